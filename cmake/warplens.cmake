@@ -1,0 +1,153 @@
+# How warplens builds its libraries, collectors, tests and fuzzers.
+#
+#   wl_library(<folder> SOURCES ... [DEPS <folder> ...] [LINK <target> ...])
+#       static, position-independent library wl_<folder>; DEPS are folders of src/, LINK any other target.
+#   wl_collector(<name> SOURCES ... [DEPS ...] [LINK ...] [MAP <version script>])
+#       shared library lib/warplens/lib<name>.so that exports what MAP names and nothing that it links.
+#   wl_test(<name> SOURCES ... [DEPS ...] [LINK ...] [LABELS ...] [ARGS ...] [TIMEOUT <seconds>])
+#       cmocka program test_<name>, registered as ctest <name>; not part of "all", see the target "tests".
+#   wl_fuzzer(<name> SOURCES ... [DEPS ...] [LINK ...])
+#       libFuzzer program fuzz_<name>, only with WL_FUZZ=ON (needs clang).
+
+option(WL_WERROR "Treat compiler warnings as errors" ON)
+option(WL_FUZZ "Build the fuzzers (clang only)" OFF)
+set(WL_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
+endif()
+
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_C_FLAGS_RELEASE "-O3 -g -DNDEBUG")
+if(NOT WL_SANITIZE)
+    set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
+endif()
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+include(GNUInstallDirs)
+include(CMakeParseArguments)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+foreach(pair SQLITE=sqlite3 ZSTD=libzstd LZ4=liblz4 DW=libdw ELF=libelf UNWIND=libunwind
+        JANSSON=jansson POPT=popt XXHASH=libxxhash)
+    string(REPLACE "=" ";" pair "${pair}")
+    list(GET pair 0 name)
+    list(GET pair 1 module)
+    pkg_check_modules(${name} REQUIRED QUIET IMPORTED_TARGET GLOBAL ${module})
+endforeach()
+pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET GLOBAL cmocka)
+
+# CUDA's compiler is needed by some tests only; empty where there is none.
+if(NOT WL_NVCC)
+    unset(WL_NVCC CACHE) # look again: the toolkit may have come since
+endif()
+find_program(WL_NVCC nvcc PATHS "${PROJECT_SOURCE_DIR}/.deps/cuda/bin" DOC "nvcc, for tests that compile CUDA")
+if(NOT WL_NVCC)
+    set(WL_NVCC "" CACHE FILEPATH "nvcc, for tests that compile CUDA" FORCE)
+endif()
+if(WL_NVCC AND NOT WL_CUDA_HOME)
+    get_filename_component(wl_cuda_bin "${WL_NVCC}" REALPATH)
+    get_filename_component(wl_cuda_bin "${wl_cuda_bin}" DIRECTORY)
+    get_filename_component(wl_cuda_home "${wl_cuda_bin}" DIRECTORY)
+else()
+    set(wl_cuda_home "")
+endif()
+set(WL_CUDA_HOME "${wl_cuda_home}" CACHE PATH "Root of the CUDA toolkit; may be empty")
+
+set(WL_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/version.h.in" "${WL_GENERATED_DIR}/base/version.h" @ONLY)
+
+# Flags of everything that we compile. Contraction to fma would change results that PTX defines to the bit.
+add_library(wl_flags INTERFACE)
+target_compile_options(wl_flags INTERFACE
+    -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wvla -Wundef
+    -Wpointer-arith -Wformat=2 -Wwrite-strings
+    $<$<BOOL:${WL_WERROR}>:-Werror>
+    -D_GNU_SOURCE= -fno-plt -ffp-contract=off -fno-math-errno -fno-common)
+target_include_directories(wl_flags INTERFACE
+    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include" "${WL_GENERATED_DIR}")
+target_link_libraries(wl_flags INTERFACE Threads::Threads)
+if(WL_SANITIZE)
+    target_compile_options(wl_flags INTERFACE
+        -fsanitize=${WL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(wl_flags INTERFACE -fsanitize=${WL_SANITIZE})
+endif()
+if(WL_FUZZ)
+    if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
+        message(FATAL_ERROR "WL_FUZZ needs clang: configure with -DCMAKE_C_COMPILER=clang")
+    endif()
+    target_compile_options(wl_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+add_custom_target(tests COMMENT "All test programs")
+add_custom_target(fuzzers COMMENT "All fuzzers")
+
+function(wl_link_parts target visibility)
+    cmake_parse_arguments(PARSE_ARGV 2 A "" "" "DEPS;LINK")
+    list(TRANSFORM A_DEPS PREPEND wl_)
+    target_link_libraries(${target} ${visibility} ${A_DEPS} ${A_LINK} wl_flags)
+endfunction()
+
+function(wl_library folder)
+    cmake_parse_arguments(PARSE_ARGV 1 A "" "" "SOURCES;DEPS;LINK")
+    add_library(wl_${folder} STATIC ${A_SOURCES})
+    wl_link_parts(wl_${folder} PUBLIC DEPS ${A_DEPS} LINK ${A_LINK})
+endfunction()
+
+function(wl_collector name)
+    cmake_parse_arguments(PARSE_ARGV 1 A "" "MAP" "SOURCES;DEPS;LINK")
+    add_library(${name} SHARED ${A_SOURCES})
+    wl_link_parts(${name} PRIVATE DEPS ${A_DEPS} LINK ${A_LINK})
+    set_target_properties(${name} PROPERTIES
+        OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/warplens")
+    target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+    if(NOT WL_SANITIZE)
+        target_link_options(${name} PRIVATE -Wl,-z,defs)
+    endif()
+    if(A_MAP)
+        get_filename_component(map "${A_MAP}" ABSOLUTE)
+        target_link_options(${name} PRIVATE "-Wl,--version-script=${map}")
+        set_target_properties(${name} PROPERTIES LINK_DEPENDS "${map}")
+    endif()
+    install(TARGETS ${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/warplens")
+endfunction()
+
+function(wl_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 A "" "TIMEOUT" "SOURCES;DEPS;LINK;LABELS;ARGS")
+    if(NOT TARGET PkgConfig::CMOCKA)
+        return()
+    endif()
+    add_executable(test_${name} EXCLUDE_FROM_ALL ${A_SOURCES})
+    wl_link_parts(test_${name} PRIVATE DEPS ${A_DEPS} LINK ${A_LINK} PkgConfig::CMOCKA)
+    target_compile_definitions(test_${name} PRIVATE
+        WL_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WL_BINARY_DIR="${PROJECT_BINARY_DIR}"
+        WL_NVCC="${WL_NVCC}" WL_CUDA_HOME="${WL_CUDA_HOME}")
+    set_target_properties(test_${name} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    add_dependencies(tests test_${name})
+    add_test(NAME ${name} COMMAND test_${name} ${A_ARGS})
+    if(NOT A_TIMEOUT)
+        set(A_TIMEOUT 60)
+    endif()
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}")
+endfunction()
+
+function(wl_fuzzer name)
+    cmake_parse_arguments(PARSE_ARGV 1 A "" "" "SOURCES;DEPS;LINK")
+    if(NOT WL_FUZZ)
+        return()
+    endif()
+    add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${A_SOURCES})
+    wl_link_parts(fuzz_${name} PRIVATE DEPS ${A_DEPS} LINK ${A_LINK})
+    target_compile_options(fuzz_${name} PRIVATE -Wno-missing-prototypes)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(fuzz_${name} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
+    add_dependencies(fuzzers fuzz_${name})
+endfunction()
