@@ -1,0 +1,216 @@
+/* The PTX emulator: device memory, loaded modules, launches.
+ *
+ * A machine is one emulated device of one process: its address space and the modules loaded into it. A warp is the unit
+ * of execution; blocks run in parallel on `threads` host threads. Every access is checked.
+ * Device pointers are host pointers: the machine reserves a range of host addresses and commits what is allocated, so
+ * the host side copies with memcpy and managed and pinned memory need nothing special.
+ * A machine may be used from several host threads; launches on one machine run one after another. */
+#ifndef WL_EMU_EMU_H
+#define WL_EMU_EMU_H
+
+#include "base/error.h"
+#include "ptx/ir.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct emu_dim {
+    uint32_t x, y, z;
+} emu_dim;
+
+/* What a kernel can see of the device. cuda/device.h fills it from a data file. */
+typedef struct emu_device {
+    uint32_t sm;                  /* 90 */
+    uint32_t num_sms;
+    uint32_t max_threads_per_block;
+    uint32_t max_shared_per_block; /* with opt-in */
+    uint32_t max_blocks_per_sm, max_threads_per_sm, shared_per_sm;
+    uint64_t global_bytes;
+    uint32_t clock_khz;
+} emu_device;
+
+typedef struct emu_machine emu_machine;
+typedef struct emu_module emu_module;
+typedef struct emu_kernel emu_kernel;
+
+wl_status emu_machine_new(const emu_device *device, emu_machine **out, wl_error *err);
+void emu_machine_free(emu_machine *machine);
+
+/* ---- memory ---- */
+
+typedef enum emu_alloc_kind {
+    EMU_ALLOC_DEVICE,
+    EMU_ALLOC_PINNED,
+    EMU_ALLOC_MANAGED,
+    EMU_ALLOC_REGISTERED, /* the application's own memory; bytes are not ours */
+    EMU_ALLOC_SYMBOL,     /* module variable, .global */
+    EMU_ALLOC_CONST,      /* module variable, .const */
+    EMU_ALLOC_HEAP,       /* device-side malloc */
+    EMU_ALLOC_INTERNAL    /* printf strings, parameter buffers: not an object of the application */
+} emu_alloc_kind;
+
+typedef struct emu_alloc {
+    uint64_t base, size; /* size as asked for */
+    emu_alloc_kind kind;
+    uint32_t id;         /* the caller's: object number in the capture; 0 where it gave none */
+    bool freed;
+} emu_alloc;
+
+/* `align` is a power of two, at least 256 is used. Memory is zeroed by the host. WL_NOMEM when the device is full. */
+wl_status emu_mem_alloc(emu_machine *m, uint64_t size, uint64_t align, emu_alloc_kind kind, uint32_t id,
+                        uint64_t *address);
+wl_status emu_mem_register(emu_machine *m, void *data, uint64_t size, uint32_t id);
+wl_status emu_mem_free(emu_machine *m, uint64_t address); /* WL_NOENT where no allocation starts there */
+/* The live allocation that holds the address, copied to *out; false without one. */
+bool emu_mem_find(emu_machine *m, uint64_t address, emu_alloc *out);
+void emu_mem_usage(emu_machine *m, uint64_t *used, uint64_t *total);
+/* Address space without memory behind it (cuMemAddressReserve) and parts of it given memory (cuMemMap). */
+wl_status emu_mem_reserve(emu_machine *m, uint64_t size, uint64_t align, uint64_t *address);
+wl_status emu_mem_map(emu_machine *m, uint64_t address, uint64_t size, uint32_t id);
+wl_status emu_mem_unmap(emu_machine *m, uint64_t address, uint64_t size);
+
+/* ---- modules ---- */
+
+/* Allocates the module's variables and initialises them. `id_of` (may be NULL) gives the object number for each variable
+ * as it is placed. The PTX module must live as long as the emu_module. Fails with WL_UNSUPPORTED only for what concerns
+ * the whole module; an instruction that is not supported is reported when its kernel is asked for. */
+typedef uint32_t (*emu_id_of)(void *ctx, const ptx_var *var, uint64_t address, uint64_t size);
+wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of, void *ctx, emu_module **out,
+                          wl_error *err);
+void emu_module_unload(emu_module *module);
+bool emu_module_symbol(emu_module *module, const char *name, uint64_t *address, uint64_t *size);
+
+/* Decodes the kernel and all it calls. WL_NOENT: no such entry; WL_UNSUPPORTED: err names op, line and kernel. */
+wl_status emu_module_kernel(emu_module *module, const char *name, emu_kernel **out, wl_error *err);
+
+typedef struct emu_kernel_info {
+    const char *name;
+    const ptx_func *func;
+    uint32_t param_bytes;
+    uint32_t nparams;
+    const uint32_t *param_offsets, *param_sizes;
+    uint32_t static_shared;
+    uint32_t local_bytes;  /* per thread, without calls */
+    uint32_t registers;    /* 32-bit registers that the PTX keeps live at most: an estimate of the hardware's */
+    uint32_t max_threads;  /* .maxntid or the device's */
+    uint32_t ncode;        /* static instructions, called functions included */
+} emu_kernel_info;
+
+const emu_kernel_info *emu_kernel_get(const emu_kernel *kernel);
+
+/* Static instructions of a kernel are numbered 0 .. ncode-1: first the kernel's own in order, then each function that
+ * it calls, once. This number is the `pc` everywhere outside of src/ptx. */
+typedef struct emu_code {
+    const ptx_func *func;
+    const ptx_insn *insn;
+    uint32_t block; /* basic block, 0 .. nblocks-1 */
+} emu_code;
+
+emu_code emu_kernel_code(const emu_kernel *kernel, uint32_t pc);
+uint32_t emu_kernel_nblocks(const emu_kernel *kernel);
+/* The PTX module that the kernel was decoded from. */
+const ptx_module *emu_kernel_module(const emu_kernel *kernel);
+
+/* ---- observation ---- */
+
+typedef enum emu_access_op {
+    EMU_LOAD,
+    EMU_STORE,
+    EMU_ATOMIC,
+    EMU_REDUCTION /* atomic without a result */
+} emu_access_op;
+
+enum { EMU_ACCESS_ASYNC = 1, EMU_ACCESS_BULK = 2, EMU_ACCESS_VOLATILE = 4, EMU_ACCESS_GENERIC = 8, EMU_ACCESS_READONLY = 16 };
+
+#define EMU_IRREGULAR INT64_MIN
+
+/* One executed warp instruction that accesses memory, with at least one active lane. A cp.async gives two: the load
+ * from global and the store to shared memory. Space is the one really accessed: never generic. Lanes of a generic
+ * access that fall into different spaces give one record a space. */
+typedef struct emu_access {
+    uint32_t pc;
+    emu_access_op op;
+    ptx_space space;    /* GLOBAL, SHARED, LOCAL, CONST, PARAM is not reported */
+    uint32_t bytes;     /* per lane, all elements of a vector */
+    uint32_t flags;     /* EMU_ACCESS_* */
+    uint32_t mask;      /* lanes that access */
+    uint32_t warp;      /* in the block: linear thread index / 32 */
+    /* addr[lane] for lanes in mask: device address; offset in the block's shared memory; for local memory the offset in
+     * the thread's own. Lanes outside of mask hold anything. */
+    const uint64_t *addr;
+    /* Difference between neighbouring lanes where mask is full and it is constant (0: all the same), else EMU_IRREGULAR */
+    int64_t stride;
+    /* The allocation that all lanes fall in (GLOBAL, CONST), or NULL where they fall in several. Valid during the call. */
+    const emu_alloc *alloc;
+} emu_access;
+
+/* Calls arrive on the worker's thread; `worker` is what worker_begin returned. Any member may be NULL. */
+typedef struct emu_observer {
+    void *ctx;
+    void *(*worker_begin)(void *ctx, uint32_t worker);
+    void (*worker_end)(void *worker);
+    /* false: this block's accesses are of no interest (execution counts go on). */
+    bool (*block_begin)(void *worker, uint64_t block, emu_dim index);
+    void (*block_end)(void *worker, uint64_t block, uint64_t warp_instructions);
+    void (*access)(void *worker, const emu_access *access);
+} emu_observer;
+
+/* ---- launches ---- */
+
+typedef struct emu_launch {
+    emu_dim grid, block, cluster; /* cluster {0,0,0} or {1,1,1}: none */
+    uint32_t dynamic_shared;
+    const void *params;     /* param_bytes of them, laid out as emu_kernel_info says */
+    bool cooperative;
+    uint32_t threads;       /* host threads; 0: all cores */
+    double time_limit;      /* seconds; 0: none */
+    const emu_observer *observer; /* NULL: nobody watches */
+    /* Receives what vprintf writes; NULL: the process's stdout. */
+    void (*print)(void *ctx, const char *text, size_t length);
+    void *print_ctx;
+    /* Called about ten times a second from one worker with blocks done and total; returning false stops the launch. */
+    bool (*progress)(void *ctx, uint64_t done, uint64_t total);
+    void *progress_ctx;
+} emu_launch;
+
+typedef enum emu_fault_kind {
+#define X(id, cuda, text) EMU_FAULT_##id,
+#include "emu/faults.def"
+#undef X
+    EMU_FAULT_COUNT
+} emu_fault_kind;
+
+typedef struct emu_fault {
+    emu_fault_kind kind;
+    int cuda_error;
+    uint32_t pc;
+    emu_dim block, thread;
+    uint64_t address;
+    uint32_t bytes;
+    char text[1024]; /* kernel, source line, block, thread, address, nearest allocation, in sentences */
+} emu_fault;
+
+typedef struct emu_block_count { /* a basic block, summed over the launch */
+    uint64_t executions; /* by warps (splits) */
+    uint64_t lanes;      /* active threads, summed over executions */
+} emu_block_count;
+
+typedef struct emu_result {
+    emu_fault fault; /* kind NONE where the launch succeeded */
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t blocks_run;
+    double seconds;
+    emu_block_count *blocks; /* nblocks of them; freed by emu_result_clear */
+    uint32_t nblocks;
+} emu_result;
+
+/* WL_OK, or WL_FAULT with result->fault filled, or WL_ARG / WL_NOMEM with err. A faulting launch keeps its counts. */
+wl_status emu_run(emu_machine *m, emu_kernel *kernel, const emu_launch *launch, emu_result *result, wl_error *err);
+void emu_result_clear(emu_result *result);
+
+/* The instruction sets that the handlers were built for, best first, and the one in use ("avx512", "avx2", "generic");
+ * WARPLENS_ISA in the environment forces one. */
+const char *emu_isa(void);
+
+#endif
