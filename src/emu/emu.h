@@ -145,15 +145,16 @@ typedef struct emu_access {
     const emu_alloc *alloc;
 } emu_access;
 
-/* Calls arrive on the worker's thread; `worker` is what worker_begin returned. Any member may be NULL. */
+/* Calls arrive on the worker's thread. worker_begin returns the worker's state, block_begin that of a block, which every
+ * access of the block is given (a worker may have several blocks in flight, as cooperative launches need). A NULL from
+ * block_begin: this block's accesses are of no interest (execution counts go on). Any member may be NULL. */
 typedef struct emu_observer {
     void *ctx;
     void *(*worker_begin)(void *ctx, uint32_t worker);
     void (*worker_end)(void *worker);
-    /* false: this block's accesses are of no interest (execution counts go on). */
-    bool (*block_begin)(void *worker, uint64_t block, emu_dim index);
-    void (*block_end)(void *worker, uint64_t block, uint64_t warp_instructions);
-    void (*access)(void *worker, const emu_access *access);
+    void *(*block_begin)(void *worker, uint64_t block, emu_dim index);
+    void (*block_end)(void *worker, void *block, uint64_t warp_instructions);
+    void (*access)(void *block, const emu_access *access);
 } emu_observer;
 
 /* ---- launches ---- */
