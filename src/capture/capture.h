@@ -1,0 +1,187 @@
+/* The capture: an append-only file, one a process, that survives a crash of the application.
+ *
+ * Layout: a header of 16 bytes ("WLCAPTUR", u32 version, u32 reserved), then records: u32 type, u32 flags (1: the payload
+ * is zstd-compressed), u64 payload bytes, u64 XXH64 of the payload, payload. Numbers are little-endian; strings and
+ * arrays are a count and the elements. A record is appended with one write, so that a file that ends early loses its
+ * last record only. Call stacks are raw return addresses: names come after the run, from the MAPS records.
+ *
+ * All pointers in the records below belong to the caller when writing, and to the reader's record arena when reading
+ * (valid until the next cap_read). */
+#ifndef WL_CAPTURE_CAPTURE_H
+#define WL_CAPTURE_CAPTURE_H
+
+#include "base/error.h"
+#include "observe/summary.h"
+
+#include <stdint.h>
+
+enum { CAP_VERSION = 1, CAP_MAX_STACK = 32 };
+
+typedef enum cap_type {
+#define X(id, number, type) CAP_##id = number,
+#include "capture/events.def"
+#undef X
+} cap_type;
+
+typedef struct cap_process {
+    uint32_t pid, parent;
+    const char *executable, *directory, *host;
+    const char *collector;  /* "emulate", "inline" or "sass" */
+    const char *version;    /* of warplens */
+    const char *options;    /* the profile command's options as one line */
+    uint32_t argc;
+    const char **argv;
+    int64_t start_ns;       /* since the epoch */
+} cap_process;
+
+typedef struct cap_device {
+    uint32_t ordinal;
+    const char *name;
+    uint32_t cc_major, cc_minor, num_sms;
+    uint64_t global_bytes;
+    const char *file; /* name of the description in devices/, "h200" */
+} cap_device;
+
+typedef struct cap_map { /* a file mapped executable */
+    uint64_t start, end, offset;
+    const char *path;
+    const char *build_id; /* hex, "" without */
+} cap_map;
+
+typedef struct cap_maps { /* the whole list again whenever it changed; the latest before a stack counts */
+    uint32_t count;
+    cap_map *maps;
+} cap_maps;
+
+typedef struct cap_stack { /* innermost first; return addresses, frames of warplens and libcudart left out */
+    uint32_t count;
+    uint64_t *pcs;
+} cap_stack;
+
+typedef struct cap_module { /* PTX that kernels come from */
+    uint32_t id;
+    const char *name;  /* file or library that it was loaded from */
+    const char *ptx;   /* text */
+    uint64_t length;
+} cap_module;
+
+typedef enum cap_object_kind {
+    CAP_OBJECT_DEVICE,
+    CAP_OBJECT_PINNED,
+    CAP_OBJECT_MANAGED,
+    CAP_OBJECT_REGISTERED,
+    CAP_OBJECT_SYMBOL,
+    CAP_OBJECT_CONST,
+    CAP_OBJECT_HEAP,
+    CAP_OBJECT_ARRAY
+} cap_object_kind;
+
+typedef struct cap_object {
+    uint32_t id; /* from 1, ascending in order of allocation */
+    uint32_t kind;
+    uint32_t device;
+    uint64_t base, bytes;
+    uint32_t call;   /* the CALL that made it; 0 for module symbols */
+    uint32_t module; /* for symbols, else 0 */
+    const char *name; /* symbol name, else "" */
+} cap_object;
+
+typedef struct cap_free {
+    uint32_t object;
+    uint32_t call; /* 0: freed with its module or context */
+} cap_free;
+
+/* A CUDA call that concerns memory or order: allocation, free, copy, set, launch, symbol access, synchronisation. */
+typedef struct cap_call {
+    uint32_t id; /* from 1, ascending */
+    const char *api; /* "cudaMalloc", "cuMemcpyHtoD_v2" */
+    uint32_t kind;   /* cap_call_kind */
+    uint64_t stream;
+    uint32_t thread;
+    int64_t start_ns, end_ns; /* since the process's start */
+    int32_t result;  /* the CUDA error returned */
+    uint32_t source_object, target_object; /* copies and sets; 0 for host memory or none */
+    uint64_t source_offset, target_offset, bytes;
+    cap_stack stack;
+} cap_call;
+
+typedef enum cap_call_kind {
+    CAP_CALL_ALLOC,
+    CAP_CALL_FREE,
+    CAP_CALL_COPY,
+    CAP_CALL_SET,
+    CAP_CALL_LAUNCH,
+    CAP_CALL_SYNC,
+    CAP_CALL_OTHER
+} cap_call_kind;
+
+typedef struct cap_launch {
+    uint32_t id; /* from 1, ascending */
+    uint32_t call;
+    uint32_t module;
+    const char *kernel; /* mangled */
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t dynamic_shared, static_shared, local_bytes, registers;
+    uint64_t stream;
+    double host_seconds;   /* of emulation; negative: not measured */
+    double device_seconds; /* negative: not measured */
+    int32_t error;         /* CUDA error of the launch, 0 on success */
+    const char *fault;     /* text, "" on success */
+    obs_summary summary;
+} cap_launch;
+
+typedef struct cap_skipped { /* a launch that ran or failed to run without being observed */
+    const char *kernel;
+    const char *reason;
+    uint32_t call;
+} cap_skipped;
+
+typedef struct cap_unsupported { /* a CUDA function that the collector lacks; once a function */
+    const char *api;
+} cap_unsupported;
+
+typedef struct cap_message { /* what the user must be told in the report */
+    uint32_t level; /* wl_log_level */
+    const char *text;
+} cap_message;
+
+typedef struct cap_end { /* the application ended in order; a capture without it was cut off */
+    int64_t end_ns;
+    uint64_t records;
+} cap_end;
+
+/* ---- writing; one writer a process, safe to use from several threads ---- */
+
+typedef struct cap_writer cap_writer;
+
+/* Creates the file (WL_EXISTS where it is there). */
+wl_status cap_create(const char *path, cap_writer **out, wl_error *err);
+/* After a failed write (no space left) the writer drops all further records, counts them, and returns the first error. */
+#define X(id, number, type) wl_status cap_write_##type(cap_writer *writer, const cap_##type *record);
+#include "capture/events.def"
+#undef X
+void cap_close(cap_writer *writer); /* writes no END; NULL is allowed */
+/* In a forked child: forget the parent's file without touching it. */
+void cap_abandon(cap_writer *writer);
+
+/* ---- reading ---- */
+
+typedef struct cap_record {
+    cap_type type;
+    union {
+#define X(id, number, type) cap_##type type;
+#include "capture/events.def"
+#undef X
+    };
+} cap_record;
+
+typedef struct cap_reader cap_reader;
+
+/* WL_VERSION, WL_CORRUPT or WL_TRUNCATED with a text where the file is no capture. */
+wl_status cap_open(const char *path, cap_reader **out, wl_error *err);
+/* *end is set behind the last record. A file that ends inside a record gives WL_TRUNCATED after its last whole record;
+ * a damaged one WL_CORRUPT. All counts are checked against the payload's size before anything is allocated. */
+wl_status cap_read(cap_reader *reader, cap_record *record, bool *end, wl_error *err);
+void cap_reader_free(cap_reader *reader);
+
+#endif

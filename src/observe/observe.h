@@ -1,0 +1,52 @@
+/* Turns the accesses of a launch into its summary. One obs_launch observes one launch; the emulator's observer is made
+ * from it by src/collect, which joins the two (src/observe knows nothing of the emulator, and the emulator nothing of
+ * observation): obs_access has the fields of emu_access that matter here. */
+#ifndef WL_OBSERVE_OBSERVE_H
+#define WL_OBSERVE_OBSERVE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "observe/summary.h"
+
+typedef struct obs_launch obs_launch;
+typedef struct obs_worker obs_worker; /* one a host thread */
+typedef struct obs_block obs_block;   /* one a block in flight; belongs to its worker */
+
+typedef struct obs_config {
+    uint32_t ncode; /* static instructions of the kernel */
+    uint32_t grid[3], block[3];
+    uint32_t nshared;
+    const obs_shared *shared; /* arrays of the kernel, [0] covers the rest */
+    /* Linear indices of the blocks that get a heat map, ascending. */
+    uint32_t nsampled;
+    const uint64_t *sampled;
+    uint64_t heat_limit; /* sectors a map holds at most; 0: no limit */
+    /* Object number of the allocation that holds an address, for requests whose lanes fall in several. */
+    uint32_t (*object_at)(void *ctx, uint64_t address);
+    void *object_ctx;
+} obs_config;
+
+#define OBS_IRREGULAR INT64_MIN
+
+typedef struct obs_access {
+    uint32_t pc;
+    obs_op op;
+    obs_space space;
+    uint32_t bytes, flags, mask, warp;
+    const uint64_t *addr; /* 32 lanes */
+    int64_t stride;       /* as emu_access.stride */
+    uint32_t object;      /* 0: ask object_at per lane (GLOBAL, CONST) */
+} obs_access;
+
+wl_status obs_launch_new(const obs_config *config, obs_launch **out);
+void obs_launch_free(obs_launch *launch);
+
+obs_worker *obs_worker_begin(obs_launch *launch, uint32_t worker); /* thread-safe; NULL when out of memory */
+obs_block *obs_block_begin(obs_worker *worker, uint64_t block);
+void obs_block_end(obs_worker *worker, obs_block *block);
+void obs_record(obs_block *block, const obs_access *access); /* the hot path */
+
+/* Merges the workers; the summary lies in `arena`. Execution counts and mix are the caller's to fill in. */
+wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out);
+
+#endif
