@@ -41,7 +41,22 @@ foreach(pair SQLITE=sqlite3 ZSTD=libzstd LZ4=liblz4 DW=libdw ELF=libelf UNWIND=l
     list(GET pair 1 module)
     pkg_check_modules(${name} REQUIRED QUIET IMPORTED_TARGET GLOBAL ${module})
 endforeach()
-pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET GLOBAL cmocka)
+if(BUILD_TESTING)
+    pkg_check_modules(CMOCKA REQUIRED QUIET IMPORTED_TARGET GLOBAL cmocka)
+endif()
+
+# What goes into an application's process must not meet the application's own copy: link these from their archives
+# where there are any, so that collectors can hide them.
+foreach(pair ZSTD=libzstd.a LZ4=liblz4.a XXHASH=libxxhash.a)
+    string(REPLACE "=" ";" pair "${pair}")
+    list(GET pair 0 name)
+    list(GET pair 1 archive)
+    find_library(WL_${name}_ARCHIVE ${archive} HINTS ${${name}_LIBRARY_DIRS} ${${name}_LIBDIR})
+    mark_as_advanced(WL_${name}_ARCHIVE)
+    if(WL_${name}_ARCHIVE)
+        set_target_properties(PkgConfig::${name} PROPERTIES INTERFACE_LINK_LIBRARIES "${WL_${name}_ARCHIVE}")
+    endif()
+endforeach()
 
 # CUDA's compiler is needed by some tests only; empty where there is none.
 if(NOT WL_NVCC)
@@ -120,7 +135,7 @@ endfunction()
 
 function(wl_test name)
     cmake_parse_arguments(PARSE_ARGV 1 A "" "TIMEOUT" "SOURCES;DEPS;LINK;LABELS;ARGS")
-    if(NOT TARGET PkgConfig::CMOCKA)
+    if(NOT BUILD_TESTING)
         return()
     endif()
     add_executable(test_${name} EXCLUDE_FROM_ALL ${A_SOURCES})
