@@ -1,0 +1,84 @@
+/* Findings: what the analyses say, as data. Reporters draw them; nothing here formats.
+ *
+ * A finding stands for one pattern on one object in one kernel, over all its observed launches in a profile. */
+#ifndef WL_ANALYSIS_FINDING_H
+#define WL_ANALYSIS_FINDING_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "profile/profile.h"
+
+typedef enum ana_unit { ANA_SECTORS, ANA_WAVEFRONTS, ANA_BYTES, ANA_UNIT_COUNT } ana_unit;
+
+typedef enum ana_pattern {
+#define X(id, name, title, unit, remedy) ANA_##id,
+#include "analysis/patterns.def"
+#undef X
+    ANA_PATTERN_COUNT
+} ana_pattern;
+
+typedef struct ana_pattern_info {
+    const char *name, *title, *remedy;
+    ana_unit unit;
+} ana_pattern_info;
+
+const ana_pattern_info *ana_pattern_get(ana_pattern pattern);
+const char *ana_unit_text(ana_unit unit); /* "sectors" */
+
+/* Thresholds of all patterns: thresholds.def, X(id, default, "option", "reason"). */
+typedef struct ana_thresholds {
+#define X(id, value, option, reason) double id;
+#include "analysis/thresholds.def"
+#undef X
+} ana_thresholds;
+
+ana_thresholds ana_thresholds_default(void);
+
+typedef struct ana_line { /* a source line with what its instructions on this object did */
+    const char *file; /* NULL: no line information; then `line` is 0 and `pc` tells */
+    uint32_t line;
+    uint32_t pc;      /* the costliest instruction of the line */
+    uint64_t requests, sectors, sectors_min, wavefronts, wavefronts_min;
+} ana_line;
+
+typedef struct ana_evidence { /* named numbers behind the finding, in the order to show them */
+    const char *name;  /* "mean_word_temperature" */
+    const char *label; /* "mean word temperature" */
+    double value;
+    const char *unit;  /* "" , "warps", "sectors", "bytes", "%" */
+} ana_evidence;
+
+typedef struct ana_sector { /* an example */
+    uint64_t offset; /* bytes from the object's start, sector-aligned down (may be negative as int64_t) */
+    uint32_t temperature; /* of the sector */
+    uint32_t word[8];     /* temperatures */
+} ana_sector;
+
+typedef struct ana_finding {
+    ana_pattern pattern;
+    uint32_t kernel, object, space; /* ids of the profile; obs_space */
+    uint32_t launches;              /* that show it */
+    uint32_t example_launch;        /* id of the costliest */
+    uint64_t excess;                /* in the pattern's unit, over all observed launches */
+    double share_of_kernel;         /* excess / all sectors (or wavefronts) of the kernel, 0..1 */
+    double share_of_program;
+    uint32_t nlines;
+    ana_line *lines; /* costliest first */
+    uint32_t nevidence;
+    ana_evidence *evidence;
+    uint32_t nsectors;
+    ana_sector *sectors;
+    const char *summary; /* one or two sentences with this case's numbers */
+    const char *advice;  /* the remedy, made specific to this case */
+} ana_finding;
+
+typedef struct ana_findings {
+    uint32_t count;
+    ana_finding *rows; /* dearest first: by share of the program, then excess */
+} ana_findings;
+
+/* All findings of a profile; they lie in `arena`. */
+wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena, ana_findings *out,
+                   wl_error *err);
+
+#endif
