@@ -1,0 +1,52 @@
+# The two commands are `make demo` and `make check`; see README.md. CMake does the work: presets in CMakePresets.json.
+PREFIX ?= /usr/local
+
+.PHONY: help build demo check check-long install format tidy debug asan tsan fuzz bench clean
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+
+build: ## the command, build/release/bin/warplens
+	@tools/bootstrap.sh build
+	@tools/build.sh release all
+
+demo: build ## profile an example without a GPU and write its report
+	@tools/demo.sh
+
+check: ## everything that a change must pass: format, build, tests, linter
+	@tools/bootstrap.sh check
+	@tools/check.sh
+
+check-long: ## the suites that take too long for `make check`
+	@tools/bootstrap.sh check
+	@tools/build.sh release all tests
+	@ctest --preset release -L long
+
+install: build ## into PREFIX, /usr/local where none is given; DESTDIR is honoured
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+format: ## rewrite C sources in the project's format
+	@tools/bootstrap.sh check
+	@tools/check_style.py --fix
+
+tidy: ## clang-tidy, over what changed since it last passed
+	@tools/bootstrap.sh check
+	@tools/build.sh release
+	@tools/tidy.py
+
+debug asan tsan: ## build and test with assertions or sanitizers
+	@tools/bootstrap.sh check
+	@tools/build.sh $@ all tests
+	@ctest --preset $@ -LE 'long|no-sanitizer'
+
+fuzz: ## each fuzzer for FUZZ_SECONDS (60)
+	@tools/bootstrap.sh check
+	@tools/build.sh fuzz fuzzers
+	@tools/fuzz.sh
+
+bench: ## what is claimed about speed
+	@tools/bootstrap.sh build
+	@tools/build.sh release all bench
+
+clean: ## build output, not what bootstrap installed
+	@rm -rf build

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Tests of the checks: each must find what it is there to find, and let pass what is right."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = pathlib.Path(__file__).resolve().parent
+
+
+class Check(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+
+    def write(self, path, text):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def run_tool(self, name, *arguments):
+        run = subprocess.run([sys.executable, TOOLS / name, "--root", self.root, *arguments],
+                             capture_output=True, text=True, check=False)
+        return run.returncode, run.stdout
+
+
+class Includes(Check):
+    def includes(self):
+        return self.run_tool("check_includes.py")
+
+    def test_right_order_passes(self):
+        self.write("src/ptx/ir.h", '#include "base/arena.h"\n#include "ptx/types.def"\n#include <stdio.h>\n')
+        self.write("src/report/html.c", '#include "profile/profile.h"\n#include "capture/capture.h"\n'
+                                        '#include "cuda/devices.h"\n#include "warplens/profile.h"\n')
+        code, out = self.includes()
+        self.assertEqual(code, 0, out)
+        self.assertIn("6 includes, 0 against", out)
+
+    def test_backwards_is_found(self):
+        self.write("src/base/arena.c", '#include "base/arena.h"\n\n#include "ptx/ir.h"\n')
+        code, out = self.includes()
+        self.assertEqual(code, 1)
+        self.assertIn("src/base/arena.c:3: ptx/ir.h: ptx stands to the right of base", out)
+
+    def test_emulator_does_not_know_observers(self):
+        self.write("src/emu/exec.c", '  #  include "observe/observe.h"\n')
+        code, out = self.includes()
+        self.assertEqual(code, 1)
+        self.assertIn("src/emu/exec.c:1:", out)
+
+    def test_after_the_run_shares_only_the_capture(self):
+        self.write("src/profile/import.c", '#include "capture/capture.h"\n#include "emu/emu.h"\n')
+        self.write("src/analysis/model.c", '#include "cuda/fatbin.h"\n')
+        code, out = self.includes()
+        self.assertEqual(code, 1)
+        self.assertIn("src/profile/import.c:2: emu/emu.h", out)
+        self.assertIn("src/analysis/model.c:1: cuda/fatbin.h", out)
+        self.assertNotIn("capture/capture.h:", out)
+
+    def test_bare_and_relative_includes_are_found(self):
+        self.write("src/ptx/lexer.c", '#include "lexer.h"\n#include "../base/arena.h"\n')
+        code, out = self.includes()
+        self.assertEqual(code, 1)
+        self.assertIn("2 includes, 2 against", out)
+
+    def test_unknown_folder_and_empty_tree_are_found(self):
+        self.assertEqual(self.includes()[0], 1)
+        self.write("src/ptx/a.c", '#include "ptx/a.h"\n')
+        self.assertEqual(self.includes()[0], 0)
+        self.write("src/misc/b.c", "int b;\n")
+        self.assertEqual(self.includes()[0], 1)
+
+
+class Style(Check):
+    def setUp(self):
+        super().setUp()
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+
+    def style(self):
+        return self.run_tool("check_style.py", "--no-format")
+
+    def test_clean_tree_passes(self):
+        self.write("src/base/a.c", "int a;\n")
+        self.write("viewer/package-lock.json", '{"packages": {"node_modules/x": {"version": "1.0.0"}}}\n')
+        self.assertEqual(self.style(), (0, "check_style: 2 files, 1 of C, 0 problems\n"))
+
+    def test_registries_are_found(self):
+        self.write("viewer/package-lock.json", '{\n  "resolved": "x"\n}\n')
+        self.write("viewer/.npmrc", "registry" + " = somewhere\n")
+        self.write("docs/a.md", "see https://pypi." + "org/x\n")
+        code, out = self.style()
+        self.assertEqual(code, 1)
+        self.assertIn("viewer/package-lock.json: has", out)
+        self.assertIn("viewer/.npmrc:1:", out)
+        self.assertIn("docs/a.md:1:", out)
+
+    def test_missing_newline_is_found_and_long_files_are_named(self):
+        self.write("src/base/errors.def", "X(OK)")
+        self.write("src/base/long.c", "int a;\n" * 1001)
+        code, out = self.style()
+        self.assertEqual(code, 1)
+        self.assertIn("src/base/errors.def: no newline", out)
+        self.assertIn("note: src/base/long.c: 1001 lines", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
