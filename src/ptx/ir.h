@@ -101,14 +101,22 @@ typedef enum ptx_cost { /* class of an opcode for the instruction mix and the mo
 } ptx_cost;
 
 typedef struct ptx_op_info {
-    const char *text;     /* opcode without suffixes, "cp.async" where a dot belongs to the name */
-    const char *suffixes; /* grammar of the suffixes, see ops.def */
-    const char *operands; /* roles of the operands, see ops.def */
-    ptx_effect effect;
+    const char *text;     /* what stands before the first dot */
+    const char *suffixes; /* of the first form: grammar of the suffixes, see ops.def */
+    const char *operands; /* of the first form: roles of the operands, see ops.def */
+    ptx_effect effect;    /* of the first form */
     ptx_cost cost;
 } ptx_op_info;
 
 const ptx_op_info *ptx_op_get(ptx_op op);
+
+typedef struct ptx_form { /* one way to use an opcode: a row X or FORM of ops.def */
+    ptx_op op;
+    const char *suffixes;
+    const char *operands;
+    ptx_effect effect;
+    ptx_cost cost;
+} ptx_form;
 
 typedef enum ptx_suffix { /* everything that can follow an opcode; types come first, so a type is also a suffix */
     PTX_S_none,
@@ -121,7 +129,31 @@ typedef enum ptx_suffix { /* everything that can follow an opcode; types come fi
     PTX_SUFFIX_COUNT
 } ptx_suffix;
 
-const char *ptx_suffix_text(ptx_suffix suffix);
+typedef enum ptx_suffix_class { /* types have PTX_SC_TYPE, the others the class of suffixes.def */
+    PTX_SC_TYPE,
+    PTX_SC_SPACE,
+    PTX_SC_ROUND,
+    PTX_SC_CMP,
+    PTX_SC_BOOL,
+    PTX_SC_OP,
+    PTX_SC_CACHE,
+    PTX_SC_SEM,
+    PTX_SC_SCOPE,
+    PTX_SC_VECTOR,
+    PTX_SC_GEOM,
+    PTX_SC_FLOAT,
+    PTX_SC_MODE,
+    PTX_SC_TEXTURE,
+    PTX_SC_ASYNC,
+    PTX_SC_PROXY,
+    PTX_SC_TENSORMAP,
+    PTX_SC_TENSOR,
+    PTX_SC_SHAPE,
+    PTX_SC_COUNT
+} ptx_suffix_class;
+
+const char *ptx_suffix_text(ptx_suffix suffix); /* without the dot */
+ptx_suffix_class ptx_suffix_class_of(ptx_suffix suffix);
 
 typedef enum ptx_sreg {
     PTX_SR_none,
@@ -130,6 +162,15 @@ typedef enum ptx_sreg {
 #undef X
     PTX_SREG_COUNT
 } ptx_sreg;
+
+typedef struct ptx_sreg_info {
+    const char *text; /* without the % */
+    ptx_type type;    /* of a component */
+    bool vector;      /* has components .x .y .z .w */
+    uint8_t indexed;  /* members of an indexed family (%envreg<32>), else 0 */
+} ptx_sreg_info;
+
+const ptx_sreg_info *ptx_sreg_get(ptx_sreg sreg);
 
 /* A place in the PTX text; both count from 1. */
 typedef struct ptx_pos {
@@ -230,6 +271,7 @@ typedef struct ptx_operand {
     ptx_operand_kind kind;
     bool neg;
     uint8_t component; /* 0 none, 1..4 = .x .y .z .w (or .r .g .b .a); 8 + n for .b<n>, 16 + n for .h<n> */
+    const char *selector; /* the component as written where it names several bytes or halves ("h10", "b3210"), or NULL */
     uint32_t reg;      /* index in func->regs; PTX_NONE where an address has no register */
     ptx_sreg sreg;
     uint32_t sreg_index; /* %envreg<n>, %pm<n>, ... */
@@ -263,6 +305,13 @@ typedef struct ptx_insn {
 } ptx_insn;
 
 bool ptx_has(const ptx_insn *insn, ptx_suffix suffix);
+/* The first suffix of that class, or PTX_S_none. */
+ptx_suffix ptx_first_of(const ptx_insn *insn, ptx_suffix_class cls);
+/* The row of ops.def that the instruction's suffixes fit, or NULL. Reads the row's grammar: once an instruction, please. */
+const ptx_form *ptx_insn_form(const ptx_insn *insn);
+/* Of the form, or of the opcode where no form fits; arithmetic by its first type. */
+ptx_effect ptx_insn_effect(const ptx_insn *insn);
+ptx_cost ptx_insn_cost(const ptx_insn *insn);
 
 typedef struct ptx_label {
     const char *name;
