@@ -1,0 +1,77 @@
+/* Tables that the analyses compute from a profile, besides the findings: kernels and source lines by what they cost, and
+ * the memory that objects take over time. Pure functions; everything lies in the caller's arena. */
+#ifndef WL_ANALYSIS_TABLES_H
+#define WL_ANALYSIS_TABLES_H
+
+#include "analysis/finding.h"
+
+/* What instructions did together. */
+typedef struct ana_counts {
+    uint64_t executions;          /* by warps */
+    uint64_t thread_instructions; /* of all instructions there, memory or not */
+    uint64_t requests, active_lanes;
+    uint64_t sectors, sectors_min;
+    uint64_t wavefronts, wavefronts_min;
+} ana_counts;
+
+typedef struct ana_kernel {
+    uint32_t kernel;   /* prof_kernel */
+    uint32_t launches; /* observed */
+    ana_counts counts; /* over all launches; executions of memory instructions only */
+    double host_seconds, device_seconds;        /* negative: not measured */
+    uint64_t excess_sectors, excess_wavefronts; /* of its findings */
+    uint32_t nfindings;
+} ana_kernel;
+
+typedef struct ana_kernels {
+    uint32_t count;
+    ana_kernel *
+        rows; /* most excess first (by share of the program's sectors or wavefronts), then most sectors */
+} ana_kernels;
+
+/* `findings` may be NULL: then without excess. */
+wl_status ana_kernel_table(prof_db *profile, const ana_findings *findings, wl_arena *arena,
+                           ana_kernels *out, wl_error *err);
+
+typedef struct ana_source_line {
+    uint32_t kernel;
+    uint32_t file, line; /* 0: instructions without line information */
+    ana_counts counts;   /* over all launches */
+} ana_source_line;
+
+typedef struct ana_source_lines {
+    uint32_t count;
+    ana_source_line *rows; /* by kernel, file, line */
+} ana_source_lines;
+
+/* Every source line that has instructions, one kernel or PROF_ALL. */
+wl_status ana_line_table(prof_db *profile, uint32_t kernel, wl_arena *arena, ana_source_lines *out,
+                         wl_error *err);
+
+typedef struct ana_peak {
+    uint64_t bytes;
+    uint32_t process;
+    uint32_t call; /* prof_call of the allocation that reached the peak; 0: a module's symbols */
+    uint32_t nobjects;
+    uint32_t *objects; /* alive then, largest first */
+} ana_peak;
+
+typedef struct ana_memory_point { /* after each allocation or free */
+    uint32_t process, object, call;
+    bool freed;
+    uint64_t bytes; /* in use on the device */
+} ana_memory_point;
+
+/* Device memory: device and managed allocations, symbols, arrays and device-side malloc. Pinned and registered host memory
+ * is not counted. Each process has its own memory; peaks are of single processes. */
+typedef struct ana_memory {
+    uint64_t peak_bytes; /* 0 where nothing was allocated */
+    uint32_t npeaks;
+    ana_peak *peaks; /* the highest two local maxima with different objects, highest first */
+    uint32_t npoints;
+    ana_memory_point *points;
+} ana_memory;
+
+wl_status ana_memory_table(prof_db *profile, wl_arena *arena, ana_memory *out, wl_error *err);
+
+#endif

@@ -1,0 +1,347 @@
+/* The profile: what the captures of one run say, named and joined, in one SQLite file. The only reader and writer of SQL.
+ *
+ * docs/profile-schema.md documents the tables, the views that a person would query and the layout of blobs.
+ *
+ * Ids count from 1 and are the same in every run of the same program; 0 stands for none or unknown. Processes come in
+ * order of their start; launches, calls and objects keep the order of their process. Rows ascend by id unless a loader
+ * says otherwise. Strings are never NULL unless a comment says so. Everything that a loader returns lies in the caller's
+ * arena and outlives the prof_db.
+ *
+ * A profile may come from anywhere: opening one runs nothing that it contains, and a loader that meets a size, id or
+ * text that cannot be returns WL_CORRUPT. A prof_db is used by one thread at a time. */
+#ifndef WL_PROFILE_PROFILE_H
+#define WL_PROFILE_PROFILE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "capture/capture.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 1 };
+
+typedef struct prof_db prof_db;
+
+/* Read-only. WL_NOENT; WL_CORRUPT: no profile, or a damaged one; WL_VERSION: another schema, err says which warplens. */
+wl_status prof_open(const char *path, prof_db **out, wl_error *err);
+void prof_close(prof_db *db); /* NULL is allowed */
+/* A copy of the file, whole or not at all. WL_EXISTS without `force`. */
+wl_status prof_copy(prof_db *db, const char *path, bool force, wl_error *err);
+
+/* ---- making a profile from captures ---- */
+
+typedef struct prof_options {
+    bool force;                /* replace an existing file; without it WL_EXISTS */
+    bool no_sources;           /* leave out the text of source files */
+    uint64_t max_source_bytes; /* of all files together; 0: 64 MiB. A single file may take 4 MiB. */
+    const char *source_path;   /* folders to look for sources in, separated by ':'; may be NULL */
+    const char *command;       /* what the user asked for, as one line; may be NULL */
+    /* Called now and then; false cancels, and prof_import returns WL_STATE. May be NULL. */
+    bool (*progress)(void *ctx, uint64_t done, uint64_t total);
+    void *progress_ctx;
+} prof_options;
+
+/* Imports the captures into a new file, in one transaction; it appears under its name when it is whole, and on failure
+ * nothing is left. A capture that was cut off or is damaged behind its first record goes in as far as it is whole, which
+ * the coverage tells; one that is no capture fails the import. `options` may be NULL. */
+wl_status prof_import(const char *const *captures, size_t ncaptures, const char *path,
+                      const prof_options *options, wl_error *err);
+
+/* The same a record at a time. Usage: create, then for each process begin, add..., end; then finish or discard.
+ * After a failure only prof_discard is allowed. */
+typedef struct prof_builder prof_builder;
+wl_status prof_create(const char *path, const prof_options *options, prof_builder **out,
+                      wl_error *err);
+wl_status prof_begin_process(prof_builder *builder, wl_error *err);
+wl_status prof_add(prof_builder *builder, const cap_record *record, wl_error *err);
+/* `cut_off` says why a capture ended before its END record; NULL: find out by its END. */
+wl_status prof_end_process(prof_builder *builder, const char *cut_off, wl_error *err);
+wl_status prof_finish(prof_builder *builder, wl_error *err); /* frees the builder in any case */
+void prof_discard(prof_builder *builder);                    /* NULL is allowed */
+
+/* ---- rows ---- */
+
+typedef struct prof_info {
+    const char *version; /* of warplens that wrote the profile */
+    const char *command; /* "" where it was not given */
+    const char
+        *collector; /* of the first process: "emulate", "inline", "sass"; "" without any process */
+} prof_info;
+
+typedef struct prof_process {
+    uint32_t id;
+    uint32_t pid, parent_pid;
+    const char *executable, *directory, *host, *collector, *version, *options;
+    uint32_t argc;
+    const char **argv;
+    int64_t start_ns;    /* since the epoch */
+    int64_t end_ns;      /* since the process's start; -1: did not end in order */
+    const char *cut_off; /* why the capture ends early; NULL where it is whole */
+} prof_process;
+
+typedef struct prof_device {
+    uint32_t id, process, ordinal;
+    const char *name, *file;
+    uint32_t cc_major, cc_minor, num_sms;
+    uint64_t global_bytes;
+} prof_device;
+
+/* A file of source code that a location names. */
+typedef struct prof_file {
+    uint32_t id;
+    const char *path;    /* as the compiler wrote it */
+    const char *name;    /* its last part */
+    bool system;         /* a header of the toolkit, the compiler or the system */
+    bool has_text;       /* prof_load_source gives it */
+    const char *missing; /* why there is no text; "" where there is */
+    uint64_t bytes;
+} prof_file;
+
+/* A place in a source file, inlined into another. */
+typedef struct prof_loc {
+    uint32_t id;
+    uint32_t file; /* prof_file */
+    uint32_t line, column;
+    const char *function; /* demangled; "" where the compiler did not say */
+    uint32_t inlined_at;  /* the prof_loc of the call; 0: not inlined. Always less than id. */
+} prof_loc;
+
+typedef struct prof_kernel {
+    uint32_t id;
+    const char *name;       /* demangled: "gemm<float>(float const*, float*, int)" */
+    const char *short_name; /* without arguments and return type: "gemm<float>" */
+    const char *mangled;
+    const char *module;  /* file or library that it came from */
+    uint32_t file, line; /* where its code begins; 0: no line information */
+    uint32_t ncode;      /* static instructions, called functions included */
+    uint32_t nblocks;    /* basic blocks */
+    uint64_t ptx_hash;   /* XXH64 of the module's text */
+    const char *missing; /* why there is no code, "" where there is */
+} prof_kernel;
+
+typedef struct prof_code {
+    uint32_t kernel, pc;
+    const char *text;     /* PTX without a newline, guard included */
+    const char *op;       /* "ld.global.nc.f32": opcode and suffixes */
+    const char *function; /* demangled name of the kernel or function that it stands in */
+    uint32_t ptx_line;    /* in the module's text */
+    uint32_t block;       /* basic block, 0 ..; UINT32_MAX: unknown */
+    uint32_t loc;         /* innermost prof_loc; 0: none */
+    uint32_t file, line,
+        column; /* where it counts: the innermost place of the chain that is no system header */
+} prof_code;
+
+typedef struct prof_launch {
+    uint32_t id, process, number; /* number: in its process, from 1 */
+    uint32_t kernel, call;        /* call: prof_call, 0 unknown */
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t dynamic_shared, static_shared, local_bytes, registers;
+    uint32_t stream;     /* 0: the default stream; others numbered as they appear in the process */
+    double host_seconds; /* negative: not measured */
+    double device_seconds;
+    int32_t error;     /* CUDA error, 0 on success */
+    const char *fault; /* "" on success */
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t blocks_run, blocks_observed, blocks_sampled;
+    uint64_t dropped; /* accesses that were not counted */
+    obs_mix mix;      /* by ptx_cost */
+} prof_launch;
+
+/* One static memory instruction on one object in one launch. `c.object` is a prof_object here. */
+typedef struct prof_instruction {
+    uint32_t launch, kernel;
+    obs_insn c;
+    uint64_t
+        executions; /* of the instruction by warps, whatever the object; from the block counts */
+    uint64_t execution_lanes; /* active threads, summed */
+} prof_instruction;
+
+typedef struct prof_block {
+    uint32_t launch, kernel, block; /* basic block, as prof_code.block */
+    uint32_t first_pc, ninsns;
+    uint64_t executions, lanes;
+} prof_block;
+
+typedef enum prof_object_kind {                          /* the first ones are cap_object_kind */
+                                PROF_OBJECT_SHARED = 64, /* an array in a kernel's shared memory */
+                                PROF_OBJECT_LOCAL        /* a kernel's local memory */
+} prof_object_kind;
+
+const char *prof_object_kind_text(uint32_t kind); /* "device", "pinned", "shared", ... */
+const char *prof_space_text(uint32_t space);      /* "global", "shared", "local", "const" */
+const char *prof_access_text(uint32_t op);        /* "load", "store", "atomic", "reduction" */
+const char *prof_call_kind_text(uint32_t kind);   /* "alloc", "free", "copy", ... */
+
+typedef struct prof_object {
+    uint32_t id;
+    uint32_t process; /* 0 for shared and local memory */
+    uint32_t kernel;  /* of shared and local memory, else 0 */
+    uint32_t kind;    /* cap_object_kind or prof_object_kind */
+    uint32_t space;   /* obs_space that it lies in */
+    uint32_t device;  /* ordinal */
+    const char
+        *name; /* unambiguous for a person: "d_A (matmul.cu:41)", "table", "tile (matmul.cu:12)" */
+    const char *variable; /* "d_A"; "" where it is not known */
+    uint64_t base,
+        bytes; /* base: address; for shared memory the offset in the block's shared memory */
+    uint32_t alloc_call, free_call; /* prof_call; 0: none, or freed with its module or context */
+    bool freed;
+    uint64_t alloc_order,
+        free_order; /* position in the process's course of allocations and frees; 0: never freed */
+    uint32_t file, line;  /* of the allocation or definition; 0: unknown */
+    const char *function; /* that allocates; "" unknown */
+} prof_object;
+
+typedef struct prof_call {
+    uint32_t id, process, number;
+    const char *api;
+    uint32_t kind;            /* cap_call_kind */
+    uint32_t stream;          /* as prof_launch.stream */
+    uint32_t thread;          /* numbered as they appear in the process */
+    int64_t start_ns, end_ns; /* since the process's start */
+    int32_t result;
+    uint32_t source_object, target_object;
+    uint64_t source_offset, target_offset, bytes;
+    uint32_t stack; /* for prof_load_stack; 0: none */
+    uint32_t file,
+        line; /* where it counts: the innermost frame that is no system header or library; 0: unknown */
+    const char *function;
+} prof_call;
+
+typedef struct prof_frame { /* innermost first; what the compiler inlined is a frame of its own */
+    const char *function;   /* demangled; "" unknown */
+    uint32_t file, line;    /* 0: no line information */
+    const char *binary;     /* "" unknown */
+    uint64_t offset;        /* in the binary */
+    bool inlined;           /* into the frame that follows */
+} prof_frame;
+
+/* A heat map without its rows: one sampled block of one launch over one object. */
+typedef struct prof_heat_info {
+    uint32_t id, launch, kernel, object, space;
+    uint64_t block;
+    uint32_t block_index[3];
+    uint32_t warps, nrows;
+    uint64_t dropped; /* sectors left out because the map was full */
+    uint32_t content; /* equal for maps with equal rows: the work on one counts for all */
+} prof_heat_info;
+
+typedef struct prof_heat {
+    prof_heat_info info;
+    /* rows[].sector counts from the sector that holds the object's first byte (offset 0 for shared memory); for object 0
+     * it is address / 32. Ascending. */
+    obs_heat_row *rows;
+    uint32_t npcsets;
+    obs_pcset *pcsets;
+} prof_heat;
+
+typedef struct prof_skip {
+    const char *kernel; /* demangled */
+    const char *reason;
+    uint64_t count;
+} prof_skip;
+
+typedef struct prof_message {
+    uint32_t process, level; /* wl_log_level */
+    const char *text;
+} prof_message;
+
+typedef struct prof_unsupported {
+    const char *api;
+} prof_unsupported;
+
+typedef struct prof_coverage {
+    uint64_t launches_seen, launches_observed; /* seen: observed, skipped and failed */
+    uint64_t kernels_seen, kernels_observed;
+    uint64_t blocks_run, blocks_observed, blocks_sampled;
+    uint64_t records_dropped; /* accesses that were not counted, over all launches */
+    uint64_t sectors_dropped; /* of heat maps that were full */
+    uint64_t processes, processes_cut_off;
+    uint64_t objects_without_site, sources_missing;
+} prof_coverage;
+
+/* ---- loaders ---- */
+
+#define PROF_ROWS(name)                 \
+    typedef struct prof_##name##_rows { \
+        uint32_t count;                 \
+        prof_##name *rows;              \
+    } prof_##name##_rows;
+PROF_ROWS(process)
+PROF_ROWS(device)
+PROF_ROWS(file)
+PROF_ROWS(loc)
+PROF_ROWS(kernel)
+PROF_ROWS(code)
+PROF_ROWS(launch)
+PROF_ROWS(instruction)
+PROF_ROWS(block)
+PROF_ROWS(object)
+PROF_ROWS(call)
+PROF_ROWS(frame)
+PROF_ROWS(heat_info)
+PROF_ROWS(skip)
+PROF_ROWS(message)
+PROF_ROWS(unsupported)
+#undef PROF_ROWS
+
+enum { PROF_ALL = 0 }; /* in place of an id: no restriction */
+
+wl_status prof_load_info(prof_db *db, wl_arena *arena, prof_info *out, wl_error *err);
+wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, wl_error *err);
+wl_status prof_load_processes(prof_db *db, wl_arena *arena, prof_process_rows *out, wl_error *err);
+wl_status prof_load_devices(prof_db *db, wl_arena *arena, prof_device_rows *out, wl_error *err);
+wl_status prof_load_files(prof_db *db, wl_arena *arena, prof_file_rows *out, wl_error *err);
+wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err);
+wl_status prof_load_kernels(prof_db *db, wl_arena *arena, prof_kernel_rows *out, wl_error *err);
+wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out, wl_error *err);
+wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err);
+/* By pc. */
+wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_code_rows *out,
+                         wl_error *err);
+wl_status prof_load_launches(prof_db *db, uint32_t kernel, wl_arena *arena, prof_launch_rows *out,
+                             wl_error *err);
+/* By kernel, launch, pc, object, space; kernel and launch may be PROF_ALL. */
+wl_status prof_load_instructions(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
+                                 prof_instruction_rows *out, wl_error *err);
+/* Summed over the kernel's launches, by kernel, pc, object, space; `launch` is the one with most sectors and wavefronts,
+ * `c.stride` the one of that launch. */
+wl_status prof_load_instruction_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                       prof_instruction_rows *out, wl_error *err);
+/* By launch, block. */
+wl_status prof_load_blocks(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
+                           prof_block_rows *out, wl_error *err);
+/* By kernel, object, launch, block. */
+wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_heat_info_rows *out,
+                          wl_error *err);
+wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err);
+wl_status prof_load_stack(prof_db *db, uint32_t stack, wl_arena *arena, prof_frame_rows *out,
+                          wl_error *err);
+/* By count, largest first. */
+wl_status prof_load_skips(prof_db *db, wl_arena *arena, prof_skip_rows *out, wl_error *err);
+wl_status prof_load_messages(prof_db *db, wl_arena *arena, prof_message_rows *out, wl_error *err);
+wl_status prof_load_unsupported(prof_db *db, wl_arena *arena, prof_unsupported_rows *out,
+                                wl_error *err);
+/* The text of a file, NUL-terminated; WL_NOENT where the profile has none. */
+wl_status prof_load_source(prof_db *db, uint32_t file, wl_arena *arena, const char **text,
+                           size_t *length, wl_error *err);
+/* The PTX text of a kernel's module; WL_NOENT where the profile has none. */
+wl_status prof_load_ptx(prof_db *db, uint32_t kernel, wl_arena *arena, const char **text,
+                        size_t *length, wl_error *err);
+
+/* ---- looking things up in what was loaded; NULL where the id is not there ---- */
+
+const prof_file *prof_find_file(const prof_file_rows *files, uint32_t id);
+const prof_loc *prof_find_loc(const prof_loc_rows *locs, uint32_t id);
+const prof_kernel *prof_find_kernel(const prof_kernel_rows *kernels, uint32_t id);
+const prof_launch *prof_find_launch(const prof_launch_rows *launches, uint32_t id);
+const prof_object *prof_find_object(const prof_object_rows *objects, uint32_t id);
+const prof_call *prof_find_call(const prof_call_rows *calls, uint32_t id);
+const prof_code *prof_find_code(const prof_code_rows *code, uint32_t kernel, uint32_t pc);
+
+/* XXH64 over the content that every run of the same program shares: all but times, addresses, pids and threads. */
+wl_status prof_content_hash(prof_db *db, uint64_t *out, wl_error *err);
+
+#endif
