@@ -1,7 +1,7 @@
 #!/bin/sh
 # What `make check` runs once bootstrap is through: every step, whatever the steps before gave, then a summary.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 jobs=$(nproc)
 failed=
 begin=$(date +%s)

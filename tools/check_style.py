@@ -22,11 +22,22 @@ SETTING_FILES = (".npmrc", ".yarnrc", "pip.conf", ".toml", ".cfg", ".ini")
 RESOLVED = re.compile(r'^\s*"resolved"\s*:', re.MULTILINE)
 
 
-def tracked(root):
-    listing = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                             check=True, capture_output=True).stdout.decode()
-    paths = sorted(set(filter(None, listing.split("\0"))))
-    return [path for path in paths if (root / path).is_file() and not (root / path).is_symlink()]
+IGNORED = {".git", ".deps", "build", "node_modules", "dist", "__pycache__"}
+
+
+def walked(root):
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in IGNORED]
+        for name in files:
+            yield str(pathlib.Path(folder, name).relative_to(root))
+
+
+def project_files(root):
+    """Tracked and new files; outside a git checkout all files but build output."""
+    git = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                         capture_output=True, check=False)
+    paths = filter(None, git.stdout.decode().split("\0")) if git.returncode == 0 else walked(root)
+    return [p for p in sorted(set(paths)) if (root / p).is_file() and not (root / p).is_symlink()]
 
 
 def text_of(path):
@@ -77,7 +88,7 @@ def main():
     parser.add_argument("--fix", action="store_true", help="rewrite C files in the project's format")
     parser.add_argument("--no-format", action="store_true", help="leave clang-format out")
     options = parser.parse_args()
-    paths = tracked(options.root)
+    paths = project_files(options.root)
     problems = []
     for path in paths:
         found, notes = content_problems(options.root, path)

@@ -87,6 +87,15 @@ class Style(Check):
         self.write("viewer/package-lock.json", '{"packages": {"node_modules/x": {"version": "1.0.0"}}}\n')
         self.assertEqual(self.style(), (0, "check_style: 2 files, 1 of C, 0 problems\n"))
 
+    def test_works_outside_git(self):
+        (self.root / ".git").rename(self.root / "git")
+        self.write("src/base/errors.def", "X(OK)")
+        self.write("build/generated.def", "X(OK)")
+        code, out = self.style()
+        self.assertEqual(code, 1)
+        self.assertIn("src/base/errors.def: no newline", out)
+        self.assertNotIn("build/", out)
+
     def test_registries_are_found(self):
         self.write("viewer/package-lock.json", '{\n  "resolved": "x"\n}\n')
         self.write("viewer/.npmrc", "registry" + " = somewhere\n")
