@@ -130,7 +130,7 @@ function(wl_collector name)
         target_link_options(${name} PRIVATE "-Wl,--version-script=${map}")
         set_target_properties(${name} PROPERTIES LINK_DEPENDS "${map}")
     endif()
-    install(TARGETS ${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/warplens")
+    install(TARGETS ${name} LIBRARY DESTINATION lib/warplens)
 endfunction()
 
 function(wl_test name)
