@@ -1,0 +1,89 @@
+/* Reports: a profile and its findings drawn for a terminal, as JSON, as CSV or as one HTML file.
+ *
+ * rep_load reads once what all of them draw; the drawing functions are pure: they only write to the stream. They return
+ * WL_IO or WL_NOSPACE when a write fails, and leave flushing and closing to the caller. What was not measured is absent
+ * in every output, never zero. */
+#ifndef WL_REPORT_REPORT_H
+#define WL_REPORT_REPORT_H
+
+#include "analysis/tables.h"
+
+#include <stdio.h>
+
+/* The text of a source file. */
+typedef struct rep_source {
+    uint32_t file;    /* prof_file */
+    const char *text; /* NULL: the profile has none */
+    size_t length;
+} rep_source;
+
+/* Everything that the reporters draw. Rows lie in the arena given to rep_load; `findings` is the caller's. */
+typedef struct rep_data {
+    prof_info info;
+    prof_coverage coverage;
+    prof_process_rows processes;
+    prof_device_rows devices;
+    prof_file_rows files;
+    prof_kernel_rows kernels;
+    prof_object_rows objects;
+    prof_call_rows calls;
+    prof_launch_rows launches;          /* of all kernels, by id */
+    prof_instruction_rows instructions; /* a row a launch; empty without REP_PART_LAUNCH_ROWS */
+    prof_instruction_rows totals;       /* over all launches of a kernel */
+    prof_code_rows *code;               /* kernels.count of them, same order as `kernels` */
+    rep_source *sources;                /* files.count of them, same order as `files` */
+    prof_skip_rows skips;
+    prof_message_rows messages;
+    prof_unsupported_rows unsupported;
+    ana_kernels kernel_table;
+    ana_source_lines line_table;
+    ana_memory memory;
+    const ana_findings *findings;
+    uint32_t nheats; /* heat maps chosen for the HTML report; none without REP_PART_HEATS */
+    prof_heat *heats;
+    uint32_t heats_left_out; /* maps of the profile that were not chosen */
+} rep_data;
+
+enum {
+    REP_PART_LAUNCH_ROWS = 1, /* rep_json, rep_csv */
+    REP_PART_HEATS = 2,       /* rep_html */
+    REP_PART_SOURCES = 4      /* rep_text, rep_html */
+};
+
+wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned parts, wl_arena *arena,
+                   rep_data *out, wl_error *err);
+
+typedef struct rep_text_options {
+    unsigned width;    /* columns of the terminal; 0: unlimited */
+    bool color;        /* ANSI colours */
+    uint32_t kernel;   /* prof_kernel: only this one; 0: all */
+    unsigned findings; /* show at most so many; 0: all */
+    bool all_lines;    /* also lines that cost no excess, and kernels without findings */
+} rep_text_options;
+
+/* `stats`: header, kernels, findings, source lines, coverage. `options` may be NULL: width 100, no colour. */
+wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err);
+
+/* One object of the schema "warplens/1": docs/json-schema.md. */
+wl_status rep_json(const rep_data *data, FILE *out, wl_error *err);
+
+typedef enum rep_table {
+#define X(id, name) REP_TABLE_##id,
+#include "report/tables.def"
+#undef X
+    REP_TABLE_COUNT
+} rep_table;
+
+const char *rep_table_name(rep_table table); /* "instructions" */
+
+/* One table as RFC 4180: CRLF, a header line, UTF-8. */
+wl_status rep_csv(const rep_data *data, rep_table table, FILE *out, wl_error *err);
+
+/* One HTML file that needs nothing else. WL_UNSUPPORTED where warplens was built without its page. */
+wl_status rep_html(const rep_data *data, FILE *out, wl_error *err);
+bool rep_html_available(void);
+
+/* The HTML report's data alone, as docs/report-payload.md has it (not compressed). For tests of the page. */
+wl_status rep_payload(const rep_data *data, FILE *out, wl_error *err);
+
+#endif
