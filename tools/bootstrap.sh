@@ -62,11 +62,8 @@ fi
 as_root() {
     if [ "$(id -u)" = 0 ]; then
         env DEBIAN_FRONTEND=noninteractive "$@"
-    elif have sudo; then
-        sudo env DEBIAN_FRONTEND=noninteractive "$@"
     else
-        say "neither root nor sudo; as root, run: $*"
-        exit 1
+        sudo env DEBIAN_FRONTEND=noninteractive "$@"
     fi
 }
 
@@ -78,6 +75,10 @@ apt_updated=
 apt_install() {
     if ! have apt-get; then
         say "this is neither Debian nor Ubuntu; please install what corresponds to: $*"
+        exit 1
+    fi
+    if [ "$(id -u)" != 0 ] && ! have sudo; then
+        say "neither root nor sudo; as root, run: apt-get install --no-install-recommends $*"
         exit 1
     fi
     if [ -z "$apt_updated" ]; then
