@@ -87,6 +87,17 @@ class Style(Check):
         self.write("viewer/package-lock.json", '{"packages": {"node_modules/x": {"version": "1.0.0"}}}\n')
         self.assertEqual(self.style(), (0, "check_style: 2 files, 1 of C, 0 problems\n"))
 
+    @unittest.skipUnless((TOOLS.parent / ".deps/bin/clang-format").exists(), "clang-format is not installed")
+    def test_format_is_checked_and_mended(self):
+        (self.root / ".deps").symlink_to(TOOLS.parent / ".deps")
+        (self.root / ".clang-format").symlink_to(TOOLS.parent / ".clang-format")
+        self.write(".gitignore", ".deps\n")
+        self.write("src/base/a.c", "int  a( void ){ return 1; }\n")
+        self.assertEqual(self.run_tool("check_style.py")[0], 1)
+        self.assertEqual(self.run_tool("check_style.py", "--fix")[0], 0)
+        self.assertEqual((self.root / "src/base/a.c").read_text(), "int a(void)\n{\n    return 1;\n}\n")
+        self.assertEqual(self.run_tool("check_style.py")[0], 0)
+
     def test_works_outside_git(self):
         (self.root / ".git").rename(self.root / "git")
         self.write("src/base/errors.def", "X(OK)")
