@@ -35,21 +35,22 @@ typedef struct ana_thresholds {
 ana_thresholds ana_thresholds_default(void);
 
 typedef struct ana_line { /* a source line with what its instructions on this object did */
-    const char *file; /* NULL: no line information; then `line` is 0 and `pc` tells */
+    const char *file;     /* NULL: no line information; then `line` is 0 and `pc` tells */
     uint32_t line;
-    uint32_t pc;      /* the costliest instruction of the line */
+    uint32_t pc; /* the costliest instruction of the line */
     uint64_t requests, sectors, sectors_min, wavefronts, wavefronts_min;
 } ana_line;
 
 typedef struct ana_evidence { /* named numbers behind the finding, in the order to show them */
-    const char *name;  /* "mean_word_temperature" */
-    const char *label; /* "mean word temperature" */
+    const char *name;         /* "mean_word_temperature" */
+    const char *label;        /* "mean word temperature" */
     double value;
-    const char *unit;  /* "" , "warps", "sectors", "bytes", "%" */
+    const char *unit; /* "" , "warps", "sectors", "bytes", "%" */
 } ana_evidence;
 
 typedef struct ana_sector { /* an example */
-    uint64_t offset; /* bytes from the object's start, sector-aligned down (may be negative as int64_t) */
+    uint64_t
+        offset; /* bytes from the object's start, sector-aligned down (may be negative as int64_t) */
     uint32_t temperature; /* of the sector */
     uint32_t word[8];     /* temperatures */
 } ana_sector;
@@ -78,7 +79,7 @@ typedef struct ana_findings {
 } ana_findings;
 
 /* All findings of a profile; they lie in `arena`. */
-wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena, ana_findings *out,
-                   wl_error *err);
+wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena,
+                   ana_findings *out, wl_error *err);
 
 #endif

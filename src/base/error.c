@@ -31,16 +31,11 @@ static wl_status status_of_errno(int code)
 {
     switch (code) {
     case ENOSPC:
-    case EDQUOT:
-        return WL_NOSPACE;
-    case ENOENT:
-        return WL_NOENT;
-    case EEXIST:
-        return WL_EXISTS;
-    case ENOMEM:
-        return WL_NOMEM;
-    default:
-        return WL_IO;
+    case EDQUOT: return WL_NOSPACE;
+    case ENOENT: return WL_NOENT;
+    case EEXIST: return WL_EXISTS;
+    case ENOMEM: return WL_NOMEM;
+    default: return WL_IO;
     }
 }
 

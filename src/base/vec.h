@@ -7,18 +7,19 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define wl_vec(type)                                                                                                   \
-    struct {                                                                                                           \
-        type *data;                                                                                                    \
-        size_t count, capacity;                                                                                        \
+#define wl_vec(type)            \
+    struct {                    \
+        type *data;             \
+        size_t count, capacity; \
     }
 
 /* Makes room for `count` more elements; false (and unchanged) when memory is exhausted. */
-#define wl_reserve(v, count_)                                                                                          \
+#define wl_reserve(v, count_) \
     wl_vec_grow((void **)&(v)->data, &(v)->capacity, (v)->count, (count_), sizeof *(v)->data)
 
 /* Appends a copy of `item`; false when memory is exhausted. */
-#define wl_push(v, ...) (wl_reserve((v), 1) ? ((v)->data[(v)->count++] = (__VA_ARGS__), true) : false)
+#define wl_push(v, ...) \
+    (wl_reserve((v), 1) ? ((v)->data[(v)->count++] = (__VA_ARGS__), true) : false)
 
 #define wl_vec_free(v) (free((v)->data), (v)->data = NULL, (v)->count = (v)->capacity = 0)
 

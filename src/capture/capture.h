@@ -26,12 +26,12 @@ typedef enum cap_type {
 typedef struct cap_process {
     uint32_t pid, parent;
     const char *executable, *directory, *host;
-    const char *collector;  /* "emulate", "inline" or "sass" */
-    const char *version;    /* of warplens */
-    const char *options;    /* the profile command's options as one line */
+    const char *collector; /* "emulate", "inline" or "sass" */
+    const char *version;   /* of warplens */
+    const char *options;   /* the profile command's options as one line */
     uint32_t argc;
     const char **argv;
-    int64_t start_ns;       /* since the epoch */
+    int64_t start_ns; /* since the epoch */
 } cap_process;
 
 typedef struct cap_device {
@@ -48,20 +48,22 @@ typedef struct cap_map { /* a file mapped executable */
     const char *build_id; /* hex, "" without */
 } cap_map;
 
-typedef struct cap_maps { /* the whole list again whenever it changed; the latest before a stack counts */
+typedef struct
+    cap_maps { /* the whole list again whenever it changed; the latest before a stack counts */
     uint32_t count;
     cap_map *maps;
 } cap_maps;
 
-typedef struct cap_stack { /* innermost first; return addresses, frames of warplens and libcudart left out */
+typedef struct
+    cap_stack { /* innermost first; return addresses, frames of warplens and libcudart left out */
     uint32_t count;
     uint64_t *pcs;
 } cap_stack;
 
 typedef struct cap_module { /* PTX that kernels come from */
     uint32_t id;
-    const char *name;  /* file or library that it was loaded from */
-    const char *ptx;   /* text */
+    const char *name; /* file or library that it was loaded from */
+    const char *ptx;  /* text */
     uint64_t length;
 } cap_module;
 
@@ -81,8 +83,8 @@ typedef struct cap_object {
     uint32_t kind;
     uint32_t device;
     uint64_t base, bytes;
-    uint32_t call;   /* the CALL that made it; 0 for module symbols */
-    uint32_t module; /* for symbols, else 0 */
+    uint32_t call;    /* the CALL that made it; 0 for module symbols */
+    uint32_t module;  /* for symbols, else 0 */
     const char *name; /* symbol name, else "" */
 } cap_object;
 
@@ -93,13 +95,13 @@ typedef struct cap_free {
 
 /* A CUDA call that concerns memory or order: allocation, free, copy, set, launch, symbol access, synchronisation. */
 typedef struct cap_call {
-    uint32_t id; /* from 1, ascending */
+    uint32_t id;     /* from 1, ascending */
     const char *api; /* "cudaMalloc", "cuMemcpyHtoD_v2" */
     uint32_t kind;   /* cap_call_kind */
     uint64_t stream;
     uint32_t thread;
-    int64_t start_ns, end_ns; /* since the process's start */
-    int32_t result;  /* the CUDA error returned */
+    int64_t start_ns, end_ns;              /* since the process's start */
+    int32_t result;                        /* the CUDA error returned */
     uint32_t source_object, target_object; /* copies and sets; 0 for host memory or none */
     uint64_t source_offset, target_offset, bytes;
     cap_stack stack;
@@ -141,7 +143,7 @@ typedef struct cap_unsupported { /* a CUDA function that the collector lacks; on
 } cap_unsupported;
 
 typedef struct cap_message { /* what the user must be told in the report */
-    uint32_t level; /* wl_log_level */
+    uint32_t level;          /* wl_log_level */
     const char *text;
 } cap_message;
 
@@ -157,7 +159,8 @@ typedef struct cap_writer cap_writer;
 /* Creates the file (WL_EXISTS where it is there). */
 wl_status cap_create(const char *path, cap_writer **out, wl_error *err);
 /* After a failed write (no space left) the writer drops all further records, counts them, and returns the first error. */
-#define X(id, number, type) wl_status cap_write_##type(cap_writer *writer, const cap_##type *record);
+#define X(id, number, type) \
+    wl_status cap_write_##type(cap_writer *writer, const cap_##type *record);
 #include "capture/events.def"
 #undef X
 void cap_close(cap_writer *writer); /* writes no END; NULL is allowed */

@@ -21,7 +21,7 @@ typedef struct emu_dim {
 
 /* What a kernel can see of the device. cuda/device.h fills it from a data file. */
 typedef struct emu_device {
-    uint32_t sm;                  /* 90 */
+    uint32_t sm; /* 90 */
     uint32_t num_sms;
     uint32_t max_threads_per_block;
     uint32_t max_shared_per_block; /* with opt-in */
@@ -53,15 +53,16 @@ typedef enum emu_alloc_kind {
 typedef struct emu_alloc {
     uint64_t base, size; /* size as asked for */
     emu_alloc_kind kind;
-    uint32_t id;         /* the caller's: object number in the capture; 0 where it gave none */
+    uint32_t id; /* the caller's: object number in the capture; 0 where it gave none */
     bool freed;
 } emu_alloc;
 
 /* `align` is a power of two, at least 256 is used. Memory is zeroed by the host. WL_NOMEM when the device is full. */
-wl_status emu_mem_alloc(emu_machine *m, uint64_t size, uint64_t align, emu_alloc_kind kind, uint32_t id,
-                        uint64_t *address);
+wl_status emu_mem_alloc(emu_machine *m, uint64_t size, uint64_t align, emu_alloc_kind kind,
+                        uint32_t id, uint64_t *address);
 wl_status emu_mem_register(emu_machine *m, void *data, uint64_t size, uint32_t id);
-wl_status emu_mem_free(emu_machine *m, uint64_t address); /* WL_NOENT where no allocation starts there */
+wl_status emu_mem_free(emu_machine *m,
+                       uint64_t address); /* WL_NOENT where no allocation starts there */
 /* The live allocation that holds the address, copied to *out; false without one. */
 bool emu_mem_find(emu_machine *m, uint64_t address, emu_alloc *out);
 void emu_mem_usage(emu_machine *m, uint64_t *used, uint64_t *total);
@@ -76,8 +77,8 @@ wl_status emu_mem_unmap(emu_machine *m, uint64_t address, uint64_t size);
  * as it is placed. The PTX module must live as long as the emu_module. Fails with WL_UNSUPPORTED only for what concerns
  * the whole module; an instruction that is not supported is reported when its kernel is asked for. */
 typedef uint32_t (*emu_id_of)(void *ctx, const ptx_var *var, uint64_t address, uint64_t size);
-wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of, void *ctx, emu_module **out,
-                          wl_error *err);
+wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of, void *ctx,
+                          emu_module **out, wl_error *err);
 void emu_module_unload(emu_module *module);
 bool emu_module_symbol(emu_module *module, const char *name, uint64_t *address, uint64_t *size);
 
@@ -91,10 +92,11 @@ typedef struct emu_kernel_info {
     uint32_t nparams;
     const uint32_t *param_offsets, *param_sizes;
     uint32_t static_shared;
-    uint32_t local_bytes;  /* per thread, without calls */
-    uint32_t registers;    /* 32-bit registers that the PTX keeps live at most: an estimate of the hardware's */
-    uint32_t max_threads;  /* .maxntid or the device's */
-    uint32_t ncode;        /* static instructions, called functions included */
+    uint32_t local_bytes; /* per thread, without calls */
+    uint32_t
+        registers; /* 32-bit registers that the PTX keeps live at most: an estimate of the hardware's */
+    uint32_t max_threads; /* .maxntid or the device's */
+    uint32_t ncode;       /* static instructions, called functions included */
 } emu_kernel_info;
 
 const emu_kernel_info *emu_kernel_get(const emu_kernel *kernel);
@@ -121,7 +123,13 @@ typedef enum emu_access_op {
     EMU_REDUCTION /* atomic without a result */
 } emu_access_op;
 
-enum { EMU_ACCESS_ASYNC = 1, EMU_ACCESS_BULK = 2, EMU_ACCESS_VOLATILE = 4, EMU_ACCESS_GENERIC = 8, EMU_ACCESS_READONLY = 16 };
+enum {
+    EMU_ACCESS_ASYNC = 1,
+    EMU_ACCESS_BULK = 2,
+    EMU_ACCESS_VOLATILE = 4,
+    EMU_ACCESS_GENERIC = 8,
+    EMU_ACCESS_READONLY = 16
+};
 
 #define EMU_IRREGULAR INT64_MIN
 
@@ -131,11 +139,11 @@ enum { EMU_ACCESS_ASYNC = 1, EMU_ACCESS_BULK = 2, EMU_ACCESS_VOLATILE = 4, EMU_A
 typedef struct emu_access {
     uint32_t pc;
     emu_access_op op;
-    ptx_space space;    /* GLOBAL, SHARED, LOCAL, CONST, PARAM is not reported */
-    uint32_t bytes;     /* per lane, all elements of a vector */
-    uint32_t flags;     /* EMU_ACCESS_* */
-    uint32_t mask;      /* lanes that access */
-    uint32_t warp;      /* in the block: linear thread index / 32 */
+    ptx_space space; /* GLOBAL, SHARED, LOCAL, CONST, PARAM is not reported */
+    uint32_t bytes;  /* per lane, all elements of a vector */
+    uint32_t flags;  /* EMU_ACCESS_* */
+    uint32_t mask;   /* lanes that access */
+    uint32_t warp;   /* in the block: linear thread index / 32 */
     /* addr[lane] for lanes in mask: device address; offset in the block's shared memory; for local memory the offset in
      * the thread's own. Lanes outside of mask hold anything. */
     const uint64_t *addr;
@@ -162,10 +170,10 @@ typedef struct emu_observer {
 typedef struct emu_launch {
     emu_dim grid, block, cluster; /* cluster {0,0,0} or {1,1,1}: none */
     uint32_t dynamic_shared;
-    const void *params;     /* param_bytes of them, laid out as emu_kernel_info says */
+    const void *params; /* param_bytes of them, laid out as emu_kernel_info says */
     bool cooperative;
-    uint32_t threads;       /* host threads; 0: all cores */
-    double time_limit;      /* seconds; 0: none */
+    uint32_t threads;             /* host threads; 0: all cores */
+    double time_limit;            /* seconds; 0: none */
     const emu_observer *observer; /* NULL: nobody watches */
     /* Receives what vprintf writes; NULL: the process's stdout. */
     void (*print)(void *ctx, const char *text, size_t length);
@@ -189,12 +197,13 @@ typedef struct emu_fault {
     emu_dim block, thread;
     uint64_t address;
     uint32_t bytes;
-    char text[1024]; /* kernel, source line, block, thread, address, nearest allocation, in sentences */
+    char text
+        [1024]; /* kernel, source line, block, thread, address, nearest allocation, in sentences */
 } emu_fault;
 
 typedef struct emu_block_count { /* a basic block, summed over the launch */
-    uint64_t executions; /* by warps (splits) */
-    uint64_t lanes;      /* active threads, summed over executions */
+    uint64_t executions;         /* by warps (splits) */
+    uint64_t lanes;              /* active threads, summed over executions */
 } emu_block_count;
 
 typedef struct emu_result {
@@ -207,7 +216,8 @@ typedef struct emu_result {
 } emu_result;
 
 /* WL_OK, or WL_FAULT with result->fault filled, or WL_ARG / WL_NOMEM with err. A faulting launch keeps its counts. */
-wl_status emu_run(emu_machine *m, emu_kernel *kernel, const emu_launch *launch, emu_result *result, wl_error *err);
+wl_status emu_run(emu_machine *m, emu_kernel *kernel, const emu_launch *launch, emu_result *result,
+                  wl_error *err);
 void emu_result_clear(emu_result *result);
 
 /* The instruction sets that the handlers were built for, best first, and the one in use ("avx512", "avx2", "generic");

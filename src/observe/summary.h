@@ -18,24 +18,27 @@ typedef enum obs_op { OBS_LOAD, OBS_STORE, OBS_ATOMIC, OBS_REDUCTION, OBS_OP_COU
 /* One static memory instruction on one object. */
 typedef struct obs_insn {
     uint32_t pc;
-    uint32_t object; /* number in the capture; for shared memory the index of the array in `shared`; 0: unknown */
-    uint8_t space;   /* obs_space */
-    uint8_t op;      /* obs_op */
-    uint16_t bytes;  /* per lane, all elements of a vector */
-    uint32_t flags;  /* EMU_ACCESS_* */
+    uint32_t
+        object; /* number in the capture; for shared memory the index of the array in `shared`; 0: unknown */
+    uint8_t space;  /* obs_space */
+    uint8_t op;     /* obs_op */
+    uint16_t bytes; /* per lane, all elements of a vector */
+    uint32_t flags; /* EMU_ACCESS_* */
     uint64_t requests;
-    uint64_t active_lanes;   /* summed over requests */
-    uint64_t sectors;        /* distinct sectors moved, summed; 0 for shared memory */
-    uint64_t sectors_min;    /* the fewest that could hold the distinct bytes touched */
-    uint64_t wavefronts;     /* shared memory only */
-    uint64_t wavefronts_min; /* with the same lanes, width and distinct words, without bank conflicts */
+    uint64_t active_lanes; /* summed over requests */
+    uint64_t sectors;      /* distinct sectors moved, summed; 0 for shared memory */
+    uint64_t sectors_min;  /* the fewest that could hold the distinct bytes touched */
+    uint64_t wavefronts;   /* shared memory only */
+    uint64_t
+        wavefronts_min; /* with the same lanes, width and distinct words, without bank conflicts */
     /* How the requests' addresses look; each request counts in exactly one. */
-    uint64_t uniform;    /* all active lanes the same address */
-    uint64_t contiguous; /* neighbouring lanes take neighbouring elements, first one on a sector boundary */
+    uint64_t uniform; /* all active lanes the same address */
+    uint64_t
+        contiguous; /* neighbouring lanes take neighbouring elements, first one on a sector boundary */
     uint64_t misaligned; /* contiguous, but the first address is off the sector boundary */
     uint64_t strided;    /* a constant difference other than the element size */
     uint64_t irregular;
-    int64_t stride;      /* bytes between lanes, the commonest of the strided requests */
+    int64_t stride; /* bytes between lanes, the commonest of the strided requests */
 } obs_insn;
 
 typedef struct obs_block_count { /* a basic block of the kernel, in the emulator's numbering */
@@ -43,7 +46,12 @@ typedef struct obs_block_count { /* a basic block of the kernel, in the emulator
     uint64_t executions, lanes;
 } obs_block_count;
 
-typedef enum obs_owner { OBS_OWNER_NONE, OBS_OWNER_THREAD, OBS_OWNER_WARP, OBS_OWNER_BLOCK } obs_owner;
+typedef enum obs_owner {
+    OBS_OWNER_NONE,
+    OBS_OWNER_THREAD,
+    OBS_OWNER_WARP,
+    OBS_OWNER_BLOCK
+} obs_owner;
 
 /* One sector of a heat map. Histories have bit w set where warp w of the block touched the word or sector. */
 typedef struct obs_heat_row {
@@ -51,7 +59,7 @@ typedef struct obs_heat_row {
     uint32_t history; /* of the sector */
     uint32_t word[OBS_WORDS_PER_SECTOR];
     uint32_t reads, writes, atomics; /* requests that touched the sector, saturating */
-    uint16_t owner; /* two bits a word: obs_owner, shared memory only */
+    uint16_t owner;                  /* two bits a word: obs_owner, shared memory only */
     uint16_t pcset; /* index in the map's pcsets: the instructions that touched the sector */
 } obs_heat_row;
 
@@ -63,7 +71,7 @@ typedef struct obs_pcset {
 /* The heat map of one sampled block over one object. Rows ascend by sector. */
 typedef struct obs_heat {
     uint32_t object;
-    uint8_t space; /* obs_space: GLOBAL, SHARED or CONST */
+    uint8_t space;  /* obs_space: GLOBAL, SHARED or CONST */
     uint64_t block; /* linear index */
     uint32_t block_index[3];
     uint32_t warps; /* of the block */
@@ -80,7 +88,8 @@ typedef struct obs_shared {
     uint32_t offset, bytes;
 } obs_shared;
 
-typedef struct obs_mix { /* instruction mix: thread instructions by cost class of ops.def (ptx_cost) */
+typedef struct
+    obs_mix { /* instruction mix: thread instructions by cost class of ops.def (ptx_cost) */
     uint64_t warp_instructions[16], thread_instructions[16];
 } obs_mix;
 

@@ -102,7 +102,8 @@ static void expand(FILE *out, const char *text, bool declare)
             if (!declare)
                 fprintf(out, "%%%.*s", (int)(stop - c - 1), c + 1);
             else if (colon)
-                fprintf(out, "%.*s %.*s\n", (int)(end - colon - 1), colon + 1, (int)(stop - c - 1), c + 1);
+                fprintf(out, "%.*s %.*s\n", (int)(end - colon - 1), colon + 1, (int)(stop - c - 1),
+                        c + 1);
             c = end;
         } else if (!declare) {
             if (c[0] == ';' && c[1] == ' ') {
@@ -164,13 +165,15 @@ char *ops_form_ptx(const ops_form *form)
     for (uint32_t i = 0; i < form->nsrc; i++)
         fprintf(out, "  .reg .%s %%s%u;\n", form->src[i], i);
     declare_scratch(out, form->text);
-    fprintf(out,
-            "  ld.param.u64 %%in, [pin];\n  ld.param.u64 %%out, [pout];\n  ld.param.u64 %%m0, [pmem];\n"
-            "  mov.u32 %%i, %%tid.x;\n  mov.u32 %%b, %%ctaid.x;\n  mov.u32 %%n, %%ntid.x;\n"
-            "  mad.lo.s32 %%i, %%b, %%n, %%i;\n"
-            "  mul.wide.u32 %%wide, %%i, 8;\n  add.s64 %%in, %%in, %%wide;\n  add.s64 %%out, %%out, %%wide;\n"
-            "  mul.wide.u32 %%wide, %%i, %d;\n  add.s64 %%m0, %%m0, %%wide;\n",
-            OPS_CELL);
+    fprintf(
+        out,
+        "  ld.param.u64 %%in, [pin];\n  ld.param.u64 %%out, [pout];\n  ld.param.u64 %%m0, [pmem];\n"
+        "  mov.u32 %%i, %%tid.x;\n  mov.u32 %%b, %%ctaid.x;\n  mov.u32 %%n, %%ntid.x;\n"
+        "  mad.lo.s32 %%i, %%b, %%n, %%i;\n"
+        "  mul.wide.u32 %%wide, %%i, 8;\n  add.s64 %%in, %%in, %%wide;\n  add.s64 %%out, %%out, "
+        "%%wide;\n"
+        "  mul.wide.u32 %%wide, %%i, %d;\n  add.s64 %%m0, %%m0, %%wide;\n",
+        OPS_CELL);
     for (uint32_t i = 0; i < form->nsrc; i++)
         slot_access(out, true, i, form->src[i]);
     expand(out, form->text, false);

@@ -36,8 +36,9 @@ static uint64_t mask(uint32_t bits)
 static uint64_t draw_int(uint64_t *s, uint32_t bits)
 {
     uint64_t top = UINT64_C(1) << (bits - 1);
-    const uint64_t edges[] = {0, 1, 2, 3, 7, top - 1, top, top + 1, mask(bits), mask(bits) - 1, top >> 1, 0x7f, 0x80, 0xff,
-                              0x7fff, 0x8000, 0xffff, 0x10000};
+    const uint64_t edges[] = {
+        0,        1,    2,    3,    7,      top - 1, top,    top + 1, mask(bits), mask(bits) - 1,
+        top >> 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000,  0xffff, 0x10000};
     if (below(s, 5) < 2)
         return PICK(s, edges) & mask(bits);
     uint64_t value = next(s) >> below(s, 64); /* all magnitudes */
@@ -61,59 +62,56 @@ static uint64_t bits_of_double(double d)
 static uint64_t draw_f32(uint64_t *s)
 {
     static const uint32_t edges[] = {
-        0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff,
-        0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001,
-        0x7f800001, 0xffbfffff, 0x3f000000, 0xbf000000, 0x3fc00000, 0x40200000, 0xc0200000, 0x40490fdb,
-        0x4effffff, 0x4f000000, 0xcf000000, 0x4f7fffff, 0x4f800000, 0x5f000000, 0xdf000000, 0x5f800000,
-        0x477fe000, 0x477ff000, 0x33800000, 0x38800000, 0x387fc000, 0x3f7fffff, 0x34000000, 0x437f0000, 0x42fe8000};
+        0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x00000001, 0x80000001, 0x007fffff,
+        0x807fffff, 0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
+        0x7fc00000, 0xffc00001, 0x7f800001, 0xffbfffff, 0x3f000000, 0xbf000000, 0x3fc00000,
+        0x40200000, 0xc0200000, 0x40490fdb, 0x4effffff, 0x4f000000, 0xcf000000, 0x4f7fffff,
+        0x4f800000, 0x5f000000, 0xdf000000, 0x5f800000, 0x477fe000, 0x477ff000, 0x33800000,
+        0x38800000, 0x387fc000, 0x3f7fffff, 0x34000000, 0x437f0000, 0x42fe8000};
     switch (below(s, 5)) {
     case 0:
-    case 1:
-        return PICK(s, edges);
-    case 2:
-        return next(s) & 0xffffffff;
-    case 3:
-        return bits_of_float((float)(unit(s) * exp2((double)below(s, 60) - 30)));
+    case 1: return PICK(s, edges);
+    case 2: return next(s) & 0xffffffff;
+    case 3: return bits_of_float((float)(unit(s) * exp2((double)below(s, 60) - 30)));
     default:
-        return bits_of_float((float)((double)(int64_t)below(s, 4001) * 0.25 - 500)); /* ties of integer rounding */
+        return bits_of_float((float)((double)(int64_t)below(s, 4001) * 0.25 -
+                                     500)); /* ties of integer rounding */
     }
 }
 
 static uint64_t draw_f64(uint64_t *s)
 {
     static const uint64_t edges[] = {
-        0x0000000000000000, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x0000000000000001,
-        0x8000000000000001, 0x000fffffffffffff, 0x0010000000000000, 0x8010000000000000, 0x7fefffffffffffff,
-        0xffefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0xfff8000000000001,
-        0x7ff0000000000001, 0x3fe0000000000000, 0x3ff8000000000000, 0x4004000000000000, 0xc004000000000000,
-        0x400921fb54442d18, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000, 0x41f0000000000000,
-        0x43e0000000000000, 0xc3e0000000000000, 0x43f0000000000000, 0x36a0000000000000, 0x3690000000000000,
-        0x3810000000000000, 0x380fffffe0000000, 0x47efffffe0000000, 0x47effffff0000000, 0x3cb0000000000000,
-        0x40effc0000000000, 0x3f10000000000000, 0x3e70000000000000};
+        0x0000000000000000, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000,
+        0x0000000000000001, 0x8000000000000001, 0x000fffffffffffff, 0x0010000000000000,
+        0x8010000000000000, 0x7fefffffffffffff, 0xffefffffffffffff, 0x7ff0000000000000,
+        0xfff0000000000000, 0x7ff8000000000000, 0xfff8000000000001, 0x7ff0000000000001,
+        0x3fe0000000000000, 0x3ff8000000000000, 0x4004000000000000, 0xc004000000000000,
+        0x400921fb54442d18, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000,
+        0x41f0000000000000, 0x43e0000000000000, 0xc3e0000000000000, 0x43f0000000000000,
+        0x36a0000000000000, 0x3690000000000000, 0x3810000000000000, 0x380fffffe0000000,
+        0x47efffffe0000000, 0x47effffff0000000, 0x3cb0000000000000, 0x40effc0000000000,
+        0x3f10000000000000, 0x3e70000000000000};
     switch (below(s, 5)) {
     case 0:
-    case 1:
-        return PICK(s, edges);
-    case 2:
-        return next(s);
-    case 3:
-        return bits_of_double(unit(s) * exp2((double)below(s, 100) - 50));
-    default:
-        return bits_of_double((double)(int64_t)below(s, 4001) * 0.25 - 500);
+    case 1: return PICK(s, edges);
+    case 2: return next(s);
+    case 3: return bits_of_double(unit(s) * exp2((double)below(s, 100) - 50));
+    default: return bits_of_double((double)(int64_t)below(s, 4001) * 0.25 - 500);
     }
 }
 
 static uint64_t draw_16(uint64_t *s, bool bf)
 {
-    static const uint16_t f16[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x0001, 0x8001, 0x03ff, 0x0400, 0x7bff, 0xfbff,
-                                   0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7c01, 0x3800, 0x3e00, 0x4100, 0x3555, 0x4248};
-    static const uint16_t bf16[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x0001, 0x8001, 0x007f, 0x0080, 0x7f7f, 0xff7f,
-                                    0x7f80, 0xff80, 0x7fc0, 0xffc1, 0x7f81, 0x3f00, 0x3fc0, 0x4020, 0x3eab, 0x4049};
+    static const uint16_t f16[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x0001, 0x8001, 0x03ff,
+                                   0x0400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe01,
+                                   0x7c01, 0x3800, 0x3e00, 0x4100, 0x3555, 0x4248};
+    static const uint16_t bf16[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x0001, 0x8001, 0x007f,
+                                    0x0080, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0xffc1,
+                                    0x7f81, 0x3f00, 0x3fc0, 0x4020, 0x3eab, 0x4049};
     switch (below(s, 3)) {
-    case 0:
-        return bf ? PICK(s, bf16) : PICK(s, f16);
-    case 1:
-        return next(s) & 0xffff;
+    case 0: return bf ? PICK(s, bf16) : PICK(s, f16);
+    case 1: return next(s) & 0xffff;
     default: /* magnitudes around one */
         return (bf ? 0x3c00 + below(s, 0x0600) : 0x2c00 + below(s, 0x2400)) | (below(s, 2) << 15);
     }
@@ -124,7 +122,8 @@ static uint64_t pair(uint64_t low, uint64_t high)
     return low | high << 16;
 }
 
-static uint64_t draw_unit16(uint64_t *s, bool bf) /* a multiple of 1/32 in -1 .. 1, exact in both formats */
+static uint64_t draw_unit16(uint64_t *s,
+                            bool bf) /* a multiple of 1/32 in -1 .. 1, exact in both formats */
 {
     float f = (float)((int64_t)below(s, 65) - 32) / 32;
     if (bf)
@@ -140,28 +139,20 @@ static uint64_t draw_vote(uint64_t *s, uint32_t thread, uint64_t form_seed, bool
     if (few)
         return below(s, kind + 1);
     switch (kind) {
-    case 0:
-        return 0;
-    case 1:
-        return 1 + value;
-    case 2:
-        return thread % 32 == chosen;
-    case 3:
-        return thread % 32 != chosen;
-    default:
-        return below(s, 2);
+    case 0: return 0;
+    case 1: return 1 + value;
+    case 2: return thread % 32 == chosen;
+    case 3: return thread % 32 != chosen;
+    default: return below(s, 2);
     }
 }
 
 static uint64_t draw_range(uint64_t *s, uint32_t limit, uint32_t wild)
 {
     switch (below(s, 6)) {
-    case 0:
-        return below(s, wild);
-    case 1:
-        return next(s) & 0xffffffff;
-    default:
-        return below(s, limit);
+    case 0: return below(s, wild);
+    case 1: return next(s) & 0xffffffff;
+    default: return below(s, limit);
     }
 }
 

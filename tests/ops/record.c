@@ -81,10 +81,12 @@ static bool run(gpu *g, const ops_form *form, const uint64_t *in, uint64_t *out)
     check(need("cuMemcpyHtoD_v2")(g->in, in, (size_t)form->nsrc * OPS_THREADS * 8), "cuMemcpyHtoD");
     check(need("cuMemsetD8_v2")(g->out, 0, (size_t)OPS_MAX_SLOTS * OPS_THREADS * 8), "cuMemsetD8");
     check(need("cuMemsetD8_v2")(g->mem, 0, (size_t)OPS_CELL * OPS_THREADS), "cuMemsetD8");
-    check(need("cuLaunchKernel")(kernel, OPS_THREADS / OPS_BLOCK, 1, 1, OPS_BLOCK, 1, 1, 0, NULL, params, NULL),
+    check(need("cuLaunchKernel")(kernel, OPS_THREADS / OPS_BLOCK, 1, 1, OPS_BLOCK, 1, 1, 0, NULL,
+                                 params, NULL),
           form->text);
     check(need("cuCtxSynchronize")(), form->text);
-    check(need("cuMemcpyDtoH_v2")(out, g->out, (size_t)form->ndst * OPS_THREADS * 8), "cuMemcpyDtoH");
+    check(need("cuMemcpyDtoH_v2")(out, g->out, (size_t)form->ndst * OPS_THREADS * 8),
+          "cuMemcpyDtoH");
     check(need("cuModuleUnload")(module), "cuModuleUnload");
     return true;
 }
@@ -102,7 +104,8 @@ static FILE *family_open(const gpu *g, const char *folder, const char *family)
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     const char *driver_version = getenv("OPS_DRIVER");
     fprintf(f, "warplens-ops 1\nchip %s\ndriver %s, CUDA %d.%d\ndate %s\n\n", g->name,
-            driver_version ? driver_version : "unknown", g->version / 1000, g->version % 1000 / 10, date);
+            driver_version ? driver_version : "unknown", g->version / 1000, g->version % 1000 / 10,
+            date);
     return f;
 }
 

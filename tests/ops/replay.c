@@ -31,7 +31,8 @@ static bool recording_read(const char *path, recording *out)
     size_t n = fread(packed, 1, sizeof packed, f);
     fclose(f);
     unsigned long long size = ZSTD_getFrameContentSize(packed, n);
-    if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || !(out->data = malloc(size + 1)))
+    if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
+        !(out->data = malloc(size + 1)))
         return false;
     out->size = ZSTD_decompress(out->data, size, packed, n);
     if (ZSTD_isError(out->size))
@@ -70,7 +71,9 @@ static double as_float(uint64_t bits, const char *family_type, uint32_t half)
         word = (uint32_t)(bits >> 16 * half) << 16;
     if (strcmp(family_type, "f16") == 0) {
         uint32_t h = bits >> 16 * half & 0xffff, e = h >> 10 & 31, m = h & 0x3ff;
-        double v = e == 31 ? (m ? NAN : INFINITY) : e ? ldexp(1024 + m, (int)e - 25) : ldexp(m, -24);
+        double v = e == 31 ? (m ? NAN : INFINITY)
+                   : e     ? ldexp(1024 + m, (int)e - 25)
+                           : ldexp(m, -24);
         return h & 0x8000 ? -v : v;
     }
     float f;
@@ -104,9 +107,9 @@ static bool close_enough(const ops_form *form, const char *reg, uint64_t got, ui
         int exponent;
         frexp(b, &exponent);
         double ulp = ldexp(1, (exponent < -125 ? -125 : exponent) - 24);
-        if (form->tolerance[0] == 'u' ? error > limit * ulp
-                                      : form->tolerance[0] == 'r' ? error > limit * size + 1e-45
-                                                                  : error > limit * fmax(1, size))
+        if (form->tolerance[0] == 'u'   ? error > limit * ulp
+            : form->tolerance[0] == 'r' ? error > limit * size + 1e-45
+                                        : error > limit * fmax(1, size))
             return false;
     }
     return true;
@@ -120,18 +123,21 @@ static uint64_t load(const char *data, size_t index, uint32_t width)
 }
 
 /* Number of results that differ; the first is printed. */
-static uint32_t compare(const ops_form *form, const uint64_t *in, const uint64_t *out, const char *want)
+static uint32_t compare(const ops_form *form, const uint64_t *in, const uint64_t *out,
+                        const char *want)
 {
     uint32_t wrong = 0;
     for (uint32_t s = 0; s < form->ndst; s++) {
         uint32_t width = ops_width(form->dst[s]);
         for (uint32_t t = 0; t < OPS_THREADS; t++) {
-            uint64_t expected = load(want, t, width), got = load((const char *)&out[s * OPS_THREADS + t], 0, width);
-            bool same = got == expected || (form->tolerance[0] != 'e' && close_enough(form, form->dst[s], got, expected));
+            uint64_t expected = load(want, t, width),
+                     got = load((const char *)&out[s * OPS_THREADS + t], 0, width);
+            bool same = got == expected || (form->tolerance[0] != 'e' &&
+                                            close_enough(form, form->dst[s], got, expected));
             if (same || wrong++)
                 continue;
-            printf("FAIL %s\n     d%u of thread %u: got %#llx, the GPU gave %#llx, for", form->text, s, t,
-                   (unsigned long long)got, (unsigned long long)expected);
+            printf("FAIL %s\n     d%u of thread %u: got %#llx, the GPU gave %#llx, for", form->text,
+                   s, t, (unsigned long long)got, (unsigned long long)expected);
             for (uint32_t k = 0; k < form->nsrc; k++)
                 printf(" %#llx", (unsigned long long)in[k * OPS_THREADS + t]);
             printf("\n");
@@ -154,7 +160,8 @@ static bool run(machine *mc, const ops_form *form, const uint64_t *in, wl_error 
     emu_kernel *kernel = NULL;
     emu_result result = {0};
     uint64_t params[] = {mc->in, mc->out, mc->mem};
-    emu_launch launch = {.grid = {OPS_THREADS / OPS_BLOCK, 1, 1}, .block = {OPS_BLOCK, 1, 1}, .params = params};
+    emu_launch launch = {
+        .grid = {OPS_THREADS / OPS_BLOCK, 1, 1}, .block = {OPS_BLOCK, 1, 1}, .params = params};
     memcpy((void *)(uintptr_t)mc->in, in, (size_t)form->nsrc * OPS_THREADS * 8);
     memset((void *)(uintptr_t)mc->out, 0, (size_t)OPS_MAX_SLOTS * OPS_THREADS * 8);
     memset((void *)(uintptr_t)mc->mem, 0, (size_t)OPS_CELL * OPS_THREADS);
@@ -178,15 +185,22 @@ static bool run(machine *mc, const ops_form *form, const uint64_t *in, wl_error 
 
 static bool machine_open(machine *mc)
 {
-    const emu_device device = {.sm = 90, .num_sms = 132, .max_threads_per_block = 1024, .max_shared_per_block = 232448,
-                               .max_blocks_per_sm = 32, .max_threads_per_sm = 2048, .shared_per_sm = 233472,
-                               .global_bytes = UINT64_C(1) << 32, .clock_khz = 1980000};
+    const emu_device device = {.sm = 90,
+                               .num_sms = 132,
+                               .max_threads_per_block = 1024,
+                               .max_shared_per_block = 232448,
+                               .max_blocks_per_sm = 32,
+                               .max_threads_per_sm = 2048,
+                               .shared_per_sm = 233472,
+                               .global_bytes = UINT64_C(1) << 32,
+                               .clock_khz = 1980000};
     wl_error err;
     size_t slots = (size_t)OPS_MAX_SLOTS * OPS_THREADS * 8;
     if (emu_machine_new(&device, &mc->m, &err) != WL_OK ||
         emu_mem_alloc(mc->m, slots, 256, EMU_ALLOC_DEVICE, 1, &mc->in) != WL_OK ||
         emu_mem_alloc(mc->m, slots, 256, EMU_ALLOC_DEVICE, 2, &mc->out) != WL_OK ||
-        emu_mem_alloc(mc->m, (uint64_t)OPS_CELL * OPS_THREADS, 256, EMU_ALLOC_DEVICE, 3, &mc->mem) != WL_OK) {
+        emu_mem_alloc(mc->m, (uint64_t)OPS_CELL * OPS_THREADS, 256, EMU_ALLOC_DEVICE, 3,
+                      &mc->mem) != WL_OK) {
         fprintf(stderr, "cannot set up the emulator: %s\n", err.text);
         return false;
     }
@@ -199,7 +213,8 @@ int main(int argc, char **argv)
     ops_forms forms;
     recording rec;
     machine mc;
-    if (argc != 4 || !ops_forms_read(argv[1], &forms) || !recording_read(argv[3], &rec) || !machine_open(&mc))
+    if (argc != 4 || !ops_forms_read(argv[1], &forms) || !recording_read(argv[3], &rec) ||
+        !machine_open(&mc))
         return 2;
     uint32_t passed = 0, failed = 0;
     for (uint32_t i = 0; i < forms.count; i++) {
@@ -208,9 +223,11 @@ int main(int argc, char **argv)
             continue;
         wl_error err = {0};
         ops_form_inputs(form, in);
-        const char *want = recording_next(&rec, form, XXH64(in, (size_t)form->nsrc * OPS_THREADS * 8, 0));
+        const char *want = recording_next(&rec, form,
+                                          XXH64(in, (size_t)form->nsrc * OPS_THREADS * 8, 0));
         if (!want) {
-            printf("FAIL %s: the recording holds no such form with these inputs; record again\n", form->text);
+            printf("FAIL %s: the recording holds no such form with these inputs; record again\n",
+                   form->text);
             return 1;
         }
         bool ran = run(&mc, form, in, &err);

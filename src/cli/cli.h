@@ -1,0 +1,77 @@
+/* What the subcommands share. Only this folder prints to the user, reads the command line and exits. */
+#ifndef WL_CLI_CLI_H
+#define WL_CLI_CLI_H
+
+#include "base/error.h"
+#include "report/report.h"
+
+#include <popt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef enum cli_exit {
+    CLI_OK = 0,
+    CLI_FAILED = 1, /* something went wrong that is not the command line's fault */
+    CLI_USAGE = 2,
+    CLI_NOT_MEASURED = 3 /* there is nothing to show */
+} cli_exit;
+
+#define X(name, summary) int cmd_##name(int argc, const char **argv);
+#include "cli/commands.def"
+#undef X
+
+/* ---- command lines ---- */
+
+/* -q, -v and --help for every command: put CLI_COMMON last in a table of options. */
+extern struct poptOption cli_common[];
+/* clang-format off */
+#define CLI_COMMON {NULL, '\0', POPT_ARG_INCLUDE_TABLE, cli_common, 0, "Common options:", NULL}, POPT_AUTOHELP POPT_TABLEEND
+/* clang-format on */
+
+/* Reads all options; arguments are left in the context (poptGetArgs). `each`, which may be NULL, sees every option whose
+ * `val` is not 0. On a usage error says so and sets *status to CLI_USAGE; NULL then. `usage` names the arguments. */
+poptContext cli_parse(int argc, const char **argv, const struct poptOption *options,
+                      const char *usage, bool (*each)(void *state, int val, const char *arg),
+                      void *state, int *status);
+/* The single argument, or NULL with a message and *status set. */
+const char *cli_only_argument(poptContext context, const char *what, int *status);
+int cli_usage_error(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- messages, on stderr behind ==WARPLENS== ---- */
+
+int cli_fail(const wl_error *err); /* prints and returns CLI_FAILED */
+bool cli_quiet(void);
+bool cli_color(FILE *stream);     /* a terminal, and NO_COLOR unset */
+unsigned cli_width(FILE *stream); /* columns; 100 where it is no terminal */
+void cli_progress(const char *what, uint64_t done,
+                  uint64_t total); /* one line that rewrites itself; terminals only */
+void cli_progress_end(void);
+
+/* ---- files ---- */
+
+/* The folder of warplens's own files: <prefix> such that <prefix>/bin/warplens runs. NULL when /proc cannot tell. */
+const char *cli_prefix(void);
+/* Opens for writing, refusing to replace a file without `force`; "-" is stdout. */
+FILE *cli_create(const char *path, bool force, wl_error *err);
+/* Flushes and closes; an incomplete file is removed. */
+int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err);
+
+/* ---- profiles ---- */
+
+typedef struct cli_profile {
+    prof_db *db;
+    wl_arena *arena;
+    ana_findings findings;
+    rep_data data;
+} cli_profile;
+
+/* Opens, analyses and loads. On failure prints why and returns false. */
+bool cli_profile_open(const char *path, unsigned parts, cli_profile *out);
+void cli_profile_close(cli_profile *profile);
+
+/* Turns the captures in `folder` into a profile; removes what it imported when that succeeded. */
+wl_status cli_import(const char *folder, const char *profile, const char *command, bool force,
+                     wl_error *err);
+
+#endif

@@ -1,0 +1,66 @@
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cuda/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int describe(const char *name)
+{
+    cuda_device d;
+    wl_error err = {0};
+    if (cuda_device_load(name, &d, &err) != WL_OK)
+        return cli_fail(&err);
+    printf("%s\n", d.name);
+    printf("  %-34s %u.%u\n", "compute capability", d.sm / 10, d.sm % 10);
+    printf("  %-34s %.1f GiB\n", "device memory", (double)d.global_bytes / (1 << 30));
+    printf("  %-34s %.1f MiB\n", "L2 cache", (double)d.l2_bytes / (1 << 20));
+    if (d.model.dram_bytes_per_second > 0)
+        printf("  %-34s %.0f GB/s\n", "memory bandwidth", d.model.dram_bytes_per_second / 1e9);
+    printf("  %-34s %u threads, %u blocks, %u registers, %u KiB of shared memory\n", "an SM holds",
+           d.limits.threads, d.limits.blocks, d.limits.registers, d.limits.shared / 1024);
+    for (int i = 0; i < CUDA_ATTRIBUTES; i++) {
+        int value;
+        if (cuda_attribute_name(i) && cuda_device_attribute(&d, i, &value))
+            printf("  %-50s %d\n", cuda_attribute_name(i), value);
+    }
+    printf("source: %s\n", d.source);
+    return CLI_OK;
+}
+
+static int list(void)
+{
+    char **ids;
+    size_t count;
+    wl_error err = {0};
+    if (cuda_device_list(&ids, &count, &err) != WL_OK)
+        return cli_fail(&err);
+    printf("%-10s %-28s %5s %6s %12s\n", "id", "name", "cc", "SMs", "memory");
+    int status = CLI_OK;
+    for (size_t i = 0; i < count; i++) {
+        cuda_device d;
+        int sms = 0;
+        if (cuda_device_load(ids[i], &d, &err) != WL_OK) {
+            status = cli_fail(&err);
+            continue;
+        }
+        cuda_device_attribute(&d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &sms);
+        printf("%-10s %-28s %3u.%u %6d %8.0f GiB%s\n", d.id, d.name, d.sm / 10, d.sm % 10, sms,
+               (double)d.global_bytes / (1 << 30),
+               strcmp(d.id, CUDA_DEFAULT_DEVICE) == 0 ? "  (default)" : "");
+    }
+    cuda_device_list_free(ids, count);
+    return status;
+}
+
+int cmd_devices(int argc, const char **argv)
+{
+    const struct poptOption options[] = {CLI_COMMON};
+    int status;
+    poptContext context = cli_parse(argc, argv, options, "[NAME]", NULL, NULL, &status);
+    const char **args = context ? poptGetArgs(context) : NULL;
+    if (context)
+        status = args && args[0] ? describe(args[0]) : list();
+    poptFreeContext(context);
+    return status;
+}

@@ -1,0 +1,78 @@
+#include "base/log.h"
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is(const char *text, const char *word)
+{
+    return strcmp(text, word) == 0;
+}
+
+static int export_sqlite(const char *path, const char *output, bool force)
+{
+    prof_db *db = NULL;
+    wl_error err = {0};
+    if (!output || is(output, "-"))
+        return cli_usage_error("export", "--type sqlite needs -o FILE");
+    wl_status status = prof_open(path, &db, &err);
+    if (status == WL_OK)
+        status = prof_copy(db, output, force, &err);
+    prof_close(db);
+    return status == WL_OK ? CLI_OK : cli_fail(&err);
+}
+
+static int export_text(const char *path, const char *output, bool force, bool json, rep_table table)
+{
+    cli_profile profile;
+    wl_error err = {0};
+    if (!cli_profile_open(path, REP_PART_LAUNCH_ROWS, &profile))
+        return CLI_FAILED;
+    if (!output)
+        output = "-";
+    FILE *file = cli_create(output, force, &err);
+    int status = CLI_FAILED;
+    if (!file)
+        cli_fail(&err);
+    else
+        status = cli_finish(file, output,
+                            json ? rep_json(&profile.data, file, &err)
+                                 : rep_csv(&profile.data, table, file, &err),
+                            &err);
+    cli_profile_close(&profile);
+    return status;
+}
+
+static int export_as(const char *path, const char *type, const char *table_name, const char *output,
+                     bool force)
+{
+    if (is(type, "sqlite"))
+        return export_sqlite(path, output, force);
+    if (!is(type, "json") && !is(type, "csv"))
+        return cli_usage_error("export", "--type is json, csv or sqlite, not '%s'", type);
+    for (int t = 0; t < REP_TABLE_COUNT; t++)
+        if (is(rep_table_name((rep_table)t), table_name))
+            return export_text(path, output, force, is(type, "json"), (rep_table)t);
+    return cli_usage_error("export", "there is no table '%s'", table_name);
+}
+
+int cmd_export(int argc, const char **argv)
+{
+    char *type = NULL, *table = NULL, *output = NULL;
+    int force = 0, status;
+    const struct poptOption options[] = {
+        {"type", 't', POPT_ARG_STRING, &type, 0, "json (default), csv or sqlite", "TYPE"},
+        {"table", '\0', POPT_ARG_STRING, &table, 0,
+         "For csv: instructions (default), findings, launches, objects", "NAME"},
+        {"output", 'o', POPT_ARG_STRING, &output, 0, "Write here instead of stdout", "FILE"},
+        {"force", 'f', POPT_ARG_NONE, &force, 0, "Replace the file", NULL},
+        CLI_COMMON};
+    poptContext context = cli_parse(argc, argv, options, "[options] PROFILE", NULL, NULL, &status);
+    const char *path = context ? cli_only_argument(context, "profile", &status) : NULL;
+    if (path)
+        status = export_as(path, type ? type : "json", table ? table : "instructions", output,
+                           force);
+    poptFreeContext(context);
+    free(type), free(table), free(output);
+    return status;
+}

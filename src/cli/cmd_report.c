@@ -1,0 +1,72 @@
+#include "base/log.h"
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* "a/b.wlprof" -> "a/b.html" */
+static char *default_output(const char *profile)
+{
+    const char *dot = strrchr(profile, '.'), *slash = strrchr(profile, '/');
+    int stem = dot && (!slash || dot > slash) ? (int)(dot - profile) : (int)strlen(profile);
+    char *path;
+    return asprintf(&path, "%.*s.html", stem, profile) < 0 ? NULL : path;
+}
+
+static void open_in_browser(const char *path)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("xdg-open", "xdg-open", path, (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
+        wl_log(WL_LOG_WARN, "cannot start a browser here; open %s by hand", path);
+}
+
+static int write_report(const char *path, const char *output, bool force)
+{
+    cli_profile profile;
+    wl_error err = {0};
+    if (!rep_html_available()) {
+        wl_log(WL_LOG_ERROR, "this warplens was built without its report page; install nodejs and "
+                             "npm and build again");
+        return CLI_FAILED;
+    }
+    if (!cli_profile_open(path, REP_PART_HEATS | REP_PART_SOURCES, &profile))
+        return CLI_FAILED;
+    FILE *file = cli_create(output, force, &err);
+    int status = file ? cli_finish(file, output, rep_html(&profile.data, file, &err), &err)
+                      : cli_fail(&err);
+    cli_profile_close(&profile);
+    return status;
+}
+
+int cmd_report(int argc, const char **argv)
+{
+    char *output = NULL;
+    int force = 0, view = 0, status;
+    const struct poptOption options[] = {
+        {"output", 'o', POPT_ARG_STRING, &output, 0,
+         "Write here instead of PROFILE with .html; - is stdout", "FILE"},
+        {"force", 'f', POPT_ARG_NONE, &force, 0, "Replace the file", NULL},
+        {"open", '\0', POPT_ARG_NONE, &view, 0, "Show it in the browser", NULL},
+        CLI_COMMON};
+    poptContext context = cli_parse(argc, argv, options, "[options] PROFILE", NULL, NULL, &status);
+    const char *path = context ? cli_only_argument(context, "profile", &status) : NULL;
+    if (path) {
+        if (!output)
+            output = default_output(path);
+        status = output ? write_report(path, output, force) : CLI_FAILED;
+        if (status == CLI_OK && strcmp(output, "-") != 0)
+            wl_log(WL_LOG_INFO, "report: %s", output);
+        if (status == CLI_OK && view && strcmp(output, "-") != 0)
+            open_in_browser(output);
+    }
+    poptFreeContext(context);
+    free(output);
+    return status;
+}

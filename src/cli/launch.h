@@ -1,0 +1,33 @@
+/* Runs the application under the collector and waits for it. */
+#ifndef WL_CLI_LAUNCH_H
+#define WL_CLI_LAUNCH_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+typedef struct cli_setting { /* an environment variable for the application */
+    const char *name, *value;
+} cli_setting;
+
+typedef struct cli_launch {
+    const char **argv;     /* of the application, NULL-terminated */
+    const char *libraries; /* folder with the stand-ins for CUDA's libraries */
+    const char *preload;   /* library to preload */
+    const cli_setting *settings;
+    size_t nsettings;
+} cli_launch;
+
+typedef struct cli_outcome {
+    pid_t pid;
+    int status;       /* as waitpid gives it */
+    bool not_started; /* exec failed; err says why */
+} cli_outcome;
+
+/* Starts the application with our stdin, stdout and stderr and waits for its end. SIGINT and SIGQUIT reach it from the
+ * terminal as usual, while we go on to keep what was recorded; SIGTERM and SIGHUP are passed on. */
+wl_status cli_launch_run(const cli_launch *launch, cli_outcome *outcome, wl_error *err);
+
+#endif

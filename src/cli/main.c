@@ -1,0 +1,54 @@
+#include "base/log.h"
+#include "base/version.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct command {
+    const char *name, *summary;
+    int (*run)(int argc, const char **argv);
+} command;
+
+static const command commands[] = {
+#define X(name, summary) {#name, summary, cmd_##name},
+#include "cli/commands.def"
+#undef X
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *out)
+{
+    fputs("warplens shows how CUDA kernels use memory, with a GPU or without one.\n\n"
+          "usage: warplens COMMAND [options] ...\n\n",
+          out);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n  warplens profile ./program        makes program.wlprof\n"
+          "  warplens stats program.wlprof     prints what to change\n"
+          "  warplens COMMAND --help           lists the options of a command\n",
+          out);
+}
+
+int main(int argc, const char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (!*name) {
+        print_help(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help(stdout);
+        return CLI_OK;
+    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        puts("warplens " WARPLENS_VERSION);
+        return CLI_OK;
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    wl_log(WL_LOG_ERROR, "there is no command '%s'; 'warplens --help' lists them", name);
+    return CLI_USAGE;
+}
