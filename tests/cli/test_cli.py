@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+"""The command line end to end, the failure cases above all: test_cli.py WARPLENS WORK [NVCC] [-- unittest arguments]
+
+Each program in programs/ is compiled once. Without nvcc the tests that need CUDA programs are skipped.
+"""
+import json
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import unittest
+
+WARPLENS, WORK = sys.argv[1], sys.argv[2]
+NVCC = sys.argv[3] if len(sys.argv) > 3 else ""
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def run(*command, **options):
+    options.setdefault("timeout", 120)
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def compile_program(name, *flags):
+    """The compiled program; made anew where the source is younger."""
+    c, cu = (os.path.join(HERE, "programs", name + end) for end in (".c", ".cu"))
+    target = os.path.join(WORK, "-".join([name, *flags]).replace(" ", ""))
+    source = c if os.path.exists(c) else cu
+    if source == cu and not NVCC:
+        raise unittest.SkipTest("no nvcc here")
+    newest = max(os.path.getmtime(source), os.path.getmtime(os.path.join(HERE, "programs", "common.h")))
+    if not os.path.exists(target) or os.path.getmtime(target) < newest:
+        command = ["cc", "-O1", "-o", target, source] if source == c else \
+            [NVCC, "-lineinfo", *flags, "-o", target, source]
+        subprocess.run(command, check=True)
+    return target
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = os.path.join(WORK, self.id())
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+        self.wlprof = os.path.join(self.folder, "p.wlprof")
+
+    def profile(self, *arguments, options=(), **run_options):
+        return run(WARPLENS, "profile", "-o", self.wlprof, *options, "--", *arguments, **run_options)
+
+    def stats(self):
+        done = run(WARPLENS, "stats", "--format", "json", self.wlprof)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        return json.loads(done.stdout)
+
+    def assert_says(self, done, *texts):
+        for text in texts:
+            self.assertIn(text, done.stderr)
+        for line in done.stderr.splitlines():
+            self.assertNotIn("(null)", line)
+
+    def assert_nothing_left(self, *names):
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
+
+
+class Usage(Case):
+    def test_help_lists_every_command(self):
+        done = run(WARPLENS, "--help")
+        self.assertEqual(done.returncode, 0)
+        for name in ("profile", "stats", "report", "export", "import", "devices", "doctor"):
+            self.assertIn(f"  {name} ", done.stdout)
+            self.assertEqual(run(WARPLENS, name, "--help").returncode, 0)
+
+    def test_man_pages_name_every_option(self):
+        man = os.path.join(HERE, "..", "..", "docs", "man")
+        for name in ("profile", "stats", "report", "export", "import", "devices", "doctor"):
+            with open(os.path.join(man, f"warplens-{name}.1")) as f:
+                page = f.read().replace("\\-", "-")
+            for word in run(WARPLENS, name, "--help").stdout.split():
+                option = word.split("=")[0].strip("[],")
+                if option.startswith("--") and option not in ("--", "--help", "--usage"):
+                    self.assertIn(option, page, f"warplens-{name}.1")
+
+    def test_wrong_command_lines(self):
+        for command in ([], ["nothing"], ["profile"], ["stats"], ["stats", "a", "b"], ["profile", "--frobnicate", "x"],
+                        ["profile", "--block", "1;2", "x"], ["profile", "--threads", "two", "x"],
+                        ["profile", "--set", "some", "x"], ["profile", "--backend", "inline", "x"],
+                        ["export", "--type", "xml", "x"], ["stats", "--format", "yaml", "x"]):
+            done = run(WARPLENS, *command)
+            self.assertEqual(done.returncode, 2, (command, done.stderr))
+            self.assertTrue(done.stderr)
+
+    def test_devices(self):
+        done = run(WARPLENS, "devices")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("h200", done.stdout)
+        self.assertIn("(default)", done.stdout)
+        self.assertIn("compute capability", run(WARPLENS, "devices", "h200").stdout)
+        unknown = run(WARPLENS, "devices", "voodoo2")
+        self.assertEqual(unknown.returncode, 1)
+        self.assert_says(unknown, "voodoo2", "h200")
+
+    def test_doctor(self):
+        done = run(WARPLENS, "doctor")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertNotIn("BAD", done.stdout)
+
+
+class PlainPrograms(Case):
+    def test_streams_and_status_pass_through(self):
+        done = self.profile(compile_program("plain"), "7", input="some input\n")
+        self.assertEqual(done.returncode, 7)
+        self.assertEqual(done.stdout, "some input\n")
+        self.assert_says(done, "to stderr", "made no CUDA call")
+        self.assert_nothing_left()
+
+    def test_error_exitcode(self):
+        done = self.profile(compile_program("plain"), options=["--error-exitcode", "9"], input="")
+        self.assertEqual(done.returncode, 9)
+
+    def test_no_such_program(self):
+        done = self.profile(os.path.join(self.folder, "missing"))
+        self.assertIn(done.returncode, (1, 127))
+        self.assert_says(done, "missing")
+        self.assert_nothing_left()
+
+    def test_folder_that_is_not_there(self):
+        done = run(WARPLENS, "profile", "-o", os.path.join(self.folder, "no", "p.wlprof"), "--", compile_program("plain"),
+                   input="")
+        self.assertEqual(done.returncode, 1)
+        self.assert_says(done, "cannot write")
+
+    def test_not_a_profile(self):
+        for content in (b"", b"not a profile", b"SQLite format 3\0" + bytes(100)):
+            with open(self.wlprof, "wb") as f:
+                f.write(content)
+            for command in ("stats", "report", "export"):
+                done = run(WARPLENS, command, self.wlprof)
+                self.assertEqual(done.returncode, 1, (command, content))
+                self.assert_says(done, "p.wlprof")
+        self.assertEqual(run(WARPLENS, "stats", self.wlprof + ".gone").returncode, 1)
+
+
+class CudaPrograms(Case):
+    def test_simple(self):
+        done = self.profile(compile_program("simple"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "ok\n")
+        stats = self.stats()
+        self.assertEqual(stats["schema"], "warplens/1")
+        self.assertEqual(stats["coverage"]["launches_seen"], 8)
+        self.assertEqual(stats["coverage"]["launches_observed"], 8)
+        self.assertEqual(stats["memory"]["peak_bytes"], 4 * 40000)
+        self.assert_nothing_left("p.wlprof")
+
+    def test_refuses_to_overwrite(self):
+        self.assertEqual(self.profile(compile_program("simple")).returncode, 0)
+        before = os.stat(self.wlprof).st_mtime_ns
+        again = self.profile(compile_program("simple"))
+        self.assertEqual(again.returncode, 1)
+        self.assert_says(again, "-f replaces it")
+        self.assertEqual(os.stat(self.wlprof).st_mtime_ns, before)
+        self.assertEqual(self.profile(compile_program("simple"), options=["-f"]).returncode, 0)
+
+    def test_name_patterns(self):
+        run(WARPLENS, "profile", "-o", os.path.join(self.folder, "%q{WHO}-%p.wlprof"), "--", compile_program("simple"),
+            env={**os.environ, "WHO": "me"})
+        self.assertRegex(" ".join(os.listdir(self.folder)), r"^me-\d+\.wlprof$")
+
+    def test_kernel_filters(self):
+        self.profile(compile_program("simple"), options=["-k", "scale", "-c", "3"])
+        stats = self.stats()
+        self.assertEqual(stats["coverage"]["launches_observed"], 3)
+        self.assertEqual(stats["coverage"]["launches_seen"], 8)
+        self.assertTrue(all("scale" in launch["kernel"] for launch in stats["launches"]))
+        self.assertTrue(stats["coverage"]["skipped"])
+
+    def test_outputs(self):
+        self.profile(compile_program("simple"))
+        text = run(WARPLENS, "stats", self.wlprof)
+        self.assertEqual(text.returncode, 0)
+        self.assertIn("scale<int>", text.stdout)
+        self.assertNotIn("\033", text.stdout)
+        report = os.path.join(self.folder, "p.html")
+        self.assertEqual(run(WARPLENS, "report", self.wlprof).returncode, 0)
+        self.assertGreater(os.path.getsize(report), 10000)
+        self.assertEqual(run(WARPLENS, "report", self.wlprof).returncode, 1)  # refuses to overwrite
+        csv = run(WARPLENS, "export", "--type", "csv", self.wlprof)
+        self.assertIn("requests", csv.stdout.splitlines()[0])
+        copy = os.path.join(self.folder, "copy.sqlite")
+        self.assertEqual(run(WARPLENS, "export", "--type", "sqlite", "-o", copy, self.wlprof).returncode, 0)
+        self.assertEqual(sqlite3.connect(copy).execute("pragma integrity_check").fetchone()[0], "ok")
+        self.assertEqual(json.loads(run(WARPLENS, "export", self.wlprof).stdout), self.stats())
+
+    def test_crash_keeps_finished_launches(self):
+        done = self.profile(compile_program("crash"))
+        self.assertEqual(done.returncode, 128 + signal.SIGSEGV)
+        self.assertEqual(done.stdout, "launched\n")
+        self.assert_says(done, "signal 11")
+        self.assertEqual(self.stats()["coverage"]["launches_observed"], 1)
+
+    def kill_during(self, which, target_is_warplens):
+        process = subprocess.Popen([WARPLENS, "profile", "-o", self.wlprof, "--", compile_program("sleep")],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.assertEqual(process.stdout.readline(), "launched\n")
+        if target_is_warplens:
+            process.send_signal(which)
+        else:
+            os.killpg(process.pid, which)
+        _, errors = process.communicate(timeout=60)
+        return process.returncode, errors
+
+    def test_interrupt_keeps_finished_launches(self):
+        status, _ = self.kill_during(signal.SIGINT, False)
+        self.assertEqual(status, 128 + signal.SIGINT)
+        self.assertEqual(self.stats()["coverage"]["launches_observed"], 1)
+
+    def test_terminate_is_passed_on(self):
+        status, _ = self.kill_during(signal.SIGTERM, True)
+        self.assertEqual(status, 128 + signal.SIGTERM)
+        self.assertEqual(self.stats()["coverage"]["launches_observed"], 1)
+
+    def test_killed_warplens_leaves_captures_to_import(self):
+        self.kill_during(signal.SIGKILL, False)
+        folders = [name for name in os.listdir(self.folder) if ".captures-" in name]
+        self.assertEqual(len(folders), 1)
+        done = run(WARPLENS, "import", "-o", self.wlprof, os.path.join(self.folder, folders[0]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.stats()["coverage"]["launches_observed"], 1)
+        self.assert_nothing_left("p.wlprof")
+
+    def test_truncated_and_damaged_captures(self):
+        self.kill_during(signal.SIGKILL, False)
+        folder = os.path.join(self.folder, next(n for n in os.listdir(self.folder) if ".captures-" in n))
+        capture = os.path.join(folder, os.listdir(folder)[0])
+        with open(capture, "rb") as f:
+            whole = f.read()
+        for content, status in ((whole[:-7], 0), (whole[:-200] + bytes(200), 0), (whole[:9], 1), (b"", 1), (b"x" * 500, 1)):
+            with open(capture, "wb") as f:
+                f.write(content)
+            done = run(WARPLENS, "import", "-f", "-o", self.wlprof, folder)
+            self.assertEqual(done.returncode, status, (len(content), done.stderr))
+            if status:
+                self.assert_says(done, os.path.basename(capture))
+            os.makedirs(folder, exist_ok=True)
+
+    def test_fork(self):
+        done = self.profile(compile_program("fork"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(sorted(done.stdout.split("\n")), ["", "child ok", "parent ok"])
+        self.assertEqual(self.stats()["coverage"]["launches_observed"], 2)
+
+    def test_out_of_device_memory(self):
+        done = self.profile(compile_program("memory"))
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "cudaErrorMemoryAllocation\nok\n")
+
+    def test_out_of_bounds(self):
+        done = self.profile(compile_program("bounds"))
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "cudaErrorIllegalAddress\ncudaErrorIllegalAddress\n")
+        self.assert_says(done, "shift", "bounds.cu:7", "block", "thread")
+        stats = self.stats()
+        self.assertEqual(stats["coverage"]["launches_seen"], 2)
+
+    def test_deadlock(self):
+        start = time.time()
+        done = self.profile(compile_program("deadlock"))
+        self.assertLess(time.time() - start, 30)
+        self.assertEqual(done.stdout, "cudaErrorLaunchTimeout\n")
+        self.assert_says(done, "barrier", "deadlock.cu:6")
+
+    def test_stripped_program_is_refused_with_advice(self):
+        program = compile_program("simple")
+        stripped = os.path.join(self.folder, "stripped")
+        subprocess.run(["strip", "-o", stripped, program], check=True)
+        done = self.profile(stripped)
+        self.assertEqual(done.returncode, 1)
+        self.assert_says(done, "-cudart shared")
+        self.assertEqual(run(WARPLENS, "doctor", stripped).returncode, 1)
+        self.assertEqual(run(WARPLENS, "doctor", program).returncode, 0)
+
+    def test_no_room_for_the_capture(self):
+        """A file-size limit stands in for a full disk: writes fail in the same way."""
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+        done = self.profile(compile_program("simple"), preexec_fn=limit)
+        self.assertEqual(done.stdout, "ok\n", done.stderr)  # the application does not notice
+        self.assertIn("==WARPLENS==", done.stderr)
+        self.assertFalse(os.path.exists(self.wlprof))
+
+    def test_full_disk(self):
+        mounted = run("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", self.folder)
+        if mounted.returncode:
+            self.skipTest("cannot mount a small file system here")
+        try:
+            done = self.profile(compile_program("simple"))
+            self.assertEqual(done.stdout, "ok\n", done.stderr)
+            self.assert_says(done, "No space left")
+        finally:
+            run("umount", self.folder)
+
+    def test_profile_of_another_version(self):
+        self.profile(compile_program("simple"))
+        with sqlite3.connect(self.wlprof) as db:
+            db.execute("pragma user_version = 999")
+        done = run(WARPLENS, "stats", self.wlprof)
+        self.assertEqual(done.returncode, 1)
+        self.assert_says(done, "version")
+
+    def same_content(self, *variants):
+        """Runs each (program, options) and compares all that two runs share."""
+        seen = []
+        for program, options in variants:
+            self.assertEqual(self.profile(program, options=["-f", *options]).returncode, 0)
+            stats = self.stats()
+            for launch in stats["launches"]:
+                launch.pop("host_seconds", None)
+            stats.pop("command", None)
+            seen.append(stats)
+        for other in seen[1:]:
+            self.assertEqual(seen[0]["instructions"], other["instructions"])
+            self.assertEqual(seen[0]["findings"], other["findings"])
+            self.assertEqual(seen[0]["launches"], other["launches"])
+            self.assertEqual([{k: v for k, v in o.items() if k != "address"} for o in seen[0]["objects"]],
+                             [{k: v for k, v in o.items() if k != "address"} for o in other["objects"]])
+
+    def test_same_content_whatever_the_threads(self):
+        program = compile_program("fork")
+        self.same_content((program, ["--threads", "1"]), (program, ["--threads", "2"]), (program, []))
+
+    def test_same_content_however_linked(self):
+        self.same_content((compile_program("fork"), []), (compile_program("fork", "-cudart", "shared"), []))
+
+
+if __name__ == "__main__":
+    os.makedirs(WORK, exist_ok=True)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
