@@ -1,0 +1,139 @@
+import type { Report } from "./decode";
+import type {
+  Finding,
+  HeatMap,
+  Instruction,
+  Kernel,
+  Launch,
+  MemoryObject,
+  Payload,
+  SourceFile,
+  Unit,
+} from "./payload";
+
+/** What the memory instructions of one source line did, or one instruction without line information. */
+export interface LineRow {
+  key: string;
+  file: number | undefined;
+  line: number | undefined;
+  pc: number;
+  instructions: Instruction[];
+  requests: number;
+  sectorRequests: number; // of those that move sectors
+  sectors: number;
+  sectorsMin: number;
+  wavefronts: number;
+  wavefrontsMin: number;
+  lanes: number;
+}
+
+export interface Model {
+  report: Report;
+  payload: Payload;
+  kernelById: Map<number, Kernel>;
+  fileById: Map<number, SourceFile>;
+  linesOf: Map<number, LineRow[]>; // by kernel id
+  objectById: Map<number, MemoryObject>;
+  launchById: Map<number, Launch>;
+  mapsOf: Map<number, HeatMap[]>; // by object id
+}
+
+const emptyLine = (i: Instruction, key: string): LineRow => ({
+  key,
+  file: i.file,
+  line: i.line,
+  pc: i.pc,
+  instructions: [],
+  requests: 0,
+  sectorRequests: 0,
+  sectors: 0,
+  sectorsMin: 0,
+  wavefronts: 0,
+  wavefrontsMin: 0,
+  lanes: 0,
+});
+
+function addTo(row: LineRow, i: Instruction): void {
+  row.instructions.push(i);
+  row.requests += i.requests;
+  if (i.space !== "shared") row.sectorRequests += i.requests;
+  row.sectors += i.sectors;
+  row.sectorsMin += i.sectors_min;
+  row.wavefronts += i.wavefronts;
+  row.wavefrontsMin += i.wavefronts_min;
+  row.lanes += i.active_lanes;
+}
+
+function lineRows(payload: Payload): Map<number, LineRow[]> {
+  const tables = new Map(payload.kernels.map((k) => [k.id, new Map<string, LineRow>()]));
+  for (const i of payload.instructions) {
+    const table = tables.get(i.kernel);
+    if (!table) continue;
+    const key = i.line === undefined ? `pc ${i.pc}` : `${i.file}:${i.line}`;
+    let row = table.get(key);
+    if (!row) {
+      row = emptyLine(i, key);
+      table.set(key, row);
+    }
+    addTo(row, i);
+  }
+  return new Map([...tables].map(([kernel, table]) => [kernel, [...table.values()]]));
+}
+
+function mapsByObject(payload: Payload): Map<number, HeatMap[]> {
+  const maps = new Map<number, HeatMap[]>();
+  for (const map of payload.maps) {
+    const list = maps.get(map.object);
+    if (list) list.push(map);
+    else maps.set(map.object, [map]);
+  }
+  return maps;
+}
+
+export function buildModel(report: Report): Model {
+  const { payload } = report;
+  return {
+    report,
+    payload,
+    kernelById: new Map(payload.kernels.map((k) => [k.id, k])),
+    fileById: new Map(payload.files.map((f) => [f.id, f])),
+    linesOf: lineRows(payload),
+    objectById: new Map(payload.objects.map((o) => [o.id, o])),
+    launchById: new Map(payload.launches.map((l) => [l.id, l])),
+    mapsOf: mapsByObject(payload),
+  };
+}
+
+export const objectOf = (m: Model, id: number | undefined): MemoryObject | undefined =>
+  id === undefined ? undefined : m.objectById.get(id);
+
+/** The text of a source line; undefined where the report does not hold it. */
+export function sourceLine(m: Model, file: number | undefined, line: number | undefined) {
+  if (file === undefined || line === undefined) return undefined;
+  for (const chunk of m.fileById.get(file)?.chunks ?? []) {
+    if (line < chunk.first) continue;
+    const text = chunk.text.split("\n")[line - chunk.first];
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** The instruction that a finding's costliest line names, on the finding's object. */
+export function costliest(m: Model, finding: Finding): Instruction | undefined {
+  const pc = finding.lines[0]?.pc;
+  const here = m.payload.instructions.filter((i) => i.kernel === finding.kernel && i.pc === pc);
+  return here.find((i) => i.object === finding.object) ?? here[0];
+}
+
+/** Sectors or wavefronts of a line, now and at the least. */
+export function cost(
+  row: { sectors: number; sectors_min: number; wavefronts: number; wavefronts_min: number },
+  unit: Unit,
+): { now: number; min: number } {
+  return unit === "wavefronts"
+    ? { now: row.wavefronts, min: row.wavefronts_min }
+    : { now: row.sectors, min: row.sectors_min };
+}
+
+export const lineExcess = (row: LineRow): number =>
+  Math.max(0, row.sectors - row.sectorsMin) + Math.max(0, row.wavefronts - row.wavefrontsMin);

@@ -1,0 +1,226 @@
+/** What a report carries: written by src/report/payload.c, described in docs/report-payload.md and checked against
+ * src/data/payload.schema.json. What was not measured is absent, never zero. Kernels, objects, launches and files are
+ * named by their ids in the profile, which count from 1. */
+
+/** A column in the binary section: byte offset and number of elements; the column's name tells the element's type. */
+export type Column = [offset: number, count: number];
+
+export type Space = "global" | "shared" | "local" | "const";
+export type Op = "load" | "store" | "atomic" | "reduction";
+export type Unit = "sectors" | "wavefronts" | "bytes";
+
+export interface Program {
+  executable: string;
+  processes: number;
+  arguments: string[];
+  host?: string;
+  started?: string; // ISO 8601
+  collector: string;
+}
+
+export interface Device {
+  name: string;
+  compute_capability: string; // "9.0"
+  sms?: number;
+  bytes?: number;
+}
+
+/** Parts of a source file around what the report mentions; no chunks where the file could not be read. */
+export interface SourceFile {
+  id: number;
+  path: string;
+  missing?: string; // why there is no text
+  chunks: { first: number; text: string }[];
+}
+
+export interface Kernel {
+  id: number;
+  name: string; // demangled
+  short_name: string; // without arguments and return type
+  module?: string;
+  file?: number;
+  line?: number;
+  launches: number; // observed
+  grid: [number, number, number]; // of the costliest launch
+  block: [number, number, number];
+  thread_instructions?: number;
+  requests: number;
+  sectors: number;
+  sectors_min: number;
+  wavefronts: number;
+  wavefronts_min: number;
+}
+
+export interface Launch {
+  id: number;
+  kernel: number;
+  grid: [number, number, number];
+  block: [number, number, number];
+  stream?: number;
+  thread_instructions?: number;
+  host_seconds?: number;
+  device_seconds?: number;
+  blocks_run: number;
+  blocks_observed: number;
+  blocks_sampled: number;
+  fault?: string;
+}
+
+/** How the requests of an instruction look; each request counts in exactly one. */
+export interface Shapes {
+  uniform: number;
+  contiguous: number;
+  misaligned: number;
+  strided: number;
+  irregular: number;
+}
+
+/** A memory instruction on one object, summed over the observed launches of its kernel. */
+export interface Instruction {
+  kernel: number;
+  pc: number;
+  executions: number; // by warps, whatever the object
+  op: Op;
+  space: Space;
+  object?: number;
+  file?: number;
+  line?: number;
+  text?: string; // PTX
+  bytes: number; // per lane
+  requests: number;
+  active_lanes: number;
+  sectors: number;
+  sectors_min: number;
+  wavefronts: number;
+  wavefronts_min: number;
+  shapes: Shapes;
+  stride: number; // bytes between lanes, the commonest of the strided requests
+}
+
+export interface MemoryObject {
+  id: number;
+  name: string;
+  kind: string;
+  space: Space;
+  bytes?: number;
+  base?: number;
+  kernel?: number; // of shared and local memory
+  file?: number; // of the allocation or definition
+  line?: number;
+  function?: string; // that allocates
+  freed?: boolean;
+}
+
+export interface FindingLine {
+  file?: number;
+  line?: number;
+  pc: number;
+  requests: number;
+  sectors: number;
+  sectors_min: number;
+  wavefronts: number;
+  wavefronts_min: number;
+}
+
+export interface Evidence {
+  name: string;
+  label: string;
+  value: number;
+  unit: string;
+}
+
+export interface ExampleSector {
+  offset: number;
+  temperature: number;
+  words: number[];
+}
+
+export interface Finding {
+  pattern: string;
+  title: string;
+  remedy: string;
+  kernel: number;
+  object?: number;
+  space: Space;
+  launches: number;
+  example_launch: number; // id
+  unit: Unit;
+  excess: number;
+  share_of_kernel: number;
+  share_of_program: number;
+  summary: string;
+  advice: string;
+  lines: FindingLine[];
+  evidence: Evidence[];
+  sectors: ExampleSector[];
+}
+
+/** The heat map of one sampled block over one object: runs of consecutive sectors that are alike in every column. */
+export interface HeatMap {
+  object: number;
+  kernel: number;
+  launch: number; // id
+  space: Space;
+  block: [number, number, number];
+  warps: number;
+  first_sector: number; // of row 0: bytes from the object's start / 32, rounded down
+  rows: number; // runs
+  sectors: number;
+  dropped: number; // sectors that the collector left out
+  left_out: number; // sectors that the report left out
+  merged: boolean; // runs are alike in temperatures only; histories are united
+  pcsets: number[][];
+  columns: {
+    skip: Column; // u32: sectors between the run before and this one
+    repeat: Column; // u32: sectors of the run
+    history: Column; // u32: warps that touched the sector
+    word: Column; // u32, 8 planes of `rows`: warps that touched word 0, 1, ...
+    reads: Column; // u32: requests
+    writes: Column; // u32
+    atomics: Column; // u32
+    owner: Column; // u16: 2 bits a word: none, thread, warp, block
+    pcset: Column; // u16: index in pcsets
+  };
+}
+
+export interface Coverage {
+  launches_seen?: number;
+  launches_observed?: number;
+  blocks_run?: number;
+  blocks_observed?: number;
+  blocks_sampled?: number;
+  records_dropped?: number;
+  kernels_seen?: number;
+  kernels_observed?: number;
+  sectors_dropped?: number; // of heat maps that were full
+  processes?: number;
+  cut_off: string[]; // why captures end early
+  objects_without_site?: number;
+  sources_missing?: number;
+  skipped: { kernel: string; reason: string; launches: number }[];
+  unsupported_calls: string[];
+  messages: { level: string; text: string }[];
+  maps_left_out: number; // heat maps of the profile that the report does not hold
+  launches_left_out: number;
+}
+
+export interface Memory {
+  peak_bytes?: number;
+  peaks: { bytes: number; call?: string; objects: number[] }[];
+}
+
+export interface Payload {
+  schema: "warplens-report/1";
+  version: string;
+  program: Program;
+  device?: Device;
+  files: SourceFile[];
+  kernels: Kernel[];
+  launches: Launch[];
+  instructions: Instruction[];
+  objects: MemoryObject[];
+  findings: Finding[];
+  maps: HeatMap[];
+  memory: Memory;
+  coverage: Coverage;
+}

@@ -1,0 +1,45 @@
+import { effect, signal } from "@preact/signals";
+
+export type Theme = "auto" | "light" | "dark";
+const KEY = "warplens-theme";
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+// A file opened from disk may have no storage; the switch then lasts as long as the page.
+function stored(): Theme {
+  try {
+    const value = localStorage.getItem(KEY);
+    return value === "light" || value === "dark" ? value : "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+function store(theme: Theme): void {
+  try {
+    if (theme === "auto") localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, theme);
+  } catch {
+    // as above
+  }
+}
+
+export const theme = signal<Theme>(stored());
+const systemDark = signal(dark.matches);
+dark.addEventListener("change", () => {
+  systemDark.value = dark.matches;
+});
+
+/** What is shown: canvases read it so that they are drawn again when it changes. */
+export const shown = signal<"light" | "dark">("light");
+
+effect(() => {
+  shown.value = theme.value === "auto" ? (systemDark.value ? "dark" : "light") : theme.value;
+  document.documentElement.dataset.theme = shown.value;
+});
+
+/** To the other one; back to the system's choice where that is the same. */
+export function toggleTheme(): void {
+  const wanted = shown.value === "dark" ? "light" : "dark";
+  theme.value = (wanted === "dark") === systemDark.value ? "auto" : wanted;
+  store(theme.value);
+}

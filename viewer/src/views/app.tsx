@@ -1,0 +1,203 @@
+import { computed, signal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Model } from "../data/model";
+import { go, href, type Route, route, type View } from "../state/route";
+import { shown, toggleTheme } from "../state/theme";
+import { baseName, exact } from "../widgets/format";
+import { CoveragePanel } from "./coverage";
+import { FindingsView } from "./findings";
+import { KernelView, rankedKernels } from "./kernel";
+import { ObjectView, rankedObjects } from "./object";
+import { OverviewView } from "./overview";
+
+const help = signal(false);
+const view = computed(() => route.value.view);
+
+const TABS: { view: View; label: string; count: (m: Model) => number | undefined }[] = [
+  { view: "finding", label: "Findings", count: (m) => m.payload.findings.length },
+  { view: "kernel", label: "Kernels", count: (m) => m.payload.kernels.length },
+  { view: "object", label: "Objects", count: (m) => m.payload.objects.length },
+  { view: "overview", label: "Overview", count: () => undefined },
+];
+
+function Brand() {
+  return (
+    <a class="brand" href={href("finding", 1)}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        {[0, 1, 2, 3].map((row) =>
+          [0, 1, 2, 3].map((column) => (
+            <rect
+              key={`${row}${column}`}
+              class={row === column ? "used" : "unused"}
+              x={column * 4 + 0.4}
+              y={row * 4 + 0.4}
+              width={3.2}
+              height={3.2}
+              rx={0.6}
+            />
+          )),
+        )}
+      </svg>
+      warplens
+    </a>
+  );
+}
+
+function TopBar({ m }: { m: Model }) {
+  const { program, device } = m.payload;
+  return (
+    <header class="top">
+      <Brand />
+      <nav aria-label="Views">
+        {TABS.map((tab) => {
+          const n = tab.count(m);
+          return (
+            <a
+              key={tab.view}
+              href={href(tab.view)}
+              class={view.value === tab.view ? "on" : ""}
+              aria-current={view.value === tab.view ? "page" : undefined}
+            >
+              {tab.label}
+              {n !== undefined && <span class="n">{exact(n)}</span>}
+            </a>
+          );
+        })}
+      </nav>
+      <p class="run">
+        <span class="mono" title={program.executable}>
+          {baseName(program.executable)}
+        </span>
+        {device && (
+          <span class="muted">
+            {" "}
+            on {device.name}
+            {program.collector === "emulate" ? ", emulated" : ""}
+          </span>
+        )}
+      </p>
+      <button type="button" class="icon" onClick={toggleTheme} title="Light or dark (t)">
+        {shown.value === "dark" ? "☀" : "☾"}
+      </button>
+      <button
+        type="button"
+        class="icon"
+        title="Keys (?)"
+        onClick={() => {
+          help.value = true;
+        }}
+      >
+        ?
+      </button>
+    </header>
+  );
+}
+
+const KEYS: [string, string][] = [
+  ["j, k", "next and previous in the list"],
+  ["1 – 4", "findings, kernels, objects, overview"],
+  ["t", "light or dark"],
+  ["arrows", "on a heat map: move the selected cell"],
+  ["?", "this list"],
+  ["Esc", "close"],
+];
+
+function Help() {
+  const sheet = useRef<HTMLDialogElement>(null);
+  useSignalEffect(() => {
+    if (help.value) sheet.current?.showModal();
+    else sheet.current?.close();
+  });
+  return (
+    <dialog
+      ref={sheet}
+      class="sheet"
+      aria-label="Keys"
+      onClose={() => {
+        help.value = false;
+      }}
+    >
+      <h2>Keys</h2>
+      <table class="plain">
+        <tbody>
+          {KEYS.map(([key, what]) => (
+            <tr key={key}>
+              <th class="text mono" scope="row">
+                {key}
+              </th>
+              <td class="text">{what}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </dialog>
+  );
+}
+
+/** The ids that j and k walk through, in the order of the list. */
+function listed(m: Model, where: Route): { ids: number[]; at: number } {
+  const ids =
+    where.view === "finding"
+      ? m.payload.findings.map((_, i) => i + 1)
+      : where.view === "kernel"
+        ? rankedKernels(m).map((k) => k.id)
+        : where.view === "object"
+          ? rankedObjects(m).map((o) => o.id)
+          : [];
+  return { ids, at: Math.max(0, ids.indexOf(where.id ?? -1)) };
+}
+
+function step(m: Model, by: number): void {
+  const { ids, at } = listed(m, route.value);
+  const id = ids[Math.min(ids.length - 1, Math.max(0, at + by))];
+  if (id !== undefined) go(href(route.value.view, id));
+}
+
+function onKey(m: Model, e: KeyboardEvent): void {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (e.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+  const tab = TABS[Number.parseInt(e.key, 10) - 1];
+  if (tab) go(href(tab.view));
+  else if (e.key === "j") step(m, 1);
+  else if (e.key === "k") step(m, -1);
+  else if (e.key === "t") toggleTheme();
+  else if (e.key === "?") help.value = !help.value;
+  else if (e.key === "Escape") help.value = false;
+}
+
+function Page({ m }: { m: Model }) {
+  const { id } = route.value;
+  switch (route.value.view) {
+    case "finding":
+      return <FindingsView m={m} id={id} />;
+    case "kernel":
+      return <KernelView m={m} id={id} />;
+    case "object":
+      return <ObjectView m={m} id={id} />;
+    case "overview":
+      return <OverviewView m={m} />;
+  }
+}
+
+export function App({ m }: { m: Model }) {
+  const key = `${route.value.view} ${route.value.id}`;
+  useEffect(() => {
+    const listener = (e: KeyboardEvent) => onKey(m, e);
+    addEventListener("keydown", listener);
+    return () => removeEventListener("keydown", listener);
+  }, [m]);
+  useEffect(() => {
+    scrollTo(0, 0);
+    document.querySelector(".card.on")?.scrollIntoView({ block: "nearest" });
+  }, [key]);
+  return (
+    <>
+      <TopBar m={m} />
+      <main>
+        <Page m={m} />
+        <CoveragePanel m={m} />
+      </main>
+      <Help />
+    </>
+  );
+}

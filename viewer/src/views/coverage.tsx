@@ -1,0 +1,122 @@
+import type { ComponentChildren } from "preact";
+import type { Model } from "../data/model";
+import type { Coverage } from "../data/payload";
+import { exact, plural } from "../widgets/format";
+
+function Fact({ good, children }: { good: boolean; children: ComponentChildren }) {
+  return (
+    <li class={good ? "good" : "warn"}>
+      <span class="mark" aria-hidden="true">
+        {good ? "✓" : "!"}
+      </span>
+      <span>{children}</span>
+    </li>
+  );
+}
+
+const known = (...values: (number | undefined)[]) => values.every((v) => v !== undefined);
+
+/** "12 of 12 launches", and whether that is all of them. */
+function Part({ n, of, what }: { n: number | undefined; of: number | undefined; what: string }) {
+  if (!known(n, of)) return null;
+  return (
+    <Fact good={n === of}>
+      {exact(n ?? 0)} of {exact(of ?? 0)} {what}
+    </Fact>
+  );
+}
+
+function LeftOut({ c }: { c: Coverage }) {
+  const dropped = (c.records_dropped ?? 0) + (c.sectors_dropped ?? 0);
+  return (
+    <>
+      {known(c.records_dropped) && (
+        <Fact good={dropped === 0}>
+          {dropped === 0
+            ? "nothing dropped"
+            : `${plural(c.records_dropped ?? 0, "access", "accesses")} not counted, ` +
+              `${plural(c.sectors_dropped ?? 0, "sector")} missing from full heat maps`}
+        </Fact>
+      )}
+      {c.maps_left_out > 0 && (
+        <Fact good={false}>
+          {plural(c.maps_left_out, "heat map")} of the profile left out of this report
+        </Fact>
+      )}
+      {c.launches_left_out > 0 && (
+        <Fact good={false}>
+          {plural(c.launches_left_out, "launch", "launches")} not listed here
+        </Fact>
+      )}
+      {c.cut_off.map((why) => (
+        <Fact key={why} good={false}>
+          the record of a process ends early: {why}
+        </Fact>
+      ))}
+      {(c.objects_without_site ?? 0) > 0 && (
+        <Fact good={false}>
+          {plural(c.objects_without_site ?? 0, "object")} could not be traced to a source line
+        </Fact>
+      )}
+      {(c.sources_missing ?? 0) > 0 && (
+        <Fact good={false}>{plural(c.sources_missing ?? 0, "source file")} could not be read</Fact>
+      )}
+    </>
+  );
+}
+
+function Skipped({ c }: { c: Coverage }) {
+  if (c.skipped.length === 0) return null;
+  return (
+    <table class="plain">
+      <caption>Launches that were not observed</caption>
+      <thead>
+        <tr>
+          <th class="text">kernel</th>
+          <th class="num">launches</th>
+          <th class="text">why</th>
+        </tr>
+      </thead>
+      <tbody>
+        {c.skipped.map((s) => (
+          <tr key={`${s.kernel} ${s.reason}`}>
+            <td class="text mono">{s.kernel}</td>
+            <td class="num">{exact(s.launches)}</td>
+            <td class="text">{s.reason}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The end of every page: what was seen, and what was not. */
+export function CoveragePanel({ m }: { m: Model }) {
+  const c = m.payload.coverage;
+  return (
+    <section class="coverage" aria-labelledby="coverage-title">
+      <h2 id="coverage-title">Coverage</h2>
+      <ul class="facts">
+        <Part n={c.launches_observed} of={c.launches_seen} what="launches observed" />
+        <Part n={c.kernels_observed} of={c.kernels_seen} what="kernels observed" />
+        <Part n={c.blocks_observed} of={c.blocks_run} what="blocks counted" />
+        {known(c.blocks_sampled) && (
+          <Fact good>{plural(c.blocks_sampled ?? 0, "block")} sampled for heat maps</Fact>
+        )}
+        <LeftOut c={c} />
+        {c.unsupported_calls.length > 0 && (
+          <Fact good={false}>
+            CUDA functions that were asked for and are not there:{" "}
+            <span class="mono">{c.unsupported_calls.join(", ")}</span>
+          </Fact>
+        )}
+        {c.messages.map((msg) => (
+          <Fact key={msg.text} good={msg.level !== "error" && msg.level !== "warning"}>
+            {msg.text}
+          </Fact>
+        ))}
+      </ul>
+      <Skipped c={c} />
+    </section>
+  );
+}

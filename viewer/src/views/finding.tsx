@@ -1,0 +1,342 @@
+import type { Model } from "../data/model";
+import { cost, costliest, sourceLine } from "../data/model";
+import type { Finding, FindingLine, Instruction, Shapes } from "../data/payload";
+import { BankPicture } from "../pictures/banks";
+import { HeatStrip } from "../pictures/heatstrip";
+import { ideal, lanesOf, sectorsOf } from "../pictures/layout";
+import { SectorPicture, scaleFor } from "../pictures/sectors";
+import { href } from "../state/route";
+import { bytes, count, dim, exact, percent, plural, quantity, ratio } from "../widgets/format";
+import { KernelName, ObjectName } from "./names";
+import { Code, Excerpt, type Mark, Place } from "./source";
+
+const BYTES_PER_WORD = 4;
+
+function Figure({ value, label, title }: { value: string; label: string; title?: string }) {
+  return (
+    <div class="figure" title={title}>
+      <b class="num">{value}</b>
+      <span>{label}</span>
+    </div>
+  );
+}
+
+/** The lines that cost more than they must; all of them where the cost is not within single requests. */
+function guilty(finding: Finding): FindingLine[] {
+  const lines = finding.lines.filter((l) => {
+    const { now, min } = cost(l, finding.unit);
+    return now > min;
+  });
+  return lines.length > 0 ? lines : finding.lines;
+}
+
+function Figures({ finding }: { finding: Finding }) {
+  const { unit } = finding;
+  const one = unit === "wavefronts" ? "wavefront" : "sector";
+  const lines = guilty(finding);
+  const sums = lines.map((l) => cost(l, unit));
+  const now = sums.reduce((s, c) => s + c.now, 0);
+  const min = sums.reduce((s, c) => s + c.min, 0);
+  const requests = lines.reduce((s, l) => s + l.requests, 0);
+  return (
+    <div class="figures">
+      <Figure
+        value={percent(finding.share_of_program)}
+        label={`of the program's ${unit}`}
+        title={`${percent(finding.share_of_kernel)} of the kernel's`}
+      />
+      <Figure
+        value={count(finding.excess)}
+        label={`${unit} too many`}
+        title={exact(finding.excess)}
+      />
+      {requests > 0 && unit !== "bytes" && (
+        <Figure
+          value={`${ratio(now / requests)} → ${ratio(min / requests)}`}
+          label={`${one}s a request, now and at the least`}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The lines of each file, the costliest file first. */
+function Sources({ m, finding }: { m: Model; finding: Finding }) {
+  const byFile = new Map<number, Mark[]>();
+  const worst = guilty(finding);
+  finding.lines.forEach((l, rank) => {
+    if (l.file === undefined || l.line === undefined) return;
+    const { now } = cost(l, finding.unit);
+    const each = l.requests > 0 ? `, ${ratio(now / l.requests)} a request` : "";
+    const mark = {
+      line: l.line,
+      first: rank === 0,
+      calm: !worst.includes(l),
+      note: `${count(now)} ${finding.unit}${each}`,
+    };
+    const marks = byFile.get(l.file);
+    if (marks) marks.push(mark);
+    else byFile.set(l.file, [mark]);
+  });
+  if (byFile.size === 0) {
+    return (
+      <p class="hint">
+        No line information: compile with <code>-lineinfo</code> to see source lines here.
+      </p>
+    );
+  }
+  return (
+    <>
+      {[...byFile].map(([file, marks]) => (
+        <Excerpt key={file} m={m} file={file} marks={marks} />
+      ))}
+    </>
+  );
+}
+
+const SHAPES: Record<keyof Shapes, string> = {
+  uniform: "All lanes take the same address",
+  contiguous: "Neighbouring lanes take neighbouring elements",
+  misaligned: "Neighbouring lanes take neighbouring elements, off the sector boundary",
+  strided: "Neighbouring lanes are a constant distance apart",
+  irregular: "Addresses differ irregularly",
+};
+
+function Caption({ i, finding }: { i: Instruction; finding: Finding }) {
+  const lanes = lanesOf(i, BYTES_PER_WORD);
+  const { now, min } = cost(i, finding.unit);
+  const one = finding.unit === "wavefronts" ? "wavefronts" : "sectors";
+  return (
+    <p class="caption">
+      {SHAPES[lanes.shape]}
+      {lanes.shape === "strided" ? ` (${exact(i.stride)} bytes)` : ""} in {percent(lanes.share)} of{" "}
+      {count(i.requests)} requests, {plural(i.bytes, "byte")} a lane. Measured:{" "}
+      <b class="num">{ratio(now / Math.max(1, i.requests))}</b> {one} a request, at the least{" "}
+      <b class="num">{ratio(min / Math.max(1, i.requests))}</b>.
+      {lanes.schematic && " The picture is an example: it has the measured number, not the places."}
+      {lanes.shape === "misaligned" && " The picture shows a shift by one word as an example."}
+    </p>
+  );
+}
+
+function RequestPicture({ i, finding }: { i: Instruction; finding: Finding }) {
+  const now = lanesOf(i, BYTES_PER_WORD);
+  const best = ideal(now);
+  const scale = scaleFor(Math.max(sectorsOf(now).length, sectorsOf(best).length));
+  return (
+    <div class="pictures">
+      {i.space === "shared" ? (
+        <div class="pair">
+          <BankPicture title="Now" lanes={now} />
+          <BankPicture title="Without conflicts" lanes={best} />
+        </div>
+      ) : (
+        <>
+          <SectorPicture title="Now" lanes={now} scale={scale} />
+          <SectorPicture title="Ideal" lanes={best} scale={scale} />
+        </>
+      )}
+      <Caption i={i} finding={finding} />
+    </div>
+  );
+}
+
+// What a picture of one request cannot show: these patterns are about warps sharing, not about one warp's lanes.
+const BETWEEN_WARPS = new Set(["hot", "shared-thread-local", "shared-warp-local"]);
+
+function warpsOf(m: Model, finding: Finding): number {
+  const block = m.launchById.get(finding.example_launch)?.block ?? [1024, 1, 1];
+  return Math.min(32, Math.ceil((block[0] * block[1] * block[2]) / 32));
+}
+
+function Pictures({ m, finding }: { m: Model; finding: Finding }) {
+  const i = costliest(m, finding);
+  const request = i && !BETWEEN_WARPS.has(finding.pattern) && i.requests > 0;
+  if (!request && finding.sectors.length === 0) return null;
+  return (
+    <section>
+      <h2>{request ? "One request of a warp" : "Who touches what"}</h2>
+      {request && i.text && (
+        <p class="ptx">
+          <Code text={i.text} />
+        </p>
+      )}
+      {request && <RequestPicture i={i} finding={finding} />}
+      {finding.sectors.length > 0 && (
+        <HeatStrip sectors={finding.sectors} warps={warpsOf(m, finding)} />
+      )}
+    </section>
+  );
+}
+
+function LineTable({ m, finding }: { m: Model; finding: Finding }) {
+  const one = finding.unit === "wavefronts" ? "wavefronts" : "sectors";
+  const row = (l: FindingLine) => {
+    const { now, min } = cost(l, finding.unit);
+    return (
+      <tr key={`${l.file}:${l.line}:${l.pc}`}>
+        <td class="text">
+          <Place m={m} file={l.file} line={l.line} />
+        </td>
+        <td class="text code">
+          <Code text={(sourceLine(m, l.file, l.line) ?? "").trim()} />
+        </td>
+        <td class="num">{exact(l.requests)}</td>
+        <td class="num">{exact(now)}</td>
+        <td class="num">{exact(min)}</td>
+        <td class="num">{min > 0 ? `${ratio(now / min)}×` : ""}</td>
+      </tr>
+    );
+  };
+  return (
+    <div class="tablebox">
+      <table class="plain">
+        <thead>
+          <tr>
+            <th class="text">line</th>
+            <th class="text">source</th>
+            <th class="num">requests</th>
+            <th class="num">{one}</th>
+            <th class="num">fewest</th>
+            <th class="num">ratio</th>
+          </tr>
+        </thead>
+        <tbody>{finding.lines.map(row)}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** How sure the numbers are: what was counted, and over how much. */
+function Sureness({ m, finding }: { m: Model; finding: Finding }) {
+  const launch = m.launchById.get(finding.example_launch);
+  const kernel = m.kernelById.get(finding.kernel);
+  const all = launch && launch.blocks_observed === launch.blocks_run;
+  const dropped = m.payload.coverage.records_dropped ?? 0;
+  const blocks = m.payload.maps.filter(
+    (h) => h.kernel === finding.kernel && h.object === finding.object,
+  );
+  return (
+    <ul class="facts">
+      {launch && (
+        <li class={all ? "good" : "warn"}>
+          <span class="mark">{all ? "✓" : "!"}</span>
+          <span>
+            {all
+              ? `counted on all ${exact(launch.blocks_run)} blocks of a launch, not estimated`
+              : `counted on ${exact(launch.blocks_observed)} of ${exact(launch.blocks_run)} blocks of a launch`}
+          </span>
+        </li>
+      )}
+      {kernel && (
+        <li class={finding.launches === kernel.launches ? "good" : "warn"}>
+          <span class="mark">{finding.launches === kernel.launches ? "✓" : "!"}</span>
+          <span>
+            seen in {exact(finding.launches)} of{" "}
+            {plural(kernel.launches, "observed launch", "observed launches")}
+          </span>
+        </li>
+      )}
+      {blocks.length > 0 && (
+        <li class="good">
+          <span class="mark">✓</span>
+          <span>
+            sharing between warps taken from block{" "}
+            {[...new Set(blocks.map((h) => `(${h.block.join(", ")})`))].slice(0, 4).join(", ")}
+          </span>
+        </li>
+      )}
+      {dropped > 0 && (
+        <li class="warn">
+          <span class="mark">!</span>
+          <span>{plural(dropped, "access", "accesses")} not counted</span>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function Evidence({ m, finding }: { m: Model; finding: Finding }) {
+  return (
+    <section>
+      <h2>Evidence</h2>
+      <div class="columns">
+        <table class="plain evidence">
+          <tbody>
+            {finding.evidence.map((e) => (
+              <tr key={e.name}>
+                <th scope="row" class="text">
+                  {e.label}
+                </th>
+                <td class="num">{quantity(e.value, e.unit)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <div>
+          <h3>How sure</h3>
+          <Sureness m={m} finding={finding} />
+        </div>
+      </div>
+      <LineTable m={m} finding={finding} />
+    </section>
+  );
+}
+
+function Header({ m, finding, number }: { m: Model; finding: Finding; number: number }) {
+  const line = finding.lines[0];
+  const launch = m.launchById.get(finding.example_launch);
+  const object = finding.object === undefined ? undefined : m.objectById.get(finding.object);
+  return (
+    <header class="headline">
+      <p class="crumbs muted">
+        Finding {number} of {m.payload.findings.length} ·{" "}
+        <span class="mono">{finding.pattern}</span>
+      </p>
+      <h1>{finding.title}</h1>
+      <p class="who">
+        <KernelName m={m} id={finding.kernel} />
+        {launch && (
+          <span class="muted">
+            {" "}
+            {dim(launch.grid)} blocks of {dim(launch.block)}
+          </span>
+        )}
+        <span class="dot">·</span>
+        <ObjectName m={m} id={finding.object} />
+        {object?.bytes !== undefined && (
+          <span class="muted">
+            {" "}
+            {bytes(object.bytes)}, {object.kind}
+          </span>
+        )}
+        <span class="dot">·</span>
+        <Place m={m} file={line?.file} line={line?.line} />
+      </p>
+      <Figures finding={finding} />
+    </header>
+  );
+}
+
+export function FindingDetail(p: { m: Model; finding: Finding; number: number }) {
+  const { m, finding } = p;
+  return (
+    <article class="detail">
+      <Header m={m} finding={finding} number={p.number} />
+      <p class="summary">{finding.summary}</p>
+      <Sources m={m} finding={finding} />
+      <section class="remedy" aria-labelledby="remedy-title">
+        <h2 id="remedy-title">What to change</h2>
+        <p>{finding.advice || finding.remedy}</p>
+      </section>
+      <Pictures m={m} finding={finding} />
+      <Evidence m={m} finding={finding} />
+      <p class="more">
+        <a href={href("kernel", finding.kernel)}>All lines of the kernel</a>
+        {finding.object !== undefined && (
+          <a href={href("object", finding.object)}>Heat map of the object</a>
+        )}
+      </p>
+    </article>
+  );
+}

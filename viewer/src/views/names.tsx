@@ -1,0 +1,34 @@
+import { type Model, objectOf } from "../data/model";
+import type { MemoryObject } from "../data/payload";
+import { href } from "../state/route";
+import { bytes, middle } from "../widgets/format";
+
+const LONGEST = 56;
+
+export function KernelName({ m, id, most = LONGEST }: { m: Model; id: number; most?: number }) {
+  const kernel = m.kernelById.get(id);
+  if (!kernel) return <span class="muted">unknown kernel</span>;
+  return (
+    <a class="mono" href={href("kernel", id)} title={kernel.name}>
+      {middle(kernel.short_name, most)}
+    </a>
+  );
+}
+
+/** A name without the place that it may carry, for short lists: "d_A" of "d_A (matmul.cu:41)". */
+export const shortObject = (o: MemoryObject): string => o.name.replace(/ \([^()]*:\d+\)$/, "");
+
+export function ObjectName({ m, id }: { m: Model; id: number | undefined }) {
+  const object = objectOf(m, id);
+  if (!object) return <span class="muted">unknown memory</span>;
+  return (
+    <a class="mono" href={href("object", object.id)} title={object.name}>
+      {middle(object.name, LONGEST)}
+    </a>
+  );
+}
+
+export function objectNote(o: MemoryObject): string {
+  const size = o.bytes === undefined ? "" : `${bytes(o.bytes)} `;
+  return `${size}${o.kind === o.space ? o.kind : `${o.kind} (${o.space})`}`;
+}

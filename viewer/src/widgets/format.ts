@@ -1,0 +1,65 @@
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
+/** 1,234 up to 9,999, then 12.3K, 1.05M. */
+export const count = (n: number): string =>
+  Math.abs(n) < 10000 ? plain.format(n) : compact.format(n);
+
+export const exact = (n: number): string => plain.format(n);
+
+export function ratio(n: number): string {
+  return n >= 100 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(2);
+}
+
+export function percent(share: number): string {
+  const value = share * 100;
+  if (value > 0 && value < 0.1) return "< 0.1 %";
+  return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(1)} %`;
+}
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+export function bytes(n: number): string {
+  let value = n;
+  let unit = 0;
+  while (Math.abs(value) >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  const digits = Number.isInteger(value) || value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return `${value.toFixed(digits)} ${UNITS[unit]}`;
+}
+
+export function seconds(s: number): string {
+  if (s < 1e-3) return `${(s * 1e6).toPrecision(3)} µs`;
+  if (s < 1) return `${(s * 1e3).toPrecision(3)} ms`;
+  return `${s.toPrecision(3)} s`;
+}
+
+export const dim = (d: readonly number[]): string => {
+  const [x = 1, y = 1, z = 1] = d;
+  if (z > 1) return `${x} × ${y} × ${z}`;
+  return y > 1 ? `${x} × ${y}` : `${x}`;
+};
+
+export const plural = (n: number, one: string, many = `${one}s`): string =>
+  `${exact(n)} ${n === 1 ? one : many}`;
+
+/** Shortened in the middle, where long C++ names differ least. */
+export function middle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const tail = Math.floor((most - 1) / 3);
+  return `${text.slice(0, most - 1 - tail)}…${text.slice(text.length - tail)}`;
+}
+
+export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** A value of the evidence: whole numbers with separators, others with three digits that count. */
+export function quantity(value: number, unit: string): string {
+  const text = Number.isInteger(value)
+    ? exact(value)
+    : Math.abs(value) >= 1000
+      ? exact(Math.round(value))
+      : String(Number(value.toPrecision(3)));
+  return unit ? `${text} ${unit}` : text;
+}

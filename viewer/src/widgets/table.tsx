@@ -1,0 +1,115 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { Fragment } from "preact";
+
+export interface ColumnOf<Row> {
+  key: string;
+  label: string;
+  help?: string;
+  text?: boolean; // left aligned
+  value: (row: Row) => number | string;
+  cell?: (row: Row) => ComponentChildren;
+}
+
+interface Props<Row> {
+  rows: Row[];
+  columns: ColumnOf<Row>[];
+  keyOf: (row: Row) => string;
+  sort: string; // the column at first
+  descending?: boolean;
+  className?: string;
+  rowClass?: (row: Row) => string;
+  detail?: (row: Row) => ComponentChildren; // shown below a row that was clicked
+}
+
+type Sort = { key: string; down: boolean };
+
+function sorted<Row>(rows: Row[], columns: ColumnOf<Row>[], sort: Sort): Row[] {
+  const column = columns.find((c) => c.key === sort.key);
+  if (!column) return rows;
+  const sign = sort.down ? -1 : 1;
+  return [...rows].sort((a, b) => {
+    const x = column.value(a);
+    const y = column.value(b);
+    if (typeof x === "number" && typeof y === "number") return sign * (x - y);
+    return sign * String(x).localeCompare(String(y), "en", { numeric: true });
+  });
+}
+
+function Heading<Row>({ c, sort, set }: { c: ColumnOf<Row>; sort: Sort; set: (s: Sort) => void }) {
+  const on = sort.key === c.key;
+  const order = on ? (sort.down ? "descending" : "ascending") : "none";
+  const click = () => set({ key: c.key, down: on ? !sort.down : !c.text });
+  return (
+    <th scope="col" class={c.text ? "text" : "num"} aria-sort={order} title={c.help}>
+      <button type="button" onClick={click}>
+        {c.label}
+        <span class="arrow">{on ? (sort.down ? "▼" : "▲") : ""}</span>
+      </button>
+    </th>
+  );
+}
+
+/** A table that sorts by any column; rows may open. */
+export function SortTable<Row>(p: Props<Row>) {
+  const sort = useSignal<Sort>({ key: p.sort, down: p.descending ?? false });
+  const open = useSignal<string | undefined>(undefined);
+  const toggle = (key: string) => {
+    open.value = open.value === key ? undefined : key;
+  };
+  return (
+    <div class="tablebox">
+      <table class={`sortable ${p.className ?? ""}`}>
+        <thead>
+          <tr>
+            {p.columns.map((c) => (
+              <Heading
+                key={c.key}
+                c={c}
+                sort={sort.value}
+                set={(s) => {
+                  sort.value = s;
+                }}
+              />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sorted(p.rows, p.columns, sort.value).map((row) => {
+            const key = p.keyOf(row);
+            const isOpen = open.value === key;
+            return (
+              <Fragment key={key}>
+                <tr
+                  class={`${p.rowClass?.(row) ?? ""}${p.detail ? " opens" : ""}${isOpen ? " open" : ""}`}
+                  {...(p.detail ? { onClick: () => toggle(key) } : {})}
+                >
+                  {p.columns.map((c) => (
+                    <td key={c.key} class={c.text ? "text" : "num"}>
+                      {c.cell ? c.cell(row) : c.value(row)}
+                    </td>
+                  ))}
+                </tr>
+                {isOpen && p.detail && (
+                  <tr class="detailrow">
+                    <td colSpan={p.columns.length}>{p.detail(row)}</td>
+                  </tr>
+                )}
+              </Fragment>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A share as a bar behind its number. */
+export function Bar({ share, label }: { share: number; label: string }) {
+  return (
+    <span class="bar">
+      <span class="fill" style={{ width: `${Math.min(100, Math.max(0, share * 100))}%` }} />
+      <span class="label">{label}</span>
+    </span>
+  );
+}
