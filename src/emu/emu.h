@@ -110,6 +110,16 @@ typedef struct emu_code {
 } emu_code;
 
 emu_code emu_kernel_code(const emu_kernel *kernel, uint32_t pc);
+
+/* Shared-memory variables of the kernel and of all it calls, as the emulator lays them out in a block's shared memory.
+ * Unsized (extern) arrays get the launch's dynamic part: their size is `dynamic_shared`, and they come last. */
+typedef struct emu_shared_var {
+    const ptx_var *var;
+    uint32_t offset, size;
+} emu_shared_var;
+
+uint32_t emu_kernel_nshared(const emu_kernel *kernel);
+emu_shared_var emu_kernel_shared(const emu_kernel *kernel, uint32_t index, uint32_t dynamic_shared);
 uint32_t emu_kernel_nblocks(const emu_kernel *kernel);
 /* The PTX module that the kernel was decoded from. */
 const ptx_module *emu_kernel_module(const emu_kernel *kernel);
