@@ -33,14 +33,14 @@ typedef enum collect_result {
     COLLECT_NOMEM = 2,
     COLLECT_NOT_INITIALIZED = 3,
     COLLECT_DEINITIALIZED = 4,
-    COLLECT_INVALID_CONFIGURATION = 9,       /* runtime only */
-    COLLECT_INVALID_PITCH = 12,              /* runtime only */
-    COLLECT_INVALID_SYMBOL = 13,             /* runtime only */
-    COLLECT_INVALID_TEXTURE = 18,            /* runtime only */
-    COLLECT_INVALID_CHANNEL = 20,            /* runtime only */
-    COLLECT_INVALID_DIRECTION = 21,          /* runtime only */
-    COLLECT_MISSING_CONFIGURATION = 52,      /* runtime only */
-    COLLECT_INVALID_DEVICE_FUNCTION = 98,    /* runtime only */
+    COLLECT_INVALID_CONFIGURATION = 9,    /* runtime only */
+    COLLECT_INVALID_PITCH = 12,           /* runtime only */
+    COLLECT_INVALID_SYMBOL = 13,          /* runtime only */
+    COLLECT_INVALID_TEXTURE = 18,         /* runtime only */
+    COLLECT_INVALID_CHANNEL = 20,         /* runtime only */
+    COLLECT_INVALID_DIRECTION = 21,       /* runtime only */
+    COLLECT_MISSING_CONFIGURATION = 52,   /* runtime only */
+    COLLECT_INVALID_DEVICE_FUNCTION = 98, /* runtime only */
     COLLECT_NO_DEVICE = 100,
     COLLECT_INVALID_DEVICE = 101,
     COLLECT_INVALID_IMAGE = 200,
@@ -96,7 +96,7 @@ typedef struct collect_pool collect_pool;
 typedef struct collect_physical collect_physical; /* memory without an address: cuMemCreate */
 typedef struct collect_graph collect_graph;
 typedef struct collect_node collect_node;
-typedef struct collect_exec collect_exec; /* an instantiated graph */
+typedef struct collect_exec collect_exec;     /* an instantiated graph */
 typedef struct collect_object collect_object; /* user objects of graphs */
 
 typedef enum collect_kind {
@@ -120,34 +120,38 @@ bool collect_is(const void *handle, collect_kind kind);
 /* ---- one API call ---- */
 
 enum { /* collect_begin's `flags`: what the call needs, checked in this order */
-    COLLECT_INIT = 1,     /* the interface is initialised: NOT_INITIALIZED otherwise (driver; the runtime does it itself) */
-    COLLECT_CURRENT = 2,  /* a current context: INVALID_CONTEXT without; a context lost to a fault gives its error */
-    COLLECT_PRIMARY = 4,  /* as CURRENT, but the primary context of the thread's device is made current (runtime) */
-    COLLECT_QUIET = 8,    /* the call is not recorded */
-    COLLECT_UNSTICKY = 16 /* works in a context lost to a fault (destroying, resetting) */
+       COLLECT_INIT =
+           1, /* the interface is initialised: NOT_INITIALIZED otherwise (driver; the runtime does it itself) */
+       COLLECT_CURRENT =
+           2, /* a current context: INVALID_CONTEXT without; a context lost to a fault gives its error */
+       COLLECT_PRIMARY =
+           4, /* as CURRENT, but the primary context of the thread's device is made current (runtime) */
+       COLLECT_QUIET = 8,    /* the call is not recorded */
+       COLLECT_UNSTICKY = 16 /* works in a context lost to a fault (destroying, resetting) */
 };
 
 typedef struct collect_call {
     const char *api;
     collect_context *context; /* the current one, set by collect_begin for CURRENT and PRIMARY */
     uint32_t flags;
-    uint32_t id;              /* number of the CALL record; 0 where it is not recorded */
-    bool locked;
-    cap_call record;          /* fields that the core functions fill in: stream, objects, offsets, bytes */
+    uint32_t id; /* number of the CALL record; 0 where it is not recorded */
+    bool locked, written;
+    cap_call record; /* fields that the core functions fill in: stream, objects, offsets, bytes */
     uint64_t pcs[CAP_MAX_STACK];
 } collect_call;
 
 /* First thing in every entry point, after nothing but its argument's declaration. Notes time and call stack (unless
  * QUIET), takes the lock, checks `flags`. On a result other than OK go straight to collect_end. */
-collect_result collect_begin(collect_call *call, const char *api, cap_call_kind kind, uint32_t flags);
+collect_result collect_begin(collect_call *call, const char *api, cap_call_kind kind,
+                             uint32_t flags);
 /* Last thing: writes the CALL record, releases the lock, returns `result`. */
 collect_result collect_end(collect_call *call, collect_result result);
 
 /* A function of the interface that is not there: named once on stderr and in the capture. Needs no lock.
  * Returns NOT_SUPPORTED. */
 collect_result collect_unsupported(const char *api);
-/* Part of a function that is not there ("cudaMemcpy3D: arrays of layers"); same treatment. */
-collect_result collect_unsupported_part(const char *api, const char *part);
+/* Part of a function that is not there ("cudaMemcpy3D of layered arrays"); same treatment, within a call. */
+collect_result collect_unsupported_part(const char *part);
 
 /* ---- threads ---- */
 
@@ -160,21 +164,21 @@ typedef struct collect_config { /* between <<<...>>> and the stub */
 } collect_config;
 
 typedef struct collect_thread { /* of the application */
-    uint32_t number;         /* from 1 in order of the first CUDA call */
-    int device;              /* the runtime's current device */
+    uint32_t number;            /* from 1 in order of the first CUDA call */
+    int device;                 /* the runtime's current device */
     bool device_set;
-    int last_error;          /* the runtime's */
-    bool in_host_function;   /* CUDA calls give NOT_PERMITTED */
-    uint32_t depth;          /* driver: stack of contexts; [depth - 1] is current */
+    int last_error;        /* the runtime's */
+    bool in_host_function; /* CUDA calls give NOT_PERMITTED */
+    uint32_t depth;        /* driver: stack of contexts; [depth - 1] is current */
     collect_context *contexts[COLLECT_MAX_STACKED];
     uint32_t nconfigs;
     collect_config configs[COLLECT_MAX_CONFIGS];
-    int capture_mode;        /* cudaThreadExchangeStreamCaptureMode */
+    int capture_mode; /* cudaThreadExchangeStreamCaptureMode */
 } collect_thread;
 
 collect_thread *collect_self(void); /* needs no lock; NULL when memory is exhausted */
 
-collect_context *collect_current(void); /* NULL without */
+collect_context *collect_current(void);             /* NULL without */
 void collect_set_current(collect_context *context); /* NULL pops the top */
 collect_result collect_push_current(collect_context *context);
 collect_result collect_pop_current(collect_context **context);
@@ -188,7 +192,6 @@ int collect_device_count(void);
 collect_device *collect_device_get(int ordinal); /* NULL where there is none */
 int collect_device_ordinal(const collect_device *device);
 const cuda_device *collect_device_description(const collect_device *device);
-void collect_device_uuid(const collect_device *device, unsigned char uuid[16]);
 void collect_device_memory(const collect_device *device, uint64_t *free, uint64_t *total);
 collect_result collect_peer_enable(collect_context *context, collect_context *peer);
 collect_result collect_peer_disable(collect_context *context, collect_context *peer);
@@ -198,7 +201,8 @@ collect_result collect_primary_release(collect_device *device);
 collect_result collect_primary_reset(collect_device *device);
 void collect_primary_state(collect_device *device, unsigned *flags, bool *active);
 collect_result collect_primary_flags(collect_device *device, unsigned flags);
-collect_result collect_context_new(collect_device *device, unsigned flags, collect_context **context);
+collect_result collect_context_new(collect_device *device, unsigned flags,
+                                   collect_context **context);
 collect_result collect_context_destroy(collect_context *context);
 collect_device *collect_context_device(const collect_context *context);
 unsigned collect_context_flags(const collect_context *context);
@@ -209,37 +213,41 @@ collect_result collect_context_error(const collect_context *context);
 /* Limits and cache configuration are kept and given back; `limit` as cudaLimit. */
 collect_result collect_limit_get(collect_context *context, int limit, size_t *value);
 collect_result collect_limit_set(collect_context *context, int limit, size_t value);
-collect_result collect_cache_config(collect_context *context, int *get, int set); /* get != NULL reads */
+collect_result collect_cache_config(collect_context *context, int *get,
+                                    int set); /* get != NULL reads */
 
 /* ---- memory ---- */
 
 /* Fill the call's record and write OBJECT / FREE. Size 0 gives INVALID_VALUE: the runtime handles it before. */
 collect_result collect_malloc(collect_call *call, uint64_t size, uint64_t *address);
-collect_result collect_malloc_pinned(collect_call *call, uint64_t size, unsigned flags, void **data);
-collect_result collect_malloc_managed(collect_call *call, uint64_t size, unsigned flags, uint64_t *address);
-collect_result collect_malloc_pitch(collect_call *call, uint64_t width, uint64_t rows, uint64_t *address, size_t *pitch);
-collect_result collect_free(collect_call *call, uint64_t address);      /* device and managed */
+collect_result collect_malloc_pinned(collect_call *call, uint64_t size, unsigned flags,
+                                     void **data);
+collect_result collect_malloc_managed(collect_call *call, uint64_t size, unsigned flags,
+                                      uint64_t *address);
+collect_result collect_malloc_pitch(collect_call *call, uint64_t width, uint64_t rows,
+                                    uint64_t *address, size_t *pitch);
+collect_result collect_free(collect_call *call, uint64_t address); /* device and managed */
 collect_result collect_free_pinned(collect_call *call, void *data);
 collect_result collect_register(collect_call *call, void *data, uint64_t size, unsigned flags);
 collect_result collect_unregister(collect_call *call, void *data);
 
 typedef enum collect_memory_type { /* as cudaMemoryType */
-    COLLECT_MEMORY_UNREGISTERED,
-    COLLECT_MEMORY_HOST,
-    COLLECT_MEMORY_DEVICE,
-    COLLECT_MEMORY_MANAGED
+                                   COLLECT_MEMORY_UNREGISTERED,
+                                   COLLECT_MEMORY_HOST,
+                                   COLLECT_MEMORY_DEVICE,
+                                   COLLECT_MEMORY_MANAGED
 } collect_memory_type;
 
 typedef struct collect_memory {
     collect_memory_type type;
     uint64_t base, size;
-    uint32_t object;   /* number in the capture; also the buffer id */
-    unsigned flags;    /* given at allocation */
+    uint32_t object; /* number in the capture; also the buffer id */
+    unsigned flags;  /* given at allocation */
     int device;
     collect_context *context;
     collect_pool *pool; /* NULL for other memory */
-    bool registered;   /* host memory that the application owns */
-    bool mapped;       /* through cuMemMap */
+    bool registered;    /* host memory that the application owns */
+    bool mapped;        /* through cuMemMap */
 } collect_memory;
 
 /* The live allocation, symbol or mapping that holds the address; false for plain host memory. */
@@ -257,15 +265,16 @@ collect_result collect_pool_access_set(collect_pool *pool, int device, int flags
 collect_result collect_pool_access_get(collect_pool *pool, int device, int *flags);
 collect_result collect_pool_trim(collect_pool *pool, size_t keep);
 /* pool NULL: the current one of the stream's device. Recorded into a graph while the stream is captured. */
-collect_result collect_malloc_async(collect_call *call, uint64_t size, collect_pool *pool, collect_stream *stream,
-                                    uint64_t *address);
+collect_result collect_malloc_async(collect_call *call, uint64_t size, collect_pool *pool,
+                                    collect_stream *stream, uint64_t *address);
 collect_result collect_free_async(collect_call *call, uint64_t address, collect_stream *stream);
 
 /* Virtual memory management. The granularity is 2 MiB. */
 enum { COLLECT_GRANULARITY = 2 << 20 };
 collect_result collect_reserve(uint64_t size, uint64_t align, uint64_t *address);
 collect_result collect_unreserve(uint64_t address, uint64_t size);
-collect_result collect_physical_new(collect_device *device, uint64_t size, collect_physical **physical);
+collect_result collect_physical_new(collect_device *device, uint64_t size,
+                                    collect_physical **physical);
 collect_result collect_physical_release(collect_physical *physical);
 collect_result collect_physical_retain(uint64_t address, collect_physical **physical);
 collect_device *collect_physical_device(const collect_physical *physical);
@@ -285,7 +294,8 @@ typedef struct collect_array_desc {
 } collect_array_desc;
 
 unsigned collect_format_bytes(int format); /* of a channel; 0 where unknown */
-collect_result collect_array_new(collect_call *call, const collect_array_desc *desc, collect_array **array);
+collect_result collect_array_new(collect_call *call, const collect_array_desc *desc,
+                                 collect_array **array);
 collect_result collect_array_destroy(collect_call *call, collect_array *array);
 const collect_array_desc *collect_array_get(const collect_array *array);
 uint64_t collect_array_address(const collect_array *array, size_t *pitch);
@@ -294,15 +304,17 @@ uint64_t collect_array_address(const collect_array *array, size_t *pitch);
 
 /* A stream argument as the application gave it. `per_thread`: what 0 means (the *_ptsz entry points and programs built
  * with a per-thread default stream). The values 1 and 2 are the two default streams. INVALID_HANDLE for the rest. */
-collect_result collect_stream_get(collect_call *call, void *handle, bool per_thread, collect_stream **stream);
+collect_result collect_stream_get(collect_call *call, void *handle, bool per_thread,
+                                  collect_stream **stream);
 
 typedef struct collect_place { /* one side of a copy */
-    uint64_t address;      /* or an array: */
+    uint64_t address;          /* or an array: */
     collect_array *array;
-    size_t pitch, height;  /* bytes between rows, rows between slices; 0: tight */
-    size_t x, y, z;        /* x in bytes */
-    collect_memory_type expect; /* what the caller said it is; UNREGISTERED: find out (unified addressing) */
-    bool given;            /* expect holds */
+    size_t pitch, height; /* bytes between rows, rows between slices; 0: tight */
+    size_t x, y, z;       /* x in bytes */
+    collect_memory_type
+        expect; /* what the caller said it is; UNREGISTERED: find out (unified addressing) */
+    bool given; /* expect holds */
 } collect_place;
 
 typedef struct collect_copy {
@@ -323,7 +335,8 @@ typedef struct collect_launch {
     emu_dim grid, block, cluster;
     uint32_t shared;
     bool cooperative;
-    bool runtime;        /* refuse a bad configuration with INVALID_CONFIGURATION rather than INVALID_VALUE */
+    bool
+        runtime; /* refuse a bad configuration with INVALID_CONFIGURATION rather than INVALID_VALUE */
     void **params;       /* pointers to the arguments, or NULL where */
     const void *packed;  /* ... the arguments lie packed, */
     size_t packed_bytes; /* this many bytes */
@@ -333,26 +346,33 @@ typedef enum collect_host_kind { COLLECT_HOST_FUNCTION, COLLECT_HOST_CALLBACK } 
 
 typedef struct collect_host {
     collect_host_kind kind;
-    void (*function)(void *data);                              /* FUNCTION */
-    void (*callback)(void *stream, int status, void *data);    /* CALLBACK */
+    void (*function)(void *data);                           /* FUNCTION */
+    void (*callback)(void *stream, int status, void *data); /* CALLBACK */
     void *stream, *data;
 } collect_host;
 
 /* Each checks its arguments at once, then executes, queues, or records into a graph where the stream is captured.
  * `blocking`: the call returns after the work (cudaMemcpy as against cudaMemcpyAsync). */
-collect_result collect_do_copy(collect_call *call, collect_stream *stream, const collect_copy *copy, bool blocking);
-collect_result collect_do_set(collect_call *call, collect_stream *stream, const collect_set *set, bool blocking);
-collect_result collect_do_launch(collect_call *call, collect_stream *stream, const collect_launch *launch);
-collect_result collect_do_host(collect_call *call, collect_stream *stream, const collect_host *host);
-collect_result collect_do_record(collect_call *call, collect_stream *stream, collect_event *event, unsigned flags);
-collect_result collect_do_wait(collect_call *call, collect_stream *stream, collect_event *event, unsigned flags);
+collect_result collect_do_copy(collect_call *call, collect_stream *stream, const collect_copy *copy,
+                               bool blocking);
+collect_result collect_do_set(collect_call *call, collect_stream *stream, const collect_set *set,
+                              bool blocking);
+collect_result collect_do_launch(collect_call *call, collect_stream *stream,
+                                 const collect_launch *launch);
+collect_result collect_do_host(collect_call *call, collect_stream *stream,
+                               const collect_host *host);
+collect_result collect_do_record(collect_call *call, collect_stream *stream, collect_event *event,
+                                 unsigned flags);
+collect_result collect_do_wait(collect_call *call, collect_stream *stream, collect_event *event,
+                               unsigned flags);
 /* cuStreamWriteValue, cuStreamWaitValue: 4 or 8 bytes; `flags` as CUstreamWaitValue_flags. */
-collect_result collect_do_write_value(collect_call *call, collect_stream *stream, uint64_t address, uint64_t value,
-                                      unsigned bytes);
-collect_result collect_do_wait_value(collect_call *call, collect_stream *stream, uint64_t address, uint64_t value,
-                                     unsigned bytes, unsigned flags);
+collect_result collect_do_write_value(collect_call *call, collect_stream *stream, uint64_t address,
+                                      uint64_t value, unsigned bytes);
+collect_result collect_do_wait_value(collect_call *call, collect_stream *stream, uint64_t address,
+                                     uint64_t value, unsigned bytes, unsigned flags);
 
-collect_result collect_stream_new(collect_context *context, unsigned flags, int priority, collect_stream **stream);
+collect_result collect_stream_new(collect_context *context, unsigned flags, int priority,
+                                  collect_stream **stream);
 collect_result collect_stream_destroy(collect_stream *stream);
 collect_result collect_stream_synchronize(collect_call *call, collect_stream *stream);
 collect_result collect_stream_query(collect_stream *stream); /* OK or NOT_READY */
@@ -366,24 +386,22 @@ collect_result collect_event_destroy(collect_event *event);
 collect_result collect_event_query(collect_event *event);
 collect_result collect_event_synchronize(collect_call *call, collect_event *event);
 /* Milliseconds of host time between two recorded events. */
-collect_result collect_event_elapsed(const collect_event *start, const collect_event *end, float *milliseconds);
+collect_result collect_event_elapsed(const collect_event *start, const collect_event *end,
+                                     float *milliseconds);
 
 /* ---- modules and kernels ---- */
 
-typedef enum collect_image_kind {
-    COLLECT_IMAGE_ANY,   /* fatbin, wrapper, ELF, or PTX text: found out by its first bytes */
-    COLLECT_IMAGE_WRAPPER /* __fatBinC_Wrapper_t */
-} collect_image_kind;
-
-/* Takes the best PTX of the image for the context's device. NO_BINARY_FOR_GPU where it has none, INVALID_PTX where it
+/* `image`: fatbin, its wrapper, or PTX text. Takes the best PTX of it for the context's device. NO_BINARY_FOR_GPU where it has none, INVALID_PTX where it
  * does not parse (`log` then holds the text; may be NULL). The image must stay until the module is unloaded. */
-collect_result collect_module_load(collect_context *context, const void *image, collect_image_kind kind,
+collect_result collect_module_load(collect_context *context, const void *image,
                                    collect_module **module, wl_error *log);
 collect_result collect_module_unload(collect_module *module);
 /* NOT_FOUND where there is none. A kernel that the emulator cannot run gives a function all the same: it fails when it
  * is launched, with a text that says why. */
-collect_result collect_module_function(collect_module *module, const char *name, collect_function **function);
-collect_result collect_module_global(collect_module *module, const char *name, uint64_t *address, uint64_t *size);
+collect_result collect_module_function(collect_module *module, const char *name,
+                                       collect_function **function);
+collect_result collect_module_global(collect_module *module, const char *name, uint64_t *address,
+                                     uint64_t *size);
 unsigned collect_module_count(const collect_module *module);
 collect_function *collect_module_at(collect_module *module, unsigned index);
 collect_context *collect_module_context(const collect_module *module);
@@ -392,20 +410,27 @@ const char *collect_function_name(const collect_function *function);
 collect_module *collect_function_module(const collect_function *function);
 /* NULL (and `log` filled) where the emulator cannot run the kernel. */
 const emu_kernel_info *collect_function_info(collect_function *function, wl_error *log);
-collect_result collect_function_param(collect_function *function, size_t index, size_t *offset, size_t *size);
+collect_result collect_function_param(collect_function *function, size_t index, size_t *offset,
+                                      size_t *size);
 
 enum { /* the attributes that can be set, numbered as CUfunction_attribute; the others are read from the kernel */
-    COLLECT_ATTRIBUTE_MAX = 16
+       COLLECT_ATTRIBUTE_MAX = 16
 };
 collect_result collect_function_get(collect_function *function, int attribute, int *value);
 collect_result collect_function_set(collect_function *function, int attribute, int value);
 /* Blocks that fit on an SM at once. */
 collect_result collect_occupancy(collect_function *function, int block, size_t shared, int *blocks);
-collect_result collect_occupancy_shared(collect_function *function, int blocks, int block, size_t *shared);
-collect_result collect_max_clusters(collect_function *function, const collect_launch *launch, int *clusters);
+collect_result collect_occupancy_shared(collect_function *function, int blocks, int block,
+                                        size_t *shared);
+collect_result collect_max_clusters(collect_function *function, const collect_launch *launch,
+                                    int *clusters);
 
 /* ---- stream capture and graphs: core_graph.h ---- */
 
-typedef enum collect_capture_status { COLLECT_CAPTURE_NONE, COLLECT_CAPTURE_ACTIVE, COLLECT_CAPTURE_INVALID } collect_capture_status;
+typedef enum collect_capture_status {
+    COLLECT_CAPTURE_NONE,
+    COLLECT_CAPTURE_ACTIVE,
+    COLLECT_CAPTURE_INVALID
+} collect_capture_status;
 
 #endif

@@ -1,0 +1,469 @@
+/* Launches: checked as the driver does, run by the emulator, observed and recorded. */
+#include "collect/impl.h"
+
+#include "observe/observe.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- checks ---- */
+
+static int attribute(const cuda_device *device, int number)
+{
+    int value = 0;
+    cuda_device_attribute(device, number, &value);
+    return value;
+}
+
+static bool within(emu_dim d, const cuda_device *device, int x, int y, int z)
+{
+    return d.x && d.y && d.z && d.x <= (uint32_t)attribute(device, x) &&
+           d.y <= (uint32_t)attribute(device, y) && d.z <= (uint32_t)attribute(device, z);
+}
+
+static bool has_cluster(const collect_launch *l)
+{
+    return l->cluster.x && (uint64_t)l->cluster.x * l->cluster.y * l->cluster.z > 1;
+}
+
+static collect_result check_shape(const collect_launch *l, const cuda_device *device)
+{
+    collect_result bad = l->runtime ? COLLECT_INVALID_CONFIGURATION : COLLECT_INVALID_VALUE;
+    if (!within(l->grid, device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+                CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) ||
+        !within(l->block, device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+                CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z))
+        return bad;
+    uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
+    if (threads > (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
+        return bad;
+    if (has_cluster(l) &&
+        (l->grid.x % l->cluster.x || l->grid.y % l->cluster.y || l->grid.z % l->cluster.z))
+        return bad;
+    return COLLECT_OK;
+}
+
+static collect_result check_resources(const collect_launch *l, const emu_kernel_info *info,
+                                      const cuda_device *device)
+{
+    int threads = (int)(l->block.x * l->block.y * l->block.z), most, blocks;
+    int dynamic = collect_function_dynamic_limit(l->function, info);
+    if ((int64_t)l->shared > dynamic)
+        return COLLECT_INVALID_VALUE;
+    collect_function_get(l->function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
+    if (threads > most)
+        return threads > (int)info->max_threads ? COLLECT_INVALID_VALUE : COLLECT_OUT_OF_RESOURCES;
+    collect_result r = collect_occupancy(l->function, threads, l->shared, &blocks);
+    if (r || !blocks)
+        return r ? r : COLLECT_OUT_OF_RESOURCES;
+    uint64_t grid = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+    uint64_t room = (uint64_t)blocks *
+                    (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    return l->cooperative && grid > room ? COLLECT_COOPERATIVE_TOO_LARGE : COLLECT_OK;
+}
+
+static collect_result pack(const collect_launch *l, const emu_kernel_info *info,
+                           collect_op_launch *out)
+{
+    out->bytes = info->param_bytes;
+    out->params = calloc(1, info->param_bytes ? info->param_bytes : 1);
+    if (!out->params)
+        return COLLECT_NOMEM;
+    if (!l->params) {
+        size_t bytes = l->packed_bytes < out->bytes ? l->packed_bytes : out->bytes;
+        if (bytes)
+            memcpy(out->params, l->packed, bytes);
+        return l->packed_bytes >= out->bytes ? COLLECT_OK : COLLECT_INVALID_VALUE;
+    }
+    for (uint32_t i = 0; i < info->nparams; i++) {
+        if (!l->params[i])
+            return COLLECT_INVALID_VALUE;
+        memcpy((char *)out->params + info->param_offsets[i], l->params[i], info->param_sizes[i]);
+    }
+    return COLLECT_OK;
+}
+
+/* Said once a kernel on stderr, and recorded for each launch. */
+static collect_result refuse(collect_call *call, collect_function *f, const wl_error *why)
+{
+    if (!f->refused)
+        wl_log(WL_LOG_ERROR, "Kernel %s cannot be emulated: %s", f->name, why->text);
+    f->refused = true;
+    collect_call_write(call, COLLECT_NOT_SUPPORTED);
+    collect_skipped(call->id, f->name, "%s", why->text);
+    return COLLECT_NOT_SUPPORTED;
+}
+
+collect_result collect_launch_prepare(collect_call *call, collect_context *context,
+                                      const collect_launch *launch, collect_op **out)
+{
+    const cuda_device *device = &context->device->description;
+    wl_error why = {0};
+    collect_result r = check_shape(launch, device);
+    if (r)
+        return r;
+    const emu_kernel_info *info = collect_function_info(launch->function, &why);
+    if (!info)
+        return refuse(call, launch->function, &why);
+    r = check_resources(launch, info, device);
+    if (r)
+        return r;
+    collect_op *op = collect_op_new(OP_LAUNCH, context);
+    if (!op)
+        return COLLECT_NOMEM;
+    op->launch = (collect_op_launch){.function = launch->function,
+                                     .grid = launch->grid,
+                                     .block = launch->block,
+                                     .cluster = launch->cluster,
+                                     .shared = launch->shared,
+                                     .cooperative = launch->cooperative};
+    r = pack(launch, info, &op->launch);
+    if (r) {
+        collect_op_unref(op);
+        return r;
+    }
+    *out = op;
+    return COLLECT_OK;
+}
+
+/* ---- observation: the emulator's accesses for src/observe ---- */
+
+typedef struct observed { /* one launch */
+    obs_launch *launch;
+    wl_arena *arena;
+    obs_shared *shared;
+    uint32_t nshared;
+    uint64_t *sampled;
+    uint32_t nsampled;
+} observed;
+
+static const uint8_t space_of[PTX_SPACE_COUNT] = {
+    [PTX_SPACE_GLOBAL] = OBS_GLOBAL,         [PTX_SPACE_SHARED] = OBS_SHARED,
+    [PTX_SPACE_SHARED_CLUSTER] = OBS_SHARED, [PTX_SPACE_LOCAL] = OBS_LOCAL,
+    [PTX_SPACE_CONST] = OBS_CONST,           [PTX_SPACE_TEX] = OBS_GLOBAL};
+
+_Static_assert((int)EMU_LOAD == OBS_LOAD && (int)EMU_STORE == OBS_STORE &&
+                   (int)EMU_ATOMIC == OBS_ATOMIC && (int)EMU_REDUCTION == OBS_REDUCTION,
+               "both name operations alike");
+_Static_assert(EMU_IRREGULAR == OBS_IRREGULAR, "both mark irregular strides alike");
+
+static void *on_worker(void *ctx, uint32_t worker)
+{
+    return obs_worker_begin(((observed *)ctx)->launch, worker);
+}
+
+static void *on_block(void *worker, uint64_t block, emu_dim index)
+{
+    (void)index;
+    return worker ? obs_block_begin(worker, block) : NULL;
+}
+
+static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
+{
+    (void)warp_instructions;
+    if (block)
+        obs_block_end(worker, block);
+}
+
+static void on_access(void *block, const emu_access *a)
+{
+    obs_access access = {.pc = a->pc,
+                         .op = (obs_op)a->op,
+                         .space = (obs_space)space_of[a->space],
+                         .bytes = a->bytes,
+                         .flags = a->flags,
+                         .mask = a->mask,
+                         .warp = a->warp,
+                         .addr = a->addr,
+                         .stride = a->stride,
+                         .object = a->alloc ? a->alloc->id : 0};
+    obs_record(block, &access);
+}
+
+static uint32_t object_at(void *ctx, uint64_t address)
+{
+    emu_alloc alloc;
+    return emu_mem_find(ctx, address, &alloc) ? alloc.id : 0;
+}
+
+/* Index 0 covers what no array does; the arrays follow as the emulator lays them out, the dynamic part last. */
+static bool list_shared(observed *o, const collect_op_launch *l, const emu_kernel *kernel)
+{
+    uint32_t count = emu_kernel_nshared(kernel);
+    o->shared = wl_new_array(o->arena, obs_shared, count + 2);
+    if (!o->shared)
+        return false;
+    o->shared[0].name = "";
+    o->nshared = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        emu_shared_var v = emu_kernel_shared(kernel, i, l->shared);
+        if (v.size)
+            o->shared[o->nshared++] = (obs_shared){
+                .name = v.var->name, .offset = v.offset, .bytes = v.size};
+    }
+    return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool list_sampled(observed *o, const collect_op_launch *l)
+{
+    const collect_options *options = collect_options_get();
+    o->sampled = wl_new_array(o->arena, uint64_t, (size_t)options->nblocks + 1);
+    if (!o->sampled)
+        return false;
+    for (uint32_t i = 0; i < options->nblocks; i++) {
+        emu_dim b = options->block[i];
+        if (b.x < l->grid.x && b.y < l->grid.y && b.z < l->grid.z)
+            o->sampled[o->nsampled++] = ((uint64_t)b.z * l->grid.y + b.y) * l->grid.x + b.x;
+    }
+    qsort(o->sampled, o->nsampled, sizeof *o->sampled, by_value);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < o->nsampled; i++)
+        if (!kept || o->sampled[kept - 1] != o->sampled[i])
+            o->sampled[kept++] = o->sampled[i];
+    o->nsampled = kept;
+    return true;
+}
+
+static bool begin_observing(observed *o, const collect_op *op, const emu_kernel *kernel)
+{
+    const collect_op_launch *l = &op->launch;
+    o->arena = wl_arena_new();
+    if (!o->arena || !list_shared(o, l, kernel) || !list_sampled(o, l))
+        return false;
+    obs_config config = {.ncode = emu_kernel_get(kernel)->ncode,
+                         .grid = {l->grid.x, l->grid.y, l->grid.z},
+                         .block = {l->block.x, l->block.y, l->block.z},
+                         .nshared = o->nshared,
+                         .shared = o->shared,
+                         .nsampled = o->nsampled,
+                         .sampled = o->sampled,
+                         .heat_limit = collect_options_get()->heat_limit,
+                         .object_at = object_at,
+                         .object_ctx = op->context->device->machine};
+    return obs_launch_new(&config, &o->launch) == WL_OK;
+}
+
+static void end_observing(observed *o)
+{
+    obs_launch_free(o->launch);
+    wl_arena_free(o->arena);
+}
+
+/* ---- the summary's counts that come from the emulator ---- */
+
+static bool count_blocks(observed *o, const emu_kernel *kernel, const emu_result *result,
+                         obs_summary *summary)
+{
+    uint32_t ncode = emu_kernel_get(kernel)->ncode;
+    summary->nblocks = result->nblocks;
+    summary->blocks = wl_new_array(o->arena, obs_block_count, result->nblocks + 1);
+    if (!summary->blocks)
+        return false;
+    for (uint32_t pc = ncode; pc-- > 0;) {
+        emu_code code = emu_kernel_code(kernel, pc);
+        if (code.block >= result->nblocks)
+            continue;
+        const emu_block_count *counted = &result->blocks[code.block];
+        obs_block_count *block = &summary->blocks[code.block];
+        block->first_pc = pc;
+        block->ninsns++;
+        block->executions = counted->executions;
+        block->lanes = counted->lanes;
+        ptx_cost cost = ptx_op_get(code.insn->op)->cost;
+        summary->mix.warp_instructions[cost] += counted->executions;
+        summary->mix.thread_instructions[cost] += counted->lanes;
+    }
+    summary->warp_instructions = result->warp_instructions;
+    summary->thread_instructions = result->thread_instructions;
+    summary->blocks_run = result->blocks_run;
+    return true;
+}
+
+static void write_launch(observed *o, const collect_op *op, const collect_stream *stream,
+                         uint32_t call, const emu_result *result)
+{
+    const collect_op_launch *l = &op->launch;
+    const emu_kernel_info *info = emu_kernel_get(l->function->kernel);
+    cap_launch record = {.id = collect_g.next_launch + 1,
+                         .call = call,
+                         .module = l->function->module->id,
+                         .kernel = l->function->name,
+                         .grid = {l->grid.x, l->grid.y, l->grid.z},
+                         .block = {l->block.x, l->block.y, l->block.z},
+                         .cluster = {l->cluster.x, l->cluster.y, l->cluster.z},
+                         .dynamic_shared = l->shared,
+                         .static_shared = info->static_shared,
+                         .local_bytes = info->local_bytes,
+                         .registers = info->registers,
+                         .stream = stream->id,
+                         .host_seconds = result->seconds,
+                         .device_seconds = -1,
+                         .error = result->fault.cuda_error,
+                         .fault = result->fault.text};
+    wl_status status = obs_finish(o->launch, o->arena, &record.summary);
+    if (status == WL_OK && !count_blocks(o, l->function->kernel, result, &record.summary))
+        status = WL_NOMEM;
+    if (status != WL_OK) {
+        collect_skipped(call, l->function->name, "its summary could not be made (%s)",
+                        wl_status_text(status));
+        collect_stop_observing("the summary of %s could not be made (%s).", l->function->name,
+                               wl_status_text(status));
+        return;
+    }
+    collect_g.next_launch++;
+    COLLECT_WRITE(launch, &record);
+}
+
+/* ---- running ---- */
+
+static void print(void *ctx, const char *text, size_t length)
+{
+    collect_context *context = ctx;
+    if (!wl_reserve(&context->printed, length))
+        return;
+    memcpy(context->printed.data + context->printed.count, text, length);
+    context->printed.count += length;
+}
+
+typedef struct progress {
+    const char *kernel;
+    int64_t start_ns;
+    bool shown;
+} progress;
+
+static bool on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    progress *p = ctx;
+    double seconds = (double)(collect_now() - p->start_ns) * 1e-9;
+    if (seconds < 1 || !total)
+        return true;
+    char base[64];
+    collect_base_name(p->kernel, base, sizeof base);
+    fprintf(stderr, "\r==WARPLENS== %s: block %" PRIu64 " of %" PRIu64 ", %.0f s \x1b[K", base,
+            done, total, seconds);
+    p->shown = true;
+    return true;
+}
+
+static emu_launch describe(const collect_op *op, progress *shown)
+{
+    const collect_options *options = collect_options_get();
+    const collect_op_launch *l = &op->launch;
+    return (emu_launch){.grid = l->grid,
+                        .block = l->block,
+                        .cluster = l->cluster,
+                        .dynamic_shared = l->shared,
+                        .params = l->params,
+                        .cooperative = l->cooperative,
+                        .threads = (uint32_t)options->threads,
+                        .time_limit = (double)options->time_limit,
+                        .print = print,
+                        .print_ctx = op->context,
+                        .progress = options->progress ? on_progress : NULL,
+                        .progress_ctx = shown};
+}
+
+/* The kernel's own fault loses the context, as on a GPU; a failure of the emulation is told apart. */
+static void settle(collect_op *op, uint32_t call, wl_status status, emu_result *result,
+                   const wl_error *err)
+{
+    const char *kernel = op->launch.function->name;
+    if (status == WL_OK)
+        return;
+    if (status == WL_FAULT) {
+        wl_log(WL_LOG_ERROR, "%s", result->fault.text);
+        collect_lose(op->context, (collect_result)result->fault.cuda_error);
+        return;
+    }
+    collect_message(WL_LOG_ERROR, "Kernel %s could not be run: %s", kernel, err->text);
+    collect_skipped(call, kernel, "%s", err->text);
+    collect_lose(op->context, status == WL_NOMEM ? COLLECT_NOMEM : COLLECT_LAUNCH_FAILED);
+}
+
+static wl_status run(collect_op *op, const emu_observer *observer, emu_result *result,
+                     wl_error *err)
+{
+    progress shown = {.kernel = op->launch.function->name, .start_ns = collect_now()};
+    emu_launch launch = describe(op, &shown);
+    launch.observer = observer;
+    wl_status status = emu_run(op->context->device->machine, op->launch.function->kernel, &launch,
+                               result, err);
+    if (shown.shown)
+        fputs("\r\x1b[K", stderr);
+    return status;
+}
+
+/* NULL, or why the launch is not observed. */
+static const char *reason_to_skip(const char *kernel)
+{
+    const collect_options *options = collect_options_get();
+    if (!collect_g.writer)
+        return NULL;
+    if (!collect_g.observe)
+        return "observation was switched off";
+    if (!collect_options_match(kernel))
+        return "its name was not asked for (--kernel-name)";
+    uint64_t number = collect_g.matched++;
+    if (number < options->launch_skip)
+        return "it came before the first launch asked for (--launch-skip)";
+    if (options->launch_count && number - options->launch_skip >= options->launch_count)
+        return "it came after the last launch asked for (--launch-count)";
+    return NULL;
+}
+
+static void run_unobserved(collect_op *op, uint32_t call, const char *reason)
+{
+    emu_result result = {0};
+    wl_error err = {0};
+    wl_status status = run(op, NULL, &result, &err);
+    if (reason && (status == WL_OK || status == WL_FAULT))
+        collect_skipped(call, op->launch.function->name, "%s%s%s", reason,
+                        status == WL_FAULT ? "; it failed: " : "",
+                        status == WL_FAULT ? result.fault.text : "");
+    settle(op, call, status, &result, &err);
+    emu_result_clear(&result);
+}
+
+static void run_observed(collect_op *op, const collect_stream *stream, uint32_t call, observed *o)
+{
+    emu_result result = {0};
+    wl_error err = {0};
+    emu_observer observer = {.ctx = o,
+                             .worker_begin = on_worker,
+                             .block_begin = on_block,
+                             .block_end = on_block_end,
+                             .access = on_access};
+    wl_status status = run(op, &observer, &result, &err);
+    if (status == WL_OK || status == WL_FAULT)
+        write_launch(o, op, stream, call, &result);
+    settle(op, call, status, &result, &err);
+    emu_result_clear(&result);
+}
+
+void collect_launch_run(collect_op *op, collect_stream *stream, uint32_t call)
+{
+    const char *kernel = op->launch.function->name;
+    collect_flush_printed(op->context);
+    const char *reason = reason_to_skip(kernel);
+    if (reason || !collect_g.observe) {
+        run_unobserved(op, call, reason);
+        return;
+    }
+    observed o = {0};
+    if (begin_observing(&o, op, op->launch.function->kernel)) {
+        run_observed(op, stream, call, &o);
+    } else {
+        collect_stop_observing("no memory for the counters of %s.", kernel);
+        run_unobserved(op, call, "no memory for its counters");
+    }
+    end_observing(&o);
+}

@@ -1,0 +1,19 @@
+/* Call stacks of the application, and the list of files that its code comes from. */
+#ifndef WL_COLLECT_STACK_H
+#define WL_COLLECT_STACK_H
+
+#include "capture/capture.h"
+
+/* Return addresses of the calling thread, innermost first, without frames of this library and of
+ * libcudart; at most `limit`. Needs no lock, allocates nothing. */
+uint32_t collect_stack(uint64_t *pcs, uint32_t limit);
+
+/* True where files were mapped or unmapped since the last call that returned true (and at first).
+ * Cheap: the dynamic linker counts. */
+bool collect_maps_changed(void);
+/* The executable mappings with their build ids; arrays and strings belong to the caller, who frees them
+ * with collect_maps_free(). WL_NOMEM. */
+wl_status collect_maps_read(cap_maps *maps);
+void collect_maps_free(cap_maps *maps);
+
+#endif
