@@ -1,0 +1,36 @@
+/* What an ELF file says about its use of CUDA: which libraries it asks for, and whether NVIDIA's static runtime was linked
+ * into it, with or without the symbols that are needed to redirect it. */
+#ifndef WL_COLLECT_ELF_H
+#define WL_COLLECT_ELF_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct collect_elf_function { /* a function of the static runtime */
+    char *name;
+    uint64_t address; /* as linked */
+    uint64_t size;    /* as the symbol states it */
+    uint64_t room;    /* bytes until the next function starts */
+} collect_elf_function;
+
+typedef struct collect_elf {
+    bool is_elf, is_64bit, is_x86;
+    bool has_interpreter;    /* the dynamic linker loads it */
+    bool has_device_code;    /* fat binaries */
+    bool needs_runtime;      /* libcudart.so */
+    bool needs_driver;       /* libcuda.so */
+    bool has_static_runtime; /* found by its functions or, where they are stripped, by its texts */
+    bool is_stripped;        /* static runtime without symbols */
+    int runtime_major;       /* of the static runtime: 11, 12, 13; 0 where it cannot be told */
+    collect_elf_function *functions; /* by address; of the static runtime */
+    size_t count;
+} collect_elf;
+
+/* A file that is no ELF file gives WL_OK and is_elf false. WL_IO, WL_NOENT, WL_NOMEM, WL_PARSE. */
+wl_status collect_elf_read(const char *path, collect_elf *out, wl_error *err);
+void collect_elf_clear(collect_elf *elf);
+
+#endif

@@ -1,0 +1,28 @@
+/* Can this program be profiled? Asked before it is started. */
+#ifndef WL_COLLECT_TARGET_H
+#define WL_COLLECT_TARGET_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+typedef struct collect_target {
+    char path
+        [4096]; /* the file that exec would run: found along PATH, interpreters of scripts followed */
+    bool script;        /* the program was a script; path is its interpreter */
+    bool static_cudart; /* NVIDIA's static runtime is inside */
+    bool shared_cudart; /* asks for libcudart.so */
+    bool driver;        /* asks for libcuda.so */
+    bool device_code;   /* has kernels of its own */
+    int runtime_major;  /* of the static runtime; 0 without or where it cannot be told */
+} collect_target;
+
+/* `program` as it would be given to execvp. WL_NOENT: there is no such program. WL_UNSUPPORTED: it exists, but cannot be
+ * profiled, and err says why and what to do: no ELF file for this machine, 32-bit, setuid, without a dynamic linker, or with a
+ * static CUDA runtime whose symbols were stripped. A program without any trace of CUDA is WL_OK: it may load a library. */
+wl_status collect_target_read(const char *program, collect_target *out, wl_error *err);
+
+/* As above, for the answer alone. */
+wl_status collect_check_target(const char *program, wl_error *err);
+
+#endif
