@@ -209,7 +209,16 @@ typedef struct ptx_symbol { /* what a name that is no register and no label stan
 typedef enum ptx_linkage { PTX_LINK_NONE, PTX_LINK_VISIBLE, PTX_LINK_EXTERN, PTX_LINK_WEAK, PTX_LINK_COMMON } ptx_linkage;
 
 typedef struct ptx_init { /* one item of an initialiser; arrays are flattened in `items` of the enclosing brace */
-    enum { PTX_INIT_INT, PTX_INIT_F32, PTX_INIT_F64, PTX_INIT_ADDRESS, PTX_INIT_LIST } kind;
+    enum {
+        PTX_INIT_INT,
+        PTX_INIT_F32,
+        PTX_INIT_F64,
+        PTX_INIT_ADDRESS,
+        PTX_INIT_LIST,
+        PTX_INIT_FIELD, /* of an opaque type: name = items[0] */
+        PTX_INIT_WORD   /* its value, in `name` */
+    } kind;
+    const char *name;
     uint64_t bits;   /* value, or IEEE bits; the addend of an address */
     ptx_symbol sym;  /* PTX_INIT_ADDRESS */
     bool generic;    /* generic(sym) */
@@ -234,12 +243,13 @@ typedef struct ptx_var {
     bool is_ptr;
     uint32_t ptr_align;
     uint64_t attributes; /* bit set: 1 .managed, 2 .unified */
+    uint64_t unified[2]; /* the two halves of .unified's identifier */
     struct ptx_func *func; /* the function it belongs to, or NULL for module scope */
     uint32_t scope;  /* index in func->scopes */
     ptx_pos pos;
 } ptx_var;
 
-/* Bytes that a variable takes: type, vector and dimensions; 0 for an unsized array. */
+/* Bytes that a variable takes: type, vector and dimensions, x[] as its initialiser says; 0 for an unsized array. */
 uint64_t ptx_var_size(const ptx_var *var);
 /* Natural or stated alignment in bytes. */
 uint32_t ptx_var_align(const ptx_var *var);
@@ -336,7 +346,8 @@ typedef enum ptx_stmt_kind {
     PTX_STMT_PRAGMA, /* text */
     PTX_STMT_OPEN,   /* index in func->scopes */
     PTX_STMT_CLOSE,
-    PTX_STMT_DIRECTIVE /* anything else that is kept as text */
+    PTX_STMT_DIRECTIVE, /* anything else that is kept as text */
+    PTX_STMT_FILE       /* index in module->files */
 } ptx_stmt_kind;
 
 typedef struct ptx_stmt {
@@ -361,6 +372,7 @@ typedef struct ptx_perf { /* .maxntid and the like, in the order written */
     const char *name;     /* with its dot */
     uint32_t values[3];
     uint32_t count;
+    const char *text; /* of a .pragma, else NULL */
 } ptx_perf;
 
 typedef struct ptx_func {
@@ -369,7 +381,10 @@ typedef struct ptx_func {
     bool has_body;
     ptx_linkage linkage;
     bool noreturn;
-    ptx_var **rets; /* .param or .reg variables */
+    uint64_t attributes; /* as in ptx_var */
+    uint64_t unified[2];
+    struct ptx_func *alias; /* `.alias this, other;`: what calls of this reach; else NULL */
+    ptx_var **rets; /* .param or .reg variables; a .reg one is in regs too, under its name */
     uint32_t nrets;
     ptx_var **params;
     uint32_t nparams;

@@ -1,0 +1,281 @@
+/* What the files of the front end share: tokens, names and scopes, the parser's state. Nobody outside includes this.
+ *
+ * Errors are sticky: the first one fills the caller's wl_error, and from then on the lexer only gives TOK_EOF. Parse
+ * functions therefore return no status; every loop of theirs ends at TOK_EOF, and who needs to know asks p->failed. */
+#ifndef WL_PTX_INTERNAL_H
+#define WL_PTX_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+/* --- Vocabulary (tables.c) --- */
+
+/* Looks up a text without its dot or percent sign by hash; 0 where there is none. */
+ptx_op ptx_find_op(const char *text, size_t length, uint32_t hash);
+ptx_suffix ptx_find_suffix(const char *text, size_t length, uint32_t hash);
+/* `index` receives the number of a member of an indexed family. */
+ptx_sreg ptx_find_sreg(const char *text, size_t length, uint32_t hash, uint32_t *index);
+
+/* FNV-1a, a byte at a time. */
+#define PTX_HASH_START 2166136261u
+static inline uint32_t ptx_hash_step(uint32_t hash, unsigned char c)
+{
+    return (hash ^ c) * 16777619u;
+}
+
+static inline uint32_t ptx_hash(const char *text, size_t length)
+{
+    uint32_t hash = PTX_HASH_START;
+    for (size_t i = 0; i < length; i++)
+        hash = ptx_hash_step(hash, (unsigned char)text[i]);
+    return hash;
+}
+
+/* The member of a vocabulary that looks most like the text, for hints; NULL where none does. */
+typedef enum ptx_vocabulary { PTX_VOC_OPS, PTX_VOC_SUFFIXES, PTX_VOC_SREGS } ptx_vocabulary;
+const char *ptx_nearest(ptx_vocabulary vocabulary, const char *text, size_t length);
+
+/* --- Tokens (lexer.c) --- */
+
+typedef enum ptx_token_kind {
+    TOK_EOF,
+    TOK_NAME,   /* text, length, hash */
+    TOK_DOT,    /* directive or suffix: text and length without the dot, hash */
+    TOK_INT,    /* value, hex, is_unsigned */
+    TOK_F32,    /* value: IEEE bits */
+    TOK_F64,    /* value: IEEE bits */
+    TOK_STRING, /* text and length without the quotes, escapes as written */
+    TOK_PUNCT   /* punct: the character, or two of them as PUNCT2 */
+} ptx_token_kind;
+
+#define PUNCT2(a, b) ((a) << 8 | (b))
+
+typedef struct ptx_token {
+    ptx_token_kind kind;
+    const char *text;
+    uint32_t length;
+    uint32_t hash;
+    uint32_t line, column;
+    uint32_t punct;
+    uint64_t value;
+    bool hex, is_unsigned;
+} ptx_token;
+
+/* --- Names and scopes (names.c) --- */
+
+typedef enum ptx_binding_kind { PTX_BIND_REG, PTX_BIND_VAR, PTX_BIND_LABEL } ptx_binding_kind;
+
+typedef struct ptx_binding { /* what a name means in one scope; the innermost comes first */
+    struct ptx_binding *outer;
+    struct ptx_binding *next; /* of the same scope */
+    struct ptx_name *name;
+    ptx_binding_kind kind;
+    uint32_t depth; /* 0 module, 1 function, 2 and more nested */
+    uint32_t index; /* of the register or label */
+    ptx_var *var;
+} ptx_binding;
+
+typedef struct ptx_family { /* .reg .b32 %r<n>: the names %r0 .. %r(n-1) */
+    struct ptx_family *outer;
+    struct ptx_family *next;
+    struct ptx_name *name;
+    uint32_t depth, first, n;
+} ptx_family;
+
+typedef struct ptx_name { /* one for every distinct word of the text */
+    const char *text;     /* in the module's arena */
+    uint32_t length, hash;
+    ptx_op op;
+    ptx_sreg sreg;
+    uint32_t sreg_index;
+    struct ptx_name *stem; /* the word without its final number, or NULL */
+    uint32_t number;
+    ptx_binding *binding;
+    ptx_family *family;
+    ptx_func *func; /* the definition, else the last declaration */
+} ptx_name;
+
+/* A name whose meaning comes later. Operands and initialisers are built on a stack and move once; the mark becomes a
+ * ptx_pending only when they have arrived. */
+#define KIND_UNRESOLVED ((ptx_operand_kind)100) /* the ptx_name in `items` */
+#define SYM_UNRESOLVED ((ptx_symbol_kind)100)   /* the ptx_name in `sym.var` */
+
+typedef struct ptx_pending { /* a name used before its meaning is known */
+    ptx_name *name;
+    ptx_operand *operand; /* becomes a label or a symbol; or NULL */
+    ptx_symbol *symbol;   /* becomes a symbol; or NULL */
+    uint32_t *label;      /* becomes a label; or NULL */
+    uint32_t depth;
+    ptx_pos pos;
+} ptx_pending;
+
+typedef struct ptx_level { /* an open scope */
+    ptx_binding *bindings;
+    ptx_family *families;
+    size_t first_pending;
+    uint32_t scope;
+} ptx_level;
+
+typedef struct ptx_loc_key {
+    uint32_t file, line, column, func;
+} ptx_loc_key;
+
+typedef struct ptx_loc_slot { /* the latest .loc with that place in that function */
+    ptx_loc_key key;
+    uint32_t loc; /* + 1 */
+} ptx_loc_slot;
+
+/* --- Parser state --- */
+
+typedef struct ptx_parser {
+    const char *name;
+    const char *text, *end;
+    const char *at;         /* behind the current token */
+    const char *line_start;
+    uint32_t line;
+    ptx_token tok;
+    bool failed;
+    wl_status status;
+    wl_error *err;
+
+    ptx_module *module;
+    wl_arena *arena;   /* the module's */
+    wl_arena *scratch; /* until the end of parsing */
+
+    ptx_name **names; /* open addressing, a power of two */
+    size_t name_slots, name_count;
+    wl_vec(ptx_level) levels;
+    wl_vec(ptx_pending) pending;
+    uint64_t regs_left; /* registers that may still be declared */
+    uint64_t vars_left; /* names of the form x<n> that may still be declared */
+
+    /* the module so far */
+    wl_vec(ptx_var *) vars;
+    wl_vec(ptx_func *) funcs;
+    wl_vec(ptx_file) files;
+    wl_vec(ptx_loc) locs;
+    wl_vec(ptx_section) sections;
+    wl_vec(ptx_item) items;
+    wl_vec(ptx_loc_slot) loc_table; /* open addressing, a power of two */
+    size_t loc_used;
+
+    /* the function so far */
+    ptx_func *func;
+    wl_vec(ptx_reg) regs;
+    wl_vec(ptx_regdecl) regdecls;
+    wl_vec(ptx_var *) func_vars;
+    wl_vec(ptx_label) labels;
+    wl_vec(ptx_scope) scopes;
+    wl_vec(ptx_insn) insns;
+    wl_vec(ptx_stmt) stmts;
+    uint32_t loc; /* in effect */
+
+    /* stacks of lists that are not complete yet */
+    wl_vec(ptx_operand) operands;
+    wl_vec(ptx_init) inits;
+    uint32_t nesting; /* of expressions and lists */
+} ptx_parser;
+
+#define PTX_MAX_VAR_BYTES (1ull << 48)
+
+enum {
+    PTX_MAX_NESTING = 64,  /* of parentheses, braces of initialisers and operands */
+    PTX_MAX_SCOPES = 1024, /* open at once */
+    PTX_MAX_DIMS = 16,
+    PTX_FREE_REGISTERS = 1 << 18, /* plus one for each byte of text: the most registers of a module */
+    PTX_FREE_VARS = 1 << 16,      /* the most variables of the form x<n> of a module */
+    PTX_MAX_STEM = 100            /* letters of x in x<n> */
+};
+
+/* Reports at a place of the text and stops the parse. `hint` may be NULL. */
+void ptx_fail_at(ptx_parser *p, ptx_pos pos, wl_status status, const char *hint,
+    const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* At the current token. */
+#define ptx_fail(p, ...)                                                                                               \
+    ptx_fail_at((p), ptx_tok_pos(p), WL_PARSE, NULL, __VA_ARGS__)
+#define ptx_fail_hint(p, hint, ...)                                                                                    \
+    ptx_fail_at((p), ptx_tok_pos(p), WL_PARSE, (hint), __VA_ARGS__)
+/* At a place that is no longer the current token. */
+#define ptx_fail_pos(p, pos, ...) ptx_fail_at((p), (pos), WL_PARSE, NULL, __VA_ARGS__)
+void ptx_fail_memory(ptx_parser *p);
+/* "name:line:column: message", the line and a caret into err; without text only the message. For the verifier too. */
+void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char *text, const char *end, ptx_pos pos,
+    const char *hint, const char *message);
+
+static inline ptx_pos ptx_tok_pos(const ptx_parser *p)
+{
+    return (ptx_pos){p->tok.line, p->tok.column};
+}
+
+/* Append to a vector of the parser; failure is sticky. */
+#define ptx_push(p, v, ...) (wl_push((v), __VA_ARGS__) ? true : (ptx_fail_memory(p), false))
+/* The vector's elements as an array of the module, and the vector empty again. */
+#define ptx_take(p, v, array, n)                                                                                       \
+    ((n) = (uint32_t)(v)->count, (array) = ptx_keep((p), (v)->data, (v)->count, sizeof *(v)->data), (v)->count = 0)
+void *ptx_keep(ptx_parser *p, const void *data, size_t count, size_t size); /* NULL where count is 0 */
+const char *ptx_keep_text(ptx_parser *p, const char *text, size_t length);
+bool ptx_at_dwarf(const ptx_parser *p); /* a line of an old debug section: @@DWARF ... */
+
+/* lexer.c */
+void ptx_next(ptx_parser *p);                  /* reads the next token into p->tok */
+bool ptx_lex_number(ptx_parser *p, const char *from); /* p->tok becomes the number that starts at `from` */
+bool ptx_is(const ptx_parser *p, uint32_t punct);
+bool ptx_accept(ptx_parser *p, uint32_t punct);
+bool ptx_expect(ptx_parser *p, uint32_t punct, const char *after); /* "expected ';' after ..." */
+bool ptx_is_dot(const ptx_parser *p, const char *text);            /* the directive .text? */
+bool ptx_accept_dot(ptx_parser *p, const char *text);
+bool ptx_is_word(const ptx_parser *p, const char *text);
+const char *ptx_tok_text(ptx_parser *p); /* a copy of the current token in the module's arena */
+const char *ptx_rest_of_line(ptx_parser *p, size_t *length); /* from the current token on; skips it */
+void ptx_describe(const ptx_parser *p, char *buffer, size_t size); /* the current token, for messages */
+
+/* names.c */
+ptx_name *ptx_name_of(ptx_parser *p, const char *text, size_t length, uint32_t hash);
+ptx_name *ptx_name_tok(ptx_parser *p); /* of the current token, which is a TOK_NAME */
+void ptx_open_level(ptx_parser *p, uint32_t scope);
+void ptx_close_level(ptx_parser *p);
+uint32_t ptx_depth(const ptx_parser *p);
+bool ptx_bind(ptx_parser *p, ptx_name *name, ptx_pos pos, ptx_binding what);
+bool ptx_bind_family(ptx_parser *p, ptx_name *name, ptx_pos pos, uint32_t first, uint32_t n);
+/* What the name means here. A register of a family is found too; false where the name is not bound (yet). */
+bool ptx_lookup(const ptx_name *name, ptx_binding *out);
+void ptx_defer(ptx_parser *p, ptx_pending pending);
+void ptx_resolve_module(ptx_parser *p); /* what is left when the text has ended */
+
+/* parse_expr.c */
+typedef struct ptx_value {
+    enum { PTX_VALUE_INT, PTX_VALUE_F32, PTX_VALUE_F64 } kind;
+    uint64_t bits;
+    bool is_unsigned, hex;
+} ptx_value;
+ptx_value ptx_parse_const(ptx_parser *p);
+/* A non-negative integer below the limit, for counts, alignments and the like. */
+uint64_t ptx_parse_count(ptx_parser *p, const char *what, uint64_t limit);
+/* The same for n>, where ">" is no operator. */
+uint64_t ptx_parse_angle_count(ptx_parser *p, const char *what, uint64_t limit);
+
+/* parse_operand.c */
+void ptx_parse_insn(ptx_parser *p);
+
+/* parse_var.c */
+ptx_space ptx_space_of_suffix(ptx_suffix suffix); /* GENERIC where it is none */
+bool ptx_at_var(const ptx_parser *p); /* at a state space that starts a declaration? */
+void ptx_parse_vars(ptx_parser *p, ptx_linkage linkage); /* up to and with the ';' */
+ptx_var *ptx_parse_param(ptx_parser *p, bool bind);
+ptx_type ptx_parse_type(ptx_parser *p); /* .b32 */
+uint8_t ptx_parse_vector(ptx_parser *p); /* .v2 .v4 .v8, or 1 */
+void ptx_parse_attribute(ptx_parser *p, uint64_t *attributes, uint64_t unified[2]);
+
+/* parse_func.c */
+void ptx_parse_func(ptx_parser *p, ptx_linkage linkage);
+ptx_func *ptx_parse_prototype(ptx_parser *p); /* behind .callprototype, with the ';' */
+
+/* parse_body.c */
+void ptx_parse_body(ptx_parser *p); /* behind the '{', with the '}' */
+void ptx_parse_file(ptx_parser *p);
+const char *ptx_parse_pragma(ptx_parser *p); /* behind .pragma, with the ';' */
+
+#endif

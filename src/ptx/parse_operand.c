@@ -1,0 +1,457 @@
+/* Instructions: guard, opcode, suffixes, operands. The operands' syntax does not depend on the opcode, with one exception:
+ * behind `call` a parenthesis opens a list. */
+#include "ptx/internal.h"
+
+#include <stdio.h>
+
+static ptx_operand parse_operand(ptx_parser *p, ptx_op op);
+
+static ptx_operand new_operand(const ptx_parser *p, ptx_operand_kind kind)
+{
+    return (ptx_operand){.kind = kind, .reg = PTX_NONE, .label = PTX_NONE, .pos = ptx_tok_pos(p)};
+}
+
+static ptx_operand fail_operand(ptx_parser *p)
+{
+    char found[64];
+    ptx_describe(p, found, sizeof found);
+    ptx_fail(p, "expected an operand, found %s", found);
+    return new_operand(p, PTX_OPD_SINK);
+}
+
+/* --- Lists of operands --- */
+
+static void settle(ptx_parser *p, ptx_operand *o)
+{
+    if (o->kind == KIND_UNRESOLVED)
+        ptx_defer(p, (ptx_pending){.name = (ptx_name *)(void *)o->items, .operand = o, .pos = o->pos});
+    else if (o->has_sym && o->sym.kind == SYM_UNRESOLVED)
+        ptx_defer(p, (ptx_pending){.name = (ptx_name *)(void *)o->sym.var, .symbol = &o->sym, .pos = o->pos});
+}
+
+/* Moves what stands on the stack above `base` to the module. */
+static ptx_operand *pop_operands(ptx_parser *p, size_t base, uint32_t *count)
+{
+    size_t n = p->operands.count - base;
+    ptx_operand *items = n ? ptx_keep(p, p->operands.data + base, n, sizeof *items) : NULL;
+    p->operands.count = base;
+    *count = items ? (uint32_t)n : 0;
+    for (uint32_t i = 0; i < *count; i++)
+        settle(p, &items[i]);
+    return items;
+}
+
+static void push_operand(ptx_parser *p, ptx_operand o)
+{
+    (void)ptx_push(p, &p->operands, o);
+}
+
+/* {a, b} or (a, b), from the opening bracket on; (...) may be empty. */
+static ptx_operand parse_list(ptx_parser *p, ptx_op op, ptx_operand_kind kind, char close)
+{
+    ptx_operand o = new_operand(p, kind);
+    size_t base = p->operands.count;
+    ptx_next(p);
+    if (p->nesting++ >= PTX_MAX_NESTING)
+        ptx_fail(p, "brackets are nested too deep");
+    if (!(kind == PTX_OPD_LIST && ptx_is(p, ')')))
+        do
+            push_operand(p, parse_operand(p, op));
+        while (ptx_accept(p, ','));
+    p->nesting--;
+    ptx_expect(p, (unsigned char)close, kind == PTX_OPD_LIST ? "at the end of the arguments" : "at the end of the vector");
+    o.items = pop_operands(p, base, &o.count);
+    return o;
+}
+
+/* --- Constants --- */
+
+static ptx_operand constant(ptx_parser *p)
+{
+    ptx_operand o = new_operand(p, PTX_OPD_INT);
+    ptx_value v = ptx_parse_const(p);
+    if (v.kind != PTX_VALUE_INT)
+        o.kind = v.kind == PTX_VALUE_F32 ? PTX_OPD_F32 : PTX_OPD_F64;
+    o.imm = v.bits;
+    o.imm_unsigned = v.kind == PTX_VALUE_INT && v.is_unsigned;
+    o.imm_hex = v.kind == PTX_VALUE_INT && v.hex;
+    return o;
+}
+
+/* --- Names --- */
+
+static bool is_digits(const char *text, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++)
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+    return length > 0;
+}
+
+/* .x .y .z .w, .r .g .b .a, .b0 .h1, and the selectors of the SIMD video instructions. */
+static void parse_component(ptx_parser *p, ptx_operand *o)
+{
+    static const char letters[] = "xyzwrgba";
+    const char *t = p->tok.text;
+    uint32_t n = p->tok.length;
+    const char *letter = n == 1 ? memchr(letters, *t, 8) : NULL;
+    if (letter)
+        o->component = (uint8_t)((letter - letters) % 4 + 1);
+    else if (n == 2 && (*t == 'b' || *t == 'h') && t[1] >= '0' && t[1] <= '7')
+        o->component = (uint8_t)((*t == 'b' ? 8 : 16) + (t[1] - '0'));
+    else if (n > 2 && n <= 5 && (*t == 'b' || *t == 'h') && is_digits(t + 1, n - 1))
+        o->selector = ptx_tok_text(p);
+    else
+        ptx_fail(p, "a register has no component '.%.*s'", n < 20 ? (int)n : 20, t);
+    ptx_next(p);
+}
+
+static ptx_operand reg_operand(ptx_parser *p, uint32_t reg)
+{
+    ptx_operand o = new_operand(p, PTX_OPD_REG);
+    o.reg = reg;
+    ptx_next(p);
+    if (p->tok.kind == TOK_DOT)
+        parse_component(p, &o);
+    return o;
+}
+
+static ptx_operand sreg_operand(ptx_parser *p, const ptx_name *name)
+{
+    ptx_operand o = new_operand(p, PTX_OPD_SREG);
+    o.sreg = name->sreg;
+    o.sreg_index = name->sreg_index;
+    ptx_next(p);
+    if (p->tok.kind != TOK_DOT)
+        return o;
+    if (!ptx_sreg_get(o.sreg)->vector)
+        ptx_fail(p, "%%%s has no components", ptx_sreg_get(o.sreg)->text);
+    parse_component(p, &o);
+    return o;
+}
+
+/* x[3]: the address of an element. */
+static void parse_index(ptx_parser *p, ptx_operand *o, const ptx_var *var)
+{
+    ptx_next(p);
+    if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
+        ptx_fail_at(p, ptx_tok_pos(p), WL_UNSUPPORTED, "compute the address in a register and use [register]",
+            "an index in a register is not supported");
+        return;
+    }
+    o->imm = ptx_parse_count(p, "an index", UINT32_MAX) * ptx_type_get(var->type)->bytes * var->vector;
+    ptx_expect(p, ']', "behind the index");
+}
+
+static void parse_offset(ptx_parser *p, ptx_operand *o)
+{
+    bool minus = ptx_is(p, '-');
+    if (!minus && !ptx_is(p, '+'))
+        return;
+    ptx_next(p);
+    ptx_value v = ptx_parse_const(p);
+    if (v.kind != PTX_VALUE_INT)
+        ptx_fail(p, "the offset of an address is an integer");
+    o->imm = minus ? 0 - v.bits : v.bits;
+    o->imm_hex = v.hex && !minus && v.bits != 0 && v.bits <= INT64_MAX;
+}
+
+static bool is_external(const ptx_binding *b)
+{
+    return b->depth == 0 && b->var->linkage == PTX_LINK_EXTERN;
+}
+
+/* Sets the symbol that a name stands for, as far as it is known already. */
+static void set_symbol(ptx_operand *o, ptx_name *name, const ptx_binding *b)
+{
+    o->has_sym = true;
+    if (b && b->kind == PTX_BIND_VAR && !is_external(b))
+        o->sym = (ptx_symbol){.kind = PTX_SYM_VAR, .var = b->var};
+    else
+        o->sym = (ptx_symbol){.kind = SYM_UNRESOLVED, .var = (ptx_var *)(void *)name};
+}
+
+static ptx_operand var_operand(ptx_parser *p, ptx_op op, ptx_name *name, const ptx_binding *b)
+{
+    ptx_operand o = new_operand(p, PTX_OPD_SYM);
+    set_symbol(&o, name, b);
+    ptx_next(p);
+    if (ptx_is(p, '[')) {
+        parse_index(p, &o, b->var);
+        if (ptx_op_get(op)->effect != PTX_EFFECT_NONE)
+            o.kind = PTX_OPD_ADDR;
+    } else {
+        parse_offset(p, &o);
+    }
+    return o;
+}
+
+static ptx_operand forward_operand(ptx_parser *p, ptx_name *name)
+{
+    ptx_operand o = new_operand(p, KIND_UNRESOLVED);
+    o.items = (ptx_operand *)(void *)name;
+    ptx_next(p);
+    if (ptx_is(p, '+') || ptx_is(p, '-')) {
+        o.kind = PTX_OPD_SYM;
+        o.items = NULL;
+        set_symbol(&o, name, NULL);
+        parse_offset(p, &o);
+    }
+    return o;
+}
+
+static ptx_operand name_operand(ptx_parser *p, ptx_op op)
+{
+    ptx_binding b;
+    ptx_name *name = ptx_name_tok(p);
+    if (!name)
+        return new_operand(p, PTX_OPD_SINK);
+    if (ptx_lookup(name, &b)) {
+        if (b.kind == PTX_BIND_REG)
+            return reg_operand(p, b.index);
+        if (b.kind == PTX_BIND_VAR)
+            return var_operand(p, op, name, &b);
+        ptx_operand o = new_operand(p, PTX_OPD_LABEL);
+        o.label = b.index;
+        ptx_next(p);
+        return o;
+    }
+    if (name->sreg)
+        return sreg_operand(p, name);
+    if (name->length == 1 && name->text[0] == '_') {
+        ptx_operand o = new_operand(p, PTX_OPD_SINK);
+        ptx_next(p);
+        return o;
+    }
+    return forward_operand(p, name);
+}
+
+/* --- Addresses --- */
+
+static void fail_base(ptx_parser *p, const ptx_name *name)
+{
+    if (name->sreg)
+        ptx_fail(p, "the special register '%.40s' cannot be an address", name->text);
+    else
+        ptx_fail(p, "the label '%.40s' cannot be an address", name->text);
+}
+
+static void parse_base(ptx_parser *p, ptx_operand *o)
+{
+    ptx_binding b;
+    ptx_name *name = ptx_name_tok(p);
+    if (!name)
+        return;
+    bool bound = ptx_lookup(name, &b);
+    if (bound && b.kind == PTX_BIND_REG)
+        o->reg = b.index;
+    else if ((bound && b.kind == PTX_BIND_LABEL) || (!bound && name->sreg))
+        fail_base(p, name);
+    else
+        set_symbol(o, name, bound ? &b : NULL);
+    ptx_next(p);
+    if (o->reg != PTX_NONE && p->tok.kind == TOK_DOT)
+        parse_component(p, o);
+    parse_offset(p, o);
+}
+
+/* What stands in the brackets as the first item of a list. */
+static ptx_operand handle_of(const ptx_operand *address)
+{
+    ptx_operand o = *address;
+    if (o.reg != PTX_NONE && o.imm == 0)
+        o.kind = PTX_OPD_REG;
+    else if (o.has_sym)
+        o.kind = PTX_OPD_SYM;
+    return o;
+}
+
+/* [base + offset], or [texture, sampler, coordinates] */
+static ptx_operand parse_address(ptx_parser *p, ptx_op op)
+{
+    ptx_operand o = new_operand(p, PTX_OPD_ADDR);
+    ptx_next(p);
+    if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
+        parse_base(p, &o);
+    } else {
+        ptx_operand c = constant(p);
+        if (c.kind != PTX_OPD_INT)
+            ptx_fail_pos(p, c.pos, "an address is no floating-point number");
+        o.imm = c.imm, o.imm_unsigned = c.imm_unsigned, o.imm_hex = c.imm_hex;
+    }
+    if (ptx_is(p, ',')) {
+        size_t base = p->operands.count;
+        push_operand(p, handle_of(&o));
+        while (ptx_accept(p, ','))
+            push_operand(p, parse_operand(p, op));
+        o = (ptx_operand){.kind = PTX_OPD_TEX, .reg = PTX_NONE, .label = PTX_NONE, .pos = o.pos};
+        o.items = pop_operands(p, base, &o.count);
+    }
+    ptx_expect(p, ']', "at the end of the address");
+    return o;
+}
+
+/* --- One operand --- */
+
+/* Does a register's name follow the sign that is the current token? */
+static bool name_follows(const ptx_parser *p)
+{
+    const char *at = p->at;
+    while (*at == ' ' || *at == '\t')
+        at++;
+    bool first = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' || *at == '$' || *at == '%';
+    return first && strncmp(at, "WARP_SZ", 7) != 0;
+}
+
+static ptx_operand parse_negated(ptx_parser *p, ptx_op op)
+{
+    ptx_pos pos = ptx_tok_pos(p);
+    ptx_next(p);
+    ptx_operand o = name_operand(p, op);
+    if (o.kind != PTX_OPD_REG && !p->failed)
+        ptx_fail_pos(p, pos, "only a register can stand behind this sign");
+    o.neg = true;
+    o.pos = pos;
+    return o;
+}
+
+static ptx_operand parse_simple(ptx_parser *p, ptx_op op)
+{
+    switch (p->tok.kind) {
+    case TOK_NAME:
+        return ptx_is_word(p, "WARP_SZ") ? constant(p) : name_operand(p, op);
+    case TOK_INT:
+    case TOK_F32:
+    case TOK_F64:
+    case TOK_DOT:
+        return constant(p);
+    case TOK_PUNCT:
+        break;
+    default:
+        return fail_operand(p);
+    }
+    switch (p->tok.punct) {
+    case '{':
+        return parse_list(p, op, PTX_OPD_VEC, '}');
+    case '[':
+        return parse_address(p, op);
+    case '(':
+        return op == PTX_call ? parse_list(p, op, PTX_OPD_LIST, ')') : constant(p);
+    case '!':
+    case '-':
+        return name_follows(p) ? parse_negated(p, op) : constant(p);
+    case '+':
+    case '~':
+        return constant(p);
+    default:
+        return fail_operand(p);
+    }
+}
+
+static ptx_operand parse_operand(ptx_parser *p, ptx_op op)
+{
+    ptx_operand o = parse_simple(p, op);
+    if (!ptx_is(p, '|'))
+        return o;
+    size_t base = p->operands.count;
+    ptx_operand pair = {.kind = PTX_OPD_PAIR, .reg = PTX_NONE, .label = PTX_NONE, .pos = o.pos};
+    push_operand(p, o);
+    ptx_next(p);
+    push_operand(p, parse_simple(p, op));
+    pair.items = pop_operands(p, base, &pair.count);
+    return pair;
+}
+
+/* --- Opcode and suffixes --- */
+
+static void note_suffix(ptx_insn *insn, unsigned *ntypes, ptx_suffix suffix)
+{
+    ptx_suffix_class cls = ptx_suffix_class_of(suffix);
+    if (cls == PTX_SC_TYPE && *ntypes < 4)
+        insn->types[(*ntypes)++] = (ptx_type)suffix;
+    else if (cls == PTX_SC_SPACE && insn->space == PTX_SPACE_GENERIC)
+        insn->space = ptx_space_of_suffix(suffix);
+    else if (cls == PTX_SC_VECTOR && insn->vector == 1)
+        insn->vector = suffix == PTX_S_v2 ? 2 : suffix == PTX_S_v4 ? 4 : 8;
+}
+
+static void fail_suffix(ptx_parser *p, const ptx_insn *insn)
+{
+    char hint[80] = "";
+    const char *near = ptx_nearest(PTX_VOC_SUFFIXES, p->tok.text, p->tok.length);
+    if (near)
+        snprintf(hint, sizeof hint, "did you mean '.%s'?", near);
+    ptx_fail_hint(p, near ? hint : NULL, "unknown suffix '.%.*s' of '%s'", p->tok.length < 60 ? (int)p->tok.length : 60,
+        p->tok.text, ptx_op_get(insn->op)->text);
+}
+
+static void parse_suffixes(ptx_parser *p, ptx_insn *insn)
+{
+    unsigned ntypes = 0;
+    for (; p->tok.kind == TOK_DOT; ptx_next(p)) {
+        ptx_suffix suffix = ptx_find_suffix(p->tok.text, p->tok.length, p->tok.hash);
+        if (!suffix) {
+            fail_suffix(p, insn);
+        } else if (insn->nsuffixes == PTX_MAX_SUFFIXES) {
+            ptx_fail(p, "an instruction has at most %d suffixes", PTX_MAX_SUFFIXES);
+        } else {
+            insn->suffixes[insn->nsuffixes++] = (uint16_t)suffix;
+            note_suffix(insn, &ntypes, suffix);
+        }
+    }
+}
+
+static void parse_opcode(ptx_parser *p, ptx_insn *insn)
+{
+    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    if (name && name->op) {
+        insn->op = name->op;
+        ptx_next(p);
+        return;
+    }
+    char found[64], hint[80] = "";
+    ptx_describe(p, found, sizeof found);
+    const char *near = name ? ptx_nearest(PTX_VOC_OPS, name->text, name->length) : NULL;
+    if (near)
+        snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+    if (name)
+        ptx_fail_hint(p, near ? hint : NULL, "unknown opcode %s", found);
+    else
+        ptx_fail(p, "expected an instruction, a label or a directive, found %s", found);
+}
+
+/* @p or @!p */
+static void parse_guard(ptx_parser *p, ptx_insn *insn)
+{
+    insn->guard = PTX_NONE;
+    if (!ptx_accept(p, '@'))
+        return;
+    insn->guard_neg = ptx_accept(p, '!');
+    ptx_binding b;
+    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    if (!name || !ptx_lookup(name, &b) || b.kind != PTX_BIND_REG) {
+        char found[64];
+        ptx_describe(p, found, sizeof found);
+        ptx_fail(p, "a guard is a predicate register, found %s", found);
+        return;
+    }
+    insn->guard = b.index;
+    ptx_next(p);
+}
+
+void ptx_parse_insn(ptx_parser *p)
+{
+    ptx_insn insn = {.vector = 1, .loc = p->loc, .pc = (uint32_t)p->insns.count, .pos = ptx_tok_pos(p)};
+    parse_guard(p, &insn);
+    parse_opcode(p, &insn);
+    parse_suffixes(p, &insn);
+    size_t base = p->operands.count;
+    if (!ptx_is(p, ';') && !p->failed)
+        do
+            push_operand(p, parse_operand(p, insn.op));
+        while (ptx_accept(p, ','));
+    insn.operands = pop_operands(p, base, &insn.noperands);
+    ptx_expect(p, ';', "at the end of the instruction");
+    if (ptx_push(p, &p->insns, insn))
+        (void)ptx_push(p, &p->stmts, (ptx_stmt){.kind = PTX_STMT_INSN, .index = insn.pc});
+}

@@ -1,0 +1,610 @@
+/* Declarations of variables and parameters, and initialisers. */
+#include "ptx/internal.h"
+
+#include <stdio.h>
+
+ptx_space ptx_space_of_suffix(ptx_suffix suffix)
+{
+    switch (suffix) {
+    case PTX_S_global: return PTX_SPACE_GLOBAL;
+    case PTX_S_shared: return PTX_SPACE_SHARED;
+    case PTX_S_shared__cta: return PTX_SPACE_SHARED;
+    case PTX_S_shared__cluster: return PTX_SPACE_SHARED_CLUSTER;
+    case PTX_S_local: return PTX_SPACE_LOCAL;
+    case PTX_S_const: return PTX_SPACE_CONST;
+    case PTX_S_param: return PTX_SPACE_PARAM;
+    case PTX_S_param__entry: return PTX_SPACE_PARAM;
+    case PTX_S_param__func: return PTX_SPACE_PARAM;
+    default: return PTX_SPACE_GENERIC;
+    }
+}
+
+/* The state space that the current token names for a declaration; GENERIC where it names none. */
+static ptx_space declared_space(const ptx_parser *p)
+{
+    if (p->tok.kind != TOK_DOT)
+        return PTX_SPACE_GENERIC;
+    if (ptx_is_dot(p, "reg"))
+        return PTX_SPACE_REG;
+    if (ptx_is_dot(p, "tex"))
+        return PTX_SPACE_TEX;
+    ptx_suffix suffix = ptx_find_suffix(p->tok.text, p->tok.length, p->tok.hash);
+    ptx_space space = ptx_space_of_suffix(suffix);
+    return memchr(p->tok.text, ':', p->tok.length) ? PTX_SPACE_GENERIC : space;
+}
+
+bool ptx_at_var(const ptx_parser *p)
+{
+    return declared_space(p) != PTX_SPACE_GENERIC;
+}
+
+ptx_type ptx_parse_type(ptx_parser *p)
+{
+    ptx_suffix s = p->tok.kind == TOK_DOT ? ptx_find_suffix(p->tok.text, p->tok.length, p->tok.hash) : PTX_S_none;
+    if (!s || ptx_suffix_class_of(s) != PTX_SC_TYPE) {
+        char found[64];
+        ptx_describe(p, found, sizeof found);
+        ptx_fail(p, "expected a type, found %s", found);
+        return PTX_T_none;
+    }
+    ptx_next(p);
+    return (ptx_type)s;
+}
+
+uint8_t ptx_parse_vector(ptx_parser *p)
+{
+    static const struct {
+        const char *text;
+        uint8_t lanes;
+    } vectors[] = {{"v2", 2}, {"v4", 4}, {"v8", 8}};
+    for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        if (ptx_accept_dot(p, vectors[i].text))
+            return vectors[i].lanes;
+    return 1;
+}
+
+static uint32_t parse_align(ptx_parser *p)
+{
+    ptx_pos pos = ptx_tok_pos(p);
+    uint64_t align = ptx_parse_count(p, "an alignment", 1u << 20);
+    if (!p->failed && (align == 0 || (align & (align - 1))))
+        ptx_fail_pos(p, pos, "an alignment is a power of two");
+    return (uint32_t)align;
+}
+
+/* (.managed, .unified(1, 2)) */
+void ptx_parse_attribute(ptx_parser *p, uint64_t *attributes, uint64_t unified[2])
+{
+    ptx_expect(p, '(', "behind .attribute");
+    do {
+        if (ptx_accept_dot(p, "managed")) {
+            *attributes |= 1;
+        } else if (ptx_accept_dot(p, "unified")) {
+            *attributes |= 2;
+            ptx_expect(p, '(', "behind .unified");
+            unified[0] = ptx_parse_const(p).bits;
+            ptx_expect(p, ',', "between the halves of the identifier");
+            unified[1] = ptx_parse_const(p).bits;
+            ptx_expect(p, ')', "behind the identifier");
+        } else {
+            ptx_fail(p, "unknown attribute");
+        }
+    } while (ptx_accept(p, ','));
+    ptx_expect(p, ')', "at the end of the attributes");
+}
+
+/* .ptr [space] [.align n], behind the type of a kernel's parameter */
+static void parse_ptr(ptx_parser *p, ptx_var *var)
+{
+    var->is_ptr = true;
+    ptx_space space = declared_space(p);
+    if (space != PTX_SPACE_GENERIC) {
+        var->ptr_space = space;
+        ptx_next(p);
+    }
+    if (ptx_accept_dot(p, "align"))
+        var->ptr_align = parse_align(p);
+}
+
+static const char *opaque_type(const ptx_parser *p)
+{
+    static const char *const names[] = {"texref", "samplerref", "surfref"};
+    for (unsigned i = 0; i < 3; i++)
+        if (ptx_is_dot(p, names[i]))
+            return names[i];
+    return NULL;
+}
+
+/* Everything between the state space and the name. */
+static void parse_qualifiers(ptx_parser *p, ptx_var *var)
+{
+    while (p->tok.kind == TOK_DOT && var->type == PTX_T_none && !var->opaque) {
+        if (ptx_accept_dot(p, "align")) {
+            var->align = parse_align(p);
+        } else if (ptx_accept_dot(p, "attribute")) {
+            ptx_parse_attribute(p, &var->attributes, var->unified);
+        } else if ((var->opaque = opaque_type(p)) != NULL) {
+            ptx_next(p);
+        } else {
+            uint8_t lanes = ptx_parse_vector(p);
+            if (lanes > 1)
+                var->vector = lanes;
+            else
+                var->type = ptx_parse_type(p);
+        }
+    }
+    if (ptx_accept_dot(p, "ptr"))
+        parse_ptr(p, var);
+    if (!p->failed && var->type == PTX_T_none && !var->opaque)
+        ptx_fail(p, "this declaration lacks a type");
+}
+
+static void parse_dims(ptx_parser *p, ptx_var *var)
+{
+    uint64_t dims[PTX_MAX_DIMS];
+    while (ptx_accept(p, '[')) {
+        if (var->ndims == PTX_MAX_DIMS) {
+            ptx_fail(p, "an array has at most %d dimensions", PTX_MAX_DIMS);
+            return;
+        }
+        dims[var->ndims++] = ptx_is(p, ']') ? 0 : ptx_parse_count(p, "an array's size", PTX_MAX_VAR_BYTES);
+        ptx_expect(p, ']', "behind the array's size");
+    }
+    var->dims = ptx_keep(p, dims, var->ndims, sizeof *dims);
+    uint64_t size = (uint64_t)ptx_type_get(var->type)->bytes * var->vector;
+    for (uint32_t i = 0; i < var->ndims && !p->failed; i++)
+        if (dims[i] && (__builtin_mul_overflow(size, dims[i], &size) || size > PTX_MAX_VAR_BYTES))
+            ptx_fail_at(p, var->pos, WL_LIMIT, NULL, "'%.60s' is too large", var->name);
+}
+
+/* --- Initialisers --- */
+
+static void parse_init(ptx_parser *p, ptx_init *init);
+
+static void settle_init(ptx_parser *p, ptx_init *init, ptx_pos pos)
+{
+    if (init->kind == PTX_INIT_ADDRESS && init->sym.kind == SYM_UNRESOLVED)
+        ptx_defer(p, (ptx_pending){.name = (ptx_name *)(void *)init->sym.var, .symbol = &init->sym, .pos = pos});
+}
+
+static void pop_inits(ptx_parser *p, ptx_init *list, size_t base, ptx_pos pos)
+{
+    size_t n = p->inits.count - base;
+    list->items = n ? ptx_keep(p, p->inits.data + base, n, sizeof *list->items) : NULL;
+    list->count = list->items ? (uint32_t)n : 0;
+    p->inits.count = base;
+    for (uint32_t i = 0; i < list->count; i++)
+        settle_init(p, &list->items[i], pos);
+}
+
+static void push_init(ptx_parser *p)
+{
+    ptx_init item = {0};
+    parse_init(p, &item);
+    (void)ptx_push(p, &p->inits, item);
+}
+
+static void parse_init_list(ptx_parser *p, ptx_init *init)
+{
+    ptx_pos pos = ptx_tok_pos(p);
+    size_t base = p->inits.count;
+    init->kind = PTX_INIT_LIST;
+    ptx_next(p);
+    if (p->nesting++ >= PTX_MAX_NESTING)
+        ptx_fail_at(p, pos, WL_LIMIT, NULL, "an initialiser is nested more than %d deep", PTX_MAX_NESTING);
+    if (!ptx_is(p, '}'))
+        do
+            push_init(p);
+        while (ptx_accept(p, ','));
+    p->nesting--;
+    ptx_expect(p, '}', "at the end of the initialiser");
+    pop_inits(p, init, base, pos);
+}
+
+static void parse_addend(ptx_parser *p, ptx_init *init)
+{
+    bool minus = ptx_is(p, '-');
+    if (!minus && !ptx_is(p, '+'))
+        return;
+    ptx_next(p);
+    ptx_value v = ptx_parse_const(p);
+    if (v.kind != PTX_VALUE_INT)
+        ptx_fail(p, "what is added to an address is an integer");
+    init->bits += minus ? 0 - v.bits : v.bits;
+}
+
+/* sym, sym + n, generic(sym) + n, or name = value of an opaque type. */
+static void parse_init_address(ptx_parser *p, ptx_init *init)
+{
+    init->kind = PTX_INIT_ADDRESS;
+    if (ptx_is_word(p, "generic")) {
+        ptx_next(p);
+        init->generic = true;
+        ptx_expect(p, '(', "behind 'generic'");
+    }
+    if (p->tok.kind != TOK_NAME) {
+        ptx_fail(p, "expected the name of a variable or function");
+        return;
+    }
+    init->sym.kind = SYM_UNRESOLVED;
+    init->sym.var = (ptx_var *)(void *)ptx_name_tok(p);
+    ptx_next(p);
+    if (init->generic) {
+        parse_addend(p, init);
+        ptx_expect(p, ')', "behind the symbol");
+    }
+    parse_addend(p, init);
+}
+
+static bool is_mask(uint64_t value, uint8_t *index)
+{
+    for (unsigned i = 0; i < 8; i++)
+        if (value == 0xffull << (8 * i)) {
+            *index = (uint8_t)(i + 1);
+            return true;
+        }
+    return false;
+}
+
+/* 0xFF00(sym): a byte of an address. */
+static void parse_masked(ptx_parser *p, ptx_init *init, uint64_t mask)
+{
+    if (!is_mask(mask, &init->mask))
+        ptx_fail(p, "a mask of an address selects one byte: 0xFF, 0xFF00, ...");
+    ptx_expect(p, '(', "behind the mask");
+    parse_init_address(p, init);
+    ptx_expect(p, ')', "behind the masked address");
+}
+
+static void parse_field(ptx_parser *p, ptx_init *init, const char *name)
+{
+    ptx_next(p);
+    init->kind = PTX_INIT_FIELD;
+    init->name = name;
+    init->generic = false;
+    memset(&init->sym, 0, sizeof init->sym);
+    size_t base = p->inits.count;
+    ptx_pos pos = ptx_tok_pos(p);
+    if (p->tok.kind == TOK_NAME) {
+        ptx_init word = {.kind = PTX_INIT_WORD, .name = ptx_tok_text(p)};
+        (void)ptx_push(p, &p->inits, word);
+        ptx_next(p);
+    } else {
+        push_init(p);
+    }
+    pop_inits(p, init, base, pos);
+}
+
+static void parse_init_name(ptx_parser *p, ptx_init *init)
+{
+    const char *name = ptx_tok_text(p);
+    parse_init_address(p, init);
+    if (ptx_is(p, '='))
+        parse_field(p, init, name);
+}
+
+static bool is_call_like(const ptx_parser *p)
+{
+    const char *at = p->at;
+    while (*at == ' ' || *at == '\t')
+        at++;
+    return *at == '(';
+}
+
+static void parse_init(ptx_parser *p, ptx_init *init)
+{
+    if (ptx_is(p, '{')) {
+        parse_init_list(p, init);
+    } else if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
+        parse_init_name(p, init);
+    } else if (p->tok.kind == TOK_INT && is_call_like(p)) {
+        uint64_t mask = p->tok.value;
+        ptx_next(p);
+        parse_masked(p, init, mask);
+    } else {
+        ptx_value v = ptx_parse_const(p);
+        init->kind = v.kind == PTX_VALUE_INT ? PTX_INIT_INT
+            : v.kind == PTX_VALUE_F32        ? PTX_INIT_F32
+                                             : PTX_INIT_F64;
+        init->bits = v.bits;
+    }
+}
+
+/* --- Declarations --- */
+
+static ptx_var *new_var(ptx_parser *p, const ptx_var *template, const char *name, ptx_pos pos)
+{
+    ptx_var *var = ptx_keep(p, template, 1, sizeof *var);
+    if (!var)
+        return NULL;
+    var->name = name;
+    var->pos = pos;
+    var->func = p->func;
+    var->scope = p->func && p->levels.count ? p->levels.data[p->levels.count - 1].scope : 0;
+    return var;
+}
+
+static bool redeclares(const ptx_binding *b)
+{
+    return b->kind == PTX_BIND_VAR && b->depth == 0
+        && (b->var->linkage == PTX_LINK_EXTERN || b->var->linkage == PTX_LINK_COMMON
+            || b->var->linkage == PTX_LINK_WEAK);
+}
+
+static void bind_var(ptx_parser *p, ptx_name *name, ptx_var *var)
+{
+    ptx_binding b;
+    if (!p->func && name && ptx_lookup(name, &b) && redeclares(&b)) {
+        if (name->binding->var->linkage == PTX_LINK_EXTERN)
+            name->binding->var = var;
+        return;
+    }
+    if (!p->func && name && name->func && !p->failed)
+        ptx_fail_pos(p, var->pos, "'%.60s' is already declared as a function", name->text);
+    ptx_bind(p, name, var->pos, (ptx_binding){.kind = PTX_BIND_VAR, .var = var});
+}
+
+static void add_var(ptx_parser *p, ptx_name *name, ptx_var *var)
+{
+    if (!name || !var)
+        return;
+    bind_var(p, name, var);
+    if (p->func) {
+        uint32_t index = (uint32_t)p->func_vars.count;
+        if (ptx_push(p, &p->func_vars, var))
+            (void)ptx_push(p, &p->stmts, (ptx_stmt){.kind = PTX_STMT_VAR, .index = index});
+    } else {
+        uint32_t index = (uint32_t)p->vars.count;
+        if (ptx_push(p, &p->vars, var))
+            (void)ptx_push(p, &p->items, (ptx_item){.kind = PTX_ITEM_VAR, .index = index});
+    }
+}
+
+/* x<4> stands for x0, x1, x2, x3. */
+static void add_numbered_vars(ptx_parser *p, const ptx_var *template, const char *stem, ptx_pos pos)
+{
+    uint64_t n = ptx_parse_angle_count(p, "the number of variables", p->vars_left);
+    p->vars_left -= p->failed ? 0 : n;
+    for (uint64_t i = 0; i < n && !p->failed; i++) {
+        char text[PTX_MAX_STEM + 24];
+        int length = snprintf(text, sizeof text, "%.*s%llu", PTX_MAX_STEM, stem, (unsigned long long)i);
+        ptx_name *name = ptx_name_of(p, text, (size_t)length, ptx_hash(text, (size_t)length));
+        add_var(p, name, name ? new_var(p, template, name->text, pos) : NULL);
+    }
+}
+
+static void parse_declarator(ptx_parser *p, const ptx_var *template)
+{
+    ptx_pos pos = ptx_tok_pos(p);
+    if (p->tok.kind != TOK_NAME) {
+        char found[64];
+        ptx_describe(p, found, sizeof found);
+        ptx_fail(p, "expected the name of a variable, found %s", found);
+        return;
+    }
+    ptx_name *name = ptx_name_tok(p);
+    ptx_next(p);
+    if (!name || p->failed)
+        return;
+    if (ptx_accept(p, '<')) {
+        add_numbered_vars(p, template, name->text, pos);
+        return;
+    }
+    ptx_var *var = new_var(p, template, name->text, pos);
+    if (!var)
+        return;
+    parse_dims(p, var);
+    add_var(p, name, var);
+    if (ptx_accept(p, '=')) {
+        var->has_init = true;
+        parse_init(p, &var->init);
+        settle_init(p, &var->init, pos);
+    }
+}
+
+/* --- Registers --- */
+
+static bool take_registers(ptx_parser *p, uint64_t n, ptx_pos pos)
+{
+    if (n > p->regs_left) {
+        ptx_fail_at(p, pos, WL_LIMIT, NULL, "too many registers are declared for the size of this module");
+        return false;
+    }
+    p->regs_left -= n;
+    return true;
+}
+
+static uint32_t scope_here(const ptx_parser *p)
+{
+    return p->levels.data[p->levels.count - 1].scope;
+}
+
+/* The names stem0, stem1, ... in one block. */
+static char *numbered_names(ptx_parser *p, const ptx_name *stem, uint64_t n, size_t *stride)
+{
+    int digits = snprintf(NULL, 0, "%llu", (unsigned long long)(n ? n - 1 : 0));
+    *stride = stem->length + (size_t)digits + 1;
+    char *block = wl_arena_array(p->arena, n ? n : 1, *stride);
+    if (!block) {
+        ptx_fail_memory(p);
+        return NULL;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        char *at = block + i * *stride + stem->length;
+        char reversed[20];
+        int k = 0;
+        for (uint64_t v = i; k == 0 || v; v /= 10)
+            reversed[k++] = (char)('0' + v % 10);
+        memcpy(block + i * *stride, stem->text, stem->length);
+        while (k)
+            *at++ = reversed[--k];
+    }
+    return block;
+}
+
+static void bind_numbered(ptx_parser *p, ptx_name *stem, ptx_pos pos, uint32_t first, uint32_t n)
+{
+    char last = stem->text[stem->length - 1];
+    if (last < '0' || last > '9') {
+        ptx_bind_family(p, stem, pos, first, n);
+        return;
+    }
+    for (uint32_t i = 0; i < n && !p->failed; i++) { /* %a1<2>: the final number of %a10 is not the index */
+        const char *text = p->regs.data[first + i].name;
+        ptx_name *name = ptx_name_of(p, text, strlen(text), ptx_hash(text, strlen(text)));
+        ptx_bind(p, name, pos, (ptx_binding){.kind = PTX_BIND_REG, .index = first + i});
+    }
+}
+
+static void add_numbered_regs(ptx_parser *p, const ptx_var *template, ptx_name *stem, ptx_pos pos)
+{
+    uint64_t n = ptx_parse_angle_count(p, "the number of registers", UINT32_MAX);
+    size_t stride;
+    if (stem->length > PTX_MAX_STEM)
+        ptx_fail_at(p, pos, WL_LIMIT, NULL, "this register's name is too long to be numbered");
+    if (p->failed || !take_registers(p, n, pos))
+        return;
+    char *names = numbered_names(p, stem, n, &stride);
+    if (!names || !wl_reserve(&p->regs, n)) {
+        ptx_fail_memory(p);
+        return;
+    }
+    ptx_regdecl decl = {.type = template->type, .vector = template->vector, .first = (uint32_t)p->regs.count,
+        .count = (uint32_t)n, .prefix = stem->text, .n = (uint32_t)n};
+    ptx_reg reg = {.type = template->type, .vector = template->vector, .scope = scope_here(p)};
+    for (uint64_t i = 0; i < n; i++) {
+        reg.name = names + i * stride;
+        p->regs.data[p->regs.count++] = reg;
+    }
+    bind_numbered(p, stem, pos, decl.first, decl.n);
+    (void)ptx_push(p, &p->regdecls, decl);
+}
+
+static void add_reg(ptx_parser *p, const ptx_var *template, ptx_name *name, ptx_pos pos)
+{
+    if (!take_registers(p, 1, pos))
+        return;
+    uint32_t index = (uint32_t)p->regs.count;
+    ptx_reg reg = {.name = name->text, .type = template->type, .vector = template->vector, .scope = scope_here(p)};
+    if (ptx_push(p, &p->regs, reg))
+        ptx_bind(p, name, pos, (ptx_binding){.kind = PTX_BIND_REG, .index = index});
+}
+
+/* A run of single names is one declaration, a numbered family another one. */
+static void push_regdecl(ptx_parser *p, const ptx_var *template, uint32_t first)
+{
+    uint32_t count = (uint32_t)p->regs.count - first;
+    if (count)
+        (void)ptx_push(p, &p->regdecls,
+            (ptx_regdecl){.type = template->type, .vector = template->vector, .first = first, .count = count});
+}
+
+static void push_regs_stmts(ptx_parser *p, size_t from)
+{
+    for (size_t i = from; i < p->regdecls.count && !p->failed; i++)
+        (void)ptx_push(p, &p->stmts, (ptx_stmt){.kind = PTX_STMT_REGS, .index = (uint32_t)i});
+}
+
+static void parse_regs(ptx_parser *p, const ptx_var *template)
+{
+    size_t first_decl = p->regdecls.count;
+    uint32_t first = (uint32_t)p->regs.count;
+    do {
+        ptx_pos pos = ptx_tok_pos(p);
+        ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+        if (!name) {
+            ptx_fail(p, "expected the name of a register");
+            return;
+        }
+        ptx_next(p);
+        if (ptx_accept(p, '<')) {
+            push_regdecl(p, template, first);
+            add_numbered_regs(p, template, name, pos);
+            first = (uint32_t)p->regs.count;
+        } else {
+            add_reg(p, template, name, pos);
+        }
+    } while (ptx_accept(p, ','));
+    push_regdecl(p, template, first);
+    push_regs_stmts(p, first_decl);
+}
+
+void ptx_parse_vars(ptx_parser *p, ptx_linkage linkage)
+{
+    ptx_var template = {.linkage = linkage, .space = declared_space(p), .vector = 1};
+    if (template.space == PTX_SPACE_REG && !p->func)
+        ptx_fail(p, "registers are declared inside functions");
+    ptx_next(p);
+    parse_qualifiers(p, &template);
+    if (template.space == PTX_SPACE_REG)
+        parse_regs(p, &template);
+    else
+        do
+            parse_declarator(p, &template);
+        while (ptx_accept(p, ','));
+    ptx_expect(p, ';', "at the end of the declaration");
+}
+
+/* --- Parameters --- */
+
+static void bind_param(ptx_parser *p, ptx_name *name, ptx_var *var)
+{
+    if (var->space != PTX_SPACE_REG) {
+        bind_var(p, name, var);
+        return;
+    }
+    uint32_t index = (uint32_t)p->regs.count;
+    ptx_reg reg = {.name = name->text, .type = var->type, .vector = var->vector};
+    if (take_registers(p, 1, var->pos) && ptx_push(p, &p->regs, reg))
+        ptx_bind(p, name, var->pos, (ptx_binding){.kind = PTX_BIND_REG, .index = index});
+}
+
+ptx_var *ptx_parse_param(ptx_parser *p, bool bind)
+{
+    ptx_var template = {.space = declared_space(p), .vector = 1};
+    if (template.space != PTX_SPACE_PARAM && template.space != PTX_SPACE_REG) {
+        ptx_fail(p, "a parameter starts with .param or .reg");
+        return NULL;
+    }
+    ptx_next(p);
+    parse_qualifiers(p, &template);
+    ptx_pos pos = ptx_tok_pos(p);
+    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    if (!name) {
+        ptx_fail(p, "expected the name of the parameter");
+        return NULL;
+    }
+    ptx_next(p);
+    ptx_var *var = p->failed ? NULL : new_var(p, &template, name->text, pos);
+    if (!var)
+        return NULL;
+    parse_dims(p, var);
+    if (bind)
+        bind_param(p, name, var);
+    return var;
+}
+
+/* --- Questions about variables --- */
+
+uint64_t ptx_var_size(const ptx_var *var)
+{
+    uint64_t size = var->opaque ? 8 : ptx_type_get(var->type)->bytes;
+    if (__builtin_mul_overflow(size, (uint64_t)(var->vector ? var->vector : 1), &size))
+        return 0;
+    for (uint32_t i = 0; i < var->ndims; i++) {
+        uint64_t dim = var->dims[i];
+        if (dim == 0 && i == 0 && var->has_init)
+            dim = var->init.count;
+        if (__builtin_mul_overflow(size, dim, &size))
+            return 0;
+    }
+    return size;
+}
+
+uint32_t ptx_var_align(const ptx_var *var)
+{
+    if (var->align)
+        return var->align;
+    uint32_t bytes = var->opaque ? 8 : ptx_type_get(var->type)->bytes * (uint32_t)(var->vector ? var->vector : 1);
+    return bytes ? bytes : 1;
+}

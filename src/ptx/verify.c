@@ -1,0 +1,333 @@
+/* Instructions against ops.def: suffixes, number and kinds of operands, widths of registers. What ptxas refuses is refused
+ * here too, as far as it can be said without the meaning of an opcode. */
+#include "ptx/forms.h"
+#include "ptx/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+typedef struct verifier {
+    const ptx_module *module;
+    const char *name;
+    wl_error *err;
+    const ptx_func *func;
+    const ptx_insn *insn;
+    bool failed;
+} verifier;
+
+__attribute__((format(printf, 3, 4))) static bool complain(verifier *v, ptx_pos pos, const char *format, ...)
+{
+    char message[300], text[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    ptx_print_insn(v->module, v->func, v->insn, text, sizeof text);
+    wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: %s\n\t%s", v->name ? v->name : "ptx", pos.line, pos.column, message, text);
+    v->failed = true;
+    return false;
+}
+
+/* --- Suffixes --- */
+
+static bool complain_suffixes(verifier *v, const ptx_form_info *closest, unsigned bad, int missing)
+{
+    const char *op = ptx_op_get(v->insn->op)->text;
+    char slot[200];
+    if (!closest || bad < v->insn->nsuffixes)
+        return complain(v, v->insn->pos, "'.%s' does not fit here in an instruction '%s'",
+            ptx_suffix_text(v->insn->suffixes[bad]), op);
+    ptx_slot_text(closest, missing, slot, sizeof slot);
+    return complain(v, v->insn->pos, "'%s' lacks a suffix: one of %s", op, slot);
+}
+
+/* --- Types --- */
+
+static unsigned type_bits(ptx_type type)
+{
+    return type == PTX_T_pred ? 1 : ptx_type_get(type)->bytes * 8u;
+}
+
+static bool is_integer(ptx_type type)
+{
+    ptx_kind kind = ptx_type_get(type)->kind;
+    return kind == PTX_KIND_U || kind == PTX_KIND_S;
+}
+
+static bool is_floating(ptx_type type)
+{
+    return ptx_type_get(type)->kind == PTX_KIND_F;
+}
+
+/* Can a register of that type hold an operand of this one? Untyped bits go with everything. */
+static bool kinds_agree(ptx_type reg, ptx_type type)
+{
+    if (is_integer(reg))
+        return !is_floating(type) && ptx_type_get(type)->kind != PTX_KIND_BF;
+    if (is_floating(reg)) {
+        const ptx_type_info *r = ptx_type_get(reg), *t = ptx_type_get(type);
+        return !is_integer(type) && t->kind != PTX_KIND_BF && (t->kind != PTX_KIND_F || t->lanes == r->lanes);
+    }
+    return true;
+}
+
+static bool reg_fits(ptx_type reg, ptx_type type, bool wider)
+{
+    if ((reg == PTX_T_pred) != (type == PTX_T_pred))
+        return false;
+    unsigned have = type_bits(reg), want = type_bits(type);
+    if (have != want && !(wider && have > want && !is_floating(reg)))
+        return false;
+    return kinds_agree(reg, type);
+}
+
+static bool imm_fits(const ptx_operand *o, ptx_type type)
+{
+    const ptx_type_info *t = ptx_type_get(type);
+    if (o->kind == PTX_OPD_INT)
+        return t->kind != PTX_KIND_F && t->kind != PTX_KIND_BF;
+    if (t->kind == PTX_KIND_B)
+        return t->bits == (o->kind == PTX_OPD_F32 ? 32 : 64);
+    return t->kind == PTX_KIND_F && t->bits >= 32;
+}
+
+/* The type that a register of this role must have; PTX_T_none where it is not checked. `bits` for doubled widths. */
+static ptx_type role_type(const verifier *v, const ptx_role *role)
+{
+    static const ptx_type wide[][2] = {{PTX_T_u16, PTX_T_u32}, {PTX_T_s16, PTX_T_s32}, {PTX_T_u32, PTX_T_u64},
+        {PTX_T_s32, PTX_T_s64}};
+    switch (role->by) {
+    case PTX_ROLE_NAMED:
+        return role->type;
+    case PTX_ROLE_UNCHECKED:
+        return PTX_T_none;
+    case PTX_ROLE_WIDE:
+        for (unsigned i = 0; i < sizeof wide / sizeof *wide; i++)
+            if (wide[i][0] == v->insn->types[0])
+                return wide[i][1];
+        return PTX_T_none;
+    default:
+        return v->insn->types[role->index];
+    }
+}
+
+/* --- Operands: kinds --- */
+
+static bool is_value(const ptx_operand *o)
+{
+    return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_INT || o->kind == PTX_OPD_F32 || o->kind == PTX_OPD_F64;
+}
+
+static bool is_written(const ptx_operand *o)
+{
+    return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_SINK || o->kind == PTX_OPD_VEC;
+}
+
+/* Does an operand of that kind fit the letter of the role? */
+static bool letter_takes(char letter, const ptx_operand *o)
+{
+    switch (letter) {
+    case 'd':
+    case 'w': return is_written(o);
+    case 'q': return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_SINK;
+    case 's': return is_value(o);
+    case 'v': return is_value(o) || o->kind == PTX_OPD_VEC;
+    case 'm': return is_value(o) || o->kind == PTX_OPD_VEC || o->kind == PTX_OPD_SREG || o->kind == PTX_OPD_SYM;
+    case 'p': return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_INT;
+    case 'i': return o->kind == PTX_OPD_INT;
+    case 'a': return o->kind == PTX_OPD_ADDR;
+    case 't': return o->kind == PTX_OPD_TEX;
+    case 'l': return o->kind == PTX_OPD_LABEL;
+    case 'f': return o->kind == PTX_OPD_REG || (o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_FUNC);
+    case 'L': return o->kind == PTX_OPD_LIST;
+    default: return true;
+    }
+}
+
+static bool role_takes(const ptx_role *role, const ptx_operand *o)
+{
+    if (o->kind == PTX_OPD_PAIR)
+        return role->pair && o->count == 2 && letter_takes(role->letter, &o->items[0]) && letter_takes('q', &o->items[1]);
+    return (!role->pair || role->pair_optional) && letter_takes(role->letter, o);
+}
+
+/* Gives each operand a role, skipping optional roles where that is needed. */
+static bool assign(const ptx_role *roles, unsigned nroles, const ptx_operand *operands, unsigned noperands,
+    const ptx_role **out)
+{
+    if (noperands == 0) {
+        for (unsigned i = 0; i < nroles; i++)
+            if (!roles[i].optional)
+                return false;
+        return true;
+    }
+    if (nroles == 0)
+        return false;
+    if (role_takes(roles, operands)) {
+        *out = roles;
+        if (assign(roles + 1, nroles - 1, operands + 1, noperands - 1, out + 1))
+            return true;
+    }
+    return roles->optional && assign(roles + 1, nroles - 1, operands, noperands, out);
+}
+
+/* --- Operands: types --- */
+
+static bool check_reg(verifier *v, const ptx_role *role, const ptx_operand *o, ptx_type type)
+{
+    const ptx_reg *reg = &v->func->regs[o->reg];
+    if (o->neg && reg->type != PTX_T_pred && v->insn->op != PTX_vmad)
+        return complain(v, o->pos, "'%.60s' cannot be negated here", reg->name);
+    if ((role->letter == 'q' || role->letter == 'p') && reg->type != PTX_T_pred)
+        return complain(v, o->pos, "'%.60s' is no predicate", reg->name);
+    if (role->letter == 'q' || role->letter == 'p' || type == PTX_T_none || o->component > 4 || o->selector)
+        return true;
+    if (!reg_fits(reg->type, type, role->wider))
+        return complain(v, o->pos, "'%.60s' is a register .%s, this operand is .%s", reg->name,
+            ptx_type_get(reg->type)->text, ptx_type_get(type)->text);
+    return true;
+}
+
+static bool check_imm(verifier *v, const ptx_operand *o, ptx_type type)
+{
+    if (type == PTX_T_none || type == PTX_T_pred || imm_fits(o, type))
+        return true;
+    return complain(v, o->pos, "%s number does not fit an operand .%s",
+        o->kind == PTX_OPD_INT ? "an integer" : "a floating-point", ptx_type_get(type)->text);
+}
+
+static bool check_sreg(verifier *v, const ptx_operand *o, ptx_type type)
+{
+    const ptx_sreg_info *info = ptx_sreg_get(o->sreg);
+    if (info->vector && !o->component && v->insn->vector == 1)
+        return complain(v, o->pos, "'%%%s' needs a component", info->text);
+    if (type != PTX_T_none && type_bits(type) > type_bits(info->type))
+        return complain(v, o->pos, "'%%%s' has %u bits, this operand is .%s", info->text, type_bits(info->type),
+            ptx_type_get(type)->text);
+    return true;
+}
+
+static bool check_operand(verifier *v, const ptx_role *role, const ptx_operand *o, ptx_type type);
+
+/* {a, b} of a mov that packs or unpacks: together as wide as the type. */
+static bool check_packed(verifier *v, const ptx_operand *o, ptx_type type)
+{
+    unsigned bits = type_bits(type);
+    if (o->count == 0 || bits % o->count)
+        return complain(v, o->pos, "%u elements do not fill a .%s", o->count, ptx_type_get(type)->text);
+    for (uint32_t i = 0; i < o->count; i++) {
+        const ptx_operand *item = &o->items[i];
+        if (item->kind == PTX_OPD_REG && type_bits(v->func->regs[item->reg].type) != bits / o->count)
+            return complain(v, item->pos, "an element of this vector has %u bits", bits / o->count);
+    }
+    return true;
+}
+
+static bool check_vector(verifier *v, const ptx_role *role, const ptx_operand *o, ptx_type type)
+{
+    if (v->insn->op == PTX_mov && v->insn->vector == 1)
+        return check_packed(v, o, type);
+    if (v->insn->vector > 1 && type != PTX_T_none && role->by == PTX_ROLE_INDEX && o->count != v->insn->vector)
+        return complain(v, o->pos, "a vector .v%u has %u elements, not %u", v->insn->vector, v->insn->vector, o->count);
+    for (uint32_t i = 0; i < o->count; i++)
+        if (!check_operand(v, role, &o->items[i], type))
+            return false;
+    return true;
+}
+
+static bool check_address(verifier *v, const ptx_operand *o)
+{
+    if (o->reg == PTX_NONE)
+        return true;
+    const ptx_reg *reg = &v->func->regs[o->reg];
+    unsigned bits = type_bits(reg->type);
+    if ((bits == 32 || bits == 64) && !is_floating(reg->type))
+        return true;
+    return complain(v, o->pos, "'%.60s' cannot hold an address", reg->name);
+}
+
+static bool check_operand(verifier *v, const ptx_role *role, const ptx_operand *o, ptx_type type)
+{
+    switch (o->kind) {
+    case PTX_OPD_REG: return check_reg(v, role, o, type);
+    case PTX_OPD_INT:
+    case PTX_OPD_F32:
+    case PTX_OPD_F64: return role->letter == 'p' || check_imm(v, o, type);
+    case PTX_OPD_SREG: return check_sreg(v, o, type);
+    case PTX_OPD_VEC: return check_vector(v, role, o, type);
+    case PTX_OPD_ADDR: return check_address(v, o);
+    case PTX_OPD_PAIR: {
+        static const ptx_role second = {.letter = 'q'};
+        return check_operand(v, role, &o->items[0], type) && check_operand(v, &second, &o->items[1], PTX_T_pred);
+    }
+    default: return true;
+    }
+}
+
+/* --- Instructions --- */
+
+/* Do the numbers of the operand stand for something? Passes build operands by hand. */
+static bool check_indices(verifier *v, const ptx_operand *o)
+{
+    bool uses_reg = o->kind == PTX_OPD_REG || (o->kind == PTX_OPD_ADDR && o->reg != PTX_NONE);
+    if (uses_reg && o->reg >= v->func->nregs)
+        return wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: an operand names register %u of %u", v->name, o->pos.line,
+                   o->pos.column, o->reg, v->func->nregs) == WL_OK;
+    if (o->kind == PTX_OPD_LABEL && o->label >= v->func->nlabels)
+        return wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: an operand names label %u of %u", v->name, o->pos.line,
+                   o->pos.column, o->label, v->func->nlabels) == WL_OK;
+    for (uint32_t i = 0; i < o->count; i++)
+        if (!check_indices(v, &o->items[i]))
+            return false;
+    return true;
+}
+
+static bool check_guard(verifier *v)
+{
+    uint32_t guard = v->insn->guard;
+    if (guard == PTX_NONE)
+        return true;
+    if (guard < v->func->nregs && v->func->regs[guard].type == PTX_T_pred)
+        return true;
+    return wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: the guard is no predicate register", v->name, v->insn->pos.line,
+               v->insn->pos.column) == WL_OK;
+}
+
+static bool check_insn(verifier *v)
+{
+    const ptx_insn *insn = v->insn;
+    for (uint32_t i = 0; i < insn->noperands; i++)
+        if (!check_indices(v, &insn->operands[i]))
+            return false;
+    if (!check_guard(v))
+        return false;
+    const ptx_form_info *closest;
+    unsigned bad = 0;
+    int missing = -1;
+    const ptx_form_info *form = ptx_match_form(insn, &closest, &bad, &missing);
+    if (!form)
+        return complain_suffixes(v, closest, bad, missing);
+    const ptx_role *given[PTX_MAX_ROLES];
+    if (insn->noperands > PTX_MAX_ROLES
+        || !assign(ptx_roles_of(form), form->nroles, insn->operands, insn->noperands, given))
+        return complain(v, insn->pos, "the operands of '%s' do not fit; expected: %s", ptx_op_get(insn->op)->text,
+            *form->form.operands ? form->form.operands : "none");
+    for (uint32_t i = 0; i < insn->noperands; i++)
+        if (!check_operand(v, given[i], &insn->operands[i], role_type(v, given[i])))
+            return false;
+    return true;
+}
+
+wl_status ptx_verify(const ptx_module *module, const char *name, wl_error *err)
+{
+    verifier v = {.module = module, .name = name ? name : "ptx", .err = err};
+    for (uint32_t f = 0; f < module->nfuncs; f++) {
+        v.func = module->funcs[f];
+        for (uint32_t i = 0; i < v.func->ninsns; i++) {
+            v.insn = &v.func->insns[i];
+            if (!check_insn(&v))
+                return WL_PARSE;
+        }
+    }
+    return WL_OK;
+}
