@@ -28,6 +28,10 @@ typedef struct obs_config {
 
 #define OBS_IRREGULAR INT64_MIN
 
+/* The one bit of obs_access.flags that changes how a request is counted; the others (EMU_ACCESS_*) are only kept.
+ * ldmatrix: each active lane gives the address of a row of 16 bytes. */
+enum { OBS_ACCESS_MATRIX = 32 };
+
 typedef struct obs_access {
     uint32_t pc;
     obs_op op;

@@ -2,7 +2,8 @@
  *
  * Units: a request is a warp's execution of a memory instruction with at least one active lane; a sector is an aligned
  * 32-byte piece; a wavefront is a pass through shared memory. Counts are sums over the observed blocks and do not depend
- * on the number of threads that ran them. Rows are sorted by (pc, object, space). */
+ * on the number of threads that ran them. Rows are sorted by (pc, object, space, op). observe/cost.h defines sectors,
+ * wavefronts and the five shapes to the byte. */
 #ifndef WL_OBSERVE_SUMMARY_H
 #define WL_OBSERVE_SUMMARY_H
 
@@ -79,7 +80,7 @@ typedef struct obs_heat {
     obs_heat_row *rows;
     uint32_t npcsets;
     obs_pcset *pcsets;
-    uint64_t dropped; /* sectors left out because the map was full */
+    uint64_t dropped; /* sectors left out because the map was full; at least this many */
 } obs_heat;
 
 /* A shared-memory array of the kernel, static by name or the dynamic part. Index 0 is what no array covers. */

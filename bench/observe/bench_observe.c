@@ -1,0 +1,181 @@
+/* Nanoseconds that obs_record takes for one warp request, by pattern; the block with and without a heat map.
+ *
+ *   ninja bench_observe && bin/bench_observe [requests]
+ *
+ * Each pattern goes round 64 prepared requests, whose first addresses differ as in a loop over an array. */
+#include "observe/observe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { VARIANTS = 64, PCS = 16 };
+
+typedef struct workload {
+    const char *name;
+    obs_space space;
+    obs_op op;
+    uint32_t bytes, mask;
+    uint64_t (*address)(uint32_t variant, uint32_t lane);
+    int64_t stride;
+} workload;
+
+static uint64_t mix(uint64_t n)
+{
+    n = (n ^ n >> 31) * 0x9e3779b97f4a7c15u;
+    return (n ^ n >> 29) * 0xbf58476d1ce4e5b9u;
+}
+
+static uint64_t contiguous(uint32_t v, uint32_t l)
+{
+    return v * 128 + l * 4;
+}
+
+static uint64_t shifting(uint32_t v, uint32_t l) /* the phase changes with every request */
+{
+    return v * 132 + l * 4;
+}
+
+static uint64_t contiguous16(uint32_t v, uint32_t l)
+{
+    return v * 512 + l * 16;
+}
+
+static uint64_t same(uint32_t v, uint32_t l)
+{
+    (void)l;
+    return v * 4;
+}
+
+static uint64_t column(uint32_t v, uint32_t l)
+{
+    return v * 4 + l * 2048;
+}
+
+static uint64_t tile_rows(uint32_t v, uint32_t l) /* a block of 16 x 16 threads */
+{
+    return v * 64 + l / 16 * 4096 + l % 16 * 4;
+}
+
+static uint64_t tile_column(uint32_t v, uint32_t l)
+{
+    return (v % 16) * 4 + l / 16 * 64;
+}
+
+static uint64_t halves(uint32_t v, uint32_t l)
+{
+    return (v % 16) * 64 + l % 16 * 4;
+}
+
+static uint64_t random4(uint32_t v, uint32_t l)
+{
+    return mix(v * 32 + l + 1) % (1 << 20) * 4;
+}
+
+static uint64_t random_near(uint32_t v, uint32_t l)
+{
+    return v * 128 + mix(v * 32 + l + 1) % 64 * 4;
+}
+
+static uint64_t random_shared(uint32_t v, uint32_t l)
+{
+    return mix(v * 32 + l + 1) % 1024 * 4;
+}
+
+static uint64_t permuted(uint32_t v, uint32_t l)
+{
+    return v % 8 * 128 + (l ^ (v & 31)) * 4;
+}
+
+static const workload workloads[] = {
+    {"global contiguous f32", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, contiguous, 4},
+    {"global contiguous f32x4", OBS_GLOBAL, OBS_STORE, 16, UINT32_MAX, contiguous16, 16},
+    {"global contiguous, phase changes", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, shifting, 4},
+    {"global uniform", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, same, 0},
+    {"global column", OBS_GLOBAL, OBS_STORE, 4, UINT32_MAX, column, 2048},
+    {"global contiguous, 20 lanes", OBS_GLOBAL, OBS_LOAD, 4, 0xfffff, contiguous, OBS_IRREGULAR},
+    {"global contiguous, even lanes", OBS_GLOBAL, OBS_LOAD, 4, 0x55555555, contiguous,
+     OBS_IRREGULAR},
+    {"global one lane", OBS_GLOBAL, OBS_STORE, 4, 1, contiguous, OBS_IRREGULAR},
+    {"global 2 x 16 tile rows", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, tile_rows, OBS_IRREGULAR},
+    {"global random in 4 MB", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, random4, OBS_IRREGULAR},
+    {"global random in 256 bytes", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, random_near, OBS_IRREGULAR},
+    {"global random, even lanes", OBS_GLOBAL, OBS_ATOMIC, 4, 0x55555555, random4, OBS_IRREGULAR},
+    {"shared contiguous f32", OBS_SHARED, OBS_LOAD, 4, UINT32_MAX, contiguous, 4},
+    {"shared 16 x 16 tile, a[ty][k]", OBS_SHARED, OBS_LOAD, 4, UINT32_MAX, tile_column,
+     OBS_IRREGULAR},
+    {"shared 16 x 16 tile, b[k][tx]", OBS_SHARED, OBS_LOAD, 4, UINT32_MAX, halves, OBS_IRREGULAR},
+    {"shared permuted", OBS_SHARED, OBS_LOAD, 4, UINT32_MAX, permuted, OBS_IRREGULAR},
+    {"shared random in 4 KB", OBS_SHARED, OBS_LOAD, 4, UINT32_MAX, random_shared, OBS_IRREGULAR},
+    {"shared random atomics", OBS_SHARED, OBS_ATOMIC, 4, UINT32_MAX, random_shared, OBS_IRREGULAR},
+    {"shared contiguous f64", OBS_SHARED, OBS_LOAD, 8, UINT32_MAX, contiguous16, 16},
+    {"local same offset", OBS_LOCAL, OBS_LOAD, 4, UINT32_MAX, same, 0},
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void prepare(const workload *w, uint64_t addr[VARIANTS][32], obs_access *access)
+{
+    uint64_t base = w->space == OBS_GLOBAL ? 0x7f0000000000u : 0;
+    for (uint32_t v = 0; v < VARIANTS; v++) {
+        for (uint32_t l = 0; l < 32; l++)
+            addr[v][l] = base + w->address(v, l) % (w->space == OBS_SHARED ? 32768 : UINT64_MAX);
+        access[v] = (obs_access){.pc = v % PCS,
+                                 .op = w->op,
+                                 .space = w->space,
+                                 .bytes = w->bytes,
+                                 .mask = w->mask,
+                                 .warp = v / 8,
+                                 .addr = addr[v],
+                                 .stride = w->stride,
+                                 .object = w->space == OBS_GLOBAL};
+    }
+}
+
+static double nanoseconds(const workload *w, bool heat, long requests)
+{
+    static uint64_t addr[VARIANTS][32];
+    obs_access access[VARIANTS];
+    obs_shared shared[2] = {{"", 0, 0}, {"tile", 0, 32768}};
+    uint64_t sampled = 0;
+    obs_config config = {.ncode = PCS,
+                         .grid = {1, 1, 1},
+                         .block = {256, 1, 1},
+                         .nshared = 2,
+                         .shared = shared,
+                         .nsampled = heat,
+                         .sampled = &sampled};
+    obs_launch *launch;
+    prepare(w, addr, access);
+    if (obs_launch_new(&config, &launch))
+        exit(1);
+    obs_worker *worker = obs_worker_begin(launch, 0);
+    obs_block *block = obs_block_begin(worker, 0);
+    double best = 1e30;
+    for (int round = 0; round < 7; round++) {
+        double start = now();
+        for (long i = 0; i < requests; i++)
+            obs_record(block, &access[i % VARIANTS]);
+        double took = (now() - start) / (double)requests;
+        best = took < best ? took : best;
+    }
+    obs_block_end(worker, block);
+    obs_launch_free(launch);
+    return best;
+}
+
+int main(int argc, char **argv)
+{
+    long requests = argc > 1 ? atol(argv[1]) : 1000000;
+    printf("%-36s %10s %10s\n", "pattern, ns a request", "counts", "and heat");
+    for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
+        printf("%-36s %10.1f %10.1f\n", workloads[i].name,
+               nanoseconds(&workloads[i], false, requests),
+               nanoseconds(&workloads[i], true, requests / 4));
+    return 0;
+}

@@ -1,0 +1,237 @@
+#include "observe/cost.h"
+
+#include <string.h>
+
+bool obs_find_run(const obs_access *access, obs_run *run)
+{
+    uint32_t mask = access->mask, lane = (uint32_t)__builtin_ctz(mask);
+    uint32_t ones = mask >> lane, count = (uint32_t)__builtin_popcount(mask);
+    const uint64_t *a = access->addr + lane;
+    *run = (obs_run){.first = a[0], .stride = 0, .lane = lane, .count = count};
+    if (mask == UINT32_MAX && access->stride != OBS_IRREGULAR) {
+        run->stride = access->stride;
+        return true;
+    }
+    if (ones & (ones + 1))
+        return false;
+    if (count == 1)
+        return true;
+    uint64_t stride = a[1] - a[0], bad = 0;
+    if (a[count - 1] - a[count - 2] != stride)
+        return false;
+    for (uint32_t i = 1; i < count; i++)
+        bad |= (a[i] - a[i - 1]) ^ stride;
+    run->stride = (int64_t)stride;
+    return bad == 0;
+}
+
+static uint64_t magnitude(int64_t n)
+{
+    return n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+}
+
+static uint64_t lowest(const obs_run *run)
+{
+    return run->stride >= 0 ? run->first : run->first + (uint64_t)run->stride * (run->count - 1);
+}
+
+static obs_shape shape_of_span(uint64_t first, uint64_t length)
+{
+    bool more = obs_sectors_of_span(first, length) > obs_div_up(length, OBS_SECTOR_BYTES);
+    return more ? OBS_SHAPE_MISALIGNED : OBS_SHAPE_CONTIGUOUS;
+}
+
+static void shape_of_run(const obs_run *run, uint32_t bytes, obs_cost *cost)
+{
+    uint64_t step = magnitude(run->stride);
+    if (step == 0)
+        cost->shape = OBS_SHAPE_UNIFORM;
+    else if (step == bytes)
+        cost->shape = shape_of_span(lowest(run), (uint64_t)bytes * run->count);
+    else
+        cost->shape = run->count < 3 ? OBS_SHAPE_IRREGULAR : OBS_SHAPE_STRIDED;
+    if (cost->shape == OBS_SHAPE_STRIDED)
+        cost->stride = run->stride;
+}
+
+/* Lanes far apart, any alignment: they come in ascending order, so that a sector that two share is
+ * the last of one and the first of the next. */
+static uint32_t count_apart(uint64_t first, uint64_t step, uint32_t count, uint32_t bytes)
+{
+    uint64_t next = 0; /* the first sector not counted yet */
+    uint32_t sectors = 0;
+    for (uint32_t i = 0; i < count; i++, first += step) {
+        uint64_t from = first / OBS_SECTOR_BYTES, end = (first + bytes - 1) / OBS_SECTOR_BYTES + 1;
+        if (from < next)
+            from = next;
+        sectors += (uint32_t)(end - from);
+        next = end;
+    }
+    return sectors;
+}
+
+static void sectors_of_run(const obs_run *run, uint32_t bytes, obs_cost *cost)
+{
+    uint64_t first = lowest(run), step = magnitude(run->stride);
+    uint64_t span = step * (run->count - 1) + bytes;
+    if (step <= OBS_SECTOR_BYTES ||
+        bytes >= step) /* no sector between the first and the last is left out */
+        cost->sectors = obs_sectors_of_span(first, span);
+    else if (obs_is_pow2(bytes) && bytes <= OBS_SECTOR_BYTES && ((first | step) & (bytes - 1)) == 0)
+        cost->sectors = run->count;
+    else
+        cost->sectors = count_apart(first, step, run->count, bytes);
+    uint64_t fresh = step < bytes ? step : bytes; /* bytes that a lane adds to those before it */
+    cost->sectors_min = obs_div_up(bytes + fresh * (run->count - 1), OBS_SECTOR_BYTES);
+}
+
+static bool local_run(const obs_run *run, uint32_t bytes, obs_cost *cost)
+{
+    if (run->stride)
+        return false;
+    uint64_t words = (run->first + bytes - 1) / OBS_WORD_BYTES - run->first / OBS_WORD_BYTES + 1;
+    uint32_t octets = (run->lane + run->count - 1) / 8 - run->lane / 8 + 1;
+    cost->sectors = (uint32_t)words * octets;
+    cost->sectors_min = obs_div_up((uint64_t)bytes * run->count, OBS_SECTOR_BYTES);
+    cost->shape = OBS_SHAPE_CONTIGUOUS;
+    return true;
+}
+
+/* Aligned accesses of 4, 8 or 16 bytes, by what banks.c says in full: lanes i and j of a group
+ * fall in one bank where their distance is a multiple of width / gcd(width, step). */
+static bool shared_run(const obs_run *run, uint32_t bytes, obs_op op, uint32_t flags,
+                       obs_cost *cost)
+{
+    uint64_t step = magnitude(run->stride);
+    if (bytes < 4 || bytes > 16 || !obs_is_pow2(bytes) || ((run->first | step) & (bytes - 1)))
+        return false;
+    if ((bytes > 4 && run->count < OBS_LANES) || (step == 0 && (flags & OBS_ACCESS_MATRIX)))
+        return false;
+    uint32_t width = 128 / bytes, groups = bytes / 4;
+    uint32_t in_group = run->count < width ? run->count : width;
+    uint32_t units = (uint32_t)(step / bytes) & (width - 1);
+    uint32_t common = units ? units & (0 - units)
+                            : width; /* gcd(width, units), both powers of two where it matters */
+    bool atomic = op == OBS_ATOMIC || op == OBS_REDUCTION;
+    uint32_t ways = (in_group * common + width - 1) / width;
+    if (step == 0)
+        ways = atomic ? in_group : 1;
+    if (step == 0 && op == OBS_LOAD && groups > 1)
+        groups /= 2;
+    cost->wavefronts = groups * ways;
+    cost->wavefronts_min = groups;
+    return true;
+}
+
+obs_cost obs_cost_run(const obs_access *access, const obs_run *run)
+{
+    obs_cost cost = {.lanes = run->count};
+    bool known = true;
+    shape_of_run(run, access->bytes, &cost);
+    if (access->space == OBS_SHARED)
+        known = shared_run(run, access->bytes, access->op, access->flags, &cost);
+    else if (access->space == OBS_LOCAL)
+        known = local_run(run, access->bytes, &cost);
+    else
+        sectors_of_run(run, access->bytes, &cost);
+    return known ? cost : obs_cost_irregular(access);
+}
+
+/* The constant difference by lane number, where there is one. */
+static bool lane_stride(const obs_active *active, int64_t *stride)
+{
+    uint32_t n = active->count;
+    int64_t over = (int64_t)(active->addr[1] - active->addr[0]),
+            lanes = active->lane[1] - active->lane[0];
+    if (over % lanes)
+        return false;
+    *stride = over / lanes;
+    uint64_t bad = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        uint64_t step = (uint64_t)*stride * (uint64_t)(active->lane[i] - active->lane[i - 1]);
+        bad |= (active->addr[i] - active->addr[i - 1]) ^ step;
+    }
+    return bad == 0;
+}
+
+/* Whether each active lane is `step` above the active lane before. */
+static bool follows(const obs_active *active, uint64_t step)
+{
+    uint64_t bad = 0;
+    for (uint32_t i = 1; i < active->count; i++)
+        bad |= (active->addr[i] - active->addr[i - 1]) ^ step;
+    return bad == 0;
+}
+
+static obs_shape shape_of_neighbours(const obs_active *active)
+{
+    uint64_t a = active->addr[0], b = active->addr[active->count - 1];
+    return shape_of_span(a < b ? a : b, (a < b ? b - a : a - b) + active->bytes);
+}
+
+static void shape_of_active(const obs_active *active, bool local, obs_cost *cost)
+{
+    int64_t stride = 0;
+    uint64_t bytes = active->bytes;
+    cost->shape = OBS_SHAPE_IRREGULAR;
+    if (active->count == 1 || follows(active, 0)) {
+        cost->shape = local ? OBS_SHAPE_CONTIGUOUS : OBS_SHAPE_UNIFORM;
+        return;
+    }
+    bool constant = lane_stride(active, &stride);
+    bool neighbours = (constant && magnitude(stride) == bytes) || follows(active, bytes) ||
+                      follows(active, 0 - bytes);
+    if (neighbours && !local) {
+        cost->shape = shape_of_neighbours(active);
+    } else if (constant && active->count >= 3) {
+        cost->shape = OBS_SHAPE_STRIDED;
+        cost->stride = stride;
+    }
+}
+
+static void gather(const obs_access *access, obs_active *active)
+{
+    uint32_t n = 0;
+    active->bytes = access->bytes;
+    active->mask = access->mask;
+    for (uint32_t m = access->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        active->lane[n] = (uint8_t)lane;
+        active->addr[n++] = access->addr[lane];
+    }
+    active->count = n;
+}
+
+static void gather_full(const obs_access *access, obs_active *active)
+{
+    for (uint32_t i = 0; i < OBS_LANES; i++)
+        active->lane[i] = (uint8_t)i;
+    memcpy(active->addr, access->addr, sizeof active->addr);
+    active->bytes = access->bytes;
+    active->mask = access->mask;
+    active->count = OBS_LANES;
+}
+
+obs_cost obs_cost_irregular(const obs_access *access)
+{
+    obs_active active;
+    if (access->mask == UINT32_MAX)
+        gather_full(access, &active);
+    else
+        gather(access, &active);
+    obs_cost cost = {.lanes = active.count};
+    shape_of_active(&active, access->space == OBS_LOCAL, &cost);
+    if (access->space == OBS_SHARED)
+        obs_wavefronts(&active, access->op, access->flags, &cost);
+    else if (access->space == OBS_LOCAL)
+        obs_sectors_local(&active, &cost);
+    else
+        obs_sectors(&active, &cost);
+    return cost;
+}
+
+obs_cost obs_cost_of(const obs_access *access)
+{
+    obs_run run;
+    return obs_find_run(access, &run) ? obs_cost_run(access, &run) : obs_cost_irregular(access);
+}

@@ -1,0 +1,110 @@
+/* What one request costs: sectors, wavefronts, and the shape of its addresses. Pure functions of
+ * the request.
+ *
+ * Definitions, for the active lanes of one warp instruction, each of which takes the bytes [addr,
+ * addr + bytes):
+ *   sectors         distinct aligned 32-byte pieces that hold any of these bytes
+ *   sectors_min     distinct bytes / 32, rounded up; bytes that several lanes take count once
+ *   wavefronts      passes through shared memory, see banks.c
+ *   wavefronts_min  the passes that would be left without bank conflicts: one a group of lanes
+ *                   served together
+ * Sectors agree with l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}, wavefronts with
+ * l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st,atom} and wavefronts - wavefronts_min with
+ * l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_* of an H200, pattern by pattern
+ * (tests/observe/data).
+ *
+ * Local memory: addresses are offsets in the thread's own. The hardware lays word k of the 32
+ * lanes of a warp side by side (CUDA programming guide, device memory accesses: consecutive 32-bit
+ * words are accessed by consecutive threads), so word k of lane l lies at k * 128 + l * 4, and
+ * that is what sectors are counted by. Distinct bytes of different lanes are always different.
+ *
+ * Shapes; each request has one:
+ *   uniform     all active lanes have the same address (also a single lane)
+ *   contiguous  addresses run up or down by `bytes` from lane to lane (inactive lanes counted:
+ *               lane l has first + l * bytes), or from active lane to active lane, and the bytes
+ *               between the lowest and the highest lie in as few sectors as so many bytes can; for
+ *               a full warp: they begin on a sector boundary
+ *   misaligned  as contiguous, but in one sector more, because of where they begin
+ *   strided     at least three active lanes, another constant difference from lane to lane
+ *               (inactive lanes counted)
+ *   irregular   everything else
+ * In local memory equal offsets are contiguous, any other constant difference of three lanes or
+ * more is strided, and uniform and misaligned do not occur. */
+#ifndef WL_OBSERVE_COST_H
+#define WL_OBSERVE_COST_H
+
+#include "observe/observe.h"
+
+enum { OBS_LANES = 32 };
+
+typedef enum obs_shape {
+    OBS_SHAPE_UNIFORM,
+    OBS_SHAPE_CONTIGUOUS,
+    OBS_SHAPE_MISALIGNED,
+    OBS_SHAPE_STRIDED,
+    OBS_SHAPE_IRREGULAR,
+    OBS_SHAPE_COUNT
+} obs_shape;
+
+typedef struct obs_cost {
+    uint32_t lanes;
+    uint32_t sectors, sectors_min;       /* 0 for shared memory */
+    uint32_t wavefronts, wavefronts_min; /* 0 for other memory */
+    obs_shape shape;
+    int64_t stride; /* of a strided request, else 0 */
+} obs_cost;
+
+/* Consecutive active lanes whose addresses differ by a constant: lane + i has first + i * stride,
+ * i < count. */
+typedef struct obs_run {
+    uint64_t first;
+    int64_t stride;
+    uint32_t lane, count;
+} obs_run;
+
+/* Whether all active lanes form one run. A single lane is a run of stride 0. */
+bool obs_find_run(const obs_access *access, obs_run *run);
+
+/* `access` needs at least one active lane and one byte. The three agree; cost_run is for accesses
+ * that are a run. */
+obs_cost obs_cost_of(const obs_access *access);
+obs_cost obs_cost_run(const obs_access *access, const obs_run *run);
+obs_cost obs_cost_irregular(const obs_access *access);
+
+/* ---- parts, for cost.c ---- */
+
+/* The active lanes, closed up: lane[i] has addr[i], i < count. */
+typedef struct obs_active {
+    uint32_t count, bytes, mask;
+    uint8_t lane[OBS_LANES];
+    uint64_t addr[OBS_LANES];
+} obs_active;
+
+void obs_sectors(const obs_active *active, obs_cost *cost);
+void obs_sectors_local(const obs_active *active, obs_cost *cost);
+void obs_wavefronts(const obs_active *active, obs_op op, uint32_t flags, obs_cost *cost);
+
+/* The representatives of a set of at most 32 keys: bit i for exactly one i of each distinct key.
+ * Where `group` is given, representative i of key[j] gets group[i] |= bits[j]; the caller clears
+ * group before. */
+uint32_t obs_distinct(const uint64_t *key, uint32_t count, const uint32_t *bits, uint32_t *group);
+
+/* The active lanes' addresses in ascending order. */
+void obs_sort_addresses(const obs_active *active, uint64_t *sorted);
+
+static inline uint32_t obs_sectors_of_span(uint64_t first, uint64_t length)
+{
+    return (uint32_t)(((first + length - 1) / OBS_SECTOR_BYTES) - first / OBS_SECTOR_BYTES + 1);
+}
+
+static inline uint32_t obs_div_up(uint64_t n, uint32_t by)
+{
+    return (uint32_t)((n + by - 1) / by);
+}
+
+static inline bool obs_is_pow2(uint32_t n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+#endif

@@ -1,0 +1,145 @@
+#include "observe/internal.h"
+
+#include <string.h>
+
+typedef wl_vec(obs_row *) row_list;
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const obs_insn *x = &(*(obs_row *const *)a)->insn, *y = &(*(obs_row *const *)b)->insn;
+    int order = compare(x->pc, y->pc);
+    if (!order)
+        order = compare(x->object, y->object);
+    if (!order)
+        order = compare(x->space, y->space);
+    return order ? order : compare(x->op, y->op);
+}
+
+static int by_block(const void *a, const void *b)
+{
+    const obs_heat *x = a, *y = b;
+    int order = compare(x->block, y->block);
+    if (!order)
+        order = compare(x->object, y->object);
+    return order ? order : compare(x->space, y->space);
+}
+
+static bool collect_rows(obs_launch *launch, row_list *list)
+{
+    for (obs_worker *w = launch->workers; w; w = w->next)
+        for (uint32_t pc = 0; pc < launch->config.ncode; pc++)
+            for (obs_row *row = w->rows[pc]; row; row = row->next) {
+                obs_row_flush(row);
+                if (!wl_push(list, row))
+                    return false;
+            }
+    if (list->count)
+        qsort(list->data, list->count, sizeof *list->data, by_key);
+    return true;
+}
+
+/* Rows of one key become one; its stride is the commonest of all of them. */
+static bool merge(obs_row *const *rows, size_t count, obs_insn *out)
+{
+    obs_strides strides = {0};
+    bool all = true;
+    *out = rows[0]->insn;
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            obs_insn_add(out, &rows[i]->insn);
+        for (size_t k = 0; k < rows[i]->strides.count; k++) {
+            const obs_stride_count *s = &rows[i]->strides.data[k];
+            all = obs_strides_add(&strides, s->stride, s->count) && all;
+        }
+    }
+    out->stride = obs_strides_commonest(&strides);
+    wl_vec_free(&strides);
+    return all;
+}
+
+static wl_status merge_rows(obs_launch *launch, wl_arena *arena, obs_summary *out)
+{
+    row_list list = {0};
+    wl_status status = WL_NOMEM;
+    if (collect_rows(launch, &list) &&
+        (out->insns = wl_new_array(arena, obs_insn, list.count + 1))) {
+        status = WL_OK;
+        for (size_t from = 0, to; from < list.count && !status; from = to) {
+            for (to = from + 1; to < list.count && by_key(&list.data[from], &list.data[to]) == 0;)
+                to++;
+            if (!merge(list.data + from, to - from, &out->insns[out->ninsns++]))
+                status = WL_NOMEM;
+        }
+    }
+    wl_vec_free(&list);
+    return status;
+}
+
+static bool copy_heat(wl_arena *arena, const obs_heat *from, obs_heat *to)
+{
+    *to = *from;
+    to->rows = wl_arena_copy(arena, from->rows, from->nrows * sizeof *from->rows);
+    to->pcsets = wl_arena_copy(arena, from->pcsets, from->npcsets * sizeof *from->pcsets);
+    if (!to->rows || !to->pcsets)
+        return false;
+    for (uint32_t i = 0; i < to->npcsets; i++) {
+        obs_pcset *set = &to->pcsets[i];
+        if (!(set->pcs = wl_arena_copy(arena, from->pcsets[i].pcs, set->count * sizeof *set->pcs)))
+            return false;
+    }
+    return true;
+}
+
+static wl_status merge_heats(obs_launch *launch, wl_arena *arena, obs_summary *out)
+{
+    size_t count = 0;
+    for (obs_worker *w = launch->workers; w; w = w->next) {
+        obs_worker_end_blocks(w);
+        count += w->heats.count;
+    }
+    if (!(out->heats = wl_new_array(arena, obs_heat, count + 1)))
+        return WL_NOMEM;
+    for (obs_worker *w = launch->workers; w; w = w->next) {
+        for (size_t i = 0; i < w->heats.count; i++) {
+            if (!copy_heat(arena, &w->heats.data[i], &out->heats[out->nheats++]))
+                return WL_NOMEM;
+            obs_heat_clear(&w->heats.data[i]);
+        }
+        w->heats.count = 0;
+    }
+    qsort(out->heats, out->nheats, sizeof *out->heats, by_block);
+    return WL_OK;
+}
+
+static wl_status copy_shared(const obs_config *config, wl_arena *arena, obs_summary *out)
+{
+    out->nshared = config->nshared;
+    out->shared = wl_arena_copy(arena, config->shared, config->nshared * sizeof *config->shared);
+    for (uint32_t i = 0; out->shared && i < config->nshared; i++)
+        if (!(out->shared[i].name = wl_arena_strdup(arena, config->shared[i].name)))
+            return WL_NOMEM;
+    return out->shared ? WL_OK : WL_NOMEM;
+}
+
+wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)
+{
+    *out = (obs_summary){0};
+    wl_status status = merge_heats(launch, arena, out);
+    if (!status)
+        status = merge_rows(launch, arena, out);
+    if (!status)
+        status = copy_shared(&launch->config, arena, out);
+    for (obs_worker *w = launch->workers; w; w = w->next) {
+        out->blocks_observed += w->blocks_observed;
+        out->blocks_sampled += w->blocks_sampled;
+        out->dropped += w->dropped;
+    }
+    if (status)
+        *out = (obs_summary){.dropped = out->dropped, .blocks_observed = out->blocks_observed};
+    return status;
+}

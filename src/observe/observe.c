@@ -1,0 +1,418 @@
+#include "observe/internal.h"
+
+#include <string.h>
+
+enum { NO_ARRAY = 0 };
+
+/* ---- launch, workers, blocks ---- */
+
+static void row_free(obs_row *row)
+{
+    for (obs_row *next; row; row = next) {
+        next = row->next;
+        wl_vec_free(&row->strides);
+        free(row);
+    }
+}
+
+static void worker_free(obs_worker *worker)
+{
+    for (uint32_t pc = 0; pc < worker->launch->config.ncode; pc++)
+        row_free(worker->rows[pc]);
+    for (obs_block *b = worker->live, *next; b; b = next) {
+        next = b->next;
+        obs_heat_free(b->heat);
+        free(b);
+    }
+    for (obs_block *b = worker->spare, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    for (size_t i = 0; i < worker->heats.count; i++)
+        obs_heat_clear(&worker->heats.data[i]);
+    wl_vec_free(&worker->heats);
+    free(worker->rows);
+    free(worker);
+}
+
+void obs_launch_free(obs_launch *launch)
+{
+    if (!launch)
+        return;
+    for (obs_worker *w = launch->workers, *next; w; w = next) {
+        next = w->next;
+        worker_free(w);
+    }
+    for (uint32_t i = 0; launch->shared && i < launch->config.nshared; i++)
+        free((char *)launch->shared[i].name);
+    free(launch->shared);
+    free(launch->sampled);
+    pthread_mutex_destroy(&launch->lock);
+    free(launch);
+}
+
+static bool copy_shared(obs_launch *launch)
+{
+    uint32_t n = launch->config.nshared;
+    launch->shared = calloc(n ? n : 1, sizeof *launch->shared);
+    if (!launch->shared)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const obs_shared *from = &launch->config.shared[i];
+        launch->shared[i] = (obs_shared){strdup(from->name ? from->name : ""), from->offset,
+                                         from->bytes};
+        if (!launch->shared[i].name)
+            return false;
+    }
+    launch->config.shared = launch->shared;
+    return true;
+}
+
+static bool copy_sampled(obs_launch *launch)
+{
+    size_t bytes = launch->config.nsampled * sizeof *launch->sampled;
+    launch->sampled = malloc(bytes ? bytes : 1);
+    if (!launch->sampled)
+        return false;
+    if (bytes)
+        memcpy(launch->sampled, launch->config.sampled, bytes);
+    launch->config.sampled = launch->sampled;
+    return true;
+}
+
+wl_status obs_launch_new(const obs_config *config, obs_launch **out)
+{
+    obs_launch *launch = calloc(1, sizeof *launch);
+    if (!launch)
+        return WL_NOMEM;
+    launch->config = *config;
+    pthread_mutex_init(&launch->lock, NULL);
+    if (!copy_shared(launch) || !copy_sampled(launch)) {
+        obs_launch_free(launch);
+        return WL_NOMEM;
+    }
+    *out = launch;
+    return WL_OK;
+}
+
+obs_worker *obs_worker_begin(obs_launch *launch, uint32_t number)
+{
+    (void)number; /* counts are summed in an order of their own */
+    obs_worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
+        return NULL;
+    worker->launch = launch;
+    worker->rows = calloc(launch->config.ncode + 1u, sizeof(obs_row *));
+    if (!worker->rows) {
+        free(worker);
+        return NULL;
+    }
+    pthread_mutex_lock(&launch->lock);
+    worker->next = launch->workers;
+    launch->workers = worker;
+    pthread_mutex_unlock(&launch->lock);
+    return worker;
+}
+
+static bool is_sampled(const obs_config *config, uint64_t block)
+{
+    size_t low = 0, high = config->nsampled;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (config->sampled[middle] == block)
+            return true;
+        if (config->sampled[middle] < block)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static void link_live(obs_worker *worker, obs_block *block)
+{
+    block->next = worker->live;
+    if (worker->live)
+        worker->live->previous = block;
+    worker->live = block;
+}
+
+static void unlink_live(obs_worker *worker, obs_block *block)
+{
+    if (block->next)
+        block->next->previous = block->previous;
+    if (block->previous)
+        block->previous->next = block->next;
+    else
+        worker->live = block->next;
+}
+
+obs_block *obs_block_begin(obs_worker *worker, uint64_t index)
+{
+    obs_block *block = worker->spare;
+    if (block)
+        worker->spare = block->next;
+    else if (!(block = malloc(sizeof *block))) {
+        worker->dropped++;
+        return NULL;
+    }
+    *block = (obs_block){.worker = worker, .index = index};
+    link_live(worker, block);
+    worker->blocks_observed++;
+    if (is_sampled(&worker->launch->config, index)) {
+        block->heat = obs_heat_begin(worker->launch->config.heat_limit);
+        worker->blocks_sampled += block->heat != NULL;
+        worker->dropped += block->heat == NULL;
+    }
+    return block;
+}
+
+static obs_heat about(const obs_launch *launch, uint64_t block)
+{
+    const uint32_t *grid = launch->config.grid, *dim = launch->config.block;
+    obs_heat heat = {.block = block};
+    uint64_t x = grid[0] ? grid[0] : 1, y = grid[1] ? grid[1] : 1;
+    heat.block_index[0] = (uint32_t)(block % x);
+    heat.block_index[1] = (uint32_t)(block / x % y);
+    heat.block_index[2] = (uint32_t)(block / x / y);
+    heat.warps = (uint32_t)(((uint64_t)dim[0] * dim[1] * dim[2] + OBS_LANES - 1) / OBS_LANES);
+    return heat;
+}
+
+void obs_block_end(obs_worker *worker, obs_block *block)
+{
+    if (!block)
+        return;
+    unlink_live(worker, block);
+    if (block->heat) {
+        obs_heat head = about(worker->launch, block->index);
+        worker->dropped += !obs_heat_end(block->heat, &head, &worker->heats);
+        obs_heat_free(block->heat);
+    }
+    block->next = worker->spare;
+    worker->spare = block;
+}
+
+void obs_worker_end_blocks(obs_worker *worker)
+{
+    while (worker->live)
+        obs_block_end(worker, worker->live);
+}
+
+/* ---- requests ---- */
+
+/* The array of shared memory that holds the offset: the first in the list that does, and number 0
+ * for all others. */
+static uint32_t array_at(const obs_config *config, uint64_t offset)
+{
+    for (uint32_t i = 1; i < config->nshared; i++) {
+        const obs_shared *s = &config->shared[i];
+        if (offset >= s->offset && offset - s->offset < s->bytes)
+            return i;
+    }
+    return NO_ARRAY;
+}
+
+/* The offsets around `offset` that belong to the same array as it. */
+static void array_range(const obs_config *config, uint64_t offset, uint64_t *low, uint64_t *high)
+{
+    uint32_t array = array_at(config, offset);
+    *low = 0;
+    *high = UINT64_MAX >> 1;
+    if (array != NO_ARRAY) {
+        *low = config->shared[array].offset;
+        *high = *low + config->shared[array].bytes;
+    }
+    for (uint32_t i = 1; i < config->nshared; i++) {
+        uint64_t from = config->shared[i].offset, end = from + config->shared[i].bytes;
+        if (i == array || (array != NO_ARRAY && i > array) || from == end)
+            continue; /* an array later in the list takes nothing from this one */
+        if (end <= offset && end > *low)
+            *low = end;
+        if (from > offset && from < *high)
+            *high = from;
+    }
+}
+
+static uint32_t object_of(const obs_config *config, const obs_access *access, uint32_t lane)
+{
+    uint64_t address = access->addr[lane];
+    if (access->space == OBS_LOCAL)
+        return 0;
+    if (access->space == OBS_SHARED)
+        return array_at(config, address);
+    return config->object_at ? config->object_at(config->object_ctx, address) : 0;
+}
+
+static bool fits(const obs_row *row, const obs_access *access)
+{
+    return row->insn.space == access->space && row->insn.op == access->op &&
+           row->insn.object == access->object;
+}
+
+static obs_row *row_new(obs_worker *worker, const obs_access *access)
+{
+    obs_row *row = calloc(1, sizeof *row);
+    if (!row)
+        return NULL;
+    row->insn = (obs_insn){.pc = access->pc,
+                           .object = access->object,
+                           .space = (uint8_t)access->space,
+                           .op = (uint8_t)access->op};
+    row->high = UINT64_MAX;
+    row->memo.mask = 0; /* no request has this */
+    row->next = worker->rows[access->pc];
+    worker->rows[access->pc] = row;
+    return row;
+}
+
+/* The row of pc, object, space and op, made where it is missing; it becomes first of its list. */
+static obs_row *row_of(obs_worker *worker, const obs_access *access)
+{
+    obs_row **first = &worker->rows[access->pc];
+    for (obs_row **at = first; *at; at = &(*at)->next) {
+        obs_row *row = *at;
+        if (fits(row, access)) {
+            *at = row->next;
+            row->next = *first;
+            *first = row;
+            return row;
+        }
+    }
+    return row_new(worker, access);
+}
+
+static void heat(obs_block *block, const obs_access *access, const obs_run *run)
+{
+    if (!obs_heat_record(block->heat, access, run))
+        block->worker->dropped++;
+}
+
+/* One request on one object, `access->object`. */
+static void record_one(obs_block *block, const obs_access *access)
+{
+    obs_run run;
+    obs_row *row = row_of(block->worker, access);
+    if (!row) {
+        block->worker->dropped++;
+        return;
+    }
+    if (access->space == OBS_SHARED)
+        array_range(&block->worker->launch->config, access->addr[__builtin_ctz(access->mask)],
+                    &row->low, &row->high);
+    const obs_run *found = obs_find_run(access, &run) ? &run : NULL;
+    obs_row_count(row, access, found);
+    if (block->heat)
+        heat(block, access, found);
+}
+
+/* Lanes by object: a request counts once on each, with its own lanes. */
+static void record_split(obs_block *block, const obs_access *access)
+{
+    const obs_config *config = &block->worker->launch->config;
+    uint32_t objects[OBS_LANES];
+    for (uint32_t m = access->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        objects[lane] = object_of(config, access, lane);
+    }
+    for (uint32_t left = access->mask; left;) {
+        obs_access part = *access;
+        part.object = objects[__builtin_ctz(left)];
+        part.mask = 0;
+        for (uint32_t m = left; m; m &= m - 1)
+            if (objects[__builtin_ctz(m)] == part.object)
+                part.mask |= m & (0 - m);
+        if (part.mask != access->mask)
+            part.stride = OBS_IRREGULAR;
+        record_one(block, &part);
+        left &= ~part.mask;
+    }
+}
+
+/* Whether all of the request lies in [low, high), by addresses that differ by less than 2^63. */
+static bool run_within(const obs_run *run, uint32_t bytes, uint64_t low, uint64_t high)
+{
+    uint64_t last = run->first + (uint64_t)run->stride * (run->count - 1);
+    uint64_t from = run->stride < 0 ? last : run->first, to = run->stride < 0 ? run->first : last;
+    return from >= low && to + bytes <= high;
+}
+
+static bool lanes_within(const obs_access *access, uint64_t low, uint64_t high)
+{
+    uint64_t outside = 0, top = high - access->bytes;
+    if (access->mask == UINT32_MAX) {
+        for (uint32_t i = 0; i < OBS_LANES; i++)
+            outside |= (access->addr[i] - low) | (top - access->addr[i]);
+    } else {
+        for (uint32_t m = access->mask; m; m &= m - 1) {
+            uint64_t a = access->addr[__builtin_ctz(m)];
+            outside |= (a - low) | (top - a);
+        }
+    }
+    return (int64_t)outside >= 0;
+}
+
+/* A shared-memory row of the request's pc whose array holds all of it, among the two used last:
+ * cp.async has a row for each of its two sides. */
+static obs_row *shared_row(obs_row *row, const obs_access *access, const obs_run *run)
+{
+    for (int i = 0; row && i < 2; i++, row = row->next) {
+        if (row->insn.space != OBS_SHARED || row->insn.op != access->op)
+            continue;
+        if (run ? run_within(run, access->bytes, row->low, row->high)
+                : lanes_within(access, row->low, row->high))
+            return row;
+    }
+    return NULL;
+}
+
+static obs_row *recent_row(obs_row *row, const obs_access *access)
+{
+    if (row && !fits(row, access))
+        row = row->next;
+    return row && fits(row, access) ? row : NULL;
+}
+
+static void record_shared(obs_block *block, const obs_access *access)
+{
+    obs_run run;
+    const obs_run *found = obs_find_run(access, &run) ? &run : NULL;
+    obs_row *row = shared_row(block->worker->rows[access->pc], access, found);
+    if (!row) {
+        record_split(block, access);
+        return;
+    }
+    obs_row_count(row, access, found);
+    if (block->heat) {
+        obs_access known = *access;
+        known.object = row->insn.object;
+        heat(block, &known, found);
+    }
+}
+
+static void record_object(obs_block *block, const obs_access *access)
+{
+    obs_run run;
+    obs_row *row = recent_row(block->worker->rows[access->pc], access);
+    if (!row) {
+        record_one(block, access);
+        return;
+    }
+    const obs_run *found = obs_find_run(access, &run) ? &run : NULL;
+    obs_row_count(row, access, found);
+    if (block->heat)
+        heat(block, access, found);
+}
+
+void obs_record(obs_block *block, const obs_access *access)
+{
+    obs_worker *worker = block->worker;
+    if (!access->mask || !access->bytes || access->pc >= worker->launch->config.ncode)
+        worker->dropped += access->mask != 0;
+    else if (access->space == OBS_SHARED)
+        record_shared(block, access);
+    else if (access->object == 0 && access->space != OBS_LOCAL)
+        record_split(block, access);
+    else
+        record_object(block, access);
+}

@@ -1,0 +1,121 @@
+#include "observe/rows.h"
+
+#include <string.h>
+
+static void add_cost(obs_row *row, const obs_cost *cost, uint64_t times)
+{
+    obs_insn *insn = &row->insn;
+    uint64_t *const shapes[OBS_SHAPE_COUNT] = {
+        [OBS_SHAPE_UNIFORM] = &insn->uniform,       [OBS_SHAPE_CONTIGUOUS] = &insn->contiguous,
+        [OBS_SHAPE_MISALIGNED] = &insn->misaligned, [OBS_SHAPE_STRIDED] = &insn->strided,
+        [OBS_SHAPE_IRREGULAR] = &insn->irregular,
+    };
+    insn->requests += times;
+    insn->active_lanes += times * cost->lanes;
+    insn->sectors += times * cost->sectors;
+    insn->sectors_min += times * cost->sectors_min;
+    insn->wavefronts += times * cost->wavefronts;
+    insn->wavefronts_min += times * cost->wavefronts_min;
+    *shapes[cost->shape] += times;
+    if (cost->shape == OBS_SHAPE_STRIDED && !obs_strides_add(&row->strides, cost->stride, times))
+        row->strides_lost += times;
+}
+
+void obs_row_flush(obs_row *row)
+{
+    if (row->memo.times)
+        add_cost(row, &row->memo.cost, row->memo.times);
+    row->memo.times = 0;
+}
+
+static void count_run(obs_row *row, const obs_access *access, const obs_run *run)
+{
+    obs_memo *memo = &row->memo;
+    uint32_t phase = (uint32_t)run->first & 127;
+    if (memo->stride == run->stride && memo->phase == phase && memo->mask == access->mask &&
+        memo->bytes == access->bytes && memo->flags == access->flags) {
+        memo->times++;
+        return;
+    }
+    obs_row_flush(row);
+    *memo = (obs_memo){.stride = run->stride,
+                       .phase = phase,
+                       .mask = access->mask,
+                       .bytes = access->bytes,
+                       .flags = access->flags,
+                       .times = 1,
+                       .cost = obs_cost_run(access, run)};
+    row->insn.flags |= access->flags;
+    if (access->bytes > row->insn.bytes)
+        row->insn.bytes = access->bytes < UINT16_MAX ? (uint16_t)access->bytes : UINT16_MAX;
+}
+
+void obs_row_count(obs_row *row, const obs_access *access, const obs_run *run)
+{
+    if (run) {
+        count_run(row, access, run);
+        return;
+    }
+    obs_cost cost = obs_cost_irregular(access);
+    add_cost(row, &cost, 1);
+    row->insn.flags |= access->flags;
+    if (access->bytes > row->insn.bytes)
+        row->insn.bytes = access->bytes < UINT16_MAX ? (uint16_t)access->bytes : UINT16_MAX;
+}
+
+bool obs_strides_add(obs_strides *strides, int64_t stride, uint64_t count)
+{
+    size_t low = 0, high = strides->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strides->data[middle].stride < stride)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == strides->count || strides->data[low].stride != stride) {
+        if (!wl_reserve(strides, 1))
+            return false;
+        memmove(strides->data + low + 1, strides->data + low,
+                (strides->count - low) * sizeof *strides->data);
+        strides->data[low] = (obs_stride_count){.stride = stride};
+        strides->count++;
+    }
+    strides->data[low].count += count;
+    return true;
+}
+
+static bool is_better(const obs_stride_count *a, const obs_stride_count *b)
+{
+    uint64_t x = a->stride < 0 ? 0 - (uint64_t)a->stride : (uint64_t)a->stride;
+    uint64_t y = b->stride < 0 ? 0 - (uint64_t)b->stride : (uint64_t)b->stride;
+    if (a->count != b->count)
+        return a->count > b->count;
+    return x != y ? x < y : a->stride > b->stride;
+}
+
+int64_t obs_strides_commonest(const obs_strides *strides)
+{
+    obs_stride_count best = {0};
+    for (size_t i = 0; i < strides->count; i++)
+        if (i == 0 || is_better(&strides->data[i], &best))
+            best = strides->data[i];
+    return best.stride;
+}
+
+void obs_insn_add(obs_insn *to, const obs_insn *from)
+{
+    to->bytes = from->bytes > to->bytes ? from->bytes : to->bytes;
+    to->flags |= from->flags;
+    to->requests += from->requests;
+    to->active_lanes += from->active_lanes;
+    to->sectors += from->sectors;
+    to->sectors_min += from->sectors_min;
+    to->wavefronts += from->wavefronts;
+    to->wavefronts_min += from->wavefronts_min;
+    to->uniform += from->uniform;
+    to->contiguous += from->contiguous;
+    to->misaligned += from->misaligned;
+    to->strided += from->strided;
+    to->irregular += from->irregular;
+}

@@ -1,0 +1,46 @@
+/* Counts by instruction and object, one set a worker. */
+#ifndef WL_OBSERVE_ROWS_H
+#define WL_OBSERVE_ROWS_H
+
+#include "base/vec.h"
+#include "observe/cost.h"
+
+typedef struct obs_stride_count {
+    int64_t stride;
+    uint64_t count;
+} obs_stride_count;
+
+/* How often each stride came, ascending by stride: exact, so that the commonest does not depend on
+ * any order. */
+typedef wl_vec(obs_stride_count) obs_strides;
+
+/* The last run and what it cost: most instructions repeat one shape, whose costs depend on no more
+ * than this. */
+typedef struct obs_memo {
+    int64_t stride;
+    uint32_t phase, mask, bytes, flags; /* phase: first address modulo 128 */
+    uint64_t times;                     /* not yet in the row's counts */
+    obs_cost cost;
+} obs_memo;
+
+typedef struct obs_row {
+    struct obs_row *next; /* of the same pc */
+    obs_memo memo;
+    obs_insn insn;      /* counts so far, without the memo's */
+    uint64_t low, high; /* shared memory: the array's offsets; else 0, UINT64_MAX */
+    obs_strides strides;
+    uint64_t strides_lost; /* strided requests whose stride found no memory */
+} obs_row;
+
+void obs_row_count(obs_row *row, const obs_access *access,
+                   const obs_run *run); /* run may be NULL */
+void obs_row_flush(obs_row *row);       /* memo into counts */
+
+bool obs_strides_add(obs_strides *strides, int64_t stride, uint64_t count);
+/* The commonest; of equally common ones the smallest, and the positive one. 0 without any. */
+int64_t obs_strides_commonest(const obs_strides *strides);
+
+/* Adds the counts of `from` to `to`; strides are the caller's. */
+void obs_insn_add(obs_insn *to, const obs_insn *from);
+
+#endif

@@ -1,0 +1,185 @@
+/* obs_cost_of against the reference on random requests, and against counts worked out by hand. */
+#include "patterns.h"
+#include "reference.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static void show(const obs_access *a)
+{
+    print_message("space %d op %d bytes %u mask %08x stride %lld:", a->space, a->op, a->bytes,
+                  a->mask, (long long)a->stride);
+    for (int i = 0; i < 32; i++)
+        print_message(" %llx", (unsigned long long)a->addr[i]);
+    print_message("\n");
+}
+
+static void expect_same(const obs_access *access, obs_cost got, obs_cost want)
+{
+    if (got.lanes == want.lanes && got.sectors == want.sectors &&
+        got.sectors_min == want.sectors_min && got.wavefronts == want.wavefronts &&
+        got.wavefronts_min == want.wavefronts_min && got.shape == want.shape &&
+        got.stride == want.stride)
+        return;
+    show(access);
+    fail_msg("sectors %u/%u want %u/%u, wavefronts %u/%u want %u/%u, shape %d want %d, stride %lld "
+             "want %lld",
+             got.sectors, got.sectors_min, want.sectors, want.sectors_min, got.wavefronts,
+             got.wavefronts_min, want.wavefronts, want.wavefronts_min, got.shape, want.shape,
+             (long long)got.stride, (long long)want.stride);
+}
+
+static void random_requests_agree(void **state)
+{
+    pattern_rng rng = {88172645463325252u};
+    uint64_t addr[32], shapes[OBS_SHAPE_COUNT] = {0}, runs = 0;
+    (void)state;
+    for (int i = 0; i < 60000; i++) {
+        obs_run run;
+        obs_access access = pattern_draw(&rng, i % 3 ? 0x7f5c00000000u : 0, 64 * 1024, false, addr);
+        access.flags = pattern_below(&rng, 16) ? 0 : OBS_ACCESS_MATRIX;
+        obs_cost want = ref_cost(&access);
+        expect_same(&access, obs_cost_of(&access), want);
+        expect_same(&access, obs_cost_irregular(&access), want);
+        if (obs_find_run(&access, &run)) {
+            runs++;
+            expect_same(&access, obs_cost_run(&access, &run), want);
+        }
+        shapes[want.shape]++;
+    }
+    for (int s = 0; s < OBS_SHAPE_COUNT; s++)
+        assert_true(shapes[s] > 500); /* the draw covers all shapes */
+    assert_true(runs > 10000);
+}
+
+/* A request whose lane l has first + l * stride. */
+static obs_cost cost_of(obs_space space, obs_op op, uint32_t bytes, uint32_t mask, uint64_t first,
+                        int64_t stride)
+{
+    static uint64_t addr[32];
+    for (int i = 0; i < 32; i++)
+        addr[i] = first + (uint64_t)(stride * i);
+    obs_access access = {.space = space,
+                         .op = op,
+                         .bytes = bytes,
+                         .mask = mask,
+                         .addr = addr,
+                         .stride = mask == UINT32_MAX ? stride : OBS_IRREGULAR};
+    return obs_cost_of(&access);
+}
+
+static obs_cost load(uint32_t bytes, uint32_t mask, uint64_t first, int64_t stride)
+{
+    return cost_of(OBS_GLOBAL, OBS_LOAD, bytes, mask, first, stride);
+}
+
+static void expect_sectors(obs_cost c, uint32_t sectors, uint32_t fewest, obs_shape shape)
+{
+    assert_int_equal(c.sectors, sectors);
+    assert_int_equal(c.sectors_min, fewest);
+    assert_int_equal(c.shape, shape);
+}
+
+static void global_by_hand(void **state)
+{
+    const uint32_t full = UINT32_MAX;
+    (void)state;
+    expect_sectors(load(4, full, 4096, 4), 4, 4, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(load(4, full, 4100, 4), 5, 4, OBS_SHAPE_MISALIGNED);
+    expect_sectors(load(4, full, 4096 + 31 * 4, -4), 4, 4, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(load(4, full, 4096, 0), 1, 1, OBS_SHAPE_UNIFORM);
+    expect_sectors(load(4, full, 4096, 2048), 32, 4, OBS_SHAPE_STRIDED); /* a column of a matrix */
+    expect_sectors(load(4, full, 4096, 8), 8, 4, OBS_SHAPE_STRIDED);
+    expect_sectors(load(4, full, 4096, 12), 12, 4,
+                   OBS_SHAPE_STRIDED); /* one field of three floats */
+    expect_sectors(load(16, full, 4096, 16), 16, 16, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(load(16, full, 4096, 48), 32, 16, OBS_SHAPE_STRIDED);
+    expect_sectors(load(8, full, 4096, 40), 32, 8, OBS_SHAPE_STRIDED);
+    expect_sectors(load(1, full, 4096, 1), 1, 1, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(load(1, full, 4100, 1), 2, 1, OBS_SHAPE_MISALIGNED);
+    expect_sectors(load(8, full, 4096, 4), 5, 5, OBS_SHAPE_STRIDED); /* lanes overlap: 132 bytes */
+    expect_sectors(load(4, 0x7ff, 4096, 4), 2, 2, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(load(4, 0xfffffffe, 4096, 4), 4, 4,
+                   OBS_SHAPE_CONTIGUOUS); /* all but the first: no sector wasted */
+    expect_sectors(load(4, 0x55555555, 4096, 4), 4, 2, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(load(4, 0x55555555, 4100, 4), 4, 2,
+                   OBS_SHAPE_CONTIGUOUS); /* the last lane is not there */
+    expect_sectors(load(4, 0xd5555555, 4100, 4), 5, 3, OBS_SHAPE_MISALIGNED);
+    expect_sectors(load(4, 0x80, 4096, 4), 1, 1, OBS_SHAPE_UNIFORM);
+    expect_sectors(load(4, 0x3, 4096, 4096), 2, 1,
+                   OBS_SHAPE_IRREGULAR); /* two lanes make no stride */
+    expect_sectors(load(4, 0x7, 4096, 4096), 3, 1, OBS_SHAPE_STRIDED);
+    assert_int_equal(load(4, full, 4096, -2048).stride, -2048);
+    assert_int_equal(load(4, full, 4096, 4).lanes, 32);
+}
+
+static void expect_passes(obs_cost c, uint32_t passes, uint32_t fewest)
+{
+    assert_int_equal(c.wavefronts, passes);
+    assert_int_equal(c.wavefronts_min, fewest);
+    assert_int_equal(c.sectors, 0);
+    assert_int_equal(c.sectors_min, 0);
+}
+
+static obs_cost shared(obs_op op, uint32_t bytes, uint32_t mask, int64_t stride)
+{
+    return cost_of(OBS_SHARED, op, bytes, mask, 0, stride);
+}
+
+static void shared_by_hand(void **state)
+{
+    const uint32_t full = UINT32_MAX;
+    (void)state;
+    expect_passes(shared(OBS_LOAD, 4, full, 4), 1, 1);
+    expect_passes(shared(OBS_LOAD, 4, full, 128), 32, 1); /* a column of a 32 x 32 tile */
+    expect_passes(shared(OBS_LOAD, 4, full, 132), 1, 1);  /* padded */
+    expect_passes(shared(OBS_LOAD, 4, full, 8), 2, 1);
+    expect_passes(shared(OBS_LOAD, 4, full, 24), 2, 1);
+    expect_passes(shared(OBS_LOAD, 4, 0xffff, 8), 1, 1);
+    expect_passes(shared(OBS_LOAD, 4, full, 0), 1, 1);
+    expect_passes(shared(OBS_STORE, 4, full, 0), 1, 1);
+    expect_passes(shared(OBS_ATOMIC, 4, full, 0), 32, 1); /* atomics do not share */
+    expect_passes(shared(OBS_REDUCTION, 4, full, 4), 1, 1);
+    expect_passes(shared(OBS_LOAD, 1, full, 1), 1, 1);
+    expect_passes(shared(OBS_LOAD, 2, full, 128), 32, 1);
+    expect_passes(shared(OBS_LOAD, 8, full, 8), 2, 2);
+    expect_passes(shared(OBS_LOAD, 8, full, 0), 1, 1);
+    expect_passes(shared(OBS_STORE, 8, full, 0), 2, 2);
+    expect_passes(shared(OBS_LOAD, 8, full, 16), 4, 2);
+    expect_passes(shared(OBS_LOAD, 8, full, 128), 32, 2);
+    expect_passes(shared(OBS_LOAD, 8, 0x55555555, 8), 2,
+                  1); /* no lane has a partner: one group, 16 doubles apart */
+    expect_passes(shared(OBS_LOAD, 16, full, 16), 4, 4);
+    expect_passes(shared(OBS_LOAD, 16, full, 0), 2, 2);
+    expect_passes(shared(OBS_STORE, 16, full, 0), 4, 4);
+    expect_passes(shared(OBS_LOAD, 16, full, 144), 4, 4);
+    expect_passes(shared(OBS_LOAD, 16, full, 128), 32, 4);
+    expect_passes(shared(OBS_STORE, 4096, 1, 0), 32, 32); /* a bulk copy */
+}
+
+static void local_by_hand(void **state)
+{
+    const uint32_t full = UINT32_MAX;
+    (void)state;
+    expect_sectors(cost_of(OBS_LOCAL, OBS_LOAD, 4, full, 24, 0), 4, 4, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(cost_of(OBS_LOCAL, OBS_STORE, 16, full, 16, 0), 16, 16, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(cost_of(OBS_LOCAL, OBS_LOAD, 1, full, 3, 0), 4, 1, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(cost_of(OBS_LOCAL, OBS_LOAD, 4, full, 0, 4), 32, 4,
+                   OBS_SHAPE_STRIDED); /* another index a lane */
+    expect_sectors(cost_of(OBS_LOCAL, OBS_LOAD, 4, 0x80000001, 8, 0), 2, 1, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(cost_of(OBS_LOCAL, OBS_LOAD, 4, 1, 8, 0), 1, 1, OBS_SHAPE_CONTIGUOUS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(global_by_hand),
+        cmocka_unit_test(shared_by_hand),
+        cmocka_unit_test(local_by_hand),
+        cmocka_unit_test(random_requests_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
