@@ -1,0 +1,364 @@
+/* Device descriptions, attributes, properties and occupancy. */
+#include "cuda/device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define RECORDED WL_SOURCE_DIR "/tests/cuda/recorded/"
+
+static FILE *open_recorded(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, RECORDED "%s", name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    return file;
+}
+
+static cuda_device load(const char *name)
+{
+    cuda_device device;
+    wl_error err = {0};
+    if (cuda_device_load(name, &device, &err) != WL_OK)
+        fail_msg("%s", err.text);
+    return device;
+}
+
+static void every_description_loads(void **state)
+{
+    static const char *expected[] = {"a10",  "a100", "b200",    "gtx1080", "h100",
+                                     "h200", "l40s", "rtx4090", "t4",      "v100"};
+    char **ids;
+    size_t count;
+    (void)state;
+    assert_int_equal(cuda_device_list(&ids, &count, NULL), WL_OK);
+    assert_int_equal(count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(ids[i], expected[i]);
+        cuda_device device = load(ids[i]);
+        assert_string_equal(device.id, ids[i]);
+        assert_true(device.model.dram_bytes_per_second > 1e11);
+        assert_true(device.model.fp32 > 0);
+        /* Twice the clock times the width of the bus is the bandwidth that the data sheet rounds. */
+        double bus = 2e3 * device.attributes[CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE] *
+                     device.attributes[CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH] / 8;
+        assert_true(bus > 0.96 * device.model.dram_bytes_per_second);
+        assert_true(bus < 1.04 * device.model.dram_bytes_per_second);
+    }
+    cuda_device_list_free(ids, count);
+}
+
+static void names_are_found_in_any_case(void **state)
+{
+    cuda_device device;
+    wl_error err = {0};
+    (void)state;
+    assert_string_equal(load("H200").name, "NVIDIA H200");
+    assert_int_equal(load(WL_SOURCE_DIR "/devices/t4.json").sm, 75);
+    assert_int_equal(cuda_device_load("h201", &device, &err), WL_NOENT);
+    assert_non_null(strstr(err.text, "h200"));
+    assert_int_equal(cuda_device_load("/nonexistent/x.json", &device, &err), WL_NOENT);
+}
+
+static wl_status load_text(const char *text, wl_error *err)
+{
+    char path[] = "/tmp/wl_device_XXXXXX.json";
+    cuda_device device;
+    int file = mkstemps(path, 5);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+    wl_status status = cuda_device_load(path, &device, err);
+    unlink(path);
+    return status;
+}
+
+static void bad_descriptions_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *word;
+    } cases[] = {
+        {"", "1:0"},
+        {"[1]", "not an object"},
+        {"{\"name\": \"x\",\n \"nam\": 1}", "nam"},
+        {"{\"name\": 3}", "name"},
+        {"{\"inherits\": \"sm_90\"}", "missing"},
+        {"{\"inherits\": \"../h200\"}", "inherits"},
+        {"{\"inherits\": \"sm_12\"}", "sm_12"},
+        {"{\"attributes\": {\"max_thread\": 1}}", "max_thread"},
+        {"{\"attributes\": {\"warp_size\": -1}}", "warp_size"},
+        {"{\"attributes\": {\"warp_size\": 99999999999}}", "warp_size"},
+        {"{\"sm\": {\"carveouts\": [2, 1]}}", "ascending"},
+        {"{\"sm\": {\"carveouts\": []}}", "carveouts"},
+        {"{\"sm\": 4}", "sm"},
+        {"{\"model\": {\"fp16\": 4}}", "fp16"},
+        {"{\"source\": []}", "source"},
+        {"{\"inherits\": \"sm_90\", \"name\": \"x\", \"source\": [\"y\"], \"memory_bytes\": 5,"
+         " \"attributes\": {\"multiprocessor_count\": 1, \"clock_rate\": 1, \"memory_clock_rate\": 1,"
+         " \"global_memory_bus_width\": 1, \"l2_cache_size\": 1}, \"sm\": {\"partitions\": 0}}",
+         "incomplete"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wl_error err = {0};
+        assert_int_not_equal(load_text(cases[i].text, &err), WL_OK);
+        if (!strstr(err.text, cases[i].word))
+            fail_msg("case %zu: \"%s\" lacks \"%s\"", i, err.text, cases[i].word);
+    }
+}
+
+/* What the chip reports, in all that is a matter of the chip. */
+static int is_chip(int number)
+{
+    static const struct {
+        const char *source;
+    } rows[CUDA_ATTRIBUTES] = {
+#define X(number, id, source, value) [number] = {#source},
+#include "cuda/attributes.def"
+#undef X
+    };
+    return rows[number].source && strcmp(rows[number].source, "CHIP") == 0;
+}
+
+static void h200_attributes_are_those_of_the_chip(void **state)
+{
+    cuda_device device = load("h200");
+    FILE *file = open_recorded("h200_attributes.txt");
+    char line[4096];
+    int number, expected, value, compared = 0;
+    (void)state;
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "%d %d", &number, &expected) != 2)
+            continue;
+        assert_true(cuda_device_attribute(&device, number, &value));
+        if (is_chip(number) && value != expected)
+            fail_msg("%s is %d, on the chip %d", cuda_attribute_name(number), value, expected);
+        compared += is_chip(number);
+    }
+    fclose(file);
+    assert_true(compared > 70);
+    assert_false(cuda_device_attribute(&device, 0, &value));
+    assert_false(cuda_device_attribute(&device, 149, &value));
+    assert_false(cuda_device_attribute(&device, -5, &value));
+    assert_false(cuda_device_attribute(&device, 100000, &value));
+}
+
+static size_t unhex(const char *text, unsigned char *out, size_t size)
+{
+    size_t n = 0;
+    unsigned byte;
+    while (n < size && sscanf(text + 2 * n, "%2x", &byte) == 1)
+        out[n++] = (unsigned char)byte;
+    return n;
+}
+
+#define A_NONE 0
+enum {
+#define X(number, id, source, value) A_##id = number,
+#include "cuda/attributes.def"
+#undef X
+};
+
+static void h200_properties_are_those_of_the_chip(void **state)
+{
+    cuda_device device = load("h200");
+    cudaDeviceProp_v13 ours, theirs;
+    FILE *file = open_recorded("h200_attributes.txt");
+    char line[4096] = "";
+    int compared = 0;
+    (void)state;
+    while (fgets(line, sizeof line, file) && strncmp(line, "prop ", 5) != 0)
+        continue;
+    fclose(file);
+    assert_int_equal(unhex(line + 5, (unsigned char *)&theirs, sizeof theirs), sizeof theirs);
+    cuda_device_prop_v13(&device, 0, &ours);
+    assert_string_equal(ours.name, theirs.name);
+    assert_int_equal(ours.totalGlobalMem, theirs.totalGlobalMem);
+#define FIELD(type, name, count, attribute)                                                                            \
+    if (A_##attribute && is_chip(A_##attribute)) {                                                                     \
+        if (memcmp(&ours.name, &theirs.name, sizeof ours.name) != 0)                                                   \
+            fail_msg("%s differs", #name);                                                                             \
+        compared++;                                                                                                    \
+    }
+#define NO_FIELD(type, name, count, attribute)
+#define ALL FIELD
+#define OLD NO_FIELD
+#define NEW FIELD
+#define V12 NO_FIELD
+#define V13 FIELD
+#include "cuda/device_prop.def"
+#undef ALL
+#undef OLD
+#undef NEW
+#undef V12
+#undef V13
+    assert_true(compared > 40);
+}
+
+static void properties_of_older_releases_agree(void **state)
+{
+    cuda_device device = load("a100");
+    cudaDeviceProp_v11 v11;
+    cudaDeviceProp_v12 v12;
+    cudaDeviceProp_v13 v13;
+    (void)state;
+    cuda_device_prop_v11(&device, 1, &v11);
+    cuda_device_prop_v12(&device, 1, &v12);
+    cuda_device_prop_v13(&device, 1, &v13);
+    assert_memory_equal(&v11, &v12, offsetof(cudaDeviceProp_v12, hostRegisterSupported));
+    assert_int_equal(v12.clockRate, 1410000);
+    assert_int_equal(v13.multiProcessorCount, v12.multiProcessorCount);
+    assert_int_equal(v13.pciBusID, v11.pciBusID);
+    assert_int_equal(v12.maxGridSize[2], 65535);
+    assert_memory_equal(v11.uuid.bytes, v13.uuid.bytes, 16);
+    cuda_device_prop_v13(&device, 0, &v13);
+    assert_memory_not_equal(v11.uuid.bytes, v13.uuid.bytes, 16);
+}
+
+/* ---- occupancy ---- */
+
+static uint32_t blocks(const char *name, uint32_t threads, uint32_t registers, uint32_t shared)
+{
+    cuda_device device = load(name);
+    cuda_footprint block = {threads, registers, 0, shared, -1};
+    return cuda_occupancy_of(&device, &block).blocks;
+}
+
+static void published_examples(void **state)
+{
+    (void)state;
+    /* CUDA C++ Best Practices Guide, "Calculating Occupancy": 7.0, 37 registers, 128 and 320 threads. */
+    assert_int_equal(blocks("v100", 128, 37, 0), 12);
+    assert_int_equal(blocks("v100", 320, 37, 0), 4);
+    /* CUDA C++ Programming Guide, "Multiprocessor Level": 6.x, 512 threads, 64 and 65 registers. */
+    assert_int_equal(blocks("gtx1080", 512, 64, 0), 2);
+    assert_int_equal(blocks("gtx1080", 512, 65, 0), 1);
+    /* Tuning guides: the limits of resident warps and blocks. */
+    assert_int_equal(blocks("a10", 32, 16, 0), 16);
+    assert_int_equal(blocks("l40s", 32, 16, 0), 24);
+    assert_int_equal(blocks("t4", 1024, 32, 0), 1);
+    assert_int_equal(blocks("a10", 512, 32, 0), 3);
+    /* A block may have 99 KB of an 8.6 SM, and no more. */
+    assert_int_equal(blocks("a10", 128, 32, 99 * 1024), 1);
+    assert_int_equal(blocks("a10", 128, 32, 99 * 1024 + 1), 0);
+    assert_int_equal(blocks("a100", 2000, 32, 0), 0);
+    assert_int_equal(blocks("a100", 0, 32, 0), 0);
+    assert_int_equal(blocks("a100", 32, 256, 0), 0);
+}
+
+static int check_line(const cuda_device *device, const char *line)
+{
+    unsigned registers, fixed, threads, carveout, bytes, expected;
+    int used = 0, compared = 0, taken;
+    cuda_footprint block = {0};
+    block.carveout = -1;
+    if (sscanf(line, "occ %u %u %u:%n", &registers, &fixed, &threads, &used) == 3 && used)
+        block.threads = threads;
+    else if (sscanf(line, "carve %u %u %u:%n", &carveout, &registers, &fixed, &used) == 3 && used)
+        block.threads = 128, block.carveout = (int)carveout;
+    else
+        return 0;
+    block.registers = registers;
+    block.static_shared = fixed;
+    while (sscanf(line + used, " %u=%u%n", &bytes, &expected, &taken) == 2) {
+        block.dynamic_shared = bytes;
+        if (cuda_occupancy_of(device, &block).blocks != expected)
+            fail_msg("%u blocks at %u bytes: %s", cuda_occupancy_of(device, &block).blocks, bytes, line);
+        used += taken;
+        compared++;
+    }
+    return compared;
+}
+
+static int check_available(const cuda_device *device, const char *line)
+{
+    unsigned registers, fixed, wanted, threads, expected = 0;
+    char answer[16];
+    if (sscanf(line, "avail %u %u %u %u: %15s", &registers, &fixed, &wanted, &threads, answer) != 5)
+        return 0;
+    cuda_footprint block = {threads, registers, fixed, 0, -1};
+    if (answer[0] != '!')
+        expected = (unsigned)strtoul(answer, NULL, 10);
+    assert_int_equal(cuda_occupancy_shared(device, &block, wanted), expected);
+    return 1;
+}
+
+static int check_best(const cuda_device *device, const char *line)
+{
+    unsigned registers, fixed, most, limit, dynamic, grid, threads;
+    uint32_t min_grid;
+    if (sscanf(line, "best %u %u %u %u %u: %u %u", &registers, &fixed, &most, &limit, &dynamic, &grid, &threads) != 7)
+        return 0;
+    cuda_footprint block = {0, registers, fixed, dynamic, -1};
+    if (limit == 0 || limit > most)
+        limit = most;
+    assert_int_equal(cuda_occupancy_best(device, &block, limit, NULL, &min_grid), threads);
+    assert_int_equal(min_grid, grid);
+    return 1;
+}
+
+static void occupancy_is_that_of_the_chip(void **state)
+{
+    cuda_device device = load("h200");
+    FILE *file = open_recorded("h200_occupancy.txt");
+    char line[4096];
+    int occupancies = 0, available = 0, best = 0;
+    (void)state;
+    while (fgets(line, sizeof line, file)) {
+        occupancies += check_line(&device, line);
+        available += check_available(&device, line);
+        best += check_best(&device, line);
+    }
+    fclose(file);
+    assert_true(occupancies > 800);
+    assert_true(available >= 90);
+    assert_int_equal(best, 18);
+}
+
+static size_t shared_of(int threads)
+{
+    return (size_t)threads * 200;
+}
+
+static void block_sizes_may_depend_on_shared_memory(void **state)
+{
+    cuda_device device = load("h200");
+    cuda_footprint block = {0, 32, 0, 0, -1};
+    uint32_t grid;
+    (void)state;
+    uint32_t threads = cuda_occupancy_best(&device, &block, 0, shared_of, &grid);
+    block.threads = threads;
+    block.dynamic_shared = (uint32_t)shared_of((int)threads);
+    uint32_t resident = cuda_occupancy_of(&device, &block).blocks * threads;
+    for (uint32_t t = 1; t <= 1024; t++) {
+        block.threads = t;
+        block.dynamic_shared = (uint32_t)shared_of((int)t);
+        if (t % 32 == 0)
+            assert_true(cuda_occupancy_of(&device, &block).blocks * t <= resident);
+    }
+    assert_int_equal(grid, resident / threads * 132);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_description_loads),
+        cmocka_unit_test(names_are_found_in_any_case),
+        cmocka_unit_test(bad_descriptions_are_refused),
+        cmocka_unit_test(h200_attributes_are_those_of_the_chip),
+        cmocka_unit_test(h200_properties_are_those_of_the_chip),
+        cmocka_unit_test(properties_of_older_releases_agree),
+        cmocka_unit_test(published_examples),
+        cmocka_unit_test(occupancy_is_that_of_the_chip),
+        cmocka_unit_test(block_sizes_may_depend_on_shared_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
