@@ -30,18 +30,17 @@ typedef struct rep_data {
     prof_launch_rows launches;          /* of all kernels, by id */
     prof_instruction_rows instructions; /* a row a launch; empty without REP_PART_LAUNCH_ROWS */
     prof_instruction_rows totals;       /* over all launches of a kernel */
-    prof_code_rows *code;               /* kernels.count of them, same order as `kernels` */
-    rep_source *sources;                /* files.count of them, same order as `files` */
+    prof_code_rows code;                /* of all kernels */
+    rep_source *sources;                /* files.count of them, in the order of `files`; or NULL */
     prof_skip_rows skips;
     prof_message_rows messages;
     prof_unsupported_rows unsupported;
     ana_kernels kernel_table;
-    ana_source_lines line_table;
     ana_memory memory;
     const ana_findings *findings;
     uint32_t nheats; /* heat maps chosen for the HTML report; none without REP_PART_HEATS */
     prof_heat *heats;
-    uint32_t heats_left_out; /* maps of the profile that were not chosen */
+    uint64_t heats_left_out; /* maps of the profile that were not chosen */
 } rep_data;
 
 enum {

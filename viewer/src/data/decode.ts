@@ -55,6 +55,11 @@ export function u32(report: Report, column: Column): Uint32Array {
   return new Uint32Array(report.section, column[0], column[1]);
 }
 
+export function f64(report: Report, column: Column): Float64Array {
+  checked(report, column, 8);
+  return new Float64Array(report.section, column[0], column[1]);
+}
+
 export function u16(report: Report, column: Column): Uint16Array {
   checked(report, column, 2);
   return new Uint16Array(report.section, column[0], column[1]);

@@ -1,4 +1,4 @@
-import { type Report, u16, u32 } from "./decode";
+import { f64, type Report, u16, u32 } from "./decode";
 import type { HeatMap } from "./payload";
 
 export const WORDS = 8;
@@ -42,7 +42,7 @@ export interface HeatTable {
 
 export function heatTable(report: Report, map: HeatMap): HeatTable {
   const c = map.columns;
-  const skip = u32(report, c.skip);
+  const skip = f64(report, c.skip);
   const repeat = u32(report, c.repeat);
   const first = new Float64Array(map.rows);
   let at = map.first_sector;

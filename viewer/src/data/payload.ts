@@ -168,10 +168,10 @@ export interface HeatMap {
   sectors: number;
   dropped: number; // sectors that the collector left out
   left_out: number; // sectors that the report left out
-  merged: boolean; // runs are alike in temperatures only; histories are united
+  merged: boolean; // runs are alike in temperatures only; the rest is of their first sector
   pcsets: number[][];
   columns: {
-    skip: Column; // u32: sectors between the run before and this one
+    skip: Column; // f64: sectors between the run before and this one
     repeat: Column; // u32: sectors of the run
     history: Column; // u32: warps that touched the sector
     word: Column; // u32, 8 planes of `rows`: warps that touched word 0, 1, ...

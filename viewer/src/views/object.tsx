@@ -167,7 +167,6 @@ function MergedNote({ t, row }: { t: HeatTable; row: DisplayRow | undefined }) {
     <p class="hint">
       {exact(row.sectors)} sectors in a row have equal temperatures; their warps differ. Details are
       of the first one. Untick “collapse” to see each.
-      {t.map.merged ? " Warps are united." : ""}
     </p>
   );
 }

@@ -1,0 +1,218 @@
+#include "report/impl.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct csv {
+    const rep_data *d;
+    FILE *out;
+    wl_arena *arena;
+    bool first;
+} csv;
+
+const char *rep_table_name(rep_table table)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+#include "report/tables.def"
+#undef X
+    };
+    return table < REP_TABLE_COUNT ? names[table] : "";
+}
+
+static void separate(csv *c)
+{
+    if (!c->first)
+        fputc(',', c->out);
+    c->first = false;
+}
+
+/* NULL: an empty field. */
+static void text(csv *c, const char *value)
+{
+    separate(c);
+    if (!value)
+        return;
+    const char *clean = rep_clean(c->arena, value, false);
+    if (!clean)
+        return;
+    if (!strpbrk(clean, ",\"\r\n")) {
+        fputs(clean, c->out);
+        return;
+    }
+    fputc('"', c->out);
+    for (; *clean; clean++) {
+        if (*clean == '"')
+            fputc('"', c->out);
+        fputc(*clean, c->out);
+    }
+    fputc('"', c->out);
+}
+
+static void count(csv *c, uint64_t value)
+{
+    separate(c);
+    fprintf(c->out, "%" PRIu64, value);
+}
+
+static void known(csv *c, bool is_known, uint64_t value)
+{
+    if (is_known)
+        count(c, value);
+    else
+        separate(c);
+}
+
+static void number(csv *c, double value)
+{
+    separate(c);
+    if (value >= 0)
+        fprintf(c->out, "%.10g", value);
+}
+
+static void end(csv *c)
+{
+    fputs("\r\n", c->out);
+    c->first = true;
+}
+
+static void place(csv *c, uint32_t file, uint32_t line)
+{
+    text(c, file && line ? rep_file_path(c->d, file) : NULL);
+    known(c, file && line, line);
+}
+
+static void instructions(csv *c)
+{
+    fputs("launch,kernel,pc,op,instruction,space,object,file,line,bytes,executions,requests,active_"
+          "lanes,"
+          "sectors,sectors_min,wavefronts,wavefronts_min,uniform,contiguous,misaligned,strided,"
+          "irregular,stride\r\n",
+          c->out);
+    for (uint32_t i = 0; i < c->d->instructions.count; i++) {
+        const prof_instruction *row = &c->d->instructions.rows[i];
+        const prof_code *code = prof_find_code(&c->d->code, row->kernel, row->c.pc);
+        bool shared = row->c.space == OBS_SHARED;
+        count(c, row->launch);
+        text(c, rep_kernel_name(c->d, row->kernel));
+        count(c, row->c.pc);
+        text(c, prof_access_text(row->c.op));
+        text(c, code ? code->text : NULL);
+        text(c, prof_space_text(row->c.space));
+        text(c, rep_object_name(c->d, row->c.object));
+        place(c, code ? code->file : 0, code ? code->line : 0);
+        count(c, row->c.bytes);
+        count(c, row->executions);
+        count(c, row->c.requests);
+        count(c, row->c.active_lanes);
+        known(c, !shared, row->c.sectors);
+        known(c, !shared, row->c.sectors_min);
+        known(c, shared, row->c.wavefronts);
+        known(c, shared, row->c.wavefronts_min);
+        count(c, row->c.uniform);
+        count(c, row->c.contiguous);
+        count(c, row->c.misaligned);
+        count(c, row->c.strided);
+        count(c, row->c.irregular);
+        separate(c);
+        if (row->c.strided)
+            fprintf(c->out, "%" PRId64, row->c.stride);
+        end(c);
+    }
+}
+
+static void findings(csv *c)
+{
+    fputs("pattern,title,kernel,object,file,line,excess,unit,share_of_kernel,share_of_program,"
+          "launches,summary,advice\r\n",
+          c->out);
+    for (uint32_t i = 0; i < c->d->findings->count; i++) {
+        const ana_finding *f = &c->d->findings->rows[i];
+        const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
+        bool line = f->nlines > 0 && f->lines[0].file;
+        text(c, pattern->name);
+        text(c, pattern->title);
+        text(c, rep_kernel_name(c->d, f->kernel));
+        text(c, rep_object_name(c->d, f->object));
+        text(c, line ? f->lines[0].file : NULL);
+        known(c, line, line ? f->lines[0].line : 0);
+        count(c, f->excess);
+        text(c, ana_unit_text(pattern->unit));
+        number(c, f->share_of_kernel);
+        number(c, f->share_of_program);
+        count(c, f->launches);
+        text(c, f->summary);
+        text(c, f->advice && *f->advice ? f->advice : pattern->remedy);
+        end(c);
+    }
+}
+
+static void launches(csv *c)
+{
+    fputs("id,process,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z,stream,"
+          "dynamic_shared,static_shared,registers,warp_instructions,thread_instructions,"
+          "host_seconds,device_seconds,blocks_run,blocks_observed,blocks_sampled,error,fault\r\n",
+          c->out);
+    for (uint32_t i = 0; i < c->d->launches.count; i++) {
+        const prof_launch *l = &c->d->launches.rows[i];
+        count(c, l->id);
+        count(c, l->process);
+        text(c, rep_kernel_name(c->d, l->kernel));
+        for (int k = 0; k < 3; k++)
+            count(c, l->grid[k]);
+        for (int k = 0; k < 3; k++)
+            count(c, l->block[k]);
+        count(c, l->stream);
+        count(c, l->dynamic_shared);
+        count(c, l->static_shared);
+        known(c, l->registers > 0, l->registers);
+        known(c, l->blocks_run > 0, l->warp_instructions);
+        known(c, l->blocks_run > 0, l->thread_instructions);
+        number(c, l->host_seconds);
+        number(c, l->device_seconds);
+        count(c, l->blocks_run);
+        count(c, l->blocks_observed);
+        count(c, l->blocks_sampled);
+        separate(c);
+        fprintf(c->out, "%d", l->error);
+        text(c, l->fault[0] ? l->fault : NULL);
+        end(c);
+    }
+}
+
+static void objects(csv *c)
+{
+    fputs("id,process,name,kind,space,kernel,bytes,file,line,function,freed\r\n", c->out);
+    for (uint32_t i = 0; i < c->d->objects.count; i++) {
+        const prof_object *o = &c->d->objects.rows[i];
+        count(c, o->id);
+        known(c, o->process > 0, o->process);
+        text(c, o->name);
+        text(c, prof_object_kind_text(o->kind));
+        text(c, prof_space_text(o->space));
+        text(c, rep_kernel_name(c->d, o->kernel));
+        count(c, o->bytes);
+        place(c, o->file, o->line);
+        text(c, o->function[0] ? o->function : NULL);
+        known(c, o->process > 0, o->freed);
+        end(c);
+    }
+}
+
+wl_status rep_csv(const rep_data *data, rep_table table, FILE *out, wl_error *err)
+{
+    static void (*const writers[REP_TABLE_COUNT])(csv *) = {
+        [REP_TABLE_INSTRUCTIONS] = instructions,
+        [REP_TABLE_FINDINGS] = findings,
+        [REP_TABLE_LAUNCHES] = launches,
+        [REP_TABLE_OBJECTS] = objects,
+    };
+    if (table >= REP_TABLE_COUNT)
+        return wl_fail(err, WL_ARG, "there is no such table");
+    csv c = {.d = data, .out = out, .arena = wl_arena_new(), .first = true};
+    if (!c.arena)
+        return wl_fail(err, WL_NOMEM, "not enough memory to write the table");
+    writers[table](&c);
+    wl_arena_free(c.arena);
+    return rep_done(out, false, err);
+}

@@ -1,0 +1,132 @@
+/* What the reporters share: looking things up, numbers and names as text, tables, JSON rows. Internal to src/report. */
+#ifndef WL_REPORT_IMPL_H
+#define WL_REPORT_IMPL_H
+
+#include "report/report.h"
+
+#include <jansson.h>
+
+/* ---- text (utf8.c): all input may come from an untrusted profile ---- */
+
+/* Columns that valid UTF-8 takes in a terminal. */
+size_t rep_width(const char *text);
+/* A copy in which bytes that are no UTF-8 are U+FFFD; with `printable` control characters are spaces, too, so that a
+ * terminal obeys nothing in it. */
+char *rep_clean(wl_arena *arena, const char *text, bool printable);
+/* At most `columns` columns of clean text, an ellipsis in the middle or at the end of what was shortened. */
+char *rep_shorten_middle(wl_arena *arena, const char *text, size_t columns);
+char *rep_shorten_end(wl_arena *arena, const char *text, size_t columns);
+/* Bytes of the character at *text, at least 1; *code is U+FFFD for what is no UTF-8. */
+size_t rep_decode(const char *text, uint32_t *code);
+size_t rep_code_width(uint32_t code);
+
+/* ---- numbers (number.c) ---- */
+
+char *rep_count(wl_arena *arena, uint64_t value);         /* 1,234,567 */
+char *rep_short_count(wl_arena *arena, uint64_t value);   /* 1.23 M */
+char *rep_ratio(wl_arena *arena, double num, double den); /* 32.0; "" where den is 0 */
+char *rep_percent(wl_arena *arena, double share);         /* 12 % */
+char *rep_bytes(wl_arena *arena, uint64_t value);         /* 4 KiB */
+char *rep_seconds(wl_arena *arena, double value);         /* 12.0 ms */
+char *rep_dim(wl_arena *arena, const uint32_t dim[3]);    /* 16x16 */
+char *rep_plural(wl_arena *arena, uint64_t n, const char *one, const char *many);
+char *rep_quantity(wl_arena *arena, double value, const char *unit);
+
+/* ---- lookup (lookup.c) ---- */
+
+const char *rep_kernel_name(const rep_data *data, uint32_t kernel); /* NULL: unknown */
+const char *rep_object_name(const rep_data *data, uint32_t object); /* NULL: unknown */
+const char *rep_file_path(const rep_data *data, uint32_t file);     /* NULL: unknown */
+const prof_file *rep_file_by_path(const rep_data *data, const char *path);
+const char *rep_base_name(const char *path);
+/* "demo.cu:12"; NULL without line information. */
+char *rep_place(wl_arena *arena, const char *path, uint32_t line);
+/* A line of a loaded source file without its newline; NULL where the text is not there. */
+char *rep_source_line(const rep_data *data, wl_arena *arena, uint32_t file, uint32_t line);
+bool rep_loaded_text(const rep_data *data, uint32_t file, const char **text, size_t *length);
+/* "cudaMalloc (demo.cu:65)"; NULL for 0. */
+char *rep_call_text(const rep_data *data, wl_arena *arena, uint32_t call);
+
+/* What one source line did in one way: all its loads from global memory, say. */
+typedef struct rep_line {
+    uint32_t kernel, file, line; /* 0, 0: without line information; then pc tells */
+    uint32_t pc;                 /* of the first instruction */
+    uint8_t op, space;
+    uint64_t requests, active_lanes, sectors, sectors_min, wavefronts, wavefronts_min;
+} rep_line;
+
+typedef struct rep_lines {
+    uint32_t count;
+    rep_line *rows; /* by kernel, file, line, pc */
+} rep_lines;
+
+wl_status rep_lines_of(const rep_data *data, wl_arena *arena, rep_lines *out);
+uint64_t rep_excess(uint64_t now, uint64_t min); /* 0 where min is more */
+
+/* ---- tables of a terminal (grid.c) ---- */
+
+typedef struct rep_column {
+    const char *head;
+    bool right;    /* aligned */
+    bool flexible; /* takes what width is left, and is shortened to it */
+    bool middle;   /* shortened in the middle rather than at the end */
+} rep_column;
+
+typedef struct rep_grid rep_grid;
+
+rep_grid *rep_grid_new(wl_arena *arena, const rep_column *columns, size_t ncolumns);
+/* ncolumns strings, "" for an empty cell; they must outlive the grid. */
+bool rep_grid_add(rep_grid *grid, const char *const *cells);
+/* `width` 0: unlimited. Columns without content are left out. */
+void rep_grid_draw(const rep_grid *grid, unsigned indent, unsigned width, const char *head_on,
+                   const char *head_off, FILE *out);
+
+/* ---- JSON rows (row.c): absent where the value is unknown ---- */
+
+void rep_put_text(json_t *row, const char *key, const char *text); /* NULL: absent */
+void rep_put_count(json_t *row, const char *key, uint64_t value);
+void rep_put_seconds(json_t *row, const char *key, double value); /* negative: absent */
+void rep_put_number(json_t *row, const char *key, double value);  /* whole ones without a point */
+void rep_put_dim(json_t *row, const char *key, const uint32_t dim[3]);
+void rep_put(json_t *row, const char *key, json_t *value); /* takes the reference */
+json_t *rep_text_json(const char *text);
+
+/* Writes rows as they come, so that a large table is never in memory as a whole. */
+typedef struct rep_json_out {
+    FILE *out;
+    bool first_key, first_row, failed;
+} rep_json_out;
+
+void rep_json_begin(rep_json_out *j, FILE *out);
+void rep_json_value(rep_json_out *j, const char *key, json_t *value); /* takes the reference */
+void rep_json_array(rep_json_out *j, const char *key);
+void rep_json_row(rep_json_out *j, json_t *row); /* takes the reference */
+void rep_json_array_end(rep_json_out *j);
+void rep_json_end(rep_json_out *j);
+
+/* The end of every drawing: what the stream says. */
+wl_status rep_done(FILE *out, bool failed, wl_error *err);
+
+/* ---- the HTML report's heat maps (heatpack.c) ---- */
+
+typedef struct rep_section { /* the payload's binary section */
+    uint8_t *data;
+    size_t count, capacity;
+    bool failed;
+} rep_section;
+
+typedef struct rep_pack_budget {
+    uint32_t map_runs; /* of one map; more are merged, then left out */
+    uint64_t all_runs; /* still to be had, of all maps */
+} rep_pack_budget;
+
+/* The row of the payload's "maps" for one heat map; its columns go into the section. NULL without memory or budget. */
+json_t *rep_pack_heat(const prof_heat *heat, rep_section *section, rep_pack_budget *budget);
+
+/* The payload's container, as docs/report-payload.md has it. */
+wl_status rep_payload_bytes(const rep_data *data, uint8_t **out, size_t *size, wl_error *err);
+
+/* The page with a mark in the place of its data; NULL where warplens was built without it (page.c). */
+const char *rep_page(size_t *size);
+
+#endif

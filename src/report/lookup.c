@@ -1,0 +1,174 @@
+#include "report/impl.h"
+
+#include <string.h>
+
+const char *rep_kernel_name(const rep_data *data, uint32_t kernel)
+{
+    const prof_kernel *found = prof_find_kernel(&data->kernels, kernel);
+    return found ? found->name : NULL;
+}
+
+const char *rep_object_name(const rep_data *data, uint32_t object)
+{
+    const prof_object *found = prof_find_object(&data->objects, object);
+    return found ? found->name : NULL;
+}
+
+const char *rep_file_path(const rep_data *data, uint32_t file)
+{
+    const prof_file *found = prof_find_file(&data->files, file);
+    return found ? found->path : NULL;
+}
+
+const prof_file *rep_file_by_path(const rep_data *data, const char *path)
+{
+    const prof_file *by_name = NULL;
+    for (uint32_t i = 0; path && i < data->files.count; i++) {
+        const prof_file *file = &data->files.rows[i];
+        if (strcmp(file->path, path) == 0)
+            return file;
+        if (!by_name && strcmp(file->name, path) == 0)
+            by_name = file;
+    }
+    return by_name;
+}
+
+const char *rep_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *rep_place(wl_arena *arena, const char *path, uint32_t line)
+{
+    return path && line ? wl_arena_printf(arena, "%s:%u", rep_base_name(path), line) : NULL;
+}
+
+bool rep_loaded_text(const rep_data *data, uint32_t file, const char **text, size_t *length)
+{
+    for (uint32_t i = 0; data->sources && i < data->files.count; i++) {
+        const rep_source *source = &data->sources[i];
+        if (source->file != file || !source->text)
+            continue;
+        *text = source->text;
+        *length = source->length;
+        return true;
+    }
+    return false;
+}
+
+char *rep_source_line(const rep_data *data, wl_arena *arena, uint32_t file, uint32_t line)
+{
+    const char *text;
+    size_t length;
+    if (!file || !line || !rep_loaded_text(data, file, &text, &length))
+        return NULL;
+    const char *end = text + length;
+    for (uint32_t n = 1; n < line && text < end; n++) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        text = newline ? newline + 1 : end;
+    }
+    if (text >= end)
+        return NULL;
+    const char *newline = memchr(text, '\n', (size_t)(end - text));
+    size_t bytes = (size_t)((newline ? newline : end) - text);
+    if (bytes > 0 && text[bytes - 1] == '\r')
+        bytes--;
+    return wl_arena_strndup(arena, text, bytes);
+}
+
+char *rep_call_text(const rep_data *data, wl_arena *arena, uint32_t call)
+{
+    const prof_call *found = prof_find_call(&data->calls, call);
+    if (!found)
+        return NULL;
+    const char *place = rep_place(arena, rep_file_path(data, found->file), found->line);
+    return place ? wl_arena_printf(arena, "%s (%s)", found->api, place)
+                 : wl_arena_strdup(arena, found->api);
+}
+
+uint64_t rep_excess(uint64_t now, uint64_t min)
+{
+    return now > min ? now - min : 0;
+}
+
+static bool same_line(const rep_line *a, const rep_line *b)
+{
+    if (a->kernel != b->kernel || a->op != b->op || a->space != b->space)
+        return false;
+    return a->line ? a->file == b->file && a->line == b->line : !b->line && a->pc == b->pc;
+}
+
+static void add_counts(rep_line *row, const obs_insn *c)
+{
+    row->requests += c->requests;
+    row->active_lanes += c->active_lanes;
+    row->sectors += c->sectors;
+    row->sectors_min += c->sectors_min;
+    row->wavefronts += c->wavefronts;
+    row->wavefronts_min += c->wavefronts_min;
+}
+
+static rep_line line_of(const rep_data *data, const prof_instruction *i)
+{
+    const prof_code *code = prof_find_code(&data->code, i->kernel, i->c.pc);
+    rep_line row = {.kernel = i->kernel, .pc = i->c.pc, .op = i->c.op, .space = i->c.space};
+    if (code && code->file && code->line) {
+        row.file = code->file;
+        row.line = code->line;
+    }
+    return row;
+}
+
+#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
+
+static int by_place(const void *left, const void *right)
+{
+    const rep_line *a = left, *b = right;
+    int order = ORDER(a->kernel, b->kernel);
+    order = order ? order : ORDER(a->file, b->file);
+    order = order ? order : ORDER(a->line, b->line);
+    order = order ? order : ORDER(a->pc, b->pc);
+    order = order ? order : ORDER(a->space, b->space);
+    return order ? order : ORDER(a->op, b->op);
+}
+
+/* Adds up neighbours in the sorted rows. A line's rows stand together, but ways to access may alternate, so a row looks
+ * back over its whole line. */
+static uint32_t merge(rep_line *rows, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t k = kept;
+        while (k > 0 && rows[k - 1].kernel == rows[i].kernel && rows[k - 1].file == rows[i].file &&
+               rows[k - 1].line == rows[i].line && !same_line(&rows[k - 1], &rows[i]))
+            k--;
+        if (k > 0 && same_line(&rows[k - 1], &rows[i])) {
+            obs_insn c = {.requests = rows[i].requests,
+                          .active_lanes = rows[i].active_lanes,
+                          .sectors = rows[i].sectors,
+                          .sectors_min = rows[i].sectors_min,
+                          .wavefronts = rows[i].wavefronts,
+                          .wavefronts_min = rows[i].wavefronts_min};
+            add_counts(&rows[k - 1], &c);
+        } else {
+            rows[kept++] = rows[i];
+        }
+    }
+    return kept;
+}
+
+wl_status rep_lines_of(const rep_data *data, wl_arena *arena, rep_lines *out)
+{
+    rep_line *rows = wl_new_array(arena, rep_line, data->totals.count + 1);
+    if (!rows)
+        return WL_NOMEM;
+    for (uint32_t i = 0; i < data->totals.count; i++) {
+        rows[i] = line_of(data, &data->totals.rows[i]);
+        add_counts(&rows[i], &data->totals.rows[i].c);
+    }
+    qsort(rows, data->totals.count, sizeof *rows, by_place);
+    out->rows = rows;
+    out->count = merge(rows, data->totals.count);
+    return WL_OK;
+}

@@ -1,0 +1,582 @@
+#include "report/impl.h"
+
+#include "base/version.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    MAX_LAUNCHES = 2000,
+    WHOLE_LINES = 1500,
+    CONTEXT = 30,
+    MAP_RUNS = 1 << 16,
+    ALL_RUNS = 1 << 19
+};
+
+/* ---- program and device ---- */
+
+static void put_start(json_t *row, int64_t start_ns)
+{
+    char text[40];
+    time_t seconds = (time_t)(start_ns / 1000000000);
+    struct tm utc;
+    if (start_ns > 0 && gmtime_r(&seconds, &utc) &&
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc))
+        rep_put_text(row, "started", text);
+}
+
+static json_t *program_json(const rep_data *d)
+{
+    json_t *row = json_object(), *arguments = json_array();
+    const prof_process *p = d->processes.count ? &d->processes.rows[0] : NULL;
+    for (uint32_t i = 1; p && i < p->argc; i++)
+        json_array_append_new(arguments, rep_text_json(p->argv[i]));
+    rep_put_text(row, "executable", p ? p->executable : "unknown");
+    rep_put(row, "arguments", arguments);
+    rep_put_count(row, "processes", d->processes.count);
+    if (p && p->host[0])
+        rep_put_text(row, "host", p->host);
+    if (p)
+        put_start(row, p->start_ns);
+    rep_put_text(row, "collector", d->info.collector);
+    return row;
+}
+
+static json_t *device_json(const rep_data *d)
+{
+    const prof_device *device = &d->devices.rows[0];
+    char cc[32];
+    snprintf(cc, sizeof cc, "%u.%u", device->cc_major, device->cc_minor);
+    json_t *row = json_object();
+    rep_put_text(row, "name", device->name);
+    rep_put_text(row, "compute_capability", cc);
+    if (device->num_sms)
+        rep_put_count(row, "sms", device->num_sms);
+    if (device->global_bytes)
+        rep_put_count(row, "bytes", device->global_bytes);
+    return row;
+}
+
+/* ---- sources: the whole file where it is short, else windows around the lines that matter ---- */
+
+typedef struct needed { /* by line, 1 .. count */
+    bool *lines;
+    uint32_t count;
+    bool any;
+} needed;
+
+static void need(needed *n, uint32_t line)
+{
+    n->any = true;
+    uint32_t from = line > CONTEXT ? line - CONTEXT : 1;
+    for (uint32_t i = from; i <= n->count && i <= line + CONTEXT; i++)
+        n->lines[i] = true;
+}
+
+static void need_lines(const rep_data *d, uint32_t file, needed *n)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < d->code.count; i++) {
+        const prof_code *code = &d->code.rows[i];
+        if (code->file == file && code->line != last)
+            need(n, code->line);
+        last = code->file == file ? code->line : 0;
+    }
+    for (uint32_t i = 0; i < d->kernels.count; i++)
+        if (d->kernels.rows[i].file == file)
+            need(n, d->kernels.rows[i].line);
+    for (uint32_t i = 0; i < d->objects.count; i++)
+        if (d->objects.rows[i].file == file)
+            need(n, d->objects.rows[i].line);
+}
+
+static uint32_t count_lines(const char *text, size_t length)
+{
+    uint32_t count = 1;
+    for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + length - p))); p++)
+        count++;
+    return count;
+}
+
+static void add_chunk(json_t *chunks, uint32_t first, const char *from, const char *to)
+{
+    char *text = strndup(from, (size_t)(to - from));
+    json_t *chunk = json_object();
+    rep_put_count(chunk, "first", first);
+    rep_put_text(chunk, "text", text ? text : "");
+    json_array_append_new(chunks, chunk);
+    free(text);
+}
+
+static json_t *chunks_json(const char *text, size_t length, const needed *n)
+{
+    json_t *chunks = json_array();
+    const char *end = text + length, *start = NULL;
+    uint32_t first = 0;
+    for (uint32_t line = 1; line <= n->count; line++) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        if (n->lines[line] && !start) {
+            start = text;
+            first = line;
+        } else if (!n->lines[line] && start) {
+            add_chunk(chunks, first, start, text - 1);
+            start = NULL;
+        }
+        text = newline ? newline + 1 : end;
+    }
+    if (start)
+        add_chunk(chunks, first, start, end);
+    return chunks;
+}
+
+/* NULL where the report says nothing about the file. */
+static json_t *file_json(const rep_data *d, const prof_file *file)
+{
+    const char *text = "";
+    size_t length = 0;
+    bool loaded = rep_loaded_text(d, file->id, &text, &length);
+    needed n = {.count = loaded ? count_lines(text, length) : 0};
+    n.lines = calloc((size_t)n.count + 2, sizeof *n.lines);
+    if (!n.lines)
+        return NULL;
+    need_lines(d, file->id, &n);
+    json_t *row = NULL;
+    if (n.any) {
+        if (n.count <= WHOLE_LINES)
+            memset(n.lines, true, n.count + 1);
+        row = json_object();
+        rep_put_count(row, "id", file->id);
+        rep_put_text(row, "path", file->path);
+        if (!loaded && file->missing[0])
+            rep_put_text(row, "missing", file->missing);
+        rep_put(row, "chunks", loaded ? chunks_json(text, length, &n) : json_array());
+    }
+    free(n.lines);
+    return row;
+}
+
+/* ---- kernels and launches ---- */
+
+static const prof_launch *costliest_launch(const rep_data *d, uint32_t kernel)
+{
+    const prof_launch *best = NULL;
+    for (uint32_t i = 0; i < d->launches.count; i++) {
+        const prof_launch *l = &d->launches.rows[i];
+        if (l->kernel == kernel && (!best || l->thread_instructions > best->thread_instructions))
+            best = l;
+    }
+    return best;
+}
+
+static json_t *kernel_json(const rep_data *d, const ana_kernel *k)
+{
+    static const uint32_t unknown[3] = {0, 0, 0};
+    const prof_kernel *kernel = prof_find_kernel(&d->kernels, k->kernel);
+    const prof_launch *launch = costliest_launch(d, k->kernel);
+    json_t *row = json_object();
+    rep_put_count(row, "id", k->kernel);
+    rep_put_text(row, "name", kernel ? kernel->name : "unknown");
+    rep_put_text(row, "short_name", kernel ? kernel->short_name : "unknown");
+    if (kernel && kernel->module[0])
+        rep_put_text(row, "module", rep_base_name(kernel->module));
+    if (kernel && kernel->file && kernel->line) {
+        rep_put_count(row, "file", kernel->file);
+        rep_put_count(row, "line", kernel->line);
+    }
+    rep_put_count(row, "launches", k->launches);
+    rep_put_dim(row, "grid", launch ? launch->grid : unknown);
+    rep_put_dim(row, "block", launch ? launch->block : unknown);
+    rep_put_count(row, "thread_instructions", k->counts.thread_instructions);
+    rep_put_count(row, "requests", k->counts.requests);
+    rep_put_count(row, "sectors", k->counts.sectors);
+    rep_put_count(row, "sectors_min", k->counts.sectors_min);
+    rep_put_count(row, "wavefronts", k->counts.wavefronts);
+    rep_put_count(row, "wavefronts_min", k->counts.wavefronts_min);
+    return row;
+}
+
+static bool is_example(const rep_data *d, uint32_t launch)
+{
+    for (uint32_t i = 0; i < d->findings->count; i++)
+        if (d->findings->rows[i].example_launch == launch)
+            return true;
+    for (uint32_t i = 0; i < d->nheats; i++)
+        if (d->heats[i].info.launch == launch)
+            return true;
+    return false;
+}
+
+static json_t *launch_json(const prof_launch *l)
+{
+    json_t *row = json_object();
+    rep_put_count(row, "id", l->id);
+    rep_put_count(row, "kernel", l->kernel);
+    rep_put_dim(row, "grid", l->grid);
+    rep_put_dim(row, "block", l->block);
+    rep_put_count(row, "stream", l->stream);
+    if (l->blocks_run > 0)
+        rep_put_count(row, "thread_instructions", l->thread_instructions);
+    rep_put_seconds(row, "host_seconds", l->host_seconds);
+    rep_put_seconds(row, "device_seconds", l->device_seconds);
+    rep_put_count(row, "blocks_run", l->blocks_run);
+    rep_put_count(row, "blocks_observed", l->blocks_observed);
+    rep_put_count(row, "blocks_sampled", l->blocks_sampled);
+    if (l->fault[0])
+        rep_put_text(row, "fault", l->fault);
+    return row;
+}
+
+/* Returns how many were left out. */
+static uint32_t launches(rep_json_out *j, const rep_data *d)
+{
+    uint32_t left_out = 0;
+    rep_json_array(j, "launches");
+    for (uint32_t i = 0; i < d->launches.count; i++) {
+        if (i < MAX_LAUNCHES || is_example(d, d->launches.rows[i].id))
+            rep_json_row(j, launch_json(&d->launches.rows[i]));
+        else
+            left_out++;
+    }
+    rep_json_array_end(j);
+    return left_out;
+}
+
+/* ---- instructions, objects ---- */
+
+static json_t *shapes_json(const obs_insn *c)
+{
+    json_t *shapes = json_object();
+    rep_put_count(shapes, "uniform", c->uniform);
+    rep_put_count(shapes, "contiguous", c->contiguous);
+    rep_put_count(shapes, "misaligned", c->misaligned);
+    rep_put_count(shapes, "strided", c->strided);
+    rep_put_count(shapes, "irregular", c->irregular);
+    return shapes;
+}
+
+static json_t *instruction_json(const rep_data *d, const prof_instruction *i)
+{
+    const prof_code *code = prof_find_code(&d->code, i->kernel, i->c.pc);
+    json_t *row = json_object();
+    rep_put_count(row, "kernel", i->kernel);
+    rep_put_count(row, "pc", i->c.pc);
+    rep_put_count(row, "executions", i->executions);
+    rep_put_text(row, "op", prof_access_text(i->c.op));
+    rep_put_text(row, "space", prof_space_text(i->c.space));
+    if (i->c.object)
+        rep_put_count(row, "object", i->c.object);
+    if (code && code->file && code->line) {
+        rep_put_count(row, "file", code->file);
+        rep_put_count(row, "line", code->line);
+    }
+    if (code)
+        rep_put_text(row, "text", code->text);
+    rep_put_count(row, "bytes", i->c.bytes);
+    rep_put_count(row, "requests", i->c.requests);
+    rep_put_count(row, "active_lanes", i->c.active_lanes);
+    rep_put_count(row, "sectors", i->c.sectors);
+    rep_put_count(row, "sectors_min", i->c.sectors_min);
+    rep_put_count(row, "wavefronts", i->c.wavefronts);
+    rep_put_count(row, "wavefronts_min", i->c.wavefronts_min);
+    rep_put(row, "shapes", shapes_json(&i->c));
+    rep_put_number(row, "stride", (double)i->c.stride);
+    return row;
+}
+
+static json_t *object_json(const prof_object *o)
+{
+    json_t *row = json_object();
+    rep_put_count(row, "id", o->id);
+    rep_put_text(row, "name", o->name);
+    rep_put_text(row, "kind", prof_object_kind_text(o->kind));
+    rep_put_text(row, "space", prof_space_text(o->space));
+    rep_put_count(row, "bytes", o->bytes);
+    if (o->base < (UINT64_C(1) << 53)) /* what the page's numbers hold */
+        rep_put_count(row, "base", o->base);
+    if (o->kernel)
+        rep_put_count(row, "kernel", o->kernel);
+    if (o->file && o->line) {
+        rep_put_count(row, "file", o->file);
+        rep_put_count(row, "line", o->line);
+    }
+    if (o->function[0])
+        rep_put_text(row, "function", o->function);
+    if (o->process)
+        rep_put(row, "freed", json_boolean(o->freed));
+    return row;
+}
+
+/* ---- findings ---- */
+
+static json_t *finding_line_json(const rep_data *d, const ana_line *l)
+{
+    const prof_file *file = rep_file_by_path(d, l->file);
+    json_t *row = json_object();
+    if (file && l->line) {
+        rep_put_count(row, "file", file->id);
+        rep_put_count(row, "line", l->line);
+    }
+    rep_put_count(row, "pc", l->pc);
+    rep_put_count(row, "requests", l->requests);
+    rep_put_count(row, "sectors", l->sectors);
+    rep_put_count(row, "sectors_min", l->sectors_min);
+    rep_put_count(row, "wavefronts", l->wavefronts);
+    rep_put_count(row, "wavefronts_min", l->wavefronts_min);
+    return row;
+}
+
+static json_t *evidence_json(const ana_evidence *e)
+{
+    json_t *row = json_object();
+    rep_put_text(row, "name", e->name);
+    rep_put_text(row, "label", e->label);
+    rep_put_number(row, "value", e->value);
+    rep_put_text(row, "unit", e->unit);
+    return row;
+}
+
+static json_t *sector_json(const ana_sector *s)
+{
+    json_t *row = json_object(), *words = json_array();
+    rep_put_number(row, "offset", (double)(int64_t)s->offset);
+    rep_put_count(row, "temperature", s->temperature);
+    for (int w = 0; w < OBS_WORDS_PER_SECTOR; w++)
+        json_array_append_new(words, json_integer(s->word[w]));
+    rep_put(row, "words", words);
+    return row;
+}
+
+static json_t *finding_json(const rep_data *d, const ana_finding *f)
+{
+    const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
+    json_t *row = json_object(), *lines = json_array(), *evidence = json_array(),
+           *sectors = json_array();
+    for (uint32_t i = 0; i < f->nlines; i++)
+        json_array_append_new(lines, finding_line_json(d, &f->lines[i]));
+    for (uint32_t i = 0; i < f->nevidence; i++)
+        json_array_append_new(evidence, evidence_json(&f->evidence[i]));
+    for (uint32_t i = 0; i < f->nsectors; i++)
+        json_array_append_new(sectors, sector_json(&f->sectors[i]));
+    rep_put_text(row, "pattern", pattern->name);
+    rep_put_text(row, "title", pattern->title);
+    rep_put_text(row, "remedy", pattern->remedy);
+    rep_put_count(row, "kernel", f->kernel);
+    if (f->object)
+        rep_put_count(row, "object", f->object);
+    rep_put_text(row, "space", prof_space_text(f->space));
+    rep_put_count(row, "launches", f->launches);
+    rep_put_count(row, "example_launch", f->example_launch);
+    rep_put_text(row, "unit", ana_unit_text(pattern->unit));
+    rep_put_count(row, "excess", f->excess);
+    rep_put_number(row, "share_of_kernel", f->share_of_kernel);
+    rep_put_number(row, "share_of_program", f->share_of_program);
+    rep_put_text(row, "summary", f->summary ? f->summary : "");
+    rep_put_text(row, "advice", f->advice ? f->advice : "");
+    rep_put(row, "lines", lines);
+    rep_put(row, "evidence", evidence);
+    rep_put(row, "sectors", sectors);
+    return row;
+}
+
+/* ---- memory, coverage ---- */
+
+static json_t *memory_json(const rep_data *d, wl_arena *arena)
+{
+    json_t *memory = json_object(), *peaks = json_array();
+    if (d->processes.count > 0)
+        rep_put_count(memory, "peak_bytes", d->memory.peak_bytes);
+    for (uint32_t i = 0; i < d->memory.npeaks; i++) {
+        const ana_peak *peak = &d->memory.peaks[i];
+        json_t *row = json_object(), *objects = json_array();
+        rep_put_count(row, "bytes", peak->bytes);
+        rep_put_text(row, "call", rep_call_text(d, arena, peak->call));
+        for (uint32_t k = 0; k < peak->nobjects; k++)
+            json_array_append_new(objects, json_integer(peak->objects[k]));
+        rep_put(row, "objects", objects);
+        json_array_append_new(peaks, row);
+    }
+    rep_put(memory, "peaks", peaks);
+    return memory;
+}
+
+static json_t *skipped_json(const rep_data *d)
+{
+    json_t *skipped = json_array();
+    for (uint32_t i = 0; i < d->skips.count; i++) {
+        json_t *row = json_object();
+        rep_put_text(row, "kernel", d->skips.rows[i].kernel);
+        rep_put_text(row, "reason", d->skips.rows[i].reason);
+        rep_put_count(row, "launches", d->skips.rows[i].count);
+        json_array_append_new(skipped, row);
+    }
+    return skipped;
+}
+
+static void add_message(json_t *messages, const char *level, const char *text)
+{
+    json_t *row = json_object();
+    rep_put_text(row, "level", level);
+    rep_put_text(row, "text", text);
+    json_array_append_new(messages, row);
+}
+
+static json_t *messages_json(const rep_data *d, wl_arena *arena)
+{
+    static const char *const levels[] = {"error", "warning", "info", "debug"};
+    json_t *messages = json_array();
+    for (uint32_t i = 0; i < d->messages.count; i++)
+        add_message(messages, levels[d->messages.rows[i].level & 3], d->messages.rows[i].text);
+    for (uint32_t i = 0; i < d->launches.count; i++)
+        if (d->launches.rows[i].fault[0])
+            add_message(messages, "error",
+                        wl_arena_printf(arena, "launch %u failed: %s", d->launches.rows[i].id,
+                                        d->launches.rows[i].fault));
+    return messages;
+}
+
+static json_t *coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_left_out,
+                             uint32_t launches_left_out)
+{
+    const prof_coverage *c = &d->coverage;
+    json_t *row = json_object(), *calls = json_array(), *cut_off = json_array();
+    rep_put_count(row, "launches_seen", c->launches_seen);
+    rep_put_count(row, "launches_observed", c->launches_observed);
+    rep_put_count(row, "kernels_seen", c->kernels_seen);
+    rep_put_count(row, "kernels_observed", c->kernels_observed);
+    rep_put_count(row, "blocks_run", c->blocks_run);
+    rep_put_count(row, "blocks_observed", c->blocks_observed);
+    rep_put_count(row, "blocks_sampled", c->blocks_sampled);
+    rep_put_count(row, "records_dropped", c->records_dropped);
+    rep_put_count(row, "sectors_dropped", c->sectors_dropped);
+    rep_put_count(row, "processes", c->processes);
+    rep_put_count(row, "objects_without_site", c->objects_without_site);
+    rep_put_count(row, "sources_missing", c->sources_missing);
+    for (uint32_t i = 0; i < d->processes.count; i++)
+        if (d->processes.rows[i].cut_off)
+            json_array_append_new(cut_off, rep_text_json(d->processes.rows[i].cut_off));
+    for (uint32_t i = 0; i < d->unsupported.count; i++)
+        json_array_append_new(calls, rep_text_json(d->unsupported.rows[i].api));
+    rep_put(row, "cut_off", cut_off);
+    rep_put(row, "skipped", skipped_json(d));
+    rep_put(row, "unsupported_calls", calls);
+    rep_put(row, "messages", messages_json(d, arena));
+    rep_put_count(row, "maps_left_out", maps_left_out);
+    rep_put_count(row, "launches_left_out", launches_left_out);
+    return row;
+}
+
+/* ---- the whole ---- */
+
+/* Returns how many of the loaded maps found no room. */
+static uint32_t maps(rep_json_out *j, const rep_data *d, rep_section *section)
+{
+    rep_pack_budget budget = {MAP_RUNS, ALL_RUNS};
+    uint32_t left_out = 0;
+    rep_json_array(j, "maps");
+    for (uint32_t i = 0; i < d->nheats; i++) {
+        json_t *map = rep_pack_heat(&d->heats[i], section, &budget);
+        if (map)
+            rep_json_row(j, map);
+        else
+            left_out++;
+    }
+    rep_json_array_end(j);
+    return left_out;
+}
+
+static void tables(rep_json_out *j, const rep_data *d)
+{
+    rep_json_array(j, "files");
+    for (uint32_t i = 0; i < d->files.count; i++) {
+        json_t *file = file_json(d, &d->files.rows[i]);
+        if (file)
+            rep_json_row(j, file);
+    }
+    rep_json_array_end(j);
+    rep_json_array(j, "kernels");
+    for (uint32_t i = 0; i < d->kernel_table.count; i++)
+        rep_json_row(j, kernel_json(d, &d->kernel_table.rows[i]));
+    rep_json_array_end(j);
+    rep_json_array(j, "instructions");
+    for (uint32_t i = 0; i < d->totals.count; i++)
+        rep_json_row(j, instruction_json(d, &d->totals.rows[i]));
+    rep_json_array_end(j);
+    rep_json_array(j, "objects");
+    for (uint32_t i = 0; i < d->objects.count; i++)
+        rep_json_row(j, object_json(&d->objects.rows[i]));
+    rep_json_array_end(j);
+    rep_json_array(j, "findings");
+    for (uint32_t i = 0; i < d->findings->count; i++)
+        rep_json_row(j, finding_json(d, &d->findings->rows[i]));
+    rep_json_array_end(j);
+}
+
+static bool document(const rep_data *d, rep_section *section, wl_arena *arena, FILE *out)
+{
+    rep_json_out j;
+    rep_json_begin(&j, out);
+    rep_json_value(&j, "schema", json_string("warplens-report/1"));
+    rep_json_value(&j, "version", json_string(WARPLENS_VERSION));
+    rep_json_value(&j, "program", program_json(d));
+    if (d->devices.count > 0)
+        rep_json_value(&j, "device", device_json(d));
+    tables(&j, d);
+    uint32_t launches_left_out = launches(&j, d);
+    uint64_t maps_left_out = d->heats_left_out + maps(&j, d, section);
+    rep_json_value(&j, "memory", memory_json(d, arena));
+    rep_json_value(&j, "coverage", coverage_json(d, arena, maps_left_out, launches_left_out));
+    rep_json_end(&j);
+    return !j.failed && !section->failed;
+}
+
+static void put_u32(uint8_t *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* u32 "WLRP", u32 bytes of the JSON text, the text, zeros up to a multiple of 8, the section. */
+static uint8_t *container(const char *text, size_t length, const rep_section *section, size_t *size)
+{
+    size_t start = (8 + length + 7) / 8 * 8;
+    uint8_t *bytes = length <= UINT32_MAX ? calloc(1, start + section->count + 1) : NULL;
+    if (!bytes)
+        return NULL;
+    memcpy(bytes, "WLRP", 4);
+    put_u32(bytes + 4, (uint32_t)length);
+    memcpy(bytes + 8, text, length);
+    if (section->count > 0)
+        memcpy(bytes + start, section->data, section->count);
+    *size = start + section->count;
+    return bytes;
+}
+
+wl_status rep_payload_bytes(const rep_data *data, uint8_t **out, size_t *size, wl_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    rep_section section = {0};
+    wl_arena *arena = wl_arena_new();
+    FILE *stream = arena ? open_memstream(&text, &length) : NULL;
+    bool done = stream && document(data, &section, arena, stream);
+    done = stream && fclose(stream) == 0 && done;
+    *out = done ? container(text, length, &section, size) : NULL;
+    free(text);
+    free(section.data);
+    wl_arena_free(arena);
+    return *out ? WL_OK : wl_fail(err, WL_NOMEM, "not enough memory for the report's data");
+}
+
+wl_status rep_payload(const rep_data *data, FILE *out, wl_error *err)
+{
+    uint8_t *bytes;
+    size_t size;
+    wl_status status = rep_payload_bytes(data, &bytes, &size, err);
+    if (status != WL_OK)
+        return status;
+    fwrite(bytes, 1, size, out);
+    free(bytes);
+    return rep_done(out, false, err);
+}

@@ -1,0 +1,430 @@
+#include "base/log.h"
+#include "report/impl.h"
+
+#include <string.h>
+
+enum { DEFAULT_WIDTH = 100, NAME_WIDTH = 64, FINDING_LINES = 4, TOP_KERNELS = 20, WRAP_MOST = 100 };
+
+typedef struct style { /* escape sequences, "" without colour */
+    const char *bold, *dim, *warn, *good, *off;
+} style;
+
+typedef struct text {
+    const rep_data *d;
+    const rep_text_options *o;
+    wl_arena *arena;
+    FILE *out;
+    style s;
+    rep_lines lines;
+} text;
+
+static const char *clean(const text *t, const char *s)
+{
+    const char *result = s ? rep_clean(t->arena, s, true) : NULL;
+    return result ? result : "";
+}
+
+/* ---- paragraphs ---- */
+
+/* Prints words from column `indent` on, broken at the width. The first line's indent is already printed. */
+static void wrap(const text *t, unsigned indent, const char *words)
+{
+    size_t most = t->o->width && t->o->width < WRAP_MOST ? t->o->width : WRAP_MOST;
+    size_t column = indent;
+    for (const char *p = clean(t, words); *p;) {
+        size_t length = strcspn(p, " ");
+        char *word = wl_arena_strndup(t->arena, p, length);
+        size_t width = word ? rep_width(word) : 0;
+        if (column > indent && column + 1 + width > most) {
+            fprintf(t->out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', t->out);
+            column++;
+        }
+        fputs(word ? word : "", t->out);
+        column += width;
+        p += length + strspn(p + length, " ");
+    }
+    fputc('\n', t->out);
+}
+
+static void title(const text *t, const char *heading, const char *note)
+{
+    fprintf(t->out, "\n%s%s%s", t->s.bold, heading, t->s.off);
+    if (note)
+        fprintf(t->out, "  %s%s%s", t->s.dim, note, t->s.off);
+    fputc('\n', t->out);
+}
+
+/* A name cut to what is left of the line behind `used` columns. */
+static const char *name(const text *t, const char *s, size_t used)
+{
+    size_t most = NAME_WIDTH;
+    if (!t->o->width)
+        return clean(t, s);
+    if (used + NAME_WIDTH > t->o->width)
+        most = t->o->width > used + 16 ? t->o->width - used : 16;
+    const char *result = rep_shorten_middle(t->arena, clean(t, s), most);
+    return result ? result : "";
+}
+
+/* ---- header ---- */
+
+static const char *collector_text(const char *collector)
+{
+    if (strcmp(collector, "emulate") == 0)
+        return "emulated, no GPU used";
+    if (strcmp(collector, "inline") == 0)
+        return "on the GPU, launches replayed or probed";
+    return strcmp(collector, "sass") == 0 ? "on the GPU, machine code patched" : collector;
+}
+
+static const char *command_line(const text *t)
+{
+    if (t->d->processes.count == 0)
+        return "no process was recorded";
+    const prof_process *p = &t->d->processes.rows[0];
+    const char *line = rep_base_name(p->executable);
+    for (uint32_t i = 1; i < p->argc; i++)
+        line = wl_arena_printf(t->arena, "%s %s", line ? line : "", p->argv[i]);
+    if (t->d->processes.count > 1)
+        line = wl_arena_printf(t->arena, "%s  (%u processes)", line ? line : "",
+                               t->d->processes.count);
+    return line ? line : "";
+}
+
+static void header(const text *t)
+{
+    const rep_data *d = t->d;
+    fprintf(t->out, "%s%s%s\n", t->s.bold,
+            t->o->width ? rep_shorten_end(t->arena, clean(t, command_line(t)), t->o->width)
+                        : clean(t, command_line(t)),
+            t->s.off);
+    for (uint32_t i = 0; i < d->devices.count && i < 1; i++)
+        fprintf(t->out, "device     %s, compute capability %u.%u\n",
+                clean(t, d->devices.rows[i].name), d->devices.rows[i].cc_major,
+                d->devices.rows[i].cc_minor);
+    if (d->info.collector[0])
+        fprintf(t->out, "collector  %s (%s), warplens %s\n", clean(t, d->info.collector),
+                clean(t, collector_text(d->info.collector)), clean(t, d->info.version));
+    if (d->memory.peak_bytes > 0)
+        fprintf(t->out, "memory     %s at the peak\n", rep_bytes(t->arena, d->memory.peak_bytes));
+}
+
+/* ---- kernels ---- */
+
+static void kernels(const text *t)
+{
+    static const rep_column columns[] = {
+        {"kernel", .flexible = true, .middle = true},
+        {"launches", .right = true},
+        {"instructions", .right = true},
+        {"requests", .right = true},
+        {"sectors", .right = true},
+        {"a request", .right = true},
+        {"fewest", .right = true},
+        {"wavefronts", .right = true},
+        {"conflicts", .right = true},
+        {"findings", .right = true},
+    };
+    const ana_kernels *table = &t->d->kernel_table;
+    rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
+    uint32_t shown = 0;
+    for (uint32_t i = 0; grid && i < table->count; i++) {
+        const ana_kernel *row = &table->rows[i];
+        const ana_counts *c = &row->counts;
+        const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, row->kernel);
+        if ((t->o->kernel && t->o->kernel != row->kernel) ||
+            (!t->o->all_lines && shown >= TOP_KERNELS))
+            continue;
+        uint64_t global = 0; /* requests that move sectors */
+        for (uint32_t k = 0; k < t->lines.count; k++)
+            if (t->lines.rows[k].kernel == row->kernel && t->lines.rows[k].space != OBS_SHARED)
+                global += t->lines.rows[k].requests;
+        const char *cells[] = {
+            clean(t, kernel ? kernel->short_name : "unknown"),
+            rep_count(t->arena, row->launches),
+            rep_short_count(t->arena, c->thread_instructions),
+            rep_count(t->arena, c->requests),
+            c->sectors ? rep_count(t->arena, c->sectors) : "",
+            c->sectors ? rep_ratio(t->arena, (double)c->sectors, (double)global) : "",
+            c->sectors ? rep_ratio(t->arena, (double)c->sectors_min, (double)global) : "",
+            c->wavefronts ? rep_count(t->arena, c->wavefronts) : "",
+            c->wavefronts ? rep_count(t->arena, rep_excess(c->wavefronts, c->wavefronts_min)) : "",
+            row->nfindings ? rep_count(t->arena, row->nfindings) : "none",
+        };
+        rep_grid_add(grid, cells);
+        shown++;
+    }
+    if (!grid || shown == 0)
+        return;
+    title(t, "Kernels", "dearest first; sectors a request, now and the fewest possible");
+    rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
+    if (!t->o->kernel && shown < table->count)
+        fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, table->count - shown,
+                t->s.off);
+}
+
+/* ---- findings ---- */
+
+static void cost_of(const ana_line *l, ana_unit unit, uint64_t *now, uint64_t *min)
+{
+    *now = unit == ANA_WAVEFRONTS ? l->wavefronts : l->sectors;
+    *min = unit == ANA_WAVEFRONTS ? l->wavefronts_min : l->sectors_min;
+}
+
+static void finding_line(const text *t, const ana_line *l, ana_unit unit)
+{
+    const prof_file *file = rep_file_by_path(t->d, l->file);
+    const char *place = rep_place(t->arena, l->file, l->line);
+    if (!place)
+        place = wl_arena_printf(t->arena, "instruction %u (no line information)", l->pc);
+    char *code = rep_source_line(t->d, t->arena, file ? file->id : 0, l->line);
+    const char *source = clean(t, code);
+    source += strspn(source, " ");
+    place = clean(t, place);
+    size_t used = 5 + rep_width(place) + 2;
+    if (t->o->width && t->o->width > used)
+        source = rep_shorten_end(t->arena, source, t->o->width - used);
+    fprintf(t->out, "     %s%s%s%s%s\n", t->s.warn, place, t->s.off, *source ? "  " : "", source);
+    uint64_t now, min;
+    cost_of(l, unit, &now, &min);
+    if (unit == ANA_BYTES || l->requests == 0)
+        return;
+    fprintf(t->out, "       %s, %s %s (at the least %s): %s a request, could be %s\n",
+            rep_plural(t->arena, l->requests, "request", "requests"), rep_count(t->arena, now),
+            ana_unit_text(unit), rep_count(t->arena, min),
+            rep_ratio(t->arena, (double)now, (double)l->requests),
+            rep_ratio(t->arena, (double)min, (double)l->requests));
+}
+
+static void evidence(const text *t, const ana_finding *f)
+{
+    const char *line = "";
+    for (uint32_t i = 0; line && i < f->nevidence; i++)
+        line = wl_arena_printf(t->arena, "%s%s%s %s", line, i > 0 ? ", " : "", f->evidence[i].label,
+                               rep_quantity(t->arena, f->evidence[i].value, f->evidence[i].unit));
+    if (!line || !*line)
+        return;
+    fprintf(t->out, "     %sseen%s  ", t->s.dim, t->s.off);
+    wrap(t, 11, line);
+}
+
+static void finding(const text *t, const ana_finding *f, uint32_t number)
+{
+    const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
+    const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, f->kernel);
+    const char *object = rep_object_name(t->d, f->object);
+    fprintf(t->out, "%3u. %s%s%s  %s%s%s\n", number, t->s.bold, pattern->title, t->s.off, t->s.dim,
+            pattern->name, t->s.off);
+    fprintf(t->out, "     %s%s of the program's %s%s, %s too many; %s of the kernel's\n", t->s.warn,
+            rep_percent(t->arena, f->share_of_program), ana_unit_text(pattern->unit), t->s.off,
+            rep_count(t->arena, f->excess), rep_percent(t->arena, f->share_of_kernel));
+    fprintf(t->out, "     kernel %s\n", name(t, kernel ? kernel->short_name : "unknown", 12));
+    fprintf(t->out, "     object %s\n", name(t, object ? object : "unknown", 12));
+    for (uint32_t i = 0; i < f->nlines && i < FINDING_LINES; i++)
+        finding_line(t, &f->lines[i], pattern->unit);
+    if (f->nlines > FINDING_LINES)
+        fprintf(t->out, "     and %u more lines\n", f->nlines - FINDING_LINES);
+    fprintf(t->out, "     %swhy%s   ", t->s.dim, t->s.off);
+    wrap(t, 11, f->summary);
+    evidence(t, f);
+    fprintf(t->out, "     %sfix%s   ", t->s.good, t->s.off);
+    wrap(t, 11, f->advice && *f->advice ? f->advice : pattern->remedy);
+}
+
+static void findings(const text *t)
+{
+    const ana_findings *all = t->d->findings;
+    uint32_t shown = 0, of = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (t->o->kernel && all->rows[i].kernel != t->o->kernel)
+            continue;
+        of++;
+        if (t->o->findings && shown >= t->o->findings)
+            continue;
+        if (shown == 0)
+            title(t, "Findings", "dearest first, by their share of the program's traffic");
+        else
+            fputc('\n', t->out);
+        finding(t, &all->rows[i], i + 1);
+        shown++;
+    }
+    if (of == 0) {
+        title(t, "Findings", NULL);
+        fprintf(t->out, "  %s\n",
+                t->d->coverage.launches_observed > 0
+                    ? "none: no access pattern costs enough to be worth a change"
+                    : "none: no kernel launch was observed");
+    } else if (shown < of) {
+        fprintf(t->out, "\n     %sand %u more findings%s\n", t->s.dim, of - shown, t->s.off);
+    }
+}
+
+/* ---- lines ---- */
+
+static bool has_findings(const text *t, uint32_t kernel)
+{
+    for (uint32_t i = 0; i < t->d->findings->count; i++)
+        if (t->d->findings->rows[i].kernel == kernel)
+            return true;
+    return false;
+}
+
+static void line_row(const text *t, rep_grid *grid, const rep_line *l)
+{
+    char *place = rep_place(t->arena, rep_file_path(t->d, l->file), l->line);
+    const char *source = clean(t, rep_source_line(t->d, t->arena, l->file, l->line));
+    if (!place) {
+        const prof_code *code = prof_find_code(&t->d->code, l->kernel, l->pc);
+        place = wl_arena_printf(t->arena, "pc %u", l->pc);
+        source = clean(t, code ? code->text : NULL);
+    }
+    bool shared = l->space == OBS_SHARED;
+    const char *cells[] = {
+        clean(t, place),
+        wl_arena_printf(t->arena, "%s %s", prof_access_text(l->op), prof_space_text(l->space)),
+        rep_count(t->arena, l->requests),
+        shared ? "" : rep_count(t->arena, l->sectors),
+        shared ? "" : rep_ratio(t->arena, (double)l->sectors, (double)l->requests),
+        shared ? "" : rep_ratio(t->arena, (double)l->sectors_min, (double)l->requests),
+        shared ? rep_count(t->arena, l->wavefronts) : "",
+        shared ? rep_count(t->arena, rep_excess(l->wavefronts, l->wavefronts_min)) : "",
+        source + strspn(source, " "),
+    };
+    rep_grid_add(grid, cells);
+}
+
+static void lines_of(const text *t, uint32_t kernel)
+{
+    static const rep_column columns[] = {
+        {"line", .flexible = true, .middle = true},
+        {.head = "access"},
+        {"requests", .right = true},
+        {"sectors", .right = true},
+        {"a request", .right = true},
+        {"fewest", .right = true},
+        {"wavefronts", .right = true},
+        {"conflicts", .right = true},
+        {"source", .flexible = true},
+    };
+    rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
+    uint32_t shown = 0;
+    for (uint32_t i = 0; grid && i < t->lines.count; i++) {
+        if (t->lines.rows[i].kernel != kernel)
+            continue;
+        line_row(t, grid, &t->lines.rows[i]);
+        shown++;
+    }
+    if (!grid || shown == 0)
+        return;
+    const prof_kernel *found = prof_find_kernel(&t->d->kernels, kernel);
+    title(t, "Lines of", name(t, found ? found->name : "unknown", 10));
+    rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
+}
+
+static void lines(const text *t)
+{
+    for (uint32_t i = 0; i < t->d->kernel_table.count; i++) {
+        uint32_t kernel = t->d->kernel_table.rows[i].kernel;
+        if (t->o->kernel ? kernel == t->o->kernel : t->o->all_lines || has_findings(t, kernel))
+            lines_of(t, kernel);
+    }
+}
+
+/* ---- coverage ---- */
+
+static void fact(const text *t, bool good, const char *words)
+{
+    fprintf(t->out, "  %s%s%s ", good ? t->s.good : t->s.warn, good ? "+" : "!", t->s.off);
+    wrap(t, 4, words ? words : "");
+}
+
+static void part(const text *t, uint64_t n, uint64_t of, const char *what)
+{
+    fact(t, n == of,
+         wl_arena_printf(t->arena, "%s of %s %s", rep_count(t->arena, n), rep_count(t->arena, of),
+                         what));
+}
+
+static void left_out(const text *t)
+{
+    const rep_data *d = t->d;
+    for (uint32_t i = 0; i < d->skips.count; i++)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s of %s not observed: %s",
+                             rep_plural(t->arena, d->skips.rows[i].count, "launch", "launches"),
+                             d->skips.rows[i].kernel, d->skips.rows[i].reason));
+    for (uint32_t i = 0; i < d->launches.count; i++)
+        if (d->launches.rows[i].fault[0])
+            fact(t, false,
+                 wl_arena_printf(t->arena, "launch %u failed: %s", d->launches.rows[i].id,
+                                 d->launches.rows[i].fault));
+    const char *missing = "";
+    for (uint32_t i = 0; missing && i < d->unsupported.count; i++)
+        missing = wl_arena_printf(t->arena, "%s%s%s", missing, i > 0 ? ", " : "",
+                                  d->unsupported.rows[i].api);
+    if (missing && *missing)
+        fact(t, false,
+             wl_arena_printf(t->arena,
+                             "CUDA functions that the program asked for and that are not "
+                             "there: %s",
+                             missing));
+    for (uint32_t i = 0; i < d->processes.count; i++)
+        if (d->processes.rows[i].cut_off)
+            fact(t, false,
+                 wl_arena_printf(t->arena, "the record of process %u ends early: %s",
+                                 d->processes.rows[i].pid, d->processes.rows[i].cut_off));
+    for (uint32_t i = 0; i < d->messages.count; i++)
+        fact(t, d->messages.rows[i].level > WL_LOG_WARN, d->messages.rows[i].text);
+}
+
+static void coverage(const text *t)
+{
+    const prof_coverage *c = &t->d->coverage;
+    title(t, "Coverage", NULL);
+    part(t, c->launches_observed, c->launches_seen, "launches observed");
+    part(t, c->kernels_observed, c->kernels_seen, "kernels observed");
+    part(t, c->blocks_observed, c->blocks_run, "blocks counted");
+    fact(t, true,
+         wl_arena_printf(t->arena, "%s sampled for heat maps",
+                         rep_plural(t->arena, c->blocks_sampled, "block", "blocks")));
+    if (c->records_dropped || c->sectors_dropped)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s not counted, %s missing from full heat maps",
+                             rep_plural(t->arena, c->records_dropped, "access", "accesses"),
+                             rep_plural(t->arena, c->sectors_dropped, "sector", "sectors")));
+    else
+        fact(t, true, "nothing dropped");
+    if (c->objects_without_site)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s without a source line",
+                             rep_plural(t->arena, c->objects_without_site, "object", "objects")));
+    if (c->sources_missing)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s could not be read",
+                             rep_plural(t->arena, c->sources_missing, "source file",
+                                        "source files")));
+    left_out(t);
+}
+
+wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err)
+{
+    static const rep_text_options defaults = {.width = DEFAULT_WIDTH};
+    static const style plain = {"", "", "", "", ""};
+    static const style colored = {"\033[1m", "\033[2m", "\033[33m", "\033[32m", "\033[0m"};
+    text t = {.d = data, .o = options ? options : &defaults, .arena = wl_arena_new(), .out = out};
+    t.s = t.o->color ? colored : plain;
+    if (!t.arena || rep_lines_of(data, t.arena, &t.lines) != WL_OK) {
+        wl_arena_free(t.arena);
+        return wl_fail(err, WL_NOMEM, "not enough memory for the report");
+    }
+    header(&t);
+    kernels(&t);
+    findings(&t);
+    lines(&t);
+    coverage(&t);
+    wl_arena_free(t.arena);
+    return rep_done(out, false, err);
+}
