@@ -185,6 +185,8 @@ wl_status cap_open(const char *path, cap_reader **out, wl_error *err);
 /* *end is set behind the last record. A file that ends inside a record gives WL_TRUNCATED after its last whole record;
  * a damaged one WL_CORRUPT. All counts are checked against the payload's size before anything is allocated. */
 wl_status cap_read(cap_reader *reader, cap_record *record, bool *end, wl_error *err);
+/* Bytes of the file read so far, for a progress line. */
+uint64_t cap_position(const cap_reader *reader);
 void cap_reader_free(cap_reader *reader);
 
 #endif
