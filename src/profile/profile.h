@@ -172,6 +172,7 @@ typedef enum prof_object_kind {                          /* the first ones are c
 const char *prof_object_kind_text(uint32_t kind); /* "device", "pinned", "shared", ... */
 const char *prof_space_text(uint32_t space);      /* "global", "shared", "local", "const" */
 const char *prof_access_text(uint32_t op);        /* "load", "store", "atomic", "reduction" */
+const char *prof_class_text(uint32_t class);      /* of obs_mix: "fp32", "memory", ... */
 const char *prof_call_kind_text(uint32_t kind);   /* "alloc", "free", "copy", ... */
 
 typedef struct prof_object {
@@ -230,12 +231,18 @@ typedef struct prof_heat_info {
 
 typedef struct prof_heat {
     prof_heat_info info;
-    /* rows[].sector counts from the sector that holds the object's first byte (offset 0 for shared memory); for object 0
-     * it is address / 32. Ascending. */
+    /* rows[].sector counts from the sector that holds the object's first byte (base / 32); for object 0 it is
+     * address / 32. As a signed number it ascends; it may be negative where a capture was wrong about the object. */
     obs_heat_row *rows;
     uint32_t npcsets;
     obs_pcset *pcsets;
 } prof_heat;
+
+/* What one launch moved of one object. */
+typedef struct prof_traffic {
+    uint32_t launch, kernel, object, space;
+    uint64_t requests, sectors, sectors_min, wavefronts, wavefronts_min;
+} prof_traffic;
 
 typedef struct prof_skip {
     const char *kernel; /* demangled */
@@ -282,6 +289,7 @@ PROF_ROWS(object)
 PROF_ROWS(call)
 PROF_ROWS(frame)
 PROF_ROWS(heat_info)
+PROF_ROWS(traffic)
 PROF_ROWS(skip)
 PROF_ROWS(message)
 PROF_ROWS(unsupported)
@@ -310,6 +318,9 @@ wl_status prof_load_instructions(prof_db *db, uint32_t kernel, uint32_t launch, 
  * `c.stride` the one of that launch. */
 wl_status prof_load_instruction_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
                                        prof_instruction_rows *out, wl_error *err);
+/* By object, space, launch. */
+wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_traffic_rows *out,
+                            wl_error *err);
 /* By launch, block. */
 wl_status prof_load_blocks(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
                            prof_block_rows *out, wl_error *err);
@@ -333,12 +344,12 @@ wl_status prof_load_ptx(prof_db *db, uint32_t kernel, wl_arena *arena, const cha
 
 /* ---- looking things up in what was loaded; NULL where the id is not there ---- */
 
-const prof_file *prof_find_file(const prof_file_rows *files, uint32_t id);
-const prof_loc *prof_find_loc(const prof_loc_rows *locs, uint32_t id);
-const prof_kernel *prof_find_kernel(const prof_kernel_rows *kernels, uint32_t id);
-const prof_launch *prof_find_launch(const prof_launch_rows *launches, uint32_t id);
-const prof_object *prof_find_object(const prof_object_rows *objects, uint32_t id);
-const prof_call *prof_find_call(const prof_call_rows *calls, uint32_t id);
+const prof_file *prof_find_file(const prof_file_rows *rows, uint32_t id);
+const prof_loc *prof_find_loc(const prof_loc_rows *rows, uint32_t id);
+const prof_kernel *prof_find_kernel(const prof_kernel_rows *rows, uint32_t id);
+const prof_launch *prof_find_launch(const prof_launch_rows *rows, uint32_t id);
+const prof_object *prof_find_object(const prof_object_rows *rows, uint32_t id);
+const prof_call *prof_find_call(const prof_call_rows *rows, uint32_t id);
 const prof_code *prof_find_code(const prof_code_rows *code, uint32_t kernel, uint32_t pc);
 
 /* XXH64 over the content that every run of the same program shares: all but times, addresses, pids and threads. */

@@ -1,0 +1,227 @@
+#include "profile/blob.h"
+
+#include "profile/db.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+enum { ROW_BYTES = 8 + 4 + 4 * OBS_WORDS_PER_SECTOR + 3 * 4 + 2 * 2, LEVEL = 3 };
+
+void blob_free(blob *b)
+{
+    free(b->data);
+    *b = (blob){0};
+}
+
+static wl_status blob_room(blob *b, size_t size)
+{
+    if (size > b->capacity) {
+        free(b->data);
+        b->data = malloc(size);
+        b->capacity = b->data ? size : 0;
+    }
+    b->size = 0;
+    return b->data ? WL_OK : WL_NOMEM;
+}
+
+static void put16(blob *b, uint16_t value)
+{
+    value = htole16(value);
+    memcpy(b->data + b->size, &value, sizeof value);
+    b->size += sizeof value;
+}
+
+static void put32(blob *b, uint32_t value)
+{
+    value = htole32(value);
+    memcpy(b->data + b->size, &value, sizeof value);
+    b->size += sizeof value;
+}
+
+static void put64(blob *b, uint64_t value)
+{
+    value = htole64(value);
+    memcpy(b->data + b->size, &value, sizeof value);
+    b->size += sizeof value;
+}
+
+/* Column by column, sectors as differences: neighbouring rows are alike, so this compresses well. */
+static void put_rows(blob *b, const obs_heat_row *rows, uint32_t n, uint64_t first_sector)
+{
+    uint64_t last = first_sector;
+    for (uint32_t i = 0; i < n; i++) {
+        put64(b, rows[i].sector - last);
+        last = rows[i].sector;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        put32(b, rows[i].history);
+    }
+    for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++) {
+        for (uint32_t i = 0; i < n; i++) {
+            put32(b, rows[i].word[w]);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        put32(b, rows[i].reads);
+        put32(b, rows[i].writes);
+        put32(b, rows[i].atomics);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        put16(b, rows[i].owner);
+        put16(b, rows[i].pcset);
+    }
+}
+
+wl_status blob_pack_heat(const obs_heat *heat, uint64_t first_sector, blob *out)
+{
+    size_t npcs = 0;
+    for (uint32_t i = 0; i < heat->npcsets; i++) {
+        npcs += heat->pcsets[i].count;
+    }
+    size_t size = (size_t)heat->nrows * ROW_BYTES + ((size_t)heat->npcsets + npcs) * 4;
+    wl_status status = size > DB_MAX_VALUE ? WL_LIMIT : blob_room(out, size ? size : 1);
+    if (status != WL_OK) {
+        return status;
+    }
+    put_rows(out, heat->rows, heat->nrows, first_sector);
+    for (uint32_t i = 0; i < heat->npcsets; i++) {
+        put32(out, heat->pcsets[i].count);
+        for (uint32_t k = 0; k < heat->pcsets[i].count; k++) {
+            put32(out, heat->pcsets[i].pcs[k]);
+        }
+    }
+    return WL_OK;
+}
+
+static uint16_t get16(const unsigned char **p)
+{
+    uint16_t value;
+    memcpy(&value, *p, sizeof value);
+    *p += sizeof value;
+    return le16toh(value);
+}
+
+static uint32_t get32(const unsigned char **p)
+{
+    uint32_t value;
+    memcpy(&value, *p, sizeof value);
+    *p += sizeof value;
+    return le32toh(value);
+}
+
+static uint64_t get64(const unsigned char **p)
+{
+    uint64_t value;
+    memcpy(&value, *p, sizeof value);
+    *p += sizeof value;
+    return le64toh(value);
+}
+
+static const unsigned char *get_rows(const unsigned char *p, obs_heat_row *rows, uint32_t n)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        last += get64(&p);
+        rows[i].sector = last;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        rows[i].history = get32(&p);
+    }
+    for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++) {
+        for (uint32_t i = 0; i < n; i++) {
+            rows[i].word[w] = get32(&p);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        rows[i].reads = get32(&p);
+        rows[i].writes = get32(&p);
+        rows[i].atomics = get32(&p);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        rows[i].owner = get16(&p);
+        rows[i].pcset = get16(&p);
+    }
+    return p;
+}
+
+/* Ascending sectors; a word's history within its sector's; an existing pcset. */
+static bool rows_valid(const obs_heat_row *rows, uint32_t n, uint32_t npcsets)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t words = 0;
+        for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++) {
+            words |= rows[i].word[w];
+        }
+        if (words != rows[i].history || rows[i].pcset >= npcsets) {
+            return false;
+        }
+        if (i && (int64_t)rows[i].sector <= (int64_t)rows[i - 1].sector) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool get_pcsets(const unsigned char *p, obs_pcset *sets, uint32_t n, uint32_t *pcs,
+                       uint32_t npcs)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        sets[i].count = get32(&p);
+        sets[i].pcs = pcs;
+        if (sets[i].count > npcs) {
+            return false;
+        }
+        for (uint32_t k = 0; k < sets[i].count; k++) {
+            *pcs++ = get32(&p);
+        }
+        npcs -= sets[i].count;
+    }
+    return npcs == 0;
+}
+
+wl_status blob_unpack_heat(const unsigned char *data, size_t size, uint32_t nrows, uint32_t npcsets,
+                           uint32_t npcs, wl_arena *arena, obs_heat_row **rows, obs_pcset **pcsets)
+{
+    if (size != (uint64_t)nrows * ROW_BYTES + ((uint64_t)npcsets + npcs) * 4) {
+        return WL_CORRUPT;
+    }
+    *rows = wl_new_array(arena, obs_heat_row, nrows);
+    *pcsets = wl_new_array(arena, obs_pcset, npcsets);
+    uint32_t *pcs = wl_new_array(arena, uint32_t, npcs);
+    if (!*rows || !*pcsets || !pcs) {
+        return WL_NOMEM;
+    }
+    const unsigned char *p = get_rows(data, *rows, nrows);
+    bool valid = get_pcsets(p, *pcsets, npcsets, pcs, npcs) && rows_valid(*rows, nrows, npcsets);
+    return valid ? WL_OK : WL_CORRUPT;
+}
+
+wl_status blob_compress(const void *data, size_t size, blob *out)
+{
+    wl_status status = blob_room(out, ZSTD_compressBound(size));
+    if (status != WL_OK) {
+        return status;
+    }
+    size_t n = ZSTD_compress(out->data, out->capacity, data, size, LEVEL);
+    if (ZSTD_isError(n)) {
+        return WL_NOMEM; /* its only failure with room for the bound */
+    }
+    out->size = n;
+    return WL_OK;
+}
+
+wl_status blob_decompress(const void *data, size_t size, uint64_t expected, wl_arena *arena,
+                          unsigned char **out)
+{
+    if (!data || expected > DB_MAX_VALUE || ZSTD_getFrameContentSize(data, size) != expected) {
+        return WL_CORRUPT;
+    }
+    *out = wl_arena_alloc(arena, (size_t)expected + 1);
+    if (!*out) {
+        return WL_NOMEM;
+    }
+    size_t n = ZSTD_decompress(*out, (size_t)expected, data, size);
+    return ZSTD_isError(n) || n != expected ? WL_CORRUPT : WL_OK;
+}

@@ -1,0 +1,248 @@
+#include "profile/builder.h"
+
+#include "base/version.h"
+#include "profile/publish.h"
+#include "profile/vocabulary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const statement_texts[ST_COUNT] = {
+#define X(id, text) [ST_##id] = text,
+#include "profile/statements.def"
+#undef X
+};
+
+/* ---- beginning ---- */
+
+static wl_status open_file(prof_builder *b, wl_error *err)
+{
+    int rc = sqlite3_open_v2(b->temp, &b->sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK) {
+        return db_fail(b->sql, rc, "write the profile", err);
+    }
+    /* The file is nobody's until it is published: no journal, no waiting for the disk before then. */
+    wl_status status = db_exec(b->sql,
+                               "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+                               "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; "
+                               "PRAGMA temp_store = MEMORY; PRAGMA encoding = 'UTF-8'",
+                               err);
+    char pragmas[128];
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d; BEGIN",
+             PROF_APPLICATION_ID, PROF_VERSION);
+    status = status == WL_OK ? db_exec(b->sql, pragmas, err) : status;
+    return status == WL_OK ? db_exec(b->sql, prof_schema, err) : status;
+}
+
+static wl_status prepare(prof_builder *b, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (int i = 0; i < ST_COUNT && status == WL_OK; i++) {
+        status = db_prepare(b->sql, statement_texts[i], &b->stmt[i], err);
+    }
+    return status;
+}
+
+static wl_status write_head(prof_builder *b, wl_error *err)
+{
+    const char *command = b->options.command ? b->options.command : "";
+    wl_status status = db_run(b->stmt[ST_INFO], err, db_text("version"), db_text(WARPLENS_VERSION));
+    if (status == WL_OK) {
+        status = db_run(b->stmt[ST_INFO], err, db_text("command"), db_text(command));
+    }
+    size_t n;
+    const word *words = vocabulary(&n);
+    for (size_t i = 0; i < n && status == WL_OK; i++) {
+        status = db_run(b->stmt[ST_NAME], err, db_text(words[i].kind), db_int(words[i].value),
+                        db_text(words[i].text));
+    }
+    return status;
+}
+
+static bool allocate(prof_builder *b, const char *path, const prof_options *options)
+{
+    b->options = options ? *options : (prof_options){0};
+    b->path = strdup(path);
+    b->arena = wl_arena_new();
+    b->sources = sources_new(&b->options);
+    b->symbols = symbols_new();
+    return b->path && b->arena && b->sources && b->symbols;
+}
+
+wl_status prof_create(const char *path, const prof_options *options, prof_builder **out,
+                      wl_error *err)
+{
+    *out = NULL;
+    prof_builder *b = calloc(1, sizeof *b);
+    if (!b || !allocate(b, path, options)) {
+        prof_discard(b);
+        return NOMEM(err);
+    }
+    wl_status status = publish_begin(path, b->options.force, &b->temp, err);
+    status = status == WL_OK ? open_file(b, err) : status;
+    status = status == WL_OK ? prepare(b, err) : status;
+    status = status == WL_OK ? write_head(b, err) : status;
+    if (status != WL_OK) {
+        prof_discard(b);
+        return status;
+    }
+    *out = b;
+    return WL_OK;
+}
+
+/* ---- ending ---- */
+
+static void process_clear(process *p)
+{
+    HASH_CLEAR(hh, p->objects_by_number);
+    HASH_CLEAR(hh, p->calls_by_number);
+    HASH_CLEAR(hh, p->modules);
+    HASH_CLEAR(hh, p->stacks);
+    HASH_CLEAR(hh, p->streams);
+    HASH_CLEAR(hh, p->threads);
+    HASH_CLEAR(hh, p->skips);
+    wl_vec_free(&p->objects);
+    wl_vec_free(&p->calls);
+    wl_arena_free(p->arena);
+    *p = (process){0};
+}
+
+static wl_status close_file(prof_builder *b, wl_error *err)
+{
+    for (int i = 0; i < ST_COUNT; i++) {
+        sqlite3_finalize(b->stmt[i]);
+        b->stmt[i] = NULL;
+    }
+    int rc = sqlite3_close(b->sql);
+    b->sql = NULL;
+    return rc == SQLITE_OK ? WL_OK : db_fail(NULL, rc, "write the profile", err);
+}
+
+void prof_discard(prof_builder *b)
+{
+    if (!b) {
+        return;
+    }
+    if (b->sql) {
+        close_file(b, NULL);
+    }
+    publish_discard(b->temp);
+    process_clear(&b->process);
+    builder_modules_free(b);
+    for (kernel *k = b->kernels; k; k = k->hh.next) {
+        HASH_CLEAR(hh, k->shared);
+    }
+    HASH_CLEAR(hh, b->kernels);
+    HASH_CLEAR(hh, b->stacks);
+    HASH_CLEAR(hh, b->locs);
+    HASH_CLEAR(hh, b->contents);
+    blob_free(&b->packed);
+    blob_free(&b->compressed);
+    sources_free(b->sources);
+    symbols_free(b->symbols);
+    wl_arena_free(b->arena);
+    free(b->path);
+    free(b);
+}
+
+static wl_status write_file(prof_builder *b, uint32_t id, wl_error *err)
+{
+    size_t length = 0;
+    const char *why = "left out as asked", *text = NULL;
+    if (!b->options.no_sources) {
+        text = sources_text(b->sources, id, &length, &why);
+    }
+    if (text && blob_compress(text, length, &b->compressed) != WL_OK) {
+        return NOMEM(err);
+    }
+    return db_run(b->stmt[ST_FILE], err, db_int(id), db_text(sources_path(b->sources, id)),
+                  db_int(sources_system(b->sources, id)), db_int(length), db_text(text ? "" : why),
+                  text ? db_blob(b->compressed.data, b->compressed.size) : db_null());
+}
+
+static wl_status write_files(prof_builder *b, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (uint32_t id = 1; id <= sources_count(b->sources) && status == WL_OK; id++) {
+        status = write_file(b, id, err);
+    }
+    return status;
+}
+
+wl_status prof_finish(prof_builder *b, wl_error *err)
+{
+    wl_status status = b->process.open ? prof_end_process(b, NULL, err) : WL_OK;
+    status = status == WL_OK ? builder_kernel_objects(b, err) : status;
+    status = status == WL_OK ? write_files(b, err) : status;
+    status = status == WL_OK ? db_exec(b->sql, "COMMIT", err) : status;
+    status = status == WL_OK ? close_file(b, err) : status;
+    if (status == WL_OK) {
+        char *temp = b->temp;
+        b->temp = NULL;
+        status = publish_end(temp, b->path, b->options.force, err);
+    }
+    prof_discard(b);
+    return status;
+}
+
+/* ---- processes ---- */
+
+wl_status prof_begin_process(prof_builder *b, wl_error *err)
+{
+    wl_status status = b->process.open ? prof_end_process(b, NULL, err) : WL_OK;
+    if (status != WL_OK) {
+        return status;
+    }
+    b->process = (process){.open = true, .id = ++b->nprocesses, .first_call = b->ncalls + 1};
+    b->process.arena = wl_arena_new();
+    b->process.directory = "";
+    symbols_reset(b->symbols, "");
+    return b->process.arena ? WL_OK : NOMEM(err);
+}
+
+wl_status prof_add(prof_builder *b, const cap_record *record, wl_error *err)
+{
+    process *p = &b->process;
+    if (!p->open) {
+        return wl_fail(err, WL_STATE, "No process has begun.");
+    }
+    if (!p->named && record->type != CAP_PROCESS) {
+        return wl_fail(err, WL_CORRUPT, "The capture does not begin with its process.");
+    }
+    if (record->type == CAP_LAUNCH) {
+        return builder_launch(b, &record->launch, err);
+    }
+    wl_status status = builder_add_small(b, record, err);
+    return status == WL_OK && b->nomem ? NOMEM(err) : status;
+}
+
+static wl_status write_skips(prof_builder *b, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (skip *s = b->process.skips; s && status == WL_OK; s = s->hh.next) {
+        status = db_run(b->stmt[ST_SKIP], err, db_int(b->process.id), db_text(s->kernel),
+                        db_text(s->reason), db_int(s->count));
+    }
+    return status;
+}
+
+wl_status prof_end_process(prof_builder *b, const char *cut_off, wl_error *err)
+{
+    process *p = &b->process;
+    if (!p->open) {
+        return wl_fail(err, WL_STATE, "No process has begun.");
+    }
+    if (!cut_off && !p->ended) {
+        cut_off = "the application did not end in order";
+    }
+    wl_status status = builder_objects(b, err);
+    status = status == WL_OK ? write_skips(b, err) : status;
+    if (status == WL_OK && p->named) {
+        status = db_run(b->stmt[ST_PROCESS_END], err, db_int(p->id),
+                        p->ended ? db_int((uint64_t)p->end_ns) : db_null(), db_text(cut_off));
+    }
+    process_clear(p);
+    return status;
+}

@@ -1,0 +1,194 @@
+/* The import's own state, shared by the files that each know one kind of record. */
+#ifndef WL_PROFILE_BUILDER_H
+#define WL_PROFILE_BUILDER_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "profile/blob.h"
+#include "profile/db.h"
+#include "profile/hash.h"
+#include "profile/profile.h"
+#include "profile/sources.h"
+#include "profile/symbols.h"
+#include "ptx/ir.h"
+
+typedef enum statement_id {
+#define X(id, text) ST_##id,
+#include "profile/statements.def"
+#undef X
+    ST_COUNT
+} statement_id;
+
+/* Numbers of the capture to ids of the profile, given out in order of first mention. */
+typedef struct id_entry {
+    uint32_t key, id;
+    UT_hash_handle hh;
+} id_entry;
+
+typedef struct stack_frame {
+    const char *function, *binary;
+    uint32_t file, line, column;
+    uint64_t offset;
+    bool inlined;
+    bool system; /* in a header or library that is not the application's */
+    bool main;   /* in the executable itself */
+} stack_frame;
+
+typedef struct stack {
+    uint32_t id;
+    uint32_t count;
+    stack_frame *frames; /* innermost first */
+    uint32_t site; /* the frame that counts: the application's innermost with a line; count: none */
+    UT_hash_handle hh; /* by content */
+    const void *key;
+} stack;
+
+typedef struct stack_entry { /* return addresses of the current maps to stacks */
+    stack *found;
+    const uint64_t *pcs;
+    UT_hash_handle hh;
+} stack_entry;
+
+typedef struct module { /* by its text, over all processes */
+    uint64_t hash;
+    uint32_t id; /* 0 until a kernel of it is launched */
+    const char *name, *text;
+    size_t length;
+    bool tried;
+    ptx_module *ptx;     /* NULL where it cannot be parsed */
+    const char *why_not; /* then */
+    uint32_t *locs;      /* profile's id for each loc of `ptx`; 0: not written yet */
+    uint32_t *files;     /* profile's id for each of its files; 0: not asked for yet */
+    UT_hash_handle hh;
+} module;
+
+typedef struct module_entry {
+    uint32_t number; /* in the capture */
+    module *found;
+    UT_hash_handle hh;
+} module_entry;
+
+typedef struct shared_entry { /* an array of a kernel's shared memory, or its local memory */
+    const char *name;         /* as PTX has it */
+    uint32_t object;
+    uint64_t offset, bytes;
+    uint8_t kind;
+    UT_hash_handle hh;
+} shared_entry;
+
+typedef struct kernel {
+    const char *key; /* module's hash and name */
+    uint32_t id;
+    const char *short_name;
+    uint32_t file;
+    shared_entry *shared;
+    UT_hash_handle hh;
+} kernel;
+
+typedef struct object_info {
+    uint32_t id;
+    cap_object record; /* name in the process's arena */
+    uint32_t alloc_call, free_call;
+    bool freed;
+    uint64_t alloc_order, free_order;
+} object_info;
+
+typedef struct skip {
+    const char *key;
+    const char *kernel, *reason;
+    uint64_t count;
+    UT_hash_handle hh;
+} skip;
+
+typedef struct loc_entry {
+    const char *key;
+    uint32_t id;
+    UT_hash_handle hh;
+} loc_entry;
+
+typedef struct content_entry {
+    unsigned char hash[16];
+    uint32_t id;
+    UT_hash_handle hh;
+} content_entry;
+
+typedef struct stream_entry {
+    uint64_t handle;
+    uint32_t number;
+    UT_hash_handle hh;
+} stream_entry;
+
+typedef struct call_info { /* of a call, by its id */
+    stack *stack;
+    const char *api;
+} call_info;
+
+/* What belongs to the process whose capture is being read. */
+typedef struct process {
+    bool open, named, ended;
+    uint32_t id;
+    wl_arena *arena;
+    const char *directory;
+    int64_t end_ns;
+    id_entry *objects_by_number, *calls_by_number;
+    wl_vec(object_info) objects;
+    uint32_t first_call;
+    wl_vec(call_info) calls; /* by id - first_call */
+    module_entry *modules;
+    stack_entry *stacks;
+    stream_entry *streams, *threads;
+    uint32_t nstreams, nthreads;
+    skip *skips;
+    uint64_t order; /* of allocations and frees */
+} process;
+
+struct prof_builder {
+    sqlite3 *sql;
+    sqlite3_stmt *stmt[ST_COUNT];
+    char *path, *temp;
+    prof_options options;
+    wl_arena *arena;
+    sources *sources;
+    symbols *symbols;
+    process process;
+    module *modules;
+    kernel *kernels;
+    stack *stacks;
+    loc_entry *locs;
+    content_entry *contents;
+    uint32_t nprocesses, nlaunches, nobjects, ncalls, nkernels, nmodules, nstacks, nlocs, ncontents;
+    bool nomem; /* a hash had no room */
+    blob packed, compressed;
+};
+
+#define NOMEM(err) wl_fail((err), WL_NOMEM, "Cannot write the profile: out of memory.")
+
+/* id of a record's number, made on first mention; 0 for number 0. */
+uint32_t builder_id(prof_builder *b, id_entry **table, uint32_t number, uint32_t *counter);
+
+/* processes.c: PROCESS, DEVICE, MAPS, MODULE, OBJECT, FREE, CALL, SKIPPED, UNSUPPORTED, MESSAGE, END */
+wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error *err);
+uint32_t builder_call(prof_builder *b, uint32_t number);
+uint32_t builder_stream(prof_builder *b, uint64_t handle);
+/* The object behind a number of the capture; NULL where no OBJECT record has announced it. */
+const object_info *builder_object(const prof_builder *b, uint32_t number);
+
+/* stacks.c */
+wl_status builder_stack(prof_builder *b, const cap_stack *record, stack **out, wl_error *err);
+
+/* sites.c: names and places of the process's objects; writes them. */
+wl_status builder_objects(prof_builder *b, wl_error *err);
+
+/* kernels.c: the kernel of a launch, written with its code when it is first launched. */
+wl_status builder_kernel(prof_builder *b, const cap_launch *launch, kernel **out, wl_error *err);
+/* The profile's object for an array of the kernel's shared memory or for its local memory. */
+wl_status builder_kernel_object(prof_builder *b, kernel *k, uint32_t kind, const obs_shared *array,
+                                uint32_t *id, wl_error *err);
+/* Writes the objects of all kernels. */
+wl_status builder_kernel_objects(prof_builder *b, wl_error *err);
+void builder_modules_free(prof_builder *b);
+
+/* launches.c */
+wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err);
+
+#endif

@@ -1,0 +1,83 @@
+#include "profile/demangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The C++ ABI's own demangler (Itanium C++ ABI, 3.4), from the C++ runtime library. It has no header for C. */
+extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+enum { LONGEST = 16 * 1024 };
+
+const char *prof_demangle(wl_arena *arena, const char *name)
+{
+    if (strncmp(name, "_Z", 2) != 0 || strlen(name) > LONGEST) {
+        return wl_arena_strdup(arena, name);
+    }
+    int status = 0;
+    char *text = __cxa_demangle(name, NULL, NULL, &status);
+    const char *copy = wl_arena_strdup(arena, text ? text : name);
+    free(text);
+    return copy;
+}
+
+/* Backwards from `end` (behind a closing bracket) to its opening one; NULL where they do not match. */
+static const char *opening(const char *start, const char *end)
+{
+    int depth = 0;
+    for (const char *p = end; p > start; p--) {
+        char c = p[-1];
+        if (c == ')' || c == '>' || c == '}' || c == ']') {
+            depth++;
+        } else if (c == '(' || c == '<' || c == '{' || c == '[') {
+            depth--;
+        }
+        if (depth == 0) {
+            return p - 1;
+        }
+    }
+    return NULL;
+}
+
+/* Where the function's own name begins: behind the last space outside of brackets, which ends the return type. */
+static const char *own_name(const char *start, const char *end)
+{
+    const char *p = end;
+    while (p > start && p[-1] != ' ') {
+        const char *open = strchr(")>}]", p[-1]) ? opening(start, p) : p - 1;
+        if (!open) {
+            return start;
+        }
+        p = open;
+    }
+    return p;
+}
+
+const char *prof_short_name(wl_arena *arena, const char *demangled)
+{
+    const char *end = demangled + strlen(demangled);
+    if (end > demangled && end[-1] == ')') {
+        const char *open = opening(demangled, end);
+        if (open && open > demangled) {
+            end = open;
+        }
+    }
+    const char *start = strstr(demangled, "operator") ? demangled : own_name(demangled, end);
+    return wl_arena_strndup(arena, start, (size_t)(end - start));
+}
+
+const char *prof_last_name(const char *demangled)
+{
+    const char *end = demangled + strlen(demangled);
+    for (const char *p = end; p > demangled; p--) {
+        if (strchr(")>}]", p[-1])) {
+            const char *open = opening(demangled, p);
+            if (!open) {
+                return demangled;
+            }
+            p = open + 1;
+        } else if (p - demangled >= 2 && p[-1] == ':' && p[-2] == ':') {
+            return p;
+        }
+    }
+    return demangled;
+}

@@ -1,0 +1,16 @@
+/* Names as people write them. */
+#ifndef WL_PROFILE_DEMANGLE_H
+#define WL_PROFILE_DEMANGLE_H
+
+#include "base/arena.h"
+
+/* The C++ name behind a mangled one, or `name` itself where it is not mangled. NULL when memory is exhausted. */
+const char *prof_demangle(wl_arena *arena, const char *name);
+
+/* "void gemm<float>(float const*, int)" -> "gemm<float>"; "transpose(float*)::tile" -> itself. */
+const char *prof_short_name(wl_arena *arena, const char *demangled);
+
+/* What stands behind the last "::" that is in no bracket: "transpose(float*)::tile" -> "tile". Part of `demangled`. */
+const char *prof_last_name(const char *demangled);
+
+#endif

@@ -1,0 +1,152 @@
+#include "profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PROGRESS_RECORDS = 64 };
+
+typedef struct capture {
+    const char *path;
+    int64_t start_ns;
+    uint32_t pid;
+    uint64_t bytes;
+} capture;
+
+/* A parent starts before its children; processes that start at once keep the order of their names. */
+static int by_start(const void *a, const void *b)
+{
+    const capture *x = a, *y = b;
+    if (x->start_ns != y->start_ns) {
+        return x->start_ns < y->start_ns ? -1 : 1;
+    }
+    return strcmp(x->path, y->path);
+}
+
+/* Reads the first record, which every capture has. */
+static wl_status look(capture *c, wl_error *err)
+{
+    cap_reader *reader;
+    cap_record record;
+    bool end = false;
+    struct stat st;
+    wl_status status = cap_open(c->path, &reader, err);
+    if (status != WL_OK) {
+        return status;
+    }
+    status = cap_read(reader, &record, &end, err);
+    if (status == WL_OK && (end || record.type != CAP_PROCESS)) {
+        status = wl_fail(err, WL_CORRUPT,
+                         "%s is not a capture: it does not begin with its process.", c->path);
+    } else if (status == WL_OK) {
+        c->start_ns = record.process.start_ns;
+        c->pid = record.process.pid;
+        c->bytes = stat(c->path, &st) == 0 ? (uint64_t)st.st_size : 0;
+    }
+    cap_reader_free(reader);
+    return status;
+}
+
+typedef struct progress {
+    const prof_options *options;
+    uint64_t done, total;
+} progress;
+
+static bool report(const progress *p, uint64_t within)
+{
+    return !p->options || !p->options->progress ||
+           p->options->progress(p->options->progress_ctx, p->done + within, p->total);
+}
+
+/* The records of one capture, as far as they go. *cut_off: the sentence that says why they end early. */
+static wl_status add_records(prof_builder *builder, cap_reader *reader, const progress *p,
+                             wl_error *cut_off, wl_error *err)
+{
+    cap_record record;
+    for (uint64_t n = 1;; n++) {
+        bool end = false;
+        wl_status status = cap_read(reader, &record, &end, cut_off);
+        if (status == WL_NOMEM) {
+            return wl_fail(err, WL_NOMEM, "Cannot read the capture: out of memory.");
+        }
+        if (status != WL_OK || end) {
+            return WL_OK;
+        }
+        status = prof_add(builder, &record, err);
+        if (status == WL_CORRUPT) {
+            *cut_off = *err;
+            return WL_OK;
+        }
+        if (status != WL_OK) {
+            return status;
+        }
+        if (n % PROGRESS_RECORDS == 0 && !report(p, cap_position(reader))) {
+            return wl_fail(err, WL_STATE, "The import was cancelled.");
+        }
+    }
+}
+
+static wl_status add_capture(prof_builder *builder, const capture *c, progress *p, wl_error *err)
+{
+    cap_reader *reader;
+    wl_error cut_off = {0};
+    wl_status status = cap_open(c->path, &reader, err);
+    if (status != WL_OK) {
+        return status;
+    }
+    status = prof_begin_process(builder, err);
+    status = status == WL_OK ? add_records(builder, reader, p, &cut_off, err) : status;
+    status = status == WL_OK ? prof_end_process(builder, cut_off.text[0] ? cut_off.text : NULL, err)
+                             : status;
+    cap_reader_free(reader);
+    p->done += c->bytes;
+    return status;
+}
+
+static wl_status add_captures(prof_builder *builder, const capture *captures, size_t n, progress *p,
+                              wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (size_t i = 0; i < n && status == WL_OK; i++) {
+        status = add_capture(builder, &captures[i], p, err);
+        if (status == WL_OK && !report(p, 0)) {
+            status = wl_fail(err, WL_STATE, "The import was cancelled.");
+        }
+    }
+    return status;
+}
+
+static wl_status look_all(const char *const *paths, capture *captures, size_t n, progress *p,
+                          wl_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        captures[i] = (capture){.path = paths[i]};
+        wl_status status = look(&captures[i], err);
+        if (status != WL_OK) {
+            return status;
+        }
+        p->total += captures[i].bytes;
+    }
+    qsort(captures, n, sizeof *captures, by_start);
+    return WL_OK;
+}
+
+wl_status prof_import(const char *const *paths, size_t ncaptures, const char *path,
+                      const prof_options *options, wl_error *err)
+{
+    progress p = {.options = options};
+    prof_builder *builder = NULL;
+    capture *captures = calloc(ncaptures + 1, sizeof *captures);
+    if (!captures) {
+        return wl_fail(err, WL_NOMEM, "Cannot import: out of memory.");
+    }
+    wl_status status = look_all(paths, captures, ncaptures, &p, err);
+    status = status == WL_OK ? prof_create(path, options, &builder, err) : status;
+    status = status == WL_OK ? add_captures(builder, captures, ncaptures, &p, err) : status;
+    free(captures);
+    if (status != WL_OK) {
+        prof_discard(builder);
+        return status;
+    }
+    return prof_finish(builder, err);
+}

@@ -1,0 +1,455 @@
+/* Kernels: their code with source lines, and the objects that belong to a kernel (shared and local memory). */
+#include "profile/builder.h"
+
+#include "profile/demangle.h"
+#include "ptx/callorder.h"
+#include "ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TEXT = 512, MAX_CHAIN = 64 /* inlined into one another */ };
+
+/* ---- modules ---- */
+
+static void parse_module(prof_builder *b, module *m)
+{
+    wl_error err = {0};
+    m->tried = true;
+    if (ptx_parse(m->text, m->length, m->name, &m->ptx, &err) != WL_OK) {
+        m->ptx = NULL;
+        m->why_not = wl_arena_strdup(b->arena, err.text);
+        return;
+    }
+    m->locs = wl_new_array(b->arena, uint32_t, (size_t)m->ptx->nlocs + 1);
+    m->files = wl_new_array(b->arena, uint32_t, (size_t)m->ptx->nfiles + 1);
+    b->nomem |= !m->locs || !m->files;
+}
+
+static wl_status write_module(prof_builder *b, module *m, wl_error *err)
+{
+    if (blob_compress(m->text, m->length, &b->compressed) != WL_OK) {
+        return NOMEM(err);
+    }
+    m->id = ++b->nmodules;
+    return db_run(b->stmt[ST_MODULE], err, db_int(m->id), db_text(m->name), db_int(m->hash),
+                  db_int(m->length), db_blob(b->compressed.data, b->compressed.size));
+}
+
+static module *find_module(prof_builder *b, uint32_t number)
+{
+    module_entry *entry = NULL;
+    HASH_FIND(hh, b->process.modules, &number, sizeof number, entry);
+    if (!entry) {
+        return NULL;
+    }
+    if (!entry->found->tried) {
+        parse_module(b, entry->found);
+    }
+    return entry->found;
+}
+
+void builder_modules_free(prof_builder *b)
+{
+    for (module *m = b->modules; m; m = m->hh.next) {
+        ptx_module_free(m->ptx);
+    }
+    HASH_CLEAR(hh, b->modules);
+}
+
+/* ---- locations ---- */
+
+/* ".b8 95, 90, 0": the bytes of one line of a section, up to the zero that ends a string; true when it was met. */
+static bool read_bytes(const char *line, char *text, size_t *length, size_t size)
+{
+    const char *p = strstr(line, ".b8");
+    for (p = p ? p + 3 : line + strlen(line); *p;) {
+        char *end;
+        unsigned long byte = strtoul(p, &end, 0);
+        if (end == p) {
+            p++;
+            continue;
+        }
+        p = end;
+        if (byte == 0 || *length + 1 >= size) {
+            return true;
+        }
+        text[(*length)++] = (char)byte;
+    }
+    return false;
+}
+
+/* The string behind a label of the section .debug_str, where .loc keeps the names of inlined functions. */
+static const char *debug_string(wl_arena *arena, const ptx_module *ptx, const char *label)
+{
+    char text[4096];
+    size_t length = 0, n = strlen(label);
+    for (uint32_t s = 0; s < ptx->nsections; s++) {
+        const ptx_section *section = &ptx->sections[s];
+        bool inside = false;
+        for (uint32_t i = 0; i < section->nlines; i++) {
+            const char *line = section->lines[i] + strspn(section->lines[i], " \t");
+            inside |= strncmp(line, label, n) == 0 && line[n] == ':';
+            if (inside && read_bytes(line, text, &length, sizeof text)) {
+                return wl_arena_strndup(arena, text, length);
+            }
+        }
+    }
+    return NULL;
+}
+
+static const char *inlined_function(prof_builder *b, const ptx_module *ptx, const ptx_loc *loc)
+{
+    if (!loc->function) {
+        return "";
+    }
+    const char *mangled = debug_string(b->arena, ptx, loc->function);
+    mangled = mangled ? mangled : loc->function[0] == '$' ? "" : loc->function;
+    return prof_demangle(b->arena, mangled);
+}
+
+/* The profile's id of a file that the module numbers. */
+static uint32_t loc_file(prof_builder *b, const module *m, uint32_t number)
+{
+    for (uint32_t i = 0; i < m->ptx->nfiles; i++) {
+        const ptx_file *file = &m->ptx->files[i];
+        if (file->number == number) {
+            if (!m->files[i]) {
+                m->files[i] = sources_id(b->sources, file->path, b->process.directory);
+            }
+            return m->files[i];
+        }
+    }
+    return 0;
+}
+
+/* One row, the same id for equal ones. */
+static wl_status intern_loc(prof_builder *b, uint32_t file, const ptx_loc *loc,
+                            const char *function, uint32_t inlined_at, uint32_t *id, wl_error *err)
+{
+    char *key = wl_arena_printf(b->arena, "%u %u %u %u %s", file, loc->line, loc->column,
+                                inlined_at, function);
+    loc_entry *entry = NULL;
+    if (!key) {
+        return NOMEM(err);
+    }
+    HASH_FIND_STR(b->locs, key, entry);
+    if (entry) {
+        *id = entry->id;
+        return WL_OK;
+    }
+    entry = wl_new(b->arena, loc_entry);
+    if (!entry) {
+        return NOMEM(err);
+    }
+    *entry = (loc_entry){.key = key, .id = ++b->nlocs};
+    HASH_ADD_KEYPTR(hh, b->locs, key, strlen(key), entry);
+    *id = entry->id;
+    return db_run(b->stmt[ST_LOC], err, db_int(*id), db_int(file), db_int(loc->line),
+                  db_int(loc->column), db_text(function), db_id(inlined_at));
+}
+
+/* The profile's id for a location of the module; outer ones are written first. */
+static wl_status write_loc(prof_builder *b, module *m, uint32_t index, int depth, uint32_t *id,
+                           wl_error *err)
+{
+    *id = 0;
+    if (index >= m->ptx->nlocs || depth > MAX_CHAIN) {
+        return WL_OK;
+    }
+    if (m->locs[index]) {
+        *id = m->locs[index];
+        return WL_OK;
+    }
+    const ptx_loc *loc = &m->ptx->locs[index];
+    uint32_t outer = 0, file = loc_file(b, m, loc->file);
+    wl_status status = WL_OK;
+    if (loc->inlined_at != PTX_NONE) {
+        status = write_loc(b, m, loc->inlined_at, depth + 1, &outer, err);
+    }
+    const char *function = inlined_function(b, m->ptx, loc);
+    if (status != WL_OK || !function) {
+        return status != WL_OK ? status : NOMEM(err);
+    }
+    if (!file) {
+        return b->nomem ? NOMEM(err) : WL_OK;
+    }
+    status = intern_loc(b, file, loc, function, outer, id, err);
+    m->locs[index] = *id;
+    return status;
+}
+
+/* Where a location counts: the innermost place of its chain that is no system header, else the outermost. */
+static const ptx_loc *counting_loc(prof_builder *b, const module *m, uint32_t index)
+{
+    const ptx_loc *loc = NULL;
+    for (int depth = 0; index < m->ptx->nlocs && depth <= MAX_CHAIN; depth++) {
+        loc = &m->ptx->locs[index];
+        uint32_t file = loc_file(b, m, loc->file);
+        if (file && !sources_system(b->sources, file)) {
+            break;
+        }
+        index = loc->inlined_at;
+    }
+    return loc;
+}
+
+static const ptx_loc *outermost(const ptx_module *ptx, uint32_t index)
+{
+    for (int depth = 0; ptx->locs[index].inlined_at < ptx->nlocs && depth <= MAX_CHAIN; depth++) {
+        index = ptx->locs[index].inlined_at;
+    }
+    return &ptx->locs[index];
+}
+
+/* ---- code ---- */
+
+typedef struct body {
+    prof_builder *b;
+    module *m;
+    ptx_callorder order;
+    const char **functions; /* demangled, by index in order */
+    const obs_summary *summary;
+    uint32_t *blocks; /* by pc */
+} body;
+
+static uint32_t ncode(const body *c)
+{
+    return c->order.first_pc[c->order.count];
+}
+
+static bool set_blocks(body *c)
+{
+    uint32_t n = ncode(c);
+    c->blocks = wl_new_array(c->b->process.arena, uint32_t, n);
+    if (!c->blocks) {
+        return false;
+    }
+    memset(c->blocks, 0xff, n * sizeof *c->blocks);
+    for (uint32_t i = 0; i < c->summary->nblocks; i++) {
+        const obs_block_count *block = &c->summary->blocks[i];
+        for (uint32_t k = 0; k < block->ninsns && block->first_pc + k < n; k++) {
+            c->blocks[block->first_pc + k] = i;
+        }
+    }
+    return true;
+}
+
+static char *op_text(const ptx_insn *insn, char *text, size_t size)
+{
+    size_t n = 0;
+    const ptx_op_info *info = ptx_op_get(insn->op);
+    const char *part = info ? info->text : "?";
+    for (int i = -1; i < insn->nsuffixes; i++) {
+        if (i >= 0) {
+            part = ptx_suffix_text((ptx_suffix)insn->suffixes[i]);
+        }
+        size_t length = strlen(part) + (i >= 0);
+        if (n + length + 1 > size) {
+            break;
+        }
+        n += (size_t)snprintf(text + n, size - n, "%s%s", i >= 0 ? "." : "", part);
+    }
+    return text;
+}
+
+static wl_status write_insn(body *c, kernel *k, uint32_t function, uint32_t i, wl_error *err)
+{
+    const ptx_func *f = c->order.funcs[function];
+    const ptx_insn *insn = &f->insns[i];
+    uint32_t pc = c->order.first_pc[function] + i, loc = 0, file = 0;
+    char text[MAX_TEXT], op[MAX_TEXT];
+    ptx_print_insn(c->m->ptx, f, insn, text, sizeof text);
+    wl_status status = write_loc(c->b, c->m, insn->loc, 0, &loc, err);
+    const ptx_loc *counts = counting_loc(c->b, c->m, insn->loc);
+    if (status != WL_OK) {
+        return status;
+    }
+    if (counts) {
+        file = loc_file(c->b, c->m, counts->file);
+    }
+    if (!k->file && counts) {
+        k->file = loc_file(c->b, c->m, outermost(c->m->ptx, insn->loc)->file);
+    }
+    db_value block = c->blocks[pc] == UINT32_MAX ? db_null() : db_int(c->blocks[pc]);
+    return db_run(c->b->stmt[ST_CODE], err, db_int(k->id), db_int(pc), db_text(text),
+                  db_text(op_text(insn, op, sizeof op)), db_text(c->functions[function]),
+                  db_int(insn->pos.line), block, db_id(loc), db_id(file),
+                  db_id(file ? counts->line : 0), db_id(file ? counts->column : 0));
+}
+
+static wl_status write_code(body *c, kernel *k, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (uint32_t f = 0; f < c->order.count; f++) {
+        for (uint32_t i = 0; i < c->order.funcs[f]->ninsns && status == WL_OK; i++) {
+            status = write_insn(c, k, f, i, err);
+        }
+    }
+    return status;
+}
+
+/* The first line of the kernel itself: the outermost place of its first instruction that has one. */
+static uint32_t first_line(const body *c)
+{
+    const ptx_func *f = c->order.funcs[0];
+    for (uint32_t i = 0; i < f->ninsns; i++) {
+        if (f->insns[i].loc < c->m->ptx->nlocs) {
+            return outermost(c->m->ptx, f->insns[i].loc)->line;
+        }
+    }
+    return 0;
+}
+
+static bool set_functions(body *c)
+{
+    c->functions = wl_new_array(c->b->process.arena, const char *, c->order.count);
+    for (uint32_t i = 0; c->functions && i < c->order.count; i++) {
+        c->functions[i] = prof_demangle(c->b->arena, c->order.funcs[i]->name);
+        if (!c->functions[i]) {
+            return false;
+        }
+    }
+    return c->functions != NULL;
+}
+
+static wl_status write_kernel(prof_builder *b, const kernel *k, const cap_launch *launch,
+                              const module *m, const body *c, const char *missing, wl_error *err)
+{
+    const char *name = prof_demangle(b->arena, launch->kernel);
+    if (!name) {
+        return NOMEM(err);
+    }
+    return db_run(b->stmt[ST_KERNEL], err, db_int(k->id), db_text(launch->kernel), db_text(name),
+                  db_text(k->short_name), db_id(m ? m->id : 0), db_id(k->file),
+                  db_id(k->file && c ? first_line(c) : 0), db_int(c ? ncode(c) : 0),
+                  db_int(launch->summary.nblocks), db_text(missing));
+}
+
+static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch, module *m,
+                            wl_error *err)
+{
+    ptx_func *func = ptx_module_func(m->ptx, launch->kernel);
+    if (!func || !func->has_body) {
+        return write_kernel(b, k, launch, m, NULL, "the module's PTX does not define it", err);
+    }
+    body c = {.b = b, .m = m, .summary = &launch->summary};
+    if (ptx_callorder_of(m->ptx, func, b->process.arena, &c.order) != WL_OK || !set_blocks(&c) ||
+        !set_functions(&c)) {
+        return NOMEM(err);
+    }
+    wl_status status = write_code(&c, k, err);
+    return status == WL_OK ? write_kernel(b, k, launch, m, &c, "", err) : status;
+}
+
+static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *m, kernel *k,
+                             wl_error *err)
+{
+    const char *name = prof_demangle(b->arena, launch->kernel);
+    k->short_name = name ? prof_short_name(b->arena, name) : NULL;
+    k->id = ++b->nkernels;
+    if (!k->short_name || b->nomem) {
+        return NOMEM(err);
+    }
+    if (!m) {
+        return write_kernel(b, k, launch, NULL, NULL, "the capture has no PTX of it", err);
+    }
+    wl_status status = m->id ? WL_OK : write_module(b, m, err);
+    if (status != WL_OK) {
+        return status;
+    }
+    return m->ptx ? write_body(b, k, launch, m, err)
+                  : write_kernel(b, k, launch, m, NULL,
+                                 m->why_not ? m->why_not : "its PTX cannot be read", err);
+}
+
+wl_status builder_kernel(prof_builder *b, const cap_launch *launch, kernel **out, wl_error *err)
+{
+    module *m = find_module(b, launch->module);
+    char *key = wl_arena_printf(b->process.arena, "%llx %s", m ? (unsigned long long)m->hash : 0,
+                                launch->kernel);
+    if (!key) {
+        return NOMEM(err);
+    }
+    HASH_FIND_STR(b->kernels, key, *out);
+    if (*out) {
+        return WL_OK;
+    }
+    kernel *k = wl_new(b->arena, kernel);
+    key = k ? wl_arena_strdup(b->arena, key) : NULL;
+    if (!key) {
+        return NOMEM(err);
+    }
+    k->key = key;
+    HASH_ADD_KEYPTR(hh, b->kernels, k->key, strlen(k->key), k);
+    *out = k;
+    return make_kernel(b, launch, m, k, err);
+}
+
+/* ---- shared and local memory ---- */
+
+wl_status builder_kernel_object(prof_builder *b, kernel *k, uint32_t kind, const obs_shared *array,
+                                uint32_t *id, wl_error *err)
+{
+    const char *name = kind == PROF_OBJECT_LOCAL ? "(local)" : array->name;
+    shared_entry *entry = NULL;
+    HASH_FIND_STR(k->shared, name, entry);
+    if (!entry) {
+        entry = wl_new(b->arena, shared_entry);
+        if (!entry || !(entry->name = wl_arena_strdup(b->arena, name))) {
+            return NOMEM(err);
+        }
+        entry->object = ++b->nobjects;
+        entry->kind = (uint8_t)kind;
+        entry->offset = array ? array->offset : 0;
+        HASH_ADD_KEYPTR(hh, k->shared, entry->name, strlen(entry->name), entry);
+    }
+    if (array && array->bytes > entry->bytes) {
+        entry->bytes = array->bytes;
+    }
+    *id = entry->object;
+    return WL_OK;
+}
+
+/* "tile (transpose.cu:12)", "tile (transpose)" where the definition was not found. */
+static wl_status write_shared(prof_builder *b, const kernel *k, const shared_entry *e,
+                              wl_error *err)
+{
+    static const char *const marks[] = {"__shared__", NULL};
+    const char *full = prof_demangle(b->arena, e->name);
+    const char *variable = full ? prof_last_name(full) : NULL;
+    if (!variable) {
+        return NOMEM(err);
+    }
+    uint32_t line = *variable ? sources_search(b->sources, k->file, variable, marks) : 0;
+    const char *file = sources_name(sources_path(b->sources, k->file)), *name;
+    if (e->kind == PROF_OBJECT_LOCAL) {
+        name = wl_arena_printf(b->arena, "local memory (%s)", k->short_name);
+        variable = "";
+    } else if (line) {
+        name = wl_arena_printf(b->arena, "%s (%s:%u)", variable, file, line);
+    } else {
+        name = wl_arena_printf(b->arena, "%s (%s)", *variable ? variable : "shared memory",
+                               k->short_name);
+    }
+    if (!name) {
+        return NOMEM(err);
+    }
+    uint32_t space = e->kind == PROF_OBJECT_LOCAL ? OBS_LOCAL : OBS_SHARED;
+    return db_run(b->stmt[ST_OBJECT], err, db_int(e->object), db_null(), db_int(k->id),
+                  db_int(e->kind), db_int(space), db_int(0), db_text(name), db_text(variable),
+                  db_int(e->offset), db_int(e->bytes), db_null(), db_null(), db_int(0), db_null(),
+                  db_id(line ? k->file : 0), db_id(line), db_text(""));
+}
+
+wl_status builder_kernel_objects(prof_builder *b, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (kernel *k = b->kernels; k && status == WL_OK; k = k->hh.next) {
+        for (shared_entry *e = k->shared; e && status == WL_OK; e = e->hh.next) {
+            status = write_shared(b, k, e, err);
+        }
+    }
+    return status;
+}

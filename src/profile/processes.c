@@ -1,0 +1,266 @@
+#include "profile/builder.h"
+
+#include "profile/demangle.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+uint32_t builder_id(prof_builder *b, id_entry **table, uint32_t number, uint32_t *counter)
+{
+    id_entry *found = NULL;
+    if (number == 0) {
+        return 0;
+    }
+    HASH_FIND(hh, *table, &number, sizeof number, found);
+    if (found) {
+        return found->id;
+    }
+    found = wl_new(b->process.arena, id_entry);
+    if (!found) {
+        b->nomem = true;
+        return 0;
+    }
+    *found = (id_entry){.key = number, .id = ++*counter};
+    HASH_ADD(hh, *table, key, sizeof number, found);
+    return found->id;
+}
+
+uint32_t builder_call(prof_builder *b, uint32_t number)
+{
+    return builder_id(b, &b->process.calls_by_number, number, &b->ncalls);
+}
+
+/* An object that no OBJECT record has announced is unknown. */
+static uint32_t known_object(const prof_builder *b, uint32_t number)
+{
+    id_entry *found = NULL;
+    HASH_FIND(hh, b->process.objects_by_number, &number, sizeof number, found);
+    return found ? found->id : 0;
+}
+
+static uint32_t numbered(prof_builder *b, stream_entry **table, uint64_t handle, uint32_t *counter)
+{
+    stream_entry *found = NULL;
+    HASH_FIND(hh, *table, &handle, sizeof handle, found);
+    if (!found) {
+        found = wl_new(b->process.arena, stream_entry);
+        if (!found) {
+            b->nomem = true;
+            return 0;
+        }
+        *found = (stream_entry){.handle = handle, .number = ++*counter};
+        HASH_ADD(hh, *table, handle, sizeof handle, found);
+    }
+    return found->number;
+}
+
+uint32_t builder_stream(prof_builder *b, uint64_t handle)
+{
+    /* 1 is cudaStreamLegacy, another name of the default stream. */
+    return handle <= 1 ? 0 : numbered(b, &b->process.streams, handle, &b->process.nstreams);
+}
+
+static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *err)
+{
+    process *p = &b->process;
+    if (p->named) {
+        return wl_fail(err, WL_CORRUPT, "The capture describes two processes.");
+    }
+    p->named = true;
+    p->directory = wl_arena_strdup(p->arena, r->directory);
+    symbols_reset(b->symbols, r->executable);
+    wl_status status = db_run(b->stmt[ST_PROCESS], err, db_int(p->id), db_int(r->pid),
+                              db_int(r->parent), db_text(r->executable), db_text(r->directory),
+                              db_text(r->host), db_text(r->collector), db_text(r->version),
+                              db_text(r->options), db_int((uint64_t)r->start_ns));
+    for (uint32_t i = 0; i < r->argc && status == WL_OK; i++) {
+        status = db_run(b->stmt[ST_ARGUMENT], err, db_int(p->id), db_int(i), db_text(r->argv[i]));
+    }
+    return status == WL_OK && !p->directory ? NOMEM(err) : status;
+}
+
+static wl_status add_device(prof_builder *b, const cap_device *r, wl_error *err)
+{
+    return db_run(b->stmt[ST_DEVICE], err, db_int(b->process.id), db_int(r->ordinal),
+                  db_text(r->name), db_text(r->file), db_int(r->cc_major), db_int(r->cc_minor),
+                  db_int(r->num_sms), db_int(r->global_bytes));
+}
+
+static wl_status add_maps(prof_builder *b, const cap_maps *r, wl_error *err)
+{
+    HASH_CLEAR(hh, b->process.stacks);
+    return symbols_maps(b->symbols, r) == WL_OK ? WL_OK : NOMEM(err);
+}
+
+static module *intern_module(prof_builder *b, const cap_module *r)
+{
+    uint64_t hash = XXH64(r->ptx, r->length, 0);
+    module *m = NULL;
+    HASH_FIND(hh, b->modules, &hash, sizeof hash, m);
+    if (m || !(m = wl_new(b->arena, module))) {
+        return m;
+    }
+    m->hash = hash;
+    m->length = r->length;
+    m->name = wl_arena_strdup(b->arena, r->name);
+    m->text = wl_arena_strndup(b->arena, r->ptx, r->length);
+    if (!m->name || !m->text) {
+        return NULL;
+    }
+    HASH_ADD(hh, b->modules, hash, sizeof hash, m);
+    return m;
+}
+
+static wl_status add_module(prof_builder *b, const cap_module *r, wl_error *err)
+{
+    module_entry *entry = wl_new(b->process.arena, module_entry), *old = NULL;
+    module *m = intern_module(b, r);
+    if (!entry || !m) {
+        return NOMEM(err);
+    }
+    HASH_FIND(hh, b->process.modules, &r->id, sizeof r->id, old);
+    if (old) {
+        HASH_DEL(b->process.modules, old);
+    }
+    *entry = (module_entry){.number = r->id, .found = m};
+    HASH_ADD(hh, b->process.modules, number, sizeof entry->number, entry);
+    return WL_OK;
+}
+
+static wl_status add_object(prof_builder *b, const cap_object *r, wl_error *err)
+{
+    process *p = &b->process;
+    if (r->id == 0 || known_object(b, r->id)) {
+        return wl_fail(err, WL_CORRUPT, "The capture announces object %u twice.", r->id);
+    }
+    object_info o = {
+        .record = *r, .alloc_call = builder_call(b, r->call), .alloc_order = ++p->order};
+    o.id = builder_id(b, &p->objects_by_number, r->id, &b->nobjects);
+    o.record.name = wl_arena_strdup(p->arena, r->name);
+    if (b->nomem || !o.record.name || !wl_push(&p->objects, o)) {
+        return NOMEM(err);
+    }
+    return WL_OK;
+}
+
+static object_info *find_object(const process *p, uint32_t id)
+{
+    size_t low = 0, high = p->objects.count; /* ids ascend */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->objects.data[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < p->objects.count && p->objects.data[low].id == id ? &p->objects.data[low] : NULL;
+}
+
+const object_info *builder_object(const prof_builder *b, uint32_t number)
+{
+    return find_object(&b->process, known_object(b, number));
+}
+
+static wl_status add_free(prof_builder *b, const cap_free *r, wl_error *err)
+{
+    object_info *o = find_object(&b->process, known_object(b, r->object));
+    if (!o || o->freed) {
+        return wl_fail(err, WL_CORRUPT, "The capture frees object %u, which is not there.",
+                       r->object);
+    }
+    o->freed = true;
+    o->free_call = builder_call(b, r->call);
+    o->free_order = ++b->process.order;
+    return b->nomem ? NOMEM(err) : WL_OK;
+}
+
+/* Remembers what names of objects are made from. */
+static wl_status keep_call(prof_builder *b, uint32_t id, const cap_call *r, stack *s, wl_error *err)
+{
+    process *p = &b->process;
+    size_t index = id - p->first_call;
+    if (r->kind != CAP_CALL_ALLOC && r->kind != CAP_CALL_OTHER) {
+        return WL_OK;
+    }
+    while (p->calls.count <= index) {
+        if (!wl_push(&p->calls, (call_info){0})) {
+            return NOMEM(err);
+        }
+    }
+    p->calls.data[index] = (call_info){s, wl_arena_strdup(p->arena, r->api)};
+    return p->calls.data[index].api ? WL_OK : NOMEM(err);
+}
+
+static wl_status add_call(prof_builder *b, const cap_call *r, wl_error *err)
+{
+    stack *s;
+    wl_status status = builder_stack(b, &r->stack, &s, err);
+    uint32_t id = builder_call(b, r->id);
+    if (status != WL_OK || id == 0) {
+        return status != WL_OK ? status
+               : b->nomem      ? NOMEM(err)
+                          : wl_fail(err, WL_CORRUPT, "The capture has a call without a number.");
+    }
+    const stack_frame none = {.function = ""};
+    const stack_frame *site = s && s->site < s->count ? &s->frames[s->site] : &none;
+    status = db_run(b->stmt[ST_CALL], err, db_int(id), db_int(b->process.id), db_int(r->id),
+                    db_text(r->api), db_int(r->kind), db_int(builder_stream(b, r->stream)),
+                    db_int(numbered(b, &b->process.threads, r->thread, &b->process.nthreads)),
+                    db_int((uint64_t)r->start_ns), db_int((uint64_t)r->end_ns),
+                    db_int((uint64_t)r->result), db_id(known_object(b, r->source_object)),
+                    db_int(r->source_offset), db_id(known_object(b, r->target_object)),
+                    db_int(r->target_offset), db_int(r->bytes), db_id(s ? s->id : 0),
+                    db_id(site->file), db_id(site->line), db_text(site->function));
+    return status == WL_OK ? keep_call(b, id, r, s, err) : status;
+}
+
+static wl_status add_skipped(prof_builder *b, const cap_skipped *r, wl_error *err)
+{
+    process *p = &b->process;
+    skip *found = NULL;
+    char *key = wl_arena_printf(p->arena, "%s\n%s", r->kernel, r->reason);
+    if (!key) {
+        return NOMEM(err);
+    }
+    HASH_FIND_STR(p->skips, key, found);
+    if (!found) {
+        found = wl_new(p->arena, skip);
+        if (!found) {
+            return NOMEM(err);
+        }
+        found->key = key;
+        found->kernel = prof_demangle(p->arena, r->kernel);
+        found->reason = wl_arena_strdup(p->arena, r->reason);
+        if (!found->kernel || !found->reason) {
+            return NOMEM(err);
+        }
+        HASH_ADD_KEYPTR(hh, p->skips, key, strlen(key), found);
+    }
+    found->count++;
+    return WL_OK;
+}
+
+wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error *err)
+{
+    switch (record->type) {
+    case CAP_PROCESS: return add_process(b, &record->process, err);
+    case CAP_DEVICE: return add_device(b, &record->device, err);
+    case CAP_MAPS: return add_maps(b, &record->maps, err);
+    case CAP_MODULE: return add_module(b, &record->module, err);
+    case CAP_OBJECT: return add_object(b, &record->object, err);
+    case CAP_FREE: return add_free(b, &record->free, err);
+    case CAP_CALL: return add_call(b, &record->call, err);
+    case CAP_SKIPPED: return add_skipped(b, &record->skipped, err);
+    case CAP_UNSUPPORTED:
+        return db_run(b->stmt[ST_UNSUPPORTED], err, db_text(record->unsupported.api));
+    case CAP_MESSAGE:
+        return db_run(b->stmt[ST_MESSAGE], err, db_int(b->process.id),
+                      db_int(record->message.level), db_text(record->message.text));
+    case CAP_END:
+        b->process.ended = true;
+        b->process.end_ns = record->end.end_ns;
+        return WL_OK;
+    default: return wl_fail(err, WL_CORRUPT, "The capture has a record of an unknown kind.");
+    }
+}

@@ -1,0 +1,242 @@
+-- The profile, schema 1. docs/profile-schema.md explains it. Columns hold NULL where something was not measured or is not
+-- known; ids count from 1. Integers above 2^63 - 1 (addresses, hashes) are stored as their two's complement.
+
+CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class' or 'owner'.
+CREATE TABLE names (
+  kind TEXT NOT NULL, value INTEGER NOT NULL, name TEXT NOT NULL,
+  PRIMARY KEY (kind, value)
+) WITHOUT ROWID;
+
+CREATE TABLE processes (
+  id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, parent_pid INTEGER NOT NULL,
+  executable TEXT NOT NULL, directory TEXT NOT NULL, host TEXT NOT NULL,
+  collector TEXT NOT NULL, version TEXT NOT NULL, options TEXT NOT NULL,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER,
+  cut_off TEXT
+);
+
+CREATE TABLE arguments (
+  process INTEGER NOT NULL, position INTEGER NOT NULL, value TEXT NOT NULL,
+  PRIMARY KEY (process, position)
+) WITHOUT ROWID;
+
+CREATE TABLE devices (
+  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  name TEXT NOT NULL, file TEXT NOT NULL,
+  cc_major INTEGER NOT NULL, cc_minor INTEGER NOT NULL, sms INTEGER NOT NULL,
+  global_bytes INTEGER NOT NULL
+);
+
+-- Source files. text: zstd; missing says why there is none.
+CREATE TABLE files (
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, system INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, missing TEXT NOT NULL, text BLOB
+);
+
+-- Places in source files; inlined_at names the place of the call.
+CREATE TABLE locs (
+  id INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,
+  function TEXT NOT NULL, inlined_at INTEGER
+);
+
+-- PTX that kernels come from. ptx: zstd.
+CREATE TABLE modules (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, ptx BLOB
+);
+
+CREATE TABLE kernels (
+  id INTEGER PRIMARY KEY, mangled TEXT NOT NULL, name TEXT NOT NULL, short_name TEXT NOT NULL,
+  module INTEGER, file INTEGER, line INTEGER,
+  ncode INTEGER NOT NULL, nblocks INTEGER NOT NULL, missing TEXT NOT NULL
+);
+
+-- Static instructions. loc: the innermost place; file, line, col: where it counts.
+CREATE TABLE code (
+  kernel INTEGER NOT NULL, pc INTEGER NOT NULL,
+  text TEXT NOT NULL, op TEXT NOT NULL, function TEXT NOT NULL, ptx_line INTEGER NOT NULL,
+  block INTEGER, loc INTEGER, file INTEGER, line INTEGER, col INTEGER,
+  PRIMARY KEY (kernel, pc)
+) WITHOUT ROWID;
+
+CREATE TABLE launches (
+  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, number INTEGER NOT NULL,
+  kernel INTEGER NOT NULL, call INTEGER,
+  grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z INTEGER NOT NULL,
+  block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
+  cluster_x INTEGER NOT NULL, cluster_y INTEGER NOT NULL, cluster_z INTEGER NOT NULL,
+  dynamic_shared INTEGER NOT NULL, static_shared INTEGER NOT NULL,
+  local_bytes INTEGER NOT NULL, registers INTEGER NOT NULL,
+  stream INTEGER NOT NULL,
+  host_seconds REAL, device_seconds REAL,
+  error INTEGER NOT NULL, fault TEXT NOT NULL,
+  warp_instructions INTEGER NOT NULL, thread_instructions INTEGER NOT NULL,
+  blocks_run INTEGER NOT NULL, blocks_observed INTEGER NOT NULL, blocks_sampled INTEGER NOT NULL,
+  dropped INTEGER NOT NULL
+);
+CREATE INDEX launches_by_kernel ON launches (kernel);
+
+-- Executed instructions by class; classes that did not occur have no row.
+CREATE TABLE mix (
+  launch INTEGER NOT NULL, class INTEGER NOT NULL,
+  warp_instructions INTEGER NOT NULL, thread_instructions INTEGER NOT NULL,
+  PRIMARY KEY (launch, class)
+) WITHOUT ROWID;
+
+-- Memory instructions: one row an instruction, object and space of a launch.
+CREATE TABLE instructions (
+  launch INTEGER NOT NULL, position INTEGER NOT NULL,
+  pc INTEGER NOT NULL, object INTEGER, space INTEGER NOT NULL, access INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, flags INTEGER NOT NULL,
+  executions INTEGER NOT NULL, execution_lanes INTEGER NOT NULL,
+  requests INTEGER NOT NULL, active_lanes INTEGER NOT NULL,
+  sectors INTEGER NOT NULL, sectors_min INTEGER NOT NULL,
+  wavefronts INTEGER NOT NULL, wavefronts_min INTEGER NOT NULL,
+  uniform INTEGER NOT NULL, contiguous INTEGER NOT NULL, misaligned INTEGER NOT NULL,
+  strided INTEGER NOT NULL, irregular INTEGER NOT NULL, stride INTEGER NOT NULL,
+  PRIMARY KEY (launch, position)
+) WITHOUT ROWID;
+
+-- Basic blocks.
+CREATE TABLE blocks (
+  launch INTEGER NOT NULL, block INTEGER NOT NULL,
+  first_pc INTEGER NOT NULL, ninsns INTEGER NOT NULL,
+  executions INTEGER NOT NULL, lanes INTEGER NOT NULL,
+  PRIMARY KEY (launch, block)
+) WITHOUT ROWID;
+
+-- Data objects. process: NULL for a kernel's shared and local memory, which have a kernel instead.
+CREATE TABLE objects (
+  id INTEGER PRIMARY KEY, process INTEGER, kernel INTEGER,
+  kind INTEGER NOT NULL, space INTEGER NOT NULL, device INTEGER NOT NULL,
+  name TEXT NOT NULL, variable TEXT NOT NULL,
+  base INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  alloc_call INTEGER, free_call INTEGER, alloc_order INTEGER NOT NULL, free_order INTEGER,
+  file INTEGER, line INTEGER, function TEXT NOT NULL
+);
+
+CREATE TABLE calls (
+  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, number INTEGER NOT NULL,
+  api TEXT NOT NULL, kind INTEGER NOT NULL, stream INTEGER NOT NULL, thread INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
+  source_object INTEGER, source_offset INTEGER NOT NULL,
+  target_object INTEGER, target_offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  stack INTEGER, file INTEGER, line INTEGER, function TEXT NOT NULL
+);
+
+-- Call stacks, innermost frame first.
+CREATE TABLE frames (
+  stack INTEGER NOT NULL, depth INTEGER NOT NULL,
+  function TEXT NOT NULL, file INTEGER, line INTEGER,
+  binary TEXT NOT NULL, offset INTEGER NOT NULL, inlined INTEGER NOT NULL,
+  PRIMARY KEY (stack, depth)
+) WITHOUT ROWID;
+
+-- Rows of heat maps: blobs that several maps may share.
+CREATE TABLE contents (
+  id INTEGER PRIMARY KEY, nrows INTEGER NOT NULL, npcsets INTEGER NOT NULL, npcs INTEGER NOT NULL,
+  data BLOB NOT NULL
+);
+
+CREATE TABLE heats (
+  id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, object INTEGER, space INTEGER NOT NULL,
+  block INTEGER NOT NULL, block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
+  warps INTEGER NOT NULL, dropped INTEGER NOT NULL, content INTEGER NOT NULL
+);
+CREATE INDEX heats_by_launch ON heats (launch);
+
+-- Launches that were not observed.
+CREATE TABLE skips (
+  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kernel TEXT NOT NULL, reason TEXT NOT NULL,
+  count INTEGER NOT NULL
+);
+
+CREATE TABLE messages (
+  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, level INTEGER NOT NULL, text TEXT NOT NULL
+);
+
+CREATE TABLE unsupported (api TEXT PRIMARY KEY) WITHOUT ROWID;
+
+-- ---- for people ----
+
+CREATE VIEW v_launches AS
+SELECT l.id, l.process, k.name AS kernel, k.short_name,
+       l.grid_x || 'x' || l.grid_y || 'x' || l.grid_z AS grid,
+       l.block_x || 'x' || l.block_y || 'x' || l.block_z AS block,
+       l.stream, l.host_seconds, l.device_seconds, l.thread_instructions,
+       l.blocks_run, l.blocks_observed, l.blocks_sampled, l.error, l.fault
+FROM launches l JOIN kernels k ON k.id = l.kernel;
+
+CREATE VIEW v_instructions AS
+SELECT i.launch, k.short_name AS kernel, i.pc, c.op, c.text, s.name AS space, a.name AS access,
+       o.name AS object, f.path AS file, c.line, i.executions, i.requests, i.sectors, i.sectors_min,
+       i.wavefronts, i.wavefronts_min, i.active_lanes,
+       i.uniform, i.contiguous, i.misaligned, i.strided, i.irregular, i.stride
+FROM instructions i
+JOIN launches l ON l.id = i.launch
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN code c ON c.kernel = l.kernel AND c.pc = i.pc
+LEFT JOIN files f ON f.id = c.file
+LEFT JOIN objects o ON o.id = i.object
+LEFT JOIN names s ON s.kind = 'space' AND s.value = i.space
+LEFT JOIN names a ON a.kind = 'access' AND a.value = i.access;
+
+CREATE VIEW v_lines AS
+SELECT k.short_name AS kernel, f.path AS file, c.line, sum(i.requests) AS requests,
+       sum(i.sectors) AS sectors, sum(i.sectors_min) AS sectors_min,
+       sum(i.wavefronts) AS wavefronts, sum(i.wavefronts_min) AS wavefronts_min,
+       round(1.0 * sum(i.sectors) / nullif(sum(CASE WHEN i.sectors > 0 THEN i.requests END), 0), 2)
+         AS sectors_per_request
+FROM instructions i
+JOIN launches l ON l.id = i.launch
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN code c ON c.kernel = l.kernel AND c.pc = i.pc
+LEFT JOIN files f ON f.id = c.file
+GROUP BY l.kernel, c.file, c.line;
+
+-- What the detectors start from: traffic of a kernel on an object, and the heat maps that exist of it.
+CREATE VIEW v_findings_input AS
+SELECT l.kernel AS kernel_id, k.short_name AS kernel, i.object AS object_id, o.name AS object,
+       s.name AS space, count(DISTINCT i.launch) AS launches, sum(i.requests) AS requests,
+       sum(i.sectors) AS sectors, sum(i.sectors_min) AS sectors_min,
+       sum(i.wavefronts) AS wavefronts, sum(i.wavefronts_min) AS wavefronts_min,
+       sum(i.uniform) AS uniform, sum(i.contiguous) AS contiguous, sum(i.misaligned) AS misaligned,
+       sum(i.strided) AS strided, sum(i.irregular) AS irregular,
+       (SELECT count(*) FROM heats h JOIN launches hl ON hl.id = h.launch
+        WHERE hl.kernel = l.kernel AND h.object IS i.object AND h.space = i.space) AS maps
+FROM instructions i
+JOIN launches l ON l.id = i.launch
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN objects o ON o.id = i.object
+LEFT JOIN names s ON s.kind = 'space' AND s.value = i.space
+GROUP BY l.kernel, i.object, i.space;
+
+CREATE VIEW v_objects AS
+SELECT o.id, o.name, n.name AS kind, s.name AS space, o.bytes, k.short_name AS kernel,
+       f.path AS file, o.line, o.function, a.api AS allocated_by, r.api AS freed_by
+FROM objects o
+LEFT JOIN names n ON n.kind = 'object' AND n.value = o.kind
+LEFT JOIN names s ON s.kind = 'space' AND s.value = o.space
+LEFT JOIN kernels k ON k.id = o.kernel
+LEFT JOIN files f ON f.id = o.file
+LEFT JOIN calls a ON a.id = o.alloc_call
+LEFT JOIN calls r ON r.id = o.free_call;
+
+CREATE VIEW v_calls AS
+SELECT c.id, c.process, c.api, n.name AS kind, c.stream, c.start_ns, c.end_ns, c.result, c.bytes,
+       s.name AS source, t.name AS target, f.path AS file, c.line, c.function
+FROM calls c
+LEFT JOIN names n ON n.kind = 'call' AND n.value = c.kind
+LEFT JOIN objects s ON s.id = c.source_object
+LEFT JOIN objects t ON t.id = c.target_object
+LEFT JOIN files f ON f.id = c.file;
+
+CREATE VIEW v_mix AS
+SELECT m.launch, k.short_name AS kernel, n.name AS class, m.warp_instructions, m.thread_instructions
+FROM mix m
+JOIN launches l ON l.id = m.launch
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN names n ON n.kind = 'class' AND n.value = m.class;

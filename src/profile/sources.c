@@ -1,0 +1,359 @@
+#include "profile/sources.h"
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+#include "profile/hash.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_FILE = 4 << 20 };
+static const uint64_t MAX_ALL = 64u << 20;
+
+typedef struct source {
+    const char *path;
+    uint32_t id;
+    bool system, tried;
+    char *text; /* malloc'ed */
+    size_t length;
+    const char *why;
+    wl_vec(uint32_t) lines; /* where each begins */
+    UT_hash_handle hh;
+} source;
+
+struct sources {
+    const prof_options *options;
+    wl_arena *arena;
+    source *by_path;
+    wl_vec(source *) all; /* by id - 1 */
+    uint64_t bytes, limit;
+};
+
+sources *sources_new(const prof_options *options)
+{
+    sources *s = calloc(1, sizeof *s);
+    if (!s || !(s->arena = wl_arena_new())) {
+        free(s);
+        return NULL;
+    }
+    s->options = options;
+    s->limit = options->max_source_bytes ? options->max_source_bytes : MAX_ALL;
+    return s;
+}
+
+void sources_free(sources *s)
+{
+    if (!s) {
+        return;
+    }
+    HASH_CLEAR(hh, s->by_path);
+    for (size_t i = 0; i < s->all.count; i++) {
+        free(s->all.data[i]->text);
+        wl_vec_free(&s->all.data[i]->lines);
+    }
+    wl_vec_free(&s->all);
+    wl_arena_free(s->arena);
+    free(s);
+}
+
+const char *sources_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_system(const char *path)
+{
+    const char *name = sources_name(path);
+    const char *dot = strrchr(name, '.');
+    bool header = dot && (strcmp(dot, ".h") == 0 || strcmp(dot, ".hpp") == 0);
+#define PREFIX(text) starts(path, text)
+#define PART(text) strstr(path, text) != NULL
+#define NAME(text) strcmp(name, text) == 0
+#define STEM(text) starts(name, text) && header
+#define X(kind, text)   \
+    if ((kind(text))) { \
+        return true;    \
+    }
+#include "profile/system_paths.def"
+#undef X
+#undef PREFIX
+#undef PART
+#undef NAME
+#undef STEM
+    return false;
+}
+
+/* Removes "//", "/./" and "/x/../" in place: two spellings of a path become one. */
+static void normalize(char *path)
+{
+    char *out = path;
+    bool absolute = *path == '/';
+    for (const char *p = path; *p;) {
+        while (*p == '/') {
+            p++;
+        }
+        size_t n = strcspn(p, "/");
+        bool up = n == 2 && p[0] == '.' && p[1] == '.';
+        if (n == 0 || (n == 1 && p[0] == '.')) {
+            p += n;
+            continue;
+        }
+        char *last = out; /* where the last part kept so far begins */
+        while (last > path && last[-1] != '/') {
+            last--;
+        }
+        bool last_up = out - last == 2 && last[0] == '.' && last[1] == '.';
+        if (up && out > path && !last_up) {
+            out = last > path ? last - 1 : path;
+        } else if (!up || !absolute) {
+            if (out > path || absolute) {
+                *out++ = '/';
+            }
+            memmove(out, p, n);
+            out += n;
+        }
+        p += n;
+    }
+    *out = '\0';
+}
+
+static char *full_path(sources *s, const char *path, const char *directory)
+{
+    char *full = NULL;
+    if (path[0] != '/' && path[0] != '<' && directory && directory[0]) {
+        full = wl_arena_printf(s->arena, "%s/%s", directory, path);
+        full = full && access(full, F_OK) == 0 ? full : NULL;
+    }
+    full = full ? full : wl_arena_strdup(s->arena, path);
+    if (full) {
+        normalize(full);
+    }
+    return full;
+}
+
+uint32_t sources_id(sources *s, const char *path, const char *directory)
+{
+    char *full = path[0] ? full_path(s, path, directory) : NULL;
+    source *found = NULL;
+    if (!full) {
+        return 0;
+    }
+    HASH_FIND_STR(s->by_path, full, found);
+    if (found) {
+        return found->id;
+    }
+    source *made = wl_new(s->arena, source);
+    if (!made || !wl_push(&s->all, made)) {
+        return 0;
+    }
+    made->path = full;
+    made->id = (uint32_t)s->all.count;
+    made->system = is_system(full);
+    made->why = "";
+    HASH_ADD_KEYPTR(hh, s->by_path, made->path, strlen(made->path), made);
+    return made->id;
+}
+
+static source *get(const sources *s, uint32_t file)
+{
+    return file && file <= s->all.count ? s->all.data[file - 1] : NULL;
+}
+
+bool sources_system(const sources *s, uint32_t file)
+{
+    const source *f = get(s, file);
+    return f && f->system;
+}
+
+const char *sources_path(const sources *s, uint32_t file)
+{
+    const source *f = get(s, file);
+    return f ? f->path : "";
+}
+
+uint32_t sources_count(const sources *s)
+{
+    return (uint32_t)s->all.count;
+}
+
+/* A regular file, opened without waiting for anybody; -1 and *why. */
+static int open_regular(const char *path, struct stat *st, const char **why)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        *why = errno == ENOENT || errno == ENOTDIR ? "not found" : "cannot be opened";
+        return -1;
+    }
+    if (fstat(fd, st) != 0 || !S_ISREG(st->st_mode)) {
+        *why = "not a regular file";
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* The file under a folder of the search path, by as much of its path as fits: longest first. */
+static int open_below(const char *folder, size_t length, const char *path, struct stat *st,
+                      const char **why)
+{
+    for (const char *tail = path; tail; tail = strchr(tail, '/')) {
+        tail += *tail == '/';
+        char name[PATH_MAX];
+        int n = snprintf(name, sizeof name, "%.*s/%s", (int)length, folder, tail);
+        int fd = n > 0 && (size_t)n < sizeof name ? open_regular(name, st, why) : -1;
+        if (fd >= 0) {
+            return fd;
+        }
+    }
+    return -1;
+}
+
+static int open_source(const sources *s, const char *path, struct stat *st, const char **why)
+{
+    int fd = open_regular(path, st, why);
+    const char *why_not = *why;
+    const char *folder = s->options->source_path;
+    while (fd < 0 && folder && *folder) {
+        size_t n = strcspn(folder, ":");
+        fd = n ? open_below(folder, n, path, st, &why_not) : -1;
+        folder += n + (folder[n] == ':');
+    }
+    return fd;
+}
+
+static bool read_all(int fd, char *data, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = read(fd, data + done, size - done);
+        if (n <= 0) {
+            return false;
+        }
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static void read_source(sources *s, source *f)
+{
+    struct stat st;
+    int fd = open_source(s, f->path, &st, &f->why);
+    if (fd < 0) {
+        return;
+    }
+    size_t size = (size_t)st.st_size;
+    if (st.st_size > MAX_FILE) {
+        f->why = "too large";
+    } else if (s->bytes + size > s->limit) {
+        f->why = "over the limit of all sources together";
+    } else if (!(f->text = malloc(size + 1)) || !read_all(fd, f->text, size)) {
+        f->why = "cannot be read";
+    } else if (memchr(f->text, '\0', size)) {
+        f->why = "not text";
+    } else {
+        f->text[size] = '\0';
+        f->length = size;
+        f->why = "";
+        s->bytes += size;
+    }
+    close(fd);
+    if (f->why[0]) {
+        free(f->text);
+        f->text = NULL;
+    }
+}
+
+const char *sources_text(sources *s, uint32_t file, size_t *length, const char **why)
+{
+    source *f = get(s, file);
+    *length = 0;
+    if (!f) {
+        *why = "not found";
+        return NULL;
+    }
+    if (!f->tried) {
+        f->tried = true;
+        if (f->system) {
+            f->why = "belongs to the toolkit or the system";
+        } else {
+            read_source(s, f);
+        }
+    }
+    *length = f->length;
+    *why = f->why;
+    return f->text;
+}
+
+static bool index_lines(source *f)
+{
+    for (size_t at = 0; at < f->length;) {
+        if (!wl_push(&f->lines, (uint32_t)at)) {
+            return false;
+        }
+        const char *end = memchr(f->text + at, '\n', f->length - at);
+        at = end ? (size_t)(end - f->text) + 1 : f->length;
+    }
+    return true;
+}
+
+const char *sources_line(sources *s, uint32_t file, uint32_t line, size_t *length)
+{
+    const char *why;
+    size_t size;
+    const char *text = sources_text(s, file, &size, &why);
+    source *f = get(s, file);
+    if (!text || (f->lines.count == 0 && !index_lines(f)) || line == 0 || line > f->lines.count) {
+        return NULL;
+    }
+    const char *start = text + f->lines.data[line - 1];
+    size_t n = strcspn(start, "\n");
+    *length = n && start[n - 1] == '\r' ? n - 1 : n;
+    return start;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool holds(const char *line, size_t length, const char *word, bool whole)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; n && i + n <= length; i++) {
+        bool alone = (i == 0 || !is_word(line[i - 1])) &&
+                     (i + n == length || !is_word(line[i + n]));
+        if ((alone || !whole) && memcmp(line + i, word, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t sources_search(sources *s, uint32_t file, const char *word, const char *const *marks)
+{
+    size_t length;
+    const char *text;
+    for (uint32_t line = 1; (text = sources_line(s, file, line, &length)); line++) {
+        if (!holds(text, length, word, true)) {
+            continue;
+        }
+        for (const char *const *mark = marks; *mark; mark++) {
+            if (holds(text, length, *mark, false)) {
+                return line;
+            }
+        }
+    }
+    return 0;
+}

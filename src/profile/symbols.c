@@ -1,0 +1,377 @@
+#include "profile/symbols.h"
+
+#include "base/vec.h"
+#include "profile/demangle.h"
+
+#include "profile/hash.h"
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file that was mapped, opened when an address in it is first asked for. */
+typedef struct binary {
+    const char *path, *build_id;
+    bool tried;
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+    GElf_Addr bias;
+    wl_vec(GElf_Phdr) loads;
+    UT_hash_handle hh;
+} binary;
+
+typedef struct mapping {
+    uint64_t start, end, offset;
+    binary *file;
+} mapping;
+
+typedef struct resolved {
+    uint64_t address;
+    sym_frames frames;
+    UT_hash_handle hh;
+} resolved;
+
+struct symbols {
+    wl_arena *arena;
+    binary *binaries; /* by path and build id, over all processes */
+    wl_vec(mapping) maps;
+    resolved *cache; /* of the current maps */
+    const char *executable;
+};
+
+static void binary_close(binary *b)
+{
+    if (b->dwfl) {
+        dwfl_end(b->dwfl);
+    }
+    wl_vec_free(&b->loads);
+}
+
+symbols *symbols_new(void)
+{
+    symbols *s = calloc(1, sizeof *s);
+    if (!s || !(s->arena = wl_arena_new())) {
+        free(s);
+        return NULL;
+    }
+    s->executable = "";
+    return s;
+}
+
+void symbols_free(symbols *s)
+{
+    if (!s) {
+        return;
+    }
+    for (binary *b = s->binaries; b; b = b->hh.next) {
+        binary_close(b);
+    }
+    HASH_CLEAR(hh, s->binaries);
+    HASH_CLEAR(hh, s->cache);
+    wl_vec_free(&s->maps);
+    wl_arena_free(s->arena);
+    free(s);
+}
+
+void symbols_reset(symbols *s, const char *executable)
+{
+    HASH_CLEAR(hh, s->cache);
+    s->maps.count = 0;
+    const char *copy = wl_arena_strdup(s->arena, executable);
+    s->executable = copy ? copy : "";
+}
+
+static binary *binary_of(symbols *s, const cap_map *map)
+{
+    char *key = wl_arena_printf(s->arena, "%s\n%s", map->path, map->build_id);
+    binary *b = NULL;
+    if (!key) {
+        return NULL;
+    }
+    HASH_FIND_STR(s->binaries, key, b);
+    if (b || !(b = wl_new(s->arena, binary))) {
+        return b;
+    }
+    b->path = wl_arena_strdup(s->arena, map->path);
+    b->build_id = wl_arena_strdup(s->arena, map->build_id);
+    if (!b->path || !b->build_id) {
+        return NULL;
+    }
+    HASH_ADD_KEYPTR(hh, s->binaries, key, strlen(key), b);
+    return b;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const mapping *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+wl_status symbols_maps(symbols *s, const cap_maps *maps)
+{
+    HASH_CLEAR(hh, s->cache);
+    s->maps.count = 0;
+    for (uint32_t i = 0; i < maps->count; i++) {
+        const cap_map *map = &maps->maps[i];
+        binary *file = binary_of(s, map);
+        if (!file || !wl_push(&s->maps, (mapping){map->start, map->end, map->offset, file})) {
+            return WL_NOMEM;
+        }
+    }
+    if (s->maps.count) {
+        qsort(s->maps.data, s->maps.count, sizeof *s->maps.data, by_start);
+    }
+    return WL_OK;
+}
+
+static const mapping *mapping_of(const symbols *s, uint64_t address)
+{
+    size_t low = 0, high = s->maps.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->maps.data[middle].end <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool inside = low < s->maps.count && s->maps.data[low].start <= address;
+    return inside ? &s->maps.data[low] : NULL;
+}
+
+/* ---- opening binaries ---- */
+
+/* Separate debug information beside the system's, by build id; never from a server. */
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                          const char *file, const char *link, GElf_Word crc, char **out)
+{
+    return dwfl_build_id_find_debuginfo(module, data, name, base, file, link, crc, out);
+}
+
+static bool build_id_fits(Dwfl_Module *module, const char *expected)
+{
+    const unsigned char *bits;
+    GElf_Addr where;
+    int n = dwfl_module_build_id(module, &bits, &where);
+    if (!expected[0] || n <= 0) {
+        return true;
+    }
+    char text[2 * 64 + 1];
+    for (int i = 0; i < n && i < 64; i++) {
+        snprintf(text + 2 * i, 3, "%02x", bits[i]);
+    }
+    return strcasecmp(text, expected) == 0;
+}
+
+static bool load_segments(binary *b)
+{
+    Elf *elf = dwfl_module_getelf(b->module, &b->bias);
+    size_t n = 0;
+    if (!elf || elf_getphdrnum(elf, &n) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        GElf_Phdr phdr;
+        if (gelf_getphdr(elf, (int)i, &phdr) && phdr.p_type == PT_LOAD &&
+            !wl_push(&b->loads, phdr)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool regular(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static void binary_open(binary *b)
+{
+    static const Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_build_id_find_elf,
+        .find_debuginfo = find_debuginfo,
+        .section_address = dwfl_offline_section_address,
+    };
+    b->tried = true;
+    if (b->path[0] != '/' || !regular(b->path) || !(b->dwfl = dwfl_begin(&callbacks))) {
+        return;
+    }
+    dwfl_report_begin(b->dwfl);
+    b->module = dwfl_report_offline(b->dwfl, b->path, b->path, -1);
+    dwfl_report_end(b->dwfl, NULL, NULL);
+    if (b->module && !(load_segments(b) && build_id_fits(b->module, b->build_id))) {
+        b->module = NULL; /* another version of the file than the one that ran */
+    }
+}
+
+/* The binary's own address of a byte of the file; UINT64_MAX where it is not loaded. */
+static uint64_t file_address(const binary *b, uint64_t offset)
+{
+    for (size_t i = 0; i < b->loads.count; i++) {
+        const GElf_Phdr *p = &b->loads.data[i];
+        if (offset >= p->p_offset && offset - p->p_offset < p->p_filesz) {
+            return offset - p->p_offset + p->p_vaddr;
+        }
+    }
+    return UINT64_MAX;
+}
+
+/* ---- DWARF ---- */
+
+static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+    if (unit) {
+        return unit;
+    }
+    /* No .debug_aranges for it: clang writes none. */
+    for (unit = dwfl_module_nextcu(module, NULL, bias); unit;
+         unit = dwfl_module_nextcu(module, unit, bias)) {
+        if (dwarf_haspc(unit, address - *bias) > 0) {
+            return unit;
+        }
+    }
+    return NULL;
+}
+
+static const char *function_name(wl_arena *arena, Dwarf_Die *die)
+{
+    Dwarf_Attribute memory;
+    Dwarf_Attribute *linkage = dwarf_attr_integrate(die, DW_AT_linkage_name, &memory);
+    const char *name = linkage ? dwarf_formstring(linkage) : NULL;
+    name = name ? name : dwarf_diename(die);
+    return name ? prof_demangle(arena, name) : "";
+}
+
+typedef struct walk {
+    symbols *s;
+    wl_vec(sym_frame) frames;
+    sym_frame next; /* place of the frame that the walk has not named yet */
+    bool nomem;
+} walk;
+
+static void emit(walk *w, const char *function, bool inlined)
+{
+    w->next.function = function;
+    w->next.inlined = inlined;
+    w->nomem |= !function || !wl_push(&w->frames, w->next);
+}
+
+/* The place of the call that was inlined here becomes the next frame's. */
+static void enter_caller(walk *w, Dwarf_Die *unit, Dwarf_Die *die)
+{
+    Dwarf_Files *files;
+    Dwarf_Attribute memory;
+    Dwarf_Word file = 0, line = 0, column = 0;
+    dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &memory), &file);
+    dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &memory), &line);
+    dwarf_formudata(dwarf_attr(die, DW_AT_call_column, &memory), &column);
+    const char *path = dwarf_getsrcfiles(unit, &files, NULL) == 0
+                           ? dwarf_filesrc(files, (size_t)file, NULL, NULL)
+                           : NULL;
+    w->next.path = path ? wl_arena_strdup(w->s->arena, path) : NULL;
+    w->next.line = (uint32_t)line;
+    w->next.column = (uint32_t)column;
+}
+
+/* Emits a frame for each inlined function around the address, then the one for the function itself. */
+static bool walk_scopes(walk *w, Dwarf_Die *unit, Dwarf_Addr address)
+{
+    Dwarf_Die *inner = NULL, *scopes = NULL;
+    int n = dwarf_getscopes(unit, address, &inner);
+    if (n > 0) {
+        n = dwarf_getscopes_die(&inner[0], &scopes);
+    }
+    bool named = false;
+    for (int i = 0; i < n && !named; i++) {
+        int tag = dwarf_tag(&scopes[i]);
+        if (tag == DW_TAG_inlined_subroutine) {
+            emit(w, function_name(w->s->arena, &scopes[i]), true);
+            enter_caller(w, unit, &scopes[i]);
+        } else if (tag == DW_TAG_subprogram) {
+            emit(w, function_name(w->s->arena, &scopes[i]), false);
+            named = true;
+        }
+    }
+    free(inner);
+    free(scopes);
+    return named;
+}
+
+static void place_of(walk *w, Dwfl_Module *module, Dwarf_Addr address)
+{
+    int line = 0, column = 0;
+    Dwfl_Line *row = dwfl_module_getsrc(module, address);
+    const char *path = row ? dwfl_lineinfo(row, NULL, &line, &column, NULL, NULL) : NULL;
+    if (path && line > 0) {
+        w->next.path = wl_arena_strdup(w->s->arena, path);
+        w->next.line = (uint32_t)line;
+        w->next.column = (uint32_t)column;
+    }
+}
+
+static void walk_binary(walk *w, binary *b, uint64_t offset)
+{
+    uint64_t own = file_address(b, offset);
+    if (own == UINT64_MAX) {
+        return;
+    }
+    w->next.offset = own;
+    Dwarf_Addr address = own + b->bias, bias = 0;
+    place_of(w, b->module, address);
+    Dwarf_Die *unit = w->next.path ? unit_of(b->module, address, &bias) : NULL;
+    if (unit && walk_scopes(w, unit, address - bias)) {
+        return;
+    }
+    const char *name = dwfl_module_addrname(b->module, address);
+    emit(w, name ? prof_demangle(w->s->arena, name) : "", false);
+}
+
+static wl_status resolve(symbols *s, uint64_t address, sym_frames *out)
+{
+    walk w = {.s = s, .next = {.function = "", .binary = ""}};
+    uint64_t pc = address ? address - 1 : 0; /* the call, not what follows it */
+    const mapping *map = mapping_of(s, pc);
+    w.next.offset = pc;
+    if (map) {
+        w.next.binary = map->file->path;
+        w.next.main = strcmp(map->file->path, s->executable) == 0;
+        w.next.offset = pc - map->start + map->offset;
+        if (!map->file->tried) {
+            binary_open(map->file);
+        }
+        if (map->file->module) {
+            walk_binary(&w, map->file, w.next.offset);
+        }
+    }
+    if (w.frames.count == 0) {
+        emit(&w, "", false);
+    }
+    size_t size = w.frames.count * sizeof *w.frames.data;
+    *out = (sym_frames){(uint32_t)w.frames.count, wl_arena_copy(s->arena, w.frames.data, size)};
+    wl_vec_free(&w.frames);
+    return w.nomem || !out->rows ? WL_NOMEM : WL_OK;
+}
+
+wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out)
+{
+    resolved *found = NULL;
+    HASH_FIND(hh, s->cache, &address, sizeof address, found);
+    if (!found) {
+        found = wl_new(s->arena, resolved);
+        if (!found || resolve(s, address, &found->frames) != WL_OK) {
+            return WL_NOMEM;
+        }
+        found->address = address;
+        HASH_ADD(hh, s->cache, address, sizeof address, found);
+    }
+    *out = found->frames;
+    return WL_OK;
+}

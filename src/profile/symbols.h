@@ -1,0 +1,36 @@
+/* Code addresses of a process to functions and source lines, after the run: its map of executable files, their symbol
+ * tables and DWARF (libdw). Reads only files of this machine; asks no server. */
+#ifndef WL_PROFILE_SYMBOLS_H
+#define WL_PROFILE_SYMBOLS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "capture/capture.h"
+
+typedef struct symbols symbols;
+
+typedef struct sym_frame {
+    const char *function; /* demangled; "" unknown */
+    const char *path;     /* of the source file; NULL: no line information */
+    uint32_t line, column;
+    const char *binary; /* "" where no file was mapped */
+    uint64_t offset;    /* in the binary's own addresses */
+    bool inlined;       /* into the next frame */
+    bool main;          /* in the executable itself */
+} sym_frame;
+
+typedef struct sym_frames {
+    uint32_t count;
+    sym_frame *rows; /* innermost first */
+} sym_frames;
+
+symbols *symbols_new(void);    /* NULL when memory is exhausted */
+void symbols_free(symbols *s); /* NULL is allowed */
+
+/* A new process begins: nothing is mapped yet. */
+void symbols_reset(symbols *s, const char *executable);
+wl_status symbols_maps(symbols *s, const cap_maps *maps);
+/* The frames behind one return address. They stay valid as long as `s`. */
+wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out);
+
+#endif

@@ -1,0 +1,59 @@
+#include "profile/vocabulary.h"
+
+#include "profile/profile.h"
+#include "ptx/ir.h"
+
+#include <string.h>
+
+#define SPACE "space"
+#define ACCESS "access"
+#define OBJECT "object"
+#define CALL "call"
+#define CLASS "class"
+#define OWNER "owner"
+static const word words[] = {
+#define X(kind, value, text) {kind, value, text},
+#include "profile/vocabulary.def"
+#undef X
+};
+
+const word *vocabulary(size_t *count)
+{
+    *count = sizeof words / sizeof *words;
+    return words;
+}
+
+static const char *text_of(const char *kind, uint32_t value)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (words[i].value == value && strcmp(words[i].kind, kind) == 0) {
+            return words[i].text;
+        }
+    }
+    return "unknown";
+}
+
+const char *prof_object_kind_text(uint32_t kind)
+{
+    return text_of(OBJECT, kind);
+}
+
+const char *prof_space_text(uint32_t space)
+{
+    return text_of(SPACE, space);
+}
+
+const char *prof_access_text(uint32_t op)
+{
+    return text_of(ACCESS, op);
+}
+
+const char *prof_call_kind_text(uint32_t kind)
+{
+    return text_of(CALL, kind);
+}
+
+const char *prof_class_text(uint32_t class)
+{
+    return text_of(CLASS, class);
+}
