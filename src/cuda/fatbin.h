@@ -20,7 +20,8 @@
 
 enum {
     CUDA_WRAPPER_MAGIC = 0x466243b1,
-    CUDA_MAX_PTX = 1 << 30 /* bytes that one PTX text may expand to */
+    CUDA_MAX_PRELINKED = 1 << 16,
+    CUDA_MAX_CONTENT = 1 << 28 /* bytes that one entry may expand to */
 };
 #define CUDA_FATBIN_MAGIC 0xba55ed50u
 
@@ -93,8 +94,9 @@ typedef struct cuda_image {
     size_t count;
 } cuda_image;
 
-/* The PTX of an image for a device. WL_NOENT: it has none that fits, and err says what it has ("only SASS for sm_75 and
- * sm_80", "PTX for sm_100 only, the device is sm_90"). Other codes as cuda_fatbin_read(). */
+/* The PTX of an image for a device. WL_NOENT: it has none that fits, and err says what it has ("it holds SASS for sm_75,
+ * PTX for sm_100"). WL_UNSUPPORTED: it is PTX text for another architecture. WL_ARG: no image. Other codes as
+ * cuda_fatbin_read(). A wrapper is followed only where the size is unknown: it holds addresses. */
 wl_status cuda_image_read(const void *data, size_t size, uint32_t sm, cuda_image *out, wl_error *err);
 void cuda_image_clear(cuda_image *image);
 
