@@ -96,6 +96,8 @@ static ptx_type role_type(const verifier *v, const ptx_role *role)
 {
     static const ptx_type wide[][2] = {{PTX_T_u16, PTX_T_u32}, {PTX_T_s16, PTX_T_s32}, {PTX_T_u32, PTX_T_u64},
         {PTX_T_s32, PTX_T_s64}};
+    if (role->letter == 'x' || role->letter == 't')
+        return PTX_T_none;
     switch (role->by) {
     case PTX_ROLE_NAMED:
         return role->type;
