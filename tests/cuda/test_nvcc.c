@@ -1,0 +1,230 @@
+/* What nvcc writes, in its several modes, against what we read out of it. Needs nvcc; passes over without. */
+#include "cuda/fatbin.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char source[] = "__device__ int table[4];\n"
+                             "__global__ void first(int *p) { p[threadIdx.x] += table[threadIdx.x & 3]; }\n"
+                             "__global__ void second(float *p) { p[threadIdx.x] *= 2.f; }\n"
+                             "int main() { first<<<1, 32>>>(nullptr); return 0; }\n";
+static const char part_one[] = "extern __device__ int helper(int);\n"
+                               "__global__ void first(int *p) { p[threadIdx.x] = helper(threadIdx.x); }\n"
+                               "int main() { first<<<1, 32>>>(nullptr); return 0; }\n";
+static const char part_two[] = "static __device__ int local = 3;\n"
+                               "__device__ int helper(int x) { return x * 3 + local++; }\n";
+
+static char folder[64];
+
+static void write_text(const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/wl_nvcc_XXXXXX");
+    if (!mkdtemp(folder))
+        return 1;
+    write_text("a.cu", source);
+    write_text("one.cu", part_one);
+    write_text("two.cu", part_two);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void nvcc(const char *arguments)
+{
+    char command[1024];
+    if (!*WL_NVCC)
+        skip();
+    snprintf(command, sizeof command, "cd %s && PATH=$(dirname %s):$PATH nvcc %s", folder, WL_NVCC, arguments);
+    if (system(command) != 0)
+        fail_msg("failed: %s", command);
+}
+
+static cuda_file open_file(const char *name)
+{
+    char path[128];
+    cuda_file file;
+    wl_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (cuda_file_open(path, &file, &err) != WL_OK)
+        fail_msg("%s", err.text);
+    return file;
+}
+
+static char *ptx_of(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 20);
+    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+/* The entry's text holds the same entries and instructions as nvcc -ptx, comments aside. */
+static void assert_same_ptx(const char *ours, const char *reference)
+{
+    const char *a = strstr(ours, ".visible"), *b = strstr(reference, ".visible");
+    assert_non_null(a);
+    assert_non_null(b);
+    while (*a && *b) {
+        while (*a == '\n' || *a == ' ' || *a == '\t' || *a == '\r')
+            a++;
+        for (;;) {
+            while (*b == '\n' || *b == ' ' || *b == '\t' || *b == '\r')
+                b++;
+            if (b[0] != '/' || b[1] != '/')
+                break;
+            while (*b && *b != '\n')
+                b++;
+        }
+        if (a[0] == '/' && a[1] == '/') {
+            while (*a && *a != '\n')
+                a++;
+            continue;
+        }
+        if (*a != *b)
+            fail_msg("\"%.40s\" against \"%.40s\"", a, b);
+        if (*a)
+            a++, b++;
+    }
+    assert_int_equal(*a, *b);
+}
+
+static void check_mode(const char *options, const char *reference, cuda_compression compression)
+{
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "%s -fatbin -o a.fatbin a.cu && PATH=$(dirname %s):$PATH nvcc %s -ptx -o a.ptx a.cu",
+             options, WL_NVCC, reference);
+    nvcc(arguments);
+    cuda_file file = open_file("a.fatbin");
+    assert_int_equal(file.count, 1);
+    const cuda_entry *entry = cuda_fatbin_choose(&file.fatbins[0].fatbin, 90);
+    assert_non_null(entry);
+    assert_int_equal(entry->compression, compression);
+    cuda_image image;
+    assert_int_equal(cuda_image_read(file.map, file.size, 90, &image, NULL), WL_OK);
+    char *expected = ptx_of("a.ptx");
+    assert_same_ptx(image.ptx[0].text, expected);
+    free(expected);
+    cuda_image_clear(&image);
+    cuda_file_close(&file);
+}
+
+static void modes_of_compression(void **state)
+{
+    (void)state;
+    check_mode("", "", CUDA_ZSTD);
+    check_mode("--compress-mode=none", "", CUDA_PLAIN);
+    check_mode("--compress-mode=size", "", CUDA_ZSTD);
+    check_mode("-arch=compute_90", "-arch=compute_90", CUDA_ZSTD);
+}
+
+static void several_architectures(void **state)
+{
+    (void)state;
+    nvcc("-gencode=arch=compute_80,code=[compute_80,sm_80] -gencode=arch=compute_90a,code=[compute_90a,sm_90a] "
+         "-gencode=arch=compute_100f,code=[compute_100f,sm_100] -fatbin -o a.fatbin a.cu");
+    cuda_file file = open_file("a.fatbin");
+    const cuda_fatbin *fatbin = &file.fatbins[0].fatbin;
+    const struct {
+        uint32_t sm, arch;
+        char variant;
+    } cases[] = {{80, 80, 0}, {86, 80, 0}, {90, 90, 'a'}, {100, 100, 'f'}, {103, 100, 'f'}, {120, 80, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const cuda_entry *entry = cuda_fatbin_choose(fatbin, cases[i].sm);
+        assert_non_null(entry);
+        assert_int_equal(entry->arch, cases[i].arch);
+        assert_int_equal(entry->variant, cases[i].variant);
+        unsigned char *text;
+        size_t length;
+        char target[32];
+        char variant[2] = {cases[i].variant, 0};
+        snprintf(target, sizeof target, ".target sm_%u%s", cases[i].arch, variant);
+        assert_int_equal(cuda_entry_content(entry, &text, &length, NULL), WL_OK);
+        assert_non_null(strstr((char *)text, target));
+        free(text);
+    }
+    assert_null(cuda_fatbin_choose(fatbin, 75));
+    cuda_file_close(&file);
+}
+
+static void sass_alone_is_refused(void **state)
+{
+    cuda_image image;
+    wl_error err = {0};
+    (void)state;
+    nvcc("-gencode=arch=compute_90,code=sm_90 -fatbin -o a.fatbin a.cu");
+    nvcc("-arch=sm_90 -cubin -o a.cubin a.cu");
+    cuda_file file = open_file("a.fatbin");
+    assert_int_equal(cuda_image_read(file.map, file.size, 90, &image, &err), WL_NOENT);
+    assert_non_null(strstr(err.text, "SASS for sm_90"));
+    cuda_file_close(&file);
+    file = open_file("a.cubin");
+    assert_true(file.cubin);
+    assert_int_equal(cuda_image_read(file.map, file.size, 90, &image, &err), WL_NOENT);
+    assert_non_null(strstr(err.text, "cubin"));
+    cuda_file_close(&file);
+}
+
+static size_t count_ptx(const cuda_file *file, const char *section, uint32_t sm, bool relocatable)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        const cuda_entry *entry = cuda_fatbin_choose(&file->fatbins[i].fatbin, sm);
+        if (entry && strcmp(file->fatbins[i].section, section) == 0 && entry->relocatable == relocatable)
+            count++;
+    }
+    return count;
+}
+
+static void executables_hold_fatbins(void **state)
+{
+    (void)state;
+    nvcc("-o whole a.cu");
+    cuda_file file = open_file("whole");
+    assert_int_equal(count_ptx(&file, ".nv_fatbin", 90, false), 1);
+    cuda_file_close(&file);
+    nvcc("-rdc=true -gencode arch=compute_90,code=[sm_90,compute_90] -o parts one.cu two.cu");
+    file = open_file("parts");
+    assert_int_equal(count_ptx(&file, ".nv_fatbin", 90, false), 0);
+    assert_int_equal(count_ptx(&file, "__nv_relfatbin", 90, true), 2);
+    cuda_file_close(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modes_of_compression),
+        cmocka_unit_test(several_architectures),
+        cmocka_unit_test(sass_alone_is_refused),
+        cmocka_unit_test(executables_hold_fatbins),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,27 @@
+/* Any bytes as a fat binary and as an image. */
+#include "cuda/fatbin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    cuda_fatbin fatbin;
+    cuda_image image;
+    if (cuda_fatbin_read(data, size, &fatbin, NULL) == WL_OK) {
+        for (size_t i = 0; i < fatbin.count; i++) {
+            unsigned char *content;
+            size_t length;
+            if (cuda_entry_content(&fatbin.entries[i], &content, &length, NULL) == WL_OK)
+                free(content);
+        }
+        cuda_fatbin_clear(&fatbin);
+    }
+    if (cuda_image_read(data, size, 90, &image, NULL) == WL_OK) {
+        for (size_t i = 0; i < image.count; i++)
+            if (strlen(image.ptx[i].text) != image.ptx[i].length)
+                abort();
+        cuda_image_clear(&image);
+    }
+    return 0;
+}
