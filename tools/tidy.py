@@ -76,6 +76,9 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("files", nargs="*", help="paths from the project's root; all where none is given")
     options = parser.parse_args()
+    if not TIDY.exists():
+        print(f"tidy: {TIDY} is missing: run tools/bootstrap.sh check")
+        return 1
     build = options.build.resolve()
     CACHE.mkdir(parents=True, exist_ok=True)
     version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
