@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-enum { GAP = 2, NARROWEST = 12 };
+enum { GAP = 2, NARROWEST = 12, COMFORTABLE = 28 }; /* widths of flexible columns */
 
 struct rep_grid {
     wl_arena *arena;
     const rep_column *columns;
     size_t ncolumns, nrows, room;
-    const char ***rows;
+    const char ***rows; /* ncolumns cells; NULL and the text for a banner */
 };
 
 rep_grid *rep_grid_new(wl_arena *arena, const rep_column *columns, size_t ncolumns)
@@ -47,26 +47,60 @@ bool rep_grid_add(rep_grid *grid, const char *const *cells)
     return true;
 }
 
+bool rep_grid_banner(rep_grid *grid, const char *text)
+{
+    const char **row = wl_new_array(grid->arena, const char *, 2);
+    if (!row || !make_room(grid))
+        return false;
+    row[1] = text;
+    grid->rows[grid->nrows++] = row;
+    return true;
+}
+
 /* The widest cell of a column, the heading counted only where there is any content. */
 static size_t natural_width(const rep_grid *grid, size_t column)
 {
     size_t widest = 0;
     for (size_t r = 0; r < grid->nrows; r++) {
-        size_t width = rep_width(grid->rows[r][column]);
+        size_t width = grid->rows[r][0] ? rep_width(grid->rows[r][column]) : 0;
         widest = width > widest ? width : widest;
     }
     size_t head = rep_width(grid->columns[column].head);
     return widest == 0 ? 0 : widest > head ? widest : head;
 }
 
-/* Takes from the flexible columns, the widest first, until the row fits. */
-static void fit(const rep_grid *grid, size_t *widths, size_t indent, size_t most)
+static size_t total_width(const rep_grid *grid, const size_t *widths, size_t indent,
+                          size_t flexible)
 {
     size_t total = indent;
+    for (size_t i = 0; i < grid->ncolumns; i++) {
+        bool cut = grid->columns[i].flexible && widths[i] > flexible;
+        total += widths[i] ? (cut ? flexible : widths[i]) + GAP : 0;
+    }
+    return total > indent ? total - GAP : total;
+}
+
+/* The column that goes next when there is no room; ncolumns when none may. */
+static size_t most_spare(const rep_grid *grid, const size_t *widths)
+{
+    size_t found = grid->ncolumns;
     for (size_t i = 0; i < grid->ncolumns; i++)
-        total += widths[i] ? widths[i] + GAP : 0;
-    total -= total > indent ? GAP : 0;
-    while (most && total > most) {
+        if (widths[i] && grid->columns[i].spare &&
+            (found == grid->ncolumns || grid->columns[i].spare > grid->columns[found].spare))
+            found = i;
+    return found;
+}
+
+/* Leaves out spare columns, then takes from the flexible ones, the widest first, until a row fits. */
+static void fit(const rep_grid *grid, size_t *widths, size_t indent, size_t most)
+{
+    while (most && total_width(grid, widths, indent, COMFORTABLE) > most) {
+        size_t spare = most_spare(grid, widths);
+        if (spare == grid->ncolumns)
+            break;
+        widths[spare] = 0;
+    }
+    while (most && total_width(grid, widths, indent, SIZE_MAX) > most) {
         size_t widest = grid->ncolumns;
         for (size_t i = 0; i < grid->ncolumns; i++)
             if (grid->columns[i].flexible && widths[i] > NARROWEST &&
@@ -75,7 +109,6 @@ static void fit(const rep_grid *grid, size_t *widths, size_t indent, size_t most
         if (widest == grid->ncolumns)
             return;
         widths[widest]--;
-        total--;
     }
 }
 
@@ -122,6 +155,10 @@ void rep_grid_draw(const rep_grid *grid, unsigned indent, unsigned width, const 
     fputs(head_on, out);
     draw_row(grid, widths, heads, indent, out);
     fputs(head_off, out);
-    for (size_t r = 0; r < grid->nrows; r++)
-        draw_row(grid, widths, grid->rows[r], indent, out);
+    for (size_t r = 0; r < grid->nrows; r++) {
+        if (grid->rows[r][0])
+            draw_row(grid, widths, grid->rows[r], indent, out);
+        else
+            fprintf(out, "%*s%s\n", (int)indent, "", grid->rows[r][1]);
+    }
 }

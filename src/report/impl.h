@@ -67,9 +67,10 @@ uint64_t rep_excess(uint64_t now, uint64_t min); /* 0 where min is more */
 
 typedef struct rep_column {
     const char *head;
-    bool right;    /* aligned */
-    bool flexible; /* takes what width is left, and is shortened to it */
-    bool middle;   /* shortened in the middle rather than at the end */
+    bool right;     /* aligned */
+    bool flexible;  /* takes what width is left, and is shortened to it */
+    bool middle;    /* shortened in the middle rather than at the end */
+    unsigned spare; /* not 0: left out where the width is short, the highest first */
 } rep_column;
 
 typedef struct rep_grid rep_grid;
@@ -77,6 +78,8 @@ typedef struct rep_grid rep_grid;
 rep_grid *rep_grid_new(wl_arena *arena, const rep_column *columns, size_t ncolumns);
 /* ncolumns strings, "" for an empty cell; they must outlive the grid. */
 bool rep_grid_add(rep_grid *grid, const char *const *cells);
+/* A row of one text across all columns; the caller sees to its width. */
+bool rep_grid_banner(rep_grid *grid, const char *text);
 /* `width` 0: unlimited. Columns without content are left out. */
 void rep_grid_draw(const rep_grid *grid, unsigned indent, unsigned width, const char *head_on,
                    const char *head_off, FILE *out);

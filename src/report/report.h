@@ -1,7 +1,7 @@
 /* Reports: a profile and its findings drawn for a terminal, as JSON, as CSV or as one HTML file.
  *
- * rep_load reads once what all of them draw; the drawing functions are pure: they only write to the stream. They return
- * WL_IO or WL_NOSPACE when a write fails, and leave flushing and closing to the caller. What was not measured is absent
+ * rep_load reads once what all of them draw; the drawing functions are pure: they only write to the stream, and flush it.
+ * They return WL_IO or WL_NOSPACE when a write fails. What was not measured is absent
  * in every output, never zero. */
 #ifndef WL_REPORT_REPORT_H
 #define WL_REPORT_REPORT_H

@@ -1,6 +1,5 @@
 #include "report/impl.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +105,9 @@ void rep_json_end(rep_json_out *j)
 
 wl_status rep_done(FILE *out, bool failed, wl_error *err)
 {
-    if (ferror(out))
-        return wl_fail_errno(err, "the output could not be written");
+    bool before = ferror(out); /* then errno may have changed since */
+    if (before || fflush(out) != 0)
+        return before ? wl_fail(err, WL_IO, "the output could not be written")
+                      : wl_fail_errno(err, "the output could not be written");
     return failed ? wl_fail(err, WL_NOMEM, "not enough memory to write the output") : WL_OK;
 }

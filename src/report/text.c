@@ -26,27 +26,34 @@ static const char *clean(const text *t, const char *s)
 
 /* ---- paragraphs ---- */
 
-/* Prints words from column `indent` on, broken at the width. The first line's indent is already printed. */
-static void wrap(const text *t, unsigned indent, const char *words)
+/* Prints words from column `at` on, where the line already stands; further lines begin at `indent`. */
+static void wrap_at(const text *t, unsigned indent, unsigned at, const char *words)
 {
     size_t most = t->o->width && t->o->width < WRAP_MOST ? t->o->width : WRAP_MOST;
-    size_t column = indent;
+    size_t column = at;
+    bool first = true; /* on its line */
     for (const char *p = clean(t, words); *p;) {
         size_t length = strcspn(p, " ");
         char *word = wl_arena_strndup(t->arena, p, length);
         size_t width = word ? rep_width(word) : 0;
-        if (column > indent && column + 1 + width > most) {
+        if (column > indent && column + !first + width > most) {
             fprintf(t->out, "\n%*s", (int)indent, "");
             column = indent;
-        } else if (column > indent) {
+        } else if (!first) {
             fputc(' ', t->out);
             column++;
         }
         fputs(word ? word : "", t->out);
         column += width;
+        first = false;
         p += length + strspn(p + length, " ");
     }
     fputc('\n', t->out);
+}
+
+static void wrap(const text *t, unsigned indent, const char *words)
+{
+    wrap_at(t, indent, indent, words);
 }
 
 static void title(const text *t, const char *heading, const char *note)
@@ -119,14 +126,14 @@ static void kernels(const text *t)
     static const rep_column columns[] = {
         {"kernel", .flexible = true, .middle = true},
         {"launches", .right = true},
-        {"instructions", .right = true},
+        {"instructions", .right = true, .spare = 3},
         {"requests", .right = true},
         {"sectors", .right = true},
         {"a request", .right = true},
         {"fewest", .right = true},
-        {"wavefronts", .right = true},
+        {"wavefronts", .right = true, .spare = 2},
         {"conflicts", .right = true},
-        {"findings", .right = true},
+        {"findings", .right = true, .spare = 1},
     };
     const ana_kernels *table = &t->d->kernel_table;
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
@@ -146,12 +153,13 @@ static void kernels(const text *t)
             clean(t, kernel ? kernel->short_name : "unknown"),
             rep_count(t->arena, row->launches),
             rep_short_count(t->arena, c->thread_instructions),
-            rep_count(t->arena, c->requests),
-            c->sectors ? rep_count(t->arena, c->sectors) : "",
+            rep_short_count(t->arena, c->requests),
+            c->sectors ? rep_short_count(t->arena, c->sectors) : "",
             c->sectors ? rep_ratio(t->arena, (double)c->sectors, (double)global) : "",
             c->sectors ? rep_ratio(t->arena, (double)c->sectors_min, (double)global) : "",
-            c->wavefronts ? rep_count(t->arena, c->wavefronts) : "",
-            c->wavefronts ? rep_count(t->arena, rep_excess(c->wavefronts, c->wavefronts_min)) : "",
+            c->wavefronts ? rep_short_count(t->arena, c->wavefronts) : "",
+            c->wavefronts ? rep_short_count(t->arena, rep_excess(c->wavefronts, c->wavefronts_min))
+                          : "",
             row->nfindings ? rep_count(t->arena, row->nfindings) : "none",
         };
         rep_grid_add(grid, cells);
@@ -192,11 +200,13 @@ static void finding_line(const text *t, const ana_line *l, ana_unit unit)
     cost_of(l, unit, &now, &min);
     if (unit == ANA_BYTES || l->requests == 0)
         return;
-    fprintf(t->out, "       %s, %s %s (at the least %s): %s a request, could be %s\n",
-            rep_plural(t->arena, l->requests, "request", "requests"), rep_count(t->arena, now),
-            ana_unit_text(unit), rep_count(t->arena, min),
-            rep_ratio(t->arena, (double)now, (double)l->requests),
-            rep_ratio(t->arena, (double)min, (double)l->requests));
+    fputs("       ", t->out);
+    wrap(t, 7,
+         wl_arena_printf(t->arena, "%s, %s %s (at the least %s): %s a request, could be %s",
+                         rep_plural(t->arena, l->requests, "request", "requests"),
+                         rep_count(t->arena, now), ana_unit_text(unit), rep_count(t->arena, min),
+                         rep_ratio(t->arena, (double)now, (double)l->requests),
+                         rep_ratio(t->arena, (double)min, (double)l->requests)));
 }
 
 static void evidence(const text *t, const ana_finding *f)
@@ -216,11 +226,17 @@ static void finding(const text *t, const ana_finding *f, uint32_t number)
     const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
     const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, f->kernel);
     const char *object = rep_object_name(t->d, f->object);
-    fprintf(t->out, "%3u. %s%s%s  %s%s%s\n", number, t->s.bold, pattern->title, t->s.off, t->s.dim,
-            pattern->name, t->s.off);
-    fprintf(t->out, "     %s%s of the program's %s%s, %s too many; %s of the kernel's\n", t->s.warn,
-            rep_percent(t->arena, f->share_of_program), ana_unit_text(pattern->unit), t->s.off,
-            rep_count(t->arena, f->excess), rep_percent(t->arena, f->share_of_kernel));
+    size_t used = 5 + rep_width(pattern->title) + 2 + rep_width(pattern->name);
+    fprintf(t->out, "%3u. %s%s%s", number, t->s.bold, pattern->title, t->s.off);
+    if (!t->o->width || used <= t->o->width)
+        fprintf(t->out, "  %s%s%s", t->s.dim, pattern->name, t->s.off);
+    fputc('\n', t->out);
+    fprintf(t->out, "     %s%s of the program's traffic%s: ", t->s.warn,
+            rep_percent(t->arena, f->share_of_program), t->s.off);
+    wrap_at(t, 5, 35,
+            wl_arena_printf(t->arena, "%s %s too many, %s of the kernel's",
+                            rep_count(t->arena, f->excess), ana_unit_text(pattern->unit),
+                            rep_percent(t->arena, f->share_of_kernel)));
     fprintf(t->out, "     kernel %s\n", name(t, kernel ? kernel->short_name : "unknown", 12));
     fprintf(t->out, "     object %s\n", name(t, object ? object : "unknown", 12));
     for (uint32_t i = 0; i < f->nlines && i < FINDING_LINES; i++)
@@ -245,7 +261,8 @@ static void findings(const text *t)
         if (t->o->findings && shown >= t->o->findings)
             continue;
         if (shown == 0)
-            title(t, "Findings", "dearest first, by their share of the program's traffic");
+            title(t, "Findings",
+                  "dearest first, by their share of the program's sectors and wavefronts");
         else
             fputc('\n', t->out);
         finding(t, &all->rows[i], i + 1);
@@ -272,7 +289,13 @@ static bool has_findings(const text *t, uint32_t kernel)
     return false;
 }
 
-static void line_row(const text *t, rep_grid *grid, const rep_line *l)
+static bool same_place(const rep_line *a, const rep_line *b)
+{
+    return a->line ? a->file == b->file && a->line == b->line : !b->line && a->pc == b->pc;
+}
+
+/* The line, or the instruction where there is no line information, above the rows of its accesses. */
+static void line_head(const text *t, rep_grid *grid, const rep_line *l)
 {
     char *place = rep_place(t->arena, rep_file_path(t->d, l->file), l->line);
     const char *source = clean(t, rep_source_line(t->d, t->arena, l->file, l->line));
@@ -281,17 +304,30 @@ static void line_row(const text *t, rep_grid *grid, const rep_line *l)
         place = wl_arena_printf(t->arena, "pc %u", l->pc);
         source = clean(t, code ? code->text : NULL);
     }
+    source += strspn(source, " ");
+    const char *head = wl_arena_printf(t->arena, "%s%s%s%s%s", t->s.warn, clean(t, place), t->s.off,
+                                       *source ? "  " : "", source);
+    if (t->o->width) { /* colours take no columns */
+        size_t escapes = strlen(t->s.warn) + strlen(t->s.off);
+        head = rep_shorten_end(t->arena, head ? head : "", t->o->width - 2 + escapes);
+    }
+    rep_grid_banner(grid, head ? head : "");
+}
+
+static void line_row(const text *t, rep_grid *grid, const rep_line *l)
+{
     bool shared = l->space == OBS_SHARED;
+    uint64_t now = shared ? l->wavefronts : l->sectors;
+    uint64_t min = shared ? l->wavefronts_min : l->sectors_min;
     const char *cells[] = {
-        clean(t, place),
-        wl_arena_printf(t->arena, "%s %s", prof_access_text(l->op), prof_space_text(l->space)),
+        wl_arena_printf(t->arena, "  %s %s", prof_access_text(l->op), prof_space_text(l->space)),
         rep_count(t->arena, l->requests),
-        shared ? "" : rep_count(t->arena, l->sectors),
-        shared ? "" : rep_ratio(t->arena, (double)l->sectors, (double)l->requests),
-        shared ? "" : rep_ratio(t->arena, (double)l->sectors_min, (double)l->requests),
-        shared ? rep_count(t->arena, l->wavefronts) : "",
-        shared ? rep_count(t->arena, rep_excess(l->wavefronts, l->wavefronts_min)) : "",
-        source + strspn(source, " "),
+        rep_ratio(t->arena, (double)l->active_lanes, (double)l->requests),
+        shared ? "" : rep_count(t->arena, now),
+        shared ? rep_count(t->arena, now) : "",
+        rep_ratio(t->arena, (double)now, (double)l->requests),
+        rep_ratio(t->arena, (double)min, (double)l->requests),
+        rep_count(t->arena, rep_excess(now, min)),
     };
     rep_grid_add(grid, cells);
 }
@@ -299,25 +335,27 @@ static void line_row(const text *t, rep_grid *grid, const rep_line *l)
 static void lines_of(const text *t, uint32_t kernel)
 {
     static const rep_column columns[] = {
-        {"line", .flexible = true, .middle = true},
-        {.head = "access"},
+        {.head = "line, access"},
         {"requests", .right = true},
+        {"lanes", .right = true, .spare = 1},
         {"sectors", .right = true},
+        {"wavefronts", .right = true},
         {"a request", .right = true},
         {"fewest", .right = true},
-        {"wavefronts", .right = true},
-        {"conflicts", .right = true},
-        {"source", .flexible = true},
+        {"excess", .right = true},
     };
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
-    uint32_t shown = 0;
+    const rep_line *last = NULL;
     for (uint32_t i = 0; grid && i < t->lines.count; i++) {
-        if (t->lines.rows[i].kernel != kernel)
+        const rep_line *l = &t->lines.rows[i];
+        if (l->kernel != kernel)
             continue;
-        line_row(t, grid, &t->lines.rows[i]);
-        shown++;
+        if (!last || !same_place(last, l))
+            line_head(t, grid, l);
+        line_row(t, grid, l);
+        last = l;
     }
-    if (!grid || shown == 0)
+    if (!grid || !last)
         return;
     const prof_kernel *found = prof_find_kernel(&t->d->kernels, kernel);
     title(t, "Lines of", name(t, found ? found->name : "unknown", 10));

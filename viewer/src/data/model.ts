@@ -6,24 +6,26 @@ import type {
   Kernel,
   Launch,
   MemoryObject,
+  Op,
   Payload,
   SourceFile,
+  Space,
   Unit,
 } from "./payload";
 
-/** What the memory instructions of one source line did, or one instruction without line information. */
+/** What one source line did in one way, all its loads from global memory, say; or one instruction without line
+ * information. Loads and stores stand apart because their sectors a request mean different things. */
 export interface LineRow {
   key: string;
+  op: Op;
+  space: Space;
   file: number | undefined;
   line: number | undefined;
   pc: number;
   instructions: Instruction[];
   requests: number;
-  sectorRequests: number; // of those that move sectors
-  sectors: number;
-  sectorsMin: number;
-  wavefronts: number;
-  wavefrontsMin: number;
+  now: number; // sectors; wavefronts for shared memory
+  min: number;
   lanes: number;
 }
 
@@ -40,27 +42,23 @@ export interface Model {
 
 const emptyLine = (i: Instruction, key: string): LineRow => ({
   key,
+  op: i.op,
+  space: i.space,
   file: i.file,
   line: i.line,
   pc: i.pc,
   instructions: [],
   requests: 0,
-  sectorRequests: 0,
-  sectors: 0,
-  sectorsMin: 0,
-  wavefronts: 0,
-  wavefrontsMin: 0,
+  now: 0,
+  min: 0,
   lanes: 0,
 });
 
 function addTo(row: LineRow, i: Instruction): void {
   row.instructions.push(i);
   row.requests += i.requests;
-  if (i.space !== "shared") row.sectorRequests += i.requests;
-  row.sectors += i.sectors;
-  row.sectorsMin += i.sectors_min;
-  row.wavefronts += i.wavefronts;
-  row.wavefrontsMin += i.wavefronts_min;
+  row.now += i.space === "shared" ? i.wavefronts : i.sectors;
+  row.min += i.space === "shared" ? i.wavefronts_min : i.sectors_min;
   row.lanes += i.active_lanes;
 }
 
@@ -69,7 +67,8 @@ function lineRows(payload: Payload): Map<number, LineRow[]> {
   for (const i of payload.instructions) {
     const table = tables.get(i.kernel);
     if (!table) continue;
-    const key = i.line === undefined ? `pc ${i.pc}` : `${i.file}:${i.line}`;
+    const where = i.line === undefined ? `pc ${i.pc}` : `${i.file}:${i.line}`;
+    const key = `${where} ${i.op} ${i.space}`;
     let row = table.get(key);
     if (!row) {
       row = emptyLine(i, key);
@@ -112,7 +111,8 @@ export function sourceLine(m: Model, file: number | undefined, line: number | un
   if (file === undefined || line === undefined) return undefined;
   for (const chunk of m.fileById.get(file)?.chunks ?? []) {
     if (line < chunk.first) continue;
-    const text = chunk.text.split("\n")[line - chunk.first];
+    const lines = chunk.text.replace(/\n$/, "").split("\n");
+    const text = lines[line - chunk.first];
     if (text !== undefined) return text;
   }
   return undefined;
@@ -135,5 +135,6 @@ export function cost(
     : { now: row.sectors, min: row.sectors_min };
 }
 
-export const lineExcess = (row: LineRow): number =>
-  Math.max(0, row.sectors - row.sectorsMin) + Math.max(0, row.wavefronts - row.wavefrontsMin);
+export const lineExcess = (row: LineRow): number => Math.max(0, row.now - row.min);
+
+export const lineUnit = (row: LineRow): Unit => (row.space === "shared" ? "wavefronts" : "sectors");

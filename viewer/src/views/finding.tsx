@@ -42,8 +42,8 @@ function Figures({ finding }: { finding: Finding }) {
     <div class="figures">
       <Figure
         value={percent(finding.share_of_program)}
-        label={`of the program's ${unit}`}
-        title={`${percent(finding.share_of_kernel)} of the kernel's`}
+        label="of the program's traffic"
+        title={`of all sectors and wavefronts; ${percent(finding.share_of_kernel)} of the kernel's ${unit}`}
       />
       <Figure
         value={count(finding.excess)}
@@ -260,19 +260,21 @@ function Evidence({ m, finding }: { m: Model; finding: Finding }) {
   return (
     <section>
       <h2>Evidence</h2>
-      <div class="columns">
-        <table class="plain evidence">
-          <tbody>
-            {finding.evidence.map((e) => (
-              <tr key={e.name}>
-                <th scope="row" class="text">
-                  {e.label}
-                </th>
-                <td class="num">{quantity(e.value, e.unit)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      <div class={finding.evidence.length > 0 ? "columns" : ""}>
+        {finding.evidence.length > 0 && (
+          <table class="plain evidence">
+            <tbody>
+              {finding.evidence.map((e) => (
+                <tr key={e.name}>
+                  <th scope="row" class="text">
+                    {e.label}
+                  </th>
+                  <td class="num">{quantity(e.value, e.unit)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
         <div>
           <h3>How sure</h3>
           <Sureness m={m} finding={finding} />

@@ -1,5 +1,5 @@
 import type { LineRow, Model } from "../data/model";
-import { lineExcess, sourceLine } from "../data/model";
+import { lineExcess, lineUnit, sourceLine } from "../data/model";
 import type { Instruction, Kernel } from "../data/payload";
 import { href } from "../state/route";
 import { bytes, count, dim, exact, middle, percent, plural, ratio } from "../widgets/format";
@@ -38,13 +38,17 @@ function KernelList({ m, on }: { m: Model; on: number | undefined }) {
   );
 }
 
+const each = (n: number, d: number): number => (d > 0 ? n / d : 0);
+
+const UNITS = ["sectors", "wavefronts"] as const;
+const UNIT_HELP = {
+  sectors: "Distinct 32-byte sectors that the requests moved, summed",
+  wavefronts: "Passes through shared memory",
+};
+
 function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
   const most = Math.max(1, ...rows.map(lineExcess));
-  const shared = rows.some((r) => r.wavefronts > 0);
-  const sectors = rows.some((r) => r.sectors > 0);
-  const each = (n: number, d: number) => (d > 0 ? n / d : 0);
   const text = (r: LineRow) => sourceLine(m, r.file, r.line)?.trim() ?? "";
-  const blank = (n: number, shown: string) => (n > 0 ? shown : "");
   return [
     {
       key: "line",
@@ -61,63 +65,53 @@ function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
       cell: (r) => <Code text={text(r) || (r.instructions[0]?.text ?? "")} />,
     },
     {
+      key: "access",
+      label: "access",
+      text: true,
+      value: (r) => `${r.op} ${r.space}`,
+      cell: (r) => <span class="nowrap">{`${r.op} ${r.space}`}</span>,
+    },
+    {
       key: "requests",
       label: "requests",
       help: "Executions of memory instructions by warps with at least one active lane",
       value: (r) => r.requests,
       cell: (r) => exact(r.requests),
     },
-    ...(sectors
-      ? ([
-          {
-            key: "sectors",
-            label: "sectors",
-            help: "Distinct 32-byte sectors that the requests moved, summed",
-            value: (r) => r.sectors,
-            cell: (r) => blank(r.sectors, exact(r.sectors)),
-          },
-          {
-            key: "each",
-            label: "per request",
-            help: "Sectors a request; in brackets the fewest that could hold the bytes it touches",
-            value: (r) => each(r.sectors, r.sectorRequests),
-            cell: (r) =>
-              blank(
-                r.sectors,
-                `${ratio(each(r.sectors, r.sectorRequests))} (${ratio(each(r.sectorsMin, r.sectorRequests))})`,
-              ),
-          },
-        ] satisfies ColumnOf<LineRow>[])
-      : []),
-    ...(shared
-      ? ([
-          {
-            key: "wavefronts",
-            label: "wavefronts",
-            help: "Passes through shared memory",
-            value: (r) => r.wavefronts,
-            cell: (r) => blank(r.wavefronts, exact(r.wavefronts)),
-          },
-          {
-            key: "conflicts",
-            label: "conflicts",
-            help: "Wavefronts that bank conflicts add",
-            value: (r) => r.wavefronts - r.wavefrontsMin,
-            cell: (r) => blank(r.wavefronts, exact(r.wavefronts - r.wavefrontsMin)),
-          },
-        ] satisfies ColumnOf<LineRow>[])
-      : []),
     {
       key: "lanes",
       label: "lanes",
       help: "Active lanes a request, of 32",
       value: (r) => each(r.lanes, r.requests),
-      cell: (r) => blank(r.requests, each(r.lanes, r.requests).toFixed(1)),
+      cell: (r) => each(r.lanes, r.requests).toFixed(1),
+    },
+    ...UNITS.filter((unit) => rows.some((r) => lineUnit(r) === unit)).map(
+      (unit): ColumnOf<LineRow> => ({
+        key: unit,
+        label: unit,
+        help: UNIT_HELP[unit],
+        value: (r) => (lineUnit(r) === unit ? r.now : -1),
+        cell: (r) => (lineUnit(r) === unit ? exact(r.now) : ""),
+      }),
+    ),
+    {
+      key: "each",
+      label: "a request",
+      help: "Sectors or wavefronts a request",
+      value: (r) => each(r.now, r.requests),
+      cell: (r) => <b>{ratio(each(r.now, r.requests))}</b>,
+    },
+    {
+      key: "fewest",
+      label: "fewest",
+      help: "The fewest sectors or wavefronts a request that would do",
+      value: (r) => each(r.min, r.requests),
+      cell: (r) => ratio(each(r.min, r.requests)),
     },
     {
       key: "excess",
       label: "excess",
-      help: "Sectors and wavefronts beyond the fewest possible",
+      help: "Beyond the fewest possible; in shared memory that is bank conflicts",
       value: lineExcess,
       cell: (r) => (
         <Bar
@@ -213,29 +207,32 @@ export function FindingLinks({ m, of }: { m: Model; of: (f: number) => boolean }
 
 /** The kernel's source, the lines that move memory marked. */
 function Source({ m, rows }: { m: Model; rows: LineRow[] }) {
-  const byFile = new Map<number, Mark[]>();
-  const most = Math.max(0, ...rows.map(lineExcess));
+  const byFile = new Map<number, Map<number, LineRow[]>>();
   for (const r of rows) {
     if (r.file === undefined || r.line === undefined) continue;
-    const parts = [
-      r.sectors > 0 ? `${ratio(r.sectors / Math.max(1, r.sectorRequests))} sectors a request` : "",
-      r.wavefronts > 0 ? `${count(r.wavefronts)} wavefronts` : "",
-    ].filter(Boolean);
-    const marks = byFile.get(r.file) ?? [];
-    byFile.set(r.file, marks);
-    marks.push({
-      line: r.line,
-      first: most > 0 && lineExcess(r) === most,
-      calm: lineExcess(r) === 0,
-      note: parts.join(", "),
-    });
+    const lines = byFile.get(r.file) ?? new Map<number, LineRow[]>();
+    byFile.set(r.file, lines.set(r.line, [...(lines.get(r.line) ?? []), r]));
   }
   if (byFile.size === 0) return null;
+  const most = Math.max(0, ...rows.map(lineExcess));
+  const mark = (line: number, group: LineRow[]): Mark => ({
+    line,
+    first: most > 0 && group.some((r) => lineExcess(r) === most),
+    calm: group.every((r) => lineExcess(r) === 0),
+    note: group.map((r) => `${r.op} ${ratio(each(r.now, r.requests))} ${lineUnit(r)}`).join(", "),
+  });
   return (
     <>
       <h2>Source</h2>
-      {[...byFile].map(([file, marks]) => (
-        <Excerpt key={file} m={m} file={file} marks={marks} context={6} />
+      <p class="muted">Beside a line: sectors or wavefronts a request.</p>
+      {[...byFile].map(([file, lines]) => (
+        <Excerpt
+          key={file}
+          m={m}
+          file={file}
+          marks={[...lines].map(([line, group]) => mark(line, group))}
+          context={6}
+        />
       ))}
     </>
   );

@@ -161,7 +161,7 @@ function CellTable({ m, t, rows, cell }: CellInfo) {
 }
 
 /** What the rows that one row stands for have in common, and how to see them apart. */
-function MergedNote({ t, row }: { t: HeatTable; row: DisplayRow | undefined }) {
+function MergedNote({ row }: { row: DisplayRow | undefined }) {
   if (!row || row.run < 0 || row.runs < 2) return null;
   return (
     <p class="hint">
@@ -246,7 +246,7 @@ function MapPanel({ m, map }: { m: Model; map: HeatMap }) {
           {cell ? (
             <>
               <CellTable m={m} t={table} rows={rows} cell={cell} />
-              <MergedNote t={table} row={rows[cell.row]} />
+              <MergedNote row={rows[cell.row]} />
             </>
           ) : (
             <p class="muted">

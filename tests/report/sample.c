@@ -1,0 +1,318 @@
+#include "sample.h"
+
+#include <string.h>
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
+#define ROWS(array) {COUNT(array), array}
+
+enum { BLOCKS = 256, REQUESTS = BLOCKS * 8 * 4 };
+
+static const char source_text[] =
+    "constexpr int TILE = 32;\n"
+    "\n"
+    "__global__ void transpose_naive(const float *in, float *out, int n)\n"
+    "{\n"
+    "    int x = blockIdx.x * TILE + threadIdx.x;\n"
+    "    int y = blockIdx.y * TILE + threadIdx.y; // </script>\n"
+    "    for (int i = 0; i < TILE; i += 8)\n"
+    "\tout[x * n + y + i] = in[(y + i) * n + x];\n"
+    "}\n"
+    "__shared__ float tile[TILE][TILE];\n"
+    "        out[(y + i) * n + x] = tile[threadIdx.x][threadIdx.y + i];\n";
+
+static const char *arguments[] = {"/home/dev/transpose", "--size", "512"};
+
+static prof_process processes[] = {{.id = 1,
+                                    .pid = 4711,
+                                    .executable = "/home/dev/transpose",
+                                    .directory = "/home/dev",
+                                    .host = "workstation",
+                                    .collector = "emulate",
+                                    .version = "0.1.0",
+                                    .options = "",
+                                    .argc = 3,
+                                    .argv = arguments,
+                                    .start_ns = INT64_C(1768469400000000000),
+                                    .end_ns = 1000}};
+
+static prof_device devices[] = {{.id = 1,
+                                 .process = 1,
+                                 .name = "NVIDIA H200",
+                                 .file = "h200",
+                                 .cc_major = 9,
+                                 .num_sms = 132,
+                                 .global_bytes = UINT64_C(150754820096)}};
+
+static prof_file files[] = {
+    {1, "/home/dev/src/transpose.cu", "transpose.cu", false, true, "", sizeof source_text - 1},
+    {2, "/home/dev/src/gone.cu", "gone.cu", false, false, "no such file", 0},
+};
+
+static prof_kernel kernels[] = {
+    {1, "transpose_naive(float const*, float*, int)", "transpose_naive",
+     "_Z15transpose_naivePKfPfi", "/home/dev/transpose", 1, 3, 40, 5, 1, ""},
+    {2,
+     "void transpose_shared<float, 32, std::integral_constant<bool, true> >(float const*, float*, "
+     "int)",
+     "transpose_shared<float, 32, std::integral_constant<bool, true> >",
+     "_Z16transpose_sharedPKfPfi", "/home/dev/transpose", 1, 10, 60, 7, 1, ""},
+    {3, SAMPLE_HOSTILE "(\033[31mint\x80)", SAMPLE_HOSTILE, "_Z4evili", "", 0, 0, 4, 1, 2, ""},
+};
+
+static prof_object objects[] = {
+    {.id = 1,
+     .process = 1,
+     .kind = CAP_OBJECT_DEVICE,
+     .space = OBS_GLOBAL,
+     .name = "d_in (transpose.cu:20)",
+     .variable = "d_in",
+     .base = 0x7f0000000000,
+     .bytes = 1048576,
+     .alloc_call = 1,
+     .file = 1,
+     .line = 5,
+     .function = "main"},
+    {.id = 2,
+     .process = 1,
+     .kind = CAP_OBJECT_DEVICE,
+     .space = OBS_GLOBAL,
+     .name = "d_out, \"quoted\" (transpose.cu:21)",
+     .variable = "d_out",
+     .base = 0x7f0000200000,
+     .bytes = 1048576,
+     .alloc_call = 1,
+     .file = 1,
+     .line = 6,
+     .function = "main",
+     .freed = true},
+    {.id = 3,
+     .kernel = 2,
+     .kind = PROF_OBJECT_SHARED,
+     .space = OBS_SHARED,
+     .name = "tile (transpose.cu:10)",
+     .variable = "tile",
+     .bytes = 4096,
+     .file = 1,
+     .line = 10,
+     .function = ""},
+};
+
+static prof_call calls[] = {{.id = 1,
+                             .process = 1,
+                             .number = 1,
+                             .api = "cudaMalloc",
+                             .kind = CAP_CALL_ALLOC,
+                             .bytes = 1048576,
+                             .file = 1,
+                             .line = 6,
+                             .function = "main"}};
+
+static prof_code code[] = {
+    {1, 14, "ld.global.f32 %f1, [%rd4]", "ld.global.f32", "transpose_naive", 30, 2, 1, 1, 8, 9},
+    {1, 17, "st.global.f32 [%rd6], %f1", "st.global.f32", "transpose_naive", 33, 2, 1, 1, 8, 9},
+    {2, 31, "ld.shared.f32 %f2, [%r12]", "ld.shared.f32", "transpose_shared", 51, 3, 2, 1, 11, 9},
+    {2, 34, "st.global.f32 [%rd9], %f2", "st.global.f32", "transpose_shared", 54, 3, 2, 1, 11, 9},
+    {3, 2, "ld.global.u32 %r1, [%rd1]", "ld.global.u32", "evil", 5, 0, 0, 0, 0, 0},
+};
+
+#define LAUNCH(ID, BLOCKS_)        \
+    {.id = ID,                     \
+     .process = 1,                 \
+     .number = ID,                 \
+     .kernel = ID,                 \
+     .grid = {16, 16, 1},          \
+     .block = {32, 8, 1},          \
+     .cluster = {1, 1, 1},         \
+     .host_seconds = 0.25,         \
+     .device_seconds = -1,         \
+     .fault = "",                  \
+     .warp_instructions = 1000,    \
+     .thread_instructions = 32000, \
+     .blocks_run = BLOCKS_,        \
+     .blocks_observed = BLOCKS_,   \
+     .blocks_sampled = 1}
+
+static prof_launch launches[] = {LAUNCH(1, BLOCKS), LAUNCH(2, BLOCKS), LAUNCH(3, 1)};
+
+#define INSN(KERNEL, OBJECT, ...)                                          \
+    {                                                                      \
+        .launch = KERNEL, .kernel = KERNEL, .executions = REQUESTS, .c = { \
+            .object = OBJECT,                                              \
+            .bytes = 4,                                                    \
+            .requests = REQUESTS,                                          \
+            .active_lanes = REQUESTS * 32,                                 \
+            __VA_ARGS__                                                    \
+        }                                                                  \
+    }
+
+static prof_instruction instructions[] = {
+    INSN(1, 1, .pc = 14, .space = OBS_GLOBAL, .op = OBS_LOAD, .sectors = REQUESTS * 4,
+         .sectors_min = REQUESTS * 4, .contiguous = REQUESTS),
+    INSN(1, 2, .pc = 17, .space = OBS_GLOBAL, .op = OBS_STORE, .sectors = REQUESTS * 32,
+         .sectors_min = REQUESTS * 4, .strided = REQUESTS, .stride = 2048),
+    INSN(2, 3, .pc = 31, .space = OBS_SHARED, .op = OBS_LOAD, .wavefronts = REQUESTS * 32,
+         .wavefronts_min = REQUESTS, .strided = REQUESTS, .stride = 128),
+    INSN(2, 1, .pc = 34, .space = OBS_GLOBAL, .op = OBS_STORE, .sectors = REQUESTS,
+         .sectors_min = REQUESTS, .contiguous = REQUESTS),
+    INSN(2, 2, .pc = 34, .space = OBS_GLOBAL, .op = OBS_STORE, .sectors = REQUESTS * 4,
+         .sectors_min = REQUESTS * 4, .contiguous = REQUESTS),
+    {.launch = 3,
+     .kernel = 3,
+     .executions = 1,
+     .c = {.pc = 2,
+           .space = OBS_GLOBAL,
+           .op = OBS_LOAD,
+           .bytes = 4,
+           .requests = 1,
+           .active_lanes = 1,
+           .sectors = 1,
+           .sectors_min = 1,
+           .uniform = 1}},
+};
+
+static prof_skip skips[] = {{"warmup()", "left out by --kernel-name", 3}};
+static prof_message messages[] = {{1, 1, "the driver's version is older than the runtime's"}};
+static prof_unsupported unsupported[] = {{"cudaGraphInstantiate"}};
+
+static ana_kernel kernel_rows[] = {
+    {.kernel = 2,
+     .launches = 1,
+     .host_seconds = 0.25,
+     .device_seconds = -1,
+     .nfindings = 1,
+     .excess_wavefronts = REQUESTS * 31,
+     .counts = {.thread_instructions = 32000,
+                .requests = REQUESTS * 3,
+                .sectors = REQUESTS * 5,
+                .sectors_min = REQUESTS * 5,
+                .wavefronts = REQUESTS * 32,
+                .wavefronts_min = REQUESTS}},
+    {.kernel = 1,
+     .launches = 1,
+     .host_seconds = 0.25,
+     .device_seconds = -1,
+     .nfindings = 1,
+     .excess_sectors = REQUESTS * 28,
+     .counts = {.thread_instructions = 32000,
+                .requests = REQUESTS * 2,
+                .sectors = REQUESTS * 36,
+                .sectors_min = REQUESTS * 8}},
+    {.kernel = 3,
+     .launches = 1,
+     .host_seconds = 0.25,
+     .device_seconds = -1,
+     .counts = {.thread_instructions = 32000, .requests = 1, .sectors = 1, .sectors_min = 1}},
+};
+
+static uint32_t peak_objects[] = {2, 1};
+static ana_peak peaks[] = {{2097152, 1, 1, 2, peak_objects}};
+
+static ana_line conflict_lines[] = {
+    {"/home/dev/src/transpose.cu", 11, 31, REQUESTS, 0, 0, REQUESTS * 32, REQUESTS}};
+static ana_line strided_lines[] = {
+    {"/home/dev/src/transpose.cu", 8, 17, REQUESTS, REQUESTS * 32, REQUESTS * 4, 0, 0}};
+static ana_evidence evidence[] = {
+    {"sectors_per_request", "sectors a request", 32, ""},
+    {"mean_word_temperature", "mean word temperature", 1.0625, "warps"}};
+static ana_sector example_sectors[] = {{0, 8, {1, 1, 1, 1, 1, 1, 1, 1}},
+                                       {2048, 8, {1, 1, 1, 1, 1, 1, 1, 0}}};
+
+static ana_finding findings_rows[] = {
+    {.pattern = ANA_BANK_CONFLICT,
+     .kernel = 2,
+     .object = 3,
+     .space = OBS_SHARED,
+     .launches = 1,
+     .example_launch = 2,
+     .excess = REQUESTS * 31,
+     .share_of_kernel = 0.96875,
+     .share_of_program = 0.96875,
+     .nlines = 1,
+     .lines = conflict_lines,
+     .summary = "The load takes a column of tile, so that all 32 lanes fall into one bank.",
+     .advice = "Declare tile[TILE][TILE + 1], so that a column's elements lie in different banks."},
+    {.pattern = ANA_STRIDED,
+     .kernel = 1,
+     .object = 2,
+     .space = OBS_GLOBAL,
+     .launches = 1,
+     .example_launch = 1,
+     .excess = REQUESTS * 28,
+     .share_of_kernel = 0.77777,
+     .share_of_program = 0.6829,
+     .nlines = 1,
+     .lines = strided_lines,
+     .nevidence = COUNT(evidence),
+     .evidence = evidence,
+     .nsectors = COUNT(example_sectors),
+     .sectors = example_sectors,
+     .summary = "The store writes one float in each of 32 sectors, 2,048 bytes apart.",
+     .advice = ""},
+};
+static const ana_findings findings = {COUNT(findings_rows), findings_rows};
+
+static rep_source sources[] = {{1, source_text, sizeof source_text - 1}, {2, NULL, 0}};
+
+/* Block 0 of the naive transpose over d_out: 32 columns of 4 sectors, 8 warps to a sector. */
+static prof_heat heat_of_stores(wl_arena *arena)
+{
+    enum { ROWS_ = 128 };
+    prof_heat heat = {.info = {.id = 1,
+                               .launch = 1,
+                               .kernel = 1,
+                               .object = 2,
+                               .space = OBS_GLOBAL,
+                               .warps = 8,
+                               .nrows = ROWS_,
+                               .content = 1},
+                      .npcsets = 1};
+    heat.rows = wl_new_array(arena, obs_heat_row, ROWS_);
+    heat.pcsets = wl_new(arena, obs_pcset);
+    heat.pcsets[0] = (obs_pcset){1, wl_new(arena, uint32_t)};
+    heat.pcsets[0].pcs[0] = 17;
+    for (uint32_t i = 0; i < ROWS_; i++) {
+        obs_heat_row *row = &heat.rows[i];
+        row->sector = (uint64_t)(i / 4) * 64 + i % 4;
+        row->history = 0xff;
+        for (int w = 0; w < OBS_WORDS_PER_SECTOR; w++)
+            row->word[w] = 1u << w;
+        row->writes = 8;
+    }
+    return heat;
+}
+
+void sample_make(rep_data *data, wl_arena *arena)
+{
+    *data = (rep_data){
+        .info = {"0.1.0", "warplens profile transpose", "emulate"},
+        .coverage = {.launches_seen = 6,
+                     .launches_observed = 3,
+                     .kernels_seen = 4,
+                     .kernels_observed = 3,
+                     .blocks_run = 513,
+                     .blocks_observed = 513,
+                     .blocks_sampled = 3,
+                     .processes = 1,
+                     .sources_missing = 1},
+        .processes = ROWS(processes),
+        .devices = ROWS(devices),
+        .files = ROWS(files),
+        .kernels = ROWS(kernels),
+        .objects = ROWS(objects),
+        .calls = ROWS(calls),
+        .launches = ROWS(launches),
+        .instructions = ROWS(instructions),
+        .totals = ROWS(instructions),
+        .code = ROWS(code),
+        .sources = sources,
+        .skips = ROWS(skips),
+        .messages = ROWS(messages),
+        .unsupported = ROWS(unsupported),
+        .kernel_table = ROWS(kernel_rows),
+        .memory = {.peak_bytes = 2097152, .npeaks = 1, .peaks = peaks},
+        .findings = &findings,
+        .nheats = 1,
+        .heats = wl_new(arena, prof_heat),
+    };
+    data->heats[0] = heat_of_stores(arena);
+}

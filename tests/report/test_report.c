@@ -1,0 +1,563 @@
+#include "sample.h"
+
+#include "report/impl.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+/* ---- a report into memory ---- */
+
+typedef struct fixture {
+    wl_arena *arena;
+    rep_data data;
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture f;
+    f.arena = wl_arena_new();
+    sample_make(&f.data, f.arena);
+    *state = &f;
+    return f.arena ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    wl_arena_free(((fixture *)*state)->arena);
+    return 0;
+}
+
+static char *text_of(const rep_data *data, const rep_text_options *options)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    wl_error err = {0};
+    assert_int_equal(rep_text(data, options, out, &err), WL_OK);
+    fclose(out);
+    return text;
+}
+
+static char *csv_of(const rep_data *data, rep_table table)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(rep_csv(data, table, out, NULL), WL_OK);
+    fclose(out);
+    return text;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, part)); text += strlen(part))
+        count++;
+    return count;
+}
+
+/* ---- text ---- */
+
+static void test_text_says_what_matters(void **state)
+{
+    fixture *f = *state;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_has(text, "transpose --size 512");
+    assert_has(text, "NVIDIA H200, compute capability 9.0");
+    assert_has(text, "Lanes of a warp collide in shared-memory banks");
+    assert_has(text,
+               "97 % of the program's traffic: 253,952 wavefronts too many, 97 % of the kernel's");
+    assert_has(text, "transpose.cu:11  out[(y + i) * n + x] = tile[threadIdx.x][threadIdx.y + i];");
+    assert_has(
+        text,
+        "8,192 requests, 262,144 sectors (at the least 32,768): 32.0 a request, could be 4.00");
+    assert_has(text, "Declare tile[TILE][TILE + 1]");
+    assert_has(text, "Transpose the data"); /* without advice of its own: the pattern's remedy */
+    assert_has(text, "3 launches of warmup() not observed: left out by --kernel-name");
+    assert_has(text, "cudaGraphInstantiate");
+    assert_has(text, "3 of 6 launches observed");
+    assert_true(strstr(text, "Findings") < strstr(text, "Lines of"));
+    assert_true(strstr(text, "Lines of") < strstr(text, "Coverage"));
+    free(text);
+}
+
+/* Loads and stores of one line are rows of their own: their sectors a request differ. */
+static void test_text_lines_by_access(void **state)
+{
+    fixture *f = *state;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 200, .kernel = 1});
+    char *lines = strstr(text, "Lines of");
+    assert_non_null(lines);
+    assert_has(lines, "\n  transpose.cu:8  out[x * n + y + i] = in[(y + i) * n + x];\n"
+                      "    load global      8,192   32.0   32,768       4.00    4.00        0\n"
+                      "    store global     8,192   32.0  262,144       32.0    4.00  229,376\n");
+    assert_null(strstr(text, "transpose_shared"));
+    free(text);
+}
+
+static void test_text_keeps_to_the_width(void **state)
+{
+    fixture *f = *state;
+    static const unsigned widths[] = {80, 100, 120, 160};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        char *text = text_of(&f->data, &(rep_text_options){.width = widths[i], .all_lines = true});
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+            if (rep_width(line) > widths[i])
+                fail_msg("%zu columns instead of %u: %s", rep_width(line), widths[i], line);
+        free(text);
+    }
+}
+
+/* What a profile says must not drive the terminal. */
+static void test_text_is_inert(void **state)
+{
+    fixture *f = *state;
+    char *plain = text_of(&f->data, &(rep_text_options){.all_lines = true});
+    assert_null(strchr(plain, '\033'));
+    assert_null(strchr(plain, '\t'));
+    assert_has(plain, "[31mint\xef\xbf\xbd)");
+    char *colored = text_of(&f->data, &(rep_text_options){.all_lines = true, .color = true});
+    assert_has(colored, "\033[1m");
+    assert_null(strstr(colored, "\033[31m"));
+    free(plain);
+    free(colored);
+}
+
+static void test_text_limits_findings(void **state)
+{
+    fixture *f = *state;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 100, .findings = 1});
+    assert_has(text, "and 1 more findings");
+    assert_int_equal(count_of(text, " too many, "), 1);
+    free(text);
+}
+
+static void test_text_of_nothing(void **state)
+{
+    (void)state;
+    static const ana_findings none = {0};
+    rep_data data = {.info = {"0.1.0", "", ""}, .findings = &none};
+    char *text = text_of(&data, NULL);
+    assert_has(text, "none: no kernel launch was observed");
+    assert_null(strstr(text, "device"));
+    free(text);
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_of(const rep_data *data)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(rep_json(data, out, NULL), WL_OK);
+    fclose(out);
+    json_error_t error;
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        fail_msg("line %d: %s", error.line, error.text);
+    free(text);
+    return json;
+}
+
+static void assert_keys(json_t *object, const char *keys)
+{
+    char found[512] = "";
+    const char *key;
+    json_t *value;
+    assert_non_null(object);
+    json_object_foreach(object, key, value)
+    {
+        strcat(found, *found ? " " : "");
+        strcat(found, key);
+    }
+    assert_string_equal(found, keys);
+}
+
+static void test_json_has_the_documented_keys(void **state)
+{
+    fixture *f = *state;
+    json_t *json = json_of(&f->data);
+    assert_keys(json,
+                "schema device collector launches instructions objects findings memory coverage");
+    assert_keys(json_object_get(json, "device"), "name compute_capability");
+    assert_keys(json_array_get(json_object_get(json, "launches"), 0),
+                "id kernel grid block stream thread_instructions host_seconds");
+    assert_keys(json_array_get(json_object_get(json, "instructions"), 0),
+                "launch kernel pc op space file line executions requests sectors sectors_min "
+                "wavefronts wavefronts_min active_lanes");
+    assert_keys(json_array_get(json_object_get(json, "objects"), 0),
+                "id name space bytes file line");
+    assert_keys(json_array_get(json_object_get(json, "findings"), 0),
+                "pattern kernel object lines excess_wavefronts evidence advice");
+    assert_keys(json_array_get(json_object_get(json, "findings"), 1),
+                "pattern kernel object lines excess_sectors evidence advice");
+    assert_keys(json_object_get(json, "memory"), "peak_bytes peaks");
+    assert_keys(json_object_get(json, "coverage"),
+                "launches_seen launches_observed skipped blocks_sampled records_dropped "
+                "unsupported_calls");
+    json_decref(json);
+}
+
+static void test_json_values(void **state)
+{
+    fixture *f = *state;
+    json_t *json = json_of(&f->data);
+    json_t *instructions = json_object_get(json, "instructions");
+    assert_int_equal(json_array_size(instructions), 5); /* the store on two objects is one row */
+    json_t *store = json_array_get(instructions, 3);
+    assert_int_equal(json_integer_value(json_object_get(store, "requests")), 2 * 8192);
+    assert_int_equal(json_integer_value(json_object_get(store, "sectors")), 5 * 8192);
+    assert_string_equal(json_string_value(json_object_get(store, "op")), "store");
+    json_t *unplaced = json_array_get(instructions, 4);
+    assert_null(json_object_get(unplaced, "line"));
+    assert_has(json_string_value(json_object_get(unplaced, "kernel")), SAMPLE_HOSTILE);
+    json_t *finding = json_array_get(json_object_get(json, "findings"), 1);
+    json_t *evidence = json_object_get(finding, "evidence");
+    assert_true(json_real_value(json_object_get(evidence, "mean_word_temperature")) == 1.0625);
+    assert_int_equal(json_integer_value(json_object_get(evidence, "sectors_per_request")), 32);
+    assert_has(json_string_value(json_object_get(finding, "advice")), "Transpose the data");
+    json_t *peak = json_array_get(json_object_get(json_object_get(json, "memory"), "peaks"), 0);
+    assert_string_equal(json_string_value(json_object_get(peak, "call")),
+                        "cudaMalloc (transpose.cu:6)");
+    json_decref(json);
+}
+
+/* ---- CSV ---- */
+
+/* Checks the grammar of RFC 4180 and returns the number of records; every one has `fields` fields. */
+static size_t check_csv(const char *text, size_t fields)
+{
+    size_t records = 0;
+    for (const char *p = text; *p; records++) {
+        size_t here = 1;
+        for (;; p++) {
+            if (*p == '"') {
+                for (p++; *p != '"' || p[1] == '"'; p += *p == '"' ? 2 : 1)
+                    assert_true(*p != '\0');
+                p++;
+            } else {
+                p += strcspn(p, ",\"\r\n");
+            }
+            if (*p != ',')
+                break;
+            here++;
+        }
+        assert_memory_equal(p, "\r\n", 2);
+        p += 2;
+        assert_int_equal(here, fields);
+    }
+    return records;
+}
+
+static void test_csv_tables(void **state)
+{
+    fixture *f = *state;
+    static const struct {
+        rep_table table;
+        size_t fields, records;
+    } cases[] = {{REP_TABLE_INSTRUCTIONS, 23, 7},
+                 {REP_TABLE_FINDINGS, 13, 3},
+                 {REP_TABLE_LAUNCHES, 22, 4},
+                 {REP_TABLE_OBJECTS, 11, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = csv_of(&f->data, cases[i].table);
+        assert_int_equal(check_csv(text, cases[i].fields), cases[i].records);
+        free(text);
+    }
+    char *objects = csv_of(&f->data, REP_TABLE_OBJECTS);
+    assert_has(objects, "\"d_out, \"\"quoted\"\" (transpose.cu:21)\"");
+    free(objects);
+    assert_int_equal(rep_csv(&f->data, REP_TABLE_COUNT, stdout, NULL), WL_ARG);
+}
+
+/* What does not apply is empty, not zero. */
+static void test_csv_leaves_out_what_was_not_measured(void **state)
+{
+    fixture *f = *state;
+    char *text = csv_of(&f->data, REP_TABLE_LAUNCHES);
+    assert_has(text, ",1000,32000,0.25,,256,256,1,0,\r\n");
+    free(text);
+    text = csv_of(&f->data, REP_TABLE_INSTRUCTIONS);
+    assert_has(text, ",262144,32768,,,0,0,0,8192,0,2048\r\n"); /* global: no wavefronts */
+    assert_has(text, ",,,262144,8192,0,0,0,8192,0,128\r\n");   /* shared: no sectors */
+    free(text);
+}
+
+/* ---- payload ---- */
+
+static uint32_t u32_at(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static json_t *payload_json(const uint8_t *bytes, size_t size, const uint8_t **section)
+{
+    assert_memory_equal(bytes, "WLRP", 4);
+    uint32_t length = u32_at(bytes + 4);
+    assert_true(8 + length <= size);
+    *section = bytes + (8 + length + 7) / 8 * 8;
+    json_t *json = json_loadb((const char *)bytes + 8, length, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(json);
+    return json;
+}
+
+static const void *column_at(json_t *map, const char *name, const uint8_t *section)
+{
+    json_t *column = json_object_get(json_object_get(map, "columns"), name);
+    json_int_t offset = json_integer_value(json_array_get(column, 0));
+    assert_int_equal(offset % 8, 0);
+    return section + offset;
+}
+
+static void test_payload_holds_the_heat_map(void **state)
+{
+    fixture *f = *state;
+    uint8_t *bytes;
+    size_t size;
+    assert_int_equal(rep_payload_bytes(&f->data, &bytes, &size, NULL), WL_OK);
+    const uint8_t *section;
+    json_t *json = payload_json(bytes, size, &section);
+    json_t *map = json_array_get(json_object_get(json, "maps"), 0);
+    assert_int_equal(json_integer_value(json_object_get(map, "rows")), 32);
+    assert_int_equal(json_integer_value(json_object_get(map, "sectors")), 128);
+    assert_false(json_is_true(json_object_get(map, "merged")));
+    const double *skip = column_at(map, "skip", section);
+    const uint32_t *repeat = column_at(map, "repeat", section);
+    const uint32_t *word = column_at(map, "word", section);
+    for (int i = 0; i < 32; i++) {
+        assert_true(skip[i] == (i == 0 ? 0 : 60));
+        assert_int_equal(repeat[i], 4);
+        assert_int_equal(word[7 * 32 + i], 1 << 7);
+    }
+    json_decref(json);
+    free(bytes);
+}
+
+static void test_payload_excerpts(void **state)
+{
+    fixture *f = *state;
+    uint8_t *bytes;
+    size_t size;
+    assert_int_equal(rep_payload_bytes(&f->data, &bytes, &size, NULL), WL_OK);
+    const uint8_t *section;
+    json_t *json = payload_json(bytes, size, &section);
+    json_t *files = json_object_get(json, "files");
+    assert_int_equal(json_array_size(files), 1); /* nothing is said about the other one */
+    json_t *chunk = json_array_get(json_object_get(json_array_get(files, 0), "chunks"), 0);
+    assert_int_equal(json_integer_value(json_object_get(chunk, "first")), 1);
+    assert_has(json_string_value(json_object_get(chunk, "text")), "// </script>\n");
+    json_decref(json);
+    free(bytes);
+}
+
+/* A long file is cut to windows around the lines that matter. */
+static void test_payload_windows(void **state)
+{
+    fixture *f = *state;
+    enum { LINES = 4000 };
+    char *text = wl_arena_alloc(f->arena, LINES * 8 + 1);
+    for (int i = 1, at = 0; i <= LINES; i++)
+        at += sprintf(text + at, "L%d\n", i);
+    rep_source sources[] = {{1, text, strlen(text)}, {2, NULL, 0}};
+    prof_code code[] = {{.kernel = 1, .pc = 1, .text = "", .op = "", .file = 1, .line = 2000}};
+    f->data.sources = sources;
+    f->data.code = (prof_code_rows){1, code};
+    uint8_t *bytes;
+    size_t size;
+    assert_int_equal(rep_payload_bytes(&f->data, &bytes, &size, NULL), WL_OK);
+    const uint8_t *section;
+    json_t *json = payload_json(bytes, size, &section);
+    json_t *chunks = json_object_get(json_array_get(json_object_get(json, "files"), 0), "chunks");
+    assert_int_equal(json_array_size(chunks), 2);
+    json_t *second = json_array_get(chunks, 1);
+    assert_int_equal(json_integer_value(json_object_get(second, "first")), 1970);
+    const char *window = json_string_value(json_object_get(second, "text"));
+    assert_memory_equal(window, "L1970\n", 6);
+    assert_string_equal(window + strlen(window) - 6, "\nL2030");
+    json_decref(json);
+    free(bytes);
+}
+
+static void test_heat_beyond_the_budget(void **state)
+{
+    fixture *f = *state;
+    prof_heat *heat = &f->data.heats[0];
+    for (uint32_t i = 0; i < heat->info.nrows; i++)
+        heat->rows[i].history = 0xff << (i % 2); /* different warps, equal temperatures */
+    rep_section section = {0};
+    rep_pack_budget budget = {.map_runs = 40, .all_runs = 100};
+    json_t *map = rep_pack_heat(heat, &section, &budget);
+    assert_true(json_is_true(json_object_get(map, "merged")));
+    assert_int_equal(json_integer_value(json_object_get(map, "rows")), 32);
+    assert_int_equal(json_integer_value(json_object_get(map, "left_out")), 0);
+    assert_int_equal(budget.all_runs, 68);
+    json_decref(map);
+    budget.map_runs = 10;
+    map = rep_pack_heat(heat, &section, &budget);
+    assert_int_equal(json_integer_value(json_object_get(map, "rows")), 10);
+    assert_int_equal(json_integer_value(json_object_get(map, "left_out")), 128 - 40);
+    json_decref(map);
+    budget.all_runs = 0;
+    assert_null(rep_pack_heat(heat, &section, &budget));
+    free(section.data);
+}
+
+/* ---- HTML ---- */
+
+static int digit_value(char c)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+static size_t from_base64(const char *text, size_t length, uint8_t *out)
+{
+    size_t size = 0;
+    for (size_t i = 0; i + 3 < length; i += 4) {
+        uint32_t bits = 0;
+        int padding = (text[i + 2] == '=') + (text[i + 3] == '=');
+        for (size_t k = 0; k < 4; k++) {
+            int value = text[i + k] == '=' ? 0 : digit_value(text[i + k]);
+            assert_true(value >= 0); /* nothing that could end the element */
+            bits = bits << 6 | (uint32_t)value;
+        }
+        for (int k = 0; k < 3 - padding; k++)
+            out[size++] = (uint8_t)(bits >> (16 - 8 * k));
+    }
+    return size;
+}
+
+static void test_html_carries_the_payload(void **state)
+{
+    fixture *f = *state;
+    char *html = NULL;
+    size_t length = 0, size;
+    FILE *out = open_memstream(&html, &length);
+    wl_error err = {0};
+    wl_status status = rep_html(&f->data, out, &err);
+    fclose(out);
+    if (!rep_html_available()) {
+        assert_int_equal(status, WL_UNSUPPORTED); /* built without the page */
+        assert_has(err.text, "tools/bootstrap.sh");
+        free(html);
+        skip();
+    }
+    assert_int_equal(status, WL_OK);
+    assert_null(strstr(html, "@PAYLOAD@"));
+    assert_null(strstr(html, SAMPLE_HOSTILE));
+    static const char open_tag[] = "<script type=\"application/octet-stream\" id=\"payload\">";
+    char *from = strstr(html, open_tag);
+    assert_non_null(from);
+    from += strlen(open_tag);
+    char *to = strstr(from, "</script>");
+    uint8_t *packed = malloc((size_t)(to - from) + 4), *expected;
+    size_t packed_size = from_base64(from, (size_t)(to - from), packed);
+    assert_int_equal(rep_payload_bytes(&f->data, &expected, &size, NULL), WL_OK);
+    uint8_t *bytes = malloc(size + 1);
+    z_stream z = {.next_in = packed,
+                  .avail_in = (uInt)packed_size,
+                  .next_out = bytes,
+                  .avail_out = (uInt)size + 1};
+    assert_int_equal(inflateInit2(&z, MAX_WBITS + 16), Z_OK);
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    inflateEnd(&z);
+    assert_int_equal(z.total_out, size);
+    assert_memory_equal(bytes, expected, size);
+    free(expected);
+    free(bytes);
+    free(packed);
+    free(html);
+}
+
+static void test_full_disk(void **state)
+{
+    fixture *f = *state;
+    if (access("/dev/full", W_OK) != 0)
+        skip();
+    FILE *out = fopen("/dev/full", "w");
+    assert_non_null(out);
+    wl_error err = {0};
+    assert_int_equal(rep_csv(&f->data, REP_TABLE_OBJECTS, out, &err), WL_NOSPACE);
+    assert_has(err.text, "could not be written");
+    fclose(out);
+}
+
+/* ---- text and numbers ---- */
+
+static void test_utf8(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(rep_width("naïve"), 5);
+    assert_int_equal(rep_width("漢字"), 4);
+    assert_int_equal(rep_width("e\xcc\x81"), 1);
+    assert_string_equal(rep_clean(f->arena, "a\x80z", true), "a\xef\xbf\xbdz");
+    assert_string_equal(rep_clean(f->arena, "\xe2\x82", true), "\xef\xbf\xbd\xef\xbf\xbd");
+    assert_string_equal(rep_clean(f->arena, "a\033[0m\tb", true), "a [0m b");
+    assert_string_equal(rep_clean(f->arena, "x\xe2\x80\xaey", true), "x y");
+    assert_string_equal(rep_shorten_middle(f->arena, "transpose_shared<float, 32>", 12),
+                        "transpos…32>");
+    assert_int_equal(rep_width(rep_shorten_middle(f->arena, "漢字漢字漢字", 7)), 7);
+    assert_string_equal(rep_shorten_end(f->arena, "abcdef", 4), "abc…");
+    assert_string_equal(rep_shorten_end(f->arena, "abcd", 4), "abcd");
+}
+
+static void test_numbers(void **state)
+{
+    fixture *f = *state;
+    assert_string_equal(rep_count(f->arena, 0), "0");
+    assert_string_equal(rep_count(f->arena, 1234567), "1,234,567");
+    assert_string_equal(rep_count(f->arena, UINT64_MAX), "18,446,744,073,709,551,615");
+    assert_string_equal(rep_short_count(f->arena, 9999), "9,999");
+    assert_string_equal(rep_short_count(f->arena, 1048576), "1.05 M");
+    assert_string_equal(rep_short_count(f->arena, 999999), "1.00 M");
+    assert_string_equal(rep_bytes(f->arena, 4096), "4 KiB");
+    assert_string_equal(rep_bytes(f->arena, 1536), "1.50 KiB");
+    assert_string_equal(rep_percent(f->arena, 0.0004), "< 0.1 %");
+    assert_string_equal(rep_percent(f->arena, 0.5), "50 %");
+    assert_string_equal(rep_ratio(f->arena, 1, 0), "");
+    assert_string_equal(rep_quantity(f->arena, 12.5, "%"), "12.5 %");
+    assert_string_equal(rep_quantity(f->arena, -3, ""), "-3");
+    assert_string_equal(rep_quantity(f->arena, 123456.7, "bytes"), "123,457 bytes");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        T(test_text_says_what_matters),
+        T(test_text_lines_by_access),
+        T(test_text_keeps_to_the_width),
+        T(test_text_is_inert),
+        T(test_text_limits_findings),
+        T(test_text_of_nothing),
+        T(test_json_has_the_documented_keys),
+        T(test_json_values),
+        T(test_csv_tables),
+        T(test_csv_leaves_out_what_was_not_measured),
+        T(test_payload_holds_the_heat_map),
+        T(test_payload_excerpts),
+        T(test_payload_windows),
+        T(test_heat_beyond_the_budget),
+        T(test_html_carries_the_payload),
+        T(test_full_disk),
+        T(test_utf8),
+        T(test_numbers),
+#undef T
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
