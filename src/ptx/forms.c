@@ -45,6 +45,7 @@ static const char *const class_names[PTX_SC_COUNT] = {
     [PTX_SC_TENSORMAP] = "TENSORMAP",
     [PTX_SC_TENSOR] = "TENSOR",
     [PTX_SC_SHAPE] = "SHAPE",
+    [PTX_SC_REPEAT] = "REPEAT",
 };
 
 /* What a row names and does not exist: a mistake in the tables, which a test looks for. */

@@ -149,6 +149,7 @@ typedef enum ptx_suffix_class { /* types have PTX_SC_TYPE, the others the class 
     PTX_SC_TENSORMAP,
     PTX_SC_TENSOR,
     PTX_SC_SHAPE,
+    PTX_SC_REPEAT,
     PTX_SC_COUNT
 } ptx_suffix_class;
 

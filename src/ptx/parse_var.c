@@ -51,6 +51,24 @@ ptx_type ptx_parse_type(ptx_parser *p)
     return (ptx_type)s;
 }
 
+/* The types of variables and registers; the others only stand in instructions. */
+static bool is_declarable(ptx_type type)
+{
+    const ptx_type_info *t = ptx_type_get(type);
+    if (type == PTX_T_pred || type == PTX_T_f16x2)
+        return true;
+    return t->lanes == 1 && t->bits >= 8 && (t->kind <= PTX_KIND_F || t->kind == PTX_KIND_B);
+}
+
+static ptx_type parse_declared_type(ptx_parser *p)
+{
+    ptx_pos pos = ptx_tok_pos(p);
+    ptx_type type = ptx_parse_type(p);
+    if (type != PTX_T_none && !is_declarable(type) && !p->failed)
+        ptx_fail_pos(p, pos, "nothing can be declared as .%s", ptx_type_get(type)->text);
+    return type;
+}
+
 uint8_t ptx_parse_vector(ptx_parser *p)
 {
     static const struct {
@@ -130,7 +148,7 @@ static void parse_qualifiers(ptx_parser *p, ptx_var *var)
             if (lanes > 1)
                 var->vector = lanes;
             else
-                var->type = ptx_parse_type(p);
+                var->type = parse_declared_type(p);
         }
     }
     if (ptx_accept_dot(p, "ptr"))

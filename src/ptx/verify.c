@@ -76,7 +76,7 @@ static bool reg_fits(ptx_type reg, ptx_type type, bool wider)
     if ((reg == PTX_T_pred) != (type == PTX_T_pred))
         return false;
     unsigned have = type_bits(reg), want = type_bits(type);
-    if (have != want && !(wider && have > want && !is_floating(reg)))
+    if (have != want && !(wider && have > want && (!is_floating(reg) || ptx_type_get(type)->kind == PTX_KIND_B)))
         return false;
     return kinds_agree(reg, type);
 }
@@ -129,7 +129,8 @@ static bool is_written(const ptx_operand *o)
 static bool letter_takes(char letter, const ptx_operand *o)
 {
     switch (letter) {
-    case 'd':
+    case 'd': return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_VEC;
+    case 'o':
     case 'w': return is_written(o);
     case 'q': return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_SINK;
     case 's': return is_value(o);
@@ -203,7 +204,9 @@ static bool check_sreg(verifier *v, const ptx_operand *o, ptx_type type)
     const ptx_sreg_info *info = ptx_sreg_get(o->sreg);
     if (info->vector && !o->component && v->insn->vector == 1)
         return complain(v, o->pos, "'%%%s' needs a component", info->text);
-    if (type != PTX_T_none && type_bits(type) > type_bits(info->type))
+    if (is_floating(type))
+        return complain(v, o->pos, "'%%%s' is no floating-point number", info->text);
+    if (type != PTX_T_none && v->insn->op == PTX_mov && type_bits(type) > type_bits(info->type))
         return complain(v, o->pos, "'%%%s' has %u bits, this operand is .%s", info->text, type_bits(info->type),
             ptx_type_get(type)->text);
     return true;
@@ -215,8 +218,8 @@ static bool check_operand(verifier *v, const ptx_role *role, const ptx_operand *
 static bool check_packed(verifier *v, const ptx_operand *o, ptx_type type)
 {
     unsigned bits = type_bits(type);
-    if (o->count == 0 || bits % o->count)
-        return complain(v, o->pos, "%u elements do not fill a .%s", o->count, ptx_type_get(type)->text);
+    if (o->count == 0 || bits % o->count || ptx_type_get(type)->kind != PTX_KIND_B)
+        return complain(v, o->pos, "a vector of %u cannot be packed as .%s", o->count, ptx_type_get(type)->text);
     for (uint32_t i = 0; i < o->count; i++) {
         const ptx_operand *item = &o->items[i];
         if (item->kind == PTX_OPD_REG && type_bits(v->func->regs[item->reg].type) != bits / o->count)
@@ -231,9 +234,12 @@ static bool check_vector(verifier *v, const ptx_role *role, const ptx_operand *o
         return check_packed(v, o, type);
     if (v->insn->vector > 1 && type != PTX_T_none && role->by == PTX_ROLE_INDEX && o->count != v->insn->vector)
         return complain(v, o->pos, "a vector .v%u has %u elements, not %u", v->insn->vector, v->insn->vector, o->count);
-    for (uint32_t i = 0; i < o->count; i++)
+    for (uint32_t i = 0; i < o->count; i++) {
+        if (o->items[i].kind == PTX_OPD_SINK && (role->letter == 'v' || role->letter == 's'))
+            return complain(v, o->items[i].pos, "'_' holds no value to be read");
         if (!check_operand(v, role, &o->items[i], type))
             return false;
+    }
     return true;
 }
 
