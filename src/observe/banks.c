@@ -22,8 +22,6 @@
  * counted as consecutive words of one lane. */
 #include "observe/cost.h"
 
-#include <string.h>
-
 typedef struct grouping {
     uint32_t size; /* lanes served together */
     bool atomic;
@@ -60,13 +58,12 @@ static grouping group_of(const obs_active *active, obs_op op, uint32_t flags)
     return g;
 }
 
-static uint32_t count_groups(const obs_active *active, uint32_t size)
+/* Groups with an active lane; `size` is a power of two. */
+static uint32_t count_groups(uint32_t mask, uint32_t size)
 {
-    uint32_t groups = 0, last = UINT32_MAX;
-    for (uint32_t i = 0; i < active->count; i++) {
-        groups += active->lane[i] / size != last;
-        last = active->lane[i] / size;
-    }
+    uint32_t groups = 0, one = UINT32_MAX >> (OBS_LANES - size);
+    for (uint32_t from = 0; from < OBS_LANES; from += size)
+        groups += (mask >> from & one) != 0;
     return groups;
 }
 
@@ -91,12 +88,10 @@ static uint32_t fullest(const uint32_t *banks, uint32_t count)
 /* Any width and alignment: the lanes active[from .. to) as one group. */
 static uint32_t passes_of_any(const obs_active *active, uint32_t from, uint32_t to, bool atomic)
 {
-    obs_active group = {.count = to - from};
     uint64_t sorted[OBS_LANES], next = 0; /* the first word not counted yet */
     uint32_t banks[OBS_LANES] = {0};
-    memcpy(group.addr, active->addr + from, group.count * sizeof group.addr[0]);
-    obs_sort_addresses(&group, sorted);
-    for (uint32_t i = 0; i < group.count; i++) {
+    obs_sort_addresses(active->addr + from, to - from, sorted);
+    for (uint32_t i = 0; i < to - from; i++) {
         uint64_t first = sorted[i] / OBS_WORD_BYTES,
                  end = (sorted[i] + active->bytes - 1) / OBS_WORD_BYTES + 1;
         add_words(banks, i && !atomic && next > first ? next : first, end);
@@ -118,52 +113,67 @@ static void wavefronts_of_any(const obs_active *active, grouping g, obs_cost *co
 }
 
 /* Aligned lanes of 1 to 16 bytes move in units of 4, 8 or 16 that lie in one bank, pair or
- * quadruple of banks each. `slot` numbers the banks of all groups one after another, so that there
- * are always 32 of them, or 16 where groups are joined. */
+ * quadruple of banks each. A key has the unit's slot, which numbers the banks of all groups one
+ * after another, in its upper five bits and the unit's row below. */
+enum { ROW_BITS = 27 };
+
 typedef struct units {
-    uint32_t banks; /* a group's */
-    uint32_t slots;
-    uint8_t slot[OBS_LANES];
-    uint64_t key[OBS_LANES]; /* unit and group */
+    uint32_t per_group; /* slots */
+    uint32_t key[OBS_LANES];
 } units;
 
 static void units_of(const obs_active *active, uint32_t size, units *u)
 {
     uint32_t width = active->bytes < OBS_WORD_BYTES ? OBS_WORD_BYTES : active->bytes;
     uint32_t shift = (uint32_t)__builtin_ctz(width), group = (uint32_t)__builtin_ctz(size);
-    u->banks = 128 / width;
-    u->slots = u->banks * (OBS_LANES / size);
+    uint32_t banks = 5 + 2 - shift; /* log2 of a group's */
+    u->per_group = 1u << banks;
     for (uint32_t i = 0; i < active->count; i++) {
-        uint64_t unit = active->addr[i] >> shift, g = active->lane[i] >> group;
-        u->slot[i] = (uint8_t)(g * u->banks + (unit & (u->banks - 1)));
-        u->key[i] = unit << 5 | g;
+        uint32_t unit = (uint32_t)active->addr[i] >> shift, g = active->lane[i] >> group;
+        uint32_t slot = g << banks | (unit & (u->per_group - 1));
+        u->key[i] = slot << ROW_BITS | unit >> banks;
     }
+    for (uint32_t i = active->count; i < OBS_LANES; i++)
+        u->key[i] = u->key[0];
 }
 
-static bool conflict_free(const units *u, uint32_t count)
+static bool conflict_free(const units *u)
 {
-    uint64_t holder[OBS_LANES], different = 0;
-    for (uint32_t i = 0; i < count; i++)
-        holder[u->slot[i]] = u->key[i];
-    for (uint32_t i = 0; i < count; i++)
-        different |= holder[u->slot[i]] ^ u->key[i];
+    uint32_t holder[OBS_LANES], different = 0;
+    for (uint32_t i = 0; i < OBS_LANES; i++)
+        holder[u->key[i] >> ROW_BITS] = u->key[i];
+    for (uint32_t i = 0; i < OBS_LANES; i++)
+        different |= holder[u->key[i] >> ROW_BITS] ^ u->key[i];
     return different == 0;
+}
+
+/* Of the lanes in `lanes`, as many as share the fullest slot, summed over the groups. */
+static uint32_t fullest_slots(const units *u, uint32_t lanes)
+{
+    uint32_t slots[OBS_LANES] = {0}, sum = 0;
+    for (uint32_t i = 0; i < OBS_LANES; i++)
+        slots[u->key[i] >> ROW_BITS] += lanes >> i & 1;
+    for (uint32_t slot = 0; slot < OBS_LANES; slot += u->per_group)
+        sum += fullest(slots + slot, u->per_group);
+    return sum;
 }
 
 static void wavefronts_of_units(const obs_active *active, grouping g, obs_cost *cost)
 {
     units u;
-    uint32_t banks[OBS_LANES] = {0};
+    uint8_t same[OBS_LANES];
+    uint64_t key[OBS_LANES];
     units_of(active, g.size, &u);
-    if (!g.atomic && conflict_free(&u, active->count)) {
-        cost->wavefronts = cost->wavefronts_min;
+    cost->wavefronts = cost->wavefronts_min;
+    if (g.atomic) {
+        cost->wavefronts = fullest_slots(&u, UINT32_MAX >> (OBS_LANES - active->count));
         return;
     }
-    uint32_t count = g.atomic ? UINT32_MAX : obs_distinct(u.key, active->count, NULL, NULL);
-    for (uint32_t i = 0; i < active->count; i++)
-        banks[u.slot[i]] += count >> i & 1;
-    for (uint32_t slot = 0; slot < u.slots; slot += u.banks)
-        cost->wavefronts += fullest(banks + slot, u.banks);
+    if (conflict_free(&u) || obs_ways_simd(u.key, u.per_group, &cost->wavefronts))
+        return;
+    for (uint32_t i = 0; i < OBS_LANES; i++)
+        key[i] = u.key[i] ^ u.key[i] >> ROW_BITS << 5; /* the low bits differ, too */
+    cost->wavefronts = fullest_slots(&u, obs_distinct(key, OBS_LANES, same));
 }
 
 static bool in_units(const obs_active *active)
@@ -171,14 +181,15 @@ static bool in_units(const obs_active *active)
     uint64_t any = 0;
     for (uint32_t i = 0; i < active->count; i++)
         any |= active->addr[i];
-    return active->bytes <= 16 && obs_is_pow2(active->bytes) && (any & (active->bytes - 1)) == 0;
+    return active->bytes <= 16 && obs_is_pow2(active->bytes) && (any & (active->bytes - 1)) == 0 &&
+           any >> ROW_BITS == 0;
 }
 
 void obs_wavefronts(const obs_active *active, obs_op op, uint32_t flags, obs_cost *cost)
 {
     grouping g = group_of(active, op, flags);
     if (in_units(active)) {
-        cost->wavefronts_min = count_groups(active, g.size);
+        cost->wavefronts_min = count_groups(active->mask, g.size);
         wavefronts_of_units(active, g, cost);
     } else {
         wavefronts_of_any(active, g, cost);

@@ -17,8 +17,8 @@ bool obs_find_run(const obs_access *access, obs_run *run)
     if (count == 1)
         return true;
     uint64_t stride = a[1] - a[0], bad = 0;
-    if (a[count - 1] - a[count - 2] != stride)
-        return false;
+    if (a[count - 1] - a[count - 2] != stride || a[count / 2] - a[count / 2 - 1] != stride)
+        return false; /* mostly decided here: rows of tiles end in the middle of a warp */
     for (uint32_t i = 1; i < count; i++)
         bad |= (a[i] - a[i - 1]) ^ stride;
     run->stride = (int64_t)stride;
@@ -41,12 +41,12 @@ static obs_shape shape_of_span(uint64_t first, uint64_t length)
     return more ? OBS_SHAPE_MISALIGNED : OBS_SHAPE_CONTIGUOUS;
 }
 
-static void shape_of_run(const obs_run *run, uint32_t bytes, obs_cost *cost)
+static void shape_of_run(const obs_run *run, uint32_t bytes, bool local, obs_cost *cost)
 {
     uint64_t step = magnitude(run->stride);
     if (step == 0)
-        cost->shape = OBS_SHAPE_UNIFORM;
-    else if (step == bytes)
+        cost->shape = local ? OBS_SHAPE_CONTIGUOUS : OBS_SHAPE_UNIFORM;
+    else if (step == bytes && !local)
         cost->shape = shape_of_span(lowest(run), (uint64_t)bytes * run->count);
     else
         cost->shape = run->count < 3 ? OBS_SHAPE_IRREGULAR : OBS_SHAPE_STRIDED;
@@ -93,7 +93,6 @@ static bool local_run(const obs_run *run, uint32_t bytes, obs_cost *cost)
     uint32_t octets = (run->lane + run->count - 1) / 8 - run->lane / 8 + 1;
     cost->sectors = (uint32_t)words * octets;
     cost->sectors_min = obs_div_up((uint64_t)bytes * run->count, OBS_SECTOR_BYTES);
-    cost->shape = OBS_SHAPE_CONTIGUOUS;
     return true;
 }
 
@@ -123,44 +122,78 @@ static bool shared_run(const obs_run *run, uint32_t bytes, obs_op op, uint32_t f
     return true;
 }
 
+/* Closes up the active lanes in `lane` and `addr`; all of them need no copy. */
+static obs_active gather(const obs_access *access, uint8_t *lane, uint64_t *addr)
+{
+    static const uint8_t all[OBS_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                           11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                           22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    uint32_t n = 0;
+    if (access->mask == UINT32_MAX)
+        return (obs_active){OBS_LANES, access->bytes, access->mask, all, access->addr};
+    for (uint32_t m = access->mask; m; m &= m - 1) {
+        lane[n] = (uint8_t)__builtin_ctz(m);
+        addr[n] = access->addr[lane[n]];
+        n++;
+    }
+    for (uint32_t i = n; i < OBS_LANES; i++)
+        addr[i] = addr[0];
+    return (obs_active){n, access->bytes, access->mask, lane, addr};
+}
+
+/* Sectors or wavefronts lane by lane. */
+static void count_lanes(const obs_access *access, const obs_active *active, obs_cost *cost)
+{
+    if (access->space == OBS_SHARED)
+        obs_wavefronts(active, access->op, access->flags, cost);
+    else if (access->space == OBS_LOCAL)
+        obs_sectors_local(active, cost);
+    else
+        obs_sectors(active, cost);
+}
+
 obs_cost obs_cost_run(const obs_access *access, const obs_run *run)
 {
     obs_cost cost = {.lanes = run->count};
     bool known = true;
-    shape_of_run(run, access->bytes, &cost);
+    shape_of_run(run, access->bytes, access->space == OBS_LOCAL, &cost);
     if (access->space == OBS_SHARED)
         known = shared_run(run, access->bytes, access->op, access->flags, &cost);
     else if (access->space == OBS_LOCAL)
         known = local_run(run, access->bytes, &cost);
     else
         sectors_of_run(run, access->bytes, &cost);
-    return known ? cost : obs_cost_irregular(access);
+    if (!known) {
+        uint8_t lane[OBS_LANES];
+        uint64_t addr[OBS_LANES];
+        obs_active active = gather(access, lane, addr);
+        count_lanes(access, &active, &cost);
+    }
+    return cost;
 }
 
 /* The constant difference by lane number, where there is one. */
 static bool lane_stride(const obs_active *active, int64_t *stride)
 {
-    uint32_t n = active->count;
-    int64_t over = (int64_t)(active->addr[1] - active->addr[0]),
-            lanes = active->lane[1] - active->lane[0];
-    if (over % lanes)
+    const uint64_t *a = active->addr;
+    const uint8_t *lane = active->lane;
+    int64_t over = (int64_t)(a[1] - a[0]), lanes = lane[1] - lane[0];
+    *stride = lanes == 1 ? over : over / lanes;
+    if (*stride * lanes != over)
         return false;
-    *stride = over / lanes;
-    uint64_t bad = 0;
-    for (uint32_t i = 1; i < n; i++) {
-        uint64_t step = (uint64_t)*stride * (uint64_t)(active->lane[i] - active->lane[i - 1]);
-        bad |= (active->addr[i] - active->addr[i - 1]) ^ step;
-    }
-    return bad == 0;
+    for (uint32_t i = 2; i < active->count; i++)
+        if (a[i] - a[i - 1] != (uint64_t)*stride * (uint64_t)(lane[i] - lane[i - 1]))
+            return false;
+    return true;
 }
 
 /* Whether each active lane is `step` above the active lane before. */
 static bool follows(const obs_active *active, uint64_t step)
 {
-    uint64_t bad = 0;
     for (uint32_t i = 1; i < active->count; i++)
-        bad |= (active->addr[i] - active->addr[i - 1]) ^ step;
-    return bad == 0;
+        if (active->addr[i] - active->addr[i - 1] != step)
+            return false;
+    return true;
 }
 
 static obs_shape shape_of_neighbours(const obs_active *active)
@@ -174,7 +207,7 @@ static void shape_of_active(const obs_active *active, bool local, obs_cost *cost
     int64_t stride = 0;
     uint64_t bytes = active->bytes;
     cost->shape = OBS_SHAPE_IRREGULAR;
-    if (active->count == 1 || follows(active, 0)) {
+    if (follows(active, 0)) {
         cost->shape = local ? OBS_SHAPE_CONTIGUOUS : OBS_SHAPE_UNIFORM;
         return;
     }
@@ -189,44 +222,16 @@ static void shape_of_active(const obs_active *active, bool local, obs_cost *cost
     }
 }
 
-static void gather(const obs_access *access, obs_active *active)
-{
-    uint32_t n = 0;
-    active->bytes = access->bytes;
-    active->mask = access->mask;
-    for (uint32_t m = access->mask; m; m &= m - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(m);
-        active->lane[n] = (uint8_t)lane;
-        active->addr[n++] = access->addr[lane];
-    }
-    active->count = n;
-}
-
-static void gather_full(const obs_access *access, obs_active *active)
-{
-    for (uint32_t i = 0; i < OBS_LANES; i++)
-        active->lane[i] = (uint8_t)i;
-    memcpy(active->addr, access->addr, sizeof active->addr);
-    active->bytes = access->bytes;
-    active->mask = access->mask;
-    active->count = OBS_LANES;
-}
-
 obs_cost obs_cost_irregular(const obs_access *access)
 {
-    obs_active active;
-    if (access->mask == UINT32_MAX)
-        gather_full(access, &active);
-    else
-        gather(access, &active);
-    obs_cost cost = {.lanes = active.count};
-    shape_of_active(&active, access->space == OBS_LOCAL, &cost);
-    if (access->space == OBS_SHARED)
-        obs_wavefronts(&active, access->op, access->flags, &cost);
-    else if (access->space == OBS_LOCAL)
-        obs_sectors_local(&active, &cost);
-    else
-        obs_sectors(&active, &cost);
+    uint8_t lane[OBS_LANES];
+    uint64_t addr[OBS_LANES];
+    obs_active active = gather(access, lane, addr);
+    uint32_t ones = access->mask >> __builtin_ctz(access->mask);
+    obs_cost cost = {.lanes = active.count, .shape = OBS_SHAPE_IRREGULAR};
+    if (ones & (ones + 1)) /* with gaps; without, another shape would be a run */
+        shape_of_active(&active, access->space == OBS_LOCAL, &cost);
+    count_lanes(access, &active, &cost);
     return cost;
 }
 

@@ -73,24 +73,32 @@ obs_cost obs_cost_irregular(const obs_access *access);
 
 /* ---- parts, for cost.c ---- */
 
-/* The active lanes, closed up: lane[i] has addr[i], i < count. */
+/* The active lanes, closed up: lane[i] has addr[i], i < count. Behind them addr repeats addr[0] up
+ * to OBS_LANES. */
 typedef struct obs_active {
     uint32_t count, bytes, mask;
-    uint8_t lane[OBS_LANES];
-    uint64_t addr[OBS_LANES];
+    const uint8_t *lane;
+    const uint64_t *addr;
 } obs_active;
 
 void obs_sectors(const obs_active *active, obs_cost *cost);
+/* The same with AVX2, for naturally aligned lanes less than 2 GiB from the first; false (and
+ * nothing done) for others and on other machines. */
+bool obs_sectors_simd(const obs_active *active, obs_cost *cost);
 void obs_sectors_local(const obs_active *active, obs_cost *cost);
 void obs_wavefronts(const obs_active *active, obs_op op, uint32_t flags, obs_cost *cost);
 
-/* The representatives of a set of at most 32 keys: bit i for exactly one i of each distinct key.
- * Where `group` is given, representative i of key[j] gets group[i] |= bits[j]; the caller clears
- * group before. */
-uint32_t obs_distinct(const uint64_t *key, uint32_t count, const uint32_t *bits, uint32_t *group);
+/* For 32 keys with a slot in the upper five bits: over groups of `per_group` slots, the sum of the
+ * most different keys that share a slot of the group. False without AVX2. */
+bool obs_ways_simd(const uint32_t *key, uint32_t per_group, uint32_t *sum);
 
-/* The active lanes' addresses in ascending order. */
-void obs_sort_addresses(const obs_active *active, uint64_t *sorted);
+/* Finds equal keys among at most 32: same[i] is the index of one key equal to key[i], the same one
+ * for all of them. The result has a bit for each of these indices, as many as there are distinct
+ * keys. */
+uint32_t obs_distinct(const uint64_t *key, uint32_t count, uint8_t *same);
+
+/* At most 32 addresses in ascending order. */
+void obs_sort_addresses(const uint64_t *addr, uint32_t count, uint64_t *sorted);
 
 static inline uint32_t obs_sectors_of_span(uint64_t first, uint64_t length)
 {

@@ -202,19 +202,24 @@ static void touch_lanes(touch *t, const obs_access *access)
         touch_sector(t, sector, words);
 }
 
-/* Which lane has each word of shared memory: called after the request's sectors were touched. */
-static void own_words(touch *t, const obs_access *access)
+/* Shared memory, where each word also remembers its lane. */
+static void touch_owned(touch *t, const obs_access *access)
 {
+    cell *c = NULL;
     for (uint32_t m = access->mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         uint64_t a = access->addr[lane], last = (a + access->bytes - 1) / OBS_WORD_BYTES;
         for (uint64_t w = a / OBS_WORD_BYTES; w <= last; w++) {
-            cell *c = cell_of(t, w / OBS_WORDS_PER_SECTOR);
+            if (!c || c->sector != w / OBS_WORDS_PER_SECTOR)
+                c = cell_of(t, w / OBS_WORDS_PER_SECTOR);
             if (!c)
                 continue;
             uint8_t *owner = &c->lane[w % OBS_WORDS_PER_SECTOR];
             if (*owner != lane)
                 *owner = *owner == LANE_NONE ? (uint8_t)lane : LANE_SEVERAL;
+            c->word[w % OBS_WORDS_PER_SECTOR] |= t->warp_bit;
+            if (c->request != t->map->request)
+                count_request(t, c);
         }
     }
 }
@@ -236,14 +241,14 @@ bool obs_heat_record(obs_heat_block *heat, const obs_access *access, const obs_r
     if (!t.map)
         return false;
     t.map->request++;
-    if (run && run->stride >= 0 && (uint64_t)run->stride <= access->bytes) {
+    if (access->space == OBS_SHARED) {
+        touch_owned(&t, access);
+    } else if (run && run->stride >= 0 && (uint64_t)run->stride <= access->bytes) {
         uint64_t last = run->first + (uint64_t)run->stride * (run->count - 1) + access->bytes - 1;
         touch_words(&t, run->first / OBS_WORD_BYTES, last / OBS_WORD_BYTES);
     } else {
         touch_lanes(&t, access);
     }
-    if (access->space == OBS_SHARED)
-        own_words(&t, access);
     return !t.failed;
 }
 
@@ -264,17 +269,18 @@ static uint32_t owner_of(uint32_t history, uint8_t lane)
     return lane == LANE_SEVERAL ? OBS_OWNER_WARP : OBS_OWNER_THREAD;
 }
 
-static obs_heat_row row_of(const cell *c, bool shared)
+/* Into zeroed memory, so that padding is the same every time. */
+static void fill_row(const cell *c, bool shared, uint32_t pcset, obs_heat_row *row)
 {
-    obs_heat_row row = {.sector = c->sector,
-                        .history = c->history,
-                        .reads = c->counts[COUNT_READS],
-                        .writes = c->counts[COUNT_WRITES],
-                        .atomics = c->counts[COUNT_ATOMICS]};
-    memcpy(row.word, c->word, sizeof row.word);
+    row->sector = c->sector;
+    row->history = c->history;
+    memcpy(row->word, c->word, sizeof row->word);
+    row->reads = c->counts[COUNT_READS];
+    row->writes = c->counts[COUNT_WRITES];
+    row->atomics = c->counts[COUNT_ATOMICS];
+    row->pcset = (uint16_t)pcset;
     for (uint32_t k = 0; shared && k < OBS_WORDS_PER_SECTOR; k++)
-        row.owner |= (uint16_t)(owner_of(c->word[k], c->lane[k]) << (2 * k));
-    return row;
+        row->owner |= (uint16_t)(owner_of(c->word[k], c->lane[k]) << (2 * k));
 }
 
 /* Numbers the sets that cells have in the order in which they appear: renumbered[set] is the new
@@ -339,7 +345,7 @@ static bool fill(map *m, obs_heat *out)
     out->object = m->object;
     out->space = m->space;
     out->dropped = m->left_out.count;
-    out->rows = malloc((m->cells.count + 1) * sizeof *out->rows);
+    out->rows = calloc(m->cells.count + 1, sizeof *out->rows);
     uint32_t *renumbered = malloc((m->pcsets.ends.count + 1) * sizeof *renumbered);
     bool ok = out->rows && renumbered;
     if (ok) {
@@ -347,8 +353,8 @@ static bool fill(map *m, obs_heat *out)
         ok = fill_pcsets(m, renumbered, renumber(m, renumbered), out);
     }
     for (size_t i = 0; ok && i < m->cells.count; i++) {
-        out->rows[i] = row_of(&m->cells.data[i], m->space == OBS_SHARED);
-        out->rows[i].pcset = (uint16_t)renumbered[m->cells.data[i].pcset];
+        const cell *c = &m->cells.data[i];
+        fill_row(c, m->space == OBS_SHARED, renumbered[c->pcset], &out->rows[i]);
     }
     out->nrows = ok ? (uint32_t)m->cells.count : 0;
     free(renumbered);

@@ -1,5 +1,5 @@
-/* The definitions of observe/cost.h and summary.h taken literally: sets of bytes, words and sectors, no closed forms, and
- * none of the code under test. */
+/* The definitions of observe/cost.h and summary.h taken literally: sets of bytes, words and
+ * sectors, no closed forms, and none of the code under test. */
 #ifndef WL_TESTS_OBSERVE_REFERENCE_H
 #define WL_TESTS_OBSERVE_REFERENCE_H
 

@@ -43,7 +43,6 @@ static void random_requests_agree(void **state)
         access.flags = pattern_below(&rng, 16) ? 0 : OBS_ACCESS_MATRIX;
         obs_cost want = ref_cost(&access);
         expect_same(&access, obs_cost_of(&access), want);
-        expect_same(&access, obs_cost_irregular(&access), want);
         if (obs_find_run(&access, &run)) {
             runs++;
             expect_same(&access, obs_cost_run(&access, &run), want);
