@@ -1,10 +1,9 @@
 # The libraries that stand in for NVIDIA's, in lib/warplens/emulate: libcuda.so.1 and libcudart.so.{11.0,12,13}. They have
-# no code of their own but jumps into libwarplens-emulate.so beside them; tools/gen_api.py lists what each exports.
+# no code of their own but jumps into libwarplens_emulate.so beside them; tools/gen_api.py lists what each exports.
 #
 #   wl_cuda_fronts()   targets front_cuda, front_cudart11, front_cudart12, front_cudart13; all of them: cuda_fronts
 
 function(wl_cuda_front target soname major lists)
-    enable_language(ASM)
     add_library(${target} MODULE
         "${PROJECT_SOURCE_DIR}/src/collect/front.c" "${PROJECT_SOURCE_DIR}/src/collect/front.S")
     add_dependencies(${target} cuda_front_lists)
@@ -19,7 +18,7 @@ function(wl_cuda_front target soname major lists)
     set_target_properties(${target} PROPERTIES
         PREFIX "" SUFFIX "" OUTPUT_NAME "${soname}" LINK_DEPENDS "${lists}/stamp"
         LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/warplens/emulate")
-    install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/warplens/emulate")
+    install(TARGETS ${target} LIBRARY DESTINATION lib/warplens/emulate)
     add_dependencies(cuda_fronts ${target})
 endfunction()
 

@@ -2,8 +2,8 @@
 #
 #   wl_library(<folder> SOURCES ... [DEPS <folder> ...] [LINK <target> ...])
 #       static, position-independent library wl_<folder>; DEPS are folders of src/, LINK any other target.
-#   wl_collector(<name> SOURCES ... [DEPS ...] [LINK ...] [MAP <version script>])
-#       shared library lib/warplens/lib<name>.so that exports what MAP names and nothing that it links.
+#   wl_collector(<name> SOURCES ... [DEPS ...] [LINK ...] [MAP <version script>] [FOLDER <name>])
+#       shared library lib/warplens/[<folder>/]lib<name>.so that exports what MAP names and nothing that it links.
 #   wl_test(<name> SOURCES ... [DEPS ...] [LINK ...] [LABELS ...] [ARGS ...] [TIMEOUT <seconds>])
 #       cmocka program test_<name>, registered as ctest <name>; not part of "all", see the target "tests".
 #   wl_fuzzer(<name> SOURCES ... [DEPS ...] [LINK ...])
@@ -116,11 +116,11 @@ function(wl_library folder)
 endfunction()
 
 function(wl_collector name)
-    cmake_parse_arguments(PARSE_ARGV 1 A "" "MAP" "SOURCES;DEPS;LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 A "" "MAP;FOLDER" "SOURCES;DEPS;LINK")
     add_library(${name} SHARED ${A_SOURCES})
     wl_link_parts(${name} PRIVATE DEPS ${A_DEPS} LINK ${A_LINK})
     set_target_properties(${name} PROPERTIES
-        OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/warplens")
+        OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/warplens/${A_FOLDER}")
     target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
     if(NOT WL_SANITIZE)
         target_link_options(${name} PRIVATE -Wl,-z,defs)
@@ -130,7 +130,7 @@ function(wl_collector name)
         target_link_options(${name} PRIVATE "-Wl,--version-script=${map}")
         set_target_properties(${name} PROPERTIES LINK_DEPENDS "${map}")
     endif()
-    install(TARGETS ${name} LIBRARY DESTINATION lib/warplens)
+    install(TARGETS ${name} LIBRARY DESTINATION lib/warplens/${A_FOLDER})
 endfunction()
 
 function(wl_test name)

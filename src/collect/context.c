@@ -56,6 +56,7 @@ static void destroy_handles(collect_context *context)
         collect_event *event = h->self;
         if (h->kind == COLLECT_STREAM && stream->context == context) {
             collect_handle_remove(h);
+            wl_vec_free(&stream->tail);
             free(stream);
         } else if (h->kind == COLLECT_EVENT && event->context == context) {
             collect_handle_remove(h);
@@ -146,7 +147,7 @@ collect_result collect_context_error(const collect_context *context)
 
 collect_result collect_context_synchronize(collect_context *context)
 {
-    collect_result r = collect_capture_forbid();
+    collect_result r = collect_capture_forbid_any(context);
     if (r)
         return r;
     collect_wait_idle(NULL, context);

@@ -425,12 +425,6 @@ collect_result collect_occupancy_shared(collect_function *function, int blocks, 
 collect_result collect_max_clusters(collect_function *function, const collect_launch *launch,
                                     int *clusters);
 
-/* ---- stream capture and graphs: core_graph.h ---- */
-
-typedef enum collect_capture_status {
-    COLLECT_CAPTURE_NONE,
-    COLLECT_CAPTURE_ACTIVE,
-    COLLECT_CAPTURE_INVALID
-} collect_capture_status;
+/* Stream capture and graphs: graph.h. */
 
 #endif

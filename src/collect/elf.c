@@ -11,6 +11,7 @@
 
 typedef struct reader {
     Elf *elf;
+    Elf_Scn *symbols;
     collect_elf *out;
     wl_vec(collect_elf_function) functions;
     wl_vec(uint64_t) starts; /* of every function, to know how long one can be */
@@ -90,11 +91,11 @@ static bool has_runtime_texts(Elf_Scn *scn)
             memmem(data->d_buf, data->d_size, old, sizeof old));
 }
 
-static wl_status read_section(reader *r, Elf_Scn *scn, size_t names, bool *texts)
+static void read_section(reader *r, Elf_Scn *scn, size_t names, bool *texts)
 {
     GElf_Shdr header;
     if (!gelf_getshdr(scn, &header))
-        return WL_OK;
+        return;
     const char *name = elf_strptr(r->elf, names, header.sh_name);
     if (name && (strcmp(name, ".nv_fatbin") == 0 || strcmp(name, ".nvFatBinSegment") == 0))
         r->out->has_device_code = true;
@@ -102,7 +103,17 @@ static wl_status read_section(reader *r, Elf_Scn *scn, size_t names, bool *texts
         *texts = has_runtime_texts(scn);
     if (header.sh_type == SHT_DYNAMIC)
         read_dynamic(r, scn, &header);
-    return header.sh_type == SHT_SYMTAB ? read_symbols(r, scn, &header) : WL_OK;
+    if (header.sh_type == SHT_SYMTAB)
+        r->symbols = scn;
+}
+
+/* Symbol tables can be large, so only those of files that have something of CUDA are read. */
+static wl_status read_symbol_table(reader *r, bool texts)
+{
+    GElf_Shdr header;
+    if (!r->symbols || !(texts || r->out->has_device_code) || !gelf_getshdr(r->symbols, &header))
+        return WL_OK;
+    return read_symbols(r, r->symbols, &header);
 }
 
 static int by_address(const void *a, const void *b)
@@ -170,9 +181,9 @@ static wl_status read_elf(reader *r)
     }
     if (elf_getshdrstrndx(r->elf, &names) != 0)
         return WL_OK; /* no sections: nothing more to learn */
-    wl_status status = WL_OK;
-    for (Elf_Scn *scn = NULL; status == WL_OK && (scn = elf_nextscn(r->elf, scn));)
-        status = read_section(r, scn, names, &texts);
+    for (Elf_Scn *scn = NULL; (scn = elf_nextscn(r->elf, scn));)
+        read_section(r, scn, names, &texts);
+    wl_status status = read_symbol_table(r, texts);
     conclude(r, texts);
     return status;
 }

@@ -39,13 +39,13 @@ static const collect_front_table *open_core(void)
         return fail("the folder of warplens' libraries cannot be found");
     const char *slash = strrchr(self.dli_fname, '/');
     int folder = slash ? (int)(slash - self.dli_fname) + 1 : 0;
-    int length = snprintf(path, sizeof path, "%.*slibwarplens-emulate.so", folder, self.dli_fname);
+    int length = snprintf(path, sizeof path, "%.*slibwarplens_emulate.so", folder, self.dli_fname);
     void *library = length < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!library)
         return fail(dlerror());
     get_table get = (get_table)dlsym(library, "cuGetExportTable");
     if (!get || get(&table, COLLECT_FRONT_ID) != 0)
-        return fail("libwarplens-emulate.so is of another version");
+        return fail("libwarplens_emulate.so is of another version");
     return table;
 }
 

@@ -13,6 +13,9 @@
 
 enum { COLLECT_MAX_DEVICES = 8 };
 
+typedef wl_vec(collect_node *) collect_nodes;
+typedef struct collect_capturing collect_capturing; /* one cudaStreamBeginCapture, until its end */
+
 /* Given by the application's side of every object that it holds by pointer: first member of each. */
 typedef struct collect_handle {
     collect_kind kind;
@@ -55,8 +58,7 @@ typedef enum collect_op_kind {
     OP_ALLOC, /* of a graph */
     OP_FREE,
     OP_WRITE_VALUE,
-    OP_WAIT_VALUE,
-    OP_CHILD /* a graph within a graph; never on a stream */
+    OP_WAIT_VALUE
 } collect_op_kind;
 
 typedef struct collect_op_launch {
@@ -97,7 +99,6 @@ typedef struct collect_op {
         collect_op_event event;
         collect_op_value value;
         collect_op_alloc alloc;
-        collect_graph *child;
     };
 } collect_op;
 
@@ -118,8 +119,9 @@ struct collect_stream {
     unsigned flags;
     int priority;
     bool is_legacy, is_per_thread;
-    struct collect_capturing *capturing; /* core_graph.c */
-    uint64_t attributes[8][8];           /* cudaStreamSetAttribute: kept and given back */
+    collect_capturing *capturing; /* the capture that it belongs to, or NULL */
+    collect_nodes tail;           /* nodes that the next operation depends on */
+    uint64_t attributes[8][8];    /* cudaStreamSetAttribute: kept and given back */
 };
 
 struct collect_event {
@@ -128,8 +130,8 @@ struct collect_event {
     unsigned flags;
     uint64_t recorded, completed; /* versions: number of recordings asked for, and done */
     int64_t time_ns;
-    struct collect_capturing *capturing; /* the capture that it was last recorded in, or NULL */
-    wl_vec(collect_node *) nodes;        /* what a wait then depends on */
+    collect_capturing *capturing; /* the capture that it was last recorded in, or NULL */
+    collect_nodes nodes;          /* what a wait then depends on */
 };
 
 struct collect_array {
@@ -171,6 +173,7 @@ typedef struct collect_block {
     collect_physical *physical;
     collect_array *array;
     collect_module *module;
+    bool mapped; /* part of a reservation */
     int access;
     UT_hash_handle hh;
 } collect_block;
@@ -304,7 +307,6 @@ void collect_context_modules_unload(collect_context *context);
 
 /* ---- capture of streams ---- */
 
-struct collect_capturing; /* one cudaStreamBeginCapture, until its end */
 collect_result collect_capture_record(collect_stream *stream, collect_event *event);
 /* A wait for an event that belongs to a capture draws the stream into it. */
 collect_result collect_capture_wait(collect_stream *stream, collect_event *event);
@@ -316,6 +318,8 @@ collect_result collect_capture_free(collect_call *call, collect_stream *stream, 
 /* A call that may not happen while a stream is captured (cudaFree, cudaDeviceSynchronize): invalidates the
  * captures that forbid it. OK where there is none. */
 collect_result collect_capture_forbid(void);
+/* As above, whatever the mode: a call that waits for all of the context's streams. */
+collect_result collect_capture_forbid_any(const collect_context *context);
 /* Work on the legacy stream waits for blocking streams: true (and the capture is spoilt) while one of them is captured. */
 bool collect_capture_forbids_legacy(collect_stream *legacy);
 /* Spoils the stream's capture; returns `result`. */

@@ -102,7 +102,7 @@ void collect_block_release(collect_block *block, uint32_t call)
     cap_free record = {.object = block->object, .call = call};
     COLLECT_WRITE(free, &record);
     unshare_block(block);
-    if (block->physical)
+    if (block->mapped)
         emu_mem_unmap(block->device->machine, block->base, block->size);
     else if (!block->module)
         emu_mem_free(block->device->machine, block->base);
@@ -200,7 +200,10 @@ static collect_result allocate(collect_call *call, uint64_t size, emu_alloc_kind
     collect_context *context = call->context;
     if (!size)
         return COLLECT_INVALID_VALUE;
-    collect_result r = collect_alloc_block(call, context->device, size, kind, context, out);
+    collect_result r = collect_capture_forbid();
+    if (r)
+        return r;
+    r = collect_alloc_block(call, context->device, size, kind, context, out);
     if (r)
         return r;
     (*out)->flags = flags;

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/version.h"
+#include "collect/patch.h"
 #include "collect/stack.h"
 
 #include <errno.h>
@@ -321,6 +322,7 @@ __attribute__((constructor)) static void process_begins(void)
     pthread_atfork(NULL, NULL, in_child);
     at_quick_exit(write_end);
     collect_options_get();
+    collect_patch_start();
 }
 
 /* Runs after the application's own exit handlers. The lock is not taken: a thread that still runs may hold it, and the

@@ -110,6 +110,7 @@ static collect_result map(collect_call *call, uint64_t address, collect_physical
         return COLLECT_NOMEM;
     }
     block->physical = physical;
+    block->mapped = true;
     physical->mappings++;
     if (physical->saved)
         memcpy((void *)address, physical->saved, physical->size);

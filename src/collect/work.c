@@ -91,8 +91,7 @@ void collect_op_run(collect_op *op, collect_stream *stream, uint32_t call)
     case OP_EMPTY:
     case OP_WAIT:
     case OP_WAIT_VALUE:
-    case OP_HOST:
-    case OP_CHILD: break;
+    case OP_HOST: break;
     }
 }
 

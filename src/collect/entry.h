@@ -1,0 +1,69 @@
+/* Entry points of the CUDA interfaces.
+ *
+ * A front end defines a function with WL_RUNTIME or WL_DRIVER in place of its head; that registers it under its symbol:
+ *     WL_RUNTIME(cudaError_t, cudaFree, (void *data)) { ... }
+ * The libraries that stand in for libcudart.so.N and libcuda.so.1 hold one jump a symbol and ask collect_entry_find() where
+ * it leads; in programs with the static runtime the jumps are written over its functions. A symbol that nobody defines leads
+ * to a function that returns cudaErrorNotSupported and says so once.
+ * Where releases of the runtime differ in a function, each has a definition of its own: WL_RUNTIME_FOR(11, 12, ...). */
+#ifndef WL_COLLECT_ENTRY_H
+#define WL_COLLECT_ENTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef void (*collect_code)(void);
+
+typedef struct collect_entry {
+    const char *symbol;
+    collect_code code;
+    uint16_t first, last; /* major versions of the runtime; 0 and 0 for the driver */
+    uint32_t reserved;
+} collect_entry;
+
+#define COLLECT_ENTRY(symbol, function, first, last)                 \
+    static const collect_entry entry_##function                      \
+        __attribute__((section("wl_entries"), used, aligned(8))) = { \
+            symbol, (collect_code)(void *)function, first, last, 0}
+
+#define WL_RUNTIME_FOR(first, last, ret, name, args)        \
+    static ret rt_##name##_##first args;                    \
+    COLLECT_ENTRY(#name, rt_##name##_##first, first, last); \
+    static ret rt_##name##_##first args
+#define WL_RUNTIME(ret, name, args) WL_RUNTIME_FOR(11, 13, ret, name, args)
+
+/* Two entry points with one body, which gets the name and whether stream 0 is the thread's own (`suffix` ptsz or ptds):
+ *     WL_RUNTIME_STREAM(ptsz, cudaStreamSynchronize, (cudaStream_t stream), (stream)) { ... api, per_thread ... } */
+#define COLLECT_ARGS(...) __VA_ARGS__
+#define WL_RUNTIME_STREAM_FOR(first, last, suffix, name, params, args)                       \
+    static int body_##name##_##first(const char *api, bool per_thread, COLLECT_ARGS params); \
+    WL_RUNTIME_FOR(first, last, int, name, (COLLECT_ARGS params))                            \
+    {                                                                                        \
+        return body_##name##_##first(#name, false, COLLECT_ARGS args);                       \
+    }                                                                                        \
+    WL_RUNTIME_FOR(first, last, int, name##_##suffix, (COLLECT_ARGS params))                 \
+    {                                                                                        \
+        return body_##name##_##first(#name, true, COLLECT_ARGS args);                        \
+    }                                                                                        \
+    static int body_##name##_##first(const char *api, bool per_thread, COLLECT_ARGS params)
+#define WL_RUNTIME_STREAM(suffix, name, params, args) \
+    WL_RUNTIME_STREAM_FOR(11, 13, suffix, name, params, args)
+
+#define WL_DRIVER(ret, name, args)         \
+    static ret dr_##name args;             \
+    COLLECT_ENTRY(#name, dr_##name, 0, 0); \
+    static ret dr_##name args
+
+/* The code behind a symbol of libcudart.so.<major>, or of libcuda.so.1 with major 0; NULL where that library has no such
+ * symbol. *implemented (may be NULL) is false for a function that only says that it is not there. */
+collect_code collect_entry_find(const char *symbol, int major, bool *implemented);
+
+/* What the libraries in front get from the collector, through cuGetExportTable with this id. */
+typedef struct collect_front_table {
+    uint64_t size;
+    collect_code (*find)(const char *symbol, int major, bool *implemented);
+} collect_front_table;
+
+#define COLLECT_FRONT_ID "warplens-front-1" /* 16 bytes */
+
+#endif

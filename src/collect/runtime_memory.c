@@ -1,0 +1,544 @@
+/* Memory of the runtime: allocation, registration, pools, questions about pointers. */
+#include "collect/impl.h"
+#include "collect/runtime.h"
+
+#include <string.h>
+
+/* ---- allocation ---- */
+
+WL_RUNTIME(int, cudaMalloc, (void **data, size_t size))
+{
+    RT_BEGIN("cudaMalloc", CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    uint64_t address = 0;
+    if (!data)
+        RT_END(COLLECT_INVALID_VALUE);
+    *data = NULL;
+    if (size)
+        result = collect_malloc(&call, size, &address);
+    if (result == COLLECT_OK)
+        *data = (void *)address;
+    RT_END(result);
+}
+
+WL_RUNTIME(int, cudaFree, (void *data))
+{
+    RT_BEGIN("cudaFree", CAP_CALL_FREE, COLLECT_PRIMARY);
+    RT_END(data ? collect_free(&call, (uint64_t)data) : COLLECT_OK);
+}
+
+static int host_alloc(const char *api, void **data, size_t size, unsigned flags)
+{
+    RT_BEGIN(api, CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    if (!data || flags & ~7U)
+        RT_END(COLLECT_INVALID_VALUE);
+    *data = NULL;
+    RT_END(size ? collect_malloc_pinned(&call, size, flags, data) : COLLECT_OK);
+}
+
+WL_RUNTIME(int, cudaHostAlloc, (void **data, size_t size, unsigned flags))
+{
+    return host_alloc("cudaHostAlloc", data, size, flags);
+}
+
+WL_RUNTIME(int, cudaMallocHost, (void **data, size_t size))
+{
+    return host_alloc("cudaMallocHost", data, size, 0);
+}
+
+WL_RUNTIME(int, cudaFreeHost, (void *data))
+{
+    RT_BEGIN("cudaFreeHost", CAP_CALL_FREE, COLLECT_PRIMARY);
+    RT_END(data ? collect_free_pinned(&call, data) : COLLECT_OK);
+}
+
+WL_RUNTIME(int, cudaMallocManaged, (void **data, size_t size, unsigned flags))
+{
+    RT_BEGIN("cudaMallocManaged", CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    uint64_t address;
+    bool attach = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost;
+    if (!data || !size || !attach)
+        RT_END(COLLECT_INVALID_VALUE);
+    result = collect_malloc_managed(&call, size, flags, &address);
+    if (result == COLLECT_OK)
+        *data = (void *)address;
+    RT_END(result);
+}
+
+WL_RUNTIME(int, cudaMallocPitch, (void **data, size_t *pitch, size_t width, size_t height))
+{
+    RT_BEGIN("cudaMallocPitch", CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    uint64_t address = 0;
+    if (!data || !pitch)
+        RT_END(COLLECT_INVALID_VALUE);
+    *data = NULL;
+    *pitch = 0;
+    if (width && height)
+        result = collect_malloc_pitch(&call, width, height, &address, pitch);
+    if (result == COLLECT_OK)
+        *data = (void *)address;
+    RT_END(result);
+}
+
+WL_RUNTIME(int, cudaMalloc3D, (struct cudaPitchedPtr * pitched, struct cudaExtent extent))
+{
+    RT_BEGIN("cudaMalloc3D", CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    uint64_t address = 0;
+    size_t pitch = 0, rows;
+    if (!pitched || __builtin_mul_overflow(extent.height, extent.depth, &rows))
+        RT_END(COLLECT_INVALID_VALUE);
+    if (extent.width && rows)
+        result = collect_malloc_pitch(&call, extent.width, rows, &address, &pitch);
+    if (result == COLLECT_OK)
+        *pitched = (struct cudaPitchedPtr){
+            .ptr = (void *)address, .pitch = pitch, .xsize = extent.width, .ysize = extent.height};
+    RT_END(result);
+}
+
+/* ---- the application's own memory ---- */
+
+WL_RUNTIME(int, cudaHostRegister, (void *data, size_t size, unsigned flags))
+{
+    RT_BEGIN("cudaHostRegister", CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    RT_END(flags & ~15U ? COLLECT_INVALID_VALUE : collect_register(&call, data, size, flags));
+}
+
+WL_RUNTIME(int, cudaHostUnregister, (void *data))
+{
+    RT_BEGIN("cudaHostUnregister", CAP_CALL_FREE, COLLECT_PRIMARY);
+    RT_END(data ? collect_unregister(&call, data) : COLLECT_INVALID_VALUE);
+}
+
+WL_RUNTIME(int, cudaHostGetDevicePointer, (void **device, void *host, unsigned flags))
+{
+    RT_QUIET("cudaHostGetDevicePointer");
+    collect_memory memory;
+    if (!device || flags || !collect_memory_find((uint64_t)host, &memory) ||
+        memory.type != COLLECT_MEMORY_HOST)
+        RT_END(COLLECT_INVALID_VALUE);
+    *device = host;
+    RT_END(COLLECT_OK);
+}
+
+WL_RUNTIME(int, cudaHostGetFlags, (unsigned *flags, void *host))
+{
+    RT_QUIET("cudaHostGetFlags");
+    collect_memory memory;
+    if (!flags || !collect_memory_find((uint64_t)host, &memory) ||
+        memory.type != COLLECT_MEMORY_HOST || memory.registered)
+        RT_END(COLLECT_INVALID_VALUE);
+    *flags = memory.flags | cudaHostAllocMapped | cudaHostAllocPortable;
+    RT_END(COLLECT_OK);
+}
+
+/* ---- pointers ---- */
+
+/* The fields up to hostPointer lie alike in all releases; 13 has reserved ones behind. */
+static int pointer_attributes(struct cudaPointerAttributes_v12 *out, const void *data)
+{
+    RT_QUIET("cudaPointerGetAttributes");
+    collect_memory memory;
+    if (!out)
+        RT_END(COLLECT_INVALID_VALUE);
+    *out = (struct cudaPointerAttributes_v12){.device = cudaInvalidDeviceId};
+    if (!collect_memory_find((uint64_t)data, &memory)) {
+        out->hostPointer = (void *)(uintptr_t)data;
+        RT_END(COLLECT_OK);
+    }
+    out->type = (enum cudaMemoryType)memory.type;
+    out->device = memory.device;
+    out->devicePointer = (void *)(uintptr_t)data;
+    if (memory.type != COLLECT_MEMORY_DEVICE)
+        out->hostPointer = (void *)(uintptr_t)data;
+    RT_END(COLLECT_OK);
+}
+
+WL_RUNTIME_FOR(11, 12, int, cudaPointerGetAttributes,
+               (struct cudaPointerAttributes_v12 * out, const void *data))
+{
+    return pointer_attributes(out, data);
+}
+
+WL_RUNTIME_FOR(13, 13, int, cudaPointerGetAttributes,
+               (struct cudaPointerAttributes_v13 * out, const void *data))
+{
+    if (out)
+        memset(out->reserved, 0, sizeof out->reserved);
+    return pointer_attributes((struct cudaPointerAttributes_v12 *)out, data);
+}
+
+/* ---- managed memory: hints change nothing that can be observed here ---- */
+
+static bool is_managed(const void *data, size_t count)
+{
+    collect_memory memory;
+    return collect_memory_find((uint64_t)data, &memory) && memory.type == COLLECT_MEMORY_MANAGED &&
+           collect_range_valid((uint64_t)data, count);
+}
+
+static bool is_location(struct cudaMemLocation location)
+{
+    if (location.type == cudaMemLocationTypeDevice)
+        return collect_device_get(location.id) != NULL;
+    return location.type >= cudaMemLocationTypeHost &&
+           location.type <= cudaMemLocationTypeHostNumaCurrent;
+}
+
+static struct cudaMemLocation location_of(int device)
+{
+    return device == cudaCpuDeviceId ? (struct cudaMemLocation){cudaMemLocationTypeHost, 0}
+                                     : (struct cudaMemLocation){cudaMemLocationTypeDevice, device};
+}
+
+static int prefetch(bool per_thread, const void *data, size_t count,
+                    struct cudaMemLocation location, unsigned flags, cudaStream_t handle)
+{
+    RT_BEGIN("cudaMemPrefetchAsync", CAP_CALL_OTHER, COLLECT_PRIMARY);
+    collect_stream *stream;
+    result = collect_stream_get(&call, handle, per_thread, &stream);
+    if (result)
+        RT_END(result);
+    if (flags || !count || !is_managed(data, count))
+        RT_END(COLLECT_INVALID_VALUE);
+    RT_END(is_location(location) ? COLLECT_OK : COLLECT_INVALID_DEVICE);
+}
+
+WL_RUNTIME_STREAM_FOR(11, 12, ptsz, cudaMemPrefetchAsync,
+                      (const void *data, size_t count, int device, cudaStream_t stream),
+                      (data, count, device, stream))
+{
+    (void)api;
+    return prefetch(per_thread, data, count, location_of(device), 0, stream);
+}
+
+#define PREFETCH(first, last, name)                                                         \
+    WL_RUNTIME_STREAM_FOR(first, last, ptsz, name,                                          \
+                          (const void *data, size_t count, struct cudaMemLocation location, \
+                           unsigned flags, cudaStream_t stream),                            \
+                          (data, count, location, flags, stream))                           \
+    {                                                                                       \
+        (void)api;                                                                          \
+        return prefetch(per_thread, data, count, location, flags, stream);                  \
+    }
+PREFETCH(13, 13, cudaMemPrefetchAsync)
+PREFETCH(12, 12, cudaMemPrefetchAsync_v2)
+
+static int advise(const void *data, size_t count, int advice, struct cudaMemLocation location)
+{
+    RT_QUIET("cudaMemAdvise");
+    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy ||
+        !is_managed(data, count))
+        RT_END(COLLECT_INVALID_VALUE);
+    bool needs_location = advice > cudaMemAdviseUnsetReadMostly &&
+                          advice != cudaMemAdviseUnsetPreferredLocation;
+    RT_END(!needs_location || is_location(location) ? COLLECT_OK : COLLECT_INVALID_DEVICE);
+}
+
+WL_RUNTIME_FOR(11, 12, int, cudaMemAdvise, (const void *data, size_t count, int advice, int device))
+{
+    return advise(data, count, advice, location_of(device));
+}
+
+WL_RUNTIME_FOR(13, 13, int, cudaMemAdvise,
+               (const void *data, size_t count, int advice, struct cudaMemLocation location))
+{
+    return advise(data, count, advice, location);
+}
+
+WL_RUNTIME_FOR(12, 12, int, cudaMemAdvise_v2,
+               (const void *data, size_t count, int advice, struct cudaMemLocation location))
+{
+    return advise(data, count, advice, location);
+}
+
+WL_RUNTIME_STREAM(ptsz, cudaStreamAttachMemAsync,
+                  (cudaStream_t handle, void *data, size_t length, unsigned flags),
+                  (handle, data, length, flags))
+{
+    RT_BEGIN(api, CAP_CALL_OTHER, COLLECT_PRIMARY);
+    collect_stream *stream;
+    (void)length;
+    result = collect_stream_get(&call, handle, per_thread, &stream);
+    if (result == COLLECT_OK &&
+        (!is_managed(data, 1) || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
+                                  flags != cudaMemAttachSingle)))
+        result = COLLECT_INVALID_VALUE;
+    RT_END(result);
+}
+
+/* ---- pools ---- */
+
+static collect_pool *pool_of(cudaMemPool_t handle)
+{
+    return collect_is(handle, COLLECT_POOL) ? (collect_pool *)handle : NULL;
+}
+
+WL_RUNTIME_STREAM(ptsz, cudaMallocAsync, (void **data, size_t size, cudaStream_t handle),
+                  (data, size, handle))
+{
+    RT_BEGIN(api, CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    collect_stream *stream;
+    uint64_t address = 0;
+    if (!data)
+        RT_END(COLLECT_INVALID_VALUE);
+    *data = NULL;
+    result = collect_stream_get(&call, handle, per_thread, &stream);
+    if (result == COLLECT_OK && size)
+        result = collect_malloc_async(&call, size, NULL, stream, &address);
+    if (result == COLLECT_OK)
+        *data = (void *)address;
+    RT_END(result);
+}
+
+WL_RUNTIME_STREAM(ptsz, cudaMallocFromPoolAsync,
+                  (void **data, size_t size, cudaMemPool_t pool, cudaStream_t handle),
+                  (data, size, pool, handle))
+{
+    RT_BEGIN(api, CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    collect_stream *stream;
+    uint64_t address = 0;
+    if (!data || !pool_of(pool))
+        RT_END(COLLECT_INVALID_VALUE);
+    *data = NULL;
+    result = collect_stream_get(&call, handle, per_thread, &stream);
+    if (result == COLLECT_OK && size)
+        result = collect_malloc_async(&call, size, pool_of(pool), stream, &address);
+    if (result == COLLECT_OK)
+        *data = (void *)address;
+    RT_END(result);
+}
+
+WL_RUNTIME_STREAM(ptsz, cudaFreeAsync, (void *data, cudaStream_t handle), (data, handle))
+{
+    RT_BEGIN(api, CAP_CALL_FREE, COLLECT_PRIMARY);
+    collect_stream *stream;
+    result = collect_stream_get(&call, handle, per_thread, &stream);
+    if (result == COLLECT_OK && data)
+        result = collect_free_async(&call, (uint64_t)data, stream);
+    RT_END(result);
+}
+
+static int device_pool(const char *api, cudaMemPool_t *out, int device,
+                       collect_pool *(*which)(collect_device *))
+{
+    RT_FREE(api);
+    result = out ? collect_initialize() : COLLECT_INVALID_VALUE;
+    if (result)
+        RT_END(result);
+    if (!collect_device_get(device))
+        RT_END(COLLECT_INVALID_DEVICE);
+    *out = (cudaMemPool_t)which(collect_device_get(device));
+    RT_END(*out ? COLLECT_OK : COLLECT_NOMEM);
+}
+
+WL_RUNTIME(int, cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device))
+{
+    return device_pool("cudaDeviceGetDefaultMemPool", pool, device, collect_pool_default);
+}
+
+WL_RUNTIME(int, cudaDeviceGetMemPool, (cudaMemPool_t * pool, int device))
+{
+    return device_pool("cudaDeviceGetMemPool", pool, device, collect_pool_current);
+}
+
+WL_RUNTIME(int, cudaDeviceSetMemPool, (int device, cudaMemPool_t pool))
+{
+    RT_FREE("cudaDeviceSetMemPool");
+    if (!pool_of(pool))
+        RT_END(COLLECT_INVALID_VALUE);
+    if (!collect_device_get(device))
+        RT_END(COLLECT_INVALID_DEVICE);
+    RT_END(collect_pool_set_current(collect_device_get(device), pool_of(pool)));
+}
+
+WL_RUNTIME(int, cudaMemPoolCreate, (cudaMemPool_t * out, const struct cudaMemPoolProps *props))
+{
+    RT_FREE("cudaMemPoolCreate");
+    result = out && props ? collect_initialize() : COLLECT_INVALID_VALUE;
+    if (result)
+        RT_END(result);
+    if (props->allocType != 1 || props->location.type != cudaMemLocationTypeDevice)
+        RT_END(collect_unsupported_part("cudaMemPoolCreate of memory that is not a device's"));
+    if (props->handleTypes)
+        RT_END(collect_unsupported_part("cudaMemPoolCreate with exported handles"));
+    collect_device *device = collect_device_get(props->location.id);
+    collect_pool *pool;
+    result = device ? collect_pool_new(device, props->maxSize, &pool) : COLLECT_INVALID_DEVICE;
+    if (result == COLLECT_OK)
+        *out = (cudaMemPool_t)pool;
+    RT_END(result);
+}
+
+WL_RUNTIME(int, cudaMemPoolDestroy, (cudaMemPool_t pool))
+{
+    RT_FREE("cudaMemPoolDestroy");
+    RT_END(pool_of(pool) ? collect_pool_destroy(pool_of(pool)) : COLLECT_INVALID_VALUE);
+}
+
+WL_RUNTIME(int, cudaMemPoolGetAttribute, (cudaMemPool_t pool, int attribute, void *value))
+{
+    RT_FREE("cudaMemPoolGetAttribute");
+    bool ok = pool_of(pool) && value;
+    RT_END(ok ? collect_pool_get(pool_of(pool), attribute, value) : COLLECT_INVALID_VALUE);
+}
+
+WL_RUNTIME(int, cudaMemPoolSetAttribute, (cudaMemPool_t pool, int attribute, void *value))
+{
+    RT_FREE("cudaMemPoolSetAttribute");
+    bool ok = pool_of(pool) && value;
+    RT_END(ok ? collect_pool_set(pool_of(pool), attribute, value) : COLLECT_INVALID_VALUE);
+}
+
+WL_RUNTIME(int, cudaMemPoolTrimTo, (cudaMemPool_t pool, size_t keep))
+{
+    RT_FREE("cudaMemPoolTrimTo");
+    RT_END(pool_of(pool) ? collect_pool_trim(pool_of(pool), keep) : COLLECT_INVALID_VALUE);
+}
+
+WL_RUNTIME(int, cudaMemPoolSetAccess,
+           (cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count))
+{
+    RT_FREE("cudaMemPoolSetAccess");
+    if (!pool_of(pool) || (count && !list))
+        RT_END(COLLECT_INVALID_VALUE);
+    for (size_t i = 0; i < count && result == COLLECT_OK; i++)
+        result = list[i].location.type == cudaMemLocationTypeDevice
+                     ? collect_pool_access_set(pool_of(pool), list[i].location.id, list[i].flags)
+                     : COLLECT_INVALID_VALUE;
+    RT_END(result);
+}
+
+WL_RUNTIME(int, cudaMemPoolGetAccess,
+           (int *flags, cudaMemPool_t pool, struct cudaMemLocation *location))
+{
+    RT_FREE("cudaMemPoolGetAccess");
+    bool ok = flags && pool_of(pool) && location && location->type == cudaMemLocationTypeDevice;
+    RT_END(ok ? collect_pool_access_get(pool_of(pool), location->id, flags)
+              : COLLECT_INVALID_VALUE);
+}
+
+/* ---- symbols ---- */
+
+WL_RUNTIME(int, cudaGetSymbolAddress, (void **address, const void *symbol))
+{
+    RT_QUIET("cudaGetSymbolAddress");
+    uint64_t base;
+    size_t size;
+    result = address ? rt_symbol(call.context, symbol, &base, &size) : COLLECT_INVALID_VALUE;
+    if (result == COLLECT_OK)
+        *address = (void *)base;
+    RT_END(result);
+}
+
+WL_RUNTIME(int, cudaGetSymbolSize, (size_t *size, const void *symbol))
+{
+    RT_QUIET("cudaGetSymbolSize");
+    uint64_t base;
+    RT_END(size ? rt_symbol(call.context, symbol, &base, size) : COLLECT_INVALID_VALUE);
+}
+
+/* ---- arrays ---- */
+
+static int format_of(const struct cudaChannelFormatDesc *desc, unsigned *channels)
+{
+    *channels = (desc->x > 0) + (desc->y > 0) + (desc->z > 0) + (desc->w > 0);
+    switch (desc->x | (int)desc->f << 8) {
+    case 8 | cudaChannelFormatKindSigned << 8: return CU_AD_FORMAT_SIGNED_INT8;
+    case 16 | cudaChannelFormatKindSigned << 8: return CU_AD_FORMAT_SIGNED_INT16;
+    case 32 | cudaChannelFormatKindSigned << 8: return CU_AD_FORMAT_SIGNED_INT32;
+    case 8 | cudaChannelFormatKindUnsigned << 8: return CU_AD_FORMAT_UNSIGNED_INT8;
+    case 16 | cudaChannelFormatKindUnsigned << 8: return CU_AD_FORMAT_UNSIGNED_INT16;
+    case 32 | cudaChannelFormatKindUnsigned << 8: return CU_AD_FORMAT_UNSIGNED_INT32;
+    case 16 | cudaChannelFormatKindFloat << 8: return CU_AD_FORMAT_HALF;
+    case 32 | cudaChannelFormatKindFloat << 8: return CU_AD_FORMAT_FLOAT;
+    default: return 0;
+    }
+}
+
+static int new_array(collect_call *call, cudaArray_t *out, const struct cudaChannelFormatDesc *desc,
+                     struct cudaExtent extent, unsigned flags)
+{
+    collect_array *array;
+    collect_array_desc d = {
+        .width = extent.width, .height = extent.height, .depth = extent.depth, .flags = flags};
+    if (!out || !desc)
+        return COLLECT_INVALID_VALUE;
+    d.format = format_of(desc, &d.channels);
+    if (!d.format)
+        return COLLECT_INVALID_CHANNEL;
+    int result = collect_array_new(call, &d, &array);
+    if (result == COLLECT_OK)
+        *out = (cudaArray_t)array;
+    return result;
+}
+
+WL_RUNTIME(int, cudaMallocArray,
+           (cudaArray_t * out, const struct cudaChannelFormatDesc *desc, size_t width,
+            size_t height, unsigned flags))
+{
+    RT_BEGIN("cudaMallocArray", CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    RT_END(new_array(&call, out, desc, (struct cudaExtent){width, height, 0}, flags));
+}
+
+WL_RUNTIME(int, cudaMalloc3DArray,
+           (cudaArray_t * out, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+            unsigned flags))
+{
+    RT_BEGIN("cudaMalloc3DArray", CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    RT_END(new_array(&call, out, desc, extent, flags));
+}
+
+WL_RUNTIME(int, cudaFreeArray, (cudaArray_t array))
+{
+    RT_BEGIN("cudaFreeArray", CAP_CALL_FREE, COLLECT_PRIMARY);
+    if (!array)
+        RT_END(COLLECT_OK);
+    RT_END(collect_is(array, COLLECT_ARRAY) ? collect_array_destroy(&call, (collect_array *)array)
+                                            : COLLECT_INVALID_HANDLE);
+}
+
+static struct cudaChannelFormatDesc channels_of(const collect_array_desc *d)
+{
+    int bits = (int)collect_format_bytes(d->format) * 8;
+    struct cudaChannelFormatDesc desc = {.x = bits};
+    desc.y = d->channels > 1 ? bits : 0;
+    desc.z = d->channels > 2 ? bits : 0;
+    desc.w = d->channels > 3 ? bits : 0;
+    if (d->format == CU_AD_FORMAT_HALF || d->format == CU_AD_FORMAT_FLOAT)
+        desc.f = cudaChannelFormatKindFloat;
+    else if (d->format >= CU_AD_FORMAT_SIGNED_INT8)
+        desc.f = cudaChannelFormatKindSigned;
+    else
+        desc.f = cudaChannelFormatKindUnsigned;
+    return desc;
+}
+
+WL_RUNTIME(int, cudaArrayGetInfo,
+           (struct cudaChannelFormatDesc * desc, struct cudaExtent *extent, unsigned *flags,
+            cudaArray_t array))
+{
+    RT_QUIET("cudaArrayGetInfo");
+    if (!collect_is(array, COLLECT_ARRAY))
+        RT_END(COLLECT_INVALID_HANDLE);
+    const collect_array_desc *d = collect_array_get((collect_array *)array);
+    if (desc)
+        *desc = channels_of(d);
+    if (extent)
+        *extent = (struct cudaExtent){d->width, d->height, d->depth};
+    if (flags)
+        *flags = d->flags;
+    RT_END(COLLECT_OK);
+}
+
+WL_RUNTIME(int, cudaGetChannelDesc, (struct cudaChannelFormatDesc * desc, cudaArray_const_t array))
+{
+    RT_QUIET("cudaGetChannelDesc");
+    if (!desc || !collect_is(array, COLLECT_ARRAY))
+        RT_END(desc ? COLLECT_INVALID_HANDLE : COLLECT_INVALID_VALUE);
+    *desc = channels_of(collect_array_get((const collect_array *)array));
+    RT_END(COLLECT_OK);
+}
+
+WL_RUNTIME(struct cudaChannelFormatDesc, cudaCreateChannelDesc, (int x, int y, int z, int w, int f))
+{
+    return (struct cudaChannelFormatDesc){x, y, z, w, (enum cudaChannelFormatKind)f};
+}
