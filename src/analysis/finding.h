@@ -58,11 +58,14 @@ typedef struct ana_sector { /* an example */
 typedef struct ana_finding {
     ana_pattern pattern;
     uint32_t kernel, object, space; /* ids of the profile; obs_space */
-    uint32_t launches;              /* that show it */
-    uint32_t example_launch;        /* id of the costliest */
-    uint64_t excess;                /* in the pattern's unit, over all observed launches */
-    double share_of_kernel;         /* excess / all sectors (or wavefronts) of the kernel, 0..1 */
-    double share_of_program;
+    uint32_t
+        objects; /* that show it: allocated at one place, one after the other; `object` is the costliest */
+    uint32_t launches;       /* that show it */
+    uint32_t example_launch; /* id of the costliest */
+    uint64_t excess;         /* in the pattern's unit, over all observed launches */
+    double share_of_kernel;  /* excess / all sectors (or wavefronts) of the kernel, 0..1 */
+    double
+        share_of_program; /* excess / (sectors + wavefronts) of all kernels, so that both units rank together */
     uint32_t nlines;
     ana_line *lines; /* costliest first */
     uint32_t nevidence;

@@ -386,6 +386,18 @@ wl_status prof_load_blocks(prof_db *db, uint32_t kernel, uint32_t launch, wl_are
         db_int(kernel), db_int(launch));
 }
 
+wl_status prof_load_block_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                 prof_block_rows *out, wl_error *err)
+{
+    return LOAD(
+        db, arena, out, err, fill_block,
+        "SELECT l.kernel, min(b.launch), b.block, b.first_pc, b.ninsns, sum(b.executions), "
+        "sum(b.lanes) "
+        "FROM launches l JOIN blocks b ON b.launch = l.id WHERE ?1 = 0 OR l.kernel = ?1 "
+        "GROUP BY l.kernel, b.block, b.first_pc, b.ninsns ORDER BY l.kernel, b.block, b.first_pc",
+        db_int(kernel));
+}
+
 /* ---- objects and calls ---- */
 
 static void fill_object(db_row *row, void *item)

@@ -324,7 +324,10 @@ wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_
 /* By launch, block. */
 wl_status prof_load_blocks(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
                            prof_block_rows *out, wl_error *err);
-/* By kernel, object, launch, block. */
+/* Summed over the kernel's launches, by block; `launch` is the first. */
+wl_status prof_load_block_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
+                                 prof_block_rows *out, wl_error *err);
+/* By kernel, object, space, launch, block. */
 wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_heat_info_rows *out,
                           wl_error *err);
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err);

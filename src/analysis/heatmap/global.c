@@ -1,0 +1,377 @@
+/* Patterns of device memory. Sector transfers are charged once, in this order:
+ *   1. patterns of the heat map (map.h): hot, hot-random or false-sharing, then strided out of what they leave;
+ *   2. misaligned: one sector for each request that is contiguous but starts off the boundary;
+ *   3. uncoalesced: what else the requests issue beyond the fewest sectors that could hold their bytes.
+ * 2 and 3 are charged for an instruction only as far as its transfers lie in sectors that 1 has not settled: mending the
+ * sharing changes those requests, too.
+ *
+ * A map knows the sampled blocks only. Its costs, as parts of the transfers that it saw, are taken for the whole launch. */
+#include "analysis/heatmap/map.h"
+#include "analysis/heatmap/words.h"
+
+#include <string.h>
+
+typedef struct cached {
+    uint32_t content;
+    map_result result;
+} cached;
+
+typedef struct work {
+    const ana_input *input;
+    const ana_group *group;
+    map_insn *insns;
+    double *traffic, *settled; /* by instruction, scaled to the launches */
+    double excess[ANA_PATTERN_COUNT], best[ANA_PATTERN_COUNT];
+    double *claims[ANA_PATTERN_COUNT]; /* by instruction */
+    uint32_t launches[ANA_PATTERN_COUNT], example_launch[ANA_PATTERN_COUNT];
+    const cached *example[ANA_PATTERN_COUNT];
+    uint32_t ncached;
+    cached *cache;
+    uint32_t lowest;      /* of the maps' contents */
+    uint32_t *by_content; /* content - lowest to index in cache + 1 */
+} work;
+
+static wl_status nomem(wl_error *err)
+{
+    return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+}
+
+static bool is_stream(const obs_insn *c)
+{
+    bool contiguous = (c->contiguous + c->misaligned) * 2 >= c->requests;
+    return contiguous && c->active_lanes * c->bytes >= c->requests * MAP_STREAM_BYTES;
+}
+
+static bool start_cache(work *w)
+{
+    const ana_group *g = w->group;
+    uint32_t highest = 0;
+    w->lowest = g->nheats ? UINT32_MAX : 0;
+    for (uint32_t i = 0; i < g->nheats; i++) {
+        w->lowest = g->heats[i].content < w->lowest ? g->heats[i].content : w->lowest;
+        highest = g->heats[i].content > highest ? g->heats[i].content : highest;
+    }
+    w->cache = wl_new_array(w->input->scratch, cached, g->nheats);
+    w->by_content = wl_new_array(w->input->scratch, uint32_t, (size_t)highest - w->lowest + 1);
+    return w->cache && w->by_content;
+}
+
+static bool start(work *w)
+{
+    wl_arena *arena = w->input->scratch;
+    uint32_t n = w->group->ninsns;
+    w->insns = wl_new_array(arena, map_insn, n);
+    w->traffic = wl_new_array(arena, double, n);
+    w->settled = wl_new_array(arena, double, n);
+    if (!w->insns || !w->traffic || !w->settled || !start_cache(w)) {
+        return false;
+    }
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        w->claims[p] = wl_new_array(arena, double, n);
+        if (!w->claims[p]) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const obs_insn *c = &w->group->insns[i].c;
+        w->insns[i] = (map_insn){c->pc, c->op, c->sectors, c->requests, c->irregular, is_stream(c)};
+    }
+    return true;
+}
+
+/* ---- maps ---- */
+
+/* One map, without what only its analysis needs. */
+static wl_status analyze_one(work *w, const prof_heat_info *info, cached *c, wl_error *err)
+{
+    prof_heat heat;
+    wl_arena *scratch = wl_arena_new();
+    wl_status status = scratch ? prof_load_heat(w->input->db, info->id, scratch, &heat, err)
+                               : nomem(err);
+    if (status == WL_OK &&
+        map_analyze(&heat, w->group->info, w->insns, w->group->ninsns, w->input->thresholds,
+                    scratch, w->input->scratch, &c->result) != WL_OK) {
+        status = nomem(err);
+    }
+    c->content = info->content;
+    wl_arena_free(scratch);
+    return status;
+}
+
+/* Maps with equal rows are analysed once: the launches of a loop are often all alike. */
+static wl_status analyze(work *w, const prof_heat_info *info, const cached **out, wl_error *err)
+{
+    uint32_t *known = &w->by_content[info->content - w->lowest];
+    if (*known && w->cache[*known - 1].result.warps == info->warps) {
+        *out = &w->cache[*known - 1];
+        return WL_OK;
+    }
+    cached *c = &w->cache[w->ncached++];
+    *known = w->ncached;
+    *out = c;
+    return analyze_one(w, info, c, err);
+}
+
+static uint64_t issued(const ana_group *g, uint32_t launch)
+{
+    uint32_t low = 0, high = g->ntraffic;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (g->traffic[middle].launch < launch) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < g->ntraffic && g->traffic[low].launch == launch ? g->traffic[low].sectors : 0;
+}
+
+static void add_map(work *w, const map_result *r, double scale)
+{
+    for (uint32_t i = 0; i < w->group->ninsns; i++) {
+        w->traffic[i] += scale * r->shares[i].traffic;
+        w->settled[i] += scale * r->shares[i].settled;
+        for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+            w->claims[p][i] += scale * r->shares[i].claim[p];
+        }
+    }
+}
+
+/* The maps of one launch: several sampled blocks stand for it together. */
+static void add_launch(work *w, uint32_t launch, const cached *const *maps, uint32_t n)
+{
+    double traffic = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        traffic += maps[i]->result.traffic;
+    }
+    double scale = traffic > 0 ? (double)issued(w->group, launch) / traffic : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        add_map(w, &maps[i]->result, scale);
+    }
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        double excess = 0;
+        const cached *most = NULL;
+        for (uint32_t i = 0; i < n; i++) {
+            double e = maps[i]->result.patterns[p].excess;
+            excess += scale * e;
+            most = e > 0 && (!most || e > most->result.patterns[p].excess) ? maps[i] : most;
+        }
+        if (excess > 0) {
+            w->launches[p]++;
+            w->excess[p] += excess;
+        }
+        if (excess > w->best[p]) {
+            w->best[p] = excess;
+            w->example_launch[p] = launch;
+            w->example[p] = most;
+        }
+    }
+}
+
+static wl_status add_maps(work *w, wl_error *err)
+{
+    const ana_group *g = w->group;
+    const cached **maps = wl_new_array(w->input->scratch, const cached *, g->nheats);
+    if (!maps) {
+        return nomem(err);
+    }
+    for (uint32_t i = 0, n; i < g->nheats; i += n) {
+        for (n = 0; i + n < g->nheats && g->heats[i + n].launch == g->heats[i].launch; n++) {
+            wl_status status = analyze(w, &g->heats[i + n], &maps[n], err);
+            if (status != WL_OK) {
+                return status;
+            }
+        }
+        add_launch(w, g->heats[i].launch, maps, n);
+    }
+    return WL_OK;
+}
+
+/* ---- drafts ---- */
+
+/* What the instructions that pay for a draft did. */
+static words_facts facts_of(const ana_draft *d)
+{
+    words_facts f = {0};
+    uint64_t requests = 0, sectors = 0, fewest = 0, irregular = 0, uniform = 0, strided = 0;
+    double most = 0;
+    for (uint32_t i = 0; i < d->group->ninsns; i++) {
+        const obs_insn *c = &d->group->insns[i].c;
+        if (d->insn_excess[i] <= 0) {
+            continue;
+        }
+        requests += c->requests;
+        sectors += c->sectors;
+        fewest += c->sectors_min;
+        irregular += c->irregular;
+        uniform += c->uniform;
+        strided += c->strided;
+        f.loads |= c->op == OBS_LOAD;
+        f.stores |= c->op == OBS_STORE;
+        f.atomics |= c->op == OBS_ATOMIC || c->op == OBS_REDUCTION;
+        if (d->insn_excess[i] > most) {
+            most = d->insn_excess[i];
+            f.bytes = c->bytes;
+            f.stride = c->strided ? c->stride : 0;
+        }
+    }
+    double n = requests ? (double)requests : 1;
+    f.sectors_per_request = (double)sectors / n;
+    f.fewest_per_request = (double)fewest / n;
+    f.irregular = irregular * 2 > requests;
+    f.broadcast = uniform * 2 > requests;
+    f.stride = strided * 2 > requests ? f.stride : 0;
+    return f;
+}
+
+static void add_request_evidence(ana_draft *d, const words_facts *f)
+{
+    ana_add_evidence(d, "requests", "requests", (double)d->requests, "");
+    ana_add_evidence(d, "sectors_per_request", "sectors per request", f->sectors_per_request,
+                     "sectors");
+    ana_add_evidence(d, "fewest_per_request", "fewest possible per request", f->fewest_per_request,
+                     "sectors");
+}
+
+static void add_map_evidence(ana_draft *d, const map_result *r)
+{
+    const map_pattern *p = &r->patterns[d->pattern];
+    ana_add_evidence(d, "warps", "warps in the block", r->warps, "warps");
+    ana_add_evidence(d, "mean_sector_temperature", "mean sector temperature", r->sector_temperature,
+                     "warps");
+    ana_add_evidence(d, "mean_word_temperature", "mean word temperature", r->word_temperature,
+                     "warps");
+    ana_add_evidence(d, "words_used", "words used per sector", r->words_used, "words");
+    ana_add_evidence(d, "sectors", "sectors in the sampled block", r->nrows, "sectors");
+    ana_add_evidence(d, "share_of_sectors", "sectors that show it",
+                     r->nrows ? 100.0 * (double)p->rows / r->nrows : 0, "%");
+    ana_add_evidence(d, "transfers_per_sector", "transfers per sector",
+                     r->nrows ? r->traffic / r->nrows : 0, "");
+    if (d->pattern == ANA_STRIDED) {
+        ana_add_evidence(d, "stride", "distance between used words", (double)r->stride, "bytes");
+    }
+}
+
+static uint64_t requests_paying(const ana_draft *d)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < d->group->ninsns; i++) {
+        n += d->insn_excess[i] > 0 ? d->group->insns[i].c.requests : 0;
+    }
+    return n;
+}
+
+static bool draft_map(const work *w, ana_pattern p, ana_drafts *drafts)
+{
+    ana_draft *d = ana_draft_add(drafts, w->input, w->group, p);
+    if (!d) {
+        return false;
+    }
+    const map_result *r = &w->example[p]->result;
+    memcpy(d->insn_excess, w->claims[p], w->group->ninsns * sizeof *d->insn_excess);
+    d->excess = w->excess[p];
+    d->requests = requests_paying(d);
+    d->launches = w->launches[p];
+    d->example_launch = w->example_launch[p];
+    words_facts f = facts_of(d);
+    f.warps = r->warps;
+    f.word_temperature = r->word_temperature;
+    f.sector_temperature = r->sector_temperature;
+    f.words_used = r->words_used;
+    f.stride = p == ANA_STRIDED ? r->stride : f.stride;
+    add_map_evidence(d, r);
+    add_request_evidence(d, &f);
+    d->nsectors = r->patterns[p].nexamples;
+    memcpy(d->sectors, r->patterns[p].examples, d->nsectors * sizeof *d->sectors);
+    return words_set(d, w->input, &f);
+}
+
+/* The part of an instruction's transfers that no pattern of the map has settled. */
+static double open_part(const work *w, uint32_t i)
+{
+    double part = w->traffic[i] > 0 ? 1 - w->settled[i] / w->traffic[i] : 1;
+    return part > 0 ? part : 0;
+}
+
+typedef struct charges {
+    double misaligned, uncoalesced;
+} charges;
+
+static charges charge(const work *w, uint32_t i)
+{
+    const obs_insn *c = &w->group->insns[i].c;
+    const ana_thresholds *t = w->input->thresholds;
+    charges paid = {0};
+    if (c->sectors <= c->sectors_min || c->requests == 0) {
+        return paid;
+    }
+    double part = open_part(w, i), excess = part * (double)(c->sectors - c->sectors_min);
+    if ((double)c->misaligned >= t->misaligned_share * (double)c->requests) {
+        double one_each = part * (double)c->misaligned;
+        paid.misaligned = one_each < excess ? one_each : excess;
+    }
+    excess -= paid.misaligned;
+    bool far = (double)c->sectors >= t->uncoalesced_ratio * (double)c->sectors_min;
+    if (far && excess >= t->uncoalesced_waste * part * (double)c->requests) {
+        paid.uncoalesced = excess;
+    }
+    return paid;
+}
+
+static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
+{
+    ana_draft *d = ana_draft_add(drafts, w->input, w->group, p);
+    if (!d) {
+        return false;
+    }
+    double most = 0;
+    for (uint32_t i = 0; i < w->group->ninsns; i++) {
+        charges paid = charge(w, i);
+        double excess = p == ANA_MISALIGNED ? paid.misaligned : paid.uncoalesced;
+        d->insn_excess[i] = excess;
+        d->excess += excess;
+        if (excess > most) {
+            most = excess;
+            d->example_launch = w->group->insns[i].launch;
+        }
+        if (excess > 0) {
+            const obs_insn *c = &w->group->insns[i].c;
+            d->requests += p == ANA_MISALIGNED ? c->misaligned : c->requests;
+        }
+    }
+    if (d->excess <= 0) {
+        drafts->count--;
+        return true;
+    }
+    d->launches = w->group->ntraffic;
+    words_facts f = facts_of(d);
+    add_request_evidence(d, &f);
+    if (p == ANA_UNCOALESCED && f.stride) {
+        ana_add_evidence(d, "stride", "bytes between lanes", (double)f.stride, "bytes");
+    }
+    ana_add_evidence(d, "bytes", "bytes per lane", (double)f.bytes, "bytes");
+    return words_set(d, w->input, &f);
+}
+
+wl_status ana_detect_global(const ana_input *input, const ana_group *group, ana_drafts *drafts,
+                            wl_error *err)
+{
+    static const ana_pattern of_map[] = {ANA_HOT, ANA_HOT_RANDOM, ANA_FALSE_SHARING, ANA_STRIDED};
+    work w = {.input = input, .group = group};
+    if (group->space != OBS_GLOBAL) {
+        return WL_OK;
+    }
+    if (!start(&w)) {
+        return nomem(err);
+    }
+    wl_status status = group->object ? add_maps(&w, err) : WL_OK;
+    bool good = true;
+    for (size_t i = 0; status == WL_OK && i < sizeof of_map / sizeof *of_map && good; i++) {
+        good = !w.example[of_map[i]] || draft_map(&w, of_map[i], drafts);
+    }
+    if (status == WL_OK) {
+        good = good && draft_requests(&w, ANA_MISALIGNED, drafts) &&
+               draft_requests(&w, ANA_UNCOALESCED, drafts);
+    }
+    return status != WL_OK ? status : good ? WL_OK : nomem(err);
+}

@@ -1,0 +1,458 @@
+#include "analysis/heatmap/map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KINDS = 3,
+    FEW_ROWS = 16,
+    FEW_RUNS = 4,
+    COMMON_SHAPES = 8
+}; /* kinds: loads, stores, atomics */
+
+typedef struct work {
+    const prof_heat *heat;
+    const map_insn *insns;
+    uint32_t ninsns;
+    const ana_thresholds *t;
+    const prof_object *object;
+    uint64_t base, bytes;
+    map_result *out;
+    wl_arena *arena;
+    uint8_t *labels;            /* ana_pattern of each row + 1; 0: none of the sharing patterns */
+    uint32_t **sets;            /* for each pcset the indices of its instructions */
+    uint32_t *counts;           /* how many they are */
+    uint64_t (*weights)[KINDS]; /* and what they issue in all, by kind */
+} work;
+
+/* ---- one row ---- */
+
+typedef struct row_facts {
+    uint32_t sector_temperature, hottest, coldest, sum; /* of touched words */
+    uint32_t used, words; /* touched words, and words that the object has there */
+    uint64_t n[KINDS], all;
+} row_facts;
+
+/* Words of a row that lie in the object. */
+static uint32_t words_of(const work *w, const obs_heat_row *row)
+{
+    int64_t start = (int64_t)row->sector * OBS_SECTOR_BYTES - (int64_t)(w->base % OBS_SECTOR_BYTES);
+    int64_t end = start + OBS_SECTOR_BYTES;
+    int64_t from = start<0 ? 0 : start, to = end>(int64_t) w->bytes ? (int64_t)w->bytes : end;
+    if (w->bytes == 0 || from >= to) {
+        return OBS_WORDS_PER_SECTOR;
+    }
+    return (uint32_t)((to - from + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES);
+}
+
+static row_facts facts_of(const work *w, const obs_heat_row *row)
+{
+    row_facts f = {.coldest = UINT32_MAX, .n = {row->reads, row->writes, row->atomics}};
+    f.sector_temperature = (uint32_t)__builtin_popcount(row->history);
+    for (uint32_t i = 0; i < OBS_WORDS_PER_SECTOR; i++) {
+        uint32_t t = (uint32_t)__builtin_popcount(row->word[i]);
+        f.sum += t;
+        f.used += t > 0;
+        f.hottest = t > f.hottest ? t : f.hottest;
+        f.coldest = t && t < f.coldest ? t : f.coldest;
+    }
+    f.words = words_of(w, row);
+    f.words = f.used > f.words ? f.used : f.words;
+    f.all = f.n[0] + f.n[1] + f.n[2];
+    return f;
+}
+
+/* ---- the whole map ---- */
+
+static uint64_t shape_of(const obs_heat_row *row)
+{
+    uint64_t shape = 0;
+    for (uint32_t i = 0; i < OBS_WORDS_PER_SECTOR; i++) {
+        shape = shape << 6 | (uint64_t)__builtin_popcount(row->word[i]);
+    }
+    return shape;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int by_value_down(const void *a, const void *b)
+{
+    return by_value(b, a);
+}
+
+/* Sorts values and counts equal ones: counts, largest first, in `counts`; how many different ones. */
+static uint32_t count_equal(uint64_t *values, uint64_t *counts, uint32_t n)
+{
+    uint32_t different = 0;
+    qsort(values, n, sizeof *values, by_value);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || values[i] != values[i - 1]) {
+            counts[different++] = 0;
+        }
+        counts[different - 1]++;
+    }
+    qsort(counts, different, sizeof *counts, by_value_down);
+    return different;
+}
+
+static wl_status measure_shapes(work *w)
+{
+    uint32_t n = w->heat->info.nrows;
+    uint64_t *shapes = wl_new_array(w->arena, uint64_t, n),
+             *counts = wl_new_array(w->arena, uint64_t, n);
+    if (!shapes || !counts) {
+        return WL_NOMEM;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        shapes[i] = shape_of(&w->heat->rows[i]);
+    }
+    uint32_t different = count_equal(shapes, counts, n);
+    uint64_t common = 0;
+    for (uint32_t i = 0; i < different && i < COMMON_SHAPES; i++) {
+        common += counts[i];
+    }
+    w->out->shapes = n ? (double)common / n : 1;
+    return WL_OK;
+}
+
+/* Words at which runs of touched words begin, from the first sector of the map. */
+static uint32_t find_runs(const work *w, uint64_t *starts)
+{
+    const obs_heat_row *rows = w->heat->rows;
+    uint32_t n = 0;
+    uint64_t last = UINT64_MAX - 1; /* the last touched word */
+    for (uint32_t i = 0; i < w->heat->info.nrows; i++) {
+        for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++) {
+            uint64_t word = (rows[i].sector - rows[0].sector) * OBS_WORDS_PER_SECTOR + k;
+            if (rows[i].word[k]) {
+                if (word != last + 1) {
+                    starts[n++] = word;
+                }
+                last = word;
+            }
+        }
+    }
+    return n;
+}
+
+static wl_status measure_stride(work *w)
+{
+    size_t most = (size_t)w->heat->info.nrows * (OBS_WORDS_PER_SECTOR / 2);
+    uint64_t *starts = wl_new_array(w->arena, uint64_t, most);
+    if (!starts) {
+        return WL_NOMEM;
+    }
+    uint32_t n = find_runs(w, starts);
+    if (n < FEW_RUNS) {
+        return WL_OK;
+    }
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        starts[i] = starts[i + 1] - starts[i];
+    }
+    qsort(starts, n - 1, sizeof *starts, by_value);
+    uint32_t best = 0;
+    for (uint32_t i = 0, run = 0; i + 1 < n; i++) {
+        run = i && starts[i] == starts[i - 1] ? run + 1 : 1;
+        if (run > best) {
+            best = run;
+            w->out->stride = (int64_t)(starts[i] * OBS_WORD_BYTES);
+        }
+    }
+    w->out->stride_share = (double)best / (n - 1);
+    return WL_OK;
+}
+
+/* Coefficient of variation of the touched words' temperatures. */
+static double measure_temperatures(work *w)
+{
+    double words = 0, sum = 0, squares = 0, sectors = 0, hottest = 0;
+    uint32_t n = w->heat->info.nrows;
+    for (uint32_t i = 0; i < n; i++) {
+        const obs_heat_row *row = &w->heat->rows[i];
+        row_facts f = facts_of(w, row);
+        for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++) {
+            double t = __builtin_popcount(row->word[k]);
+            squares += t * t;
+        }
+        words += f.used;
+        sum += f.sum;
+        sectors += f.sector_temperature;
+        hottest += f.hottest;
+        w->out->traffic += (double)f.all;
+    }
+    if (words == 0) {
+        return 0;
+    }
+    double mean = sum / words, variance = squares / words - mean * mean;
+    w->out->word_temperature = mean;
+    w->out->sector_temperature = sectors / n;
+    w->out->hottest_word = hottest / n;
+    w->out->words_used = words / n;
+    return variance > 0 ? sqrt(variance) / mean : 0;
+}
+
+/* Do the requests that made this map gather, rather than step? */
+static bool irregular_requests(const work *w)
+{
+    uint64_t requests = 0, irregular = 0;
+    for (uint32_t i = 0; i < w->ninsns; i++) {
+        if (w->out->shares[i].traffic > 0) {
+            requests += w->insns[i].requests;
+            irregular += w->insns[i].irregular;
+        }
+    }
+    return requests && irregular * 2 >= requests;
+}
+
+static bool irregular_map(const work *w, double spread)
+{
+    if (w->heat->info.nrows < FEW_ROWS) {
+        return spread > w->t->random_spread;
+    }
+    return w->out->shapes < w->t->random_shapes;
+}
+
+/* ---- instructions of rows ---- */
+
+static uint32_t find_insn(const work *w, uint32_t pc)
+{
+    uint32_t low = 0, high = w->ninsns;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (w->insns[middle].pc < pc) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < w->ninsns && w->insns[low].pc == pc ? low : UINT32_MAX;
+}
+
+static uint32_t kind_of(const map_insn *insn)
+{
+    return insn->op == OBS_LOAD ? 0 : insn->op == OBS_STORE ? 1 : 2;
+}
+
+static bool resolve_set(work *w, uint32_t s)
+{
+    const obs_pcset *set = &w->heat->pcsets[s];
+    w->sets[s] = wl_new_array(w->arena, uint32_t, set->count);
+    for (uint32_t i = 0; w->sets[s] && i < set->count; i++) {
+        uint32_t index = find_insn(w, set->pcs[i]);
+        if (index != UINT32_MAX) {
+            w->sets[s][w->counts[s]++] = index;
+            w->weights[s][kind_of(&w->insns[index])] += w->insns[index].weight;
+        }
+    }
+    return w->sets[s] != NULL;
+}
+
+static wl_status resolve_sets(work *w)
+{
+    uint32_t n = w->heat->npcsets;
+    w->sets = wl_new_array(w->arena, uint32_t *, n);
+    w->counts = wl_new_array(w->arena, uint32_t, n);
+    w->weights = wl_arena_array(w->arena, n, sizeof *w->weights);
+    bool good = w->sets && w->counts && w->weights;
+    for (uint32_t s = 0; good && s < n; s++) {
+        good = resolve_set(w, s);
+    }
+    return good ? WL_OK : WL_NOMEM;
+}
+
+/* The part of a row's transfers of one kind that each of its instructions made, by how much they issue in all. */
+static double part_of(const work *w, const obs_heat_row *row, uint32_t kind, uint32_t index)
+{
+    const map_insn *insn = &w->insns[index];
+    uint64_t sum = w->weights[row->pcset][kind];
+    return sum && kind_of(insn) == kind ? (double)insn->weight / (double)sum : 0;
+}
+
+static bool all_stream(const work *w, const obs_heat_row *row)
+{
+    for (uint32_t i = 0; i < w->counts[row->pcset]; i++) {
+        if (!w->insns[w->sets[row->pcset][i]].stream) {
+            return false;
+        }
+    }
+    return w->counts[row->pcset] > 0;
+}
+
+/* ---- patterns ---- */
+
+static uint8_t label_row(const work *w, const obs_heat_row *row, bool shared_at_random)
+{
+    row_facts f = facts_of(w, row);
+    uint32_t hot = (uint32_t)ceil(w->t->hot_share * w->heat->info.warps);
+    if (f.sector_temperature < 2) {
+        return 0;
+    }
+    if (w->out->random) {
+        return shared_at_random ? ANA_HOT_RANDOM + 1 : 0;
+    }
+    if (f.sector_temperature >= w->t->sharing_ratio * f.hottest) {
+        return all_stream(w, row) ? 0 : ANA_FALSE_SHARING + 1;
+    }
+    return f.coldest >= (hot > 2 ? hot : 2) ? ANA_HOT + 1 : 0;
+}
+
+static bool is_sparse(const work *w, const row_facts *f)
+{
+    return f->used <= w->t->strided_words * f->words;
+}
+
+static void label_rows(work *w)
+{
+    const map_result *out = w->out;
+    double enough = w->t->random_share * w->heat->info.warps;
+    bool shared = out->sector_temperature >= (enough > 2 ? enough : 2);
+    for (uint32_t i = 0; i < w->heat->info.nrows; i++) {
+        const obs_heat_row *row = &w->heat->rows[i];
+        row_facts f = facts_of(w, row);
+        w->labels[i] = label_row(w, row, shared);
+        if (w->labels[i]) {
+            w->out->patterns[w->labels[i] - 1].traffic += (double)f.all;
+        }
+        if (is_sparse(w, &f)) {
+            w->out->patterns[ANA_STRIDED].traffic += (double)f.all;
+        }
+    }
+}
+
+static void decide(work *w)
+{
+    map_result *out = w->out;
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        map_pattern *pattern = &out->patterns[p];
+        pattern->holds = pattern->traffic > 0 && pattern->traffic >= w->t->map_share * out->traffic;
+    }
+    map_pattern *strided = &out->patterns[ANA_STRIDED];
+    strided->holds &= out->stride_share >= w->t->strided_share &&
+                      strided->traffic >= w->t->strided_share * out->traffic;
+}
+
+/* What remains of n transfers of a sector when the pattern is mended. */
+static double left_of(ana_pattern pattern, uint64_t n, uint32_t sector_temperature)
+{
+    if (n == 0) {
+        return 0;
+    }
+    return pattern == ANA_FALSE_SHARING
+               ? (double)((n + sector_temperature - 1) / sector_temperature)
+               : 1;
+}
+
+static void keep_example(work *w, ana_pattern pattern, uint32_t row, double excess, double *best)
+{
+    map_pattern *p = &w->out->patterns[pattern];
+    uint32_t at = p->nexamples;
+    while (at > 0 && best[at - 1] < excess) {
+        at--;
+    }
+    if (at >= MAP_EXAMPLES) {
+        return;
+    }
+    p->nexamples += p->nexamples < MAP_EXAMPLES;
+    for (uint32_t i = p->nexamples - 1; i > at; i--) {
+        p->examples[i] = p->examples[i - 1];
+        best[i] = best[i - 1];
+    }
+    p->examples[at] = ana_sector_of(&w->heat->rows[row], w->object);
+    best[at] = excess;
+}
+
+/* Of one kind of transfers: what each instruction of the row pays. */
+static void charge(work *w, uint32_t index, const obs_heat_row *row, const row_facts *f,
+                   uint32_t kind, ana_pattern shared, bool has_shared, bool strided, double *excess)
+{
+    map_share *share = &w->out->shares[index];
+    double part = part_of(w, row, kind, index), n = (double)f->n[kind] * part, left = n;
+    if (n == 0) {
+        return;
+    }
+    if (has_shared && !(shared == ANA_FALSE_SHARING && w->insns[index].stream)) {
+        left = left_of(shared, f->n[kind], f->sector_temperature) * part;
+        share->claim[shared] += n - left;
+        excess[0] += n - left;
+        share->settled += n;
+    } else if (strided) {
+        share->settled += n;
+    }
+    if (strided) {
+        double unused = left * (1 - (double)f->used / f->words);
+        share->claim[ANA_STRIDED] += unused;
+        excess[1] += unused;
+    }
+}
+
+static void charge_row(work *w, uint32_t i, double (*best)[MAP_EXAMPLES])
+{
+    const obs_heat_row *row = &w->heat->rows[i];
+    row_facts f = facts_of(w, row);
+    ana_pattern shared = w->labels[i] ? (ana_pattern)(w->labels[i] - 1) : ANA_HOT;
+    bool has_shared = w->labels[i] && w->out->patterns[shared].holds;
+    bool strided = w->out->patterns[ANA_STRIDED].holds && is_sparse(w, &f);
+    double excess[2] = {0, 0};
+    for (uint32_t k = 0; k < w->counts[row->pcset] && (has_shared || strided); k++) {
+        for (uint32_t kind = 0; kind < KINDS; kind++) {
+            charge(w, w->sets[row->pcset][k], row, &f, kind, shared, has_shared, strided, excess);
+        }
+    }
+    const ana_pattern paid[2] = {shared, ANA_STRIDED};
+    for (int p = 0; p < 2; p++) {
+        if (excess[p] > 0) {
+            w->out->patterns[paid[p]].rows++;
+            w->out->patterns[paid[p]].excess += excess[p];
+            keep_example(w, paid[p], i, excess[p], best[paid[p]]);
+        }
+    }
+}
+
+static void share_out_traffic(work *w)
+{
+    for (uint32_t i = 0; i < w->heat->info.nrows; i++) {
+        const obs_heat_row *row = &w->heat->rows[i];
+        const uint64_t n[KINDS] = {row->reads, row->writes, row->atomics};
+        for (uint32_t k = 0; k < w->counts[row->pcset]; k++) {
+            uint32_t index = w->sets[row->pcset][k], kind = kind_of(&w->insns[index]);
+            w->out->shares[index].traffic += (double)n[kind] * part_of(w, row, kind, index);
+        }
+    }
+}
+
+wl_status map_analyze(const prof_heat *heat, const prof_object *object, const map_insn *insns,
+                      uint32_t ninsns, const ana_thresholds *thresholds, wl_arena *scratch,
+                      wl_arena *arena, map_result *out)
+{
+    work w = {.heat = heat,
+              .insns = insns,
+              .ninsns = ninsns,
+              .t = thresholds,
+              .out = out,
+              .arena = scratch};
+    w.object = object;
+    w.base = object ? object->base : 0;
+    w.bytes = object ? object->bytes : 0;
+    *out = (map_result){.nrows = heat->info.nrows, .warps = heat->info.warps, .shapes = 1};
+    out->shares = wl_new_array(arena, map_share, ninsns);
+    w.labels = wl_new_array(scratch, uint8_t, heat->info.nrows);
+    double best[ANA_PATTERN_COUNT][MAP_EXAMPLES] = {{0}};
+    if (!out->shares || !w.labels || resolve_sets(&w) != WL_OK || measure_shapes(&w) != WL_OK ||
+        measure_stride(&w) != WL_OK) {
+        return WL_NOMEM;
+    }
+    double spread = measure_temperatures(&w);
+    share_out_traffic(&w);
+    out->random = irregular_requests(&w) && irregular_map(&w, spread);
+    label_rows(&w);
+    decide(&w);
+    for (uint32_t i = 0; i < heat->info.nrows; i++) {
+        charge_row(&w, i, best);
+    }
+    return WL_OK;
+}

@@ -1,0 +1,169 @@
+/* Patterns of shared memory. Wavefronts are charged once:
+ *   bank-conflict                       those beyond the fewest possible
+ *   shared-thread-local, -warp-local    the fewest possible ones, which registers or shuffles would save as well
+ * An array is thread-local (warp-local) when in every sampled block every word that was touched was touched by one thread
+ * (threads of one warp) only. */
+#include "analysis/heatmap/words.h"
+
+#include <string.h>
+
+enum { EXAMPLES = 4 };
+
+typedef struct owners {
+    uint64_t words[4]; /* touched words by obs_owner */
+    uint32_t warps, maps;
+    uint32_t nsectors;
+    ana_sector sectors[EXAMPLES];
+} owners;
+
+static void count_owners(owners *o, const ana_group *g, const prof_heat *heat)
+{
+    for (uint32_t i = 0; i < heat->info.nrows && o->nsectors < EXAMPLES; i++) {
+        o->sectors[o->nsectors++] = ana_sector_of(&heat->rows[i], g->info);
+    }
+    for (uint32_t i = 0; i < heat->info.nrows; i++) {
+        for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++) {
+            o->words[heat->rows[i].owner >> (2 * k) & 3]++;
+        }
+    }
+    o->warps = heat->info.warps > o->warps ? heat->info.warps : o->warps;
+    o->maps++;
+}
+
+static wl_status add_owners(const ana_input *input, const ana_group *g, uint32_t heat_id, owners *o,
+                            wl_error *err)
+{
+    prof_heat heat;
+    wl_arena *scratch = wl_arena_new();
+    wl_status status = scratch
+                           ? prof_load_heat(input->db, heat_id, scratch, &heat, err)
+                           : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+    if (status == WL_OK) {
+        count_owners(o, g, &heat);
+    }
+    wl_arena_free(scratch);
+    return status;
+}
+
+/* Until a word that several warps touched is met: then neither pattern can hold. */
+static wl_status load_owners(const ana_input *input, const ana_group *g, owners *o, wl_error *err)
+{
+    wl_status status = WL_OK;
+    uint32_t last = 0; /* content of the map before: equal maps are counted once */
+    for (uint32_t i = 0; i < g->nheats && status == WL_OK && !o->words[OBS_OWNER_BLOCK]; i++) {
+        if (g->heats[i].content != last) {
+            status = add_owners(input, g, g->heats[i].id, o, err);
+        }
+        last = g->heats[i].content;
+    }
+    return status;
+}
+
+static bool is_conflict(const ana_input *input, const obs_insn *c)
+{
+    return (double)c->wavefronts >= input->thresholds->bank_ratio * (double)c->wavefronts_min &&
+           c->wavefronts > c->wavefronts_min;
+}
+
+/* Charges the instructions and collects what the words need. */
+static words_facts charge(const ana_input *input, ana_draft *d)
+{
+    words_facts f = {0};
+    uint64_t wavefronts = 0, fewest = 0;
+    double most = 0;
+    for (uint32_t i = 0; i < d->group->ninsns; i++) {
+        const obs_insn *c = &d->group->insns[i].c;
+        bool conflict = is_conflict(input, c);
+        double excess = d->pattern == ANA_BANK_CONFLICT
+                            ? conflict ? (double)(c->wavefronts - c->wavefronts_min) : 0
+                            : (double)c->wavefronts_min;
+        d->insn_excess[i] = excess;
+        d->excess += excess;
+        if (excess > 0) {
+            d->requests += c->requests;
+            wavefronts += c->wavefronts;
+            fewest += c->wavefronts_min;
+            f.loads |= c->op == OBS_LOAD;
+            f.stores |= c->op == OBS_STORE;
+            f.atomics |= c->op == OBS_ATOMIC || c->op == OBS_REDUCTION;
+        }
+        if (excess > most) {
+            most = excess;
+            d->example_launch = d->group->insns[i].launch;
+            f.bytes = c->bytes;
+            f.stride = c->strided * 2 > c->requests ? c->stride : 0;
+        }
+    }
+    d->launches = d->group->ntraffic;
+    f.sectors_per_request = d->requests ? (double)wavefronts / (double)d->requests : 0;
+    f.fewest_per_request = d->requests ? (double)fewest / (double)d->requests : 0;
+    return f;
+}
+
+static bool draft_conflict(const ana_input *input, const ana_group *g, ana_drafts *drafts)
+{
+    ana_draft *d = ana_draft_add(drafts, input, g, ANA_BANK_CONFLICT);
+    if (!d) {
+        return false;
+    }
+    words_facts f = charge(input, d);
+    if (d->excess <= 0) {
+        drafts->count--;
+        return true;
+    }
+    ana_add_evidence(d, "requests", "requests", (double)d->requests, "");
+    ana_add_evidence(d, "wavefronts_per_request", "wavefronts per request", f.sectors_per_request,
+                     "wavefronts");
+    ana_add_evidence(d, "fewest_per_request", "fewest possible per request", f.fewest_per_request,
+                     "wavefronts");
+    if (f.stride) {
+        ana_add_evidence(d, "stride", "bytes between lanes", (double)f.stride, "bytes");
+    }
+    return words_set(d, input, &f);
+}
+
+static bool draft_local(const ana_input *input, const ana_group *g, const owners *o,
+                        ana_drafts *drafts)
+{
+    bool warp = o->words[OBS_OWNER_WARP] > 0;
+    uint64_t words = o->words[OBS_OWNER_THREAD] + o->words[OBS_OWNER_WARP];
+    if (o->maps == 0 || words == 0 || o->words[OBS_OWNER_BLOCK]) {
+        return true;
+    }
+    ana_draft *d = ana_draft_add(drafts, input, g,
+                                 warp ? ANA_SHARED_WARP_LOCAL : ANA_SHARED_THREAD_LOCAL);
+    if (!d) {
+        return false;
+    }
+    words_facts f = charge(input, d);
+    if (d->excess <= 0) {
+        drafts->count--;
+        return true;
+    }
+    f.warps = o->warps;
+    ana_add_evidence(d, "words", "words touched in the sampled blocks", (double)words, "words");
+    ana_add_evidence(d, "thread_words", "words of one thread", (double)o->words[OBS_OWNER_THREAD],
+                     "words");
+    ana_add_evidence(d, "warp_words", "words of one warp", (double)o->words[OBS_OWNER_WARP],
+                     "words");
+    ana_add_evidence(d, "warps", "warps in the block", o->warps, "warps");
+    ana_add_evidence(d, "requests", "requests", (double)d->requests, "");
+    d->nsectors = o->nsectors;
+    memcpy(d->sectors, o->sectors, d->nsectors * sizeof *d->sectors);
+    return words_set(d, input, &f);
+}
+
+wl_status ana_detect_shared(const ana_input *input, const ana_group *group, ana_drafts *drafts,
+                            wl_error *err)
+{
+    owners o = {0};
+    if (group->space != OBS_SHARED) {
+        return WL_OK;
+    }
+    wl_status status = load_owners(input, group, &o, err);
+    if (status != WL_OK) {
+        return status;
+    }
+    bool good = draft_conflict(input, group, drafts) && draft_local(input, group, &o, drafts);
+    return good ? WL_OK : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+}

@@ -1,0 +1,23 @@
+/* Findings of the heat map in words: what was seen, with this case's numbers, and what to change. */
+#ifndef WL_ANALYSIS_HEATMAP_WORDS_H
+#define WL_ANALYSIS_HEATMAP_WORDS_H
+
+#include "analysis/input.h"
+
+/* Numbers that the sentences need, besides the draft's own. */
+typedef struct words_facts {
+    uint32_t warps;
+    double word_temperature, sector_temperature, words_used;
+    double sectors_per_request, fewest_per_request;
+    int64_t stride; /* bytes; 0: none */
+    uint64_t bytes; /* per lane */
+    bool loads, stores, atomics;
+    bool irregular; /* the requests gather */
+    bool broadcast; /* every request is one address */
+    uint64_t first; /* byte within the sector that misaligned requests start at; 0: unknown */
+} words_facts;
+
+/* Sets summary and advice; false when memory is exhausted. */
+bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts);
+
+#endif
