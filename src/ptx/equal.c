@@ -71,6 +71,7 @@ static bool same_operand(const void *x, const void *y)
         && a->reg == b->reg && a->sreg == b->sreg && a->sreg_index == b->sreg_index && a->label == b->label
         && a->has_sym == b->has_sym && (!a->has_sym || same_symbol(&a->sym, &b->sym)) && a->imm == b->imm
         && a->imm_unsigned == b->imm_unsigned && a->imm_hex == b->imm_hex
+        && a->zero_offset == b->zero_offset
         && SAME_ARRAY(a->items, a->count, b->items, b->count, same_operand);
 }
 

@@ -292,6 +292,7 @@ typedef struct ptx_operand {
     uint64_t imm;      /* sign-extended */
     bool imm_unsigned; /* written with U, or above INT64_MAX */
     bool imm_hex;
+    bool zero_offset; /* an address written with "+0", which ptxas does not take like one without */
     struct ptx_operand *items;
     uint32_t count;
     ptx_pos pos;

@@ -254,11 +254,11 @@ static ptx_value parse_ternary(ptx_parser *p)
     return v;
 }
 
-/* Made so that what the printer writes reads as the same: there is no signed way to write the smallest number. */
+/* The smallest number is written like nvcc does, with a sign, whichever way it was computed. */
 static ptx_value normal(ptx_value v)
 {
     if (v.kind == PTX_VALUE_INT && v.bits == 1ull << 63)
-        v.is_unsigned = true;
+        v.is_unsigned = false;
     if (v.kind == PTX_VALUE_F32)
         v.bits = (uint32_t)v.bits;
     return v;

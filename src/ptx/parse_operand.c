@@ -154,6 +154,7 @@ static void parse_offset(ptx_parser *p, ptx_operand *o)
         ptx_fail(p, "the offset of an address is an integer");
     o->imm = minus ? 0 - v.bits : v.bits;
     o->imm_hex = v.hex && !minus && v.bits != 0 && v.bits <= INT64_MAX;
+    o->zero_offset = v.bits == 0;
 }
 
 static bool is_external(const ptx_binding *b)
@@ -259,7 +260,7 @@ static void parse_base(ptx_parser *p, ptx_operand *o)
 static ptx_operand handle_of(const ptx_operand *address)
 {
     ptx_operand o = *address;
-    if (o.reg != PTX_NONE && o.imm == 0)
+    if (o.reg != PTX_NONE && o.imm == 0 && !o.zero_offset)
         o.kind = PTX_OPD_REG;
     else if (o.has_sym)
         o.kind = PTX_OPD_SYM;

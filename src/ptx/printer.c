@@ -155,7 +155,7 @@ static const char *symbol_name(const ptx_symbol *sym)
 
 static void print_offset(text *t, const ptx_operand *o)
 {
-    if (!o->imm)
+    if (!o->imm && !o->zero_offset)
         return;
     put_char(t, '+');
     if (o->imm_hex) {

@@ -1,0 +1,126 @@
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *read_text(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("cannot open %s", path);
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    rewind(file);
+    char *text = malloc((size_t)size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, (size_t)size, file), size);
+    text[size] = 0;
+    fclose(file);
+    *length = (size_t)size;
+    return text;
+}
+
+void write_text(const char *path, const char *text, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        fail_msg("cannot write %s", path);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+}
+
+ptx_module *parse_ok(const char *text, const char *name)
+{
+    ptx_module *module;
+    wl_error err;
+    if (ptx_parse(text, strlen(text), name, &module, &err) != WL_OK)
+        fail_msg("%s", err.text);
+    return module;
+}
+
+char *check_round_trip(const ptx_module *module, const char *name, size_t *length)
+{
+    char *printed, *again;
+    size_t n;
+    assert_int_equal(ptx_print(module, &printed, length), WL_OK);
+    ptx_module *second = parse_ok(printed, "printed");
+    if (!ptx_module_equal(module, second))
+        fail_msg("%s: what was printed parses to another module", name);
+    assert_int_equal(ptx_print(second, &again, &n), WL_OK);
+    assert_string_equal(printed, again);
+    free(again);
+    ptx_module_free(second);
+    return printed;
+}
+
+char *wrap_body(const char *body, const char *target)
+{
+    const char *split = strstr(body, "##");
+    int before = split ? (int)(split - body) : 0;
+    char *text;
+    if (asprintf(&text,
+            ".version 9.0\n.target %s\n.address_size 64\n%.*s\n"
+            ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n"
+            ".reg .pred %%p<9>; .reg .b16 %%rs<9>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .b64 %%rd<9>; "
+            ".reg .f64 %%fd<9>; .reg .u32 %%u<4>; .reg .s32 %%s<4>; .reg .b128 %%q<3>;\n"
+            ".shared .align 16 .b8 sm[1024];\n%s\nret;\n}\n",
+            target, before, body, split ? split + 2 : body)
+        < 0)
+        fail_msg("out of memory");
+    return text;
+}
+
+int run_quietly(const char *format, ...)
+{
+    char command[4096], full[5000], log[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    snprintf(log, sizeof log, "%s/log", scratch_dir());
+    snprintf(full, sizeof full, "( %s ) > %s 2>&1", command, log);
+    return system(full);
+}
+
+const char *cuda_tool(const char *name)
+{
+    static char path[4096];
+    if (!*WL_CUDA_HOME)
+        return NULL;
+    snprintf(path, sizeof path, "%s/bin/%s", WL_CUDA_HOME, name);
+    return access(path, X_OK) == 0 ? path : NULL;
+}
+
+static char scratch[256];
+
+static void remove_scratch(void)
+{
+    char command[300];
+    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
+    if (system(command) != 0)
+        fprintf(stderr, "cannot remove %s\n", scratch);
+}
+
+const char *scratch_dir(void)
+{
+    if (*scratch)
+        return scratch;
+    const char *tmp = getenv("TMPDIR");
+    snprintf(scratch, sizeof scratch, "%s/wl-ptx-XXXXXX", tmp && strlen(tmp) < 200 ? tmp : "/tmp");
+    if (!mkdtemp(scratch))
+        fail_msg("cannot make %s", scratch);
+    atexit(remove_scratch);
+    return scratch;
+}
+
+bool is_debug(const ptx_module *module)
+{
+    return strstr(module->target, "debug") != NULL;
+}
+
+void target_of(const ptx_module *module, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%.*s", (int)strcspn(module->target, ","), module->target);
+}

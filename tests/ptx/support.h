@@ -1,0 +1,36 @@
+/* What the tests of the PTX front end share. Failures end the test (cmocka). */
+#ifndef WL_TESTS_PTX_SUPPORT_H
+#define WL_TESTS_PTX_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+
+/* The file's text, NUL-terminated and malloc'ed. */
+char *read_text(const char *path, size_t *length);
+void write_text(const char *path, const char *text, size_t length);
+
+ptx_module *parse_ok(const char *text, const char *name);
+/* Prints, parses again, compares; prints again and compares the texts. Returns the printed text, malloc'ed. */
+char *check_round_trip(const ptx_module *module, const char *name, size_t *length);
+
+/* A kernel k(p, n) with registers of every type around `body`; "declarations ## body" puts something before it. The
+ * registers: %p, %rs (.b16), %r (.b32), %f, %rd (.b64), %fd, %u, %s, %q (.b128), <9> each; sm is 1 KiB of shared memory. */
+char *wrap_body(const char *body, const char *target);
+
+/* Runs a shell command, its output in a file that is shown when the command fails. The exit status. */
+int run_quietly(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Path of a tool of the CUDA toolkit, or NULL where there is none. */
+const char *cuda_tool(const char *name);
+/* Of the form TMPDIR/wl-ptx-XXXXXX, made on first use and removed at exit. */
+const char *scratch_dir(void);
+/* The target of PTX, "sm_90a", and whether it is "debug". */
+bool is_debug(const ptx_module *module);
+void target_of(const ptx_module *module, char *buffer, size_t size);
+
+#endif
