@@ -1,14 +1,7 @@
 // Pictures of the report for the documentation: node test/screenshots.mjs [--report FILE] [--out FOLDER]
-import {
-  findBrowser,
-  join,
-  mkdirSync,
-  open,
-  report,
-  scratch,
-  viewer,
-  withBrowser,
-} from "./tools.mjs";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { findBrowser, launch, open, report, scratch, viewer } from "./tools.mjs";
 
 const option = (name) => {
   const at = process.argv.indexOf(name);
@@ -32,17 +25,17 @@ const out = option("--out") ?? join(viewer, "../docs/images");
 mkdirSync(out, { recursive: true });
 const path = option("--report") ?? (await report(folder, "fixture"));
 for (const colorScheme of ["light", "dark"]) {
-  await withBrowser(browser, folder, { colorScheme, deviceScaleFactor: 1 }, async (context) => {
-    for (const view of VIEWS) {
-      const { page } = await open(context, path, view.hash);
-      await page.waitForSelector(".coverage");
-      if (view.name === "object" && (await page.$(".heatbox canvas"))) {
-        await page.click(".heatbox canvas", { position: { x: 200, y: 60 }, force: true });
-      }
-      const file = join(out, `${view.name}-${colorScheme}.png`);
-      await page.screenshot({ path: file, fullPage: option("--full") !== undefined });
-      console.log(file);
-      await page.close();
+  const context = await launch(browser, folder, { colorScheme });
+  for (const view of VIEWS) {
+    const { page } = await open(context, path, view.hash);
+    await page.waitForSelector(".coverage");
+    if (view.name === "object" && (await page.$(".heatbox canvas"))) {
+      await page.click(".heatbox canvas", { position: { x: 200, y: 60 }, force: true });
     }
-  });
+    const file = join(out, `${view.name}-${colorScheme}.png`);
+    await page.screenshot({ path: file, fullPage: option("--full") !== undefined });
+    console.log(file);
+    await page.close();
+  }
+  await context.close();
 }

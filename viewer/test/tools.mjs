@@ -1,9 +1,9 @@
 // What the tests share: TypeScript made runnable, the page with a payload, a browser.
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import Ajv from "ajv";
 import { build } from "esbuild";
 import { PAYLOAD_MARK, page } from "../build.mjs";
 
@@ -73,23 +73,21 @@ const ARGS = [
   "--disable-sync",
 ];
 
-/** Opens a browser with a fresh profile; `use` gets its context. */
-export async function withBrowser(executable, folder, options, use) {
+/** A browser's context with a fresh profile. */
+export async function launch(executable, folder, options = {}) {
   const { chromium } = await import("playwright-core");
   const profile = mkdtempSync(join(folder, "profile-"));
-  const context = await chromium.launchPersistentContext(profile, {
+  return chromium.launchPersistentContext(profile, {
     executablePath: executable,
     headless: true,
     args: ARGS,
     viewport: { width: 1280, height: 900 },
     ...options,
   });
-  try {
-    return await use(context);
-  } finally {
-    await context.close();
-  }
 }
+
+/** A function that checks values against a JSON schema. */
+export const compileSchema = (schema) => new Ajv({ allErrors: true }).compile(schema);
 
 /** Opens a file and notes everything that must not happen. */
 export async function open(context, path, hash = "") {
@@ -111,10 +109,3 @@ export async function open(context, path, hash = "") {
   await page.goto(`${pathToFileURL(path).href}${hash}`);
   return { page, problems };
 }
-
-export function run(command, args) {
-  const result = spawnSync(command, args, { stdio: "inherit", cwd: viewer });
-  return result.status ?? 1;
-}
-
-export { existsSync, join, mkdirSync };

@@ -49,27 +49,21 @@ const UNIT_HELP = {
 function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
   const most = Math.max(1, ...rows.map(lineExcess));
   const text = (r: LineRow) => sourceLine(m, r.file, r.line)?.trim() ?? "";
+  const where = (r: LineRow) => place(m, r.file, r.line) || `pc ${r.pc}`;
   return [
     {
       key: "line",
       label: "line",
       text: true,
-      value: (r) => place(m, r.file, r.line) || `pc ${r.pc}`,
-      cell: (r) => <span class="place">{place(m, r.file, r.line) || `pc ${r.pc}`}</span>,
-    },
-    {
-      key: "source",
-      label: "source",
-      text: true,
-      value: text,
-      cell: (r) => <Code text={text(r) || (r.instructions[0]?.text ?? "")} />,
-    },
-    {
-      key: "access",
-      label: "access",
-      text: true,
-      value: (r) => `${r.op} ${r.space}`,
-      cell: (r) => <span class="nowrap">{`${r.op} ${r.space}`}</span>,
+      value: (r) => where(r),
+      cell: (r) => (
+        <>
+          <span class="place">{where(r)}</span> <span class="muted">{`${r.op} ${r.space}`}</span>
+          <span class="source">
+            <Code text={text(r) || (r.instructions[0]?.text ?? "")} />
+          </span>
+        </>
+      ),
     },
     {
       key: "requests",
@@ -77,13 +71,6 @@ function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
       help: "Executions of memory instructions by warps with at least one active lane",
       value: (r) => r.requests,
       cell: (r) => exact(r.requests),
-    },
-    {
-      key: "lanes",
-      label: "lanes",
-      help: "Active lanes a request, of 32",
-      value: (r) => each(r.lanes, r.requests),
-      cell: (r) => each(r.lanes, r.requests).toFixed(1),
     },
     ...UNITS.filter((unit) => rows.some((r) => lineUnit(r) === unit)).map(
       (unit): ColumnOf<LineRow> => ({
@@ -143,10 +130,14 @@ function Instructions({ m, row }: { m: Model; row: LineRow }) {
           <th class="num">pc</th>
           <th class="text">instruction</th>
           <th class="text">object</th>
-          <th class="num">bytes a lane</th>
+          <th class="num" title="bytes a lane">
+            bytes
+          </th>
+          <th class="num">lanes</th>
           <th class="num">requests</th>
-          <th class="num">sectors</th>
-          <th class="num">wavefronts</th>
+          <th class="num" title="sectors; wavefronts for shared memory">
+            traffic
+          </th>
           <th class="text">addresses</th>
         </tr>
       </thead>
@@ -161,9 +152,9 @@ function Instructions({ m, row }: { m: Model; row: LineRow }) {
               <ObjectName m={m} id={i.object} />
             </td>
             <td class="num">{i.bytes}</td>
+            <td class="num">{each(i.active_lanes, i.requests).toFixed(1)}</td>
             <td class="num">{exact(i.requests)}</td>
-            <td class="num">{i.space === "shared" ? "" : exact(i.sectors)}</td>
-            <td class="num">{i.space === "shared" ? exact(i.wavefronts) : ""}</td>
+            <td class="num">{exact(i.space === "shared" ? i.wavefronts : i.sectors)}</td>
             <td class="text">{shapeText(i)}</td>
           </tr>
         ))}

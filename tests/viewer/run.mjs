@@ -1,0 +1,14 @@
+// Runs one of the suites: node run.mjs unit|schema|browser. Status 77: skipped.
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findBrowser } from "../../viewer/test/tools.mjs";
+
+const suite = process.argv[2];
+if (suite === "browser" && !findBrowser()) {
+  console.log("skipped: no Chromium here (WARPLENS_BROWSER may name one)");
+  process.exit(77);
+}
+const file = join(dirname(fileURLToPath(import.meta.url)), `${suite}.test.mjs`);
+const result = spawnSync(process.execPath, ["--test", file], { stdio: "inherit" });
+process.exit(result.status ?? 1);

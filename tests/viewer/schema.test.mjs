@@ -1,0 +1,51 @@
+// What the C side writes, and the fixture, against the documented schemas.
+// WARPLENS_SAMPLE names a folder with sample.json and sample.payload (tests/report/write_sample.c).
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { compileSchema, fixtureFolder, load, scratch, viewer } from "../../viewer/test/tools.mjs";
+
+const folder = scratch();
+const { fixture } = await load("test/fixture/index.ts", folder);
+const decode = await load("src/data/decode.ts", folder);
+const heat = await load("src/data/heat.ts", folder);
+const sample = process.env.WARPLENS_SAMPLE;
+const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
+const payloadSchema = compileSchema(readJson(join(viewer, "src/data/payload.schema.json")));
+const outputSchema = compileSchema(readJson(join(viewer, "../docs/warplens-1.schema.json")));
+
+function assertValid(check, value) {
+  assert.ok(check(value), JSON.stringify(check.errors?.slice(0, 3)));
+}
+
+test("the fixture keeps to the payload's schema", () => {
+  assertValid(payloadSchema, fixture(fixtureFolder).payload);
+});
+
+test("the schema is strict", () => {
+  const { payload } = fixture(fixtureFolder);
+  assert.ok(!payloadSchema({ ...payload, more: 1 }));
+  assert.ok(!payloadSchema({ ...payload, maps: [{}] }));
+});
+
+test("what rep_payload writes keeps to the schema and decodes", { skip: !sample }, () => {
+  const bytes = readFileSync(join(sample, "sample.payload"));
+  const report = decode.unpack(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  assertValid(payloadSchema, report.payload);
+  const table = heat.heatTable(report, report.payload.maps[0]);
+  assert.equal(table.map.rows, 32);
+  assert.deepEqual([...table.first.subarray(0, 3)], [0, 64, 128]);
+  assert.equal(heat.popcount(table.history[31]), 8);
+  assert.equal(heat.wordHistory(table, 31, 7), 1 << 7);
+});
+
+test("what rep_json writes keeps to warplens/1", { skip: !sample }, () => {
+  const output = readJson(join(sample, "sample.json"));
+  assertValid(outputSchema, output);
+  assert.ok(!outputSchema({ ...output, schema: "warplens/2" }));
+  assert.ok(!outputSchema({ ...output, extra: 1 }));
+  const finding = { ...output.findings[0] };
+  delete finding.excess_wavefronts;
+  assert.ok(!outputSchema({ ...output, findings: [finding] }));
+});
