@@ -41,6 +41,7 @@ export const route = computed(() => parseRoute(hash.value) ?? home.value);
 
 export function go(to: string): void {
   location.hash = to;
+  hash.value = location.hash; // the event comes later, and the next key may not wait for it
 }
 
 /** Changes the address without a new step in the history. */
