@@ -38,15 +38,14 @@ static void newline(ptx_parser *p, const char *behind)
 /* Behind a comment that starts at `at`. */
 static const char *skip_comment(ptx_parser *p, const char *at)
 {
-    const char *start = at;
+    ptx_pos start = {p->line, (uint32_t)(at - p->line_start) + 1};
     for (at += 2; at < p->end; at++) {
         if (*at == '\n')
             newline(p, at + 1);
         else if (at[0] == '*' && at[1] == '/')
             return at + 2;
     }
-    set_place(p, start);
-    ptx_fail(p, "this comment is not closed");
+    ptx_fail_at(p, start, WL_TRUNCATED, NULL, "this comment is not closed");
     return p->end;
 }
 

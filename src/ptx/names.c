@@ -187,8 +187,6 @@ void ptx_defer(ptx_parser *p, ptx_pending pending)
 static void fail_unknown(ptx_parser *p, const ptx_pending *u)
 {
     const char *hint = u->label ? "the label must stand in the same function, in this scope or around it" : NULL;
-    if (u->name->text[0] == '%')
-        hint = "a register is declared with .reg before its first use";
     ptx_fail_at(p, u->pos, WL_PARSE, hint, "unknown name '%.60s'", u->name->text);
 }
 

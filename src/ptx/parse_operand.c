@@ -46,14 +46,19 @@ static void push_operand(ptx_parser *p, ptx_operand o)
     (void)ptx_push(p, &p->operands, o);
 }
 
+static void enter_brackets(ptx_parser *p)
+{
+    if (p->nesting++ >= PTX_MAX_NESTING)
+        ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "brackets are nested more than %d deep", PTX_MAX_NESTING);
+    ptx_next(p);
+}
+
 /* {a, b} or (a, b), from the opening bracket on; (...) may be empty. */
 static ptx_operand parse_list(ptx_parser *p, ptx_op op, ptx_operand_kind kind, char close)
 {
     ptx_operand o = new_operand(p, kind);
     size_t base = p->operands.count;
-    ptx_next(p);
-    if (p->nesting++ >= PTX_MAX_NESTING)
-        ptx_fail(p, "brackets are nested too deep");
+    enter_brackets(p);
     if (!(kind == PTX_OPD_LIST && ptx_is(p, ')')))
         do
             push_operand(p, parse_operand(p, op));
@@ -201,6 +206,17 @@ static ptx_operand forward_operand(ptx_parser *p, ptx_name *name)
     return o;
 }
 
+/* Registers are declared before they are used, so what looks like one and is not known will never be. */
+static ptx_operand unknown_register(ptx_parser *p, const ptx_name *name)
+{
+    char hint[80] = "a register is declared with .reg before its first use";
+    const char *near = ptx_nearest(PTX_VOC_SREGS, name->text + 1, name->length - 1);
+    if (near)
+        snprintf(hint, sizeof hint, "did you mean '%%%s'?", near);
+    ptx_fail_hint(p, hint, "unknown register '%.60s'", name->text);
+    return new_operand(p, PTX_OPD_SINK);
+}
+
 static ptx_operand name_operand(ptx_parser *p, ptx_op op)
 {
     ptx_binding b;
@@ -224,7 +240,7 @@ static ptx_operand name_operand(ptx_parser *p, ptx_op op)
         ptx_next(p);
         return o;
     }
-    return forward_operand(p, name);
+    return name->text[0] == '%' ? unknown_register(p, name) : forward_operand(p, name);
 }
 
 /* --- Addresses --- */
@@ -246,6 +262,8 @@ static void parse_base(ptx_parser *p, ptx_operand *o)
     bool bound = ptx_lookup(name, &b);
     if (bound && b.kind == PTX_BIND_REG)
         o->reg = b.index;
+    else if (!bound && !name->sreg && name->text[0] == '%')
+        (void)unknown_register(p, name);
     else if ((bound && b.kind == PTX_BIND_LABEL) || (!bound && name->sreg))
         fail_base(p, name);
     else
@@ -271,7 +289,7 @@ static ptx_operand handle_of(const ptx_operand *address)
 static ptx_operand parse_address(ptx_parser *p, ptx_op op)
 {
     ptx_operand o = new_operand(p, PTX_OPD_ADDR);
-    ptx_next(p);
+    enter_brackets(p);
     if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
         parse_base(p, &o);
     } else {
@@ -288,6 +306,7 @@ static ptx_operand parse_address(ptx_parser *p, ptx_op op)
         o = (ptx_operand){.kind = PTX_OPD_TEX, .reg = PTX_NONE, .label = PTX_NONE, .pos = o.pos};
         o.items = pop_operands(p, base, &o.count);
     }
+    p->nesting--;
     ptx_expect(p, ']', "at the end of the address");
     return o;
 }

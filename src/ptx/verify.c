@@ -174,6 +174,47 @@ static bool assign(const ptx_role *roles, unsigned nroles, const ptx_operand *op
     return roles->optional && assign(roles + 1, nroles - 1, operands, noperands, out);
 }
 
+static const char *letter_text(char letter)
+{
+    switch (letter) {
+    case 'd': return "a register";
+    case 'o': return "a register or '_'";
+    case 'q':
+    case 'p': return "a predicate";
+    case 's': return "a register or a number";
+    case 'm': return "a register, a number, a special register or a symbol";
+    case 'i': return "a number";
+    case 'a': return "an address in brackets";
+    case 't': return "a handle and coordinates in brackets";
+    case 'l': return "a label";
+    case 'f': return "a function";
+    case 'L': return "a list in parentheses";
+    case 'v': return "a register, a number or a vector";
+    case 'w': return "a register or a vector";
+    default: return "something else";
+    }
+}
+
+/* No assignment of roles fits: says what is wrong where that is plain. */
+static bool complain_operands(verifier *v, const ptx_form_info *form)
+{
+    const ptx_role *roles = ptx_roles_of(form);
+    const char *op = ptx_op_get(v->insn->op)->text;
+    unsigned given = v->insn->noperands, least = 0, most = form->nroles;
+    for (unsigned i = 0; i < most; i++)
+        least += !roles[i].optional;
+    if (given < least || given > most)
+        return complain(v, v->insn->pos, "'%s' takes %s%u operands here, not %u", op,
+            least == most ? "" : given < least ? "at least " : "at most ", given < least ? least : most, given);
+    for (unsigned i = 0; i < given && !roles[i].optional; i++) {
+        const ptx_operand *o = &v->insn->operands[i];
+        if (!role_takes(&roles[i], o))
+            return complain(v, o->pos, "operand %u of '%s' must be %s%s", i + 1, op, letter_text(roles[i].letter),
+                roles[i].pair && !roles[i].pair_optional ? " and a predicate behind '|'" : "");
+    }
+    return complain(v, v->insn->pos, "the operands of '%s' do not fit together", op);
+}
+
 /* --- Operands: types --- */
 
 static bool check_reg(verifier *v, const ptx_role *role, const ptx_operand *o, ptx_type type)
@@ -318,8 +359,7 @@ static bool check_insn(verifier *v)
     const ptx_role *given[PTX_MAX_ROLES];
     if (insn->noperands > PTX_MAX_ROLES
         || !assign(ptx_roles_of(form), form->nroles, insn->operands, insn->noperands, given))
-        return complain(v, insn->pos, "the operands of '%s' do not fit; expected: %s", ptx_op_get(insn->op)->text,
-            *form->form.operands ? form->form.operands : "none");
+        return complain_operands(v, form);
     for (uint32_t i = 0; i < insn->noperands; i++)
         if (!check_operand(v, given[i], &insn->operands[i], role_type(v, given[i])))
             return false;
