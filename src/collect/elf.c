@@ -2,22 +2,52 @@
 
 #include "base/vec.h"
 
+#include <elf.h>
 #include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+/* Read by hand: this also runs inside applications, and libelf cannot be linked into a shared library from its archive. Only
+ * 64-bit files are looked into; every offset is checked against the file's size. */
 typedef struct reader {
-    Elf *elf;
-    Elf_Scn *symbols;
+    const uint8_t *data;
+    size_t size;
+    const Elf64_Shdr *sections; /* nsections of them, within the file; NULL without */
+    size_t nsections, names;
+    const Elf64_Shdr *symbols;
     collect_elf *out;
     wl_vec(collect_elf_function) functions;
     wl_vec(uint64_t) starts; /* of every function, to know how long one can be */
     bool has_v2_properties, has_texture_references;
-    wl_error *err;
 } reader;
+
+/* `count` items of `size` bytes at an offset of the file; NULL where they are not all there or not aligned. */
+static const void *at(const reader *r, uint64_t offset, uint64_t count, uint64_t size)
+{
+    if (offset > r->size || (count && size > (r->size - offset) / count) || offset % 4)
+        return NULL;
+    return r->data + offset;
+}
+
+static const uint8_t *content(const reader *r, const Elf64_Shdr *section)
+{
+    bool there = section->sh_type != SHT_NOBITS && section->sh_offset <= r->size &&
+                 section->sh_size <= r->size - section->sh_offset;
+    return there ? r->data + section->sh_offset : NULL;
+}
+
+/* A string of a string table; "" where there is none that ends within it. */
+static const char *string(const reader *r, size_t table, uint64_t offset)
+{
+    if (table >= r->nsections || offset >= r->sections[table].sh_size)
+        return "";
+    const uint8_t *strings = content(r, &r->sections[table]);
+    uint64_t rest = r->sections[table].sh_size - offset;
+    return strings && memchr(strings + offset, 0, rest) ? (const char *)strings + offset : "";
+}
 
 static bool begins(const char *text, const char *with)
 {
@@ -31,13 +61,13 @@ static bool is_runtime_name(const char *name)
     return begins(name, "cuda") || begins(name, "__cuda");
 }
 
-static wl_status add_symbol(reader *r, const GElf_Sym *sym, const char *name)
+static wl_status add_symbol(reader *r, const Elf64_Sym *sym, const char *name)
 {
-    if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
+    if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
         return WL_OK;
     if (!wl_push(&r->starts, sym->st_value))
         return WL_NOMEM;
-    if (!name || !is_runtime_name(name))
+    if (!is_runtime_name(name))
         return WL_OK;
     r->has_v2_properties |= strcmp(name, "cudaGetDeviceProperties_v2") == 0;
     r->has_texture_references |= strcmp(name, "cudaBindTexture") == 0;
@@ -49,71 +79,55 @@ static wl_status add_symbol(reader *r, const GElf_Sym *sym, const char *name)
     return WL_OK;
 }
 
-static wl_status read_symbols(reader *r, Elf_Scn *scn, const GElf_Shdr *header)
+/* Symbol tables can be large, so only those of files that have something of CUDA are read. */
+static wl_status read_symbols(reader *r, bool texts)
 {
-    for (Elf_Data *data = NULL; (data = elf_getdata(scn, data));) {
-        size_t count = header->sh_entsize ? data->d_size / header->sh_entsize : 0;
-        for (size_t i = 0; i < count; i++) {
-            GElf_Sym sym;
-            if (!gelf_getsym(data, (int)i, &sym))
-                return wl_fail(r->err, WL_PARSE, "its symbol table is damaged");
-            wl_status status = add_symbol(r, &sym,
-                                          elf_strptr(r->elf, header->sh_link, sym.st_name));
-            if (status != WL_OK)
-                return status;
-        }
-    }
-    return WL_OK;
+    const Elf64_Shdr *table = r->symbols;
+    if (!table || !(texts || r->out->has_device_code))
+        return WL_OK;
+    size_t count = table->sh_size / sizeof(Elf64_Sym);
+    const Elf64_Sym *symbols = at(r, table->sh_offset, count, sizeof *symbols);
+    wl_status status = WL_OK;
+    for (size_t i = 0; symbols && i < count && status == WL_OK; i++)
+        status = add_symbol(r, &symbols[i], string(r, table->sh_link, symbols[i].st_name));
+    return status;
 }
 
-static void read_dynamic(reader *r, Elf_Scn *scn, const GElf_Shdr *header)
+static void read_dynamic(reader *r, const Elf64_Shdr *section)
 {
-    Elf_Data *data = elf_getdata(scn, NULL);
-    size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
-    for (size_t i = 0; i < count; i++) {
-        GElf_Dyn dyn;
-        if (!gelf_getdyn(data, (int)i, &dyn) || dyn.d_tag != DT_NEEDED)
+    size_t count = section->sh_size / sizeof(Elf64_Dyn);
+    const Elf64_Dyn *dynamic = at(r, section->sh_offset, count, sizeof *dynamic);
+    for (size_t i = 0; dynamic && i < count; i++) {
+        if (dynamic[i].d_tag != DT_NEEDED)
             continue;
-        const char *name = elf_strptr(r->elf, header->sh_link, dyn.d_un.d_val);
-        r->out->needs_runtime |= name && begins(name, "libcudart.so");
-        r->out->needs_driver |= name && begins(name, "libcuda.so");
+        const char *name = string(r, section->sh_link, dynamic[i].d_un.d_val);
+        r->out->needs_runtime |= begins(name, "libcudart.so");
+        r->out->needs_driver |= begins(name, "libcuda.so");
     }
 }
 
 /* The static runtime names its functions to tools and opens the driver by its file name; nothing else has both. */
-static bool has_runtime_texts(Elf_Scn *scn)
+static bool has_runtime_texts(const reader *r, const Elf64_Shdr *section)
 {
-    Elf_Data *data = elf_rawdata(scn, NULL);
     static const char function[] = "cudaMallocFromPoolAsync", old[] = "cudaStreamBeginCapture",
                       driver[] = "libcuda.so.1";
-    return data && data->d_buf && memmem(data->d_buf, data->d_size, driver, sizeof driver) &&
-           (memmem(data->d_buf, data->d_size, function, sizeof function) ||
-            memmem(data->d_buf, data->d_size, old, sizeof old));
+    const uint8_t *data = content(r, section);
+    size_t size = section->sh_size;
+    return data && memmem(data, size, driver, sizeof driver) &&
+           (memmem(data, size, function, sizeof function) || memmem(data, size, old, sizeof old));
 }
 
-static void read_section(reader *r, Elf_Scn *scn, size_t names, bool *texts)
+static void read_section(reader *r, const Elf64_Shdr *section, bool *texts)
 {
-    GElf_Shdr header;
-    if (!gelf_getshdr(scn, &header))
-        return;
-    const char *name = elf_strptr(r->elf, names, header.sh_name);
-    if (name && (strcmp(name, ".nv_fatbin") == 0 || strcmp(name, ".nvFatBinSegment") == 0))
+    const char *name = string(r, r->names, section->sh_name);
+    if (strcmp(name, ".nv_fatbin") == 0 || strcmp(name, ".nvFatBinSegment") == 0)
         r->out->has_device_code = true;
-    if (name && strcmp(name, ".rodata") == 0)
-        *texts = has_runtime_texts(scn);
-    if (header.sh_type == SHT_DYNAMIC)
-        read_dynamic(r, scn, &header);
-    if (header.sh_type == SHT_SYMTAB)
-        r->symbols = scn;
-}
-
-/* Symbol tables can be large, so only those of files that have something of CUDA are read. */
-static wl_status read_symbol_table(reader *r, bool texts)
-{
-    GElf_Shdr header;
-    if (!r->symbols || !(texts || r->out->has_device_code) || !gelf_getshdr(r->symbols, &header))
-        return WL_OK;
-    return read_symbols(r, r->symbols, &header);
+    if (strcmp(name, ".rodata") == 0)
+        *texts = has_runtime_texts(r, section);
+    if (section->sh_type == SHT_DYNAMIC)
+        read_dynamic(r, section);
+    if (section->sh_type == SHT_SYMTAB)
+        r->symbols = section;
 }
 
 static int by_address(const void *a, const void *b)
@@ -164,48 +178,69 @@ static void conclude(reader *r, bool texts)
     wl_vec_free(&r->starts);
 }
 
+static void read_segments(reader *r, const Elf64_Ehdr *header)
+{
+    const Elf64_Phdr *p = at(r, header->e_phoff, header->e_phnum, sizeof *p);
+    for (size_t i = 0; p && i < header->e_phnum; i++)
+        r->out->has_interpreter |= p[i].p_type == PT_INTERP;
+}
+
+static void find_sections(reader *r, const Elf64_Ehdr *header)
+{
+    const Elf64_Shdr *first = at(r, header->e_shoff, 1, sizeof *first);
+    if (!header->e_shoff || !first || header->e_shentsize != sizeof *first)
+        return;
+    r->nsections = header->e_shnum ? header->e_shnum : first->sh_size; /* many: kept there */
+    r->names = header->e_shstrndx == SHN_XINDEX ? first->sh_link : header->e_shstrndx;
+    r->sections = at(r, header->e_shoff, r->nsections, sizeof *first);
+    if (!r->sections)
+        r->nsections = 0;
+}
+
 static wl_status read_elf(reader *r)
 {
-    GElf_Ehdr header;
-    size_t names, nphdrs = 0;
+    const Elf64_Ehdr *header = at(r, 0, 1, sizeof *header);
     bool texts = false;
-    if (!gelf_getehdr(r->elf, &header))
-        return wl_fail(r->err, WL_PARSE, "its ELF header is damaged");
+    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+        return WL_OK;
     r->out->is_elf = true;
-    r->out->is_64bit = header.e_ident[EI_CLASS] == ELFCLASS64;
-    r->out->is_x86 = header.e_machine == EM_X86_64;
-    elf_getphdrnum(r->elf, &nphdrs);
-    for (size_t i = 0; i < nphdrs; i++) {
-        GElf_Phdr p;
-        r->out->has_interpreter |= gelf_getphdr(r->elf, (int)i, &p) && p.p_type == PT_INTERP;
-    }
-    if (elf_getshdrstrndx(r->elf, &names) != 0)
-        return WL_OK; /* no sections: nothing more to learn */
-    for (Elf_Scn *scn = NULL; (scn = elf_nextscn(r->elf, scn));)
-        read_section(r, scn, names, &texts);
-    wl_status status = read_symbol_table(r, texts);
+    r->out->is_64bit = header->e_ident[EI_CLASS] == ELFCLASS64;
+    r->out->is_x86 = header->e_machine == EM_X86_64;
+    if (!r->out->is_64bit || header->e_ident[EI_DATA] != ELFDATA2LSB)
+        return WL_OK;
+    read_segments(r, header);
+    find_sections(r, header);
+    for (size_t i = 0; i < r->nsections; i++)
+        read_section(r, &r->sections[i], &texts);
+    wl_status status = read_symbols(r, texts);
     conclude(r, texts);
     return status;
 }
 
 wl_status collect_elf_read(const char *path, collect_elf *out, wl_error *err)
 {
+    struct stat st;
     *out = (collect_elf){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return wl_fail_errno(err, "cannot open %s", path);
-    elf_version(EV_CURRENT);
-    reader r = {.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL), .out = out, .err = err};
-    wl_status status = WL_OK;
-    if (!r.elf)
-        status = wl_fail(err, WL_IO, "cannot read %s: %s", path, elf_errmsg(-1));
-    else if (elf_kind(r.elf) == ELF_K_ELF)
-        status = read_elf(&r);
-    elf_end(r.elf);
+    reader r = {.out = out};
+    void *data = MAP_FAILED;
+    if (fstat(fd, &st) == 0 && st.st_size > 0) {
+        r.size = (size_t)st.st_size;
+        data = mmap(NULL, r.size, PROT_READ, MAP_PRIVATE, fd, 0);
+    }
     close(fd);
-    if (status != WL_OK)
+    if (data == MAP_FAILED)
+        return st.st_size ? wl_fail_errno(err, "cannot read %s", path) : WL_OK;
+    r.data = data;
+    wl_status status = read_elf(&r);
+    munmap(data, r.size);
+    if (status != WL_OK) {
         collect_elf_clear(out);
-    return status;
+        return wl_fail(err, status, "cannot read %s: out of memory", path);
+    }
+    return WL_OK;
 }
 
 void collect_elf_clear(collect_elf *elf)

@@ -218,7 +218,6 @@ typedef struct collect_state {
     uint32_t next_call, next_object, next_module, next_launch, next_thread;
     uint64_t next_stream, next_context, next_capture;
     uint64_t matched; /* launches whose kernel passes the name filters */
-    uint64_t records;
     pid_t pid;
 } collect_state;
 

@@ -337,7 +337,7 @@ WL_RUNTIME(int, cudaGraphAddMemAllocNode,
 static int symbol_address(const void *symbol, size_t offset, void **address)
 {
     RT_QUIET("cudaGraphAddMemcpyNodeToSymbol");
-    uint64_t base;
+    uint64_t base = 0;
     size_t size;
     result = rt_symbol(call.context, symbol, &base, &size);
     *address = (void *)(base + offset);
@@ -348,7 +348,7 @@ WL_RUNTIME(int, cudaGraphAddMemcpyNodeToSymbol,
            (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
             const void *symbol, const void *from, size_t bytes, size_t offset, int kind))
 {
-    void *to;
+    void *to = NULL;
     int result = symbol_address(symbol, offset, &to);
     if (result)
         return result;
@@ -360,7 +360,7 @@ WL_RUNTIME(int, cudaGraphAddMemcpyNodeFromSymbol,
            (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
             void *to, const void *symbol, size_t bytes, size_t offset, int kind))
 {
-    void *from;
+    void *from = NULL;
     int result = symbol_address(symbol, offset, &from);
     if (result)
         return result;
@@ -402,6 +402,7 @@ WL_RUNTIME_FOR(13, 13, int, cudaGraphAddNode,
 
 static int get_params(const char *api, cudaGraphNode_t handle, int type, params *out)
 {
+    memset(out, 0, sizeof *out);
     RT_QUIET(api);
     collect_node *node = node_of(handle);
     if (!node || (int)node->type != type)
@@ -524,7 +525,7 @@ WL_RUNTIME(int, cudaGraphExecNodeSetParams, (cudaGraphExec_t exec, cudaGraphNode
 WL_RUNTIME(int, cudaGraphMemAllocNodeGetParams,
            (cudaGraphNode_t node, struct cudaMemAllocNodeParams *out))
 {
-    params p;
+    params p = {.type = cudaGraphNodeTypeEmpty};
     NOT_NULL(out);
     int result = get_params("cudaGraphMemAllocNodeGetParams", node, cudaGraphNodeTypeMemAlloc, &p);
     if (result == cudaSuccess)
@@ -534,7 +535,7 @@ WL_RUNTIME(int, cudaGraphMemAllocNodeGetParams,
 
 WL_RUNTIME(int, cudaGraphMemFreeNodeGetParams, (cudaGraphNode_t node, void *out))
 {
-    params p;
+    params p = {.type = cudaGraphNodeTypeEmpty};
     NOT_NULL(out);
     int result = get_params("cudaGraphMemFreeNodeGetParams", node, cudaGraphNodeTypeMemFree, &p);
     if (result == cudaSuccess)

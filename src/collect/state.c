@@ -153,16 +153,21 @@ static void open_capture(void)
     write_process();
 }
 
+/* A record that is too large or finds no memory is lost alone; other failures end the recording. */
 void collect_recorded(wl_status status)
 {
-    if (status == WL_OK) {
-        collect_g.records++;
+    static bool said_lost;
+    wl_error err = {0};
+    if (status == WL_OK)
         return;
+    if (cap_state(collect_g.writer, &err) != WL_OK) {
+        if (collect_g.observe)
+            wl_log(WL_LOG_ERROR, "Recording ends here: %s", err.text);
+        collect_g.observe = false;
+    } else if (!said_lost) {
+        said_lost = true;
+        wl_log(WL_LOG_ERROR, "Something could not be recorded (%s).", wl_status_text(status));
     }
-    if (collect_g.observe)
-        wl_log(WL_LOG_ERROR, "Recording ends here: the capture could not be written (%s).",
-               wl_status_text(status));
-    collect_g.observe = false;
 }
 
 void collect_message(wl_log_level level, const char *format, ...)
@@ -309,7 +314,7 @@ static void write_end(void)
 {
     if (!collect_g.writer || collect_g.forked)
         return;
-    cap_end end = {.end_ns = collect_since_start(), .records = collect_g.records};
+    cap_end end = {.end_ns = collect_since_start(), .records = cap_written(collect_g.writer)};
     COLLECT_WRITE(end, &end);
     cap_close(collect_g.writer);
     collect_g.writer = NULL;
