@@ -37,8 +37,8 @@ static double total_of(const ana_input *input, const ana_draft *d)
 static bool worth_telling(const ana_input *input, const ana_draft *d)
 {
     const ana_thresholds *t = input->thresholds;
-    double share = d->excess / total_of(input, d);
-    bool wasteful = d->requests && d->excess >= t->wasteful * (double)d->requests * (1 - 1e-9);
+    double share = d->alone / total_of(input, d);
+    bool wasteful = d->requests && d->alone >= t->wasteful * (double)d->requests * (1 - 1e-9);
     return d->excess >= t->min_excess && share >= (wasteful ? t->min_share_wasteful : t->min_share);
 }
 

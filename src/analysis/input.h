@@ -36,6 +36,8 @@ typedef struct ana_draft {
     ana_pattern pattern;
     const ana_group *group;
     double excess;
+    double
+        alone; /* excess were no other pattern charged first: by this it is judged whether to tell it */
     double *insn_excess; /* by index in group->insns */
     uint64_t requests;   /* that show it */
     uint32_t launches, example_launch;

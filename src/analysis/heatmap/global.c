@@ -21,7 +21,7 @@ typedef struct work {
     const ana_group *group;
     map_insn *insns;
     double *traffic, *settled; /* by instruction, scaled to the launches */
-    double excess[ANA_PATTERN_COUNT], best[ANA_PATTERN_COUNT];
+    double excess[ANA_PATTERN_COUNT], alone[ANA_PATTERN_COUNT], best[ANA_PATTERN_COUNT];
     double *claims[ANA_PATTERN_COUNT]; /* by instruction */
     uint32_t launches[ANA_PATTERN_COUNT], example_launch[ANA_PATTERN_COUNT];
     const cached *example[ANA_PATTERN_COUNT];
@@ -154,6 +154,7 @@ static void add_launch(work *w, uint32_t launch, const cached *const *maps, uint
         for (uint32_t i = 0; i < n; i++) {
             double e = maps[i]->result.patterns[p].excess;
             excess += scale * e;
+            w->alone[p] += scale * maps[i]->result.patterns[p].alone;
             most = e > 0 && (!most || e > most->result.patterns[p].excess) ? maps[i] : most;
         }
         if (excess > 0) {
@@ -270,6 +271,7 @@ static bool draft_map(const work *w, ana_pattern p, ana_drafts *drafts)
     const map_result *r = &w->example[p]->result;
     memcpy(d->insn_excess, w->claims[p], w->group->ninsns * sizeof *d->insn_excess);
     d->excess = w->excess[p];
+    d->alone = w->alone[p];
     d->requests = requests_paying(d);
     d->launches = w->launches[p];
     d->example_launch = w->example_launch[p];
@@ -343,6 +345,7 @@ static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
         drafts->count--;
         return true;
     }
+    d->alone = d->excess;
     d->launches = w->group->ntraffic;
     words_facts f = facts_of(d);
     add_request_evidence(d, &f);

@@ -384,9 +384,10 @@ static void charge(work *w, uint32_t index, const obs_heat_row *row, const row_f
         share->settled += n;
     }
     if (strided) {
-        double unused = left * (1 - (double)f->used / f->words);
-        share->claim[ANA_STRIDED] += unused;
-        excess[1] += unused;
+        double unused = 1 - (double)f->used / f->words;
+        share->claim[ANA_STRIDED] += left * unused;
+        excess[1] += left * unused;
+        w->out->patterns[ANA_STRIDED].alone += n * unused;
     }
 }
 
@@ -408,6 +409,7 @@ static void charge_row(work *w, uint32_t i, double (*best)[MAP_EXAMPLES])
         if (excess[p] > 0) {
             w->out->patterns[paid[p]].rows++;
             w->out->patterns[paid[p]].excess += excess[p];
+            w->out->patterns[paid[p]].alone += p == 0 ? excess[p] : 0;
             keep_example(w, paid[p], i, excess[p], best[paid[p]]);
         }
     }

@@ -34,6 +34,7 @@ typedef struct map_pattern {
     bool holds;
     uint64_t rows;
     double traffic, excess; /* transfers of the rows that show it, and what they pay for it */
+    double alone;           /* what they would pay were no other pattern charged first */
     uint32_t nexamples;
     ana_sector examples[MAP_EXAMPLES]; /* most excess first */
 } map_pattern;

@@ -94,6 +94,7 @@ static words_facts charge(const ana_input *input, ana_draft *d)
             f.stride = c->strided * 2 > c->requests ? c->stride : 0;
         }
     }
+    d->alone = d->excess;
     d->launches = d->group->ntraffic;
     f.sectors_per_request = d->requests ? (double)wavefronts / (double)d->requests : 0;
     f.fewest_per_request = d->requests ? (double)fewest / (double)d->requests : 0;

@@ -1,0 +1,439 @@
+#include "reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- requests ---- */
+
+static bool covers(const sim_request *r, uint64_t byte)
+{
+    for (int lane = 0; lane < 32; lane++) {
+        if ((r->mask >> lane & 1) && byte >= r->addr[lane] && byte < r->addr[lane] + r->bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int up(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The different values of address / unit over all bytes of the request, ascending. */
+static uint32_t pieces(const sim_request *r, uint64_t unit, uint64_t *out)
+{
+    uint64_t all[32 * 16];
+    uint32_t n = 0, kept = 0;
+    for (int lane = 0; lane < 32; lane++) {
+        for (uint64_t b = 0; (r->mask >> lane & 1) && b < r->bytes;
+             b += unit < r->bytes ? unit : r->bytes) {
+            all[n++] = (r->addr[lane] + b) / unit;
+            uint64_t last = (r->addr[lane] + r->bytes - 1) / unit;
+            if (last != all[n - 1]) {
+                all[n++] = last;
+            }
+        }
+    }
+    qsort(all, n, sizeof *all, up);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || all[i] != all[i - 1]) {
+            out[kept++] = all[i];
+        }
+    }
+    return kept;
+}
+
+static uint32_t sectors_of(const sim_request *r)
+{
+    uint64_t out[32 * 16];
+    return pieces(r, 32, out);
+}
+
+static uint32_t fewest_of(const sim_request *r)
+{
+    uint64_t out[32 * 16];
+    uint32_t bytes = 0, n = pieces(r, 32, out);
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint64_t b = 0; b < 32; b++) {
+            bytes += covers(r, out[i] * 32 + b);
+        }
+    }
+    return (bytes + 31) / 32;
+}
+
+typedef enum shape { UNIFORM, CONTIGUOUS, MISALIGNED, STRIDED, IRREGULAR } shape;
+
+static shape shape_of(const sim_request *r)
+{
+    uint64_t a[32];
+    int n = 0, lanes[32];
+    for (int lane = 0; lane < 32; lane++) {
+        if (r->mask >> lane & 1) {
+            lanes[n] = lane;
+            a[n++] = r->addr[lane];
+        }
+    }
+    bool uniform = true, constant = n >= 2;
+    int64_t step = n >= 2 ? (int64_t)(a[1] - a[0]) : 0;
+    for (int i = 1; i < n; i++) {
+        uniform &= a[i] == a[0];
+        constant &= (int64_t)(a[i] - a[i - 1]) == step && lanes[i] == lanes[i - 1] + 1;
+    }
+    if (uniform) {
+        return UNIFORM;
+    }
+    if (constant && llabs(step) == r->bytes) {
+        return sectors_of(r) > fewest_of(r) ? MISALIGNED : CONTIGUOUS;
+    }
+    return constant && n >= 3 ? STRIDED : IRREGULAR;
+}
+
+double reference_sectors(const sim *s)
+{
+    double n = 0;
+    for (size_t i = 0; i < s->log.count; i++) {
+        n += s->log.data[i].space == OBS_GLOBAL ? sectors_of(&s->log.data[i]) : 0;
+    }
+    return n;
+}
+
+/* ---- the sampled block's map ---- */
+
+typedef struct cell {
+    uint32_t sector, word[8]; /* bit sets of warps */
+    uint64_t n[3];            /* requests by kind */
+    bool stream;              /* only whole contiguous pieces come here */
+    int label;                /* pattern, or -1 */
+    bool sparse;
+} cell;
+
+typedef struct map {
+    uint64_t first; /* sector of cells[0] */
+    uint32_t count;
+    cell *cells; /* also untouched ones */
+} map;
+
+static int kind_of(const sim_request *r)
+{
+    return r->op == OBS_LOAD ? 0 : r->op == OBS_STORE ? 1 : 2;
+}
+
+static bool in_sample(const sim *s, const sim_request *r, uint32_t object)
+{
+    return r->object == object && r->block == s->sampled[0];
+}
+
+/* An instruction that streams: most requests contiguous, and a sector or more on average. */
+static bool streams(const sim *s, uint32_t object, uint32_t pc)
+{
+    uint64_t n = 0, contiguous = 0, bytes = 0;
+    for (size_t i = 0; i < s->log.count; i++) {
+        const sim_request *r = &s->log.data[i];
+        if (r->object == object && r->pc == pc) {
+            shape f = shape_of(r);
+            n++;
+            contiguous += f == CONTIGUOUS || f == MISALIGNED;
+            bytes += (uint64_t)__builtin_popcount(r->mask) * r->bytes;
+        }
+    }
+    return contiguous * 2 >= n && bytes >= 32 * n;
+}
+
+static void touch(map *m, const sim_request *r, bool stream)
+{
+    uint64_t out[32 * 16];
+    uint32_t n = pieces(r, 32, out);
+    for (uint32_t i = 0; i < n; i++) {
+        cell *c = &m->cells[out[i] - m->first];
+        c->sector |= 1u << r->warp;
+        c->n[kind_of(r)]++;
+        c->stream &= stream;
+    }
+    n = pieces(r, 4, out);
+    for (uint32_t i = 0; i < n; i++) {
+        m->cells[out[i] / 8 - m->first].word[out[i] % 8] |= 1u << r->warp;
+    }
+}
+
+static map make_map(const sim *s, uint32_t object)
+{
+    const sim_object *o = &s->objects[object];
+    map m = {.first = o->base / 32, .count = (uint32_t)((o->base % 32 + o->bytes + 31) / 32)};
+    m.cells = calloc(m.count, sizeof *m.cells);
+    for (uint32_t i = 0; i < m.count; i++) {
+        m.cells[i].stream = true;
+    }
+    bool known[64] = {false}, stream[64] = {false};
+    for (size_t i = 0; i < s->log.count; i++) {
+        const sim_request *r = &s->log.data[i];
+        if (in_sample(s, r, object)) {
+            if (!known[r->pc]) {
+                known[r->pc] = true;
+                stream[r->pc] = streams(s, object, r->pc);
+            }
+            touch(&m, r, stream[r->pc]);
+        }
+    }
+    return m;
+}
+
+static int warps_in(uint32_t set)
+{
+    return __builtin_popcount(set);
+}
+
+static int hottest(const cell *c)
+{
+    int most = 0;
+    for (int i = 0; i < 8; i++) {
+        most = warps_in(c->word[i]) > most ? warps_in(c->word[i]) : most;
+    }
+    return most;
+}
+
+static int used(const cell *c)
+{
+    int n = 0;
+    for (int i = 0; i < 8; i++) {
+        n += c->word[i] != 0;
+    }
+    return n;
+}
+
+/* Words of the object in the cell. */
+static int words_in(const sim_object *o, const map *m, uint32_t cell_index)
+{
+    int n = 0;
+    for (int i = 0; i < 8; i++) {
+        uint64_t start = (m->first + cell_index) * 32 + (uint64_t)i * 4;
+        n += start + 4 > o->base && start < o->base + o->bytes;
+    }
+    return n;
+}
+
+static double transfers(const cell *c)
+{
+    return (double)(c->n[0] + c->n[1] + c->n[2]);
+}
+
+/* Are the requests a gather, and the temperatures without order? */
+static bool is_random(const sim *s, uint32_t object, const map *m)
+{
+    double requests = 0, irregular = 0, sum = 0, squares = 0, words = 0;
+    for (size_t i = 0; i < s->log.count; i++) {
+        if (s->log.data[i].object == object) {
+            requests++;
+            irregular += shape_of(&s->log.data[i]) == IRREGULAR;
+        }
+    }
+    uint32_t rows = 0, common = 0;
+    uint32_t *counts = calloc(m->count, sizeof *counts);
+    for (uint32_t i = 0; i < m->count; i++) {
+        const cell *c = &m->cells[i];
+        if (!c->sector) {
+            continue;
+        }
+        rows++;
+        for (int k = 0; k < 8; k++) {
+            double t = warps_in(c->word[k]);
+            words += t > 0;
+            sum += t;
+            squares += t * t;
+        }
+        uint32_t first = 0; /* the first row with the same temperatures */
+        for (;; first++) {
+            bool same = m->cells[first].sector != 0;
+            for (int k = 0; same && k < 8; k++) {
+                same = warps_in(m->cells[first].word[k]) == warps_in(c->word[k]);
+            }
+            if (same) {
+                break;
+            }
+        }
+        counts[first]++;
+    }
+    for (int best = 0; best < 8; best++) {
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < m->count; i++) {
+            at = counts[i] > counts[at] ? i : at;
+        }
+        common += counts[at];
+        counts[at] = 0;
+    }
+    free(counts);
+    double mean = words ? sum / words : 0, variance = words ? squares / words - mean * mean : 0;
+    bool disorder = rows < 16 ? mean > 0 && sqrt(variance > 0 ? variance : 0) / mean > 0.05
+                              : common < 0.75 * rows;
+    return irregular * 2 >= requests && disorder;
+}
+
+/* Are half of the distances between runs of touched words equal? */
+static bool constant_stride(const map *m)
+{
+    uint64_t *distances = calloc((size_t)m->count * 8 + 1, sizeof *distances);
+    size_t n = 0, best = 0;
+    uint64_t last_start = 0;
+    bool before = false, any = false;
+    for (uint64_t w = 0; w < (uint64_t)m->count * 8; w++) {
+        bool touched = m->cells[w / 8].word[w % 8] != 0;
+        if (touched && !before) {
+            if (any) {
+                distances[n++] = w - last_start;
+            }
+            any = true;
+            last_start = w;
+        }
+        before = touched;
+    }
+    qsort(distances, n, sizeof *distances, up);
+    for (size_t i = 0, run = 0; i < n; i++) {
+        run = i && distances[i] == distances[i - 1] ? run + 1 : 1;
+        best = run > best ? run : best;
+    }
+    free(distances);
+    return n >= 3 && best * 2 >= n;
+}
+
+static int label_of(const sim *s, const cell *c, bool random, bool warm)
+{
+    int warps = (int)sim_warps(s), T = warps_in(c->sector), most = hottest(c);
+    bool hot = true;
+    for (int i = 0; i < 8; i++) {
+        int t = warps_in(c->word[i]);
+        hot &= t == 0 || (t >= 2 && 2 * t >= warps);
+    }
+    if (T < 2) {
+        return -1;
+    }
+    if (random) {
+        return warm ? ANA_HOT_RANDOM : -1;
+    }
+    if (T >= 2 * most) {
+        return c->stream ? -1 : ANA_FALSE_SHARING;
+    }
+    return hot ? ANA_HOT : -1;
+}
+
+/* ---- an object ---- */
+
+typedef struct costs {
+    double excess[ANA_PATTERN_COUNT], alone[ANA_PATTERN_COUNT], requests[ANA_PATTERN_COUNT];
+} costs;
+
+static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
+{
+    double all = 0, temperature = 0, rows = 0, of[ANA_PATTERN_COUNT] = {0};
+    for (uint32_t i = 0; i < m->count; i++) {
+        all += transfers(&m->cells[i]);
+        temperature += warps_in(m->cells[i].sector);
+        rows += m->cells[i].sector != 0;
+    }
+    double enough = 0.25 * sim_warps(s);
+    bool random = is_random(s, object, m),
+         warm = rows && temperature / rows >= (enough > 2 ? enough : 2);
+    for (uint32_t i = 0; i < m->count; i++) {
+        cell *c = &m->cells[i];
+        c->label = label_of(s, c, random, warm);
+        c->sparse = c->sector && used(c) * 2 <= words_in(&s->objects[object], m, i);
+        of[ANA_STRIDED] += c->sparse ? transfers(c) : 0;
+        if (c->label >= 0) {
+            of[c->label] += transfers(c);
+        }
+    }
+    bool strided = constant_stride(m) && of[ANA_STRIDED] * 2 >= all;
+    for (uint32_t i = 0; i < m->count; i++) {
+        cell *c = &m->cells[i];
+        c->sparse &= strided;
+        c->label = c->label >= 0 && of[c->label] * 4 >= all ? c->label : -1;
+        double unused = 1 - (double)used(c) / words_in(&s->objects[object], m, i);
+        for (int k = 0; k < 3; k++) {
+            double n = (double)c->n[k], left = n;
+            if (c->label == ANA_FALSE_SHARING) {
+                left = ceil(n / warps_in(c->sector));
+            } else if (c->label >= 0) {
+                left = n > 0;
+            }
+            if (c->label >= 0) {
+                out->excess[c->label] += n - left;
+                out->alone[c->label] += n - left;
+            }
+            if (c->sparse) {
+                out->excess[ANA_STRIDED] += left * unused;
+                out->alone[ANA_STRIDED] += n * unused;
+            }
+        }
+    }
+}
+
+/* Requests of each instruction, counted where the sectors that it moves are not settled by the map. */
+static void request_costs(const sim *s, uint32_t object, const map *m, costs *out)
+{
+    for (uint32_t pc = 0; pc < 64; pc++) {
+        double n = 0, sectors = 0, fewest = 0, misaligned = 0, seen = 0, settled = 0;
+        for (size_t i = 0; i < s->log.count; i++) {
+            const sim_request *r = &s->log.data[i];
+            if (r->object != object || r->pc != pc) {
+                continue;
+            }
+            n++;
+            sectors += sectors_of(r);
+            fewest += fewest_of(r);
+            misaligned += shape_of(r) == MISALIGNED;
+            uint64_t list[32 * 16];
+            uint32_t count = in_sample(s, r, object) ? pieces(r, 32, list) : 0;
+            for (uint32_t k = 0; k < count; k++) {
+                const cell *c = &m->cells[list[k] - m->first];
+                seen++;
+                settled += c->label >= 0 || c->sparse;
+            }
+        }
+        double open = seen ? 1 - settled / seen : 1, excess = open * (sectors - fewest),
+               one_each = 0;
+        if (n && excess > 0 && misaligned >= 0.25 * n) {
+            one_each = open * misaligned < excess ? open * misaligned : excess;
+            out->excess[ANA_MISALIGNED] += one_each;
+            out->requests[ANA_MISALIGNED] += misaligned;
+        }
+        if (n && sectors >= 2 * fewest && excess - one_each > 0 &&
+            excess - one_each >= 2 * open * n) {
+            out->excess[ANA_UNCOALESCED] += excess - one_each;
+            out->requests[ANA_UNCOALESCED] += n;
+        }
+    }
+    out->alone[ANA_MISALIGNED] = out->excess[ANA_MISALIGNED];
+    out->alone[ANA_UNCOALESCED] = out->excess[ANA_UNCOALESCED];
+}
+
+void reference_object(const sim *s, uint32_t object, double total, reference *out)
+{
+    map m = make_map(s, object);
+    costs c = {0};
+    double in_map = 0, in_all = 0, requests = 0;
+    *out = (reference){0};
+    map_costs(s, object, &m, &c);
+    for (size_t i = 0; i < s->log.count; i++) {
+        const sim_request *r = &s->log.data[i];
+        if (r->object == object) {
+            in_all += sectors_of(r);
+            in_map += in_sample(s, r, object) ? sectors_of(r) : 0;
+            requests++;
+        }
+    }
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        c.excess[p] *= in_map ? in_all / in_map : 0;
+        c.alone[p] *= in_map ? in_all / in_map : 0;
+        c.requests[p] = requests;
+    }
+    c.requests[ANA_MISALIGNED] = c.requests[ANA_UNCOALESCED] = 0;
+    request_costs(s, object, &m, &c);
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        bool wasteful = c.requests[p] > 0 && c.alone[p] >= c.requests[p] * (1 - 1e-9);
+        double share = wasteful ? 0.0001 : 0.01;
+        out->told[p] = c.excess[p] >= 8 && c.alone[p] / total >= share;
+        out->excess[p] = c.excess[p];
+    }
+    free(m.cells);
+}

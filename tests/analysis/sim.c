@@ -1,0 +1,299 @@
+#include "sim.h"
+
+#include "base/vec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void expect_ok(wl_status status, const wl_error *err)
+{
+    if (status != WL_OK) {
+        fail_msg("%s: %s", wl_status_text(status), err->text);
+    }
+}
+
+void sim_begin(sim *s, uint32_t gx, uint32_t gy, uint32_t bx, uint32_t by)
+{
+    *s = (sim){.grid = {gx, gy, 1}, .block = {bx, by, 1}, .next = 0x7f0000000000, .nsampled = 1};
+    s->arena = wl_arena_new();
+    assert_non_null(s->arena);
+}
+
+void sim_end(sim *s)
+{
+    wl_vec_free(&s->log);
+    wl_arena_free(s->arena);
+}
+
+uint32_t sim_warps(const sim *s)
+{
+    return (s->block[0] * s->block[1] + 31) / 32;
+}
+
+static uint32_t add_object(sim *s, const char *name, uint64_t base, uint64_t bytes, bool shared)
+{
+    assert_true(s->nobjects + 1 < SIM_MAX_OBJECTS);
+    s->objects[++s->nobjects] = (sim_object){name, base, bytes, shared};
+    return s->nobjects;
+}
+
+uint32_t sim_alloc(sim *s, const char *name, uint64_t bytes, uint32_t skew)
+{
+    uint64_t base = s->next + skew;
+    s->next += (bytes + skew + 511) / 256 * 256;
+    return add_object(s, name, base, bytes, false);
+}
+
+uint32_t sim_shared(sim *s, const char *name, uint64_t bytes)
+{
+    uint64_t offset = 0;
+    for (uint32_t i = 1; i <= s->nobjects; i++) {
+        offset += s->objects[i].shared ? (s->objects[i].bytes + 15) / 16 * 16 : 0;
+    }
+    s->nshared++;
+    return add_object(s, name, offset, bytes, true);
+}
+
+static void access_warp(sim *s, sim_request *r, uint64_t block, uint32_t warp, sim_offset *offset,
+                        const void *args)
+{
+    uint32_t threads = s->block[0] * s->block[1];
+    sim_thread t = {.linear_block = block};
+    t.block[0] = (uint32_t)(block % s->grid[0]);
+    t.block[1] = (uint32_t)(block / s->grid[0]);
+    r->mask = 0;
+    r->block = block;
+    r->warp = warp;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        t.index = warp * 32 + lane;
+        t.thread[0] = t.index % s->block[0];
+        t.thread[1] = t.index / s->block[0];
+        int64_t at = t.index < threads ? offset(&t, args) : -1;
+        if (at >= 0) {
+            assert_true((uint64_t)at + r->bytes <= s->objects[r->object].bytes);
+            r->mask |= 1u << lane;
+            r->addr[lane] = s->objects[r->object].base + (uint64_t)at;
+        }
+    }
+    if (r->mask) {
+        assert_true(wl_push(&s->log, *r));
+    }
+}
+
+void sim_access(sim *s, uint32_t pc, obs_op op, uint32_t object, uint32_t bytes, sim_offset *offset,
+                const void *args)
+{
+    sim_request r = {.pc = pc, .object = object, .bytes = bytes, .op = (uint8_t)op};
+    r.space = s->objects[object].shared ? OBS_SHARED : OBS_GLOBAL;
+    for (uint64_t block = 0; block < (uint64_t)s->grid[0] * s->grid[1]; block++) {
+        for (uint32_t warp = 0; warp < sim_warps(s); warp++) {
+            access_warp(s, &r, block, warp, offset, args);
+        }
+    }
+}
+
+/* ---- to a summary ---- */
+
+static uint32_t shared_index(const sim *s, uint32_t object)
+{
+    uint32_t index = 0;
+    for (uint32_t i = 1; i <= object; i++) {
+        index += s->objects[i].shared;
+    }
+    return index;
+}
+
+static void observe_block(const sim *s, obs_worker *worker, uint64_t block)
+{
+    obs_block *b = obs_block_begin(worker, block);
+    assert_non_null(b);
+    for (size_t i = 0; i < s->log.count; i++) {
+        const sim_request *r = &s->log.data[i];
+        if (r->block == block) {
+            obs_access a = {
+                .pc = r->pc, .op = r->op, .space = r->space, .bytes = r->bytes, .mask = r->mask};
+            a.warp = r->warp;
+            a.addr = r->addr;
+            a.stride = OBS_IRREGULAR;
+            a.object = r->space == OBS_SHARED ? shared_index(s, r->object) : r->object;
+            obs_record(b, &a);
+        }
+    }
+    obs_block_end(worker, b);
+}
+
+static uint32_t object_at(void *ctx, uint64_t address)
+{
+    const sim *s = ctx;
+    for (uint32_t i = 1; i <= s->nobjects; i++) {
+        const sim_object *o = &s->objects[i];
+        if (!o->shared && address >= o->base && address < o->base + o->bytes) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static int by_block(const void *a, const void *b)
+{
+    const sim_request *x = a, *y = b;
+    if (x->block != y->block) {
+        return x->block < y->block ? -1 : 1;
+    }
+    return x->pc < y->pc ? -1 : x->pc > y->pc;
+}
+
+static obs_summary summarize(sim *s)
+{
+    obs_shared *shared = wl_new_array(s->arena, obs_shared, s->nshared + 1);
+    shared[0] = (obs_shared){.name = "", .offset = 0, .bytes = 64 << 10};
+    for (uint32_t i = 1, n = 0; i <= s->nobjects; i++) {
+        if (s->objects[i].shared) {
+            shared[++n] = (obs_shared){s->objects[i].name, (uint32_t)s->objects[i].base,
+                                       (uint32_t)s->objects[i].bytes};
+        }
+    }
+    obs_config config = {.ncode = 64,
+                         .grid = {s->grid[0], s->grid[1], 1},
+                         .block = {s->block[0], s->block[1], 1},
+                         .nshared = s->nshared + 1,
+                         .shared = shared,
+                         .nsampled = s->nsampled,
+                         .sampled = s->sampled,
+                         .object_at = object_at,
+                         .object_ctx = s};
+    obs_launch *launch;
+    obs_summary summary;
+    assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
+    obs_worker *worker = obs_worker_begin(launch, 0);
+    uint64_t blocks = (uint64_t)s->grid[0] * s->grid[1];
+    for (uint64_t block = 0; block < blocks; block++) {
+        observe_block(s, worker, block);
+    }
+    assert_int_equal(obs_finish(launch, s->arena, &summary), WL_OK);
+    obs_launch_free(launch);
+    summary.blocks_run = summary.blocks_observed = blocks;
+    summary.blocks_sampled = s->nsampled;
+    return summary;
+}
+
+/* ---- to a profile ---- */
+
+static void add(prof_builder *builder, const cap_record *record)
+{
+    wl_error err = {0};
+    expect_ok(prof_add(builder, record, &err), &err);
+}
+
+static void add_process(prof_builder *builder)
+{
+    cap_record r = {.type = CAP_PROCESS};
+    r.process = (cap_process){
+        .pid = 1, .executable = "/sim", .directory = "/", .host = "", .collector = "emulate"};
+    r.process.version = r.process.options = "";
+    add(builder, &r);
+}
+
+static void add_objects(const sim *s, prof_builder *builder)
+{
+    for (uint32_t i = 1; i <= s->nobjects; i++) {
+        const sim_object *o = &s->objects[i];
+        cap_record r = {.type = CAP_OBJECT};
+        r.object = (cap_object){.id = i,
+                                .kind = CAP_OBJECT_SYMBOL,
+                                .base = o->base,
+                                .bytes = o->bytes,
+                                .name = o->name};
+        if (!o->shared) {
+            add(builder, &r);
+        }
+    }
+}
+
+static void add_launches(sim *s, prof_builder *builder, uint32_t launches)
+{
+    cap_record r = {.type = CAP_LAUNCH};
+    r.launch = (cap_launch){
+        .kernel = "kernel", .fault = "", .host_seconds = -1, .device_seconds = -1};
+    memcpy(r.launch.grid, s->grid, sizeof s->grid);
+    memcpy(r.launch.block, s->block, sizeof s->block);
+    r.launch.summary = summarize(s);
+    for (uint32_t i = 1; i <= launches; i++) {
+        r.launch.id = i;
+        add(builder, &r);
+    }
+}
+
+void sim_find(sim *s, uint32_t launches, ana_findings *out)
+{
+    char path[4096];
+    wl_error err = {0};
+    prof_builder *builder;
+    prof_db *db;
+    prof_options options = {.force = true};
+    snprintf(path, sizeof path, WL_BINARY_DIR "/tests/sim-%d.wlprof", (int)getpid());
+    if (s->log.count) {
+        qsort(s->log.data, s->log.count, sizeof *s->log.data, by_block);
+    }
+    expect_ok(prof_create(path, &options, &builder, &err), &err);
+    expect_ok(prof_begin_process(builder, &err), &err);
+    add_process(builder);
+    add_objects(s, builder);
+    add_launches(s, builder, launches);
+    cap_record end = {.type = CAP_END};
+    add(builder, &end);
+    expect_ok(prof_finish(builder, &err), &err);
+    expect_ok(prof_open(path, &db, &err), &err);
+    ana_thresholds thresholds = ana_thresholds_default();
+    expect_ok(ana_find(db, &thresholds, s->arena, out, &err), &err);
+    /* The names of the profile's objects, in place of their ids. */
+    prof_object_rows objects;
+    expect_ok(prof_load_objects(db, s->arena, &objects, &err), &err);
+    for (uint32_t i = 0; i < out->count; i++) {
+        const prof_object *o = prof_find_object(&objects, out->rows[i].object);
+        assert_non_null(o);
+        for (uint32_t k = 1; k <= s->nobjects; k++) {
+            if (strcmp(o->variable, s->objects[k].name) == 0) {
+                out->rows[i].object = k;
+                break;
+            }
+        }
+    }
+    prof_close(db);
+    unlink(path);
+}
+
+const char *sim_object_of(const sim *s, const ana_finding *f)
+{
+    return s->objects[f->object].name;
+}
+
+const ana_finding *sim_finding(const sim *s, const ana_findings *all, const char *object,
+                               ana_pattern pattern)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (all->rows[i].pattern == pattern &&
+            strcmp(sim_object_of(s, &all->rows[i]), object) == 0) {
+            return &all->rows[i];
+        }
+    }
+    return NULL;
+}
+
+uint32_t sim_patterns(const sim *s, const ana_findings *all, const char *object)
+{
+    uint32_t set = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        set |= strcmp(sim_object_of(s, &all->rows[i]), object) == 0 ? 1u << all->rows[i].pattern
+                                                                    : 0;
+    }
+    return set;
+}

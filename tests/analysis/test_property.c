@@ -1,0 +1,290 @@
+/* Hundreds of small synthetic kernels whose patterns are known by construction: what is found must be those, and must be
+ * what the naive detectors say from the raw accesses, costs included. */
+#include "reference.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define P(id) (1u << ANA_##id)
+
+enum { KERNELS = 400, TABLE = 4096 };
+
+static uint64_t seed;
+
+static uint32_t pick(uint32_t n) /* splitmix64 */
+{
+    uint64_t z = seed += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return (uint32_t)((z ^ z >> 31) % n);
+}
+
+typedef struct call {
+    uint32_t threads, warps, step, steps, elements; /* of the block; of the walk; of the object */
+    uint32_t a, bytes;
+} call;
+
+static uint32_t global_index(const sim_thread *t, const call *c)
+{
+    return t->block[0] * c->threads + t->index;
+}
+
+static int64_t in_order(const sim_thread *t, const void *p)
+{
+    const call *c = p;
+    return ((int64_t)c->step * c->elements / c->steps + global_index(t, c)) * c->bytes;
+}
+
+static int64_t shifted(const sim_thread *t, const void *p)
+{
+    const call *c = p;
+    return ((int64_t)c->step * c->elements / c->steps + global_index(t, c) + c->a) * 4;
+}
+
+static int64_t at_stride(const sim_thread *t, const void *p)
+{
+    const call *c = p;
+    return ((int64_t)c->step * c->elements / c->steps + (int64_t)global_index(t, c) * c->a) * 4;
+}
+
+static int64_t same_for_all_warps(const sim_thread *t, const void *p)
+{
+    const call *c = p;
+    return (int64_t)(c->step * 32 + t->index % 32) * 4;
+}
+
+static int64_t one_word_a_warp(const sim_thread *t, const void *p)
+{
+    const call *c = p;
+    return (int64_t)(c->step * c->warps + t->index / 32) * 4;
+}
+
+static int64_t down_columns(const sim_thread *t, const void *p)
+{
+    const call *c = p;
+    return ((int64_t)(t->index % 32) * c->a + t->block[0] * c->warps + t->index / 32) * 4;
+}
+
+static int64_t gather(const sim_thread *t, const void *p)
+{
+    (void)t;
+    return (int64_t)pick(((const call *)p)->elements) * 4;
+}
+
+static int64_t own_chunk(const sim_thread *t, const void *p)
+{
+    const call *c = p;
+    return ((int64_t)global_index(t, c) * 8 + c->step) * 4;
+}
+
+/* A way to use an object. */
+typedef struct family {
+    const char *name;
+    sim_offset *offset;
+    uint32_t steps;
+} family;
+
+enum { IN_ORDER, SHIFTED, STRIDE, ALL_WARPS, WORD_A_WARP, COLUMNS, GATHER, CHUNK, FAMILIES };
+
+static const family families[FAMILIES] = {
+    [IN_ORDER] = {"in order", in_order, 4},
+    [SHIFTED] = {"shifted", shifted, 4},
+    [STRIDE] = {"stride", at_stride, 4},
+    [ALL_WARPS] = {"all warps", same_for_all_warps, 16},
+    [WORD_A_WARP] = {"word a warp", one_word_a_warp, 32},
+    [COLUMNS] = {"columns", down_columns, 1},
+    [GATHER] = {"gather", gather, 16},
+    [CHUNK] = {"chunk", own_chunk, 8},
+};
+
+typedef struct use {
+    uint32_t family, object, known;
+    call c;
+} use;
+
+/* Sizes the object and says what its patterns are; UINT32_MAX: not this family in this block. */
+static uint32_t plan(use *u, uint32_t blocks, uint32_t warps)
+{
+    call *c = &u->c;
+    uint32_t all = blocks * warps * 32;
+    *c = (call){
+        .threads = warps * 32, .warps = warps, .steps = families[u->family].steps, .bytes = 4};
+    switch (u->family) {
+    case IN_ORDER:
+        c->bytes = 4u << pick(3);
+        c->elements = all * c->steps;
+        return 0;
+    case SHIFTED:
+        c->a = 1 + pick(7);
+        c->elements = all * c->steps + 8;
+        c->elements -= c->elements % (8 * c->steps);
+        return P(MISALIGNED);
+    case STRIDE:
+        c->a = 2 + pick(39);
+        c->elements = all * c->a * c->steps;
+        return P(STRIDED);
+    case ALL_WARPS: c->elements = 32 * c->steps; return warps >= 2 ? P(HOT) : 0;
+    case WORD_A_WARP: /* four warps and more in a sector; the block's part fills its sectors */
+        c->elements = c->warps * c->steps;
+        return warps >= 4 ? P(FALSE_SHARING) : UINT32_MAX;
+    case COLUMNS:
+        c->a = warps * blocks + 8;
+        c->a += 8 - c->a % 8;
+        c->elements = 32 * c->a;
+        return warps >= 8 ? P(FALSE_SHARING) : UINT32_MAX;
+    case GATHER: /* 512 gathers a warp: enough to share, too few to touch all */
+        c->elements = 600 + pick(1200);
+        return warps >= 8 ? P(HOT_RANDOM) : UINT32_MAX;
+    default: c->elements = all * 8; return P(UNCOALESCED);
+    }
+}
+
+static obs_op some_op(uint32_t which)
+{
+    return which == ALL_WARPS || which == GATHER ? OBS_LOAD : pick(3) ? OBS_LOAD : OBS_STORE;
+}
+
+static uint32_t make_kernel(sim *s, use *uses)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8, 16, 32};
+    static const char *const names[] = {"p", "q", "r", "s"};
+    uint32_t warps = sizes[pick(6)], blocks = 1 + pick(6), n = 0, want = 1 + pick(4);
+    sim_begin(s, blocks, 1, warps * 32, 1);
+    while (n < want) {
+        use *u = &uses[n];
+        u->family = pick(FAMILIES);
+        u->known = plan(u, blocks, warps);
+        if (u->known == UINT32_MAX) {
+            continue;
+        }
+        u->object = sim_alloc(s, names[n], (uint64_t)(u->c.elements + 64) * u->c.bytes, 0);
+        obs_op op = some_op(u->family);
+        for (u->c.step = 0; u->c.step < u->c.steps; u->c.step++) {
+            sim_access(s, 10 * n, op, u->object, u->c.bytes, families[u->family].offset, &u->c);
+        }
+        n++;
+    }
+    return n;
+}
+
+static double found_excess(const sim *s, const ana_findings *all, uint32_t object, ana_pattern p)
+{
+    const ana_finding *f = sim_finding(s, all, s->objects[object].name, p);
+    return f ? (double)f->excess : 0;
+}
+
+/* Finds one kernel's patterns in three ways. `exact`: what is known must be told whatever its share. */
+static void check(const sim *s, const ana_findings *all, const use *u, uint32_t kernel)
+{
+    reference ref;
+    reference_object(s, u->object, reference_sectors(s), &ref);
+    uint32_t got = sim_patterns(s, all, s->objects[u->object].name), told = 0;
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        told |= ref.told[p] ? 1u << p : 0;
+        double excess = found_excess(s, all, u->object, (ana_pattern)p);
+        if (ref.told[p] && fabs(excess - ref.excess[p]) > 0.51 + 1e-6 * ref.excess[p]) {
+            fail_msg("kernel %u, %s: %s costs %.0f, by the reference %.2f", kernel,
+                     families[u->family].name, ana_pattern_get((ana_pattern)p)->name, excess,
+                     ref.excess[p]);
+        }
+    }
+    if (got != told) {
+        fail_msg("kernel %u, %s: found %x, by the reference %x", kernel, families[u->family].name,
+                 got, told);
+    }
+    bool costs = false; /* too little to tell is no pattern, either */
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        costs |= (u->known >> p & 1) && ref.told[p];
+    }
+    if ((got & ~u->known) || (costs && got != u->known)) {
+        fail_msg("kernel %u, %s: found %x, known %x", kernel, families[u->family].name, got,
+                 u->known);
+    }
+}
+
+static uint32_t counts[FAMILIES];
+
+static void kernels_of_known_patterns(void **state)
+{
+    (void)state;
+    for (uint32_t kernel = 0; kernel < KERNELS; kernel++) {
+        sim s;
+        use uses[4];
+        ana_findings all;
+        seed = kernel;
+        uint32_t n = make_kernel(&s, uses);
+        sim_find(&s, 1 + kernel % 2, &all);
+        if (kernel % 2 == 0) {
+            for (uint32_t i = 0; i < n; i++) {
+                check(&s, &all, &uses[i], kernel);
+                counts[uses[i].family] += sim_patterns(&s, &all, s.objects[uses[i].object].name) ==
+                                          uses[i].known;
+            }
+        }
+        sim_end(&s);
+    }
+    for (int i = 0; i < FAMILIES; i++) {
+        assert_true(counts[i] >=
+                    10); /* the test has teeth: each family was met and its pattern told */
+    }
+}
+
+/* Two launches cost twice one. */
+static void launches_add_up(void **state)
+{
+    (void)state;
+    for (uint32_t kernel = 0; kernel < 40; kernel++) {
+        sim s;
+        use uses[4];
+        ana_findings one, two;
+        seed = 1000 + kernel;
+        make_kernel(&s, uses);
+        sim_find(&s, 1, &one);
+        sim_find(&s, 2, &two);
+        for (uint32_t i = 0; i < one.count; i++) {
+            const ana_finding *f = &one.rows[i];
+            const ana_finding *g = sim_finding(&s, &two, sim_object_of(&s, f), f->pattern);
+            assert_non_null(g);
+            assert_true(llabs((long long)(g->excess - 2 * f->excess)) <= 1);
+            assert_true(fabs(g->share_of_kernel - f->share_of_kernel) < 1e-9);
+        }
+        sim_end(&s);
+    }
+}
+
+/* No sector transfer is charged twice. */
+static void excess_never_exceeds_traffic(void **state)
+{
+    (void)state;
+    for (uint32_t kernel = 0; kernel < 100; kernel++) {
+        sim s;
+        use uses[4];
+        ana_findings all;
+        seed = 5000 + kernel;
+        make_kernel(&s, uses);
+        sim_find(&s, 1, &all);
+        double excess = 0;
+        for (uint32_t i = 0; i < all.count; i++) {
+            excess += (double)all.rows[i].excess;
+        }
+        assert_true(excess <= reference_sectors(&s));
+        sim_end(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_of_known_patterns),
+        cmocka_unit_test(launches_add_up),
+        cmocka_unit_test(excess_never_exceeds_traffic),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
