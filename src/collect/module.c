@@ -4,14 +4,19 @@
 #include "cuda/fatbin.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The file that the image is part of; the image may also lie in memory of its own. */
+/* The file that the image is part of; the image may also lie in memory of its own. Lives until the next call. */
 static const char *file_of(const void *image)
 {
+    static char path[PATH_MAX];
     Dl_info info;
-    return dladdr(image, &info) && info.dli_fname ? info.dli_fname : "memory";
+    if (!dladdr(image, &info) || !info.dli_fname)
+        return "memory";
+    bool program = info.dli_fname[0] != '/'; /* named as it was called */
+    return realpath(program ? "/proc/self/exe" : info.dli_fname, path) ? path : info.dli_fname;
 }
 
 static collect_result read_status(wl_status status)

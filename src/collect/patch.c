@@ -140,8 +140,10 @@ static bool make_writable(const collect_elf *elf, uintptr_t base)
 
 static void say_failure(const char *path, const char *what)
 {
+    char name[PATH_MAX];
     collect_initialize();
-    collect_message(WL_LOG_ERROR, "%s: %s; its CUDA calls are not emulated.", path, what);
+    collect_message(WL_LOG_ERROR, "%s: %s; its CUDA calls are not emulated.",
+                    realpath(path, name) ? name : path, what);
 }
 
 static void patch_functions(const char *path, const collect_elf *elf, uintptr_t base)

@@ -321,8 +321,13 @@ static void write_end(void)
     collect_g.observe = false;
 }
 
-__attribute__((constructor)) static void process_begins(void)
+/* Runs before the constructors of all other libraries, even libc's (-z initfirst): some of them may use CUDA. Of what libc
+ * sets up only the environment is needed. */
+__attribute__((constructor)) static void process_begins(int argc, char **argv, char **envp)
 {
+    (void)argc, (void)argv;
+    if (!environ)
+        environ = envp;
     collect_g.start_ns = collect_now();
     pthread_atfork(NULL, NULL, in_child);
     at_quick_exit(write_end);
