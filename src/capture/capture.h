@@ -1,12 +1,14 @@
 /* The capture: an append-only file, one a process, that survives a crash of the application.
  *
- * Layout: a header of 16 bytes ("WLCAPTUR", u32 version, u32 reserved), then records: u32 type, u32 flags (1: the payload
- * is zstd-compressed), u64 payload bytes, u64 XXH64 of the payload, payload. Numbers are little-endian; strings and
- * arrays are a count and the elements. A record is appended with one write, so that a file that ends early loses its
- * last record only. Call stacks are raw return addresses: names come after the run, from the MAPS records.
+ * Layout: a header of 16 bytes ("WLCAPTUR", u32 version, u32 reserved), then records: u32 type,
+ * u32 flags (1: the payload is zstd-compressed), u64 payload bytes, u64 XXH64 of the payload as
+ * stored (seed: flags << 32 | type), payload. Numbers are little-endian; strings and arrays are a
+ * count and the elements; fields.def lists them. A record is appended with one write, so that a
+ * file that ends early loses its last record only. Call stacks are raw return addresses: names
+ * come after the run, from the MAPS records.
  *
- * All pointers in the records below belong to the caller when writing, and to the reader's record arena when reading
- * (valid until the next cap_read). */
+ * All pointers in the records below belong to the caller when writing, and to the reader's record
+ * arena when reading (valid until the next cap_read). */
 #ifndef WL_CAPTURE_CAPTURE_H
 #define WL_CAPTURE_CAPTURE_H
 
@@ -16,6 +18,8 @@
 #include <stdint.h>
 
 enum { CAP_VERSION = 1, CAP_MAX_STACK = 32 };
+/* Bytes of a record's payload before compression, and of what a reader makes of it. */
+enum { CAP_MAX_PAYLOAD = 512 << 20, CAP_MAX_DECODED = 1 << 30 };
 
 typedef enum cap_type {
 #define X(id, number, type) CAP_##id = number,
@@ -93,7 +97,8 @@ typedef struct cap_free {
     uint32_t call; /* 0: freed with its module or context */
 } cap_free;
 
-/* A CUDA call that concerns memory or order: allocation, free, copy, set, launch, symbol access, synchronisation. */
+/* A CUDA call that concerns memory or order: allocation, free, copy, set, launch, symbol access,
+ * synchronisation. */
 typedef struct cap_call {
     uint32_t id;     /* from 1, ascending */
     const char *api; /* "cudaMalloc", "cuMemcpyHtoD_v2" */
@@ -156,15 +161,26 @@ typedef struct cap_end { /* the application ended in order; a capture without it
 
 typedef struct cap_writer cap_writer;
 
-/* Creates the file (WL_EXISTS where it is there). */
+/* Creates the file (WL_EXISTS where it is there); nothing is left of it where that fails. Its
+ * descriptor is one of the high ones and closed on exec. An application that closes it, or
+ * replaces it by a file of its own, loses nothing and disturbs nothing: the file is opened again
+ * by its name. */
 wl_status cap_create(const char *path, cap_writer **out, wl_error *err);
-/* After a failed write (no space left) the writer drops all further records, counts them, and returns the first error. */
+/* After a failed write (no space left, a limit on file sizes) the writer takes the torn record
+ * back, drops all further records, counts them, and returns the first error. A record that memory
+ * does not suffice for (WL_NOMEM) or that is longer than CAP_MAX_PAYLOAD (WL_LIMIT) is dropped
+ * alone. No signal reaches the application. */
 #define X(id, number, type) \
     wl_status cap_write_##type(cap_writer *writer, const cap_##type *record);
 #include "capture/events.def"
 #undef X
+uint64_t cap_written(cap_writer *writer); /* records */
+uint64_t cap_dropped(cap_writer *writer);
+/* The first error that switched the writer off, with its text; WL_OK while it works. */
+wl_status cap_state(cap_writer *writer, wl_error *err);
 void cap_close(cap_writer *writer); /* writes no END; NULL is allowed */
-/* In a forked child: forget the parent's file without touching it. */
+/* In a forked child: forget the parent's file without touching it. Takes no lock and frees
+ * nothing, since another thread of the parent may have been inside a write. NULL is allowed. */
 void cap_abandon(cap_writer *writer);
 
 /* ---- reading ---- */
@@ -182,8 +198,13 @@ typedef struct cap_reader cap_reader;
 
 /* WL_VERSION, WL_CORRUPT or WL_TRUNCATED with a text where the file is no capture. */
 wl_status cap_open(const char *path, cap_reader **out, wl_error *err);
-/* *end is set behind the last record. A file that ends inside a record gives WL_TRUNCATED after its last whole record;
- * a damaged one WL_CORRUPT. All counts are checked against the payload's size before anything is allocated. */
+/* The same over bytes in memory, which must stay there. */
+wl_status cap_open_memory(const void *data, size_t size, cap_reader **out, wl_error *err);
+/* *end is set behind the last record. A file that ends inside a record gives WL_TRUNCATED after
+ * its last whole record; a damaged one WL_CORRUPT. All counts are checked against the payload's
+ * size before anything is allocated, and one record takes CAP_MAX_DECODED at most. After
+ * WL_CORRUPT the next call goes on with the next record where the length of the damaged one can be
+ * believed; where nothing more can be read, *end is set with the error, too. */
 wl_status cap_read(cap_reader *reader, cap_record *record, bool *end, wl_error *err);
 /* Bytes of the file read so far, for a progress line. */
 uint64_t cap_position(const cap_reader *reader);

@@ -1,0 +1,42 @@
+/* Bytes of a payload: numbers little-endian, everything bounds-checked. */
+#ifndef WL_CAPTURE_ENCODE_H
+#define WL_CAPTURE_ENCODE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- writing: a growing buffer; a failure sticks ---- */
+
+typedef struct cap_buffer { /* all zero: empty */
+    uint8_t *data;
+    size_t size, capacity;
+    wl_status status; /* WL_NOMEM, or WL_LIMIT beyond CAP_MAX_PAYLOAD */
+} cap_buffer;
+
+void cap_put(cap_buffer *b, const void *data, size_t size);
+void cap_put_number(cap_buffer *b, uint64_t value, size_t bytes);
+void cap_put_string(cap_buffer *b, const char *text); /* NULL counts as "" */
+void cap_buffer_free(cap_buffer *b);
+
+/* ---- reading: a cursor; after a failure everything reads as 0 ---- */
+
+typedef struct cap_cursor {
+    const uint8_t *at, *end;
+    wl_arena *arena;  /* owns what is read */
+    wl_status status; /* WL_CORRUPT, WL_NOMEM */
+} cap_cursor;
+
+void cap_fail(cap_cursor *c, wl_status status); /* the first one stays */
+void cap_get(cap_cursor *c, void *data, size_t size);
+uint64_t cap_get_number(cap_cursor *c, size_t bytes);
+const char *cap_get_string(cap_cursor *c);
+const char *cap_get_text(cap_cursor *c, uint64_t *length); /* NUL-terminated copy */
+/* A count of elements that take at least `least` bytes each here, and zeroed room for them of
+ * `size` each in *data. 0 and NULL on failure. */
+uint32_t cap_get_count(cap_cursor *c, size_t least, size_t size, void **data);
+
+#endif

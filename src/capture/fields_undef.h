@@ -1,0 +1,20 @@
+/* Ends one use of fields.def. No include guard: it is included after each. */
+#undef BEGIN
+#undef END
+#undef U8
+#undef U16
+#undef U32
+#undef U64
+#undef I32
+#undef I64
+#undef F64
+#undef STR
+#undef TEXT
+#undef WORDS
+#undef QWORDS
+#undef STRINGS
+#undef U32S
+#undef U64S
+#undef ARRAY
+#undef PART
+#undef CHECK

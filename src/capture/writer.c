@@ -1,0 +1,319 @@
+#include "capture/capture.h"
+#include "capture/records.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum {
+    HIGH_FD = 200,         /* applications and shells use the low ones, some of them by number */
+    COMPRESS_ABOVE = 4096, /* bytes of payload */
+    COMPRESS_LEVEL = 1
+};
+
+struct cap_writer {
+    pthread_mutex_t lock; /* guards all below */
+    int fd;               /* -1: abandoned */
+    dev_t device;         /* of our file: what fd must still be */
+    ino_t inode;
+    char *path; /* absolute */
+    off_t size; /* of whole records */
+    uint64_t written, dropped;
+    wl_error error; /* status WL_OK while all is well */
+    ZSTD_CCtx *zstd;
+};
+
+/* ---- the file ---- */
+
+/* An absolute name, so that a change of directory does not lose the file. */
+static char *absolute(const char *path)
+{
+    char *joined = NULL;
+    if (path[0] == '/')
+        return strdup(path);
+    char *folder = getcwd(NULL, 0);
+    if (folder && asprintf(&joined, "%s/%s", folder, path) < 0)
+        joined = NULL;
+    free(folder);
+    return joined;
+}
+
+/* The descriptor moved out of the way, or the same where that is not possible. */
+static int move_high(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+static bool is_ours(const cap_writer *w, int fd)
+{
+    struct stat st;
+    return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == w->device && st.st_ino == w->inode;
+}
+
+/* The application may have closed the descriptor, and its number may belong to a file of its own
+ * since. */
+static bool reopen(cap_writer *w)
+{
+    int fd = open(w->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && !is_ours(w, fd)) {
+        close(fd);
+        errno = ESTALE;
+        return false;
+    }
+    w->fd = fd < 0 ? -1 : move_high(fd);
+    return fd >= 0;
+}
+
+/* ---- signals and cancellation: a limit on file sizes must not kill the application, and a thread
+ * that is cancelled must not take the lock with it ---- */
+
+typedef struct shelter {
+    sigset_t before;
+    bool pending;
+    int cancel;
+} shelter;
+
+static void shelter_begin(shelter *s)
+{
+    sigset_t limit, pending;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &s->cancel);
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    s->pending = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &limit, &s->before);
+}
+
+/* `limited`: a write failed with EFBIG, so that the signal came and is ours to take. */
+static void shelter_end(const shelter *s, bool limited)
+{
+    sigset_t limit;
+    const struct timespec now = {0};
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    if (limited && !s->pending)
+        sigtimedwait(&limit, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &s->before, NULL);
+    pthread_setcancelstate(s->cancel, NULL);
+}
+
+/* All of it; false with errno where that fails. */
+static bool write_all(int fd, const uint8_t *data, size_t size)
+{
+    while (size) {
+        ssize_t n = write(fd, data, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            errno = n ? errno : EIO;
+            return false;
+        }
+        data += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static wl_status fail(cap_writer *w, const char *what)
+{
+    int code = errno;
+    wl_status status = wl_fail_errno(&w->error, "%s %s", what, w->path);
+    if (code == EFBIG)
+        status = w->error.status = WL_NOSPACE;
+    return status;
+}
+
+/* Appends whole records; a torn one is taken back. */
+static wl_status append(cap_writer *w, const uint8_t *data, size_t size)
+{
+    shelter s;
+    wl_status status = WL_OK;
+    bool limited = false;
+    int code = errno;
+    shelter_begin(&s);
+    if (!is_ours(w, w->fd) && !reopen(w)) {
+        status = fail(w, "Cannot open again");
+    } else if (!write_all(w->fd, data, size)) {
+        limited = errno == EFBIG;
+        status = fail(w, "Cannot write to");
+        if (ftruncate(w->fd, w->size) < 0)
+            status = w->error.status; /* the reader finds the last record cut off */
+    } else {
+        w->size += (off_t)size;
+    }
+    shelter_end(&s, limited);
+    errno = code;
+    return status;
+}
+
+/* ---- creating, closing ---- */
+
+static wl_status create_file(cap_writer *w, const char *path, wl_error *err)
+{
+    uint8_t header[CAP_HEADER_BYTES] = {0};
+    struct stat st;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return wl_fail_errno(err, "Cannot create %s", path);
+    w->fd = move_high(fd);
+    memcpy(header, cap_magic, sizeof cap_magic);
+    header[8] = CAP_VERSION;
+    wl_status status = fstat(w->fd, &st) < 0 ? fail(w, "Cannot look at") : WL_OK;
+    w->device = st.st_dev;
+    w->inode = st.st_ino;
+    status = status ? status : append(w, header, sizeof header);
+    if (status) {
+        unlink(path);
+        if (err)
+            *err = w->error;
+    }
+    return status;
+}
+
+static void writer_free(cap_writer *w)
+{
+    if (w->fd >= 0 && is_ours(w, w->fd))
+        close(w->fd);
+    ZSTD_freeCCtx(w->zstd);
+    pthread_mutex_destroy(&w->lock);
+    free(w->path);
+    free(w);
+}
+
+wl_status cap_create(const char *path, cap_writer **out, wl_error *err)
+{
+    cap_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return wl_fail(err, WL_NOMEM, "Cannot create %s: out of memory.", path);
+    pthread_mutex_init(&w->lock, NULL);
+    w->fd = -1;
+    w->path = absolute(path);
+    w->zstd = ZSTD_createCCtx();
+    wl_status status = w->path && w->zstd
+                           ? create_file(w, path, err)
+                           : wl_fail(err, WL_NOMEM, "Cannot create %s: out of memory.", path);
+    if (status)
+        writer_free(w);
+    else
+        *out = w;
+    return status;
+}
+
+void cap_close(cap_writer *w)
+{
+    if (w)
+        writer_free(w);
+}
+
+void cap_abandon(cap_writer *w)
+{
+    if (!w)
+        return;
+    if (w->fd >= 0 && is_ours(w, w->fd))
+        close(w->fd);
+    w->fd = -1;
+}
+
+/* ---- records ---- */
+
+static void put_frame(uint8_t *frame, uint32_t type, uint32_t flags, uint64_t size)
+{
+    cap_buffer b = {.data = frame, .capacity = CAP_FRAME_BYTES}; /* has room: never grows */
+    cap_put_number(&b, type, 4);
+    cap_put_number(&b, flags, 4);
+    cap_put_number(&b, size, 8);
+    cap_put_number(&b, cap_hash(type, flags, frame + CAP_FRAME_BYTES, size), 8);
+}
+
+/* The record compressed, on the heap, where that makes it smaller; else NULL. */
+static uint8_t *compress(cap_writer *w, const cap_buffer *plain, size_t *size)
+{
+    size_t payload = plain->size - CAP_FRAME_BYTES, room = ZSTD_compressBound(payload);
+    uint8_t *data = payload > COMPRESS_ABOVE ? malloc(CAP_FRAME_BYTES + room) : NULL;
+    if (!data)
+        return NULL;
+    size_t n = ZSTD_compressCCtx(w->zstd, data + CAP_FRAME_BYTES, room,
+                                 plain->data + CAP_FRAME_BYTES, payload, COMPRESS_LEVEL);
+    if (ZSTD_isError(n) || n >= payload) {
+        free(data);
+        return NULL;
+    }
+    *size = n;
+    return data;
+}
+
+static wl_status append_record(cap_writer *w, uint32_t type, cap_buffer *plain)
+{
+    size_t size = plain->size - CAP_FRAME_BYTES;
+    uint8_t *packed = compress(w, plain, &size), *data = packed ? packed : plain->data;
+    put_frame(data, type, packed ? CAP_FLAG_ZSTD : 0, size);
+    wl_status status = append(w, data, CAP_FRAME_BYTES + size);
+    free(packed);
+    return status;
+}
+
+static wl_status finish(cap_writer *w, uint32_t type, cap_buffer *plain)
+{
+    pthread_mutex_lock(&w->lock);
+    wl_status status = plain->status;
+    if (w->error.status)
+        status = w->error.status;
+    else if (w->fd < 0)
+        status = WL_STATE;
+    else if (!status)
+        status = append_record(w, type, plain);
+    w->written += !status;
+    w->dropped += status != WL_OK;
+    pthread_mutex_unlock(&w->lock);
+    cap_buffer_free(plain);
+    return status;
+}
+
+#define X(id, number, type)                                                  \
+    wl_status cap_write_##type(cap_writer *writer, const cap_##type *record) \
+    {                                                                        \
+        static const uint8_t frame[CAP_FRAME_BYTES];                         \
+        cap_buffer b = {0};                                                  \
+        cap_put(&b, frame, sizeof frame);                                    \
+        cap_put_cap_##type(&b, record);                                      \
+        return finish(writer, number, &b);                                   \
+    }
+#include "capture/events.def"
+#undef X
+
+uint64_t cap_written(cap_writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    uint64_t written = w->written;
+    pthread_mutex_unlock(&w->lock);
+    return written;
+}
+
+uint64_t cap_dropped(cap_writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    uint64_t dropped = w->dropped;
+    pthread_mutex_unlock(&w->lock);
+    return dropped;
+}
+
+wl_status cap_state(cap_writer *w, wl_error *err)
+{
+    pthread_mutex_lock(&w->lock);
+    wl_status status = w->error.status;
+    if (status && err)
+        *err = w->error;
+    pthread_mutex_unlock(&w->lock);
+    return status;
+}
