@@ -775,6 +775,10 @@ static bool keep_locals(emu_decode *d)
 static void finish(emu_decode *d)
 {
     emu_kernel *k = d->kernel;
+    if (!wl_reserve(&d->code, 1) || !wl_reserve(&d->pool, 1)) { /* an empty kernel has neither */
+        emu_decode_nomem(d);
+        return;
+    }
     k->insns = wl_arena_copy(d->arena, d->code.data, (d->code.count + 1) * sizeof *k->insns);
     k->pool = wl_arena_copy(d->arena, d->pool.data, (d->pool.count + 1) * sizeof *k->pool);
     if (!k->insns || !k->pool) {
