@@ -217,6 +217,8 @@ static void parse_targets(ptx_parser *p, ptx_label *label)
         parse_target(p, &names);
     while (ptx_accept(p, ','));
     ptx_expect(p, ';', "behind the targets");
+    if (!names.count)
+        ptx_fail_pos(p, pos, "a list of targets cannot be empty");
     if (!p->failed)
         set_targets(p, label, names.data, names.count, pos);
     wl_vec_free(&names);

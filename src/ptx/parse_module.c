@@ -18,6 +18,8 @@ void *ptx_keep(ptx_parser *p, const void *data, size_t count, size_t size)
 
 const char *ptx_keep_text(ptx_parser *p, const char *text, size_t length)
 {
+    if (memchr(text, 0, length))
+        ptx_fail(p, "a NUL byte cannot stand in a text");
     const char *copy = wl_arena_strndup(p->arena, text, length);
     if (!copy)
         ptx_fail_memory(p);
@@ -118,8 +120,6 @@ static void push_section_line(ptx_parser *p, line_list *lines, const char *from,
         to--;
     if (from == to)
         return;
-    if (memchr(from, 0, (size_t)(to - from)))
-        ptx_fail(p, "a section holds a NUL byte");
     const char *copy = ptx_keep_text(p, from, (size_t)(to - from));
     (void)ptx_push(p, lines, copy);
 }

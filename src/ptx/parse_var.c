@@ -231,7 +231,7 @@ static void parse_addend(ptx_parser *p, ptx_init *init)
     init->bits += minus ? 0 - v.bits : v.bits;
 }
 
-/* sym, sym + n, generic(sym) + n, or name = value of an opaque type. */
+/* sym, sym + n, generic(sym) + n */
 static void parse_init_address(ptx_parser *p, ptx_init *init)
 {
     init->kind = PTX_INIT_ADDRESS;
@@ -274,13 +274,13 @@ static void parse_masked(ptx_parser *p, ptx_init *init, uint64_t mask)
     ptx_expect(p, ')', "behind the masked address");
 }
 
-static void parse_field(ptx_parser *p, ptx_init *init, const char *name)
+/* name = value */
+static void parse_field(ptx_parser *p, ptx_init *init)
 {
-    ptx_next(p);
     init->kind = PTX_INIT_FIELD;
-    init->name = name;
-    init->generic = false;
-    memset(&init->sym, 0, sizeof init->sym);
+    init->name = ptx_tok_text(p);
+    ptx_next(p);
+    ptx_next(p);
     size_t base = p->inits.count;
     ptx_pos pos = ptx_tok_pos(p);
     if (p->tok.kind == TOK_NAME) {
@@ -293,20 +293,13 @@ static void parse_field(ptx_parser *p, ptx_init *init, const char *name)
     pop_inits(p, init, base, pos);
 }
 
-static void parse_init_name(ptx_parser *p, ptx_init *init)
-{
-    const char *name = ptx_tok_text(p);
-    parse_init_address(p, init);
-    if (ptx_is(p, '='))
-        parse_field(p, init, name);
-}
-
-static bool is_call_like(const ptx_parser *p)
+/* The character behind the current token, blanks left out. */
+static char next_char(const ptx_parser *p)
 {
     const char *at = p->at;
     while (*at == ' ' || *at == '\t')
         at++;
-    return *at == '(';
+    return *at;
 }
 
 static void parse_init(ptx_parser *p, ptx_init *init)
@@ -314,8 +307,11 @@ static void parse_init(ptx_parser *p, ptx_init *init)
     if (ptx_is(p, '{')) {
         parse_init_list(p, init);
     } else if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
-        parse_init_name(p, init);
-    } else if (p->tok.kind == TOK_INT && is_call_like(p)) {
+        if (next_char(p) == '=')
+            parse_field(p, init);
+        else
+            parse_init_address(p, init);
+    } else if (p->tok.kind == TOK_INT && next_char(p) == '(') {
         uint64_t mask = p->tok.value;
         ptx_next(p);
         parse_masked(p, init, mask);
