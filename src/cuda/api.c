@@ -54,7 +54,8 @@ static bool has_per_thread(size_t first)
     return false;
 }
 
-const cuda_driver_function *cuda_driver_find(const char *name, int version, bool per_thread, bool *known)
+const cuda_driver_function *cuda_driver_find(const char *name, int version, bool per_thread,
+                                             bool *known)
 {
     const cuda_driver_function *best = NULL;
     size_t first = first_of_base(name);

@@ -5,7 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum cuda_stream_kind { CUDA_STREAM_LEGACY, CUDA_STREAM_PTDS, CUDA_STREAM_PTSZ } cuda_stream_kind;
+typedef enum cuda_stream_kind {
+    CUDA_STREAM_LEGACY,
+    CUDA_STREAM_PTDS,
+    CUDA_STREAM_PTSZ
+} cuda_stream_kind;
 
 typedef struct cuda_driver_function {
     const char *symbol;      /* "cuMemcpyHtoD_v2_ptds" */
@@ -16,7 +20,8 @@ typedef struct cuda_driver_function {
 
 typedef struct cuda_runtime_function {
     const char *symbol;
-    int first, last; /* CUDA releases (11070, 13020) with this signature; a symbol may have several rows */
+    int first,
+        last; /* CUDA releases (11070, 13020) with this signature; a symbol may have several rows */
 } cuda_runtime_function;
 
 /* All rows, sorted by base and by symbol. */
@@ -26,7 +31,8 @@ const cuda_runtime_function *cuda_runtime_functions(size_t *count);
 /* What cuGetProcAddress finds for a name and a version: the newest variant not newer than `version`, of the per-thread
  * kind where `per_thread` is set and there is one. A name with a suffix of its own ("cuMemAlloc_v2") is no name.
  * NULL without; *known then says whether a newer version would have it. */
-const cuda_driver_function *cuda_driver_find(const char *name, int version, bool per_thread, bool *known);
+const cuda_driver_function *cuda_driver_find(const char *name, int version, bool per_thread,
+                                             bool *known);
 
 /* Whether libcudart of this major version (11, 12, 13) exports the symbol. */
 bool cuda_runtime_exports(const char *symbol, int major);

@@ -14,7 +14,8 @@
 enum { MAX_ANCESTORS = 6, MAX_BASES = 3 };
 
 /* snprintf that says whether all of it fitted. */
-static bool format(char *out, size_t size, const char *text, ...) __attribute__((format(printf, 3, 4)));
+static bool format(char *out, size_t size, const char *text, ...)
+    __attribute__((format(printf, 3, 4)));
 
 static bool format(char *out, size_t size, const char *text, ...)
 {
@@ -29,7 +30,8 @@ static bool format(char *out, size_t size, const char *text, ...)
 
 static bool try_folder(char *folder, size_t size, const char *base)
 {
-    return format(folder, size, "%s/share/warplens/devices", base) && access(folder, R_OK | X_OK) == 0;
+    return format(folder, size, "%s/share/warplens/devices", base) &&
+           access(folder, R_OK | X_OK) == 0;
 }
 
 /* From the folder of `path` upwards: build trees and installations both have share/ beside bin/, lib/ or tests/. */
@@ -56,7 +58,8 @@ static void find_folder(char *folder, size_t size)
     folder[0] = '\0';
     if (given && *given && format(folder, size, "%s", given))
         return;
-    if (dladdr((void *)cuda_device_folder, &info) && info.dli_fname && folder_above(folder, size, info.dli_fname))
+    if (dladdr((void *)cuda_device_folder, &info) && info.dli_fname &&
+        folder_above(folder, size, info.dli_fname))
         return;
     if (!folder_above(folder, size, "/proc/self/exe"))
         folder[0] = '\0';
@@ -66,7 +69,8 @@ const char *cuda_device_folder(void)
 {
     static char folder[PATH_MAX];
     static char done;
-    if (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) { /* computed twice at worst, with the same outcome */
+    if (!__atomic_load_n(&done,
+                         __ATOMIC_ACQUIRE)) { /* computed twice at worst, with the same outcome */
         char found[PATH_MAX];
         find_folder(found, sizeof found);
         memcpy(folder, found, sizeof folder);
@@ -161,7 +165,8 @@ static void read_carveouts(reader *r, json_t *value)
     }
     limits->carveouts = (uint32_t)json_array_size(value);
     for (uint32_t i = 0; i < limits->carveouts; i++) {
-        limits->carveout_bytes[i] = (uint32_t)read_number(r, "carveouts", json_array_get(value, i), 1 << 24);
+        limits->carveout_bytes[i] = (uint32_t)read_number(r, "carveouts", json_array_get(value, i),
+                                                          1 << 24);
         if (i && limits->carveout_bytes[i] <= limits->carveout_bytes[i - 1])
             bad(r, "carveouts", "not ascending");
     }
@@ -243,11 +248,13 @@ static void read_base(reader *r, json_t *value, int depth)
     const char *name = json_string_value(value), *slash = strrchr(r->path, '/');
     char path[PATH_MAX];
     size_t folder = slash ? (size_t)(slash - r->path) + 1 : 0;
-    if (!name || !*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] || depth >= MAX_BASES) {
+    if (!name || !*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] ||
+        depth >= MAX_BASES) {
         bad(r, "inherits", "not the name of a file in cc/, or too many of them");
         return;
     }
-    bool fits = format(path, sizeof path, "%.*s%s%s.json", (int)folder, r->path, depth ? "" : "cc/", name);
+    bool fits = format(path, sizeof path, "%.*s%s%s.json", (int)folder, r->path, depth ? "" : "cc/",
+                       name);
     if (fits && access(path, R_OK) != 0) /* a description of one's own, elsewhere */
         fits = format(path, sizeof path, "%s/cc/%s.json", cuda_device_folder(), name);
     if (fits)
@@ -316,11 +323,16 @@ static void derive(cuda_device *device)
     limits->warps = limits->threads / 32;
     limits->blocks = (uint32_t)get(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
     limits->registers = (uint32_t)get(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    limits->registers_per_block = (uint32_t)get(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
-    limits->shared = (uint32_t)get(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    limits->shared_reserved = (uint32_t)get(device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-    limits->shared_per_block = (uint32_t)get(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-    limits->shared_per_block_optin = (uint32_t)get(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    limits->registers_per_block = (uint32_t)get(device,
+                                                CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+    limits->shared = (uint32_t)get(device,
+                                   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    limits->shared_reserved = (uint32_t)get(device,
+                                            CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+    limits->shared_per_block = (uint32_t)get(device,
+                                             CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    limits->shared_per_block_optin = (uint32_t)
+        get(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 }
 
 /* What the rest of the code divides by or relies on. */
@@ -356,14 +368,19 @@ static wl_status check(const cuda_device *device, const char *path, wl_error *er
     const cuda_sm_limits *limits = &device->limits;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (get(device, needed[i]) <= 0)
-            return wl_fail(err, WL_PARSE, "%s: attribute %s is missing", path, cuda_attribute_name(needed[i]));
+            return wl_fail(err, WL_PARSE, "%s: attribute %s is missing", path,
+                           cuda_attribute_name(needed[i]));
     if (!device->name[0] || !device->source[0] || !device->global_bytes)
-        return wl_fail(err, WL_PARSE, "%s: \"name\", \"source\" or \"memory_bytes\" is missing", path);
-    if (!limits->register_unit || !limits->partitions || !limits->shared_unit || !limits->registers_per_thread ||
-        limits->registers_per_thread > 1024 || limits->register_unit > limits->registers / limits->partitions)
-        return wl_fail(err, WL_PARSE, "%s: \"sm\" is incomplete or contradicts the attributes", path);
+        return wl_fail(err, WL_PARSE, "%s: \"name\", \"source\" or \"memory_bytes\" is missing",
+                       path);
+    if (!limits->register_unit || !limits->partitions || !limits->shared_unit ||
+        !limits->registers_per_thread || limits->registers_per_thread > 1024 ||
+        limits->register_unit > limits->registers / limits->partitions)
+        return wl_fail(err, WL_PARSE, "%s: \"sm\" is incomplete or contradicts the attributes",
+                       path);
     if (limits->carveouts && limits->carveout_bytes[limits->carveouts - 1] != limits->shared)
-        return wl_fail(err, WL_PARSE, "%s: the largest carveout is not the shared memory of an SM", path);
+        return wl_fail(err, WL_PARSE, "%s: the largest carveout is not the shared memory of an SM",
+                       path);
     return WL_OK;
 }
 
@@ -392,12 +409,15 @@ static wl_status unknown_device(const char *name, wl_error *err)
     char **ids;
     size_t count, used = 0;
     if (cuda_device_list(&ids, &count, NULL) != WL_OK)
-        return wl_fail(err, WL_NOENT, "no device description \"%s\", and no folder of descriptions in \"%s\"", name,
-                       cuda_device_folder());
+        return wl_fail(err, WL_NOENT,
+                       "no device description \"%s\", and no folder of descriptions in \"%s\"",
+                       name, cuda_device_folder());
     for (size_t i = 0; i < count && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", ids[i]);
     cuda_device_list_free(ids, count);
-    return wl_fail(err, WL_NOENT, "no device \"%s\"; there are: %s (or give the path of a description)", name, known);
+    return wl_fail(err, WL_NOENT,
+                   "no device \"%s\"; there are: %s (or give the path of a description)", name,
+                   known);
 }
 
 wl_status cuda_device_load(const char *name, cuda_device *out, wl_error *err)
@@ -427,7 +447,8 @@ wl_status cuda_device_load(const char *name, cuda_device *out, wl_error *err)
 static int is_description(const struct dirent *entry)
 {
     size_t length = strlen(entry->d_name);
-    return length > 5 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 5, ".json") == 0;
+    return length > 5 && entry->d_name[0] != '.' &&
+           strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
 wl_status cuda_device_list(char ***ids, size_t *count, wl_error *err)
@@ -437,7 +458,8 @@ wl_status cuda_device_list(char ***ids, size_t *count, wl_error *err)
     *ids = NULL;
     *count = 0;
     if (found < 0)
-        return wl_fail(err, WL_NOENT, "no folder of device descriptions (\"%s\")", cuda_device_folder());
+        return wl_fail(err, WL_NOENT, "no folder of device descriptions (\"%s\")",
+                       cuda_device_folder());
     *ids = calloc((size_t)found + 1, sizeof **ids);
     for (int i = 0; i < found; i++) {
         size_t length = strlen(entries[i]->d_name) - 5;

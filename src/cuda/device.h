@@ -16,18 +16,18 @@ enum { CUDA_ATTRIBUTES = 160 }; /* numbers of device attributes are below this *
 
 /* How an SM hands out its resources; see "Occupancy" in docs/devices.md. */
 typedef struct cuda_sm_limits {
-    uint32_t threads, warps, blocks;   /* resident at once */
-    uint32_t registers;                /* 32-bit, of the SM */
+    uint32_t threads, warps, blocks; /* resident at once */
+    uint32_t registers;              /* 32-bit, of the SM */
     uint32_t registers_per_block, registers_per_thread;
-    uint32_t register_unit;            /* registers are allocated to a warp in multiples of this */
-    uint32_t partitions;               /* of the SM; a warp's registers lie in one */
-    uint32_t shared;                   /* bytes of the SM, at the largest carveout */
-    uint32_t shared_unit;              /* shared memory is allocated to a block in multiples of this */
-    uint32_t shared_reserved;          /* bytes that each block takes on top of its own */
+    uint32_t register_unit;   /* registers are allocated to a warp in multiples of this */
+    uint32_t partitions;      /* of the SM; a warp's registers lie in one */
+    uint32_t shared;          /* bytes of the SM, at the largest carveout */
+    uint32_t shared_unit;     /* shared memory is allocated to a block in multiples of this */
+    uint32_t shared_reserved; /* bytes that each block takes on top of its own */
     uint32_t shared_per_block, shared_per_block_optin;
-    uint32_t carveouts;                /* sizes that shared memory can be configured to, ascending */
+    uint32_t carveouts; /* sizes that shared memory can be configured to, ascending */
     uint32_t carveout_bytes[16];
-    uint32_t l1_bytes;                 /* L1 and shared memory together; 0 where they are apart */
+    uint32_t l1_bytes; /* L1 and shared memory together; 0 where they are apart */
 } cuda_sm_limits;
 
 /* For the performance model: 0 where the vendor says nothing. Rates are results per clock and SM. */
@@ -78,10 +78,10 @@ void cuda_device_prop_v13(const cuda_device *device, int ordinal, cudaDeviceProp
 /* ---- occupancy ---- */
 
 typedef struct cuda_footprint { /* what a block of a kernel needs */
-    uint32_t threads;       /* of a block */
-    uint32_t registers;     /* of a thread */
+    uint32_t threads;           /* of a block */
+    uint32_t registers;         /* of a thread */
     uint32_t static_shared, dynamic_shared;
-    int carveout;           /* preferred share of shared memory in percent, as cudaFuncAttributePreferred...; -1: none */
+    int carveout; /* preferred share of shared memory in percent, as cudaFuncAttributePreferred...; -1: none */
 } cuda_footprint;
 
 typedef enum cuda_limiter {
@@ -93,16 +93,18 @@ typedef enum cuda_limiter {
 } cuda_limiter;
 
 typedef struct cuda_occupancy {
-    uint32_t blocks;    /* of this kernel on an SM at once; 0: it cannot run */
+    uint32_t blocks; /* of this kernel on an SM at once; 0: it cannot run */
     uint32_t warps;
-    uint32_t limiters;  /* cuda_limiter, or'ed */
-    uint32_t by_blocks, by_warps, by_registers, by_shared; /* blocks that each limit alone would allow */
+    uint32_t limiters; /* cuda_limiter, or'ed */
+    uint32_t by_blocks, by_warps, by_registers,
+        by_shared; /* blocks that each limit alone would allow */
 } cuda_occupancy;
 
 cuda_occupancy cuda_occupancy_of(const cuda_device *device, const cuda_footprint *block);
 
 /* The most dynamic shared memory that still lets `blocks` blocks be resident; 0 where they never are. */
-uint32_t cuda_occupancy_shared(const cuda_device *device, const cuda_footprint *block, uint32_t blocks);
+uint32_t cuda_occupancy_shared(const cuda_device *device, const cuda_footprint *block,
+                               uint32_t blocks);
 
 /* The block size with the most resident threads, the largest first, up to `limit` threads (0: no limit of one's own).
  * `shared_of` (may be NULL) gives dynamic shared memory by block size, in place of block->dynamic_shared. *min_grid is

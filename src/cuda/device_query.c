@@ -64,16 +64,17 @@ static void fill(void *field, size_t bytes, int count, int attribute, const cuda
 }
 
 #define ELEMENT(field, count) (sizeof(field) / ((count) ? (count) : 1))
-#define FILL(type, name, count, attribute) fill(&prop->name, ELEMENT(prop->name, count), count, A_##attribute, device);
+#define FILL(type, name, count, attribute) \
+    fill(&prop->name, ELEMENT(prop->name, count), count, A_##attribute, device);
 #define SKIP(type, name, count, attribute)
 
 /* The fields that no attribute gives. */
-#define FILL_REST()                                                                                                    \
-    do {                                                                                                               \
-        memcpy(prop->name, device->name, sizeof prop->name);                                                           \
-        cuda_device_uuid(device, ordinal, &prop->uuid);                                                                \
-        prop->totalGlobalMem = device->global_bytes;                                                                   \
-        prop->pciBusID += ordinal;                                                                                     \
+#define FILL_REST()                                          \
+    do {                                                     \
+        memcpy(prop->name, device->name, sizeof prop->name); \
+        cuda_device_uuid(device, ordinal, &prop->uuid);      \
+        prop->totalGlobalMem = device->global_bytes;         \
+        prop->pciBusID += ordinal;                           \
     } while (0)
 
 void cuda_device_prop_v11(const cuda_device *device, int ordinal, cudaDeviceProp_v11 *prop)

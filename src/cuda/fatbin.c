@@ -49,7 +49,8 @@ static uint64_t u64(const unsigned char *p)
 /* ---- the container ---- */
 
 /* The bytes that a pair (offset, length) in the entry's header names; NULL where it names none. */
-static const char *header_text(const unsigned char *entry, uint32_t header, uint32_t at, size_t *length)
+static const char *header_text(const unsigned char *entry, uint32_t header, uint32_t at,
+                               size_t *length)
 {
     if (header < at + 8)
         return NULL;
@@ -78,7 +79,8 @@ static bool is_relocatable(const unsigned char *entry, uint32_t header)
     return options && memmem(options, length, "--compile-only", 14);
 }
 
-static wl_status read_entry(const unsigned char *p, uint64_t left, cuda_entry *out, uint64_t *bytes, wl_error *err)
+static wl_status read_entry(const unsigned char *p, uint64_t left, cuda_entry *out, uint64_t *bytes,
+                            wl_error *err)
 {
     if (left < ENTRY_HEADER)
         return wl_fail(err, WL_TRUNCATED, "the fat binary ends inside an entry's header");
@@ -88,11 +90,17 @@ static wl_status read_entry(const unsigned char *p, uint64_t left, cuda_entry *o
         return wl_fail(err, WL_CORRUPT, "an entry of the fat binary is larger than the fat binary");
     *bytes = header + payload;
     memset(out, 0, sizeof *out);
-    out->kind = u16(p) == KIND_PTX ? CUDA_ENTRY_PTX : u16(p) == KIND_ELF ? CUDA_ENTRY_ELF : CUDA_ENTRY_OTHER;
+    out->kind = u16(p) == KIND_PTX   ? CUDA_ENTRY_PTX
+                : u16(p) == KIND_ELF ? CUDA_ENTRY_ELF
+                                     : CUDA_ENTRY_OTHER;
     out->arch = u32(p + AT_ARCH);
     out->flags = u64(p + AT_FLAGS);
-    out->variant = out->flags & FLAG_ARCH_SPECIFIC ? 'a' : out->flags & FLAG_FAMILY_SPECIFIC ? 'f' : '\0';
-    out->compression = out->flags & FLAG_ZSTD ? CUDA_ZSTD : out->flags & FLAG_LZ4 ? CUDA_LZ4 : CUDA_PLAIN;
+    out->variant = out->flags & FLAG_ARCH_SPECIFIC     ? 'a'
+                   : out->flags & FLAG_FAMILY_SPECIFIC ? 'f'
+                                                       : '\0';
+    out->compression = out->flags & FLAG_ZSTD  ? CUDA_ZSTD
+                       : out->flags & FLAG_LZ4 ? CUDA_LZ4
+                                               : CUDA_PLAIN;
     out->payload = p + header;
     out->payload_bytes = out->expanded_bytes = payload;
     read_name(p, header, out->name, sizeof out->name);
@@ -100,7 +108,8 @@ static wl_status read_entry(const unsigned char *p, uint64_t left, cuda_entry *o
     if (out->compression == CUDA_PLAIN)
         return WL_OK;
     if (compressed > payload || header < AT_EXPANDED + 8)
-        return wl_fail(err, WL_CORRUPT, "a compressed entry of the fat binary is larger than its payload");
+        return wl_fail(err, WL_CORRUPT,
+                       "a compressed entry of the fat binary is larger than its payload");
     out->payload_bytes = compressed ? compressed : payload;
     out->expanded_bytes = u64(p + AT_EXPANDED);
     return WL_OK;
@@ -147,8 +156,8 @@ void cuda_fatbin_clear(cuda_fatbin *fatbin)
 
 static bool expand_lz4(const cuda_entry *entry, unsigned char *out)
 {
-    int done = LZ4_decompress_safe((const char *)entry->payload, (char *)out, (int)entry->payload_bytes,
-                                   (int)entry->expanded_bytes);
+    int done = LZ4_decompress_safe((const char *)entry->payload, (char *)out,
+                                   (int)entry->payload_bytes, (int)entry->expanded_bytes);
     return done >= 0 && (size_t)done == entry->expanded_bytes;
 }
 
@@ -168,10 +177,12 @@ static bool size_is_plausible(const cuda_entry *entry)
     if (entry->compression == CUDA_PLAIN)
         return true;
     unsigned long long stated = ZSTD_getFrameContentSize(entry->payload, entry->payload_bytes);
-    return stated != ZSTD_CONTENTSIZE_ERROR && (stated == ZSTD_CONTENTSIZE_UNKNOWN || stated == entry->expanded_bytes);
+    return stated != ZSTD_CONTENTSIZE_ERROR &&
+           (stated == ZSTD_CONTENTSIZE_UNKNOWN || stated == entry->expanded_bytes);
 }
 
-wl_status cuda_entry_content(const cuda_entry *entry, unsigned char **content, size_t *length, wl_error *err)
+wl_status cuda_entry_content(const cuda_entry *entry, unsigned char **content, size_t *length,
+                             wl_error *err)
 {
     bool good = true;
     *content = NULL;
@@ -179,7 +190,8 @@ wl_status cuda_entry_content(const cuda_entry *entry, unsigned char **content, s
         return wl_fail(err, WL_CORRUPT, "an entry of the fat binary states an impossible size");
     unsigned char *out = malloc(entry->expanded_bytes + 1);
     if (!out)
-        return wl_fail(err, WL_NOMEM, "no memory for %zu bytes of device code", entry->expanded_bytes);
+        return wl_fail(err, WL_NOMEM, "no memory for %zu bytes of device code",
+                       entry->expanded_bytes);
     switch (entry->compression) {
     case CUDA_PLAIN: memcpy(out, entry->payload, entry->expanded_bytes); break;
     case CUDA_LZ4: good = expand_lz4(entry, out); break;
@@ -187,11 +199,13 @@ wl_status cuda_entry_content(const cuda_entry *entry, unsigned char **content, s
     }
     if (!good) {
         free(out);
-        return wl_fail(err, WL_CORRUPT, "the compressed device code for sm_%u is damaged", entry->arch);
+        return wl_fail(err, WL_CORRUPT, "the compressed device code for sm_%u is damaged",
+                       entry->arch);
     }
     out[entry->expanded_bytes] = '\0';
     *content = out;
-    *length = entry->kind == CUDA_ENTRY_PTX ? strlen((char *)out) : entry->expanded_bytes; /* PTX is padded with NUL */
+    *length = entry->kind == CUDA_ENTRY_PTX ? strlen((char *)out)
+                                            : entry->expanded_bytes; /* PTX is padded with NUL */
     return WL_OK;
 }
 

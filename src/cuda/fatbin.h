@@ -49,15 +49,15 @@ typedef enum cuda_compression { CUDA_PLAIN, CUDA_LZ4, CUDA_ZSTD } cuda_compressi
 
 typedef struct cuda_entry {
     cuda_entry_kind kind;
-    uint32_t arch;              /* 90 */
-    char variant;               /* 'a': this architecture only; 'f': its family; 0: it and all later ones */
-    bool relocatable;           /* to be linked with others before use (nvcc -rdc=true) */
+    uint32_t arch;    /* 90 */
+    char variant;     /* 'a': this architecture only; 'f': its family; 0: it and all later ones */
+    bool relocatable; /* to be linked with others before use (nvcc -rdc=true) */
     cuda_compression compression;
-    uint64_t flags;             /* as stored */
+    uint64_t flags;               /* as stored */
     const unsigned char *payload; /* in the image */
-    size_t payload_bytes;       /* without padding behind compressed data */
-    size_t expanded_bytes;      /* the size stated; that of the payload where it is plain */
-    char name[128];             /* source file, as nvcc -G notes it; may be empty or cut off */
+    size_t payload_bytes;         /* without padding behind compressed data */
+    size_t expanded_bytes;        /* the size stated; that of the payload where it is plain */
+    char name[128];               /* source file, as nvcc -G notes it; may be empty or cut off */
 } cuda_entry;
 
 typedef struct cuda_fatbin {
@@ -71,7 +71,8 @@ wl_status cuda_fatbin_read(const void *data, size_t size, cuda_fatbin *out, wl_e
 void cuda_fatbin_clear(cuda_fatbin *fatbin);
 
 /* The entry's content, expanded; malloc'ed and NUL-terminated (*length is without the NUL). */
-wl_status cuda_entry_content(const cuda_entry *entry, unsigned char **content, size_t *length, wl_error *err);
+wl_status cuda_entry_content(const cuda_entry *entry, unsigned char **content, size_t *length,
+                             wl_error *err);
 
 /* True where PTX for `arch` and `variant` may be compiled for a device of compute capability `sm`. */
 bool cuda_arch_fits(uint32_t arch, char variant, uint32_t sm);
@@ -97,12 +98,14 @@ typedef struct cuda_image {
 /* The PTX of an image for a device. WL_NOENT: it has none that fits, and err says what it has ("it holds SASS for sm_75,
  * PTX for sm_100"). WL_UNSUPPORTED: it is PTX text for another architecture. WL_ARG: no image. Other codes as
  * cuda_fatbin_read(). A wrapper is followed only where the size is unknown: it holds addresses. */
-wl_status cuda_image_read(const void *data, size_t size, uint32_t sm, cuda_image *out, wl_error *err);
+wl_status cuda_image_read(const void *data, size_t size, uint32_t sm, cuda_image *out,
+                          wl_error *err);
 void cuda_image_clear(cuda_image *image);
 
 /* ---- files ---- */
 
-typedef struct cuda_file_fatbin { /* one fatbin of an executable, library, object, or a file that is one itself */
+typedef struct
+    cuda_file_fatbin { /* one fatbin of an executable, library, object, or a file that is one itself */
     cuda_fatbin fatbin;
     const char *section; /* ".nv_fatbin", "__nv_relfatbin", "" */
     uint64_t offset;     /* in the file */

@@ -39,8 +39,8 @@ static wl_status map_file(const char *path, cuda_file *out, wl_error *err)
 }
 
 /* Fatbins lie one behind the other, each aligned to 8 bytes. */
-static wl_status scan(const cuda_file *file, uint64_t from, uint64_t bytes, const char *section, fatbin_list *list,
-                      wl_error *err)
+static wl_status scan(const cuda_file *file, uint64_t from, uint64_t bytes, const char *section,
+                      fatbin_list *list, wl_error *err)
 {
     const unsigned char *base = file->map;
     for (uint64_t at = 0; at + 8 <= bytes; at = (at + 7) & ~(uint64_t)7) {
@@ -78,7 +78,8 @@ static wl_status scan_sections(cuda_file *file, Elf *elf, fatbin_list *list, wl_
     wl_status status = WL_OK;
     if (elf_getshdrstrndx(elf, &names) != 0)
         return WL_OK; /* no sections: nothing that we could find */
-    for (Elf_Scn *scn = elf_nextscn(elf, NULL); scn && status == WL_OK; scn = elf_nextscn(elf, scn)) {
+    for (Elf_Scn *scn = elf_nextscn(elf, NULL); scn && status == WL_OK;
+         scn = elf_nextscn(elf, scn)) {
         GElf_Shdr header;
         if (!gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
             continue;
@@ -86,7 +87,8 @@ static wl_status scan_sections(cuda_file *file, Elf *elf, fatbin_list *list, wl_
         if (!section)
             continue;
         if (header.sh_offset > file->size || header.sh_size > file->size - header.sh_offset)
-            return wl_fail(err, WL_TRUNCATED, "the section %s lies behind the end of the file", section);
+            return wl_fail(err, WL_TRUNCATED, "the section %s lies behind the end of the file",
+                           section);
         status = scan(file, header.sh_offset, header.sh_size, section, list, err);
     }
     return status;

@@ -53,7 +53,8 @@ static bool is_ptx(const char *text, size_t size)
 cuda_image_kind cuda_image_identify(const void *data, size_t size)
 {
     const char *text = data;
-    bool has_word = size != CUDA_SIZE_UNKNOWN ? size >= 4 : text[0] && text[1] && text[2] && text[3];
+    bool has_word = size != CUDA_SIZE_UNKNOWN ? size >= 4
+                                              : text[0] && text[1] && text[2] && text[3];
     if (has_word && first_word(data) == CUDA_WRAPPER_MAGIC)
         return CUDA_IMAGE_WRAPPER;
     if (has_word && first_word(data) == CUDA_FATBIN_MAGIC)
@@ -80,7 +81,8 @@ static void describe(const cuda_entry *entry, char *text, size_t size)
 static wl_status nothing_fits(uint32_t sm, const char *held, wl_error *err)
 {
     return wl_fail(err, WL_NOENT,
-                   "the device code holds no PTX for a device of sm_%u%s%s; compile with -gencode arch=compute_XX,"
+                   "the device code holds no PTX for a device of sm_%u%s%s; compile with -gencode "
+                   "arch=compute_XX,"
                    "code=compute_XX or -arch=compute_XX where XX is at most %u",
                    sm, *held ? ", only " : "", held, sm);
 }
@@ -103,8 +105,8 @@ static wl_status take(const cuda_entry *entry, ptx_list *list, wl_error *err)
 }
 
 /* Adds the fatbin's best PTX, or else its description to `held`. */
-static wl_status take_best(const void *data, size_t size, uint32_t sm, ptx_list *list, char *held, size_t room,
-                           wl_error *err)
+static wl_status take_best(const void *data, size_t size, uint32_t sm, ptx_list *list, char *held,
+                           size_t room, wl_error *err)
 {
     cuda_fatbin fatbin;
     wl_status status = cuda_fatbin_read(data, size, &fatbin, err);
@@ -121,7 +123,8 @@ static wl_status take_best(const void *data, size_t size, uint32_t sm, ptx_list 
 
 /* A linked image has the SASS that came of the link, and the PTX of each object that went in. An object without PTX for
  * the device (the device runtime's library is one) is left out: what it defines may not be needed. */
-static wl_status take_wrapped(const void *data, uint32_t sm, ptx_list *list, char *held, size_t room, wl_error *err)
+static wl_status take_wrapped(const void *data, uint32_t sm, ptx_list *list, char *held,
+                              size_t room, wl_error *err)
 {
     cuda_fatbin_wrapper wrapper;
     memcpy(&wrapper, data, sizeof wrapper);
@@ -153,13 +156,15 @@ static uint32_t target_of(const char *text, size_t length, char *variant)
     return 0;
 }
 
-static wl_status take_text(const char *text, size_t size, uint32_t sm, ptx_list *list, wl_error *err)
+static wl_status take_text(const char *text, size_t size, uint32_t sm, ptx_list *list,
+                           wl_error *err)
 {
     size_t length = text_length(text, size);
     char variant;
     uint32_t arch = target_of(text, length, &variant);
     if (!cuda_arch_fits(arch, variant, sm))
-        return wl_fail(err, WL_UNSUPPORTED, "the PTX is for sm_%u%.1s, the device is sm_%u", arch, &variant, sm);
+        return wl_fail(err, WL_UNSUPPORTED, "the PTX is for sm_%u%.1s, the device is sm_%u", arch,
+                       &variant, sm);
     char *copy = strndup(text, length);
     if (copy && wl_push(list, (cuda_ptx){copy, length, arch, variant}))
         return WL_OK;
@@ -179,7 +184,8 @@ static wl_status refuse_elf(const void *data, size_t size, uint32_t sm, wl_error
     return nothing_fits(sm, "a cubin (SASS)", err);
 }
 
-wl_status cuda_image_read(const void *data, size_t size, uint32_t sm, cuda_image *out, wl_error *err)
+wl_status cuda_image_read(const void *data, size_t size, uint32_t sm, cuda_image *out,
+                          wl_error *err)
 {
     ptx_list list = {0};
     char held[256] = "";
@@ -192,10 +198,13 @@ wl_status cuda_image_read(const void *data, size_t size, uint32_t sm, cuda_image
         status = size == CUDA_SIZE_UNKNOWN ? take_wrapped(data, sm, &list, held, sizeof held, err)
                                            : wl_fail(err, WL_ARG, "a wrapper is no image");
         break;
-    case CUDA_IMAGE_FATBIN: status = take_best(data, size, sm, &list, held, sizeof held, err); break;
+    case CUDA_IMAGE_FATBIN:
+        status = take_best(data, size, sm, &list, held, sizeof held, err);
+        break;
     case CUDA_IMAGE_ELF: status = refuse_elf(data, size, sm, err); break;
     case CUDA_IMAGE_PTX: status = take_text(data, size, sm, &list, err); break;
-    default: status = wl_fail(err, WL_PARSE, "the image is neither PTX nor a fat binary nor a cubin");
+    default:
+        status = wl_fail(err, WL_PARSE, "the image is neither PTX nor a fat binary nor a cubin");
     }
     if (status == WL_OK && list.count == 0)
         status = nothing_fits(sm, held, err);

@@ -13,7 +13,8 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /* A warp's registers are allocated as a whole, in one partition of the SM. */
-static uint32_t blocks_by_registers(const cuda_sm_limits *limits, const cuda_footprint *block, uint32_t warps)
+static uint32_t blocks_by_registers(const cuda_sm_limits *limits, const cuda_footprint *block,
+                                    uint32_t warps)
 {
     uint32_t registers = block->registers ? block->registers : 1;
     if (registers > limits->registers_per_thread)
@@ -32,7 +33,8 @@ static uint32_t configured(const cuda_sm_limits *limits, int carveout, uint32_t 
         return limits->shared;
     uint64_t wanted = (uint64_t)limits->shared * (uint32_t)(carveout > 100 ? 100 : carveout);
     for (uint32_t i = 0; i < limits->carveouts; i++)
-        if ((uint64_t)limits->carveout_bytes[i] * 100 >= wanted && limits->carveout_bytes[i] >= need)
+        if ((uint64_t)limits->carveout_bytes[i] * 100 >= wanted &&
+            limits->carveout_bytes[i] >= need)
             return limits->carveout_bytes[i];
     return limits->shared;
 }
@@ -52,13 +54,15 @@ cuda_occupancy cuda_occupancy_of(const cuda_device *device, const cuda_footprint
     const cuda_sm_limits *limits = &device->limits;
     cuda_occupancy result = {0};
     uint32_t warps = (block->threads + 31) / 32;
-    if (block->threads == 0 || block->threads > (uint32_t)device->attributes[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK])
+    if (block->threads == 0 ||
+        block->threads > (uint32_t)device->attributes[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK])
         return result;
     result.by_blocks = limits->blocks;
     result.by_warps = limits->warps / warps;
     result.by_registers = blocks_by_registers(limits, block, warps);
     result.by_shared = blocks_by_shared(limits, block);
-    result.blocks = least(least(result.by_blocks, result.by_warps), least(result.by_registers, result.by_shared));
+    result.blocks = least(least(result.by_blocks, result.by_warps),
+                          least(result.by_registers, result.by_shared));
     result.warps = result.blocks * warps;
     result.limiters = (result.by_blocks == result.blocks ? CUDA_LIMIT_BLOCKS : 0u) |
                       (result.by_warps == result.blocks ? CUDA_LIMIT_WARPS : 0u) |
@@ -67,7 +71,8 @@ cuda_occupancy cuda_occupancy_of(const cuda_device *device, const cuda_footprint
     return result;
 }
 
-uint32_t cuda_occupancy_shared(const cuda_device *device, const cuda_footprint *block, uint32_t blocks)
+uint32_t cuda_occupancy_shared(const cuda_device *device, const cuda_footprint *block,
+                               uint32_t blocks)
 {
     const cuda_sm_limits *limits = &device->limits;
     cuda_footprint bare = *block;
@@ -96,7 +101,8 @@ uint32_t cuda_occupancy_best(const cuda_device *device, const cuda_footprint *bl
         if (blocks * tried.threads > best) {
             best = blocks * tried.threads;
             best_threads = tried.threads;
-            *min_grid = blocks * (uint32_t)device->attributes[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
+            *min_grid = blocks *
+                        (uint32_t)device->attributes[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
         }
     }
     return best_threads;

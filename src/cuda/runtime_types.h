@@ -154,7 +154,12 @@ enum cudaDeviceP2PAttr {
 /* ---- streams and events ---- */
 
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
-enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4 };
+enum {
+    cudaEventDefault = 0,
+    cudaEventBlockingSync = 1,
+    cudaEventDisableTiming = 2,
+    cudaEventInterprocess = 4
+};
 
 enum cudaStreamCaptureStatus {
     cudaStreamCaptureStatusNone = 0,
@@ -199,15 +204,15 @@ enum cudaFuncAttribute {
 };
 
 typedef enum cudaLaunchAttributeID { /* numbers of CU_LAUNCH_ATTRIBUTE_* */
-    cudaLaunchAttributeIgnore = 0,
-    cudaLaunchAttributeAccessPolicyWindow = 1,
-    cudaLaunchAttributeCooperative = 2,
-    cudaLaunchAttributeSynchronizationPolicy = 3,
-    cudaLaunchAttributeClusterDimension = 4,
-    cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
-    cudaLaunchAttributeProgrammaticStreamSerialization = 6,
-    cudaLaunchAttributeProgrammaticEvent = 7,
-    cudaLaunchAttributePriority = 8
+                                     cudaLaunchAttributeIgnore = 0,
+                                     cudaLaunchAttributeAccessPolicyWindow = 1,
+                                     cudaLaunchAttributeCooperative = 2,
+                                     cudaLaunchAttributeSynchronizationPolicy = 3,
+                                     cudaLaunchAttributeClusterDimension = 4,
+                                     cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
+                                     cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+                                     cudaLaunchAttributeProgrammaticEvent = 7,
+                                     cudaLaunchAttributePriority = 8
 } cudaLaunchAttributeID;
 
 typedef CUlaunchAttributeValue cudaLaunchAttributeValue;
@@ -238,7 +243,12 @@ enum { cudaOccupancyDefault = 0, cudaOccupancyDisableCachingOverride = 1 };
 
 /* ---- memory ---- */
 
-enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4 };
+enum {
+    cudaHostAllocDefault = 0,
+    cudaHostAllocPortable = 1,
+    cudaHostAllocMapped = 2,
+    cudaHostAllocWriteCombined = 4
+};
 enum {
     cudaHostRegisterDefault = 0,
     cudaHostRegisterPortable = 1,
@@ -494,17 +504,17 @@ struct cudaTextureDesc { /* 11.x: cudaTextureDesc_v2 there; its older form lacks
 /* ---- graphs ---- */
 
 enum cudaGraphNodeType { /* numbers of CU_GRAPH_NODE_TYPE_* */
-    cudaGraphNodeTypeKernel = 0,
-    cudaGraphNodeTypeMemcpy = 1,
-    cudaGraphNodeTypeMemset = 2,
-    cudaGraphNodeTypeHost = 3,
-    cudaGraphNodeTypeGraph = 4,
-    cudaGraphNodeTypeEmpty = 5,
-    cudaGraphNodeTypeWaitEvent = 6,
-    cudaGraphNodeTypeEventRecord = 7,
-    cudaGraphNodeTypeMemAlloc = 10,
-    cudaGraphNodeTypeMemFree = 11,
-    cudaGraphNodeTypeConditional = 13
+                         cudaGraphNodeTypeKernel = 0,
+                         cudaGraphNodeTypeMemcpy = 1,
+                         cudaGraphNodeTypeMemset = 2,
+                         cudaGraphNodeTypeHost = 3,
+                         cudaGraphNodeTypeGraph = 4,
+                         cudaGraphNodeTypeEmpty = 5,
+                         cudaGraphNodeTypeWaitEvent = 6,
+                         cudaGraphNodeTypeEventRecord = 7,
+                         cudaGraphNodeTypeMemAlloc = 10,
+                         cudaGraphNodeTypeMemFree = 11,
+                         cudaGraphNodeTypeConditional = 13
 };
 
 struct cudaKernelNodeParams {

@@ -43,7 +43,8 @@ static inline size_t builder_compress(const builder_entry *entry, unsigned char 
 {
     switch (entry->compression) {
     case CUDA_LZ4:
-        return (size_t)LZ4_compress_default(entry->content, (char *)out, (int)entry->length, (int)room);
+        return (size_t)LZ4_compress_default(entry->content, (char *)out, (int)entry->length,
+                                            (int)room);
     case CUDA_ZSTD: return ZSTD_compress(out, room, entry->content, entry->length, 3);
     default: memcpy(out, entry->content, entry->length); return entry->length;
     }
@@ -52,7 +53,8 @@ static inline size_t builder_compress(const builder_entry *entry, unsigned char 
 /* Header: 72 bytes, the name, the options, padded to 8; payload padded to 8. */
 static inline void builder_add(builder *b, const builder_entry *entry)
 {
-    size_t name = entry->name ? strlen(entry->name) + 1 : 0, options = entry->options ? strlen(entry->options) + 1 : 0;
+    size_t name = entry->name ? strlen(entry->name) + 1 : 0,
+           options = entry->options ? strlen(entry->options) + 1 : 0;
     size_t header = (72 + name + options + 7) & ~(size_t)7, room = entry->length * 2 + 1024;
     unsigned char *payload = calloc(1, room);
     size_t stored = builder_compress(entry, payload, room), padded = (stored + 7) & ~(size_t)7;
@@ -84,9 +86,11 @@ static inline void builder_add(builder *b, const builder_entry *entry)
     put(b->data + 8, b->size - 16, 8);
 }
 
-static inline void builder_ptx(builder *b, unsigned arch, char variant, cuda_compression compression, const char *text)
+static inline void builder_ptx(builder *b, unsigned arch, char variant,
+                               cuda_compression compression, const char *text)
 {
-    builder_add(b, &(builder_entry){1, arch, variant, compression, text, strlen(text) + 1, NULL, NULL});
+    builder_add(b, &(builder_entry){1, arch, variant, compression, text, strlen(text) + 1, NULL,
+                                    NULL});
 }
 
 static inline void builder_sass(builder *b, unsigned arch)

@@ -13,9 +13,10 @@
 
 #include <cmocka.h>
 
-static const int releases[] = {0,     1000,  2000,  2010,  2020,  3000,  3010,  3020,  4000,  4010,  4020,  5000,
-                               5050,  6000,  6050,  7000,  7050,  8000,  9000,  9010,  9020,  10000, 10010, 10020,
-                               11000, 11010, 11020, 11030, 11040, 11050, 11060, 11070, 11080, 12000, 12010, 12020,
+static const int releases[] = {0,     1000,  2000,  2010,  2020,  3000,  3010,  3020,  4000,
+                               4010,  4020,  5000,  5050,  6000,  6050,  7000,  7050,  8000,
+                               9000,  9010,  9020,  10000, 10010, 10020, 11000, 11010, 11020,
+                               11030, 11040, 11050, 11060, 11070, 11080, 12000, 12010, 12020,
                                12030, 12040, 12050, 12060, 12080, 12090, 13000};
 
 /* What driver 580.159 answers for this line at the given release: a symbol, or "!" and the status. */
@@ -38,7 +39,8 @@ static void compare(const char *base, int flags, const char *answers)
         expected_at(answers, releases[i], expected, sizeof expected);
         snprintf(ours, sizeof ours, "%s", found ? found->symbol : known ? "!2" : "!1");
         if (strcmp(ours, expected) != 0)
-            fail_msg("%s, version %d, flags %d: %s, the driver %s", base, releases[i], flags, ours, expected);
+            fail_msg("%s, version %d, flags %d: %s, the driver %s", base, releases[i], flags, ours,
+                     expected);
     }
 }
 
@@ -68,7 +70,8 @@ static void names_with_a_suffix_are_none(void **state)
     assert_null(cuda_driver_find("zzz", 13000, true, &known));
     assert_null(cuda_driver_find("cuCtxCreate", 1000, false, &known));
     assert_true(known);
-    assert_string_equal(cuda_driver_find("cuCtxSynchronize", 13000, false, &known)->symbol, "cuCtxSynchronize_v2");
+    assert_string_equal(cuda_driver_find("cuCtxSynchronize", 13000, false, &known)->symbol,
+                        "cuCtxSynchronize_v2");
 }
 
 static void symbols_are_unique_and_sorted(void **state)

@@ -102,7 +102,8 @@ static void bad_descriptions_are_refused(void **state)
         {"{\"model\": {\"fp16\": 4}}", "fp16"},
         {"{\"source\": []}", "source"},
         {"{\"inherits\": \"sm_90\", \"name\": \"x\", \"source\": [\"y\"], \"memory_bytes\": 5,"
-         " \"attributes\": {\"multiprocessor_count\": 1, \"clock_rate\": 1, \"memory_clock_rate\": 1,"
+         " \"attributes\": {\"multiprocessor_count\": 1, \"clock_rate\": 1, \"memory_clock_rate\": "
+         "1,"
          " \"global_memory_bus_width\": 1, \"l2_cache_size\": 1}, \"sm\": {\"partitions\": 0}}",
          "incomplete"},
     };
@@ -182,11 +183,11 @@ static void h200_properties_are_those_of_the_chip(void **state)
     cuda_device_prop_v13(&device, 0, &ours);
     assert_string_equal(ours.name, theirs.name);
     assert_int_equal(ours.totalGlobalMem, theirs.totalGlobalMem);
-#define FIELD(type, name, count, attribute)                                                                            \
-    if (A_##attribute && is_chip(A_##attribute)) {                                                                     \
-        if (memcmp(&ours.name, &theirs.name, sizeof ours.name) != 0)                                                   \
-            fail_msg("%s differs", #name);                                                                             \
-        compared++;                                                                                                    \
+#define FIELD(type, name, count, attribute)                          \
+    if (A_##attribute && is_chip(A_##attribute)) {                   \
+        if (memcmp(&ours.name, &theirs.name, sizeof ours.name) != 0) \
+            fail_msg("%s differs", #name);                           \
+        compared++;                                                  \
     }
 #define NO_FIELD(type, name, count, attribute)
 #define ALL FIELD
@@ -271,7 +272,8 @@ static int check_line(const cuda_device *device, const char *line)
     while (sscanf(line + used, " %u=%u%n", &bytes, &expected, &taken) == 2) {
         block.dynamic_shared = bytes;
         if (cuda_occupancy_of(device, &block).blocks != expected)
-            fail_msg("%u blocks at %u bytes: %s", cuda_occupancy_of(device, &block).blocks, bytes, line);
+            fail_msg("%u blocks at %u bytes: %s", cuda_occupancy_of(device, &block).blocks, bytes,
+                     line);
         used += taken;
         compared++;
     }
@@ -295,7 +297,8 @@ static int check_best(const cuda_device *device, const char *line)
 {
     unsigned registers, fixed, most, limit, dynamic, grid, threads;
     uint32_t min_grid;
-    if (sscanf(line, "best %u %u %u %u %u: %u %u", &registers, &fixed, &most, &limit, &dynamic, &grid, &threads) != 7)
+    if (sscanf(line, "best %u %u %u %u %u: %u %u", &registers, &fixed, &most, &limit, &dynamic,
+               &grid, &threads) != 7)
         return 0;
     cuda_footprint block = {0, registers, fixed, dynamic, -1};
     if (limit == 0 || limit > most)

@@ -19,7 +19,8 @@ static int make_long_ptx(void **state)
     size_t used = (size_t)snprintf(long_ptx, sizeof long_ptx, PTX("70"));
     (void)state;
     for (unsigned i = 0; used + 64 < sizeof long_ptx; i++)
-        used += (size_t)snprintf(long_ptx + used, sizeof long_ptx - used, "// line %u of a comment\n", i);
+        used += (size_t)snprintf(long_ptx + used, sizeof long_ptx - used,
+                                 "// line %u of a comment\n", i);
     return 0;
 }
 
@@ -38,7 +39,8 @@ static void content_is_expanded(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         builder b = builder_new();
-        builder_add(&b, &(builder_entry){1, 70, 0, ways[i], long_ptx, strlen(long_ptx), "some.cu", "-g --compile-only"});
+        builder_add(&b, &(builder_entry){1, 70, 0, ways[i], long_ptx, strlen(long_ptx), "some.cu",
+                                         "-g --compile-only"});
         cuda_fatbin fatbin = read_good(&b);
         unsigned char *content;
         size_t length;
@@ -118,7 +120,8 @@ static void images_of_all_kinds(void **state)
     const void *none = NULL;
     cuda_fatbin_wrapper wrapper = {CUDA_WRAPPER_MAGIC, 1, b.data, &none};
     const void *const images[] = {b.data, &wrapper, PTX("80"), "\n\n// x\n/* y */ " PTX("80")};
-    const cuda_image_kind kinds[] = {CUDA_IMAGE_FATBIN, CUDA_IMAGE_WRAPPER, CUDA_IMAGE_PTX, CUDA_IMAGE_PTX};
+    const cuda_image_kind kinds[] = {CUDA_IMAGE_FATBIN, CUDA_IMAGE_WRAPPER, CUDA_IMAGE_PTX,
+                                     CUDA_IMAGE_PTX};
     for (int i = 0; i < 4; i++) {
         assert_int_equal(cuda_image_identify(images[i], CUDA_SIZE_UNKNOWN), kinds[i]);
         assert_int_equal(cuda_image_read(images[i], CUDA_SIZE_UNKNOWN, 90, &image, &err), WL_OK);
@@ -128,14 +131,17 @@ static void images_of_all_kinds(void **state)
         cuda_image_clear(&image);
     }
     assert_int_equal(cuda_image_read(&wrapper, sizeof wrapper, 90, &image, &err), WL_ARG);
-    assert_int_equal(cuda_image_read(PTX("100"), CUDA_SIZE_UNKNOWN, 90, &image, &err), WL_UNSUPPORTED);
+    assert_int_equal(cuda_image_read(PTX("100"), CUDA_SIZE_UNKNOWN, 90, &image, &err),
+                     WL_UNSUPPORTED);
     assert_non_null(strstr(err.text, "sm_100"));
-    assert_int_equal(cuda_image_read(PTX("90a"), CUDA_SIZE_UNKNOWN, 100, &image, &err), WL_UNSUPPORTED);
+    assert_int_equal(cuda_image_read(PTX("90a"), CUDA_SIZE_UNKNOWN, 100, &image, &err),
+                     WL_UNSUPPORTED);
     assert_int_equal(cuda_image_read("garbage", CUDA_SIZE_UNKNOWN, 90, &image, &err), WL_PARSE);
     assert_int_equal(cuda_image_read("", CUDA_SIZE_UNKNOWN, 90, &image, &err), WL_PARSE);
     assert_int_equal(cuda_image_read("x", 1, 90, &image, &err), WL_PARSE);
     assert_int_equal(cuda_image_read(NULL, CUDA_SIZE_UNKNOWN, 90, &image, &err), WL_ARG);
-    assert_int_equal(cuda_image_read("/* never closed", CUDA_SIZE_UNKNOWN, 90, &image, &err), WL_PARSE);
+    assert_int_equal(cuda_image_read("/* never closed", CUDA_SIZE_UNKNOWN, 90, &image, &err),
+                     WL_PARSE);
     free(b.data);
 }
 
@@ -157,7 +163,8 @@ static void what_is_missing_is_said(void **state)
 /* As nvcc -rdc=true: the linked fatbin has SASS only; the objects' fatbins follow in the wrapper. */
 static void relocatable_code_comes_in_parts(void **state)
 {
-    builder linked = builder_new(), first = builder_new(), second = builder_new(), library = builder_new();
+    builder linked = builder_new(), first = builder_new(), second = builder_new(),
+            library = builder_new();
     cuda_image image;
     (void)state;
     builder_sass(&linked, 90);
@@ -187,8 +194,13 @@ static void impossible_sizes_are_refused(void **state)
     builder_ptx(&b, 90, 0, CUDA_LZ4, long_ptx);
     cuda_fatbin fatbin = read_good(&b);
     cuda_entry entry = fatbin.entries[0];
-    const size_t sizes[] = {SIZE_MAX, SIZE_MAX / 2, (size_t)CUDA_MAX_CONTENT + 1, entry.expanded_bytes * 300,
-                            entry.expanded_bytes - 1, entry.expanded_bytes + 1, 0};
+    const size_t sizes[] = {SIZE_MAX,
+                            SIZE_MAX / 2,
+                            (size_t)CUDA_MAX_CONTENT + 1,
+                            entry.expanded_bytes * 300,
+                            entry.expanded_bytes - 1,
+                            entry.expanded_bytes + 1,
+                            0};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         entry.expanded_bytes = sizes[i];
         assert_int_equal(cuda_entry_content(&entry, &content, &length, NULL), WL_CORRUPT);
@@ -229,7 +241,8 @@ static void damage_is_survived(void **state)
     builder_sass(&b, 90);
     builder_ptx(&b, 90, 0, CUDA_ZSTD, PTX("90"));
     builder_ptx(&b, 80, 'a', CUDA_LZ4, PTX("80a") PTX("80a") PTX("80a"));
-    builder_add(&b, &(builder_entry){1, 70, 0, CUDA_PLAIN, PTX("70"), sizeof PTX("70"), "a.cu", "--compile-only"});
+    builder_add(&b, &(builder_entry){1, 70, 0, CUDA_PLAIN, PTX("70"), sizeof PTX("70"), "a.cu",
+                                     "--compile-only"});
     for (size_t i = 0; i <= b.size; i++)
         read_all(b.data, i);
     for (size_t i = 0; i < b.size; i++) {

@@ -17,9 +17,9 @@
 static void check_sizes(FILE *out)
 {
 #define SIZE(ours, theirs) fprintf(out, "SAME(sizeof(%s), %zu);\n", theirs, sizeof(ours));
-#define FIELD(ours, theirs, field)                                                                                     \
-    fprintf(out, "SAME(offsetof(%s, %s), %zu);\nSAME(sizeof(((%s *)0)->%s), %zu);\n", theirs, #field,                  \
-            offsetof(ours, field), theirs, #field, sizeof(((ours *)0)->field));
+#define FIELD(ours, theirs, field)                                                            \
+    fprintf(out, "SAME(offsetof(%s, %s), %zu);\nSAME(sizeof(((%s *)0)->%s), %zu);\n", theirs, \
+            #field, offsetof(ours, field), theirs, #field, sizeof(((ours *)0)->field));
 #include "layout.def"
 #undef SIZE
 #undef FIELD
@@ -27,9 +27,10 @@ static void check_sizes(FILE *out)
 
 static void check_properties(FILE *out)
 {
-#define FIELD(type, name, count, attribute)                                                                            \
-    if (strncmp(#name, "reserved1", 9) != 0)                                                                           \
-        fprintf(out, "SAME(offsetof(struct cudaDeviceProp, %s), %zu);\n", #name, offsetof(cudaDeviceProp_v13, name));
+#define FIELD(type, name, count, attribute)                                      \
+    if (strncmp(#name, "reserved1", 9) != 0)                                     \
+        fprintf(out, "SAME(offsetof(struct cudaDeviceProp, %s), %zu);\n", #name, \
+                offsetof(cudaDeviceProp_v13, name));
 #define NO_FIELD(type, name, count, attribute)
 #define ALL FIELD
 #define OLD NO_FIELD
@@ -52,15 +53,17 @@ static const char *since(bool newer)
 
 static void check_numbers(FILE *out)
 {
-#define X(number, id, source, value)                                                                                   \
-    fprintf(out, "%sSAME(CU_DEVICE_ATTRIBUTE_%s, %d);\n#endif\n", since(number == 148), #id, number);
+#define X(number, id, source, value)                                                         \
+    fprintf(out, "%sSAME(CU_DEVICE_ATTRIBUTE_%s, %d);\n#endif\n", since(number == 148), #id, \
+            number);
 #include "cuda/attributes.def"
 #undef X
-#define BOTH(number, driver, runtime, text)                                                                            \
-    fprintf(out, "%sSAME(%s, %d);\nSAME(%s, %d);\n#endif\n", since(number == 917), #driver, number, #runtime, number);
-#define DRIVER(number, driver, text)                                                                                   \
+#define BOTH(number, driver, runtime, text)                                                 \
+    fprintf(out, "%sSAME(%s, %d);\nSAME(%s, %d);\n#endif\n", since(number == 917), #driver, \
+            number, #runtime, number);
+#define DRIVER(number, driver, text) \
     fprintf(out, "%sSAME(%s, %d);\n#endif\n", since(number == 916), #driver, number);
-#define RUNTIME(number, runtime, text)                                                                                 \
+#define RUNTIME(number, runtime, text) \
     fprintf(out, "%sSAME(%s, %d);\n#endif\n", since(number == 10), #runtime, number);
 #include "cuda/errors.def"
 #undef BOTH
@@ -86,7 +89,8 @@ static void declarations_are_the_toolkits(void **state)
     check_numbers(out);
     fputs("#endif\n", out);
     fclose(out);
-    snprintf(command, sizeof command, "cc -std=gnu17 -fsyntax-only -I%s/include %s", WL_CUDA_HOME, path);
+    snprintf(command, sizeof command, "cc -std=gnu17 -fsyntax-only -I%s/include %s", WL_CUDA_HOME,
+             path);
     int status = system(command);
     unlink(path);
     assert_int_equal(status, 0);
@@ -104,7 +108,8 @@ static void older_layouts(void **state)
     assert_int_equal(sizeof(struct cudaFuncAttributes_v11), 56);
     assert_int_equal(sizeof(struct cudaPointerAttributes_v12), 24);
     assert_int_equal(sizeof(struct cudaResourceDesc_v12), 64);
-    assert_int_equal(offsetof(struct cudaResourceDesc_v12, res), offsetof(struct cudaResourceDesc_v13, res));
+    assert_int_equal(offsetof(struct cudaResourceDesc_v12, res),
+                     offsetof(struct cudaResourceDesc_v13, res));
     assert_int_equal(sizeof(struct cudaResourceViewDesc_v12), 48);
 }
 

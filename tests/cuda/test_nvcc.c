@@ -12,13 +12,15 @@
 
 #include <cmocka.h>
 
-static const char source[] = "__device__ int table[4];\n"
-                             "__global__ void first(int *p) { p[threadIdx.x] += table[threadIdx.x & 3]; }\n"
-                             "__global__ void second(float *p) { p[threadIdx.x] *= 2.f; }\n"
-                             "int main() { first<<<1, 32>>>(nullptr); return 0; }\n";
-static const char part_one[] = "extern __device__ int helper(int);\n"
-                               "__global__ void first(int *p) { p[threadIdx.x] = helper(threadIdx.x); }\n"
-                               "int main() { first<<<1, 32>>>(nullptr); return 0; }\n";
+static const char source[] =
+    "__device__ int table[4];\n"
+    "__global__ void first(int *p) { p[threadIdx.x] += table[threadIdx.x & 3]; }\n"
+    "__global__ void second(float *p) { p[threadIdx.x] *= 2.f; }\n"
+    "int main() { first<<<1, 32>>>(nullptr); return 0; }\n";
+static const char part_one[] =
+    "extern __device__ int helper(int);\n"
+    "__global__ void first(int *p) { p[threadIdx.x] = helper(threadIdx.x); }\n"
+    "int main() { first<<<1, 32>>>(nullptr); return 0; }\n";
 static const char part_two[] = "static __device__ int local = 3;\n"
                                "__device__ int helper(int x) { return x * 3 + local++; }\n";
 
@@ -59,7 +61,8 @@ static void nvcc(const char *arguments)
     char command[1024];
     if (!*WL_NVCC)
         skip();
-    snprintf(command, sizeof command, "cd %s && PATH=$(dirname %s):$PATH nvcc %s", folder, WL_NVCC, arguments);
+    snprintf(command, sizeof command, "cd %s && PATH=$(dirname %s):$PATH nvcc %s", folder, WL_NVCC,
+             arguments);
     if (system(command) != 0)
         fail_msg("failed: %s", command);
 }
@@ -120,7 +123,8 @@ static void assert_same_ptx(const char *ours, const char *reference)
 static void check_mode(const char *options, const char *reference, cuda_compression compression)
 {
     char arguments[512];
-    snprintf(arguments, sizeof arguments, "%s -fatbin -o a.fatbin a.cu && PATH=$(dirname %s):$PATH nvcc %s -ptx -o a.ptx a.cu",
+    snprintf(arguments, sizeof arguments,
+             "%s -fatbin -o a.fatbin a.cu && PATH=$(dirname %s):$PATH nvcc %s -ptx -o a.ptx a.cu",
              options, WL_NVCC, reference);
     nvcc(arguments);
     cuda_file file = open_file("a.fatbin");
@@ -149,14 +153,16 @@ static void modes_of_compression(void **state)
 static void several_architectures(void **state)
 {
     (void)state;
-    nvcc("-gencode=arch=compute_80,code=[compute_80,sm_80] -gencode=arch=compute_90a,code=[compute_90a,sm_90a] "
+    nvcc("-gencode=arch=compute_80,code=[compute_80,sm_80] "
+         "-gencode=arch=compute_90a,code=[compute_90a,sm_90a] "
          "-gencode=arch=compute_100f,code=[compute_100f,sm_100] -fatbin -o a.fatbin a.cu");
     cuda_file file = open_file("a.fatbin");
     const cuda_fatbin *fatbin = &file.fatbins[0].fatbin;
     const struct {
         uint32_t sm, arch;
         char variant;
-    } cases[] = {{80, 80, 0}, {86, 80, 0}, {90, 90, 'a'}, {100, 100, 'f'}, {103, 100, 'f'}, {120, 80, 0}};
+    } cases[] = {{80, 80, 0},     {86, 80, 0},     {90, 90, 'a'},
+                 {100, 100, 'f'}, {103, 100, 'f'}, {120, 80, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const cuda_entry *entry = cuda_fatbin_choose(fatbin, cases[i].sm);
         assert_non_null(entry);
@@ -198,7 +204,8 @@ static size_t count_ptx(const cuda_file *file, const char *section, uint32_t sm,
     size_t count = 0;
     for (size_t i = 0; i < file->count; i++) {
         const cuda_entry *entry = cuda_fatbin_choose(&file->fatbins[i].fatbin, sm);
-        if (entry && strcmp(file->fatbins[i].section, section) == 0 && entry->relocatable == relocatable)
+        if (entry && strcmp(file->fatbins[i].section, section) == 0 &&
+            entry->relocatable == relocatable)
             count++;
     }
     return count;
