@@ -8,6 +8,24 @@ extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, i
 
 enum { LONGEST = 16 * 1024 };
 
+/* nvcc puts names that are private to a file into a namespace "_INTERNAL_1a2b3c4d_4_x_cu_main"; nobody wrote it. */
+static void drop_internal(char *text)
+{
+    static const char prefix[] = "_INTERNAL_";
+    for (char *p = text; (p = strstr(p, prefix));) {
+        char *end = p + strlen(prefix);
+        while (*end == '_' || (*end >= '0' && *end <= '9') || (*end >= 'a' && *end <= 'z') ||
+               (*end >= 'A' && *end <= 'Z')) {
+            end++;
+        }
+        if (strncmp(end, "::", 2) != 0) {
+            p = end;
+            continue;
+        }
+        memmove(p, end + 2, strlen(end + 2) + 1);
+    }
+}
+
 const char *prof_demangle(wl_arena *arena, const char *name)
 {
     if (strncmp(name, "_Z", 2) != 0 || strlen(name) > LONGEST) {
@@ -15,6 +33,9 @@ const char *prof_demangle(wl_arena *arena, const char *name)
     }
     int status = 0;
     char *text = __cxa_demangle(name, NULL, NULL, &status);
+    if (text) {
+        drop_internal(text);
+    }
     const char *copy = wl_arena_strdup(arena, text ? text : name);
     free(text);
     return copy;

@@ -1,5 +1,6 @@
 #include "profile/profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -58,46 +59,80 @@ static bool report(const progress *p, uint64_t within)
            p->options->progress(p->options->progress_ctx, p->done + within, p->total);
 }
 
-/* The records of one capture, as far as they go. *cut_off: the sentence that says why they end early. */
-static wl_status add_records(prof_builder *builder, cap_reader *reader, const progress *p,
-                             wl_error *cut_off, wl_error *err)
+/* What is wrong with a capture, for the coverage. */
+typedef struct damage {
+    wl_error first;
+    uint64_t count;
+} damage;
+
+static void note(damage *d, const wl_error *err)
+{
+    if (d->count++ == 0) {
+        d->first = *err;
+    }
+}
+
+/* One record into the profile; a damaged one is left out and noted. */
+static wl_status add_record(prof_builder *builder, cap_reader *reader, bool *end, damage *d,
+                            wl_error *err)
 {
     cap_record record;
-    for (uint64_t n = 1;; n++) {
-        bool end = false;
-        wl_status status = cap_read(reader, &record, &end, cut_off);
-        if (status == WL_NOMEM) {
-            return wl_fail(err, WL_NOMEM, "Cannot read the capture: out of memory.");
-        }
-        if (status != WL_OK || end) {
-            return WL_OK;
-        }
-        status = prof_add(builder, &record, err);
-        if (status == WL_CORRUPT) {
-            *cut_off = *err;
-            return WL_OK;
-        }
-        if (status != WL_OK) {
-            return status;
-        }
-        if (n % PROGRESS_RECORDS == 0 && !report(p, cap_position(reader))) {
-            return wl_fail(err, WL_STATE, "The import was cancelled.");
+    wl_error found = {0};
+    wl_status status = cap_read(reader, &record, end, &found);
+    if (status == WL_NOMEM) {
+        return wl_fail(err, status, "%s", found.text);
+    }
+    if (status != WL_OK) {
+        note(d, &found);
+        *end |= status != WL_CORRUPT;
+    }
+    if (status != WL_OK || *end) {
+        return WL_OK;
+    }
+    status = prof_add(builder, &record, &found);
+    if (status == WL_CORRUPT) {
+        note(d, &found);
+        return WL_OK;
+    }
+    return status == WL_OK ? WL_OK : wl_fail(err, status, "%s", found.text);
+}
+
+static wl_status add_records(prof_builder *builder, cap_reader *reader, const progress *p,
+                             damage *d, wl_error *err)
+{
+    wl_status status = WL_OK;
+    bool end = false;
+    for (uint64_t n = 1; status == WL_OK && !end; n++) {
+        status = add_record(builder, reader, &end, d, err);
+        if (status == WL_OK && n % PROGRESS_RECORDS == 0 && !report(p, cap_position(reader))) {
+            status = wl_fail(err, WL_STATE, "The import was cancelled.");
         }
     }
+    return status;
+}
+
+/* "..., and 3 more records are damaged." */
+static const char *describe(damage *d)
+{
+    size_t n = strlen(d->first.text);
+    if (d->count > 1) {
+        snprintf(d->first.text + n, sizeof d->first.text - n, " (and %llu more)",
+                 (unsigned long long)(d->count - 1));
+    }
+    return d->count ? d->first.text : NULL;
 }
 
 static wl_status add_capture(prof_builder *builder, const capture *c, progress *p, wl_error *err)
 {
     cap_reader *reader;
-    wl_error cut_off = {0};
+    damage d = {0};
     wl_status status = cap_open(c->path, &reader, err);
     if (status != WL_OK) {
         return status;
     }
     status = prof_begin_process(builder, err);
-    status = status == WL_OK ? add_records(builder, reader, p, &cut_off, err) : status;
-    status = status == WL_OK ? prof_end_process(builder, cut_off.text[0] ? cut_off.text : NULL, err)
-                             : status;
+    status = status == WL_OK ? add_records(builder, reader, p, &d, err) : status;
+    status = status == WL_OK ? prof_end_process(builder, describe(&d), err) : status;
     cap_reader_free(reader);
     p->done += c->bytes;
     return status;

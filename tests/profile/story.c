@@ -1,0 +1,231 @@
+#include "story.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+const char story_ptx[] = ".version 8.0\n"
+                         ".target sm_90\n"
+                         ".address_size 64\n"
+                         ".func (.param .b32 result) _Z5twicef(.param .b32 x)\n"
+                         "{\n"
+                         ".reg .f32 %f<3>;\n"
+                         ".loc 1 30 5\n"
+                         "ld.param.f32 %f1, [x];\n"
+                         "add.f32 %f2, %f1, %f1;\n"
+                         "st.param.f32 [result], %f2;\n"
+                         "ret;\n"
+                         "}\n"
+                         ".visible .entry _Z5scalePf(.param .u64 p)\n"
+                         "{\n"
+                         ".reg .b64 %rd<3>;\n"
+                         ".reg .f32 %f<4>;\n"
+                         ".reg .b32 %r<2>;\n"
+                         ".shared .align 4 .b8 _ZZ5scalePfE4tile[128];\n"
+                         ".loc 1 12 1\n"
+                         "ld.param.u64 %rd1, [p];\n"
+                         ".loc 1 14 9\n"
+                         "ld.global.f32 %f1, [%rd1];\n"
+                         ".loc 2 70 3, function_name $L__info_string0, inlined_at 1 14 9\n"
+                         "{\n"
+                         ".param .b32 a;\n"
+                         ".param .b32 b;\n"
+                         "st.param.f32 [a], %f1;\n"
+                         "call (b), _Z5twicef, (a);\n"
+                         "ld.param.f32 %f2, [b];\n"
+                         "}\n"
+                         ".loc 3 8 1, function_name $L__info_string1, inlined_at 1 15 2\n"
+                         "st.global.f32 [%rd1], %f2;\n"
+                         ".loc 1 16 1\n"
+                         "ret;\n"
+                         "}\n"
+                         ".file 1 \"/src/scale.cu\"\n"
+                         ".file 2 \"/usr/local/cuda/include/cuda_fp16.hpp\"\n"
+                         ".file 3 \"/src/../src/helpers.cuh\"\n"
+                         ".section .debug_str\n"
+                         "{\n"
+                         "$L__info_string0:\n"
+                         ".b8 95,90,53,102,108,111,97,116,118,0\n"
+                         "$L__info_string1:\n"
+                         ".b8 95,90,53,115,116,111\n"
+                         ".b8 114,101,102,0\n"
+                         "}\n";
+
+void story_expect(wl_status status, const wl_error *err)
+{
+    if (status != WL_OK) {
+        fail_msg("%s: %s", wl_status_text(status), err->text);
+    }
+}
+
+const char *story_path(const char *name)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/tests/%s", WL_BINARY_DIR, name);
+    return path;
+}
+
+cap_record story_process(const char *executable)
+{
+    static const char *argv[] = {"app", "1024"};
+    cap_record r = {.type = CAP_PROCESS};
+    r.process = (cap_process){.pid = 10,
+                              .parent = 9,
+                              .executable = executable,
+                              .directory = "/src",
+                              .host = "here",
+                              .collector = "emulate",
+                              .version = "0.1.0",
+                              .options = "",
+                              .argc = 2,
+                              .argv = argv,
+                              .start_ns = 1000};
+    return r;
+}
+
+cap_record story_device(void)
+{
+    cap_record r = {.type = CAP_DEVICE};
+    r.device = (cap_device){0, "NVIDIA H200", 9, 0, 132, 150ull << 30, "h200"};
+    return r;
+}
+
+cap_record story_module(uint32_t id)
+{
+    cap_record r = {.type = CAP_MODULE};
+    r.module = (cap_module){id, "/src/app", story_ptx, strlen(story_ptx)};
+    return r;
+}
+
+cap_record story_object(uint32_t id, uint32_t call, uint64_t base, uint64_t bytes)
+{
+    cap_record r = {.type = CAP_OBJECT};
+    r.object = (cap_object){.id = id,
+                            .kind = CAP_OBJECT_DEVICE,
+                            .base = base,
+                            .bytes = bytes,
+                            .call = call,
+                            .name = ""};
+    return r;
+}
+
+cap_record story_free(uint32_t object, uint32_t call)
+{
+    cap_record r = {.type = CAP_FREE};
+    r.free = (cap_free){object, call};
+    return r;
+}
+
+cap_record story_call(uint32_t id, const char *api, cap_call_kind kind)
+{
+    cap_record r = {.type = CAP_CALL};
+    r.call = (cap_call){.id = id,
+                        .api = api,
+                        .kind = kind,
+                        .thread = 77,
+                        .start_ns = 10 * id,
+                        .end_ns = 10 * id + 5};
+    return r;
+}
+
+cap_record story_end(void)
+{
+    cap_record r = {.type = CAP_END};
+    r.end = (cap_end){5000, 0};
+    return r;
+}
+
+cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
+{
+    static obs_insn insns[3];
+    static obs_block_count blocks[2];
+    static obs_heat_row rows[2];
+    static uint32_t pcs[2] = {1, 5};
+    static obs_pcset sets[1] = {{2, pcs}};
+    static obs_heat heats[1];
+    static const obs_shared shared[2] = {{"", 0, 65536}, {"_ZZ5scalePfE4tile", 0, 128}};
+    insns[0] = (obs_insn){
+        .pc = 1, .object = 1, .space = OBS_GLOBAL, .op = OBS_LOAD, .bytes = 4, .requests = 8};
+    insns[0].active_lanes = 256, insns[0].sectors = 32, insns[0].sectors_min = 32,
+    insns[0].contiguous = 8;
+    insns[1] = (obs_insn){
+        .pc = 5, .object = 1, .space = OBS_GLOBAL, .op = OBS_STORE, .bytes = 4, .requests = 8};
+    insns[1].active_lanes = 256, insns[1].sectors = 64, insns[1].sectors_min = 32,
+    insns[1].strided = 8;
+    insns[1].stride = -8;
+    insns[2] = (obs_insn){
+        .pc = 5, .object = 1, .space = OBS_SHARED, .op = OBS_STORE, .bytes = 4, .requests = 2};
+    insns[2].wavefronts = 4, insns[2].wavefronts_min = 2;
+    blocks[0] = (obs_block_count){0, 7, 8, 250};
+    blocks[1] = (obs_block_count){7, 4, 8, 240};
+    rows[0] = (obs_heat_row){.sector = base / 32, .history = 3, .word = {1, 2, 3}, .reads = 5};
+    rows[1] = (obs_heat_row){
+        .sector = base / 32 + 4, .history = 0x80000000, .word = {[7] = 0x80000000}, .writes = 9};
+    heats[0] = (obs_heat){.object = 1,
+                          .space = OBS_GLOBAL,
+                          .warps = 32,
+                          .nrows = 2,
+                          .rows = rows,
+                          .npcsets = 1,
+                          .pcsets = sets};
+    cap_record r = {.type = CAP_LAUNCH};
+    r.launch = (cap_launch){.id = id,
+                            .call = call,
+                            .module = 1,
+                            .kernel = "_Z5scalePf",
+                            .grid = {4, 1, 1},
+                            .block = {256, 1, 1},
+                            .host_seconds = 0.25,
+                            .device_seconds = -1,
+                            .fault = ""};
+    r.launch.summary = (obs_summary){.ninsns = 3,
+                                     .insns = insns,
+                                     .nblocks = 2,
+                                     .blocks = blocks,
+                                     .nheats = 1,
+                                     .heats = heats,
+                                     .nshared = 2,
+                                     .shared = (obs_shared *)shared,
+                                     .warp_instructions = 88,
+                                     .thread_instructions = 2710,
+                                     .blocks_run = 4,
+                                     .blocks_observed = 4,
+                                     .blocks_sampled = 1};
+    r.launch.summary.mix.warp_instructions[0] = 80;
+    r.launch.summary.mix.thread_instructions[0] = 2500;
+    return r;
+}
+
+void story_all(prof_builder *builder)
+{
+    const cap_record story[] = {
+        story_process("/src/app"),
+        story_device(),
+        story_module(1),
+        story_call(1, "cudaMalloc", CAP_CALL_ALLOC),
+        story_object(1, 1, 0x7f0000000000, 4096),
+        story_call(2, "cudaMalloc", CAP_CALL_ALLOC),
+        story_object(2, 2, 0x7f0000100000, 1024),
+    };
+    wl_error err = {0};
+    story_expect(prof_begin_process(builder, &err), &err);
+    for (size_t i = 0; i < sizeof story / sizeof *story; i++) {
+        story_expect(prof_add(builder, &story[i], &err), &err);
+    }
+    for (uint32_t i = 1; i <= 3; i++) {
+        cap_record call = story_call(2 + i, "cudaLaunchKernel", CAP_CALL_LAUNCH);
+        cap_record launch = story_launch(i, 2 + i, 0x7f0000000000);
+        story_expect(prof_add(builder, &launch, &err),
+                     &err); /* a launch may come before its call */
+        story_expect(prof_add(builder, &call, &err), &err);
+    }
+    const cap_record end[] = {story_call(6, "cudaFree", CAP_CALL_FREE), story_free(2, 6),
+                              story_end()};
+    for (size_t i = 0; i < sizeof end / sizeof *end; i++) {
+        story_expect(prof_add(builder, &end[i], &err), &err);
+    }
+    story_expect(prof_end_process(builder, NULL, &err), &err);
+}

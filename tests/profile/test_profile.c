@@ -1,0 +1,589 @@
+/* What goes into a profile comes out of it: rows, names, lines, ids; and what must not come in stays out. */
+#include "story.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static wl_error err;
+
+typedef struct opened {
+    prof_db *db;
+    wl_arena *arena;
+} opened;
+
+static opened make(const char *name, void (*tell)(prof_builder *))
+{
+    opened o = {.arena = wl_arena_new()};
+    prof_builder *builder;
+    prof_options options = {.force = true, .command = "warplens profile ./app"};
+    story_expect(prof_create(story_path(name), &options, &builder, &err), &err);
+    tell(builder);
+    story_expect(prof_finish(builder, &err), &err);
+    story_expect(prof_open(story_path(name), &o.db, &err), &err);
+    return o;
+}
+
+static void done(opened *o, const char *name)
+{
+    prof_close(o->db);
+    wl_arena_free(o->arena);
+    unlink(story_path(name));
+}
+
+static void rows_come_back(void **state)
+{
+    (void)state;
+    opened o = make("rows.wlprof", story_all);
+    prof_info info;
+    prof_process_rows processes;
+    prof_device_rows devices;
+    prof_launch_rows launches;
+    prof_instruction_rows insns;
+    story_expect(prof_load_info(o.db, o.arena, &info, &err), &err);
+    assert_string_equal(info.command, "warplens profile ./app");
+    assert_string_equal(info.collector, "emulate");
+    story_expect(prof_load_processes(o.db, o.arena, &processes, &err), &err);
+    assert_int_equal(processes.count, 1);
+    assert_int_equal(processes.rows[0].argc, 2);
+    assert_string_equal(processes.rows[0].argv[1], "1024");
+    assert_int_equal(processes.rows[0].end_ns, 5000);
+    assert_null(processes.rows[0].cut_off);
+    story_expect(prof_load_devices(o.db, o.arena, &devices, &err), &err);
+    assert_string_equal(devices.rows[0].name, "NVIDIA H200");
+    assert_true(devices.rows[0].global_bytes == 150ull << 30);
+    story_expect(prof_load_launches(o.db, PROF_ALL, o.arena, &launches, &err), &err);
+    assert_int_equal(launches.count, 3);
+    assert_int_equal(launches.rows[2].id, 3);
+    assert_int_equal(launches.rows[2].thread_instructions, 2710);
+    assert_int_equal(launches.rows[2].mix.thread_instructions[0], 2500);
+    assert_true(launches.rows[1].host_seconds == 0.25 && launches.rows[1].device_seconds < 0);
+    story_expect(prof_load_instructions(o.db, PROF_ALL, 2, o.arena, &insns, &err), &err);
+    assert_int_equal(insns.count, 3);
+    assert_int_equal(insns.rows[0].c.pc, 1);
+    assert_int_equal(insns.rows[0].executions, 8);
+    assert_int_equal(insns.rows[0].execution_lanes, 250);
+    assert_int_equal(insns.rows[1].c.sectors, 64);
+    assert_true(insns.rows[1].c.stride == -8);
+    story_expect(prof_load_instruction_totals(o.db, 1, o.arena, &insns, &err), &err);
+    assert_int_equal(insns.count, 3);
+    assert_int_equal(insns.rows[1].c.sectors, 3 * 64);
+    done(&o, "rows.wlprof");
+}
+
+static void code_has_lines(void **state)
+{
+    (void)state;
+    opened o = make("lines.wlprof", story_all);
+    prof_kernel_rows kernels;
+    prof_code_rows code;
+    prof_loc_rows locs;
+    prof_file_rows files;
+    story_expect(prof_load_kernels(o.db, o.arena, &kernels, &err), &err);
+    story_expect(prof_load_code(o.db, 1, o.arena, &code, &err), &err);
+    story_expect(prof_load_locs(o.db, o.arena, &locs, &err), &err);
+    story_expect(prof_load_files(o.db, o.arena, &files, &err), &err);
+    assert_int_equal(kernels.count, 1);
+    const prof_kernel *k = &kernels.rows[0];
+    assert_string_equal(k->missing, "");
+    assert_string_equal(k->name, "scale(float*)");
+    assert_string_equal(k->short_name, "scale");
+    assert_int_equal(k->line, 12);
+    assert_string_equal(prof_find_file(&files, k->file)->path, "/src/scale.cu");
+    assert_int_equal(k->ncode, 11); /* its own seven, then those of the function that it calls */
+    assert_int_equal(code.count, 11);
+    assert_string_equal(code.rows[1].op, "ld.global.f32");
+    assert_non_null(strstr(code.rows[1].text, "ld.global.f32"));
+    assert_string_equal(code.rows[8].function, "twice(float)");
+    assert_int_equal(code.rows[8].line, 30);
+    assert_int_equal(code.rows[1].block, 0);
+    assert_int_equal(code.rows[7].block, 1);
+    /* Inlined from a header of the toolkit: counts where it was called. */
+    const prof_code *call = &code.rows[3];
+    assert_int_equal(call->line, 14);
+    const prof_loc *loc = prof_find_loc(&locs, call->loc);
+    assert_string_equal(loc->function, "float()");
+    assert_int_equal(loc->line, 70);
+    assert_true(prof_find_file(&files, loc->file)->system);
+    assert_int_equal(prof_find_loc(&locs, loc->inlined_at)->line, 14);
+    /* Inlined from a header of the application: counts there. */
+    const prof_code *store = &code.rows[5];
+    assert_int_equal(store->line, 8);
+    assert_string_equal(prof_find_file(&files, store->file)->name, "helpers.cuh");
+    assert_string_equal(prof_find_file(&files, store->file)->path, "/src/helpers.cuh");
+    assert_string_equal(prof_find_loc(&locs, store->loc)->function, "store(float)");
+    assert_false(prof_find_file(&files, store->file)->has_text);
+    assert_string_equal(prof_find_file(&files, store->file)->missing, "not found");
+    done(&o, "lines.wlprof");
+}
+
+static void heat_maps_come_back(void **state)
+{
+    (void)state;
+    opened o = make("heat.wlprof", story_all);
+    prof_heat_info_rows infos;
+    prof_heat heat;
+    story_expect(prof_load_heats(o.db, PROF_ALL, o.arena, &infos, &err), &err);
+    assert_int_equal(infos.count, 3);
+    assert_int_equal(infos.rows[0].content, infos.rows[2].content); /* equal rows are kept once */
+    story_expect(prof_load_heat(o.db, infos.rows[1].id, o.arena, &heat, &err), &err);
+    assert_int_equal(heat.info.launch, 2);
+    assert_int_equal(heat.info.nrows, 2);
+    assert_true(heat.rows[0].sector == 0 && heat.rows[1].sector == 4); /* from the object's start */
+    assert_int_equal(heat.rows[0].word[2], 3);
+    assert_int_equal(heat.rows[0].reads, 5);
+    assert_int_equal(heat.rows[1].history, 0x80000000);
+    assert_int_equal(heat.rows[1].writes, 9);
+    assert_int_equal(heat.npcsets, 1);
+    assert_int_equal(heat.pcsets[0].pcs[1], 5);
+    assert_int_equal(prof_load_heat(o.db, 99, o.arena, &heat, &err), WL_NOENT);
+    done(&o, "heat.wlprof");
+}
+
+static void objects_and_calls(void **state)
+{
+    (void)state;
+    opened o = make("objects.wlprof", story_all);
+    prof_object_rows objects;
+    prof_call_rows calls;
+    prof_coverage coverage;
+    story_expect(prof_load_objects(o.db, o.arena, &objects, &err), &err);
+    story_expect(prof_load_calls(o.db, o.arena, &calls, &err), &err);
+    assert_int_equal(objects.count, 3);
+    assert_string_equal(objects.rows[0].name, "cudaMalloc #1");
+    assert_string_equal(objects.rows[1].name, "cudaMalloc #2");
+    assert_true(objects.rows[1].freed && !objects.rows[0].freed);
+    assert_string_equal(prof_find_call(&calls, objects.rows[1].free_call)->api, "cudaFree");
+    assert_int_equal(objects.rows[2].kind, PROF_OBJECT_SHARED);
+    assert_string_equal(objects.rows[2].variable, "tile");
+    assert_string_equal(objects.rows[2].name, "tile (scale)");
+    assert_int_equal(calls.count, 6);
+    for (uint32_t i = 0; i < calls.count; i++) {
+        assert_int_equal(calls.rows[i].number, calls.rows[i].id);
+        assert_int_equal(calls.rows[i].thread, 1);
+    }
+    story_expect(prof_load_coverage(o.db, o.arena, &coverage, &err), &err);
+    assert_int_equal(coverage.launches_seen, 3);
+    assert_int_equal(coverage.launches_observed, 3);
+    assert_int_equal(coverage.blocks_sampled, 3);
+    assert_int_equal(coverage.processes_cut_off, 0);
+    done(&o, "objects.wlprof");
+}
+
+/* ---- the same content ---- */
+
+static int64_t moved; /* how far the second run's addresses and times lie off */
+
+static void tell_moved(prof_builder *builder)
+{
+    const cap_record story[] = {story_process("/src/app"), story_device(), story_module(1)};
+    story_expect(prof_begin_process(builder, &err), &err);
+    for (size_t i = 0; i < sizeof story / sizeof *story; i++) {
+        cap_record r = story[i];
+        if (r.type == CAP_PROCESS) {
+            r.process.pid += (uint32_t)moved;
+            r.process.start_ns += moved;
+            r.process.options = moved ? "--threads 2" : "";
+        }
+        story_expect(prof_add(builder, &r, &err), &err);
+    }
+    cap_record call = story_call(1, "cudaMalloc", CAP_CALL_ALLOC), end = story_end();
+    call.call.start_ns += moved;
+    call.call.stream = 0x5000 + (uint64_t)moved;
+    cap_record object = story_object(1, 1, 0x7f0000000000 + (uint64_t)moved, 4096);
+    cap_record launch = story_launch(1, 2, object.object.base);
+    launch.launch.host_seconds += 0.001 * (double)moved;
+    story_expect(prof_add(builder, &call, &err), &err);
+    story_expect(prof_add(builder, &object, &err), &err);
+    story_expect(prof_add(builder, &launch, &err), &err);
+    story_expect(prof_add(builder, &end, &err), &err);
+}
+
+static uint64_t hash_of(void)
+{
+    uint64_t hash;
+    opened o = make("hash.wlprof", tell_moved);
+    story_expect(prof_content_hash(o.db, &hash, &err), &err);
+    done(&o, "hash.wlprof");
+    return hash;
+}
+
+static void tell_shorter(prof_builder *builder)
+{
+    cap_record process = story_process("/src/app"), end = story_end();
+    story_expect(prof_begin_process(builder, &err), &err);
+    story_expect(prof_add(builder, &process, &err), &err);
+    story_expect(prof_add(builder, &end, &err), &err);
+}
+
+static void content_does_not_depend_on_the_run(void **state)
+{
+    (void)state;
+    moved = 0;
+    uint64_t first = hash_of(), other;
+    moved = 0x40000;
+    assert_true(first == hash_of());
+    opened o = make("hash.wlprof", tell_shorter);
+    story_expect(prof_content_hash(o.db, &other, &err), &err);
+    assert_true(first != other);
+    done(&o, "hash.wlprof");
+}
+
+/* ---- files ---- */
+
+static void never_overwrites(void **state)
+{
+    (void)state;
+    const char *path = story_path("there.wlprof");
+    prof_builder *builder;
+    unlink(path);
+    FILE *file = fopen(path, "w");
+    fputs("mine", file);
+    fclose(file);
+    assert_int_equal(prof_create(path, NULL, &builder, &err), WL_EXISTS);
+    assert_null(builder);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 4);
+    unlink(path);
+    /* One that comes while the import runs is not replaced, either, and nothing else is left. */
+    story_expect(prof_create(path, NULL, &builder, &err), &err);
+    file = fopen(path, "w");
+    fputs("mine", file);
+    fclose(file);
+    story_all(builder);
+    assert_int_equal(prof_finish(builder, &err), WL_EXISTS);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 4);
+    unlink(path);
+}
+
+static uint32_t files_beside(const char *start)
+{
+    char command[4400], text[32] = "";
+    snprintf(command, sizeof command, "ls -d %s* 2>/dev/null | wc -l", start);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(fgets(text, sizeof text, pipe));
+    pclose(pipe);
+    return (uint32_t)atoi(text);
+}
+
+static void discarded_leaves_nothing(void **state)
+{
+    (void)state;
+    prof_builder *builder;
+    story_expect(prof_create(story_path("half.wlprof"), NULL, &builder, &err), &err);
+    assert_int_equal(files_beside(story_path("half.wlprof")), 1); /* the unnamed half */
+    story_all(builder);
+    prof_discard(builder);
+    assert_int_equal(files_beside(story_path("half.wlprof")), 0);
+}
+
+static void full_disk(void **state)
+{
+    (void)state;
+    struct stat st;
+    if (stat("/dev/full", &st) != 0) {
+        skip();
+    }
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    assert_int_not_equal(prof_create("/dev/full/x.wlprof", &options, &builder, &err), WL_OK);
+    /* A limit on file sizes fails writes as a full disk does. */
+    story_expect(prof_create(story_path("full.wlprof"), &options, &builder, &err), &err);
+    struct rlimit old, small;
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = (struct rlimit){8192, old.rlim_max};
+    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    story_all(builder);
+    wl_status status = prof_finish(builder, &err);
+    setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, before);
+    assert_true(status == WL_NOSPACE || status == WL_IO);
+    assert_true(strlen(err.text) > 10);
+    assert_int_equal(files_beside(story_path("full.wlprof")), 0);
+}
+
+static void copies(void **state)
+{
+    (void)state;
+    opened o = make("from.wlprof", story_all);
+    char to[4096];
+    uint64_t a, b;
+    snprintf(to, sizeof to, "%s", story_path("to.wlprof"));
+    unlink(to);
+    story_expect(prof_copy(o.db, to, false, &err), &err);
+    assert_int_equal(prof_copy(o.db, to, false, &err), WL_EXISTS);
+    story_expect(prof_copy(o.db, to, true, &err), &err);
+    prof_db *copy;
+    story_expect(prof_open(to, &copy, &err), &err);
+    story_expect(prof_content_hash(o.db, &a, &err), &err);
+    story_expect(prof_content_hash(copy, &b, &err), &err);
+    assert_true(a == b);
+    prof_close(copy);
+    unlink(to);
+    done(&o, "from.wlprof");
+}
+
+/* ---- files from elsewhere ---- */
+
+static wl_status try_open(const char *path)
+{
+    prof_db *db;
+    wl_status status = prof_open(path, &db, &err);
+    if (status == WL_OK) {
+        prof_close(db);
+    } else {
+        assert_null(db);
+    }
+    return status;
+}
+
+static void change(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    char *text = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+    if (sqlite3_exec(db, sql, NULL, NULL, &text) != SQLITE_OK) {
+        fail_msg("%s", text);
+    }
+    sqlite3_close(db);
+}
+
+static void changed(const char *name, const char *sql)
+{
+    opened o = make(name, story_all);
+    prof_close(o.db);
+    wl_arena_free(o.arena);
+    change(story_path(name), sql);
+}
+
+static void strangers_are_refused(void **state)
+{
+    (void)state;
+    const char *path = story_path("strange.wlprof");
+    assert_int_equal(try_open("/nowhere/x"), WL_NOENT);
+    assert_int_equal(try_open("/tmp"), WL_ARG);
+    FILE *file = fopen(path, "w");
+    fputs("no profile at all, but long enough for a header of SQLite's, which has a hundred bytes "
+          "of its own: here.",
+          file);
+    fclose(file);
+    assert_int_equal(try_open(path), WL_CORRUPT);
+    file = fopen(path, "w");
+    fputs("WLCAPTUR........", file);
+    fclose(file);
+    assert_int_equal(try_open(path), WL_CORRUPT);
+    assert_non_null(strstr(err.text, "import"));
+    truncate(path, 0);
+    assert_int_equal(try_open(path), WL_CORRUPT);
+    changed("strange.wlprof", "PRAGMA user_version = 99");
+    assert_int_equal(try_open(path), WL_VERSION);
+    changed("strange.wlprof", "PRAGMA application_id = 1");
+    assert_int_equal(try_open(path), WL_CORRUPT);
+    /* A view under a table's name would run what the file says. */
+    changed("strange.wlprof",
+            "DROP TABLE skips; CREATE VIEW skips AS SELECT 1 AS id, 1 AS process, 'k' AS kernel, "
+            "'r' AS reason, 1 AS count");
+    assert_int_equal(try_open(path), WL_CORRUPT);
+    changed(
+        "strange.wlprof",
+        "DROP TABLE skips; CREATE TABLE skips (id INTEGER PRIMARY KEY, process, kernel, reason, "
+        "count AS (length(zeroblob(1000000))))");
+    assert_int_equal(try_open(path), WL_VERSION);
+    unlink(path);
+}
+
+typedef wl_status loader(prof_db *db, wl_arena *arena);
+
+static wl_status load_launches(prof_db *db, wl_arena *arena)
+{
+    prof_launch_rows rows;
+    return prof_load_launches(db, PROF_ALL, arena, &rows, &err);
+}
+
+static wl_status load_locs(prof_db *db, wl_arena *arena)
+{
+    prof_loc_rows rows;
+    return prof_load_locs(db, arena, &rows, &err);
+}
+
+static wl_status load_first_heat(prof_db *db, wl_arena *arena)
+{
+    prof_heat heat;
+    return prof_load_heat(db, 1, arena, &heat, &err);
+}
+
+static wl_status load_insns(prof_db *db, wl_arena *arena)
+{
+    prof_instruction_rows rows;
+    return prof_load_instructions(db, PROF_ALL, PROF_ALL, arena, &rows, &err);
+}
+
+static void damage_is_told(void **state)
+{
+    (void)state;
+    const struct {
+        const char *sql;
+        loader *load;
+    } cases[] = {
+        {"UPDATE launches SET grid_x = -1", load_launches},
+        {"UPDATE launches SET grid_x = 'many'", load_launches},
+        {"UPDATE launches SET registers = 1 << 40", load_launches},
+        {"UPDATE mix SET class = 99", load_launches},
+        {"UPDATE locs SET inlined_at = id", load_locs},
+        {"UPDATE instructions SET space = 17", load_insns},
+        {"UPDATE contents SET nrows = 1000000000", load_first_heat},
+        {"UPDATE contents SET nrows = 1", load_first_heat},
+        {"UPDATE contents SET data = x'00'", load_first_heat},
+        {"UPDATE contents SET data = 'text'", load_first_heat},
+        {"UPDATE contents SET npcsets = 0, npcs = 3", load_first_heat},
+        {"DELETE FROM contents", load_first_heat},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        prof_db *db;
+        wl_arena *arena = wl_arena_new();
+        changed("damaged.wlprof", cases[i].sql);
+        story_expect(prof_open(story_path("damaged.wlprof"), &db, &err), &err);
+        wl_status status = cases[i].load(db, arena);
+        if (status != WL_CORRUPT && status != WL_NOENT) {
+            fail_msg("%s: %s", cases[i].sql, wl_status_text(status));
+        }
+        prof_close(db);
+        wl_arena_free(arena);
+    }
+    unlink(story_path("damaged.wlprof"));
+}
+
+static void text_is_always_utf8(void **state)
+{
+    (void)state;
+    changed("utf8.wlprof", "UPDATE kernels SET name = CAST(x'61ff62c3' AS TEXT)");
+    prof_db *db;
+    prof_kernel_rows kernels;
+    wl_arena *arena = wl_arena_new();
+    story_expect(prof_open(story_path("utf8.wlprof"), &db, &err), &err);
+    story_expect(prof_load_kernels(db, arena, &kernels, &err), &err);
+    assert_string_equal(kernels.rows[0].name, "a?b?");
+    prof_close(db);
+    wl_arena_free(arena);
+    unlink(story_path("utf8.wlprof"));
+}
+
+/* ---- captures that do not hold together ---- */
+
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    story_expect(prof_create(story_path("nonsense.wlprof"), &options, &builder, &err), &err);
+    story_expect(prof_begin_process(builder, &err), &err);
+    cap_record r = story_end();
+    assert_int_equal(prof_add(builder, &r, &err), WL_CORRUPT); /* the process comes first */
+    r = story_process("/src/app");
+    story_expect(prof_add(builder, &r, &err), &err);
+    assert_int_equal(prof_add(builder, &r, &err), WL_CORRUPT);
+    r = story_free(7, 1);
+    assert_int_equal(prof_add(builder, &r, &err), WL_CORRUPT);
+    r = story_launch(1, 1, 0x7f0000000000);
+    r.launch.summary.insns[0].space = 9;
+    assert_int_equal(prof_add(builder, &r, &err), WL_CORRUPT);
+    r = story_launch(1, 1, 0x7f0000000000);
+    r.launch.summary.insns[2].object = 2;
+    assert_int_equal(prof_add(builder, &r, &err), WL_CORRUPT);
+    r = story_launch(1, 1, 0x7f0000000000);
+    r.launch.summary.heats[0].rows[0].pcset = 1;
+    assert_int_equal(prof_add(builder, &r, &err), WL_CORRUPT);
+    r = story_launch(1, 1, 0x7f0000000000);
+    r.launch.summary.heats[0].rows[1].sector = 0;
+    assert_int_equal(prof_add(builder, &r, &err), WL_CORRUPT);
+    prof_discard(builder);
+}
+
+static void tell_cut_off(prof_builder *builder)
+{
+    cap_record process = story_process("/src/app"), module = story_module(1),
+               call = story_call(1, "cudaMalloc", 0);
+    cap_record object = story_object(1, 1, 0x7f0000000000, 4096),
+               launch = story_launch(1, 2, 0x7f0000000000);
+    const cap_record *all[] = {&process, &module, &call, &object, &launch};
+    story_expect(prof_begin_process(builder, &err), &err);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        story_expect(prof_add(builder, all[i], &err), &err);
+    }
+}
+
+static void cut_off_is_noted(void **state)
+{
+    (void)state;
+    opened o = make("cut.wlprof", tell_cut_off);
+    prof_process_rows processes;
+    prof_launch_rows launches;
+    prof_coverage coverage;
+    story_expect(prof_load_processes(o.db, o.arena, &processes, &err), &err);
+    assert_non_null(processes.rows[0].cut_off);
+    assert_int_equal(processes.rows[0].end_ns, -1);
+    story_expect(prof_load_launches(o.db, PROF_ALL, o.arena, &launches, &err), &err);
+    assert_int_equal(launches.count, 1);
+    story_expect(prof_load_coverage(o.db, o.arena, &coverage, &err), &err);
+    assert_int_equal(coverage.processes_cut_off, 1);
+    done(&o, "cut.wlprof");
+}
+
+static void views_answer(void **state)
+{
+    (void)state;
+    opened o = make("views.wlprof", story_all);
+    prof_close(o.db);
+    wl_arena_free(o.arena);
+    static const char *const views[] = {
+        "v_launches", "v_instructions", "v_lines", "v_findings_input",
+        "v_objects",  "v_calls",        "v_mix"};
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(story_path("views.wlprof"), &db), SQLITE_OK);
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        char sql[64];
+        sqlite3_stmt *stmt;
+        snprintf(sql, sizeof sql, "SELECT * FROM %s", views[i]);
+        assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+        sqlite3_finalize(stmt);
+    }
+    sqlite3_close(db);
+    unlink(story_path("views.wlprof"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_come_back),
+        cmocka_unit_test(code_has_lines),
+        cmocka_unit_test(heat_maps_come_back),
+        cmocka_unit_test(objects_and_calls),
+        cmocka_unit_test(content_does_not_depend_on_the_run),
+        cmocka_unit_test(never_overwrites),
+        cmocka_unit_test(discarded_leaves_nothing),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(text_is_always_utf8),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(cut_off_is_noted),
+        cmocka_unit_test(views_answer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
