@@ -59,7 +59,7 @@ static wl_status read_header(cap_reader *r, wl_error *err)
     wl_status status = read_at(r, 0, header, have, err);
     if (status)
         return status;
-    if (memcmp(header, cap_magic, have < sizeof cap_magic ? have : sizeof cap_magic))
+    if (memcmp(header, cap_magic, have < sizeof cap_magic ? have : sizeof cap_magic) != 0)
         return wl_fail(err, WL_CORRUPT, "%s is not a capture of warplens.", r->name);
     if (have < sizeof header)
         return wl_fail(err, WL_TRUNCATED, "%s ends before its first record.", r->name);

@@ -134,7 +134,7 @@ static void units_of(const obs_active *active, uint32_t size, units *u)
         u->key[i] = slot << ROW_BITS | unit >> banks;
     }
     for (uint32_t i = active->count; i < OBS_LANES; i++)
-        u->key[i] = u->key[0];
+        u->key[i] = active->count ? u->key[0] : 0;
 }
 
 static bool conflict_free(const units *u)

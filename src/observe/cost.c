@@ -137,7 +137,7 @@ static obs_active gather(const obs_access *access, uint8_t *lane, uint64_t *addr
         n++;
     }
     for (uint32_t i = n; i < OBS_LANES; i++)
-        addr[i] = addr[0];
+        addr[i] = access->addr[__builtin_ctz(access->mask)];
     return (obs_active){n, access->bytes, access->mask, lane, addr};
 }
 

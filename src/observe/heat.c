@@ -298,46 +298,56 @@ static uint32_t renumber(const map *m, uint32_t *renumbered)
     return count;
 }
 
-static bool pcset_copy(const uint32_t *pcs, uint32_t count, obs_pcset *out)
+/* The set of all instructions of the map; UINT32_MAX when memory is exhausted. */
+static uint32_t set_of_all(obs_pcsets *sets)
 {
-    out->pcs = malloc((count ? count : 1) * sizeof *pcs);
-    if (!out->pcs)
-        return false;
-    if (count)
-        memcpy(out->pcs, pcs, count * sizeof *pcs);
-    out->count = count;
-    return true;
+    uint32_t all = 0;
+    for (size_t i = 0, n = sets->pcs.count; i < n && all != UINT32_MAX; i++)
+        all = obs_pcset_add(sets, all, sets->pcs.data[i]);
+    return all;
 }
 
-/* The set of all instructions of the map. */
-static bool pcset_all(map *m, obs_pcset *out)
+/* Set n of the map is numbers[n]; the sets and behind them their members are one piece of memory.*/
+static bool copy_sets(const obs_pcsets *sets, const uint32_t *numbers, uint32_t nsets,
+                      obs_heat *out)
 {
-    uint32_t all = 0, count;
-    for (size_t i = 0, n = m->pcsets.pcs.count; i < n && all != UINT32_MAX; i++)
-        all = obs_pcset_add(&m->pcsets, all, m->pcsets.pcs.data[i]);
-    if (all == UINT32_MAX)
+    size_t members = 0;
+    uint32_t count;
+    for (uint32_t n = 0; n < nsets; n++) {
+        obs_pcset_get(sets, numbers[n], &count);
+        members += count;
+    }
+    out->pcsets = malloc(nsets * sizeof *out->pcsets + members * sizeof(uint32_t) + 1);
+    if (!out->pcsets)
         return false;
-    const uint32_t *pcs = obs_pcset_get(&m->pcsets, all, &count);
-    return pcset_copy(pcs, count, out);
+    uint32_t *next = (uint32_t *)(out->pcsets + nsets);
+    for (uint32_t n = 0; n < nsets; n++) {
+        const uint32_t *pcs = obs_pcset_get(sets, numbers[n], &count);
+        if (count)
+            memcpy(next, pcs, count * sizeof *next);
+        out->pcsets[n] = (obs_pcset){.count = count, .pcs = next};
+        next += count;
+    }
+    out->npcsets = nsets;
+    return true;
 }
 
 static bool fill_pcsets(map *m, const uint32_t *renumbered, uint32_t count, obs_heat *out)
 {
-    bool all = count == MAX_PCSETS - 1;
-    size_t nsets = m->pcsets.ends.count;
-    out->pcsets = calloc(count + (size_t)all + 1, sizeof *out->pcsets);
-    if (!out->pcsets)
+    size_t known = m->pcsets.ends.count;
+    uint32_t *numbers = calloc((size_t)count + 1, sizeof *numbers);
+    if (!numbers)
         return false;
-    out->npcsets = count + all;
-    for (size_t set = 0; set <= nsets; set++) {
-        uint32_t n;
-        if (renumbered[set] >= count)
-            continue;
-        const uint32_t *pcs = obs_pcset_get(&m->pcsets, (uint32_t)set, &n);
-        if (!pcset_copy(pcs, n, &out->pcsets[renumbered[set]]))
-            return false;
-    }
-    return !all || pcset_all(m, &out->pcsets[count]);
+    for (size_t set = 0; set <= known; set++)
+        if (renumbered[set] < count)
+            numbers[renumbered[set]] = (uint32_t)set;
+    bool all = count == MAX_PCSETS - 1;
+    if (all)
+        numbers[count] = set_of_all(&m->pcsets);
+    bool ok = (!all || numbers[count] != UINT32_MAX) &&
+              copy_sets(&m->pcsets, numbers, count + all, out);
+    free(numbers);
+    return ok;
 }
 
 static bool fill(map *m, obs_heat *out)
@@ -366,6 +376,8 @@ bool obs_heat_end(obs_heat_block *heat, const obs_heat *about, obs_heats *out)
     bool all = true;
     for (size_t i = 0; i < heat->maps.count; i++) {
         obs_heat one = *about;
+        one.rows = NULL;
+        one.pcsets = NULL;
         if (!heat->maps.data[i].cells.count)
             continue;
         if (!fill(&heat->maps.data[i], &one) || !wl_push(out, one)) {
@@ -380,9 +392,7 @@ bool obs_heat_end(obs_heat_block *heat, const obs_heat *about, obs_heats *out)
 
 void obs_heat_clear(obs_heat *heat)
 {
-    for (uint32_t i = 0; i < heat->npcsets; i++)
-        free(heat->pcsets[i].pcs);
-    free(heat->pcsets);
+    free(heat->pcsets); /* with their members */
     free(heat->rows);
     *heat = (obs_heat){0};
 }

@@ -46,8 +46,8 @@ wl_status obs_launch_new(const obs_config *config, obs_launch **out);
 void obs_launch_free(obs_launch *launch);
 
 obs_worker *obs_worker_begin(obs_launch *launch,
-                             uint32_t worker); /* thread-safe; NULL when out of memory */
-obs_block *obs_block_begin(obs_worker *worker, uint64_t block);
+                             uint32_t number); /* thread-safe; NULL when out of memory */
+obs_block *obs_block_begin(obs_worker *worker, uint64_t index);
 void obs_block_end(obs_worker *worker, obs_block *block);
 void obs_record(obs_block *block, const obs_access *access); /* the hot path */
 
