@@ -59,7 +59,7 @@ static json_t *instruction_json(const rep_data *d, const prof_instruction *i, co
 }
 
 /* Adds up what the rows [first, end) did in one space; false where there was nothing. */
-static bool add_up(const prof_instruction *first, const prof_instruction *end, uint8_t space,
+static bool add_up(const prof_instruction *first, const prof_instruction *end, int space,
                    const prof_instruction **one, obs_insn *sum)
 {
     *sum = (obs_insn){0};
@@ -89,7 +89,7 @@ static void instructions(rep_json_out *j, const rep_data *d)
             end++;
         const prof_instruction *one;
         obs_insn sum;
-        for (uint8_t space = 0; space < OBS_SPACE_COUNT; space++)
+        for (int space = 0; space < OBS_SPACE_COUNT; space++)
             if (add_up(row, end, space, &one, &sum))
                 rep_json_row(j, instruction_json(d, one, &sum));
     }

@@ -365,6 +365,8 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
     rep_put_count(row, "kernel", f->kernel);
     if (f->object)
         rep_put_count(row, "object", f->object);
+    if (f->objects > 1)
+        rep_put_count(row, "objects", f->objects);
     rep_put_text(row, "space", prof_space_text(f->space));
     rep_put_count(row, "launches", f->launches);
     rep_put_count(row, "example_launch", f->example_launch);
@@ -562,6 +564,7 @@ wl_status rep_payload_bytes(const rep_data *data, uint8_t **out, size_t *size, w
     FILE *stream = arena ? open_memstream(&text, &length) : NULL;
     bool done = stream && document(data, &section, arena, stream);
     done = stream && fclose(stream) == 0 && done;
+    *size = 0;
     *out = done ? container(text, length, &section, size) : NULL;
     free(text);
     free(section.data);

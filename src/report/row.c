@@ -61,9 +61,9 @@ static void dump(rep_json_out *j, json_t *value)
     json_decref(value);
 }
 
-static void key(rep_json_out *j, const char *name)
+static void put_key(rep_json_out *j, const char *key)
 {
-    fprintf(j->out, "%s\n\"%s\": ", j->first_key ? "" : ",", name);
+    fprintf(j->out, "%s\n\"%s\": ", j->first_key ? "" : ",", key);
     j->first_key = false;
 }
 
@@ -73,15 +73,15 @@ void rep_json_begin(rep_json_out *j, FILE *out)
     fputc('{', out);
 }
 
-void rep_json_value(rep_json_out *j, const char *name, json_t *value)
+void rep_json_value(rep_json_out *j, const char *key, json_t *value)
 {
-    key(j, name);
+    put_key(j, key);
     dump(j, value);
 }
 
-void rep_json_array(rep_json_out *j, const char *name)
+void rep_json_array(rep_json_out *j, const char *key)
 {
-    key(j, name);
+    put_key(j, key);
     fputc('[', j->out);
     j->first_row = true;
 }

@@ -238,7 +238,10 @@ static void finding(const text *t, const ana_finding *f, uint32_t number)
                             rep_count(t->arena, f->excess), ana_unit_text(pattern->unit),
                             rep_percent(t->arena, f->share_of_kernel)));
     fprintf(t->out, "     kernel %s\n", name(t, kernel ? kernel->short_name : "unknown", 12));
-    fprintf(t->out, "     object %s\n", name(t, object ? object : "unknown", 12));
+    fprintf(t->out, "     object %s", name(t, object ? object : "unknown", 32));
+    if (f->objects > 1)
+        fprintf(t->out, " and %u more made there", f->objects - 1);
+    fputc('\n', t->out);
     for (uint32_t i = 0; i < f->nlines && i < FINDING_LINES; i++)
         finding_line(t, &f->lines[i], pattern->unit);
     if (f->nlines > FINDING_LINES)

@@ -238,6 +238,7 @@ static ana_finding findings_rows[] = {
      .launches = 1,
      .example_launch = 1,
      .excess = REQUESTS * 28,
+     .objects = 3,
      .share_of_kernel = 0.77777,
      .share_of_program = 0.6829,
      .nlines = 1,

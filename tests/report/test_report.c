@@ -85,6 +85,7 @@ static void test_text_says_what_matters(void **state)
         text,
         "8,192 requests, 262,144 sectors (at the least 32,768): 32.0 a request, could be 4.00");
     assert_has(text, "Declare tile[TILE][TILE + 1]");
+    assert_has(text, "object d_out, \"quoted\" (transpose.cu:21) and 2 more made there");
     assert_has(text, "Transpose the data"); /* without advice of its own: the pattern's remedy */
     assert_has(text, "3 launches of warmup() not observed: left out by --kernel-name");
     assert_has(text, "cudaGraphInstantiate");

@@ -140,7 +140,8 @@ export interface Finding {
   title: string;
   remedy: string;
   kernel: number;
-  object?: number;
+  object?: number; // the costliest
+  objects?: number; // that show it, made at one place one after the other; absent: one
   space: Space;
   launches: number;
   example_launch: number; // id

@@ -310,6 +310,7 @@ function Header({ m, finding, number }: { m: Model; finding: Finding; number: nu
           <span class="muted">
             {" "}
             {bytes(object.bytes)}, {object.kind}
+            {finding.objects !== undefined && `, and ${finding.objects - 1} more made there`}
           </span>
         )}
         <span class="dot">·</span>

@@ -1,0 +1,241 @@
+/* A profile made record by record, read by rep_load and drawn. */
+#include "report/report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define PROFILE WL_BINARY_DIR "/tests/report_load.wlprof"
+#define SOURCE WL_BINARY_DIR "/tests/report_load.cu"
+
+enum { PC_STORE = 2, REQUESTS = 512, SECTORS = 64 };
+
+static const char source_text[] = "__global__ void scatter(float *p)\n"
+                                  "{\n"
+                                  "    p[threadIdx.x * 8] = 1;\n"
+                                  "}\n";
+
+static const char ptx_text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry _Z7scatterPf(.param .u64 p)\n"
+                               "{\n"
+                               "    .reg .b64 %rd<3>;\n"
+                               "    .loc 1 3 5\n"
+                               "    ld.param.u64 %rd1, [p];\n"
+                               "    cvta.to.global.u64 %rd2, %rd1;\n"
+                               "    st.global.u32 [%rd2], 1;\n"
+                               "    ret;\n"
+                               "}\n"
+                               ".file 1 \"" SOURCE "\"\n";
+
+static void ok(wl_status status, const wl_error *err)
+{
+    if (status != WL_OK)
+        fail_msg("%s", err->text);
+}
+
+static void add(prof_builder *builder, cap_record record)
+{
+    wl_error err = {0};
+    ok(prof_add(builder, &record, &err), &err);
+}
+
+static obs_summary make_summary(obs_heat_row *rows)
+{
+    static uint32_t pcs[] = {PC_STORE};
+    static obs_pcset pcsets[] = {{1, pcs}};
+    static obs_insn insns[] = {{.pc = PC_STORE,
+                                .object = 1,
+                                .space = OBS_GLOBAL,
+                                .op = OBS_STORE,
+                                .bytes = 4,
+                                .requests = REQUESTS,
+                                .active_lanes = REQUESTS * 32,
+                                .sectors = REQUESTS * 32,
+                                .sectors_min = REQUESTS * 4,
+                                .strided = REQUESTS,
+                                .stride = 32}};
+    static obs_block_count blocks[] = {{0, 4, REQUESTS, REQUESTS * 32}};
+    static obs_heat heats[1];
+    heats[0] = (obs_heat){
+        .object = 1, .warps = 2, .nrows = SECTORS, .rows = rows, .npcsets = 1, .pcsets = pcsets};
+    return (obs_summary){.ninsns = 1,
+                         .insns = insns,
+                         .nblocks = 1,
+                         .blocks = blocks,
+                         .nheats = 1,
+                         .heats = heats,
+                         .warp_instructions = 4 * REQUESTS,
+                         .thread_instructions = 128 * REQUESTS,
+                         .blocks_run = 256,
+                         .blocks_observed = 256,
+                         .blocks_sampled = 1};
+}
+
+static void add_launch(prof_builder *builder)
+{
+    const uint64_t base = 0x7f0000000000;
+    static obs_heat_row rows[SECTORS];
+    for (uint32_t i = 0; i < SECTORS; i++)
+        rows[i] = (obs_heat_row){
+            .sector = base / 32 + i, .history = 1u << i / 32, .word = {1u << i / 32}, .writes = 1};
+    cap_launch launch = {.id = 1,
+                         .module = 1,
+                         .kernel = "_Z7scatterPf",
+                         .grid = {256, 1, 1},
+                         .block = {64, 1, 1},
+                         .cluster = {1, 1, 1},
+                         .host_seconds = 0.5,
+                         .device_seconds = -1,
+                         .fault = "",
+                         .summary = make_summary(rows)};
+    add(builder, (cap_record){.type = CAP_OBJECT,
+                              .object = {.id = 1,
+                                         .kind = CAP_OBJECT_SYMBOL,
+                                         .base = base,
+                                         .bytes = 65536,
+                                         .module = 1,
+                                         .name = "cells"}});
+    add(builder, (cap_record){.type = CAP_LAUNCH, .launch = launch});
+}
+
+static void make_profile(void)
+{
+    static const char *arguments[] = {"/opt/scatter", "--fast"};
+    wl_error err = {0};
+    FILE *source = fopen(SOURCE, "w");
+    assert_non_null(source);
+    fputs(source_text, source);
+    fclose(source);
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    ok(prof_create(PROFILE, &options, &builder, &err), &err);
+    ok(prof_begin_process(builder, &err), &err);
+    add(builder, (cap_record){.type = CAP_PROCESS,
+                              .process = {.pid = 9,
+                                          .executable = "/opt/scatter",
+                                          .directory = "/",
+                                          .host = "here",
+                                          .collector = "emulate",
+                                          .version = "1",
+                                          .options = "",
+                                          .argc = 2,
+                                          .argv = arguments}});
+    add(builder, (cap_record){.type = CAP_DEVICE,
+                              .device = {.name = "NVIDIA H200",
+                                         .cc_major = 9,
+                                         .num_sms = 132,
+                                         .global_bytes = 1 << 30,
+                                         .file = "h200"}});
+    add(builder, (cap_record){.type = CAP_MODULE,
+                              .module = {.id = 1,
+                                         .name = "scatter",
+                                         .ptx = ptx_text,
+                                         .length = sizeof ptx_text - 1}});
+    add_launch(builder);
+    add(builder, (cap_record){.type = CAP_UNSUPPORTED, .unsupported = {"cuFuncLoad"}});
+    add(builder, (cap_record){.type = CAP_END});
+    ok(prof_finish(builder, &err), &err);
+}
+
+typedef struct fixture {
+    wl_arena *arena;
+    prof_db *db;
+    ana_findings findings;
+    rep_data data;
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture f;
+    wl_error err = {0};
+    make_profile();
+    f.arena = wl_arena_new();
+    ok(prof_open(PROFILE, &f.db, &err), &err);
+    ana_thresholds thresholds = ana_thresholds_default();
+    ok(ana_find(f.db, &thresholds, f.arena, &f.findings, &err), &err);
+    unsigned all = REP_PART_LAUNCH_ROWS | REP_PART_HEATS | REP_PART_SOURCES;
+    ok(rep_load(f.db, &f.findings, all, f.arena, &f.data, &err), &err);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+    prof_close(f->db);
+    wl_arena_free(f->arena);
+    unlink(PROFILE);
+    unlink(SOURCE);
+    return 0;
+}
+
+static void test_everything_is_loaded(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(f->data.kernels.count, 1);
+    assert_int_equal(f->data.launches.count, 1);
+    assert_int_equal(f->data.instructions.count, 1);
+    assert_int_equal(f->data.totals.count, 1);
+    assert_int_equal(f->data.nheats, 1);
+    assert_int_equal(f->data.heats_left_out, 0);
+    assert_int_equal(f->data.heats[0].info.nrows, SECTORS);
+    assert_string_equal(f->data.sources[0].text, source_text);
+}
+
+static char *drawn(const fixture *f, bool json)
+{
+    char *text = NULL;
+    size_t size = 0;
+    wl_error err = {0};
+    FILE *out = open_memstream(&text, &size);
+    ok(json ? rep_json(&f->data, out, &err)
+            : rep_text(&f->data, &(rep_text_options){.width = 120}, out, &err),
+       &err);
+    fclose(out);
+    return text;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void test_text_of_a_profile(void **state)
+{
+    fixture *f = *state;
+    char *text = drawn(f, false);
+    assert_has(text, "scatter --fast");
+    assert_has(text, "Only a few words of each sector are ever used, at a constant stride");
+    assert_has(text, "report_load.cu:3  p[threadIdx.x * 8] = 1;");
+    assert_has(text, "store global       512   32.0   16,384       32.0    4.00  14,336");
+    assert_has(text, "1 of 1 launches observed");
+    assert_has(text, "cuFuncLoad");
+    free(text);
+}
+
+static void test_json_of_a_profile(void **state)
+{
+    fixture *f = *state;
+    char *text = drawn(f, true);
+    assert_has(text, "\"pattern\":\"strided\",\"kernel\":\"scatter(float*)\",\"object\":\"cells");
+    assert_has(text, "\"excess_sectors\":14336");
+    assert_has(text, "\"line\":3,\"executions\":512,\"requests\":512,\"sectors\":16384");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_everything_is_loaded),
+        cmocka_unit_test(test_text_of_a_profile),
+        cmocka_unit_test(test_json_of_a_profile),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
