@@ -53,7 +53,7 @@ def fail(text, done=None):
 
 def build(o):
     program = os.path.join(o.work, os.path.basename(o.source)[:-3])
-    done = run([o.nvcc, "-lineinfo", *o.flags.split(), "-o", program, o.source])
+    done = run([o.nvcc, "-g", "-lineinfo", *o.flags.split(), "-o", program, o.source])
     if done.returncode:
         fail("nvcc", done)
     return program

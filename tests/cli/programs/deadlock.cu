@@ -1,7 +1,6 @@
 // A barrier that waits for more threads than the block has.
 #include "common.h"
 
-
 __global__ void uneven(int *data)
 {
     asm volatile("bar.sync 1, 256;"); // a block has only 128 threads
