@@ -1,0 +1,75 @@
+/* Allocates like an application and prints what a collector would record: the return addresses of each call, innermost
+ * first, then the process's executable mappings. Built with debug information and without; test_sites.c reads it. */
+#include <execinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(call)        \
+    do {                   \
+        if ((call) != 0) { \
+            return 1;      \
+        }                  \
+    } while (0)
+
+#ifdef __OPTIMIZE__
+#define INLINE __attribute__((always_inline))
+#else
+#define INLINE
+#endif
+
+int cudaMalloc(void **p, size_t size);
+float *make_buffer(size_t n);
+
+__attribute__((noipa)) int cudaMalloc(void **p, size_t size)
+{
+    void *frames[16];
+    int n = backtrace(frames, 16);
+    printf("call %zu", size);
+    for (int i = 1; i < n; i++) {
+        printf(" %p", frames[i]);
+    }
+    printf("\n");
+    *p = malloc(size);
+    return *p == NULL;
+}
+
+__attribute__((noipa)) float *make_buffer(size_t n)
+{
+    void *p;
+    return cudaMalloc(&p, n * sizeof(float)) ? NULL : p;
+}
+
+static inline INLINE int allocate_one(void **q, size_t n)
+{
+    int failed = cudaMalloc(q, n);
+    return failed;
+}
+
+static void print_maps(void)
+{
+    char line[4096];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        if (strstr(line, " r-xp ") && strchr(line, '/')) {
+            printf("map %s", line);
+        }
+    }
+    fclose(maps);
+}
+
+int main(void)
+{
+    float *d_A, *d_B;
+    void *parts[3], *single;
+    CHECK(cudaMalloc((void **)&d_A, 1024));
+    CHECK(cudaMalloc((void **)&d_B, 2048));
+    for (int i = 0; i < 3; i++) {
+        CHECK(cudaMalloc(&parts[i], 8));
+    }
+    float *left = make_buffer(16);
+    float *right = make_buffer(32);
+    CHECK(allocate_one(&single, 100));
+    print_maps();
+    return left == right;
+}

@@ -1,0 +1,249 @@
+/* Allocations get the name of the variable that holds them and the line that made them: from DWARF where there is some, from
+ * the order of calls in the source text where there is none. */
+#include "story.h"
+
+#include "profile/statement.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char source[] = WL_SOURCE_DIR "/tests/profile/site_probe.c";
+static wl_error err;
+
+/* ---- the statement's text ---- */
+
+static void variables_of_statements(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *api;
+        uint32_t column;
+        const char *want;
+    } cases[] = {
+        {"    CHECK(cudaMalloc((void **)&d_A, n));\n", "cudaMalloc", 0, "d_A"},
+        {"cudaMalloc(&d_A, n); cudaMalloc(&d_B, n);", "cudaMalloc", 32, "d_B"},
+        {"cudaMalloc(&d_A, n); cudaMalloc(&d_B, n);", "cudaMalloc", 11, "d_A"},
+        {"cudaMalloc(&d_A, n); cudaMalloc(&d_B, n);", "cudaMalloc", 0, "d_A"},
+        {"float *x = make_buffer(n);", "cudaMalloc", 0, "x"},
+        {"auto x = make_buffer<float>(n);", "cudaMalloc", 0, "x"},
+        {"thrust::device_vector<float> y(n);", "cudaMalloc", 0, "y"},
+        {"device_vector<float>y(n);", "cudaMalloc", 0, "y"},
+        {"buf.resize(n);", "cudaMalloc", 0, "buf"},
+        {"this->buf->resize(n);", "cudaMalloc", 0, "buf"},
+        {"ALLOC(d_A, n);", "cudaMalloc", 0, "d_A"},
+        {"status = dev_alloc(&d_A, n);", "cudaMalloc", 0, "d_A"},
+        {"cuMemAlloc(&ptr[i], n * sizeof(float));", "cuMemAlloc_v2", 0, "ptr[i]"},
+        {"cudaMalloc(reinterpret_cast<void **>(&s->data), n)", "cudaMalloc", 0, "s->data"},
+        {"  cudaMallocManaged<float>(&m, n);", "cudaMallocManaged", 0, "m"},
+        {"  run_test(1);", "cudaMalloc", 0, ""},
+        {"  return alloc(n);", "cudaMalloc", 0, ""},
+        {"  cudaMalloc(\n   (void**)&q,\n  n);", "cudaMalloc", 3, "q"},
+        {"  s.a[i] = alloc(n);", "cudaMalloc", 0, "s.a[i]"},
+        {"  cudaMallocHost((void**)&h_in, bytes); // &foo", "cudaMallocHost", 0, "h_in"},
+        {"  cudaHostRegister(host, bytes, 0);", "cudaHostRegister", 0, "host"},
+        {"} while (0)", "cudaMalloc", 0, ""},
+        {"    if (cudaMalloc(&x, 4) != cudaSuccess) return 1;", "cudaMalloc", 0, "x"},
+        {"", "cudaMalloc", 0, ""},
+        {"((((((", "cudaMalloc", 0, ""},
+        {"cudaMalloc(", "cudaMalloc", 0, ""},
+    };
+    wl_arena *arena = wl_arena_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *got = statement_variable(arena, cases[i].text, cases[i].api, cases[i].column);
+        if (strcmp(got, cases[i].want) != 0) {
+            fail_msg("%s: \"%s\", not \"%s\"", cases[i].text, got, cases[i].want);
+        }
+    }
+    wl_arena_free(arena);
+}
+
+static void calls_in_functions(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "#define C(x) \\\n cudaMalloc(&z)\nint main(int a);\n// main() { \nint main(void)\n{\n"
+        " cudaMalloc(&a);\n /* cudaMalloc() */\n C(cudaMalloc(&b));\"cudaMalloc()\";\n}\n"
+        "void g(){cudaMalloc(&c);}\n";
+    uint32_t lines[8];
+    assert_int_equal(statement_calls(text, "main", "cudaMalloc", lines, 8), 2);
+    assert_int_equal(lines[0], 7);
+    assert_int_equal(lines[1], 9);
+    assert_int_equal(statement_calls(text, "g", "cudaMalloc", lines, 8), 1);
+    assert_int_equal(lines[0], 11);
+    assert_int_equal(statement_calls(text, "h", "cudaMalloc", lines, 8), 0);
+    assert_int_equal(statement_calls(text, "main", "cudaFree", lines, 8), 0);
+}
+
+/* ---- the probe ---- */
+
+static uint32_t line_of(const char *text)
+{
+    char line[4096];
+    uint32_t n = 0, found = 0;
+    FILE *file = fopen(source, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        n++;
+        found = strstr(line, text) ? n : found;
+    }
+    fclose(file);
+    assert_true(found > 0);
+    return found;
+}
+
+typedef struct probe {
+    uint32_t ncalls, nmaps;
+    cap_call calls[16];
+    uint64_t pcs[16][CAP_MAX_STACK];
+    cap_map maps[64];
+} probe;
+
+static void read_call(probe *p, char *line)
+{
+    cap_call *c = &p->calls[p->ncalls];
+    char *at = line + strlen("call ");
+    *c = story_call(p->ncalls + 1, "cudaMalloc", CAP_CALL_ALLOC).call;
+    c->bytes = strtoull(at, &at, 10);
+    c->stack.pcs = p->pcs[p->ncalls++];
+    while (*at == ' ') {
+        c->stack.pcs[c->stack.count++] = strtoull(at, &at, 16);
+    }
+}
+
+static void read_map(probe *p, char *line, wl_arena *arena)
+{
+    cap_map *m = &p->maps[p->nmaps++];
+    char *at = line + strlen("map ");
+    m->start = strtoull(at, &at, 16);
+    m->end = strtoull(at + 1, &at, 16);
+    m->offset = strtoull(strstr(at, "r-xp ") + 5, NULL, 16);
+    line[strcspn(line, "\n")] = '\0';
+    m->path = wl_arena_strdup(arena, strchr(line, '/'));
+    m->build_id = "";
+}
+
+static void run_probe(const char *program, probe *p, wl_arena *arena)
+{
+    char line[4096];
+    FILE *pipe = popen(program, "r");
+    assert_non_null(pipe);
+    while (fgets(line, sizeof line, pipe)) {
+        if (strncmp(line, "call ", 5) == 0) {
+            read_call(p, line);
+        } else if (strncmp(line, "map ", 4) == 0) {
+            read_map(p, line, arena);
+        }
+    }
+    assert_int_equal(pclose(pipe), 0);
+    assert_int_equal(p->ncalls, 8);
+}
+
+/* A module whose lines are in the probe's source: so it becomes a source of the profile. */
+static char *ptx_of_probe(wl_arena *arena)
+{
+    return wl_arena_printf(arena,
+                           ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry "
+                           "k()\n{\n.loc 1 1 1\nret;\n}\n"
+                           ".file 1 \"%s\"\n",
+                           source);
+}
+
+static void add(prof_builder *builder, cap_record r)
+{
+    story_expect(prof_add(builder, &r, &err), &err);
+}
+
+static void load_objects(const char *program, wl_arena *arena, prof_object_rows *objects)
+{
+    static probe p;
+    p = (probe){0};
+    run_probe(program, &p, arena);
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    story_expect(prof_create(story_path("sites.wlprof"), &options, &builder, &err), &err);
+    story_expect(prof_begin_process(builder, &err), &err);
+    add(builder, story_process(program));
+    add(builder, (cap_record){.type = CAP_MAPS, .maps = {p.nmaps, p.maps}});
+    char *ptx = ptx_of_probe(arena);
+    add(builder, (cap_record){.type = CAP_MODULE, .module = {1, program, ptx, strlen(ptx)}});
+    for (uint32_t i = 0; i < p.ncalls; i++) {
+        add(builder, (cap_record){.type = CAP_CALL, .call = p.calls[i]});
+        add(builder, story_object(i + 1, i + 1, 0x10000 * (i + 1), p.calls[i].bytes));
+    }
+    cap_record launch = {.type = CAP_LAUNCH};
+    launch.launch = (cap_launch){.id = 1, .module = 1, .kernel = "k", .fault = ""};
+    add(builder, launch);
+    add(builder, story_end());
+    story_expect(prof_finish(builder, &err), &err);
+    prof_db *db;
+    story_expect(prof_open(story_path("sites.wlprof"), &db, &err), &err);
+    story_expect(prof_load_objects(db, arena, objects, &err), &err);
+    prof_close(db);
+    unlink(story_path("sites.wlprof"));
+}
+
+static void expect_name(const prof_object *o, const char *variable, const char *text,
+                        const char *suffix)
+{
+    char want[256];
+    uint32_t line = line_of(text);
+    snprintf(want, sizeof want, "%s (site_probe.c:%u)%s", variable, line, suffix);
+    assert_string_equal(o->name, want);
+    assert_string_equal(o->variable, variable);
+    assert_int_equal(o->line, line);
+}
+
+static void names_from_dwarf(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    prof_object_rows objects;
+    load_objects(SITE_PROBE, arena, &objects);
+    assert_int_equal(objects.count, 8);
+    expect_name(&objects.rows[0], "d_A", "&d_A", "");
+    assert_string_equal(objects.rows[0].function, "main");
+    expect_name(&objects.rows[1], "d_B", "&d_B", "");
+    expect_name(&objects.rows[2], "parts[i]", "&parts[i]", "");
+    expect_name(&objects.rows[3], "parts[i]", "&parts[i]", " #2");
+    expect_name(&objects.rows[4], "parts[i]", "&parts[i]", " #3");
+    /* Made by a helper for two callers: theirs are the names. */
+    expect_name(&objects.rows[5], "left", "left = ", "");
+    expect_name(&objects.rows[6], "right", "right = ", "");
+    /* Made by a helper for one caller, and that one inlined. */
+    expect_name(&objects.rows[7], "q", "cudaMalloc(q", "");
+    assert_string_equal(objects.rows[7].function, "allocate_one");
+    wl_arena_free(arena);
+}
+
+static void names_from_the_order_of_calls(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    prof_object_rows objects;
+    load_objects(SITE_PROBE_PLAIN, arena, &objects);
+    assert_int_equal(objects.count, 8);
+    expect_name(&objects.rows[0], "d_A", "&d_A", "");
+    expect_name(&objects.rows[1], "d_B", "&d_B", "");
+    expect_name(&objects.rows[4], "parts[i]", "&parts[i]", " #3");
+    expect_name(&objects.rows[5], "p", "cudaMalloc(&p,", "");
+    expect_name(&objects.rows[6], "p", "cudaMalloc(&p,", " #2");
+    expect_name(&objects.rows[7], "q", "cudaMalloc(q", "");
+    wl_arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(variables_of_statements),
+        cmocka_unit_test(calls_in_functions),
+        cmocka_unit_test(names_from_dwarf),
+        cmocka_unit_test(names_from_the_order_of_calls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
