@@ -41,7 +41,9 @@ static u64 add_f32(u64 a, u64 b, u64 c)
 static u64 add_f64(u64 a, u64 b, u64 c)
 {
     (void)c;
-    return f64_bits(emu_nan64(f64_of(a) + f64_of(b)));
+    if (emu_is_nan64(a) || emu_is_nan64(b)) /* kept as it is, signalling or not */
+        return emu_is_nan64(b) ? b : a;
+    return f64_bits(f64_of(a) + f64_of(b));
 }
 
 static u16 add_h(u16 a, u16 b)

@@ -177,10 +177,14 @@ static emu_ref float_source(conversion *c, unsigned *bits)
     *bits = have == 64 ? 64 : 32;
     if (have == 16) {
         emu_ref half = emu_src_cut(c->d, src, 16);
-        return step(c, c->from->kind == PTX_KIND_BF ? EMU_H_cvt_f32_bf16 : EMU_H_cvt_f32_f16, 32, half);
+        emu_h h = c->to->bits == 64 ? EMU_H_keep_f32_f16 : EMU_H_cvt_f32_f16;
+        return step(c, c->from->kind == PTX_KIND_BF ? EMU_H_cvt_f32_bf16 : h, 32, half);
     }
     emu_ref ref = emu_src_typed(c->d, src, c->i->types[1] == PTX_T_tf32 ? PTX_T_f32 : c->i->types[1]);
-    return c->ftz && have == 32 ? step(c, EMU_H_flush_f32, 32, ref) : ref;
+    if (!c->ftz || have != 32 || (c->to->bits == 16 && !is_int(c->to)))
+        return ref;
+    ref = step(c, EMU_H_flush_f32, 32, ref);
+    return c->to->bits == 64 ? step(c, EMU_H_canonical_f32, 32, ref) : ref;
 }
 
 #define ROUNDS(op, F) {EMU_H_##op##_rni_##F, EMU_H_##op##_rzi_##F, EMU_H_##op##_rmi_##F, EMU_H_##op##_rpi_##F}
@@ -195,13 +199,25 @@ static void float_to_int(conversion *c)
     emu_ref ref = float_source(c, &bits);
     bool small = c->to->bits < 32, u = c->to->kind == PTX_KIND_U && !small;
     emu_ref wide = step(c, table[bits == 64][c->round][2 * (want == 64) + u], want, ref);
-    if (small) { /* a smaller integer is clamped to its own limits */
-        emu_ref longer = step(c, EMU_H_ext_s32_64, 64, wide), clamped = emu_temp(c->d, 64);
-        emu_emit(c->d, EMU_H_clamp_s64, clamped, longer, EMU_NOREF, EMU_NOREF)->imm = clamp_of(c->to);
-        write_int(c, clamped, 64);
+    bool nan = bits == 64 || want == 64; /* a NaN gives 100...0 there, else 0 */
+    if (!small && !nan) {
+        write_int(c, wide, want);
         return;
     }
-    write_int(c, wide, want);
+    if (want == 32)
+        wide = step(c, u ? EMU_H_ext_u32_64 : EMU_H_ext_s32_64, 64, wide);
+    if (small) { /* a smaller integer is clamped to its own limits */
+        emu_ref clamped = emu_temp(c->d, 64);
+        emu_emit(c->d, EMU_H_clamp_s64, clamped, wide, EMU_NOREF, EMU_NOREF)->imm = clamp_of(c->to);
+        wide = clamped;
+    }
+    if (nan) {
+        emu_ref chosen = emu_temp(c->d, 64);
+        emu_emit(c->d, bits == 64 ? EMU_H_nan_f64 : EMU_H_nan_s64, chosen, wide, ref, EMU_NOREF)->imm =
+            (s64)(UINT64_C(1) << (c->to->bits - 1));
+        wide = chosen;
+    }
+    write_int(c, wide, 64);
 }
 
 /* From single or double precision to what the instruction names. */
@@ -210,16 +226,23 @@ static void write_float(conversion *c, emu_ref ref, unsigned bits)
     emu_decode *d = c->d;
     bool bf = c->to->kind == PTX_KIND_BF;
     if (c->to->bits == 16) {
+        emu_ref twice = ref, half = emu_temp(d, 16);
         if (bits == 64)
             ref = step(c, EMU_H_odd_f32_f64, 32, ref);
-        emu_ref half = emu_temp(d, 16);
         bool plain = c->flags == 0;
         emu_h h = plain ? (bf ? EMU_H_cvt_bf16_f32 : EMU_H_cvt_f16_f32) : bf ? EMU_H_cvt_mode_bf16_f32 : EMU_H_cvt_mode_f16_f32;
         emu_emit(d, h, half, ref, EMU_NOREF, EMU_NOREF)->imm = c->flags;
+        if (bits == 64) { /* a NaN keeps what bits there is room for */
+            emu_ref kept = emu_temp(d, 16);
+            emu_emit(d, bf ? EMU_H_nan_bf16_f64 : EMU_H_nan_f16_f64, kept, half, twice, EMU_NOREF);
+            half = kept;
+        }
         write_bits(c, half, 16);
         return;
     }
     if (c->to->bits != bits) {
+        if (bits == 64 && c->ftz) /* flushed before it is rounded */
+            ref = step(c, EMU_H_tiny_f64, 64, ref);
         emu_ref other = step(c, bits == 64 ? EMU_H_cvt_f32_f64 : EMU_H_cvt_f64_f32, c->to->bits, ref);
         if (bits == 64)
             emu_emit_rounded(d, c->round);

@@ -48,7 +48,7 @@ static inline f32 emu_canonical_f32(f32 x)
 
 static inline f64 emu_canonical_f64(f64 x)
 {
-    return emu_nan64(x);
+    return x;
 }
 
 /* The operand is clamped before it is converted, so that the conversion is defined for what it is given. */
@@ -217,13 +217,15 @@ static inline u16 emu_small_pair_b(u32 pair, emu_small_format format, s64 imm)
 static inline u32 emu_tf32(f32 x, s64 imm)
 {
     u32 bits = f32_bits(x), round = (u32)(imm >> 8 & 7);
+    if (round == EMU_ROUND_RNA)
+        return (x != x ? bits : bits + 0x1000) & ~0x1fffu;
     if (x != x)
-        return 0x7fffffff;
+        return 0x7fffe000;
     if (imm & EMU_HALF_RELU && (bits >> 31 || x == 0))
         return 0;
     if (isinf(x))
         return imm & EMU_HALF_SATFINITE ? (bits & 0x80000000) | 0x7f7fe000 : bits;
-    u32 add = round == EMU_ROUND_RNA ? 0x1000 : round == EMU_ROUND_RZ ? 0 : 0xfff + (bits >> 13 & 1);
+    u32 add = round == EMU_ROUND_RZ ? 0 : 0xfff + (bits >> 13 & 1);
     u32 r = (bits + add) & ~0x1fffu;
     if ((r & 0x7f800000) == 0x7f800000 && imm & EMU_HALF_SATFINITE)
         return (bits & 0x80000000) | 0x7f7fe000;

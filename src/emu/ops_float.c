@@ -92,18 +92,24 @@ static inline f32 emu_max_mode(f32 a, f32 b, s64 mode)
     return emu_mode_result(emu_max32(emu_mode_magnitude(a, mode), emu_mode_magnitude(b, mode)), a, b, mode);
 }
 
+static inline f64 emu_nan_pair(f64 r, f64 a, f64 b)
+{
+    r = b != b ? a : r;
+    return a != a && b != b ? f64_of(f64_bits(b) | EMU_QUIET64) : r;
+}
+
 static inline f64 emu_min64(f64 a, f64 b)
 {
     f64 r = a < b ? a : b;
     r = a == b ? f64_of(f64_bits(a) | f64_bits(b)) : r;
-    return b != b ? a : r;
+    return emu_nan_pair(r, a, b);
 }
 
 static inline f64 emu_max64(f64 a, f64 b)
 {
     f64 r = a > b ? a : b;
     r = a == b ? f64_of(f64_bits(a) & f64_bits(b)) : r;
-    return b != b ? a : r;
+    return emu_nan_pair(r, a, b);
 }
 
 /* Works on the upper 32 bits alone, as PTX describes it (rcp.approx.ftz.f64). */
@@ -111,7 +117,8 @@ static inline f64 emu_gross(f64 x)
 {
     u64 bits = f64_bits(x);
     bits = bits << 1 >> 53 == 0 ? bits & (UINT64_C(1) << 63) : bits;
-    return f64_of(x != x ? UINT64_C(0x7fffffff00000000) : bits & ~UINT64_C(0xffffffff));
+    bits &= ~UINT64_C(0xffffffff);
+    return f64_of(emu_is_nan64(bits) ? UINT64_C(0x7fffffff00000000) : bits);
 }
 
 static inline f64 emu_rcp_gross(f64 a)

@@ -11,9 +11,18 @@ static inline f32 emu_nan32(f32 x)
     return x != x ? f32_of(0x7fffffff) : x;
 }
 
-static inline f64 emu_nan64(f64 x)
+/* Double-precision results keep a NaN operand, made quiet: of several the second factor comes first, then what is added,
+ * then the first factor. */
+#define EMU_QUIET64 (UINT64_C(1) << 51)
+
+static inline bool emu_is_nan64(u64 bits)
 {
-    return x;
+    return bits << 1 > UINT64_C(0x7ff) << 53;
+}
+
+static inline f64 emu_nan64(f64 x, f64 wins)
+{
+    return wins != wins ? f64_of(f64_bits(wins) | EMU_QUIET64) : x;
 }
 
 /* Subnormal numbers become zero of the same sign. */

@@ -87,31 +87,50 @@ static inline u16 emu_max_b(u16 p, u16 q, s64 imm)
     return emu_choose(p, q, emu_f_of_b(p), emu_f_of_b(q), false, imm);
 }
 
+static inline u16 emu_nan_h(int p)
+{
+    return (p & 0x7fff) > 0x7c00 ? 0x7fff : (u16)p;
+}
+
+static inline u16 emu_nan_b(int p)
+{
+    return (p & 0x7fff) > 0x7f80 ? 0x7fff : (u16)p;
+}
+
 static inline u16 emu_abs_h(u16 p, s64 imm)
 {
-    return FTZ(p) & 0x7fff;
+    return emu_nan_h(FTZ(p) & 0x7fff);
 }
 
 static inline u16 emu_abs_b(u16 p, s64 imm)
 {
     (void)imm;
-    return p & 0x7fff;
+    return emu_nan_b(p & 0x7fff);
 }
 
 static inline u16 emu_neg_h(u16 p, s64 imm)
 {
-    return FTZ(p) ^ 0x8000;
+    return emu_nan_h(FTZ(p) ^ 0x8000);
 }
 
 static inline u16 emu_neg_b(u16 p, s64 imm)
 {
     (void)imm;
-    return p ^ 0x8000;
+    return emu_nan_b(p ^ 0x8000);
+}
+
+/* GPUs cut the result off where other instructions round. */
+static inline u16 emu_cut_h(f32 x, s64 imm)
+{
+    u16 h = emu_h_of_f(x);
+    f32 back = emu_f_of_h(h);
+    h = (u16)(back > x && h != 0x7c00 ? h - 1 : h);
+    return FTZ(h);
 }
 
 static inline u16 emu_ex2_h(u16 p, s64 imm)
 {
-    return emu_finish_h(exp2f(emu_f_of_h(FTZ(p))), imm);
+    return emu_cut_h(exp2f(emu_f_of_h(FTZ(p))), imm);
 }
 
 static inline u16 emu_ex2_b(u16 p, s64 imm)

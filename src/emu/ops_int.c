@@ -104,9 +104,10 @@ static inline u32 emu_fns(u32 mask, u32 base, s32 n)
     return UINT32_MAX;
 }
 
+/* Of position and length the low eight bits count, in 64-bit fields all of them (as GPUs do it). */
 static inline u64 emu_bfe_u(u64 a, u32 b, u32 c, u32 bits)
 {
-    u32 pos = b & 0xff, len = c & 0xff;
+    u32 pos = bits == 64 ? b : b & 0xff, len = bits == 64 ? c : c & 0xff;
     u64 x = pos >= bits ? 0 : a >> pos;
     return len >= 64 ? x : x & ((UINT64_C(1) << len) - 1);
 }
@@ -114,11 +115,11 @@ static inline u64 emu_bfe_u(u64 a, u32 b, u32 c, u32 bits)
 /* a is sign-extended to 64 bits. The field's sign bit is its highest one, or the highest of a where the field leaves it. */
 static inline u64 emu_bfe_s(s64 a, u32 b, u32 c, u32 bits)
 {
-    u32 pos = b & 0xff, len = c & 0xff;
+    u32 pos = bits == 64 ? b : b & 0xff, len = bits == 64 ? c : c & 0xff;
     if (len == 0)
         return 0;
     s64 x = a >> (pos > 63 ? 63 : pos);
-    if (pos + len >= bits || len >= 64)
+    if ((u64)pos + len >= bits || len >= 64)
         return (u64)x;
     return (u64)((s64)((u64)x << (64 - len)) >> (64 - len));
 }

@@ -114,7 +114,7 @@ CARRY(u64, u128, carry_mad_64, product_64(a, b, in->imm) + ((const u64 *)emu_at(
         VECTOR(const u32, pd, in->src[3]);                                                                             \
         EACH_LANE                                                                                                      \
         {                                                                                                              \
-            const u32 pos = pc[i] & 0xff, len = pd[i] & 0xff;                                                          \
+            const u32 pos = BITS == 64 ? pc[i] : pc[i] & 0xff, len = BITS == 64 ? pd[i] : pd[i] & 0xff;                \
             const T ones = len >= BITS ? (T)-1 : ((T)1 << (len & (BITS - 1))) - 1;                                     \
             const T field = pos >= BITS ? 0 : ones << (pos & (BITS - 1));                                              \
             const T value = pos >= BITS ? 0 : pa[i] << (pos & (BITS - 1));                                             \
