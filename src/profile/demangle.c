@@ -102,3 +102,14 @@ const char *prof_last_name(const char *demangled)
     }
     return demangled;
 }
+
+const char *prof_plain_name(wl_arena *arena, const char *demangled)
+{
+    const char *name = prof_short_name(arena, demangled);
+    if (!name) {
+        return NULL;
+    }
+    name = prof_last_name(name);
+    size_t n = strcspn(name, "<({[ ");
+    return wl_arena_strndup(arena, name, n);
+}

@@ -13,4 +13,7 @@ const char *prof_short_name(wl_arena *arena, const char *demangled);
 /* What stands behind the last "::" that is in no bracket: "transpose(float*)::tile" -> "tile". Part of `demangled`. */
 const char *prof_last_name(const char *demangled);
 
+/* The bare identifier: "int ns::run<main::{lambda()#1}>(int)" -> "run". NULL when memory is exhausted. */
+const char *prof_plain_name(wl_arena *arena, const char *demangled);
+
 #endif

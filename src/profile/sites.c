@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STATEMENT = 1024, MAX_CALLS = 256, MAX_CLIMB = 4, MAX_SYMBOLS = 2000 };
+enum { MAX_STATEMENT = 1024, MAX_CALLS = 256, MAX_CLIMB = 4, MAX_SYMBOLS = 2000, MAX_TEXTS = 256 };
 
 typedef struct site {
     object_info *object;
@@ -23,6 +23,8 @@ typedef struct sites {
     wl_arena *arena; /* the process's */
     size_t count;
     site *rows;
+    sources
+        *texts; /* the known sources and what they include, to search in; made when it is needed */
 } sites;
 
 static const call_info *call_of(const process *p, uint32_t id)
@@ -223,16 +225,30 @@ static uint32_t distinct_places(const guess *rows, size_t n)
     return count;
 }
 
+static bool make_texts(sites *s)
+{
+    const sources *known = s->b->sources;
+    s->texts = s->texts ? s->texts : sources_new(&s->b->options);
+    if (!s->texts || sources_count(s->texts)) {
+        return s->texts != NULL;
+    }
+    for (uint32_t file = 1; file <= sources_count(known); file++) {
+        if (!sources_system(known, file)) {
+            sources_id(s->texts, sources_path(known, file), NULL);
+        }
+    }
+    sources_add_includes(s->texts, MAX_TEXTS);
+    return true;
+}
+
 /* The one file whose text has exactly as many calls of the API in that function as the run made from different places.
  * Compilers keep the order of calls, so that the k-th address is the k-th call. 0 where there is none or several. */
 static uint32_t find_text(sites *s, const guess *g, uint32_t places, uint32_t *lines)
 {
     uint32_t found = 0, other[MAX_CALLS];
-    for (uint32_t file = 1; file <= sources_count(s->b->sources); file++) {
+    for (uint32_t file = 1; file <= sources_count(s->texts); file++) {
         size_t length;
-        const char *why, *text = sources_system(s->b->sources, file)
-                                     ? NULL
-                                     : sources_text(s->b->sources, file, &length, &why);
+        const char *why, *text = sources_text(s->texts, file, &length, &why);
         uint32_t n = text ? statement_calls(text, g->function, g->row->call->api, other, MAX_CALLS)
                           : 0;
         if (n != places) {
@@ -244,7 +260,7 @@ static uint32_t find_text(sites *s, const guess *g, uint32_t places, uint32_t *l
         found = file;
         memcpy(lines, other, n * sizeof *lines);
     }
-    return found;
+    return found ? sources_id(s->b->sources, sources_path(s->texts, found), NULL) : 0;
 }
 
 static bool guess_group(sites *s, guess *rows, size_t n)
@@ -272,15 +288,15 @@ static bool guess_places(sites *s)
         site *row = &s->rows[i];
         const stack_frame *f = row->file ? NULL : named_frame(row->call->stack);
         if (f) {
-            const char *name = prof_short_name(s->arena, f->function);
+            const char *name = prof_plain_name(s->arena, f->function);
             if (!name) {
                 return false;
             }
             row->function = f->function;
-            rows[n++] = (guess){row, f, prof_last_name(name)};
+            rows[n++] = (guess){row, f, name};
         }
     }
-    if (!rows) {
+    if (!rows || (n && !make_texts(s))) {
         return false;
     }
     qsort(rows, n, sizeof *rows, by_place);
@@ -427,8 +443,7 @@ wl_status builder_objects(prof_builder *b, wl_error *err)
     if (b->process.objects.count == 0) {
         return WL_OK;
     }
-    if (!start(&s, &b->process) || !guess_places(&s) || !climb_helpers(&s) || !set_symbols(&s)) {
-        return NOMEM(err);
-    }
-    return write_objects(&s, err);
+    bool good = start(&s, &b->process) && guess_places(&s) && climb_helpers(&s) && set_symbols(&s);
+    sources_free(s.texts);
+    return good ? write_objects(&s, err) : NOMEM(err);
 }

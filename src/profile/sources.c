@@ -357,3 +357,42 @@ uint32_t sources_search(sources *s, uint32_t file, const char *word, const char 
     }
     return 0;
 }
+
+/* The name in `#include "name"`; false for any other line. */
+static bool included_name(const char *line, size_t length, const char **name, size_t *size)
+{
+    const char *p = line, *end = line + length;
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '#')) {
+        p++;
+    }
+    if (end - p < 8 || memcmp(p, "include", 7) != 0 || !memchr(line, '#', length)) {
+        return false;
+    }
+    const char *open = memchr(p, '"', (size_t)(end - p));
+    const char *close = open ? memchr(open + 1, '"', (size_t)(end - open - 1)) : NULL;
+    *name = open ? open + 1 : NULL;
+    *size = close ? (size_t)(close - *name) : 0;
+    return *size > 0;
+}
+
+static void add_includes_of(sources *s, uint32_t file, uint32_t most)
+{
+    const char *path = sources_path(s, file), *line, *name;
+    size_t length, size, folder = (size_t)(sources_name(path) - path);
+    for (uint32_t n = 1; (line = sources_line(s, file, n, &length)) && sources_count(s) < most;
+         n++) {
+        if (included_name(line, length, &name, &size)) {
+            char *full = wl_arena_printf(s->arena, "%.*s%.*s", (int)folder, path, (int)size, name);
+            if (full && access(full, R_OK) == 0) {
+                sources_id(s, full, NULL);
+            }
+        }
+    }
+}
+
+void sources_add_includes(sources *s, uint32_t most)
+{
+    for (uint32_t file = 1; file <= sources_count(s); file++) {
+        add_includes_of(s, file, most);
+    }
+}

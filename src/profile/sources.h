@@ -26,4 +26,7 @@ const char *sources_line(sources *s, uint32_t file, uint32_t line, size_t *lengt
 /* The first line that holds `word` as a whole word and one of `marks` (ends with NULL); 0: none. */
 uint32_t sources_search(sources *s, uint32_t file, const char *word, const char *const *marks);
 
+/* Adds what the files include with quotes, beside them and in turn, as far as it is there; at most `most` files in all. */
+void sources_add_includes(sources *s, uint32_t most);
+
 #endif
