@@ -48,7 +48,7 @@ static inline f32 emu_canonical_f32(f32 x)
 
 static inline f64 emu_canonical_f64(f64 x)
 {
-    return x;
+    return emu_nan64(x, x);
 }
 
 /* The operand is clamped before it is converted, so that the conversion is defined for what it is given. */

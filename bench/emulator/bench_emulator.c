@@ -1,0 +1,252 @@
+/* How fast the emulator runs kernels, in thread-instructions per second.
+ *
+ *   bench_emulator [-t threads] [-r repeats] [-o none|count] [-k kernel] [-c] [kernels.ptx]
+ *
+ * A thread-instruction is a static PTX instruction times the threads that are active when it runs. Each kernel runs
+ * `repeats` times, the best run counts, and its result is checked. -o count: an observer that sums up what it is shown.
+ * -c: comma-separated values. */
+#include "emu/emu.h"
+#include "ptx/ptx.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct bench {
+    emu_machine *machine;
+    emu_module *module;
+    uint32_t threads, repeats;
+    const emu_observer *observer;
+    const char *only;
+    bool csv;
+} bench;
+
+static void stop(const char *what)
+{
+    fprintf(stderr, "bench_emulator: %s\n", what);
+    exit(1);
+}
+
+static float *device_floats(bench *b, size_t count)
+{
+    uint64_t address;
+    if (emu_mem_alloc(b->machine, count * sizeof(float), 256, EMU_ALLOC_DEVICE, 1, &address) != WL_OK)
+        stop("no memory");
+    float *data = (float *)(uintptr_t)address;
+    for (size_t i = 0; i < count; i++)
+        data[i] = (float)(i * 2654435761u % 1000) / 1000.0f;
+    return data;
+}
+
+/* ---- an observer that looks at each record ---- */
+
+typedef struct counts {
+    uint64_t records, lanes, regular;
+} counts;
+
+static void *begin_worker(void *ctx, uint32_t worker)
+{
+    (void)ctx;
+    (void)worker;
+    return calloc(1, sizeof(counts));
+}
+
+static void end_worker(void *worker)
+{
+    free(worker);
+}
+
+static void *begin_block(void *worker, uint64_t block, emu_dim index)
+{
+    (void)block;
+    (void)index;
+    return worker;
+}
+
+static void see(void *block, const emu_access *access)
+{
+    counts *c = block;
+    c->records++;
+    c->lanes += (uint64_t)__builtin_popcount(access->mask);
+    c->regular += access->stride != EMU_IRREGULAR;
+}
+
+static const emu_observer counting = {
+    .worker_begin = begin_worker, .worker_end = end_worker, .block_begin = begin_block, .access = see};
+
+/* ---- kernels ---- */
+
+typedef struct result {
+    double seconds;
+    uint64_t instructions;
+} result;
+
+static void launch(bench *b, const char *name, emu_dim grid, emu_dim block, uint32_t shared, const void *params, result *best)
+{
+    emu_kernel *kernel;
+    wl_error err;
+    if (emu_module_kernel(b->module, name, &kernel, &err) != WL_OK)
+        stop(err.text);
+    emu_launch l = {.grid = grid,
+                    .block = block,
+                    .dynamic_shared = shared,
+                    .params = params,
+                    .threads = b->threads,
+                    .observer = b->observer};
+    best->seconds = INFINITY;
+    for (uint32_t r = 0; r < b->repeats; r++) {
+        emu_result out;
+        wl_status status = emu_run(b->machine, kernel, &l, &out, &err);
+        if (status != WL_OK)
+            stop(status == WL_FAULT ? out.fault.text : err.text);
+        best->seconds = out.seconds < best->seconds ? out.seconds : best->seconds;
+        best->instructions = out.thread_instructions;
+        emu_result_clear(&out);
+    }
+}
+
+static void report(const bench *b, const char *name, const result *r)
+{
+    double rate = (double)r->instructions / r->seconds;
+    if (b->csv)
+        printf("%s,%s,%s,%u,%llu,%.6f,%.0f\n", name, emu_isa(), b->observer ? "count" : "none", b->threads,
+               (unsigned long long)r->instructions, r->seconds, rate);
+    else
+        printf("%-12s %-8s %2u threads %6.1f M thread-instructions %8.3f ms %8.1f M/s\n", name, emu_isa(), b->threads,
+               1e-6 * (double)r->instructions, 1e3 * r->seconds, 1e-6 * rate);
+}
+
+static void check(const char *name, float got, double want)
+{
+    if (!(fabs((double)got - want) <= 1e-4 * fabs(want) + 1e-6)) {
+        fprintf(stderr, "bench_emulator: %s gives %g instead of %g\n", name, (double)got, want);
+        exit(1);
+    }
+}
+
+typedef struct three_args {
+    const float *a, *b;
+    float *c;
+    int n;
+} three_args;
+
+typedef struct two_args {
+    const float *in;
+    float *out;
+    int n;
+} two_args;
+
+static void run_vector_add(bench *b)
+{
+    enum { N = 1 << 20 };
+    three_args p = {device_floats(b, N), device_floats(b, N), device_floats(b, N), N};
+    result r;
+    launch(b, "vector_add", (emu_dim){N / 256, 1, 1}, (emu_dim){256, 1, 1}, 0, &p, &r);
+    for (int i = 0; i < N; i += 997)
+        check("vector_add", p.c[i], (double)p.a[i] + p.b[i]);
+    report(b, "vector_add", &r);
+}
+
+static void run_gemm(bench *b)
+{
+    enum { N = 256 };
+    three_args p = {device_floats(b, N * N), device_floats(b, N * N), device_floats(b, N * N), N};
+    result r;
+    launch(b, "gemm", (emu_dim){N / 16, N / 16, 1}, (emu_dim){16, 16, 1}, 0, &p, &r);
+    for (int at = 0; at < N * N; at += 997) {
+        double sum = 0;
+        for (int k = 0; k < N; k++)
+            sum += (double)p.a[at / N * N + k] * p.b[k * N + at % N];
+        check("gemm", p.c[at], sum);
+    }
+    report(b, "gemm", &r);
+}
+
+static void run_transpose(bench *b)
+{
+    enum { N = 1024 };
+    two_args p = {device_floats(b, N * N), device_floats(b, N * N), N};
+    result r;
+    launch(b, "transpose", (emu_dim){N / 32, N / 32, 1}, (emu_dim){32, 8, 1}, 0, &p, &r);
+    for (int at = 0; at < N * N; at += 997)
+        check("transpose", p.out[at], (double)p.in[at % N * N + at / N]);
+    report(b, "transpose", &r);
+}
+
+static void run_reduce(bench *b)
+{
+    enum { N = 1 << 20, BLOCK = 256 };
+    two_args p = {device_floats(b, N), device_floats(b, N / BLOCK), N};
+    result r;
+    launch(b, "reduce", (emu_dim){N / BLOCK, 1, 1}, (emu_dim){BLOCK, 1, 1}, 4 * BLOCK, &p, &r);
+    for (int block = 0; block < N / BLOCK; block += 97) {
+        double sum = 0;
+        for (int i = 0; i < BLOCK; i++)
+            sum += (double)p.in[block * BLOCK + i];
+        check("reduce", p.out[block], sum);
+    }
+    report(b, "reduce", &r);
+}
+
+static char *read_file(const char *path, size_t *length)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = f ? malloc(1 << 20) : NULL;
+    if (!text)
+        stop("cannot read the PTX file");
+    *length = fread(text, 1, (1 << 20) - 1, f);
+    text[*length] = '\0';
+    fclose(f);
+    return text;
+}
+
+static void options(bench *b, int argc, char **argv)
+{
+    for (int c; (c = getopt(argc, argv, "t:r:o:k:c")) != -1;)
+        switch (c) {
+        case 't': b->threads = (uint32_t)atoi(optarg); break;
+        case 'r': b->repeats = (uint32_t)atoi(optarg); break;
+        case 'o': b->observer = strcmp(optarg, "count") == 0 ? &counting : NULL; break;
+        case 'k': b->only = optarg; break;
+        case 'c': b->csv = true; break;
+        default: stop("usage: bench_emulator [-t threads] [-r repeats] [-o none|count] [-k kernel] [-c] [kernels.ptx]");
+        }
+}
+
+int main(int argc, char **argv)
+{
+    static const emu_device device = {.sm = 90,
+                                      .num_sms = 132,
+                                      .max_threads_per_block = 1024,
+                                      .max_shared_per_block = 227 << 10,
+                                      .max_blocks_per_sm = 32,
+                                      .max_threads_per_sm = 2048,
+                                      .shared_per_sm = 228 << 10,
+                                      .global_bytes = UINT64_C(8) << 30,
+                                      .clock_khz = 1980000};
+    static const struct {
+        const char *name;
+        void (*run)(bench *);
+    } kernels[] = {{"gemm", run_gemm}, {"vector_add", run_vector_add}, {"transpose", run_transpose}, {"reduce", run_reduce}};
+    bench b = {.threads = 1, .repeats = 5};
+    wl_error err;
+    ptx_module *ptx;
+    options(&b, argc, argv);
+    size_t length;
+    char *text = read_file(optind < argc ? argv[optind] : WL_BENCH_PTX, &length);
+    if (ptx_parse(text, length, "kernels.ptx", &ptx, &err) != WL_OK || emu_machine_new(&device, &b.machine, &err) != WL_OK ||
+        emu_module_load(b.machine, ptx, NULL, NULL, &b.module, &err) != WL_OK)
+        stop(err.text);
+    if (b.csv)
+        puts("kernel,isa,observer,threads,thread_instructions,seconds,per_second");
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+        if (!b.only || strcmp(b.only, kernels[k].name) == 0)
+            kernels[k].run(&b);
+    emu_module_unload(b.module);
+    emu_machine_free(b.machine);
+    ptx_module_free(ptx);
+    free(text);
+    return 0;
+}
