@@ -85,6 +85,8 @@ char *rep_plural(wl_arena *arena, uint64_t n, const char *one, const char *many)
 
 char *rep_quantity(wl_arena *arena, double value, const char *unit)
 {
+    if (value == 1 && unit[0] && unit[strlen(unit) - 1] == 's') /* 1 warp */
+        return wl_arena_printf(arena, "1 %.*s", (int)strlen(unit) - 1, unit);
     const char *space = unit[0] ? " " : "", *sign = value < 0 ? "-" : "";
     double size = fabs(value);
     if (size >= 1e15 || (size < 1000 && size != floor(size)))

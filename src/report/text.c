@@ -209,12 +209,27 @@ static void finding_line(const text *t, const ana_line *l, ana_unit unit)
                          rep_ratio(t->arena, (double)min, (double)l->requests)));
 }
 
+/* What the lines above already say. */
+static bool told(const char *evidence)
+{
+    static const char *const names[] = {"requests", "sectors_per_request", "wavefronts_per_request",
+                                        "fewest_per_request"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(evidence, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static void evidence(const text *t, const ana_finding *f)
 {
     const char *line = "";
-    for (uint32_t i = 0; line && i < f->nevidence; i++)
-        line = wl_arena_printf(t->arena, "%s%s%s %s", line, i > 0 ? ", " : "", f->evidence[i].label,
-                               rep_quantity(t->arena, f->evidence[i].value, f->evidence[i].unit));
+    for (uint32_t i = 0; line && i < f->nevidence; i++) {
+        const ana_evidence *e = &f->evidence[i];
+        const char *unit = strstr(e->label, e->unit) ? "" : e->unit; /* not twice */
+        if (!told(e->name))
+            line = wl_arena_printf(t->arena, "%s%s%s %s", line, *line ? ", " : "", e->label,
+                                   rep_quantity(t->arena, e->value, unit));
+    }
     if (!line || !*line)
         return;
     fprintf(t->out, "     %sseen%s  ", t->s.dim, t->s.off);

@@ -86,6 +86,7 @@ static void test_text_says_what_matters(void **state)
         "8,192 requests, 262,144 sectors (at the least 32,768): 32.0 a request, could be 4.00");
     assert_has(text, "Declare tile[TILE][TILE + 1]");
     assert_has(text, "object d_out, \"quoted\" (transpose.cu:21) and 2 more made there");
+    assert_has(text, "seen  mean word temperature 1.06 warps");
     assert_has(text, "Transpose the data"); /* without advice of its own: the pattern's remedy */
     assert_has(text, "3 launches of warmup() not observed: left out by --kernel-name");
     assert_has(text, "cudaGraphInstantiate");
@@ -532,6 +533,7 @@ static void test_numbers(void **state)
     assert_string_equal(rep_percent(f->arena, 0.5), "50 %");
     assert_string_equal(rep_ratio(f->arena, 1, 0), "");
     assert_string_equal(rep_quantity(f->arena, 12.5, "%"), "12.5 %");
+    assert_string_equal(rep_quantity(f->arena, 1, "warps"), "1 warp");
     assert_string_equal(rep_quantity(f->arena, -3, ""), "-3");
     assert_string_equal(rep_quantity(f->arena, 123456.7, "bytes"), "123,457 bytes");
 }

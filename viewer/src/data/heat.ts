@@ -84,9 +84,13 @@ export interface DisplayRow {
   sectors: number;
 }
 
-/** How many rows a gap takes: none is drawn before the first run. */
+// Beyond so many rows a browser has no room to scroll; then runs stay together, which loses nothing.
+const MOST_ROWS = 200_000;
+
+/** The rows of a map; nothing is drawn before the first sector that was touched. */
 export function displayRows(t: HeatTable, collapse: boolean): DisplayRow[] {
   const rows: DisplayRow[] = [];
+  const single = !collapse && t.map.sectors <= MOST_ROWS;
   let end = t.first[0] ?? 0;
   for (let i = 0; i < t.map.rows; i++) {
     const first = t.first[i] ?? 0;
@@ -96,7 +100,7 @@ export function displayRows(t: HeatTable, collapse: boolean): DisplayRow[] {
     if (collapse && last && last.run >= 0 && first === end && sameTemperatures(t, last.run, i)) {
       last.runs++;
       last.sectors += repeat;
-    } else if (collapse) {
+    } else if (!single) {
       rows.push({ run: i, runs: 1, first, sectors: repeat });
     } else {
       for (let k = 0; k < repeat; k++) rows.push({ run: i, runs: 1, first: first + k, sectors: 1 });

@@ -8,6 +8,7 @@ import type {
   MemoryObject,
   Op,
   Payload,
+  Shapes,
   SourceFile,
   Space,
   Unit,
@@ -118,12 +119,44 @@ export function sourceLine(m: Model, file: number | undefined, line: number | un
   return undefined;
 }
 
-/** The instruction that a finding's costliest line names, on the finding's object. */
+/** Counts of two instructions together; the rest is of the first. */
+function joined(a: Instruction, b: Instruction): Instruction {
+  const shapes = { ...a.shapes };
+  for (const shape of Object.keys(shapes) as (keyof Shapes)[]) shapes[shape] += b.shapes[shape];
+  return {
+    ...a,
+    shapes,
+    executions: a.executions + b.executions,
+    requests: a.requests + b.requests,
+    active_lanes: a.active_lanes + b.active_lanes,
+    sectors: a.sectors + b.sectors,
+    sectors_min: a.sectors_min + b.sectors_min,
+    wavefronts: a.wavefronts + b.wavefronts,
+    wavefronts_min: a.wavefronts_min + b.wavefronts_min,
+  };
+}
+
+/** The instruction that a finding's costliest line names, together with its copies: what an unrolled loop makes of one
+ * access does the same at the same line to the same object. */
 export function costliest(m: Model, finding: Finding): Instruction | undefined {
   const pc = finding.lines[0]?.pc;
-  const here = m.payload.instructions.filter((i) => i.kernel === finding.kernel && i.pc === pc);
-  return here.find((i) => i.object === finding.object) ?? here[0];
+  const kernel = m.payload.instructions.filter((i) => i.kernel === finding.kernel);
+  const here = kernel.filter((i) => i.pc === pc);
+  const first = here.find((i) => i.object === finding.object) ?? here[0];
+  if (!first || first.line === undefined) return first;
+  return kernel
+    .filter((i) => i !== first && isCopy(first, i))
+    .reduce((sum, i) => joined(sum, i), first);
 }
+
+const isCopy = (a: Instruction, b: Instruction): boolean =>
+  a.file === b.file &&
+  a.line === b.line &&
+  a.object === b.object &&
+  a.op === b.op &&
+  a.space === b.space &&
+  a.bytes === b.bytes &&
+  a.stride === b.stride;
 
 /** Sectors or wavefronts of a line, now and at the least. */
 export function cost(

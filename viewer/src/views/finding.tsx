@@ -256,6 +256,10 @@ function Sureness({ m, finding }: { m: Model; finding: Finding }) {
   );
 }
 
+/** The unit, unless the label says it already: "words used per sector" needs no "words" behind the number. */
+const unitBeside = (e: Finding["evidence"][number]): string =>
+  e.label.includes(e.unit) ? "" : e.unit;
+
 function Evidence({ m, finding }: { m: Model; finding: Finding }) {
   return (
     <section>
@@ -269,7 +273,7 @@ function Evidence({ m, finding }: { m: Model; finding: Finding }) {
                   <th scope="row" class="text">
                     {e.label}
                   </th>
-                  <td class="num">{quantity(e.value, e.unit)}</td>
+                  <td class="num">{quantity(e.value, unitBeside(e))}</td>
                 </tr>
               ))}
             </tbody>

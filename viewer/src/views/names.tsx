@@ -28,7 +28,9 @@ export function ObjectName({ m, id }: { m: Model; id: number | undefined }) {
   );
 }
 
-export function objectNote(o: MemoryObject): string {
+export function objectNote(m: Model, o: MemoryObject): string {
+  const kernel = o.kernel === undefined ? undefined : m.kernelById.get(o.kernel);
   const size = o.bytes === undefined ? "" : `${bytes(o.bytes)} `;
-  return `${size}${o.kind === o.space ? o.kind : `${o.kind} (${o.space})`}`;
+  const kind = o.kind === o.space ? o.kind : `${o.kind} (${o.space})`;
+  return `${size}${kind}${kernel ? ` of ${middle(kernel.short_name, 28)}` : ""}`;
 }

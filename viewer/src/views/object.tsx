@@ -56,7 +56,7 @@ function ObjectList({ m, on }: { m: Model; on: number }) {
                 </span>
                 {findings > 0 && <span class="badge">{plural(findings, "finding")}</span>}
                 <span class="where">
-                  {objectNote(o)} {place(m, o.file, o.line)}
+                  {objectNote(m, o)} {place(m, o.file, o.line)}
                 </span>
               </a>
             </li>
@@ -266,7 +266,7 @@ function Origin({ m, o }: { m: Model; o: MemoryObject }) {
   const sectors = uses.reduce((sum, i) => sum + i.sectors, 0);
   const kernels = new Set(uses.map((i) => i.kernel)).size;
   const parts = [
-    objectNote(o),
+    objectNote(m, o),
     where ? `${o.kernel === undefined ? "allocated" : "defined"} at ${where}` : "",
     o.function ? `in ${o.function}` : "",
     kernels > 0 ? `used by ${plural(kernels, "kernel")}` : "",

@@ -61,5 +61,6 @@ export function quantity(value: number, unit: string): string {
     : Math.abs(value) >= 1000
       ? exact(Math.round(value))
       : String(Number(value.toPrecision(3)));
-  return unit ? `${text} ${unit}` : text;
+  if (!unit) return text;
+  return `${text} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
 }
