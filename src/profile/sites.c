@@ -216,13 +216,47 @@ static const stack_frame *named_frame(const stack *s)
     return NULL;
 }
 
-static uint32_t distinct_places(const guess *rows, size_t n)
+/* Puts an address into an ascending list that has room. */
+static void insert(uint64_t *places, uint32_t *n, uint64_t place)
 {
-    uint32_t count = n > 0;
-    for (size_t i = 1; i < n; i++) {
-        count += rows[i].frame->offset != rows[i - 1].frame->offset;
+    uint32_t at = *n;
+    while (at > 0 && places[at - 1] > place) {
+        at--;
+    }
+    if (*n == MAX_CALLS || (at > 0 && places[at - 1] == place)) {
+        return;
+    }
+    memmove(&places[at + 1], &places[at], (*n - at) * sizeof *places);
+    places[at] = place;
+    ++*n;
+}
+
+/* The places in the function's machine code that call as these calls did, executed or not. */
+static uint32_t find_places(sites *s, const guess *rows, size_t n, uint64_t *places)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const stack_frame *f = rows[i].frame;
+        if (i && f->offset == rows[i - 1].frame->offset) {
+            continue;
+        }
+        uint64_t alike[MAX_CALLS];
+        uint32_t m = symbols_equal_calls(s->b->symbols, f->binary, f->offset, alike, MAX_CALLS);
+        insert(places, &count, f->offset);
+        for (uint32_t k = 0; k < m; k++) {
+            insert(places, &count, alike[k]);
+        }
     }
     return count;
+}
+
+static uint32_t index_of(const uint64_t *places, uint64_t place)
+{
+    uint32_t i = 0;
+    while (places[i] != place) {
+        i++;
+    }
+    return i;
 }
 
 static bool make_texts(sites *s)
@@ -241,8 +275,8 @@ static bool make_texts(sites *s)
     return true;
 }
 
-/* The one file whose text has exactly as many calls of the API in that function as the run made from different places.
- * Compilers keep the order of calls, so that the k-th address is the k-th call. 0 where there is none or several. */
+/* The one file whose text has exactly as many calls of the API in that function as its machine code. Compilers keep
+ * the order of calls, so that the k-th address is the k-th call. 0 where there is none or several. */
 static uint32_t find_text(sites *s, const guess *g, uint32_t places, uint32_t *lines)
 {
     uint32_t found = 0, other[MAX_CALLS];
@@ -265,13 +299,14 @@ static uint32_t find_text(sites *s, const guess *g, uint32_t places, uint32_t *l
 
 static bool guess_group(sites *s, guess *rows, size_t n)
 {
-    uint32_t lines[MAX_CALLS], places = distinct_places(rows, n), at = 0;
-    uint32_t file = places <= MAX_CALLS ? find_text(s, rows, places, lines) : 0;
+    uint32_t lines[MAX_CALLS];
+    uint64_t places[MAX_CALLS];
+    uint32_t count = find_places(s, rows, n, places);
+    uint32_t file = count < MAX_CALLS ? find_text(s, rows, count, lines) : 0;
     for (size_t i = 0; file && i < n; i++) {
-        at += i && rows[i].frame->offset != rows[i - 1].frame->offset;
         site *row = rows[i].row;
         row->file = file;
-        row->line = lines[at];
+        row->line = lines[index_of(places, rows[i].frame->offset)];
         row->function = rows[i].frame->function;
         if (!set_variable(s, row, 0)) {
             return false;

@@ -375,3 +375,90 @@ wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out)
     *out = found->frames;
     return WL_OK;
 }
+
+/* ---- machine code ---- */
+
+typedef struct code_range {
+    const unsigned char *bytes;
+    uint64_t start, end; /* addresses of the binary's own */
+} code_range;
+
+/* The function around an address. */
+static bool function_range(const binary *b, uint64_t own, uint64_t *start, uint64_t *end)
+{
+    GElf_Off offset;
+    GElf_Sym sym;
+    const char *name = dwfl_module_addrinfo(b->module, own + b->bias, &offset, &sym, NULL, NULL,
+                                            NULL);
+    if (!name || sym.st_size == 0 || offset > own) {
+        return false;
+    }
+    *start = own - offset;
+    *end = *start + sym.st_size;
+    return own < *end;
+}
+
+static bool section_code(Elf_Scn *section, code_range *code)
+{
+    GElf_Shdr header;
+    Elf_Data *data = gelf_getshdr(section, &header) ? elf_rawdata(section, NULL) : NULL;
+    bool fits = data && data->d_buf && (header.sh_flags & SHF_EXECINSTR) &&
+                header.sh_addr <= code->start && code->end - header.sh_addr <= data->d_size;
+    if (fits) {
+        code->bytes = (const unsigned char *)data->d_buf + (code->start - header.sh_addr);
+    }
+    return fits;
+}
+
+static bool find_code(const binary *b, uint64_t own, code_range *code)
+{
+    GElf_Addr bias;
+    GElf_Ehdr header;
+    Elf *elf = dwfl_module_getelf(b->module, &bias);
+    if (!elf || !gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64 ||
+        !function_range(b, own, &code->start, &code->end)) {
+        return false;
+    }
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf, section))) {
+        if (section_code(section, code)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum { CALL_OPCODE = 0xe8, CALL_BYTES = 5 };
+
+/* Where the near call that begins at `at` goes; UINT64_MAX where none does. */
+static uint64_t call_target(const code_range *code, uint64_t at)
+{
+    if (at < code->start || at + CALL_BYTES > code->end ||
+        code->bytes[at - code->start] != CALL_OPCODE) {
+        return UINT64_MAX;
+    }
+    int32_t distance;
+    memcpy(&distance, code->bytes + (at - code->start) + 1, sizeof distance);
+    return at + CALL_BYTES + (uint64_t)(int64_t)distance;
+}
+
+uint32_t symbols_equal_calls(symbols *s, const char *name, uint64_t offset, uint64_t *calls,
+                             uint32_t most)
+{
+    const binary *b = s->binaries;
+    while (b && !(b->module && strcmp(b->path, name) == 0)) {
+        b = b->hh.next;
+    }
+    code_range code;
+    if (!b || offset + 1 < CALL_BYTES || !find_code(b, offset, &code)) {
+        return 0;
+    }
+    uint64_t target = call_target(&code, offset + 1 - CALL_BYTES);
+    uint32_t n = 0;
+    for (uint64_t at = code.start; target != UINT64_MAX && at < code.end && n < most; at++) {
+        if (call_target(&code, at) == target) {
+            calls[n++] = at + CALL_BYTES - 1;
+        }
+    }
+    return n;
+}

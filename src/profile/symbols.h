@@ -33,4 +33,9 @@ wl_status symbols_maps(symbols *s, const cap_maps *maps);
 /* The frames behind one return address. They stay valid as long as `s`. */
 wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out);
 
+/* All calls, in the function around the call at `offset` of the binary (both as in sym_frame), that go to the same place:
+ * ascending and with the one itself; at most `most`. 0 where the machine code cannot be had or is not x86-64's. */
+uint32_t symbols_equal_calls(symbols *s, const char *name, uint64_t offset, uint64_t *calls,
+                             uint32_t most);
+
 #endif

@@ -58,10 +58,14 @@ static void print_maps(void)
     fclose(maps);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     float *d_A, *d_B;
-    void *parts[3], *single;
+    void *parts[3], *single, *never;
+    if (argc > 1) {
+        printf("%s\n", argv[1]);
+        CHECK(cudaMalloc(&never, 1));
+    }
     CHECK(cudaMalloc((void **)&d_A, 1024));
     CHECK(cudaMalloc((void **)&d_B, 2048));
     for (int i = 0; i < 3; i++) {
