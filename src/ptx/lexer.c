@@ -241,7 +241,7 @@ static void lex_string(ptx_parser *p, const char *from)
 {
     const char *at = from + 1;
     while (at < p->end && *at != '"' && *at != '\n' && *at)
-        at += at[0] == '\\' && at + 1 < p->end && at[1] != '\n' ? 2 : 1;
+        at += at[0] == '\\' && at + 1 < p->end && at[1] != '\n' && at[1] ? 2 : 1;
     p->tok.kind = TOK_STRING;
     p->tok.text = from + 1;
     p->tok.length = (uint32_t)(at - from - 1);

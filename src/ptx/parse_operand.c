@@ -228,6 +228,8 @@ static ptx_operand name_operand(ptx_parser *p, ptx_op op)
             return reg_operand(p, b.index);
         if (b.kind == PTX_BIND_VAR)
             return var_operand(p, op, name, &b);
+        if (b.depth < ptx_depth(p)) /* a label of this scope that follows would come first */
+            return forward_operand(p, name);
         ptx_operand o = new_operand(p, PTX_OPD_LABEL);
         o.label = b.index;
         ptx_next(p);

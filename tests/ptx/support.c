@@ -84,6 +84,19 @@ int run_quietly(const char *format, ...)
     return system(full);
 }
 
+const char *command_output(void)
+{
+    static char text[1024];
+    char log[300];
+    snprintf(log, sizeof log, "%s/log", scratch_dir());
+    FILE *file = fopen(log, "rb");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[n] = 0;
+    if (file)
+        fclose(file);
+    return text;
+}
+
 const char *cuda_tool(const char *name)
 {
     static char path[4096];
@@ -115,12 +128,58 @@ const char *scratch_dir(void)
     return scratch;
 }
 
-bool is_debug(const ptx_module *module)
+static int assemble(const ptx_module *module, const char *path, const char *out)
 {
-    return strstr(module->target, "debug") != NULL;
+    int n = (int)strcspn(module->target, ",");
+    const char *flags = strstr(module->target, "debug") ? "-g -O0" : "-O1";
+    /* ptxas no longer assembles for what is older than sm_75; PTX for it runs on what is newer */
+    if (module->sm < 75)
+        return run_quietly("'%s' -c -arch=sm_75 %s '%s' -o '%s'", cuda_tool("ptxas"), flags, path, out);
+    return run_quietly("'%s' -c -arch=%.*s %s '%s' -o '%s'", cuda_tool("ptxas"), n, module->target, flags, path, out);
 }
 
-void target_of(const ptx_module *module, char *buffer, size_t size)
+/* The code and data sections as text, without the numbers that ptxas appends to local names. */
+static void disassemble(const char *cubin, const char *out)
 {
-    snprintf(buffer, size, "%.*s", (int)strcspn(module->target, ","), module->target);
+    run_quietly("'%s' '%s' | awk '/\\.section/ { quiet = /[.\"](nv_)?(debug|rel)/ } !quiet && !/\\.string/' | "
+                "sed -E 's/__[0-9]+(\\$[0-9]+)?//g' | sort > '%s'",
+        cuda_tool("nvdisasm"), cubin, out);
+}
+
+static bool same_code(const char *a, const char *b)
+{
+    char text_a[320], text_b[320];
+    if (run_quietly("cmp '%s' '%s'", a, b) == 0 || !cuda_tool("nvdisasm"))
+        return true;
+    snprintf(text_a, sizeof text_a, "%s.txt", a);
+    snprintf(text_b, sizeof text_b, "%s.txt", b);
+    disassemble(a, text_a);
+    disassemble(b, text_b);
+    return run_quietly("test -s '%s' && diff '%s' '%s'", text_a, text_a, text_b) == 0;
+}
+
+const char *machine_code_problem(const ptx_module *module, const char *path, const char *printed, size_t length)
+{
+    static char problem[2000];
+    char mine[300], a[300], b[300];
+    const char *what = NULL;
+    snprintf(mine, sizeof mine, "%s/printed.ptx", scratch_dir());
+    snprintf(a, sizeof a, "%s/original.cubin", scratch_dir());
+    snprintf(b, sizeof b, "%s/printed.cubin", scratch_dir());
+    write_text(mine, printed, length);
+    if (assemble(module, path, a) != 0)
+        what = "ptxas refuses the original";
+    else if (assemble(module, mine, b) != 0)
+        what = "ptxas refuses what is printed";
+    else if (!same_code(a, b))
+        what = "what is printed becomes other machine code";
+    snprintf(problem, sizeof problem, "%s: %s:\n%s", path, what ? what : "", command_output());
+    return what ? problem : NULL;
+}
+
+void check_machine_code(const ptx_module *module, const char *path, const char *printed, size_t length)
+{
+    const char *problem = machine_code_problem(module, path, printed, length);
+    if (problem)
+        fail_msg("%s", problem);
 }

@@ -23,14 +23,17 @@ char *check_round_trip(const ptx_module *module, const char *name, size_t *lengt
  * registers: %p, %rs (.b16), %r (.b32), %f, %rd (.b64), %fd, %u, %s, %q (.b128), <9> each; sm is 1 KiB of shared memory. */
 char *wrap_body(const char *body, const char *target);
 
-/* Runs a shell command, its output in a file that is shown when the command fails. The exit status. */
+/* Runs a shell command and keeps its output. The exit status. */
 int run_quietly(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The first kilobyte of what the latest of these commands wrote. */
+const char *command_output(void);
 /* Path of a tool of the CUDA toolkit, or NULL where there is none. */
 const char *cuda_tool(const char *name);
 /* Of the form TMPDIR/wl-ptx-XXXXXX, made on first use and removed at exit. */
 const char *scratch_dir(void);
-/* The target of PTX, "sm_90a", and whether it is "debug". */
-bool is_debug(const ptx_module *module);
-void target_of(const ptx_module *module, char *buffer, size_t size);
+/* NULL where ptxas takes the printed text and makes the same machine code and data of it as of the file at `path`, debug
+ * information aside (it names places in the PTX); else what is wrong. The second fails the test with it. */
+const char *machine_code_problem(const ptx_module *module, const char *path, const char *printed, size_t length);
+void check_machine_code(const ptx_module *module, const char *path, const char *printed, size_t length);
 
 #endif

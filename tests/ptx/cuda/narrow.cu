@@ -10,7 +10,9 @@ __global__ void halves(half *h, half2 *h2, __nv_bfloat16 *b, __nv_bfloat162 *b2,
     h2[i] = __hadd2(__hmul2(h2[i], h2[i + 1]), __half2half2(h[i]));
     h2[i] = __hmax2(h2[i], __habs2(h2[i + 2]));
     b[i] = __hadd(b[i], __float2bfloat16(f[i]));
+#if __CUDA_ARCH__ >= 800
     b2[i] = __hfma2(b2[i], b2[i + 1], b2[i + 2]);
+#endif
     f[i] = __half2float(hexp2(h[i])) + __bfloat162float(b[i]) + (__hlt(h[i], h[i + 1]) ? 1.0f : 0.0f);
     f[i] += __low2float(h2rsqrt(h2[i])) + (__hbeq2(h2[i], h2[i + 1]) ? 2.0f : 3.0f);
 }

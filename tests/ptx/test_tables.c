@@ -1,0 +1,123 @@
+/* The vocabulary tables: nothing is named twice, every grammar can be read, every text finds itself. */
+#include "support.h"
+
+#include "ptx/forms.h"
+#include "ptx/internal.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static void test_ops(void **state)
+{
+    (void)state;
+    for (unsigned op = 1; op < PTX_OP_COUNT; op++) {
+        const char *text = ptx_op_get(op)->text;
+        unsigned count;
+        assert_int_equal(ptx_find_op(text, strlen(text), ptx_hash(text, strlen(text))), op);
+        const ptx_form_info *forms = ptx_forms_of(op, &count);
+        assert_true(count > 0);
+        for (unsigned i = 0; i < count; i++)
+            assert_int_equal(forms[i].form.op, op);
+    }
+    assert_null(ptx_forms_problem());
+    assert_string_equal(ptx_op_get(PTX_OP_COUNT)->text, "");
+}
+
+static void test_suffixes(void **state)
+{
+    (void)state;
+    for (unsigned s = 1; s < PTX_SUFFIX_COUNT; s++) {
+        const char *text = ptx_suffix_text(s);
+        assert_true(*text);
+        assert_int_equal(ptx_find_suffix(text, strlen(text), ptx_hash(text, strlen(text))), s);
+        assert_int_equal(ptx_suffix_class_of(s) == PTX_SC_TYPE, s < PTX_TYPE_COUNT);
+    }
+    assert_int_equal(PTX_S_f32, PTX_T_f32);
+    assert_string_equal(ptx_suffix_text(PTX_S_shared__cta), "shared::cta");
+    assert_string_equal(ptx_suffix_text(PTX_S_m64n128k16), "m64n128k16");
+    assert_int_equal(ptx_suffix_class_of(PTX_S_v4), PTX_SC_VECTOR);
+    assert_string_equal(ptx_suffix_text(PTX_SUFFIX_COUNT), "");
+}
+
+static ptx_sreg find_sreg(const char *text, uint32_t *index)
+{
+    return ptx_find_sreg(text, strlen(text), ptx_hash(text, strlen(text)), index);
+}
+
+static void test_sregs(void **state)
+{
+    (void)state;
+    uint32_t index;
+    for (unsigned r = 1; r < PTX_SREG_COUNT; r++)
+        if (!ptx_sreg_get(r)->indexed)
+            assert_int_equal(find_sreg(ptx_sreg_get(r)->text, &index), r);
+    assert_int_equal(find_sreg("envreg31", &index), PTX_SR_envreg);
+    assert_int_equal(index, 31);
+    assert_int_equal(find_sreg("envreg32", &index), PTX_SR_none);
+    assert_int_equal(find_sreg("envreg", &index), PTX_SR_none);
+    assert_int_equal(find_sreg("pm7", &index), PTX_SR_pm);
+    assert_int_equal(index, 7);
+    assert_int_equal(find_sreg("reserved_smem_offset_1", &index), PTX_SR_reserved_smem_offset);
+    assert_int_equal(find_sreg("tid1", &index), PTX_SR_none);
+    assert_true(ptx_sreg_get(PTX_SR_tid)->vector);
+    assert_int_equal(ptx_sreg_get(PTX_SR_clock64)->type, PTX_T_u64);
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    assert_int_equal(ptx_type_get(PTX_T_f16x2)->bytes, 4);
+    assert_int_equal(ptx_type_get(PTX_T_b128)->bytes, 16);
+    assert_int_equal(ptx_type_get(PTX_T_e2m1x2)->bytes, 1);
+    assert_int_equal(ptx_type_get(PTX_T_e3m2x2)->bytes, 2);
+    assert_int_equal(ptx_type_get(PTX_T_pred)->bytes, 1);
+    assert_string_equal(ptx_type_get(PTX_T_bf16x2)->text, "bf16x2");
+    assert_string_equal(ptx_space_text(PTX_SPACE_SHARED_CLUSTER), "shared::cluster");
+}
+
+static void test_nearest(void **state)
+{
+    (void)state;
+    assert_string_equal(ptx_nearest(PTX_VOC_OPS, "moov", 4), "mov");
+    assert_string_equal(ptx_nearest(PTX_VOC_SUFFIXES, "gobal", 5), "global");
+    assert_string_equal(ptx_nearest(PTX_VOC_SREGS, "nctaidd", 7), "nctaid");
+    assert_null(ptx_nearest(PTX_VOC_OPS, "somethingelse", 13));
+    assert_null(ptx_nearest(PTX_VOC_OPS, "", 0));
+}
+
+/* The tables are built by whoever comes first, here by four threads at once that parse, verify and print. */
+static void *parse_in_thread(void *text)
+{
+    ptx_module *module;
+    wl_error err;
+    intptr_t failures = 0;
+    for (int i = 0; i < 50; i++) {
+        if (ptx_parse(text, strlen(text), "x", &module, &err) != WL_OK || ptx_verify(module, "x", &err) != WL_OK)
+            failures++;
+        ptx_module_free(module);
+    }
+    return (void *)failures;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    static char text[] = ".version 8.0\n.target sm_80\n.entry k(){.reg .f32 f<3>;fma.rn.f32 f0,f1,f2,1.5;ret;}";
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, parse_in_thread, text), 0);
+    for (int i = 0; i < 4; i++) {
+        void *failures;
+        pthread_join(threads[i], &failures);
+        assert_null(failures);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_ops),
+        cmocka_unit_test(test_suffixes), cmocka_unit_test(test_sregs), cmocka_unit_test(test_types),
+        cmocka_unit_test(test_nearest)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
