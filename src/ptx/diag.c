@@ -45,8 +45,8 @@ static const char *find_line(const char *text, const char *end, uint32_t line)
     return text;
 }
 
-void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char *text, const char *end, ptx_pos pos,
-    const char *hint, const char *message)
+void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char *text,
+                  const char *end, ptx_pos pos, const char *hint, const char *message)
 {
     char shown[MAX_SHOWN + 1] = "", caret[MAX_SHOWN + 2] = "";
     if (text) {
@@ -59,12 +59,13 @@ void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char 
         copy_line(shown, line, start, count);
         put_caret(caret, shown, column - start);
     }
-    wl_fail(err, status, "%.200s:%u:%u: %s%s%s%s%s%s%s", name ? name : "ptx", pos.line, pos.column, message,
-        text ? "\n" : "", shown, text ? "\n" : "", caret, hint ? "\nhint: " : "", hint ? hint : "");
+    wl_fail(err, status, "%.200s:%u:%u: %s%s%s%s%s%s%s", name ? name : "ptx", pos.line, pos.column,
+            message, text ? "\n" : "", shown, text ? "\n" : "", caret, hint ? "\nhint: " : "",
+            hint ? hint : "");
 }
 
 void ptx_fail_at(ptx_parser *p, ptx_pos pos, wl_status status, const char *hint, const char *format,
-    ...)
+                 ...)
 {
     if (p->failed)
         return;
@@ -84,6 +85,7 @@ void ptx_fail_memory(ptx_parser *p)
     if (p->failed)
         return;
     p->failed = true;
-    p->status = wl_fail(p->err, WL_NOMEM, "%.200s:%u: out of memory", p->name ? p->name : "ptx", p->line);
+    p->status = wl_fail(p->err, WL_NOMEM, "%.200s:%u: out of memory", p->name ? p->name : "ptx",
+                        p->line);
     p->tok.kind = TOK_EOF;
 }

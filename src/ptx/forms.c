@@ -9,9 +9,10 @@
 /* --- Tables, compiled once --- */
 
 static const ptx_form rows[] = {
-#define X(id, text, suffixes, operands, effect, cost)                                                                  \
+#define X(id, text, suffixes, operands, effect, cost) \
     {PTX_##id, suffixes, operands, PTX_EFFECT_##effect, PTX_COST_##cost},
-#define FORM(id, suffixes, operands, effect, cost) {PTX_##id, suffixes, operands, PTX_EFFECT_##effect, PTX_COST_##cost},
+#define FORM(id, suffixes, operands, effect, cost) \
+    {PTX_##id, suffixes, operands, PTX_EFFECT_##effect, PTX_COST_##cost},
 #include "ptx/ops.def"
 #undef X
 };
@@ -26,26 +27,16 @@ static unsigned nslots, nroles;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const char *const class_names[PTX_SC_COUNT] = {
-    [PTX_SC_TYPE] = "TYPE",
-    [PTX_SC_SPACE] = "SPACE",
-    [PTX_SC_ROUND] = "ROUND",
-    [PTX_SC_CMP] = "CMP",
-    [PTX_SC_BOOL] = "BOOL",
-    [PTX_SC_OP] = "OP",
-    [PTX_SC_CACHE] = "CACHE",
-    [PTX_SC_SEM] = "SEM",
-    [PTX_SC_SCOPE] = "SCOPE",
-    [PTX_SC_VECTOR] = "VECTOR",
-    [PTX_SC_GEOM] = "GEOM",
-    [PTX_SC_FLOAT] = "FLOAT",
-    [PTX_SC_MODE] = "MODE",
-    [PTX_SC_TEXTURE] = "TEXTURE",
-    [PTX_SC_ASYNC] = "ASYNC",
-    [PTX_SC_PROXY] = "PROXY",
-    [PTX_SC_TENSORMAP] = "TENSORMAP",
-    [PTX_SC_TENSOR] = "TENSOR",
-    [PTX_SC_SHAPE] = "SHAPE",
-    [PTX_SC_REPEAT] = "REPEAT",
+    [PTX_SC_TYPE] = "TYPE",           [PTX_SC_SPACE] = "SPACE",
+    [PTX_SC_ROUND] = "ROUND",         [PTX_SC_CMP] = "CMP",
+    [PTX_SC_BOOL] = "BOOL",           [PTX_SC_OP] = "OP",
+    [PTX_SC_CACHE] = "CACHE",         [PTX_SC_SEM] = "SEM",
+    [PTX_SC_SCOPE] = "SCOPE",         [PTX_SC_VECTOR] = "VECTOR",
+    [PTX_SC_GEOM] = "GEOM",           [PTX_SC_FLOAT] = "FLOAT",
+    [PTX_SC_MODE] = "MODE",           [PTX_SC_TEXTURE] = "TEXTURE",
+    [PTX_SC_ASYNC] = "ASYNC",         [PTX_SC_PROXY] = "PROXY",
+    [PTX_SC_TENSORMAP] = "TENSORMAP", [PTX_SC_TENSOR] = "TENSOR",
+    [PTX_SC_SHAPE] = "SHAPE",         [PTX_SC_REPEAT] = "REPEAT",
 };
 
 /* What a row names and does not exist: a mistake in the tables, which a test looks for. */
@@ -53,7 +44,8 @@ static char problem[128];
 
 static void bad_row(const ptx_form *form, const char *what, size_t length)
 {
-    snprintf(problem, sizeof problem, "ops.def: %s: '%.*s' is not known", ptx_op_get(form->op)->text, (int)length, what);
+    snprintf(problem, sizeof problem, "ops.def: %s: '%.*s' is not known",
+             ptx_op_get(form->op)->text, (int)length, what);
 }
 
 static bool admits(const ptx_slot *slot, unsigned suffix)
@@ -128,7 +120,8 @@ static void compile_role(const ptx_form *form, ptx_role *role, const char *text,
 
 static void compile_row(ptx_form_info *info, const ptx_form *form)
 {
-    *info = (ptx_form_info){.form = *form, .first_slot = (uint16_t)nslots, .first_role = (uint16_t)nroles};
+    *info = (ptx_form_info){
+        .form = *form, .first_slot = (uint16_t)nslots, .first_role = (uint16_t)nroles};
     for (const char *at = form->suffixes; *at; at += *at == ' ') {
         size_t n = strcspn(at, " ");
         if (n == 0)
@@ -251,7 +244,8 @@ static bool fits(const ptx_form_info *form, const ptx_insn *insn, unsigned *bad,
     return *missing < 0;
 }
 
-const ptx_form_info *ptx_match_form(const ptx_insn *insn, const ptx_form_info **closest, unsigned *bad, int *missing)
+const ptx_form_info *ptx_match_form(const ptx_insn *insn, const ptx_form_info **closest,
+                                    unsigned *bad, int *missing)
 {
     unsigned count, best = 0;
     const ptx_form_info *list = ptx_forms_of(insn->op, &count);

@@ -1,4 +1,5 @@
-/* The grammars of ops.def, read once: which forms an opcode has, which suffixes and operands each takes. */
+/* The grammars of ops.def, read once: which forms an opcode has, which suffixes and operands each
+ * takes. */
 #ifndef WL_PTX_FORMS_H
 #define WL_PTX_FORMS_H
 
@@ -11,7 +12,12 @@ typedef struct ptx_slot {
     bool is_type, optional;
 } ptx_slot;
 
-typedef enum ptx_role_type { PTX_ROLE_INDEX, PTX_ROLE_WIDE, PTX_ROLE_NAMED, PTX_ROLE_UNCHECKED } ptx_role_type;
+typedef enum ptx_role_type {
+    PTX_ROLE_INDEX,
+    PTX_ROLE_WIDE,
+    PTX_ROLE_NAMED,
+    PTX_ROLE_UNCHECKED
+} ptx_role_type;
 
 typedef struct ptx_role {
     char letter;
@@ -32,9 +38,11 @@ typedef struct ptx_form_info {
 const ptx_form_info *ptx_forms_of(ptx_op op, unsigned *count);
 const ptx_slot *ptx_slots_of(const ptx_form_info *form);
 const ptx_role *ptx_roles_of(const ptx_form_info *form);
-/* The form that the suffixes fit. Where none does: NULL, *closest is the form that gets furthest, *bad the number of the
- * first suffix that it does not take (nsuffixes where one is missing) and *missing the slot that stays empty or -1. */
-const ptx_form_info *ptx_match_form(const ptx_insn *insn, const ptx_form_info **closest, unsigned *bad, int *missing);
+/* The form that the suffixes fit. Where none does: NULL, *closest is the form that gets furthest,
+ * *bad the number of the first suffix that it does not take (nsuffixes where one is missing) and
+ * *missing the slot that stays empty or -1. */
+const ptx_form_info *ptx_match_form(const ptx_insn *insn, const ptx_form_info **closest,
+                                    unsigned *bad, int *missing);
 /* What is wrong with ops.def, or NULL. */
 const char *ptx_forms_problem(void);
 /* The text of a form's slot, without "?". */

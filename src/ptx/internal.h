@@ -1,7 +1,9 @@
-/* What the files of the front end share: tokens, names and scopes, the parser's state. Nobody outside includes this.
+/* What the files of the front end share: tokens, names and scopes, the parser's state. Nobody
+ * outside includes this.
  *
- * Errors are sticky: the first one fills the caller's wl_error, and from then on the lexer only gives TOK_EOF. Parse
- * functions therefore return no status; every loop of theirs ends at TOK_EOF, and who needs to know asks p->failed. */
+ * Errors are sticky: the first one fills the caller's wl_error, and from then on the lexer only
+ * gives TOK_EOF. Parse functions therefore return no status; every loop of theirs ends at TOK_EOF,
+ * and who needs to know asks p->failed. */
 #ifndef WL_PTX_INTERNAL_H
 #define WL_PTX_INTERNAL_H
 
@@ -68,7 +70,8 @@ typedef struct ptx_token {
 
 typedef enum ptx_binding_kind { PTX_BIND_REG, PTX_BIND_VAR, PTX_BIND_LABEL } ptx_binding_kind;
 
-typedef struct ptx_binding { /* what a name means in one scope; the innermost comes first */
+/* What a name means in one scope; the innermost comes first. */
+typedef struct ptx_binding {
     struct ptx_binding *outer;
     struct ptx_binding *next; /* of the same scope */
     struct ptx_name *name;
@@ -78,15 +81,17 @@ typedef struct ptx_binding { /* what a name means in one scope; the innermost co
     ptx_var *var;
 } ptx_binding;
 
-typedef struct ptx_family { /* .reg .b32 %r<n>: the names %r0 .. %r(n-1) */
+/* .reg .b32 %r<n>: the names %r0 .. %r(n-1). */
+typedef struct ptx_family {
     struct ptx_family *outer;
     struct ptx_family *next;
     struct ptx_name *name;
     uint32_t depth, first, n;
 } ptx_family;
 
-typedef struct ptx_name { /* one for every distinct word of the text */
-    const char *text;     /* in the module's arena */
+/* One for every distinct word of the text. */
+typedef struct ptx_name {
+    const char *text; /* in the module's arena */
     uint32_t length, hash;
     ptx_op op;
     ptx_sreg sreg;
@@ -98,12 +103,13 @@ typedef struct ptx_name { /* one for every distinct word of the text */
     ptx_func *func; /* the definition, else the last declaration */
 } ptx_name;
 
-/* A name whose meaning comes later. Operands and initialisers are built on a stack and move once; the mark becomes a
- * ptx_pending only when they have arrived. */
+/* A name whose meaning comes later. Operands and initialisers are built on a stack and move once;
+ * the mark becomes a ptx_pending only when they have arrived. */
 #define KIND_UNRESOLVED ((ptx_operand_kind)100) /* the ptx_name in `items` */
 #define SYM_UNRESOLVED ((ptx_symbol_kind)100)   /* the ptx_name in `sym.var` */
 
-typedef struct ptx_pending { /* a name used before its meaning is known */
+/* A name used before its meaning is known. */
+typedef struct ptx_pending {
     ptx_name *name;
     ptx_operand *operand; /* becomes a label or a symbol; or NULL */
     ptx_symbol *symbol;   /* becomes a symbol; or NULL */
@@ -112,7 +118,8 @@ typedef struct ptx_pending { /* a name used before its meaning is known */
     ptx_pos pos;
 } ptx_pending;
 
-typedef struct ptx_level { /* an open scope */
+/* An open scope. */
+typedef struct ptx_level {
     ptx_binding *bindings;
     ptx_family *families;
     size_t first_pending;
@@ -123,7 +130,8 @@ typedef struct ptx_loc_key {
     uint32_t file, line, column, func;
 } ptx_loc_key;
 
-typedef struct ptx_loc_slot { /* the latest .loc with that place in that function */
+/* The latest .loc with that place in that function. */
+typedef struct ptx_loc_slot {
     ptx_loc_key key;
     uint32_t loc; /* + 1 */
 } ptx_loc_slot;
@@ -133,7 +141,7 @@ typedef struct ptx_loc_slot { /* the latest .loc with that place in that functio
 typedef struct ptx_parser {
     const char *name;
     const char *text, *end;
-    const char *at;         /* behind the current token */
+    const char *at; /* behind the current token */
     const char *line_start;
     uint32_t line;
     ptx_token tok;
@@ -185,25 +193,25 @@ enum {
     PTX_MAX_NESTING = 64,  /* of parentheses, braces of initialisers and operands */
     PTX_MAX_SCOPES = 1024, /* open at once */
     PTX_MAX_DIMS = 16,
-    PTX_FREE_REGISTERS = 1 << 18, /* plus one for each byte of text: the most registers of a module */
-    PTX_FREE_VARS = 1 << 16,      /* the most variables of the form x<n> of a module */
-    PTX_MAX_STEM = 100            /* letters of x in x<n> */
+    /* plus one for each byte of text: the most registers of a module */
+    PTX_FREE_REGISTERS = 1 << 18,
+    PTX_FREE_VARS = 1 << 16, /* the most variables of the form x<n> of a module */
+    PTX_MAX_STEM = 100       /* letters of x in x<n> */
 };
 
 /* Reports at a place of the text and stops the parse. `hint` may be NULL. */
-void ptx_fail_at(ptx_parser *p, ptx_pos pos, wl_status status, const char *hint,
-    const char *format, ...) __attribute__((format(printf, 5, 6)));
+void ptx_fail_at(ptx_parser *p, ptx_pos pos, wl_status status, const char *hint, const char *format,
+                 ...) __attribute__((format(printf, 5, 6)));
 /* At the current token. */
-#define ptx_fail(p, ...)                                                                                               \
-    ptx_fail_at((p), ptx_tok_pos(p), WL_PARSE, NULL, __VA_ARGS__)
-#define ptx_fail_hint(p, hint, ...)                                                                                    \
-    ptx_fail_at((p), ptx_tok_pos(p), WL_PARSE, (hint), __VA_ARGS__)
+#define ptx_fail(p, ...) ptx_fail_at((p), ptx_tok_pos(p), WL_PARSE, NULL, __VA_ARGS__)
+#define ptx_fail_hint(p, hint, ...) ptx_fail_at((p), ptx_tok_pos(p), WL_PARSE, (hint), __VA_ARGS__)
 /* At a place that is no longer the current token. */
 #define ptx_fail_pos(p, pos, ...) ptx_fail_at((p), (pos), WL_PARSE, NULL, __VA_ARGS__)
 void ptx_fail_memory(ptx_parser *p);
-/* "name:line:column: message", the line and a caret into err; without text only the message. For the verifier too. */
-void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char *text, const char *end, ptx_pos pos,
-    const char *hint, const char *message);
+/* "name:line:column: message", the line and a caret into err; without text only the message. For
+ * the verifier too. */
+void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char *text,
+                  const char *end, ptx_pos pos, const char *hint, const char *message);
 
 static inline ptx_pos ptx_tok_pos(const ptx_parser *p)
 {
@@ -213,15 +221,18 @@ static inline ptx_pos ptx_tok_pos(const ptx_parser *p)
 /* Append to a vector of the parser; failure is sticky. */
 #define ptx_push(p, v, ...) (wl_push((v), __VA_ARGS__) ? true : (ptx_fail_memory(p), false))
 /* The vector's elements as an array of the module, and the vector empty again. */
-#define ptx_take(p, v, array, n)                                                                                       \
-    ((n) = (uint32_t)(v)->count, (array) = ptx_keep((p), (v)->data, (v)->count, sizeof *(v)->data), (v)->count = 0)
-void *ptx_keep(ptx_parser *p, const void *data, size_t count, size_t size); /* NULL where count is 0 */
+#define ptx_take(p, v, array, n) \
+    ((n) = (uint32_t)(v)->count, \
+     (array) = ptx_keep((p), (v)->data, (v)->count, sizeof *(v)->data), (v)->count = 0)
+void *ptx_keep(ptx_parser *p, const void *data, size_t count,
+               size_t size); /* NULL where count is 0 */
 const char *ptx_keep_text(ptx_parser *p, const char *text, size_t length);
 bool ptx_at_dwarf(const ptx_parser *p); /* a line of an old debug section: @@DWARF ... */
 
 /* lexer.c */
-void ptx_next(ptx_parser *p);                  /* reads the next token into p->tok */
-bool ptx_lex_number(ptx_parser *p, const char *from); /* p->tok becomes the number that starts at `from` */
+void ptx_next(ptx_parser *p); /* reads the next token into p->tok */
+bool ptx_lex_number(ptx_parser *p,
+                    const char *from); /* p->tok becomes the number that starts at `from` */
 bool ptx_is(const ptx_parser *p, uint32_t punct);
 bool ptx_accept(ptx_parser *p, uint32_t punct);
 bool ptx_expect(ptx_parser *p, uint32_t punct, const char *after); /* "expected ';' after ..." */
@@ -229,8 +240,10 @@ bool ptx_is_dot(const ptx_parser *p, const char *text);            /* the direct
 bool ptx_accept_dot(ptx_parser *p, const char *text);
 bool ptx_is_word(const ptx_parser *p, const char *text);
 const char *ptx_tok_text(ptx_parser *p); /* a copy of the current token in the module's arena */
-const char *ptx_rest_of_line(ptx_parser *p, size_t *length); /* from the current token on; skips it */
-void ptx_describe(const ptx_parser *p, char *buffer, size_t size); /* the current token, for messages */
+const char *ptx_rest_of_line(ptx_parser *p,
+                             size_t *length); /* from the current token on; skips it */
+void ptx_describe(const ptx_parser *p, char *buffer,
+                  size_t size); /* the current token, for messages */
 
 /* names.c */
 ptx_name *ptx_name_of(ptx_parser *p, const char *text, size_t length, uint32_t hash);
@@ -240,7 +253,8 @@ void ptx_close_level(ptx_parser *p);
 uint32_t ptx_depth(const ptx_parser *p);
 bool ptx_bind(ptx_parser *p, ptx_name *name, ptx_pos pos, ptx_binding what);
 bool ptx_bind_family(ptx_parser *p, ptx_name *name, ptx_pos pos, uint32_t first, uint32_t n);
-/* What the name means here. A register of a family is found too; false where the name is not bound (yet). */
+/* What the name means here. A register of a family is found too; false where the name is not bound
+ * (yet). */
 bool ptx_lookup(const ptx_name *name, ptx_binding *out);
 void ptx_defer(ptx_parser *p, ptx_pending pending);
 void ptx_resolve_module(ptx_parser *p); /* what is left when the text has ended */
@@ -262,10 +276,10 @@ void ptx_parse_insn(ptx_parser *p);
 
 /* parse_var.c */
 ptx_space ptx_space_of_suffix(ptx_suffix suffix); /* GENERIC where it is none */
-bool ptx_at_var(const ptx_parser *p); /* at a state space that starts a declaration? */
+bool ptx_at_var(const ptx_parser *p);             /* at a state space that starts a declaration? */
 void ptx_parse_vars(ptx_parser *p, ptx_linkage linkage); /* up to and with the ';' */
 ptx_var *ptx_parse_param(ptx_parser *p, bool bind);
-ptx_type ptx_parse_type(ptx_parser *p); /* .b32 */
+ptx_type ptx_parse_type(ptx_parser *p);  /* .b32 */
 uint8_t ptx_parse_vector(ptx_parser *p); /* .v2 .v4 .v8, or 1 */
 void ptx_parse_attribute(ptx_parser *p, uint64_t *attributes, uint64_t unified[2]);
 

@@ -1,10 +1,12 @@
 /* PTX as a tree: what the parser makes, the printer writes back, and everything else reads.
  *
- * A module owns all it points to through one arena. Nothing is normalised away: parse -> print -> parse gives an equal
- * module (positions aside). Registers are numbered function-wide, labels too; nested scopes only rename.
+ * A module owns all it points to through one arena. Nothing is normalised away: parse -> print ->
+ * parse gives an equal module (positions aside). Registers are numbered function-wide, labels too;
+ * nested scopes only rename.
  *
- * Vocabulary tables: ops.def (opcodes), suffixes.def (everything after a dot in an opcode), types.def, sregs.def,
- * spaces.def. Identifiers: PTX_<op>, PTX_S_<suffix with "::" written "__">, PTX_T_<type>, PTX_SR_<register>. */
+ * Vocabulary tables: ops.def (opcodes), suffixes.def (everything after a dot in an opcode),
+ * types.def, sregs.def. Identifiers: PTX_<op>, PTX_S_<suffix with "::" written "__">, PTX_T_<type>,
+ * PTX_SR_<register>. */
 #ifndef WL_PTX_IR_H
 #define WL_PTX_IR_H
 
@@ -24,7 +26,8 @@ typedef enum ptx_type {
     PTX_TYPE_COUNT
 } ptx_type;
 
-typedef enum ptx_kind { /* of a type */
+/* Of a type. */
+typedef enum ptx_kind {
     PTX_KIND_NONE,
     PTX_KIND_U,
     PTX_KIND_S,
@@ -69,7 +72,8 @@ typedef enum ptx_op {
     PTX_OP_COUNT
 } ptx_op;
 
-typedef enum ptx_effect { /* on memory, of an opcode */
+/* On memory, of an opcode. */
+typedef enum ptx_effect {
     PTX_EFFECT_NONE,
     PTX_EFFECT_LOAD,
     PTX_EFFECT_STORE,
@@ -82,7 +86,8 @@ typedef enum ptx_effect { /* on memory, of an opcode */
     PTX_EFFECT_PREFETCH
 } ptx_effect;
 
-typedef enum ptx_cost { /* class of an opcode for the instruction mix and the model */
+/* Class of an opcode for the instruction mix and the model. */
+typedef enum ptx_cost {
     PTX_COST_INT,
     PTX_COST_FP32,
     PTX_COST_FP64,
@@ -110,7 +115,8 @@ typedef struct ptx_op_info {
 
 const ptx_op_info *ptx_op_get(ptx_op op);
 
-typedef struct ptx_form { /* one way to use an opcode: a row X or FORM of ops.def */
+/* One way to use an opcode: a row X or FORM of ops.def. */
+typedef struct ptx_form {
     ptx_op op;
     const char *suffixes;
     const char *operands;
@@ -118,7 +124,8 @@ typedef struct ptx_form { /* one way to use an opcode: a row X or FORM of ops.de
     ptx_cost cost;
 } ptx_form;
 
-typedef enum ptx_suffix { /* everything that can follow an opcode; types come first, so a type is also a suffix */
+/* Everything that can follow an opcode; types come first, so a type is also a suffix. */
+typedef enum ptx_suffix {
     PTX_S_none,
 #define X(id, kind, bits, lanes) PTX_S_##id,
 #include "ptx/types.def"
@@ -129,7 +136,8 @@ typedef enum ptx_suffix { /* everything that can follow an opcode; types come fi
     PTX_SUFFIX_COUNT
 } ptx_suffix;
 
-typedef enum ptx_suffix_class { /* types have PTX_SC_TYPE, the others the class of suffixes.def */
+/* Types have PTX_SC_TYPE, the others the class of suffixes.def. */
+typedef enum ptx_suffix_class {
     PTX_SC_TYPE,
     PTX_SC_SPACE,
     PTX_SC_ROUND,
@@ -178,7 +186,8 @@ typedef struct ptx_pos {
     uint32_t line, column;
 } ptx_pos;
 
-/* .loc: a place in a source file. `inlined_at` is the index of another ptx_loc in the module, or PTX_NONE. */
+/* .loc: a place in a source file. `inlined_at` is the index of another ptx_loc in the module, or
+ * PTX_NONE. */
 typedef struct ptx_loc {
     uint32_t file; /* the number given in .file */
     uint32_t line, column;
@@ -199,7 +208,8 @@ struct ptx_var;
 
 typedef enum ptx_symbol_kind { PTX_SYM_VAR, PTX_SYM_FUNC } ptx_symbol_kind;
 
-typedef struct ptx_symbol { /* what a name that is no register and no label stands for */
+/* What a name that is no register and no label stands for. */
+typedef struct ptx_symbol {
     ptx_symbol_kind kind;
     union {
         struct ptx_var *var;
@@ -207,9 +217,16 @@ typedef struct ptx_symbol { /* what a name that is no register and no label stan
     };
 } ptx_symbol;
 
-typedef enum ptx_linkage { PTX_LINK_NONE, PTX_LINK_VISIBLE, PTX_LINK_EXTERN, PTX_LINK_WEAK, PTX_LINK_COMMON } ptx_linkage;
+typedef enum ptx_linkage {
+    PTX_LINK_NONE,
+    PTX_LINK_VISIBLE,
+    PTX_LINK_EXTERN,
+    PTX_LINK_WEAK,
+    PTX_LINK_COMMON
+} ptx_linkage;
 
-typedef struct ptx_init { /* one item of an initialiser; arrays are flattened in `items` of the enclosing brace */
+/* One item of an initialiser; arrays are flattened in `items` of the enclosing brace. */
+typedef struct ptx_init {
     enum {
         PTX_INIT_INT,
         PTX_INIT_F32,
@@ -220,10 +237,10 @@ typedef struct ptx_init { /* one item of an initialiser; arrays are flattened in
         PTX_INIT_WORD   /* its value, in `name` */
     } kind;
     const char *name;
-    uint64_t bits;   /* value, or IEEE bits; the addend of an address */
-    ptx_symbol sym;  /* PTX_INIT_ADDRESS */
-    bool generic;    /* generic(sym) */
-    uint8_t mask;    /* 0xFF(sym) style byte masks: index of the byte + 1, else 0 */
+    uint64_t bits;  /* value, or IEEE bits; the addend of an address */
+    ptx_symbol sym; /* PTX_INIT_ADDRESS */
+    bool generic;   /* generic(sym) */
+    uint8_t mask;   /* 0xFF(sym) style byte masks: index of the byte + 1, else 0 */
     struct ptx_init *items;
     uint32_t count;
 } ptx_init;
@@ -232,25 +249,26 @@ typedef struct ptx_var {
     const char *name;
     ptx_linkage linkage;
     ptx_space space;
-    ptx_type type;   /* or PTX_T_none with `opaque` */
+    ptx_type type;      /* or PTX_T_none with `opaque` */
     const char *opaque; /* "texref", "samplerref", "surfref" or NULL */
-    uint8_t vector;  /* 1, 2, 4 */
-    uint32_t align;  /* as written, 0 where not given */
+    uint8_t vector;     /* 1, 2, 4 */
+    uint32_t align;     /* as written, 0 where not given */
     uint32_t ndims;
-    uint64_t *dims;  /* 0 for [] */
+    uint64_t *dims; /* 0 for [] */
     bool has_init;
     ptx_init init;
     ptx_space ptr_space; /* .param .u64 .ptr .global .align 16: */
     bool is_ptr;
     uint32_t ptr_align;
-    uint64_t attributes; /* bit set: 1 .managed, 2 .unified */
-    uint64_t unified[2]; /* the two halves of .unified's identifier */
+    uint64_t attributes;   /* bit set: 1 .managed, 2 .unified */
+    uint64_t unified[2];   /* the two halves of .unified's identifier */
     struct ptx_func *func; /* the function it belongs to, or NULL for module scope */
-    uint32_t scope;  /* index in func->scopes */
+    uint32_t scope;        /* index in func->scopes */
     ptx_pos pos;
 } ptx_var;
 
-/* Bytes that a variable takes: type, vector and dimensions, x[] as its initialiser says; 0 for an unsized array. */
+/* Bytes that a variable takes: type, vector and dimensions, x[] as its initialiser says; 0 for an
+ * unsized array. */
 uint64_t ptx_var_size(const ptx_var *var);
 /* Natural or stated alignment in bytes. */
 uint32_t ptx_var_align(const ptx_var *var);
@@ -274,25 +292,30 @@ typedef enum ptx_operand_kind {
     PTX_OPD_VEC,   /* {items}; items may be OPD_SINK */
     PTX_OPD_PAIR,  /* items[0] | items[1]: setp, shfl */
     PTX_OPD_LIST,  /* (items): arguments of a call */
-    PTX_OPD_TEX,   /* [items[0], items[1..]]: texture, sampler, coordinates; also tensor copies */
-    PTX_OPD_SINK   /* _ */
+    /* [items[0], items[1..]]: texture, sampler, coordinates; also tensor copies */
+    PTX_OPD_TEX,
+    PTX_OPD_SINK /* _ */
 } ptx_operand_kind;
 
 typedef struct ptx_operand {
     ptx_operand_kind kind;
     bool neg;
-    uint8_t component; /* 0 none, 1..4 = .x .y .z .w (or .r .g .b .a); 8 + n for .b<n>, 16 + n for .h<n> */
-    const char *selector; /* the component as written where it names several bytes or halves ("h10", "b3210"), or NULL */
-    uint32_t reg;      /* index in func->regs; PTX_NONE where an address has no register */
+    /* 0 none, 1..4 = .x .y .z .w (or .r .g .b .a); 8 + n for .b<n>, 16 + n for .h<n> */
+    uint8_t component;
+    /* the component as written where it names several bytes or halves ("h10", "b3210"), or NULL */
+    const char *selector;
+    /* index in func->regs; PTX_NONE where an address has no register */
+    uint32_t reg;
     ptx_sreg sreg;
     uint32_t sreg_index; /* %envreg<n>, %pm<n>, ... */
-    uint32_t label;    /* index in func->labels */
+    uint32_t label;      /* index in func->labels */
     bool has_sym;
     ptx_symbol sym;
     uint64_t imm;      /* sign-extended */
     bool imm_unsigned; /* written with U, or above INT64_MAX */
     bool imm_hex;
-    bool zero_offset; /* an address written with "+0", which ptxas does not take like one without */
+    /* an address written with "+0", which ptxas does not take like one without */
+    bool zero_offset;
     struct ptx_operand *items;
     uint32_t count;
     ptx_pos pos;
@@ -311,15 +334,16 @@ typedef struct ptx_insn {
     bool guard_neg;
     uint32_t noperands;
     ptx_operand *operands; /* in the order written */
-    uint32_t loc;  /* index in module->locs, or PTX_NONE */
-    uint32_t pc;   /* index in func->insns */
+    uint32_t loc;          /* index in module->locs, or PTX_NONE */
+    uint32_t pc;           /* index in func->insns */
     ptx_pos pos;
 } ptx_insn;
 
 bool ptx_has(const ptx_insn *insn, ptx_suffix suffix);
 /* The first suffix of that class, or PTX_S_none. */
 ptx_suffix ptx_first_of(const ptx_insn *insn, ptx_suffix_class cls);
-/* The row of ops.def that the instruction's suffixes fit, or NULL. Reads the row's grammar: once an instruction, please. */
+/* The row of ops.def that the instruction's suffixes fit, or NULL. Reads the row's grammar: once an
+ * instruction, please. */
 const ptx_form *ptx_insn_form(const ptx_insn *insn);
 /* Of the form, or of the opcode where no form fits; arithmetic by its first type. */
 ptx_effect ptx_insn_effect(const ptx_insn *insn);
@@ -327,10 +351,16 @@ ptx_cost ptx_insn_cost(const ptx_insn *insn);
 
 typedef struct ptx_label {
     const char *name;
-    uint32_t pc; /* of the instruction that follows; func->ninsns at the end; PTX_NONE for a declared table */
+    /* of the instruction that follows; func->ninsns at the end; PTX_NONE for a declared table */
+    uint32_t pc;
     uint32_t scope;
     /* `name: .branchtargets a, b;` `.calltargets f, g;` `.callprototype (ret) _ (params);` */
-    enum { PTX_LABEL_CODE, PTX_LABEL_BRANCHTARGETS, PTX_LABEL_CALLTARGETS, PTX_LABEL_PROTOTYPE } kind;
+    enum {
+        PTX_LABEL_CODE,
+        PTX_LABEL_BRANCHTARGETS,
+        PTX_LABEL_CALLTARGETS,
+        PTX_LABEL_PROTOTYPE
+    } kind;
     uint32_t *targets; /* labels */
     ptx_symbol *callees;
     uint32_t count;
@@ -358,7 +388,8 @@ typedef struct ptx_stmt {
     const char *text;
 } ptx_stmt;
 
-typedef struct ptx_regdecl { /* .reg .b32 %r<10>;  or  .reg .f32 a, b; */
+/* .reg .b32 %r<10>;  or  .reg .f32 a, b; */
+typedef struct ptx_regdecl {
     ptx_type type;
     uint8_t vector;
     uint32_t first, count; /* in func->regs */
@@ -370,8 +401,9 @@ typedef struct ptx_scope {
     uint32_t parent; /* PTX_NONE for the outermost, which is scope 0 */
 } ptx_scope;
 
-typedef struct ptx_perf { /* .maxntid and the like, in the order written */
-    const char *name;     /* with its dot */
+/* .maxntid and the like, in the order written. */
+typedef struct ptx_perf {
+    const char *name; /* with its dot */
     uint32_t values[3];
     uint32_t count;
     const char *text; /* of a .pragma, else NULL */
@@ -385,8 +417,10 @@ typedef struct ptx_func {
     bool noreturn;
     uint64_t attributes; /* as in ptx_var */
     uint64_t unified[2];
-    struct ptx_func *alias; /* `.alias this, other;`: what calls of this reach; else NULL */
-    ptx_var **rets; /* .param or .reg variables; a .reg one is in regs too, under its name */
+    /* `.alias this, other;`: what calls of this reach; else NULL */
+    struct ptx_func *alias;
+    /* .param or .reg variables; a .reg one is in regs too, under its name */
+    ptx_var **rets;
     uint32_t nrets;
     ptx_var **params;
     uint32_t nparams;
@@ -410,7 +444,8 @@ typedef struct ptx_func {
     ptx_pos pos;
 } ptx_func;
 
-typedef struct ptx_section { /* .section .debug_info { ... }, kept line by line */
+/* .section .debug_info { ... }, kept line by line. */
+typedef struct ptx_section {
     const char *name;
     const char **lines;
     uint32_t nlines;
@@ -426,7 +461,8 @@ typedef enum ptx_item_kind {
     PTX_ITEM_DIRECTIVE
 } ptx_item_kind;
 
-typedef struct ptx_item { /* the module as written */
+/* The module as written. */
+typedef struct ptx_item {
     ptx_item_kind kind;
     uint32_t index; /* in vars, funcs, files, sections */
     const char *text;
@@ -435,12 +471,13 @@ typedef struct ptx_item { /* the module as written */
 typedef struct ptx_module {
     wl_arena *arena;
     uint32_t version_major, version_minor;
-    const char *target;  /* as written: "sm_90a, debug" */
-    uint32_t sm;         /* 90 */
+    const char *target; /* as written: "sm_90a, debug" */
+    uint32_t sm;        /* 90 */
     uint32_t address_size;
     ptx_var **vars; /* module scope */
     uint32_t nvars;
-    ptx_func **funcs; /* declarations too; a definition after its prototype is a second entry, names resolve to it */
+    /* declarations too; a definition after its prototype is a second entry, names resolve to it */
+    ptx_func **funcs;
     uint32_t nfuncs;
     ptx_file *files;
     uint32_t nfiles;
@@ -455,6 +492,7 @@ typedef struct ptx_module {
 /* The function with this name that has a body, else a declaration, else NULL. */
 ptx_func *ptx_module_func(const ptx_module *module, const char *name);
 ptx_var *ptx_module_var(const ptx_module *module, const char *name);
-const char *ptx_module_file(const ptx_module *module, uint32_t number); /* NULL where not declared */
+/* NULL where not declared. */
+const char *ptx_module_file(const ptx_module *module, uint32_t number);
 
 #endif

@@ -10,11 +10,18 @@ enum { C_SPACE = 1, C_FIRST = 2, C_WORD = 4, C_DIGIT = 8, C_HEX = 16 };
 
 /* Classes of the characters that PTX uses; everything else is 0. */
 static const uint8_t classes[256] = {
-    [' '] = C_SPACE, ['\t'] = C_SPACE, ['\r'] = C_SPACE, ['\f'] = C_SPACE, ['\v'] = C_SPACE,
+    [' '] = C_SPACE,
+    ['\t'] = C_SPACE,
+    ['\r'] = C_SPACE,
+    ['\f'] = C_SPACE,
+    ['\v'] = C_SPACE,
     ['0' ... '9'] = C_WORD | C_DIGIT | C_HEX,
-    ['a' ... 'f'] = C_FIRST | C_WORD | C_HEX, ['g' ... 'z'] = C_FIRST | C_WORD,
-    ['A' ... 'F'] = C_FIRST | C_WORD | C_HEX, ['G' ... 'Z'] = C_FIRST | C_WORD,
-    ['_'] = C_FIRST | C_WORD, ['$'] = C_FIRST | C_WORD,
+    ['a' ... 'f'] = C_FIRST | C_WORD | C_HEX,
+    ['g' ... 'z'] = C_FIRST | C_WORD,
+    ['A' ... 'F'] = C_FIRST | C_WORD | C_HEX,
+    ['G' ... 'Z'] = C_FIRST | C_WORD,
+    ['_'] = C_FIRST | C_WORD,
+    ['$'] = C_FIRST | C_WORD,
 };
 
 static inline bool is_class(char c, uint8_t class)
@@ -112,7 +119,8 @@ static void lex_dot(ptx_parser *p, const char *from)
 
 static bool is_float_start(const char *at)
 {
-    return at[0] == '0' && (at[1] == 'f' || at[1] == 'F' || at[1] == 'd' || at[1] == 'D') && is_class(at[2], C_HEX);
+    return at[0] == '0' && (at[1] == 'f' || at[1] == 'F' || at[1] == 'd' || at[1] == 'D') &&
+           is_class(at[2], C_HEX);
 }
 
 /* 0f or 0d and 8 or 16 hexadecimal digits. */
@@ -127,7 +135,8 @@ static void lex_ieee(ptx_parser *p, const char *from)
     p->tok.value = bits;
     p->at = at;
     if (at - from != (is_double ? 18 : 10) || is_class(*at, C_WORD))
-        ptx_fail(p, "a number that starts with 0%c has %d hexadecimal digits behind it", from[1], is_double ? 16 : 8);
+        ptx_fail(p, "a number that starts with 0%c has %d hexadecimal digits behind it", from[1],
+                 is_double ? 16 : 8);
 }
 
 static bool is_decimal_float(const char *at)
@@ -157,7 +166,8 @@ static double to_double(const char *text, char **stop)
     return c_locale ? strtod_l(text, stop, c_locale) : strtod(text, stop);
 }
 
-/* The value of [digits][.digits][e[+-]digits]; read from a copy, because strtod would take more than PTX has. */
+/* The value of [digits][.digits][e[+-]digits]; read from a copy, because strtod would take more
+ * than PTX has. */
 static void lex_decimal_float(ptx_parser *p, const char *from)
 {
     char copy[64];
@@ -255,18 +265,13 @@ static void lex_string(ptx_parser *p, const char *from)
 static bool is_double_punct(char a, char b)
 {
     switch (a) {
-    case '<':
-        return b == '<' || b == '=';
-    case '>':
-        return b == '>' || b == '=';
+    case '<': return b == '<' || b == '=';
+    case '>': return b == '>' || b == '=';
     case '=':
-    case '!':
-        return b == '=';
+    case '!': return b == '=';
     case '&':
-    case '|':
-        return b == a;
-    default:
-        return false;
+    case '|': return b == a;
+    default: return false;
     }
 }
 
@@ -392,5 +397,9 @@ void ptx_describe(const ptx_parser *p, char *buffer, size_t size)
     for (size_t i = 0; i < n; i++)
         copy[i] = p->tok.text[i] > 0x20 && p->tok.text[i] < 0x7f ? p->tok.text[i] : '?';
     copy[n] = 0;
-    snprintf(buffer, size, p->tok.kind == TOK_STRING ? "\"%s\"" : p->tok.kind == TOK_DOT ? "'.%s'" : "'%s'", copy);
+    snprintf(buffer, size,
+             p->tok.kind == TOK_STRING ? "\"%s\""
+             : p->tok.kind == TOK_DOT  ? "'.%s'"
+                                       : "'%s'",
+             copy);
 }

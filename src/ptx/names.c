@@ -1,4 +1,5 @@
-/* Words and what they mean where: one entry a word, with a stack of bindings, the innermost scope's on top. */
+/* Words and what they mean where: one entry a word, with a stack of bindings, the innermost scope's
+ * on top. */
 #include "ptx/internal.h"
 
 #include <stdlib.h>
@@ -48,11 +49,12 @@ static void classify(ptx_name *name)
 {
     name->op = ptx_find_op(name->text, name->length, name->hash);
     if (name->text[0] == '%')
-        name->sreg = ptx_find_sreg(name->text + 1, name->length - 1, ptx_hash(name->text + 1, name->length - 1),
-            &name->sreg_index);
+        name->sreg = ptx_find_sreg(name->text + 1, name->length - 1,
+                                   ptx_hash(name->text + 1, name->length - 1), &name->sreg_index);
 }
 
-static ptx_name *add_name(ptx_parser *p, size_t slot, const char *text, size_t length, uint32_t hash)
+static ptx_name *add_name(ptx_parser *p, size_t slot, const char *text, size_t length,
+                          uint32_t hash)
 {
     ptx_name *name = wl_new(p->scratch, ptx_name);
     char *copy = wl_arena_strndup(p->arena, text, length);
@@ -152,7 +154,8 @@ bool ptx_bind_family(ptx_parser *p, ptx_name *name, ptx_pos pos, uint32_t first,
         ptx_fail_memory(p);
         return false;
     }
-    *f = (ptx_family){.outer = name->family, .name = name, .depth = ptx_depth(p), .first = first, .n = n};
+    *f = (ptx_family){
+        .outer = name->family, .name = name, .depth = ptx_depth(p), .first = first, .n = n};
     name->family = f;
     ptx_level *level = top(p);
     if (level)
@@ -170,7 +173,8 @@ bool ptx_lookup(const ptx_name *name, ptx_binding *out)
     for (const ptx_family *f = name->stem->family; f && (!b || f->depth > b->depth); f = f->outer) {
         if (name->number >= f->n)
             continue;
-        *out = (ptx_binding){.kind = PTX_BIND_REG, .depth = f->depth, .index = f->first + name->number};
+        *out = (ptx_binding){
+            .kind = PTX_BIND_REG, .depth = f->depth, .index = f->first + name->number};
         return true;
     }
     return b != NULL;
@@ -186,7 +190,9 @@ void ptx_defer(ptx_parser *p, ptx_pending pending)
 
 static void fail_unknown(ptx_parser *p, const ptx_pending *u)
 {
-    const char *hint = u->label ? "the label must stand in the same function, in this scope or around it" : NULL;
+    const char *hint = u->label
+                           ? "the label must stand in the same function, in this scope or around it"
+                           : NULL;
     ptx_fail_at(p, u->pos, WL_PARSE, hint, "unknown name '%.60s'", u->name->text);
 }
 

@@ -44,7 +44,8 @@ const char *ptx_parse_pragma(ptx_parser *p)
             return "";
         }
         int length = (int)(p->tok.length < 4096 ? p->tok.length : 4096);
-        text = wl_arena_printf(p->arena, "%s%s\"%.*s\"", text ? text : "", text ? ", " : "", length, p->tok.text);
+        text = wl_arena_printf(p->arena, "%s%s\"%.*s\"", text ? text : "", text ? ", " : "", length,
+                               p->tok.text);
         if (!text)
             ptx_fail_memory(p);
         ptx_next(p);
@@ -55,7 +56,8 @@ const char *ptx_parse_pragma(ptx_parser *p)
 
 static uint32_t loc_hash(const ptx_loc_key *key)
 {
-    uint32_t h = key->line * 2654435761u ^ key->column * 40503u ^ key->file * 2246822519u ^ key->func * 97u;
+    uint32_t h = key->line * 2654435761u ^ key->column * 40503u ^ key->file * 2246822519u ^
+                 key->func * 97u;
     return h ^ h >> 15;
 }
 
@@ -184,13 +186,15 @@ static void parse_target(ptx_parser *p, name_list *names)
     uint64_t n = ptx_parse_angle_count(p, "the number of labels", PTX_FREE_VARS);
     for (uint64_t i = 0; i < n && !p->failed; i++) {
         char text[PTX_MAX_STEM + 24];
-        int length = snprintf(text, sizeof text, "%.*s%llu", PTX_MAX_STEM, name->text, (unsigned long long)i);
+        int length = snprintf(text, sizeof text, "%.*s%llu", PTX_MAX_STEM, name->text,
+                              (unsigned long long)i);
         ptx_name *numbered = ptx_name_of(p, text, (size_t)length, ptx_hash(text, (size_t)length));
         (void)ptx_push(p, names, numbered);
     }
 }
 
-static void set_targets(ptx_parser *p, ptx_label *label, ptx_name **names, size_t count, ptx_pos pos)
+static void set_targets(ptx_parser *p, ptx_label *label, ptx_name **names, size_t count,
+                        ptx_pos pos)
 {
     bool code = label->kind == PTX_LABEL_BRANCHTARGETS;
     if (code)
@@ -258,8 +262,10 @@ static void parse_label(ptx_parser *p)
     if (!name || p->failed)
         return;
     uint32_t index = (uint32_t)p->labels.count;
-    ptx_label label = {.name = name->text, .pc = (uint32_t)p->insns.count, .pos = pos,
-        .scope = p->levels.data[p->levels.count - 1].scope};
+    ptx_label label = {.name = name->text,
+                       .pc = (uint32_t)p->insns.count,
+                       .pos = pos,
+                       .scope = p->levels.data[p->levels.count - 1].scope};
     ptx_bind(p, name, pos, (ptx_binding){.kind = PTX_BIND_LABEL, .index = index});
     parse_table(p, &label);
     if (ptx_push(p, &p->labels, label))
@@ -271,7 +277,8 @@ static void parse_label(ptx_parser *p)
 static void open_scope(ptx_parser *p)
 {
     if (p->levels.count >= PTX_MAX_SCOPES) {
-        ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "scopes are nested more than %d deep", PTX_MAX_SCOPES);
+        ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "scopes are nested more than %d deep",
+                    PTX_MAX_SCOPES);
         return;
     }
     uint32_t scope = (uint32_t)p->scopes.count;
@@ -300,7 +307,8 @@ static bool parse_linked_var(ptx_parser *p)
     static const struct {
         const char *text;
         ptx_linkage linkage;
-    } linkages[] = {{"extern", PTX_LINK_EXTERN}, {"visible", PTX_LINK_VISIBLE}, {"weak", PTX_LINK_WEAK}};
+    } linkages[] = {
+        {"extern", PTX_LINK_EXTERN}, {"visible", PTX_LINK_VISIBLE}, {"weak", PTX_LINK_WEAK}};
     for (unsigned i = 0; i < sizeof linkages / sizeof *linkages; i++) {
         if (!ptx_accept_dot(p, linkages[i].text))
             continue;
@@ -360,7 +368,8 @@ void ptx_parse_body(ptx_parser *p)
         } else if (p->tok.kind == TOK_DOT) {
             parse_directive(p);
         } else if (p->tok.kind == TOK_EOF) {
-            ptx_fail_at(p, ptx_tok_pos(p), WL_TRUNCATED, NULL, "the text ends inside '%.60s'", p->func->name);
+            ptx_fail_at(p, ptx_tok_pos(p), WL_TRUNCATED, NULL, "the text ends inside '%.60s'",
+                        p->func->name);
         } else {
             parse_punct(p);
         }

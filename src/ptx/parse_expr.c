@@ -1,4 +1,5 @@
-/* Constant expressions (PTX ISA, "Constant Expressions"): C's operators over 64-bit integers and doubles. */
+/* Constant expressions (PTX ISA, "Constant Expressions"): C's operators over 64-bit integers and
+ * doubles. */
 #include "ptx/internal.h"
 
 #include <stdio.h>
@@ -95,21 +96,18 @@ static bool enter(ptx_parser *p)
 {
     if (p->nesting++ < PTX_MAX_NESTING)
         return true;
-    ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "this is nested more than %d deep", PTX_MAX_NESTING);
+    ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "this is nested more than %d deep",
+                PTX_MAX_NESTING);
     return false;
 }
 
 static ptx_value apply_unary(uint32_t op, ptx_value v)
 {
     switch (op) {
-    case '-':
-        return negate(v);
-    case '!':
-        return int_value(v.kind == PTX_VALUE_INT ? !v.bits : as_double(v) == 0.0, false);
-    case '~':
-        return int_value(~v.bits, v.is_unsigned);
-    default:
-        return v.kind == PTX_VALUE_INT ? int_value(v.bits, v.is_unsigned) : v;
+    case '-': return negate(v);
+    case '!': return int_value(v.kind == PTX_VALUE_INT ? !v.bits : as_double(v) == 0.0, false);
+    case '~': return int_value(~v.bits, v.is_unsigned);
+    default: return v.kind == PTX_VALUE_INT ? int_value(v.bits, v.is_unsigned) : v;
     }
 }
 
@@ -129,28 +127,25 @@ static int precedence(const ptx_token *tok)
     if (tok->kind != TOK_PUNCT)
         return 0;
     switch (tok->punct) {
-    case '*': case '/': case '%':
-        return 10;
-    case '+': case '-':
-        return 9;
-    case PUNCT2('<', '<'): case PUNCT2('>', '>'):
-        return 8;
-    case '<': case '>': case PUNCT2('<', '='): case PUNCT2('>', '='):
-        return 7;
-    case PUNCT2('=', '='): case PUNCT2('!', '='):
-        return 6;
-    case '&':
-        return 5;
-    case '^':
-        return 4;
-    case '|':
-        return 3;
-    case PUNCT2('&', '&'):
-        return 2;
-    case PUNCT2('|', '|'):
-        return 1;
-    default:
-        return 0;
+    case '*':
+    case '/':
+    case '%': return 10;
+    case '+':
+    case '-': return 9;
+    case PUNCT2('<', '<'):
+    case PUNCT2('>', '>'): return 8;
+    case '<':
+    case '>':
+    case PUNCT2('<', '='):
+    case PUNCT2('>', '='): return 7;
+    case PUNCT2('=', '='):
+    case PUNCT2('!', '='): return 6;
+    case '&': return 5;
+    case '^': return 4;
+    case '|': return 3;
+    case PUNCT2('&', '&'): return 2;
+    case PUNCT2('|', '|'): return 1;
+    default: return 0;
     }
 }
 
@@ -208,10 +203,12 @@ static ptx_value int_binary(ptx_parser *p, uint32_t op, ptx_value x, ptx_value y
     bool u = x.is_unsigned || y.is_unsigned;
     switch (op) {
     case '*': return int_value(a * b, u);
-    case '/': case '%': return int_value(divide(p, op, a, b, u), u);
+    case '/':
+    case '%': return int_value(divide(p, op, a, b, u), u);
     case '+': return int_value(a + b, u);
     case '-': return int_value(a - b, u);
-    case PUNCT2('<', '<'): case PUNCT2('>', '>'): return int_value(shift(op, a, b, x.is_unsigned), x.is_unsigned);
+    case PUNCT2('<', '<'):
+    case PUNCT2('>', '>'): return int_value(shift(op, a, b, x.is_unsigned), x.is_unsigned);
     case '<': return int_value(is_less(a, b, u), false);
     case '>': return int_value(is_less(b, a, u), false);
     case PUNCT2('<', '='): return int_value(!is_less(b, a, u), false);
@@ -234,8 +231,8 @@ static ptx_value parse_binary(ptx_parser *p, int least)
         ptx_next(p);
         ptx_value right = parse_binary(p, rank + 1);
         left = left.kind == PTX_VALUE_INT && right.kind == PTX_VALUE_INT
-            ? int_binary(p, op, left, right)
-            : float_binary(p, op, as_double(left), as_double(right));
+                   ? int_binary(p, op, left, right)
+                   : float_binary(p, op, as_double(left), as_double(right));
     }
     return left;
 }
@@ -269,7 +266,8 @@ ptx_value ptx_parse_const(ptx_parser *p)
     return normal(parse_ternary(p));
 }
 
-static uint64_t checked_count(ptx_parser *p, ptx_pos pos, ptx_value v, const char *what, uint64_t limit)
+static uint64_t checked_count(ptx_parser *p, ptx_pos pos, ptx_value v, const char *what,
+                              uint64_t limit)
 {
     if (p->failed)
         return 0;

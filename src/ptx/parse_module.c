@@ -95,7 +95,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/* Where the text of a section's line ends: at a comment, the closing brace or the end of the line. */
+/* Where the text of a section's line ends: at a comment, the closing brace or the end of the line.
+ */
 static const char *section_line_end(const ptx_parser *p, const char *at)
 {
     bool quoted = false;
@@ -204,8 +205,10 @@ static ptx_linkage parse_linkage(ptx_parser *p)
     static const struct {
         const char *text;
         ptx_linkage linkage;
-    } linkages[] = {{"visible", PTX_LINK_VISIBLE}, {"extern", PTX_LINK_EXTERN}, {"weak", PTX_LINK_WEAK},
-        {"common", PTX_LINK_COMMON}};
+    } linkages[] = {{"visible", PTX_LINK_VISIBLE},
+                    {"extern", PTX_LINK_EXTERN},
+                    {"weak", PTX_LINK_WEAK},
+                    {"common", PTX_LINK_COMMON}};
     for (unsigned i = 0; i < sizeof linkages / sizeof *linkages; i++)
         if (ptx_accept_dot(p, linkages[i].text))
             return linkages[i].linkage;
@@ -222,7 +225,9 @@ static void parse_declaration(ptx_parser *p)
     } else {
         char found[64];
         ptx_describe(p, found, sizeof found);
-        ptx_fail(p, linkage ? "expected a function or a variable, found %s" : "unknown directive %s", found);
+        ptx_fail(p,
+                 linkage ? "expected a function or a variable, found %s" : "unknown directive %s",
+                 found);
     }
 }
 
@@ -328,7 +333,8 @@ static ptx_module *new_module(void)
     return m;
 }
 
-wl_status ptx_parse(const char *text, size_t length, const char *name, ptx_module **out, wl_error *err)
+wl_status ptx_parse(const char *text, size_t length, const char *name, ptx_module **out,
+                    wl_error *err)
 {
     *out = NULL;
     if (length > UINT32_MAX)
@@ -340,9 +346,20 @@ wl_status ptx_parse(const char *text, size_t length, const char *name, ptx_modul
         wl_arena_free(scratch);
         return wl_fail(err, WL_NOMEM, "%s: out of memory", name ? name : "ptx");
     }
-    ptx_parser p = {.name = name, .text = text, .end = text + length, .at = text, .line_start = text, .line = 1,
-        .status = WL_OK, .err = err, .module = m, .arena = m->arena, .scratch = scratch, .loc = PTX_NONE,
-        .regs_left = PTX_FREE_REGISTERS + length, .vars_left = PTX_FREE_VARS};
+    ptx_parser p = {.name = name,
+                    .text = text,
+                    .end = text + length,
+                    .at = text,
+                    .line_start = text,
+                    .line = 1,
+                    .status = WL_OK,
+                    .err = err,
+                    .module = m,
+                    .arena = m->arena,
+                    .scratch = scratch,
+                    .loc = PTX_NONE,
+                    .regs_left = PTX_FREE_REGISTERS + length,
+                    .vars_left = PTX_FREE_VARS};
     parse_module(&p);
     finish_module(&p);
     free_parser(&p);

@@ -1,5 +1,5 @@
-/* Instructions: guard, opcode, suffixes, operands. The operands' syntax does not depend on the opcode, with one exception:
- * behind `call` a parenthesis opens a list. */
+/* Instructions: guard, opcode, suffixes, operands. The operands' syntax does not depend on the
+ * opcode, with one exception: behind `call` a parenthesis opens a list. */
 #include "ptx/internal.h"
 
 #include <stdio.h>
@@ -24,9 +24,11 @@ static ptx_operand fail_operand(ptx_parser *p)
 static void settle(ptx_parser *p, ptx_operand *o)
 {
     if (o->kind == KIND_UNRESOLVED)
-        ptx_defer(p, (ptx_pending){.name = (ptx_name *)(void *)o->items, .operand = o, .pos = o->pos});
+        ptx_defer(p,
+                  (ptx_pending){.name = (ptx_name *)(void *)o->items, .operand = o, .pos = o->pos});
     else if (o->has_sym && o->sym.kind == SYM_UNRESOLVED)
-        ptx_defer(p, (ptx_pending){.name = (ptx_name *)(void *)o->sym.var, .symbol = &o->sym, .pos = o->pos});
+        ptx_defer(p, (ptx_pending){
+                         .name = (ptx_name *)(void *)o->sym.var, .symbol = &o->sym, .pos = o->pos});
 }
 
 /* Moves what stands on the stack above `base` to the module. */
@@ -49,7 +51,8 @@ static void push_operand(ptx_parser *p, ptx_operand o)
 static void enter_brackets(ptx_parser *p)
 {
     if (p->nesting++ >= PTX_MAX_NESTING)
-        ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "brackets are nested more than %d deep", PTX_MAX_NESTING);
+        ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "brackets are nested more than %d deep",
+                    PTX_MAX_NESTING);
     ptx_next(p);
 }
 
@@ -64,7 +67,8 @@ static ptx_operand parse_list(ptx_parser *p, ptx_op op, ptx_operand_kind kind, c
             push_operand(p, parse_operand(p, op));
         while (ptx_accept(p, ','));
     p->nesting--;
-    ptx_expect(p, (unsigned char)close, kind == PTX_OPD_LIST ? "at the end of the arguments" : "at the end of the vector");
+    ptx_expect(p, (unsigned char)close,
+               kind == PTX_OPD_LIST ? "at the end of the arguments" : "at the end of the vector");
     o.items = pop_operands(p, base, &o.count);
     return o;
 }
@@ -140,11 +144,13 @@ static void parse_index(ptx_parser *p, ptx_operand *o, const ptx_var *var)
 {
     ptx_next(p);
     if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
-        ptx_fail_at(p, ptx_tok_pos(p), WL_UNSUPPORTED, "compute the address in a register and use [register]",
-            "an index in a register is not supported");
+        ptx_fail_at(p, ptx_tok_pos(p), WL_UNSUPPORTED,
+                    "compute the address in a register and use [register]",
+                    "an index in a register is not supported");
         return;
     }
-    o->imm = ptx_parse_count(p, "an index", UINT32_MAX) * ptx_type_get(var->type)->bytes * var->vector;
+    o->imm = ptx_parse_count(p, "an index", UINT32_MAX) * ptx_type_get(var->type)->bytes *
+             var->vector;
     ptx_expect(p, ']', "behind the index");
 }
 
@@ -206,7 +212,8 @@ static ptx_operand forward_operand(ptx_parser *p, ptx_name *name)
     return o;
 }
 
-/* Registers are declared before they are used, so what looks like one and is not known will never be. */
+/* Registers are declared before they are used, so what looks like one and is not known will never
+ * be. */
 static ptx_operand unknown_register(ptx_parser *p, const ptx_name *name)
 {
     char hint[80] = "a register is declared with .reg before its first use";
@@ -321,7 +328,8 @@ static bool name_follows(const ptx_parser *p)
     const char *at = p->at;
     while (*at == ' ' || *at == '\t')
         at++;
-    bool first = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' || *at == '$' || *at == '%';
+    bool first = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' ||
+                 *at == '$' || *at == '%';
     return first && strncmp(at, "WARP_SZ", 7) != 0;
 }
 
@@ -340,33 +348,23 @@ static ptx_operand parse_negated(ptx_parser *p, ptx_op op)
 static ptx_operand parse_simple(ptx_parser *p, ptx_op op)
 {
     switch (p->tok.kind) {
-    case TOK_NAME:
-        return ptx_is_word(p, "WARP_SZ") ? constant(p) : name_operand(p, op);
+    case TOK_NAME: return ptx_is_word(p, "WARP_SZ") ? constant(p) : name_operand(p, op);
     case TOK_INT:
     case TOK_F32:
     case TOK_F64:
-    case TOK_DOT:
-        return constant(p);
-    case TOK_PUNCT:
-        break;
-    default:
-        return fail_operand(p);
+    case TOK_DOT: return constant(p);
+    case TOK_PUNCT: break;
+    default: return fail_operand(p);
     }
     switch (p->tok.punct) {
-    case '{':
-        return parse_list(p, op, PTX_OPD_VEC, '}');
-    case '[':
-        return parse_address(p, op);
-    case '(':
-        return op == PTX_call ? parse_list(p, op, PTX_OPD_LIST, ')') : constant(p);
+    case '{': return parse_list(p, op, PTX_OPD_VEC, '}');
+    case '[': return parse_address(p, op);
+    case '(': return op == PTX_call ? parse_list(p, op, PTX_OPD_LIST, ')') : constant(p);
     case '!':
-    case '-':
-        return name_follows(p) ? parse_negated(p, op) : constant(p);
+    case '-': return name_follows(p) ? parse_negated(p, op) : constant(p);
     case '+':
-    case '~':
-        return constant(p);
-    default:
-        return fail_operand(p);
+    case '~': return constant(p);
+    default: return fail_operand(p);
     }
 }
 
@@ -403,8 +401,9 @@ static void fail_suffix(ptx_parser *p, const ptx_insn *insn)
     const char *near = ptx_nearest(PTX_VOC_SUFFIXES, p->tok.text, p->tok.length);
     if (near)
         snprintf(hint, sizeof hint, "did you mean '.%s'?", near);
-    ptx_fail_hint(p, near ? hint : NULL, "unknown suffix '.%.*s' of '%s'", p->tok.length < 60 ? (int)p->tok.length : 60,
-        p->tok.text, ptx_op_get(insn->op)->text);
+    ptx_fail_hint(p, near ? hint : NULL, "unknown suffix '.%.*s' of '%s'",
+                  p->tok.length < 60 ? (int)p->tok.length : 60, p->tok.text,
+                  ptx_op_get(insn->op)->text);
 }
 
 static void parse_suffixes(ptx_parser *p, ptx_insn *insn)
@@ -463,7 +462,8 @@ static void parse_guard(ptx_parser *p, ptx_insn *insn)
 
 void ptx_parse_insn(ptx_parser *p)
 {
-    ptx_insn insn = {.vector = 1, .loc = p->loc, .pc = (uint32_t)p->insns.count, .pos = ptx_tok_pos(p)};
+    ptx_insn insn = {
+        .vector = 1, .loc = p->loc, .pc = (uint32_t)p->insns.count, .pos = ptx_tok_pos(p)};
     parse_guard(p, &insn);
     parse_opcode(p, &insn);
     parse_suffixes(p, &insn);

@@ -40,7 +40,8 @@ bool ptx_at_var(const ptx_parser *p)
 
 ptx_type ptx_parse_type(ptx_parser *p)
 {
-    ptx_suffix s = p->tok.kind == TOK_DOT ? ptx_find_suffix(p->tok.text, p->tok.length, p->tok.hash) : PTX_S_none;
+    ptx_suffix s = p->tok.kind == TOK_DOT ? ptx_find_suffix(p->tok.text, p->tok.length, p->tok.hash)
+                                          : PTX_S_none;
     if (!s || ptx_suffix_class_of(s) != PTX_SC_TYPE) {
         char found[64];
         ptx_describe(p, found, sizeof found);
@@ -165,7 +166,9 @@ static void parse_dims(ptx_parser *p, ptx_var *var)
             ptx_fail(p, "an array has at most %d dimensions", PTX_MAX_DIMS);
             return;
         }
-        dims[var->ndims++] = ptx_is(p, ']') ? 0 : ptx_parse_count(p, "an array's size", PTX_MAX_VAR_BYTES);
+        dims[var->ndims++] = ptx_is(p, ']')
+                                 ? 0
+                                 : ptx_parse_count(p, "an array's size", PTX_MAX_VAR_BYTES);
         ptx_expect(p, ']', "behind the array's size");
     }
     var->dims = ptx_keep(p, dims, var->ndims, sizeof *dims);
@@ -182,7 +185,9 @@ static void parse_init(ptx_parser *p, ptx_init *init);
 static void settle_init(ptx_parser *p, ptx_init *init, ptx_pos pos)
 {
     if (init->kind == PTX_INIT_ADDRESS && init->sym.kind == SYM_UNRESOLVED)
-        ptx_defer(p, (ptx_pending){.name = (ptx_name *)(void *)init->sym.var, .symbol = &init->sym, .pos = pos});
+        ptx_defer(p, (ptx_pending){.name = (ptx_name *)(void *)init->sym.var,
+                                   .symbol = &init->sym,
+                                   .pos = pos});
 }
 
 static void pop_inits(ptx_parser *p, ptx_init *list, size_t base, ptx_pos pos)
@@ -209,7 +214,8 @@ static void parse_init_list(ptx_parser *p, ptx_init *init)
     init->kind = PTX_INIT_LIST;
     ptx_next(p);
     if (p->nesting++ >= PTX_MAX_NESTING)
-        ptx_fail_at(p, pos, WL_LIMIT, NULL, "an initialiser is nested more than %d deep", PTX_MAX_NESTING);
+        ptx_fail_at(p, pos, WL_LIMIT, NULL, "an initialiser is nested more than %d deep",
+                    PTX_MAX_NESTING);
     if (!ptx_is(p, '}'))
         do
             push_init(p);
@@ -317,9 +323,9 @@ static void parse_init(ptx_parser *p, ptx_init *init)
         parse_masked(p, init, mask);
     } else {
         ptx_value v = ptx_parse_const(p);
-        init->kind = v.kind == PTX_VALUE_INT ? PTX_INIT_INT
-            : v.kind == PTX_VALUE_F32        ? PTX_INIT_F32
-                                             : PTX_INIT_F64;
+        init->kind = v.kind == PTX_VALUE_INT   ? PTX_INIT_INT
+                     : v.kind == PTX_VALUE_F32 ? PTX_INIT_F32
+                                               : PTX_INIT_F64;
         init->bits = v.bits;
     }
 }
@@ -340,9 +346,9 @@ static ptx_var *new_var(ptx_parser *p, const ptx_var *template, const char *name
 
 static bool redeclares(const ptx_binding *b)
 {
-    return b->kind == PTX_BIND_VAR && b->depth == 0
-        && (b->var->linkage == PTX_LINK_EXTERN || b->var->linkage == PTX_LINK_COMMON
-            || b->var->linkage == PTX_LINK_WEAK);
+    return b->kind == PTX_BIND_VAR && b->depth == 0 &&
+           (b->var->linkage == PTX_LINK_EXTERN || b->var->linkage == PTX_LINK_COMMON ||
+            b->var->linkage == PTX_LINK_WEAK);
 }
 
 static void bind_var(ptx_parser *p, ptx_name *name, ptx_var *var)
@@ -381,7 +387,8 @@ static void add_numbered_vars(ptx_parser *p, const ptx_var *template, const char
     p->vars_left -= p->failed ? 0 : n;
     for (uint64_t i = 0; i < n && !p->failed; i++) {
         char text[PTX_MAX_STEM + 24];
-        int length = snprintf(text, sizeof text, "%.*s%llu", PTX_MAX_STEM, stem, (unsigned long long)i);
+        int length = snprintf(text, sizeof text, "%.*s%llu", PTX_MAX_STEM, stem,
+                              (unsigned long long)i);
         ptx_name *name = ptx_name_of(p, text, (size_t)length, ptx_hash(text, (size_t)length));
         add_var(p, name, name ? new_var(p, template, name->text, pos) : NULL);
     }
@@ -421,7 +428,8 @@ static void parse_declarator(ptx_parser *p, const ptx_var *template)
 static bool take_registers(ptx_parser *p, uint64_t n, ptx_pos pos)
 {
     if (n > p->regs_left) {
-        ptx_fail_at(p, pos, WL_LIMIT, NULL, "too many registers are declared for the size of this module");
+        ptx_fail_at(p, pos, WL_LIMIT, NULL,
+                    "too many registers are declared for the size of this module");
         return false;
     }
     p->regs_left -= n;
@@ -463,7 +471,8 @@ static void bind_numbered(ptx_parser *p, ptx_name *stem, ptx_pos pos, uint32_t f
         ptx_bind_family(p, stem, pos, first, n);
         return;
     }
-    for (uint32_t i = 0; i < n && !p->failed; i++) { /* %a1<2>: the final number of %a10 is not the index */
+    for (uint32_t i = 0; i < n && !p->failed;
+         i++) { /* %a1<2>: the final number of %a10 is not the index */
         const char *text = p->regs.data[first + i].name;
         ptx_name *name = ptx_name_of(p, text, strlen(text), ptx_hash(text, strlen(text)));
         ptx_bind(p, name, pos, (ptx_binding){.kind = PTX_BIND_REG, .index = first + i});
@@ -483,8 +492,12 @@ static void add_numbered_regs(ptx_parser *p, const ptx_var *template, ptx_name *
         ptx_fail_memory(p);
         return;
     }
-    ptx_regdecl decl = {.type = template->type, .vector = template->vector, .first = (uint32_t)p->regs.count,
-        .count = (uint32_t)n, .prefix = stem->text, .n = (uint32_t)n};
+    ptx_regdecl decl = {.type = template->type,
+                        .vector = template->vector,
+                        .first = (uint32_t)p->regs.count,
+                        .count = (uint32_t)n,
+                        .prefix = stem->text,
+                        .n = (uint32_t)n};
     ptx_reg reg = {.type = template->type, .vector = template->vector, .scope = scope_here(p)};
     for (uint64_t i = 0; i < n; i++) {
         reg.name = names + i * stride;
@@ -499,7 +512,10 @@ static void add_reg(ptx_parser *p, const ptx_var *template, ptx_name *name, ptx_
     if (!take_registers(p, 1, pos))
         return;
     uint32_t index = (uint32_t)p->regs.count;
-    ptx_reg reg = {.name = name->text, .type = template->type, .vector = template->vector, .scope = scope_here(p)};
+    ptx_reg reg = {.name = name->text,
+                   .type = template->type,
+                   .vector = template->vector,
+                   .scope = scope_here(p)};
     if (ptx_push(p, &p->regs, reg))
         ptx_bind(p, name, pos, (ptx_binding){.kind = PTX_BIND_REG, .index = index});
 }
@@ -510,7 +526,10 @@ static void push_regdecl(ptx_parser *p, const ptx_var *template, uint32_t first)
     uint32_t count = (uint32_t)p->regs.count - first;
     if (count)
         (void)ptx_push(p, &p->regdecls,
-            (ptx_regdecl){.type = template->type, .vector = template->vector, .first = first, .count = count});
+                       (ptx_regdecl){.type = template->type,
+                                     .vector = template->vector,
+                                     .first = first,
+                                     .count = count});
 }
 
 static void push_regs_stmts(ptx_parser *p, size_t from)
@@ -619,6 +638,8 @@ uint32_t ptx_var_align(const ptx_var *var)
 {
     if (var->align)
         return var->align;
-    uint32_t bytes = var->opaque ? 8 : ptx_type_get(var->type)->bytes * (uint32_t)(var->vector ? var->vector : 1);
+    uint32_t bytes = var->opaque ? 8
+                                 : ptx_type_get(var->type)->bytes *
+                                       (uint32_t)(var->vector ? var->vector : 1);
     return bytes ? bytes : 1;
 }

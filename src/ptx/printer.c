@@ -179,7 +179,8 @@ static void print_base(printer *p, const ptx_operand *o)
         print_offset(&p->out, o);
 }
 
-static void print_items(printer *p, const ptx_operand *o, const char *open, const char *between, const char *close)
+static void print_items(printer *p, const ptx_operand *o, const char *open, const char *between,
+                        const char *close)
 {
     put(&p->out, open);
     for (uint32_t i = 0; i < o->count; i++) {
@@ -420,7 +421,8 @@ static void print_targets(printer *p, const ptx_label *label)
     put(&p->out, code ? ".branchtargets" : ".calltargets");
     for (uint32_t i = 0; i < label->count; i++) {
         put(&p->out, i ? ", " : " ");
-        put(&p->out, code ? p->func->labels[label->targets[i]].name : symbol_name(&label->callees[i]));
+        put(&p->out,
+            code ? p->func->labels[label->targets[i]].name : symbol_name(&label->callees[i]));
     }
     put_char(&p->out, ';');
 }
@@ -628,11 +630,13 @@ wl_status ptx_print(const ptx_module *module, char **out, size_t *length)
     return WL_OK;
 }
 
-char *ptx_print_insn(const ptx_module *module, const ptx_func *func, const ptx_insn *insn, char *buffer, size_t size)
+char *ptx_print_insn(const ptx_module *module, const ptx_func *func, const ptx_insn *insn,
+                     char *buffer, size_t size)
 {
     if (size == 0)
         return buffer;
-    printer p = {.module = module, .func = func, .out = {.data = buffer, .capacity = size, .fixed = true}};
+    printer p = {
+        .module = module, .func = func, .out = {.data = buffer, .capacity = size, .fixed = true}};
     print_insn(&p, insn, " ");
     p.out.data[p.out.count] = 0;
     return buffer;

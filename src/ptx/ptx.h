@@ -7,20 +7,25 @@
 
 #include <stdio.h>
 
-/* Parses `text` (NUL-terminated, `length` without the NUL). The module belongs to the caller: ptx_module_free().
- * On failure *out is NULL and err->text holds "name:line:column: message", the line itself and a caret. */
-wl_status ptx_parse(const char *text, size_t length, const char *name, ptx_module **out, wl_error *err);
+/* Parses `text` (NUL-terminated, `length` without the NUL). The module belongs to the caller:
+ * ptx_module_free(). On failure *out is NULL and err->text holds "name:line:column: message", the
+ * line itself and a caret. */
+wl_status ptx_parse(const char *text, size_t length, const char *name, ptx_module **out,
+                    wl_error *err);
 void ptx_module_free(ptx_module *module);
 
 /* Writes the module as PTX that ptxas accepts. *out is malloc'ed and NUL-terminated. */
 wl_status ptx_print(const ptx_module *module, char **out, size_t *length);
-/* One instruction as text (without guard's newline or indentation) into buffer; truncates. Returns buffer. */
-char *ptx_print_insn(const ptx_module *module, const ptx_func *func, const ptx_insn *insn, char *buffer, size_t size);
+/* One instruction as text (without guard's newline or indentation) into buffer; truncates. Returns
+ * buffer. */
+char *ptx_print_insn(const ptx_module *module, const ptx_func *func, const ptx_insn *insn,
+                     char *buffer, size_t size);
 
 /* Equal in everything but positions. */
 bool ptx_module_equal(const ptx_module *a, const ptx_module *b);
 
-/* Checks each instruction against ops.def: suffixes, number and roles of operands, register widths. */
+/* Checks each instruction against ops.def: suffixes, number and roles of operands, register widths.
+ */
 wl_status ptx_verify(const ptx_module *module, const char *name, wl_error *err);
 
 #endif

@@ -7,7 +7,8 @@ const ptx_type_info *ptx_type_get(ptx_type type)
 {
     static const ptx_type_info info[PTX_TYPE_COUNT] = {
         [PTX_T_none] = {"", PTX_KIND_NONE, 0, 0, 0},
-#define X(id, kind, bits, lanes) [PTX_T_##id] = {#id, PTX_KIND_##kind, bits, lanes, (bits * lanes + 7) / 8},
+#define X(id, kind, bits, lanes) \
+    [PTX_T_##id] = {#id, PTX_KIND_##kind, bits, lanes, (bits * lanes + 7) / 8},
 #include "ptx/types.def"
 #undef X
     };
@@ -34,7 +35,7 @@ const ptx_op_info *ptx_op_get(ptx_op op)
 {
     static const ptx_op_info info[PTX_OP_COUNT] = {
         [PTX_OP_NONE] = {"", "", "", PTX_EFFECT_NONE, PTX_COST_INT},
-#define X(id, text, suffixes, operands, effect, cost)                                                                  \
+#define X(id, text, suffixes, operands, effect, cost) \
     [PTX_##id] = {text, suffixes, operands, PTX_EFFECT_##effect, PTX_COST_##cost},
 #include "ptx/ops.def"
 #undef X
@@ -72,7 +73,8 @@ const ptx_sreg_info *ptx_sreg_get(ptx_sreg sreg)
     enum { SCALAR = -1, VECTOR = -2 }; /* a positive form is the count of an indexed family */
     static const ptx_sreg_info info[PTX_SREG_COUNT] = {
         [PTX_SR_none] = {"", PTX_T_none, false, 0},
-#define X(id, text, type, form) [PTX_SR_##id] = {text, PTX_T_##type, form == VECTOR, form > 0 ? form : 0},
+#define X(id, text, type, form) \
+    [PTX_SR_##id] = {text, PTX_T_##type, form == VECTOR, form > 0 ? form : 0},
 #include "ptx/sregs.def"
 #undef X
     };
@@ -116,7 +118,8 @@ static void build_tables(void)
 static unsigned find(ptx_vocabulary vocabulary, const char *text, size_t length, uint32_t hash)
 {
     pthread_once(&once, build_tables);
-    for (uint32_t slot = hash & (SLOTS - 1); tables[vocabulary][slot].text; slot = (slot + 1) & (SLOTS - 1)) {
+    for (uint32_t slot = hash & (SLOTS - 1); tables[vocabulary][slot].text;
+         slot = (slot + 1) & (SLOTS - 1)) {
         const keyword *k = &tables[vocabulary][slot];
         if (k->hash == hash && k->length == length && memcmp(k->text, text, length) == 0)
             return k->value;

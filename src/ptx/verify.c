@@ -1,5 +1,5 @@
-/* Instructions against ops.def: suffixes, number and kinds of operands, widths of registers. What ptxas refuses is refused
- * here too, as far as it can be said without the meaning of an opcode. */
+/* Instructions against ops.def: suffixes, number and kinds of operands, widths of registers. What
+ * ptxas refuses is refused here too, as far as it can be said without the meaning of an opcode. */
 #include "ptx/forms.h"
 #include "ptx/internal.h"
 
@@ -15,7 +15,8 @@ typedef struct verifier {
     bool failed;
 } verifier;
 
-__attribute__((format(printf, 3, 4))) static bool complain(verifier *v, ptx_pos pos, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool complain(verifier *v, ptx_pos pos,
+                                                           const char *format, ...)
 {
     char message[300], text[300];
     va_list args;
@@ -23,7 +24,8 @@ __attribute__((format(printf, 3, 4))) static bool complain(verifier *v, ptx_pos 
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     ptx_print_insn(v->module, v->func, v->insn, text, sizeof text);
-    wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: %s\n\t%s", v->name ? v->name : "ptx", pos.line, pos.column, message, text);
+    wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: %s\n\t%s", v->name ? v->name : "ptx", pos.line,
+            pos.column, message, text);
     v->failed = true;
     return false;
 }
@@ -36,7 +38,7 @@ static bool complain_suffixes(verifier *v, const ptx_form_info *closest, unsigne
     char slot[200];
     if (!closest || bad < v->insn->nsuffixes)
         return complain(v, v->insn->pos, "'.%s' does not fit here in an instruction '%s'",
-            ptx_suffix_text(v->insn->suffixes[bad]), op);
+                        ptx_suffix_text(v->insn->suffixes[bad]), op);
     ptx_slot_text(closest, missing, slot, sizeof slot);
     return complain(v, v->insn->pos, "'%s' lacks a suffix: one of %s", op, slot);
 }
@@ -66,7 +68,8 @@ static bool kinds_agree(ptx_type reg, ptx_type type)
         return !is_floating(type) && ptx_type_get(type)->kind != PTX_KIND_BF;
     if (is_floating(reg)) {
         const ptx_type_info *r = ptx_type_get(reg), *t = ptx_type_get(type);
-        return !is_integer(type) && t->kind != PTX_KIND_BF && (t->kind != PTX_KIND_F || t->lanes == r->lanes);
+        return !is_integer(type) && t->kind != PTX_KIND_BF &&
+               (t->kind != PTX_KIND_F || t->lanes == r->lanes);
     }
     return true;
 }
@@ -76,7 +79,8 @@ static bool reg_fits(ptx_type reg, ptx_type type, bool wider)
     if ((reg == PTX_T_pred) != (type == PTX_T_pred))
         return false;
     unsigned have = type_bits(reg), want = type_bits(type);
-    if (have != want && !(wider && have > want && (!is_floating(reg) || ptx_type_get(type)->kind == PTX_KIND_B)))
+    if (have != want &&
+        !(wider && have > want && (!is_floating(reg) || ptx_type_get(type)->kind == PTX_KIND_B)))
         return false;
     return kinds_agree(reg, type);
 }
@@ -91,25 +95,25 @@ static bool imm_fits(const ptx_operand *o, ptx_type type)
     return t->kind == PTX_KIND_F && t->bits >= 32;
 }
 
-/* The type that a register of this role must have; PTX_T_none where it is not checked. `bits` for doubled widths. */
+/* The type that a register of this role must have; PTX_T_none where it is not checked. `bits` for
+ * doubled widths. */
 static ptx_type role_type(const verifier *v, const ptx_role *role)
 {
-    static const ptx_type wide[][2] = {{PTX_T_u16, PTX_T_u32}, {PTX_T_s16, PTX_T_s32}, {PTX_T_u32, PTX_T_u64},
-        {PTX_T_s32, PTX_T_s64}};
+    static const ptx_type wide[][2] = {{PTX_T_u16, PTX_T_u32},
+                                       {PTX_T_s16, PTX_T_s32},
+                                       {PTX_T_u32, PTX_T_u64},
+                                       {PTX_T_s32, PTX_T_s64}};
     if (role->letter == 'x' || role->letter == 't')
         return PTX_T_none;
     switch (role->by) {
-    case PTX_ROLE_NAMED:
-        return role->type;
-    case PTX_ROLE_UNCHECKED:
-        return PTX_T_none;
+    case PTX_ROLE_NAMED: return role->type;
+    case PTX_ROLE_UNCHECKED: return PTX_T_none;
     case PTX_ROLE_WIDE:
         for (unsigned i = 0; i < sizeof wide / sizeof *wide; i++)
             if (wide[i][0] == v->insn->types[0])
                 return wide[i][1];
         return PTX_T_none;
-    default:
-        return v->insn->types[role->index];
+    default: return v->insn->types[role->index];
     }
 }
 
@@ -117,7 +121,8 @@ static ptx_type role_type(const verifier *v, const ptx_role *role)
 
 static bool is_value(const ptx_operand *o)
 {
-    return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_INT || o->kind == PTX_OPD_F32 || o->kind == PTX_OPD_F64;
+    return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_INT || o->kind == PTX_OPD_F32 ||
+           o->kind == PTX_OPD_F64;
 }
 
 static bool is_written(const ptx_operand *o)
@@ -135,13 +140,16 @@ static bool letter_takes(char letter, const ptx_operand *o)
     case 'q': return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_SINK;
     case 's': return is_value(o);
     case 'v': return is_value(o) || o->kind == PTX_OPD_VEC;
-    case 'm': return is_value(o) || o->kind == PTX_OPD_VEC || o->kind == PTX_OPD_SREG || o->kind == PTX_OPD_SYM;
+    case 'm':
+        return is_value(o) || o->kind == PTX_OPD_VEC || o->kind == PTX_OPD_SREG ||
+               o->kind == PTX_OPD_SYM;
     case 'p': return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_INT;
     case 'i': return o->kind == PTX_OPD_INT;
     case 'a': return o->kind == PTX_OPD_ADDR;
     case 't': return o->kind == PTX_OPD_TEX;
     case 'l': return o->kind == PTX_OPD_LABEL;
-    case 'f': return o->kind == PTX_OPD_REG || (o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_FUNC);
+    case 'f':
+        return o->kind == PTX_OPD_REG || (o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_FUNC);
     case 'L': return o->kind == PTX_OPD_LIST;
     default: return true;
     }
@@ -150,13 +158,14 @@ static bool letter_takes(char letter, const ptx_operand *o)
 static bool role_takes(const ptx_role *role, const ptx_operand *o)
 {
     if (o->kind == PTX_OPD_PAIR)
-        return role->pair && o->count == 2 && letter_takes(role->letter, &o->items[0]) && letter_takes('q', &o->items[1]);
+        return role->pair && o->count == 2 && letter_takes(role->letter, &o->items[0]) &&
+               letter_takes('q', &o->items[1]);
     return (!role->pair || role->pair_optional) && letter_takes(role->letter, o);
 }
 
 /* Gives each operand a role, skipping optional roles where that is needed. */
-static bool assign(const ptx_role *roles, unsigned nroles, const ptx_operand *operands, unsigned noperands,
-    const ptx_role **out)
+static bool assign(const ptx_role *roles, unsigned nroles, const ptx_operand *operands,
+                   unsigned noperands, const ptx_role **out)
 {
     if (noperands == 0) {
         for (unsigned i = 0; i < nroles; i++)
@@ -205,12 +214,17 @@ static bool complain_operands(verifier *v, const ptx_form_info *form)
         least += !roles[i].optional;
     if (given < least || given > most)
         return complain(v, v->insn->pos, "'%s' takes %s%u operands here, not %u", op,
-            least == most ? "" : given < least ? "at least " : "at most ", given < least ? least : most, given);
+                        least == most   ? ""
+                        : given < least ? "at least "
+                                        : "at most ",
+                        given < least ? least : most, given);
     for (unsigned i = 0; i < given && !roles[i].optional; i++) {
         const ptx_operand *o = &v->insn->operands[i];
         if (!role_takes(&roles[i], o))
-            return complain(v, o->pos, "operand %u of '%s' must be %s%s", i + 1, op, letter_text(roles[i].letter),
-                roles[i].pair && !roles[i].pair_optional ? " and a predicate behind '|'" : "");
+            return complain(v, o->pos, "operand %u of '%s' must be %s%s", i + 1, op,
+                            letter_text(roles[i].letter),
+                            roles[i].pair && !roles[i].pair_optional ? " and a predicate behind '|'"
+                                                                     : "");
     }
     return complain(v, v->insn->pos, "the operands of '%s' do not fit together", op);
 }
@@ -224,11 +238,12 @@ static bool check_reg(verifier *v, const ptx_role *role, const ptx_operand *o, p
         return complain(v, o->pos, "'%.60s' cannot be negated here", reg->name);
     if ((role->letter == 'q' || role->letter == 'p') && reg->type != PTX_T_pred)
         return complain(v, o->pos, "'%.60s' is no predicate", reg->name);
-    if (role->letter == 'q' || role->letter == 'p' || type == PTX_T_none || o->component > 4 || o->selector)
+    if (role->letter == 'q' || role->letter == 'p' || type == PTX_T_none || o->component > 4 ||
+        o->selector)
         return true;
     if (!reg_fits(reg->type, type, role->wider))
         return complain(v, o->pos, "'%.60s' is a register .%s, this operand is .%s", reg->name,
-            ptx_type_get(reg->type)->text, ptx_type_get(type)->text);
+                        ptx_type_get(reg->type)->text, ptx_type_get(type)->text);
     return true;
 }
 
@@ -237,7 +252,8 @@ static bool check_imm(verifier *v, const ptx_operand *o, ptx_type type)
     if (type == PTX_T_none || type == PTX_T_pred || imm_fits(o, type))
         return true;
     return complain(v, o->pos, "%s number does not fit an operand .%s",
-        o->kind == PTX_OPD_INT ? "an integer" : "a floating-point", ptx_type_get(type)->text);
+                    o->kind == PTX_OPD_INT ? "an integer" : "a floating-point",
+                    ptx_type_get(type)->text);
 }
 
 static bool check_sreg(verifier *v, const ptx_operand *o, ptx_type type)
@@ -248,8 +264,8 @@ static bool check_sreg(verifier *v, const ptx_operand *o, ptx_type type)
     if (is_floating(type))
         return complain(v, o->pos, "'%%%s' is no floating-point number", info->text);
     if (type != PTX_T_none && v->insn->op == PTX_mov && type_bits(type) > type_bits(info->type))
-        return complain(v, o->pos, "'%%%s' has %u bits, this operand is .%s", info->text, type_bits(info->type),
-            ptx_type_get(type)->text);
+        return complain(v, o->pos, "'%%%s' has %u bits, this operand is .%s", info->text,
+                        type_bits(info->type), ptx_type_get(type)->text);
     return true;
 }
 
@@ -260,10 +276,12 @@ static bool check_packed(verifier *v, const ptx_operand *o, ptx_type type)
 {
     unsigned bits = type_bits(type);
     if (o->count == 0 || bits % o->count || ptx_type_get(type)->kind != PTX_KIND_B)
-        return complain(v, o->pos, "a vector of %u cannot be packed as .%s", o->count, ptx_type_get(type)->text);
+        return complain(v, o->pos, "a vector of %u cannot be packed as .%s", o->count,
+                        ptx_type_get(type)->text);
     for (uint32_t i = 0; i < o->count; i++) {
         const ptx_operand *item = &o->items[i];
-        if (item->kind == PTX_OPD_REG && type_bits(v->func->regs[item->reg].type) != bits / o->count)
+        if (item->kind == PTX_OPD_REG &&
+            type_bits(v->func->regs[item->reg].type) != bits / o->count)
             return complain(v, item->pos, "an element of this vector has %u bits", bits / o->count);
     }
     return true;
@@ -273,8 +291,10 @@ static bool check_vector(verifier *v, const ptx_role *role, const ptx_operand *o
 {
     if (v->insn->op == PTX_mov && v->insn->vector == 1)
         return check_packed(v, o, type);
-    if (v->insn->vector > 1 && type != PTX_T_none && role->by == PTX_ROLE_INDEX && o->count != v->insn->vector)
-        return complain(v, o->pos, "a vector .v%u has %u elements, not %u", v->insn->vector, v->insn->vector, o->count);
+    if (v->insn->vector > 1 && type != PTX_T_none && role->by == PTX_ROLE_INDEX &&
+        o->count != v->insn->vector)
+        return complain(v, o->pos, "a vector .v%u has %u elements, not %u", v->insn->vector,
+                        v->insn->vector, o->count);
     for (uint32_t i = 0; i < o->count; i++) {
         if (o->items[i].kind == PTX_OPD_SINK && (role->letter == 'v' || role->letter == 's'))
             return complain(v, o->items[i].pos, "'_' holds no value to be read");
@@ -307,7 +327,8 @@ static bool check_operand(verifier *v, const ptx_role *role, const ptx_operand *
     case PTX_OPD_ADDR: return check_address(v, o);
     case PTX_OPD_PAIR: {
         static const ptx_role second = {.letter = 'q'};
-        return check_operand(v, role, &o->items[0], type) && check_operand(v, &second, &o->items[1], PTX_T_pred);
+        return check_operand(v, role, &o->items[0], type) &&
+               check_operand(v, &second, &o->items[1], PTX_T_pred);
     }
     default: return true;
     }
@@ -320,11 +341,11 @@ static bool check_indices(verifier *v, const ptx_operand *o)
 {
     bool uses_reg = o->kind == PTX_OPD_REG || (o->kind == PTX_OPD_ADDR && o->reg != PTX_NONE);
     if (uses_reg && o->reg >= v->func->nregs)
-        return wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: an operand names register %u of %u", v->name, o->pos.line,
-                   o->pos.column, o->reg, v->func->nregs) == WL_OK;
+        return wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: an operand names register %u of %u",
+                       v->name, o->pos.line, o->pos.column, o->reg, v->func->nregs) == WL_OK;
     if (o->kind == PTX_OPD_LABEL && o->label >= v->func->nlabels)
-        return wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: an operand names label %u of %u", v->name, o->pos.line,
-                   o->pos.column, o->label, v->func->nlabels) == WL_OK;
+        return wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: an operand names label %u of %u", v->name,
+                       o->pos.line, o->pos.column, o->label, v->func->nlabels) == WL_OK;
     for (uint32_t i = 0; i < o->count; i++)
         if (!check_indices(v, &o->items[i]))
             return false;
@@ -338,8 +359,8 @@ static bool check_guard(verifier *v)
         return true;
     if (guard < v->func->nregs && v->func->regs[guard].type == PTX_T_pred)
         return true;
-    return wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: the guard is no predicate register", v->name, v->insn->pos.line,
-               v->insn->pos.column) == WL_OK;
+    return wl_fail(v->err, WL_PARSE, "%.200s:%u:%u: the guard is no predicate register", v->name,
+                   v->insn->pos.line, v->insn->pos.column) == WL_OK;
 }
 
 static bool check_insn(verifier *v)
@@ -357,8 +378,8 @@ static bool check_insn(verifier *v)
     if (!form)
         return complain_suffixes(v, closest, bad, missing);
     const ptx_role *given[PTX_MAX_ROLES];
-    if (insn->noperands > PTX_MAX_ROLES
-        || !assign(ptx_roles_of(form), form->nroles, insn->operands, insn->noperands, given))
+    if (insn->noperands > PTX_MAX_ROLES ||
+        !assign(ptx_roles_of(form), form->nroles, insn->operands, insn->noperands, given))
         return complain_operands(v, form);
     for (uint32_t i = 0; i < insn->noperands; i++)
         if (!check_operand(v, given[i], &insn->operands[i], role_type(v, given[i])))

@@ -1,4 +1,5 @@
-/* What parses must verify or be refused without harm, and print as PTX that parses to an equal module. */
+/* What parses must verify or be refused without harm, and print as PTX that parses to an equal
+ * module. */
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static void check_round_trip(const ptx_module *module)
     wl_error err;
     if (ptx_print(module, &printed, &length) != WL_OK)
         return;
-    if (ptx_parse(printed, length, "printed", &again, &err) != WL_OK || !ptx_module_equal(module, again))
+    if (ptx_parse(printed, length, "printed", &again, &err) != WL_OK ||
+        !ptx_module_equal(module, again))
         abort();
     ptx_module_free(again);
     free(printed);

@@ -1,4 +1,5 @@
-/* ptxfmt FILE: parses a PTX file ("-": standard input), verifies it and prints it again. Exit status 0, or 1 with a message.
+/* ptxfmt FILE: parses a PTX file ("-": standard input), verifies it and prints it again. Exit
+ * status 0, or 1 with a message.
  *   -q  do not print       -r  check that what was printed parses to an equal module
  *   -n  do not verify      -t N  parse N times and print the speed to stderr */
 #include "ptx/ptx.h"
@@ -56,7 +57,8 @@ static int time_parse(const char *text, size_t length, const char *path, int tim
     return 0;
 }
 
-static int check_round_trip(const ptx_module *module, const char *printed, size_t length, const char *path)
+static int check_round_trip(const ptx_module *module, const char *printed, size_t length,
+                            const char *path)
 {
     ptx_module *again;
     wl_error err;
@@ -110,7 +112,8 @@ int main(int argc, char **argv)
     char *text = read_all(argv[optind], &length);
     if (!text)
         return fail("cannot read the file");
-    int status = times > 0 ? time_parse(text, length, argv[optind], times) : format(text, length, argv[optind], flags);
+    int status = times > 0 ? time_parse(text, length, argv[optind], times)
+                           : format(text, length, argv[optind], flags);
     free(text);
     return status;
 }

@@ -61,13 +61,13 @@ char *wrap_body(const char *body, const char *target)
     int before = split ? (int)(split - body) : 0;
     char *text;
     if (asprintf(&text,
-            ".version 9.0\n.target %s\n.address_size 64\n%.*s\n"
-            ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n"
-            ".reg .pred %%p<9>; .reg .b16 %%rs<9>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .b64 %%rd<9>; "
-            ".reg .f64 %%fd<9>; .reg .u32 %%u<4>; .reg .s32 %%s<4>; .reg .b128 %%q<3>;\n"
-            ".shared .align 16 .b8 sm[1024];\n%s\nret;\n}\n",
-            target, before, body, split ? split + 2 : body)
-        < 0)
+                 ".version 9.0\n.target %s\n.address_size 64\n%.*s\n"
+                 ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n"
+                 ".reg .pred %%p<9>; .reg .b16 %%rs<9>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg "
+                 ".b64 %%rd<9>; "
+                 ".reg .f64 %%fd<9>; .reg .u32 %%u<4>; .reg .s32 %%s<4>; .reg .b128 %%q<3>;\n"
+                 ".shared .align 16 .b8 sm[1024];\n%s\nret;\n}\n",
+                 target, before, body, split ? split + 2 : body) < 0)
         fail_msg("out of memory");
     return text;
 }
@@ -134,16 +134,19 @@ static int assemble(const ptx_module *module, const char *path, const char *out)
     const char *flags = strstr(module->target, "debug") ? "-g -O0" : "-O1";
     /* ptxas no longer assembles for what is older than sm_75; PTX for it runs on what is newer */
     if (module->sm < 75)
-        return run_quietly("'%s' -c -arch=sm_75 %s '%s' -o '%s'", cuda_tool("ptxas"), flags, path, out);
-    return run_quietly("'%s' -c -arch=%.*s %s '%s' -o '%s'", cuda_tool("ptxas"), n, module->target, flags, path, out);
+        return run_quietly("'%s' -c -arch=sm_75 %s '%s' -o '%s'", cuda_tool("ptxas"), flags, path,
+                           out);
+    return run_quietly("'%s' -c -arch=%.*s %s '%s' -o '%s'", cuda_tool("ptxas"), n, module->target,
+                       flags, path, out);
 }
 
 /* The code and data sections as text, without the numbers that ptxas appends to local names. */
 static void disassemble(const char *cubin, const char *out)
 {
-    run_quietly("'%s' '%s' | awk '/\\.section/ { quiet = /[.\"](nv_)?(debug|rel)/ } !quiet && !/\\.string/' | "
+    run_quietly("'%s' '%s' | awk '/\\.section/ { quiet = /[.\"](nv_)?(debug|rel)/ } !quiet && "
+                "!/\\.string/' | "
                 "sed -E 's/__[0-9]+(\\$[0-9]+)?//g' | sort > '%s'",
-        cuda_tool("nvdisasm"), cubin, out);
+                cuda_tool("nvdisasm"), cubin, out);
 }
 
 static bool same_code(const char *a, const char *b)
@@ -158,7 +161,8 @@ static bool same_code(const char *a, const char *b)
     return run_quietly("test -s '%s' && diff '%s' '%s'", text_a, text_a, text_b) == 0;
 }
 
-const char *machine_code_problem(const ptx_module *module, const char *path, const char *printed, size_t length)
+const char *machine_code_problem(const ptx_module *module, const char *path, const char *printed,
+                                 size_t length)
 {
     static char problem[2000];
     char mine[300], a[300], b[300];
@@ -177,7 +181,8 @@ const char *machine_code_problem(const ptx_module *module, const char *path, con
     return what ? problem : NULL;
 }
 
-void check_machine_code(const ptx_module *module, const char *path, const char *printed, size_t length)
+void check_machine_code(const ptx_module *module, const char *path, const char *printed,
+                        size_t length)
 {
     const char *problem = machine_code_problem(module, path, printed, length);
     if (problem)

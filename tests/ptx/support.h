@@ -16,11 +16,13 @@ char *read_text(const char *path, size_t *length);
 void write_text(const char *path, const char *text, size_t length);
 
 ptx_module *parse_ok(const char *text, const char *name);
-/* Prints, parses again, compares; prints again and compares the texts. Returns the printed text, malloc'ed. */
+/* Prints, parses again, compares; prints again and compares the texts. Returns the printed text,
+ * malloc'ed. */
 char *check_round_trip(const ptx_module *module, const char *name, size_t *length);
 
-/* A kernel k(p, n) with registers of every type around `body`; "declarations ## body" puts something before it. The
- * registers: %p, %rs (.b16), %r (.b32), %f, %rd (.b64), %fd, %u, %s, %q (.b128), <9> each; sm is 1 KiB of shared memory. */
+/* A kernel k(p, n) with registers of every type around `body`; "declarations ## body" puts
+ * something before it. The registers: %p, %rs (.b16), %r (.b32), %f, %rd (.b64), %fd, %u, %s, %q
+ * (.b128), <9> each; sm is 1 KiB of shared memory. */
 char *wrap_body(const char *body, const char *target);
 
 /* Runs a shell command and keeps its output. The exit status. */
@@ -31,9 +33,12 @@ const char *command_output(void);
 const char *cuda_tool(const char *name);
 /* Of the form TMPDIR/wl-ptx-XXXXXX, made on first use and removed at exit. */
 const char *scratch_dir(void);
-/* NULL where ptxas takes the printed text and makes the same machine code and data of it as of the file at `path`, debug
- * information aside (it names places in the PTX); else what is wrong. The second fails the test with it. */
-const char *machine_code_problem(const ptx_module *module, const char *path, const char *printed, size_t length);
-void check_machine_code(const ptx_module *module, const char *path, const char *printed, size_t length);
+/* NULL where ptxas takes the printed text and makes the same machine code and data of it as of the
+ * file at `path`, debug information aside (it names places in the PTX); else what is wrong. The
+ * second fails the test with it. */
+const char *machine_code_problem(const ptx_module *module, const char *path, const char *printed,
+                                 size_t length);
+void check_machine_code(const ptx_module *module, const char *path, const char *printed,
+                        size_t length);
 
 #endif

@@ -1,5 +1,5 @@
-/* Single instructions and declarations, cases/<target>.txt: "+ text" is PTX, "- text" is not. What we say must be what the
- * file says, and what ptxas says where it is installed. */
+/* Single instructions and declarations, cases/<target>.txt: "+ text" is PTX, "- text" is not. What
+ * we say must be what the file says, and what ptxas says where it is installed. */
 #include "support.h"
 
 #include <stdio.h>
@@ -47,7 +47,8 @@ static void test_verdicts(void **state)
     for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
         char *cases = load_cases(targets[t]), *save;
         unsigned count = 0;
-        for (char *line = strtok_r(cases, "\n", &save); line; line = strtok_r(NULL, "\n", &save), count++)
+        for (char *line = strtok_r(cases, "\n", &save); line;
+             line = strtok_r(NULL, "\n", &save), count++)
             check_case(line, targets[t]);
         assert_true(count >= 3);
         free(cases);

@@ -1,5 +1,6 @@
-/* What must hold for all PTX: it verifies, what is printed parses to an equal module, and ptxas (where there is one) makes
- * of it what it makes of the original. Without arguments over the committed PTX, else over the files and folders named. */
+/* What must hold for all PTX: it verifies, what is printed parses to an equal module, and ptxas
+ * (where there is one) makes of it what it makes of the original. Without arguments over the
+ * committed PTX, else over the files and folders named. */
 #include "support.h"
 
 #include <fnmatch.h>
@@ -80,29 +81,34 @@ static void test_notices_changes(void **state)
     if (!cuda_tool("ptxas") || !cuda_tool("nvdisasm"))
         skip();
     char path[300];
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p){.reg .b64 a;"
-                               "ld.param.u64 a,[p];st.global.u32 [a],7;ret;}";
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p){.reg .b64 a;"
+        "ld.param.u64 a,[p];st.global.u32 [a],7;ret;}";
     snprintf(path, sizeof path, "%s/change.ptx", scratch_dir());
     write_text(path, text, sizeof text - 1);
     ptx_module *module = parse_ok(text, path);
     assert_null(machine_code_problem(module, path, text, sizeof text - 1));
     char *changed = strdup(text);
     *strstr(changed, "7;") = '8';
-    assert_non_null(strstr(machine_code_problem(module, path, changed, sizeof text - 1), "other machine code"));
+    assert_non_null(strstr(machine_code_problem(module, path, changed, sizeof text - 1),
+                           "other machine code"));
     *strstr(changed, "ret") = 'm';
-    assert_non_null(strstr(machine_code_problem(module, path, changed, sizeof text - 1), "refuses what is printed"));
+    assert_non_null(strstr(machine_code_problem(module, path, changed, sizeof text - 1),
+                           "refuses what is printed"));
     free(changed);
     ptx_module_free(module);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const committed[] = {WL_SOURCE_DIR "/tests/ptx/corpus", WL_SOURCE_DIR "/examples"};
+    static const char *const committed[] = {WL_SOURCE_DIR "/tests/ptx/corpus",
+                                            WL_SOURCE_DIR "/examples"};
     if (argc > 1)
         find_files(argc - 1, (const char *const *)argv + 1);
     else
         find_files(2, committed);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_assembles),
-        cmocka_unit_test(test_notices_changes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip),
+                                       cmocka_unit_test(test_assembles),
+                                       cmocka_unit_test(test_notices_changes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define HEAD ".version 9.0\n.target sm_90\n"
-#define KERNEL                                                                                                         \
-    ".entry k(.param .u64 p) {\n"                                                                                      \
+#define KERNEL                    \
+    ".entry k(.param .u64 p) {\n" \
     ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .f32 %f<2>; .reg .b64 %rd<2>;\n"
 
 typedef struct sample {
@@ -16,44 +16,51 @@ typedef struct sample {
 } sample;
 
 static const sample bodies[] = {
-    {"adx.s32 %r1, %r2, %r3;", "5:1: unknown opcode 'adx'\nadx.s32 %r1, %r2, %r3;\n^\nhint: did you mean 'add'?"},
-    {"\tadd.s3 \t%r1, %r2;", "5:5: unknown suffix '.s3' of 'add'\n\tadd.s3 \t%r1, %r2;\n\t   ^\nhint: did you mean '.s32'?"},
+    {"adx.s32 %r1, %r2, %r3;",
+     "5:1: unknown opcode 'adx'\nadx.s32 %r1, %r2, %r3;\n^\nhint: did you mean 'add'?"},
+    {"\tadd.s3 \t%r1, %r2;", "5:5: unknown suffix '.s3' of 'add'\n\tadd.s3 \t%r1, %r2;\n\t   "
+                             "^\nhint: did you mean '.s32'?"},
     {"add.xyzzyx.s32 %r1;", "5:4: unknown suffix '.xyzzyx' of 'add'\nadd.xyzzyx.s32 %r1;\n   ^"},
-    {"add.s32 %r1, %r2, %r9;",
-        "5:19: unknown register '%r9'\nadd.s32 %r1, %r2, %r9;\n                  ^\nhint: a register is declared with .reg "
-        "before its first use"},
-    {"mov.u32 %r1, %tidx.x;",
-        "5:14: unknown register '%tidx'\nmov.u32 %r1, %tidx.x;\n             ^\nhint: did you mean '%tid'?"},
-    {"\tadd.s32 \t%r1, %r2 %r3;",
-        "5:20: expected ';' at the end of the instruction, found '%r3'\n\tadd.s32 \t%r1, %r2 %r3;\n\t        \t         ^"},
-    {"add.s32 %r1, %r2, ;", "5:19: expected an operand, found ';'\nadd.s32 %r1, %r2, ;\n                  ^"},
-    {"bra nowhere;",
-        "5:5: unknown name 'nowhere'\nbra nowhere;\n    ^"},
-    {"ts: .branchtargets away;", "5:20: unknown name 'away'\nts: .branchtargets away;\n                   ^\nhint: the label must "
+    {"add.s32 %r1, %r2, %r9;", "5:19: unknown register '%r9'\nadd.s32 %r1, %r2, %r9;\n             "
+                               "     ^\nhint: a register is declared with .reg "
+                               "before its first use"},
+    {"mov.u32 %r1, %tidx.x;", "5:14: unknown register '%tidx'\nmov.u32 %r1, %tidx.x;\n             "
+                              "^\nhint: did you mean '%tid'?"},
+    {"\tadd.s32 \t%r1, %r2 %r3;", "5:20: expected ';' at the end of the instruction, found "
+                                  "'%r3'\n\tadd.s32 \t%r1, %r2 %r3;\n\t        \t         ^"},
+    {"add.s32 %r1, %r2, ;",
+     "5:19: expected an operand, found ';'\nadd.s32 %r1, %r2, ;\n                  ^"},
+    {"bra nowhere;", "5:5: unknown name 'nowhere'\nbra nowhere;\n    ^"},
+    {"ts: .branchtargets away;", "5:20: unknown name 'away'\nts: .branchtargets away;\n            "
+                                 "       ^\nhint: the label must "
                                  "stand in the same function, in this scope or around it"},
     {"{ L: } bra L;", "5:12: unknown name 'L'\n{ L: } bra L;\n           ^"},
     {"L: L:", "5:4: 'L' is already declared in this scope\nL: L:\n   ^"},
-    {".reg .b32 %r1;", "5:11: '%r1' is already declared in this scope\n.reg .b32 %r1;\n          ^"},
+    {".reg .b32 %r1;",
+     "5:11: '%r1' is already declared in this scope\n.reg .b32 %r1;\n          ^"},
     {"@%q exit;", "5:2: a guard is a predicate register, found '%q'\n@%q exit;\n ^"},
-    {"ld.global.u32 %r1, [%rd1;",
-        "5:25: expected ']' at the end of the address, found ';'\nld.global.u32 %r1, [%rd1;\n                        ^"},
-    {"ld.global.u32 %r1, [%rd1+%r2];",
-        "5:26: expected a constant, found '%r2'\nld.global.u32 %r1, [%rd1+%r2];\n                         ^"},
-    {"ld.global.u32 %r1, [%tid];",
-        "5:21: the special register '%tid' cannot be an address\nld.global.u32 %r1, [%tid];\n                    ^"},
-    {"ld.shared.b8 %r1, p[%r1];",
-        "5:21: an index in a register is not supported\nld.shared.b8 %r1, p[%r1];\n                    ^\nhint: compute the "
-        "address in a register and use [register]"},
-    {"mov.u32 %r1, %laneid.x;", "5:21: %laneid has no components\nmov.u32 %r1, %laneid.x;\n                    ^"},
-    {"mov.u32 %r1, 5/0;", "5:17: division by zero in a constant expression\nmov.u32 %r1, 5/0;\n                ^"},
-    {"mov.u32 %r1, 09;",
-        "5:14: this number has a letter or digit that does not belong to it\nmov.u32 %r1, 09;\n             ^"},
-    {"mov.f32 %f1, 0f123;",
-        "5:14: a number that starts with 0f has 8 hexadecimal digits behind it\nmov.f32 %f1, 0f123;\n             ^"},
-    {".reg .b32 %x<4000000000>;",
-        "5:11: too many registers are declared for the size of this module\n.reg .b32 %x<4000000000>;\n          ^"},
+    {"ld.global.u32 %r1, [%rd1;", "5:25: expected ']' at the end of the address, found "
+                                  "';'\nld.global.u32 %r1, [%rd1;\n                        ^"},
+    {"ld.global.u32 %r1, [%rd1+%r2];", "5:26: expected a constant, found '%r2'\nld.global.u32 %r1, "
+                                       "[%rd1+%r2];\n                         ^"},
+    {"ld.global.u32 %r1, [%tid];", "5:21: the special register '%tid' cannot be an "
+                                   "address\nld.global.u32 %r1, [%tid];\n                    ^"},
+    {"ld.shared.b8 %r1, p[%r1];", "5:21: an index in a register is not supported\nld.shared.b8 "
+                                  "%r1, p[%r1];\n                    ^\nhint: compute the "
+                                  "address in a register and use [register]"},
+    {"mov.u32 %r1, %laneid.x;",
+     "5:21: %laneid has no components\nmov.u32 %r1, %laneid.x;\n                    ^"},
+    {"mov.u32 %r1, 5/0;",
+     "5:17: division by zero in a constant expression\nmov.u32 %r1, 5/0;\n                ^"},
+    {"mov.u32 %r1, 09;", "5:14: this number has a letter or digit that does not belong to "
+                         "it\nmov.u32 %r1, 09;\n             ^"},
+    {"mov.f32 %f1, 0f123;", "5:14: a number that starts with 0f has 8 hexadecimal digits behind "
+                            "it\nmov.f32 %f1, 0f123;\n             ^"},
+    {".reg .b32 %x<4000000000>;", "5:11: too many registers are declared for the size of this "
+                                  "module\n.reg .b32 %x<4000000000>;\n          ^"},
     {".reg .bf16 h;", "5:6: nothing can be declared as .bf16\n.reg .bf16 h;\n     ^"},
-    {".shared .align 3 .b32 x;", "5:16: an alignment is a power of two\n.shared .align 3 .b32 x;\n               ^"},
+    {".shared .align 3 .b32 x;",
+     "5:16: an alignment is a power of two\n.shared .align 3 .b32 x;\n               ^"},
     {".bogus 3;", "5:1: unknown directive '.bogus' in a function\n.bogus 3;\n^"},
     {"/* never\n\nclosed", "5:1: this comment is not closed\n/* never\n^"},
     {".file 1 \"x", "5:9: this string is not closed\n.file 1 \"x\n        ^"},
@@ -70,14 +77,16 @@ static const sample modules[] = {
     {HEAD ".entry k() {", "3:13: the text ends inside 'k'\n.entry k() {\n            ^"},
     {HEAD ".section .x {\n.b8 1", "3:13: this section is not closed\n.section .x {\n            ^"},
     {HEAD ".reg .b32 r;", "3:1: registers are declared inside functions\n.reg .b32 r;\n^"},
-    {HEAD ".global .u32 x; .func x();",
-        "3:23: 'x' is already declared as a variable\n.global .u32 x; .func x();\n                      ^"},
-    {HEAD ".func x(){} .func x(){}", "3:19: 'x' is already defined\n.func x(){} .func x(){}\n                  ^"},
+    {HEAD ".global .u32 x; .func x();", "3:23: 'x' is already declared as a variable\n.global .u32 "
+                                        "x; .func x();\n                      ^"},
+    {HEAD ".func x(){} .func x(){}",
+     "3:19: 'x' is already defined\n.func x(){} .func x(){}\n                  ^"},
     {HEAD ".global .u64 x = y;", "3:14: unknown name 'y'\n.global .u64 x = y;\n             ^"},
-    {HEAD ".global .u64 x = 0xF0(x);", "3:22: a mask of an address selects one byte: 0xFF, 0xFF00, ...\n.global .u64 x = "
-                                       "0xF0(x);\n                     ^"},
+    {HEAD ".global .u64 x = 0xF0(x);",
+     "3:22: a mask of an address selects one byte: 0xFF, 0xFF00, ...\n.global .u64 x = "
+     "0xF0(x);\n                     ^"},
     {HEAD ".entry k() .nothing {}",
-        "3:12: unknown directive '.nothing' of a function\n.entry k() .nothing {}\n           ^"},
+     "3:12: unknown directive '.nothing' of a function\n.entry k() .nothing {}\n           ^"},
 };
 
 static wl_status parse(const char *text, size_t length, wl_error *err)
@@ -126,7 +135,8 @@ static void test_nul_byte(void **state)
     static const char text[] = HEAD ".func f() { ret;\0 }";
     wl_error err = {0};
     assert_int_equal(parse(text, sizeof text - 1, &err), WL_PARSE);
-    assert_string_equal(err.text, "x.ptx:3:17: unexpected byte 0x00\n.func f() { ret;? }\n                ^");
+    assert_string_equal(err.text,
+                        "x.ptx:3:17: unexpected byte 0x00\n.func f() { ret;? }\n                ^");
     static const char section[] = HEAD ".section .x { .b8 1\0,2 }";
     assert_int_equal(parse(section, sizeof section - 1, &err), WL_PARSE);
 }
@@ -152,12 +162,13 @@ static void test_long_line(void **state)
 static void test_truncated(void **state)
 {
     (void)state;
-    static const char text[] = HEAD ".file 1 \"a\"\n.global .u64 x[2] = {generic(y)+8, 0xFF(y)}; .global .u32 y;\n"
-                                    ".section .debug_str { s: .b8 1 }\n" KERNEL
-                                    ".loc 1 2 3, function_name s+4, inlined_at 1 1 1\n"
-                                    "@!%p1 ld.global.v2.u32 {%r1, _}, [%rd1+-4];\n"
-                                    "proto: .callprototype (.param .b32 _) _ (.param .b8 _[4]);\n"
-                                    "call (%r1), f, (%r2, 0f3F800000), proto; /* c */ bra proto; }";
+    static const char text[] = HEAD
+        ".file 1 \"a\"\n.global .u64 x[2] = {generic(y)+8, 0xFF(y)}; .global .u32 y;\n"
+        ".section .debug_str { s: .b8 1 }\n" KERNEL
+        ".loc 1 2 3, function_name s+4, inlined_at 1 1 1\n"
+        "@!%p1 ld.global.v2.u32 {%r1, _}, [%rd1+-4];\n"
+        "proto: .callprototype (.param .b32 _) _ (.param .b8 _[4]);\n"
+        "call (%r1), f, (%r2, 0f3F800000), proto; /* c */ bra proto; }";
     wl_error err = {0};
     size_t whole = sizeof text - 1;
     for (size_t n = 0; n < whole; n++) {
@@ -225,8 +236,10 @@ static void test_without_message(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bodies), cmocka_unit_test(test_modules),
-        cmocka_unit_test(test_nul_byte), cmocka_unit_test(test_long_line), cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_nesting), cmocka_unit_test(test_limits), cmocka_unit_test(test_without_message)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bodies),    cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_nul_byte),  cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_truncated), cmocka_unit_test(test_nesting),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_without_message)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define HEAD ".version 8.7\n.target sm_90a, debug\n.address_size 64\n"
-#define KERNEL                                                                                                         \
-    ".visible .entry k(.param .u64 p)\n{\n"                                                                            \
+#define KERNEL                              \
+    ".visible .entry k(.param .u64 p)\n{\n" \
     ".reg .pred %p<3>; .reg .b32 %r<5>; .reg .f32 %f<5>; .reg .b64 %rd<5>;\n"
 
 static ptx_module *module;
@@ -25,9 +25,10 @@ static const ptx_func *parse_kernel(const char *body)
 static void test_module(void **state)
 {
     (void)state;
-    module = parse_ok(HEAD ".file 3 \"a.cu\"\n.extern .global .u32 x; .global .align 16 .v2 .f32 y[3][2];\n"
-                           ".func f(); .func f() { ret; } .global .u32 x = 7;\n"
-                           ".entry k() { .reg .b64 a; mov.u64 a, x; call f; }",
+    module = parse_ok(
+        HEAD ".file 3 \"a.cu\"\n.extern .global .u32 x; .global .align 16 .v2 .f32 y[3][2];\n"
+             ".func f(); .func f() { ret; } .global .u32 x = 7;\n"
+             ".entry k() { .reg .b64 a; mov.u64 a, x; call f; }",
         "x");
     assert_int_equal(module->version_major, 8);
     assert_int_equal(module->version_minor, 7);
@@ -108,7 +109,8 @@ static void test_costs_and_effects(void **state)
         {"cp.async.wait_all;", PTX_COST_SYNC, PTX_EFFECT_NONE},
         {"bar.sync 0;", PTX_COST_SYNC, PTX_EFFECT_BARRIER},
         {"fence.acq_rel.gpu;", PTX_COST_SYNC, PTX_EFFECT_FENCE},
-        {"wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1}, [%rd1];", PTX_COST_TENSOR, PTX_EFFECT_LOAD},
+        {"wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1}, [%rd1];", PTX_COST_TENSOR,
+         PTX_EFFECT_LOAD},
         {"shfl.sync.up.b32 %r1, %r2, 1, 0, -1;", PTX_COST_WARP, PTX_EFFECT_NONE},
         {"bra L; L:", PTX_COST_CONTROL, PTX_EFFECT_NONE},
     };
@@ -124,8 +126,9 @@ static void test_costs_and_effects(void **state)
 static void test_scopes_and_labels(void **state)
 {
     (void)state;
-    const ptx_func *k = parse_kernel("mov.u32 %r1, 0;\nL: { .reg .b32 %r1; mov.u32 %r1, 1; bra L; L: bra M; }\n"
-                                     "mov.u32 %r1, 2; M:\n");
+    const ptx_func *k =
+        parse_kernel("mov.u32 %r1, 0;\nL: { .reg .b32 %r1; mov.u32 %r1, 1; bra L; L: bra M; }\n"
+                     "mov.u32 %r1, 2; M:\n");
     assert_int_equal(k->nscopes, 2);
     assert_int_equal(k->scopes[0].parent, PTX_NONE);
     assert_int_equal(k->scopes[1].parent, 0);
@@ -143,8 +146,9 @@ static void test_scopes_and_labels(void **state)
 static void test_locations(void **state)
 {
     (void)state;
-    const ptx_func *k = parse_kernel("exit;\n.loc 1 10 2\nexit;\n.loc 2 5 7, function_name $str, inlined_at 1 10 2\nexit;\n"
-                                     ".loc 2 6 1, function_name $str+8, inlined_at 9 9 9\nexit;");
+    const ptx_func *k = parse_kernel(
+        "exit;\n.loc 1 10 2\nexit;\n.loc 2 5 7, function_name $str, inlined_at 1 10 2\nexit;\n"
+        ".loc 2 6 1, function_name $str+8, inlined_at 9 9 9\nexit;");
     assert_int_equal(k->insns[0].loc, PTX_NONE);
     const ptx_loc *first = &module->locs[k->insns[1].loc], *second = &module->locs[k->insns[2].loc];
     assert_int_equal(first->line, 10);
@@ -153,20 +157,22 @@ static void test_locations(void **state)
     assert_string_equal(second->function, "$str");
     const ptx_loc *third = &module->locs[k->insns[3].loc];
     assert_int_equal(third->function_offset, 8);
-    assert_int_equal(module->locs[third->inlined_at].line, 9); /* a place that no .loc named before */
+    assert_int_equal(module->locs[third->inlined_at].line,
+                     9); /* a place that no .loc named before */
     ptx_module_free(module);
 }
 
 static void test_calls(void **state)
 {
     (void)state;
-    module = parse_ok(HEAD ".func (.param .b32 r) f(.param .b32 a);\n"
-                           ".func g() { ret; } .func h(); .alias h, g;\n" KERNEL
-                           "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-                           "T: .calltargets f, g;\n"
-                           ".param .b32 x; .param .b32 y; call (x), f, (y); call (x), %rd1, (y), P;\n"
-                           "B: .branchtargets E, D; brx.idx %r1, B; D: E: }",
-        "x");
+    module = parse_ok(HEAD
+                      ".func (.param .b32 r) f(.param .b32 a);\n"
+                      ".func g() { ret; } .func h(); .alias h, g;\n" KERNEL
+                      "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                      "T: .calltargets f, g;\n"
+                      ".param .b32 x; .param .b32 y; call (x), f, (y); call (x), %rd1, (y), P;\n"
+                      "B: .branchtargets E, D; brx.idx %r1, B; D: E: }",
+                      "x");
     const ptx_func *k = ptx_module_func(module, "k");
     const ptx_insn *call = &k->insns[0], *indirect = &k->insns[1];
     assert_int_equal(call->noperands, 3);
@@ -190,8 +196,10 @@ static void test_calls(void **state)
 static void test_initialisers(void **state)
 {
     (void)state;
-    module = parse_ok(HEAD ".global .u32 y; .global .u64 x[3] = {generic(y)+8, y, -1}; .global .b8 s[] = {1, 2, 3};"
-                           ".global .u8 m[2] = {0xFF(y), 0xFF00(y+2)};",
+    module = parse_ok(
+        HEAD
+        ".global .u32 y; .global .u64 x[3] = {generic(y)+8, y, -1}; .global .b8 s[] = {1, 2, 3};"
+        ".global .u8 m[2] = {0xFF(y), 0xFF00(y+2)};",
         "x");
     const ptx_var *x = ptx_module_var(module, "x"), *m = ptx_module_var(module, "m");
     assert_int_equal(x->init.kind, PTX_INIT_LIST);
@@ -211,10 +219,21 @@ static void test_inequality(void **state)
 {
     (void)state;
     static const char *const variants[] = {
-        "add.s32 %r1, %r2, 1;", "add.s32 %r1, %r2, 2;", "add.u32 %r1, %r2, 1;", "add.s32 %r1, %r3, 1;",
-        "@%p1 add.s32 %r1, %r2, 1;", "@!%p1 add.s32 %r1, %r2, 1;", "L: add.s32 %r1, %r2, 1;", "add.s32 %r1, %r2, 0x1;",
-        "{ add.s32 %r1, %r2, 1; }", ".loc 1 1 1 add.s32 %r1, %r2, 1;", ".pragma \"x\"; add.s32 %r1, %r2, 1;",
-        ".reg .b32 z; add.s32 %r1, %r2, 1;", "add.s32 %r1, %r2, 1; ret;", "mov.u64 %rd1, p;", "mov.u64 %rd1, p+8;",
+        "add.s32 %r1, %r2, 1;",
+        "add.s32 %r1, %r2, 2;",
+        "add.u32 %r1, %r2, 1;",
+        "add.s32 %r1, %r3, 1;",
+        "@%p1 add.s32 %r1, %r2, 1;",
+        "@!%p1 add.s32 %r1, %r2, 1;",
+        "L: add.s32 %r1, %r2, 1;",
+        "add.s32 %r1, %r2, 0x1;",
+        "{ add.s32 %r1, %r2, 1; }",
+        ".loc 1 1 1 add.s32 %r1, %r2, 1;",
+        ".pragma \"x\"; add.s32 %r1, %r2, 1;",
+        ".reg .b32 z; add.s32 %r1, %r2, 1;",
+        "add.s32 %r1, %r2, 1; ret;",
+        "mov.u64 %rd1, p;",
+        "mov.u64 %rd1, p+8;",
     };
     enum { N = sizeof variants / sizeof *variants };
     ptx_module *modules[N];
@@ -255,17 +274,23 @@ static void test_verify_messages(void **state)
         const char *text, *message;
     } samples[] = {
         {"add.s32 %r1, %r2;", "x:7:1: 'add' takes 3 operands here, not 2\n\tadd.s32 %r1, %r2;"},
-        {"setp.lt.s32 %p1, %r1;", "x:7:1: 'setp' takes at least 3 operands here, not 2\n\tsetp.lt.s32 %p1, %r1;"},
-        {"add.s32 [%rd1], %r2, 1;", "x:7:9: operand 1 of 'add' must be a register\n\tadd.s32 [%rd1], %r2, 1;"},
-        {"add.s32 %r1, %f2, 1;", "x:7:14: '%f2' is a register .f32, this operand is .s32\n\tadd.s32 %r1, %f2, 1;"},
-        {"add.s32 %r1, %r2, 0f00000000;",
-            "x:7:19: a floating-point number does not fit an operand .s32\n\tadd.s32 %r1, %r2, 0f00000000;"},
-        {"add.sat.u32 %r1, %r2, 1;", "x:7:1: '.u32' does not fit here in an instruction 'add'\n\tadd.sat.u32 %r1, %r2, 1;"},
-        {"fma.f32 %f1, %f2, %f3, %f4;", "x:7:1: 'fma' lacks a suffix: one of rn|rz|rm|rp\n\tfma.f32 %f1, %f2, %f3, %f4;"},
-        {"elect.sync %r1, -1;",
-            "x:7:12: operand 1 of 'elect' must be a register or '_' and a predicate behind '|'\n\telect.sync %r1, -1;"},
+        {"setp.lt.s32 %p1, %r1;",
+         "x:7:1: 'setp' takes at least 3 operands here, not 2\n\tsetp.lt.s32 %p1, %r1;"},
+        {"add.s32 [%rd1], %r2, 1;",
+         "x:7:9: operand 1 of 'add' must be a register\n\tadd.s32 [%rd1], %r2, 1;"},
+        {"add.s32 %r1, %f2, 1;",
+         "x:7:14: '%f2' is a register .f32, this operand is .s32\n\tadd.s32 %r1, %f2, 1;"},
+        {"add.s32 %r1, %r2, 0f00000000;", "x:7:19: a floating-point number does not fit an operand "
+                                          ".s32\n\tadd.s32 %r1, %r2, 0f00000000;"},
+        {"add.sat.u32 %r1, %r2, 1;",
+         "x:7:1: '.u32' does not fit here in an instruction 'add'\n\tadd.sat.u32 %r1, %r2, 1;"},
+        {"fma.f32 %f1, %f2, %f3, %f4;",
+         "x:7:1: 'fma' lacks a suffix: one of rn|rz|rm|rp\n\tfma.f32 %f1, %f2, %f3, %f4;"},
+        {"elect.sync %r1, -1;", "x:7:12: operand 1 of 'elect' must be a register or '_' and a "
+                                "predicate behind '|'\n\telect.sync %r1, -1;"},
         {"mov.u32 %r1, %tid;", "x:7:14: '%tid' needs a component\n\tmov.u32 %r1, %tid;"},
-        {"ld.global.u32 %r1, [%p1];", "x:7:20: '%p1' cannot hold an address\n\tld.global.u32 %r1, [%p1];"},
+        {"ld.global.u32 %r1, [%p1];",
+         "x:7:20: '%p1' cannot hold an address\n\tld.global.u32 %r1, [%p1];"},
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         wl_error err = {0};
@@ -278,10 +303,15 @@ static void test_verify_messages(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_module), cmocka_unit_test(test_instruction),
-        cmocka_unit_test(test_costs_and_effects), cmocka_unit_test(test_scopes_and_labels),
-        cmocka_unit_test(test_locations), cmocka_unit_test(test_calls), cmocka_unit_test(test_initialisers),
-        cmocka_unit_test(test_inequality), cmocka_unit_test(test_verify_numbers),
-        cmocka_unit_test(test_verify_messages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_module),
+                                       cmocka_unit_test(test_instruction),
+                                       cmocka_unit_test(test_costs_and_effects),
+                                       cmocka_unit_test(test_scopes_and_labels),
+                                       cmocka_unit_test(test_locations),
+                                       cmocka_unit_test(test_calls),
+                                       cmocka_unit_test(test_initialisers),
+                                       cmocka_unit_test(test_inequality),
+                                       cmocka_unit_test(test_verify_numbers),
+                                       cmocka_unit_test(test_verify_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

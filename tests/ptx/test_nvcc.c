@@ -1,5 +1,5 @@
-/* The sources of tests/ptx/cuda, compiled by nvcc for several architectures and with several flags: the same as
- * test_corpus.c demands of the committed PTX. */
+/* The sources of tests/ptx/cuda, compiled by nvcc for several architectures and with several flags:
+ * the same as test_corpus.c demands of the committed PTX. */
 #include "support.h"
 
 #include <glob.h>
@@ -31,12 +31,14 @@ static void compile_and_check(const char *source, const char *arch, const char *
     char ptx[300], what[400];
     snprintf(ptx, sizeof ptx, "%s/nvcc.ptx", scratch_dir());
     snprintf(what, sizeof what, "%s %s %s", strrchr(source, '/') + 1, arch, flag);
-    if (run_quietly("'%s' -ptx -std=c++17 -rdc=true -w -arch=%s %s -o '%s' '%s'", WL_NVCC, arch, flag, ptx, source) != 0)
+    if (run_quietly("'%s' -ptx -std=c++17 -rdc=true -w -arch=%s %s -o '%s' '%s'", WL_NVCC, arch,
+                    flag, ptx, source) != 0)
         fail_msg("nvcc fails on %s: %s", what, command_output());
     check(ptx, what);
 }
 
-/* Each source for each architecture, the flags in turn so that each source meets each flag and each architecture too. */
+/* Each source for each architecture, the flags in turn so that each source meets each flag and each
+ * architecture too. */
 static void test_sources(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The cases of cases/<target>.txt before the real assembler: ptxas must accept what we accept, as we print it, and refuse
- * what we refuse. Skipped where there is no toolkit. */
+/* The cases of cases/<target>.txt before the real assembler: ptxas must accept what we accept, as
+ * we print it, and refuse what we refuse. Skipped where there is no toolkit. */
 #include "support.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@ static bool assembles(const char *text, size_t length, const char *target)
     char path[300];
     snprintf(path, sizeof path, "%s/case.ptx", scratch_dir());
     write_text(path, text, length);
-    return run_quietly("'%s' -arch=%s -O0 %s -o %s.cubin", cuda_tool("ptxas"), target, path, path) == 0;
+    return run_quietly("'%s' -arch=%s -O0 %s -o %s.cubin", cuda_tool("ptxas"), target, path,
+                       path) == 0;
 }
 
 static char *printed_form(const char *line, const char *target)
@@ -25,7 +26,8 @@ static char *printed_form(const char *line, const char *target)
     return printed;
 }
 
-/* Many kernels in one module save most of the assembler's start: everything behind the head, with a name of its own. */
+/* Many kernels in one module save most of the assembler's start: everything behind the head, with a
+ * name of its own. */
 static void append_kernel(FILE *all, const char *printed, unsigned number)
 {
     const char *kernel = strstr(printed, ".visible .entry k(");
@@ -35,7 +37,8 @@ static void append_kernel(FILE *all, const char *printed, unsigned number)
 
 static bool is_alone(const char *line)
 {
-    return strstr(line, "##") || strstr(line, ".file") || strstr(line, ".section") || strstr(line, ".global ");
+    return strstr(line, "##") || strstr(line, ".file") || strstr(line, ".section") ||
+           strstr(line, ".global ");
 }
 
 static void check_accepted(char *cases, const char *target)
@@ -107,7 +110,8 @@ static void test_sm_120a(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sm_90a), cmocka_unit_test(test_sm_100a), cmocka_unit_test(test_sm_120a)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sm_90a),
+                                       cmocka_unit_test(test_sm_100a),
+                                       cmocka_unit_test(test_sm_120a)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

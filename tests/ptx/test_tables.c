@@ -1,4 +1,5 @@
-/* The vocabulary tables: nothing is named twice, every grammar can be read, every text finds itself. */
+/* The vocabulary tables: nothing is named twice, every grammar can be read, every text finds
+ * itself. */
 #include "support.h"
 
 #include "ptx/forms.h"
@@ -86,14 +87,16 @@ static void test_nearest(void **state)
     assert_null(ptx_nearest(PTX_VOC_OPS, "", 0));
 }
 
-/* The tables are built by whoever comes first, here by four threads at once that parse, verify and print. */
+/* The tables are built by whoever comes first, here by four threads at once that parse, verify and
+ * print. */
 static void *parse_in_thread(void *text)
 {
     ptx_module *module;
     wl_error err;
     intptr_t failures = 0;
     for (int i = 0; i < 50; i++) {
-        if (ptx_parse(text, strlen(text), "x", &module, &err) != WL_OK || ptx_verify(module, "x", &err) != WL_OK)
+        if (ptx_parse(text, strlen(text), "x", &module, &err) != WL_OK ||
+            ptx_verify(module, "x", &err) != WL_OK)
             failures++;
         ptx_module_free(module);
     }
@@ -103,7 +106,8 @@ static void *parse_in_thread(void *text)
 static void test_threads(void **state)
 {
     (void)state;
-    static char text[] = ".version 8.0\n.target sm_80\n.entry k(){.reg .f32 f<3>;fma.rn.f32 f0,f1,f2,1.5;ret;}";
+    static char text[] =
+        ".version 8.0\n.target sm_80\n.entry k(){.reg .f32 f<3>;fma.rn.f32 f0,f1,f2,1.5;ret;}";
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, parse_in_thread, text), 0);
@@ -116,8 +120,9 @@ static void test_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_ops),
-        cmocka_unit_test(test_suffixes), cmocka_unit_test(test_sregs), cmocka_unit_test(test_types),
-        cmocka_unit_test(test_nearest)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_ops),
+        cmocka_unit_test(test_suffixes), cmocka_unit_test(test_sregs),
+        cmocka_unit_test(test_types),    cmocka_unit_test(test_nearest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
