@@ -92,6 +92,7 @@ export const compileSchema = (schema) => new Ajv({ allErrors: true }).compile(sc
 /** Opens a file and notes everything that must not happen. */
 export async function open(context, path, hash = "") {
   const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
   const problems = [];
   page.on("console", (m) => {
     if (m.type() === "error" || m.type() === "warning") problems.push(`console: ${m.text()}`);

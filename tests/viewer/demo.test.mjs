@@ -1,0 +1,66 @@
+// The whole way with a real program: profile, JSON, report, browser.
+// WARPLENS is the command, WARPLENS_DEMO the program (examples/transpose_demo).
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { compileSchema, findBrowser, launch, load, open, scratch, viewer } from "../../viewer/test/tools.mjs";
+
+const folder = scratch();
+const profile = join(folder, "demo.wlprof");
+const html = join(folder, "demo.html");
+const warplens = (...args) =>
+  execFileSync(process.env.WARPLENS, args, {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+    cwd: join(viewer, ".."), // where the paths in the demo's line information begin
+  });
+const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
+
+warplens("profile", "--backend", "emulate", "-f", "-o", profile, "--", process.env.WARPLENS_DEMO);
+warplens("report", "-f", "-o", html, profile);
+
+test("JSON keeps to warplens/1 and counts what the kernels do", () => {
+  const output = JSON.parse(warplens("stats", "--format", "json", profile));
+  const check = compileSchema(readJson(join(viewer, "../docs/warplens-1.schema.json")));
+  assert.ok(check(output), JSON.stringify(check.errors?.slice(0, 3)));
+  const stores = output.instructions.filter((i) => i.kernel.startsWith("transpose_naive") && i.op === "store");
+  assert.ok(stores.length > 0);
+  for (const i of stores) assert.equal(i.sectors, 32 * i.requests);
+  const conflicts = output.instructions.filter((i) => i.wavefronts > i.wavefronts_min);
+  assert.deepEqual([...new Set(conflicts.map((i) => i.kernel.split("(")[0]))], ["transpose_shared"]);
+  for (const i of conflicts) assert.equal(i.wavefronts, 32 * i.wavefronts_min);
+});
+
+test("the report's data keep to their schema", async () => {
+  const { unpack } = await load("src/data/decode.ts", folder);
+  const { heatTable } = await load("src/data/heat.ts", folder);
+  const text = /id="payload">([^<]*)</.exec(readFileSync(html, "utf8"))[1];
+  const bytes = gunzipSync(Buffer.from(text, "base64"));
+  const report = unpack(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  const check = compileSchema(readJson(join(viewer, "src/data/payload.schema.json")));
+  assert.ok(check(report.payload), JSON.stringify(check.errors?.slice(0, 3)));
+  assert.ok(report.payload.maps.length >= 6);
+  for (const map of report.payload.maps) assert.equal(heatTable(report, map).first.length, map.rows);
+});
+
+test("the report shows the demo's findings", { skip: !findBrowser() }, async () => {
+  const context = await launch(findBrowser(), folder);
+  after(() => context.close());
+  const { page, problems } = await open(context, html);
+  await page.waitForSelector(".coverage");
+  const text = (selector) => page.locator(selector).first().innerText();
+  assert.match(await text("h1"), /Lanes of a warp collide/);
+  assert.match(await text(".line.marked.first"), /= tile\[threadIdx\.x\]\[threadIdx\.y \+ j\];/);
+  assert.match(await text(".picture"), /32 wavefronts/);
+  assert.match(await text(".who"), /tile/);
+  await page.keyboard.press("j");
+  await page.locator("h1", { hasText: "Different warps use different words" }).waitFor();
+  assert.match(await text(".who"), /d_out/);
+  assert.match(await text(".coverage"), /3 of 3 launches observed/);
+  await page.keyboard.press("3");
+  await page.locator(".heatbox canvas").waitFor();
+  assert.deepEqual(problems, []);
+});
