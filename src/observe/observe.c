@@ -282,9 +282,11 @@ static obs_row *row_of(obs_worker *worker, const obs_access *access)
     return row_new(worker, access);
 }
 
-static void heat(obs_block *block, const obs_access *access, const obs_run *run)
+static void record_on(obs_block *block, obs_row *row, const obs_access *access, const obs_run *run,
+                      bool known)
 {
-    if (!obs_heat_record(block->heat, access, run))
+    obs_row_count(row, access, run, known);
+    if (block->heat && !obs_heat_record(block->heat, access, run))
         block->worker->dropped++;
 }
 
@@ -301,9 +303,7 @@ static void record_one(obs_block *block, const obs_access *access)
         array_range(&block->worker->launch->config, access->addr[__builtin_ctz(access->mask)],
                     &row->low, &row->high);
     const obs_run *found = obs_find_run(access, &run) ? &run : NULL;
-    obs_row_count(row, access, found);
-    if (block->heat)
-        heat(block, access, found);
+    record_on(block, row, access, found, !found && obs_row_knows(row, access));
 }
 
 /* Lanes by object: a request counts once on each, with its own lanes. */
@@ -337,30 +337,36 @@ static bool run_within(const obs_run *run, uint32_t bytes, uint64_t low, uint64_
     return from >= low && to + bytes <= high;
 }
 
+static bool pattern_within(const obs_row *row, const obs_access *access)
+{
+    uint64_t base = access->addr[__builtin_ctz(access->mask)];
+    uint64_t from = base + (uint64_t)row->pattern.low, to = base + (uint64_t)row->pattern.high;
+    return from >= row->low && to + access->bytes <= row->high;
+}
+
 static bool lanes_within(const obs_access *access, uint64_t low, uint64_t high)
 {
     uint64_t outside = 0, top = high - access->bytes;
-    if (access->mask == UINT32_MAX) {
-        for (uint32_t i = 0; i < OBS_LANES; i++)
-            outside |= (access->addr[i] - low) | (top - access->addr[i]);
-    } else {
-        for (uint32_t m = access->mask; m; m &= m - 1) {
-            uint64_t a = access->addr[__builtin_ctz(m)];
-            outside |= (a - low) | (top - a);
-        }
+    for (uint32_t i = 0; access->mask == UINT32_MAX && i < OBS_LANES; i++)
+        outside |= (access->addr[i] - low) | (top - access->addr[i]);
+    for (uint32_t m = access->mask == UINT32_MAX ? 0 : access->mask; m; m &= m - 1) {
+        uint64_t a = access->addr[__builtin_ctz(m)];
+        outside |= (a - low) | (top - a);
     }
     return (int64_t)outside >= 0;
 }
 
 /* A shared-memory row of the request's pc whose array holds all of it, among the two used last:
  * cp.async has a row for each of its two sides. */
-static obs_row *shared_row(obs_row *row, const obs_access *access, const obs_run *run)
+static obs_row *shared_row(obs_row *row, const obs_access *access, const obs_run *run, bool *known)
 {
     for (int i = 0; row && i < 2; i++, row = row->next) {
         if (row->insn.space != OBS_SHARED || row->insn.op != access->op)
             continue;
-        if (run ? run_within(run, access->bytes, row->low, row->high)
-                : lanes_within(access, row->low, row->high))
+        *known = !run && obs_row_knows(row, access);
+        if (run      ? run_within(run, access->bytes, row->low, row->high)
+            : *known ? pattern_within(row, access)
+                     : lanes_within(access, row->low, row->high))
             return row;
     }
     return NULL;
@@ -376,18 +382,16 @@ static obs_row *recent_row(obs_row *row, const obs_access *access)
 static void record_shared(obs_block *block, const obs_access *access)
 {
     obs_run run;
+    bool known = false;
     const obs_run *found = obs_find_run(access, &run) ? &run : NULL;
-    obs_row *row = shared_row(block->worker->rows[access->pc], access, found);
+    obs_row *row = shared_row(block->worker->rows[access->pc], access, found, &known);
     if (!row) {
         record_split(block, access);
         return;
     }
-    obs_row_count(row, access, found);
-    if (block->heat) {
-        obs_access known = *access;
-        known.object = row->insn.object;
-        heat(block, &known, found);
-    }
+    obs_access on = *access;
+    on.object = row->insn.object;
+    record_on(block, row, &on, found, known);
 }
 
 static void record_object(obs_block *block, const obs_access *access)
@@ -399,9 +403,7 @@ static void record_object(obs_block *block, const obs_access *access)
         return;
     }
     const obs_run *found = obs_find_run(access, &run) ? &run : NULL;
-    obs_row_count(row, access, found);
-    if (block->heat)
-        heat(block, access, found);
+    record_on(block, row, access, found, !found && obs_row_knows(row, access));
 }
 
 void obs_record(obs_block *block, const obs_access *access)

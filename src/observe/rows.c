@@ -25,7 +25,17 @@ void obs_row_flush(obs_row *row)
 {
     if (row->memo.times)
         add_cost(row, &row->memo.cost, row->memo.times);
+    if (row->pattern.times)
+        add_cost(row, &row->pattern.cost, row->pattern.times);
     row->memo.times = 0;
+    row->pattern.times = 0;
+}
+
+static void add_kind(obs_row *row, const obs_access *access)
+{
+    row->insn.flags |= access->flags;
+    if (access->bytes > row->insn.bytes)
+        row->insn.bytes = access->bytes < UINT16_MAX ? (uint16_t)access->bytes : UINT16_MAX;
 }
 
 static void count_run(obs_row *row, const obs_access *access, const obs_run *run)
@@ -37,7 +47,8 @@ static void count_run(obs_row *row, const obs_access *access, const obs_run *run
         memo->times++;
         return;
     }
-    obs_row_flush(row);
+    if (memo->times)
+        add_cost(row, &memo->cost, memo->times);
     *memo = (obs_memo){.stride = run->stride,
                        .phase = phase,
                        .mask = access->mask,
@@ -45,22 +56,95 @@ static void count_run(obs_row *row, const obs_access *access, const obs_run *run
                        .flags = access->flags,
                        .times = 1,
                        .cost = obs_cost_run(access, run)};
-    row->insn.flags |= access->flags;
-    if (access->bytes > row->insn.bytes)
-        row->insn.bytes = access->bytes < UINT16_MAX ? (uint16_t)access->bytes : UINT16_MAX;
+    add_kind(row, access);
 }
 
-void obs_row_count(obs_row *row, const obs_access *access, const obs_run *run)
+/* What the costs of lanes at given distances still depend on: the place within a sector; in shared
+ * memory, whose banks are all alike, only the place within a unit. Where lanes are missing in
+ * between, the shape looks at sectors, too. */
+static uint32_t phase_of(const obs_access *access, uint64_t base)
 {
-    if (run) {
-        count_run(row, access, run);
+    uint32_t ones = access->mask >> __builtin_ctz(access->mask);
+    bool gaps = (ones & (ones + 1)) != 0;
+    if (access->space != OBS_SHARED)
+        return (uint32_t)base & (OBS_SECTOR_BYTES - 1);
+    if (gaps || access->bytes > 16 || !obs_is_pow2(access->bytes))
+        return (uint32_t)base & 127;
+    return (uint32_t)base & ((access->bytes < 4 ? 4 : access->bytes) - 1);
+}
+
+bool obs_row_knows(const obs_row *row, const obs_access *access)
+{
+    const obs_pattern *p = &row->pattern;
+    if (p->mask != access->mask || p->bytes != access->bytes || p->flags != access->flags)
+        return false;
+    uint32_t last = OBS_LANES - 1 - (uint32_t)__builtin_clz(access->mask);
+    uint64_t base = access->addr[__builtin_ctz(access->mask)], differ = 0;
+    if (access->addr[last] - base != p->distance[last] || phase_of(access, base) != p->phase)
+        return false;
+    for (uint32_t i = 0; i < OBS_LANES; i++)
+        differ |= ((access->addr[i] - base) ^ p->distance[i]) & p->care[i];
+    return differ == 0;
+}
+
+static void set_bounds(obs_pattern *p)
+{
+    int64_t low = 0, high = 0;
+    for (uint32_t i = 0; i < OBS_LANES; i++) {
+        int64_t distance = (int64_t)p->distance[i];
+        low = distance < low ? distance : low;
+        high = distance > high ? distance : high;
+    }
+    p->low = low;
+    p->high = high;
+}
+
+static void learn(obs_row *row, const obs_access *access, const obs_cost *cost)
+{
+    obs_pattern *p = &row->pattern;
+    uint32_t mask = access->mask;
+    uint64_t base = access->addr[__builtin_ctz(mask)];
+    if (p->times)
+        add_cost(row, &p->cost, p->times);
+    for (uint32_t i = 0; i < OBS_LANES; i++) {
+        p->care[i] = 0 - (uint64_t)(mask >> i & 1);
+        p->distance[i] = (access->addr[i] - base) & p->care[i];
+    }
+    set_bounds(p);
+    p->phase = phase_of(access, base);
+    p->mask = mask;
+    p->bytes = access->bytes;
+    p->flags = access->flags;
+    p->times = 1;
+    p->cost = *cost;
+}
+
+static void count_pattern(obs_row *row, const obs_access *access, bool known)
+{
+    enum { MOST_PATIENCE = 64 };
+    obs_pattern *p = &row->pattern;
+    if (known) {
+        p->times++;
         return;
     }
     obs_cost cost = obs_cost_irregular(access);
-    add_cost(row, &cost, 1);
-    row->insn.flags |= access->flags;
-    if (access->bytes > row->insn.bytes)
-        row->insn.bytes = access->bytes < UINT16_MAX ? (uint16_t)access->bytes : UINT16_MAX;
+    add_kind(row, access);
+    if (++p->misses < p->patience) {
+        add_cost(row, &cost, 1);
+        return;
+    }
+    bool useful = p->times > 2 * p->misses;
+    p->patience = useful ? 1 : p->patience < MOST_PATIENCE ? 2 * p->patience + 1 : MOST_PATIENCE;
+    p->misses = 0;
+    learn(row, access, &cost);
+}
+
+void obs_row_count(obs_row *row, const obs_access *access, const obs_run *run, bool known)
+{
+    if (run)
+        count_run(row, access, run);
+    else
+        count_pattern(row, access, known);
 }
 
 bool obs_strides_add(obs_strides *strides, int64_t stride, uint64_t count)

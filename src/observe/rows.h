@@ -23,18 +23,33 @@ typedef struct obs_memo {
     obs_cost cost;
 } obs_memo;
 
+/* The same for requests that are no run: the lanes' distances from the first active one decide,
+ * and where that lies within a sector or a unit of shared memory. Tiles of two dimensions repeat
+ * them, random accesses do not: patterns that bring little are replaced more and more seldom. */
+typedef struct obs_pattern {
+    uint64_t distance[OBS_LANES], care[OBS_LANES]; /* care: all ones for active lanes, else 0 */
+    int64_t low, high;                             /* of the distances */
+    uint32_t phase, mask, bytes, flags;
+    uint32_t misses, patience; /* since it was learnt; how many until another is */
+    uint64_t times;            /* that it came; not yet in the row's counts */
+    obs_cost cost;
+} obs_pattern;
+
 typedef struct obs_row {
     struct obs_row *next; /* of the same pc */
     obs_memo memo;
-    obs_insn insn;      /* counts so far, without the memo's */
+    obs_pattern pattern;
+    obs_insn insn;      /* counts so far, without the memo's and the pattern's */
     uint64_t low, high; /* shared memory: the array's offsets; else 0, UINT64_MAX */
     obs_strides strides;
     uint64_t strides_lost; /* strided requests whose stride found no memory */
 } obs_row;
 
-void obs_row_count(obs_row *row, const obs_access *access,
-                   const obs_run *run); /* run may be NULL */
-void obs_row_flush(obs_row *row);       /* memo into counts */
+/* Whether the row's pattern has the request's lanes. */
+bool obs_row_knows(const obs_row *row, const obs_access *access);
+/* run is NULL where the request is none; then `known` is what obs_row_knows says. */
+void obs_row_count(obs_row *row, const obs_access *access, const obs_run *run, bool known);
+void obs_row_flush(obs_row *row); /* memo and pattern into counts */
 
 bool obs_strides_add(obs_strides *strides, int64_t stride, uint64_t count);
 /* The commonest; of equally common ones the smallest, and the positive one. 0 without any. */

@@ -33,7 +33,9 @@ uint32_t obs_distinct(const uint64_t *key, uint32_t count, uint8_t *same)
         first |= (uint32_t)(j == i) << i;
         lost |= (uint32_t)(key[j] != key[i]) << i;
     }
-    return lost ? first | settle(key, lost, same) : first;
+    if (lost)
+        return first | settle(key, lost, same);
+    return first;
 }
 
 void obs_sort_addresses(const uint64_t *addr, uint32_t count, uint64_t *sorted)

@@ -21,10 +21,8 @@ static void read_all(const uint8_t *data, size_t size)
 static void put(cap_buffer *b, const cap_record *record)
 {
     switch (record->type) {
-#define X(id, number, t)                                                                           \
-    case CAP_##id:                                                                                 \
-        cap_put_cap_##t(b, &record->t);                                                            \
-        break;
+#define X(id, number, t) \
+    case CAP_##id: cap_put_cap_##t(b, &record->t); break;
 #include "capture/events.def"
 #undef X
     }
@@ -65,14 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     switch (data[0] % 3) {
-    case 0:
-        read_all(data + 1, size - 1);
-        break;
-    case 1:
-        read_framed(data[1], CAP_FLAG_ZSTD, data + 2, size - 2);
-        break;
-    default:
-        read_payload(data[1], data + 2, size - 2);
+    case 0: read_all(data + 1, size - 1); break;
+    case 1: read_framed(data[1], CAP_FLAG_ZSTD, data + 2, size - 2); break;
+    default: read_payload(data[1], data + 2, size - 2);
     }
     return 0;
 }

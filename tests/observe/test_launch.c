@@ -56,16 +56,22 @@ typedef struct request {
     uint64_t addr[32];
 } request;
 
-/* Request `n` of a block, the same every time. Global ones may cross objects; then the caller does
- * not know the object. */
+/* Request `n` of a block, the same every time: three in a row have one pattern, shifted. Global
+ * ones may cross objects; then the caller does not know the object. */
 static void draw(uint64_t block, uint32_t n, request *r)
 {
-    pattern_rng rng = {(block * 100003 + n + 1) * 0x9e3779b97f4a7c15u};
+    pattern_rng rng = {(block * 100003 + n / 3 + 1) * 0x9e3779b97f4a7c15u};
     for (int i = 0; i < 4; i++)
         pattern_below(&rng, 2);
     bool shared = pattern_below(&rng, 3) == 0;
-    r->access = pattern_draw(&rng, shared ? 0 : BASE + pattern_below(&rng, OBJECTS) * ROOM, ROOM,
-                             true, r->addr);
+    uint64_t base = shared ? 0 : BASE + pattern_below(&rng, OBJECTS) * (uint64_t)ROOM;
+    r->access = pattern_draw(&rng, base, ROOM - 512, true, r->addr);
+    pattern_rng again = {rng.state + n % 3};
+    uint64_t shift = n % 3
+                         ? (uint64_t)pattern_below(&again, 512 / r->access.bytes) * r->access.bytes
+                         : 0;
+    for (int i = 0; i < 32; i++)
+        r->addr[i] += shift;
     r->access.space = shared ? OBS_SHARED : r->access.space;
     if (r->access.space == OBS_SHARED || r->access.space == OBS_LOCAL)
         for (int i = 0; i < 32; i++)
@@ -375,6 +381,40 @@ static void threads_make_no_difference(void **state)
     wl_arena_free(arena);
 }
 
+/* Requests of one instruction that agree in their first and last lane and differ between. */
+static void same_ends(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    pattern_rng rng = {77};
+    obs_launch *launch;
+    obs_summary s;
+    ref_row *want = calloc(1, sizeof *want);
+    uint64_t addr[32];
+    assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
+    obs_worker *worker = obs_worker_begin(launch, 0);
+    obs_block *block = obs_block_begin(worker, 1);
+    want->insn = (obs_insn){.object = 1};
+    for (uint32_t n = 0; n < 4000; n++) {
+        for (uint32_t i = 0; i < 32; i++)
+            addr[i] = BASE + (n % 4 ? addr[i] - BASE : pattern_below(&rng, 64) * 4);
+        addr[1 + pattern_below(&rng, 30)] = BASE + pattern_below(&rng, 64) * 4;
+        obs_access a = {
+            .bytes = 4, .mask = UINT32_MAX, .addr = addr, .stride = OBS_IRREGULAR, .object = 1};
+        ref_row_add(want, &a);
+        obs_record(block, &a);
+        if (n % 3)
+            ref_row_add(want, &a), obs_record(block, &a);
+    }
+    obs_block_end(worker, block);
+    assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+    assert_int_equal(s.ninsns, 1);
+    assert_memory_equal(&s.insns[0], &want->insn, sizeof want->insn);
+    obs_launch_free(launch);
+    wl_arena_free(arena);
+    free(want);
+}
+
 /* ---- limits and faults ---- */
 
 static obs_summary touch_sectors(wl_arena *arena, uint64_t limit, uint32_t sectors)
@@ -441,6 +481,7 @@ int main(void)
         cmocka_unit_test(several_workers),
         cmocka_unit_test(blocks_in_flight_together),
         cmocka_unit_test(threads_make_no_difference),
+        cmocka_unit_test(same_ends),
         cmocka_unit_test(full_maps_say_so),
         cmocka_unit_test(nonsense_is_dropped),
     };
