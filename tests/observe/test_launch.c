@@ -415,6 +415,50 @@ static void same_ends(void **state)
     free(want);
 }
 
+/* One pattern of lanes that moves up and down over the ends of arrays in shared memory. */
+static void over_the_ends_of_arrays(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    pattern_rng rng = {99};
+    obs_launch *launch;
+    obs_summary s;
+    ref_row *want = calloc(4, sizeof *want);
+    uint64_t addr[32], distance[32];
+    assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
+    obs_worker *worker = obs_worker_begin(launch, 0);
+    obs_block *block = obs_block_begin(worker, 1);
+    for (int i = 0; i < 32; i++)
+        distance[i] = pattern_below(&rng, 200) * 4;
+    for (uint32_t n = 0; n < 3000; n++) {
+        uint64_t base = n < 1500 ? 3000 + n * 4 : 3000 + (3000 - n) * 4;
+        for (int i = 0; i < 32; i++)
+            addr[i] = base + distance[i];
+        obs_access a = {.space = OBS_SHARED, .bytes = 4, .addr = addr, .stride = OBS_IRREGULAR};
+        for (uint32_t object = 0; object < 4; object++) {
+            a.mask = 0;
+            for (uint32_t i = 0; i < 32; i++)
+                a.mask |= (uint32_t)(array_at(addr[i]) == object) << i;
+            want[object].insn.object = object;
+            want[object].insn.space = OBS_SHARED;
+            if (a.mask)
+                ref_row_add(&want[object], &a);
+        }
+        a.mask = UINT32_MAX;
+        obs_record(block, &a);
+    }
+    obs_block_end(worker, block);
+    assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
+    assert_int_equal(s.ninsns, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        ref_row_finish(&want[i]);
+        assert_memory_equal(&s.insns[i], &want[i].insn, sizeof want->insn);
+    }
+    obs_launch_free(launch);
+    wl_arena_free(arena);
+    free(want);
+}
+
 /* ---- limits and faults ---- */
 
 static obs_summary touch_sectors(wl_arena *arena, uint64_t limit, uint32_t sectors)
@@ -482,6 +526,7 @@ int main(void)
         cmocka_unit_test(blocks_in_flight_together),
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(same_ends),
+        cmocka_unit_test(over_the_ends_of_arrays),
         cmocka_unit_test(full_maps_say_so),
         cmocka_unit_test(nonsense_is_dropped),
     };
