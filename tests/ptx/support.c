@@ -128,15 +128,21 @@ const char *scratch_dir(void)
     return scratch;
 }
 
+/* As cuda_tool(), for commands: what is not there fails. */
+static const char *tool(const char *name)
+{
+    const char *path = cuda_tool(name);
+    return path ? path : "false";
+}
+
 static int assemble(const ptx_module *module, const char *path, const char *out)
 {
     int n = (int)strcspn(module->target, ",");
     const char *flags = strstr(module->target, "debug") ? "-g -O0" : "-O1";
     /* ptxas no longer assembles for what is older than sm_75; PTX for it runs on what is newer */
     if (module->sm < 75)
-        return run_quietly("'%s' -c -arch=sm_75 %s '%s' -o '%s'", cuda_tool("ptxas"), flags, path,
-                           out);
-    return run_quietly("'%s' -c -arch=%.*s %s '%s' -o '%s'", cuda_tool("ptxas"), n, module->target,
+        return run_quietly("'%s' -c -arch=sm_75 %s '%s' -o '%s'", tool("ptxas"), flags, path, out);
+    return run_quietly("'%s' -c -arch=%.*s %s '%s' -o '%s'", tool("ptxas"), n, module->target,
                        flags, path, out);
 }
 
@@ -146,7 +152,7 @@ static void disassemble(const char *cubin, const char *out)
     run_quietly("'%s' '%s' | awk '/\\.section/ { quiet = /[.\"](nv_)?(debug|rel)/ } !quiet && "
                 "!/\\.string/' | "
                 "sed -E 's/__[0-9]+(\\$[0-9]+)?//g' | sort > '%s'",
-                cuda_tool("nvdisasm"), cubin, out);
+                tool("nvdisasm"), cubin, out);
 }
 
 static bool same_code(const char *a, const char *b)
