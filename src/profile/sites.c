@@ -275,16 +275,23 @@ static bool make_texts(sites *s)
     return true;
 }
 
-/* The one file whose text has exactly as many calls of the API in that function as its machine code. Compilers keep
- * the order of calls, so that the k-th address is the k-th call. 0 where there is none or several. */
-static uint32_t find_text(sites *s, const guess *g, uint32_t places, uint32_t *lines)
+/* The one file whose text has exactly as many calls of the API in that function as its machine code. Compilers keep the
+ * order of calls, so that the k-th address is the k-th call. `inlined`: not in that function, but all in one other, which
+ * the compiler has put into it. 0 where there is no such file or several. */
+static uint32_t find_text(sites *s, const guess *g, bool inlined, uint32_t places, uint32_t *lines)
 {
     uint32_t found = 0, other[MAX_CALLS];
     for (uint32_t file = 1; file <= sources_count(s->texts); file++) {
         size_t length;
-        const char *why, *text = sources_text(s->texts, file, &length, &why);
-        uint32_t n = text ? statement_calls(text, g->function, g->row->call->api, other, MAX_CALLS)
-                          : 0;
+        const char *why, *text = sources_text(s->texts, file, &length, &why),
+                         *api = g->row->call->api;
+        if (!text) {
+            continue;
+        }
+        uint32_t n = statement_calls(text, g->function, api, other, MAX_CALLS);
+        if (inlined) {
+            n = n ? 0 : statement_only_calls(text, api, other, MAX_CALLS);
+        }
         if (n != places) {
             continue;
         }
@@ -302,7 +309,10 @@ static bool guess_group(sites *s, guess *rows, size_t n)
     uint32_t lines[MAX_CALLS];
     uint64_t places[MAX_CALLS];
     uint32_t count = find_places(s, rows, n, places);
-    uint32_t file = count < MAX_CALLS ? find_text(s, rows, count, lines) : 0;
+    uint32_t file = count < MAX_CALLS ? find_text(s, rows, false, count, lines) : 0;
+    if (!file && count < MAX_CALLS) {
+        file = find_text(s, rows, true, count, lines);
+    }
     for (size_t i = 0; file && i < n; i++) {
         site *row = rows[i].row;
         row->file = file;
@@ -455,6 +465,16 @@ static wl_status write_object(sites *s, const site *row, const char *name, wl_er
                   db_text(row->function));
 }
 
+/* A call whose line the stack does not tell. */
+static wl_status write_place(sites *s, const site *row, wl_error *err)
+{
+    if (!row->line || !row->object->alloc_call) {
+        return WL_OK;
+    }
+    return db_run(s->b->stmt[ST_CALL_PLACE], err, db_int(row->object->alloc_call), db_id(row->file),
+                  db_id(row->line), db_text(row->function));
+}
+
 static wl_status write_objects(sites *s, wl_error *err)
 {
     name_use *names = NULL;
@@ -464,6 +484,7 @@ static wl_status write_objects(sites *s, wl_error *err)
         const char *base = base_name(s, &s->rows[i], &nameless);
         const char *name = base ? numbered_name(s, &names, base, s->rows[i].object) : NULL;
         status = name ? write_object(s, &s->rows[i], name, err) : NOMEM(err);
+        status = status == WL_OK ? write_place(s, &s->rows[i], err) : status;
     }
     for (name_use *use = names; use; use = use->hh.next) {
         wl_vec_free(&use->alive);

@@ -343,16 +343,37 @@ static const char *word_at(const char *text, const char *p, const char *word)
     return here ? p + n : NULL;
 }
 
-/* The brace that opens the body of `function`'s definition; NULL without one. */
-static const char *find_body(const char *text, const char *function)
+/* Behind the name of a function that begins at `p`: `function`, or any where that is NULL. */
+static const char *name_at(const char *text, const char *p, const char *function)
 {
-    for (const char *p = text; *p;) {
+    static const char *const others[] = {"if", "for", "while", "switch", "catch", "return"};
+    if (function) {
+        return word_at(text, p, function);
+    }
+    if (!is_word(*p) || (p > text && is_word(p[-1]))) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (word_at(text, p, others[i])) {
+            return NULL;
+        }
+    }
+    while (is_word(*p)) {
+        p++;
+    }
+    return p;
+}
+
+/* The brace that opens the body of the next definition of `function` at or behind `p`; NULL without one. */
+static const char *find_body(const char *text, const char *p, const char *function)
+{
+    while (*p) {
         const char *next = skip_dead(text, p);
         if (next > p) {
             p = next;
             continue;
         }
-        const char *behind = word_at(text, p, function);
+        const char *behind = name_at(text, p, function);
         const char *open = behind ? skip_space(behind) : NULL;
         if (open && *open == '(') {
             const char *q = skip_space(code_closing(text, open));
@@ -365,17 +386,9 @@ static const char *find_body(const char *text, const char *function)
     return NULL;
 }
 
-uint32_t statement_calls(const char *text, const char *function, const char *api, uint32_t *lines,
-                         uint32_t most)
+static uint32_t calls_in_body(const char *text, const char *body, const char *name, uint32_t *lines,
+                              uint32_t most)
 {
-    char name[128];
-    size_t n = statement_api_length(api);
-    const char *body = find_body(text, function);
-    if (!body || n == 0 || n >= sizeof name) {
-        return 0;
-    }
-    memcpy(name, api, n);
-    name[n] = '\0';
     const char *end = code_closing(text, body);
     uint32_t line = 1, count = 0;
     for (const char *p = text; p < body; p++) {
@@ -385,7 +398,9 @@ uint32_t statement_calls(const char *text, const char *function, const char *api
         const char *next = skip_dead(text, p), *start;
         if (next == p) {
             next = p + 1;
-            const char *call = word_at(text, p, name) ? find_call(text, p, name, n, &start) : NULL;
+            const char *call = word_at(text, p, name)
+                                   ? find_call(text, p, name, strlen(name), &start)
+                                   : NULL;
             if (call && start == p && count++ < most) {
                 lines[count - 1] = line;
             }
@@ -395,4 +410,42 @@ uint32_t statement_calls(const char *text, const char *function, const char *api
         }
     }
     return count;
+}
+
+static bool api_name(const char *api, char *name, size_t size)
+{
+    size_t n = statement_api_length(api);
+    if (n == 0 || n >= size) {
+        return false;
+    }
+    memcpy(name, api, n);
+    name[n] = '\0';
+    return true;
+}
+
+uint32_t statement_calls(const char *text, const char *function, const char *api, uint32_t *lines,
+                         uint32_t most)
+{
+    char name[128];
+    const char *body = find_body(text, text, function);
+    return body && api_name(api, name, sizeof name) ? calls_in_body(text, body, name, lines, most)
+                                                    : 0;
+}
+
+uint32_t statement_only_calls(const char *text, const char *api, uint32_t *lines, uint32_t most)
+{
+    char name[128];
+    uint32_t found = 0;
+    if (!api_name(api, name, sizeof name) || !strstr(text, name)) {
+        return 0;
+    }
+    for (const char *p = text, *body; (body = find_body(text, p, NULL));
+         p = code_closing(text, body)) {
+        uint32_t n = calls_in_body(text, body, name, lines, found ? 0 : most);
+        if (n && found) {
+            return 0;
+        }
+        found = n ? n : found;
+    }
+    return found;
 }

@@ -20,6 +20,9 @@ const char *statement_variable(wl_arena *arena, const char *text, const char *ap
 uint32_t statement_calls(const char *text, const char *function, const char *api, uint32_t *lines,
                          uint32_t most);
 
+/* The same for the only function of the text that has such calls; 0 where several have. */
+uint32_t statement_only_calls(const char *text, const char *api, uint32_t *lines, uint32_t most);
+
 /* "cuMemAlloc_v2" -> length of "cuMemAlloc": as programs write it. */
 size_t statement_api_length(const char *api);
 

@@ -78,6 +78,14 @@ static void calls_in_functions(void **state)
     assert_int_equal(lines[0], 11);
     assert_int_equal(statement_calls(text, "h", "cudaMalloc", lines, 8), 0);
     assert_int_equal(statement_calls(text, "main", "cudaFree", lines, 8), 0);
+    assert_int_equal(statement_only_calls(text, "cudaMalloc", lines, 8),
+                     0); /* two functions have them */
+    static const char one[] =
+        "namespace x {\nint f(void) { return 1; }\nint run(int n)\n{\n    if (n) {\n"
+        "cudaMalloc(&a);\n}\nfor (;;) { cudaMalloc(&b); }\n}\n}\n";
+    assert_int_equal(statement_only_calls(one, "cudaMalloc", lines, 8), 2);
+    assert_int_equal(lines[0], 6);
+    assert_int_equal(lines[1], 8);
 }
 
 /* ---- the probe ---- */
