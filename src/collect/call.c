@@ -168,8 +168,10 @@ collect_result collect_begin(collect_call *call, const char *api, cap_call_kind 
     memset(call, 0, offsetof(collect_call, pcs));
     call->api = call->record.api = api;
     call->flags = flags;
-    if (collect_g.forked)
+    if (collect_g.forked) {
+        collect_mark_forked();
         return COLLECT_NOT_INITIALIZED;
+    }
     collect_thread *t = collect_self();
     if (!t)
         return COLLECT_NOMEM;

@@ -168,7 +168,7 @@ static void conclude(reader *r, bool texts)
     collect_elf *out = r->out;
     bool named = has_function(r, "__cudaRegisterFatBinary") &&
                  has_function(r, "cudaGetErrorString");
-    out->has_static_runtime = named || (texts && !out->needs_runtime);
+    out->has_static_runtime = named || (texts && out->has_device_code && !out->needs_runtime);
     out->is_stripped = out->has_static_runtime && !named;
     if (named)
         out->runtime_major = r->has_texture_references ? 11 : r->has_v2_properties ? 12 : 13;

@@ -245,6 +245,8 @@ void collect_recorded(wl_status status);
     } while (0)
 void collect_message(wl_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* In a child that cannot use CUDA: a capture that says so. */
+void collect_mark_forked(void);
 /* Something of ours failed: launches run on, unobserved. */
 void collect_stop_observing(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void collect_skipped(uint32_t call, const char *kernel, const char *format, ...)

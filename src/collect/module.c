@@ -2,6 +2,7 @@
 #include "collect/impl.h"
 
 #include "cuda/fatbin.h"
+#include "cuda/link.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -38,8 +39,7 @@ static collect_result read_text(const collect_device *device, const void *image,
     if (status != WL_OK)
         return read_status(status);
     if (found.count > 1) {
-        status = wl_fail(log, WL_UNSUPPORTED, "the image is relocatable code in %zu parts",
-                         found.count);
+        status = cuda_link_ptx(found.ptx, found.count, text, length, log);
     } else {
         *text = found.ptx[0].text;
         *length = found.ptx[0].length;

@@ -310,6 +310,21 @@ static void in_child(void)
     collect_g.forked = true;
 }
 
+void collect_mark_forked(void)
+{
+    static bool marked;
+    if (__atomic_exchange_n(&marked, true, __ATOMIC_RELAXED))
+        return;
+    open_capture();
+    collect_message(WL_LOG_WARN,
+                    "Process %ld was forked by one that had used CUDA: as with a GPU, its own CUDA "
+                    "calls fail with cudaErrorInitializationError.",
+                    (long)getpid());
+    collect_g.observe = false;
+    cap_close(collect_g.writer);
+    collect_g.writer = NULL;
+}
+
 static void write_end(void)
 {
     if (!collect_g.writer || collect_g.forked)

@@ -14,8 +14,8 @@ static void print_insns(const obs_summary *s)
         const obs_insn *r = &s->insns[i];
         printf("    pc %u object %u space %u op %u bytes %u requests %" PRIu64 " lanes %" PRIu64
                " sectors %" PRIu64 "/%" PRIu64 " wavefronts %" PRIu64 "/%" PRIu64 "\n",
-               r->pc, r->object, r->space, r->op, r->bytes, r->requests, r->active_lanes, r->sectors,
-               r->sectors_min, r->wavefronts, r->wavefronts_min);
+               r->pc, r->object, r->space, r->op, r->bytes, r->requests, r->active_lanes,
+               r->sectors, r->sectors_min, r->wavefronts, r->wavefronts_min);
     }
     for (uint32_t i = 0; verbose && i < s->nshared; i++)
         printf("    shared %u %s offset %u bytes %u\n", i, s->shared[i].name, s->shared[i].offset,
@@ -29,9 +29,9 @@ static void print_insns(const obs_summary *s)
 static void print_launch(const cap_launch *l)
 {
     const obs_summary *s = &l->summary;
-    printf("%u call %u module %u %s grid %u,%u,%u block %u,%u,%u shared %u+%u registers %u stream %" PRIu64
-           " error %d instructions %" PRIu64 "/%" PRIu64 " blocks %" PRIu64 "/%" PRIu64 "/%" PRIu64
-           " rows %u heats %u%s%s\n",
+    printf("%u call %u module %u %s grid %u,%u,%u block %u,%u,%u shared %u+%u registers %u stream "
+           "%" PRIu64 " error %d instructions %" PRIu64 "/%" PRIu64 " blocks %" PRIu64 "/%" PRIu64
+           "/%" PRIu64 " rows %u heats %u%s%s\n",
            l->id, l->call, l->module, l->kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0],
            l->block[1], l->block[2], l->static_shared, l->dynamic_shared, l->registers, l->stream,
            l->error, s->warp_instructions, s->thread_instructions, s->blocks_run,
