@@ -47,6 +47,13 @@ static inline CUresult dr_end(collect_call *call, collect_result result)
         __attribute__((section("wl_entries"), used, aligned(8))) = { \
             #symbol, (collect_code)(void *)dr_##name, 0, 0, 0}
 
+/* INVALID_VALUE, INVALID_HANDLE. Within a call. */
+collect_result dr_copy_3d(const CUDA_MEMCPY3D *params, collect_copy *copy);
+
+/* `extra` of a launch: a list of tags with values that ends in CU_LAUNCH_PARAM_END. False where it is malformed, or given
+ * together with `params`. */
+bool dr_arguments(void **params, void **extra, collect_launch *launch);
+
 /* The function that a CUfunction or a CUkernel stands for in the context; NULL where it is neither. */
 collect_function *dr_function(collect_context *context, CUfunction handle);
 

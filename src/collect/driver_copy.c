@@ -290,18 +290,28 @@ static collect_result place_of(const pitched *p, collect_place *out)
     return COLLECT_OK;
 }
 
-static CUresult copy_pitched(const char *api, bool per_thread, CUstream handle, const pitched *to,
-                             const pitched *from, size_t width, size_t height, size_t depth,
-                             bool blocking)
+collect_result dr_copy_3d(const CUDA_MEMCPY3D *c, collect_copy *copy)
+{
+    pitched from = {c->srcMemoryType, c->srcHost,     c->srcDevice, c->srcArray, c->srcPitch,
+                    c->srcHeight,     c->srcXInBytes, c->srcY,      c->srcZ};
+    pitched to = {c->dstMemoryType, c->dstHost,     c->dstDevice, c->dstArray, c->dstPitch,
+                  c->dstHeight,     c->dstXInBytes, c->dstY,      c->dstZ};
+    *copy = (collect_copy){.width = c->WidthInBytes, .height = c->Height, .depth = c->Depth};
+    if (c->srcLOD || c->dstLOD)
+        return COLLECT_INVALID_VALUE;
+    collect_result result = place_of(&from, &copy->from);
+    return result ? result : place_of(&to, &copy->to);
+}
+
+static CUresult copy_3d(const char *api, bool per_thread, CUstream handle, const CUDA_MEMCPY3D *c,
+                        bool blocking)
 {
     DR_BEGIN(api, CAP_CALL_COPY, COLLECT_CURRENT);
     collect_stream *stream;
-    collect_copy copy = {.width = width, .height = height, .depth = depth};
-    result = collect_stream_get(&call, handle, per_thread, &stream);
+    collect_copy copy;
+    result = c ? collect_stream_get(&call, handle, per_thread, &stream) : COLLECT_INVALID_VALUE;
     if (result == COLLECT_OK)
-        result = place_of(from, &copy.from);
-    if (result == COLLECT_OK)
-        result = place_of(to, &copy.to);
+        result = dr_copy_3d(c, &copy);
     if (result == COLLECT_OK)
         result = collect_do_copy(&call, stream, &copy, blocking);
     DR_END(result);
@@ -312,14 +322,24 @@ static CUresult copy_2d(const char *api, bool per_thread, CUstream stream, const
 {
     if (!c)
         return CUDA_ERROR_INVALID_VALUE;
-    pitched from = {c->srcMemoryType, c->srcHost,  c->srcDevice,
-                    c->srcArray,      c->srcPitch, 0,
-                    c->srcXInBytes,   c->srcY,     0};
-    pitched to = {c->dstMemoryType, c->dstHost,  c->dstDevice,
-                  c->dstArray,      c->dstPitch, 0,
-                  c->dstXInBytes,   c->dstY,     0};
-    return copy_pitched(api, per_thread, stream, &to, &from, c->WidthInBytes, c->Height, 1,
-                        blocking);
+    CUDA_MEMCPY3D wide = {.srcXInBytes = c->srcXInBytes,
+                          .srcY = c->srcY,
+                          .srcMemoryType = c->srcMemoryType,
+                          .srcHost = c->srcHost,
+                          .srcDevice = c->srcDevice,
+                          .srcArray = c->srcArray,
+                          .srcPitch = c->srcPitch,
+                          .dstXInBytes = c->dstXInBytes,
+                          .dstY = c->dstY,
+                          .dstMemoryType = c->dstMemoryType,
+                          .dstHost = c->dstHost,
+                          .dstDevice = c->dstDevice,
+                          .dstArray = c->dstArray,
+                          .dstPitch = c->dstPitch,
+                          .WidthInBytes = c->WidthInBytes,
+                          .Height = c->Height,
+                          .Depth = 1};
+    return copy_3d(api, per_thread, stream, &wide, blocking);
 }
 
 WL_DRIVER_STREAM(ptds, cuMemcpy2D_v2, (const CUDA_MEMCPY2D *copy), (copy))
@@ -336,19 +356,6 @@ WL_DRIVER_STREAM(ptsz, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy, CUstream 
                  (copy, stream))
 {
     return copy_2d(api, per_thread, stream, copy, false);
-}
-
-static CUresult copy_3d(const char *api, bool per_thread, CUstream stream, const CUDA_MEMCPY3D *c,
-                        bool blocking)
-{
-    if (!c || c->srcLOD || c->dstLOD)
-        return CUDA_ERROR_INVALID_VALUE;
-    pitched from = {c->srcMemoryType, c->srcHost,     c->srcDevice, c->srcArray, c->srcPitch,
-                    c->srcHeight,     c->srcXInBytes, c->srcY,      c->srcZ};
-    pitched to = {c->dstMemoryType, c->dstHost,     c->dstDevice, c->dstArray, c->dstPitch,
-                  c->dstHeight,     c->dstXInBytes, c->dstY,      c->dstZ};
-    return copy_pitched(api, per_thread, stream, &to, &from, c->WidthInBytes, c->Height, c->Depth,
-                        blocking);
 }
 
 WL_DRIVER_STREAM(ptds, cuMemcpy3D_v2, (const CUDA_MEMCPY3D *copy), (copy))

@@ -15,7 +15,6 @@ static CUresult launch(const char *api, bool per_thread, CUstream handle, CUfunc
     DR_END(l->function ? collect_do_launch(&call, stream, l) : COLLECT_INVALID_HANDLE);
 }
 
-/* `extra` is a list of tags with values that ends in CU_LAUNCH_PARAM_END. */
 static bool read_extra(void **extra, collect_launch *l)
 {
     for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
@@ -29,8 +28,7 @@ static bool read_extra(void **extra, collect_launch *l)
     return true;
 }
 
-/* A kernel without parameters may be given neither. */
-static bool read_arguments(void **params, void **extra, collect_launch *l)
+bool dr_arguments(void **params, void **extra, collect_launch *l)
 {
     if (params && extra)
         return false;
@@ -45,7 +43,7 @@ WL_DRIVER_STREAM(ptsz, cuLaunchKernel,
                  (function, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
 {
     collect_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
-    if (!read_arguments(params, extra, &l))
+    if (!dr_arguments(params, extra, &l))
         return CUDA_ERROR_INVALID_VALUE;
     return launch(api, per_thread, stream, function, &l);
 }
@@ -85,7 +83,7 @@ WL_DRIVER_STREAM(ptsz, cuLaunchKernelEx,
                  (config, function, params, extra))
 {
     collect_launch l = {0};
-    if (!read_config(config, &l) || !read_arguments(params, extra, &l))
+    if (!read_config(config, &l) || !dr_arguments(params, extra, &l))
         return CUDA_ERROR_INVALID_VALUE;
     return launch(api, per_thread, config->hStream, function, &l);
 }
