@@ -122,6 +122,9 @@ static ptx_operand reg_operand(ptx_parser *p, uint32_t reg)
     ptx_next(p);
     if (p->tok.kind == TOK_DOT)
         parse_component(p, &o);
+    if (ptx_is(p, '+'))
+        ptx_fail_at(p, ptx_tok_pos(p), WL_UNSUPPORTED, "add by an instruction of its own",
+                    "a register plus a number is only supported in addresses");
     return o;
 }
 
@@ -278,8 +281,6 @@ static void parse_base(ptx_parser *p, ptx_operand *o)
     else
         set_symbol(o, name, bound ? &b : NULL);
     ptx_next(p);
-    if (o->reg != PTX_NONE && p->tok.kind == TOK_DOT)
-        parse_component(p, o);
     parse_offset(p, o);
 }
 

@@ -231,6 +231,24 @@ static bool complain_operands(verifier *v, const ptx_form_info *form)
 
 /* --- Operands: types --- */
 
+/* A vector register without a component: packed by mov, or what an instruction .v2 .v4 takes. */
+static bool check_whole_vector(verifier *v, const ptx_role *role, const ptx_operand *o,
+                               ptx_type type)
+{
+    const ptx_reg *reg = &v->func->regs[o->reg];
+    bool packed = v->insn->op == PTX_mov && v->insn->vector == 1;
+    unsigned have = type_bits(reg->type) * (packed ? reg->vector : 1), want = type_bits(type);
+    if (packed && (have != want || ptx_type_get(type)->kind != PTX_KIND_B))
+        return complain(v, o->pos, "'%.60s' cannot be packed as .%s", reg->name,
+                        ptx_type_get(type)->text);
+    if (!packed && (reg->vector != v->insn->vector || role->by != PTX_ROLE_INDEX))
+        return complain(v, o->pos, "'%.60s' is a vector of %u", reg->name, reg->vector);
+    if (have != want && !(role->wider && have > want))
+        return complain(v, o->pos, "'%.60s' is a vector .%s, this operand is .%s", reg->name,
+                        ptx_type_get(reg->type)->text, ptx_type_get(type)->text);
+    return true;
+}
+
 static bool check_reg(verifier *v, const ptx_role *role, const ptx_operand *o, ptx_type type)
 {
     const ptx_reg *reg = &v->func->regs[o->reg];
@@ -241,6 +259,8 @@ static bool check_reg(verifier *v, const ptx_role *role, const ptx_operand *o, p
     if (role->letter == 'q' || role->letter == 'p' || type == PTX_T_none || o->component > 4 ||
         o->selector)
         return true;
+    if (reg->vector > 1 && !o->component)
+        return check_whole_vector(v, role, o, type);
     if (!reg_fits(reg->type, type, role->wider))
         return complain(v, o->pos, "'%.60s' is a register .%s, this operand is .%s", reg->name,
                         ptx_type_get(reg->type)->text, ptx_type_get(type)->text);
@@ -310,7 +330,7 @@ static bool check_address(verifier *v, const ptx_operand *o)
         return true;
     const ptx_reg *reg = &v->func->regs[o->reg];
     unsigned bits = type_bits(reg->type);
-    if ((bits == 32 || bits == 64) && !is_floating(reg->type))
+    if ((bits == 32 || bits == 64) && !is_floating(reg->type) && reg->vector == 1)
         return true;
     return complain(v, o->pos, "'%.60s' cannot hold an address", reg->name);
 }

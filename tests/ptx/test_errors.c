@@ -48,6 +48,9 @@ static const sample bodies[] = {
     {"ld.shared.b8 %r1, p[%r1];", "5:21: an index in a register is not supported\nld.shared.b8 "
                                   "%r1, p[%r1];\n                    ^\nhint: compute the "
                                   "address in a register and use [register]"},
+    {"add.s32 %r1, %r2+1, 5;",
+     "5:17: a register plus a number is only supported in addresses\nadd.s32 %r1, %r2+1, 5;\n"
+     "                ^\nhint: add by an instruction of its own"},
     {"mov.u32 %r1, %laneid.x;",
      "5:21: %laneid has no components\nmov.u32 %r1, %laneid.x;\n                    ^"},
     {"mov.u32 %r1, 5/0;",
