@@ -200,13 +200,21 @@ static void finding_line(const text *t, const ana_line *l, ana_unit unit)
     cost_of(l, unit, &now, &min);
     if (unit == ANA_BYTES || l->requests == 0)
         return;
+    const char *each = rep_ratio(t->arena, (double)now, (double)l->requests);
+    const char *moved = wl_arena_printf(t->arena, "%s, %s %s",
+                                        rep_plural(t->arena, l->requests, "request", "requests"),
+                                        rep_count(t->arena, now), ana_unit_text(unit));
     fputs("       ", t->out);
-    wrap(t, 7,
-         wl_arena_printf(t->arena, "%s, %s %s (at the least %s): %s a request, could be %s",
-                         rep_plural(t->arena, l->requests, "request", "requests"),
-                         rep_count(t->arena, now), ana_unit_text(unit), rep_count(t->arena, min),
-                         rep_ratio(t->arena, (double)now, (double)l->requests),
-                         rep_ratio(t->arena, (double)min, (double)l->requests)));
+    if (now > min)
+        wrap(t, 7,
+             wl_arena_printf(t->arena, "%s (at the least %s): %s a request, could be %s", moved,
+                             rep_count(t->arena, min), each,
+                             rep_ratio(t->arena, (double)min, (double)l->requests)));
+    else
+        wrap(t, 7,
+             wl_arena_printf(t->arena,
+                             "%s: %s a request, the fewest; the cost is between the warps", moved,
+                             each));
 }
 
 /* What the lines above already say. */

@@ -1,4 +1,5 @@
 // Pictures of the report for the documentation: node test/screenshots.mjs [--report FILE] [--out FOLDER]
+// [--full]; without a report, of the fixture.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { findBrowser, launch, open, report, scratch, viewer } from "./tools.mjs";
@@ -9,9 +10,10 @@ const option = (name) => {
 };
 
 const VIEWS = [
-  { name: "finding", hash: "#finding/1" },
+  { name: "finding-light", hash: "#finding/1" },
+  { name: "finding-dark", hash: "#finding/2", colorScheme: "dark" },
   { name: "kernel", hash: "#kernel" },
-  { name: "object", hash: "#object" },
+  { name: "object", hash: "#object/2", cell: { x: 200, y: 10 } },
   { name: "overview", hash: "#overview" },
 ];
 
@@ -24,18 +26,15 @@ const folder = scratch();
 const out = option("--out") ?? join(viewer, "../docs/images");
 mkdirSync(out, { recursive: true });
 const path = option("--report") ?? (await report(folder, "fixture"));
-for (const colorScheme of ["light", "dark"]) {
-  const context = await launch(browser, folder, { colorScheme });
-  for (const view of VIEWS) {
-    const { page } = await open(context, path, view.hash);
-    await page.waitForSelector(".coverage");
-    if (view.name === "object" && (await page.$(".heatbox canvas"))) {
-      await page.click(".heatbox canvas", { position: { x: 200, y: 60 }, force: true });
-    }
-    const file = join(out, `${view.name}-${colorScheme}.png`);
-    await page.screenshot({ path: file, fullPage: option("--full") !== undefined });
-    console.log(file);
-    await page.close();
-  }
-  await context.close();
+const context = await launch(browser, folder);
+for (const { name, hash, colorScheme = "light", cell } of VIEWS) {
+  const { page } = await open(context, path, hash);
+  await page.emulateMedia({ colorScheme });
+  await page.waitForSelector(".coverage");
+  if (cell) await page.click(".heatbox canvas", { position: cell, force: true });
+  const file = join(out, `${name}.png`);
+  await page.screenshot({ path: file, fullPage: process.argv.includes("--full") });
+  console.log(file);
+  await page.close();
 }
+await context.close();

@@ -33,6 +33,7 @@ function guilty(finding: Finding): FindingLine[] {
 function Figures({ finding }: { finding: Finding }) {
   const { unit } = finding;
   const one = unit === "wavefronts" ? "wavefront" : "sector";
+  const moves = finding.evidence.find((e) => e.name === "transfers_per_sector")?.value;
   const lines = guilty(finding);
   const sums = lines.map((l) => cost(l, unit));
   const now = sums.reduce((s, c) => s + c.now, 0);
@@ -50,11 +51,14 @@ function Figures({ finding }: { finding: Finding }) {
         label={`${unit} too many`}
         title={exact(finding.excess)}
       />
-      {requests > 0 && unit !== "bytes" && (
+      {requests > 0 && now > min && unit !== "bytes" && (
         <Figure
           value={`${ratio(now / requests)} → ${ratio(min / requests)}`}
           label={`${one}s a request, now and at the least`}
         />
+      )}
+      {moves !== undefined && now <= min && (
+        <Figure value={`${ratio(moves)} ×`} label={`is each ${one} moved in the sampled block`} />
       )}
     </div>
   );
@@ -133,7 +137,11 @@ function RequestPicture({ i, finding }: { i: Instruction; finding: Finding }) {
       ) : (
         <>
           <SectorPicture title="Now" lanes={now} scale={scale} />
-          <SectorPicture title="Ideal" lanes={best} scale={scale} />
+          <SectorPicture
+            title={now.shape === "uniform" ? "If the lanes took neighbouring elements" : "Ideal"}
+            lanes={best}
+            scale={scale}
+          />
         </>
       )}
       <Caption i={i} finding={finding} />
@@ -141,8 +149,13 @@ function RequestPicture({ i, finding }: { i: Instruction; finding: Finding }) {
   );
 }
 
-// What a picture of one request cannot show: these patterns are about warps sharing, not about one warp's lanes.
+// These patterns are about warps sharing: a picture of one request shows them only where it is wasteful in itself.
 const BETWEEN_WARPS = new Set(["hot", "shared-thread-local", "shared-warp-local"]);
+
+function worthAPicture(i: Instruction, finding: Finding): boolean {
+  const { now, min } = cost(i, finding.unit);
+  return i.requests > 0 && (now > min || !BETWEEN_WARPS.has(finding.pattern));
+}
 
 function warpsOf(m: Model, finding: Finding): number {
   const block = m.launchById.get(finding.example_launch)?.block ?? [1024, 1, 1];
@@ -151,7 +164,7 @@ function warpsOf(m: Model, finding: Finding): number {
 
 function Pictures({ m, finding }: { m: Model; finding: Finding }) {
   const i = costliest(m, finding);
-  const request = i && !BETWEEN_WARPS.has(finding.pattern) && i.requests > 0;
+  const request = i && worthAPicture(i, finding);
   if (!request && finding.sectors.length === 0) return null;
   return (
     <section>

@@ -239,7 +239,7 @@ export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
       <KernelList m={m} on={kernel.id} />
       <article class="detail" key={kernel.id}>
         <header class="headline">
-          <p class="crumbs muted">Kernel {kernel.module ? `of ${kernel.module}` : ""}</p>
+          <p class="crumbs muted">Kernel{kernel.module ? ` · module ${kernel.module}` : ""}</p>
           <h1 class="mono name">{kernel.name}</h1>
           <Facts k={kernel} />
         </header>

@@ -143,13 +143,15 @@ function CellTable({ m, t, rows, cell }: CellInfo) {
           <Row label="touched by">{OWNERS[owner] ?? ""}</Row>
         ) : null}
         <Row label="requests">
-          {[
-            [t.reads[run] ?? 0, "reads"],
-            [t.writes[run] ?? 0, "writes"],
-            [t.atomics[run] ?? 0, "atomics"],
-          ]
-            .filter(([n]) => Number(n) > 0)
-            .map(([n, what]) => `${exact(Number(n))} ${what}`)
+          {(
+            [
+              [t.reads[run] ?? 0, "read"],
+              [t.writes[run] ?? 0, "write"],
+              [t.atomics[run] ?? 0, "atomic"],
+            ] as const
+          )
+            .filter(([n]) => n > 0)
+            .map(([n, what]) => plural(n, what))
             .join(", ")}
         </Row>
         <Row label="lines">
