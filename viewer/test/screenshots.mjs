@@ -10,7 +10,7 @@ const option = (name) => {
 };
 
 const VIEWS = [
-  { name: "finding-light", hash: "#finding/1" },
+  { name: "finding", hash: "#finding/1" },
   { name: "finding-dark", hash: "#finding/2", colorScheme: "dark" },
   { name: "kernel", hash: "#kernel" },
   { name: "object", hash: "#object/2", cell: { x: 200, y: 10 } },
