@@ -6,6 +6,8 @@
       first, and tools/driver_symbols.txt: what libcuda.so.1 exports and no header declares
   gen_api.py check --toolkit DIR
       fails where the committed tables do not say what this toolkit's headers and library say
+  gen_api.py entries --library FILE
+      fails where the collector (not stripped) defines an entry point that NVIDIA's libraries do not have
   gen_api.py exports --out DIR
       writes the lists that the libraries in front of the collector are built from (no toolkit needed)
 
@@ -283,6 +285,18 @@ def write_exports(folder):
         (folder / f"{soname}.map").write_text(f"{node}{{\nglobal:\n{names}local:\n    *;\n}};\n")
 
 
+def entries(library):
+    """src/collect/entry.h registers each entry point in a variable that bears its name."""
+    done = subprocess.run(["nm", library], capture_output=True, text=True)
+    defined = re.findall(r" entry_(dr|also|rt)_(\w+)$", done.stdout, flags=re.M)
+    driver, runtime = set(exported(0)), {row.symbol for row in read_runtime()}
+    wrong = [name for kind, name in defined if kind != "rt" and name not in driver]
+    wrong += [name for kind, name in defined if kind == "rt" and re.sub(r"_\d+$", "", name) not in runtime]
+    if wrong or not defined:
+        fail(f"no such functions: {sorted(wrong)}" if wrong else f"{library} has no entry points")
+    print(f"{len(defined)} entry points, all of them NVIDIA's")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -290,6 +304,8 @@ def main():
     command.add_argument("--toolkit", action="append", required=True)
     command = commands.add_parser("check")
     command.add_argument("--toolkit", required=True)
+    command = commands.add_parser("entries")
+    command.add_argument("--library", required=True)
     command = commands.add_parser("exports")
     command.add_argument("--out", required=True)
     args = parser.parse_args()
@@ -297,6 +313,8 @@ def main():
         update(args.toolkit)
     elif args.command == "check":
         check(args.toolkit)
+    elif args.command == "entries":
+        entries(args.library)
     else:
         write_exports(pathlib.Path(args.out))
 

@@ -47,6 +47,9 @@ static inline CUresult dr_end(collect_call *call, collect_result result)
         __attribute__((section("wl_entries"), used, aligned(8))) = { \
             #symbol, (collect_code)(void *)dr_##name, 0, 0, 0}
 
+/* The file's content, NUL-terminated, malloc'ed; FILE_NOT_FOUND. Needs no lock. */
+collect_result dr_read_file(const char *path, char **data, size_t *length);
+
 /* INVALID_VALUE, INVALID_HANDLE. Within a call. */
 collect_result dr_copy_3d(const CUDA_MEMCPY3D *params, collect_copy *copy);
 

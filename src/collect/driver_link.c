@@ -117,14 +117,16 @@ WL_DRIVER(CUresult, cuLinkAddFile_v2,
           (CUlinkState state, int type, const char *path, unsigned count, CUjit_option *options,
            void **values))
 {
-    cuda_file file;
+    char *data;
+    size_t length;
     (void)count, (void)options, (void)values;
     if (!path)
         return CUDA_ERROR_INVALID_VALUE;
-    if (cuda_file_open(path, &file, NULL) != WL_OK)
-        return CUDA_ERROR_FILE_NOT_FOUND;
-    CUresult result = add("cuLinkAddFile_v2", state, type, file.map, file.size);
-    cuda_file_close(&file);
+    collect_result read = dr_read_file(path, &data, &length);
+    if (read)
+        return (CUresult)read;
+    CUresult result = add("cuLinkAddFile_v2", state, type, data, length);
+    free(data);
     return result;
 }
 WL_DRIVER_ALSO(cuLinkAddFile, cuLinkAddFile_v2);

@@ -44,8 +44,7 @@ static void write_log(const jit_log *log, const wl_error *err)
         *log->left = (void *)length;
 }
 
-/* The file's content, NUL-terminated, malloc'ed. */
-static collect_result read_file(const char *path, char **data)
+collect_result dr_read_file(const char *path, char **data, size_t *length)
 {
     FILE *file = fopen(path, "rbe");
     long size = -1;
@@ -57,6 +56,7 @@ static collect_result read_file(const char *path, char **data)
     bool good = *data && fseek(file, 0, SEEK_SET) == 0 &&
                 fread(*data, 1, (size_t)size, file) == (size_t)size;
     fclose(file);
+    *length = good ? (size_t)size : 0;
     if (good)
         return COLLECT_OK;
     free(*data);
@@ -106,9 +106,10 @@ WL_DRIVER(CUresult, cuModuleLoadFatBinary, (CUmodule * module, const void *image
 WL_DRIVER(CUresult, cuModuleLoad, (CUmodule * module, const char *path))
 {
     char *data;
+    size_t length;
     if (!path)
         return CUDA_ERROR_INVALID_VALUE;
-    collect_result result = read_file(path, &data);
+    collect_result result = dr_read_file(path, &data, &length);
     if (result)
         return (CUresult)result;
     CUresult loaded = load("cuModuleLoad", module, data, 0, NULL, NULL);
@@ -352,10 +353,11 @@ WL_DRIVER(CUresult, cuLibraryLoadFromFile,
            unsigned library_count))
 {
     char *data;
+    size_t length;
     (void)library_options, (void)library_values, (void)library_count;
     if (!path)
         return CUDA_ERROR_INVALID_VALUE;
-    collect_result result = read_file(path, &data);
+    collect_result result = dr_read_file(path, &data, &length);
     if (result)
         return (CUresult)result;
     CUresult loaded = load_library("cuLibraryLoadFromFile", library, data, count, options, values);
