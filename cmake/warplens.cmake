@@ -66,14 +66,14 @@ find_program(WL_NVCC nvcc PATHS "${PROJECT_SOURCE_DIR}/.deps/cuda/bin" DOC "nvcc
 if(NOT WL_NVCC)
     set(WL_NVCC "" CACHE FILEPATH "nvcc, for tests that compile CUDA" FORCE)
 endif()
-if(WL_NVCC AND NOT WL_CUDA_HOME)
-    get_filename_component(wl_cuda_bin "${WL_NVCC}" REALPATH)
-    get_filename_component(wl_cuda_bin "${wl_cuda_bin}" DIRECTORY)
-    get_filename_component(wl_cuda_home "${wl_cuda_bin}" DIRECTORY)
-else()
+if(NOT WL_CUDA_HOME)
     set(wl_cuda_home "")
+    if(WL_NVCC)
+        get_filename_component(wl_cuda_home "${WL_NVCC}" REALPATH)
+        get_filename_component(wl_cuda_home "${wl_cuda_home}/../.." ABSOLUTE)
+    endif()
+    set(WL_CUDA_HOME "${wl_cuda_home}" CACHE PATH "Root of the CUDA toolkit; may be empty" FORCE)
 endif()
-set(WL_CUDA_HOME "${wl_cuda_home}" CACHE PATH "Root of the CUDA toolkit; may be empty")
 
 set(WL_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/version.h.in" "${WL_GENERATED_DIR}/base/version.h" @ONLY)
@@ -88,7 +88,7 @@ target_compile_options(wl_flags INTERFACE
 # These depend on what the optimiser sees, and so on the compiler's version: they warn, and stop no build.
 if(CMAKE_C_COMPILER_ID STREQUAL GNU AND WL_WERROR)
     target_compile_options(wl_flags INTERFACE -Wno-error=maybe-uninitialized -Wno-error=stringop-overflow
-        -Wno-error=stringop-overread -Wno-error=array-bounds -Wno-error=format-truncation)
+        -Wno-error=stringop-overread -Wno-error=array-bounds -Wno-error=format-truncation -Wno-error=format-overflow)
 endif()
 target_include_directories(wl_flags INTERFACE
     "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include" "${WL_GENERATED_DIR}")
