@@ -1,5 +1,5 @@
 // What the tests share: TypeScript made runnable, the page with a payload, a browser.
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,7 +10,12 @@ import { PAYLOAD_MARK, page } from "../build.mjs";
 export const viewer = join(dirname(fileURLToPath(import.meta.url)), "..");
 export const fixtureFolder = join(viewer, "test/fixture");
 
-export const scratch = () => mkdtempSync(join(tmpdir(), "warplens-viewer-"));
+/** A folder that goes when the process ends. */
+export function scratch() {
+  const folder = mkdtempSync(join(tmpdir(), "warplens-viewer-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return folder;
+}
 
 /** Imports a TypeScript module. */
 export async function load(path, folder) {
