@@ -3,7 +3,7 @@
  * Every example checks its own result and exits with 1 when it is wrong. With --skip-kernel the kernel is not launched,
  * so that a test can see that the check would notice.
  *
- * A comment "finds: <pattern> <object>" at the end of a source line says what warplens reports there; the tests compare
+ * A comment "finds: <pattern> <object>, ..." at the end of a source line says what warplens reports there; the tests compare
  * these comments with the findings, and a source without any must give none. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H

@@ -3,7 +3,7 @@
 
     check_example.py --warplens CMD --work DIR SOURCE.cu [--nvcc NVCC [--flags "..."] | --program PROGRAM]
 
-A comment "finds: <pattern> <object>" in the source names a finding at its line. The example must pass its own check,
+A comment "finds: <pattern> <object>, ..." in the source names the findings at its line. The example must pass its own check,
 fail it when no kernel runs, and give these findings and no others.
 """
 import argparse
@@ -13,12 +13,13 @@ import re
 import subprocess
 import sys
 
-MARKER = re.compile(r"//\s*finds:\s*(\S+)\s+(\S+)")
+MARKER = re.compile(r"//\s*finds:\s*(.*)")
 
 
 def expected(source):
     with open(source) as f:
-        return {(m[1], m[2], n) for n, line in enumerate(f, 1) for m in [MARKER.search(line)] if m}
+        return {(*one.split(), n) for n, line in enumerate(f, 1) for m in [MARKER.search(line)] if m
+                for one in m[1].split(",")}
 
 
 def found(stats, source):
