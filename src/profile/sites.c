@@ -278,9 +278,11 @@ static bool make_texts(sites *s)
 /* The one file whose text has exactly as many calls of the API in that function as its machine code. Compilers keep the
  * order of calls, so that the k-th address is the k-th call. `inlined`: not in that function, but all in one other, which
  * the compiler has put into it. 0 where there is no such file or several. */
-static uint32_t find_text(sites *s, const guess *g, bool inlined, uint32_t places, uint32_t *lines)
+static uint32_t find_text(sites *s, const guess *g, bool inlined, uint32_t places,
+                          statement_place *lines)
 {
-    uint32_t found = 0, other[MAX_CALLS];
+    uint32_t found = 0;
+    statement_place other[MAX_CALLS];
     for (uint32_t file = 1; file <= sources_count(s->texts); file++) {
         size_t length;
         const char *why, *text = sources_text(s->texts, file, &length, &why),
@@ -306,7 +308,7 @@ static uint32_t find_text(sites *s, const guess *g, bool inlined, uint32_t place
 
 static bool guess_group(sites *s, guess *rows, size_t n)
 {
-    uint32_t lines[MAX_CALLS];
+    statement_place lines[MAX_CALLS];
     uint64_t places[MAX_CALLS];
     uint32_t count = find_places(s, rows, n, places);
     uint32_t file = count < MAX_CALLS ? find_text(s, rows, false, count, lines) : 0;
@@ -316,9 +318,10 @@ static bool guess_group(sites *s, guess *rows, size_t n)
     for (size_t i = 0; file && i < n; i++) {
         site *row = rows[i].row;
         row->file = file;
-        row->line = lines[index_of(places, rows[i].frame->offset)];
+        const statement_place *place = &lines[index_of(places, rows[i].frame->offset)];
+        row->line = place->line;
         row->function = rows[i].frame->function;
-        if (!set_variable(s, row, 0)) {
+        if (!set_variable(s, row, place->column)) {
             return false;
         }
     }

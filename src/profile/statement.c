@@ -386,27 +386,25 @@ static const char *find_body(const char *text, const char *p, const char *functi
     return NULL;
 }
 
-static uint32_t calls_in_body(const char *text, const char *body, const char *name, uint32_t *lines,
-                              uint32_t most)
+static uint32_t calls_in_body(const char *text, const char *body, const char *name,
+                              statement_place *places, uint32_t most)
 {
-    const char *end = code_closing(text, body);
+    const char *end = code_closing(text, body), *line_start = text;
     uint32_t line = 1, count = 0;
-    for (const char *p = text; p < body; p++) {
-        line += *p == '\n';
-    }
-    for (const char *p = body; p < end;) {
-        const char *next = skip_dead(text, p), *start;
+    for (const char *p = text; p < end;) {
+        const char *next = p >= body ? skip_dead(text, p) : p + 1, *start;
         if (next == p) {
             next = p + 1;
             const char *call = word_at(text, p, name)
                                    ? find_call(text, p, name, strlen(name), &start)
                                    : NULL;
             if (call && start == p && count++ < most) {
-                lines[count - 1] = line;
+                places[count - 1] = (statement_place){line, (uint32_t)(p - line_start) + 1};
             }
         }
         for (; p < next; p++) {
             line += *p == '\n';
+            line_start = *p == '\n' ? p + 1 : line_start;
         }
     }
     return count;
@@ -423,16 +421,17 @@ static bool api_name(const char *api, char *name, size_t size)
     return true;
 }
 
-uint32_t statement_calls(const char *text, const char *function, const char *api, uint32_t *lines,
-                         uint32_t most)
+uint32_t statement_calls(const char *text, const char *function, const char *api,
+                         statement_place *places, uint32_t most)
 {
     char name[128];
     const char *body = find_body(text, text, function);
-    return body && api_name(api, name, sizeof name) ? calls_in_body(text, body, name, lines, most)
+    return body && api_name(api, name, sizeof name) ? calls_in_body(text, body, name, places, most)
                                                     : 0;
 }
 
-uint32_t statement_only_calls(const char *text, const char *api, uint32_t *lines, uint32_t most)
+uint32_t statement_only_calls(const char *text, const char *api, statement_place *places,
+                              uint32_t most)
 {
     char name[128];
     uint32_t found = 0;
@@ -441,7 +440,7 @@ uint32_t statement_only_calls(const char *text, const char *api, uint32_t *lines
     }
     for (const char *p = text, *body; (body = find_body(text, p, NULL));
          p = code_closing(text, body)) {
-        uint32_t n = calls_in_body(text, body, name, lines, found ? 0 : most);
+        uint32_t n = calls_in_body(text, body, name, places, found ? 0 : most);
         if (n && found) {
             return 0;
         }

@@ -15,13 +15,18 @@
  * exhausted. */
 const char *statement_variable(wl_arena *arena, const char *text, const char *api, uint32_t column);
 
-/* Where in `text` calls of `api` stand inside the body of `function` (its unqualified name): line numbers from 1, in order,
- * at most `most`. Comments, strings and lines of the preprocessor do not count. Returns how many there are. */
-uint32_t statement_calls(const char *text, const char *function, const char *api, uint32_t *lines,
-                         uint32_t most);
+typedef struct statement_place {
+    uint32_t line, column; /* from 1 */
+} statement_place;
+
+/* Where in `text` calls of `api` stand inside the body of `function` (its unqualified name), in order, at most `most`.
+ * Comments, strings and lines of the preprocessor do not count. Returns how many there are. */
+uint32_t statement_calls(const char *text, const char *function, const char *api,
+                         statement_place *places, uint32_t most);
 
 /* The same for the only function of the text that has such calls; 0 where several have. */
-uint32_t statement_only_calls(const char *text, const char *api, uint32_t *lines, uint32_t most);
+uint32_t statement_only_calls(const char *text, const char *api, statement_place *places,
+                              uint32_t most);
 
 /* "cuMemAlloc_v2" -> length of "cuMemAlloc": as programs write it. */
 size_t statement_api_length(const char *api);

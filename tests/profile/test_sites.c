@@ -70,12 +70,13 @@ static void calls_in_functions(void **state)
         "#define C(x) \\\n cudaMalloc(&z)\nint main(int a);\n// main() { \nint main(void)\n{\n"
         " cudaMalloc(&a);\n /* cudaMalloc() */\n C(cudaMalloc(&b));\"cudaMalloc()\";\n}\n"
         "void g(){cudaMalloc(&c);}\n";
-    uint32_t lines[8];
+    statement_place lines[8];
     assert_int_equal(statement_calls(text, "main", "cudaMalloc", lines, 8), 2);
-    assert_int_equal(lines[0], 7);
-    assert_int_equal(lines[1], 9);
+    assert_int_equal(lines[0].line, 7);
+    assert_int_equal(lines[0].column, 2);
+    assert_int_equal(lines[1].line, 9);
     assert_int_equal(statement_calls(text, "g", "cudaMalloc", lines, 8), 1);
-    assert_int_equal(lines[0], 11);
+    assert_int_equal(lines[0].line, 11);
     assert_int_equal(statement_calls(text, "h", "cudaMalloc", lines, 8), 0);
     assert_int_equal(statement_calls(text, "main", "cudaFree", lines, 8), 0);
     assert_int_equal(statement_only_calls(text, "cudaMalloc", lines, 8),
@@ -84,8 +85,8 @@ static void calls_in_functions(void **state)
         "namespace x {\nint f(void) { return 1; }\nint run(int n)\n{\n    if (n) {\n"
         "cudaMalloc(&a);\n}\nfor (;;) { cudaMalloc(&b); }\n}\n}\n";
     assert_int_equal(statement_only_calls(one, "cudaMalloc", lines, 8), 2);
-    assert_int_equal(lines[0], 6);
-    assert_int_equal(lines[1], 8);
+    assert_int_equal(lines[0].line, 6);
+    assert_int_equal(lines[1].line, 8);
 }
 
 /* ---- the probe ---- */

@@ -1,6 +1,7 @@
 /* Patterns of shared memory. Wavefronts are charged once:
  *   bank-conflict                       those beyond the fewest possible
- *   shared-thread-local, -warp-local    the fewest possible ones, which registers or shuffles would save as well
+ *   shared-thread-local                 the fewest possible ones, which registers would save as well
+ *   shared-warp-local                   of the fewest possible those of stores and atomics: a shuffle takes the pass of a load
  * An array is thread-local (warp-local) when in every sampled block every word that was touched was touched by one thread
  * (threads of one warp) only. */
 #include "analysis/heatmap/words.h"
@@ -65,6 +66,23 @@ static bool is_conflict(const ana_input *input, const obs_insn *c)
            c->wavefronts > c->wavefronts_min;
 }
 
+static double excess_of(const ana_input *input, ana_pattern pattern, const obs_insn *c)
+{
+    switch (pattern) {
+    case ANA_BANK_CONFLICT:
+        return is_conflict(input, c) ? (double)(c->wavefronts - c->wavefronts_min) : 0;
+    case ANA_SHARED_WARP_LOCAL: return c->op == OBS_LOAD ? 0 : (double)c->wavefronts_min;
+    default: return (double)c->wavefronts_min;
+    }
+}
+
+static void add_facts(words_facts *f, const obs_insn *c)
+{
+    f->loads |= c->op == OBS_LOAD;
+    f->stores |= c->op == OBS_STORE;
+    f->atomics |= c->op == OBS_ATOMIC || c->op == OBS_REDUCTION;
+}
+
 /* Charges the instructions and collects what the words need. */
 static words_facts charge(const ana_input *input, ana_draft *d)
 {
@@ -73,19 +91,14 @@ static words_facts charge(const ana_input *input, ana_draft *d)
     double most = 0;
     for (uint32_t i = 0; i < d->group->ninsns; i++) {
         const obs_insn *c = &d->group->insns[i].c;
-        bool conflict = is_conflict(input, c);
-        double excess = d->pattern == ANA_BANK_CONFLICT
-                            ? conflict ? (double)(c->wavefronts - c->wavefronts_min) : 0
-                            : (double)c->wavefronts_min;
+        double excess = excess_of(input, d->pattern, c);
         d->insn_excess[i] = excess;
         d->excess += excess;
         if (excess > 0) {
             d->requests += c->requests;
             wavefronts += c->wavefronts;
             fewest += c->wavefronts_min;
-            f.loads |= c->op == OBS_LOAD;
-            f.stores |= c->op == OBS_STORE;
-            f.atomics |= c->op == OBS_ATOMIC || c->op == OBS_REDUCTION;
+            add_facts(&f, c);
         }
         if (excess > most) {
             most = excess;

@@ -103,25 +103,45 @@ static const char *bank_conflict_summary(const texts *t)
 
 /* ---- advice ---- */
 
+/* Data that every warp needs and whose requests are spread out besides. */
+static const char *spread_advice(const texts *t)
+{
+    if (t->f->sectors_per_request < 2 * t->f->fewest_per_request) {
+        return "";
+    }
+    return TEXT(
+        t,
+        " Let the lanes of a warp run along its rows as they load it: now a request takes %.1f "
+        "sectors where %.1f would do.",
+        t->f->sectors_per_request, t->f->fewest_per_request);
+}
+
 static const char *hot_advice(const texts *t)
 {
+    const char *spread = spread_advice(t);
+    if (!spread) {
+        return NULL;
+    }
     if (t->f->atomics) {
         return TEXT(t,
                     "Combine the updates of %s inside the block first, in shared memory or with "
-                    "warp reductions, and add the result "
-                    "once.",
+                    "warp reductions, and add the result once.",
                     t->what);
     }
     if (t->f->stores) {
-        return TEXT(
-            t, "Keep what the block writes to %s in registers or shared memory and store it once.",
-            t->what);
+        return TEXT(t,
+                    "Keep what the block writes to %s in registers or shared memory and store it "
+                    "once.%s",
+                    t->what, spread);
     }
-    return TEXT(t,
-                "Load the block's part of %s into shared memory once and read it from there; where "
-                "it is small and all lanes read the "
-                "same element, constant memory or __ldg serves as well.",
-                t->what);
+    if (t->f->broadcast) {
+        return TEXT(t,
+                    "All lanes read the same element of %s: load the block's part into shared "
+                    "memory or registers once, or keep it in constant memory where it is small.",
+                    t->what);
+    }
+    return TEXT(t, "Load the block's part of %s into shared memory once and read it from there.%s",
+                t->what, spread);
 }
 
 static const char *hot_random_advice(const texts *t)

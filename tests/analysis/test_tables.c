@@ -1,0 +1,213 @@
+/* Kernels, lines and memory over time, from captures made by hand. */
+#include "../profile/story.h"
+
+#include "analysis/tables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static wl_error err;
+static wl_arena *arena;
+
+static prof_db *make(void (*tell)(prof_builder *))
+{
+    prof_builder *builder;
+    prof_db *db;
+    prof_options options = {.force = true};
+    story_expect(prof_create(story_path("tables.wlprof"), &options, &builder, &err), &err);
+    tell(builder);
+    story_expect(prof_finish(builder, &err), &err);
+    story_expect(prof_open(story_path("tables.wlprof"), &db, &err), &err);
+    return db;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = wl_arena_new();
+    return arena == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    wl_arena_free(arena);
+    unlink(story_path("tables.wlprof"));
+    return 0;
+}
+
+static void kernels(void **state)
+{
+    (void)state;
+    prof_db *db = make(story_all);
+    ana_kernels table;
+    ana_findings findings;
+    ana_thresholds thresholds = ana_thresholds_default();
+    story_expect(ana_find(db, &thresholds, arena, &findings, &err), &err);
+    story_expect(ana_kernel_table(db, &findings, arena, &table, &err), &err);
+    assert_int_equal(table.count, 1);
+    const ana_kernel *k = &table.rows[0];
+    assert_int_equal(k->launches, 3);
+    assert_int_equal(k->counts.sectors, 3 * (32 + 64));
+    assert_int_equal(k->counts.wavefronts, 3 * 4);
+    assert_int_equal(k->counts.requests, 3 * 18);
+    assert_int_equal(k->counts.executions,
+                     3 * 16); /* two instructions, one of them on two objects */
+    assert_int_equal(k->counts.thread_instructions, 3 * 2710);
+    assert_true(k->host_seconds == 0.75 && k->device_seconds < 0);
+    uint64_t sectors = 0;
+    for (uint32_t i = 0; i < findings.count; i++) {
+        bool counted = ana_pattern_get(findings.rows[i].pattern)->unit == ANA_SECTORS;
+        sectors += counted ? findings.rows[i].excess : 0;
+    }
+    assert_int_equal(k->excess_sectors, sectors);
+    assert_int_equal(k->nfindings, findings.count);
+    prof_close(db);
+}
+
+static const ana_source_line *line_at(const ana_source_lines *table, uint32_t file, uint32_t line)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        if (table->rows[i].file == file && table->rows[i].line == line) {
+            return &table->rows[i];
+        }
+    }
+    return NULL;
+}
+
+static void lines(void **state)
+{
+    (void)state;
+    prof_db *db = make(story_all);
+    ana_source_lines table;
+    prof_kernel_rows kernels_of;
+    story_expect(ana_line_table(db, PROF_ALL, arena, &table, &err), &err);
+    story_expect(prof_load_kernels(db, arena, &kernels_of, &err), &err);
+    uint32_t file = kernels_of.rows[0].file;
+    const ana_source_line *load = line_at(&table, file, 14), *twice = line_at(&table, file, 30);
+    assert_non_null(load);
+    assert_int_equal(load->counts.sectors, 3 * 32);
+    /* The load, and three instructions inlined from a header of the toolkit; each executed by 8 warps a launch. */
+    assert_int_equal(load->counts.executions, 3 * 4 * 8);
+    assert_int_equal(load->counts.thread_instructions, 3 * 4 * 250);
+    assert_non_null(twice);
+    assert_int_equal(twice->counts.executions, 3 * 4 * 8);
+    assert_int_equal(twice->counts.sectors, 0);
+    uint64_t sectors = 0;
+    for (uint32_t i = 0; i < table.count; i++) {
+        sectors += table.rows[i].counts.sectors;
+    }
+    assert_int_equal(sectors, 3 * (32 + 64));
+    prof_close(db);
+}
+
+/* ---- memory ---- */
+
+static void add(prof_builder *builder, cap_record r)
+{
+    story_expect(prof_add(builder, &r, &err), &err);
+}
+
+static void allocate(prof_builder *builder, uint32_t id, uint64_t bytes, cap_object_kind kind)
+{
+    add(builder, story_call(id, "cudaMalloc", CAP_CALL_ALLOC));
+    cap_record r = story_object(id, id, 0x10000 * id, bytes);
+    r.object.kind = kind;
+    add(builder, r);
+}
+
+static void tell_memory(prof_builder *builder)
+{
+    story_expect(prof_begin_process(builder, &err), &err);
+    add(builder, story_process("/src/app"));
+    allocate(builder, 1, 1000, CAP_OBJECT_DEVICE);
+    allocate(builder, 2, 500, CAP_OBJECT_MANAGED);
+    allocate(builder, 3, 1 << 20, CAP_OBJECT_PINNED); /* the host's memory */
+    add(builder, story_free(2, 0));
+    allocate(builder, 4, 200, CAP_OBJECT_DEVICE);
+    add(builder, story_free(4, 0));
+    allocate(builder, 5, 900, CAP_OBJECT_DEVICE);
+    add(builder, story_end());
+    story_expect(prof_begin_process(builder, &err), &err);
+    add(builder, story_process("/src/child"));
+    allocate(builder, 1, 1800, CAP_OBJECT_DEVICE);
+    add(builder, story_end());
+}
+
+static void memory(void **state)
+{
+    (void)state;
+    prof_db *db = make(tell_memory);
+    ana_memory table;
+    story_expect(ana_memory_table(db, arena, &table, &err), &err);
+    assert_int_equal(table.peak_bytes, 1900);
+    assert_int_equal(table.npeaks, 2);
+    assert_int_equal(table.peaks[0].bytes, 1900);
+    assert_int_equal(table.peaks[0].nobjects, 2);
+    assert_int_equal(table.peaks[0].objects[0], 1); /* largest first */
+    assert_int_equal(table.peaks[0].objects[1], 5);
+    assert_int_equal(table.peaks[0].call, 5);
+    assert_int_equal(table.peaks[1].bytes, 1800); /* of the other process: they do not add up */
+    assert_int_equal(table.peaks[1].process, 2);
+    const uint64_t course[] = {1000, 1500, 1000, 1200, 1000, 1900, 1800};
+    assert_int_equal(table.npoints, 7);
+    for (uint32_t i = 0; i < table.npoints; i++) {
+        assert_int_equal(table.points[i].bytes, course[i]);
+    }
+    prof_close(db);
+}
+
+static void tell_nothing(prof_builder *builder)
+{
+    story_expect(prof_begin_process(builder, &err), &err);
+    add(builder, story_process("/src/app"));
+    add(builder, story_end());
+}
+
+static void nothing(void **state)
+{
+    (void)state;
+    prof_db *db = make(tell_nothing);
+    ana_memory table;
+    ana_kernels kernels_of;
+    ana_findings findings;
+    ana_source_lines lines_of;
+    ana_thresholds thresholds = ana_thresholds_default();
+    story_expect(ana_memory_table(db, arena, &table, &err), &err);
+    story_expect(ana_kernel_table(db, NULL, arena, &kernels_of, &err), &err);
+    story_expect(ana_line_table(db, PROF_ALL, arena, &lines_of, &err), &err);
+    story_expect(ana_find(db, &thresholds, arena, &findings, &err), &err);
+    assert_int_equal(table.npeaks + kernels_of.count + findings.count + lines_of.count, 0);
+    assert_int_equal(table.peak_bytes, 0);
+    prof_close(db);
+}
+
+static void every_pattern_is_described(void **state)
+{
+    (void)state;
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        const ana_pattern_info *info = ana_pattern_get((ana_pattern)p);
+        char path[4096];
+        snprintf(path, sizeof path, "%s/docs/patterns/%s.md", WL_SOURCE_DIR, info->name);
+        assert_int_equal(access(path, R_OK), 0);
+        assert_true(strlen(info->title) > 0 && strlen(info->remedy) > 0);
+        assert_true(strlen(ana_unit_text(info->unit)) > 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(kernels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing, set_up, tear_down),
+        cmocka_unit_test(every_pattern_is_described),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
