@@ -1,0 +1,123 @@
+#include "dump.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+static void put_rows(const obs_summary *s, FILE *out)
+{
+    for (uint32_t i = 0; i < s->ninsns; i++) {
+        const obs_insn *r = &s->insns[i];
+        fprintf(out, "    pc %u object %u space %u op %u bytes %u requests %" PRIu64, r->pc,
+                r->object, r->space, r->op, r->bytes, r->requests);
+        fprintf(out, " lanes %" PRIu64 " sectors %" PRIu64 "/%" PRIu64, r->active_lanes, r->sectors,
+                r->sectors_min);
+        fprintf(out, " wavefronts %" PRIu64 "/%" PRIu64 "\n", r->wavefronts, r->wavefronts_min);
+    }
+    for (uint32_t i = 0; i < s->nshared; i++)
+        fprintf(out, "    shared %u %s offset %u bytes %u\n", i, s->shared[i].name,
+                s->shared[i].offset, s->shared[i].bytes);
+    for (uint32_t i = 0; i < s->nheats; i++)
+        fprintf(out, "    heat object %u space %u block %" PRIu64 " rows %u dropped %" PRIu64 "\n",
+                s->heats[i].object, s->heats[i].space, s->heats[i].block, s->heats[i].nrows,
+                s->heats[i].dropped);
+    for (uint32_t i = 0; i < s->nblocks; i++)
+        fprintf(out, "    block from %u length %u executions %" PRIu64 " lanes %" PRIu64 "\n",
+                s->blocks[i].first_pc, s->blocks[i].ninsns, s->blocks[i].executions,
+                s->blocks[i].lanes);
+}
+
+static void put_launch(const cap_launch *l, unsigned flags, FILE *out)
+{
+    const obs_summary *s = &l->summary;
+    fprintf(out, "%u call %u module %u %s grid %u,%u,%u block %u,%u,%u shared %u+%u", l->id,
+            l->call, l->module, l->kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+            l->block[1], l->block[2], l->static_shared, l->dynamic_shared);
+    fprintf(out, " stream %" PRIu64 " error %d instructions %" PRIu64 "/%" PRIu64, l->stream,
+            l->error, s->warp_instructions, s->thread_instructions);
+    fprintf(out, " blocks %" PRIu64 "/%" PRIu64 "/%" PRIu64 " rows %u heats %u", s->blocks_run,
+            s->blocks_observed, s->blocks_sampled, s->ninsns, s->nheats);
+    if (!(flags & DUMP_STABLE))
+        fprintf(out, " registers %u%s%s", l->registers, *l->fault ? " fault " : "", l->fault);
+    fprintf(out, "\n");
+    if (flags & DUMP_ROWS)
+        put_rows(s, out);
+}
+
+static void put_call(const cap_call *c, unsigned flags, FILE *out)
+{
+    fprintf(out, "%u %s kind %u stream %" PRIu64 " thread %u result %d", c->id, c->api, c->kind,
+            c->stream, c->thread, c->result);
+    fprintf(out, " from %u+%" PRIu64 " to %u+%" PRIu64 " bytes %" PRIu64 "%s\n", c->source_object,
+            c->source_offset, c->target_object, c->target_offset, c->bytes,
+            c->stack.count ? "" : " without a stack");
+    for (uint32_t i = 0; (flags & DUMP_ADDRESSES) && i < c->stack.count; i++)
+        fprintf(out, "    %" PRIx64 "\n", c->stack.pcs[i]);
+}
+
+static void put_maps(const cap_maps *m, unsigned flags, FILE *out)
+{
+    fprintf(out, "%u files\n", m->count);
+    for (uint32_t i = 0; (flags & DUMP_ADDRESSES) && i < m->count; i++)
+        fprintf(out, "    %" PRIx64 "-%" PRIx64 " %" PRIx64 " %s %s\n", m->maps[i].start,
+                m->maps[i].end, m->maps[i].offset, m->maps[i].path, m->maps[i].build_id);
+}
+
+static void put_process(const cap_process *p, FILE *out)
+{
+    fprintf(out, "pid %u of %u %s in %s argc %u collector %s options %s\n", p->pid, p->parent,
+            p->executable, p->directory, p->argc, p->collector, p->options);
+}
+
+static void put_record(const cap_record *r, unsigned flags, FILE *out)
+{
+    static const char *const names[] = {
+#define X(id, number, type) [CAP_##id] = #id,
+#include "capture/events.def"
+#undef X
+    };
+    bool stable = flags & DUMP_STABLE;
+    if (stable && (r->type == CAP_PROCESS || r->type == CAP_MAPS || r->type == CAP_END))
+        return;
+    fprintf(out, "%-11s ", names[r->type]);
+    switch (r->type) {
+    case CAP_PROCESS: put_process(&r->process, out); break;
+    case CAP_DEVICE:
+        fprintf(out, "%u %s cc %u.%u sms %u bytes %" PRIu64 " file %s\n", r->device.ordinal,
+                r->device.name, r->device.cc_major, r->device.cc_minor, r->device.num_sms,
+                r->device.global_bytes, r->device.file);
+        break;
+    case CAP_MAPS: put_maps(&r->maps, flags, out); break;
+    case CAP_MODULE:
+        fprintf(out, "%u %s %" PRIu64 " bytes\n", r->module.id, stable ? "" : r->module.name,
+                r->module.length);
+        break;
+    case CAP_OBJECT:
+        fprintf(out, "%u kind %u device %u bytes %" PRIu64 " call %u module %u %s\n", r->object.id,
+                r->object.kind, r->object.device, r->object.bytes, r->object.call, r->object.module,
+                r->object.name);
+        break;
+    case CAP_FREE: fprintf(out, "%u call %u\n", r->free.object, r->free.call); break;
+    case CAP_CALL: put_call(&r->call, flags, out); break;
+    case CAP_LAUNCH: put_launch(&r->launch, flags, out); break;
+    case CAP_SKIPPED:
+        fprintf(out, "%s call %u: %s\n", r->skipped.kernel, r->skipped.call, r->skipped.reason);
+        break;
+    case CAP_UNSUPPORTED: fprintf(out, "%s\n", r->unsupported.api); break;
+    case CAP_MESSAGE: fprintf(out, "%u %s\n", r->message.level, r->message.text); break;
+    case CAP_END: fprintf(out, "records %" PRIu64 "\n", r->end.records); break;
+    }
+}
+
+wl_status dump_capture(const char *path, unsigned flags, FILE *out, wl_error *err)
+{
+    cap_reader *reader;
+    wl_status status = cap_open(path, &reader, err);
+    if (status != WL_OK)
+        return status;
+    cap_record record;
+    bool end = false;
+    while ((status = cap_read(reader, &record, &end, err)) == WL_OK && !end)
+        put_record(&record, flags, out);
+    cap_reader_free(reader);
+    return status;
+}
