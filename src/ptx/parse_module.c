@@ -194,7 +194,7 @@ static void parse_alias(ptx_parser *p)
     ptx_expect(p, ',', "between the names");
     ptx_name *target = p->failed ? NULL : parse_alias_name(p);
     ptx_expect(p, ';', "at the end of the directive");
-    if (p->failed)
+    if (p->failed || !alias || !target)
         return;
     alias->func->alias = target->func;
     push_item(p, PTX_ITEM_ALIAS, 0, wl_arena_printf(p->arena, "%s, %s", alias->text, target->text));

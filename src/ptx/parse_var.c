@@ -160,7 +160,7 @@ static void parse_qualifiers(ptx_parser *p, ptx_var *var)
 
 static void parse_dims(ptx_parser *p, ptx_var *var)
 {
-    uint64_t dims[PTX_MAX_DIMS];
+    uint64_t dims[PTX_MAX_DIMS] = {0};
     while (ptx_accept(p, '[')) {
         if (var->ndims == PTX_MAX_DIMS) {
             ptx_fail(p, "an array has at most %d dimensions", PTX_MAX_DIMS);

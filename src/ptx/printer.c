@@ -8,7 +8,6 @@
 typedef struct text {
     char *data;
     size_t count, capacity;
-    bool fixed;  /* truncate instead of growing */
     bool failed; /* out of memory */
 } text;
 
@@ -16,7 +15,7 @@ static bool make_room(text *t, size_t more)
 {
     if (t->capacity - t->count > more)
         return true;
-    if (t->fixed || t->failed)
+    if (t->failed)
         return false;
     size_t capacity = t->capacity * 2 + more + 4096;
     char *data = realloc(t->data, capacity);
@@ -31,11 +30,8 @@ static bool make_room(text *t, size_t more)
 
 static void put_n(text *t, const char *s, size_t length)
 {
-    if (!make_room(t, length)) {
-        if (!t->fixed || t->failed)
-            return;
-        length = t->capacity - t->count - 1;
-    }
+    if (!make_room(t, length))
+        return;
     memcpy(t->data + t->count, s, length);
     t->count += length;
 }
@@ -635,9 +631,14 @@ char *ptx_print_insn(const ptx_module *module, const ptx_func *func, const ptx_i
 {
     if (size == 0)
         return buffer;
-    printer p = {
-        .module = module, .func = func, .out = {.data = buffer, .capacity = size, .fixed = true}};
+    printer p = {.module = module, .func = func};
     print_insn(&p, insn, " ");
-    p.out.data[p.out.count] = 0;
+    size_t length = p.out.failed ? 0 : p.out.count;
+    if (length > size - 1)
+        length = size - 1;
+    if (length)
+        memcpy(buffer, p.out.data, length);
+    buffer[length] = 0;
+    free(p.out.data);
     return buffer;
 }
