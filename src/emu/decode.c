@@ -620,6 +620,13 @@ emu_insn *emu_emit(emu_decode *d, emu_h handler, emu_ref dst, emu_ref a, emu_ref
     return &d->code.data[d->code.count - 1];
 }
 
+emu_insn *emu_emit_fn(emu_decode *d, emu_fn fn)
+{
+    emu_insn *in = emu_emit(d, EMU_H_nothing, EMU_NOREF, EMU_NOREF, EMU_NOREF, EMU_NOREF);
+    in->fn[0] = in->fn[1] = fn;
+    return in;
+}
+
 /* Moves the instructions from `first` on into the arena and puts one that runs them in their place. */
 static emu_insn *wrap(emu_decode *d, size_t first, emu_h handler)
 {

@@ -54,6 +54,7 @@ typedef struct emu_decode {
     wl_vec(emu_shared_place) shared;
     uint32_t local_max; /* local memory of the deepest call chain without recursion */
     bool has_dynamic_shared;
+    emu_ref whole_warp; /* the constant that stands for all lanes */
 } emu_decode;
 
 typedef void (*emu_decode_fn)(emu_decode *d, const ptx_insn *i);
@@ -80,6 +81,8 @@ bool emu_has_class(const ptx_insn *i, ptx_suffix_class class, uint32_t nth, ptx_
 /* Appends an instruction; operands that the handler does not have are EMU_NOREF. NULL when out of memory; the pointer
  * is good until the next emit. */
 emu_insn *emu_emit(emu_decode *d, emu_h handler, emu_ref dst, emu_ref a, emu_ref b, emu_ref c);
+/* The same for a handler that is compiled once. */
+emu_insn *emu_emit_fn(emu_decode *d, emu_fn fn);
 /* Wraps the last instruction emitted so that it runs in this rounding mode (EMU_ROUND_RZ, RM, RP); RN does nothing. */
 void emu_emit_rounded(emu_decode *d, uint32_t mode);
 

@@ -199,7 +199,7 @@ struct emu_kernel {
     emu_shared_var *shared; /* size 0: the dynamic part, from the offset on */
     uint32_t dynamic_at;  /* offset of dynamic shared memory, before the launch's own alignment */
     uint32_t local_stack; /* bytes of local memory a thread gets, calls included */
-    bool uses_alloca, uses_cluster, prints;
+    bool uses_alloca, uses_cluster, uses_matrices, prints;
     struct emu_kernel *next; /* of the module */
 };
 
@@ -379,6 +379,7 @@ struct emu_worker {
     wl_vec(emu_cta *) resident;
     wl_vec(emu_cta *) spare;
     uint64_t blocks_run;
+    void *matrices; /* room for the operands of a matrix instruction */
 };
 
 struct emu_run_state { /* one launch */

@@ -1,4 +1,5 @@
 /* A launch: its vectors of constants, its workers, its result. */
+#include "emu/matrix.h"
 #include "emu/ops.h"
 #include "emu/pool.h"
 #include "emu/printer.h"
@@ -304,7 +305,8 @@ static bool new_worker(emu_run_state *run, uint32_t index)
     w->caches = calloc(k->ncaches + 1, sizeof *w->caches);
     w->counts = calloc(k->nbbs, sizeof *w->counts);
     w->free_frames = calloc(k->nfunctions, sizeof *w->free_frames);
-    return w->caches && w->counts && w->free_frames;
+    w->matrices = k->uses_matrices ? malloc(EMU_MATRIX_BYTES) : NULL;
+    return w->caches && w->counts && w->free_frames && (w->matrices || !k->uses_matrices);
 }
 
 static void free_worker(emu_worker *w)
@@ -320,6 +322,7 @@ static void free_worker(emu_worker *w)
         emu_cta_free(w->spare.data[c]);
     wl_vec_free(&w->spare);
     wl_vec_free(&w->resident);
+    free(w->matrices);
     free(w->caches);
     free(w->counts);
     free(w->free_frames);

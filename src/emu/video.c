@@ -105,9 +105,8 @@ static uint32_t run_mad(const emu_video *v, uint32_t a, uint32_t b, uint32_t c)
         c = ~c;
         one = 1;
     }
-    t += (is_signed ? (__int128)(int32_t)c : (__int128)c) + one;
-    if (v->shift) /* of the low 32 bits, with their sign */
-        t = (int32_t)t >> v->shift;
+    t += (__int128)(int32_t)c + one; /* with its sign, whatever the types are */
+    t >>= v->shift;
     if (v->sat) {
         __int128 high = is_signed ? INT32_MAX : (__int128)UINT32_MAX, low = is_signed ? INT32_MIN : 0;
         t = t < low ? low : t > high ? high : t;

@@ -8,7 +8,8 @@
 
 enum {
     QUANTUM = 1 << 16,   /* back edges between two looks around */
-    SPIN_COST = 1 << 6,  /* of a back edge in a loop that may be waiting */
+    SPIN_COST = 1 << 10, /* of a back edge in a loop that may be waiting */
+    PART_COST = 1 << 6,  /* the same where lanes of the warp stand elsewhere: they should meet rather than pass */
     MAX_DEPTH = 1 << 13, /* of calls */
     TOKEN_STEP = 16
 };
@@ -601,7 +602,7 @@ static bool look_around(emu_warp *w)
 
 static inline bool back_edge(emu_warp *w)
 {
-    w->budget -= w->spinning ? SPIN_COST : 1;
+    w->budget -= !w->spinning ? 1 : w->nsplits > 1 ? PART_COST : SPIN_COST;
     w->spun |= w->spinning;
     w->spinning = false;
     return w->budget >= 0 || look_around(w);

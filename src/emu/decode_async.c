@@ -1,0 +1,244 @@
+/* cp.async, bulk copies, mbarrier. */
+#include "emu/async.h"
+#include "emu/decode.h"
+
+static ptx_space nth_space(const ptx_insn *i, uint32_t nth)
+{
+    ptx_suffix s;
+    if (!emu_has_class(i, PTX_SC_SPACE, nth, &s))
+        return PTX_SPACE_GENERIC;
+    return s == PTX_S_global                                  ? PTX_SPACE_GLOBAL
+           : s == PTX_S_shared__cluster                       ? PTX_SPACE_SHARED_CLUSTER
+           : s == PTX_S_shared || s == PTX_S_shared__cta ? PTX_SPACE_SHARED
+                                                              : PTX_SPACE_GENERIC;
+}
+
+/* One end of a copy: decoded as an instruction of its own and taken out of the code again. */
+static void set_end(emu_decode *d, const ptx_insn *i, const ptx_operand *address, ptx_space space, emu_access_op op,
+                    uint32_t flags, emu_end *end)
+{
+    end->mem = *emu_mem_new(d, i, space, op);
+    end->mem.flags |= (uint16_t)flags;
+    end->mem.count = 1;
+    emu_insn *in = emu_emit_mem(d, EMU_H_nothing, address, &end->mem);
+    end->insn = *in;
+    end->insn.extra = &end->mem;
+    if (d->status == WL_OK)
+        d->code.count--;
+}
+
+static bool allow_copy(emu_decode *d, const ptx_insn *i)
+{
+    for (uint32_t s = 0; s < i->nsuffixes; s++) {
+        ptx_suffix suffix = (ptx_suffix)i->suffixes[s];
+        switch (ptx_suffix_class_of(suffix)) {
+        case PTX_SC_TYPE:
+        case PTX_SC_SPACE:
+        case PTX_SC_CACHE:
+        case PTX_SC_OP:
+        case PTX_SC_BOOL: break;
+        default:
+            if (suffix == PTX_S_async || suffix == PTX_S_bulk || suffix == PTX_S_reduce || suffix == PTX_S_bulk_group ||
+                suffix == PTX_S_mbarrier__complete_tx__bytes || suffix == PTX_S_noftz)
+                break;
+            emu_unsupported(d, "the modifier .%s is not supported here", ptx_suffix_text(suffix));
+            return false;
+        }
+    }
+    return d->status == WL_OK;
+}
+
+static emu_copy *new_copy(emu_decode *d)
+{
+    emu_copy *c = wl_new(d->arena, emu_copy);
+    if (!c) {
+        emu_decode_nomem(d);
+        return NULL;
+    }
+    c->size = c->ignore = EMU_NOREF;
+    return c;
+}
+
+/* cp.async [to], [from], bytes{, bytes read | predicate}{, cache policy} */
+static void small_copy(emu_decode *d, const ptx_insn *i)
+{
+    emu_copy *c = new_copy(d);
+    if (!c || !allow_copy(d, i))
+        return;
+    c->bytes = (uint32_t)i->operands[2].imm;
+    for (uint32_t k = 3; k < i->noperands; k++) {
+        unsigned bits = emu_reg_bits(d, &i->operands[k]);
+        if (bits == 1)
+            c->ignore = emu_pred_src(d, &i->operands[k], NULL);
+        else if (bits != 64)
+            c->size = emu_src(d, &i->operands[k], 32);
+    }
+    set_end(d, i, &i->operands[0], nth_space(i, 0), EMU_STORE, EMU_ACCESS_ASYNC, &c->to);
+    set_end(d, i, &i->operands[1], nth_space(i, 1), EMU_LOAD, EMU_ACCESS_ASYNC, &c->from);
+    emu_emit_fn(d, emu_run_copy)->extra = c;
+}
+
+static bool reduction_of(const ptx_insn *i, emu_atomic_op *op)
+{
+    static const struct {
+        ptx_suffix suffix;
+        emu_atomic_op op;
+    } names[] = {{PTX_S_and, EMU_ATOMIC_AND}, {PTX_S_or, EMU_ATOMIC_OR},   {PTX_S_xor, EMU_ATOMIC_XOR},
+                 {PTX_S_add, EMU_ATOMIC_ADD}, {PTX_S_inc, EMU_ATOMIC_INC}, {PTX_S_dec, EMU_ATOMIC_DEC},
+                 {PTX_S_min, EMU_ATOMIC_MIN}, {PTX_S_max, EMU_ATOMIC_MAX}};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (ptx_has(i, names[k].suffix)) {
+            *op = names[k].op;
+            return true;
+        }
+    return false;
+}
+
+/* [to], [from], size{, [mbarrier]}{, cache policy} */
+static void bulk_copy(emu_decode *d, const ptx_insn *i)
+{
+    emu_copy *c = new_copy(d);
+    emu_atomic_op op;
+    if (!c || !allow_copy(d, i))
+        return;
+    if (ptx_has(i, PTX_S_reduce)) {
+        c->combine = reduction_of(i, &op) ? emu_combine_of(op, i->types[0]) : NULL;
+        c->element = emu_type(i, 0)->bits / 8u;
+        if (!c->combine) {
+            emu_unsupported(d, "this reduction is not supported");
+            return;
+        }
+    }
+    c->size = emu_src(d, &i->operands[2], 32);
+    set_end(d, i, &i->operands[0], nth_space(i, 0), c->combine ? EMU_REDUCTION : EMU_STORE,
+            EMU_ACCESS_ASYNC | EMU_ACCESS_BULK, &c->to);
+    set_end(d, i, &i->operands[1], nth_space(i, 1), EMU_LOAD, EMU_ACCESS_ASYNC | EMU_ACCESS_BULK, &c->from);
+    c->has_barrier = ptx_has(i, PTX_S_mbarrier__complete_tx__bytes);
+    if (c->has_barrier)
+        set_end(d, i, &i->operands[3], nth_space(i, 0), EMU_ATOMIC, 0, &c->barrier);
+    emu_emit_fn(d, emu_run_bulk)->extra = c;
+}
+
+/* ---- mbarrier ---- */
+
+static emu_mbarrier *new_mbarrier(emu_decode *d, const ptx_insn *i, emu_mbarrier_op op)
+{
+    emu_mbarrier *m = wl_new(d->arena, emu_mbarrier);
+    if (!m) {
+        emu_decode_nomem(d);
+        return NULL;
+    }
+    m->mem = *emu_mem_new(d, i, i->space, EMU_ATOMIC);
+    m->mem.count = 1;
+    m->op = op;
+    m->value = EMU_NOREF;
+    return m;
+}
+
+static void emit_mbarrier(emu_decode *d, emu_mbarrier *m, const ptx_operand *address, emu_ref dst)
+{
+    emu_insn *in = emu_emit_mem(d, EMU_H_nothing, address, &m->mem);
+    in->fn[0] = in->fn[1] = emu_run_mbarrier;
+    in->dst = dst;
+}
+
+/* Copies are complete when they are made, so their arrival happens at once; without .noinc it was counted in before. */
+static void arrive_on_copies(emu_decode *d, const ptx_insn *i)
+{
+    emu_mbarrier *m = new_mbarrier(d, i, EMU_MBARRIER_ARRIVE);
+    if (!m)
+        return;
+    if (!ptx_has(i, PTX_S_noinc))
+        m->value = emu_const(d, 32, 0);
+    emit_mbarrier(d, m, &i->operands[0], EMU_NOREF);
+}
+
+void emu_decode_cp(emu_decode *d, const ptx_insn *i)
+{
+    if (ptx_has(i, PTX_S_tensor)) {
+        emu_unsupported(d, "tensor copies are not emulated");
+    } else if (ptx_has(i, PTX_S_commit_group) || ptx_has(i, PTX_S_wait_group) || ptx_has(i, PTX_S_wait_all) ||
+               ptx_has(i, PTX_S_prefetch)) {
+        emu_emit(d, EMU_H_nothing, EMU_NOREF, EMU_NOREF, EMU_NOREF, EMU_NOREF);
+    } else if (ptx_has(i, PTX_S_mbarrier)) {
+        arrive_on_copies(d, i);
+    } else if (ptx_has(i, PTX_S_bulk)) {
+        bulk_copy(d, i);
+    } else {
+        small_copy(d, i);
+    }
+}
+
+static bool allow_mbarrier(emu_decode *d, const ptx_insn *i)
+{
+    for (uint32_t s = 0; s < i->nsuffixes; s++) {
+        ptx_suffix suffix = (ptx_suffix)i->suffixes[s];
+        ptx_suffix_class class = ptx_suffix_class_of(suffix);
+        bool ok = class == PTX_SC_TYPE || class == PTX_SC_SPACE || class == PTX_SC_SEM || class == PTX_SC_SCOPE;
+        static const uint16_t words[] = {PTX_S_init,        PTX_S_inval,      PTX_S_expect_tx, PTX_S_complete_tx,
+                                         PTX_S_arrive,      PTX_S_arrive_drop, PTX_S_noComplete, PTX_S_test_wait,
+                                         PTX_S_try_wait,    PTX_S_parity,     PTX_S_pending_count};
+        for (size_t k = 0; k < sizeof words / sizeof *words && !ok; k++)
+            ok = words[k] == suffix;
+        if (!ok) {
+            emu_unsupported(d, "the modifier .%s is not supported here", ptx_suffix_text(suffix));
+            return false;
+        }
+    }
+    return d->status == WL_OK;
+}
+
+static void mbarrier_wait(emu_decode *d, const ptx_insn *i)
+{
+    bool parity = ptx_has(i, PTX_S_parity);
+    emu_mbarrier *m = new_mbarrier(d, i, parity ? EMU_MBARRIER_WAIT_PARITY : EMU_MBARRIER_WAIT);
+    if (!m)
+        return;
+    m->value = emu_src(d, &i->operands[2], parity ? 32 : 64);
+    emit_mbarrier(d, m, &i->operands[1], emu_pred_dst(d, &i->operands[0]));
+}
+
+static void mbarrier_arrive(emu_decode *d, const ptx_insn *i)
+{
+    bool drop = ptx_has(i, PTX_S_arrive_drop), tx = ptx_has(i, PTX_S_expect_tx);
+    emu_mbarrier_op op = tx ? (drop ? EMU_MBARRIER_DROP_EXPECT_TX : EMU_MBARRIER_ARRIVE_EXPECT_TX)
+                            : drop ? EMU_MBARRIER_DROP : EMU_MBARRIER_ARRIVE;
+    emu_mbarrier *m = new_mbarrier(d, i, op);
+    if (!m)
+        return;
+    uint32_t at = i->operands[0].kind == PTX_OPD_ADDR ? 0 : 1;
+    if (i->noperands > at + 1)
+        m->value = emu_src(d, &i->operands[at + 1], 32);
+    bool state = at == 1 && i->operands[0].kind != PTX_OPD_SINK;
+    emit_mbarrier(d, m, &i->operands[at], state ? emu_dst(d, &i->operands[0], 64) : EMU_NOREF);
+}
+
+void emu_decode_mbarrier(emu_decode *d, const ptx_insn *i)
+{
+    if (!allow_mbarrier(d, i))
+        return;
+    if (ptx_has(i, PTX_S_pending_count)) {
+        emu_ref state = emu_src(d, &i->operands[1], 64), dst = emu_dst(d, &i->operands[0], 32);
+        emu_insn *in = emu_emit_fn(d, emu_run_pending);
+        in->dst = dst;
+        in->src[0] = state;
+        return;
+    }
+    if (ptx_has(i, PTX_S_test_wait) || ptx_has(i, PTX_S_try_wait)) {
+        mbarrier_wait(d, i);
+        return;
+    }
+    if (ptx_has(i, PTX_S_arrive) || ptx_has(i, PTX_S_arrive_drop)) {
+        mbarrier_arrive(d, i);
+        return;
+    }
+    emu_mbarrier *m = new_mbarrier(d, i, ptx_has(i, PTX_S_init)        ? EMU_MBARRIER_INIT
+                                         : ptx_has(i, PTX_S_inval)     ? EMU_MBARRIER_INVAL
+                                         : ptx_has(i, PTX_S_expect_tx) ? EMU_MBARRIER_EXPECT_TX
+                                                                       : EMU_MBARRIER_COMPLETE_TX);
+    if (!m)
+        return;
+    if (i->noperands > 1)
+        m->value = emu_src(d, &i->operands[1], 32);
+    emit_mbarrier(d, m, &i->operands[0], EMU_NOREF);
+}
