@@ -1,0 +1,310 @@
+/* Hostile profiles. The first byte chooses: the rest is a whole file, or a list of changes to the cells of a valid one (see
+ * struct edit), which reach what a random change of the file's bytes hardly does. Everything that can be loaded is. */
+#include "../profile/story.h"
+
+#include "analysis/tables.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static wl_error err;
+static unsigned char *valid;
+static size_t valid_size;
+
+/* SQLite opens files by their real names, so that a memfd will not do. */
+static char path[64];
+
+static void remove_file(void)
+{
+    unlink(path);
+}
+
+static void make_valid(void)
+{
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    story_expect(prof_create(path, &options, &builder, &err), &err);
+    story_all(builder);
+    story_expect(prof_finish(builder, &err), &err);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    prof_db *db;
+    snprintf(path, sizeof path, "%s/warplens-fuzz-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    close(mkstemp(path));
+    atexit(remove_file);
+    make_valid();
+    story_expect(prof_open(path, &db, &err),
+                 &err); /* else everything would be refused, and nothing found */
+    prof_close(db);
+    FILE *file = fopen(path, "rb");
+    fseek(file, 0, SEEK_END);
+    valid_size = (size_t)ftell(file);
+    valid = malloc(valid_size);
+    rewind(file);
+    if (!valid || fread(valid, 1, valid_size, file) != valid_size)
+        abort();
+    fclose(file);
+    return 0;
+}
+
+/* ---- loading ---- */
+
+static void load_maps(prof_db *db, wl_arena *arena)
+{
+    prof_heat_info_rows heats;
+    if (prof_load_heats(db, PROF_ALL, arena, &heats, &err))
+        return;
+    for (uint32_t i = 0; i < heats.count && i < 16; i++) {
+        prof_heat heat;
+        (void)prof_load_heat(db, heats.rows[i].id, arena, &heat, &err);
+    }
+}
+
+static void load_texts(prof_db *db, wl_arena *arena)
+{
+    prof_file_rows files;
+    prof_kernel_rows kernels;
+    const char *text;
+    size_t length;
+    if (prof_load_files(db, arena, &files, &err) == WL_OK)
+        for (uint32_t i = 0; i < files.count && i < 16; i++)
+            (void)prof_load_source(db, files.rows[i].id, arena, &text, &length, &err);
+    if (prof_load_kernels(db, arena, &kernels, &err) == WL_OK)
+        for (uint32_t i = 0; i < kernels.count && i < 16; i++)
+            (void)prof_load_ptx(db, kernels.rows[i].id, arena, &text, &length, &err);
+}
+
+static void load_chains(prof_db *db, wl_arena *arena)
+{
+    prof_loc_rows locs;
+    prof_call_rows calls;
+    prof_frame_rows frames;
+    if (prof_load_locs(db, arena, &locs, &err) == WL_OK)
+        for (uint32_t i = 0; i < locs.count; i++)
+            for (const prof_loc *l = &locs.rows[i]; l; l = prof_find_loc(&locs, l->inlined_at))
+                ;
+    if (prof_load_calls(db, arena, &calls, &err) == WL_OK)
+        for (uint32_t i = 0; i < calls.count && i < 16; i++)
+            (void)prof_load_stack(db, calls.rows[i].stack, arena, &frames, &err);
+}
+
+static void load_rows(prof_db *db, wl_arena *arena)
+{
+    prof_info info;
+    prof_coverage coverage;
+    prof_process_rows processes;
+    prof_device_rows devices;
+    prof_code_rows code;
+    prof_launch_rows launches;
+    prof_instruction_rows insns;
+    prof_block_rows blocks;
+    prof_skip_rows skips;
+    prof_message_rows messages;
+    prof_unsupported_rows unsupported;
+    uint64_t hash;
+    (void)prof_load_info(db, arena, &info, &err);
+    (void)prof_load_coverage(db, arena, &coverage, &err);
+    (void)prof_load_processes(db, arena, &processes, &err);
+    (void)prof_load_devices(db, arena, &devices, &err);
+    (void)prof_load_code(db, PROF_ALL, arena, &code, &err);
+    (void)prof_load_launches(db, PROF_ALL, arena, &launches, &err);
+    (void)prof_load_instructions(db, PROF_ALL, PROF_ALL, arena, &insns, &err);
+    (void)prof_load_blocks(db, PROF_ALL, PROF_ALL, arena, &blocks, &err);
+    (void)prof_load_skips(db, arena, &skips, &err);
+    (void)prof_load_messages(db, arena, &messages, &err);
+    (void)prof_load_unsupported(db, arena, &unsupported, &err);
+    (void)prof_content_hash(db, &hash, &err);
+}
+
+static void analyze(prof_db *db, wl_arena *arena)
+{
+    ana_thresholds thresholds = ana_thresholds_default();
+    ana_findings findings;
+    ana_kernels kernels;
+    ana_source_lines lines;
+    ana_memory memory;
+    bool found = ana_find(db, &thresholds, arena, &findings, &err) == WL_OK;
+    (void)ana_kernel_table(db, found ? &findings : NULL, arena, &kernels, &err);
+    (void)ana_line_table(db, PROF_ALL, arena, &lines, &err);
+    (void)ana_memory_table(db, arena, &memory, &err);
+}
+
+static void load_file(const void *data, size_t size)
+{
+    prof_db *db;
+    int fd = open(path, O_WRONLY | O_TRUNC);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    close(fd);
+    wl_arena *arena = wl_arena_new();
+    if (prof_open(path, &db, &err) == WL_OK) {
+        load_rows(db, arena);
+        load_chains(db, arena);
+        load_texts(db, arena);
+        load_maps(db, arena);
+        analyze(db, arena);
+        prof_close(db);
+    }
+    wl_arena_free(arena);
+}
+
+/* ---- changing cells ---- */
+
+static const char *const cells[][2] = {
+    {"launches", "kernel"},
+    {"launches", "call"},
+    {"launches", "grid_x"},
+    {"launches", "host_seconds"},
+    {"launches", "fault"},
+    {"launches", "dropped"},
+    {"launches", "warp_instructions"},
+    {"mix", "class"},
+    {"mix", "thread_instructions"},
+    {"instructions", "pc"},
+    {"instructions", "object"},
+    {"instructions", "space"},
+    {"instructions", "access"},
+    {"instructions", "requests"},
+    {"instructions", "sectors"},
+    {"instructions", "sectors_min"},
+    {"instructions", "wavefronts"},
+    {"instructions", "misaligned"},
+    {"instructions", "stride"},
+    {"instructions", "active_lanes"},
+    {"instructions", "bytes"},
+    {"blocks", "first_pc"},
+    {"blocks", "ninsns"},
+    {"blocks", "executions"},
+    {"objects", "bytes"},
+    {"objects", "base"},
+    {"objects", "kind"},
+    {"objects", "space"},
+    {"objects", "name"},
+    {"objects", "process"},
+    {"objects", "alloc_order"},
+    {"objects", "free_order"},
+    {"objects", "kernel"},
+    {"heats", "object"},
+    {"heats", "space"},
+    {"heats", "warps"},
+    {"heats", "content"},
+    {"heats", "launch"},
+    {"contents", "nrows"},
+    {"contents", "npcsets"},
+    {"contents", "npcs"},
+    {"contents", "data"},
+    {"kernels", "name"},
+    {"kernels", "module"},
+    {"kernels", "ncode"},
+    {"modules", "bytes"},
+    {"modules", "ptx"},
+    {"files", "text"},
+    {"files", "bytes"},
+    {"files", "path"},
+    {"locs", "inlined_at"},
+    {"locs", "file"},
+    {"code", "text"},
+    {"code", "block"},
+    {"code", "file"},
+    {"code", "line"},
+    {"calls", "stack"},
+    {"calls", "kind"},
+    {"calls", "api"},
+    {"frames", "depth"},
+    {"processes", "end_ns"},
+    {"processes", "collector"},
+    {"devices", "name"},
+    {"info", "value"},
+    {"arguments", "value"},
+};
+
+/* In the input: cell, kind, length, then the value's bytes. */
+typedef struct edit {
+    uint8_t cell, kind, length;
+} edit;
+
+enum { INTEGER, REAL, TEXT, BLOB, PACKED, KINDS };
+
+static void bind(sqlite3_stmt *stmt, uint8_t kind, const uint8_t *value, size_t length)
+{
+    int64_t number = 0;
+    double real = 0;
+    char packed[512];
+    memcpy(&number, value, length < sizeof number ? length : sizeof number);
+    memcpy(&real, value, length < sizeof real ? length : sizeof real);
+    switch (kind % KINDS) {
+    case INTEGER: sqlite3_bind_int64(stmt, 1, number); break;
+    case REAL: sqlite3_bind_double(stmt, 1, real); break;
+    case TEXT:
+        sqlite3_bind_text(stmt, 1, (const char *)value, (int)length, SQLITE_TRANSIENT);
+        break;
+    case BLOB: sqlite3_bind_blob(stmt, 1, value, (int)length, SQLITE_TRANSIENT); break;
+    default: {
+        size_t n = ZSTD_compress(packed, sizeof packed, value, length, 1);
+        sqlite3_bind_blob(stmt, 1, packed, ZSTD_isError(n) ? 0 : (int)n, SQLITE_TRANSIENT);
+    }
+    }
+}
+
+static void apply(sqlite3 *db, const edit *e, const uint8_t *value)
+{
+    char sql[128];
+    sqlite3_stmt *stmt;
+    const char *const *cell = cells[e->cell % (sizeof cells / sizeof *cells)];
+    snprintf(sql, sizeof sql, "UPDATE OR IGNORE %s SET %s = ?", cell[0], cell[1]);
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
+        abort();
+    bind(stmt, e->kind, value, e->length);
+    sqlite3_step(stmt);
+    sqlite3_finalize(stmt);
+}
+
+static void load_edited(const uint8_t *data, size_t size)
+{
+    sqlite3 *db;
+    sqlite3_int64 length;
+    unsigned char *copy = sqlite3_malloc64(valid_size);
+    memcpy(copy, valid, valid_size);
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        abort();
+    unsigned flags = SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE;
+    sqlite3_deserialize(db, "main", copy, (sqlite3_int64)valid_size, (sqlite3_int64)valid_size,
+                        flags);
+    while (size >= sizeof(edit)) {
+        edit e = {data[0], data[1], data[2]};
+        data += sizeof e;
+        size -= sizeof e;
+        e.length = e.length < size ? e.length : (uint8_t)size;
+        apply(db, &e, data);
+        data += e.length;
+        size -= e.length;
+    }
+    unsigned char *file = sqlite3_serialize(db, "main", &length, 0);
+    sqlite3_close(db);
+    if (file)
+        load_file(file, (size_t)length);
+    sqlite3_free(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    if (data[0] & 1)
+        load_edited(data + 1, size - 1);
+    else
+        load_file(data + 1, size - 1);
+    return 0;
+}
