@@ -267,7 +267,10 @@ static emu_ref sreg_ref(emu_decode *d, const ptx_operand *o)
                           : o->sreg_index == 2 ? EMU_U_ENVREG2
                                                : EMU_U_ZERO32,
                        32);
+    case PTX_SR_reserved_smem_offset:
     case PTX_SR_reserved_smem_offset_begin:
+        d->kernel->reserves_shared = true;
+        return uniform(d, EMU_U_RESERVED_SMEM, 32);
     case PTX_SR_reserved_smem_offset_end:
     case PTX_SR_reserved_smem_offset_cap:
     case PTX_SR_pm: return uniform(d, EMU_U_ZERO32, 32);

@@ -171,7 +171,7 @@ typedef enum emu_uniform {
     EMU_U_NTID_X, EMU_U_NTID_Y, EMU_U_NTID_Z, EMU_U_NCTAID_X, EMU_U_NCTAID_Y, EMU_U_NCTAID_Z, EMU_U_NWARPID, EMU_U_NSMID,
     EMU_U_GRIDID, EMU_U_TOTAL_SMEM, EMU_U_DYNAMIC_SMEM, EMU_U_ENVREG1, EMU_U_ENVREG2, EMU_U_ZERO32, EMU_U_ZERO64,
     EMU_U_CLUSTER_NCTAID_X, EMU_U_CLUSTER_NCTAID_Y, EMU_U_CLUSTER_NCTAID_Z, EMU_U_CLUSTER_NCTARANK,
-    EMU_U_NCLUSTERID_X, EMU_U_NCLUSTERID_Y, EMU_U_NCLUSTERID_Z, EMU_U_IS_CLUSTER, EMU_U_ONE32,
+    EMU_U_NCLUSTERID_X, EMU_U_NCLUSTERID_Y, EMU_U_NCLUSTERID_Z, EMU_U_IS_CLUSTER, EMU_U_ONE32, EMU_U_RESERVED_SMEM,
 } emu_uniform;
 
 /* Vectors of the BLOCK pool and of the WARP pool, 128 bytes each. */
@@ -199,6 +199,7 @@ struct emu_kernel {
     emu_shared_var *shared; /* size 0: the dynamic part, from the offset on */
     uint32_t dynamic_at;  /* offset of dynamic shared memory, before the launch's own alignment */
     uint32_t local_stack; /* bytes of local memory a thread gets, calls included */
+    bool reserves_shared; /* cooperative groups keep 288 bytes of their own */
     bool uses_alloca, uses_cluster, uses_matrices, prints;
     struct emu_kernel *next; /* of the module */
 };
@@ -390,6 +391,7 @@ struct emu_run_state { /* one launch */
     uint8_t *warp_pool; /* WARP vectors, EMU_W_COUNT * nwarps */
     uint32_t block_threads, nwarps;
     uint32_t shared_bytes, local_stride;
+    uint32_t reserved_at; /* of the shared memory that belongs to the system; behind the program's own */
     emu_dim cluster; /* blocks of a cluster, at least 1 each */
     uint64_t nblocks;
     _Atomic uint64_t next_block, blocks_done;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <time.h>
 
+enum { RESERVED_BYTES = 1024 };
+
 static double now(void)
 {
     struct timespec t;
@@ -84,6 +86,7 @@ static uint64_t uniform_value(const emu_run_state *run, emu_uniform which)
     case EMU_U_NSMID: return m->device.num_sms;
     case EMU_U_GRIDID: return m->launches;
     case EMU_U_TOTAL_SMEM: return run->shared_bytes;
+    case EMU_U_RESERVED_SMEM: return run->reserved_at;
     case EMU_U_DYNAMIC_SMEM: return l->dynamic_shared;
     case EMU_U_ENVREG1: return l->cooperative ? m->grid_barrier >> 32 : 0;
     case EMU_U_ENVREG2: return l->cooperative ? m->grid_barrier & UINT32_MAX : 0;
@@ -354,7 +357,7 @@ static wl_status check_launch(emu_run_state *run, wl_error *err)
                  most);
         return refuse(run, text);
     }
-    if (dev->max_shared_per_block && run->shared_bytes > dev->max_shared_per_block) {
+    if (dev->max_shared_per_block && run->reserved_at > ((dev->max_shared_per_block + 15) & ~15u)) {
         snprintf(text, sizeof text, "%u bytes of shared memory a block; the device has %u", run->shared_bytes,
                  dev->max_shared_per_block);
         return refuse(run, text);
@@ -372,6 +375,9 @@ static void set_sizes(emu_run_state *run)
     run->block_threads = (uint32_t)product(l->block);
     run->nwarps = (run->block_threads + EMU_LANES - 1) / EMU_LANES;
     run->shared_bytes = (l->dynamic_shared ? k->dynamic_at : k->info.static_shared) + l->dynamic_shared;
+    run->reserved_at = (run->shared_bytes + 15) & ~15u;
+    if (k->reserves_shared)
+        run->shared_bytes = run->reserved_at + RESERVED_BYTES;
     run->local_stride = k->local_stack ? (k->local_stack + 63) & ~63u : 0;
     run->nblocks = product(l->grid);
     run->nworkers = count_workers(run);
