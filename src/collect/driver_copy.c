@@ -290,14 +290,17 @@ static collect_result place_of(const pitched *p, collect_place *out)
     return COLLECT_OK;
 }
 
-collect_result dr_copy_3d(const CUDA_MEMCPY3D *c, collect_copy *copy)
+collect_result dr_copy_3d(const CUDA_MEMCPY3D *params, collect_copy *copy)
 {
-    pitched from = {c->srcMemoryType, c->srcHost,     c->srcDevice, c->srcArray, c->srcPitch,
-                    c->srcHeight,     c->srcXInBytes, c->srcY,      c->srcZ};
-    pitched to = {c->dstMemoryType, c->dstHost,     c->dstDevice, c->dstArray, c->dstPitch,
-                  c->dstHeight,     c->dstXInBytes, c->dstY,      c->dstZ};
-    *copy = (collect_copy){.width = c->WidthInBytes, .height = c->Height, .depth = c->Depth};
-    if (c->srcLOD || c->dstLOD)
+    pitched from = {params->srcMemoryType, params->srcHost,  params->srcDevice,
+                    params->srcArray,      params->srcPitch, params->srcHeight,
+                    params->srcXInBytes,   params->srcY,     params->srcZ};
+    pitched to = {params->dstMemoryType, params->dstHost,  params->dstDevice,
+                  params->dstArray,      params->dstPitch, params->dstHeight,
+                  params->dstXInBytes,   params->dstY,     params->dstZ};
+    *copy = (collect_copy){
+        .width = params->WidthInBytes, .height = params->Height, .depth = params->Depth};
+    if (params->srcLOD || params->dstLOD)
         return COLLECT_INVALID_VALUE;
     collect_result result = place_of(&from, &copy->from);
     return result ? result : place_of(&to, &copy->to);

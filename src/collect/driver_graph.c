@@ -225,7 +225,7 @@ static CUresult add_node(const char *api, CUgraphNode *out, CUgraph handle,
                          const CUgraphNode *needs, size_t count, params *p)
 {
     DR_QUIET(api);
-    collect_node *node;
+    collect_node *node = NULL;
     if (!out || !p || !graph_of(handle) || (count && !needs))
         DR_END(COLLECT_INVALID_VALUE);
     result = add(&call, graph_of(handle), needs, count, p, &node);

@@ -274,7 +274,8 @@ static void free_library(dr_library *library)
     }
     for (dr_kernel *k = library->kernels, *next; k; k = next) {
         next = k->next;
-        HASH_DEL(kernels, k);
+        if (kernels)
+            HASH_DEL(kernels, k);
         free(k->name);
         free(k);
     }

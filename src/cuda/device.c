@@ -471,6 +471,8 @@ wl_status cuda_device_list(char ***ids, size_t *count, wl_error *err)
     if (*ids && *count == (size_t)found)
         return WL_OK;
     cuda_device_list_free(*ids, *count);
+    *ids = NULL;
+    *count = 0;
     return wl_fail(err, WL_NOMEM, "no memory for the list of devices");
 }
 

@@ -537,11 +537,13 @@ static wl_status link_parts(linker *l, const cuda_ptx *parts)
 
 static void clear(linker *l)
 {
-    link_symbol *s, *following;
-    HASH_ITER (hh, l->symbols, s, following) {
-        HASH_DEL(l->symbols, s);
+    link_symbol *s = l->symbols;
+    HASH_CLEAR(hh, l->symbols); /* the table: its entries stay linked */
+    while (s) {
+        link_symbol *following = s->hh.next;
         free(s->name);
         free(s);
+        s = following;
     }
     for (size_t i = 0; i < l->count; i++)
         wl_vec_free(&l->parts[i].statements);
