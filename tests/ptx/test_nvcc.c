@@ -11,7 +11,7 @@ static const char *const archs[] = {"sm_75", "sm_80", "sm_90a", "sm_100a"};
 static const char *const flags[] = {"", "-lineinfo", "-G"};
 enum { ARCHS = sizeof archs / sizeof *archs, FLAGS = sizeof flags / sizeof *flags };
 
-static void check(const char *ptx, const char *what)
+static void check(const char *ptx, const char *what, bool code)
 {
     size_t length, n;
     wl_error err;
@@ -20,13 +20,14 @@ static void check(const char *ptx, const char *what)
     if (ptx_verify(module, what, &err) != WL_OK)
         fail_msg("%s", err.text);
     char *printed = check_round_trip(module, what, &n);
-    check_machine_code(module, ptx, printed, n);
+    if (code)
+        check_machine_code(module, ptx, printed, n);
     free(printed);
     ptx_module_free(module);
     free(text);
 }
 
-static void compile_and_check(const char *source, const char *arch, const char *flag)
+static void compile_and_check(const char *source, const char *arch, const char *flag, bool code)
 {
     char ptx[300], what[400];
     snprintf(ptx, sizeof ptx, "%s/nvcc.ptx", scratch_dir());
@@ -34,11 +35,11 @@ static void compile_and_check(const char *source, const char *arch, const char *
     if (run_quietly("'%s' -ptx -std=c++17 -rdc=true -w -arch=%s %s -o '%s' '%s'", WL_NVCC, arch,
                     flag, ptx, source) != 0)
         fail_msg("nvcc fails on %s: %s", what, command_output());
-    check(ptx, what);
+    check(ptx, what, code);
 }
 
 /* Each source for each architecture, the flags in turn so that each source meets each flag and each
- * architecture too. */
+ * architecture too; the machine code of every second one, because that takes the longest. */
 static void test_sources(void **state)
 {
     (void)state;
@@ -49,7 +50,8 @@ static void test_sources(void **state)
     assert_true(sources.gl_pathc >= 10);
     for (size_t s = 0; s < sources.gl_pathc; s++)
         for (size_t a = 0; a < ARCHS; a++)
-            compile_and_check(sources.gl_pathv[s], archs[a], flags[(s + a) % FLAGS]);
+            compile_and_check(sources.gl_pathv[s], archs[a], flags[(s + a) % FLAGS],
+                              (s + a) % 2 == 0);
     globfree(&sources);
 }
 
