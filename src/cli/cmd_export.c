@@ -22,7 +22,20 @@ static int export_sqlite(const char *path, const char *output, bool force)
     return status == WL_OK ? CLI_OK : cli_fail(&err);
 }
 
-static int export_text(const char *path, const char *output, bool force, bool json, rep_table table)
+typedef enum text_type { TEXT_JSON, TEXT_CSV, TEXT_SARIF } text_type;
+
+static wl_status draw(const rep_data *data, text_type type, rep_table table, FILE *out,
+                      wl_error *err)
+{
+    switch (type) {
+    case TEXT_JSON: return rep_json(data, out, err);
+    case TEXT_CSV: return rep_csv(data, table, out, err);
+    default: return rep_sarif(data, out, err);
+    }
+}
+
+static int export_text(const char *path, const char *output, bool force, text_type type,
+                       rep_table table)
 {
     cli_profile profile;
     wl_error err = {0};
@@ -35,10 +48,7 @@ static int export_text(const char *path, const char *output, bool force, bool js
     if (!file)
         cli_fail(&err);
     else
-        status = cli_finish(file, output,
-                            json ? rep_json(&profile.data, file, &err)
-                                 : rep_csv(&profile.data, table, file, &err),
-                            &err);
+        status = cli_finish(file, output, draw(&profile.data, type, table, file, &err), &err);
     cli_profile_close(&profile);
     return status;
 }
@@ -48,11 +58,12 @@ static int export_as(const char *path, const char *type, const char *table_name,
 {
     if (is(type, "sqlite"))
         return export_sqlite(path, output, force);
-    if (!is(type, "json") && !is(type, "csv"))
-        return cli_usage_error("export", "--type is json, csv or sqlite, not '%s'", type);
+    if (!is(type, "json") && !is(type, "csv") && !is(type, "sarif"))
+        return cli_usage_error("export", "--type is json, csv, sarif or sqlite, not '%s'", type);
+    text_type text = is(type, "json") ? TEXT_JSON : is(type, "csv") ? TEXT_CSV : TEXT_SARIF;
     for (int t = 0; t < REP_TABLE_COUNT; t++)
         if (is(rep_table_name((rep_table)t), table_name))
-            return export_text(path, output, force, is(type, "json"), (rep_table)t);
+            return export_text(path, output, force, text, (rep_table)t);
     return cli_usage_error("export", "there is no table '%s'", table_name);
 }
 
@@ -61,7 +72,7 @@ int cmd_export(int argc, const char **argv)
     char *type = NULL, *table = NULL, *output = NULL;
     int force = 0, status;
     const struct poptOption options[] = {
-        {"type", 't', POPT_ARG_STRING, &type, 0, "json (default), csv or sqlite", "TYPE"},
+        {"type", 't', POPT_ARG_STRING, &type, 0, "json (default), csv, sarif or sqlite", "TYPE"},
         {"table", '\0', POPT_ARG_STRING, &table, 0,
          "For csv: instructions (default), findings, launches, objects", "NAME"},
         {"output", 'o', POPT_ARG_STRING, &output, 0, "Write here instead of stdout", "FILE"},

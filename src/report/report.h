@@ -66,6 +66,9 @@ wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *
 /* One object of the schema "warplens/1": docs/json-schema.md. */
 wl_status rep_json(const rep_data *data, FILE *out, wl_error *err);
 
+/* SARIF 2.1.0, for code hosts: the findings as results at their lines, the patterns as rules with their pages. */
+wl_status rep_sarif(const rep_data *data, FILE *out, wl_error *err);
+
 typedef enum rep_table {
 #define X(id, name) REP_TABLE_##id,
 #include "report/tables.def"

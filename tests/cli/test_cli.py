@@ -190,6 +190,8 @@ class CudaPrograms(Case):
         self.assertEqual(run(WARPLENS, "report", self.wlprof).returncode, 1)  # refuses to overwrite
         csv = run(WARPLENS, "export", "--type", "csv", self.wlprof)
         self.assertIn("requests", csv.stdout.splitlines()[0])
+        sarif = json.loads(run(WARPLENS, "export", "--type", "sarif", self.wlprof).stdout)
+        self.assertEqual(sarif["version"], "2.1.0")
         copy = os.path.join(self.folder, "copy.sqlite")
         self.assertEqual(run(WARPLENS, "export", "--type", "sqlite", "-o", copy, self.wlprof).returncode, 0)
         self.assertEqual(sqlite3.connect(copy).execute("pragma integrity_check").fetchone()[0], "ok")

@@ -238,6 +238,57 @@ static void test_json_values(void **state)
     json_decref(json);
 }
 
+/* ---- SARIF ---- */
+
+static json_t *sarif_of(const rep_data *data)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(rep_sarif(data, out, NULL), WL_OK);
+    fclose(out);
+    json_t *log = json_loads(text, 0, NULL);
+    free(text);
+    assert_non_null(log);
+    return log;
+}
+
+static void test_sarif_results_name_their_rules(void **state)
+{
+    fixture *f = *state;
+    json_t *log = sarif_of(&f->data), *run = json_array_get(json_object_get(log, "runs"), 0);
+    json_t *driver = json_object_get(json_object_get(run, "tool"), "driver");
+    json_t *rules = json_object_get(driver, "rules"), *results = json_object_get(run, "results");
+    assert_int_equal(json_array_size(rules), ANA_PATTERN_COUNT);
+    assert_int_equal(json_array_size(results), f->data.findings->count);
+    for (size_t i = 0; i < json_array_size(results); i++) {
+        json_t *result = json_array_get(results, i);
+        json_int_t index = json_integer_value(json_object_get(result, "ruleIndex"));
+        json_t *rule = json_array_get(rules, (size_t)index);
+        const char *id = json_string_value(json_object_get(rule, "id"));
+        json_t *page = json_object_get(json_object_get(rule, "help"), "markdown");
+        assert_string_equal(json_string_value(json_object_get(result, "ruleId")), id);
+        assert_has(json_string_value(page), id);
+        assert_has(json_string_value(page), "## How to mend it");
+    }
+    json_decref(log);
+}
+
+static void test_sarif_places(void **state)
+{
+    fixture *f = *state;
+    json_t *log = sarif_of(&f->data), *run = json_array_get(json_object_get(log, "runs"), 0);
+    json_t *result = json_array_get(json_object_get(run, "results"), 0);
+    json_t *place = json_object_get(json_array_get(json_object_get(result, "locations"), 0),
+                                    "physicalLocation");
+    json_t *region = json_object_get(place, "region");
+    json_t *uri = json_object_get(json_object_get(place, "artifactLocation"), "uri");
+    const ana_line *line = &f->data.findings->rows[0].lines[0];
+    assert_int_equal(json_integer_value(json_object_get(region, "startLine")), line->line);
+    assert_has(json_string_value(uri), rep_base_name(line->file));
+    json_decref(log);
+}
+
 /* ---- CSV ---- */
 
 /* Checks the grammar of RFC 4180 and returns the number of records; every one has `fields` fields. */
@@ -550,6 +601,8 @@ int main(void)
         T(test_text_of_nothing),
         T(test_json_has_the_documented_keys),
         T(test_json_values),
+        T(test_sarif_results_name_their_rules),
+        T(test_sarif_places),
         T(test_csv_tables),
         T(test_csv_leaves_out_what_was_not_measured),
         T(test_payload_holds_the_heat_map),
