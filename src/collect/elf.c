@@ -144,6 +144,8 @@ static int by_value(const void *a, const void *b)
 
 static void measure_room(reader *r)
 {
+    if (!r->functions.count)
+        return;
     qsort(r->functions.data, r->functions.count, sizeof *r->functions.data, by_address);
     qsort(r->starts.data, r->starts.count, sizeof *r->starts.data, by_value);
     size_t next = 0;
