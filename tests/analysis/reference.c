@@ -305,11 +305,11 @@ static int label_of(const sim *s, const cell *c, bool random, bool warm)
         int t = warps_in(c->word[i]);
         hot &= t == 0 || (t >= 2 && 2 * t >= warps);
     }
+    if (random) {
+        return warm && T ? ANA_HOT_RANDOM : -1;
+    }
     if (T < 2) {
         return -1;
-    }
-    if (random) {
-        return warm ? ANA_HOT_RANDOM : -1;
     }
     if (T >= 2 * most) {
         return c->stream ? -1 : ANA_FALSE_SHARING;

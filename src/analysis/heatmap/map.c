@@ -289,11 +289,11 @@ static uint8_t label_row(const work *w, const obs_heat_row *row, bool shared_at_
 {
     row_facts f = facts_of(w, row);
     uint32_t hot = (uint32_t)ceil(w->t->hot_share * w->heat->info.warps);
+    if (w->out->random) { /* one cause, for the sectors that one warp alone gathered from as well */
+        return shared_at_random ? ANA_HOT_RANDOM + 1 : 0;
+    }
     if (f.sector_temperature < 2) {
         return 0;
-    }
-    if (w->out->random) {
-        return shared_at_random ? ANA_HOT_RANDOM + 1 : 0;
     }
     if (f.sector_temperature >= w->t->sharing_ratio * f.hottest) {
         return all_stream(w, row) ? 0 : ANA_FALSE_SHARING + 1;
