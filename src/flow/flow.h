@@ -69,7 +69,7 @@ typedef struct flow_verdict {
 
 typedef enum flow_class {
     FLOW_NO_MEMORY,   /* no memory instruction: nothing to prove */
-    FLOW_INDEPENDENT, /* all memory instructions proven, no unknown branch */
+    FLOW_INDEPENDENT, /* all memory instructions proven; an unknown branch then decides about none of them */
     FLOW_PARTLY,      /* some proven */
     FLOW_DEPENDENT    /* none */
 } flow_class;

@@ -1,0 +1,185 @@
+/* From taint to what replay may rely on. */
+#include "flow/slice.h"
+
+typedef struct state {
+    flow_kernel *k;
+    flow_proof *proof;
+} state;
+
+static bool is_memory(const flow_function *f, const ptx_insn *insn)
+{
+    bool touches = false;
+    for (uint32_t a = f->address_first[insn->pc]; a < f->address_first[insn->pc + 1]; a++)
+        touches |= f->addresses[a].touch && f->addresses[a].space != PTX_SPACE_PARAM;
+    switch (f->effects[insn->pc]) {
+    case PTX_EFFECT_LOAD:
+    case PTX_EFFECT_STORE:
+    case PTX_EFFECT_ATOMIC:
+    case PTX_EFFECT_TEXTURE:
+    case PTX_EFFECT_SURFACE: return touches;
+    case PTX_EFFECT_COPY: return touches && insn->op != PTX_clusterlaunchcontrol;
+    default: return false;
+    }
+}
+
+/* A tensor copy's addresses follow from the descriptor that its handle points to: known where that is a parameter. */
+static bool handle_loaded(const state *s, const flow_function *f, const ptx_insn *insn)
+{
+    for (uint32_t a = f->address_first[insn->pc]; a < f->address_first[insn->pc + 1]; a++) {
+        const flow_address *at = &f->addresses[a];
+        if (at->operand->kind != PTX_OPD_TEX || f->effects[insn->pc] != PTX_EFFECT_COPY)
+            continue;
+        const ptx_operand *handle = &at->operand->items[0];
+        bool param = false;
+        for (uint32_t u = f->use_first[insn->pc]; handle->kind == PTX_OPD_REG && u < f->use_first[insn->pc + 1]; u++) {
+            const flow_value *v = &f->values[f->uses[u].value];
+            const flow_points *p = &f->points[f->uses[u].value];
+            if (v->reg != handle->reg)
+                continue;
+            for (uint32_t o = 0; o < s->k->nobjects; o++)
+                param |= s->k->objects[o].space == PTX_SPACE_PARAM && s->k->objects[o].element != FLOW_NONE &&
+                         flow_bit(p->set, s->k->objects[o].element);
+        }
+        if (!param)
+            return true;
+    }
+    return false;
+}
+
+static flow_verdict verdict_of(const state *s, const flow_function *f, const ptx_insn *insn)
+{
+    const flow_control *control = &f->guarded[f->block_of[insn->pc]];
+    uint32_t pc = f->first_pc + insn->pc;
+    if (control->source.reason != FLOW_CLEAN)
+        return (flow_verdict){(flow_reason)control->source.reason, FLOW_THROUGH_BRANCH, control->source.pc,
+                              control->branch};
+    flow_source guard = flow_guard_source(f, insn);
+    if (guard.reason != FLOW_CLEAN)
+        return (flow_verdict){(flow_reason)guard.reason, FLOW_THROUGH_GUARD, guard.pc, PTX_NONE};
+    if (f->unknown[insn->pc])
+        return (flow_verdict){FLOW_UNKNOWN_OP, FLOW_THROUGH_ADDRESS, pc, PTX_NONE};
+    for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++) {
+        flow_source source = f->taint[f->uses[u].value];
+        if (f->uses[u].role == FLOW_USE_ADDRESS && source.reason != FLOW_CLEAN)
+            return (flow_verdict){(flow_reason)source.reason, FLOW_THROUGH_ADDRESS, source.pc, PTX_NONE};
+    }
+    if (handle_loaded(s, f, insn))
+        return (flow_verdict){FLOW_LOADED, FLOW_THROUGH_ADDRESS, pc, PTX_NONE};
+    return (flow_verdict){FLOW_CLEAN, FLOW_THROUGH_NONE, PTX_NONE, PTX_NONE};
+}
+
+static void judge(state *s, const flow_function *f, const ptx_insn *insn)
+{
+    uint32_t pc = f->first_pc + insn->pc;
+    if (!is_memory(f, insn))
+        return;
+    s->proof->flags[pc] |= FLOW_PC_MEMORY;
+    s->proof->memory++;
+    s->proof->verdicts[pc] = verdict_of(s, f, insn);
+    if (s->proof->verdicts[pc].reason != FLOW_CLEAN)
+        return;
+    s->proof->flags[pc] |= FLOW_PC_PROVEN;
+    s->proof->proven++;
+}
+
+/* ---- branches whose outcome is not known ---- */
+
+static uint32_t start_of(const flow_function *f, uint32_t block)
+{
+    return block < f->nblocks ? f->first_pc + f->blocks[block].first : FLOW_REJOIN_END;
+}
+
+static void mark_unknown(state *s, uint32_t pc, uint32_t rejoin)
+{
+    s->proof->flags[pc] |= FLOW_PC_UNKNOWN;
+    s->proof->rejoin[pc] = rejoin;
+    s->proof->unknown++;
+}
+
+static void judge_control(state *s, const flow_function *f, const ptx_insn *insn)
+{
+    uint32_t block = f->block_of[insn->pc], pc = f->first_pc + insn->pc;
+    bool reached = f->guarded[block].source.reason == FLOW_CLEAN;
+    uint32_t next = insn->pc + 1 < f->func->ninsns ? pc + 1 : FLOW_REJOIN_END;
+    bool guard = flow_guard_source(f, insn).reason != FLOW_CLEAN;
+    switch (insn->op) {
+    case PTX_bra:
+    case PTX_brx:
+    case PTX_ret:
+    case PTX_exit:
+        if (guard || !reached || flow_branch_source(s->k, f, block).reason != FLOW_CLEAN)
+            mark_unknown(s, pc, start_of(f, f->post.parent[block]));
+        break;
+    case PTX_call:
+        if (flow_callee(s->k, insn) == FLOW_NONE
+                ? flow_call_of(f->func, insn).target->kind == PTX_OPD_REG
+                : guard || !reached)
+            mark_unknown(s, pc, next);
+        break;
+    default: break;
+    }
+}
+
+static void judge_function(state *s, const flow_function *f)
+{
+    for (uint32_t i = 0; i < f->func->ninsns; i++) {
+        if (!f->blocks[f->block_of[i]].reached)
+            continue;
+        judge(s, f, &f->func->insns[i]);
+        judge_control(s, f, &f->func->insns[i]);
+    }
+}
+
+static flow_class class_of(const flow_proof *p)
+{
+    if (!p->memory)
+        return FLOW_NO_MEMORY;
+    if (p->proven == p->memory)
+        return FLOW_INDEPENDENT;
+    return p->proven ? FLOW_PARTLY : FLOW_DEPENDENT;
+}
+
+static void prove(void *ctx)
+{
+    state *s = ctx;
+    for (uint32_t i = 0; i < s->k->order->count; i++)
+        judge_function(s, &s->k->funcs[i]);
+    flow_slice(s->k, s->proof->flags);
+    for (uint32_t pc = 0; pc < s->proof->npcs; pc++)
+        s->proof->slice += s->proof->flags[pc] >> 2 & 1;
+    s->proof->class_ = class_of(s->proof);
+}
+
+static wl_status allocate(const ptx_callorder *order, wl_arena *arena, flow_proof *out)
+{
+    uint32_t n = order->first_pc[order->count];
+    *out = (flow_proof){.npcs = n,
+                        .flags = wl_new_array(arena, uint8_t, n ? n : 1),
+                        .rejoin = wl_new_array(arena, uint32_t, n ? n : 1),
+                        .verdicts = wl_new_array(arena, flow_verdict, n ? n : 1)};
+    if (!out->flags || !out->rejoin || !out->verdicts)
+        return WL_NOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        out->rejoin[i] = PTX_NONE;
+        out->verdicts[i] = (flow_verdict){FLOW_CLEAN, FLOW_THROUGH_NONE, PTX_NONE, PTX_NONE};
+    }
+    return WL_OK;
+}
+
+wl_status flow_prove_kernel(flow_kernel *kernel, wl_arena *arena, flow_proof *out)
+{
+    wl_status status = allocate(kernel->order, arena, out);
+    if (status == WL_OK)
+        status = flow_run(kernel, FLOW_PASS_taint);
+    state s = {kernel, out};
+    return status == WL_OK ? flow_guard(&kernel->mem, prove, &s) : status;
+}
+
+wl_status flow_prove(const ptx_module *module, const ptx_callorder *order, wl_arena *arena, flow_proof *out)
+{
+    wl_arena *work = wl_arena_new();
+    flow_kernel *kernel = work ? flow_kernel_new(module, order, work) : NULL;
+    wl_status status = kernel ? flow_prove_kernel(kernel, arena, out) : WL_NOMEM;
+    wl_arena_free(work);
+    return status;
+}

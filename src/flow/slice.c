@@ -1,0 +1,200 @@
+/* What feeds the addresses and guards of proven accesses and the branches that are followed: a walk backwards over
+ * values, and over cells of variables to the stores that fill them. */
+#include "flow/slice.h"
+
+typedef struct place {
+    uint32_t func, value;
+} place;
+
+typedef struct state {
+    flow_kernel *k;
+    uint8_t *flags;
+    bool **needed; /* [function][value] */
+    bool *cells;   /* [cells] */
+    flow_list(place) work;
+    bool new_cells;
+} state;
+
+static void need(state *s, uint32_t func, uint32_t value)
+{
+    if (s->needed[func][value])
+        return;
+    s->needed[func][value] = true;
+    flow_push(&s->k->mem, &s->work, (place){func, value});
+}
+
+static void need_uses(state *s, const flow_function *f, uint32_t insn, unsigned roles)
+{
+    for (uint32_t u = f->use_first[insn]; u < f->use_first[insn + 1]; u++)
+        if (roles >> f->uses[u].role & 1)
+            need(s, f->index, f->uses[u].value);
+}
+
+static void execute(state *s, const flow_function *f, uint32_t insn)
+{
+    uint8_t *flags = &s->flags[f->first_pc + insn];
+    if (*flags & FLOW_PC_SLICE)
+        return;
+    *flags |= FLOW_PC_SLICE;
+    need_uses(s, f, insn, ~0u);
+}
+
+static void need_cells(state *s, flow_range range)
+{
+    for (uint32_t c = range.first; c < range.first + range.count; c++) {
+        s->new_cells |= !s->cells[c];
+        s->cells[c] = true;
+    }
+}
+
+static void need_memory(state *s, const flow_function *f, uint32_t insn)
+{
+    for (uint32_t i = f->address_first[insn]; i < f->address_first[insn + 1]; i++) {
+        const flow_address *a = &f->addresses[i];
+        if (!(a->touch & FLOW_READ) || a->space == PTX_SPACE_CONST)
+            continue;
+        flow_reach r = flow_reach_of(s->k, f, a);
+        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE; o = flow_next_reached(s->k, &r, o + 1))
+            need_cells(s, flow_cells(s->k, &r, o, 0, a->bytes));
+    }
+}
+
+static void follow(state *s, place at)
+{
+    const flow_function *f = &s->k->funcs[at.func];
+    const flow_value *v = &f->values[at.value];
+    if (v->old != FLOW_NONE)
+        need(s, at.func, v->old);
+    if (v->kind == FLOW_VALUE_PHI)
+        for (uint32_t i = 0; i < f->graph.pred_first[v->block + 1] - f->graph.pred_first[v->block]; i++)
+            need(s, at.func, f->args[v->first_arg + i]);
+    if (v->kind != FLOW_VALUE_INSN)
+        return;
+    execute(s, f, v->insn);
+    need_memory(s, f, v->insn);
+}
+
+/* ---- stores that fill needed cells ---- */
+
+static bool fills(const state *s, const flow_function *f, const flow_address *a)
+{
+    if (!(a->touch & FLOW_WRITE))
+        return false;
+    flow_reach r = flow_reach_of(s->k, f, a);
+    for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE; o = flow_next_reached(s->k, &r, o + 1)) {
+        flow_range range = flow_cells(s->k, &r, o, 0, a->bytes);
+        for (uint32_t c = range.first; c < range.first + range.count; c++)
+            if (s->cells[c])
+                return true;
+    }
+    return false;
+}
+
+static void copy_needs(state *s, uint32_t to, uint32_t from)
+{
+    uint32_t a = s->k->cell_first[to], na = s->k->objects[to].cells;
+    uint32_t b = s->k->cell_first[from], nb = s->k->objects[from].cells;
+    for (uint32_t c = 0; c < na; c++)
+        if (s->cells[a + c])
+            need_cells(s, na == nb ? (flow_range){b + c, 1} : (flow_range){b, nb});
+}
+
+static uint32_t named(const flow_kernel *k, const ptx_operand *o)
+{
+    return o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR ? flow_object_of(k, o->sym.var) : FLOW_NONE;
+}
+
+/* What a callee's parameters need, the arguments must bring; what its results are needed for, it must store. */
+static void through_call(state *s, const flow_function *f, const ptx_insn *insn)
+{
+    uint32_t callee = flow_callee(s->k, insn);
+    if (callee == FLOW_NONE)
+        return;
+    flow_call call = flow_call_of(f->func, insn);
+    const ptx_func *to = s->k->order->funcs[callee];
+    for (uint32_t i = 0; call.args && i < call.args->count && i < to->nparams; i++)
+        if (named(s->k, &call.args->items[i]) != FLOW_NONE)
+            copy_needs(s, flow_object_of(s->k, to->params[i]), named(s->k, &call.args->items[i]));
+    for (uint32_t i = 0; call.rets && i < call.rets->count && i < to->nrets; i++)
+        if (named(s->k, &call.rets->items[i]) != FLOW_NONE)
+            copy_needs(s, named(s->k, &call.rets->items[i]), flow_object_of(s->k, to->rets[i]));
+}
+
+/* A store that brings in anything unproven fills no cell that is needed, for all that is needed is clean. */
+static void find_stores(state *s)
+{
+    for (uint32_t n = 0; n < s->k->order->count; n++) {
+        const flow_function *f = &s->k->funcs[n];
+        for (uint32_t i = 0; i < f->func->ninsns; i++) {
+            const ptx_insn *insn = &f->func->insns[i];
+            if (!f->blocks[f->block_of[i]].reached)
+                continue;
+            if (insn->op == PTX_call)
+                through_call(s, f, insn);
+            for (uint32_t a = f->address_first[i]; a < f->address_first[i + 1]; a++)
+                if (f->effects[i] == PTX_EFFECT_STORE && fills(s, f, &f->addresses[a]))
+                    execute(s, f, i);
+        }
+    }
+}
+
+/* ---- roots ---- */
+
+static bool is_control(const flow_kernel *k, const ptx_insn *insn)
+{
+    switch (insn->op) {
+    case PTX_bra:
+    case PTX_brx:
+    case PTX_ret:
+    case PTX_exit: return true;
+    case PTX_call: return flow_callee(k, insn) != FLOW_NONE;
+    default: return flow_is_barrier(insn);
+    }
+}
+
+static void add_control(state *s, const flow_function *f, const ptx_insn *insn)
+{
+    bool last = insn->pc + 1 == f->blocks[f->block_of[insn->pc]].first + f->blocks[f->block_of[insn->pc]].count;
+    bool branch = insn->op == PTX_bra || insn->op == PTX_brx;
+    if (flow_guard_source(f, insn).reason != FLOW_CLEAN ||
+        (last && branch && flow_branch_source(s->k, f, f->block_of[insn->pc]).reason != FLOW_CLEAN))
+        return;
+    s->flags[f->first_pc + insn->pc] |= FLOW_PC_SLICE;
+    for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++)
+        if (f->taint[f->uses[u].value].reason == FLOW_CLEAN && insn->op != PTX_call)
+            need(s, f->index, f->uses[u].value);
+        else if (f->uses[u].role == FLOW_USE_GUARD)
+            need(s, f->index, f->uses[u].value);
+}
+
+static void add_roots(state *s, const flow_function *f)
+{
+    for (uint32_t i = 0; i < f->func->ninsns; i++) {
+        const ptx_insn *insn = &f->func->insns[i];
+        const flow_block *block = &f->blocks[f->block_of[i]];
+        if (!block->reached || f->guarded[f->block_of[i]].source.reason != FLOW_CLEAN)
+            continue;
+        if (is_control(s->k, insn))
+            add_control(s, f, insn);
+        if (s->flags[f->first_pc + i] & FLOW_PC_PROVEN)
+            need_uses(s, f, i, 1 << FLOW_USE_ADDRESS | 1 << FLOW_USE_GUARD);
+    }
+}
+
+void flow_slice(flow_kernel *k, uint8_t *flags)
+{
+    state *s = flow_new(&k->mem, state, 1);
+    *s = (state){.k = k, .flags = flags};
+    s->needed = flow_new(&k->mem, bool *, k->order->count);
+    s->cells = flow_new(&k->mem, bool, k->cell_first[k->nobjects]);
+    for (uint32_t i = 0; i < k->order->count; i++)
+        s->needed[i] = flow_new(&k->mem, bool, k->funcs[i].nvalues);
+    for (uint32_t i = 0; i < k->order->count; i++)
+        add_roots(s, &k->funcs[i]);
+    do {
+        while (s->work.count)
+            follow(s, s->work.data[--s->work.count]);
+        s->new_cells = false;
+        find_stores(s);
+    } while (s->work.count || s->new_cells);
+}

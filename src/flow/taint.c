@@ -1,0 +1,569 @@
+/* What does not follow from the launch.
+ *
+ * Starts from "everything does" and raises until nothing changes; what is raised once keeps its first reason. Explicit
+ * flows go through values and through cells of variables; implicit ones through control: what is written where a branch
+ * that does not follow from the launch decides, and what is merged behind such a branch. */
+#include "flow/taint.h"
+
+typedef struct state {
+    flow_kernel *k;
+    flow_function *f;
+    const ptx_insn *insn;
+    flow_source exchanged[PTX_OP_COUNT]; /* what goes into a warp operation where lanes may be at different ones */
+    flow_source reduced;                 /* what goes into barrier reductions */
+    bool changed;
+} state;
+
+static void stain(state *s, flow_source *at, flow_source with)
+{
+    if (at->reason != FLOW_CLEAN || with.reason == FLOW_CLEAN)
+        return;
+    *at = with;
+    s->changed = true;
+}
+
+static flow_source either(flow_source a, flow_source b)
+{
+    return a.reason != FLOW_CLEAN ? a : b;
+}
+
+static flow_source here(const state *s, flow_reason reason)
+{
+    return (flow_source){(uint8_t)reason, s->f->first_pc + s->insn->pc};
+}
+
+static const flow_source clean = {FLOW_CLEAN, PTX_NONE};
+
+/* ---- cells ---- */
+
+flow_range flow_cells(const flow_kernel *k, const flow_reach *r, uint32_t object, uint32_t skip, uint32_t bytes)
+{
+    const flow_object *o = &k->objects[object];
+    flow_range all = {k->cell_first[object], o->cells};
+    if (r->object != object || r->offset == FLOW_OFFSET_UNKNOWN || r->shared || r->local || !bytes || !o->bytes)
+        return all;
+    int64_t from = r->offset + skip, to = from + bytes;
+    if (from < 0 || (uint64_t)to > o->bytes)
+        return all;
+    uint32_t first = (uint32_t)(from / o->cell_bytes), last = (uint32_t)((to - 1) / o->cell_bytes);
+    return (flow_range){all.first + first, last - first + 1};
+}
+
+void flow_element_of(const ptx_insn *insn, const flow_address *a, uint32_t n, uint32_t count, uint32_t *skip,
+                     uint32_t *bytes)
+{
+    *skip = 0;
+    *bytes = a->bytes;
+    if (insn->vector > 1 && count == insn->vector && a->bytes % count == 0) {
+        *bytes = a->bytes / count;
+        *skip = n * *bytes;
+    }
+}
+
+static void stain_cells(state *s, flow_range range, flow_source with)
+{
+    for (uint32_t c = range.first; c < range.first + range.count; c++)
+        stain(s, &s->k->cells[c], with);
+}
+
+static flow_source cells_source(const flow_kernel *k, flow_range range)
+{
+    for (uint32_t c = range.first; c < range.first + range.count; c++)
+        if (k->cells[c].reason != FLOW_CLEAN)
+            return k->cells[c];
+    return clean;
+}
+
+/* ---- instructions ---- */
+
+bool flow_is_volatile(const ptx_insn *insn)
+{
+    return ptx_has(insn, PTX_S_volatile) || ptx_has(insn, PTX_S_relaxed) || ptx_has(insn, PTX_S_acquire) ||
+           ptx_has(insn, PTX_S_mmio);
+}
+
+bool flow_is_barrier(const ptx_insn *insn)
+{
+    return insn->op == PTX_bar || insn->op == PTX_barrier;
+}
+
+flow_source flow_guard_source(const flow_function *f, const ptx_insn *insn)
+{
+    uint32_t u = f->use_first[insn->pc];
+    return u < f->use_first[insn->pc + 1] && f->uses[u].role == FLOW_USE_GUARD ? f->taint[f->uses[u].value] : clean;
+}
+
+static flow_source uses_source(const flow_function *f, const ptx_insn *insn, unsigned roles)
+{
+    for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++)
+        if (roles >> f->uses[u].role & 1 && f->taint[f->uses[u].value].reason != FLOW_CLEAN)
+            return f->taint[f->uses[u].value];
+    return clean;
+}
+
+enum { ALL_ROLES = ~0u };
+
+flow_source flow_branch_source(const flow_kernel *k, const flow_function *f, uint32_t block)
+{
+    if (block >= f->nblocks || flow_nsucc(&f->graph, block) < 2)
+        return clean;
+    const ptx_insn *last = &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
+    switch (last->op) {
+    case PTX_bra:
+    case PTX_brx: return uses_source(f, last, ALL_ROLES);
+    case PTX_ret:
+    case PTX_exit: return flow_guard_source(f, last);
+    case PTX_call: {
+        uint32_t callee = flow_callee(k, last);
+        flow_source exits = callee != FLOW_NONE ? k->funcs[callee].exits.source
+                                                : (flow_source){FLOW_INDIRECT, f->first_pc + last->pc};
+        return either(flow_guard_source(f, last), exits);
+    }
+    default: return clean;
+    }
+}
+
+/* ---- sources ---- */
+
+static flow_source sreg_source(const state *s, const ptx_operand *o)
+{
+    for (uint32_t i = 0; i < o->count; i++) {
+        flow_source item = sreg_source(s, &o->items[i]);
+        if (item.reason != FLOW_CLEAN)
+            return item;
+    }
+    if (o->kind != PTX_OPD_SREG)
+        return clean;
+    switch (o->sreg) {
+    case PTX_SR_tid:
+    case PTX_SR_ntid:
+    case PTX_SR_ctaid:
+    case PTX_SR_nctaid:
+    case PTX_SR_laneid:
+    case PTX_SR_is_explicit_cluster:
+    case PTX_SR_clusterid:
+    case PTX_SR_nclusterid:
+    case PTX_SR_cluster_ctaid:
+    case PTX_SR_cluster_nctaid:
+    case PTX_SR_cluster_ctarank:
+    case PTX_SR_cluster_nctarank:
+    case PTX_SR_lanemask_eq:
+    case PTX_SR_lanemask_le:
+    case PTX_SR_lanemask_lt:
+    case PTX_SR_lanemask_ge:
+    case PTX_SR_lanemask_gt:
+    case PTX_SR_reserved_smem_offset_begin:
+    case PTX_SR_reserved_smem_offset_end:
+    case PTX_SR_reserved_smem_offset_cap:
+    case PTX_SR_reserved_smem_offset:
+    case PTX_SR_total_smem_size:
+    case PTX_SR_aggr_smem_size:
+    case PTX_SR_dynamic_smem_size: return clean;
+    case PTX_SR_smid:
+    case PTX_SR_nsmid:
+    case PTX_SR_warpid:
+    case PTX_SR_nwarpid:
+    case PTX_SR_gridid:
+    case PTX_SR_envreg:
+    case PTX_SR_current_graph_exec: return here(s, FLOW_VOLATILE);
+    default: return here(s, FLOW_CLOCK);
+    }
+}
+
+static flow_source object_source(const state *s, const flow_reach *r, uint32_t object, uint32_t skip, uint32_t bytes)
+{
+    const flow_object *o = &s->k->objects[object];
+    flow_source source = cells_source(s->k, flow_cells(s->k, r, object, skip, bytes));
+    switch (o->space) {
+    case PTX_SPACE_GLOBAL: return here(s, FLOW_LOADED);
+    case PTX_SPACE_SHARED:
+        source = either(source, s->k->any_shared);
+        source = either(source, s->k->unordered);
+        return flow_is_volatile(s->insn) ? either(source, here(s, FLOW_VOLATILE)) : source;
+    case PTX_SPACE_LOCAL: return either(source, s->k->any_local);
+    default: return source;
+    }
+}
+
+static flow_source load_source(const state *s, uint32_t n, uint32_t count)
+{
+    const flow_function *f = s->f;
+    for (uint32_t i = f->address_first[s->insn->pc]; i < f->address_first[s->insn->pc + 1]; i++) {
+        const flow_address *a = &f->addresses[i];
+        if (!(a->touch & FLOW_READ) || a->space == PTX_SPACE_CONST)
+            continue;
+        flow_reach r = flow_reach_of(s->k, f, a);
+        uint32_t skip, bytes, found = 0;
+        flow_element_of(s->insn, a, n, count, &skip, &bytes);
+        if (r.global)
+            return here(s, FLOW_LOADED);
+        flow_source source = either(r.shared ? s->k->any_shared : clean, r.local ? s->k->any_local : clean);
+        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE && source.reason == FLOW_CLEAN;
+             o = flow_next_reached(s->k, &r, o + 1), found++)
+            source = object_source(s, &r, o, skip, bytes);
+        if (source.reason != FLOW_CLEAN)
+            return source;
+        if (!found) /* nothing that we know of */
+            return here(s, FLOW_ALIAS);
+    }
+    return clean;
+}
+
+static flow_source effect_source(const state *s, uint32_t n, uint32_t count)
+{
+    switch (s->f->effects[s->insn->pc]) {
+    case PTX_EFFECT_LOAD: return load_source(s, n, count);
+    case PTX_EFFECT_ATOMIC: return here(s, FLOW_ATOMIC);
+    case PTX_EFFECT_TEXTURE:
+    case PTX_EFFECT_SURFACE: return here(s, FLOW_TEXTURE);
+    case PTX_EFFECT_BARRIER: return flow_is_barrier(s->insn) ? s->reduced : here(s, FLOW_TIMING);
+    case PTX_EFFECT_NONE: return clean;
+    default: return here(s, FLOW_UNKNOWN_OP);
+    }
+}
+
+static bool exchanges(const ptx_insn *insn)
+{
+    switch (insn->op) {
+    case PTX_shfl:
+    case PTX_vote:
+    case PTX_match:
+    case PTX_redux:
+    case PTX_elect: return true;
+    default: return false;
+    }
+}
+
+/* Lanes of a warp may be at different instructions of the kind at once, and still exchange values. */
+static bool apart(const state *s)
+{
+    uint32_t u = s->f->use_first[s->insn->pc];
+    bool guard = u < s->f->use_first[s->insn->pc + 1] && s->f->uses[u].role == FLOW_USE_GUARD;
+    return s->f->control_level[s->f->block_of[s->insn->pc]] == FLOW_VARYING ||
+           (guard && s->f->level[s->f->uses[u].value] == FLOW_VARYING);
+}
+
+/* Of the n-th of `count` values that the instruction defines, beside control and operands. */
+static flow_source own_source(state *s, uint32_t n, uint32_t count)
+{
+    const ptx_insn *insn = s->insn;
+    if (s->f->unknown[insn->pc])
+        return here(s, FLOW_UNKNOWN_OP);
+    if (insn->op == PTX_call) {
+        flow_call call = flow_call_of(s->f->func, insn);
+        bool known = flow_callee(s->k, insn) != FLOW_NONE;
+        return here(s, known                                  ? FLOW_UNKNOWN_OP
+                       : call.target->kind == PTX_OPD_REG ? FLOW_INDIRECT
+                                                              : FLOW_EXTERN);
+    }
+    if (insn->op == PTX_activemask)
+        return here(s, FLOW_VOLATILE);
+    for (uint32_t i = 0; i < insn->noperands; i++) {
+        flow_source sreg = sreg_source(s, &insn->operands[i]);
+        if (sreg.reason != FLOW_CLEAN)
+            return sreg;
+    }
+    if (exchanges(insn) && apart(s))
+        return s->exchanged[insn->op];
+    return effect_source(s, n, count);
+}
+
+/* ---- values ---- */
+
+static void define(state *s, flow_source control)
+{
+    flow_function *f = s->f;
+    uint32_t first = f->def_first[s->insn->pc], count = f->def_first[s->insn->pc + 1] - first;
+    for (uint32_t n = 0; n < count; n++) {
+        uint32_t v = f->defs[first + n];
+        if (f->taint[v].reason != FLOW_CLEAN)
+            continue;
+        flow_source source = either(control, uses_source(f, s->insn, ALL_ROLES));
+        if (f->values[v].old != FLOW_NONE)
+            source = either(source, f->taint[f->values[v].old]);
+        if (source.reason == FLOW_CLEAN)
+            source = own_source(s, n, count);
+        stain(s, &f->taint[v], source);
+    }
+}
+
+/* What arrives over an edge depends on what decides about the edge. */
+static void merge(state *s, uint32_t block)
+{
+    flow_function *f = s->f;
+    uint32_t first = f->graph.pred_first[block], last = f->graph.pred_first[block + 1];
+    flow_source edges = clean;
+    for (uint32_t p = first; p < last; p++) {
+        edges = either(edges, f->guarded[f->graph.pred[p]].source);
+        edges = either(edges, flow_branch_source(s->k, f, f->graph.pred[p]));
+    }
+    for (uint32_t i = f->phi_first[block]; i < f->phi_first[block + 1]; i++) {
+        flow_source source = clean;
+        for (uint32_t p = first; p < last; p++)
+            source = either(source, f->taint[f->args[f->values[f->phis[i]].first_arg + p - first]]);
+        stain(s, &f->taint[f->phis[i]], either(source, edges));
+    }
+}
+
+/* ---- memory ---- */
+
+static void store_to(state *s, const flow_address *a, flow_source with, uint32_t skip, uint32_t bytes)
+{
+    flow_reach r = flow_reach_of(s->k, s->f, a);
+    if (with.reason == FLOW_CLEAN)
+        return;
+    if (r.shared)
+        stain(s, &s->k->any_shared, here(s, FLOW_ALIAS));
+    if (r.local)
+        stain(s, &s->k->any_local, here(s, FLOW_ALIAS));
+    for (uint32_t o = flow_next_reached(s->k, &r, 0); !r.shared && !r.local && o != FLOW_NONE;
+         o = flow_next_reached(s->k, &r, o + 1))
+        stain_cells(s, flow_cells(s->k, &r, o, skip, bytes), with);
+}
+
+/* What a write leaves in memory beside what control, guard and address bring in. */
+static flow_source written_source(const state *s)
+{
+    switch (s->f->effects[s->insn->pc]) {
+    case PTX_EFFECT_ATOMIC: return here(s, FLOW_ATOMIC);
+    case PTX_EFFECT_COPY: return here(s, s->insn->op == PTX_clusterlaunchcontrol ? FLOW_TIMING : FLOW_LOADED);
+    case PTX_EFFECT_BARRIER: return here(s, FLOW_TIMING);
+    case PTX_EFFECT_STORE: return clean;
+    default: return here(s, FLOW_UNKNOWN_OP);
+    }
+}
+
+static void store(state *s, const flow_address *a, flow_source control)
+{
+    const flow_function *f = s->f;
+    uint32_t stored = 0, n = 0;
+    for (uint32_t u = f->use_first[s->insn->pc]; u < f->use_first[s->insn->pc + 1]; u++)
+        stored += f->uses[u].role == FLOW_USE_STORED;
+    flow_source common = either(control, uses_source(f, s->insn, 1 << FLOW_USE_GUARD | 1 << FLOW_USE_ADDRESS));
+    common = either(common, written_source(s));
+    store_to(s, a, common, 0, a->bytes);
+    for (uint32_t u = f->use_first[s->insn->pc]; u < f->use_first[s->insn->pc + 1]; u++) {
+        uint32_t skip, bytes;
+        if (f->uses[u].role != FLOW_USE_STORED)
+            continue;
+        flow_element_of(s->insn, a, n++, stored, &skip, &bytes);
+        store_to(s, a, f->taint[f->uses[u].value], skip, bytes);
+    }
+}
+
+/* ---- barriers and exchanges ---- */
+
+/* Where not all threads are known to meet, shared memory may be read before or after it is written. */
+static void synchronise(state *s, flow_source control)
+{
+    if (!flow_is_barrier(s->insn)) {
+        stain(s, &s->k->unordered, here(s, FLOW_UNORDERED));
+        return;
+    }
+    flow_source operands = uses_source(s->f, s->insn, ALL_ROLES);
+    bool reduces = s->f->def_first[s->insn->pc] != s->f->def_first[s->insn->pc + 1];
+    if (reduces)
+        stain(s, &s->reduced, either(control, operands));
+    flow_source who = either(control, reduces ? flow_guard_source(s->f, s->insn) : operands);
+    if (who.reason != FLOW_CLEAN)
+        stain(s, &s->k->unordered, here(s, FLOW_UNORDERED));
+}
+
+/* ---- calls ---- */
+
+static void copy_cells(state *s, uint32_t to, uint32_t from)
+{
+    const flow_object *a = &s->k->objects[to], *b = &s->k->objects[from];
+    uint32_t first_to = s->k->cell_first[to], first_from = s->k->cell_first[from];
+    if (a->cells != b->cells)
+        stain_cells(s, (flow_range){first_to, a->cells}, cells_source(s->k, (flow_range){first_from, b->cells}));
+    for (uint32_t c = 0; a->cells == b->cells && c < a->cells; c++)
+        stain(s, &s->k->cells[first_to + c], s->k->cells[first_from + c]);
+}
+
+static uint32_t named(const flow_kernel *k, const ptx_operand *o)
+{
+    return o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR ? flow_object_of(k, o->sym.var) : FLOW_NONE;
+}
+
+static void stain_object(state *s, uint32_t object, flow_source with)
+{
+    if (object != FLOW_NONE)
+        stain_cells(s, (flow_range){s->k->cell_first[object], s->k->objects[object].cells}, with);
+}
+
+static void enter(state *s, flow_function *callee, flow_source source, uint32_t branch)
+{
+    if (callee->entered.source.reason == FLOW_CLEAN && source.reason != FLOW_CLEAN) {
+        callee->entered = (flow_control){source, branch};
+        s->changed = true;
+    }
+}
+
+/* Everything that the pointers may lead to. */
+static void stain_pointed(state *s, const uint64_t *set, flow_source with)
+{
+    for (uint32_t o = 0; o < s->k->nobjects; o++)
+        if (s->k->objects[o].element != FLOW_NONE && flow_bit(set, s->k->objects[o].element))
+            stain_object(s, o, with);
+}
+
+static void call_unknown(state *s, const flow_call *call, bool writes, flow_source with)
+{
+    for (uint32_t i = 0; call->rets && i < call->rets->count; i++)
+        stain_object(s, named(s->k, &call->rets->items[i]), with);
+    if (!writes)
+        return;
+    for (uint32_t i = 0; call->args && i < call->args->count; i++) {
+        uint32_t object = named(s->k, &call->args->items[i]);
+        if (object != FLOW_NONE)
+            stain_pointed(s, s->k->contents[object].set, with);
+    }
+    stain_pointed(s, s->k->escaped, with);
+}
+
+static void call_pointer(state *s, const flow_call *call)
+{
+    flow_source with = here(s, FLOW_INDIRECT);
+    call_unknown(s, call, true, with);
+    for (uint32_t i = 0; i < s->k->order->count; i++) {
+        if (!s->k->funcs[i].pointed)
+            continue;
+        enter(s, &s->k->funcs[i], with, with.pc);
+        for (uint32_t p = 0; p < s->k->order->funcs[i]->nparams; p++)
+            stain_object(s, flow_object_of(s->k, s->k->order->funcs[i]->params[p]), with);
+    }
+}
+
+static void call_function(state *s, flow_source control)
+{
+    flow_call call = flow_call_of(s->f->func, s->insn);
+    uint32_t callee = flow_callee(s->k, s->insn), pc = s->f->first_pc + s->insn->pc;
+    if (callee == FLOW_NONE && call.target->kind == PTX_OPD_REG)
+        call_pointer(s, &call);
+    else if (callee == FLOW_NONE)
+        call_unknown(s, &call, flow_extern_of(call.target->sym.func) == FLOW_EXTERN_ANY, here(s, FLOW_EXTERN));
+    if (callee == FLOW_NONE)
+        return;
+    flow_function *to = &s->k->funcs[callee];
+    flow_source guard = flow_guard_source(s->f, s->insn);
+    const flow_control *block = &s->f->guarded[s->f->block_of[s->insn->pc]];
+    enter(s, to, either(control, guard), control.reason != FLOW_CLEAN ? block->branch : pc);
+    for (uint32_t i = 0; call.args && i < call.args->count && i < to->func->nparams; i++)
+        if (named(s->k, &call.args->items[i]) != FLOW_NONE)
+            copy_cells(s, flow_object_of(s->k, to->func->params[i]), named(s->k, &call.args->items[i]));
+    for (uint32_t i = 0; call.rets && i < call.rets->count && i < to->func->nrets; i++) {
+        uint32_t ret = named(s->k, &call.rets->items[i]);
+        if (ret == FLOW_NONE)
+            continue;
+        copy_cells(s, ret, flow_object_of(s->k, to->func->rets[i]));
+        stain_object(s, ret, either(control, guard));
+    }
+}
+
+/* ---- control ---- */
+
+static void leave(state *s, flow_source source)
+{
+    flow_control *exits = &s->f->exits;
+    if (exits->source.reason == FLOW_CLEAN && source.reason != FLOW_CLEAN) {
+        *exits = (flow_control){source, s->f->first_pc + s->insn->pc};
+        s->changed = true;
+    }
+}
+
+static void control(state *s, uint32_t block)
+{
+    flow_function *f = s->f;
+    flow_control *at = &f->guarded[block];
+    if (at->source.reason != FLOW_CLEAN)
+        return;
+    *at = f->entered;
+    for (uint32_t i = f->control.first[block]; i < f->control.first[block + 1]; i++) {
+        uint32_t c = f->control.item[i];
+        flow_source branch = flow_branch_source(s->k, f, c);
+        if (at->source.reason != FLOW_CLEAN)
+            break;
+        if (branch.reason != FLOW_CLEAN)
+            *at = (flow_control){branch, f->first_pc + f->blocks[c].first + f->blocks[c].count - 1};
+        else
+            *at = f->guarded[c];
+    }
+    s->changed |= at->source.reason != FLOW_CLEAN;
+}
+
+static void visit_insn(state *s, flow_source why)
+{
+    flow_function *f = s->f;
+    if (exchanges(s->insn) && apart(s))
+        stain(s, &s->exchanged[s->insn->op], either(why, uses_source(f, s->insn, ALL_ROLES)));
+    if (f->effects[s->insn->pc] == PTX_EFFECT_BARRIER)
+        synchronise(s, why);
+    define(s, why);
+    for (uint32_t a = f->address_first[s->insn->pc]; a < f->address_first[s->insn->pc + 1]; a++)
+        if (f->addresses[a].touch & FLOW_WRITE)
+            store(s, &f->addresses[a], why);
+    if (s->insn->op == PTX_call)
+        call_function(s, why);
+    if (s->insn->op == PTX_exit)
+        leave(s, either(why, flow_guard_source(f, s->insn)));
+    if (s->insn->op == PTX_call && flow_nsucc(&f->graph, f->block_of[s->insn->pc]) > 1)
+        leave(s, either(why, flow_branch_source(s->k, f, f->block_of[s->insn->pc])));
+}
+
+static void visit_block(state *s, uint32_t block)
+{
+    flow_function *f = s->f;
+    control(s, block);
+    if (block == f->nblocks)
+        return;
+    merge(s, block);
+    for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count; i++) {
+        s->insn = &f->func->insns[i];
+        visit_insn(s, f->guarded[block].source);
+    }
+}
+
+/* ---- start ---- */
+
+/* Old functions take registers; what stands in them is not followed. */
+static void stain_reg_params(flow_function *f)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->func->nparams; i++)
+        any |= f->func->params[i]->space == PTX_SPACE_REG;
+    for (uint32_t v = 0; any && v < f->nvalues; v++)
+        if (f->values[v].kind == FLOW_VALUE_ENTRY)
+            f->taint[v] = (flow_source){FLOW_UNKNOWN_OP, f->first_pc};
+}
+
+static void prepare(flow_kernel *k)
+{
+    k->cell_first = flow_new(&k->mem, uint32_t, (size_t)k->nobjects + 1);
+    for (uint32_t o = 0; o < k->nobjects; o++)
+        k->cell_first[o + 1] = k->cell_first[o] + k->objects[o].cells;
+    k->cells = flow_new(&k->mem, flow_source, k->cell_first[k->nobjects]);
+    for (uint32_t i = 0; i < k->order->count; i++) {
+        flow_function *f = &k->funcs[i];
+        f->taint = flow_new(&k->mem, flow_source, f->nvalues);
+        f->guarded = flow_new(&k->mem, flow_control, (size_t)f->nblocks + 1);
+        stain_reg_params(f);
+    }
+}
+
+/* Needs: cfg, values, origins, uniform. Fills: taint, guarded, entered, exits, cells, any_shared, any_local, unordered.
+ * Sound under what flow_prove() assumes: what may depend on anything but the launch has a reason. */
+void flow_pass_taint(flow_kernel *k)
+{
+    state *s = flow_new(&k->mem, state, 1);
+    prepare(k);
+    *s = (state){.k = k, .changed = true};
+    while (s->changed) {
+        s->changed = false;
+        for (uint32_t i = 0; i < k->order->count; i++) {
+            s->f = &k->funcs[i];
+            for (uint32_t b = 0; b < s->f->norder; b++)
+                visit_block(s, s->f->order[b]);
+        }
+    }
+}
