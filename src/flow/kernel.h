@@ -139,27 +139,38 @@ typedef struct flow_affine {
 
 typedef enum flow_trip_kind { FLOW_TRIP_UNKNOWN, FLOW_TRIP_CONSTANT, FLOW_TRIP_SYMBOLIC } flow_trip_kind;
 
-/* How often the loop's exit test is passed: the test `counter compare bound` is made in block `exiting`, the counter
- * starts as `start` and grows by `step` an iteration. */
+/* The test that ends a loop: in iteration i, counted from 0, block `exiting` goes on in the loop while
+ * start + step * i `compare` bound. */
 typedef struct flow_trip {
     flow_trip_kind kind;
-    uint64_t count;       /* CONSTANT: how often the header runs once the loop is entered */
+    uint64_t count; /* CONSTANT: how often the header runs once the loop is entered */
+    bool only_exit; /* else the loop may end earlier elsewhere, and count is the most */
     uint32_t exiting;
-    uint32_t counter;     /* value: phi of the header */
-    int64_t step;
-    ptx_suffix compare;   /* the loop goes on while this holds of counter (or its successor) and bound */
-    bool tests_next;      /* the counter after the step is what is compared */
+    ptx_suffix compare;
     const flow_affine *start, *bound;
+    int64_t step;
 } flow_trip;
 
 /* ---- ILP ---- */
 
+/* Of a basic block, on PTX (spec: Sim et al., "A performance analysis framework for identifying potential benefits in GPGPU
+ * applications", section 4): ILP = insns / groups, MLP = overlap / loads. */
 typedef struct flow_ilp {
     uint32_t insns;
-    uint32_t groups;  /* instructions / groups is the ILP */
-    uint32_t loads;   /* of off-chip memory */
-    uint32_t overlap; /* over all loads: requests from the load to its first use; overlap / loads is the MLP */
+    uint32_t groups;  /* runs of instructions none of which reads what another of its run writes */
+    uint32_t loads;   /* reads of off-chip memory: global, local, generic, textures; atomics with a result */
+    uint32_t overlap; /* over all loads: loads from this one on, itself counted, to the first use of its result */
 } flow_ilp;
+
+static inline double flow_ilp_of(const flow_ilp *b)
+{
+    return b->groups ? (double)b->insns / b->groups : 0;
+}
+
+static inline double flow_mlp_of(const flow_ilp *b)
+{
+    return b->loads ? (double)b->overlap / b->loads : 0;
+}
 
 /* ---- functions ---- */
 

@@ -1,0 +1,228 @@
+/* Linear forms of values. */
+#include "flow/affine.h"
+
+typedef struct state {
+    flow_kernel *k;
+    flow_function *f;
+    const ptx_insn *insn;
+    const flow_affine **step; /* [nvalues] of phis that count a loop's iterations */
+} state;
+
+static const flow_affine *opaque(state *s, uint32_t value)
+{
+    return flow_affine_symbol(&s->k->mem, (flow_symbol){FLOW_SYM_VALUE, value, 0});
+}
+
+/* ---- operands ---- */
+
+/* The form of operand n. Registers are found by number among the uses: each use of one register in an instruction reads
+ * the same value. */
+static const flow_affine *operand_form(state *s, uint32_t n)
+{
+    const ptx_operand *o = &s->insn->operands[n];
+    switch (o->kind) {
+    case PTX_OPD_INT: return flow_affine_constant(&s->k->mem, (int64_t)o->imm);
+    case PTX_OPD_SREG:
+        return flow_affine_symbol(&s->k->mem, (flow_symbol){FLOW_SYM_SREG, o->sreg, o->component});
+    case PTX_OPD_SYM:
+        if (o->sym.kind != PTX_SYM_VAR)
+            return NULL;
+        return flow_affine_add(&s->k->mem,
+                               flow_affine_symbol(&s->k->mem, (flow_symbol){FLOW_SYM_BASE,
+                                                                            flow_object_of(s->k, o->sym.var), 0}),
+                               flow_affine_constant(&s->k->mem, (int64_t)o->imm), 1);
+    case PTX_OPD_REG: break;
+    default: return NULL;
+    }
+    for (uint32_t u = s->f->use_first[s->insn->pc]; u < s->f->use_first[s->insn->pc + 1] && !o->component; u++)
+        if (s->f->values[s->f->uses[u].value].reg == o->reg)
+            return s->f->affine[s->f->uses[u].value];
+    return NULL;
+}
+
+static bool is_integer(ptx_type type)
+{
+    ptx_kind kind = ptx_type_get(type)->kind;
+    return (kind == PTX_KIND_U || kind == PTX_KIND_S || kind == PTX_KIND_B) && ptx_type_get(type)->lanes == 1 &&
+           ptx_type_get(type)->bits >= 16;
+}
+
+/* ---- instructions ---- */
+
+static const flow_affine *product(state *s, uint32_t a, uint32_t b)
+{
+    return flow_affine_mul(&s->k->mem, operand_form(s, a), operand_form(s, b));
+}
+
+static const flow_affine *shifted(state *s)
+{
+    const ptx_operand *by = &s->insn->operands[2];
+    if (by->kind != PTX_OPD_INT || by->imm > 62)
+        return NULL;
+    return flow_affine_mul(&s->k->mem, operand_form(s, 1),
+                           flow_affine_constant(&s->k->mem, INT64_C(1) << by->imm));
+}
+
+static const flow_affine *parameter(state *s)
+{
+    const ptx_operand *from = &s->insn->operands[1];
+    const ptx_func *kernel = s->k->order->funcs[0];
+    if (s->insn->op != PTX_ld || s->insn->space != PTX_SPACE_PARAM || s->f->index != 0 || s->insn->vector > 1 ||
+        from->reg != PTX_NONE || !from->has_sym || from->sym.kind != PTX_SYM_VAR)
+        return NULL;
+    for (uint32_t p = 0; p < kernel->nparams; p++)
+        if (kernel->params[p] == from->sym.var)
+            return flow_affine_symbol(&s->k->mem, (flow_symbol){FLOW_SYM_PARAM, p, (uint32_t)from->imm});
+    return NULL;
+}
+
+static const flow_affine *arithmetic(state *s)
+{
+    const ptx_insn *insn = s->insn;
+    flow_mem *mem = &s->k->mem;
+    switch (insn->op) {
+    case PTX_mov:
+    case PTX_cvta: return operand_form(s, 1);
+    case PTX_cvt: return is_integer(insn->types[1]) && !ptx_has(insn, PTX_S_sat) ? operand_form(s, 1) : NULL;
+    case PTX_add:
+        return ptx_has(insn, PTX_S_sat) ? NULL : flow_affine_add(mem, operand_form(s, 1), operand_form(s, 2), 1);
+    case PTX_sub:
+        return ptx_has(insn, PTX_S_sat) ? NULL : flow_affine_add(mem, operand_form(s, 1), operand_form(s, 2), -1);
+    case PTX_neg: return flow_affine_add(mem, flow_affine_constant(mem, 0), operand_form(s, 1), -1);
+    case PTX_mul: return ptx_has(insn, PTX_S_hi) ? NULL : product(s, 1, 2);
+    case PTX_mad:
+        return ptx_has(insn, PTX_S_hi) || ptx_has(insn, PTX_S_sat)
+                   ? NULL
+                   : flow_affine_add(mem, product(s, 1, 2), operand_form(s, 3), 1);
+    case PTX_shl: return shifted(s);
+    default: return NULL;
+    }
+}
+
+/* Results of 32 bits, and those that are widened from them, hold as long as nothing overflows. */
+static bool narrow(const ptx_insn *insn)
+{
+    return insn->op != PTX_mov && insn->op != PTX_cvta &&
+           (ptx_type_get(insn->types[0])->bits < 64 || insn->op == PTX_cvt);
+}
+
+static const flow_affine *form_of_insn(state *s, uint32_t value)
+{
+    const flow_value *v = &s->f->values[value];
+    const flow_affine *form = NULL;
+    s->insn = &s->f->func->insns[v->insn];
+    bool single = s->f->def_first[v->insn + 1] - s->f->def_first[v->insn] == 1;
+    if (v->old == FLOW_NONE && single && is_integer(s->insn->types[0])) {
+        form = s->f->effects[v->insn] == PTX_EFFECT_LOAD ? parameter(s) : arithmetic(s);
+        if (form && s->f->effects[v->insn] != PTX_EFFECT_LOAD && narrow(s->insn))
+            form = flow_affine_narrow(&s->k->mem, form);
+    }
+    return form ? form : opaque(s, value);
+}
+
+/* ---- phis ---- */
+
+/* The loop that the value's block heads, or FLOW_NONE. */
+static uint32_t headed(const flow_function *f, uint32_t block)
+{
+    uint32_t l = f->loops.of[block];
+    return l != FLOW_NONE && f->loops.loops[l].header == block ? l : FLOW_NONE;
+}
+
+/* The form that all arguments from inside (or outside) of the loop have; all of them where there is none. */
+static const flow_affine *common(state *s, const flow_value *v, uint32_t loop, bool inside)
+{
+    const flow_function *f = s->f;
+    uint32_t first = f->graph.pred_first[v->block];
+    const flow_affine *form = NULL;
+    for (uint32_t p = first; p < f->graph.pred_first[v->block + 1]; p++) {
+        if (loop != FLOW_NONE && flow_in_loop(&f->loops, loop, f->graph.pred[p]) != inside)
+            continue;
+        const flow_affine *one = f->affine[f->args[v->first_arg + p - first]];
+        if (!one || (form && !flow_affine_equal(form, one)))
+            return NULL;
+        form = one;
+    }
+    return form;
+}
+
+static const flow_affine *form_of_phi(state *s, uint32_t value)
+{
+    const flow_value *v = &s->f->values[value];
+    uint32_t loop = headed(s->f, v->block);
+    if (loop == FLOW_NONE) {
+        const flow_affine *same = common(s, v, FLOW_NONE, false);
+        return same ? same : opaque(s, value);
+    }
+    const flow_affine *start = s->step[value] ? common(s, v, loop, false) : NULL;
+    if (!start)
+        return opaque(s, value);
+    const flow_affine *iterations = flow_affine_symbol(&s->k->mem, (flow_symbol){FLOW_SYM_LOOP, loop, 0});
+    const flow_affine *form = flow_affine_add(
+        &s->k->mem, start, flow_affine_mul(&s->k->mem, s->step[value], iterations), 1);
+    bool wide = ptx_type_get(s->f->func->regs[v->reg].type)->bits >= 64;
+    form = wide ? form : flow_affine_narrow(&s->k->mem, form);
+    return form ? form : opaque(s, value);
+}
+
+static bool plain_symbols(const flow_affine *a)
+{
+    for (uint32_t i = 0; i < a->nterms; i++)
+        for (int n = 0; n < a->terms[i].nfactors; n++)
+            if (a->terms[i].factors[n].kind == FLOW_SYM_VALUE || a->terms[i].factors[n].kind == FLOW_SYM_LOOP)
+                return false;
+    return true;
+}
+
+/* A phi that comes back from the loop as itself plus something that every iteration adds. */
+static void find_steps(state *s)
+{
+    for (uint32_t v = 0; v < s->f->nvalues; v++) {
+        const flow_value *value = &s->f->values[v];
+        if (value->kind != FLOW_VALUE_PHI || headed(s->f, value->block) == FLOW_NONE ||
+            value->reg == s->f->func->nregs)
+            continue;
+        const flow_affine *back = common(s, value, headed(s->f, value->block), true);
+        int64_t coefficient;
+        flow_symbol self = {FLOW_SYM_VALUE, v, 0};
+        if (!back || !flow_affine_coefficient(back, self, &coefficient) || coefficient != 1)
+            continue;
+        const flow_affine *step = flow_affine_without(&s->k->mem, back, self);
+        if (step && plain_symbols(step))
+            s->step[v] = step;
+    }
+}
+
+static void visit(state *s)
+{
+    flow_function *f = s->f;
+    for (uint32_t b = 0; b < f->norder; b++) {
+        uint32_t block = f->order[b];
+        if (block == f->nblocks)
+            continue;
+        for (uint32_t i = f->phi_first[block]; i < f->phi_first[block + 1]; i++)
+            f->affine[f->phis[i]] = form_of_phi(s, f->phis[i]);
+        for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count; i++)
+            for (uint32_t d = f->def_first[i]; d < f->def_first[i + 1]; d++)
+                f->affine[f->defs[d]] = form_of_insn(s, f->defs[d]);
+    }
+}
+
+/* Needs: cfg, values. Fills: affine, trips.
+ * Two walks in reverse postorder: the first takes every phi of a loop header for a symbol and finds those that count,
+ * the second writes these as start + step * iterations. What has no form is a symbol of its own. */
+void flow_pass_affine(flow_kernel *k)
+{
+    for (uint32_t i = 0; i < k->order->count; i++) {
+        state s = {.k = k, .f = &k->funcs[i]};
+        s.f->affine = flow_new(&k->mem, const flow_affine *, s.f->nvalues);
+        s.step = flow_new(&k->mem, const flow_affine *, s.f->nvalues);
+        for (uint32_t v = 0; v < s.f->nvalues; v++)
+            if (s.f->values[v].kind == FLOW_VALUE_ENTRY)
+                s.f->affine[v] = opaque(&s, v);
+        visit(&s);
+        find_steps(&s);
+        visit(&s);
+        flow_find_trips(k, s.f);
+    }
+}
