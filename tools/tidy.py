@@ -29,7 +29,7 @@ def commands(build):
         path = pathlib.Path(entry["directory"], entry["file"]).resolve()
         if path.is_relative_to(ROOT) and path.is_relative_to(build) is False:
             name = str(path.relative_to(ROOT))
-            if name.startswith(CHECKED):
+            if name.startswith(CHECKED) and name.endswith(".c"):
                 found.setdefault(name, (entry["directory"], shlex.split(entry["command"])))
     return found
 
