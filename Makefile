@@ -46,7 +46,8 @@ fuzz: ## each fuzzer for FUZZ_SECONDS (60)
 
 bench: ## what is claimed about speed
 	@tools/bootstrap.sh build
-	@tools/build.sh release all bench
+	@tools/build.sh release bench
+	@set -e; for program in build/release/bin/bench_*; do echo "== $$program"; $$program; done
 
 clean: ## build output, not what bootstrap installed
 	@rm -rf build

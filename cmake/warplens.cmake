@@ -107,6 +107,7 @@ endif()
 
 add_custom_target(tests COMMENT "All test programs")
 add_custom_target(fuzzers COMMENT "All fuzzers")
+add_custom_target(bench COMMENT "All benchmarks")
 
 function(wl_link_parts target visibility)
     cmake_parse_arguments(PARSE_ARGV 2 A "" "" "DEPS;LINK")
@@ -165,7 +166,8 @@ function(wl_fuzzer name)
     endif()
     add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${A_SOURCES})
     wl_link_parts(fuzz_${name} PRIVATE DEPS ${A_DEPS} LINK ${A_LINK})
-    target_compile_options(fuzz_${name} PRIVATE -Wno-missing-prototypes)
+    # libFuzzer has no header for its entry points. Options of sources stand last, behind those of wl_flags.
+    set_source_files_properties(${A_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     set_target_properties(fuzz_${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")

@@ -9,5 +9,5 @@ report=build/demo/report.html
 mkdir -p build/demo
 $warplens profile --backend emulate -f -o $profile -- build/release/examples/transpose_demo
 $warplens stats $profile
-$warplens report -f -o $report $profile
+$warplens report -q -f -o $report $profile
 echo "report: $PWD/$report"
