@@ -5,7 +5,7 @@
 
 static bool is_destination(char letter)
 {
-    return letter == 'd' || letter == 'w' || letter == 'q';
+    return letter == 'd' || letter == 'o' || letter == 'w' || letter == 'q';
 }
 
 /* An optional word stands for an operand only where the operand can be what its letter says. */

@@ -26,7 +26,8 @@ static inline s32 source_idx(s32 lane, s32 b, s32 low, s32 limit)
     return (low | b) <= limit ? low | b : -1;
 }
 
-/* imm: the reference of the predicate that says whether the source was in range. */
+/* imm: the reference of the predicate that says whether the source was in range. PTX leaves open what a lane gets from one
+ * that is not here; zero is a value that does not depend on what that lane did before. */
 #define SHFL(mode)                                                                                                     \
     static void shfl_##mode(emu_warp *w, const emu_insn *in, u32 mask)                                                 \
     {                                                                                                                  \
@@ -45,7 +46,8 @@ static inline s32 source_idx(s32 lane, s32 b, s32 low, s32 limit)
                 b &= (s32)~segment;                                                                                    \
             const s32 from = source_##mode(i, b, low, limit);                                                          \
             inside[i] = from >= 0;                                                                                     \
-            r[i] = a[from >= 0 ? from : i];                                                                            \
+            const s32 at = from >= 0 ? from : i;                                                                       \
+            r[i] = ON(mask, at) ? a[at] : 0;                                                                           \
         }                                                                                                              \
         EACH_LANE                                                                                                      \
         d[i] = ON(mask, i) ? r[i] : d[i];                                                                              \

@@ -198,9 +198,48 @@ static void clusters_share_memory(void **state)
     fixture_end(&f);
 }
 
+/* A register that gets a constant, then on one lane an atomic's result, is no name for the constant. */
+static void atomics_leave_constants_alone(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f, BEGIN("k")
+                  "mov.u32 %r2, 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra A; atom.global.add.u32 %r2, [%rd1+128], 7;\n"
+                  "A: mov.u32 %r4, 0; mul.lo.u32 %r5, %r2, 10; add.u32 %r5, %r5, %r4; st.global.u32 [%rd3], %r5; ret;\n" END);
+    uint32_t *out = fixture_alloc(&f, 4 * 33);
+    out[32] = 5;
+    RUN(&f, "k", 1, 32, P(out));
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i == 0 ? 50 : 0);
+    assert_int_equal(out[32], 12);
+    fixture_end(&f);
+}
+
+/* Eight lanes add up with the steps of a whole warp, as reductions of a block's warps do. */
+static void absent_lanes_shuffle_zero(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_begin(&f, BEGIN("k")
+                  "add.u32 %r2, %r1, 1; setp.ge.u32 %p1, %r1, 8; @%p1 bra A;\n"
+                  "shfl.sync.down.b32 %r3, %r2, 16, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
+                  "shfl.sync.down.b32 %r3, %r2, 8, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
+                  "shfl.sync.down.b32 %r3, %r2, 4, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
+                  "shfl.sync.down.b32 %r3, %r2, 2, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
+                  "shfl.sync.down.b32 %r3, %r2, 1, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
+                  "st.global.u32 [%rd3], %r2;\n"
+                  "A: ret;\n" END);
+    uint32_t *out = fixture_alloc(&f, 4 * 32);
+    RUN(&f, "k", 1, 32, P(out));
+    assert_int_equal(out[0], 36);
+    fixture_end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(atomics_leave_constants_alone),
+        cmocka_unit_test(absent_lanes_shuffle_zero),
         cmocka_unit_test(barriers_order_shared_memory),
         cmocka_unit_test(barriers_count_living_lanes_wherever_they_wait),
         cmocka_unit_test(barriers_reduce),
