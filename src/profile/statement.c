@@ -74,6 +74,7 @@ typedef struct span {
 
 static span trim(span s)
 {
+    s.end = s.end < s.start ? s.start : s.end; /* a bracket that nothing closes */
     while (s.start < s.end && isspace((unsigned char)*s.start)) {
         s.start++;
     }
@@ -119,8 +120,11 @@ static bool peel(span *s)
     }
     if (begins(*s, "reinterpret_cast<") || begins(*s, "static_cast<")) {
         const char *open = memchr(s->start, '(', (size_t)(s->end - s->start));
-        *s = open && s->end[-1] == ')' ? trim((span){open + 1, s->end - 1}) : *s;
-        return open != NULL;
+        if (!open || s->end[-1] != ')') {
+            return false;
+        }
+        *s = trim((span){open + 1, s->end - 1});
+        return true;
     }
     if (*s->start == '(') {
         const char *end = closing(s->start);
@@ -386,26 +390,35 @@ static const char *find_body(const char *text, const char *p, const char *functi
     return NULL;
 }
 
+static statement_place place_of(const char *text, const char *at)
+{
+    const char *line_start = text;
+    statement_place place = {.line = 1};
+    for (const char *p = text; p < at; p++) {
+        place.line += *p == '\n';
+        line_start = *p == '\n' ? p + 1 : line_start;
+    }
+    place.column = (uint32_t)(at - line_start) + 1;
+    return place;
+}
+
 static uint32_t calls_in_body(const char *text, const char *body, const char *name,
                               statement_place *places, uint32_t most)
 {
-    const char *end = code_closing(text, body), *line_start = text;
-    uint32_t line = 1, count = 0;
-    for (const char *p = text; p < end;) {
-        const char *next = p >= body ? skip_dead(text, p) : p + 1, *start;
-        if (next == p) {
-            next = p + 1;
-            const char *call = word_at(text, p, name)
-                                   ? find_call(text, p, name, strlen(name), &start)
-                                   : NULL;
-            if (call && start == p && count++ < most) {
-                places[count - 1] = (statement_place){line, (uint32_t)(p - line_start) + 1};
-            }
+    const char *end = code_closing(text, body), *start;
+    uint32_t count = 0;
+    for (const char *p = body; p < end;) {
+        const char *next = skip_dead(text, p);
+        if (next > p) {
+            p = next;
+            continue;
         }
-        for (; p < next; p++) {
-            line += *p == '\n';
-            line_start = *p == '\n' ? p + 1 : line_start;
+        const char *call = word_at(text, p, name) ? find_call(text, p, name, strlen(name), &start)
+                                                  : NULL;
+        if (call && start == p && count++ < most) {
+            places[count - 1] = place_of(text, p);
         }
+        p++;
     }
     return count;
 }

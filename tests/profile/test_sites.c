@@ -63,6 +63,33 @@ static void variables_of_statements(void **state)
     wl_arena_free(arena);
 }
 
+/* Whatever stands in a source file: no more than its bytes are read (run it with a sanitizer), and names stay short. */
+static void any_text(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {
+        "cudaMalloc", "(",  ")", "&",  "*",   "=",    "<", ">",  ",",
+        ";",          "{",  "}", "x",  "a.b", "->",   " ", "\n", "\"",
+        "'",          "\\", "#", "//", "/*",  "main", "[", "]",  "reinterpret_cast<"};
+    uint64_t seed = 1;
+    for (int i = 0; i < 20000; i++) {
+        char text[160] = "";
+        wl_arena *arena = wl_arena_new();
+        for (int k = 0; k < 12; k++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            strcat(text, parts[(seed >> 33) % (sizeof parts / sizeof *parts)]);
+        }
+        char *copy = strdup(text); /* so that a sanitizer sees its end */
+        const char *name = statement_variable(arena, copy, "cudaMalloc", (uint32_t)(i % 20));
+        assert_true(strlen(name) <= 64);
+        statement_place places[4];
+        statement_calls(copy, "main", "cudaMalloc", places, 4);
+        statement_only_calls(copy, "cudaMalloc", places, 4);
+        free(copy);
+        wl_arena_free(arena);
+    }
+}
+
 static void calls_in_functions(void **state)
 {
     (void)state;
@@ -250,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variables_of_statements),
+        cmocka_unit_test(any_text),
         cmocka_unit_test(calls_in_functions),
         cmocka_unit_test(names_from_dwarf),
         cmocka_unit_test(names_from_the_order_of_calls),
