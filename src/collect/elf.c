@@ -17,7 +17,7 @@ typedef struct reader {
     size_t size;
     const Elf64_Shdr *sections; /* nsections of them, within the file; NULL without */
     size_t nsections, names;
-    const Elf64_Shdr *symbols;
+    const Elf64_Shdr *symbols, *texts; /* NULL without */
     collect_elf *out;
     wl_vec(collect_elf_function) functions;
     wl_vec(uint64_t) starts; /* of every function, to know how long one can be */
@@ -79,11 +79,10 @@ static wl_status add_symbol(reader *r, const Elf64_Sym *sym, const char *name)
     return WL_OK;
 }
 
-/* Symbol tables can be large, so only those of files that have something of CUDA are read. */
-static wl_status read_symbols(reader *r, bool texts)
+static wl_status read_symbols(reader *r)
 {
     const Elf64_Shdr *table = r->symbols;
-    if (!table || !(texts || r->out->has_device_code))
+    if (!table)
         return WL_OK;
     size_t count = table->sh_size / sizeof(Elf64_Sym);
     const Elf64_Sym *symbols = at(r, table->sh_offset, count, sizeof *symbols);
@@ -117,13 +116,13 @@ static bool has_runtime_texts(const reader *r, const Elf64_Shdr *section)
            (memmem(data, size, function, sizeof function) || memmem(data, size, old, sizeof old));
 }
 
-static void read_section(reader *r, const Elf64_Shdr *section, bool *texts)
+static void read_section(reader *r, const Elf64_Shdr *section)
 {
     const char *name = string(r, r->names, section->sh_name);
     if (strcmp(name, ".nv_fatbin") == 0 || strcmp(name, ".nvFatBinSegment") == 0)
         r->out->has_device_code = true;
     if (strcmp(name, ".rodata") == 0)
-        *texts = has_runtime_texts(r, section);
+        r->texts = section;
     if (section->sh_type == SHT_DYNAMIC)
         read_dynamic(r, section);
     if (section->sh_type == SHT_SYMTAB)
@@ -165,13 +164,14 @@ static bool has_function(const reader *r, const char *name)
     return false;
 }
 
-static void conclude(reader *r, bool texts)
+static void conclude(reader *r)
 {
     collect_elf *out = r->out;
     bool named = has_function(r, "__cudaRegisterFatBinary") &&
                  has_function(r, "cudaGetErrorString");
-    out->has_static_runtime = named || (texts && out->has_device_code && !out->needs_runtime);
-    out->is_stripped = out->has_static_runtime && !named;
+    out->is_stripped = !named && out->has_device_code && !out->needs_runtime && r->texts &&
+                       has_runtime_texts(r, r->texts);
+    out->has_static_runtime = named || out->is_stripped;
     if (named)
         out->runtime_major = r->has_texture_references ? 11 : r->has_v2_properties ? 12 : 13;
     measure_room(r);
@@ -202,7 +202,6 @@ static void find_sections(reader *r, const Elf64_Ehdr *header)
 static wl_status read_elf(reader *r)
 {
     const Elf64_Ehdr *header = at(r, 0, 1, sizeof *header);
-    bool texts = false;
     if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
         return WL_OK;
     r->out->is_elf = true;
@@ -213,9 +212,9 @@ static wl_status read_elf(reader *r)
     read_segments(r, header);
     find_sections(r, header);
     for (size_t i = 0; i < r->nsections; i++)
-        read_section(r, &r->sections[i], &texts);
-    wl_status status = read_symbols(r, texts);
-    conclude(r, texts);
+        read_section(r, &r->sections[i]);
+    wl_status status = read_symbols(r);
+    conclude(r);
     return status;
 }
 

@@ -40,6 +40,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static rt_function *functions;
 static rt_variable *variables;
 
+static void in_child(void)
+{
+    pthread_mutex_init(&lock, NULL); /* a thread that the child lacks may have held it */
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
 int rt_end(collect_call *call, int result)
 {
     result = (int)collect_end(call, (collect_result)result);

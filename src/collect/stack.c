@@ -48,10 +48,13 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *data)
     return w->count < w->limit ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
+void collect_stack_start(void)
+{
+    dl_iterate_phdr(find_own, NULL);
+}
+
 uint32_t collect_stack(uint64_t *pcs, uint32_t limit)
 {
-    if (!own.end)
-        dl_iterate_phdr(find_own, NULL);
     walk w = {.pcs = pcs, .limit = limit};
     _Unwind_Backtrace(step, &w);
     return w.count;

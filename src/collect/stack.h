@@ -4,6 +4,8 @@
 
 #include "capture/capture.h"
 
+void collect_stack_start(void); /* once, before the others */
+
 /* Return addresses of the calling thread, innermost first, without frames of this library and of
  * libcudart; at most `limit`. Needs no lock, allocates nothing. */
 uint32_t collect_stack(uint64_t *pcs, uint32_t limit);

@@ -2,25 +2,15 @@
 #include "collect/impl.h"
 
 #include "base/log.h"
-#include "base/version.h"
 #include "collect/patch.h"
-#include "collect/stack.h"
+#include "collect/process.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 collect_state collect_g = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-
-int64_t collect_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 int64_t collect_since_start(void)
 {
@@ -51,65 +41,6 @@ bool collect_is(const void *handle, collect_kind kind)
 
 /* ---- the capture ---- */
 
-static int64_t start_of_epoch(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - collect_since_start();
-}
-
-/* /proc/self/cmdline: arguments end in NUL each. Returns their number; *text and *argv are malloc'ed. */
-static uint32_t read_arguments(char **text, const char ***argv)
-{
-    size_t length = 0, capacity = 0;
-    *text = NULL;
-    *argv = NULL;
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    while (file && !feof(file) && !ferror(file)) {
-        if (!wl_vec_grow((void **)text, &capacity, length, 4096, 1))
-            break;
-        length += fread(*text + length, 1, 4096, file);
-    }
-    if (file)
-        fclose(file);
-    uint32_t count = 0;
-    for (size_t i = 0; i < length; i++)
-        count += (*text)[i] == '\0';
-    *argv = calloc(count + 1, sizeof **argv);
-    if (!*argv)
-        return 0;
-    const char *p = *text;
-    for (uint32_t i = 0; i < count; i++, p += strlen(p) + 1)
-        (*argv)[i] = p;
-    return count;
-}
-
-static void write_process(void)
-{
-    char executable[4096] = "", directory[4096] = "", host[256] = "";
-    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-    executable[length > 0 ? length : 0] = '\0';
-    if (!getcwd(directory, sizeof directory))
-        directory[0] = '\0';
-    gethostname(host, sizeof host - 1);
-    char *text;
-    const char **argv;
-    cap_process p = {.pid = (uint32_t)getpid(),
-                     .parent = (uint32_t)getppid(),
-                     .executable = executable,
-                     .directory = directory,
-                     .host = host,
-                     .collector = "emulate",
-                     .version = WARPLENS_VERSION,
-                     .options = collect_options_get()->command,
-                     .start_ns = start_of_epoch()};
-    p.argc = read_arguments(&text, &argv);
-    p.argv = argv;
-    COLLECT_WRITE(process, &p);
-    free(text);
-    free(argv);
-}
-
 static int attribute(const cuda_device *device, int number)
 {
     int value = 0;
@@ -131,26 +62,10 @@ static void write_device(const collect_device *device)
     COLLECT_WRITE(device, &record);
 }
 
-/* One file a process; a process that called exec keeps its number, so the names count up. */
 static void open_capture(void)
 {
-    const char *folder = collect_options_get()->capture_dir;
-    if (!*folder)
-        return;
-    wl_error err = {0};
-    for (int n = 0; n < 1000; n++) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/%ld-%d.wlcap", folder, (long)getpid(), n);
-        wl_status status = cap_create(path, &collect_g.writer, &err);
-        if (status != WL_EXISTS)
-            break;
-    }
-    if (!collect_g.writer) {
-        wl_log(WL_LOG_ERROR, "Nothing is recorded: %s", err.text);
-        return;
-    }
-    collect_g.observe = true;
-    write_process();
+    collect_g.writer = collect_process_capture("emulate", collect_g.start_ns);
+    collect_g.observe = collect_g.writer != NULL;
 }
 
 /* A record that is too large or finds no memory is lost alone; other failures end the recording. */
@@ -347,6 +262,7 @@ __attribute__((constructor)) static void process_begins(int argc, char **argv, c
     pthread_atfork(NULL, NULL, in_child);
     at_quick_exit(write_end);
     collect_options_get();
+    collect_stack_start();
     collect_patch_start();
 }
 
