@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "collect/patch.h"
+#include "collect/stack.h"
 #include "collect/process.h"
 
 #include <stdio.h>
