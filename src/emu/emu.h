@@ -71,6 +71,52 @@ wl_status emu_mem_reserve(emu_machine *m, uint64_t size, uint64_t align, uint64_
 wl_status emu_mem_map(emu_machine *m, uint64_t address, uint64_t size, uint32_t id);
 wl_status emu_mem_unmap(emu_machine *m, uint64_t address, uint64_t size);
 
+/* ---- textures and surfaces ---- */
+
+typedef enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT } emu_texel_kind;
+
+enum { EMU_MAX_LEVELS = 17 };
+
+typedef struct emu_image_level {
+    uint64_t address, pitch, slice; /* bytes from row to row, and from slice to slice */
+    uint32_t size[3];               /* texels; 1 where the dimension is absent */
+} emu_image_level;
+
+/* Texels in device memory, row by row, slice by slice; a slice is a plane of a volume, a layer, or a face of a cube (six
+ * to a layer, +x -x +y -y +z -z). All of it lies in live allocations when a kernel reads it, or the kernel faults. */
+typedef struct emu_image {
+    uint8_t dims; /* 1, 2, 3; a cube has 2 */
+    bool cube, layered;
+    bool linear; /* memory without shape: read by index alone, 0 outside of it */
+    emu_texel_kind kind;
+    uint8_t bits, channels; /* of a channel: 8, 16, 32; 1, 2, 4 of them */
+    uint32_t slices;        /* layers, faces included; 1 where there are none (and for volumes) */
+    uint32_t nlevels;       /* at least 1 */
+    emu_image_level level[EMU_MAX_LEVELS];
+} emu_image;
+
+/* CUDA C++ Programming Guide, "Texture Fetching". */
+typedef enum emu_address_mode { EMU_WRAP, EMU_CLAMP, EMU_MIRROR, EMU_BORDER } emu_address_mode;
+
+typedef struct emu_texture {
+    emu_image image;
+    emu_address_mode mode[3]; /* WRAP and MIRROR count as CLAMP where coordinates are not normalised */
+    bool filter, mip_filter;  /* linear, else nearest */
+    bool normalized;          /* coordinates */
+    bool element;             /* integers are read as such, else as numbers up to 1; 32-bit ones always are */
+    bool srgb;                /* 8-bit colour channels are decoded */
+    bool seamless;            /* filtering goes on over a cube's edges */
+    float bias, min_level, max_level;
+    float border[4];
+} emu_texture;
+
+/* The value that a kernel is given for it; never 0, never that of another object of the machine, freed ones included. */
+wl_status emu_texture_new(emu_machine *m, const emu_texture *texture, uint64_t *handle);
+wl_status emu_surface_new(emu_machine *m, const emu_image *image, uint64_t *handle);
+/* WL_NOENT where there is no such object. */
+wl_status emu_texture_free(emu_machine *m, uint64_t handle);
+wl_status emu_surface_free(emu_machine *m, uint64_t handle);
+
 /* ---- modules ---- */
 
 /* Allocates the module's variables and initialises them. `id_of` (may be NULL) gives the object number for each variable
@@ -138,7 +184,9 @@ enum {
     EMU_ACCESS_BULK = 2,
     EMU_ACCESS_VOLATILE = 4,
     EMU_ACCESS_GENERIC = 8,
-    EMU_ACCESS_READONLY = 16
+    EMU_ACCESS_READONLY = 16,
+    /* 32 is the observer's: OBS_ACCESS_MATRIX */
+    EMU_ACCESS_TEXTURE = 64 /* by tex, tld4, suld, sust, sured: a lane's address is its first texel's */
 };
 
 #define EMU_IRREGULAR INT64_MIN

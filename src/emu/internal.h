@@ -252,6 +252,7 @@ struct emu_machine {
     struct emu_pool *pool; /* worker threads; NULL before the first parallel launch */
     uint64_t launches;
     emu_module *modules;
+    struct emu_texture_table *textures; /* NULL before the first */
 };
 
 wl_status emu_memory_init(emu_machine *m, wl_error *err);

@@ -1,6 +1,7 @@
 /* The machine and its modules: variables are placed and initialised, kernels decoded when they are asked for. */
 #include "emu/decode.h"
 #include "emu/pool.h"
+#include "emu/texture.h"
 
 enum { PARAM_BYTES = 64 << 10 };
 
@@ -36,6 +37,7 @@ void emu_machine_free(emu_machine *m)
     while (m->modules)
         emu_module_unload(m->modules);
     emu_pool_free(m->pool);
+    emu_texture_table_free(m->textures);
     emu_memory_free(m);
     pthread_mutex_destroy(&m->launching);
     free(m);
