@@ -98,7 +98,7 @@ static bool add_block(profile_options *o, const char *arg)
 static bool each_option(void *state, int option, const char *arg)
 {
     profile_options *o = state;
-    if (!valid(option, arg))
+    if (!arg || !valid(option, arg))
         return false;
     return option == OPT_BLOCK ? add_block(o, arg) : set(o, variable_of(option), arg);
 }
@@ -305,7 +305,7 @@ static int profile(profile_options *o, const char **argv, const char *command)
     if (status == WL_OK)
         status = launch(o, argv, folder, command, &outcome, &err);
     int result;
-    if (status != WL_OK) {
+    if (status != WL_OK || !folder) {
         if (folder)
             rmdir(folder);
         result = outcome.not_started ? 127 : cli_fail(&err);
