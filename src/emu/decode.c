@@ -153,20 +153,39 @@ static uint32_t slot_bytes(unsigned bits)
     return (bits < 16 ? 16 : bits) / 8 * EMU_LANES;
 }
 
-static emu_ref new_slot(emu_decode *d, unsigned bits)
+uint32_t emu_frame_take(emu_decode *d, uint32_t bytes)
 {
-    if (bits == 1) {
+    if (bytes == 4) { /* predicates share a line */
         if (d->pred_at % 64 == 0) {
             d->pred_at = d->frame_top;
             d->frame_top += 64;
         }
-        emu_ref ref = EMU_REF(EMU_FRAME, d->pred_at);
         d->pred_at += 4;
-        return ref;
+        return d->pred_at - 4;
     }
-    emu_ref ref = EMU_REF(EMU_FRAME, d->frame_top);
-    d->frame_top += slot_bytes(bits);
-    return ref;
+    d->frame_top += (bytes + 63) & ~63u;
+    return d->frame_top - ((bytes + 63) & ~63u);
+}
+
+static emu_ref new_slot(emu_decode *d, unsigned bits)
+{
+    return EMU_REF(EMU_FRAME, emu_frame_take(d, bits == 1 ? 4 : slot_bytes(bits)));
+}
+
+bool emu_zero_at_start(emu_decode *d, uint32_t offset, uint32_t bytes)
+{
+    emu_function *f = d->function;
+    emu_zero *last = f->nzero ? &f->zero[f->nzero - 1] : NULL;
+    if (last && last->offset + last->bytes == offset) {
+        last->bytes += bytes;
+        return true;
+    }
+    emu_zero *grown = realloc(f->zero, (f->nzero + 1) * sizeof *grown);
+    if (!grown)
+        return false;
+    f->zero = grown;
+    f->zero[f->nzero++] = (emu_zero){offset, bytes};
+    return true;
 }
 
 static unsigned type_bits(ptx_type type)
@@ -181,15 +200,16 @@ static unsigned reg_width(const emu_decode *d, uint32_t reg)
     return type_bits(d->func->regs[reg].type);
 }
 
+uint32_t emu_reg_bytes(const emu_decode *d, uint32_t reg)
+{
+    unsigned bits = reg_width(d, reg), vector = d->func->regs[reg].vector;
+    return bits == 1 ? 4 : slot_bytes(bits) * (vector ? vector : 1);
+}
+
 static emu_ref reg_slot(emu_decode *d, uint32_t reg, uint8_t component)
 {
-    const ptx_reg *r = &d->func->regs[reg];
     unsigned bits = reg_width(d, reg);
-    if (d->regs[reg] == EMU_NOREF) {
-        d->regs[reg] = new_slot(d, bits);
-        for (unsigned k = 1; k < r->vector; k++)
-            new_slot(d, bits);
-    }
+    d->named[reg] = 1;
     if (component >= 1 && component <= 4)
         return d->regs[reg] + (component - 1u) * slot_bytes(bits);
     return d->regs[reg];
@@ -498,7 +518,7 @@ emu_ref emu_pred_dst(emu_decode *d, const ptx_operand *o)
 bool emu_alias(emu_decode *d, const ptx_operand *dst, emu_ref src)
 {
     if (dst->kind != PTX_OPD_REG || d->insn->guard != PTX_NONE || EMU_REF_BASE(src) == EMU_FRAME ||
-        d->regs[dst->reg] != EMU_NOREF || d->defs[dst->reg] != 1 || d->func->regs[dst->reg].vector > 1)
+        d->named[dst->reg] || d->defs[dst->reg] != 1 || d->func->regs[dst->reg].vector > 1)
         return false;
     d->regs[dst->reg] = src;
     return true;
@@ -581,8 +601,10 @@ static void place_of_var(emu_decode *d, const ptx_var *var, emu_place *place)
     }
     bool scalar = size == 2 || size == 4 || size == 8 || size == 16;
     uint32_t stride = scalar ? (uint32_t)size : (uint32_t)((size + 15) & ~UINT64_C(15));
-    *place = (emu_place){.ref = EMU_REF(EMU_FRAME, d->frame_top), .bytes = (uint32_t)size, .stride = stride};
-    d->frame_top += (stride * EMU_LANES + 63) & ~63u;
+    uint32_t bytes = (stride * EMU_LANES + 63) & ~63u, at = emu_frame_take(d, bytes);
+    *place = (emu_place){.ref = EMU_REF(EMU_FRAME, at), .bytes = (uint32_t)size, .stride = stride};
+    if (!emu_zero_at_start(d, at, bytes))
+        emu_decode_nomem(d);
 }
 
 emu_place *emu_param_place(emu_decode *d, const ptx_var *var)
@@ -701,9 +723,11 @@ static bool begin_function(emu_decode *d, uint32_t index)
         d->temps[k].count = 0;
     free(d->regs);
     free(d->defs);
+    free(d->named);
     d->regs = malloc((d->func->nregs + 1) * sizeof *d->regs);
     d->defs = calloc(d->func->nregs + 1, 1);
-    if (!d->regs || !d->defs)
+    d->named = calloc(d->func->nregs + 1, 1);
+    if (!d->regs || !d->defs || !d->named)
         return false;
     for (uint32_t r = 0; r < d->func->nregs; r++)
         d->regs[r] = EMU_NOREF;
@@ -714,7 +738,10 @@ static bool begin_function(emu_decode *d, uint32_t index)
             if (written >> k & 1)
                 count_defs(d, &i->operands[k]);
     }
-    return true;
+    uint32_t nbbs = 0;
+    while (d->function->entry + nbbs < d->kernel->nbbs && d->kernel->bbs[d->function->entry + nbbs].function == index)
+        nbbs++;
+    return emu_place_registers(d, nbbs);
 }
 
 static void formal_places(emu_decode *d, ptx_var **vars, uint32_t count, emu_place **out, uint32_t *nout)
@@ -759,25 +786,20 @@ static void decode_function(emu_decode *d, uint32_t index)
         d->bb->count = (uint32_t)(d->code.count - first);
     }
     d->function->frame_bytes = (d->frame_top + 63) & ~63u;
-    d->function->nzero = 1;
-    d->function->zero = wl_arena_alloc(d->arena, sizeof *d->function->zero);
-    if (!d->function->zero) {
-        emu_decode_nomem(d);
-        return;
-    }
-    d->function->zero[0].offset = 0;
-    d->function->zero[0].bytes = d->function->frame_bytes;
 }
 
-static bool keep_locals(emu_decode *d)
+static bool keep_lists(emu_decode *d)
 {
     for (uint32_t k = 0; k < d->kernel->nfunctions; k++) {
         emu_function *f = &d->kernel->functions[k];
-        void *kept = f->nlocals ? wl_arena_copy(d->arena, f->locals, f->nlocals * sizeof *f->locals) : NULL;
-        if (f->nlocals && !kept)
+        void *locals = f->nlocals ? wl_arena_copy(d->arena, f->locals, f->nlocals * sizeof *f->locals) : NULL;
+        void *zero = f->nzero ? wl_arena_copy(d->arena, f->zero, f->nzero * sizeof *f->zero) : NULL;
+        if ((f->nlocals && !locals) || (f->nzero && !zero))
             return false;
         free(f->locals);
-        f->locals = kept;
+        free(f->zero);
+        f->locals = locals;
+        f->zero = zero;
     }
     return true;
 }
@@ -799,7 +821,8 @@ static void finish(emu_decode *d)
     k->pool_bytes = d->pool_top;
     for (uint32_t b = 0; b < k->nbbs; b++)
         k->bbs[b].first = k->insns + k->bbs[b].start;
-    if (!keep_locals(d))
+    d->kept = keep_lists(d);
+    if (!d->kept)
         emu_decode_nomem(d);
 }
 
@@ -808,6 +831,7 @@ static void decode_free(emu_decode *d)
     free_pool_index(d);
     free(d->regs);
     free(d->defs);
+    free(d->named);
     wl_vec_free(&d->code);
     wl_vec_free(&d->pool);
     wl_vec_free(&d->places);
@@ -843,8 +867,10 @@ wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, emu_kernel
         finish(&d);
     if (d.status == WL_OK)
         emu_finish_info(&d);
-    for (uint32_t k = 0; d.status != WL_OK && k < kernel->nfunctions; k++)
+    for (uint32_t k = 0; !d.kept && k < kernel->nfunctions; k++) {
         free(kernel->functions[k].locals);
+        free(kernel->functions[k].zero);
+    }
     decode_free(&d);
     if (d.status != WL_OK) {
         wl_arena_free(arena);

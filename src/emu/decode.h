@@ -36,7 +36,8 @@ typedef struct emu_decode {
     const ptx_func *func;
     emu_function *function;
     uint32_t first_pc;
-    emu_ref *regs;     /* by register: its slot, or EMU_NOREF before its first use */
+    emu_ref *regs;     /* by register: its place */
+    uint8_t *named;    /* by register: an instruction decoded so far names it */
     uint8_t *defs;     /* by register: instructions that write it, saturating */
     uint32_t frame_top, pred_at; /* end of the frame so far; next predicate in its line */
     wl_vec(emu_place_of) places;
@@ -54,6 +55,7 @@ typedef struct emu_decode {
     wl_vec(emu_shared_place) shared;
     uint32_t local_max; /* local memory of the deepest call chain without recursion */
     bool has_dynamic_shared;
+    bool kept; /* the functions' lists lie in the arena */
     emu_ref whole_warp; /* the constant that stands for all lanes */
 } emu_decode;
 
@@ -150,6 +152,12 @@ bool emu_ends_block(const ptx_insn *i);
 uint32_t emu_label_bb(const emu_decode *d, uint32_t label);
 /* Which operands an instruction writes: bit n for operand n. Registers in the address of an operand are read. */
 uint32_t emu_written(const ptx_insn *i);
+
+/* live.c: gives each register its place; needs the basic blocks. False when out of memory. */
+bool emu_place_registers(emu_decode *d, uint32_t nbbs);
+uint32_t emu_frame_take(emu_decode *d, uint32_t bytes);
+uint32_t emu_reg_bytes(const emu_decode *d, uint32_t reg); /* of its place */
+bool emu_zero_at_start(emu_decode *d, uint32_t offset, uint32_t bytes);
 
 /* layout.c: parameters, shared memory, call depth. */
 void emu_lay_out_kernel(emu_decode *d);

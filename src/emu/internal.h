@@ -110,6 +110,10 @@ typedef struct emu_place { /* a parameter or return value: where it lies in a fr
     bool pred;
 } emu_place;
 
+typedef struct emu_zero { /* part of a frame */
+    uint32_t offset, bytes;
+} emu_zero;
+
 typedef struct emu_function {
     const ptx_func *func;
     uint32_t entry;       /* basic block */
@@ -118,15 +122,14 @@ typedef struct emu_function {
     uint32_t nparams, nrets;
     emu_place *params, *rets;
     uint32_t nzero; /* slots that may be read before they are written; zeroed when a frame starts */
-    struct {
-        uint32_t offset, bytes;
-    } *zero;
+    emu_zero *zero;
     uint32_t nlocals; /* vectors that hold the address of a local variable in this frame */
     struct {
         emu_ref ref;
         uint32_t offset;
     } *locals;
-    uint32_t index; /* in kernel->functions */
+    uint32_t registers; /* 32-bit registers live at most */
+    uint32_t index;     /* in kernel->functions */
 } emu_function;
 
 typedef struct emu_builtin emu_builtin; /* vprintf, malloc, ... */

@@ -181,6 +181,15 @@ static uint32_t max_threads(const emu_decode *d)
     return most;
 }
 
+/* Functions may be called from where all of the kernel's own registers are live; the larger need is what is shown. */
+static uint32_t most_registers(const emu_kernel *k)
+{
+    uint32_t most = 0;
+    for (uint32_t f = 0; f < k->nfunctions; f++)
+        most = k->functions[f].registers > most ? k->functions[f].registers : most;
+    return most;
+}
+
 void emu_finish_info(emu_decode *d)
 {
     emu_kernel *k = d->kernel;
@@ -188,6 +197,7 @@ void emu_finish_info(emu_decode *d)
     k->info.func = k->func;
     k->info.local_bytes = k->functions[0].local_bytes;
     k->info.max_threads = max_threads(d);
+    k->info.registers = most_registers(k);
     k->info.ncode = k->order.first_pc[k->order.count];
     if (emu_order_blocks(k) != WL_OK || !measure_local(k))
         emu_decode_nomem(d);

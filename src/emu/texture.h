@@ -64,7 +64,6 @@ typedef struct emu_tex { /* extra of these instructions */
     uint8_t boundary; /* emu_boundary, of surfaces */
     uint8_t query;
     bool surface; /* a query of one */
-    bool reduce;
     emu_ref level, dx[3], dy[3];
     emu_ref resident; /* predicate, or EMU_NOREF */
     u64 (*combine)(u64 old, u64 value, u64 compare);

@@ -1,0 +1,299 @@
+/* Texture fetches and surface accesses of a warp. A lane at a time: what a fetch costs is the arithmetic of sample.c.
+ *
+ * The observer is told of one request an instruction: each lane's first texel, with the bytes of a texel. Further texels of a
+ * filtered fetch are neighbours that the hardware reads along with it; lanes that read border colour alone access nothing. */
+#include "emu/atomic.h"
+#include "emu/ops_fp.h"
+#include "emu/texture.h"
+
+typedef struct reader { /* a lane that reads texels */
+    emu_warp *w;
+    const emu_insn *in;
+    uint32_t lane, mask; /* mask: lanes that have read one */
+    uint32_t bytes;
+    bool several; /* allocations */
+    emu_span span;
+} reader;
+
+/* Where the bytes lie on the host; notes the lane's first access. */
+static void *reach(reader *r, uint64_t address, uint32_t bytes)
+{
+    const emu_mem *mem = r->in->extra;
+    const emu_cache *cache = &r->w->worker->caches[mem->cache];
+    uint32_t epoch = atomic_load_explicit(&r->w->worker->run->machine->memory.epoch, memory_order_relaxed);
+    bool inside = address >= cache->base && address < cache->end && bytes <= cache->end - address && cache->epoch == epoch &&
+                  (mem->op == EMU_LOAD || cache->writable);
+    if (!inside) {
+        emu_span one;
+        one.addr[r->lane] = address;
+        emu_check_global(r->w, r->in, 1u << r->lane, bytes, &one);
+    }
+    if (!(r->mask >> r->lane & 1)) {
+        r->several |= r->mask && r->span.alloc != cache->alloc;
+        r->span.alloc = cache->alloc;
+        r->span.addr[r->lane] = address;
+        r->mask |= 1u << r->lane;
+        r->bytes = bytes;
+    }
+    return (void *)(uintptr_t)address;
+}
+
+static const void *read_texel(void *ctx, uint64_t address, uint32_t bytes)
+{
+    return reach(ctx, address, bytes);
+}
+
+static void begin(reader *r, emu_warp *w, const emu_insn *in)
+{
+    r->w = w;
+    r->in = in;
+    r->mask = r->bytes = 0;
+    r->several = false;
+    r->span.space = PTX_SPACE_GLOBAL;
+    r->span.alloc = NULL;
+}
+
+static void report(reader *r)
+{
+    if (!r->mask || !r->w->cta->observed)
+        return;
+    r->span.stride = r->mask == EMU_ALL ? emu_stride(r->span.addr) : EMU_IRREGULAR;
+    if (r->several)
+        r->span.alloc = NULL;
+    emu_observe(r->w, r->in, r->mask, r->bytes, &r->span);
+}
+
+static uint32_t word_at(const emu_warp *w, emu_ref ref, uint32_t lane)
+{
+    return ref == EMU_NOREF ? 0 : ((const uint32_t *)emu_at(w, ref))[lane];
+}
+
+static uint64_t handle_at(const emu_warp *w, const emu_tex *x, uint32_t lane)
+{
+    return ((const uint64_t *)emu_at(w, x->handle))[lane];
+}
+
+static _Noreturn void no_object(emu_warp *w, const emu_insn *in, uint32_t lane, uint64_t handle, const char *what)
+{
+    emu_raise(w, in->pc, EMU_FAULT_BAD_TEXTURE, lane, handle, 0, "uses 0x%llx, which is no %s object that exists",
+              (unsigned long long)handle, what);
+}
+
+static const emu_texture *texture_at(emu_warp *w, const emu_insn *in, uint32_t lane)
+{
+    uint64_t handle = handle_at(w, in->extra, lane);
+    const emu_texture *t = emu_texture_find(w->worker->run->machine, handle);
+    if (!t)
+        no_object(w, in, lane, handle, "texture");
+    return t;
+}
+
+static const emu_image *surface_at(emu_warp *w, const emu_insn *in, uint32_t lane)
+{
+    uint64_t handle = handle_at(w, in->extra, lane);
+    const emu_image *image = emu_surface_find(w->worker->run->machine, handle);
+    if (!image)
+        no_object(w, in, lane, handle, "surface");
+    return image;
+}
+
+/* ---- textures ---- */
+
+static void gather_coordinates(const emu_warp *w, const emu_tex *x, uint32_t lane, emu_fetch *f)
+{
+    for (int k = 0; k < 3; k++) {
+        uint32_t word = word_at(w, x->at[k], lane);
+        f->index[k] = (int32_t)word;
+        f->at[k] = f32_of(word);
+    }
+    f->layer = (int32_t)word_at(w, x->layer, lane);
+}
+
+static void set_level(const emu_warp *w, const emu_tex *x, uint32_t lane, emu_fetch *f)
+{
+    float d[2][3];
+    uint32_t word = word_at(w, x->level, lane);
+    f->base = x->lod == EMU_LOD_BASE;
+    f->level = x->integer ? (float)(int32_t)word : f32_of(word);
+    if (x->lod != EMU_LOD_GRADIENT)
+        return;
+    for (int k = 0; k < 3; k++) {
+        d[0][k] = f32_of(word_at(w, x->dx[k], lane));
+        d[1][k] = f32_of(word_at(w, x->dy[k], lane));
+    }
+    f->level = emu_gradient_level(f, d[0], d[1]);
+}
+
+static void prepare(emu_warp *w, const emu_insn *in, uint32_t lane, reader *r, emu_fetch *f)
+{
+    const emu_tex *x = in->extra;
+    const emu_texture *t = texture_at(w, in, lane);
+    r->lane = lane;
+    *f = (emu_fetch){.texture = t, .integer = x->integer, .cube = x->cube, .read = read_texel, .ctx = r};
+    if (x->cube != t->image.cube)
+        emu_raise(w, in->pc, EMU_FAULT_BAD_TEXTURE, lane, handle_at(w, x, lane), 0,
+                  t->image.cube ? "reads a cube map otherwise than by a direction" : "reads as a cube map what is none");
+    if (t->image.linear && !x->integer)
+        emu_raise(w, in->pc, EMU_FAULT_BAD_TEXTURE, lane, handle_at(w, x, lane), 0,
+                  "reads linear memory with coordinates that are no integers");
+    gather_coordinates(w, x, lane, f);
+    set_level(w, x, lane, f);
+}
+
+static void deliver(emu_warp *w, const emu_tex *x, uint32_t mask, uint32_t results[EMU_LANES][4])
+{
+    for (uint32_t k = 0; k < x->mem.count; k++) {
+        if (x->mem.data[k] == EMU_NOREF)
+            continue;
+        uint32_t *to = emu_at(w, x->mem.data[k]);
+        for (uint32_t m = mask; m; m &= m - 1) {
+            int lane = __builtin_ctz(m);
+            const uint32_t *c = results[lane];
+            to[lane] = x->packed ? emu_two(emu_h_of_f(f32_of(c[2 * k])), emu_h_of_f(f32_of(c[2 * k + 1]))) : c[k];
+        }
+    }
+    if (x->resident != EMU_NOREF)
+        emu_set_pred(w, x->resident, mask, mask);
+}
+
+void emu_run_tex(emu_warp *w, const emu_insn *in, uint32_t mask)
+{
+    uint32_t results[EMU_LANES][4];
+    reader r;
+    begin(&r, w, in);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        emu_fetch f;
+        prepare(w, in, (uint32_t)__builtin_ctz(m), &r, &f);
+        emu_sample(&f, results[r.lane]);
+    }
+    deliver(w, in->extra, mask, results);
+    report(&r);
+}
+
+void emu_run_gather(emu_warp *w, const emu_insn *in, uint32_t mask)
+{
+    const emu_tex *x = in->extra;
+    uint32_t results[EMU_LANES][4];
+    reader r;
+    begin(&r, w, in);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        emu_fetch f;
+        prepare(w, in, (uint32_t)__builtin_ctz(m), &r, &f);
+        emu_gather(&f, x->channel, results[r.lane]);
+    }
+    deliver(w, x, mask, results);
+    report(&r);
+}
+
+static uint32_t answer(const emu_image *image, bool normalized, const emu_tex *x, uint32_t level)
+{
+    const emu_image_level *l = &image->level[level < image->nlevels ? level : image->nlevels - 1];
+    switch ((emu_query)x->query) {
+    case EMU_QUERY_WIDTH: return l->size[0];
+    case EMU_QUERY_HEIGHT: return l->size[1];
+    case EMU_QUERY_DEPTH: return l->size[2];
+    case EMU_QUERY_LAYERS: return image->cube ? image->slices / 6 : image->slices;
+    case EMU_QUERY_LEVELS: return image->nlevels;
+    default: return normalized;
+    }
+}
+
+void emu_run_texture_query(emu_warp *w, const emu_insn *in, uint32_t mask)
+{
+    const emu_tex *x = in->extra;
+    uint32_t *to = emu_at(w, in->dst);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m), level = word_at(w, x->level, lane);
+        if (x->surface) {
+            to[lane] = answer(surface_at(w, in, lane), false, x, level);
+        } else {
+            const emu_texture *t = texture_at(w, in, lane);
+            to[lane] = answer(&t->image, t->normalized, x, level);
+        }
+    }
+}
+
+/* ---- surfaces ---- */
+
+static int64_t held(int64_t at, int64_t last)
+{
+    return at < 0 ? 0 : at > last ? last : at;
+}
+
+/* The address of an access of `bytes`; false where it is dropped. The first coordinate counts bytes. */
+static bool place(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes, uint64_t *address)
+{
+    const emu_tex *x = in->extra;
+    const emu_image *image = surface_at(w, in, lane);
+    const emu_image_level *l = &image->level[0];
+    int64_t at[4], last[4] = {(int64_t)l->size[0] * emu_texel_bytes(image) - bytes, l->size[1] - 1, l->size[2] - 1,
+                              (int64_t)image->slices - 1};
+    bool inside = last[0] >= 0;
+    for (int k = 0; k < 4; k++) {
+        at[k] = (int32_t)word_at(w, k < 3 ? x->at[k] : x->layer, lane);
+        inside &= at[k] >= 0 && at[k] <= last[k];
+        if (k == 0 && at[0] % bytes)
+            emu_raise(w, in->pc, EMU_FAULT_MISALIGNED, lane, (uint64_t)at[0], bytes,
+                      "byte %lld of a surface's row for an access of %u bytes", (long long)at[0], bytes);
+        if (x->boundary == EMU_CLAMPED)
+            at[k] = held(at[k], last[k]);
+    }
+    if (!inside && (x->boundary == EMU_TRAP || last[0] < 0))
+        emu_raise(w, in->pc, EMU_FAULT_SURFACE_BOUNDS, lane, (uint64_t)at[0], bytes,
+                  "accesses byte %lld, row %lld, slice %lld of a surface of %lld x %u x %lld", (long long)at[0],
+                  (long long)at[1], (long long)(at[2] + at[3]), (long long)(last[0] + bytes), l->size[1],
+                  (long long)(last[2] + last[3] + 1));
+    *address = l->address + (uint64_t)(at[2] + at[3]) * l->slice + (uint64_t)at[1] * l->pitch + (uint64_t)at[0];
+    return inside || x->boundary == EMU_CLAMPED;
+}
+
+static uint64_t element(const void *at, uint32_t width)
+{
+    uint64_t value = 0;
+    memcpy(&value, at, width);
+    return value;
+}
+
+static void load(emu_warp *w, const emu_tex *x, uint32_t lane, const char *from)
+{
+    for (uint32_t k = 0; k < x->mem.count; k++) {
+        uint64_t value = from ? element(from + k * x->mem.size, x->mem.size) : 0;
+        if (x->mem.data[k] != EMU_NOREF)
+            memcpy((char *)emu_at(w, x->mem.data[k]) + lane * x->mem.width, &value, x->mem.width);
+    }
+}
+
+static void store(emu_warp *w, const emu_tex *x, uint32_t lane, char *to)
+{
+    bool parallel = w->worker->run->parallel;
+    for (uint32_t k = 0; k < x->mem.count; k++) {
+        uint64_t value = element((char *)emu_at(w, x->mem.data[k]) + lane * x->mem.width, x->mem.width);
+        if (x->combine)
+            emu_apply(x->combine, to, x->mem.size, value, 0, parallel);
+        else
+            memcpy(to + k * x->mem.size, &value, x->mem.size);
+    }
+}
+
+void emu_run_surface(emu_warp *w, const emu_insn *in, uint32_t mask)
+{
+    const emu_tex *x = in->extra;
+    uint32_t bytes = (uint32_t)x->mem.size * x->mem.count;
+    char *at[EMU_LANES] = {NULL}; /* found before a register that is also a coordinate is written */
+    reader r;
+    begin(&r, w, in);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t address;
+        r.lane = (uint32_t)__builtin_ctz(m);
+        if (place(w, in, r.lane, bytes, &address))
+            at[r.lane] = reach(&r, address, bytes);
+    }
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        if (x->mem.op == EMU_LOAD)
+            load(w, x, lane, at[lane]);
+        else if (at[lane])
+            store(w, x, lane, at[lane]);
+    }
+    report(&r);
+}
