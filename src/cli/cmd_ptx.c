@@ -1,0 +1,154 @@
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/ptx.h"
+#include "flow/dump.h"
+#include "profile/demangle.h"
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct ptx_options {
+    char *format, *kernel, *dump;
+    int summary, addresses;
+    bool json;
+    flow_pass pass; /* of --dump */
+} ptx_options;
+
+typedef struct ptx_run {
+    const ptx_options *options;
+    const char *file;
+    ptx_totals totals;
+    json_t *files, *kernels; /* --format json; kernels of the file at hand */
+    uint64_t shown;
+} ptx_run;
+
+static void show(ptx_run *r, const ptx_subject *s)
+{
+    ptx_count(&r->totals, s);
+    r->shown++;
+    if (r->options->dump)
+        flow_dump(s->kernel, r->options->pass, stdout);
+    else if (!r->options->summary && r->options->json)
+        json_array_append_new(r->kernels, ptx_kernel_json(s));
+    else if (!r->options->summary)
+        ptx_print_kernel(s, r->options->addresses, stdout);
+}
+
+static wl_status analyse_kernel(ptx_run *r, const ptx_module *module, ptx_func *func, wl_arena *arena)
+{
+    ptx_callorder order;
+    flow_proof proof;
+    wl_status status = ptx_callorder_of(module, func, arena, &order);
+    flow_kernel *kernel = status == WL_OK ? flow_kernel_new(module, &order, arena) : NULL;
+    if (!kernel)
+        return WL_NOMEM;
+    status = flow_prove_kernel(kernel, arena, &proof);
+    if (status == WL_OK && (!r->options->summary || r->options->dump))
+        status = flow_run(kernel, FLOW_PASS_ilp);
+    const char *name = prof_demangle(arena, func->name);
+    ptx_subject s = {r->file, module, &order, kernel, &proof, name ? name : func->name};
+    if (status == WL_OK && (!r->options->kernel || strstr(s.name, r->options->kernel)))
+        show(r, &s);
+    return status;
+}
+
+static wl_status analyse_text(void *ctx, const char *name, const char *text, size_t length, wl_error *err)
+{
+    ptx_run *r = ctx;
+    ptx_module *module;
+    wl_status status = ptx_parse(text, length, name, &module, err);
+    for (uint32_t i = 0; status == WL_OK && i < module->nfuncs; i++) {
+        if (!module->funcs[i]->entry || !module->funcs[i]->has_body)
+            continue;
+        wl_arena *arena = wl_arena_new();
+        status = arena ? analyse_kernel(r, module, module->funcs[i], arena) : WL_NOMEM;
+        wl_arena_free(arena);
+        if (status != WL_OK)
+            wl_fail(err, status, "%s: no memory to analyse %s", name, module->funcs[i]->name);
+    }
+    ptx_module_free(module);
+    return status;
+}
+
+static bool analyse_file(ptx_run *r, const char *path)
+{
+    wl_error err = {0};
+    r->file = path;
+    r->kernels = r->options->json ? json_array() : NULL;
+    wl_status status = ptx_each(path, analyse_text, r, &err);
+    r->totals.files++;
+    if (status != WL_OK) {
+        r->totals.unread++;
+        wl_log(WL_LOG_ERROR, "%s", err.text);
+    }
+    if (r->files)
+        json_array_append_new(r->files, json_pack("{s:s, s:o}", "file", path, "kernels", r->kernels));
+    else
+        json_decref(r->kernels);
+    return status == WL_OK;
+}
+
+static int finish(ptx_run *r, bool failed)
+{
+    if (r->options->json) {
+        json_t *all = json_object();
+        json_object_set_new(all, "schema", json_string("warplens-ptx/1"));
+        if (r->files)
+            json_object_set_new(all, "files", r->files);
+        json_object_set_new(all, "totals", ptx_totals_json(&r->totals));
+        json_dumpf(all, stdout, JSON_INDENT(1));
+        putchar('\n');
+        json_decref(all);
+    } else if (!r->options->dump)
+        ptx_print_totals(&r->totals, stdout);
+    wl_vec_free(&r->totals.seen);
+    wl_error err = {0};
+    int status = cli_finish(stdout, "the output", WL_OK, &err);
+    return failed ? CLI_FAILED : status != CLI_OK ? status : r->shown ? CLI_OK : CLI_NOT_MEASURED;
+}
+
+static int analyse_all(const char **paths, const ptx_options *options)
+{
+    ptx_run r = {.options = options, .files = options->json && !options->summary ? json_array() : NULL};
+    bool failed = false;
+    for (; *paths; paths++)
+        failed |= !analyse_file(&r, *paths);
+    return finish(&r, failed);
+}
+
+static int check(ptx_options *o, const char **paths)
+{
+    if (!paths || !*paths)
+        return cli_usage_error("ptx", "no file was given");
+    if (o->format && strcmp(o->format, "text") != 0 && strcmp(o->format, "json") != 0)
+        return cli_usage_error("ptx", "--format is text or json, not '%s'", o->format);
+    o->json = o->format && strcmp(o->format, "json") == 0;
+    if (o->dump && !flow_pass_find(o->dump, &o->pass))
+        return cli_usage_error("ptx", "--dump: there is no pass '%s'", o->dump);
+    if (o->dump && o->json)
+        return cli_usage_error("ptx", "--dump is text only");
+    return CLI_OK;
+}
+
+int cmd_ptx(int argc, const char **argv)
+{
+    ptx_options o = {0};
+    const struct poptOption options[] = {
+        {"format", '\0', POPT_ARG_STRING, &o.format, 0, "text (default) or json", "FORMAT"},
+        {"summary", 's', POPT_ARG_NONE, &o.summary, 0, "Only the totals over all files", NULL},
+        {"kernel", 'k', POPT_ARG_STRING, &o.kernel, 0, "Only kernels with this text in their names", "TEXT"},
+        {"addresses", 'a', POPT_ARG_NONE, &o.addresses, 0, "Also what each access points to, and its linear form", NULL},
+        {"dump", '\0', POPT_ARG_STRING, &o.dump, 0, "Print what a pass of the analysis found", "PASS"},
+        CLI_COMMON};
+    int status;
+    poptContext context = cli_parse(argc, argv, options, "[options] FILE...", NULL, NULL, &status);
+    const char **paths = context ? poptGetArgs(context) : NULL;
+    if (context)
+        status = check(&o, paths);
+    if (context && status == CLI_OK)
+        status = analyse_all(paths, &o);
+    poptFreeContext(context);
+    free(o.format), free(o.kernel), free(o.dump);
+    return status;
+}

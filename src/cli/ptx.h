@@ -1,0 +1,65 @@
+/* What the parts of `warplens ptx` share. */
+#ifndef WL_CLI_PTX_H
+#define WL_CLI_PTX_H
+
+#include "base/vec.h"
+#include "flow/kernel.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* ---- PTX of files ---- */
+
+/* Text, NUL-terminated, valid during the call; `name` tells it apart in messages. */
+typedef wl_status (*ptx_visit)(void *ctx, const char *name, const char *text, size_t length, wl_error *err);
+/* Calls `visit` for the PTX in a file: PTX text, or what an executable, library, object or fat binary holds, of each fat
+ * binary the PTX for the newest architecture. WL_NOENT where there is none. Ends with the first failure. */
+wl_status ptx_each(const char *path, ptx_visit visit, void *ctx, wl_error *err);
+
+/* ---- one kernel ---- */
+
+typedef struct ptx_subject {
+    const char *file; /* as given on the command line */
+    const ptx_module *module;
+    const ptx_callorder *order;
+    flow_kernel *kernel; /* all passes have run */
+    const flow_proof *proof;
+    const char *name; /* demangled */
+} ptx_subject;
+
+const ptx_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f);
+/* "file.cu:12", or "line 80 of the PTX" without line information; truncates. Returns buffer. */
+char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
+/* The opcode with its suffixes; truncates. Returns buffer. */
+char *ptx_opcode(const ptx_insn *insn, char *buffer, size_t size);
+/* The linear form of an instruction's address with its constant, "" where it has no register. Returns buffer. */
+char *ptx_address(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
+/* Where the pointer comes from: "param 0", "tile (shared)", "unknown"; several are separated by commas. */
+char *ptx_origin(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
+
+/* ---- all kernels ---- */
+
+typedef struct ptx_cause {
+    uint64_t accesses, kernels;
+} ptx_cause;
+
+typedef struct ptx_totals {
+    uint64_t files, unread, kernels, duplicates; /* kernels: distinct ones; duplicates come on top */
+    uint64_t classes[4];                         /* by flow_class */
+    uint64_t mostly;                             /* of FLOW_PARTLY, those with half or more of the accesses proven */
+    uint64_t accesses, proven;
+    ptx_cause causes[FLOW_REASON_COUNT][4]; /* by reason and flow_through */
+    wl_vec(uint64_t) seen;
+} ptx_totals;
+
+/* Counts the kernel, once however often the same code comes. */
+void ptx_count(ptx_totals *totals, const ptx_subject *s);
+
+/* ---- output ---- */
+
+void ptx_print_kernel(const ptx_subject *s, bool addresses, FILE *out);
+void ptx_print_totals(const ptx_totals *totals, FILE *out);
+json_t *ptx_kernel_json(const ptx_subject *s);
+json_t *ptx_totals_json(const ptx_totals *totals);
+
+#endif

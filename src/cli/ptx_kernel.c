@@ -1,0 +1,160 @@
+/* What is said about a kernel's instructions, and the totals. */
+#include "cli/ptx.h"
+#include "flow/affine.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+const ptx_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f)
+{
+    uint32_t n = ptx_callorder_find(s->order, pc);
+    if (f)
+        *f = &s->kernel->funcs[n];
+    return &s->order->funcs[n]->insns[pc - s->order->first_pc[n]];
+}
+
+char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
+{
+    const ptx_insn *insn = ptx_insn_at(s, pc, NULL);
+    const ptx_loc *loc = insn->loc == PTX_NONE ? NULL : &s->module->locs[insn->loc];
+    const char *file = loc ? ptx_module_file(s->module, loc->file) : NULL;
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    if (file)
+        snprintf(buffer, size, "%s:%u", slash ? slash + 1 : file, loc->line);
+    else
+        snprintf(buffer, size, "PTX:%u", insn->pos.line);
+    return buffer;
+}
+
+char *ptx_opcode(const ptx_insn *insn, char *buffer, size_t size)
+{
+    size_t at = (size_t)snprintf(buffer, size, "%s", ptx_op_get(insn->op)->text);
+    for (unsigned i = 0; i < insn->nsuffixes && at < size; i++)
+        at += (size_t)snprintf(buffer + at, size - at, ".%s", ptx_suffix_text((ptx_suffix)insn->suffixes[i]));
+    return buffer;
+}
+
+/* The first address of an instruction that memory is touched at. */
+static const flow_address *address_of(const ptx_subject *s, uint32_t pc, const flow_function **f)
+{
+    const ptx_insn *insn = ptx_insn_at(s, pc, f);
+    for (uint32_t a = (*f)->address_first[insn->pc]; a < (*f)->address_first[insn->pc + 1]; a++)
+        if ((*f)->addresses[a].touch)
+            return &(*f)->addresses[a];
+    return NULL;
+}
+
+char *ptx_address(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
+{
+    const flow_function *f;
+    const flow_address *a = address_of(s, pc, &f);
+    snprintf(buffer, size, "%s", "");
+    if (!a || a->value == FLOW_NONE || a->operand->kind != PTX_OPD_ADDR || !f->affine[a->value])
+        return buffer;
+    flow_affine_text(s->kernel, f->affine[a->value], buffer, size);
+    size_t at = strlen(buffer);
+    if (a->operand->imm)
+        snprintf(buffer + at, size - at, " %c %lld", (int64_t)a->operand->imm < 0 ? '-' : '+',
+                 llabs((long long)a->operand->imm));
+    return buffer;
+}
+
+static size_t add_text(char *buffer, size_t size, size_t at, const char *text)
+{
+    if (at < size)
+        at += (size_t)snprintf(buffer + at, size - at, "%s%s", at ? ", " : "", text);
+    return at;
+}
+
+static size_t add_object(const ptx_subject *s, uint32_t object, char *buffer, size_t size, size_t at)
+{
+    char name[160];
+    const flow_object *o = &s->kernel->objects[object];
+    snprintf(name, sizeof name, "%s (%s)", o->var->name, ptx_space_text(o->space));
+    return add_text(buffer, size, at, name);
+}
+
+char *ptx_origin(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
+{
+    const flow_function *f;
+    const flow_address *a = address_of(s, pc, &f);
+    size_t at = 0;
+    snprintf(buffer, size, "%s", "");
+    if (!a)
+        return buffer;
+    flow_reach r = flow_reach_of(s->kernel, f, a);
+    if (r.object != FLOW_NONE)
+        add_object(s, r.object, buffer, size, at);
+    const uint64_t *set = a->value == FLOW_NONE ? NULL : f->points[a->value].set;
+    for (uint32_t e = 0; set && r.object == FLOW_NONE && e < s->kernel->nelements; e++) {
+        const flow_element *element = &s->kernel->elements[e];
+        char name[64];
+        if (!flow_bit(set, e))
+            continue;
+        if (element->kind == FLOW_TO_OBJECT) {
+            at = add_object(s, element->object, buffer, size, at);
+            continue;
+        }
+        if (element->kind == FLOW_TO_PARAM)
+            snprintf(name, sizeof name, element->offset ? "param %u+%u" : "param %u", element->param, element->offset);
+        else
+            snprintf(name, sizeof name, "%s", element->kind == FLOW_TO_SHARED  ? "some shared memory"
+                                              : element->kind == FLOW_TO_LOCAL ? "some local memory"
+                                                                               : "a loaded pointer");
+        at = add_text(buffer, size, at, name);
+    }
+    return buffer;
+}
+
+/* ---- totals ---- */
+
+static void hash_text(uint64_t *hash, const char *text)
+{
+    for (; *text; text++)
+        *hash = (*hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+}
+
+/* Of the kernel's name and all its code. */
+static uint64_t hash_of(const ptx_subject *s)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    hash_text(&hash, s->order->funcs[0]->name);
+    for (uint32_t k = 0; k < s->order->count; k++)
+        for (uint32_t i = 0; i < s->order->funcs[k]->ninsns; i++) {
+            char line[400];
+            hash_text(&hash, ptx_print_insn(s->module, s->order->funcs[k], &s->order->funcs[k]->insns[i], line,
+                                            sizeof line));
+        }
+    return hash;
+}
+
+static bool seen_before(ptx_totals *t, uint64_t hash)
+{
+    for (size_t i = 0; i < t->seen.count; i++)
+        if (t->seen.data[i] == hash)
+            return true;
+    return !wl_push(&t->seen, hash);
+}
+
+void ptx_count(ptx_totals *t, const ptx_subject *s)
+{
+    const flow_proof *p = s->proof;
+    bool met[FLOW_REASON_COUNT][4] = {{false}};
+    if (seen_before(t, hash_of(s))) {
+        t->duplicates++;
+        return;
+    }
+    t->kernels++;
+    t->classes[p->class_]++;
+    t->mostly += p->class_ == FLOW_PARTLY && 2 * p->proven >= p->memory;
+    t->accesses += p->memory;
+    t->proven += p->proven;
+    for (uint32_t pc = 0; pc < p->npcs; pc++) {
+        const flow_verdict *v = &p->verdicts[pc];
+        if (v->reason == FLOW_CLEAN)
+            continue;
+        t->causes[v->reason][v->through].accesses++;
+        t->causes[v->reason][v->through].kernels += !met[v->reason][v->through];
+        met[v->reason][v->through] = true;
+    }
+}

@@ -1,0 +1,113 @@
+/* `warplens ptx` for people. */
+#include "cli/ptx.h"
+
+#include <string.h>
+
+static void print_verdict(const ptx_subject *s, const flow_verdict *v, FILE *out)
+{
+    char place[160], op[80];
+    switch (v->through) {
+    case FLOW_THROUGH_BRANCH:
+        fprintf(out, "not proven: whether it runs is decided at %s by ",
+                v->branch == PTX_NONE ? "the call" : ptx_place(s, v->branch, place, sizeof place));
+        break;
+    case FLOW_THROUGH_GUARD: fprintf(out, "not proven: its predicate depends on "); break;
+    default: fprintf(out, "not proven: its address depends on ");
+    }
+    fprintf(out, "%s", flow_reason_text(v->reason));
+    if (v->source != PTX_NONE)
+        fprintf(out, ", from %s (%s)", ptx_place(s, v->source, place, sizeof place),
+                ptx_opcode(ptx_insn_at(s, v->source, NULL), op, sizeof op));
+    fputc('\n', out);
+}
+
+static void print_access(const ptx_subject *s, uint32_t pc, bool addresses, FILE *out)
+{
+    char place[160], op[80], text[1024];
+    const flow_verdict *v = &s->proof->verdicts[pc];
+    fprintf(out, "  %-24s %-24s ", ptx_place(s, pc, place, sizeof place),
+            ptx_opcode(ptx_insn_at(s, pc, NULL), op, sizeof op));
+    if (v->reason == FLOW_CLEAN)
+        fprintf(out, "proven\n");
+    else
+        print_verdict(s, v, out);
+    if (!addresses)
+        return;
+    if (*ptx_origin(s, pc, text, sizeof text))
+        fprintf(out, "  %-24s   points to %s\n", "", text);
+    if (*ptx_address(s, pc, text, sizeof text))
+        fprintf(out, "  %-24s   at %s\n", "", text);
+}
+
+static const char *plural(uint32_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+void ptx_print_kernel(const ptx_subject *s, bool addresses, FILE *out)
+{
+    const flow_proof *p = s->proof;
+    fprintf(out, "%s: %s", s->name, flow_class_name(p->class_));
+    if (p->memory)
+        fprintf(out, ", %u of %u memory instruction%s proven, slice of %u among %u instruction%s", p->proven, p->memory,
+                plural(p->memory), p->slice, p->npcs, plural(p->npcs));
+    fputc('\n', out);
+    for (uint32_t pc = 0; pc < p->npcs; pc++)
+        if (p->flags[pc] & FLOW_PC_MEMORY)
+            print_access(s, pc, addresses, out);
+    fputc('\n', out);
+}
+
+/* ---- totals ---- */
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_class(const ptx_totals *t, const char *name, uint64_t count, FILE *out)
+{
+    fprintf(out, "  %-46s %7llu %6.1f %%\n", name, (unsigned long long)count, share(count, t->kernels));
+}
+
+static void print_causes(const ptx_totals *t, FILE *out)
+{
+    uint64_t unproven = t->accesses - t->proven;
+    bool done[FLOW_REASON_COUNT][4] = {{false}};
+    if (!unproven)
+        return;
+    fprintf(out, "\n%-52s %9s %8s %8s\n", "why not", "accesses", "share", "kernels");
+    for (;;) {
+        int reason = 0, through = 0;
+        for (int r = 1; r < FLOW_REASON_COUNT; r++)
+            for (int w = 1; w < 4; w++)
+                if (!done[r][w] && t->causes[r][w].accesses &&
+                    (!reason || t->causes[r][w].accesses > t->causes[reason][through].accesses))
+                    reason = r, through = w;
+        if (!reason)
+            return;
+        done[reason][through] = true;
+        ptx_cause cause = t->causes[reason][through];
+        fprintf(out, "  %-8s %-41s %9llu %6.1f %% %8llu\n", flow_through_name((flow_through)through),
+                flow_reason_text((flow_reason)reason), (unsigned long long)cause.accesses,
+                share(cause.accesses, unproven), (unsigned long long)cause.kernels);
+    }
+}
+
+void ptx_print_totals(const ptx_totals *t, FILE *out)
+{
+    fprintf(out, "%llu kernels in %llu files", (unsigned long long)t->kernels, (unsigned long long)t->files);
+    if (t->duplicates)
+        fprintf(out, ", %llu more with the same code", (unsigned long long)t->duplicates);
+    if (t->unread)
+        fprintf(out, "; %llu files could not be read", (unsigned long long)t->unread);
+    fprintf(out, "\n");
+    print_class(t, "independent of data throughout", t->classes[FLOW_INDEPENDENT], out);
+    print_class(t, "half or more of the memory instructions proven", t->mostly, out);
+    print_class(t, "less than half proven", t->classes[FLOW_PARTLY] - t->mostly, out);
+    print_class(t, "none proven", t->classes[FLOW_DEPENDENT], out);
+    print_class(t, "no memory instructions", t->classes[FLOW_NO_MEMORY], out);
+    fprintf(out, "%llu of %llu memory instructions proven (%.1f %%)\n", (unsigned long long)t->proven,
+            (unsigned long long)t->accesses, share(t->proven, t->accesses));
+    print_causes(t, out);
+}

@@ -1,0 +1,150 @@
+#include "generate.h"
+
+#include "support.h"
+
+enum { REGS = 8, PREDS = 4, BLOCKS = 7, INSNS = 5 };
+
+typedef struct writer {
+    char *text;
+    size_t size, at;
+    uint64_t seed;
+} writer;
+
+__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    w->at += (size_t)vsnprintf(w->text + w->at, w->size - w->at, format, args);
+    va_end(args);
+    assert_true(w->at < w->size);
+}
+
+static uint32_t pick(writer *w, uint32_t below)
+{
+    return rnd(&w->seed, below);
+}
+
+/* %d9: a word of the thread's own part of the memory, chosen by a register. */
+static void put_address(writer *w, const char *space)
+{
+    uint32_t by = pick(w, REGS);
+    if (strcmp(space, "global") == 0) {
+        put(w, "and.b32 %%r20, %%r%u, 63;\nmad.wide.u32 %%d9, %%r20, 4, %%d%u;\n", by, 3 + pick(w, 2));
+        return;
+    }
+    put(w, "and.b32 %%r20, %%r%u, 7;\nmad.wide.u32 %%d9, %%r20, 4, %%d%u;\n", by,
+        (strcmp(space, "shared") == 0 ? 5 : 7) + pick(w, 2));
+}
+
+static void put_memory(writer *w, const char *guard)
+{
+    static const char *const spaces[] = {"global", "shared", "local"};
+    const char *space = spaces[pick(w, 3)];
+    if (pick(w, 3) == 0 && strcmp(space, "local") == 0) { /* at a fixed place */
+        put(w, pick(w, 2) ? "ld.local.u32 %%r%u, [%%d7+%u];\n" : "st.local.u32 [%%d7+%2$u], %%r%1$u;\n", pick(w, REGS),
+            4 * pick(w, 8));
+        return;
+    }
+    put_address(w, space);
+    switch (pick(w, 5)) {
+    case 0:
+    case 1: put(w, "%sld.%s.u32 %%r%u, [%%d9];\n", guard, space, pick(w, REGS)); break;
+    case 2:
+    case 3: put(w, "%sst.%s.u32 [%%d9], %%r%u;\n", guard, space, pick(w, REGS)); break;
+    default:
+        if (strcmp(space, "local") == 0)
+            put(w, "%sst.local.u32 [%%d9], %u;\n", guard, pick(w, 99));
+        else
+            put(w, "%satom.%s.add.u32 %%r%u, [%%d9], %u;\n", guard, space, pick(w, REGS), pick(w, 5));
+    }
+}
+
+static void put_arithmetic(writer *w, const char *guard)
+{
+    static const char *const ops[] = {"add.u32", "sub.u32", "xor.b32", "mul.lo.u32", "min.u32", "and.b32"};
+    switch (pick(w, 6)) {
+    case 0: put(w, "%smov.u32 %%r%u, %u;\n", guard, pick(w, REGS), pick(w, 64)); break;
+    case 1: put(w, "%smov.u32 %%r%u, %%r10;\n", guard, pick(w, REGS)); break;
+    case 2:
+        put(w, "%sselp.b32 %%r%u, %%r%u, %%r%u, %%p%u;\n", guard, pick(w, REGS), pick(w, REGS), pick(w, REGS),
+            pick(w, PREDS));
+        break;
+    case 3:
+        put(w, "%ssetp.%s.u32 %%p%u, %%r%u, %%r%u;\n", guard, pick(w, 2) ? "lt" : "ne", pick(w, PREDS), pick(w, REGS),
+            pick(w, REGS));
+        break;
+    default:
+        put(w, "%s%s %%r%u, %%r%u, %%r%u;\n", guard, ops[pick(w, 6)], pick(w, REGS), pick(w, REGS), pick(w, REGS));
+    }
+}
+
+static void put_insn(writer *w)
+{
+    char guard[16] = "";
+    if (pick(w, 4) == 0)
+        snprintf(guard, sizeof guard, "@%s%%p%u ", pick(w, 2) ? "!" : "", pick(w, PREDS));
+    if (pick(w, 5) < 2)
+        put_memory(w, guard);
+    else
+        put_arithmetic(w, guard);
+}
+
+/* Forward to any later block; back only while there is fuel. */
+static void put_branch(writer *w, uint32_t block)
+{
+    uint32_t forward = block + 1 + pick(w, BLOCKS - block);
+    switch (pick(w, 6)) {
+    case 0: return;
+    case 1:
+        put(w, "sub.u32 %%r21, %%r21, 1;\nsetp.eq.u32 %%p7, %%r21, 0;\n@%%p7 bra B%u;\n", BLOCKS);
+        put(w, "@%%p%u bra B%u;\n", pick(w, PREDS), pick(w, block + 1));
+        return;
+    case 2:
+        if (pick(w, 3) == 0)
+            put(w, "@%%p%u exit;\n", pick(w, PREDS));
+        return;
+    case 3:
+        if (pick(w, 4) == 0) {
+            put(w, "bra B%u;\n", forward);
+            return;
+        } /* fallthrough */
+    default: put(w, "@%s%%p%u bra B%u;\n", pick(w, 2) ? "!" : "", pick(w, PREDS), forward);
+    }
+}
+
+static void put_start(writer *w)
+{
+    put(w, FLOW_HEADER ".shared .align 4 .b8 one[1024];\n.shared .align 4 .b8 two[1024];\n"
+                       ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
+                       ".reg .pred %%p<9>;\n.reg .b32 %%r<30>;\n.reg .b64 %%d<20>;\n"
+                       ".local .align 4 .b8 depot[64];\n"
+                       "ld.param.u64 %%d1, [in];\nld.param.u64 %%d2, [out];\nld.param.u32 %%r11, [n];\n"
+                       "mov.u32 %%r10, %%tid.x;\n"
+                       "mad.wide.u32 %%d3, %%r10, 256, %%d1;\nmad.wide.u32 %%d4, %%r10, 256, %%d2;\n"
+                       "mov.u64 %%d10, one;\nmov.u64 %%d11, two;\n"
+                       "mad.wide.u32 %%d5, %%r10, 32, %%d10;\nmad.wide.u32 %%d6, %%r10, 32, %%d11;\n"
+                       "mov.u64 %%d7, depot;\nadd.u64 %%d8, %%d7, 32;\nmov.u32 %%r21, 6;\n");
+    for (uint32_t r = 0; r < REGS; r++)
+        put(w, r % 3 == 0 ? "add.u32 %%r%u, %%r10, %u;\n" : "mov.u32 %%r%u, %u;\n", r, pick(w, 64));
+    for (uint32_t p = 0; p < PREDS; p++)
+        put(w, "setp.lt.u32 %%p%u, %%r%u, %u;\n", p, pick(w, REGS), pick(w, 64));
+    for (uint32_t i = 0; i < 8; i++)
+        put(w, "st.local.u32 [%%d7+%u], %u;\nst.local.u32 [%%d8+%u], %%r10;\nst.shared.u32 [%%d5+%u], %u;\n"
+               "st.shared.u32 [%%d6+%u], %u;\n", 4 * i, i, 4 * i, 4 * i, i, 4 * i, 7 * i);
+}
+
+void generate_kernel(uint64_t seed, char *text, size_t size)
+{
+    writer w = {.text = text, .size = size, .seed = seed * 7919 + 1};
+    put_start(&w);
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        put(&w, "B%u:\n", b);
+        for (uint32_t i = pick(&w, INSNS); i; i--)
+            put_insn(&w);
+        put_branch(&w, b);
+    }
+    put(&w, "B%u:\n", BLOCKS);
+    put_memory(&w, "");
+    put_memory(&w, "");
+    put(&w, "ret;\n}\n");
+}

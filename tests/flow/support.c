@@ -1,0 +1,61 @@
+#include "support.h"
+
+void subject_begin(subject *s, const char *ptx, const char *kernel)
+{
+    wl_error err = {0};
+    *s = (subject){.arena = wl_arena_new()};
+    if (ptx_parse(ptx, strlen(ptx), "test", &s->module, &err) != WL_OK)
+        fail_msg("%s", err.text);
+    ptx_func *func = ptx_module_func(s->module, kernel);
+    assert_non_null(func);
+    assert_int_equal(ptx_callorder_of(s->module, func, s->arena, &s->order), WL_OK);
+    s->kernel = flow_kernel_new(s->module, &s->order, s->arena);
+    assert_non_null(s->kernel);
+    assert_int_equal(flow_prove_kernel(s->kernel, s->arena, &s->proof), WL_OK);
+    assert_int_equal(flow_run(s->kernel, FLOW_PASS_ilp), WL_OK);
+    s->f = &s->kernel->funcs[0];
+}
+
+void subject_end(subject *s)
+{
+    wl_arena_free(s->arena);
+    ptx_module_free(s->module);
+}
+
+char *read_source(const char *path)
+{
+    char name[4096];
+    snprintf(name, sizeof name, "%s/%s", WL_SOURCE_DIR, path);
+    FILE *file = fopen(name, "rb");
+    assert_non_null(file);
+    char *text = NULL;
+    size_t length = 0, got;
+    do {
+        text = realloc(text, length + 65537);
+        assert_non_null(text);
+        got = fread(text + length, 1, 65536, file);
+        length += got;
+    } while (got);
+    text[length] = '\0';
+    fclose(file);
+    return text;
+}
+
+uint32_t pc_of(const subject *s, const char *text, unsigned n)
+{
+    for (uint32_t k = 0; k < s->order.count; k++)
+        for (uint32_t i = 0; i < s->order.funcs[k]->ninsns; i++) {
+            char line[512];
+            ptx_print_insn(s->module, s->order.funcs[k], &s->order.funcs[k]->insns[i], line, sizeof line);
+            if (strstr(line, text) && n-- == 0)
+                return s->order.first_pc[k] + i;
+        }
+    fail_msg("no instruction '%s'", text);
+    return 0;
+}
+
+uint32_t rnd(uint64_t *state, uint32_t below)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((*state >> 33) % below);
+}

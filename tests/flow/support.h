@@ -1,0 +1,43 @@
+/* What the tests of src/flow share. Everything fails the test on any error. */
+#ifndef TEST_FLOW_SUPPORT_H
+#define TEST_FLOW_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "flow/affine.h"
+#include "flow/kernel.h"
+#include "ptx/ptx.h"
+
+#define FLOW_HEADER ".version 8.3\n.target sm_90\n.address_size 64\n"
+
+typedef struct subject {
+    wl_arena *arena;
+    ptx_module *module;
+    ptx_callorder order;
+    flow_kernel *kernel;
+    flow_function *f; /* the kernel's own */
+    flow_proof proof;
+} subject;
+
+/* All passes and the proof of one kernel of a module in text. */
+void subject_begin(subject *s, const char *ptx, const char *kernel);
+void subject_end(subject *s);
+
+/* The text of a file below the source folder, malloc'ed. */
+char *read_source(const char *path);
+/* The instruction of the kernel whose text, as the printer writes it, holds `text`; the n-th, from 0. */
+uint32_t pc_of(const subject *s, const char *text, unsigned n);
+
+/* A reproducible random number below `below`. */
+uint32_t rnd(uint64_t *state, uint32_t below);
+
+#endif

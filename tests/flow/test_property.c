@@ -1,0 +1,164 @@
+/* What must hold of any kernel, on random ones. */
+#include "../emu/fixture.h"
+#include "generate.h"
+#include "reference.h"
+
+enum { KERNELS = 600, RUNS = 250, THREADS = 32 };
+
+static char text[1 << 16];
+
+/* What the crude analysis cannot prove may be provable; what it proves must be proven. */
+static void sharper_than_the_crude_analysis(void **state)
+{
+    (void)state;
+    uint32_t proven = 0, crude = 0, all = 0;
+    for (uint64_t seed = 1; seed <= KERNELS; seed++) {
+        subject s;
+        generate_kernel(seed, text, sizeof text);
+        subject_begin(&s, text, "k");
+        bool *tainted = ref_taint(&s);
+        for (uint32_t pc = 0; pc < s.proof.npcs; pc++) {
+            if (!(s.proof.flags[pc] & FLOW_PC_MEMORY))
+                continue;
+            if (!tainted[pc] && !(s.proof.flags[pc] & FLOW_PC_PROVEN))
+                fail_msg("seed %llu: instruction %u", (unsigned long long)seed, pc);
+            all++;
+            proven += s.proof.flags[pc] >> 1 & 1;
+            crude += !tainted[pc];
+        }
+        free(tainted);
+        subject_end(&s);
+    }
+    print_message("%u of %u accesses proven, %u by the crude analysis\n", proven, all, crude);
+    assert_true(proven > crude);
+    assert_true(proven < all);
+}
+
+static bool comes_from_slice(const subject *s, uint32_t value, bool *seen)
+{
+    const flow_value *v = &s->f->values[value];
+    if (seen[value])
+        return true;
+    seen[value] = true;
+    bool good = v->kind != FLOW_VALUE_INSN || (s->proof.flags[v->insn] & FLOW_PC_SLICE);
+    good &= v->old == FLOW_NONE || comes_from_slice(s, v->old, seen);
+    uint32_t nargs = v->kind == FLOW_VALUE_PHI
+                         ? s->f->graph.pred_first[v->block + 1] - s->f->graph.pred_first[v->block]
+                         : 0;
+    for (uint32_t a = 0; a < nargs; a++)
+        good &= comes_from_slice(s, s->f->args[v->first_arg + a], seen);
+    return good;
+}
+
+/* All that is executed reads only what is executed, and all that is reported has its address from there. */
+static void slices_are_closed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= KERNELS; seed++) {
+        subject s;
+        generate_kernel(seed, text, sizeof text);
+        subject_begin(&s, text, "k");
+        for (uint32_t pc = 0; pc < s.proof.npcs; pc++) {
+            uint8_t flags = s.proof.flags[pc];
+            assert_false((flags & FLOW_PC_SLICE) && (flags & FLOW_PC_UNKNOWN));
+            for (uint32_t u = s.f->use_first[pc]; u < s.f->use_first[pc + 1]; u++) {
+                bool needed = (flags & FLOW_PC_SLICE) ||
+                              ((flags & FLOW_PC_PROVEN) && (s.f->uses[u].role == FLOW_USE_ADDRESS ||
+                                                            s.f->uses[u].role == FLOW_USE_GUARD));
+                bool *seen = calloc(s.f->nvalues, sizeof *seen);
+                if (needed && !comes_from_slice(&s, s.f->uses[u].value, seen))
+                    fail_msg("seed %llu: instruction %u reads what is not in the slice", (unsigned long long)seed, pc);
+                if (needed)
+                    assert_int_equal(s.f->taint[s.f->uses[u].value].reason, FLOW_CLEAN);
+                free(seen);
+            }
+        }
+        subject_end(&s);
+    }
+}
+
+/* ---- against the emulator ---- */
+
+enum { LANES = 32 };
+
+typedef struct record {
+    uint64_t hash;
+    uint32_t count;
+} record;
+
+static void *pass_on(void *ctx, uint32_t worker)
+{
+    (void)worker;
+    return ctx;
+}
+
+static void *block_of(void *worker, uint64_t block, emu_dim index)
+{
+    (void)block, (void)index;
+    return worker;
+}
+
+static void on_access(void *block, const emu_access *a)
+{
+    record *r = (record *)block + a->pc;
+    r->count++;
+    r->hash = (r->hash ^ a->mask) * UINT64_C(0x100000001b3);
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        if (a->mask >> lane & 1)
+            r->hash = (r->hash ^ a->addr[lane]) * UINT64_C(0x100000001b3);
+}
+
+static void run(fixture *f, uint32_t *in, uint32_t *out, uint64_t seed, record *records)
+{
+    emu_observer observer = {.ctx = records, .worker_begin = pass_on, .block_begin = block_of, .access = on_access};
+    for (uint32_t i = 0; i < THREADS * GENERATED_WORDS; i++) {
+        in[i] = rnd(&seed, 64);
+        out[i] = rnd(&seed, 64);
+    }
+    f->observer = &observer;
+    RUN(f, "k", 1, THREADS, P(in), P(out), 17);
+    f->observer = NULL;
+}
+
+static void proofs_hold_when_run(void **state)
+{
+    (void)state;
+    uint32_t proven = 0, differ = 0, unproven = 0;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        subject s;
+        fixture f;
+        generate_kernel(seed, text, sizeof text);
+        subject_begin(&s, text, "k");
+        fixture_begin(&f, text);
+        uint32_t *in = fixture_alloc(&f, 4 * THREADS * GENERATED_WORDS);
+        uint32_t *out = fixture_alloc(&f, 4 * THREADS * GENERATED_WORDS);
+        record *a = calloc(s.proof.npcs, sizeof *a), *b = calloc(s.proof.npcs, sizeof *b);
+        run(&f, in, out, seed, a);
+        run(&f, in, out, seed + 5000, b);
+        for (uint32_t pc = 0; pc < s.proof.npcs; pc++) {
+            bool same = a[pc].count == b[pc].count && a[pc].hash == b[pc].hash;
+            bool good = s.proof.flags[pc] & FLOW_PC_PROVEN;
+            if (good && !same)
+                fail_msg("seed %llu: instruction %u is proven and depends on data", (unsigned long long)seed, pc);
+            proven += good && a[pc].count;
+            unproven += (s.proof.flags[pc] & FLOW_PC_MEMORY) && !good && a[pc].count;
+            differ += !same;
+        }
+        free(a);
+        free(b);
+        fixture_end(&f);
+        subject_end(&s);
+    }
+    print_message("%u proven accesses agreed; %u of %u others did not\n", proven, differ, unproven);
+    assert_true(proven > RUNS && differ * 4 > unproven);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sharper_than_the_crude_analysis),
+        cmocka_unit_test(slices_are_closed),
+        cmocka_unit_test(proofs_hold_when_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
