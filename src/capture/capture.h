@@ -143,6 +143,45 @@ typedef struct cap_skipped { /* a launch that ran or failed to run without being
     uint32_t call;
 } cap_skipped;
 
+enum {                         /* cap_note's `flags` */
+       CAP_NOTE_COOPERATIVE = 1,
+       CAP_NOTE_GRAPH = 2,     /* a node of a graph that was launched */
+       CAP_NOTE_NO_PARAMS = 4 /* the driver could not tell how the parameters lie */
+};
+
+/* A launch as a GPU ran it. What it did to memory is worked out after the run, or never. */
+typedef struct cap_note {
+    uint32_t id; /* from 1, ascending; one sequence with cap_launch's */
+    uint32_t call;
+    uint32_t module;    /* 0: its PTX is not known */
+    const char *kernel; /* mangled */
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t dynamic_shared, static_shared, local_bytes, registers;
+    uint32_t flags;
+    uint32_t device; /* ordinal */
+    uint64_t context, stream;
+    const char *params; /* bytes, laid out as the kernel has them */
+    uint64_t nparams;
+} cap_note;
+
+/* What the host wrote to a module's constant variable; counts for the notes that follow. */
+typedef struct cap_symbol {
+    uint32_t object, call;
+    uint64_t offset;
+    const char *data;
+    uint64_t length; /* 0: what the variable holds is not known from here on */
+} cap_symbol;
+
+typedef struct cap_time {
+    uint32_t note;
+    double seconds; /* on the device */
+} cap_time;
+
+typedef struct cap_times { /* device times of earlier notes, as they become known */
+    uint32_t count;
+    cap_time *times;
+} cap_times;
+
 typedef struct cap_unsupported { /* a CUDA function that the collector lacks; once a function */
     const char *api;
 } cap_unsupported;

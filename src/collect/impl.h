@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "collect/core.h"
 #include "collect/options.h"
+#include "collect/process.h"
 #include "ptx/ptx.h"
 
 #include <pthread.h>
@@ -140,6 +141,9 @@ struct collect_array {
     collect_array_desc desc;
     uint64_t address;
     size_t pitch;
+    collect_array *parent;  /* of a level */
+    collect_array **levels; /* of a mipmapped array */
+    unsigned nlevels;
 };
 
 struct collect_pool {
@@ -223,7 +227,6 @@ typedef struct collect_state {
 
 extern collect_state collect_g;
 
-int64_t collect_now(void); /* nanoseconds, monotonic */
 int64_t collect_since_start(void);
 
 void collect_handle_add(collect_handle *handle, collect_kind kind, void *self);
@@ -273,6 +276,8 @@ bool collect_range_valid(uint64_t address, uint64_t bytes);
 bool collect_host_readable(const void *data, uint64_t bytes);
 collect_result collect_pool_alloc(collect_call *call, uint64_t size, collect_pool *pool,
                                   collect_block **out);
+void collect_array_forget(collect_array *array); /* its memory went with its context */
+void collect_textures_forget(const collect_context *context);
 void collect_release_context_memory(collect_context *context);
 
 /* ---- work ---- */

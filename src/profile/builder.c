@@ -103,6 +103,7 @@ static void process_clear(process *p)
     HASH_CLEAR(hh, p->streams);
     HASH_CLEAR(hh, p->threads);
     HASH_CLEAR(hh, p->skips);
+    HASH_CLEAR(hh, p->launches_by_note);
     wl_vec_free(&p->objects);
     wl_vec_free(&p->calls);
     wl_arena_free(p->arena);

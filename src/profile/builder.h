@@ -138,6 +138,7 @@ typedef struct process {
     stack_entry *stacks;
     stream_entry *streams, *threads;
     uint32_t nstreams, nthreads;
+    id_entry *launches_by_note;
     skip *skips;
     uint64_t order; /* of allocations and frees */
 } process;
@@ -169,6 +170,7 @@ uint32_t builder_id(prof_builder *b, id_entry **table, uint32_t number, uint32_t
 /* processes.c: PROCESS, DEVICE, MAPS, MODULE, OBJECT, FREE, CALL, SKIPPED, UNSUPPORTED, MESSAGE, END */
 wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error *err);
 uint32_t builder_call(prof_builder *b, uint32_t number);
+wl_status builder_skipped(prof_builder *b, const cap_skipped *record, wl_error *err);
 uint32_t builder_stream(prof_builder *b, uint64_t handle);
 /* The object behind a number of the capture; NULL where no OBJECT record has announced it. */
 const object_info *builder_object(const prof_builder *b, uint32_t number);
@@ -190,5 +192,9 @@ void builder_modules_free(prof_builder *b);
 
 /* launches.c */
 wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err);
+
+/* notes.c: launches that ran on a GPU: NOTE, TIMES, SYMBOL */
+wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err);
+wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err);
 
 #endif

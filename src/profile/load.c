@@ -555,7 +555,7 @@ static wl_status unpack(const packed *p, wl_arena *scratch, wl_arena *arena, pro
 
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err)
 {
-    prof_heat_info_rows infos;
+    prof_heat_info_rows infos = {0};
     packed_rows blobs = {0};
     wl_arena *scratch = wl_arena_new();
     *out = (prof_heat){0};
@@ -696,7 +696,9 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
         const char *sql;
     } all[] = {
         {&out->launches_seen,
-         "SELECT (SELECT count(*) FROM launches) + (SELECT coalesce(sum(count), 0) FROM skips)"},
+         /* a launch that only a GPU saw has a row and, with the reason, is counted among the skips */
+         "SELECT (SELECT count(*) FROM launches WHERE blocks_run > 0 OR error <> 0) + "
+         "(SELECT coalesce(sum(count), 0) FROM skips)"},
         {&out->launches_observed, "SELECT count(*) FROM launches WHERE blocks_observed > 0"},
         {&out->kernels_seen,
          "SELECT count(*) FROM (SELECT name FROM kernels UNION SELECT kernel FROM skips)"},

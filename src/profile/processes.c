@@ -215,7 +215,7 @@ static wl_status add_call(prof_builder *b, const cap_call *r, wl_error *err)
     return status == WL_OK ? keep_call(b, id, r, s, err) : status;
 }
 
-static wl_status add_skipped(prof_builder *b, const cap_skipped *r, wl_error *err)
+wl_status builder_skipped(prof_builder *b, const cap_skipped *r, wl_error *err)
 {
     process *p = &b->process;
     skip *found = NULL;
@@ -251,12 +251,15 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_OBJECT: return add_object(b, &record->object, err);
     case CAP_FREE: return add_free(b, &record->free, err);
     case CAP_CALL: return add_call(b, &record->call, err);
-    case CAP_SKIPPED: return add_skipped(b, &record->skipped, err);
+    case CAP_SKIPPED: return builder_skipped(b, &record->skipped, err);
     case CAP_UNSUPPORTED:
         return db_run(b->stmt[ST_UNSUPPORTED], err, db_text(record->unsupported.api));
     case CAP_MESSAGE:
         return db_run(b->stmt[ST_MESSAGE], err, db_int(b->process.id),
                       db_int(record->message.level), db_text(record->message.text));
+    case CAP_NOTE: return builder_note(b, &record->note, err);
+    case CAP_TIMES: return builder_times(b, &record->times, err);
+    case CAP_SYMBOL: return WL_OK; /* for the replay of notes */
     case CAP_END:
         b->process.ended = true;
         b->process.end_ns = record->end.end_ns;

@@ -54,6 +54,24 @@ static void put_call(const cap_call *c, unsigned flags, FILE *out)
         fprintf(out, "    %" PRIx64 "\n", c->stack.pcs[i]);
 }
 
+static void put_note(const cap_note *n, FILE *out)
+{
+    fprintf(out,
+            "%u call %u module %u %s grid %u,%u,%u block %u,%u,%u cluster %u,%u,%u shared %u+%u", n->id,
+            n->call, n->module, n->kernel, n->grid[0], n->grid[1], n->grid[2], n->block[0],
+            n->block[1], n->block[2], n->cluster[0], n->cluster[1], n->cluster[2], n->static_shared,
+            n->dynamic_shared);
+    fprintf(out, " local %u registers %u flags %u device %u stream %" PRIu64 " parameters %" PRIu64 "\n",
+            n->local_bytes, n->registers, n->flags, n->device, n->stream, n->nparams);
+}
+
+static void put_times(const cap_times *t, FILE *out)
+{
+    fprintf(out, "%u\n", t->count);
+    for (uint32_t i = 0; i < t->count; i++)
+        fprintf(out, "    note %u seconds %.9f\n", t->times[i].note, t->times[i].seconds);
+}
+
 static void put_maps(const cap_maps *m, unsigned flags, FILE *out)
 {
     fprintf(out, "%u files\n", m->count);
@@ -104,6 +122,12 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
         break;
     case CAP_UNSUPPORTED: fprintf(out, "%s\n", r->unsupported.api); break;
     case CAP_MESSAGE: fprintf(out, "%u %s\n", r->message.level, r->message.text); break;
+    case CAP_NOTE: put_note(&r->note, out); break;
+    case CAP_SYMBOL:
+        fprintf(out, "object %u call %u offset %" PRIu64 " bytes %" PRIu64 "\n", r->symbol.object,
+                r->symbol.call, r->symbol.offset, r->symbol.length);
+        break;
+    case CAP_TIMES: put_times(&r->times, out); break;
     case CAP_END: fprintf(out, "records %" PRIu64 "\n", r->end.records); break;
     }
 }

@@ -1,0 +1,211 @@
+/* The start of CUDA, contexts, and what waits for the device. */
+#include "collect/inline/shim.h"
+
+enum { MAX_CONTEXTS = 64 };
+
+static struct {
+    shim_context known[MAX_CONTEXTS];
+    uint32_t count;
+    uint64_t next;
+} contexts;
+
+shim_context shim_current(void)
+{
+    CUcontext handle = NULL;
+    CUdevice device = 0;
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxGetCurrent, (CUcontext *), &handle);
+    for (uint32_t i = 0; i < contexts.count; i++)
+        if (contexts.known[i].handle == handle)
+            return contexts.known[i];
+    if (!handle)
+        return (shim_context){0};
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxGetDevice, (CUdevice *), &device);
+    shim_context found = {handle, ++contexts.next, (uint32_t)device};
+    if (contexts.count < MAX_CONTEXTS)
+        contexts.known[contexts.count++] = found;
+    return found;
+}
+
+/* With the lock held. The driver may give the handle out again. */
+static void context_gone(CUcontext handle)
+{
+    shim_times_gone(handle);
+    shim_modules_gone(handle);
+    shim_objects_gone(handle, NULL);
+    for (uint32_t i = 0; i < contexts.count; i++)
+        if (contexts.known[i].handle == handle)
+            contexts.known[i--] = contexts.known[--contexts.count];
+}
+
+/* The context of the device that the runtime uses, where it lives; *state says whether it does. */
+static CUcontext primary_of(CUdevice device, int *state)
+{
+    unsigned flags;
+    *state = 0;
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDevicePrimaryCtxGetState, (CUdevice, unsigned *, int *),
+           device, &flags, state);
+    for (uint32_t i = 0; i < contexts.count; i++)
+        if (contexts.known[i].device == (uint32_t)device)
+            return contexts.known[i].handle;
+    return NULL;
+}
+
+/* After a call that may have ended the device's primary context. A context that the program made itself by cuCtxCreate is
+ * only taken for the primary one where the device has no other. */
+static void check_primary(CUdevice device)
+{
+    int active;
+    pthread_mutex_lock(&shim_g.lock);
+    CUcontext primary = primary_of(device, &active);
+    if (primary && !active)
+        context_gone(primary);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+HOOK(cuInit, (unsigned int flags), (flags))
+{
+    CUresult result = real_cuInit(flags);
+    if (result == CUDA_SUCCESS && !__atomic_load_n(&shim_g.started, __ATOMIC_ACQUIRE))
+        shim_start();
+    return result;
+}
+
+static CUresult destroy(const char *api, CUcontext context, CUresult (*real)(CUcontext))
+{
+    shim_call call;
+    shim_begin(&call, api, CAP_CALL_OTHER);
+    shim_times_resolve(0, true);
+    CUresult result = real(context);
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        shim_write_call(&call, result);
+        context_gone(context);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return shim_end(&call, result);
+}
+
+HOOK(cuCtxDestroy, (CUcontext context), (context))
+{
+    return destroy("cuCtxDestroy", context, real_cuCtxDestroy);
+}
+
+HOOK(cuCtxDestroy_v2, (CUcontext context), (context))
+{
+    return destroy("cuCtxDestroy_v2", context, real_cuCtxDestroy_v2);
+}
+
+static CUresult end_primary(const char *api, CUdevice device, CUresult (*real)(CUdevice))
+{
+    shim_call call;
+    shim_begin(&call, api, CAP_CALL_OTHER);
+    shim_times_resolve(0, true);
+    CUresult result = real(device);
+    if (result == CUDA_SUCCESS && shim_g.writer)
+        check_primary(device);
+    return shim_end(&call, result);
+}
+
+HOOK(cuDevicePrimaryCtxReset, (CUdevice device), (device))
+{
+    return end_primary("cuDevicePrimaryCtxReset", device, real_cuDevicePrimaryCtxReset);
+}
+
+HOOK(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
+{
+    return end_primary("cuDevicePrimaryCtxReset_v2", device, real_cuDevicePrimaryCtxReset_v2);
+}
+
+HOOK(cuDevicePrimaryCtxRelease, (CUdevice device), (device))
+{
+    return end_primary("cuDevicePrimaryCtxRelease", device, real_cuDevicePrimaryCtxRelease);
+}
+
+HOOK(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
+{
+    return end_primary("cuDevicePrimaryCtxRelease_v2", device, real_cuDevicePrimaryCtxRelease_v2);
+}
+
+/* ---- waiting ---- */
+
+/* After it, the work of the stream (or of the whole context) is done and its times are known. */
+static CUresult waited(shim_call *call, CUresult result, uint64_t stream, bool all)
+{
+    if (result == CUDA_SUCCESS)
+        shim_times_resolve(stream, all);
+    return shim_end(call, result);
+}
+
+HOOK(cuCtxSynchronize, (void), ())
+{
+    shim_call call;
+    shim_begin(&call, "cuCtxSynchronize", CAP_CALL_SYNC);
+    return waited(&call, real_cuCtxSynchronize(), 0, true);
+}
+
+HOOK(cuCtxSynchronize_v2, (CUcontext context), (context))
+{
+    shim_call call;
+    shim_begin(&call, "cuCtxSynchronize_v2", CAP_CALL_SYNC);
+    return waited(&call, real_cuCtxSynchronize_v2(context), 0, true);
+}
+
+HOOK(cuStreamSynchronize, (CUstream stream), (stream))
+{
+    shim_call call;
+    shim_begin(&call, "cuStreamSynchronize", CAP_CALL_SYNC);
+    call.record.stream = shim_stream(stream, false);
+    return waited(&call, real_cuStreamSynchronize(stream), call.record.stream, false);
+}
+
+HOOK(cuStreamSynchronize_ptsz, (CUstream stream), (stream))
+{
+    shim_call call;
+    shim_begin(&call, "cuStreamSynchronize_ptsz", CAP_CALL_SYNC);
+    call.record.stream = shim_stream(stream, true);
+    return waited(&call, real_cuStreamSynchronize_ptsz(stream), call.record.stream, false);
+}
+
+HOOK(cuEventSynchronize, (CUevent event), (event))
+{
+    shim_call call;
+    shim_begin(&call, "cuEventSynchronize", CAP_CALL_SYNC);
+    return waited(&call, real_cuEventSynchronize(event), 0, true);
+}
+
+/* ---- calls that order streams: noted, no more ---- */
+
+#define ORDER(symbol, per_thread, of, params, args)      \
+    HOOK(symbol, params, args)                           \
+    {                                                    \
+        shim_call call;                                  \
+        shim_begin(&call, #symbol, CAP_CALL_OTHER);      \
+        call.record.stream = shim_stream(of, per_thread); \
+        return shim_end(&call, real_##symbol args);      \
+    }
+
+ORDER(cuStreamCreate, false, NULL, (CUstream * stream, unsigned int flags), (stream, flags))
+ORDER(cuStreamCreateWithPriority, false, NULL,
+      (CUstream * stream, unsigned int flags, int priority), (stream, flags, priority))
+ORDER(cuStreamDestroy, false, stream, (CUstream stream), (stream))
+ORDER(cuStreamDestroy_v2, false, stream, (CUstream stream), (stream))
+ORDER(cuStreamWaitEvent, false, stream, (CUstream stream, CUevent event, unsigned int flags),
+      (stream, event, flags))
+ORDER(cuStreamWaitEvent_ptsz, true, stream, (CUstream stream, CUevent event, unsigned int flags),
+      (stream, event, flags))
+ORDER(cuEventRecord, false, stream, (CUevent event, CUstream stream), (event, stream))
+ORDER(cuEventRecord_ptsz, true, stream, (CUevent event, CUstream stream), (event, stream))
+ORDER(cuEventRecordWithFlags, false, stream, (CUevent event, CUstream stream, unsigned int flags),
+      (event, stream, flags))
+ORDER(cuEventRecordWithFlags_ptsz, true, stream,
+      (CUevent event, CUstream stream, unsigned int flags), (event, stream, flags))
+ORDER(cuLaunchHostFunc, false, stream, (CUstream stream, CUhostFn function, void *data),
+      (stream, function, data))
+ORDER(cuLaunchHostFunc_ptsz, true, stream, (CUstream stream, CUhostFn function, void *data),
+      (stream, function, data))
+ORDER(cuStreamAddCallback, false, stream,
+      (CUstream stream, CUstreamCallback callback, void *data, unsigned int flags),
+      (stream, callback, data, flags))
+ORDER(cuStreamAddCallback_ptsz, true, stream,
+      (CUstream stream, CUstreamCallback callback, void *data, unsigned int flags),
+      (stream, callback, data, flags))

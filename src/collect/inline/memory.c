@@ -1,0 +1,134 @@
+/* Allocation and release. */
+#include "collect/inline/shim.h"
+
+/* After an allocation: `base` is read only where it succeeded. */
+static CUresult made(shim_call *call, CUresult result, uint64_t base, uint64_t bytes,
+                     cap_object_kind kind)
+{
+    if (call->active && result == CUDA_SUCCESS && bytes) {
+        pthread_mutex_lock(&shim_g.lock);
+        shim_object stale;
+        if (shim_object_take(base, &stale)) /* went without our notice */
+            shim_object_freed(&stale, 0);
+        shim_object object = {.base = base,
+                              .bytes = bytes,
+                              .kind = (uint8_t)kind,
+                              .context = shim_current().handle};
+        shim_object_add(call, &object, "");
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return shim_end(call, result);
+}
+
+typedef struct taken {
+    bool there;
+    shim_object object;
+} taken;
+
+/* Before a release: another thread may be given the address while the call is still under way. */
+static taken take(const shim_call *call, uint64_t base)
+{
+    taken t = {false, {0}};
+    if (call->active) {
+        pthread_mutex_lock(&shim_g.lock);
+        t.there = shim_object_take(base, &t.object);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return t;
+}
+
+static CUresult released(shim_call *call, CUresult result, const taken *t)
+{
+    if (call->active && t->there) {
+        pthread_mutex_lock(&shim_g.lock);
+        if (result == CUDA_SUCCESS) {
+            call->record.source_object = t->object.number;
+            call->record.bytes = t->object.bytes;
+            shim_write_call(call, result);
+            shim_object_freed(&t->object, call->id);
+        } else {
+            shim_object_put_back(&t->object);
+        }
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return shim_end(call, result);
+}
+
+/* ---- making ---- */
+
+#define MAKE(symbol, kind, base, bytes, params, args)              \
+    HOOK(symbol, params, args)                                     \
+    {                                                              \
+        shim_call call;                                            \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                \
+        CUresult result = real_##symbol args;                      \
+        bool good = result == CUDA_SUCCESS;                        \
+        return made(&call, result, good ? (uint64_t)(base) : 0,    \
+                    good ? (uint64_t)(bytes) : 0, CAP_OBJECT_##kind); \
+    }
+
+#define MAKE_ASYNC(symbol, per_thread, params, args)                          \
+    HOOK(symbol, params, args)                                                \
+    {                                                                         \
+        shim_call call;                                                       \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                           \
+        call.record.stream = shim_stream(stream, per_thread);                 \
+        CUresult result = real_##symbol args;                                 \
+        return made(&call, result, result ? 0 : *out, bytes, CAP_OBJECT_DEVICE); \
+    }
+
+MAKE(cuMemAlloc_v2, DEVICE, *out, bytes, (CUdeviceptr * out, size_t bytes), (out, bytes))
+MAKE(cuMemAllocPitch_v2, DEVICE, *out, *pitch *rows,
+     (CUdeviceptr * out, size_t *pitch, size_t width, size_t rows, unsigned int element),
+     (out, pitch, width, rows, element))
+MAKE(cuMemAllocManaged, MANAGED, *out, bytes,
+     (CUdeviceptr * out, size_t bytes, unsigned int flags), (out, bytes, flags))
+MAKE(cuMemAllocHost_v2, PINNED, *out, bytes, (void **out, size_t bytes), (out, bytes))
+MAKE(cuMemHostAlloc, PINNED, *out, bytes, (void **out, size_t bytes, unsigned int flags),
+     (out, bytes, flags))
+MAKE(cuMemHostRegister, REGISTERED, data, bytes, (void *data, size_t bytes, unsigned int flags),
+     (data, bytes, flags))
+MAKE(cuMemHostRegister_v2, REGISTERED, data, bytes, (void *data, size_t bytes, unsigned int flags),
+     (data, bytes, flags))
+MAKE(cuMemMap, DEVICE, address, bytes,
+     (CUdeviceptr address, size_t bytes, size_t offset, unsigned long long handle,
+      unsigned long long flags),
+     (address, bytes, offset, handle, flags))
+MAKE_ASYNC(cuMemAllocAsync, false, (CUdeviceptr * out, size_t bytes, CUstream stream),
+           (out, bytes, stream))
+MAKE_ASYNC(cuMemAllocAsync_ptsz, true, (CUdeviceptr * out, size_t bytes, CUstream stream),
+           (out, bytes, stream))
+MAKE_ASYNC(cuMemAllocFromPoolAsync, false,
+           (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream),
+           (out, bytes, pool, stream))
+MAKE_ASYNC(cuMemAllocFromPoolAsync_ptsz, true,
+           (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream),
+           (out, bytes, pool, stream))
+
+/* ---- releasing ---- */
+
+#define RELEASE(symbol, base, params, args)                  \
+    HOOK(symbol, params, args)                               \
+    {                                                        \
+        shim_call call;                                      \
+        shim_begin(&call, #symbol, CAP_CALL_FREE);           \
+        taken t = take(&call, (uint64_t)(base));             \
+        return released(&call, real_##symbol args, &t);      \
+    }
+
+#define RELEASE_ASYNC(symbol, per_thread)                           \
+    HOOK(symbol, (CUdeviceptr address, CUstream stream), (address, stream)) \
+    {                                                               \
+        shim_call call;                                             \
+        shim_begin(&call, #symbol, CAP_CALL_FREE);                  \
+        call.record.stream = shim_stream(stream, per_thread);       \
+        taken t = take(&call, address);                             \
+        return released(&call, real_##symbol(address, stream), &t); \
+    }
+
+RELEASE(cuMemFree_v2, address, (CUdeviceptr address), (address))
+RELEASE(cuMemFreeHost, data, (void *data), (data))
+RELEASE(cuMemHostUnregister, data, (void *data), (data))
+RELEASE(cuMemUnmap, address, (CUdeviceptr address, size_t bytes), (address, bytes))
+RELEASE_ASYNC(cuMemFreeAsync, false)
+RELEASE_ASYNC(cuMemFreeAsync_ptsz, true)

@@ -1,0 +1,499 @@
+/* Modules and libraries, their PTX and variables, kernels by handle. */
+#include "collect/inline/shim.h"
+
+#include "cuda/fatbin.h"
+#include "cuda/link.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct shim_module { /* a CUmodule or a CUlibrary */
+    void *handle;
+    bool library;
+    CUcontext context; /* of a CUmodule */
+    const void *image; /* in a mapped file, read when it is needed */
+    char *text;        /* PTX; malloc'ed */
+    size_t length;
+    char *name; /* of the file */
+    bool used;
+    uint32_t number; /* in the capture; 0 without PTX */
+    struct shim_module *next;
+};
+
+static shim_module *modules; /* by handle a CUlibrary's own CUmodule leads to the library's */
+
+typedef struct alias { /* cuLibraryGetModule */
+    void *handle;
+    shim_module *module;
+    UT_hash_handle hh;
+} alias;
+
+static alias *aliases;
+static shim_function *functions;
+
+/* ---- images ---- */
+
+/* The file that the image is part of, malloc'ed; NULL where it lies in memory of its own. */
+static char *file_of(const void *image)
+{
+    char path[PATH_MAX];
+    Dl_info info;
+    if (!dladdr(image, &info) || !info.dli_fname)
+        return NULL;
+    bool program = info.dli_fname[0] != '/'; /* named as it was called */
+    return strdup(realpath(program ? "/proc/self/exe" : info.dli_fname, path) ? path
+                                                                              : info.dli_fname);
+}
+
+/* The image's PTX as one text; false where it has none for the device. */
+static bool read_text(shim_module *m, const void *image, size_t size)
+{
+    cuda_image found;
+    wl_error err = {0};
+    if (cuda_image_read(image, size, shim_g.sm, &found, &err) != WL_OK)
+        return false;
+    wl_status status = WL_OK;
+    if (found.count > 1) {
+        status = cuda_link_ptx(found.ptx, found.count, &m->text, &m->length, &err);
+    } else {
+        m->text = found.ptx[0].text;
+        m->length = found.ptx[0].length;
+        found.ptx[0].text = NULL;
+    }
+    cuda_image_clear(&found);
+    return status == WL_OK && m->text;
+}
+
+/* ---- variables ---- */
+
+static CUresult find_variable(const shim_module *m, const char *name, CUdeviceptr *address,
+                              size_t *bytes)
+{
+    if (m->library)
+        return DRIVER(CUDA_ERROR_NOT_FOUND, cuLibraryGetGlobal,
+                      (CUdeviceptr *, size_t *, CUlibrary, const char *), address, bytes,
+                      (CUlibrary)m->handle, name);
+    return DRIVER(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal_v2,
+                  (CUdeviceptr *, size_t *, CUmodule, const char *), address, bytes,
+                  (CUmodule)m->handle, name);
+}
+
+static const char *skip_space(const char *p)
+{
+    return p + strspn(p, " \t");
+}
+
+static bool is_word(const char *p, const char *word)
+{
+    size_t n = strlen(word);
+    return strncmp(p, word, n) == 0 && (p[n] == ' ' || p[n] == '\t');
+}
+
+/* The variable that a line of PTX declares at its begin: ".visible .const .align 4 .b8 table[1024];" gives "table".
+ * Parsing in earnest comes after the run; what this misses has no object. */
+static bool variable_of_line(const char *line, char *name, size_t size, bool *constant)
+{
+    const char *p = skip_space(line);
+    while (is_word(p, ".visible") || is_word(p, ".weak") || is_word(p, ".common"))
+        p = skip_space(p + strcspn(p, " \t"));
+    if (!is_word(p, ".global") && !is_word(p, ".const"))
+        return false;
+    *constant = p[1] == 'c';
+    const char *end = p + strcspn(p, "=;[\n"), *start;
+    while (end > p && isspace((unsigned char)end[-1]))
+        end--;
+    for (start = end; start > p && (isalnum((unsigned char)start[-1]) || strchr("_$%", start[-1]));)
+        start--;
+    size_t length = (size_t)(end - start);
+    if (length == 0 || length >= size)
+        return false;
+    memcpy(name, start, length);
+    name[length] = '\0';
+    return true;
+}
+
+static void add_variable(shim_module *m, const char *name, bool constant)
+{
+    CUdeviceptr address;
+    size_t bytes;
+    if (find_variable(m, name, &address, &bytes) != CUDA_SUCCESS || shim_object_find(address))
+        return;
+    shim_object object = {.base = address,
+                          .bytes = bytes,
+                          .kind = constant ? CAP_OBJECT_CONST : CAP_OBJECT_SYMBOL,
+                          .context = shim_current().handle,
+                          .module = m};
+    shim_object_add(NULL, &object, name);
+}
+
+static void add_variables(shim_module *m)
+{
+    char name[1024];
+    bool constant;
+    int depth = 0;
+    for (const char *line = m->text; line && *line;) {
+        const char *end = strchrnul(line, '\n');
+        if (depth == 0 && variable_of_line(line, name, sizeof name, &constant)) {
+            add_variable(m, name, constant);
+        } else {
+            for (const char *p = line; p < end && line[0] != '/'; p++)
+                depth += (*p == '{') - (*p == '}');
+        }
+        line = *end ? end + 1 : end;
+    }
+}
+
+uint32_t shim_module_use(shim_module *m)
+{
+    if (m->used)
+        return m->number;
+    m->used = true;
+    if (!m->text && m->image)
+        read_text(m, m->image, CUDA_SIZE_UNKNOWN);
+    if (!m->text)
+        return 0;
+    m->number = ++shim_g.next_module;
+    cap_module record = {.id = m->number,
+                         .name = m->name ? m->name : "memory",
+                         .ptx = m->text,
+                         .length = m->length};
+    SHIM_WRITE(module, &record);
+    add_variables(m);
+    free(m->text);
+    m->text = NULL;
+    return m->number;
+}
+
+/* ---- the lists ---- */
+
+static shim_module *find_module(const void *handle)
+{
+    alias *a = NULL;
+    HASH_FIND_PTR(aliases, &handle, a);
+    if (a)
+        return a->module;
+    shim_module *m = modules;
+    while (m && m->handle != handle)
+        m = m->next;
+    return m;
+}
+
+static void forget_functions(const shim_module *m)
+{
+    shim_function *f, *next;
+    HASH_ITER (hh, functions, f, next) {
+        if (f->module == m || !f->module) {
+            HASH_DEL(functions, f);
+            wl_vec_free(&f->params);
+            free(f->name);
+            free(f);
+        }
+    }
+    alias *a, *next_alias;
+    HASH_ITER (hh, aliases, a, next_alias) {
+        if (a->module == m) {
+            HASH_DEL(aliases, a);
+            free(a);
+        }
+    }
+}
+
+static void forget_module(shim_module *m)
+{
+    shim_module **at = &modules;
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
+    forget_functions(m);
+    shim_objects_gone(NULL, m);
+    free(m->text);
+    free(m->name);
+    free(m);
+}
+
+void shim_modules_gone(CUcontext context)
+{
+    for (shim_module *m = modules, *next; m; m = next) {
+        next = m->next;
+        if (!m->library && m->context == context)
+            forget_module(m);
+    }
+}
+
+static void read_file(shim_module *m, const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && st.st_size > 0) {
+        void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data != MAP_FAILED) {
+            read_text(m, data, (size_t)st.st_size);
+            munmap(data, (size_t)st.st_size);
+        }
+    }
+    close(fd);
+}
+
+/* `image` NULL: the file. What does not lie in a mapped file may be gone after the call, so its PTX is taken now. */
+static void add_module(void *handle, bool library, const void *image, const char *file)
+{
+    shim_module *m = calloc(1, sizeof *m);
+    if (!m)
+        return;
+    m->handle = handle;
+    m->library = library;
+    m->context = shim_current().handle;
+    m->name = image ? file_of(image) : realpath(file, NULL);
+    if (image && m->name) {
+        m->image = image;
+    } else if (image) {
+        read_text(m, image, CUDA_SIZE_UNKNOWN);
+    } else {
+        read_file(m, file);
+    }
+    m->next = modules;
+    modules = m;
+}
+
+/* ---- loading ---- */
+
+#define LOAD(symbol, is_library, image, file, params, args)                    \
+    HOOK(symbol, params, args)                                                 \
+    {                                                                          \
+        shim_call call;                                                        \
+        shim_begin(&call, #symbol, CAP_CALL_OTHER);                            \
+        CUresult result = real_##symbol args;                                  \
+        if (result == CUDA_SUCCESS && call.active) {                           \
+            pthread_mutex_lock(&shim_g.lock);                                  \
+            add_module(*out, is_library, image, file);                         \
+            pthread_mutex_unlock(&shim_g.lock);                                \
+        }                                                                      \
+        return shim_end(&call, result);                                        \
+    }
+
+LOAD(cuModuleLoad, false, NULL, name, (CUmodule * out, const char *name), (out, name))
+LOAD(cuModuleLoadData, false, image, NULL, (CUmodule * out, const void *image), (out, image))
+LOAD(cuModuleLoadDataEx, false, image, NULL,
+     (CUmodule * out, const void *image, unsigned int count, CUjit_option *options, void **values),
+     (out, image, count, options, values))
+LOAD(cuModuleLoadFatBinary, false, image, NULL, (CUmodule * out, const void *image), (out, image))
+LOAD(cuLibraryLoadData, true, image, NULL,
+     (CUlibrary * out, const void *image, CUjit_option *jit, void **jit_values, unsigned int njit,
+      CUlibraryOption *options, void **values, unsigned int noptions),
+     (out, image, jit, jit_values, njit, options, values, noptions))
+LOAD(cuLibraryLoadFromFile, true, NULL, name,
+     (CUlibrary * out, const char *name, CUjit_option *jit, void **jit_values, unsigned int njit,
+      CUlibraryOption *options, void **values, unsigned int noptions),
+     (out, name, jit, jit_values, njit, options, values, noptions))
+
+#define UNLOAD(symbol, type)                                   \
+    HOOK(symbol, (type handle), (handle))                      \
+    {                                                          \
+        shim_call call;                                        \
+        shim_begin(&call, #symbol, CAP_CALL_OTHER);            \
+        if (call.active) {                                     \
+            pthread_mutex_lock(&shim_g.lock);                  \
+            shim_module *m = find_module(handle);              \
+            if (m && m->handle == handle)                      \
+                forget_module(m);                              \
+            pthread_mutex_unlock(&shim_g.lock);                \
+        }                                                      \
+        return shim_end(&call, real_##symbol(handle));         \
+    }
+
+UNLOAD(cuModuleUnload, CUmodule)
+UNLOAD(cuLibraryUnload, CUlibrary)
+
+/* ---- looking up ---- */
+
+static shim_function *add_function(void *handle, const char *name, shim_module *module)
+{
+    shim_function *f = NULL;
+    HASH_FIND_PTR(functions, &handle, f);
+    if (f && f->module == module && strcmp(f->name, name) == 0)
+        return f;
+    if (f) { /* the handle was given out again */
+        HASH_DEL(functions, f);
+        wl_vec_free(&f->params);
+        free(f->name);
+        free(f);
+    }
+    f = calloc(1, sizeof *f);
+    if (!f || !(f->name = strdup(name))) {
+        free(f);
+        return NULL;
+    }
+    f->handle = handle;
+    f->module = module;
+    HASH_ADD_PTR(functions, handle, f);
+    return f;
+}
+
+HOOK(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
+     (out, module, name))
+{
+    CUresult result = real_cuModuleGetFunction(out, module, name);
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        add_function(*out, name, find_module(module));
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+HOOK(cuLibraryGetKernel, (CUkernel * out, CUlibrary library, const char *name),
+     (out, library, name))
+{
+    CUresult result = real_cuLibraryGetKernel(out, library, name);
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        add_function(*out, name, find_module(library));
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+HOOK(cuKernelGetFunction, (CUfunction * out, CUkernel kernel), (out, kernel))
+{
+    CUresult result = real_cuKernelGetFunction(out, kernel);
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        shim_function *known = NULL;
+        HASH_FIND_PTR(functions, &kernel, known);
+        if (known && (void *)kernel != (void *)*out)
+            add_function(*out, known->name, known->module);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
+{
+    CUresult result = real_cuLibraryGetModule(out, library);
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        shim_module *m = find_module(library);
+        alias *a = NULL;
+        void *handle = *out;
+        HASH_FIND_PTR(aliases, &handle, a);
+        if (m && !a && (a = calloc(1, sizeof *a))) {
+            *a = (alias){.handle = handle, .module = m};
+            HASH_ADD_PTR(aliases, handle, a);
+        }
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+/* ---- variables by name: their contents will be written ---- */
+
+static CUresult named(CUresult result, const void *handle)
+{
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        shim_module *m = find_module(handle);
+        if (m)
+            shim_module_use(m);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+HOOK(cuModuleGetGlobal_v2, (CUdeviceptr * out, size_t *bytes, CUmodule module, const char *name),
+     (out, bytes, module, name))
+{
+    return named(real_cuModuleGetGlobal_v2(out, bytes, module, name), module);
+}
+
+HOOK(cuLibraryGetGlobal, (CUdeviceptr * out, size_t *bytes, CUlibrary library, const char *name),
+     (out, bytes, library, name))
+{
+    return named(real_cuLibraryGetGlobal(out, bytes, library, name), library);
+}
+
+HOOK(cuLibraryGetManaged, (CUdeviceptr * out, size_t *bytes, CUlibrary library, const char *name),
+     (out, bytes, library, name))
+{
+    return named(real_cuLibraryGetManaged(out, bytes, library, name), library);
+}
+
+/* ---- what a handle stands for ---- */
+
+/* A handle that came by another way (enumeration, a table of the runtime's): the driver knows its name. A CUkernel may be
+ * given where a CUfunction is expected. */
+static shim_function *ask(void *handle)
+{
+    const char *name = NULL;
+    void *owner = NULL;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetName, (const char **, CUfunction), &name,
+               (CUfunction)handle) == CUDA_SUCCESS)
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetModule, (void **, CUfunction), &owner,
+               (CUfunction)handle);
+    else if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetName, (const char **, CUkernel), &name,
+                    (CUkernel)handle) == CUDA_SUCCESS)
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetLibrary, (void **, CUkernel), &owner,
+               (CUkernel)handle);
+    return add_function(handle, name ? name : "(unknown kernel)",
+                        owner ? find_module(owner) : NULL);
+}
+
+static uint32_t function_attribute(const shim_function *f, int which)
+{
+    int value = 0;
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetAttribute, (int *, int, CUfunction), &value, which,
+           (CUfunction)f->handle);
+    return value > 0 ? (uint32_t)value : 0;
+}
+
+static void read_params(shim_function *f)
+{
+    size_t offset, bytes;
+    CUresult result;
+    for (size_t i = 0;; i++) {
+        result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetParamInfo,
+                        (CUfunction, size_t, size_t *, size_t *), (CUfunction)f->handle, i, &offset,
+                        &bytes);
+        if (result == CUDA_ERROR_INVALID_HANDLE)
+            result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetParamInfo,
+                            (CUkernel, size_t, size_t *, size_t *), (CUkernel)f->handle, i, &offset,
+                            &bytes);
+        if (result != CUDA_SUCCESS)
+            break;
+        if (!wl_push(&f->params, ((shim_param){(uint32_t)offset, (uint32_t)bytes})))
+            return;
+        if (offset + bytes > f->param_bytes)
+            f->param_bytes = (uint32_t)(offset + bytes);
+    }
+    f->params_known = result == CUDA_ERROR_INVALID_VALUE; /* that is how the list ends */
+}
+
+static void describe(shim_function *f)
+{
+    f->described = true;
+    f->static_shared = function_attribute(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    f->local_bytes = function_attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    f->registers = function_attribute(f, CU_FUNC_ATTRIBUTE_NUM_REGS);
+    for (int i = 0; i < 3; i++)
+        f->cluster[i] = function_attribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + i);
+    read_params(f);
+}
+
+shim_function *shim_function_of(void *handle)
+{
+    shim_function *f = NULL;
+    HASH_FIND_PTR(functions, &handle, f);
+    if (!f)
+        f = ask(handle);
+    if (f && !f->described)
+        describe(f);
+    return f;
+}

@@ -1,0 +1,236 @@
+/* Calls, and the process's life. */
+#include "collect/inline/shim.h"
+
+#include "base/log.h"
+#include "collect/stack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+shim_state shim_g = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread uint32_t thread_number;
+static __thread uint32_t depth; /* of hooks within hooks */
+
+static int64_t since_start(void)
+{
+    return collect_now() - shim_g.start_ns;
+}
+
+static uint32_t self(void)
+{
+    if (!thread_number)
+        thread_number = __atomic_add_fetch(&shim_g.next_thread, 1, __ATOMIC_RELAXED);
+    return thread_number;
+}
+
+uint64_t shim_stream(CUstream stream, bool per_thread)
+{
+    enum { LEGACY = 1, PER_THREAD = 2, THREAD_SHIFT = 48 };
+    uint64_t value = (uint64_t)(uintptr_t)stream;
+    if (value == PER_THREAD || (value == 0 && per_thread))
+        return PER_THREAD | (uint64_t)self() << THREAD_SHIFT;
+    return value == LEGACY ? 0 : value;
+}
+
+/* ---- writing ---- */
+
+void shim_recorded(wl_status status)
+{
+    static bool said;
+    wl_error err = {0};
+    if (status == WL_OK || said)
+        return;
+    said = true;
+    if (cap_state(shim_g.writer, &err) != WL_OK)
+        wl_log(WL_LOG_ERROR, "Recording ends here: %s", err.text);
+    else
+        wl_log(WL_LOG_ERROR, "Something could not be recorded (%s).", wl_status_text(status));
+}
+
+void shim_message(wl_log_level level, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    wl_log(level, "%s", text);
+    cap_message message = {.level = level, .text = text};
+    SHIM_WRITE(message, &message);
+}
+
+void shim_skipped(uint32_t call, const char *kernel, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cap_skipped record = {.kernel = kernel, .reason = text, .call = call};
+    SHIM_WRITE(skipped, &record);
+}
+
+static void write_maps(void)
+{
+    cap_maps maps;
+    if (!collect_maps_changed() || collect_maps_read(&maps) != WL_OK)
+        return;
+    SHIM_WRITE(maps, &maps);
+    collect_maps_free(&maps);
+}
+
+/* ---- calls ---- */
+
+/* Kept out of line: its frame is this library's, which the stack leaves out. */
+static __attribute__((noinline)) void note(shim_call *call, const char *api, cap_call_kind kind)
+{
+    memset(&call->record, 0, sizeof call->record);
+    call->record.api = api;
+    call->record.kind = kind;
+    call->record.thread = self();
+    call->record.start_ns = since_start();
+    call->record.stack.pcs = call->pcs;
+    call->record.stack.count = collect_stack(call->pcs, CAP_MAX_STACK);
+}
+
+void shim_begin(shim_call *call, const char *api, cap_call_kind kind)
+{
+    call->id = 0;
+    call->active = depth++ == 0 && shim_g.writer && !shim_g.forked;
+    if (call->active)
+        note(call, api, kind);
+}
+
+void shim_write_call(shim_call *call, CUresult result)
+{
+    if (!call->active || call->id || !shim_g.writer)
+        return;
+    write_maps();
+    call->id = call->record.id = ++shim_g.next_call;
+    call->record.end_ns = since_start();
+    call->record.result = (int32_t)result;
+    SHIM_WRITE(call, &call->record);
+}
+
+CUresult shim_end(shim_call *call, CUresult result)
+{
+    depth--;
+    if (call->active && !call->id) {
+        pthread_mutex_lock(&shim_g.lock);
+        shim_write_call(call, result);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+/* ---- devices ---- */
+
+/* "NVIDIA H200" to "h200", "NVIDIA A100-SXM4-80GB" to "a100", "NVIDIA GeForce RTX 4090" to "rtx4090": the names of the
+ * files in devices/, of which there may be none. */
+static void file_of_device(const char *name, char *file, size_t size)
+{
+    static const char *const brands[] = {"NVIDIA ", "Tesla ", "GeForce "};
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof brands / sizeof *brands; i++)
+        if (strncmp(name, brands[i], strlen(brands[i])) == 0)
+            name += strlen(brands[i]);
+    bool series = strncmp(name, "RTX ", 4) == 0 || strncmp(name, "GTX ", 4) == 0;
+    for (size_t i = 0; name[i] && name[i] != '-' && length + 1 < size; i++) {
+        if (name[i] == ' ' && !(series && i == 3))
+            break;
+        if (name[i] != ' ')
+            file[length++] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + 32 : name[i]);
+    }
+    file[length] = '\0';
+}
+
+static int attribute(CUdevice device, int number)
+{
+    int value = 0;
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGetAttribute, (int *, int, CUdevice), &value, number,
+           device);
+    return value;
+}
+
+static void write_device(int ordinal)
+{
+    char name[256] = "", file[64];
+    CUdevice device;
+    size_t bytes = 0;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGet, (CUdevice *, int), &device, ordinal) ||
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGetName, (char *, int, CUdevice), name,
+               (int)sizeof name, device))
+        return;
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDeviceTotalMem_v2, (size_t *, CUdevice), &bytes, device);
+    file_of_device(name, file, sizeof file);
+    cap_device record = {
+        .ordinal = (uint32_t)ordinal,
+        .name = name,
+        .cc_major = (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+        .cc_minor = (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+        .num_sms = (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .global_bytes = bytes,
+        .file = file};
+    if (!shim_g.sm)
+        shim_g.sm = record.cc_major * 10 + record.cc_minor;
+    SHIM_WRITE(device, &record);
+}
+
+/* ---- the process's life ---- */
+
+static void write_end(void)
+{
+    if (!shim_g.writer || shim_g.forked)
+        return;
+    shim_times_finish();
+    cap_end end = {.end_ns = since_start(), .records = cap_written(shim_g.writer)};
+    SHIM_WRITE(end, &end);
+    cap_close(shim_g.writer);
+    shim_g.writer = NULL;
+}
+
+/* The lock is not waited for: a thread that still runs may hold it, and the process must end. */
+static void process_ends(void)
+{
+    bool locked = pthread_mutex_trylock(&shim_g.lock) == 0;
+    write_end();
+    if (locked)
+        pthread_mutex_unlock(&shim_g.lock);
+}
+
+void shim_start(void)
+{
+    int count = 0;
+    pthread_mutex_lock(&shim_g.lock);
+    if (!shim_g.started && !shim_g.forked) {
+        shim_g.started = true;
+        wl_log_set_level((wl_log_level)collect_options_get()->verbosity);
+        shim_g.writer = collect_process_capture("inline", shim_g.start_ns);
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGetCount, (int *), &count);
+        for (int i = 0; i < count; i++)
+            write_device(i);
+        atexit(process_ends); /* registered behind the driver's handlers, so it runs before them */
+    }
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+/* As with the driver itself, CUDA is lost to the child where the parent has used it. */
+static void in_child(void)
+{
+    pthread_mutex_init(&shim_g.lock, NULL);
+    if (!shim_g.started)
+        return;
+    cap_abandon(shim_g.writer);
+    shim_g.writer = NULL;
+    shim_g.forked = true;
+}
+
+__attribute__((constructor)) static void process_begins(void)
+{
+    shim_g.start_ns = collect_now();
+    pthread_atfork(NULL, NULL, in_child);
+    at_quick_exit(process_ends);
+}

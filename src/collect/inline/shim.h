@@ -1,0 +1,193 @@
+/* The inside of the library that stands before NVIDIA's driver (SONAME libcuda.so.1). Every symbol that the driver exports
+ * is one of front.S's jumps: to the driver's function, or to a hook of ours, which calls the driver's and notes what
+ * happened. A hook never changes arguments or results.
+ *
+ * Locking: shim_g.lock guards what is noted. It is never held while a function of the application's choice runs; the
+ * driver is asked only for what it knows (names, attributes, whether an event is over) with the lock held.
+ *
+ * A hook:
+ *     HOOK(cuMemFree_v2, (CUdeviceptr address), (address))
+ *     {
+ *         shim_call call;
+ *         shim_begin(&call, "cuMemFree_v2", CAP_CALL_FREE);
+ *         ...
+ *         return shim_end(&call, real_cuMemFree_v2(address));
+ *     }
+ */
+#ifndef WL_COLLECT_INLINE_SHIM_H
+#define WL_COLLECT_INLINE_SHIM_H
+
+#include "base/log.h"
+#include "base/vec.h"
+#include "capture/capture.h"
+#include "collect/options.h"
+#include "collect/process.h"
+#include "cuda/types.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+
+/* ---- real.c: the driver ---- */
+
+typedef struct shim_hook {
+    const char *symbol;
+    void *code;
+    void *real;       /* the driver's function of this name; NULL where it has none */
+    void *proc;       /* what its cuGetProcAddress gives for the symbol */
+    const char *base; /* the name that cuGetProcAddress knows it by; NULL: none */
+    int64_t reserved;
+} shim_hook;
+
+#define HOOK(symbol, params, args)                                                        \
+    static CUresult dr_##symbol params;                                                   \
+    static shim_hook entry_dr_##symbol __attribute__((section("wl_hooks"), used,          \
+                                                      aligned(16))) = {#symbol,           \
+                                                                       dr_##symbol, NULL, \
+                                                                       NULL, NULL, 0};    \
+    static inline CUresult real_##symbol params                                           \
+    {                                                                                     \
+        return ((CUresult(*) params)entry_dr_##symbol.real)args;                          \
+    }                                                                                     \
+    static CUresult dr_##symbol params
+
+/* The driver's own function, for questions of ours; NULL where it has none. */
+void *shim_real(const char *symbol);
+
+/* Calls the driver's function of this name with these arguments; `otherwise` where the driver lacks it. The driver's
+ * functions are looked up once a place. */
+#define DRIVER(otherwise, symbol, types, ...)                                                   \
+    ({                                                                                          \
+        static void *function_##symbol;                                                         \
+        static bool known_##symbol;                                                             \
+        if (!__atomic_load_n(&known_##symbol, __ATOMIC_ACQUIRE)) {                              \
+            __atomic_store_n(&function_##symbol, shim_real(#symbol), __ATOMIC_RELAXED);         \
+            __atomic_store_n(&known_##symbol, true, __ATOMIC_RELEASE);                          \
+        }                                                                                       \
+        function_##symbol ? ((CUresult(*) types)function_##symbol)(__VA_ARGS__) : (otherwise);  \
+    })
+
+/* ---- record.c: calls and the process ---- */
+
+typedef struct shim_state {
+    pthread_mutex_t lock;
+    cap_writer *writer; /* NULL: nothing is recorded */
+    bool started, forked;
+    int64_t start_ns;
+    uint32_t next_call, next_object, next_module, next_note, next_thread;
+    uint64_t matched; /* launches whose kernel passes the name filters */
+    unsigned sm;      /* of the first device */
+} shim_state;
+
+extern shim_state shim_g;
+
+typedef struct shim_call {
+    bool active; /* to be recorded */
+    uint32_t id; /* once written */
+    cap_call record;
+    uint64_t pcs[CAP_MAX_STACK];
+} shim_call;
+
+/* Notes time and call stack. A call from within another one of ours is not recorded. Every begin has its end, on the same
+ * thread. */
+void shim_begin(shim_call *call, const char *api, cap_call_kind kind);
+/* Writes the CALL record unless shim_write_call did; returns `result`. Takes the lock. */
+CUresult shim_end(shim_call *call, CUresult result);
+/* With the lock held: writes CALL, so that records can refer to it. */
+void shim_write_call(shim_call *call, CUresult result);
+
+void shim_start(void); /* after cuInit: opens the capture, lists the devices */
+void shim_message(wl_log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void shim_skipped(uint32_t call, const char *kernel, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void shim_recorded(wl_status status);
+#define SHIM_WRITE(type, record)                                      \
+    do {                                                              \
+        if (shim_g.writer)                                            \
+            shim_recorded(cap_write_##type(shim_g.writer, (record))); \
+    } while (0)
+
+/* A stream as records and tables name it: 0 and 1 are the legacy stream; a thread's own default stream has the thread in
+ * its upper bits. `per_thread`: what 0 means. */
+uint64_t shim_stream(CUstream stream, bool per_thread);
+
+/* ---- context.c ---- */
+
+typedef struct shim_context {
+    CUcontext handle;
+    uint64_t id;
+    uint32_t device;
+} shim_context;
+
+/* The calling thread's; with the lock held. handle NULL: none is current. */
+shim_context shim_current(void);
+
+/* ---- objects.c: live memory by address; all with the lock held ---- */
+
+typedef struct shim_object {
+    uint64_t base, bytes;
+    uint32_t number;
+    uint8_t kind; /* cap_object_kind */
+    CUcontext context;
+    struct shim_module *module; /* of a variable */
+} shim_object;
+
+shim_object *shim_object_find(uint64_t address); /* NULL: none; valid until the next change */
+/* Adds and writes OBJECT; `call` may be NULL. Returns its number, 0 without memory. */
+uint32_t shim_object_add(shim_call *call, const shim_object *object, const char *name);
+/* Takes it out without a record; false where none starts there. */
+bool shim_object_take(uint64_t base, shim_object *out);
+void shim_object_put_back(const shim_object *object);
+void shim_object_freed(const shim_object *object, uint32_t call); /* writes FREE */
+/* Objects of a context (or of a module) that went: FREE with call 0. */
+void shim_objects_gone(CUcontext context, const struct shim_module *module);
+
+/* ---- module.c ---- */
+
+typedef struct shim_module shim_module;
+
+typedef struct shim_param {
+    uint32_t offset, bytes;
+} shim_param;
+
+typedef struct shim_function { /* a CUfunction or CUkernel */
+    void *handle;
+    char *name;
+    shim_module *module; /* NULL: not known */
+    bool described;
+    bool params_known;
+    wl_vec(shim_param) params;
+    uint32_t param_bytes;
+    uint32_t static_shared, local_bytes, registers;
+    uint32_t cluster[3];
+    UT_hash_handle hh;
+} shim_function;
+
+/* With the lock held. What the handle stands for; asked of the driver where no hook has seen it. NULL without memory. */
+shim_function *shim_function_of(void *handle);
+/* The module's number in the capture: writes MODULE and OBJECTs of its variables the first time. 0: it has no PTX. */
+uint32_t shim_module_use(shim_module *module);
+void shim_modules_gone(CUcontext context);
+
+/* ---- times.c ---- */
+
+typedef struct shim_time { /* one launch's pair of events */
+    CUevent begin, end;
+    CUcontext context;
+    uint64_t stream;
+    bool taken;
+} shim_time;
+
+/* Before and after the launch, without the lock. `stream` as shim_stream gives it. */
+void shim_time_begin(shim_time *time, uint64_t stream);
+void shim_time_end(shim_time *time, CUresult result);
+/* With the lock held: the pair belongs to this note. */
+void shim_time_keep(const shim_time *time, uint32_t note);
+/* Writes the times that are known by now: of one stream, or of the current context where `all`. Takes the lock. */
+void shim_times_resolve(uint64_t stream, bool all);
+void shim_times_gone(CUcontext context); /* with the lock held */
+void shim_times_finish(void);            /* at the end of the process */
+
+#endif
