@@ -15,7 +15,7 @@ const char *wl_status_text(wl_status status)
     return (unsigned)status < WL_STATUS_COUNT ? texts[status] : "unknown status";
 }
 
-wl_status wl_fail(wl_error *err, wl_status status, const char *format, ...)
+wl_status(wl_fail)(wl_error *err, wl_status status, const char *format, ...)
 {
     if (!err)
         return status;
@@ -39,7 +39,7 @@ static wl_status status_of_errno(int code)
     }
 }
 
-wl_status wl_fail_errno(wl_error *err, const char *format, ...)
+wl_status(wl_fail_errno)(wl_error *err, const char *format, ...)
 {
     int code = errno;
     wl_status status = status_of_errno(code);

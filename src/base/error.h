@@ -29,4 +29,16 @@ wl_status wl_fail(wl_error *err, wl_status status, const char *format, ...)
 wl_status wl_fail_errno(wl_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__
+/* The analyzer does not see into these two and must know that a failure is never WL_OK. */
+static inline wl_status wl_failure(wl_status status)
+{
+    if (status == WL_OK)
+        __builtin_unreachable();
+    return status;
+}
+#define wl_fail(...) wl_failure(wl_fail(__VA_ARGS__))
+#define wl_fail_errno(...) wl_failure(wl_fail_errno(__VA_ARGS__))
+#endif
+
 #endif
