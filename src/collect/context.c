@@ -47,22 +47,38 @@ collect_result collect_context_new(collect_device *device, unsigned flags, colle
     return COLLECT_OK;
 }
 
-/* Streams, events and graphs of the context; its modules and memory go before. */
-static void destroy_handles(collect_context *context)
+/* The first stream, event or array of the context; NULL without. */
+static collect_handle *next_handle(const collect_context *context)
 {
-    collect_handle *h, *next;
-    HASH_ITER (hh, collect_g.handles, h, next) {
+    for (collect_handle *h = collect_g.handles; h; h = h->hh.next) {
+        const collect_stream *stream = h->self;
+        const collect_event *event = h->self;
+        const collect_array *array = h->self;
+        if ((h->kind == COLLECT_STREAM && stream->context == context) ||
+            (h->kind == COLLECT_EVENT && event->context == context) ||
+            ((h->kind == COLLECT_ARRAY || h->kind == COLLECT_MIPMAP) && array->context == context &&
+             !array->parent))
+            return h;
+    }
+    return NULL;
+}
+
+/* What belongs to the context; its modules and memory go before. */
+static void destroy_handles(const collect_context *context)
+{
+    for (collect_handle *h; (h = next_handle(context));) {
         collect_stream *stream = h->self;
         collect_event *event = h->self;
-        if (h->kind == COLLECT_STREAM && stream->context == context) {
-            collect_handle_remove(h);
-            wl_vec_free(&stream->tail);
-            free(stream);
-        } else if (h->kind == COLLECT_EVENT && event->context == context) {
-            collect_handle_remove(h);
-            wl_vec_free(&event->nodes);
-            free(event);
+        if (h->kind != COLLECT_STREAM && h->kind != COLLECT_EVENT) {
+            collect_array_forget(h->self);
+            continue;
         }
+        collect_handle_remove(h);
+        if (h->kind == COLLECT_STREAM)
+            wl_vec_free(&stream->tail);
+        else
+            wl_vec_free(&event->nodes);
+        free(h->self);
     }
 }
 
@@ -71,6 +87,7 @@ collect_result collect_context_destroy(collect_context *context)
     if (!context->error)
         collect_wait_idle(NULL, context);
     collect_flush_printed(context);
+    collect_textures_forget(context);
     collect_context_modules_unload(context);
     collect_release_context_memory(context);
     destroy_handles(context);

@@ -106,6 +106,8 @@ typedef enum collect_kind {
     COLLECT_STREAM,
     COLLECT_EVENT,
     COLLECT_ARRAY,
+    COLLECT_MIPMAP,
+    COLLECT_TEXTURE,
     COLLECT_POOL,
     COLLECT_PHYSICAL,
     COLLECT_GRAPH,
@@ -293,12 +295,43 @@ typedef struct collect_array_desc {
     unsigned levels;             /* of a mipmapped array, else 0 */
 } collect_array_desc;
 
+enum { COLLECT_ARRAY_LAYERED = 1, COLLECT_ARRAY_SURFACE = 2, COLLECT_ARRAY_CUBE = 4 }; /* flags */
+
 unsigned collect_format_bytes(int format); /* of a channel; 0 where unknown */
 collect_result collect_array_new(collect_call *call, const collect_array_desc *desc,
                                  collect_array **array);
 collect_result collect_array_destroy(collect_call *call, collect_array *array);
+/* An array made with desc.levels is a MIPMAP: it has levels, which are arrays and go with it. NULL where there is none. */
+collect_array *collect_array_level(collect_array *mipmap, unsigned level);
 const collect_array_desc *collect_array_get(const collect_array *array);
 uint64_t collect_array_address(const collect_array *array, size_t *pitch);
+
+/* Texture and surface objects. */
+typedef enum collect_resource_type { /* as CUresourcetype */
+                                     COLLECT_RESOURCE_ARRAY,
+                                     COLLECT_RESOURCE_MIPMAP,
+                                     COLLECT_RESOURCE_LINEAR,
+                                     COLLECT_RESOURCE_PITCH
+} collect_resource_type;
+
+typedef struct collect_resource {
+    collect_resource_type type;
+    collect_array *array; /* ARRAY, MIPMAP; not yet checked */
+    uint64_t address;     /* LINEAR, PITCH: */
+    int format;
+    unsigned channels;
+    size_t bytes;                /* LINEAR */
+    size_t width, height, pitch; /* PITCH, in elements, rows, bytes */
+} collect_resource;
+
+/* `sampling` without its image, which is made from the resource; NULL for a surface. `stored`: what the front end wants to
+ * give back to questions, copied. INVALID_VALUE, INVALID_HANDLE, INVALID_CHANNEL. */
+collect_result collect_texture_new(collect_call *call, const collect_resource *resource,
+                                   const emu_texture *sampling, const void *stored, size_t bytes,
+                                   uint64_t *handle);
+collect_result collect_texture_destroy(uint64_t handle, bool surface);
+/* What was stored with the object; NULL where there is none of this sort. */
+const void *collect_texture_stored(uint64_t handle, bool surface);
 
 /* ---- operations on streams ---- */
 

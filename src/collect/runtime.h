@@ -38,6 +38,8 @@ collect_result rt_symbol(collect_context *context, const void *shadow, uint64_t 
 
 /* ---- arguments ---- */
 
+/* CUarray_format; 0 where there is no such format. */
+int rt_format_of(const struct cudaChannelFormatDesc *desc, unsigned *channels);
 collect_copy rt_linear_copy(void *to, const void *from, size_t bytes, int kind);
 /* Sets what is known of both sides; INVALID_DIRECTION. */
 collect_result rt_direction(collect_copy *copy, int kind);

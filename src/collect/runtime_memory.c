@@ -438,7 +438,7 @@ WL_RUNTIME(int, cudaGetSymbolSize, (size_t *size, const void *symbol))
 
 /* ---- arrays ---- */
 
-static int format_of(const struct cudaChannelFormatDesc *desc, unsigned *channels)
+int rt_format_of(const struct cudaChannelFormatDesc *desc, unsigned *channels)
 {
     *channels = (desc->x > 0) + (desc->y > 0) + (desc->z > 0) + (desc->w > 0);
     switch (desc->x | (int)desc->f << 8) {
@@ -462,7 +462,7 @@ static int new_array(collect_call *call, cudaArray_t *out, const struct cudaChan
         .width = extent.width, .height = extent.height, .depth = extent.depth, .flags = flags};
     if (!out || !desc)
         return COLLECT_INVALID_VALUE;
-    d.format = format_of(desc, &d.channels);
+    d.format = rt_format_of(desc, &d.channels);
     if (!d.format)
         return COLLECT_INVALID_CHANNEL;
     int result = collect_array_new(call, &d, &array);

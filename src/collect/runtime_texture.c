@@ -1,0 +1,249 @@
+/* Textures, surfaces and mipmapped arrays of the runtime. */
+#include "collect/impl.h"
+#include "collect/runtime.h"
+
+#include <string.h>
+
+/* What cudaGetTextureObject... gives back. Releases differ in what lies behind the fields of 11 and 12. */
+typedef struct stored_texture {
+    struct cudaResourceDesc_v13 resource;
+    struct cudaTextureDesc texture;
+    struct cudaResourceViewDesc_v13 view;
+    bool has_view;
+} stored_texture;
+
+static collect_resource resource_of(const struct cudaResourceDesc_v12 *d)
+{
+    collect_resource r = {.type = (collect_resource_type)d->resType};
+    switch (d->resType) {
+    case cudaResourceTypeArray: r.array = (collect_array *)d->res.array.array; break;
+    case cudaResourceTypeMipmappedArray: r.array = (collect_array *)d->res.mipmap.mipmap; break;
+    case cudaResourceTypeLinear:
+        r.address = (uint64_t)d->res.linear.devPtr;
+        r.format = rt_format_of(&d->res.linear.desc, &r.channels);
+        r.bytes = d->res.linear.sizeInBytes;
+        break;
+    case cudaResourceTypePitch2D:
+        r.address = (uint64_t)d->res.pitch2D.devPtr;
+        r.format = rt_format_of(&d->res.pitch2D.desc, &r.channels);
+        r.width = d->res.pitch2D.width;
+        r.height = d->res.pitch2D.height;
+        r.pitch = d->res.pitch2D.pitchInBytes;
+        break;
+    }
+    return r;
+}
+
+static emu_texture sampling_of(const struct cudaTextureDesc *t)
+{
+    emu_texture s = {.filter = t->filterMode == cudaFilterModeLinear,
+                     .mip_filter = t->mipmapFilterMode == cudaFilterModeLinear,
+                     .normalized = t->normalizedCoords != 0,
+                     .element = t->readMode == cudaReadModeElementType,
+                     .srgb = t->sRGB != 0,
+                     .seamless = t->seamlessCubemap != 0,
+                     .bias = t->mipmapLevelBias,
+                     .min_level = t->minMipmapLevelClamp,
+                     .max_level = t->maxMipmapLevelClamp};
+    for (int i = 0; i < 3; i++)
+        s.mode[i] = (emu_address_mode)t->addressMode[i];
+    memcpy(s.border, t->borderColor, sizeof s.border);
+    return s;
+}
+
+/* Bytes of a resource description that are there in the release. */
+static size_t resource_bytes(int major)
+{
+    return major >= 13 ? sizeof(struct cudaResourceDesc_v13) : sizeof(struct cudaResourceDesc_v12);
+}
+
+static bool same_view(const struct cudaResourceViewDesc_v12 *view)
+{
+    return view->format == 0 && !view->firstMipmapLevel && !view->firstLayer;
+}
+
+/* Coordinates that count texels cannot wrap, and integers that are read as such cannot be mixed. */
+static collect_result check(const collect_resource *r, const struct cudaTextureDesc *t)
+{
+    bool integer = r->type == COLLECT_RESOURCE_LINEAR || r->type == COLLECT_RESOURCE_PITCH
+                       ? r->format != CU_AD_FORMAT_HALF && r->format != CU_AD_FORMAT_FLOAT
+                       : collect_is(r->array, r->type == COLLECT_RESOURCE_ARRAY ? COLLECT_ARRAY
+                                                                                : COLLECT_MIPMAP) &&
+                             collect_array_get(r->array)->format < CU_AD_FORMAT_HALF;
+    bool elements = t->readMode == cudaReadModeElementType;
+    if (integer && elements && t->filterMode == cudaFilterModeLinear)
+        return COLLECT_INVALID_VALUE;
+    return COLLECT_OK;
+}
+
+static int create_texture(int major, cudaTextureObject_t *out,
+                          const struct cudaResourceDesc_v12 *resource,
+                          const struct cudaTextureDesc *texture,
+                          const struct cudaResourceViewDesc_v12 *view)
+{
+    RT_QUIET("cudaCreateTextureObject");
+    if (!out || !resource || !texture || (unsigned)resource->resType > cudaResourceTypePitch2D)
+        RT_END(COLLECT_INVALID_VALUE);
+    if (view && !same_view(view))
+        RT_END(collect_unsupported_part("resource views of textures"));
+    stored_texture stored = {.has_view = view != NULL};
+    memcpy(&stored.resource, resource, resource_bytes(major));
+    memcpy(&stored.texture, texture,
+           major == 11 ? offsetof(struct cudaTextureDesc, seamlessCubemap) : sizeof *texture);
+    if (view)
+        memcpy(&stored.view, view, sizeof *view);
+    collect_resource r = resource_of(resource);
+    emu_texture sampling = sampling_of(&stored.texture);
+    uint64_t handle = 0;
+    result = check(&r, texture);
+    if (result == COLLECT_OK)
+        result = collect_texture_new(&call, &r, &sampling, &stored, sizeof stored, &handle);
+    if (result == COLLECT_OK)
+        *out = handle;
+    RT_END(result);
+}
+
+#define CREATE(first, last)                                                                 \
+    WL_RUNTIME_FOR(first, last, int, cudaCreateTextureObject,                               \
+                   (cudaTextureObject_t * out, const struct cudaResourceDesc_v12 *resource, \
+                    const struct cudaTextureDesc *texture,                                  \
+                    const struct cudaResourceViewDesc_v12 *view))                           \
+    {                                                                                       \
+        return create_texture(first, out, resource, texture, view);                         \
+    }
+CREATE(11, 11)
+CREATE(12, 12)
+CREATE(13, 13)
+
+WL_RUNTIME(int, cudaDestroyTextureObject, (cudaTextureObject_t handle))
+{
+    RT_QUIET("cudaDestroyTextureObject");
+    RT_END(handle ? collect_texture_destroy(handle, false) : COLLECT_OK);
+}
+
+/* A part of what was stored, as many bytes as the release knows. */
+static int question(const char *api, cudaTextureObject_t handle, bool surface, void *out,
+                    size_t offset, size_t bytes)
+{
+    RT_QUIET(api);
+    const char *stored = collect_texture_stored(handle, surface);
+    if (!out || !stored)
+        RT_END(COLLECT_INVALID_VALUE);
+    memcpy(out, stored + offset, bytes);
+    RT_END(COLLECT_OK);
+}
+
+#define RESOURCE_QUESTIONS(first, last, layout)                                              \
+    WL_RUNTIME_FOR(first, last, int, cudaGetTextureObjectResourceDesc,                       \
+                   (struct cudaResourceDesc_##layout * out, cudaTextureObject_t handle))     \
+    {                                                                                        \
+        return question("cudaGetTextureObjectResourceDesc", handle, false, out,              \
+                        offsetof(stored_texture, resource), sizeof *out);                    \
+    }                                                                                        \
+    WL_RUNTIME_FOR(first, last, int, cudaGetSurfaceObjectResourceDesc,                       \
+                   (struct cudaResourceDesc_##layout * out, cudaSurfaceObject_t handle))     \
+    {                                                                                        \
+        return question("cudaGetSurfaceObjectResourceDesc", handle, true, out,               \
+                        offsetof(stored_texture, resource), sizeof *out);                    \
+    }                                                                                        \
+    WL_RUNTIME_FOR(first, last, int, cudaGetTextureObjectResourceViewDesc,                   \
+                   (struct cudaResourceViewDesc_##layout * out, cudaTextureObject_t handle)) \
+    {                                                                                        \
+        return question("cudaGetTextureObjectResourceViewDesc", handle, false, out,          \
+                        offsetof(stored_texture, view), sizeof *out);                        \
+    }
+RESOURCE_QUESTIONS(11, 12, v12)
+RESOURCE_QUESTIONS(13, 13, v13)
+
+WL_RUNTIME_FOR(11, 11, int, cudaGetTextureObjectTextureDesc,
+               (void *out, cudaTextureObject_t handle))
+{
+    return question("cudaGetTextureObjectTextureDesc", handle, false, out,
+                    offsetof(stored_texture, texture),
+                    offsetof(struct cudaTextureDesc, seamlessCubemap));
+}
+
+WL_RUNTIME_FOR(12, 13, int, cudaGetTextureObjectTextureDesc,
+               (struct cudaTextureDesc * out, cudaTextureObject_t handle))
+{
+    return question("cudaGetTextureObjectTextureDesc", handle, false, out,
+                    offsetof(stored_texture, texture), sizeof *out);
+}
+
+static int create_surface(int major, cudaSurfaceObject_t *out,
+                          const struct cudaResourceDesc_v12 *resource)
+{
+    RT_QUIET("cudaCreateSurfaceObject");
+    if (!out || !resource || resource->resType != cudaResourceTypeArray)
+        RT_END(COLLECT_INVALID_VALUE);
+    stored_texture stored = {.has_view = false};
+    memcpy(&stored.resource, resource, resource_bytes(major));
+    collect_resource r = resource_of(resource);
+    uint64_t handle = 0;
+    result = collect_texture_new(&call, &r, NULL, &stored, sizeof stored, &handle);
+    if (result == COLLECT_OK)
+        *out = handle;
+    RT_END(result);
+}
+
+WL_RUNTIME_FOR(11, 12, int, cudaCreateSurfaceObject,
+               (cudaSurfaceObject_t * out, const struct cudaResourceDesc_v12 *resource))
+{
+    return create_surface(12, out, resource);
+}
+
+WL_RUNTIME_FOR(13, 13, int, cudaCreateSurfaceObject,
+               (cudaSurfaceObject_t * out, const struct cudaResourceDesc_v12 *resource))
+{
+    return create_surface(13, out, resource);
+}
+
+WL_RUNTIME(int, cudaDestroySurfaceObject, (cudaSurfaceObject_t handle))
+{
+    RT_QUIET("cudaDestroySurfaceObject");
+    RT_END(handle ? collect_texture_destroy(handle, true) : COLLECT_OK);
+}
+
+/* ---- mipmapped arrays ---- */
+
+WL_RUNTIME(int, cudaMallocMipmappedArray,
+           (cudaMipmappedArray_t * out, const struct cudaChannelFormatDesc *desc,
+            struct cudaExtent extent, unsigned levels, unsigned flags))
+{
+    RT_BEGIN("cudaMallocMipmappedArray", CAP_CALL_ALLOC, COLLECT_PRIMARY);
+    collect_array *array;
+    collect_array_desc d = {.width = extent.width,
+                            .height = extent.height,
+                            .depth = extent.depth,
+                            .flags = flags,
+                            .levels = levels ? levels : 1};
+    if (!out || !desc)
+        RT_END(COLLECT_INVALID_VALUE);
+    d.format = rt_format_of(desc, &d.channels);
+    result = d.format ? collect_array_new(&call, &d, &array) : COLLECT_INVALID_CHANNEL;
+    if (result == COLLECT_OK)
+        *out = (cudaMipmappedArray_t)array;
+    RT_END(result);
+}
+
+WL_RUNTIME(int, cudaGetMipmappedArrayLevel,
+           (cudaArray_t * out, cudaMipmappedArray_const_t mipmap, unsigned level))
+{
+    RT_QUIET("cudaGetMipmappedArrayLevel");
+    if (!out || !collect_is(mipmap, COLLECT_MIPMAP))
+        RT_END(out ? COLLECT_INVALID_HANDLE : COLLECT_INVALID_VALUE);
+    collect_array *array = collect_array_level((collect_array *)(uintptr_t)mipmap, level);
+    if (array)
+        *out = (cudaArray_t)array;
+    RT_END(array ? COLLECT_OK : COLLECT_INVALID_VALUE);
+}
+
+WL_RUNTIME(int, cudaFreeMipmappedArray, (cudaMipmappedArray_t mipmap))
+{
+    RT_BEGIN("cudaFreeMipmappedArray", CAP_CALL_FREE, COLLECT_PRIMARY);
+    if (!mipmap)
+        RT_END(COLLECT_OK);
+    RT_END(collect_is(mipmap, COLLECT_MIPMAP)
+               ? collect_array_destroy(&call, (collect_array *)mipmap)
+               : COLLECT_INVALID_HANDLE);
+}
