@@ -84,7 +84,7 @@ static bool start(work *w)
 /* One map, without what only its analysis needs. */
 static wl_status analyze_one(work *w, const prof_heat_info *info, cached *c, wl_error *err)
 {
-    prof_heat heat;
+    prof_heat heat = {0};
     wl_arena *scratch = wl_arena_new();
     wl_status status = scratch ? prof_load_heat(w->input->db, info->id, scratch, &heat, err)
                                : nomem(err);

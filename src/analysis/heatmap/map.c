@@ -339,12 +339,11 @@ static void decide(work *w)
 /* What remains of n transfers of a sector when the pattern is mended. */
 static double left_of(ana_pattern pattern, uint64_t n, uint32_t sector_temperature)
 {
-    if (n == 0) {
-        return 0;
+    uint64_t left = n > 0;
+    if (pattern == ANA_FALSE_SHARING) {
+        left = (n + sector_temperature - 1) / sector_temperature;
     }
-    return pattern == ANA_FALSE_SHARING
-               ? (double)((n + sector_temperature - 1) / sector_temperature)
-               : 1;
+    return (double)left;
 }
 
 static void keep_example(work *w, ana_pattern pattern, uint32_t row, double excess, double *best)

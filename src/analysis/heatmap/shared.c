@@ -34,7 +34,7 @@ static void count_owners(owners *o, const ana_group *g, const prof_heat *heat)
 static wl_status add_owners(const ana_input *input, const ana_group *g, uint32_t heat_id, owners *o,
                             wl_error *err)
 {
-    prof_heat heat;
+    prof_heat heat = {0};
     wl_arena *scratch = wl_arena_new();
     wl_status status = scratch
                            ? prof_load_heat(input->db, heat_id, scratch, &heat, err)
