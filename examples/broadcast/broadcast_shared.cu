@@ -10,7 +10,7 @@ __global__ void normalize(float *data)
     __syncwarp();
 #pragma unroll 1
     for (int j = 0; j < 32; j++)
-        most = fmaxf(most, largest[warp][j]); // finds: shared-warp-local largest
+        most = fmaxf(most, largest[warp][j]);
     data[i] = mine / most;
 }
 

@@ -42,7 +42,7 @@ static int do_launch(const char *api, bool per_thread, cudaStream_t handle, cons
 {
     RT_BEGIN(api, CAP_CALL_LAUNCH, COLLECT_PRIMARY);
     collect_stream *stream;
-    void *none = NULL;
+    static void *none[1]; /* a kernel without parameters may be launched without a list */
     result = collect_stream_get(&call, handle, per_thread, &stream);
     if (result == COLLECT_OK)
         result = rt_resolve(stream->context, function, &launch->function);
@@ -53,7 +53,7 @@ static int do_launch(const char *api, bool per_thread, cudaStream_t handle, cons
     launch->shared = (uint32_t)shared;
     launch->runtime = true;
     if (!launch->params)
-        launch->params = &none;
+        launch->params = none;
     RT_END(collect_do_launch(&call, stream, launch));
 }
 

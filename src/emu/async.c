@@ -165,7 +165,7 @@ void emu_run_copy(emu_warp *w, const emu_insn *in, uint32_t mask)
     for (u32 rest = mask; rest; rest &= rest - 1) {
         u32 lane = (u32)__builtin_ctz(rest), n = bytes_read(w, c, lane);
         u8 *at = (u8 *)(uintptr_t)(to.at[lane] + to.bias);
-        if (n)
+        if (n && reads)
             memcpy(at, (const void *)(uintptr_t)(from.at[lane] + from.bias), n);
         memset(at + n, 0, c->bytes - n);
     }

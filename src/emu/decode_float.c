@@ -64,7 +64,8 @@ static void any_format(emu_decode *d, const ptx_insn *i, const float_ops *ops, u
     } else if (t->kind == PTX_KIND_F && t->bits == 32 && t->lanes == 2) {
         arithmetic(d, i, ops->pair, sources, ptx_has(i, PTX_S_ftz), emu_rounding(i));
     } else if (t->kind == PTX_KIND_F && t->bits == 32) {
-        arithmetic(d, i, ops->single[single_index(i)], sources, 0, emu_rounding(i));
+        bool first_mad = i->op == PTX_mad && !ptx_insn_form(i); /* compiled as fma.rn.ftz */
+        arithmetic(d, i, ops->single[single_index(i) | first_mad], sources, 0, emu_rounding(i));
     } else if (t->kind == PTX_KIND_F && t->bits == 64) {
         arithmetic(d, i, ops->twice, sources, 0, emu_rounding(i));
     } else {
@@ -216,18 +217,20 @@ void emu_decode_lg2(emu_decode *d, const ptx_insn *i)
 void emu_decode_ex2(emu_decode *d, const ptx_insn *i)
 {
     static const emu_h halves[] = HALF4(ex2);
-    if (half_index(i) < 0)
+    int half = half_index(i);
+    if (half < 0)
         function(d, i, EMU_H_ex2_f32, EMU_H_ex2_ftz_f32, EMU_H_COUNT, EMU_H_COUNT);
     else if (emu_allow(d, i, PTX_S_approx, PTX_S_ftz))
-        arithmetic(d, i, halves[half_index(i)], 1, half_flags(i), EMU_ROUND_RN);
+        arithmetic(d, i, halves[half], 1, half_flags(i), EMU_ROUND_RN);
 }
 
 void emu_decode_tanh(emu_decode *d, const ptx_insn *i)
 {
     static const emu_h halves[] = HALF4(tanh);
+    int half = half_index(i);
     if (!emu_allow(d, i, PTX_S_approx))
         return;
-    arithmetic(d, i, half_index(i) < 0 ? EMU_H_tanh_f32 : halves[half_index(i)], 1, 0, EMU_ROUND_RN);
+    arithmetic(d, i, half < 0 ? EMU_H_tanh_f32 : halves[half], 1, 0, EMU_ROUND_RN);
 }
 
 void emu_decode_copysign(emu_decode *d, const ptx_insn *i)

@@ -357,7 +357,7 @@ static void unpack(emu_decode *d, const ptx_operand *vec, const ptx_operand *src
     for (uint32_t k = 0; k < vec->count; k++)
         if (vec->items[k].kind != PTX_OPD_SINK)
             emu_emit(d, h, emu_dst(d, &vec->items[k], part < 16 ? 16 : part), from, EMU_NOREF, EMU_NOREF)->imm =
-                (s64)(k * part);
+                (s64)k * part;
 }
 
 void emu_decode_mov(emu_decode *d, const ptx_insn *i)

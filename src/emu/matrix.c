@@ -251,6 +251,8 @@ static u64 element_offset(const emu_wmma *x, uint32_t n, u64 stride)
 {
     const emu_fragment *f = &x->fragment;
     uint32_t total = (uint32_t)f->rows * f->columns, bits = emu_element_bits(f->type);
+    if (!total)
+        return 0;
     n %= total;
     u64 row = f->column_major ? n % f->rows : n / f->columns, column = f->column_major ? n / f->rows : n % f->columns;
     return (x->column_major ? column * stride + row : row * stride + column) * bits / 8;

@@ -16,6 +16,8 @@ bool emu_text_append(emu_cta *cta, const char *data, size_t length)
     if (!cta->text && !(cta->text = calloc(1, sizeof *cta->text)))
         return false;
     emu_text *t = cta->text;
+    if (!length)
+        return true;
     if (t->length + length > t->capacity) {
         size_t capacity = 2 * (t->length + length) + 256;
         char *grown = realloc(t->data, capacity);

@@ -333,6 +333,8 @@ static uint32_t result_bytes(const ptx_insn *i)
 static void run_together(emu_warp *w, const uint32_t *which, uint32_t count, uint32_t mask)
 {
     scratch x;
+    if (!count)
+        return;
     memset(&x, 0, sizeof x);
     const emu_insn *first = waits_for(w, &w->splits[which[0]]);
     const ptx_insn *i = emu_kernel_code(kernel_of(w), first->pc).insn;

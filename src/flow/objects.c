@@ -120,9 +120,9 @@ static void add_pointers(flow_kernel *k, element_list *list, const ptx_insn *ins
 {
     const ptx_operand *from = insn->noperands > 1 ? &insn->operands[1] : NULL;
     const ptx_func *kernel = k->order->funcs[0];
-    if (insn->op != PTX_ld || insn->space != PTX_SPACE_PARAM || from->kind != PTX_OPD_ADDR ||
-        !from->has_sym || from->sym.kind != PTX_SYM_VAR || from->reg != PTX_NONE ||
-        ptx_type_get(insn->types[0])->bytes != 8)
+    if (!from || insn->op != PTX_ld || insn->space != PTX_SPACE_PARAM ||
+        from->kind != PTX_OPD_ADDR || !from->has_sym || from->sym.kind != PTX_SYM_VAR ||
+        from->reg != PTX_NONE || ptx_type_get(insn->types[0])->bytes != 8)
         return;
     for (uint32_t p = 0; p < kernel->nparams; p++)
         for (uint32_t i = 0; kernel->params[p] == from->sym.var && i < insn->vector; i++)
@@ -202,7 +202,8 @@ static void mark_pointed(flow_kernel *k)
             for (uint32_t o = 0; func->insns[i].op != PTX_call && o < func->insns[i].noperands; o++)
                 mark_operand(k, &func->insns[i].operands[o]);
         for (uint32_t l = 0; l < func->nlabels; l++)
-            for (uint32_t c = 0; func->labels[l].kind == PTX_LABEL_CALLTARGETS && c < func->labels[l].count; c++)
+            for (uint32_t c = 0;
+                 func->labels[l].kind == PTX_LABEL_CALLTARGETS && c < func->labels[l].count; c++)
                 mark_symbol(k, &func->labels[l].callees[c]);
     }
 }
