@@ -483,6 +483,9 @@ emu_ref emu_dst(emu_decode *d, const ptx_operand *o, unsigned bits)
         emu_unsupported(d, "the destination is no register of %u bits", bits);
         return 0;
     }
+    /* A register that stands for a constant has one definition, seen before; emu_written() has missed this one. */
+    if (EMU_REF_BASE(d->regs[o->reg]) != EMU_FRAME)
+        emu_unsupported(d, "internal error: %s is written twice", d->func->regs[o->reg].name);
     return reg_slot(d, o->reg, o->component);
 }
 
@@ -683,7 +686,8 @@ static void decode_insn(emu_decode *d, const ptx_insn *i)
     d->pc = d->first_pc + i->pc;
     memset(d->temps_used, 0, sizeof d->temps_used);
     size_t first = d->code.count;
-    if (!ptx_insn_form(i)) {
+    bool first_mad = i->op == PTX_mad && i->types[0] == PTX_T_f32; /* without rounding, for sm_1x */
+    if (!ptx_insn_form(i) && !first_mad) {
         emu_unsupported(d, "this form of the instruction is not known");
         return;
     }

@@ -26,7 +26,7 @@ uint32_t emu_written(const ptx_insn *i)
         return written_by_call(i);
     const ptx_form *form = ptx_insn_form(i);
     if (!form)
-        return 0;
+        return 1; /* mad.f32 of the first PTX versions */
     uint32_t written = 0, operand = 0;
     for (const char *word = form->operands; *word && operand < i->noperands && operand < 32;) {
         size_t length = strcspn(word, " ");
