@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "base/version.h"
 #include "cli/cli.h"
+#include "collect/driver_path.h"
 #include "collect/target.h"
 #include "cuda/device.h"
 #include "emu/emu.h"
@@ -10,6 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef enum verdict { GOOD, NOTE, BAD } verdict;
@@ -60,11 +62,54 @@ static int check_devices(void)
     return tell(GOOD, "device descriptions", "%zu in %s", count, cuda_device_folder());
 }
 
+/* What the driver says of its devices, in a process of its own: a driver may take long, fail or end it. */
+static void ask_driver(const char *path, FILE *out)
+{
+    typedef int (*init)(unsigned);
+    typedef int (*get_count)(int *);
+    typedef int (*get_name)(char *, int, int);
+    char name[256] = "?";
+    int count = 0, result = -1;
+    void *driver = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    init cu_init = driver ? (init)dlsym(driver, "cuInit") : NULL;
+    get_count cu_count = driver ? (get_count)dlsym(driver, "cuDeviceGetCount") : NULL;
+    get_name cu_name = driver ? (get_name)dlsym(driver, "cuDeviceGetName") : NULL;
+    if (!cu_init || !cu_count || !cu_name)
+        fprintf(out, "!%s cannot be loaded: %s", path, driver ? "no driver" : dlerror());
+    else if ((result = cu_init(0)) != 0 || (result = cu_count(&count)) != 0 || count == 0)
+        fprintf(out, "!%s finds no GPU (error %d)", path, result);
+    else if (cu_name(name, sizeof name, 0) == 0)
+        fprintf(out, "%s: %d GPU%s, the first is %s", path, count, count > 1 ? "s" : "", name);
+    fflush(out);
+}
+
 static int check_gpu(void)
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    return driver ? tell(NOTE, "NVIDIA driver", "found; this version emulates the GPU all the same")
-                  : tell(GOOD, "NVIDIA driver", "none; kernels are emulated, which needs none");
+    char path[PATH_MAX], text[1024] = "!the driver gave no answer";
+    int ends[2];
+    if (!collect_find_driver(path, sizeof path))
+        return tell(GOOD, "NVIDIA driver", "none; kernels are emulated, which needs none");
+    if (!collect_gpu_present())
+        return tell(NOTE, "NVIDIA driver", "%s, but no GPU; kernels are emulated", path);
+    if (pipe(ends) != 0)
+        return tell(NOTE, "NVIDIA driver", "%s", path);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        FILE *out = fdopen(ends[1], "w");
+        if (out)
+            ask_driver(path, out);
+        _exit(0);
+    }
+    close(ends[1]);
+    ssize_t length = child > 0 ? read(ends[0], text, sizeof text - 1) : -1;
+    if (length > 0)
+        text[length] = '\0';
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return text[0] == '!' ? tell(NOTE, "NVIDIA driver", "%s; use --backend emulate", text + 1)
+                          : tell(GOOD, "NVIDIA driver", "%s; programs run there", text);
 }
 
 static int check_disk(void)

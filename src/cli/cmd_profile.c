@@ -2,6 +2,7 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/launch.h"
+#include "collect/driver_path.h"
 #include "collect/target.h"
 
 #include <errno.h>
@@ -15,6 +16,8 @@
 typedef struct profile_options {
     char *backend, *output;
     int force, error_exitcode;
+    int no_device_times;
+    bool on_gpu; /* the backend is inline */
     wl_vec(cli_setting) settings; /* values malloc'ed */
     char *blocks;
 } profile_options;
@@ -208,6 +211,7 @@ static bool collector_settings(profile_options *o, const char *folder, const cha
     return set(o, "WARPLENS_CAPTURE_DIR", folder) && set(o, "WARPLENS_COMMAND", command) &&
            set(o, "WARPLENS_VERBOSITY", verbosity) &&
            set(o, "WARPLENS_PROGRESS", progress ? "1" : "0") &&
+           (!o->no_device_times || set(o, "WARPLENS_DEVICE_TIMES", "0")) &&
            (!o->blocks || set(o, "WARPLENS_BLOCKS", o->blocks));
 }
 
@@ -218,14 +222,16 @@ static wl_status launch(profile_options *o, const char **argv, const char *folde
     char libraries[PATH_MAX], preload[PATH_MAX + 32];
     if (!prefix)
         return wl_fail(err, WL_NOENT, "cannot find warplens's own files: /proc is not mounted");
-    snprintf(libraries, sizeof libraries, "%s/lib/warplens/emulate", prefix);
-    snprintf(preload, sizeof preload, "%s/libwarplens_emulate.so", libraries);
+    snprintf(libraries, sizeof libraries, "%s/lib/warplens/%s", prefix,
+             o->on_gpu ? "inline" : "emulate");
+    snprintf(preload, sizeof preload, "%s/%s", libraries,
+             o->on_gpu ? "libcuda.so.1" : "libwarplens_emulate.so");
     if (access(preload, R_OK) != 0)
         return wl_fail_errno(err, "%s is missing: install warplens again", preload);
     if (!collector_settings(o, folder, command))
         return wl_fail(err, WL_NOMEM, "out of memory");
     cli_launch l = {.argv = argv,
-                    .libraries = libraries,
+                    .libraries = o->on_gpu ? NULL : libraries,
                     .preload = preload,
                     .settings = o->settings.data,
                     .nsettings = o->settings.count};
@@ -253,15 +259,19 @@ static bool tell_profile(const char *path)
         return false;
     const prof_coverage *c = &profile.data.coverage;
     bool measured = c->launches_observed > 0;
-    if (!measured)
+    if (measured)
+        wl_log(WL_LOG_INFO, "%llu launches of %llu kernels observed, %u findings",
+               (unsigned long long)c->launches_observed, (unsigned long long)c->kernels_observed,
+               profile.findings.count);
+    else if (c->launches_seen && profile.data.launches.count)
+        wl_log(WL_LOG_INFO,
+               "%llu launches of %llu kernels ran on the GPU; what they accessed was not observed",
+               (unsigned long long)c->launches_seen, (unsigned long long)c->kernels_seen);
+    else
         wl_log(WL_LOG_WARN,
                c->launches_seen ? "no launch was observed: see 'warplens stats %s' for the reasons"
                                 : "the application launched no kernel that warplens could see (%s)",
                path);
-    else
-        wl_log(WL_LOG_INFO, "%llu launches of %llu kernels observed, %u findings",
-               (unsigned long long)c->launches_observed, (unsigned long long)c->kernels_observed,
-               profile.findings.count);
     wl_log(WL_LOG_INFO, "profile: %s   ('warplens stats' prints it, 'warplens report' draws it)",
            path);
     cli_profile_close(&profile);
@@ -297,7 +307,8 @@ static int profile(profile_options *o, const char **argv, const char *command)
     wl_error err = {0};
     char *path = NULL, *folder = NULL;
     cli_outcome outcome = {0};
-    wl_status status = collect_check_target(argv[0], &err);
+    wl_status status = o->on_gpu ? collect_check_program(argv[0], &err)
+                                 : collect_check_target(argv[0], &err);
     if (status == WL_OK)
         status = choose_output(o, argv[0], &path, &err);
     if (status == WL_OK)
@@ -320,15 +331,24 @@ static int profile(profile_options *o, const char **argv, const char *command)
     return result;
 }
 
-static bool check_backend(const char *backend)
+/* auto: on the GPU where there is one with a driver, else emulated. */
+static bool choose_backend(profile_options *o)
 {
-    if (!backend || strcmp(backend, "auto") == 0 || strcmp(backend, "emulate") == 0)
+    char driver[PATH_MAX];
+    const char *name = o->backend ? o->backend : "auto";
+    bool there = collect_find_driver(driver, sizeof driver);
+    o->on_gpu = strcmp(name, "inline") == 0 ||
+                (strcmp(name, "auto") == 0 && there && collect_gpu_present());
+    if (o->on_gpu && !there)
+        return cli_usage_error("profile", "--backend inline needs NVIDIA's driver (libcuda.so.1), "
+                                          "and there is none; 'warplens doctor' tells more"),
+               false;
+    if (o->on_gpu || strcmp(name, "auto") == 0 || strcmp(name, "emulate") == 0)
         return true;
-    if (strcmp(backend, "inline") == 0 || strcmp(backend, "sass") == 0)
-        cli_usage_error("profile", "this version has no --backend %s yet; it emulates the GPU",
-                        backend);
+    if (strcmp(name, "sass") == 0)
+        cli_usage_error("profile", "this version has no --backend sass yet");
     else
-        cli_usage_error("profile", "--backend is auto or emulate, not '%s'", backend);
+        cli_usage_error("profile", "--backend is auto, emulate or inline, not '%s'", name);
     return false;
 }
 
@@ -349,7 +369,9 @@ int cmd_profile(int argc, const char **argv)
          "PROGRAM.wlprof)",
          "FILE"},
         {"force", 'f', POPT_ARG_NONE, &o.force, 0, "Replace the file", NULL},
-        {"backend", '\0', POPT_ARG_STRING, &o.backend, 0, "auto (default) or emulate", "NAME"},
+        {"backend", '\0', POPT_ARG_STRING, &o.backend, 0, "auto (default): on the GPU where there is one; emulate; inline: on the GPU", "NAME"},
+        {"no-device-times", '\0', POPT_ARG_NONE, &o.no_device_times, 0,
+         "On a GPU: do not measure how long launches take on it", NULL},
         {"device", '\0', POPT_ARG_STRING, NULL, OPT_DEVICE,
          "GPU to emulate, see 'warplens devices' (default: h200)", "NAME"},
         {"threads", '\0', POPT_ARG_STRING, NULL, OPT_THREADS,
@@ -379,7 +401,7 @@ int cmd_profile(int argc, const char **argv)
     if (context && (!args || !args[0]))
         status = cli_usage_error("profile", "no program was given");
     else if (context)
-        status = check_backend(o.backend) ? profile(&o, args, command ? command : "") : CLI_USAGE;
+        status = choose_backend(&o) ? profile(&o, args, command ? command : "") : CLI_USAGE;
     poptFreeContext(context);
     options_free(&o);
     free(command);

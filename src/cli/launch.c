@@ -36,7 +36,9 @@ static bool set_environment(const cli_launch *launch)
     for (size_t i = 0; i < launch->nsettings; i++)
         if (setenv(launch->settings[i].name, launch->settings[i].value, 1) != 0)
             return false;
-    return prepend("LD_LIBRARY_PATH", launch->libraries) && prepend("LD_PRELOAD", launch->preload);
+    if (launch->libraries && !prepend("LD_LIBRARY_PATH", launch->libraries))
+        return false;
+    return prepend("LD_PRELOAD", launch->preload);
 }
 
 /* In the child. A failed exec reports errno through the pipe, which a successful one closes. */

@@ -98,13 +98,19 @@ static wl_status judge(const char *path, const collect_elf *elf, wl_error *err)
                        "%s is linked statically, so nothing can be loaded into it. Link it without "
                        "-static.",
                        path);
+    return refuse_mode(path, err);
+}
+
+/* What only the emulator minds. */
+static wl_status judge_runtime(const char *path, const collect_elf *elf, wl_error *err)
+{
     if (elf->is_stripped)
         return wl_fail(err, WL_UNSUPPORTED,
                        "%s has the static CUDA runtime inside, but its symbols were stripped, and "
                        "they are needed to take the runtime's place. Link with \"nvcc -cudart "
                        "shared\", or do not strip the program (no -s, no strip).",
                        path);
-    return refuse_mode(path, err);
+    return WL_OK;
 }
 
 wl_status collect_target_read(const char *program, collect_target *out, wl_error *err)
@@ -133,6 +139,9 @@ wl_status collect_target_read(const char *program, collect_target *out, wl_error
     out->device_code = elf.has_device_code;
     out->runtime_major = elf.runtime_major;
     status = judge(out->path, &elf, err);
+    out->stripped = status == WL_OK && elf.is_stripped;
+    if (status == WL_OK)
+        status = judge_runtime(out->path, &elf, err);
     collect_elf_clear(&elf);
     return status;
 }
@@ -141,4 +150,11 @@ wl_status collect_check_target(const char *program, wl_error *err)
 {
     collect_target target;
     return collect_target_read(program, &target, err);
+}
+
+wl_status collect_check_program(const char *program, wl_error *err)
+{
+    collect_target target;
+    wl_status status = collect_target_read(program, &target, err);
+    return status == WL_UNSUPPORTED && target.stripped ? WL_OK : status;
 }

@@ -14,6 +14,7 @@ typedef struct collect_target {
     bool shared_cudart; /* asks for libcudart.so */
     bool driver;        /* asks for libcuda.so */
     bool device_code;   /* has kernels of its own */
+    bool stripped;      /* its static runtime cannot be redirected, and nothing else is wrong */
     int runtime_major;  /* of the static runtime; 0 without or where it cannot be told */
 } collect_target;
 
@@ -24,5 +25,7 @@ wl_status collect_target_read(const char *program, collect_target *out, wl_error
 
 /* As above, for the answer alone. */
 wl_status collect_check_target(const char *program, wl_error *err);
+/* For a run on a GPU, where the runtime is not redirected. */
+wl_status collect_check_program(const char *program, wl_error *err);
 
 #endif

@@ -87,7 +87,7 @@ class Usage(Case):
     def test_wrong_command_lines(self):
         for command in ([], ["nothing"], ["profile"], ["stats"], ["stats", "a", "b"], ["profile", "--frobnicate", "x"],
                         ["profile", "--block", "1;2", "x"], ["profile", "--threads", "two", "x"],
-                        ["profile", "--set", "some", "x"], ["profile", "--backend", "inline", "x"],
+                        ["profile", "--set", "some", "x"], ["profile", "--backend", "sass", "x"],
                         ["export", "--type", "xml", "x"], ["stats", "--format", "yaml", "x"]):
             done = run(WARPLENS, *command)
             self.assertEqual(done.returncode, 2, (command, done.stderr))
