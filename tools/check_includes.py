@@ -19,7 +19,9 @@ INSIDE = FOLDERS[: FOLDERS.index("profile")]
 # What the folders from `profile` on may use of those before: whole folders, or headers by the start of their path.
 SHARED = ("base/", "ptx/", "capture/", "cuda/device")
 # The command line checks a program before it starts it, says what the emulator runs on, and analyses PTX without a profile.
-ALSO = {"cli": ("flow/", "cuda/fatbin.h", "collect/target.h", "emu/emu.h")}
+ALSO = {
+    "cli": ("flow/", "cuda/fatbin.h", "collect/target.h", "collect/driver_path.h", "emu/emu.h"),
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 SUFFIXES = {".c", ".h", ".def", ".inc"}

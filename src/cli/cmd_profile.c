@@ -17,7 +17,7 @@ typedef struct profile_options {
     char *backend, *output;
     int force, error_exitcode;
     int no_device_times;
-    bool on_gpu; /* the backend is inline */
+    bool on_gpu;                  /* the backend is inline */
     wl_vec(cli_setting) settings; /* values malloc'ed */
     char *blocks;
 } profile_options;
@@ -331,14 +331,13 @@ static int profile(profile_options *o, const char **argv, const char *command)
     return result;
 }
 
-/* auto: on the GPU where there is one with a driver, else emulated. */
+/* auto emulates, also where there is a GPU, as long as the inline backend notes launches without observing accesses. */
 static bool choose_backend(profile_options *o)
 {
     char driver[PATH_MAX];
     const char *name = o->backend ? o->backend : "auto";
     bool there = collect_find_driver(driver, sizeof driver);
-    o->on_gpu = strcmp(name, "inline") == 0 ||
-                (strcmp(name, "auto") == 0 && there && collect_gpu_present());
+    o->on_gpu = strcmp(name, "inline") == 0;
     if (o->on_gpu && !there)
         return cli_usage_error("profile", "--backend inline needs NVIDIA's driver (libcuda.so.1), "
                                           "and there is none; 'warplens doctor' tells more"),
@@ -369,7 +368,9 @@ int cmd_profile(int argc, const char **argv)
          "PROGRAM.wlprof)",
          "FILE"},
         {"force", 'f', POPT_ARG_NONE, &o.force, 0, "Replace the file", NULL},
-        {"backend", '\0', POPT_ARG_STRING, &o.backend, 0, "auto (default): on the GPU where there is one; emulate; inline: on the GPU", "NAME"},
+        {"backend", '\0', POPT_ARG_STRING, &o.backend, 0,
+         "auto (default) and emulate: without a GPU; inline: on the GPU, launches and times only",
+         "NAME"},
         {"no-device-times", '\0', POPT_ARG_NONE, &o.no_device_times, 0,
          "On a GPU: do not measure how long launches take on it", NULL},
         {"device", '\0', POPT_ARG_STRING, NULL, OPT_DEVICE,
