@@ -80,7 +80,7 @@ typedef struct kernel {
     const char *key; /* module's hash and name */
     uint32_t id;
     const char *short_name;
-    uint32_t file;
+    uint32_t file, line; /* where its code begins */
     shared_entry *shared;
     UT_hash_handle hh;
 } kernel;

@@ -323,7 +323,7 @@ static wl_status write_kernel(prof_builder *b, const kernel *k, const cap_launch
     }
     return db_run(b->stmt[ST_KERNEL], err, db_int(k->id), db_text(launch->kernel), db_text(name),
                   db_text(k->short_name), db_id(m ? m->id : 0), db_id(k->file),
-                  db_id(k->file && c ? first_line(c) : 0), db_int(c ? ncode(c) : 0),
+                  db_id(k->file ? k->line : 0), db_int(c ? ncode(c) : 0),
                   db_int(launch->summary.nblocks), db_text(missing));
 }
 
@@ -340,6 +340,7 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
         return NOMEM(err);
     }
     wl_status status = write_code(&c, k, err);
+    k->line = first_line(&c);
     return status == WL_OK ? write_kernel(b, k, launch, m, &c, "", err) : status;
 }
 
@@ -422,7 +423,7 @@ static wl_status write_shared(prof_builder *b, const kernel *k, const shared_ent
     if (!variable) {
         return NOMEM(err);
     }
-    uint32_t line = *variable ? sources_search(b->sources, k->file, variable, marks) : 0;
+    uint32_t line = *variable ? sources_search(b->sources, k->file, k->line, variable, marks) : 0;
     const char *file = sources_name(sources_path(b->sources, k->file)), *name;
     if (e->kind == PROF_OBJECT_LOCAL) {
         name = wl_arena_printf(b->arena, "local memory (%s)", k->short_name);

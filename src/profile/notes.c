@@ -41,8 +41,7 @@ wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
         HASH_ADD(hh, b->process.launches_by_note, key, sizeof entry->key, entry);
     }
     entry->id = b->nlaunches;
-    cap_skipped skipped = {
-        .kernel = note->kernel, .reason = reason_of(note), .call = note->call};
+    cap_skipped skipped = {.kernel = note->kernel, .reason = reason_of(note), .call = note->call};
     return builder_skipped(b, &skipped, err);
 }
 

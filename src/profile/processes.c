@@ -69,6 +69,7 @@ static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *er
     p->named = true;
     p->directory = wl_arena_strdup(p->arena, r->directory);
     symbols_reset(b->symbols, r->executable);
+    sources_program(b->sources, r->executable);
     wl_status status = db_run(b->stmt[ST_PROCESS], err, db_int(p->id), db_int(r->pid),
                               db_int(r->parent), db_text(r->executable), db_text(r->directory),
                               db_text(r->host), db_text(r->collector), db_text(r->version),

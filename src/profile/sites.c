@@ -370,7 +370,7 @@ static void place_symbol(sites *s, site *row)
     for (uint32_t file = 1; file <= sources_count(s->b->sources) && !row->line; file++) {
         uint32_t line = sources_system(s->b->sources, file)
                             ? 0
-                            : sources_search(s->b->sources, file, row->variable, marks);
+                            : sources_search(s->b->sources, file, 0, row->variable, marks);
         row->line = line;
         row->file = line ? file : 0;
     }

@@ -34,6 +34,7 @@ struct sources {
     source *by_path;
     wl_vec(source *) all; /* by id - 1 */
     uint64_t bytes, limit;
+    const char *program;
 };
 
 sources *sources_new(const prof_options *options)
@@ -130,13 +131,34 @@ static void normalize(char *path)
     *out = '\0';
 }
 
+void sources_program(sources *s, const char *executable)
+{
+    s->program = wl_arena_strdup(s->arena, executable);
+}
+
+/* folder/path where that file is there, else NULL. */
+static char *below(sources *s, const char *folder, size_t length, const char *path)
+{
+    char *full = wl_arena_printf(s->arena, "%.*s/%s", (int)length, folder, path);
+    return full && access(full, R_OK) == 0 ? full : NULL;
+}
+
+/* A relative path: compilers write it as they were given it, in a folder that nobody knows any more. */
+static char *find_relative(sources *s, const char *path, const char *directory)
+{
+    char *full = directory && directory[0] ? below(s, directory, strlen(directory), path) : NULL;
+    size_t n = s->program ? strlen(s->program) : 0;
+    while (!full && n > 0) {
+        while (n > 0 && s->program[--n] != '/') {}
+        full = n ? below(s, s->program, n, path) : NULL;
+    }
+    return full;
+}
+
 static char *full_path(sources *s, const char *path, const char *directory)
 {
-    char *full = NULL;
-    if (path[0] != '/' && path[0] != '<' && directory && directory[0]) {
-        full = wl_arena_printf(s->arena, "%s/%s", directory, path);
-        full = full && access(full, F_OK) == 0 ? full : NULL;
-    }
+    bool relative = path[0] != '/' && path[0] != '<';
+    char *full = relative ? find_relative(s, path, directory) : NULL;
     full = full ? full : wl_arena_strdup(s->arena, path);
     if (full) {
         normalize(full);
@@ -341,21 +363,31 @@ static bool holds(const char *line, size_t length, const char *word, bool whole)
     return false;
 }
 
-uint32_t sources_search(sources *s, uint32_t file, const char *word, const char *const *marks)
+static bool is_marked(const char *text, size_t length, const char *const *marks)
+{
+    for (const char *const *mark = marks; *mark; mark++) {
+        if (holds(text, length, *mark, false)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t sources_search(sources *s, uint32_t file, uint32_t from, const char *word,
+                        const char *const *marks)
 {
     size_t length;
     const char *text;
+    uint32_t first = 0;
     for (uint32_t line = 1; (text = sources_line(s, file, line, &length)); line++) {
-        if (!holds(text, length, word, true)) {
-            continue;
-        }
-        for (const char *const *mark = marks; *mark; mark++) {
-            if (holds(text, length, *mark, false)) {
+        if (holds(text, length, word, true) && is_marked(text, length, marks)) {
+            if (line >= from) {
                 return line;
             }
+            first = first ? first : line;
         }
     }
-    return 0;
+    return first;
 }
 
 /* The name in `#include "name"`; false for any other line. */

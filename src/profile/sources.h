@@ -11,8 +11,11 @@ typedef struct sources sources;
 sources *sources_new(const prof_options *options);
 void sources_free(sources *s); /* NULL is allowed */
 
-/* The id of a file, the same for each way to write its path; a relative path starts in `directory` where the file is
- * there. 0 when memory is exhausted or `path` is empty. */
+/* The program whose sources these are; relative paths are looked for in the folders above it, too. */
+void sources_program(sources *s, const char *executable);
+
+/* The id of a file, the same for each way to write its path; a relative path starts in `directory` or in a folder above
+ * the program, where the file is there. 0 when memory is exhausted or `path` is empty. */
 uint32_t sources_id(sources *s, const char *path, const char *directory);
 bool sources_system(const sources *s, uint32_t file);
 const char *sources_path(const sources *s, uint32_t file);
@@ -23,8 +26,10 @@ uint32_t sources_count(const sources *s);
 const char *sources_text(sources *s, uint32_t file, size_t *length, const char **why);
 /* Line `line` (from 1), without its end; NULL where there is none. Not NUL-terminated. */
 const char *sources_line(sources *s, uint32_t file, uint32_t line, size_t *length);
-/* The first line that holds `word` as a whole word and one of `marks` (ends with NULL); 0: none. */
-uint32_t sources_search(sources *s, uint32_t file, const char *word, const char *const *marks);
+/* The first line at or behind `from`, else the first of all, that holds `word` as a whole word and one of `marks` (ends with
+ * NULL); 0: none. */
+uint32_t sources_search(sources *s, uint32_t file, uint32_t from, const char *word,
+                        const char *const *marks);
 
 /* Adds what the files include with quotes, beside them and in turn, as far as it is there; at most `most` files in all. */
 void sources_add_includes(sources *s, uint32_t most);

@@ -180,6 +180,44 @@ static void objects_and_calls(void **state)
     done(&o, "objects.wlprof");
 }
 
+/* A relative path is found beside the process and above its executable; the text comes along. */
+static void tell_relative(prof_builder *builder)
+{
+    static char ptx[sizeof "x" + 8192];
+    const char *file = ".file 1 \"/src/scale.cu\"", *at = strstr(story_ptx, file);
+    snprintf(ptx, sizeof ptx, "%.*s.file 1 \"tests/profile/site_probe.c\"%s", (int)(at - story_ptx),
+             story_ptx, at + strlen(file));
+    cap_record process = story_process(WL_SOURCE_DIR "/build/some/bin/app"),
+               module = story_module(1);
+    cap_record launch = story_launch(1, 2, 0x7f0000000000), end = story_end();
+    module.module.ptx = ptx;
+    module.module.length = strlen(ptx);
+    const cap_record *all[] = {&process, &module, &launch, &end};
+    story_expect(prof_begin_process(builder, &err), &err);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        story_expect(prof_add(builder, all[i], &err), &err);
+    }
+}
+
+static void relative_sources(void **state)
+{
+    (void)state;
+    opened o = make("relative.wlprof", tell_relative);
+    prof_kernel_rows kernels;
+    prof_file_rows files;
+    const char *text;
+    size_t length;
+    story_expect(prof_load_kernels(o.db, o.arena, &kernels, &err), &err);
+    story_expect(prof_load_files(o.db, o.arena, &files, &err), &err);
+    const prof_file *file = prof_find_file(&files, kernels.rows[0].file);
+    assert_string_equal(file->path, WL_SOURCE_DIR "/tests/profile/site_probe.c");
+    assert_true(file->has_text);
+    story_expect(prof_load_source(o.db, file->id, o.arena, &text, &length, &err), &err);
+    assert_int_equal(length, file->bytes);
+    assert_non_null(strstr(text, "int main(int argc, char **argv)"));
+    done(&o, "relative.wlprof");
+}
+
 /* ---- the same content ---- */
 
 static int64_t moved; /* how far the second run's addresses and times lie off */
@@ -573,6 +611,7 @@ int main(void)
         cmocka_unit_test(code_has_lines),
         cmocka_unit_test(heat_maps_come_back),
         cmocka_unit_test(objects_and_calls),
+        cmocka_unit_test(relative_sources),
         cmocka_unit_test(content_does_not_depend_on_the_run),
         cmocka_unit_test(never_overwrites),
         cmocka_unit_test(discarded_leaves_nothing),
