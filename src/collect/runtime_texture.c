@@ -62,7 +62,17 @@ static bool same_view(const struct cudaResourceViewDesc_v12 *view)
     return view->format == 0 && !view->firstMipmapLevel && !view->firstLayer;
 }
 
-/* Coordinates that count texels cannot wrap, and integers that are read as such cannot be mixed. */
+static bool known_modes(const struct cudaTextureDesc *t)
+{
+    for (int i = 0; i < 3; i++)
+        if ((unsigned)t->addressMode[i] > cudaAddressModeBorder)
+            return false;
+    return (unsigned)t->filterMode <= cudaFilterModeLinear &&
+           (unsigned)t->mipmapFilterMode <= cudaFilterModeLinear &&
+           (unsigned)t->readMode <= cudaReadModeNormalizedFloat;
+}
+
+/* Integers that are read as such cannot be mixed. */
 static collect_result check(const collect_resource *r, const struct cudaTextureDesc *t)
 {
     bool integer = r->type == COLLECT_RESOURCE_LINEAR || r->type == COLLECT_RESOURCE_PITCH
@@ -82,7 +92,8 @@ static int create_texture(int major, cudaTextureObject_t *out,
                           const struct cudaResourceViewDesc_v12 *view)
 {
     RT_QUIET("cudaCreateTextureObject");
-    if (!out || !resource || !texture || (unsigned)resource->resType > cudaResourceTypePitch2D)
+    if (!out || !resource || !texture || (unsigned)resource->resType > cudaResourceTypePitch2D ||
+        !known_modes(texture))
         RT_END(COLLECT_INVALID_VALUE);
     if (view && !same_view(view))
         RT_END(collect_unsupported_part("resource views of textures"));

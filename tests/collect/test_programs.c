@@ -179,6 +179,26 @@ static void test_semantics(void **state)
     run_clear(&r);
 }
 
+/* The program works out what every fetch must give; its rows are loads and stores of the arrays and of linear memory. */
+static void test_textures(void **state)
+{
+    (void)state;
+    RUN(r, PROGRAM("textures"));
+    expect_exit(&r, 0);
+    assert_non_null(strstr(r.out, "\n0 wrong values\n"));
+    assert_int_equal(run_count(r.dumps[0], "SKIPPED"), 0);
+    assert_int_equal(run_count(r.dumps[0], "LAUNCH"), 21);
+    run_clear(&r);
+    static const char *const mistakes[] = {"texture", "surface", "freed", "trap", "odd"};
+    static const char *const text[] = {"no texture object", "no surface object", "no texture object", "surface access out of bounds", "misaligned"};
+    for (size_t k = 0; k < sizeof mistakes / sizeof *mistakes; k++) {
+        RUN(m, PROGRAM("textures"), mistakes[k]);
+        assert_non_null(strstr(m.err, text[k]));
+        assert_non_null(strstr(m.out, k == 4 ? "cudaErrorMisalignedAddress" : "cudaErrorLaunchFailure"));
+        run_clear(&m);
+    }
+}
+
 /* ---- choosing launches ---- */
 
 static void expect_choice(const char *setting, size_t launches, size_t skipped)
@@ -431,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_stripped),
         cmocka_unit_test(test_only_sass),
         cmocka_unit_test(test_semantics),
+        cmocka_unit_test(test_textures),
         cmocka_unit_test(test_choice_of_launches),
         cmocka_unit_test(test_blocks_and_sets),
         cmocka_unit_test(test_no_cuda),

@@ -14,13 +14,13 @@ static const char *const modes[] = {"wrap", "clamp", "mirror", "border"};
 
 /* ---- the table ---- */
 
-typedef struct list { /* counts cases until the one wanted */
+typedef struct cases { /* counts cases until the one wanted */
     unsigned wanted, at;
     texture_case *out;
     bool found;
-} list;
+} cases;
 
-static void add(list *l, texture_case c)
+static void add(cases *l, texture_case c)
 {
     if (l->at++ != l->wanted)
         return;
@@ -45,7 +45,7 @@ static texture_case all_modes(texture_case c, unsigned x, unsigned y, unsigned z
     return c;
 }
 
-static void by_dimension(list *l)
+static void by_dimension(cases *l)
 {
     static const unsigned widths[] = {1, 7, 16, 100, 1000};
     EACH(norm, 0, 1) EACH(linear, 0, 1) EACH(mode, 0, 3)
@@ -92,7 +92,7 @@ static void by_dimension(list *l)
     }
 }
 
-static void integer_coordinates(list *l)
+static void integer_coordinates(cases *l)
 {
     EACH(mode, 0, 3) EACH(g, TG_1D, TG_A2D)
     {
@@ -119,7 +119,7 @@ static void integer_coordinates(list *l)
     }
 }
 
-static void formats(list *l)
+static void formats(cases *l)
 {
     static const int all[] = {U8, S8, U16, S16, U32, S32, F16, F32};
     EACH(f, 0, 7) EACH(k, 0, 2) EACH(kind, 0, 2)
@@ -162,7 +162,7 @@ static void formats(list *l)
     }
 }
 
-static void cubes(list *l)
+static void cubes(cases *l)
 {
     EACH(linear, 0, 1) EACH(seamless, 0, 1) EACH(layers, 0, 1) EACH(k, 0, 1)
     {
@@ -178,7 +178,7 @@ static void cubes(list *l)
     }
 }
 
-static void mipmaps(list *l)
+static void mipmaps(cases *l)
 {
     static const texture_geometry shapes[] = {TG_1D, TG_2D, TG_3D, TG_A1D, TG_A2D, TG_CUBE};
     EACH(g, 0, 5) EACH(linear, 0, 1) EACH(mip, 0, 1) EACH(op, TO_TEX, TO_GRAD) EACH(k, 0, 2)
@@ -200,7 +200,7 @@ static void mipmaps(list *l)
     }
 }
 
-static void gathers(list *l)
+static void gathers(cases *l)
 {
     EACH(norm, 0, 1) EACH(mode, 0, 3) EACH(component, 0, 3)
     {
@@ -225,7 +225,7 @@ static void gathers(list *l)
     }
 }
 
-static void loads(list *l)
+static void loads(cases *l)
 {
     EACH(clamp, 0, 1) EACH(g, TG_1D, TG_A2D) EACH(size, 0, 3) EACH(k, 0, 2)
     {
@@ -243,7 +243,7 @@ static void loads(list *l)
     }
 }
 
-static void queries(list *l)
+static void queries(cases *l)
 {
     EACH(g, TG_1D, TG_ACUBE)
     {
@@ -266,7 +266,7 @@ static void queries(list *l)
 
 bool texture_case_get(unsigned index, texture_case *out)
 {
-    list l = {.wanted = index, .out = out};
+    cases l = {.wanted = index, .out = out};
     by_dimension(&l);
     integer_coordinates(&l);
     formats(&l);
