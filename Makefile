@@ -1,7 +1,7 @@
 # The two commands are `make demo` and `make check`; see README.md. CMake does the work: presets in CMakePresets.json.
 PREFIX ?= /usr/local
 
-.PHONY: help build demo check check-long install format tidy debug asan tsan fuzz bench clean
+.PHONY: help build demo check check-long gpu-check install format tidy debug asan tsan fuzz bench clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -21,6 +21,9 @@ check-long: ## the suites that take too long for `make check`
 	@tools/bootstrap.sh check
 	@tools/build.sh release all tests
 	@ctest --preset release -L long
+
+gpu-check: build ## run programs on a GPU with and without warplens; skipped where there is none
+	@tools/gpu_check.sh
 
 install: build ## into PREFIX, /usr/local where none is given; DESTDIR is honoured
 	@cmake --install build/release --prefix "$(PREFIX)"

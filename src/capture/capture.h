@@ -143,9 +143,9 @@ typedef struct cap_skipped { /* a launch that ran or failed to run without being
     uint32_t call;
 } cap_skipped;
 
-enum {                         /* cap_note's `flags` */
+enum { /* cap_note's `flags` */
        CAP_NOTE_COOPERATIVE = 1,
-       CAP_NOTE_GRAPH = 2,     /* a node of a graph that was launched */
+       CAP_NOTE_GRAPH = 2,    /* a node of a graph that was launched */
        CAP_NOTE_NO_PARAMS = 4 /* the driver could not tell how the parameters lie */
 };
 

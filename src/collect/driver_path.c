@@ -105,9 +105,10 @@ static bool in_cache(char *path, size_t size)
 
 bool collect_find_driver(char *path, size_t size)
 {
-    static const char usual[] = "/usr/lib/x86_64-linux-gnu:/usr/lib64:/usr/lib:/usr/local/nvidia/lib64:"
-                                "/usr/local/nvidia/lib:/usr/lib/x86_64-linux-gnu/nvidia/current:"
-                                "/usr/lib/wsl/lib:/run/opengl-driver/lib";
+    static const char usual[] =
+        "/usr/lib/x86_64-linux-gnu:/usr/lib64:/usr/lib:/usr/local/nvidia/lib64:"
+        "/usr/local/nvidia/lib:/usr/lib/x86_64-linux-gnu/nvidia/current:"
+        "/usr/lib/wsl/lib:/run/opengl-driver/lib";
     const char *named = collect_options_get()->driver;
     if (*named) {
         snprintf(path, size, "%s", named);
@@ -122,8 +123,8 @@ bool collect_gpu_present(void)
     DIR *folder = opendir("/dev");
     bool found = false;
     for (struct dirent *e; folder && !found && (e = readdir(folder));)
-        found = strcmp(e->d_name, "dxg") == 0 ||
-                (strncmp(e->d_name, "nvidia", 6) == 0 && e->d_name[6] >= '0' && e->d_name[6] <= '9');
+        found = strcmp(e->d_name, "dxg") == 0 || (strncmp(e->d_name, "nvidia", 6) == 0 &&
+                                                  e->d_name[6] >= '0' && e->d_name[6] <= '9');
     if (folder)
         closedir(folder);
     return found;

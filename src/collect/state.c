@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "collect/patch.h"
-#include "collect/stack.h"
 #include "collect/process.h"
+#include "collect/stack.h"
 
 #include <stdio.h>
 #include <stdlib.h>

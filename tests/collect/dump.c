@@ -57,11 +57,12 @@ static void put_call(const cap_call *c, unsigned flags, FILE *out)
 static void put_note(const cap_note *n, FILE *out)
 {
     fprintf(out,
-            "%u call %u module %u %s grid %u,%u,%u block %u,%u,%u cluster %u,%u,%u shared %u+%u", n->id,
-            n->call, n->module, n->kernel, n->grid[0], n->grid[1], n->grid[2], n->block[0],
+            "%u call %u module %u %s grid %u,%u,%u block %u,%u,%u cluster %u,%u,%u shared %u+%u",
+            n->id, n->call, n->module, n->kernel, n->grid[0], n->grid[1], n->grid[2], n->block[0],
             n->block[1], n->block[2], n->cluster[0], n->cluster[1], n->cluster[2], n->static_shared,
             n->dynamic_shared);
-    fprintf(out, " local %u registers %u flags %u device %u stream %" PRIu64 " parameters %" PRIu64 "\n",
+    fprintf(out,
+            " local %u registers %u flags %u device %u stream %" PRIu64 " parameters %" PRIu64 "\n",
             n->local_bytes, n->registers, n->flags, n->device, n->stream, n->nparams);
 }
 

@@ -175,13 +175,13 @@ HOOK(cuEventSynchronize, (CUevent event), (event))
 
 /* ---- calls that order streams: noted, no more ---- */
 
-#define ORDER(symbol, per_thread, of, params, args)      \
-    HOOK(symbol, params, args)                           \
-    {                                                    \
-        shim_call call;                                  \
-        shim_begin(&call, #symbol, CAP_CALL_OTHER);      \
+#define ORDER(symbol, per_thread, of, params, args)       \
+    HOOK(symbol, params, args)                            \
+    {                                                     \
+        shim_call call;                                   \
+        shim_begin(&call, #symbol, CAP_CALL_OTHER);       \
         call.record.stream = shim_stream(of, per_thread); \
-        return shim_end(&call, real_##symbol args);      \
+        return shim_end(&call, real_##symbol args);       \
     }
 
 ORDER(cuStreamCreate, false, NULL, (CUstream * stream, unsigned int flags), (stream, flags))

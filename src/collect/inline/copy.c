@@ -47,38 +47,39 @@ static CUresult done(shim_call *call, CUresult result, const moved *m)
 }
 
 /* `blocking`: the stream's work is over when the call returns. */
-#define MOVE(symbol, what, of, per_thread, blocking, params, args, ...)   \
-    HOOK(symbol, params, args)                                            \
-    {                                                                     \
-        shim_call call;                                                   \
-        shim_begin(&call, #symbol, CAP_CALL_##what);                      \
-        call.record.stream = shim_stream(of, per_thread);                 \
-        CUresult result = real_##symbol args;                             \
-        moved m = {0};                                                    \
-        if (result == CUDA_SUCCESS)                                       \
-            m = (moved){__VA_ARGS__};                                     \
-        if (blocking && result == CUDA_SUCCESS)                           \
-            shim_times_resolve(0, true);                                  \
-        return done(&call, result, &m);                                   \
+#define MOVE(symbol, what, of, per_thread, blocking, params, args, ...) \
+    HOOK(symbol, params, args)                                          \
+    {                                                                   \
+        shim_call call;                                                 \
+        shim_begin(&call, #symbol, CAP_CALL_##what);                    \
+        call.record.stream = shim_stream(of, per_thread);               \
+        CUresult result = real_##symbol args;                           \
+        moved m = {0};                                                  \
+        if (result == CUDA_SUCCESS)                                     \
+            m = (moved){__VA_ARGS__};                                   \
+        if (blocking && result == CUDA_SUCCESS)                         \
+            shim_times_resolve(0, true);                                \
+        return done(&call, result, &m);                                 \
     }
 
 /* A blocking function, its per-thread variant, and the two of its counterpart that takes a stream. */
 #define UNPACK(...) __VA_ARGS__
-#define MOVES(what, plain, plain_thread, async, async_thread, params, args, ...)               \
-    MOVE(plain, what, NULL, false, true, (UNPACK params), (UNPACK args), __VA_ARGS__)           \
-    MOVE(plain_thread, what, NULL, true, true, (UNPACK params), (UNPACK args), __VA_ARGS__)     \
-    MOVE(async, what, stream, false, false, (UNPACK params, CUstream stream),                   \
-         (UNPACK args, stream), __VA_ARGS__)                                                    \
-    MOVE(async_thread, what, stream, true, false, (UNPACK params, CUstream stream),             \
+#define MOVES(what, plain, plain_thread, async, async_thread, params, args, ...)            \
+    MOVE(plain, what, NULL, false, true, (UNPACK params), (UNPACK args), __VA_ARGS__)       \
+    MOVE(plain_thread, what, NULL, true, true, (UNPACK params), (UNPACK args), __VA_ARGS__) \
+    MOVE(async, what, stream, false, false, (UNPACK params, CUstream stream),               \
+         (UNPACK args, stream), __VA_ARGS__)                                                \
+    MOVE(async_thread, what, stream, true, false, (UNPACK params, CUstream stream),         \
          (UNPACK args, stream), __VA_ARGS__)
 
 MOVES(COPY, cuMemcpy, cuMemcpy_ptds, cuMemcpyAsync, cuMemcpyAsync_ptsz,
       (CUdeviceptr to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, to, bytes, NULL)
 MOVES(COPY, cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz,
-      (CUdeviceptr to, const void *from, size_t bytes), (to, from, bytes), (uint64_t)from, to, bytes,
-      from)
+      (CUdeviceptr to, const void *from, size_t bytes), (to, from, bytes), (uint64_t)from, to,
+      bytes, from)
 MOVES(COPY, cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz,
-      (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, (uint64_t)to, bytes, NULL)
+      (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, (uint64_t)to, bytes,
+      NULL)
 MOVES(COPY, cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
       (CUdeviceptr to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, to, bytes, NULL)
 MOVES(COPY, cuMemcpyPeer, cuMemcpyPeer_ptds, cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
@@ -99,30 +100,30 @@ MOVES(SET, cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds, cuMemsetD2D8Async, cuMemsetD2D
       (to, pitch, value, width, rows), 0, to, width *rows, NULL)
 MOVES(SET, cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds, cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz,
       (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t rows),
-      (to, pitch, value, width, rows), 0, to, 2 * width *rows, NULL)
+      (to, pitch, value, width, rows), 0, to, 2 * width * rows, NULL)
 MOVES(SET, cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds, cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz,
       (CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t rows),
-      (to, pitch, value, width, rows), 0, to, 4 * width *rows, NULL)
+      (to, pitch, value, width, rows), 0, to, 4 * width * rows, NULL)
 
 /* ---- copies of rows and slices ---- */
 
 static uint64_t address_of(CUmemorytype type, const void *host, CUdeviceptr device)
 {
-    return type == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host
+    return type == CU_MEMORYTYPE_HOST    ? (uint64_t)(uintptr_t)host
            : type == CU_MEMORYTYPE_ARRAY ? 0
                                          : device;
 }
 
-#define SIDE(c, side)                                                            \
-    address_of(c->side##MemoryType, c->side##Host, c->side##Device) +            \
-        (c->side##MemoryType == CU_MEMORYTYPE_ARRAY                              \
-             ? 0                                                                 \
+#define SIDE(c, side)                                                 \
+    address_of(c->side##MemoryType, c->side##Host, c->side##Device) + \
+        (c->side##MemoryType == CU_MEMORYTYPE_ARRAY                   \
+             ? 0                                                      \
              : c->side##XInBytes + c->side##Y * c->side##Pitch)
-#define PLANE(c) SIDE(c, src), SIDE(c, dst), c->WidthInBytes *c->Height, NULL
-#define VOLUME(c)                                                                                \
-    SIDE(c, src) + c->srcZ * c->srcPitch * c->srcHeight,                                          \
-        SIDE(c, dst) + c->dstZ * c->dstPitch * c->dstHeight, c->WidthInBytes *c->Height *c->Depth, \
-        NULL
+#define PLANE(c) SIDE(c, src), SIDE(c, dst), c->WidthInBytes * c->Height, NULL
+#define VOLUME(c)                                            \
+    SIDE(c, src) + c->srcZ * c->srcPitch * c->srcHeight,     \
+        SIDE(c, dst) + c->dstZ * c->dstPitch * c->dstHeight, \
+        c->WidthInBytes * c->Height * c->Depth, NULL
 
 MOVES(COPY, cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz,
       (const CUDA_MEMCPY2D *c), (c), PLANE(c))

@@ -136,8 +136,7 @@ static CUresult after(launch *l, CUresult result)
     if (!l->call.active)
         return shim_end(&l->call, result);
     shim_time_end(&l->time, result);
-    bool captured = result == CUDA_SUCCESS && !l->time.taken &&
-                    in_capture(l->call.record.stream);
+    bool captured = result == CUDA_SUCCESS && !l->time.taken && in_capture(l->call.record.stream);
     pthread_mutex_lock(&shim_g.lock);
     shim_function *f = l->function ? shim_function_of(l->function) : NULL;
     uint32_t note = 0;
@@ -177,20 +176,20 @@ static CUresult after(launch *l, CUresult result)
 PLAIN(cuLaunchKernel, false, 0)
 PLAIN(cuLaunchKernel_ptsz, true, 0)
 
-#define COOPERATIVE(symbol, per_thread)                                                            \
-    HOOK(symbol,                                                                                   \
-         (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,        \
-          unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params),  \
-         (f, gx, gy, gz, bx, by, bz, shared, stream, params))                                      \
-    {                                                                                              \
-        launch l = {.function = f,                                                                 \
-                    .grid = {gx, gy, gz},                                                          \
-                    .block = {bx, by, bz},                                                         \
-                    .shared = shared,                                                              \
-                    .flags = CAP_NOTE_COOPERATIVE,                                                 \
-                    .params = params};                                                             \
-        before(&l, #symbol, stream, per_thread, true);                                             \
-        return after(&l, real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, params));        \
+#define COOPERATIVE(symbol, per_thread)                                                           \
+    HOOK(symbol,                                                                                  \
+         (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,       \
+          unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params), \
+         (f, gx, gy, gz, bx, by, bz, shared, stream, params))                                     \
+    {                                                                                             \
+        launch l = {.function = f,                                                                \
+                    .grid = {gx, gy, gz},                                                         \
+                    .block = {bx, by, bz},                                                        \
+                    .shared = shared,                                                             \
+                    .flags = CAP_NOTE_COOPERATIVE,                                                \
+                    .params = params};                                                            \
+        before(&l, #symbol, stream, per_thread, true);                                            \
+        return after(&l, real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, params));       \
     }
 
 COOPERATIVE(cuLaunchCooperativeKernel, false)
@@ -216,21 +215,21 @@ static bool read_attributes(const CUlaunchConfig *c, launch *l)
     return timed;
 }
 
-#define EXTENDED(symbol, per_thread)                                                      \
-    HOOK(symbol, (const CUlaunchConfig *c, CUfunction f, void **params, void **extra),    \
-         (c, f, params, extra))                                                           \
-    {                                                                                     \
-        if (!c)                                                                           \
-            return real_##symbol(c, f, params, extra);                                    \
-        launch l = {.function = f,                                                        \
-                    .grid = {c->gridDimX, c->gridDimY, c->gridDimZ},                      \
-                    .block = {c->blockDimX, c->blockDimY, c->blockDimZ},                  \
-                    .shared = c->sharedMemBytes,                                          \
-                    .params = params,                                                     \
-                    .extra = extra};                                                      \
-        bool timed = read_attributes(c, &l);                                              \
-        before(&l, #symbol, c->hStream, per_thread, timed);                               \
-        return after(&l, real_##symbol(c, f, params, extra));                             \
+#define EXTENDED(symbol, per_thread)                                                   \
+    HOOK(symbol, (const CUlaunchConfig *c, CUfunction f, void **params, void **extra), \
+         (c, f, params, extra))                                                        \
+    {                                                                                  \
+        if (!c)                                                                        \
+            return real_##symbol(c, f, params, extra);                                 \
+        launch l = {.function = f,                                                     \
+                    .grid = {c->gridDimX, c->gridDimY, c->gridDimZ},                   \
+                    .block = {c->blockDimX, c->blockDimY, c->blockDimZ},               \
+                    .shared = c->sharedMemBytes,                                       \
+                    .params = params,                                                  \
+                    .extra = extra};                                                   \
+        bool timed = read_attributes(c, &l);                                           \
+        before(&l, #symbol, c->hStream, per_thread, timed);                            \
+        return after(&l, real_##symbol(c, f, params, extra));                          \
     }
 
 EXTENDED(cuLaunchKernelEx, false)
@@ -267,8 +266,8 @@ static void add_node(graph *g, CUgraphNode node)
 {
     CUgraphNodeType type;
     CUDA_KERNEL_NODE_PARAMS_v2 params = {0};
-    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeGetType, (CUgraphNode, CUgraphNodeType *),
-               node, &type) != CUDA_SUCCESS ||
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeGetType, (CUgraphNode, CUgraphNodeType *), node,
+               &type) != CUDA_SUCCESS ||
         type != CU_GRAPH_NODE_TYPE_KERNEL)
         return;
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphKernelNodeGetParams_v2,
@@ -306,10 +305,10 @@ static CUresult instantiated(CUresult result, CUgraphExec *exec, CUgraph source)
     return result;
 }
 
-#define INSTANTIATE(symbol, params, args)                         \
-    HOOK(symbol, params, args)                                    \
-    {                                                             \
-        return instantiated(real_##symbol args, exec, source);    \
+#define INSTANTIATE(symbol, params, args)                      \
+    HOOK(symbol, params, args)                                 \
+    {                                                          \
+        return instantiated(real_##symbol args, exec, source); \
     }
 
 INSTANTIATE(cuGraphInstantiate,
@@ -351,12 +350,12 @@ static CUresult graph_launched(launch *l, CUresult result, CUgraphExec exec)
     return shim_end(&l->call, result);
 }
 
-#define GRAPH_LAUNCH(symbol, per_thread)                                    \
-    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))       \
-    {                                                                       \
-        launch l = {0};                                                     \
-        before(&l, #symbol, stream, per_thread, false);                     \
-        return graph_launched(&l, real_##symbol(exec, stream), exec);       \
+#define GRAPH_LAUNCH(symbol, per_thread)                              \
+    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream)) \
+    {                                                                 \
+        launch l = {0};                                               \
+        before(&l, #symbol, stream, per_thread, false);               \
+        return graph_launched(&l, real_##symbol(exec, stream), exec); \
     }
 
 GRAPH_LAUNCH(cuGraphLaunch, false)

@@ -10,10 +10,8 @@ static CUresult made(shim_call *call, CUresult result, uint64_t base, uint64_t b
         shim_object stale;
         if (shim_object_take(base, &stale)) /* went without our notice */
             shim_object_freed(&stale, 0);
-        shim_object object = {.base = base,
-                              .bytes = bytes,
-                              .kind = (uint8_t)kind,
-                              .context = shim_current().handle};
+        shim_object object = {
+            .base = base, .bytes = bytes, .kind = (uint8_t)kind, .context = shim_current().handle};
         shim_object_add(call, &object, "");
         pthread_mutex_unlock(&shim_g.lock);
     }
@@ -56,24 +54,24 @@ static CUresult released(shim_call *call, CUresult result, const taken *t)
 
 /* ---- making ---- */
 
-#define MAKE(symbol, kind, base, bytes, params, args)              \
-    HOOK(symbol, params, args)                                     \
-    {                                                              \
-        shim_call call;                                            \
-        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                \
-        CUresult result = real_##symbol args;                      \
-        bool good = result == CUDA_SUCCESS;                        \
-        return made(&call, result, good ? (uint64_t)(base) : 0,    \
-                    good ? (uint64_t)(bytes) : 0, CAP_OBJECT_##kind); \
+#define MAKE(symbol, kind, base, bytes, params, args)                                         \
+    HOOK(symbol, params, args)                                                                \
+    {                                                                                         \
+        shim_call call;                                                                       \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                                           \
+        CUresult result = real_##symbol args;                                                 \
+        bool good = result == CUDA_SUCCESS;                                                   \
+        return made(&call, result, good ? (uint64_t)(base) : 0, good ? (uint64_t)(bytes) : 0, \
+                    CAP_OBJECT_##kind);                                                       \
     }
 
-#define MAKE_ASYNC(symbol, per_thread, params, args)                          \
-    HOOK(symbol, params, args)                                                \
-    {                                                                         \
-        shim_call call;                                                       \
-        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                           \
-        call.record.stream = shim_stream(stream, per_thread);                 \
-        CUresult result = real_##symbol args;                                 \
+#define MAKE_ASYNC(symbol, per_thread, params, args)                             \
+    HOOK(symbol, params, args)                                                   \
+    {                                                                            \
+        shim_call call;                                                          \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                              \
+        call.record.stream = shim_stream(stream, per_thread);                    \
+        CUresult result = real_##symbol args;                                    \
         return made(&call, result, result ? 0 : *out, bytes, CAP_OBJECT_DEVICE); \
     }
 
@@ -81,8 +79,8 @@ MAKE(cuMemAlloc_v2, DEVICE, *out, bytes, (CUdeviceptr * out, size_t bytes), (out
 MAKE(cuMemAllocPitch_v2, DEVICE, *out, *pitch *rows,
      (CUdeviceptr * out, size_t *pitch, size_t width, size_t rows, unsigned int element),
      (out, pitch, width, rows, element))
-MAKE(cuMemAllocManaged, MANAGED, *out, bytes,
-     (CUdeviceptr * out, size_t bytes, unsigned int flags), (out, bytes, flags))
+MAKE(cuMemAllocManaged, MANAGED, *out, bytes, (CUdeviceptr * out, size_t bytes, unsigned int flags),
+     (out, bytes, flags))
 MAKE(cuMemAllocHost_v2, PINNED, *out, bytes, (void **out, size_t bytes), (out, bytes))
 MAKE(cuMemHostAlloc, PINNED, *out, bytes, (void **out, size_t bytes, unsigned int flags),
      (out, bytes, flags))
@@ -107,23 +105,23 @@ MAKE_ASYNC(cuMemAllocFromPoolAsync_ptsz, true,
 
 /* ---- releasing ---- */
 
-#define RELEASE(symbol, base, params, args)                  \
-    HOOK(symbol, params, args)                               \
-    {                                                        \
-        shim_call call;                                      \
-        shim_begin(&call, #symbol, CAP_CALL_FREE);           \
-        taken t = take(&call, (uint64_t)(base));             \
-        return released(&call, real_##symbol args, &t);      \
+#define RELEASE(symbol, base, params, args)             \
+    HOOK(symbol, params, args)                          \
+    {                                                   \
+        shim_call call;                                 \
+        shim_begin(&call, #symbol, CAP_CALL_FREE);      \
+        taken t = take(&call, (uint64_t)(base));        \
+        return released(&call, real_##symbol args, &t); \
     }
 
-#define RELEASE_ASYNC(symbol, per_thread)                           \
+#define RELEASE_ASYNC(symbol, per_thread)                                   \
     HOOK(symbol, (CUdeviceptr address, CUstream stream), (address, stream)) \
-    {                                                               \
-        shim_call call;                                             \
-        shim_begin(&call, #symbol, CAP_CALL_FREE);                  \
-        call.record.stream = shim_stream(stream, per_thread);       \
-        taken t = take(&call, address);                             \
-        return released(&call, real_##symbol(address, stream), &t); \
+    {                                                                       \
+        shim_call call;                                                     \
+        shim_begin(&call, #symbol, CAP_CALL_FREE);                          \
+        call.record.stream = shim_stream(stream, per_thread);               \
+        taken t = take(&call, address);                                     \
+        return released(&call, real_##symbol(address, stream), &t);         \
     }
 
 RELEASE(cuMemFree_v2, address, (CUdeviceptr address), (address))

@@ -160,10 +160,8 @@ uint32_t shim_module_use(shim_module *m)
     if (!m->text)
         return 0;
     m->number = ++shim_g.next_module;
-    cap_module record = {.id = m->number,
-                         .name = m->name ? m->name : "memory",
-                         .ptx = m->text,
-                         .length = m->length};
+    cap_module record = {
+        .id = m->number, .name = m->name ? m->name : "memory", .ptx = m->text, .length = m->length};
     SHIM_WRITE(module, &record);
     add_variables(m);
     free(m->text);
@@ -243,7 +241,8 @@ static void read_file(shim_module *m, const char *path)
     close(fd);
 }
 
-/* `image` NULL: the file. What does not lie in a mapped file may be gone after the call, so its PTX is taken now. */
+/* `image` NULL: the file. What the compiler registers lies in a mapped file and stays; its PTX is taken when a kernel of it
+ * is launched. Anything else may be gone after the call, so its PTX is taken now. */
 static void add_module(void *handle, bool library, const void *image, const char *file)
 {
     shim_module *m = calloc(1, sizeof *m);
@@ -253,7 +252,7 @@ static void add_module(void *handle, bool library, const void *image, const char
     m->library = library;
     m->context = shim_current().handle;
     m->name = image ? file_of(image) : realpath(file, NULL);
-    if (image && m->name) {
+    if (image && m->name && cuda_image_identify(image, CUDA_SIZE_UNKNOWN) == CUDA_IMAGE_WRAPPER) {
         m->image = image;
     } else if (image) {
         read_text(m, image, CUDA_SIZE_UNKNOWN);
@@ -266,18 +265,18 @@ static void add_module(void *handle, bool library, const void *image, const char
 
 /* ---- loading ---- */
 
-#define LOAD(symbol, is_library, image, file, params, args)                    \
-    HOOK(symbol, params, args)                                                 \
-    {                                                                          \
-        shim_call call;                                                        \
-        shim_begin(&call, #symbol, CAP_CALL_OTHER);                            \
-        CUresult result = real_##symbol args;                                  \
-        if (result == CUDA_SUCCESS && call.active) {                           \
-            pthread_mutex_lock(&shim_g.lock);                                  \
-            add_module(*out, is_library, image, file);                         \
-            pthread_mutex_unlock(&shim_g.lock);                                \
-        }                                                                      \
-        return shim_end(&call, result);                                        \
+#define LOAD(symbol, is_library, image, file, params, args) \
+    HOOK(symbol, params, args)                              \
+    {                                                       \
+        shim_call call;                                     \
+        shim_begin(&call, #symbol, CAP_CALL_OTHER);         \
+        CUresult result = real_##symbol args;               \
+        if (result == CUDA_SUCCESS && call.active) {        \
+            pthread_mutex_lock(&shim_g.lock);               \
+            add_module(*out, is_library, image, file);      \
+            pthread_mutex_unlock(&shim_g.lock);             \
+        }                                                   \
+        return shim_end(&call, result);                     \
     }
 
 LOAD(cuModuleLoad, false, NULL, name, (CUmodule * out, const char *name), (out, name))
@@ -295,19 +294,19 @@ LOAD(cuLibraryLoadFromFile, true, NULL, name,
       CUlibraryOption *options, void **values, unsigned int noptions),
      (out, name, jit, jit_values, njit, options, values, noptions))
 
-#define UNLOAD(symbol, type)                                   \
-    HOOK(symbol, (type handle), (handle))                      \
-    {                                                          \
-        shim_call call;                                        \
-        shim_begin(&call, #symbol, CAP_CALL_OTHER);            \
-        if (call.active) {                                     \
-            pthread_mutex_lock(&shim_g.lock);                  \
-            shim_module *m = find_module(handle);              \
-            if (m && m->handle == handle)                      \
-                forget_module(m);                              \
-            pthread_mutex_unlock(&shim_g.lock);                \
-        }                                                      \
-        return shim_end(&call, real_##symbol(handle));         \
+#define UNLOAD(symbol, type)                           \
+    HOOK(symbol, (type handle), (handle))              \
+    {                                                  \
+        shim_call call;                                \
+        shim_begin(&call, #symbol, CAP_CALL_OTHER);    \
+        if (call.active) {                             \
+            pthread_mutex_lock(&shim_g.lock);          \
+            shim_module *m = find_module(handle);      \
+            if (m && m->handle == handle)              \
+                forget_module(m);                      \
+            pthread_mutex_unlock(&shim_g.lock);        \
+        }                                              \
+        return shim_end(&call, real_##symbol(handle)); \
     }
 
 UNLOAD(cuModuleUnload, CUmodule)

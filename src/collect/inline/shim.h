@@ -40,16 +40,14 @@ typedef struct shim_hook {
     int64_t reserved;
 } shim_hook;
 
-#define HOOK(symbol, params, args)                                                        \
-    static CUresult dr_##symbol params;                                                   \
-    static shim_hook entry_dr_##symbol __attribute__((section("wl_hooks"), used,          \
-                                                      aligned(16))) = {#symbol,           \
-                                                                       dr_##symbol, NULL, \
-                                                                       NULL, NULL, 0};    \
-    static inline CUresult real_##symbol params                                           \
-    {                                                                                     \
-        return ((CUresult(*) params)entry_dr_##symbol.real)args;                          \
-    }                                                                                     \
+#define HOOK(symbol, params, args)                                                                 \
+    static CUresult dr_##symbol params;                                                            \
+    static shim_hook entry_dr_##symbol __attribute__((section("wl_hooks"), used, aligned(16))) = { \
+        #symbol, dr_##symbol, NULL, NULL, NULL, 0};                                                \
+    static inline CUresult real_##symbol params                                                    \
+    {                                                                                              \
+        return ((CUresult(*) params)entry_dr_##symbol.real)args;                                   \
+    }                                                                                              \
     static CUresult dr_##symbol params
 
 /* The driver's own function, for questions of ours; NULL where it has none. */
@@ -57,15 +55,15 @@ void *shim_real(const char *symbol);
 
 /* Calls the driver's function of this name with these arguments; `otherwise` where the driver lacks it. The driver's
  * functions are looked up once a place. */
-#define DRIVER(otherwise, symbol, types, ...)                                                   \
-    ({                                                                                          \
-        static void *function_##symbol;                                                         \
-        static bool known_##symbol;                                                             \
-        if (!__atomic_load_n(&known_##symbol, __ATOMIC_ACQUIRE)) {                              \
-            __atomic_store_n(&function_##symbol, shim_real(#symbol), __ATOMIC_RELAXED);         \
-            __atomic_store_n(&known_##symbol, true, __ATOMIC_RELEASE);                          \
-        }                                                                                       \
-        function_##symbol ? ((CUresult(*) types)function_##symbol)(__VA_ARGS__) : (otherwise);  \
+#define DRIVER(otherwise, symbol, types, ...)                                                  \
+    ({                                                                                         \
+        static void *function_##symbol;                                                        \
+        static bool known_##symbol;                                                            \
+        if (!__atomic_load_n(&known_##symbol, __ATOMIC_ACQUIRE)) {                             \
+            __atomic_store_n(&function_##symbol, shim_real(#symbol), __ATOMIC_RELAXED);        \
+            __atomic_store_n(&known_##symbol, true, __ATOMIC_RELEASE);                         \
+        }                                                                                      \
+        function_##symbol ? ((CUresult(*) types)function_##symbol)(__VA_ARGS__) : (otherwise); \
     })
 
 /* ---- record.c: calls and the process ---- */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 enum {
-    MAX_PENDING = 4096,    /* of a stream; further launches have no time until some are known */
-    RESOLVE_EVERY = 256,   /* launches of a stream that the application does not wait for */
-    BATCH = 256,           /* times in a record */
-    PER_THREAD = 2         /* CU_STREAM_PER_THREAD */
+    MAX_PENDING = 4096,  /* of a stream; further launches have no time until some are known */
+    RESOLVE_EVERY = 256, /* launches of a stream that the application does not wait for */
+    BATCH = 256,         /* times in a record */
+    PER_THREAD = 2       /* CU_STREAM_PER_THREAD */
 };
 
 typedef struct pending {
@@ -23,7 +23,7 @@ typedef struct queue_key {
 
 typedef struct queue { /* of a stream, oldest first */
     queue_key key;
-    pending *items; /* ring of MAX_PENDING */
+    pending *items;               /* ring of MAX_PENDING */
     uint32_t first, count, since; /* since: launches since it was last looked at */
     UT_hash_handle hh;
 } queue;
@@ -76,8 +76,8 @@ static CUstream handle_of(uint64_t stream)
 static bool capturing(uint64_t stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult result = DRIVER(CUDA_SUCCESS, cuStreamIsCapturing,
-                             (CUstream, CUstreamCaptureStatus *), handle_of(stream), &status);
+    CUresult result = DRIVER(CUDA_SUCCESS, cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *),
+                             handle_of(stream), &status);
     return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
@@ -219,8 +219,8 @@ static void resolve_some(CUcontext context, uint64_t stream, bool all)
             resolve(q, &times);
         }
     if (exchanged == CUDA_SUCCESS)
-        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuThreadExchangeStreamCaptureMode,
-               (CUstreamCaptureMode *), &mode);
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode *),
+               &mode);
     write_times(&times);
 }
 

@@ -1,0 +1,114 @@
+"""test_shim.py PROGRAM WARPLENS LIBRARIES FOLDER: runs PROGRAM on the emulator's driver, bare and with the library that
+stands before the driver in between. Output and status must be the same, and the capture of the latter must say what the
+program did. No GPU is needed."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, WARPLENS, LIBRARIES, FOLDER = sys.argv[1:5]
+DRIVER = os.path.join(LIBRARIES, "emulate", "libcuda.so.1")
+SHIM = os.path.join(LIBRARIES, "inline", "libcuda.so.1")
+
+
+def run(command, **variables):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
+    environment.update(variables)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+
+class Shim(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temp = tempfile.TemporaryDirectory(dir=FOLDER)
+        cls.bare = run([PROGRAM, "fork"], LD_LIBRARY_PATH=os.path.dirname(DRIVER))
+        cls.shimmed = cls.run_shimmed("captures")
+        cls.profile = cls.import_ours("captures")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temp.cleanup()
+
+    @classmethod
+    def run_shimmed(cls, folder, **variables):
+        os.mkdir(os.path.join(cls.temp.name, folder))
+        captures = os.path.join(cls.temp.name, folder)
+        return run([PROGRAM, "fork"], LD_PRELOAD=SHIM, WARPLENS_DRIVER=DRIVER, WARPLENS_CAPTURE_DIR=captures, **variables)
+
+    @classmethod
+    def import_ours(cls, folder):
+        """The emulator writes captures of its own into the same folder: only ours is looked at."""
+        captures = os.path.join(cls.temp.name, folder)
+        for name in os.listdir(captures):
+            path = os.path.join(captures, name)
+            with open(path, "rb") as f:
+                if b"\x06\0\0\0inline" not in f.read(65536):  # the collector, a string of its own
+                    os.remove(path)
+        out = os.path.join(cls.temp.name, folder + ".wlprof")
+        done = run([WARPLENS, "import", "-o", out, captures])
+        assert done.returncode == 0, done.stderr
+        cls.path = out
+        export = run([WARPLENS, "export", "--type", "json", "-o", "-", out])
+        assert export.stdout, export.stderr
+        return json.loads(export.stdout)
+
+    def test_nothing_changes(self):
+        self.assertEqual(self.bare.returncode, 3, self.bare.stdout + self.bare.stderr)
+        self.assertEqual(self.shimmed.returncode, self.bare.returncode, self.shimmed.stderr)
+        self.assertEqual(self.shimmed.stdout, self.bare.stdout)
+
+    def test_launches(self):
+        launches = self.profile["launches"]
+        self.assertEqual(self.profile["collector"], "inline")
+        self.assertEqual(len(launches), 13)  # one, and three of each of four threads
+        for launch in launches:
+            self.assertEqual((launch["kernel"], launch["grid"], launch["block"]), ("scale", [8, 1, 1], [128, 1, 1]))
+            self.assertGreater(launch["device_seconds"], 0)
+        self.assertEqual(len({launch["stream"] for launch in launches}), 5)
+
+    def test_coverage(self):
+        coverage = self.profile["coverage"]
+        # 13 that ran, one that failed, two launches of a graph of two
+        self.assertEqual((coverage["launches_seen"], coverage["launches_observed"]), (18, 0))
+        reasons = {skip["reason"] for skip in coverage["skipped"]}
+        self.assertEqual(len(reasons), 3, reasons)
+        self.assertTrue(any("ran on the GPU" in reason for reason in reasons))
+        self.assertTrue(any("graph" in reason for reason in reasons))
+        self.assertTrue(any("failed (error 1)" in reason for reason in reasons))
+
+    def test_objects(self):
+        kinds = sorted(item["bytes"] for item in self.profile["objects"])
+        self.assertEqual(kinds, [4, 8, 4000, 4000, 4000, 4000, 4000, 4096])
+
+    def test_options(self):
+        done = self.run_shimmed("limited", WARPLENS_LAUNCH_COUNT="2", WARPLENS_DEVICE_TIMES="0")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        profile = self.import_ours("limited")
+        self.assertEqual(len(profile["launches"]), 2)
+        self.assertTrue(all(launch.get("device_seconds") is None for launch in profile["launches"]))
+        self.assertTrue(any("--launch-count" in skip["reason"] for skip in profile["coverage"]["skipped"]))
+
+    def test_without_a_capture(self):
+        done = run([PROGRAM], LD_PRELOAD=SHIM, WARPLENS_DRIVER=DRIVER)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(done.stdout + "in the child 3\n", self.bare.stdout)
+
+    def test_without_a_driver(self):
+        done = run([PROGRAM], LD_PRELOAD=SHIM, WARPLENS_DRIVER="/nowhere/libcuda.so.1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("driver", done.stderr)
+
+    def test_exports(self):
+        def names(library):
+            text = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+            return set(re.findall(r" T (\w+)", text.stdout))
+
+        self.assertEqual(names(SHIM), names(DRIVER))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

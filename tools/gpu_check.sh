@@ -1,0 +1,78 @@
+#!/bin/sh
+# Runs programs on a GPU, natively and under `warplens profile --backend inline`: output and exit status must be the same,
+# and the profile must say what the program did. BUILD (build/release) is where warplens was built. Exits 0 with a message
+# where there is no GPU or no nvcc.
+set -u
+cd "$(dirname "$0")/.." || exit
+warplens=${BUILD:-build/release}/bin/warplens
+work=$(mktemp -d) || exit
+trap 'rm -rf "$work"' EXIT
+nvcc=${NVCC:-$(command -v nvcc || echo .deps/cuda/bin/nvcc)}
+failed=0
+
+if ! nvidia-smi -L >"$work/gpus" 2>&1 || ! [ -s "$work/gpus" ]; then
+    echo "gpu-check: skipped, this machine has no GPU"
+    exit 0
+fi
+if ! command -v "$nvcc" >/dev/null; then
+    echo "gpu-check: skipped, there is no nvcc"
+    exit 0
+fi
+cat "$work/gpus"
+"$warplens" doctor || failed=1
+
+fail() {
+    echo "FAILED  $*"
+    failed=1
+}
+
+# check NAME "SETTINGS" PROGRAM ARGUMENTS...
+check() {
+    name=$1
+    settings=$2
+    shift 2
+    "$@" >"$work/native" 2>"$work/native.err"
+    native=$?
+    "$warplens" profile -q --backend inline -f -o "$work/$name.wlprof" -- "$@" >"$work/ours" 2>"$work/ours.err"
+    ours=$?
+    if [ $native -ne $ours ] || ! cmp -s "$work/native" "$work/ours"; then
+        fail "$name: exit $native natively, $ours under warplens; output:"
+        diff "$work/native" "$work/ours" | head -20
+        head -20 "$work/ours.err"
+        return
+    fi
+    "$warplens" export --type json -f -o "$work/$name.json" "$work/$name.wlprof" 2>"$work/err"
+    # shellcheck disable=SC2086
+    if [ -s "$work/$name.json" ] && python3 tests/gpu/check_profile.py "$work/$name.json" $settings; then
+        echo "passed  $name"
+    else
+        fail "$name: the profile"
+        cat "$work/err" "$work/ours.err"
+    fi
+}
+
+programs=tests/gpu/programs
+arch=-arch=native
+for source in mixed loop fault; do
+    "$nvcc" $arch -std=c++17 -lineinfo -o "$work/$source" $programs/$source.cu || fail "nvcc $source.cu"
+    "$nvcc" $arch -std=c++17 -lineinfo -cudart shared -o "$work/${source}_shared" $programs/$source.cu || fail "nvcc $source.cu"
+done
+"$nvcc" $arch -o "$work/vecadd_driver" -x cu tests/collect/programs/vecadd_driver.c -lcuda 2>"$work/err" ||
+    gcc -I"$(dirname "$nvcc")/../include" -o "$work/vecadd_driver" tests/collect/programs/vecadd_driver.c -lcuda ||
+    fail "vecadd_driver"
+"$nvcc" $arch -ptx -o "$work/vecadd.ptx" tests/collect/programs/vecadd.cu || fail "vecadd.ptx"
+gcc -std=gnu17 -Isrc -o "$work/calls" $programs/calls.c -ldl -lpthread || fail "calls.c"
+strip -o "$work/mixed_stripped" "$work/mixed"
+
+# 2 + 1 + 1 + 4 x 50 launches; 3 launches of a graph of 2 kernels; 1 launch that fails before the driver sees it
+mixed="launches=204 seen=210 objects=8 timed=1 kernels=scale,clustered,together"
+check mixed "$mixed" "$work/mixed"
+check mixed_shared "$mixed" "$work/mixed_shared"
+check mixed_stripped "$mixed" "$work/mixed_stripped"
+check calls "launches=13 seen=18 objects=8 timed=1 kernels=scale" "$work/calls"
+check loop "launches=2001 objects=1 timed=1 kernels=add" "$work/loop" 2000 65536
+check fault "launches=1 kernels=fault" "$work/fault"
+check vecadd_driver "launches=1 objects=5 timed=1 kernels=vecadd" "$work/vecadd_driver" "$work/vecadd.ptx"
+
+[ $failed -eq 0 ] && echo "gpu-check: passed" || echo "gpu-check: FAILED"
+exit $failed
