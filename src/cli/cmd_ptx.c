@@ -35,7 +35,8 @@ static void show(ptx_run *r, const ptx_subject *s)
         ptx_print_kernel(s, r->options->addresses, stdout);
 }
 
-static wl_status analyse_kernel(ptx_run *r, const ptx_module *module, ptx_func *func, wl_arena *arena)
+static wl_status analyse_kernel(ptx_run *r, const ptx_module *module, ptx_func *func,
+                                wl_arena *arena)
 {
     ptx_callorder order;
     flow_proof proof;
@@ -53,7 +54,8 @@ static wl_status analyse_kernel(ptx_run *r, const ptx_module *module, ptx_func *
     return status;
 }
 
-static wl_status analyse_text(void *ctx, const char *name, const char *text, size_t length, wl_error *err)
+static wl_status analyse_text(void *ctx, const char *name, const char *text, size_t length,
+                              wl_error *err)
 {
     ptx_run *r = ctx;
     ptx_module *module;
@@ -83,7 +85,8 @@ static bool analyse_file(ptx_run *r, const char *path)
         wl_log(WL_LOG_ERROR, "%s", err.text);
     }
     if (r->files)
-        json_array_append_new(r->files, json_pack("{s:s, s:o}", "file", path, "kernels", r->kernels));
+        json_array_append_new(r->files,
+                              json_pack("{s:s, s:o}", "file", path, "kernels", r->kernels));
     else
         json_decref(r->kernels);
     return status == WL_OK;
@@ -110,7 +113,8 @@ static int finish(ptx_run *r, bool failed)
 
 static int analyse_all(const char **paths, const ptx_options *options)
 {
-    ptx_run r = {.options = options, .files = options->json && !options->summary ? json_array() : NULL};
+    ptx_run r = {.options = options,
+                 .files = options->json && !options->summary ? json_array() : NULL};
     bool failed = false;
     for (; *paths; paths++)
         failed |= !analyse_file(&r, *paths);
@@ -137,9 +141,12 @@ int cmd_ptx(int argc, const char **argv)
     const struct poptOption options[] = {
         {"format", '\0', POPT_ARG_STRING, &o.format, 0, "text (default) or json", "FORMAT"},
         {"summary", 's', POPT_ARG_NONE, &o.summary, 0, "Only the totals over all files", NULL},
-        {"kernel", 'k', POPT_ARG_STRING, &o.kernel, 0, "Only kernels with this text in their names", "TEXT"},
-        {"addresses", 'a', POPT_ARG_NONE, &o.addresses, 0, "Also what each access points to, and its linear form", NULL},
-        {"dump", '\0', POPT_ARG_STRING, &o.dump, 0, "Print what a pass of the analysis found", "PASS"},
+        {"kernel", 'k', POPT_ARG_STRING, &o.kernel, 0, "Only kernels with this text in their names",
+         "TEXT"},
+        {"addresses", 'a', POPT_ARG_NONE, &o.addresses, 0,
+         "Also what each access points to, and its linear form", NULL},
+        {"dump", '\0', POPT_ARG_STRING, &o.dump, 0, "Print what a pass of the analysis found",
+         "PASS"},
         CLI_COMMON};
     int status;
     poptContext context = cli_parse(argc, argv, options, "[options] FILE...", NULL, NULL, &status);

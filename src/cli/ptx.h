@@ -11,7 +11,8 @@
 /* ---- PTX of files ---- */
 
 /* Text, NUL-terminated, valid during the call; `name` tells it apart in messages. */
-typedef wl_status (*ptx_visit)(void *ctx, const char *name, const char *text, size_t length, wl_error *err);
+typedef wl_status (*ptx_visit)(void *ctx, const char *name, const char *text, size_t length,
+                               wl_error *err);
 /* Calls `visit` for the PTX in a file: PTX text, or what an executable, library, object or fat binary holds, of each fat
  * binary the PTX for the newest architecture. WL_NOENT where there is none. Ends with the first failure. */
 wl_status ptx_each(const char *path, ptx_visit visit, void *ctx, wl_error *err);
@@ -44,9 +45,10 @@ typedef struct ptx_cause {
 } ptx_cause;
 
 typedef struct ptx_totals {
-    uint64_t files, unread, kernels, duplicates; /* kernels: distinct ones; duplicates come on top */
-    uint64_t classes[4];                         /* by flow_class */
-    uint64_t mostly;                             /* of FLOW_PARTLY, those with half or more of the accesses proven */
+    uint64_t files, unread, kernels,
+        duplicates;      /* kernels: distinct ones; duplicates come on top */
+    uint64_t classes[4]; /* by flow_class */
+    uint64_t mostly;     /* of FLOW_PARTLY, those with half or more of the accesses proven */
     uint64_t accesses, proven;
     ptx_cause causes[FLOW_REASON_COUNT][4]; /* by reason and flow_through */
     wl_vec(uint64_t) seen;

@@ -8,13 +8,14 @@ static const cuda_entry *newest(const cuda_fatbin *fatbin)
 {
     const cuda_entry *best = NULL;
     for (size_t i = 0; i < fatbin->count; i++)
-        if (fatbin->entries[i].kind == CUDA_ENTRY_PTX && (!best || fatbin->entries[i].arch > best->arch))
+        if (fatbin->entries[i].kind == CUDA_ENTRY_PTX &&
+            (!best || fatbin->entries[i].arch > best->arch))
             best = &fatbin->entries[i];
     return best;
 }
 
-static wl_status visit_entry(const char *path, const cuda_file_fatbin *found, size_t index, ptx_visit visit, void *ctx,
-                             bool *any, wl_error *err)
+static wl_status visit_entry(const char *path, const cuda_file_fatbin *found, size_t index,
+                             ptx_visit visit, void *ctx, bool *any, wl_error *err)
 {
     const cuda_entry *entry = newest(&found->fatbin);
     unsigned char *content;
@@ -32,7 +33,8 @@ static wl_status visit_entry(const char *path, const cuda_file_fatbin *found, si
     return status;
 }
 
-static wl_status visit_text(const char *path, const cuda_file *file, ptx_visit visit, void *ctx, wl_error *err)
+static wl_status visit_text(const char *path, const cuda_file *file, ptx_visit visit, void *ctx,
+                            wl_error *err)
 {
     char *text = malloc(file->size + 1);
     if (!text)

@@ -29,7 +29,8 @@ static json_t *access_json(const ptx_subject *s, uint32_t pc)
     json_t *access = json_object();
     char text[1024];
     put_place(access, s, pc);
-    json_object_set_new(access, "space", json_string(ptx_space_text(ptx_insn_at(s, pc, NULL)->space)));
+    json_object_set_new(access, "space",
+                        json_string(ptx_space_text(ptx_insn_at(s, pc, NULL)->space)));
     json_object_set_new(access, "proven", json_boolean(v->reason == FLOW_CLEAN));
     if (*ptx_origin(s, pc, text, sizeof text))
         json_object_set_new(access, "points_to", json_string(text));
@@ -92,8 +93,10 @@ json_t *ptx_totals_json(const ptx_totals *t)
             json_t *cause = json_object();
             json_object_set_new(cause, "reason", json_string(flow_reason_name((flow_reason)r)));
             json_object_set_new(cause, "through", json_string(flow_through_name((flow_through)w)));
-            json_object_set_new(cause, "accesses", json_integer((json_int_t)t->causes[r][w].accesses));
-            json_object_set_new(cause, "kernels", json_integer((json_int_t)t->causes[r][w].kernels));
+            json_object_set_new(cause, "accesses",
+                                json_integer((json_int_t)t->causes[r][w].accesses));
+            json_object_set_new(cause, "kernels",
+                                json_integer((json_int_t)t->causes[r][w].kernels));
             json_array_append_new(causes, cause);
         }
     json_object_set_new(totals, "reasons", causes);

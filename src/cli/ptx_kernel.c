@@ -30,7 +30,8 @@ char *ptx_opcode(const ptx_insn *insn, char *buffer, size_t size)
 {
     size_t at = (size_t)snprintf(buffer, size, "%s", ptx_op_get(insn->op)->text);
     for (unsigned i = 0; i < insn->nsuffixes && at < size; i++)
-        at += (size_t)snprintf(buffer + at, size - at, ".%s", ptx_suffix_text((ptx_suffix)insn->suffixes[i]));
+        at += (size_t)snprintf(buffer + at, size - at, ".%s",
+                               ptx_suffix_text((ptx_suffix)insn->suffixes[i]));
     return buffer;
 }
 
@@ -66,7 +67,8 @@ static size_t add_text(char *buffer, size_t size, size_t at, const char *text)
     return at;
 }
 
-static size_t add_object(const ptx_subject *s, uint32_t object, char *buffer, size_t size, size_t at)
+static size_t add_object(const ptx_subject *s, uint32_t object, char *buffer, size_t size,
+                         size_t at)
 {
     char name[160];
     const flow_object *o = &s->kernel->objects[object];
@@ -96,11 +98,13 @@ char *ptx_origin(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
             continue;
         }
         if (element->kind == FLOW_TO_PARAM)
-            snprintf(name, sizeof name, element->offset ? "param %u+%u" : "param %u", element->param, element->offset);
+            snprintf(name, sizeof name, element->offset ? "param %u+%u" : "param %u",
+                     element->param, element->offset);
         else
-            snprintf(name, sizeof name, "%s", element->kind == FLOW_TO_SHARED  ? "some shared memory"
-                                              : element->kind == FLOW_TO_LOCAL ? "some local memory"
-                                                                               : "a loaded pointer");
+            snprintf(name, sizeof name, "%s",
+                     element->kind == FLOW_TO_SHARED  ? "some shared memory"
+                     : element->kind == FLOW_TO_LOCAL ? "some local memory"
+                                                      : "a loaded pointer");
         at = add_text(buffer, size, at, name);
     }
     return buffer;
@@ -122,8 +126,8 @@ static uint64_t hash_of(const ptx_subject *s)
     for (uint32_t k = 0; k < s->order->count; k++)
         for (uint32_t i = 0; i < s->order->funcs[k]->ninsns; i++) {
             char line[400];
-            hash_text(&hash, ptx_print_insn(s->module, s->order->funcs[k], &s->order->funcs[k]->insns[i], line,
-                                            sizeof line));
+            hash_text(&hash, ptx_print_insn(s->module, s->order->funcs[k],
+                                            &s->order->funcs[k]->insns[i], line, sizeof line));
         }
     return hash;
 }

@@ -49,8 +49,8 @@ void ptx_print_kernel(const ptx_subject *s, bool addresses, FILE *out)
     const flow_proof *p = s->proof;
     fprintf(out, "%s: %s", s->name, flow_class_name(p->class_));
     if (p->memory)
-        fprintf(out, ", %u of %u memory instruction%s proven, slice of %u among %u instruction%s", p->proven, p->memory,
-                plural(p->memory), p->slice, p->npcs, plural(p->npcs));
+        fprintf(out, ", %u of %u memory instruction%s proven, slice of %u among %u instruction%s",
+                p->proven, p->memory, plural(p->memory), p->slice, p->npcs, plural(p->npcs));
     fputc('\n', out);
     for (uint32_t pc = 0; pc < p->npcs; pc++)
         if (p->flags[pc] & FLOW_PC_MEMORY)
@@ -67,7 +67,8 @@ static double share(uint64_t part, uint64_t whole)
 
 static void print_class(const ptx_totals *t, const char *name, uint64_t count, FILE *out)
 {
-    fprintf(out, "  %-46s %7llu %6.1f %%\n", name, (unsigned long long)count, share(count, t->kernels));
+    fprintf(out, "  %-46s %7llu %6.1f %%\n", name, (unsigned long long)count,
+            share(count, t->kernels));
 }
 
 static void print_causes(const ptx_totals *t, FILE *out)
@@ -88,15 +89,17 @@ static void print_causes(const ptx_totals *t, FILE *out)
             return;
         done[reason][through] = true;
         ptx_cause cause = t->causes[reason][through];
-        fprintf(out, "  %-8s %-41s %9llu %6.1f %% %8llu\n", flow_through_name((flow_through)through),
-                flow_reason_text((flow_reason)reason), (unsigned long long)cause.accesses,
-                share(cause.accesses, unproven), (unsigned long long)cause.kernels);
+        fprintf(out, "  %-8s %-41s %9llu %6.1f %% %8llu\n",
+                flow_through_name((flow_through)through), flow_reason_text((flow_reason)reason),
+                (unsigned long long)cause.accesses, share(cause.accesses, unproven),
+                (unsigned long long)cause.kernels);
     }
 }
 
 void ptx_print_totals(const ptx_totals *t, FILE *out)
 {
-    fprintf(out, "%llu kernels in %llu files", (unsigned long long)t->kernels, (unsigned long long)t->files);
+    fprintf(out, "%llu kernels in %llu files", (unsigned long long)t->kernels,
+            (unsigned long long)t->files);
     if (t->duplicates)
         fprintf(out, ", %llu more with the same code", (unsigned long long)t->duplicates);
     if (t->unread)
@@ -107,7 +110,8 @@ void ptx_print_totals(const ptx_totals *t, FILE *out)
     print_class(t, "less than half proven", t->classes[FLOW_PARTLY] - t->mostly, out);
     print_class(t, "none proven", t->classes[FLOW_DEPENDENT], out);
     print_class(t, "no memory instructions", t->classes[FLOW_NO_MEMORY], out);
-    fprintf(out, "%llu of %llu memory instructions proven (%.1f %%)\n", (unsigned long long)t->proven,
-            (unsigned long long)t->accesses, share(t->proven, t->accesses));
+    fprintf(out, "%llu of %llu memory instructions proven (%.1f %%)\n",
+            (unsigned long long)t->proven, (unsigned long long)t->accesses,
+            share(t->proven, t->accesses));
     print_causes(t, out);
 }

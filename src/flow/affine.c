@@ -71,7 +71,8 @@ static void accumulate(sum *s, const flow_term *term, int64_t factor)
     while (at < s->count && (order = compare_terms(&s->terms[at], term)) < 0)
         at++;
     if (at < s->count && order == 0) {
-        s->terms[at].coefficient = wrap_add(s->terms[at].coefficient, wrap_mul(term->coefficient, factor));
+        s->terms[at].coefficient = wrap_add(s->terms[at].coefficient,
+                                            wrap_mul(term->coefficient, factor));
         if (s->terms[at].coefficient == 0)
             memmove(&s->terms[at], &s->terms[at + 1], (--s->count - at) * sizeof *term);
         return;
@@ -90,7 +91,8 @@ static const flow_affine *finish(flow_mem *mem, const sum *s, bool narrow)
     return s->full || s->count > FLOW_MAX_TERMS ? NULL : make(mem, s->terms, s->count, narrow);
 }
 
-const flow_affine *flow_affine_add(flow_mem *mem, const flow_affine *a, const flow_affine *b, int64_t factor)
+const flow_affine *flow_affine_add(flow_mem *mem, const flow_affine *a, const flow_affine *b,
+                                   int64_t factor)
 {
     if (!a || !b)
         return NULL;
@@ -146,7 +148,8 @@ bool flow_affine_equal(const flow_affine *a, const flow_affine *b)
     if (!a || !b || a->nterms != b->nterms)
         return false;
     for (uint32_t i = 0; i < a->nterms; i++)
-        if (compare_terms(&a->terms[i], &b->terms[i]) || a->terms[i].coefficient != b->terms[i].coefficient)
+        if (compare_terms(&a->terms[i], &b->terms[i]) ||
+            a->terms[i].coefficient != b->terms[i].coefficient)
             return false;
     return true;
 }
@@ -204,9 +207,9 @@ static int symbol_text(const flow_kernel *k, flow_symbol s, char *buffer, size_t
     static const char *const components[] = {"", ".x", ".y", ".z", ".w"};
     switch (s.kind) {
     case FLOW_SYM_SREG:
-        return snprintf(buffer, size, "%s%s", ptx_sreg_get((ptx_sreg)s.a)->text, components[s.b < 5 ? s.b : 0]);
-    case FLOW_SYM_PARAM:
-        return snprintf(buffer, size, s.b ? "param%u+%u" : "param%u", s.a, s.b);
+        return snprintf(buffer, size, "%s%s", ptx_sreg_get((ptx_sreg)s.a)->text,
+                        components[s.b < 5 ? s.b : 0]);
+    case FLOW_SYM_PARAM: return snprintf(buffer, size, s.b ? "param%u+%u" : "param%u", s.a, s.b);
     case FLOW_SYM_BASE: return snprintf(buffer, size, "&%s", k->objects[s.a].var->name);
     case FLOW_SYM_LOOP: return snprintf(buffer, size, "i%u", s.a);
     default: return snprintf(buffer, size, "v%u", s.a);
@@ -220,7 +223,10 @@ char *flow_affine_text(const flow_kernel *k, const flow_affine *a, char *buffer,
     for (uint32_t i = 0; a && i < a->nterms && at < size; i++) {
         const flow_term *term = &a->terms[i];
         int64_t c = term->coefficient;
-        at += (size_t)snprintf(buffer + at, size - at, "%s", i ? c < 0 ? " - " : " + " : c < 0 ? "-" : "");
+        at += (size_t)snprintf(buffer + at, size - at, "%s",
+                               i       ? c < 0 ? " - " : " + "
+                               : c < 0 ? "-"
+                                       : "");
         bool plain = term->nfactors && (c == 1 || c == -1);
         uint64_t magnitude = c < 0 ? -(uint64_t)c : (uint64_t)c;
         if (!plain && at < size)

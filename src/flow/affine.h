@@ -7,7 +7,8 @@
 const flow_affine *flow_affine_constant(flow_mem *mem, int64_t value);
 const flow_affine *flow_affine_symbol(flow_mem *mem, flow_symbol symbol);
 /* a + factor * b. NULL where it has more than FLOW_MAX_TERMS terms. */
-const flow_affine *flow_affine_add(flow_mem *mem, const flow_affine *a, const flow_affine *b, int64_t factor);
+const flow_affine *flow_affine_add(flow_mem *mem, const flow_affine *a, const flow_affine *b,
+                                   int64_t factor);
 const flow_affine *flow_affine_mul(flow_mem *mem, const flow_affine *a, const flow_affine *b);
 /* The same form, noting that 32-bit steps were assumed not to overflow. */
 const flow_affine *flow_affine_narrow(flow_mem *mem, const flow_affine *a);

@@ -16,8 +16,8 @@ static bool guarded(const ptx_insn *insn)
 static bool calls_noreturn(const flow_kernel *k, const ptx_func *func, const ptx_insn *insn)
 {
     flow_call call = flow_call_of(func, insn);
-    return call.target && call.target->kind == PTX_OPD_SYM && call.target->sym.kind == PTX_SYM_FUNC &&
-           flow_callee(k, insn) == FLOW_NONE &&
+    return call.target && call.target->kind == PTX_OPD_SYM &&
+           call.target->sym.kind == PTX_SYM_FUNC && flow_callee(k, insn) == FLOW_NONE &&
            flow_extern_of(call.target->sym.func) == FLOW_EXTERN_NORETURN;
 }
 

@@ -91,7 +91,8 @@ void flow_frontiers(flow_mem *mem, const flow_graph *g, const flow_tree *tree, f
         if (!tree->in[v])
             continue;
         for (uint32_t i = g->pred_first[v]; i < g->pred_first[v + 1]; i++)
-            for (uint32_t u = g->pred[i]; tree->in[u] && u != tree->parent[v]; u = tree->parent[u]) {
+            for (uint32_t u = g->pred[i]; tree->in[u] && u != tree->parent[v];
+                 u = tree->parent[u]) {
                 flow_push(mem, &pairs, (flow_edge){u, v});
                 if (u == tree->root)
                     break;
@@ -108,8 +109,8 @@ void flow_control_dependence(flow_mem *mem, const flow_graph *g, const flow_tree
         if (!post->in[c] || flow_nsucc(g, c) < 2)
             continue;
         for (uint32_t i = g->succ_first[c]; i < g->succ_first[c + 1]; i++)
-            for (uint32_t v = g->succ[i];
-                 v != FLOW_NONE && post->in[v] && v != post->parent[c]; v = post->parent[v])
+            for (uint32_t v = g->succ[i]; v != FLOW_NONE && post->in[v] && v != post->parent[c];
+                 v = post->parent[v])
                 flow_push(mem, &pairs, (flow_edge){v, c});
     }
     rows_of(mem, g->n, &pairs, out);

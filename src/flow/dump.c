@@ -42,18 +42,21 @@ static void dump_block(const flow_function *f, uint32_t b, flow_pass pass, FILE 
             fprintf(out, " dominator %u", f->dom.parent[b]);
         if (f->post.parent[b] != FLOW_NONE)
             fprintf(out, " post-dominator %u", f->post.parent[b]);
-        dump_nodes(" depends on ", f->control.item + f->control.first[b], f->control.first[b + 1] - f->control.first[b],
-                   out);
+        dump_nodes(" depends on ", f->control.item + f->control.first[b],
+                   f->control.first[b + 1] - f->control.first[b], out);
         if (f->loops.of[b] != FLOW_NONE)
             fprintf(out, " loop %u", f->loops.of[b]);
         break;
     case FLOW_PASS_uniform: fprintf(out, " control %s", levels[f->control_level[b]]); break;
     case FLOW_PASS_taint:
         if (f->guarded[b].source.reason != FLOW_CLEAN)
-            fprintf(out, " decided by %s of %u, branch %u", flow_reason_name((flow_reason)f->guarded[b].source.reason),
+            fprintf(out, " decided by %s of %u, branch %u",
+                    flow_reason_name((flow_reason)f->guarded[b].source.reason),
                     f->guarded[b].source.pc, f->guarded[b].branch);
         break;
-    case FLOW_PASS_ilp: fprintf(out, " ILP %.2f MLP %.2f", flow_ilp_of(&f->ilp[b]), flow_mlp_of(&f->ilp[b])); break;
+    case FLOW_PASS_ilp:
+        fprintf(out, " ILP %.2f MLP %.2f", flow_ilp_of(&f->ilp[b]), flow_mlp_of(&f->ilp[b]));
+        break;
     default: break;
     }
     fputc('\n', out);
@@ -66,8 +69,12 @@ static void dump_points(const flow_kernel *k, const flow_points *p, FILE *out)
     for (uint32_t e = 0; e < k->nelements; e++)
         if (flow_bit(p->set, e))
             switch (k->elements[e].kind) {
-            case FLOW_TO_OBJECT: fprintf(out, " &%s", k->objects[k->elements[e].object].var->name); break;
-            case FLOW_TO_PARAM: fprintf(out, " *param%u+%u", k->elements[e].param, k->elements[e].offset); break;
+            case FLOW_TO_OBJECT:
+                fprintf(out, " &%s", k->objects[k->elements[e].object].var->name);
+                break;
+            case FLOW_TO_PARAM:
+                fprintf(out, " *param%u+%u", k->elements[e].param, k->elements[e].offset);
+                break;
             case FLOW_TO_SHARED: fprintf(out, " shared"); break;
             case FLOW_TO_LOCAL: fprintf(out, " local"); break;
             default: fprintf(out, " unknown");
@@ -76,7 +83,8 @@ static void dump_points(const flow_kernel *k, const flow_points *p, FILE *out)
         fprintf(out, " +%lld", (long long)p->offset);
 }
 
-static void dump_value(const flow_kernel *k, const flow_function *f, uint32_t v, flow_pass pass, FILE *out)
+static void dump_value(const flow_kernel *k, const flow_function *f, uint32_t v, flow_pass pass,
+                       FILE *out)
 {
     static const char *const levels[] = {"grid", "block", "warp", "thread"};
     char text[1024];
@@ -105,13 +113,15 @@ static void dump_phi(const flow_function *f, uint32_t v, FILE *out)
     uint32_t block = f->values[v].block, first = f->graph.pred_first[block];
     fprintf(out, "        phi v%u (", v);
     for (uint32_t p = first; p < f->graph.pred_first[block + 1]; p++)
-        fprintf(out, "%s%u: v%u", p > first ? ", " : "", f->graph.pred[p], f->args[f->values[v].first_arg + p - first]);
+        fprintf(out, "%s%u: v%u", p > first ? ", " : "", f->graph.pred[p],
+                f->args[f->values[v].first_arg + p - first]);
     fprintf(out, ")\n");
 }
 
 /* ---- a function ---- */
 
-static void dump_insn(const flow_kernel *k, const flow_function *f, uint32_t i, flow_pass pass, FILE *out)
+static void dump_insn(const flow_kernel *k, const flow_function *f, uint32_t i, flow_pass pass,
+                      FILE *out)
 {
     char line[512];
     ptx_print_insn(k->module, f->func, &f->func->insns[i], line, sizeof line);
@@ -119,7 +129,8 @@ static void dump_insn(const flow_kernel *k, const flow_function *f, uint32_t i, 
     for (uint32_t u = f->use_first[i]; pass == FLOW_PASS_values && u < f->use_first[i + 1]; u++)
         fprintf(out, "%sv%u", u == f->use_first[i] ? "  // reads " : ", ", f->uses[u].value);
     fputc('\n', out);
-    for (uint32_t d = f->def_first[i]; pass >= FLOW_PASS_values && pass != FLOW_PASS_ilp && d < f->def_first[i + 1]; d++)
+    for (uint32_t d = f->def_first[i];
+         pass >= FLOW_PASS_values && pass != FLOW_PASS_ilp && d < f->def_first[i + 1]; d++)
         dump_value(k, f, f->defs[d], pass, out);
 }
 
@@ -128,7 +139,8 @@ static void dump_loops(const flow_kernel *k, const flow_function *f, FILE *out)
     char text[512];
     for (uint32_t l = 0; l < f->loops.count; l++) {
         const flow_trip *t = &f->trips[l];
-        fprintf(out, "loop %u at block %u, depth %u: ", l, f->loops.loops[l].header, f->loops.loops[l].depth);
+        fprintf(out, "loop %u at block %u, depth %u: ", l, f->loops.loops[l].header,
+                f->loops.loops[l].depth);
         if (t->kind == FLOW_TRIP_UNKNOWN) {
             fprintf(out, "unknown\n");
             continue;
@@ -144,8 +156,9 @@ static void dump_loops(const flow_kernel *k, const flow_function *f, FILE *out)
 static void dump_objects(const flow_kernel *k, FILE *out)
 {
     for (uint32_t o = 0; o < k->nobjects; o++)
-        fprintf(out, "object %u %s (%s), %llu bytes%s\n", o, k->objects[o].var->name, ptx_space_text(k->objects[o].space),
-                (unsigned long long)k->objects[o].bytes, k->objects[o].element != FLOW_NONE ? ", pointed to" : "");
+        fprintf(out, "object %u %s (%s), %llu bytes%s\n", o, k->objects[o].var->name,
+                ptx_space_text(k->objects[o].space), (unsigned long long)k->objects[o].bytes,
+                k->objects[o].element != FLOW_NONE ? ", pointed to" : "");
 }
 
 void flow_dump(const flow_kernel *k, flow_pass pass, FILE *out)
@@ -157,7 +170,8 @@ void flow_dump(const flow_kernel *k, flow_pass pass, FILE *out)
             dump_loops(k, f, out);
         for (uint32_t b = 0; b < f->nblocks; b++) {
             dump_block(f, b, pass, out);
-            for (uint32_t i = f->phi_first[b]; pass >= FLOW_PASS_values && i < f->phi_first[b + 1]; i++) {
+            for (uint32_t i = f->phi_first[b]; pass >= FLOW_PASS_values && i < f->phi_first[b + 1];
+                 i++) {
                 dump_phi(f, f->phis[i], out);
                 if (pass > FLOW_PASS_values && pass != FLOW_PASS_ilp)
                     dump_value(k, f, f->phis[i], pass, out);

@@ -63,29 +63,32 @@ enum {
 typedef struct flow_verdict {
     flow_reason reason; /* FLOW_CLEAN: proven, or no memory instruction */
     flow_through through;
-    uint32_t source; /* pc of the instruction that brought the value in, PTX_NONE where there is none */
-    uint32_t branch; /* FLOW_THROUGH_BRANCH: pc of the branch, call or exit that decides; else PTX_NONE */
+    uint32_t
+        source; /* pc of the instruction that brought the value in, PTX_NONE where there is none */
+    uint32_t
+        branch; /* FLOW_THROUGH_BRANCH: pc of the branch, call or exit that decides; else PTX_NONE */
 } flow_verdict;
 
 typedef enum flow_class {
-    FLOW_NO_MEMORY,   /* no memory instruction: nothing to prove */
+    FLOW_NO_MEMORY, /* no memory instruction: nothing to prove */
     FLOW_INDEPENDENT, /* all memory instructions proven; an unknown branch then decides about none of them */
-    FLOW_PARTLY,      /* some proven */
-    FLOW_DEPENDENT    /* none */
+    FLOW_PARTLY,   /* some proven */
+    FLOW_DEPENDENT /* none */
 } flow_class;
 
-const char *flow_class_name(flow_class class_); /* "no memory", "independent", "partly", "dependent" */
+const char *flow_class_name(
+    flow_class class_); /* "no memory", "independent", "partly", "dependent" */
 
 typedef struct flow_proof {
-    uint32_t npcs; /* order->first_pc[order->count] */
+    uint32_t npcs;          /* order->first_pc[order->count] */
     uint8_t *flags;         /* [npcs] FLOW_PC_* */
     uint32_t *rejoin;       /* [npcs] of FLOW_PC_UNKNOWN; PTX_NONE elsewhere */
     flow_verdict *verdicts; /* [npcs] */
     flow_class class_;
     /* Static memory instructions, and those proven. */
     uint32_t memory, proven;
-    uint32_t slice;           /* instructions in the slice */
-    uint32_t unknown;         /* unknown branches */
+    uint32_t slice;   /* instructions in the slice */
+    uint32_t unknown; /* unknown branches */
 } flow_proof;
 
 /* Proves what it can about a kernel; what it cannot prove is dependent.

@@ -27,14 +27,16 @@ static const flow_affine *operand_form(state *s, uint32_t n)
     case PTX_OPD_SYM:
         if (o->sym.kind != PTX_SYM_VAR)
             return NULL;
-        return flow_affine_add(&s->k->mem,
-                               flow_affine_symbol(&s->k->mem, (flow_symbol){FLOW_SYM_BASE,
-                                                                            flow_object_of(s->k, o->sym.var), 0}),
-                               flow_affine_constant(&s->k->mem, (int64_t)o->imm), 1);
+        return flow_affine_add(
+            &s->k->mem,
+            flow_affine_symbol(&s->k->mem,
+                               (flow_symbol){FLOW_SYM_BASE, flow_object_of(s->k, o->sym.var), 0}),
+            flow_affine_constant(&s->k->mem, (int64_t)o->imm), 1);
     case PTX_OPD_REG: break;
     default: return NULL;
     }
-    for (uint32_t u = s->f->use_first[s->insn->pc]; u < s->f->use_first[s->insn->pc + 1] && !o->component; u++)
+    for (uint32_t u = s->f->use_first[s->insn->pc];
+         u < s->f->use_first[s->insn->pc + 1] && !o->component; u++)
         if (s->f->values[s->f->uses[u].value].reg == o->reg)
             return s->f->affine[s->f->uses[u].value];
     return NULL;
@@ -43,8 +45,8 @@ static const flow_affine *operand_form(state *s, uint32_t n)
 static bool is_integer(ptx_type type)
 {
     ptx_kind kind = ptx_type_get(type)->kind;
-    return (kind == PTX_KIND_U || kind == PTX_KIND_S || kind == PTX_KIND_B) && ptx_type_get(type)->lanes == 1 &&
-           ptx_type_get(type)->bits >= 16;
+    return (kind == PTX_KIND_U || kind == PTX_KIND_S || kind == PTX_KIND_B) &&
+           ptx_type_get(type)->lanes == 1 && ptx_type_get(type)->bits >= 16;
 }
 
 /* ---- instructions ---- */
@@ -67,12 +69,14 @@ static const flow_affine *parameter(state *s)
 {
     const ptx_operand *from = &s->insn->operands[1];
     const ptx_func *kernel = s->k->order->funcs[0];
-    if (s->insn->op != PTX_ld || s->insn->space != PTX_SPACE_PARAM || s->f->index != 0 || s->insn->vector > 1 ||
-        from->reg != PTX_NONE || !from->has_sym || from->sym.kind != PTX_SYM_VAR)
+    if (s->insn->op != PTX_ld || s->insn->space != PTX_SPACE_PARAM || s->f->index != 0 ||
+        s->insn->vector > 1 || from->reg != PTX_NONE || !from->has_sym ||
+        from->sym.kind != PTX_SYM_VAR)
         return NULL;
     for (uint32_t p = 0; p < kernel->nparams; p++)
         if (kernel->params[p] == from->sym.var)
-            return flow_affine_symbol(&s->k->mem, (flow_symbol){FLOW_SYM_PARAM, p, (uint32_t)from->imm});
+            return flow_affine_symbol(&s->k->mem,
+                                      (flow_symbol){FLOW_SYM_PARAM, p, (uint32_t)from->imm});
     return NULL;
 }
 
@@ -83,11 +87,16 @@ static const flow_affine *arithmetic(state *s)
     switch (insn->op) {
     case PTX_mov:
     case PTX_cvta: return operand_form(s, 1);
-    case PTX_cvt: return is_integer(insn->types[1]) && !ptx_has(insn, PTX_S_sat) ? operand_form(s, 1) : NULL;
+    case PTX_cvt:
+        return is_integer(insn->types[1]) && !ptx_has(insn, PTX_S_sat) ? operand_form(s, 1) : NULL;
     case PTX_add:
-        return ptx_has(insn, PTX_S_sat) ? NULL : flow_affine_add(mem, operand_form(s, 1), operand_form(s, 2), 1);
+        return ptx_has(insn, PTX_S_sat)
+                   ? NULL
+                   : flow_affine_add(mem, operand_form(s, 1), operand_form(s, 2), 1);
     case PTX_sub:
-        return ptx_has(insn, PTX_S_sat) ? NULL : flow_affine_add(mem, operand_form(s, 1), operand_form(s, 2), -1);
+        return ptx_has(insn, PTX_S_sat)
+                   ? NULL
+                   : flow_affine_add(mem, operand_form(s, 1), operand_form(s, 2), -1);
     case PTX_neg: return flow_affine_add(mem, flow_affine_constant(mem, 0), operand_form(s, 1), -1);
     case PTX_mul: return ptx_has(insn, PTX_S_hi) ? NULL : product(s, 1, 2);
     case PTX_mad:
@@ -157,7 +166,8 @@ static const flow_affine *form_of_phi(state *s, uint32_t value)
     const flow_affine *start = s->step[value] ? common(s, v, loop, false) : NULL;
     if (!start)
         return opaque(s, value);
-    const flow_affine *iterations = flow_affine_symbol(&s->k->mem, (flow_symbol){FLOW_SYM_LOOP, loop, 0});
+    const flow_affine *iterations = flow_affine_symbol(&s->k->mem,
+                                                       (flow_symbol){FLOW_SYM_LOOP, loop, 0});
     const flow_affine *form = flow_affine_add(
         &s->k->mem, start, flow_affine_mul(&s->k->mem, s->step[value], iterations), 1);
     bool wide = ptx_type_get(s->f->func->regs[v->reg].type)->bits >= 64;
@@ -169,7 +179,8 @@ static bool plain_symbols(const flow_affine *a)
 {
     for (uint32_t i = 0; i < a->nterms; i++)
         for (int n = 0; n < a->terms[i].nfactors; n++)
-            if (a->terms[i].factors[n].kind == FLOW_SYM_VALUE || a->terms[i].factors[n].kind == FLOW_SYM_LOOP)
+            if (a->terms[i].factors[n].kind == FLOW_SYM_VALUE ||
+                a->terms[i].factors[n].kind == FLOW_SYM_LOOP)
                 return false;
     return true;
 }
@@ -202,7 +213,8 @@ static void visit(state *s)
             continue;
         for (uint32_t i = f->phi_first[block]; i < f->phi_first[block + 1]; i++)
             f->affine[f->phis[i]] = form_of_phi(s, f->phis[i]);
-        for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count; i++)
+        for (uint32_t i = f->blocks[block].first;
+             i < f->blocks[block].first + f->blocks[block].count; i++)
             for (uint32_t d = f->def_first[i]; d < f->def_first[i + 1]; d++)
                 f->affine[f->defs[d]] = form_of_insn(s, f->defs[d]);
     }

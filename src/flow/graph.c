@@ -14,8 +14,8 @@ static void fill(flow_mem *mem, uint32_t n, const flow_edge *edges, uint32_t cou
     uint32_t *next = flow_new(mem, uint32_t, n);
     memcpy(next, *first, n * sizeof *next);
     for (uint32_t i = 0; i < count; i++)
-        (*item)[next[forward ? edges[i].from : edges[i].to]++] =
-            forward ? edges[i].to : edges[i].from;
+        (*item)[next[forward ? edges[i].from : edges[i].to]++] = forward ? edges[i].to
+                                                                         : edges[i].from;
 }
 
 /* Removes what a row has twice; rows keep their order. */

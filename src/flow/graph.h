@@ -41,7 +41,7 @@ uint32_t flow_graph_order(flow_mem *mem, const flow_graph *g, uint32_t root, uin
  * so that ancestors are told apart in constant time. */
 typedef struct flow_tree {
     uint32_t root;
-    uint32_t *parent;  /* [n] immediate dominator */
+    uint32_t *parent;   /* [n] immediate dominator */
     uint32_t *in, *out; /* [n] 0 for unreached nodes */
 } flow_tree;
 
@@ -65,8 +65,8 @@ void flow_control_dependence(flow_mem *mem, const flow_graph *g, const flow_tree
 /* A natural loop, of all back edges to one header. */
 typedef struct flow_loop {
     uint32_t header;
-    uint32_t parent; /* the innermost loop around it, or FLOW_NONE */
-    uint32_t depth;  /* 1 for outermost */
+    uint32_t parent;       /* the innermost loop around it, or FLOW_NONE */
+    uint32_t depth;        /* 1 for outermost */
     uint32_t first, count; /* its nodes, inner loops' too: nodes[first ..] */
 } flow_loop;
 
@@ -75,7 +75,8 @@ typedef struct flow_loops {
     uint32_t count;
     uint32_t *nodes;
     uint32_t *of; /* [n] the innermost loop of a node, or FLOW_NONE */
-    bool irreducible; /* there are cycles without a header that dominates them; they are in no loop */
+    bool
+        irreducible; /* there are cycles without a header that dominates them; they are in no loop */
 } flow_loops;
 
 void flow_find_loops(flow_mem *mem, const flow_graph *g, const flow_tree *dom, uint32_t root,

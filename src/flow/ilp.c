@@ -11,8 +11,8 @@ static bool depends(const flow_function *f, uint32_t insn, uint32_t first)
     }
     for (uint32_t d = f->def_first[insn]; d < f->def_first[insn + 1]; d++) {
         uint32_t old = f->values[f->defs[d]].old;
-        if (old != FLOW_NONE && f->values[old].kind == FLOW_VALUE_INSN && f->values[old].insn >= first &&
-            f->values[old].insn < insn)
+        if (old != FLOW_NONE && f->values[old].kind == FLOW_VALUE_INSN &&
+            f->values[old].insn >= first && f->values[old].insn < insn)
             return true;
     }
     return false;

@@ -55,8 +55,10 @@ typedef struct flow_value {
     uint32_t reg;   /* in func->regs; func->nregs is the carry flag */
     uint32_t block; /* where it is defined */
     uint32_t insn;  /* FLOW_VALUE_INSN */
-    uint32_t old;   /* what the register keeps where the guard is false or a part is written; else FLOW_NONE */
-    uint32_t first_arg; /* FLOW_VALUE_PHI: args[first_arg ..], in the order of the block's predecessors */
+    uint32_t
+        old; /* what the register keeps where the guard is false or a part is written; else FLOW_NONE */
+    uint32_t
+        first_arg; /* FLOW_VALUE_PHI: args[first_arg ..], in the order of the block's predecessors */
 } flow_value;
 
 /* ---- pointers ---- */
@@ -99,10 +101,10 @@ typedef struct flow_object {
 /* ---- uniformity ---- */
 
 typedef enum flow_level { /* the same for all threads of ... */
-    FLOW_GRID,
-    FLOW_BLOCK,
-    FLOW_WARP,
-    FLOW_VARYING /* nothing */
+                          FLOW_GRID,
+                          FLOW_BLOCK,
+                          FLOW_WARP,
+                          FLOW_VARYING /* nothing */
 } flow_level;
 
 /* ---- linear forms ---- */
@@ -137,7 +139,11 @@ typedef struct flow_affine {
     bool assumes_no_wrap;
 } flow_affine;
 
-typedef enum flow_trip_kind { FLOW_TRIP_UNKNOWN, FLOW_TRIP_CONSTANT, FLOW_TRIP_SYMBOLIC } flow_trip_kind;
+typedef enum flow_trip_kind {
+    FLOW_TRIP_UNKNOWN,
+    FLOW_TRIP_CONSTANT,
+    FLOW_TRIP_SYMBOLIC
+} flow_trip_kind;
 
 /* The test that ends a loop: in iteration i, counted from 0, block `exiting` goes on in the loop while
  * start + step * i `compare` bound. */
@@ -157,9 +163,11 @@ typedef struct flow_trip {
  * applications", section 4): ILP = insns / groups, MLP = overlap / loads. */
 typedef struct flow_ilp {
     uint32_t insns;
-    uint32_t groups;  /* runs of instructions none of which reads what another of its run writes */
-    uint32_t loads;   /* reads of off-chip memory: global, local, generic, textures; atomics with a result */
-    uint32_t overlap; /* over all loads: loads from this one on, itself counted, to the first use of its result */
+    uint32_t groups; /* runs of instructions none of which reads what another of its run writes */
+    uint32_t
+        loads; /* reads of off-chip memory: global, local, generic, textures; atomics with a result */
+    uint32_t
+        overlap; /* over all loads: loads from this one on, itself counted, to the first use of its result */
 } flow_ilp;
 
 static inline double flow_ilp_of(const flow_ilp *b)
@@ -193,10 +201,10 @@ typedef struct flow_control {
 
 typedef struct flow_function {
     const ptx_func *func;
-    uint32_t index;    /* in order->funcs */
+    uint32_t index; /* in order->funcs */
     uint32_t first_pc;
-    bool may_exit;     /* a thread may end in it or in what it calls */
-    bool pointed;      /* a call through a pointer may reach it */
+    bool may_exit; /* a thread may end in it or in what it calls */
+    bool pointed;  /* a call through a pointer may reach it */
 
     /* cfg. Node nblocks is the exit. */
     flow_block *blocks;
@@ -212,24 +220,26 @@ typedef struct flow_function {
     flow_value *values;
     uint32_t nvalues;
     uint32_t *args;
-    uint32_t *def_first, *defs; /* [ninsns + 1] values that an instruction writes, in order of operands */
-    uint32_t *use_first;        /* [ninsns + 1] */
+    uint32_t *def_first,
+        *defs;           /* [ninsns + 1] values that an instruction writes, in order of operands */
+    uint32_t *use_first; /* [ninsns + 1] */
     flow_use *uses;
     uint32_t *phi_first, *phis; /* [nblocks + 2] */
-    uint32_t *user_first, *users; /* [nvalues + 1] instructions that use a value; ninsns + v for phi or kept value v */
-    uint32_t *address_first;    /* [ninsns + 1] */
+    uint32_t *user_first,
+        *users; /* [nvalues + 1] instructions that use a value; ninsns + v for phi or kept value v */
+    uint32_t *address_first; /* [ninsns + 1] */
     flow_address *addresses;
-    ptx_effect *effects;        /* [ninsns] */
-    bool *unknown;              /* [ninsns] operands that ops.def does not explain */
-    uint32_t live_words;        /* liveness over registers that live across blocks */
-    uint32_t *live_reg;         /* [nregs + 1] number in the sets, or FLOW_NONE */
-    uint64_t *live_in;          /* [nblocks][live_words] */
+    ptx_effect *effects; /* [ninsns] */
+    bool *unknown;       /* [ninsns] operands that ops.def does not explain */
+    uint32_t live_words; /* liveness over registers that live across blocks */
+    uint32_t *live_reg;  /* [nregs + 1] number in the sets, or FLOW_NONE */
+    uint64_t *live_in;   /* [nblocks][live_words] */
 
     /* origins */
     flow_points *points; /* [nvalues] */
 
     /* uniform */
-    uint8_t *level;        /* [nvalues] flow_level */
+    uint8_t *level;         /* [nvalues] flow_level */
     uint8_t *control_level; /* [nblocks + 1] of what decides whether the block runs */
     uint8_t *loop_level;    /* [loops.count] of what decides how often it runs */
     uint8_t entered_level;  /* of what decides about the calls of the function */
@@ -239,10 +249,10 @@ typedef struct flow_function {
     flow_trip *trips;           /* [loops.count] */
 
     /* taint */
-    flow_source *taint;     /* [nvalues] */
-    flow_control *guarded;  /* [nblocks + 1] of what decides whether the block runs */
-    flow_control entered;   /* of the calls */
-    flow_control exits;     /* of exits in it and below */
+    flow_source *taint;    /* [nvalues] */
+    flow_control *guarded; /* [nblocks + 1] of what decides whether the block runs */
+    flow_control entered;  /* of the calls */
+    flow_control exits;    /* of exits in it and below */
 
     /* ilp */
     flow_ilp *ilp; /* [nblocks] */
@@ -268,16 +278,17 @@ typedef struct flow_kernel {
     flow_points *contents; /* [nobjects] */
     uint64_t *escaped;     /* of every pointer that was stored anywhere but to a parameter */
     uint64_t *wild;        /* of those stored through unknown pointers to shared or local memory */
-    uint64_t *strong;      /* elements that alias analysis follows through any arithmetic: variables, shared, local */
+    uint64_t *
+        strong; /* elements that alias analysis follows through any arithmetic: variables, shared, local */
 
     /* uniform */
     uint8_t *object_level; /* [nobjects] of what is read from a parameter */
 
     /* taint */
-    uint32_t *cell_first;   /* [nobjects + 1] */
+    uint32_t *cell_first; /* [nobjects + 1] */
     flow_source *cells;
     flow_source any_shared, any_local; /* stores through unknown pointers */
-    flow_source unordered;  /* shared memory whose order is not proven */
+    flow_source unordered;             /* shared memory whose order is not proven */
 
     uint32_t done; /* bit set of passes */
 } flow_kernel;
@@ -304,7 +315,8 @@ typedef struct flow_reach {
     bool shared, local;  /* some shared, some local memory */
 } flow_reach;
 
-flow_reach flow_reach_of(const flow_kernel *kernel, const flow_function *f, const flow_address *address);
+flow_reach flow_reach_of(const flow_kernel *kernel, const flow_function *f,
+                         const flow_address *address);
 /* May it touch the object? True for all shared ones where `shared` is set, likewise for local. */
 bool flow_reaches(const flow_kernel *kernel, const flow_reach *reach, uint32_t object);
 /* The next object from `object` on that it may touch, or FLOW_NONE. */
@@ -319,7 +331,12 @@ uint32_t flow_object_of(const flow_kernel *kernel, const ptx_var *var);
 /* The function of `order` that a direct call names, or FLOW_NONE: without a body, or through a register. */
 uint32_t flow_callee(const flow_kernel *kernel, const ptx_insn *call);
 
-typedef enum flow_extern { FLOW_EXTERN_NORETURN, FLOW_EXTERN_PURE, FLOW_EXTERN_FRESH, FLOW_EXTERN_ANY } flow_extern;
+typedef enum flow_extern {
+    FLOW_EXTERN_NORETURN,
+    FLOW_EXTERN_PURE,
+    FLOW_EXTERN_FRESH,
+    FLOW_EXTERN_ANY
+} flow_extern;
 /* Parts of a call: lists are NULL where they are missing. `target` is a SYM or REG operand. */
 typedef struct flow_call {
     const ptx_operand *rets, *target, *args;

@@ -41,7 +41,8 @@ static void number_registers(flow_kernel *k, flow_function *f, const flow_raws *
 static void summarise(live *l, uint32_t block)
 {
     const flow_function *f = l->f;
-    uint64_t *gen = l->gen + (size_t)block * f->live_words, *kill = l->kill + (size_t)block * f->live_words;
+    uint64_t *gen = l->gen + (size_t)block * f->live_words,
+             *kill = l->kill + (size_t)block * f->live_words;
     const flow_block *b = &f->blocks[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const ptx_insn *insn = &f->func->insns[i];

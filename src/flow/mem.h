@@ -27,16 +27,16 @@ uint32_t *flow_words(flow_mem *mem, size_t count, uint32_t value);
 wl_status flow_guard(flow_mem *mem, void (*body)(void *ctx), void *ctx);
 
 /* Growing array in the arena: `flow_list(type) l = {0}; flow_push(mem, &l, item);` The old copies stay in the arena. */
-#define flow_list(type)        \
-    struct {                   \
-        type *data;            \
-        uint32_t count, room;  \
+#define flow_list(type)       \
+    struct {                  \
+        type *data;           \
+        uint32_t count, room; \
     }
 void flow_grow(flow_mem *mem, void **data, uint32_t *room, uint32_t count, size_t size);
-#define flow_push(mem, l, ...)                                                                 \
-    ((l)->count < (l)->room                                                                    \
-         ? (void)0                                                                             \
-         : flow_grow((mem), (void **)&(l)->data, &(l)->room, (l)->count, sizeof *(l)->data),   \
+#define flow_push(mem, l, ...)                                                               \
+    ((l)->count < (l)->room                                                                  \
+         ? (void)0                                                                           \
+         : flow_grow((mem), (void **)&(l)->data, &(l)->room, (l)->count, sizeof *(l)->data), \
      (void)((l)->data[(l)->count++] = (__VA_ARGS__)))
 
 #endif

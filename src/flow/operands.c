@@ -76,10 +76,10 @@ static uint8_t touch_of(const ptx_insn *insn, ptx_effect effect, unsigned n, boo
     case PTX_EFFECT_ATOMIC: return n == 0 ? FLOW_READ | FLOW_WRITE : 0;
     case PTX_EFFECT_TEXTURE: return tex ? FLOW_READ : 0;
     case PTX_EFFECT_SURFACE:
-        return !tex                     ? 0
+        return !tex                   ? 0
                : insn->op == PTX_suld ? FLOW_READ
                : insn->op == PTX_sust ? FLOW_WRITE
-                                        : FLOW_READ | FLOW_WRITE;
+                                      : FLOW_READ | FLOW_WRITE;
     case PTX_EFFECT_COPY: return n == 0 ? FLOW_WRITE : n == 1 ? FLOW_READ : 0;
     case PTX_EFFECT_BARRIER: return n == 0 ? FLOW_READ | FLOW_WRITE : 0;
     default: return 0;
@@ -135,7 +135,8 @@ static void add_address(reader *r, const ptx_operand *o)
 /* Of an operand that is neither address nor destination. */
 static flow_role role_of(const ptx_insn *insn, ptx_effect effect, char letter)
 {
-    bool store = effect == PTX_EFFECT_STORE || effect == PTX_EFFECT_ATOMIC || effect == PTX_EFFECT_SURFACE;
+    bool store = effect == PTX_EFFECT_STORE || effect == PTX_EFFECT_ATOMIC ||
+                 effect == PTX_EFFECT_SURFACE;
     if (insn->op == PTX_wmma && letter == 's' && (effect == PTX_EFFECT_LOAD || store))
         return FLOW_USE_ADDRESS; /* the stride */
     if (effect == PTX_EFFECT_COPY)
@@ -176,13 +177,15 @@ static bool takes(const ptx_role *role, const ptx_operand *o)
     case 's':
     case 'm':
     case 'v': return o->kind != PTX_OPD_ADDR && o->kind != PTX_OPD_TEX;
-    default: return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_VEC || o->kind == PTX_OPD_SINK ||
-                    o->kind == PTX_OPD_INT || o->kind == PTX_OPD_LABEL;
+    default:
+        return o->kind == PTX_OPD_REG || o->kind == PTX_OPD_VEC || o->kind == PTX_OPD_SINK ||
+               o->kind == PTX_OPD_INT || o->kind == PTX_OPD_LABEL;
     }
 }
 
 /* Gives each operand a role; optional roles are skipped where that is needed. */
-static bool assign(const ptx_role *roles, unsigned nroles, const ptx_operand *o, unsigned count, char *letters)
+static bool assign(const ptx_role *roles, unsigned nroles, const ptx_operand *o, unsigned count,
+                   char *letters)
 {
     if (count == 0) {
         for (unsigned i = 0; i < nroles; i++)
@@ -205,6 +208,12 @@ static void read_unknown(reader *r)
 {
     r->f->unknown[r->insn->pc] = true;
     for (uint32_t i = 0; i < r->insn->noperands; i++) {
+        if (r->insn->operands[i].kind == PTX_OPD_ADDR || r->insn->operands[i].kind == PTX_OPD_TEX) {
+            add_address(r, &r->insn->operands[i]);
+            r->addresses.data[r->addresses.count - 1].touch = FLOW_READ | FLOW_WRITE;
+            r->addresses.data[r->addresses.count - 1].bytes = 0;
+            continue;
+        }
         use_all(r, &r->insn->operands[i], FLOW_USE_ADDRESS);
         def_all(r, &r->insn->operands[i], true);
     }

@@ -221,7 +221,8 @@ static void take(state *s, flow_points *to, const flow_points *from, bool carrie
 }
 
 /* The value that an instruction's operand reads, by the order of uses; NULL where it has no register. */
-static const flow_points *operand_points(const state *s, uint32_t *use, uint32_t end, const ptx_operand *o)
+static const flow_points *operand_points(const state *s, uint32_t *use, uint32_t end,
+                                         const ptx_operand *o)
 {
     if (o->kind != PTX_OPD_REG || *use >= end)
         return NULL;
@@ -252,7 +253,8 @@ static void arithmetic(state *s, const ptx_insn *insn, flow_points *to)
             take(s, to, from, carries(insn, n), added(insn, n));
     }
     /* An address that was made from a number. */
-    bool local = flow_nth_space(insn, 0) == PTX_SPACE_LOCAL, shared = flow_nth_space(insn, 0) == PTX_SPACE_SHARED;
+    bool local = flow_nth_space(insn, 0) == PTX_SPACE_LOCAL,
+         shared = flow_nth_space(insn, 0) == PTX_SPACE_SHARED;
     if (insn->op == PTX_cvta && (local || shared)) {
         bool named = false;
         for (uint32_t w = 0; w < s->k->words; w++)
@@ -266,15 +268,18 @@ static void arithmetic(state *s, const ptx_insn *insn, flow_points *to)
 
 /* ---- memory ---- */
 
-static void load_param(state *s, const flow_reach *r, const ptx_insn *insn, uint32_t lane, flow_points *to)
+static void load_param(state *s, const flow_reach *r, const ptx_insn *insn, uint32_t lane,
+                       flow_points *to)
 {
     const ptx_func *kernel = s->k->order->funcs[0];
     uint32_t bytes = ptx_type_get(insn->types[0])->bytes;
     for (uint32_t e = 0; e < s->k->nelements; e++) {
         const flow_element *element = &s->k->elements[e];
-        if (element->kind != FLOW_TO_PARAM || s->k->objects[r->object].var != kernel->params[element->param])
+        if (element->kind != FLOW_TO_PARAM ||
+            s->k->objects[r->object].var != kernel->params[element->param])
             continue;
-        if (r->offset == FLOW_OFFSET_UNKNOWN || r->offset + (int64_t)lane * bytes == element->offset)
+        if (r->offset == FLOW_OFFSET_UNKNOWN ||
+            r->offset + (int64_t)lane * bytes == element->offset)
             add_element(s, to, e, 0);
     }
 }
@@ -289,7 +294,8 @@ static void load(state *s, const ptx_insn *insn, uint32_t lane, flow_points *to)
         if (r.object != FLOW_NONE && s->k->objects[r.object].space == PTX_SPACE_PARAM &&
             s->k->objects[r.object].func == 0)
             load_param(s, &r, insn, lane, to);
-        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE; o = flow_next_reached(s->k, &r, o + 1)) {
+        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
+             o = flow_next_reached(s->k, &r, o + 1)) {
             merge_points(s, to, &s->k->contents[o]);
             if (s->k->objects[o].space != PTX_SPACE_PARAM)
                 merge(s, to->set, s->k->wild);
@@ -308,7 +314,8 @@ static void store(state *s, const flow_address *address, const flow_points *what
         return;
     flow_reach r = flow_reach_of(s->k, s->f, address);
     bool param = false;
-    for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE; o = flow_next_reached(s->k, &r, o + 1)) {
+    for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
+         o = flow_next_reached(s->k, &r, o + 1)) {
         merge_points(s, &s->k->contents[o], what);
         param |= s->k->objects[o].space == PTX_SPACE_PARAM;
     }
@@ -336,12 +343,14 @@ static void stores(state *s, const ptx_insn *insn)
 
 static flow_points *object_contents(state *s, const ptx_operand *o)
 {
-    uint32_t object = o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR ? flow_object_of(s->k, o->sym.var)
-                                                                          : FLOW_NONE;
+    uint32_t object = o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR
+                          ? flow_object_of(s->k, o->sym.var)
+                          : FLOW_NONE;
     return object == FLOW_NONE ? NULL : &s->k->contents[object];
 }
 
-static void pass_all(state *s, const ptx_operand *list, ptx_var **params, uint32_t nparams, bool back)
+static void pass_all(state *s, const ptx_operand *list, ptx_var **params, uint32_t nparams,
+                     bool back)
 {
     for (uint32_t i = 0; list && i < list->count && i < nparams; i++) {
         flow_points *here = object_contents(s, &list->items[i]);
@@ -381,7 +390,8 @@ static void call_function(state *s, const ptx_insn *insn)
     flow_call call = flow_call_of(s->f->func, insn);
     uint32_t callee = flow_callee(s->k, insn);
     if (callee == FLOW_NONE) {
-        if (call.target->kind == PTX_OPD_REG || flow_extern_of(call.target->sym.func) == FLOW_EXTERN_ANY ||
+        if (call.target->kind == PTX_OPD_REG ||
+            flow_extern_of(call.target->sym.func) == FLOW_EXTERN_ANY ||
             flow_extern_of(call.target->sym.func) == FLOW_EXTERN_FRESH)
             call_unknown(s, &call);
         return;
@@ -424,7 +434,8 @@ static void visit_block(state *s, uint32_t block)
         for (uint32_t a = 0; a < npreds; a++)
             merge_points(s, &f->points[phi], &f->points[f->args[f->values[phi].first_arg + a]]);
     }
-    for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count; i++) {
+    for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count;
+         i++) {
         const ptx_insn *insn = &f->func->insns[i];
         for (uint32_t d = 0; d < f->def_first[i + 1] - f->def_first[i]; d++)
             define(s, insn, d);

@@ -31,13 +31,15 @@ static bool handle_loaded(const state *s, const flow_function *f, const ptx_insn
             continue;
         const ptx_operand *handle = &at->operand->items[0];
         bool param = false;
-        for (uint32_t u = f->use_first[insn->pc]; handle->kind == PTX_OPD_REG && u < f->use_first[insn->pc + 1]; u++) {
+        for (uint32_t u = f->use_first[insn->pc];
+             handle->kind == PTX_OPD_REG && u < f->use_first[insn->pc + 1]; u++) {
             const flow_value *v = &f->values[f->uses[u].value];
             const flow_points *p = &f->points[f->uses[u].value];
             if (v->reg != handle->reg)
                 continue;
             for (uint32_t o = 0; o < s->k->nobjects; o++)
-                param |= s->k->objects[o].space == PTX_SPACE_PARAM && s->k->objects[o].element != FLOW_NONE &&
+                param |= s->k->objects[o].space == PTX_SPACE_PARAM &&
+                         s->k->objects[o].element != FLOW_NONE &&
                          flow_bit(p->set, s->k->objects[o].element);
         }
         if (!param)
@@ -51,8 +53,8 @@ static flow_verdict verdict_of(const state *s, const flow_function *f, const ptx
     const flow_control *control = &f->guarded[f->block_of[insn->pc]];
     uint32_t pc = f->first_pc + insn->pc;
     if (control->source.reason != FLOW_CLEAN)
-        return (flow_verdict){(flow_reason)control->source.reason, FLOW_THROUGH_BRANCH, control->source.pc,
-                              control->branch};
+        return (flow_verdict){(flow_reason)control->source.reason, FLOW_THROUGH_BRANCH,
+                              control->source.pc, control->branch};
     flow_source guard = flow_guard_source(f, insn);
     if (guard.reason != FLOW_CLEAN)
         return (flow_verdict){(flow_reason)guard.reason, FLOW_THROUGH_GUARD, guard.pc, PTX_NONE};
@@ -61,7 +63,8 @@ static flow_verdict verdict_of(const state *s, const flow_function *f, const ptx
     for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++) {
         flow_source source = f->taint[f->uses[u].value];
         if (f->uses[u].role == FLOW_USE_ADDRESS && source.reason != FLOW_CLEAN)
-            return (flow_verdict){(flow_reason)source.reason, FLOW_THROUGH_ADDRESS, source.pc, PTX_NONE};
+            return (flow_verdict){(flow_reason)source.reason, FLOW_THROUGH_ADDRESS, source.pc,
+                                  PTX_NONE};
     }
     if (handle_loaded(s, f, insn))
         return (flow_verdict){FLOW_LOADED, FLOW_THROUGH_ADDRESS, pc, PTX_NONE};
@@ -175,7 +178,8 @@ wl_status flow_prove_kernel(flow_kernel *kernel, wl_arena *arena, flow_proof *ou
     return status == WL_OK ? flow_guard(&kernel->mem, prove, &s) : status;
 }
 
-wl_status flow_prove(const ptx_module *module, const ptx_callorder *order, wl_arena *arena, flow_proof *out)
+wl_status flow_prove(const ptx_module *module, const ptx_callorder *order, wl_arena *arena,
+                     flow_proof *out)
 {
     wl_arena *work = wl_arena_new();
     flow_kernel *kernel = work ? flow_kernel_new(module, order, work) : NULL;

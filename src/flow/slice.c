@@ -54,7 +54,8 @@ static void need_memory(state *s, const flow_function *f, uint32_t insn)
         if (!(a->touch & FLOW_READ) || a->space == PTX_SPACE_CONST)
             continue;
         flow_reach r = flow_reach_of(s->k, f, a);
-        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE; o = flow_next_reached(s->k, &r, o + 1))
+        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
+             o = flow_next_reached(s->k, &r, o + 1))
             need_cells(s, flow_cells(s->k, &r, o, 0, a->bytes));
     }
 }
@@ -66,7 +67,8 @@ static void follow(state *s, place at)
     if (v->old != FLOW_NONE)
         need(s, at.func, v->old);
     if (v->kind == FLOW_VALUE_PHI)
-        for (uint32_t i = 0; i < f->graph.pred_first[v->block + 1] - f->graph.pred_first[v->block]; i++)
+        for (uint32_t i = 0; i < f->graph.pred_first[v->block + 1] - f->graph.pred_first[v->block];
+             i++)
             need(s, at.func, f->args[v->first_arg + i]);
     if (v->kind != FLOW_VALUE_INSN)
         return;
@@ -81,7 +83,8 @@ static bool fills(const state *s, const flow_function *f, const flow_address *a)
     if (!(a->touch & FLOW_WRITE))
         return false;
     flow_reach r = flow_reach_of(s->k, f, a);
-    for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE; o = flow_next_reached(s->k, &r, o + 1)) {
+    for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
+         o = flow_next_reached(s->k, &r, o + 1)) {
         flow_range range = flow_cells(s->k, &r, o, 0, a->bytes);
         for (uint32_t c = range.first; c < range.first + range.count; c++)
             if (s->cells[c])
@@ -101,7 +104,8 @@ static void copy_needs(state *s, uint32_t to, uint32_t from)
 
 static uint32_t named(const flow_kernel *k, const ptx_operand *o)
 {
-    return o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR ? flow_object_of(k, o->sym.var) : FLOW_NONE;
+    return o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR ? flow_object_of(k, o->sym.var)
+                                                                : FLOW_NONE;
 }
 
 /* What a callee's parameters need, the arguments must bring; what its results are needed for, it must store. */
@@ -154,7 +158,8 @@ static bool is_control(const flow_kernel *k, const ptx_insn *insn)
 
 static void add_control(state *s, const flow_function *f, const ptx_insn *insn)
 {
-    bool last = insn->pc + 1 == f->blocks[f->block_of[insn->pc]].first + f->blocks[f->block_of[insn->pc]].count;
+    bool last = insn->pc + 1 ==
+                f->blocks[f->block_of[insn->pc]].first + f->blocks[f->block_of[insn->pc]].count;
     bool branch = insn->op == PTX_bra || insn->op == PTX_brx;
     if (flow_guard_source(f, insn).reason != FLOW_CLEAN ||
         (last && branch && flow_branch_source(s->k, f, f->block_of[insn->pc]).reason != FLOW_CLEAN))

@@ -9,8 +9,9 @@ typedef struct state {
     flow_kernel *k;
     flow_function *f;
     const ptx_insn *insn;
-    flow_source exchanged[PTX_OP_COUNT]; /* what goes into a warp operation where lanes may be at different ones */
-    flow_source reduced;                 /* what goes into barrier reductions */
+    flow_source exchanged
+        [PTX_OP_COUNT];  /* what goes into a warp operation where lanes may be at different ones */
+    flow_source reduced; /* what goes into barrier reductions */
     bool changed;
 } state;
 
@@ -36,11 +37,13 @@ static const flow_source clean = {FLOW_CLEAN, PTX_NONE};
 
 /* ---- cells ---- */
 
-flow_range flow_cells(const flow_kernel *k, const flow_reach *r, uint32_t object, uint32_t skip, uint32_t bytes)
+flow_range flow_cells(const flow_kernel *k, const flow_reach *r, uint32_t object, uint32_t skip,
+                      uint32_t bytes)
 {
     const flow_object *o = &k->objects[object];
     flow_range all = {k->cell_first[object], o->cells};
-    if (r->object != object || r->offset == FLOW_OFFSET_UNKNOWN || r->shared || r->local || !bytes || !o->bytes)
+    if (r->object != object || r->offset == FLOW_OFFSET_UNKNOWN || r->shared || r->local ||
+        !bytes || !o->bytes)
         return all;
     int64_t from = r->offset + skip, to = from + bytes;
     if (from < 0 || (uint64_t)to > o->bytes)
@@ -49,8 +52,8 @@ flow_range flow_cells(const flow_kernel *k, const flow_reach *r, uint32_t object
     return (flow_range){all.first + first, last - first + 1};
 }
 
-void flow_element_of(const ptx_insn *insn, const flow_address *a, uint32_t n, uint32_t count, uint32_t *skip,
-                     uint32_t *bytes)
+void flow_element_of(const ptx_insn *insn, const flow_address *a, uint32_t n, uint32_t count,
+                     uint32_t *skip, uint32_t *bytes)
 {
     *skip = 0;
     *bytes = a->bytes;
@@ -78,8 +81,8 @@ static flow_source cells_source(const flow_kernel *k, flow_range range)
 
 bool flow_is_volatile(const ptx_insn *insn)
 {
-    return ptx_has(insn, PTX_S_volatile) || ptx_has(insn, PTX_S_relaxed) || ptx_has(insn, PTX_S_acquire) ||
-           ptx_has(insn, PTX_S_mmio);
+    return ptx_has(insn, PTX_S_volatile) || ptx_has(insn, PTX_S_relaxed) ||
+           ptx_has(insn, PTX_S_acquire) || ptx_has(insn, PTX_S_mmio);
 }
 
 bool flow_is_barrier(const ptx_insn *insn)
@@ -90,7 +93,9 @@ bool flow_is_barrier(const ptx_insn *insn)
 flow_source flow_guard_source(const flow_function *f, const ptx_insn *insn)
 {
     uint32_t u = f->use_first[insn->pc];
-    return u < f->use_first[insn->pc + 1] && f->uses[u].role == FLOW_USE_GUARD ? f->taint[f->uses[u].value] : clean;
+    return u < f->use_first[insn->pc + 1] && f->uses[u].role == FLOW_USE_GUARD
+               ? f->taint[f->uses[u].value]
+               : clean;
 }
 
 static flow_source uses_source(const flow_function *f, const ptx_insn *insn, unsigned roles)
@@ -115,8 +120,9 @@ flow_source flow_branch_source(const flow_kernel *k, const flow_function *f, uin
     case PTX_exit: return flow_guard_source(f, last);
     case PTX_call: {
         uint32_t callee = flow_callee(k, last);
-        flow_source exits = callee != FLOW_NONE ? k->funcs[callee].exits.source
-                                                : (flow_source){FLOW_INDIRECT, f->first_pc + last->pc};
+        flow_source exits = callee != FLOW_NONE
+                                ? k->funcs[callee].exits.source
+                                : (flow_source){FLOW_INDIRECT, f->first_pc + last->pc};
         return either(flow_guard_source(f, last), exits);
     }
     default: return clean;
@@ -170,7 +176,8 @@ static flow_source sreg_source(const state *s, const ptx_operand *o)
     }
 }
 
-static flow_source object_source(const state *s, const flow_reach *r, uint32_t object, uint32_t skip, uint32_t bytes)
+static flow_source object_source(const state *s, const flow_reach *r, uint32_t object,
+                                 uint32_t skip, uint32_t bytes)
 {
     const flow_object *o = &s->k->objects[object];
     flow_source source = cells_source(s->k, flow_cells(s->k, r, object, skip, bytes));
@@ -197,8 +204,10 @@ static flow_source load_source(const state *s, uint32_t n, uint32_t count)
         flow_element_of(s->insn, a, n, count, &skip, &bytes);
         if (r.global)
             return here(s, FLOW_LOADED);
-        flow_source source = either(r.shared ? s->k->any_shared : clean, r.local ? s->k->any_local : clean);
-        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE && source.reason == FLOW_CLEAN;
+        flow_source source = either(r.shared ? s->k->any_shared : clean,
+                                    r.local ? s->k->any_local : clean);
+        for (uint32_t o = flow_next_reached(s->k, &r, 0);
+             o != FLOW_NONE && source.reason == FLOW_CLEAN;
              o = flow_next_reached(s->k, &r, o + 1), found++)
             source = object_source(s, &r, o, skip, bytes);
         if (source.reason != FLOW_CLEAN)
@@ -252,12 +261,15 @@ static flow_source own_source(state *s, uint32_t n, uint32_t count)
     if (insn->op == PTX_call) {
         flow_call call = flow_call_of(s->f->func, insn);
         bool known = flow_callee(s->k, insn) != FLOW_NONE;
-        return here(s, known                                  ? FLOW_UNKNOWN_OP
+        return here(s, known                              ? FLOW_UNKNOWN_OP
                        : call.target->kind == PTX_OPD_REG ? FLOW_INDIRECT
-                                                              : FLOW_EXTERN);
+                                                          : FLOW_EXTERN);
     }
     if (insn->op == PTX_activemask)
         return here(s, FLOW_VOLATILE);
+    if (insn->op ==
+        PTX_wgmma) /* reads shared memory that its operands only describe, some time later */
+        return here(s, FLOW_TIMING);
     for (uint32_t i = 0; i < insn->noperands; i++) {
         flow_source sreg = sreg_source(s, &insn->operands[i]);
         if (sreg.reason != FLOW_CLEAN)
@@ -307,7 +319,8 @@ static void merge(state *s, uint32_t block)
 
 /* ---- memory ---- */
 
-static void store_to(state *s, const flow_address *a, flow_source with, uint32_t skip, uint32_t bytes)
+static void store_to(state *s, const flow_address *a, flow_source with, uint32_t skip,
+                     uint32_t bytes)
 {
     flow_reach r = flow_reach_of(s->k, s->f, a);
     if (with.reason == FLOW_CLEAN)
@@ -324,9 +337,12 @@ static void store_to(state *s, const flow_address *a, flow_source with, uint32_t
 /* What a write leaves in memory beside what control, guard and address bring in. */
 static flow_source written_source(const state *s)
 {
+    if (s->f->unknown[s->insn->pc])
+        return here(s, FLOW_UNKNOWN_OP);
     switch (s->f->effects[s->insn->pc]) {
     case PTX_EFFECT_ATOMIC: return here(s, FLOW_ATOMIC);
-    case PTX_EFFECT_COPY: return here(s, s->insn->op == PTX_clusterlaunchcontrol ? FLOW_TIMING : FLOW_LOADED);
+    case PTX_EFFECT_COPY:
+        return here(s, s->insn->op == PTX_clusterlaunchcontrol ? FLOW_TIMING : FLOW_LOADED);
     case PTX_EFFECT_BARRIER: return here(s, FLOW_TIMING);
     case PTX_EFFECT_STORE: return clean;
     default: return here(s, FLOW_UNKNOWN_OP);
@@ -339,7 +355,8 @@ static void store(state *s, const flow_address *a, flow_source control)
     uint32_t stored = 0, n = 0;
     for (uint32_t u = f->use_first[s->insn->pc]; u < f->use_first[s->insn->pc + 1]; u++)
         stored += f->uses[u].role == FLOW_USE_STORED;
-    flow_source common = either(control, uses_source(f, s->insn, 1 << FLOW_USE_GUARD | 1 << FLOW_USE_ADDRESS));
+    flow_source common = either(control, uses_source(f, s->insn,
+                                                     1 << FLOW_USE_GUARD | 1 << FLOW_USE_ADDRESS));
     common = either(common, written_source(s));
     store_to(s, a, common, 0, a->bytes);
     for (uint32_t u = f->use_first[s->insn->pc]; u < f->use_first[s->insn->pc + 1]; u++) {
@@ -376,14 +393,16 @@ static void copy_cells(state *s, uint32_t to, uint32_t from)
     const flow_object *a = &s->k->objects[to], *b = &s->k->objects[from];
     uint32_t first_to = s->k->cell_first[to], first_from = s->k->cell_first[from];
     if (a->cells != b->cells)
-        stain_cells(s, (flow_range){first_to, a->cells}, cells_source(s->k, (flow_range){first_from, b->cells}));
+        stain_cells(s, (flow_range){first_to, a->cells},
+                    cells_source(s->k, (flow_range){first_from, b->cells}));
     for (uint32_t c = 0; a->cells == b->cells && c < a->cells; c++)
         stain(s, &s->k->cells[first_to + c], s->k->cells[first_from + c]);
 }
 
 static uint32_t named(const flow_kernel *k, const ptx_operand *o)
 {
-    return o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR ? flow_object_of(k, o->sym.var) : FLOW_NONE;
+    return o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR ? flow_object_of(k, o->sym.var)
+                                                                : FLOW_NONE;
 }
 
 static void stain_object(state *s, uint32_t object, flow_source with)
@@ -442,7 +461,8 @@ static void call_function(state *s, flow_source control)
     if (callee == FLOW_NONE && call.target->kind == PTX_OPD_REG)
         call_pointer(s, &call);
     else if (callee == FLOW_NONE)
-        call_unknown(s, &call, flow_extern_of(call.target->sym.func) == FLOW_EXTERN_ANY, here(s, FLOW_EXTERN));
+        call_unknown(s, &call, flow_extern_of(call.target->sym.func) == FLOW_EXTERN_ANY,
+                     here(s, FLOW_EXTERN));
     if (callee == FLOW_NONE)
         return;
     flow_function *to = &s->k->funcs[callee];
@@ -451,7 +471,8 @@ static void call_function(state *s, flow_source control)
     enter(s, to, either(control, guard), control.reason != FLOW_CLEAN ? block->branch : pc);
     for (uint32_t i = 0; call.args && i < call.args->count && i < to->func->nparams; i++)
         if (named(s->k, &call.args->items[i]) != FLOW_NONE)
-            copy_cells(s, flow_object_of(s->k, to->func->params[i]), named(s->k, &call.args->items[i]));
+            copy_cells(s, flow_object_of(s->k, to->func->params[i]),
+                       named(s->k, &call.args->items[i]));
     for (uint32_t i = 0; call.rets && i < call.rets->count && i < to->func->nrets; i++) {
         uint32_t ret = named(s->k, &call.rets->items[i]);
         if (ret == FLOW_NONE)
@@ -518,7 +539,8 @@ static void visit_block(state *s, uint32_t block)
     if (block == f->nblocks)
         return;
     merge(s, block);
-    for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count; i++) {
+    for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count;
+         i++) {
         s->insn = &f->func->insns[i];
         visit_insn(s, f->guarded[block].source);
     }

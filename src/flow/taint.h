@@ -9,11 +9,12 @@ typedef struct flow_range {
     uint32_t first, count; /* in kernel->cells */
 } flow_range;
 
-flow_range flow_cells(const flow_kernel *kernel, const flow_reach *reach, uint32_t object, uint32_t skip, uint32_t bytes);
+flow_range flow_cells(const flow_kernel *kernel, const flow_reach *reach, uint32_t object,
+                      uint32_t skip, uint32_t bytes);
 /* What of a memory instruction's n-th element, of `count` that are read or written, lies where: bytes before it and in
  * it. Where the elements cannot be told apart: everything. */
-void flow_element_of(const ptx_insn *insn, const flow_address *address, uint32_t n, uint32_t count, uint32_t *skip,
-                     uint32_t *bytes);
+void flow_element_of(const ptx_insn *insn, const flow_address *address, uint32_t n, uint32_t count,
+                     uint32_t *skip, uint32_t *bytes);
 /* What decides where control goes at the end of a block: clean where it has one successor. */
 flow_source flow_branch_source(const flow_kernel *kernel, const flow_function *f, uint32_t block);
 /* Of the instruction's guard. */

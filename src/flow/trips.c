@@ -3,8 +3,11 @@
 
 static ptx_suffix negated(ptx_suffix compare)
 {
-    static const ptx_suffix pairs[][2] = {{PTX_S_eq, PTX_S_ne}, {PTX_S_lt, PTX_S_ge}, {PTX_S_le, PTX_S_gt},
-                                          {PTX_S_lo, PTX_S_hs}, {PTX_S_ls, PTX_S_hi}};
+    static const ptx_suffix pairs[][2] = {{PTX_S_eq, PTX_S_ne},
+                                          {PTX_S_lt, PTX_S_ge},
+                                          {PTX_S_le, PTX_S_gt},
+                                          {PTX_S_lo, PTX_S_hs},
+                                          {PTX_S_ls, PTX_S_hi}};
     for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (int side = 0; side < 2; side++)
             if (pairs[i][side] == compare)
@@ -14,8 +17,8 @@ static ptx_suffix negated(ptx_suffix compare)
 
 static ptx_suffix mirrored(ptx_suffix compare)
 {
-    static const ptx_suffix pairs[][2] = {{PTX_S_lt, PTX_S_gt}, {PTX_S_le, PTX_S_ge}, {PTX_S_lo, PTX_S_hi},
-                                          {PTX_S_ls, PTX_S_hs}};
+    static const ptx_suffix pairs[][2] = {
+        {PTX_S_lt, PTX_S_gt}, {PTX_S_le, PTX_S_ge}, {PTX_S_lo, PTX_S_hi}, {PTX_S_ls, PTX_S_hs}};
     for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (int side = 0; side < 2; side++)
             if (pairs[i][side] == compare)
@@ -41,9 +44,7 @@ static bool solve(int64_t start, int64_t step, int64_t bound, ptx_suffix compare
         if (distance < 0 || !step || distance % step)
             return false;
         break;
-    case PTX_S_eq:
-        *out = distance == 0;
-        return step != 0 || distance != 0;
+    case PTX_S_eq: *out = distance == 0; return step != 0 || distance != 0;
     case PTX_S_gt:
     case PTX_S_hi: *out = 0; return distance >= 0; /* counts away from the bound */
     case PTX_S_ge:
@@ -56,12 +57,14 @@ static bool solve(int64_t start, int64_t step, int64_t bound, ptx_suffix compare
     return true;
 }
 
-static const flow_affine *form_of(flow_kernel *k, const flow_function *f, const ptx_insn *insn, uint32_t operand)
+static const flow_affine *form_of(flow_kernel *k, const flow_function *f, const ptx_insn *insn,
+                                  uint32_t operand)
 {
     const ptx_operand *o = &insn->operands[operand];
     if (o->kind == PTX_OPD_INT)
         return flow_affine_constant(&k->mem, (int64_t)o->imm);
-    for (uint32_t u = f->use_first[insn->pc]; o->kind == PTX_OPD_REG && u < f->use_first[insn->pc + 1]; u++)
+    for (uint32_t u = f->use_first[insn->pc];
+         o->kind == PTX_OPD_REG && u < f->use_first[insn->pc + 1]; u++)
         if (f->values[f->uses[u].value].reg == o->reg)
             return f->affine[f->uses[u].value];
     return NULL;
@@ -73,7 +76,8 @@ static bool varies(const flow_function *f, uint32_t loop, const flow_affine *a)
     for (uint32_t i = 0; i < a->nterms; i++)
         for (int n = 0; n < a->terms[i].nfactors; n++) {
             flow_symbol s = a->terms[i].factors[n];
-            if (s.kind == FLOW_SYM_LOOP && flow_in_loop(&f->loops, loop, f->loops.loops[s.a].header))
+            if (s.kind == FLOW_SYM_LOOP &&
+                flow_in_loop(&f->loops, loop, f->loops.loops[s.a].header))
                 return true;
             if (s.kind == FLOW_SYM_VALUE && f->values[s.a].kind != FLOW_VALUE_ENTRY &&
                 flow_in_loop(&f->loops, loop, f->values[s.a].block))
@@ -83,7 +87,8 @@ static bool varies(const flow_function *f, uint32_t loop, const flow_affine *a)
 }
 
 /* Sorts the sides of a comparison into counter and bound. */
-static bool read_test(flow_kernel *k, const flow_function *f, uint32_t loop, const ptx_insn *setp, flow_trip *trip)
+static bool read_test(flow_kernel *k, const flow_function *f, uint32_t loop, const ptx_insn *setp,
+                      flow_trip *trip)
 {
     flow_symbol iterations = {FLOW_SYM_LOOP, loop, 0};
     const flow_affine *a = form_of(k, f, setp, 1), *b = form_of(k, f, setp, 2);
@@ -103,7 +108,8 @@ static bool read_test(flow_kernel *k, const flow_function *f, uint32_t loop, con
 }
 
 /* The branch at the end of an exiting block. */
-static bool read_exit(flow_kernel *k, const flow_function *f, uint32_t loop, uint32_t block, flow_trip *trip)
+static bool read_exit(flow_kernel *k, const flow_function *f, uint32_t loop, uint32_t block,
+                      flow_trip *trip)
 {
     const ptx_insn *last = &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
     if (last->op != PTX_bra || last->guard == PTX_NONE || last->operands[0].kind != PTX_OPD_LABEL)
@@ -129,7 +135,8 @@ static bool every_iteration(const flow_function *f, uint32_t loop, uint32_t bloc
 {
     uint32_t header = f->loops.loops[loop].header;
     for (uint32_t p = f->graph.pred_first[header]; p < f->graph.pred_first[header + 1]; p++)
-        if (flow_in_loop(&f->loops, loop, f->graph.pred[p]) && !flow_dominates(&f->dom, block, f->graph.pred[p]))
+        if (flow_in_loop(&f->loops, loop, f->graph.pred[p]) &&
+            !flow_dominates(&f->dom, block, f->graph.pred[p]))
             return false;
     return f->loops.of[block] == loop;
 }
@@ -156,7 +163,8 @@ static flow_trip find(flow_kernel *k, const flow_function *f, uint32_t loop)
         if (!every_iteration(f, loop, node) || !read_exit(k, f, loop, node, &trip))
             continue;
         int64_t start, bound;
-        if (flow_affine_is_constant(trip.start, &start) && flow_affine_is_constant(trip.bound, &bound) &&
+        if (flow_affine_is_constant(trip.start, &start) &&
+            flow_affine_is_constant(trip.bound, &bound) &&
             solve(start, trip.step, bound, trip.compare, &trip.count)) {
             trip.count++; /* the header ran before the test that fails */
             trip.kind = FLOW_TRIP_CONSTANT;

@@ -21,7 +21,8 @@ flow_level flow_level_at(const flow_function *f, uint32_t value, uint32_t block)
     uint8_t level = f->level[value];
     if (f->values[value].kind == FLOW_VALUE_ENTRY)
         return (flow_level)level;
-    for (uint32_t l = f->loops.of[f->values[value].block]; l != FLOW_NONE; l = f->loops.loops[l].parent) {
+    for (uint32_t l = f->loops.of[f->values[value].block]; l != FLOW_NONE;
+         l = f->loops.loops[l].parent) {
         if (block < f->nblocks && flow_in_loop(&f->loops, l, block))
             break;
         if (f->loop_level[l] > level)
@@ -95,10 +96,12 @@ static flow_level load_level(const state *s, const ptx_insn *insn, flow_level ad
         if (at->space == PTX_SPACE_CONST || !(at->touch & FLOW_READ))
             continue;
         flow_reach r = flow_reach_of(s->k, f, at);
-        flow_level one = FLOW_WARP; /* one request of one warp reads one value, warps read at different times */
+        flow_level one =
+            FLOW_WARP; /* one request of one warp reads one value, warps read at different times */
         if (r.local)
             one = FLOW_VARYING;
-        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE; o = flow_next_reached(s->k, &r, o + 1)) {
+        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
+             o = flow_next_reached(s->k, &r, o + 1)) {
             flow_level object = s->k->objects[o].space == PTX_SPACE_PARAM   ? s->k->object_level[o]
                                 : s->k->objects[o].space == PTX_SPACE_LOCAL ? FLOW_VARYING
                                                                             : FLOW_WARP;
@@ -176,9 +179,11 @@ static void spread_joins(state *s, uint32_t block)
     flow_level level = branch_level(f, block);
     if (level == FLOW_GRID)
         return;
-    uint32_t count = flow_joins(&f->graph, f->number, f->order, block, f->post.parent[block], s->scratch, s->joins);
+    uint32_t count = flow_joins(&f->graph, f->number, f->order, block, f->post.parent[block],
+                                s->scratch, s->joins);
     for (uint32_t j = 0; j < count; j++)
-        for (uint32_t i = f->phi_first[s->joins[j]]; s->joins[j] < f->nblocks && i < f->phi_first[s->joins[j] + 1]; i++)
+        for (uint32_t i = f->phi_first[s->joins[j]];
+             s->joins[j] < f->nblocks && i < f->phi_first[s->joins[j] + 1]; i++)
             raise(s, &f->level[f->phis[i]], (uint8_t)level);
 }
 
@@ -201,7 +206,8 @@ static void spread_loops(state *s)
 
 /* ---- functions ---- */
 
-static void pass_levels(state *s, const ptx_operand *list, ptx_var **params, uint32_t count, bool back)
+static void pass_levels(state *s, const ptx_operand *list, ptx_var **params, uint32_t count,
+                        bool back)
 {
     for (uint32_t i = 0; list && i < list->count && i < count; i++) {
         const ptx_operand *o = &list->items[i];
@@ -219,8 +225,10 @@ static void call_function(state *s, const ptx_insn *insn)
     uint32_t callee = flow_callee(s->k, insn);
     if (callee == FLOW_NONE) {
         for (uint32_t i = 0; call.rets && i < call.rets->count; i++)
-            if (call.rets->items[i].kind == PTX_OPD_SYM && call.rets->items[i].sym.kind == PTX_SYM_VAR)
-                raise(s, &s->k->object_level[flow_object_of(s->k, call.rets->items[i].sym.var)], FLOW_VARYING);
+            if (call.rets->items[i].kind == PTX_OPD_SYM &&
+                call.rets->items[i].sym.kind == PTX_SYM_VAR)
+                raise(s, &s->k->object_level[flow_object_of(s->k, call.rets->items[i].sym.var)],
+                      FLOW_VARYING);
         return;
     }
     const ptx_func *func = s->k->order->funcs[callee];
@@ -240,9 +248,11 @@ static void store_params(state *s, const ptx_insn *insn)
         if (!(s->f->addresses[a].touch & FLOW_WRITE) || s->f->addresses[a].space != PTX_SPACE_PARAM)
             continue;
         flow_reach r = flow_reach_of(s->k, s->f, &s->f->addresses[a]);
-        uint8_t level = (uint8_t)uses_level(s->f, insn), control = s->f->control_level[s->f->block_of[insn->pc]];
+        uint8_t level = (uint8_t)uses_level(s->f, insn),
+                control = s->f->control_level[s->f->block_of[insn->pc]];
         uint8_t entered = s->f->entered_level;
-        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE; o = flow_next_reached(s->k, &r, o + 1)) {
+        for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
+             o = flow_next_reached(s->k, &r, o + 1)) {
             raise(s, &s->k->object_level[o], level);
             if (control > entered)
                 raise(s, &s->k->object_level[o], control);
@@ -260,14 +270,17 @@ static void visit_block(state *s, uint32_t block)
         uint32_t phi = f->phis[i], first = f->graph.pred_first[block];
         for (uint32_t p = first; p < f->graph.pred_first[block + 1]; p++)
             raise(s, &f->level[phi],
-                  (uint8_t)flow_level_at(f, f->args[f->values[phi].first_arg + p - first], f->graph.pred[p]));
+                  (uint8_t)flow_level_at(f, f->args[f->values[phi].first_arg + p - first],
+                                         f->graph.pred[p]));
     }
-    for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count; i++) {
+    for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count;
+         i++) {
         const ptx_insn *insn = &f->func->insns[i];
         for (uint32_t d = f->def_first[i]; d < f->def_first[i + 1]; d++) {
             raise(s, &f->level[f->defs[d]], (uint8_t)value_level(s, insn));
             if (f->values[f->defs[d]].old != FLOW_NONE)
-                raise(s, &f->level[f->defs[d]], (uint8_t)flow_level_at(f, f->values[f->defs[d]].old, block));
+                raise(s, &f->level[f->defs[d]],
+                      (uint8_t)flow_level_at(f, f->values[f->defs[d]].old, block));
         }
         if (insn->op == PTX_call)
             call_function(s, insn);

@@ -173,7 +173,8 @@ static void rename_all(builder *b, uint32_t *value_of_raw)
     flow_function *f = b->f;
     uint32_t n = f->nblocks + 1;
     uint32_t *by_in = flow_words(&b->k->mem, (size_t)n + 2, FLOW_NONE);
-    uint32_t *marks = flow_new(&b->k->mem, uint32_t, n), *open = flow_new(&b->k->mem, uint32_t, n), depth = 0;
+    uint32_t *marks = flow_new(&b->k->mem, uint32_t, n), *open = flow_new(&b->k->mem, uint32_t, n),
+             depth = 0;
     for (uint32_t v = 0; v < n; v++)
         if (f->dom.in[v])
             by_in[f->dom.in[v]] = v;
@@ -224,12 +225,12 @@ static void find_users(builder *b)
     f->user_first = flow_new(&b->k->mem, uint32_t, (size_t)f->nvalues + 2);
     uint32_t *count = f->user_first + 1;
     for (int pass = 0; pass < 2; pass++) {
-#define USER(value, user)                          \
-    do {                                           \
-        if (pass)                                  \
+#define USER(value, user)                              \
+    do {                                               \
+        if (pass)                                      \
             f->users[f->user_first[value]++] = (user); \
-        else                                       \
-            count[value]++;                        \
+        else                                           \
+            count[value]++;                            \
     } while (0)
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t u = f->use_first[i]; u < f->use_first[i + 1]; u++)
@@ -238,9 +239,9 @@ static void find_users(builder *b)
             const flow_value *value = &f->values[v];
             if (value->old != FLOW_NONE)
                 USER(value->old, n + v);
-            uint32_t nargs = value->kind == FLOW_VALUE_PHI
-                                 ? f->graph.pred_first[value->block + 1] - f->graph.pred_first[value->block]
-                                 : 0;
+            uint32_t nargs = value->kind == FLOW_VALUE_PHI ? f->graph.pred_first[value->block + 1] -
+                                                                 f->graph.pred_first[value->block]
+                                                           : 0;
             for (uint32_t a = 0; a < nargs; a++)
                 USER(f->args[value->first_arg + a], n + v);
         }

@@ -29,7 +29,8 @@ static void put_address(writer *w, const char *space)
 {
     uint32_t by = pick(w, REGS);
     if (strcmp(space, "global") == 0) {
-        put(w, "and.b32 %%r20, %%r%u, 63;\nmad.wide.u32 %%d9, %%r20, 4, %%d%u;\n", by, 3 + pick(w, 2));
+        put(w, "and.b32 %%r20, %%r%u, 63;\nmad.wide.u32 %%d9, %%r20, 4, %%d%u;\n", by,
+            3 + pick(w, 2));
         return;
     }
     put(w, "and.b32 %%r20, %%r%u, 7;\nmad.wide.u32 %%d9, %%r20, 4, %%d%u;\n", by,
@@ -41,8 +42,10 @@ static void put_memory(writer *w, const char *guard)
     static const char *const spaces[] = {"global", "shared", "local"};
     const char *space = spaces[pick(w, 3)];
     if (pick(w, 3) == 0 && strcmp(space, "local") == 0) { /* at a fixed place */
-        put(w, pick(w, 2) ? "ld.local.u32 %%r%u, [%%d7+%u];\n" : "st.local.u32 [%%d7+%2$u], %%r%1$u;\n", pick(w, REGS),
-            4 * pick(w, 8));
+        put(w,
+            pick(w, 2) ? "ld.local.u32 %%r%u, [%%d7+%u];\n"
+                       : "st.local.u32 [%%d7+%2$u], %%r%1$u;\n",
+            pick(w, REGS), 4 * pick(w, 8));
         return;
     }
     put_address(w, space);
@@ -55,26 +58,29 @@ static void put_memory(writer *w, const char *guard)
         if (strcmp(space, "local") == 0)
             put(w, "%sst.local.u32 [%%d9], %u;\n", guard, pick(w, 99));
         else
-            put(w, "%satom.%s.add.u32 %%r%u, [%%d9], %u;\n", guard, space, pick(w, REGS), pick(w, 5));
+            put(w, "%satom.%s.add.u32 %%r%u, [%%d9], %u;\n", guard, space, pick(w, REGS),
+                pick(w, 5));
     }
 }
 
 static void put_arithmetic(writer *w, const char *guard)
 {
-    static const char *const ops[] = {"add.u32", "sub.u32", "xor.b32", "mul.lo.u32", "min.u32", "and.b32"};
+    static const char *const ops[] = {"add.u32",    "sub.u32", "xor.b32",
+                                      "mul.lo.u32", "min.u32", "and.b32"};
     switch (pick(w, 6)) {
     case 0: put(w, "%smov.u32 %%r%u, %u;\n", guard, pick(w, REGS), pick(w, 64)); break;
     case 1: put(w, "%smov.u32 %%r%u, %%r10;\n", guard, pick(w, REGS)); break;
     case 2:
-        put(w, "%sselp.b32 %%r%u, %%r%u, %%r%u, %%p%u;\n", guard, pick(w, REGS), pick(w, REGS), pick(w, REGS),
-            pick(w, PREDS));
+        put(w, "%sselp.b32 %%r%u, %%r%u, %%r%u, %%p%u;\n", guard, pick(w, REGS), pick(w, REGS),
+            pick(w, REGS), pick(w, PREDS));
         break;
     case 3:
-        put(w, "%ssetp.%s.u32 %%p%u, %%r%u, %%r%u;\n", guard, pick(w, 2) ? "lt" : "ne", pick(w, PREDS), pick(w, REGS),
-            pick(w, REGS));
+        put(w, "%ssetp.%s.u32 %%p%u, %%r%u, %%r%u;\n", guard, pick(w, 2) ? "lt" : "ne",
+            pick(w, PREDS), pick(w, REGS), pick(w, REGS));
         break;
     default:
-        put(w, "%s%s %%r%u, %%r%u, %%r%u;\n", guard, ops[pick(w, 6)], pick(w, REGS), pick(w, REGS), pick(w, REGS));
+        put(w, "%s%s %%r%u, %%r%u, %%r%u;\n", guard, ops[pick(w, 6)], pick(w, REGS), pick(w, REGS),
+            pick(w, REGS));
     }
 }
 
@@ -114,23 +120,30 @@ static void put_branch(writer *w, uint32_t block)
 
 static void put_start(writer *w)
 {
-    put(w, FLOW_HEADER ".shared .align 4 .b8 one[1024];\n.shared .align 4 .b8 two[1024];\n"
-                       ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
-                       ".reg .pred %%p<9>;\n.reg .b32 %%r<30>;\n.reg .b64 %%d<20>;\n"
-                       ".local .align 4 .b8 depot[64];\n"
-                       "ld.param.u64 %%d1, [in];\nld.param.u64 %%d2, [out];\nld.param.u32 %%r11, [n];\n"
-                       "mov.u32 %%r10, %%tid.x;\n"
-                       "mad.wide.u32 %%d3, %%r10, 256, %%d1;\nmad.wide.u32 %%d4, %%r10, 256, %%d2;\n"
-                       "mov.u64 %%d10, one;\nmov.u64 %%d11, two;\n"
-                       "mad.wide.u32 %%d5, %%r10, 32, %%d10;\nmad.wide.u32 %%d6, %%r10, 32, %%d11;\n"
-                       "mov.u64 %%d7, depot;\nadd.u64 %%d8, %%d7, 32;\nmov.u32 %%r21, 6;\n");
+    put(w, FLOW_HEADER
+        ".shared .align 4 .b8 one[1024];\n.shared .align 4 .b8 two[1024];\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
+        ".reg .pred %%p<9>;\n.reg .b32 %%r<30>;\n.reg .b64 %%d<20>;\n"
+        ".local .align 4 .b8 depot[64];\n"
+        "ld.param.u64 %%d1, [in];\nld.param.u64 %%d2, [out];\nld.param.u32 %%r11, [n];\n"
+        "mov.u32 %%r10, %%tid.x;\n"
+        "mad.wide.u32 %%d3, %%r10, 256, %%d1;\nmad.wide.u32 %%d4, %%r10, 256, %%d2;\n"
+        "mov.u64 %%d10, one;\nmov.u64 %%d11, two;\n"
+        "mad.wide.u32 %%d5, %%r10, 32, %%d10;\nmad.wide.u32 %%d6, %%r10, 32, %%d11;\n"
+        "mov.u64 %%d7, depot;\nadd.u64 %%d8, %%d7, 32;\nmov.u32 %%r21, 6;\n");
     for (uint32_t r = 0; r < REGS; r++)
         put(w, r % 3 == 0 ? "add.u32 %%r%u, %%r10, %u;\n" : "mov.u32 %%r%u, %u;\n", r, pick(w, 64));
-    for (uint32_t p = 0; p < PREDS; p++)
+    put(w, "ld.global.u32 %%r1, [%%d3+%u];\nld.global.u32 %%r5, [%%d4+%u];\n", 4 * pick(w, 64),
+        4 * pick(w, 64));
+    put(w, "setp.lt.u32 %%p0, %%r1, %u;\n", pick(w, 64));
+    for (uint32_t p = 1; p < PREDS; p++)
         put(w, "setp.lt.u32 %%p%u, %%r%u, %u;\n", p, pick(w, REGS), pick(w, 64));
     for (uint32_t i = 0; i < 8; i++)
-        put(w, "st.local.u32 [%%d7+%u], %u;\nst.local.u32 [%%d8+%u], %%r10;\nst.shared.u32 [%%d5+%u], %u;\n"
-               "st.shared.u32 [%%d6+%u], %u;\n", 4 * i, i, 4 * i, 4 * i, i, 4 * i, 7 * i);
+        put(w,
+            "st.local.u32 [%%d7+%u], %u;\nst.local.u32 [%%d8+%u], %%r10;\nst.shared.u32 [%%d5+%u], "
+            "%u;\n"
+            "st.shared.u32 [%%d6+%u], %u;\n",
+            4 * i, i, 4 * i, 4 * i, i, 4 * i, 7 * i);
 }
 
 void generate_kernel(uint64_t seed, char *text, size_t size)

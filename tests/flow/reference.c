@@ -37,7 +37,8 @@ bool ref_depends(const flow_graph *g, uint32_t exit, uint32_t v, uint32_t c)
 }
 
 /* Tries all simple paths of the first side; exponential, for small graphs. */
-static bool disjoint(const flow_graph *g, uint32_t at, uint32_t other, uint32_t v, uint32_t branch, bool *used)
+static bool disjoint(const flow_graph *g, uint32_t at, uint32_t other, uint32_t v, uint32_t branch,
+                     bool *used)
 {
     if (at == v) {
         /* the second path avoids what the first one used */
@@ -97,7 +98,8 @@ static void mark(crude *c, bool *at, bool value)
 
 static bool any_reg(const crude *c, const ptx_operand *o)
 {
-    bool any = (o->kind == PTX_OPD_REG || o->kind == PTX_OPD_ADDR) && o->reg != PTX_NONE && c->regs[o->reg];
+    bool any = (o->kind == PTX_OPD_REG || o->kind == PTX_OPD_ADDR) && o->reg != PTX_NONE &&
+               c->regs[o->reg];
     for (uint32_t i = 0; i < o->count; i++)
         any |= any_reg(c, &o->items[i]);
     return any;
@@ -122,8 +124,8 @@ static void write_all(crude *c, const ptx_operand *o, bool value)
 static bool source(const crude *c, const ptx_insn *insn)
 {
     for (uint32_t i = 0; i < insn->noperands; i++)
-        if (insn->operands[i].kind == PTX_OPD_SREG && (insn->operands[i].sreg == PTX_SR_clock64 ||
-                                                       insn->operands[i].sreg == PTX_SR_clock))
+        if (insn->operands[i].kind == PTX_OPD_SREG &&
+            (insn->operands[i].sreg == PTX_SR_clock64 || insn->operands[i].sreg == PTX_SR_clock))
             return true;
     switch (insn->op) {
     case PTX_atom:
@@ -191,7 +193,8 @@ bool *ref_taint(const subject *s)
     bool *tainted = calloc(s->f->func->ninsns, sizeof *tainted);
     for (uint32_t i = 0; i < s->f->func->ninsns; i++) {
         const ptx_insn *insn = &s->f->func->insns[i];
-        tainted[i] = c.blocks[s->f->block_of[i]] || (insn->guard != PTX_NONE && c.regs[insn->guard]);
+        tainted[i] = c.blocks[s->f->block_of[i]] ||
+                     (insn->guard != PTX_NONE && c.regs[insn->guard]);
         for (uint32_t o = 0; o < insn->noperands; o++)
             tainted[i] |= insn->operands[o].kind == PTX_OPD_ADDR && any_reg(&c, &insn->operands[o]);
     }

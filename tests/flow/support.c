@@ -46,7 +46,8 @@ uint32_t pc_of(const subject *s, const char *text, unsigned n)
     for (uint32_t k = 0; k < s->order.count; k++)
         for (uint32_t i = 0; i < s->order.funcs[k]->ninsns; i++) {
             char line[512];
-            ptx_print_insn(s->module, s->order.funcs[k], &s->order.funcs[k]->insns[i], line, sizeof line);
+            ptx_print_insn(s->module, s->order.funcs[k], &s->order.funcs[k]->insns[i], line,
+                           sizeof line);
             if (strstr(line, text) && n-- == 0)
                 return s->order.first_pc[k] + i;
         }

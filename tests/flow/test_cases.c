@@ -3,7 +3,9 @@
 
 #define ENTRY ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n"
 #define REGS ".reg .pred %p<9>;\n.reg .b32 %r<29>;\n.reg .b64 %d<29>;\n.reg .f32 %f<9>;\n"
-#define LOAD_PARAMS "ld.param.u64 %d1, [a];\nld.param.u64 %d2, [b];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\n"
+#define LOAD_PARAMS                                                                         \
+    "ld.param.u64 %d1, [a];\nld.param.u64 %d2, [b];\nld.param.u32 %r1, [n];\nmov.u32 %r2, " \
+    "%tid.x;\n"
 #define KERNEL(body) FLOW_HEADER ENTRY REGS LOAD_PARAMS body "\n}\n"
 #define WITH(declarations, body) FLOW_HEADER declarations ENTRY REGS LOAD_PARAMS body "\n}\n"
 
@@ -214,17 +216,16 @@ static void an_unknown_store_may_hit_any_array(void **state)
     (void)state;
     subject s;
     subject_begin(&s,
-                  WITH(".shared .align 4 .b8 table[128];\n",
-                       "ld.global.u32 %r3, [%d1];\n"
-                       "mov.u32 %r5, table;\n"
-                       "st.shared.u32 [%r5], %r2;\n"
-                       "shl.b32 %r4, %r2, 2;\n"
-                       "st.shared.u32 [%r4], %r3;\n"
-                       "bar.sync 0;\n"
-                       "ld.shared.u32 %r9, [%r5];\n"
-                       "mad.wide.u32 %d3, %r9, 4, %d2;\n"
-                       "st.global.u32 [%d3], %r2;\n"
-                       "ret;"),
+                  WITH(".shared .align 4 .b8 table[128];\n", "ld.global.u32 %r3, [%d1];\n"
+                                                             "mov.u32 %r5, table;\n"
+                                                             "st.shared.u32 [%r5], %r2;\n"
+                                                             "shl.b32 %r4, %r2, 2;\n"
+                                                             "st.shared.u32 [%r4], %r3;\n"
+                                                             "bar.sync 0;\n"
+                                                             "ld.shared.u32 %r9, [%r5];\n"
+                                                             "mad.wide.u32 %d3, %r9, 4, %d2;\n"
+                                                             "st.global.u32 [%d3], %r2;\n"
+                                                             "ret;"),
                   "k");
     expect(&s, pc_of(&s, "[%d3]", 0), FLOW_ALIAS, FLOW_THROUGH_ADDRESS);
     assert_int_equal(s.proof.verdicts[pc_of(&s, "[%d3]", 0)].source, pc_of(&s, "st.shared", 1));
@@ -260,10 +261,11 @@ static void fields_in_local_memory_are_told_apart(void **state)
 
 static const char calls[] = FLOW_HEADER
     ".func (.param .b32 out) pick(.param .b32 x, .param .b32 y)\n{\n.reg .b32 %r<9>;\n"
-    "ld.param.u32 %r1, [x];\nadd.u32 %r2, %r1, 1;\nst.param.b32 [out], %r2;\nret;\n}\n" ENTRY REGS LOAD_PARAMS
-    "ld.global.u32 %r3, [%d1];\n"
+    "ld.param.u32 %r1, [x];\nadd.u32 %r2, %r1, 1;\nst.param.b32 [out], %r2;\nret;\n}\n" ENTRY
+        REGS LOAD_PARAMS "ld.global.u32 %r3, [%d1];\n"
     "{ .param .b32 p0; .param .b32 p1; .param .b32 q;\n"
-    "st.param.b32 [p0], %r2;\nst.param.b32 [p1], %r3;\ncall (q), pick, (p0, p1);\nld.param.b32 %r4, [q];\n}\n"
+    "st.param.b32 [p0], %r2;\nst.param.b32 [p1], %r3;\ncall (q), pick, (p0, p1);\nld.param.b32 "
+    "%r4, [q];\n}\n"
     "mad.wide.u32 %d3, %r4, 4, %d2;\n"
     "st.global.u32 [%d3], %r2;\nret;\n}\n";
 
@@ -302,7 +304,9 @@ static void sources_have_names(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[4096];
         subject s;
-        strcpy(text, FLOW_HEADER ".const .align 4 .b8 table[16];\n.shared .align 4 .b8 array[16];\n" ENTRY REGS LOAD_PARAMS);
+        strcpy(text, FLOW_HEADER
+               ".const .align 4 .b8 table[16];\n.shared .align 4 .b8 array[16];\n" ENTRY REGS
+                   LOAD_PARAMS);
         strcat(text, cases[i].code);
         strcat(text, "\nmad.wide.u32 %d3, %r3, 4, %d2;\nst.global.u32 [%d3], %r2;\nret;\n}\n");
         subject_begin(&s, text, "k");
@@ -310,6 +314,80 @@ static void sources_have_names(void **state)
                cases[i].reason ? FLOW_THROUGH_ADDRESS : FLOW_THROUGH_NONE);
         subject_end(&s);
     }
+}
+
+/* Lanes that are at different shuffles at once exchange values all the same. */
+static void shuffles_on_both_sides_of_a_branch_meet(void **state)
+{
+    static const char body[] = "ld.global.u32 %%r3, [%%d1];\n"
+                               "setp.lt.u32 %%p1, %%r%u, %u;\n"
+                               "mov.u32 %%r5, 0;\n"
+                               "@%%p1 bra side;\n"
+                               "shfl.sync.idx.b32 %%r5, %%r2, 0, 31, -1;\n"
+                               "bra.uni done;\n"
+                               "side:\n"
+                               "shfl.sync.idx.b32 %%r6, %%r3, 0, 31, -1;\n"
+                               "done:\n"
+                               "mad.wide.u32 %%d3, %%r5, 4, %%d2;\n"
+                               "st.global.u32 [%%d3], %%r2;\n"
+                               "ret;\n}\n";
+    (void)state;
+    for (int uniform = 0; uniform < 2; uniform++) {
+        char text[4096] = FLOW_HEADER ENTRY REGS LOAD_PARAMS;
+        subject s;
+        snprintf(text + strlen(text), sizeof text - strlen(text), body, uniform ? 1 : 2, 16);
+        subject_begin(&s, text, "k");
+        if (uniform)
+            assert_true(proven(&s, pc_of(&s, "[%d3]", 0)));
+        else
+            expect(&s, pc_of(&s, "[%d3]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+        subject_end(&s);
+    }
+}
+
+static void a_barrier_under_a_loaded_branch_orders_nothing(void **state)
+{
+    (void)state;
+    subject s;
+    subject_begin(&s,
+                  WITH(".shared .align 4 .b8 table[128];\n", "mov.u32 %r5, table;\n"
+                                                             "st.shared.u32 [%r5], %r2;\n"
+                                                             "ld.global.u32 %r3, [%d1];\n"
+                                                             "setp.eq.u32 %p1, %r3, 0;\n"
+                                                             "@%p1 bra skip;\n"
+                                                             "bar.sync 0;\n"
+                                                             "skip:\n"
+                                                             "ld.shared.u32 %r9, [%r5];\n"
+                                                             "mad.wide.u32 %d3, %r9, 4, %d2;\n"
+                                                             "st.global.u32 [%d3], %r2;\n"
+                                                             "ret;"),
+                  "k");
+    expect(&s, pc_of(&s, "[%d3]", 0), FLOW_UNORDERED, FLOW_THROUGH_ADDRESS);
+    assert_false(slice(&s, pc_of(&s, "bar.sync", 0)));
+    subject_end(&s);
+}
+
+static const char pointers[] = FLOW_HEADER
+    ".func (.param .b32 out) twice(.param .b32 x)\n{\n.reg .b32 %r<9>;\n"
+    "ld.param.u32 %r1, [x];\nadd.u32 %r2, %r1, %r1;\nst.param.b32 [out], %r2;\nret;\n}\n" ENTRY
+        REGS LOAD_PARAMS "mov.u64 %d5, twice;\n"
+    "{ .param .b32 p0; .param .b32 q;\nst.param.b32 [p0], %r2;\n"
+    "shape: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+    "call (q), %d5, (p0), shape;\nld.param.b32 %r4, [q];\n}\n"
+    "mad.wide.u32 %d3, %r4, 4, %d2;\n"
+    "st.global.u32 [%d3], %r2;\nret;\n}\n";
+
+static void calls_through_pointers_are_unknown(void **state)
+{
+    (void)state;
+    subject s;
+    subject_begin(&s, pointers, "k");
+    uint32_t call = pc_of(&s, "call", 0);
+    expect(&s, pc_of(&s, "st.global", 0), FLOW_INDIRECT, FLOW_THROUGH_ADDRESS);
+    assert_int_equal(s.proof.verdicts[pc_of(&s, "st.global", 0)].source, call);
+    assert_true(s.proof.flags[call] & FLOW_PC_UNKNOWN);
+    assert_int_equal(s.proof.rejoin[call], call + 1);
+    subject_end(&s);
 }
 
 /* ---- values ---- */
@@ -360,7 +438,8 @@ static void expect_form(const subject *s, const char *insn, const char *form)
 {
     char text[512];
     uint32_t pc = pc_of(s, insn, 0);
-    assert_string_equal(flow_affine_text(s->kernel, s->f->affine[s->f->defs[s->f->def_first[pc]]], text, sizeof text),
+    assert_string_equal(flow_affine_text(s->kernel, s->f->affine[s->f->defs[s->f->def_first[pc]]],
+                                         text, sizeof text),
                         form);
 }
 
@@ -409,16 +488,15 @@ static void origins_of_pointers(void **state)
     (void)state;
     subject s;
     subject_begin(&s,
-                  WITH(".shared .align 4 .b8 array[64];\n",
-                       "setp.lt.u32 %p1, %r2, %r1;\n"
-                       "selp.b64 %d3, %d1, %d2, %p1;\n"
-                       "mov.u32 %r3, array;\n"
-                       "add.u32 %r4, %r3, 12;\n"
-                       "cvt.u64.u32 %d4, %r4;\n"
-                       "cvta.shared.u64 %d5, %d4;\n"
-                       "ld.global.u64 %d6, [%d3];\n"
-                       "ld.u32 %r5, [%d5+4];\n"
-                       "ret;"),
+                  WITH(".shared .align 4 .b8 array[64];\n", "setp.lt.u32 %p1, %r2, %r1;\n"
+                                                            "selp.b64 %d3, %d1, %d2, %p1;\n"
+                                                            "mov.u32 %r3, array;\n"
+                                                            "add.u32 %r4, %r3, 12;\n"
+                                                            "cvt.u64.u32 %d4, %r4;\n"
+                                                            "cvta.shared.u64 %d5, %d4;\n"
+                                                            "ld.global.u64 %d6, [%d3];\n"
+                                                            "ld.u32 %r5, [%d5+4];\n"
+                                                            "ret;"),
                   "k");
     uint32_t select = pc_of(&s, "selp", 0), load = pc_of(&s, "ld.u32", 0);
     const flow_points *p = &s.f->points[s.f->defs[s.f->def_first[select]]];
@@ -439,11 +517,11 @@ static void parallelism_of_a_block(void **state)
     (void)state;
     subject s;
     subject_begin(&s,
-                  FLOW_HEADER ENTRY REGS "ld.param.u64 %d1, [a];\n"   /* group 1 */
+                  FLOW_HEADER ENTRY REGS "ld.param.u64 %d1, [a];\n" /* group 1 */
                                          "ld.param.u64 %d2, [b];\n"
                                          "ld.global.f32 %f1, [%d1];\n" /* group 2 */
                                          "ld.global.f32 %f2, [%d2];\n"
-                                         "add.f32 %f3, %f1, %f1;\n"    /* group 3 */
+                                         "add.f32 %f3, %f1, %f1;\n" /* group 3 */
                                          "add.f32 %f4, %f2, %f2;\n"
                                          "add.f32 %f5, %f3, %f4;\n"    /* group 4 */
                                          "st.global.f32 [%d1], %f5;\n" /* group 5 */
@@ -453,7 +531,8 @@ static void parallelism_of_a_block(void **state)
     assert_int_equal(b->insns, 9);
     assert_int_equal(b->groups, 5);
     assert_int_equal(b->loads, 2);
-    assert_int_equal(b->overlap, 2 + 1); /* both are on their way when the first is needed, then one */
+    assert_int_equal(b->overlap,
+                     2 + 1); /* both are on their way when the first is needed, then one */
     subject_end(&s);
 }
 
@@ -471,6 +550,9 @@ int main(void)
         cmocka_unit_test(fields_in_local_memory_are_told_apart),
         cmocka_unit_test(results_of_functions_depend_on_what_they_use),
         cmocka_unit_test(sources_have_names),
+        cmocka_unit_test(shuffles_on_both_sides_of_a_branch_meet),
+        cmocka_unit_test(a_barrier_under_a_loaded_branch_orders_nothing),
+        cmocka_unit_test(calls_through_pointers_are_unknown),
         cmocka_unit_test(levels_of_values),
         cmocka_unit_test(linear_forms_and_trip_counts),
         cmocka_unit_test(origins_of_pointers),

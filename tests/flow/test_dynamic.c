@@ -59,7 +59,8 @@ typedef struct memory {
 
 static bool run(fixture *f, const char *name, const memory *m, uint64_t seed, recorder *r)
 {
-    emu_observer observer = {.ctx = r, .worker_begin = begin_worker, .block_begin = begin_block, .access = on_access};
+    emu_observer observer = {
+        .ctx = r, .worker_begin = begin_worker, .block_begin = begin_block, .access = on_access};
     for (int i = 0; i < N; i++) {
         m->in[i] = (int)rnd(&seed, N);
         m->out[i] = 0;
@@ -90,10 +91,12 @@ typedef struct tally {
     uint32_t kernels, proven, unproven, differ, ran;
 } tally;
 
-static void compare(const char *name, const flow_proof *proof, const recorder *a, const recorder *b, tally *t)
+static void compare(const char *name, const flow_proof *proof, const recorder *a, const recorder *b,
+                    tally *t)
 {
     for (uint32_t pc = 0; pc < proof->npcs; pc++) {
-        bool accesses = proof->flags[pc] & FLOW_PC_MEMORY, proven = proof->flags[pc] & FLOW_PC_PROVEN;
+        bool accesses = proof->flags[pc] & FLOW_PC_MEMORY,
+             proven = proof->flags[pc] & FLOW_PC_PROVEN;
         if (executions(a, pc) && !accesses)
             fail_msg("%s: instruction %u accesses memory, and the proof does not say so", name, pc);
         if (proven && !equal(a, b, pc))
@@ -137,11 +140,12 @@ static void proven_accesses_do_not_depend_on_data(void **state)
     for (uint32_t i = 0; i < f.ptx->nfuncs; i++)
         if (f.ptx->funcs[i]->entry && f.ptx->funcs[i]->has_body)
             check_kernel(&f, text, f.ptx->funcs[i]->name, &m, &t);
-    print_message("%u runs: %u accesses proven, %u of them executed; %u not proven, of which %u differ\n", t.kernels,
-                  t.proven, t.ran, t.unproven, t.differ);
+    print_message(
+        "%u runs: %u accesses proven, %u of them executed; %u not proven, of which %u differ\n",
+        t.kernels, t.proven, t.ran, t.unproven, t.differ);
     assert_true(t.kernels >= 26 * 3);
-    assert_true(t.ran * 10 > t.proven * 9);       /* the proofs are about what runs */
-    assert_true(t.differ * 10 > t.unproven * 4);  /* and the data does matter */
+    assert_true(t.ran * 10 > t.proven * 9);      /* the proofs are about what runs */
+    assert_true(t.differ * 10 > t.unproven * 4); /* and the data does matter */
     fixture_end(&f);
     free(text);
 }

@@ -124,14 +124,16 @@ static void check_joins(sample *s)
     for (uint32_t branch = 0; branch < s->g.n; branch++) {
         if (flow_nsucc(&s->g, branch) < 2)
             continue;
-        uint32_t count = flow_joins(&s->g, number, order, branch, post.parent[branch], scratch, out);
+        uint32_t count = flow_joins(&s->g, number, order, branch, post.parent[branch], scratch,
+                                    out);
         for (uint32_t v = 0; v < s->g.n; v++) {
             bool found = false;
             assert_int_equal(scratch[v], FLOW_NONE);
             for (uint32_t i = 0; i < count; i++)
                 found |= out[i] == v;
             if (!found && v != branch && ref_joins(&s->g, branch, post.parent[branch], v))
-                fail_msg("seed %llu: branch %u joins at %u", (unsigned long long)s->seed, branch, v);
+                fail_msg("seed %llu: branch %u joins at %u", (unsigned long long)s->seed, branch,
+                         v);
         }
     }
 }
@@ -187,7 +189,8 @@ static void loops_are_natural(void **state)
 static void by_hand(void *ctx)
 {
     /* 0 -> 1 -> {2, 3}, 2 -> 4, 3 -> 4, 4 -> {1, 5}: a diamond in a loop */
-    static const flow_edge edges[] = {{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 4}, {4, 1}, {4, 5}, {1, 2}};
+    static const flow_edge edges[] = {{0, 1}, {1, 2}, {1, 3}, {2, 4},
+                                      {3, 4}, {4, 1}, {4, 5}, {1, 2}};
     sample *s = ctx;
     flow_tree dom, post;
     flow_rows control;

@@ -67,7 +67,8 @@ static void slices_are_closed(void **state)
                                                             s.f->uses[u].role == FLOW_USE_GUARD));
                 bool *seen = calloc(s.f->nvalues, sizeof *seen);
                 if (needed && !comes_from_slice(&s, s.f->uses[u].value, seen))
-                    fail_msg("seed %llu: instruction %u reads what is not in the slice", (unsigned long long)seed, pc);
+                    fail_msg("seed %llu: instruction %u reads what is not in the slice",
+                             (unsigned long long)seed, pc);
                 if (needed)
                     assert_int_equal(s.f->taint[s.f->uses[u].value].reason, FLOW_CLEAN);
                 free(seen);
@@ -110,7 +111,8 @@ static void on_access(void *block, const emu_access *a)
 
 static void run(fixture *f, uint32_t *in, uint32_t *out, uint64_t seed, record *records)
 {
-    emu_observer observer = {.ctx = records, .worker_begin = pass_on, .block_begin = block_of, .access = on_access};
+    emu_observer observer = {
+        .ctx = records, .worker_begin = pass_on, .block_begin = block_of, .access = on_access};
     for (uint32_t i = 0; i < THREADS * GENERATED_WORDS; i++) {
         in[i] = rnd(&seed, 64);
         out[i] = rnd(&seed, 64);
@@ -139,7 +141,8 @@ static void proofs_hold_when_run(void **state)
             bool same = a[pc].count == b[pc].count && a[pc].hash == b[pc].hash;
             bool good = s.proof.flags[pc] & FLOW_PC_PROVEN;
             if (good && !same)
-                fail_msg("seed %llu: instruction %u is proven and depends on data", (unsigned long long)seed, pc);
+                fail_msg("seed %llu: instruction %u is proven and depends on data",
+                         (unsigned long long)seed, pc);
             proven += good && a[pc].count;
             unproven += (s.proof.flags[pc] & FLOW_PC_MEMORY) && !good && a[pc].count;
             differ += !same;
