@@ -213,6 +213,9 @@ wl_status cap_create(const char *path, cap_writer **out, wl_error *err);
     wl_status cap_write_##type(cap_writer *writer, const cap_##type *record);
 #include "capture/events.def"
 #undef X
+/* While `hold` is set, records gather in memory and are written together: when 64 KiB are full, and when it is cleared.
+ * What is held is lost with the process. Clearing returns the first error of that write. */
+wl_status cap_hold(cap_writer *writer, bool hold);
 uint64_t cap_written(cap_writer *writer); /* records */
 uint64_t cap_dropped(cap_writer *writer);
 /* The first error that switched the writer off, with its text; WL_OK while it works. */

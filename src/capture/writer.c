@@ -16,7 +16,8 @@
 enum {
     HIGH_FD = 200,         /* applications and shells use the low ones, some of them by number */
     COMPRESS_ABOVE = 4096, /* bytes of payload */
-    COMPRESS_LEVEL = 1
+    COMPRESS_LEVEL = 1,
+    HOLD_BYTES = 64 << 10
 };
 
 struct cap_writer {
@@ -29,6 +30,9 @@ struct cap_writer {
     uint64_t written, dropped;
     wl_error error; /* status WL_OK while all is well */
     ZSTD_CCtx *zstd;
+    uint8_t *held; /* records that wait for the next write; HOLD_BYTES, or NULL */
+    size_t nheld;
+    bool hold;
 };
 
 /* ---- the file ---- */
@@ -135,7 +139,7 @@ static wl_status fail(cap_writer *w, const char *what)
 }
 
 /* Appends whole records; a torn one is taken back. */
-static wl_status append(cap_writer *w, const uint8_t *data, size_t size)
+static wl_status append_now(cap_writer *w, const uint8_t *data, size_t size)
 {
     shelter s;
     wl_status status = WL_OK;
@@ -154,6 +158,37 @@ static wl_status append(cap_writer *w, const uint8_t *data, size_t size)
     }
     shelter_end(&s, limited);
     errno = code;
+    return status;
+}
+
+static wl_status flush(cap_writer *w)
+{
+    size_t size = w->nheld;
+    w->nheld = 0;
+    return size && w->fd >= 0 && !w->error.status ? append_now(w, w->held, size) : WL_OK;
+}
+
+static wl_status append(cap_writer *w, const uint8_t *data, size_t size)
+{
+    bool hold = w->hold && size <= HOLD_BYTES;
+    wl_status status = !hold || w->nheld + size > HOLD_BYTES ? flush(w) : WL_OK;
+    if (status || !hold)
+        return status ? status : append_now(w, data, size);
+    memcpy(w->held + w->nheld, data, size);
+    w->nheld += size;
+    return WL_OK;
+}
+
+wl_status cap_hold(cap_writer *w, bool hold)
+{
+    wl_status status = WL_OK;
+    pthread_mutex_lock(&w->lock);
+    if (hold && !w->held)
+        w->held = malloc(HOLD_BYTES);
+    w->hold = hold && w->held;
+    if (!hold)
+        status = flush(w);
+    pthread_mutex_unlock(&w->lock);
     return status;
 }
 
@@ -183,8 +218,10 @@ static wl_status create_file(cap_writer *w, const char *path, wl_error *err)
 
 static void writer_free(cap_writer *w)
 {
+    flush(w);
     if (w->fd >= 0 && is_ours(w, w->fd))
         close(w->fd);
+    free(w->held);
     ZSTD_freeCCtx(w->zstd);
     pthread_mutex_destroy(&w->lock);
     free(w->path);

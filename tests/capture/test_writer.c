@@ -123,6 +123,51 @@ static void one_write_a_record(void **state)
     expect_readable(f, 10);
 }
 
+static void held_records_go_together(void **state)
+{
+    fixture *f = *state;
+    disk.calls = 0;
+    assert_int_equal(cap_hold(f->writer, true), WL_OK);
+    for (uint32_t i = 1; i <= 10; i++)
+        assert_int_equal(put(f, i), WL_OK);
+    assert_int_equal(disk.calls, 0);
+    expect_readable(f, 0);
+    assert_int_equal(cap_hold(f->writer, false), WL_OK);
+    assert_int_equal(disk.calls, 1);
+    assert_int_equal(put(f, 11), WL_OK);
+    expect_readable(f, 11);
+    assert_int_equal(cap_written(f->writer), 11);
+}
+
+/* More than is gathered, and the rest with the end. */
+static void held_records_overflow_and_end(void **state)
+{
+    enum { COUNT = 5000 };
+    fixture *f = *state;
+    disk.calls = 0;
+    assert_int_equal(cap_hold(f->writer, true), WL_OK);
+    for (uint32_t i = 1; i <= COUNT; i++)
+        assert_int_equal(put(f, i), WL_OK);
+    assert_in_range(disk.calls, 2, COUNT / 100);
+    cap_close(f->writer);
+    f->writer = NULL;
+    expect_readable(f, COUNT);
+}
+
+static void held_records_meet_a_full_disk(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(cap_hold(f->writer, true), WL_OK);
+    for (uint32_t i = 1; i <= 10; i++)
+        assert_int_equal(put(f, i), WL_OK);
+    disk.room = 50;
+    disk.error = ENOSPC;
+    assert_int_equal(cap_hold(f->writer, false), WL_NOSPACE);
+    disk.room = -1;
+    assert_int_equal(put(f, 11), WL_NOSPACE);
+    expect_readable(f, 0);
+}
+
 static void interrupted_and_short_writes(void **state)
 {
     fixture *f = *state;
@@ -340,6 +385,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(one_write_a_record),
+        TEST(held_records_go_together),
+        TEST(held_records_overflow_and_end),
+        TEST(held_records_meet_a_full_disk),
         TEST(interrupted_and_short_writes),
         TEST(full_disk),
         TEST(full_disk_within_a_record),

@@ -82,6 +82,39 @@ static void write_maps(void)
     collect_maps_free(&maps);
 }
 
+/* ---- holding ----
+ *
+ * A launch costs the application two records. As long as it does nothing but launch, they gather in memory; the next call
+ * of another kind, and so any that waits for the device, first writes them. A process that dies without one loses the
+ * launches of HOLD_NS at most. */
+
+enum { HOLD_NS = 50000000 };
+
+static int64_t held_since; /* 0: nothing is held */
+
+static void release_held(void)
+{
+    if (!__atomic_load_n(&held_since, __ATOMIC_RELAXED))
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    if (held_since && shim_g.writer)
+        shim_recorded(cap_hold(shim_g.writer, false));
+    __atomic_store_n(&held_since, 0, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+/* With the lock held, before the records of a launch. */
+static void hold(void)
+{
+    int64_t now = collect_now();
+    if (held_since && now - held_since > HOLD_NS)
+        shim_recorded(cap_hold(shim_g.writer, false));
+    else if (held_since)
+        return;
+    cap_hold(shim_g.writer, true);
+    __atomic_store_n(&held_since, now, __ATOMIC_RELAXED);
+}
+
 /* ---- calls ---- */
 
 /* Kept out of line: its frame is this library's, which the stack leaves out. */
@@ -100,8 +133,11 @@ void shim_begin(shim_call *call, const char *api, cap_call_kind kind)
 {
     call->id = 0;
     call->active = depth++ == 0 && shim_g.writer && !shim_g.forked;
-    if (call->active)
-        note(call, api, kind);
+    if (!call->active)
+        return;
+    if (kind != CAP_CALL_LAUNCH)
+        release_held();
+    note(call, api, kind);
 }
 
 void shim_write_call(shim_call *call, CUresult result)
@@ -109,6 +145,8 @@ void shim_write_call(shim_call *call, CUresult result)
     if (!call->active || call->id || !shim_g.writer)
         return;
     write_maps();
+    if (call->record.kind == CAP_CALL_LAUNCH)
+        hold();
     call->id = call->record.id = ++shim_g.next_call;
     call->record.end_ns = since_start();
     call->record.result = (int32_t)result;
