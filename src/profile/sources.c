@@ -149,7 +149,9 @@ static char *find_relative(sources *s, const char *path, const char *directory)
     char *full = directory && directory[0] ? below(s, directory, strlen(directory), path) : NULL;
     size_t n = s->program ? strlen(s->program) : 0;
     while (!full && n > 0) {
-        while (n > 0 && s->program[--n] != '/') {}
+        do {
+            n--;
+        } while (n > 0 && s->program[n] != '/');
         full = n ? below(s, s->program, n, path) : NULL;
     }
     return full;
