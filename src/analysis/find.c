@@ -157,38 +157,70 @@ static const char *name_of(const work *w, uint32_t object)
     return o ? o->name : "";
 }
 
-static bool same_lines(const ana_finding *a, const ana_finding *b)
-{
-    if (a->nlines != b->nlines) {
-        return false;
-    }
-    for (uint32_t i = 0; i < a->nlines; i++) {
-        if (a->lines[i].pc != b->lines[i].pc) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Objects that are never alive together have one name where they come from one place. */
 static bool alike(const work *w, const ana_finding *a, const ana_finding *b)
 {
     return a->pattern == b->pattern && a->space == b->space &&
-           strcmp(name_of(w, a->object), name_of(w, b->object)) == 0 && same_lines(a, b);
+           strcmp(name_of(w, a->object), name_of(w, b->object)) == 0;
 }
 
-static void merge(ana_finding *to, const ana_finding *from)
+static void add_line(ana_line *to, const ana_line *from)
 {
+    to->requests += from->requests;
+    to->sectors += from->sectors;
+    to->sectors_min += from->sectors_min;
+    to->wavefronts += from->wavefronts;
+    to->wavefronts_min += from->wavefronts_min;
+}
+
+static bool same_line(const ana_line *a, const ana_line *b)
+{
+    return a->file ? b->file && a->line == b->line && strcmp(a->file, b->file) == 0
+                   : !b->file && a->pc == b->pc;
+}
+
+/* The lines of both, those of `first` before others of `second`; NULL: out of memory. */
+static ana_line *join_lines(wl_arena *arena, const ana_finding *first, const ana_finding *second,
+                            uint32_t *count)
+{
+    uint32_t n = first->nlines;
+    ana_line *lines = wl_new_array(arena, ana_line, n + second->nlines);
+    if (!lines) {
+        return NULL;
+    }
+    memcpy(lines, first->lines, n * sizeof *lines);
+    for (uint32_t i = 0; i < second->nlines; i++) {
+        uint32_t at = 0;
+        while (at < n && !same_line(&lines[at], &second->lines[i])) {
+            at++;
+        }
+        if (at < n) {
+            add_line(&lines[at], &second->lines[i]);
+        } else {
+            lines[n++] = second->lines[i];
+        }
+    }
+    *count = n;
+    return lines;
+}
+
+/* Text and evidence are those of the costlier one, the lines of both. */
+static bool merge(wl_arena *arena, ana_finding *to, const ana_finding *from)
+{
+    const ana_finding *more = from->excess > to->excess ? from : to, *less = more == to ? from : to;
+    uint32_t nlines;
+    ana_line *lines = join_lines(arena, more, less, &nlines);
     uint64_t excess = to->excess + from->excess;
     uint32_t objects = to->objects + from->objects, launches = to->launches + from->launches;
     double share = to->share_of_kernel + from->share_of_kernel;
-    if (from->excess > to->excess) {
-        *to = *from;
-    }
+    *to = *more;
     to->excess = excess;
     to->objects = objects;
     to->launches = launches;
     to->share_of_kernel = share;
+    to->lines = lines;
+    to->nlines = nlines;
+    return lines != NULL;
 }
 
 typedef struct order_key {
@@ -204,7 +236,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : x->f->object < y->f->object ? -1 : x->f->object > y->f->object;
 }
 
-/* Of one kernel: found.data[first ..]. The counts of lines stay those of the costliest object. */
+/* Of one kernel: found.data[first ..]. */
 static wl_status merge_objects(work *w, size_t first, wl_arena *scratch, wl_error *err)
 {
     size_t n = w->found.count - first, kept = 0;
@@ -221,7 +253,9 @@ static wl_status merge_objects(work *w, size_t first, wl_arena *scratch, wl_erro
     }
     for (size_t i = 0; i < n; i++) {
         if (kept && alike(w, &rows[kept - 1], order[i].f)) {
-            merge(&rows[kept - 1], order[i].f);
+            if (!merge(w->arena, &rows[kept - 1], order[i].f)) {
+                return nomem(err);
+            }
         } else {
             rows[kept++] = *order[i].f;
         }

@@ -270,15 +270,16 @@ static bool is_random(const sim *s, uint32_t object, const map *m)
     return irregular * 2 >= requests && disorder;
 }
 
-/* Are half of the distances between runs of touched words equal? */
+/* Are half of the distances between runs of touched words equal, and the runs four words long at most? */
 static bool constant_stride(const map *m)
 {
     uint64_t *distances = calloc((size_t)m->count * 8 + 1, sizeof *distances);
-    size_t n = 0, best = 0;
+    size_t n = 0, best = 0, words = 0;
     uint64_t last_start = 0;
     bool before = false, any = false;
     for (uint64_t w = 0; w < (uint64_t)m->count * 8; w++) {
         bool touched = m->cells[w / 8].word[w % 8] != 0;
+        words += touched;
         if (touched && !before) {
             if (any) {
                 distances[n++] = w - last_start;
@@ -294,7 +295,7 @@ static bool constant_stride(const map *m)
         best = run > best ? run : best;
     }
     free(distances);
-    return n >= 3 && best * 2 >= n;
+    return n >= 3 && best * 2 >= n && words <= 4 * (n + 1);
 }
 
 static int label_of(const sim *s, const cell *c, bool random, bool warm)

@@ -202,6 +202,18 @@ static void add_process(prof_builder *builder)
     add(builder, &r);
 }
 
+/* An object of the same name as an earlier one is made when that one is gone. */
+static void free_namesake(const sim *s, prof_builder *builder, uint32_t object)
+{
+    for (uint32_t i = 1; i < object; i++) {
+        if (!s->objects[i].shared && strcmp(s->objects[i].name, s->objects[object].name) == 0) {
+            cap_record r = {.type = CAP_FREE};
+            r.free = (cap_free){i, 0};
+            add(builder, &r);
+        }
+    }
+}
+
 static void add_objects(const sim *s, prof_builder *builder)
 {
     for (uint32_t i = 1; i <= s->nobjects; i++) {
@@ -213,6 +225,7 @@ static void add_objects(const sim *s, prof_builder *builder)
                                 .bytes = o->bytes,
                                 .name = o->name};
         if (!o->shared) {
+            free_namesake(s, builder, i);
             add(builder, &r);
         }
     }

@@ -49,7 +49,8 @@ typedef struct sim {
 void sim_begin(sim *s, uint32_t gx, uint32_t gy, uint32_t bx, uint32_t by);
 void sim_end(sim *s);
 uint32_t sim_warps(const sim *s);
-/* An object of device memory; the returned number goes to sim_access. `skew`: bytes off the 256-byte boundary. */
+/* An object of device memory; the returned number goes to sim_access. `skew`: bytes off the 256-byte boundary. One of a
+ * name that there is already counts as allocated after that one was freed. */
 uint32_t sim_alloc(sim *s, const char *name, uint64_t bytes, uint32_t skew);
 uint32_t sim_shared(sim *s, const char *name, uint64_t bytes);
 

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 #define P(id) (1u << ANA_##id)
 
 typedef struct args { /* of an access: what a kernel's index needs */
@@ -627,6 +629,200 @@ static void tiny_effects(void **state)
     sim_end(&s);
 }
 
+/* ---- what looks like a pattern and is none ---- */
+
+/* Tiles of 16 x 16 threads whose inner 12 x 12 store: rows of 12 words, a pitch apart. */
+static int64_t inner_of_tile(const sim_thread *t, const void *p)
+{
+    const args *a = p;
+    bool inner = t->thread[0] >= 2 && t->thread[0] < 14 && t->thread[1] >= 2 && t->thread[1] < 14;
+    int64_t row = t->block[1] * 12 + t->thread[1], column = t->block[0] * 12 + t->thread[0];
+    return inner ? ((row - 2) * a->n + column - 2) * 4 : -1;
+}
+
+static void ends_of_rows_are_no_stride(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 4, 4, 16, 16);
+    uint32_t out = sim_alloc(&s, "out", 48 * 256 * 4, 0);
+    sim_access(&s, 1, OBS_STORE, out, 4, inner_of_tile, &(args){.n = 256});
+    sim_find(&s, 1, &all);
+    assert_int_equal(sim_patterns(&s, &all, "out") & P(STRIDED), 0);
+    sim_end(&s);
+}
+
+/* The first block has nothing to merge, so that it does not show that the others read one another's words. */
+static int64_t others_word(const sim_thread *t, const void *p)
+{
+    const args *a = p;
+    return t->linear_block < a->n ? -1 : (int64_t)(255 - t->index) * 4;
+}
+
+static uint32_t merge_of(uint32_t first)
+{
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 4, 1, 256, 1);
+    uint32_t box = sim_shared(&s, "box", 1024);
+    sim_access(&s, 1, OBS_STORE, box, 4, own_word, NULL);
+    sim_access(&s, 2, OBS_LOAD, box, 4, own_word, NULL);
+    sim_access(&s, 3, OBS_LOAD, box, 4, others_word, &(args){.n = first});
+    sim_find(&s, 1, &all);
+    uint32_t found = sim_patterns(&s, &all, "box");
+    sim_end(&s);
+    return found;
+}
+
+static void blocks_that_are_not_typical(void **state)
+{
+    (void)state;
+    assert_int_equal(merge_of(0), 0);
+    assert_int_equal(merge_of(1), 0);
+    assert_int_equal(merge_of(4), P(SHARED_THREAD_LOCAL));
+}
+
+/* A buffer made again and again has one name: its findings are one, with the lines of all of them added up. */
+static void objects_made_again(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 4, 1, 256, 1);
+    uint32_t first = sim_alloc(&s, "x", 4 * 256 * 32, 0),
+             again = sim_alloc(&s, "x", 4 * 256 * 32, 0);
+    for (uint32_t k = 0; k < 8; k++) {
+        sim_access(&s, k, OBS_LOAD, first, 4, scaled, &(args){.n = 8, .k = k});
+        sim_access(&s, k / 2, OBS_LOAD, again, 4, scaled, &(args){.n = 8, .k = k});
+    }
+    sim_find(&s, 1, &all);
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.rows[0].objects, 2);
+    assert_int_equal(all.rows[0].excess, 2 * 32 * 8 * 28);
+    assert_int_equal(all.rows[0].nlines, 8);
+    uint64_t requests = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        requests += all.rows[0].lines[i].requests;
+    }
+    assert_int_equal(requests, 2 * 32 * 8);
+    sim_end(&s);
+}
+
+/* ---- the words fit the case ---- */
+
+static const char *advice_of(const sim *s, const ana_findings *all, const char *object,
+                             ana_pattern p)
+{
+    const ana_finding *f = sim_finding(s, all, object, p);
+    assert_non_null(f);
+    return f->advice;
+}
+
+static void advice_for_stencils(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 16, 1, 256, 1);
+    uint32_t in = sim_alloc(&s, "in", 16 * 256 * 4 + 64, 0),
+             row = sim_alloc(&s, "row", 16 * 256 * 4 + 64, 4);
+    for (uint32_t k = 0; k < 3; k++) {
+        sim_access(&s, k, OBS_LOAD, in, 4, scaled, &(args){.n = 1, .k = k});
+    }
+    sim_access(&s, 5, OBS_LOAD, row, 4, scaled, &(args){.n = 1});
+    sim_find(&s, 1, &all);
+    assert_non_null(strstr(advice_of(&s, &all, "in", ANA_MISALIGNED), "stencil"));
+    assert_null(strstr(advice_of(&s, &all, "row", ANA_MISALIGNED), "stencil"));
+    sim_end(&s);
+}
+
+static int64_t first_word(const sim_thread *t, const void *p)
+{
+    (void)t;
+    (void)p;
+    return 0;
+}
+
+static int64_t word_of_bin(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->index % 8 * 4;
+}
+
+static void advice_for_shared_atomics(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 4, 1, 256, 1);
+    uint32_t sum = sim_shared(&s, "sum", 256), bins = sim_shared(&s, "bins", 256);
+    sim_access(&s, 1, OBS_ATOMIC, sum, 4, first_word, NULL);
+    sim_access(&s, 2, OBS_ATOMIC, bins, 4, word_of_bin, NULL);
+    sim_find(&s, 1, &all);
+    assert_non_null(strstr(advice_of(&s, &all, "sum", ANA_BANK_CONFLICT), "one lane"));
+    assert_null(strstr(advice_of(&s, &all, "bins", ANA_BANK_CONFLICT), "one lane"));
+    sim_end(&s);
+}
+
+/* A counter a thread and value, the value from the data; and a word a thread. */
+static int64_t counter_of(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return (t->index * t->index * 7 % 16 * 256 + t->index) * 4;
+}
+
+static void advice_for_private_arrays(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 4, 1, 256, 1);
+    uint32_t counts = sim_shared(&s, "counts", 16 * 256 * 4), own = sim_shared(&s, "own", 1024);
+    sim_access(&s, 1, OBS_STORE, counts, 4, counter_of, NULL);
+    sim_access(&s, 2, OBS_STORE, own, 4, own_word, NULL);
+    sim_find(&s, 1, &all);
+    assert_non_null(strstr(advice_of(&s, &all, "counts", ANA_SHARED_THREAD_LOCAL), "index"));
+    assert_null(strstr(advice_of(&s, &all, "own", ANA_SHARED_THREAD_LOCAL), "index"));
+    sim_end(&s);
+}
+
+/* A look-up in a table of one sector. */
+static int64_t in_small_table(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return (t->index * t->index * 11 + t->index / 5) % 8 * 4;
+}
+
+static void advice_for_small_tables(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 4, 1, 256, 1);
+    uint32_t table = sim_alloc(&s, "table", 32, 0);
+    for (uint32_t k = 0; k < 4; k++) {
+        sim_access(&s, 1, OBS_LOAD, table, 4, in_small_table, NULL);
+    }
+    sim_find(&s, 1, &all);
+    assert_int_equal(all.count, 1);
+    assert_non_null(strstr(all.rows[0].advice, "shared memory once"));
+    sim_end(&s);
+}
+
+static void advice_for_tables_of_the_library(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 4, 1, 256, 1);
+    uint32_t table = sim_alloc(&s, "__cudart_sin_cos_coeffs", 128, 0);
+    sim_access(&s, 1, OBS_LOAD, table, 8, first_word, NULL);
+    sim_find(&s, 1, &all);
+    assert_non_null(strstr(advice_of(&s, &all, "__cudart_sin_cos_coeffs", ANA_HOT), "library"));
+    sim_end(&s);
+}
+
 /* Several sampled blocks stand for the launch together. */
 static void several_blocks(void **state)
 {
@@ -667,6 +863,14 @@ int main(void)
         cmocka_unit_test(bank_conflicts),
         cmocka_unit_test(tiny_effects),
         cmocka_unit_test(several_blocks),
+        cmocka_unit_test(ends_of_rows_are_no_stride),
+        cmocka_unit_test(blocks_that_are_not_typical),
+        cmocka_unit_test(objects_made_again),
+        cmocka_unit_test(advice_for_stencils),
+        cmocka_unit_test(advice_for_shared_atomics),
+        cmocka_unit_test(advice_for_private_arrays),
+        cmocka_unit_test(advice_for_small_tables),
+        cmocka_unit_test(advice_for_tables_of_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -320,6 +320,22 @@ static charges charge(const work *w, uint32_t i)
     return paid;
 }
 
+/* Do only loads pay, beside loads of the object that are aligned? */
+static bool is_halo(const work *w, const ana_draft *d)
+{
+    bool aligned = false;
+    for (uint32_t i = 0; i < d->group->ninsns; i++) {
+        const obs_insn *c = &d->group->insns[i].c;
+        if (d->insn_excess[i] > 0 && c->op != OBS_LOAD) {
+            return false;
+        }
+        aligned |= c->op == OBS_LOAD && c->contiguous * 2 > c->requests &&
+                   (double)c->misaligned <
+                       w->input->thresholds->misaligned_share * (double)c->requests;
+    }
+    return aligned;
+}
+
 static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, w->input, w->group, p);
@@ -348,6 +364,7 @@ static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
     d->alone = d->excess;
     d->launches = w->group->ntraffic;
     words_facts f = facts_of(d);
+    f.halo = p == ANA_MISALIGNED && is_halo(w, d);
     add_request_evidence(d, &f);
     if (p == ANA_UNCOALESCED && f.stride) {
         ana_add_evidence(d, "stride", "bytes between lanes", (double)f.stride, "bytes");

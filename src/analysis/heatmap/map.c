@@ -125,6 +125,7 @@ static uint32_t find_runs(const work *w, uint64_t *starts)
 {
     const obs_heat_row *rows = w->heat->rows;
     uint32_t n = 0;
+    uint64_t touched = 0;
     uint64_t last = UINT64_MAX - 1; /* the last touched word */
     for (uint32_t i = 0; i < w->heat->info.nrows; i++) {
         for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++) {
@@ -134,9 +135,11 @@ static uint32_t find_runs(const work *w, uint64_t *starts)
                     starts[n++] = word;
                 }
                 last = word;
+                touched++;
             }
         }
     }
+    w->out->run = n ? (double)touched / n : 0;
     return n;
 }
 
@@ -332,7 +335,9 @@ static void decide(work *w)
         pattern->holds = pattern->traffic > 0 && pattern->traffic >= w->t->map_share * out->traffic;
     }
     map_pattern *strided = &out->patterns[ANA_STRIDED];
+    /* Rows of a tile are apart as well, but long: what they leave of a sector is their ends. */
     strided->holds &= out->stride_share >= w->t->strided_share &&
+                      out->run <= w->t->strided_words * OBS_WORDS_PER_SECTOR &&
                       strided->traffic >= w->t->strided_share * out->traffic;
 }
 

@@ -50,6 +50,7 @@ typedef struct map_result {
     int64_t
         stride; /* bytes between touched words, the commonest distance; 0: fewer than four runs of words */
     double stride_share; /* part of the distances that equal it */
+    double run;          /* mean words of a run of touched words */
     bool random;
     map_pattern patterns[ANA_PATTERN_COUNT];
     map_share *shares; /* by index of the instruction */

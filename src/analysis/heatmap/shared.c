@@ -3,7 +3,7 @@
  *   shared-thread-local                 the fewest possible ones, which registers would save as well
  *   shared-warp-local                   of the fewest possible those of stores and atomics: a shuffle takes the pass of a load
  * An array is thread-local (warp-local) when in every sampled block every word that was touched was touched by one thread
- * (threads of one warp) only. */
+ * (threads of one warp) only, and the sampled blocks executed what touches it elsewhere, too. */
 #include "analysis/heatmap/words.h"
 
 #include <string.h>
@@ -12,10 +12,33 @@ enum { EXAMPLES = 4 };
 
 typedef struct owners {
     uint64_t words[4]; /* touched words by obs_owner */
-    uint32_t warps, maps;
+    uint32_t warps;
     uint32_t nsectors;
     ana_sector sectors[EXAMPLES];
+    bool *seen; /* which of the group's instructions the maps hold */
 } owners;
+
+static void mark_seen(owners *o, const ana_group *g, const prof_heat *heat)
+{
+    for (uint32_t s = 0; s < heat->npcsets; s++) {
+        for (uint32_t k = 0; k < heat->pcsets[s].count; k++) {
+            for (uint32_t i = 0; i < g->ninsns; i++) {
+                o->seen[i] |= g->insns[i].c.pc == heat->pcsets[s].pcs[k];
+            }
+        }
+    }
+}
+
+/* Do the sampled blocks stand for the others? */
+static bool is_typical(const ana_input *input, const ana_group *g, const owners *o)
+{
+    uint64_t requests = 0, unseen = 0;
+    for (uint32_t i = 0; i < g->ninsns; i++) {
+        requests += g->insns[i].c.requests;
+        unseen += o->seen[i] ? 0 : g->insns[i].c.requests;
+    }
+    return (double)unseen <= input->thresholds->unseen_share * (double)requests;
+}
 
 static void count_owners(owners *o, const ana_group *g, const prof_heat *heat)
 {
@@ -28,7 +51,6 @@ static void count_owners(owners *o, const ana_group *g, const prof_heat *heat)
         }
     }
     o->warps = heat->info.warps > o->warps ? heat->info.warps : o->warps;
-    o->maps++;
 }
 
 static wl_status add_owners(const ana_input *input, const ana_group *g, uint32_t heat_id, owners *o,
@@ -41,6 +63,7 @@ static wl_status add_owners(const ana_input *input, const ana_group *g, uint32_t
                            : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     if (status == WL_OK) {
         count_owners(o, g, &heat);
+        mark_seen(o, g, &heat);
     }
     wl_arena_free(scratch);
     return status;
@@ -87,7 +110,7 @@ static void add_facts(words_facts *f, const obs_insn *c)
 static words_facts charge(const ana_input *input, ana_draft *d)
 {
     words_facts f = {0};
-    uint64_t wavefronts = 0, fewest = 0;
+    uint64_t wavefronts = 0, fewest = 0, uniform = 0, irregular = 0;
     double most = 0;
     for (uint32_t i = 0; i < d->group->ninsns; i++) {
         const obs_insn *c = &d->group->insns[i].c;
@@ -98,6 +121,8 @@ static words_facts charge(const ana_input *input, ana_draft *d)
             d->requests += c->requests;
             wavefronts += c->wavefronts;
             fewest += c->wavefronts_min;
+            uniform += c->uniform;
+            irregular += c->irregular;
             add_facts(&f, c);
         }
         if (excess > most) {
@@ -109,6 +134,8 @@ static words_facts charge(const ana_input *input, ana_draft *d)
     }
     d->alone = d->excess;
     d->launches = d->group->ntraffic;
+    f.irregular = irregular * 2 > d->requests;
+    f.broadcast = uniform * 2 > d->requests;
     f.sectors_per_request = d->requests ? (double)wavefronts / (double)d->requests : 0;
     f.fewest_per_request = d->requests ? (double)fewest / (double)d->requests : 0;
     return f;
@@ -141,7 +168,7 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
 {
     bool warp = o->words[OBS_OWNER_WARP] > 0;
     uint64_t words = o->words[OBS_OWNER_THREAD] + o->words[OBS_OWNER_WARP];
-    if (o->maps == 0 || words == 0 || o->words[OBS_OWNER_BLOCK]) {
+    if (words == 0 || o->words[OBS_OWNER_BLOCK] || !is_typical(input, g, o)) {
         return true;
     }
     ana_draft *d = ana_draft_add(drafts, input, g,
@@ -174,7 +201,10 @@ wl_status ana_detect_shared(const ana_input *input, const ana_group *group, ana_
     if (group->space != OBS_SHARED) {
         return WL_OK;
     }
-    wl_status status = load_owners(input, group, &o, err);
+    o.seen = wl_new_array(input->scratch, bool, group->ninsns + 1);
+    wl_status status = o.seen
+                           ? load_owners(input, group, &o, err)
+                           : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     if (status != WL_OK) {
         return status;
     }

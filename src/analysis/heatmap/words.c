@@ -146,6 +146,12 @@ static const char *hot_advice(const texts *t)
 
 static const char *hot_random_advice(const texts *t)
 {
+    if (!t->f->atomics && t->f->sectors_per_request < 2) {
+        return TEXT(t,
+                    "A request gathers within a sector or two, but every warp fetches them again: "
+                    "load the part of %s that the block uses into shared memory once.",
+                    t->what);
+    }
     if (t->f->atomics) {
         return TEXT(t,
                     "Gather the block's updates of %s in shared memory first, or sort them by "
@@ -188,6 +194,14 @@ static const char *strided_advice(const texts *t)
 
 static const char *misaligned_advice(const texts *t)
 {
+    if (t->f->halo) {
+        return TEXT(t,
+                    "Other loads of %s start on the boundary: these take their neighbours, as a "
+                    "stencil does, and no alignment suits all of them. Load the tile with its "
+                    "edges into shared memory once and take the neighbours from there, or from "
+                    "the next lane by a shuffle.",
+                    t->what);
+    }
     return TEXT(t,
                 "Start the rows of %s on 32-byte boundaries (pad the pitch to a multiple of %u "
                 "elements, cudaMallocPitch does it), or "
@@ -213,6 +227,13 @@ static const char *uncoalesced_advice(const texts *t)
 
 static const char *thread_local_advice(const texts *t)
 {
+    if (t->f->irregular) {
+        return TEXT(t,
+                    "Each thread indexes a part of %s of its own: the barriers around it can go; "
+                    "where the index can be made known to the compiler (by unrolling, or a switch "
+                    "over a few values), registers can hold it.",
+                    t->what);
+    }
     return TEXT(t, "Keep the values of %s in registers; the barriers around it can go with it.",
                 t->what);
 }
@@ -227,6 +248,13 @@ static const char *warp_local_advice(const texts *t)
 
 static const char *bank_conflict_advice(const texts *t)
 {
+    if (t->f->atomics && t->f->broadcast) {
+        return TEXT(t,
+                    "All lanes update the same word of %s, one after the other: combine their "
+                    "values in the warp first (__reduce_add_sync, shuffles), and let one lane "
+                    "update it for all.",
+                    t->what);
+    }
     if (t->f->atomics) {
         return TEXT(t,
                     "Give each warp or a few lanes a copy of %s of their own, or permute its "
@@ -238,6 +266,21 @@ static const char *bank_conflict_advice(const texts *t)
                 "Pad the rows of %s by one element (tile[32][33]), or permute the column index, so "
                 "that the lanes fall in different "
                 "banks.",
+                t->what);
+}
+
+/* Tables that nvcc adds for sin, cos and their like: the program does not index them itself. */
+static bool is_library_table(const texts *t)
+{
+    return strncmp(t->what, "__cudart_", strlen("__cudart_")) == 0;
+}
+
+static const char *library_advice(const texts *t)
+{
+    return TEXT(t,
+                "%s is a table of CUDA's mathematics library, read by a function that this line "
+                "calls: call it less often (sincos gives both results at once), use its form for "
+                "multiples of pi (sinpi, cospi), or single precision where that is enough.",
                 t->what);
 }
 
@@ -269,6 +312,6 @@ bool words_set(ana_draft *draft, const ana_input *input, const words_facts *fact
     };
     texts t = {draft, input, facts, object_text(draft)};
     draft->summary = summaries[draft->pattern](&t);
-    draft->advice = advice[draft->pattern](&t);
+    draft->advice = is_library_table(&t) ? library_advice(&t) : advice[draft->pattern](&t);
     return draft->summary && draft->advice;
 }

@@ -14,6 +14,8 @@ typedef struct words_facts {
     bool loads, stores, atomics;
     bool irregular; /* the requests gather */
     bool broadcast; /* every request is one address */
+    bool
+        halo; /* misaligned loads beside aligned ones of the same object: neighbours of a stencil */
     uint64_t first; /* byte within the sector that misaligned requests start at; 0: unknown */
 } words_facts;
 
