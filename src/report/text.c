@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "report/impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_WIDTH = 100, NAME_WIDTH = 64, FINDING_LINES = 4, TOP_KERNELS = 20, WRAP_MOST = 100 };
@@ -121,6 +122,84 @@ static void header(const text *t)
 
 /* ---- kernels ---- */
 
+/* A kernel that only ran on a GPU has no counts to show, and no zeros for them. */
+static bool observed(const text *t, const ana_kernel *row)
+{
+    return row->launches > 0 || t->d->coverage.launches_observed > 0;
+}
+
+typedef struct timed { /* launches of a kernel with a device time */
+    uint32_t kernel;
+    uint64_t count;
+    double seconds, least, most;
+} timed;
+
+static timed time_of(const text *t, uint32_t kernel)
+{
+    timed sum = {.kernel = kernel};
+    for (uint32_t i = 0; i < t->d->launches.count; i++) {
+        const prof_launch *l = &t->d->launches.rows[i];
+        if (l->kernel != kernel || l->device_seconds < 0)
+            continue;
+        sum.seconds += l->device_seconds;
+        if (!sum.count || l->device_seconds < sum.least)
+            sum.least = l->device_seconds;
+        if (l->device_seconds > sum.most)
+            sum.most = l->device_seconds;
+        sum.count++;
+    }
+    return sum;
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+    const timed *x = a, *y = b;
+    return (y->seconds > x->seconds) - (y->seconds < x->seconds);
+}
+
+static void device_times(const text *t)
+{
+    static const rep_column columns[] = {
+        {"kernel", .flexible = true, .middle = true},
+        {"launches", .right = true},
+        {"in all", .right = true},
+        {"mean", .right = true},
+        {"least", .right = true, .spare = 1},
+        {"most", .right = true, .spare = 1},
+    };
+    const ana_kernels *table = &t->d->kernel_table;
+    timed *rows = wl_new_array(t->arena, timed, (size_t)table->count + 1);
+    rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
+    uint32_t count = 0, shown = 0;
+    for (uint32_t i = 0; rows && i < table->count; i++) {
+        rows[count] = time_of(t, table->rows[i].kernel);
+        count += rows[count].count > 0;
+    }
+    if (!grid || !count)
+        return;
+    qsort(rows, count, sizeof *rows, by_seconds);
+    for (uint32_t i = 0; i < count; i++) {
+        const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, rows[i].kernel);
+        if ((t->o->kernel && t->o->kernel != rows[i].kernel) ||
+            (!t->o->all_lines && shown >= TOP_KERNELS))
+            continue;
+        const char *cells[] = {clean(t, kernel ? kernel->short_name : "unknown"),
+                               rep_count(t->arena, rows[i].count),
+                               rep_seconds(t->arena, rows[i].seconds),
+                               rep_seconds(t->arena, rows[i].seconds / (double)rows[i].count),
+                               rep_seconds(t->arena, rows[i].least),
+                               rep_seconds(t->arena, rows[i].most)};
+        rep_grid_add(grid, cells);
+        shown++;
+    }
+    if (!shown)
+        return;
+    title(t, "Time on the device", "launches that were timed, longest in all first");
+    rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
+    if (!t->o->kernel && shown < count)
+        fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, count - shown, t->s.off);
+}
+
 static void kernels(const text *t)
 {
     static const rep_column columns[] = {
@@ -143,7 +222,7 @@ static void kernels(const text *t)
         const ana_counts *c = &row->counts;
         const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, row->kernel);
         if ((t->o->kernel && t->o->kernel != row->kernel) ||
-            (!t->o->all_lines && shown >= TOP_KERNELS))
+            (!t->o->all_lines && shown >= TOP_KERNELS) || !observed(t, row))
             continue;
         uint64_t global = 0; /* requests that move sectors */
         for (uint32_t k = 0; k < t->lines.count; k++)
@@ -486,6 +565,7 @@ wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *
     }
     header(&t);
     kernels(&t);
+    device_times(&t);
     findings(&t);
     lines(&t);
     coverage(&t);
