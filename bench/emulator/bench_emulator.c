@@ -32,7 +32,8 @@ static void stop(const char *what)
 static float *device_floats(bench *b, size_t count)
 {
     uint64_t address;
-    if (emu_mem_alloc(b->machine, count * sizeof(float), 256, EMU_ALLOC_DEVICE, 1, &address) != WL_OK)
+    if (emu_mem_alloc(b->machine, count * sizeof(float), 256, EMU_ALLOC_DEVICE, 1, &address) !=
+        WL_OK)
         stop("no memory");
     float *data = (float *)(uintptr_t)address;
     for (size_t i = 0; i < count; i++)
@@ -73,8 +74,10 @@ static void see(void *block, const emu_access *access)
     c->regular += access->stride != EMU_IRREGULAR;
 }
 
-static const emu_observer counting = {
-    .worker_begin = begin_worker, .worker_end = end_worker, .block_begin = begin_block, .access = see};
+static const emu_observer counting = {.worker_begin = begin_worker,
+                                      .worker_end = end_worker,
+                                      .block_begin = begin_block,
+                                      .access = see};
 
 /* ---- kernels ---- */
 
@@ -83,7 +86,8 @@ typedef struct result {
     uint64_t instructions;
 } result;
 
-static void launch(bench *b, const char *name, emu_dim grid, emu_dim block, uint32_t shared, const void *params, result *best)
+static void launch(bench *b, const char *name, emu_dim grid, emu_dim block, uint32_t shared,
+                   const void *params, result *best)
 {
     emu_kernel *kernel;
     wl_error err;
@@ -111,11 +115,12 @@ static void report(const bench *b, const char *name, const result *r)
 {
     double rate = (double)r->instructions / r->seconds;
     if (b->csv)
-        printf("%s,%s,%s,%u,%llu,%.6f,%.0f\n", name, emu_isa(), b->observer ? "count" : "none", b->threads,
-               (unsigned long long)r->instructions, r->seconds, rate);
+        printf("%s,%s,%s,%u,%llu,%.6f,%.0f\n", name, emu_isa(), b->observer ? "count" : "none",
+               b->threads, (unsigned long long)r->instructions, r->seconds, rate);
     else
-        printf("%-12s %-8s %2u threads %6.1f M thread-instructions %8.3f ms %8.1f M/s\n", name, emu_isa(), b->threads,
-               1e-6 * (double)r->instructions, 1e3 * r->seconds, 1e-6 * rate);
+        printf("%-12s %-8s %2u threads %6.1f M thread-instructions %8.3f ms %8.1f M/s\n", name,
+               emu_isa(), b->threads, 1e-6 * (double)r->instructions, 1e3 * r->seconds,
+               1e-6 * rate);
 }
 
 static void check(const char *name, float got, double want)
@@ -211,7 +216,9 @@ static void options(bench *b, int argc, char **argv)
         case 'o': b->observer = strcmp(optarg, "count") == 0 ? &counting : NULL; break;
         case 'k': b->only = optarg; break;
         case 'c': b->csv = true; break;
-        default: stop("usage: bench_emulator [-t threads] [-r repeats] [-o none|count] [-k kernel] [-c] [kernels.ptx]");
+        default:
+            stop("usage: bench_emulator [-t threads] [-r repeats] [-o none|count] [-k kernel] [-c] "
+                 "[kernels.ptx]");
         }
 }
 
@@ -229,14 +236,18 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(bench *);
-    } kernels[] = {{"gemm", run_gemm}, {"vector_add", run_vector_add}, {"transpose", run_transpose}, {"reduce", run_reduce}};
+    } kernels[] = {{"gemm", run_gemm},
+                   {"vector_add", run_vector_add},
+                   {"transpose", run_transpose},
+                   {"reduce", run_reduce}};
     bench b = {.threads = 1, .repeats = 5};
     wl_error err;
     ptx_module *ptx;
     options(&b, argc, argv);
     size_t length;
     char *text = read_file(optind < argc ? argv[optind] : WL_BENCH_PTX, &length);
-    if (ptx_parse(text, length, "kernels.ptx", &ptx, &err) != WL_OK || emu_machine_new(&device, &b.machine, &err) != WL_OK ||
+    if (ptx_parse(text, length, "kernels.ptx", &ptx, &err) != WL_OK ||
+        emu_machine_new(&device, &b.machine, &err) != WL_OK ||
         emu_module_load(b.machine, ptx, NULL, NULL, &b.module, &err) != WL_OK)
         stop(err.text);
     if (b.csv)

@@ -20,7 +20,8 @@ template <typename Run> int run_cells(int argc, char **argv, Run run)
         count[i] = i * 7919 % 13;
     for (int c = 0; c < cells; c++)
         for (int n = 0; n < NEIGHBOURS; n++)
-            want[c * NEIGHBOURS + n] = static_cast<float>(count[c] * count[neighbour_of(c, n, cells)]);
+            want[c * NEIGHBOURS + n] = static_cast<float>(count[c] *
+                                                          count[neighbour_of(c, n, cells)]);
     return verdict(run(count, skip_kernel(argc, argv)), want, 0);
 }
 

@@ -14,13 +14,14 @@
 #include <cstring>
 #include <vector>
 
-#define CHECK(call)                                                                                 \
-    do {                                                                                            \
-        cudaError_t error_ = (call);                                                                \
-        if (error_ != cudaSuccess) {                                                                \
-            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-            std::exit(2);                                                                           \
-        }                                                                                           \
+#define CHECK(call)                                                            \
+    do {                                                                       \
+        cudaError_t error_ = (call);                                           \
+        if (error_ != cudaSuccess) {                                           \
+            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
+                         cudaGetErrorString(error_));                          \
+            std::exit(2);                                                      \
+        }                                                                      \
     } while (0)
 
 inline bool skip_kernel(int argc, char **argv)

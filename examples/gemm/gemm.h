@@ -5,7 +5,8 @@
 #include "../common/example.h"
 
 /* Checks `samples` rows: a full reference product would take longer than the kernel. */
-static int check_gemm(const std::vector<float> &a, const std::vector<float> &b, const std::vector<float> &c, int n)
+static int check_gemm(const std::vector<float> &a, const std::vector<float> &b,
+                      const std::vector<float> &c, int n)
 {
     std::vector<float> got, want;
     for (int row = 0; row < n; row += n / 16) {

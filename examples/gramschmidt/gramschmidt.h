@@ -22,7 +22,8 @@ inline int run_gramschmidt(int argc, char **argv)
         for (int i = 0; i < SIZE; i++)
             sum += a[i * SIZE + STEP] / r[STEP * SIZE + STEP] * a[i * SIZE + j];
         for (int i = 0; i < SIZE; i++)
-            want[i * SIZE + j] -= static_cast<float>(a[i * SIZE + STEP] / r[STEP * SIZE + STEP] * sum);
+            want[i * SIZE + j] -= static_cast<float>(a[i * SIZE + STEP] / r[STEP * SIZE + STEP] *
+                                                     sum);
     }
     float *d_a, *d_r, *d_q;
     CHECK(cudaMalloc(&d_a, bytes));

@@ -12,7 +12,8 @@ __global__ void scale_rows(float *image, const float *factor, int width, int hei
 inline int run_rows(int argc, char **argv, int width, int pitch)
 {
     int height = size_argument(argc, argv, 512);
-    std::vector<float> image = numbers(static_cast<size_t>(width) * height, 1), factor = numbers(height, 2);
+    std::vector<float> image = numbers(static_cast<size_t>(width) * height, 1),
+                       factor = numbers(height, 2);
     std::vector<float> got(image.size()), want(image.size());
     float *d_image, *d_factor;
     size_t pitch_bytes = pitch * sizeof(float), row_bytes = width * sizeof(float);
@@ -21,13 +22,15 @@ inline int run_rows(int argc, char **argv, int width, int pitch)
     else
         CHECK(cudaMallocPitch(&d_image, &pitch_bytes, row_bytes, height));
     CHECK(cudaMalloc(&d_factor, height * sizeof(float)));
-    CHECK(cudaMemcpy2D(d_image, pitch_bytes, image.data(), row_bytes, row_bytes, height, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy2D(d_image, pitch_bytes, image.data(), row_bytes, row_bytes, height,
+                       cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(d_factor, factor.data(), height * sizeof(float), cudaMemcpyHostToDevice));
     if (!skip_kernel(argc, argv))
-        scale_rows<<<(height + WARPS - 1) / WARPS, dim3(32, WARPS)>>>(d_image, d_factor, width, height,
-                                                                     static_cast<int>(pitch_bytes / sizeof(float)));
+        scale_rows<<<(height + WARPS - 1) / WARPS, dim3(32, WARPS)>>>(
+            d_image, d_factor, width, height, static_cast<int>(pitch_bytes / sizeof(float)));
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy2D(got.data(), row_bytes, d_image, pitch_bytes, row_bytes, height, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy2D(got.data(), row_bytes, d_image, pitch_bytes, row_bytes, height,
+                       cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d_image));
     CHECK(cudaFree(d_factor));
     for (int y = 0; y < height; y++)

@@ -7,7 +7,8 @@
 
 constexpr int COLUMNS = 1024, NONZEROS = 64, THREADS = 256;
 
-__global__ void spmv(const int *offsets, const int *columns, const float *values, const float *x, float *y, int rows);
+__global__ void spmv(const int *offsets, const int *columns, const float *values, const float *x,
+                     float *y, int rows);
 
 inline int run_spmv(int argc, char **argv, int threads_per_row)
 {
@@ -35,7 +36,8 @@ inline int run_spmv(int argc, char **argv, int threads_per_row)
     CHECK(cudaMemcpy(d_x, x.data(), COLUMNS * sizeof(float), cudaMemcpyHostToDevice));
     CHECK(cudaMemset(d_y, 0, rows * sizeof(float)));
     if (!skip_kernel(argc, argv))
-        spmv<<<rows * threads_per_row / THREADS, THREADS>>>(d_offsets, d_columns, d_values, d_x, d_y, rows);
+        spmv<<<rows * threads_per_row / THREADS, THREADS>>>(d_offsets, d_columns, d_values, d_x,
+                                                            d_y, rows);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(y.data(), d_y, rows * sizeof(float), cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d_offsets));

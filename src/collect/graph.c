@@ -491,8 +491,7 @@ collect_result collect_exec_update(collect_exec *exec, const collect_graph *grap
         *differs = difference->origin;
         r = COLLECT_GRAPH_UPDATE_FAILURE;
     }
-    for (size_t i = 0; i < exec->steps.count && i < fresh->steps.count && r == COLLECT_OK;
-         i++) {
+    for (size_t i = 0; i < exec->steps.count && i < fresh->steps.count && r == COLLECT_OK; i++) {
         collect_op *old = exec->steps.data[i].op;
         exec->steps.data[i].op = fresh->steps.data[i].op;
         fresh->steps.data[i].op = old;

@@ -6,7 +6,8 @@ static const char *verb(const emu_mem *mem)
     return mem->op == EMU_LOAD ? "reads" : mem->op == EMU_STORE ? "writes" : "updates";
 }
 
-_Noreturn void emu_misaligned(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes, const emu_span *span)
+_Noreturn void emu_misaligned(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
+                              const emu_span *span)
 {
     const emu_mem *mem = in->extra;
     uint32_t lane = (uint32_t)__builtin_ctz(mask);
@@ -19,7 +20,8 @@ _Noreturn void emu_misaligned(emu_warp *w, const emu_insn *in, uint32_t mask, ui
               "%s %u bytes at an address that is not a multiple of %u", verb(mem), bytes, bytes);
 }
 
-static _Noreturn void bad_global(emu_warp *w, const emu_insn *in, uint32_t lane, uint64_t address, uint32_t bytes)
+static _Noreturn void bad_global(emu_warp *w, const emu_insn *in, uint32_t lane, uint64_t address,
+                                 uint32_t bytes)
 {
     const emu_mem *mem = in->extra;
     emu_memory *memory = &w->worker->run->machine->memory;
@@ -29,27 +31,33 @@ static _Noreturn void bad_global(emu_warp *w, const emu_insn *in, uint32_t lane,
     pthread_rwlock_unlock(&memory->lock);
     bool inside = near && address >= alloc.base && address - alloc.base < alloc.size;
     if (!near)
-        emu_raise(w, in->pc, EMU_FAULT_ILLEGAL_ADDRESS, lane, address, bytes, "%s %u bytes; nothing is allocated",
-                  verb(mem), bytes);
+        emu_raise(w, in->pc, EMU_FAULT_ILLEGAL_ADDRESS, lane, address, bytes,
+                  "%s %u bytes; nothing is allocated", verb(mem), bytes);
     if (address < 4096)
-        emu_raise(w, in->pc, EMU_FAULT_ILLEGAL_ADDRESS, lane, address, bytes, "%s %u bytes through a null pointer",
-                  verb(mem), bytes);
+        emu_raise(w, in->pc, EMU_FAULT_ILLEGAL_ADDRESS, lane, address, bytes,
+                  "%s %u bytes through a null pointer", verb(mem), bytes);
     if (inside && alloc.freed)
         emu_raise(w, in->pc, EMU_FAULT_USE_AFTER_FREE, lane, address, bytes,
-                  "%s %u bytes, %llu bytes into an allocation of %llu bytes at 0x%llx that has been freed", verb(mem),
-                  bytes, (unsigned long long)(address - alloc.base), (unsigned long long)alloc.size,
-                  (unsigned long long)alloc.base);
+                  "%s %u bytes, %llu bytes into an allocation of %llu bytes at 0x%llx that has "
+                  "been freed",
+                  verb(mem), bytes, (unsigned long long)(address - alloc.base),
+                  (unsigned long long)alloc.size, (unsigned long long)alloc.base);
     uint64_t end = alloc.base + alloc.size;
-    const char *where = inside ? "across the end" : address < alloc.base ? "before the start" : "behind the end";
-    uint64_t distance = inside ? address + bytes - end : address < alloc.base ? alloc.base - address : address - end;
+    const char *where = inside                 ? "across the end"
+                        : address < alloc.base ? "before the start"
+                                               : "behind the end";
+    uint64_t distance = inside                 ? address + bytes - end
+                        : address < alloc.base ? alloc.base - address
+                                               : address - end;
     emu_raise(w, in->pc, EMU_FAULT_ILLEGAL_ADDRESS, lane, address, bytes,
-              "%s %u bytes, %llu bytes %s of the nearest allocation, %llu bytes at 0x%llx%s", verb(mem), bytes,
-              (unsigned long long)distance, where, (unsigned long long)alloc.size, (unsigned long long)alloc.base,
-              alloc.freed ? " (freed)" : "");
+              "%s %u bytes, %llu bytes %s of the nearest allocation, %llu bytes at 0x%llx%s",
+              verb(mem), bytes, (unsigned long long)distance, where, (unsigned long long)alloc.size,
+              (unsigned long long)alloc.base, alloc.freed ? " (freed)" : "");
 }
 
 /* Checks each lane; the cache is left with the allocation of the last one. */
-void emu_check_global(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes, emu_span *span)
+void emu_check_global(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
+                      emu_span *span)
 {
     const emu_mem *mem = in->extra;
     emu_memory *memory = &w->worker->run->machine->memory;
@@ -73,8 +81,8 @@ void emu_check_global(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t b
                                  .writable = found->kind != EMU_ALLOC_CONST};
         }
         if (mem->op != EMU_LOAD && !cache->writable)
-            emu_raise(w, in->pc, EMU_FAULT_READ_ONLY, lane, address, bytes, "%s %u bytes in constant memory", verb(mem),
-                      bytes);
+            emu_raise(w, in->pc, EMU_FAULT_READ_ONLY, lane, address, bytes,
+                      "%s %u bytes in constant memory", verb(mem), bytes);
         several |= common && common != cache->alloc;
         common = cache->alloc;
     }
@@ -92,7 +100,8 @@ static bool locate_cluster(emu_warp *w, uint64_t address, uint32_t bytes, uint64
     return true;
 }
 
-void emu_check_shared(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes, emu_span *span)
+void emu_check_shared(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
+                      emu_span *span)
 {
     const emu_mem *mem = in->extra;
     const emu_cta *cta = w->cta;
@@ -104,8 +113,8 @@ void emu_check_shared(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t b
             continue;
         if (!locate_cluster(w, address, bytes, &span->host[lane]))
             emu_raise(w, in->pc, EMU_FAULT_SHARED_BOUNDS, lane, address, bytes,
-                      "%s %u bytes of shared memory at offset %llu; the block has %u bytes", verb(mem), bytes,
-                      (unsigned long long)address, cta->shared_bytes);
+                      "%s %u bytes of shared memory at offset %llu; the block has %u bytes",
+                      verb(mem), bytes, (unsigned long long)address, cta->shared_bytes);
     }
     span->at = span->host;
     span->bias = 0;
@@ -119,12 +128,13 @@ void emu_check_local(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t by
         uint64_t address = span->addr[lane];
         if (address >= w->local_stride || bytes > w->local_stride - address)
             emu_raise(w, in->pc, EMU_FAULT_LOCAL_BOUNDS, lane, address, bytes,
-                      "%s %u bytes of local memory at offset %llu; the thread has %u bytes", verb(mem), bytes,
-                      (unsigned long long)address, w->local_stride);
+                      "%s %u bytes of local memory at offset %llu; the thread has %u bytes",
+                      verb(mem), bytes, (unsigned long long)address, w->local_stride);
     }
 }
 
-void emu_observe(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes, const emu_span *span)
+void emu_observe(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
+                 const emu_span *span)
 {
     const emu_mem *mem = in->extra;
     emu_access access = {

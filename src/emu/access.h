@@ -15,10 +15,10 @@ typedef struct emu_mem {
     uint8_t count;     /* elements */
     uint8_t width;     /* bytes of an element in its register */
     bool sign;         /* extended with its sign */
-    bool acquire, release; /* fences after and before */
-    bool spin;         /* a loop around it may be waiting for another thread */
-    uint16_t flags;    /* EMU_ACCESS_* */
-    uint32_t cache;    /* index of the inline cache */
+    bool acquire, release;        /* fences after and before */
+    bool spin;                    /* a loop around it may be waiting for another thread */
+    uint16_t flags;               /* EMU_ACCESS_* */
+    uint32_t cache;               /* index of the inline cache */
     emu_ref data[EMU_MAX_VECTOR]; /* registers or constants; EMU_NOREF: a sink */
 } emu_mem;
 
@@ -28,17 +28,23 @@ typedef struct emu_span {
     uint64_t host[EMU_LANES];
     const uint64_t *at;
     uint64_t bias;
-    int64_t stride; /* of addr over all 32 lanes, EMU_IRREGULAR where there is none or the mask is not full */
+    int64_t
+        stride; /* of addr over all 32 lanes, EMU_IRREGULAR where there is none or the mask is not full */
     const emu_alloc *alloc;
     uint32_t space;
 } emu_span;
 
 /* Not in the handlers' own files: they are cold, and the same for every instruction set. */
-void emu_check_global(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes, emu_span *span);
-void emu_check_shared(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes, emu_span *span);
-void emu_check_local(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes, emu_span *span);
-_Noreturn void emu_misaligned(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes, const emu_span *span);
-void emu_observe(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes, const emu_span *span);
+void emu_check_global(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
+                      emu_span *span);
+void emu_check_shared(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
+                      emu_span *span);
+void emu_check_local(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
+                     emu_span *span);
+_Noreturn void emu_misaligned(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
+                              const emu_span *span);
+void emu_observe(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
+                 const emu_span *span);
 
 static inline void emu_addresses(const emu_warp *w, const emu_insn *in, u64 *addr)
 {
@@ -66,7 +72,8 @@ static inline s64 emu_stride(const u64 *addr)
 }
 
 typedef struct emu_extent {
-    u64 low, high, bits; /* lowest and highest address of the active lanes, and the bits set in any */
+    u64 low, high,
+        bits; /* lowest and highest address of the active lanes, and the bits set in any */
 } emu_extent;
 
 static inline emu_extent emu_extent_of(u32 mask, const emu_span *span)
@@ -87,7 +94,8 @@ static inline emu_extent emu_extent_of(u32 mask, const emu_span *span)
     return e;
 }
 
-static inline void emu_locate_global(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, emu_span *span)
+static inline void emu_locate_global(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes,
+                                     emu_span *span)
 {
     const emu_mem *mem = in->extra;
     emu_extent e = emu_extent_of(mask, span);
@@ -99,12 +107,14 @@ static inline void emu_locate_global(emu_warp *w, const emu_insn *in, u32 mask, 
     span->bias = 0;
     span->space = PTX_SPACE_GLOBAL;
     span->alloc = cache->alloc;
-    bool inside = e.low >= cache->base && e.high < cache->end && bytes <= cache->end - e.high && cache->epoch == epoch;
+    bool inside = e.low >= cache->base && e.high < cache->end && bytes <= cache->end - e.high &&
+                  cache->epoch == epoch;
     if (__builtin_expect(!inside || (mem->op != EMU_LOAD && !cache->writable), 0))
         emu_check_global(w, in, mask, bytes, span);
 }
 
-static inline void emu_locate_shared(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, emu_span *span)
+static inline void emu_locate_shared(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes,
+                                     emu_span *span)
 {
     emu_extent e = emu_extent_of(mask, span);
     const emu_cta *cta = w->cta;
@@ -118,7 +128,8 @@ static inline void emu_locate_shared(emu_warp *w, const emu_insn *in, u32 mask, 
         emu_check_shared(w, in, mask, bytes, span);
 }
 
-static inline void emu_locate_local(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, emu_span *span)
+static inline void emu_locate_local(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes,
+                                    emu_span *span)
 {
     emu_extent e = emu_extent_of(mask, span);
     if (__builtin_expect((e.bits & (bytes - 1)) != 0, 0))
@@ -138,9 +149,9 @@ static inline void emu_locate_local(emu_warp *w, const emu_insn *in, u32 mask, u
 static inline u32 emu_space_of(const emu_warp *w, u64 address)
 {
     u64 offset = address - w->worker->run->machine->shared_window;
-    return offset >= 2 * EMU_WINDOW_BYTES  ? PTX_SPACE_GLOBAL
-           : offset >= EMU_WINDOW_BYTES ? PTX_SPACE_LOCAL
-                                        : PTX_SPACE_SHARED;
+    return offset >= 2 * EMU_WINDOW_BYTES ? PTX_SPACE_GLOBAL
+           : offset >= EMU_WINDOW_BYTES   ? PTX_SPACE_LOCAL
+                                          : PTX_SPACE_SHARED;
 }
 
 /* The active lanes that are in the space of the first one. */
@@ -160,7 +171,8 @@ static inline u32 emu_same_space(const emu_warp *w, u32 mask, const u64 *addr, u
 }
 
 /* Turns generic addresses of one space into addresses of that space and checks them. */
-static inline void emu_locate_generic(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, u32 space, emu_span *span)
+static inline void emu_locate_generic(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes,
+                                      u32 space, emu_span *span)
 {
     const u64 window = w->worker->run->machine->shared_window;
     if (space == PTX_SPACE_GLOBAL) {
@@ -176,7 +188,8 @@ static inline void emu_locate_generic(emu_warp *w, const emu_insn *in, u32 mask,
         emu_locate_local(w, in, mask, bytes, span);
 }
 
-static inline void emu_locate(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, u32 space, emu_span *span)
+static inline void emu_locate(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, u32 space,
+                              emu_span *span)
 {
     if (space == PTX_SPACE_GLOBAL)
         emu_locate_global(w, in, mask, bytes, span);
@@ -186,7 +199,8 @@ static inline void emu_locate(emu_warp *w, const emu_insn *in, u32 mask, u32 byt
         emu_locate_local(w, in, mask, bytes, span);
 }
 
-static inline void emu_watch(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, const emu_span *span)
+static inline void emu_watch(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes,
+                             const emu_span *span)
 {
     if (w->cta->observed)
         emu_observe(w, in, mask, bytes, span);

@@ -67,12 +67,14 @@ static void locate(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, emu_spa
     emu_addresses(w, in, span->addr);
     span->stride = EMU_IRREGULAR;
     if (mem->space != PTX_SPACE_GENERIC) {
-        emu_locate(w, in, mask, bytes, mem->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : mem->space, span);
+        emu_locate(w, in, mask, bytes,
+                   mem->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : mem->space, span);
         return;
     }
     u32 space, same = emu_same_space(w, mask, span->addr, &space);
     if (same != mask)
-        emu_raise(w, in->pc, EMU_FAULT_ADDRESS_SPACE, (u32)__builtin_ctz(mask), span->addr[__builtin_ctz(mask)], bytes,
+        emu_raise(w, in->pc, EMU_FAULT_ADDRESS_SPACE, (u32)__builtin_ctz(mask),
+                  span->addr[__builtin_ctz(mask)], bytes,
                   "the lanes' addresses are in several spaces");
     emu_locate_generic(w, in, mask, bytes, space, span);
 }
@@ -98,7 +100,8 @@ static void wait_for(emu_warp *w, const emu_insn *in, u32 mask, const emu_span *
     for (u32 rest = mask; rest; rest &= rest - 1) {
         u32 lane = (u32)__builtin_ctz(rest);
         u64 phase = unpack(*word_at(span, lane)).phase, value = value_of(w, m, lane);
-        bool over = m->op == EMU_MBARRIER_WAIT ? phase != unpack(value).phase : (phase & 1) != (value & 1);
+        bool over = m->op == EMU_MBARRIER_WAIT ? phase != unpack(value).phase
+                                               : (phase & 1) != (value & 1);
         done |= (u32)over << lane;
     }
     emu_set_pred(w, in->dst, mask, done);
@@ -191,7 +194,9 @@ static void locate_bulk(emu_warp *w, const emu_end *end, u32 lane, u32 bytes, em
     if (bytes <= 16)
         return;
     emu_span last = *span;
-    for (u32 at = 16; at < bytes; at = at * 2 < bytes - 16 ? at * 2 : at < bytes - 16 ? bytes - 16 : bytes) {
+    for (u32 at = 16; at < bytes; at = at * 2 < bytes - 16 ? at * 2
+                                       : at < bytes - 16   ? bytes - 16
+                                                           : bytes) {
         emu_insn moved = end->insn;
         moved.imm += at;
         locate(w, &moved, bit, 16, &last);
@@ -211,13 +216,15 @@ void emu_run_bulk(emu_warp *w, const emu_insn *in, uint32_t mask)
         if (bytes == 0)
             continue;
         if (bytes % 16)
-            emu_raise(w, in->pc, EMU_FAULT_MISALIGNED, lane, 0, bytes, "a bulk copy of %u bytes, not a multiple of 16", bytes);
+            emu_raise(w, in->pc, EMU_FAULT_MISALIGNED, lane, 0, bytes,
+                      "a bulk copy of %u bytes, not a multiple of 16", bytes);
         locate_bulk(w, &c->from, lane, bytes, &from);
         locate_bulk(w, &c->to, lane, bytes, &to);
         u8 *target = (u8 *)(uintptr_t)(to.at[lane] + to.bias);
         const u8 *source = (const u8 *)(uintptr_t)(from.at[lane] + from.bias);
         if (c->combine)
-            reduce(c, target, source, bytes, w->worker->run->parallel && to.space == PTX_SPACE_GLOBAL);
+            reduce(c, target, source, bytes,
+                   w->worker->run->parallel && to.space == PTX_SPACE_GLOBAL);
         else
             memmove(target, source, bytes);
         emu_watch(w, &c->from.insn, 1u << lane, bytes, &from);

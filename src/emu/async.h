@@ -12,9 +12,9 @@ typedef struct emu_end { /* one end of a copy, as the memory instruction that it
 
 typedef struct emu_copy { /* extra of cp.async, cp.async.bulk and cp.reduce.async.bulk */
     emu_end from, to;
-    uint32_t bytes;      /* of cp.async */
-    emu_ref size;        /* bulk: bytes; cp.async: bytes that are read, the rest is zero; EMU_NOREF: all */
-    emu_ref ignore;      /* predicate: nothing is read; EMU_NOREF */
+    uint32_t bytes; /* of cp.async */
+    emu_ref size; /* bulk: bytes; cp.async: bytes that are read, the rest is zero; EMU_NOREF: all */
+    emu_ref ignore; /* predicate: nothing is read; EMU_NOREF */
     bool has_barrier;
     emu_end barrier;     /* gets the number of bytes */
     emu_combine combine; /* of a reduction, else NULL */

@@ -3,14 +3,14 @@
 
 #include "emu/ops_fp.h"
 
-#define COMBINE(name, T, expr)                                                                                         \
-    static u64 name##_##T(u64 x, u64 y, u64 z)                                                                         \
-    {                                                                                                                  \
-        T a = (T)x, b = (T)y, c = (T)z;                                                                                \
-        (void)a;                                                                                                       \
-        (void)b;                                                                                                       \
-        (void)c;                                                                                                       \
-        return (u64)(expr);                                                                                            \
+#define COMBINE(name, T, expr)                 \
+    static u64 name##_##T(u64 x, u64 y, u64 z) \
+    {                                          \
+        T a = (T)x, b = (T)y, c = (T)z;        \
+        (void)a;                               \
+        (void)b;                               \
+        (void)c;                               \
+        return (u64)(expr);                    \
     }
 COMBINE(op_and, u64, a &b)
 COMBINE(op_or, u64, a | b)
@@ -80,16 +80,16 @@ static u16 max_b(u16 a, u16 b)
     return x != x ? (y != y ? 0x7fff : b) : y != y ? a : x > y ? a : x < y ? b : (u16)(a & b);
 }
 
-#define HALVES(name)                                                                                                   \
-    static u64 one_##name(u64 a, u64 b, u64 c)                                                                         \
-    {                                                                                                                  \
-        (void)c;                                                                                                       \
-        return name((u16)a, (u16)b);                                                                                   \
-    }                                                                                                                  \
-    static u64 two_##name(u64 a, u64 b, u64 c)                                                                         \
-    {                                                                                                                  \
-        (void)c;                                                                                                       \
-        return emu_two(name((u16)a, (u16)b), name((u16)(a >> 16), (u16)(b >> 16)));                                    \
+#define HALVES(name)                                                                \
+    static u64 one_##name(u64 a, u64 b, u64 c)                                      \
+    {                                                                               \
+        (void)c;                                                                    \
+        return name((u16)a, (u16)b);                                                \
+    }                                                                               \
+    static u64 two_##name(u64 a, u64 b, u64 c)                                      \
+    {                                                                               \
+        (void)c;                                                                    \
+        return emu_two(name((u16)a, (u16)b), name((u16)(a >> 16), (u16)(b >> 16))); \
     }
 HALVES(add_h)
 HALVES(add_b)
@@ -105,26 +105,26 @@ emu_combine emu_combine_of(emu_atomic_op op, ptx_type type)
         ptx_type type;
         emu_combine combine;
     } table[] = {
-        {EMU_ATOMIC_AND, PTX_T_b32, op_and_u64},    {EMU_ATOMIC_AND, PTX_T_b64, op_and_u64},
-        {EMU_ATOMIC_OR, PTX_T_b32, op_or_u64},      {EMU_ATOMIC_OR, PTX_T_b64, op_or_u64},
-        {EMU_ATOMIC_XOR, PTX_T_b32, op_xor_u64},    {EMU_ATOMIC_XOR, PTX_T_b64, op_xor_u64},
-        {EMU_ATOMIC_EXCH, PTX_T_b32, op_exch_u64},  {EMU_ATOMIC_EXCH, PTX_T_b64, op_exch_u64},
-        {EMU_ATOMIC_CAS, PTX_T_b16, op_cas_u16},    {EMU_ATOMIC_CAS, PTX_T_b32, op_cas_u32},
-        {EMU_ATOMIC_CAS, PTX_T_b64, op_cas_u64},    {EMU_ATOMIC_CAS, PTX_T_u32, op_cas_u32},
-        {EMU_ATOMIC_CAS, PTX_T_u64, op_cas_u64},    {EMU_ATOMIC_ADD, PTX_T_u32, op_add_u64},
-        {EMU_ATOMIC_ADD, PTX_T_s32, op_add_u64},    {EMU_ATOMIC_ADD, PTX_T_u64, op_add_u64},
-        {EMU_ATOMIC_ADD, PTX_T_s64, op_add_u64},    {EMU_ATOMIC_ADD, PTX_T_f32, add_f32},
-        {EMU_ATOMIC_ADD, PTX_T_f64, add_f64},       {EMU_ATOMIC_ADD, PTX_T_f16, one_add_h},
-        {EMU_ATOMIC_ADD, PTX_T_f16x2, two_add_h},   {EMU_ATOMIC_ADD, PTX_T_bf16, one_add_b},
-        {EMU_ATOMIC_ADD, PTX_T_bf16x2, two_add_b},  {EMU_ATOMIC_INC, PTX_T_u32, op_inc_u32},
-        {EMU_ATOMIC_DEC, PTX_T_u32, op_dec_u32},    {EMU_ATOMIC_MIN, PTX_T_u32, op_min_u32},
-        {EMU_ATOMIC_MIN, PTX_T_s32, op_min_s32},    {EMU_ATOMIC_MIN, PTX_T_u64, op_min_u64},
-        {EMU_ATOMIC_MIN, PTX_T_s64, op_min_s64},    {EMU_ATOMIC_MAX, PTX_T_u32, op_max_u32},
-        {EMU_ATOMIC_MAX, PTX_T_s32, op_max_s32},    {EMU_ATOMIC_MAX, PTX_T_u64, op_max_u64},
-        {EMU_ATOMIC_MAX, PTX_T_s64, op_max_s64},    {EMU_ATOMIC_MIN, PTX_T_f16, one_min_h},
-        {EMU_ATOMIC_MIN, PTX_T_f16x2, two_min_h},   {EMU_ATOMIC_MIN, PTX_T_bf16, one_min_b},
-        {EMU_ATOMIC_MIN, PTX_T_bf16x2, two_min_b},  {EMU_ATOMIC_MAX, PTX_T_f16, one_max_h},
-        {EMU_ATOMIC_MAX, PTX_T_f16x2, two_max_h},   {EMU_ATOMIC_MAX, PTX_T_bf16, one_max_b},
+        {EMU_ATOMIC_AND, PTX_T_b32, op_and_u64},   {EMU_ATOMIC_AND, PTX_T_b64, op_and_u64},
+        {EMU_ATOMIC_OR, PTX_T_b32, op_or_u64},     {EMU_ATOMIC_OR, PTX_T_b64, op_or_u64},
+        {EMU_ATOMIC_XOR, PTX_T_b32, op_xor_u64},   {EMU_ATOMIC_XOR, PTX_T_b64, op_xor_u64},
+        {EMU_ATOMIC_EXCH, PTX_T_b32, op_exch_u64}, {EMU_ATOMIC_EXCH, PTX_T_b64, op_exch_u64},
+        {EMU_ATOMIC_CAS, PTX_T_b16, op_cas_u16},   {EMU_ATOMIC_CAS, PTX_T_b32, op_cas_u32},
+        {EMU_ATOMIC_CAS, PTX_T_b64, op_cas_u64},   {EMU_ATOMIC_CAS, PTX_T_u32, op_cas_u32},
+        {EMU_ATOMIC_CAS, PTX_T_u64, op_cas_u64},   {EMU_ATOMIC_ADD, PTX_T_u32, op_add_u64},
+        {EMU_ATOMIC_ADD, PTX_T_s32, op_add_u64},   {EMU_ATOMIC_ADD, PTX_T_u64, op_add_u64},
+        {EMU_ATOMIC_ADD, PTX_T_s64, op_add_u64},   {EMU_ATOMIC_ADD, PTX_T_f32, add_f32},
+        {EMU_ATOMIC_ADD, PTX_T_f64, add_f64},      {EMU_ATOMIC_ADD, PTX_T_f16, one_add_h},
+        {EMU_ATOMIC_ADD, PTX_T_f16x2, two_add_h},  {EMU_ATOMIC_ADD, PTX_T_bf16, one_add_b},
+        {EMU_ATOMIC_ADD, PTX_T_bf16x2, two_add_b}, {EMU_ATOMIC_INC, PTX_T_u32, op_inc_u32},
+        {EMU_ATOMIC_DEC, PTX_T_u32, op_dec_u32},   {EMU_ATOMIC_MIN, PTX_T_u32, op_min_u32},
+        {EMU_ATOMIC_MIN, PTX_T_s32, op_min_s32},   {EMU_ATOMIC_MIN, PTX_T_u64, op_min_u64},
+        {EMU_ATOMIC_MIN, PTX_T_s64, op_min_s64},   {EMU_ATOMIC_MAX, PTX_T_u32, op_max_u32},
+        {EMU_ATOMIC_MAX, PTX_T_s32, op_max_s32},   {EMU_ATOMIC_MAX, PTX_T_u64, op_max_u64},
+        {EMU_ATOMIC_MAX, PTX_T_s64, op_max_s64},   {EMU_ATOMIC_MIN, PTX_T_f16, one_min_h},
+        {EMU_ATOMIC_MIN, PTX_T_f16x2, two_min_h},  {EMU_ATOMIC_MIN, PTX_T_bf16, one_min_b},
+        {EMU_ATOMIC_MIN, PTX_T_bf16x2, two_min_b}, {EMU_ATOMIC_MAX, PTX_T_f16, one_max_h},
+        {EMU_ATOMIC_MAX, PTX_T_f16x2, two_max_h},  {EMU_ATOMIC_MAX, PTX_T_bf16, one_max_b},
         {EMU_ATOMIC_MAX, PTX_T_bf16x2, two_max_b},
     };
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
@@ -133,19 +133,18 @@ emu_combine emu_combine_of(emu_atomic_op op, ptx_type type)
     return NULL;
 }
 
-#define APPLY(T)                                                                                                       \
-    {                                                                                                                  \
-        T *at = host;                                                                                                  \
-        if (!shared) {                                                                                                 \
-            T old = *at;                                                                                               \
-            *at = (T)combine(old, value, compare);                                                                     \
-            return old;                                                                                                \
-        }                                                                                                              \
-        T old = __atomic_load_n(at, __ATOMIC_RELAXED);                                                                 \
-        while (!__atomic_compare_exchange_n(at, &old, (T)combine(old, value, compare), true, __ATOMIC_SEQ_CST,         \
-                                            __ATOMIC_RELAXED)) {                                                       \
-        }                                                                                                              \
-        return old;                                                                                                    \
+#define APPLY(T)                                                                             \
+    {                                                                                        \
+        T *at = host;                                                                        \
+        if (!shared) {                                                                       \
+            T old = *at;                                                                     \
+            *at = (T)combine(old, value, compare);                                           \
+            return old;                                                                      \
+        }                                                                                    \
+        T old = __atomic_load_n(at, __ATOMIC_RELAXED);                                       \
+        while (!__atomic_compare_exchange_n(at, &old, (T)combine(old, value, compare), true, \
+                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {}          \
+        return old;                                                                          \
     }
 u64 emu_apply(emu_combine combine, void *host, u32 size, u64 value, u64 compare, bool shared)
 {

@@ -34,7 +34,8 @@ static void give_result(emu_warp *w, const emu_split *s, const emu_insn *in, con
         for (uint32_t m = s->mask; m; m &= m - 1)
             d[__builtin_ctz(m)] = b->popc;
     } else {
-        emu_set_pred(w, in->dst, s->mask, (in->imm == EMU_BARRIER_AND ? b->all : b->any) ? EMU_ALL : 0);
+        emu_set_pred(w, in->dst, s->mask,
+                     (in->imm == EMU_BARRIER_AND ? b->all : b->any) ? EMU_ALL : 0);
     }
     w->base[EMU_FRAME] = saved;
 }
@@ -84,10 +85,12 @@ bool emu_barrier_arrive(emu_warp *w, emu_split *s, const emu_insn *in)
     uint32_t expected = in->src[1] == EMU_NOREF ? 0 : operand(w, in->src[1], lane);
     emu_cta *cta = w->cta;
     if (id >= EMU_BARRIERS)
-        emu_raise(w, in->pc, EMU_FAULT_ILLEGAL_INSTRUCTION, lane, 0, 0, "uses barrier %u; there are %u", id, EMU_BARRIERS);
+        emu_raise(w, in->pc, EMU_FAULT_ILLEGAL_INSTRUCTION, lane, 0, 0,
+                  "uses barrier %u; there are %u", id, EMU_BARRIERS);
     if (expected % EMU_LANES)
         emu_raise(w, in->pc, EMU_FAULT_ILLEGAL_INSTRUCTION, lane, 0, 0,
-                  "waits for %u threads at a barrier; the count must be a multiple of %u", expected, EMU_LANES);
+                  "waits for %u threads at a barrier; the count must be a multiple of %u", expected,
+                  EMU_LANES);
     emu_barrier *b = &cta->barriers[id];
     b->expected = expected;
     arrive(w, s, in, b);

@@ -19,7 +19,8 @@ static emu_cta *take_spare(emu_worker *worker)
     cta->shared = aligned_alloc(256, (run->shared_bytes + 511) & ~(size_t)255);
     uint32_t stride = run->local_stride;
     if (stride)
-        cta->local = aligned_alloc(256, ((size_t)stride * EMU_LANES * run->nwarps + 255) & ~(size_t)255);
+        cta->local = aligned_alloc(256,
+                                   ((size_t)stride * EMU_LANES * run->nwarps + 255) & ~(size_t)255);
     if (!cta->warps || !cta->pool || !cta->shared || (stride && !cta->local)) {
         emu_cta_free(cta);
         return NULL;
@@ -113,7 +114,8 @@ emu_cta *emu_cta_start(emu_worker *worker, uint64_t index, emu_cluster *cluster,
     memset(cta->barriers, 0, sizeof cta->barriers);
     fill_pool(cta);
     start_warps(cta);
-    cta->observer_block = o && o->block_begin ? o->block_begin(worker->observer, index, cta->id) : NULL;
+    cta->observer_block = o && o->block_begin ? o->block_begin(worker->observer, index, cta->id)
+                                              : NULL;
     cta->observed = o && o->access ? cta->observer_block : NULL;
     return cta;
 }
@@ -167,13 +169,16 @@ static const char *place_name(const emu_kernel *k, const emu_split *s, char *buf
     return buffer;
 }
 
-static size_t describe_split(const emu_cta *cta, const emu_warp *w, const emu_split *s, char *to, size_t size)
+static size_t describe_split(const emu_cta *cta, const emu_warp *w, const emu_split *s, char *to,
+                             size_t size)
 {
     char place[160], what[64];
     if (s->state == EMU_WAIT_BARRIER)
         snprintf(what, sizeof what, "barrier %u", s->barrier);
     else
-        snprintf(what, sizeof what, "%s", s->state == EMU_WAIT_CLUSTER ? "the cluster's barrier" : "other lanes of its warp");
+        snprintf(what, sizeof what, "%s",
+                 s->state == EMU_WAIT_CLUSTER ? "the cluster's barrier"
+                                              : "other lanes of its warp");
     int n = snprintf(to, size, "; warp %u, lanes 0x%08x: %s at %s", w->index, s->mask, what,
                      place_name(cta->worker->run->kernel, s, place, sizeof place));
     return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
@@ -202,7 +207,9 @@ _Noreturn void emu_deadlock(emu_cta *cta)
         first = &cta->warps[0];
     const emu_kernel *k = cta->worker->run->kernel;
     uint32_t pc = first->nsplits ? k->bbs[first->splits[first->current].bb].first_pc : 0;
-    uint32_t lane = first->nsplits ? (uint32_t)__builtin_ctz(first->splits[first->current].mask) : 0;
-    emu_raise(first, pc, EMU_FAULT_DEADLOCK, lane, 0, 0, "waits for what never comes: %u of %u warps have ended%s%s",
+    uint32_t lane = first->nsplits ? (uint32_t)__builtin_ctz(first->splits[first->current].mask)
+                                   : 0;
+    emu_raise(first, pc, EMU_FAULT_DEADLOCK, lane, 0, 0,
+              "waits for what never comes: %u of %u warps have ended%s%s",
               cta->nwarps - cta->warps_alive, cta->nwarps, text, waiting > shown ? "; ..." : "");
 }

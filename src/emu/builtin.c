@@ -15,12 +15,14 @@ uint64_t emu_argument(const emu_warp *w, const emu_call *call, uint32_t n, uint3
     return value;
 }
 
-void emu_set_result(const emu_warp *w, const emu_call *call, uint32_t n, uint32_t lane, uint64_t value)
+void emu_set_result(const emu_warp *w, const emu_call *call, uint32_t n, uint32_t lane,
+                    uint64_t value)
 {
     if (n >= call->nrets || call->rets[n].ref == EMU_NOREF)
         return;
     const emu_place *p = &call->rets[n];
-    memcpy((uint8_t *)emu_at(w, p->ref) + (size_t)lane * p->stride, &value, p->bytes < 8 ? p->bytes : 8);
+    memcpy((uint8_t *)emu_at(w, p->ref) + (size_t)lane * p->stride, &value,
+           p->bytes < 8 ? p->bytes : 8);
 }
 
 bool emu_read_generic(emu_warp *w, uint32_t lane, uint64_t address, void *to, uint32_t bytes)
@@ -59,7 +61,8 @@ static void run_vprintf(emu_warp *w, const emu_call *call, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        int32_t n = emu_printf(w, lane, emu_argument(w, call, 0, lane), emu_argument(w, call, 1, lane));
+        int32_t n = emu_printf(w, lane, emu_argument(w, call, 0, lane),
+                               emu_argument(w, call, 1, lane));
         emu_set_result(w, call, 0, lane, (uint32_t)n);
     }
 }
@@ -69,7 +72,8 @@ static void run_malloc(emu_warp *w, const emu_call *call, uint32_t mask)
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         uint64_t size = emu_argument(w, call, 0, lane), address = 0;
-        if (size && emu_mem_alloc(w->worker->run->machine, size, 16, EMU_ALLOC_HEAP, 0, &address) != WL_OK)
+        if (size &&
+            emu_mem_alloc(w->worker->run->machine, size, 16, EMU_ALLOC_HEAP, 0, &address) != WL_OK)
             address = 0;
         emu_set_result(w, call, 0, lane, address);
     }
@@ -81,10 +85,11 @@ static void run_free(emu_warp *w, const emu_call *call, uint32_t mask)
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         uint64_t address = emu_argument(w, call, 0, lane);
         emu_alloc alloc;
-        bool heap = address && emu_mem_find(w->worker->run->machine, address, &alloc) && alloc.base == address &&
-                    alloc.kind == EMU_ALLOC_HEAP;
+        bool heap = address && emu_mem_find(w->worker->run->machine, address, &alloc) &&
+                    alloc.base == address && alloc.kind == EMU_ALLOC_HEAP;
         if (address && !heap)
-            emu_raise(w, call->pc, EMU_FAULT_ILLEGAL_ADDRESS, lane, address, 0, "frees what malloc has not given");
+            emu_raise(w, call->pc, EMU_FAULT_ILLEGAL_ADDRESS, lane, address, 0,
+                      "frees what malloc has not given");
         if (address)
             emu_mem_free(w->worker->run->machine, address);
     }

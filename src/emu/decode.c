@@ -36,7 +36,8 @@ void emu_unsupported(emu_decode *d, const char *format, ...)
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
     ptx_print_insn(d->module->ptx, d->func, d->insn, text, sizeof text);
-    d->status = wl_fail(d->err, WL_UNSUPPORTED, "kernel %s cannot be emulated: PTX line %u: \"%s\": %s",
+    d->status = wl_fail(d->err, WL_UNSUPPORTED,
+                        "kernel %s cannot be emulated: PTX line %u: \"%s\": %s",
                         d->kernel->func->name, d->insn->pos.line, text, why);
 }
 
@@ -68,8 +69,10 @@ bool emu_has_class(const ptx_insn *i, ptx_suffix_class class, uint32_t nth, ptx_
 
 uint32_t emu_rounding(const ptx_insn *i)
 {
-    return ptx_has(i, PTX_S_rz) ? EMU_ROUND_RZ : ptx_has(i, PTX_S_rm) ? EMU_ROUND_RM
-           : ptx_has(i, PTX_S_rp) ? EMU_ROUND_RP : EMU_ROUND_RN;
+    return ptx_has(i, PTX_S_rz)   ? EMU_ROUND_RZ
+           : ptx_has(i, PTX_S_rm) ? EMU_ROUND_RM
+           : ptx_has(i, PTX_S_rp) ? EMU_ROUND_RP
+                                  : EMU_ROUND_RN;
 }
 
 int emu_int_index(ptx_type type)
@@ -115,8 +118,7 @@ static emu_ref pool_entry(emu_decode *d, const emu_pool_entry *want)
 static void free_pool_index(emu_decode *d)
 {
     emu_pool_key *key, *next;
-    HASH_ITER(hh, d->pool_index, key, next)
-    {
+    HASH_ITER (hh, d->pool_index, key, next) {
         HASH_DEL(d->pool_index, key);
         free(key);
     }
@@ -133,10 +135,14 @@ emu_ref emu_const(emu_decode *d, unsigned bits, uint64_t value)
     return pool_entry(d, &entry);
 }
 
-emu_ref emu_param_const(emu_decode *d, uint32_t bytes, uint32_t memory_bytes, bool sign, uint32_t offset)
+emu_ref emu_param_const(emu_decode *d, uint32_t bytes, uint32_t memory_bytes, bool sign,
+                        uint32_t offset)
 {
-    emu_pool_entry entry = {
-        .kind = EMU_POOL_PARAM, .bytes = bytes, .memory_bytes = memory_bytes, .sign = sign, .value = offset};
+    emu_pool_entry entry = {.kind = EMU_POOL_PARAM,
+                            .bytes = bytes,
+                            .memory_bytes = memory_bytes,
+                            .sign = sign,
+                            .value = offset};
     return pool_entry(d, &entry);
 }
 
@@ -259,9 +265,15 @@ static emu_ref sreg_ref(emu_decode *d, const ptx_operand *o)
     switch (o->sreg) {
     case PTX_SR_tid: return per_block(d, o, EMU_WARP, EMU_W_TID_X);
     case PTX_SR_ctaid: return per_block(d, o, EMU_BLOCK, EMU_B_CTAID_X);
-    case PTX_SR_clusterid: d->kernel->uses_cluster = true; return per_block(d, o, EMU_BLOCK, EMU_B_CLUSTERID_X);
-    case PTX_SR_cluster_ctaid: d->kernel->uses_cluster = true; return per_block(d, o, EMU_BLOCK, EMU_B_CLUSTER_CTAID_X);
-    case PTX_SR_cluster_ctarank: d->kernel->uses_cluster = true; return vector_of(EMU_BLOCK, EMU_B_CLUSTER_CTARANK);
+    case PTX_SR_clusterid:
+        d->kernel->uses_cluster = true;
+        return per_block(d, o, EMU_BLOCK, EMU_B_CLUSTERID_X);
+    case PTX_SR_cluster_ctaid:
+        d->kernel->uses_cluster = true;
+        return per_block(d, o, EMU_BLOCK, EMU_B_CLUSTER_CTAID_X);
+    case PTX_SR_cluster_ctarank:
+        d->kernel->uses_cluster = true;
+        return vector_of(EMU_BLOCK, EMU_B_CLUSTER_CTARANK);
     case PTX_SR_smid: return vector_of(EMU_BLOCK, EMU_B_SMID);
     case PTX_SR_warpid: return vector_of(EMU_WARP, EMU_W_WARPID);
     case PTX_SR_ntid: return dimension(d, o, EMU_U_NTID_X);
@@ -283,9 +295,10 @@ static emu_ref sreg_ref(emu_decode *d, const ptx_operand *o)
     case PTX_SR_aggr_smem_size: return uniform(d, EMU_U_TOTAL_SMEM, 32);
     case PTX_SR_dynamic_smem_size: return uniform(d, EMU_U_DYNAMIC_SMEM, 32);
     case PTX_SR_envreg: /* 1 and 2: the workspace of a cooperative launch */
-        return uniform(d, o->sreg_index == 1   ? EMU_U_ENVREG1
-                          : o->sreg_index == 2 ? EMU_U_ENVREG2
-                                               : EMU_U_ZERO32,
+        return uniform(d,
+                       o->sreg_index == 1   ? EMU_U_ENVREG1
+                       : o->sreg_index == 2 ? EMU_U_ENVREG2
+                                            : EMU_U_ZERO32,
                        32);
     case PTX_SR_reserved_smem_offset:
     case PTX_SR_reserved_smem_offset_begin:
@@ -304,7 +317,8 @@ static emu_ref sreg_ref(emu_decode *d, const ptx_operand *o)
     default:
         if (o->sreg >= PTX_SR_pm0_64 && o->sreg <= PTX_SR_pm7_64)
             return uniform(d, EMU_U_ZERO64, 64);
-        emu_unsupported(d, "the special register %%%s is not supported", ptx_sreg_get(o->sreg)->text);
+        emu_unsupported(d, "the special register %%%s is not supported",
+                        ptx_sreg_get(o->sreg)->text);
         return 0;
     }
 }
@@ -396,7 +410,8 @@ static emu_ref param_symbol(emu_decode *d, const ptx_var *var, int64_t addend, u
                                     .value = k->info.param_offsets[n] + (uint64_t)addend};
             return pool_entry(d, &entry);
         }
-    emu_unsupported(d, "the address of parameter %s of a device function is not supported", var->name);
+    emu_unsupported(d, "the address of parameter %s of a device function is not supported",
+                    var->name);
     return 0;
 }
 
@@ -438,8 +453,8 @@ emu_ref emu_src(emu_decode *d, const ptx_operand *o, unsigned bits)
     switch (o->kind) {
     case PTX_OPD_REG:
         if (reg_width(d, o->reg) != bits || o->neg)
-            emu_unsupported(d, "register %s has %u bits where %u are read", d->func->regs[o->reg].name,
-                            reg_width(d, o->reg), bits);
+            emu_unsupported(d, "register %s has %u bits where %u are read",
+                            d->func->regs[o->reg].name, reg_width(d, o->reg), bits);
         return reg_slot(d, o->reg, o->component);
     case PTX_OPD_SREG: return resize(d, sreg_ref(d, o), sreg_bits(o->sreg), bits);
     case PTX_OPD_INT:
@@ -460,7 +475,8 @@ emu_ref emu_src_typed(emu_decode *d, const ptx_operand *o, ptx_type type)
         if (o->kind == PTX_OPD_F32 && bits == 64)
             return emu_const(d, 64, f64_bits((f64)f32_of((u32)o->imm)));
         if (o->kind == PTX_OPD_INT)
-            return emu_const(d, bits, bits == 32 ? f32_bits((f32)(s64)o->imm) : f64_bits((f64)(s64)o->imm));
+            return emu_const(d, bits,
+                             bits == 32 ? f32_bits((f32)(s64)o->imm) : f64_bits((f64)(s64)o->imm));
     }
     return emu_src(d, o, bits);
 }
@@ -537,15 +553,16 @@ emu_mem *emu_mem_new(emu_decode *d, const ptx_insn *i, ptx_space space, emu_acce
         static emu_mem dummy;
         return &dummy;
     }
-    bool ordered = ptx_has(i, PTX_S_acquire) || ptx_has(i, PTX_S_release) || ptx_has(i, PTX_S_acq_rel) ||
-                   ptx_has(i, PTX_S_sc);
+    bool ordered = ptx_has(i, PTX_S_acquire) || ptx_has(i, PTX_S_release) ||
+                   ptx_has(i, PTX_S_acq_rel) || ptx_has(i, PTX_S_sc);
     mem->space = (uint8_t)space;
     mem->op = (uint8_t)op;
     mem->cache = d->kernel->ncaches++;
     mem->acquire = ptx_has(i, PTX_S_acquire) || ptx_has(i, PTX_S_acq_rel);
     mem->release = ptx_has(i, PTX_S_release) || ptx_has(i, PTX_S_acq_rel);
-    mem->spin = op == EMU_ATOMIC || (op == EMU_LOAD && (ordered || ptx_has(i, PTX_S_volatile) ||
-                                                        ptx_has(i, PTX_S_relaxed) || ptx_has(i, PTX_S_cv)));
+    mem->spin = op == EMU_ATOMIC ||
+                (op == EMU_LOAD && (ordered || ptx_has(i, PTX_S_volatile) ||
+                                    ptx_has(i, PTX_S_relaxed) || ptx_has(i, PTX_S_cv)));
     mem->flags = (uint16_t)((ptx_has(i, PTX_S_volatile) ? EMU_ACCESS_VOLATILE : 0) |
                             (ptx_has(i, PTX_S_nc) || i->op == PTX_ldu ? EMU_ACCESS_READONLY : 0) |
                             (space == PTX_SPACE_GENERIC ? EMU_ACCESS_GENERIC : 0));
@@ -595,7 +612,8 @@ static void place_of_var(emu_decode *d, const ptx_var *var, emu_place *place)
     uint64_t size = ptx_var_size(var);
     if (var->space == PTX_SPACE_REG) {
         unsigned bits = type_bits(var->type);
-        *place = (emu_place){.ref = new_slot(d, bits), .bytes = bits / 8, .stride = bits / 8, .pred = bits == 1};
+        *place = (emu_place){
+            .ref = new_slot(d, bits), .bytes = bits / 8, .stride = bits / 8, .pred = bits == 1};
         return;
     }
     if (size > (1u << 20)) {
@@ -661,7 +679,8 @@ static emu_insn *wrap(emu_decode *d, size_t first, emu_h handler)
     static emu_insn dummy;
     size_t count = d->code.count - first;
     emu_guarded *inner = wl_new(d->arena, emu_guarded);
-    emu_insn *list = inner ? wl_arena_copy(d->arena, d->code.data + first, count * sizeof *list) : NULL;
+    emu_insn *list = inner ? wl_arena_copy(d->arena, d->code.data + first, count * sizeof *list)
+                           : NULL;
     if (!list) {
         emu_decode_nomem(d);
         return &dummy;
@@ -743,12 +762,14 @@ static bool begin_function(emu_decode *d, uint32_t index)
                 count_defs(d, &i->operands[k]);
     }
     uint32_t nbbs = 0;
-    while (d->function->entry + nbbs < d->kernel->nbbs && d->kernel->bbs[d->function->entry + nbbs].function == index)
+    while (d->function->entry + nbbs < d->kernel->nbbs &&
+           d->kernel->bbs[d->function->entry + nbbs].function == index)
         nbbs++;
     return emu_place_registers(d, nbbs);
 }
 
-static void formal_places(emu_decode *d, ptx_var **vars, uint32_t count, emu_place **out, uint32_t *nout)
+static void formal_places(emu_decode *d, ptx_var **vars, uint32_t count, emu_place **out,
+                          uint32_t *nout)
 {
     *out = wl_new_array(d->arena, emu_place, count + 1);
     *nout = count;
@@ -770,7 +791,8 @@ static void decode_function(emu_decode *d, uint32_t index)
         return;
     }
     if (!d->func->entry) {
-        formal_places(d, d->func->params, d->func->nparams, &d->function->params, &d->function->nparams);
+        formal_places(d, d->func->params, d->func->nparams, &d->function->params,
+                      &d->function->nparams);
         formal_places(d, d->func->rets, d->func->nrets, &d->function->rets, &d->function->nrets);
     }
     emu_bb *bbs = d->kernel->bbs;
@@ -785,7 +807,9 @@ static void decode_function(emu_decode *d, uint32_t index)
             if (n == 0 && d->code.count > first)
                 d->bb->sync_at = (uint32_t)(d->code.count - 1 - first);
         }
-        d->bb->entry = d->bb->ninsns ? (uint8_t)emu_entry_of(&d->func->insns[d->bb->first_pc - d->first_pc]) : 0;
+        d->bb->entry = d->bb->ninsns
+                           ? (uint8_t)emu_entry_of(&d->func->insns[d->bb->first_pc - d->first_pc])
+                           : 0;
         d->bb->start = (uint32_t)first;
         d->bb->count = (uint32_t)(d->code.count - first);
     }
@@ -796,7 +820,9 @@ static bool keep_lists(emu_decode *d)
 {
     for (uint32_t k = 0; k < d->kernel->nfunctions; k++) {
         emu_function *f = &d->kernel->functions[k];
-        void *locals = f->nlocals ? wl_arena_copy(d->arena, f->locals, f->nlocals * sizeof *f->locals) : NULL;
+        void *locals = f->nlocals
+                           ? wl_arena_copy(d->arena, f->locals, f->nlocals * sizeof *f->locals)
+                           : NULL;
         void *zero = f->nzero ? wl_arena_copy(d->arena, f->zero, f->nzero * sizeof *f->zero) : NULL;
         if ((f->nlocals && !locals) || (f->nzero && !zero))
             return false;
@@ -845,7 +871,8 @@ static void decode_free(emu_decode *d)
         wl_vec_free(&d->temps[k]);
 }
 
-wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, emu_kernel **out, wl_error *err)
+wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, emu_kernel **out,
+                            wl_error *err)
 {
     wl_arena *arena = wl_arena_new();
     emu_kernel *kernel = arena ? wl_new(arena, emu_kernel) : NULL;
@@ -856,7 +883,12 @@ wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, emu_kernel
     kernel->module = module;
     kernel->arena = arena;
     kernel->func = func;
-    emu_decode d = {.module = module, .kernel = kernel, .arena = arena, .err = err, .handlers = emu_handlers(), .func = func};
+    emu_decode d = {.module = module,
+                    .kernel = kernel,
+                    .arena = arena,
+                    .err = err,
+                    .handlers = emu_handlers(),
+                    .func = func};
     d.insn = func->insns;
     if (ptx_callorder_of(module->ptx, (ptx_func *)(uintptr_t)func, arena, &kernel->order) != WL_OK)
         emu_decode_nomem(&d);

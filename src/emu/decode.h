@@ -36,9 +36,9 @@ typedef struct emu_decode {
     const ptx_func *func;
     emu_function *function;
     uint32_t first_pc;
-    emu_ref *regs;     /* by register: its place */
-    uint8_t *named;    /* by register: an instruction decoded so far names it */
-    uint8_t *defs;     /* by register: instructions that write it, saturating */
+    emu_ref *regs;               /* by register: its place */
+    uint8_t *named;              /* by register: an instruction decoded so far names it */
+    uint8_t *defs;               /* by register: instructions that write it, saturating */
     uint32_t frame_top, pred_at; /* end of the frame so far; next predicate in its line */
     wl_vec(emu_place_of) places;
     wl_vec(emu_local_place) locals;
@@ -55,7 +55,7 @@ typedef struct emu_decode {
     wl_vec(emu_shared_place) shared;
     uint32_t local_max; /* local memory of the deepest call chain without recursion */
     bool has_dynamic_shared;
-    bool kept; /* the functions' lists lie in the arena */
+    bool kept;          /* the functions' lists lie in the arena */
     emu_ref whole_warp; /* the constant that stands for all lanes */
 } emu_decode;
 
@@ -67,7 +67,8 @@ typedef void (*emu_decode_fn)(emu_decode *d, const ptx_insn *i);
 #undef X
 
 /* The kernel and all it reaches; WL_UNSUPPORTED names instruction, line and kernel. */
-wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, emu_kernel **out, wl_error *err);
+wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, emu_kernel **out,
+                            wl_error *err);
 
 /* ---- for the decoders ---- */
 
@@ -76,8 +77,9 @@ void emu_decode_nomem(emu_decode *d);
 
 /* False, and the instruction is unsupported, where it has a suffix other than types, vectors and those listed. */
 bool emu_allow_list(emu_decode *d, const ptx_insn *i, const uint16_t *allowed, size_t count);
-#define emu_allow(d, i, ...)                                                                                           \
-    emu_allow_list(d, i, (const uint16_t[]){PTX_S_none, __VA_ARGS__}, sizeof((const uint16_t[]){0, __VA_ARGS__}) / 2)
+#define emu_allow(d, i, ...)                                          \
+    emu_allow_list(d, i, (const uint16_t[]){PTX_S_none, __VA_ARGS__}, \
+                   sizeof((const uint16_t[]){0, __VA_ARGS__}) / 2)
 bool emu_has_class(const ptx_insn *i, ptx_suffix_class class, uint32_t nth, ptx_suffix *out);
 
 /* Appends an instruction; operands that the handler does not have are EMU_NOREF. NULL when out of memory; the pointer
@@ -98,10 +100,12 @@ emu_ref emu_dst(emu_decode *d, const ptx_operand *o, unsigned bits);
 /* A predicate; *neg for "!p" (written to a temporary where neg is NULL). */
 emu_ref emu_pred_src(emu_decode *d, const ptx_operand *o, bool *neg);
 emu_ref emu_pred_dst(emu_decode *d, const ptx_operand *o);
-emu_ref emu_temp(emu_decode *d, unsigned bits); /* bits 1: a predicate; free again after the instruction */
+emu_ref emu_temp(emu_decode *d,
+                 unsigned bits); /* bits 1: a predicate; free again after the instruction */
 emu_ref emu_const(emu_decode *d, unsigned bits, uint64_t value);
 /* Bytes of the launch's parameters, extended from memory_bytes to `bytes`. */
-emu_ref emu_param_const(emu_decode *d, uint32_t bytes, uint32_t memory_bytes, bool sign, uint32_t offset);
+emu_ref emu_param_const(emu_decode *d, uint32_t bytes, uint32_t memory_bytes, bool sign,
+                        uint32_t offset);
 /* Bits of the register an operand names: 1 for a predicate; 0 where it is none. */
 unsigned emu_reg_bits(const emu_decode *d, const ptx_operand *o);
 bool emu_immediate(const ptx_operand *o, uint64_t *value);
@@ -132,14 +136,24 @@ static inline bool emu_is_signed(ptx_type type)
 #define EMU_BY_WIDTH(bits, name) ((bits) == 16 ? name##_16 : (bits) == 32 ? name##_32 : name##_64)
 /* 0..5: u16 s16 u32 s32 u64 s64 (b types count as unsigned), -1 for any other type. */
 int emu_int_index(ptx_type type);
-#define EMU_INT6(name) {EMU_H_##name##_u16, EMU_H_##name##_s16, EMU_H_##name##_u32, EMU_H_##name##_s32, EMU_H_##name##_u64, EMU_H_##name##_s64}
-#define EMU_WIDTH6(name) {EMU_H_##name##_16, EMU_H_##name##_16, EMU_H_##name##_32, EMU_H_##name##_32, EMU_H_##name##_64, EMU_H_##name##_64}
+#define EMU_INT6(name)                                           \
+    {EMU_H_##name##_u16, EMU_H_##name##_s16, EMU_H_##name##_u32, \
+     EMU_H_##name##_s32, EMU_H_##name##_u64, EMU_H_##name##_s64}
+#define EMU_WIDTH6(name)                                      \
+    {EMU_H_##name##_16, EMU_H_##name##_16, EMU_H_##name##_32, \
+     EMU_H_##name##_32, EMU_H_##name##_64, EMU_H_##name##_64}
 
 /* Rounding suffix of arithmetic: EMU_ROUND_RN without one. */
 uint32_t emu_rounding(const ptx_insn *i);
 
 /* decode_float.c: the floating-point forms of opcodes that integers have too. */
-typedef enum emu_float_op { EMU_FLOAT_ADD, EMU_FLOAT_SUB, EMU_FLOAT_MUL, EMU_FLOAT_ABS, EMU_FLOAT_NEG } emu_float_op;
+typedef enum emu_float_op {
+    EMU_FLOAT_ADD,
+    EMU_FLOAT_SUB,
+    EMU_FLOAT_MUL,
+    EMU_FLOAT_ABS,
+    EMU_FLOAT_NEG
+} emu_float_op;
 void emu_decode_float1(emu_decode *d, const ptx_insn *i, emu_float_op op);
 void emu_decode_float2(emu_decode *d, const ptx_insn *i, emu_float_op op);
 void emu_decode_float_div(emu_decode *d, const ptx_insn *i);

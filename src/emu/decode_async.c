@@ -7,15 +7,15 @@ static ptx_space nth_space(const ptx_insn *i, uint32_t nth)
     ptx_suffix s;
     if (!emu_has_class(i, PTX_SC_SPACE, nth, &s))
         return PTX_SPACE_GENERIC;
-    return s == PTX_S_global                                  ? PTX_SPACE_GLOBAL
-           : s == PTX_S_shared__cluster                       ? PTX_SPACE_SHARED_CLUSTER
+    return s == PTX_S_global                             ? PTX_SPACE_GLOBAL
+           : s == PTX_S_shared__cluster                  ? PTX_SPACE_SHARED_CLUSTER
            : s == PTX_S_shared || s == PTX_S_shared__cta ? PTX_SPACE_SHARED
-                                                              : PTX_SPACE_GENERIC;
+                                                         : PTX_SPACE_GENERIC;
 }
 
 /* One end of a copy: decoded as an instruction of its own and taken out of the code again. */
-static void set_end(emu_decode *d, const ptx_insn *i, const ptx_operand *address, ptx_space space, emu_access_op op,
-                    uint32_t flags, emu_end *end)
+static void set_end(emu_decode *d, const ptx_insn *i, const ptx_operand *address, ptx_space space,
+                    emu_access_op op, uint32_t flags, emu_end *end)
 {
     end->mem = *emu_mem_new(d, i, space, op);
     end->mem.flags |= (uint16_t)flags;
@@ -38,8 +38,9 @@ static bool allow_copy(emu_decode *d, const ptx_insn *i)
         case PTX_SC_OP:
         case PTX_SC_BOOL: break;
         default:
-            if (suffix == PTX_S_async || suffix == PTX_S_bulk || suffix == PTX_S_reduce || suffix == PTX_S_bulk_group ||
-                suffix == PTX_S_mbarrier__complete_tx__bytes || suffix == PTX_S_noftz)
+            if (suffix == PTX_S_async || suffix == PTX_S_bulk || suffix == PTX_S_reduce ||
+                suffix == PTX_S_bulk_group || suffix == PTX_S_mbarrier__complete_tx__bytes ||
+                suffix == PTX_S_noftz)
                 break;
             emu_unsupported(d, "the modifier .%s is not supported here", ptx_suffix_text(suffix));
             return false;
@@ -83,8 +84,9 @@ static bool reduction_of(const ptx_insn *i, emu_atomic_op *op)
     static const struct {
         ptx_suffix suffix;
         emu_atomic_op op;
-    } names[] = {{PTX_S_and, EMU_ATOMIC_AND}, {PTX_S_or, EMU_ATOMIC_OR},   {PTX_S_xor, EMU_ATOMIC_XOR},
-                 {PTX_S_add, EMU_ATOMIC_ADD}, {PTX_S_inc, EMU_ATOMIC_INC}, {PTX_S_dec, EMU_ATOMIC_DEC},
+    } names[] = {{PTX_S_and, EMU_ATOMIC_AND}, {PTX_S_or, EMU_ATOMIC_OR},
+                 {PTX_S_xor, EMU_ATOMIC_XOR}, {PTX_S_add, EMU_ATOMIC_ADD},
+                 {PTX_S_inc, EMU_ATOMIC_INC}, {PTX_S_dec, EMU_ATOMIC_DEC},
                  {PTX_S_min, EMU_ATOMIC_MIN}, {PTX_S_max, EMU_ATOMIC_MAX}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (ptx_has(i, names[k].suffix)) {
@@ -112,7 +114,8 @@ static void bulk_copy(emu_decode *d, const ptx_insn *i)
     c->size = emu_src(d, &i->operands[2], 32);
     set_end(d, i, &i->operands[0], nth_space(i, 0), c->combine ? EMU_REDUCTION : EMU_STORE,
             EMU_ACCESS_ASYNC | EMU_ACCESS_BULK, &c->to);
-    set_end(d, i, &i->operands[1], nth_space(i, 1), EMU_LOAD, EMU_ACCESS_ASYNC | EMU_ACCESS_BULK, &c->from);
+    set_end(d, i, &i->operands[1], nth_space(i, 1), EMU_LOAD, EMU_ACCESS_ASYNC | EMU_ACCESS_BULK,
+            &c->from);
     c->has_barrier = ptx_has(i, PTX_S_mbarrier__complete_tx__bytes);
     if (c->has_barrier)
         set_end(d, i, &i->operands[3], nth_space(i, 0), EMU_ATOMIC, 0, &c->barrier);
@@ -157,8 +160,8 @@ void emu_decode_cp(emu_decode *d, const ptx_insn *i)
 {
     if (ptx_has(i, PTX_S_tensor)) {
         emu_unsupported(d, "tensor copies are not emulated");
-    } else if (ptx_has(i, PTX_S_commit_group) || ptx_has(i, PTX_S_wait_group) || ptx_has(i, PTX_S_wait_all) ||
-               ptx_has(i, PTX_S_prefetch)) {
+    } else if (ptx_has(i, PTX_S_commit_group) || ptx_has(i, PTX_S_wait_group) ||
+               ptx_has(i, PTX_S_wait_all) || ptx_has(i, PTX_S_prefetch)) {
         emu_emit(d, EMU_H_nothing, EMU_NOREF, EMU_NOREF, EMU_NOREF, EMU_NOREF);
     } else if (ptx_has(i, PTX_S_mbarrier)) {
         arrive_on_copies(d, i);
@@ -174,10 +177,12 @@ static bool allow_mbarrier(emu_decode *d, const ptx_insn *i)
     for (uint32_t s = 0; s < i->nsuffixes; s++) {
         ptx_suffix suffix = (ptx_suffix)i->suffixes[s];
         ptx_suffix_class class = ptx_suffix_class_of(suffix);
-        bool ok = class == PTX_SC_TYPE || class == PTX_SC_SPACE || class == PTX_SC_SEM || class == PTX_SC_SCOPE;
-        static const uint16_t words[] = {PTX_S_init,        PTX_S_inval,      PTX_S_expect_tx, PTX_S_complete_tx,
-                                         PTX_S_arrive,      PTX_S_arrive_drop, PTX_S_noComplete, PTX_S_test_wait,
-                                         PTX_S_try_wait,    PTX_S_parity,     PTX_S_pending_count};
+        bool ok = class == PTX_SC_TYPE || class == PTX_SC_SPACE || class == PTX_SC_SEM ||
+                  class == PTX_SC_SCOPE;
+        static const uint16_t words[] = {PTX_S_init,        PTX_S_inval,        PTX_S_expect_tx,
+                                         PTX_S_complete_tx, PTX_S_arrive,       PTX_S_arrive_drop,
+                                         PTX_S_noComplete,  PTX_S_test_wait,    PTX_S_try_wait,
+                                         PTX_S_parity,      PTX_S_pending_count};
         for (size_t k = 0; k < sizeof words / sizeof *words && !ok; k++)
             ok = words[k] == suffix;
         if (!ok) {
@@ -202,7 +207,8 @@ static void mbarrier_arrive(emu_decode *d, const ptx_insn *i)
 {
     bool drop = ptx_has(i, PTX_S_arrive_drop), tx = ptx_has(i, PTX_S_expect_tx);
     emu_mbarrier_op op = tx ? (drop ? EMU_MBARRIER_DROP_EXPECT_TX : EMU_MBARRIER_ARRIVE_EXPECT_TX)
-                            : drop ? EMU_MBARRIER_DROP : EMU_MBARRIER_ARRIVE;
+                         : drop ? EMU_MBARRIER_DROP
+                                : EMU_MBARRIER_ARRIVE;
     emu_mbarrier *m = new_mbarrier(d, i, op);
     if (!m)
         return;
@@ -232,10 +238,11 @@ void emu_decode_mbarrier(emu_decode *d, const ptx_insn *i)
         mbarrier_arrive(d, i);
         return;
     }
-    emu_mbarrier *m = new_mbarrier(d, i, ptx_has(i, PTX_S_init)        ? EMU_MBARRIER_INIT
-                                         : ptx_has(i, PTX_S_inval)     ? EMU_MBARRIER_INVAL
-                                         : ptx_has(i, PTX_S_expect_tx) ? EMU_MBARRIER_EXPECT_TX
-                                                                       : EMU_MBARRIER_COMPLETE_TX);
+    emu_mbarrier *m = new_mbarrier(d, i,
+                                   ptx_has(i, PTX_S_init)        ? EMU_MBARRIER_INIT
+                                   : ptx_has(i, PTX_S_inval)     ? EMU_MBARRIER_INVAL
+                                   : ptx_has(i, PTX_S_expect_tx) ? EMU_MBARRIER_EXPECT_TX
+                                                                 : EMU_MBARRIER_COMPLETE_TX);
     if (!m)
         return;
     if (i->noperands > 1)

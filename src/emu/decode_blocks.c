@@ -46,7 +46,8 @@ uint32_t emu_written(const ptx_insn *i)
 
 bool emu_ends_block(const ptx_insn *i)
 {
-    return i->op == PTX_bra || i->op == PTX_brx || i->op == PTX_call || i->op == PTX_ret || i->op == PTX_exit;
+    return i->op == PTX_bra || i->op == PTX_brx || i->op == PTX_call || i->op == PTX_ret ||
+           i->op == PTX_exit;
 }
 
 static bool synchronises(const ptx_insn *i)
@@ -81,7 +82,8 @@ emu_entry emu_entry_of(const ptx_insn *i)
 
 static bool stands_alone(const ptx_insn *i)
 {
-    return i->guard != PTX_NONE && i->op != PTX_bra && (emu_ends_block(i) || emu_entry_of(i) != EMU_ENTRY_NONE);
+    return i->guard != PTX_NONE && i->op != PTX_bra &&
+           (emu_ends_block(i) || emu_entry_of(i) != EMU_ENTRY_NONE);
 }
 
 static void mark_label(const ptx_func *func, uint32_t label, uint8_t *leader)

@@ -93,8 +93,8 @@ void emu_decode_alloca(emu_decode *d, const ptx_insn *i)
     }
     emu_ref size = emu_src(d, &i->operands[1], 64);
     uint64_t align = i->noperands > 2 ? i->operands[2].imm : 8;
-    emu_emit(d, EMU_H_stack_alloc, emu_dst(d, &i->operands[0], 64), size, EMU_NOREF, EMU_NOREF)->imm =
-        (s64)(align < 8 ? 8 : align);
+    emu_emit(d, EMU_H_stack_alloc, emu_dst(d, &i->operands[0], 64), size, EMU_NOREF, EMU_NOREF)
+        ->imm = (s64)(align < 8 ? 8 : align);
 }
 
 void emu_decode_stacksave(emu_decode *d, const ptx_insn *i)
@@ -108,7 +108,8 @@ void emu_decode_stackrestore(emu_decode *d, const ptx_insn *i)
 {
     if (emu_type(i, 0)->bits != 64)
         emu_unsupported(d, "local addresses have 64 bits here");
-    emu_emit(d, EMU_H_stack_restore, EMU_NOREF, emu_src(d, &i->operands[0], 64), EMU_NOREF, EMU_NOREF);
+    emu_emit(d, EMU_H_stack_restore, EMU_NOREF, emu_src(d, &i->operands[0], 64), EMU_NOREF,
+             EMU_NOREF);
 }
 
 /* ---- clusters ---- */
@@ -122,16 +123,17 @@ void emu_decode_mapa(emu_decode *d, const ptx_insn *i)
 {
     unsigned bits = emu_type(i, 0)->bits;
     emu_ref a = emu_src(d, &i->operands[1], bits), rank = emu_src(d, &i->operands[2], 32);
-    emu_emit(d, bits == 64 ? EMU_H_mapa_64 : EMU_H_mapa_32, emu_dst(d, &i->operands[0], bits), a, rank, EMU_NOREF)->imm =
-        (s64)window_of(d, i);
+    emu_emit(d, bits == 64 ? EMU_H_mapa_64 : EMU_H_mapa_32, emu_dst(d, &i->operands[0], bits), a,
+             rank, EMU_NOREF)
+        ->imm = (s64)window_of(d, i);
 }
 
 void emu_decode_getctarank(emu_decode *d, const ptx_insn *i)
 {
     unsigned bits = emu_type(i, 0)->bits;
     emu_ref a = emu_src(d, &i->operands[1], bits);
-    emu_emit(d, bits == 64 ? EMU_H_getctarank_64 : EMU_H_getctarank_32, emu_dst(d, &i->operands[0], 32), a, EMU_NOREF,
-             EMU_NOREF)
+    emu_emit(d, bits == 64 ? EMU_H_getctarank_64 : EMU_H_getctarank_32,
+             emu_dst(d, &i->operands[0], 32), a, EMU_NOREF, EMU_NOREF)
         ->imm = (s64)window_of(d, i);
 }
 
@@ -156,7 +158,8 @@ static emu_place place_of_operand(emu_decode *d, const ptx_operand *o, const emu
     return (emu_place){.ref = emu_src(d, o, bits), .bytes = bits / 8, .stride = bits / 8};
 }
 
-static emu_place *places(emu_decode *d, const ptx_operand *list, const emu_place *formal, uint32_t nformal, uint32_t *count)
+static emu_place *places(emu_decode *d, const ptx_operand *list, const emu_place *formal,
+                         uint32_t nformal, uint32_t *count)
 {
     *count = list ? list->count : 0;
     emu_place *out = wl_new_array(d->arena, emu_place, *count + 1);
@@ -203,7 +206,8 @@ static void resolve(emu_decode *d, const ptx_operand *callee, emu_call *call)
         call->builtin = call->callee ? NULL : emu_builtin_find(callee->sym.func->name);
         d->kernel->prints |= call->builtin && strcmp(call->builtin->name, "vprintf") == 0;
         if (!call->callee && !call->builtin)
-            emu_unsupported(d, "the function %s is not defined in this module", callee->sym.func->name);
+            emu_unsupported(d, "the function %s is not defined in this module",
+                            callee->sym.func->name);
     } else {
         call->pointer = emu_src(d, callee, emu_reg_bits(d, callee));
         call->pointer_bits = (uint8_t)emu_reg_bits(d, callee);

@@ -33,7 +33,9 @@ static uint32_t rounding(const ptx_insn *i, bool *integral)
     if (ptx_has(i, PTX_S_rpi))
         return EMU_ROUND_RP;
     *integral = false;
-    return ptx_has(i, PTX_S_rna) ? EMU_ROUND_RNA : ptx_has(i, PTX_S_rs) ? EMU_ROUND_RS : emu_rounding(i);
+    return ptx_has(i, PTX_S_rna)  ? EMU_ROUND_RNA
+           : ptx_has(i, PTX_S_rs) ? EMU_ROUND_RS
+                                  : emu_rounding(i);
 }
 
 static s64 clamp_of(const ptx_type_info *t)
@@ -58,14 +60,23 @@ static emu_ref step(conversion *c, emu_h h, unsigned bits, emu_ref from)
 /* ---- integers ---- */
 
 /* Reads an integer of type t from a vector of `have` bits and extends it to `want` bits (32 or 64). */
-static emu_ref extended(conversion *c, emu_ref ref, const ptx_type_info *t, unsigned have, unsigned want)
+static emu_ref extended(conversion *c, emu_ref ref, const ptx_type_info *t, unsigned have,
+                        unsigned want)
 {
     bool s = t->kind == PTX_KIND_S;
     unsigned bits = t->bits;
     if (have == 16) {
         if (bits == 8)
-            return step(c, want == 32 ? (s ? EMU_H_ext_s8_32 : EMU_H_ext_u8_32) : s ? EMU_H_ext_s8_64 : EMU_H_ext_u8_64, want, ref);
-        return step(c, want == 32 ? (s ? EMU_H_ext_s16_32 : EMU_H_ext_u16_32) : s ? EMU_H_ext_s16_64 : EMU_H_ext_u16_64, want, ref);
+            return step(c,
+                        want == 32 ? (s ? EMU_H_ext_s8_32 : EMU_H_ext_u8_32)
+                        : s        ? EMU_H_ext_s8_64
+                                   : EMU_H_ext_u8_64,
+                        want, ref);
+        return step(c,
+                    want == 32 ? (s ? EMU_H_ext_s16_32 : EMU_H_ext_u16_32)
+                    : s        ? EMU_H_ext_s16_64
+                               : EMU_H_ext_u16_64,
+                    want, ref);
     }
     if (have == 64 && bits < 64)
         ref = step(c, EMU_H_trunc_64_32, 32, ref), have = 32;
@@ -84,10 +95,13 @@ static emu_h narrow_in(unsigned have, const ptx_type_info *t)
     if (have == 16)
         return s ? EMU_H_ext_s8_16 : EMU_H_ext_u8_16;
     if (have == 32)
-        return t->bits == 8 ? (s ? EMU_H_ext_s8_in32 : EMU_H_ext_u8_in32) : s ? EMU_H_ext_s16_in32 : EMU_H_ext_u16_in32;
+        return t->bits == 8 ? (s ? EMU_H_ext_s8_in32 : EMU_H_ext_u8_in32)
+               : s          ? EMU_H_ext_s16_in32
+                            : EMU_H_ext_u16_in32;
     return t->bits == 8    ? (s ? EMU_H_ext_s8_in64 : EMU_H_ext_u8_in64)
            : t->bits == 16 ? (s ? EMU_H_ext_s16_in64 : EMU_H_ext_u16_in64)
-                           : s ? EMU_H_ext_s32_in64 : EMU_H_ext_u32_in64;
+           : s             ? EMU_H_ext_s32_in64
+                           : EMU_H_ext_u32_in64;
 }
 
 static emu_h resize_of(unsigned have, unsigned want, bool s)
@@ -96,27 +110,33 @@ static emu_h resize_of(unsigned have, unsigned want, bool s)
         return EMU_BY_WIDTH(want, EMU_H_mov);
     if (have > want)
         return have == 32 ? EMU_H_trunc_32_16 : want == 16 ? EMU_H_trunc_64_16 : EMU_H_trunc_64_32;
-    return have == 16 ? (want == 32 ? (s ? EMU_H_ext_s16_32 : EMU_H_ext_u16_32) : s ? EMU_H_ext_s16_64 : EMU_H_ext_u16_64)
-                      : s ? EMU_H_ext_s32_64 : EMU_H_ext_u32_64;
+    return have == 16 ? (want == 32 ? (s ? EMU_H_ext_s16_32 : EMU_H_ext_u16_32)
+                         : s        ? EMU_H_ext_s16_64
+                                    : EMU_H_ext_u16_64)
+           : s        ? EMU_H_ext_s32_64
+                      : EMU_H_ext_u32_64;
 }
 
 /* Writes an integer of 32 or 64 bits to the destination register: cut to the type, then extended to the register. */
 static void write_int(conversion *c, emu_ref ref, unsigned have)
 {
     const ptx_operand *dst = &c->i->operands[0];
-    unsigned reg = dst->kind == PTX_OPD_SINK ? (c->to->bits < 16 ? 16 : c->to->bits) : emu_reg_bits(c->d, dst);
+    unsigned reg = dst->kind == PTX_OPD_SINK ? (c->to->bits < 16 ? 16 : c->to->bits)
+                                             : emu_reg_bits(c->d, dst);
     emu_ref to = emu_dst(c->d, dst, reg);
     if (c->to->bits >= have && reg == have) {
         emu_emit(c->d, EMU_BY_WIDTH(reg, EMU_H_mov), to, ref, EMU_NOREF, EMU_NOREF);
         return;
     }
     if (reg <= c->to->bits || c->to->bits == have) {
-        emu_emit(c->d, resize_of(have, reg, c->to->kind == PTX_KIND_S), to, ref, EMU_NOREF, EMU_NOREF);
+        emu_emit(c->d, resize_of(have, reg, c->to->kind == PTX_KIND_S), to, ref, EMU_NOREF,
+                 EMU_NOREF);
         return;
     }
     if (have != reg) {
         emu_ref temp = emu_temp(c->d, reg);
-        emu_emit(c->d, resize_of(have, reg, c->to->kind == PTX_KIND_S), temp, ref, EMU_NOREF, EMU_NOREF);
+        emu_emit(c->d, resize_of(have, reg, c->to->kind == PTX_KIND_S), temp, ref, EMU_NOREF,
+                 EMU_NOREF);
         ref = temp;
     }
     emu_emit(c->d, narrow_in(reg, c->to), to, ref, EMU_NOREF, EMU_NOREF);
@@ -147,12 +167,16 @@ static void int_to_int(conversion *c)
     if (int_to_int_direct(c))
         return;
     unsigned have = source_bits(c);
-    unsigned want = c->sat || c->from->bits == 64 || c->to->bits == 64 || emu_reg_bits(c->d, &c->i->operands[0]) == 64 ? 64 : 32;
+    unsigned want = c->sat || c->from->bits == 64 || c->to->bits == 64 ||
+                            emu_reg_bits(c->d, &c->i->operands[0]) == 64
+                        ? 64
+                        : 32;
     emu_ref ref = extended(c, emu_src(c->d, &c->i->operands[1], have), c->from, have, want);
     if (c->sat) {
         bool u = c->from->kind == PTX_KIND_U;
         emu_ref clamped = emu_temp(c->d, 64);
-        emu_emit(c->d, u ? EMU_H_clamp_u64 : EMU_H_clamp_s64, clamped, ref, EMU_NOREF, EMU_NOREF)->imm = clamp_of(c->to);
+        emu_emit(c->d, u ? EMU_H_clamp_u64 : EMU_H_clamp_s64, clamped, ref, EMU_NOREF, EMU_NOREF)
+            ->imm = clamp_of(c->to);
         ref = clamped;
     }
     write_int(c, ref, want);
@@ -166,7 +190,8 @@ static void write_bits(conversion *c, emu_ref ref, unsigned have)
     const ptx_operand *dst = &c->i->operands[0];
     unsigned reg = emu_reg_bits(c->d, dst);
     emu_ref to = emu_dst(c->d, dst, reg ? reg : have);
-    emu_emit(c->d, reg <= have ? EMU_BY_WIDTH(have, EMU_H_mov) : resize_of(have, reg, false), to, ref, EMU_NOREF, EMU_NOREF);
+    emu_emit(c->d, reg <= have ? EMU_BY_WIDTH(have, EMU_H_mov) : resize_of(have, reg, false), to,
+             ref, EMU_NOREF, EMU_NOREF);
 }
 
 /* The source as single or double precision. */
@@ -180,21 +205,25 @@ static emu_ref float_source(conversion *c, unsigned *bits)
         emu_h h = c->to->bits == 64 ? EMU_H_keep_f32_f16 : EMU_H_cvt_f32_f16;
         return step(c, c->from->kind == PTX_KIND_BF ? EMU_H_cvt_f32_bf16 : h, 32, half);
     }
-    emu_ref ref = emu_src_typed(c->d, src, c->i->types[1] == PTX_T_tf32 ? PTX_T_f32 : c->i->types[1]);
+    emu_ref ref = emu_src_typed(c->d, src,
+                                c->i->types[1] == PTX_T_tf32 ? PTX_T_f32 : c->i->types[1]);
     if (!c->ftz || have != 32 || (c->to->bits == 16 && !is_int(c->to)))
         return ref;
     ref = step(c, EMU_H_flush_f32, 32, ref);
     return c->to->bits == 64 ? step(c, EMU_H_canonical_f32, 32, ref) : ref;
 }
 
-#define ROUNDS(op, F) {EMU_H_##op##_rni_##F, EMU_H_##op##_rzi_##F, EMU_H_##op##_rmi_##F, EMU_H_##op##_rpi_##F}
-#define INTS(r, F)                                                                                                     \
-    {EMU_H_cvt_##r##_s32_##F, EMU_H_cvt_##r##_u32_##F, EMU_H_cvt_##r##_s64_##F, EMU_H_cvt_##r##_u64_##F}
+#define ROUNDS(op, F) \
+    {EMU_H_##op##_rni_##F, EMU_H_##op##_rzi_##F, EMU_H_##op##_rmi_##F, EMU_H_##op##_rpi_##F}
+#define INTS(r, F)                                                              \
+    {EMU_H_cvt_##r##_s32_##F, EMU_H_cvt_##r##_u32_##F, EMU_H_cvt_##r##_s64_##F, \
+     EMU_H_cvt_##r##_u64_##F}
 
 static void float_to_int(conversion *c)
 {
-    static const emu_h table[2][4][4] = {{INTS(rni, f32), INTS(rzi, f32), INTS(rmi, f32), INTS(rpi, f32)},
-                                         {INTS(rni, f64), INTS(rzi, f64), INTS(rmi, f64), INTS(rpi, f64)}};
+    static const emu_h table[2][4][4] = {
+        {INTS(rni, f32), INTS(rzi, f32), INTS(rmi, f32), INTS(rpi, f32)},
+        {INTS(rni, f64), INTS(rzi, f64), INTS(rmi, f64), INTS(rpi, f64)}};
     unsigned bits, want = c->to->bits == 64 ? 64 : 32;
     emu_ref ref = float_source(c, &bits);
     bool small = c->to->bits < 32, u = c->to->kind == PTX_KIND_U && !small;
@@ -213,8 +242,8 @@ static void float_to_int(conversion *c)
     }
     if (nan) {
         emu_ref chosen = emu_temp(c->d, 64);
-        emu_emit(c->d, bits == 64 ? EMU_H_nan_f64 : EMU_H_nan_s64, chosen, wide, ref, EMU_NOREF)->imm =
-            (s64)(UINT64_C(1) << (c->to->bits - 1));
+        emu_emit(c->d, bits == 64 ? EMU_H_nan_f64 : EMU_H_nan_s64, chosen, wide, ref, EMU_NOREF)
+            ->imm = (s64)(UINT64_C(1) << (c->to->bits - 1));
         wide = chosen;
     }
     write_int(c, wide, 64);
@@ -230,7 +259,9 @@ static void write_float(conversion *c, emu_ref ref, unsigned bits)
         if (bits == 64)
             ref = step(c, EMU_H_odd_f32_f64, 32, ref);
         bool plain = c->flags == 0;
-        emu_h h = plain ? (bf ? EMU_H_cvt_bf16_f32 : EMU_H_cvt_f16_f32) : bf ? EMU_H_cvt_mode_bf16_f32 : EMU_H_cvt_mode_f16_f32;
+        emu_h h = plain ? (bf ? EMU_H_cvt_bf16_f32 : EMU_H_cvt_f16_f32)
+                  : bf  ? EMU_H_cvt_mode_bf16_f32
+                        : EMU_H_cvt_mode_f16_f32;
         emu_emit(d, h, half, ref, EMU_NOREF, EMU_NOREF)->imm = c->flags;
         if (bits == 64) { /* a NaN keeps what bits there is room for */
             emu_ref kept = emu_temp(d, 16);
@@ -243,13 +274,15 @@ static void write_float(conversion *c, emu_ref ref, unsigned bits)
     if (c->to->bits != bits) {
         if (bits == 64 && c->ftz) /* flushed before it is rounded */
             ref = step(c, EMU_H_tiny_f64, 64, ref);
-        emu_ref other = step(c, bits == 64 ? EMU_H_cvt_f32_f64 : EMU_H_cvt_f64_f32, c->to->bits, ref);
+        emu_ref other = step(c, bits == 64 ? EMU_H_cvt_f32_f64 : EMU_H_cvt_f64_f32, c->to->bits,
+                             ref);
         if (bits == 64)
             emu_emit_rounded(d, c->round);
         ref = other;
     }
     if (c->sat)
-        ref = step(c, c->to->bits == 64 ? EMU_H_saturate_f64 : EMU_H_saturate_f32, c->to->bits, ref);
+        ref = step(c, c->to->bits == 64 ? EMU_H_saturate_f64 : EMU_H_saturate_f32, c->to->bits,
+                   ref);
     if (c->ftz && c->to->bits == 32)
         ref = step(c, EMU_H_flush_f32, 32, ref);
     write_bits(c, ref, c->to->bits);
@@ -271,9 +304,11 @@ static void float_to_float(conversion *c)
 
 static void int_to_float(conversion *c)
 {
-    static const emu_h table[2][4] = {{EMU_H_cvt_f32_s32, EMU_H_cvt_f32_u32, EMU_H_cvt_f32_s64, EMU_H_cvt_f32_u64},
-                                      {EMU_H_cvt_f64_s32, EMU_H_cvt_f64_u32, EMU_H_cvt_f64_s64, EMU_H_cvt_f64_u64}};
-    unsigned have = source_bits(c), want = c->from->bits == 64 ? 64 : 32, bits = c->to->bits == 32 ? 32 : 64;
+    static const emu_h table[2][4] = {
+        {EMU_H_cvt_f32_s32, EMU_H_cvt_f32_u32, EMU_H_cvt_f32_s64, EMU_H_cvt_f32_u64},
+        {EMU_H_cvt_f64_s32, EMU_H_cvt_f64_u32, EMU_H_cvt_f64_s64, EMU_H_cvt_f64_u64}};
+    unsigned have = source_bits(c), want = c->from->bits == 64 ? 64 : 32,
+             bits = c->to->bits == 32 ? 32 : 64;
     bool u = c->from->kind == PTX_KIND_U;
     emu_ref ref = extended(c, emu_src(c->d, &c->i->operands[1], have), c->from, have, want);
     if (c->to->bits == 16 && want == 64) {
@@ -295,7 +330,8 @@ static void f32_pair(conversion *c)
     emu_decode *d = c->d;
     const ptx_insn *i = c->i;
     bool bf = c->to->kind == PTX_KIND_BF, rs = c->round == EMU_ROUND_RS;
-    emu_ref a = emu_src_typed(d, &i->operands[1], PTX_T_f32), b = emu_src_typed(d, &i->operands[2], PTX_T_f32);
+    emu_ref a = emu_src_typed(d, &i->operands[1], PTX_T_f32),
+            b = emu_src_typed(d, &i->operands[2], PTX_T_f32);
     if (c->ftz) {
         a = step(c, EMU_H_flush_f32, 32, a);
         b = step(c, EMU_H_flush_f32, 32, b);
@@ -303,13 +339,18 @@ static void f32_pair(conversion *c)
     emu_ref r = rs ? emu_src(d, &i->operands[3], 32) : EMU_NOREF;
     emu_h h = rs         ? (bf ? EMU_H_cvt_rs_bf16x2_f32 : EMU_H_cvt_rs_f16x2_f32)
               : c->flags ? (bf ? EMU_H_cvt_mode_bf16x2_f32 : EMU_H_cvt_mode_f16x2_f32)
-                         : bf ? EMU_H_cvt_bf16x2_f32 : EMU_H_cvt_f16x2_f32;
+              : bf       ? EMU_H_cvt_bf16x2_f32
+                         : EMU_H_cvt_f16x2_f32;
     emu_emit(d, h, emu_dst(d, &i->operands[0], 32), a, b, r)->imm = c->flags;
 }
 
 static bool small_pair(conversion *c)
 {
-#define FORMAT(name) {PTX_T_##name##x2, EMU_H_cvt_##name##x2_f32, EMU_H_cvt_##name##x2_f16x2, EMU_H_cvt_##name##x2_bf16x2, EMU_H_cvt_f16x2_##name##x2, EMU_H_COUNT}
+#define FORMAT(name)                                                             \
+    {                                                                            \
+        PTX_T_##name##x2, EMU_H_cvt_##name##x2_f32, EMU_H_cvt_##name##x2_f16x2,  \
+            EMU_H_cvt_##name##x2_bf16x2, EMU_H_cvt_f16x2_##name##x2, EMU_H_COUNT \
+    }
     static const struct {
         ptx_type type;
         emu_h of_f32, of_f16x2, of_bf16x2, to_f16x2, to_bf16x2;
@@ -318,8 +359,10 @@ static bool small_pair(conversion *c)
         FORMAT(e5m2),
         FORMAT(e2m3),
         FORMAT(e3m2),
-        {PTX_T_e2m1x2, EMU_H_cvt_e2m1x2_f32, EMU_H_COUNT, EMU_H_COUNT, EMU_H_cvt_f16x2_e2m1x2, EMU_H_COUNT},
-        {PTX_T_ue8m0x2, EMU_H_cvt_ue8m0x2_f32, EMU_H_COUNT, EMU_H_cvt_ue8m0x2_bf16x2, EMU_H_COUNT, EMU_H_cvt_bf16x2_ue8m0x2},
+        {PTX_T_e2m1x2, EMU_H_cvt_e2m1x2_f32, EMU_H_COUNT, EMU_H_COUNT, EMU_H_cvt_f16x2_e2m1x2,
+         EMU_H_COUNT},
+        {PTX_T_ue8m0x2, EMU_H_cvt_ue8m0x2_f32, EMU_H_COUNT, EMU_H_cvt_ue8m0x2_bf16x2, EMU_H_COUNT,
+         EMU_H_cvt_bf16x2_ue8m0x2},
     };
 #undef FORMAT
     ptx_type to = c->i->types[0], from = c->i->types[1];
@@ -327,13 +370,19 @@ static bool small_pair(conversion *c)
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
         emu_h h = EMU_H_COUNT;
         if (table[k].type == to)
-            h = from == PTX_T_f32 ? table[k].of_f32 : from == PTX_T_f16x2 ? table[k].of_f16x2 : from == PTX_T_bf16x2 ? table[k].of_bf16x2 : EMU_H_COUNT;
+            h = from == PTX_T_f32      ? table[k].of_f32
+                : from == PTX_T_f16x2  ? table[k].of_f16x2
+                : from == PTX_T_bf16x2 ? table[k].of_bf16x2
+                                       : EMU_H_COUNT;
         else if (table[k].type == from)
-            h = to == PTX_T_f16x2 ? table[k].to_f16x2 : to == PTX_T_bf16x2 ? table[k].to_bf16x2 : EMU_H_COUNT;
+            h = to == PTX_T_f16x2    ? table[k].to_f16x2
+                : to == PTX_T_bf16x2 ? table[k].to_bf16x2
+                                     : EMU_H_COUNT;
         if (h == EMU_H_COUNT)
             continue;
         bool single = from == PTX_T_f32, down = table[k].type == to;
-        emu_ref a = single ? emu_src_typed(c->d, &o[1], PTX_T_f32) : emu_src(c->d, &o[1], down ? 32 : 16);
+        emu_ref a = single ? emu_src_typed(c->d, &o[1], PTX_T_f32)
+                           : emu_src(c->d, &o[1], down ? 32 : 16);
         emu_ref b = single ? emu_src_typed(c->d, &o[2], PTX_T_f32) : EMU_NOREF;
         emu_emit(c->d, h, emu_dst(c->d, &o[0], down ? 16 : 32), a, b, EMU_NOREF)->imm = c->flags;
         return true;
@@ -356,27 +405,30 @@ static void packed_ints(emu_decode *d, const ptx_insn *i)
     emu_ref c = i->noperands > 3 ? emu_src(d, &i->operands[3], 32) : emu_const(d, 32, 0);
     if (!ptx_has(i, PTX_S_sat))
         emu_unsupported(d, "cvt.pack without .sat is not supported");
-    emu_emit(d, EMU_H_cvt_pack, emu_dst(d, &i->operands[0], 32), a, b, c)->imm = clamp_of(emu_type(i, 0));
+    emu_emit(d, EMU_H_cvt_pack, emu_dst(d, &i->operands[0], 32), a, b, c)->imm =
+        clamp_of(emu_type(i, 0));
 }
 
 static s64 flags_of(const ptx_insn *i, uint32_t round)
 {
-    return (ptx_has(i, PTX_S_relu) ? EMU_HALF_RELU : 0) | (ptx_has(i, PTX_S_satfinite) ? EMU_HALF_SATFINITE : 0) |
-           (s64)round << 8;
+    return (ptx_has(i, PTX_S_relu) ? EMU_HALF_RELU : 0) |
+           (ptx_has(i, PTX_S_satfinite) ? EMU_HALF_SATFINITE : 0) | (s64)round << 8;
 }
 
 void emu_decode_cvt(emu_decode *d, const ptx_insn *i)
 {
     conversion c = {.d = d, .i = i, .to = emu_type(i, 0), .from = emu_type(i, 1)};
-    if (!emu_allow(d, i, PTX_S_rn, PTX_S_rz, PTX_S_rm, PTX_S_rp, PTX_S_rni, PTX_S_rzi, PTX_S_rmi, PTX_S_rpi, PTX_S_rna,
-                   PTX_S_rs, PTX_S_ftz, PTX_S_sat, PTX_S_satfinite, PTX_S_relu, PTX_S_pack))
+    if (!emu_allow(d, i, PTX_S_rn, PTX_S_rz, PTX_S_rm, PTX_S_rp, PTX_S_rni, PTX_S_rzi, PTX_S_rmi,
+                   PTX_S_rpi, PTX_S_rna, PTX_S_rs, PTX_S_ftz, PTX_S_sat, PTX_S_satfinite,
+                   PTX_S_relu, PTX_S_pack))
         return;
     c.round = rounding(i, &c.integral);
     c.ftz = ptx_has(i, PTX_S_ftz);
     c.sat = ptx_has(i, PTX_S_sat);
     c.flags = flags_of(i, c.integral ? EMU_ROUND_RN : c.round);
     bool from_float = is_float(c.from, 16) || is_float(c.from, 32) || is_float(c.from, 64) ||
-                      (c.from->kind == PTX_KIND_BF && c.from->lanes == 1) || c.from->kind == PTX_KIND_T;
+                      (c.from->kind == PTX_KIND_BF && c.from->lanes == 1) ||
+                      c.from->kind == PTX_KIND_T;
     bool to_float = is_float(c.to, 16) || is_float(c.to, 32) || is_float(c.to, 64) ||
                     (c.to->kind == PTX_KIND_BF && c.to->lanes == 1);
     if (ptx_has(i, PTX_S_pack))
@@ -391,7 +443,8 @@ void emu_decode_cvt(emu_decode *d, const ptx_insn *i)
         float_to_float(&c);
     else if (c.to->kind == PTX_KIND_T && is_float(c.from, 32))
         to_tf32(&c);
-    else if ((i->types[0] == PTX_T_f16x2 || i->types[0] == PTX_T_bf16x2) && i->types[1] == PTX_T_f32)
+    else if ((i->types[0] == PTX_T_f16x2 || i->types[0] == PTX_T_bf16x2) &&
+             i->types[1] == PTX_T_f32)
         f32_pair(&c);
     else if (!small_pair(&c))
         emu_unsupported(d, "this conversion is not supported");

@@ -18,12 +18,14 @@ static int half_index(const ptx_insn *i)
 static s64 half_flags(const ptx_insn *i)
 {
     return (ptx_has(i, PTX_S_ftz) ? EMU_HALF_FTZ : 0) | (ptx_has(i, PTX_S_sat) ? EMU_HALF_SAT : 0) |
-           (ptx_has(i, PTX_S_relu) ? EMU_HALF_RELU : 0) | (ptx_has(i, PTX_S_NaN) ? EMU_HALF_NAN : 0) |
+           (ptx_has(i, PTX_S_relu) ? EMU_HALF_RELU : 0) |
+           (ptx_has(i, PTX_S_NaN) ? EMU_HALF_NAN : 0) |
            (ptx_has(i, PTX_S_xorsign) ? EMU_HALF_XORSIGN : 0);
 }
 
 /* The operation over all sources in the first type; `mode` of rounding. */
-static void arithmetic(emu_decode *d, const ptx_insn *i, emu_h h, uint32_t sources, s64 imm, uint32_t mode)
+static void arithmetic(emu_decode *d, const ptx_insn *i, emu_h h, uint32_t sources, s64 imm,
+                       uint32_t mode)
 {
     const ptx_type_info *t = emu_type(i, 0);
     unsigned bits = (unsigned)t->bits * t->lanes;
@@ -34,8 +36,10 @@ static void arithmetic(emu_decode *d, const ptx_insn *i, emu_h h, uint32_t sourc
     emu_emit_rounded(d, mode);
 }
 
-#define HALF4(name) {EMU_H_##name##_f16, EMU_H_##name##_bf16, EMU_H_##name##_f16x2, EMU_H_##name##_bf16x2}
-#define SINGLE4(name) {EMU_H_##name##_f32, EMU_H_##name##_ftz_f32, EMU_H_##name##_sat_f32, EMU_H_##name##_ftz_sat_f32}
+#define HALF4(name) \
+    {EMU_H_##name##_f16, EMU_H_##name##_bf16, EMU_H_##name##_f16x2, EMU_H_##name##_bf16x2}
+#define SINGLE4(name) \
+    {EMU_H_##name##_f32, EMU_H_##name##_ftz_f32, EMU_H_##name##_sat_f32, EMU_H_##name##_ftz_sat_f32}
 
 static uint32_t single_index(const ptx_insn *i)
 {
@@ -82,8 +86,8 @@ static bool is_mixed(const ptx_insn *i)
 static emu_ref widened(emu_decode *d, const ptx_operand *o, ptx_type type)
 {
     emu_ref half = emu_src(d, o, 16), temp = emu_temp(d, 32);
-    emu_emit(d, ptx_type_get(type)->kind == PTX_KIND_BF ? EMU_H_cvt_f32_bf16 : EMU_H_cvt_f32_f16, temp, half, EMU_NOREF,
-             EMU_NOREF);
+    emu_emit(d, ptx_type_get(type)->kind == PTX_KIND_BF ? EMU_H_cvt_f32_bf16 : EMU_H_cvt_f32_f16,
+             temp, half, EMU_NOREF, EMU_NOREF);
     return temp;
 }
 
@@ -96,7 +100,8 @@ static void mixed(emu_decode *d, const ptx_insn *i, const float_ops *ops, uint32
     for (uint32_t k = 0; k < sources; k++)
         src[k] = k < narrow ? widened(d, &i->operands[k + 1], i->types[1])
                             : emu_src_typed(d, &i->operands[k + 1], i->types[0]);
-    emu_emit(d, ops->single[single_index(i)], emu_dst(d, &i->operands[0], 32), src[0], src[1], src[2]);
+    emu_emit(d, ops->single[single_index(i)], emu_dst(d, &i->operands[0], 32), src[0], src[1],
+             src[2]);
     emu_emit_rounded(d, emu_rounding(i));
 }
 
@@ -130,8 +135,11 @@ void emu_decode_float1(emu_decode *d, const ptx_insn *i, emu_float_op op)
     else if (t->bits == 64)
         arithmetic(d, i, abs ? EMU_H_abs_f64 : EMU_H_neg_f64, 1, 0, EMU_ROUND_RN);
     else
-        arithmetic(d, i, abs ? (ftz ? EMU_H_abs_ftz_f32 : EMU_H_abs_f32) : ftz ? EMU_H_neg_ftz_f32 : EMU_H_neg_f32, 1, 0,
-                   EMU_ROUND_RN);
+        arithmetic(d, i,
+                   abs   ? (ftz ? EMU_H_abs_ftz_f32 : EMU_H_abs_f32)
+                   : ftz ? EMU_H_neg_ftz_f32
+                         : EMU_H_neg_f32,
+                   1, 0, EMU_ROUND_RN);
 }
 
 void emu_decode_float_minmax(emu_decode *d, const ptx_insn *i, bool min)
@@ -143,17 +151,19 @@ void emu_decode_float_minmax(emu_decode *d, const ptx_insn *i, bool min)
         return;
     s64 mode = ptx_has(i, PTX_S_ftz) | ptx_has(i, PTX_S_NaN) << 1 | ptx_has(i, PTX_S_xorsign) << 2 |
                ptx_has(i, PTX_S_abs) << 3;
-    emu_h h = half >= 0 ? (min ? half_min[half] : half_max[half])
+    emu_h h = half >= 0       ? (min ? half_min[half] : half_max[half])
               : t->bits == 64 ? (min ? EMU_H_min_f64 : EMU_H_max_f64)
-              : mode ? (min ? EMU_H_min_mode_f32 : EMU_H_max_mode_f32)
-                     : min ? EMU_H_min_f32 : EMU_H_max_f32;
+              : mode          ? (min ? EMU_H_min_mode_f32 : EMU_H_max_mode_f32)
+              : min           ? EMU_H_min_f32
+                              : EMU_H_max_f32;
     s64 imm = half >= 0 ? half_flags(i) : mode;
     if (i->noperands == 3) {
         arithmetic(d, i, h, 2, imm, EMU_ROUND_RN);
         return;
     }
     unsigned bits = t->bits;
-    emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]), b = emu_src_typed(d, &i->operands[2], i->types[0]);
+    emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]),
+            b = emu_src_typed(d, &i->operands[2], i->types[0]);
     emu_ref c = emu_src_typed(d, &i->operands[3], i->types[0]), temp = emu_temp(d, bits);
     emu_emit(d, h, temp, a, b, EMU_NOREF)->imm = imm;
     emu_emit(d, h, emu_dst(d, &i->operands[0], bits), temp, c, EMU_NOREF)->imm = imm;
@@ -162,7 +172,8 @@ void emu_decode_float_minmax(emu_decode *d, const ptx_insn *i, bool min)
 void emu_decode_float_div(emu_decode *d, const ptx_insn *i)
 {
     bool ftz = ptx_has(i, PTX_S_ftz), approx = ptx_has(i, PTX_S_approx) || ptx_has(i, PTX_S_full);
-    if (!emu_allow(d, i, PTX_S_rn, PTX_S_rz, PTX_S_rm, PTX_S_rp, PTX_S_ftz, PTX_S_approx, PTX_S_full))
+    if (!emu_allow(d, i, PTX_S_rn, PTX_S_rz, PTX_S_rm, PTX_S_rp, PTX_S_ftz, PTX_S_approx,
+                   PTX_S_full))
         return;
     if (emu_type(i, 0)->bits == 64)
         arithmetic(d, i, EMU_H_div_f64, 2, 0, emu_rounding(i));
@@ -173,7 +184,8 @@ void emu_decode_float_div(emu_decode *d, const ptx_insn *i)
 }
 
 /* rcp, sqrt, rsqrt and the transcendental functions of one operand. */
-static void function(emu_decode *d, const ptx_insn *i, emu_h single, emu_h flushed, emu_h twice, emu_h gross)
+static void function(emu_decode *d, const ptx_insn *i, emu_h single, emu_h flushed, emu_h twice,
+                     emu_h gross)
 {
     bool ftz = ptx_has(i, PTX_S_ftz);
     if (!emu_allow(d, i, PTX_S_rn, PTX_S_rz, PTX_S_rm, PTX_S_rp, PTX_S_ftz, PTX_S_approx))
@@ -236,22 +248,31 @@ void emu_decode_tanh(emu_decode *d, const ptx_insn *i)
 void emu_decode_copysign(emu_decode *d, const ptx_insn *i)
 {
     if (emu_allow(d, i, PTX_S_none))
-        arithmetic(d, i, emu_type(i, 0)->bits == 64 ? EMU_H_copysign_f64 : EMU_H_copysign_f32, 2, 0, EMU_ROUND_RN);
+        arithmetic(d, i, emu_type(i, 0)->bits == 64 ? EMU_H_copysign_f64 : EMU_H_copysign_f32, 2, 0,
+                   EMU_ROUND_RN);
 }
 
 void emu_decode_testp(emu_decode *d, const ptx_insn *i)
 {
-#define ROW(name) {PTX_S_##name, {EMU_H_testp_##name##_f32, EMU_H_testp_##name##_f64}}
+#define ROW(name)                                              \
+    {                                                          \
+        PTX_S_##name,                                          \
+        {                                                      \
+            EMU_H_testp_##name##_f32, EMU_H_testp_##name##_f64 \
+        }                                                      \
+    }
     static const struct {
         ptx_suffix suffix;
         emu_h h[2];
-    } table[] = {ROW(finite), ROW(infinite), ROW(number), ROW(notanumber), ROW(normal), ROW(subnormal)};
+    } table[] = {ROW(finite),     ROW(infinite), ROW(number),
+                 ROW(notanumber), ROW(normal),   ROW(subnormal)};
 #undef ROW
     unsigned bits = emu_type(i, 0)->bits;
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
         if (ptx_has(i, table[k].suffix)) {
             emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]);
-            emu_emit(d, table[k].h[bits == 64], emu_pred_dst(d, &i->operands[0]), a, EMU_NOREF, EMU_NOREF);
+            emu_emit(d, table[k].h[bits == 64], emu_pred_dst(d, &i->operands[0]), a, EMU_NOREF,
+                     EMU_NOREF);
             return;
         }
     emu_unsupported(d, "this test is not supported");

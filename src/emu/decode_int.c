@@ -41,7 +41,7 @@ void emu_decode_add(emu_decode *d, const ptx_insn *i)
 {
     static const emu_h table[] = EMU_WIDTH6(add);
     if (emu_int_index(i->types[0]) < 0 && !(is_pair(i) && emu_type(i, 0)->kind != PTX_KIND_F &&
-                                           emu_type(i, 0)->kind != PTX_KIND_BF)) {
+                                            emu_type(i, 0)->kind != PTX_KIND_BF)) {
         emu_decode_float2(d, i, EMU_FLOAT_ADD);
         return;
     }
@@ -51,14 +51,18 @@ void emu_decode_add(emu_decode *d, const ptx_insn *i)
     }
     if (!emu_allow(d, i, PTX_S_sat))
         return;
-    simple(d, i, is_pair(i) ? EMU_H_add_16x2 : ptx_has(i, PTX_S_sat) ? EMU_H_add_sat_s32 : PICK(table, i), 2);
+    simple(d, i,
+           is_pair(i)              ? EMU_H_add_16x2
+           : ptx_has(i, PTX_S_sat) ? EMU_H_add_sat_s32
+                                   : PICK(table, i),
+           2);
 }
 
 void emu_decode_sub(emu_decode *d, const ptx_insn *i)
 {
     static const emu_h table[] = EMU_WIDTH6(sub);
     if (emu_int_index(i->types[0]) < 0 && !(is_pair(i) && emu_type(i, 0)->kind != PTX_KIND_F &&
-                                           emu_type(i, 0)->kind != PTX_KIND_BF)) {
+                                            emu_type(i, 0)->kind != PTX_KIND_BF)) {
         emu_decode_float2(d, i, EMU_FLOAT_SUB);
         return;
     }
@@ -68,7 +72,11 @@ void emu_decode_sub(emu_decode *d, const ptx_insn *i)
     }
     if (!emu_allow(d, i, PTX_S_sat))
         return;
-    simple(d, i, is_pair(i) ? EMU_H_sub_16x2 : ptx_has(i, PTX_S_sat) ? EMU_H_sub_sat_s32 : PICK(table, i), 2);
+    simple(d, i,
+           is_pair(i)              ? EMU_H_sub_16x2
+           : ptx_has(i, PTX_S_sat) ? EMU_H_sub_sat_s32
+                                   : PICK(table, i),
+           2);
 }
 
 void emu_decode_addc(emu_decode *d, const ptx_insn *i)
@@ -98,7 +106,8 @@ static void wide(emu_decode *d, const ptx_insn *i, const emu_h table[4])
 void emu_decode_mul(emu_decode *d, const ptx_insn *i)
 {
     static const emu_h lo[] = EMU_WIDTH6(mul_lo), hi[] = EMU_INT6(mul_hi);
-    static const emu_h wides[] = {EMU_H_mul_wide_u16, EMU_H_mul_wide_s16, EMU_H_mul_wide_u32, EMU_H_mul_wide_s32};
+    static const emu_h wides[] = {EMU_H_mul_wide_u16, EMU_H_mul_wide_s16, EMU_H_mul_wide_u32,
+                                  EMU_H_mul_wide_s32};
     if (emu_int_index(i->types[0]) < 0) {
         emu_decode_float2(d, i, EMU_FLOAT_MUL);
         return;
@@ -114,7 +123,8 @@ void emu_decode_mul(emu_decode *d, const ptx_insn *i)
 void emu_decode_mad(emu_decode *d, const ptx_insn *i)
 {
     static const emu_h lo[] = EMU_WIDTH6(mad_lo), hi[] = EMU_INT6(mad_hi);
-    static const emu_h wides[] = {EMU_H_mad_wide_u16, EMU_H_mad_wide_s16, EMU_H_mad_wide_u32, EMU_H_mad_wide_s32};
+    static const emu_h wides[] = {EMU_H_mad_wide_u16, EMU_H_mad_wide_s16, EMU_H_mad_wide_u32,
+                                  EMU_H_mad_wide_s32};
     if (emu_int_index(i->types[0]) < 0) {
         emu_decode_fma(d, i); /* the same since sm_20 */
         return;
@@ -137,7 +147,11 @@ void emu_decode_mul24(emu_decode *d, const ptx_insn *i)
 {
     bool s = emu_is_signed(i->types[0]), hi = ptx_has(i, PTX_S_hi);
     if (emu_allow(d, i, PTX_S_lo, PTX_S_hi))
-        simple(d, i, hi ? (s ? EMU_H_mul24_hi_s32 : EMU_H_mul24_hi_u32) : s ? EMU_H_mul24_lo_s32 : EMU_H_mul24_lo_u32, 2);
+        simple(d, i,
+               hi  ? (s ? EMU_H_mul24_hi_s32 : EMU_H_mul24_hi_u32)
+               : s ? EMU_H_mul24_lo_s32
+                   : EMU_H_mul24_lo_u32,
+               2);
 }
 
 void emu_decode_mad24(emu_decode *d, const ptx_insn *i)
@@ -145,16 +159,18 @@ void emu_decode_mad24(emu_decode *d, const ptx_insn *i)
     bool s = emu_is_signed(i->types[0]), hi = ptx_has(i, PTX_S_hi);
     if (!emu_allow(d, i, PTX_S_lo, PTX_S_hi, PTX_S_sat))
         return;
-    emu_h h = hi ? (s ? EMU_H_mad24_hi_s32 : EMU_H_mad24_hi_u32) : s ? EMU_H_mad24_lo_s32 : EMU_H_mad24_lo_u32;
+    emu_h h = hi  ? (s ? EMU_H_mad24_hi_s32 : EMU_H_mad24_hi_u32)
+              : s ? EMU_H_mad24_lo_s32
+                  : EMU_H_mad24_lo_u32;
     simple(d, i, ptx_has(i, PTX_S_sat) ? EMU_H_mad24_hi_sat_s32 : h, 3);
 }
 
-#define TYPED(name, sources)                                                                                           \
-    void emu_decode_##name(emu_decode *d, const ptx_insn *i)                                                           \
-    {                                                                                                                  \
-        static const emu_h table[] = EMU_INT6(name);                                                                   \
-        if (emu_allow(d, i, PTX_S_none))                                                                               \
-            simple(d, i, PICK(table, i), sources);                                                                     \
+#define TYPED(name, sources)                                 \
+    void emu_decode_##name(emu_decode *d, const ptx_insn *i) \
+    {                                                        \
+        static const emu_h table[] = EMU_INT6(name);         \
+        if (emu_allow(d, i, PTX_S_none))                     \
+            simple(d, i, PICK(table, i), sources);           \
     }
 TYPED(sad, 3)
 TYPED(rem, 2)
@@ -186,7 +202,8 @@ void emu_decode_neg(emu_decode *d, const ptx_insn *i)
         simple(d, i, bits == 16 ? EMU_H_neg_s16 : bits == 32 ? EMU_H_neg_s32 : EMU_H_neg_s64, 1);
 }
 
-static void int_minmax(emu_decode *d, const ptx_insn *i, const emu_h table[6], emu_h relu, const emu_h pair[4])
+static void int_minmax(emu_decode *d, const ptx_insn *i, const emu_h table[6], emu_h relu,
+                       const emu_h pair[4])
 {
     bool r = ptx_has(i, PTX_S_relu);
     if (!emu_allow(d, i, PTX_S_relu))
@@ -206,7 +223,8 @@ static bool is_int(const ptx_insn *i)
 void emu_decode_min(emu_decode *d, const ptx_insn *i)
 {
     static const emu_h table[] = EMU_INT6(min);
-    static const emu_h pair[] = {EMU_H_min_u16x2, EMU_H_min_s16x2, EMU_H_min_u16x2, EMU_H_min_relu_s16x2};
+    static const emu_h pair[] = {EMU_H_min_u16x2, EMU_H_min_s16x2, EMU_H_min_u16x2,
+                                 EMU_H_min_relu_s16x2};
     if (is_int(i))
         int_minmax(d, i, table, EMU_H_min_relu_s32, pair);
     else
@@ -216,7 +234,8 @@ void emu_decode_min(emu_decode *d, const ptx_insn *i)
 void emu_decode_max(emu_decode *d, const ptx_insn *i)
 {
     static const emu_h table[] = EMU_INT6(max);
-    static const emu_h pair[] = {EMU_H_max_u16x2, EMU_H_max_s16x2, EMU_H_max_u16x2, EMU_H_max_relu_s16x2};
+    static const emu_h pair[] = {EMU_H_max_u16x2, EMU_H_max_s16x2, EMU_H_max_u16x2,
+                                 EMU_H_max_relu_s16x2};
     if (is_int(i))
         int_minmax(d, i, table, EMU_H_max_relu_s32, pair);
     else
@@ -246,7 +265,8 @@ void emu_decode_bfind(emu_decode *d, const ptx_insn *i)
 {
     static const emu_h table[2][4] = {
         {EMU_H_bfind_u32, EMU_H_bfind_s32, EMU_H_bfind_u64, EMU_H_bfind_s64},
-        {EMU_H_bfind_shift_u32, EMU_H_bfind_shift_s32, EMU_H_bfind_shift_u64, EMU_H_bfind_shift_s64}};
+        {EMU_H_bfind_shift_u32, EMU_H_bfind_shift_s32, EMU_H_bfind_shift_u64,
+         EMU_H_bfind_shift_s64}};
     if (emu_allow(d, i, PTX_S_shiftamt))
         to32(d, i, table[ptx_has(i, PTX_S_shiftamt)][emu_int_index(i->types[0]) - 2]);
 }
@@ -295,16 +315,21 @@ void emu_decode_szext(emu_decode *d, const ptx_insn *i)
 {
     bool s = emu_is_signed(i->types[0]), clamp = ptx_has(i, PTX_S_clamp);
     if (emu_allow(d, i, PTX_S_clamp, PTX_S_wrap))
-        simple(d, i, clamp ? (s ? EMU_H_szext_clamp_s32 : EMU_H_szext_clamp_u32)
-                           : s ? EMU_H_szext_wrap_s32 : EMU_H_szext_wrap_u32, 2);
+        simple(d, i,
+               clamp ? (s ? EMU_H_szext_clamp_s32 : EMU_H_szext_clamp_u32)
+               : s   ? EMU_H_szext_wrap_s32
+                     : EMU_H_szext_wrap_u32,
+               2);
 }
 
 static void dot(emu_decode *d, const ptx_insn *i, emu_h h)
 {
     emu_ref a = emu_src(d, &i->operands[1], 32), b = emu_src(d, &i->operands[2], 32);
     emu_ref c = emu_src(d, &i->operands[3], 32);
-    emu_emit(d, h, emu_dst(d, &i->operands[0], 32), a, b, c)->imm =
-        emu_is_signed(i->types[0]) | emu_is_signed(i->types[1]) << 1 | ptx_has(i, PTX_S_hi) << 2;
+    emu_emit(d, h, emu_dst(d, &i->operands[0], 32), a, b, c)->imm = emu_is_signed(i->types[0]) |
+                                                                    emu_is_signed(i->types[1])
+                                                                        << 1 |
+                                                                    ptx_has(i, PTX_S_hi) << 2;
 }
 
 void emu_decode_dp4a(emu_decode *d, const ptx_insn *i)

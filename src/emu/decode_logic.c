@@ -7,22 +7,25 @@ static unsigned bits_of(const ptx_insn *i)
     return t->kind == PTX_KIND_P ? 1 : (unsigned)t->bits * t->lanes;
 }
 
-static void logic(emu_decode *d, const ptx_insn *i, emu_h pred, emu_h h16, emu_h h32, emu_h h64, uint32_t sources)
+static void logic(emu_decode *d, const ptx_insn *i, emu_h pred, emu_h h16, emu_h h32, emu_h h64,
+                  uint32_t sources)
 {
     if (!emu_allow(d, i, PTX_S_none))
         return;
     unsigned bits = bits_of(i);
     emu_ref src[2] = {EMU_NOREF, EMU_NOREF};
     for (uint32_t k = 0; k < sources; k++)
-        src[k] = bits == 1 ? emu_pred_src(d, &i->operands[k + 1], NULL) : emu_src(d, &i->operands[k + 1], bits);
+        src[k] = bits == 1 ? emu_pred_src(d, &i->operands[k + 1], NULL)
+                           : emu_src(d, &i->operands[k + 1], bits);
     emu_h h = bits == 1 ? pred : bits == 16 ? h16 : bits == 32 ? h32 : h64;
     emu_emit(d, h, emu_dst(d, &i->operands[0], bits), src[0], src[1], EMU_NOREF);
 }
 
-#define LOGIC(name, sources)                                                                                           \
-    void emu_decode_##name(emu_decode *d, const ptx_insn *i)                                                           \
-    {                                                                                                                  \
-        logic(d, i, EMU_H_##name##_pred, EMU_H_##name##_16, EMU_H_##name##_32, EMU_H_##name##_64, sources);            \
+#define LOGIC(name, sources)                                                                      \
+    void emu_decode_##name(emu_decode *d, const ptx_insn *i)                                      \
+    {                                                                                             \
+        logic(d, i, EMU_H_##name##_pred, EMU_H_##name##_16, EMU_H_##name##_32, EMU_H_##name##_64, \
+              sources);                                                                           \
     }
 LOGIC(and, 2)
 LOGIC(or, 2)
@@ -53,7 +56,10 @@ void emu_decode_lop3(emu_decode *d, const ptx_insn *i)
     emu_ref p = emu_temp(d, 1), q = emu_pred_src(d, &i->operands[5], NULL);
     emu_emit(d, EMU_H_set_ne_u32, p, dst, emu_const(d, 32, 0), EMU_NOREF);
     if (to->kind == PTX_OPD_PAIR) {
-        emu_emit(d, op == PTX_S_and ? EMU_H_and_pred : op == PTX_S_or ? EMU_H_or_pred : EMU_H_xor_pred,
+        emu_emit(d,
+                 op == PTX_S_and  ? EMU_H_and_pred
+                 : op == PTX_S_or ? EMU_H_or_pred
+                                  : EMU_H_xor_pred,
                  emu_pred_dst(d, &to->items[1]), p, q, EMU_NOREF);
         emu_emit(d, EMU_H_mov_32, emu_dst(d, &to->items[0], 32), dst, EMU_NOREF, EMU_NOREF);
     }
@@ -67,7 +73,8 @@ static void shift(emu_decode *d, const ptx_insn *i, emu_h h, emu_h imm)
     uint64_t amount;
     emu_ref a = emu_src(d, &i->operands[1], bits);
     if (emu_immediate(&i->operands[2], &amount) && amount < bits) {
-        emu_emit(d, imm, emu_dst(d, &i->operands[0], bits), a, EMU_NOREF, EMU_NOREF)->imm = (s64)amount;
+        emu_emit(d, imm, emu_dst(d, &i->operands[0], bits), a, EMU_NOREF, EMU_NOREF)->imm = (s64)
+            amount;
         return;
     }
     emu_ref b = emu_src(d, &i->operands[2], 32);
@@ -78,7 +85,9 @@ void emu_decode_shl(emu_decode *d, const ptx_insn *i)
 {
     if (emu_allow(d, i, PTX_S_none))
         shift(d, i, EMU_BY_WIDTH(bits_of(i), EMU_H_shl),
-              bits_of(i) == 16 ? EMU_H_shl_16_imm : bits_of(i) == 32 ? EMU_H_shl_32_imm : EMU_H_shl_64_imm);
+              bits_of(i) == 16   ? EMU_H_shl_16_imm
+              : bits_of(i) == 32 ? EMU_H_shl_32_imm
+                                 : EMU_H_shl_64_imm);
 }
 
 void emu_decode_shr(emu_decode *d, const ptx_insn *i)
@@ -102,8 +111,11 @@ void emu_decode_shf(emu_decode *d, const ptx_insn *i)
 {
     bool wrap = ptx_has(i, PTX_S_wrap);
     if (emu_allow(d, i, PTX_S_l, PTX_S_r, PTX_S_wrap, PTX_S_clamp))
-        three32(d, i, ptx_has(i, PTX_S_l) ? (wrap ? EMU_H_shf_l_wrap : EMU_H_shf_l_clamp)
-                                          : wrap ? EMU_H_shf_r_wrap : EMU_H_shf_r_clamp, 0);
+        three32(d, i,
+                ptx_has(i, PTX_S_l) ? (wrap ? EMU_H_shf_l_wrap : EMU_H_shf_l_clamp)
+                : wrap              ? EMU_H_shf_r_wrap
+                                    : EMU_H_shf_r_clamp,
+                0);
 }
 
 void emu_decode_prmt(emu_decode *d, const ptx_insn *i)
@@ -125,10 +137,14 @@ void emu_decode_prmt(emu_decode *d, const ptx_insn *i)
 
 /* ---- comparisons ---- */
 
-static const emu_h compare_int[6][6] = {
-    {EMU_H_set_eq_u16, EMU_H_set_eq_u16, EMU_H_set_eq_u32, EMU_H_set_eq_u32, EMU_H_set_eq_u64, EMU_H_set_eq_u64},
-    {EMU_H_set_ne_u16, EMU_H_set_ne_u16, EMU_H_set_ne_u32, EMU_H_set_ne_u32, EMU_H_set_ne_u64, EMU_H_set_ne_u64},
-    EMU_INT6(set_lt), EMU_INT6(set_le), EMU_INT6(set_gt), EMU_INT6(set_ge)};
+static const emu_h compare_int[6][6] = {{EMU_H_set_eq_u16, EMU_H_set_eq_u16, EMU_H_set_eq_u32,
+                                         EMU_H_set_eq_u32, EMU_H_set_eq_u64, EMU_H_set_eq_u64},
+                                        {EMU_H_set_ne_u16, EMU_H_set_ne_u16, EMU_H_set_ne_u32,
+                                         EMU_H_set_ne_u32, EMU_H_set_ne_u64, EMU_H_set_ne_u64},
+                                        EMU_INT6(set_lt),
+                                        EMU_INT6(set_le),
+                                        EMU_INT6(set_gt),
+                                        EMU_INT6(set_ge)};
 
 static const emu_h compare_float[EMU_CMP_COUNT][3] = {
 #define X(id) {EMU_H_set_##id##_f32, EMU_H_set_##id##_ftz_f32, EMU_H_set_##id##_f64},
@@ -166,7 +182,8 @@ static emu_h half_compare(ptx_type type)
 {
     const ptx_type_info *t = ptx_type_get(type);
     return t->kind == PTX_KIND_F ? (t->lanes == 2 ? EMU_H_set_f16x2 : EMU_H_set_f16)
-                                 : t->lanes == 2 ? EMU_H_set_bf16x2 : EMU_H_set_bf16;
+           : t->lanes == 2       ? EMU_H_set_bf16x2
+                                 : EMU_H_set_bf16;
 }
 
 /* Compares operands 1 and 2 of type `type` into the predicate; `high` for the upper half of a pair. */
@@ -176,11 +193,13 @@ static void compare(emu_decode *d, const ptx_insn *i, ptx_type type, emu_ref to,
     unsigned bits = (unsigned)t->bits * t->lanes;
     int cmp = comparison(i), index = emu_int_index(type);
     bool ftz = ptx_has(i, PTX_S_ftz);
-    emu_ref a = emu_src_typed(d, &i->operands[1], type), b = emu_src_typed(d, &i->operands[2], type);
+    emu_ref a = emu_src_typed(d, &i->operands[1], type),
+            b = emu_src_typed(d, &i->operands[2], type);
     if (cmp < 0 || (index >= 0 && cmp > EMU_CMP_ge)) {
         emu_unsupported(d, "this comparison is not supported");
     } else if (is_half(type)) {
-        emu_emit(d, half_compare(type), to, a, b, EMU_NOREF)->imm = cmp | (ftz ? 256 : 0) | (high ? 512 : 0);
+        emu_emit(d, half_compare(type), to, a, b, EMU_NOREF)->imm = cmp | (ftz ? 256 : 0) |
+                                                                    (high ? 512 : 0);
     } else if (t->kind == PTX_KIND_F && t->lanes == 1) {
         emu_emit(d, compare_float[cmp][bits == 64 ? 2 : ftz], to, a, b, EMU_NOREF);
     } else if (index >= 0) {
@@ -190,15 +209,17 @@ static void compare(emu_decode *d, const ptx_insn *i, ptx_type type, emu_ref to,
     }
 }
 
-#define ALLOW_COMPARISON                                                                                               \
-    PTX_S_eq, PTX_S_ne, PTX_S_lt, PTX_S_le, PTX_S_gt, PTX_S_ge, PTX_S_lo, PTX_S_ls, PTX_S_hi, PTX_S_hs, PTX_S_equ,     \
-        PTX_S_neu, PTX_S_ltu, PTX_S_leu, PTX_S_gtu, PTX_S_geu, PTX_S_num, PTX_S_nan, PTX_S_and, PTX_S_or, PTX_S_xor,   \
-        PTX_S_ftz
+#define ALLOW_COMPARISON                                                                       \
+    PTX_S_eq, PTX_S_ne, PTX_S_lt, PTX_S_le, PTX_S_gt, PTX_S_ge, PTX_S_lo, PTX_S_ls, PTX_S_hi,  \
+        PTX_S_hs, PTX_S_equ, PTX_S_neu, PTX_S_ltu, PTX_S_leu, PTX_S_gtu, PTX_S_geu, PTX_S_num, \
+        PTX_S_nan, PTX_S_and, PTX_S_or, PTX_S_xor, PTX_S_ftz
 
 /* result = compared op predicate operand */
 static void combine(emu_decode *d, const ptx_insn *i, emu_ref result, emu_ref compared, emu_ref p)
 {
-    emu_h h = ptx_has(i, PTX_S_and) ? EMU_H_and_pred : ptx_has(i, PTX_S_or) ? EMU_H_or_pred : EMU_H_xor_pred;
+    emu_h h = ptx_has(i, PTX_S_and)  ? EMU_H_and_pred
+              : ptx_has(i, PTX_S_or) ? EMU_H_or_pred
+                                     : EMU_H_xor_pred;
     emu_emit(d, h, result, compared, p, EMU_NOREF);
 }
 
@@ -279,9 +300,11 @@ void emu_decode_selp(emu_decode *d, const ptx_insn *i)
     if (!emu_allow(d, i, PTX_S_none))
         return;
     unsigned bits = bits_of(i);
-    emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]), b = emu_src_typed(d, &i->operands[2], i->types[0]);
+    emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]),
+            b = emu_src_typed(d, &i->operands[2], i->types[0]);
     emu_ref p = emu_pred_src(d, &i->operands[3], &neg);
-    emu_emit(d, EMU_BY_WIDTH(bits, EMU_H_selp), emu_dst(d, &i->operands[0], bits), neg ? b : a, neg ? a : b, p);
+    emu_emit(d, EMU_BY_WIDTH(bits, EMU_H_selp), emu_dst(d, &i->operands[0], bits), neg ? b : a,
+             neg ? a : b, p);
 }
 
 /* d = c >= 0 ? a : b */
@@ -291,9 +314,12 @@ void emu_decode_slct(emu_decode *d, const ptx_insn *i)
         return;
     unsigned bits = bits_of(i);
     bool real = emu_type(i, 1)->kind == PTX_KIND_F;
-    emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]), b = emu_src_typed(d, &i->operands[2], i->types[0]);
+    emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]),
+            b = emu_src_typed(d, &i->operands[2], i->types[0]);
     emu_ref c = emu_src_typed(d, &i->operands[3], i->types[1]), p = emu_temp(d, 1);
-    emu_h h = !real ? EMU_H_set_ge_s32 : ptx_has(i, PTX_S_ftz) ? EMU_H_set_ge_ftz_f32 : EMU_H_set_ge_f32;
+    emu_h h = !real                   ? EMU_H_set_ge_s32
+              : ptx_has(i, PTX_S_ftz) ? EMU_H_set_ge_ftz_f32
+                                      : EMU_H_set_ge_f32;
     emu_emit(d, h, p, c, emu_const(d, 32, 0), EMU_NOREF);
     emu_emit(d, EMU_BY_WIDTH(bits, EMU_H_selp), emu_dst(d, &i->operands[0], bits), a, b, p);
 }
@@ -307,7 +333,10 @@ static emu_h move_of(unsigned bits)
 
 static emu_h pack_of(unsigned bits) /* of each part */
 {
-    return bits == 8 ? EMU_H_pack_8_16 : bits == 16 ? EMU_H_pack_16_32 : bits == 32 ? EMU_H_pack_32_64 : EMU_H_pack_64_128;
+    return bits == 8    ? EMU_H_pack_8_16
+           : bits == 16 ? EMU_H_pack_16_32
+           : bits == 32 ? EMU_H_pack_32_64
+                        : EMU_H_pack_64_128;
 }
 
 /* Joins neighbours until one vector is left. */
@@ -356,8 +385,9 @@ static void unpack(emu_decode *d, const ptx_operand *vec, const ptx_operand *src
     }
     for (uint32_t k = 0; k < vec->count; k++)
         if (vec->items[k].kind != PTX_OPD_SINK)
-            emu_emit(d, h, emu_dst(d, &vec->items[k], part < 16 ? 16 : part), from, EMU_NOREF, EMU_NOREF)->imm =
-                (s64)k * part;
+            emu_emit(d, h, emu_dst(d, &vec->items[k], part < 16 ? 16 : part), from, EMU_NOREF,
+                     EMU_NOREF)
+                ->imm = (s64)k * part;
 }
 
 void emu_decode_mov(emu_decode *d, const ptx_insn *i)
@@ -373,7 +403,8 @@ void emu_decode_mov(emu_decode *d, const ptx_insn *i)
     else if (dst->kind == PTX_OPD_VEC)
         unpack(d, dst, src, bits);
     else if (bits == 1)
-        emu_emit(d, EMU_H_mov_pred, emu_pred_dst(d, dst), emu_pred_src(d, src, NULL), EMU_NOREF, EMU_NOREF);
+        emu_emit(d, EMU_H_mov_pred, emu_pred_dst(d, dst), emu_pred_src(d, src, NULL), EMU_NOREF,
+                 EMU_NOREF);
     else {
         emu_ref from = emu_src_typed(d, src, i->types[0]);
         if (!emu_alias(d, dst, from))
@@ -385,22 +416,25 @@ void emu_decode_mov(emu_decode *d, const ptx_insn *i)
 void emu_decode_cvta(emu_decode *d, const ptx_insn *i)
 {
     ptx_suffix space = PTX_S_global;
-    if (!emu_allow(d, i, PTX_S_to, PTX_S_global, PTX_S_shared, PTX_S_shared__cta, PTX_S_shared__cluster, PTX_S_local,
-                   PTX_S_const, PTX_S_param, PTX_S_param__entry))
+    if (!emu_allow(d, i, PTX_S_to, PTX_S_global, PTX_S_shared, PTX_S_shared__cta,
+                   PTX_S_shared__cluster, PTX_S_local, PTX_S_const, PTX_S_param,
+                   PTX_S_param__entry))
         return;
     emu_has_class(i, PTX_SC_SPACE, 0, &space);
     unsigned bits = bits_of(i);
-    bool shared = space == PTX_S_shared || space == PTX_S_shared__cta || space == PTX_S_shared__cluster;
+    bool shared = space == PTX_S_shared || space == PTX_S_shared__cta ||
+                  space == PTX_S_shared__cluster;
     const emu_machine *m = d->module->machine;
     uint64_t window = shared ? m->shared_window : space == PTX_S_local ? m->local_window : 0;
     emu_ref src = emu_src(d, &i->operands[1], bits);
     if (window && bits != 64) {
         emu_unsupported(d, "generic addresses have 64 bits");
     } else if (window) {
-        emu_emit(d, ptx_has(i, PTX_S_to) ? EMU_H_sub_64 : EMU_H_add_64, emu_dst(d, &i->operands[0], 64), src,
-                 emu_const(d, 64, window), EMU_NOREF);
+        emu_emit(d, ptx_has(i, PTX_S_to) ? EMU_H_sub_64 : EMU_H_add_64,
+                 emu_dst(d, &i->operands[0], 64), src, emu_const(d, 64, window), EMU_NOREF);
     } else if (!emu_alias(d, &i->operands[0], src)) {
-        emu_emit(d, EMU_BY_WIDTH(bits, EMU_H_mov), emu_dst(d, &i->operands[0], bits), src, EMU_NOREF, EMU_NOREF);
+        emu_emit(d, EMU_BY_WIDTH(bits, EMU_H_mov), emu_dst(d, &i->operands[0], bits), src,
+                 EMU_NOREF, EMU_NOREF);
     }
 }
 
@@ -409,5 +443,6 @@ void emu_decode_isspacep(emu_decode *d, const ptx_insn *i)
     ptx_suffix space = PTX_S_none;
     emu_has_class(i, PTX_SC_SPACE, 0, &space);
     emu_ref a = emu_src(d, &i->operands[1], 64);
-    emu_emit(d, EMU_H_isspacep, emu_pred_dst(d, &i->operands[0]), a, EMU_NOREF, EMU_NOREF)->imm = space;
+    emu_emit(d, EMU_H_isspacep, emu_pred_dst(d, &i->operands[0]), a, EMU_NOREF, EMU_NOREF)->imm =
+        space;
 }

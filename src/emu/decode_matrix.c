@@ -13,7 +13,8 @@ static bool shape_of(const ptx_insn *i, shape *s)
 {
     ptx_suffix suffix;
     unsigned m, n, k;
-    if (!emu_has_class(i, PTX_SC_SHAPE, 0, &suffix) || sscanf(ptx_suffix_text(suffix), "m%un%uk%u", &m, &n, &k) != 3)
+    if (!emu_has_class(i, PTX_SC_SHAPE, 0, &suffix) ||
+        sscanf(ptx_suffix_text(suffix), "m%un%uk%u", &m, &n, &k) != 3)
         return false;
     *s = (shape){(uint16_t)m, (uint16_t)n, (uint16_t)k};
     return true;
@@ -24,9 +25,10 @@ static bool element_of(ptx_type type, emu_element *out)
     static const struct {
         ptx_type type;
         emu_element element;
-    } names[] = {{PTX_T_f16, EMU_E_F16},   {PTX_T_bf16, EMU_E_BF16}, {PTX_T_tf32, EMU_E_TF32}, {PTX_T_f32, EMU_E_F32},
-                 {PTX_T_f64, EMU_E_F64},   {PTX_T_s8, EMU_E_S8},     {PTX_T_u8, EMU_E_U8},     {PTX_T_s4, EMU_E_S4},
-                 {PTX_T_u4, EMU_E_U4},     {PTX_T_b1, EMU_E_B1},     {PTX_T_e4m3, EMU_E_E4M3}, {PTX_T_e5m2, EMU_E_E5M2},
+    } names[] = {{PTX_T_f16, EMU_E_F16}, {PTX_T_bf16, EMU_E_BF16}, {PTX_T_tf32, EMU_E_TF32},
+                 {PTX_T_f32, EMU_E_F32}, {PTX_T_f64, EMU_E_F64},   {PTX_T_s8, EMU_E_S8},
+                 {PTX_T_u8, EMU_E_U8},   {PTX_T_s4, EMU_E_S4},     {PTX_T_u4, EMU_E_U4},
+                 {PTX_T_b1, EMU_E_B1},   {PTX_T_e4m3, EMU_E_E4M3}, {PTX_T_e5m2, EMU_E_E5M2},
                  {PTX_T_s32, EMU_E_S32}};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         if (names[n].type == type) {
@@ -59,7 +61,8 @@ static bool fill(emu_decode *d, const ptx_operand *o, emu_fragment *f, bool writ
 static emu_fragment fragment(uint8_t role, const shape *s, emu_element type, bool column_major)
 {
     uint16_t rows = role == 'b' ? s->k : s->m, columns = role == 'a' ? s->k : s->n;
-    return (emu_fragment){.type = type, .rows = rows, .columns = columns, .column_major = column_major, .role = role};
+    return (emu_fragment){
+        .type = type, .rows = rows, .columns = columns, .column_major = column_major, .role = role};
 }
 
 static void emit_mma(emu_decode *d, emu_mma *m)
@@ -74,7 +77,9 @@ static void emit_mma(emu_decode *d, emu_mma *m)
 
 static void set_dot(const ptx_insn *i, emu_mma *m)
 {
-    m->dot = !ptx_has(i, PTX_S_popc) ? EMU_DOT_SUM : ptx_has(i, PTX_S_xor) ? EMU_DOT_XOR_POPC : EMU_DOT_AND_POPC;
+    m->dot = !ptx_has(i, PTX_S_popc) ? EMU_DOT_SUM
+             : ptx_has(i, PTX_S_xor) ? EMU_DOT_XOR_POPC
+                                     : EMU_DOT_AND_POPC;
     m->saturate = ptx_has(i, PTX_S_satfinite);
 }
 
@@ -90,10 +95,11 @@ static bool nth_is_column(const ptx_insn *i, uint32_t nth)
 
 static bool allow_shapes(emu_decode *d, const ptx_insn *i)
 {
-    static const uint16_t allowed[] = {PTX_S_sync, PTX_S_aligned, PTX_S_row,   PTX_S_col,   PTX_S_satfinite, PTX_S_xor,
-                                       PTX_S_and,  PTX_S_popc,    PTX_S_rn,    PTX_S_mma,   PTX_S_load,      PTX_S_store,
-                                       PTX_S_a,    PTX_S_b,       PTX_S_c,     PTX_S_d,     PTX_S_global,    PTX_S_shared,
-                                       PTX_S_shared__cta};
+    static const uint16_t allowed[] = {
+        PTX_S_sync, PTX_S_aligned, PTX_S_row,    PTX_S_col,        PTX_S_satfinite,
+        PTX_S_xor,  PTX_S_and,     PTX_S_popc,   PTX_S_rn,         PTX_S_mma,
+        PTX_S_load, PTX_S_store,   PTX_S_a,      PTX_S_b,          PTX_S_c,
+        PTX_S_d,    PTX_S_global,  PTX_S_shared, PTX_S_shared__cta};
     for (uint32_t s = 0; s < i->nsuffixes; s++) {
         ptx_suffix suffix = (ptx_suffix)i->suffixes[s];
         ptx_suffix_class class = ptx_suffix_class_of(suffix);
@@ -144,8 +150,10 @@ static void multiply(emu_decode *d, const ptx_insn *i, emu_layout layout)
     m.a = fragment('a', &s, t[1], wmma && a_column);
     m.b = fragment('b', &s, t[2], wmma && b_column);
     m.c = fragment('c', &s, t[3], false);
-    bool ok = fill(d, &i->operands[0], &m.d, true, wmma) && fill(d, &i->operands[1], &m.a, false, wmma) &&
-              fill(d, &i->operands[2], &m.b, false, wmma) && fill(d, &i->operands[3], &m.c, false, wmma);
+    bool ok = fill(d, &i->operands[0], &m.d, true, wmma) &&
+              fill(d, &i->operands[1], &m.a, false, wmma) &&
+              fill(d, &i->operands[2], &m.b, false, wmma) &&
+              fill(d, &i->operands[3], &m.c, false, wmma);
     if (!ok) {
         emu_unsupported(d, "the registers do not fit this shape");
         return;
@@ -208,7 +216,8 @@ void emu_decode_wmma(emu_decode *d, const ptx_insn *i)
 
 static void matrices(emu_decode *d, const ptx_insn *i, bool load)
 {
-    const ptx_operand *regs = &i->operands[load ? 0 : 1], *items = regs->kind == PTX_OPD_VEC ? regs->items : regs;
+    const ptx_operand *regs = &i->operands[load ? 0 : 1],
+                      *items = regs->kind == PTX_OPD_VEC ? regs->items : regs;
     uint32_t count = regs->kind == PTX_OPD_VEC ? regs->count : 1;
     uint32_t said = ptx_has(i, PTX_S_x4) ? 4 : ptx_has(i, PTX_S_x2) ? 2 : 1;
     emu_matrices *x = wl_new(d->arena, emu_matrices);
@@ -217,8 +226,8 @@ static void matrices(emu_decode *d, const ptx_insn *i, bool load)
         emu_decode_nomem(d);
         return;
     }
-    if (!emu_allow(d, i, PTX_S_sync, PTX_S_aligned, PTX_S_m8n8, PTX_S_x1, PTX_S_x2, PTX_S_x4, PTX_S_trans, PTX_S_shared,
-                   PTX_S_shared__cta))
+    if (!emu_allow(d, i, PTX_S_sync, PTX_S_aligned, PTX_S_m8n8, PTX_S_x1, PTX_S_x2, PTX_S_x4,
+                   PTX_S_trans, PTX_S_shared, PTX_S_shared__cta))
         return;
     if (count != said || i->types[0] != PTX_T_b16) {
         emu_unsupported(d, "this shape of matrices is not supported");

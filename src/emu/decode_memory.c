@@ -19,7 +19,8 @@ static bool allow_memory(emu_decode *d, const ptx_insn *i)
             /* fallthrough */
         default:
             if (i->suffixes[s] != PTX_S_noftz) {
-                emu_unsupported(d, "the modifier .%s is not supported here", ptx_suffix_text((ptx_suffix)i->suffixes[s]));
+                emu_unsupported(d, "the modifier .%s is not supported here",
+                                ptx_suffix_text((ptx_suffix)i->suffixes[s]));
                 return false;
             }
         }
@@ -71,7 +72,8 @@ static bool kernel_param(const emu_decode *d, const ptx_var *var, uint32_t *offs
 }
 
 /* A parameter of the launch is a constant of the launch. */
-static void load_kernel_param(emu_decode *d, const ptx_insn *i, uint32_t at, const ptx_operand *to, uint32_t count)
+static void load_kernel_param(emu_decode *d, const ptx_insn *i, uint32_t at, const ptx_operand *to,
+                              uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++) {
         if (to[k].kind == PTX_OPD_SINK)
@@ -84,14 +86,19 @@ static void load_kernel_param(emu_decode *d, const ptx_insn *i, uint32_t at, con
 }
 
 /* Accesses to parameters of functions: imm offset and shape, see place_shape. */
-static s64 place_shape(const emu_place *place, uint32_t offset, uint32_t size, uint32_t width, bool sign)
+static s64 place_shape(const emu_place *place, uint32_t offset, uint32_t size, uint32_t width,
+                       bool sign)
 {
-    return (s64)offset | (s64)place->stride << 24 | (s64)size << 48 | (s64)width << 54 | (s64)sign << 60;
+    return (s64)offset | (s64)place->stride << 24 | (s64)size << 48 | (s64)width << 54 |
+           (s64)sign << 60;
 }
 
-static emu_place *frame_place(emu_decode *d, const ptx_operand *address, uint32_t bytes, uint32_t *offset)
+static emu_place *frame_place(emu_decode *d, const ptx_operand *address, uint32_t bytes,
+                              uint32_t *offset)
 {
-    emu_place *place = address->has_sym && address->sym.kind == PTX_SYM_VAR ? emu_param_place(d, address->sym.var) : NULL;
+    emu_place *place = address->has_sym && address->sym.kind == PTX_SYM_VAR
+                           ? emu_param_place(d, address->sym.var)
+                           : NULL;
     *offset = (uint32_t)address->imm;
     if (!place || *offset + bytes > place->stride || (int64_t)address->imm < 0) {
         emu_unsupported(d, "a parameter of a function is accessed through a pointer");
@@ -133,8 +140,9 @@ static void store_param(emu_decode *d, const ptx_insn *i)
     emu_place to = *place; /* emu_src may move the list of places */
     for (uint32_t k = 0; k < count; k++) {
         unsigned have = emu_reg_bits(d, &from[k]) ? emu_reg_bits(d, &from[k]) : bits;
-        emu_ref src = have == 8 * size || have == 16 ? emu_src_typed(d, &from[k], have == 8 * size ? i->types[0] : PTX_T_b16)
-                                                     : emu_src(d, &from[k], have);
+        emu_ref src = have == 8 * size || have == 16
+                          ? emu_src_typed(d, &from[k], have == 8 * size ? i->types[0] : PTX_T_b16)
+                          : emu_src(d, &from[k], have);
         if (to.stride == size && have == 8 * size)
             emu_emit(d, move_of(have), to.ref, src, EMU_NOREF, EMU_NOREF);
         else
@@ -147,12 +155,12 @@ static void store_param(emu_decode *d, const ptx_insn *i)
 
 static bool simple_shape(const emu_mem *mem)
 {
-    return mem->count == 1 && mem->size == mem->width && mem->size >= 2 && mem->size <= 8 && !mem->acquire &&
-           !mem->release && !mem->spin;
+    return mem->count == 1 && mem->size == mem->width && mem->size >= 2 && mem->size <= 8 &&
+           !mem->acquire && !mem->release && !mem->spin;
 }
 
-static emu_h pick(const emu_mem *mem, ptx_space space, const emu_h global[4], const emu_h shared[4], emu_h local,
-                  emu_h generic)
+static emu_h pick(const emu_mem *mem, ptx_space space, const emu_h global[4], const emu_h shared[4],
+                  emu_h local, emu_h generic)
 {
     unsigned k = !simple_shape(mem) ? 0 : mem->size == 2 ? 1 : mem->size == 4 ? 2 : 3;
     switch (space) {
@@ -164,7 +172,8 @@ static emu_h pick(const emu_mem *mem, ptx_space space, const emu_h global[4], co
     }
 }
 
-static void fill_shape(emu_decode *d, const ptx_insn *i, emu_mem *mem, const ptx_operand *data, uint32_t count)
+static void fill_shape(emu_decode *d, const ptx_insn *i, emu_mem *mem, const ptx_operand *data,
+                       uint32_t count)
 {
     unsigned bits = element_bits(d, i, data, count);
     mem->size = (uint8_t)type_bytes(i);
@@ -179,8 +188,10 @@ static void fill_shape(emu_decode *d, const ptx_insn *i, emu_mem *mem, const ptx
 
 void emu_decode_ld(emu_decode *d, const ptx_insn *i)
 {
-    static const emu_h global[] = {EMU_H_ld_global, EMU_H_ld_global_2, EMU_H_ld_global_4, EMU_H_ld_global_8};
-    static const emu_h shared[] = {EMU_H_ld_shared, EMU_H_ld_shared_2, EMU_H_ld_shared_4, EMU_H_ld_shared_8};
+    static const emu_h global[] = {EMU_H_ld_global, EMU_H_ld_global_2, EMU_H_ld_global_4,
+                                   EMU_H_ld_global_8};
+    static const emu_h shared[] = {EMU_H_ld_shared, EMU_H_ld_shared_2, EMU_H_ld_shared_4,
+                                   EMU_H_ld_shared_8};
     uint32_t count;
     if (!allow_memory(d, i))
         return;
@@ -193,7 +204,8 @@ void emu_decode_ld(emu_decode *d, const ptx_insn *i)
     fill_shape(d, i, mem, to, count);
     for (uint32_t k = 0; k < count && k < EMU_MAX_VECTOR && d->status == WL_OK; k++)
         mem->data[k] = to[k].kind == PTX_OPD_SINK ? EMU_NOREF : emu_dst(d, &to[k], mem->width * 8u);
-    emu_emit_mem(d, pick(mem, i->space, global, shared, EMU_H_ld_local, EMU_H_ld_generic), &i->operands[1], mem);
+    emu_emit_mem(d, pick(mem, i->space, global, shared, EMU_H_ld_local, EMU_H_ld_generic),
+                 &i->operands[1], mem);
 }
 
 void emu_decode_ldu(emu_decode *d, const ptx_insn *i)
@@ -203,15 +215,19 @@ void emu_decode_ldu(emu_decode *d, const ptx_insn *i)
 
 static void store(emu_decode *d, const ptx_insn *i)
 {
-    static const emu_h global[] = {EMU_H_st_global, EMU_H_st_global_2, EMU_H_st_global_4, EMU_H_st_global_8};
-    static const emu_h shared[] = {EMU_H_st_shared, EMU_H_st_shared_2, EMU_H_st_shared_4, EMU_H_st_shared_8};
+    static const emu_h global[] = {EMU_H_st_global, EMU_H_st_global_2, EMU_H_st_global_4,
+                                   EMU_H_st_global_8};
+    static const emu_h shared[] = {EMU_H_st_shared, EMU_H_st_shared_2, EMU_H_st_shared_4,
+                                   EMU_H_st_shared_8};
     uint32_t count;
     const ptx_operand *from = elements(&i->operands[1], &count);
     emu_mem *mem = emu_mem_new(d, i, i->space, EMU_STORE);
     fill_shape(d, i, mem, from, count);
     for (uint32_t k = 0; k < count && k < EMU_MAX_VECTOR && d->status == WL_OK; k++)
-        mem->data[k] = mem->width == mem->size ? emu_src_typed(d, &from[k], i->types[0]) : emu_src(d, &from[k], mem->width * 8u);
-    emu_emit_mem(d, pick(mem, i->space, global, shared, EMU_H_st_local, EMU_H_st_generic), &i->operands[0], mem);
+        mem->data[k] = mem->width == mem->size ? emu_src_typed(d, &from[k], i->types[0])
+                                               : emu_src(d, &from[k], mem->width * 8u);
+    emu_emit_mem(d, pick(mem, i->space, global, shared, EMU_H_st_local, EMU_H_st_generic),
+                 &i->operands[0], mem);
 }
 
 void emu_decode_st(emu_decode *d, const ptx_insn *i)
@@ -231,10 +247,11 @@ static bool atomic_op(const ptx_insn *i, emu_atomic_op *out)
     static const struct {
         ptx_suffix suffix;
         emu_atomic_op op;
-    } names[] = {{PTX_S_and, EMU_ATOMIC_AND}, {PTX_S_or, EMU_ATOMIC_OR},   {PTX_S_xor, EMU_ATOMIC_XOR},
-                 {PTX_S_add, EMU_ATOMIC_ADD}, {PTX_S_inc, EMU_ATOMIC_INC}, {PTX_S_dec, EMU_ATOMIC_DEC},
-                 {PTX_S_min, EMU_ATOMIC_MIN}, {PTX_S_max, EMU_ATOMIC_MAX}, {PTX_S_exch, EMU_ATOMIC_EXCH},
-                 {PTX_S_cas, EMU_ATOMIC_CAS}};
+    } names[] = {{PTX_S_and, EMU_ATOMIC_AND},   {PTX_S_or, EMU_ATOMIC_OR},
+                 {PTX_S_xor, EMU_ATOMIC_XOR},   {PTX_S_add, EMU_ATOMIC_ADD},
+                 {PTX_S_inc, EMU_ATOMIC_INC},   {PTX_S_dec, EMU_ATOMIC_DEC},
+                 {PTX_S_min, EMU_ATOMIC_MIN},   {PTX_S_max, EMU_ATOMIC_MAX},
+                 {PTX_S_exch, EMU_ATOMIC_EXCH}, {PTX_S_cas, EMU_ATOMIC_CAS}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (ptx_has(i, names[k].suffix)) {
             *out = names[k].op;
@@ -248,7 +265,9 @@ static emu_h atomic_handler(const ptx_insn *i)
     bool shared = i->space == PTX_SPACE_SHARED || i->space == PTX_SPACE_SHARED_CLUSTER;
     if (i->types[0] == PTX_T_b128)
         return EMU_H_atom_b128;
-    return shared ? EMU_H_atom_shared : i->space == PTX_SPACE_GLOBAL ? EMU_H_atom_global : EMU_H_atom_generic;
+    return shared                         ? EMU_H_atom_shared
+           : i->space == PTX_SPACE_GLOBAL ? EMU_H_atom_global
+                                          : EMU_H_atom_generic;
 }
 
 /* `address` and `value` are the positions of those operands; the result, if any, is operand 0. */
@@ -278,7 +297,8 @@ static void atomic(emu_decode *d, const ptx_insn *i, uint32_t address, bool resu
     }
     for (uint32_t k = 0; k < count; k++) {
         atom->value[k] = emu_src_typed(d, &value[k], i->types[0]);
-        atom->mem.data[k] = kept && to[k].kind != PTX_OPD_SINK ? emu_dst(d, &to[k], bits) : EMU_NOREF;
+        atom->mem.data[k] = kept && to[k].kind != PTX_OPD_SINK ? emu_dst(d, &to[k], bits)
+                                                               : EMU_NOREF;
     }
     if (atom->operation == EMU_ATOMIC_CAS) { /* d, [a], compare, value */
         atom->compare = atom->value[0];
@@ -328,5 +348,6 @@ void emu_decode_discard(emu_decode *d, const ptx_insn *i)
 /* A cache policy is a number that only caches look at. */
 void emu_decode_createpolicy(emu_decode *d, const ptx_insn *i)
 {
-    emu_emit(d, EMU_H_mov_64, emu_dst(d, &i->operands[0], 64), emu_const(d, 64, 0), EMU_NOREF, EMU_NOREF);
+    emu_emit(d, EMU_H_mov_64, emu_dst(d, &i->operands[0], 64), emu_const(d, 64, 0), EMU_NOREF,
+             EMU_NOREF);
 }

@@ -30,7 +30,8 @@ static emu_tex *new_tex(emu_decode *d, const ptx_insn *i, emu_access_op op)
         return NULL;
     }
     x->mem = *emu_mem_new(d, i, PTX_SPACE_GLOBAL, op);
-    x->mem.flags = EMU_ACCESS_TEXTURE | (i->op == PTX_tex || i->op == PTX_tld4 ? EMU_ACCESS_READONLY : 0);
+    x->mem.flags = EMU_ACCESS_TEXTURE |
+                   (i->op == PTX_tex || i->op == PTX_tld4 ? EMU_ACCESS_READONLY : 0);
     x->mem.spin = false;
     x->layer = x->level = x->resident = EMU_NOREF;
     for (uint32_t k = 0; k < 3; k++)
@@ -164,9 +165,12 @@ static bool query_of(const ptx_insn *i, uint8_t *query)
     static const struct {
         ptx_suffix suffix;
         emu_query query;
-    } names[] = {{PTX_S_width, EMU_QUERY_WIDTH},           {PTX_S_height, EMU_QUERY_HEIGHT},
-                 {PTX_S_depth, EMU_QUERY_DEPTH},           {PTX_S_array_size, EMU_QUERY_LAYERS},
-                 {PTX_S_num_mipmap_levels, EMU_QUERY_LEVELS}, {PTX_S_normalized_coords, EMU_QUERY_NORMALIZED}};
+    } names[] = {{PTX_S_width, EMU_QUERY_WIDTH},
+                 {PTX_S_height, EMU_QUERY_HEIGHT},
+                 {PTX_S_depth, EMU_QUERY_DEPTH},
+                 {PTX_S_array_size, EMU_QUERY_LAYERS},
+                 {PTX_S_num_mipmap_levels, EMU_QUERY_LEVELS},
+                 {PTX_S_normalized_coords, EMU_QUERY_NORMALIZED}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (ptx_has(i, names[k].suffix)) {
             *query = (uint8_t)names[k].query;
@@ -206,7 +210,8 @@ void emu_decode_suq(emu_decode *d, const ptx_insn *i)
 
 /* ---- surfaces ---- */
 
-static emu_tex *new_surface(emu_decode *d, const ptx_insn *i, emu_access_op op, const ptx_operand *at)
+static emu_tex *new_surface(emu_decode *d, const ptx_insn *i, emu_access_op op,
+                            const ptx_operand *at)
 {
     shape s;
     emu_tex *x = allow(d, i) && shape_of(d, i, &s) ? new_tex(d, i, op) : NULL;
@@ -216,14 +221,17 @@ static emu_tex *new_surface(emu_decode *d, const ptx_insn *i, emu_access_op op, 
         emu_unsupported(d, "a surface has no directions");
         return NULL;
     }
-    x->boundary = ptx_has(i, PTX_S_clamp) ? EMU_CLAMPED : ptx_has(i, PTX_S_zero) ? EMU_ZERO : EMU_TRAP;
+    x->boundary = ptx_has(i, PTX_S_clamp)  ? EMU_CLAMPED
+                  : ptx_has(i, PTX_S_zero) ? EMU_ZERO
+                                           : EMU_TRAP;
     x->mem.size = (uint8_t)(emu_type(i, 0)->bits / 8);
     set_place(d, at, &s, true, x);
     return x;
 }
 
 /* Registers may be wider than the elements. */
-static void set_data(emu_decode *d, const ptx_insn *i, const ptx_operand *o, bool written, emu_tex *x)
+static void set_data(emu_decode *d, const ptx_insn *i, const ptx_operand *o, bool written,
+                     emu_tex *x)
 {
     uint32_t count;
     const ptx_operand *list = elements(o, &count);
@@ -236,9 +244,9 @@ static void set_data(emu_decode *d, const ptx_insn *i, const ptx_operand *o, boo
     x->mem.count = (uint8_t)count;
     x->mem.width = (uint8_t)(bits / 8);
     for (uint32_t k = 0; k < count && d->status == WL_OK; k++)
-        x->mem.data[k] = !written                           ? emu_src(d, &list[k], bits)
+        x->mem.data[k] = !written                       ? emu_src(d, &list[k], bits)
                          : list[k].kind == PTX_OPD_SINK ? EMU_NOREF
-                                                            : emu_dst(d, &list[k], bits);
+                                                        : emu_dst(d, &list[k], bits);
 }
 
 void emu_decode_suld(emu_decode *d, const ptx_insn *i)
@@ -264,8 +272,11 @@ void emu_decode_sured(emu_decode *d, const ptx_insn *i)
     static const struct {
         ptx_suffix suffix;
         emu_atomic_op op;
-    } names[] = {{PTX_S_add, EMU_ATOMIC_ADD}, {PTX_S_min, EMU_ATOMIC_MIN}, {PTX_S_max, EMU_ATOMIC_MAX},
-                 {PTX_S_and, EMU_ATOMIC_AND}, {PTX_S_or, EMU_ATOMIC_OR}};
+    } names[] = {{PTX_S_add, EMU_ATOMIC_ADD},
+                 {PTX_S_min, EMU_ATOMIC_MIN},
+                 {PTX_S_max, EMU_ATOMIC_MAX},
+                 {PTX_S_and, EMU_ATOMIC_AND},
+                 {PTX_S_or, EMU_ATOMIC_OR}};
     emu_tex *x = new_surface(d, i, EMU_REDUCTION, &i->operands[0]);
     if (!x)
         return;

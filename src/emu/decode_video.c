@@ -13,7 +13,9 @@ static emu_ref register_of(emu_decode *d, const ptx_operand *o)
 /* .b0 .. .b3 are 0 .. 3, .h0 and .h1 are 4 and 5, nothing is 6. */
 static uint8_t part_of(const ptx_operand *o)
 {
-    return o->component >= 16 ? (uint8_t)(4 + (o->component - 16)) : o->component >= 8 ? o->component - 8 : 6;
+    return o->component >= 16  ? (uint8_t)(4 + (o->component - 16))
+           : o->component >= 8 ? o->component - 8
+                               : 6;
 }
 
 static void second_of(const ptx_insn *i, emu_video *v)
@@ -38,7 +40,8 @@ static uint8_t comparison_of(const ptx_insn *i)
 }
 
 /* Digits of a selector, the highest part first: "h32", "b7654". Without one, the parts of the operand itself. */
-static void elements_of(emu_decode *d, const ptx_operand *o, uint8_t parts, uint8_t first, uint8_t select[4])
+static void elements_of(emu_decode *d, const ptx_operand *o, uint8_t parts, uint8_t first,
+                        uint8_t select[4])
 {
     for (uint8_t k = 0; k < parts; k++)
         select[k] = (uint8_t)(first + k);
@@ -77,15 +80,16 @@ static void emit(emu_decode *d, const ptx_insn *i, emu_video *v)
         emu_decode_nomem(d);
 }
 
-#define SUFFIXES                                                                                                       \
-    PTX_S_sat, PTX_S_add, PTX_S_min, PTX_S_max, PTX_S_clamp, PTX_S_wrap, PTX_S_eq, PTX_S_ne, PTX_S_lt, PTX_S_le,       \
-        PTX_S_gt, PTX_S_ge, PTX_S_po, PTX_S_shr7, PTX_S_shr15
+#define SUFFIXES                                                                             \
+    PTX_S_sat, PTX_S_add, PTX_S_min, PTX_S_max, PTX_S_clamp, PTX_S_wrap, PTX_S_eq, PTX_S_ne, \
+        PTX_S_lt, PTX_S_le, PTX_S_gt, PTX_S_ge, PTX_S_po, PTX_S_shr7, PTX_S_shr15
 
 static void decode(emu_decode *d, const ptx_insn *i, emu_video_op op, uint8_t parts)
 {
     const ptx_operand *o = i->operands;
     bool set = op == EMU_VIDEO_SET;
-    emu_video v = {.op = op, .parts = parts, .sat = ptx_has(i, PTX_S_sat), .wrap = ptx_has(i, PTX_S_wrap)};
+    emu_video v = {
+        .op = op, .parts = parts, .sat = ptx_has(i, PTX_S_sat), .wrap = ptx_has(i, PTX_S_wrap)};
     if (!emu_allow(d, i, SUFFIXES))
         return;
     v.d_signed = !set && emu_is_signed(i->types[0]);
@@ -112,7 +116,9 @@ void emu_decode_vmad(emu_decode *d, const ptx_insn *i)
                    .parts = 1,
                    .sat = ptx_has(i, PTX_S_sat),
                    .plus_one = ptx_has(i, PTX_S_po),
-                   .shift = ptx_has(i, PTX_S_shr7) ? 7 : ptx_has(i, PTX_S_shr15) ? 15 : 0,
+                   .shift = ptx_has(i, PTX_S_shr7)    ? 7
+                            : ptx_has(i, PTX_S_shr15) ? 15
+                                                      : 0,
                    .d_signed = emu_is_signed(i->types[0]),
                    .a_signed = emu_is_signed(i->types[1]),
                    .b_signed = emu_is_signed(i->types[2]),
@@ -127,10 +133,10 @@ void emu_decode_vmad(emu_decode *d, const ptx_insn *i)
     emit(d, i, &v);
 }
 
-#define VIDEO(name, op, parts)                                                                                         \
-    void emu_decode_##name(emu_decode *d, const ptx_insn *i)                                                           \
-    {                                                                                                                  \
-        decode(d, i, EMU_VIDEO_##op, parts);                                                                           \
+#define VIDEO(name, op, parts)                               \
+    void emu_decode_##name(emu_decode *d, const ptx_insn *i) \
+    {                                                        \
+        decode(d, i, EMU_VIDEO_##op, parts);                 \
     }
 VIDEO(vadd, ADD, 1)
 VIDEO(vsub, SUB, 1)

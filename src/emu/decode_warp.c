@@ -63,7 +63,8 @@ void emu_decode_match(emu_decode *d, const ptx_insn *i)
 
 void emu_decode_redux(emu_decode *d, const ptx_insn *i)
 {
-    if (!emu_allow(d, i, PTX_S_sync, PTX_S_add, PTX_S_min, PTX_S_max, PTX_S_and, PTX_S_or, PTX_S_xor, PTX_S_abs, PTX_S_NaN))
+    if (!emu_allow(d, i, PTX_S_sync, PTX_S_add, PTX_S_min, PTX_S_max, PTX_S_and, PTX_S_or,
+                   PTX_S_xor, PTX_S_abs, PTX_S_NaN))
         return;
     s64 op = ptx_has(i, PTX_S_add)   ? EMU_REDUX_ADD
              : ptx_has(i, PTX_S_and) ? EMU_REDUX_AND
@@ -71,10 +72,13 @@ void emu_decode_redux(emu_decode *d, const ptx_insn *i)
              : ptx_has(i, PTX_S_xor) ? EMU_REDUX_XOR
              : ptx_has(i, PTX_S_min) ? EMU_REDUX_MIN
                                      : EMU_REDUX_MAX;
-    op |= (emu_is_signed(i->types[0]) ? EMU_REDUX_SIGNED : 0) | (i->types[0] == PTX_T_f32 ? EMU_REDUX_F32 : 0) |
+    op |= (emu_is_signed(i->types[0]) ? EMU_REDUX_SIGNED : 0) |
+          (i->types[0] == PTX_T_f32 ? EMU_REDUX_F32 : 0) |
           (ptx_has(i, PTX_S_abs) ? EMU_REDUX_ABS : 0) | (ptx_has(i, PTX_S_NaN) ? EMU_REDUX_NAN : 0);
-    emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]), members = emu_src(d, &i->operands[2], 32);
-    emu_insn *in = emu_emit(d, EMU_H_redux, emu_dst(d, &i->operands[0], 32), a, EMU_NOREF, EMU_NOREF);
+    emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]),
+            members = emu_src(d, &i->operands[2], 32);
+    emu_insn *in = emu_emit(d, EMU_H_redux, emu_dst(d, &i->operands[0], 32), a, EMU_NOREF,
+                            EMU_NOREF);
     in->src[3] = members;
     in->imm = op;
 }
@@ -111,16 +115,20 @@ static void block_barrier(emu_decode *d, const ptx_insn *i)
 {
     bool red = ptx_has(i, PTX_S_red), popc = ptx_has(i, PTX_S_popc);
     uint32_t at = red ? 1 : 0, last = red ? i->noperands - 1 : i->noperands;
-    emu_ref id = emu_src(d, &i->operands[at], 32), count = EMU_NOREF, p = EMU_NOREF, dst = EMU_NOREF;
+    emu_ref id = emu_src(d, &i->operands[at], 32), count = EMU_NOREF, p = EMU_NOREF,
+            dst = EMU_NOREF;
     if (at + 1 < last)
         count = emu_src(d, &i->operands[at + 1], 32);
     if (red) {
         p = emu_pred_src(d, &i->operands[last], NULL);
         dst = popc ? emu_dst(d, &i->operands[0], 32) : emu_pred_dst(d, &i->operands[0]);
     }
-    emu_emit(d, EMU_H_nothing, dst, id, count, p)->imm = !red ? (ptx_has(i, PTX_S_arrive) ? EMU_BARRIER_ARRIVE : EMU_BARRIER_SYNC)
-                                                       : popc ? EMU_BARRIER_POPC
-                                                       : ptx_has(i, PTX_S_and) ? EMU_BARRIER_AND : EMU_BARRIER_OR;
+    emu_emit(d, EMU_H_nothing, dst, id, count, p)->imm = !red   ? (ptx_has(i, PTX_S_arrive)
+                                                                       ? EMU_BARRIER_ARRIVE
+                                                                       : EMU_BARRIER_SYNC)
+                                                         : popc ? EMU_BARRIER_POPC
+                                                         : ptx_has(i, PTX_S_and) ? EMU_BARRIER_AND
+                                                                                 : EMU_BARRIER_OR;
 }
 
 static void any_barrier(emu_decode *d, const ptx_insn *i)
@@ -135,9 +143,9 @@ static void any_barrier(emu_decode *d, const ptx_insn *i)
     }
 }
 
-#define BARRIER_SUFFIXES                                                                                               \
-    PTX_S_warp, PTX_S_sync, PTX_S_cta, PTX_S_cluster, PTX_S_arrive, PTX_S_wait, PTX_S_aligned, PTX_S_red, PTX_S_popc,  \
-        PTX_S_and, PTX_S_or, PTX_S_acquire, PTX_S_release, PTX_S_relaxed
+#define BARRIER_SUFFIXES                                                                       \
+    PTX_S_warp, PTX_S_sync, PTX_S_cta, PTX_S_cluster, PTX_S_arrive, PTX_S_wait, PTX_S_aligned, \
+        PTX_S_red, PTX_S_popc, PTX_S_and, PTX_S_or, PTX_S_acquire, PTX_S_release, PTX_S_relaxed
 
 void emu_decode_bar(emu_decode *d, const ptx_insn *i)
 {

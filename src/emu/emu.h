@@ -73,7 +73,11 @@ wl_status emu_mem_unmap(emu_machine *m, uint64_t address, uint64_t size);
 
 /* ---- textures and surfaces ---- */
 
-typedef enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT } emu_texel_kind;
+typedef enum emu_texel_kind {
+    EMU_TEXEL_UNSIGNED,
+    EMU_TEXEL_SIGNED,
+    EMU_TEXEL_FLOAT
+} emu_texel_kind;
 
 enum { EMU_MAX_LEVELS = 17 };
 
@@ -100,12 +104,13 @@ typedef enum emu_address_mode { EMU_WRAP, EMU_CLAMP, EMU_MIRROR, EMU_BORDER } em
 
 typedef struct emu_texture {
     emu_image image;
-    emu_address_mode mode[3]; /* WRAP and MIRROR count as CLAMP where coordinates are not normalised */
-    bool filter, mip_filter;  /* linear, else nearest */
-    bool normalized;          /* coordinates */
-    bool element;             /* integers are read as such, else as numbers up to 1; 32-bit ones always are */
-    bool srgb;                /* 8-bit colour channels are decoded */
-    bool seamless;            /* filtering goes on over a cube's edges */
+    emu_address_mode
+        mode[3]; /* WRAP and MIRROR count as CLAMP where coordinates are not normalised */
+    bool filter, mip_filter; /* linear, else nearest */
+    bool normalized;         /* coordinates */
+    bool element;  /* integers are read as such, else as numbers up to 1; 32-bit ones always are */
+    bool srgb;     /* 8-bit colour channels are decoded */
+    bool seamless; /* filtering goes on over a cube's edges */
     float bias, min_level, max_level;
     float border[4];
 } emu_texture;
@@ -186,7 +191,8 @@ enum {
     EMU_ACCESS_GENERIC = 8,
     EMU_ACCESS_READONLY = 16,
     /* 32 is the observer's: OBS_ACCESS_MATRIX */
-    EMU_ACCESS_TEXTURE = 64 /* by tex, tld4, suld, sust, sured: a lane's address is its first texel's */
+    EMU_ACCESS_TEXTURE =
+        64 /* by tex, tld4, suld, sust, sured: a lane's address is its first texel's */
 };
 
 #define EMU_IRREGULAR INT64_MIN

@@ -18,7 +18,8 @@ void emu_source_line(const emu_kernel *kernel, uint32_t pc, char *buffer, size_t
 {
     const emu_code code = emu_kernel_code(kernel, pc);
     const ptx_module *ptx = kernel->module->ptx;
-    const ptx_loc *loc = code.insn && code.insn->loc != PTX_NONE ? &ptx->locs[code.insn->loc] : NULL;
+    const ptx_loc *loc = code.insn && code.insn->loc != PTX_NONE ? &ptx->locs[code.insn->loc]
+                                                                 : NULL;
     const char *path = loc ? ptx_module_file(ptx, loc->file) : NULL;
     if (path)
         snprintf(buffer, size, "%s:%u", path, loc->line);
@@ -33,8 +34,8 @@ static emu_dim thread_of(const emu_warp *w, uint32_t lane)
     return (emu_dim){linear % block.x, linear / block.x % block.y, linear / block.x / block.y};
 }
 
-static void fill(emu_fault *f, emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t lane, uint64_t address, uint32_t bytes,
-                 const char *what)
+static void fill(emu_fault *f, emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t lane,
+                 uint64_t address, uint32_t bytes, const char *what)
 {
     const emu_kernel *k = w->worker->run->kernel;
     char place[160], at[48] = "";
@@ -48,12 +49,14 @@ static void fill(emu_fault *f, emu_warp *w, uint32_t pc, emu_fault_kind kind, ui
                      .bytes = bytes};
     if (address || bytes)
         snprintf(at, sizeof at, " at address 0x%llx", (unsigned long long)address);
-    snprintf(f->text, sizeof f->text, "%s: kernel %s at %s, block (%u,%u,%u), thread (%u,%u,%u)%s: %s", kinds[kind].text,
-             k->func->name, place, f->block.x, f->block.y, f->block.z, f->thread.x, f->thread.y, f->thread.z, at, what);
+    snprintf(f->text, sizeof f->text,
+             "%s: kernel %s at %s, block (%u,%u,%u), thread (%u,%u,%u)%s: %s", kinds[kind].text,
+             k->func->name, place, f->block.x, f->block.y, f->block.z, f->thread.x, f->thread.y,
+             f->thread.z, at, what);
 }
 
-_Noreturn void emu_raise(emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t lane, uint64_t address, uint32_t bytes,
-                         const char *format, ...)
+_Noreturn void emu_raise(emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t lane,
+                         uint64_t address, uint32_t bytes, const char *format, ...)
 {
     emu_run_state *run = w->worker->run;
     char what[600];

@@ -104,13 +104,13 @@ enum {
 };
 
 /* Comparisons by name, in the order of emu_cmp. */
-#define EMU_COMPARISONS(X)                                                                                             \
+#define EMU_COMPARISONS(X) \
     X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) X(num) X(nan)
 typedef enum emu_cmp {
 #define X(id) EMU_CMP_##id,
     EMU_COMPARISONS(X)
 #undef X
-    EMU_CMP_COUNT
+        EMU_CMP_COUNT
 } emu_cmp;
 
 /* The handlers of the instruction set in use; chosen once. */

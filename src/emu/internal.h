@@ -28,7 +28,7 @@ typedef uint32_t emu_ref;
 enum { EMU_FRAME, EMU_LAUNCH, EMU_BLOCK, EMU_WARP };
 #define EMU_REF(base, offset) ((emu_ref)(base) << 30 | (emu_ref)(offset))
 #define EMU_REF_BASE(ref) ((ref) >> 30)
-#define EMU_REF_OFFSET(ref) ((ref)&0x3fffffffu)
+#define EMU_REF_OFFSET(ref) ((ref) & 0x3fffffffu)
 #define EMU_NOREF UINT32_MAX
 
 typedef struct emu_warp emu_warp;
@@ -54,7 +54,8 @@ typedef struct emu_handler {
     emu_fn part, all;
 } emu_handler;
 
-typedef struct emu_guarded { /* instructions under one guard predicate (in->src[0], in->imm: 1 negated) */
+typedef struct
+    emu_guarded { /* instructions under one guard predicate (in->src[0], in->imm: 1 negated) */
     const emu_insn *list;
     uint32_t count;
 } emu_guarded;
@@ -62,38 +63,39 @@ typedef struct emu_guarded { /* instructions under one guard predicate (in->src[
 /* ---- code ---- */
 
 typedef enum emu_term { /* how a basic block ends */
-    EMU_TERM_FALL,
-    EMU_TERM_BRA,    /* to target */
-    EMU_TERM_BRA_IF, /* pred: to target, else next */
-    EMU_TERM_BRX,    /* extra: emu_brx */
-    EMU_TERM_CALL,   /* extra: emu_call */
-    EMU_TERM_RET,
-    EMU_TERM_EXIT
+                        EMU_TERM_FALL,
+                        EMU_TERM_BRA,    /* to target */
+                        EMU_TERM_BRA_IF, /* pred: to target, else next */
+                        EMU_TERM_BRX,    /* extra: emu_brx */
+                        EMU_TERM_CALL,   /* extra: emu_call */
+                        EMU_TERM_RET,
+                        EMU_TERM_EXIT
 } emu_term;
 
 typedef enum emu_entry { /* what must hold before a basic block runs */
-    EMU_ENTRY_NONE,
-    EMU_ENTRY_WARP,   /* the lanes named by src[3] of the first instruction have arrived */
-    EMU_ENTRY_BARRIER, /* the first instruction is bar or barrier; extra: emu_barrier_insn */
-    EMU_ENTRY_CLUSTER_ARRIVE,
-    EMU_ENTRY_CLUSTER_WAIT,
-    EMU_ENTRY_YIELD   /* nanosleep and the like: let others run before */
+                         EMU_ENTRY_NONE,
+                         EMU_ENTRY_WARP, /* the lanes named by src[3] of the first instruction have arrived */
+                         EMU_ENTRY_BARRIER, /* the first instruction is bar or barrier; extra: emu_barrier_insn */
+                         EMU_ENTRY_CLUSTER_ARRIVE,
+                         EMU_ENTRY_CLUSTER_WAIT,
+                         EMU_ENTRY_YIELD /* nanosleep and the like: let others run before */
 } emu_entry;
 
 typedef struct emu_bb {
     const emu_insn *first;
-    uint32_t count;   /* decoded instructions */
-    uint32_t ninsns;  /* PTX instructions */
-    uint32_t order;   /* place in program order; a back edge goes to an order that is not greater */
+    uint32_t count;  /* decoded instructions */
+    uint32_t ninsns; /* PTX instructions */
+    uint32_t order;  /* place in program order; a back edge goes to an order that is not greater */
     uint8_t term, entry;
     bool neg, guard_neg;
-    emu_ref pred;  /* of BRA_IF */
-    emu_ref guard; /* lanes without it go on at `next`; EMU_NOREF: none */
+    emu_ref pred;          /* of BRA_IF */
+    emu_ref guard;         /* lanes without it go on at `next`; EMU_NOREF: none */
     uint32_t target, next; /* indices in code->bbs */
     uint32_t first_pc;
     uint32_t function; /* index in kernel->functions */
     uint32_t start;    /* index of `first` in kernel->insns */
-    uint32_t sync_at;  /* with an entry: the instruction that it is about, of those from `first` on */
+    uint32_t
+        sync_at; /* with an entry: the instruction that it is about, of those from `first` on */
     const void *extra;
 } emu_bb;
 
@@ -116,7 +118,7 @@ typedef struct emu_zero { /* part of a frame */
 
 typedef struct emu_function {
     const ptx_func *func;
-    uint32_t entry;       /* basic block */
+    uint32_t entry; /* basic block */
     uint32_t frame_bytes;
     uint32_t local_bytes; /* of its own variables */
     uint32_t nparams, nrets;
@@ -145,10 +147,10 @@ typedef struct emu_call {
 } emu_call;
 
 typedef enum emu_pool_kind {
-    EMU_POOL_CONST, /* value */
-    EMU_POOL_PARAM, /* bytes of the launch's parameters at offset `value` */
+    EMU_POOL_CONST,         /* value */
+    EMU_POOL_PARAM,         /* bytes of the launch's parameters at offset `value` */
     EMU_POOL_PARAM_ADDRESS, /* value + address of the parameter buffer */
-    EMU_POOL_SREG   /* value: emu_uniform */
+    EMU_POOL_SREG           /* value: emu_uniform */
 } emu_pool_kind;
 
 typedef enum emu_barrier_kind {
@@ -161,8 +163,8 @@ typedef enum emu_barrier_kind {
 
 typedef struct emu_pool_entry { /* a vector of the LAUNCH pool */
     emu_pool_kind kind;
-    uint32_t offset; /* in the pool */
-    uint32_t bytes;  /* of an element: 2, 4, 8, 16; 0 for a predicate */
+    uint32_t offset;       /* in the pool */
+    uint32_t bytes;        /* of an element: 2, 4, 8, 16; 0 for a predicate */
     uint32_t memory_bytes; /* PARAM: bytes read, extended to `bytes` */
     bool sign;
     uint64_t value, high;
@@ -170,16 +172,54 @@ typedef struct emu_pool_entry { /* a vector of the LAUNCH pool */
 
 /* Special registers that are vectors of a pool. */
 typedef enum emu_uniform {
-    EMU_U_LANEID, EMU_U_LANEMASK_EQ, EMU_U_LANEMASK_LE, EMU_U_LANEMASK_LT, EMU_U_LANEMASK_GE, EMU_U_LANEMASK_GT,
-    EMU_U_NTID_X, EMU_U_NTID_Y, EMU_U_NTID_Z, EMU_U_NCTAID_X, EMU_U_NCTAID_Y, EMU_U_NCTAID_Z, EMU_U_NWARPID, EMU_U_NSMID,
-    EMU_U_GRIDID, EMU_U_TOTAL_SMEM, EMU_U_DYNAMIC_SMEM, EMU_U_ENVREG1, EMU_U_ENVREG2, EMU_U_ZERO32, EMU_U_ZERO64,
-    EMU_U_CLUSTER_NCTAID_X, EMU_U_CLUSTER_NCTAID_Y, EMU_U_CLUSTER_NCTAID_Z, EMU_U_CLUSTER_NCTARANK,
-    EMU_U_NCLUSTERID_X, EMU_U_NCLUSTERID_Y, EMU_U_NCLUSTERID_Z, EMU_U_IS_CLUSTER, EMU_U_ONE32, EMU_U_RESERVED_SMEM,
+    EMU_U_LANEID,
+    EMU_U_LANEMASK_EQ,
+    EMU_U_LANEMASK_LE,
+    EMU_U_LANEMASK_LT,
+    EMU_U_LANEMASK_GE,
+    EMU_U_LANEMASK_GT,
+    EMU_U_NTID_X,
+    EMU_U_NTID_Y,
+    EMU_U_NTID_Z,
+    EMU_U_NCTAID_X,
+    EMU_U_NCTAID_Y,
+    EMU_U_NCTAID_Z,
+    EMU_U_NWARPID,
+    EMU_U_NSMID,
+    EMU_U_GRIDID,
+    EMU_U_TOTAL_SMEM,
+    EMU_U_DYNAMIC_SMEM,
+    EMU_U_ENVREG1,
+    EMU_U_ENVREG2,
+    EMU_U_ZERO32,
+    EMU_U_ZERO64,
+    EMU_U_CLUSTER_NCTAID_X,
+    EMU_U_CLUSTER_NCTAID_Y,
+    EMU_U_CLUSTER_NCTAID_Z,
+    EMU_U_CLUSTER_NCTARANK,
+    EMU_U_NCLUSTERID_X,
+    EMU_U_NCLUSTERID_Y,
+    EMU_U_NCLUSTERID_Z,
+    EMU_U_IS_CLUSTER,
+    EMU_U_ONE32,
+    EMU_U_RESERVED_SMEM,
 } emu_uniform;
 
 /* Vectors of the BLOCK pool and of the WARP pool, 128 bytes each. */
-enum { EMU_B_CTAID_X, EMU_B_CTAID_Y, EMU_B_CTAID_Z, EMU_B_SMID, EMU_B_CLUSTERID_X, EMU_B_CLUSTERID_Y, EMU_B_CLUSTERID_Z,
-       EMU_B_CLUSTER_CTAID_X, EMU_B_CLUSTER_CTAID_Y, EMU_B_CLUSTER_CTAID_Z, EMU_B_CLUSTER_CTARANK, EMU_B_COUNT };
+enum {
+    EMU_B_CTAID_X,
+    EMU_B_CTAID_Y,
+    EMU_B_CTAID_Z,
+    EMU_B_SMID,
+    EMU_B_CLUSTERID_X,
+    EMU_B_CLUSTERID_Y,
+    EMU_B_CLUSTERID_Z,
+    EMU_B_CLUSTER_CTAID_X,
+    EMU_B_CLUSTER_CTAID_Y,
+    EMU_B_CLUSTER_CTAID_Z,
+    EMU_B_CLUSTER_CTARANK,
+    EMU_B_COUNT
+};
 enum { EMU_W_TID_X, EMU_W_TID_Y, EMU_W_TID_Z, EMU_W_WARPID, EMU_W_COUNT };
 enum { EMU_VECTOR32 = EMU_LANES * 4 };
 
@@ -197,12 +237,12 @@ struct emu_kernel {
     uint32_t nfunctions;
     emu_pool_entry *pool;
     uint32_t npool, pool_bytes;
-    uint32_t ncaches;     /* instructions with an inline cache */
+    uint32_t ncaches; /* instructions with an inline cache */
     uint32_t nshared;
     emu_shared_var *shared; /* size 0: the dynamic part, from the offset on */
-    uint32_t dynamic_at;  /* offset of dynamic shared memory, before the launch's own alignment */
-    uint32_t local_stack; /* bytes of local memory a thread gets, calls included */
-    bool reserves_shared; /* cooperative groups keep 288 bytes of their own */
+    uint32_t dynamic_at;    /* offset of dynamic shared memory, before the launch's own alignment */
+    uint32_t local_stack;   /* bytes of local memory a thread gets, calls included */
+    bool reserves_shared;   /* cooperative groups keep 288 bytes of their own */
     bool uses_alloca, uses_cluster, uses_matrices, prints;
     struct emu_kernel *next; /* of the module */
 };
@@ -229,12 +269,12 @@ wl_status emu_order_blocks(emu_kernel *kernel);
 /* ---- memory ---- */
 
 typedef struct emu_memory {
-    uint64_t base, end;     /* of the reserved range */
-    uint64_t next;          /* first address never handed out */
-    uint64_t committed;     /* end of the part that is readable and writable */
-    uint64_t used, total;   /* bytes of device memory */
-    pthread_rwlock_t lock;  /* of all below */
-    emu_alloc **allocs;     /* by base; freed ones stay until they are many */
+    uint64_t base, end;    /* of the reserved range */
+    uint64_t next;         /* first address never handed out */
+    uint64_t committed;    /* end of the part that is readable and writable */
+    uint64_t used, total;  /* bytes of device memory */
+    pthread_rwlock_t lock; /* of all below */
+    emu_alloc **allocs;    /* by base; freed ones stay until they are many */
     uint32_t count, capacity, nfreed;
     _Atomic uint32_t epoch; /* counts up when an allocation is freed */
     wl_vec(emu_alloc) reserved;
@@ -249,7 +289,7 @@ struct emu_machine {
     emu_device device;
     emu_memory memory;
     uint64_t shared_window, local_window;
-    uint64_t params; /* address of the parameter buffer */
+    uint64_t params;       /* address of the parameter buffer */
     uint64_t grid_barrier; /* workspace of cooperative launches */
     pthread_mutex_t launching;
     struct emu_pool *pool; /* worker threads; NULL before the first parallel launch */
@@ -299,9 +339,9 @@ typedef struct emu_split { /* lanes of a warp that run together */
 
 struct emu_warp {
     uint8_t *base[4];
-    uint32_t mask; /* of the split that runs */
-    uint32_t live; /* lanes that have not exited */
-    uint32_t dead; /* ~live */
+    uint32_t mask;  /* of the split that runs */
+    uint32_t live;  /* lanes that have not exited */
+    uint32_t dead;  /* ~live */
     uint32_t carry; /* CC.CF of each lane */
     uint32_t index;
     uint32_t lanes; /* that exist */
@@ -309,10 +349,10 @@ struct emu_warp {
     emu_worker *worker;
     uint8_t *local; /* 32 threads' local memory, local_stride apart */
     uint32_t local_stride;
-    int32_t budget;  /* back edges before the warp must look around */
-    bool spinning;   /* executed what a waiting loop would since the last back edge */
-    bool spun;       /* the same, since the last time it yielded */
-    uint32_t stop;   /* from this place in program order on another split must be looked at */
+    int32_t budget; /* back edges before the warp must look around */
+    bool spinning;  /* executed what a waiting loop would since the last back edge */
+    bool spun;      /* the same, since the last time it yielded */
+    uint32_t stop;  /* from this place in program order on another split must be looked at */
     uint64_t cluster_phase; /* of the cluster's barrier, when lanes last arrived there */
     bool started;
     uint32_t nsplits, current;
@@ -323,7 +363,8 @@ enum { EMU_BARRIERS = 16 };
 
 enum { EMU_MAX_WARPS = 32 }; /* of a block */
 
-typedef struct emu_barrier { /* PTX ISA, "bar": warps arrive as a whole, when all their living lanes have */
+typedef struct
+    emu_barrier { /* PTX ISA, "bar": warps arrive as a whole, when all their living lanes have */
     uint32_t expected; /* threads; 0: all of the block */
     uint32_t full;     /* warps that have arrived */
     uint32_t counted;  /* the same as a mask */
@@ -332,7 +373,8 @@ typedef struct emu_barrier { /* PTX ISA, "bar": warps arrive as a whole, when al
     uint32_t lanes[EMU_MAX_WARPS]; /* that have arrived */
 } emu_barrier;
 
-typedef struct emu_cluster { /* blocks that run together and share a barrier; a single block is a cluster too */
+typedef struct
+    emu_cluster { /* blocks that run together and share a barrier; a single block is a cluster too */
     uint32_t nblocks;
     struct emu_cta **blocks; /* by rank */
     uint32_t threads, arrived, exited;
@@ -363,7 +405,7 @@ struct emu_cta { /* a block in flight */
     uint32_t cluster_rank;
     emu_cluster *cluster;
     struct emu_text *text; /* what the block printed */
-    bool moved; /* something ran since this was last cleared */
+    bool moved;            /* something ran since this was last cleared */
 };
 
 typedef struct emu_cache { /* inline cache of a memory instruction */
@@ -395,7 +437,8 @@ struct emu_run_state { /* one launch */
     uint8_t *warp_pool; /* WARP vectors, EMU_W_COUNT * nwarps */
     uint32_t block_threads, nwarps;
     uint32_t shared_bytes, local_stride;
-    uint32_t reserved_at; /* of the shared memory that belongs to the system; behind the program's own */
+    uint32_t
+        reserved_at; /* of the shared memory that belongs to the system; behind the program's own */
     emu_dim cluster; /* blocks of a cluster, at least 1 each */
     uint64_t nblocks;
     _Atomic uint64_t next_block, blocks_done;
@@ -410,7 +453,8 @@ struct emu_run_state { /* one launch */
     uint64_t fault_block;
     double deadline, last_progress;
     uint64_t resident_most; /* blocks that a worker may have in flight */
-    struct emu_text **texts; /* [block]: printed, but an earlier block has not ended yet; NULL before the first */
+    struct emu_text **
+        texts; /* [block]: printed, but an earlier block has not ended yet; NULL before the first */
     uint8_t *ended;
     uint64_t next_text;
 };
@@ -462,7 +506,8 @@ static inline emu_frame *emu_frame_of(const emu_warp *w)
 void emu_source_line(const emu_kernel *kernel, uint32_t pc, char *buffer, size_t size);
 
 /* Stops the launch; does not return. `lane` is the thread's place in the warp. */
-_Noreturn void emu_raise(emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t lane, uint64_t address, uint32_t bytes,
-                         const char *format, ...) __attribute__((format(printf, 7, 8)));
+_Noreturn void emu_raise(emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t lane,
+                         uint64_t address, uint32_t bytes, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
 
 #endif

@@ -1,7 +1,9 @@
 /* Where parameters, shared variables and local memory of a kernel lie. */
 #include "emu/decode.h"
 
-enum { LOCAL_RECURSION = 64 << 10 }; /* bytes of local memory a thread gets where calls may recurse */
+enum {
+    LOCAL_RECURSION = 64 << 10
+}; /* bytes of local memory a thread gets where calls may recurse */
 
 static uint32_t align_up(uint32_t x, uint32_t align)
 {
@@ -48,7 +50,8 @@ static bool add_shared(emu_decode *d, const ptx_var *var)
 static bool find_shared(emu_decode *d, const ptx_operand *o)
 {
     bool symbol = o->kind == PTX_OPD_SYM || (o->kind == PTX_OPD_ADDR && o->has_sym);
-    if (symbol && o->sym.kind == PTX_SYM_VAR && o->sym.var->space == PTX_SPACE_SHARED && !add_shared(d, o->sym.var))
+    if (symbol && o->sym.kind == PTX_SYM_VAR && o->sym.var->space == PTX_SPACE_SHARED &&
+        !add_shared(d, o->sym.var))
         return false;
     for (uint32_t k = 0; k < o->count; k++)
         if (!find_shared(d, &o->items[k]))
@@ -96,7 +99,8 @@ static bool keep_shared(emu_decode *d)
     if (!vars)
         return false;
     for (size_t k = 0; k < d->shared.count; k++)
-        vars[k] = (emu_shared_var){d->shared.data[k].var, d->shared.data[k].offset, d->shared.data[k].bytes};
+        vars[k] = (emu_shared_var){d->shared.data[k].var, d->shared.data[k].offset,
+                                   d->shared.data[k].bytes};
     d->kernel->shared = vars;
     d->kernel->nshared = (uint32_t)d->shared.count;
     return true;
@@ -121,7 +125,8 @@ void emu_lay_out_kernel(emu_decode *d)
 /* ---- local memory ---- */
 
 /* Local memory of the deepest chain of calls from a function; 0 in *recursive's place says how deep is not known. */
-static uint64_t deepest(const emu_kernel *k, uint32_t f, uint8_t *state, uint64_t *known, bool *recursive)
+static uint64_t deepest(const emu_kernel *k, uint32_t f, uint8_t *state, uint64_t *known,
+                        bool *recursive)
 {
     if (state[f] == 2)
         return known[f];

@@ -10,7 +10,8 @@ typedef struct live_state {
     uint32_t nregs, words; /* of a set of registers */
     uint32_t first_bb, nbbs;
     uint64_t *in, *use, *def; /* [block][words] */
-    uint32_t *start, *end;    /* [register]: first and last instruction of its life; start > end: never named */
+    uint32_t *start,
+        *end; /* [register]: first and last instruction of its life; start > end: never named */
 } live_state;
 
 typedef void (*visit_reg)(live_state *s, uint32_t reg, void *ctx);
@@ -21,14 +22,16 @@ typedef void (*visit_reg)(live_state *s, uint32_t reg, void *ctx);
 
 static void visit_all(live_state *s, const ptx_operand *o, visit_reg visit, void *ctx)
 {
-    if ((o->kind == PTX_OPD_REG || o->kind == PTX_OPD_ADDR) && o->reg != PTX_NONE && !(o->kind == PTX_OPD_ADDR && o->has_sym))
+    if ((o->kind == PTX_OPD_REG || o->kind == PTX_OPD_ADDR) && o->reg != PTX_NONE &&
+        !(o->kind == PTX_OPD_ADDR && o->has_sym))
         visit(s, o->reg, ctx);
     for (uint32_t k = 0; k < o->count; k++)
         visit_all(s, &o->items[k], visit, ctx);
 }
 
 /* Registers that an instruction reads: all but the destinations, and the guard. */
-static void visit_uses(live_state *s, const ptx_insn *i, uint32_t written, visit_reg visit, void *ctx)
+static void visit_uses(live_state *s, const ptx_insn *i, uint32_t written, visit_reg visit,
+                       void *ctx)
 {
     for (uint32_t k = 0; k < i->noperands; k++)
         if (k >= 32 || !(written >> k & 1))
@@ -37,7 +40,8 @@ static void visit_uses(live_state *s, const ptx_insn *i, uint32_t written, visit
         visit(s, i->guard, ctx);
 }
 
-static void visit_defs(live_state *s, const ptx_insn *i, uint32_t written, visit_reg visit, void *ctx)
+static void visit_defs(live_state *s, const ptx_insn *i, uint32_t written, visit_reg visit,
+                       void *ctx)
 {
     for (uint32_t k = 0; k < i->noperands && k < 32; k++)
         if (written >> k & 1)
@@ -131,7 +135,8 @@ static void live_out(live_state *s, uint32_t b, uint64_t *out)
     const ptx_insn *last = last_insn(s, b);
     memset(out, 0, s->words * sizeof *out);
     bool leaves = last && last->guard == PTX_NONE &&
-                  (last->op == PTX_bra || last->op == PTX_brx || last->op == PTX_ret || last->op == PTX_exit);
+                  (last->op == PTX_bra || last->op == PTX_brx || last->op == PTX_ret ||
+                   last->op == PTX_exit);
     if (!leaves && b + 1 < s->nbbs)
         merge_into(s, out, b + 1);
     if (last && (last->op == PTX_bra || last->op == PTX_brx))
@@ -146,7 +151,8 @@ static void solve(live_state *s, uint64_t *out)
         changed = false;
         for (uint32_t b = s->nbbs; b-- > 0;) {
             uint64_t *in = s->in + (size_t)b * s->words;
-            const uint64_t *use = s->use + (size_t)b * s->words, *def = s->def + (size_t)b * s->words;
+            const uint64_t *use = s->use + (size_t)b * s->words,
+                           *def = s->def + (size_t)b * s->words;
             live_out(s, b, out);
             for (uint32_t k = 0; k < s->words; k++) {
                 uint64_t want = use[k] | (out[k] & ~def[k]);
@@ -261,7 +267,8 @@ static uint32_t take_place(emu_decode *d, free_places *list, uint32_t bytes)
 }
 
 /* Scans the instructions: places become free behind the last one of a life, and are taken at the first. */
-static bool place_all(live_state *s, const uint32_t *by_start, uint32_t *next_end, uint32_t *first_end, free_places *list)
+static bool place_all(live_state *s, const uint32_t *by_start, uint32_t *next_end,
+                      uint32_t *first_end, free_places *list)
 {
     emu_decode *d = s->d;
     uint32_t at = 0;
@@ -276,7 +283,8 @@ static bool place_all(live_state *s, const uint32_t *by_start, uint32_t *next_en
     return true;
 }
 
-static bool order_lives(live_state *s, uint32_t *by_start, uint32_t *next_end, uint32_t *first_end, uint32_t *counts)
+static bool order_lives(live_state *s, uint32_t *by_start, uint32_t *next_end, uint32_t *first_end,
+                        uint32_t *counts)
 {
     uint32_t n = s->func->ninsns + 1;
     for (uint32_t k = 0; k < n; k++)
@@ -301,7 +309,8 @@ static bool order_lives(live_state *s, uint32_t *by_start, uint32_t *next_end, u
 static bool zero_entry(live_state *s)
 {
     for (uint32_t r = 0; r < s->nregs; r++)
-        if (BIT(s->in, r) && !emu_zero_at_start(s->d, EMU_REF_OFFSET(s->d->regs[r]), emu_reg_bytes(s->d, r)))
+        if (BIT(s->in, r) &&
+            !emu_zero_at_start(s->d, EMU_REF_OFFSET(s->d->regs[r]), emu_reg_bytes(s->d, r)))
             return false;
     return true;
 }
@@ -309,10 +318,12 @@ static bool zero_entry(live_state *s)
 static bool assign(live_state *s)
 {
     uint32_t n = s->func->ninsns + 2;
-    uint32_t *by_start = malloc((s->nregs + 1) * sizeof *by_start), *next_end = malloc((s->nregs + 1) * sizeof *next_end);
+    uint32_t *by_start = malloc((s->nregs + 1) * sizeof *by_start),
+             *next_end = malloc((s->nregs + 1) * sizeof *next_end);
     uint32_t *first_end = malloc(n * sizeof *first_end), *counts = calloc(n + 1, sizeof *counts);
     free_places list = {0};
-    bool ok = by_start && next_end && first_end && counts && order_lives(s, by_start, next_end, first_end, counts) &&
+    bool ok = by_start && next_end && first_end && counts &&
+              order_lives(s, by_start, next_end, first_end, counts) &&
               place_all(s, by_start, next_end, first_end, &list) && zero_entry(s);
     free(by_start);
     free(next_end);
@@ -324,7 +335,11 @@ static bool assign(live_state *s)
 
 bool emu_place_registers(emu_decode *d, uint32_t nbbs)
 {
-    live_state s = {.d = d, .func = d->func, .nregs = d->func->nregs, .first_bb = d->function->entry, .nbbs = nbbs};
+    live_state s = {.d = d,
+                    .func = d->func,
+                    .nregs = d->func->nregs,
+                    .first_bb = d->function->entry,
+                    .nbbs = nbbs};
     s.words = (s.nregs + 63) / 64;
     size_t set = (size_t)nbbs * s.words + 1;
     s.in = calloc(set, sizeof *s.in);

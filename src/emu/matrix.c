@@ -23,7 +23,8 @@ uint32_t emu_element_bits(emu_element e)
 
 static bool is_integer(emu_element e)
 {
-    return e == EMU_E_S8 || e == EMU_E_U8 || e == EMU_E_S4 || e == EMU_E_U4 || e == EMU_E_B1 || e == EMU_E_S32;
+    return e == EMU_E_S8 || e == EMU_E_U8 || e == EMU_E_S4 || e == EMU_E_U4 || e == EMU_E_B1 ||
+           e == EMU_E_S32;
 }
 
 /* ---- values ---- */
@@ -36,7 +37,8 @@ typedef union value {
 static double fp8(uint32_t bits, int exponent_bits)
 {
     int mantissa_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
-    uint32_t m = bits & ((1u << mantissa_bits) - 1), e = bits >> mantissa_bits & ((1u << exponent_bits) - 1);
+    uint32_t m = bits & ((1u << mantissa_bits) - 1),
+             e = bits >> mantissa_bits & ((1u << exponent_bits) - 1);
     double sign = bits & 0x80 ? -1 : 1;
     if (exponent_bits == 5 && e == 31)
         return m ? (double)NAN : sign * (double)INFINITY;
@@ -81,7 +83,8 @@ static uint64_t get_register(const emu_warp *w, const emu_fragment *f, uint32_t 
     return f->reg_bytes == 8 ? ((const uint64_t *)v)[lane] : ((const uint32_t *)v)[lane];
 }
 
-static void set_register(const emu_warp *w, const emu_fragment *f, uint32_t reg, uint32_t lane, uint64_t bits)
+static void set_register(const emu_warp *w, const emu_fragment *f, uint32_t reg, uint32_t lane,
+                         uint64_t bits)
 {
     void *v = emu_at(w, f->regs[reg]);
     if (f->reg_bytes == 8)
@@ -93,7 +96,8 @@ static void set_register(const emu_warp *w, const emu_fragment *f, uint32_t reg,
 /* PTX ISA, "Matrix Fragments for mma": row and column of element `e` of register `reg` of a lane. */
 static uint32_t mma_place(const emu_fragment *f, uint32_t reg, uint32_t e, uint32_t lane)
 {
-    uint32_t group = lane / 4, quad = lane % 4, per = f->reg_bytes * 8u / emu_element_bits(f->type), row, column;
+    uint32_t group = lane / 4, quad = lane % 4, per = f->reg_bytes * 8u / emu_element_bits(f->type),
+             row, column;
     if (f->role == 'a') {
         bool tall = f->rows == 16;
         row = group + (tall ? 8 * (reg & 1) : 0);
@@ -114,12 +118,14 @@ static uint32_t mma_place(const emu_fragment *f, uint32_t reg, uint32_t e, uint3
 /* In memory order; a fragment that has room for more holds everything several times. */
 static uint32_t wmma_place(const emu_fragment *f, uint32_t reg, uint32_t e, uint32_t lane)
 {
-    uint32_t per = f->reg_bytes * 8u / emu_element_bits(f->type), total = (uint32_t)f->rows * f->columns;
+    uint32_t per = f->reg_bytes * 8u / emu_element_bits(f->type),
+             total = (uint32_t)f->rows * f->columns;
     uint32_t n = (lane * f->nregs * per + reg * per + e) % total;
     return f->column_major ? n % f->rows * f->columns + n / f->rows : n;
 }
 
-static uint32_t place(const emu_fragment *f, emu_layout layout, uint32_t reg, uint32_t e, uint32_t lane)
+static uint32_t place(const emu_fragment *f, emu_layout layout, uint32_t reg, uint32_t e,
+                      uint32_t lane)
 {
     return layout == EMU_LAYOUT_MMA ? mma_place(f, reg, e, lane) : wmma_place(f, reg, e, lane);
 }
@@ -150,17 +156,20 @@ static void scatter(const emu_warp *w, const emu_fragment *f, emu_layout layout,
 
 /* ---- products ---- */
 
-static int64_t integer_dot(const emu_mma *m, const value *a, const value *b, uint32_t n, uint32_t stride)
+static int64_t integer_dot(const emu_mma *m, const value *a, const value *b, uint32_t n,
+                           uint32_t stride)
 {
     int64_t sum = 0;
     for (uint32_t k = 0; k < n; k++) {
         int64_t x = a[k].whole, y = b[(size_t)k * stride].whole;
-        sum += m->dot == EMU_DOT_XOR_POPC ? x ^ y : x * y; /* one bit: the product is the conjunction */
+        sum += m->dot == EMU_DOT_XOR_POPC ? x ^ y
+                                          : x * y; /* one bit: the product is the conjunction */
     }
     return sum;
 }
 
-static double real_dot(const value *a, const value *b, uint32_t n, uint32_t stride, double sum, bool twice)
+static double real_dot(const value *a, const value *b, uint32_t n, uint32_t stride, double sum,
+                       bool twice)
 {
     for (uint32_t k = 0; k < n; k++) {
         double x = a[k].real, y = b[(size_t)k * stride].real;
@@ -201,8 +210,8 @@ void emu_run_mma(emu_warp *w, const emu_insn *in, uint32_t mask)
 enum { PIECE = 16 }; /* bytes that a lane moves at once */
 
 /* Bits of a lane's elements lie one behind the other in its registers. */
-static void move_register_bytes(const emu_warp *w, const emu_fragment *f, uint32_t lane, uint32_t at, void *memory, uint32_t bytes,
-                                bool load)
+static void move_register_bytes(const emu_warp *w, const emu_fragment *f, uint32_t lane,
+                                uint32_t at, void *memory, uint32_t bytes, bool load)
 {
     for (uint32_t n = 0; n < bytes; n++) {
         uint32_t reg = (at + n) / f->reg_bytes, byte = (at + n) % f->reg_bytes;
@@ -220,7 +229,8 @@ static uint32_t space_of(const emu_mem *mem)
 }
 
 /* Checks one piece of every lane and moves it. */
-static void move_piece(emu_warp *w, const emu_insn *in, const u64 *addr, uint32_t mask, uint32_t at, uint32_t bytes, bool load)
+static void move_piece(emu_warp *w, const emu_insn *in, const u64 *addr, uint32_t mask, uint32_t at,
+                       uint32_t bytes, bool load)
 {
     const emu_wmma *x = in->extra;
     u32 space = space_of(&x->mem);
@@ -238,7 +248,8 @@ static void move_piece(emu_warp *w, const emu_insn *in, const u64 *addr, uint32_
         }
         for (u32 m = part; m; m &= m - 1) {
             u32 lane = (u32)__builtin_ctz(m);
-            move_register_bytes(w, &x->fragment, lane, at, (void *)(uintptr_t)(span.at[lane] + span.bias), bytes, load);
+            move_register_bytes(w, &x->fragment, lane, at,
+                                (void *)(uintptr_t)(span.at[lane] + span.bias), bytes, load);
         }
         if (part == EMU_ALL)
             span.stride = emu_stride(span.addr);
@@ -254,7 +265,8 @@ static u64 element_offset(const emu_wmma *x, uint32_t n, u64 stride)
     if (!total)
         return 0;
     n %= total;
-    u64 row = f->column_major ? n % f->rows : n / f->columns, column = f->column_major ? n / f->rows : n % f->columns;
+    u64 row = f->column_major ? n % f->rows : n / f->columns,
+        column = f->column_major ? n / f->rows : n % f->columns;
     return (x->column_major ? column * stride + row : row * stride + column) * bits / 8;
 }
 
@@ -263,7 +275,8 @@ static void move_fragment(emu_warp *w, const emu_insn *in, uint32_t mask, bool l
     const emu_wmma *x = in->extra;
     const emu_fragment *f = &x->fragment;
     uint32_t bits = emu_element_bits(f->type), total = (uint32_t)f->rows * f->columns;
-    uint32_t per_lane = f->nregs * f->reg_bytes * 8u / bits, run = f->column_major ? f->rows : f->columns;
+    uint32_t per_lane = f->nregs * f->reg_bytes * 8u / bits,
+             run = f->column_major ? f->rows : f->columns;
     bool contiguous = f->column_major == x->column_major;
     uint32_t piece = contiguous ? PIECE * 8 / bits : 1;
     piece = piece > per_lane ? per_lane : piece;
@@ -304,7 +317,8 @@ static void locate_rows(emu_warp *w, const emu_insn *in, uint32_t lanes, emu_spa
     if (x->mem.space == PTX_SPACE_GENERIC) {
         u32 space;
         if (emu_same_space(w, lanes, span->addr, &space) != lanes || space != PTX_SPACE_SHARED)
-            emu_raise(w, in->pc, EMU_FAULT_ADDRESS_SPACE, (u32)__builtin_ctz(lanes), span->addr[__builtin_ctz(lanes)], 16,
+            emu_raise(w, in->pc, EMU_FAULT_ADDRESS_SPACE, (u32)__builtin_ctz(lanes),
+                      span->addr[__builtin_ctz(lanes)], 16,
                       "a matrix that is not in shared memory");
         emu_locate_generic(w, in, lanes, 16, space, span);
     } else {
@@ -329,8 +343,10 @@ static void move_matrices(emu_warp *w, const emu_insn *in, bool load)
         u32 *v = emu_at(w, x->regs[r]);
         for (uint32_t lane = 0; lane < EMU_LANES; lane++) {
             uint32_t row = lane / 4, column = lane % 4 * 2;
-            u16 *low = x->transposed ? element_at(&span, r, column, row) : element_at(&span, r, row, column);
-            u16 *high = x->transposed ? element_at(&span, r, column + 1, row) : element_at(&span, r, row, column + 1);
+            u16 *low = x->transposed ? element_at(&span, r, column, row)
+                                     : element_at(&span, r, row, column);
+            u16 *high = x->transposed ? element_at(&span, r, column + 1, row)
+                                      : element_at(&span, r, row, column + 1);
             if (load) {
                 result[r][lane] = emu_two(*low, *high);
             } else {

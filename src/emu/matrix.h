@@ -11,19 +11,19 @@ enum {
 };
 
 typedef enum emu_element { /* of a matrix */
-    EMU_E_F16,
-    EMU_E_BF16,
-    EMU_E_TF32,
-    EMU_E_F32,
-    EMU_E_F64,
-    EMU_E_S8,
-    EMU_E_U8,
-    EMU_E_S4,
-    EMU_E_U4,
-    EMU_E_B1,
-    EMU_E_E4M3,
-    EMU_E_E5M2,
-    EMU_E_S32
+                           EMU_E_F16,
+                           EMU_E_BF16,
+                           EMU_E_TF32,
+                           EMU_E_F32,
+                           EMU_E_F64,
+                           EMU_E_S8,
+                           EMU_E_U8,
+                           EMU_E_S4,
+                           EMU_E_U4,
+                           EMU_E_B1,
+                           EMU_E_E4M3,
+                           EMU_E_E5M2,
+                           EMU_E_S32
 } emu_element;
 
 uint32_t emu_element_bits(emu_element e);

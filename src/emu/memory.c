@@ -29,8 +29,8 @@ wl_status emu_memory_init(emu_machine *m, wl_error *err)
     uint64_t bytes = EMU_RANGE_BYTES;
     void *range = MAP_FAILED;
     for (; bytes >= EMU_WINDOW_BYTES * 4; bytes /= 2) {
-        range = mmap((void *)(uintptr_t)EMU_RANGE_HINT, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                     -1, 0);
+        range = mmap((void *)(uintptr_t)EMU_RANGE_HINT, bytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (range != MAP_FAILED)
             break;
     }
@@ -128,7 +128,8 @@ static bool commit(emu_memory *memory, uint64_t end)
     uint64_t to = align_up(end, EMU_COMMIT_STEP);
     if (to > memory->end)
         to = memory->end;
-    if (mprotect((void *)(uintptr_t)memory->committed, to - memory->committed, PROT_READ | PROT_WRITE) != 0)
+    if (mprotect((void *)(uintptr_t)memory->committed, to - memory->committed,
+                 PROT_READ | PROT_WRITE) != 0)
         return false;
     memory->committed = to;
     return true;
@@ -189,7 +190,8 @@ static bool insert(emu_memory *memory, emu_alloc *alloc)
         memory->capacity = capacity;
     }
     uint32_t at = above(memory, alloc->base);
-    memmove(memory->allocs + at + 1, memory->allocs + at, (memory->count - at) * sizeof *memory->allocs);
+    memmove(memory->allocs + at + 1, memory->allocs + at,
+            (memory->count - at) * sizeof *memory->allocs);
     memory->allocs[at] = alloc;
     memory->count++;
     return true;
@@ -216,7 +218,8 @@ static bool counts_as_device(emu_alloc_kind kind)
     return kind != EMU_ALLOC_PINNED && kind != EMU_ALLOC_REGISTERED && kind != EMU_ALLOC_INTERNAL;
 }
 
-static wl_status add(emu_memory *memory, uint64_t base, uint64_t size, emu_alloc_kind kind, uint32_t id)
+static wl_status add(emu_memory *memory, uint64_t base, uint64_t size, emu_alloc_kind kind,
+                     uint32_t id)
 {
     emu_alloc *alloc = malloc(sizeof *alloc);
     if (!alloc)
@@ -231,8 +234,8 @@ static wl_status add(emu_memory *memory, uint64_t base, uint64_t size, emu_alloc
     return WL_OK;
 }
 
-static wl_status alloc_locked(emu_memory *memory, uint64_t size, uint64_t align, emu_alloc_kind kind, uint32_t id,
-                              uint64_t *address)
+static wl_status alloc_locked(emu_memory *memory, uint64_t size, uint64_t align,
+                              emu_alloc_kind kind, uint32_t id, uint64_t *address)
 {
     if (counts_as_device(kind) && (size > memory->total || memory->used > memory->total - size))
         return WL_NOMEM;
@@ -250,8 +253,8 @@ static wl_status alloc_locked(emu_memory *memory, uint64_t size, uint64_t align,
     return status;
 }
 
-wl_status emu_mem_alloc(emu_machine *m, uint64_t size, uint64_t align, emu_alloc_kind kind, uint32_t id,
-                        uint64_t *address)
+wl_status emu_mem_alloc(emu_machine *m, uint64_t size, uint64_t align, emu_alloc_kind kind,
+                        uint32_t id, uint64_t *address)
 {
     if (align & (align - 1))
         return WL_ARG;
@@ -338,7 +341,8 @@ wl_status emu_mem_reserve(emu_machine *m, uint64_t size, uint64_t align, uint64_
     pthread_rwlock_wrlock(&memory->lock);
     uint64_t start = align_up(memory->next, align < EMU_BIG ? EMU_BIG : align);
     wl_status status = WL_NOMEM;
-    if (size <= memory->end - memory->base && start + size + EMU_GAP <= memory->end && commit(memory, start + size)) {
+    if (size <= memory->end - memory->base && start + size + EMU_GAP <= memory->end &&
+        commit(memory, start + size)) {
         emu_alloc range = {.base = start, .size = size};
         status = wl_push(&memory->reserved, range) ? WL_OK : WL_NOMEM;
         memory->next = start + size + EMU_GAP;
@@ -352,7 +356,8 @@ static bool is_reserved(const emu_memory *memory, uint64_t address, uint64_t siz
 {
     for (size_t i = 0; i < memory->reserved.count; i++) {
         const emu_alloc *range = &memory->reserved.data[i];
-        if (address >= range->base && size <= range->size && address - range->base <= range->size - size)
+        if (address >= range->base && size <= range->size &&
+            address - range->base <= range->size - size)
             return true;
     }
     return false;
@@ -368,7 +373,9 @@ wl_status emu_mem_map(emu_machine *m, uint64_t address, uint64_t size, uint32_t 
         emu_alloc *below = at_or_below(memory, address + size - 1);
         bool free_range = !below || address >= below->base + below->size;
         bool room = size <= memory->total && memory->used <= memory->total - size;
-        status = !free_range ? WL_EXISTS : !room ? WL_NOMEM : add(memory, address, size, EMU_ALLOC_DEVICE, id);
+        status = !free_range ? WL_EXISTS
+                 : !room     ? WL_NOMEM
+                             : add(memory, address, size, EMU_ALLOC_DEVICE, id);
     }
     pthread_rwlock_unlock(&memory->lock);
     return status;

@@ -20,7 +20,8 @@ wl_status emu_machine_new(const emu_device *device, emu_machine **out, wl_error 
     m->device = *device;
     pthread_mutex_init(&m->launching, NULL);
     wl_status status = emu_memory_init(m, err);
-    if (status == WL_OK && (!internal_memory(m, PARAM_BYTES, &m->params) || !internal_memory(m, 64, &m->grid_barrier)))
+    if (status == WL_OK &&
+        (!internal_memory(m, PARAM_BYTES, &m->params) || !internal_memory(m, 64, &m->grid_barrier)))
         status = wl_fail(err, WL_NOMEM, "out of memory for an emulated device");
     if (status != WL_OK) {
         emu_machine_free(m);
@@ -90,7 +91,8 @@ static uint64_t stride_of(const ptx_var *var, uint32_t level, uint32_t element)
 }
 
 /* `level` is the dimension that the items of a list run over. Missing elements stay zero. */
-static void write_init(init_state *s, const ptx_var *var, const ptx_init *i, uint32_t level, uint64_t at)
+static void write_init(init_state *s, const ptx_var *var, const ptx_init *i, uint32_t level,
+                       uint64_t at)
 {
     if (i->kind == PTX_INIT_LIST) {
         for (uint32_t k = 0; k < i->count; k++) {
@@ -143,12 +145,14 @@ static wl_status place(emu_module *m, const ptx_var *var, emu_id_of id_of, void 
     emu_alloc_kind kind = var->space == PTX_SPACE_CONST ? EMU_ALLOC_CONST : EMU_ALLOC_SYMBOL;
     symbol->var = var;
     symbol->size = size_of(var);
-    if (emu_mem_alloc(m->machine, symbol->size, ptx_var_align(var), kind, 0, &symbol->address) != WL_OK)
+    if (emu_mem_alloc(m->machine, symbol->size, ptx_var_align(var), kind, 0, &symbol->address) !=
+        WL_OK)
         return wl_fail(err, WL_NOMEM, "no memory for the variable %s of %llu bytes", var->name,
                        (unsigned long long)symbol->size);
     m->nsymbols++;
     if (id_of)
-        emu_memory_set_id(&m->machine->memory, symbol->address, id_of(ctx, var, symbol->address, symbol->size));
+        emu_memory_set_id(&m->machine->memory, symbol->address,
+                          id_of(ctx, var, symbol->address, symbol->size));
     return WL_OK;
 }
 
@@ -164,12 +168,14 @@ static wl_status place_all(emu_module *m, emu_id_of id_of, void *ctx, wl_error *
             status = place(m, ptx->vars[k], id_of, ctx, err);
     for (uint32_t k = 0; k < m->nsymbols && status == WL_OK; k++)
         if (!initialise(m, &m->symbols[k]))
-            status = wl_fail(err, WL_UNSUPPORTED, "the initialiser of %s names a variable that has no address",
+            status = wl_fail(err, WL_UNSUPPORTED,
+                             "the initialiser of %s names a variable that has no address",
                              m->symbols[k].var->name);
     return status;
 }
 
-wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of, void *ctx, emu_module **out, wl_error *err)
+wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of, void *ctx,
+                          emu_module **out, wl_error *err)
 {
     wl_arena *arena = wl_arena_new();
     emu_module *module = arena ? wl_new(arena, emu_module) : NULL;
@@ -185,7 +191,8 @@ wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of
     pthread_mutex_unlock(&m->launching);
     wl_status status = ptx->address_size == 64 || ptx->address_size == 0
                            ? place_all(module, id_of, ctx, err)
-                           : wl_fail(err, WL_UNSUPPORTED, "addresses of %u bits are not emulated", ptx->address_size);
+                           : wl_fail(err, WL_UNSUPPORTED, "addresses of %u bits are not emulated",
+                                     ptx->address_size);
     if (status != WL_OK) {
         emu_module_unload(module);
         return status;
@@ -232,7 +239,8 @@ bool emu_module_symbol(emu_module *module, const char *name, uint64_t *address, 
 
 /* ---- kernels ---- */
 
-static wl_status find_or_decode(emu_module *module, const char *name, emu_kernel **out, wl_error *err)
+static wl_status find_or_decode(emu_module *module, const char *name, emu_kernel **out,
+                                wl_error *err)
 {
     for (emu_kernel *k = module->kernels; k; k = k->next)
         if (strcmp(k->func->name, name) == 0) {

@@ -40,7 +40,7 @@ typedef unsigned __int128 u128;
 #define EMU_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 #define EACH_LANE EMU_INDEPENDENT for (int i = 0; i < EMU_LANES; i++)
-#define ON(mask, i) ((mask) >> (i)&1)
+#define ON(mask, i) ((mask) >> (i) & 1)
 
 #define VECTOR(type, name, ref) type *name = __builtin_assume_aligned(emu_at(w, ref), 64)
 
@@ -102,28 +102,28 @@ static inline f64 f64_of(u64 bits)
 
 /* Two functions from one expression: over all lanes, and with the lanes outside of mask left alone. An expression sees
  * its operands as a, b, c, the lane as i and the immediate as imm. */
-#define EMU_BODY(id, D, pointers, values, expr)                                                                        \
-    static void id##_all(emu_warp *w, const emu_insn *in, u32 mask)                                                    \
-    {                                                                                                                  \
-        VECTOR(D, d, in->dst);                                                                                         \
-        const s64 imm = in->imm;                                                                                       \
-        (void)imm;                                                                                                     \
-        (void)mask;                                                                                                    \
-        pointers EACH_LANE                                                                                             \
-        {                                                                                                              \
-            values d[i] = (D)(expr);                                                                                   \
-        }                                                                                                              \
-    }                                                                                                                  \
-    static void id##_part(emu_warp *w, const emu_insn *in, u32 mask)                                                   \
-    {                                                                                                                  \
-        VECTOR(D, d, in->dst);                                                                                         \
-        const s64 imm = in->imm;                                                                                       \
-        (void)imm;                                                                                                     \
-        pointers EACH_LANE                                                                                             \
-        {                                                                                                              \
-            values D r = (D)(expr);                                                                                    \
-            d[i] = ON(mask, i) ? r : d[i];                                                                             \
-        }                                                                                                              \
+#define EMU_BODY(id, D, pointers, values, expr)                      \
+    static void id##_all(emu_warp *w, const emu_insn *in, u32 mask)  \
+    {                                                                \
+        VECTOR(D, d, in->dst);                                       \
+        const s64 imm = in->imm;                                     \
+        (void)imm;                                                   \
+        (void)mask;                                                  \
+        pointers EACH_LANE                                           \
+        {                                                            \
+            values d[i] = (D)(expr);                                 \
+        }                                                            \
+    }                                                                \
+    static void id##_part(emu_warp *w, const emu_insn *in, u32 mask) \
+    {                                                                \
+        VECTOR(D, d, in->dst);                                       \
+        const s64 imm = in->imm;                                     \
+        (void)imm;                                                   \
+        pointers EACH_LANE                                           \
+        {                                                            \
+            values D r = (D)(expr);                                  \
+            d[i] = ON(mask, i) ? r : d[i];                           \
+        }                                                            \
     }
 #define EMU_P1(A) VECTOR(const A, pa, in->src[0]);
 #define EMU_L1(A) const A a = pa[i];
@@ -137,32 +137,31 @@ static inline f64 f64_of(u64 bits)
 #define EMU_DEFINE_V2(id, D, A, B, expr) EMU_BODY(id, D, EMU_P2(A, B), EMU_L2(A, B), expr)
 #define EMU_DEFINE_V3(id, D, A, B, C, expr) EMU_BODY(id, D, EMU_P3(A, B, C), EMU_L3(A, B, C), expr)
 /* d = expr(a, b, p) with a predicate p */
-#define EMU_DEFINE_S3(id, D, A, B, expr)                                                                               \
-    EMU_BODY(                                                                                                          \
-        id, D, EMU_P2(A, B) const u32 select = emu_pred(w, in->src[2]);                                                \
-        , EMU_L2(A, B) const bool p = ON(select, i);, expr)
+#define EMU_DEFINE_S3(id, D, A, B, expr)                                     \
+    EMU_BODY(id, D, EMU_P2(A, B) const u32 select = emu_pred(w, in->src[2]); \
+             , EMU_L2(A, B) const bool p = ON(select, i);, expr)
 /* predicate = expr(a, b) */
-#define EMU_DEFINE_P2(id, A, B, expr)                                                                                  \
-    static void id(emu_warp *w, const emu_insn *in, u32 mask)                                                          \
-    {                                                                                                                  \
-        EMU_P2(A, B) u8 flags[EMU_LANES];                                                                              \
-        const s64 imm = in->imm;                                                                                       \
-        (void)imm;                                                                                                     \
-        EACH_LANE                                                                                                      \
-        {                                                                                                              \
-            EMU_L2(A, B) flags[i] = (expr) != 0;                                                                       \
-        }                                                                                                              \
-        emu_set_pred(w, in->dst, mask, emu_pack(flags));                                                               \
+#define EMU_DEFINE_P2(id, A, B, expr)                         \
+    static void id(emu_warp *w, const emu_insn *in, u32 mask) \
+    {                                                         \
+        EMU_P2(A, B) u8 flags[EMU_LANES];                     \
+        const s64 imm = in->imm;                              \
+        (void)imm;                                            \
+        EACH_LANE                                             \
+        {                                                     \
+            EMU_L2(A, B) flags[i] = (expr) != 0;              \
+        }                                                     \
+        emu_set_pred(w, in->dst, mask, emu_pack(flags));      \
     }
-#define EMU_DEFINE_P1(id, A, expr)                                                                                     \
-    static void id(emu_warp *w, const emu_insn *in, u32 mask)                                                          \
-    {                                                                                                                  \
-        EMU_P1(A) u8 flags[EMU_LANES];                                                                                 \
-        EACH_LANE                                                                                                      \
-        {                                                                                                              \
-            EMU_L1(A) flags[i] = (expr) != 0;                                                                          \
-        }                                                                                                              \
-        emu_set_pred(w, in->dst, mask, emu_pack(flags));                                                               \
+#define EMU_DEFINE_P1(id, A, expr)                            \
+    static void id(emu_warp *w, const emu_insn *in, u32 mask) \
+    {                                                         \
+        EMU_P1(A) u8 flags[EMU_LANES];                        \
+        EACH_LANE                                             \
+        {                                                     \
+            EMU_L1(A) flags[i] = (expr) != 0;                 \
+        }                                                     \
+        emu_set_pred(w, in->dst, mask, emu_pack(flags));      \
     }
 /* Rows of a file's table of handlers. */
 #define EMU_ROW_BOTH(id) {id##_part, id##_all},

@@ -10,7 +10,9 @@
 static inline u64 element(const emu_warp *w, emu_ref ref, int lane, u32 size)
 {
     const void *at = emu_at(w, ref);
-    return size == 2 ? ((const u16 *)at)[lane] : size == 4 ? ((const u32 *)at)[lane] : ((const u64 *)at)[lane];
+    return size == 2   ? ((const u16 *)at)[lane]
+           : size == 4 ? ((const u32 *)at)[lane]
+                       : ((const u64 *)at)[lane];
 }
 
 static inline void set_element(const emu_warp *w, emu_ref ref, int lane, u32 size, u64 value)
@@ -24,7 +26,8 @@ static inline void set_element(const emu_warp *w, emu_ref ref, int lane, u32 siz
         ((u64 *)at)[lane] = value;
 }
 
-static RACY void update(emu_warp *w, const emu_atom *atom, u32 mask, const emu_span *span, bool parallel)
+static RACY void update(emu_warp *w, const emu_atom *atom, u32 mask, const emu_span *span,
+                        bool parallel)
 {
     const u32 size = atom->mem.size;
     for (u32 m = mask; m; m &= m - 1) {
@@ -32,7 +35,8 @@ static RACY void update(emu_warp *w, const emu_atom *atom, u32 mask, const emu_s
         for (u32 e = 0; e < atom->mem.count; e++) {
             u64 compare = atom->compare != EMU_NOREF ? element(w, atom->compare, lane, size) : 0;
             void *host = (void *)(uintptr_t)(span->at[lane] + span->bias + (u64)e * size);
-            u64 old = emu_apply(atom->combine, host, size, element(w, atom->value[e], lane, size), compare, parallel);
+            u64 old = emu_apply(atom->combine, host, size, element(w, atom->value[e], lane, size),
+                                compare, parallel);
             if (atom->result && atom->mem.data[e] != EMU_NOREF)
                 set_element(w, atom->mem.data[e], lane, size, old);
         }
@@ -74,8 +78,8 @@ static void atom_generic(emu_warp *w, const emu_insn *in, u32 mask)
         memcpy(span.addr, addr, sizeof addr);
         part = emu_same_space(w, rest, addr, &space);
         if (space == PTX_SPACE_LOCAL)
-            emu_raise(w, in->pc, EMU_FAULT_ADDRESS_SPACE, (u32)__builtin_ctz(part), addr[__builtin_ctz(part)], bytes,
-                      "an atomic operation on local memory");
+            emu_raise(w, in->pc, EMU_FAULT_ADDRESS_SPACE, (u32)__builtin_ctz(part),
+                      addr[__builtin_ctz(part)], bytes, "an atomic operation on local memory");
         span.stride = part == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
         emu_locate_generic(w, in, part, bytes, space, &span);
         update(w, atom, part, &span, w->worker->run->parallel && space == PTX_SPACE_GLOBAL);

@@ -52,13 +52,13 @@ static inline f64 emu_canonical_f64(f64 x)
 }
 
 /* The operand is clamped before it is converted, so that the conversion is defined for what it is given. */
-#define TO_INT(F, I, low, high, min, max)                                                                              \
-    static inline I emu_##I##_##F(F x)                                                                                 \
-    {                                                                                                                  \
-        F inside = x > (low) && x < (high) ? x : 0;                                                                    \
-        I r = (I)inside;                                                                                               \
-        r = x >= (high) ? (max) : r;                                                                                   \
-        return x <= (low) ? (min) : r;                                                                                 \
+#define TO_INT(F, I, low, high, min, max)           \
+    static inline I emu_##I##_##F(F x)              \
+    {                                               \
+        F inside = x > (low) && x < (high) ? x : 0; \
+        I r = (I)inside;                            \
+        r = x >= (high) ? (max) : r;                \
+        return x <= (low) ? (min) : r;              \
     }
 TO_INT(f32, s32, -0x1p31f, 0x1p31f, INT32_MIN, INT32_MAX)
 TO_INT(f32, u32, 0.0f, 0x1p32f, 0, UINT32_MAX)
@@ -71,13 +71,16 @@ TO_INT(f64, u64, 0.0, 0x1p64, 0, UINT64_MAX)
 
 static inline s64 emu_clamp_s(s64 x, s64 type)
 {
-    static const s64 low[] = {[EMU_CLAMP_U8] = 0, [EMU_CLAMP_S8] = INT8_MIN, [EMU_CLAMP_U16] = 0,
-                              [EMU_CLAMP_S16] = INT16_MIN, [EMU_CLAMP_U32] = 0, [EMU_CLAMP_S32] = INT32_MIN,
-                              [EMU_CLAMP_U64] = 0, [EMU_CLAMP_S64] = INT64_MIN, [EMU_CLAMP_U4] = 0, [EMU_CLAMP_S4] = -8};
-    static const s64 high[] = {[EMU_CLAMP_U8] = UINT8_MAX, [EMU_CLAMP_S8] = INT8_MAX, [EMU_CLAMP_U16] = UINT16_MAX,
-                               [EMU_CLAMP_S16] = INT16_MAX, [EMU_CLAMP_U32] = UINT32_MAX,
-                               [EMU_CLAMP_S32] = INT32_MAX, [EMU_CLAMP_U64] = INT64_MAX,
-                               [EMU_CLAMP_S64] = INT64_MAX, [EMU_CLAMP_U4] = 15, [EMU_CLAMP_S4] = 7};
+    static const s64 low[] = {
+        [EMU_CLAMP_U8] = 0,          [EMU_CLAMP_S8] = INT8_MIN,   [EMU_CLAMP_U16] = 0,
+        [EMU_CLAMP_S16] = INT16_MIN, [EMU_CLAMP_U32] = 0,         [EMU_CLAMP_S32] = INT32_MIN,
+        [EMU_CLAMP_U64] = 0,         [EMU_CLAMP_S64] = INT64_MIN, [EMU_CLAMP_U4] = 0,
+        [EMU_CLAMP_S4] = -8};
+    static const s64 high[] = {
+        [EMU_CLAMP_U8] = UINT8_MAX,  [EMU_CLAMP_S8] = INT8_MAX,    [EMU_CLAMP_U16] = UINT16_MAX,
+        [EMU_CLAMP_S16] = INT16_MAX, [EMU_CLAMP_U32] = UINT32_MAX, [EMU_CLAMP_S32] = INT32_MAX,
+        [EMU_CLAMP_U64] = INT64_MAX, [EMU_CLAMP_S64] = INT64_MAX,  [EMU_CLAMP_U4] = 15,
+        [EMU_CLAMP_S4] = 7};
     return x < low[type] ? low[type] : x > high[type] ? high[type] : x;
 }
 
@@ -166,7 +169,8 @@ static u16 emu_small_round(f32 x, emu_small_format format, s64 imm, u32 extra)
     u32 bits = emu_small_cut(x, f, round, negative, extra);
     if (bits <= f->max)
         return (u16)(sign | bits);
-    bool down = round == EMU_ROUND_RZ || (round == EMU_ROUND_RM && !negative) || (round == EMU_ROUND_RP && negative);
+    bool down = round == EMU_ROUND_RZ || (round == EMU_ROUND_RM && !negative) ||
+                (round == EMU_ROUND_RP && negative);
     if (imm & EMU_HALF_SATFINITE || down || round == EMU_ROUND_RS)
         return sign | f->max;
     return sign | (f->inf ? f->inf : f->nan);
@@ -188,9 +192,11 @@ static f32 emu_small_value(u32 bits, emu_small_format format)
     bool negative = bits & f->sign;
     u32 magnitude = bits & (f->sign - 1u);
     if (magnitude > f->max)
-        return f->inf && magnitude == f->inf ? (negative ? -INFINITY : INFINITY) : f32_of(0x7fffffff);
+        return f->inf && magnitude == f->inf ? (negative ? -INFINITY : INFINITY)
+                                             : f32_of(0x7fffffff);
     u32 mantissa = magnitude & ((1u << f->mantissa) - 1), exponent = magnitude >> f->mantissa;
-    f64 value = exponent ? ldexp((f64)(mantissa | 1u << f->mantissa), (int)exponent - 1 + f->emin - f->mantissa)
+    f64 value = exponent ? ldexp((f64)(mantissa | 1u << f->mantissa),
+                                 (int)exponent - 1 + f->emin - f->mantissa)
                          : ldexp((f64)mantissa, f->emin - f->mantissa);
     return (f32)(negative ? -value : value);
 }
@@ -203,13 +209,15 @@ static inline u32 emu_h_pair_of_small(u16 pair, emu_small_format format, s64 imm
 
 static inline u16 emu_small_pair_h(u32 pair, emu_small_format format, s64 imm)
 {
-    u16 low = emu_small(emu_f_of_h((u16)pair), format, imm), high = emu_small(emu_f_of_h((u16)(pair >> 16)), format, imm);
+    u16 low = emu_small(emu_f_of_h((u16)pair), format, imm),
+        high = emu_small(emu_f_of_h((u16)(pair >> 16)), format, imm);
     return (u16)(high << 8 | low);
 }
 
 static inline u16 emu_small_pair_b(u32 pair, emu_small_format format, s64 imm)
 {
-    u16 low = emu_small(emu_f_of_b((u16)pair), format, imm), high = emu_small(emu_f_of_b((u16)(pair >> 16)), format, imm);
+    u16 low = emu_small(emu_f_of_b((u16)pair), format, imm),
+        high = emu_small(emu_f_of_b((u16)(pair >> 16)), format, imm);
     return (u16)(high << 8 | low);
 }
 
@@ -251,8 +259,8 @@ static inline u16 emu_b_of_ue8m0(u32 n)
 
 static inline u32 emu_cvt_pack(s32 a, s32 b, u32 c, s64 type)
 {
-    static const u8 widths[] = {[EMU_CLAMP_U8] = 8, [EMU_CLAMP_S8] = 8, [EMU_CLAMP_U16] = 16, [EMU_CLAMP_S16] = 16,
-                                [EMU_CLAMP_U4] = 4, [EMU_CLAMP_S4] = 4};
+    static const u8 widths[] = {[EMU_CLAMP_U8] = 8,   [EMU_CLAMP_S8] = 8, [EMU_CLAMP_U16] = 16,
+                                [EMU_CLAMP_S16] = 16, [EMU_CLAMP_U4] = 4, [EMU_CLAMP_S4] = 4};
     u32 bits = widths[type], ones = (1u << bits) - 1;
     u32 high = (u32)emu_clamp_s(a, type) & ones, low = (u32)emu_clamp_s(b, type) & ones;
     u32 pair = high << bits | low;

@@ -65,7 +65,9 @@ static inline f32 emu_max32(f32 a, f32 b)
 static inline f32 emu_mode_result(f32 r, f32 a, f32 b, s64 mode)
 {
     r = mode & 2 && (a != a || b != b) ? f32_of(0x7fffffff) : r;
-    return mode & 4 && r == r ? f32_of((f32_bits(r) & 0x7fffffff) | ((f32_bits(a) ^ f32_bits(b)) & 0x80000000)) : r;
+    return mode & 4 && r == r
+               ? f32_of((f32_bits(r) & 0x7fffffff) | ((f32_bits(a) ^ f32_bits(b)) & 0x80000000))
+               : r;
 }
 
 static inline f32 emu_mode_operand(f32 x, s64 mode)
@@ -82,14 +84,16 @@ static inline f32 emu_min_mode(f32 a, f32 b, s64 mode)
 {
     a = emu_mode_operand(a, mode);
     b = emu_mode_operand(b, mode);
-    return emu_mode_result(emu_min32(emu_mode_magnitude(a, mode), emu_mode_magnitude(b, mode)), a, b, mode);
+    return emu_mode_result(emu_min32(emu_mode_magnitude(a, mode), emu_mode_magnitude(b, mode)), a,
+                           b, mode);
 }
 
 static inline f32 emu_max_mode(f32 a, f32 b, s64 mode)
 {
     a = emu_mode_operand(a, mode);
     b = emu_mode_operand(b, mode);
-    return emu_mode_result(emu_max32(emu_mode_magnitude(a, mode), emu_mode_magnitude(b, mode)), a, b, mode);
+    return emu_mode_result(emu_max32(emu_mode_magnitude(a, mode), emu_mode_magnitude(b, mode)), a,
+                           b, mode);
 }
 
 static inline f64 emu_nan_pair(f64 r, f64 a, f64 b)
@@ -179,13 +183,13 @@ static inline u64 emu_fma_x2(u64 a, u64 b, u64 c, s64 ftz)
 #undef LOW
 #undef HIGH
 
-#define COMPARE(name, e)                                                                                               \
-    static inline bool emu_##name##_f(f32 a, f32 b)                                                                    \
-    {                                                                                                                  \
-        return e;                                                                                                      \
+#define COMPARE(name, e)                            \
+    static inline bool emu_##name##_f(f32 a, f32 b) \
+    {                                               \
+        return e;                                   \
     }
 COMPARE(eq, a == b)
-COMPARE(ne, a < b || a > b)
+COMPARE(ne, a<b || a> b)
 COMPARE(lt, a < b)
 COMPARE(le, a <= b)
 COMPARE(gt, a > b)

@@ -20,24 +20,25 @@ static inline u16 emu_finish_b(f32 x, s64 imm)
 }
 
 /* The sum or product of two 11-bit numbers in single precision rounds again to the right half. */
-#define BOTH2(name, e)                                                                                                 \
-    static inline u16 emu_##name##_h(u16 p, u16 q, s64 imm)                                                            \
-    {                                                                                                                  \
-        f32 a = emu_f_of_h(FTZ(p)), b = emu_f_of_h(FTZ(q));                                                            \
-        return emu_finish_h(e, imm);                                                                                   \
-    }                                                                                                                  \
-    static inline u16 emu_##name##_b(u16 p, u16 q, s64 imm)                                                            \
-    {                                                                                                                  \
-        f32 a = emu_f_of_b(p), b = emu_f_of_b(q);                                                                      \
-        return emu_finish_b(e, imm);                                                                                   \
+#define BOTH2(name, e)                                      \
+    static inline u16 emu_##name##_h(u16 p, u16 q, s64 imm) \
+    {                                                       \
+        f32 a = emu_f_of_h(FTZ(p)), b = emu_f_of_h(FTZ(q)); \
+        return emu_finish_h(e, imm);                        \
+    }                                                       \
+    static inline u16 emu_##name##_b(u16 p, u16 q, s64 imm) \
+    {                                                       \
+        f32 a = emu_f_of_b(p), b = emu_f_of_b(q);           \
+        return emu_finish_b(e, imm);                        \
     }
 BOTH2(add, emu_odd32(emu_odd_sum((f64)a, (f64)b)))
 BOTH2(sub, emu_odd32(emu_odd_sum((f64)a, -(f64)b)))
-BOTH2(mul, emu_odd32((f64)a * (f64)b))
+BOTH2(mul, emu_odd32((f64)a *(f64)b))
 
 static inline u16 emu_fma_h(u16 p, u16 q, u16 r, s64 imm)
 {
-    return emu_finish_h(emu_fma_half(emu_f_of_h(FTZ(p)), emu_f_of_h(FTZ(q)), emu_f_of_h(FTZ(r))), imm);
+    return emu_finish_h(emu_fma_half(emu_f_of_h(FTZ(p)), emu_f_of_h(FTZ(q)), emu_f_of_h(FTZ(r))),
+                        imm);
 }
 
 static inline u16 emu_fma_b(u16 p, u16 q, u16 r, s64 imm)

@@ -193,8 +193,8 @@ static inline u32 emu_prmt_byte(u64 bytes, u32 selector)
 static inline u32 emu_prmt(u32 a, u32 b, u32 c)
 {
     u64 bytes = (u64)b << 32 | a;
-    return emu_prmt_byte(bytes, c) | emu_prmt_byte(bytes, c >> 4) << 8 | emu_prmt_byte(bytes, c >> 8) << 16 |
-           emu_prmt_byte(bytes, c >> 12) << 24;
+    return emu_prmt_byte(bytes, c) | emu_prmt_byte(bytes, c >> 4) << 8 |
+           emu_prmt_byte(bytes, c >> 8) << 16 | emu_prmt_byte(bytes, c >> 12) << 24;
 }
 
 static inline u32 emu_prmt_mode(u32 a, u32 b, u32 c, s64 mode)

@@ -10,12 +10,12 @@
 #endif
 
 /* One element of `size` bytes to a register element of `width` bytes. */
-#define EXTEND(D, S)                                                                                                   \
-    {                                                                                                                  \
-        D *d = (D *)to + lane;                                                                                         \
-        S value;                                                                                                       \
-        memcpy(&value, from, sizeof value);                                                                            \
-        *d = (D)value;                                                                                                 \
+#define EXTEND(D, S)                        \
+    {                                       \
+        D *d = (D *)to + lane;              \
+        S value;                            \
+        memcpy(&value, from, sizeof value); \
+        *d = (D)value;                      \
     }
 INLINE RACY void load_element(const void *from, void *to, int lane, u32 size, u32 width, bool sign)
 {
@@ -42,21 +42,21 @@ INLINE RACY void load_element(const void *from, void *to, int lane, u32 size, u3
 }
 
 /* All lanes of an affine access of one element that is as wide as its register. */
-#define AFFINE(T)                                                                                                      \
-    {                                                                                                                  \
-        T *d = to;                                                                                                     \
-        if (stride == (s64)sizeof(T)) {                                                                                \
-            memcpy(d, (const void *)(uintptr_t)first, sizeof(T) * EMU_LANES);                                          \
-            return;                                                                                                    \
-        }                                                                                                              \
-        if (stride == 0) {                                                                                             \
-            const T value = *(const T *)(uintptr_t)first;                                                              \
-            EACH_LANE d[i] = value;                                                                                    \
-            return;                                                                                                    \
-        }                                                                                                              \
-        for (int i = 0; i < EMU_LANES; i++)                                                                            \
-            d[i] = *(const T *)(uintptr_t)(first + (u64)i * (u64)stride);                                              \
-        return;                                                                                                        \
+#define AFFINE(T)                                                             \
+    {                                                                         \
+        T *d = to;                                                            \
+        if (stride == (s64)sizeof(T)) {                                       \
+            memcpy(d, (const void *)(uintptr_t)first, sizeof(T) * EMU_LANES); \
+            return;                                                           \
+        }                                                                     \
+        if (stride == 0) {                                                    \
+            const T value = *(const T *)(uintptr_t)first;                     \
+            EACH_LANE d[i] = value;                                           \
+            return;                                                           \
+        }                                                                     \
+        for (int i = 0; i < EMU_LANES; i++)                                   \
+            d[i] = *(const T *)(uintptr_t)(first + (u64)i * (u64)stride);     \
+        return;                                                               \
     }
 INLINE RACY void load_affine(u64 first, s64 stride, void *to, u32 size)
 {
@@ -67,8 +67,8 @@ INLINE RACY void load_affine(u64 first, s64 stride, void *to, u32 size)
     }
 }
 
-INLINE RACY void load_lanes(emu_warp *w, const emu_mem *mem, u32 mask, const emu_span *span, u32 size, u32 width, bool sign,
-                       u32 count)
+INLINE RACY void load_lanes(emu_warp *w, const emu_mem *mem, u32 mask, const emu_span *span,
+                            u32 size, u32 width, bool sign, u32 count)
 {
     for (u32 e = 0; e < count; e++) {
         if (mem->data[e] == EMU_NOREF)
@@ -77,7 +77,8 @@ INLINE RACY void load_lanes(emu_warp *w, const emu_mem *mem, u32 mask, const emu
         const u64 bias = span->bias + (u64)e * size;
         for (u32 m = mask; m; m &= m - 1) {
             int lane = __builtin_ctz(m);
-            load_element((const void *)(uintptr_t)(span->at[lane] + bias), to, lane, size, width, sign);
+            load_element((const void *)(uintptr_t)(span->at[lane] + bias), to, lane, size, width,
+                         sign);
         }
     }
 }
@@ -91,8 +92,8 @@ INLINE RACY void load_all(emu_warp *w, const emu_mem *mem, const emu_span *span,
         load_affine(at[0] + bias, span->stride, to, size);
         return;
     }
-#define GATHER(T)                                                                                                      \
-    for (int i = 0; i < EMU_LANES; i++)                                                                                \
+#define GATHER(T)                       \
+    for (int i = 0; i < EMU_LANES; i++) \
         ((T *)to)[i] = *(const T *)(uintptr_t)(at[i] + bias);
     switch (size) {
     case 2: GATHER(u16) break;
@@ -144,10 +145,10 @@ INLINE RACY void load_any(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     emu_watch(w, in, mask, bytes, &span);
 }
 
-#define LOAD(space, SPACE, size)                                                                                       \
-    static RACY void ld_##space##_##size(emu_warp *w, const emu_insn *in, u32 mask)                                    \
-    {                                                                                                                  \
-        load_simple(w, in, mask, SPACE, size);                                                                         \
+#define LOAD(space, SPACE, size)                                                    \
+    static RACY void ld_##space##_##size(emu_warp *w, const emu_insn *in, u32 mask) \
+    {                                                                               \
+        load_simple(w, in, mask, SPACE, size);                                      \
     }
 LOAD(global, PTX_SPACE_GLOBAL, 2)
 LOAD(global, PTX_SPACE_GLOBAL, 4)
@@ -193,10 +194,10 @@ static RACY void ld_generic(emu_warp *w, const emu_insn *in, u32 mask)
 
 /* ---- stores ---- */
 
-#define CUT(T, R)                                                                                                      \
-    {                                                                                                                  \
-        T value = (T)((const R *)from)[lane];                                                                          \
-        memcpy(to, &value, sizeof value);                                                                              \
+#define CUT(T, R)                             \
+    {                                         \
+        T value = (T)((const R *)from)[lane]; \
+        memcpy(to, &value, sizeof value);     \
     }
 INLINE RACY void store_element(void *to, const void *from, int lane, u32 size, u32 width)
 {
@@ -214,13 +215,14 @@ INLINE RACY void store_element(void *to, const void *from, int lane, u32 size, u
     }
 }
 
-INLINE RACY void store_lanes(emu_warp *w, const emu_mem *mem, u32 mask, const emu_span *span, u32 size, u32 width, u32 count)
+INLINE RACY void store_lanes(emu_warp *w, const emu_mem *mem, u32 mask, const emu_span *span,
+                             u32 size, u32 width, u32 count)
 {
     for (u32 m = mask; m; m &= m - 1) {
         int lane = __builtin_ctz(m);
         for (u32 e = 0; e < count; e++)
-            store_element((void *)(uintptr_t)(span->at[lane] + span->bias + (u64)e * size), emu_at(w, mem->data[e]), lane,
-                          size, width);
+            store_element((void *)(uintptr_t)(span->at[lane] + span->bias + (u64)e * size),
+                          emu_at(w, mem->data[e]), lane, size, width);
     }
 }
 
@@ -233,8 +235,8 @@ INLINE RACY void store_all(emu_warp *w, const emu_mem *mem, const emu_span *span
         memcpy((void *)(uintptr_t)(at[0] + bias), from, (size_t)size * EMU_LANES);
         return;
     }
-#define SCATTER(T)                                                                                                     \
-    for (int i = 0; i < EMU_LANES; i++)                                                                                \
+#define SCATTER(T)                      \
+    for (int i = 0; i < EMU_LANES; i++) \
         *(T *)(uintptr_t)(at[i] + bias) = ((const T *)from)[i];
     switch (size) {
     case 2: SCATTER(u16) break;
@@ -272,10 +274,10 @@ INLINE RACY void store_any(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     emu_watch(w, in, mask, bytes, &span);
 }
 
-#define STORE(space, SPACE, size)                                                                                      \
-    static RACY void st_##space##_##size(emu_warp *w, const emu_insn *in, u32 mask)                                    \
-    {                                                                                                                  \
-        store_simple(w, in, mask, SPACE, size);                                                                        \
+#define STORE(space, SPACE, size)                                                   \
+    static RACY void st_##space##_##size(emu_warp *w, const emu_insn *in, u32 mask) \
+    {                                                                               \
+        store_simple(w, in, mask, SPACE, size);                                     \
     }
 STORE(global, PTX_SPACE_GLOBAL, 2)
 STORE(global, PTX_SPACE_GLOBAL, 4)

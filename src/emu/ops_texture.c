@@ -20,9 +20,10 @@ static void *reach(reader *r, uint64_t address, uint32_t bytes)
 {
     const emu_mem *mem = r->in->extra;
     const emu_cache *cache = &r->w->worker->caches[mem->cache];
-    uint32_t epoch = atomic_load_explicit(&r->w->worker->run->machine->memory.epoch, memory_order_relaxed);
-    bool inside = address >= cache->base && address < cache->end && bytes <= cache->end - address && cache->epoch == epoch &&
-                  (mem->op == EMU_LOAD || cache->writable);
+    uint32_t epoch = atomic_load_explicit(&r->w->worker->run->machine->memory.epoch,
+                                          memory_order_relaxed);
+    bool inside = address >= cache->base && address < cache->end && bytes <= cache->end - address &&
+                  cache->epoch == epoch && (mem->op == EMU_LOAD || cache->writable);
     if (!inside) {
         emu_span one;
         one.addr[r->lane] = address;
@@ -73,10 +74,11 @@ static uint64_t handle_at(const emu_warp *w, const emu_tex *x, uint32_t lane)
     return ((const uint64_t *)emu_at(w, x->handle))[lane];
 }
 
-static _Noreturn void no_object(emu_warp *w, const emu_insn *in, uint32_t lane, uint64_t handle, const char *what)
+static _Noreturn void no_object(emu_warp *w, const emu_insn *in, uint32_t lane, uint64_t handle,
+                                const char *what)
 {
-    emu_raise(w, in->pc, EMU_FAULT_BAD_TEXTURE, lane, handle, 0, "uses 0x%llx, which is no %s object that exists",
-              (unsigned long long)handle, what);
+    emu_raise(w, in->pc, EMU_FAULT_BAD_TEXTURE, lane, handle, 0,
+              "uses 0x%llx, which is no %s object that exists", (unsigned long long)handle, what);
 }
 
 static const emu_texture *texture_at(emu_warp *w, const emu_insn *in, uint32_t lane)
@@ -129,10 +131,12 @@ static void prepare(emu_warp *w, const emu_insn *in, uint32_t lane, reader *r, e
     const emu_tex *x = in->extra;
     const emu_texture *t = texture_at(w, in, lane);
     r->lane = lane;
-    *f = (emu_fetch){.texture = t, .integer = x->integer, .cube = x->cube, .read = read_texel, .ctx = r};
+    *f = (emu_fetch){
+        .texture = t, .integer = x->integer, .cube = x->cube, .read = read_texel, .ctx = r};
     if (x->cube != t->image.cube)
         emu_raise(w, in->pc, EMU_FAULT_BAD_TEXTURE, lane, handle_at(w, x, lane), 0,
-                  t->image.cube ? "reads a cube map otherwise than by a direction" : "reads as a cube map what is none");
+                  t->image.cube ? "reads a cube map otherwise than by a direction"
+                                : "reads as a cube map what is none");
     if (t->image.linear && !x->integer)
         emu_raise(w, in->pc, EMU_FAULT_BAD_TEXTURE, lane, handle_at(w, x, lane), 0,
                   "reads linear memory with coordinates that are no integers");
@@ -149,7 +153,9 @@ static void deliver(emu_warp *w, const emu_tex *x, uint32_t mask, uint32_t resul
         for (uint32_t m = mask; m; m &= m - 1) {
             int lane = __builtin_ctz(m);
             const uint32_t *c = results[lane];
-            to[lane] = x->packed ? emu_two(emu_h_of_f(f32_of(c[2 * k])), emu_h_of_f(f32_of(c[2 * k + 1]))) : c[k];
+            to[lane] = x->packed
+                           ? emu_two(emu_h_of_f(f32_of(c[2 * k])), emu_h_of_f(f32_of(c[2 * k + 1])))
+                           : c[k];
         }
     }
     if (x->resident != EMU_NOREF)
@@ -226,24 +232,26 @@ static bool place(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes
     const emu_tex *x = in->extra;
     const emu_image *image = surface_at(w, in, lane);
     const emu_image_level *l = &image->level[0];
-    int64_t at[4], last[4] = {(int64_t)l->size[0] * emu_texel_bytes(image) - bytes, l->size[1] - 1, l->size[2] - 1,
-                              (int64_t)image->slices - 1};
+    int64_t at[4], last[4] = {(int64_t)l->size[0] * emu_texel_bytes(image) - bytes, l->size[1] - 1,
+                              l->size[2] - 1, (int64_t)image->slices - 1};
     bool inside = last[0] >= 0;
     for (int k = 0; k < 4; k++) {
         at[k] = (int32_t)word_at(w, k < 3 ? x->at[k] : x->layer, lane);
         inside &= at[k] >= 0 && at[k] <= last[k];
         if (k == 0 && at[0] % bytes)
             emu_raise(w, in->pc, EMU_FAULT_MISALIGNED, lane, (uint64_t)at[0], bytes,
-                      "byte %lld of a surface's row for an access of %u bytes", (long long)at[0], bytes);
+                      "byte %lld of a surface's row for an access of %u bytes", (long long)at[0],
+                      bytes);
         if (x->boundary == EMU_CLAMPED)
             at[k] = held(at[k], last[k]);
     }
     if (!inside && (x->boundary == EMU_TRAP || last[0] < 0))
         emu_raise(w, in->pc, EMU_FAULT_SURFACE_BOUNDS, lane, (uint64_t)at[0], bytes,
-                  "accesses byte %lld, row %lld, slice %lld of a surface of %lld x %u x %lld", (long long)at[0],
-                  (long long)at[1], (long long)(at[2] + at[3]), (long long)(last[0] + bytes), l->size[1],
-                  (long long)(last[2] + last[3] + 1));
-    *address = l->address + (uint64_t)(at[2] + at[3]) * l->slice + (uint64_t)at[1] * l->pitch + (uint64_t)at[0];
+                  "accesses byte %lld, row %lld, slice %lld of a surface of %lld x %u x %lld",
+                  (long long)at[0], (long long)at[1], (long long)(at[2] + at[3]),
+                  (long long)(last[0] + bytes), l->size[1], (long long)(last[2] + last[3] + 1));
+    *address = l->address + (uint64_t)(at[2] + at[3]) * l->slice + (uint64_t)at[1] * l->pitch +
+               (uint64_t)at[0];
     return inside || x->boundary == EMU_CLAMPED;
 }
 
@@ -267,7 +275,8 @@ static void store(emu_warp *w, const emu_tex *x, uint32_t lane, char *to)
 {
     bool parallel = w->worker->run->parallel;
     for (uint32_t k = 0; k < x->mem.count; k++) {
-        uint64_t value = element((char *)emu_at(w, x->mem.data[k]) + lane * x->mem.width, x->mem.width);
+        uint64_t value = element((char *)emu_at(w, x->mem.data[k]) + lane * x->mem.width,
+                                 x->mem.width);
         if (x->combine)
             emu_apply(x->combine, to, x->mem.size, value, 0, parallel);
         else

@@ -28,31 +28,31 @@ static inline s32 source_idx(s32 lane, s32 b, s32 low, s32 limit)
 
 /* imm: the reference of the predicate that says whether the source was in range. PTX leaves open what a lane gets from one
  * that is not here; zero is a value that does not depend on what that lane did before. */
-#define SHFL(mode)                                                                                                     \
-    static void shfl_##mode(emu_warp *w, const emu_insn *in, u32 mask)                                                 \
-    {                                                                                                                  \
-        VECTOR(u32, d, in->dst);                                                                                       \
-        VECTOR(const u32, pa, in->src[0]);                                                                             \
-        VECTOR(const u32, pb, in->src[1]);                                                                             \
-        VECTOR(const u32, pc, in->src[2]);                                                                             \
-        u32 a[EMU_LANES], r[EMU_LANES];                                                                                \
-        u8 inside[EMU_LANES];                                                                                          \
-        memcpy(a, pa, sizeof a);                                                                                       \
-        for (s32 i = 0; i < EMU_LANES; i++) {                                                                          \
-            const u32 segment = pc[i] >> 8 & 31, clamp = pc[i] & 31;                                                   \
-            s32 b = (s32)(pb[i] & 31);                                                                                 \
-            const s32 low = i & (s32)segment, limit = low | (s32)(clamp & ~segment);                                   \
-            if (#mode[0] == 'i')                                                                                       \
-                b &= (s32)~segment;                                                                                    \
-            const s32 from = source_##mode(i, b, low, limit);                                                          \
-            inside[i] = from >= 0;                                                                                     \
-            const s32 at = from >= 0 ? from : i;                                                                       \
-            r[i] = ON(mask, at) ? a[at] : 0;                                                                           \
-        }                                                                                                              \
-        EACH_LANE                                                                                                      \
-        d[i] = ON(mask, i) ? r[i] : d[i];                                                                              \
-        if (in->imm != EMU_NOREF)                                                                                      \
-            emu_set_pred(w, (emu_ref)in->imm, mask, emu_pack(inside));                                                 \
+#define SHFL(mode)                                                                   \
+    static void shfl_##mode(emu_warp *w, const emu_insn *in, u32 mask)               \
+    {                                                                                \
+        VECTOR(u32, d, in->dst);                                                     \
+        VECTOR(const u32, pa, in->src[0]);                                           \
+        VECTOR(const u32, pb, in->src[1]);                                           \
+        VECTOR(const u32, pc, in->src[2]);                                           \
+        u32 a[EMU_LANES], r[EMU_LANES];                                              \
+        u8 inside[EMU_LANES];                                                        \
+        memcpy(a, pa, sizeof a);                                                     \
+        for (s32 i = 0; i < EMU_LANES; i++) {                                        \
+            const u32 segment = pc[i] >> 8 & 31, clamp = pc[i] & 31;                 \
+            s32 b = (s32)(pb[i] & 31);                                               \
+            const s32 low = i & (s32)segment, limit = low | (s32)(clamp & ~segment); \
+            if (#mode[0] == 'i')                                                     \
+                b &= (s32)~segment;                                                  \
+            const s32 from = source_##mode(i, b, low, limit);                        \
+            inside[i] = from >= 0;                                                   \
+            const s32 at = from >= 0 ? from : i;                                     \
+            r[i] = ON(mask, at) ? a[at] : 0;                                         \
+        }                                                                            \
+        EACH_LANE                                                                    \
+        d[i] = ON(mask, i) ? r[i] : d[i];                                            \
+        if (in->imm != EMU_NOREF)                                                    \
+            emu_set_pred(w, (emu_ref)in->imm, mask, emu_pack(inside));               \
     }
 SHFL(up)
 SHFL(down)
@@ -87,35 +87,35 @@ static void vote_ballot(emu_warp *w, const emu_insn *in, u32 mask)
     set_all(w, in->dst, mask, emu_pred(w, in->src[0]) & mask);
 }
 
-#define MATCH(T, bits)                                                                                                 \
-    static u32 equal_##bits(const T *a, u32 mask, T value)                                                             \
-    {                                                                                                                  \
-        u8 flags[EMU_LANES];                                                                                           \
-        EACH_LANE                                                                                                      \
-        flags[i] = a[i] == value;                                                                                      \
-        return emu_pack(flags) & mask;                                                                                 \
-    }                                                                                                                  \
-    static void match_any_##bits(emu_warp *w, const emu_insn *in, u32 mask)                                            \
-    {                                                                                                                  \
-        const T *a = emu_at(w, in->src[0]);                                                                            \
-        u32 groups[EMU_LANES] = {0};                                                                                   \
-        for (u32 rest = mask; rest;) {                                                                                 \
-            const u32 group = equal_##bits(a, rest, a[__builtin_ctz(rest)]);                                           \
-            for (u32 m = group; m; m &= m - 1)                                                                         \
-                groups[__builtin_ctz(m)] = group;                                                                      \
-            rest &= ~group;                                                                                            \
-        }                                                                                                              \
-        VECTOR(u32, d, in->dst);                                                                                       \
-        EACH_LANE                                                                                                      \
-        d[i] = ON(mask, i) ? groups[i] : d[i];                                                                         \
-    }                                                                                                                  \
-    static void match_all_##bits(emu_warp *w, const emu_insn *in, u32 mask)                                            \
-    {                                                                                                                  \
-        const T *a = emu_at(w, in->src[0]);                                                                            \
-        const bool same = equal_##bits(a, mask, a[__builtin_ctz(mask)]) == mask;                                       \
-        set_all(w, in->dst, mask, same ? mask : 0);                                                                    \
-        if (in->imm != EMU_NOREF)                                                                                      \
-            emu_set_pred(w, (emu_ref)in->imm, mask, same ? mask : 0);                                                  \
+#define MATCH(T, bits)                                                           \
+    static u32 equal_##bits(const T *a, u32 mask, T value)                       \
+    {                                                                            \
+        u8 flags[EMU_LANES];                                                     \
+        EACH_LANE                                                                \
+        flags[i] = a[i] == value;                                                \
+        return emu_pack(flags) & mask;                                           \
+    }                                                                            \
+    static void match_any_##bits(emu_warp *w, const emu_insn *in, u32 mask)      \
+    {                                                                            \
+        const T *a = emu_at(w, in->src[0]);                                      \
+        u32 groups[EMU_LANES] = {0};                                             \
+        for (u32 rest = mask; rest;) {                                           \
+            const u32 group = equal_##bits(a, rest, a[__builtin_ctz(rest)]);     \
+            for (u32 m = group; m; m &= m - 1)                                   \
+                groups[__builtin_ctz(m)] = group;                                \
+            rest &= ~group;                                                      \
+        }                                                                        \
+        VECTOR(u32, d, in->dst);                                                 \
+        EACH_LANE                                                                \
+        d[i] = ON(mask, i) ? groups[i] : d[i];                                   \
+    }                                                                            \
+    static void match_all_##bits(emu_warp *w, const emu_insn *in, u32 mask)      \
+    {                                                                            \
+        const T *a = emu_at(w, in->src[0]);                                      \
+        const bool same = equal_##bits(a, mask, a[__builtin_ctz(mask)]) == mask; \
+        set_all(w, in->dst, mask, same ? mask : 0);                              \
+        if (in->imm != EMU_NOREF)                                                \
+            emu_set_pred(w, (emu_ref)in->imm, mask, same ? mask : 0);            \
     }
 MATCH(u32, 32)
 MATCH(u64, 64)

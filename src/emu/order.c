@@ -28,8 +28,8 @@ static uint32_t successor(const order_state *s, uint32_t block, uint32_t n)
     const emu_bb *bb = &s->kernel->bbs[s->first + block];
     const emu_brx *brx = bb->extra;
     uint32_t next = UINT32_MAX;
-    bool falls = bb->term == EMU_TERM_FALL || bb->term == EMU_TERM_BRA_IF || bb->term == EMU_TERM_CALL ||
-                 bb->guard != EMU_NOREF;
+    bool falls = bb->term == EMU_TERM_FALL || bb->term == EMU_TERM_BRA_IF ||
+                 bb->term == EMU_TERM_CALL || bb->guard != EMU_NOREF;
     if (n == 0)
         next = falls ? bb->next : UINT32_MAX - 1;
     else if (bb->term == EMU_TERM_BRX)

@@ -98,8 +98,7 @@ void emu_pool_run(emu_pool **pool, uint32_t count, void (*fn)(void *ctx, uint32_
         return;
     }
     pthread_mutex_lock(&p->lock);
-    while (p->nthreads < count && p->nthreads < MOST && add_thread(p)) {
-    }
+    while (p->nthreads < count && p->nthreads < MOST && add_thread(p)) {}
     p->wanted = count < p->nthreads ? count : p->nthreads;
     p->running = p->wanted - 1;
     p->fn = fn;

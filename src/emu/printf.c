@@ -75,7 +75,10 @@ static int print_integer(char *to, size_t size, spec *s, uint64_t bits)
 {
     int64_t value = narrowed(s, bits);
     bool is_signed = s->conversion == 'd' || s->conversion == 'i';
-    uint64_t mask = s->longs ? UINT64_MAX : s->shorts >= 2 ? UINT8_MAX : s->shorts ? UINT16_MAX : UINT32_MAX;
+    uint64_t mask = s->longs         ? UINT64_MAX
+                    : s->shorts >= 2 ? UINT8_MAX
+                    : s->shorts      ? UINT16_MAX
+                                     : UINT32_MAX;
     put(s, 'l');
     put(s, 'l');
     put(s, s->conversion);
@@ -165,7 +168,9 @@ int32_t emu_printf(emu_warp *w, uint32_t lane, uint64_t format, uint64_t args)
         int length = 0;
         const char *after = parse(p, &s, &c);
         if (convert(out, sizeof out, &s, &c, &length)) {
-            size_t n = length < 0 ? 0 : (size_t)length < sizeof out ? (size_t)length : sizeof out - 1;
+            size_t n = length < 0                    ? 0
+                       : (size_t)length < sizeof out ? (size_t)length
+                                                     : sizeof out - 1;
             emu_text_append(w->cta, out, n);
             count++;
         } else {

@@ -119,7 +119,8 @@ static void fill_param(const emu_run_state *run, const emu_pool_entry *e, uint8_
     uint32_t n = e->memory_bytes;
     const uint32_t have = run->kernel->info.param_bytes;
     if (e->value < have && run->launch->params)
-        memcpy(value, (const uint8_t *)run->launch->params + e->value, n <= have - e->value ? n : have - e->value);
+        memcpy(value, (const uint8_t *)run->launch->params + e->value,
+               n <= have - e->value ? n : have - e->value);
     if (e->sign && n < 8 && value[0] >> (8 * n - 1) & 1)
         value[0] |= UINT64_MAX << 8 * n;
     fill(to, e->bytes, value[0], value[1]);
@@ -144,7 +145,8 @@ static void fill_warps(emu_run_state *run)
 {
     const emu_dim b = run->launch->block;
     for (uint32_t t = 0; t < run->nwarps * EMU_LANES; t++) {
-        uint32_t *v = (uint32_t *)(void *)(run->warp_pool + (size_t)(t / EMU_LANES) * EMU_W_COUNT * EMU_VECTOR32);
+        uint32_t *v = (uint32_t *)(void *)(run->warp_pool +
+                                           (size_t)(t / EMU_LANES) * EMU_W_COUNT * EMU_VECTOR32);
         uint32_t lane = t % EMU_LANES;
         v[EMU_W_TID_X * EMU_LANES + lane] = t % b.x;
         v[EMU_W_TID_Y * EMU_LANES + lane] = t / b.x % b.y;
@@ -169,8 +171,10 @@ void emu_poll(emu_worker *worker)
             run->fault.kind = EMU_FAULT_TIMEOUT;
             run->fault.cuda_error = 702;
             snprintf(run->fault.text, sizeof run->fault.text,
-                     "the time limit of the launch was reached: kernel %s ran for %.1f s, %llu of %llu blocks had ended",
-                     run->kernel->func->name, l->time_limit, (unsigned long long)atomic_load(&run->blocks_done),
+                     "the time limit of the launch was reached: kernel %s ran for %.1f s, %llu of "
+                     "%llu blocks had ended",
+                     run->kernel->func->name, l->time_limit,
+                     (unsigned long long)atomic_load(&run->blocks_done),
                      (unsigned long long)run->nblocks);
         }
         pthread_mutex_unlock(&run->lock);
@@ -200,7 +204,8 @@ static bool start_next(emu_worker *worker)
     cluster->nblocks = cluster->left = size;
     cluster->threads = size * run->block_threads;
     uint64_t cx = grid.x / c.x, cy = grid.y / c.y;
-    emu_dim at = {(uint32_t)(n % cx) * c.x, (uint32_t)(n / cx % cy) * c.y, (uint32_t)(n / cx / cy) * c.z};
+    emu_dim at = {(uint32_t)(n % cx) * c.x, (uint32_t)(n / cx % cy) * c.y,
+                  (uint32_t)(n / cx / cy) * c.z};
     for (uint32_t r = 0; r < size; r++) {
         emu_dim id = {at.x + r % c.x, at.y + r / c.x % c.y, at.z + r / c.x / c.y};
         uint64_t index = id.x + (uint64_t)grid.x * (id.y + (uint64_t)grid.y * id.z);
@@ -238,7 +243,8 @@ static void run_round(emu_worker *worker)
 {
     emu_run_state *run = worker->run;
     bool moved = false, yielded = false;
-    for (size_t k = 0; k < worker->resident.count && !atomic_load_explicit(&run->stop, memory_order_relaxed);) {
+    for (size_t k = 0;
+         k < worker->resident.count && !atomic_load_explicit(&run->stop, memory_order_relaxed);) {
         emu_progress p = emu_cta_run(worker->resident.data[k]);
         moved |= p == EMU_DONE || worker->resident.data[k]->moved;
         yielded |= p == EMU_YIELDED;
@@ -335,7 +341,8 @@ static wl_status refuse(emu_run_state *run, const char *text)
 {
     run->fault.kind = EMU_FAULT_OUT_OF_RESOURCES;
     run->fault.cuda_error = 701;
-    snprintf(run->fault.text, sizeof run->fault.text, "kernel %s cannot be launched: %s", run->kernel->func->name, text);
+    snprintf(run->fault.text, sizeof run->fault.text, "kernel %s cannot be launched: %s",
+             run->kernel->func->name, text);
     return WL_FAULT;
 }
 
@@ -353,13 +360,13 @@ static wl_status check_launch(emu_run_state *run, wl_error *err)
         return wl_fail(err, WL_ARG, "the launch has no parameters");
     uint32_t most = run->kernel->info.max_threads;
     if (product(l->block) > most || product(l->block) > EMU_MAX_WARPS * EMU_LANES) {
-        snprintf(text, sizeof text, "a block of %llu threads; at most %u are possible", (unsigned long long)product(l->block),
-                 most);
+        snprintf(text, sizeof text, "a block of %llu threads; at most %u are possible",
+                 (unsigned long long)product(l->block), most);
         return refuse(run, text);
     }
     if (dev->max_shared_per_block && run->reserved_at > ((dev->max_shared_per_block + 15) & ~15u)) {
-        snprintf(text, sizeof text, "%u bytes of shared memory a block; the device has %u", run->shared_bytes,
-                 dev->max_shared_per_block);
+        snprintf(text, sizeof text, "%u bytes of shared memory a block; the device has %u",
+                 run->shared_bytes, dev->max_shared_per_block);
         return refuse(run, text);
     }
     if (product(c) > 16)
@@ -374,7 +381,8 @@ static void set_sizes(emu_run_state *run)
     run->cluster = product(l->cluster) ? l->cluster : (emu_dim){1, 1, 1};
     run->block_threads = (uint32_t)product(l->block);
     run->nwarps = (run->block_threads + EMU_LANES - 1) / EMU_LANES;
-    run->shared_bytes = (l->dynamic_shared ? k->dynamic_at : k->info.static_shared) + l->dynamic_shared;
+    run->shared_bytes = (l->dynamic_shared ? k->dynamic_at : k->info.static_shared) +
+                        l->dynamic_shared;
     run->reserved_at = (run->shared_bytes + 15) & ~15u;
     if (k->reserves_shared)
         run->shared_bytes = run->reserved_at + RESERVED_BYTES;
@@ -384,7 +392,8 @@ static void set_sizes(emu_run_state *run)
     run->parallel = run->nworkers > 1;
     /* All of a cooperative grid is in flight at once; else what fits on the device, in case blocks wait for others. */
     const emu_device *dev = &run->machine->device;
-    uint64_t fits = (uint64_t)(dev->num_sms ? dev->num_sms : 1) * (dev->max_blocks_per_sm ? dev->max_blocks_per_sm : 1);
+    uint64_t fits = (uint64_t)(dev->num_sms ? dev->num_sms : 1) *
+                    (dev->max_blocks_per_sm ? dev->max_blocks_per_sm : 1);
     run->resident_most = l->cooperative ? run->nblocks : fits / run->nworkers + 1;
 }
 
@@ -443,7 +452,8 @@ static wl_status execute(emu_run_state *run, emu_result *result, wl_error *err)
         return status;
     }
     if (!allocate(run))
-        return wl_fail(err, WL_NOMEM, "out of memory while launching kernel %s", run->kernel->func->name);
+        return wl_fail(err, WL_NOMEM, "out of memory while launching kernel %s",
+                       run->kernel->func->name);
     if (run->kernel->info.param_bytes)
         memcpy((void *)(uintptr_t)run->machine->params, l->params, run->kernel->info.param_bytes);
     if (l->cooperative)
@@ -458,14 +468,17 @@ static wl_status execute(emu_run_state *run, emu_result *result, wl_error *err)
     emu_text_flush(run);
     result->fault = run->fault;
     if (!sum_up(run, result) || run->out_of_memory)
-        return wl_fail(err, WL_NOMEM, "the host has no memory left for kernel %s", run->kernel->func->name);
+        return wl_fail(err, WL_NOMEM, "the host has no memory left for kernel %s",
+                       run->kernel->func->name);
     if (run->fault.kind != EMU_FAULT_NONE)
         return WL_FAULT;
-    return run->stopped_by_caller ? wl_fail(err, WL_LIMIT, "the launch of kernel %s was stopped", run->kernel->func->name)
+    return run->stopped_by_caller ? wl_fail(err, WL_LIMIT, "the launch of kernel %s was stopped",
+                                            run->kernel->func->name)
                                   : WL_OK;
 }
 
-wl_status emu_run(emu_machine *m, emu_kernel *kernel, const emu_launch *launch, emu_result *result, wl_error *err)
+wl_status emu_run(emu_machine *m, emu_kernel *kernel, const emu_launch *launch, emu_result *result,
+                  wl_error *err)
 {
     emu_run_state run = {.machine = m, .kernel = kernel, .launch = launch};
     memset(result, 0, sizeof *result);

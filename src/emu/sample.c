@@ -41,7 +41,9 @@ static void decode(const emu_texture *t, const void *texel, colour *c)
     for (uint32_t k = 0; k < image->channels; k++) {
         uint32_t word = 0;
         memcpy(&word, (const char *)texel + k * image->bits / 8, image->bits / 8u);
-        int32_t sign = image->bits == 32 ? (int32_t)word : (int32_t)(word << (32 - image->bits)) >> (32 - image->bits);
+        int32_t sign = image->bits == 32
+                           ? (int32_t)word
+                           : (int32_t)(word << (32 - image->bits)) >> (32 - image->bits);
         c->word[k] = image->kind == EMU_TEXEL_SIGNED ? (uint32_t)sign : word;
         if (!emu_reads_integers(t))
             c->v[k] = number(t, word, sign, k);
@@ -55,7 +57,8 @@ static colour border_of(const emu_texture *t)
     colour c = nothing;
     for (uint32_t k = 0; k < t->image.channels; k++) {
         c.v[k] = (double)t->border[k];
-        c.word[k] = t->image.kind == EMU_TEXEL_SIGNED ? (uint32_t)(int32_t)t->border[k] : (uint32_t)(int64_t)t->border[k];
+        c.word[k] = t->image.kind == EMU_TEXEL_SIGNED ? (uint32_t)(int32_t)t->border[k]
+                                                      : (uint32_t)(int64_t)t->border[k];
     }
     return c;
 }
@@ -63,7 +66,8 @@ static colour border_of(const emu_texture *t)
 static colour texel(const emu_fetch *f, const emu_image_level *level, const int32_t at[3])
 {
     uint32_t bytes = emu_texel_bytes(&f->texture->image);
-    uint64_t address = level->address + (uint64_t)at[2] * level->slice + (uint64_t)at[1] * level->pitch + (uint64_t)at[0] * bytes;
+    uint64_t address = level->address + (uint64_t)at[2] * level->slice +
+                       (uint64_t)at[1] * level->pitch + (uint64_t)at[0] * bytes;
     colour c = nothing;
     decode(f->texture, f->read(f->ctx, address, bytes), &c);
     return c;
@@ -136,7 +140,8 @@ static int32_t layer_of(const emu_fetch *f)
 {
     const emu_image *image = &f->texture->image;
     bool outside;
-    return fold(EMU_CLAMP, f->layer, (int32_t)(image->cube ? image->slices / 6 : image->slices), &outside);
+    return fold(EMU_CLAMP, f->layer, (int32_t)(image->cube ? image->slices / 6 : image->slices),
+                &outside);
 }
 
 /* ---- one level ---- */
@@ -202,7 +207,9 @@ static const struct {
 
 static face_point project(const double v[3])
 {
-    int axis = fabs(v[2]) >= fabs(v[0]) && fabs(v[2]) >= fabs(v[1]) ? 2 : fabs(v[1]) >= fabs(v[0]) ? 1 : 0;
+    int axis = fabs(v[2]) >= fabs(v[0]) && fabs(v[2]) >= fabs(v[1]) ? 2
+               : fabs(v[1]) >= fabs(v[0])                           ? 1
+                                                                    : 0;
     face_point p = {.face = 2 * axis + (v[axis] < 0)};
     double m = fabs(v[axis]);
     p.s = (sides[p.face].s_sign * v[sides[p.face].s_axis] / m + 1) / 2;
@@ -210,14 +217,16 @@ static face_point project(const double v[3])
     return p;
 }
 
-static colour face_texel(const emu_fetch *f, const emu_image_level *level, int face, int32_t x, int32_t y)
+static colour face_texel(const emu_fetch *f, const emu_image_level *level, int face, int32_t x,
+                         int32_t y)
 {
     const int32_t at[3] = {x, y, layer_of(f) * 6 + face};
     return texel(f, level, at);
 }
 
 /* The texel beside an edge of the face: the direction bent over the edge ends on the neighbour's outermost row. */
-static colour beyond_edge(const emu_fetch *f, const emu_image_level *level, int face, int32_t x, int32_t y)
+static colour beyond_edge(const emu_fetch *f, const emu_image_level *level, int face, int32_t x,
+                          int32_t y)
 {
     int32_t n = (int32_t)level->size[0];
     double v[3], s = (2 * x + 1.0) / n - 1, t = (2 * y + 1.0) / n - 1, inset = 1 - 1.0 / n;
@@ -230,14 +239,22 @@ static colour beyond_edge(const emu_fetch *f, const emu_image_level *level, int 
 }
 
 /* Without seams a corner has three texels: the fourth is their mean. */
-static colour seamless_texel(const emu_fetch *f, const emu_image_level *level, int face, int32_t x, int32_t y)
+static colour seamless_texel(const emu_fetch *f, const emu_image_level *level, int face, int32_t x,
+                             int32_t y)
 {
-    int32_t n = (int32_t)level->size[0], cx = x < 0 ? 0 : x >= n ? n - 1 : x, cy = y < 0 ? 0 : y >= n ? n - 1 : y;
+    int32_t n = (int32_t)level->size[0],
+            cx = x < 0    ? 0
+                 : x >= n ? n - 1
+                          : x,
+            cy = y < 0    ? 0
+                 : y >= n ? n - 1
+                          : y;
     if (x == cx && y == cy)
         return face_texel(f, level, face, x, y);
     if (x == cx || y == cy)
         return beyond_edge(f, level, face, x, y);
-    colour a = face_texel(f, level, face, cx, cy), b = beyond_edge(f, level, face, x, cy), c = beyond_edge(f, level, face, cx, y);
+    colour a = face_texel(f, level, face, cx, cy), b = beyond_edge(f, level, face, x, cy),
+           c = beyond_edge(f, level, face, cx, y);
     colour mean = {{0}, {0}};
     add(&mean, &a, 1 / 3.0);
     add(&mean, &b, 1 / 3.0);
@@ -255,7 +272,8 @@ static colour sample_cube(const emu_fetch *f, const emu_image_level *level, bool
     colour sum = {{0}, {0}};
     if (!filter || !t->seamless) {
         emu_texture clamped = {.image.dims = 2, .normalized = true};
-        taps s[3] = {along(&clamped, EMU_CLAMP, (float)st[0], n, filter), along(&clamped, EMU_CLAMP, (float)st[1], n, filter),
+        taps s[3] = {along(&clamped, EMU_CLAMP, (float)st[0], n, filter),
+                     along(&clamped, EMU_CLAMP, (float)st[1], n, filter),
                      {.count = 1, .weight = {1}, .index = {layer_of(f) * 6 + p.face}}};
         return combine(f, level, s);
     }
@@ -265,7 +283,8 @@ static colour sample_cube(const emu_fetch *f, const emu_image_level *level, bool
         double weight = (k & 1 ? a : 1 - a) * (k & 2 ? b : 1 - b);
         if (weight == 0)
             continue;
-        colour c = seamless_texel(f, level, p.face, (int32_t)floor(u) + (k & 1), (int32_t)floor(w) + (k >> 1));
+        colour c = seamless_texel(f, level, p.face, (int32_t)floor(u) + (k & 1),
+                                  (int32_t)floor(w) + (k >> 1));
         add(&sum, &c, weight);
     }
     return sum;
@@ -292,7 +311,8 @@ static colour sample_levels(const emu_fetch *f)
     double last = t->image.nlevels - 1;
     if (f->base || last <= 0)
         return sample_level(f, 0);
-    double lod = clamped((double)f->level + (double)t->bias, (double)t->min_level, (double)t->max_level);
+    double lod = clamped((double)f->level + (double)t->bias, (double)t->min_level,
+                         (double)t->max_level);
     lod = clamped(lod, 0, last);
     if (!t->mip_filter || emu_reads_integers(t))
         return sample_level(f, (uint32_t)clamped(floor(lod + 0.5), 0, last));

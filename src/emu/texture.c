@@ -98,7 +98,10 @@ static const slot *find(const emu_machine *m, uint64_t handle, bool surface)
     if (!table || !handle)
         return NULL;
     const slot *s = slot_at(table, (uint32_t)((handle - 1) & ((1 << SLOT_BITS) - 1)));
-    return s && atomic_load_explicit(&s->handle, memory_order_acquire) == handle && s->surface == surface ? s : NULL;
+    return s && atomic_load_explicit(&s->handle, memory_order_acquire) == handle &&
+                   s->surface == surface
+               ? s
+               : NULL;
 }
 
 static wl_status drop(emu_machine *m, uint64_t handle, bool surface)

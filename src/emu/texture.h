@@ -13,13 +13,13 @@ void emu_texture_table_free(struct emu_texture_table *table);
 /* One lane's fetch. Texels are read through `read`, which returns where `bytes` of device memory lie on the host. */
 typedef struct emu_fetch {
     const emu_texture *texture;
-    bool integer;   /* coordinates are texels: index, else at */
-    bool cube;      /* at is a direction */
+    bool integer; /* coordinates are texels: index, else at */
+    bool cube;    /* at is a direction */
     float at[3];
     int32_t index[3];
-    int32_t layer;  /* of the layers; 0 without */
-    float level;    /* as asked for, before bias and clamps */
-    bool base;      /* level 0, whatever the clamps */
+    int32_t layer; /* of the layers; 0 without */
+    float level;   /* as asked for, before bias and clamps */
+    bool base;     /* level 0, whatever the clamps */
     const void *(*read)(void *ctx, uint64_t address, uint32_t bytes);
     void *ctx;
 } emu_fetch;
@@ -54,13 +54,13 @@ typedef enum emu_boundary { EMU_TRAP, EMU_CLAMPED, EMU_ZERO } emu_boundary;
 typedef enum emu_lod { EMU_LOD_BASE, EMU_LOD_LEVEL, EMU_LOD_GRADIENT } emu_lod;
 
 typedef struct emu_tex { /* extra of these instructions */
-    emu_mem mem;         /* first: checks and observer take it so; data are the results or what is stored */
+    emu_mem mem; /* first: checks and observer take it so; data are the results or what is stored */
     emu_ref handle, layer; /* EMU_NOREF: no layer */
     emu_ref at[3];         /* EMU_NOREF behind the last */
     bool integer, cube;
-    bool packed; /* results are pairs of f16 */
-    uint8_t lod; /* emu_lod */
-    uint8_t channel; /* of a gather */
+    bool packed;      /* results are pairs of f16 */
+    uint8_t lod;      /* emu_lod */
+    uint8_t channel;  /* of a gather */
     uint8_t boundary; /* emu_boundary, of surfaces */
     uint8_t query;
     bool surface; /* a query of one */

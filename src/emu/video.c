@@ -14,13 +14,16 @@ static int64_t part(uint32_t x, uint8_t select, bool is_signed)
 {
     if (select < 4)
         return sign_extend(x >> 8 * select, 8, is_signed);
-    return select < 6 ? sign_extend(x >> 16 * (select - 4), 16, is_signed) : sign_extend(x, 32, is_signed);
+    return select < 6 ? sign_extend(x >> 16 * (select - 4), 16, is_signed)
+                      : sign_extend(x, 32, is_signed);
 }
 
 /* Of 32 bits without sign GPUs clamp the lower end alone. */
 static int64_t clamp(int64_t x, uint32_t bits, bool is_signed)
 {
-    int64_t high = is_signed ? ((int64_t)1 << (bits - 1)) - 1 : bits == 32 ? INT64_MAX : ((int64_t)1 << bits) - 1;
+    int64_t high = is_signed    ? ((int64_t)1 << (bits - 1)) - 1
+                   : bits == 32 ? INT64_MAX
+                                : ((int64_t)1 << bits) - 1;
     int64_t low = is_signed ? -high - 1 : 0;
     return x < low ? low : x > high ? high : x;
 }
@@ -83,7 +86,8 @@ static uint32_t merge(uint8_t select, uint32_t t, uint32_t c)
 
 static uint32_t run_one(const emu_video *v, uint32_t a, uint32_t b, uint32_t c)
 {
-    int64_t t = primary(v, part(a, v->a_select[0], v->a_signed), part(b, v->b_select[0], v->b_signed));
+    int64_t t = primary(v, part(a, v->a_select[0], v->a_signed),
+                        part(b, v->b_select[0], v->b_signed));
     if (v->sat)
         t = clamp(t, v->d_select < 4 ? 8 : v->d_select < 6 ? 16 : 32, v->d_signed);
     if (v->d_select < 6)
@@ -94,7 +98,8 @@ static uint32_t run_one(const emu_video *v, uint32_t a, uint32_t b, uint32_t c)
 static uint32_t run_mad(const emu_video *v, uint32_t a, uint32_t b, uint32_t c)
 {
     bool is_signed = v->a_signed || v->b_signed || v->a_neg != v->b_neg || v->c_neg;
-    __int128 t = (__int128)part(a, v->a_select[0], v->a_signed) * part(b, v->b_select[0], v->b_signed);
+    __int128 t = (__int128)part(a, v->a_select[0], v->a_signed) *
+                 part(b, v->b_select[0], v->b_signed);
     __int128 one = 0;
     if (v->plus_one) {
         one = 1;
@@ -108,7 +113,8 @@ static uint32_t run_mad(const emu_video *v, uint32_t a, uint32_t b, uint32_t c)
     t += (__int128)(int32_t)c + one; /* with its sign, whatever the types are */
     t >>= v->shift;
     if (v->sat) {
-        __int128 high = is_signed ? INT32_MAX : (__int128)UINT32_MAX, low = is_signed ? INT32_MIN : 0;
+        __int128 high = is_signed ? INT32_MAX : (__int128)UINT32_MAX,
+                 low = is_signed ? INT32_MIN : 0;
         t = t < low ? low : t > high ? high : t;
     }
     return (uint32_t)t;

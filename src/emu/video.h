@@ -18,7 +18,12 @@ typedef enum emu_video_op {
     EMU_VIDEO_AVRG
 } emu_video_op;
 
-typedef enum emu_video_second { EMU_VIDEO_NONE, EMU_VIDEO_ACCUMULATE, EMU_VIDEO_SECOND_MIN, EMU_VIDEO_SECOND_MAX } emu_video_second;
+typedef enum emu_video_second {
+    EMU_VIDEO_NONE,
+    EMU_VIDEO_ACCUMULATE,
+    EMU_VIDEO_SECOND_MIN,
+    EMU_VIDEO_SECOND_MAX
+} emu_video_second;
 
 typedef struct emu_video {
     emu_video_op op;

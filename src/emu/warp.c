@@ -9,7 +9,9 @@
 enum {
     QUANTUM = 1 << 16,   /* back edges between two looks around */
     SPIN_COST = 1 << 10, /* of a back edge in a loop that may be waiting */
-    PART_COST = 1 << 6,  /* the same where lanes of the warp stand elsewhere: they should meet rather than pass */
+    PART_COST =
+        1
+        << 6, /* the same where lanes of the warp stand elsewhere: they should meet rather than pass */
     MAX_DEPTH = 1 << 13, /* of calls */
     TOKEN_STEP = 16
 };
@@ -140,7 +142,8 @@ static uint32_t choose(const emu_warp *w)
 {
     uint32_t best = w->nsplits;
     for (uint32_t s = 0; s < w->nsplits; s++)
-        if (runnable(&w->splits[s]) && (best == w->nsplits || precedes(w, &w->splits[s], &w->splits[best])))
+        if (runnable(&w->splits[s]) &&
+            (best == w->nsplits || precedes(w, &w->splits[s], &w->splits[best])))
             best = s;
     return best;
 }
@@ -188,7 +191,8 @@ static void wake(emu_warp *w)
 static bool can_join(const emu_split *a, const emu_split *b)
 {
     bool waits = b->state == EMU_RUN || b->state == EMU_WAIT_WARP;
-    return a->frame == b->frame && a->bb == b->bb && a->passed == b->passed && a->skip == b->skip && waits;
+    return a->frame == b->frame && a->bb == b->bb && a->passed == b->passed && a->skip == b->skip &&
+           waits;
 }
 
 /* Joins the current split with all that stand where it does. True where another split has to run first. */
@@ -380,7 +384,8 @@ static bool join_scattered(emu_warp *w)
         emu_fn fn = waits_for(w, &w->splits[a])->fn[0];
         for (uint32_t b = a; b < w->nsplits; b++) {
             const emu_split *s = &w->splits[b];
-            if (s->state != EMU_WAIT_WARP || waits_for(w, s)->fn[0] != fn || members_of(w, s) != members)
+            if (s->state != EMU_WAIT_WARP || waits_for(w, s)->fn[0] != fn ||
+                members_of(w, s) != members)
                 continue;
             which[count++] = b;
             mask |= s->mask;
@@ -449,7 +454,8 @@ static step check_guard(emu_warp *w, emu_split *s, const emu_bb *bb)
 
 static void branch(emu_warp *w, emu_split *s, const emu_bb *bb)
 {
-    uint32_t taken = s->mask & (emu_pred(w, bb->pred) ^ (0 - (u32)bb->neg)), other = s->mask & ~taken;
+    uint32_t taken = s->mask & (emu_pred(w, bb->pred) ^ (0 - (u32)bb->neg)),
+             other = s->mask & ~taken;
     s->bb = taken ? bb->target : bb->next;
     if (!taken || !other)
         return;
@@ -467,8 +473,9 @@ static void branch_indexed(emu_warp *w, emu_split *s, const emu_bb *bb)
     uint32_t rest = s->mask;
     for (uint32_t m = rest; m; m &= m - 1)
         if (index[__builtin_ctz(m)] >= brx->count)
-            emu_raise(w, bb->first_pc + bb->ninsns - 1, EMU_FAULT_INVALID_PC, (uint32_t)__builtin_ctz(m), 0, 0,
-                      "branches to entry %u of a table of %u", index[__builtin_ctz(m)], brx->count);
+            emu_raise(w, bb->first_pc + bb->ninsns - 1, EMU_FAULT_INVALID_PC,
+                      (uint32_t)__builtin_ctz(m), 0, 0, "branches to entry %u of a table of %u",
+                      index[__builtin_ctz(m)], brx->count);
     for (uint32_t group; rest; rest &= ~group) {
         group = same_members(index, rest);
         uint32_t target = brx->targets[index[__builtin_ctz(group)]];
@@ -495,7 +502,8 @@ static void exit_lanes(emu_warp *w, uint32_t mask)
 
 /* ---- calls ---- */
 
-static void copy_place(uint8_t *to_frame, const emu_place *to, emu_warp *w, const emu_place *from, uint32_t mask)
+static void copy_place(uint8_t *to_frame, const emu_place *to, emu_warp *w, const emu_place *from,
+                       uint32_t mask)
 {
     const uint8_t *source = emu_at(w, from->ref);
     uint8_t *target = to_frame + EMU_REF_OFFSET(to->ref);
@@ -531,7 +539,8 @@ static const emu_function *callee_of(emu_warp *w, emu_split *s, const emu_call *
         same |= tokens[__builtin_ctz(m)] == tokens[first] ? m & -m : 0;
     const emu_function *f = function_at(w, tokens[first]);
     if (!f)
-        emu_raise(w, call->pc, EMU_FAULT_INVALID_PC, first, tokens[first], 0, "calls what is no function of the kernel");
+        emu_raise(w, call->pc, EMU_FAULT_INVALID_PC, first, tokens[first], 0,
+                  "calls what is no function of the kernel");
     if (same != s->mask) {
         add_split(w, s, s->mask & ~same, s->bb);
         w->splits[w->nsplits - 1].skip = kernel_of(w)->bbs[s->bb].count + 1;
@@ -560,8 +569,9 @@ static void call(emu_warp *w, emu_split *s, const emu_bb *bb)
     frame->local_base = (parent->local_top + 15) & ~15u;
     frame->local_top = frame->local_base + f->local_bytes;
     if (frame->depth > MAX_DEPTH || frame->local_top > w->local_stride)
-        emu_raise(w, c->pc, EMU_FAULT_STACK_OVERFLOW, lane, 0, 0, "calls %s at depth %u; the thread has %u bytes of stack",
-                  f->func->name, frame->depth, w->local_stride);
+        emu_raise(w, c->pc, EMU_FAULT_STACK_OVERFLOW, lane, 0, 0,
+                  "calls %s at depth %u; the thread has %u bytes of stack", f->func->name,
+                  frame->depth, w->local_stride);
     for (uint32_t k = 0; k < f->nparams && k < c->nargs; k++)
         copy_place(frame->registers, &f->params[k], w, &c->args[k], s->mask);
     set_local_addresses(frame);

@@ -190,11 +190,14 @@ static void test_textures(void **state)
     assert_int_equal(run_count(r.dumps[0], "LAUNCH"), 21);
     run_clear(&r);
     static const char *const mistakes[] = {"texture", "surface", "freed", "trap", "odd"};
-    static const char *const text[] = {"no texture object", "no surface object", "no texture object", "surface access out of bounds", "misaligned"};
+    static const char *const text[] = {"no texture object", "no surface object",
+                                       "no texture object", "surface access out of bounds",
+                                       "misaligned"};
     for (size_t k = 0; k < sizeof mistakes / sizeof *mistakes; k++) {
         RUN(m, PROGRAM("textures"), mistakes[k]);
         assert_non_null(strstr(m.err, text[k]));
-        assert_non_null(strstr(m.out, k == 4 ? "cudaErrorMisalignedAddress" : "cudaErrorLaunchFailure"));
+        assert_non_null(strstr(m.out,
+                               k == 4 ? "cudaErrorMisalignedAddress" : "cudaErrorLaunchFailure"));
         run_clear(&m);
     }
 }

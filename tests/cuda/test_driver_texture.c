@@ -16,8 +16,8 @@ static void *library;
 #define CALL(symbol, types, ...) ((CUresult(*) types)dlsym(library, #symbol))(__VA_ARGS__)
 #define EXPECT(code, call) assert_int_equal((int)(call), code)
 
-#define texture_new(...)                                                                            \
-    CALL(cuTexObjectCreate,                                                                         \
+#define texture_new(...)                                                                       \
+    CALL(cuTexObjectCreate,                                                                    \
          (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *, const void *), \
          __VA_ARGS__)
 #define surface_new(...) \
@@ -78,7 +78,8 @@ static void kernels_read_and_write(void **state)
     EXPECT(0, texture_new(&t, &source, &how, NULL));
     EXPECT(0, surface_new(&s, &target));
     EXPECT(0, CALL(cuModuleLoadData, (CUmodule *, const void *), &module, kernels));
-    EXPECT(0, CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &add, module, "add"));
+    EXPECT(0,
+           CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &add, module, "add"));
     void *params[] = {&t, &s};
     EXPECT(0, CALL(cuLaunchKernel,
                    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -146,14 +147,17 @@ static void mipmapped_arrays_have_levels(void **state)
     CUDA_ARRAY3D_DESCRIPTOR d = {
         .Width = 8, .Height = 2, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
     (void)state;
-    EXPECT(0, CALL(cuMipmappedArrayCreate, (CUmipmappedArray *, const void *, unsigned), &mipmap, &d, 3));
+    EXPECT(0, CALL(cuMipmappedArrayCreate, (CUmipmappedArray *, const void *, unsigned), &mipmap,
+                   &d, 3));
     for (unsigned k = 0; k < 3; k++) {
-        EXPECT(0, CALL(cuMipmappedArrayGetLevel, (CUarray *, CUmipmappedArray, unsigned), &level, mipmap, k));
+        EXPECT(0, CALL(cuMipmappedArrayGetLevel, (CUarray *, CUmipmappedArray, unsigned), &level,
+                       mipmap, k));
         EXPECT(0, CALL(cuArray3DGetDescriptor_v2, (void *, CUarray), &d, level));
         assert_int_equal(d.Width, 8 >> k);
         assert_int_equal(d.Height, k ? 1 : 2);
     }
-    EXPECT(1, CALL(cuMipmappedArrayGetLevel, (CUarray *, CUmipmappedArray, unsigned), &level, mipmap, 3));
+    EXPECT(1, CALL(cuMipmappedArrayGetLevel, (CUarray *, CUmipmappedArray, unsigned), &level,
+                   mipmap, 3));
     EXPECT(0, CALL(cuMipmappedArrayDestroy, (CUmipmappedArray), mipmap));
     EXPECT(400, CALL(cuMipmappedArrayDestroy, (CUmipmappedArray), mipmap));
 }

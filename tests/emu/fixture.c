@@ -50,13 +50,15 @@ emu_kernel *fixture_kernel(fixture *f, const char *name)
     return kernel;
 }
 
-wl_status fixture_try(fixture *f, const char *name, emu_dim grid, emu_dim block, uint32_t count, const uint64_t *params)
+wl_status fixture_try(fixture *f, const char *name, emu_dim grid, emu_dim block, uint32_t count,
+                      const uint64_t *params)
 {
     uint8_t buffer[4096] = {0};
     emu_kernel *kernel = fixture_kernel(f, name);
     const emu_kernel_info *info = emu_kernel_get(kernel);
     for (uint32_t k = 0; k < info->nparams && k < count; k++)
-        memcpy(buffer + info->param_offsets[k], &params[k], info->param_sizes[k] < 8 ? info->param_sizes[k] : 8);
+        memcpy(buffer + info->param_offsets[k], &params[k],
+               info->param_sizes[k] < 8 ? info->param_sizes[k] : 8);
     emu_launch launch = {.grid = grid,
                          .block = block,
                          .cluster = f->cluster,

@@ -38,9 +38,10 @@ void *fixture_alloc(fixture *f, uint64_t bytes);
 emu_kernel *fixture_kernel(fixture *f, const char *name);
 
 /* Launches with 64-bit parameters; returns emu_run's status, f->result holds the rest. */
-wl_status fixture_try(fixture *f, const char *kernel, emu_dim grid, emu_dim block, uint32_t count, const uint64_t *params);
-#define TRY(f, kernel, grid, block, ...)                                                                               \
-    fixture_try(f, kernel, (emu_dim){grid, 1, 1}, (emu_dim){block, 1, 1},                                              \
+wl_status fixture_try(fixture *f, const char *kernel, emu_dim grid, emu_dim block, uint32_t count,
+                      const uint64_t *params);
+#define TRY(f, kernel, grid, block, ...)                                  \
+    fixture_try(f, kernel, (emu_dim){grid, 1, 1}, (emu_dim){block, 1, 1}, \
                 sizeof((uint64_t[]){0, __VA_ARGS__}) / 8 - 1, (uint64_t[]){0, __VA_ARGS__} + 1)
 /* As TRY, and must succeed. */
 #define RUN(f, kernel, grid, block, ...) fixture_ok(f, TRY(f, kernel, grid, block, __VA_ARGS__))

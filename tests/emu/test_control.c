@@ -1,9 +1,11 @@
 /* Divergence, loops, calls, and how lanes part and meet. */
 #include "fixture.h"
 
-#define BEGIN(name)                                                                                                    \
-    HEADER ".visible .entry " name "(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"       \
-           "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;\n"
+#define BEGIN(name)                                                                           \
+    HEADER ".visible .entry " name                                                            \
+           "(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"      \
+           "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 " \
+           "%rd3, %rd1, %rd2;\n"
 #define END "}\n"
 
 static uint64_t executions(const fixture *f, uint32_t pc, emu_kernel *k)
@@ -16,13 +18,12 @@ static void branches_part_and_meet(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "setp.lt.u32 %p1, %r1, 8;\n"            /* 4 */
-                  "@%p1 bra A;\n"                          /* 5 */
-                  "mov.u32 %r2, 100; bra B;\n"             /* 6 7 */
-                  "A: mov.u32 %r2, 200;\n"                 /* 8 */
-                  "B: add.u32 %r3, %r2, %r1;\n"            /* 9 */
-                  "st.global.u32 [%rd3], %r3; ret;\n" END); /* 10 11 */
+    fixture_begin(&f, BEGIN("k") "setp.lt.u32 %p1, %r1, 8;\n"              /* 4 */
+                                 "@%p1 bra A;\n"                           /* 5 */
+                                 "mov.u32 %r2, 100; bra B;\n"              /* 6 7 */
+                                 "A: mov.u32 %r2, 200;\n"                  /* 8 */
+                                 "B: add.u32 %r3, %r2, %r1;\n"             /* 9 */
+                                 "st.global.u32 [%rd3], %r3; ret;\n" END); /* 10 11 */
     uint32_t *out = fixture_alloc(&f, 4 * 64);
     emu_kernel *k = fixture_kernel(&f, "k");
     RUN(&f, "k", 1, 64, P(out));
@@ -39,10 +40,10 @@ static void sides_meet_wherever_they_stand(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "mov.u32 %r2, 1; setp.eq.u32 %p1, %r1, 5; @%p1 bra RARE;\n" /* 4 5 6 */
-                  "BACK: add.u32 %r2, %r2, 1; st.global.u32 [%rd3], %r2; ret;\n" /* 7 8 9 */
-                  "RARE: mov.u32 %r2, 50; bra BACK;\n" END);                     /* 10 11 */
+    fixture_begin(
+        &f, BEGIN("k") "mov.u32 %r2, 1; setp.eq.u32 %p1, %r1, 5; @%p1 bra RARE;\n"    /* 4 5 6 */
+                       "BACK: add.u32 %r2, %r2, 1; st.global.u32 [%rd3], %r2; ret;\n" /* 7 8 9 */
+                       "RARE: mov.u32 %r2, 50; bra BACK;\n" END);                     /* 10 11 */
     uint32_t *out = fixture_alloc(&f, 4 * 32);
     emu_kernel *k = fixture_kernel(&f, "k");
     RUN(&f, "k", 1, 32, P(out));
@@ -58,11 +59,10 @@ static void loops_keep_lanes_together(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "mov.u32 %r2, 0; mov.u32 %r3, 0;\n"                                      /* 4 5 */
-                  "L: add.u32 %r2, %r2, %r1; add.u32 %r3, %r3, 1;\n"                       /* 6 7 */
-                  "setp.le.u32 %p1, %r3, %r1; @%p1 bra L;\n"                               /* 8 9 */
-                  "st.global.u32 [%rd3], %r2; ret;\n" END);                                 /* 10 11 */
+    fixture_begin(&f, BEGIN("k") "mov.u32 %r2, 0; mov.u32 %r3, 0;\n"                /* 4 5 */
+                                 "L: add.u32 %r2, %r2, %r1; add.u32 %r3, %r3, 1;\n" /* 6 7 */
+                                 "setp.le.u32 %p1, %r3, %r1; @%p1 bra L;\n"         /* 8 9 */
+                                 "st.global.u32 [%rd3], %r2; ret;\n" END);          /* 10 11 */
     uint32_t *out = fixture_alloc(&f, 4 * 32);
     emu_kernel *k = fixture_kernel(&f, "k");
     RUN(&f, "k", 1, 32, P(out));
@@ -79,12 +79,15 @@ static void a_lock_among_lanes_is_released(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, HEADER
-                  ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"
-                  "ld.param.u64 %rd1, [p];\n"
-                  "SPIN: atom.global.cas.b32 %r1, [%rd1], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra SPIN;\n"
-                  "ld.volatile.global.u32 %r2, [%rd1+4]; add.u32 %r2, %r2, 1; st.volatile.global.u32 [%rd1+4], %r2;\n"
-                  "membar.gl; atom.global.exch.b32 %r3, [%rd1], 0; ret;\n" END);
+    fixture_begin(
+        &f, HEADER
+        ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 "
+        "%rd<12>;\n"
+        "ld.param.u64 %rd1, [p];\n"
+        "SPIN: atom.global.cas.b32 %r1, [%rd1], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra SPIN;\n"
+        "ld.volatile.global.u32 %r2, [%rd1+4]; add.u32 %r2, %r2, 1; st.volatile.global.u32 "
+        "[%rd1+4], %r2;\n"
+        "membar.gl; atom.global.exch.b32 %r3, [%rd1], 0; ret;\n" END);
     for (uint32_t threads = 1; threads <= 2; threads++) {
         f.threads = threads;
         uint32_t *lock = fixture_alloc(&f, 8);
@@ -101,8 +104,10 @@ static void waiting_threads_let_others_run(void **state)
     (void)state;
     fixture f;
     fixture_begin(&f, HEADER
-                  ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"
-                  "ld.param.u64 %rd1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r1, %r1, 64, %r2;\n"
+                  ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg "
+                  ".b64 %rd<12>;\n"
+                  "ld.param.u64 %rd1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 "
+                  "%r1, %r1, 64, %r2;\n"
                   "setp.ne.u32 %p1, %r1, 191; @%p1 bra W; st.volatile.global.u32 [%rd1], 1; ret;\n"
                   "W: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra W;\n"
                   "red.global.add.u32 [%rd1+4], 1; ret;\n" END);
@@ -116,11 +121,11 @@ static void exits_and_guards(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; setp.lt.u32 %p2, %r1, 4;\n"
-                  "@%p2 exit;\n"
-                  "@%p1 mov.u32 %r3, 7; @!%p1 mov.u32 %r3, 9; @%p1 add.u32 %r3, %r3, %r1;\n"
-                  "st.global.u32 [%rd3], %r3; ret;\n" END);
+    fixture_begin(
+        &f, BEGIN("k") "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; setp.lt.u32 %p2, %r1, 4;\n"
+                       "@%p2 exit;\n"
+                       "@%p1 mov.u32 %r3, 7; @!%p1 mov.u32 %r3, 9; @%p1 add.u32 %r3, %r3, %r1;\n"
+                       "st.global.u32 [%rd3], %r3; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 32);
     RUN(&f, "k", 1, 32, P(out));
     for (uint32_t i = 0; i < 32; i++)
@@ -132,11 +137,12 @@ static void jumps_through_tables(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "T: .branchtargets A, B, C;\n"
-                  "rem.u32 %r2, %r1, 3; brx.idx %r2, T;\n"
-                  "A: mov.u32 %r3, 10; bra E;\nB: mov.u32 %r3, 20; bra E;\nC: mov.u32 %r3, 30;\n"
-                  "E: st.global.u32 [%rd3], %r3; ret;\n" END);
+    fixture_begin(
+        &f,
+        BEGIN("k") "T: .branchtargets A, B, C;\n"
+                   "rem.u32 %r2, %r1, 3; brx.idx %r2, T;\n"
+                   "A: mov.u32 %r3, 10; bra E;\nB: mov.u32 %r3, 20; bra E;\nC: mov.u32 %r3, 30;\n"
+                   "E: st.global.u32 [%rd3], %r3; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 32);
     RUN(&f, "k", 1, 32, P(out));
     for (uint32_t i = 0; i < 32; i++)
@@ -151,12 +157,15 @@ static const char recursion[] = HEADER
     "ld.param.b32 %r1, [n]; mov.u64 %rd1, depot; st.local.u32 [%rd1+4], %r1;\n"
     "setp.gt.u32 %p1, %r1, 1; @%p1 bra REC; st.param.b32 [r], 1; ret;\n"
     "REC: sub.u32 %r2, %r1, 1;\n"
-    "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call.uni (b), fact, (a); ld.param.b32 %r3, [b]; }\n"
+    "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call.uni (b), fact, (a); ld.param.b32 "
+    "%r3, [b]; }\n"
     "ld.local.u32 %r4, [%rd1+4]; mul.lo.u32 %r5, %r3, %r4; st.param.b32 [r], %r5; ret;\n}\n"
     ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"
-    "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;\n"
+    "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, "
+    "%rd2;\n"
     "mov.u32 %r4, 77; setp.ge.u32 %p1, %r1, 10; @%p1 bra OUT;\n"
-    "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), fact, (a); ld.param.b32 %r4, [b]; }\n"
+    "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), fact, (a); ld.param.b32 %r4, "
+    "[b]; }\n"
     "OUT: st.global.u32 [%rd3], %r4; ret;\n}\n";
 
 static void calls_recurse(void **state)
@@ -176,21 +185,26 @@ static void calls_through_pointers(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, HEADER
-                  ".func (.param .b32 r) twice(.param .b32 n);\n.func (.param .b32 r) square(.param .b32 n);\n"
-                  ".global .align 8 .u64 table[2] = {twice, square};\n"
-                  ".func (.param .b32 r) twice(.param .b32 n) {.reg .b32 %r<3>; ld.param.b32 %r1, [n]; add.u32 %r2, %r1, %r1;"
-                  "st.param.b32 [r], %r2; ret;}\n"
-                  ".func (.param .b32 r) square(.param .b32 n) {.reg .b32 %r<3>; ld.param.b32 %r1, [n]; mul.lo.u32 %r2, %r1, %r1;"
-                  "st.param.b32 [r], %r2; ret;}\n"
-                  ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"
-                  "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;\n"
-                  "and.b32 %r2, %r1, 1; mul.wide.u32 %rd4, %r2, 8; mov.u64 %rd5, table; add.u64 %rd6, %rd5, %rd4;\n"
-                  "ld.global.u64 %rd7, [%rd6];\n"
-                  "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1;\n"
-                  "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-                  "call (b), %rd7, (a), proto; ld.param.b32 %r4, [b]; }\n"
-                  "st.global.u32 [%rd3], %r4; ret;\n}\n");
+    fixture_begin(&f, HEADER ".func (.param .b32 r) twice(.param .b32 n);\n.func (.param .b32 r) "
+                             "square(.param .b32 n);\n"
+                             ".global .align 8 .u64 table[2] = {twice, square};\n"
+                             ".func (.param .b32 r) twice(.param .b32 n) {.reg .b32 %r<3>; "
+                             "ld.param.b32 %r1, [n]; add.u32 %r2, %r1, %r1;"
+                             "st.param.b32 [r], %r2; ret;}\n"
+                             ".func (.param .b32 r) square(.param .b32 n) {.reg .b32 %r<3>; "
+                             "ld.param.b32 %r1, [n]; mul.lo.u32 %r2, %r1, %r1;"
+                             "st.param.b32 [r], %r2; ret;}\n"
+                             ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 "
+                             "%r<30>; .reg .b64 %rd<12>;\n"
+                             "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, "
+                             "4; add.u64 %rd3, %rd1, %rd2;\n"
+                             "and.b32 %r2, %r1, 1; mul.wide.u32 %rd4, %r2, 8; mov.u64 %rd5, table; "
+                             "add.u64 %rd6, %rd5, %rd4;\n"
+                             "ld.global.u64 %rd7, [%rd6];\n"
+                             "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1;\n"
+                             "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                             "call (b), %rd7, (a), proto; ld.param.b32 %r4, [b]; }\n"
+                             "st.global.u32 [%rd3], %r4; ret;\n}\n");
     uint32_t *out = fixture_alloc(&f, 4 * 32);
     RUN(&f, "k", 1, 32, P(out));
     for (uint32_t i = 0; i < 32; i++)
@@ -204,12 +218,17 @@ static void structures_are_passed(void **state)
     (void)state;
     fixture f;
     fixture_begin(&f, HEADER
-                  ".func (.param .b64 r) sum(.param .align 8 .b8 s[16]) {.reg .b32 %r<4>; .reg .b16 %h<3>; .reg .b64 %rd<4>;\n"
-                  "ld.param.u32 %r1, [s]; ld.param.s8 %r2, [s+4]; ld.param.u64 %rd1, [s+8]; add.u32 %r3, %r1, %r2;\n"
+                  ".func (.param .b64 r) sum(.param .align 8 .b8 s[16]) {.reg .b32 %r<4>; .reg "
+                  ".b16 %h<3>; .reg .b64 %rd<4>;\n"
+                  "ld.param.u32 %r1, [s]; ld.param.s8 %r2, [s+4]; ld.param.u64 %rd1, [s+8]; "
+                  "add.u32 %r3, %r1, %r2;\n"
                   "cvt.u64.u32 %rd2, %r3; add.u64 %rd3, %rd1, %rd2; st.param.b64 [r], %rd3; ret;}\n"
-                  ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"
-                  "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 8; add.u64 %rd3, %rd1, %rd2;\n"
-                  "{ .param .align 8 .b8 a[16]; .param .b64 b; st.param.u32 [a], %r1; mov.u32 %r2, -1; st.param.b8 [a+4], %r2;\n"
+                  ".visible .entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg "
+                  ".b64 %rd<12>;\n"
+                  "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 8; add.u64 "
+                  "%rd3, %rd1, %rd2;\n"
+                  "{ .param .align 8 .b8 a[16]; .param .b64 b; st.param.u32 [a], %r1; mov.u32 %r2, "
+                  "-1; st.param.b8 [a+4], %r2;\n"
                   "st.param.u64 [a+8], 1000; call (b), sum, (a); ld.param.b64 %rd4, [b]; }\n"
                   "st.global.u64 [%rd3], %rd4; ret;\n}\n");
     uint64_t *out = fixture_alloc(&f, 8 * 32);
@@ -241,11 +260,16 @@ static void blocks_do_not_depend_on_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(branches_part_and_meet),     cmocka_unit_test(sides_meet_wherever_they_stand),
-        cmocka_unit_test(loops_keep_lanes_together),  cmocka_unit_test(a_lock_among_lanes_is_released),
-        cmocka_unit_test(waiting_threads_let_others_run), cmocka_unit_test(exits_and_guards),
-        cmocka_unit_test(jumps_through_tables),       cmocka_unit_test(calls_recurse),
-        cmocka_unit_test(calls_through_pointers),     cmocka_unit_test(structures_are_passed),
+        cmocka_unit_test(branches_part_and_meet),
+        cmocka_unit_test(sides_meet_wherever_they_stand),
+        cmocka_unit_test(loops_keep_lanes_together),
+        cmocka_unit_test(a_lock_among_lanes_is_released),
+        cmocka_unit_test(waiting_threads_let_others_run),
+        cmocka_unit_test(exits_and_guards),
+        cmocka_unit_test(jumps_through_tables),
+        cmocka_unit_test(calls_recurse),
+        cmocka_unit_test(calls_through_pointers),
+        cmocka_unit_test(structures_are_passed),
         cmocka_unit_test(blocks_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,19 +3,28 @@
 
 #define ENTRY(name, params) ".visible .entry " name "(" params ")\n"
 
-static const char vector_add[] = HEADER
-    ENTRY("add", ".param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u32 pn") "{\n"
-    ".reg .pred %p<2>; .reg .f32 %f<4>; .reg .b32 %r<6>; .reg .b64 %rd<11>;\n"
-    "ld.param.u64 %rd1, [pa]; ld.param.u64 %rd2, [pb]; ld.param.u64 %rd3, [pc]; ld.param.u32 %r2, [pn];\n"
-    "mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;\n"
-    "mad.lo.s32 %r1, %r3, %r4, %r5;\n"
-    "setp.ge.s32 %p1, %r1, %r2;\n"
-    "@%p1 bra $L__BB0_2;\n"
-    "cvta.to.global.u64 %rd4, %rd1; mul.wide.s32 %rd5, %r1, 4; add.s64 %rd6, %rd4, %rd5;\n"
-    "cvta.to.global.u64 %rd7, %rd2; add.s64 %rd8, %rd7, %rd5;\n"
-    "ld.global.f32 %f1, [%rd8]; ld.global.f32 %f2, [%rd6]; add.f32 %f3, %f2, %f1;\n"
-    "cvta.to.global.u64 %rd9, %rd3; add.s64 %rd10, %rd9, %rd5; st.global.f32 [%rd10], %f3;\n"
-    "$L__BB0_2: ret;\n}\n";
+static const char vector_add[] =
+    HEADER ENTRY("add", ".param .u64 pa, .param .u64 pb, .param .u64 pc, .param "
+                        ".u32 pn") "{\n"
+                                   ".reg .pred %p<2>; .reg .f32 %f<4>; .reg .b32 "
+                                   "%r<6>; .reg .b64 %rd<11>;\n"
+                                   "ld.param.u64 %rd1, [pa]; ld.param.u64 %rd2, "
+                                   "[pb]; ld.param.u64 %rd3, [pc]; ld.param.u32 "
+                                   "%r2, [pn];\n"
+                                   "mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; "
+                                   "mov.u32 %r5, %tid.x;\n"
+                                   "mad.lo.s32 %r1, %r3, %r4, %r5;\n"
+                                   "setp.ge.s32 %p1, %r1, %r2;\n"
+                                   "@%p1 bra $L__BB0_2;\n"
+                                   "cvta.to.global.u64 %rd4, %rd1; mul.wide.s32 "
+                                   "%rd5, %r1, 4; add.s64 %rd6, %rd4, %rd5;\n"
+                                   "cvta.to.global.u64 %rd7, %rd2; add.s64 %rd8, "
+                                   "%rd7, %rd5;\n"
+                                   "ld.global.f32 %f1, [%rd8]; ld.global.f32 %f2, "
+                                   "[%rd6]; add.f32 %f3, %f2, %f1;\n"
+                                   "cvta.to.global.u64 %rd9, %rd3; add.s64 %rd10, "
+                                   "%rd9, %rd5; st.global.f32 [%rd10], %f3;\n"
+                                   "$L__BB0_2: ret;\n}\n";
 
 static void adds_vectors(void **state)
 {
@@ -23,7 +32,8 @@ static void adds_vectors(void **state)
     fixture f;
     enum { N = 1000 };
     fixture_begin(&f, vector_add);
-    float *a = fixture_alloc(&f, 4 * N), *b = fixture_alloc(&f, 4 * N), *c = fixture_alloc(&f, 4 * N);
+    float *a = fixture_alloc(&f, 4 * N), *b = fixture_alloc(&f, 4 * N),
+          *c = fixture_alloc(&f, 4 * N);
     for (int i = 0; i < N; i++) {
         a[i] = (float)i;
         b[i] = 0.5f * (float)i;

@@ -4,27 +4,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BEGIN(name)                                                                                                    \
-    HEADER ".file 1 \"demo.cu\"\n.visible .entry " name                                                                \
-           "(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>; .reg .f32 %f<9>;\n.loc 1 42 3\n" \
-           "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;\n"
+#define BEGIN(name)                                                                               \
+    HEADER ".file 1 \"demo.cu\"\n.visible .entry " name                                           \
+           "(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>; .reg .f32 " \
+           "%f<9>;\n.loc 1 42 3\n"                                                                \
+           "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 "     \
+           "%rd3, %rd1, %rd2;\n"
 #define END "}\n"
 
 static void faults_say_what_and_where(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("past") "ld.global.u32 %r2, [%rd3]; st.global.u32 [%rd3], %r2; ret;\n" END
-                      ".visible .entry odd(.param .u64 p) { .reg .b64 %rd<3>; .reg .b32 %r<3>; ld.param.u64 %rd1, [p];\n"
-                      "ld.global.u32 %r1, [%rd1+2]; ret; }\n"
-                      ".visible .entry null(.param .u64 p) { .reg .b64 %rd<3>; .reg .b32 %r<3>; mov.u64 %rd1, 0;\n"
-                      "st.global.u32 [%rd1+16], 1; ret; }\n"
-                      ".visible .entry shared(.param .u64 p) { .shared .b8 box[64]; .reg .b32 %r<5>; mov.u32 %r1, %tid.x;\n"
-                      "shl.b32 %r2, %r1, 2; mov.u32 %r3, box; add.u32 %r3, %r3, %r2; st.shared.u32 [%r3], %r1; ret; }\n"
-                      ".visible .entry dead(.param .u64 p) { trap; ret; }\n"
-                      ".const .align 4 .u32 table[4] = {1, 2, 3, 4};\n"
-                      ".visible .entry constant(.param .u64 p) { .reg .b64 %rd<3>; mov.u64 %rd1, table;\n"
-                      "cvta.const.u64 %rd2, %rd1; st.u32 [%rd2], 1; ret; }\n");
+    fixture_begin(&f,
+                  BEGIN("past") "ld.global.u32 %r2, [%rd3]; st.global.u32 [%rd3], %r2; ret;\n" END
+                                ".visible .entry odd(.param .u64 p) { .reg .b64 %rd<3>; .reg .b32 "
+                                "%r<3>; ld.param.u64 %rd1, [p];\n"
+                                "ld.global.u32 %r1, [%rd1+2]; ret; }\n"
+                                ".visible .entry null(.param .u64 p) { .reg .b64 %rd<3>; .reg .b32 "
+                                "%r<3>; mov.u64 %rd1, 0;\n"
+                                "st.global.u32 [%rd1+16], 1; ret; }\n"
+                                ".visible .entry shared(.param .u64 p) { .shared .b8 box[64]; .reg "
+                                ".b32 %r<5>; mov.u32 %r1, %tid.x;\n"
+                                "shl.b32 %r2, %r1, 2; mov.u32 %r3, box; add.u32 %r3, %r3, %r2; "
+                                "st.shared.u32 [%r3], %r1; ret; }\n"
+                                ".visible .entry dead(.param .u64 p) { trap; ret; }\n"
+                                ".const .align 4 .u32 table[4] = {1, 2, 3, 4};\n"
+                                ".visible .entry constant(.param .u64 p) { .reg .b64 %rd<3>; "
+                                "mov.u64 %rd1, table;\n"
+                                "cvta.const.u64 %rd2, %rd1; st.u32 [%rd2], 1; ret; }\n");
     uint32_t *data = fixture_alloc(&f, 100 * 4);
     assert_int_equal(TRY(&f, "past", 1, 128, P(data)), WL_FAULT);
     const emu_fault *fault = &f.result.fault;
@@ -35,7 +43,8 @@ static void faults_say_what_and_where(void **state)
     assert_int_equal(fault->bytes, 4);
     assert_non_null(strstr(fault->text, "demo.cu:42"));
     assert_non_null(strstr(fault->text, "kernel past"));
-    assert_non_null(strstr(fault->text, "0 bytes behind the end of the nearest allocation, 400 bytes"));
+    assert_non_null(strstr(fault->text,
+                           "0 bytes behind the end of the nearest allocation, 400 bytes"));
 
     assert_int_equal(TRY(&f, "odd", 1, 1, P(data)), WL_FAULT);
     assert_int_equal(fault->kind, EMU_FAULT_MISALIGNED);
@@ -61,7 +70,8 @@ static void the_first_block_speaks(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, HEADER ".visible .entry k(.param .u64 p) { .reg .pred %p<2>; .reg .b32 %r<4>; mov.u32 %r1, %ctaid.x;\n"
+    fixture_begin(&f, HEADER ".visible .entry k(.param .u64 p) { .reg .pred %p<2>; .reg .b32 "
+                             "%r<4>; mov.u32 %r1, %ctaid.x;\n"
                              "setp.lt.u32 %p1, %r1, 3; @%p1 exit; trap; }\n");
     for (f.threads = 1; f.threads <= 2; f.threads++)
         for (int k = 0; k < 20; k++) {
@@ -90,7 +100,8 @@ static void memory_is_accounted(void **state)
     memset((void *)(uintptr_t)b, 1, 5000);
     assert_int_equal(emu_mem_free(f.machine, a), WL_OK);
     assert_false(emu_mem_find(f.machine, a, &found));
-    assert_int_equal(emu_mem_alloc(f.machine, UINT64_C(1) << 40, 1, EMU_ALLOC_DEVICE, 7, &a), WL_NOMEM);
+    assert_int_equal(emu_mem_alloc(f.machine, UINT64_C(1) << 40, 1, EMU_ALLOC_DEVICE, 7, &a),
+                     WL_NOMEM);
     assert_int_equal(emu_mem_alloc(f.machine, 8, 3, EMU_ALLOC_DEVICE, 7, &a), WL_ARG);
     static char own[256];
     assert_int_equal(emu_mem_register(f.machine, own, sizeof own, 9), WL_OK);
@@ -194,15 +205,17 @@ static void the_observer_sees_accesses(void **state)
                                    .block_begin = begin_block,
                                    .block_end = end_block,
                                    .access = see};
-    fixture_begin(&f, BEGIN("k")
-                  ".shared .align 16 .b8 box[1024]; .local .align 4 .b8 depot[8];\n"
-                  "ld.global.nc.u32 %r2, [%rd3];\n"                                       /* 4 */
-                  "ld.global.v2.f32 {%f1, %f2}, [%rd1];\n"                                /* 5 */
-                  "setp.lt.u32 %p1, %r1, 3; @%p1 st.global.u32 [%rd3], %r2;\n"            /* 6 7 */
-                  "mov.u32 %r3, box; mad.lo.u32 %r4, %r1, 8, %r3; st.shared.u32 [%r4], %r2;\n" /* 8 9 10 */
-                  "mov.u64 %rd4, depot; st.local.u32 [%rd4+4], %r2;\n"                    /* 11 12 */
-                  "mov.u64 %rd5, box; cvta.shared.u64 %rd6, %rd5; ld.volatile.u32 %r5, [%rd6+4];\n" /* 13 14 15 */
-                  "red.global.add.u32 [%rd1], 1; ret;\n" END);                             /* 16 */
+    fixture_begin(&f,
+                  BEGIN("k") ".shared .align 16 .b8 box[1024]; .local .align 4 .b8 depot[8];\n"
+                             "ld.global.nc.u32 %r2, [%rd3];\n"                            /* 4 */
+                             "ld.global.v2.f32 {%f1, %f2}, [%rd1];\n"                     /* 5 */
+                             "setp.lt.u32 %p1, %r1, 3; @%p1 st.global.u32 [%rd3], %r2;\n" /* 6 7 */
+                             "mov.u32 %r3, box; mad.lo.u32 %r4, %r1, 8, %r3; st.shared.u32 [%r4], "
+                             "%r2;\n"                                             /* 8 9 10 */
+                             "mov.u64 %rd4, depot; st.local.u32 [%rd4+4], %r2;\n" /* 11 12 */
+                             "mov.u64 %rd5, box; cvta.shared.u64 %rd6, %rd5; ld.volatile.u32 %r5, "
+                             "[%rd6+4];\n"                                /* 13 14 15 */
+                             "red.global.add.u32 [%rd1], 1; ret;\n" END); /* 16 */
     uint32_t *data = fixture_alloc(&f, 1000);
     f.observer = &observer;
     RUN(&f, "k", 3, 32, P(data));
@@ -243,15 +256,21 @@ static void generic_addresses_reach_all_spaces(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  ".shared .align 4 .u32 box; .local .align 4 .b8 depot[4];\n"
-                  "st.shared.u32 [box], 11; mov.u64 %rd4, depot; st.local.u32 [%rd4], %r1; bar.warp.sync -1;\n"
-                  "mov.u64 %rd5, box; cvta.shared.u64 %rd5, %rd5; cvta.local.u64 %rd6, %rd4;\n"
-                  "rem.u32 %r2, %r1, 3; setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r2, 1;\n"
-                  "selp.b64 %rd7, %rd5, %rd6, %p1; selp.b64 %rd7, %rd1, %rd7, %p2; ld.u32 %r3, [%rd7];\n"
-                  "isspacep.shared %p3, %rd7; isspacep.local %p4, %rd7; isspacep.global %p5, %rd7;\n"
-                  "selp.u32 %r4, 1000, 0, %p3; selp.u32 %r5, 2000, 0, %p4; selp.u32 %r6, 4000, 0, %p5;\n"
-                  "add.u32 %r3, %r3, %r4; add.u32 %r3, %r3, %r5; add.u32 %r3, %r3, %r6; st.global.u32 [%rd3+4], %r3; ret;\n" END);
+    fixture_begin(
+        &f,
+        BEGIN(
+            "k") ".shared .align 4 .u32 box; .local .align 4 .b8 depot[4];\n"
+                 "st.shared.u32 [box], 11; mov.u64 %rd4, depot; st.local.u32 [%rd4], %r1; "
+                 "bar.warp.sync -1;\n"
+                 "mov.u64 %rd5, box; cvta.shared.u64 %rd5, %rd5; cvta.local.u64 %rd6, %rd4;\n"
+                 "rem.u32 %r2, %r1, 3; setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r2, 1;\n"
+                 "selp.b64 %rd7, %rd5, %rd6, %p1; selp.b64 %rd7, %rd1, %rd7, %p2; ld.u32 %r3, "
+                 "[%rd7];\n"
+                 "isspacep.shared %p3, %rd7; isspacep.local %p4, %rd7; isspacep.global %p5, %rd7;\n"
+                 "selp.u32 %r4, 1000, 0, %p3; selp.u32 %r5, 2000, 0, %p4; selp.u32 %r6, 4000, 0, "
+                 "%p5;\n"
+                 "add.u32 %r3, %r3, %r4; add.u32 %r3, %r3, %r5; add.u32 %r3, %r3, %r6; "
+                 "st.global.u32 [%rd3+4], %r3; ret;\n" END);
     uint32_t *data = fixture_alloc(&f, 4 * 33);
     data[0] = 99;
     RUN(&f, "k", 1, 32, P(data));
@@ -271,17 +290,23 @@ static void kernels_print_in_order(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, HEADER ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
-                             ".global .align 1 .b8 fmt[] = {37,100,58,32,37,53,46,50,102,32,37,115,32,37,108,120,37,37,32,37,99,10,0};\n"
-                             ".global .align 1 .b8 word[3] = {111, 107, 0};\n"
-                             ".visible .entry k(.param .u64 p) { .local .align 8 .b8 depot[40]; .reg .b32 %r<4>; .reg .b64 %rd<9>;\n"
-                             ".reg .pred %p<2>;\n"
-                             "mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0; @%p1 exit; mov.u32 %r1, %ctaid.x;\n"
-                             "mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; st.local.u32 [%rd1], %r1;\n"
-                             "st.local.f64 [%rd1+8], 0d400921FB54442D18; mov.u64 %rd3, word; st.local.u64 [%rd1+16], %rd3;\n"
-                             "st.local.u64 [%rd1+24], 0xabcdef0123; st.local.u32 [%rd1+32], 65;\n"
-                             "mov.u64 %rd4, fmt; { .param .b64 a; .param .b64 b; .param .b32 c; st.param.b64 [a], %rd4;\n"
-                             "st.param.b64 [b], %rd2; call.uni (c), vprintf, (a, b); ld.param.b32 %r2, [c]; } ret; }\n");
+    fixture_begin(
+        &f, HEADER
+        ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+        ".global .align 1 .b8 fmt[] = "
+        "{37,100,58,32,37,53,46,50,102,32,37,115,32,37,108,120,37,37,32,37,99,10,0};\n"
+        ".global .align 1 .b8 word[3] = {111, 107, 0};\n"
+        ".visible .entry k(.param .u64 p) { .local .align 8 .b8 depot[40]; .reg .b32 %r<4>; .reg "
+        ".b64 %rd<9>;\n"
+        ".reg .pred %p<2>;\n"
+        "mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0; @%p1 exit; mov.u32 %r1, %ctaid.x;\n"
+        "mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; st.local.u32 [%rd1], %r1;\n"
+        "st.local.f64 [%rd1+8], 0d400921FB54442D18; mov.u64 %rd3, word; st.local.u64 [%rd1+16], "
+        "%rd3;\n"
+        "st.local.u64 [%rd1+24], 0xabcdef0123; st.local.u32 [%rd1+32], 65;\n"
+        "mov.u64 %rd4, fmt; { .param .b64 a; .param .b64 b; .param .b32 c; st.param.b64 [a], "
+        "%rd4;\n"
+        "st.param.b64 [b], %rd2; call.uni (c), vprintf, (a, b); ld.param.b32 %r2, [c]; } ret; }\n");
     static char text[4096], want[4096];
     for (int b = 0; b < 50; b++)
         sprintf(want + strlen(want), "%d: %5.2f ok %lx%% A\n", b, 3.14159265, 0xabcdef0123ul);
@@ -299,15 +324,19 @@ static void kernels_allocate(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, HEADER ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n"
-                             ".visible .entry k(.param .u64 p) { .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
-                             "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; cvt.u64.u32 %rd2, %r1; add.u64 %rd2, %rd2, 1; shl.b64 %rd2, %rd2, 2;\n"
-                             "{ .param .b64 a; .param .b64 b; st.param.b64 [a], %rd2; call.uni (b), malloc, (a); ld.param.b64 %rd3, [b]; }\n"
-                             "add.u64 %rd4, %rd3, %rd2; st.u32 [%rd4+-4], %r1; ld.u32 %r2, [%rd4+-4];\n"
-                             "{ .param .b64 a; st.param.b64 [a], %rd3; call.uni free, (a); }\n"
-                             "red.global.add.u32 [%rd1], %r2; ret; }\n"
-                             ".visible .entry bad(.param .u64 p) { .reg .b64 %rd<9>; ld.param.u64 %rd1, [p];\n"
-                             "{ .param .b64 a; st.param.b64 [a], %rd1; call.uni free, (a); } ret; }\n");
+    fixture_begin(
+        &f, HEADER
+        ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n"
+        ".visible .entry k(.param .u64 p) { .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
+        "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; cvt.u64.u32 %rd2, %r1; add.u64 %rd2, %rd2, "
+        "1; shl.b64 %rd2, %rd2, 2;\n"
+        "{ .param .b64 a; .param .b64 b; st.param.b64 [a], %rd2; call.uni (b), malloc, (a); "
+        "ld.param.b64 %rd3, [b]; }\n"
+        "add.u64 %rd4, %rd3, %rd2; st.u32 [%rd4+-4], %r1; ld.u32 %r2, [%rd4+-4];\n"
+        "{ .param .b64 a; st.param.b64 [a], %rd3; call.uni free, (a); }\n"
+        "red.global.add.u32 [%rd1], %r2; ret; }\n"
+        ".visible .entry bad(.param .u64 p) { .reg .b64 %rd<9>; ld.param.u64 %rd1, [p];\n"
+        "{ .param .b64 a; st.param.b64 [a], %rd1; call.uni free, (a); } ret; }\n");
     uint32_t *sum = fixture_alloc(&f, 4);
     RUN(&f, "k", 2, 100, P(sum));
     assert_int_equal(*sum, 2 * 4950);
@@ -321,9 +350,10 @@ static void unknown_instructions_are_named(void **state)
     (void)state;
     fixture f;
     emu_kernel *k;
-    fixture_begin(&f, HEADER ".visible .entry k(.param .u64 p) { .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
-                             "mov.u32 %r1, 0;\n"
-                             "tcgen05.wait::ld.sync.aligned;\n ret; }\n.visible .entry fine() { ret; }\n");
+    fixture_begin(&f, HEADER
+                  ".visible .entry k(.param .u64 p) { .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
+                  "mov.u32 %r1, 0;\n"
+                  "tcgen05.wait::ld.sync.aligned;\n ret; }\n.visible .entry fine() { ret; }\n");
     assert_int_equal(emu_module_kernel(f.module, "k", &k, &f.err), WL_UNSUPPORTED);
     assert_non_null(strstr(f.err.text, "kernel k"));
     assert_non_null(strstr(f.err.text, "line 6"));

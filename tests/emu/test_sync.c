@@ -3,9 +3,11 @@
 
 #include <stdio.h>
 
-#define BEGIN(name)                                                                                                    \
-    HEADER ".visible .entry " name "(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"       \
-           "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;\n"
+#define BEGIN(name)                                                                           \
+    HEADER ".visible .entry " name                                                            \
+           "(.param .u64 p) {\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<12>;\n"      \
+           "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 " \
+           "%rd3, %rd1, %rd2;\n"
 #define END "}\n"
 
 /* The last thread's value reaches all through shared memory. */
@@ -13,12 +15,14 @@ static void barriers_order_shared_memory(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  ".shared .align 4 .b8 box[4096];\n"
-                  "mov.u32 %r2, box; shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3; mul.lo.u32 %r5, %r1, 3;\n"
-                  "st.shared.u32 [%r4], %r5; bar.sync 0; mov.u32 %r6, %ntid.x; sub.u32 %r6, %r6, %r1;\n"
-                  "shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r2; ld.shared.u32 %r7, [%r6+-4]; barrier.sync 0;\n"
-                  "st.global.u32 [%rd3], %r7; ret;\n" END);
+    fixture_begin(&f, BEGIN("k") ".shared .align 4 .b8 box[4096];\n"
+                                 "mov.u32 %r2, box; shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3; "
+                                 "mul.lo.u32 %r5, %r1, 3;\n"
+                                 "st.shared.u32 [%r4], %r5; bar.sync 0; mov.u32 %r6, %ntid.x; "
+                                 "sub.u32 %r6, %r6, %r1;\n"
+                                 "shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r2; ld.shared.u32 %r7, "
+                                 "[%r6+-4]; barrier.sync 0;\n"
+                                 "st.global.u32 [%rd3], %r7; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 1000);
     RUN(&f, "k", 1, 1000, P(out));
     for (uint32_t i = 0; i < 1000; i++)
@@ -31,13 +35,13 @@ static void barriers_count_living_lanes_wherever_they_wait(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  ".shared .align 4 .u32 box;\n"
-                  "setp.ge.u32 %p2, %r1, 90; @%p2 exit;\n"
-                  "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra A;\n"
-                  "atom.shared.add.u32 %r4, [box], 1; barrier.sync 0; bra B;\n"
-                  "A: atom.shared.add.u32 %r4, [box], 100; barrier.sync 0;\n"
-                  "B: ld.shared.u32 %r3, [box]; st.global.u32 [%rd3], %r3; ret;\n" END);
+    fixture_begin(&f,
+                  BEGIN("k") ".shared .align 4 .u32 box;\n"
+                             "setp.ge.u32 %p2, %r1, 90; @%p2 exit;\n"
+                             "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra A;\n"
+                             "atom.shared.add.u32 %r4, [box], 1; barrier.sync 0; bra B;\n"
+                             "A: atom.shared.add.u32 %r4, [box], 100; barrier.sync 0;\n"
+                             "B: ld.shared.u32 %r3, [box]; st.global.u32 [%rd3], %r3; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 96);
     RUN(&f, "k", 1, 96, P(out));
     for (uint32_t i = 0; i < 90; i++)
@@ -49,11 +53,13 @@ static void barriers_reduce(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "and.b32 %r2, %r1, 3; setp.eq.u32 %p1, %r2, 0; setp.lt.u32 %p2, %r1, 64;\n"
-                  "barrier.red.popc.u32 %r3, 1, %p1; bar.red.and.pred %p3, 2, %p2; bar.red.or.pred %p4, 0, !%p2;\n"
-                  "selp.u32 %r4, 1000, 0, %p3; selp.u32 %r5, 10000, 0, %p4; add.u32 %r3, %r3, %r4; add.u32 %r3, %r3, %r5;\n"
-                  "st.global.u32 [%rd3], %r3; ret;\n" END);
+    fixture_begin(
+        &f, BEGIN("k") "and.b32 %r2, %r1, 3; setp.eq.u32 %p1, %r2, 0; setp.lt.u32 %p2, %r1, 64;\n"
+                       "barrier.red.popc.u32 %r3, 1, %p1; bar.red.and.pred %p3, 2, %p2; "
+                       "bar.red.or.pred %p4, 0, !%p2;\n"
+                       "selp.u32 %r4, 1000, 0, %p3; selp.u32 %r5, 10000, 0, %p4; add.u32 %r3, %r3, "
+                       "%r4; add.u32 %r3, %r3, %r5;\n"
+                       "st.global.u32 [%rd3], %r3; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 128);
     RUN(&f, "k", 1, 128, P(out));
     for (uint32_t i = 0; i < 128; i++)
@@ -69,13 +75,14 @@ static void producers_arrive_consumers_wait(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  ".shared .align 4 .u32 box[64];\n"
-                  "setp.lt.u32 %p1, %r1, 32; @%p1 bra C;\n"
-                  "sub.u32 %r2, %r1, 32; shl.b32 %r3, %r2, 2; mov.u32 %r4, box; add.u32 %r4, %r4, %r3;\n"
-                  "st.shared.u32 [%r4], %r1; barrier.arrive 3, 64; ret;\n"
-                  "C: barrier.sync 3, 64; shl.b32 %r3, %r1, 2; mov.u32 %r4, box; add.u32 %r4, %r4, %r3;\n"
-                  "ld.shared.u32 %r5, [%r4]; st.global.u32 [%rd3], %r5; ret;\n" END);
+    fixture_begin(&f, BEGIN("k") ".shared .align 4 .u32 box[64];\n"
+                                 "setp.lt.u32 %p1, %r1, 32; @%p1 bra C;\n"
+                                 "sub.u32 %r2, %r1, 32; shl.b32 %r3, %r2, 2; mov.u32 %r4, box; "
+                                 "add.u32 %r4, %r4, %r3;\n"
+                                 "st.shared.u32 [%r4], %r1; barrier.arrive 3, 64; ret;\n"
+                                 "C: barrier.sync 3, 64; shl.b32 %r3, %r1, 2; mov.u32 %r4, box; "
+                                 "add.u32 %r4, %r4, %r3;\n"
+                                 "ld.shared.u32 %r5, [%r4]; st.global.u32 [%rd3], %r5; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 32);
     RUN(&f, "k", 1, 64, P(out));
     for (uint32_t i = 0; i < 32; i++)
@@ -88,12 +95,13 @@ static void lanes_meet_at_different_shuffles(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "mul.lo.u32 %r2, %r1, 5; setp.lt.u32 %p1, %r1, 16; @%p1 bra A;\n"
-                  "add.u32 %r3, %r2, 1; shfl.sync.bfly.b32 %r4|%p2, %r3, 16, 31, -1; vote.sync.ballot.b32 %r6, %p1, -1; bra B;\n"
-                  "A: add.u32 %r5, %r2, 2; shfl.sync.bfly.b32 %r4, %r5, 16, 31, 0xffffffff; bar.warp.sync 0xffff;\n"
-                  "vote.sync.ballot.b32 %r6, %p1, 0xffffffff;\n"
-                  "B: add.u32 %r4, %r4, %r6; st.global.u32 [%rd3], %r4; ret;\n" END);
+    fixture_begin(&f, BEGIN("k") "mul.lo.u32 %r2, %r1, 5; setp.lt.u32 %p1, %r1, 16; @%p1 bra A;\n"
+                                 "add.u32 %r3, %r2, 1; shfl.sync.bfly.b32 %r4|%p2, %r3, 16, 31, "
+                                 "-1; vote.sync.ballot.b32 %r6, %p1, -1; bra B;\n"
+                                 "A: add.u32 %r5, %r2, 2; shfl.sync.bfly.b32 %r4, %r5, 16, 31, "
+                                 "0xffffffff; bar.warp.sync 0xffff;\n"
+                                 "vote.sync.ballot.b32 %r6, %p1, 0xffffffff;\n"
+                                 "B: add.u32 %r4, %r4, %r6; st.global.u32 [%rd3], %r4; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 32);
     RUN(&f, "k", 1, 32, P(out));
     for (uint32_t i = 0; i < 32; i++)
@@ -106,10 +114,11 @@ static void groups_of_lanes_are_apart(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "rem.u32 %r2, %r1, 3; match.any.sync.b32 %r3, %r2, -1; redux.sync.add.u32 %r4, %r1, %r3;\n"
-                  "setp.lt.u32 %p1, %r1, 6; vote.sync.ballot.b32 %r5, %p1, %r3; popc.b32 %r5, %r5; mul.lo.u32 %r5, %r5, 1000;\n"
-                  "add.u32 %r4, %r4, %r5; st.global.u32 [%rd3], %r4; ret;\n" END);
+    fixture_begin(&f, BEGIN("k") "rem.u32 %r2, %r1, 3; match.any.sync.b32 %r3, %r2, -1; "
+                                 "redux.sync.add.u32 %r4, %r1, %r3;\n"
+                                 "setp.lt.u32 %p1, %r1, 6; vote.sync.ballot.b32 %r5, %p1, %r3; "
+                                 "popc.b32 %r5, %r5; mul.lo.u32 %r5, %r5, 1000;\n"
+                                 "add.u32 %r4, %r4, %r5; st.global.u32 [%rd3], %r4; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 32);
     RUN(&f, "k", 1, 32, P(out));
     for (uint32_t i = 0; i < 32; i++) {
@@ -125,9 +134,8 @@ static void deadlocks_are_reported(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "setp.lt.u32 %p1, %r1, 40; @%p1 bra A; bra B;\n"
-                  "A: bar.sync 1; ret;\nB: bar.sync 2; ret;\n" END);
+    fixture_begin(&f, BEGIN("k") "setp.lt.u32 %p1, %r1, 40; @%p1 bra A; bra B;\n"
+                                 "A: bar.sync 1; ret;\nB: bar.sync 2; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 32);
     assert_int_equal(TRY(&f, "k", 2, 64, P(out)), WL_FAULT);
     assert_int_equal(f.result.fault.kind, EMU_FAULT_DEADLOCK);
@@ -155,14 +163,19 @@ static void grids_synchronise(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "mov.u32 %r10, %envreg2; cvt.u64.u32 %rd4, %r10; mov.u32 %r11, %envreg1; cvt.u64.u32 %rd5, %r11;\n"
-                  "shl.b64 %rd5, %rd5, 32; or.b64 %rd4, %rd4, %rd5; mov.u32 %r2, %nctaid.x;\n"
-                  "red.global.add.u32 [%rd1], 1; bar.sync 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra D;\n"
-                  "membar.gl; atom.global.add.u32 %r3, [%rd4+4], 1;\n"
-                  "W: ld.volatile.global.u32 %r4, [%rd4+4]; setp.lt.u32 %p2, %r4, %r2; @%p2 bra W; membar.gl;\n"
-                  "D: bar.sync 0; ld.volatile.global.u32 %r5, [%rd1]; mul.lo.u32 %r6, %r2, 64; setp.eq.u32 %p3, %r5, %r6;\n"
-                  "@%p3 red.global.add.u32 [%rd1+4], 1; ret;\n" END);
+    fixture_begin(
+        &f,
+        BEGIN(
+            "k") "mov.u32 %r10, %envreg2; cvt.u64.u32 %rd4, %r10; mov.u32 %r11, %envreg1; "
+                 "cvt.u64.u32 %rd5, %r11;\n"
+                 "shl.b64 %rd5, %rd5, 32; or.b64 %rd4, %rd4, %rd5; mov.u32 %r2, %nctaid.x;\n"
+                 "red.global.add.u32 [%rd1], 1; bar.sync 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra D;\n"
+                 "membar.gl; atom.global.add.u32 %r3, [%rd4+4], 1;\n"
+                 "W: ld.volatile.global.u32 %r4, [%rd4+4]; setp.lt.u32 %p2, %r4, %r2; @%p2 bra W; "
+                 "membar.gl;\n"
+                 "D: bar.sync 0; ld.volatile.global.u32 %r5, [%rd1]; mul.lo.u32 %r6, %r2, 64; "
+                 "setp.eq.u32 %p3, %r5, %r6;\n"
+                 "@%p3 red.global.add.u32 [%rd1+4], 1; ret;\n" END);
     f.cooperative = true;
     for (f.threads = 1; f.threads <= 2; f.threads++) {
         uint32_t *sum = fixture_alloc(&f, 8);
@@ -178,14 +191,18 @@ static void clusters_share_memory(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  ".shared .align 4 .u32 box[32];\n"
-                  "mov.u32 %r2, %cluster_ctarank; mov.u32 %r3, %cluster_nctarank; add.u32 %r4, %r2, 1; rem.u32 %r4, %r4, %r3;\n"
-                  "mov.u32 %r5, box; shl.b32 %r6, %r1, 2; add.u32 %r5, %r5, %r6; mapa.shared::cluster.u32 %r7, %r5, %r4;\n"
-                  "mov.u32 %r8, %ctaid.x; mul.lo.u32 %r9, %r8, 100; add.u32 %r9, %r9, %r1; st.shared::cluster.u32 [%r7], %r9;\n"
-                  "barrier.cluster.arrive; barrier.cluster.wait; ld.shared.u32 %r10, [%r5];\n"
-                  "mad.lo.u32 %r11, %r8, 32, %r1; mul.wide.u32 %rd4, %r11, 4; add.u64 %rd4, %rd4, %rd1;\n"
-                  "st.global.u32 [%rd4], %r10; ret;\n" END);
+    fixture_begin(
+        &f, BEGIN("k") ".shared .align 4 .u32 box[32];\n"
+                       "mov.u32 %r2, %cluster_ctarank; mov.u32 %r3, %cluster_nctarank; add.u32 "
+                       "%r4, %r2, 1; rem.u32 %r4, %r4, %r3;\n"
+                       "mov.u32 %r5, box; shl.b32 %r6, %r1, 2; add.u32 %r5, %r5, %r6; "
+                       "mapa.shared::cluster.u32 %r7, %r5, %r4;\n"
+                       "mov.u32 %r8, %ctaid.x; mul.lo.u32 %r9, %r8, 100; add.u32 %r9, %r9, %r1; "
+                       "st.shared::cluster.u32 [%r7], %r9;\n"
+                       "barrier.cluster.arrive; barrier.cluster.wait; ld.shared.u32 %r10, [%r5];\n"
+                       "mad.lo.u32 %r11, %r8, 32, %r1; mul.wide.u32 %rd4, %r11, 4; add.u64 %rd4, "
+                       "%rd4, %rd1;\n"
+                       "st.global.u32 [%rd4], %r10; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 8 * 32);
     f.cluster = (emu_dim){4, 1, 1};
     for (f.threads = 1; f.threads <= 2; f.threads++) {
@@ -203,9 +220,10 @@ static void atomics_leave_constants_alone(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "mov.u32 %r2, 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra A; atom.global.add.u32 %r2, [%rd1+128], 7;\n"
-                  "A: mov.u32 %r4, 0; mul.lo.u32 %r5, %r2, 10; add.u32 %r5, %r5, %r4; st.global.u32 [%rd3], %r5; ret;\n" END);
+    fixture_begin(&f, BEGIN("k") "mov.u32 %r2, 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra A; "
+                                 "atom.global.add.u32 %r2, [%rd1+128], 7;\n"
+                                 "A: mov.u32 %r4, 0; mul.lo.u32 %r5, %r2, 10; add.u32 %r5, %r5, "
+                                 "%r4; st.global.u32 [%rd3], %r5; ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 33);
     out[32] = 5;
     RUN(&f, "k", 1, 32, P(out));
@@ -220,15 +238,15 @@ static void absent_lanes_shuffle_zero(void **state)
 {
     (void)state;
     fixture f;
-    fixture_begin(&f, BEGIN("k")
-                  "add.u32 %r2, %r1, 1; setp.ge.u32 %p1, %r1, 8; @%p1 bra A;\n"
-                  "shfl.sync.down.b32 %r3, %r2, 16, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
-                  "shfl.sync.down.b32 %r3, %r2, 8, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
-                  "shfl.sync.down.b32 %r3, %r2, 4, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
-                  "shfl.sync.down.b32 %r3, %r2, 2, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
-                  "shfl.sync.down.b32 %r3, %r2, 1, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
-                  "st.global.u32 [%rd3], %r2;\n"
-                  "A: ret;\n" END);
+    fixture_begin(&f,
+                  BEGIN("k") "add.u32 %r2, %r1, 1; setp.ge.u32 %p1, %r1, 8; @%p1 bra A;\n"
+                             "shfl.sync.down.b32 %r3, %r2, 16, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
+                             "shfl.sync.down.b32 %r3, %r2, 8, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
+                             "shfl.sync.down.b32 %r3, %r2, 4, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
+                             "shfl.sync.down.b32 %r3, %r2, 2, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
+                             "shfl.sync.down.b32 %r3, %r2, 1, 31, 0xff; add.u32 %r2, %r2, %r3;\n"
+                             "st.global.u32 [%rd3], %r2;\n"
+                             "A: ret;\n" END);
     uint32_t *out = fixture_alloc(&f, 4 * 32);
     RUN(&f, "k", 1, 32, P(out));
     assert_int_equal(out[0], 36);

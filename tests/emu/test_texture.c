@@ -8,7 +8,7 @@
 typedef struct bench { /* a kernel around one instruction, and what it reads */
     fixture f;
     uint64_t handle;
-    float *in;    /* 8 words a thread: %f0.. and %r0.. */
+    float *in;     /* 8 words a thread: %f0.. and %r0.. */
     uint32_t *out; /* 4 words a thread */
 } bench;
 
@@ -18,17 +18,22 @@ static const char *kernel_text(const char *body)
 {
     static char text[4096];
     int n = snprintf(text, sizeof text,
-                     HEADER ".visible .entry k(.param .u64 h, .param .u64 i, .param .u64 o)\n{\n.reg .b16 %%h<4>; .reg .b32 %%r<30>;"
-                            ".reg .f32 %%f<8>; .reg .b64 %%rd<20>; .reg .pred %%p<3>;\nld.param.u64 %%rd1, [h]; ld.param.u64 %%rd2, [i];"
-                            "ld.param.u64 %%rd3, [o]; mov.u32 %%r20, %%tid.x; mul.wide.u32 %%rd4, %%r20, 32; add.u64 %%rd5, %%rd2, %%rd4;"
+                     HEADER ".visible .entry k(.param .u64 h, .param .u64 i, .param .u64 "
+                            "o)\n{\n.reg .b16 %%h<4>; .reg .b32 %%r<30>;"
+                            ".reg .f32 %%f<8>; .reg .b64 %%rd<20>; .reg .pred "
+                            "%%p<3>;\nld.param.u64 %%rd1, [h]; ld.param.u64 %%rd2, [i];"
+                            "ld.param.u64 %%rd3, [o]; mov.u32 %%r20, %%tid.x; mul.wide.u32 %%rd4, "
+                            "%%r20, 32; add.u64 %%rd5, %%rd2, %%rd4;"
                             "mul.wide.u32 %%rd6, %%r20, 16; add.u64 %%rd7, %%rd3, %%rd6;\n");
     for (int k = 0; k < 8; k++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "ld.global.b32 %%r%d, [%%rd5+%d]; mov.b32 %%f%d, %%r%d;\n", k, 4 * k, k, k);
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "ld.global.b32 %%r%d, [%%rd5+%d]; mov.b32 %%f%d, %%r%d;\n", k, 4 * k, k, k);
     for (int k = 0; k < 4; k++)
         n += snprintf(text + n, sizeof text - (size_t)n, "mov.u32 %%r1%d, 77;\n", k);
     n += snprintf(text + n, sizeof text - (size_t)n, "%s\n", body);
     for (int k = 0; k < 4; k++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "st.global.b32 [%%rd7+%d], %%r1%d;\n", 4 * k, k);
+        n += snprintf(text + n, sizeof text - (size_t)n, "st.global.b32 [%%rd7+%d], %%r1%d;\n",
+                      4 * k, k);
     snprintf(text + n, sizeof text - (size_t)n, "ret;\n}\n");
     return text;
 }
@@ -46,7 +51,14 @@ static void begin(bench *b, const char *body)
 static emu_image image_of(bench *b, uint32_t w, uint32_t h, uint32_t d, const float *texels)
 {
     uint32_t rows = h ? h : 1, slices = d ? d : 1;
-    emu_image image = {.dims = d ? 3 : h ? 2 : 1, .kind = EMU_TEXEL_FLOAT, .bits = 32, .channels = 1, .slices = 1, .nlevels = 1};
+    emu_image image = {.dims = d   ? 3
+                               : h ? 2
+                                   : 1,
+                       .kind = EMU_TEXEL_FLOAT,
+                       .bits = 32,
+                       .channels = 1,
+                       .slices = 1,
+                       .nlevels = 1};
     float *data = fixture_alloc(&b->f, (uint64_t)w * rows * slices * 4);
     memcpy(data, texels, (size_t)w * rows * slices * 4);
     image.level[0] = (emu_image_level){P(data), w * 4, (uint64_t)w * rows * 4, {w, rows, slices}};
@@ -61,7 +73,8 @@ static void bind(bench *b, emu_texture t)
 
 static emu_texture texture_of(emu_image image, emu_address_mode mode)
 {
-    return (emu_texture){.image = image, .mode = {mode, mode, mode}, .border = {4, 5, 6, 7}, .max_level = 16};
+    return (emu_texture){
+        .image = image, .mode = {mode, mode, mode}, .border = {4, 5, 6, 7}, .max_level = 16};
 }
 
 static wl_status try(bench *b, uint32_t threads)
@@ -103,10 +116,11 @@ static void points_along_a_line(void **state)
     static const struct {
         emu_address_mode mode;
         float x[7], want[7];
-    } cases[] = {{EMU_WRAP, {-0.1f, 0, 0.26f, 0.5f, 0.99f, 1.3f, -1.3f}, {40, 10, 20, 30, 40, 20, 30}},
-                 {EMU_CLAMP, {-0.1f, 0, 0.26f, 0.5f, 0.99f, 1.3f, -9}, {10, 10, 20, 30, 40, 40, 10}},
-                 {EMU_MIRROR, {-0.1f, 0, 0.26f, 0.5f, 0.99f, 1.3f, -1.3f}, {10, 10, 20, 30, 40, 30, 30}},
-                 {EMU_BORDER, {-0.1f, 0, 0.26f, 0.5f, 0.99f, 1.3f, NAN}, {4, 10, 20, 30, 40, 4, 10}}};
+    } cases[] = {
+        {EMU_WRAP, {-0.1f, 0, 0.26f, 0.5f, 0.99f, 1.3f, -1.3f}, {40, 10, 20, 30, 40, 20, 30}},
+        {EMU_CLAMP, {-0.1f, 0, 0.26f, 0.5f, 0.99f, 1.3f, -9}, {10, 10, 20, 30, 40, 40, 10}},
+        {EMU_MIRROR, {-0.1f, 0, 0.26f, 0.5f, 0.99f, 1.3f, -1.3f}, {10, 10, 20, 30, 40, 30, 30}},
+        {EMU_BORDER, {-0.1f, 0, 0.26f, 0.5f, 0.99f, 1.3f, NAN}, {4, 10, 20, 30, 40, 4, 10}}};
     bench b;
     begin(&b, "tex.1d.v4.f32.f32 " R ", [%rd1, {%f0}];");
     emu_image image = image_of(&b, 4, 0, 0, four);
@@ -226,7 +240,8 @@ static void layers(void **state)
 static void cubes(void **state)
 {
     (void)state;
-    static const float v[7][3] = {{1, .5f, .5f}, {1, -.5f, -.5f}, {-1, .5f, .5f}, {.5f, 1, .5f}, {.5f, -1, .5f}, {.5f, .5f, 1}, {.5f, .5f, -1}};
+    static const float v[7][3] = {{1, .5f, .5f},  {1, -.5f, -.5f}, {-1, .5f, .5f}, {.5f, 1, .5f},
+                                  {.5f, -1, .5f}, {.5f, .5f, 1},   {.5f, .5f, -1}};
     static const float want[] = {0, 3, 11, 23, 31, 41, 50};
     float texels[24], flat[24];
     for (int k = 0; k < 24; k++) {
@@ -262,12 +277,15 @@ static void cubes(void **state)
 
 /* ---- texels ---- */
 
-static emu_image packed(bench *b, emu_texel_kind kind, uint8_t bits, uint8_t channels, const void *texels, size_t bytes)
+static emu_image packed(bench *b, emu_texel_kind kind, uint8_t bits, uint8_t channels,
+                        const void *texels, size_t bytes)
 {
-    emu_image image = {.dims = 1, .kind = kind, .bits = bits, .channels = channels, .slices = 1, .nlevels = 1};
+    emu_image image = {
+        .dims = 1, .kind = kind, .bits = bits, .channels = channels, .slices = 1, .nlevels = 1};
     void *data = fixture_alloc(&b->f, bytes);
     memcpy(data, texels, bytes);
-    image.level[0] = (emu_image_level){P(data), bytes, bytes, {(uint32_t)(bytes * 8 / bits / channels), 1, 1}};
+    image.level[0] = (emu_image_level){
+        P(data), bytes, bytes, {(uint32_t)(bytes * 8 / bits / channels), 1, 1}};
     return image;
 }
 
@@ -332,7 +350,8 @@ static void formats(void **state)
 
 static emu_image mipmap(bench *b)
 {
-    static const float texels[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 100, 100, 100, 200};
+    static const float texels[] = {0, 0, 0, 0, 0, 0,   0,   0,   0,   0,  0,
+                                   0, 0, 0, 0, 0, 100, 100, 100, 100, 200};
     emu_image image = image_of(b, 4, 4, 0, texels);
     float *rest = fixture_alloc(&b->f, 20);
     memcpy(rest, texels + 16, 20);
@@ -409,7 +428,8 @@ static void queries(void **state)
 {
     (void)state;
     bench b;
-    begin(&b, "txq.width.b32 %r10, [%rd1]; txq.height.b32 %r11, [%rd1]; txq.num_mipmap_levels.b32 %r12, [%rd1];"
+    begin(&b, "txq.width.b32 %r10, [%rd1]; txq.height.b32 %r11, [%rd1]; txq.num_mipmap_levels.b32 "
+              "%r12, [%rd1];"
               "txq.level.width.b32 %r13, [%rd1], 1;");
     bind(&b, texture_of(mipmap(&b), EMU_CLAMP));
     fixture_ok(&b.f, try(&b, 1));
@@ -458,7 +478,8 @@ static void surface_loads(void **state)
     assert_int_equal(load(&b, 16, 0), 0);
     assert_int_equal(load(&b, 0, 2), 0);
     fixture_end(&b.f);
-    begin(&b, "suld.b.2d.v4.b8.trap {%h0, %h1, %h2, %h3}, [%rd1, {%r0, %r1}]; cvt.u32.u16 %r10, %h2;");
+    begin(&b,
+          "suld.b.2d.v4.b8.trap {%h0, %h1, %h2, %h3}, [%rd1, {%r0, %r1}]; cvt.u32.u16 %r10, %h2;");
     surface(&b, (float *)words);
     assert_int_equal(load(&b, 0, 1), 3);
     integer_input(&b, 16, 0, 0);
@@ -468,7 +489,8 @@ static void surface_loads(void **state)
     assert_int_equal(try(&b, 1), WL_FAULT);
     assert_int_equal(b.f.result.fault.kind, EMU_FAULT_MISALIGNED);
     fixture_end(&b.f);
-    begin(&b, "suld.b.2d.v2.b64.trap {%rd10, %rd11}, [%rd1, {%r0, %r1}]; mov.b64 {%r10, %r11}, %rd11;");
+    begin(&b,
+          "suld.b.2d.v2.b64.trap {%rd10, %rd11}, [%rd1, {%r0, %r1}]; mov.b64 {%r10, %r11}, %rd11;");
     surface(&b, (float *)words);
     assert_int_equal(load(&b, 0, 1), 16);
     assert_int_equal(b.out[1], 17);
@@ -492,7 +514,9 @@ static void surface_stores(void **state)
     assert_memory_equal((void *)(uintptr_t)target.level[0].address, want, sizeof want);
     fixture_end(&b.f);
 
-    begin(&b, "sured.b.add.1d.u32.trap [%rd1, {%r0}], %r1; sured.b.max.1d.s32.clamp [%rd1, {%r2}], %r1;");
+    begin(
+        &b,
+        "sured.b.add.1d.u32.trap [%rd1, {%r0}], %r1; sured.b.max.1d.s32.clamp [%rd1, {%r2}], %r1;");
     target = image_of(&b, 4, 0, 0, (float *)words);
     assert_int_equal(emu_surface_new(b.f.machine, &target, &b.handle), WL_OK);
     for (int k = 0; k < THREADS; k++) {
@@ -578,7 +602,8 @@ static void requests_are_reported(void **state)
 {
     (void)state;
     seen s = {0};
-    const emu_observer observer = {.ctx = &s, .worker_begin = see_worker, .block_begin = see_block, .access = see};
+    const emu_observer observer = {
+        .ctx = &s, .worker_begin = see_worker, .block_begin = see_block, .access = see};
     float texels[40];
     for (int k = 0; k < 40; k++)
         texels[k] = (float)k;
@@ -613,10 +638,13 @@ static void requests_are_reported(void **state)
 static void what_is_not_there_is_refused(void **state)
 {
     (void)state;
-    static const char *const bodies[] = {
-        "tex.2d.v4.f32.f32 " R ", [%rd1, {%f0, %f1}], {1, 2};", "tex.2d.v4.f32.f32 " R ", [%rd1, {%f0, %f1}], %f2;",
-        "tex.2d.v4.f32.f32 " R ", [%rd1, %rd2, {%f0, %f1}];", "sust.p.2d.b32.trap [%rd1, {%r0, %r1}], {%r2};",
-        "txq.channel_order.b32 %r10, [%rd1];", "tld4.r.cube.v4.f32.f32 " R ", [%rd1, {%f0, %f1, %f2, %f2}];"};
+    static const char *const bodies[] = {"tex.2d.v4.f32.f32 " R ", [%rd1, {%f0, %f1}], {1, 2};",
+                                         "tex.2d.v4.f32.f32 " R ", [%rd1, {%f0, %f1}], %f2;",
+                                         "tex.2d.v4.f32.f32 " R ", [%rd1, %rd2, {%f0, %f1}];",
+                                         "sust.p.2d.b32.trap [%rd1, {%r0, %r1}], {%r2};",
+                                         "txq.channel_order.b32 %r10, [%rd1];",
+                                         "tld4.r.cube.v4.f32.f32 " R
+                                         ", [%rd1, {%f0, %f1, %f2, %f2}];"};
     for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
         fixture f;
         emu_kernel *kernel;
@@ -629,13 +657,20 @@ static void what_is_not_there_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_along_a_line), cmocka_unit_test(filtered_along_a_line),
-        cmocka_unit_test(planes_and_volumes),  cmocka_unit_test(layers),
-        cmocka_unit_test(cubes),               cmocka_unit_test(formats),
-        cmocka_unit_test(levels),              cmocka_unit_test(gathers),
-        cmocka_unit_test(queries),             cmocka_unit_test(surface_loads),
-        cmocka_unit_test(surface_stores),      cmocka_unit_test(handles_are_checked),
-        cmocka_unit_test(requests_are_reported), cmocka_unit_test(what_is_not_there_is_refused),
+        cmocka_unit_test(points_along_a_line),
+        cmocka_unit_test(filtered_along_a_line),
+        cmocka_unit_test(planes_and_volumes),
+        cmocka_unit_test(layers),
+        cmocka_unit_test(cubes),
+        cmocka_unit_test(formats),
+        cmocka_unit_test(levels),
+        cmocka_unit_test(gathers),
+        cmocka_unit_test(queries),
+        cmocka_unit_test(surface_loads),
+        cmocka_unit_test(surface_stores),
+        cmocka_unit_test(handles_are_checked),
+        cmocka_unit_test(requests_are_reported),
+        cmocka_unit_test(what_is_not_there_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,8 @@ static bool close_to(const texture_case *c, uint32_t got, uint32_t want)
         return got == want;
     double most = tolerance * largest(c);
     if (c->result == 'h')
-        return fabs(half_of(got & 0xffff) - half_of(want & 0xffff)) <= most && fabs(half_of(got >> 16) - half_of(want >> 16)) <= most;
+        return fabs(half_of(got & 0xffff) - half_of(want & 0xffff)) <= most &&
+               fabs(half_of(got >> 16) - half_of(want >> 16)) <= most;
     float a, b;
     memcpy(&a, &got, 4);
     memcpy(&b, &want, 4);
@@ -129,8 +130,8 @@ static unsigned compare(const texture_case *c, const char *got, const char *want
     memcpy(at, inputs + lane / TEXTURE_RESULTS * TEXTURE_INPUTS, sizeof at);
     memcpy(&a, got + 4 * lane, 4);
     memcpy(&b, want + 4 * lane, 4);
-    printf("%s: %u differ; first at %.9g %.9g %.9g level %g: %08x instead of %08x\n", text, wrong, (double)at[0],
-           (double)at[1], (double)at[2], (double)at[4], a, b);
+    printf("%s: %u differ; first at %.9g %.9g %.9g level %g: %08x instead of %08x\n", text, wrong,
+           (double)at[0], (double)at[1], (double)at[2], (double)at[4], a, b);
     return wrong;
 }
 

@@ -32,8 +32,17 @@ static void add(cases *l, texture_case c)
 
 static texture_case plain(texture_geometry g, unsigned w, unsigned h, unsigned d)
 {
-    return (texture_case){.op = TO_TEX, .geometry = g, .format = F32, .channels = 1, .width = w, .height = h,
-                          .depth = d, .levels = 1, .mode = {CLAMP, CLAMP, CLAMP}, .coordinates = 'f', .result = 'f',
+    return (texture_case){.op = TO_TEX,
+                          .geometry = g,
+                          .format = F32,
+                          .channels = 1,
+                          .width = w,
+                          .height = h,
+                          .depth = d,
+                          .levels = 1,
+                          .mode = {CLAMP, CLAMP, CLAMP},
+                          .coordinates = 'f',
+                          .result = 'f',
                           .border = {-7, 3.25f, 1000, 0.1f}};
 }
 
@@ -62,7 +71,8 @@ static void by_dimension(cases *l)
         }
         EACH(k, 0, 3)
         {
-            texture_case c = all_modes(plain(TG_2D, k & 1 ? 16 : 7, k & 1 ? 32 : 5, 0), mode, k & 2 ? (mode + 1) % 4 : mode, 0);
+            texture_case c = all_modes(plain(TG_2D, k & 1 ? 16 : 7, k & 1 ? 32 : 5, 0), mode,
+                                       k & 2 ? (mode + 1) % 4 : mode, 0);
             c.normalized = norm;
             c.linear = linear;
             add(l, c);
@@ -72,8 +82,8 @@ static void by_dimension(cases *l)
         }
         EACH(k, 0, 1)
         {
-            texture_case c = all_modes(plain(TG_3D, k ? 8 : 5, k ? 4 : 3, k ? 16 : 6), mode, k ? (mode + 1) % 4 : mode,
-                                       k ? (mode + 2) % 4 : mode);
+            texture_case c = all_modes(plain(TG_3D, k ? 8 : 5, k ? 4 : 3, k ? 16 : 6), mode,
+                                       k ? (mode + 1) % 4 : mode, k ? (mode + 2) % 4 : mode);
             c.normalized = norm;
             c.linear = linear;
             add(l, c);
@@ -96,8 +106,9 @@ static void integer_coordinates(cases *l)
 {
     EACH(mode, 0, 3) EACH(g, TG_1D, TG_A2D)
     {
-        texture_case c = all_modes(plain((texture_geometry)g, 9, g == TG_1D || g == TG_A1D ? 0 : 5, g >= TG_3D ? 4 : 0), mode,
-                                   mode, mode);
+        texture_case c = all_modes(plain((texture_geometry)g, 9, g == TG_1D || g == TG_A1D ? 0 : 5,
+                                         g >= TG_3D ? 4 : 0),
+                                   mode, mode, mode);
         c.coordinates = 's';
         add(l, c);
     }
@@ -184,8 +195,14 @@ static void mipmaps(cases *l)
     EACH(g, 0, 5) EACH(linear, 0, 1) EACH(mip, 0, 1) EACH(op, TO_TEX, TO_GRAD) EACH(k, 0, 2)
     {
         texture_geometry s = shapes[g];
-        texture_case c = plain(s, 32, s == TG_1D || s == TG_A1D ? 0 : s == TG_CUBE ? 32 : 16,
-                               s == TG_3D ? 8 : s == TG_CUBE ? 6 : s > TG_3D ? 3 : 0);
+        texture_case c = plain(s, 32,
+                               s == TG_1D || s == TG_A1D ? 0
+                               : s == TG_CUBE            ? 32
+                                                         : 16,
+                               s == TG_3D     ? 8
+                               : s == TG_CUBE ? 6
+                               : s > TG_3D    ? 3
+                                              : 0);
         c.layout = TL_MIPMAP;
         c.levels = 5;
         c.normalized = true;
@@ -230,7 +247,8 @@ static void loads(cases *l)
     EACH(clamp, 0, 1) EACH(g, TG_1D, TG_A2D) EACH(size, 0, 3) EACH(k, 0, 2)
     {
         unsigned bytes = 1u << size, vector = 1u << k;
-        texture_case c = plain((texture_geometry)g, 9, g == TG_1D || g == TG_A1D ? 0 : 5, g >= TG_3D ? 3 : 0);
+        texture_case c = plain((texture_geometry)g, 9, g == TG_1D || g == TG_A1D ? 0 : 5,
+                               g >= TG_3D ? 3 : 0);
         c.op = TO_LOAD;
         c.clamp = clamp;
         c.bytes = bytes;
@@ -248,8 +266,14 @@ static void queries(cases *l)
     EACH(g, TG_1D, TG_ACUBE)
     {
         bool cube = g >= TG_CUBE;
-        texture_case c = plain((texture_geometry)g, 12, g == TG_1D || g == TG_A1D ? 0 : cube ? 12 : 5,
-                               g == TG_CUBE ? 6 : g == TG_ACUBE ? 18 : g >= TG_3D ? 3 : 0);
+        texture_case c = plain((texture_geometry)g, 12,
+                               g == TG_1D || g == TG_A1D ? 0
+                               : cube                    ? 12
+                                                         : 5,
+                               g == TG_CUBE    ? 6
+                               : g == TG_ACUBE ? 18
+                               : g >= TG_3D    ? 3
+                                               : 0);
         c.op = TO_QUERY;
         c.normalized = cube;
         add(l, c);
@@ -280,18 +304,23 @@ bool texture_case_get(unsigned index, texture_case *out)
 
 void texture_case_text(const texture_case *c, char *text, size_t size)
 {
-    snprintf(text, size, "%s.%s.%c.%c %s %ux%ux%u levels %u format %d x %u %s,%s,%s%s%s%s%s%s%s%s bias %g clamp %g..%g %u %u %u %d",
-             ops[c->op], geometries[c->geometry], c->result, c->coordinates, layouts[c->layout], c->width, c->height,
-             c->depth, c->levels, c->format, c->channels, modes[c->mode[0]], modes[c->mode[1]], modes[c->mode[2]],
-             c->linear ? " linear" : "", c->mip_linear ? " mip-linear" : "", c->normalized ? " normalized" : "",
+    snprintf(text, size,
+             "%s.%s.%c.%c %s %ux%ux%u levels %u format %d x %u %s,%s,%s%s%s%s%s%s%s%s bias %g "
+             "clamp %g..%g %u %u %u %d",
+             ops[c->op], geometries[c->geometry], c->result, c->coordinates, layouts[c->layout],
+             c->width, c->height, c->depth, c->levels, c->format, c->channels, modes[c->mode[0]],
+             modes[c->mode[1]], modes[c->mode[2]], c->linear ? " linear" : "",
+             c->mip_linear ? " mip-linear" : "", c->normalized ? " normalized" : "",
              c->element ? " element" : "", c->srgb ? " srgb" : "", c->fraction ? " fraction" : "",
-             c->seamless ? " seamless" : "", (double)c->bias, (double)c->min_level, (double)c->max_level, c->component,
-             c->bytes, c->vector, c->clamp);
+             c->seamless ? " seamless" : "", (double)c->bias, (double)c->min_level,
+             (double)c->max_level, c->component, c->bytes, c->vector, c->clamp);
 }
 
 unsigned texture_format_bytes(int format)
 {
-    return format == U8 || format == S8 ? 1 : format == U16 || format == S16 || format == F16 ? 2 : 4;
+    return format == U8 || format == S8                      ? 1
+           : format == U16 || format == S16 || format == F16 ? 2
+                                                             : 4;
 }
 
 void texture_level_size(const texture_case *c, unsigned level, unsigned size[3])
@@ -327,7 +356,8 @@ static uint16_t half_bits(uint32_t random) /* a normal number between -16 and 16
     return (uint16_t)((random & 0x83ff) | exponent << 10);
 }
 
-void texture_case_texel(const texture_case *c, unsigned level, unsigned x, unsigned y, unsigned z, void *texel)
+void texture_case_texel(const texture_case *c, unsigned level, unsigned x, unsigned y, unsigned z,
+                        void *texel)
 {
     unsigned bytes = texture_format_bytes(c->format);
     for (unsigned k = 0; k < c->channels; k++) {
@@ -358,7 +388,9 @@ static uint32_t roll(dice *d)
 
 static float special(dice *d)
 {
-    static const float values[] = {NAN, INFINITY, -INFINITY, 1e10f, -1e10f, 3e38f, -0.0f, 1e-40f, -1e-40f, 16777216, 2147483648.f, -4294967296.f};
+    static const float values[] = {NAN,     INFINITY, -INFINITY,    1e10f,
+                                   -1e10f,  3e38f,    -0.0f,        1e-40f,
+                                   -1e-40f, 16777216, 2147483648.f, -4294967296.f};
     return values[roll(d) % (sizeof values / sizeof *values)];
 }
 
@@ -418,14 +450,16 @@ void texture_case_inputs(const texture_case *c, uint32_t *words)
     dice d = {seed_of(c)};
     unsigned size[3];
     texture_level_size(c, 0, size);
-    bool cube = c->geometry == TG_CUBE || c->geometry == TG_ACUBE, layered = c->geometry >= TG_A1D && c->geometry != TG_CUBE;
+    bool cube = c->geometry == TG_CUBE || c->geometry == TG_ACUBE,
+         layered = c->geometry >= TG_A1D && c->geometry != TG_CUBE;
     unsigned layers = cube ? c->depth / 6 : c->depth;
     for (unsigned i = 0; i < TEXTURE_LANES; i++, words += TEXTURE_INPUTS) {
         float v[TEXTURE_INPUTS] = {0};
         if (cube)
             direction(&d, v);
         for (unsigned k = 0; k < 3 && !cube; k++)
-            v[k] = c->normalized ? coordinate(&d, size[k]) / (float)size[k] : coordinate(&d, size[k]);
+            v[k] = c->normalized ? coordinate(&d, size[k]) / (float)size[k]
+                                 : coordinate(&d, size[k]);
         v[4] = (float)(roll(&d) % 900) / 100 - 2;
         if (roll(&d) % 4 == 0)
             v[4] = (float)(roll(&d) % 6 * 256 + roll(&d) % 256) / 256;
@@ -472,16 +506,19 @@ static void fetch(const texture_case *c, const char *at, char *text, size_t size
         gradient_lists(c, extra, sizeof extra);
     else if (c->op == TO_LEVEL)
         snprintf(extra, sizeof extra, ", %%f4");
-    const char *type = c->result == 'f' ? "f32" : c->result == 's' ? "s32" : "u32", *coordinates = c->coordinates == 'f' ? "f32" : "s32";
+    const char *type = c->result == 'f'   ? "f32"
+                       : c->result == 's' ? "s32"
+                                          : "u32",
+               *coordinates = c->coordinates == 'f' ? "f32" : "s32";
     if (c->op == TO_GATHER)
-        snprintf(text, size, "tld4.%c.%s.v4.%s.f32 {%%r20, %%r21, %%r22, %%r23}, [%%rd1, %s];\n", "rgba"[c->component],
-                 geometries[c->geometry], type, at);
+        snprintf(text, size, "tld4.%c.%s.v4.%s.f32 {%%r20, %%r21, %%r22, %%r23}, [%%rd1, %s];\n",
+                 "rgba"[c->component], geometries[c->geometry], type, at);
     else if (c->result == 'h')
-        snprintf(text, size, "%s.%s.v2.f16x2.%s {%%r20, %%r21}, [%%rd1, %s]%s;\n", ops[c->op], geometries[c->geometry],
-                 coordinates, at, extra);
+        snprintf(text, size, "%s.%s.v2.f16x2.%s {%%r20, %%r21}, [%%rd1, %s]%s;\n", ops[c->op],
+                 geometries[c->geometry], coordinates, at, extra);
     else
-        snprintf(text, size, "%s.%s.v4.%s.%s {%%r20, %%r21, %%r22, %%r23}, [%%rd1, %s]%s;\n", ops[c->op],
-                 geometries[c->geometry], type, coordinates, at, extra);
+        snprintf(text, size, "%s.%s.v4.%s.%s {%%r20, %%r21, %%r22, %%r23}, [%%rd1, %s]%s;\n",
+                 ops[c->op], geometries[c->geometry], type, coordinates, at, extra);
 }
 
 static void load(const texture_case *c, const char *at, char *text, size_t size)
@@ -491,12 +528,13 @@ static void load(const texture_case *c, const char *at, char *text, size_t size)
     char list[64] = "";
     for (unsigned k = 0; k < c->vector; k++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s%u", k ? ", " : "", reg, k);
-    int n = snprintf(text, size, "suld.b.%s%s.b%u.%s {%s}, [%%rd1, %s];\n", geometries[c->geometry], vectors[c->vector],
-                     c->bytes * 8, c->clamp ? "clamp" : "zero", list, at);
+    int n = snprintf(text, size, "suld.b.%s%s.b%u.%s {%s}, [%%rd1, %s];\n", geometries[c->geometry],
+                     vectors[c->vector], c->bytes * 8, c->clamp ? "clamp" : "zero", list, at);
     for (unsigned k = 0; k < c->vector && c->bytes <= 2; k++)
         n += snprintf(text + n, size - (size_t)n, "cvt.u32.u16 %%r2%u, %%h%u;\n", k, k);
     for (unsigned k = 0; k < c->vector && c->bytes == 8; k++)
-        n += snprintf(text + n, size - (size_t)n, "mov.b64 {%%r2%u, %%r2%u}, %%rd1%u;\n", 2 * k, 2 * k + 1, k);
+        n += snprintf(text + n, size - (size_t)n, "mov.b64 {%%r2%u, %%r2%u}, %%rd1%u;\n", 2 * k,
+                      2 * k + 1, k);
 }
 
 void texture_case_ptx(const texture_case *c, char *text, size_t size)
@@ -506,18 +544,24 @@ void texture_case_ptx(const texture_case *c, char *text, size_t size)
     if (c->op == TO_LOAD)
         load(c, at, body, sizeof body);
     else if (c->op == TO_QUERY)
-        snprintf(body, sizeof body, "txq.width.b32 %%r20, [%%rd1];\ntxq.height.b32 %%r21, [%%rd1];\ntxq.depth.b32 %%r22, [%%rd1];\n");
+        snprintf(body, sizeof body,
+                 "txq.width.b32 %%r20, [%%rd1];\ntxq.height.b32 %%r21, [%%rd1];\ntxq.depth.b32 "
+                 "%%r22, [%%rd1];\n");
     else
         fetch(c, at, body, sizeof body);
-    int n = snprintf(text, size,
-                     ".version 8.0\n.target sm_90\n.address_size 64\n"
-                     ".visible .entry k(.param .u64 handle, .param .u64 inputs, .param .u64 results)\n{\n"
-                     ".reg .b16 %%h<4>; .reg .b32 %%r<24>, %%i<8>; .reg .f32 %%f<11>; .reg .b64 %%rd<12>;\n"
-                     "ld.param.u64 %%rd1, [handle];\nld.param.u64 %%rd2, [inputs];\nld.param.u64 %%rd3, [results];\n"
-                     "mov.u32 %%i1, %%tid.x;\nmad.wide.u32 %%rd4, %%i1, %d, %%rd2;\nmad.wide.u32 %%rd5, %%i1, %d, %%rd3;\n",
-                     TEXTURE_INPUTS * 4, TEXTURE_RESULTS * 4);
+    int n = snprintf(
+        text, size,
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .u64 handle, .param .u64 inputs, .param .u64 results)\n{\n"
+        ".reg .b16 %%h<4>; .reg .b32 %%r<24>, %%i<8>; .reg .f32 %%f<11>; .reg .b64 %%rd<12>;\n"
+        "ld.param.u64 %%rd1, [handle];\nld.param.u64 %%rd2, [inputs];\nld.param.u64 %%rd3, "
+        "[results];\n"
+        "mov.u32 %%i1, %%tid.x;\nmad.wide.u32 %%rd4, %%i1, %d, %%rd2;\nmad.wide.u32 %%rd5, %%i1, "
+        "%d, %%rd3;\n",
+        TEXTURE_INPUTS * 4, TEXTURE_RESULTS * 4);
     for (unsigned k = 0; k < 11; k++)
-        n += snprintf(text + n, size - (size_t)n, "ld.global.b32 %%r%u, [%%rd4+%u];\nmov.b32 %%f%u, %%r%u;\n", k, 4 * k, k, k);
+        n += snprintf(text + n, size - (size_t)n,
+                      "ld.global.b32 %%r%u, [%%rd4+%u];\nmov.b32 %%f%u, %%r%u;\n", k, 4 * k, k, k);
     for (unsigned k = 20; k < 24; k++)
         n += snprintf(text + n, size - (size_t)n, "mov.u32 %%r%u, 0;\n", k);
     n += snprintf(text + n, size - (size_t)n, "%s", body);

@@ -8,11 +8,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TEXTURE_LANES = 128 };  /* fetches of a case */
-enum { TEXTURE_INPUTS = 12 };  /* words of a fetch: x y z, layer, level, dx[3], dy[3], 0 */
-enum { TEXTURE_RESULTS = 4 };  /* words */
+enum { TEXTURE_LANES = 128 }; /* fetches of a case */
+enum { TEXTURE_INPUTS = 12 }; /* words of a fetch: x y z, layer, level, dx[3], dy[3], 0 */
+enum { TEXTURE_RESULTS = 4 }; /* words */
 
-typedef enum texture_geometry { TG_1D, TG_2D, TG_3D, TG_A1D, TG_A2D, TG_CUBE, TG_ACUBE } texture_geometry;
+typedef enum texture_geometry {
+    TG_1D,
+    TG_2D,
+    TG_3D,
+    TG_A1D,
+    TG_A2D,
+    TG_CUBE,
+    TG_ACUBE
+} texture_geometry;
 typedef enum texture_layout { TL_ARRAY, TL_LINEAR, TL_PITCH, TL_MIPMAP } texture_layout;
 typedef enum texture_op { TO_TEX, TO_LEVEL, TO_GRAD, TO_GATHER, TO_LOAD, TO_QUERY } texture_op;
 
@@ -21,9 +29,11 @@ typedef struct texture_case {
     texture_geometry geometry;
     texture_layout layout;
     int format; /* CUarray_format */
-    unsigned channels, width, height, depth, levels; /* depth: layers of layered ones, faces included for cubes */
+    unsigned channels, width, height, depth,
+        levels;       /* depth: layers of layered ones, faces included for cubes */
     unsigned mode[3]; /* wrap clamp mirror border */
-    bool linear, mip_linear, normalized, element, srgb, fraction; /* fraction: texels of floats are no small integers */
+    bool linear, mip_linear, normalized, element, srgb,
+        fraction; /* fraction: texels of floats are no small integers */
     bool seamless;
     float bias, min_level, max_level, border[4];
     char coordinates, result; /* 'f', 's', 'u'; result 'h' for f16x2 */
@@ -40,7 +50,8 @@ void texture_case_text(const texture_case *c, char *text, size_t size);
 /* TEXTURE_LANES * TEXTURE_INPUTS words. */
 void texture_case_inputs(const texture_case *c, uint32_t *words);
 /* The texel at an index of a level: `bytes` of all its channels. */
-void texture_case_texel(const texture_case *c, unsigned level, unsigned x, unsigned y, unsigned z, void *texel);
+void texture_case_texel(const texture_case *c, unsigned level, unsigned x, unsigned y, unsigned z,
+                        void *texel);
 /* A kernel k(handle, inputs, results) of one thread a fetch. */
 void texture_case_ptx(const texture_case *c, char *text, size_t size);
 /* Size of a level; absent dimensions are 1. */

@@ -42,7 +42,8 @@ static char *texels(const texture_case *c, unsigned level, size_t pitch, unsigne
     for (unsigned z = 0; z < size[2]; z++)
         for (unsigned y = 0; y < size[1]; y++)
             for (unsigned x = 0; x < size[0]; x++)
-                texture_case_texel(c, level, x, y, z, data + (z * size[1] + y) * pitch + x * element);
+                texture_case_texel(c, level, x, y, z,
+                                   data + (z * size[1] + y) * pitch + x * element);
     return data;
 }
 
@@ -51,8 +52,14 @@ static void fill(const texture_case *c, unsigned level, CUarray array)
     unsigned size[3];
     char *data = texels(c, level, 0, size);
     size_t row = size[0] * texture_format_bytes(c->format) * c->channels;
-    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = data, .srcPitch = row, .srcHeight = size[1],
-                          .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array, .WidthInBytes = row, .Height = size[1],
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = data,
+                          .srcPitch = row,
+                          .srcHeight = size[1],
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .dstArray = array,
+                          .WidthInBytes = row,
+                          .Height = size[1],
                           .Depth = size[2]};
     CHECK(cuMemcpy3D(&copy));
     free(data);
@@ -60,13 +67,19 @@ static void fill(const texture_case *c, unsigned level, CUarray array)
 
 static CUresult bind_array(const texture_case *c, bound *b, CUDA_RESOURCE_DESC *resource)
 {
-    unsigned flags = c->op == TO_LOAD ? CUDA_ARRAY3D_SURFACE_LDST : c->op == TO_GATHER ? CUDA_ARRAY3D_TEXTURE_GATHER : 0;
+    unsigned flags = c->op == TO_LOAD     ? CUDA_ARRAY3D_SURFACE_LDST
+                     : c->op == TO_GATHER ? CUDA_ARRAY3D_TEXTURE_GATHER
+                                          : 0;
     if (c->geometry == TG_A1D || c->geometry == TG_A2D || c->geometry == TG_ACUBE)
         flags |= CUDA_ARRAY3D_LAYERED;
     if (c->geometry == TG_CUBE || c->geometry == TG_ACUBE)
         flags |= CUDA_ARRAY3D_CUBEMAP;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = c->width, .Height = c->height, .Depth = c->depth, .Format = c->format,
-                                 .NumChannels = c->channels, .Flags = flags};
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = c->width,
+                                 .Height = c->height,
+                                 .Depth = c->depth,
+                                 .Format = c->format,
+                                 .NumChannels = c->channels,
+                                 .Flags = flags};
     CUresult r;
     if (c->layout == TL_MIPMAP) {
         if ((r = cuMipmappedArrayCreate(&b->mipmap, &d, c->levels)))
@@ -92,7 +105,8 @@ static void bind_memory(const texture_case *c, bound *b, CUDA_RESOURCE_DESC *res
 {
     unsigned size[3];
     bool pitched = c->layout == TL_PITCH;
-    size_t element = texture_format_bytes(c->format) * c->channels, pitch = pitched ? 512 : c->width * element;
+    size_t element = texture_format_bytes(c->format) * c->channels,
+           pitch = pitched ? 512 : c->width * element;
     char *data = texels(c, 0, pitch, size);
     CHECK(cuMemAlloc(&b->memory, pitch * size[1]));
     CHECK(cuMemcpyHtoD(b->memory, data, pitch * size[1]));
@@ -132,8 +146,9 @@ static CUresult bind(const texture_case *c, bound *b)
         d.addressMode[k] = (CUaddress_mode)c->mode[k];
     d.filterMode = c->linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
     d.mipmapFilterMode = c->mip_linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
-    d.flags = (c->element ? CU_TRSF_READ_AS_INTEGER : 0) | (c->normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0) |
-              (c->srgb ? CU_TRSF_SRGB : 0) | (c->seamless ? CU_TRSF_SEAMLESS_CUBEMAP : 0);
+    d.flags = (c->element ? CU_TRSF_READ_AS_INTEGER : 0) |
+              (c->normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0) | (c->srgb ? CU_TRSF_SRGB : 0) |
+              (c->seamless ? CU_TRSF_SEAMLESS_CUBEMAP : 0);
     d.mipmapLevelBias = c->bias;
     d.minMipmapLevelClamp = c->min_level;
     d.maxMipmapLevelClamp = c->max_level;

@@ -3,13 +3,13 @@
 #include <cstring>
 #include <unistd.h>
 
-#define CHECK(call)                                                                               \
-    do {                                                                                          \
-        cudaError_t error_ = (call);                                                              \
-        if (error_ != cudaSuccess) {                                                              \
-            std::printf("%s: %s\n", #call, cudaGetErrorName(error_));                             \
-            std::exit(3);                                                                         \
-        }                                                                                         \
+#define CHECK(call)                                                   \
+    do {                                                              \
+        cudaError_t error_ = (call);                                  \
+        if (error_ != cudaSuccess) {                                  \
+            std::printf("%s: %s\n", #call, cudaGetErrorName(error_)); \
+            std::exit(3);                                             \
+        }                                                             \
     } while (0)
 
 __global__ void fill(int *data, int n, int value)
