@@ -208,7 +208,7 @@ static ana_line *join_lines(wl_arena *arena, const ana_finding *first, const ana
 static bool merge(wl_arena *arena, ana_finding *to, const ana_finding *from)
 {
     const ana_finding *more = from->excess > to->excess ? from : to, *less = more == to ? from : to;
-    uint32_t nlines;
+    uint32_t nlines = 0;
     ana_line *lines = join_lines(arena, more, less, &nlines);
     uint64_t excess = to->excess + from->excess;
     uint32_t objects = to->objects + from->objects, launches = to->launches + from->launches;

@@ -85,8 +85,8 @@ static void free_handle(collect_array *array)
 
 static bool add_levels(collect_array *array)
 {
-    uint64_t address = array->address, bytes;
-    size_t pitch;
+    uint64_t address = array->address, bytes = 0;
+    size_t pitch = 0;
     array->levels = calloc(array->desc.levels, sizeof(collect_array *));
     for (unsigned i = 0; array->levels && i < array->desc.levels; i++) {
         collect_array_desc d = level_desc(&array->desc, i);

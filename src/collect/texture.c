@@ -68,7 +68,7 @@ static collect_result of_array(const collect_array *array, emu_image *image)
     image->slices = sliced ? (uint32_t)d->depth : 1;
     if (!array->levels)
         set_level(image, array);
-    for (unsigned i = 0; i < array->nlevels && i < EMU_MAX_LEVELS; i++)
+    for (unsigned i = 0; array->levels && i < array->nlevels && i < EMU_MAX_LEVELS; i++)
         set_level(image, array->levels[i]);
     return set_format(image, d->format, d->channels);
 }

@@ -251,7 +251,7 @@ static void add_module(void *handle, bool library, const void *image, const char
     m->handle = handle;
     m->library = library;
     m->context = shim_current().handle;
-    m->name = image ? file_of(image) : realpath(file, NULL);
+    m->name = image ? file_of(image) : file ? realpath(file, NULL) : NULL;
     if (image && m->name && cuda_image_identify(image, CUDA_SIZE_UNKNOWN) == CUDA_IMAGE_WRAPPER) {
         m->image = image;
     } else if (image) {

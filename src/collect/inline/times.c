@@ -93,6 +93,7 @@ static queue *queue_of(CUcontext context, uint64_t stream)
 {
     queue_key key = {context, stream};
     queue *q = NULL;
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed bytewise */
     HASH_FIND(hh, queues, &key, sizeof key, q);
     if (q || !(q = calloc(1, sizeof *q)))
         return q;
