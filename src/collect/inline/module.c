@@ -256,7 +256,7 @@ static void add_module(void *handle, bool library, const void *image, const char
         m->image = image;
     } else if (image) {
         read_text(m, image, CUDA_SIZE_UNKNOWN);
-    } else {
+    } else if (file) {
         read_file(m, file);
     }
     m->next = modules;
