@@ -248,8 +248,8 @@ static bool place(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes
     if (!inside && (x->boundary == EMU_TRAP || last[0] < 0))
         emu_raise(w, in->pc, EMU_FAULT_SURFACE_BOUNDS, lane, (uint64_t)at[0], bytes,
                   "accesses byte %lld, row %lld, slice %lld of a surface of %lld x %u x %lld",
-                  (long long)at[0], (long long)at[1], (long long)(at[2] + at[3]),
-                  (long long)(last[0] + bytes), l->size[1], (long long)(last[2] + last[3] + 1));
+                  (long long)at[0], (long long)at[1], (long long)at[2] + at[3],
+                  (long long)last[0] + bytes, l->size[1], (long long)last[2] + last[3] + 1);
     *address = l->address + (uint64_t)(at[2] + at[3]) * l->slice + (uint64_t)at[1] * l->pitch +
                (uint64_t)at[0];
     return inside || x->boundary == EMU_CLAMPED;

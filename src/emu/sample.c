@@ -26,7 +26,7 @@ static double linear_of_srgb(double v)
 static double number(const emu_texture *t, uint32_t word, int32_t sign, uint32_t channel)
 {
     const emu_image *image = &t->image;
-    double most = (double)((UINT32_C(1) << (image->bits - (image->kind == EMU_TEXEL_SIGNED))) - 1);
+    double most = (double)((UINT64_C(1) << (image->bits - (image->kind == EMU_TEXEL_SIGNED))) - 1);
     if (image->kind == EMU_TEXEL_FLOAT)
         return image->bits == 16 ? (double)emu_f_of_h((u16)word) : (double)f32_of(word);
     if (image->kind == EMU_TEXEL_SIGNED)
@@ -335,7 +335,7 @@ static void derivative(const emu_fetch *f, const float d[3], double out[3])
     if (!f->cube)
         return;
     const double v[3] = {(double)f->at[0], (double)f->at[1], (double)f->at[2]};
-    int face = project(v).face, normal = sides[face].normal;
+    int face = project(v).face, normal = (unsigned char)sides[face].normal;
     double m = fabs(v[normal]), dm = (double)d[normal] * sides[face].sign;
     for (int k = 0; k < 2; k++) { /* of v[axis] / m */
         int axis = k ? sides[face].t_axis : sides[face].s_axis;
