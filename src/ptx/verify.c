@@ -397,7 +397,7 @@ static bool check_insn(verifier *v)
     const ptx_form_info *form = ptx_match_form(insn, &closest, &bad, &missing);
     if (!form)
         return complain_suffixes(v, closest, bad, missing);
-    const ptx_role *given[PTX_MAX_ROLES];
+    const ptx_role *given[PTX_MAX_ROLES] = {0};
     if (insn->noperands > PTX_MAX_ROLES ||
         !assign(ptx_roles_of(form), form->nroles, insn->operands, insn->noperands, given))
         return complain_operands(v, form);
