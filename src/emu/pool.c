@@ -11,8 +11,8 @@ struct emu_pool {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     pid_t process;
-    uint64_t round; /* counts calls of emu_pool_run */
-    uint32_t wanted, running;
+    uint64_t round;           /* counts calls of emu_pool_run */
+    uint32_t wanted, running; /* threads below `wanted` may begin; those that have begun */
     void (*fn)(void *ctx, uint32_t index);
     void *ctx;
     bool end;
@@ -38,6 +38,7 @@ static void *thread_main(void *arg)
         if (p->end)
             break;
         seen = p->round;
+        p->running++;
         pthread_mutex_unlock(&p->lock);
         p->fn(p->ctx, self->index);
         pthread_mutex_lock(&p->lock);
@@ -100,7 +101,6 @@ void emu_pool_run(emu_pool **pool, uint32_t count, void (*fn)(void *ctx, uint32_
     pthread_mutex_lock(&p->lock);
     while (p->nthreads < count && p->nthreads < MOST && add_thread(p)) {}
     p->wanted = count < p->nthreads ? count : p->nthreads;
-    p->running = p->wanted - 1;
     p->fn = fn;
     p->ctx = ctx;
     p->round++;
@@ -108,9 +108,9 @@ void emu_pool_run(emu_pool **pool, uint32_t count, void (*fn)(void *ctx, uint32_
     pthread_mutex_unlock(&p->lock);
     fn(ctx, 0);
     pthread_mutex_lock(&p->lock);
+    p->wanted = 0;
     while (p->running)
         pthread_cond_wait(&p->done, &p->lock);
-    p->wanted = 0;
     pthread_mutex_unlock(&p->lock);
 }
 
