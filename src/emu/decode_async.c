@@ -124,6 +124,17 @@ static void bulk_copy(emu_decode *d, const ptx_insn *i)
 
 /* ---- mbarrier ---- */
 
+static emu_access_op access_of(emu_mbarrier_op op)
+{
+    switch (op) {
+    case EMU_MBARRIER_INIT:
+    case EMU_MBARRIER_INVAL: return EMU_STORE;
+    case EMU_MBARRIER_WAIT:
+    case EMU_MBARRIER_WAIT_PARITY: return EMU_LOAD;
+    default: return EMU_ATOMIC;
+    }
+}
+
 static emu_mbarrier *new_mbarrier(emu_decode *d, const ptx_insn *i, emu_mbarrier_op op)
 {
     emu_mbarrier *m = wl_new(d->arena, emu_mbarrier);
@@ -131,7 +142,7 @@ static emu_mbarrier *new_mbarrier(emu_decode *d, const ptx_insn *i, emu_mbarrier
         emu_decode_nomem(d);
         return NULL;
     }
-    m->mem = *emu_mem_new(d, i, i->space, EMU_ATOMIC);
+    m->mem = *emu_mem_new(d, i, i->space, access_of(op));
     m->mem.count = 1;
     m->op = op;
     m->value = EMU_NOREF;

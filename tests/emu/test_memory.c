@@ -251,6 +251,32 @@ static void the_observer_sees_accesses(void **state)
     fixture_end(&f);
 }
 
+/* Waiting at a barrier in shared memory reads it: lanes that wait together do not disturb one another. */
+static void the_observer_sees_barriers(void **state)
+{
+    (void)state;
+    fixture f;
+    seen s = {0};
+    const emu_observer observer = {.ctx = &s,
+                                   .worker_begin = begin_worker,
+                                   .block_begin = begin_block,
+                                   .block_end = end_block,
+                                   .access = see};
+    fixture_begin(&f, BEGIN("k") ".shared .align 8 .b8 bar[8];\n"
+                                 "mov.u32 %r3, bar; mbarrier.init.shared.b64 [%r3], 1;\n"
+                                 "mbarrier.arrive.shared.b64 %rd6, [%r3];\n"
+                                 "mbarrier.test_wait.shared.b64 %p1, [%r3], %rd6;\n"
+                                 "mbarrier.inval.shared.b64 [%r3]; ret;\n" END);
+    void *data = fixture_alloc(&f, 4);
+    f.observer = &observer;
+    RUN(&f, "k", 2, 1, P(data));
+    const emu_access_op ops[] = {EMU_STORE, EMU_ATOMIC, EMU_LOAD, EMU_STORE};
+    assert_int_equal(s.count, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(s.access[i].op, ops[i]);
+    fixture_end(&f);
+}
+
 /* Lanes of one generic access are in three spaces at once. */
 static void generic_addresses_reach_all_spaces(void **state)
 {
@@ -386,6 +412,7 @@ int main(void)
         cmocka_unit_test(addresses_are_the_same_in_each_run),
         cmocka_unit_test(variables_are_initialised),
         cmocka_unit_test(the_observer_sees_accesses),
+        cmocka_unit_test(the_observer_sees_barriers),
         cmocka_unit_test(generic_addresses_reach_all_spaces),
         cmocka_unit_test(kernels_print_in_order),
         cmocka_unit_test(kernels_allocate),
