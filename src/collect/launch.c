@@ -284,7 +284,9 @@ static bool count_blocks(observed *o, const emu_kernel *kernel, const emu_result
     }
     summary->warp_instructions = result->warp_instructions;
     summary->thread_instructions = result->thread_instructions;
-    summary->blocks_run = result->blocks_run;
+    /* Of a launch that failed, blocks that ended early ran as well. */
+    summary->blocks_run = result->blocks_run > summary->blocks_observed ? result->blocks_run
+                                                                        : summary->blocks_observed;
     return true;
 }
 

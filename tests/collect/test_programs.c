@@ -341,6 +341,19 @@ static void test_time_limit(void **state)
     run_clear(&r);
 }
 
+/* Of the launch whose line holds `which`: no more blocks are observed than run. */
+static void expect_blocks(const char *dump, const char *which)
+{
+    unsigned long run = 0, observed = 1;
+    const char *at = strstr(dump, which);
+    assert_non_null(at);
+    at = strstr(at, " blocks ");
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, " blocks %lu/%lu", &run, &observed), 2);
+    assert_true(observed > 0);
+    assert_true(run >= observed);
+}
+
 static void test_faults(void **state)
 {
     (void)state;
@@ -350,6 +363,7 @@ static void test_faults(void **state)
     assert_non_null(strstr(beyond.err, "life.cu:19"));
     assert_non_null(strstr(beyond.err, "block (0,0,0)"));
     assert_non_null(strstr(beyond.dumps[0], "error 700"));
+    expect_blocks(beyond.dumps[0], "error 700");
     RUN(deadlock, PROGRAM("life"), "deadlock");
     expect_exit(&deadlock, 8);
     assert_non_null(strstr(deadlock.out, "deadlock 702"));
