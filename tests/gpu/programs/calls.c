@@ -63,6 +63,9 @@ static CUresult launch(CUstream stream, CUdeviceptr data, unsigned threads)
                 scale, (N + 127) / 128, 1, 1, threads, 1, 1, 0, stream, params, NULL);
 }
 
+/* All have their streams before one goes on: a handle that was given back may be given out again. */
+static pthread_barrier_t together;
+
 static void *on_a_thread(void *result)
 {
     float host[N];
@@ -70,6 +73,7 @@ static void *on_a_thread(void *result)
     CUdeviceptr data;
     CHECK(cuCtxSetCurrent, (CUcontext), context);
     CHECK(cuStreamCreate, (CUstream *, unsigned), &stream, CU_STREAM_NON_BLOCKING);
+    pthread_barrier_wait(&together);
     CHECK(cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream), &data, sizeof host, stream);
     CHECK(cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream), data, 0x3f800000, N, stream);
     for (int i = 0; i < 3; i++)
@@ -89,6 +93,7 @@ static void threads(void)
 {
     pthread_t thread[4];
     float results[4];
+    pthread_barrier_init(&together, NULL, 4);
     for (int i = 0; i < 4; i++)
         pthread_create(&thread[i], NULL, on_a_thread, &results[i]);
     for (int i = 0; i < 4; i++)
