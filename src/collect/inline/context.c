@@ -1,10 +1,11 @@
 /* The start of CUDA, contexts, and what waits for the device. */
 #include "collect/inline/shim.h"
 
-enum { MAX_CONTEXTS = 64 };
+enum { MAX_CONTEXTS = 64, MAX_DEVICES = 64 };
 
 static struct {
     shim_context known[MAX_CONTEXTS];
+    CUcontext primary[MAX_DEVICES];
     uint32_t count;
     uint64_t next;
 } contexts;
@@ -37,21 +38,28 @@ static void context_gone(CUcontext handle)
             contexts.known[i--] = contexts.known[--contexts.count];
 }
 
-/* The context of the device that the runtime uses, where it lives; *state says whether it does. */
+/* The device's primary context, and whether it lives. Where nobody asked for it by name, the runtime did by a table of its
+ * own: then the device's only context is taken for it. */
 static CUcontext primary_of(CUdevice device, int *state)
 {
     unsigned flags;
+    CUcontext only = NULL;
+    uint32_t count = 0;
     *state = 0;
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDevicePrimaryCtxGetState, (CUdevice, unsigned *, int *),
            device, &flags, state);
-    for (uint32_t i = 0; i < contexts.count; i++)
-        if (contexts.known[i].device == (uint32_t)device)
-            return contexts.known[i].handle;
-    return NULL;
+    if (device >= 0 && device < MAX_DEVICES && contexts.primary[device])
+        return contexts.primary[device];
+    for (uint32_t i = 0; i < contexts.count; i++) {
+        if (contexts.known[i].device == (uint32_t)device) {
+            only = contexts.known[i].handle;
+            count++;
+        }
+    }
+    return count == 1 ? only : NULL;
 }
 
-/* After a call that may have ended the device's primary context. A context that the program made itself by cuCtxCreate is
- * only taken for the primary one where the device has no other. */
+/* After a call that may have ended the device's primary context. */
 static void check_primary(CUdevice device)
 {
     int active;
@@ -67,6 +75,17 @@ HOOK(cuInit, (unsigned int flags), (flags))
     CUresult result = real_cuInit(flags);
     if (result == CUDA_SUCCESS && !__atomic_load_n(&shim_g.started, __ATOMIC_ACQUIRE))
         shim_start();
+    return result;
+}
+
+HOOK(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context, device))
+{
+    CUresult result = real_cuDevicePrimaryCtxRetain(context, device);
+    if (result == CUDA_SUCCESS && device >= 0 && device < MAX_DEVICES) {
+        pthread_mutex_lock(&shim_g.lock);
+        contexts.primary[device] = *context;
+        pthread_mutex_unlock(&shim_g.lock);
+    }
     return result;
 }
 

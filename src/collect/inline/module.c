@@ -251,12 +251,12 @@ static void add_module(void *handle, bool library, const void *image, const char
     m->handle = handle;
     m->library = library;
     m->context = shim_current().handle;
-    m->name = image ? file_of(image) : file ? realpath(file, NULL) : NULL;
+    m->name = image ? file_of(image) : realpath(file, NULL);
     if (image && m->name && cuda_image_identify(image, CUDA_SIZE_UNKNOWN) == CUDA_IMAGE_WRAPPER) {
         m->image = image;
     } else if (image) {
         read_text(m, image, CUDA_SIZE_UNKNOWN);
-    } else if (file) {
+    } else {
         read_file(m, file);
     }
     m->next = modules;
@@ -355,7 +355,9 @@ HOOK(cuLibraryGetKernel, (CUkernel * out, CUlibrary library, const char *name),
     CUresult result = real_cuLibraryGetKernel(out, library, name);
     if (result == CUDA_SUCCESS && shim_g.writer) {
         pthread_mutex_lock(&shim_g.lock);
-        add_function(*out, name, find_module(library));
+        shim_function *f = add_function(*out, name, find_module(library));
+        if (f)
+            f->kernel = true;
         pthread_mutex_unlock(&shim_g.lock);
     }
     return result;
@@ -433,38 +435,49 @@ static shim_function *ask(void *handle)
 {
     const char *name = NULL;
     void *owner = NULL;
+    bool kernel = false;
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetName, (const char **, CUfunction), &name,
                (CUfunction)handle) == CUDA_SUCCESS)
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetModule, (void **, CUfunction), &owner,
                (CUfunction)handle);
     else if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetName, (const char **, CUkernel), &name,
-                    (CUkernel)handle) == CUDA_SUCCESS)
+                    (CUkernel)handle) == CUDA_SUCCESS) {
+        kernel = true;
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetLibrary, (void **, CUkernel), &owner,
                (CUkernel)handle);
-    return add_function(handle, name ? name : "(unknown kernel)",
-                        owner ? find_module(owner) : NULL);
+    }
+    shim_function *f = add_function(handle, name ? name : "(unknown kernel)",
+                                    owner ? find_module(owner) : NULL);
+    if (f)
+        f->kernel = kernel;
+    return f;
 }
 
-static uint32_t function_attribute(const shim_function *f, int which)
+/* Of a CUkernel the function in the current context. */
+static CUfunction function_of(const shim_function *f)
+{
+    CUfunction function = (CUfunction)f->handle;
+    if (f->kernel)
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetFunction, (CUfunction *, CUkernel), &function,
+               (CUkernel)f->handle);
+    return function;
+}
+
+static uint32_t function_attribute(CUfunction function, int which)
 {
     int value = 0;
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetAttribute, (int *, int, CUfunction), &value, which,
-           (CUfunction)f->handle);
+           function);
     return value > 0 ? (uint32_t)value : 0;
 }
 
-static void read_params(shim_function *f)
+static void read_params(shim_function *f, CUfunction function)
 {
     size_t offset, bytes;
     CUresult result;
     for (size_t i = 0;; i++) {
         result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetParamInfo,
-                        (CUfunction, size_t, size_t *, size_t *), (CUfunction)f->handle, i, &offset,
-                        &bytes);
-        if (result == CUDA_ERROR_INVALID_HANDLE)
-            result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetParamInfo,
-                            (CUkernel, size_t, size_t *, size_t *), (CUkernel)f->handle, i, &offset,
-                            &bytes);
+                        (CUfunction, size_t, size_t *, size_t *), function, i, &offset, &bytes);
         if (result != CUDA_SUCCESS)
             break;
         if (!wl_push(&f->params, ((shim_param){(uint32_t)offset, (uint32_t)bytes})))
@@ -477,13 +490,14 @@ static void read_params(shim_function *f)
 
 static void describe(shim_function *f)
 {
+    CUfunction function = function_of(f);
     f->described = true;
-    f->static_shared = function_attribute(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-    f->local_bytes = function_attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-    f->registers = function_attribute(f, CU_FUNC_ATTRIBUTE_NUM_REGS);
+    f->static_shared = function_attribute(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    f->local_bytes = function_attribute(function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    f->registers = function_attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS);
     for (int i = 0; i < 3; i++)
-        f->cluster[i] = function_attribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + i);
-    read_params(f);
+        f->cluster[i] = function_attribute(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + i);
+    read_params(f, function);
 }
 
 shim_function *shim_function_of(void *handle)

@@ -269,6 +269,7 @@ static void in_child(void)
 __attribute__((constructor)) static void process_begins(void)
 {
     shim_g.start_ns = collect_now();
+    collect_stack_start();
     pthread_atfork(NULL, NULL, in_child);
     at_quick_exit(process_ends);
 }

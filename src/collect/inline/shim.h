@@ -154,6 +154,7 @@ typedef struct shim_function { /* a CUfunction or CUkernel */
     void *handle;
     char *name;
     shim_module *module; /* NULL: not known */
+    bool kernel;         /* handle is a CUkernel */
     bool described;
     bool params_known;
     wl_vec(shim_param) params;
