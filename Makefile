@@ -1,7 +1,7 @@
-# The two commands are `make demo` and `make check`; see README.md. CMake does the work: presets in CMakePresets.json.
+# The commands to know are `make demo`, `make check` and `make check-all`; see README.md. CMake does the work: presets in CMakePresets.json.
 PREFIX ?= /usr/local
 
-.PHONY: help build demo check check-long gpu-check install format tidy debug asan tsan fuzz bench clean
+.PHONY: help build demo check check-all check-long gpu-check install format tidy debug asan tsan fuzz bench clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -16,6 +16,10 @@ demo: build ## profile an example without a GPU and write its report
 check: ## everything that a change must pass: format, build, tests, linter
 	@tools/bootstrap.sh check
 	@tools/check.sh
+
+check-all: ## what continuous integration runs: check, then the tests under sanitizers and the fuzzers
+	@tools/bootstrap.sh check
+	@tools/check.sh all
 
 check-long: ## the suites that take too long for `make check`
 	@tools/bootstrap.sh check
@@ -37,10 +41,10 @@ tidy: ## clang-tidy, over what changed since it last passed
 	@tools/build.sh release
 	@tools/tidy.py
 
-debug asan tsan: ## build and test with assertions or sanitizers
+debug asan tsan: ## build and test with assertions; address and undefined-behaviour, thread sanitizer
 	@tools/bootstrap.sh check
 	@tools/build.sh $@ all tests
-	@ctest --preset $@ -LE 'long|no-sanitizer'
+	@ctest --preset $@ -j "$$(nproc)"
 
 fuzz: ## each fuzzer for FUZZ_SECONDS (60)
 	@tools/bootstrap.sh check

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What `make check` runs once bootstrap is through: every step, whatever the steps before gave, then a summary.
+# What `make check` runs once bootstrap is through, and with the argument `all` what `make check-all` runs: every step,
+# whatever the steps before gave, then a summary.
 set -u
 cd "$(dirname "$0")/.." || exit
 jobs=$(nproc)
@@ -24,6 +25,18 @@ step style tools/check_style.py
 if step build tools/build.sh release all tests; then
     step tests ctest --preset release -j "$jobs" -LE long
     step tidy tools/tidy.py
+fi
+
+# sanitizers <preset>
+sanitizers() {
+    step "$1-build" tools/build.sh "$1" all tests && step "$1" ctest --preset "$1" -j "$jobs"
+}
+
+if [ "${1:-}" = all ]; then
+    sanitizers asan
+    sanitizers tsan
+    export FUZZ_SECONDS="${FUZZ_SECONDS:-20}"
+    step fuzz-build tools/build.sh fuzz fuzzers && step fuzz tools/fuzz.sh
 fi
 
 echo "== $(($(date +%s) - begin)) s in all"

@@ -24,10 +24,11 @@ typedef struct reader {
     bool has_v2_properties, has_texture_references;
 } reader;
 
-/* `count` items of `size` bytes at an offset of the file; NULL where they are not all there or not aligned. */
+/* `count` items of `size` bytes at an offset of the file; NULL where they are not all there or not aligned, as a linker
+ * aligns all tables. */
 static const void *at(const reader *r, uint64_t offset, uint64_t count, uint64_t size)
 {
-    if (offset > r->size || (count && size > (r->size - offset) / count) || offset % 4)
+    if (offset > r->size || (count && size > (r->size - offset) / count) || offset % 8)
         return NULL;
     return r->data + offset;
 }

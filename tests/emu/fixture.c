@@ -18,7 +18,7 @@ void fixture_begin(fixture *f, const char *ptx)
 {
     memset(f, 0, sizeof *f);
     f->threads = 1;
-    f->time_limit = 30;
+    f->time_limit = 120; /* of a sanitizer on a busy machine */
     if (ptx_parse(ptx, strlen(ptx), "test", &f->ptx, &f->err) != WL_OK)
         fail_msg("%s", f->err.text);
     if (emu_machine_new(&device, &f->machine, &f->err) != WL_OK)

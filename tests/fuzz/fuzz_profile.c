@@ -1,8 +1,9 @@
 /* Hostile profiles. The first byte chooses: the rest is a whole file, or a list of changes to the cells of a valid one (see
- * struct edit), which reach what a random change of the file's bytes hardly does. Everything that can be loaded is. */
+ * struct edit), which reach what a random change of the file's bytes hardly does. Everything that can be loaded is,
+ * and reported. */
 #include "../profile/story.h"
 
-#include "analysis/tables.h"
+#include "report/report.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -16,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static wl_error err;
+static FILE *nowhere;
 static unsigned char *valid;
 static size_t valid_size;
 
@@ -44,6 +46,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     close(mkstemp(path));
     atexit(remove_file);
+    nowhere = fopen("/dev/null", "w");
+    if (!nowhere)
+        abort();
     make_valid();
     story_expect(prof_open(path, &db, &err),
                  &err); /* else everything would be refused, and nothing found */
@@ -141,6 +146,23 @@ static void analyze(prof_db *db, wl_arena *arena)
     (void)ana_memory_table(db, arena, &memory, &err);
 }
 
+static void report(prof_db *db, wl_arena *arena)
+{
+    ana_thresholds thresholds = ana_thresholds_default();
+    ana_findings findings;
+    rep_data data;
+    unsigned parts = REP_PART_LAUNCH_ROWS | REP_PART_HEATS | REP_PART_SOURCES;
+    if (ana_find(db, &thresholds, arena, &findings, &err) != WL_OK ||
+        rep_load(db, &findings, parts, arena, &data, &err) != WL_OK)
+        return;
+    (void)rep_text(&data, NULL, nowhere, &err);
+    (void)rep_json(&data, nowhere, &err);
+    (void)rep_sarif(&data, nowhere, &err);
+    (void)rep_payload(&data, nowhere, &err);
+    for (int table = 0; table < REP_TABLE_COUNT; table++)
+        (void)rep_csv(&data, (rep_table)table, nowhere, &err);
+}
+
 static void load_file(const void *data, size_t size)
 {
     prof_db *db;
@@ -155,6 +177,7 @@ static void load_file(const void *data, size_t size)
         load_texts(db, arena);
         load_maps(db, arena);
         analyze(db, arena);
+        report(db, arena);
         prof_close(db);
     }
     wl_arena_free(arena);

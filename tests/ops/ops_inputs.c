@@ -1,7 +1,7 @@
 /* Inputs of the instruction forms: edge cases and random numbers, drawn from named pools.
  *
  * The recorded results belong to exactly these inputs; the recording holds their hash. A change here asks for a new
- * recording. */
+ * recording. No expression may draw twice: C leaves open which draw comes first. */
 #include "ops_form.h"
 
 #include <math.h>
@@ -26,6 +26,13 @@ static double unit(uint64_t *state) /* -1 .. 1 */
     return (double)(int64_t)next(state) * 0x1p-63;
 }
 
+/* Of either sign and any magnitude up to 2 ** (octaves / 2). */
+static double scaled(uint64_t *state, uint64_t octaves)
+{
+    double factor = unit(state);
+    return factor * exp2((double)below(state, octaves) - (double)(octaves / 2));
+}
+
 #define PICK(state, table) ((table)[below((state), sizeof(table) / sizeof(table)[0])])
 
 static uint64_t mask(uint32_t bits)
@@ -41,7 +48,8 @@ static uint64_t draw_int(uint64_t *s, uint32_t bits)
         top >> 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000,  0xffff, 0x10000};
     if (below(s, 5) < 2)
         return PICK(s, edges) & mask(bits);
-    uint64_t value = next(s) >> below(s, 64); /* all magnitudes */
+    uint64_t value = next(s);
+    value >>= below(s, 64); /* all magnitudes */
     return (below(s, 2) ? value : 0 - value) & mask(bits);
 }
 
@@ -72,7 +80,7 @@ static uint64_t draw_f32(uint64_t *s)
     case 0:
     case 1: return PICK(s, edges);
     case 2: return next(s) & 0xffffffff;
-    case 3: return bits_of_float((float)(unit(s) * exp2((double)below(s, 60) - 30)));
+    case 3: return bits_of_float((float)(scaled(s, 60)));
     default:
         return bits_of_float((float)((double)(int64_t)below(s, 4001) * 0.25 -
                                      500)); /* ties of integer rounding */
@@ -96,7 +104,7 @@ static uint64_t draw_f64(uint64_t *s)
     case 0:
     case 1: return PICK(s, edges);
     case 2: return next(s);
-    case 3: return bits_of_double(unit(s) * exp2((double)below(s, 100) - 50));
+    case 3: return bits_of_double(scaled(s, 100));
     default: return bits_of_double((double)(int64_t)below(s, 4001) * 0.25 - 500);
     }
 }
@@ -112,9 +120,11 @@ static uint64_t draw_16(uint64_t *s, bool bf)
     switch (below(s, 3)) {
     case 0: return bf ? PICK(s, bf16) : PICK(s, f16);
     case 1: return next(s) & 0xffff;
-    default: /* magnitudes around one */
-        return (bf ? 0x3c00 + below(s, 0x0600) : 0x2c00 + below(s, 0x2400)) | (below(s, 2) << 15);
+    default: break;
     }
+    uint64_t magnitude = bf ? 0x3c00 + below(s, 0x0600)
+                            : 0x2c00 + below(s, 0x2400); /* around one */
+    return magnitude | (below(s, 2) << 15);
 }
 
 static uint64_t pair(uint64_t low, uint64_t high)
@@ -170,7 +180,7 @@ static uint64_t draw(uint64_t *s, const char *pool, uint32_t thread, uint64_t fo
         return pair(low, draw_16(s, pool[0] == 'b'));
     }
     if (IS("nice32"))
-        return bits_of_float((float)(unit(s) * exp2((double)below(s, 30) - 15)));
+        return bits_of_float((float)(scaled(s, 30)));
     if (IS("angle"))
         return bits_of_float((float)(unit(s) * M_PI));
     if (IS("unit32"))

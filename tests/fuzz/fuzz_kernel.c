@@ -1,0 +1,80 @@
+/* Hostile PTX behind the parser: what parses and verifies must be analysed, and decoded for emulation, without harm. */
+#include "base/arena.h"
+#include "emu/emu.h"
+#include "flow/kernel.h"
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static emu_machine *machine(void)
+{
+    static emu_machine *m;
+    const emu_device device = {.sm = 90,
+                               .num_sms = 132,
+                               .max_threads_per_block = 1024,
+                               .max_shared_per_block = 232448,
+                               .max_blocks_per_sm = 32,
+                               .max_threads_per_sm = 2048,
+                               .shared_per_sm = 233472,
+                               .global_bytes = UINT64_C(1) << 28,
+                               .clock_khz = 1980000};
+    if (!m && emu_machine_new(&device, &m, NULL) != WL_OK)
+        abort();
+    return m;
+}
+
+static bool is_kernel(const ptx_func *func)
+{
+    return func->entry && func->has_body;
+}
+
+static void analyse(const ptx_module *module, ptx_func *func)
+{
+    wl_arena *arena = wl_arena_new();
+    ptx_callorder order;
+    flow_proof proof;
+    flow_kernel *kernel = NULL;
+    if (ptx_callorder_of(module, func, arena, &order) == WL_OK)
+        kernel = flow_kernel_new(module, &order, arena);
+    if (kernel && flow_prove_kernel(kernel, arena, &proof) == WL_OK)
+        (void)flow_run(kernel, FLOW_PASS_ilp);
+    wl_arena_free(arena);
+}
+
+static void decode(const ptx_module *module)
+{
+    emu_module *loaded;
+    emu_kernel *kernel;
+    wl_error err;
+    if (emu_module_load(machine(), module, NULL, NULL, &loaded, &err) != WL_OK)
+        return;
+    for (uint32_t i = 0; i < module->nfuncs; i++)
+        if (is_kernel(module->funcs[i]))
+            (void)emu_module_kernel(loaded, module->funcs[i]->name, &kernel, &err);
+    emu_module_unload(loaded);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    ptx_module *module;
+    wl_error err;
+    if (!text)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = 0;
+    if (ptx_parse(text, size, "input", &module, &err) == WL_OK) {
+        if (ptx_verify(module, "input", &err) == WL_OK) {
+            for (uint32_t i = 0; i < module->nfuncs; i++)
+                if (is_kernel(module->funcs[i]))
+                    analyse(module, module->funcs[i]);
+            decode(module);
+        }
+        ptx_module_free(module);
+    }
+    free(text);
+    return 0;
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Makes the fuzzers' seeds anew from seed.cu: make_seeds.py NVCC COLLECTORS, the latter build/release/lib/warplens/emulate.
+
+tests/fuzz/<fuzzer>/real-* is what this writes; everything else there was written or kept by hand.
+"""
+import glob
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COLLECTORS = os.path.abspath(sys.argv[2])
+CUDA = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[1])))
+
+FATBINS = {
+    "plain": ["-arch=sm_90", "--no-compress"],
+    "packed": ["-arch=sm_90", "-Xfatbin", "-compress-all"],
+    "many": ["-gencode", "arch=compute_75,code=compute_75", "-gencode", "arch=compute_90a,code=compute_90a"],
+    "relocatable": ["-rdc=true", "-gencode", "arch=compute_80,code=compute_80"],
+    "cubin": ["-gencode", "arch=compute_80,code=sm_80", "-Xfatbin", "-compress-all"],
+}
+PTX = {"lines": ["-arch=compute_90", "-lineinfo"], "plain": ["-arch=compute_75", "-O1"]}
+
+
+def write(fuzzer, name, content):
+    folder = os.path.join(HERE, fuzzer)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "real-" + name), "wb") as f:
+        f.write(content)
+
+
+def nvcc(scratch, *arguments):
+    subprocess.run([os.path.join(scratch, "cuda/bin/nvcc"), *arguments, os.path.join(scratch, "seed.cu")], check=True)
+
+
+def compiled(kind, flags, scratch):
+    target = os.path.join(scratch, "out")
+    nvcc(scratch, kind, *flags, "-o", target)
+    with open(target, "rb") as f:
+        return f.read()
+
+
+def capture(scratch):
+    """The bytes of one capture of the program; with a copy of the collector, so that it names no folder of ours."""
+    program, folder, collector = (os.path.join(scratch, name) for name in ("seed", "captures", "lib/warplens/emulate"))
+    os.mkdir(folder)
+    shutil.copytree(COLLECTORS, collector)
+    shutil.copytree(os.path.join(HERE, "../../devices"), os.path.join(scratch, "share/warplens/devices"))
+    nvcc(scratch, "-lineinfo", "-arch=compute_90", "-o", program)
+    subprocess.run([program], check=True, cwd="/", env={
+        "LD_PRELOAD": os.path.join(collector, "libwarplens_emulate.so"), "WARPLENS_CAPTURE_DIR": folder,
+        "WARPLENS_THREADS": "1", "WARPLENS_COMMAND": "profile seed"})
+    with open(glob.glob(os.path.join(folder, "*"))[0], "rb") as f:
+        return f.read()
+
+
+def records(content):
+    """(type, flags, payload) of each record; src/capture/capture.h has the format."""
+    at = 16
+    while at < len(content):
+        kind, flags, size, _ = struct.unpack_from("<IIQQ", content, at)
+        at += 24
+        yield kind, flags, content[at:at + size]
+        at += size
+
+
+def unframed(content):
+    """What fuzz_import takes: records that are neither compressed nor long, each behind type and length. The system's
+    libraries get another name, for the fuzzer would read all their debugging information again and again."""
+    content = content.replace(b"/lib", b"/bil")
+    short = [(kind, payload) for kind, flags, payload in records(content) if flags == 0 and len(payload) < 1 << 16]
+    return b"".join(struct.pack("<BH", kind, len(payload)) + payload for kind, payload in short)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        os.symlink(CUDA, os.path.join(scratch, "cuda"))
+        shutil.copy(os.path.join(HERE, "seed.cu"), scratch)
+        for name, flags in FATBINS.items():
+            write("fatbin", name, compiled("-fatbin", flags, scratch))
+        for name, flags in PTX.items():
+            write("ptx", name, compiled("-ptx", flags, scratch))
+        whole = capture(scratch)
+        write("capture", "whole", b"\0" + whole)
+        write("import", "whole", unframed(whole))
+        print({kind: (flags, len(payload)) for kind, flags, payload in records(whole)})
+
+
+main()
