@@ -3,7 +3,7 @@
 # Does nothing, fast, when all is there.
 #
 #   tools/bootstrap.sh build   what `make build` and `make demo` need
-#   tools/bootstrap.sh check   that, and what `make check` needs: linters, clang, a browser, CUDA's compiler
+#   tools/bootstrap.sh check   that, and what `make check` and `make check-all` need: linters, clang, a browser, CUDA's compiler
 #
 # Everything that is not a distribution package goes into .deps/ (ignored by git; safe to delete) and
 # viewer/node_modules.
