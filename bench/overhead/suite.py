@@ -1,0 +1,53 @@
+"""What is measured: the programs, the ways to profile them, and the limits that the figures are to keep."""
+import dataclasses
+
+PROBES = ["objects", "trace", "touch", "frequency", "shared", "blocks"]
+COLLECTS = ["auto", "probe"]
+
+# Kernel time, profiled to native, geometric mean over the suite.
+LIMITS = {
+    "auto": {"objects": 1.01, "trace": 1.03, "touch": 1.15, "frequency": 1.35, "shared": 1.1, "blocks": 1.1},
+    "probe": {"objects": 1.05, "trace": 1.15, "touch": 1.5, "frequency": 2.5, "shared": 1.3, "blocks": 1.2},
+}
+LOOP_PROCESS_RATIO = 1.02  # the loop of 10,000 launches, --collect auto: the process's own time
+LOOP_AFTER_SECONDS = 10    # and what warplens does after it
+START_UP_MS = 50           # the empty program: what the process takes longer than natively
+
+COLUMNS = ["date", "chip", "driver", "program", "kernel", "collect", "way", "probe", "native_ms", "probed_ms", "ratio"]
+PROCESS_COLUMNS = ["date", "chip", "driver", "program", "collect", "probe", "cache", "native_ms", "process_ms", "ratio",
+                   "after_ms", "replay_ms", "native_mib", "process_mib", "warplens_mib"]
+COMPARISON_COLUMNS = ["date", "chip", "driver", "program", "kernel", "tool", "native_ms", "tool_ms", "ratio", "note"]
+MEAN_COLUMNS = ["date", "chip", "driver", "collect", "probe", "kernels", "least_samples", "unobserved", "ratio", "limit"]
+
+
+@dataclasses.dataclass
+class Program:
+    name: str
+    kernels: list
+    small: str = ""        # its size where it is emulated; the size that is measured is the program's own default
+    file: str = ""         # where it differs from the name
+    arguments: tuple = ()
+    rounds: bool = True    # takes --rounds
+
+    @property
+    def python(self):
+        return self.file.endswith(".py")
+
+
+SUITE = [
+    Program("gemm", ["gemm_v00", "gemm_v01", "gemm_tiled"], "64"),
+    Program("vecadd", ["vector_add"], "20000"),
+    Program("transpose", ["transpose_naive", "transpose_tiled"], "100"),
+    Program("spmv", ["spmv_scalar"], "20000"),
+    Program("bfs", ["bfs_expand"], "3000"),
+    Program("gramschmidt", ["kernel1", "kernel2", "kernel3"], "40"),
+    Program("reduction", ["reduce"], "300000"),
+    Program("stencil", ["stencil_5", "stencil_7"], "34"),
+    Program("histogram", ["histogram_global", "histogram_shared"], "5000"),
+    Program("radix_sort", ["radix_count", "radix_scan", "radix_scatter"], "9000"),
+    Program("llm", ["softmax", "layer_norm", "embedding_gather"], "8"),
+    Program("loop", ["add_one"], "50"),
+    Program("empty", [], rounds=False),
+    Program("torch_eager", ["step_eager"], file="torch_step.py", arguments=("eager",)),
+    Program("torch_compile", ["step_compile"], file="torch_step.py", arguments=("compile",)),
+]
