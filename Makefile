@@ -1,7 +1,7 @@
 # The commands to know are `make demo`, `make check` and `make check-all`; see README.md. CMake does the work: presets in CMakePresets.json.
 PREFIX ?= /usr/local
 
-.PHONY: help build demo check check-all check-long gpu-check install format tidy debug asan tsan fuzz bench clean
+.PHONY: help build demo check check-all check-long gpu-check gpu-bench install format tidy debug asan tsan fuzz bench clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -28,6 +28,9 @@ check-long: ## the suites that take too long for `make check`
 
 gpu-check: build ## run programs on a GPU with and without warplens; skipped where there is none
 	@tools/gpu_check.sh
+
+gpu-bench: build ## what profiling on a GPU costs, against the limits; skipped where there is none
+	@bench/overhead/run.py; status=$$?; [ $$status -eq 77 ] || { bench/overhead/check_limits.py build/release/overhead && exit $$status; }
 
 install: build ## into PREFIX, /usr/local where none is given; DESTDIR is honoured
 	@cmake --install build/release --prefix "$(PREFIX)"

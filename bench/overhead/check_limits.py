@@ -35,7 +35,7 @@ def mean(rows, samples, collect, probe):
     verdict = line(f"kernel time, --collect {collect}, {probe}", ratio, suite.LIMITS[collect][probe], "x", [
         f"{len(these)} kernels" if these else "",
         f"without {', '.join(sorted(k for _, k in missing))}" if these and missing else "",
-        f"neither replayed nor probed: {', '.join(unseen)}" if unseen else "",
+        f"{len(unseen)} of them neither replayed nor probed" if unseen else "",
         f"some from {min(few)} samples only" if few else ""])
     return UNKNOWN if verdict == KEPT and (missing or unseen or few) else verdict
 

@@ -11,6 +11,7 @@
 Exits with 77 where there is no GPU, with 1 where a program failed or gave other results than natively.
 """
 import argparse
+import collections
 import datetime
 import json
 import os
@@ -66,6 +67,11 @@ def build(o):
     return folder
 
 
+def label(sample):
+    cache = "without cache" if sample["cache"] == "without" else ""
+    return " ".join(filter(None, [sample["program"], sample["tool"], sample["collect"], sample["probe"], cache]))
+
+
 class Runner:
     """Runs programs, one process at a time, and keeps a sample of each."""
 
@@ -75,7 +81,7 @@ class Runner:
         self.file = o.out / "samples.jsonl"
         self.samples = tables.read([self.file]) if self.file.exists() else []
         self.expected = {}  # program and rounds: results of a native run
-        self.failures = []
+        self.failures = collections.Counter()
         self.scratch = o.out / "scratch"
         self.scratch.mkdir(parents=True, exist_ok=True)
 
@@ -119,38 +125,38 @@ class Runner:
         self.keep(sample)
 
     def judge(self, p, sample):
-        expected = self.expected.setdefault((p.name, sample["rounds"]), sample["results"] if not sample["error"] else None)
+        run = p.name, sample["rounds"]
         if not sample["error"] and sample["process_ms"] is None:
             sample["error"] = "the process's time is missing"
         if not sample["error"] and set(sample["kernels"]) != set(p.kernels):
             sample["error"] = f"times of kernels {sorted(sample['kernels'])} instead of {sorted(p.kernels)}"
-        if not sample["error"] and expected is not None and sample["results"] != expected:
-            sample["error"] = f"OTHER RESULTS than natively: {sample['results']} instead of {expected}"
+        if not sample["error"] and sample["tool"] == "native":
+            self.expected.setdefault(run, sample["results"])
+        if not sample["error"] and sample["results"] != self.expected.get(run, sample["results"]):
+            sample["error"] = f"OTHER RESULTS than natively: {sample['results']} instead of {self.expected[run]}"
 
     def keep(self, sample):
         self.samples.append(sample)
         with self.file.open("a") as f:
             f.write(json.dumps(sample) + "\n")
-        name = " ".join(filter(None, [sample["program"], sample["tool"], sample["collect"], sample["probe"],
-                                      "without cache" if sample["cache"] == "without" else ""]))
-        if not sample["error"]:
+        name = label(sample)
+        if sample["error"]:
+            print(f"FAILED {name}: {sample['error']}", flush=True)
+            self.failures[tables.key(sample)] += 1
+        else:
             print(f"{name}: {sample['process_ms']:.0f} ms, {sample['wall_ms']:.0f} ms in all", flush=True)
-            return
-        print(f"FAILED {name}: {sample['error']}", flush=True)
-        if sample["tool"] in ("native", "warplens"):
-            self.failures.append(f"{name}: {sample['error']}")
 
-    def times_done(self, p, **config):
-        wanted = dict(dict(tool="warplens", collect="", probe="", cache="with", program=p.name), **config)
-        return sum(all(s[k] == v for k, v in wanted.items()) for s in tables.good(self.samples))
+    def missing(self, p, turn, **config):
+        """Whether this turn's run is still to be made; what failed twice is not tried again."""
+        wanted = dict(dict(program=p.name, tool="warplens", collect="", probe="", cache="with"), **config)
+        done = sum(all(s[k] == v for k, v in wanted.items()) for s in tables.good(self.samples))
+        return turn < p.processes and done <= turn and self.failures[tables.key(wanted)] < 2
 
 
 def plan(o, runner, programs):
     """What is to be run, in order: (program, arguments of Runner.run). Native runs and others alternate, and rounds over the
     whole suite follow one another, so that a run that is cut short has a little of everything."""
-    def missing(p, turn, **config):
-        return runner.times_done(p, **config) <= turn
-
+    missing = runner.missing
     for turn in range(o.repeat):
         for p in programs:
             configs = [dict(tool="warplens", collect=c, probe=b) for c in o.collect for b in o.probes if "kernels" in o.what]
@@ -160,7 +166,7 @@ def plan(o, runner, programs):
                     yield p, {}
                 yield p, config
             config = dict(tool="warplens", collect="auto", probe="objects", cache="without")
-            if "cache" in o.what and missing(p, turn, **config):
+            if "cache" in o.what and not p.python and missing(p, turn, **config):
                 yield p, dict(cache="without")
                 yield p, config
         if turn == 0 and "tools" in o.what:
@@ -196,9 +202,10 @@ def measure(o, gpu):
             break
         runner.run(p, **config)
     report(o, runner.samples)
-    for failure in runner.failures:
-        print("FAILED", failure, file=sys.stderr)
-    return 1 if runner.failures else 0
+    failed = [s for s in runner.samples if s["error"] and s["tool"] in ("native", "warplens")]
+    for s in failed:
+        print(f"FAILED {label(s)}: {s['error']}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 def report(o, samples):
@@ -206,8 +213,7 @@ def report(o, samples):
     thin = sum(row["samples"] < tables.FULL for row in rows)
     print(f"overhead: {len(samples)} samples, {len(rows)} rows in {o.out}/kernels.csv"
           + (f", {thin} of them from fewer than {tables.FULL} samples" if thin else ""))
-    print(f"overhead: {HERE.relative_to(pathlib.Path.cwd()) if HERE.is_relative_to(pathlib.Path.cwd()) else HERE}"
-          f"/check_limits.py {o.out} compares with the limits")
+    print(f"overhead: bench/overhead/check_limits.py {o.out} compares with the limits")
 
 
 def emulate(o):

@@ -28,6 +28,7 @@ class Program:
     file: str = ""         # where it differs from the name
     arguments: tuple = ()
     rounds: bool = True    # takes --rounds
+    processes: int = 10    # at most so many of a kind: one of many rounds gives enough samples
 
     @property
     def python(self):
@@ -48,6 +49,6 @@ SUITE = [
     Program("llm", ["softmax", "layer_norm", "embedding_gather"], "8"),
     Program("loop", ["add_one"], "50"),
     Program("empty", [], rounds=False),
-    Program("torch_eager", ["step_eager"], file="torch_step.py", arguments=("eager",)),
-    Program("torch_compile", ["step_compile"], file="torch_step.py", arguments=("compile",)),
+    Program("torch_eager", ["step_eager"], file="torch_step.py", arguments=("eager",), processes=3),
+    Program("torch_compile", ["step_compile"], file="torch_step.py", arguments=("compile",), processes=3),
 ]
