@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 64 };
+enum { LONGEST_NAME = 64, LONGEST_API = 128 };
 
 static bool is_word(char c)
 {
@@ -66,6 +66,43 @@ static const char *find_call(const char *text, const char *p, const char *name, 
         }
     }
     return NULL;
+}
+
+/* Where the runtime is NVIDIA's, the call that is recorded is the driver's, while the text has the runtime's. */
+static const char *const of_runtime[][2] = {
+    {"cuMemAlloc", "cudaMalloc"},
+    {"cuMemAlloc", "cudaMalloc3D"},
+    {"cuMemAllocPitch", "cudaMallocPitch"},
+    {"cuMemAllocManaged", "cudaMallocManaged"},
+    {"cuMemAllocAsync", "cudaMallocAsync"},
+    {"cuMemAllocFromPoolAsync", "cudaMallocFromPoolAsync"},
+    {"cuMemAllocHost", "cudaMallocHost"},
+    {"cuMemHostAlloc", "cudaMallocHost"},
+    {"cuMemHostAlloc", "cudaHostAlloc"},
+    {"cuMemHostRegister", "cudaHostRegister"},
+    {"cuArrayCreate", "cudaMallocArray"},
+    {"cuArray3DCreate", "cudaMalloc3DArray"},
+    {"cuMipmappedArrayCreate", "cudaMallocMipmappedArray"},
+};
+
+/* The name that the text calls the API by: its own, or the runtime's. */
+static bool name_in(const char *text, const char *api, char *name, size_t size)
+{
+    const char *start;
+    size_t n = statement_api_length(api);
+    if (n == 0 || n >= size) {
+        return false;
+    }
+    memcpy(name, api, n);
+    name[n] = '\0';
+    for (size_t i = 0; !find_call(text, text, name, strlen(name), &start) &&
+                       i < sizeof of_runtime / sizeof *of_runtime;
+         i++) {
+        if (strncmp(of_runtime[i][0], api, n) == 0 && !of_runtime[i][0][n]) {
+            strcpy(name, of_runtime[i][1]);
+        }
+    }
+    return true;
 }
 
 typedef struct span {
@@ -161,14 +198,13 @@ static const char *name_of(wl_arena *arena, span s)
 /* The call of the API that the column points at: the last that begins before it. */
 static const char *called_with(wl_arena *arena, const char *text, const char *api, uint32_t column)
 {
-    size_t n = statement_api_length(api);
-    char *name = wl_arena_strndup(arena, api, n);
-    if (!name || !n) {
-        return name;
+    char name[LONGEST_API];
+    if (!name_in(text, api, name, sizeof name)) {
+        return "";
     }
     const char *start, *best = NULL;
     size_t line = strcspn(text, "\n");
-    for (const char *p = text; (p = find_call(text, p, name, n, &start)); p++) {
+    for (const char *p = text; (p = find_call(text, p, name, strlen(name), &start)); p++) {
         bool before = !column || (size_t)(start - text) < column || (size_t)(start - text) > line;
         if (best && (!column || !before || (size_t)(start - text) > line)) {
             break;
@@ -423,32 +459,22 @@ static uint32_t calls_in_body(const char *text, const char *body, const char *na
     return count;
 }
 
-static bool api_name(const char *api, char *name, size_t size)
-{
-    size_t n = statement_api_length(api);
-    if (n == 0 || n >= size) {
-        return false;
-    }
-    memcpy(name, api, n);
-    name[n] = '\0';
-    return true;
-}
-
 uint32_t statement_calls(const char *text, const char *function, const char *api,
                          statement_place *places, uint32_t most)
 {
-    char name[128];
+    char name[LONGEST_API];
     const char *body = find_body(text, text, function);
-    return body && api_name(api, name, sizeof name) ? calls_in_body(text, body, name, places, most)
-                                                    : 0;
+    return body && name_in(text, api, name, sizeof name)
+               ? calls_in_body(text, body, name, places, most)
+               : 0;
 }
 
 uint32_t statement_only_calls(const char *text, const char *api, statement_place *places,
                               uint32_t most)
 {
-    char name[128];
+    char name[LONGEST_API];
     uint32_t found = 0;
-    if (!api_name(api, name, sizeof name) || !strstr(text, name)) {
+    if (!name_in(text, api, name, sizeof name) || !strstr(text, name)) {
         return 0;
     }
     for (const char *p = text, *body; (body = find_body(text, p, NULL));

@@ -8,8 +8,10 @@ Output and status must be those of `warplens profile --backend emulate`, and so 
 with their names and places.
 """
 import argparse
+import collections
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -44,25 +46,27 @@ def profile(o, program, backend, **variables):
     return done, json.loads(export.stdout)
 
 
-def launches(profiled):
-    """A stream's number is one of its own: only which launches share one is compared."""
+def launches(profiled, threads):
+    """A stream's number is one of its own: only which launches share one is compared. Threads come in any order."""
     numbers = {}
-    return [(one["kernel"], one["grid"], one["block"], numbers.setdefault(one["stream"], len(numbers)))
+    rows = [(one["kernel"], *one["grid"], *one["block"], numbers.setdefault(one["stream"], len(numbers)))
             for one in profiled["launches"]]
+    return sorted(row[:-1] for row in rows) if threads else rows
 
 
-def objects(profiled):
-    """Shared memory is known from accesses only."""
-    return sorted((one["name"], one["space"], one["bytes"], one.get("file", ""), one.get("line", 0))
-                  for one in profiled["objects"] if one["space"] != "shared")
+def objects(profiled, threads):
+    """Shared and local memory are known from accesses only."""
+    number = re.compile(r" #\d+$") if threads else re.compile("^$")
+    return sorted((number.sub("", one["name"]), one["space"], one["bytes"], one.get("file", ""), one.get("line", 0))
+                  for one in profiled["objects"] if one["space"] not in ("shared", "local"))
 
 
 def same(what, ours, theirs):
     if ours != theirs:
-        for one in [one for one in ours if one not in theirs]:
-            print("  only inline:", one)
-        for one in [one for one in theirs if one not in ours]:
-            print("  only emulated:", one)
+        for one in collections.Counter(ours) - collections.Counter(theirs):
+            print("  more inline:", one)
+        for one in collections.Counter(theirs) - collections.Counter(ours):
+            print("  more emulated:", one)
         fail(f"{what}: {len(ours)}, {len(theirs)} emulated")
 
 
@@ -70,6 +74,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("source")
     parser.add_argument("arguments", nargs="*")
+    parser.add_argument("--threads", action="store_true", help="several threads launch")
     for name in ("warplens", "libraries", "runtime", "work", "nvcc"):
         parser.add_argument("--" + name, required=True)
     o = parser.parse_args()
@@ -83,8 +88,8 @@ def main():
         fail("output or status", inline)
     if ours["collector"] != "inline":
         fail(f"the collector is {ours['collector']}")
-    same("launches", launches(ours), launches(theirs))
-    same("objects", objects(ours), objects(theirs))
+    same("launches", launches(ours, o.threads), launches(theirs, o.threads))
+    same("objects", objects(ours, o.threads), objects(theirs, o.threads))
     print(f"{len(ours['launches'])} launches, {len(ours['objects'])} objects as emulated")
 
 

@@ -58,20 +58,21 @@ class Shim(unittest.TestCase):
     def test_launches(self):
         launches = self.profile["launches"]
         self.assertEqual(self.profile["collector"], "inline")
-        self.assertEqual(len(launches), 13)  # one, and three of each of four threads
+        self.assertEqual(len(launches), 17)  # one, three of each of four threads, two in each of two launches of a graph
         for launch in launches:
             self.assertEqual((launch["kernel"], launch["grid"], launch["block"]), ("scale", [8, 1, 1], [128, 1, 1]))
-            self.assertGreater(launch["device_seconds"], 0)
-        self.assertEqual(len({launch["stream"] for launch in launches}), 5)
+        timed = [launch for launch in launches if launch.get("device_seconds") is not None]
+        self.assertEqual(len(timed), 13)
+        self.assertTrue(all(launch["device_seconds"] > 0 for launch in timed))
+        self.assertEqual(len({launch["stream"] for launch in timed}), 5)
 
     def test_coverage(self):
         coverage = self.profile["coverage"]
-        # 13 that ran, one that failed, two launches of a graph of two
+        # 17 that ran, one that failed
         self.assertEqual((coverage["launches_seen"], coverage["launches_observed"]), (18, 0))
         reasons = {skip["reason"] for skip in coverage["skipped"]}
-        self.assertEqual(len(reasons), 3, reasons)
+        self.assertEqual(len(reasons), 2, reasons)
         self.assertTrue(any("ran on the GPU" in reason for reason in reasons))
-        self.assertTrue(any("graph" in reason for reason in reasons))
         self.assertTrue(any("failed (error 1)" in reason for reason in reasons))
 
     def test_objects(self):

@@ -14,6 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+typedef struct variable {
+    char *name;
+    bool constant;
+} variable;
+
 struct shim_module { /* a CUmodule or a CUlibrary */
     void *handle;
     bool library;
@@ -23,7 +28,9 @@ struct shim_module { /* a CUmodule or a CUlibrary */
     size_t length;
     char *name; /* of the file */
     bool used;
-    uint32_t number; /* in the capture; 0 without PTX */
+    uint32_t number;             /* in the capture; 0 without PTX */
+    wl_vec(variable) variables;  /* once it is used */
+    wl_vec(CUcontext) placed_in; /* a library has its variables in each context of its own */
     struct shim_module *next;
 };
 
@@ -119,21 +126,32 @@ static bool variable_of_line(const char *line, char *name, size_t size, bool *co
     return true;
 }
 
-static void add_variable(shim_module *m, const char *name, bool constant)
+static void place_variable(shim_module *m, const variable *v, CUcontext context)
 {
     CUdeviceptr address;
     size_t bytes;
-    if (find_variable(m, name, &address, &bytes) != CUDA_SUCCESS || shim_object_find(address))
+    if (find_variable(m, v->name, &address, &bytes) != CUDA_SUCCESS || shim_object_find(address))
         return;
     shim_object object = {.base = address,
                           .bytes = bytes,
-                          .kind = constant ? CAP_OBJECT_CONST : CAP_OBJECT_SYMBOL,
-                          .context = shim_current().handle,
+                          .kind = v->constant ? CAP_OBJECT_CONST : CAP_OBJECT_SYMBOL,
+                          .context = context,
                           .module = m};
-    shim_object_add(NULL, &object, name);
+    shim_object_add(NULL, &object, v->name);
 }
 
-static void add_variables(shim_module *m)
+static void place_variables(shim_module *m, CUcontext context)
+{
+    for (size_t i = 0; i < m->placed_in.count; i++)
+        if (m->placed_in.data[i] == context)
+            return;
+    if (!wl_push(&m->placed_in, context))
+        return;
+    for (size_t i = 0; i < m->variables.count; i++)
+        place_variable(m, &m->variables.data[i], context);
+}
+
+static void list_variables(shim_module *m)
 {
     char name[1024];
     bool constant;
@@ -141,7 +159,9 @@ static void add_variables(shim_module *m)
     for (const char *line = m->text; line && *line;) {
         const char *end = strchrnul(line, '\n');
         if (depth == 0 && variable_of_line(line, name, sizeof name, &constant)) {
-            add_variable(m, name, constant);
+            variable v = {strdup(name), constant};
+            if (!v.name || !wl_push(&m->variables, v))
+                free(v.name);
         } else {
             for (const char *p = line; p < end && line[0] != '/'; p++)
                 depth += (*p == '{') - (*p == '}');
@@ -150,22 +170,28 @@ static void add_variables(shim_module *m)
     }
 }
 
-uint32_t shim_module_use(shim_module *m)
+static void first_use(shim_module *m)
 {
-    if (m->used)
-        return m->number;
     m->used = true;
     if (!m->text && m->image)
         read_text(m, m->image, CUDA_SIZE_UNKNOWN);
     if (!m->text)
-        return 0;
+        return;
     m->number = ++shim_g.next_module;
     cap_module record = {
         .id = m->number, .name = m->name ? m->name : "memory", .ptx = m->text, .length = m->length};
     SHIM_WRITE(module, &record);
-    add_variables(m);
+    list_variables(m);
     free(m->text);
     m->text = NULL;
+}
+
+uint32_t shim_module_use(shim_module *m)
+{
+    if (!m->used)
+        first_use(m);
+    if (m->variables.count)
+        place_variables(m, shim_current().handle);
     return m->number;
 }
 
@@ -211,16 +237,30 @@ static void forget_module(shim_module *m)
     *at = m->next;
     forget_functions(m);
     shim_objects_gone(NULL, m);
+    for (size_t i = 0; i < m->variables.count; i++)
+        free(m->variables.data[i].name);
+    wl_vec_free(&m->variables);
+    wl_vec_free(&m->placed_in);
     free(m->text);
     free(m->name);
     free(m);
+}
+
+/* A library outlives it, but not what it had there. */
+static void leave_context(shim_module *m, CUcontext context)
+{
+    for (size_t i = m->placed_in.count; i-- > 0;)
+        if (m->placed_in.data[i] == context)
+            m->placed_in.data[i] = m->placed_in.data[--m->placed_in.count];
 }
 
 void shim_modules_gone(CUcontext context)
 {
     for (shim_module *m = modules, *next; m; m = next) {
         next = m->next;
-        if (!m->library && m->context == context)
+        if (m->library)
+            leave_context(m, context);
+        else if (m->context == context)
             forget_module(m);
     }
 }

@@ -170,6 +170,27 @@ shim_function *shim_function_of(void *handle);
 uint32_t shim_module_use(shim_module *module);
 void shim_modules_gone(CUcontext context);
 
+/* ---- launch.c; with the lock held ---- */
+
+typedef struct shim_shape {
+    uint32_t grid[3], block[3], cluster[3]; /* cluster 0: as the kernel says */
+    uint32_t shared, flags;                 /* cap_note's */
+} shim_shape;
+
+typedef struct shim_bytes {
+    const char *data;
+    uint64_t length;
+    bool known;
+} shim_bytes;
+
+/* The parameters as the kernel has them, from what the application gave; valid until the next call. */
+shim_bytes shim_pack(const shim_function *f, void **params, void **extra);
+/* Writes NOTE for a launch that the driver accepted. Returns its number; 0 where the options leave it out. */
+uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *shape,
+                   shim_bytes params);
+/* Without the lock. A stream that is being captured runs nothing. */
+bool shim_in_capture(uint64_t stream);
+
 /* ---- times.c ---- */
 
 typedef struct shim_time { /* one launch's pair of events */

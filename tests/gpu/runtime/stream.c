@@ -70,6 +70,15 @@ STREAM(cudaGraphAddChildGraphNode, cuGraphAddChildGraphNode,
         cudaGraph_t child),
        (CUgraphNode *)out, (CUgraph)graph, (const CUgraphNode *)after, count, (CUgraph)child)
 
+STREAM(cudaGraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph,
+       (cudaGraphNode_t node, cudaGraph_t *out), (CUgraphNode)node, (CUgraph *)out)
+STREAM(cudaGraphExecChildGraphNodeSetParams, cuGraphExecChildGraphNodeSetParams,
+       (cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child), (CUgraphExec)exec,
+       (CUgraphNode)node, (CUgraph)child)
+STREAM(cudaGraphNodeSetEnabled, cuGraphNodeSetEnabled,
+       (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned on), (CUgraphExec)exec,
+       (CUgraphNode)node, on)
+
 static cudaError_t node_params(const struct cudaKernelNodeParams *p, CUDA_KERNEL_NODE_PARAMS *out)
 {
     memset(out, 0, sizeof *out);

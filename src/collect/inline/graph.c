@@ -1,0 +1,362 @@
+/* Graphs: what an instance holds is kept, and its kernels are noted whenever it is launched. */
+#include "collect/inline/shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct node { /* a kernel of an instance */
+    CUgraphNode handle;
+    CUgraphNode child; /* the outermost child graph's node that it is in; NULL: none */
+    void *function;    /* CUfunction or CUkernel */
+    shim_shape shape;
+    shim_bytes params; /* data malloc'ed */
+    bool disabled;
+} node;
+
+typedef wl_vec(node) node_list;
+
+typedef struct graph { /* a CUgraphExec */
+    void *handle;
+    node_list nodes;
+    uint32_t conditional; /* nodes whose kernels the device decides on */
+    UT_hash_handle hh;
+} graph;
+
+enum { MAX_DEPTH = 64 }; /* of graphs within graphs */
+
+static graph *graphs;
+
+/* ---- reading; with the lock held ---- */
+
+static void clear(node_list *nodes)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        free((char *)nodes->data[i].params.data);
+    wl_vec_free(nodes);
+}
+
+/* What the node runs from now on; false where that is not known. */
+static bool set_kernel(node *n, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
+{
+    void *handle = p->func ? (void *)p->func : (void *)p->kern;
+    shim_function *f = handle ? shim_function_of(handle) : NULL;
+    if (!f)
+        return false;
+    shim_bytes bytes = shim_pack(f, p->kernelParams, p->extra);
+    char *copy = malloc(bytes.length + 1);
+    if (!copy)
+        return false;
+    memcpy(copy, bytes.data, bytes.length);
+    free((char *)n->params.data);
+    n->params = (shim_bytes){copy, bytes.length, bytes.known};
+    n->function = handle;
+    n->shape = (shim_shape){
+        .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+        .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+        .cluster = {n->shape.cluster[0], n->shape.cluster[1], n->shape.cluster[2]},
+        .shared = p->sharedMemBytes,
+        .flags = n->shape.flags | CAP_NOTE_GRAPH,
+    };
+    return true;
+}
+
+static CUresult get_kernel(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS_v2 *out)
+{
+    *out = (CUDA_KERNEL_NODE_PARAMS_v2){0};
+    CUresult result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphKernelNodeGetParams_v2,
+                             (CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2 *), handle, out);
+    return result != CUDA_ERROR_NOT_SUPPORTED
+               ? result
+               : DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphKernelNodeGetParams,
+                        (CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v1 *), handle,
+                        (CUDA_KERNEL_NODE_PARAMS_v1 *)out);
+}
+
+static bool get_attribute(CUgraphNode handle, CUlaunchAttributeID which,
+                          CUlaunchAttributeValue *value)
+{
+    *value = (CUlaunchAttributeValue){0};
+    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphKernelNodeGetAttribute,
+                  (CUgraphNode, CUlaunchAttributeID, CUlaunchAttributeValue *), handle, which,
+                  value) == CUDA_SUCCESS;
+}
+
+static void read_kernel(node_list *nodes, CUgraphNode handle, CUgraphNode child)
+{
+    CUDA_KERNEL_NODE_PARAMS_v2 params;
+    CUlaunchAttributeValue value;
+    node n = {.handle = handle, .child = child};
+    if (get_kernel(handle, &params) != CUDA_SUCCESS || !set_kernel(&n, &params))
+        return;
+    if (get_attribute(handle, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value))
+        memcpy(n.shape.cluster, &value.clusterDim, sizeof n.shape.cluster);
+    if (get_attribute(handle, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value) && value.cooperative)
+        n.shape.flags |= CAP_NOTE_COOPERATIVE;
+    if (!wl_push(nodes, n))
+        free((char *)n.params.data);
+}
+
+/* The nodes in the order in which they were added; malloc'ed. */
+static CUgraphNode *list(CUgraph source, size_t *count)
+{
+    CUgraphNode *nodes;
+    *count = 0;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphGetNodes, (CUgraph, CUgraphNode *, size_t *),
+               source, NULL, count) != CUDA_SUCCESS ||
+        !(nodes = calloc(*count + 1, sizeof *nodes)))
+        return NULL;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphGetNodes, (CUgraph, CUgraphNode *, size_t *),
+               source, nodes, count) != CUDA_SUCCESS)
+        *count = 0;
+    return nodes;
+}
+
+static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth)
+{
+    size_t count;
+    CUgraphNode *nodes = depth < MAX_DEPTH ? list(source, &count) : NULL;
+    for (size_t i = 0; nodes && i < count; i++) {
+        CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+        CUgraph within = NULL;
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeGetType, (CUgraphNode, CUgraphNodeType *),
+               nodes[i], &type);
+        if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+            read_kernel(&g->nodes, nodes[i], child);
+        else if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+            g->conditional++;
+        else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
+                 DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphChildGraphNodeGetGraph,
+                        (CUgraphNode, CUgraph *), nodes[i], &within) == CUDA_SUCCESS)
+            read_graph(g, within, child ? child : nodes[i], depth + 1);
+    }
+    free(nodes);
+}
+
+/* ---- the instances ---- */
+
+static graph *find(CUgraphExec exec)
+{
+    graph *g = NULL;
+    void *handle = exec;
+    HASH_FIND_PTR(graphs, &handle, g);
+    return g;
+}
+
+static node *find_node(CUgraphExec exec, CUgraphNode handle)
+{
+    graph *g = find(exec);
+    for (size_t i = 0; g && i < g->nodes.count; i++)
+        if (g->nodes.data[i].handle == handle)
+            return &g->nodes.data[i];
+    return NULL;
+}
+
+static void forget(CUgraphExec exec)
+{
+    graph *g = find(exec);
+    if (!g)
+        return;
+    HASH_DEL(graphs, g);
+    clear(&g->nodes);
+    free(g);
+}
+
+/* After the instantiation of `source`. */
+static CUresult instantiated(CUresult result, CUgraphExec *exec, CUgraph source)
+{
+    graph *g;
+    if (result != CUDA_SUCCESS || !shim_g.writer)
+        return result;
+    pthread_mutex_lock(&shim_g.lock);
+    forget(*exec);
+    if ((g = calloc(1, sizeof *g))) {
+        g->handle = *exec;
+        HASH_ADD_PTR(graphs, handle, g);
+        read_graph(g, source, NULL, 0);
+    }
+    pthread_mutex_unlock(&shim_g.lock);
+    return result;
+}
+
+#define INSTANTIATE(symbol, params, args)                      \
+    HOOK(symbol, params, args)                                 \
+    {                                                          \
+        return instantiated(real_##symbol args, exec, source); \
+    }
+
+INSTANTIATE(cuGraphInstantiate,
+            (CUgraphExec * exec, CUgraph source, CUgraphNode *bad, char *log, size_t bytes),
+            (exec, source, bad, log, bytes))
+INSTANTIATE(cuGraphInstantiate_v2,
+            (CUgraphExec * exec, CUgraph source, CUgraphNode *bad, char *log, size_t bytes),
+            (exec, source, bad, log, bytes))
+INSTANTIATE(cuGraphInstantiateWithFlags,
+            (CUgraphExec * exec, CUgraph source, unsigned long long flags), (exec, source, flags))
+INSTANTIATE(cuGraphInstantiateWithParams,
+            (CUgraphExec * exec, CUgraph source, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+            (exec, source, params))
+INSTANTIATE(cuGraphInstantiateWithParams_ptsz,
+            (CUgraphExec * exec, CUgraph source, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+            (exec, source, params))
+
+HOOK(cuGraphExecDestroy, (CUgraphExec exec), (exec))
+{
+    pthread_mutex_lock(&shim_g.lock);
+    forget(exec);
+    pthread_mutex_unlock(&shim_g.lock);
+    return real_cuGraphExecDestroy(exec);
+}
+
+/* ---- changes of an instance ---- */
+
+/* The kernels of `source` take the place of the instance's, of those in one child graph where `child` is set. The driver
+ * accepts only what has the same shape, so that they correspond in order; the handles stay those of the first graph. */
+static void take_over(CUgraphExec exec, CUgraph source, CUgraphNode child)
+{
+    graph *g = find(exec), now = {0};
+    size_t taken = 0;
+    if (!g)
+        return;
+    read_graph(&now, source, child, 0);
+    for (size_t i = 0; i < g->nodes.count && taken < now.nodes.count; i++) {
+        node *old = &g->nodes.data[i], *new = &now.nodes.data[taken];
+        if (child && old->child != child)
+            continue;
+        node merged = *new;
+        merged.handle = old->handle;
+        merged.child = old->child;
+        merged.disabled = old->disabled;
+        new->params = old->params; /* goes with the list */
+        *old = merged;
+        taken++;
+    }
+    clear(&now.nodes);
+}
+
+static CUresult updated(CUresult result, CUgraphExec exec, CUgraph source, CUgraphNode child)
+{
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        take_over(exec, source, child);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+HOOK(cuGraphExecUpdate, (CUgraphExec exec, CUgraph source, CUgraphNode *differs, int *why),
+     (exec, source, differs, why))
+{
+    return updated(real_cuGraphExecUpdate(exec, source, differs, why), exec, source, NULL);
+}
+
+HOOK(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph source, CUgraphExecUpdateResultInfo *info),
+     (exec, source, info))
+{
+    return updated(real_cuGraphExecUpdate_v2(exec, source, info), exec, source, NULL);
+}
+
+HOOK(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode handle, CUgraph source),
+     (exec, handle, source))
+{
+    return updated(real_cuGraphExecChildGraphNodeSetParams(exec, handle, source), exec, source,
+                   handle);
+}
+
+static CUresult kernel_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
+                           const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        node *n = find_node(exec, handle);
+        if (n)
+            set_kernel(n, params);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+HOOK(cuGraphExecKernelNodeSetParams,
+     (CUgraphExec exec, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS_v1 *params),
+     (exec, handle, params))
+{
+    CUDA_KERNEL_NODE_PARAMS_v2 newer = {0};
+    CUresult result = real_cuGraphExecKernelNodeSetParams(exec, handle, params);
+    if (result == CUDA_SUCCESS)
+        memcpy(&newer, params, sizeof *params);
+    return kernel_set(result, exec, handle, &newer);
+}
+
+HOOK(cuGraphExecKernelNodeSetParams_v2,
+     (CUgraphExec exec, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS_v2 *params),
+     (exec, handle, params))
+{
+    return kernel_set(real_cuGraphExecKernelNodeSetParams_v2(exec, handle, params), exec, handle,
+                      params);
+}
+
+HOOK(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *params),
+     (exec, handle, params))
+{
+    CUresult result = real_cuGraphExecNodeSetParams(exec, handle, params);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        return kernel_set(result, exec, handle, &params->kernel);
+    if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        return updated(result, exec, params->graph.graph, handle);
+    return result;
+}
+
+HOOK(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode handle, unsigned int enabled),
+     (exec, handle, enabled))
+{
+    CUresult result = real_cuGraphNodeSetEnabled(exec, handle, enabled);
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        node *n = find_node(exec, handle);
+        if (n)
+            n->disabled = !enabled;
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+/* ---- launches ---- */
+
+static void note_kernels(shim_call *call, const graph *g)
+{
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        const node *n = &g->nodes.data[i];
+        shim_function *f = n->disabled ? NULL : shim_function_of(n->function);
+        if (f)
+            shim_note(call, f, &n->shape, n->params);
+    }
+    for (uint32_t i = 0; i < g->conditional; i++)
+        shim_skipped(call->id, "(kernels of a conditional node)",
+                     "the device decided how often they ran");
+}
+
+#define LAUNCH(symbol, per_thread)                                                         \
+    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                      \
+    {                                                                                      \
+        shim_call call;                                                                    \
+        shim_begin(&call, #symbol, CAP_CALL_LAUNCH);                                       \
+        call.record.stream = shim_stream(stream, per_thread);                              \
+        CUresult result = real_##symbol(exec, stream);                                     \
+        if (call.active && result == CUDA_SUCCESS && !shim_in_capture(call.record.stream)) \
+            launched(&call, exec);                                                         \
+        return shim_end(&call, result);                                                    \
+    }
+
+static void launched(shim_call *call, CUgraphExec exec)
+{
+    pthread_mutex_lock(&shim_g.lock);
+    shim_write_call(call, CUDA_SUCCESS);
+    graph *g = find(exec);
+    if (g)
+        note_kernels(call, g);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+LAUNCH(cuGraphLaunch, false)
+LAUNCH(cuGraphLaunch_ptsz, true)
