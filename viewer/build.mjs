@@ -9,7 +9,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 export const PAYLOAD_MARK = "@PAYLOAD@";
 const MOST_BYTES = 300_000;
 
-async function bundle(entry, loader) {
+async function bundle(entry, options) {
   const result = await build({
     entryPoints: [join(here, entry)],
     bundle: true,
@@ -20,8 +20,8 @@ async function bundle(entry, loader) {
     charset: "ascii",
     legalComments: "none",
     absWorkingDir: here,
-    define: { "process.env.NODE_ENV": '"production"' },
-    ...loader,
+    ...options,
+    define: { "process.env.NODE_ENV": '"production"', ...options.define },
   });
   return result.outputFiles[0].text.trim();
 }
@@ -35,7 +35,10 @@ function place(html, mark, text) {
 
 /** The page, with @PAYLOAD@ still in it. */
 export async function page() {
-  const script = await bundle("src/main.tsx", {});
+  const worker = await bundle("src/worker/main.ts", {});
+  const script = await bundle("src/main.tsx", {
+    define: { WORKER_SOURCE: JSON.stringify(worker) },
+  });
   const style = await bundle("src/style.css", { loader: { ".css": "css" } });
   if (/<\/?(script|style|!--)/i.test(script + style))
     throw new Error("the bundle would end its own element");

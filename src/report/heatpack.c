@@ -60,97 +60,79 @@ static uint32_t merge_runs(run *runs, uint32_t count)
 
 /* ---- columns ---- */
 
-static bool room_for(rep_section *s, size_t bytes)
-{
-    if (s->count + bytes <= s->capacity)
-        return true;
-    size_t capacity = s->capacity ? s->capacity * 2 : 1 << 16;
-    while (capacity < s->count + bytes)
-        capacity *= 2;
-    uint8_t *data = realloc(s->data, capacity);
-    if (!data) {
-        s->failed = true;
-        return false;
-    }
-    s->data = data;
-    s->capacity = capacity;
-    return true;
-}
-
-/* Elements of `width` bytes, aligned to 8; [offset, count] for the payload. */
-static json_t *column(rep_section *s, const void *values, size_t count, size_t width)
-{
-    size_t bytes = count * width, padded = (bytes + 7) / 8 * 8, offset = s->count;
-    if (!room_for(s, padded))
-        return NULL;
-    memset(s->data + offset, 0, padded);
-    memcpy(s->data + offset, values, bytes);
-    s->count += padded;
-    return json_pack("[I,I]", (json_int_t)offset, (json_int_t)count);
-}
-
-typedef struct columns {
+typedef struct column_writer {
     json_t *object;
-    rep_section *section;
+    uint8_t *data;
+    size_t size;
     const run *runs;
     uint32_t count;
-    uint32_t *wide; /* room for 8 * count */
-} columns;
+} column_writer;
 
-#define COLUMN_OF(c, name, expression)                                              \
-    do {                                                                            \
-        for (uint32_t i = 0; i < (c)->count; i++) {                                 \
-            const run *r = &(c)->runs[i];                                           \
-            (c)->wide[i] = (uint32_t)(expression);                                  \
-        }                                                                           \
-        rep_put((c)->object, name, column((c)->section, (c)->wide, (c)->count, 4)); \
+enum { RUN_BYTES = 8 + 4 + 4 * WORDS + 3 * 4 + 2 * 2 }; /* of one run in all columns */
+
+/* Element `i` of a column: its bytes go to as many planes, the lowest first, because equal bytes side by side compress. */
+static void put(column_writer *c, size_t count, size_t width, size_t i, uint64_t value)
+{
+    for (size_t byte = 0; byte < width; byte++)
+        c->data[c->size + byte * count + i] = (uint8_t)(value >> (8 * byte));
+}
+
+/* Names the column that was put, and goes behind it. */
+static void end_column(column_writer *c, const char *name, size_t count, size_t width)
+{
+    rep_put(c->object, name, json_pack("[I,I]", (json_int_t)c->size, (json_int_t)count));
+    c->size += count * width;
+}
+
+#define COLUMN(c, name, width, expression)            \
+    do {                                              \
+        for (uint32_t i = 0; i < (c)->count; i++) {   \
+            const run *r = &(c)->runs[i];             \
+            put(c, (c)->count, width, i, expression); \
+        }                                             \
+        end_column(c, name, (c)->count, width);       \
     } while (0)
 
-static void put_words(columns *c)
+/* Each word as what tells it from the word before: warps often take whole sectors. */
+static void put_words(column_writer *c)
 {
+    size_t all = (size_t)WORDS * c->count;
     for (uint32_t w = 0; w < WORDS; w++)
-        for (uint32_t i = 0; i < c->count; i++)
-            c->wide[(size_t)w * c->count + i] = c->runs[i].row.word[w];
-    rep_put(c->object, "word", column(c->section, c->wide, (size_t)WORDS * c->count, 4));
+        for (uint32_t i = 0; i < c->count; i++) {
+            const uint32_t *word = c->runs[i].row.word;
+            put(c, all, 4, (size_t)w * c->count + i, word[w] ^ (w > 0 ? word[w - 1] : 0));
+        }
+    end_column(c, "word", all, 4);
 }
 
-static void put_short(columns *c, const char *name, bool owner)
+static uint64_t skipped(const run *runs, uint32_t i)
 {
-    uint16_t *narrow = (uint16_t *)(void *)c->wide;
-    for (uint32_t i = 0; i < c->count; i++)
-        narrow[i] = owner ? c->runs[i].row.owner : c->runs[i].row.pcset;
-    rep_put(c->object, name, column(c->section, narrow, c->count, 2));
+    return i == 0 ? 0 : runs[i].row.sector - runs[i - 1].row.sector - runs[i - 1].repeat;
 }
 
-/* Sectors between the run before and this one. Doubles, because memory that is no object may lie anywhere. */
-static void put_skip(columns *c)
+static void put_columns(column_writer *c)
 {
-    double *skip = (double *)(void *)c->wide;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const run *r = &c->runs[i];
-        skip[i] = i == 0 ? 0 : (double)(r->row.sector - r[-1].row.sector - r[-1].repeat);
+    COLUMN(c, "skip", 8, skipped(c->runs, (uint32_t)(r - c->runs)));
+    COLUMN(c, "repeat", 4, r->repeat);
+    put_words(c);
+    COLUMN(c, "reads", 4, r->row.reads);
+    COLUMN(c, "writes", 4, r->row.writes);
+    COLUMN(c, "atomics", 4, r->row.atomics);
+    COLUMN(c, "owner", 2, r->row.owner);
+    COLUMN(c, "pcset", 2, r->row.pcset);
+}
+
+/* The runs compressed into `part`, which the caller frees; the columns' places. NULL without memory. */
+static json_t *columns_json(const run *runs, uint32_t count, rep_part *part)
+{
+    column_writer c = {json_object(), malloc((size_t)count * RUN_BYTES + 1), 0, runs, count};
+    if (c.data)
+        put_columns(&c);
+    if (!c.data || !rep_gzip(c.data, c.size, part)) {
+        json_decref(c.object);
+        c.object = NULL;
     }
-    rep_put(c->object, "skip", column(c->section, skip, c->count, sizeof *skip));
-}
-
-static json_t *columns_json(rep_section *section, const run *runs, uint32_t count)
-{
-    columns c = {json_object(), section, runs, count,
-                 calloc((size_t)count * WORDS + 1, sizeof(uint32_t))};
-    if (!c.wide) {
-        section->failed = true;
-        return c.object;
-    }
-    put_skip(&c);
-    COLUMN_OF(&c, "repeat", r->repeat);
-    COLUMN_OF(&c, "history", r->row.history);
-    put_words(&c);
-    COLUMN_OF(&c, "reads", r->row.reads);
-    COLUMN_OF(&c, "writes", r->row.writes);
-    COLUMN_OF(&c, "atomics", r->row.atomics);
-    put_short(&c, "owner", true);
-    put_short(&c, "pcset", false);
-    free(c.wide);
+    free(c.data);
     return c.object;
 }
 
@@ -187,30 +169,51 @@ static uint64_t sectors_of(const run *runs, uint32_t count)
     return sum;
 }
 
-json_t *rep_pack_heat(const prof_heat *heat, rep_section *section, rep_pack_budget *budget)
+/* The columns of as many runs as fit in `room` bytes, *count of them; NULL where too few do. */
+static json_t *fitting(const run *runs, uint32_t *count, uint64_t room, rep_part *part)
+{
+    enum { FEWEST = 16 };
+    for (;;) {
+        json_t *columns = columns_json(runs, *count, part);
+        if (!columns || part->size <= room)
+            return columns;
+        double share = 0.9 * (double)room / (double)part->size;
+        free(part->data);
+        *part = (rep_part){0};
+        json_decref(columns);
+        *count = (uint32_t)(*count * share);
+        if (*count < FEWEST)
+            return NULL;
+    }
+}
+
+json_t *rep_pack_heat(const prof_heat *heat, rep_parts *parts)
 {
     run *runs = calloc((size_t)heat->info.nrows + 1, sizeof *runs);
-    if (!runs)
-        return NULL;
-    uint64_t most = budget->map_runs < budget->all_runs ? budget->map_runs : budget->all_runs;
-    uint32_t count = make_runs(heat, runs);
-    bool merged = count > most;
-    if (merged)
-        count = merge_runs(runs, count);
+    uint32_t count = runs ? make_runs(heat, runs) : 0, all = count;
+    rep_part part = {0};
+    json_t *columns = count > 0 ? columns_json(runs, count, &part) : NULL, *map = NULL;
+    bool merged = columns && part.size > parts->room;
     uint64_t sectors = sectors_of(runs, count);
-    if (count > most)
-        count = (uint32_t)most;
-    json_t *map = NULL;
-    if (count > 0) {
+    if (merged) {
+        json_decref(columns);
+        free(part.data);
+        part = (rep_part){0};
+        count = all = merge_runs(runs, count);
+        columns = fitting(runs, &count, parts->room, &part);
+    }
+    if (columns) {
         map = head_json(&heat->info);
         rep_put_count(map, "first_sector", runs[0].row.sector);
         rep_put_count(map, "rows", count);
         rep_put_count(map, "sectors", sectors);
-        rep_put_count(map, "left_out", sectors - sectors_of(runs, count));
+        rep_put_count(map, "left_out", count < all ? sectors - sectors_of(runs, count) : 0);
         rep_put(map, "merged", json_boolean(merged));
         rep_put(map, "pcsets", pcsets_json(heat));
-        rep_put(map, "columns", columns_json(section, runs, count));
-        budget->all_runs -= count;
+        rep_put_count(map, "part", parts->count);
+        rep_put(map, "columns", columns);
+        parts->room -= part.size;
+        rep_add_part(parts, part);
     }
     free(runs);
     return map;

@@ -110,24 +110,31 @@ void rep_json_end(rep_json_out *j);
 /* The end of every drawing: what the stream says. */
 wl_status rep_done(FILE *out, bool failed, wl_error *err);
 
-/* ---- the HTML report's heat maps (heatpack.c) ---- */
+/* ---- the HTML report's data (payload.c, parts.c, heatpack.c): docs/report-payload.md ---- */
 
-typedef struct rep_section { /* the payload's binary section */
+typedef struct rep_part { /* compressed by gzip, which a browser undoes by itself */
     uint8_t *data;
-    size_t count, capacity;
+    size_t size;
+} rep_part;
+
+typedef struct rep_parts { /* the JSON text's part first, then one for each heat map */
+    uint32_t count, capacity;
+    rep_part *rows;
+    uint64_t room; /* bytes that the heat maps may still take */
     bool failed;
-} rep_section;
+} rep_parts;
 
-typedef struct rep_pack_budget {
-    uint32_t map_runs; /* of one map; more are merged, then left out */
-    uint64_t all_runs; /* still to be had, of all maps */
-} rep_pack_budget;
+bool rep_gzip(const void *data, size_t size, rep_part *out);
+void rep_add_part(rep_parts *parts, rep_part part); /* takes its data */
+void rep_free_parts(rep_parts *parts);
+void rep_write_parts(const rep_parts *parts, FILE *out); /* base64, points between them */
 
-/* The row of the payload's "maps" for one heat map; its columns go into the section. NULL without memory or budget. */
-json_t *rep_pack_heat(const prof_heat *heat, rep_section *section, rep_pack_budget *budget);
+/* The row of the payload's "maps" for one heat map, whose columns become a part. What finds no room is merged, then cut.
+ * NULL where not even that helps, or without memory. */
+json_t *rep_pack_heat(const prof_heat *heat, rep_parts *parts);
 
-/* The payload's container, as docs/report-payload.md has it. */
-wl_status rep_payload_bytes(const rep_data *data, uint8_t **out, size_t *size, wl_error *err);
+/* Caller frees with rep_free_parts, also after an error. */
+wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err);
 
 /* The page with a mark in the place of its data; NULL where warplens was built without it (page.c). */
 const char *rep_page(size_t *size);

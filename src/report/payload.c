@@ -1,6 +1,7 @@
 #include "report/impl.h"
 
 #include "base/version.h"
+#include "ptx/ir.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,8 +12,7 @@ enum {
     MAX_LAUNCHES = 2000,
     WHOLE_LINES = 1500,
     CONTEXT = 30,
-    MAP_RUNS = 1 << 16,
-    ALL_RUNS = 1 << 19
+    MAPS_BYTES = 13000000 /* compressed; a third more in the file, which stays below 20 MB */
 };
 
 /* ---- program and device ---- */
@@ -170,6 +170,25 @@ static const prof_launch *costliest_launch(const rep_data *d, uint32_t kernel)
     return best;
 }
 
+/* Instructions of warps by cost class, over the kernel's observed launches. */
+static json_t *mix_json(const rep_data *d, uint32_t kernel)
+{
+    json_t *mix = json_array();
+    for (uint32_t class = 0; class < PTX_COST_COUNT; class ++) {
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < d->launches.count; i++)
+            if (d->launches.rows[i].kernel == kernel)
+                sum += d->launches.rows[i].mix.warp_instructions[class];
+        if (sum == 0)
+            continue;
+        json_t *row = json_object();
+        rep_put_text(row, "class", prof_class_text(class));
+        rep_put_count(row, "instructions", sum);
+        json_array_append_new(mix, row);
+    }
+    return mix;
+}
+
 static json_t *kernel_json(const rep_data *d, const ana_kernel *k)
 {
     static const uint32_t unknown[3] = {0, 0, 0};
@@ -194,6 +213,7 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k)
     rep_put_count(row, "sectors_min", k->counts.sectors_min);
     rep_put_count(row, "wavefronts", k->counts.wavefronts);
     rep_put_count(row, "wavefronts_min", k->counts.wavefronts_min);
+    rep_put(row, "mix", mix_json(d, k->kernel));
     return row;
 }
 
@@ -472,13 +492,12 @@ static json_t *coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_l
 /* ---- the whole ---- */
 
 /* Returns how many of the loaded maps found no room. */
-static uint32_t maps(rep_json_out *j, const rep_data *d, rep_section *section)
+static uint32_t maps(rep_json_out *j, const rep_data *d, rep_parts *parts)
 {
-    rep_pack_budget budget = {MAP_RUNS, ALL_RUNS};
     uint32_t left_out = 0;
     rep_json_array(j, "maps");
     for (uint32_t i = 0; i < d->nheats; i++) {
-        json_t *map = rep_pack_heat(&d->heats[i], section, &budget);
+        json_t *map = rep_pack_heat(&d->heats[i], parts);
         if (map)
             rep_json_row(j, map);
         else
@@ -515,7 +534,7 @@ static void tables(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
-static bool document(const rep_data *d, rep_section *section, wl_arena *arena, FILE *out)
+static bool document(const rep_data *d, rep_parts *parts, wl_arena *arena, FILE *out)
 {
     rep_json_out j;
     rep_json_begin(&j, out);
@@ -526,60 +545,25 @@ static bool document(const rep_data *d, rep_section *section, wl_arena *arena, F
         rep_json_value(&j, "device", device_json(d));
     tables(&j, d);
     uint32_t launches_left_out = launches(&j, d);
-    uint64_t maps_left_out = d->heats_left_out + maps(&j, d, section);
+    uint64_t maps_left_out = d->heats_left_out + maps(&j, d, parts);
     rep_json_value(&j, "memory", memory_json(d, arena));
     rep_json_value(&j, "coverage", coverage_json(d, arena, maps_left_out, launches_left_out));
     rep_json_end(&j);
-    return !j.failed && !section->failed;
+    return !j.failed && !parts->failed;
 }
 
-static void put_u32(uint8_t *to, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        to[i] = (uint8_t)(value >> (8 * i));
-}
-
-/* u32 "WLRP", u32 bytes of the JSON text, the text, zeros up to a multiple of 8, the section. */
-static uint8_t *container(const char *text, size_t length, const rep_section *section, size_t *size)
-{
-    size_t start = (8 + length + 7) / 8 * 8;
-    uint8_t *bytes = length <= UINT32_MAX ? calloc(1, start + section->count + 1) : NULL;
-    if (!bytes)
-        return NULL;
-    memcpy(bytes, "WLRP", 4);
-    put_u32(bytes + 4, (uint32_t)length);
-    memcpy(bytes + 8, text, length);
-    if (section->count > 0)
-        memcpy(bytes + start, section->data, section->count);
-    *size = start + section->count;
-    return bytes;
-}
-
-wl_status rep_payload_bytes(const rep_data *data, uint8_t **out, size_t *size, wl_error *err)
+wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err)
 {
     char *text = NULL;
     size_t length = 0;
-    rep_section section = {0};
     wl_arena *arena = wl_arena_new();
     FILE *stream = arena ? open_memstream(&text, &length) : NULL;
-    bool done = stream && document(data, &section, arena, stream);
+    *out = (rep_parts){.room = MAPS_BYTES};
+    rep_add_part(out, (rep_part){0}); /* the text's, which names the others */
+    bool done = stream && document(data, out, arena, stream);
     done = stream && fclose(stream) == 0 && done;
-    *size = 0;
-    *out = done ? container(text, length, &section, size) : NULL;
+    done = done && out->count > 0 && rep_gzip(text, length, &out->rows[0]);
     free(text);
-    free(section.data);
     wl_arena_free(arena);
-    return *out ? WL_OK : wl_fail(err, WL_NOMEM, "not enough memory for the report's data");
-}
-
-wl_status rep_payload(const rep_data *data, FILE *out, wl_error *err)
-{
-    uint8_t *bytes;
-    size_t size;
-    wl_status status = rep_payload_bytes(data, &bytes, &size, err);
-    if (status != WL_OK)
-        return status;
-    fwrite(bytes, 1, size, out);
-    free(bytes);
-    return rep_done(out, false, err);
+    return done ? WL_OK : wl_fail(err, WL_NOMEM, "not enough memory for the report's data");
 }

@@ -352,69 +352,87 @@ static void test_csv_leaves_out_what_was_not_measured(void **state)
 
 /* ---- payload ---- */
 
-static uint32_t u32_at(const uint8_t *p)
+/* The bytes of a part; caller frees. */
+static uint8_t *unpacked(const rep_part *part, size_t *size)
 {
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    enum { MOST = 1 << 20 };
+    uint8_t *bytes = malloc(MOST);
+    z_stream z = {
+        .next_in = part->data, .avail_in = (uInt)part->size, .next_out = bytes, .avail_out = MOST};
+    assert_int_equal(inflateInit2(&z, MAX_WBITS + 16), Z_OK);
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    inflateEnd(&z);
+    *size = z.total_out;
+    return bytes;
 }
 
-static json_t *payload_json(const uint8_t *bytes, size_t size, const uint8_t **section)
+static json_t *payload_json(const rep_data *data, rep_parts *parts)
 {
-    assert_memory_equal(bytes, "WLRP", 4);
-    uint32_t length = u32_at(bytes + 4);
-    assert_true(8 + length <= size);
-    *section = bytes + (8 + length + 7) / 8 * 8;
-    json_t *json = json_loadb((const char *)bytes + 8, length, JSON_REJECT_DUPLICATES, NULL);
+    assert_int_equal(rep_payload_parts(data, parts, NULL), WL_OK);
+    size_t size;
+    uint8_t *text = unpacked(&parts->rows[0], &size);
+    json_t *json = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(json);
+    free(text);
     return json;
 }
 
-static const void *column_at(json_t *map, const char *name, const uint8_t *section)
+static json_int_t number_of(json_t *row, const char *name)
+{
+    return json_integer_value(json_object_get(row, name));
+}
+
+/* An element of a column, put together from its planes. */
+static uint64_t element(json_t *map, const char *name, size_t width, size_t i, const uint8_t *bytes)
 {
     json_t *column = json_object_get(json_object_get(map, "columns"), name);
-    json_int_t offset = json_integer_value(json_array_get(column, 0));
-    assert_int_equal(offset % 8, 0);
-    return section + offset;
+    const uint8_t *at = bytes + json_integer_value(json_array_get(column, 0));
+    size_t count = (size_t)json_integer_value(json_array_get(column, 1));
+    assert_true(i < count);
+    uint64_t value = 0;
+    for (size_t byte = 0; byte < width; byte++)
+        value |= (uint64_t)at[byte * count + i] << (8 * byte);
+    return value;
 }
 
 static void test_payload_holds_the_heat_map(void **state)
 {
     fixture *f = *state;
-    uint8_t *bytes;
-    size_t size;
-    assert_int_equal(rep_payload_bytes(&f->data, &bytes, &size, NULL), WL_OK);
-    const uint8_t *section;
-    json_t *json = payload_json(bytes, size, &section);
+    rep_parts parts;
+    json_t *json = payload_json(&f->data, &parts);
     json_t *map = json_array_get(json_object_get(json, "maps"), 0);
-    assert_int_equal(json_integer_value(json_object_get(map, "rows")), 32);
-    assert_int_equal(json_integer_value(json_object_get(map, "sectors")), 128);
+    assert_int_equal(number_of(map, "rows"), 32);
+    assert_int_equal(number_of(map, "sectors"), 128);
     assert_false(json_is_true(json_object_get(map, "merged")));
-    const double *skip = column_at(map, "skip", section);
-    const uint32_t *repeat = column_at(map, "repeat", section);
-    const uint32_t *word = column_at(map, "word", section);
-    for (int i = 0; i < 32; i++) {
-        assert_true(skip[i] == (i == 0 ? 0 : 60));
-        assert_int_equal(repeat[i], 4);
-        assert_int_equal(word[7 * 32 + i], 1 << 7);
+    assert_int_equal(parts.count, 2);
+    assert_int_equal(number_of(map, "part"), 1);
+    size_t size;
+    uint8_t *bytes = unpacked(&parts.rows[1], &size);
+    assert_int_equal(size, 32 * 60);
+    for (size_t i = 0; i < 32; i++) {
+        assert_int_equal(element(map, "skip", 8, i, bytes), i == 0 ? 0 : 60);
+        assert_int_equal(element(map, "repeat", 4, i, bytes), 4);
+        assert_int_equal(element(map, "word", 4, i, bytes), 1);
+        assert_int_equal(element(map, "word", 4, 7 * 32 + i, bytes), 1 << 6 | 1 << 7);
+        assert_int_equal(element(map, "writes", 4, i, bytes), 8);
     }
-    json_decref(json);
     free(bytes);
+    json_decref(json);
+    rep_free_parts(&parts);
 }
 
 static void test_payload_excerpts(void **state)
 {
     fixture *f = *state;
-    uint8_t *bytes;
-    size_t size;
-    assert_int_equal(rep_payload_bytes(&f->data, &bytes, &size, NULL), WL_OK);
-    const uint8_t *section;
-    json_t *json = payload_json(bytes, size, &section);
+    rep_parts parts;
+    json_t *json = payload_json(&f->data, &parts);
     json_t *files = json_object_get(json, "files");
     assert_int_equal(json_array_size(files), 1); /* nothing is said about the other one */
     json_t *chunk = json_array_get(json_object_get(json_array_get(files, 0), "chunks"), 0);
     assert_int_equal(json_integer_value(json_object_get(chunk, "first")), 1);
     assert_has(json_string_value(json_object_get(chunk, "text")), "// </script>\n");
     json_decref(json);
-    free(bytes);
+    rep_free_parts(&parts);
 }
 
 /* A long file is cut to windows around the lines that matter. */
@@ -429,11 +447,8 @@ static void test_payload_windows(void **state)
     prof_code code[] = {{.kernel = 1, .pc = 1, .text = "", .op = "", .file = 1, .line = 2000}};
     f->data.sources = sources;
     f->data.code = (prof_code_rows){1, code};
-    uint8_t *bytes;
-    size_t size;
-    assert_int_equal(rep_payload_bytes(&f->data, &bytes, &size, NULL), WL_OK);
-    const uint8_t *section;
-    json_t *json = payload_json(bytes, size, &section);
+    rep_parts parts;
+    json_t *json = payload_json(&f->data, &parts);
     json_t *chunks = json_object_get(json_array_get(json_object_get(json, "files"), 0), "chunks");
     assert_int_equal(json_array_size(chunks), 2);
     json_t *second = json_array_get(chunks, 1);
@@ -442,31 +457,43 @@ static void test_payload_windows(void **state)
     assert_memory_equal(window, "L1970\n", 6);
     assert_string_equal(window + strlen(window) - 6, "\nL2030");
     json_decref(json);
-    free(bytes);
+    rep_free_parts(&parts);
 }
 
+/* What finds no room is merged where only the warps differ, then cut, then left out. */
 static void test_heat_beyond_the_budget(void **state)
 {
     fixture *f = *state;
     prof_heat *heat = &f->data.heats[0];
-    for (uint32_t i = 0; i < heat->info.nrows; i++)
-        heat->rows[i].history = 0xff << (i % 2); /* different warps, equal temperatures */
-    rep_section section = {0};
-    rep_pack_budget budget = {.map_runs = 40, .all_runs = 100};
-    json_t *map = rep_pack_heat(heat, &section, &budget);
+    uint32_t random = 1;
+    for (uint32_t i = 0; i < heat->info.nrows; i++) {
+        random = random * 1664525u + 1013904223u;
+        for (int w = 0; w < OBS_WORDS_PER_SECTOR; w++)
+            heat->rows[i].word[w] = 1u << (random >> (8 + 2 * w) & 31); /* one warp, any */
+    }
+    rep_parts parts = {.room = 1 << 20};
+    json_t *map = rep_pack_heat(heat, &parts);
+    assert_int_equal(number_of(map, "rows"), 128);
+    size_t whole = parts.rows[0].size;
+    json_decref(map);
+    parts.room = whole - 1;
+    map = rep_pack_heat(heat, &parts);
     assert_true(json_is_true(json_object_get(map, "merged")));
-    assert_int_equal(json_integer_value(json_object_get(map, "rows")), 32);
-    assert_int_equal(json_integer_value(json_object_get(map, "left_out")), 0);
-    assert_int_equal(budget.all_runs, 68);
+    assert_int_equal(number_of(map, "rows"), 32);
+    assert_int_equal(number_of(map, "left_out"), 0);
+    assert_int_equal(number_of(map, "part"), 1);
+    assert_int_equal(parts.room, whole - 1 - parts.rows[1].size);
     json_decref(map);
-    budget.map_runs = 10;
-    map = rep_pack_heat(heat, &section, &budget);
-    assert_int_equal(json_integer_value(json_object_get(map, "rows")), 10);
-    assert_int_equal(json_integer_value(json_object_get(map, "left_out")), 128 - 40);
+    parts.room = parts.rows[1].size - 20;
+    map = rep_pack_heat(heat, &parts);
+    json_int_t rows = number_of(map, "rows");
+    assert_true(rows < 32);
+    assert_int_equal(number_of(map, "left_out"), 128 - 4 * rows);
     json_decref(map);
-    budget.all_runs = 0;
-    assert_null(rep_pack_heat(heat, &section, &budget));
-    free(section.data);
+    parts.room = 10;
+    assert_null(rep_pack_heat(heat, &parts));
+    assert_int_equal(parts.count, 3);
+    rep_free_parts(&parts);
 }
 
 /* ---- HTML ---- */
@@ -499,7 +526,7 @@ static void test_html_carries_the_payload(void **state)
 {
     fixture *f = *state;
     char *html = NULL;
-    size_t length = 0, size;
+    size_t length = 0;
     FILE *out = open_memstream(&html, &length);
     wl_error err = {0};
     wl_status status = rep_html(&f->data, out, &err);
@@ -518,22 +545,19 @@ static void test_html_carries_the_payload(void **state)
     assert_non_null(from);
     from += strlen(open_tag);
     char *to = strstr(from, "</script>");
-    uint8_t *packed = malloc((size_t)(to - from) + 4), *expected;
-    size_t packed_size = from_base64(from, (size_t)(to - from), packed);
-    assert_int_equal(rep_payload_bytes(&f->data, &expected, &size, NULL), WL_OK);
-    uint8_t *bytes = malloc(size + 1);
-    z_stream z = {.next_in = packed,
-                  .avail_in = (uInt)packed_size,
-                  .next_out = bytes,
-                  .avail_out = (uInt)size + 1};
-    assert_int_equal(inflateInit2(&z, MAX_WBITS + 16), Z_OK);
-    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
-    inflateEnd(&z);
-    assert_int_equal(z.total_out, size);
-    assert_memory_equal(bytes, expected, size);
-    free(expected);
-    free(bytes);
-    free(packed);
+    rep_parts expected;
+    assert_int_equal(rep_payload_parts(&f->data, &expected, NULL), WL_OK);
+    for (uint32_t i = 0; i < expected.count; i++) {
+        char *end = memchr(from, '.', (size_t)(to - from));
+        end = end ? end : to;
+        uint8_t *packed = malloc((size_t)(end - from) + 4);
+        assert_int_equal(from_base64(from, (size_t)(end - from), packed), expected.rows[i].size);
+        assert_memory_equal(packed, expected.rows[i].data, expected.rows[i].size);
+        free(packed);
+        from = end + 1;
+    }
+    assert_ptr_equal(from, to + 1);
+    rep_free_parts(&expected);
     free(html);
 }
 

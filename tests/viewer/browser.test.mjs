@@ -110,52 +110,153 @@ test("a kernel's lines sort and open", () =>
     assert.equal(await page.getAttribute(".lines th >> nth=0", "aria-sort"), "ascending");
   }));
 
+/** The middle of a cell of the heat map, when rows have numbers. */
+async function cellAt(page, row, x = 140) {
+  const box = await page.locator(".heatbox canvas").boundingBox();
+  return [box.x + x, box.y + 38 + row * 18 + 9];
+}
+
 test("pointing at the heat map tells the cell", () =>
   visit("#object/1", async (page) => {
-    const box = await page.locator(".heatbox canvas").boundingBox();
-    await page.mouse.move(box.x + 140, box.y + 45); // third row: the second line of the tile
+    await page.mouse.move(...(await cellAt(page, 2))); // third row: the second line of the tile
     await sees(page, ".cellinfo", /Word 0/);
     const info = await text(page, ".cellinfo");
     assert.match(info, /offset\s+2,048 bytes, first of 4 sectors/);
     assert.match(info, /element\s+\[512\] of 4 bytes/);
     assert.match(info, /warps at word 0\s+1: 1/);
+    assert.match(info, /touched by\s+one warp/);
+    assert.match(info, /requests\s+1 read of its sector/);
     assert.match(info, /demo\.cu:11 \(load\)/);
     assert.match(info, /address\s+0x7f2a40200800/);
-    await page.mouse.click(box.x + 140, box.y + 45);
+    await page.mouse.click(...(await cellAt(page, 2)));
+    assert.match(page.url(), /at=2048/);
     await page.mouse.move(5, 5);
+    await page.focus(".heatbox");
     await page.keyboard.press("ArrowRight");
     await sees(page, ".cellinfo", /Word 1/);
     await page.keyboard.press("End");
     await sees(page, ".cellinfo", /63,492 bytes, first of 4 sectors/);
   }));
 
-test("the heat map is drawn, in colours", () =>
-  visit("#object/3", async (page) => {
+/** How many colours there are on a canvas. */
+const colorsOf = (page, selector) =>
+  page.evaluate((s) => {
+    const canvas = document.querySelector(s);
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Set();
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3]) seen.add(data.slice(i, i + 3).join());
+    return seen.size;
+  }, selector);
+
+test("the heat map is drawn, in colours, near and from afar", () =>
+  visit("#object/6?map=1", async (page) => {
     await page.waitForSelector(".heatbox canvas");
     await page.waitForTimeout(100);
-    const colors = await page.evaluate(() => {
-      const canvas = document.querySelector(".heatbox canvas");
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      const seen = new Set();
-      for (let i = 0; i < data.length; i += 4) if (data[i + 3]) seen.add(data.slice(i, i + 3).join());
-      return seen.size;
-    });
-    assert.ok(colors > 4, `${colors} colours`);
+    assert.ok((await colorsOf(page, ".heatbox canvas")) > 4);
+    assert.ok((await colorsOf(page, ".objectbar")) > 1);
+    await page.click("text=all");
+    await page.waitForTimeout(100);
+    assert.ok((await colorsOf(page, ".heatbox canvas")) > 3);
   }));
 
-test("collapsed rows unfold, maps can be chosen", () =>
+test("blocks stand side by side, aligned by sector", () =>
+  visit("#object/1", async (page) => {
+    await page.click(".blocks label >> nth=1");
+    await page.waitForURL(/map=1(%2C|,)2/);
+    await sees(page, ".detail", /Blocks \(0, 0, 0\), \(1, 0, 0\) of launch 1/);
+    await page.waitForSelector(".heatbox canvas");
+    await page.click("text=As a table");
+    const cells = (row) => page.locator(`.gridtable tbody tr >> nth=${row}`).innerText();
+    assert.match(await cells(0), /^0\s+(1\s+){9}(0\s+){9}4$/);
+    assert.match(await cells(1), /^128\s+(0\s+){9}(1\s+){9}4$/);
+    await page.mouse.move(...(await cellAt(page, 1, 340)));
+    await sees(page, ".cellinfo", /in block \(1, 0, 0\)[^]*offset\s+1(28|32) bytes/);
+    await page.click(".blocks label >> nth=0");
+    await sees(page, ".detail", /Block \(1, 0, 0\) of launch 1/);
+  }));
+
+test("shared memory by bank, words and owner", () =>
+  visit("#object/8", async (page) => {
+    await page.click("text=As a table");
+    const row = page.locator(".gridtable tbody tr >> nth=0");
+    assert.equal(await page.locator(".gridtable thead th").count(), 34);
+    const values = (await row.innerText()).split(/\s+/).map(Number);
+    assert.equal(values[1], 1); // the diagonal: written and read by one warp
+    assert.equal(values[2], 2);
+    await page.click(".switch button >> text=owner");
+    await page.waitForURL(/mode=owner/);
+    await sees(page, ".legend", /one thread/);
+    await page.mouse.move(...(await cellAt(page, 1, 118)));
+    await sees(page, ".cellinfo", /bank\s+0[^]*touched by\s+several warps/);
+    await page.click(".switch button >> text=words");
+    await page.waitForURL(/rows=words/);
+    assert.equal(await page.locator(".gridtable thead th").count(), 11);
+  }));
+
+test("an address in the link is the cell that is shown; a box takes one there", () =>
+  visit("#object/1?at=4100", async (page) => {
+    await sees(page, ".cellinfo", /Word 1[^]*offset\s+4,100 bytes/);
+    await page.fill(".goto input", "[1024]");
+    await page.keyboard.press("Enter");
+    await sees(page, ".cellinfo", /element\s+\[1,024\]/);
+    await page.fill(".goto input", "0x7f2a40200804");
+    await page.keyboard.press("Enter");
+    await sees(page, ".cellinfo", /offset\s+2,052 bytes/);
+    await page.fill(".goto input", "nowhere");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.getAttribute(".goto input", "aria-invalid"), "true");
+  }));
+
+/** The offset of the first row in sight, as the table has it. */
+const topOffset = async (page) =>
+  Number((await page.locator(".gridtable tbody th >> nth=0").innerText()).replace(/,/g, ""));
+
+test("wheel, strips and keys move about", () =>
+  visit("#object/6", async (page) => {
+    await page.setViewportSize({ width: 1280, height: 1600 }); // nothing scrolls but the map
+    await page.click("text=As a table");
+    const box = await page.locator(".heatbox canvas").boundingBox();
+    const settles = async (test) => {
+      for (let i = 0; i < 50 && !test(await topOffset(page)); i++) await page.waitForTimeout(20);
+      assert.ok(test(await topOffset(page)), String(await topOffset(page)));
+    };
+    await page.mouse.move(box.x + 200, box.y + 200);
+    await page.mouse.wheel(0, 1800);
+    await settles((at) => at > 0);
+    const after = await topOffset(page);
+    await page.mouse.move(box.x + 10, box.y + 42); // the strip's window
+    await page.mouse.down();
+    await page.mouse.move(box.x + 10, box.y + 400, { steps: 4 });
+    await page.mouse.up();
+    await settles((at) => at > after);
+    const bar = await page.locator(".objectbar").boundingBox();
+    await page.mouse.click(bar.x + 2, bar.y + bar.height / 2);
+    await settles((at) => at === 0);
+    await page.mouse.move(box.x + 200, box.y + 200);
+    await page.keyboard.down("Control");
+    await page.mouse.wheel(0, 100);
+    await page.keyboard.up("Control");
+    await page.waitForSelector(".zoom button:not([disabled]) >> nth=1");
+    await page.mouse.click(box.x + 140, box.y + 400); // from afar a click goes to the cell
+    await page.waitForSelector(".zoom button[disabled] >> nth=0");
+    await sees(page, ".cellinfo", /Word 0/);
+  }));
+
+test("collapsed rows unfold, launches can be chosen", () =>
   visit("#object/7", async (page) => {
     await sees(page, ".detail", /8 warps, 32 sectors touched/);
-    const height = () => page.locator(".heatbox").evaluate((e) => e.scrollHeight);
+    const height = () => page.locator(".heatbox").evaluate((e) => e.clientHeight);
+    await page.waitForSelector(".heatbox");
     const before = await height();
     await page.click("text=collapse equal rows");
     await page.waitForFunction(
-      (h) => document.querySelector(".heatbox").scrollHeight > h,
+      (h) => document.querySelector(".heatbox").clientHeight > h,
       before,
     );
     await page.click(".card >> text=d_in");
-    await page.selectOption(".picker select", "2");
-    assert.match(page.url(), /#object\/1\?map=2$/);
+    await page.selectOption(".picker select", { label: "transpose_shared, launch 2" });
     await sees(page, ".detail", /launch 2 of/);
   }));
 
@@ -187,9 +288,9 @@ test("fits a narrow window without scrolling sideways", () =>
   }));
 
 test("a profile without findings says so", async () => {
-  const bare = await report(folder, "bare", ({ payload, section }) => ({
+  const bare = await report(folder, "bare", ({ payload, parts }) => ({
     payload: { ...payload, findings: [], maps: [] },
-    section,
+    parts,
   }));
   await visit("", async (page) => sees(page, "h1", /^Overview$/), bare);
   await visit("#finding/1", async (page) => sees(page, "h1", /No findings/), bare);
@@ -213,8 +314,7 @@ test("the report that the C side writes", { skip: !existsSync(sample) }, () =>
       await sees(page, ".line.marked.first", /tile\[threadIdx\.x\]\[threadIdx\.y \+ i\]/);
       await sees(page, ".coverage", /cudaGraphInstantiate/);
       await page.goto(page.url().replace(/#.*|$/, "#object/2"));
-      const box = await page.locator(".heatbox canvas").boundingBox();
-      await page.mouse.move(box.x + 140, box.y + 45);
+      await page.mouse.move(...(await cellAt(page, 2)));
       await sees(page, ".cellinfo", /offset\s+2,048 bytes, first of 4 sectors/);
       await sees(page, ".cellinfo", /8 writes/);
     },

@@ -5,7 +5,6 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { gunzipSync } from "node:zlib";
 import { compileSchema, findBrowser, launch, load, open, scratch, viewer } from "../../viewer/test/tools.mjs";
 
 const folder = scratch();
@@ -35,15 +34,16 @@ test("JSON keeps to warplens/1 and counts what the kernels do", () => {
 });
 
 test("the report's data keep to their schema", async () => {
-  const { unpack } = await load("src/data/decode.ts", folder);
-  const { heatTable } = await load("src/data/heat.ts", folder);
+  const { decode } = await load("src/data/decode.ts", folder);
+  const { readMap } = await load("src/data/read.ts", folder);
   const text = /id="payload">([^<]*)</.exec(readFileSync(html, "utf8"))[1];
-  const bytes = gunzipSync(Buffer.from(text, "base64"));
-  const report = unpack(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  const report = await decode(text);
   const check = compileSchema(readJson(join(viewer, "src/data/payload.schema.json")));
   assert.ok(check(report.payload), JSON.stringify(check.errors?.slice(0, 3)));
   assert.ok(report.payload.maps.length >= 6);
-  for (const map of report.payload.maps) assert.equal(heatTable(report, map).first.length, map.rows);
+  for (const map of report.payload.maps) {
+    assert.equal((await readMap(report.parts[map.part], map)).first.length, map.rows);
+  }
 });
 
 test("the report shows the demo's findings", { skip: !findBrowser() }, async () => {

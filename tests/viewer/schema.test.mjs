@@ -10,6 +10,7 @@ const folder = scratch();
 const { fixture } = await load("test/fixture/index.ts", folder);
 const decode = await load("src/data/decode.ts", folder);
 const heat = await load("src/data/heat.ts", folder);
+const { readMap } = await load("src/data/read.ts", folder);
 const sample = process.env.WARPLENS_SAMPLE;
 const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
 const payloadSchema = compileSchema(readJson(join(viewer, "src/data/payload.schema.json")));
@@ -29,15 +30,15 @@ test("the schema is strict", () => {
   assert.ok(!payloadSchema({ ...payload, maps: [{}] }));
 });
 
-test("what rep_payload writes keeps to the schema and decodes", { skip: !sample }, () => {
-  const bytes = readFileSync(join(sample, "sample.payload"));
-  const report = decode.unpack(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+test("what rep_payload writes keeps to the schema and decodes", { skip: !sample }, async () => {
+  const report = await decode.decode(readFileSync(join(sample, "sample.payload"), "utf8"));
   assertValid(payloadSchema, report.payload);
-  const table = heat.heatTable(report, report.payload.maps[0]);
-  assert.equal(table.map.rows, 32);
+  const [map] = report.payload.maps;
+  const table = await readMap(report.parts[map.part], map);
+  assert.equal(table.runs, 32);
   assert.deepEqual([...table.first.subarray(0, 3)], [0, 64, 128]);
   assert.equal(heat.popcount(table.history[31]), 8);
-  assert.equal(heat.wordHistory(table, 31, 7), 1 << 7);
+  assert.equal(heat.warpsOf(table, 31, 7), 1 << 7);
 });
 
 test("what rep_json writes keeps to warplens/1", { skip: !sample }, () => {

@@ -7,54 +7,180 @@ import { fixtureFolder, load, scratch } from "../../viewer/test/tools.mjs";
 const folder = scratch();
 const decode = await load("src/data/decode.ts", folder);
 const heat = await load("src/data/heat.ts", folder);
+const grids = await load("src/data/grid.ts", folder);
+const owners = await load("src/data/owner.ts", folder);
+const pyramids = await load("src/data/pyramid.ts", folder);
+const read = await load("src/data/read.ts", folder);
+const geometries = await load("src/widgets/heatmap/geometry.ts", folder);
 const modelModule = await load("src/data/model.ts", folder);
 const layout = await load("src/pictures/layout.ts", folder);
 const format = await load("src/widgets/format.ts", folder);
 const scale = await load("src/widgets/scale.ts", folder);
 const code = await load("src/widgets/highlight.ts", folder);
 const { fixture } = await load("test/fixture/index.ts", folder);
-const { container, encode } = await load("test/fixture/container.ts", folder);
+const { encode } = await load("test/fixture/container.ts", folder);
 
 const data = fixture(fixtureFolder);
-const report = await decode.decode(encode(data.payload, data.section));
+const report = await decode.decode(encode(data.payload, data.parts));
 const model = modelModule.buildModel(report);
-const mapOf = (kernel, object) =>
-  report.payload.maps.find((m) => m.kernel === kernel && m.object === object);
+const mapOf = (kernel, object, block = 0) =>
+  report.payload.maps.find(
+    (m) => m.kernel === kernel && m.object === object && m.block[0] === block,
+  );
+const tableOf = (map) => read.readMap(report.parts[map.part], map);
+const layer = (table) => ({ table, planes: table.warmth });
+const rowsOf = (grid) =>
+  Array.from({ length: grid.count }, (_, i) => ({
+    first: grid.first[i],
+    repeat: grid.repeat[i],
+    gap: grid.gap[i] === 1,
+  }));
 
 test("a container survives packing and unpacking", () => {
   assert.deepEqual(report.payload, data.payload);
-  assert.equal(report.section.byteLength, data.section.length);
+  assert.deepEqual(report.parts.slice(1), data.parts);
 });
 
 test("damaged data are refused with a message", async () => {
-  await assert.rejects(decode.decode("AAAA"));
   const text = (bytes) => gzipSync(bytes).toString("base64");
-  await assert.rejects(decode.decode(text(Buffer.from("no report at all"))), /no warplens report/);
-  const whole = container(data.payload, data.section);
-  await assert.rejects(decode.decode(text(whole.subarray(0, 500))), /end too early/);
-  const other = container({ ...data.payload, schema: "warplens-report/2" }, data.section);
-  await assert.rejects(decode.decode(text(other)), /warplens-report\/2/);
-  const short = await decode.decode(encode(data.payload, data.section.subarray(0, 16)));
-  assert.throws(() => heat.heatTable(short, mapOf(3, 3)), /end too early/);
+  await assert.rejects(decode.decode("AAAA"));
+  await assert.rejects(decode.decode(text("no report at all")));
+  await assert.rejects(decode.decode(text("null")), /kind undefined/);
+  const other = encode({ ...data.payload, schema: "warplens-report/2" }, data.parts);
+  await assert.rejects(decode.decode(other), /warplens-report\/2/);
+  const map = mapOf(1, 1);
+  await assert.rejects(read.readMap(text(Buffer.alloc(100)), map), /end too early/);
+  const outside = { ...map, columns: { ...map.columns, repeat: [1 << 30, map.rows] } };
+  await assert.rejects(read.readMap(report.parts[map.part], outside), /end too early/);
 });
 
-test("a heat map's runs stand where the sectors were", () => {
-  const table = heat.heatTable(report, mapOf(1, 1)); // 32 rows of 4 sectors, 2,048 bytes apart
-  assert.equal(table.map.sectors, 128);
+test("a heat map's runs stand where the sectors were", async () => {
+  const map = mapOf(1, 1); // 32 rows of 4 sectors, 2,048 bytes apart
+  const table = await tableOf(map);
+  assert.equal(map.sectors, 128);
   assert.deepEqual([...table.first.subarray(0, 2)], [0, 64]);
   assert.equal(heat.runAt(table, 66), 1);
   assert.equal(heat.runAt(table, 5), -1);
-  const rows = heat.displayRows(table, true);
-  assert.equal(rows.length, 63); // 32 and the gaps between them
-  assert.deepEqual(rows[1], { run: -1, runs: 0, first: 4, sectors: 60 });
-  const single = heat.displayRows(table, false).filter((r) => r.run >= 0);
-  assert.equal(single.length, 128);
+  assert.equal(heat.runAt(table, 1 << 20), -1);
+  const grid = grids.makeGrid([layer(table)], grids.LAYOUTS.words, true);
+  assert.equal(grid.count, 63); // 32 and the gaps between them
+  assert.deepEqual(rowsOf(grid)[1], { first: 4, repeat: 60, gap: true });
+  const single = grids.makeGrid([layer(table)], grids.LAYOUTS.words, false);
+  assert.equal(rowsOf(single).filter((r) => !r.gap).length, 128);
+  assert.equal(grids.rowAt(grid, 66), 2);
+  assert.equal(grids.rowAt(grid, 0), 0);
 });
 
-test("rows of equal temperatures collapse though their warps differ", () => {
-  const table = heat.heatTable(report, mapOf(4, 7)); // order: 32 elements a warp
-  assert.equal(table.map.rows, 8);
-  assert.deepEqual(heat.displayRows(table, true), [{ run: 0, runs: 8, first: 0, sectors: 32 }]);
+test("rows of equal temperatures collapse though their warps differ", async () => {
+  const map = mapOf(4, 7); // order: 32 elements a warp
+  const table = await tableOf(map);
+  assert.equal(table.runs, 8);
+  const grid = grids.makeGrid([layer(table)], grids.LAYOUTS.words, true);
+  assert.deepEqual(rowsOf(grid), [{ first: 0, repeat: 32, gap: false }]);
+});
+
+test("the words' history is right bit by bit, and the sector's is all of them", async () => {
+  const table = await tableOf(mapOf(1, 2)); // warp w writes rows w, w + 8, ...
+  for (let word = 0; word < 8; word++) {
+    assert.equal(heat.warpsOf(table, 0, word), 1 << word);
+  }
+  assert.equal(heat.warpsOf(table, 0, 8), 0xff);
+});
+
+/** What a cell shows, worked out without rows: for comparison. */
+function naive(layers, l, sector, plane) {
+  const { table, planes } = layers[l];
+  for (let run = 0; run < table.runs; run++) {
+    const first = table.first[run];
+    if (sector >= first && sector < first + table.repeat[run]) {
+      return planes[plane * table.runs + run];
+    }
+  }
+  return 0;
+}
+
+test("blocks side by side are aligned by sector, in every layout", async () => {
+  const tables = await Promise.all([0, 1, 3].map((block) => tableOf(mapOf(1, 1, block))));
+  const layers = tables.map(layer);
+  for (const layout of Object.values(grids.LAYOUTS)) {
+    for (const collapse of [true, false]) {
+      const grid = grids.makeGrid(layers, layout, collapse);
+      let at = grid.first[0];
+      for (let row = 0; row < grid.count; row++) {
+        assert.equal(grid.first[row], at);
+        at += grid.repeat[row] * layout.sectors;
+        // The last row that this one stands for must look like the first.
+        const last = at - layout.sectors;
+        for (let l = 0; l < layers.length; l++) {
+          for (let c = 0; c < layout.columns; c++) {
+            const inside = layout.kind === "words" ? 0 : layout.kind === "banks" ? c >> 3 : c;
+            const plane = layout.kind === "words" ? c : layout.kind === "banks" ? c % 8 : 8;
+            const value = grids.cellValue(grid, row, l, c);
+            assert.equal(value, naive(layers, l, grid.first[row] + inside, plane));
+            assert.equal(value, naive(layers, l, last + inside, plane));
+            if (grid.gap[row]) assert.equal(value, 0);
+          }
+        }
+      }
+      assert.ok(at >= Math.max(...tables.map(heat.lastSector)));
+    }
+  }
+});
+
+test("from afar a pixel shows the hottest of its rows", async () => {
+  const table = await tableOf(mapOf(4, 6));
+  const grid = grids.makeGrid([layer(table)], grids.LAYOUTS.words, false);
+  const levels = pyramids.pyramid(grid, 10);
+  assert.ok(levels.length >= 2 && levels.at(-1).count <= 10);
+  for (const { step, count, cells } of levels) {
+    for (let r = 0; r < count; r++) {
+      for (let c = 0; c < 9; c++) {
+        let most = 0;
+        for (let row = r * step; row < Math.min((r + 1) * step, grid.count); row++) {
+          if (!grid.gap[row]) most = Math.max(most, grids.cellValue(grid, row, 0, c));
+        }
+        assert.equal(cells[r * 9 + c], most);
+      }
+    }
+  }
+});
+
+test("zooming ends where all rows are in sight", () => {
+  for (const rows of [1, 30, 500, 100_000, 3_000_000]) {
+    const all = geometries.zooms(rows, 560);
+    const last = all.at(-1);
+    assert.ok(geometries.rowsShown(last, 560) >= rows);
+    assert.equal(all[0].height, 18);
+  }
+});
+
+test("cells are found where they are drawn", () => {
+  for (const layout of Object.values(grids.LAYOUTS)) {
+    for (const layers of [1, 2, 4]) {
+      for (const width of [320, 640, 1100]) {
+        const g = geometries.geometry(width, layout, layers);
+        for (let l = 0; l < layers; l++) {
+          for (let column = 0; column < layout.columns; column++) {
+            const x = geometries.columnX(g, layout, l, column) + 1;
+            assert.deepEqual(geometries.columnAt(g, layout, x), { layer: l, column });
+          }
+        }
+        if (layers <= 2) assert.ok(g.end <= width, `${layout.kind} ${layers} ${width}: ${g.end}`);
+      }
+    }
+  }
+});
+
+test("owners: threads are told apart in shared memory only", async () => {
+  const tile = await tableOf(mapOf(2, 8)); // row y written by warp y % 8, column x read by warp x % 8
+  const ownerAt = (word) =>
+    owners.ownerOf(tile, "shared", heat.runAt(tile, word >> 3), word % 8);
+  assert.equal(ownerAt(0), 1); // (0, 0): lane 0 of warp 0 both times
+  assert.equal(ownerAt(8), 2); // (0, 8): written by lane 8 of warp 0, read by its lane 0
+  assert.equal(ownerAt(1), 3); // (0, 1): written by warp 0, read by warp 1
+  const rows = await tableOf(mapOf(1, 1));
+  assert.deepEqual([...new Set(owners.ownerPlanes(rows, "global"))], [2]);
+  assert.equal(owners.ownerOf(await tableOf(mapOf(1, 2)), "global", 0, 8), 3);
 });
 
 test("popcount and ranges of warps", () => {

@@ -1,7 +1,7 @@
-import { f64, type Report, u16, u32 } from "./decode";
-import type { HeatMap } from "./payload";
+import type { Column, HeatMap } from "./payload";
 
 export const WORDS = 8;
+export const PLANES = WORDS + 1; // the words, and the sector as a whole
 export const SECTOR_BYTES = 32;
 export const WORD_BYTES = 4;
 
@@ -24,102 +24,140 @@ export function ranges(bits: number): string {
   return parts.join(", ");
 }
 
-export const OWNERS = ["nobody", "one thread", "one warp", "several warps"] as const;
-
-/** A heat map's runs with their places: `first[i]` is the run's first sector, counted from the object's start. */
+/** A heat map's runs with their places. Made in a worker, so it holds nothing but numbers. */
 export interface HeatTable {
-  map: HeatMap;
-  first: Float64Array;
-  repeat: Uint32Array;
-  history: Uint32Array;
-  word: Uint32Array; // 8 planes
+  runs: number;
+  first: Float64Array; // the run's first sector, counted from the object's start
+  repeat: Uint32Array; // its sectors
+  word: Uint32Array; // 8 planes: the warps that touched word 0, 1, ...
+  history: Uint32Array; // the warps that touched the sector
   reads: Uint32Array;
   writes: Uint32Array;
   atomics: Uint32Array;
   owner: Uint16Array;
   pcset: Uint16Array;
+  warmth: Uint8Array; // 9 planes: temperatures of the words, then of the sector
 }
 
-export function heatTable(report: Report, map: HeatMap): HeatTable {
-  const c = map.columns;
-  const skip = f64(report, c.skip);
-  const repeat = u32(report, c.repeat);
+/** Puts a column's elements together from their bytes, which lie in planes, the lowest first. */
+function joined<T extends Uint32Array | Uint16Array>(
+  section: Uint8Array,
+  [offset, count]: Column,
+  out: T,
+): T {
+  const width = out.BYTES_PER_ELEMENT;
+  if (offset < 0 || count !== out.length || offset + count * width > section.length) {
+    throw new Error("The report's data end too early.");
+  }
+  for (let byte = 0; byte < width; byte++) {
+    const plane = section.subarray(offset + byte * count, offset + (byte + 1) * count);
+    const shift = 8 * byte;
+    for (let i = 0; i < count; i++) out[i] = (out[i] as number) | ((plane[i] as number) << shift);
+  }
+  return out;
+}
+
+/** 8 bytes an element: what a double holds of it. */
+function joined64(section: Uint8Array, [offset, count]: Column): Float64Array {
+  const low = joined(section, [offset, count], new Uint32Array(count));
+  const high = joined(section, [offset + 4 * count, count], new Uint32Array(count));
+  return Float64Array.from(low, (v, i) => v + (high[i] as number) * 2 ** 32);
+}
+
+function places(map: HeatMap, skip: Float64Array, repeat: Uint32Array): Float64Array {
   const first = new Float64Array(map.rows);
   let at = map.first_sector;
   for (let i = 0; i < map.rows; i++) {
-    at += skip[i] ?? 0;
+    at += skip[i] as number;
     first[i] = at;
-    at += repeat[i] ?? 0;
+    at += repeat[i] as number;
   }
+  return first;
+}
+
+/** Undoes the difference from word to word, in place. */
+function wordsOf(words: Uint32Array, runs: number): Uint32Array {
+  for (let i = runs; i < words.length; i++) {
+    words[i] = (words[i] as number) ^ (words[i - runs] as number);
+  }
+  return words;
+}
+
+function anyWord(words: Uint32Array, runs: number): Uint32Array {
+  const history = words.slice(0, runs);
+  for (let w = 1; w < WORDS; w++) {
+    for (let i = 0; i < runs; i++) {
+      history[i] = (history[i] as number) | (words[w * runs + i] as number);
+    }
+  }
+  return history;
+}
+
+function temperatures(words: Uint32Array, history: Uint32Array): Uint8Array {
+  const warmth = new Uint8Array(words.length + history.length);
+  for (let i = 0; i < words.length; i++) warmth[i] = popcount(words[i] as number);
+  for (let i = 0; i < history.length; i++) {
+    warmth[words.length + i] = popcount(history[i] as number);
+  }
+  return warmth;
+}
+
+/** Reads a map's columns from its unpacked part. */
+export function heatTable(bytes: ArrayBuffer, map: HeatMap): HeatTable {
+  const section = new Uint8Array(bytes);
+  const runs = map.rows;
+  const c = map.columns;
+  const long = (column: Column) => joined(section, column, new Uint32Array(runs));
+  const short = (column: Column) => joined(section, column, new Uint16Array(runs));
+  const repeat = long(c.repeat);
+  const word = wordsOf(joined(section, c.word, new Uint32Array(WORDS * runs)), runs);
+  const history = anyWord(word, runs);
   return {
-    map,
-    first,
+    runs,
+    first: places(map, joined64(section, c.skip), repeat),
     repeat,
-    history: u32(report, c.history),
-    word: u32(report, c.word),
-    reads: u32(report, c.reads),
-    writes: u32(report, c.writes),
-    atomics: u32(report, c.atomics),
-    owner: u16(report, c.owner),
-    pcset: u16(report, c.pcset),
+    word,
+    history,
+    reads: long(c.reads),
+    writes: long(c.writes),
+    atomics: long(c.atomics),
+    owner: short(c.owner),
+    pcset: short(c.pcset),
+    warmth: temperatures(word, history),
   };
 }
 
-export const wordHistory = (t: HeatTable, run: number, word: number): number =>
-  t.word[word * t.map.rows + run] ?? 0;
+/** The arrays' memory, to hand a table from a worker to the page without copying. */
+export const buffersOf = (t: HeatTable): ArrayBuffer[] =>
+  Object.values(t)
+    .filter((v) => ArrayBuffer.isView(v))
+    .map((v) => v.buffer as ArrayBuffer);
 
-function sameTemperatures(t: HeatTable, a: number, b: number): boolean {
-  if (popcount(t.history[a] ?? 0) !== popcount(t.history[b] ?? 0)) return false;
-  for (let w = 0; w < WORDS; w++) {
-    if (popcount(wordHistory(t, a, w)) !== popcount(wordHistory(t, b, w))) return false;
-  }
-  return true;
-}
+/** The warps that touched a plane of a run: a word, or 8 for the sector. */
+export const warpsOf = (t: HeatTable, run: number, plane: number): number =>
+  (plane === WORDS ? t.history[run] : t.word[plane * t.runs + run]) ?? 0;
 
-/** A row as drawn: consecutive sectors with equal temperatures, or the untouched ones between two runs. */
-export interface DisplayRow {
-  run: number; // first run; -1 for untouched sectors
-  runs: number;
-  first: number; // sector
-  sectors: number;
-}
+const endOf = (t: HeatTable, run: number): number =>
+  (t.first[run] as number) + (t.repeat[run] as number);
 
-// Beyond so many rows a browser has no room to scroll; then runs stay together, which loses nothing.
-const MOST_ROWS = 200_000;
-
-/** The rows of a map; nothing is drawn before the first sector that was touched. */
-export function displayRows(t: HeatTable, collapse: boolean): DisplayRow[] {
-  const rows: DisplayRow[] = [];
-  const single = !collapse && t.map.sectors <= MOST_ROWS;
-  let end = t.first[0] ?? 0;
-  for (let i = 0; i < t.map.rows; i++) {
-    const first = t.first[i] ?? 0;
-    const repeat = t.repeat[i] ?? 0;
-    if (first > end) rows.push({ run: -1, runs: 0, first: end, sectors: first - end });
-    const last = rows[rows.length - 1];
-    if (collapse && last && last.run >= 0 && first === end && sameTemperatures(t, last.run, i)) {
-      last.runs++;
-      last.sectors += repeat;
-    } else if (!single) {
-      rows.push({ run: i, runs: 1, first, sectors: repeat });
-    } else {
-      for (let k = 0; k < repeat; k++) rows.push({ run: i, runs: 1, first: first + k, sectors: 1 });
-    }
-    end = first + repeat;
-  }
-  return rows;
-}
-
-/** The run that holds a sector, or -1. */
-export function runAt(t: HeatTable, sector: number): number {
+/** The first run that ends behind a sector; `runs` where none does. */
+export function runFrom(t: HeatTable, sector: number): number {
   let low = 0;
-  let high = t.map.rows - 1;
-  while (low <= high) {
+  let high = t.runs;
+  while (low < high) {
     const mid = (low + high) >> 1;
-    const first = t.first[mid] ?? 0;
-    if (sector < first) high = mid - 1;
-    else if (sector >= first + (t.repeat[mid] ?? 0)) low = mid + 1;
-    else return mid;
+    if (endOf(t, mid) <= sector) low = mid + 1;
+    else high = mid;
   }
-  return -1;
+  return low;
 }
+
+/** The run that holds a sector, or -1; looks from `run` on. */
+export function runAt(t: HeatTable, sector: number, run = runFrom(t, sector)): number {
+  let at = run;
+  while (at < t.runs && endOf(t, at) <= sector) at++;
+  return at < t.runs && (t.first[at] as number) <= sector ? at : -1;
+}
+
+/** The sector behind the last one that was touched. */
+export const lastSector = (t: HeatTable): number => (t.runs > 0 ? endOf(t, t.runs - 1) : 0);

@@ -2,7 +2,7 @@
  * src/data/payload.schema.json. What was not measured is absent, never zero. Kernels, objects, launches and files are
  * named by their ids in the profile, which count from 1. */
 
-/** A column in the binary section: byte offset and number of elements; the column's name tells the element's type. */
+/** A column in a map's part: byte offset and number of elements, whose bytes lie in planes, the lowest first. */
 export type Column = [offset: number, count: number];
 
 export type Space = "global" | "shared" | "local" | "const";
@@ -49,6 +49,7 @@ export interface Kernel {
   sectors_min: number;
   wavefronts: number;
   wavefronts_min: number;
+  mix: { class: string; instructions: number }[]; // executed by warps, over the observed launches
 }
 
 export interface Launch {
@@ -171,11 +172,11 @@ export interface HeatMap {
   left_out: number; // sectors that the report left out
   merged: boolean; // runs are alike in temperatures only; the rest is of their first sector
   pcsets: number[][];
+  part: number; // that holds the columns
   columns: {
-    skip: Column; // f64: sectors between the run before and this one
+    skip: Column; // u64: sectors between the run before and this one
     repeat: Column; // u32: sectors of the run
-    history: Column; // u32: warps that touched the sector
-    word: Column; // u32, 8 planes of `rows`: warps that touched word 0, 1, ...
+    word: Column; // u32, 8 times `rows`: warps that touched word 0, 1, ..., each xor those of the word before
     reads: Column; // u32: requests
     writes: Column; // u32
     atomics: Column; // u32

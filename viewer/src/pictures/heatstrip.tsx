@@ -1,7 +1,8 @@
 import { SECTOR_BYTES } from "../data/heat";
 import type { ExampleSector } from "../data/payload";
 import { exact } from "../widgets/format";
-import { heatColor, heatSteps, inkOn } from "../widgets/scale";
+import { heatColor, inkOn } from "../widgets/scale";
+import { HeatLegend } from "./legend";
 
 export function HeatCell({ t, warps, wide }: { t: number; warps: number; wide?: boolean }) {
   const color = heatColor(t, warps);
@@ -12,24 +13,6 @@ export function HeatCell({ t, warps, wide }: { t: number; warps: number; wide?: 
     >
       {t > 0 ? t : "·"}
     </td>
-  );
-}
-
-export function HeatLegend({ warps }: { warps: number }) {
-  return (
-    <div class="legend" role="img" aria-label={`Colours from 1 to ${warps} warps`}>
-      <span class="muted">warps that touched it</span>
-      {heatSteps(warps).map((t) => {
-        const color = heatColor(t, warps);
-        return (
-          <span key={t} class="step" style={{ background: color, color: inkOn(color) }}>
-            {t}
-          </span>
-        );
-      })}
-      <span class="step none">·</span>
-      <span class="muted">untouched</span>
-    </div>
   );
 }
 

@@ -1,0 +1,48 @@
+import { OWNERS } from "../../data/owner";
+import { heatColor, inkOn } from "../scale";
+
+/** What cells show: how many warps used them, or whether it was one thread, one warp or several. */
+export const MODES = ["warmth", "owner"] as const;
+export type Mode = (typeof MODES)[number];
+
+/** Colours of a page's theme that the canvas needs. */
+export interface Ink {
+  text: string;
+  muted: string;
+  line: string;
+  empty: string;
+  accent: string;
+}
+
+export function inkOf(element: Element): Ink {
+  const style = getComputedStyle(element);
+  const get = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    text: get("--text"),
+    muted: get("--muted"),
+    line: get("--line"),
+    empty: get("--empty"),
+    accent: get("--accent"),
+  };
+}
+
+// Of Okabe and Ito's colours, which people with any kind of colour blindness tell apart.
+export const OWNER_COLORS = ["", "#56b4e9", "#009e73", "#d55e00"] as const;
+
+/** The colour of each value; number 0 is nobody's. */
+export function palette(mode: Mode, warps: number, ink: Ink): string[] {
+  if (mode === "owner") return OWNERS.map((_, o) => OWNER_COLORS[o] || ink.empty);
+  return Array.from({ length: 33 }, (_, t) => (t > 0 ? heatColor(t, warps) : ink.empty));
+}
+
+export const inks = (colors: string[], ink: Ink): string[] =>
+  colors.map((c, value) => (value > 0 ? inkOn(c) : ink.muted));
+
+/** Red, green, blue of a colour, as a canvas understands it. */
+export function rgb(color: string): [number, number, number] {
+  const hex = /^#(..)(..)(..)$/.exec(color);
+  const parts = hex
+    ? hex.slice(1).map((h) => Number.parseInt(h, 16))
+    : (color.match(/\d+/g) ?? []).map(Number);
+  return [parts[0] ?? 0, parts[1] ?? 0, parts[2] ?? 0];
+}
