@@ -54,10 +54,11 @@ fuzz: ## each fuzzer for FUZZ_SECONDS (60)
 	@tools/build.sh fuzz fuzzers
 	@tools/fuzz.sh
 
-bench: ## what is claimed about speed
-	@tools/bootstrap.sh build
-	@tools/build.sh release bench
+bench: ## what is claimed about speed, and about scale (4 GB of memory)
+	@tools/bootstrap.sh check
+	@tools/build.sh release all bench
 	@set -e; for program in build/release/bin/bench_*; do echo "== $$program"; $$program; done
+	@bench/scale/scale.py build/release
 
 clean: ## build output, not what bootstrap installed
 	@rm -rf build

@@ -77,6 +77,12 @@ void cap_get(cap_cursor *c, void *data, size_t size)
 uint64_t cap_get_number(cap_cursor *c, size_t bytes)
 {
     uint64_t value = 0;
+    if (!c->status &&
+        c->end - c->at >= (ptrdiff_t)sizeof value) { /* most are: one load and a mask */
+        memcpy(&value, c->at, sizeof value);
+        c->at += bytes;
+        return le64toh(value) & UINT64_MAX >> (64 - 8 * bytes);
+    }
     cap_get(c, &value, bytes);
     return le64toh(value);
 }

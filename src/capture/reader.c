@@ -20,6 +20,7 @@ struct cap_reader {
     bool ended;        /* nothing more can be read */
     uint8_t *stored;   /* the payload as in the file */
     size_t stored_size;
+    ZSTD_DStream *zstd; /* of the first compressed payload on */
     wl_arena *arena;
     char *name;
 };
@@ -132,6 +133,7 @@ void cap_reader_free(cap_reader *r)
     if (r->fd >= 0)
         close(r->fd);
     wl_arena_free(r->arena);
+    ZSTD_freeDStream(r->zstd);
     free(r->stored);
     free(r->name);
     free(r);
@@ -205,24 +207,24 @@ static wl_status grow(cap_buffer *b)
     return WL_OK;
 }
 
-static wl_status unpack(const uint8_t *stored, size_t size, cap_buffer *out)
+static wl_status unpack(cap_reader *r, size_t size, cap_buffer *out)
 {
-    ZSTD_DStream *zstd = ZSTD_createDStream();
-    ZSTD_inBuffer in = {stored, size, 0};
-    wl_status status = zstd ? WL_OK : WL_NOMEM;
+    if (!r->zstd && !(r->zstd = ZSTD_createDStream()))
+        return WL_NOMEM;
+    ZSTD_inBuffer in = {r->stored, size, 0};
+    wl_status status = ZSTD_isError(ZSTD_initDStream(r->zstd)) ? WL_NOMEM : WL_OK;
     size_t left = 1; /* 0: the frame is complete */
     while (!status && left) {
         if (out->size == out->capacity && (status = grow(out)))
             break;
         ZSTD_outBuffer o = {out->data, out->capacity, out->size};
         size_t before = in.pos;
-        left = ZSTD_decompressStream(zstd, &o, &in);
+        left = ZSTD_decompressStream(r->zstd, &o, &in);
         bool stuck = in.pos == before && o.pos == out->size;
         out->size = o.pos;
         if (ZSTD_isError(left) || (left && stuck))
             status = WL_CORRUPT;
     }
-    ZSTD_freeDStream(zstd);
     return !status && in.pos != size ? WL_CORRUPT : status;
 }
 
@@ -246,7 +248,7 @@ static wl_status decode(cap_reader *r, const frame *f, cap_record *record)
         return status ? status : WL_CORRUPT;
     *record = (cap_record){.type = (cap_type)f->type};
     if (f->flags & CAP_FLAG_ZSTD)
-        status = unpack(r->stored, f->size, &plain);
+        status = unpack(r, f->size, &plain);
     if (!status)
         status = cap_decode(plain.data ? plain.data : r->stored, plain.data ? plain.size : f->size,
                             r->arena, record);

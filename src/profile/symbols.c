@@ -147,10 +147,19 @@ static const mapping *mapping_of(const symbols *s, uint64_t address)
 
 /* ---- opening binaries ---- */
 
-/* Separate debug information beside the system's, by build id; never from a server. */
+/* A distribution's library. Its lines are nobody's to change, and its debug information is large: libc's takes longer to
+ * unpack than many an import. */
+static bool of_the_system(const char *path)
+{
+    return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;
+}
+
+/* Separate debug information, by build id; never from a server. */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
                           const char *file, const char *link, GElf_Word crc, char **out)
 {
+    if (of_the_system(name))
+        return -1;
     return dwfl_build_id_find_debuginfo(module, data, name, base, file, link, crc, out);
 }
 
