@@ -27,8 +27,8 @@ def line(what, value, limit, unit, notes=()):
 
 
 def mean(rows, samples, collect, probe):
-    these = [r for r in rows if (r["collect"], r["probe"]) == (collect, probe)]
-    missing = {(p.name, k) for p in suite.SUITE for k in p.kernels} - {(r["program"], r["kernel"]) for r in these}
+    these = [r for r in rows if (r["collect"], r["probe"]) == (collect, probe) and suite.counts(r)]
+    missing = {(p.name, k) for p in suite.SUITE if p.mean for k in p.kernels} - {(r["program"], r["kernel"]) for r in these}
     unseen = [r["kernel"] for r in these if not r["way"]]
     few = [n for key, n in samples.items() if key == (collect, probe) and n < tables.FULL]
     ratio = tables.geometric_mean([float(r["ratio"]) for r in these]) if these else None

@@ -27,16 +27,16 @@ class Stopwatch:
 
 
 def gpu():
-    """The first GPU's name and driver, or None."""
+    """The first GPU's name, driver and compute capability, or None."""
     if not shutil.which("nvidia-smi"):
         return None
-    done = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+    done = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"],
                           capture_output=True, text=True, check=False)
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
         return None
-    chip, driver = (part.strip() for part in lines[0].split(","))
-    return {"chip": chip, "driver": driver}
+    chip, driver, capability = (part.strip() for part in lines[0].split(","))
+    return {"chip": chip, "driver": driver}, capability.replace(".", "")
 
 
 @dataclasses.dataclass
@@ -91,7 +91,7 @@ def warplens(o):
 
 def profile_command(o, path, collect, probe):
     return [warplens(o), "profile", "-q", "-f", "-o", str(path), "--backend", "inline", "--collect", collect,
-            "--probes", probe, "--"]
+            "--probes", probe, *o.options.split(), "--"]
 
 
 def exported(o, path):

@@ -40,6 +40,8 @@ def arguments():
     parser.add_argument("--repeat", type=int, default=10, help="processes of each kind (10)")
     parser.add_argument("--budget", type=float, help="seconds after which nothing new is begun")
     parser.add_argument("--limit", type=float, default=180, help="seconds that one run may take (180)")
+    parser.add_argument("--tool-limit", type=float, default=60, help="seconds that one run of another tool may take (60)")
+    parser.add_argument("--options", default="", help="more options of warplens profile; with a folder of its own (--out)")
     parser.add_argument("--merge", nargs="+", metavar="FILE", help="only write tables, from these samples as well")
     parser.add_argument("--emulate", action="store_true")
     parser.add_argument("--stand-in", type=pathlib.Path, metavar="RUNTIME",
@@ -54,12 +56,13 @@ def arguments():
     return o
 
 
-def build(o):
-    """The programs; gives the folder that they are in."""
+def build(o, sm="90"):
+    """The programs, for a compute capability; gives the folder that they are in."""
     runtime = "shared" if o.stand_in else "static"
     folder = o.build / "bench" / f"overhead-{runtime}"
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-    for command in (["cmake", "-S", HERE, "-B", folder, *generator, f"-DWL_BENCH_CUDART={runtime}"],
+    for command in (["cmake", "-S", HERE, "-B", folder, *generator, f"-DWL_BENCH_CUDART={runtime}",
+                     f"-DWL_BENCH_SM={sm}"],
                     ["cmake", "--build", folder, "--target", "bench_overhead_programs"]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -102,7 +105,7 @@ class Runner:
         env["CUDA_CACHE_PATH"] = str(self.o.out / "cache")
         if config["cache"] == "without":
             env["CUDA_CACHE_DISABLE"] = "1"
-        env["TORCHINDUCTOR_CACHE_DIR"] = str(self.o.out / "inductor")
+        env["TORCHINDUCTOR_CACHE_DIR"] = str(self.o.out / f"inductor-{config['tool']}")
         if self.o.stand_in:
             env.update(machine.stand_in(self.o, config["tool"] == "warplens"))
         return env
@@ -111,7 +114,8 @@ class Runner:
         config = dict(tool=tool, collect=collect, probe=probe, cache=cache)
         clock = self.scratch / "clock"
         clock.unlink(missing_ok=True)
-        done = machine.execute(self.command(p, config, rounds), self.environment(config), self.o.limit)
+        limit = self.o.limit if tool in ("native", "warplens") else self.o.tool_limit
+        done = machine.execute(self.command(p, config, rounds), self.environment(config), limit)
         sample = dict(date=f"{datetime.date.today()}", **self.gpu, session=self.session, number=len(self.samples),
                       program=p.name, rounds=rounds, **config, wall_ms=done.wall_ms, tool_kib=done.kib, process_ms=None,
                       process_kib=None, kernels={}, results={}, ways={}, replay_ms=None, error=done.error)
@@ -189,13 +193,13 @@ def available(o):
     return found
 
 
-def measure(o, gpu):
+def measure(o, gpu, sm):
     clock = machine.Stopwatch(o.budget)
     programs = available(o)
     for tool, command in machine.TOOLS.items():
         if "tools" in o.what and command and not shutil.which(command[0]):
             print(f"overhead: {tool} is left out: there is no {command[0]}")
-    runner = Runner(o, gpu, build(o))
+    runner = Runner(o, gpu, build(o, sm))
     for p, config in plan(o, runner, programs):
         if clock.over():
             print(f"overhead: {o.budget:.0f} s are over; the same command goes on from here")
@@ -239,11 +243,11 @@ def main():
     if o.merge:
         report(o, tables.read(o.merge + [f for f in [o.out / "samples.jsonl"] if f.exists()]))
         return 0
-    gpu = {"chip": "emulated", "driver": "none"} if o.stand_in else machine.gpu()
-    if not gpu:
+    found = ({"chip": "emulated", "driver": "none"}, "90") if o.stand_in else machine.gpu()
+    if not found:
         print("overhead: skipped, this machine has no GPU")
         return SKIP
-    return measure(o, gpu)
+    return measure(o, *found)
 
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ def mean_rows(rows):
     found = []
     for collect in suite.COLLECTS:
         for probe in suite.PROBES:
-            these = [r for r in rows if (r["collect"], r["probe"]) == (collect, probe)]
+            these = [r for r in rows if (r["collect"], r["probe"]) == (collect, probe) and suite.counts(r)]
             if these:
                 found.append(dict({k: these[0][k] for k in ("date", "chip", "driver")}, collect=collect, probe=probe,
                                   kernels=len(these), least_samples=min(r["samples"] for r in these),
