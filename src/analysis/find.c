@@ -1,4 +1,5 @@
 #include "analysis/finding.h"
+#include "analysis/gain.h"
 #include "analysis/input.h"
 
 #include "base/vec.h"
@@ -16,6 +17,9 @@ typedef struct work {
     wl_arena *arena;
     prof_object_rows objects;
     prof_file_rows files;
+    prof_launch_rows launches;
+    prof_device_rows devices;
+    uint64_t *traffic; /* sectors and wavefronts by kernel id */
     wl_vec(ana_finding) found;
     uint64_t total; /* sectors and wavefronts of the program */
 } work;
@@ -278,7 +282,8 @@ static wl_status find_in_kernel(work *w, const prof_kernel *kernel, wl_error *er
     wl_status status = input.scratch ? ana_input_load(&input, &w->objects, err) : nomem(err);
     status = status == WL_OK ? detect(w, &input, &drafts, err) : status;
     status = status == WL_OK ? merge_objects(w, first, input.scratch, err) : status;
-    w->total += input.sectors + input.wavefronts;
+    w->traffic[kernel->id] = input.sectors + input.wavefronts;
+    w->total += w->traffic[kernel->id];
     free(drafts.rows);
     wl_arena_free(input.scratch);
     return status;
@@ -289,6 +294,10 @@ static wl_status find_in_kernel(work *w, const prof_kernel *kernel, wl_error *er
 static int by_cost(const void *a, const void *b)
 {
     const ana_finding *x = a, *y = b;
+    bool little = x->gain != ANA_GAIN_FULL;
+    if (little != (y->gain != ANA_GAIN_FULL)) {
+        return little ? 1 : -1;
+    }
     if (x->share_of_program != y->share_of_program) {
         return x->share_of_program > y->share_of_program ? -1 : 1;
     }
@@ -304,11 +313,28 @@ static int by_cost(const void *a, const void *b)
     return (int)x->pattern - (int)y->pattern;
 }
 
-static wl_status rank(work *w, ana_findings *out, wl_error *err)
+static bool judge(work *w)
 {
+    gain_input in = {w->thresholds, &w->launches, &w->devices, w->arena};
+    gain_kernel k = {0};
     for (size_t i = 0; i < w->found.count; i++) {
         ana_finding *f = &w->found.data[i];
-        f->share_of_program = w->total ? (double)f->excess / (double)w->total : 0;
+        double total = w->total ? (double)w->total : 1;
+        f->share_of_program = (double)f->excess / total;
+        if (i == 0 || f->kernel != f[-1].kernel) {
+            k = gain_of_kernel(&in, f->kernel, (double)w->traffic[f->kernel] / total);
+        }
+        if (!gain_set(&in, &k, prof_find_object(&w->objects, f->object), f)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static wl_status rank(work *w, ana_findings *out, wl_error *err)
+{
+    if (!judge(w)) {
+        return nomem(err);
     }
     if (w->found.count) {
         qsort(w->found.data, w->found.count, sizeof *w->found.data, by_cost);
@@ -327,6 +353,14 @@ wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena 
     wl_status status = prof_load_kernels(profile, arena, &kernels, err);
     status = status == WL_OK ? prof_load_objects(profile, arena, &w.objects, err) : status;
     status = status == WL_OK ? prof_load_files(profile, arena, &w.files, err) : status;
+    status = status == WL_OK ? prof_load_launches(profile, PROF_ALL, arena, &w.launches, err)
+                             : status;
+    status = status == WL_OK ? prof_load_devices(profile, arena, &w.devices, err) : status;
+    if (status == WL_OK) { /* ids count from 1 */
+        uint32_t last = kernels.count ? kernels.rows[kernels.count - 1].id : 0;
+        w.traffic = wl_new_array(arena, uint64_t, (size_t)last + 1);
+        status = w.traffic ? WL_OK : nomem(err);
+    }
     for (uint32_t i = 0; status == WL_OK && i < kernels.count; i++) {
         status = find_in_kernel(&w, &kernels.rows[i], err);
     }

@@ -17,6 +17,15 @@ typedef enum ana_pattern {
     ANA_PATTERN_COUNT
 } ana_pattern;
 
+typedef enum ana_gain {
+#define X(id, name, reason) ANA_GAIN_##id,
+#include "analysis/gains.def"
+#undef X
+    ANA_GAIN_COUNT
+} ana_gain;
+
+const char *ana_gain_name(ana_gain gain); /* "full" */
+
 typedef struct ana_pattern_info {
     const char *name, *title, *remedy;
     ana_unit unit;
@@ -66,6 +75,10 @@ typedef struct ana_finding {
     double share_of_kernel;  /* excess / all sectors (or wavefronts) of the kernel, 0..1 */
     double
         share_of_program; /* excess / (sectors + wavefronts) of all kernels, so that both units rank together */
+    double
+        kernel_share_of_time; /* the kernel's part of the program's device time; negative: not measured */
+    ana_gain gain;
+    const char *gain_note; /* why mending it gains little; "" with ANA_GAIN_FULL */
     uint32_t nlines;
     ana_line *lines; /* costliest first */
     uint32_t nevidence;
@@ -78,7 +91,8 @@ typedef struct ana_finding {
 
 typedef struct ana_findings {
     uint32_t count;
-    ana_finding *rows; /* dearest first: by share of the program, then excess */
+    ana_finding
+        *rows; /* those worth mending first; dearest first: by share of the program, then excess */
 } ana_findings;
 
 /* All findings of a profile; they lie in `arena`. */

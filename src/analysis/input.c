@@ -81,6 +81,8 @@ wl_status ana_input_load(ana_input *input, const prof_object_rows *objects, wl_e
     wl_status status = prof_load_code(input->db, kernel, arena, &input->code, err);
     status = status == WL_OK ? prof_load_instruction_totals(input->db, kernel, arena, &totals, err)
                              : status;
+    status = status == WL_OK ? prof_load_samples(input->db, kernel, arena, &input->samples, err)
+                             : status;
     status = status == WL_OK ? prof_load_traffic(input->db, kernel, arena, &traffic, err) : status;
     status = status == WL_OK ? prof_load_heats(input->db, kernel, arena, &heats, err) : status;
     if (status != WL_OK) {
@@ -91,6 +93,23 @@ wl_status ana_input_load(ana_input *input, const prof_object_rows *objects, wl_e
     }
     attach(input, &traffic, &heats);
     return WL_OK;
+}
+
+double ana_alike(const ana_input *input, const prof_heat_info *heat)
+{
+    uint32_t low = 0, high = input->samples.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const prof_sample *p = &input->samples.rows[middle];
+        if (p->launch < heat->launch || (p->launch == heat->launch && p->s.block < heat->block)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const prof_sample *found = low < input->samples.count ? &input->samples.rows[low] : NULL;
+    bool same = found && found->launch == heat->launch && found->s.block == heat->block;
+    return same && found->s.alike ? (double)found->s.alike : 1;
 }
 
 void ana_add_evidence(ana_draft *draft, const char *name, const char *label, double value,

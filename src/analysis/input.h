@@ -21,6 +21,7 @@ typedef struct ana_input {
     const prof_kernel *kernel;
     const prof_file_rows *files;
     prof_code_rows code;
+    prof_sample_rows samples;
     uint32_t ngroups;
     ana_group *groups;            /* by object, space */
     uint64_t sectors, wavefronts; /* of the kernel, over all launches */
@@ -30,6 +31,9 @@ typedef struct ana_input {
 
 /* Loads a kernel. `input` comes with db, thresholds, kernel, files and the arenas filled in. */
 wl_status ana_input_load(ana_input *input, const prof_object_rows *objects, wl_error *err);
+
+/* How many blocks the map's stands for; 1 where that is not known. */
+double ana_alike(const ana_input *input, const prof_heat_info *heat);
 
 /* One pattern on one object, before it is judged and put into words. */
 typedef struct ana_draft {

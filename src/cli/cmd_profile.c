@@ -64,6 +64,8 @@ static bool is_number(const char *text)
 
 static bool is_block(const char *text)
 {
+    if (strcmp(text, "auto") == 0 || strcmp(text, "all") == 0)
+        return true;
     unsigned x, y = 0, z = 0;
     char rest;
     int n = sscanf(text, "%u,%u,%u%c", &x, &y, &z, &rest);
@@ -80,7 +82,8 @@ static bool valid(int option, const char *arg)
         return is_number(arg) || (cli_usage_error("profile", "'%s' is no number", arg), false);
     case OPT_BLOCK:
         return is_block(arg) ||
-               (cli_usage_error("profile", "--block takes x,y,z, not '%s'", arg), false);
+               (cli_usage_error("profile", "--block takes x,y,z, auto or all, not '%s'", arg),
+                false);
     case OPT_SET:
         return strcmp(arg, "basic") == 0 || strcmp(arg, "full") == 0 ||
                (cli_usage_error("profile", "--set is basic or full, not '%s'", arg), false);
@@ -91,6 +94,10 @@ static bool valid(int option, const char *arg)
 static bool add_block(profile_options *o, const char *arg)
 {
     char *joined;
+    if (o->blocks && (strpbrk(arg, "a") || strpbrk(o->blocks, "a")))
+        return cli_usage_error("profile", "--block %s stands alone",
+                               strpbrk(arg, "a") ? arg : o->blocks),
+               false;
     if (asprintf(&joined, "%s%s%s", o->blocks ? o->blocks : "", o->blocks ? ";" : "", arg) < 0)
         return false;
     free(o->blocks);
@@ -385,7 +392,9 @@ int cmd_profile(int argc, const char **argv)
          "N"},
         {"launch-count", 'c', POPT_ARG_STRING, NULL, OPT_COUNT, "Observe N launches", "N"},
         {"block", '\0', POPT_ARG_STRING, NULL, OPT_BLOCK,
-         "Block that gets a heat map, may be repeated (default: 0,0,0)", "X,Y,Z"},
+         "Block that gets a heat map, may be repeated; auto (default): blocks that stand for the "
+         "others, and odd ones; all: every block, up to 256",
+         "X,Y,Z"},
         {"set", '\0', POPT_ARG_STRING, NULL, OPT_SET,
          "basic: counters only; full (default): heat maps too", "SET"},
         {"time-limit", '\0', POPT_ARG_STRING, NULL, OPT_TIME_LIMIT,

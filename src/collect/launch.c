@@ -1,5 +1,6 @@
 /* Launches: checked as the driver does, run by the emulator, observed and recorded. */
 #include "collect/impl.h"
+#include "collect/sampling.h"
 
 #include "observe/observe.h"
 
@@ -136,8 +137,6 @@ typedef struct observed { /* one launch */
     wl_arena *arena;
     obs_shared *shared;
     uint32_t nshared;
-    uint64_t *sampled;
-    uint32_t nsampled;
 } observed;
 
 static const uint8_t space_of[PTX_SPACE_COUNT] = {
@@ -163,9 +162,10 @@ static void *on_block(void *worker, uint64_t block, emu_dim index)
 
 static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
 {
-    (void)warp_instructions;
-    if (block)
-        obs_block_end(worker, block);
+    if (!block)
+        return;
+    obs_block_ran(block, warp_instructions);
+    obs_block_end(worker, block);
 }
 
 static void on_access(void *block, const emu_access *a)
@@ -207,49 +207,31 @@ static bool list_shared(observed *o, const collect_op_launch *l, const emu_kerne
     return true;
 }
 
-static int by_value(const void *a, const void *b)
+/* A worker runs one block after the other, but for those that may wait for each other. */
+static uint64_t blocks_in_flight(const collect_op_launch *l)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static bool list_sampled(observed *o, const collect_op_launch *l)
-{
-    const collect_options *options = collect_options_get();
-    o->sampled = wl_new_array(o->arena, uint64_t, (size_t)options->nblocks + 1);
-    if (!o->sampled)
-        return false;
-    for (uint32_t i = 0; i < options->nblocks; i++) {
-        emu_dim b = options->block[i];
-        if (b.x < l->grid.x && b.y < l->grid.y && b.z < l->grid.z)
-            o->sampled[o->nsampled++] = ((uint64_t)b.z * l->grid.y + b.y) * l->grid.x + b.x;
-    }
-    qsort(o->sampled, o->nsampled, sizeof *o->sampled, by_value);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < o->nsampled; i++)
-        if (!kept || o->sampled[kept - 1] != o->sampled[i])
-            o->sampled[kept++] = o->sampled[i];
-    o->nsampled = kept;
-    return true;
+    uint64_t threads = collect_options_get()->threads;
+    uint64_t cluster = (uint64_t)l->cluster.x * l->cluster.y * l->cluster.z;
+    if (l->cooperative)
+        return (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+    return (cluster ? cluster : 1) * (threads ? threads : 1);
 }
 
 static bool begin_observing(observed *o, const collect_op *op, const emu_kernel *kernel)
 {
     const collect_op_launch *l = &op->launch;
     o->arena = wl_arena_new();
-    if (!o->arena || !list_shared(o, l, kernel) || !list_sampled(o, l))
+    if (!o->arena || !list_shared(o, l, kernel))
         return false;
     obs_config config = {.ncode = emu_kernel_get(kernel)->ncode,
                          .grid = {l->grid.x, l->grid.y, l->grid.z},
                          .block = {l->block.x, l->block.y, l->block.z},
                          .nshared = o->nshared,
                          .shared = o->shared,
-                         .nsampled = o->nsampled,
-                         .sampled = o->sampled,
-                         .heat_limit = collect_options_get()->heat_limit,
                          .object_at = object_at,
                          .object_ctx = op->context->device->machine};
-    return obs_launch_new(&config, &o->launch) == WL_OK;
+    return collect_sampling(o->arena, l->grid, blocks_in_flight(l), &config) &&
+           obs_launch_new(&config, &o->launch) == WL_OK;
 }
 
 static void end_observing(observed *o)

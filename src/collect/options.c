@@ -53,13 +53,16 @@ static bool read_block(const char **text, emu_dim *block)
 static void read_blocks(void)
 {
     const char *text = options.blocks;
+    options.automatic = strcmp(text, "auto") == 0;
+    options.all_blocks = strcmp(text, "all") == 0;
+    if (options.automatic || options.all_blocks)
+        return;
     options.block = calloc(strlen(text) / 2 + 1, sizeof *options.block);
     while (options.block && *text) {
         if (!read_block(&text, &options.block[options.nblocks])) {
-            wl_log(WL_LOG_WARN, "WARPLENS_BLOCKS=%s cannot be read; block 0,0,0 is used.",
-                   options.blocks);
-            options.block[0] = (emu_dim){0, 0, 0};
-            options.nblocks = 1;
+            wl_log(WL_LOG_WARN, "WARPLENS_BLOCKS=%s cannot be read; auto is used.", options.blocks);
+            options.automatic = true;
+            options.nblocks = 0;
             return;
         }
         options.nblocks++;
@@ -73,8 +76,10 @@ static void read_all(void)
 #include "collect/options.def"
 #undef X
     read_blocks();
-    if (strcmp(options.set, "basic") == 0)
+    if (strcmp(options.set, "basic") == 0) {
         options.nblocks = 0;
+        options.automatic = options.all_blocks = false;
+    }
 }
 
 const collect_options *collect_options_get(void)

@@ -16,7 +16,8 @@ typedef struct collect_options {
 #define X(field, type, variable, initial, meaning) collect_type_##type field;
 #include "collect/options.def"
 #undef X
-    uint32_t nblocks; /* of `blocks`, parsed */
+    bool automatic, all_blocks; /* of `blocks`, parsed */
+    uint32_t nblocks;
     emu_dim *block;
 } collect_options;
 

@@ -95,13 +95,59 @@ static bool copy_heat(wl_arena *arena, const obs_heat *from, obs_heat *to)
     return true;
 }
 
+static int by_sampled_block(const void *a, const void *b)
+{
+    return compare(((const obs_sample *)a)->block, ((const obs_sample *)b)->block);
+}
+
+/* The map of a chosen block goes to the worker's. */
+static bool draw(obs_worker *worker, obs_kept *kept)
+{
+    const obs_sample *s = &kept->about;
+    obs_heat head = obs_heat_head(worker->launch, s->block);
+    obs_heat_block *heat = kept->heat ? kept->heat
+                                      : obs_heat_begin(worker->launch->config.heat_limit);
+    bool all = heat && (kept->heat || obs_log_play(&kept->log, heat));
+    all = heat && obs_heat_end(heat, &head, &worker->heats) && all;
+    kept->heat = heat; /* freed with the choice */
+    return all;
+}
+
+/* Chooses among the blocks of all workers; one of them takes the maps. */
+static wl_status choose(obs_launch *launch, wl_arena *arena, obs_summary *out)
+{
+    obs_worker *first = launch->workers;
+    obs_cell *chosen[OBS_CELLS];
+    size_t asked = 0;
+    for (obs_worker *w = first; w; w = w->next) {
+        obs_worker_end_blocks(w);
+        asked += w->asked.count;
+        if (w != first)
+            obs_choice_merge(&first->choice, &w->choice);
+    }
+    uint32_t n = first ? obs_choice_make(&first->choice, chosen) : 0;
+    out->samples = wl_new_array(arena, obs_sample, asked + n + 1);
+    if (!out->samples)
+        return WL_NOMEM;
+    for (obs_worker *w = first; w; w = w->next)
+        for (size_t i = 0; i < w->asked.count; i++)
+            out->samples[out->nsamples++] = w->asked.data[i];
+    for (uint32_t i = 0; i < n; i++) {
+        obs_kept *kept = &chosen[i]->kept;
+        first->dropped += kept->about.mapped && !draw(first, kept);
+        out->samples[out->nsamples++] = kept->about;
+    }
+    qsort(out->samples, out->nsamples, sizeof *out->samples, by_sampled_block);
+    for (uint32_t i = 0; i < out->nsamples; i++)
+        out->blocks_sampled += out->samples[i].mapped;
+    return WL_OK;
+}
+
 static wl_status merge_heats(obs_launch *launch, wl_arena *arena, obs_summary *out)
 {
     size_t count = 0;
-    for (obs_worker *w = launch->workers; w; w = w->next) {
-        obs_worker_end_blocks(w);
+    for (obs_worker *w = launch->workers; w; w = w->next)
         count += w->heats.count;
-    }
     if (!(out->heats = wl_new_array(arena, obs_heat, count + 1)))
         return WL_NOMEM;
     for (obs_worker *w = launch->workers; w; w = w->next) {
@@ -129,14 +175,15 @@ static wl_status copy_shared(const obs_config *config, wl_arena *arena, obs_summ
 wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)
 {
     *out = (obs_summary){0};
-    wl_status status = merge_heats(launch, arena, out);
+    wl_status status = choose(launch, arena, out);
+    if (!status)
+        status = merge_heats(launch, arena, out);
     if (!status)
         status = merge_rows(launch, arena, out);
     if (!status)
         status = copy_shared(&launch->config, arena, out);
     for (obs_worker *w = launch->workers; w; w = w->next) {
         out->blocks_observed += w->blocks_observed;
-        out->blocks_sampled += w->blocks_sampled;
         out->dropped += w->dropped;
     }
     if (status)

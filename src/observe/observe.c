@@ -22,6 +22,7 @@ static void worker_free(obs_worker *worker)
     for (obs_block *b = worker->live, *next; b; b = next) {
         next = b->next;
         obs_heat_free(b->heat);
+        obs_log_free(&b->log);
         free(b);
     }
     for (obs_block *b = worker->spare, *next; b; b = next) {
@@ -31,6 +32,9 @@ static void worker_free(obs_worker *worker)
     for (size_t i = 0; i < worker->heats.count; i++)
         obs_heat_clear(&worker->heats.data[i]);
     wl_vec_free(&worker->heats);
+    obs_choice_free(&worker->choice);
+    obs_log_free(&worker->spare_log);
+    wl_vec_free(&worker->asked);
     free(worker->rows);
     free(worker);
 }
@@ -159,15 +163,20 @@ obs_block *obs_block_begin(obs_worker *worker, uint64_t index)
     *block = (obs_block){.worker = worker, .index = index};
     link_live(worker, block);
     worker->blocks_observed++;
-    if (is_sampled(&worker->launch->config, index)) {
+    block->asked = is_sampled(&worker->launch->config, index);
+    if (block->asked) {
         block->heat = obs_heat_begin(worker->launch->config.heat_limit);
-        worker->blocks_sampled += block->heat != NULL;
         worker->dropped += block->heat == NULL;
+    } else if (worker->launch->config.automatic) {
+        block->logging = true;
+        block->number = ++worker->nlogs;
+        block->log = worker->spare_log;
+        worker->spare_log = (obs_log){0};
     }
     return block;
 }
 
-static obs_heat about(const obs_launch *launch, uint64_t block)
+obs_heat obs_heat_head(const obs_launch *launch, uint64_t block)
 {
     const uint32_t *grid = launch->config.grid, *dim = launch->config.block;
     obs_heat heat = {.block = block};
@@ -179,16 +188,54 @@ static obs_heat about(const obs_launch *launch, uint64_t block)
     return heat;
 }
 
+void obs_block_ran(obs_block *block, uint64_t warp_instructions)
+{
+    block->instructions = warp_instructions;
+}
+
+static obs_sample sample_of(const obs_block *block)
+{
+    obs_heat head = obs_heat_head(block->worker->launch, block->index);
+    obs_sample sample = {.block = block->index,
+                         .why = OBS_WHY_ASKED,
+                         .mapped = block->heat || block->logging,
+                         .instructions = block->instructions,
+                         .requests = block->requests,
+                         .sectors = block->sectors};
+    memcpy(sample.block_index, head.block_index, sizeof sample.block_index);
+    return sample;
+}
+
+static void end_asked(obs_worker *worker, obs_block *block)
+{
+    obs_heat head = obs_heat_head(worker->launch, block->index);
+    worker->dropped += !wl_push(&worker->asked, sample_of(block));
+    worker->dropped += block->heat && !obs_heat_end(block->heat, &head, &worker->heats);
+    obs_heat_free(block->heat);
+}
+
+/* The choice keeps the block's log and map, or they are done with; the log's memory serves the next block. */
+static void end_candidate(obs_worker *worker, obs_block *block)
+{
+    obs_kept kept = {.about = sample_of(block), .log = block->log, .heat = block->heat};
+    obs_choice_add(&worker->choice, &kept);
+    if (kept.log.data && !worker->spare_log.data) {
+        worker->spare_log = kept.log;
+        worker->spare_log.used = 0;
+        kept.log = (obs_log){0};
+    }
+    obs_kept_free(&kept);
+}
+
 void obs_block_end(obs_worker *worker, obs_block *block)
 {
     if (!block)
         return;
     unlink_live(worker, block);
-    if (block->heat) {
-        obs_heat head = about(worker->launch, block->index);
-        worker->dropped += !obs_heat_end(block->heat, &head, &worker->heats);
-        obs_heat_free(block->heat);
-    }
+    if (block->asked)
+        end_asked(worker, block);
+    else if (worker->launch->config.automatic)
+        end_candidate(worker, block);
     block->next = worker->spare;
     worker->spare = block;
 }
@@ -282,12 +329,47 @@ static obs_row *row_of(obs_worker *worker, const obs_access *access)
     return row_new(worker, access);
 }
 
+/* May the block have a map although nobody knows yet whether it is chosen? A map costs several times what the counting
+ * does, so that only few may. */
+static bool may_draw(const obs_config *config, uint64_t block)
+{
+    enum { MANY = 64 };
+    uint64_t blocks = (uint64_t)config->grid[0] * config->grid[1] * config->grid[2];
+    return block == 0 || (blocks >= MANY && (block == blocks / 2 || block == blocks - 1));
+}
+
+/* The log is full. */
+static void end_log(obs_block *block)
+{
+    obs_worker *worker = block->worker;
+    const obs_config *config = &worker->launch->config;
+    if (may_draw(config, block->index)) {
+        block->heat = obs_heat_begin(config->heat_limit);
+        worker->dropped += !block->heat || !obs_log_play(&block->log, block->heat);
+    }
+    block->logging = false;
+    block->log.used = 0;
+}
+
+static void note(obs_block *block, const obs_access *access, const obs_run *run,
+                 obs_log_place *place)
+{
+    uint64_t limit = block->worker->launch->config.log_limit;
+    if (block->logging && access->space != OBS_LOCAL &&
+        !obs_log_add(&block->log, limit ? limit : OBS_LOG_BYTES, access, run, block->number, place))
+        end_log(block);
+    if (block->heat && !obs_heat_record(block->heat, access, run))
+        block->worker->dropped++;
+}
+
 static void record_on(obs_block *block, obs_row *row, const obs_access *access, const obs_run *run,
                       bool known)
 {
-    obs_row_count(row, access, run, known);
-    if (block->heat && !obs_heat_record(block->heat, access, run))
-        block->worker->dropped++;
+    uint32_t sectors = obs_row_count(row, access, run, known);
+    block->sectors += sectors;
+    block->requests += sectors > 0;
+    if (block->logging || block->heat)
+        note(block, access, run, known ? &row->pattern.place : NULL);
 }
 
 /* One request on one object, `access->object`. */

@@ -20,11 +20,18 @@ typedef struct obs_config {
     /* Linear indices of the blocks that get a heat map, ascending. */
     uint32_t nsampled;
     const uint64_t *sampled;
+    /* Chooses blocks besides these: see choice.h. `log_limit`: bytes of accesses that are kept of a block until it is known
+     * whether it is chosen (32 to 288 a request); 0: OBS_LOG_BYTES. A block that exceeds it can only be chosen where its
+     * map may be drawn at once: the first, and of 64 blocks or more the middle and the last. */
+    bool automatic;
+    uint64_t log_limit;
     uint64_t heat_limit; /* sectors a map holds at most; 0: no limit */
     /* Object number of the allocation that holds an address, for requests whose lanes fall in several. */
     uint32_t (*object_at)(void *ctx, uint64_t address);
     void *object_ctx;
 } obs_config;
+
+enum { OBS_LOG_BYTES = 512 << 10 };
 
 #define OBS_IRREGULAR INT64_MIN
 
@@ -48,6 +55,8 @@ void obs_launch_free(obs_launch *launch);
 obs_worker *obs_worker_begin(obs_launch *launch,
                              uint32_t number); /* thread-safe; NULL when out of memory */
 obs_block *obs_block_begin(obs_worker *worker, uint64_t index);
+/* Before its end: how many instructions the block's warps executed. Without it blocks are told apart by their sectors. */
+void obs_block_ran(obs_block *block, uint64_t warp_instructions);
 void obs_block_end(obs_worker *worker, obs_block *block);
 void obs_record(obs_block *block, const obs_access *access); /* the hot path */
 

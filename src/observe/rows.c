@@ -38,14 +38,14 @@ static void add_kind(obs_row *row, const obs_access *access)
         row->insn.bytes = access->bytes < UINT16_MAX ? (uint16_t)access->bytes : UINT16_MAX;
 }
 
-static void count_run(obs_row *row, const obs_access *access, const obs_run *run)
+static uint32_t count_run(obs_row *row, const obs_access *access, const obs_run *run)
 {
     obs_memo *memo = &row->memo;
     uint32_t phase = (uint32_t)run->first & 127;
     if (memo->stride == run->stride && memo->phase == phase && memo->mask == access->mask &&
         memo->bytes == access->bytes && memo->flags == access->flags) {
         memo->times++;
-        return;
+        return memo->cost.sectors;
     }
     if (memo->times)
         add_cost(row, &memo->cost, memo->times);
@@ -57,6 +57,7 @@ static void count_run(obs_row *row, const obs_access *access, const obs_run *run
                        .times = 1,
                        .cost = obs_cost_run(access, run)};
     add_kind(row, access);
+    return memo->cost.sectors;
 }
 
 /* What the costs of lanes at given distances still depend on: the place within a sector; in shared
@@ -117,34 +118,33 @@ static void learn(obs_row *row, const obs_access *access, const obs_cost *cost)
     p->flags = access->flags;
     p->times = 1;
     p->cost = *cost;
+    p->place = (obs_log_place){0};
 }
 
-static void count_pattern(obs_row *row, const obs_access *access, bool known)
+static uint32_t count_pattern(obs_row *row, const obs_access *access, bool known)
 {
     enum { MOST_PATIENCE = 64 };
     obs_pattern *p = &row->pattern;
     if (known) {
         p->times++;
-        return;
+        return p->cost.sectors;
     }
     obs_cost cost = obs_cost_irregular(access);
     add_kind(row, access);
     if (++p->misses < p->patience) {
         add_cost(row, &cost, 1);
-        return;
+        return cost.sectors;
     }
     bool useful = p->times > 2 * p->misses;
     p->patience = useful ? 1 : p->patience < MOST_PATIENCE ? 2 * p->patience + 1 : MOST_PATIENCE;
     p->misses = 0;
     learn(row, access, &cost);
+    return cost.sectors;
 }
 
-void obs_row_count(obs_row *row, const obs_access *access, const obs_run *run, bool known)
+uint32_t obs_row_count(obs_row *row, const obs_access *access, const obs_run *run, bool known)
 {
-    if (run)
-        count_run(row, access, run);
-    else
-        count_pattern(row, access, known);
+    return run ? count_run(row, access, run) : count_pattern(row, access, known);
 }
 
 bool obs_strides_add(obs_strides *strides, int64_t stride, uint64_t count)

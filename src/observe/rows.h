@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "observe/cost.h"
+#include "observe/log.h"
 
 typedef struct obs_stride_count {
     int64_t stride;
@@ -33,6 +34,7 @@ typedef struct obs_pattern {
     uint32_t misses, patience; /* since it was learnt; how many until another is */
     uint64_t times;            /* that it came; not yet in the row's counts */
     obs_cost cost;
+    obs_log_place place;
 } obs_pattern;
 
 typedef struct obs_row {
@@ -47,8 +49,8 @@ typedef struct obs_row {
 
 /* Whether the row's pattern has the request's lanes. */
 bool obs_row_knows(const obs_row *row, const obs_access *access);
-/* run is NULL where the request is none; then `known` is what obs_row_knows says. */
-void obs_row_count(obs_row *row, const obs_access *access, const obs_run *run, bool known);
+/* run is NULL where the request is none; then `known` is what obs_row_knows says. Returns the sectors moved. */
+uint32_t obs_row_count(obs_row *row, const obs_access *access, const obs_run *run, bool known);
 void obs_row_flush(obs_row *row); /* memo and pattern into counts */
 
 bool obs_strides_add(obs_strides *strides, int64_t stride, uint64_t count);

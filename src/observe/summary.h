@@ -83,6 +83,24 @@ typedef struct obs_heat {
     uint64_t dropped; /* sectors left out because the map was full; at least this many */
 } obs_heat;
 
+typedef enum obs_why {                /* a block is sampled */
+                       OBS_WHY_ASKED, /* the user named it, or asked for all */
+                       OBS_WHY_TYPICAL, /* it stands for a population of blocks that do much the same */
+                       OBS_WHY_OUTLIER, /* it does something else than the populations */
+                       OBS_WHY_COUNT
+} obs_why;
+
+/* A block that was chosen for a heat map. Sums are over its requests that move sectors. */
+typedef struct obs_sample {
+    uint64_t block; /* linear index */
+    uint32_t block_index[3];
+    uint8_t why;           /* obs_why */
+    uint8_t mapped;        /* 0: its accesses were too many to keep until it was chosen */
+    uint64_t alike;        /* blocks that it stands for, itself included; 0: not known */
+    uint64_t instructions; /* that its warps executed; 0: not known */
+    uint64_t requests, sectors;
+} obs_sample;
+
 /* A shared-memory array of the kernel, static by name or the dynamic part. Index 0 is what no array covers. */
 typedef struct obs_shared {
     const char *name; /* PTX name; "" for index 0 */
@@ -101,6 +119,8 @@ typedef struct obs_summary {
     obs_block_count *blocks;
     uint32_t nheats;
     obs_heat *heats;
+    uint32_t nsamples;
+    obs_sample *samples; /* ascend by block */
     uint32_t nshared;
     obs_shared *shared;
     obs_mix mix;

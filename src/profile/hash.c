@@ -35,6 +35,7 @@ static const char *const stable[] = {
     "SELECT h.launch, h.object, h.space, h.block, h.warps, h.dropped, c.nrows, c.npcsets, c.npcs, "
     "CASE WHEN h.object IS NULL THEN NULL ELSE c.data END "
     "FROM heats h JOIN contents c ON c.id = h.content ORDER BY h.id",
+    "SELECT * FROM samples ORDER BY launch, block",
     "SELECT process, kernel, reason, count FROM skips ORDER BY id",
     "SELECT process, level, text FROM messages ORDER BY id",
     "SELECT api FROM unsupported ORDER BY api",

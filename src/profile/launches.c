@@ -47,6 +47,17 @@ static bool heats_valid(const obs_summary *s)
     return true;
 }
 
+static bool samples_valid(const obs_summary *s)
+{
+    for (uint32_t i = 0; i < s->nsamples; i++) {
+        bool ascends = i == 0 || s->samples[i - 1].block < s->samples[i].block;
+        if (!ascends || s->samples[i].why >= OBS_WHY_COUNT || s->samples[i].mapped > 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- rows ---- */
 
 typedef struct writer {
@@ -236,6 +247,14 @@ static wl_status write_heat(writer *w, const obs_heat *heat)
                   db_int(content));
 }
 
+static wl_status write_sample(writer *w, const obs_sample *s)
+{
+    return db_run(w->b->stmt[ST_SAMPLE], w->err, db_int(w->id), db_int(s->block),
+                  db_int(s->block_index[0]), db_int(s->block_index[1]), db_int(s->block_index[2]),
+                  db_int(s->why), db_int(s->mapped), db_id(s->alike), db_id(s->instructions),
+                  db_int(s->requests), db_int(s->sectors));
+}
+
 /* An observed launch has its arrays as objects, used or not. */
 static wl_status write_arrays(writer *w)
 {
@@ -252,7 +271,7 @@ static wl_status write_arrays(writer *w)
 wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err)
 {
     const obs_summary *s = &launch->summary;
-    if (!insns_valid(s) || !heats_valid(s)) {
+    if (!insns_valid(s) || !heats_valid(s) || !samples_valid(s)) {
         return wl_fail(err, WL_CORRUPT, "The capture's launch %u does not hold together.",
                        launch->id);
     }
@@ -271,6 +290,9 @@ wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *er
     }
     for (uint32_t i = 0; i < s->nheats && status == WL_OK; i++) {
         status = write_heat(&w, &s->heats[i]);
+    }
+    for (uint32_t i = 0; i < s->nsamples && status == WL_OK; i++) {
+        status = write_sample(&w, &s->samples[i]);
     }
     return status != WL_OK ? status : b->nomem ? NOMEM(err) : WL_OK;
 }

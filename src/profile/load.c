@@ -553,6 +553,36 @@ static wl_status unpack(const packed *p, wl_arena *scratch, wl_arena *arena, pro
                             &out->rows, &out->pcsets);
 }
 
+static void fill_sample(db_row *row, void *item)
+{
+    prof_sample *p = item;
+    p->kernel = row_u32(row);
+    p->of = row_u64(row);
+    p->launch = row_u32(row);
+    p->s.block = row_u64(row);
+    for (int i = 0; i < 3; i++) {
+        p->s.block_index[i] = row_u32(row);
+    }
+    uint32_t why = row_u32(row), mapped = row_u32(row);
+    p->s.alike = row_u64(row);
+    p->s.instructions = row_u64(row);
+    p->s.requests = row_u64(row);
+    p->s.sectors = row_u64(row);
+    row->bad |= why >= OBS_WHY_COUNT || mapped > 1;
+    p->s.why = (uint8_t)why;
+    p->s.mapped = (uint8_t)mapped;
+}
+
+wl_status prof_load_samples(prof_db *db, uint32_t kernel, wl_arena *arena, prof_sample_rows *out,
+                            wl_error *err)
+{
+    return LOAD(db, arena, out, err, fill_sample,
+                "SELECT l.kernel, l.blocks_observed, s.* FROM launches l "
+                "JOIN samples s ON s.launch = l.id "
+                "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY s.launch, s.block",
+                db_int(kernel));
+}
+
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err)
 {
     prof_heat_info_rows infos = {0};

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 1 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 2 };
 
 typedef struct prof_db prof_db;
 
@@ -229,6 +229,15 @@ typedef struct prof_heat_info {
     uint32_t content; /* equal for maps with equal rows: the work on one counts for all */
 } prof_heat_info;
 
+/* A block that was chosen for heat maps. */
+typedef struct prof_sample {
+    uint32_t launch, kernel;
+    obs_sample s;
+    uint64_t of; /* blocks of the launch that were observed */
+} prof_sample;
+
+const char *prof_why_text(uint32_t why); /* obs_why: "asked", "typical", "outlier" */
+
 typedef struct prof_heat {
     prof_heat_info info;
     /* rows[].sector counts from the sector that holds the object's first byte (base / 32); for object 0 it is
@@ -289,6 +298,7 @@ PROF_ROWS(object)
 PROF_ROWS(call)
 PROF_ROWS(frame)
 PROF_ROWS(heat_info)
+PROF_ROWS(sample)
 PROF_ROWS(traffic)
 PROF_ROWS(skip)
 PROF_ROWS(message)
@@ -330,6 +340,9 @@ wl_status prof_load_block_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
 /* By kernel, object, space, launch, block. */
 wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_heat_info_rows *out,
                           wl_error *err);
+/* By launch, block. */
+wl_status prof_load_samples(prof_db *db, uint32_t kernel, wl_arena *arena, prof_sample_rows *out,
+                            wl_error *err);
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err);
 wl_status prof_load_stack(prof_db *db, uint32_t stack, wl_arena *arena, prof_frame_rows *out,
                           wl_error *err);

@@ -1,9 +1,9 @@
--- The profile, schema 1. docs/profile-schema.md explains it. Columns hold NULL where something was not measured or is not
+-- The profile, schema 2. docs/profile-schema.md explains it. Columns hold NULL where something was not measured or is not
 -- known; ids count from 1. Integers above 2^63 - 1 (addresses, hashes) are stored as their two's complement.
 
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
--- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class' or 'owner'.
+-- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner' or 'why'.
 CREATE TABLE names (
   kind TEXT NOT NULL, value INTEGER NOT NULL, name TEXT NOT NULL,
   PRIMARY KEY (kind, value)
@@ -148,6 +148,16 @@ CREATE TABLE heats (
 );
 CREATE INDEX heats_by_launch ON heats (launch);
 
+-- Blocks that were chosen for heat maps, and why ('why' in names). alike: blocks that it stands for, itself included.
+-- mapped: 0 where its accesses were too many to keep until it was chosen.
+CREATE TABLE samples (
+  launch INTEGER NOT NULL, block INTEGER NOT NULL,
+  block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
+  why INTEGER NOT NULL, mapped INTEGER NOT NULL, alike INTEGER,
+  instructions INTEGER, requests INTEGER NOT NULL, sectors INTEGER NOT NULL,
+  PRIMARY KEY (launch, block)
+) WITHOUT ROWID;
+
 -- Launches that were not observed.
 CREATE TABLE skips (
   id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kernel TEXT NOT NULL, reason TEXT NOT NULL,
@@ -213,6 +223,15 @@ JOIN kernels k ON k.id = l.kernel
 LEFT JOIN objects o ON o.id = i.object
 LEFT JOIN names s ON s.kind = 'space' AND s.value = i.space
 GROUP BY l.kernel, i.object, i.space;
+
+CREATE VIEW v_samples AS
+SELECT s.launch, k.short_name AS kernel, s.block_x || ',' || s.block_y || ',' || s.block_z AS block,
+       n.name AS why, s.alike, l.blocks_observed AS of, s.mapped, s.instructions,
+       round(1.0 * s.sectors / nullif(s.requests, 0), 2) AS sectors_per_request
+FROM samples s
+JOIN launches l ON l.id = s.launch
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN names n ON n.kind = 'why' AND n.value = s.why;
 
 CREATE VIEW v_objects AS
 SELECT o.id, o.name, n.name AS kind, s.name AS space, o.bytes, k.short_name AS kernel,

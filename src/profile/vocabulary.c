@@ -11,6 +11,7 @@
 #define CALL "call"
 #define CLASS "class"
 #define OWNER "owner"
+#define WHY "why"
 static const word words[] = {
 #define X(kind, value, text) {kind, value, text},
 #include "profile/vocabulary.def"
@@ -51,6 +52,11 @@ const char *prof_access_text(uint32_t op)
 const char *prof_call_kind_text(uint32_t kind)
 {
     return text_of(CALL, kind);
+}
+
+const char *prof_why_text(uint32_t why)
+{
+    return text_of(WHY, why);
 }
 
 const char *prof_class_text(uint32_t class)

@@ -124,7 +124,7 @@ static void instructions(csv *c)
 static void findings(csv *c)
 {
     fputs("pattern,title,kernel,object,file,line,excess,unit,share_of_kernel,share_of_program,"
-          "launches,summary,advice\r\n",
+          "kernel_share_of_time,gain,launches,summary,advice\r\n",
           c->out);
     for (uint32_t i = 0; i < c->d->findings->count; i++) {
         const ana_finding *f = &c->d->findings->rows[i];
@@ -140,6 +140,8 @@ static void findings(csv *c)
         text(c, ana_unit_text(pattern->unit));
         number(c, f->share_of_kernel);
         number(c, f->share_of_program);
+        number(c, f->kernel_share_of_time);
+        text(c, ana_gain_name(f->gain));
         count(c, f->launches);
         text(c, f->summary);
         text(c, f->advice && *f->advice ? f->advice : pattern->remedy);
@@ -180,6 +182,26 @@ static void launches(csv *c)
     }
 }
 
+static void samples(csv *c)
+{
+    fputs("launch,block_x,block_y,block_z,why,alike,of,instructions,requests,sectors,mapped\r\n",
+          c->out);
+    for (uint32_t i = 0; i < c->d->samples.count; i++) {
+        const prof_sample *p = &c->d->samples.rows[i];
+        count(c, p->launch);
+        for (int k = 0; k < 3; k++)
+            count(c, p->s.block_index[k]);
+        text(c, prof_why_text(p->s.why));
+        known(c, p->s.alike > 0, p->s.alike);
+        count(c, p->of);
+        known(c, p->s.instructions > 0, p->s.instructions);
+        count(c, p->s.requests);
+        count(c, p->s.sectors);
+        count(c, p->s.mapped);
+        end(c);
+    }
+}
+
 static void objects(csv *c)
 {
     fputs("id,process,name,kind,space,kernel,bytes,file,line,function,freed\r\n", c->out);
@@ -202,10 +224,9 @@ static void objects(csv *c)
 wl_status rep_csv(const rep_data *data, rep_table table, FILE *out, wl_error *err)
 {
     static void (*const writers[REP_TABLE_COUNT])(csv *) = {
-        [REP_TABLE_INSTRUCTIONS] = instructions,
-        [REP_TABLE_FINDINGS] = findings,
-        [REP_TABLE_LAUNCHES] = launches,
-        [REP_TABLE_OBJECTS] = objects,
+        [REP_TABLE_INSTRUCTIONS] = instructions, [REP_TABLE_FINDINGS] = findings,
+        [REP_TABLE_LAUNCHES] = launches,         [REP_TABLE_OBJECTS] = objects,
+        [REP_TABLE_SAMPLES] = samples,
     };
     if (table >= REP_TABLE_COUNT)
         return wl_fail(err, WL_ARG, "there is no such table");

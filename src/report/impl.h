@@ -47,6 +47,14 @@ bool rep_loaded_text(const rep_data *data, uint32_t file, const char **text, siz
 /* "cudaMalloc (demo.cu:65)"; NULL for 0. */
 char *rep_call_text(const rep_data *data, wl_arena *arena, uint32_t call);
 
+/* The blocks of a launch that were chosen for heat maps; *count of them, in d->samples. */
+const prof_sample *rep_samples(const rep_data *data, uint32_t launch, uint32_t *count);
+/* Why a block was chosen, in words: "typical of 1,020 of 1,024 blocks". */
+char *rep_why(wl_arena *arena, const prof_sample *sample);
+/* The keys that say which block, why and of how many: "why", "mapped", "alike", "of", "instructions",
+ * "sectors_per_request". */
+void rep_put_sample(json_t *row, const prof_sample *sample);
+
 /* What one source line did in one way: all its loads from global memory, say. */
 typedef struct rep_line {
     uint32_t kernel, file, line; /* 0, 0: without line information; then pc tells */

@@ -115,6 +115,19 @@ static void objects(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
+static void samples(rep_json_out *j, const rep_data *d)
+{
+    rep_json_array(j, "samples");
+    for (uint32_t i = 0; i < d->samples.count; i++) {
+        json_t *row = json_object();
+        rep_put_count(row, "launch", d->samples.rows[i].launch);
+        rep_put_dim(row, "block", d->samples.rows[i].s.block_index);
+        rep_put_sample(row, &d->samples.rows[i]);
+        rep_json_row(j, row);
+    }
+    rep_json_array_end(j);
+}
+
 static json_t *lines_json(const ana_finding *f)
 {
     json_t *lines = json_array();
@@ -143,6 +156,12 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
     rep_put_count(row, keys[pattern->unit], f->excess);
     for (uint32_t i = 0; i < f->nevidence; i++)
         rep_put_number(evidence, f->evidence[i].name, f->evidence[i].value);
+    rep_put_number(row, "share_of_kernel", f->share_of_kernel);
+    rep_put_number(row, "share_of_program", f->share_of_program);
+    rep_put_seconds(row, "kernel_share_of_time", f->kernel_share_of_time);
+    rep_put_text(row, "gain", ana_gain_name(f->gain));
+    if (f->gain != ANA_GAIN_FULL)
+        rep_put_text(row, "gain_note", f->gain_note);
     rep_put(row, "evidence", evidence);
     rep_put_text(row, "advice", f->advice && *f->advice ? f->advice : pattern->remedy);
     return row;
@@ -204,6 +223,7 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
     launches(&j, data);
     instructions(&j, data);
     objects(&j, data);
+    samples(&j, data);
     rep_json_array(&j, "findings");
     for (uint32_t i = 0; i < data->findings->count; i++)
         rep_json_row(&j, finding_json(data, &data->findings->rows[i]));

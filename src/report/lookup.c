@@ -172,3 +172,50 @@ wl_status rep_lines_of(const rep_data *data, wl_arena *arena, rep_lines *out)
     out->count = merge(rows, data->totals.count);
     return WL_OK;
 }
+
+/* ---- sampled blocks ---- */
+
+const prof_sample *rep_samples(const rep_data *data, uint32_t launch, uint32_t *count)
+{
+    const prof_sample_rows *all = &data->samples;
+    uint32_t low = 0, high = all->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (all->rows[middle].launch < launch)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *count = 0;
+    while (low + *count < all->count && all->rows[low + *count].launch == launch)
+        ++*count;
+    return *count ? &all->rows[low] : NULL;
+}
+
+char *rep_why(wl_arena *arena, const prof_sample *p)
+{
+    const char *blocks = rep_plural(arena, p->of, "block", "blocks");
+    if (p->s.why == OBS_WHY_ASKED)
+        return wl_arena_printf(arena, "asked for, of %s", blocks);
+    if (p->s.why == OBS_WHY_OUTLIER && p->s.alike <= 1)
+        return wl_arena_printf(arena, "unlike the rest, alone of %s", blocks);
+    if (p->s.why == OBS_WHY_OUTLIER)
+        return wl_arena_printf(arena, "unlike the rest, one of %s like it, of %s",
+                               rep_count(arena, p->s.alike), blocks);
+    if (p->s.alike == p->of)
+        return wl_arena_printf(arena, "like all %s", blocks);
+    return wl_arena_printf(arena, "typical of %s of %s", rep_count(arena, p->s.alike), blocks);
+}
+
+void rep_put_sample(json_t *row, const prof_sample *p)
+{
+    rep_put_text(row, "why", prof_why_text(p->s.why));
+    if (p->s.alike)
+        rep_put_count(row, "alike", p->s.alike);
+    rep_put_count(row, "of", p->of);
+    if (p->s.instructions)
+        rep_put_count(row, "instructions", p->s.instructions);
+    if (p->s.requests)
+        rep_put_number(row, "sectors_per_request", (double)p->s.sectors / (double)p->s.requests);
+    rep_put(row, "mapped", json_boolean(p->s.mapped));
+}

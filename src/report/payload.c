@@ -228,7 +228,21 @@ static bool is_example(const rep_data *d, uint32_t launch)
     return false;
 }
 
-static json_t *launch_json(const prof_launch *l)
+static json_t *samples_json(const rep_data *d, uint32_t launch)
+{
+    uint32_t count;
+    const prof_sample *samples = rep_samples(d, launch, &count);
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        json_t *row = json_object();
+        rep_put_dim(row, "block", samples[i].s.block_index);
+        rep_put_sample(row, &samples[i]);
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static json_t *launch_json(const rep_data *d, const prof_launch *l)
 {
     json_t *row = json_object();
     rep_put_count(row, "id", l->id);
@@ -243,6 +257,7 @@ static json_t *launch_json(const prof_launch *l)
     rep_put_count(row, "blocks_run", l->blocks_run);
     rep_put_count(row, "blocks_observed", l->blocks_observed);
     rep_put_count(row, "blocks_sampled", l->blocks_sampled);
+    rep_put(row, "samples", samples_json(d, l->id));
     if (l->fault[0])
         rep_put_text(row, "fault", l->fault);
     return row;
@@ -255,7 +270,7 @@ static uint32_t launches(rep_json_out *j, const rep_data *d)
     rep_json_array(j, "launches");
     for (uint32_t i = 0; i < d->launches.count; i++) {
         if (i < MAX_LAUNCHES || is_example(d, d->launches.rows[i].id))
-            rep_json_row(j, launch_json(&d->launches.rows[i]));
+            rep_json_row(j, launch_json(d, &d->launches.rows[i]));
         else
             left_out++;
     }
@@ -394,6 +409,10 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
     rep_put_count(row, "excess", f->excess);
     rep_put_number(row, "share_of_kernel", f->share_of_kernel);
     rep_put_number(row, "share_of_program", f->share_of_program);
+    rep_put_seconds(row, "kernel_share_of_time", f->kernel_share_of_time);
+    rep_put_text(row, "gain", ana_gain_name(f->gain));
+    if (f->gain != ANA_GAIN_FULL)
+        rep_put_text(row, "gain_note", f->gain_note);
     rep_put_text(row, "summary", f->summary ? f->summary : "");
     rep_put_text(row, "advice", f->advice ? f->advice : "");
     rep_put(row, "lines", lines);

@@ -28,6 +28,7 @@ typedef struct rep_data {
     prof_object_rows objects;
     prof_call_rows calls;
     prof_launch_rows launches;          /* of all kernels, by id */
+    prof_sample_rows samples;           /* of all launches, by launch and block */
     prof_instruction_rows instructions; /* a row a launch; empty without REP_PART_LAUNCH_ROWS */
     prof_instruction_rows totals;       /* over all launches of a kernel */
     prof_code_rows code;                /* of all kernels */

@@ -117,6 +117,8 @@ static json_t *properties(const rep_data *d, const ana_finding *f)
     rep_put_text(row, "unit", ana_unit_text(ana_pattern_get(f->pattern)->unit));
     rep_put_number(row, "shareOfKernel", f->share_of_kernel);
     rep_put_number(row, "shareOfProgram", f->share_of_program);
+    rep_put_seconds(row, "kernelShareOfTime", f->kernel_share_of_time);
+    rep_put_text(row, "gain", ana_gain_name(f->gain));
     return row;
 }
 
@@ -130,17 +132,24 @@ static json_t *fingerprint(const rep_data *d, wl_arena *arena, const ana_finding
     return row;
 }
 
+static bool worth_a_warning(const ana_finding *f)
+{
+    enum { LEAST = 10 }; /* percent of the program's traffic */
+    return f->gain == ANA_GAIN_FULL && f->share_of_program * 100 >= LEAST;
+}
+
 static json_t *result(const rep_data *d, wl_arena *arena, const ana_finding *f)
 {
-    enum { WORTH_A_WARNING = 10 }; /* percent of the program's traffic */
     const ana_pattern_info *info = ana_pattern_get(f->pattern);
     json_t *row = json_object(), *locations = json_array();
     rep_put_text(row, "ruleId", info->name);
     rep_put_count(row, "ruleIndex", f->pattern);
-    rep_put_text(row, "level", f->share_of_program * 100 >= WORTH_A_WARNING ? "warning" : "note");
+    rep_put_text(row, "level", worth_a_warning(f) ? "warning" : "note");
     rep_put(row, "message",
-            message(wl_arena_printf(arena, "%s. %s %s", info->title, f->summary ? f->summary : "",
-                                    f->advice && *f->advice ? f->advice : info->remedy)));
+            message(wl_arena_printf(arena, "%s. %s %s%s%s", info->title,
+                                    f->summary ? f->summary : "",
+                                    f->advice && *f->advice ? f->advice : info->remedy,
+                                    *f->gain_note ? " " : "", f->gain_note)));
     for (uint32_t i = 0; i < f->nlines; i++)
         if (f->lines[i].file && f->lines[i].line)
             json_array_append_new(locations, location(d, arena, &f->lines[i]));

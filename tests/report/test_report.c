@@ -193,8 +193,9 @@ static void test_json_has_the_documented_keys(void **state)
 {
     fixture *f = *state;
     json_t *json = json_of(&f->data);
-    assert_keys(json,
-                "schema device collector launches instructions objects findings memory coverage");
+    assert_keys(
+        json,
+        "schema device collector launches instructions objects samples findings memory coverage");
     assert_keys(json_object_get(json, "device"), "name compute_capability");
     assert_keys(json_array_get(json_object_get(json, "launches"), 0),
                 "id kernel grid block stream thread_instructions host_seconds");
@@ -204,9 +205,11 @@ static void test_json_has_the_documented_keys(void **state)
     assert_keys(json_array_get(json_object_get(json, "objects"), 0),
                 "id name space bytes file line");
     assert_keys(json_array_get(json_object_get(json, "findings"), 0),
-                "pattern kernel object lines excess_wavefronts evidence advice");
+                "pattern kernel object lines excess_wavefronts share_of_kernel "
+                "share_of_program gain evidence advice");
     assert_keys(json_array_get(json_object_get(json, "findings"), 1),
-                "pattern kernel object lines excess_sectors evidence advice");
+                "pattern kernel object lines excess_sectors share_of_kernel share_of_program "
+                "kernel_share_of_time gain gain_note evidence advice");
     assert_keys(json_object_get(json, "memory"), "peak_bytes peaks");
     assert_keys(json_object_get(json, "coverage"),
                 "launches_seen launches_observed skipped blocks_sampled records_dropped "
@@ -224,6 +227,10 @@ static void test_json_values(void **state)
     assert_int_equal(json_integer_value(json_object_get(store, "requests")), 2 * 8192);
     assert_int_equal(json_integer_value(json_object_get(store, "sectors")), 5 * 8192);
     assert_string_equal(json_string_value(json_object_get(store, "op")), "store");
+    json_t *odd = json_array_get(json_object_get(json, "samples"), 1);
+    assert_string_equal(json_string_value(json_object_get(odd, "why")), "outlier");
+    assert_int_equal(json_integer_value(json_object_get(odd, "sectors_per_request")), 18);
+    assert_int_equal(json_integer_value(json_object_get(odd, "of")), 256);
     json_t *unplaced = json_array_get(instructions, 4);
     assert_null(json_object_get(unplaced, "line"));
     assert_has(json_string_value(json_object_get(unplaced, "kernel")), SAMPLE_HOSTILE);
@@ -323,7 +330,8 @@ static void test_csv_tables(void **state)
         rep_table table;
         size_t fields, records;
     } cases[] = {{REP_TABLE_INSTRUCTIONS, 23, 7},
-                 {REP_TABLE_FINDINGS, 13, 3},
+                 {REP_TABLE_FINDINGS, 15, 3},
+                 {REP_TABLE_SAMPLES, 11, 4},
                  {REP_TABLE_LAUNCHES, 22, 4},
                  {REP_TABLE_OBJECTS, 11, 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -137,25 +137,29 @@ static void add_map(work *w, const map_result *r, double scale)
     }
 }
 
-/* The maps of one launch: several sampled blocks stand for it together. */
-static void add_launch(work *w, uint32_t launch, const cached *const *maps, uint32_t n)
+/* The maps of one launch: several sampled blocks stand for it together, each for as many as are like it. */
+static void add_launch(work *w, uint32_t launch, const cached *const *maps, const double *alike,
+                       uint32_t n)
 {
     double traffic = 0;
     for (uint32_t i = 0; i < n; i++) {
-        traffic += maps[i]->result.traffic;
+        traffic += alike[i] * maps[i]->result.traffic;
     }
     double scale = traffic > 0 ? (double)issued(w->group, launch) / traffic : 0;
     for (uint32_t i = 0; i < n; i++) {
-        add_map(w, &maps[i]->result, scale);
+        add_map(w, &maps[i]->result, scale * alike[i]);
     }
     for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
-        double excess = 0;
+        double excess = 0, highest = 0;
         const cached *most = NULL;
         for (uint32_t i = 0; i < n; i++) {
-            double e = maps[i]->result.patterns[p].excess;
-            excess += scale * e;
-            w->alone[p] += scale * maps[i]->result.patterns[p].alone;
-            most = e > 0 && (!most || e > most->result.patterns[p].excess) ? maps[i] : most;
+            double e = scale * alike[i] * maps[i]->result.patterns[p].excess;
+            excess += e;
+            w->alone[p] += scale * alike[i] * maps[i]->result.patterns[p].alone;
+            if (e > highest) {
+                highest = e;
+                most = maps[i];
+            }
         }
         if (excess > 0) {
             w->launches[p]++;
@@ -173,17 +177,19 @@ static wl_status add_maps(work *w, wl_error *err)
 {
     const ana_group *g = w->group;
     const cached **maps = wl_new_array(w->input->scratch, const cached *, g->nheats);
-    if (!maps) {
+    double *alike = wl_new_array(w->input->scratch, double, g->nheats);
+    if (!maps || !alike) {
         return nomem(err);
     }
     for (uint32_t i = 0, n; i < g->nheats; i += n) {
         for (n = 0; i + n < g->nheats && g->heats[i + n].launch == g->heats[i].launch; n++) {
+            alike[n] = ana_alike(w->input, &g->heats[i + n]);
             wl_status status = analyze(w, &g->heats[i + n], &maps[n], err);
             if (status != WL_OK) {
                 return status;
             }
         }
-        add_launch(w, g->heats[i].launch, maps, n);
+        add_launch(w, g->heats[i].launch, maps, alike, n);
     }
     return WL_OK;
 }

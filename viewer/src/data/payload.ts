@@ -64,7 +64,19 @@ export interface Launch {
   blocks_run: number;
   blocks_observed: number;
   blocks_sampled: number;
+  samples: Sample[]; // by block
   fault?: string;
+}
+
+/** A block that was chosen for heat maps. */
+export interface Sample {
+  block: [number, number, number];
+  why: "asked" | "typical" | "outlier";
+  alike?: number; // blocks that it stands for, itself included
+  of: number; // blocks of the launch
+  instructions?: number; // that its warps executed
+  sectors_per_request?: number;
+  mapped: boolean; // false: its accesses were too many to keep until it was chosen; `--block` gives its map
 }
 
 /** How the requests of an instruction look; each request counts in exactly one. */
@@ -150,6 +162,9 @@ export interface Finding {
   excess: number;
   share_of_kernel: number;
   share_of_program: number;
+  kernel_share_of_time?: number; // the kernel's part of the program's device time
+  gain: "full" | "cached" | "latency" | "tiny"; // others than full gain little when mended, and come last
+  gain_note?: string; // why
   summary: string;
   advice: string;
   lines: FindingLine[];

@@ -1,0 +1,144 @@
+#include "analysis/gain.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PASS_SECTORS = 4 }; /* that one pass through the L1 cache serves: 128 bytes a cycle */
+
+/* ---- the kernel ---- */
+
+static double share(double part, double all)
+{
+    return all > 0 ? part / all : 0;
+}
+
+/* Of launches that were observed; seconds are negative where one of them was not timed. */
+typedef struct effort {
+    double seconds, instructions;
+} effort;
+
+static void add(effort *e, const prof_launch *l)
+{
+    e->seconds = e->seconds < 0 || l->device_seconds < 0 ? -1 : e->seconds + l->device_seconds;
+    e->instructions += (double)l->warp_instructions;
+}
+
+static uint32_t sms_of(const gain_input *in, const prof_launch *l)
+{
+    for (uint32_t i = 0; i < in->devices->count; i++) {
+        if (in->devices->rows[i].process == l->process) {
+            return in->devices->rows[i].num_sms;
+        }
+    }
+    return 0;
+}
+
+static double warps_of(const prof_launch *l)
+{
+    double threads = (double)l->block[0] * l->block[1] * l->block[2];
+    return ceil(threads / 32) * l->grid[0] * l->grid[1] * l->grid[2];
+}
+
+gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic_share)
+{
+    effort own = {0}, all = {0};
+    gain_kernel k = {.time_share = -1, .share = traffic_share};
+    for (uint32_t i = 0; i < in->launches->count; i++) {
+        const prof_launch *l = &in->launches->rows[i];
+        if (!l->blocks_observed) {
+            continue;
+        }
+        add(&all, l);
+        if (l->kernel != kernel) {
+            continue;
+        }
+        add(&own, l);
+        uint32_t sms = sms_of(in, l);
+        double warps = sms ? warps_of(l) / sms : HUGE_VAL;
+        if (k.sms == 0 || warps > k.warps_per_sm) {
+            k.warps_per_sm = warps;
+            k.sms = sms;
+        }
+    }
+    double instructions = share(own.instructions, all.instructions);
+    k.share = instructions > traffic_share ? instructions : traffic_share;
+    if (own.seconds >= 0 && all.seconds > 0) {
+        k.time_share = k.share = share(own.seconds, all.seconds);
+    }
+    return k;
+}
+
+/* ---- the finding ---- */
+
+static double sectors_too_many_a_request(const ana_finding *f)
+{
+    uint64_t requests = 0, excess = 0;
+    for (uint32_t i = 0; i < f->nlines; i++) {
+        requests += f->lines[i].requests;
+        excess += f->lines[i].sectors - f->lines[i].sectors_min;
+    }
+    return requests ? (double)excess / (double)requests : 0;
+}
+
+static bool is_cached(const gain_input *in, const ana_finding *f, const prof_object *object)
+{
+    return ana_pattern_get(f->pattern)->unit == ANA_SECTORS && f->space == OBS_GLOBAL && object &&
+           object->bytes && (double)object->bytes <= in->thresholds->cached_bytes &&
+           sectors_too_many_a_request(f) < PASS_SECTORS;
+}
+
+static ana_gain judge(const gain_input *in, const gain_kernel *k, const ana_finding *f,
+                      const prof_object *object)
+{
+    if (k->share < in->thresholds->small_kernel) {
+        return ANA_GAIN_TINY;
+    }
+    if (k->sms && k->warps_per_sm < in->thresholds->latency_warps) {
+        return ANA_GAIN_LATENCY;
+    }
+    return is_cached(in, f, object) ? ANA_GAIN_CACHED : ANA_GAIN_FULL;
+}
+
+static const char *note(const gain_input *in, const gain_kernel *k, ana_gain gain,
+                        const prof_object *object)
+{
+    switch (gain) {
+    case ANA_GAIN_CACHED:
+        return wl_arena_printf(
+            in->arena,
+            "Mending it gains little: the %llu bytes of %s stay in the L1 cache, and its requests "
+            "take about as few passes through it as they can.",
+            (unsigned long long)object->bytes,
+            object->variable[0] ? object->variable : object->name);
+    case ANA_GAIN_LATENCY:
+        return wl_arena_printf(
+            in->arena,
+            "Mending it gains little: with %.2g warps on each of the %u multiprocessors the kernel "
+            "waits for the answers to single requests, not for traffic. More blocks, or more "
+            "independent loads a thread, come first.",
+            k->warps_per_sm, k->sms);
+    case ANA_GAIN_TINY:
+        return wl_arena_printf(
+            in->arena, "Mending it gains little: the kernel makes %.2g %% of the program's %s.",
+            100 * k->share, k->time_share >= 0 ? "time" : "work");
+    default: return "";
+    }
+}
+
+bool gain_set(const gain_input *in, const gain_kernel *k, const prof_object *object, ana_finding *f)
+{
+    f->gain = judge(in, k, f, object);
+    f->kernel_share_of_time = k->time_share;
+    f->gain_note = note(in, k, f->gain, object);
+    return f->gain_note != NULL;
+}
+
+const char *ana_gain_name(ana_gain gain)
+{
+    static const char *const names[ANA_GAIN_COUNT] = {
+#define X(id, name, reason) [ANA_GAIN_##id] = name,
+#include "analysis/gains.def"
+#undef X
+    };
+    return gain < ANA_GAIN_COUNT ? names[gain] : "";
+}

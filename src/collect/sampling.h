@@ -1,0 +1,13 @@
+/* Which blocks of a launch get heat maps, as the options say. */
+#ifndef WL_COLLECT_SAMPLING_H
+#define WL_COLLECT_SAMPLING_H
+
+#include "base/arena.h"
+#include "emu/emu.h"
+#include "observe/observe.h"
+
+/* Fills in sampled, nsampled (in `arena`), automatic, log_limit and heat_limit. `together`: blocks that are in flight at
+ * one time, so that what is kept of each stays in bounds. False when memory is exhausted. */
+bool collect_sampling(wl_arena *arena, emu_dim grid, uint64_t together, obs_config *config);
+
+#endif

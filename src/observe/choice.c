@@ -1,0 +1,322 @@
+#include "observe/choice.h"
+
+#include <string.h>
+
+enum { STEPS_LOG2 = 4 }; /* steps of an octave */
+enum { RATIO_SCALE = 256, SHARE = 20 };
+
+/* ---- cells ---- */
+
+/* Steps of a sixteenth of an octave, below 16 of one; without floating point, so that it is the same everywhere. */
+static uint32_t step_of(uint64_t n)
+{
+    if (n < 1u << STEPS_LOG2)
+        return (uint32_t)n;
+    uint32_t octave = 63 - (uint32_t)__builtin_clzll(n);
+    return (octave - STEPS_LOG2 + 1) << STEPS_LOG2 |
+           (uint32_t)(n >> (octave - STEPS_LOG2) & ((1u << STEPS_LOG2) - 1));
+}
+
+static uint32_t x_of(const obs_sample *s)
+{
+    return step_of(s->instructions);
+}
+
+static uint32_t y_of(const obs_sample *s)
+{
+    return s->requests ? step_of(s->sectors * RATIO_SCALE / s->requests) : 0;
+}
+
+void obs_kept_free(obs_kept *kept)
+{
+    obs_log_free(&kept->log);
+    obs_heat_free(kept->heat);
+    *kept = (obs_kept){0};
+}
+
+/* The block with the smaller index that has a map stays. */
+static void keep(obs_kept *to, obs_kept *from)
+{
+    bool better = !to->about.mapped ? from->about.mapped || from->about.block < to->about.block
+                                    : from->about.mapped && from->about.block < to->about.block;
+    if (!better)
+        return;
+    obs_kept old = *to;
+    *to = *from;
+    *from = old;
+}
+
+static void join(obs_cell *to, obs_cell *from)
+{
+    to->count += from->count;
+    to->first = from->first < to->first ? from->first : to->first;
+    keep(&to->kept, &from->kept);
+    obs_kept_free(&from->kept);
+}
+
+static obs_cell *find(obs_choice *c, uint32_t x, uint32_t y)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->cells[i].x == x && c->cells[i].y == y)
+            return &c->cells[i];
+    return NULL;
+}
+
+/* Doubles the steps. */
+static void coarsen(obs_choice *c)
+{
+    uint32_t n = c->count;
+    c->shift++;
+    c->count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        obs_cell cell = c->cells[i];
+        cell.x >>= 1;
+        cell.y >>= 1;
+        obs_cell *there = find(c, cell.x, cell.y);
+        if (there)
+            join(there, &cell);
+        else
+            c->cells[c->count++] = cell;
+    }
+}
+
+static void add_cell(obs_choice *c, const obs_cell *cell)
+{
+    c->cells[c->count++] = *cell;
+    while (c->count > OBS_CELLS)
+        coarsen(c);
+}
+
+void obs_choice_add(obs_choice *choice, obs_kept *block)
+{
+    uint32_t x = x_of(&block->about) >> choice->shift, y = y_of(&block->about) >> choice->shift;
+    obs_cell *there = find(choice, x, y);
+    choice->blocks++;
+    if (!there) {
+        obs_cell cell = {x, y, 1, block->about.block, *block};
+        *block = (obs_kept){0};
+        add_cell(choice, &cell);
+        return;
+    }
+    there->count++;
+    there->first = block->about.block < there->first ? block->about.block : there->first;
+    keep(&there->kept, block);
+}
+
+void obs_choice_merge(obs_choice *to, obs_choice *from)
+{
+    while (to->shift < from->shift)
+        coarsen(to);
+    while (from->shift < to->shift)
+        coarsen(from);
+    to->blocks += from->blocks;
+    for (uint32_t i = 0; i < from->count; i++) {
+        obs_cell cell = from->cells[i];
+        for (uint32_t shift = from->shift; shift < to->shift; shift++) {
+            cell.x >>= 1;
+            cell.y >>= 1;
+        }
+        obs_cell *there = find(to, cell.x, cell.y);
+        if (there)
+            join(there, &cell);
+        else
+            add_cell(to, &cell);
+    }
+    *from = (obs_choice){0};
+}
+
+void obs_choice_free(obs_choice *choice)
+{
+    for (uint32_t i = 0; i < choice->count; i++)
+        obs_kept_free(&choice->cells[i].kept);
+    *choice = (obs_choice){0};
+}
+
+/* ---- clusters ---- */
+
+typedef struct cluster {
+    uint32_t number;
+    uint64_t count, first;
+    obs_cell *medoid;
+} cluster;
+
+typedef struct making {
+    obs_choice *choice;
+    uint32_t of[OBS_CELLS]; /* cluster of each cell */
+    uint32_t nclusters, npopulations;
+    cluster clusters[OBS_CELLS];
+    bool chosen[OBS_CELLS];
+} making;
+
+static uint32_t apart(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Steps between two cells, the larger of both ways: 1 where they touch. */
+static uint32_t distance(const obs_cell *a, const obs_cell *b)
+{
+    uint32_t x = apart(a->x, b->x), y = apart(a->y, b->y);
+    return x > y ? x : y;
+}
+
+static void number_clusters(making *m)
+{
+    obs_cell *cells = m->choice->cells;
+    uint32_t n = m->choice->count;
+    for (uint32_t i = 0; i < n; i++)
+        m->of[i] = i;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t k = 0; k < n; k++)
+                if (distance(&cells[i], &cells[k]) <= 1 && m->of[k] < m->of[i]) {
+                    m->of[i] = m->of[k];
+                    changed = true;
+                }
+    }
+}
+
+/* The steps from a cell to all blocks of its cluster. */
+static uint64_t remoteness(const making *m, uint32_t cell)
+{
+    const obs_cell *cells = m->choice->cells;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < m->choice->count; i++)
+        if (m->of[i] == m->of[cell])
+            sum += cells[i].count * distance(&cells[i], &cells[cell]);
+    return sum;
+}
+
+static void fill_cluster(const making *m, cluster *c)
+{
+    uint64_t least = UINT64_MAX;
+    c->first = UINT64_MAX;
+    for (uint32_t i = 0; i < m->choice->count; i++) {
+        obs_cell *cell = &m->choice->cells[i];
+        if (m->of[i] != c->number)
+            continue;
+        c->count += cell->count;
+        c->first = cell->first < c->first ? cell->first : c->first;
+        uint64_t far = remoteness(m, i);
+        if (far < least || (far == least && cell->first < c->medoid->first)) {
+            least = far;
+            c->medoid = cell;
+        }
+    }
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const cluster *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static void list_clusters(making *m)
+{
+    number_clusters(m);
+    for (uint32_t i = 0; i < m->choice->count; i++) {
+        if (m->of[i] != i)
+            continue;
+        cluster *c = &m->clusters[m->nclusters++];
+        *c = (cluster){.number = i};
+        fill_cluster(m, c);
+    }
+    qsort(m->clusters, m->nclusters, sizeof *m->clusters, by_count);
+    while (m->npopulations < m->nclusters && m->npopulations < OBS_POPULATIONS &&
+           m->clusters[m->npopulations].count * SHARE >= m->choice->blocks)
+        m->npopulations++;
+    if (!m->npopulations && m->nclusters)
+        m->npopulations = 1;
+}
+
+/* ---- choosing ---- */
+
+/* The cell that stands for a population: block 0's where it is close to the medoid, else the medoid's own, else the nearest
+ * that has a map. */
+static obs_cell *representative(const making *m, const cluster *c)
+{
+    obs_cell *best = c->medoid;
+    for (uint32_t i = 0; i < m->choice->count; i++) {
+        obs_cell *cell = &m->choice->cells[i];
+        if (m->of[i] != c->number || !cell->kept.about.mapped)
+            continue;
+        bool block_0 = cell->kept.about.block == 0;
+        if (block_0 && distance(cell, c->medoid) <= 1)
+            return cell;
+        if (!best->kept.about.mapped || distance(cell, c->medoid) < distance(best, c->medoid))
+            best = cell;
+    }
+    return best;
+}
+
+static void choose(making *m, obs_cell *cell, obs_why why, uint64_t alike)
+{
+    m->chosen[cell - m->choice->cells] = true;
+    cell->kept.about.why = (uint8_t)why;
+    cell->kept.about.alike = alike;
+}
+
+/* Steps to the nearest population. */
+static uint32_t strangeness(const making *m, const obs_cell *cell)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < m->npopulations; i++) {
+        uint32_t d = distance(cell, m->clusters[i].medoid);
+        least = d < least ? d : least;
+    }
+    return least;
+}
+
+/* Of no population, or rare in its own and an octave from its middle. */
+static bool is_outlier(const making *m, uint32_t i)
+{
+    const obs_cell *cell = &m->choice->cells[i];
+    for (uint32_t p = 0; p < m->npopulations; p++)
+        if (m->of[i] == m->clusters[p].number)
+            return cell->count * SHARE < m->choice->blocks &&
+                   distance(cell, m->clusters[p].medoid) << m->choice->shift >= 1u << STEPS_LOG2;
+    return true;
+}
+
+static obs_cell *next_outlier(const making *m)
+{
+    obs_cell *best = NULL;
+    for (uint32_t i = 0; i < m->choice->count; i++) {
+        obs_cell *cell = &m->choice->cells[i];
+        if (m->chosen[i] || !is_outlier(m, i))
+            continue;
+        uint32_t d = strangeness(m, cell), most = best ? strangeness(m, best) : 0;
+        if (!best || d > most || (d == most && cell->first < best->first))
+            best = cell;
+    }
+    return best;
+}
+
+static int by_block(const void *a, const void *b)
+{
+    const obs_cell *x = *(obs_cell *const *)a, *y = *(obs_cell *const *)b;
+    uint64_t i = x->kept.about.block, k = y->kept.about.block;
+    return i < k ? -1 : i > k;
+}
+
+uint32_t obs_choice_make(obs_choice *choice, obs_cell **chosen)
+{
+    making m = {.choice = choice};
+    uint32_t n = 0;
+    list_clusters(&m);
+    for (uint32_t i = 0; i < m.npopulations; i++)
+        choose(&m, representative(&m, &m.clusters[i]), OBS_WHY_TYPICAL, m.clusters[i].count);
+    for (uint32_t i = 0; i < OBS_OUTLIERS; i++) {
+        obs_cell *cell = next_outlier(&m);
+        if (cell)
+            choose(&m, cell, OBS_WHY_OUTLIER, cell->count);
+    }
+    for (uint32_t i = 0; i < choice->count; i++)
+        if (m.chosen[i])
+            chosen[n++] = &choice->cells[i];
+    qsort(chosen, n, sizeof *chosen, by_block);
+    return n;
+}

@@ -1,0 +1,28 @@
+/* The accesses of one block in the order in which they came, kept until it is known whether the block gets a heat map:
+ * adding one costs a fraction of what the map would (bench/observe). */
+#ifndef WL_OBSERVE_LOG_H
+#define WL_OBSERVE_LOG_H
+
+#include "observe/heat.h"
+
+typedef struct obs_log { /* all zero: empty */
+    uint8_t *data;
+    size_t used, capacity;
+} obs_log;
+
+/* Where a log has the distances between the lanes that an instruction repeats. */
+typedef struct obs_log_place {
+    uint64_t log; /* whose; 0: none */
+    uint32_t at;
+} obs_log_place;
+
+/* Appends a request on one object; `run` describes its lanes or is NULL. `place` (may be NULL) belongs to a pattern of
+ * distances that the request repeats: the log with this `number` holds them once. False where the log would exceed `limit` bytes
+ * or memory is exhausted; then it misses the request. */
+bool obs_log_add(obs_log *log, size_t limit, const obs_access *access, const obs_run *run,
+                 uint64_t number, obs_log_place *place);
+/* Records all of it in the heat maps. False when memory is exhausted. */
+bool obs_log_play(const obs_log *log, obs_heat_block *heat);
+void obs_log_free(obs_log *log);
+
+#endif
