@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 typedef struct profile_options {
-    char *backend, *output;
+    char *backend, *output, *targets;
     int force, error_exitcode;
     int no_device_times;
     bool on_gpu;                  /* the backend is inline */
@@ -241,7 +241,9 @@ static wl_status launch(profile_options *o, const char **argv, const char *folde
                     .libraries = o->on_gpu ? NULL : libraries,
                     .preload = preload,
                     .settings = o->settings.data,
-                    .nsettings = o->settings.count};
+                    .nsettings = o->settings.count,
+                    .application_only =
+                        o->targets && strcmp(o->targets, "application-only") == 0};
     return cli_launch_run(&l, outcome, err);
 }
 
@@ -358,12 +360,20 @@ static bool choose_backend(profile_options *o)
     return false;
 }
 
+static bool check_targets(const char *name)
+{
+    return !name || strcmp(name, "all") == 0 || strcmp(name, "application-only") == 0 ||
+           (cli_usage_error("profile", "--target-processes is all or application-only, not '%s'",
+                            name),
+            false);
+}
+
 static void options_free(profile_options *o)
 {
     for (size_t i = 0; i < o->settings.count; i++)
         free((char *)o->settings.data[i].value);
     wl_vec_free(&o->settings);
-    free(o->backend), free(o->output), free(o->blocks);
+    free(o->backend), free(o->output), free(o->blocks), free(o->targets);
 }
 
 int cmd_profile(int argc, const char **argv)
@@ -378,6 +388,8 @@ int cmd_profile(int argc, const char **argv)
         {"backend", '\0', POPT_ARG_STRING, &o.backend, 0,
          "auto (default) and emulate: without a GPU; inline: on the GPU, launches and times only",
          "NAME"},
+        {"target-processes", '\0', POPT_ARG_STRING, &o.targets, 0,
+         "all (default): the program's children too; application-only: not them", "WHICH"},
         {"no-device-times", '\0', POPT_ARG_NONE, &o.no_device_times, 0,
          "On a GPU: do not measure how long launches take on it", NULL},
         {"device", '\0', POPT_ARG_STRING, NULL, OPT_DEVICE,
@@ -411,7 +423,7 @@ int cmd_profile(int argc, const char **argv)
     if (context && (!args || !args[0]))
         status = cli_usage_error("profile", "no program was given");
     else if (context)
-        status = choose_backend(&o) ? profile(&o, args, command ? command : "") : CLI_USAGE;
+        status = check_targets(o.targets) && choose_backend(&o) ? profile(&o, args, command ? command : "") : CLI_USAGE;
     poptFreeContext(context);
     options_free(&o);
     free(command);

@@ -31,11 +31,16 @@ static bool prepend(const char *name, const char *added)
     return done;
 }
 
+/* In the child, which becomes the application. */
 static bool set_environment(const cli_launch *launch)
 {
     for (size_t i = 0; i < launch->nsettings; i++)
         if (setenv(launch->settings[i].name, launch->settings[i].value, 1) != 0)
             return false;
+    char self[24];
+    snprintf(self, sizeof self, "%ld", (long)getpid());
+    if (launch->application_only && setenv("WARPLENS_ONLY_PROCESS", self, 1) != 0)
+        return false;
     if (launch->libraries && !prepend("LD_LIBRARY_PATH", launch->libraries))
         return false;
     return prepend("LD_PRELOAD", launch->preload);

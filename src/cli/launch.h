@@ -18,6 +18,7 @@ typedef struct cli_launch {
     const char *preload;   /* library to preload */
     const cli_setting *settings;
     size_t nsettings;
+    bool application_only; /* children of the application are not recorded */
 } cli_launch;
 
 typedef struct cli_outcome {

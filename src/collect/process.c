@@ -79,9 +79,10 @@ static void write_process(cap_writer *writer, const char *collector, int64_t sta
 cap_writer *collect_process_capture(const char *collector, int64_t start_ns)
 {
     const char *folder = collect_options_get()->capture_dir;
+    uint64_t only = collect_options_get()->only_process;
     cap_writer *writer = NULL;
     wl_error err = {0};
-    if (!*folder)
+    if (!*folder || (only && only != (uint64_t)getpid()))
         return NULL;
     for (int n = 0; n < 1000; n++) {
         char path[4096];
