@@ -222,6 +222,28 @@ static bool collector_settings(profile_options *o, const char *folder, const cha
            (!o->blocks || set(o, "WARPLENS_BLOCKS", o->blocks));
 }
 
+/* Programs that compile PTX while they run (Triton, torch.compile) get a ptxas that keeps it, and caches of their own: a
+ * cubin from elsewhere would come without its PTX. */
+static bool compiler_settings(profile_options *o, const char *prefix)
+{
+    const char *home = getenv("HOME"), *caches = getenv("XDG_CACHE_HOME");
+    const char *ptxas = getenv("TRITON_PTXAS_PATH");
+    char own[PATH_MAX], path[PATH_MAX + 32];
+    bool given = caches && *caches;
+    if (!home && !given)
+        return true;
+    snprintf(own, sizeof own, "%s%s/warplens", given ? caches : home, given ? "" : "/.cache");
+    snprintf(path, sizeof path, "%s/lib/warplens/warplens-ptxas", prefix);
+    bool done = (!ptxas || set(o, "WARPLENS_PTXAS", ptxas)) && set(o, "TRITON_PTXAS_PATH", path) &&
+                set(o, "TRITON_PTXAS_BLACKWELL_PATH", path);
+    snprintf(path, sizeof path, "%s/ptx", own);
+    done = done && set(o, "WARPLENS_PTX_STORE", path);
+    snprintf(path, sizeof path, "%s/triton", own);
+    done = done && set(o, "TRITON_CACHE_DIR", path);
+    snprintf(path, sizeof path, "%s/inductor", own);
+    return done && set(o, "TORCHINDUCTOR_CACHE_DIR", path);
+}
+
 static wl_status launch(profile_options *o, const char **argv, const char *folder,
                         const char *command, cli_outcome *outcome, wl_error *err)
 {
@@ -235,15 +257,14 @@ static wl_status launch(profile_options *o, const char **argv, const char *folde
              o->on_gpu ? "libcuda.so.1" : "libwarplens_emulate.so");
     if (access(preload, R_OK) != 0)
         return wl_fail_errno(err, "%s is missing: install warplens again", preload);
-    if (!collector_settings(o, folder, command))
+    if (!collector_settings(o, folder, command) || (o->on_gpu && !compiler_settings(o, prefix)))
         return wl_fail(err, WL_NOMEM, "out of memory");
     cli_launch l = {.argv = argv,
                     .libraries = o->on_gpu ? NULL : libraries,
                     .preload = preload,
                     .settings = o->settings.data,
                     .nsettings = o->settings.count,
-                    .application_only =
-                        o->targets && strcmp(o->targets, "application-only") == 0};
+                    .application_only = o->targets && strcmp(o->targets, "application-only") == 0};
     return cli_launch_run(&l, outcome, err);
 }
 
@@ -423,7 +444,9 @@ int cmd_profile(int argc, const char **argv)
     if (context && (!args || !args[0]))
         status = cli_usage_error("profile", "no program was given");
     else if (context)
-        status = check_targets(o.targets) && choose_backend(&o) ? profile(&o, args, command ? command : "") : CLI_USAGE;
+        status = check_targets(o.targets) && choose_backend(&o)
+                     ? profile(&o, args, command ? command : "")
+                     : CLI_USAGE;
     poptFreeContext(context);
     options_free(&o);
     free(command);

@@ -65,7 +65,7 @@ static bool read_text(shim_module *m, const void *image, size_t size)
     cuda_image found;
     wl_error err = {0};
     if (cuda_image_read(image, size, shim_g.sm, &found, &err) != WL_OK)
-        return false;
+        return shim_compiled_find(image, size, &m->text, &m->length);
     wl_status status = WL_OK;
     if (found.count > 1) {
         status = cuda_link_ptx(found.ptx, found.count, &m->text, &m->length, &err);

@@ -170,6 +170,11 @@ shim_function *shim_function_of(void *handle);
 uint32_t shim_module_use(shim_module *module);
 void shim_modules_gone(CUcontext context);
 
+/* ---- compiled.c; with the lock held ---- */
+
+/* The PTX that a cubin without any was made from, malloc'ed; false where it is not known. */
+bool shim_compiled_find(const void *cubin, size_t size, char **text, size_t *length);
+
 /* ---- launch.c; with the lock held ---- */
 
 typedef struct shim_shape {

@@ -1,0 +1,308 @@
+/* A driver that does nothing, and does it at once: what is left of a call is what stands before the driver. It takes any
+ * image for a module, with every kernel that it is asked for; each has two parameters, of 8 and 4 bytes. Linking gives the
+ * bytes of the file that NULL_DRIVER_CUBIN names. For tests and benchmarks. */
+#include "cuda/types.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KERNELS = 64, NAME = 128 };
+
+static struct CUctx_st *const the_context = (void *)0x1000;
+static __thread CUcontext current;
+static char names[KERNELS][NAME];
+static unsigned count;
+static CUdeviceptr next = 0x700000000000;
+
+#define API __attribute__((visibility("default")))
+
+API CUresult cuInit(unsigned flags);
+API CUresult cuInit(unsigned flags)
+{
+    return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+API CUresult cuDriverGetVersion(int *version);
+API CUresult cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuDeviceGetCount(int *n);
+API CUresult cuDeviceGetCount(int *n)
+{
+    *n = 1;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuDeviceGet(CUdevice *device, int ordinal);
+API CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+    *device = ordinal;
+    return ordinal ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+API CUresult cuDeviceGetName(char *name, int size, CUdevice device);
+API CUresult cuDeviceGetName(char *name, int size, CUdevice device)
+{
+    (void)device;
+    snprintf(name, (size_t)size, "NVIDIA H200");
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device);
+API CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+    (void)device;
+    *bytes = (size_t)1 << 37;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuDeviceGetAttribute(int *value, int which, CUdevice device);
+API CUresult cuDeviceGetAttribute(int *value, int which, CUdevice device)
+{
+    (void)device;
+    *value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? 9
+             : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? 0
+                                                                     : 132;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    (void)device;
+    *context = the_context;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active);
+API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
+{
+    (void)device;
+    *flags = 0;
+    *active = 1;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxSetCurrent(CUcontext context);
+API CUresult cuCtxSetCurrent(CUcontext context)
+{
+    current = context;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxGetCurrent(CUcontext *context);
+API CUresult cuCtxGetCurrent(CUcontext *context)
+{
+    *context = current;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxGetDevice(CUdevice *device);
+API CUresult cuCtxGetDevice(CUdevice *device)
+{
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxSynchronize(void);
+API CUresult cuCtxSynchronize(void)
+{
+    return CUDA_SUCCESS;
+}
+
+/* ---- memory ---- */
+
+API CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes);
+API CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
+{
+    *out = __atomic_fetch_add(&next, (bytes + 511) & ~(size_t)511, __ATOMIC_RELAXED);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuMemFree_v2(CUdeviceptr address);
+API CUresult cuMemFree_v2(CUdeviceptr address)
+{
+    (void)address;
+    return CUDA_SUCCESS;
+}
+
+/* ---- modules ---- */
+
+API CUresult cuModuleLoadData(CUmodule *out, const void *image);
+API CUresult cuModuleLoadData(CUmodule *out, const void *image)
+{
+    *out = (CUmodule)(uintptr_t)image;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuModuleLoad(CUmodule *out, const char *path);
+API CUresult cuModuleLoad(CUmodule *out, const char *path)
+{
+    (void)path;
+    *out = (CUmodule)names;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuModuleUnload(CUmodule module);
+API CUresult cuModuleUnload(CUmodule module)
+{
+    (void)module;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name);
+API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name)
+{
+    (void)module;
+    if (count == KERNELS)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    snprintf(names[count], NAME, "%s", name);
+    *out = (CUfunction)names[count++];
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuFuncGetAttribute(int *value, int which, CUfunction f);
+API CUresult cuFuncGetAttribute(int *value, int which, CUfunction f)
+{
+    (void)which, (void)f;
+    *value = 0;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *bytes);
+API CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *bytes)
+{
+    (void)f;
+    *offset = 8 * index;
+    *bytes = index ? 4 : 8;
+    return index < 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static char *cubin;
+static size_t cubin_bytes;
+
+API CUresult cuLinkCreate_v2(unsigned n, void *options, void **values, CUlinkState *out);
+API CUresult cuLinkCreate_v2(unsigned n, void *options, void **values, CUlinkState *out)
+{
+    (void)n, (void)options, (void)values;
+    *out = (CUlinkState)names;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuLinkAddData_v2(CUlinkState state, int type, void *data, size_t size,
+                              const char *name, unsigned n, void *options, void **values);
+API CUresult cuLinkAddData_v2(CUlinkState state, int type, void *data, size_t size,
+                              const char *name, unsigned n, void *options, void **values)
+{
+    (void)state, (void)type, (void)data, (void)size, (void)name, (void)n, (void)options;
+    (void)values;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuLinkComplete(CUlinkState state, void **out, size_t *bytes);
+API CUresult cuLinkComplete(CUlinkState state, void **out, size_t *bytes)
+{
+    (void)state;
+    const char *path = getenv("NULL_DRIVER_CUBIN");
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    if (!file || !(cubin = malloc(1 << 20)))
+        return CUDA_ERROR_FILE_NOT_FOUND;
+    cubin_bytes = fread(cubin, 1, 1 << 20, file);
+    fclose(file);
+    *out = cubin;
+    *bytes = cubin_bytes;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuLinkDestroy(CUlinkState state);
+API CUresult cuLinkDestroy(CUlinkState state)
+{
+    (void)state;
+    return CUDA_SUCCESS;
+}
+
+/* ---- streams and launches ---- */
+
+API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
+API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    (void)stream;
+    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuEventCreate(CUevent *out, unsigned flags);
+API CUresult cuEventCreate(CUevent *out, unsigned flags)
+{
+    (void)flags;
+    *out = (CUevent)names;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuEventDestroy_v2(CUevent event);
+API CUresult cuEventDestroy_v2(CUevent event)
+{
+    (void)event;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuEventRecord(CUevent event, CUstream stream);
+API CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+    (void)event, (void)stream;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuEventQuery(CUevent event);
+API CUresult cuEventQuery(CUevent event)
+{
+    (void)event;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b);
+API CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b)
+{
+    (void)a, (void)b;
+    *ms = 1;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                            unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                            void **params, void **extra);
+API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                            unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                            void **params, void **extra)
+{
+    (void)f, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared;
+    (void)stream, (void)params, (void)extra;
+    return CUDA_SUCCESS;
+}
+
+/* ---- by name ---- */
+
+API CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
+                                 CUdriverProcAddressQueryResult *found);
+API CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
+                                 CUdriverProcAddressQueryResult *found)
+{
+    static void *self;
+    char newer[NAME];
+    Dl_info info;
+    (void)version, (void)flags;
+    if (!self && dladdr((void *)cuInit, &info))
+        self = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    snprintf(newer, sizeof newer, "%s_v2", name);
+    *out = dlsym(self, newer);
+    if (!*out)
+        *out = dlsym(self, name);
+    if (found)
+        *found = *out ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}

@@ -1,0 +1,65 @@
+/* cubins load FILE KERNEL | link PTX KERNEL: loads a cubin, or what linking the PTX gives, and launches a kernel of it. */
+#include "cuda/types.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *driver;
+
+#define CALL(name, types, ...)                                                        \
+    do {                                                                              \
+        CUresult(*function_) types = (CUresult(*) types)dlsym(driver, #name);         \
+        CUresult result_ = function_ ? function_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND; \
+        if (result_ != CUDA_SUCCESS) {                                                \
+            printf(#name ": %d\n", (int)result_);                                     \
+            exit(1);                                                                  \
+        }                                                                             \
+    } while (0)
+
+static char *read_file(const char *path, size_t *size)
+{
+    char *data = calloc(1, 1 << 20);
+    FILE *file = fopen(path, "rb");
+    if (!file || !data)
+        exit(2);
+    *size = fread(data, 1, (1 << 20) - 1, file);
+    fclose(file);
+    return data;
+}
+
+int main(int argc, char **argv)
+{
+    CUcontext context;
+    CUlinkState state;
+    CUmodule module;
+    CUfunction kernel;
+    CUdeviceptr data;
+    size_t size;
+    unsigned n = 7;
+    void *params[] = {&data, &n};
+    if (argc != 4 || !(driver = dlopen("libcuda.so.1", RTLD_NOW)))
+        return 2;
+    CALL(cuInit, (unsigned), 0);
+    CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
+    CALL(cuCtxSetCurrent, (CUcontext), context);
+    CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &data, 4096);
+    void *image = read_file(argv[2], &size);
+    if (strcmp(argv[1], "link") == 0) {
+        CALL(cuLinkCreate_v2, (unsigned, void *, void **, CUlinkState *), 0, NULL, NULL, &state);
+        CALL(cuLinkAddData_v2,
+             (CUlinkState, int, void *, size_t, const char *, unsigned, void *, void **), state,
+             CU_JIT_INPUT_PTX, image, size + 1, "some.ptx", 0, NULL, NULL);
+        CALL(cuLinkComplete, (CUlinkState, void **, size_t *), state, &image, &size);
+    }
+    CALL(cuModuleLoadData, (CUmodule *, const void *), &module, image);
+    CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &kernel, module, argv[3]);
+    CALL(cuLaunchKernel,
+         (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+          CUstream, void **, void **),
+         kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+    CALL(cuCtxSynchronize, (void));
+    printf("launched %s\n", argv[3]);
+    return 0;
+}

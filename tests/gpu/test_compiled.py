@@ -1,0 +1,113 @@
+"""test_compiled.py WARPLENS LIBRARIES DRIVER PROGRAM PTXAS: cubins that a program compiles while it runs. The stand-in for
+ptxas must do what ptxas does, and the PTX must be found when the cubin is loaded. DRIVER is one that does nothing."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WARPLENS, LIBRARIES, DRIVER, PROGRAM, PTXAS = sys.argv[1:6]
+STAND_IN = os.path.join(LIBRARIES, "warplens-ptxas")
+PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry fill(.param .u64 p, .param .u32 n)
+{
+    .reg .b64 d<3>; .reg .b32 r<3>;
+    ld.param.u64 d1, [p]; ld.param.u32 r1, [n];
+    cvta.to.global.u64 d2, d1; st.global.u32 [d2], r1; ret;
+}
+"""
+
+
+def run(command, **variables):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("WARPLENS_", "TRITON_"))}
+    environment.update(variables)
+    return subprocess.run(command, env=environment, capture_output=True, timeout=120)
+
+
+class Compiled(unittest.TestCase):
+    def setUp(self):
+        temp = tempfile.TemporaryDirectory()
+        self.addCleanup(temp.cleanup)
+        self.folder = temp.name
+        self.ptx, self.cubin = self.path("fill.ptx"), self.path("fill.cubin")
+        self.cache = self.path("cache")
+        self.store = os.path.join(self.cache, "warplens", "ptx")
+        with open(self.ptx, "w") as f:
+            f.write(PTX)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def kept(self):
+        texts = []
+        for name in os.listdir(self.store) if os.path.isdir(self.store) else []:
+            with open(os.path.join(self.store, name)) as f:
+                texts.append(f.read())
+        return texts
+
+    def stand_in(self, *arguments):
+        return run([STAND_IN, *arguments], WARPLENS_PTXAS=PTXAS, WARPLENS_PTX_STORE=self.store)
+
+    def same(self, *arguments):
+        def timeless(text):
+            return re.sub(rb"[\d.]+ ms", b"", text)
+
+        ours, theirs = self.stand_in(*arguments), run([PTXAS, *arguments])
+        self.assertEqual((ours.returncode, ours.stdout), (theirs.returncode, theirs.stdout))
+        self.assertEqual(timeless(ours.stderr), timeless(theirs.stderr))
+        return ours
+
+    def test_as_the_real_one(self):
+        self.assertIn(b"release", self.same("--version").stdout)
+        self.assertEqual(self.same("-v", "--gpu-name=sm_90", self.ptx, "-o", self.cubin).returncode, 0)
+        with open(self.ptx, "a") as f:
+            f.write("nonsense")
+        self.assertNotEqual(self.same("--gpu-name=sm_90", self.ptx, "-o", self.path("bad.cubin")).returncode, 0)
+        self.assertNotEqual(self.same("--gpu-name=sm_90", self.path("missing.ptx")).returncode, 0)
+
+    def test_keeps_the_text(self):
+        for output in (["-o", self.cubin], ["--output-file", self.cubin], [f"--output-file={self.cubin}"]):
+            self.assertEqual(self.stand_in("-arch=sm_90", self.ptx, *output).returncode, 0)
+            self.assertEqual(self.kept(), [PTX])
+        self.assertEqual(self.stand_in("-arch=sm_90", self.ptx, "-o", "/nowhere/a.cubin").returncode, run(
+            [PTXAS, "-arch=sm_90", self.ptx, "-o", "/nowhere/a.cubin"]).returncode)
+        self.assertEqual(self.kept(), [PTX])
+
+    def test_without_a_real_one(self):
+        done = run([STAND_IN, "--version"], PATH="/nowhere")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn(b"not found", done.stderr)
+
+    def reasons(self, *command, **variables):
+        """Why the profile has no accesses, under `warplens profile` with the driver that does nothing."""
+        out = self.path("p.wlprof")
+        done = run([WARPLENS, "profile", "--backend", "inline", "-f", "-o", out, "--", *command], WARPLENS_DRIVER=DRIVER,
+                   XDG_CACHE_HOME=self.cache, **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        export = run([WARPLENS, "export", "--type", "json", "-o", "-", out])
+        profile = json.loads(export.stdout)
+        self.assertEqual([launch["kernel"] for launch in profile["launches"]], ["fill"])
+        return " ".join(skip["reason"] for skip in profile["coverage"]["skipped"])
+
+    def test_cubin_found(self):
+        self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
+        self.assertIn("no PTX", self.reasons(PROGRAM, "load", self.cubin, "fill"))
+        # The program compiles it itself, by what TRITON_PTXAS_PATH names.
+        script = f'"$TRITON_PTXAS_PATH" -arch=sm_90 "{self.ptx}" -o "{self.cubin}" && "{PROGRAM}" load "{self.cubin}" fill'
+        self.assertNotIn("no PTX", self.reasons("sh", "-c", script, TRITON_PTXAS_PATH=PTXAS))
+        # Compiled in an earlier run.
+        self.assertNotIn("no PTX", self.reasons(PROGRAM, "load", self.cubin, "fill"))
+
+    def test_linked(self):
+        self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
+        self.assertNotIn("no PTX", self.reasons(PROGRAM, "link", self.ptx, "fill", NULL_DRIVER_CUBIN=self.cubin))
+        self.assertIn("no PTX", self.reasons(PROGRAM, "link", self.cubin, "fill", NULL_DRIVER_CUBIN=self.cubin))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
