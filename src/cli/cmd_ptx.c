@@ -4,15 +4,17 @@
 #include "flow/dump.h"
 #include "profile/demangle.h"
 #include "ptx/ptx.h"
+#include "rewrite/rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct ptx_options {
-    char *format, *kernel, *dump;
-    int summary, addresses;
+    char *format, *kernel, *dump, *rewrite;
+    int summary, addresses, everything;
     bool json;
-    flow_pass pass; /* of --dump */
+    flow_pass pass;  /* of --dump */
+    uint32_t probes; /* of --rewrite */
 } ptx_options;
 
 typedef struct ptx_run {
@@ -54,12 +56,51 @@ static wl_status analyse_kernel(ptx_run *r, const ptx_module *module, ptx_func *
     return status;
 }
 
+static bool is_named(void *ctx, const char *kernel)
+{
+    const ptx_options *o = ctx;
+    return !o->kernel || strstr(kernel, o->kernel);
+}
+
+/* Prints the module with probes, or as it is where there is nothing to probe; says on stderr what was left alone. */
+static wl_status rewrite_text(ptx_run *r, const ptx_module *module, wl_error *err)
+{
+    rewrite_options o = {r->options->probes, r->options->everything, is_named, (void *)r->options};
+    rewrite_result out = {0};
+    char *text = NULL;
+    size_t length;
+    wl_arena *arena = wl_arena_new();
+    wl_status status = arena ? rewrite_module(module, &o, arena, &out, err) : WL_NOMEM;
+    if (status == WL_OK && !out.text)
+        status = ptx_print(module, &text, &length);
+    if (status == WL_OK)
+        fputs(out.text ? out.text : text, stdout);
+    for (uint32_t i = 0; status == WL_OK && i < out.nkernels; i++) {
+        const rewrite_kernel *k = &out.kernels[i];
+        r->shown++;
+        if (k->refused && is_named((void *)r->options, k->func->name))
+            wl_log(WL_LOG_WARN, "%s is not probed: %s", k->func->name, k->refused);
+        for (uint32_t s = 0; s < k->nskips; s++)
+            wl_log(WL_LOG_INFO, "%s: instruction %u is not probed: %s", k->func->name,
+                   k->skips[s].pc, k->skips[s].reason);
+    }
+    free(out.text);
+    free(text);
+    wl_arena_free(arena);
+    return status;
+}
+
 static wl_status analyse_text(void *ctx, const char *name, const char *text, size_t length,
                               wl_error *err)
 {
     ptx_run *r = ctx;
     ptx_module *module;
     wl_status status = ptx_parse(text, length, name, &module, err);
+    if (status == WL_OK && r->options->rewrite) {
+        status = rewrite_text(r, module, err);
+        ptx_module_free(module);
+        return status;
+    }
     for (uint32_t i = 0; status == WL_OK && i < module->nfuncs; i++) {
         if (!module->funcs[i]->entry || !module->funcs[i]->has_body)
             continue;
@@ -103,7 +144,7 @@ static int finish(ptx_run *r, bool failed)
         json_dumpf(all, stdout, JSON_INDENT(1));
         putchar('\n');
         json_decref(all);
-    } else if (!r->options->dump)
+    } else if (!r->options->dump && !r->options->rewrite)
         ptx_print_totals(&r->totals, stdout);
     wl_vec_free(&r->totals.seen);
     wl_error err = {0};
@@ -132,6 +173,10 @@ static int check(ptx_options *o, const char **paths)
         return cli_usage_error("ptx", "--dump: there is no pass '%s'", o->dump);
     if (o->dump && o->json)
         return cli_usage_error("ptx", "--dump is text only");
+    if (o->rewrite && !rewrite_probes_parse(o->rewrite, &o->probes))
+        return cli_usage_error("ptx", "--rewrite: '%s' are not probes", o->rewrite);
+    if (o->rewrite && (o->json || o->dump || o->summary))
+        return cli_usage_error("ptx", "--rewrite prints PTX and nothing else");
     return CLI_OK;
 }
 
@@ -147,6 +192,13 @@ int cmd_ptx(int argc, const char **argv)
          "Also what each access points to, and its linear form", NULL},
         {"dump", '\0', POPT_ARG_STRING, &o.dump, 0, "Print what a pass of the analysis found",
          "PASS"},
+        {"rewrite", '\0', POPT_ARG_STRING, &o.rewrite, 0,
+         "Print the PTX with these probes in its kernels: all, or some of objects, trace, touch, "
+         "frequency, shared, "
+         "blocks, behind commas",
+         "PROBES"},
+        {"everything", '\0', POPT_ARG_NONE, &o.everything, 0,
+         "With --rewrite: probe what is proven, too", NULL},
         CLI_COMMON};
     int status;
     poptContext context = cli_parse(argc, argv, options, "[options] FILE...", NULL, NULL, &status);
@@ -156,6 +208,6 @@ int cmd_ptx(int argc, const char **argv)
     if (context && status == CLI_OK)
         status = analyse_all(paths, &o);
     poptFreeContext(context);
-    free(o.format), free(o.kernel), free(o.dump);
+    free(o.format), free(o.kernel), free(o.dump), free(o.rewrite);
     return status;
 }

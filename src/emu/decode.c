@@ -711,7 +711,7 @@ static void decode_insn(emu_decode *d, const ptx_insn *i)
         return;
     }
     decoders[i->op](d, i);
-    bool whole = emu_ends_block(i) || emu_entry_of(i) != EMU_ENTRY_NONE;
+    bool whole = ptx_ends_block(i) || ptx_wait_of(i) != PTX_WAIT_NONE;
     if (i->guard == PTX_NONE || d->status != WL_OK || i->op == PTX_bra)
         return;
     if (whole) {
@@ -808,7 +808,7 @@ static void decode_function(emu_decode *d, uint32_t index)
                 d->bb->sync_at = (uint32_t)(d->code.count - 1 - first);
         }
         d->bb->entry = d->bb->ninsns
-                           ? (uint8_t)emu_entry_of(&d->func->insns[d->bb->first_pc - d->first_pc])
+                           ? (uint8_t)ptx_wait_of(&d->func->insns[d->bb->first_pc - d->first_pc])
                            : 0;
         d->bb->start = (uint32_t)first;
         d->bb->count = (uint32_t)(d->code.count - first);

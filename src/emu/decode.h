@@ -161,8 +161,6 @@ void emu_decode_float_minmax(emu_decode *d, const ptx_insn *i, bool min);
 
 /* decode_blocks.c */
 wl_status emu_form_blocks(emu_decode *d);
-emu_entry emu_entry_of(const ptx_insn *i);
-bool emu_ends_block(const ptx_insn *i);
 uint32_t emu_label_bb(const emu_decode *d, uint32_t label);
 /* Which operands an instruction writes: bit n for operand n. Registers in the address of an operand are read. */
 uint32_t emu_written(const ptx_insn *i);

@@ -44,78 +44,6 @@ uint32_t emu_written(const ptx_insn *i)
 
 /* ---- basic blocks ---- */
 
-bool emu_ends_block(const ptx_insn *i)
-{
-    return i->op == PTX_bra || i->op == PTX_brx || i->op == PTX_call || i->op == PTX_ret ||
-           i->op == PTX_exit;
-}
-
-static bool synchronises(const ptx_insn *i)
-{
-    switch (i->op) {
-    case PTX_shfl:
-    case PTX_vote:
-    case PTX_match:
-    case PTX_redux:
-    case PTX_elect:
-    case PTX_wmma:
-    case PTX_mma:
-    case PTX_ldmatrix:
-    case PTX_stmatrix:
-    case PTX_movmatrix: return ptx_has(i, PTX_S_sync);
-    default: return false;
-    }
-}
-
-emu_entry emu_entry_of(const ptx_insn *i)
-{
-    if (i->op == PTX_bar && ptx_has(i, PTX_S_warp))
-        return EMU_ENTRY_WARP;
-    if (i->op == PTX_barrier && ptx_has(i, PTX_S_cluster))
-        return ptx_has(i, PTX_S_wait) ? EMU_ENTRY_CLUSTER_WAIT : EMU_ENTRY_CLUSTER_ARRIVE;
-    if (i->op == PTX_bar || i->op == PTX_barrier)
-        return EMU_ENTRY_BARRIER;
-    if (i->op == PTX_nanosleep)
-        return EMU_ENTRY_YIELD;
-    return synchronises(i) ? EMU_ENTRY_WARP : EMU_ENTRY_NONE;
-}
-
-static bool stands_alone(const ptx_insn *i)
-{
-    return i->guard != PTX_NONE && i->op != PTX_bra &&
-           (emu_ends_block(i) || emu_entry_of(i) != EMU_ENTRY_NONE);
-}
-
-static void mark_label(const ptx_func *func, uint32_t label, uint8_t *leader)
-{
-    const ptx_label *l = &func->labels[label];
-    if (l->kind == PTX_LABEL_BRANCHTARGETS)
-        for (uint32_t k = 0; k < l->count; k++)
-            mark_label(func, l->targets[k], leader);
-    else if (l->kind == PTX_LABEL_CODE && l->pc <= func->ninsns)
-        leader[l->pc] = 1;
-}
-
-/* leader[pc] for pc 0 .. ninsns: whether a basic block starts there. */
-static void mark_leaders(const ptx_func *func, uint8_t *leader)
-{
-    leader[0] = 1;
-    for (uint32_t n = 0; n < func->ninsns; n++) {
-        const ptx_insn *i = &func->insns[n];
-        if (i->op == PTX_bra || i->op == PTX_brx)
-            for (uint32_t k = 0; k < i->noperands; k++)
-                if (i->operands[k].kind == PTX_OPD_LABEL)
-                    mark_label(func, i->operands[k].label, leader);
-        if (emu_entry_of(i) != EMU_ENTRY_NONE || stands_alone(i))
-            leader[n] = 1;
-        if (emu_ends_block(i) || stands_alone(i))
-            leader[n + 1] = 1;
-    }
-    const ptx_insn *last = func->ninsns ? &func->insns[func->ninsns - 1] : NULL;
-    if (!last || (!emu_ends_block(last) && !stands_alone(last)))
-        leader[func->ninsns] = 1;
-}
-
 static void add_blocks(emu_decode *d, uint32_t index, const uint8_t *leader)
 {
     emu_kernel *k = d->kernel;
@@ -146,7 +74,7 @@ static uint8_t *leaders_of(emu_decode *d, uint32_t *total)
         return NULL;
     *total = 0;
     for (uint32_t k = 0; k < order->count; k++)
-        mark_leaders(order->funcs[k], leaders + order->first_pc[k] + k);
+        ptx_block_leaders(order->funcs[k], leaders + order->first_pc[k] + k);
     for (uint32_t n = 0; n < ncode + order->count; n++)
         *total += leaders[n];
     return leaders;

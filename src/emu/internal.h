@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "ptx/blocks.h"
 #include "ptx/callorder.h"
 #include "ptx/ptx.h"
 
@@ -71,15 +72,6 @@ typedef enum emu_term { /* how a basic block ends */
                         EMU_TERM_RET,
                         EMU_TERM_EXIT
 } emu_term;
-
-typedef enum emu_entry { /* what must hold before a basic block runs */
-                         EMU_ENTRY_NONE,
-                         EMU_ENTRY_WARP, /* the lanes named by src[3] of the first instruction have arrived */
-                         EMU_ENTRY_BARRIER, /* the first instruction is bar or barrier; extra: emu_barrier_insn */
-                         EMU_ENTRY_CLUSTER_ARRIVE,
-                         EMU_ENTRY_CLUSTER_WAIT,
-                         EMU_ENTRY_YIELD /* nanosleep and the like: let others run before */
-} emu_entry;
 
 typedef struct emu_bb {
     const emu_insn *first;

@@ -419,14 +419,14 @@ static step enter(emu_warp *w, emu_split *s, const emu_bb *bb)
 {
     const emu_insn *in = &bb->first[bb->sync_at];
     switch (bb->entry) {
-    case EMU_ENTRY_WARP: run_range(w, bb->first, in, s->mask); return enter_warp(w, s, in);
-    case EMU_ENTRY_BARRIER:
+    case PTX_WAIT_WARP: run_range(w, bb->first, in, s->mask); return enter_warp(w, s, in);
+    case PTX_WAIT_BARRIER:
         run_range(w, bb->first, in, s->mask);
         s->passed = true; /* once released it goes on */
         return emu_barrier_arrive(w, s, in) ? GO : SWITCH;
-    case EMU_ENTRY_CLUSTER_ARRIVE: emu_cluster_arrive(w, s->mask); return GO;
-    case EMU_ENTRY_CLUSTER_WAIT: return enter_cluster_wait(w, s);
-    case EMU_ENTRY_YIELD:
+    case PTX_WAIT_CLUSTER_ARRIVE: emu_cluster_arrive(w, s->mask); return GO;
+    case PTX_WAIT_CLUSTER_WAIT: return enter_cluster_wait(w, s);
+    case PTX_WAIT_YIELD:
         s->passed = true;
         s->demoted = true;
         return SWITCH;
@@ -641,9 +641,9 @@ static void run_split(emu_warp *w)
         } else {
             if (bb->guard != EMU_NOREF && check_guard(w, s, bb) == SKIP)
                 goto next;
-            if (bb->entry != EMU_ENTRY_NONE && !s->passed && enter(w, s, bb) == SWITCH)
+            if (bb->entry != PTX_WAIT_NONE && !s->passed && enter(w, s, bb) == SWITCH)
                 return;
-            skip = s->skip ? s->skip - 1 : bb->sync_at * (bb->entry != EMU_ENTRY_NONE);
+            skip = s->skip ? s->skip - 1 : bb->sync_at * (bb->entry != PTX_WAIT_NONE);
             s->skip = 0;
             count_block(w, bb, b, s->mask);
         }

@@ -1,15 +1,12 @@
 /* Module to text, laid out as nvcc does. */
 #include "ptx/internal.h"
+#include "ptx/print.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct text {
-    char *data;
-    size_t count, capacity;
-    bool failed; /* out of memory */
-} text;
+typedef ptx_text text;
 
 static bool make_room(text *t, size_t more)
 {
@@ -89,7 +86,7 @@ static void put_f64(text *t, uint64_t bits)
 /* --- Operands --- */
 
 typedef struct printer {
-    text out;
+    text *out;
     const ptx_module *module;
     const ptx_func *func;
 } printer;
@@ -129,9 +126,9 @@ static void print_reg(printer *p, const ptx_operand *o)
 {
     const ptx_reg *reg = &p->func->regs[o->reg];
     if (o->neg)
-        put_char(&p->out, reg->type == PTX_T_pred ? '!' : '-');
-    put(&p->out, reg->name);
-    print_component(&p->out, o);
+        put_char(p->out, reg->type == PTX_T_pred ? '!' : '-');
+    put(p->out, reg->name);
+    print_component(p->out, o);
 }
 
 static void print_sreg(text *t, const ptx_operand *o)
@@ -168,57 +165,57 @@ static void print_base(printer *p, const ptx_operand *o)
     if (o->reg != PTX_NONE)
         print_reg(p, o);
     else if (o->has_sym)
-        put(&p->out, symbol_name(&o->sym));
+        put(p->out, symbol_name(&o->sym));
     else
-        print_int(&p->out, o);
+        print_int(p->out, o);
     if (o->reg != PTX_NONE || o->has_sym)
-        print_offset(&p->out, o);
+        print_offset(p->out, o);
 }
 
 static void print_items(printer *p, const ptx_operand *o, const char *open, const char *between,
                         const char *close)
 {
-    put(&p->out, open);
+    put(p->out, open);
     for (uint32_t i = 0; i < o->count; i++) {
         if (i)
-            put(&p->out, between);
+            put(p->out, between);
         if (o->kind == PTX_OPD_TEX && i == 0 && o->items[0].kind == PTX_OPD_ADDR)
             print_base(p, &o->items[0]);
         else
             print_operand(p, &o->items[i]);
     }
-    put(&p->out, close);
+    put(p->out, close);
 }
 
 static void print_address(printer *p, const ptx_operand *o)
 {
-    put_char(&p->out, '[');
+    put_char(p->out, '[');
     print_base(p, o);
-    put_char(&p->out, ']');
+    put_char(p->out, ']');
 }
 
 static void print_operand(printer *p, const ptx_operand *o)
 {
     switch (o->kind) {
     case PTX_OPD_REG: print_reg(p, o); break;
-    case PTX_OPD_SREG: print_sreg(&p->out, o); break;
-    case PTX_OPD_INT: print_int(&p->out, o); break;
-    case PTX_OPD_F32: put_f32(&p->out, o->imm); break;
-    case PTX_OPD_F64: put_f64(&p->out, o->imm); break;
+    case PTX_OPD_SREG: print_sreg(p->out, o); break;
+    case PTX_OPD_INT: print_int(p->out, o); break;
+    case PTX_OPD_F32: put_f32(p->out, o->imm); break;
+    case PTX_OPD_F64: put_f64(p->out, o->imm); break;
     case PTX_OPD_SYM: print_base(p, o); break;
     case PTX_OPD_ADDR: print_address(p, o); break;
-    case PTX_OPD_LABEL: put(&p->out, p->func->labels[o->label].name); break;
+    case PTX_OPD_LABEL: put(p->out, p->func->labels[o->label].name); break;
     case PTX_OPD_VEC: print_items(p, o, "{", ", ", "}"); break;
     case PTX_OPD_PAIR: print_items(p, o, "", "|", ""); break;
     case PTX_OPD_LIST: print_items(p, o, "(", ", ", ")"); break;
     case PTX_OPD_TEX: print_items(p, o, "[", ", ", "]"); break;
-    case PTX_OPD_SINK: put_char(&p->out, '_'); break;
+    case PTX_OPD_SINK: put_char(p->out, '_'); break;
     }
 }
 
 static void print_insn(printer *p, const ptx_insn *insn, const char *gap)
 {
-    text *t = &p->out;
+    text *t = p->out;
     if (insn->guard != PTX_NONE) {
         put(t, insn->guard_neg ? "@!" : "@");
         put(t, p->func->regs[insn->guard].name);
@@ -414,26 +411,26 @@ static void print_prototype(text *t, const ptx_func *proto)
 static void print_targets(printer *p, const ptx_label *label)
 {
     bool code = label->kind == PTX_LABEL_BRANCHTARGETS;
-    put(&p->out, code ? ".branchtargets" : ".calltargets");
+    put(p->out, code ? ".branchtargets" : ".calltargets");
     for (uint32_t i = 0; i < label->count; i++) {
-        put(&p->out, i ? ", " : " ");
-        put(&p->out,
+        put(p->out, i ? ", " : " ");
+        put(p->out,
             code ? p->func->labels[label->targets[i]].name : symbol_name(&label->callees[i]));
     }
-    put_char(&p->out, ';');
+    put_char(p->out, ';');
 }
 
 static void print_label(printer *p, const ptx_label *label)
 {
-    put(&p->out, label->name);
-    put_char(&p->out, ':');
+    put(p->out, label->name);
+    put_char(p->out, ':');
     if (label->kind != PTX_LABEL_CODE)
-        put_char(&p->out, ' ');
+        put_char(p->out, ' ');
     if (label->kind == PTX_LABEL_PROTOTYPE)
-        print_prototype(&p->out, label->prototype);
+        print_prototype(p->out, label->prototype);
     else if (label->kind != PTX_LABEL_CODE)
         print_targets(p, label);
-    put_char(&p->out, '\n');
+    put_char(p->out, '\n');
 }
 
 static void print_place(text *t, const ptx_loc *loc)
@@ -447,7 +444,7 @@ static void print_place(text *t, const ptx_loc *loc)
 
 static void print_loc(printer *p, const ptx_loc *loc)
 {
-    text *t = &p->out;
+    text *t = p->out;
     put(t, "\t.loc\t");
     print_place(t, loc);
     if (loc->function) {
@@ -467,7 +464,7 @@ static void print_loc(printer *p, const ptx_loc *loc)
 
 static void print_regs(printer *p, const ptx_regdecl *decl)
 {
-    text *t = &p->out;
+    text *t = p->out;
     put(t, "\t.reg");
     print_vector(t, decl->vector);
     put(t, " .");
@@ -511,7 +508,7 @@ static void print_line(text *t, const char *before, const char *middle, const ch
 
 static void print_stmt(printer *p, const ptx_stmt *stmt)
 {
-    text *t = &p->out;
+    text *t = p->out;
     switch (stmt->kind) {
     case PTX_STMT_INSN:
         put_char(t, '\t');
@@ -551,7 +548,7 @@ static void print_head(text *t, const ptx_func *func)
 
 static void print_func(printer *p, const ptx_func *func)
 {
-    text *t = &p->out;
+    text *t = p->out;
     p->func = func;
     print_head(t, func);
     if (!func->has_body) {
@@ -576,7 +573,7 @@ static void print_section(text *t, const ptx_section *section)
 
 static void print_item(printer *p, const ptx_item *item)
 {
-    text *t = &p->out;
+    text *t = p->out;
     switch (item->kind) {
     case PTX_ITEM_VAR:
         print_var(t, p->module->vars[item->index]);
@@ -591,39 +588,30 @@ static void print_item(printer *p, const ptx_item *item)
     }
 }
 
-static void print_module(printer *p)
+void ptx_print_begin(ptx_text *t, const ptx_module *module)
 {
-    text *t = &p->out;
     put(t, ".version ");
-    put_decimal(t, p->module->version_major);
+    put_decimal(t, module->version_major);
     put_char(t, '.');
-    put_decimal(t, p->module->version_minor);
-    print_line(t, "\n.target ", p->module->target ? p->module->target : "sm_50", "\n");
-    if (p->module->address_size) {
+    put_decimal(t, module->version_minor);
+    print_line(t, "\n.target ", module->target ? module->target : "sm_50", "\n");
+    if (module->address_size) {
         put(t, ".address_size ");
-        put_decimal(t, p->module->address_size);
+        put_decimal(t, module->address_size);
         put_char(t, '\n');
-    }
-    for (uint32_t i = 0; i < p->module->nitems; i++) {
-        put_char(t, '\n');
-        print_item(p, &p->module->items[i]);
     }
 }
 
 wl_status ptx_print(const ptx_module *module, char **out, size_t *length)
 {
-    printer p = {.module = module};
-    print_module(&p);
-    *out = NULL;
-    *length = 0;
-    if (p.out.failed || !make_room(&p.out, 1)) {
-        free(p.out.data);
-        return WL_NOMEM;
+    text t = {0};
+    ptx_print_begin(&t, module);
+    for (uint32_t i = 0; i < module->nitems; i++) {
+        put_char(&t, '\n');
+        ptx_print_item(&t, module, &module->items[i]);
     }
-    p.out.data[p.out.count] = 0;
-    *out = p.out.data;
-    *length = p.out.count;
-    return WL_OK;
+    *out = ptx_text_take(&t, length);
+    return *out ? WL_OK : WL_NOMEM;
 }
 
 char *ptx_print_insn(const ptx_module *module, const ptx_func *func, const ptx_insn *insn,
@@ -631,14 +619,76 @@ char *ptx_print_insn(const ptx_module *module, const ptx_func *func, const ptx_i
 {
     if (size == 0)
         return buffer;
-    printer p = {.module = module, .func = func};
+    text t = {0};
+    printer p = {.out = &t, .module = module, .func = func};
     print_insn(&p, insn, " ");
-    size_t length = p.out.failed ? 0 : p.out.count;
+    size_t length = t.failed ? 0 : t.count;
     if (length > size - 1)
         length = size - 1;
     if (length)
-        memcpy(buffer, p.out.data, length);
+        memcpy(buffer, t.data, length);
     buffer[length] = 0;
-    free(p.out.data);
+    free(t.data);
     return buffer;
+}
+
+/* --- In parts --- */
+
+void ptx_put(ptx_text *t, const char *s)
+{
+    put(t, s);
+}
+
+void ptx_putf(ptx_text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0 || !make_room(t, (size_t)length + 1))
+        return;
+    va_start(args, format);
+    vsnprintf(t->data + t->count, (size_t)length + 1, format, args);
+    va_end(args);
+    t->count += (size_t)length;
+}
+
+char *ptx_text_take(ptx_text *t, size_t *length)
+{
+    char *data = t->data;
+    *length = 0;
+    if (t->failed || !make_room(t, 1)) {
+        free(data);
+        data = NULL;
+    } else {
+        data = t->data;
+        data[t->count] = 0;
+        *length = t->count;
+    }
+    *t = (ptx_text){0};
+    return data;
+}
+
+void ptx_print_item(ptx_text *t, const ptx_module *module, const ptx_item *item)
+{
+    printer p = {.out = t, .module = module};
+    print_item(&p, item);
+}
+
+void ptx_print_head(ptx_text *t, const ptx_func *func)
+{
+    print_head(t, func);
+}
+
+void ptx_print_stmt(ptx_text *t, const ptx_module *module, const ptx_func *func,
+                    const ptx_stmt *stmt)
+{
+    printer p = {.out = t, .module = module, .func = func};
+    print_stmt(&p, stmt);
+}
+
+void ptx_print_operand(ptx_text *t, const ptx_func *func, const ptx_operand *operand)
+{
+    printer p = {.out = t, .func = func};
+    print_operand(&p, operand);
 }

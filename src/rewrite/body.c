@@ -1,0 +1,319 @@
+/* Copies of a function's body, with the code of the probes between the instructions. */
+#include "rewrite/internal.h"
+
+#include "ptx/blocks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const rw_pass *const passes[] = {&rw_blocks_pass, &rw_trace_pass};
+enum { PASSES = sizeof passes / sizeof *passes };
+
+/* Runs the member of each pass that the copy has. */
+#define EACH_PASS(b, member, ...)                                       \
+    for (unsigned pass_ = 0; pass_ < PASSES; pass_++)                   \
+        if (rw_has((b), passes[pass_]->probe) && passes[pass_]->member) \
+    passes[pass_]->member(__VA_ARGS__)
+
+static bool has_leave(const rw_body *b)
+{
+    for (unsigned i = 0; i < PASSES; i++)
+        if (rw_has(b, passes[i]->probe) && passes[i]->leave)
+            return true;
+    return false;
+}
+
+/* ---- calls ---- */
+
+const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes, char *buffer,
+                          size_t size)
+{
+    snprintf(buffer, size, RW_PREFIX "%u_%x_%s", plan->number, (unsigned)probes,
+             plan->order.funcs[index]->name);
+    return buffer;
+}
+
+static void print_list(rw_body *b, const ptx_operand *list)
+{
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        ptx_print_operand(b->out, b->func, &list->items[i]);
+        ptx_put(b->out, ", ");
+    }
+}
+
+/* The same call of the clone, which gets the address of our frame: the state, and what else outlives a function. */
+static void print_clone_call(rw_body *b, const ptx_insn *insn, uint32_t callee)
+{
+    char name[1024];
+    flow_call call = flow_call_of(b->func, insn);
+    if (rw_has(b, REWRITE_TRACE))
+        rw_line(b, "st.local.u32 [__wl_frame+8], __wl_cursor;");
+    rw_text(b, "\t{\n\t.param .b64 __wl_out;\n\tst.param.b64 [__wl_out], __wl_frame;\n\t");
+    if (insn->guard != PTX_NONE)
+        ptx_putf(b->out, "@%s%s ", insn->guard_neg ? "!" : "", b->func->regs[insn->guard].name);
+    ptx_put(b->out, ptx_has(insn, PTX_S_uni) ? "call.uni \t" : "call \t");
+    if (call.rets && call.rets->count) {
+        ptx_put(b->out, "(");
+        ptx_print_operand(b->out, b->func, &call.rets->items[0]);
+        ptx_put(b->out, "), ");
+    }
+    ptx_putf(b->out, "%s, (", rw_clone_name(b->plan, callee, b->probes, name, sizeof name));
+    print_list(b, call.args);
+    rw_text(b, "__wl_out);\n\t}\n");
+    if (rw_has(b, REWRITE_TRACE))
+        rw_line(b, "ld.local.u32 __wl_cursor, [__wl_frame+8];");
+}
+
+/* May the call end the thread, so that it does not come back? */
+static bool may_not_return(const rw_body *b, uint32_t callee)
+{
+    const flow_kernel *k = b->plan->flow;
+    if (callee != FLOW_NONE)
+        return k->funcs[callee].may_exit;
+    for (uint32_t i = 1; i < b->plan->order.count; i++)
+        if (k->funcs[i].pointed && k->funcs[i].may_exit)
+            return true;
+    return false;
+}
+
+static void print_call(rw_body *b, const ptx_insn *insn, const ptx_stmt *stmt)
+{
+    uint32_t callee = flow_callee(b->plan->flow, insn);
+    if (may_not_return(b, callee))
+        EACH_PASS(b, leave, b);
+    if (callee != FLOW_NONE && b->plan->cloned[callee] && callee != 0)
+        print_clone_call(b, insn, callee);
+    else
+        ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
+}
+
+/* ---- instructions ---- */
+
+static bool leaves(const ptx_insn *insn)
+{
+    return insn->op == PTX_ret || insn->op == PTX_exit;
+}
+
+static void print_leave(rw_body *b)
+{
+    EACH_PASS(b, leave, b);
+    if (b->index != 0 && rw_has(b, REWRITE_TRACE))
+        rw_line(b, "st.local.u32 [__wl_frame+8], __wl_cursor;");
+}
+
+static bool starts_block(const rw_body *b, uint32_t i)
+{
+    return b->plan->leader && b->plan->leader[b->f->first_pc + b->index + i];
+}
+
+static void print_block(rw_body *b, uint32_t i)
+{
+    EACH_PASS(b, block, b, b->plan->block_at[b->f->first_pc + b->index + i]);
+}
+
+/* The instruction, without its guard: who prints it has seen to that. */
+static void print_bare(rw_body *b, uint32_t i)
+{
+    ptx_insn insn = b->func->insns[i];
+    insn.guard = PTX_NONE;
+    ptx_func one = *b->func;
+    one.insns = &insn;
+    ptx_stmt stmt = {.kind = PTX_STMT_INSN, .index = 0};
+    if (insn.op == PTX_call) {
+        const ptx_func *whole = b->func;
+        b->func = &one;
+        print_call(b, &insn, &stmt);
+        b->func = whole;
+    } else {
+        ptx_print_stmt(b->out, b->plan->module, &one, &stmt);
+    }
+}
+
+/* Code that only lanes with a true guard may run stands with the instruction behind a branch. */
+static bool needs_branch(const rw_body *b, uint32_t i)
+{
+    const ptx_insn *insn = &b->func->insns[i];
+    if (insn->guard == PTX_NONE || insn->op == PTX_bra)
+        return false;
+    return (leaves(insn) && (has_leave(b) || b->index != 0)) ||
+           (rw_has(b, REWRITE_BLOCKS) && ptx_stands_alone(insn));
+}
+
+static void print_insn(rw_body *b, const ptx_stmt *stmt)
+{
+    uint32_t i = stmt->index, pc = b->f->first_pc + i;
+    const ptx_insn *insn = &b->func->insns[i];
+    bool counted = rw_has(b, REWRITE_BLOCKS) && starts_block(b, i);
+    bool late = ptx_wait_of(insn) != PTX_WAIT_NONE, branch = needs_branch(b, i);
+    uint32_t label = branch ? (*b->labels)++ : 0;
+    if (branch)
+        rw_line(b, "@%s%s bra $__wl_past%u;", insn->guard_neg ? "" : "!",
+                b->func->regs[insn->guard].name, label);
+    if (counted && !late)
+        print_block(b, i);
+    for (uint32_t s = b->plan->site_first[pc]; s < b->plan->site_first[pc + 1]; s++)
+        EACH_PASS(b, access, b, s);
+    if (leaves(insn))
+        print_leave(b);
+    if (branch)
+        print_bare(b, i);
+    else if (insn->op == PTX_call)
+        print_call(b, insn, stmt);
+    else
+        ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
+    if (counted && late)
+        print_block(b, i);
+    if (branch)
+        ptx_putf(b->out, "$__wl_past%u:\n", label);
+}
+
+/* ---- bodies ---- */
+
+static bool is_declaration(const ptx_stmt *stmt)
+{
+    return stmt->kind == PTX_STMT_REGS || stmt->kind == PTX_STMT_VAR;
+}
+
+/* The statements; declarations of the outermost scope only where `outer`. */
+static void print_copy(rw_body *b, bool outer)
+{
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < b->func->nstmts; i++) {
+        const ptx_stmt *stmt = &b->func->stmts[i];
+        depth += (uint32_t)(stmt->kind == PTX_STMT_OPEN) - (uint32_t)(stmt->kind == PTX_STMT_CLOSE);
+        if (depth == 0 && is_declaration(stmt) && !outer)
+            continue;
+        if (stmt->kind == PTX_STMT_INSN && b->probes)
+            print_insn(b, stmt);
+        else if (stmt->kind != PTX_STMT_DIRECTIVE || !b->probes)
+            ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
+    }
+    if (!b->probes)
+        return;
+    if (rw_has(b, REWRITE_BLOCKS) && starts_block(b, b->func->ninsns))
+        print_block(b, b->func->ninsns);
+    print_leave(b);
+    rw_line(b, "ret;");
+}
+
+static void print_outer_declarations(rw_body *b)
+{
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < b->func->nstmts; i++) {
+        const ptx_stmt *stmt = &b->func->stmts[i];
+        depth += (uint32_t)(stmt->kind == PTX_STMT_OPEN) - (uint32_t)(stmt->kind == PTX_STMT_CLOSE);
+        if (depth == 0 && is_declaration(stmt))
+            ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
+    }
+}
+
+/* A copy of a body within the same function needs labels of its own. */
+static ptx_func *with_labels(const rw_plan *plan, const ptx_func *func, const char *suffix)
+{
+    ptx_func *copy = wl_arena_copy(plan->arena, func, sizeof *func);
+    ptx_label *labels = wl_new_array(plan->arena, ptx_label, (size_t)func->nlabels + 1);
+    if (!copy || !labels)
+        return NULL;
+    for (uint32_t i = 0; i < func->nlabels; i++) {
+        labels[i] = func->labels[i];
+        labels[i].name = wl_arena_printf(plan->arena, "%s%s", func->labels[i].name, suffix);
+        if (!labels[i].name)
+            return NULL;
+    }
+    copy->labels = labels;
+    return copy;
+}
+
+static bool has_clones(const rw_plan *plan)
+{
+    for (uint32_t k = 1; k < plan->order.count; k++)
+        if (plan->cloned[k])
+            return true;
+    return false;
+}
+
+/* Goes to the original body without a state; sets what all copies need. */
+static void print_entry(rw_body *b)
+{
+    rw_text(b, "\tld.param.u64 __wl_state, [__wl_probe];\n"
+               "\tsetp.eq.u64 __wl_p, __wl_state, 0;\n"
+               "\t@__wl_p bra $__wl_plain;\n"
+               "\tmov.u32 __wl_lane, %laneid;\n");
+    if (has_clones(b->plan))
+        rw_text(b, "\tmov.u64 __wl_frame, __wl_stack;\n\tst.local.u64 [__wl_frame], __wl_state;\n");
+}
+
+/* Goes on behind the traced copy where the launch does not name the block. */
+static void print_choice(rw_body *b)
+{
+    rw_linear_block(b, "__wl_y");
+    for (unsigned i = 0; i < REWRITE_MAX_BLOCKS; i++) {
+        rw_line(b, "ld.param.u64 __wl_x, [__wl_probe+%u];", 8 + 8 * i);
+        rw_line(b, i ? "setp.eq.or.u64 __wl_p, __wl_x, __wl_y, __wl_p;"
+                     : "setp.eq.u64 __wl_p, __wl_x, __wl_y;");
+    }
+    rw_text(b, "\t@!__wl_p bra $__wl_untraced;\n");
+}
+
+static void print_probed_copy(rw_body *b, uint32_t probes, const char *suffix)
+{
+    const ptx_func *original = b->func;
+    ptx_func *func = with_labels(b->plan, original, suffix);
+    if (!func) {
+        b->out->failed = true;
+        return;
+    }
+    b->func = func;
+    b->probes = probes;
+    EACH_PASS(b, enter, b);
+    print_copy(b, false);
+    b->func = original;
+}
+
+static void declare_all(rw_body *b, uint32_t probes)
+{
+    b->probes = probes;
+    rw_declare(b);
+    EACH_PASS(b, declare, b);
+}
+
+void rw_print_kernel_body(ptx_text *out, rw_plan *plan)
+{
+    uint32_t labels = 0, probes = plan->out->probes, trace = 1u << REWRITE_TRACE;
+    rw_body b = {.out = out, .plan = plan, .f = &plan->flow->funcs[0], .labels = &labels};
+    b.func = b.f->func;
+    print_outer_declarations(&b);
+    declare_all(&b, probes);
+    if (has_clones(plan))
+        rw_text(&b, "\t.local .align 8 .b8 __wl_stack[16];\n");
+    print_entry(&b);
+    if (probes & trace) {
+        print_choice(&b);
+        print_probed_copy(&b, probes, "__wl_t");
+        rw_text(&b, "$__wl_untraced:\n");
+    }
+    if (probes & ~trace)
+        print_probed_copy(&b, probes & ~trace, "__wl_c");
+    rw_text(&b, "$__wl_plain:\n");
+    b.probes = 0;
+    print_copy(&b, false);
+}
+
+void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t probes)
+{
+    uint32_t labels = 0;
+    rw_body b = {.out = out,
+                 .plan = plan,
+                 .index = index,
+                 .f = &plan->flow->funcs[index],
+                 .labels = &labels};
+    b.func = b.f->func;
+    declare_all(&b, probes);
+    rw_text(&b, "\tld.param.u64 __wl_frame, [__wl_in];\n"
+                "\tld.local.u64 __wl_state, [__wl_frame];\n"
+                "\tmov.u32 __wl_lane, %laneid;\n");
+    if (rw_has(&b, REWRITE_TRACE))
+        rw_line(&b, "ld.local.u32 __wl_cursor, [__wl_frame+8];");
+    EACH_PASS(&b, enter, &b);
+    print_copy(&b, true);
+}

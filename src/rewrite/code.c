@@ -1,0 +1,187 @@
+/* PTX that several probes need. */
+#include "rewrite/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void rw_text(rw_body *b, const char *text)
+{
+    ptx_put(b->out, text);
+}
+
+void rw_line(rw_body *b, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    ptx_put(b->out, "\t");
+    ptx_put(b->out, line);
+    ptx_put(b->out, "\n");
+}
+
+/* The registers of every copy: __wl_state and __wl_lane keep their values, the others are anybody's. */
+void rw_declare(rw_body *b)
+{
+    rw_text(b, "\t.reg .b64 __wl_state, __wl_frame, __wl_a, __wl_x, __wl_y, __wl_z;\n"
+               "\t.reg .b32 __wl_lane, __wl_active, __wl_mask, __wl_lead, __wl_t, __wl_lo, "
+               "__wl_hi, __wl_u, __wl_v;\n"
+               "\t.reg .pred __wl_leads, __wl_g, __wl_p, __wl_q;\n");
+}
+
+/* ---- addresses ---- */
+
+/* In the address's own width, which may be 32 bits. */
+static void add_offset(rw_body *b, const ptx_operand *o)
+{
+    ptx_operand base = {
+        .kind = PTX_OPD_REG, .reg = o->reg, .component = o->component, .selector = o->selector};
+    ptx_text name = {0};
+    ptx_print_operand(&name, b->func, &base);
+    const ptx_type_info *type = ptx_type_get(b->func->regs[o->reg].type);
+    size_t length;
+    char *text = ptx_text_take(&name, &length);
+    if (!text) {
+        b->out->failed = true;
+    } else if (type->bits == 64) {
+        rw_line(b, "add.s64 __wl_a, %s, %lld;", text, (long long)o->imm);
+    } else {
+        rw_line(b, "add.s32 __wl_t, %s, %d;", text, (int32_t)o->imm);
+        rw_line(b, "cvt.u64.u32 __wl_a, __wl_t;");
+    }
+    free(text);
+}
+
+/* Generic addresses become addresses of their space, with a tag (layout.h). */
+static void tag_generic(rw_body *b)
+{
+    rw_text(b, "\tisspacep.shared __wl_p, __wl_a;\n"
+               "\tisspacep.local __wl_q, __wl_a;\n"
+               "\t@__wl_p cvta.to.shared.u64 __wl_a, __wl_a;\n"
+               "\t@__wl_p or.b64 __wl_a, __wl_a, 0x4000000000000000;\n"
+               "\t@__wl_q cvta.to.local.u64 __wl_a, __wl_a;\n"
+               "\t@__wl_q or.b64 __wl_a, __wl_a, 0x8000000000000000;\n");
+}
+
+/* Fills __wl_a; changes __wl_t, __wl_p, __wl_q. */
+void rw_address(rw_body *b, uint32_t site)
+{
+    const ptx_operand *o = b->plan->addresses[site]->operand;
+    if (o->reg != PTX_NONE)
+        add_offset(b, o);
+    else if (o->has_sym)
+        rw_line(b, "mov.u64 __wl_a, %s+%lld;", o->sym.var->name, (long long)o->imm);
+    else
+        rw_line(b, "mov.u64 __wl_a, %lld;", (long long)o->imm);
+    if (b->plan->sites[site].flags & REWRITE_GENERIC)
+        tag_generic(b);
+}
+
+/* ---- which lanes ---- */
+
+static void print_into(char *buffer, size_t size, const rw_body *b, const ptx_operand *o)
+{
+    ptx_text text = {0};
+    size_t length;
+    ptx_print_operand(&text, b->func, o);
+    char *s = ptx_text_take(&text, &length);
+    snprintf(buffer, size, "%s", s ? s : "");
+    free(s);
+}
+
+/* The source of a copy is read by lanes whose size is not 0, and that do not ignore it. */
+static rw_guard source_guard(rw_body *b, const ptx_insn *insn, rw_guard guard)
+{
+    for (uint32_t i = 3; i < insn->noperands; i++) {
+        const ptx_operand *o = &insn->operands[i];
+        bool reg = o->kind == PTX_OPD_REG;
+        const ptx_type_info *type = reg ? ptx_type_get(b->func->regs[o->reg].type) : NULL;
+        char text[64];
+        print_into(text, sizeof text, b, o);
+        if (reg && type->kind == PTX_KIND_P)
+            rw_line(b, "selp.b32 __wl_t, %d, %d, %s;", o->neg, !o->neg, text + o->neg);
+        else if ((reg && type->bits == 32) || o->kind == PTX_OPD_INT)
+            rw_line(b, "mov.b32 __wl_t, %s;", text);
+        else
+            continue;
+        if (*guard.text)
+            rw_line(b, "setp.ne.and.u32 __wl_g, __wl_t, 0, %s;", guard.text);
+        else
+            rw_line(b, "setp.ne.u32 __wl_g, __wl_t, 0;");
+        return (rw_guard){"__wl_g"};
+    }
+    return guard;
+}
+
+/* Of .x1 and .x2 only the first lanes give addresses. */
+static rw_guard row_guard(rw_body *b, const ptx_insn *insn)
+{
+    unsigned rows = ptx_has(insn, PTX_S_x1) ? 8 : ptx_has(insn, PTX_S_x2) ? 16 : 32;
+    if (rows == 32)
+        return (rw_guard){""};
+    rw_line(b, "setp.lt.u32 __wl_g, __wl_lane, %u;", rows);
+    return (rw_guard){"__wl_g"};
+}
+
+/* The condition under which a lane accesses memory. Changes __wl_t, __wl_g. */
+rw_guard rw_guard_of(rw_body *b, uint32_t site)
+{
+    const rewrite_site *s = &b->plan->sites[site];
+    const ptx_insn *insn = &b->func->insns[s->pc - b->f->first_pc];
+    rw_guard guard = {""};
+    if (insn->op == PTX_ldmatrix || insn->op == PTX_stmatrix)
+        return row_guard(b, insn);
+    if (insn->guard != PTX_NONE)
+        snprintf(guard.text, sizeof guard.text, "%s%s", insn->guard_neg ? "!" : "",
+                 b->func->regs[insn->guard].name);
+    if (insn->op == PTX_cp && s->op == REWRITE_LOAD)
+        return source_guard(b, insn, guard);
+    return guard;
+}
+
+/* __wl_active: lanes here; __wl_mask: those of them whose guard holds; __wl_lead: the first of these, 0xffffffff without;
+ * __wl_leads: whether this lane is it. Changes __wl_t. */
+void rw_group(rw_body *b, const rw_guard *guard)
+{
+    rw_line(b, "activemask.b32 __wl_active;");
+    if (*guard->text)
+        rw_line(b, "vote.sync.ballot.b32 __wl_mask, %s, __wl_active;", guard->text);
+    else
+        rw_line(b, "mov.b32 __wl_mask, __wl_active;");
+    rw_text(b, "\tbrev.b32 __wl_t, __wl_mask;\n"
+               "\tbfind.shiftamt.u32 __wl_lead, __wl_t;\n"
+               "\tsetp.eq.u32 __wl_leads, __wl_lead, __wl_lane;\n");
+}
+
+/* ---- where in the grid ---- */
+
+/* The block's linear index. Changes __wl_lo, __wl_hi, __wl_z. */
+void rw_linear_block(rw_body *b, const char *to)
+{
+    static const char *const sregs[] = {"%ctaid.y", "%nctaid.x", "%ctaid.x"};
+    rw_line(b, "mov.u32 __wl_lo, %%ctaid.z;");
+    rw_line(b, "mov.u32 __wl_hi, %%nctaid.y;");
+    rw_line(b, "mul.wide.u32 %s, __wl_lo, __wl_hi;", to);
+    for (int i = 0; i < 3; i++) {
+        rw_line(b, "mov.u32 __wl_lo, %s;", sregs[i]);
+        rw_line(b, "cvt.u64.u32 __wl_z, __wl_lo;");
+        rw_line(b, i == 1 ? "mul.lo.u64 %s, %s, __wl_z;" : "add.u64 %s, %s, __wl_z;", to, to);
+    }
+}
+
+/* The warp's number in its block. Changes __wl_lo. */
+void rw_linear_warp(rw_body *b, const char *to)
+{
+    rw_line(b, "mov.u32 %s, %%tid.z;", to);
+    rw_line(b, "mov.u32 __wl_lo, %%ntid.y;");
+    rw_line(b, "mul.lo.u32 %s, %s, __wl_lo;", to, to);
+    rw_line(b, "mov.u32 __wl_lo, %%tid.y;");
+    rw_line(b, "add.u32 %s, %s, __wl_lo;", to, to);
+    rw_line(b, "mov.u32 __wl_lo, %%ntid.x;");
+    rw_line(b, "mul.lo.u32 %s, %s, __wl_lo;", to, to);
+    rw_line(b, "mov.u32 __wl_lo, %%tid.x;");
+    rw_line(b, "add.u32 %s, %s, __wl_lo;", to, to);
+    rw_line(b, "shr.u32 %s, %s, 5;", to, to);
+}

@@ -1,0 +1,102 @@
+/* Inside src/rewrite: the plan of one kernel, and the writer of one copy of a function.
+ *
+ * plan.c decides what is probed; module.c prints the module and the heads of functions; body.c prints the copies of a body
+ * with the code of the probes between the instructions; each probe is a rw_pass (passes.h lists them). */
+#ifndef WL_REWRITE_INTERNAL_H
+#define WL_REWRITE_INTERNAL_H
+
+#include "flow/kernel.h"
+#include "ptx/print.h"
+#include "rewrite/layout.h"
+
+/* All our names begin so; registers too, which have no % then. */
+#define RW_PREFIX "__wl_"
+
+typedef struct rw_plan {
+    const ptx_module *module;
+    const rewrite_options *options;
+    wl_arena *arena;
+    rewrite_kernel *out;
+    uint32_t number; /* of the kernel in the module */
+    ptx_callorder order;
+    flow_kernel *flow;
+    flow_proof proof;
+    /* Sites of pc are [site_first[pc], site_first[pc + 1]). */
+    uint32_t *site_first, nsites;
+    rewrite_site *sites;
+    const flow_address **addresses; /* of each site */
+    rewrite_skip *skips;
+    uint32_t nskips;
+    bool *cloned; /* [order.count] the function has a copy with probes */
+    uint8_t
+        *leader; /* [npcs + order.count] of function k from first_pc[k] + k on: ptx_block_leaders */
+    uint32_t *block_at; /* as leader: index of the block that starts there */
+    bool *owns;         /* [nblocks] the block is the one that counts for those with its counter */
+    rewrite_var *vars;
+    uint32_t nvars;
+} rw_plan;
+
+/* Fills the plan and plan->out, but for the text. */
+wl_status rw_plan_kernel(rw_plan *plan);
+/* Basic blocks, and how few counters suffice. */
+wl_status rw_plan_blocks(rw_plan *plan);
+
+/* One copy of a function's body on its way into the text. */
+typedef struct rw_body {
+    ptx_text *out;
+    rw_plan *plan;
+    uint32_t index; /* in plan->order */
+    const flow_function *f;
+    const ptx_func *func; /* as printed: labels have names of their own */
+    uint32_t probes;      /* bit set, of this copy */
+    const char *suffix;   /* of labels and clones: "t" with the trace, "c" without */
+    uint32_t *labels;     /* used so far in this function */
+} rw_body;
+
+/* One line of PTX, indented. */
+void rw_line(rw_body *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Several, as they are. */
+void rw_text(rw_body *b, const char *text);
+
+static inline bool rw_has(const rw_body *b, rewrite_probe probe)
+{
+    return b->probes >> probe & 1;
+}
+
+/* A guard as text: "" or "%p1" or "!%p1". */
+typedef struct rw_guard {
+    char text[64];
+} rw_guard;
+
+/* ---- common code (code.c); what each leaves behind is said there ---- */
+
+void rw_declare(rw_body *b);
+void rw_address(rw_body *b, uint32_t site);
+rw_guard rw_guard_of(rw_body *b, uint32_t site);
+void rw_group(rw_body *b, const rw_guard *guard);
+void rw_linear_block(rw_body *b, const char *to);
+void rw_linear_warp(rw_body *b, const char *to);
+
+/* ---- passes ---- */
+
+/* What a probe adds to a copy of a function. Members may be NULL. The code may use the registers of rw_declare(). */
+typedef struct rw_pass {
+    rewrite_probe probe;
+    void (*declare)(rw_body *b);               /* registers and variables of its own */
+    void (*enter)(rw_body *b);                 /* where the copy begins, __wl_state is set */
+    void (*block)(rw_body *b, uint32_t block); /* where the basic block begins */
+    void (*access)(rw_body *b, uint32_t site); /* before the instruction */
+    /* Before a thread leaves the copy: at its end, or into a call that may not come back. */
+    void (*leave)(rw_body *b);
+} rw_pass;
+
+extern const rw_pass rw_trace_pass, rw_blocks_pass;
+
+/* Prints the copies of the kernel's body, or the one of a clone, between its braces. */
+void rw_print_kernel_body(ptx_text *out, rw_plan *plan);
+void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t probes);
+/* The name of a clone, in a buffer. */
+const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes, char *buffer,
+                          size_t size);
+
+#endif

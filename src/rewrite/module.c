@@ -1,0 +1,366 @@
+/* A module with some kernels rewritten. */
+#include "rewrite/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static const struct {
+    const char *name, *text;
+} probes[] = {
+#define X(id, name, text) {name, text},
+#include "rewrite/probes.def"
+#undef X
+};
+
+const char *rewrite_probe_name(rewrite_probe probe)
+{
+    return probes[probe].name;
+}
+
+const char *rewrite_probe_text(rewrite_probe probe)
+{
+    return probes[probe].text;
+}
+
+static uint32_t probe_named(const char *name, size_t length)
+{
+    if (length == 3 && memcmp(name, "all", 3) == 0)
+        return (1u << REWRITE_PROBE_COUNT) - 1;
+    for (unsigned i = 0; i < REWRITE_PROBE_COUNT; i++)
+        if (strlen(probes[i].name) == length && memcmp(probes[i].name, name, length) == 0)
+            return 1u << i;
+    return 0;
+}
+
+bool rewrite_probes_parse(const char *names, uint32_t *out)
+{
+    *out = 0;
+    for (const char *at = names;; at++) {
+        size_t length = strcspn(at, ",");
+        uint32_t found = probe_named(at, length);
+        if (!found)
+            return false;
+        *out |= found;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
+typedef struct writer {
+    const ptx_module *module;
+    wl_arena *arena;
+    ptx_text text;
+    rw_plan **plans; /* [module->nfuncs], NULL where the function stays as it is */
+    bool *taken;     /* [module->nfuncs], see mark_taken() */
+} writer;
+
+/* ---- what cannot be rewritten ---- */
+
+static void take(const ptx_symbol *symbol, bool *taken)
+{
+    if (symbol->kind == PTX_SYM_FUNC)
+        taken[symbol->func->index] = true;
+}
+
+static void take_operand(const ptx_operand *o, bool *taken)
+{
+    if (o->has_sym)
+        take(&o->sym, taken);
+    for (uint32_t i = 0; i < o->count; i++)
+        take_operand(&o->items[i], taken);
+}
+
+static void take_init(const ptx_init *init, bool *taken)
+{
+    if (init->kind == PTX_INIT_ADDRESS)
+        take(&init->sym, taken);
+    for (uint32_t i = 0; init->kind == PTX_INIT_LIST && i < init->count; i++)
+        take_init(&init->items[i], taken);
+}
+
+/* taken[index]: something names the function; where it is a kernel, device code may launch it. */
+static void mark_taken(const ptx_module *m, bool *taken)
+{
+    for (uint32_t v = 0; v < m->nvars; v++)
+        if (m->vars[v]->has_init)
+            take_init(&m->vars[v]->init, taken);
+    for (uint32_t f = 0; f < m->nfuncs; f++)
+        for (uint32_t i = 0; i < m->funcs[f]->ninsns; i++)
+            for (uint32_t o = 0; o < m->funcs[f]->insns[i].noperands; o++)
+                take_operand(&m->funcs[f]->insns[i].operands[o], taken);
+}
+
+static uint32_t param_bytes(const ptx_func *func)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < func->nparams; i++) {
+        uint64_t align = ptx_var_align(func->params[i]);
+        at = (at + align - 1) / align * align + ptx_var_size(func->params[i]);
+    }
+    return (uint32_t)((at + 7) / 8 * 8);
+}
+
+/* PTX ISA, "Kernel Function Parameters". */
+static uint32_t param_limit(const ptx_module *m)
+{
+    bool large = m->sm >= 70 &&
+                 (m->version_major > 8 || (m->version_major == 8 && m->version_minor >= 1));
+    return large ? 32764 : 4096;
+}
+
+/* Variables in an inner scope would be declared once a copy. */
+static bool has_inner_variables(const ptx_func *func)
+{
+    for (uint32_t i = 0; i < func->nvars; i++)
+        if (func->vars[i]->scope != 0 && func->vars[i]->space != PTX_SPACE_PARAM)
+            return true;
+    return false;
+}
+
+static const char *refusal(const writer *w, const ptx_func *func, uint32_t at)
+{
+    if (at + sizeof(rewrite_param) > param_limit(w->module))
+        return "its parameters leave no room for another";
+    if (w->taken[func->index])
+        return "kernels may launch it";
+    if (has_inner_variables(func))
+        return "it has variables in inner scopes";
+    return NULL;
+}
+
+static wl_status check_module(const ptx_module *m, wl_error *err)
+{
+    if (m->address_size == 32)
+        return wl_fail(err, WL_UNSUPPORTED, "PTX with 32-bit addresses cannot be probed");
+    if (m->sm < 30)
+        return wl_fail(err, WL_UNSUPPORTED, "PTX for sm_%u cannot be probed: sm_30 is the first",
+                       m->sm);
+    for (uint32_t f = 0; f < m->nfuncs; f++) {
+        const ptx_func *func = m->funcs[f];
+        for (uint32_t i = 0; i < func->nregs; i++)
+            if (strncmp(func->regs[i].name, RW_PREFIX, strlen(RW_PREFIX)) == 0)
+                return wl_fail(err, WL_UNSUPPORTED, "the PTX has probes already");
+    }
+    return WL_OK;
+}
+
+/* ---- printing ---- */
+
+/* The function with another name and one more parameter. */
+static ptx_func *with_param(const writer *w, const ptx_func *func, ptx_var *param, const char *name)
+{
+    ptx_func *copy = wl_arena_copy(w->arena, func, sizeof *func);
+    ptx_var **params = wl_new_array(w->arena, ptx_var *, (size_t)func->nparams + 1);
+    if (!copy || !params)
+        return NULL;
+    for (uint32_t i = 0; i < func->nparams; i++)
+        params[i] = func->params[i];
+    params[copy->nparams++] = param;
+    copy->params = params;
+    if (name) {
+        copy->name = wl_arena_strdup(w->arena, name);
+        copy->linkage = PTX_LINK_NONE;
+    }
+    return copy;
+}
+
+static void print_extended(writer *w, const ptx_func *func, ptx_var *param, const char *name)
+{
+    const ptx_func *extended = with_param(w, func, param, name);
+    if (extended && extended->name)
+        ptx_print_head(&w->text, extended);
+    else
+        w->text.failed = true;
+}
+
+static void print_kernel_head(writer *w, const ptx_func *func)
+{
+    static uint64_t dims[] = {sizeof(rewrite_param)};
+    static ptx_var param = {.name = RW_PREFIX "probe",
+                            .space = PTX_SPACE_PARAM,
+                            .type = PTX_T_b8,
+                            .vector = 1,
+                            .align = 8,
+                            .ndims = 1,
+                            .dims = dims};
+    print_extended(w, func, &param, NULL);
+}
+
+static void print_clone_head(writer *w, const rw_plan *plan, uint32_t index, uint32_t set)
+{
+    static ptx_var param = {
+        .name = RW_PREFIX "in", .space = PTX_SPACE_PARAM, .type = PTX_T_b64, .vector = 1};
+    char name[1024];
+    print_extended(w, plan->order.funcs[index], &param,
+                   rw_clone_name(plan, index, set, name, sizeof name));
+}
+
+/* Calls `print` for each clone of the kernel: with all probes, and with those that run in all blocks. */
+static void each_clone(writer *w, rw_plan *plan,
+                       void (*print)(writer *w, rw_plan *plan, uint32_t index, uint32_t set))
+{
+    uint32_t all = plan->out->probes, rest = all & ~(1u << REWRITE_TRACE);
+    for (uint32_t k = 1; k < plan->order.count; k++) {
+        if (!plan->cloned[k])
+            continue;
+        print(w, plan, k, all);
+        if (rest && rest != all)
+            print(w, plan, k, rest);
+    }
+}
+
+static void print_prototype(writer *w, rw_plan *plan, uint32_t index, uint32_t set)
+{
+    print_clone_head(w, plan, index, set);
+    ptx_put(&w->text, "\n;\n");
+}
+
+static void print_clone(writer *w, rw_plan *plan, uint32_t index, uint32_t set)
+{
+    print_clone_head(w, plan, index, set);
+    ptx_put(&w->text, "\n{\n");
+    rw_print_clone_body(&w->text, plan, index, set);
+    ptx_put(&w->text, "}\n");
+}
+
+static rw_plan *plan_of(const writer *w, const ptx_func *func)
+{
+    const ptx_func *kernel = func->entry ? ptx_module_func(w->module, func->name) : NULL;
+    return kernel ? w->plans[kernel->index] : NULL;
+}
+
+static void print_func(writer *w, const ptx_item *item)
+{
+    const ptx_func *func = w->module->funcs[item->index];
+    rw_plan *plan = plan_of(w, func);
+    if (!plan) {
+        ptx_print_item(&w->text, w->module, item);
+        return;
+    }
+    if (func->has_body)
+        each_clone(w, plan, print_prototype);
+    print_kernel_head(w, func);
+    if (!func->has_body) {
+        ptx_put(&w->text, "\n;\n");
+        return;
+    }
+    ptx_put(&w->text, "\n{\n");
+    rw_print_kernel_body(&w->text, plan);
+    ptx_put(&w->text, "}\n");
+}
+
+static uint32_t last_function(const ptx_module *m)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < m->nitems; i++)
+        if (m->items[i].kind == PTX_ITEM_FUNC)
+            last = i;
+    return last;
+}
+
+/* activemask came with PTX 6.2. */
+static void print_begin(writer *w)
+{
+    ptx_module head = *w->module;
+    if (head.version_major < 6 || (head.version_major == 6 && head.version_minor < 2))
+        head.version_major = 6, head.version_minor = 2;
+    ptx_print_begin(&w->text, &head);
+}
+
+static void print_module(writer *w)
+{
+    uint32_t last = last_function(w->module);
+    print_begin(w);
+    for (uint32_t i = 0; i < w->module->nitems; i++) {
+        ptx_put(&w->text, "\n");
+        if (w->module->items[i].kind == PTX_ITEM_FUNC)
+            print_func(w, &w->module->items[i]);
+        else
+            ptx_print_item(&w->text, w->module, &w->module->items[i]);
+        for (uint32_t f = 0; i == last && f < w->module->nfuncs; f++)
+            if (w->plans[f])
+                each_clone(w, w->plans[f], print_clone);
+    }
+}
+
+/* ---- the whole ---- */
+
+static bool wanted(const rewrite_options *o, const ptx_func *func)
+{
+    return !o->wants || o->wants(o->ctx, func->name);
+}
+
+static wl_status plan_kernel(writer *w, const rewrite_options *options, rewrite_kernel *out)
+{
+    out->param_index = out->func->nparams;
+    out->param_offset = param_bytes(out->func);
+    if (!wanted(options, out->func)) {
+        out->refused = "not asked for";
+        return WL_OK;
+    }
+    out->refused = refusal(w, out->func, out->param_offset);
+    if (out->refused)
+        return WL_OK;
+    rw_plan *plan = wl_new(w->arena, rw_plan);
+    if (!plan)
+        return WL_NOMEM;
+    *plan = (rw_plan){.module = w->module,
+                      .options = options,
+                      .arena = w->arena,
+                      .out = out,
+                      .number = out->func->index};
+    wl_status status = rw_plan_kernel(plan);
+    if (status == WL_OK && out->probes)
+        w->plans[out->func->index] = plan;
+    return status;
+}
+
+static wl_status plan_all(writer *w, const rewrite_options *options, rewrite_result *out)
+{
+    wl_status status = WL_OK;
+    for (uint32_t f = 0; status == WL_OK && f < w->module->nfuncs; f++) {
+        const ptx_func *func = w->module->funcs[f];
+        if (!func->entry || !func->has_body)
+            continue;
+        out->kernels[out->nkernels] = (rewrite_kernel){.func = func};
+        status = plan_kernel(w, options, &out->kernels[out->nkernels++]);
+    }
+    return status;
+}
+
+static bool any_rewritten(const rewrite_result *r)
+{
+    for (uint32_t i = 0; i < r->nkernels; i++)
+        if (r->kernels[i].probes)
+            return true;
+    return false;
+}
+
+wl_status rewrite_module(const ptx_module *module, const rewrite_options *options, wl_arena *arena,
+                         rewrite_result *out, wl_error *err)
+{
+    *out = (rewrite_result){
+        .kernels = wl_new_array(arena, rewrite_kernel, (size_t)module->nfuncs + 1)};
+    writer w = {module,
+                arena,
+                {0},
+                wl_new_array(arena, rw_plan *, (size_t)module->nfuncs + 1),
+                wl_new_array(arena, bool, (size_t)module->nfuncs + 1)};
+    if (!out->kernels || !w.plans || !w.taken)
+        return wl_fail(err, WL_NOMEM, "no memory to rewrite PTX");
+    wl_status status = check_module(module, err);
+    if (status != WL_OK)
+        return status;
+    mark_taken(module, w.taken);
+    status = plan_all(&w, options, out);
+    if (status != WL_OK)
+        return wl_fail(err, status, "no memory to rewrite PTX");
+    if (!any_rewritten(out))
+        return WL_OK;
+    print_module(&w);
+    out->text = ptx_text_take(&w.text, &out->length);
+    return out->text ? WL_OK : wl_fail(err, WL_NOMEM, "no memory to rewrite PTX");
+}

@@ -1,0 +1,314 @@
+/* What is probed in a kernel: its accesses, its functions, its variables. */
+#include "rewrite/internal.h"
+
+#include <string.h>
+
+/* ---- accesses ---- */
+
+static bool is_plain_copy(const ptx_insn *insn)
+{
+    return insn->op == PTX_cp && ptx_has(insn, PTX_S_async) && !ptx_has(insn, PTX_S_bulk);
+}
+
+static bool is_matrix(const ptx_insn *insn)
+{
+    return insn->op == PTX_ldmatrix || insn->op == PTX_stmatrix;
+}
+
+/* Why no probe can follow the instruction's addresses; NULL where one can. */
+static const char *obstacle(const ptx_insn *insn, const flow_address *a)
+{
+    bool bulk = ptx_has(insn, PTX_S_bulk);
+    if (!a || a->operand->kind != PTX_OPD_ADDR)
+        return "textures, surfaces and tensor copies are not followed";
+    if (bulk || (ptx_has(insn, PTX_S_async) && !is_plain_copy(insn)))
+        return "bulk and remote copies are not followed";
+    if (insn->op == PTX_wmma)
+        return "matrix fragments are not followed";
+    if (insn->op != PTX_ld && insn->op != PTX_ldu && insn->op != PTX_st && insn->op != PTX_atom &&
+        insn->op != PTX_red && !is_plain_copy(insn) && !is_matrix(insn))
+        return "this instruction is not followed";
+    if (a->space == PTX_SPACE_GENERIC && a->operand->reg == PTX_NONE)
+        return "a generic access of a symbol is not followed";
+    return NULL;
+}
+
+static uint8_t op_of(const ptx_insn *insn, const flow_address *a)
+{
+    if (insn->op == PTX_red)
+        return REWRITE_REDUCTION;
+    if (insn->op == PTX_atom)
+        return insn->operands[0].kind == PTX_OPD_SINK ? REWRITE_REDUCTION : REWRITE_ATOMIC;
+    return a->touch & FLOW_WRITE ? REWRITE_STORE : REWRITE_LOAD;
+}
+
+static ptx_space space_of(const flow_address *a)
+{
+    return a->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : a->space;
+}
+
+static uint8_t flags_of(const ptx_insn *insn, const flow_address *a)
+{
+    return (uint8_t)((is_plain_copy(insn) ? REWRITE_ASYNC : 0) |
+                     (ptx_has(insn, PTX_S_volatile) ? REWRITE_VOLATILE : 0) |
+                     (ptx_has(insn, PTX_S_nc) || insn->op == PTX_ldu ? REWRITE_READONLY : 0) |
+                     (a->space == PTX_SPACE_GENERIC ? REWRITE_GENERIC : 0));
+}
+
+/* The only pointer in the kernel's parameters that the address can come from. */
+static void find_param(const rw_plan *p, const flow_function *f, const flow_address *a,
+                       rewrite_site *site)
+{
+    const uint64_t *set = a->value != FLOW_NONE ? f->points[a->value].set : NULL;
+    const flow_element *only = NULL;
+    for (uint32_t e = 0; set && e < p->flow->nelements; e++) {
+        if (!flow_bit(set, e))
+            continue;
+        if (p->flow->elements[e].kind != FLOW_TO_PARAM || only)
+            return;
+        only = &p->flow->elements[e];
+    }
+    if (only)
+        site->param = only->param, site->param_offset = only->offset;
+}
+
+static void add_skip(rw_plan *p, uint32_t pc, const char *reason)
+{
+    p->skips[p->nskips++] = (rewrite_skip){pc, reason};
+}
+
+static void add_site(rw_plan *p, const flow_function *f, uint32_t i, const flow_address *a)
+{
+    const ptx_insn *insn = &f->func->insns[i];
+    p->addresses[p->nsites] = a;
+    rewrite_site *site = &p->sites[p->nsites++];
+    *site = (rewrite_site){.pc = f->first_pc + i,
+                           .op = op_of(insn, a),
+                           .space = (uint8_t)space_of(a),
+                           .flags = flags_of(insn, a),
+                           .bytes = (uint16_t)(is_matrix(insn) ? 16 : a->bytes),
+                           .param = PTX_NONE};
+    find_param(p, f, a, site);
+}
+
+/* The addresses of a copy in the order in which the emulator reports them: what is read, then what is written. */
+static void add_sites(rw_plan *p, const flow_function *f, uint32_t i)
+{
+    const ptx_insn *insn = &f->func->insns[i];
+    const flow_address *first = f->addresses + f->address_first[i],
+                       *end = f->addresses + f->address_first[i + 1];
+    const char *why = obstacle(insn, first < end ? first : NULL);
+    if (why)
+        add_skip(p, f->first_pc + i, why);
+    else if (f->pointed && p->flow->calls_unknown)
+        add_skip(p, f->first_pc + i, "its function is also called through a pointer");
+    if (why)
+        return;
+    if (is_plain_copy(insn)) {
+        add_site(p, f, i, first + 1);
+        add_site(p, f, i, first);
+    } else
+        add_site(p, f, i, first);
+}
+
+static bool wanted(const rw_plan *p, uint32_t pc)
+{
+    uint8_t flags = p->proof.flags[pc];
+    return flags & FLOW_PC_MEMORY && (p->options->everything || !(flags & FLOW_PC_PROVEN));
+}
+
+/* ---- functions ---- */
+
+/* A variable of its own would be another one in a copy; arguments in registers, as PTX had them once, leave no room for
+ * ours. */
+static bool copyable(const ptx_func *func)
+{
+    if ((func->nparams && func->params[0]->space == PTX_SPACE_REG) ||
+        (func->nrets && func->rets[0]->space == PTX_SPACE_REG))
+        return false;
+    for (uint32_t i = 0; i < func->nvars; i++)
+        if (func->vars[i]->space != PTX_SPACE_PARAM && func->vars[i]->space != PTX_SPACE_LOCAL)
+            return false;
+    return true;
+}
+
+/* reached[k]: by direct calls from the kernel, through functions that can be copied. */
+static void mark_reached(const rw_plan *p, bool *reached)
+{
+    reached[0] = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t k = 0; k < p->order.count; k++)
+            for (uint32_t i = 0; reached[k] && i < p->order.funcs[k]->ninsns; i++) {
+                const ptx_insn *insn = &p->order.funcs[k]->insns[i];
+                uint32_t callee = insn->op == PTX_call ? flow_callee(p->flow, insn) : FLOW_NONE;
+                if (callee == FLOW_NONE || reached[callee] || !copyable(p->order.funcs[callee]))
+                    continue;
+                reached[callee] = more = true;
+            }
+    }
+}
+
+static void find_sites(rw_plan *p, const bool *reached)
+{
+    for (uint32_t k = 0; k < p->order.count; k++) {
+        const flow_function *f = &p->flow->funcs[k];
+        for (uint32_t i = 0; i < f->func->ninsns; i++) {
+            uint32_t pc = f->first_pc + i;
+            p->site_first[pc] = p->nsites;
+            if (!wanted(p, pc))
+                continue;
+            if (!reached[k])
+                add_skip(p, pc,
+                         copyable(f->func) ? "its function is called through a pointer"
+                                           : "its function cannot be copied");
+            else
+                add_sites(p, f, i);
+        }
+    }
+    p->site_first[p->proof.npcs] = p->nsites;
+}
+
+/* Functions with something to probe, and those on the way to them. */
+static void mark_cloned(rw_plan *p, const bool *reached, bool blocks)
+{
+    for (uint32_t k = 0; k < p->order.count; k++)
+        p->cloned[k] = reached[k] && (blocks || p->site_first[p->order.first_pc[k + 1]] >
+                                                    p->site_first[p->order.first_pc[k]]);
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t k = 0; k < p->order.count; k++)
+            for (uint32_t i = 0; !p->cloned[k] && reached[k] && i < p->order.funcs[k]->ninsns;
+                 i++) {
+                const ptx_insn *insn = &p->order.funcs[k]->insns[i];
+                uint32_t callee = insn->op == PTX_call ? flow_callee(p->flow, insn) : FLOW_NONE;
+                if (callee != FLOW_NONE && p->cloned[callee])
+                    p->cloned[k] = more = true;
+            }
+    }
+}
+
+/* ---- variables ---- */
+
+/* One that the code at the begin of a function can name. */
+static bool listed(const ptx_var *var)
+{
+    return (var->space == PTX_SPACE_SHARED || var->space == PTX_SPACE_CONST) &&
+           (!var->func || var->scope == 0);
+}
+
+static void add_var(rw_plan *p, const ptx_var *var)
+{
+    for (uint32_t i = 0; i < p->nvars; i++)
+        if (p->vars[i].var == var)
+            return;
+    p->vars[p->nvars++].var = var;
+}
+
+static uint32_t list_vars(rw_plan *p, const ptx_operand *o, bool count)
+{
+    uint32_t n = 0;
+    if (o->has_sym && o->sym.kind == PTX_SYM_VAR && listed(o->sym.var)) {
+        if (!count)
+            add_var(p, o->sym.var);
+        n++;
+    }
+    for (uint32_t i = 0; i < o->count; i++)
+        n += list_vars(p, &o->items[i], count);
+    return n;
+}
+
+static wl_status find_vars(rw_plan *p)
+{
+    uint32_t room = 0;
+    for (int count = 1; count >= 0; count--) {
+        for (uint32_t k = 0; k < p->order.count; k++)
+            for (uint32_t i = 0; i < p->order.funcs[k]->ninsns; i++) {
+                const ptx_insn *insn = &p->order.funcs[k]->insns[i];
+                for (uint32_t o = 0; o < insn->noperands; o++)
+                    room += list_vars(p, &insn->operands[o], count) * (uint32_t)count;
+            }
+        if (count && !(p->vars = wl_new_array(p->arena, rewrite_var, (size_t)room + 1)))
+            return WL_NOMEM;
+    }
+    return WL_OK;
+}
+
+/* ---- the whole ---- */
+
+static wl_status allocate(rw_plan *p, bool **reached)
+{
+    size_t npcs = p->proof.npcs;
+    *reached = wl_new_array(p->arena, bool, (size_t)p->order.count);
+    p->cloned = wl_new_array(p->arena, bool, (size_t)p->order.count);
+    p->site_first = wl_new_array(p->arena, uint32_t, npcs + 1);
+    p->sites = wl_new_array(p->arena, rewrite_site, npcs * 2 + 1);
+    p->addresses = wl_new_array(p->arena, const flow_address *, npcs * 2 + 1);
+    p->skips = wl_new_array(p->arena, rewrite_skip, npcs + 1);
+    return *reached && p->cloned && p->site_first && p->sites && p->addresses && p->skips
+               ? WL_OK
+               : WL_NOMEM;
+}
+
+static wl_status analyse(rw_plan *p, ptx_func *kernel)
+{
+    wl_status status = ptx_callorder_of(p->module, kernel, p->arena, &p->order);
+    if (status != WL_OK)
+        return status;
+    p->flow = flow_kernel_new(p->module, &p->order, p->arena);
+    if (!p->flow)
+        return WL_NOMEM;
+    status = flow_prove_kernel(p->flow, p->arena, &p->proof);
+    return status == WL_OK ? flow_run(p->flow, FLOW_PASS_affine) : status;
+}
+
+/* Which of the probes that were asked for find something in the kernel. */
+static uint32_t useful(const rw_plan *p)
+{
+    uint32_t blocks = 1u << REWRITE_BLOCKS;
+    bool counts = p->options->everything || p->proof.unknown;
+    return (p->nsites ? p->options->probes & ~blocks : 0) |
+           (counts ? p->options->probes & blocks : 0);
+}
+
+static void lay_out(rw_plan *p)
+{
+    rewrite_kernel *k = p->out;
+    uint32_t at = sizeof(rewrite_state);
+    if (k->probes >> REWRITE_TRACE & 1 && k->nvars) {
+        k->vars_at = at;
+        at += 8 * k->nvars;
+    }
+    if (k->probes >> REWRITE_OBJECTS & 1) {
+        k->bits_at = at;
+        at += (k->nsites + 63) / 64 * 8;
+    }
+    if (k->ncounters) {
+        k->counters_at = at;
+        at += REWRITE_COPIES * k->ncounters * 16;
+    }
+    k->pool_at = (at + 255) / 256 * 256;
+}
+
+wl_status rw_plan_kernel(rw_plan *p)
+{
+    bool *reached;
+    wl_status status = analyse(p, p->module->funcs[p->out->func->index]);
+    if (status == WL_OK)
+        status = allocate(p, &reached);
+    if (status == WL_OK)
+        status = find_vars(p);
+    if (status != WL_OK)
+        return status;
+    mark_reached(p, reached);
+    find_sites(p, reached);
+    p->out->probes = useful(p);
+    p->out->nsites = p->nsites, p->out->sites = p->sites;
+    p->out->nskips = p->nskips, p->out->skips = p->skips;
+    p->out->nvars = p->nvars, p->out->vars = p->vars;
+    bool blocks = p->out->probes >> REWRITE_BLOCKS & 1;
+    mark_cloned(p, reached, blocks);
+    status = blocks ? rw_plan_blocks(p) : WL_OK;
+    lay_out(p);
+    return status;
+}

@@ -1,0 +1,116 @@
+/* Probes: puts measuring code into the kernels of a PTX module.
+ *
+ * What comes out is PTX text: the driver wants text, and whoever wants a tree parses it, which also shows that it is valid.
+ * A rewritten kernel has one parameter more, the last (struct rewrite_param): the address of a block of memory of this
+ * launch, its *state*, and the blocks to trace. With a state of 0 the kernel runs its original instructions. layout.h
+ * says what is in a state, sizes it, prepares it and reads it.
+ * A kernel's instructions are numbered as ptx_callorder numbers the original's. */
+#ifndef WL_REWRITE_REWRITE_H
+#define WL_REWRITE_REWRITE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "ptx/ir.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum rewrite_probe {
+#define X(id, name, text) REWRITE_##id,
+#include "rewrite/probes.def"
+#undef X
+    REWRITE_PROBE_COUNT
+} rewrite_probe;
+
+const char *rewrite_probe_name(rewrite_probe probe);
+const char *rewrite_probe_text(rewrite_probe probe);
+/* "trace,blocks" to a bit set (1 << probe), "all" to all; false where a name is unknown. */
+bool rewrite_probes_parse(const char *names, uint32_t *probes);
+
+typedef struct rewrite_options {
+    uint32_t probes; /* bit set: 1 << rewrite_probe */
+    bool everything; /* what is proven to follow from the launch too */
+    /* Is the kernel to be probed? NULL: all are. */
+    bool (*wants)(void *ctx, const char *kernel);
+    void *ctx;
+} rewrite_options;
+
+/* ---- what came out, per kernel ---- */
+
+typedef enum rewrite_op {
+    REWRITE_LOAD,
+    REWRITE_STORE,
+    REWRITE_ATOMIC,
+    REWRITE_REDUCTION /* atomic without a result */
+} rewrite_op;
+
+enum { /* of a site; the values of the emulator's EMU_ACCESS_* */
+       REWRITE_ASYNC = 1,
+       REWRITE_VOLATILE = 4,
+       REWRITE_GENERIC = 8,
+       REWRITE_READONLY = 16
+};
+
+/* A static memory access that carries probes. An asynchronous copy is two. */
+typedef struct rewrite_site {
+    uint32_t pc;
+    uint8_t op;     /* rewrite_op */
+    uint8_t space;  /* ptx_space as written; GENERIC: known at run time only */
+    uint8_t flags;  /* REWRITE_* above */
+    uint16_t bytes; /* per lane, all elements of a vector */
+    /* The only pointer that the address can come from is in this parameter of the kernel, at this byte of it; PTX_NONE:
+     * not known, or no parameter. */
+    uint32_t param, param_offset;
+} rewrite_site;
+
+/* A memory instruction that carries none although it should, and why. */
+typedef struct rewrite_skip {
+    uint32_t pc;
+    const char *reason;
+} rewrite_skip;
+
+/* A basic block (ptx/blocks.h), in the emulator's numbering. */
+typedef struct rewrite_block {
+    uint32_t first_pc, ninsns;
+    uint32_t counter; /* tells how often it ran, several may share one; PTX_NONE: not counted */
+} rewrite_block;
+
+/* A variable whose address in its space the traced code writes down: shared and constant ones. */
+typedef struct rewrite_var {
+    const ptx_var *var;
+} rewrite_var;
+
+typedef struct rewrite_kernel {
+    const ptx_func *func;
+    const char *refused; /* why it is as it was; NULL: it is rewritten, or had nothing to probe */
+    uint32_t probes;     /* that are in it; 0: it is as it was */
+    uint32_t param_index, param_offset; /* of the hidden parameter */
+    uint32_t nsites;
+    const rewrite_site *sites;
+    uint32_t nskips;
+    const rewrite_skip *skips;
+    uint32_t nblocks;
+    const rewrite_block *blocks;
+    uint32_t ncounters; /* of basic blocks */
+    uint32_t nvars;
+    const rewrite_var *vars;
+    /* Byte offsets in a state; 0: absent. */
+    uint32_t vars_at, counters_at, bits_at;
+    uint32_t pool_at; /* the end of what has a fixed size */
+} rewrite_kernel;
+
+typedef struct rewrite_result {
+    char *text; /* malloc'ed, NUL-terminated; NULL where no kernel was rewritten */
+    size_t length;
+    uint32_t nkernels; /* entries with a body, in the module's order */
+    rewrite_kernel *kernels;
+} rewrite_result;
+
+/* Rewrites what it can of a verified module; what it cannot rewrite is left as it was and says why. Everything but the text
+ * lies in `arena`, and points into `module`. Fails with WL_NOMEM, and with WL_UNSUPPORTED where the module as a whole cannot
+ * be rewritten (32-bit addresses, an architecture before sm_30, rewritten before). */
+wl_status rewrite_module(const ptx_module *module, const rewrite_options *options, wl_arena *arena,
+                         rewrite_result *out, wl_error *err);
+
+#endif

@@ -1,0 +1,194 @@
+#include "probed.h"
+
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+
+void probed_begin(probed *p, const char *ptx, uint32_t probes, bool everything)
+{
+    wl_error err = {0};
+    rewrite_options options = {.probes = probes, .everything = everything};
+    memset(p, 0, sizeof *p);
+    fixture_begin(&p->f, ptx);
+    p->arena = wl_arena_new();
+    if (rewrite_module(p->f.ptx, &options, p->arena, &p->result, &err) != WL_OK)
+        fail_msg("%s", err.text);
+    const char *text = p->result.text ? p->result.text : ptx;
+    if (ptx_parse(text, strlen(text), "rewritten", &p->rewritten_ptx, &err) != WL_OK)
+        fail_msg("%s", err.text);
+    if (ptx_verify(p->rewritten_ptx, "rewritten", &err) != WL_OK)
+        fail_msg("%s", err.text);
+    if (emu_module_load(p->f.machine, p->rewritten_ptx, NULL, NULL, &p->rewritten, &err) != WL_OK)
+        fail_msg("%s", err.text);
+}
+
+void probed_end(probed *p)
+{
+    emu_module_unload(p->rewritten);
+    ptx_module_free(p->rewritten_ptx);
+    fixture_end(&p->f);
+    free(p->result.text);
+    wl_arena_free(p->arena);
+}
+
+const rewrite_kernel *probed_kernel(const probed *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->result.nkernels; i++)
+        if (strcmp(p->result.kernels[i].func->name, name) == 0)
+            return &p->result.kernels[i];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+/* ---- what is seen ---- */
+
+/* The two modules have their variables at different places: an address in one becomes its offset. */
+static uint64_t normal(emu_machine *m, uint32_t space, uint64_t address)
+{
+    emu_alloc alloc;
+    bool variable = space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST;
+    if (variable && emu_mem_find(m, address, &alloc) &&
+        (alloc.kind == EMU_ALLOC_SYMBOL || alloc.kind == EMU_ALLOC_CONST))
+        return (address - alloc.base) | UINT64_C(1) << 60;
+    return address;
+}
+
+static void add(shot *s, emu_machine *m, seen one, const uint64_t *addr)
+{
+    if (s->count == s->room) {
+        s->room = s->room * 2 + 1024;
+        s->list = realloc(s->list, s->room * sizeof *s->list);
+    }
+    /* A function's frame lies elsewhere where its caller's is larger. */
+    uint64_t from = one.space == PTX_SPACE_LOCAL ? addr[__builtin_ctz(one.mask)] : 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        one.addr[lane] = one.mask >> lane & 1 ? normal(m, one.space, addr[lane]) - from : 0;
+    s->list[s->count++] = one;
+}
+
+typedef struct watch {
+    shot *shot;
+    emu_machine *machine;
+    uint64_t block;
+} watch;
+
+static void *begin_worker(void *ctx, uint32_t worker)
+{
+    (void)worker;
+    return ctx;
+}
+
+static void *begin_block(void *worker, uint64_t block, emu_dim index)
+{
+    (void)index;
+    watch *w = malloc(sizeof *w);
+    *w = *(watch *)worker;
+    w->block = block;
+    return w;
+}
+
+static void end_block(void *worker, void *block, uint64_t warp_instructions)
+{
+    (void)worker, (void)warp_instructions;
+    free(block);
+}
+
+static void on_access(void *block, const emu_access *a)
+{
+    watch *w = block;
+    add(w->shot, w->machine,
+        (seen){w->block, a->pc, a->op, a->space, a->bytes, a->flags, a->mask, a->warp, {0}},
+        a->addr);
+}
+
+static void on_record(void *ctx, const rewrite_access *a)
+{
+    watch *w = ctx;
+    const rewrite_site *s = a->site;
+    add(w->shot, w->machine,
+        (seen){a->block, s->pc, s->op, a->space, s->bytes, s->flags, a->mask, a->warp, {0}},
+        a->addr);
+}
+
+void read_trace(probed *p, const rewrite_kernel *k, const void *state, uint64_t size, shot *out)
+{
+    watch w = {out, p->f.machine, 0};
+    assert_int_equal(rewrite_read_trace(k, state, size, on_record, &w), WL_OK);
+}
+
+/* ---- runs ---- */
+
+static void launch(probed *p, emu_module *module, const char *name, const shape *s,
+                   const emu_observer *observer, const rewrite_param *param, shot *out)
+{
+    uint8_t buffer[4096] = {0};
+    emu_kernel *kernel = NULL;
+    if (emu_module_kernel(module, name, &kernel, &p->f.err) != WL_OK)
+        fail_msg("%s", p->f.err.text);
+    const emu_kernel_info *info = emu_kernel_get(kernel);
+    for (uint32_t k = 0; k < s->nargs; k++)
+        memcpy(buffer + info->param_offsets[k], &s->args[k],
+               info->param_sizes[k] < 8 ? info->param_sizes[k] : 8);
+    if (param)
+        memcpy(buffer + info->param_offsets[info->nparams - 1], param, sizeof *param);
+    emu_launch l = {.grid = s->grid,
+                    .block = s->block,
+                    .dynamic_shared = s->dynamic_shared,
+                    .params = buffer,
+                    .threads = 1,
+                    .time_limit = 60,
+                    .observer = observer,
+                    .print = p->f.print,
+                    .print_ctx = p->f.print_ctx};
+    void *before = malloc(s->bytes + 1);
+    out->data = malloc(s->bytes + 1);
+    memcpy(before, s->data, s->bytes);
+    emu_result result;
+    wl_status status = emu_run(p->f.machine, kernel, &l, &result, &p->f.err);
+    if (status != WL_OK)
+        fail_msg("%s: %s", name, status == WL_FAULT ? result.fault.text : p->f.err.text);
+    memcpy(out->data, s->data, s->bytes);
+    memcpy(s->data, before, s->bytes);
+    free(before);
+    out->blocks = result.blocks, out->nblocks = result.nblocks;
+    out->warp_instructions = result.warp_instructions;
+}
+
+void shoot_original(probed *p, const char *name, const shape *s, shot *out)
+{
+    *out = (shot){0};
+    watch w = {out, p->f.machine, 0};
+    emu_observer observer = {.ctx = &w,
+                             .worker_begin = begin_worker,
+                             .block_begin = begin_block,
+                             .block_end = end_block,
+                             .access = on_access};
+    launch(p, p->f.module, name, s, &observer, NULL, out);
+}
+
+void *shoot_probed(probed *p, const char *name, const shape *s, bool off, uint32_t chunks,
+                   const uint64_t *blocks, uint32_t nblocks, shot *out, uint64_t *size)
+{
+    const rewrite_kernel *k = probed_kernel(p, name);
+    uint64_t address = 0;
+    rewrite_param param;
+    *out = (shot){0};
+    *size = rewrite_state_bytes(k, chunks);
+    assert_int_equal(emu_mem_alloc(p->f.machine, *size, 256, EMU_ALLOC_INTERNAL, 0, &address),
+                     WL_OK);
+    void *state = (void *)(uintptr_t)address;
+    memset(state, 0, *size);
+    rewrite_state_init(k, chunks, state);
+    rewrite_param_init(off ? 0 : address, blocks, nblocks, &param);
+    launch(p, p->rewritten, name, s, NULL, k->probes ? &param : NULL, out);
+    void *copy = malloc(*size);
+    memcpy(copy, state, *size);
+    assert_int_equal(emu_mem_free(p->f.machine, address), WL_OK);
+    return copy;
+}
+
+void shot_end(shot *s)
+{
+    free(s->list), free(s->blocks), free(s->data);
+    *s = (shot){0};
+}

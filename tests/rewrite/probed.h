@@ -1,0 +1,60 @@
+/* A module as it is and with probes, on one emulated device: both run from the same memory, and what the probes wrote is
+ * compared with what the emulator's observer saw. Everything fails the test on any error. */
+#ifndef TEST_REWRITE_PROBED_H
+#define TEST_REWRITE_PROBED_H
+
+#include "../emu/fixture.h"
+#include "rewrite/layout.h"
+
+enum { MAX_ARGUMENTS = 8 };
+
+typedef struct probed {
+    fixture f; /* the original */
+    ptx_module *rewritten_ptx;
+    emu_module *rewritten;
+    wl_arena *arena;
+    rewrite_result result;
+} probed;
+
+/* A launch, and the memory that it may change. */
+typedef struct shape {
+    emu_dim grid, block;
+    uint32_t dynamic_shared;
+    uint32_t nargs;
+    uint64_t args[MAX_ARGUMENTS];
+    void *data; /* in the device: one allocation, kept and compared */
+    uint64_t bytes;
+} shape;
+
+typedef struct seen {
+    uint64_t block;
+    uint32_t pc, op, space, bytes, flags, mask, warp;
+    uint64_t addr[32]; /* normalised */
+} seen;
+
+/* What one run did. */
+typedef struct shot {
+    seen *list;
+    size_t count, room;
+    emu_block_count *blocks;
+    uint32_t nblocks;
+    uint64_t warp_instructions;
+    void *data; /* memory after it */
+} shot;
+
+void probed_begin(probed *p, const char *ptx, uint32_t probes, bool everything);
+void probed_end(probed *p);
+const rewrite_kernel *probed_kernel(const probed *p, const char *name);
+
+/* Runs the original and restores the memory that was before. */
+void shoot_original(probed *p, const char *name, const shape *s, shot *out);
+/* Runs the rewritten kernel, restores the memory, and leaves a copy of the state (malloc'ed). `chunks` is the size of the
+ * pool; with `off` the state's address is 0. */
+void *shoot_probed(probed *p, const char *name, const shape *s, bool off, uint32_t chunks,
+                   const uint64_t *blocks, uint32_t nblocks, shot *out, uint64_t *size);
+void shot_end(shot *s);
+
+/* Accesses of the trace as the observer would have told them. */
+void read_trace(probed *p, const rewrite_kernel *k, const void *state, uint64_t size, shot *out);
+
+#endif
