@@ -89,6 +89,11 @@ def warplens(o):
     return str(o.build / "bin/warplens")
 
 
+def can_collect(o):
+    done = subprocess.run([warplens(o), "profile", "--help"], capture_output=True, text=True, check=False)
+    return all(option in done.stdout + done.stderr for option in ("--collect", "--probes"))
+
+
 def profile_command(o, path, collect, probe):
     return [warplens(o), "profile", "-q", "-f", "-o", str(path), "--backend", "inline", "--collect", collect,
             "--probes", probe, *o.options.split(), "--"]

@@ -8,7 +8,7 @@
     run.py --emulate                without a GPU: the programs themselves, small, under warplens's emulator
     run.py --stand-in RUNTIME       without a GPU: all that is done here, small, with the emulator in the driver's place
 
-Exits with 77 where there is no GPU, with 1 where a program failed or gave other results than natively.
+Exits with 77 where there is no GPU (or nothing to choose how to collect on it), with 1 where a program failed or gave other results than natively.
 """
 import argparse
 import collections
@@ -41,6 +41,7 @@ def arguments():
     parser.add_argument("--budget", type=float, help="seconds after which nothing new is begun")
     parser.add_argument("--limit", type=float, default=180, help="seconds that one run may take (180)")
     parser.add_argument("--tool-limit", type=float, default=60, help="seconds that one run of another tool may take (60)")
+    parser.add_argument("--fresh", action="store_true", help="forget what the folder of samples holds")
     parser.add_argument("--options", default="", help="more options of warplens profile; with a folder of its own (--out)")
     parser.add_argument("--merge", nargs="+", metavar="FILE", help="only write tables, from these samples as well")
     parser.add_argument("--emulate", action="store_true")
@@ -82,6 +83,8 @@ class Runner:
         self.o, self.gpu, self.folder = o, gpu, folder
         self.session = f"{datetime.datetime.now():%Y%m%dT%H%M%S}-{os.getpid()}"
         self.file = o.out / "samples.jsonl"
+        if o.fresh:
+            self.file.unlink(missing_ok=True)
         self.samples = tables.read([self.file]) if self.file.exists() else []
         self.expected = {}  # program and rounds: results of a native run
         self.failures = collections.Counter()
@@ -246,6 +249,9 @@ def main():
     found = ({"chip": "emulated", "driver": "none"}, "90") if o.stand_in else machine.gpu()
     if not found:
         print("overhead: skipped, this machine has no GPU")
+        return SKIP
+    if not machine.can_collect(o):
+        print("overhead: skipped, this warplens has no --collect and --probes")
         return SKIP
     return measure(o, *found)
 

@@ -15,7 +15,7 @@ START_UP_MS = 50           # the empty program: what the process takes longer th
 
 COLUMNS = ["date", "chip", "driver", "program", "kernel", "collect", "way", "probe", "native_ms", "probed_ms", "ratio"]
 PROCESS_COLUMNS = ["date", "chip", "driver", "program", "collect", "probe", "cache", "native_ms", "process_ms", "ratio",
-                   "after_ms", "replay_ms", "native_mib", "process_mib", "warplens_mib"]
+                   "after_ms", "replay_ms", "native_mib", "process_mib", "warplens_mib", "samples"]
 COMPARISON_COLUMNS = ["date", "chip", "driver", "program", "kernel", "tool", "native_ms", "tool_ms", "ratio", "note"]
 MEAN_COLUMNS = ["date", "chip", "driver", "collect", "probe", "kernels", "least_samples", "unobserved", "ratio", "limit"]
 

@@ -87,14 +87,16 @@ class Limits(unittest.TestCase):
         for p in suite.SUITE:
             if p.name in leave_out:
                 continue
-            times = {k: [1.0] * count for k in p.kernels}
-            samples.append(sample(len(samples), p.name, times))
+            processes = 1 if p.kernels and p.mean else count  # those whose process's time is compared
+            times = {k: [1.0] * (count if processes == 1 else 1) for k in p.kernels}
+            samples += [sample(len(samples) + i, p.name, times) for i in range(processes)]
             for collect in suite.COLLECTS:
                 for probe in suite.PROBES:
                     ms = suite.LIMITS[collect][probe] ** ratio
-                    samples.append(warplens(len(samples), p.name, {k: [ms] * count for k in p.kernels}, probe, collect,
-                                            ways={k: [way] if way else [] for k in p.kernels},
-                                            process_ms=10.0 + (start_up if p.name == "empty" else 0.1)))
+                    samples += [warplens(len(samples) + i, p.name, {k: [ms] * len(times[k]) for k in times}, probe, collect,
+                                         ways={k: [way] if way else [] for k in times},
+                                         process_ms=10.0 + (start_up if p.name == "empty" else 0.1))
+                                for i in range(processes)]
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
             tables.write_all(pathlib.Path(folder), samples)
             with mock.patch.object(sys, "argv", ["check_limits.py", folder]), self.assertRaises(SystemExit) as end:
@@ -125,7 +127,7 @@ class Results(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.runner = run.Runner(types.SimpleNamespace(out=pathlib.Path(folder.name)), GPU, None)
+        self.runner = run.Runner(types.SimpleNamespace(out=pathlib.Path(folder.name), fresh=False), GPU, None)
         self.program = suite.Program("p", ["a"])
 
     def judged(self, **rest):

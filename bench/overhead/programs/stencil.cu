@@ -1,4 +1,4 @@
-/* A step of heat conduction: 5 points on a square of 8 * SIZE to a side, 7 points in a cube of SIZE to a side. */
+/* A step of heat conduction: 5 points on a square of 16 * SIZE to a side, 7 points in a cube of SIZE to a side. */
 #include "common.cuh"
 
 __global__ void stencil_5(const float *in, float *out, int n)
@@ -50,8 +50,8 @@ static std::vector<float> cube(const std::vector<float> &in, int n)
 
 int main(int argc, char **argv)
 {
-    Bench bench(argc, argv, 512);
-    int n3 = bench.size, n2 = 8 * n3;
+    Bench bench(argc, argv, 256);
+    int n3 = bench.size, n2 = 16 * n3;
     size_t count2 = static_cast<size_t>(n2) * n2, count3 = static_cast<size_t>(n3) * n3 * n3;
     std::vector<float> in2 = random_floats(count2, 1), in3 = random_floats(count3, 2), want2, want3;
     Array<float> d_in2(in2), d_out2(count2), d_in3(in3), d_out3(count3);
