@@ -1,5 +1,6 @@
 """Running programs and reading what they and warplens print."""
 import dataclasses
+import functools
 import json
 import os
 import shutil
@@ -89,14 +90,22 @@ def warplens(o):
     return str(o.build / "bin/warplens")
 
 
+@functools.cache
+def takes(command, option):
+    """Whether this warplens's profile command has the option."""
+    done = subprocess.run([command, "profile", "--help"], capture_output=True, text=True, check=False)
+    return f"--{option}" in done.stdout + done.stderr
+
+
 def can_collect(o):
-    done = subprocess.run([warplens(o), "profile", "--help"], capture_output=True, text=True, check=False)
-    return all(option in done.stdout + done.stderr for option in ("--collect", "--probes"))
+    return takes(warplens(o), "collect") and takes(warplens(o), "probes")
 
 
 def profile_command(o, path, collect, probe):
+    """Every launch is probed: what is left out of many equal ones by default would make the figures better."""
+    every = ["--probe-launches", "0"] if takes(warplens(o), "probe-launches") else []
     return [warplens(o), "profile", "-q", "-f", "-o", str(path), "--backend", "inline", "--collect", collect,
-            "--probes", probe, *o.options.split(), "--"]
+            "--probes", probe, *every, *o.options.split(), "--"]
 
 
 def exported(o, path):
@@ -117,7 +126,7 @@ def read_profile(o, path, sample):
         return
     for launch in profile["launches"]:
         ways = sample["ways"].setdefault(base_name(launch["kernel"]), [])
-        if launch.get("way") and launch["way"] not in ways:
+        if launch.get("way") in ("replay", "probe") and launch["way"] not in ways:
             ways.append(launch["way"])
     sample["replay_ms"] = profile.get("replay", {}).get("seconds", 0) * 1e3 or None
 

@@ -154,10 +154,12 @@ class Runner:
             print(f"{name}: {sample['process_ms']:.0f} ms, {sample['wall_ms']:.0f} ms in all", flush=True)
 
     def missing(self, p, turn, **config):
-        """Whether this turn's run is still to be made; what failed twice is not tried again."""
+        """Whether this turn's run is still to be made; what failed twice is not tried again, nor what fails natively."""
         wanted = dict(dict(program=p.name, tool="warplens", collect="", probe="", cache="with"), **config)
         done = sum(all(s[k] == v for k, v in wanted.items()) for s in tables.good(self.samples))
-        return turn < p.processes and done <= turn and self.failures[tables.key(wanted)] < 2
+        native = dict(wanted, tool="native", collect="", probe="")
+        hopeless = self.failures[tables.key(wanted)] >= 2 or self.failures[tables.key(native)]
+        return turn < p.processes and done <= turn and not hopeless
 
 
 def plan(o, runner, programs):
@@ -171,7 +173,8 @@ def plan(o, runner, programs):
             for i, config in enumerate(todo):
                 if i % NATIVE_EVERY == 0:
                     yield p, {}
-                yield p, config
+                if missing(p, turn, **config):
+                    yield p, config
             config = dict(tool="warplens", collect="auto", probe="objects", cache="without")
             if "cache" in o.what and not p.python and missing(p, turn, **config):
                 yield p, dict(cache="without")
