@@ -5,6 +5,7 @@ program did. No GPU is needed."""
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -77,7 +78,17 @@ class Shim(unittest.TestCase):
 
     def test_objects(self):
         kinds = sorted(item["bytes"] for item in self.profile["objects"])
-        self.assertEqual(kinds, [4, 8, 4000, 4000, 4000, 4000, 4000, 4096])
+        self.assertEqual(kinds, [4, 8, 1024, 4000, 4000, 4000, 4000, 4000, 4096])
+
+    def test_arrays(self):
+        """An object of 64 x 4 floats, without an address, and the copies to and from it."""
+        with sqlite3.connect(self.path) as database:
+            [(number, base)] = database.execute("SELECT id, base FROM objects WHERE bytes = 1024").fetchall()
+            copies = database.execute("SELECT api, bytes FROM calls WHERE target_object = ? AND kind = 2 "
+                                      "UNION SELECT api, bytes FROM calls WHERE source_object = ? AND kind = 2",
+                                      (number, number)).fetchall()
+        self.assertEqual(base, 0)
+        self.assertEqual(copies, [("cuMemcpyAtoH_v2", 256), ("cuMemcpyHtoA_v2", 256)])
 
     def test_options(self):
         done = self.run_shimmed("limited", WARPLENS_LAUNCH_COUNT="2", WARPLENS_DEVICE_TIMES="0")

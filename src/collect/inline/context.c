@@ -33,6 +33,7 @@ static void context_gone(CUcontext handle)
     shim_times_gone(handle);
     shim_modules_gone(handle);
     shim_objects_gone(handle, NULL);
+    shim_arrays_gone(handle);
     for (uint32_t i = 0; i < contexts.count; i++)
         if (contexts.known[i].handle == handle)
             contexts.known[i--] = contexts.known[--contexts.count];

@@ -26,7 +26,8 @@ static void write_constant(const shim_object *o, uint32_t call, uint64_t offset,
 
 typedef struct moved {
     uint64_t from, to, bytes;
-    const void *host; /* `from` where it is host memory */
+    const void *host;                  /* `from` where it is host memory */
+    const void *from_array, *to_array; /* in the place of an address */
 } moved;
 
 static CUresult done(shim_call *call, CUresult result, const moved *m)
@@ -39,6 +40,10 @@ static CUresult done(shim_call *call, CUresult result, const moved *m)
     r->bytes = m->bytes;
     r->source_object = place(m->from, &r->source_offset, &object);
     r->target_object = place(m->to, &r->target_offset, &object);
+    if (m->from_array)
+        r->source_object = shim_array_object(m->from_array);
+    if (m->to_array)
+        r->target_object = shim_array_object(m->to_array);
     shim_write_call(call, result);
     if (object && object->kind == CAP_OBJECT_CONST && result == CUDA_SUCCESS)
         write_constant(object, call->id, r->target_offset, m->host, m->bytes);
@@ -73,37 +78,40 @@ static CUresult done(shim_call *call, CUresult result, const moved *m)
          (UNPACK args, stream), __VA_ARGS__)
 
 MOVES(COPY, cuMemcpy, cuMemcpy_ptds, cuMemcpyAsync, cuMemcpyAsync_ptsz,
-      (CUdeviceptr to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, to, bytes, NULL)
+      (CUdeviceptr to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, to, bytes,
+      .host = NULL)
 MOVES(COPY, cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz,
       (CUdeviceptr to, const void *from, size_t bytes), (to, from, bytes), (uint64_t)from, to,
-      bytes, from)
+      bytes, .host = from)
 MOVES(COPY, cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz,
       (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, (uint64_t)to, bytes,
-      NULL)
+      .host = NULL)
 MOVES(COPY, cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
-      (CUdeviceptr to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, to, bytes, NULL)
+      (CUdeviceptr to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, to, bytes,
+      .host = NULL)
 MOVES(COPY, cuMemcpyPeer, cuMemcpyPeer_ptds, cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
       (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
        size_t bytes),
-      (to, to_context, from, from_context, bytes), from, to, bytes, NULL)
+      (to, to_context, from, from_context, bytes), from, to, bytes, .host = NULL)
 
 MOVES(SET, cuMemsetD8_v2, cuMemsetD8_v2_ptds, cuMemsetD8Async, cuMemsetD8Async_ptsz,
-      (CUdeviceptr to, unsigned char value, size_t count), (to, value, count), 0, to, count, NULL)
+      (CUdeviceptr to, unsigned char value, size_t count), (to, value, count), 0, to, count,
+      .host = NULL)
 MOVES(SET, cuMemsetD16_v2, cuMemsetD16_v2_ptds, cuMemsetD16Async, cuMemsetD16Async_ptsz,
       (CUdeviceptr to, unsigned short value, size_t count), (to, value, count), 0, to, 2 * count,
-      NULL)
+      .host = NULL)
 MOVES(SET, cuMemsetD32_v2, cuMemsetD32_v2_ptds, cuMemsetD32Async, cuMemsetD32Async_ptsz,
       (CUdeviceptr to, unsigned int value, size_t count), (to, value, count), 0, to, 4 * count,
-      NULL)
+      .host = NULL)
 MOVES(SET, cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds, cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz,
       (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t rows),
-      (to, pitch, value, width, rows), 0, to, width *rows, NULL)
+      (to, pitch, value, width, rows), 0, to, width *rows, .host = NULL)
 MOVES(SET, cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds, cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz,
       (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t rows),
-      (to, pitch, value, width, rows), 0, to, 2 * width * rows, NULL)
+      (to, pitch, value, width, rows), 0, to, 2 * width * rows, .host = NULL)
 MOVES(SET, cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds, cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz,
       (CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t rows),
-      (to, pitch, value, width, rows), 0, to, 4 * width * rows, NULL)
+      (to, pitch, value, width, rows), 0, to, 4 * width * rows, .host = NULL)
 
 /* ---- copies of rows and slices ---- */
 
@@ -119,11 +127,13 @@ static uint64_t address_of(CUmemorytype type, const void *host, CUdeviceptr devi
         (c->side##MemoryType == CU_MEMORYTYPE_ARRAY                   \
              ? 0                                                      \
              : c->side##XInBytes + c->side##Y * c->side##Pitch)
-#define PLANE(c) SIDE(c, src), SIDE(c, dst), c->WidthInBytes * c->Height, NULL
+#define ARRAY(c, side) (c->side##MemoryType == CU_MEMORYTYPE_ARRAY ? c->side##Array : NULL)
+#define ARRAYS(c) .from_array = ARRAY(c, src), .to_array = ARRAY(c, dst)
+#define PLANE(c) SIDE(c, src), SIDE(c, dst), c->WidthInBytes * c->Height, NULL, ARRAYS(c)
 #define VOLUME(c)                                            \
     SIDE(c, src) + c->srcZ * c->srcPitch * c->srcHeight,     \
         SIDE(c, dst) + c->dstZ * c->dstPitch * c->dstHeight, \
-        c->WidthInBytes * c->Height * c->Depth, NULL
+        c->WidthInBytes * c->Height * c->Depth, NULL, ARRAYS(c)
 
 MOVES(COPY, cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz,
       (const CUDA_MEMCPY2D *c), (c), PLANE(c))
@@ -133,3 +143,77 @@ MOVES(COPY, cuMemcpy3D_v2, cuMemcpy3D_v2_ptds, cuMemcpy3DAsync_v2, cuMemcpy3DAsy
       (const CUDA_MEMCPY3D *c), (c), VOLUME(c))
 MOVES(COPY, cuMemcpy3DPeer, cuMemcpy3DPeer_ptds, cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz,
       (const CUDA_MEMCPY3D_PEER *c), (c), VOLUME(c))
+
+/* ---- rows of arrays ---- */
+
+#define TO_ARRAY .to_array = to
+#define FROM_ARRAY .from_array = from
+
+MOVES(COPY, cuMemcpyHtoA_v2, cuMemcpyHtoA_v2_ptds, cuMemcpyHtoAAsync_v2, cuMemcpyHtoAAsync_v2_ptsz,
+      (CUarray to, size_t offset, const void *from, size_t bytes), (to, offset, from, bytes),
+      (uint64_t)from, 0, bytes, from, TO_ARRAY)
+MOVES(COPY, cuMemcpyAtoH_v2, cuMemcpyAtoH_v2_ptds, cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync_v2_ptsz,
+      (void *to, CUarray from, size_t offset, size_t bytes), (to, from, offset, bytes), 0,
+      (uint64_t)to, bytes, NULL, FROM_ARRAY)
+
+#define BLOCKING(plain, params, args, ...)                          \
+    MOVE(plain, COPY, NULL, false, true, params, args, __VA_ARGS__) \
+    MOVE(plain##_ptds, COPY, NULL, true, true, params, args, __VA_ARGS__)
+
+BLOCKING(cuMemcpyDtoA_v2, (CUarray to, size_t offset, CUdeviceptr from, size_t bytes),
+         (to, offset, from, bytes), from, 0, bytes, NULL, TO_ARRAY)
+BLOCKING(cuMemcpyAtoD_v2, (CUdeviceptr to, CUarray from, size_t offset, size_t bytes),
+         (to, from, offset, bytes), 0, to, bytes, NULL, FROM_ARRAY)
+BLOCKING(cuMemcpyAtoA_v2,
+         (CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes),
+         (to, to_offset, from, from_offset, bytes), 0, 0, bytes, NULL, FROM_ARRAY, TO_ARRAY)
+
+/* ---- many copies by one call: a record each ---- */
+
+typedef struct CUmemcpyAttributes_st CUmemcpyAttributes;
+
+static CUresult done_batch(shim_call *call, CUresult result, const CUdeviceptr *to,
+                           const CUdeviceptr *from, const size_t *sizes, size_t count)
+{
+    shim_object *object;
+    if (!call->active || result != CUDA_SUCCESS)
+        return shim_end(call, result);
+    cap_call *r = &call->record;
+    pthread_mutex_lock(&shim_g.lock);
+    for (size_t i = 0; i < count; i++) {
+        r->bytes = sizes[i];
+        r->source_object = place(from[i], &r->source_offset, &object);
+        r->target_object = place(to[i], &r->target_offset, &object);
+        call->id = 0;
+        shim_write_call(call, result);
+    }
+    pthread_mutex_unlock(&shim_g.lock);
+    return shim_end(call, result);
+}
+
+#define BATCH(symbol, per_thread, params, args)                   \
+    HOOK(symbol, params, args)                                    \
+    {                                                             \
+        shim_call call;                                           \
+        shim_begin(&call, #symbol, CAP_CALL_COPY);                \
+        call.record.stream = shim_stream(stream, per_thread);     \
+        CUresult result = real_##symbol args;                     \
+        return done_batch(&call, result, to, from, sizes, count); \
+    }
+
+BATCH(cuMemcpyBatchAsync, false,
+      (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
+       size_t *which, size_t nhow, size_t *failed, CUstream stream),
+      (to, from, sizes, count, how, which, nhow, failed, stream))
+BATCH(cuMemcpyBatchAsync_ptsz, true,
+      (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
+       size_t *which, size_t nhow, size_t *failed, CUstream stream),
+      (to, from, sizes, count, how, which, nhow, failed, stream))
+BATCH(cuMemcpyBatchAsync_v2, false,
+      (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
+       size_t *which, size_t nhow, CUstream stream),
+      (to, from, sizes, count, how, which, nhow, stream))
+BATCH(cuMemcpyBatchAsync_v2_ptsz, true,
+      (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
+       size_t *which, size_t nhow, CUstream stream),
+      (to, from, sizes, count, how, which, nhow, stream))

@@ -222,3 +222,40 @@ static bool read_attributes(const CUlaunchConfig *c, shim_shape *s)
 
 EXTENDED(cuLaunchKernelEx, false)
 EXTENDED(cuLaunchKernelEx_ptsz, true)
+
+/* ---- one kernel on several devices (until CUDA 12) ---- */
+
+static void note_one(shim_call *call, const CUDA_LAUNCH_PARAMS *p)
+{
+    CUcontext own = NULL, previous;
+    shim_shape shape = {{p->gridDimX, p->gridDimY, p->gridDimZ},
+                        {p->blockDimX, p->blockDimY, p->blockDimZ},
+                        {0},
+                        p->sharedMemBytes,
+                        CAP_NOTE_COOPERATIVE};
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamGetCtx, (CUstream, CUcontext *), p->hStream, &own);
+    bool pushed = own && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPushCurrent_v2, (CUcontext), own) ==
+                             CUDA_SUCCESS;
+    shim_function *f = shim_function_of(p->function);
+    call->record.stream = shim_stream(p->hStream, false);
+    call->id = 0; /* a record for each stream */
+    if (f)
+        shim_note(call, f, &shape, shim_pack(f, p->kernelParams, NULL));
+    if (pushed)
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
+}
+
+HOOK(cuLaunchCooperativeKernelMultiDevice,
+     (CUDA_LAUNCH_PARAMS * list, unsigned int count, unsigned int flags), (list, count, flags))
+{
+    shim_call call;
+    shim_begin(&call, "cuLaunchCooperativeKernelMultiDevice", CAP_CALL_LAUNCH);
+    CUresult result = real_cuLaunchCooperativeKernelMultiDevice(list, count, flags);
+    if (call.active && result == CUDA_SUCCESS) {
+        pthread_mutex_lock(&shim_g.lock);
+        for (unsigned i = 0; i < count; i++)
+            note_one(&call, &list[i]);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return shim_end(&call, result);
+}

@@ -103,6 +103,21 @@ MAKE_ASYNC(cuMemAllocFromPoolAsync_ptsz, true,
            (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream),
            (out, bytes, pool, stream))
 
+/* Memory of another process, as long as its maker made it. */
+static uint64_t range_of(CUdeviceptr address)
+{
+    CUdeviceptr base = address;
+    size_t bytes = 0;
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemGetAddressRange_v2,
+           (CUdeviceptr *, size_t *, CUdeviceptr), &base, &bytes, address);
+    return bytes - (address - base);
+}
+
+MAKE(cuIpcOpenMemHandle, DEVICE, *out, range_of(*out),
+     (CUdeviceptr * out, CUipcMemHandle handle, unsigned int flags), (out, handle, flags))
+MAKE(cuIpcOpenMemHandle_v2, DEVICE, *out, range_of(*out),
+     (CUdeviceptr * out, CUipcMemHandle handle, unsigned int flags), (out, handle, flags))
+
 /* ---- releasing ---- */
 
 #define RELEASE(symbol, base, params, args)             \
@@ -125,6 +140,7 @@ MAKE_ASYNC(cuMemAllocFromPoolAsync_ptsz, true,
     }
 
 RELEASE(cuMemFree_v2, address, (CUdeviceptr address), (address))
+RELEASE(cuIpcCloseMemHandle, address, (CUdeviceptr address), (address))
 RELEASE(cuMemFreeHost, data, (void *data), (data))
 RELEASE(cuMemHostUnregister, data, (void *data), (data))
 RELEASE(cuMemUnmap, address, (CUdeviceptr address, size_t bytes), (address, bytes))

@@ -44,26 +44,37 @@ static void take_out(size_t at)
     live.count--;
 }
 
+static void write_object(shim_call *call, const shim_object *o, const char *name)
+{
+    if (call) {
+        call->record.target_object = o->number;
+        call->record.bytes = o->bytes;
+        shim_write_call(call, CUDA_SUCCESS);
+    }
+    cap_object record = {.id = o->number,
+                         .kind = o->kind,
+                         .device = shim_current().device,
+                         .base = o->base,
+                         .bytes = o->bytes,
+                         .call = call ? call->id : 0,
+                         .module = o->module ? shim_module_use(o->module) : 0,
+                         .name = name};
+    SHIM_WRITE(object, &record);
+}
+
+void shim_object_write(shim_call *call, shim_object *object, const char *name)
+{
+    object->number = ++shim_g.next_object;
+    write_object(call, object, name);
+}
+
 uint32_t shim_object_add(shim_call *call, const shim_object *object, const char *name)
 {
     shim_object o = *object;
     o.number = ++shim_g.next_object;
     if (!insert(&o))
         return 0;
-    if (call) {
-        call->record.target_object = o.number;
-        call->record.bytes = o.bytes;
-        shim_write_call(call, CUDA_SUCCESS);
-    }
-    cap_object record = {.id = o.number,
-                         .kind = o.kind,
-                         .device = shim_current().device,
-                         .base = o.base,
-                         .bytes = o.bytes,
-                         .call = call ? call->id : 0,
-                         .module = o.module ? shim_module_use(o.module) : 0,
-                         .name = name};
-    SHIM_WRITE(object, &record);
+    write_object(call, &o, name);
     return o.number;
 }
 

@@ -135,12 +135,19 @@ typedef struct shim_object {
 shim_object *shim_object_find(uint64_t address); /* NULL: none; valid until the next change */
 /* Adds and writes OBJECT; `call` may be NULL. Returns its number, 0 without memory. */
 uint32_t shim_object_add(shim_call *call, const shim_object *object, const char *name);
+/* Numbers it and writes OBJECT only, for what has no address. */
+void shim_object_write(shim_call *call, shim_object *object, const char *name);
 /* Takes it out without a record; false where none starts there. */
 bool shim_object_take(uint64_t base, shim_object *out);
 void shim_object_put_back(const shim_object *object);
 void shim_object_freed(const shim_object *object, uint32_t call); /* writes FREE */
 /* Objects of a context (or of a module) that went: FREE with call 0. */
 void shim_objects_gone(CUcontext context, const struct shim_module *module);
+
+/* ---- array.c; with the lock held ---- */
+
+uint32_t shim_array_object(const void *handle); /* its number; 0: none */
+void shim_arrays_gone(CUcontext context);
 
 /* ---- module.c ---- */
 

@@ -122,6 +122,21 @@ static void graph(CUdeviceptr data)
     CHECK(cuStreamDestroy, (CUstream), stream);
 }
 
+static void array(void)
+{
+    CUDA_ARRAY_DESCRIPTOR d = {
+        .Width = 64, .Height = 4, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    float row[64], back[64] = {0};
+    CUarray handle;
+    for (int i = 0; i < 64; i++)
+        row[i] = (float)i;
+    CHECK(cuArrayCreate, (CUarray *, const CUDA_ARRAY_DESCRIPTOR *), &handle, &d);
+    CHECK(cuMemcpyHtoA, (CUarray, size_t, const void *, size_t), handle, 0, row, sizeof row);
+    CHECK(cuMemcpyAtoH, (void *, CUarray, size_t, size_t), back, handle, 0, sizeof back);
+    CHECK(cuArrayDestroy, (CUarray), handle);
+    printf("array %g\n", back[63]);
+}
+
 static void in_child(void)
 {
     CUdeviceptr data;
@@ -170,6 +185,7 @@ int main(int argc, char **argv)
     printf("table of %zu bytes, last %g\n", bytes, host[N - 1]);
     threads();
     graph(data);
+    array();
     printf("same functions %d, other mode %d\n",
            find("cuLaunchKernel", VERSION, 0) == find("cuLaunchKernel", VERSION, 1),
            find("cuLaunchKernel", VERSION, 0) == find("cuLaunchKernel", VERSION, 2));

@@ -1,0 +1,206 @@
+/* What the library before the driver adds to the start of a program and to a launch.
+ *
+ *     bench_inline [--driver libcuda.so.1] [--runs N] [--launches N]
+ *
+ * Without --driver the driver is tests/gpu/null_driver.c, whose functions do nothing: what is measured is ours alone. The
+ * program runs itself, with and without the library in turn; medians are printed, and a line for results.csv. */
+#include "cuda/types.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_RUNS = 201 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the program that is measured ---- */
+
+static void *driver;
+
+#define CALL(name, types, ...)                                                        \
+    do {                                                                              \
+        CUresult(*function_) types = (CUresult(*) types)dlsym(driver, #name);         \
+        CUresult result_ = function_ ? function_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND; \
+        if (result_ != CUDA_SUCCESS) {                                                \
+            fprintf(stderr, #name ": %d\n", (int)result_);                            \
+            exit(1);                                                                  \
+        }                                                                             \
+    } while (0)
+
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .entry nothing(.param .u64 p, .param .u32 n)\n{ ret; }\n";
+
+static void begin(void)
+{
+    CUcontext context;
+    CALL(cuInit, (unsigned), 0);
+    CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
+    CALL(cuCtxSetCurrent, (CUcontext), context);
+}
+
+typedef CUresult (*launcher)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                             unsigned, CUstream, void **, void **);
+
+static __attribute__((noinline)) double launch(launcher run, CUfunction f, long count, int frames)
+{
+    CUdeviceptr data = 0x1000;
+    unsigned n = 0;
+    void *params[] = {&data, &n};
+    if (frames) { /* a stack to be walked */
+        double seconds = launch(run, f, count, frames - 1);
+        __asm__ volatile("" ::: "memory");
+        return seconds;
+    }
+    run(f, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+    double start = now();
+    for (long i = 0; i < count; i++)
+        run(f, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+    return (now() - start) / (double)count;
+}
+
+static int child(const char *library, long launches)
+{
+    CUmodule module;
+    CUfunction f;
+    driver = dlopen(library, RTLD_NOW);
+    if (!driver)
+        return 1;
+    begin();
+    if (!launches)
+        return 0;
+    CALL(cuModuleLoadData, (CUmodule *, const void *), &module, ptx);
+    CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &f, module, "nothing");
+    launcher run = (launcher)dlsym(driver, "cuLaunchKernel");
+    printf("%.9g\n", launch(run, f, launches, 5));
+    CALL(cuCtxSynchronize, (void));
+    return 0;
+}
+
+/* ---- running it ---- */
+
+typedef struct variant {
+    const char *name;
+    bool shim, capture, times;
+} variant;
+
+static const variant variants[] = {
+    {"native", false, false, false},
+    {"library, nothing recorded", true, false, false},
+    {"recorded, no device times", true, true, false},
+    {"recorded", true, true, true},
+};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+static void prepare(const variant *v, const char *path, const char *folder)
+{
+    setenv("BENCH_LIBRARY", v->shim ? "libcuda.so.1" : path, 1);
+    setenv("WARPLENS_DRIVER", path, 1);
+    setenv("WARPLENS_CAPTURE_DIR", v->capture ? folder : "", 1);
+    setenv("WARPLENS_DEVICE_TIMES", v->times ? "1" : "0", 1);
+    if (v->shim)
+        setenv("LD_PRELOAD", WL_BINARY_DIR "/lib/warplens/inline/libcuda.so.1", 1);
+    else
+        unsetenv("LD_PRELOAD");
+}
+
+/* Seconds of the whole process, or what it printed where it launches. */
+static double run(const variant *v, const char *path, const char *folder, const char *launches)
+{
+    int ends[2], status;
+    char text[64] = "";
+    fflush(NULL);
+    double start = now();
+    if (pipe(ends) != 0)
+        exit(1);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], 1);
+        prepare(v, path, folder);
+        execl("/proc/self/exe", "bench_inline", "child", launches, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    ssize_t n = read(ends[0], text, sizeof text - 1);
+    close(ends[0]);
+    waitpid(pid, &status, 0);
+    if (status != 0) {
+        fprintf(stderr, "%s: status %d\n", v->name, status);
+        exit(1);
+    }
+    return n > 0 ? strtod(text, NULL) : now() - start;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure(const char *path, const char *folder, const char *launches, int runs,
+                    double medians[VARIANTS])
+{
+    static double seconds[VARIANTS][MAX_RUNS];
+    for (int i = 0; i < runs; i++)
+        for (int v = 0; v < VARIANTS; v++)
+            seconds[v][i] = run(&variants[v], path, folder, launches);
+    for (int v = 0; v < VARIANTS; v++) {
+        qsort(seconds[v], (size_t)runs, sizeof(double), compare);
+        medians[v] = seconds[v][runs / 2];
+    }
+}
+
+static void report(const char *path, int runs, const double *start, const double *each)
+{
+    char date[32];
+    time_t t = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%d", localtime(&t));
+    printf("%-28s %12s %14s\n", "", "process, ms", "launch, us");
+    for (int v = 0; v < VARIANTS; v++)
+        printf("%-28s %12.2f %14.3f\n", variants[v].name, 1e3 * start[v], 1e6 * each[v]);
+    printf("added: %.2f ms to the start, %.3f us to a launch\n", 1e3 * (start[3] - start[0]),
+           1e6 * (each[3] - each[0]));
+    printf("%s,%s,%d", date, strstr(path, "null_driver") ? "null" : "real", runs);
+    for (int v = 0; v < VARIANTS; v++)
+        printf(",%.3f", 1e3 * start[v]);
+    for (int v = 0; v < VARIANTS; v++)
+        printf(",%.3f", 1e6 * each[v]);
+    printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = WL_NULL_DRIVER, *launches = "100000";
+    int runs = 21;
+    double start[VARIANTS], each[VARIANTS];
+    if (argc == 3 && strcmp(argv[1], "child") == 0)
+        return child(getenv("BENCH_LIBRARY"), atol(argv[2]));
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--driver") == 0)
+            path = argv[i + 1];
+        else if (strcmp(argv[i], "--runs") == 0)
+            runs = atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--launches") == 0)
+            launches = argv[i + 1];
+    }
+    if (runs < 1 || runs > MAX_RUNS)
+        runs = 21;
+    char folder[] = "/tmp/bench_inline.XXXXXX", command[64];
+    if (!mkdtemp(folder))
+        return 1;
+    measure(path, folder, "0", runs, start);
+    measure(path, folder, launches, runs < 7 ? runs : 7, each);
+    report(path, runs, start, each);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command) != 0;
+}
