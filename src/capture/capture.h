@@ -145,8 +145,9 @@ typedef struct cap_skipped { /* a launch that ran or failed to run without being
 
 enum { /* cap_note's `flags` */
        CAP_NOTE_COOPERATIVE = 1,
-       CAP_NOTE_GRAPH = 2,    /* a node of a graph that was launched */
-       CAP_NOTE_NO_PARAMS = 4 /* the driver could not tell how the parameters lie */
+       CAP_NOTE_GRAPH = 2,     /* a node of a graph that was launched */
+       CAP_NOTE_NO_PARAMS = 4, /* the driver could not tell how the parameters lie */
+       CAP_NOTE_PROBED = 8     /* probes recorded what it did: its device time holds their cost */
 };
 
 /* A launch as a GPU ran it. What it did to memory is worked out after the run, or never. */
@@ -181,6 +182,16 @@ typedef struct cap_times { /* device times of earlier notes, as they become know
     uint32_t count;
     cap_time *times;
 } cap_times;
+
+/* What the probes of a launch wrote on the device: a state as rewrite/layout.h describes it, without what was not used at
+ * its end. It is read with what rewrite_module() says of the module's PTX when it is asked for the same. */
+typedef struct cap_probe {
+    uint32_t note;
+    uint32_t probes; /* bit set of rewrite_probe */
+    uint32_t everything;
+    const char *data;
+    uint64_t length;
+} cap_probe;
 
 typedef struct cap_unsupported { /* a CUDA function that the collector lacks; once a function */
     const char *api;

@@ -4,6 +4,7 @@
 #include "cli/launch.h"
 #include "collect/driver_path.h"
 #include "collect/target.h"
+#include "rewrite/rewrite.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -31,17 +32,29 @@ enum { /* options that become a variable of the collector; the rest is popt's ow
        OPT_COUNT,
        OPT_BLOCK,
        OPT_SET,
-       OPT_TIME_LIMIT
+       OPT_TIME_LIMIT,
+       OPT_COLLECT,
+       OPT_PROBES,
+       OPT_PROBE_LAUNCHES,
+       OPT_DEVICE_MEMORY
 };
 
 static const char *variable_of(int option)
 {
     static const char *const names[] = {
-        [OPT_DEVICE] = "WARPLENS_DEVICE",         [OPT_THREADS] = "WARPLENS_THREADS",
-        [OPT_KERNEL] = "WARPLENS_KERNEL_NAME",    [OPT_EXCLUDE] = "WARPLENS_KERNEL_EXCLUDE",
-        [OPT_SKIP] = "WARPLENS_LAUNCH_SKIP",      [OPT_COUNT] = "WARPLENS_LAUNCH_COUNT",
-        [OPT_BLOCK] = "WARPLENS_BLOCKS",          [OPT_SET] = "WARPLENS_SET",
+        [OPT_DEVICE] = "WARPLENS_DEVICE",
+        [OPT_THREADS] = "WARPLENS_THREADS",
+        [OPT_KERNEL] = "WARPLENS_KERNEL_NAME",
+        [OPT_EXCLUDE] = "WARPLENS_KERNEL_EXCLUDE",
+        [OPT_SKIP] = "WARPLENS_LAUNCH_SKIP",
+        [OPT_COUNT] = "WARPLENS_LAUNCH_COUNT",
+        [OPT_BLOCK] = "WARPLENS_BLOCKS",
+        [OPT_SET] = "WARPLENS_SET",
         [OPT_TIME_LIMIT] = "WARPLENS_TIME_LIMIT",
+        [OPT_COLLECT] = "WARPLENS_COLLECT",
+        [OPT_PROBES] = "WARPLENS_PROBES",
+        [OPT_PROBE_LAUNCHES] = "WARPLENS_PROBE_LAUNCHES",
+        [OPT_DEVICE_MEMORY] = "WARPLENS_DEVICE_MEMORY",
     };
     return names[option];
 }
@@ -72,13 +85,23 @@ static bool is_block(const char *text)
     return n >= 1 && n <= 3 && text[strspn(text, "0123456789,")] == '\0';
 }
 
+/* "objects, trace, ... " */
+#define X(id, name, text) name ", "
+static const char PROBE_NAMES[] =
+#include "rewrite/probes.def"
+    ;
+#undef X
+
 static bool valid(int option, const char *arg)
 {
+    uint32_t probes;
     switch (option) {
     case OPT_THREADS:
     case OPT_SKIP:
     case OPT_COUNT:
     case OPT_TIME_LIMIT:
+    case OPT_PROBE_LAUNCHES:
+    case OPT_DEVICE_MEMORY:
         return is_number(arg) || (cli_usage_error("profile", "'%s' is no number", arg), false);
     case OPT_BLOCK:
         return is_block(arg) ||
@@ -87,6 +110,15 @@ static bool valid(int option, const char *arg)
     case OPT_SET:
         return strcmp(arg, "basic") == 0 || strcmp(arg, "full") == 0 ||
                (cli_usage_error("profile", "--set is basic or full, not '%s'", arg), false);
+    case OPT_COLLECT:
+        return strcmp(arg, "auto") == 0 || strcmp(arg, "replay") == 0 ||
+               strcmp(arg, "probe") == 0 ||
+               (cli_usage_error("profile", "--collect is auto, replay or probe, not '%s'", arg),
+                false);
+    case OPT_PROBES:
+        return strcmp(arg, "none") == 0 || rewrite_probes_parse(arg, &probes) ||
+               (cli_usage_error("profile", "--probes takes %s or none, not '%s'", PROBE_NAMES, arg),
+                false);
     default: return true;
     }
 }
@@ -430,6 +462,19 @@ int cmd_profile(int argc, const char **argv)
          "X,Y,Z"},
         {"set", '\0', POPT_ARG_STRING, NULL, OPT_SET,
          "basic: counters only; full (default): heat maps too", "SET"},
+        {"collect", '\0', POPT_ARG_STRING, NULL, OPT_COLLECT,
+         "On a GPU: auto (default): accesses that do not follow from the launch are recorded on "
+         "the "
+         "device; replay: none; probe: all",
+         "WAY"},
+        {"probes", '\0', POPT_ARG_STRING, NULL, OPT_PROBES,
+         "On a GPU: what is recorded, behind commas (default: trace,blocks)", "LIST"},
+        {"probe-launches", '\0', POPT_ARG_STRING, NULL, OPT_PROBE_LAUNCHES,
+         "On a GPU: record N launches of a kernel, then those that are a power of two; 0: all "
+         "(default: 16)",
+         "N"},
+        {"device-memory", '\0', POPT_ARG_STRING, NULL, OPT_DEVICE_MEMORY,
+         "On a GPU: MiB of its memory for what is recorded (default: 256)", "N"},
         {"time-limit", '\0', POPT_ARG_STRING, NULL, OPT_TIME_LIMIT,
          "Stop a launch after so many seconds", "SECONDS"},
         {"error-exitcode", '\0', POPT_ARG_INT, &o.error_exitcode, 0,

@@ -260,7 +260,8 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
                       db_int(record->message.level), db_text(record->message.text));
     case CAP_NOTE: return builder_note(b, &record->note, err);
     case CAP_TIMES: return builder_times(b, &record->times, err);
-    case CAP_SYMBOL: return WL_OK; /* for the replay of notes */
+    case CAP_SYMBOL: /* for the replay of notes */
+    case CAP_PROBE: return WL_OK;
     case CAP_END:
         b->process.ended = true;
         b->process.end_ns = record->end.end_ns;

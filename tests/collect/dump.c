@@ -129,6 +129,10 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
                 r->symbol.call, r->symbol.offset, r->symbol.length);
         break;
     case CAP_TIMES: put_times(&r->times, out); break;
+    case CAP_PROBE:
+        fprintf(out, "note %u probes %x everything %u bytes %" PRIu64 "\n", r->probe.note,
+                r->probe.probes, r->probe.everything, r->probe.length);
+        break;
     case CAP_END: fprintf(out, "records %" PRIu64 "\n", r->end.records); break;
     }
 }

@@ -5,7 +5,7 @@
 
 The program is linked with the shared runtime and runs on a runtime library for tests, our library, and the emulator's driver.
 Output and status must be those of `warplens profile --backend emulate`, and so must what the profile says: launches, objects
-with their names and places.
+with their names and places; whether kernels run as they are, or with probes.
 """
 import argparse
 import collections
@@ -37,9 +37,10 @@ def build(o):
     return program
 
 
-def profile(o, program, backend, **variables):
+def profile(o, program, backend, *options, **variables):
     path = os.path.join(o.work, backend + ".wlprof")
-    done = run([o.warplens, "profile", "-q", "--backend", backend, "-f", "-o", path, "--", program, *o.arguments], **variables)
+    done = run([o.warplens, "profile", "-q", "--backend", backend, *options, "-f", "-o", path, "--", program, *o.arguments],
+               **variables)
     export = run([o.warplens, "export", "--type", "json", "-f", "-o", "-", path])
     if export.returncode:
         fail(f"the profile of {backend}: {export.stderr}", done)
@@ -81,16 +82,17 @@ def main():
     os.makedirs(o.work, exist_ok=True)
     program = build(o)
     emulated, theirs = profile(o, program, "emulate")
-    inline, ours = profile(o, program, "inline", LD_LIBRARY_PATH=o.runtime,
-                           WARPLENS_DRIVER=os.path.join(o.libraries, "emulate", "libcuda.so.1"))
-    if (inline.returncode, inline.stdout) != (emulated.returncode, emulated.stdout):
-        print("emulated:", emulated.returncode, emulated.stdout[-3000:])
-        fail("output or status", inline)
-    if ours["collector"] != "inline":
-        fail(f"the collector is {ours['collector']}")
-    same("launches", launches(ours, o.threads), launches(theirs, o.threads))
-    same("objects", objects(ours, o.threads), objects(theirs, o.threads))
-    print(f"{len(ours['launches'])} launches, {len(ours['objects'])} objects as emulated")
+    for way in "replay", "auto", "probe":
+        inline, ours = profile(o, program, "inline", "--collect", way, LD_LIBRARY_PATH=o.runtime,
+                               WARPLENS_DRIVER=os.path.join(o.libraries, "emulate", "libcuda.so.1"))
+        if (inline.returncode, inline.stdout) != (emulated.returncode, emulated.stdout):
+            print("emulated:", emulated.returncode, emulated.stdout[-3000:])
+            fail(f"output or status, {way}", inline)
+        if ours["collector"] != "inline":
+            fail(f"the collector is {ours['collector']}")
+        same(f"launches, {way}", launches(ours, o.threads), launches(theirs, o.threads))
+        same(f"objects, {way}", objects(ours, o.threads), objects(theirs, o.threads))
+        print(f"{way}: {len(ours['launches'])} launches, {len(ours['objects'])} objects as emulated")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /* The start of CUDA, contexts, and what waits for the device. */
-#include "collect/inline/shim.h"
+#include "collect/inline/probe.h"
 
 enum { MAX_CONTEXTS = 64, MAX_DEVICES = 64 };
 
@@ -31,6 +31,7 @@ shim_context shim_current(void)
 static void context_gone(CUcontext handle)
 {
     shim_times_gone(handle);
+    shim_probes_gone(handle);
     shim_modules_gone(handle);
     shim_objects_gone(handle, NULL);
     shim_arrays_gone(handle);
@@ -95,6 +96,7 @@ static CUresult destroy(const char *api, CUcontext context, CUresult (*real)(CUc
     shim_call call;
     shim_begin(&call, api, CAP_CALL_OTHER);
     shim_times_resolve(0, true);
+    shim_probes_resolve(0, true);
     CUresult result = real(context);
     if (result == CUDA_SUCCESS && shim_g.writer) {
         pthread_mutex_lock(&shim_g.lock);
@@ -120,6 +122,7 @@ static CUresult end_primary(const char *api, CUdevice device, CUresult (*real)(C
     shim_call call;
     shim_begin(&call, api, CAP_CALL_OTHER);
     shim_times_resolve(0, true);
+    shim_probes_resolve(0, true);
     CUresult result = real(device);
     if (result == CUDA_SUCCESS && shim_g.writer)
         check_primary(device);
@@ -151,8 +154,10 @@ HOOK(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 /* After it, the work of the stream (or of the whole context) is done and its times are known. */
 static CUresult waited(shim_call *call, CUresult result, uint64_t stream, bool all)
 {
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         shim_times_resolve(stream, all);
+        shim_probes_resolve(stream, all);
+    }
     return shim_end(call, result);
 }
 

@@ -1,5 +1,5 @@
 /* Copies and sets. */
-#include "collect/inline/shim.h"
+#include "collect/inline/probe.h"
 
 enum { MAX_CONSTANT = 64 << 10 }; /* bytes of constant memory that a device has */
 
@@ -62,8 +62,10 @@ static CUresult done(shim_call *call, CUresult result, const moved *m)
         moved m = {0};                                                  \
         if (result == CUDA_SUCCESS)                                     \
             m = (moved){__VA_ARGS__};                                   \
-        if (blocking && result == CUDA_SUCCESS)                         \
+        if (blocking && result == CUDA_SUCCESS) {                       \
             shim_times_resolve(0, true);                                \
+            shim_probes_resolve(0, true);                               \
+        }                                                               \
         return done(&call, result, &m);                                 \
     }
 

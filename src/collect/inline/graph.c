@@ -1,5 +1,5 @@
 /* Graphs: what an instance holds is kept, and its kernels are noted whenever it is launched. */
-#include "collect/inline/shim.h"
+#include "collect/inline/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,10 +35,15 @@ static void clear(node_list *nodes)
     wl_vec_free(nodes);
 }
 
+static void *function_of(const CUDA_KERNEL_NODE_PARAMS_v2 *p)
+{
+    return p->func ? (void *)p->func : (void *)p->kern;
+}
+
 /* What the node runs from now on; false where that is not known. */
 static bool set_kernel(node *n, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
 {
-    void *handle = p->func ? (void *)p->func : (void *)p->kern;
+    void *handle = function_of(p);
     shim_function *f = handle ? shim_function_of(handle) : NULL;
     if (!f)
         return false;
@@ -280,9 +285,17 @@ HOOK(cuGraphExecKernelNodeSetParams,
      (exec, handle, params))
 {
     CUDA_KERNEL_NODE_PARAMS_v2 newer = {0};
-    CUresult result = real_cuGraphExecKernelNodeSetParams(exec, handle, params);
-    if (result == CUDA_SUCCESS)
-        memcpy(&newer, params, sizeof *params);
+    CUDA_KERNEL_NODE_PARAMS_v1 own;
+    shim_probe probe;
+    if (!params)
+        return real_cuGraphExecKernelNodeSetParams(exec, handle, params);
+    memcpy(&newer, params, sizeof *params);
+    own = *params;
+    shim_probe_off(&probe, params->func, params->kernelParams, params->extra);
+    own.kernelParams = probe.params;
+    own.extra = probe.extra;
+    CUresult result = real_cuGraphExecKernelNodeSetParams(exec, handle, &own);
+    shim_probe_free(&probe);
     return kernel_set(result, exec, handle, &newer);
 }
 
@@ -290,21 +303,44 @@ HOOK(cuGraphExecKernelNodeSetParams_v2,
      (CUgraphExec exec, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS_v2 *params),
      (exec, handle, params))
 {
-    return kernel_set(real_cuGraphExecKernelNodeSetParams_v2(exec, handle, params), exec, handle,
-                      params);
+    shim_probe probe;
+    if (!params)
+        return real_cuGraphExecKernelNodeSetParams_v2(exec, handle, params);
+    CUDA_KERNEL_NODE_PARAMS_v2 own = *params;
+    shim_probe_off(&probe, function_of(params), params->kernelParams, params->extra);
+    own.kernelParams = probe.params;
+    own.extra = probe.extra;
+    CUresult result = real_cuGraphExecKernelNodeSetParams_v2(exec, handle, &own);
+    shim_probe_free(&probe);
+    return kernel_set(result, exec, handle, params);
 }
+
+static CUresult set_kernel_params(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *params);
 
 HOOK(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *params),
      (exec, handle, params))
 {
+    if (params && params->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        return set_kernel_params(exec, handle, params);
     CUresult result = real_cuGraphExecNodeSetParams(exec, handle, params);
     if (result != CUDA_SUCCESS)
         return result;
-    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        return kernel_set(result, exec, handle, &params->kernel);
     if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
         return updated(result, exec, params->graph.graph, handle);
     return result;
+}
+
+static CUresult set_kernel_params(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *params)
+{
+    shim_probe probe;
+    CUgraphNodeParams own = *params;
+    shim_probe_off(&probe, function_of(&params->kernel), params->kernel.kernelParams,
+                   params->kernel.extra);
+    own.kernel.kernelParams = probe.params;
+    own.kernel.extra = probe.extra;
+    CUresult result = real_cuGraphExecNodeSetParams(exec, handle, &own);
+    shim_probe_free(&probe);
+    return kernel_set(result, exec, handle, &params->kernel);
 }
 
 HOOK(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode handle, unsigned int enabled),

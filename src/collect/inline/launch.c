@@ -1,5 +1,5 @@
 /* Launches: noted as they ran. */
-#include "collect/inline/shim.h"
+#include "collect/inline/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@ typedef struct launch {
     shim_time time;
     void *function;
     shim_shape shape;
-    void **params, **extra;
+    void **params, **extra; /* of the application */
+    shim_probe probe;       /* with what we add */
 } launch;
 
 /* ---- arguments ---- */
@@ -30,13 +31,20 @@ static bool read_extra(void **extra, const void **buffer, size_t *bytes)
     return *buffer && *bytes <= MAX_PARAMS;
 }
 
+/* A graph's node may give our parameter back. */
+static shim_bytes own_part(const shim_function *f, const void *buffer, size_t length)
+{
+    size_t most = f->probe ? f->probe->kernel->param_offset : length;
+    return (shim_bytes){buffer, length < most ? length : most, true};
+}
+
 shim_bytes shim_pack(const shim_function *f, void **params, void **extra)
 {
     static char packed[MAX_PARAMS];
     const void *buffer;
     size_t length;
     if (!params && extra)
-        return read_extra(extra, &buffer, &length) ? (shim_bytes){buffer, length, true}
+        return read_extra(extra, &buffer, &length) ? own_part(f, buffer, length)
                                                    : (shim_bytes){"", 0, false};
     if (!f->params_known || f->param_bytes > MAX_PARAMS)
         return (shim_bytes){"", 0, false};
@@ -48,18 +56,22 @@ shim_bytes shim_pack(const shim_function *f, void **params, void **extra)
 
 /* ---- records ---- */
 
-/* NULL, or why the options leave the launch out. */
-static const char *left_out(const char *kernel)
+/* NULL, or why the options leave out the launch with this number. */
+static const char *left_out(const char *kernel, uint64_t number)
 {
     const collect_options *options = collect_options_get();
     if (!collect_options_match(kernel))
         return "its name was not asked for (--kernel-name)";
-    uint64_t number = shim_g.matched++;
     if (number < options->launch_skip)
         return "it came before the first launch asked for (--launch-skip)";
     if (options->launch_count && number - options->launch_skip >= options->launch_count)
         return "it came after the last launch asked for (--launch-count)";
     return NULL;
+}
+
+bool shim_launch_wanted(const char *kernel)
+{
+    return !left_out(kernel, shim_g.matched);
 }
 
 static void set_cluster(const shim_shape *shape, const shim_function *f, cap_note *note)
@@ -76,7 +88,8 @@ uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *sh
     shim_context context = shim_current();
     uint32_t module = f->module ? shim_module_use(f->module) : 0;
     shim_write_call(call, CUDA_SUCCESS);
-    const char *reason = left_out(f->name);
+    const char *reason = left_out(f->name, shim_g.matched);
+    shim_g.matched += collect_options_match(f->name);
     if (reason) {
         shim_skipped(call->id, f->name, "%s", reason);
         return 0;
@@ -113,17 +126,27 @@ bool shim_in_capture(uint64_t stream)
 
 /* ---- around the driver's function ---- */
 
+/* `timed`: nothing speaks against work of ours before and behind the launch. */
 static void before(launch *l, const char *api, CUstream stream, bool per_thread, bool timed)
 {
     shim_begin(&l->call, api, CAP_CALL_LAUNCH);
     l->call.record.stream = shim_stream(stream, per_thread);
     l->time = (shim_time){0};
+    shim_probe_begin(&l->probe,
+                     &(shim_probe_launch){.function = l->function,
+                                          .shape = &l->shape,
+                                          .stream = l->call.record.stream,
+                                          .record = l->call.active && timed},
+                     l->params, l->extra);
+    if (shim_probe_records(&l->probe))
+        l->shape.flags |= CAP_NOTE_PROBED;
     if (l->call.active && timed)
         shim_time_begin(&l->time, l->call.record.stream);
 }
 
 static CUresult after(launch *l, CUresult result)
 {
+    shim_probe_free(&l->probe);
     if (!l->call.active)
         return shim_end(&l->call, result);
     shim_time_end(&l->time, result);
@@ -141,25 +164,27 @@ static CUresult after(launch *l, CUresult result)
         note = shim_note(&l->call, f, &l->shape, shim_pack(f, l->params, l->extra));
     }
     shim_time_keep(&l->time, note);
+    shim_probe_keep(&l->probe, note, result);
     pthread_mutex_unlock(&shim_g.lock);
     return shim_end(&l->call, result);
 }
 
 /* ---- hooks ---- */
 
-#define PLAIN(symbol, per_thread, of_flags)                                                        \
-    HOOK(symbol,                                                                                   \
-         (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,        \
-          unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params,   \
-          void **extra),                                                                           \
-         (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))                               \
-    {                                                                                              \
-        launch l = {.function = f,                                                                 \
-                    .shape = {{gx, gy, gz}, {bx, by, bz}, {0}, shared, of_flags},                  \
-                    .params = params,                                                              \
-                    .extra = extra};                                                               \
-        before(&l, #symbol, stream, per_thread, true);                                             \
-        return after(&l, real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra)); \
+#define PLAIN(symbol, per_thread, of_flags)                                                       \
+    HOOK(symbol,                                                                                  \
+         (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,       \
+          unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params,  \
+          void **extra),                                                                          \
+         (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))                              \
+    {                                                                                             \
+        launch l = {.function = f,                                                                \
+                    .shape = {{gx, gy, gz}, {bx, by, bz}, {0}, shared, of_flags},                 \
+                    .params = params,                                                             \
+                    .extra = extra};                                                              \
+        before(&l, #symbol, stream, per_thread, true);                                            \
+        return after(&l, real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, l.probe.params, \
+                                       l.probe.extra));                                           \
     }
 
 PLAIN(cuLaunchKernel, false, 0)
@@ -175,7 +200,8 @@ PLAIN(cuLaunchKernel_ptsz, true, 0)
                     .shape = {{gx, gy, gz}, {bx, by, bz}, {0}, shared, CAP_NOTE_COOPERATIVE},     \
                     .params = params};                                                            \
         before(&l, #symbol, stream, per_thread, true);                                            \
-        return after(&l, real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, params));       \
+        return after(&l,                                                                          \
+                     real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, l.probe.params));   \
     }
 
 COOPERATIVE(cuLaunchCooperativeKernel, false)
@@ -217,13 +243,15 @@ static bool read_attributes(const CUlaunchConfig *c, shim_shape *s)
                     .extra = extra};                                                   \
         bool timed = read_attributes(c, &l.shape);                                     \
         before(&l, #symbol, c->hStream, per_thread, timed);                            \
-        return after(&l, real_##symbol(c, f, params, extra));                          \
+        return after(&l, real_##symbol(c, f, l.probe.params, l.probe.extra));          \
     }
 
 EXTENDED(cuLaunchKernelEx, false)
 EXTENDED(cuLaunchKernelEx_ptsz, true)
 
 /* ---- one kernel on several devices (until CUDA 12) ---- */
+
+enum { MAX_TOGETHER = 64 };
 
 static void note_one(shim_call *call, const CUDA_LAUNCH_PARAMS *p)
 {
@@ -249,8 +277,18 @@ HOOK(cuLaunchCooperativeKernelMultiDevice,
      (CUDA_LAUNCH_PARAMS * list, unsigned int count, unsigned int flags), (list, count, flags))
 {
     shim_call call;
+    shim_probe probes[MAX_TOGETHER];
+    CUDA_LAUNCH_PARAMS own[MAX_TOGETHER];
     shim_begin(&call, "cuLaunchCooperativeKernelMultiDevice", CAP_CALL_LAUNCH);
-    CUresult result = real_cuLaunchCooperativeKernelMultiDevice(list, count, flags);
+    unsigned n = list && count <= MAX_TOGETHER ? count : 0;
+    for (unsigned i = 0; i < n; i++) {
+        own[i] = list[i];
+        shim_probe_off(&probes[i], list[i].function, list[i].kernelParams, NULL);
+        own[i].kernelParams = probes[i].params;
+    }
+    CUresult result = real_cuLaunchCooperativeKernelMultiDevice(n ? own : list, count, flags);
+    for (unsigned i = 0; i < n; i++)
+        shim_probe_free(&probes[i]);
     if (call.active && result == CUDA_SUCCESS) {
         pthread_mutex_lock(&shim_g.lock);
         for (unsigned i = 0; i < count; i++)

@@ -1,5 +1,5 @@
 /* Modules and libraries, their PTX and variables, kernels by handle. */
-#include "collect/inline/shim.h"
+#include "collect/inline/probe.h"
 
 #include "cuda/fatbin.h"
 #include "cuda/link.h"
@@ -31,6 +31,7 @@ struct shim_module { /* a CUmodule or a CUlibrary */
     uint32_t number;             /* in the capture; 0 without PTX */
     wl_vec(variable) variables;  /* once it is used */
     wl_vec(CUcontext) placed_in; /* a library has its variables in each context of its own */
+    shim_probed *probed;         /* NULL: it is as the program has it */
     struct shim_module *next;
 };
 
@@ -229,21 +230,28 @@ static void forget_functions(const shim_module *m)
     }
 }
 
+static void free_module(shim_module *m)
+{
+    for (size_t i = 0; i < m->variables.count; i++)
+        free(m->variables.data[i].name);
+    wl_vec_free(&m->variables);
+    wl_vec_free(&m->placed_in);
+    shim_probed_free(m->probed);
+    free(m->text);
+    free(m->name);
+    free(m);
+}
+
 static void forget_module(shim_module *m)
 {
     shim_module **at = &modules;
     while (*at != m)
         at = &(*at)->next;
     *at = m->next;
+    shim_probe_module_gone(m->probed);
     forget_functions(m);
     shim_objects_gone(NULL, m);
-    for (size_t i = 0; i < m->variables.count; i++)
-        free(m->variables.data[i].name);
-    wl_vec_free(&m->variables);
-    wl_vec_free(&m->placed_in);
-    free(m->text);
-    free(m->name);
-    free(m);
+    free_module(m);
 }
 
 /* A library outlives it, but not what it had there. */
@@ -281,58 +289,122 @@ static void read_file(shim_module *m, const char *path)
     close(fd);
 }
 
-/* `image` NULL: the file. What the compiler registers lies in a mapped file and stays; its PTX is taken when a kernel of it
- * is launched. Anything else may be gone after the call, so its PTX is taken now. */
-static void add_module(void *handle, bool library, const void *image, const char *file)
+/* What is about to be loaded; `image` NULL: the file. What the compiler registers lies in a mapped file and stays: without
+ * probes its PTX is taken when a kernel of it is launched. Anything else may be gone after the call, so its PTX is taken
+ * now. NULL without memory. */
+static shim_module *new_module(bool library, const void *image, const char *file)
 {
     shim_module *m = calloc(1, sizeof *m);
     if (!m)
-        return;
-    m->handle = handle;
+        return NULL;
     m->library = library;
-    m->context = shim_current().handle;
     m->name = image ? file_of(image) : realpath(file, NULL);
-    if (image && m->name && cuda_image_identify(image, CUDA_SIZE_UNKNOWN) == CUDA_IMAGE_WRAPPER) {
+    bool stays = image && m->name &&
+                 cuda_image_identify(image, CUDA_SIZE_UNKNOWN) == CUDA_IMAGE_WRAPPER;
+    if (stays && !shim_probes_on())
         m->image = image;
-    } else if (image) {
+    else if (image)
         read_text(m, image, CUDA_SIZE_UNKNOWN);
-    } else {
+    else
         read_file(m, file);
-    }
-    m->next = modules;
-    modules = m;
+    return m;
 }
 
 /* ---- loading ---- */
 
-#define LOAD(symbol, is_library, image, file, params, args) \
-    HOOK(symbol, params, args)                              \
-    {                                                       \
-        shim_call call;                                     \
-        shim_begin(&call, #symbol, CAP_CALL_OTHER);         \
-        CUresult result = real_##symbol args;               \
-        if (result == CUDA_SUCCESS && call.active) {        \
-            pthread_mutex_lock(&shim_g.lock);               \
-            add_module(*out, is_library, image, file);      \
-            pthread_mutex_unlock(&shim_g.lock);             \
-        }                                                   \
-        return shim_end(&call, result);                     \
+typedef struct loading {
+    shim_call call;
+    shim_module *module; /* NULL: nothing is recorded */
+    const void *image;   /* of the program; NULL: a file */
+    char *text;          /* to be loaded in its place; NULL: nothing is */
+} loading;
+
+static void begin_loading(loading *l, bool library, const void *image, const char *file)
+{
+    l->module = NULL;
+    l->image = image;
+    l->text = NULL;
+    if (!l->call.active || (!image && !file))
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    l->module = new_module(library, image, file);
+    if (l->module && l->module->text)
+        l->module->probed = shim_probed_make(l->module->text, l->module->length);
+    if (l->module && l->module->probed)
+        l->text = l->module->probed->result.text;
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+/* The driver did not take what we made of it. */
+static void drop_probes(loading *l, CUresult result)
+{
+    pthread_mutex_lock(&shim_g.lock);
+    shim_message(WL_LOG_WARN, "%s has no probes: the driver refused it with them (error %d).",
+                 l->module->name ? l->module->name : "A module", (int)result);
+    shim_probed_free(l->module->probed);
+    l->module->probed = NULL;
+    pthread_mutex_unlock(&shim_g.lock);
+    l->text = NULL;
+}
+
+static CUresult end_loading(loading *l, CUresult result, void *const *handle)
+{
+    shim_module *m = l->module;
+    if (m && result == CUDA_SUCCESS) {
+        pthread_mutex_lock(&shim_g.lock);
+        m->handle = *handle;
+        m->context = shim_current().handle;
+        m->next = modules;
+        modules = m;
+        if (m->probed) {
+            __atomic_store_n(&shim_g.probing, true, __ATOMIC_RELAXED);
+            shim_probed_compare(m->probed, l->image ? l->image : m->text);
+        }
+        pthread_mutex_unlock(&shim_g.lock);
+    } else if (m) {
+        free_module(m);
+    }
+    return shim_end(&l->call, result);
+}
+
+/* `with_probes` loads l.text in place of what the program gave. */
+#define LOAD(symbol, is_library, image, file, params, args, with_probes) \
+    HOOK(symbol, params, args)                                           \
+    {                                                                    \
+        loading l;                                                       \
+        CUresult result = CUDA_ERROR_INVALID_IMAGE;                      \
+        shim_begin(&l.call, #symbol, CAP_CALL_OTHER);                    \
+        begin_loading(&l, is_library, image, file);                      \
+        if (l.text && (result = (with_probes)) != CUDA_SUCCESS)          \
+            drop_probes(&l, result);                                     \
+        if (!l.text)                                                     \
+            result = real_##symbol args;                                 \
+        return end_loading(&l, result, (void **)out);                    \
     }
 
-LOAD(cuModuleLoad, false, NULL, name, (CUmodule * out, const char *name), (out, name))
-LOAD(cuModuleLoadData, false, image, NULL, (CUmodule * out, const void *image), (out, image))
+LOAD(cuModuleLoad, false, NULL, name, (CUmodule * out, const char *name), (out, name),
+     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadData, (CUmodule *, const void *), out, l.text))
+LOAD(cuModuleLoadData, false, image, NULL, (CUmodule * out, const void *image), (out, image),
+     real_cuModuleLoadData(out, l.text))
 LOAD(cuModuleLoadDataEx, false, image, NULL,
      (CUmodule * out, const void *image, unsigned int count, CUjit_option *options, void **values),
-     (out, image, count, options, values))
-LOAD(cuModuleLoadFatBinary, false, image, NULL, (CUmodule * out, const void *image), (out, image))
+     (out, image, count, options, values),
+     real_cuModuleLoadDataEx(out, l.text, count, options, values))
+LOAD(cuModuleLoadFatBinary, false, image, NULL, (CUmodule * out, const void *image), (out, image),
+     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadData, (CUmodule *, const void *), out, l.text))
 LOAD(cuLibraryLoadData, true, image, NULL,
      (CUlibrary * out, const void *image, CUjit_option *jit, void **jit_values, unsigned int njit,
       CUlibraryOption *options, void **values, unsigned int noptions),
-     (out, image, jit, jit_values, njit, options, values, noptions))
+     (out, image, jit, jit_values, njit, options, values, noptions),
+     real_cuLibraryLoadData(out, l.text, jit, jit_values, njit, options, values, noptions))
 LOAD(cuLibraryLoadFromFile, true, NULL, name,
      (CUlibrary * out, const char *name, CUjit_option *jit, void **jit_values, unsigned int njit,
       CUlibraryOption *options, void **values, unsigned int noptions),
-     (out, name, jit, jit_values, njit, options, values, noptions))
+     (out, name, jit, jit_values, njit, options, values, noptions),
+     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLibraryLoadData,
+            (CUlibrary *, const void *, CUjit_option *, void **, unsigned, CUlibraryOption *,
+             void **, unsigned),
+            out, l.text, jit, jit_values, njit, options, values, noptions))
 
 #define UNLOAD(symbol, type)                           \
     HOOK(symbol, (type handle), (handle))              \
@@ -377,11 +449,17 @@ static shim_function *add_function(void *handle, const char *name, shim_module *
     return f;
 }
 
+/* Kernels with probes need their parameter even when nothing is recorded any more. */
+static bool keeps_track(void)
+{
+    return shim_g.writer || __atomic_load_n(&shim_g.probing, __ATOMIC_RELAXED);
+}
+
 HOOK(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
      (out, module, name))
 {
     CUresult result = real_cuModuleGetFunction(out, module, name);
-    if (result == CUDA_SUCCESS && shim_g.writer) {
+    if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
         add_function(*out, name, find_module(module));
         pthread_mutex_unlock(&shim_g.lock);
@@ -393,7 +471,7 @@ HOOK(cuLibraryGetKernel, (CUkernel * out, CUlibrary library, const char *name),
      (out, library, name))
 {
     CUresult result = real_cuLibraryGetKernel(out, library, name);
-    if (result == CUDA_SUCCESS && shim_g.writer) {
+    if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
         shim_function *f = add_function(*out, name, find_module(library));
         if (f)
@@ -406,7 +484,7 @@ HOOK(cuLibraryGetKernel, (CUkernel * out, CUlibrary library, const char *name),
 HOOK(cuKernelGetFunction, (CUfunction * out, CUkernel kernel), (out, kernel))
 {
     CUresult result = real_cuKernelGetFunction(out, kernel);
-    if (result == CUDA_SUCCESS && shim_g.writer) {
+    if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
         shim_function *known = NULL;
         HASH_FIND_PTR(functions, &kernel, known);
@@ -420,7 +498,7 @@ HOOK(cuKernelGetFunction, (CUfunction * out, CUkernel kernel), (out, kernel))
 HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
 {
     CUresult result = real_cuLibraryGetModule(out, library);
-    if (result == CUDA_SUCCESS && shim_g.writer) {
+    if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
         shim_module *m = find_module(library);
         alias *a = NULL;
@@ -439,7 +517,7 @@ HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
 
 static CUresult named(CUresult result, const void *handle)
 {
-    if (result == CUDA_SUCCESS && shim_g.writer) {
+    if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
         shim_module *m = find_module(handle);
         if (m)
@@ -514,8 +592,8 @@ static uint32_t function_attribute(CUfunction function, int which)
 static void read_params(shim_function *f, CUfunction function)
 {
     size_t offset, bytes;
-    CUresult result;
-    for (size_t i = 0;; i++) {
+    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; !f->probe || i < f->probe->kernel->param_index; i++) {
         result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetParamInfo,
                         (CUfunction, size_t, size_t *, size_t *), function, i, &offset, &bytes);
         if (result != CUDA_SUCCESS)
@@ -525,16 +603,30 @@ static void read_params(shim_function *f, CUfunction function)
         if (offset + bytes > f->param_bytes)
             f->param_bytes = (uint32_t)(offset + bytes);
     }
-    f->params_known = result == CUDA_ERROR_INVALID_VALUE; /* that is how the list ends */
+    /* That is how the list ends, but for the parameter that is ours. */
+    f->params_known = result == CUDA_ERROR_INVALID_VALUE ||
+                      (f->probe && f->params.count == f->probe->kernel->param_index);
+}
+
+/* Of a kernel with probes what it takes without them, where that is known. */
+static void read_resources(shim_function *f, CUfunction function)
+{
+    shim_resources r = shim_resources_of(function);
+    if (f->probe)
+        shim_probed_tell(f->probe, &r);
+    if (f->probe && f->probe->known)
+        r = f->probe->original;
+    f->static_shared = r.static_shared;
+    f->local_bytes = r.local_bytes;
+    f->registers = r.registers;
 }
 
 static void describe(shim_function *f)
 {
     CUfunction function = function_of(f);
     f->described = true;
-    f->static_shared = function_attribute(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-    f->local_bytes = function_attribute(function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-    f->registers = function_attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS);
+    f->probe = f->module ? shim_probed_find(f->module->probed, f->name) : NULL;
+    read_resources(f, function);
     for (int i = 0; i < 3; i++)
         f->cluster[i] = function_attribute(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + i);
     read_params(f, function);

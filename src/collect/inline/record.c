@@ -1,5 +1,5 @@
 /* Calls, and the process's life. */
-#include "collect/inline/shim.h"
+#include "collect/inline/probe.h"
 
 #include "base/log.h"
 #include "collect/stack.h"
@@ -59,6 +59,17 @@ void shim_message(wl_log_level level, const char *format, ...)
     va_end(args);
     wl_log(level, "%s", text);
     cap_message message = {.level = level, .text = text};
+    SHIM_WRITE(message, &message);
+}
+
+void shim_remark(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cap_message message = {.level = WL_LOG_INFO, .text = text};
     SHIM_WRITE(message, &message);
 }
 
@@ -224,6 +235,7 @@ static void write_end(void)
     if (!shim_g.writer || shim_g.forked)
         return;
     shim_times_finish();
+    shim_probes_finish();
     cap_end end = {.end_ns = since_start(), .records = cap_written(shim_g.writer)};
     SHIM_WRITE(end, &end);
     cap_close(shim_g.writer);

@@ -72,6 +72,7 @@ typedef struct shim_state {
     pthread_mutex_t lock;
     cap_writer *writer; /* NULL: nothing is recorded */
     bool started, forked;
+    bool probing; /* a module with probes was loaded */
     int64_t start_ns;
     uint32_t next_call, next_object, next_module, next_note, next_thread;
     uint64_t matched; /* launches whose kernel passes the name filters */
@@ -98,6 +99,8 @@ void shim_write_call(shim_call *call, CUresult result);
 void shim_start(void); /* after cuInit: opens the capture, lists the devices */
 void shim_message(wl_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* In the report only. */
+void shim_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void shim_skipped(uint32_t call, const char *kernel, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void shim_recorded(wl_status status);
@@ -168,6 +171,7 @@ typedef struct shim_function { /* a CUfunction or CUkernel */
     uint32_t param_bytes;
     uint32_t static_shared, local_bytes, registers;
     uint32_t cluster[3];
+    struct shim_probed_kernel *probe; /* NULL: it is as it was */
     UT_hash_handle hh;
 } shim_function;
 
@@ -200,6 +204,8 @@ shim_bytes shim_pack(const shim_function *f, void **params, void **extra);
 /* Writes NOTE for a launch that the driver accepted. Returns its number; 0 where the options leave it out. */
 uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *shape,
                    shim_bytes params);
+/* Whether the options ask for the next launch of the kernel. */
+bool shim_launch_wanted(const char *kernel);
 /* Without the lock. A stream that is being captured runs nothing. */
 bool shim_in_capture(uint64_t stream);
 

@@ -1,0 +1,88 @@
+/* Probes in kernels: modules that were rewritten (probed.c), launches that record (probe.c). With shim_g.lock held unless
+ * said otherwise. */
+#ifndef WL_COLLECT_INLINE_PROBE_H
+#define WL_COLLECT_INLINE_PROBE_H
+
+#include "collect/inline/shim.h"
+#include "rewrite/layout.h"
+
+/* ---- probed.c: modules ---- */
+
+typedef struct shim_resources {
+    uint32_t registers, static_shared, local_bytes;
+    int blocks; /* of 256 threads that fit a multiprocessor */
+} shim_resources;
+
+typedef struct shim_probed shim_probed;
+
+typedef struct shim_probed_kernel {
+    const rewrite_kernel *kernel;
+    shim_probed *owner;
+    uint64_t launches;       /* so far */
+    uint32_t chunks;         /* of the next launch that records; 0: not chosen yet */
+    bool known, told;        /* `original` is; the user was told what changed */
+    shim_resources original; /* of the kernel as the program has it */
+} shim_probed_kernel;
+
+struct shim_probed { /* a module */
+    ptx_module *ptx;
+    wl_arena *arena;
+    rewrite_result result;
+    shim_probed_kernel *kernels; /* [result.nkernels] */
+};
+
+/* Without the lock: as the options say. */
+bool shim_probes_on(void);
+bool shim_probes_everything(void);
+uint32_t shim_probes_asked(void);
+
+/* NULL where there is nothing to put probes into, or it cannot be done. */
+shim_probed *shim_probed_make(const char *text, size_t length);
+void shim_probed_free(shim_probed *probed); /* after shim_probe_gone; NULL is allowed */
+/* NULL: the kernel is as it was. */
+shim_probed_kernel *shim_probed_find(shim_probed *probed, const char *kernel);
+
+shim_resources shim_resources_of(CUfunction f);
+/* Asks about the kernels as the program has them; `original` is its image. */
+void shim_probed_compare(shim_probed *probed, const void *original);
+/* Says, once a kernel, what probes changed. */
+void shim_probed_tell(shim_probed_kernel *kernel, const shim_resources *now);
+
+/* ---- probe.c: launches ---- */
+
+/* The parameters of one launch with ours behind them. Where the kernel is as it was, those of the application. */
+typedef struct shim_probe {
+    void **params, **extra;    /* for the driver */
+    struct probe_state *state; /* NULL: the launch does not record */
+    rewrite_param hidden;
+    void *own_params[32], **long_params, *own_extra[5];
+    char *buffer;
+    size_t bytes;
+} shim_probe;
+
+typedef struct shim_probe_launch { /* that is about to be made */
+    void *function;
+    const shim_shape *shape;
+    uint64_t stream; /* as shim_stream gives it */
+    bool record;     /* false: it may not, whatever the options say */
+} shim_probe_launch;
+
+/* Without the lock, before and after the driver's function. `probe` must stay where it is until then. */
+void shim_probe_begin(shim_probe *probe, const shim_probe_launch *launch, void **params,
+                      void **extra);
+/* The parameters only, with nothing to be recorded: graph nodes. */
+void shim_probe_off(shim_probe *probe, void *function, void **params, void **extra);
+void shim_probe_free(shim_probe *probe);
+
+/* The launch got this note, or 0. */
+void shim_probe_keep(shim_probe *probe, uint32_t note, CUresult result);
+bool shim_probe_records(const shim_probe *probe);
+
+/* Takes the lock: writes what launches have recorded by now, as shim_times_resolve. */
+void shim_probes_resolve(uint64_t stream, bool all);
+void shim_probes_gone(CUcontext context); /* the context went */
+void shim_probe_module_gone(
+    const shim_probed *);      /* before it is unloaded: the last chance to read */
+void shim_probes_finish(void); /* at the end of the process */
+
+#endif
