@@ -85,16 +85,21 @@ static bool is_block(const char *text)
     return n >= 1 && n <= 3 && text[strspn(text, "0123456789,")] == '\0';
 }
 
-/* "objects, trace, ... " */
-#define X(id, name, text) name ", "
-static const char PROBE_NAMES[] =
-#include "rewrite/probes.def"
-    ;
-#undef X
+static bool are_probes(const char *text)
+{
+    uint32_t probes;
+    char names[256] = "";
+    if (strcmp(text, "none") == 0 || rewrite_probes_parse(text, &probes))
+        return true;
+    for (unsigned i = 0; i < REWRITE_PROBE_COUNT; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s, ",
+                 rewrite_probe_name(i));
+    cli_usage_error("profile", "--probes takes %sall or none, not '%s'", names, text);
+    return false;
+}
 
 static bool valid(int option, const char *arg)
 {
-    uint32_t probes;
     switch (option) {
     case OPT_THREADS:
     case OPT_SKIP:
@@ -115,10 +120,7 @@ static bool valid(int option, const char *arg)
                strcmp(arg, "probe") == 0 ||
                (cli_usage_error("profile", "--collect is auto, replay or probe, not '%s'", arg),
                 false);
-    case OPT_PROBES:
-        return strcmp(arg, "none") == 0 || rewrite_probes_parse(arg, &probes) ||
-               (cli_usage_error("profile", "--probes takes %s or none, not '%s'", PROBE_NAMES, arg),
-                false);
+    case OPT_PROBES: return are_probes(arg);
     default: return true;
     }
 }
