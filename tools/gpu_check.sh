@@ -69,7 +69,7 @@ mixed="launches=210 seen=210 objects=8 timed=0.97 kernels=scale,clustered,togeth
 check mixed "$mixed" "$work/mixed"
 check mixed_shared "$mixed" "$work/mixed_shared"
 check mixed_stripped "$mixed" "$work/mixed_stripped"
-check calls "launches=17 seen=18 objects=8 timed=0.76 kernels=scale" "$work/calls"
+check calls "launches=19 seen=20 objects=9 timed=0.78 kernels=scale" "$work/calls"
 check loop "launches=2001 objects=1 timed=1 kernels=add" "$work/loop" 2000 65536
 check fault "launches=1 kernels=fault" "$work/fault"
 check vecadd_driver "launches=1 objects=5 timed=1 kernels=vecadd" "$work/vecadd_driver" "$work/vecadd.ptx"

@@ -1,6 +1,7 @@
 /* A driver that does nothing, and does it at once: what is left of a call is what stands before the driver. It takes any
  * image for a module, with every kernel that it is asked for; each has two parameters, of 8 and 4 bytes. Linking gives the
- * bytes of the file that NULL_DRIVER_CUBIN names. For tests and benchmarks. */
+ * bytes of the file that NULL_DRIVER_CUBIN names. An image with the text of NULL_DRIVER_REFUSES in it is refused. For
+ * tests and benchmarks. */
 #include "cuda/types.h"
 
 #include <dlfcn.h>
@@ -136,8 +137,9 @@ API CUresult cuMemFree_v2(CUdeviceptr address)
 API CUresult cuModuleLoadData(CUmodule *out, const void *image);
 API CUresult cuModuleLoadData(CUmodule *out, const void *image)
 {
+    const char *refused = getenv("NULL_DRIVER_REFUSES");
     *out = (CUmodule)(uintptr_t)image;
-    return CUDA_SUCCESS;
+    return refused && strstr(image, refused) ? CUDA_ERROR_INVALID_PTX : CUDA_SUCCESS;
 }
 
 API CUresult cuModuleLoad(CUmodule *out, const char *path);

@@ -4,6 +4,7 @@ ptxas must do what ptxas does, and the PTX must be found when the cubin is loade
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -83,11 +84,11 @@ class Compiled(unittest.TestCase):
         self.assertEqual(done.returncode, 127)
         self.assertIn(b"not found", done.stderr)
 
-    def reasons(self, *command, **variables):
+    def reasons(self, *command, options=(), **variables):
         """Why the profile has no accesses, under `warplens profile` with the driver that does nothing."""
         out = self.path("p.wlprof")
-        done = run([WARPLENS, "profile", "--backend", "inline", "-f", "-o", out, "--", *command], WARPLENS_DRIVER=DRIVER,
-                   XDG_CACHE_HOME=self.cache, **variables)
+        done = run([WARPLENS, "profile", "--backend", "inline", *options, "-f", "-o", out, "--", *command],
+                   WARPLENS_DRIVER=DRIVER, XDG_CACHE_HOME=self.cache, **variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         export = run([WARPLENS, "export", "--type", "json", "-o", "-", out])
         profile = json.loads(export.stdout)
@@ -107,6 +108,19 @@ class Compiled(unittest.TestCase):
         self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
         self.assertNotIn("no PTX", self.reasons(PROGRAM, "link", self.ptx, "fill", NULL_DRIVER_CUBIN=self.cubin))
         self.assertIn("no PTX", self.reasons(PROGRAM, "link", self.cubin, "fill", NULL_DRIVER_CUBIN=self.cubin))
+
+    def messages(self):
+        with sqlite3.connect(self.path("p.wlprof")) as database:
+            return " ".join(text for text, in database.execute("SELECT text FROM messages"))
+
+    def test_driver_refuses_probes(self):
+        command = [PROGRAM, "load", self.ptx, "fill"]
+        self.reasons(*command, options=["--collect", "probe"])
+        self.assertNotIn("refused", self.messages())
+        self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_REFUSES="__wl_")
+        self.assertIn("refused it with them (error 218)", self.messages())
+        self.reasons(*command, options=["--collect", "replay"], NULL_DRIVER_REFUSES="__wl_")
+        self.assertNotIn("refused", self.messages())
 
 
 if __name__ == "__main__":

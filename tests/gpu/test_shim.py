@@ -29,6 +29,7 @@ class Shim(unittest.TestCase):
         cls.bare = run([PROGRAM, "fork"], LD_LIBRARY_PATH=os.path.dirname(DRIVER))
         cls.shimmed = cls.run_shimmed("captures")
         cls.profile = cls.import_ours("captures")
+        cls.profile_path = cls.path
 
     @classmethod
     def tearDownClass(cls):
@@ -56,21 +57,39 @@ class Shim(unittest.TestCase):
         self.assertEqual(self.shimmed.returncode, self.bare.returncode, self.shimmed.stderr)
         self.assertEqual(self.shimmed.stdout, self.bare.stdout)
 
+    def messages(self, folder, **variables):
+        """What a run with probes tells; its output must be the bare one's."""
+        done = self.run_shimmed(folder, **variables)
+        self.assertEqual((done.returncode, done.stdout), (3, self.bare.stdout), done.stderr)
+        self.import_ours(folder)
+        with sqlite3.connect(self.path) as database:
+            return " ".join(text for text, in database.execute("SELECT text FROM messages"))
+
+    def test_probes(self):
+        self.assertNotIn("probes", self.messages("replay", WARPLENS_COLLECT="replay"))
+        told = self.messages("probed", WARPLENS_COLLECT="probe")
+        self.assertRegex(told, r"With probes scale takes \d+ registers")
+        self.assertNotIn("ran without probes", told)
+
+    def test_memory_bound(self):
+        told = self.messages("bound", WARPLENS_COLLECT="probe", WARPLENS_DEVICE_MEMORY="0")
+        self.assertRegex(told, r"15 launches ran without probes")
+
     def test_launches(self):
         launches = self.profile["launches"]
         self.assertEqual(self.profile["collector"], "inline")
-        self.assertEqual(len(launches), 17)  # one, three of each of four threads, two in each of two launches of a graph
+        self.assertEqual(len(launches), 19)  # three, three of each of four threads, two in each of two launches of a graph
         for launch in launches:
             self.assertEqual((launch["kernel"], launch["grid"], launch["block"]), ("scale", [8, 1, 1], [128, 1, 1]))
         timed = [launch for launch in launches if launch.get("device_seconds") is not None]
-        self.assertEqual(len(timed), 13)
+        self.assertEqual(len(timed), 15)
         self.assertTrue(all(launch["device_seconds"] > 0 for launch in timed))
         self.assertEqual(len({launch["stream"] for launch in timed}), 5)
 
     def test_coverage(self):
         coverage = self.profile["coverage"]
-        # 17 that ran, one that failed
-        self.assertEqual((coverage["launches_seen"], coverage["launches_observed"]), (18, 0))
+        # 19 that ran, one that failed
+        self.assertEqual((coverage["launches_seen"], coverage["launches_observed"]), (20, 0))
         reasons = {skip["reason"] for skip in coverage["skipped"]}
         self.assertEqual(len(reasons), 2, reasons)
         self.assertTrue(any("ran on the GPU" in reason for reason in reasons))
@@ -82,7 +101,7 @@ class Shim(unittest.TestCase):
 
     def test_arrays(self):
         """An object of 64 x 4 floats, without an address, and the copies to and from it."""
-        with sqlite3.connect(self.path) as database:
+        with sqlite3.connect(self.profile_path) as database:
             [(number, base)] = database.execute("SELECT id, base FROM objects WHERE bytes = 1024").fetchall()
             copies = database.execute("SELECT api, bytes FROM calls WHERE target_object = ? AND kind = 2 "
                                       "UNION SELECT api, bytes FROM calls WHERE source_object = ? AND kind = 2",

@@ -63,6 +63,39 @@ static CUresult launch(CUstream stream, CUdeviceptr data, unsigned threads)
                 scale, (N + 127) / 128, 1, 1, threads, 1, 1, 0, stream, params, NULL);
 }
 
+/* The same launch with its parameters in a buffer, and by the newest function; what the driver says of the parameters. */
+static void other_ways(CUdeviceptr data)
+{
+    struct {
+        CUdeviceptr p;
+        unsigned n;
+    } packed = {data, N};
+    size_t size = 12, offset, bytes;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     CU_LAUNCH_PARAM_END};
+    unsigned n = N, count = 0;
+    void *params[] = {&data, &n};
+    CUlaunchConfig config = {.gridDimX = (N + 127) / 128,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 128,
+                             .blockDimY = 1,
+                             .blockDimZ = 1};
+    CHECK(cuLaunchKernel,
+          (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+           CUstream, void **, void **),
+          scale, (N + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, NULL, extra);
+    CHECK(cuLaunchKernelEx, (const CUlaunchConfig *, CUfunction, void **, void **), &config, scale,
+          params, NULL);
+    printf("parameters:");
+    CUresult (*ask)(CUfunction, size_t, size_t *,
+                    size_t *) = (CUresult (*)(CUfunction, size_t, size_t *,
+                                              size_t *))find("cuFuncGetParamInfo", 12040, 0);
+    while (ask(scale, count, &offset, &bytes) == CUDA_SUCCESS && ++count < 10)
+        printf(" %zu at %zu", bytes, offset);
+    printf("\n");
+}
+
 /* All have their streams before one goes on: a handle that was given back may be given out again. */
 static pthread_barrier_t together;
 
@@ -180,6 +213,7 @@ int main(int argc, char **argv)
     CHECK(cuMemcpyHtoD, (CUdeviceptr, const void *, size_t), data, host, sizeof host);
     printf("launch %d, too many threads %d\n", (int)launch(NULL, data, 128),
            (int)launch(NULL, data, 5000));
+    other_ways(data);
     CHECK(cuCtxSynchronize, (void), );
     CHECK(cuMemcpyDtoH, (void *, CUdeviceptr, size_t), host, data, sizeof host);
     printf("table of %zu bytes, last %g\n", bytes, host[N - 1]);
