@@ -75,15 +75,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("source")
     parser.add_argument("arguments", nargs="*")
+    parser.add_argument("--devices", default="h200", help="what the emulator has")
     parser.add_argument("--threads", action="store_true", help="several threads launch")
     for name in ("warplens", "libraries", "runtime", "work", "nvcc"):
         parser.add_argument("--" + name, required=True)
     o = parser.parse_args()
     os.makedirs(o.work, exist_ok=True)
     program = build(o)
-    emulated, theirs = profile(o, program, "emulate")
+    emulated, theirs = profile(o, program, "emulate", WARPLENS_DEVICE=o.devices)
     for way in "replay", "auto", "probe":
-        inline, ours = profile(o, program, "inline", "--collect", way, LD_LIBRARY_PATH=o.runtime,
+        inline, ours = profile(o, program, "inline", "--collect", way, WARPLENS_DEVICE=o.devices, LD_LIBRARY_PATH=o.runtime,
                                WARPLENS_DRIVER=os.path.join(o.libraries, "emulate", "libcuda.so.1"))
         if (inline.returncode, inline.stdout) != (emulated.returncode, emulated.stdout):
             print("emulated:", emulated.returncode, emulated.stdout[-3000:])

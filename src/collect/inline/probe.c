@@ -222,7 +222,7 @@ static void start_recording(shim_probe *p, shim_probed_kernel *k, const shim_pro
     if (p->state)
         rewrite_param_init(p->state->address, blocks, nblocks, &p->hidden);
     else
-        without_memory++;
+        p->without_memory = true;
 }
 
 /* ---- parameters ---- */
@@ -324,6 +324,7 @@ bool shim_probe_records(const shim_probe *p)
 void shim_probe_keep(shim_probe *p, uint32_t note, CUresult result)
 {
     probe_state *s = p->state;
+    without_memory += p->without_memory && result == CUDA_SUCCESS;
     if (!s)
         return;
     p->state = NULL;

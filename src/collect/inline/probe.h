@@ -54,6 +54,7 @@ void shim_probed_tell(shim_probed_kernel *kernel, const shim_resources *now);
 typedef struct shim_probe {
     void **params, **extra;    /* for the driver */
     struct probe_state *state; /* NULL: the launch does not record */
+    bool without_memory;       /* it would have */
     rewrite_param hidden;
     void *own_params[32], **long_params, *own_extra[5];
     char *buffer;
