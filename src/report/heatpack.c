@@ -43,7 +43,7 @@ static uint32_t make_runs(const prof_heat *heat, run *runs)
     return count;
 }
 
-/* Runs of equal temperatures become one, which keeps the histories and counts of its first sector. */
+/* Runs of equal temperatures become one, which keeps the counts of its first sector. */
 static uint32_t merge_runs(run *runs, uint32_t count)
 {
     uint32_t kept = 0;
@@ -68,7 +68,7 @@ typedef struct column_writer {
     uint32_t count;
 } column_writer;
 
-enum { RUN_BYTES = 8 + 4 + 4 * WORDS + 3 * 4 + 2 * 2 }; /* of one run in all columns */
+enum { RUN_BYTES = 8 + 4 + 4 * WORDS + 3 * 4 + 2 * 2 }; /* of one run in all columns, at most */
 
 /* Element `i` of a column: its bytes go to as many planes, the lowest first, because equal bytes side by side compress. */
 static void put(column_writer *c, size_t count, size_t width, size_t i, uint64_t value)
@@ -105,16 +105,32 @@ static void put_words(column_writer *c)
     end_column(c, "word", all, 4);
 }
 
+/* How many warps, instead of which: a ninth of the size where they are irregular. */
+static void put_warmth(column_writer *c)
+{
+    size_t all = (size_t)(WORDS + 1) * c->count;
+    for (uint32_t w = 0; w <= WORDS; w++)
+        for (uint32_t i = 0; i < c->count; i++) {
+            const obs_heat_row *row = &c->runs[i].row;
+            uint32_t warps = w < WORDS ? row->word[w] : row->history;
+            put(c, all, 1, (size_t)w * c->count + i, (uint64_t)__builtin_popcount(warps));
+        }
+    end_column(c, "warmth", all, 1);
+}
+
 static uint64_t skipped(const run *runs, uint32_t i)
 {
     return i == 0 ? 0 : runs[i].row.sector - runs[i - 1].row.sector - runs[i - 1].repeat;
 }
 
-static void put_columns(column_writer *c)
+static void put_columns(column_writer *c, bool merged)
 {
     COLUMN(c, "skip", 8, skipped(c->runs, (uint32_t)(r - c->runs)));
     COLUMN(c, "repeat", 4, r->repeat);
-    put_words(c);
+    if (merged)
+        put_warmth(c);
+    else
+        put_words(c);
     COLUMN(c, "reads", 4, r->row.reads);
     COLUMN(c, "writes", 4, r->row.writes);
     COLUMN(c, "atomics", 4, r->row.atomics);
@@ -123,11 +139,11 @@ static void put_columns(column_writer *c)
 }
 
 /* The runs compressed into `part`, which the caller frees; the columns' places. NULL without memory. */
-static json_t *columns_json(const run *runs, uint32_t count, rep_part *part)
+static json_t *columns_json(const run *runs, uint32_t count, bool merged, rep_part *part)
 {
     column_writer c = {json_object(), malloc((size_t)count * RUN_BYTES + 1), 0, runs, count};
     if (c.data)
-        put_columns(&c);
+        put_columns(&c, merged);
     if (!c.data || !rep_gzip(c.data, c.size, part)) {
         json_decref(c.object);
         c.object = NULL;
@@ -169,32 +185,30 @@ static uint64_t sectors_of(const run *runs, uint32_t count)
     return sum;
 }
 
-/* The columns of as many runs as fit in `room` bytes, *count of them; NULL where too few do. */
+/* The columns of as many merged runs as fit in `room` bytes, *count of them; NULL where too few do. */
 static json_t *fitting(const run *runs, uint32_t *count, uint64_t room, rep_part *part)
 {
     enum { FEWEST = 16 };
-    for (;;) {
-        json_t *columns = columns_json(runs, *count, part);
+    while (*count >= FEWEST) {
+        json_t *columns = columns_json(runs, *count, true, part);
         if (!columns || part->size <= room)
             return columns;
-        double share = 0.9 * (double)room / (double)part->size;
+        *count = (uint32_t)(*count * 0.9 * (double)room / (double)part->size);
         free(part->data);
         *part = (rep_part){0};
         json_decref(columns);
-        *count = (uint32_t)(*count * share);
-        if (*count < FEWEST)
-            return NULL;
     }
+    return NULL;
 }
 
 json_t *rep_pack_heat(const prof_heat *heat, rep_parts *parts)
 {
     run *runs = calloc((size_t)heat->info.nrows + 1, sizeof *runs);
     uint32_t count = runs ? make_runs(heat, runs) : 0, all = count;
-    rep_part part = {0};
-    json_t *columns = count > 0 ? columns_json(runs, count, &part) : NULL, *map = NULL;
-    bool merged = columns && part.size > parts->room;
     uint64_t sectors = sectors_of(runs, count);
+    rep_part part = {0};
+    json_t *columns = count > 0 ? columns_json(runs, count, false, &part) : NULL, *map = NULL;
+    bool merged = columns && part.size > parts->room / 2; /* the next ones want room, too */
     if (merged) {
         json_decref(columns);
         free(part.data);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { MAX_HEAT_ROWS = 1 << 21, MAX_BLOCKS = 4 }; /* of all maps together; maps of one launch */
+enum { MAX_HEAT_ROWS = 1 << 22, MAX_BLOCKS = 4 }; /* of all maps together; maps of one launch */
 
 static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *err)
 {

@@ -7,11 +7,11 @@
 
 bool rep_gzip(const void *data, size_t size, rep_part *out)
 {
-    enum { GZIP = 16 };
+    enum { GZIP = 16, LEVEL = 3 }; /* a tenth larger than the default, in a third of the time */
     *out = (rep_part){0};
     z_stream z = {0};
-    if (size > UINT32_MAX || deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP,
-                                          MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (size > UINT32_MAX || deflateInit2(&z, LEVEL, Z_DEFLATED, MAX_WBITS + GZIP, MAX_MEM_LEVEL,
+                                          Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     uLong bound = deflateBound(&z, (uLong)size);
     uint8_t *to = bound <= UINT32_MAX ? malloc(bound) : NULL;

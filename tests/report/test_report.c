@@ -468,35 +468,48 @@ static void test_payload_windows(void **state)
     rep_free_parts(&parts);
 }
 
+/* Each word used by `warps` warps, or by any number of them for 0. */
+static void scatter(prof_heat *heat, uint32_t warps)
+{
+    uint32_t random = 1;
+    for (uint32_t i = 0; i < heat->info.nrows; i++)
+        for (int w = 0; w < OBS_WORDS_PER_SECTOR; w++) {
+            random = random * 1664525u + 1013904223u;
+            uint32_t count = warps ? warps : random >> 24 & 15;
+            heat->rows[i].word[w] = ((1u << count) - 1) << (random >> 16 & 15);
+        }
+}
+
 /* What finds no room is merged where only the warps differ, then cut, then left out. */
 static void test_heat_beyond_the_budget(void **state)
 {
     fixture *f = *state;
     prof_heat *heat = &f->data.heats[0];
-    uint32_t random = 1;
-    for (uint32_t i = 0; i < heat->info.nrows; i++) {
-        random = random * 1664525u + 1013904223u;
-        for (int w = 0; w < OBS_WORDS_PER_SECTOR; w++)
-            heat->rows[i].word[w] = 1u << (random >> (8 + 2 * w) & 31); /* one warp, any */
-    }
+    scatter(heat, 1);
     rep_parts parts = {.room = 1 << 20};
     json_t *map = rep_pack_heat(heat, &parts);
     assert_int_equal(number_of(map, "rows"), 128);
     size_t whole = parts.rows[0].size;
     json_decref(map);
-    parts.room = whole - 1;
+    parts.room = 2 * whole - 2; /* no map may take more than half */
     map = rep_pack_heat(heat, &parts);
     assert_true(json_is_true(json_object_get(map, "merged")));
     assert_int_equal(number_of(map, "rows"), 32);
     assert_int_equal(number_of(map, "left_out"), 0);
     assert_int_equal(number_of(map, "part"), 1);
-    assert_int_equal(parts.room, whole - 1 - parts.rows[1].size);
+    assert_int_equal(parts.room, 2 * whole - 2 - parts.rows[1].size);
+    size_t size;
+    uint8_t *bytes = unpacked(&parts.rows[1], &size);
+    assert_int_equal(element(map, "warmth", 1, 0, bytes), 1);
+    assert_int_equal(element(map, "warmth", 1, 8 * 32, bytes), 8);
+    free(bytes);
     json_decref(map);
-    parts.room = parts.rows[1].size - 20;
+    scatter(heat, 0);
+    parts.room = 400;
     map = rep_pack_heat(heat, &parts);
     json_int_t rows = number_of(map, "rows");
-    assert_true(rows < 32);
-    assert_int_equal(number_of(map, "left_out"), 128 - 4 * rows);
+    assert_in_range(rows, 16, 127);
+    assert_int_equal(number_of(map, "left_out"), 128 - rows);
     json_decref(map);
     parts.room = 10;
     assert_null(rep_pack_heat(heat, &parts));

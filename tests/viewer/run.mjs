@@ -1,4 +1,4 @@
-// Runs one of the suites: node run.mjs unit|schema|browser|demo. Status 77: skipped.
+// Runs one of the suites: node run.mjs unit|schema|browser|demo|large. Status 77: skipped.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,12 +6,16 @@ import { fileURLToPath } from "node:url";
 import { findBrowser } from "../../viewer/test/tools.mjs";
 
 const suite = process.argv[2];
-if (suite === "browser" && !findBrowser()) {
+if (["browser", "large"].includes(suite) && !findBrowser()) {
   console.log("skipped: no Chromium here (WARPLENS_BROWSER may name one)");
   process.exit(77);
 }
 if (suite === "demo" && !existsSync(process.env.WARPLENS_DEMO ?? "")) {
   console.log("skipped: the demo is not built");
+  process.exit(77);
+}
+if (suite === "large" && !existsSync(process.env.WARPLENS_BENCH_REPORT ?? "")) {
+  console.log("skipped: bench_report is not built");
   process.exit(77);
 }
 const file = join(dirname(fileURLToPath(import.meta.url)), `${suite}.test.mjs`);

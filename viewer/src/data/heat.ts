@@ -29,8 +29,8 @@ export interface HeatTable {
   runs: number;
   first: Float64Array; // the run's first sector, counted from the object's start
   repeat: Uint32Array; // its sectors
-  word: Uint32Array; // 8 planes: the warps that touched word 0, 1, ...
-  history: Uint32Array; // the warps that touched the sector
+  word: Uint32Array; // 8 planes: the warps that touched word 0, 1, ...; empty where the report only tells how many
+  history: Uint32Array; // the warps that touched the sector; as `word`
   reads: Uint32Array;
   writes: Uint32Array;
   atomics: Uint32Array;
@@ -40,7 +40,7 @@ export interface HeatTable {
 }
 
 /** Puts a column's elements together from their bytes, which lie in planes, the lowest first. */
-function joined<T extends Uint32Array | Uint16Array>(
+function joined<T extends Uint32Array | Uint16Array | Uint8Array>(
   section: Uint8Array,
   [offset, count]: Column,
   out: T,
@@ -110,8 +110,9 @@ export function heatTable(bytes: ArrayBuffer, map: HeatMap): HeatTable {
   const long = (column: Column) => joined(section, column, new Uint32Array(runs));
   const short = (column: Column) => joined(section, column, new Uint16Array(runs));
   const repeat = long(c.repeat);
-  const word = wordsOf(joined(section, c.word, new Uint32Array(WORDS * runs)), runs);
-  const history = anyWord(word, runs);
+  const raw = c.word ? joined(section, c.word, new Uint32Array(WORDS * runs)) : new Uint32Array(0);
+  const word = wordsOf(raw, runs);
+  const history = anyWord(word, c.word ? runs : 0);
   return {
     runs,
     first: places(map, joined64(section, c.skip), repeat),
@@ -123,7 +124,9 @@ export function heatTable(bytes: ArrayBuffer, map: HeatMap): HeatTable {
     atomics: long(c.atomics),
     owner: short(c.owner),
     pcset: short(c.pcset),
-    warmth: temperatures(word, history),
+    warmth: c.warmth
+      ? joined(section, c.warmth, new Uint8Array(PLANES * runs))
+      : temperatures(word, history),
   };
 }
 
@@ -132,6 +135,10 @@ export const buffersOf = (t: HeatTable): ArrayBuffer[] =>
   Object.values(t)
     .filter((v) => ArrayBuffer.isView(v))
     .map((v) => v.buffer as ArrayBuffer);
+
+/** How many warps touched a plane of a run. */
+export const warmthOf = (t: HeatTable, run: number, plane: number): number =>
+  t.warmth[plane * t.runs + run] ?? 0;
 
 /** The warps that touched a plane of a run: a word, or 8 for the sector. */
 export const warpsOf = (t: HeatTable, run: number, plane: number): number =>

@@ -1,4 +1,4 @@
-import { type HeatTable, PLANES, popcount, WORDS, warpsOf } from "./heat";
+import { type HeatTable, PLANES, WORDS, warmthOf } from "./heat";
 import type { Space } from "./payload";
 
 /** Who used a word, or a sector as a whole. Threads are told apart for shared memory only. */
@@ -10,7 +10,7 @@ export const OWNERS = ["nobody", "one thread", "one warp", "several warps"] as c
 
 /** Of a plane of a run: a word, or 8 for the sector. */
 export function ownerOf(t: HeatTable, space: Space, run: number, plane: number): number {
-  const warps = popcount(warpsOf(t, run, plane));
+  const warps = warmthOf(t, run, plane);
   if (warps > 1) return SEVERAL_WARPS;
   if (warps === 0) return NOBODY;
   const threads = space === "shared" && plane < WORDS;

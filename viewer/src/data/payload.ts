@@ -185,13 +185,14 @@ export interface HeatMap {
   sectors: number;
   dropped: number; // sectors that the collector left out
   left_out: number; // sectors that the report left out
-  merged: boolean; // runs are alike in temperatures only; the rest is of their first sector
+  merged: boolean; // `warmth` in place of `word`; the rest is of the first sector of each run
   pcsets: number[][];
   part: number; // that holds the columns
   columns: {
     skip: Column; // u64: sectors between the run before and this one
     repeat: Column; // u32: sectors of the run
-    word: Column; // u32, 8 times `rows`: warps that touched word 0, 1, ..., each xor those of the word before
+    word?: Column; // u32, 8 times `rows`: warps that touched word 0, 1, ..., each xor those of the word before
+    warmth?: Column; // u8, 9 times `rows`: how many warps touched word 0, 1, ... and the sector
     reads: Column; // u32: requests
     writes: Column; // u32
     atomics: Column; // u32

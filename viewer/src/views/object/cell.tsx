@@ -2,11 +2,11 @@ import type { VNode } from "preact";
 import { type Grid, runUnder } from "../../data/grid";
 import {
   type HeatTable,
-  popcount,
   ranges,
   SECTOR_BYTES,
   WORD_BYTES,
   WORDS,
+  warmthOf,
   warpsOf,
 } from "../../data/heat";
 import type { Model } from "../../data/model";
@@ -53,10 +53,12 @@ function Row({ label, children }: { label: string; children: string | VNode | VN
   );
 }
 
-const warpsText = (history: number): string => {
-  const n = popcount(history);
-  return n === 0 ? "none" : `${n}: ${ranges(history)}`;
-};
+function warpsText(t: HeatTable, run: number, plane: number): string {
+  const warps = warpsOf(t, run, plane);
+  const n = warmthOf(t, run, plane);
+  if (n === 0) return "none";
+  return warps === 0 ? `${n}; which is not in the report` : `${n}: ${ranges(warps)}`;
+}
 
 function requests(t: HeatTable, run: number): string {
   const kinds = [
@@ -130,7 +132,7 @@ export function CellTable({ m, object, maps, grid, cell }: Props) {
           ) : (
             <>
               <Row label={word === undefined ? "warps at the sector" : `warps at word ${word}`}>
-                {warpsText(warpsOf(table, run, plane))}
+                {warpsText(table, run, plane)}
               </Row>
               <Row label="touched by">{OWNERS[ownerOf(table, map.space, run, plane)] ?? ""}</Row>
               <Row label="requests">{`${requests(table, run)} of its sector`}</Row>

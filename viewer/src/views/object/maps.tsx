@@ -103,10 +103,7 @@ function MapFacts({ m, maps }: { m: Model; maps: HeatMap[] }) {
       : {plural(map.warps, "warp")}, {sectors} {map.sectors === 1 ? "sector" : "sectors"} touched
       {lost > 0 && <b class="warntext">, {exact(lost)} sectors missing here</b>}
       {maps.some((h) => h.merged) && (
-        <b class="warntext">
-          , merged to keep the report small: numbers of warps are right, which warps is told of the
-          first sector of a row only
-        </b>
+        <b class="warntext">, without the warps' numbers to keep the report small</b>
       )}
     </p>
   );

@@ -1,5 +1,5 @@
 import { cellValue, type Grid, type Layer, runUnder } from "../../data/grid";
-import { popcount, SECTOR_BYTES, WORDS, warpsOf } from "../../data/heat";
+import { SECTOR_BYTES, WORDS, warmthOf, warpsOf } from "../../data/heat";
 import { NOBODY, SEVERAL_WARPS } from "../../data/owner";
 import { type Level, rowCells } from "../../data/pyramid";
 import { bytes, exact } from "../format";
@@ -148,9 +148,11 @@ export class Painter {
     if (value === NOBODY) return "·";
     if (this.s.mode === "warmth") return String(value);
     const { run, plane } = runUnder(this.s.grid, row, l, column);
-    const warps = warpsOf((this.s.grid.layers[l] as Layer).table, run, plane);
-    if (value === SEVERAL_WARPS) return `${popcount(warps)}w`;
-    return (this.s.grid.repeat[row] ?? 1) > 1 ? "" : String(31 - Math.clz32(warps));
+    const { table } = this.s.grid.layers[l] as Layer;
+    if (value === SEVERAL_WARPS) return `${warmthOf(table, run, plane)}w`;
+    const warps = warpsOf(table, run, plane);
+    const told = warps !== 0 && (this.s.grid.repeat[row] ?? 1) === 1;
+    return told ? String(31 - Math.clz32(warps)) : "";
   }
 
   /* ---- rows without numbers, one or many to a pixel ---- */

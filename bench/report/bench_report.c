@@ -1,0 +1,266 @@
+/* What a report of a million sectors costs: makes a profile record by record, as the import does, and draws its report.
+ *
+ *     bench_report FOLDER [SECTORS]
+ *
+ * leaves FOLDER/large.wlprof and FOLDER/large.html, and prints sizes and times. The launch has two objects, each touched by
+ * two sampled blocks: `gathered`, whose words belong to irregular warps, so that no two sectors are alike and nothing
+ * compresses well, and `streamed`, four neighbouring sectors a warp. viewer/test/large.mjs opens the report in a browser. */
+#include "report/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { WARPS = 32, PC_LOAD = 4, PC_STORE = 5, GATHERED = 1, STREAMED = 2, MAPS = 4 };
+
+#define BASE UINT64_C(0x7f0000000000)
+
+static const char source_text[] = "__global__ void gather(float *out, const float *in, int n)\n"
+                                  "{\n"
+                                  "    for (int i = threadIdx.x; i < n; i += blockDim.x)\n"
+                                  "        out[i] = in[i * 7919 % n];\n"
+                                  "}\n";
+
+static const char ptx_text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry _Z6gatherPfPKfi(.param .u64 p, .param .u64 q)\n"
+                               "{\n"
+                               "    .reg .b64 %rd<5>;\n"
+                               "    .reg .f32 %f<2>;\n"
+                               "    .loc 1 4 5\n"
+                               "    ld.param.u64 %rd1, [p];\n"
+                               "    ld.param.u64 %rd2, [q];\n"
+                               "    cvta.to.global.u64 %rd3, %rd1;\n"
+                               "    cvta.to.global.u64 %rd4, %rd2;\n"
+                               "    ld.global.f32 %f1, [%rd4];\n"
+                               "    st.global.f32 [%rd3], %f1;\n"
+                               "    ret;\n"
+                               "}\n"
+                               ".file 1 \"";
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void must(wl_status status, const wl_error *err)
+{
+    if (status == WL_OK)
+        return;
+    fprintf(stderr, "bench_report: %s\n", err->text);
+    exit(1);
+}
+
+static void add(prof_builder *builder, cap_record record)
+{
+    wl_error err = {0};
+    must(prof_add(builder, &record, &err), &err);
+}
+
+/* splitmix64 */
+static uint32_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(z >> 32);
+}
+
+/* Each word used by one warp, any, and every fourth by another, too. */
+static void gathered(obs_heat_row *rows, uint32_t count, uint32_t block)
+{
+    uint64_t state = 1 + block;
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i] = (obs_heat_row){.sector = BASE / 32 + i};
+        for (int w = 0; w < OBS_WORDS_PER_SECTOR; w++) {
+            rows[i].word[w] = 1u << next_random(&state) % WARPS;
+            if (next_random(&state) % 4 == 0)
+                rows[i].word[w] |= 1u << next_random(&state) % WARPS;
+            rows[i].history |= rows[i].word[w];
+        }
+        rows[i].reads = (uint32_t)__builtin_popcount(rows[i].history);
+    }
+}
+
+/* The blocks take turns at the object's chunks of 128 sectors, four of them a warp. */
+static void streamed(obs_heat_row *rows, uint32_t count, uint32_t block, uint64_t base)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t chunk = (uint64_t)(i / (4 * WARPS)) * 2 + block;
+        uint32_t warp = 1u << i / 4 % WARPS;
+        rows[i] = (obs_heat_row){.sector = base / 32 + chunk * 4 * WARPS + i % (4 * WARPS),
+                                 .history = warp,
+                                 .writes = 1};
+        for (int w = 0; w < OBS_WORDS_PER_SECTOR; w++)
+            rows[i].word[w] = warp;
+    }
+}
+
+static void make_maps(obs_heat *heats, uint32_t sectors, uint64_t second)
+{
+    static uint32_t pcs[2][1] = {{PC_LOAD}, {PC_STORE}};
+    static obs_pcset pcsets[2] = {{1, pcs[0]}, {1, pcs[1]}};
+    for (uint32_t i = 0; i < MAPS; i++) {
+        uint32_t object = i / 2, block = i % 2;
+        obs_heat_row *rows = calloc(sectors, sizeof *rows);
+        if (!rows)
+            exit(1);
+        if (object == 0)
+            gathered(rows, sectors, block);
+        else
+            streamed(rows, sectors, block, second);
+        heats[i] = (obs_heat){.object = object + 1,
+                              .block = block,
+                              .block_index = {block, 0, 0},
+                              .warps = WARPS,
+                              .nrows = sectors,
+                              .rows = rows,
+                              .npcsets = 1,
+                              .pcsets = &pcsets[object]};
+    }
+}
+
+static void add_launch(prof_builder *builder, uint32_t sectors)
+{
+    uint64_t bytes = (uint64_t)sectors * 32, second = BASE + 4 * bytes, requests = sectors / 4;
+    obs_insn insns[] = {{.pc = PC_LOAD,
+                         .object = GATHERED,
+                         .space = OBS_GLOBAL,
+                         .op = OBS_LOAD,
+                         .bytes = 4,
+                         .requests = requests,
+                         .active_lanes = requests * 32,
+                         .sectors = requests * 32,
+                         .sectors_min = requests * 4,
+                         .irregular = requests},
+                        {.pc = PC_STORE,
+                         .object = STREAMED,
+                         .space = OBS_GLOBAL,
+                         .op = OBS_STORE,
+                         .bytes = 4,
+                         .requests = requests,
+                         .active_lanes = requests * 32,
+                         .sectors = requests * 4,
+                         .sectors_min = requests * 4,
+                         .contiguous = requests}};
+    obs_heat heats[MAPS];
+    make_maps(heats, sectors, second);
+    cap_launch launch = {.id = 1,
+                         .module = 1,
+                         .kernel = "_Z6gatherPfPKfi",
+                         .grid = {2, 1, 1},
+                         .block = {1024, 1, 1},
+                         .cluster = {1, 1, 1},
+                         .host_seconds = 1,
+                         .device_seconds = -1,
+                         .fault = "",
+                         .summary = {.ninsns = 2,
+                                     .insns = insns,
+                                     .nheats = MAPS,
+                                     .heats = heats,
+                                     .blocks_run = 2,
+                                     .blocks_observed = 2,
+                                     .blocks_sampled = 2}};
+    static const char *names[] = {"gathered", "streamed"};
+    for (uint32_t i = 0; i < 2; i++)
+        add(builder, (cap_record){.type = CAP_OBJECT,
+                                  .object = {.id = i + 1,
+                                             .kind = CAP_OBJECT_SYMBOL,
+                                             .base = i ? second : BASE,
+                                             .bytes = bytes * (i + 1),
+                                             .module = 1,
+                                             .name = names[i]}});
+    add(builder, (cap_record){.type = CAP_LAUNCH, .launch = launch});
+    for (uint32_t i = 0; i < MAPS; i++)
+        free(heats[i].rows);
+}
+
+static void make_profile(const char *path, const char *source, uint32_t sectors)
+{
+    static const char *arguments[] = {"/opt/gather"};
+    char ptx[8192];
+    wl_error err = {0};
+    int length = snprintf(ptx, sizeof ptx, "%s%s\"\n", ptx_text, source);
+    FILE *out = fopen(source, "w");
+    if (!out || fputs(source_text, out) == EOF || fclose(out) != 0)
+        exit(1);
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    must(prof_create(path, &options, &builder, &err), &err);
+    must(prof_begin_process(builder, &err), &err);
+    add(builder, (cap_record){.type = CAP_PROCESS,
+                              .process = {.pid = 1,
+                                          .executable = arguments[0],
+                                          .directory = "/",
+                                          .host = "bench",
+                                          .collector = "emulate",
+                                          .version = "1",
+                                          .options = "",
+                                          .argc = 1,
+                                          .argv = arguments}});
+    add(builder, (cap_record){.type = CAP_DEVICE,
+                              .device = {.name = "NVIDIA H200",
+                                         .cc_major = 9,
+                                         .num_sms = 132,
+                                         .global_bytes = UINT64_C(1) << 37,
+                                         .file = "h200"}});
+    add(builder,
+        (cap_record){.type = CAP_MODULE,
+                     .module = {.id = 1, .name = "gather", .ptx = ptx, .length = (size_t)length}});
+    add_launch(builder, sectors);
+    add(builder, (cap_record){.type = CAP_END});
+    must(prof_finish(builder, &err), &err);
+}
+
+static double megabytes(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) == 0 ? (double)file.st_size / 1e6 : 0;
+}
+
+static void make_report(const char *profile, const char *html)
+{
+    wl_error err = {0};
+    wl_arena *arena = wl_arena_new();
+    prof_db *db;
+    ana_findings findings;
+    rep_data data;
+    ana_thresholds thresholds = ana_thresholds_default();
+    must(prof_open(profile, &db, &err), &err);
+    double start = seconds();
+    must(ana_find(db, &thresholds, arena, &findings, &err), &err);
+    double found = seconds();
+    must(rep_load(db, &findings, REP_PART_HEATS | REP_PART_SOURCES, arena, &data, &err), &err);
+    double loaded = seconds();
+    FILE *out = fopen(html, "w");
+    if (!out)
+        exit(1);
+    must(rep_html(&data, out, &err), &err);
+    fclose(out);
+    printf("findings %.2f s, load %.2f s, report %.2f s, %.1f MB\n", found - start, loaded - found,
+           seconds() - loaded, megabytes(html));
+    prof_close(db);
+    wl_arena_free(arena);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: bench_report FOLDER [SECTORS]\n");
+        return 2;
+    }
+    uint32_t sectors = argc > 2 ? (uint32_t)atoi(argv[2]) : 1 << 20;
+    char profile[4096], html[4096], source[4096];
+    snprintf(profile, sizeof profile, "%s/large.wlprof", argv[1]);
+    snprintf(html, sizeof html, "%s/large.html", argv[1]);
+    snprintf(source, sizeof source, "%s/large.cu", argv[1]);
+    double start = seconds();
+    make_profile(profile, source, sectors);
+    printf("%u sectors a map, %d maps: profile %.2f s, %.1f MB\n", sectors, MAPS, seconds() - start,
+           megabytes(profile));
+    make_report(profile, html);
+    return 0;
+}
