@@ -129,7 +129,7 @@ test("pointing at the heat map tells the cell", () =>
     assert.match(info, /demo\.cu:11 \(load\)/);
     assert.match(info, /address\s+0x7f2a40200800/);
     await page.mouse.click(...(await cellAt(page, 2)));
-    assert.match(page.url(), /at=2048/);
+    await page.waitForURL(/at=2048/);
     await page.mouse.move(5, 5);
     await page.focus(".heatbox");
     await page.keyboard.press("ArrowRight");
@@ -278,13 +278,237 @@ test("the overview lists the run, kernels, objects and the peak", () =>
     }
   }));
 
-test("fits a narrow window without scrolling sideways", () =>
+const VIEWS = ["#finding/1", "#finding/2", "#kernel/2", "#object/1?map=1,2", "#object/8", "#file/1", "#overview"];
+
+test("fits a narrow window without scrolling sideways, every view", () =>
   visit("", async (page) => {
-    for (const width of [1280, 1000, 700]) {
+    for (const width of [1280, 1000, 700, 400]) {
       await page.setViewportSize({ width, height: 800 });
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(over <= 0, `${over} pixels too wide at ${width}`);
+      for (const hash of VIEWS) {
+        await page.evaluate((h) => {
+          location.hash = h;
+        }, hash);
+        await page.waitForSelector(hash.startsWith("#object") ? ".heatbox canvas" : ".coverage");
+        const wide = await page.evaluate(() => {
+          if (document.documentElement.scrollWidth <= innerWidth) return "";
+          const right = (e) => e.getBoundingClientRect().right;
+          const all = [...document.querySelectorAll("main *, header *")];
+          const widest = all.reduce((a, b) => (right(b) > right(a) ? b : a));
+          return `${widest.tagName} ${widest.className} reaches ${right(widest)}`;
+        });
+        assert.equal(wide, "", `at ${width} in ${hash}`);
+      }
     }
+  }));
+
+test("the remedy before and after, what it is worth and how sure we are", () =>
+  visit("#finding/1", async (page) => {
+    await sees(page, ".worth", /Worth mending[^]*Counted, not estimated/);
+    assert.equal(await count(page, ".remedy .half svg"), 2);
+    await sees(page, ".remedy .half >> nth=0", /Before[^]*a sector moves once for every warp/);
+    await sees(page, ".remedy .half >> nth=1", /After[^]*a sector moves once/);
+    await sees(page, ".figures", /%\s+of the program's traffic[^]*%\s+of the kernel's sectors/);
+    await sees(page, ".detail", /Why these blocks[^]*\(0, 0, 0\) like all 64 blocks/);
+    await page.click(".more >> text=Heat map");
+    await page.waitForSelector(".heatbox canvas");
+  }));
+
+test("what gains little says so", async () => {
+  const little = await report(folder, "little", ({ payload, parts }) => ({
+    payload: {
+      ...payload,
+      findings: payload.findings.map((f) => ({ ...f, gain: "tiny", gain_note: "It gains little." })),
+      launches: payload.launches.map((l) => ({ ...l, blocks_observed: 1 })),
+    },
+    parts,
+  }));
+  await visit(
+    "#finding/1",
+    async (page) => {
+      await sees(page, ".worth", /! It gains little\.[^]*Counted in part/);
+      assert.equal(await count(page, ".card .badge"), 6);
+      await page.keyboard.press("4");
+      await sees(page, ".detail", /Nothing is worth much/);
+    },
+    little,
+  );
+});
+
+test("a kernel's instructions", () =>
+  visit("#kernel/2", async (page) => {
+    await sees(page, ".mix", /memory 2\.5 %[^]*integer 55 %[^]*control flow 20 %/);
+    assert.equal(await count(page, ".mixbar span"), 4);
+  }));
+
+test("the overview says what to fix first and ranks the kernels", () =>
+  visit("#overview", async (page) => {
+    await sees(page, ".detail", /NVIDIA H200 · compute capability 9\.0 · 132 SMs · emulated/);
+    await sees(page, ".fixfirst li >> nth=0", /sum \+= A\[row \* n \+ k\][^]*demo\.cu:35/);
+    await sees(page, ".sortable tbody tr >> nth=0", /gemm<float>/);
+    await page.click(".fixfirst a >> nth=1");
+    await sees(page, ".crumbs", /Finding 2 of 6/);
+  }));
+
+test("search finds findings, kernels, objects and files", () =>
+  visit("", async (page) => {
+    await page.keyboard.press("/");
+    await page.keyboard.type("particles");
+    await sees(page, "[role=listbox]", /object\s+particles \(demo\.cu:64\)/);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/#object\/6$/);
+    await page.keyboard.press("/");
+    await page.keyboard.type("demo.cu");
+    await page.click("[role=option] >> text=file");
+    await page.waitForURL(/#file\/1$/);
+    await sees(page, "h1", /demo\.cu/);
+    await page.keyboard.press("/");
+    await page.keyboard.press("g"); // replaces what stood there; no view changes
+    await page.keyboard.type("emm");
+    await page.keyboard.press("ArrowDown");
+    const active = await page.getAttribute("[role=combobox]", "aria-activedescendant");
+    assert.equal(active, "hit1");
+    await page.keyboard.press("Escape");
+    assert.ok(await page.locator("[role=listbox]").isHidden());
+  }));
+
+test("a source file with what its lines move", () =>
+  visit("#file/1", async (page) => {
+    await sees(page, ".line.marked.first", /sum \+= A\[row \* n \+ k\]/);
+    assert.ok((await count(page, ".line")) > 60);
+    assert.ok((await count(page, ".line.marked")) >= 8);
+    await page.click(".who a >> text=drift");
+    await page.waitForURL(/#kernel\/4/);
+  }));
+
+test("on paper: light, without what only works on a screen", async () => {
+  const { page, problems } = await open(context, path, "#object/1");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForSelector(".heatbox canvas");
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  await page.emulateMedia({ colorScheme: "dark", media: "print" });
+  await page.waitForTimeout(100);
+  const shade = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  assert.equal(shade, "rgb(255, 255, 255)");
+  for (const hidden of [".top", ".list", ".goto"]) {
+    assert.ok(await page.locator(hidden).first().isHidden(), hidden);
+  }
+  const corner = await page.evaluate(() => {
+    const canvas = document.querySelector(".heatbox canvas");
+    const copy = new OffscreenCanvas(1, 1).getContext("2d");
+    copy.drawImage(canvas, canvas.width - 1, canvas.height - 1, 1, 1, 0, 0, 1, 1);
+    return [...copy.getImageData(0, 0, 1, 1).data];
+  });
+  assert.deepEqual(corner, [255, 255, 255, 255]);
+  const pdf = await page.pdf();
+  assert.ok(pdf.length > 10_000);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("nothing can be loaded from anywhere", async () => {
+  const { page } = await open(context, path);
+  const answers = [];
+  page.on("response", (r) => answers.push(r.url()));
+  await page.waitForSelector(".coverage");
+  const refused = await page.evaluate(async () => {
+    const seen = [];
+    addEventListener("securitypolicyviolation", (e) => seen.push(e.effectiveDirective));
+    await fetch("https://example.invalid/").catch(() => undefined);
+    const image = new Image();
+    image.src = "https://example.invalid/x.png";
+    document.body.append(image);
+    await new Promise((done) => setTimeout(done, 200));
+    return seen;
+  });
+  assert.deepEqual(refused.sort(), ["connect-src", "img-src"]);
+  assert.deepEqual(answers, []);
+  await page.close();
+});
+
+/** Texts whose contrast with what lies behind them is less than WCAG 2 wants at level AA. */
+function faint() {
+  const parts = (color) => {
+    const [r = 0, g = 0, b = 0, a = 1] = (color.match(/[\d.]+/g) ?? []).map(Number);
+    return [r, g, b, a];
+  };
+  const luminance = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((v) => {
+      const c = v / 255;
+      return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const behind = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const color = parts(getComputedStyle(e).backgroundColor);
+      if (color[3] > 0.99) return color;
+    }
+    return [255, 255, 255, 1];
+  };
+  const result = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!own || element.closest("svg, script, noscript, .unseen") || !element.checkVisibility()) continue;
+    if (element.matches(":disabled")) continue;
+    const style = getComputedStyle(element);
+    const [a, b] = [luminance(parts(style.color)), luminance(behind(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const size = Number.parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+    if (ratio < (large ? 3 : 4.5)) {
+      result.push(`${ratio.toFixed(2)} ${element.className} ${element.textContent.trim().slice(0, 40)}`);
+    }
+  }
+  return [...new Set(result)];
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`all text stands out, ${colorScheme}`, () =>
+    visit("", async (page) => {
+      await page.emulateMedia({ colorScheme });
+      for (const hash of VIEWS) {
+        await page.evaluate((h) => {
+          location.hash = h;
+        }, hash);
+        await page.waitForTimeout(150);
+        assert.deepEqual(await page.evaluate(faint), [], hash);
+      }
+    }));
+}
+
+test("what can be used has a name, and keys reach it in the order that it is read", () =>
+  visit("", async (page) => {
+    for (const hash of VIEWS) {
+      await page.evaluate((h) => {
+        location.hash = h;
+      }, hash);
+      await page.waitForTimeout(150);
+      const nameless = await page.evaluate(() =>
+        [...document.querySelectorAll("a, button, input, select, summary, [tabindex='0'], [role=img]")]
+          .filter((e) => e.checkVisibility())
+          .filter((e) => {
+            const label = e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? "";
+            return !(label || e.textContent).trim();
+          })
+          .map((e) => e.outerHTML.slice(0, 80)),
+      );
+      assert.deepEqual(nameless, [], hash);
+    }
+    await page.goto(page.url().replace(/#.*/, "#object/1"));
+    await page.waitForSelector(".heatbox canvas");
+    const seen = [];
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press("Tab");
+      const what = await page.evaluate(() => {
+        const e = document.activeElement;
+        const order = [".jump", ".brand", "nav[aria-label=Views] a", ".search", ".list a", ".blocks", ".switch", ".zoom, .goto", ".heatbox", ".gridtable"];
+        return order.findIndex((s) => e?.matches(s) || e?.closest(s));
+      });
+      if (what >= 0) seen.push(what);
+    }
+    const firsts = [...new Set(seen)];
+    assert.deepEqual(firsts, [...firsts].sort((a, b) => a - b));
+    assert.equal(firsts.length, 10);
   }));
 
 test("a profile without findings says so", async () => {

@@ -1,8 +1,10 @@
 // The page's modules without a browser.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { fixtureFolder, load, scratch } from "../../viewer/test/tools.mjs";
+import { fixtureFolder, load, scratch, viewer } from "../../viewer/test/tools.mjs";
 
 const folder = scratch();
 const decode = await load("src/data/decode.ts", folder);
@@ -15,7 +17,10 @@ const geometries = await load("src/widgets/heatmap/geometry.ts", folder);
 const modelModule = await load("src/data/model.ts", folder);
 const layout = await load("src/pictures/layout.ts", folder);
 const format = await load("src/widgets/format.ts", folder);
+const palettes = await load("src/widgets/heatmap/palette.ts", folder);
 const scale = await load("src/widgets/scale.ts", folder);
+const sketches = await load("src/pictures/sketches.ts", folder);
+const searching = await load("src/data/search.ts", folder);
 const code = await load("src/widgets/highlight.ts", folder);
 const { fixture } = await load("test/fixture/index.ts", folder);
 const { encode } = await load("test/fixture/container.ts", folder);
@@ -214,6 +219,14 @@ test("the picture of a request has as many sectors as were counted", () => {
   }
 });
 
+test("an example of irregular addresses has the measured number of sectors", () => {
+  for (let sectors = 1; sectors <= 32; sectors++) {
+    const shapes = { uniform: 0, contiguous: 0, misaligned: 0, strided: 0, irregular: 10 };
+    const i = { shapes, bytes: 4, requests: 10, active_lanes: 320, sectors: 10 * sectors, stride: 0 };
+    assert.equal(layout.sectorsOf(layout.lanesOf(i, 4)).length, sectors);
+  }
+});
+
 test("wide accesses are served in parts of a warp", () => {
   const lanes = (bytes, step = bytes) => ({
     address: Array.from({ length: 32 }, (_, l) => l * step),
@@ -241,7 +254,39 @@ test("the legend ends at the block's warps, and text on it can be read", () => {
   assert.deepEqual(scale.heatSteps(24), [1, 2, 4, 8, 16, 24]);
   assert.deepEqual(scale.heatSteps(1), [1]);
   assert.equal(scale.inkOn(scale.heatColor(1, 32)), "#ffffff");
-  assert.equal(scale.inkOn(scale.heatColor(32, 32)), "#10141a");
+  assert.equal(scale.inkOn(scale.heatColor(32, 32)), "#000000");
+});
+
+/** The contrast of two colours by WCAG 2. */
+function contrast(a, b) {
+  const luminance = (color) => {
+    const [r, g, b_] = palettes.rgb(color).map((v) => {
+      const c = v / 255;
+      return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b_;
+  };
+  const [x, y] = [luminance(a), luminance(b)];
+  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+}
+
+test("numbers stand out from the cells' colours", () => {
+  for (const warps of [1, 2, 8, 24, 32]) {
+    for (let t = 1; t <= warps; t++) {
+      const color = scale.heatColor(t, warps);
+      const c = contrast(color, scale.inkOn(color));
+      assert.ok(c >= 4.5, `${t} of ${warps}: ${c.toFixed(2)}`);
+    }
+  }
+  for (const color of palettes.OWNER_COLORS.filter(Boolean)) {
+    const c = contrast(color, scale.inkOn(color));
+    assert.ok(c >= 4.5, `${color}: ${c.toFixed(2)}`);
+  }
+});
+
+test("the scale rises evenly in lightness, whatever colours an eye can see", () => {
+  const light = [1, 2, 4, 8, 16, 32].map((t) => contrast(scale.heatColor(t, 32), "#000000"));
+  for (let i = 1; i < light.length; i++) assert.ok(light[i] > light[i - 1] * 1.2);
 });
 
 test("colouring code loses no character", () => {
@@ -251,4 +296,28 @@ test("colouring code loses no character", () => {
   }
   const kinds = code.highlight("float x = 1; // c").map((t) => t.kind);
   assert.ok(["type", "number", "comment"].every((k) => kinds.includes(k)));
+});
+
+test("every pattern has a sketch of its remedy, of whole sectors", () => {
+  const patterns = readFileSync(join(viewer, "../src/analysis/patterns.def"), "utf8");
+  const ids = [...patterns.matchAll(/^X\(\w+, "([\w-]+)"/gm)].map((m) => m[1]);
+  assert.ok(ids.length >= 9);
+  for (const id of ids) {
+    const { before, after } = sketches.SKETCHES[id];
+    assert.notDeepEqual(before, after);
+    for (const { picture } of [before, after]) {
+      for (const row of picture.grid ?? []) assert.equal(row.split(" ").length, 8);
+    }
+  }
+});
+
+test("search finds by all words, names first", () => {
+  const index = searching.searchIndex(model);
+  const names = (query) => searching.search(index, query, 20).map((h) => `${h.kind} ${h.name}`);
+  assert.equal(names("d_A")[0], "object d_A (demo.cu:61)");
+  assert.equal(names("gemm")[0], "kernel gemm<float>");
+  assert.ok(names("false-sharing").every((n) => n.startsWith("finding")));
+  assert.ok(names("demo.cu").includes("file demo.cu"));
+  assert.deepEqual(names("gemm nowhere"), []);
+  assert.deepEqual(names("  "), []);
 });

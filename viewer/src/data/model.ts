@@ -107,13 +107,22 @@ export function buildModel(report: Report): Model {
 export const objectOf = (m: Model, id: number | undefined): MemoryObject | undefined =>
   id === undefined ? undefined : m.objectById.get(id);
 
+const lines = new WeakMap<SourceFile["chunks"][number], string[]>();
+
+/** The lines of a part of a file. */
+export function chunkLines(chunk: SourceFile["chunks"][number]): string[] {
+  const known = lines.get(chunk);
+  if (known) return known;
+  const split = chunk.text.replace(/\n$/, "").split("\n");
+  lines.set(chunk, split);
+  return split;
+}
+
 /** The text of a source line; undefined where the report does not hold it. */
 export function sourceLine(m: Model, file: number | undefined, line: number | undefined) {
   if (file === undefined || line === undefined) return undefined;
   for (const chunk of m.fileById.get(file)?.chunks ?? []) {
-    if (line < chunk.first) continue;
-    const lines = chunk.text.replace(/\n$/, "").split("\n");
-    const text = lines[line - chunk.first];
+    const text = line < chunk.first ? undefined : chunkLines(chunk)[line - chunk.first];
     if (text !== undefined) return text;
   }
   return undefined;
@@ -171,3 +180,13 @@ export function cost(
 export const lineExcess = (row: LineRow): number => Math.max(0, row.now - row.min);
 
 export const lineUnit = (row: LineRow): Unit => (row.space === "shared" ? "wavefronts" : "sectors");
+
+/** What the findings of a kernel cost together; without any, what its requests move beyond the fewest possible. */
+export function kernelExcess(m: Model, k: Kernel): number {
+  const findings = m.payload.findings.filter((f) => f.kernel === k.id && f.unit !== "bytes");
+  const found = findings.reduce((sum, f) => sum + f.excess, 0);
+  if (found > 0) return Math.min(found, kernelTraffic(k));
+  return Math.max(0, k.sectors - k.sectors_min) + Math.max(0, k.wavefronts - k.wavefronts_min);
+}
+
+export const kernelTraffic = (k: Kernel): number => k.sectors + k.wavefronts;

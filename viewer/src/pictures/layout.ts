@@ -37,11 +37,13 @@ export function commonestShape(shapes: Shapes): keyof Shapes {
 function scattered(lanes: number, sectors: number, bytes: number): number[] {
   const slots = Math.max(1, Math.round(sectors));
   const perSector = Math.max(1, Math.floor(SECTOR / bytes));
+  // A step that comes past every slot: a prime that does not divide their number.
+  const step = [7, 11, 13].find((prime) => slots % prime !== 0) ?? 1;
   const addresses: number[] = [];
   let state = 0x2545f491;
   for (let lane = 0; lane < lanes; lane++) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    const slot = lane < slots ? (lane * 7) % slots : state % slots;
+    const slot = lane < slots ? (lane * step) % slots : state % slots;
     addresses.push(slot * SECTOR * 2 + ((state >>> 8) % perSector) * bytes);
   }
   return addresses;

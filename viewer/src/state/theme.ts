@@ -29,11 +29,20 @@ dark.addEventListener("change", () => {
   systemDark.value = dark.matches;
 });
 
-/** What is shown: canvases read it so that they are drawn again when it changes. */
+const printing = signal(false);
+addEventListener("beforeprint", () => {
+  printing.value = true;
+});
+addEventListener("afterprint", () => {
+  printing.value = false;
+});
+
+/** What is shown, light on paper: canvases read it so that they are drawn again when it changes. */
 export const shown = signal<"light" | "dark">("light");
 
 effect(() => {
-  shown.value = theme.value === "auto" ? (systemDark.value ? "dark" : "light") : theme.value;
+  const wanted = theme.value === "auto" ? (systemDark.value ? "dark" : "light") : theme.value;
+  shown.value = printing.value ? "light" : wanted;
   document.documentElement.dataset.theme = shown.value;
 });
 

@@ -5,10 +5,12 @@ import { go, href, type Route, route, type View } from "../state/route";
 import { shown, toggleTheme } from "../state/theme";
 import { baseName, exact } from "../widgets/format";
 import { CoveragePanel } from "./coverage";
-import { FindingsView } from "./findings";
+import { FileView } from "./file";
+import { FindingsView } from "./finding";
 import { KernelView, rankedKernels } from "./kernel";
 import { ObjectView, rankedObjects } from "./object";
 import { OverviewView } from "./overview";
+import { focusSearch, Search } from "./search";
 
 const help = signal(false);
 const view = computed(() => route.value.view);
@@ -76,13 +78,21 @@ function TopBar({ m }: { m: Model }) {
           </span>
         )}
       </p>
-      <button type="button" class="icon" onClick={toggleTheme} title="Light or dark (t)">
+      <Search m={m} />
+      <button
+        type="button"
+        class="icon"
+        onClick={toggleTheme}
+        title="Light or dark (t)"
+        aria-label="Light or dark"
+      >
         {shown.value === "dark" ? "☀" : "☾"}
       </button>
       <button
         type="button"
         class="icon"
         title="Keys (?)"
+        aria-label="Keys"
         onClick={() => {
           help.value = true;
         }}
@@ -94,10 +104,12 @@ function TopBar({ m }: { m: Model }) {
 }
 
 const KEYS: [string, string][] = [
+  ["/", "search"],
   ["j, k", "next and previous in the list"],
   ["1 – 4", "findings, kernels, objects, overview"],
   ["t", "light or dark"],
-  ["arrows", "on a heat map: move the selected cell"],
+  ["arrows", "on a heat map: move the selected cell; page up, page down, home, end, too"],
+  ["+, −", "on a heat map: zoom, as the wheel does with ctrl"],
   ["?", "this list"],
   ["Esc", "close"],
 ];
@@ -143,7 +155,9 @@ function listed(m: Model, where: Route): { ids: number[]; at: number } {
         ? rankedKernels(m).map((k) => k.id)
         : where.view === "object"
           ? rankedObjects(m).map((o) => o.id)
-          : [];
+          : where.view === "file"
+            ? m.payload.files.map((f) => f.id)
+            : [];
   return { ids, at: Math.max(0, ids.indexOf(where.id ?? -1)) };
 }
 
@@ -158,7 +172,10 @@ function onKey(m: Model, e: KeyboardEvent): void {
   if (e.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
   const tab = TABS[Number.parseInt(e.key, 10) - 1];
   if (tab) go(href(tab.view));
-  else if (e.key === "j") step(m, 1);
+  else if (e.key === "/") {
+    e.preventDefault();
+    focusSearch();
+  } else if (e.key === "j") step(m, 1);
   else if (e.key === "k") step(m, -1);
   else if (e.key === "t") toggleTheme();
   else if (e.key === "?") help.value = !help.value;
@@ -174,9 +191,18 @@ function Page({ m }: { m: Model }) {
       return <KernelView m={m} id={id} />;
     case "object":
       return <ObjectView m={m} id={id} />;
+    case "file":
+      return <FileView m={m} id={id} />;
     case "overview":
       return <OverviewView m={m} />;
   }
+}
+
+/** Past the bar and the list, for those who go by keys. */
+function toContent(): void {
+  const detail = document.querySelector<HTMLElement>(".detail") ?? document.querySelector("main");
+  detail?.setAttribute("tabindex", "-1");
+  detail?.focus();
 }
 
 export function App({ m }: { m: Model }) {
@@ -192,6 +218,9 @@ export function App({ m }: { m: Model }) {
   }, [key]);
   return (
     <>
+      <button type="button" class="jump" onClick={toContent}>
+        To the content
+      </button>
       <TopBar m={m} />
       <main>
         <Page m={m} />

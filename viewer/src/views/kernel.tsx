@@ -1,22 +1,20 @@
 import type { LineRow, Model } from "../data/model";
-import { lineExcess, lineUnit, sourceLine } from "../data/model";
+import { kernelExcess, lineExcess, lineUnit, sourceLine } from "../data/model";
 import type { Instruction, Kernel } from "../data/payload";
+import { MixPicture } from "../pictures/mix";
 import { href } from "../state/route";
 import { bytes, count, dim, exact, middle, percent, plural, ratio } from "../widgets/format";
 import { Bar, type ColumnOf, SortTable } from "../widgets/table";
 import { ObjectName } from "./names";
 import { Code, Excerpt, type Mark, place } from "./source";
 
-const kernelExcess = (k: Kernel): number =>
-  Math.max(0, k.sectors - k.sectors_min) + Math.max(0, k.wavefronts - k.wavefronts_min);
-
 export const rankedKernels = (m: Model): Kernel[] => m.payload.kernels;
 
 function KernelList({ m, on }: { m: Model; on: number | undefined }) {
-  const most = Math.max(1, ...m.payload.kernels.map(kernelExcess));
+  const most = Math.max(1, ...m.payload.kernels.map((k) => kernelExcess(m, k)));
   return (
     <nav class="list" aria-label="Kernels">
-      <p class="muted listhead">Sectors and wavefronts beyond the fewest possible</p>
+      <p class="muted listhead">Sectors and wavefronts that findings cost</p>
       <ol>
         {rankedKernels(m).map((k) => (
           <li key={k.id}>
@@ -28,7 +26,7 @@ function KernelList({ m, on }: { m: Model; on: number | undefined }) {
               <span class="title mono" title={k.name}>
                 {middle(k.short_name, 40)}
               </span>
-              <Bar share={kernelExcess(k) / most} label={count(kernelExcess(k))} />
+              <Bar share={kernelExcess(m, k) / most} label={count(kernelExcess(m, k))} />
               <span class="where">{plural(k.launches, "launch", "launches")}</span>
             </a>
           </li>
@@ -244,6 +242,8 @@ export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
           <Facts k={kernel} />
         </header>
         <FindingLinks m={m} of={(f) => m.payload.findings[f]?.kernel === kernel.id} />
+        {kernel.mix.length > 0 && <h2>Instructions</h2>}
+        <MixPicture k={kernel} />
         <h2>Lines</h2>
         <p class="muted">Click a line for its instructions, a heading to sort.</p>
         <SortTable

@@ -1,9 +1,11 @@
-import type { Model } from "../data/model";
-import type { Kernel, MemoryObject } from "../data/payload";
-import { bytes, count, dim, exact, plural, seconds } from "../widgets/format";
+import { type Model, sourceLine } from "../data/model";
+import type { MemoryObject } from "../data/payload";
+import { href } from "../state/route";
+import { bytes, exact, percent, plural } from "../widgets/format";
 import { type ColumnOf, SortTable } from "../widgets/table";
-import { KernelName, ObjectName } from "./names";
-import { place } from "./source";
+import { Kernels } from "./kernels";
+import { ObjectName } from "./names";
+import { Code, place } from "./source";
 
 function Row({ label, children }: { label: string; children: string | number }) {
   return (
@@ -44,82 +46,6 @@ function Run({ m }: { m: Model }) {
         ) : null}
       </tbody>
     </table>
-  );
-}
-
-function hostSeconds(m: Model, kernel: number): number | undefined {
-  const times = m.payload.launches
-    .filter((l) => l.kernel === kernel)
-    .map((l) => l.device_seconds ?? l.host_seconds);
-  const known = times.filter((t): t is number => t !== undefined);
-  return known.length > 0 ? known.reduce((a, b) => a + b, 0) : undefined;
-}
-
-function Kernels({ m }: { m: Model }) {
-  const excess = (k: Kernel) => Math.max(0, k.sectors - k.sectors_min);
-  const conflicts = (k: Kernel) => Math.max(0, k.wavefronts - k.wavefronts_min);
-  const emulated = m.payload.program.collector === "emulate";
-  const columns: ColumnOf<Kernel>[] = [
-    {
-      key: "kernel",
-      label: "kernel",
-      text: true,
-      value: (k) => k.name,
-      cell: (k) => <KernelName m={m} id={k.id} most={64} />,
-    },
-    {
-      key: "launches",
-      label: "launches",
-      value: (k) => k.launches,
-      cell: (k) => exact(k.launches),
-    },
-    {
-      key: "shape",
-      label: "blocks × threads",
-      text: true,
-      value: (k) => dim(k.grid),
-      cell: (k) => `${dim(k.grid)} of ${dim(k.block)}`,
-    },
-    {
-      key: "instructions",
-      label: "thread instructions",
-      value: (k) => k.thread_instructions ?? -1,
-      cell: (k) => (k.thread_instructions === undefined ? "" : count(k.thread_instructions)),
-    },
-    {
-      key: "requests",
-      label: "requests",
-      value: (k) => k.requests,
-      cell: (k) => count(k.requests),
-    },
-    { key: "sectors", label: "sectors", value: (k) => k.sectors, cell: (k) => count(k.sectors) },
-    { key: "excess", label: "excess", value: excess, cell: (k) => count(excess(k)) },
-    {
-      key: "conflicts",
-      label: "conflicts",
-      help: "Wavefronts that bank conflicts add",
-      value: conflicts,
-      cell: (k) => count(conflicts(k)),
-    },
-    {
-      key: "time",
-      label: emulated ? "emulated in" : "time",
-      help: emulated ? "Time of the emulation on this host, not of a GPU" : "Time on the device",
-      value: (k) => hostSeconds(m, k.id) ?? -1,
-      cell: (k) => {
-        const s = hostSeconds(m, k.id);
-        return s === undefined ? "" : seconds(s);
-      },
-    },
-  ];
-  return (
-    <SortTable
-      rows={m.payload.kernels}
-      columns={columns}
-      keyOf={(k) => String(k.id)}
-      sort="excess"
-      descending
-    />
   );
 }
 
@@ -184,19 +110,69 @@ function Peaks({ m }: { m: Model }) {
   );
 }
 
+/** The device in a line, and what stood in for it. */
+function device(m: Model): string {
+  const { device: d, program } = m.payload;
+  const parts = d
+    ? [d.name, `compute capability ${d.compute_capability}`, d.sms ? plural(d.sms, "SM") : ""]
+    : ["no device"];
+  return [...parts, program.collector === "emulate" ? "emulated" : ""].filter(Boolean).join(" · ");
+}
+
+const FIRST = 3;
+
+/** The dearest findings that are worth mending, with the line to change. */
+function FixFirst({ m }: { m: Model }) {
+  const all = m.payload.findings.map((finding, i) => ({ finding, number: i + 1 }));
+  const worth = all.filter(({ finding }) => finding.gain === "full");
+  const shown = (worth.length > 0 ? worth : all).slice(0, FIRST);
+  if (all.length === 0) return <p class="summary">No memory access pattern costs much here.</p>;
+  return (
+    <>
+      <h2>{worth.length > 0 ? "Fix first" : "Nothing is worth much, but these cost most"}</h2>
+      <ol class="fixfirst">
+        {shown.map(({ finding: f, number }) => {
+          const line = f.lines[0];
+          return (
+            <li key={number}>
+              <a href={href("finding", number)}>
+                <span class="big num">{percent(f.share_of_program)}</span>{" "}
+                <span class="muted">of the program's traffic</span>
+                <p class="title">{f.title}</p>
+                <Code text={(sourceLine(m, line?.file, line?.line) ?? "").trim()} />
+                <span class="muted small">
+                  <span class="mono">{place(m, line?.file, line?.line)}</span> ·{" "}
+                  {m.kernelById.get(f.kernel)?.short_name}
+                </span>
+              </a>
+            </li>
+          );
+        })}
+      </ol>
+    </>
+  );
+}
+
 /** The run as a whole. */
 export function OverviewView({ m }: { m: Model }) {
   return (
     <article class="detail wide">
       <header class="headline">
         <h1>Overview</h1>
+        <p class="who muted">{device(m)}</p>
       </header>
-      <Run m={m} />
+      <FixFirst m={m} />
       <h2>Kernels</h2>
+      <p class="muted">
+        Ranked by the sectors and wavefronts that their findings cost. Bars:{" "}
+        <span class="swatch used" /> needed, <span class="swatch extra" /> excess, to one scale.
+      </p>
       <Kernels m={m} />
       <h2>Objects</h2>
       <Objects m={m} />
       <Peaks m={m} />
+      <h2>Run</h2>
+      <Run m={m} />
     </article>
   );
 }

@@ -1,4 +1,5 @@
-import { type Model, sourceLine } from "../data/model";
+import { chunkLines, type Model, sourceLine } from "../data/model";
+import { href } from "../state/route";
 import { baseName } from "../widgets/format";
 import { highlight } from "../widgets/highlight";
 
@@ -66,39 +67,58 @@ function Line({ m, file, line, mark }: { m: Model; file: number; line: number; m
   );
 }
 
-/** Marked source lines with their neighbours. */
-export function Excerpt(p: { m: Model; file: number; marks: Mark[]; context?: number }) {
+/** Lines `from` to `to` of a file, those that are there. */
+function Lines(p: { m: Model; file: number; from: number; to: number; marks: Map<number, Mark> }) {
+  return (
+    <>
+      {Array.from({ length: p.to - p.from + 1 }, (_, k) => {
+        const line = p.from + k;
+        const mark = p.marks.get(line);
+        return <Line key={line} m={p.m} file={p.file} line={line} {...(mark ? { mark } : {})} />;
+      })}
+    </>
+  );
+}
+
+/** Parts of a file, lines between them left out. */
+function Parts(p: { m: Model; file: number; marks: Mark[]; parts: [number, number][] }) {
   const byLine = new Map(p.marks.map((mark) => [mark.line, mark]));
   const file = p.m.fileById.get(p.file);
-  const parts = windows(
-    p.marks.map((mark) => mark.line),
-    p.context ?? 3,
-  );
   const missing = (file?.chunks.length ?? 0) === 0;
   return (
     <div class="excerpt">
-      <div class="path">{file?.path ?? "unknown file"}</div>
+      <div class="path">
+        {file ? <a href={href("file", p.file)}>{file.path}</a> : "unknown file"}
+      </div>
       {missing ? (
         <p class="hint">
           The source text is not in the profile{file?.missing ? `: ${file.missing}` : ""}. Lines:{" "}
           {p.marks.map((mark) => `${mark.line} (${mark.note})`).join(", ")}
         </p>
       ) : (
-        <div class="code">
-          {parts.map(([from, to], i) => (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll long lines
+        <section class="code" tabIndex={0} aria-label="Source">
+          {p.parts.map(([from, to], i) => (
             <div key={from} class="window">
               {i > 0 && <div class="skip">⋯</div>}
-              {Array.from({ length: to - from + 1 }, (_, k) => {
-                const line = from + k;
-                const mark = byLine.get(line);
-                return (
-                  <Line key={line} m={p.m} file={p.file} line={line} {...(mark ? { mark } : {})} />
-                );
-              })}
+              <Lines m={p.m} file={p.file} from={from} to={to} marks={byLine} />
             </div>
           ))}
-        </div>
+        </section>
       )}
     </div>
   );
+}
+
+/** Marked source lines with their neighbours. */
+export function Excerpt(p: { m: Model; file: number; marks: Mark[]; context?: number }) {
+  const marked = p.marks.map((mark) => mark.line);
+  return <Parts {...p} parts={windows(marked, p.context ?? 3)} />;
+}
+
+/** All that the report holds of a file. */
+export function SourceText(p: { m: Model; file: number; marks: Mark[] }) {
+  const chunks = p.m.fileById.get(p.file)?.chunks ?? [];
+  const parts = chunks.map((c): [number, number] => [c.first, c.first + chunkLines(c).length - 1]);
+  return <Parts {...p} parts={parts} />;
 }

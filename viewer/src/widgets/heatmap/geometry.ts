@@ -8,7 +8,7 @@ export const STRIP = 22;
 
 const STRIP_GAP = 10;
 const LABEL = 84;
-const REPEAT = 84;
+const REPEAT = { wide: 84, narrow: 42 };
 const LAYER_GAP = 18;
 const GROUP_GAP = 3;
 const SECTOR_GAP = 6;
@@ -24,7 +24,7 @@ export interface Geometry {
   cell: number; // width of a cell with its gap
   sector: number; // of the sector's own cell, in the layout of words
   end: number; // behind the last layer
-  repeat: boolean; // there is room for repeat counts
+  wide: boolean; // there is room for whole numbers
 }
 
 /** Gaps that stand in front of a column. */
@@ -37,9 +37,10 @@ const gapsBefore = (layout: Layout, column: number): number =>
 
 export function geometry(width: number, layout: Layout, layers: number): Geometry {
   const left = STRIP + STRIP_GAP;
-  const label = width < NARROW ? 62 : LABEL;
-  const repeat = width >= NARROW;
-  const room = width - left - label - (repeat ? REPEAT : 0) - (layers - 1) * LAYER_GAP;
+  const wide = width >= NARROW;
+  const label = wide ? LABEL : 62;
+  const repeat = wide ? REPEAT.wide : REPEAT.narrow;
+  const room = width - left - label - repeat - (layers - 1) * LAYER_GAP;
   const words = layout.kind === "words";
   const fixed = words ? SECTOR_GAP : gapsBefore(layout, layout.columns - 1);
   const units = words ? WORDS + 1.35 : layout.columns;
@@ -52,7 +53,7 @@ export function geometry(width: number, layout: Layout, layers: number): Geometr
     (_, l) => left + label + l * (each + (layers > 1 ? LAYER_GAP : 0)),
   );
   const end = (starts[layers - 1] ?? 0) + each;
-  return { width, left, label, layers: starts, cell, sector, end, repeat };
+  return { width, left, label, layers: starts, cell, sector, end, wide };
 }
 
 export const columnX = (g: Geometry, layout: Layout, layer: number, column: number): number =>

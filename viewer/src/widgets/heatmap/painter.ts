@@ -2,7 +2,7 @@ import { cellValue, type Grid, type Layer, runUnder } from "../../data/grid";
 import { SECTOR_BYTES, WORDS, warmthOf, warpsOf } from "../../data/heat";
 import { NOBODY, SEVERAL_WARPS } from "../../data/owner";
 import { type Level, rowCells } from "../../data/pyramid";
-import { bytes, exact } from "../format";
+import { bytes, count, exact } from "../format";
 import {
   columnWidth,
   columnX,
@@ -125,9 +125,10 @@ export class Painter {
       g.label - 10,
     );
     for (let l = 0; l < grid.layers.length; l++) this.cells(row, l, y);
-    if (repeat > 1 && g.repeat) {
+    if (repeat > 1) {
       c.textAlign = "left";
-      c.fillText(`× ${exact(repeat)}`, g.end + 10, middle);
+      if (g.wide) c.fillText(`× ${exact(repeat)}`, g.end + 10, middle);
+      else c.fillText(`×${count(repeat)}`, g.end + 3, middle, g.width - g.end - 4);
     }
   }
 

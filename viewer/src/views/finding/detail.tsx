@@ -1,14 +1,17 @@
-import type { Model } from "../data/model";
-import { cost, costliest, sourceLine } from "../data/model";
-import type { Finding, FindingLine, Instruction, Shapes } from "../data/payload";
-import { BankPicture } from "../pictures/banks";
-import { HeatStrip } from "../pictures/heatstrip";
-import { ideal, lanesOf, sectorsOf } from "../pictures/layout";
-import { SectorPicture, scaleFor } from "../pictures/sectors";
-import { href } from "../state/route";
-import { bytes, count, dim, exact, percent, plural, quantity, ratio } from "../widgets/format";
-import { KernelName, ObjectName } from "./names";
-import { Code, Excerpt, type Mark, Place } from "./source";
+import type { Model } from "../../data/model";
+import { cost, costliest } from "../../data/model";
+import type { Finding, FindingLine, Instruction, Shapes } from "../../data/payload";
+import { BankPicture } from "../../pictures/banks";
+import { HeatStrip } from "../../pictures/heatstrip";
+import { ideal, lanesOf, sectorsOf } from "../../pictures/layout";
+import { RemedySketch } from "../../pictures/remedy";
+import { SectorPicture, scaleFor } from "../../pictures/sectors";
+import { href } from "../../state/route";
+import { bytes, count, dim, exact, percent, plural, ratio } from "../../widgets/format";
+import { KernelName, ObjectName } from "../names";
+import { Code, Excerpt, type Mark, Place } from "../source";
+import { Evidence } from "./evidence";
+import { isCounted } from "./sure";
 
 const BYTES_PER_WORD = 4;
 
@@ -30,6 +33,10 @@ function guilty(finding: Finding): FindingLine[] {
   return lines.length > 0 ? lines : finding.lines;
 }
 
+/** How much of the device time the kernel takes, where that was measured. */
+const ofTime = (f: Finding): string =>
+  f.kernel_share_of_time === undefined ? "" : `, ${percent(f.kernel_share_of_time)} of the time`;
+
 function Figures({ finding }: { finding: Finding }) {
   const { unit } = finding;
   const one = unit === "wavefronts" ? "wavefront" : "sector";
@@ -44,7 +51,11 @@ function Figures({ finding }: { finding: Finding }) {
       <Figure
         value={percent(finding.share_of_program)}
         label="of the program's traffic"
-        title={`of all sectors and wavefronts; ${percent(finding.share_of_kernel)} of the kernel's ${unit}`}
+        title="excess sectors and wavefronts, of all sectors and wavefronts"
+      />
+      <Figure
+        value={percent(finding.share_of_kernel)}
+        label={`of the kernel's ${unit}${ofTime(finding)}`}
       />
       <Figure
         value={count(finding.excess)}
@@ -182,123 +193,19 @@ function Pictures({ m, finding }: { m: Model; finding: Finding }) {
   );
 }
 
-function LineTable({ m, finding }: { m: Model; finding: Finding }) {
-  const one = finding.unit === "wavefronts" ? "wavefronts" : "sectors";
-  const row = (l: FindingLine) => {
-    const { now, min } = cost(l, finding.unit);
-    return (
-      <tr key={`${l.file}:${l.line}:${l.pc}`}>
-        <td class="text">
-          <Place m={m} file={l.file} line={l.line} />
-        </td>
-        <td class="text code">
-          <Code text={(sourceLine(m, l.file, l.line) ?? "").trim()} />
-        </td>
-        <td class="num">{exact(l.requests)}</td>
-        <td class="num">{exact(now)}</td>
-        <td class="num">{exact(min)}</td>
-        <td class="num">{min > 0 ? `${ratio(now / min)}×` : ""}</td>
-      </tr>
-    );
-  };
+/** Whether mending it gains what the numbers say, and whether they are counts. */
+function Worth({ m, finding }: { m: Model; finding: Finding }) {
+  const little = finding.gain !== "full";
+  const counted = isCounted(m, finding);
   return (
-    <div class="tablebox">
-      <table class="plain">
-        <thead>
-          <tr>
-            <th class="text">line</th>
-            <th class="text">source</th>
-            <th class="num">requests</th>
-            <th class="num">{one}</th>
-            <th class="num">fewest</th>
-            <th class="num">ratio</th>
-          </tr>
-        </thead>
-        <tbody>{finding.lines.map(row)}</tbody>
-      </table>
-    </div>
-  );
-}
-
-/** How sure the numbers are: what was counted, and over how much. */
-function Sureness({ m, finding }: { m: Model; finding: Finding }) {
-  const launch = m.launchById.get(finding.example_launch);
-  const kernel = m.kernelById.get(finding.kernel);
-  const all = launch && launch.blocks_observed === launch.blocks_run;
-  const dropped = m.payload.coverage.records_dropped ?? 0;
-  const blocks = m.payload.maps.filter(
-    (h) => h.kernel === finding.kernel && h.object === finding.object,
-  );
-  return (
-    <ul class="facts">
-      {launch && (
-        <li class={all ? "good" : "warn"}>
-          <span class="mark">{all ? "✓" : "!"}</span>
-          <span>
-            {all
-              ? `counted on all ${exact(launch.blocks_run)} blocks of a launch, not estimated`
-              : `counted on ${exact(launch.blocks_observed)} of ${exact(launch.blocks_run)} blocks of a launch`}
-          </span>
-        </li>
-      )}
-      {kernel && (
-        <li class={finding.launches === kernel.launches ? "good" : "warn"}>
-          <span class="mark">{finding.launches === kernel.launches ? "✓" : "!"}</span>
-          <span>
-            seen in {exact(finding.launches)} of{" "}
-            {plural(kernel.launches, "observed launch", "observed launches")}
-          </span>
-        </li>
-      )}
-      {blocks.length > 0 && (
-        <li class="good">
-          <span class="mark">✓</span>
-          <span>
-            sharing between warps taken from block{" "}
-            {[...new Set(blocks.map((h) => `(${h.block.join(", ")})`))].slice(0, 4).join(", ")}
-          </span>
-        </li>
-      )}
-      {dropped > 0 && (
-        <li class="warn">
-          <span class="mark">!</span>
-          <span>{plural(dropped, "access", "accesses")} not counted</span>
-        </li>
-      )}
+    <ul class="worth tight">
+      <li class={little ? "warntext" : "goodtext"}>
+        {little ? `! ${finding.gain_note ?? "Mending it gains little"}` : "✓ Worth mending"}
+      </li>
+      <li class={counted ? "goodtext" : "warntext"}>
+        {counted ? "✓ Counted, not estimated" : "! Counted in part: see “How sure”"}
+      </li>
     </ul>
-  );
-}
-
-/** The unit, unless the label says it already: "words used per sector" needs no "words" behind the number. */
-const unitBeside = (e: Finding["evidence"][number]): string =>
-  e.label.includes(e.unit) ? "" : e.unit;
-
-function Evidence({ m, finding }: { m: Model; finding: Finding }) {
-  return (
-    <section>
-      <h2>Evidence</h2>
-      <div class={finding.evidence.length > 0 ? "columns" : ""}>
-        {finding.evidence.length > 0 && (
-          <table class="plain evidence">
-            <tbody>
-              {finding.evidence.map((e) => (
-                <tr key={e.name}>
-                  <th scope="row" class="text">
-                    {e.label}
-                  </th>
-                  <td class="num">{quantity(e.value, unitBeside(e))}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-        <div>
-          <h3>How sure</h3>
-          <Sureness m={m} finding={finding} />
-        </div>
-      </div>
-      <LineTable m={m} finding={finding} />
-    </section>
   );
 }
 
@@ -334,6 +241,7 @@ function Header({ m, finding, number }: { m: Model; finding: Finding; number: nu
         <Place m={m} file={line?.file} line={line?.line} />
       </p>
       <Figures finding={finding} />
+      <Worth m={m} finding={finding} />
     </header>
   );
 }
@@ -348,6 +256,7 @@ export function FindingDetail(p: { m: Model; finding: Finding; number: number })
       <section class="remedy" aria-labelledby="remedy-title">
         <h2 id="remedy-title">What to change</h2>
         <p>{finding.advice || finding.remedy}</p>
+        <RemedySketch pattern={finding.pattern} />
       </section>
       <Pictures m={m} finding={finding} />
       <Evidence m={m} finding={finding} />

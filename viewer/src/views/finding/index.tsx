@@ -1,12 +1,12 @@
-import type { Model } from "../data/model";
-import { objectOf } from "../data/model";
-import type { Finding } from "../data/payload";
-import { href } from "../state/route";
-import { middle, percent } from "../widgets/format";
-import { Bar } from "../widgets/table";
-import { FindingDetail } from "./finding";
-import { shortObject } from "./names";
-import { place } from "./source";
+import type { Model } from "../../data/model";
+import { objectOf } from "../../data/model";
+import type { Finding } from "../../data/payload";
+import { href } from "../../state/route";
+import { middle, percent } from "../../widgets/format";
+import { Bar } from "../../widgets/table";
+import { shortObject } from "../names";
+import { place } from "../source";
+import { FindingDetail } from "./detail";
 
 function Card({ m, finding, number, on }: CardProps) {
   const object = objectOf(m, finding.object);
@@ -18,6 +18,7 @@ function Card({ m, finding, number, on }: CardProps) {
         <span class="rank">{number}</span>
         <span class="title">{finding.title}</span>
         <Bar share={finding.share_of_program} label={percent(finding.share_of_program)} />
+        {finding.gain !== "full" && <span class="badge calm">gains little</span>}
         <span class="where mono">
           {middle(kernel?.short_name ?? "unknown kernel", 30)}
           {object ? ` · ${middle(shortObject(object), 20)}` : ""}

@@ -1,0 +1,155 @@
+/** What each remedy does, as a picture and a few lines of code; docs/patterns tells it at length.
+ *
+ * A grid's rows are sectors of 8 words (or rows of banks). A word is written as a token: a digit is the warp that uses it; a
+ * letter with "!" is used by the request that is drawn, without it only moved along; "-" is not touched. */
+export interface Side {
+  picture: { grid: string[] } | { from: string[]; via?: string; to: string; arrows: number };
+  note: string;
+  code: string;
+}
+export interface Sketch {
+  before: Side;
+  after: Side;
+  legend: string;
+}
+
+const repeat = (row: string, n: number): string[] => Array.from({ length: n }, () => row);
+const WARPS = ["warp 0", "warp 1", "warp 2", "warp 3"];
+
+export const SKETCHES: Record<string, Sketch> = {
+  hot: {
+    legend: "arrows: trips to device memory for one sector",
+    before: {
+      picture: { from: WARPS, to: "sector in memory", arrows: 4 },
+      note: "every warp fetches the sector for itself",
+      code: "for (int k = 0; k < n; k++)\n    sum += A[row * n + k] * b;",
+    },
+    after: {
+      picture: { from: WARPS, via: "tile in shared memory", to: "sector in memory", arrows: 1 },
+      note: "the block fetches it once",
+      code: "__shared__ float tile[32][32];\ntile[ty][tx] = A[row * n + k0 + tx];\n__syncthreads();\nfor (int k = 0; k < 32; k++)\n    sum += tile[ty][k] * b;",
+    },
+  },
+  "hot-random": {
+    legend: "a row is a sector; blue: the words that one request takes",
+    before: {
+      picture: {
+        grid: ["- - x! - - - - -", "- - - - - - x! -", "x! - - - - - - -", "- - - - x! - - -"],
+      },
+      note: "each lane another sector",
+      code: "y = x[index[i]]; // any order",
+    },
+    after: {
+      picture: { grid: ["x! x! x! x! - - - -", ...repeat("- - - - - - - -", 3)] },
+      note: "neighbours gather neighbours",
+      code: "// sort or renumber once:\n// index[i] close to index[i + 1]\ny = x[index[i]];",
+    },
+  },
+  "false-sharing": {
+    legend: "a row is a sector; numbers: the warp that uses the word",
+    before: {
+      picture: { grid: repeat("0 1 2 3 4 5 6 7", 4) },
+      note: "a sector moves once for every warp",
+      code: "int row = … threadIdx.x; // lanes: rows\nint col = … threadIdx.y; // warps: columns\nC[row * n + col] = sum;",
+    },
+    after: {
+      picture: {
+        grid: ["0 0 0 0 0 0 0 0", "1 1 1 1 1 1 1 1", "2 2 2 2 2 2 2 2", "3 3 3 3 3 3 3 3"],
+      },
+      note: "a sector moves once",
+      code: "int row = … threadIdx.y; // warps: rows\nint col = … threadIdx.x; // lanes: columns\nC[row * n + col] = sum;",
+    },
+  },
+  misaligned: {
+    legend: "a row is a sector; blue: the words of one request",
+    before: {
+      picture: {
+        grid: [
+          "- - - - - x! x! x!",
+          ...repeat("x! x! x! x! x! x! x! x!", 3),
+          "x! x! x! x! x! - - -",
+        ],
+      },
+      note: "five sectors, the ends split with the neighbours",
+      code: "int pitch = 1021; // elements\nx[row * pitch + i]",
+    },
+    after: {
+      picture: { grid: [...repeat("x! x! x! x! x! x! x! x!", 4), "- - - - - - - -"] },
+      note: "four sectors",
+      code: "int pitch = 1024; // a multiple of 8\nx[row * pitch + i]",
+    },
+  },
+  strided: {
+    legend: "a row is a sector; blue: used, orange: moved for nothing",
+    before: {
+      picture: { grid: repeat("m! x y z a b c d", 4) },
+      note: "one word of each sector is ever used",
+      code: "struct particle { float m, x, y, z, … };\nmass = p[i].m;",
+    },
+    after: {
+      picture: { grid: ["m! m! m! m! m! m! m! m!", ...repeat("- - - - - - - -", 3)] },
+      note: "all words of a sector are used",
+      code: "struct particles { float *m, *x, *y, *z, … };\nmass = p.m[i];",
+    },
+  },
+  uncoalesced: {
+    legend: "a row is a sector; blue: the words of one request",
+    before: {
+      picture: { grid: repeat("x! x x x x x x x", 4) },
+      note: "a chunk a thread: each lane another sector",
+      code: "int first = thread * 8;\nfor (int i = first; i < first + 8; i++)\n    z[i] = x[i] + y[i];",
+    },
+    after: {
+      picture: { grid: ["x! x! x! x! x! x! x! x!", ...repeat("- - - - - - - -", 3)] },
+      note: "neighbouring lanes, neighbouring words",
+      code: "for (int i = thread; i < n; i += threads)\n    z[i] = x[i] + y[i];",
+    },
+  },
+  "shared-thread-local": {
+    legend: "arrows: passes through shared memory",
+    before: {
+      picture: { from: ["thread 0", "thread 1", "thread 2"], to: "shared array", arrows: 3 },
+      note: "nobody else reads it",
+      code: "__shared__ float part[128];\npart[threadIdx.x] += v[i];",
+    },
+    after: {
+      picture: { from: ["thread 0", "thread 1", "thread 2"], to: "registers", arrows: 0 },
+      note: "no trip at all",
+      code: "float part = 0;\npart += v[i];",
+    },
+  },
+  "shared-warp-local": {
+    legend: "arrows: passes through shared memory",
+    before: {
+      picture: { from: ["lane 0", "lane 1", "lane 2"], to: "shared array", arrows: 3 },
+      note: "the lanes of one warp talk through shared memory",
+      code: "if (lane == 0)\n    total[warp] = count;\n__syncthreads();\nint t = total[warp];",
+    },
+    after: {
+      picture: { from: ["lane 0", "lane 1", "lane 2"], to: "shuffle", arrows: 0 },
+      note: "they hand it over directly",
+      code: "int t = __shfl_sync(0xffffffff, count, 0);",
+    },
+  },
+  "bank-conflict": {
+    legend: "columns are banks (8 of 32 drawn); blue: the words of one request",
+    before: {
+      picture: { grid: repeat("x! - - - - - - -", 5) },
+      note: "a column is one bank: a pass for each lane",
+      code: "__shared__ float tile[32][32];\nv = tile[threadIdx.x][j];",
+    },
+    after: {
+      picture: {
+        grid: [
+          "x! - - - - - - -",
+          "- x! - - - - - -",
+          "- - x! - - - - -",
+          "- - - x! - - - -",
+          "- - - - x! - - -",
+        ],
+      },
+      note: "padded: all lanes in one pass",
+      code: "__shared__ float tile[32][33];\nv = tile[threadIdx.x][j];",
+    },
+  },
+};

@@ -1,0 +1,31 @@
+/** Where the reader is, kept in the address behind "#", so that links, back and forward work:
+ * #finding/3, #kernel/2, #object/5?map=1,2, #file/1. */
+export const VIEWS = ["finding", "kernel", "object", "overview", "file"] as const;
+export type View = (typeof VIEWS)[number];
+
+export interface Route {
+  view: View;
+  id: number | undefined;
+  query: Record<string, string>;
+}
+
+export function parseRoute(hash: string): Route | undefined {
+  const [path = "", query = ""] = hash.replace(/^#/, "").split("?");
+  const [view, id] = path.split("/");
+  if (!(VIEWS as readonly string[]).includes(view ?? "")) return undefined;
+  const number = Number.parseInt(id ?? "", 10);
+  return {
+    view: view as View,
+    id: Number.isFinite(number) ? number : undefined,
+    query: Object.fromEntries(new URLSearchParams(query)),
+  };
+}
+
+export function href(view: View, id?: number, query: Record<string, string | number> = {}): string {
+  const text = new URLSearchParams(
+    Object.entries(query).map(([key, value]) => [key, String(value)]),
+  )
+    .toString()
+    .replaceAll("%2C", ",");
+  return `#${view}${id === undefined ? "" : `/${id}`}${text ? `?${text}` : ""}`;
+}

@@ -1,0 +1,89 @@
+import type { Model } from "../data/model";
+import { lineExcess, lineUnit } from "../data/model";
+import type { SourceFile } from "../data/payload";
+import { href } from "../state/route";
+import { baseName, plural, ratio } from "../widgets/format";
+import { KernelName } from "./names";
+import { type Mark, SourceText } from "./source";
+
+/** What each line of the file moved, all kernels together. */
+function marksOf(m: Model, file: number): { marks: Mark[]; kernels: Set<number> } {
+  const notes = new Map<number, { text: string[]; excess: number }>();
+  const kernels = new Set<number>();
+  for (const [kernel, rows] of m.linesOf) {
+    for (const row of rows) {
+      if (row.file !== file || row.line === undefined) continue;
+      kernels.add(kernel);
+      const note = notes.get(row.line) ?? { text: [], excess: 0 };
+      const each = row.requests > 0 ? row.now / row.requests : 0;
+      note.text.push(`${row.op} ${ratio(each)} ${lineUnit(row)}`);
+      note.excess += lineExcess(row);
+      notes.set(row.line, note);
+    }
+  }
+  const most = Math.max(0, ...[...notes.values()].map((n) => n.excess));
+  const marks = [...notes].map(([line, note]) => ({
+    line,
+    first: most > 0 && note.excess === most,
+    calm: note.excess === 0,
+    note: [...new Set(note.text)].join(", "),
+  }));
+  return { marks, kernels };
+}
+
+function FileList({ m, on }: { m: Model; on: number }) {
+  return (
+    <nav class="list" aria-label="Files">
+      <ol>
+        {m.payload.files.map((f) => (
+          <li key={f.id}>
+            <a
+              class={`card plain${f.id === on ? " on" : ""}`}
+              href={href("file", f.id)}
+              aria-current={f.id === on}
+            >
+              <span class="title mono">{baseName(f.path)}</span>
+              <span class="where">{f.path}</span>
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
+  const { marks, kernels } = marksOf(m, file.id);
+  return (
+    <article class="detail">
+      <header class="headline">
+        <p class="crumbs muted">Source file</p>
+        <h1 class="mono name">{baseName(file.path)}</h1>
+        <p class="who muted">
+          {plural(marks.length, "line")} that move memory
+          {kernels.size > 0 && ", in "}
+          {[...kernels].map((id, i) => (
+            <span key={id}>
+              {i > 0 && ", "}
+              <KernelName m={m} id={id} />
+            </span>
+          ))}
+        </p>
+      </header>
+      <p class="muted">Beside a line: sectors or wavefronts a request.</p>
+      <SourceText m={m} file={file.id} marks={marks} />
+    </article>
+  );
+}
+
+/** A source file as a whole, with what its lines moved. */
+export function FileView({ m, id }: { m: Model; id: number | undefined }) {
+  const file = m.fileById.get(id ?? -1) ?? m.payload.files[0];
+  if (!file) return <div class="empty">No source file is named in the profile.</div>;
+  return (
+    <div class="split">
+      <FileList m={m} on={file.id} />
+      <FileDetail key={file.id} m={m} file={file} />
+    </div>
+  );
+}

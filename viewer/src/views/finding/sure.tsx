@@ -1,0 +1,114 @@
+import type { ComponentChildren } from "preact";
+import type { Model } from "../../data/model";
+import type { Finding, Sample } from "../../data/payload";
+import { href } from "../../state/route";
+import { exact, plural, ratio } from "../../widgets/format";
+
+function Fact({ good, children }: { good: boolean; children: ComponentChildren }) {
+  return (
+    <li class={good ? "good" : "warn"}>
+      <span class="mark" aria-hidden="true">
+        {good ? "✓" : "!"}
+      </span>
+      <span>{children}</span>
+    </li>
+  );
+}
+
+/** Whether the finding's numbers are counts of everything: all blocks, nothing dropped. */
+export function isCounted(m: Model, finding: Finding): boolean {
+  const launch = m.launchById.get(finding.example_launch);
+  return (
+    launch !== undefined &&
+    launch.blocks_observed === launch.blocks_run &&
+    (m.payload.coverage.records_dropped ?? 0) === 0
+  );
+}
+
+/** How sure the numbers are: what was counted, and over how much. */
+export function Sureness({ m, finding }: { m: Model; finding: Finding }) {
+  const launch = m.launchById.get(finding.example_launch);
+  const kernel = m.kernelById.get(finding.kernel);
+  const all = launch && launch.blocks_observed === launch.blocks_run;
+  const dropped = m.payload.coverage.records_dropped ?? 0;
+  return (
+    <ul class="facts">
+      {launch && (
+        <Fact good={all === true}>
+          {all
+            ? `counted on all ${exact(launch.blocks_run)} blocks of a launch, not estimated`
+            : `counted on ${exact(launch.blocks_observed)} of ${exact(launch.blocks_run)} blocks of a launch`}
+        </Fact>
+      )}
+      {kernel && (
+        <Fact good={finding.launches === kernel.launches}>
+          seen in {exact(finding.launches)} of{" "}
+          {plural(kernel.launches, "observed launch", "observed launches")}
+        </Fact>
+      )}
+      {dropped > 0 && <Fact good={false}>{plural(dropped, "access", "accesses")} not counted</Fact>}
+    </ul>
+  );
+}
+
+/** Why a block was chosen for heat maps. */
+export function whyBlock(s: Sample): string {
+  const of = plural(s.of, "block");
+  if (s.why === "asked") return `asked for, of ${of}`;
+  if (s.why === "typical") {
+    return s.alike === s.of ? `like all ${of}` : `typical of ${exact(s.alike ?? 1)} of ${of}`;
+  }
+  return (s.alike ?? 1) > 1
+    ? `unlike the rest: one of ${exact(s.alike ?? 1)} like it, of ${of}`
+    : `unlike the rest, alone of ${of}`;
+}
+
+/** The blocks whose sharing between warps was looked at, and why these. */
+export function WhyBlocks({ m, finding }: { m: Model; finding: Finding }) {
+  const samples = m.launchById.get(finding.example_launch)?.samples ?? [];
+  if (samples.length === 0) return null;
+  return (
+    <>
+      <h3>Why these blocks</h3>
+      <p class="muted small">Sharing between warps is looked at in sampled blocks.</p>
+      <SampleList m={m} samples={samples} object={finding.object} />
+    </>
+  );
+}
+
+interface ListProps {
+  m: Model;
+  samples: Sample[];
+  object?: number | undefined;
+}
+
+/** Sampled blocks with why, linked to their maps of an object where the report has them. */
+function SampleList({ m, samples, object }: ListProps) {
+  const maps = object === undefined ? [] : (m.mapsOf.get(object) ?? []);
+  return (
+    <ul class="tight small">
+      {samples.map((s) => {
+        const name = `(${s.block.join(", ")})`;
+        const map = maps.findIndex((h) => h.block.join() === s.block.join());
+        const each = s.sectors_per_request;
+        return (
+          <li key={name}>
+            {map >= 0 && object !== undefined ? (
+              <a href={href("object", object, { map: map + 1 })}>{name}</a>
+            ) : (
+              name
+            )}{" "}
+            {whyBlock(s)}
+            {each !== undefined && <span class="muted">, {ratio(each)} sectors a request</span>}
+            {!s.mapped && (
+              <span class="warntext">
+                {" "}
+                – no map: too many accesses; --block {s.block.join(",")} gives it
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

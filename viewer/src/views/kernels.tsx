@@ -1,0 +1,103 @@
+import type { Model } from "../data/model";
+import { kernelExcess, kernelTraffic } from "../data/model";
+import type { Kernel } from "../data/payload";
+import { count, dim, exact, seconds } from "../widgets/format";
+import { type ColumnOf, SortTable } from "../widgets/table";
+import { KernelName } from "./names";
+
+/** What a kernel moves: as much as it must, and the rest. */
+function Shares({ k, extra, most }: { k: Kernel; extra: number; most: number }) {
+  const part = (n: number) => `${(n / most) * 100}%`;
+  const needed = Math.max(0, kernelTraffic(k) - extra);
+  return (
+    <div class="shares" role="img" aria-label={`${count(needed)} needed, ${count(extra)} excess`}>
+      <span class="needed" style={{ width: part(needed) }} />
+      <span class="extra" style={{ width: part(extra) }} />
+    </div>
+  );
+}
+
+function hostSeconds(m: Model, kernel: number): number | undefined {
+  const times = m.payload.launches
+    .filter((l) => l.kernel === kernel)
+    .map((l) => l.device_seconds ?? l.host_seconds);
+  const known = times.filter((t): t is number => t !== undefined);
+  return known.length > 0 ? known.reduce((a, b) => a + b, 0) : undefined;
+}
+
+/** The kernels as a table, the one that wastes most first. */
+export function Kernels({ m }: { m: Model }) {
+  const excess = (k: Kernel) => kernelExcess(m, k);
+  const most = Math.max(1, ...m.payload.kernels.map(kernelTraffic));
+  const conflicts = (k: Kernel) => Math.max(0, k.wavefronts - k.wavefronts_min);
+  const emulated = m.payload.program.collector === "emulate";
+  const columns: ColumnOf<Kernel>[] = [
+    {
+      key: "kernel",
+      label: "kernel",
+      text: true,
+      value: (k) => k.name,
+      cell: (k) => <KernelName m={m} id={k.id} most={64} />,
+    },
+    {
+      key: "launches",
+      label: "launches",
+      value: (k) => k.launches,
+      cell: (k) => exact(k.launches),
+    },
+    {
+      key: "shape",
+      label: "blocks × threads",
+      text: true,
+      value: (k) => dim(k.grid),
+      cell: (k) => `${dim(k.grid)} of ${dim(k.block)}`,
+    },
+    {
+      key: "instructions",
+      label: "thread instructions",
+      value: (k) => k.thread_instructions ?? -1,
+      cell: (k) => (k.thread_instructions === undefined ? "" : count(k.thread_instructions)),
+    },
+    {
+      key: "requests",
+      label: "requests",
+      value: (k) => k.requests,
+      cell: (k) => count(k.requests),
+    },
+    {
+      key: "cost",
+      label: "needed and excess",
+      help: "Sectors and wavefronts: what is needed, and what the findings cost on top",
+      value: excess,
+      cell: (k) => <Shares k={k} extra={excess(k)} most={most} />,
+    },
+    { key: "sectors", label: "sectors", value: (k) => k.sectors, cell: (k) => count(k.sectors) },
+    { key: "excess", label: "excess", value: excess, cell: (k) => count(excess(k)) },
+    {
+      key: "conflicts",
+      label: "conflicts",
+      help: "Wavefronts that bank conflicts add",
+      value: conflicts,
+      cell: (k) => count(conflicts(k)),
+    },
+    {
+      key: "time",
+      label: emulated ? "emulated in" : "time",
+      help: emulated ? "Time of the emulation on this host, not of a GPU" : "Time on the device",
+      value: (k) => hostSeconds(m, k.id) ?? -1,
+      cell: (k) => {
+        const s = hostSeconds(m, k.id);
+        return s === undefined ? "" : seconds(s);
+      },
+    },
+  ];
+  return (
+    <SortTable
+      rows={m.payload.kernels}
+      columns={columns}
+      keyOf={(k) => String(k.id)}
+      sort="cost"
+      descending
+    />
+  );
+}
