@@ -1,7 +1,8 @@
 // Pictures of the report for the documentation: node test/screenshots.mjs [--report FILE] [--out FOLDER]
-// [--full]; without a report, of the fixture.
-import { mkdirSync } from "node:fs";
+// Without a report, of the fixture.
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { smallScreenshot } from "./png.mjs";
 import { findBrowser, launch, open, report, scratch, viewer } from "./tools.mjs";
 
 const option = (name) => {
@@ -9,12 +10,18 @@ const option = (name) => {
   return at > 0 ? process.argv[at + 1] : undefined;
 };
 
+const WIDE = { width: 1280, height: 860 };
+const NARROW = { width: 400, height: 860 };
 const VIEWS = [
+  { name: "overview", hash: "#overview" },
   { name: "finding", hash: "#finding/1" },
   { name: "finding-dark", hash: "#finding/2", colorScheme: "dark" },
+  { name: "finding-narrow", hash: "#finding/1", size: NARROW },
   { name: "kernel", hash: "#kernel" },
-  { name: "object", hash: "#object/2", cell: { x: 200, y: 10 } },
-  { name: "overview", hash: "#overview" },
+  { name: "object", hash: "#object/2?map=1,2", cell: { x: 150, y: 83 } },
+  { name: "object-dark", hash: "#object/6", colorScheme: "dark", cell: { x: 150, y: 120 } },
+  { name: "object-narrow", hash: "#object/2", size: NARROW },
+  { name: "banks", hash: "#object/8?mode=owner", cell: { x: 140, y: 200 } },
 ];
 
 const browser = findBrowser();
@@ -27,13 +34,22 @@ const out = option("--out") ?? join(viewer, "../docs/images");
 mkdirSync(out, { recursive: true });
 const path = option("--report") ?? (await report(folder, "fixture"));
 const context = await launch(browser, folder);
-for (const { name, hash, colorScheme = "light", cell } of VIEWS) {
+const blank = await context.newPage();
+for (const { name, hash, colorScheme = "light", size = WIDE, cell } of VIEWS) {
   const { page } = await open(context, path, hash);
+  await page.setViewportSize(size);
   await page.emulateMedia({ colorScheme });
-  await page.waitForSelector(".coverage");
-  if (cell) await page.click(".heatbox canvas", { position: cell, force: true });
+  await page.waitForSelector(hash.startsWith("#object") ? ".heatbox canvas" : ".coverage");
+  if (cell) await page.click(".heatbox canvas", { position: cell });
+  if (size === NARROW && hash.startsWith("#object")) {
+    await page
+      .locator(".heattools")
+      .first()
+      .evaluate((e) => e.scrollIntoView({ block: "start" }));
+  }
+  await page.waitForTimeout(200); // pictures are drawn with the next frame
   const file = join(out, `${name}.png`);
-  await page.screenshot({ path: file, fullPage: process.argv.includes("--full") });
+  writeFileSync(file, await smallScreenshot(page, blank));
   console.log(file);
   await page.close();
 }

@@ -34,6 +34,12 @@ function useWidth(box: { current: HTMLElement | null }): Signal<number> {
   return width;
 }
 
+/** The row, or the next one that was touched in the direction; the first and the last row always were. */
+function touched(grid: Grid, row: number, direction: number): number {
+  const inside = Math.min(grid.count - 1, Math.max(0, row));
+  return grid.gap[inside] ? inside + direction : inside;
+}
+
 /** Where a key takes the selected cell. */
 function move(cell: Cell | undefined, key: string, grid: Grid, page: number): Cell | undefined {
   const steps: Record<string, [number, number]> = {
@@ -53,7 +59,7 @@ function move(cell: Cell | undefined, key: string, grid: Grid, page: number): Ce
   const at = cell.layer * columns + cell.column + step[1];
   const across = Math.min(grid.layers.length * columns - 1, Math.max(0, at));
   return {
-    row: Math.min(grid.count - 1, Math.max(0, cell.row + step[0])),
+    row: touched(grid, cell.row + step[0], Math.sign(step[0])),
     layer: Math.floor(across / columns),
     column: across % columns,
   };
@@ -131,7 +137,8 @@ export function HeatCanvas(p: Props) {
     const { x, y } = place(e);
     const row = Math.floor(view.top.value + rowsShown(zoom.value, y));
     const column = columnAt(g, grid.layout, x);
-    return y >= 0 && column && row < grid.count ? { row, ...column } : undefined;
+    const there = y >= 0 && row < grid.count && !grid.gap[row];
+    return there && column ? { row, ...column } : undefined;
   };
 
   const wheel = (e: WheelEvent) => {
