@@ -1,9 +1,11 @@
 // What the C side writes, and the fixture, against the documented schemas.
 // WARPLENS_SAMPLE names a folder with sample.json and sample.payload (tests/report/write_sample.c).
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { comparison } from "../../viewer/test/schema-types.mjs";
 import { compileSchema, fixtureFolder, load, scratch, viewer } from "../../viewer/test/tools.mjs";
 
 const folder = scratch();
@@ -28,6 +30,29 @@ test("the schema is strict", () => {
   const { payload } = fixture(fixtureFolder);
   assert.ok(!payloadSchema({ ...payload, more: 1 }));
   assert.ok(!payloadSchema({ ...payload, maps: [{}] }));
+});
+
+/** Whether payload.ts and the schema say the same, as the compiler sees it. */
+function sameTypes(schema, name) {
+  const file = join(folder, `${name}.ts`);
+  writeFileSync(file, comparison(schema, join(viewer, "src/data/payload")));
+  const tsc = join(viewer, "node_modules/typescript/bin/tsc");
+  const options = "--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --skipLibCheck";
+  const more = "--module esnext --moduleResolution bundler --target es2022";
+  const done = spawnSync(process.execPath, [tsc, ...options.split(" "), ...more.split(" "), file]);
+  return { same: done.status === 0, why: done.stdout.toString() };
+}
+
+test("payload.ts and the schema say the same", () => {
+  const schema = () => readJson(join(viewer, "src/data/payload.schema.json"));
+  const { same, why } = sameTypes(schema(), "same");
+  assert.ok(same, why);
+  const fewer = schema();
+  delete fewer.properties.coverage.properties.sectors_dropped; // not required, so only the types can tell
+  assert.ok(!sameTypes(fewer, "fewer").same);
+  const other = schema();
+  other.properties.maps.items.properties.merged = { type: "integer" };
+  assert.ok(!sameTypes(other, "other").same);
 });
 
 test("what rep_payload writes keeps to the schema and decodes", { skip: !sample }, async () => {

@@ -148,8 +148,30 @@ export interface ExampleSector {
   words: number[];
 }
 
+/** What is wrong; src/analysis/patterns.def and docs/patterns tell more. */
+export type Pattern =
+  | "hot"
+  | "hot-random"
+  | "false-sharing"
+  | "misaligned"
+  | "strided"
+  | "uncoalesced"
+  | "shared-thread-local"
+  | "shared-warp-local"
+  | "bank-conflict"
+  | "early-allocation"
+  | "late-deallocation"
+  | "redundant-allocation"
+  | "unused-allocation"
+  | "leak"
+  | "temporary-idleness"
+  | "dead-write"
+  | "overallocation"
+  | "non-uniform-access"
+  | "structured-access";
+
 export interface Finding {
-  pattern: string;
+  pattern: Pattern;
   title: string;
   remedy: string;
   kernel: number;
@@ -217,7 +239,7 @@ export interface Coverage {
   sources_missing?: number;
   skipped: { kernel: string; reason: string; launches: number }[];
   unsupported_calls: string[];
-  messages: { level: string; text: string }[];
+  messages: { level: "debug" | "info" | "warning" | "error"; text: string }[];
   maps_left_out: number; // heat maps of the profile that the report does not hold
   launches_left_out: number;
 }

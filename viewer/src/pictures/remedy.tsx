@@ -1,3 +1,4 @@
+import type { Pattern } from "../data/payload";
 import { Code } from "../views/source";
 import { type Side, SKETCHES } from "./sketches";
 
@@ -120,7 +121,7 @@ function Half({ title, side }: { title: string; side: Side }) {
 }
 
 /** The remedy of a pattern before and after, in general: names are not those of the program. */
-export function RemedySketch({ pattern }: { pattern: string }) {
+export function RemedySketch({ pattern }: { pattern: Pattern }) {
   const sketch = SKETCHES[pattern];
   if (!sketch) return null;
   return (

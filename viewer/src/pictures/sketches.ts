@@ -1,3 +1,5 @@
+import type { Pattern } from "../data/payload";
+
 /** What each remedy does, as a picture and a few lines of code; docs/patterns tells it at length.
  *
  * A grid's rows are sectors of 8 words (or rows of banks). A word is written as a token: a digit is the warp that uses it; a
@@ -16,7 +18,7 @@ export interface Sketch {
 const repeat = (row: string, n: number): string[] => Array.from({ length: n }, () => row);
 const WARPS = ["warp 0", "warp 1", "warp 2", "warp 3"];
 
-export const SKETCHES: Record<string, Sketch> = {
+export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
   hot: {
     legend: "arrows: trips to device memory for one sector",
     before: {
