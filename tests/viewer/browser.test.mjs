@@ -164,7 +164,8 @@ test("the heat map is drawn, in colours, near and from afar", () =>
 test("blocks stand side by side, aligned by sector", () =>
   visit("#object/1", async (page) => {
     await page.click(".blocks label >> nth=1");
-    await page.waitForURL(/map=1(%2C|,)2/);
+    await page.waitForURL(/map=1,2/);
+    await sees(page, ".blocks", /\(0, 0, 0\) typical[^]*\(3, 0, 0\) outlier/);
     await sees(page, ".detail", /Blocks \(0, 0, 0\), \(1, 0, 0\) of launch 1/);
     await page.waitForSelector(".heatbox canvas");
     await page.click("text=As a table");

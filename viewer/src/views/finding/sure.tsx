@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Model } from "../../data/model";
 import type { Finding, Sample } from "../../data/payload";
+import { whyBlock } from "../../data/sample";
 import { href } from "../../state/route";
 import { exact, plural, ratio } from "../../widgets/format";
 
@@ -49,18 +50,6 @@ export function Sureness({ m, finding }: { m: Model; finding: Finding }) {
       {dropped > 0 && <Fact good={false}>{plural(dropped, "access", "accesses")} not counted</Fact>}
     </ul>
   );
-}
-
-/** Why a block was chosen for heat maps. */
-export function whyBlock(s: Sample): string {
-  const of = plural(s.of, "block");
-  if (s.why === "asked") return `asked for, of ${of}`;
-  if (s.why === "typical") {
-    return s.alike === s.of ? `like all ${of}` : `typical of ${exact(s.alike ?? 1)} of ${of}`;
-  }
-  return (s.alike ?? 1) > 1
-    ? `unlike the rest: one of ${exact(s.alike ?? 1)} like it, of ${of}`
-    : `unlike the rest, alone of ${of}`;
 }
 
 /** The blocks whose sharing between warps was looked at, and why these. */

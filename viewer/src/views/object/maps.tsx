@@ -4,6 +4,7 @@ import type { HeatTable } from "../../data/heat";
 import { loadMap } from "../../data/maps";
 import type { Model } from "../../data/model";
 import type { HeatMap, MemoryObject } from "../../data/payload";
+import { whyBlock } from "../../data/sample";
 import { href, replace, route } from "../../state/route";
 import { exact, middle, plural } from "../../widgets/format";
 import { MapPanel } from "./panel";
@@ -34,6 +35,18 @@ export function setQuery(change: Record<string, string | undefined>): void {
 
 const launchName = (m: Model, map: HeatMap) =>
   `${middle(m.kernelById.get(map.kernel)?.short_name ?? "kernel", 40)}, launch ${map.launch}`;
+
+/** In a word, with the rest on pointing at it, why the block was sampled. */
+function BlockWhy({ m, map }: { m: Model; map: HeatMap }) {
+  const samples = m.launchById.get(map.launch)?.samples ?? [];
+  const sample = samples.find((s) => s.block.join() === map.block.join());
+  if (!sample) return null;
+  return (
+    <span class="muted small" title={whyBlock(sample)}>
+      {sample.why}
+    </span>
+  );
+}
 
 /** Which launch, and which of its sampled blocks, side by side. */
 function Picker({ m, maps, at }: { m: Model; maps: HeatMap[]; at: number[] }) {
@@ -75,7 +88,7 @@ function Picker({ m, maps, at }: { m: Model; maps: HeatMap[]; at: number[] }) {
                 checked={at.includes(number)}
                 onChange={() => toggle(number)}
               />{" "}
-              ({map.block.join(", ")})
+              ({map.block.join(", ")}) <BlockWhy m={m} map={map} />
             </label>
           ))}
         </fieldset>

@@ -1,7 +1,7 @@
-import { type Signal, useComputed, useSignal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { type Grid, LAYOUTS, type Layout, makeGrid, rowAt, sectorOf } from "../../data/grid";
-import { type HeatTable, lastSector, SECTOR_BYTES, WORD_BYTES } from "../../data/heat";
+import { type HeatTable, lastSector, SECTOR_BYTES, WORD_BYTES, WORDS } from "../../data/heat";
 import type { Model } from "../../data/model";
 import { ownerPlanes } from "../../data/owner";
 import type { HeatMap, MemoryObject } from "../../data/payload";
@@ -9,14 +9,14 @@ import { HeatLegend, OwnerLegend } from "../../pictures/legend";
 import { route } from "../../state/route";
 import { exact } from "../../widgets/format";
 import { HeatCanvas } from "../../widgets/heatmap/canvas";
-import { rowsShown, TEXT_HEIGHT, zooms } from "../../widgets/heatmap/geometry";
 import { ObjectBar } from "../../widgets/heatmap/objectbar";
 import type { Cell } from "../../widgets/heatmap/painter";
 import type { Mode } from "../../widgets/heatmap/palette";
-import { makeView, rowsHeight, type View } from "../../widgets/heatmap/view";
+import { Sight } from "../../widgets/heatmap/sight";
 import { CellTable, elementBytes, startOf } from "./cell";
 import { setQuery } from "./maps";
 import { GridTable } from "./table";
+import { GoTo, Switch, wantedByte, Zoom } from "./tools";
 
 interface Props {
   m: Model;
@@ -25,109 +25,147 @@ interface Props {
   tables: HeatTable[];
 }
 
+/** What a reader may choose about the map. */
+interface Choice {
+  layout: Layout;
+  mode: Mode;
+  collapse: boolean;
+}
+
+interface Option {
+  layout: Layout;
+  value: Layout["kind"];
+  label: string;
+  help: string;
+}
+
+const WORDS_OPTION: Option = {
+  layout: LAYOUTS.words,
+  value: "words",
+  label: "words",
+  help: "A row a sector, a cell a word",
+};
+
 /** The ways to see a map that make sense for its memory. */
-function layoutsFor(shared: boolean): { layout: Layout; label: string; help: string }[] {
-  const words = { layout: LAYOUTS.words, label: "words", help: "A row a sector, a cell a word" };
-  return shared
+const layoutsFor = (map: HeatMap): Option[] =>
+  map.space === "shared"
     ? [
-        { layout: LAYOUTS.banks, label: "banks", help: "A row every 128 bytes, a column a bank" },
-        words,
+        {
+          layout: LAYOUTS.banks,
+          value: "banks",
+          label: "banks",
+          help: "A row every 128 bytes, a column a bank",
+        },
+        WORDS_OPTION,
       ]
     : [
-        words,
-        { layout: LAYOUTS.sectors, label: "sectors", help: "A row every KiB, a cell a sector" },
+        WORDS_OPTION,
+        {
+          layout: LAYOUTS.sectors,
+          value: "sectors",
+          label: "sectors",
+          help: "A row every KiB, a cell a sector",
+        },
       ];
-}
 
-function Switch<T extends string>(p: {
-  label: string;
-  value: T;
-  options: { value: T; label: string; help: string }[];
-  set: (value: T) => void;
-}) {
-  return (
-    <fieldset class="switch">
-      <legend>{p.label}</legend>
-      {p.options.map((o) => (
-        <button
-          key={o.value}
-          type="button"
-          title={o.help}
-          aria-pressed={o.value === p.value}
-          class={o.value === p.value ? "on" : ""}
-          onClick={() => p.set(o.value)}
-        >
-          {o.label}
-        </button>
-      ))}
-    </fieldset>
-  );
-}
-
-/** The byte that a reader asks for: an offset, an element as [12], or an address as 0x7f...; undefined where it is none. */
-export function wantedByte(
-  text: string,
-  object: MemoryObject,
-  element: number,
-): number | undefined {
-  const index = /^\[?\s*(\d[\d,_]*)\s*\]$/.exec(text.trim());
-  const digits = (s: string) => Number(s.replace(/[,_]/g, ""));
-  if (index) return digits(index[1] ?? "") * element;
-  const n = digits(text.trim().replace(/^\+/, ""));
-  if (!text.trim() || !Number.isFinite(n) || n < 0) return undefined;
-  const base = object.base ?? 0;
-  return /^0x/i.test(text.trim()) && base > 0 && n >= base ? n - base : n;
-}
-
-function GoTo({ go }: { go: (text: string) => boolean }) {
-  const wrong = useSignal(false);
-  return (
-    <form
-      class="goto"
-      onSubmit={(e) => {
-        e.preventDefault();
-        const input = e.currentTarget.querySelector("input");
-        wrong.value = !go(input?.value ?? "");
-      }}
-    >
-      <input
-        type="text"
-        placeholder="offset, [element] or 0xaddress"
-        aria-label="Go to an offset in bytes, an element as [12] or an address as 0x7f00"
-        aria-invalid={wrong.value}
-        size={26}
-      />
-      <button type="submit">Go</button>
-    </form>
-  );
-}
-
-function Zoom({ view, last }: { view: View; last: number }) {
-  const step = (by: number) => {
-    view.zoom.value = Math.min(last, Math.max(0, view.zoom.value + by));
+/** The choice that the address tells (?rows=sectors&mode=owner&collapse=no). */
+function choiceOf(map: HeatMap): Choice {
+  const { query } = route.value;
+  const options = layoutsFor(map);
+  const chosen = options.find((o) => o.value === query.rows) ?? options[0] ?? WORDS_OPTION;
+  return {
+    layout: chosen.layout,
+    mode: query.mode === "owner" ? "owner" : "warmth",
+    collapse: query.collapse !== "no",
   };
+}
+
+/** Everything that is made anew when the choice changes. */
+interface Shown {
+  grid: Grid;
+  sight: Sight;
+  hover: Signal<Cell | undefined>;
+  pinned: Signal<Cell | undefined>;
+}
+
+function makeShown(tables: HeatTable[], space: HeatMap["space"], c: Choice): Shown {
+  const layers = tables.map((table) => ({
+    table,
+    planes: c.mode === "owner" ? ownerPlanes(table, space) : table.warmth,
+  }));
+  const grid = makeGrid(layers, c.layout, c.collapse);
+  return { grid, sight: new Sight(grid), hover: signal(undefined), pinned: signal(undefined) };
+}
+
+/** Brings a byte of the object into sight and selects its cell. */
+function show({ grid, sight, pinned }: Shown, object: MemoryObject, byte: number): void {
+  const at = byte + startOf(object);
+  const sector = Math.floor(at / SECTOR_BYTES);
+  const word = Math.floor((at % SECTOR_BYTES) / WORD_BYTES);
+  const row = rowAt(grid, sector);
+  const inside = Math.max(0, sector - (grid.first[row] ?? 0)) % grid.layout.sectors;
+  const column = { words: word, sectors: inside, banks: inside * WORDS + word };
+  sight.zoomTo(0);
+  sight.center(sector);
+  pinned.value = { row, layer: 0, column: column[grid.layout.kind] };
+}
+
+/** The first byte of a cell, from the object's start. */
+function byteOf(grid: Grid, object: MemoryObject, cell: Cell): number {
+  const kind = grid.layout.kind;
+  const word = kind === "sectors" || cell.column === WORDS ? 0 : cell.column % WORDS;
+  const byte = sectorOf(grid, cell.row, cell.column) * SECTOR_BYTES + word * WORD_BYTES;
+  return Math.max(0, byte - startOf(object));
+}
+
+/** Keeps the selected cell and the address (?at=) the same. */
+function useAddress(shown: Shown, object: MemoryObject, element: number): void {
+  useEffect(() => {
+    const byte = wantedByte(route.value.query.at ?? "", object, element);
+    if (byte !== undefined) show(shown, object, byte);
+    return shown.pinned.subscribe((cell) => {
+      if (cell) setQuery({ at: String(byteOf(shown.grid, object, cell)) });
+    });
+  }, [shown]);
+}
+
+function Tools({ map, choice, shown, go }: ToolsProps) {
   return (
-    <span class="zoom">
-      <button type="button" onClick={() => step(1)} disabled={view.zoom.value >= last}>
-        <span aria-hidden="true">−</span>
-        <span class="unseen">See more rows</span>
-      </button>
-      <button type="button" onClick={() => step(-1)} disabled={view.zoom.value <= 0}>
-        <span aria-hidden="true">+</span>
-        <span class="unseen">See fewer rows</span>
-      </button>
-      <button
-        type="button"
-        onClick={() => {
-          view.zoom.value = last;
-          view.top.value = 0;
-        }}
-        disabled={view.zoom.value >= last}
-      >
-        all
-      </button>
-    </span>
+    <div class="heattools">
+      <Switch
+        label="Rows"
+        value={choice.layout.kind}
+        options={layoutsFor(map)}
+        set={(rows) => setQuery({ rows })}
+      />
+      <Switch
+        label="Colour"
+        value={choice.mode}
+        options={[
+          { value: "warmth", label: "warps", help: "How many warps used it" },
+          { value: "owner", label: "owner", help: "One thread, one warp or several" },
+        ]}
+        set={(mode) => setQuery({ mode })}
+      />
+      <label>
+        <input
+          type="checkbox"
+          checked={choice.collapse}
+          onChange={(e) => setQuery({ collapse: e.currentTarget.checked ? undefined : "no" })}
+        />{" "}
+        collapse equal rows
+      </label>
+      <Zoom sight={shown.sight} />
+      <GoTo go={go} />
+    </div>
   );
+}
+
+interface ToolsProps {
+  map: HeatMap;
+  choice: Choice;
+  shown: Shown;
+  go: (text: string) => boolean;
 }
 
 /** What the rows that one row stands for have in common, and how to see them apart. */
@@ -142,84 +180,57 @@ function CollapsedNote({ grid, cell }: { grid: Grid; cell: Cell }) {
   );
 }
 
-interface State {
-  grid: Grid;
-  view: View;
-  pinned: Signal<Cell | undefined>;
+function CellInfo({ m, object, maps, shown }: Omit<Props, "tables"> & { shown: Shown }) {
+  const { grid, hover, pinned } = shown;
+  const cell = hover.value ?? pinned.value;
+  return (
+    <aside id="cellinfo" class="cellinfo" aria-live="polite">
+      {cell ? (
+        <>
+          <CellTable m={m} object={object} maps={maps} grid={grid} cell={cell} />
+          <CollapsedNote grid={grid} cell={cell} />
+        </>
+      ) : (
+        <>
+          <h3>Cell</h3>
+          <p class="muted">
+            Point at a cell for its address, warps and lines. Click to keep it; then the arrow keys
+            move. Ctrl and the wheel zoom; drag the strips to go elsewhere.
+          </p>
+        </>
+      )}
+    </aside>
+  );
 }
 
-/** Brings a byte of the object into sight and selects its cell. */
-function show({ grid, view, pinned }: State, object: MemoryObject, byte: number): void {
-  const at = byte + startOf(object);
-  const sector = Math.floor(at / SECTOR_BYTES);
-  const row = rowAt(grid, sector);
-  const seen = rowsShown({ height: TEXT_HEIGHT, step: 1 }, rowsHeight(grid.count));
-  const word = Math.floor((at % SECTOR_BYTES) / WORD_BYTES);
-  const inside = sector - (grid.first[row] ?? 0);
-  const column = {
-    words: word,
-    sectors: inside % 32,
-    banks: (inside % 4) * 8 + word,
-  }[grid.layout.kind];
-  view.zoom.value = 0;
-  view.top.value = Math.max(0, Math.min(grid.count - seen, row - Math.floor(seen / 2)));
-  pinned.value = { row, layer: 0, column: Math.max(0, column) };
-}
-
-/** Heat maps with all that belongs to them: switches, the strip of the whole object, the cell's details, a table. */
-export function MapPanel({ m, object, maps, tables }: Props) {
-  const first = maps[0] as HeatMap;
-  const options = layoutsFor(first.space === "shared");
-  const { query } = route.value;
-  const layout = options.find((o) => o.layout.kind === query.rows)?.layout ?? options[0]?.layout;
-  const mode: Mode = query.mode === "owner" ? "owner" : "warmth";
-  const collapse = useSignal(true);
-  const hover = useSignal<Cell | undefined>(undefined);
-  const pinned = useSignal<Cell | undefined>(undefined);
-  const view = useMemo(makeView, [tables]);
-  const grid = useMemo(() => {
-    const layers = tables.map((table) => ({
-      table,
-      planes: mode === "owner" ? ownerPlanes(table, first.space) : table.warmth,
-    }));
-    return makeGrid(layers, layout ?? LAYOUTS.words, collapse.value);
-  }, [tables, mode, layout, collapse.value]);
-  const names = useMemo(() => maps.map((h) => `block (${h.block.join(", ")})`), [maps]);
-  const height = rowsHeight(grid.count);
-  const all = useMemo(() => zooms(grid.count, height), [grid, height]);
-  const state = { grid, view, pinned };
-  const element = elementBytes(m, first) ?? WORD_BYTES;
-
-  useEffect(() => {
-    hover.value = undefined;
-    pinned.value = undefined;
-    view.top.value = 0;
-    const byte = wantedByte(query.at ?? "", object, element);
-    if (byte !== undefined) show(state, object, byte);
-  }, [grid]);
-  const keep = (cell: Cell | undefined) => {
-    if (!cell) return;
-    const { layout: l } = grid;
-    const sector = sectorOf(grid, cell.row, cell.column);
-    const word = l.kind === "sectors" ? 0 : l.kind === "words" ? cell.column % 9 : cell.column % 8;
-    const byte = sector * SECTOR_BYTES + (word % 8) * WORD_BYTES - startOf(object);
-    setQuery({ at: String(Math.max(0, byte)) });
-  };
-  useEffect(() => pinned.subscribe((cell) => cell !== undefined && keep(cell)), [grid]);
-
-  const sectors = Math.max(
+/** Sectors of the object as a whole, or as far as the maps reach where its size is not known. */
+const sectorsOf = (object: MemoryObject, tables: HeatTable[]): number =>
+  Math.max(
     1,
     Math.ceil(((object.bytes ?? 0) + startOf(object)) / SECTOR_BYTES),
     ...tables.map(lastSector),
   );
-  const seen = useComputed(() => {
-    const zoom = all[Math.min(view.zoom.value, all.length - 1)];
-    const top = Math.floor(view.top.value);
-    const last = Math.min(grid.count - 1, Math.floor(top + (zoom ? rowsShown(zoom, height) : 1)));
-    const end = (grid.first[last] ?? 0) + (grid.repeat[last] ?? 1) * grid.layout.sectors;
-    return { from: grid.first[top] ?? 0, to: end };
-  });
-  const cell = hover.value ?? pinned.value;
+
+/** Heat maps with all that belongs to them: switches, the strip of the whole object, the cell's details, a table. */
+export function MapPanel({ m, object, maps, tables }: Props) {
+  const first = maps[0] as HeatMap;
+  const choice = choiceOf(first);
+  const { layout, mode, collapse } = choice;
+  const shown = useMemo(
+    () => makeShown(tables, first.space, choice),
+    [tables, layout, mode, collapse],
+  );
+  const names = useMemo(() => maps.map((h) => `block (${h.block.join(", ")})`), [maps]);
+  const element = elementBytes(m, first) ?? WORD_BYTES;
+  useAddress(shown, object, element);
+  const go = (text: string): boolean => {
+    const byte = wantedByte(text, object, element);
+    if (byte !== undefined) show(shown, object, byte);
+    return byte !== undefined;
+  };
+  const sectors = sectorsOf(object, tables);
+  const { sight, hover, pinned } = shown;
+  const look = { mode, warps: first.warps };
   return (
     <>
       <div class="heattools">
@@ -229,84 +240,20 @@ export function MapPanel({ m, object, maps, tables }: Props) {
           <HeatLegend warps={first.warps} />
         )}
       </div>
-      <div class="heattools">
-        <Switch
-          label="Rows"
-          value={(layout ?? LAYOUTS.words).kind}
-          options={options.map((o) => ({ value: o.layout.kind, label: o.label, help: o.help }))}
-          set={(rows) => setQuery({ rows, at: undefined })}
-        />
-        <Switch
-          label="Colour"
-          value={mode}
-          options={[
-            { value: "warmth", label: "warps", help: "How many warps used it" },
-            { value: "owner", label: "owner", help: "One thread, one warp or several" },
-          ]}
-          set={(to) => setQuery({ mode: to })}
-        />
-        <label>
-          <input
-            type="checkbox"
-            checked={collapse.value}
-            onChange={(e) => {
-              collapse.value = e.currentTarget.checked;
-            }}
-          />{" "}
-          collapse equal rows
-        </label>
-        <Zoom view={view} last={all.length - 1} />
-        <GoTo
-          go={(text) => {
-            const byte = wantedByte(text, object, element);
-            if (byte !== undefined) show(state, object, byte);
-            return byte !== undefined;
-          }}
-        />
-      </div>
-      <ObjectBar
-        grid={grid}
-        mode={mode}
-        warps={first.warps}
-        sectors={sectors}
-        seen={seen}
-        label={`The whole object, ${exact(sectors)} sectors; drag to go elsewhere`}
-        go={(sector) => {
-          const zoom = all[Math.min(view.zoom.value, all.length - 1)];
-          const rows = zoom ? rowsShown(zoom, height) : 1;
-          const top = rowAt(grid, sector) - rows / 2;
-          view.top.value = Math.max(0, Math.min(grid.count - rows, top));
-        }}
-      />
+      <Tools map={first} choice={choice} shown={shown} go={go} />
+      <ObjectBar {...look} sight={sight} sectors={sectors} />
       <div class="heatpanel">
         <HeatCanvas
-          grid={grid}
-          mode={mode}
-          warps={first.warps}
+          {...look}
+          sight={sight}
           names={names}
-          view={view}
           hover={hover}
           pinned={pinned}
           describedBy="cellinfo"
         />
-        <aside id="cellinfo" class="cellinfo" aria-live="polite">
-          {cell ? (
-            <>
-              <CellTable m={m} object={object} maps={maps} grid={grid} cell={cell} />
-              <CollapsedNote grid={grid} cell={cell} />
-            </>
-          ) : (
-            <>
-              <h3>Cell</h3>
-              <p class="muted">
-                Point at a cell for its address, warps and lines. Click to keep it; then the arrow
-                keys move. Ctrl and the wheel zoom; drag the strips to go elsewhere.
-              </p>
-            </>
-          )}
-        </aside>
+        <CellInfo m={m} object={object} maps={maps} shown={shown} />
       </div>
-      <GridTable grid={grid} names={names} view={view} object={object} />
+      <GridTable names={names} sight={sight} object={object} />
     </>
   );
 }

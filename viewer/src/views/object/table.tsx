@@ -3,7 +3,7 @@ import { cellValue, type Grid } from "../../data/grid";
 import { SECTOR_BYTES, WORDS } from "../../data/heat";
 import type { MemoryObject } from "../../data/payload";
 import { exact } from "../../widgets/format";
-import type { View } from "../../widgets/heatmap/view";
+import type { Sight } from "../../widgets/heatmap/sight";
 import { startOf } from "./cell";
 
 const ROWS = 40;
@@ -12,7 +12,7 @@ const columnName = (grid: Grid, column: number): string =>
   grid.layout.kind === "words" ? (column === WORDS ? "sector" : `w${column}`) : String(column);
 
 /** The same as the canvas in words and numbers: the rows from the first in sight on. */
-export function GridTable(p: { grid: Grid; names: string[]; view: View; object: MemoryObject }) {
+export function GridTable(p: { names: string[]; sight: Sight; object: MemoryObject }) {
   const open = useSignal(false);
   return (
     <details
@@ -27,8 +27,9 @@ export function GridTable(p: { grid: Grid; names: string[]; view: View; object: 
   );
 }
 
-function Rows({ grid, names, view, object }: Parameters<typeof GridTable>[0]) {
-  const top = Math.min(Math.floor(view.top.value), Math.max(0, grid.count - 1));
+function Rows({ names, sight, object }: Parameters<typeof GridTable>[0]) {
+  const { grid } = sight;
+  const top = Math.min(Math.floor(sight.top.value), Math.max(0, grid.count - 1));
   const rows = Array.from({ length: Math.min(ROWS, grid.count - top) }, (_, i) => top + i);
   const columns = Array.from({ length: grid.layout.columns }, (_, c) => c);
   return (

@@ -1,26 +1,25 @@
-import { type Signal, useSignalEffect } from "@preact/signals";
+import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Grid } from "../../data/grid";
 import { WORDS } from "../../data/heat";
 import { shown } from "../../state/theme";
+import { exact } from "../format";
 import { inkOf, type Mode, palette } from "./palette";
+import type { Sight } from "./sight";
 
 const LANE = 12;
 const MARK = 4;
 
 interface Props {
-  grid: Grid;
+  sight: Sight;
   mode: Mode;
   warps: number;
   sectors: number; // of the whole object
-  seen: Signal<{ from: number; to: number }>; // sectors in sight
-  go: (sector: number) => void;
-  label: string;
 }
 
 /** The hottest value of each pixel's sectors. */
 function lane(p: Props, layer: number, pixels: number): Uint8Array {
-  const { table, planes } = p.grid.layers[layer] as Grid["layers"][number];
+  const { table, planes } = p.sight.grid.layers[layer] as Grid["layers"][number];
   const out = new Uint8Array(pixels);
   const scale = pixels / p.sectors;
   for (let run = 0; run < table.runs; run++) {
@@ -37,7 +36,7 @@ function lane(p: Props, layer: number, pixels: number): Uint8Array {
 /** The whole object from its first byte to its last, a lane a block; drag or click to go there. */
 export function ObjectBar(p: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const height = p.grid.layers.length * (LANE + 2) + 2 * MARK;
+  const height = p.sight.grid.layers.length * (LANE + 2) + 2 * MARK;
   const picture = useRef<{ key: string; image: OffscreenCanvas } | undefined>(undefined);
 
   const background = (width: number): OffscreenCanvas => {
@@ -46,7 +45,7 @@ export function ObjectBar(p: Props) {
     const image = new OffscreenCanvas(width, height);
     const c = image.getContext("2d");
     const colors = canvas.current ? palette(p.mode, p.warps, inkOf(canvas.current)) : [];
-    p.grid.layers.forEach((_, l) => {
+    p.sight.grid.layers.forEach((_, l) => {
       lane(p, l, width).forEach((value, x) => {
         if (!c) return;
         c.fillStyle = colors[value] ?? "";
@@ -66,7 +65,7 @@ export function ObjectBar(p: Props) {
     element.height = height * scale;
     c.scale(scale, scale);
     c.drawImage(background(width), 0, 0);
-    const { from, to } = p.seen.value;
+    const { from, to } = p.sight.sectors.value;
     const x = (from / p.sectors) * width;
     c.strokeStyle = inkOf(element).text;
     c.lineWidth = 2;
@@ -77,16 +76,16 @@ export function ObjectBar(p: Props) {
     paint();
     addEventListener("resize", paint);
     return () => removeEventListener("resize", paint);
-  }, [p.grid, p.mode]);
+  }, [p.sight, p.mode]);
   useSignalEffect(() => {
-    void [p.seen.value, shown.value];
+    void [p.sight.sectors.value, shown.value];
     paint();
   });
   const goTo = (e: PointerEvent) => {
     const rect = canvas.current?.getBoundingClientRect();
     if (rect && rect.width > 0) {
       const share = Math.min(1, Math.max(0, (e.clientX - rect.left) / rect.width));
-      p.go(Math.floor(share * (p.sectors - 1)));
+      p.sight.center(Math.floor(share * (p.sectors - 1)));
     }
   };
   return (
@@ -94,7 +93,7 @@ export function ObjectBar(p: Props) {
       ref={canvas}
       class="objectbar"
       role="img"
-      aria-label={p.label}
+      aria-label={`The whole object, ${exact(p.sectors)} sectors; drag to go elsewhere`}
       style={{ height: `${height}px` }}
       onPointerDown={(e) => {
         e.currentTarget.setPointerCapture(e.pointerId);

@@ -46,3 +46,9 @@ export function rgb(color: string): [number, number, number] {
     : (color.match(/\d+/g) ?? []).map(Number);
   return [parts[0] ?? 0, parts[1] ?? 0, parts[2] ?? 0];
 }
+
+/** A colour as a pixel of a canvas: red in the lowest byte. */
+export function pixelOf(color: string): number {
+  const [r, g, b] = rgb(color);
+  return (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
+}
