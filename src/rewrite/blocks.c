@@ -115,4 +115,4 @@ static void count_block(rw_body *b, uint32_t block)
 }
 
 const rw_pass rw_blocks_pass = {
-    .probe = REWRITE_BLOCKS, .declare = declare, .enter = enter, .block = count_block};
+    .probes = 1u << REWRITE_BLOCKS, .declare = declare, .enter = enter, .block = count_block};

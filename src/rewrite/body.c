@@ -6,19 +6,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const rw_pass *const passes[] = {&rw_blocks_pass, &rw_trace_pass};
+/* In this order at each access. */
+static const rw_pass *const passes[] = {&rw_blocks_pass, &rw_ranges_pass,  &rw_objects_pass,
+                                        &rw_touch_pass,  &rw_counted_pass, &rw_frequency_pass,
+                                        &rw_shared_pass, &rw_trace_pass};
 enum { PASSES = sizeof passes / sizeof *passes };
 
 /* Runs the member of each pass that the copy has. */
-#define EACH_PASS(b, member, ...)                                       \
-    for (unsigned pass_ = 0; pass_ < PASSES; pass_++)                   \
-        if (rw_has((b), passes[pass_]->probe) && passes[pass_]->member) \
+#define EACH_PASS(b, member, ...)                                         \
+    for (unsigned pass_ = 0; pass_ < PASSES; pass_++)                     \
+        if ((b)->probes & passes[pass_]->probes && passes[pass_]->member) \
     passes[pass_]->member(__VA_ARGS__)
 
 static bool has_leave(const rw_body *b)
 {
     for (unsigned i = 0; i < PASSES; i++)
-        if (rw_has(b, passes[i]->probe) && passes[i]->leave)
+        if (b->probes & passes[i]->probes && passes[i]->leave)
             return true;
     return false;
 }
@@ -111,6 +114,26 @@ static void print_block(rw_body *b, uint32_t i)
     EACH_PASS(b, block, b, b->plan->block_at[b->f->first_pc + b->index + i]);
 }
 
+/* Does a probe of the site need its address, and which lanes are there? */
+static bool needs_place(const rw_body *b, uint32_t site)
+{
+    uint8_t space = b->plan->sites[site].space;
+    return rw_has(b, REWRITE_TRACE) || b->plan->slot_of[site] != PTX_NONE ||
+           (rw_has(b, REWRITE_SHARED) && (space == PTX_SPACE_SHARED || space == PTX_SPACE_GENERIC));
+}
+
+static void print_access(rw_body *b, uint32_t site)
+{
+    if (!(b->probes & ~(1u << REWRITE_BLOCKS)))
+        return;
+    if (needs_place(b, site))
+        rw_address(b, site);
+    b->guard = rw_guard_of(b, site);
+    if (needs_place(b, site))
+        rw_group(b, &b->guard);
+    EACH_PASS(b, access, b, site);
+}
+
 /* The instruction, without its guard: who prints it has seen to that. */
 static void print_bare(rw_body *b, uint32_t i)
 {
@@ -152,7 +175,7 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
     if (counted && !late)
         print_block(b, i);
     for (uint32_t s = b->plan->site_first[pc]; s < b->plan->site_first[pc + 1]; s++)
-        EACH_PASS(b, access, b, s);
+        print_access(b, s);
     if (leaves(insn))
         print_leave(b);
     if (branch)
@@ -265,6 +288,7 @@ static void print_probed_copy(rw_body *b, uint32_t probes, const char *suffix)
     }
     b->func = func;
     b->probes = probes;
+    rw_write_vars(b);
     EACH_PASS(b, enter, b);
     print_copy(b, false);
     b->func = original;
@@ -309,11 +333,12 @@ void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t 
                  .labels = &labels};
     b.func = b.f->func;
     declare_all(&b, probes);
-    rw_text(&b, "\tld.param.u64 __wl_frame, [__wl_in];\n"
+    rw_text(&b, "\tld.param.u64 __wl_frame, [__wl_caller];\n"
                 "\tld.local.u64 __wl_state, [__wl_frame];\n"
                 "\tmov.u32 __wl_lane, %laneid;\n");
     if (rw_has(&b, REWRITE_TRACE))
         rw_line(&b, "ld.local.u32 __wl_cursor, [__wl_frame+8];");
+    rw_write_vars(&b);
     EACH_PASS(&b, enter, &b);
     print_copy(&b, true);
 }

@@ -155,6 +155,18 @@ void rw_group(rw_body *b, const rw_guard *guard)
                "\tsetp.eq.u32 __wl_leads, __wl_lead, __wl_lane;\n");
 }
 
+/* ---- what probes ask ---- */
+
+unsigned rw_elements(const rewrite_site *site)
+{
+    return site->bytes > 4 ? site->bytes / 4 : 1;
+}
+
+bool rw_can_reduce(const ptx_module *module)
+{
+    return module->sm >= 80 && module->version_major >= 7;
+}
+
 /* ---- where in the grid ---- */
 
 /* The block's linear index. Changes __wl_lo, __wl_hi, __wl_z. */
@@ -184,4 +196,28 @@ void rw_linear_warp(rw_body *b, const char *to)
     rw_line(b, "mov.u32 __wl_lo, %%tid.x;");
     rw_line(b, "add.u32 %s, %s, __wl_lo;", to, to);
     rw_line(b, "shr.u32 %s, %s, 5;", to, to);
+}
+
+/* Where the function's variables lie, and in the kernel those of the module: written by the first thread of traced blocks, and
+ * of block 0. */
+void rw_write_vars(rw_body *b)
+{
+    const rewrite_kernel *k = b->plan->out;
+    static const char *const sregs[] = {"%tid.x",   "%tid.y",   "%tid.z",
+                                        "%ctaid.x", "%ctaid.y", "%ctaid.z"};
+    if (!k->vars_at)
+        return;
+    rw_line(b, "mov.u32 __wl_t, 0;");
+    for (int i = 0; i < (rw_has(b, REWRITE_TRACE) ? 3 : 6); i++) {
+        rw_line(b, "mov.u32 __wl_lo, %s;", sregs[i]);
+        rw_line(b, "or.b32 __wl_t, __wl_t, __wl_lo;");
+    }
+    rw_line(b, "setp.eq.u32 __wl_p, __wl_t, 0;");
+    for (uint32_t i = 0; i < k->nvars; i++) {
+        const ptx_var *var = k->vars[i].var;
+        if (var->func ? var->func != b->f->func : b->index != 0)
+            continue;
+        rw_line(b, "mov.u64 __wl_a, %s;", var->name);
+        rw_line(b, "@__wl_p st.global.u64 [__wl_state+%u], __wl_a;", k->vars_at + 8 * i);
+    }
 }

@@ -12,6 +12,14 @@
 /* All our names begin so; registers too, which have no % then. */
 #define RW_PREFIX "__wl_"
 
+/* Registers that remember a range (ranges.c), for accesses through one parameter, or through unknown pointers. */
+typedef struct rw_slot {
+    uint32_t param, offset; /* as in rewrite_site */
+    unsigned class_;
+} rw_slot;
+
+enum { RW_MAX_SLOTS = 8 };
+
 typedef struct rw_plan {
     const ptx_module *module;
     const rewrite_options *options;
@@ -34,12 +42,22 @@ typedef struct rw_plan {
     bool *owns;         /* [nblocks] the block is the one that counts for those with its counter */
     rewrite_var *vars;
     uint32_t nvars;
+    uint32_t *slot_of; /* [nsites] PTX_NONE: none */
+    rw_slot slots[RW_MAX_SLOTS];
+    uint32_t nslots;
 } rw_plan;
 
 /* Fills the plan and plan->out, but for the text. */
 wl_status rw_plan_kernel(rw_plan *plan);
 /* Basic blocks, and how few counters suffice. */
 wl_status rw_plan_blocks(rw_plan *plan);
+/* Which sites remember their range in which registers. */
+wl_status rw_plan_slots(rw_plan *plan);
+
+/* A guard as text: "" or "%p1" or "!%p1". */
+typedef struct rw_guard {
+    char text[64];
+} rw_guard;
 
 /* One copy of a function's body on its way into the text. */
 typedef struct rw_body {
@@ -51,6 +69,7 @@ typedef struct rw_body {
     uint32_t probes;      /* bit set, of this copy */
     const char *suffix;   /* of labels and clones: "t" with the trace, "c" without */
     uint32_t *labels;     /* used so far in this function */
+    rw_guard guard;       /* of the access at hand */
 } rw_body;
 
 /* One line of PTX, indented. */
@@ -63,25 +82,27 @@ static inline bool rw_has(const rw_body *b, rewrite_probe probe)
     return b->probes >> probe & 1;
 }
 
-/* A guard as text: "" or "%p1" or "!%p1". */
-typedef struct rw_guard {
-    char text[64];
-} rw_guard;
-
 /* ---- common code (code.c); what each leaves behind is said there ---- */
 
 void rw_declare(rw_body *b);
 void rw_address(rw_body *b, uint32_t site);
 rw_guard rw_guard_of(rw_body *b, uint32_t site);
 void rw_group(rw_body *b, const rw_guard *guard);
+void rw_write_vars(rw_body *b);
+/* Elements of 4 bytes that a lane accesses at a site. */
+unsigned rw_elements(const rewrite_site *site);
+/* Is there redux.sync? */
+bool rw_can_reduce(const ptx_module *module);
 void rw_linear_block(rw_body *b, const char *to);
 void rw_linear_warp(rw_body *b, const char *to);
 
 /* ---- passes ---- */
 
-/* What a probe adds to a copy of a function. Members may be NULL. The code may use the registers of rw_declare(). */
+/* What a probe adds to a copy of a function. Members may be NULL. The code may use the registers of rw_declare(). At an access
+ * __wl_a, __wl_active, __wl_mask, __wl_lead and __wl_leads are those of the site, where one of its
+ * probes needs them. */
 typedef struct rw_pass {
-    rewrite_probe probe;
+    uint32_t probes;                           /* bit set: runs where the copy has one of them */
     void (*declare)(rw_body *b);               /* registers and variables of its own */
     void (*enter)(rw_body *b);                 /* where the copy begins, __wl_state is set */
     void (*block)(rw_body *b, uint32_t block); /* where the basic block begins */
@@ -90,7 +111,8 @@ typedef struct rw_pass {
     void (*leave)(rw_body *b);
 } rw_pass;
 
-extern const rw_pass rw_trace_pass, rw_blocks_pass;
+extern const rw_pass rw_blocks_pass, rw_ranges_pass, rw_objects_pass, rw_touch_pass,
+    rw_counted_pass, rw_frequency_pass, rw_shared_pass, rw_trace_pass;
 
 /* Prints the copies of the kernel's body, or the one of a clone, between its braces. */
 void rw_print_kernel_body(ptx_text *out, rw_plan *plan);

@@ -5,16 +5,24 @@
  * A state is one block of device memory, aligned to 256:
  *
  *     0            rewrite_state, filled by the host
- *     vars_at      u64 for each of kernel->vars: its address in its own space; written by the traced blocks
+ *     vars_at      u64 for each of kernel->vars: its address in its own space; written by traced blocks, and by block 0
  *     bits_at      u32 words: bit s % 32 of word s / 32 says that sites[s] ran
  *     counters_at  for each of REWRITE_COPIES copies and each counter: u64 executions by warps, u64 lanes
  *     pool_at      `chunks` chunks of REWRITE_CHUNK bytes
+ *     ranges_at    rewrite_range for each range of the setup, filled by the host
+ *     behind it    what ranges point to, and counters of shared memory
  *
- * Everything behind rewrite_state is zero before the launch. Which parts there are depends on the probes; offsets are those
- * of rewrite_kernel. A chunk holds what one lane of one warp wrote as the leader of the lanes that accessed memory
- * together: a rewrite_chunk, then records up to the first whose mask is 0. A record is a rewrite_record, and with
- * REWRITE_RAW in `site` 32 addresses (u64) behind it, of lanes outside of `mask` nothing.
- * Addresses are those of the site's space. Where the site is generic, the two highest bits name the space: REWRITE_TAG_*. */
+ * Everything that the host does not fill is zero before the launch. Which parts there are depends on the probes; offsets are
+ * those of rewrite_kernel and rewrite_layout.
+ *
+ * A chunk holds what one lane of one warp wrote as the leader of the lanes that accessed memory together: a rewrite_chunk,
+ * then records up to the first whose mask is 0. A record is a rewrite_record, and with REWRITE_RAW in `site` 32 addresses (u64)
+ * behind it, of lanes outside of `mask` nothing. Addresses are those of the site's space. Where the site is generic, the two
+ * highest bits name the space: REWRITE_TAG_*.
+ *
+ * Elements are aligned pieces of 4 bytes. A bitmap of touched elements has bit e % 32 of word e / 32 for element e, counted
+ * from `base` rounded down to 128; counters of elements (u32) count from `base` rounded down to 4. Counters come by class:
+ * loads, stores, atomics. Counters of shared memory count from its address 0, `shared_bytes` / 4 a class. */
 #ifndef WL_REWRITE_LAYOUT_H
 #define WL_REWRITE_LAYOUT_H
 
@@ -33,12 +41,32 @@ typedef struct rewrite_param {
         block[REWRITE_MAX_BLOCKS]; /* linear indices of the blocks to trace; UINT64_MAX: none */
 } rewrite_param;
 
+enum { REWRITE_LOADS, REWRITE_STORES, REWRITE_ATOMICS, REWRITE_CLASSES };
+/* Of a site: its row in counters of elements. */
+unsigned rewrite_class(const rewrite_site *site);
+
 typedef struct rewrite_state {
     uint32_t chunks;  /* in the pool */
-    uint32_t taken;   /* by the kernel: more than `chunks` where they did not suffice */
+    uint32_t taken;   /* by the kernel: may be more than `chunks`, where they did not suffice */
     uint64_t dropped; /* by the kernel: trace records for which there was no room */
-    uint64_t reserved[14];
+    uint32_t nranges;
+    uint32_t shared_bytes; /* of shared memory that is counted */
+    uint64_t ranges;       /* device addresses, 0: none */
+    uint64_t shared;
+    uint64_t
+        missed; /* by the kernel: lanes' accesses outside of all ranges, or of counted shared memory */
+    uint64_t reserved[10];
 } rewrite_state;
+
+/* An object that touch, frequency and objects know. */
+typedef struct rewrite_range {
+    uint64_t base, bytes;
+    uint64_t bits; /* device address of the bitmap of touched elements, 0: none */
+    uint64_t counts[REWRITE_CLASSES]; /* of counters of elements, 0: none */
+    uint32_t
+        used; /* by the kernel: bit c says that an access of class c whose pointer's origin is not known fell in it */
+    uint32_t reserved[3];
+} rewrite_range;
 
 typedef struct rewrite_chunk {
     uint64_t block; /* linear index */
@@ -63,15 +91,45 @@ typedef struct rewrite_record {
 
 /* ---- before a launch ---- */
 
-/* Bytes of a state with that many chunks; `chunks` is taken for 0 where the kernel has no trace. */
-uint64_t rewrite_state_bytes(const rewrite_kernel *kernel, uint32_t chunks);
-/* The first bytes of the state; the rest is to be zeroed. */
-void rewrite_state_init(const rewrite_kernel *kernel, uint32_t chunks, rewrite_state *out);
+typedef struct rewrite_object {
+    uint64_t base, bytes; /* of device memory, bytes > 0 */
+} rewrite_object;
+
+/* What the host gives the probes of one launch; what the kernel has no probe for is ignored. */
+typedef struct rewrite_setup {
+    uint32_t chunks;               /* trace */
+    uint32_t nobjects;             /* objects, touch, frequency */
+    const rewrite_object *objects; /* sorted by base, without overlap */
+    uint32_t
+        shared_bytes; /* shared: the highest address + 1, so also what lies below the kernel's own (1 KiB from sm_80 on) */
+} rewrite_setup;
+
+/* Offsets in the state of one launch; 0: absent. */
+typedef struct rewrite_layout {
+    uint64_t bytes; /* of the state */
+    uint32_t chunks, nranges, shared_bytes;
+    uint64_t ranges_at, bits_at, counts_at,
+        shared_at; /* the whole of bitmaps, of counters of elements */
+} rewrite_layout;
+
+void rewrite_lay_out(const rewrite_kernel *kernel, const rewrite_setup *setup, rewrite_layout *out);
+/* The two parts of the state at device address `address` that are not zero: its begin, and what lies at layout->ranges_at,
+ * nranges of them. */
+void rewrite_fill(const rewrite_setup *setup, const rewrite_layout *layout, uint64_t address,
+                  rewrite_state *state, rewrite_range *ranges);
 /* At most REWRITE_MAX_BLOCKS blocks. */
 void rewrite_param_init(uint64_t state, const uint64_t *blocks, uint32_t nblocks,
                         rewrite_param *out);
 
-/* ---- after it; `state` is a copy of the whole block, `size` bytes ---- */
+/* ---- after it ---- */
+
+/* A copy of the whole state, made with that layout. */
+typedef struct rewrite_copy {
+    const rewrite_kernel *kernel;
+    const rewrite_layout *layout;
+    const void *state;
+    uint64_t size;
+} rewrite_copy;
 
 typedef struct rewrite_access {
     const rewrite_site *site;
@@ -85,17 +143,26 @@ typedef struct rewrite_access {
 
 /* Calls `visit` for each access, sorted by block, then warp, then time; lanes of a generic access that are in different spaces
  * give one access a space. Damaged states give fewer accesses, nothing worse. WL_NOMEM is the only failure. */
-wl_status rewrite_read_trace(const rewrite_kernel *kernel, const void *state, uint64_t size,
+wl_status rewrite_read_trace(const rewrite_copy *copy,
                              void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
 /* Trace records that had no room. */
-uint64_t rewrite_dropped(const rewrite_kernel *kernel, const void *state, uint64_t size);
-
-/* Address of vars[index] in its space, 0 where no traced block ran. */
-uint64_t rewrite_var_address(const rewrite_kernel *kernel, const void *state, uint64_t size,
-                             uint32_t index);
-
+uint64_t rewrite_dropped(const rewrite_copy *copy);
+/* Lanes' accesses outside of all ranges, or of counted shared memory. */
+uint64_t rewrite_missed(const rewrite_copy *copy);
+/* Address of kernel->vars[index] in its space, 0 where nobody wrote it. */
+uint64_t rewrite_var_address(const rewrite_copy *copy, uint32_t index);
 /* Of kernel->blocks[index]; false where it is not counted. */
-bool rewrite_read_block(const rewrite_kernel *kernel, const void *state, uint64_t size,
-                        uint32_t index, uint64_t *executions, uint64_t *lanes);
+bool rewrite_read_block(const rewrite_copy *copy, uint32_t index, uint64_t *executions,
+                        uint64_t *lanes);
+/* objects: whether kernel->sites[site] ran. */
+bool rewrite_site_ran(const rewrite_copy *copy, uint32_t site);
+/* objects: classes (bits) that accessed the object, by sites whose `param` is PTX_NONE. */
+uint32_t rewrite_object_used(const rewrite_copy *copy, uint32_t object);
+/* Elements here count from the object's base rounded down to 4. */
+bool rewrite_touched(const rewrite_copy *copy, uint32_t object, uint64_t element);
+uint32_t rewrite_element_count(const rewrite_copy *copy, uint32_t object, unsigned class_,
+                               uint64_t element);
+/* Of the 4 bytes at an address in shared memory. */
+uint32_t rewrite_shared_count(const rewrite_copy *copy, unsigned class_, uint32_t address);
 
 #endif

@@ -192,7 +192,7 @@ static void print_kernel_head(writer *w, const ptx_func *func)
 static void print_clone_head(writer *w, const rw_plan *plan, uint32_t index, uint32_t set)
 {
     static ptx_var param = {
-        .name = RW_PREFIX "in", .space = PTX_SPACE_PARAM, .type = PTX_T_b64, .vector = 1};
+        .name = RW_PREFIX "caller", .space = PTX_SPACE_PARAM, .type = PTX_T_b64, .vector = 1};
     char name[1024];
     print_extended(w, plan->order.funcs[index], &param,
                    rw_clone_name(plan, index, set, name, sizeof name));

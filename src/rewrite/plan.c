@@ -275,7 +275,7 @@ static void lay_out(rw_plan *p)
 {
     rewrite_kernel *k = p->out;
     uint32_t at = sizeof(rewrite_state);
-    if (k->probes >> REWRITE_TRACE & 1 && k->nvars) {
+    if (k->probes & (1u << REWRITE_TRACE | 1u << REWRITE_SHARED) && k->nvars) {
         k->vars_at = at;
         at += 8 * k->nvars;
     }
@@ -308,7 +308,9 @@ wl_status rw_plan_kernel(rw_plan *p)
     p->out->nvars = p->nvars, p->out->vars = p->vars;
     bool blocks = p->out->probes >> REWRITE_BLOCKS & 1;
     mark_cloned(p, reached, blocks);
-    status = blocks ? rw_plan_blocks(p) : WL_OK;
+    status = rw_plan_slots(p);
+    if (status == WL_OK && blocks)
+        status = rw_plan_blocks(p);
     lay_out(p);
     return status;
 }

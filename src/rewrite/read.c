@@ -1,6 +1,7 @@
 /* Preparing states, and reading what kernels left in them. */
 #include "rewrite/layout.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,14 +12,82 @@ static bool has(const rewrite_kernel *k, rewrite_probe probe)
     return k->probes >> probe & 1;
 }
 
-uint64_t rewrite_state_bytes(const rewrite_kernel *k, uint32_t chunks)
+unsigned rewrite_class(const rewrite_site *site)
 {
-    return k->pool_at + (has(k, REWRITE_TRACE) ? (uint64_t)chunks * REWRITE_CHUNK : 0);
+    return site->op == REWRITE_LOAD    ? REWRITE_LOADS
+           : site->op == REWRITE_STORE ? REWRITE_STORES
+                                       : REWRITE_ATOMICS;
 }
 
-void rewrite_state_init(const rewrite_kernel *k, uint32_t chunks, rewrite_state *out)
+static uint64_t whole(uint64_t bytes)
 {
-    *out = (rewrite_state){.chunks = has(k, REWRITE_TRACE) ? chunks : 0};
+    return (bytes + 255) / 256 * 256;
+}
+
+/* Words of an object's bitmap; bytes of its counters of one class, with room for an access that leaves the object. */
+static uint64_t bitmap_words(const rewrite_object *o)
+{
+    return (o->base + o->bytes - 1) / 128 - o->base / 128 + 1;
+}
+
+static uint64_t counter_bytes(const rewrite_object *o)
+{
+    return ((o->base + o->bytes - 1) / 4 - o->base / 4 + 1) * 4 + 32;
+}
+
+static uint64_t sum(const rewrite_setup *setup, uint32_t n, uint64_t (*of)(const rewrite_object *))
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < n; i++)
+        total += of(&setup->objects[i]);
+    return total;
+}
+
+void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
+{
+    *out = (rewrite_layout){.chunks = has(k, REWRITE_TRACE) ? setup->chunks : 0};
+    uint64_t at = k->pool_at + (uint64_t)out->chunks * REWRITE_CHUNK;
+    bool ranges = has(k, REWRITE_TOUCH) || has(k, REWRITE_FREQUENCY) || has(k, REWRITE_OBJECTS);
+    if (ranges && setup->nobjects) {
+        out->nranges = setup->nobjects;
+        out->ranges_at = at;
+        at = whole(at + sizeof(rewrite_range) * (uint64_t)setup->nobjects);
+    }
+    if (has(k, REWRITE_TOUCH) && out->nranges) {
+        out->bits_at = at;
+        at = whole(at + 4 * sum(setup, out->nranges, bitmap_words));
+    }
+    if (has(k, REWRITE_FREQUENCY) && out->nranges) {
+        out->counts_at = at;
+        at = whole(at + REWRITE_CLASSES * sum(setup, out->nranges, counter_bytes));
+    }
+    if (has(k, REWRITE_SHARED) && setup->shared_bytes) {
+        out->shared_bytes = (setup->shared_bytes + 3) / 4 * 4;
+        out->shared_at = at;
+        at = whole(at + (uint64_t)REWRITE_CLASSES * out->shared_bytes);
+    }
+    out->bytes = at;
+}
+
+void rewrite_fill(const rewrite_setup *setup, const rewrite_layout *l, uint64_t address,
+                  rewrite_state *state, rewrite_range *ranges)
+{
+    uint64_t bits = address + l->bits_at, counts = address + l->counts_at;
+    *state = (rewrite_state){.chunks = l->chunks,
+                             .nranges = l->nranges,
+                             .shared_bytes = l->shared_bytes,
+                             .ranges = l->ranges_at ? address + l->ranges_at : 0,
+                             .shared = l->shared_at ? address + l->shared_at : 0};
+    for (uint32_t i = 0; i < l->nranges; i++) {
+        const rewrite_object *o = &setup->objects[i];
+        ranges[i] = (rewrite_range){.base = o->base, .bytes = o->bytes};
+        if (l->bits_at)
+            ranges[i].bits = bits;
+        for (unsigned c = 0; l->counts_at && c < REWRITE_CLASSES; c++)
+            ranges[i].counts[c] = counts + c * counter_bytes(o);
+        bits += 4 * bitmap_words(o);
+        counts += REWRITE_CLASSES * counter_bytes(o);
+    }
 }
 
 void rewrite_param_init(uint64_t state, const uint64_t *blocks, uint32_t nblocks,
@@ -31,39 +100,106 @@ void rewrite_param_init(uint64_t state, const uint64_t *blocks, uint32_t nblocks
 
 /* ---- numbers in a state ---- */
 
-static uint64_t number(const void *state, uint64_t size, uint64_t at)
+static bool get(const rewrite_copy *c, uint64_t at, void *out, size_t bytes)
 {
-    uint64_t value = 0;
-    if (at <= size && size - at >= sizeof value)
-        memcpy(&value, (const char *)state + at, sizeof value);
+    memset(out, 0, bytes);
+    if (at > c->size || c->size - at < bytes)
+        return false;
+    memcpy(out, (const char *)c->state + at, bytes);
+    return true;
+}
+
+static uint64_t get64(const rewrite_copy *c, uint64_t at)
+{
+    uint64_t value;
+    get(c, at, &value, sizeof value);
     return value;
 }
 
-uint64_t rewrite_dropped(const rewrite_kernel *k, const void *state, uint64_t size)
+static uint32_t get32(const rewrite_copy *c, uint64_t at)
 {
-    (void)k;
-    return number(state, size, offsetof(rewrite_state, dropped));
+    uint32_t value;
+    get(c, at, &value, sizeof value);
+    return value;
 }
 
-uint64_t rewrite_var_address(const rewrite_kernel *k, const void *state, uint64_t size,
-                             uint32_t index)
+uint64_t rewrite_dropped(const rewrite_copy *c)
 {
-    return k->vars_at ? number(state, size, k->vars_at + 8 * (uint64_t)index) : 0;
+    return get64(c, offsetof(rewrite_state, dropped));
 }
 
-bool rewrite_read_block(const rewrite_kernel *k, const void *state, uint64_t size, uint32_t index,
-                        uint64_t *executions, uint64_t *lanes)
+uint64_t rewrite_missed(const rewrite_copy *c)
 {
-    uint32_t counter = k->blocks[index].counter;
+    return get64(c, offsetof(rewrite_state, missed));
+}
+
+uint64_t rewrite_var_address(const rewrite_copy *c, uint32_t index)
+{
+    return c->kernel->vars_at ? get64(c, c->kernel->vars_at + 8 * (uint64_t)index) : 0;
+}
+
+bool rewrite_read_block(const rewrite_copy *c, uint32_t index, uint64_t *executions,
+                        uint64_t *lanes)
+{
+    uint32_t counter = c->kernel->blocks[index].counter;
     *executions = *lanes = 0;
     if (counter == PTX_NONE)
         return false;
     for (uint64_t copy = 0; copy < REWRITE_COPIES; copy++) {
-        uint64_t at = k->counters_at + 16 * (copy * k->ncounters + counter);
-        *executions += number(state, size, at);
-        *lanes += number(state, size, at + 8);
+        uint64_t at = c->kernel->counters_at + 16 * (copy * c->kernel->ncounters + counter);
+        *executions += get64(c, at);
+        *lanes += get64(c, at + 8);
     }
     return true;
+}
+
+bool rewrite_site_ran(const rewrite_copy *c, uint32_t site)
+{
+    return c->kernel->bits_at && get32(c, c->kernel->bits_at + site / 32 * 4) >> site % 32 & 1;
+}
+
+/* The address in the copy of what the kernel knows by a device address. */
+static uint64_t offset_of(const rewrite_copy *c, uint64_t address)
+{
+    return address - (get64(c, offsetof(rewrite_state, ranges)) - c->layout->ranges_at);
+}
+
+static bool range_of(const rewrite_copy *c, uint32_t object, rewrite_range *out)
+{
+    return object < c->layout->nranges &&
+           get(c, c->layout->ranges_at + sizeof *out * (uint64_t)object, out, sizeof *out);
+}
+
+uint32_t rewrite_object_used(const rewrite_copy *c, uint32_t object)
+{
+    rewrite_range r;
+    return range_of(c, object, &r) ? r.used : 0;
+}
+
+bool rewrite_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
+{
+    rewrite_range r;
+    if (!range_of(c, object, &r) || !r.bits)
+        return false;
+    uint64_t bit = element + (r.base & 127) / 4;
+    return get32(c, offset_of(c, r.bits) + bit / 32 * 4) >> bit % 32 & 1;
+}
+
+uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned class_,
+                               uint64_t element)
+{
+    rewrite_range r;
+    if (!range_of(c, object, &r) || !r.counts[class_])
+        return 0;
+    return get32(c, offset_of(c, r.counts[class_]) + 4 * element);
+}
+
+uint32_t rewrite_shared_count(const rewrite_copy *c, unsigned class_, uint32_t address)
+{
+    if (!c->layout->shared_at || address >= c->layout->shared_bytes)
+        return 0;
+    return get32(c, c->layout->shared_at + (uint64_t)class_ * c->layout->shared_bytes +
+                        address / 4 * 4);
 }
 
 /* ---- trace ---- */
@@ -174,39 +310,37 @@ static void visit_record(const rewrite_site *site, const entry *e, const uint64_
     }
 }
 
-static wl_status list_all(const rewrite_kernel *k, const void *state, uint64_t size, entries *out)
+static wl_status list_all(const rewrite_copy *c, entries *out)
 {
     rewrite_state head;
-    if (size < sizeof head)
-        return WL_OK;
-    memcpy(&head, state, sizeof head);
-    uint32_t chunks = head.taken < head.chunks ? head.taken : head.chunks;
+    get(c, 0, &head, sizeof head);
+    uint32_t chunks = head.taken < c->layout->chunks ? head.taken : c->layout->chunks;
     for (uint32_t i = 0; i < chunks; i++) {
-        uint64_t at = k->pool_at + (uint64_t)i * REWRITE_CHUNK;
-        if (at + REWRITE_CHUNK > size)
+        uint64_t at = c->kernel->pool_at + (uint64_t)i * REWRITE_CHUNK;
+        if (at + REWRITE_CHUNK > c->size)
             return WL_OK;
-        if (!list_chunk(state, at, out))
+        if (!list_chunk(c->state, at, out))
             return WL_NOMEM;
     }
     return WL_OK;
 }
 
-wl_status rewrite_read_trace(const rewrite_kernel *k, const void *state, uint64_t size,
+wl_status rewrite_read_trace(const rewrite_copy *c,
                              void (*visit)(void *ctx, const rewrite_access *access), void *ctx)
 {
     entries all = {0};
-    wl_status status = has(k, REWRITE_TRACE) ? list_all(k, state, size, &all) : WL_OK;
+    wl_status status = has(c->kernel, REWRITE_TRACE) ? list_all(c, &all) : WL_OK;
     if (all.count)
         qsort(all.data, all.count, sizeof *all.data, compare);
     for (size_t i = 0; status == WL_OK && i < all.count; i++) {
         rewrite_record r;
         uint64_t addr[REWRITE_LANES] = {0};
-        memcpy(&r, (const char *)state + all.data[i].at, sizeof r);
+        memcpy(&r, (const char *)c->state + all.data[i].at, sizeof r);
         uint32_t site = r.site & ~REWRITE_RAW;
-        if (site >= k->nsites)
+        if (site >= c->kernel->nsites)
             continue;
-        fill_addresses(state, all.data[i].at, &r, addr);
-        visit_record(&k->sites[site], &all.data[i], addr, r.mask, visit, ctx);
+        fill_addresses(c->state, all.data[i].at, &r, addr);
+        visit_record(&c->kernel->sites[site], &all.data[i], addr, r.mask, visit, ctx);
     }
     free(all.data);
     return status;

@@ -16,24 +16,10 @@ static void declare(rw_body *b)
     rw_text(b, "\t.reg .b32 __wl_cursor, __wl_step, __wl_blo, __wl_bhi;\n\t.reg .pred __wl_raw;\n");
 }
 
-/* Where a variable of the function, or the module, lies: written once a block. */
-static void write_vars(rw_body *b)
-{
-    const rewrite_kernel *k = b->plan->out;
-    for (uint32_t i = 0; i < k->nvars; i++) {
-        const ptx_var *var = k->vars[i].var;
-        if (var->func ? var->func != b->f->func : b->index != 0)
-            continue;
-        rw_line(b, "mov.u64 __wl_a, %s;", var->name);
-        rw_line(b, "st.global.u64 [__wl_state+%u], __wl_a;", k->vars_at + 8 * i);
-    }
-}
-
 static void enter(rw_body *b)
 {
     if (b->index == 0)
         rw_line(b, "mov.u32 __wl_cursor, %u;", FULL);
-    write_vars(b);
 }
 
 /* The leader takes a chunk: __wl_cursor is behind its head, or FULL and a record is counted as dropped. */
@@ -124,14 +110,11 @@ static void write_addresses(rw_body *b, const rw_guard *guard, uint32_t label)
 static void trace_access(rw_body *b, uint32_t site)
 {
     uint32_t label = (*b->labels)++;
-    rw_address(b, site);
-    rw_guard guard = rw_guard_of(b, site);
-    rw_group(b, &guard);
     find_stride(b);
     find_room(b, label);
     write_record(b, site);
-    write_addresses(b, &guard, label);
+    write_addresses(b, &b->guard, label);
 }
 
 const rw_pass rw_trace_pass = {
-    .probe = REWRITE_TRACE, .declare = declare, .enter = enter, .access = trace_access};
+    .probes = 1u << REWRITE_TRACE, .declare = declare, .enter = enter, .access = trace_access};

@@ -110,10 +110,10 @@ static void on_record(void *ctx, const rewrite_access *a)
         a->addr);
 }
 
-void read_trace(probed *p, const rewrite_kernel *k, const void *state, uint64_t size, shot *out)
+void read_trace(probed *p, const left *state, shot *out)
 {
     watch w = {out, p->f.machine, 0};
-    assert_int_equal(rewrite_read_trace(k, state, size, on_record, &w), WL_OK);
+    assert_int_equal(rewrite_read_trace(&state->copy, on_record, &w), WL_OK);
 }
 
 /* ---- runs ---- */
@@ -166,25 +166,32 @@ void shoot_original(probed *p, const char *name, const shape *s, shot *out)
     launch(p, p->f.module, name, s, &observer, NULL, out);
 }
 
-void *shoot_probed(probed *p, const char *name, const shape *s, bool off, uint32_t chunks,
-                   const uint64_t *blocks, uint32_t nblocks, shot *out, uint64_t *size)
+void shoot_probed(probed *p, const char *name, const shape *s, bool off, const rewrite_setup *setup,
+                  const uint64_t *blocks, uint32_t nblocks, shot *out, left *l)
 {
     const rewrite_kernel *k = probed_kernel(p, name);
     uint64_t address = 0;
     rewrite_param param;
     *out = (shot){0};
-    *size = rewrite_state_bytes(k, chunks);
-    assert_int_equal(emu_mem_alloc(p->f.machine, *size, 256, EMU_ALLOC_INTERNAL, 0, &address),
+    rewrite_lay_out(k, setup, &l->layout);
+    uint64_t size = l->layout.bytes;
+    assert_int_equal(emu_mem_alloc(p->f.machine, size, 256, EMU_ALLOC_INTERNAL, 0, &address),
                      WL_OK);
     void *state = (void *)(uintptr_t)address;
-    memset(state, 0, *size);
-    rewrite_state_init(k, chunks, state);
+    memset(state, 0, size);
+    rewrite_fill(setup, &l->layout, address, state,
+                 (void *)(uintptr_t)(address + l->layout.ranges_at));
     rewrite_param_init(off ? 0 : address, blocks, nblocks, &param);
     launch(p, p->rewritten, name, s, NULL, k->probes ? &param : NULL, out);
-    void *copy = malloc(*size);
-    memcpy(copy, state, *size);
+    l->state = malloc(size);
+    memcpy(l->state, state, size);
+    l->copy = (rewrite_copy){k, &l->layout, l->state, size};
     assert_int_equal(emu_mem_free(p->f.machine, address), WL_OK);
-    return copy;
+}
+
+void left_end(left *l)
+{
+    free(l->state);
 }
 
 void shot_end(shot *s)

@@ -48,13 +48,20 @@ const rewrite_kernel *probed_kernel(const probed *p, const char *name);
 
 /* Runs the original and restores the memory that was before. */
 void shoot_original(probed *p, const char *name, const shape *s, shot *out);
-/* Runs the rewritten kernel, restores the memory, and leaves a copy of the state (malloc'ed). `chunks` is the size of the
- * pool; with `off` the state's address is 0. */
-void *shoot_probed(probed *p, const char *name, const shape *s, bool off, uint32_t chunks,
-                   const uint64_t *blocks, uint32_t nblocks, shot *out, uint64_t *size);
+/* A copy of the state that a launch left. */
+typedef struct left {
+    rewrite_copy copy;
+    rewrite_layout layout;
+    void *state;
+} left;
+
+/* Runs the rewritten kernel, restores the memory, and leaves a copy of the state. With `off` the state's address is 0. */
+void shoot_probed(probed *p, const char *name, const shape *s, bool off, const rewrite_setup *setup,
+                  const uint64_t *blocks, uint32_t nblocks, shot *out, left *state);
 void shot_end(shot *s);
+void left_end(left *l);
 
 /* Accesses of the trace as the observer would have told them. */
-void read_trace(probed *p, const rewrite_kernel *k, const void *state, uint64_t size, shot *out);
+void read_trace(probed *p, const left *state, shot *out);
 
 #endif

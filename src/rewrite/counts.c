@@ -1,0 +1,152 @@
+/* frequency and shared: how often each element of objects, or of shared memory, was loaded, stored, updated.
+ *
+ * Needs: ranges.c (__wl_in) for frequency. Keeps: everything. Buffers: a u32 for each class and element. Counts are exact.
+ *
+ * Where all lanes have one address, one of them adds their number: flow proves it (thread-invariant), or a shuffle and a vote
+ * find it out; where flow has the address as a form in which %tid.x stands, lanes are apart, and each adds for itself. */
+#include "rewrite/internal.h"
+
+#include "flow/affine.h"
+
+#include <stddef.h>
+
+/* ---- shapes ---- */
+
+typedef enum shape { ONE_ADDRESS, APART, UNKNOWN } shape;
+
+static shape shape_of(const rw_body *b, uint32_t site)
+{
+    const flow_address *a = b->plan->addresses[site];
+    uint32_t i = b->plan->sites[site].pc - b->f->first_pc;
+    int64_t step;
+    if (a->value == FLOW_NONE)
+        return ONE_ADDRESS;
+    if (flow_level_at(b->f, a->value, b->f->block_of[i]) <= FLOW_WARP)
+        return ONE_ADDRESS;
+    const flow_affine *form = b->f->affine[a->value];
+    flow_symbol tid = {FLOW_SYM_SREG, PTX_SR_tid, 1};
+    return form && flow_affine_coefficient(form, tid, &step) && step != 0 ? APART : UNKNOWN;
+}
+
+/* ---- adding ---- */
+
+static void add(rw_body *b, unsigned n, const char *guard, const char *amount)
+{
+    for (unsigned e = 0; e < n; e++)
+        rw_line(b, "@%s red.global.add.u32 [__wl_x+%u], %s;", guard, 4 * e, amount);
+}
+
+static void add_together(rw_body *b, unsigned n)
+{
+    rw_text(b, "\tpopc.b32 __wl_t, __wl_mask;\n"
+               "\tand.pred __wl_p, __wl_counted, __wl_leads;\n");
+    add(b, n, "__wl_p", "__wl_t");
+}
+
+/* __wl_p: all lanes that access memory have the address of their first. */
+static void compare(rw_body *b)
+{
+    rw_text(b, "\tmov.b64 {__wl_lo, __wl_hi}, __wl_a;\n"
+               "\tshfl.sync.idx.b32 __wl_t, __wl_lo, __wl_lead, 31, __wl_active;\n"
+               "\tsetp.ne.u32 __wl_p, __wl_t, __wl_lo;\n"
+               "\tshfl.sync.idx.b32 __wl_t, __wl_hi, __wl_lead, 31, __wl_active;\n"
+               "\tsetp.ne.or.u32 __wl_p, __wl_t, __wl_hi, __wl_p;\n"
+               "\tvote.sync.ballot.b32 __wl_t, __wl_p, __wl_active;\n"
+               "\tand.b32 __wl_t, __wl_t, __wl_mask;\n"
+               "\tsetp.eq.u32 __wl_p, __wl_t, 0;\n");
+}
+
+/* __wl_x: the counter of the lane's first element; __wl_counted: whether the lane counts. */
+static void count(rw_body *b, uint32_t site)
+{
+    unsigned n = rw_elements(&b->plan->sites[site]);
+    shape s = shape_of(b, site);
+    uint32_t label = (*b->labels)++;
+    if (s == ONE_ADDRESS) {
+        add_together(b, n);
+        return;
+    }
+    if (s == UNKNOWN) {
+        compare(b);
+        rw_line(b, "@__wl_p bra $__wl_one%u;", label);
+    }
+    add(b, n, "__wl_counted", "1");
+    if (s == UNKNOWN) {
+        rw_line(b, "bra $__wl_counted%u;", label);
+        ptx_putf(b->out, "$__wl_one%u:\n", label);
+        add_together(b, n);
+        ptx_putf(b->out, "$__wl_counted%u:\n", label);
+    }
+}
+
+/* ---- frequency ---- */
+
+static void declare_counted(rw_body *b)
+{
+    rw_text(b, "\t.reg .pred __wl_counted;\n");
+}
+
+static void count_global(rw_body *b, uint32_t site)
+{
+    uint32_t slot = b->plan->slot_of[site];
+    if (slot == PTX_NONE)
+        return;
+    rw_line(b, "and.b64 __wl_x, __wl_a, -4;");
+    rw_line(b, "add.s64 __wl_x, __wl_x, __wl_counts%u;", slot);
+    rw_line(b, "mov.pred __wl_counted, __wl_in;");
+    count(b, site);
+}
+
+const rw_pass rw_counted_pass = {.probes = 1u << REWRITE_FREQUENCY | 1u << REWRITE_SHARED,
+                                 .declare = declare_counted};
+const rw_pass rw_frequency_pass = {.probes = 1u << REWRITE_FREQUENCY, .access = count_global};
+
+/* ---- shared ---- */
+
+static void declare_shared(rw_body *b)
+{
+    rw_text(b, "\t.reg .b64 __wl_shared;\n\t.reg .b32 __wl_limit;\n");
+}
+
+static void enter_shared(rw_body *b)
+{
+    rw_line(b, "ld.global.u64 __wl_shared, [__wl_state+%zu];", offsetof(rewrite_state, shared));
+    rw_line(b, "ld.global.u32 __wl_limit, [__wl_state+%zu];",
+            offsetof(rewrite_state, shared_bytes));
+}
+
+/* __wl_q: the lane accesses shared memory. */
+static void find_shared_lanes(rw_body *b, const rewrite_site *s)
+{
+    const char *guard = b->guard.text;
+    const char *and = *guard ? ".and" : "", *comma = *guard ? ", " : "";
+    if (!(s->flags & REWRITE_GENERIC)) {
+        rw_line(b, "setp.eq%s.u32 __wl_q, 0, 0%s%s;", and, comma, guard);
+        return;
+    }
+    rw_line(b, "shr.u64 __wl_x, __wl_a, 62;");
+    rw_line(b, "setp.eq%s.u64 __wl_q, __wl_x, 1%s%s;", and, comma, guard);
+}
+
+static void count_shared(rw_body *b, uint32_t site)
+{
+    const rewrite_site *s = &b->plan->sites[site];
+    if (s->space != PTX_SPACE_SHARED && s->space != PTX_SPACE_GENERIC)
+        return;
+    find_shared_lanes(b, s);
+    rw_text(b, "\tcvt.u32.u64 __wl_lo, __wl_a;\n"
+               "\tsetp.ge.and.u32 __wl_p, __wl_lo, __wl_limit, __wl_q;\n");
+    rw_line(b, "@__wl_p red.global.add.u64 [__wl_state+%zu], 1;", offsetof(rewrite_state, missed));
+    rw_text(b, "\tsetp.lt.and.u32 __wl_counted, __wl_lo, __wl_limit, __wl_q;\n"
+               "\tand.b32 __wl_lo, __wl_lo, -4;\n"
+               "\tcvt.u64.u32 __wl_x, __wl_lo;\n"
+               "\tadd.s64 __wl_x, __wl_x, __wl_shared;\n");
+    if (rewrite_class(s))
+        rw_line(b, "mad.wide.u32 __wl_x, __wl_limit, %u, __wl_x;", rewrite_class(s));
+    count(b, site);
+}
+
+const rw_pass rw_shared_pass = {.probes = 1u << REWRITE_SHARED,
+                                .declare = declare_shared,
+                                .enter = enter_shared,
+                                .access = count_shared};
