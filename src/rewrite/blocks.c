@@ -40,7 +40,7 @@ static void plan_function(rw_plan *p, uint32_t k, uint32_t *shared, rewrite_bloc
 {
     const flow_function *f = &p->flow->funcs[k];
     const uint8_t *leader = p->leader + f->first_pc + k;
-    bool seen = p->cloned[k] && !(f->pointed && p->flow->calls_unknown);
+    bool seen = p->cloned[k];
     for (uint32_t n = 0; n <= f->func->ninsns; n++) {
         if (leader[n]) {
             uint32_t fb = n < f->func->ninsns ? f->block_of[n] : FLOW_NONE;

@@ -100,11 +100,7 @@ static void add_sites(rw_plan *p, const flow_function *f, uint32_t i)
     const char *why = obstacle(insn, first < end ? first : NULL);
     if (why)
         add_skip(p, f->first_pc + i, why);
-    else if (f->pointed && p->flow->calls_unknown)
-        add_skip(p, f->first_pc + i, "its function is also called through a pointer");
-    if (why)
-        return;
-    if (is_plain_copy(insn)) {
+    else if (is_plain_copy(insn)) {
         add_site(p, f, i, first + 1);
         add_site(p, f, i, first);
     } else
@@ -132,37 +128,63 @@ static bool copyable(const ptx_func *func)
     return true;
 }
 
-/* reached[k]: by direct calls from the kernel, through functions that can be copied. */
-static void mark_reached(const rw_plan *p, bool *reached)
+/* The function of a direct call, or FLOW_NONE. */
+static uint32_t callee_of(const rw_plan *p, uint32_t k, uint32_t i)
+{
+    const ptx_insn *insn = &p->order.funcs[k]->insns[i];
+    return insn->op == PTX_call ? flow_callee(p->flow, insn) : FLOW_NONE;
+}
+
+/* why[k]: what keeps function k from being probed, NULL where all its executions can be. A function that runs as it was calls
+ * others as they were. */
+static void mark_unprobed(const rw_plan *p, const char **why)
+{
+    for (uint32_t k = 1; k < p->order.count; k++)
+        why[k] = p->flow->funcs[k].pointed && p->flow->calls_unknown
+                     ? "its function is called through a pointer"
+                 : !copyable(p->order.funcs[k]) ? "its function cannot be copied"
+                                                : NULL;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t k = 1; k < p->order.count; k++)
+            for (uint32_t i = 0; why[k] && i < p->order.funcs[k]->ninsns; i++) {
+                uint32_t callee = callee_of(p, k, i);
+                if (callee == FLOW_NONE || callee == 0 || why[callee])
+                    continue;
+                why[callee] = "its function is called by one that cannot be probed";
+                more = true;
+            }
+    }
+}
+
+/* Functions that nothing reaches by direct calls are called through pointers, or not at all. */
+static void mark_unreached(const rw_plan *p, const char **why, bool *reached)
 {
     reached[0] = true;
     for (bool more = true; more;) {
         more = false;
         for (uint32_t k = 0; k < p->order.count; k++)
             for (uint32_t i = 0; reached[k] && i < p->order.funcs[k]->ninsns; i++) {
-                const ptx_insn *insn = &p->order.funcs[k]->insns[i];
-                uint32_t callee = insn->op == PTX_call ? flow_callee(p->flow, insn) : FLOW_NONE;
-                if (callee == FLOW_NONE || reached[callee] || !copyable(p->order.funcs[callee]))
-                    continue;
-                reached[callee] = more = true;
+                uint32_t callee = callee_of(p, k, i);
+                if (callee != FLOW_NONE && !reached[callee])
+                    reached[callee] = more = true;
             }
     }
+    for (uint32_t k = 0; k < p->order.count; k++)
+        if (!reached[k] && !why[k])
+            why[k] = "its function is not called directly";
 }
 
-static void find_sites(rw_plan *p, const bool *reached)
+static void find_sites(rw_plan *p, const char *const *why)
 {
     for (uint32_t k = 0; k < p->order.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
         for (uint32_t i = 0; i < f->func->ninsns; i++) {
             uint32_t pc = f->first_pc + i;
             p->site_first[pc] = p->nsites;
-            if (!wanted(p, pc))
-                continue;
-            if (!reached[k])
-                add_skip(p, pc,
-                         copyable(f->func) ? "its function is called through a pointer"
-                                           : "its function cannot be copied");
-            else
+            if (wanted(p, pc) && why[k])
+                add_skip(p, pc, why[k]);
+            else if (wanted(p, pc))
                 add_sites(p, f, i);
         }
     }
@@ -170,18 +192,16 @@ static void find_sites(rw_plan *p, const bool *reached)
 }
 
 /* Functions with something to probe, and those on the way to them. */
-static void mark_cloned(rw_plan *p, const bool *reached, bool blocks)
+static void mark_cloned(rw_plan *p, const char *const *why, bool blocks)
 {
     for (uint32_t k = 0; k < p->order.count; k++)
-        p->cloned[k] = reached[k] && (blocks || p->site_first[p->order.first_pc[k + 1]] >
-                                                    p->site_first[p->order.first_pc[k]]);
+        p->cloned[k] = !why[k] && (blocks || p->site_first[p->order.first_pc[k + 1]] >
+                                                 p->site_first[p->order.first_pc[k]]);
     for (bool more = true; more;) {
         more = false;
         for (uint32_t k = 0; k < p->order.count; k++)
-            for (uint32_t i = 0; !p->cloned[k] && reached[k] && i < p->order.funcs[k]->ninsns;
-                 i++) {
-                const ptx_insn *insn = &p->order.funcs[k]->insns[i];
-                uint32_t callee = insn->op == PTX_call ? flow_callee(p->flow, insn) : FLOW_NONE;
+            for (uint32_t i = 0; !p->cloned[k] && !why[k] && i < p->order.funcs[k]->ninsns; i++) {
+                uint32_t callee = callee_of(p, k, i);
                 if (callee != FLOW_NONE && p->cloned[callee])
                     p->cloned[k] = more = true;
             }
@@ -236,18 +256,15 @@ static wl_status find_vars(rw_plan *p)
 
 /* ---- the whole ---- */
 
-static wl_status allocate(rw_plan *p, bool **reached)
+static wl_status allocate(rw_plan *p)
 {
     size_t npcs = p->proof.npcs;
-    *reached = wl_new_array(p->arena, bool, (size_t)p->order.count);
     p->cloned = wl_new_array(p->arena, bool, (size_t)p->order.count);
     p->site_first = wl_new_array(p->arena, uint32_t, npcs + 1);
     p->sites = wl_new_array(p->arena, rewrite_site, npcs * 2 + 1);
     p->addresses = wl_new_array(p->arena, const flow_address *, npcs * 2 + 1);
     p->skips = wl_new_array(p->arena, rewrite_skip, npcs + 1);
-    return *reached && p->cloned && p->site_first && p->sites && p->addresses && p->skips
-               ? WL_OK
-               : WL_NOMEM;
+    return p->cloned && p->site_first && p->sites && p->addresses && p->skips ? WL_OK : WL_NOMEM;
 }
 
 static wl_status analyse(rw_plan *p, ptx_func *kernel)
@@ -292,22 +309,24 @@ static void lay_out(rw_plan *p)
 
 wl_status rw_plan_kernel(rw_plan *p)
 {
-    bool *reached;
     wl_status status = analyse(p, p->module->funcs[p->out->func->index]);
     if (status == WL_OK)
-        status = allocate(p, &reached);
+        status = allocate(p);
     if (status == WL_OK)
         status = find_vars(p);
-    if (status != WL_OK)
-        return status;
-    mark_reached(p, reached);
-    find_sites(p, reached);
+    const char **why = wl_new_array(p->arena, const char *, (size_t)p->order.count + 1);
+    bool *reached = wl_new_array(p->arena, bool, (size_t)p->order.count + 1);
+    if (status != WL_OK || !why || !reached)
+        return WL_NOMEM;
+    mark_unprobed(p, why);
+    mark_unreached(p, why, reached);
+    find_sites(p, why);
     p->out->probes = useful(p);
     p->out->nsites = p->nsites, p->out->sites = p->sites;
     p->out->nskips = p->nskips, p->out->skips = p->skips;
     p->out->nvars = p->nvars, p->out->vars = p->vars;
     bool blocks = p->out->probes >> REWRITE_BLOCKS & 1;
-    mark_cloned(p, reached, blocks);
+    mark_cloned(p, why, blocks);
     status = rw_plan_slots(p);
     if (status == WL_OK && blocks)
         status = rw_plan_blocks(p);

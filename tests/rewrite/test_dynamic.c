@@ -1,277 +1,9 @@
-/* Kernels with probes against the same kernels without: results identical, and what the probes tell is what the emulator's
- * observer saw, access for access and count for count. */
+/* Kernels with probes against the same kernels without (compare.h): compiled, random and hand-made ones. */
 #include "../flow/generate.h"
 #include "../flow/support.h"
-#include "probed.h"
+#include "compare.h"
 
-enum { N = 700, BLOCK = 256, GRID = 3, POOL = 4096 };
-
-static const uint64_t traced[] = {2, 0};
-
-typedef struct tally {
-    uint64_t kernels, probed, accesses, counts, shared_counts, elements, plain, with;
-} tally;
-
-static const rewrite_site *site_of(const rewrite_kernel *k, uint32_t pc)
-{
-    for (uint32_t s = 0; s < k->nsites; s++)
-        if (k->sites[s].pc == pc)
-            return &k->sites[s];
-    return NULL;
-}
-
-static bool is_traced(uint64_t block)
-{
-    return block == traced[0] || block == traced[1];
-}
-
-static int by_warp(const void *a, const void *b)
-{
-    const seen *const *x = a, *const *y = b;
-    if ((*x)->block != (*y)->block)
-        return (*x)->block < (*y)->block ? -1 : 1;
-    if ((*x)->warp != (*y)->warp)
-        return (*x)->warp < (*y)->warp ? -1 : 1;
-    return *x < *y ? -1 : *x > *y;
-}
-
-static size_t select_seen(const shot *s, const rewrite_kernel *k, const seen **out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->count; i++)
-        if (is_traced(s->list[i].block) && site_of(k, s->list[i].pc))
-            out[n++] = &s->list[i];
-    qsort(out, n, sizeof *out, by_warp);
-    return n;
-}
-
-static void compare_access(const char *name, size_t i, const seen *want, const seen *have)
-{
-    if (memcmp(want, have, sizeof *want) == 0)
-        return;
-    const seen *both[] = {want, have};
-    for (int k = 0; k < 2; k++)
-        print_message("%s: block %llu warp %u pc %u op %u space %u bytes %u flags %u mask %x addr "
-                      "%llx %llx\n",
-                      k ? "decoded" : "seen", (unsigned long long)both[k]->block, both[k]->warp,
-                      both[k]->pc, both[k]->op, both[k]->space, both[k]->bytes, both[k]->flags,
-                      both[k]->mask, (unsigned long long)both[k]->addr[0],
-                      (unsigned long long)both[k]->addr[1]);
-    fail_msg("%s: access %zu differs", name, i);
-}
-
-static void compare_traces(const char *name, const rewrite_kernel *k, const shot *original,
-                           const shot *decoded, tally *t)
-{
-    const seen **want = calloc(original->count + 1, sizeof *want);
-    const seen **have = calloc(decoded->count + 1, sizeof *have);
-    size_t n = select_seen(original, k, want);
-    assert_int_equal(select_seen(decoded, k, have), decoded->count);
-    for (size_t i = 0; i < n && i < decoded->count; i++)
-        compare_access(name, i, want[i], have[i]);
-    if (n != decoded->count)
-        fail_msg("%s: %zu accesses, %zu decoded", name, n, decoded->count);
-    t->accesses += n;
-    free(want), free(have);
-}
-
-static void compare_counts(const char *name, const shot *original, const left *l, tally *t)
-{
-    const rewrite_kernel *k = l->copy.kernel;
-    if (!(k->probes >> REWRITE_BLOCKS & 1))
-        return;
-    assert_int_equal(k->nblocks, original->nblocks);
-    for (uint32_t b = 0; b < k->nblocks; b++) {
-        uint64_t executions, lanes;
-        if (!rewrite_read_block(&l->copy, b, &executions, &lanes))
-            continue;
-        if (executions != original->blocks[b].executions || lanes != original->blocks[b].lanes)
-            fail_msg(
-                "%s: block %u at pc %u ran %llu times with %llu lanes, counted as %llu with %llu",
-                name, b, k->blocks[b].first_pc, (unsigned long long)original->blocks[b].executions,
-                (unsigned long long)original->blocks[b].lanes, (unsigned long long)executions,
-                (unsigned long long)lanes);
-        t->counts++;
-    }
-    t->shared_counts += k->nblocks - k->ncounters;
-}
-
-/* ---- what is counted by element: the naive way ---- */
-
-enum { SHARED_BYTES = 48 << 10 };
-
-typedef struct naive {
-    uint32_t *touched, *counts[REWRITE_CLASSES]; /* of all words of the memory */
-    uint32_t shared[REWRITE_CLASSES][SHARED_BYTES / 4];
-    uint32_t used[8]; /* of each object, by sites without a parameter */
-    uint32_t *any[2]; /* whether a site ran: [nsites] */
-    uint64_t missed;
-} naive;
-
-static const rewrite_site *site_of_access(const rewrite_kernel *k, const seen *a, uint32_t *index)
-{
-    for (uint32_t s = 0; s < k->nsites; s++)
-        if (k->sites[s].pc == a->pc && k->sites[s].op == a->op) {
-            *index = s;
-            return &k->sites[s];
-        }
-    return NULL;
-}
-
-static uint32_t object_at(const rewrite_setup *setup, uint64_t address)
-{
-    for (uint32_t i = 0; i < setup->nobjects; i++)
-        if (address >= setup->objects[i].base &&
-            address - setup->objects[i].base < setup->objects[i].bytes)
-            return i;
-    return PTX_NONE;
-}
-
-static void add_lane(naive *n, const rewrite_kernel *k, const rewrite_site *site,
-                     const rewrite_setup *setup, const shape *s, const seen *a, uint64_t address)
-{
-    unsigned class_ = rewrite_class(site), words = a->bytes > 4 ? a->bytes / 4 : 1;
-    bool elements = k->probes & (1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY);
-    if (a->space == PTX_SPACE_SHARED)
-        for (unsigned w = 0; w < words; w++)
-            n->shared[class_][address / 4 + w]++;
-    if (a->space != PTX_SPACE_GLOBAL)
-        return;
-    uint32_t object = object_at(setup, address);
-    if (object == PTX_NONE) {
-        n->missed += elements || (k->probes >> REWRITE_OBJECTS & 1 && site->param == PTX_NONE);
-        return;
-    }
-    if (site->param == PTX_NONE)
-        n->used[object] |= 1u << class_;
-    for (unsigned w = 0; w < words; w++) {
-        uint64_t at = (address - P(s->data)) / 4 + w;
-        n->touched[at] = 1;
-        n->counts[class_][at]++;
-    }
-}
-
-static void count_naively(naive *n, const rewrite_kernel *k, const rewrite_setup *setup,
-                          const shape *s, const shot *original)
-{
-    memset(n, 0, sizeof *n);
-    n->touched = calloc(s->bytes / 4 + 8, 4);
-    n->any[0] = calloc(k->nsites + 1, 4);
-    for (unsigned c = 0; c < REWRITE_CLASSES; c++)
-        n->counts[c] = calloc(s->bytes / 4 + 8, 4);
-    for (size_t i = 0; i < original->count; i++) {
-        const seen *a = &original->list[i];
-        uint32_t index = 0;
-        const rewrite_site *site = site_of_access(k, a, &index);
-        if (!site)
-            continue;
-        n->any[0][index] = 1;
-        for (uint32_t m = a->mask; m; m &= m - 1)
-            add_lane(n, k, site, setup, s, a, a->addr[__builtin_ctz(m)]);
-    }
-}
-
-static void naive_end(naive *n)
-{
-    free(n->touched), free(n->any[0]);
-    for (unsigned c = 0; c < REWRITE_CLASSES; c++)
-        free(n->counts[c]);
-}
-
-static void compare_object(const char *name, const naive *n, const rewrite_setup *setup,
-                           const shape *s, const left *l, uint32_t object, tally *t)
-{
-    const rewrite_kernel *k = l->copy.kernel;
-    const rewrite_object *o = &setup->objects[object];
-    for (uint64_t e = 0; e < o->bytes / 4; e++) {
-        uint64_t at = (o->base - P(s->data)) / 4 + e;
-        if (k->probes >> REWRITE_TOUCH & 1 &&
-            rewrite_touched(&l->copy, object, e) != n->touched[at])
-            fail_msg("%s: object %u element %llu: touched %u", name, object, (unsigned long long)e,
-                     n->touched[at]);
-        for (unsigned c = 0; k->probes >> REWRITE_FREQUENCY & 1 && c < REWRITE_CLASSES; c++)
-            if (rewrite_element_count(&l->copy, object, c, e) != n->counts[c][at])
-                fail_msg("%s: object %u element %llu class %u: %u accesses, counted as %u", name,
-                         object, (unsigned long long)e, c, n->counts[c][at],
-                         rewrite_element_count(&l->copy, object, c, e));
-        t->elements += n->touched[at];
-    }
-    if (k->probes >> REWRITE_OBJECTS & 1)
-        assert_int_equal(n->used[object] & ~rewrite_object_used(&l->copy, object), 0);
-}
-
-static void compare_elements(const char *name, const naive *n, const rewrite_setup *setup,
-                             const shape *s, const left *l, tally *t)
-{
-    const rewrite_kernel *k = l->copy.kernel;
-    for (uint32_t o = 0; o < setup->nobjects; o++)
-        compare_object(name, n, setup, s, l, o, t);
-    for (uint32_t i = 0; k->probes >> REWRITE_OBJECTS & 1 && i < k->nsites; i++)
-        if (rewrite_site_ran(&l->copy, i) != n->any[0][i])
-            fail_msg("%s: site %u at pc %u: ran %u", name, i, k->sites[i].pc, n->any[0][i]);
-    for (unsigned c = 0; k->probes >> REWRITE_SHARED & 1 && c < REWRITE_CLASSES; c++)
-        for (uint32_t w = 0; w < SHARED_BYTES / 4; w++)
-            if (rewrite_shared_count(&l->copy, c, 4 * w) != n->shared[c][w])
-                fail_msg("%s: shared word %u class %u: %u accesses, counted as %u", name, w, c,
-                         n->shared[c][w], rewrite_shared_count(&l->copy, c, 4 * w));
-    assert_int_equal(rewrite_missed(&l->copy), k->probes ? n->missed : 0);
-}
-
-static void compare_results(const char *name, const shape *s, const shot *a, const shot *b)
-{
-    if (memcmp(a->data, b->data, s->bytes) != 0)
-        fail_msg("%s: results differ", name);
-}
-
-static void check_tiny(probed *p, const char *name, const shape *s, rewrite_setup setup,
-                       const shot *original, size_t whole)
-{
-    shot tiny, decoded = {0};
-    left l;
-    setup.chunks = 3;
-    shoot_probed(p, name, s, false, &setup, traced, 2, &tiny, &l);
-    compare_results(name, s, original, &tiny);
-    read_trace(p, &l, &decoded);
-    assert_true(decoded.count + rewrite_dropped(&l.copy) >= whole);
-    assert_true(decoded.count <= whole);
-    left_end(&l), shot_end(&tiny), shot_end(&decoded);
-}
-
-static void check_kernel(probed *p, const char *name, const shape *s, tally *t)
-{
-    const rewrite_kernel *k = probed_kernel(p, name);
-    /* Of the memory: two objects side by side, a gap, and one that does not begin at 128 bytes. */
-    const uint64_t part = s->bytes / 4 / 16 * 16;
-    const rewrite_object objects[] = {{P(s->data), part},
-                                      {P(s->data) + part, part},
-                                      {P(s->data) + 2 * part + 64, s->bytes - 2 * part - 64}};
-    rewrite_setup setup = {
-        .chunks = POOL, .nobjects = 3, .objects = objects, .shared_bytes = SHARED_BYTES};
-    shot original, with, off, decoded = {0};
-    left l, none;
-    static naive n;
-    if (k->refused)
-        fail_msg("%s: %s", name, k->refused);
-    shoot_original(p, name, s, &original);
-    shoot_probed(p, name, s, false, &setup, traced, 2, &with, &l);
-    compare_results(name, s, &original, &with);
-    assert_int_equal(rewrite_dropped(&l.copy), 0);
-    read_trace(p, &l, &decoded);
-    if (k->probes >> REWRITE_TRACE & 1)
-        compare_traces(name, k, &original, &decoded, t);
-    compare_counts(name, &original, &l, t);
-    count_naively(&n, k, &setup, s, &original);
-    compare_elements(name, &n, &setup, s, &l, t);
-    naive_end(&n);
-    shoot_probed(p, name, s, true, &(rewrite_setup){0}, traced, 2, &off, &none);
-    compare_results(name, s, &original, &off);
-    check_tiny(p, name, s, setup, &original, decoded.count);
-    t->kernels++;
-    t->probed += k->probes != 0;
-    t->plain += original.warp_instructions, t->with += with.warp_instructions;
-    left_end(&l), left_end(&none);
-    shot_end(&original), shot_end(&with), shot_end(&off), shot_end(&decoded);
-}
+enum { N = 700, BLOCK = 256, GRID = 3 };
 
 static void discard(void *ctx, const char *text, size_t length)
 {
@@ -306,17 +38,6 @@ static void check_module(const char *path, uint32_t probes, bool everything, tal
     free(text);
 }
 
-static void report(const char *what, const tally *t)
-{
-    print_message("%s: %llu kernels, %llu with probes; %llu accesses, %llu block counts (%llu "
-                  "shared), %llu elements; "
-                  "%.2f times the instructions\n",
-                  what, (unsigned long long)t->kernels, (unsigned long long)t->probed,
-                  (unsigned long long)t->accesses, (unsigned long long)t->counts,
-                  (unsigned long long)t->shared_counts, (unsigned long long)t->elements,
-                  (double)t->with / (double)t->plain);
-}
-
 static void compiled_kernels_with_all_accesses_probed(void **state)
 {
     (void)state;
@@ -339,6 +60,68 @@ static void compiled_kernels_with_unproven_accesses_probed(void **state)
     check_module("tests/flow/kernels.ptx", (1u << REWRITE_PROBE_COUNT) - 1, false, &t);
     report("all probes, unproven", &t);
     assert_true(t.probed > 10 && t.probed < t.kernels);
+}
+
+/* ---- kernels of this folder, in grids of several shapes ---- */
+
+typedef struct grid_shape {
+    emu_dim grid, block;
+} grid_shape;
+
+static const grid_shape shapes[] = {
+    {{3, 1, 1}, {256, 1, 1}},
+    {{2, 2, 3}, {16, 3, 2}},
+    {{3, 1, 1}, {70, 1, 1}}, /* the last warp has 6 lanes */
+};
+
+static shape in_one(probed *p, uint32_t n, const grid_shape *g)
+{
+    int *data = fixture_alloc(&p->f, 12 * (uint64_t)n);
+    uint64_t seed = 3;
+    for (uint32_t i = 0; i < n; i++)
+        data[i] = (int)rnd(&seed, n);
+    return (shape){.grid = g->grid,
+                   .block = g->block,
+                   .dynamic_shared = 4 * g->block.x,
+                   .nargs = 2,
+                   .args = {P(data), n},
+                   .data = data,
+                   .bytes = 12 * n};
+}
+
+static void own_kernels(uint32_t probes, bool everything, tally *t)
+{
+    char *text = read_source("tests/rewrite/kernels.ptx");
+    for (size_t g = 0; g < sizeof shapes / sizeof *shapes; g++) {
+        probed p;
+        probed_begin(&p, text, probes, everything);
+        shape s = in_one(&p, 2048, &shapes[g]);
+        for (uint32_t i = 0; i < p.result.nkernels; i++) {
+            const char *name = p.result.kernels[i].func->name;
+            bool warps = s.block.x * s.block.y * s.block.z % 32 == 0;
+            if (warps || strcmp(name, "matrices") != 0) /* which wants whole warps */
+                check_kernel(&p, name, &s, t);
+        }
+        probed_end(&p);
+    }
+    free(text);
+}
+
+static void kernels_with_all_that_probes_must_get_right(void **state)
+{
+    (void)state;
+    for (unsigned probe = 0; probe < REWRITE_PROBE_COUNT; probe++) {
+        tally t = {0};
+        own_kernels(1u << probe, true, &t);
+        report(rewrite_probe_name(probe), &t);
+    }
+    tally t = {0};
+    own_kernels((1u << REWRITE_PROBE_COUNT) - 1, true, &t);
+    report("all", &t);
+    assert_true(t.accesses > 1000);
+    t = (tally){0};
+    own_kernels((1u << REWRITE_PROBE_COUNT) - 1, false, &t);
+    report("all, unproven", &t);
 }
 
 static void random_kernels(void **state)
@@ -364,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiled_kernels_with_all_accesses_probed),
         cmocka_unit_test(compiled_kernels_with_unproven_accesses_probed),
+        cmocka_unit_test(kernels_with_all_that_probes_must_get_right),
         cmocka_unit_test(random_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
