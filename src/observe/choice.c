@@ -56,9 +56,13 @@ static void join(obs_cell *to, obs_cell *from)
 
 static obs_cell *find(obs_choice *c, uint32_t x, uint32_t y)
 {
-    for (uint32_t i = 0; i < c->count; i++)
-        if (c->cells[i].x == x && c->cells[i].y == y)
-            return &c->cells[i];
+    uint32_t n = c->count;
+    for (uint32_t i = 0, at = c->last < n ? c->last : 0; i < n; i++, at = at + 1 < n ? at + 1 : 0) {
+        if (c->cells[at].x == x && c->cells[at].y == y) {
+            c->last = at;
+            return &c->cells[at];
+        }
+    }
     return NULL;
 }
 
@@ -87,19 +91,34 @@ static void add_cell(obs_choice *c, const obs_cell *cell)
         coarsen(c);
 }
 
+static void count(obs_choice *choice, obs_cell *cell, uint64_t block)
+{
+    choice->blocks++;
+    cell->count++;
+    cell->first = block < cell->first ? block : cell->first;
+}
+
+bool obs_choice_count(obs_choice *choice, const obs_sample *about)
+{
+    obs_cell *there = find(choice, x_of(about) >> choice->shift, y_of(about) >> choice->shift);
+    if (!there || (!there->kept.about.mapped && about->block < there->kept.about.block))
+        return false;
+    count(choice, there, about->block);
+    return true;
+}
+
 void obs_choice_add(obs_choice *choice, obs_kept *block)
 {
     uint32_t x = x_of(&block->about) >> choice->shift, y = y_of(&block->about) >> choice->shift;
     obs_cell *there = find(choice, x, y);
-    choice->blocks++;
     if (!there) {
+        choice->blocks++;
         obs_cell cell = {x, y, 1, block->about.block, *block};
         *block = (obs_kept){0};
         add_cell(choice, &cell);
         return;
     }
-    there->count++;
-    there->first = block->about.block < there->first ? block->about.block : there->first;
+    count(choice, there, block->about.block);
     keep(&there->kept, block);
 }
 

@@ -30,13 +30,15 @@ typedef struct obs_cell {
 
 typedef struct obs_choice { /* all zero: no blocks */
     uint32_t shift;         /* steps are this often doubled */
-    uint32_t count;
+    uint32_t count, last;   /* cells; the one of the block before */
     uint64_t blocks;
     obs_cell cells[OBS_CELLS + 1];
 } obs_choice;
 
-/* Takes log and heat out of `block` where it keeps them. */
+/* A block that has a map, if it is chosen. Takes log and heat out of `block` where it keeps them. */
 void obs_choice_add(obs_choice *choice, obs_kept *block);
+/* A block that has none: where its kind was met before, it is only counted. False: it must be added. */
+bool obs_choice_count(obs_choice *choice, const obs_sample *about);
 /* Adds the blocks of `from`, which is empty then. */
 void obs_choice_merge(obs_choice *to, obs_choice *from);
 /* At most OBS_POPULATIONS + OBS_OUTLIERS cells, by block; their kept.about is complete. Returns how many. */

@@ -90,6 +90,8 @@ wl_status obs_launch_new(const obs_config *config, obs_launch **out)
     if (!launch)
         return WL_NOMEM;
     launch->config = *config;
+    for (int i = 0; i < 3; i++)
+        launch->config.grid[i] += config->grid[i] == 0;
     pthread_mutex_init(&launch->lock, NULL);
     if (!copy_shared(launch) || !copy_sampled(launch)) {
         obs_launch_free(launch);
@@ -151,6 +153,21 @@ static void unlink_live(obs_worker *worker, obs_block *block)
         worker->live = block->next;
 }
 
+/* Keeping a log costs some time: of large launches only a part of the blocks may get a map, those at the grid's edges
+ * among them, and one in eight of the others. */
+static bool may_be_chosen(const obs_config *config, uint64_t block)
+{
+    enum { FEW = 512, ONE_IN = 8 };
+    const uint32_t *grid = config->grid;
+    uint64_t x = block % grid[0], y = block / grid[0] % grid[1], z = block / grid[0] / grid[1];
+    uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+    bool edge_x = x == 0 || x == grid[0] - 1;
+    bool edge_y = grid[1] > 1 && (y == 0 || y == grid[1] - 1);
+    bool edge_z = grid[2] > 1 && (z == 0 || z == grid[2] - 1);
+    bool edge = (grid[0] > 1 && edge_x) || edge_y || edge_z;
+    return blocks <= FEW || edge || block == blocks / 2 || (block * 0x9e3779b97f4a7c15u >> 32) % ONE_IN == 0;
+}
+
 obs_block *obs_block_begin(obs_worker *worker, uint64_t index)
 {
     obs_block *block = worker->spare;
@@ -167,7 +184,7 @@ obs_block *obs_block_begin(obs_worker *worker, uint64_t index)
     if (block->asked) {
         block->heat = obs_heat_begin(worker->launch->config.heat_limit);
         worker->dropped += block->heat == NULL;
-    } else if (worker->launch->config.automatic) {
+    } else if (worker->launch->config.automatic && may_be_chosen(&worker->launch->config, index)) {
         block->logging = true;
         block->number = ++worker->nlogs;
         block->log = worker->spare_log;
@@ -180,7 +197,7 @@ obs_heat obs_heat_head(const obs_launch *launch, uint64_t block)
 {
     const uint32_t *grid = launch->config.grid, *dim = launch->config.block;
     obs_heat heat = {.block = block};
-    uint64_t x = grid[0] ? grid[0] : 1, y = grid[1] ? grid[1] : 1;
+    uint64_t x = grid[0], y = grid[1];
     heat.block_index[0] = (uint32_t)(block % x);
     heat.block_index[1] = (uint32_t)(block / x % y);
     heat.block_index[2] = (uint32_t)(block / x / y);
@@ -217,6 +234,12 @@ static void end_asked(obs_worker *worker, obs_block *block)
 /* The choice keeps the block's log and map, or they are done with; the log's memory serves the next block. */
 static void end_candidate(obs_worker *worker, obs_block *block)
 {
+    obs_sample brief = {.block = block->index,
+                        .instructions = block->instructions,
+                        .requests = block->requests,
+                        .sectors = block->sectors};
+    if (!block->log.data && !block->heat && obs_choice_count(&worker->choice, &brief))
+        return;
     obs_kept kept = {.about = sample_of(block), .log = block->log, .heat = block->heat};
     obs_choice_add(&worker->choice, &kept);
     if (kept.log.data && !worker->spare_log.data) {
