@@ -1,33 +1,66 @@
-/* Scales groups of 32 numbers so that the largest of each becomes one, a warp a group: data, launch and check. */
+/* Where each of many pieces goes when they are packed one behind the other, as in a compressor: a warp adds up the lengths of
+ * its 32 pieces and takes room for all of them at once. Data, launch and check. A block is one warp. */
 #ifndef BROADCAST_H
 #define BROADCAST_H
 
 #include "../common/example.h"
 
-constexpr int THREADS = 256, WARPS = THREADS / 32;
+#include <algorithm>
 
-__global__ void normalize(float *data);
+__global__ void place(const unsigned *lengths, unsigned *starts, unsigned *used);
 
-inline int run_normalize(int argc, char **argv)
+/* The sum over this lane and those before it. */
+__device__ inline unsigned scan(unsigned value)
 {
-    int n = size_argument(argc, argv, 1 << 18);
-    std::vector<float> data = numbers(n, 1), want(n), got(n);
-    for (int i = 0; i < n; i += 32) {
-        float largest = 0;
-        for (int j = 0; j < 32; j++)
-            largest = std::fmax(largest, std::fabs(data[i + j]));
-        for (int j = 0; j < 32; j++)
-            want[i + j] = data[i + j] / largest;
+    for (int step = 1; step < 32; step *= 2) {
+        unsigned other = __shfl_up_sync(0xffffffff, value, step);
+        value += threadIdx.x >= step ? other : 0;
     }
-    float *d_data;
-    CHECK(cudaMalloc(&d_data, n * sizeof(float)));
-    CHECK(cudaMemcpy(d_data, data.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+    return value;
+}
+
+/* The pieces fill the room without gaps, and those of a warp lie together. */
+inline int check_places(const std::vector<unsigned> &lengths, const std::vector<unsigned> &starts)
+{
+    std::vector<size_t> groups;
+    std::vector<float> got, want;
+    for (size_t i = 0; i < starts.size(); i += 32)
+        groups.push_back(i);
+    std::sort(groups.begin(), groups.end(),
+              [&](size_t a, size_t b) { return starts[a] < starts[b]; });
+    unsigned next = 0;
+    for (size_t first : groups) {
+        for (size_t i = first; i < first + 32; i++) {
+            got.push_back(static_cast<float>(starts[i] - next));
+            next += lengths[i];
+        }
+    }
+    want.resize(got.size());
+    return verdict(got, want, 0);
+}
+
+inline int run_place(int argc, char **argv)
+{
+    int n = size_argument(argc, argv, 1 << 20);
+    size_t bytes = n * sizeof(unsigned);
+    std::vector<unsigned> lengths(n), starts(n);
+    for (int i = 0; i < n; i++)
+        lengths[i] = 1 + i * 7919u % 29;
+    unsigned *d_lengths, *d_starts, *d_used;
+    CHECK(cudaMalloc(&d_lengths, bytes));
+    CHECK(cudaMalloc(&d_starts, bytes));
+    CHECK(cudaMalloc(&d_used, sizeof(unsigned)));
+    CHECK(cudaMemcpy(d_lengths, lengths.data(), bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(d_starts, 0, bytes));
+    CHECK(cudaMemset(d_used, 0, sizeof(unsigned)));
     if (!skip_kernel(argc, argv))
-        normalize<<<n / THREADS, THREADS>>>(d_data);
+        place<<<n / 32, 32>>>(d_lengths, d_starts, d_used);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(got.data(), d_data, n * sizeof(float), cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(d_data));
-    return verdict(got, want, 1e-6f);
+    CHECK(cudaMemcpy(starts.data(), d_starts, bytes, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(d_lengths));
+    CHECK(cudaFree(d_starts));
+    CHECK(cudaFree(d_used));
+    return check_places(lengths, starts);
 }
 
 #endif

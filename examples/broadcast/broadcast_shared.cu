@@ -1,20 +1,21 @@
-/* The largest number of a group goes to the lanes of its warp through shared memory. */
+/* The warp's sum and its place go from one lane to the others through shared memory. */
 #include "broadcast.h"
 
-__global__ void normalize(float *data)
+__global__ void place(const unsigned *lengths, unsigned *starts, unsigned *used)
 {
-    __shared__ float largest[WARPS][32];
-    int i = blockIdx.x * THREADS + threadIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    float mine = data[i], most = 0;
-    largest[warp][lane] = fabsf(mine); // finds: shared-warp-local largest
-    __syncwarp();
-#pragma unroll 1
-    for (int j = 0; j < 32; j++)
-        most = fmaxf(most, largest[warp][j]);
-    data[i] = mine / most;
+    __shared__ unsigned excl_sum, base_idx;
+    int i = blockIdx.x * 32 + threadIdx.x;
+    unsigned length = lengths[i], sum = scan(length);
+    if (threadIdx.x == 31)
+        excl_sum = sum; // finds: shared-warp-local excl_sum
+    __syncthreads();
+    if (threadIdx.x == 0)
+        base_idx = atomicAdd(used, excl_sum); // finds: shared-warp-local base_idx
+    __syncthreads();
+    starts[i] = base_idx + sum - length;
 }
 
 int main(int argc, char **argv)
 {
-    return run_normalize(argc, argv);
+    return run_place(argc, argv);
 }

@@ -1,16 +1,17 @@
-/* The largest number of a group goes to the lanes of its warp by shuffles. */
+/* The warp's sum and its place go from one lane to the others by shuffles. */
 #include "broadcast.h"
 
-__global__ void normalize(float *data)
+__global__ void place(const unsigned *lengths, unsigned *starts, unsigned *used)
 {
-    int i = blockIdx.x * THREADS + threadIdx.x;
-    float mine = data[i], most = fabsf(mine);
-    for (int step = 16; step > 0; step /= 2)
-        most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, step));
-    data[i] = mine / most;
+    int i = blockIdx.x * 32 + threadIdx.x;
+    unsigned length = lengths[i], sum = scan(length), base = 0;
+    unsigned all = __shfl_sync(0xffffffff, sum, 31);
+    if (threadIdx.x == 0)
+        base = atomicAdd(used, all);
+    starts[i] = __shfl_sync(0xffffffff, base, 0) + sum - length;
 }
 
 int main(int argc, char **argv)
 {
-    return run_normalize(argc, argv);
+    return run_place(argc, argv);
 }

@@ -4,7 +4,8 @@
  * so that a test can see that the check would notice.
  *
  * A comment "finds: <pattern> <object>, ..." at the end of a source line says what warplens reports there; the tests compare
- * these comments with the findings, and a source without any must give none. */
+ * these comments with the findings, and a source without any must give none. "(<gain>)" behind the object says that mending it
+ * gains little, and why. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 

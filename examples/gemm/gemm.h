@@ -1,4 +1,4 @@
-/* C = A * B for square matrices in row-major order: data, launch and check, for both versions of the kernel. */
+/* C = A * B for square matrices in row-major order: data, launch and check, for all versions of the kernel. */
 #ifndef GEMM_H
 #define GEMM_H
 
@@ -23,7 +23,7 @@ static int check_gemm(const std::vector<float> &a, const std::vector<float> &b,
 
 template <typename Launch> int run_gemm(int argc, char **argv, Launch launch)
 {
-    int n = size_argument(argc, argv, 256);
+    int n = size_argument(argc, argv, 512);
     size_t bytes = static_cast<size_t>(n) * n * sizeof(float);
     std::vector<float> a = numbers(n * n, 1), b = numbers(n * n, 2), c(n * n);
     float *d_A, *d_B, *d_C;

@@ -1,13 +1,15 @@
-/* Gram-Schmidt with Q stored by columns and its column staged in shared memory once a block. */
+/* Gram-Schmidt with Q stored by columns, the next column of A kept beside A, and what a block needs of both staged in shared
+ * memory once. */
 #include "gramschmidt.h"
 
-/* Column k of A is gathered where it must be; from here on it is contiguous. */
-__global__ void kernel2(const float *a, const float *r, float *q, int k)
+__global__ void kernel2(const float *column, const float *r, float *q, int k)
 {
+    __shared__ float norm;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    float x = a[i * SIZE + k];    // finds: strided d_a
-    float norm = r[k * SIZE + k]; // finds: hot d_r
-    q[k * SIZE + i] = x / norm;
+    if (threadIdx.x == 0)
+        norm = r[k * SIZE + k];
+    __syncthreads();
+    q[k * SIZE + i] = column[i] / norm;
 }
 
 __global__ void kernel3(float *a, float *r, const float *q, int k)
@@ -34,8 +36,8 @@ int main(int argc, char **argv)
     return run_gramschmidt(argc, argv);
 }
 
-void launch_steps(float *d_a, float *d_r, float *d_q)
+void launch_steps(float *d_a, float *d_r, float *d_q, const float *d_column)
 {
-    kernel2<<<SIZE / THREADS, THREADS>>>(d_a, d_r, d_q, STEP);
+    kernel2<<<SIZE / THREADS, THREADS>>>(d_column, d_r, d_q, STEP);
     kernel3<<<SIZE / THREADS, THREADS>>>(d_a, d_r, d_q, STEP);
 }

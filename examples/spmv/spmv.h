@@ -1,51 +1,63 @@
-/* y = M * x for a sparse matrix in compressed rows: data, launch and check, for both versions of the kernel. Every row
- * has NONZEROS entries in random columns, as in a random graph. */
+/* y = M * x for a sparse matrix in compressed rows: data, launch and check, for both versions of the kernel. The matrix is
+ * that of a mesh whose nodes have 32 unknowns: a row holds one to three groups of 32 neighbouring columns, within BAND of
+ * the diagonal. Rows have 64 entries on average. As a mesh generator numbers the unknowns, each window of WINDOW columns is
+ * shuffled; renumbered, a group's columns follow one another. */
 #ifndef SPMV_H
 #define SPMV_H
 
 #include "../common/example.h"
 
-constexpr int COLUMNS = 1024, NONZEROS = 64, THREADS = 256;
+#include <utility>
 
-__global__ void spmv(const int *offsets, const int *columns, const float *values, const float *x,
-                     float *y, int rows);
+constexpr int GROUP = 32, BAND = 512, WINDOW = 1024, THREADS = 256;
 
-inline int run_spmv(int argc, char **argv, int threads_per_row)
+struct Matrix {
+    std::vector<int> offsets, columns;
+    std::vector<float> values;
+};
+
+inline Matrix make_matrix(int rows, bool renumbered)
 {
-    int rows = size_argument(argc, argv, 16384), entries = rows * NONZEROS;
-    std::vector<float> values = numbers(entries, 1), x = numbers(COLUMNS, 2), y(rows), want(rows);
-    std::vector<int> offsets(rows + 1), columns(entries);
+    Matrix m;
     unsigned seed = 7;
-    for (int i = 0; i <= rows; i++)
-        offsets[i] = i * NONZEROS;
-    for (int i = 0; i < entries; i++) {
+    auto random = [&seed](unsigned n) {
         seed = seed * 1664525u + 1013904223u;
-        columns[i] = seed >> 22;
-        want[i / NONZEROS] += values[i] * x[columns[i]];
+        return static_cast<int>((seed >> 8) % n);
+    };
+    std::vector<int> place(WINDOW);
+    for (int i = 0; i < WINDOW; i++) {
+        place[i] = i;
+        std::swap(place[i], place[renumbered ? i : random(i + 1)]);
     }
-    int *d_offsets, *d_columns;
-    float *d_values, *d_x, *d_y;
-    CHECK(cudaMalloc(&d_offsets, (rows + 1) * sizeof(int)));
-    CHECK(cudaMalloc(&d_columns, entries * sizeof(int)));
-    CHECK(cudaMalloc(&d_values, entries * sizeof(float)));
-    CHECK(cudaMalloc(&d_x, COLUMNS * sizeof(float)));
-    CHECK(cudaMalloc(&d_y, rows * sizeof(float)));
-    CHECK(cudaMemcpy(d_offsets, offsets.data(), (rows + 1) * sizeof(int), cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(d_columns, columns.data(), entries * sizeof(int), cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(d_values, values.data(), entries * sizeof(float), cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(d_x, x.data(), COLUMNS * sizeof(float), cudaMemcpyHostToDevice));
-    CHECK(cudaMemset(d_y, 0, rows * sizeof(float)));
-    if (!skip_kernel(argc, argv))
-        spmv<<<rows * threads_per_row / THREADS, THREADS>>>(d_offsets, d_columns, d_values, d_x,
-                                                            d_y, rows);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(y.data(), d_y, rows * sizeof(float), cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(d_offsets));
-    CHECK(cudaFree(d_columns));
-    CHECK(cudaFree(d_values));
-    CHECK(cudaFree(d_x));
-    CHECK(cudaFree(d_y));
-    return verdict(y, want, 1e-3f);
+    for (int row = 0; row < rows; row++) {
+        m.offsets.push_back(static_cast<int>(m.columns.size()));
+        int first = row / GROUP - BAND / GROUP, groups = 1 + random(3);
+        for (int g = 0; g < groups; g++) {
+            int column = (first + random(2 * BAND / GROUP) + rows / GROUP) % (rows / GROUP) * GROUP;
+            for (int i = 0; i < GROUP; i++)
+                m.columns.push_back(column / WINDOW * WINDOW + place[column % WINDOW + i]);
+        }
+    }
+    m.offsets.push_back(static_cast<int>(m.columns.size()));
+    m.values = numbers(m.columns.size(), 1);
+    return m;
+}
+
+inline std::vector<float> product(const Matrix &m, const std::vector<float> &x)
+{
+    std::vector<float> y(x.size());
+    for (size_t row = 0; row < y.size(); row++)
+        for (int i = m.offsets[row]; i < m.offsets[row + 1]; i++)
+            y[row] += m.values[i] * x[m.columns[i]];
+    return y;
+}
+
+template <typename T> T *upload(const std::vector<T> &data)
+{
+    T *copy;
+    CHECK(cudaMalloc(&copy, data.size() * sizeof(T)));
+    CHECK(cudaMemcpy(copy, data.data(), data.size() * sizeof(T), cudaMemcpyHostToDevice));
+    return copy;
 }
 
 #endif

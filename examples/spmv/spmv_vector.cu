@@ -1,28 +1,50 @@
-/* Sparse matrix times vector, a warp a row; the block keeps its copy of x in shared memory, where gathering costs a few
- * bank conflicts instead of sectors. What is left is small: a warp uses one word of the sectors of offsets and y. */
+/* Sparse matrix times vector, unknowns renumbered, a warp a row: the lanes run along it. A lane fetches beginning and end of one row as a pair,
+ * for all lanes; the block keeps its part of x in shared memory. */
 #include "spmv.h"
 
-__global__ void spmv(const int *offsets, const int *columns, const float *values, const float *x, float *y, int rows)
+constexpr int ROWS = THREADS; /* a block: 32 a warp */
+constexpr int NEAR = ROWS + 2 * BAND;
+
+__global__ void spmv(const int2 *pairs, const int *columns, const float *values, const float *x,
+                     float *y, int rows)
 {
-    __shared__ float copy_of_x[COLUMNS];
-    for (int i = threadIdx.x; i < COLUMNS; i += THREADS)
-        copy_of_x[i] = x[i];
+    __shared__ float near[NEAR];
+    int first = blockIdx.x * ROWS, lane = threadIdx.x % 32;
+    for (int i = threadIdx.x; i < NEAR; i += THREADS)
+        near[i] = x[(first - BAND + i + rows) % rows];
     __syncthreads();
-    int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
-    if (row >= rows)
-        return;
-    float sum = 0;
-    int end = offsets[row + 1]; // finds: false-sharing d_offsets
+    int2 mine = pairs[first + threadIdx.x];
+    float result = 0;
+    for (int k = 0; k < 32; k++) {
+        int begin = __shfl_sync(0xffffffff, mine.x, k), end = __shfl_sync(0xffffffff, mine.y, k);
+        float sum = 0;
 #pragma unroll 1
-    for (int i = offsets[row] + lane; i < end; i += 32) // finds: false-sharing d_offsets
-        sum += values[i] * copy_of_x[columns[i]]; // finds: bank-conflict copy_of_x
-    for (int step = 16; step > 0; step /= 2)
-        sum += __shfl_down_sync(0xffffffff, sum, step);
-    if (lane == 0)
-        y[row] = sum; // finds: false-sharing d_y
+        for (int i = begin + lane; i < end; i += 32)
+            sum += values[i] * near[(columns[i] - first + BAND + rows) % rows];
+        for (int step = 16; step > 0; step /= 2)
+            sum += __shfl_xor_sync(0xffffffff, sum, step);
+        if (lane == k)
+            result = sum;
+    }
+    y[first + threadIdx.x] = result;
 }
 
 int main(int argc, char **argv)
 {
-    return run_spmv(argc, argv, 32);
+    int rows = size_argument(argc, argv, 32768);
+    Matrix m = make_matrix(rows, true);
+    std::vector<float> x = numbers(rows, 2), y(rows);
+    std::vector<int2> pairs(rows);
+    for (int i = 0; i < rows; i++)
+        pairs[i] = {m.offsets[i], m.offsets[i + 1]};
+    int2 *d_pairs = upload(pairs);
+    int *d_columns = upload(m.columns);
+    float *d_values = upload(m.values);
+    float *d_x = upload(x);
+    float *d_y = upload(y);
+    if (!skip_kernel(argc, argv))
+        spmv<<<rows / ROWS, THREADS>>>(d_pairs, d_columns, d_values, d_x, d_y, rows);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(y.data(), d_y, rows * sizeof(float), cudaMemcpyDeviceToHost));
+    return verdict(y, product(m, x), 1e-3f);
 }

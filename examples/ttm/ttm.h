@@ -12,7 +12,7 @@ __global__ void ttm(const float *tensor, float *result, int fibers);
 
 inline int run_ttm(int argc, char **argv)
 {
-    int fibers = size_argument(argc, argv, 16384);
+    int fibers = size_argument(argc, argv, 32768);
     std::vector<float> tensor = numbers(static_cast<size_t>(LENGTH) * fibers, 1),
                        m = numbers(LENGTH * RANK, 2);
     std::vector<float> result(static_cast<size_t>(RANK) * fibers), want(result.size());

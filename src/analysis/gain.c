@@ -87,6 +87,17 @@ static bool is_cached(const gain_input *in, const ana_finding *f, const prof_obj
            sectors_too_many_a_request(f) < PASS_SECTORS;
 }
 
+/* Of what the shared array takes, the part that shuffles would spare; 1 for other patterns. */
+static double spared_by_shuffles(const ana_finding *f)
+{
+    for (uint32_t i = 0; f->pattern == ANA_SHARED_WARP_LOCAL && i < f->nevidence; i++) {
+        if (strcmp(f->evidence[i].name, "passes_spared") == 0) {
+            return f->evidence[i].value / 100;
+        }
+    }
+    return 1;
+}
+
 static ana_gain judge(const gain_input *in, const gain_kernel *k, const ana_finding *f,
                       const prof_object *object)
 {
@@ -96,13 +107,16 @@ static ana_gain judge(const gain_input *in, const gain_kernel *k, const ana_find
     if (k->sms && k->warps_per_sm < in->thresholds->latency_warps) {
         return ANA_GAIN_LATENCY;
     }
+    if (spared_by_shuffles(f) < in->thresholds->exchange_share) {
+        return ANA_GAIN_SHUFFLES;
+    }
     return is_cached(in, f, object) ? ANA_GAIN_CACHED : ANA_GAIN_FULL;
 }
 
-static const char *note(const gain_input *in, const gain_kernel *k, ana_gain gain,
+static const char *note(const gain_input *in, const gain_kernel *k, const ana_finding *f,
                         const prof_object *object)
 {
-    switch (gain) {
+    switch (f->gain) {
     case ANA_GAIN_CACHED:
         return wl_arena_printf(
             in->arena,
@@ -113,10 +127,17 @@ static const char *note(const gain_input *in, const gain_kernel *k, ana_gain gai
     case ANA_GAIN_LATENCY:
         return wl_arena_printf(
             in->arena,
-            "Mending it gains little: with %.2g warps on each of the %u multiprocessors the kernel "
+            "Mending it gains less than that: with %.2g warps on each of the %u multiprocessors "
+            "the kernel "
             "waits for the answers to single requests, not for traffic. More blocks, or more "
             "independent loads a thread, come first.",
             k->warps_per_sm, k->sms);
+    case ANA_GAIN_SHUFFLES:
+        return wl_arena_printf(
+            in->arena,
+            "Mending it gains little where it takes as many shuffles as there are loads now: the "
+            "stores that go are %.2g %% of the array's passes.",
+            100 * spared_by_shuffles(f));
     case ANA_GAIN_TINY:
         return wl_arena_printf(
             in->arena, "Mending it gains little: the kernel makes %.2g %% of the program's %s.",
@@ -129,7 +150,7 @@ bool gain_set(const gain_input *in, const gain_kernel *k, const prof_object *obj
 {
     f->gain = judge(in, k, f, object);
     f->kernel_share_of_time = k->time_share;
-    f->gain_note = note(in, k, f->gain, object);
+    f->gain_note = note(in, k, f, object);
     return f->gain_note != NULL;
 }
 

@@ -165,7 +165,8 @@ static bool may_be_chosen(const obs_config *config, uint64_t block)
     bool edge_y = grid[1] > 1 && (y == 0 || y == grid[1] - 1);
     bool edge_z = grid[2] > 1 && (z == 0 || z == grid[2] - 1);
     bool edge = (grid[0] > 1 && edge_x) || edge_y || edge_z;
-    return blocks <= FEW || edge || block == blocks / 2 || (block * 0x9e3779b97f4a7c15u >> 32) % ONE_IN == 0;
+    return blocks <= FEW || edge || block == blocks / 2 ||
+           (block * 0x9e3779b97f4a7c15u >> 32) % ONE_IN == 0;
 }
 
 obs_block *obs_block_begin(obs_worker *worker, uint64_t index)

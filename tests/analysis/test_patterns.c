@@ -192,6 +192,9 @@ static void gemm_tiled(void **state)
     sim_find(&s, 1, &all);
     /* A warp reads the row of As that it wrote itself. */
     expect(&s, &all, "As", P(SHARED_WARP_LOCAL));
+    const ana_finding *row = sim_finding(&s, &all, "As", ANA_SHARED_WARP_LOCAL);
+    assert_int_equal(row->gain, ANA_GAIN_SHUFFLES); /* 32 loads to a store */
+    assert_ptr_equal(row, &all.rows[all.count - 1]);
     assert_int_equal(all.count, 1);
     sim_end(&s);
 }

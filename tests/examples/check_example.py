@@ -3,8 +3,9 @@
 
     check_example.py --warplens CMD --work DIR SOURCE.cu [--nvcc NVCC [--flags "..."] | --program PROGRAM]
 
-A comment "finds: <pattern> <object>, ..." in the source names the findings at its line. The example must pass its own check,
-fail it when no kernel runs, and give these findings and no others.
+A comment "finds: <pattern> <object>, ..." in the source names the findings at its line; "(<gain>)" behind one says that
+mending it gains little, and why. The example must pass its own check, fail it when no kernel runs, and give these findings
+and no others.
 """
 import argparse
 import json
@@ -18,12 +19,12 @@ MARKER = re.compile(r"//\s*finds:\s*(.*)")
 
 def expected(source):
     with open(source) as f:
-        return {(*one.split(), n) for n, line in enumerate(f, 1) for m in [MARKER.search(line)] if m
+        return {(*(one.split() + ["(full)"])[:3], n) for n, line in enumerate(f, 1) for m in [MARKER.search(line)] if m
                 for one in m[1].split(",")}
 
 
 def found(stats, source):
-    """(pattern, object, line) of every finding; a finding counts at each of its lines in the source."""
+    """(pattern, object, gain, line) of every finding; a finding counts at each of its lines in the source."""
     name = os.path.basename(source)
     rows = set()
     for f in stats["findings"]:
@@ -31,7 +32,7 @@ def found(stats, source):
         objects = [o["name"] for o in stats["objects"] if o["id"] == f["object"]] if isinstance(f["object"], int) \
             else [f["object"]]
         variable = re.split(r"[ (]", objects[0])[0] if objects else "?"
-        rows |= {(f["pattern"], variable, line) for line in lines or [0]}
+        rows |= {(f["pattern"], variable, "(%s)" % f["gain"], line) for line in lines or [0]}
     return rows
 
 
@@ -80,9 +81,9 @@ def main():
         fail("stats", stats)
     want, got = expected(o.source), found(json.loads(stats.stdout), o.source)
     for row in sorted(want - got):
-        print("FAIL: not found: %s on %s in line %d" % row)
+        print("FAIL: not found: %s on %s %s in line %d" % row)
     for row in sorted(got - want):
-        print("FAIL: found, but not expected: %s on %s in line %d" % row)
+        print("FAIL: found, but not expected: %s on %s %s in line %d" % row)
     if want != got:
         sys.exit(1)
     print("%s: %d findings as expected" % (os.path.basename(o.source), len(want)))

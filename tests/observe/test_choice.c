@@ -381,8 +381,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odd_blocks),        cmocka_unit_test(workers_make_no_difference),
-        cmocka_unit_test(memory_is_bounded), cmocka_unit_test(large_launches), cmocka_unit_test(long_blocks),
-        cmocka_unit_test(maps_from_logs),
+        cmocka_unit_test(memory_is_bounded), cmocka_unit_test(large_launches),
+        cmocka_unit_test(long_blocks),       cmocka_unit_test(maps_from_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

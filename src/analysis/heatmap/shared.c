@@ -163,6 +163,16 @@ static bool draft_conflict(const ana_input *input, const ana_group *g, ana_draft
     return words_set(d, input, &f);
 }
 
+/* The fewest wavefronts that all accesses to the array take; at least 1. */
+static uint64_t passes_of(const ana_group *g)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < g->ninsns; i++) {
+        sum += g->insns[i].c.wavefronts_min;
+    }
+    return sum ? sum : 1;
+}
+
 static bool draft_local(const ana_input *input, const ana_group *g, const owners *o,
                         ana_drafts *drafts)
 {
@@ -189,6 +199,10 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
                      "words");
     ana_add_evidence(d, "warps", "warps in the block", o->warps, "warps");
     ana_add_evidence(d, "requests", "requests", (double)d->requests, "");
+    if (warp) {
+        ana_add_evidence(d, "passes_spared", "of its passes that shuffles spare",
+                         100 * d->excess / (double)passes_of(g), "%");
+    }
     d->nsectors = o->nsectors;
     memcpy(d->sectors, o->sectors, d->nsectors * sizeof *d->sectors);
     return words_set(d, input, &f);

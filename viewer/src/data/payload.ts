@@ -185,7 +185,7 @@ export interface Finding {
   share_of_kernel: number;
   share_of_program: number;
   kernel_share_of_time?: number; // the kernel's part of the program's device time
-  gain: "full" | "cached" | "latency" | "tiny"; // others than full gain little when mended, and come last
+  gain: "full" | "cached" | "latency" | "shuffles" | "tiny"; // others than full gain little when mended, and come last
   gain_note?: string; // why
   summary: string;
   advice: string;
