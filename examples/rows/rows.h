@@ -11,7 +11,7 @@ __global__ void scale_rows(float *image, const float *factor, int width, int hei
 /* `pitch`: elements from one row to the next; 0 leaves it to cudaMallocPitch. */
 inline int run_rows(int argc, char **argv, int width, int pitch)
 {
-    int height = size_argument(argc, argv, 512);
+    int height = size_argument(argc, argv, 2048);
     std::vector<float> image = numbers(static_cast<size_t>(width) * height, 1),
                        factor = numbers(height, 2);
     std::vector<float> got(image.size()), want(image.size());
