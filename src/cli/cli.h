@@ -42,19 +42,28 @@ int cli_usage_error(const char *command, const char *format, ...)
 
 int cli_fail(const wl_error *err); /* prints and returns CLI_FAILED */
 bool cli_quiet(void);
-bool cli_color(FILE *stream);     /* a terminal, and NO_COLOR unset */
+bool cli_terminal(FILE *stream);  /* a terminal that can move its cursor */
+bool cli_color(FILE *stream);     /* that, and NO_COLOR unset */
 unsigned cli_width(FILE *stream); /* columns; 100 where it is no terminal */
 void cli_progress(const char *what, uint64_t done,
                   uint64_t total); /* one line that rewrites itself; terminals only */
 void cli_progress_end(void);
 
+/* ---- interrupts ---- */
+
+/* From now on SIGINT, SIGTERM and SIGHUP are only noted. */
+void cli_note_interrupts(void);
+int cli_interrupt(void); /* the signal noted, 0 without one */
+
 /* ---- files ---- */
 
 /* The folder of warplens's own files: <prefix> such that <prefix>/bin/warplens runs. NULL when /proc cannot tell. */
 const char *cli_prefix(void);
-/* Opens for writing, refusing to replace a file without `force`; "-" is stdout. */
+/* Opens for writing, one file at a time, refusing to replace one without `force`; "-" is stdout. The file appears under its
+ * name when cli_finish succeeds: a failure or an interrupt leaves what was there before. Pipes and devices are written
+ * as they are. */
 FILE *cli_create(const char *path, bool force, wl_error *err);
-/* Flushes and closes; an incomplete file is removed. */
+/* Flushes, closes and publishes; returns an exit status, having said what went wrong. */
 int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err);
 
 /* ---- profiles ---- */
@@ -70,7 +79,8 @@ typedef struct cli_profile {
 bool cli_profile_open(const char *path, unsigned parts, cli_profile *out);
 void cli_profile_close(cli_profile *profile);
 
-/* Turns the captures in `folder` into a profile; removes what it imported when that succeeded. */
+/* Turns the captures in `folder` into a profile; removes what it imported when that succeeded. Files that are no captures are
+ * left out, and left there, where others are. WL_STATE when an interrupt stopped it: cli_interrupt() then tells which. */
 wl_status cli_import(const char *folder, const char *profile, const char *command, bool force,
                      wl_error *err);
 

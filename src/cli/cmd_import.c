@@ -18,6 +18,8 @@ int cmd_import(int argc, const char **argv)
         status = cli_usage_error("import", "-o FILE is needed");
     else if (folder)
         status = cli_import(folder, output, NULL, force, &err) == WL_OK ? CLI_OK : cli_fail(&err);
+    if (folder && err.status == WL_STATE && cli_interrupt())
+        status = 128 + cli_interrupt();
     if (folder && status == CLI_OK)
         wl_log(WL_LOG_INFO, "profile: %s", output);
     poptFreeContext(context);

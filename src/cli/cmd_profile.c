@@ -210,6 +210,9 @@ static wl_status choose_output(profile_options *o, const char *program, char **p
     if (o->output && !o->force && access(*path, F_OK) == 0)
         return wl_fail(err, WL_EXISTS,
                        "%s is there already; -f replaces it, -o NAME writes elsewhere", *path);
+    struct stat st;
+    if (stat(*path, &st) == 0 && !S_ISREG(st.st_mode))
+        return wl_fail(err, WL_ARG, "%s is no file; a profile needs one: -o NAME", *path);
     return WL_OK;
 }
 
@@ -248,7 +251,7 @@ static bool collector_settings(profile_options *o, const char *folder, const cha
 {
     char verbosity[12];
     snprintf(verbosity, sizeof verbosity, "%d", (int)wl_log_get_level());
-    bool progress = !cli_quiet() && isatty(STDERR_FILENO);
+    bool progress = !cli_quiet() && cli_terminal(stderr);
     return set(o, "WARPLENS_CAPTURE_DIR", folder) && set(o, "WARPLENS_COMMAND", command) &&
            set(o, "WARPLENS_VERBOSITY", verbosity) &&
            set(o, "WARPLENS_PROGRESS", progress ? "1" : "0") &&
@@ -348,7 +351,23 @@ static bool folder_empty(const char *folder)
     return rmdir(folder) == 0;
 }
 
-static bool keep_result(profile_options *o, const char *folder, const char *path,
+/* Where the name was chosen for the user and another run took it meanwhile, the next free one is taken. */
+static wl_status import(profile_options *o, const char *folder, const char *program, char **path,
+                        const char *command, wl_error *err)
+{
+    wl_status status = cli_import(folder, *path, command, o->force, err);
+    while (status == WL_EXISTS && !o->output) {
+        char *next = free_output(program);
+        if (!next)
+            break;
+        free(*path);
+        *path = next;
+        status = cli_import(folder, *path, command, false, err);
+    }
+    return status;
+}
+
+static bool keep_result(profile_options *o, const char *folder, const char *program, char **path,
                         const char *command, wl_error *err)
 {
     if (folder_empty(folder)) {
@@ -356,14 +375,14 @@ static bool keep_result(profile_options *o, const char *folder, const char *path
                             "no profile was written");
         return false;
     }
-    if (cli_import(folder, path, command, o->force, err) != WL_OK) {
+    if (import(o, folder, program, path, command, err) != WL_OK) {
         cli_fail(err);
         wl_log(WL_LOG_ERROR,
                "what was recorded is kept in %s: 'warplens import -o NAME %s' tries again", folder,
                folder);
         return false;
     }
-    return tell_profile(path);
+    return tell_profile(*path);
 }
 
 static int profile(profile_options *o, const char **argv, const char *command)
@@ -388,8 +407,10 @@ static int profile(profile_options *o, const char **argv, const char *command)
             wl_log(WL_LOG_ERROR, "%s: %s", argv[0], err.text);
     } else {
         tell_end(&outcome);
-        bool kept = keep_result(o, folder, path, command, &err);
-        result = !kept && o->error_exitcode ? o->error_exitcode : exit_status(outcome.status);
+        bool kept = keep_result(o, folder, argv[0], &path, command, &err);
+        result = cli_interrupt() && !kept     ? 128 + cli_interrupt()
+                 : !kept && o->error_exitcode ? o->error_exitcode
+                                              : exit_status(outcome.status);
     }
     free(path), free(folder);
     return result;

@@ -2,8 +2,11 @@
 #include "base/version.h"
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct command {
     const char *name, *summary;
@@ -31,7 +34,16 @@ static void print_help(FILE *out)
           out);
 }
 
-int main(int argc, const char **argv)
+/* Makes sure that no file of ours is opened as a standard stream that we were started without. What takes its place fails
+ * when it is used, and is closed for the application. */
+static void hold_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
+static int run(int argc, const char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     if (!*name) {
@@ -51,4 +63,16 @@ int main(int argc, const char **argv)
             return commands[i].run(argc - 1, argv + 1);
     wl_log(WL_LOG_ERROR, "there is no command '%s'; 'warplens --help' lists them", name);
     return CLI_USAGE;
+}
+
+int main(int argc, const char **argv)
+{
+    hold_streams();
+    int status = run(argc, argv);
+    bool failed = fflush(stdout) != 0 || ferror(stdout);
+    if (failed && status == CLI_OK) {
+        wl_log(WL_LOG_ERROR, "cannot write the output: %s", strerror(errno));
+        status = CLI_FAILED;
+    }
+    return status;
 }

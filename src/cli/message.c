@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,11 +21,16 @@ bool cli_quiet(void)
     return wl_log_get_level() < WL_LOG_INFO;
 }
 
+bool cli_terminal(FILE *stream)
+{
+    const char *term = getenv("TERM");
+    return isatty(fileno(stream)) && !(term && strcmp(term, "dumb") == 0);
+}
+
 bool cli_color(FILE *stream)
 {
-    const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fileno(stream)) && !(off && *off) &&
-           !(term && term[0] == 'd' && term[1] == 'u'); /* "dumb" */
+    const char *off = getenv("NO_COLOR");
+    return cli_terminal(stream) && !(off && *off);
 }
 
 unsigned cli_width(FILE *stream)
@@ -52,7 +58,7 @@ static bool due(void)
 
 void cli_progress(const char *what, uint64_t done, uint64_t total)
 {
-    if (cli_quiet() || !isatty(STDERR_FILENO) || !due())
+    if (cli_quiet() || !cli_terminal(stderr) || !due())
         return;
     progress_shown = true;
     fprintf(stderr, "\r==WARPLENS== %s %3.0f %%\033[K", what,

@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "base/vec.h"
+#include "capture/capture.h"
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -62,7 +63,7 @@ static bool import_progress(void *ctx, uint64_t done, uint64_t total)
 {
     (void)ctx;
     cli_progress("writing the profile", done, total);
-    return true;
+    return cli_interrupt() == 0;
 }
 
 static void remove_captures(const char *folder, const path_list *paths)
@@ -72,16 +73,49 @@ static void remove_captures(const char *folder, const path_list *paths)
     rmdir(folder); /* stays where something else lies in it */
 }
 
+static bool readable(const char *path, wl_error *err)
+{
+    cap_reader *reader = NULL;
+    bool good = cap_open(path, &reader, err) == WL_OK;
+    cap_reader_free(reader);
+    return good;
+}
+
+/* Takes away what is no capture, as a process leaves that is killed while it begins one. The last error stays in *err. */
+static void leave_out_others(path_list *paths, wl_error *err)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < paths->count; i++) {
+        if (readable(paths->data[i], err)) {
+            paths->data[kept++] = paths->data[i];
+            continue;
+        }
+        wl_log(WL_LOG_WARN, "left out: %s", err->text);
+        free(paths->data[i]);
+    }
+    paths->count = kept;
+}
+
+static wl_status import(const char *folder, path_list *paths, const char *profile,
+                        const prof_options *options, wl_error *err)
+{
+    if (paths->count == 0)
+        return wl_fail(err, WL_NOENT, "no captures in %s", folder);
+    leave_out_others(paths, err);
+    if (paths->count == 0)
+        return wl_fail(err, WL_CORRUPT, "nothing in %s can be read", folder);
+    return prof_import((const char *const *)paths->data, paths->count, profile, options, err);
+}
+
 wl_status cli_import(const char *folder, const char *profile, const char *command, bool force,
                      wl_error *err)
 {
     path_list paths = {0};
     prof_options options = {.force = force, .command = command, .progress = import_progress};
+    cli_note_interrupts();
     wl_status status = list_captures(folder, &paths, err);
-    if (status == WL_OK && paths.count == 0)
-        status = wl_fail(err, WL_NOENT, "no captures in %s", folder);
     if (status == WL_OK)
-        status = prof_import((const char *const *)paths.data, paths.count, profile, &options, err);
+        status = import(folder, &paths, profile, &options, err);
     cli_progress_end();
     if (status == WL_OK)
         remove_captures(folder, &paths);

@@ -4,40 +4,60 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static wl_status exists(const char *path, wl_error *err)
 {
-    return wl_fail(err, WL_EXISTS, "%s exists; give another name or -f to replace it.", path);
+    return wl_fail(err, WL_EXISTS, "%s is there already; -f replaces it, -o NAME writes elsewhere",
+                   path);
 }
 
-wl_status publish_begin(const char *path, bool force, char **temp, wl_error *err)
+/* The file that a name stands for; malloc'ed. */
+static char *target_of(const char *path)
 {
     struct stat st;
-    *temp = NULL;
-    bool there = lstat(path, &st) == 0;
-    if (there && !force) {
-        return exists(path, err);
-    }
-    if (there && S_ISDIR(st.st_mode)) {
-        return wl_fail(err, WL_ARG, "%s is a directory.", path);
-    }
-    if (asprintf(temp, "%s.XXXXXX", path) < 0) {
+    char *file = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+    return file ? file : strdup(path); /* a link that leads nowhere is replaced */
+}
+
+static wl_status make_temp(const char *target, char **temp)
+{
+    if (asprintf(temp, "%s.XXXXXX", target) < 0) {
         *temp = NULL;
-        return wl_fail(err, WL_NOMEM, "Cannot write %s: out of memory.", path);
+        return WL_NOMEM;
     }
     int fd = mkostemp(*temp, O_CLOEXEC);
     if (fd < 0) {
         free(*temp);
         *temp = NULL;
-        return wl_fail_errno(err, "Cannot write %s", path);
+        return WL_IO;
     }
     mode_t mask = umask(0);
     umask(mask);
     fchmod(fd, 0666 & ~mask);
     close(fd);
     return WL_OK;
+}
+
+wl_status publish_begin(const char *path, bool force, char **temp, wl_error *err)
+{
+    struct stat st;
+    *temp = NULL;
+    if (lstat(path, &st) == 0 && !force) {
+        return exists(path, err);
+    }
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        return wl_fail(err, WL_ARG,
+                       "%s is no file that could be replaced; -o NAME writes elsewhere", path);
+    }
+    char *target = target_of(path);
+    wl_status status = target ? make_temp(target, temp) : WL_NOMEM;
+    free(target);
+    return status == WL_IO      ? wl_fail_errno(err, "Cannot write %s", path)
+           : status == WL_NOMEM ? wl_fail(err, status, "Cannot write %s: out of memory.", path)
+                                : WL_OK;
 }
 
 void publish_discard(char *temp)
@@ -78,7 +98,9 @@ wl_status publish_end(char *temp, const char *path, bool force, wl_error *err)
         publish_discard(temp);
         return status;
     }
-    int rc = force ? rename(temp, path) : rename_new(temp, path);
+    char *target = target_of(path);
+    int rc = !target ? -1 : force ? rename(temp, target) : rename_new(temp, target);
+    free(target);
     if (rc != 0) {
         wl_status status = errno == EEXIST ? exists(path, err)
                                            : wl_fail_errno(err, "Cannot write %s", path);
