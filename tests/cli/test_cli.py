@@ -6,65 +6,12 @@ Each program in programs/ is compiled once. Without nvcc the tests that need CUD
 import json
 import os
 import resource
-import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
-import unittest
 
-WARPLENS, WORK = sys.argv[1], sys.argv[2]
-NVCC = sys.argv[3] if len(sys.argv) > 3 else ""
-HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def run(*command, **options):
-    options.setdefault("timeout", 120)
-    return subprocess.run(command, capture_output=True, text=True, **options)
-
-
-def compile_program(name, *flags):
-    """The compiled program; made anew where the source is younger."""
-    c, cu = (os.path.join(HERE, "programs", name + end) for end in (".c", ".cu"))
-    target = os.path.join(WORK, "-".join([name, *flags]).replace(" ", ""))
-    source = c if os.path.exists(c) else cu
-    if source == cu and not NVCC:
-        raise unittest.SkipTest("no nvcc here")
-    newest = max(os.path.getmtime(source), os.path.getmtime(os.path.join(HERE, "programs", "common.h")))
-    if not os.path.exists(target) or os.path.getmtime(target) < newest:
-        command = ["cc", "-O1", "-o", target, source] if source == c else \
-            [NVCC, "-lineinfo", *flags, "-o", target, source]
-        subprocess.run(command, check=True)
-    return target
-
-
-class Case(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        self.folder = os.path.join(WORK, self.id())
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.makedirs(self.folder)
-        self.wlprof = os.path.join(self.folder, "p.wlprof")
-
-    def profile(self, *arguments, options=(), **run_options):
-        return run(WARPLENS, "profile", "-o", self.wlprof, *options, "--", *arguments, **run_options)
-
-    def stats(self):
-        done = run(WARPLENS, "stats", "--format", "json", self.wlprof)
-        self.assertIn(done.returncode, (0, 3), done.stderr)
-        return json.loads(done.stdout)
-
-    def assert_says(self, done, *texts):
-        for text in texts:
-            self.assertIn(text, done.stderr)
-        for line in done.stderr.splitlines():
-            self.assertNotIn("(null)", line)
-
-    def assert_nothing_left(self, *names):
-        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
-
+from case import HERE, WARPLENS, Case, compile_program, main, run
 
 class Usage(Case):
     def test_help_lists_every_command(self):
@@ -338,5 +285,4 @@ class CudaPrograms(Case):
 
 
 if __name__ == "__main__":
-    os.makedirs(WORK, exist_ok=True)
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    main()
