@@ -50,7 +50,13 @@ wl_status(wl_fail_errno)(wl_error *err, const char *format, ...)
     int used = vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
     err->status = status;
-    if (used >= 0 && (size_t)used < sizeof err->text)
-        snprintf(err->text + used, sizeof err->text - (size_t)used, ": %s", strerror(code));
+    const char *reason = strerror(code), *cut = "";
+    size_t room = sizeof err->text - sizeof "...: " - strlen(reason);
+    if (used >= 0 && (size_t)used > room) { /* a long name may be cut, the reason not */
+        used = (int)room;
+        cut = "...";
+    }
+    if (used >= 0)
+        snprintf(err->text + used, sizeof err->text - (size_t)used, "%s: %s", cut, reason);
     return status;
 }

@@ -213,7 +213,7 @@ static wl_status choose_output(profile_options *o, const char *program, char **p
     struct stat st;
     if (stat(*path, &st) == 0 && !S_ISREG(st.st_mode))
         return wl_fail(err, WL_ARG, "%s is no file; a profile needs one: -o NAME", *path);
-    return WL_OK;
+    return prof_check_path(*path, err);
 }
 
 /* The captures lie beside the profile, on the same disk: a run that cannot keep its result fails before it starts. */

@@ -1,5 +1,7 @@
 #include "profile/builder.h"
 
+#include "base/log.h"
+
 #include "base/version.h"
 #include "profile/publish.h"
 #include "profile/vocabulary.h"
@@ -80,7 +82,8 @@ wl_status prof_create(const char *path, const prof_options *options, prof_builde
         prof_discard(b);
         return NOMEM(err);
     }
-    wl_status status = publish_begin(path, b->options.force, &b->temp, err);
+    wl_status status = prof_check_path(path, err);
+    status = status == WL_OK ? publish_begin(path, b->options.force, &b->temp, err) : status;
     status = status == WL_OK ? open_file(b, err) : status;
     status = status == WL_OK ? prepare(b, err) : status;
     status = status == WL_OK ? write_head(b, err) : status;
@@ -148,6 +151,17 @@ void prof_discard(prof_builder *b)
     free(b);
 }
 
+static wl_status warn_changed(prof_builder *b, uint32_t file, wl_error *err)
+{
+    const char *text = wl_arena_printf(b->arena,
+                                       "%s was changed after the program was built: the lines "
+                                       "shown may not be those that ran. Build it again.",
+                                       sources_name(sources_path(b->sources, file)));
+    return text ? db_run(b->stmt[ST_MESSAGE], err, db_int(b->nprocesses), db_int(WL_LOG_WARN),
+                         db_text(text))
+                : NOMEM(err);
+}
+
 static wl_status write_file(prof_builder *b, uint32_t id, wl_error *err)
 {
     size_t length = 0;
@@ -157,6 +171,10 @@ static wl_status write_file(prof_builder *b, uint32_t id, wl_error *err)
     }
     if (text && blob_compress(text, length, &b->compressed) != WL_OK) {
         return NOMEM(err);
+    }
+    wl_status status = text && sources_changed(b->sources, id) ? warn_changed(b, id, err) : WL_OK;
+    if (status != WL_OK) {
+        return status;
     }
     return db_run(b->stmt[ST_FILE], err, db_int(id), db_text(sources_path(b->sources, id)),
                   db_int(sources_system(b->sources, id)), db_int(length), db_text(text ? "" : why),

@@ -28,11 +28,32 @@ static char *uri_of(const char *path)
     return uri;
 }
 
+wl_status prof_check_path(const char *path, wl_error *err)
+{
+    static const char endings[] = "/.XXXXXX-journal";
+    const char *slash = strrchr(path, '/');
+    size_t most = (size_t)sqlite3_vfs_find(NULL)->mxPathname - sizeof endings;
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *full = folder ? realpath(folder, NULL) : NULL;
+    size_t length = (full ? strlen(full) : 0) + strlen(slash ? slash + 1 : path);
+    free(folder);
+    free(full); /* without it, whoever opens the file says what is wrong */
+    return length <= most ? WL_OK
+                          : wl_fail(err, WL_ARG,
+                                    "The name is too long for a profile: %zu bytes with its "
+                                    "folders, %zu are possible; give a shorter one.",
+                                    length, most);
+}
+
 static wl_status check_file(const char *path, wl_error *err)
 {
     struct stat st;
     if (stat(path, &st) != 0) {
         return wl_fail_errno(err, "Cannot open %s", path);
+    }
+    wl_status status = prof_check_path(path, err);
+    if (status != WL_OK) {
+        return status;
     }
     return S_ISREG(st.st_mode) ? WL_OK : wl_fail(err, WL_ARG, "%s is not a file.", path);
 }
@@ -215,7 +236,8 @@ static wl_status copy_to(prof_db *db, const char *temp, wl_error *err)
 wl_status prof_copy(prof_db *db, const char *path, bool force, wl_error *err)
 {
     char *temp;
-    wl_status status = publish_begin(path, force, &temp, err);
+    wl_status status = prof_check_path(path, err);
+    status = status == WL_OK ? publish_begin(path, force, &temp, err) : status;
     if (status != WL_OK) {
         return status;
     }

@@ -70,6 +70,7 @@ static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *er
     p->directory = wl_arena_strdup(p->arena, r->directory);
     symbols_reset(b->symbols, r->executable);
     sources_program(b->sources, r->executable);
+    sources_binary(b->sources, r->executable);
     wl_status status = db_run(b->stmt[ST_PROCESS], err, db_int(p->id), db_int(r->pid),
                               db_int(r->parent), db_text(r->executable), db_text(r->directory),
                               db_text(r->host), db_text(r->collector), db_text(r->version),
@@ -90,6 +91,9 @@ static wl_status add_device(prof_builder *b, const cap_device *r, wl_error *err)
 static wl_status add_maps(prof_builder *b, const cap_maps *r, wl_error *err)
 {
     HASH_CLEAR(hh, b->process.stacks);
+    for (uint32_t i = 0; i < r->count; i++) {
+        sources_binary(b->sources, r->maps[i].path);
+    }
     return symbols_maps(b->symbols, r) == WL_OK ? WL_OK : NOMEM(err);
 }
 

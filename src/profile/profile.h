@@ -27,6 +27,8 @@ typedef struct prof_db prof_db;
 /* Read-only. WL_NOENT; WL_CORRUPT: no profile, or a damaged one; WL_VERSION: another schema, err says which warplens. */
 wl_status prof_open(const char *path, prof_db **out, wl_error *err);
 void prof_close(prof_db *db); /* NULL is allowed */
+/* Whether a profile can have this name: SQLite takes names of some 500 bytes, with all folders. WL_ARG where not. */
+wl_status prof_check_path(const char *path, wl_error *err);
 /* A copy of the file, whole or not at all. WL_EXISTS without `force`. */
 wl_status prof_copy(prof_db *db, const char *path, bool force, wl_error *err);
 

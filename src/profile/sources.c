@@ -21,6 +21,7 @@ typedef struct source {
     const char *path;
     uint32_t id;
     bool system, tried;
+    time_t modified;
     char *text; /* malloc'ed */
     size_t length;
     const char *why;
@@ -35,6 +36,7 @@ struct sources {
     wl_vec(source *) all; /* by id - 1 */
     uint64_t bytes, limit;
     const char *program;
+    time_t built; /* the youngest binary; 0: none was there */
 };
 
 sources *sources_new(const prof_options *options)
@@ -202,6 +204,27 @@ bool sources_system(const sources *s, uint32_t file)
     return f && f->system;
 }
 
+/* The system's libraries are older than any program, ours may be younger than its build. */
+static bool is_of_the_program(const char *path)
+{
+    return !starts(path, "/lib") && !starts(path, "/usr/lib") && !strstr(path, "/libwarplens") &&
+           !strstr(path, "/lib/warplens/");
+}
+
+void sources_binary(sources *s, const char *path)
+{
+    struct stat st;
+    if (is_of_the_program(path) && stat(path, &st) == 0 && st.st_mtime > s->built) {
+        s->built = st.st_mtime;
+    }
+}
+
+bool sources_changed(const sources *s, uint32_t file)
+{
+    const source *f = get(s, file);
+    return f && s->built && f->modified > s->built;
+}
+
 const char *sources_path(const sources *s, uint32_t file)
 {
     const source *f = get(s, file);
@@ -288,6 +311,7 @@ static void read_source(sources *s, source *f)
         f->why = "not text";
     } else {
         f->text[size] = '\0';
+        f->modified = st.st_mtime;
         f->length = size;
         f->why = "";
         s->bytes += size;

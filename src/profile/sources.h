@@ -13,6 +13,10 @@ void sources_free(sources *s); /* NULL is allowed */
 
 /* The program whose sources these are; relative paths are looked for in the folders above it, too. */
 void sources_program(sources *s, const char *executable);
+/* A file that the program's code was in: its executable, a library. */
+void sources_binary(sources *s, const char *path);
+/* The file is younger than all of those: what was compiled may have been another text. */
+bool sources_changed(const sources *s, uint32_t file);
 
 /* The id of a file, the same for each way to write its path; a relative path starts in `directory` or in a folder above
  * the program, where the file is there. 0 when memory is exhausted or `path` is empty. */

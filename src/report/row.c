@@ -105,9 +105,9 @@ void rep_json_end(rep_json_out *j)
 
 wl_status rep_done(FILE *out, bool failed, wl_error *err)
 {
-    bool before = ferror(out); /* then errno may have changed since */
-    if (before || fflush(out) != 0)
-        return before ? wl_fail(err, WL_IO, "the output could not be written")
-                      : wl_fail_errno(err, "the output could not be written");
+    if (fflush(out) != 0)
+        return wl_fail_errno(err, "cannot write the output");
+    if (ferror(out)) /* earlier: what went wrong is forgotten */
+        return wl_fail(err, WL_IO, "cannot write the output; is there room for it?");
     return failed ? wl_fail(err, WL_NOMEM, "not enough memory to write the output") : WL_OK;
 }

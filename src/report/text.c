@@ -523,6 +523,38 @@ static void left_out(const text *t)
         fact(t, d->messages.rows[i].level > WL_LOG_WARN, d->messages.rows[i].text);
 }
 
+static void without_lines(const text *t)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < t->d->kernels.count; i++)
+        n += t->d->kernels.rows[i].file == 0;
+    if (n)
+        fact(t, false,
+             wl_arena_printf(t->arena,
+                             "%s without line information: compile with nvcc -lineinfo to see "
+                             "source lines",
+                             rep_plural(t->arena, n, "kernel", "kernels")));
+}
+
+static void unread_sources(const text *t)
+{
+    enum { MOST = 5 };
+    const char *names = "";
+    uint64_t n = 0;
+    for (uint32_t i = 0; names && i < t->d->files.count; i++) {
+        const prof_file *f = &t->d->files.rows[i];
+        if (f->has_text || f->system || ++n > MOST)
+            continue;
+        names = wl_arena_printf(t->arena, "%s%s%s (%s)", names, n > 1 ? ", " : "", f->name,
+                                f->missing);
+    }
+    if (n)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s could not be read: %s%s",
+                             rep_plural(t->arena, n, "source file", "source files"),
+                             names ? names : "", n > MOST ? ", ..." : ""));
+}
+
 static void coverage(const text *t)
 {
     const prof_coverage *c = &t->d->coverage;
@@ -544,11 +576,8 @@ static void coverage(const text *t)
         fact(t, false,
              wl_arena_printf(t->arena, "%s without a source line",
                              rep_plural(t->arena, c->objects_without_site, "object", "objects")));
-    if (c->sources_missing)
-        fact(t, false,
-             wl_arena_printf(t->arena, "%s could not be read",
-                             rep_plural(t->arena, c->sources_missing, "source file",
-                                        "source files")));
+    without_lines(t);
+    unread_sources(t);
     left_out(t);
 }
 

@@ -108,7 +108,7 @@ class Applications(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         stats = self.stats()
         name = next(k["kernel"] for k in stats["launches"] if "column" in k["kernel"])
-        self.assertGreater(len(name), 5000)
+        self.assertGreater(len(name), 2000)
         self.assertIn("strided", [f["pattern"] for f in stats["findings"]])
         text = run(WARPLENS, "stats", "--width", "80", self.wlprof)
         self.assertEqual(text.returncode, 0)
@@ -133,19 +133,22 @@ class Applications(Case):
         return [[WARPLENS, "stats", profile], [WARPLENS, "export", profile], [WARPLENS, "report", profile]]
 
     def test_long_paths(self):
+        """Programs lie anywhere; SQLite's files do not."""
         folder = self.folder
         while len(folder) < 3700:
             folder = os.path.join(folder, "d" * 200)
         os.makedirs(folder)
         program = os.path.join(folder, "simple")
         shutil.copy(compile_program("simple"), program)
-        self.wlprof = os.path.join(folder, "p.wlprof")
         done = self.profile(program)
         self.assertEqual((done.returncode, done.stdout), (0, "ok\n"), done.stderr)
         self.assertEqual(self.stats()["coverage"]["launches_observed"], 8)
-        too_long = self.profile(program, options=["-o", os.path.join(folder, "n" * 300)])
-        self.assertEqual(too_long.returncode, 1)
-        self.assert_says(too_long, "name too long")
+        for name, says in ((os.path.join(folder, "p.wlprof"), "too long for a profile"), ("n" * 300, "File name too long")):
+            done = run(WARPLENS, "profile", "-o", name, "--", program)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))  # told before the program runs
+            self.assert_says(done, says)
+        shutil.copy(self.wlprof, folder)
+        self.assert_says(run(WARPLENS, "stats", os.path.join(folder, "p.wlprof")), "too long for a profile")
 
     def test_other_locales_and_terminals(self):
         done = self.profile(compile_program("simple"), env={**os.environ, "LC_ALL": "C", "TERM": "dumb"})
@@ -172,7 +175,7 @@ class Disk(WithProfile):
         with file_system(self.path("small"), "64k"):
             done = run(WARPLENS, "import", "-o", self.path("small/p.wlprof"), captures)
             self.assertEqual(done.returncode, 1)
-            self.assert_says(done, "full")
+            self.assert_says(done, "no space left")
             self.assertEqual(os.listdir(self.path("small")), [])
         self.assertEqual(run(WARPLENS, "import", "-o", self.path("again.wlprof"), captures).returncode, 0)
 
@@ -191,7 +194,7 @@ class Disk(WithProfile):
             for command in (["report"], ["export", "--type", "json"], ["export", "--type", "sqlite"]):
                 done = run(WARPLENS, *command, "-o", self.path("small/out"), self.wlprof)
                 self.assertEqual(done.returncode, 1, command)
-                self.assertRegex(done.stderr, "No space left|full")
+                self.assertRegex(done.stderr, "(?i)no space left|is there room")
                 self.assertEqual(os.listdir(self.path("small")), ["filling"], command)
 
     def test_a_folder_that_cannot_be_written(self):
@@ -366,7 +369,7 @@ class Outputs(WithProfile):
                             [WARPLENS, "doctor"], [WARPLENS, "export", "-o", "/dev/full", self.wlprof]]:
                 done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual(done.returncode, 1, command)
-                self.assertIn("No space left", done.stderr, command)
+                self.assertRegex(done.stderr, "No space left|is there room", command)
 
     def test_closed(self):
         for command in self.readers():
@@ -458,7 +461,7 @@ class Sources(Case):
     def test_no_line_information(self):
         self.build()
         text, finding = self.profiled()
-        self.assertNotIn("file", finding["lines"][0])
+        self.assertEqual(finding["lines"], [])
         self.assertIn("-lineinfo", text)
 
     def test_a_source_that_is_gone(self):
@@ -467,7 +470,7 @@ class Sources(Case):
         text, finding = self.profiled()
         self.assertEqual(os.path.basename(finding["lines"][0]["file"]), "column.cu")
         self.assertIn("column.cu:", text)
-        self.assertIn("column.cu: No such file", text)
+        self.assertIn("column.cu (not found)", text)
 
     def test_a_source_that_was_changed(self):
         self.build("-lineinfo")

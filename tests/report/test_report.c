@@ -591,7 +591,7 @@ static void test_full_disk(void **state)
     assert_non_null(out);
     wl_error err = {0};
     assert_int_equal(rep_csv(&f->data, REP_TABLE_OBJECTS, out, &err), WL_NOSPACE);
-    assert_has(err.text, "could not be written");
+    assert_has(err.text, "cannot write the output");
     fclose(out);
 }
 

@@ -1,4 +1,4 @@
-// A kernel whose name is some ten thousand characters long.
+// A kernel whose name is some thousands of characters long.
 #include "common.h"
 
 template <typename A, typename B> struct a_pair_with_a_name_of_some_length {
@@ -22,7 +22,7 @@ template <typename T> __global__ void column(int *data, int n)
 int main()
 {
     int *data = filled(1 << 16, 0);
-    column<nested<200>::type><<<8, 256>>>(data, 1 << 16);
+    column<nested<60>::type><<<8, 256>>>(data, 1 << 16);
     CHECK(cudaDeviceSynchronize());
     std::printf("ok\n");
 }
