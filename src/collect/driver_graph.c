@@ -1,34 +1,13 @@
 /* Graphs in the driver interface. Every way to give a node its work goes through CUgraphNodeParams, which names them all;
  * what a node does is read back from its operation. */
+#include "collect/ask.h"
 #include "collect/driver.h"
-#include "collect/graph.h"
 
 #include <string.h>
 
 typedef CUgraphNodeParams params;
 
-static collect_graph *graph_of(CUgraph handle)
-{
-    return collect_is(handle, COLLECT_GRAPH) ? (collect_graph *)handle : NULL;
-}
-
-static collect_node *node_of(CUgraphNode handle)
-{
-    return collect_is(handle, COLLECT_NODE) ? (collect_node *)handle : NULL;
-}
-
-static collect_exec *exec_of(CUgraphExec handle)
-{
-    return collect_is(handle, COLLECT_EXEC) ? (collect_exec *)handle : NULL;
-}
-
 /* ---- parameters to operations ---- */
-
-static collect_result new_op(collect_call *call, collect_op_kind kind, collect_op **op)
-{
-    *op = collect_op_new(kind, call->context);
-    return *op ? COLLECT_OK : COLLECT_NOMEM;
-}
 
 static collect_result kernel_op(collect_call *call, const CUDA_KERNEL_NODE_PARAMS_v2 *k,
                                 collect_op **op)
@@ -52,14 +31,7 @@ static collect_result copy_op(collect_call *call, const CUDA_MEMCPY3D *p, collec
 {
     collect_copy copy;
     collect_result r = dr_copy_3d(p, &copy);
-    bool empty = !copy.width || !copy.height || !copy.depth;
-    if (r == COLLECT_OK && !empty)
-        r = collect_copy_check(&copy);
-    if (r == COLLECT_OK)
-        r = new_op(call, empty ? OP_EMPTY : OP_COPY, op);
-    if (r == COLLECT_OK)
-        (*op)->copy = copy;
-    return r;
+    return r ? r : collect_ask_copy_op(call, &copy, op);
 }
 
 static collect_result set_op(collect_call *call, const CUDA_MEMSET_NODE_PARAMS_v2 *p,
@@ -72,31 +44,7 @@ static collect_result set_op(collect_call *call, const CUDA_MEMSET_NODE_PARAMS_v
                        .width = p->width,
                        .height = p->height,
                        .depth = 1};
-    collect_result r = set.width && set.height ? collect_set_check(&set) : COLLECT_INVALID_VALUE;
-    if (r == COLLECT_OK)
-        r = new_op(call, OP_SET, op);
-    if (r == COLLECT_OK)
-        (*op)->set = set;
-    return r;
-}
-
-static collect_result host_op(collect_call *call, const CUDA_HOST_NODE_PARAMS *p, collect_op **op)
-{
-    collect_result r = p->fn ? new_op(call, OP_HOST, op) : COLLECT_INVALID_VALUE;
-    if (r == COLLECT_OK)
-        (*op)->host = (collect_host){
-            .kind = COLLECT_HOST_FUNCTION, .function = p->fn, .data = p->userData};
-    return r;
-}
-
-static collect_result event_op(collect_call *call, collect_op_kind kind, CUevent event,
-                               collect_op **op)
-{
-    collect_result r = collect_is(event, COLLECT_EVENT) ? new_op(call, kind, op)
-                                                        : COLLECT_INVALID_HANDLE;
-    if (r == COLLECT_OK)
-        (*op)->event.event = (collect_event *)event;
-    return r;
+    return collect_ask_set_op(call, &set, op);
 }
 
 static collect_result make_op(collect_call *call, const params *p, collect_op **op)
@@ -106,10 +54,12 @@ static collect_result make_op(collect_call *call, const params *p, collect_op **
     case CU_GRAPH_NODE_TYPE_KERNEL: return kernel_op(call, &p->kernel, op);
     case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_op(call, &p->memcpy.copyParams, op);
     case CU_GRAPH_NODE_TYPE_MEMSET: return set_op(call, &p->memset, op);
-    case CU_GRAPH_NODE_TYPE_HOST: return host_op(call, &p->host, op);
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return event_op(call, OP_WAIT, p->eventWait.event, op);
+    case CU_GRAPH_NODE_TYPE_HOST:
+        return collect_ask_host_op(call, p->host.fn, p->host.userData, op);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return collect_ask_event_op(call, OP_WAIT, p->eventWait.event, op);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        return event_op(call, OP_RECORD, p->eventRecord.event, op);
+        return collect_ask_event_op(call, OP_RECORD, p->eventRecord.event, op);
     case CU_GRAPH_NODE_TYPE_EMPTY: return COLLECT_OK;
     case CU_GRAPH_NODE_TYPE_CONDITIONAL: return collect_unsupported_part("conditional graph nodes");
     default: return COLLECT_INVALID_VALUE;
@@ -214,9 +164,7 @@ static collect_result add(collect_call *call, collect_graph *graph, const CUgrap
     if (p->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
         return collect_node_add_free(graph, needs, count, call->context, p->free.dptr, node);
     if (p->type == CU_GRAPH_NODE_TYPE_GRAPH)
-        return graph_of(p->graph.graph) && graph_of(p->graph.graph) != graph
-                   ? collect_node_add_child(graph, needs, count, graph_of(p->graph.graph), node)
-                   : COLLECT_INVALID_VALUE;
+        return collect_ask_add_child(graph, needs, count, p->graph.graph, node);
     collect_result r = make_op(call, p, &op);
     return r ? r : collect_node_add(graph, needs, count, (collect_node_type)p->type, op, node);
 }
@@ -226,9 +174,9 @@ static CUresult add_node(const char *api, CUgraphNode *out, CUgraph handle,
 {
     DR_QUIET(api);
     collect_node *node = NULL;
-    if (!out || !p || !graph_of(handle) || (count && !needs))
+    if (!out || !p || !collect_graph_of(handle) || (count && !needs))
         DR_END(COLLECT_INVALID_VALUE);
-    result = add(&call, graph_of(handle), needs, count, p, &node);
+    result = add(&call, collect_graph_of(handle), needs, count, p, &node);
     if (result == COLLECT_OK)
         *out = (CUgraphNode)node;
     DR_END(result);
@@ -328,35 +276,34 @@ WL_DRIVER(CUresult, cuGraphAddNode_v2,
 static CUresult get_params(const char *api, CUgraphNode handle, CUgraphNodeType type, params *out)
 {
     DR_QUIET(api);
-    collect_node *node = node_of(handle);
-    if (!node || (int)node->type != (int)type)
-        DR_END(COLLECT_INVALID_VALUE);
-    *out = params_of(node);
-    DR_END(COLLECT_OK);
+    collect_node *node;
+    result = collect_ask_node(handle, (int)type, &node);
+    if (result == COLLECT_OK)
+        *out = params_of(node);
+    DR_END(result);
 }
 
 static CUresult set_params(const char *api, CUgraphNode handle, const params *p)
 {
     DR_QUIET(api);
-    collect_node *node = node_of(handle);
+    collect_node *node;
     collect_op *op;
-    if (!node || (int)node->type != (int)p->type)
-        DR_END(COLLECT_INVALID_VALUE);
-    result = make_op(&call, p, &op);
+    result = collect_ask_node(handle, (int)p->type, &node);
+    if (result == COLLECT_OK)
+        result = make_op(&call, p, &op);
     if (result == COLLECT_OK)
         collect_node_set(node, op);
     DR_END(result);
 }
 
-static CUresult exec_params(const char *api, CUgraphExec handle, CUgraphNode node, const params *p)
+static CUresult exec_params(const char *api, CUgraphExec exec, CUgraphNode node, const params *p)
 {
     DR_QUIET(api);
-    collect_exec *exec = exec_of(handle);
-    collect_step *step = exec ? collect_exec_step(exec, (collect_node *)node) : NULL;
+    collect_step *step;
     collect_op *op;
-    if (!step || (int)step->type != (int)p->type)
-        DR_END(COLLECT_INVALID_VALUE);
-    result = make_op(&call, p, &op);
+    result = collect_ask_step(exec, node, (int)p->type, &step);
+    if (result == COLLECT_OK)
+        result = make_op(&call, p, &op);
     if (result == COLLECT_OK)
         collect_step_set(step, op);
     DR_END(result);
@@ -434,242 +381,71 @@ WL_DRIVER(CUresult, cuGraphExecMemsetNodeSetParams,
 
 /* ---- graphs ---- */
 
-WL_DRIVER(CUresult, cuGraphCreate, (CUgraph * out, unsigned flags))
-{
-    DR_FREE("cuGraphCreate");
-    collect_graph *graph;
-    result = out && !flags ? collect_graph_new(&graph) : COLLECT_INVALID_VALUE;
-    if (result == COLLECT_OK)
-        *out = (CUgraph)graph;
-    DR_END(result);
-}
+/* An entry point that needs no context; `ask` carries it out. */
+#define FREE(name, args, ask)                      \
+    WL_DRIVER(CUresult, name, (COLLECT_ARGS args)) \
+    {                                              \
+        DR_FREE(#name);                            \
+        DR_END(ask);                               \
+    }
 
-WL_DRIVER(CUresult, cuGraphDestroy, (CUgraph handle))
-{
-    DR_FREE("cuGraphDestroy");
-    if (!graph_of(handle) || graph_of(handle)->owner)
-        DR_END(COLLECT_INVALID_VALUE);
-    collect_graph_destroy(graph_of(handle));
-    DR_END(COLLECT_OK);
-}
+FREE(cuGraphCreate, (CUgraph * out, unsigned flags),
+     collect_ask_new_graph((collect_graph **)out, flags))
+FREE(cuGraphDestroy, (CUgraph graph), collect_ask_destroy_graph(graph))
+FREE(cuGraphClone, (CUgraph * out, CUgraph graph), collect_ask_clone((collect_graph **)out, graph))
+FREE(cuGraphDestroyNode, (CUgraphNode node), collect_ask_destroy_node(node))
+FREE(cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *type),
+     collect_ask_node_type(node, (int *)type))
+FREE(cuGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph *graph),
+     collect_ask_child(node, (collect_graph **)graph))
+FREE(cuGraphGetNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count),
+     collect_ask_nodes(graph, (collect_node **)nodes, count))
+FREE(cuGraphGetRootNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count),
+     collect_ask_roots(graph, (collect_node **)nodes, count))
+FREE(cuGraphNodeGetDependencies, (CUgraphNode node, CUgraphNode *nodes, size_t *count),
+     collect_ask_before(node, (collect_node **)nodes, count))
+FREE(cuGraphNodeGetDependentNodes, (CUgraphNode node, CUgraphNode *nodes, size_t *count),
+     collect_ask_after(node, (collect_node **)nodes, count))
+FREE(cuGraphGetEdges, (CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count),
+     collect_ask_edges(graph, (collect_node **)from, (collect_node **)to, count))
 
-WL_DRIVER(CUresult, cuGraphClone, (CUgraph * out, CUgraph handle))
-{
-    DR_FREE("cuGraphClone");
-    collect_graph *graph;
-    result = out && graph_of(handle) ? collect_graph_clone(graph_of(handle), &graph)
-                                     : COLLECT_INVALID_VALUE;
-    if (result == COLLECT_OK)
-        *out = (CUgraph)graph;
-    DR_END(result);
-}
-
-WL_DRIVER(CUresult, cuGraphDestroyNode, (CUgraphNode node))
-{
-    DR_FREE("cuGraphDestroyNode");
-    if (!node_of(node))
-        DR_END(COLLECT_INVALID_VALUE);
-    collect_node_destroy(node_of(node));
-    DR_END(COLLECT_OK);
-}
-
-WL_DRIVER(CUresult, cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *type))
-{
-    DR_FREE("cuGraphNodeGetType");
-    if (!node_of(node) || !type)
-        DR_END(COLLECT_INVALID_VALUE);
-    *type = (CUgraphNodeType)node_of(node)->type;
-    DR_END(COLLECT_OK);
-}
-
-WL_DRIVER(CUresult, cuGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph *graph))
-{
-    DR_FREE("cuGraphChildGraphNodeGetGraph");
-    if (!graph || !node_of(node) || !node_of(node)->child)
-        DR_END(COLLECT_INVALID_VALUE);
-    *graph = (CUgraph)node_of(node)->child;
-    DR_END(COLLECT_OK);
-}
-
-/* Fills `list` (NULL: only counts) with as many as *room says; the rest of the room gets NULL. */
-static collect_result give(CUgraphNode *list, size_t *room, collect_node *const *found,
-                           size_t count)
-{
-    if (!room)
-        return COLLECT_INVALID_VALUE;
-    for (size_t i = 0; list && i < *room; i++)
-        list[i] = i < count ? (CUgraphNode)found[i] : NULL;
-    if (!list || *room > count)
-        *room = count;
-    return COLLECT_OK;
-}
-
-WL_DRIVER(CUresult, cuGraphGetNodes, (CUgraph handle, CUgraphNode *nodes, size_t *count))
-{
-    DR_FREE("cuGraphGetNodes");
-    collect_graph *graph = graph_of(handle);
-    DR_END(graph ? give(nodes, count, graph->nodes.data, graph->nodes.count)
-                 : COLLECT_INVALID_VALUE);
-}
-
-/* The nodes of the graph that `wanted` holds for, in order. */
-static CUresult some_nodes(const char *api, collect_graph *(*find)(void *), void *handle,
-                           bool (*wanted)(const collect_node *node, const void *handle),
-                           CUgraphNode *out, size_t *room)
-{
-    DR_FREE(api);
-    collect_graph *graph = find(handle);
-    collect_nodes found = {0};
-    for (size_t i = 0; graph && i < graph->nodes.count; i++)
-        if (wanted(graph->nodes.data[i], handle) && !wl_push(&found, graph->nodes.data[i]))
-            result = COLLECT_NOMEM;
-    if (result == COLLECT_OK)
-        result = graph ? give(out, room, found.data, found.count) : COLLECT_INVALID_VALUE;
-    wl_vec_free(&found);
-    DR_END(result);
-}
-
-static collect_graph *itself(void *graph)
-{
-    return graph_of(graph);
-}
-
-static collect_graph *graph_with(void *node)
-{
-    return node_of(node) ? node_of(node)->graph : NULL;
-}
-
-static bool is_root(const collect_node *node, const void *graph)
-{
-    (void)graph;
-    return node->needs.count == 0;
-}
-
-static bool is_before(const collect_node *node, const void *other)
-{
-    return collect_node_needs(other, node);
-}
-
-static bool is_after(const collect_node *node, const void *other)
-{
-    return collect_node_needs(node, other);
-}
-
-WL_DRIVER(CUresult, cuGraphGetRootNodes, (CUgraph graph, CUgraphNode *out, size_t *count))
-{
-    return some_nodes("cuGraphGetRootNodes", itself, graph, is_root, out, count);
-}
-
-WL_DRIVER(CUresult, cuGraphNodeGetDependencies, (CUgraphNode node, CUgraphNode *out, size_t *count))
-{
-    return some_nodes("cuGraphNodeGetDependencies", graph_with, node, is_before, out, count);
-}
-
-WL_DRIVER(CUresult, cuGraphNodeGetDependentNodes,
-          (CUgraphNode node, CUgraphNode *out, size_t *count))
-{
-    return some_nodes("cuGraphNodeGetDependentNodes", graph_with, node, is_after, out, count);
-}
-
+/* The second versions also give data of edges, which are all 0. */
 static void clear_edges(CUgraphEdgeData *edges, const size_t *count)
 {
     if (edges && count)
         memset(edges, 0, *count * sizeof *edges);
 }
 
-WL_DRIVER(CUresult, cuGraphNodeGetDependencies_v2,
-          (CUgraphNode node, CUgraphNode *out, CUgraphEdgeData *edges, size_t *count))
-{
-    clear_edges(edges, count);
-    return some_nodes("cuGraphNodeGetDependencies_v2", graph_with, node, is_before, out, count);
-}
+FREE(cuGraphNodeGetDependencies_v2,
+     (CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *count),
+     (clear_edges(edges, count), collect_ask_before(node, (collect_node **)nodes, count)))
+FREE(cuGraphNodeGetDependentNodes_v2,
+     (CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *count),
+     (clear_edges(edges, count), collect_ask_after(node, (collect_node **)nodes, count)))
+FREE(cuGraphGetEdges_v2,
+     (CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *count),
+     (clear_edges(edges, count),
+      collect_ask_edges(graph, (collect_node **)from, (collect_node **)to, count)))
 
-WL_DRIVER(CUresult, cuGraphNodeGetDependentNodes_v2,
-          (CUgraphNode node, CUgraphNode *out, CUgraphEdgeData *edges, size_t *count))
-{
-    clear_edges(edges, count);
-    return some_nodes("cuGraphNodeGetDependentNodes_v2", graph_with, node, is_after, out, count);
-}
-
-static CUresult edges_of(const char *api, CUgraph handle, CUgraphNode *from, CUgraphNode *to,
-                         size_t *count)
-{
-    DR_FREE(api);
-    collect_graph *graph = graph_of(handle);
-    size_t n = 0;
-    if (!graph || !count || !from != !to)
-        DR_END(COLLECT_INVALID_VALUE);
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        collect_node *node = graph->nodes.data[i];
-        for (size_t k = 0; k < node->needs.count; k++, n++) {
-            if (!from || n >= *count)
-                continue;
-            from[n] = (CUgraphNode)node->needs.data[k];
-            to[n] = (CUgraphNode)node;
-        }
-    }
-    *count = from && n > *count ? *count : n;
-    DR_END(COLLECT_OK);
-}
-
-WL_DRIVER(CUresult, cuGraphGetEdges,
-          (CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count))
-{
-    return edges_of("cuGraphGetEdges", graph, from, to, count);
-}
-
-WL_DRIVER(CUresult, cuGraphGetEdges_v2,
-          (CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges,
-           size_t *count))
-{
-    clear_edges(edges, count);
-    return edges_of("cuGraphGetEdges_v2", graph, from, to, count);
-}
-
-static CUresult change_edges(const char *api, CUgraph graph, const CUgraphNode *from,
-                             const CUgraphNode *to, size_t count,
-                             collect_result (*change)(collect_node *from, collect_node *to))
-{
-    DR_FREE(api);
-    if (!graph_of(graph) || (count && (!from || !to)))
-        DR_END(COLLECT_INVALID_VALUE);
-    for (size_t i = 0; i < count && result == COLLECT_OK; i++) {
-        collect_node *a = node_of(from[i]), *b = node_of(to[i]);
-        result = a && b && a->graph == b->graph && a->graph == graph_of(graph)
-                     ? change(a, b)
-                     : COLLECT_INVALID_VALUE;
-    }
-    DR_END(result);
-}
-
-#define CHANGE_EDGES(name, change)                                                           \
-    WL_DRIVER(CUresult, name,                                                                \
-              (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count)) \
-    {                                                                                        \
-        return change_edges(#name, graph, from, to, count, change);                          \
-    }                                                                                        \
-    WL_DRIVER(CUresult, name##_v2,                                                           \
-              (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,                \
-               const CUgraphEdgeData *edges, size_t count))                                  \
-    {                                                                                        \
-        (void)edges;                                                                         \
-        return change_edges(#name "_v2", graph, from, to, count, change);                    \
-    }
+#define CHANGE_EDGES(name, change)                                                               \
+    FREE(name, (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count),    \
+         collect_ask_change_edges(graph, (collect_node *const *)from, (collect_node *const *)to, \
+                                  count, change))                                                \
+    FREE(name##_v2,                                                                              \
+         (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,                         \
+          const CUgraphEdgeData *edges, size_t count),                                           \
+         ((void)edges, collect_ask_change_edges(graph, (collect_node *const *)from,              \
+                                                (collect_node *const *)to, count, change)))
 CHANGE_EDGES(cuGraphAddDependencies, collect_edge_add)
 CHANGE_EDGES(cuGraphRemoveDependencies, collect_edge_remove)
 
 /* ---- instances ---- */
 
-static CUresult instantiate(const char *api, CUgraphExec *out, CUgraph handle,
+static CUresult instantiate(const char *api, CUgraphExec *out, CUgraph graph,
                             unsigned long long flags)
 {
     DR_FREE(api);
-    collect_exec *exec;
-    result = out && graph_of(handle) ? collect_exec_new(graph_of(handle), flags, &exec)
-                                     : COLLECT_INVALID_VALUE;
-    if (result == COLLECT_OK)
-        *out = (CUgraphExec)exec;
-    DR_END(result);
+    DR_END(collect_ask_instantiate((collect_exec **)out, graph, flags));
 }
 
 WL_DRIVER(CUresult, cuGraphInstantiateWithFlags,
@@ -703,31 +479,16 @@ WL_DRIVER_STREAM(ptsz, cuGraphInstantiateWithParams,
     return result;
 }
 
-WL_DRIVER(CUresult, cuGraphExecDestroy, (CUgraphExec exec))
-{
-    DR_FREE("cuGraphExecDestroy");
-    if (!exec_of(exec))
-        DR_END(COLLECT_INVALID_VALUE);
-    collect_exec_destroy(exec_of(exec));
-    DR_END(COLLECT_OK);
-}
-
-WL_DRIVER_STREAM(ptsz, cuGraphLaunch, (CUgraphExec exec, CUstream handle), (exec, handle))
+WL_DRIVER_STREAM(ptsz, cuGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream))
 {
     DR_BEGIN(api, CAP_CALL_LAUNCH, COLLECT_CURRENT);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    if (result == COLLECT_OK && !exec_of(exec))
-        result = COLLECT_INVALID_VALUE;
-    DR_END(result ? result : collect_exec_launch(&call, exec_of(exec), stream));
+    DR_END(collect_ask_launch(&call, exec, stream, per_thread));
 }
 
-WL_DRIVER_STREAM(ptsz, cuGraphUpload, (CUgraphExec exec, CUstream handle), (exec, handle))
+WL_DRIVER_STREAM(ptsz, cuGraphUpload, (CUgraphExec exec, CUstream stream), (exec, stream))
 {
     DR_QUIET(api);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    DR_END(result ? result : exec_of(exec) ? COLLECT_OK : COLLECT_INVALID_VALUE);
+    DR_END(collect_ask_upload(&call, exec, stream, per_thread));
 }
 
 enum { UPDATE_SUCCESS = 0, UPDATE_ERROR = 1, UPDATE_TOPOLOGY = 2 }; /* CUgraphExecUpdateResult */
@@ -736,12 +497,10 @@ static CUresult update(const char *api, CUgraphExec exec, CUgraph graph, CUgraph
                        int *why)
 {
     DR_FREE(api);
-    const collect_node *node = NULL;
-    if (!exec_of(exec) || !graph_of(graph))
-        DR_END(COLLECT_INVALID_VALUE);
-    result = collect_exec_update(exec_of(exec), graph_of(graph), &node);
-    *differs = (CUgraphNode)(uintptr_t)node;
-    *why = result ? UPDATE_TOPOLOGY : UPDATE_SUCCESS;
+    result = collect_ask_update(exec, graph, (collect_node **)differs);
+    *why = result == COLLECT_OK                     ? UPDATE_SUCCESS
+           : result == COLLECT_GRAPH_UPDATE_FAILURE ? UPDATE_TOPOLOGY
+                                                    : UPDATE_ERROR;
     DR_END(result);
 }
 
@@ -769,36 +528,10 @@ WL_DRIVER(CUresult, cuGraphExecUpdate_v2,
     return result;
 }
 
-WL_DRIVER(CUresult, cuGraphExecGetFlags, (CUgraphExec exec, cuuint64_t *flags))
-{
-    DR_FREE("cuGraphExecGetFlags");
-    if (!exec_of(exec) || !flags)
-        DR_END(COLLECT_INVALID_VALUE);
-    *flags = exec_of(exec)->flags;
-    DR_END(COLLECT_OK);
-}
-
-static CUresult enabled(const char *api, CUgraphExec handle, CUgraphNode node, unsigned *get,
-                        unsigned set)
-{
-    DR_FREE(api);
-    collect_exec *exec = exec_of(handle);
-    collect_step *step = exec ? collect_exec_step(exec, (collect_node *)node) : NULL;
-    if (!step || step->type > COLLECT_NODE_SET) /* kernels, copies and sets only */
-        DR_END(COLLECT_INVALID_VALUE);
-    if (get)
-        *get = step->enabled;
-    else
-        step->enabled = set != 0;
-    DR_END(COLLECT_OK);
-}
-
-WL_DRIVER(CUresult, cuGraphNodeGetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned *out))
-{
-    return out ? enabled("cuGraphNodeGetEnabled", exec, node, out, 0) : CUDA_ERROR_INVALID_VALUE;
-}
-
-WL_DRIVER(CUresult, cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned on))
-{
-    return enabled("cuGraphNodeSetEnabled", exec, node, NULL, on);
-}
+FREE(cuGraphExecDestroy, (CUgraphExec exec), collect_ask_destroy_exec(exec))
+FREE(cuGraphExecGetFlags, (CUgraphExec exec, cuuint64_t *flags),
+     collect_ask_exec_flags(exec, (unsigned long long *)flags))
+FREE(cuGraphNodeGetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned *enabled),
+     collect_ask_enabled(exec, node, enabled))
+FREE(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned enabled),
+     collect_ask_enable(exec, node, enabled != 0))

@@ -1,18 +1,8 @@
 /* Streams, events, host functions and capture in the driver interface. */
+#include "collect/ask.h"
 #include "collect/driver.h"
-#include "collect/graph.h"
 
 #include <string.h>
-
-static collect_stream *own_stream(CUstream handle)
-{
-    return collect_is(handle, COLLECT_STREAM) ? (collect_stream *)handle : NULL;
-}
-
-static collect_event *event_of(CUevent handle)
-{
-    return collect_is(handle, COLLECT_EVENT) ? (collect_event *)handle : NULL;
-}
 
 /* ---- streams ---- */
 
@@ -40,152 +30,76 @@ WL_DRIVER(CUresult, cuStreamCreateWithPriority, (CUstream * stream, unsigned fla
 WL_DRIVER(CUresult, cuStreamDestroy_v2, (CUstream handle))
 {
     DR_BEGIN("cuStreamDestroy_v2", CAP_CALL_OTHER, COLLECT_QUIET);
-    DR_END(own_stream(handle) ? collect_stream_destroy(own_stream(handle))
-                              : COLLECT_INVALID_HANDLE);
+    DR_END(collect_is(handle, COLLECT_STREAM) ? collect_stream_destroy((collect_stream *)handle)
+                                              : COLLECT_INVALID_HANDLE);
 }
 WL_DRIVER_ALSO(cuStreamDestroy, cuStreamDestroy_v2);
 
-WL_DRIVER_STREAM(ptsz, cuStreamSynchronize, (CUstream handle), (handle))
+WL_DRIVER_STREAM(ptsz, cuStreamSynchronize, (CUstream stream), (stream))
 {
     DR_BEGIN(api, CAP_CALL_SYNC, COLLECT_CURRENT);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    DR_END(result ? result : collect_stream_synchronize(&call, stream));
+    DR_END(collect_ask_synchronize(&call, stream, per_thread));
 }
 
-WL_DRIVER_STREAM(ptsz, cuStreamQuery, (CUstream handle), (handle))
+WL_DRIVER_STREAM(ptsz, cuStreamQuery, (CUstream stream), (stream))
 {
     DR_QUIET(api);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    DR_END(result ? result : collect_stream_query(stream));
+    DR_END(collect_ask_query(&call, stream, per_thread));
 }
 
-WL_DRIVER_STREAM(ptsz, cuStreamWaitEvent, (CUstream handle, CUevent event, unsigned flags),
-                 (handle, event, flags))
+WL_DRIVER_STREAM(ptsz, cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags),
+                 (stream, event, flags))
 {
     DR_BEGIN(api, CAP_CALL_OTHER, COLLECT_CURRENT);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    if (result == COLLECT_OK && !event_of(event))
-        result = COLLECT_INVALID_HANDLE;
-    DR_END(result ? result : collect_do_wait(&call, stream, event_of(event), flags));
+    DR_END(collect_ask_wait(&call, stream, per_thread, event, flags));
 }
 
-/* One of the stream's properties into *value. */
-static CUresult property(const char *api, bool per_thread, CUstream handle, void *value,
-                         void (*get)(const collect_stream *stream, void *value))
+static CUresult property(const char *api, bool per_thread, CUstream stream,
+                         collect_stream_fact fact, void *value)
 {
     DR_QUIET(api);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    if (result == COLLECT_OK && !value)
-        result = COLLECT_INVALID_VALUE;
-    if (result == COLLECT_OK)
-        get(stream, value);
-    DR_END(result);
+    DR_END(collect_ask_stream(&call, stream, per_thread, fact, value));
 }
 
-static void get_flags(const collect_stream *stream, void *value)
-{
-    *(unsigned *)value = collect_stream_flags(stream);
-}
-
-static void get_priority(const collect_stream *stream, void *value)
-{
-    *(int *)value = collect_stream_priority(stream);
-}
-
-/* The capture's number plus one: 0 is no id. */
-static void get_id(const collect_stream *stream, void *value)
-{
-    *(unsigned long long *)value = collect_stream_id(stream) + 1;
-}
-
-static void get_context(const collect_stream *stream, void *value)
-{
-    *(CUcontext *)value = (CUcontext)collect_stream_context(stream);
-}
-
-static void get_device(const collect_stream *stream, void *value)
-{
-    *(CUdevice *)value =
-        collect_device_ordinal(collect_context_device(collect_stream_context(stream)));
-}
-
-WL_DRIVER_STREAM(ptsz, cuStreamGetFlags, (CUstream stream, unsigned *flags), (stream, flags))
-{
-    return property(api, per_thread, stream, flags, get_flags);
-}
-
-WL_DRIVER_STREAM(ptsz, cuStreamGetPriority, (CUstream stream, int *priority), (stream, priority))
-{
-    return property(api, per_thread, stream, priority, get_priority);
-}
-
-WL_DRIVER_STREAM(ptsz, cuStreamGetId, (CUstream stream, unsigned long long *id), (stream, id))
-{
-    return property(api, per_thread, stream, id, get_id);
-}
-
-WL_DRIVER_STREAM(ptsz, cuStreamGetCtx, (CUstream stream, CUcontext *context), (stream, context))
-{
-    return property(api, per_thread, stream, context, get_context);
-}
+#define PROPERTY(name, type, fact)                                                 \
+    WL_DRIVER_STREAM(ptsz, name, (CUstream stream, type * value), (stream, value)) \
+    {                                                                              \
+        return property(api, per_thread, stream, fact, value);                     \
+    }
+PROPERTY(cuStreamGetFlags, unsigned, COLLECT_STREAM_FLAGS)
+PROPERTY(cuStreamGetPriority, int, COLLECT_STREAM_PRIORITY)
+PROPERTY(cuStreamGetId, unsigned long long, COLLECT_STREAM_ID)
+PROPERTY(cuStreamGetCtx, CUcontext, COLLECT_STREAM_CONTEXT)
+PROPERTY(cuStreamGetDevice, CUdevice, COLLECT_STREAM_DEVICE)
 
 WL_DRIVER_STREAM(ptsz, cuStreamGetCtx_v2, (CUstream stream, CUcontext *context, CUgreenCtx *green),
                  (stream, context, green))
 {
     if (green)
         *green = NULL;
-    return property(api, per_thread, stream, context, get_context);
+    return property(api, per_thread, stream, COLLECT_STREAM_CONTEXT, context);
 }
-
-WL_DRIVER_STREAM(ptsz, cuStreamGetDevice, (CUstream stream, CUdevice *device), (stream, device))
-{
-    return property(api, per_thread, stream, device, get_device);
-}
-
-enum { ATTRIBUTES = 8, ATTRIBUTE_BYTES = 64 };
 
 WL_DRIVER_STREAM(ptsz, cuStreamSetAttribute,
-                 (CUstream handle, int attribute, const CUstreamAttrValue *value),
-                 (handle, attribute, value))
+                 (CUstream stream, int attribute, const CUstreamAttrValue *value),
+                 (stream, attribute, value))
 {
     DR_QUIET(api);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    if (result == COLLECT_OK && (!value || attribute < 0 || attribute >= ATTRIBUTES))
-        result = COLLECT_INVALID_VALUE;
-    if (result == COLLECT_OK)
-        memcpy(stream->attributes[attribute], value, ATTRIBUTE_BYTES);
-    DR_END(result);
+    DR_END(collect_ask_set_attribute(&call, stream, per_thread, attribute, value));
 }
 
 WL_DRIVER_STREAM(ptsz, cuStreamGetAttribute,
-                 (CUstream handle, int attribute, CUstreamAttrValue *value),
-                 (handle, attribute, value))
+                 (CUstream stream, int attribute, CUstreamAttrValue *value),
+                 (stream, attribute, value))
 {
     DR_QUIET(api);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    if (result == COLLECT_OK && (!value || attribute < 0 || attribute >= ATTRIBUTES))
-        result = COLLECT_INVALID_VALUE;
-    if (result == COLLECT_OK)
-        memcpy(value, stream->attributes[attribute], ATTRIBUTE_BYTES);
-    DR_END(result);
+    DR_END(collect_ask_attribute(&call, stream, per_thread, attribute, value));
 }
 
 WL_DRIVER_STREAM(ptsz, cuStreamCopyAttributes, (CUstream to, CUstream from), (to, from))
 {
     DR_QUIET(api);
-    collect_stream *target, *source;
-    result = collect_stream_get(&call, to, per_thread, &target);
-    if (result == COLLECT_OK)
-        result = collect_stream_get(&call, from, per_thread, &source);
-    if (result == COLLECT_OK)
-        memcpy(target->attributes, source->attributes, sizeof target->attributes);
-    DR_END(result);
+    DR_END(collect_ask_copy_attributes(&call, to, from, per_thread));
 }
 
 /* ---- values ---- */
@@ -235,21 +149,19 @@ WL_DRIVER(CUresult, cuEventCreate, (CUevent * out, unsigned flags))
     DR_END(result);
 }
 
-WL_DRIVER(CUresult, cuEventDestroy_v2, (CUevent handle))
+WL_DRIVER(CUresult, cuEventDestroy_v2, (CUevent event))
 {
     DR_BEGIN("cuEventDestroy_v2", CAP_CALL_OTHER, COLLECT_QUIET);
-    DR_END(event_of(handle) ? collect_event_destroy(event_of(handle)) : COLLECT_INVALID_HANDLE);
+    DR_END(collect_event_of(event) ? collect_event_destroy(collect_event_of(event))
+                                   : COLLECT_INVALID_HANDLE);
 }
 WL_DRIVER_ALSO(cuEventDestroy, cuEventDestroy_v2);
 
-static CUresult record(const char *api, bool per_thread, CUevent event, CUstream handle,
+static CUresult record(const char *api, bool per_thread, CUevent event, CUstream stream,
                        unsigned flags)
 {
     DR_BEGIN(api, CAP_CALL_OTHER, COLLECT_CURRENT);
-    collect_stream *stream;
-    result = event_of(event) ? collect_stream_get(&call, handle, per_thread, &stream)
-                             : COLLECT_INVALID_HANDLE;
-    DR_END(result ? result : collect_do_record(&call, stream, event_of(event), flags));
+    DR_END(collect_ask_record(&call, stream, per_thread, event, flags));
 }
 
 WL_DRIVER_STREAM(ptsz, cuEventRecord, (CUevent event, CUstream stream), (event, stream))
@@ -266,24 +178,21 @@ WL_DRIVER_STREAM(ptsz, cuEventRecordWithFlags, (CUevent event, CUstream stream, 
 WL_DRIVER(CUresult, cuEventQuery, (CUevent event))
 {
     DR_BEGIN("cuEventQuery", CAP_CALL_OTHER, COLLECT_QUIET);
-    DR_END(event_of(event) ? collect_event_query(event_of(event)) : COLLECT_INVALID_HANDLE);
+    DR_END(collect_event_of(event) ? collect_event_query(collect_event_of(event))
+                                   : COLLECT_INVALID_HANDLE);
 }
 
 WL_DRIVER(CUresult, cuEventSynchronize, (CUevent event))
 {
     DR_BEGIN("cuEventSynchronize", CAP_CALL_SYNC, 0);
-    DR_END(event_of(event) ? collect_event_synchronize(&call, event_of(event))
-                           : COLLECT_INVALID_HANDLE);
+    DR_END(collect_event_of(event) ? collect_event_synchronize(&call, collect_event_of(event))
+                                   : COLLECT_INVALID_HANDLE);
 }
 
 static CUresult elapsed(const char *api, float *milliseconds, CUevent start, CUevent end)
 {
     DR_BEGIN(api, CAP_CALL_OTHER, COLLECT_QUIET);
-    if (!milliseconds)
-        DR_END(COLLECT_INVALID_VALUE);
-    DR_END(event_of(start) && event_of(end)
-               ? collect_event_elapsed(event_of(start), event_of(end), milliseconds)
-               : COLLECT_INVALID_HANDLE);
+    DR_END(collect_ask_elapsed(start, end, milliseconds));
 }
 
 WL_DRIVER(CUresult, cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end))
@@ -298,15 +207,10 @@ WL_DRIVER(CUresult, cuEventElapsedTime_v2, (float *milliseconds, CUevent start, 
 
 /* ---- functions of the host ---- */
 
-static CUresult host(const char *api, bool per_thread, CUstream handle, collect_host *work)
+static CUresult host(const char *api, bool per_thread, CUstream stream, collect_host *work)
 {
     DR_BEGIN(api, CAP_CALL_OTHER, COLLECT_CURRENT);
-    collect_stream *stream;
-    work->stream = handle;
-    result = work->function || work->callback
-                 ? collect_stream_get(&call, handle, per_thread, &stream)
-                 : COLLECT_INVALID_VALUE;
-    DR_END(result ? result : collect_do_host(&call, stream, work));
+    DR_END(collect_ask_host(&call, stream, per_thread, work));
 }
 
 WL_DRIVER_STREAM(ptsz, cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *data),
@@ -327,89 +231,58 @@ WL_DRIVER_STREAM(ptsz, cuStreamAddCallback,
 
 /* ---- capture ---- */
 
-WL_DRIVER_STREAM(ptsz, cuStreamBeginCapture_v2, (CUstream handle, int mode), (handle, mode))
+WL_DRIVER_STREAM(ptsz, cuStreamBeginCapture_v2, (CUstream stream, int mode), (stream, mode))
 {
     DR_QUIET(api);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    DR_END(result ? result : collect_capture_begin(stream, mode, NULL, NULL, 0));
+    DR_END(collect_ask_begin_capture(&call, stream, per_thread, mode));
 }
 
 WL_DRIVER_STREAM(ptsz, cuStreamBeginCaptureToGraph,
-                 (CUstream handle, CUgraph graph, const CUgraphNode *needs,
+                 (CUstream stream, CUgraph graph, const CUgraphNode *needs,
                   const CUgraphEdgeData *edges, size_t count, int mode),
-                 (handle, graph, needs, edges, count, mode))
+                 (stream, graph, needs, edges, count, mode))
 {
-    DR_QUIET(api);
-    collect_stream *stream;
     (void)edges;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    if (result == COLLECT_OK && (!collect_is(graph, COLLECT_GRAPH) || (count && !needs)))
-        result = COLLECT_INVALID_VALUE;
-    if (result == COLLECT_OK)
-        result = collect_capture_begin(stream, mode, (collect_graph *)graph,
-                                       (collect_node *const *)needs, count);
-    DR_END(result);
+    DR_QUIET(api);
+    DR_END(collect_ask_capture_to(&call, stream, per_thread, graph, (collect_node *const *)needs,
+                                  count, mode));
 }
 
-WL_DRIVER_STREAM(ptsz, cuStreamEndCapture, (CUstream handle, CUgraph *out), (handle, out))
+WL_DRIVER_STREAM(ptsz, cuStreamEndCapture, (CUstream stream, CUgraph *out), (stream, out))
 {
     DR_QUIET(api);
-    collect_stream *stream;
-    collect_graph *graph = NULL;
-    if (!out)
-        DR_END(COLLECT_INVALID_VALUE);
-    *out = NULL;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    if (result == COLLECT_OK)
-        result = collect_capture_end(stream, &graph);
-    *out = (CUgraph)graph;
-    DR_END(result);
+    DR_END(collect_ask_end_capture(&call, stream, per_thread, (collect_graph **)out));
 }
 
-typedef struct capture_out {
-    int *status;
-    cuuint64_t *id;
-    CUgraph *graph;
-    const CUgraphNode **needs;
-    const CUgraphEdgeData **edges;
-    size_t *count;
-} capture_out;
-
-static CUresult capture_info(const char *api, bool per_thread, CUstream handle,
-                             const capture_out *out)
+static CUresult capture_info(const char *api, bool per_thread, CUstream stream,
+                             const collect_capture_out *out)
 {
     DR_QUIET(api);
-    collect_stream *stream;
-    collect_capture_info info;
-    result = out->status ? collect_stream_get(&call, handle, per_thread, &stream)
-                         : COLLECT_INVALID_VALUE;
-    if (result)
-        DR_END(result);
-    collect_capture_describe(stream, &info);
-    *out->status = (int)info.status;
-    if (out->id)
-        *out->id = info.id;
-    if (out->graph)
-        *out->graph = (CUgraph)info.graph;
-    if (out->needs)
-        *out->needs = (const CUgraphNode *)info.needs;
-    if (out->edges)
-        *out->edges = NULL;
-    if (out->count)
-        *out->count = info.count;
-    DR_END(COLLECT_OK);
+    DR_END(collect_ask_capture(&call, stream, per_thread, out));
+}
+
+static collect_capture_out capture_out(int *status, cuuint64_t *id, CUgraph *graph,
+                                       const CUgraphNode **needs, const CUgraphEdgeData **edges,
+                                       size_t *count)
+{
+    return (collect_capture_out){.status = status,
+                                 .id = (unsigned long long *)id,
+                                 .graph = (collect_graph **)graph,
+                                 .needs = (collect_node *const **)needs,
+                                 .edges = (const void **)edges,
+                                 .count = count};
 }
 
 WL_DRIVER_STREAM(ptsz, cuStreamIsCapturing, (CUstream stream, int *status), (stream, status))
 {
-    return capture_info(api, per_thread, stream, &(capture_out){.status = status});
+    return capture_info(api, per_thread, stream, &(collect_capture_out){.status = status});
 }
 
 WL_DRIVER_STREAM(ptsz, cuStreamGetCaptureInfo, (CUstream stream, int *status, cuuint64_t *id),
                  (stream, status, id))
 {
-    return capture_info(api, per_thread, stream, &(capture_out){.status = status, .id = id});
+    collect_capture_out out = capture_out(status, id, NULL, NULL, NULL, NULL);
+    return capture_info(api, per_thread, stream, &out);
 }
 
 WL_DRIVER_STREAM(ptsz, cuStreamGetCaptureInfo_v2,
@@ -417,8 +290,8 @@ WL_DRIVER_STREAM(ptsz, cuStreamGetCaptureInfo_v2,
                   const CUgraphNode **needs, size_t *count),
                  (stream, status, id, graph, needs, count))
 {
-    return capture_info(api, per_thread, stream,
-                        &(capture_out){status, id, graph, needs, NULL, count});
+    collect_capture_out out = capture_out(status, id, graph, needs, NULL, count);
+    return capture_info(api, per_thread, stream, &out);
 }
 
 WL_DRIVER_STREAM(ptsz, cuStreamGetCaptureInfo_v3,
@@ -426,21 +299,16 @@ WL_DRIVER_STREAM(ptsz, cuStreamGetCaptureInfo_v3,
                   const CUgraphNode **needs, const CUgraphEdgeData **edges, size_t *count),
                  (stream, status, id, graph, needs, edges, count))
 {
-    return capture_info(api, per_thread, stream,
-                        &(capture_out){status, id, graph, needs, edges, count});
+    collect_capture_out out = capture_out(status, id, graph, needs, edges, count);
+    return capture_info(api, per_thread, stream, &out);
 }
 
-static CUresult depend(const char *api, bool per_thread, CUstream handle, CUgraphNode *needs,
+static CUresult depend(const char *api, bool per_thread, CUstream stream, CUgraphNode *needs,
                        size_t count, unsigned flags)
 {
     DR_QUIET(api);
-    collect_stream *stream;
-    result = (count && !needs) || flags > 1
-                 ? COLLECT_INVALID_VALUE
-                 : collect_stream_get(&call, handle, per_thread, &stream);
-    if (result == COLLECT_OK)
-        result = collect_capture_depend(stream, (collect_node *const *)needs, count, flags == 1);
-    DR_END(result);
+    DR_END(collect_ask_depend(&call, stream, per_thread, (collect_node *const *)needs, count,
+                              flags));
 }
 
 WL_DRIVER_STREAM(ptsz, cuStreamUpdateCaptureDependencies,
@@ -461,11 +329,5 @@ WL_DRIVER_STREAM(ptsz, cuStreamUpdateCaptureDependencies_v2,
 
 WL_DRIVER(CUresult, cuThreadExchangeStreamCaptureMode, (int *mode))
 {
-    collect_thread *self = collect_self();
-    if (!mode || !self || *mode < 0 || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
-    int old = self->capture_mode;
-    self->capture_mode = *mode;
-    *mode = old;
-    return CUDA_SUCCESS;
+    return (CUresult)collect_driver_result(collect_ask_capture_mode(mode));
 }

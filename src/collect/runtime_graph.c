@@ -1,25 +1,10 @@
 /* Graphs of the runtime. Every way to give a node its work goes through cudaGraphNodeParams, which names them all. */
-#include "collect/graph.h"
+#include "collect/ask.h"
 #include "collect/runtime.h"
 
 #include <string.h>
 
 typedef struct cudaGraphNodeParams params;
-
-static collect_graph *graph_of(cudaGraph_t handle)
-{
-    return collect_is(handle, COLLECT_GRAPH) ? (collect_graph *)handle : NULL;
-}
-
-static collect_node *node_of(cudaGraphNode_t handle)
-{
-    return collect_is(handle, COLLECT_NODE) ? (collect_node *)handle : NULL;
-}
-
-static collect_exec *exec_of(cudaGraphExec_t handle)
-{
-    return collect_is(handle, COLLECT_EXEC) ? (collect_exec *)handle : NULL;
-}
 
 /* ---- parameters to operations ---- */
 
@@ -52,16 +37,7 @@ static collect_result copy_op(collect_call *call, const struct cudaMemcpy3DParms
 {
     collect_copy copy;
     collect_result r = rt_copy_3d(p, &copy);
-    if (r == COLLECT_OK && copy.width && copy.height && copy.depth)
-        r = collect_copy_check(&copy);
-    if (r)
-        return r;
-    *op = collect_op_new(copy.width && copy.height && copy.depth ? OP_COPY : OP_EMPTY,
-                         call->context);
-    if (!*op)
-        return COLLECT_NOMEM;
-    (*op)->copy = copy;
-    return COLLECT_OK;
+    return r ? r : collect_ask_copy_op(call, &copy, op);
 }
 
 static collect_result set_op(collect_call *call, const struct cudaMemsetParams *p, collect_op **op)
@@ -73,39 +49,7 @@ static collect_result set_op(collect_call *call, const struct cudaMemsetParams *
                        .width = p->width,
                        .height = p->height,
                        .depth = 1};
-    collect_result r = set.width && set.height ? collect_set_check(&set) : COLLECT_INVALID_VALUE;
-    if (r)
-        return r;
-    *op = collect_op_new(OP_SET, call->context);
-    if (!*op)
-        return COLLECT_NOMEM;
-    (*op)->set = set;
-    return COLLECT_OK;
-}
-
-static collect_result host_op(collect_call *call, const struct cudaHostNodeParams *p,
-                              collect_op **op)
-{
-    if (!p->fn)
-        return COLLECT_INVALID_VALUE;
-    *op = collect_op_new(OP_HOST, call->context);
-    if (!*op)
-        return COLLECT_NOMEM;
-    (*op)->host = (collect_host){
-        .kind = COLLECT_HOST_FUNCTION, .function = p->fn, .data = p->userData};
-    return COLLECT_OK;
-}
-
-static collect_result event_op(collect_call *call, collect_op_kind kind, cudaEvent_t event,
-                               collect_op **op)
-{
-    if (!collect_is(event, COLLECT_EVENT))
-        return COLLECT_INVALID_HANDLE;
-    *op = collect_op_new(kind, call->context);
-    if (!*op)
-        return COLLECT_NOMEM;
-    (*op)->event.event = (collect_event *)event;
-    return COLLECT_OK;
+    return collect_ask_set_op(call, &set, op);
 }
 
 static collect_result make_op(collect_call *call, const params *p, collect_op **op)
@@ -115,9 +59,11 @@ static collect_result make_op(collect_call *call, const params *p, collect_op **
     case cudaGraphNodeTypeKernel: return kernel_op(call, &p->kernel, op);
     case cudaGraphNodeTypeMemcpy: return copy_op(call, &p->memcpy.copyParams, op);
     case cudaGraphNodeTypeMemset: return set_op(call, &p->memset, op);
-    case cudaGraphNodeTypeHost: return host_op(call, &p->host, op);
-    case cudaGraphNodeTypeWaitEvent: return event_op(call, OP_WAIT, p->eventWait.event, op);
-    case cudaGraphNodeTypeEventRecord: return event_op(call, OP_RECORD, p->eventRecord.event, op);
+    case cudaGraphNodeTypeHost: return collect_ask_host_op(call, p->host.fn, p->host.userData, op);
+    case cudaGraphNodeTypeWaitEvent:
+        return collect_ask_event_op(call, OP_WAIT, p->eventWait.event, op);
+    case cudaGraphNodeTypeEventRecord:
+        return collect_ask_event_op(call, OP_RECORD, p->eventRecord.event, op);
     case cudaGraphNodeTypeEmpty: return COLLECT_OK;
     case cudaGraphNodeTypeConditional: return collect_unsupported_part("conditional graph nodes");
     default: return COLLECT_INVALID_VALUE;
@@ -218,9 +164,7 @@ static collect_result add(collect_call *call, collect_graph *graph, const cudaGr
         return collect_node_add_free(graph, needs, count, call->context, (uint64_t)p->free.dptr,
                                      node);
     if (p->type == cudaGraphNodeTypeGraph)
-        return graph_of(p->graph.graph) && graph_of(p->graph.graph) != graph
-                   ? collect_node_add_child(graph, needs, count, graph_of(p->graph.graph), node)
-                   : COLLECT_INVALID_VALUE;
+        return collect_ask_add_child(graph, needs, count, p->graph.graph, node);
     r = make_op(call, p, &op);
     return r ? r : collect_node_add(graph, needs, count, (collect_node_type)p->type, op, node);
 }
@@ -230,9 +174,9 @@ static int add_node(const char *api, cudaGraphNode_t *out, cudaGraph_t handle,
 {
     RT_QUIET(api);
     collect_node *node;
-    if (!out || !graph_of(handle) || (count && !needs))
+    if (!out || !collect_graph_of(handle) || (count && !needs))
         RT_END(COLLECT_INVALID_VALUE);
-    result = add(&call, graph_of(handle), needs, count, p, &node);
+    result = add(&call, collect_graph_of(handle), needs, count, p, &node);
     if (result == COLLECT_OK)
         result = collect_node_store(node, p, sizeof *p);
     if (result == COLLECT_OK)
@@ -404,37 +348,35 @@ static int get_params(const char *api, cudaGraphNode_t handle, int type, params 
 {
     memset(out, 0, sizeof *out);
     RT_QUIET(api);
-    collect_node *node = node_of(handle);
-    if (!node || (int)node->type != type)
-        RT_END(COLLECT_INVALID_VALUE);
-    *out = params_of(node);
-    RT_END(COLLECT_OK);
+    collect_node *node;
+    result = collect_ask_node(handle, type, &node);
+    if (result == COLLECT_OK)
+        *out = params_of(node);
+    RT_END(result);
 }
 
 static int set_params(const char *api, cudaGraphNode_t handle, const params *p)
 {
     RT_QUIET(api);
-    collect_node *node = node_of(handle);
+    collect_node *node;
     collect_op *op;
-    if (!node || (int)node->type != (int)p->type)
-        RT_END(COLLECT_INVALID_VALUE);
-    result = make_op(&call, p, &op);
+    result = collect_ask_node(handle, (int)p->type, &node);
+    if (result == COLLECT_OK)
+        result = make_op(&call, p, &op);
     if (result)
         RT_END(result);
     collect_node_set(node, op);
     RT_END(collect_node_store(node, p, sizeof *p));
 }
 
-static int exec_params(const char *api, cudaGraphExec_t handle, cudaGraphNode_t node,
-                       const params *p)
+static int exec_params(const char *api, cudaGraphExec_t exec, cudaGraphNode_t node, const params *p)
 {
     RT_QUIET(api);
-    collect_exec *exec = exec_of(handle);
-    collect_step *step = exec ? collect_exec_step(exec, (collect_node *)node) : NULL;
+    collect_step *step;
     collect_op *op;
-    if (!step || (int)step->type != (int)p->type)
-        RT_END(COLLECT_INVALID_VALUE);
-    result = make_op(&call, p, &op);
+    result = collect_ask_step(exec, node, (int)p->type, &step);
+    if (result == COLLECT_OK)
+        result = make_op(&call, p, &op);
     if (result == COLLECT_OK)
         collect_step_set(step, op);
     RT_END(result);
@@ -545,255 +487,79 @@ WL_RUNTIME(int, cudaGraphMemFreeNodeGetParams, (cudaGraphNode_t node, void *out)
 
 /* ---- graphs ---- */
 
-WL_RUNTIME(int, cudaGraphCreate, (cudaGraph_t * out, unsigned flags))
-{
-    RT_FREE("cudaGraphCreate");
-    collect_graph *graph;
-    result = out && !flags ? collect_graph_new(&graph) : COLLECT_INVALID_VALUE;
-    if (result == COLLECT_OK)
-        *out = (cudaGraph_t)graph;
-    RT_END(result);
-}
-
-WL_RUNTIME(int, cudaGraphDestroy, (cudaGraph_t handle))
-{
-    RT_FREE("cudaGraphDestroy");
-    if (!graph_of(handle) || graph_of(handle)->owner)
-        RT_END(COLLECT_INVALID_VALUE);
-    collect_graph_destroy(graph_of(handle));
-    RT_END(COLLECT_OK);
-}
-
-WL_RUNTIME(int, cudaGraphClone, (cudaGraph_t * out, cudaGraph_t handle))
-{
-    RT_FREE("cudaGraphClone");
-    collect_graph *graph;
-    result = out && graph_of(handle) ? collect_graph_clone(graph_of(handle), &graph)
-                                     : COLLECT_INVALID_VALUE;
-    if (result == COLLECT_OK)
-        *out = (cudaGraph_t)graph;
-    RT_END(result);
-}
-
-WL_RUNTIME(int, cudaGraphDestroyNode, (cudaGraphNode_t node))
-{
-    RT_FREE("cudaGraphDestroyNode");
-    if (!node_of(node))
-        RT_END(COLLECT_INVALID_VALUE);
-    collect_node_destroy(node_of(node));
-    RT_END(COLLECT_OK);
-}
-
-/* Fills `list` (NULL: only counts) with as many as *room says; the rest of the room gets NULL. */
-static collect_result give(cudaGraphNode_t *list, size_t *room, collect_node *const *found,
-                           size_t count)
-{
-    if (!room)
-        return COLLECT_INVALID_VALUE;
-    for (size_t i = 0; list && i < *room; i++)
-        list[i] = i < count ? (cudaGraphNode_t)found[i] : NULL;
-    if (!list || *room > count)
-        *room = count;
-    return COLLECT_OK;
-}
-
-WL_RUNTIME(int, cudaGraphGetNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count))
-{
-    RT_FREE("cudaGraphGetNodes");
-    if (!graph_of(graph))
-        RT_END(COLLECT_INVALID_VALUE);
-    const collect_nodes *all = &graph_of(graph)->nodes;
-    RT_END(give(nodes, count, all->data, all->count));
-}
-
-WL_RUNTIME(int, cudaGraphGetRootNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count))
-{
-    RT_FREE("cudaGraphGetRootNodes");
-    collect_nodes roots = {0};
-    if (!graph_of(graph))
-        RT_END(COLLECT_INVALID_VALUE);
-    const collect_nodes *all = &graph_of(graph)->nodes;
-    for (size_t i = 0; i < all->count && result == COLLECT_OK; i++)
-        if (!all->data[i]->needs.count && !wl_push(&roots, all->data[i]))
-            result = COLLECT_NOMEM;
-    if (result == COLLECT_OK)
-        result = give(nodes, count, roots.data, roots.count);
-    wl_vec_free(&roots);
-    RT_END(result);
-}
-
-static int edges_of(cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)
-{
-    RT_FREE("cudaGraphGetEdges");
-    collect_graph *graph = graph_of(handle);
-    size_t n = 0;
-    if (!graph || !count || !from != !to)
-        RT_END(COLLECT_INVALID_VALUE);
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        collect_node *node = graph->nodes.data[i];
-        for (size_t k = 0; k < node->needs.count; k++, n++) {
-            if (!from || n >= *count)
-                continue;
-            from[n] = (cudaGraphNode_t)node->needs.data[k];
-            to[n] = (cudaGraphNode_t)node;
-        }
+/* An entry point that needs no context; `ask` carries it out. */
+#define FREE_FOR(first, last, name, args, ask)                  \
+    WL_RUNTIME_FOR(first, last, int, name, (COLLECT_ARGS args)) \
+    {                                                           \
+        RT_FREE(#name);                                         \
+        RT_END(ask);                                            \
     }
-    if (!from || *count > n)
-        *count = n;
-    RT_END(COLLECT_OK);
-}
+#define FREE(name, args, ask) FREE_FOR(11, 13, name, args, ask)
 
-static int needs_of(cudaGraphNode_t node, cudaGraphNode_t *list, size_t *count)
+FREE(cudaGraphCreate, (cudaGraph_t * out, unsigned flags),
+     collect_ask_new_graph((collect_graph **)out, flags))
+FREE(cudaGraphDestroy, (cudaGraph_t graph), collect_ask_destroy_graph(graph))
+FREE(cudaGraphClone, (cudaGraph_t * out, cudaGraph_t graph),
+     collect_ask_clone((collect_graph **)out, graph))
+FREE(cudaGraphDestroyNode, (cudaGraphNode_t node), collect_ask_destroy_node(node))
+FREE(cudaGraphNodeGetType, (cudaGraphNode_t node, int *type), collect_ask_node_type(node, type))
+FREE(cudaGraphNodeFindInClone, (cudaGraphNode_t * out, cudaGraphNode_t node, cudaGraph_t clone),
+     collect_ask_in_clone((collect_node **)out, node, clone))
+FREE(cudaGraphChildGraphNodeGetGraph, (cudaGraphNode_t node, cudaGraph_t *graph),
+     collect_ask_child(node, (collect_graph **)graph))
+FREE(cudaGraphGetNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count),
+     collect_ask_nodes(graph, (collect_node **)nodes, count))
+FREE(cudaGraphGetRootNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count),
+     collect_ask_roots(graph, (collect_node **)nodes, count))
+
+/* Up to 12 without, from 13 on with data of edges (which only concern programmatic launches: all 0 here); 12 has both. */
+static void clear_edges(cudaGraphEdgeData *edges, const size_t *count)
 {
-    RT_FREE("cudaGraphNodeGetDependencies");
-    if (!node_of(node))
-        RT_END(COLLECT_INVALID_VALUE);
-    RT_END(give(list, count, node_of(node)->needs.data, node_of(node)->needs.count));
+    if (edges && count)
+        memset(edges, 0, *count * sizeof *edges);
 }
 
-static int dependents_of(cudaGraphNode_t node, cudaGraphNode_t *list, size_t *count)
-{
-    RT_FREE("cudaGraphNodeGetDependentNodes");
-    collect_nodes found = {0};
-    if (!node_of(node))
-        RT_END(COLLECT_INVALID_VALUE);
-    const collect_nodes *all = &node_of(node)->graph->nodes;
-    for (size_t i = 0; i < all->count && result == COLLECT_OK; i++)
-        if (collect_node_needs(all->data[i], node_of(node)) && !wl_push(&found, all->data[i]))
-            result = COLLECT_NOMEM;
-    if (result == COLLECT_OK)
-        result = give(list, count, found.data, found.count);
-    wl_vec_free(&found);
-    RT_END(result);
-}
+#define NODE_EDGES \
+    (cudaGraphNode_t node, cudaGraphNode_t * list, cudaGraphEdgeData * edges, size_t *n)
+#define NEIGHBOURS(name, ask)                                                         \
+    FREE_FOR(11, 12, name, (cudaGraphNode_t node, cudaGraphNode_t * list, size_t *n), \
+             ask(node, (collect_node **)list, n))                                     \
+    FREE_FOR(12, 12, name##_v2, NODE_EDGES,                                           \
+             (clear_edges(edges, n), ask(node, (collect_node **)list, n)))            \
+    FREE_FOR(13, 13, name, NODE_EDGES, (clear_edges(edges, n), ask(node, (collect_node **)list, n)))
+NEIGHBOURS(cudaGraphNodeGetDependencies, collect_ask_before)
+NEIGHBOURS(cudaGraphNodeGetDependentNodes, collect_ask_after)
 
-static int change_edges(const char *api, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                        size_t count, collect_result (*change)(collect_node *, collect_node *))
-{
-    RT_FREE(api);
-    if (count && (!from || !to))
-        RT_END(COLLECT_INVALID_VALUE);
-    for (size_t i = 0; i < count && result == COLLECT_OK; i++)
-        result = node_of(from[i]) && node_of(to[i]) ? change(node_of(from[i]), node_of(to[i]))
-                                                    : COLLECT_INVALID_VALUE;
-    RT_END(result);
-}
+#define GRAPH_EDGES                                                                              \
+    (cudaGraph_t graph, cudaGraphNode_t * from, cudaGraphNode_t * to, cudaGraphEdgeData * edges, \
+     size_t *n)
+#define GET_EDGES collect_ask_edges(graph, (collect_node **)from, (collect_node **)to, n)
+FREE_FOR(11, 12, cudaGraphGetEdges,
+         (cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *n), GET_EDGES)
+FREE_FOR(12, 12, cudaGraphGetEdges_v2, GRAPH_EDGES, (clear_edges(edges, n), GET_EDGES))
+FREE_FOR(13, 13, cudaGraphGetEdges, GRAPH_EDGES, (clear_edges(edges, n), GET_EDGES))
 
-/* Up to 12 without, from 13 on with data of edges (which only concern programmatic launches); 12 has both. */
 #define EDGES_OLD \
     (cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count)
 #define EDGES_NEW                                                               \
     (cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, \
      const cudaGraphEdgeData *edges, size_t count)
-#define CHANGE(name, change)                                 \
-    WL_RUNTIME_FOR(11, 12, int, name, EDGES_OLD)             \
-    {                                                        \
-        (void)graph;                                         \
-        return change_edges(#name, from, to, count, change); \
-    }                                                        \
-    WL_RUNTIME_FOR(12, 12, int, name##_v2, EDGES_NEW)        \
-    {                                                        \
-        (void)graph, (void)edges;                            \
-        return change_edges(#name, from, to, count, change); \
-    }                                                        \
-    WL_RUNTIME_FOR(13, 13, int, name, EDGES_NEW)             \
-    {                                                        \
-        (void)graph, (void)edges;                            \
-        return change_edges(#name, from, to, count, change); \
-    }
+#define CHANGED(change)                                                                            \
+    collect_ask_change_edges(graph, (collect_node *const *)from, (collect_node *const *)to, count, \
+                             change)
+#define CHANGE(name, change)                                               \
+    FREE_FOR(11, 12, name, EDGES_OLD, CHANGED(change))                     \
+    FREE_FOR(12, 12, name##_v2, EDGES_NEW, ((void)edges, CHANGED(change))) \
+    FREE_FOR(13, 13, name, EDGES_NEW, ((void)edges, CHANGED(change)))
 CHANGE(cudaGraphAddDependencies, collect_edge_add)
 CHANGE(cudaGraphRemoveDependencies, collect_edge_remove)
-
-#define NEIGHBOURS(name, get)                                                                    \
-    WL_RUNTIME_FOR(11, 12, int, name, (cudaGraphNode_t node, cudaGraphNode_t * list, size_t *n)) \
-    {                                                                                            \
-        return get(node, list, n);                                                               \
-    }                                                                                            \
-    WL_RUNTIME_FOR(12, 12, int, name##_v2,                                                       \
-                   (cudaGraphNode_t node, cudaGraphNode_t * list, cudaGraphEdgeData * edges,     \
-                    size_t *n))                                                                  \
-    {                                                                                            \
-        if (edges && n)                                                                          \
-            memset(edges, 0, *n * sizeof *edges);                                                \
-        return get(node, list, n);                                                               \
-    }                                                                                            \
-    WL_RUNTIME_FOR(13, 13, int, name,                                                            \
-                   (cudaGraphNode_t node, cudaGraphNode_t * list, cudaGraphEdgeData * edges,     \
-                    size_t *n))                                                                  \
-    {                                                                                            \
-        if (edges && n)                                                                          \
-            memset(edges, 0, *n * sizeof *edges);                                                \
-        return get(node, list, n);                                                               \
-    }
-NEIGHBOURS(cudaGraphNodeGetDependencies, needs_of)
-NEIGHBOURS(cudaGraphNodeGetDependentNodes, dependents_of)
-
-WL_RUNTIME_FOR(11, 12, int, cudaGraphGetEdges,
-               (cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count))
-{
-    return edges_of(graph, from, to, count);
-}
-
-#define GET_EDGES(first, last, name)                                                 \
-    WL_RUNTIME_FOR(first, last, int, name,                                           \
-                   (cudaGraph_t graph, cudaGraphNode_t * from, cudaGraphNode_t * to, \
-                    cudaGraphEdgeData * edges, size_t *count))                       \
-    {                                                                                \
-        if (edges && count)                                                          \
-            memset(edges, 0, *count * sizeof *edges);                                \
-        return edges_of(graph, from, to, count);                                     \
-    }
-GET_EDGES(12, 12, cudaGraphGetEdges_v2)
-GET_EDGES(13, 13, cudaGraphGetEdges)
-
-WL_RUNTIME(int, cudaGraphNodeGetType, (cudaGraphNode_t node, int *type))
-{
-    RT_FREE("cudaGraphNodeGetType");
-    if (!type || !node_of(node))
-        RT_END(COLLECT_INVALID_VALUE);
-    *type = node_of(node)->type;
-    RT_END(COLLECT_OK);
-}
-
-WL_RUNTIME(int, cudaGraphNodeFindInClone,
-           (cudaGraphNode_t * out, cudaGraphNode_t original, cudaGraph_t clone))
-{
-    RT_FREE("cudaGraphNodeFindInClone");
-    if (!out || !graph_of(clone))
-        RT_END(COLLECT_INVALID_VALUE);
-    const collect_nodes *all = &graph_of(clone)->nodes;
-    for (size_t i = 0; i < all->count; i++) {
-        if (all->data[i]->clone != (collect_node *)original)
-            continue;
-        *out = (cudaGraphNode_t)all->data[i];
-        RT_END(COLLECT_OK);
-    }
-    RT_END(COLLECT_INVALID_VALUE);
-}
-
-WL_RUNTIME(int, cudaGraphChildGraphNodeGetGraph, (cudaGraphNode_t node, cudaGraph_t *graph))
-{
-    RT_FREE("cudaGraphChildGraphNodeGetGraph");
-    if (!graph || !node_of(node) || !node_of(node)->child)
-        RT_END(COLLECT_INVALID_VALUE);
-    *graph = (cudaGraph_t)node_of(node)->child;
-    RT_END(COLLECT_OK);
-}
 
 /* ---- instances ---- */
 
 static int instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
 {
     RT_FREE("cudaGraphInstantiate");
-    collect_exec *exec;
-    if (!out || !graph_of(graph) || flags & ~15ULL)
-        RT_END(COLLECT_INVALID_VALUE);
-    if (flags & 4)
-        RT_END(collect_unsupported_part("graphs launched from the device"));
-    result = collect_exec_new(graph_of(graph), flags, &exec);
-    if (result == COLLECT_OK)
-        *out = (cudaGraphExec_t)exec;
-    RT_END(result);
+    RT_END(collect_ask_instantiate((collect_exec **)out, graph, flags));
 }
 
 WL_RUNTIME_FOR(11, 11, int, cudaGraphInstantiate,
@@ -831,44 +597,27 @@ WL_RUNTIME_STREAM(ptsz, cudaGraphInstantiateWithParams,
     return result;
 }
 
-WL_RUNTIME(int, cudaGraphExecDestroy, (cudaGraphExec_t exec))
-{
-    RT_FREE("cudaGraphExecDestroy");
-    if (!exec_of(exec))
-        RT_END(COLLECT_INVALID_VALUE);
-    collect_exec_destroy(exec_of(exec));
-    RT_END(COLLECT_OK);
-}
-
-WL_RUNTIME_STREAM(ptsz, cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t handle),
-                  (exec, handle))
+WL_RUNTIME_STREAM(ptsz, cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream),
+                  (exec, stream))
 {
     RT_BEGIN(api, CAP_CALL_LAUNCH, COLLECT_PRIMARY);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    if (result == COLLECT_OK && !exec_of(exec))
-        result = COLLECT_INVALID_VALUE;
-    RT_END(result ? result : (int)collect_exec_launch(&call, exec_of(exec), stream));
+    RT_END(collect_ask_launch(&call, exec, stream, per_thread));
 }
 
-WL_RUNTIME_STREAM(ptsz, cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t handle),
-                  (exec, handle))
+WL_RUNTIME_STREAM(ptsz, cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream),
+                  (exec, stream))
 {
     RT_QUIET(api);
-    collect_stream *stream;
-    result = collect_stream_get(&call, handle, per_thread, &stream);
-    RT_END(result ? result : exec_of(exec) ? COLLECT_OK : COLLECT_INVALID_VALUE);
+    RT_END(collect_ask_upload(&call, exec, stream, per_thread));
 }
 
 static int update(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *differs, int *why)
 {
     RT_FREE("cudaGraphExecUpdate");
-    const collect_node *node = NULL;
-    if (!exec_of(exec) || !graph_of(graph))
-        RT_END(COLLECT_INVALID_VALUE);
-    result = collect_exec_update(exec_of(exec), graph_of(graph), &node);
-    *differs = (cudaGraphNode_t)(uintptr_t)node;
-    *why = result ? cudaGraphExecUpdateErrorTopologyChanged : cudaGraphExecUpdateSuccess;
+    result = collect_ask_update(exec, graph, (collect_node **)differs);
+    *why = result == COLLECT_OK                     ? cudaGraphExecUpdateSuccess
+           : result == COLLECT_GRAPH_UPDATE_FAILURE ? cudaGraphExecUpdateErrorTopologyChanged
+                                                    : cudaGraphExecUpdateError;
     RT_END(result);
 }
 
@@ -896,41 +645,13 @@ WL_RUNTIME_FOR(12, 13, int, cudaGraphExecUpdate,
     return result;
 }
 
-WL_RUNTIME(int, cudaGraphExecGetFlags, (cudaGraphExec_t exec, unsigned long long *flags))
-{
-    RT_FREE("cudaGraphExecGetFlags");
-    if (!exec_of(exec) || !flags)
-        RT_END(COLLECT_INVALID_VALUE);
-    *flags = exec_of(exec)->flags;
-    RT_END(COLLECT_OK);
-}
-
-static int enabled(const char *api, cudaGraphExec_t handle, cudaGraphNode_t node, unsigned *get,
-                   unsigned set)
-{
-    RT_FREE(api);
-    collect_exec *exec = exec_of(handle);
-    collect_step *step = exec ? collect_exec_step(exec, (collect_node *)node) : NULL;
-    if (!step || step->type > COLLECT_NODE_SET) /* kernels, copies and sets only */
-        RT_END(COLLECT_INVALID_VALUE);
-    if (get)
-        *get = step->enabled;
-    else
-        step->enabled = set != 0;
-    RT_END(COLLECT_OK);
-}
-
-WL_RUNTIME(int, cudaGraphNodeGetEnabled,
-           (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *out))
-{
-    NOT_NULL(out);
-    return enabled("cudaGraphNodeGetEnabled", exec, node, out, 0);
-}
-
-WL_RUNTIME(int, cudaGraphNodeSetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned on))
-{
-    return enabled("cudaGraphNodeSetEnabled", exec, node, NULL, on);
-}
+FREE(cudaGraphExecDestroy, (cudaGraphExec_t exec), collect_ask_destroy_exec(exec))
+FREE(cudaGraphExecGetFlags, (cudaGraphExec_t exec, unsigned long long *flags),
+     collect_ask_exec_flags(exec, flags))
+FREE(cudaGraphNodeGetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled),
+     collect_ask_enabled(exec, node, enabled))
+FREE(cudaGraphNodeSetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled),
+     collect_ask_enable(exec, node, enabled != 0))
 
 /* ---- memory and objects of graphs ---- */
 
@@ -974,47 +695,20 @@ static collect_object *object_of(cudaUserObject_t handle)
     return collect_is(handle, COLLECT_OBJECT) ? (collect_object *)handle : NULL;
 }
 
-WL_RUNTIME(int, cudaUserObjectCreate,
-           (cudaUserObject_t * out, void *data, cudaHostFn_t destroy, unsigned count,
-            unsigned flags))
-{
-    RT_FREE("cudaUserObjectCreate");
-    collect_object *object;
-    result = out && flags == 1 ? collect_object_create(data, destroy, count, &object)
-                               : COLLECT_INVALID_VALUE;
-    if (result == COLLECT_OK)
-        *out = (cudaUserObject_t)object;
-    RT_END(result);
-}
-
-WL_RUNTIME(int, cudaUserObjectRetain, (cudaUserObject_t object, unsigned count))
-{
-    RT_FREE("cudaUserObjectRetain");
-    RT_END(object_of(object) ? collect_object_retain(object_of(object), count)
-                             : COLLECT_INVALID_VALUE);
-}
-
-WL_RUNTIME(int, cudaUserObjectRelease, (cudaUserObject_t object, unsigned count))
-{
-    RT_FREE("cudaUserObjectRelease");
-    RT_END(object_of(object) ? collect_object_release(object_of(object), count)
-                             : COLLECT_INVALID_VALUE);
-}
-
-WL_RUNTIME(int, cudaGraphRetainUserObject,
-           (cudaGraph_t graph, cudaUserObject_t object, unsigned count, unsigned flags))
-{
-    RT_FREE("cudaGraphRetainUserObject");
-    bool ok = graph_of(graph) && object_of(object) && count && flags <= 1;
-    RT_END(ok ? collect_graph_retain(graph_of(graph), object_of(object), count, flags & 1)
-              : COLLECT_INVALID_VALUE);
-}
-
-WL_RUNTIME(int, cudaGraphReleaseUserObject,
-           (cudaGraph_t graph, cudaUserObject_t object, unsigned count))
-{
-    RT_FREE("cudaGraphReleaseUserObject");
-    bool ok = graph_of(graph) && object_of(object) && count;
-    RT_END(ok ? collect_graph_release(graph_of(graph), object_of(object), count)
-              : COLLECT_INVALID_VALUE);
-}
+FREE(cudaUserObjectCreate,
+     (cudaUserObject_t * out, void *data, cudaHostFn_t destroy, unsigned count, unsigned flags),
+     out &&flags == 1 ? collect_object_create(data, destroy, count, (collect_object **)out)
+                      : COLLECT_INVALID_VALUE)
+FREE(cudaUserObjectRetain, (cudaUserObject_t object, unsigned count),
+     object_of(object) ? collect_object_retain(object_of(object), count) : COLLECT_INVALID_VALUE)
+FREE(cudaUserObjectRelease, (cudaUserObject_t object, unsigned count),
+     object_of(object) ? collect_object_release(object_of(object), count) : COLLECT_INVALID_VALUE)
+FREE(cudaGraphRetainUserObject,
+     (cudaGraph_t graph, cudaUserObject_t object, unsigned count, unsigned flags),
+     collect_graph_of(graph) && object_of(object) && count && flags <= 1
+         ? collect_graph_retain(collect_graph_of(graph), object_of(object), count, flags & 1)
+         : COLLECT_INVALID_VALUE)
+FREE(cudaGraphReleaseUserObject, (cudaGraph_t graph, cudaUserObject_t object, unsigned count),
+     collect_graph_of(graph) && object_of(object) && count
+         ? collect_graph_release(collect_graph_of(graph), object_of(object), count)
+         : COLLECT_INVALID_VALUE)
