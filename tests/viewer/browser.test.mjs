@@ -335,6 +335,30 @@ test("what gains little says so", async () => {
   );
 });
 
+test("very many objects are listed in part, until the reader asks for all", async () => {
+  const many = await report(folder, "many", ({ payload, parts }) => {
+    const extra = Array.from({ length: 400 }, (_, i) => ({
+      ...payload.objects[0],
+      id: 1000 + i,
+      name: `buffer_${i}`,
+    }));
+    return { payload: { ...payload, objects: [...payload.objects, ...extra] }, parts };
+  });
+  await visit(
+    "#object/1399",
+    async (page) => {
+      await sees(page, "h1", /buffer_399/);
+      assert.equal(await count(page, ".list .card"), 201); // 200, and the one that is shown
+      await sees(page, ".card.on", /buffer_399/);
+      await sees(page, ".list", /and 207 more: search finds them/);
+      await page.keyboard.press("4");
+      await page.click("text=Show all 408 rows");
+      assert.equal(await count(page, "tr >> text=buffer_"), 400);
+    },
+    many,
+  );
+});
+
 test("a kernel's instructions", () =>
   visit("#kernel/2", async (page) => {
     await sees(page, ".mix", /memory 2\.5 %[^]*integer 55 %[^]*control flow 20 %/);

@@ -2,6 +2,7 @@ import type { Model } from "../data/model";
 import { lineExcess, lineUnit } from "../data/model";
 import type { SourceFile } from "../data/payload";
 import { href } from "../state/route";
+import { CardList } from "../widgets/cards";
 import { baseName, plural, ratio } from "../widgets/format";
 import { KernelName } from "./names";
 import { type Mark, SourceText } from "./source";
@@ -29,27 +30,6 @@ function marksOf(m: Model, file: number): { marks: Mark[]; kernels: Set<number> 
     note: [...new Set(note.text)].join(", "),
   }));
   return { marks, kernels };
-}
-
-function FileList({ m, on }: { m: Model; on: number }) {
-  return (
-    <nav class="list" aria-label="Files">
-      <ol>
-        {m.payload.files.map((f) => (
-          <li key={f.id}>
-            <a
-              class={`card plain${f.id === on ? " on" : ""}`}
-              href={href("file", f.id)}
-              aria-current={f.id === on}
-            >
-              <span class="title mono">{baseName(f.path)}</span>
-              <span class="where">{f.path}</span>
-            </a>
-          </li>
-        ))}
-      </ol>
-    </nav>
-  );
 }
 
 function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
@@ -82,7 +62,19 @@ export function FileView({ m, id }: { m: Model; id: number | undefined }) {
   if (!file) return <div class="empty">No source file is named in the profile.</div>;
   return (
     <div class="split">
-      <FileList m={m} on={file.id} />
+      <CardList
+        label="Files"
+        items={m.payload.files}
+        idOf={(f) => f.id}
+        on={file.id}
+        href={(number) => href("file", number)}
+        card={(f) => (
+          <>
+            <span class="title mono">{baseName(f.path)}</span>
+            <span class="where">{f.path}</span>
+          </>
+        )}
+      />
       <FileDetail key={file.id} m={m} file={file} />
     </div>
   );

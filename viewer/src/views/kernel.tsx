@@ -3,6 +3,7 @@ import { kernelExcess, lineExcess, lineUnit, sourceLine } from "../data/model";
 import type { Instruction, Kernel } from "../data/payload";
 import { MixPicture } from "../pictures/mix";
 import { href } from "../state/route";
+import { CardList } from "../widgets/cards";
 import { bytes, count, dim, exact, middle, percent, plural, ratio } from "../widgets/format";
 import { Bar, type ColumnOf, SortTable } from "../widgets/table";
 import { ObjectName } from "./names";
@@ -10,29 +11,26 @@ import { Code, Excerpt, type Mark, place } from "./source";
 
 export const rankedKernels = (m: Model): Kernel[] => m.payload.kernels;
 
-function KernelList({ m, on }: { m: Model; on: number | undefined }) {
+function KernelList({ m, on }: { m: Model; on: number }) {
   const most = Math.max(1, ...m.payload.kernels.map((k) => kernelExcess(m, k)));
   return (
-    <nav class="list" aria-label="Kernels">
-      <p class="muted listhead">Sectors and wavefronts that findings cost</p>
-      <ol>
-        {rankedKernels(m).map((k) => (
-          <li key={k.id}>
-            <a
-              class={`card plain${k.id === on ? " on" : ""}`}
-              href={href("kernel", k.id)}
-              aria-current={k.id === on}
-            >
-              <span class="title mono" title={k.name}>
-                {middle(k.short_name, 40)}
-              </span>
-              <Bar share={kernelExcess(m, k) / most} label={count(kernelExcess(m, k))} />
-              <span class="where">{plural(k.launches, "launch", "launches")}</span>
-            </a>
-          </li>
-        ))}
-      </ol>
-    </nav>
+    <CardList
+      label="Kernels"
+      head="Sectors and wavefronts that findings cost"
+      items={rankedKernels(m)}
+      idOf={(k) => k.id}
+      on={on}
+      href={(id) => href("kernel", id)}
+      card={(k) => (
+        <>
+          <span class="title mono" title={k.name}>
+            {middle(k.short_name, 40)}
+          </span>
+          <Bar share={kernelExcess(m, k) / most} label={count(kernelExcess(m, k))} />
+          <span class="where">{plural(k.launches, "launch", "launches")}</span>
+        </>
+      )}
+    />
   );
 }
 

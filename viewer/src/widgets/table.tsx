@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Fragment } from "preact";
+import { exact } from "./format";
 
 export interface ColumnOf<Row> {
   key: string;
@@ -50,10 +51,14 @@ function Heading<Row>({ c, sort, set }: { c: ColumnOf<Row>; sort: Sort; set: (s:
   );
 }
 
+const MOST_ROWS = 200; // until the reader asks for all
+
 /** A table that sorts by any column; rows may open. */
 export function SortTable<Row>(p: Props<Row>) {
   const sort = useSignal<Sort>({ key: p.sort, down: p.descending ?? false });
   const open = useSignal<string | undefined>(undefined);
+  const all = useSignal(p.rows.length <= MOST_ROWS);
+  const rows = sorted(p.rows, p.columns, sort.value);
   const toggle = (key: string) => {
     open.value = open.value === key ? undefined : key;
   };
@@ -75,7 +80,7 @@ export function SortTable<Row>(p: Props<Row>) {
           </tr>
         </thead>
         <tbody>
-          {sorted(p.rows, p.columns, sort.value).map((row) => {
+          {(all.value ? rows : rows.slice(0, MOST_ROWS)).map((row) => {
             const key = p.keyOf(row);
             const isOpen = open.value === key;
             return (
@@ -100,6 +105,17 @@ export function SortTable<Row>(p: Props<Row>) {
           })}
         </tbody>
       </table>
+      {!all.value && (
+        <button
+          type="button"
+          class="showall"
+          onClick={() => {
+            all.value = true;
+          }}
+        >
+          Show all {exact(rows.length)} rows
+        </button>
+      )}
     </div>
   );
 }

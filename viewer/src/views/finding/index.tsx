@@ -2,38 +2,30 @@ import type { Model } from "../../data/model";
 import { objectOf } from "../../data/model";
 import type { Finding } from "../../data/payload";
 import { href } from "../../state/route";
+import { CardList } from "../../widgets/cards";
 import { middle, percent } from "../../widgets/format";
 import { Bar } from "../../widgets/table";
 import { shortObject } from "../names";
 import { place } from "../source";
 import { FindingDetail } from "./detail";
 
-function Card({ m, finding, number, on }: CardProps) {
+function Card({ m, finding, number }: { m: Model; finding: Finding; number: number }) {
   const object = objectOf(m, finding.object);
   const line = finding.lines[0];
   const kernel = m.kernelById.get(finding.kernel);
   return (
-    <li>
-      <a class={`card${on ? " on" : ""}`} href={href("finding", number)} aria-current={on}>
-        <span class="rank">{number}</span>
-        <span class="title">{finding.title}</span>
-        <Bar share={finding.share_of_program} label={percent(finding.share_of_program)} />
-        {finding.gain !== "full" && <span class="badge calm">gains little</span>}
-        <span class="where mono">
-          {middle(kernel?.short_name ?? "unknown kernel", 30)}
-          {object ? ` · ${middle(shortObject(object), 20)}` : ""}
-        </span>
-        <span class="where mono">{place(m, line?.file, line?.line)}</span>
-      </a>
-    </li>
+    <>
+      <span class="rank">{number}</span>
+      <span class="title">{finding.title}</span>
+      <Bar share={finding.share_of_program} label={percent(finding.share_of_program)} />
+      {finding.gain !== "full" && <span class="badge calm">gains little</span>}
+      <span class="where mono">
+        {middle(kernel?.short_name ?? "unknown kernel", 30)}
+        {object ? ` · ${middle(shortObject(object), 20)}` : ""}
+      </span>
+      <span class="where mono">{place(m, line?.file, line?.line)}</span>
+    </>
   );
-}
-
-interface CardProps {
-  m: Model;
-  finding: Finding;
-  number: number;
-  on: boolean;
 }
 
 function Nothing({ m }: { m: Model }) {
@@ -58,20 +50,16 @@ export function FindingsView({ m, id }: { m: Model; id: number | undefined }) {
   const finding = findings[number - 1];
   return (
     <div class="split">
-      <nav class="list" aria-label="Findings">
-        <p class="muted listhead">Excess, as a share of the program's traffic</p>
-        <ol>
-          {findings.map((f, i) => (
-            <Card
-              key={`${f.pattern} ${f.kernel} ${f.object}`}
-              m={m}
-              finding={f}
-              number={i + 1}
-              on={i + 1 === number}
-            />
-          ))}
-        </ol>
-      </nav>
+      <CardList
+        ranked
+        label="Findings"
+        head="Excess, as a share of the program's traffic"
+        items={findings}
+        idOf={(_, i) => i + 1}
+        on={number}
+        href={(n) => href("finding", n)}
+        card={(f, n) => <Card m={m} finding={f} number={n} />}
+      />
       {finding && <FindingDetail key={number} m={m} finding={finding} number={number} />}
     </div>
   );

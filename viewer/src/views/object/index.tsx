@@ -1,51 +1,41 @@
 import type { Model } from "../../data/model";
 import type { MemoryObject } from "../../data/payload";
 import { href } from "../../state/route";
+import { CardList } from "../../widgets/cards";
 import { count, middle, plural } from "../../widgets/format";
 import { FindingLinks } from "../kernel";
 import { objectNote, shortObject } from "../names";
 import { place } from "../source";
 import { HeatMaps } from "./maps";
 
-const excessOf = (m: Model, id: number): number =>
-  m.payload.findings.filter((f) => f.object === id).reduce((sum, f) => sum + f.excess, 0);
+const ranked = new WeakMap<Model, MemoryObject[]>();
 
-/** Objects with findings first, then those with maps, then the others. */
+/** Objects with findings first, the dearest before the others; then those with maps. */
 export function rankedObjects(m: Model): MemoryObject[] {
-  const key = (o: MemoryObject) => [excessOf(m, o.id), m.mapsOf.has(o.id) ? 1 : 0];
-  return m.payload.objects
-    .map((o) => ({ o, key: key(o) }))
-    .sort((a, b) => (b.key[0] ?? 0) - (a.key[0] ?? 0) || (b.key[1] ?? 0) - (a.key[1] ?? 0))
-    .map(({ o }) => o);
+  const known = ranked.get(m);
+  if (known) return known;
+  const excess = new Map<number, number>();
+  for (const f of m.payload.findings) {
+    if (f.object !== undefined) excess.set(f.object, (excess.get(f.object) ?? 0) + f.excess);
+  }
+  const key = (o: MemoryObject) => (excess.get(o.id) ?? 0) + (m.mapsOf.has(o.id) ? 0.5 : 0);
+  const order = [...m.payload.objects].sort((a, b) => key(b) - key(a));
+  ranked.set(m, order);
+  return order;
 }
 
-function ObjectList({ m, on }: { m: Model; on: number }) {
+function ObjectCard({ m, o }: { m: Model; o: MemoryObject }) {
+  const findings = m.payload.findings.filter((f) => f.object === o.id).length;
   return (
-    <nav class="list" aria-label="Objects">
-      <p class="muted listhead">Those with findings first</p>
-      <ol>
-        {rankedObjects(m).map((o) => {
-          const findings = m.payload.findings.filter((f) => f.object === o.id).length;
-          return (
-            <li key={o.id}>
-              <a
-                class={`card plain${o.id === on ? " on" : ""}`}
-                href={href("object", o.id)}
-                aria-current={o.id === on}
-              >
-                <span class="title mono" title={o.name}>
-                  {middle(shortObject(o), 34)}
-                </span>
-                {findings > 0 && <span class="badge">{plural(findings, "finding")}</span>}
-                <span class="where">
-                  {objectNote(m, o)} {place(m, o.file, o.line)}
-                </span>
-              </a>
-            </li>
-          );
-        })}
-      </ol>
-    </nav>
+    <>
+      <span class="title mono" title={o.name}>
+        {middle(shortObject(o), 34)}
+      </span>
+      {findings > 0 && <span class="badge">{plural(findings, "finding")}</span>}
+      <span class="where">
+        {objectNote(m, o)} {place(m, o.file, o.line)}
+      </span>
+    </>
   );
 }
 
@@ -70,7 +60,15 @@ export function ObjectView({ m, id }: { m: Model; id: number | undefined }) {
   if (!object) return <div class="empty">No object was seen.</div>;
   return (
     <div class="split">
-      <ObjectList m={m} on={object.id} />
+      <CardList
+        label="Objects"
+        head="Those with findings first"
+        items={rankedObjects(m)}
+        idOf={(o) => o.id}
+        on={object.id}
+        href={(number) => href("object", number)}
+        card={(o) => <ObjectCard m={m} o={o} />}
+      />
       <article class="detail">
         <header class="headline">
           <p class="crumbs muted">Object</p>
