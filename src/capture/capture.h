@@ -183,12 +183,21 @@ typedef struct cap_times { /* device times of earlier notes, as they become know
     cap_time *times;
 } cap_times;
 
-/* What the probes of a launch wrote on the device: a state as rewrite/layout.h describes it, without what was not used at
- * its end. It is read with what rewrite_module() says of the module's PTX when it is asked for the same. */
+typedef struct cap_probed { /* an object whose elements were counted */
+    uint32_t object;
+    uint64_t base, bytes;
+} cap_probed;
+
+/* What the probes of a launch wrote on the device: a state as rewrite/layout.h describes it, possibly without what was not
+ * used at its end. It is read with what rewrite_module() says of the module's PTX when it is asked for the same, and
+ * rewrite_lay_out() for the same setup. */
 typedef struct cap_probe {
     uint32_t note;
     uint32_t probes; /* bit set of rewrite_probe */
     uint32_t everything;
+    uint32_t chunks, shared_bytes; /* of the setup, as the objects */
+    uint32_t count;
+    cap_probed *objects;
     const char *data;
     uint64_t length;
 } cap_probe;

@@ -26,6 +26,12 @@ shim_object *shim_object_find(uint64_t address)
     return address - o->base < o->bytes ? o : NULL;
 }
 
+const shim_object *shim_objects(size_t *count)
+{
+    *count = live.count;
+    return live.data;
+}
+
 static bool insert(const shim_object *object)
 {
     size_t at = behind(object->base);

@@ -19,8 +19,11 @@ typedef struct probe_state { /* memory for one launch at a time */
     uint64_t bytes;
     CUevent done;
     shim_probed_kernel *kernel; /* of the launch that has it */
-    uint32_t chunks;
-    uint32_t note; /* 0: not known yet */
+    rewrite_setup setup;
+    rewrite_layout layout;
+    wl_vec(rewrite_object) objects; /* of the setup */
+    wl_vec(uint32_t) numbers;       /* of the objects in the capture */
+    uint32_t note;                  /* 0: not known yet */
     uint64_t stream;
     struct probe_state *next;
 } probe_state;
@@ -62,6 +65,8 @@ static void free_state(probe_state *s, bool in_driver)
             DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventDestroy_v2, (CUevent), s->done);
     }
     taken -= s->bytes;
+    wl_vec_free(&s->objects);
+    wl_vec_free(&s->numbers);
     free(s);
 }
 
@@ -113,6 +118,8 @@ static probe_state *get_state(CUcontext context, uint64_t bytes)
 static void put_state(probe_state *s)
 {
     s->kernel = NULL;
+    s->objects.count = 0;
+    s->numbers.count = 0;
     s->note = 0;
     s->next = idle;
     idle = s;
@@ -175,37 +182,131 @@ static CUstream handle_of(uint64_t stream)
     return (CUstream)(uintptr_t)(stream >> 48 ? PER_THREAD : stream);
 }
 
-static bool prepare(const probe_state *s, const rewrite_kernel *k, uint64_t stream)
+static bool copy_in(uint64_t to, const void *from, size_t bytes, uint64_t stream)
+{
+    return !bytes || DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyHtoDAsync_v2,
+                            (CUdeviceptr, const void *, size_t, CUstream), to, from, bytes,
+                            handle_of(stream)) == CUDA_SUCCESS;
+}
+
+/* What the copies read may go when they return: the driver has taken it from pageable memory by then. */
+static bool prepare(const probe_state *s, uint64_t stream)
 {
     rewrite_state head;
-    uint64_t bytes = rewrite_state_bytes(k, s->chunks);
-    rewrite_state_init(k, s->chunks, &head);
-    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemsetD8Async,
-                  (CUdeviceptr, unsigned char, size_t, CUstream), s->address, 0, bytes,
-                  handle_of(stream)) == CUDA_SUCCESS &&
-           DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyHtoDAsync_v2,
-                  (CUdeviceptr, const void *, size_t, CUstream), s->address, &head, sizeof head,
-                  handle_of(stream)) == CUDA_SUCCESS;
+    size_t bytes = s->layout.nranges * sizeof(rewrite_range);
+    rewrite_range *ranges = calloc(1, bytes + 1);
+    if (!ranges)
+        return false;
+    rewrite_fill(&s->setup, &s->layout, s->address, &head, ranges);
+    bool done = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemsetD8Async,
+                       (CUdeviceptr, unsigned char, size_t, CUstream), s->address, 0,
+                       s->layout.bytes, handle_of(stream)) == CUDA_SUCCESS &&
+                copy_in(s->address, &head, sizeof head, stream) &&
+                copy_in(s->address + s->layout.ranges_at, ranges, bytes, stream);
+    free(ranges);
+    return done;
+}
+
+static bool has(const rewrite_kernel *k, rewrite_probe probe)
+{
+    return k->probes >> probe & 1;
+}
+
+static bool add_object(probe_state *s, const shim_object *o)
+{
+    return wl_push(&s->objects, ((rewrite_object){o->base, o->bytes})) &&
+           wl_push(&s->numbers, o->number);
+}
+
+/* Memory that kernels reach, without constants. */
+static void list_objects(probe_state *s)
+{
+    size_t count;
+    const shim_object *live = shim_objects(&count);
+    for (size_t i = 0; i < count; i++)
+        if (live[i].kind != CAP_OBJECT_CONST && !add_object(s, &live[i]))
+            return;
+}
+
+static void leave_out_largest(probe_state *s)
+{
+    size_t largest = 0, n = s->objects.count;
+    for (size_t i = 1; i < n; i++)
+        if (s->objects.data[i].bytes > s->objects.data[largest].bytes)
+            largest = i;
+    for (size_t i = largest + 1; i < n; i++) {
+        s->objects.data[i - 1] = s->objects.data[i];
+        s->numbers.data[i - 1] = s->numbers.data[i];
+    }
+    s->objects.count--;
+    s->numbers.count--;
+}
+
+static void lay_out(const rewrite_kernel *k, probe_state *s)
+{
+    s->setup.objects = s->objects.data;
+    s->setup.nobjects = (uint32_t)s->objects.count;
+    rewrite_lay_out(k, &s->setup, &s->layout);
+}
+
+enum { SYSTEM_SHARED = 1024 }; /* that lies below the kernel's own, from sm_80 on */
+
+/* What is to be recorded, in half of the memory at most: the largest objects are left out. */
+static void plan(probe_state *s, shim_probed_kernel *k, const shim_probe_launch *l,
+                 uint32_t nblocks)
+{
+    uint64_t limit = collect_options_get()->device_memory * MIB / 2;
+    shim_function *f = shim_function_of(l->function);
+    s->setup = (rewrite_setup){.chunks = choose_chunks(k, l->shape, nblocks)};
+    if (has(k->kernel, REWRITE_SHARED) && f)
+        s->setup.shared_bytes = f->static_shared + l->shape->shared + SYSTEM_SHARED;
+    if (has(k->kernel, REWRITE_OBJECTS) || has(k->kernel, REWRITE_TOUCH) ||
+        has(k->kernel, REWRITE_FREQUENCY))
+        list_objects(s);
+    lay_out(k->kernel, s);
+    while (s->layout.bytes > limit && s->objects.count) {
+        leave_out_largest(s);
+        lay_out(k->kernel, s);
+    }
 }
 
 static void resolve(CUcontext context, uint64_t stream, bool all);
 
+/* Moves the plan to memory that suffices for it; NULL where there is none. */
+static probe_state *place(probe_state *planned, CUcontext context)
+{
+    probe_state *s = get_state(context, planned->layout.bytes);
+    if (!s) { /* what is over makes room */
+        resolve(context, 0, true);
+        s = get_state(context, planned->layout.bytes);
+    }
+    if (s) {
+        wl_vec_free(&s->objects);
+        wl_vec_free(&s->numbers);
+        s->setup = planned->setup;
+        s->layout = planned->layout;
+        memcpy(&s->objects, &planned->objects, sizeof s->objects);
+        memcpy(&s->numbers, &planned->numbers, sizeof s->numbers);
+    } else {
+        wl_vec_free(&planned->objects);
+        wl_vec_free(&planned->numbers);
+    }
+    return s;
+}
+
 static probe_state *state_for(shim_probed_kernel *k, const shim_probe_launch *l, uint32_t nblocks)
 {
     CUcontext context = shim_current().handle;
-    uint32_t chunks = choose_chunks(k, l->shape, nblocks);
-    uint64_t bytes = rewrite_state_bytes(k->kernel, chunks);
-    probe_state *s = context ? get_state(context, bytes) : NULL;
-    if (!s && context) { /* what is over makes room */
-        resolve(context, 0, true);
-        s = get_state(context, bytes);
-    }
+    probe_state planned = {0};
+    if (!context)
+        return NULL;
+    plan(&planned, k, l, nblocks);
+    probe_state *s = place(&planned, context);
     if (!s)
         return NULL;
     s->kernel = k;
-    s->chunks = chunks;
     s->stream = l->stream;
-    if (prepare(s, k->kernel, l->stream))
+    if (prepare(s, l->stream))
         return s;
     put_state(s);
     return NULL;
@@ -369,27 +470,51 @@ static bool read_bytes(const probe_state *s, void *out, uint64_t bytes)
 /* Room for the next launch of the kernel, where this one had too little. */
 static void learn(const probe_state *s, const rewrite_state *head)
 {
-    if (head->taken > s->chunks)
-        s->kernel->chunks = s->chunks > UINT32_MAX / GROWTH ? s->chunks : s->chunks * GROWTH;
+    uint32_t chunks = s->setup.chunks;
+    if (head->taken > chunks)
+        s->kernel->chunks = chunks > UINT32_MAX / GROWTH ? chunks : chunks * GROWTH;
+}
+
+/* Without the chunks that no warp took, where nothing lies behind them. */
+static uint64_t used_bytes(const probe_state *s, const rewrite_state *head)
+{
+    uint64_t used = s->kernel->kernel->pool_at + (uint64_t)head->taken * REWRITE_CHUNK;
+    bool last = !s->layout.nranges && !s->layout.shared_bytes;
+    return last && used < s->layout.bytes ? used : s->layout.bytes;
+}
+
+static void write_probe(const probe_state *s, const char *data, uint64_t bytes)
+{
+    size_t count = s->objects.count;
+    cap_probed *objects = calloc(count + 1, sizeof *objects);
+    if (!objects)
+        return;
+    for (size_t i = 0; i < count; i++)
+        objects[i] = (cap_probed){s->numbers.data[i], s->objects.data[i].base,
+                                  s->objects.data[i].bytes};
+    cap_probe record = {.note = s->note,
+                        .probes = shim_probes_asked(),
+                        .everything = shim_probes_everything(),
+                        .chunks = s->setup.chunks,
+                        .shared_bytes = s->setup.shared_bytes,
+                        .count = (uint32_t)count,
+                        .objects = objects,
+                        .data = data,
+                        .length = bytes};
+    SHIM_WRITE(probe, &record);
+    free(objects);
 }
 
 static void read_state(const probe_state *s)
 {
-    const rewrite_kernel *k = s->kernel->kernel;
     rewrite_state head;
     if (!s->note || !shim_g.writer || !read_bytes(s, &head, sizeof head))
         return;
     learn(s, &head);
-    uint64_t bytes = rewrite_state_bytes(k, head.taken < s->chunks ? head.taken : s->chunks);
+    uint64_t bytes = used_bytes(s, &head);
     char *data = malloc(bytes);
-    if (data && read_bytes(s, data, bytes)) {
-        cap_probe record = {.note = s->note,
-                            .probes = shim_probes_asked(),
-                            .everything = shim_probes_everything(),
-                            .data = data,
-                            .length = bytes};
-        SHIM_WRITE(probe, &record);
-    }
+    if (data && read_bytes(s, data, bytes))
+        write_probe(s, data, bytes);
     free(data);
 }
 

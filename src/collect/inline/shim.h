@@ -136,6 +136,8 @@ typedef struct shim_object {
 } shim_object;
 
 shim_object *shim_object_find(uint64_t address); /* NULL: none; valid until the next change */
+/* Live memory, sorted by address, valid until the next change. */
+const shim_object *shim_objects(size_t *count);
 /* Adds and writes OBJECT; `call` may be NULL. Returns its number, 0 without memory. */
 uint32_t shim_object_add(shim_call *call, const shim_object *object, const char *name);
 /* Numbers it and writes OBJECT only, for what has no address. */
