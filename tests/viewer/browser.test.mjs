@@ -101,12 +101,16 @@ test("light and dark follow the system and the switch", () =>
 test("a kernel's lines sort and open", () =>
   visit("#kernel/2", async (page) => {
     const first = ".lines > tbody > tr.opens >> nth=0";
-    await sees(page, first, /demo\.cu:25 load shared/);
+    await sees(page, first, /demo\.cu:25 load shared[^]*\s4\s/); // finding 4
     await sees(page, first, /262,144\s+32\.0\s+1\.00/);
     await page.click(".lines th >> text=line");
     await sees(page, first, /demo\.cu:20/);
     await page.click(".lines tr.opens >> nth=0");
     await sees(page, ".detailrow", /ld\.global\.f32/);
+    await page.focus(".lines tr.opens .opener >> nth=1");
+    await page.keyboard.press("Enter");
+    await sees(page, ".detailrow", /st\.shared\.f32/);
+    assert.equal(await page.getAttribute(".opener >> nth=1", "aria-expanded"), "true");
     assert.equal(await page.getAttribute(".lines th >> nth=0", "aria-sort"), "ascending");
   }));
 
@@ -312,6 +316,9 @@ test("the remedy before and after, what it is worth and how sure we are", () =>
     await sees(page, ".detail", /Why these blocks[^]*\(0, 0, 0\) like all 64 blocks/);
     await page.click(".more >> text=Heat map");
     await page.waitForSelector(".heatbox canvas");
+    await page.goto(page.url().replace(/#.*/, "#finding/5"));
+    await page.click(".more >> text=Heat map");
+    await sees(page, ".detail", /launch 1 of transpose_naive/);
   }));
 
 test("what gains little says so", async () => {

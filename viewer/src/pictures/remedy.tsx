@@ -1,6 +1,6 @@
 import type { Pattern } from "../data/payload";
 import { Code } from "../views/source";
-import { type Side, SKETCHES } from "./sketches";
+import { type Side, SKETCHES, type Trips } from "./sketches";
 
 const CELL = 22;
 const ROW = 20;
@@ -67,37 +67,78 @@ function Box({ x, y, width, text }: { x: number; y: number; width: number; text:
   );
 }
 
-const TALL = 4;
+const TALL = 4; // boxes above each other
+const STEP = ROW + 4;
 const FLOW = 330;
+const FROM = 62; // right edge of the boxes at the left
+const MIDDLE = (TALL * STEP) / 2;
 
-/** Who fetches from where. Thick arrows are the trips that cost; thin ones are cheap. */
-function Flow({ p }: { p: Extract<Side["picture"], { to: string }> }) {
-  const top = ((TALL - p.from.length) * (ROW + 4)) / 2;
-  const middle = (TALL * (ROW + 4)) / 2;
-  const y = (i: number) => top + i * (ROW + 4) + ROW / 2;
-  const via = p.via !== undefined;
-  const end = via ? 86 : 216;
+const yOf = (i: number, n: number): number => ((TALL - n) * STEP) / 2 + i * STEP + ROW / 2;
+
+/** A line from a box at the left to where all of them meet. */
+function Line({ y, end, kind }: { y: number; end: number; kind: "thin" | "trip" }) {
+  const bend = (FROM + end) / 2;
+  return <path class={kind} d={`M${FROM} ${y}C${bend} ${y} ${bend} ${MIDDLE} ${end} ${MIDDLE}`} />;
+}
+
+/** What lies to the right of the boxes: where they go, or what they have instead of going. */
+function Target({ p }: { p: Trips }) {
+  const top = MIDDLE - ROW / 2;
+  const n = p.from.length;
+  if ("own" in p.how) {
+    return (
+      <>
+        {p.from.map((name, i) => (
+          <Box key={name} x={FROM + 6} y={yOf(i, n) - ROW / 2} width={76} text={p.to} />
+        ))}
+      </>
+    );
+  }
+  if ("exchange" in p.how) {
+    return (
+      <>
+        {p.from.slice(1).map((name, i) => {
+          const y = yOf(i, n);
+          return (
+            <path
+              key={name}
+              class="thin"
+              d={`M${FROM} ${y}C90 ${y} 90 ${y + STEP} ${FROM} ${y + STEP}`}
+            />
+          );
+        })}
+        <Box x={96} y={top} width={76} text={p.to} />
+      </>
+    );
+  }
+  if ("via" in p.how) {
+    return (
+      <>
+        <Box x={88} y={top} width={124} text={p.how.via} />
+        <path class="trip" d={`M212 ${MIDDLE}H222`} />
+        <Box x={224} y={top} width={104} text={p.to} />
+      </>
+    );
+  }
+  return <Box x={224} y={top} width={104} text={p.to} />;
+}
+
+/** Who fetches from where. Thick lines are the trips that cost; thin ones are cheap. */
+function Flow({ p }: { p: Trips }) {
+  const n = p.from.length;
+  const via = "via" in p.how;
   return (
-    <svg viewBox={`0 0 ${FLOW} ${TALL * (ROW + 4)}`} style={{ width: `${FLOW}px` }}>
-      <title>{via ? `${p.from.length} to ${p.via} to ${p.to}` : p.to}</title>
+    <svg viewBox={`0 0 ${FLOW} ${TALL * STEP}`} style={{ width: `${FLOW}px` }}>
+      <title>{`${p.from.join(", ")}: ${p.to}`}</title>
       {p.from.map((name, i) => (
         <g key={name}>
-          <Box x={0} y={y(i) - ROW / 2} width={62} text={name} />
-          {(via || p.arrows > 0) && (
-            <path
-              class={via ? "thin" : "trip"}
-              d={`M62 ${y(i)}C${(62 + end) / 2} ${y(i)} ${(62 + end) / 2} ${middle} ${end} ${middle}`}
-            />
+          <Box x={0} y={yOf(i, n) - ROW / 2} width={FROM} text={name} />
+          {(via || "all" in p.how) && (
+            <Line y={yOf(i, n)} end={via ? 86 : 222} kind={via ? "thin" : "trip"} />
           )}
         </g>
       ))}
-      {via && <Box x={88} y={middle - ROW / 2} width={116} text={p.via ?? ""} />}
-      {via && <path class="trip" d={`M204 ${middle}H222`} />}
-      {p.arrows > 0 ? (
-        <Box x={224} y={middle - ROW / 2} width={104} text={p.to} />
-      ) : (
-        <Box x={92} y={middle - ROW / 2} width={104} text={p.to} />
-      )}
+      <Target p={p} />
     </svg>
   );
 }

@@ -4,8 +4,15 @@ import type { Pattern } from "../data/payload";
  *
  * A grid's rows are sectors of 8 words (or rows of banks). A word is written as a token: a digit is the warp that uses it; a
  * letter with "!" is used by the request that is drawn, without it only moved along; "-" is not touched. */
+export interface Trips {
+  from: string[];
+  to: string;
+  /** all: each makes a trip; via: one for all, through what this names; own: each has it with itself; exchange: they hand it
+   * to each other. */
+  how: { all: true } | { via: string } | { own: true } | { exchange: true };
+}
 export interface Side {
-  picture: { grid: string[] } | { from: string[]; via?: string; to: string; arrows: number };
+  picture: { grid: string[] } | Trips;
   note: string;
   code: string;
 }
@@ -22,12 +29,12 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
   hot: {
     legend: "arrows: trips to device memory for one sector",
     before: {
-      picture: { from: WARPS, to: "sector in memory", arrows: 4 },
+      picture: { from: WARPS, to: "sector in memory", how: { all: true } },
       note: "every warp fetches the sector for itself",
       code: "for (int k = 0; k < n; k++)\n    sum += A[row * n + k] * b;",
     },
     after: {
-      picture: { from: WARPS, via: "tile in shared memory", to: "sector in memory", arrows: 1 },
+      picture: { from: WARPS, to: "sector in memory", how: { via: "tile in shared memory" } },
       note: "the block fetches it once",
       code: "__shared__ float tile[32][32];\ntile[ty][tx] = A[row * n + k0 + tx];\n__syncthreads();\nfor (int k = 0; k < 32; k++)\n    sum += tile[ty][k] * b;",
     },
@@ -110,12 +117,16 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
   "shared-thread-local": {
     legend: "arrows: passes through shared memory",
     before: {
-      picture: { from: ["thread 0", "thread 1", "thread 2"], to: "shared array", arrows: 3 },
+      picture: {
+        from: ["thread 0", "thread 1", "thread 2"],
+        to: "shared array",
+        how: { all: true },
+      },
       note: "nobody else reads it",
       code: "__shared__ float part[128];\npart[threadIdx.x] += v[i];",
     },
     after: {
-      picture: { from: ["thread 0", "thread 1", "thread 2"], to: "registers", arrows: 0 },
+      picture: { from: ["thread 0", "thread 1", "thread 2"], to: "registers", how: { own: true } },
       note: "no trip at all",
       code: "float part = 0;\npart += v[i];",
     },
@@ -123,12 +134,12 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
   "shared-warp-local": {
     legend: "arrows: passes through shared memory",
     before: {
-      picture: { from: ["lane 0", "lane 1", "lane 2"], to: "shared array", arrows: 3 },
+      picture: { from: ["lane 0", "lane 1", "lane 2"], to: "shared array", how: { all: true } },
       note: "the lanes of one warp talk through shared memory",
       code: "if (lane == 0)\n    total[warp] = count;\n__syncthreads();\nint t = total[warp];",
     },
     after: {
-      picture: { from: ["lane 0", "lane 1", "lane 2"], to: "shuffle", arrows: 0 },
+      picture: { from: ["lane 0", "lane 1", "lane 2"], to: "shuffle", how: { exchange: true } },
       note: "they hand it over directly",
       code: "int t = __shfl_sync(0xffffffff, count, 0);",
     },

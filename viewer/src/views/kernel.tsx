@@ -42,6 +42,34 @@ const UNIT_HELP = {
   wavefronts: "Passes through shared memory",
 };
 
+/** The numbers of the findings that name the line and are about what the row does there. */
+function findingsAt(m: Model, r: LineRow): number[] {
+  const kernel = r.instructions[0]?.kernel;
+  const objects = new Set(r.instructions.map((i) => i.object));
+  return m.payload.findings.flatMap((f, i) => {
+    const here = f.kernel === kernel && f.space === r.space && objects.has(f.object);
+    const named = f.lines.some((l) =>
+      l.line === undefined ? l.pc === r.pc : l.file === r.file && l.line === r.line,
+    );
+    return here && named ? [i + 1] : [];
+  });
+}
+
+function FindingNumbers({ numbers }: { numbers: number[] }) {
+  return (
+    <>
+      {numbers.map((n, i) => (
+        <span key={n}>
+          {i > 0 && ", "}
+          <a href={href("finding", n)} onClick={(e) => e.stopPropagation()}>
+            {n}
+          </a>
+        </span>
+      ))}
+    </>
+  );
+}
+
 function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
   const most = Math.max(1, ...rows.map(lineExcess));
   const text = (r: LineRow) => sourceLine(m, r.file, r.line)?.trim() ?? "";
@@ -60,6 +88,14 @@ function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
           </span>
         </>
       ),
+    },
+    {
+      key: "findings",
+      label: "finding",
+      help: "The findings that name the line",
+      text: true,
+      value: (r) => findingsAt(m, r)[0] ?? Number.POSITIVE_INFINITY,
+      cell: (r) => <FindingNumbers numbers={findingsAt(m, r)} />,
     },
     {
       key: "requests",

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { Fragment } from "preact";
 import { exact } from "./format";
 
 export interface ColumnOf<Row> {
@@ -19,7 +18,6 @@ interface Props<Row> {
   sort: string; // the column at first
   descending?: boolean;
   className?: string;
-  rowClass?: (row: Row) => string;
   detail?: (row: Row) => ComponentChildren; // shown below a row that was clicked
 }
 
@@ -53,14 +51,50 @@ function Heading<Row>({ c, sort, set }: { c: ColumnOf<Row>; sort: Sort; set: (s:
 
 const MOST_ROWS = 200; // until the reader asks for all
 
+/** A row; one that has details opens by a click anywhere, or by its button. */
+function BodyRow<Row>({ p, row, open, toggle }: RowProps<Row>) {
+  const { detail } = p;
+  return (
+    <>
+      <tr
+        class={`${detail ? "opens" : ""}${open ? " open" : ""}`}
+        {...(detail ? { onClick: toggle } : {})}
+      >
+        {p.columns.map((c, i) => (
+          <td key={c.key} class={c.text ? "text" : "num"}>
+            {detail && i === 0 && (
+              <button type="button" class="opener" aria-expanded={open} aria-label="Details">
+                {open ? "▾" : "▸"}
+              </button>
+            )}
+            {c.cell ? c.cell(row) : c.value(row)}
+          </td>
+        ))}
+      </tr>
+      {open && detail && (
+        <tr class="detailrow">
+          <td colSpan={p.columns.length}>{detail(row)}</td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+interface RowProps<Row> {
+  p: Props<Row>;
+  row: Row;
+  open: boolean;
+  toggle: () => void;
+}
+
 /** A table that sorts by any column; rows may open. */
 export function SortTable<Row>(p: Props<Row>) {
   const sort = useSignal<Sort>({ key: p.sort, down: p.descending ?? false });
   const open = useSignal<string | undefined>(undefined);
   const all = useSignal(p.rows.length <= MOST_ROWS);
   const rows = sorted(p.rows, p.columns, sort.value);
-  const toggle = (key: string) => {
-    open.value = open.value === key ? undefined : key;
+  const set = (s: Sort) => {
+    sort.value = s;
   };
   return (
     <div class="tablebox">
@@ -68,14 +102,7 @@ export function SortTable<Row>(p: Props<Row>) {
         <thead>
           <tr>
             {p.columns.map((c) => (
-              <Heading
-                key={c.key}
-                c={c}
-                sort={sort.value}
-                set={(s) => {
-                  sort.value = s;
-                }}
-              />
+              <Heading key={c.key} c={c} sort={sort.value} set={set} />
             ))}
           </tr>
         </thead>
@@ -83,25 +110,10 @@ export function SortTable<Row>(p: Props<Row>) {
           {(all.value ? rows : rows.slice(0, MOST_ROWS)).map((row) => {
             const key = p.keyOf(row);
             const isOpen = open.value === key;
-            return (
-              <Fragment key={key}>
-                <tr
-                  class={`${p.rowClass?.(row) ?? ""}${p.detail ? " opens" : ""}${isOpen ? " open" : ""}`}
-                  {...(p.detail ? { onClick: () => toggle(key) } : {})}
-                >
-                  {p.columns.map((c) => (
-                    <td key={c.key} class={c.text ? "text" : "num"}>
-                      {c.cell ? c.cell(row) : c.value(row)}
-                    </td>
-                  ))}
-                </tr>
-                {isOpen && p.detail && (
-                  <tr class="detailrow">
-                    <td colSpan={p.columns.length}>{p.detail(row)}</td>
-                  </tr>
-                )}
-              </Fragment>
-            );
+            const toggle = () => {
+              open.value = isOpen ? undefined : key;
+            };
+            return <BodyRow key={key} p={p} row={row} open={isOpen} toggle={toggle} />;
           })}
         </tbody>
       </table>

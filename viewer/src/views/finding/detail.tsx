@@ -246,6 +246,15 @@ function Header({ m, finding, number }: { m: Model; finding: Finding; number: nu
   );
 }
 
+/** The address of the map that shows what the finding says. */
+function mapOf(m: Model, f: Finding, object: number): string {
+  const maps = m.mapsOf.get(object) ?? [];
+  const at = maps.findIndex((h) => h.kernel === f.kernel && h.launch === f.example_launch);
+  const query: Record<string, string | number> = at > 0 ? { map: at + 1 } : {};
+  if (f.pattern.startsWith("shared-")) query.mode = "owner";
+  return href("object", object, query);
+}
+
 export function FindingDetail(p: { m: Model; finding: Finding; number: number }) {
   const { m, finding } = p;
   return (
@@ -263,7 +272,7 @@ export function FindingDetail(p: { m: Model; finding: Finding; number: number })
       <p class="more">
         <a href={href("kernel", finding.kernel)}>All lines of the kernel</a>
         {finding.object !== undefined && (
-          <a href={href("object", finding.object)}>Heat map of the object</a>
+          <a href={mapOf(m, finding, finding.object)}>Heat map of the object</a>
         )}
       </p>
     </article>
