@@ -114,23 +114,34 @@ static void print_block(rw_body *b, uint32_t i)
     EACH_PASS(b, block, b, b->plan->block_at[b->f->first_pc + b->index + i]);
 }
 
-/* Does a probe of the site need its address, and which lanes are there? */
-static bool needs_place(const rw_body *b, uint32_t site)
+/* Does a probe of the site need its address? */
+static bool needs_address(const rw_body *b, uint32_t site)
 {
     uint8_t space = b->plan->sites[site].space;
     return rw_has(b, REWRITE_TRACE) || b->plan->slot_of[site] != PTX_NONE ||
            (rw_has(b, REWRITE_SHARED) && (space == PTX_SPACE_SHARED || space == PTX_SPACE_GENERIC));
 }
 
+/* Which lanes are there, as far as a probe of the site needs to know. */
+static void print_lanes(rw_body *b, uint32_t site)
+{
+    uint32_t counts = 1u << REWRITE_FREQUENCY | 1u << REWRITE_SHARED;
+    if (rw_has(b, REWRITE_TRACE) || (b->probes & counts && rw_counts_lanes(b, site)))
+        rw_group(b, &b->guard);
+    else if (rw_has(b, REWRITE_TOUCH))
+        rw_active(b);
+}
+
 static void print_access(rw_body *b, uint32_t site)
 {
+    bool place = needs_address(b, site);
     if (!(b->probes & ~(1u << REWRITE_BLOCKS)))
         return;
-    if (needs_place(b, site))
+    if (place)
         rw_address(b, site);
     b->guard = rw_guard_of(b, site);
-    if (needs_place(b, site))
-        rw_group(b, &b->guard);
+    if (place)
+        print_lanes(b, site);
     EACH_PASS(b, access, b, site);
 }
 

@@ -141,11 +141,17 @@ rw_guard rw_guard_of(rw_body *b, uint32_t site)
     return guard;
 }
 
-/* __wl_active: lanes here; __wl_mask: those of them whose guard holds; __wl_lead: the first of these, 0xffffffff without;
- * __wl_leads: whether this lane is it. Changes __wl_t. */
-void rw_group(rw_body *b, const rw_guard *guard)
+/* __wl_active: lanes here. */
+void rw_active(rw_body *b)
 {
     rw_line(b, "activemask.b32 __wl_active;");
+}
+
+/* And __wl_mask: those of them whose guard holds; __wl_lead: the first of these, 0xffffffff without; __wl_leads: whether this
+ * lane is it. Changes __wl_t. */
+void rw_group(rw_body *b, const rw_guard *guard)
+{
+    rw_active(b);
     if (*guard->text)
         rw_line(b, "vote.sync.ballot.b32 __wl_mask, %s, __wl_active;", guard->text);
     else

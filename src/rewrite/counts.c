@@ -28,6 +28,11 @@ static shape shape_of(const rw_body *b, uint32_t site)
     return form && flow_affine_coefficient(form, tid, &step) && step != 0 ? APART : UNKNOWN;
 }
 
+bool rw_counts_lanes(const rw_body *b, uint32_t site)
+{
+    return shape_of(b, site) != APART;
+}
+
 /* ---- adding ---- */
 
 static void add(rw_body *b, unsigned n, const char *guard, const char *amount)

@@ -87,8 +87,11 @@ static inline bool rw_has(const rw_body *b, rewrite_probe probe)
 void rw_declare(rw_body *b);
 void rw_address(rw_body *b, uint32_t site);
 rw_guard rw_guard_of(rw_body *b, uint32_t site);
+void rw_active(rw_body *b);
 void rw_group(rw_body *b, const rw_guard *guard);
 void rw_write_vars(rw_body *b);
+/* Do counters of elements need to know the lanes of the site? */
+bool rw_counts_lanes(const rw_body *b, uint32_t site);
 /* Elements of 4 bytes that a lane accesses at a site. */
 unsigned rw_elements(const rewrite_site *site);
 /* Is there redux.sync? */

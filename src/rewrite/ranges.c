@@ -137,6 +137,7 @@ static void refill(rw_body *b, uint32_t site, uint32_t label)
     fill_slot(b, slot, class_);
     if (rw_has(b, REWRITE_OBJECTS) && b->plan->sites[site].param == PTX_NONE)
         mark_used(b, class_);
+    rw_line(b, "setp.eq.u32 __wl_in, 0, 0;");
     rw_line(b, "bra $__wl_found%u;", label);
     ptx_putf(b->out, "$__wl_none%u:\n", label);
     rw_line(b, "mov.u64 __wl_size%u, 0;", slot);
@@ -156,12 +157,15 @@ static void find(rw_body *b, uint32_t site)
     }
     const char *and = *valid ? ".and" : "", *comma = *valid ? ", " : "";
     rw_line(b, "sub.s64 __wl_x, __wl_a, __wl_base%u;", slot);
-    rw_line(b, "setp.ge%s.u64 __wl_p, __wl_x, __wl_size%u%s%s;", and, slot, comma, valid);
-    rw_line(b, "@!__wl_p bra $__wl_found%u;", label);
+    rw_line(b, "setp.lt%s.u64 __wl_in, __wl_x, __wl_size%u%s%s;", and, slot, comma, valid);
+    if (*valid) {
+        rw_line(b, "setp.ge.and.u64 __wl_p, __wl_x, __wl_size%u, %s;", slot, valid);
+        rw_line(b, "@!__wl_p bra $__wl_found%u;", label);
+    } else {
+        rw_line(b, "@__wl_in bra $__wl_found%u;", label);
+    }
     refill(b, site, label);
     ptx_putf(b->out, "$__wl_found%u:\n", label);
-    rw_line(b, "sub.s64 __wl_x, __wl_a, __wl_base%u;", slot);
-    rw_line(b, "setp.lt%s.u64 __wl_in, __wl_x, __wl_size%u%s%s;", and, slot, comma, valid);
 }
 
 const rw_pass rw_ranges_pass = {

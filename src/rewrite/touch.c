@@ -13,8 +13,8 @@ static void declare(rw_body *b)
     rw_text(b, "\t.reg .b32 __wl_new, __wl_round, __wl_rest;\n");
 }
 
-/* __wl_x: the word of the bitmap; __wl_new: the lane's bits that are not set in it, 0 where it touches nothing; __wl_rest: lanes
- * with such bits; __wl_q: there are none. */
+/* __wl_x: the word of the bitmap; __wl_new: the lane's bits that are not set in it, 0 where it touches nothing; __wl_p: there
+ * are some; __wl_q: in some lane. */
 static void look(rw_body *b, uint32_t slot, unsigned n)
 {
     rw_text(b, "\tshr.u64 __wl_x, __wl_a, 5;\n"
@@ -22,21 +22,19 @@ static void look(rw_body *b, uint32_t slot, unsigned n)
     rw_line(b, "add.s64 __wl_x, __wl_x, __wl_bits%u;", slot);
     rw_text(b, "\tcvt.u32.u64 __wl_lo, __wl_a;\n"
                "\tshr.u32 __wl_lo, __wl_lo, 2;\n"
-               "\tand.b32 __wl_lo, __wl_lo, 31;\n"
                "\tmov.u32 __wl_hi, -1;\n"
                "\t@__wl_in ld.global.u32 __wl_hi, [__wl_x];\n");
-    rw_line(b, "mov.u32 __wl_new, %u;", (1u << n) - 1);
-    rw_text(b, "\tshl.b32 __wl_new, __wl_new, __wl_lo;\n"
-               "\tnot.b32 __wl_hi, __wl_hi;\n"
+    rw_line(b, "shf.l.wrap.b32 __wl_new, 0, %u, __wl_lo;", (1u << n) - 1);
+    rw_text(b, "\tnot.b32 __wl_hi, __wl_hi;\n"
                "\tand.b32 __wl_new, __wl_new, __wl_hi;\n"
                "\tsetp.ne.u32 __wl_p, __wl_new, 0;\n"
-               "\tvote.sync.ballot.b32 __wl_rest, __wl_p, __wl_active;\n"
-               "\tsetp.eq.u32 __wl_q, __wl_rest, 0;\n");
+               "\tvote.sync.any.pred __wl_q, __wl_p, __wl_active;\n");
 }
 
 /* In each round the first lane of the rest updates for those with its word. */
 static void join(rw_body *b, uint32_t label)
 {
+    rw_line(b, "vote.sync.ballot.b32 __wl_rest, __wl_p, __wl_active;");
     rw_line(b, "mov.u32 __wl_round, %u;", ROUNDS);
     rw_line(b, "mov.b64 {__wl_lo, __wl_hi}, __wl_x;");
     ptx_putf(b->out, "$__wl_join%u:\n", label);
@@ -67,7 +65,7 @@ static void touch(rw_body *b, uint32_t site)
     if (slot == PTX_NONE)
         return;
     look(b, slot, rw_elements(&b->plan->sites[site]));
-    rw_line(b, "@__wl_q bra $__wl_touched%u;", label);
+    rw_line(b, "@!__wl_q bra $__wl_touched%u;", label);
     if (rw_can_reduce(b->plan->module))
         join(b, label);
     rw_text(b, "\tsetp.ne.u32 __wl_p, __wl_new, 0;\n"
