@@ -259,6 +259,16 @@ static const char *function_name(wl_arena *arena, Dwarf_Die *die)
     return name ? prof_demangle(arena, name) : "";
 }
 
+/* DWARF may name files relative to the folder that the compiler ran in. */
+static const char *source_path(wl_arena *arena, Dwarf_Die *unit, const char *path)
+{
+    Dwarf_Attribute memory;
+    Dwarf_Attribute *attribute = unit && *path != '/' ? dwarf_attr(unit, DW_AT_comp_dir, &memory)
+                                                      : NULL;
+    const char *folder = attribute ? dwarf_formstring(attribute) : NULL;
+    return folder ? wl_arena_printf(arena, "%s/%s", folder, path) : wl_arena_strdup(arena, path);
+}
+
 typedef struct walk {
     symbols *s;
     wl_vec(sym_frame) frames;
@@ -285,7 +295,7 @@ static void enter_caller(walk *w, Dwarf_Die *unit, Dwarf_Die *die)
     const char *path = dwarf_getsrcfiles(unit, &files, NULL) == 0
                            ? dwarf_filesrc(files, (size_t)file, NULL, NULL)
                            : NULL;
-    w->next.path = path ? wl_arena_strdup(w->s->arena, path) : NULL;
+    w->next.path = path ? source_path(w->s->arena, unit, path) : NULL;
     w->next.line = (uint32_t)line;
     w->next.column = (uint32_t)column;
 }
@@ -320,7 +330,7 @@ static void place_of(walk *w, Dwfl_Module *module, Dwarf_Addr address)
     Dwfl_Line *row = dwfl_module_getsrc(module, address);
     const char *path = row ? dwfl_lineinfo(row, NULL, &line, &column, NULL, NULL) : NULL;
     if (path && line > 0) {
-        w->next.path = wl_arena_strdup(w->s->arena, path);
+        w->next.path = source_path(w->s->arena, dwfl_linecu(row), path);
         w->next.line = (uint32_t)line;
         w->next.column = (uint32_t)column;
     }

@@ -241,10 +241,9 @@ static void expect_name(const prof_object *o, const char *variable, const char *
 
 static void names_from_dwarf(void **state)
 {
-    (void)state;
     wl_arena *arena = wl_arena_new();
     prof_object_rows objects;
-    load_objects(SITE_PROBE, arena, &objects);
+    load_objects(*state, arena, &objects);
     assert_int_equal(objects.count, 8);
     expect_name(&objects.rows[0], "d_A", "&d_A", "");
     assert_string_equal(objects.rows[0].function, "main");
@@ -279,11 +278,13 @@ static void names_from_the_order_of_calls(void **state)
 
 int main(void)
 {
+    static char absolute[] = SITE_PROBE, relative[] = SITE_PROBE_RELATIVE;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variables_of_statements),
         cmocka_unit_test(any_text),
         cmocka_unit_test(calls_in_functions),
-        cmocka_unit_test(names_from_dwarf),
+        cmocka_unit_test_prestate(names_from_dwarf, absolute),
+        cmocka_unit_test_prestate(names_from_dwarf, relative),
         cmocka_unit_test(names_from_the_order_of_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
