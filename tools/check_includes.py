@@ -20,7 +20,8 @@ INSIDE = FOLDERS[: FOLDERS.index("profile")]
 SHARED = ("base/", "ptx/", "capture/", "cuda/device")
 # The command line checks a program before it starts it, says what the emulator runs on, and analyses PTX without a profile.
 ALSO = {
-    "cli": ("flow/", "rewrite/rewrite.h", "cuda/fatbin.h", "cuda/store.h", "collect/target.h", "collect/driver_path.h", "emu/emu.h"),
+    "cli": ("flow/", "rewrite/rewrite.h", "cuda/fatbin.h", "cuda/store.h", "collect/target.h", "collect/driver_path.h",
+            "collect/options.h", "collect/replay/replay.h", "emu/emu.h"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

@@ -123,7 +123,7 @@ typedef enum cap_call_kind {
 } cap_call_kind;
 
 typedef struct cap_launch {
-    uint32_t id; /* from 1, ascending */
+    uint32_t id; /* from 1, ascending; of a launch that was noted before, the note's */
     uint32_t call;
     uint32_t module;
     const char *kernel; /* mangled */
@@ -183,6 +183,43 @@ typedef struct cap_times { /* device times of earlier notes, as they become know
     cap_time *times;
 } cap_times;
 
+typedef struct cap_move { /* what was `from` in the launch that is repeated is `to` here */
+    uint32_t from, to;    /* objects */
+} cap_move;
+
+/* What an earlier launch did, a note's launch did again: the summary is the same, but for the objects in `moves`, which lie
+ * elsewhere. Addresses differ by the distance of their objects. */
+typedef struct cap_repeat {
+    uint32_t note;
+    uint32_t same_as;    /* id of a LAUNCH before */
+    double host_seconds; /* as cap_launch's */
+    uint32_t count;
+    cap_move *moves; /* ascending by `from`; objects that are not named are the same */
+} cap_repeat;
+
+typedef struct cap_gap { /* accesses of one static instruction that were not observed, and why */
+    uint32_t pc;
+    const char *reason;
+} cap_gap;
+
+typedef enum cap_way_kind {
+    CAP_WAY_NONE,    /* it was not worked out: `reason` */
+    CAP_WAY_EMULATE, /* all of it was run by the emulator */
+    CAP_WAY_REPLAY,  /* the slice of it */
+    CAP_WAY_PROBE    /* the device recorded it, at least in part */
+} cap_way_kind;
+
+/* How it is known what a note's launch did to memory. Before the LAUNCH or REPEAT that completes the note. */
+typedef struct cap_way {
+    uint32_t note;
+    uint32_t way; /* cap_way_kind */
+    uint32_t
+        estimated; /* 1: some of the blocks were run, and counts are scaled to all; heat maps are exact */
+    const char *reason;
+    uint32_t count;
+    cap_gap *gaps; /* ascending */
+} cap_way;
+
 typedef struct cap_probed { /* an object whose elements were counted */
     uint32_t object;
     uint64_t base, bytes;
@@ -225,6 +262,9 @@ typedef struct cap_writer cap_writer;
  * replaces it by a file of its own, loses nothing and disturbs nothing: the file is opened again
  * by its name. */
 wl_status cap_create(const char *path, cap_writer **out, wl_error *err);
+/* Goes on with a capture whose writer is gone: behind its first `size` bytes, whole records as a reader counts them
+ * (cap_position); what follows them is cut off. */
+wl_status cap_append(const char *path, uint64_t size, cap_writer **out, wl_error *err);
 /* After a failed write (no space left, a limit on file sizes) the writer takes the torn record
  * back, drops all further records, counts them, and returns the first error. A record that memory
  * does not suffice for (WL_NOMEM) or that is longer than CAP_MAX_PAYLOAD (WL_LIMIT) is dropped
@@ -268,7 +308,7 @@ wl_status cap_open_memory(const void *data, size_t size, cap_reader **out, wl_er
  * WL_CORRUPT the next call goes on with the next record where the length of the damaged one can be
  * believed; where nothing more can be read, *end is set with the error, too. */
 wl_status cap_read(cap_reader *reader, cap_record *record, bool *end, wl_error *err);
-/* Bytes of the file read so far, for a progress line. */
+/* Bytes of the file read so far. */
 uint64_t cap_position(const cap_reader *reader);
 void cap_reader_free(cap_reader *reader);
 

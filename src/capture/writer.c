@@ -216,6 +216,21 @@ static wl_status create_file(cap_writer *w, const char *path, wl_error *err)
     return status;
 }
 
+static wl_status open_again(cap_writer *w, const char *path, uint64_t size, wl_error *err)
+{
+    struct stat st;
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return wl_fail_errno(err, "Cannot open %s", path);
+    w->fd = move_high(fd);
+    if (fstat(w->fd, &st) < 0 || (uint64_t)st.st_size < size || ftruncate(w->fd, (off_t)size) < 0)
+        return wl_fail_errno(err, "Cannot write to %s", path);
+    w->device = st.st_dev;
+    w->inode = st.st_ino;
+    w->size = (off_t)size;
+    return WL_OK;
+}
+
 static void writer_free(cap_writer *w)
 {
     flush(w);
@@ -228,22 +243,42 @@ static void writer_free(cap_writer *w)
     free(w);
 }
 
-wl_status cap_create(const char *path, cap_writer **out, wl_error *err)
+static cap_writer *new_writer(const char *path)
 {
     cap_writer *w = calloc(1, sizeof *w);
     if (!w)
-        return wl_fail(err, WL_NOMEM, "Cannot create %s: out of memory.", path);
+        return NULL;
     pthread_mutex_init(&w->lock, NULL);
     w->fd = -1;
     w->path = absolute(path);
     w->zstd = ZSTD_createCCtx();
-    wl_status status = w->path && w->zstd
-                           ? create_file(w, path, err)
-                           : wl_fail(err, WL_NOMEM, "Cannot create %s: out of memory.", path);
-    if (status)
-        writer_free(w);
-    else
+    if (w->path && w->zstd)
+        return w;
+    writer_free(w);
+    return NULL;
+}
+
+wl_status cap_create(const char *path, cap_writer **out, wl_error *err)
+{
+    cap_writer *w = new_writer(path);
+    wl_status status = w ? create_file(w, path, err)
+                         : wl_fail(err, WL_NOMEM, "Cannot create %s: out of memory.", path);
+    if (status == WL_OK)
         *out = w;
+    else if (w)
+        writer_free(w);
+    return status;
+}
+
+wl_status cap_append(const char *path, uint64_t size, cap_writer **out, wl_error *err)
+{
+    cap_writer *w = new_writer(path);
+    wl_status status = w ? open_again(w, path, size, err)
+                         : wl_fail(err, WL_NOMEM, "Cannot write to %s: out of memory.", path);
+    if (status == WL_OK)
+        *out = w;
+    else if (w)
+        writer_free(w);
     return status;
 }
 

@@ -79,7 +79,9 @@ typedef struct cli_profile {
 bool cli_profile_open(const char *path, unsigned parts, cli_profile *out);
 void cli_profile_close(cli_profile *profile);
 
-/* Turns the captures in `folder` into a profile; removes what it imported when that succeeded. Files that are no captures are
+/* Works out what launches did that a GPU ran. Ctrl-C ends it early: what is done is kept. */
+wl_status cli_replay(const char *const *captures, uint32_t count, wl_error *err);
+/* Turns the captures in `folder` into a profile, replaying them where that is needed; removes what it imported when that succeeded. Files that are no captures are
  * left out, and left there, where others are. WL_STATE when an interrupt stopped it: cli_interrupt() then tells which. */
 wl_status cli_import(const char *folder, const char *profile, const char *command, bool force,
                      wl_error *err);

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/launch.h"
 #include "collect/driver_path.h"
+#include "collect/replay/replay.h"
 #include "collect/target.h"
 #include "rewrite/rewrite.h"
 
@@ -36,7 +37,8 @@ enum { /* options that become a variable of the collector; the rest is popt's ow
        OPT_COLLECT,
        OPT_PROBES,
        OPT_PROBE_LAUNCHES,
-       OPT_DEVICE_MEMORY
+       OPT_DEVICE_MEMORY,
+       OPT_BUDGET
 };
 
 static const char *variable_of(int option)
@@ -55,6 +57,7 @@ static const char *variable_of(int option)
         [OPT_PROBES] = "WARPLENS_PROBES",
         [OPT_PROBE_LAUNCHES] = "WARPLENS_PROBE_LAUNCHES",
         [OPT_DEVICE_MEMORY] = "WARPLENS_DEVICE_MEMORY",
+        [OPT_BUDGET] = "WARPLENS_REPLAY_BUDGET",
     };
     return names[option];
 }
@@ -98,6 +101,18 @@ static bool are_probes(const char *text)
     return false;
 }
 
+static bool is_budget(const char *text)
+{
+    double seconds;
+    uint64_t bytes;
+    return replay_budget(text, &seconds, &bytes) ||
+           (cli_usage_error("profile",
+                            "--replay-budget takes a time and memory, as in 90s,2G, or none, not "
+                            "'%s'",
+                            text),
+            false);
+}
+
 static bool valid(int option, const char *arg)
 {
     switch (option) {
@@ -112,6 +127,7 @@ static bool valid(int option, const char *arg)
         return is_block(arg) ||
                (cli_usage_error("profile", "--block takes x,y,z, auto or all, not '%s'", arg),
                 false);
+    case OPT_BUDGET: return is_budget(arg);
     case OPT_SET:
         return strcmp(arg, "basic") == 0 || strcmp(arg, "full") == 0 ||
                (cli_usage_error("profile", "--set is basic or full, not '%s'", arg), false);
@@ -385,6 +401,14 @@ static bool keep_result(profile_options *o, const char *folder, const char *prog
     return tell_profile(*path);
 }
 
+/* What the collector was told counts for the replay in this process, too. */
+static void use_settings(const profile_options *o)
+{
+    for (size_t i = 0; i < o->settings.count; i++)
+        if (strncmp(o->settings.data[i].name, "WARPLENS_", 9) == 0)
+            setenv(o->settings.data[i].name, o->settings.data[i].value, 1);
+}
+
 static int profile(profile_options *o, const char **argv, const char *command)
 {
     wl_error err = {0};
@@ -407,6 +431,7 @@ static int profile(profile_options *o, const char **argv, const char *command)
             wl_log(WL_LOG_ERROR, "%s: %s", argv[0], err.text);
     } else {
         tell_end(&outcome);
+        use_settings(o);
         bool kept = keep_result(o, folder, argv[0], &path, command, &err);
         result = cli_interrupt() && !kept     ? 128 + cli_interrupt()
                  : !kept && o->error_exitcode ? o->error_exitcode
@@ -462,12 +487,16 @@ int cmd_profile(int argc, const char **argv)
          "FILE"},
         {"force", 'f', POPT_ARG_NONE, &o.force, 0, "Replace the file", NULL},
         {"backend", '\0', POPT_ARG_STRING, &o.backend, 0,
-         "auto (default) and emulate: without a GPU; inline: on the GPU, launches and times only",
-         "NAME"},
+         "auto (default) and emulate: without a GPU; inline: on the GPU, at its own speed", "NAME"},
         {"target-processes", '\0', POPT_ARG_STRING, &o.targets, 0,
          "all (default): the program's children too; application-only: not them", "WHICH"},
         {"no-device-times", '\0', POPT_ARG_NONE, &o.no_device_times, 0,
          "On a GPU: do not measure how long launches take on it", NULL},
+        {"replay-budget", '\0', POPT_ARG_STRING, NULL, OPT_BUDGET,
+         "On a GPU: time and memory that may be spent after the run on working out accesses that follow "
+         "from the launch, or none for no limits; what does not fit "
+         "is estimated from a part of the blocks, or left out (default: 60s,4G)",
+         "TIME,MEMORY"},
         {"device", '\0', POPT_ARG_STRING, NULL, OPT_DEVICE,
          "GPU to emulate, see 'warplens devices' (default: h200)", "NAME"},
         {"threads", '\0', POPT_ARG_STRING, NULL, OPT_THREADS,

@@ -104,7 +104,9 @@ static wl_status import(const char *folder, path_list *paths, const char *profil
     leave_out_others(paths, err);
     if (paths->count == 0)
         return wl_fail(err, WL_CORRUPT, "nothing in %s can be read", folder);
-    return prof_import((const char *const *)paths->data, paths->count, profile, options, err);
+    const char *const *list = (const char *const *)paths->data;
+    wl_status status = cli_replay(list, (uint32_t)paths->count, err);
+    return status == WL_OK ? prof_import(list, paths->count, profile, options, err) : status;
 }
 
 wl_status cli_import(const char *folder, const char *profile, const char *command, bool force,

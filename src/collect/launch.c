@@ -1,8 +1,7 @@
 /* Launches: checked as the driver does, run by the emulator, observed and recorded. */
 #include "collect/impl.h"
-#include "collect/sampling.h"
 
-#include "observe/observe.h"
+#include "collect/replay/watch.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -130,149 +129,23 @@ collect_result collect_launch_prepare(collect_call *call, collect_context *conte
     return COLLECT_OK;
 }
 
-/* ---- observation: the emulator's accesses for src/observe ---- */
+/* ---- observation ---- */
 
-typedef struct observed { /* one launch */
-    obs_launch *launch;
-    wl_arena *arena;
-    obs_shared *shared;
-    uint32_t nshared;
-} observed;
-
-static const uint8_t space_of[PTX_SPACE_COUNT] = {
-    [PTX_SPACE_GLOBAL] = OBS_GLOBAL,         [PTX_SPACE_SHARED] = OBS_SHARED,
-    [PTX_SPACE_SHARED_CLUSTER] = OBS_SHARED, [PTX_SPACE_LOCAL] = OBS_LOCAL,
-    [PTX_SPACE_CONST] = OBS_CONST,           [PTX_SPACE_TEX] = OBS_GLOBAL};
-
-_Static_assert((int)EMU_LOAD == OBS_LOAD && (int)EMU_STORE == OBS_STORE &&
-                   (int)EMU_ATOMIC == OBS_ATOMIC && (int)EMU_REDUCTION == OBS_REDUCTION,
-               "both name operations alike");
-_Static_assert(EMU_IRREGULAR == OBS_IRREGULAR, "both mark irregular strides alike");
-
-static void *on_worker(void *ctx, uint32_t worker)
-{
-    return obs_worker_begin(((observed *)ctx)->launch, worker);
-}
-
-static void *on_block(void *worker, uint64_t block, emu_dim index)
-{
-    (void)index;
-    return worker ? obs_block_begin(worker, block) : NULL;
-}
-
-static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
-{
-    if (!block)
-        return;
-    obs_block_ran(block, warp_instructions);
-    obs_block_end(worker, block);
-}
-
-static void on_access(void *block, const emu_access *a)
-{
-    obs_access access = {.pc = a->pc,
-                         .op = (obs_op)a->op,
-                         .space = (obs_space)space_of[a->space],
-                         .bytes = a->bytes,
-                         .flags = a->flags,
-                         .mask = a->mask,
-                         .warp = a->warp,
-                         .addr = a->addr,
-                         .stride = a->stride,
-                         .object = a->alloc ? a->alloc->id : 0};
-    obs_record(block, &access);
-}
-
-static uint32_t object_at(void *ctx, uint64_t address)
-{
-    emu_alloc alloc;
-    return emu_mem_find(ctx, address, &alloc) ? alloc.id : 0;
-}
-
-/* Index 0 covers what no array does; the arrays follow as the emulator lays them out, the dynamic part last. */
-static bool list_shared(observed *o, const collect_op_launch *l, const emu_kernel *kernel)
-{
-    uint32_t count = emu_kernel_nshared(kernel);
-    o->shared = wl_new_array(o->arena, obs_shared, count + 2);
-    if (!o->shared)
-        return false;
-    o->shared[0].name = "";
-    o->nshared = 1;
-    for (uint32_t i = 0; i < count; i++) {
-        emu_shared_var v = emu_kernel_shared(kernel, i, l->shared);
-        if (v.size)
-            o->shared[o->nshared++] = (obs_shared){
-                .name = v.var->name, .offset = v.offset, .bytes = v.size};
-    }
-    return true;
-}
-
-/* A worker runs one block after the other, but for those that may wait for each other. */
-static uint64_t blocks_in_flight(const collect_op_launch *l)
-{
-    uint64_t threads = collect_options_get()->threads;
-    uint64_t cluster = (uint64_t)l->cluster.x * l->cluster.y * l->cluster.z;
-    if (l->cooperative)
-        return (uint64_t)l->grid.x * l->grid.y * l->grid.z;
-    return (cluster ? cluster : 1) * (threads ? threads : 1);
-}
-
-static bool begin_observing(observed *o, const collect_op *op, const emu_kernel *kernel)
+static wl_status begin_observing(replay_watch *w, const collect_op *op)
 {
     const collect_op_launch *l = &op->launch;
-    o->arena = wl_arena_new();
-    if (!o->arena || !list_shared(o, l, kernel))
-        return false;
-    obs_config config = {.ncode = emu_kernel_get(kernel)->ncode,
-                         .grid = {l->grid.x, l->grid.y, l->grid.z},
-                         .block = {l->block.x, l->block.y, l->block.z},
-                         .nshared = o->nshared,
-                         .shared = o->shared,
-                         .object_at = object_at,
-                         .object_ctx = op->context->device->machine};
-    return collect_sampling(o->arena, l->grid, blocks_in_flight(l), &config) &&
-           obs_launch_new(&config, &o->launch) == WL_OK;
+    replay_watched what = {.machine = op->context->device->machine,
+                           .kernel = l->function->kernel,
+                           .grid = l->grid,
+                           .block = l->block,
+                           .cluster = l->cluster,
+                           .dynamic_shared = l->shared,
+                           .threads = (uint32_t)collect_options_get()->threads,
+                           .cooperative = l->cooperative};
+    return replay_watch_begin(&what, NULL, w);
 }
 
-static void end_observing(observed *o)
-{
-    obs_launch_free(o->launch);
-    wl_arena_free(o->arena);
-}
-
-/* ---- the summary's counts that come from the emulator ---- */
-
-static bool count_blocks(observed *o, const emu_kernel *kernel, const emu_result *result,
-                         obs_summary *summary)
-{
-    uint32_t ncode = emu_kernel_get(kernel)->ncode;
-    summary->nblocks = result->nblocks;
-    summary->blocks = wl_new_array(o->arena, obs_block_count, result->nblocks + 1);
-    if (!summary->blocks)
-        return false;
-    for (uint32_t pc = ncode; pc-- > 0;) {
-        emu_code code = emu_kernel_code(kernel, pc);
-        if (code.block >= result->nblocks)
-            continue;
-        const emu_block_count *counted = &result->blocks[code.block];
-        obs_block_count *block = &summary->blocks[code.block];
-        block->first_pc = pc;
-        block->ninsns++;
-        block->executions = counted->executions;
-        block->lanes = counted->lanes;
-        ptx_cost cost = ptx_op_get(code.insn->op)->cost;
-        summary->mix.warp_instructions[cost] += counted->executions;
-        summary->mix.thread_instructions[cost] += counted->lanes;
-    }
-    summary->warp_instructions = result->warp_instructions;
-    summary->thread_instructions = result->thread_instructions;
-    /* Of a launch that failed, blocks that ended early ran as well. */
-    summary->blocks_run = result->blocks_run > summary->blocks_observed ? result->blocks_run
-                                                                        : summary->blocks_observed;
-    return true;
-}
-
-static void write_launch(observed *o, const collect_op *op, const collect_stream *stream,
+static void write_launch(replay_watch *w, const collect_op *op, const collect_stream *stream,
                          uint32_t call, const emu_result *result)
 {
     const collect_op_launch *l = &op->launch;
@@ -293,9 +166,7 @@ static void write_launch(observed *o, const collect_op *op, const collect_stream
                          .device_seconds = -1,
                          .error = result->fault.cuda_error,
                          .fault = result->fault.text};
-    wl_status status = obs_finish(o->launch, o->arena, &record.summary);
-    if (status == WL_OK && !count_blocks(o, l->function->kernel, result, &record.summary))
-        status = WL_NOMEM;
+    wl_status status = replay_watch_finish(w, result, &record.summary);
     if (status != WL_OK) {
         collect_skipped(call, l->function->name, "its summary could not be made (%s)",
                         wl_status_text(status));
@@ -417,18 +288,14 @@ static void run_unobserved(collect_op *op, uint32_t call, const char *reason)
     emu_result_clear(&result);
 }
 
-static void run_observed(collect_op *op, const collect_stream *stream, uint32_t call, observed *o)
+static void run_observed(collect_op *op, const collect_stream *stream, uint32_t call,
+                         replay_watch *w)
 {
     emu_result result = {0};
     wl_error err = {0};
-    emu_observer observer = {.ctx = o,
-                             .worker_begin = on_worker,
-                             .block_begin = on_block,
-                             .block_end = on_block_end,
-                             .access = on_access};
-    wl_status status = run(op, &observer, &result, &err);
+    wl_status status = run(op, &w->observer, &result, &err);
     if (status == WL_OK || status == WL_FAULT)
-        write_launch(o, op, stream, call, &result);
+        write_launch(w, op, stream, call, &result);
     settle(op, call, status, &result, &err);
     emu_result_clear(&result);
 }
@@ -442,12 +309,12 @@ void collect_launch_run(collect_op *op, collect_stream *stream, uint32_t call)
         run_unobserved(op, call, reason);
         return;
     }
-    observed o = {0};
-    if (begin_observing(&o, op, op->launch.function->kernel)) {
-        run_observed(op, stream, call, &o);
+    replay_watch watch = {0};
+    if (begin_observing(&watch, op) == WL_OK) {
+        run_observed(op, stream, call, &watch);
     } else {
         collect_stop_observing("no memory for the counters of %s.", kernel);
         run_unobserved(op, call, "no memory for its counters");
     }
-    end_observing(&o);
+    replay_watch_end(&watch);
 }

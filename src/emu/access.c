@@ -72,6 +72,10 @@ void emu_check_global(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t b
         uint64_t address = span->addr[lane];
         if (address < cache->base || address >= cache->end || bytes > cache->end - address) {
             const emu_alloc *found = emu_memory_holding(memory, address, bytes);
+            if (!found && mem->look) { /* of memory that nobody has told of */
+                several = true;
+                continue;
+            }
             if (!found)
                 bad_global(w, in, lane, address, bytes);
             *cache = (emu_cache){.base = found->base,
@@ -111,7 +115,7 @@ void emu_check_shared(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t b
         span->host[lane] = (uint64_t)(uintptr_t)cta->shared + address;
         if (address < cta->shared_bytes && bytes <= cta->shared_bytes - address)
             continue;
-        if (!locate_cluster(w, address, bytes, &span->host[lane]))
+        if (!locate_cluster(w, address, bytes, &span->host[lane]) && !mem->look)
             emu_raise(w, in->pc, EMU_FAULT_SHARED_BOUNDS, lane, address, bytes,
                       "%s %u bytes of shared memory at offset %llu; the block has %u bytes",
                       verb(mem), bytes, (unsigned long long)address, cta->shared_bytes);
@@ -126,7 +130,7 @@ void emu_check_local(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t by
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         uint64_t address = span->addr[lane];
-        if (address >= w->local_stride || bytes > w->local_stride - address)
+        if (!mem->look && (address >= w->local_stride || bytes > w->local_stride - address))
             emu_raise(w, in->pc, EMU_FAULT_LOCAL_BOUNDS, lane, address, bytes,
                       "%s %u bytes of local memory at offset %llu; the thread has %u bytes",
                       verb(mem), bytes, (unsigned long long)address, w->local_stride);

@@ -15,6 +15,7 @@ typedef struct emu_mem {
     uint8_t count;     /* elements */
     uint8_t width;     /* bytes of an element in its register */
     bool sign;         /* extended with its sign */
+    bool look;         /* of a slice: shown to the observer, and nothing is moved */
     bool acquire, release;        /* fences after and before */
     bool spin;                    /* a loop around it may be waiting for another thread */
     uint16_t flags;               /* EMU_ACCESS_* */

@@ -165,7 +165,7 @@ void emu_run_copy(emu_warp *w, const emu_insn *in, uint32_t mask)
         from.stride = reads == EMU_ALL ? emu_stride(from.addr) : EMU_IRREGULAR;
         emu_locate_global(w, &c->from.insn, reads, c->bytes, &from);
     }
-    for (u32 rest = mask; rest; rest &= rest - 1) {
+    for (u32 rest = c->to.mem.look ? 0 : mask; rest; rest &= rest - 1) {
         u32 lane = (u32)__builtin_ctz(rest), n = bytes_read(w, c, lane);
         u8 *at = (u8 *)(uintptr_t)(to.at[lane] + to.bias);
         if (n && reads)
@@ -200,10 +200,21 @@ static void locate_bulk(emu_warp *w, const emu_end *end, u32 lane, u32 bytes, em
         emu_insn moved = end->insn;
         moved.imm += at;
         locate(w, &moved, bit, 16, &last);
-        if (last.at[lane] + last.bias != span->at[lane] + span->bias + at)
+        if (!end->mem.look && last.at[lane] + last.bias != span->at[lane] + span->bias + at)
             emu_raise(w, end->insn.pc, EMU_FAULT_ILLEGAL_ADDRESS, lane, span->addr[lane], bytes,
                       "a bulk copy of %u bytes leaves its memory", bytes);
     }
+}
+
+static void move_bulk(emu_warp *w, const emu_copy *c, u32 lane, u32 bytes, const emu_span *from,
+                      const emu_span *to)
+{
+    u8 *target = (u8 *)(uintptr_t)(to->at[lane] + to->bias);
+    const u8 *source = (const u8 *)(uintptr_t)(from->at[lane] + from->bias);
+    if (c->combine)
+        reduce(c, target, source, bytes, w->worker->run->parallel && to->space == PTX_SPACE_GLOBAL);
+    else
+        memmove(target, source, bytes);
 }
 
 void emu_run_bulk(emu_warp *w, const emu_insn *in, uint32_t mask)
@@ -220,16 +231,11 @@ void emu_run_bulk(emu_warp *w, const emu_insn *in, uint32_t mask)
                       "a bulk copy of %u bytes, not a multiple of 16", bytes);
         locate_bulk(w, &c->from, lane, bytes, &from);
         locate_bulk(w, &c->to, lane, bytes, &to);
-        u8 *target = (u8 *)(uintptr_t)(to.at[lane] + to.bias);
-        const u8 *source = (const u8 *)(uintptr_t)(from.at[lane] + from.bias);
-        if (c->combine)
-            reduce(c, target, source, bytes,
-                   w->worker->run->parallel && to.space == PTX_SPACE_GLOBAL);
-        else
-            memmove(target, source, bytes);
+        if (!c->to.mem.look)
+            move_bulk(w, c, lane, bytes, &from, &to);
         emu_watch(w, &c->from.insn, 1u << lane, bytes, &from);
         emu_watch(w, &c->to.insn, 1u << lane, bytes, &to);
-        if (c->has_barrier) {
+        if (c->has_barrier && !c->to.mem.look) {
             emu_span at;
             locate(w, &c->barrier.insn, 1u << lane, 8, &at);
             mbarrier b = unpack(*word_at(&at, lane));

@@ -699,18 +699,40 @@ void emu_emit_rounded(emu_decode *d, uint32_t mode)
     wrap(d, d->code.count - 1, EMU_H_rounded)->imm = mode;
 }
 
+static void decode_all(emu_decode *d, const ptx_insn *i)
+{
+    bool first_mad = i->op == PTX_mad && i->types[0] == PTX_T_f32; /* without rounding, for sm_1x */
+    if (!ptx_insn_form(i) && !first_mad)
+        emu_unsupported(d, "this form of the instruction is not known");
+    else
+        decoders[i->op](d, i);
+}
+
+/* An access that is only looked at may be one that the emulator lacks: it is left out then. */
+static void decode_look(emu_decode *d, const ptx_insn *i)
+{
+    size_t first = d->code.count;
+    decode_all(d, i);
+    if (d->status == WL_OK && d->code.count > first)
+        emu_make_look(d, i);
+    if (d->status == WL_UNSUPPORTED)
+        d->status = WL_OK;
+    if (!d->kernel->shows[d->pc] && d->code.count > first)
+        d->code.count = first;
+}
+
 static void decode_insn(emu_decode *d, const ptx_insn *i)
 {
     d->insn = i;
     d->pc = d->first_pc + i->pc;
     memset(d->temps_used, 0, sizeof d->temps_used);
     size_t first = d->code.count;
-    bool first_mad = i->op == PTX_mad && i->types[0] == PTX_T_f32; /* without rounding, for sm_1x */
-    if (!ptx_insn_form(i) && !first_mad) {
-        emu_unsupported(d, "this form of the instruction is not known");
-        return;
+    switch (emu_kept(d, d->pc)) {
+    case EMU_KEEP_ALL: decode_all(d, i); break;
+    case EMU_KEEP_LOOK: decode_look(d, i); break;
+    case EMU_KEEP_REJOIN: emu_decode_rejoin(d); return;
+    default: return;
     }
-    decoders[i->op](d, i);
     bool whole = ptx_ends_block(i) || ptx_wait_of(i) != PTX_WAIT_NONE;
     if (i->guard == PTX_NONE || d->status != WL_OK || i->op == PTX_bra)
         return;
@@ -808,7 +830,9 @@ static void decode_function(emu_decode *d, uint32_t index)
                 d->bb->sync_at = (uint32_t)(d->code.count - 1 - first);
         }
         d->bb->entry = d->bb->ninsns
-                           ? (uint8_t)ptx_wait_of(&d->func->insns[d->bb->first_pc - d->first_pc])
+                           ? (uint8_t)emu_kept_wait(d,
+                                                    &d->func->insns[d->bb->first_pc - d->first_pc],
+                                                    d->bb->first_pc)
                            : 0;
         d->bb->start = (uint32_t)first;
         d->bb->count = (uint32_t)(d->code.count - first);
@@ -871,8 +895,8 @@ static void decode_free(emu_decode *d)
         wl_vec_free(&d->temps[k]);
 }
 
-wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, emu_kernel **out,
-                            wl_error *err)
+wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, const flow_proof *proof,
+                            emu_kernel **out, wl_error *err)
 {
     wl_arena *arena = wl_arena_new();
     emu_kernel *kernel = arena ? wl_new(arena, emu_kernel) : NULL;
@@ -883,6 +907,7 @@ wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, emu_kernel
     kernel->module = module;
     kernel->arena = arena;
     kernel->func = func;
+    kernel->proof = proof;
     emu_decode d = {.module = module,
                     .kernel = kernel,
                     .arena = arena,
@@ -891,6 +916,8 @@ wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, emu_kernel
                     .func = func};
     d.insn = func->insns;
     if (ptx_callorder_of(module->ptx, (ptx_func *)(uintptr_t)func, arena, &kernel->order) != WL_OK)
+        emu_decode_nomem(&d);
+    if (d.status == WL_OK && proof && emu_prepare_slice(&d) != WL_OK)
         emu_decode_nomem(&d);
     if (d.status == WL_OK)
         emu_lay_out_kernel(&d);

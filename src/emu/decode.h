@@ -67,8 +67,9 @@ typedef void (*emu_decode_fn)(emu_decode *d, const ptx_insn *i);
 #undef X
 
 /* The kernel and all it reaches; WL_UNSUPPORTED names instruction, line and kernel. */
-wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, emu_kernel **out,
-                            wl_error *err);
+/* With a proof its slice. */
+wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, const flow_proof *proof,
+                            emu_kernel **out, wl_error *err);
 
 /* ---- for the decoders ---- */
 
@@ -164,6 +165,21 @@ wl_status emu_form_blocks(emu_decode *d);
 uint32_t emu_label_bb(const emu_decode *d, uint32_t label);
 /* Which operands an instruction writes: bit n for operand n. Registers in the address of an operand are read. */
 uint32_t emu_written(const ptx_insn *i);
+
+/* decode_slice.c: what of an instruction the slice keeps. */
+typedef enum emu_keep {
+    EMU_KEEP_ALL,
+    EMU_KEEP_LOOK,   /* its addresses and mask are shown to the observer */
+    EMU_KEEP_REJOIN, /* goes on where the sides of the branch join again */
+    EMU_KEEP_NOTHING
+} emu_keep;
+emu_keep emu_kept(const emu_decode *d, uint32_t pc);
+/* ptx_wait_of, as far as it is kept. */
+ptx_wait emu_kept_wait(const emu_decode *d, const ptx_insn *i, uint32_t pc);
+void emu_decode_rejoin(emu_decode *d);
+/* Turns the last instruction emitted into one that only looks. */
+void emu_make_look(emu_decode *d, const ptx_insn *i);
+wl_status emu_prepare_slice(emu_decode *d);
 
 /* live.c: gives each register its place; needs the basic blocks. False when out of memory. */
 bool emu_place_registers(emu_decode *d, uint32_t nbbs);

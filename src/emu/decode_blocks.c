@@ -65,6 +65,14 @@ static void add_blocks(emu_decode *d, uint32_t index, const uint8_t *leader)
     }
 }
 
+/* A slice goes on there; functions have one place more than instructions. */
+static void mark_rejoin(const emu_kernel *k, uint32_t pc, uint8_t *leaders)
+{
+    uint32_t to = k->proof->rejoin[pc];
+    if (k->proof->flags[pc] & FLOW_PC_UNKNOWN && to < k->info.ncode)
+        leaders[to + ptx_callorder_find(&k->order, to)] = 1;
+}
+
 static uint8_t *leaders_of(emu_decode *d, uint32_t *total)
 {
     const ptx_callorder *order = &d->kernel->order;
@@ -75,6 +83,8 @@ static uint8_t *leaders_of(emu_decode *d, uint32_t *total)
     *total = 0;
     for (uint32_t k = 0; k < order->count; k++)
         ptx_block_leaders(order->funcs[k], leaders + order->first_pc[k] + k);
+    for (uint32_t pc = 0; d->kernel->proof && pc < ncode; pc++)
+        mark_rejoin(d->kernel, pc, leaders);
     for (uint32_t n = 0; n < ncode + order->count; n++)
         *total += leaders[n];
     return leaders;

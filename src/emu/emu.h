@@ -55,6 +55,7 @@ typedef struct emu_alloc {
     emu_alloc_kind kind;
     uint32_t id; /* the caller's: object number in the capture; 0 where it gave none */
     bool freed;
+    bool ghost; /* has no memory behind it: emu/slice.h */
 } emu_alloc;
 
 /* `align` is a power of two, at least 256 is used. Memory is zeroed by the host. WL_NOMEM when the device is full. */
@@ -236,6 +237,9 @@ typedef struct emu_launch {
     uint32_t dynamic_shared;
     const void *params; /* param_bytes of them, laid out as emu_kernel_info says */
     bool cooperative;
+    /* Linear indices of the blocks to run (of a launch with clusters: of the clusters); NULL: all. */
+    const uint64_t *only;
+    uint64_t nonly;
     uint32_t threads;             /* host threads; 0: all cores */
     double time_limit;            /* seconds; 0: none */
     const emu_observer *observer; /* NULL: nobody watches */

@@ -11,6 +11,7 @@
 #define WL_EMU_INTERNAL_H
 
 #include "emu/emu.h"
+#include "emu/slice.h"
 
 #include "base/arena.h"
 #include "base/vec.h"
@@ -236,6 +237,8 @@ struct emu_kernel {
     uint32_t local_stack;   /* bytes of local memory a thread gets, calls included */
     bool reserves_shared;   /* cooperative groups keep 288 bytes of their own */
     bool uses_alloca, uses_cluster, uses_matrices, prints;
+    const flow_proof *proof; /* of a slice, else NULL */
+    uint8_t *shows;          /* of a slice, by pc */
     struct emu_kernel *next; /* of the module */
 };
 
@@ -251,7 +254,9 @@ struct emu_module {
     emu_symbol *symbols;
     uint32_t nsymbols;
     emu_kernel *kernels;
-    pthread_mutex_t lock; /* of the kernels */
+    pthread_mutex_t lock;      /* of the kernels */
+    emu_address_of address_of; /* where its variables lie; NULL: in memory of their own */
+    void *address_ctx;
     struct emu_module *next;
 };
 
@@ -259,6 +264,17 @@ struct emu_module {
 wl_status emu_order_blocks(emu_kernel *kernel);
 
 /* ---- memory ---- */
+
+/* A fixed place makes addresses equal from run to run. Thread sanitizer allows applications the low range alone. */
+#if defined(__SANITIZE_THREAD__)
+#define EMU_RANGE_HINT UINT64_C(0x1000000000)
+#define EMU_RANGE_BYTES (UINT64_C(1) << 38)
+#define EMU_REPLAY_HINT UINT64_C(0x5000000000)
+#else
+#define EMU_RANGE_HINT UINT64_C(0x200000000000)
+#define EMU_RANGE_BYTES (UINT64_C(1) << 42)
+#define EMU_REPLAY_HINT UINT64_C(0x600000000000)
+#endif
 
 typedef struct emu_memory {
     uint64_t base, end;    /* of the reserved range */
@@ -290,7 +306,7 @@ struct emu_machine {
     struct emu_texture_table *textures; /* NULL before the first */
 };
 
-wl_status emu_memory_init(emu_machine *m, wl_error *err);
+wl_status emu_memory_init(emu_machine *m, uint64_t hint, uint64_t bytes, wl_error *err);
 void emu_memory_free(emu_machine *m);
 /* The allocation, freed or live, that holds the address; else the nearest one, or NULL without any. Call with the lock. */
 emu_alloc *emu_memory_nearest(emu_memory *memory, uint64_t address);
@@ -433,7 +449,8 @@ struct emu_run_state { /* one launch */
         reserved_at; /* of the shared memory that belongs to the system; behind the program's own */
     emu_dim cluster; /* blocks of a cluster, at least 1 each */
     uint64_t nblocks;
-    _Atomic uint64_t next_block, blocks_done;
+    uint64_t units; /* clusters to run; a single block is one */
+    _Atomic uint64_t next_unit, blocks_done;
     _Atomic bool stop;
     bool parallel; /* more than one worker: atomics must be atomic */
     bool stopped_by_caller, out_of_memory;

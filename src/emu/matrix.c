@@ -246,7 +246,7 @@ static void move_piece(emu_warp *w, const emu_insn *in, const u64 *addr, uint32_
         } else {
             emu_locate(w, in, part, bytes, space, &span);
         }
-        for (u32 m = part; m; m &= m - 1) {
+        for (u32 m = x->mem.look ? 0 : part; m; m &= m - 1) {
             u32 lane = (u32)__builtin_ctz(m);
             move_register_bytes(w, &x->fragment, lane, at,
                                 (void *)(uintptr_t)(span.at[lane] + span.bias), bytes, load);
@@ -339,7 +339,7 @@ static void move_matrices(emu_warp *w, const emu_insn *in, bool load)
     emu_span span;
     u32 result[4][EMU_LANES];
     locate_rows(w, in, lanes, &span);
-    for (uint32_t r = 0; r < x->count; r++) {
+    for (uint32_t r = 0; r < x->count && !x->mem.look; r++) {
         u32 *v = emu_at(w, x->regs[r]);
         for (uint32_t lane = 0; lane < EMU_LANES; lane++) {
             uint32_t row = lane / 4, column = lane % 4 * 2;
@@ -355,7 +355,7 @@ static void move_matrices(emu_warp *w, const emu_insn *in, bool load)
             }
         }
     }
-    for (uint32_t r = 0; load && r < x->count && r < 4; r++)
+    for (uint32_t r = 0; load && !x->mem.look && r < x->count && r < 4; r++)
         memcpy(emu_at(w, x->regs[r]), result[r], sizeof result[r]);
     emu_watch(w, in, lanes, 16, &span);
 }

@@ -7,14 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A fixed place makes addresses equal from run to run. Thread sanitizer allows applications the low range alone. */
-#if defined(__SANITIZE_THREAD__)
-#define EMU_RANGE_HINT UINT64_C(0x1000000000)
-#define EMU_RANGE_BYTES (UINT64_C(1) << 38)
-#else
-#define EMU_RANGE_HINT UINT64_C(0x200000000000)
-#define EMU_RANGE_BYTES (UINT64_C(1) << 42)
-#endif
+#define EMU_RANGE_LEAST (EMU_WINDOW_BYTES * 4)
 #define EMU_COMMIT_STEP (UINT64_C(64) << 20)
 enum { EMU_ALIGN = 512, EMU_GAP = 512, EMU_KEEP_FREED = 1 << 16, EMU_BIG = 1 << 20 };
 
@@ -23,13 +16,12 @@ static uint64_t align_up(uint64_t x, uint64_t align)
     return (x + align - 1) & ~(align - 1);
 }
 
-wl_status emu_memory_init(emu_machine *m, wl_error *err)
+wl_status emu_memory_init(emu_machine *m, uint64_t hint, uint64_t bytes, wl_error *err)
 {
     emu_memory *memory = &m->memory;
-    uint64_t bytes = EMU_RANGE_BYTES;
     void *range = MAP_FAILED;
-    for (; bytes >= EMU_WINDOW_BYTES * 4; bytes /= 2) {
-        range = mmap((void *)(uintptr_t)EMU_RANGE_HINT, bytes, PROT_NONE,
+    for (; bytes >= EMU_RANGE_LEAST; bytes /= 2) {
+        range = mmap((void *)(uintptr_t)hint, bytes, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (range != MAP_FAILED)
             break;
@@ -266,16 +258,39 @@ wl_status emu_mem_alloc(emu_machine *m, uint64_t size, uint64_t align, emu_alloc
     return status;
 }
 
+/* With the lock held: a range that is not the memory's own. */
+static wl_status add_foreign(emu_memory *memory, uint64_t base, uint64_t size, emu_alloc_kind kind,
+                             uint32_t id)
+{
+    if (memory->nfreed)
+        remove_freed_overlaps(memory, base, size);
+    emu_alloc *below = at_or_below(memory, base + size - 1);
+    if (below && base < below->base + below->size)
+        return WL_EXISTS;
+    return add(memory, base, size, kind, id);
+}
+
 wl_status emu_mem_register(emu_machine *m, void *data, uint64_t size, uint32_t id)
 {
+    pthread_rwlock_wrlock(&m->memory.lock);
+    wl_status status = add_foreign(&m->memory, (uint64_t)(uintptr_t)data, size,
+                                   EMU_ALLOC_REGISTERED, id);
+    pthread_rwlock_unlock(&m->memory.lock);
+    return status;
+}
+
+wl_status emu_mem_ghost(emu_machine *m, uint64_t base, uint64_t size, emu_alloc_kind kind,
+                        uint32_t id)
+{
     emu_memory *memory = &m->memory;
-    uint64_t base = (uint64_t)(uintptr_t)data;
-    wl_status status = WL_EXISTS;
+    if (!size || base + size < base)
+        return WL_ARG;
+    if (base < memory->end && base + size > memory->base)
+        return WL_EXISTS;
     pthread_rwlock_wrlock(&memory->lock);
-    remove_freed_overlaps(memory, base, size);
-    emu_alloc *below = at_or_below(memory, base + size - 1);
-    if (!below || base >= below->base + below->size)
-        status = add(memory, base, size, EMU_ALLOC_REGISTERED, id);
+    wl_status status = add_foreign(memory, base, size, kind, id);
+    if (status == WL_OK)
+        at_or_below(memory, base)->ghost = true;
     pthread_rwlock_unlock(&memory->lock);
     return status;
 }
@@ -289,8 +304,25 @@ static void decommit(uint64_t base, uint64_t size)
         madvise((void *)(uintptr_t)from, to - from, MADV_DONTNEED);
 }
 
+/* A ghost leaves no trace: there is no use after free to recognise. */
+static void free_ghost(emu_memory *memory, emu_alloc *alloc)
+{
+    uint32_t at = above(memory, alloc->base) - 1;
+    if (counts_as_device(alloc->kind))
+        memory->used -= alloc->size;
+    memory->count--;
+    memmove(memory->allocs + at, memory->allocs + at + 1,
+            (memory->count - at) * sizeof *memory->allocs);
+    free(alloc);
+    atomic_fetch_add(&memory->epoch, 1);
+}
+
 static void free_locked(emu_memory *memory, emu_alloc *alloc)
 {
+    if (alloc->ghost) {
+        free_ghost(memory, alloc);
+        return;
+    }
     alloc->freed = true;
     memory->nfreed++;
     atomic_fetch_add(&memory->epoch, 1);

@@ -12,14 +12,15 @@ static bool internal_memory(emu_machine *m, uint64_t size, uint64_t *address)
     return emu_mem_alloc(m, size, 512, EMU_ALLOC_INTERNAL, 0, address) == WL_OK;
 }
 
-wl_status emu_machine_new(const emu_device *device, emu_machine **out, wl_error *err)
+static wl_status new_machine(const emu_device *device, uint64_t hint, uint64_t bytes,
+                             emu_machine **out, wl_error *err)
 {
     emu_machine *m = calloc(1, sizeof *m);
     if (!m)
         return wl_fail(err, WL_NOMEM, "out of memory for an emulated device");
     m->device = *device;
     pthread_mutex_init(&m->launching, NULL);
-    wl_status status = emu_memory_init(m, err);
+    wl_status status = emu_memory_init(m, hint, bytes, err);
     if (status == WL_OK &&
         (!internal_memory(m, PARAM_BYTES, &m->params) || !internal_memory(m, 64, &m->grid_barrier)))
         status = wl_fail(err, WL_NOMEM, "out of memory for an emulated device");
@@ -29,6 +30,16 @@ wl_status emu_machine_new(const emu_device *device, emu_machine **out, wl_error 
     }
     *out = m;
     return WL_OK;
+}
+
+wl_status emu_machine_new(const emu_device *device, emu_machine **out, wl_error *err)
+{
+    return new_machine(device, EMU_RANGE_HINT, EMU_RANGE_BYTES, out, err);
+}
+
+wl_status emu_machine_new_replay(const emu_device *device, emu_machine **out, wl_error *err)
+{
+    return new_machine(device, EMU_REPLAY_HINT, EMU_WINDOW_BYTES * 4, out, err);
 }
 
 void emu_machine_free(emu_machine *m)
@@ -145,6 +156,11 @@ static wl_status place(emu_module *m, const ptx_var *var, emu_id_of id_of, void 
     emu_alloc_kind kind = var->space == PTX_SPACE_CONST ? EMU_ALLOC_CONST : EMU_ALLOC_SYMBOL;
     symbol->var = var;
     symbol->size = size_of(var);
+    if (m->address_of) {
+        symbol->address = m->address_of(m->address_ctx, var, symbol->size);
+        m->nsymbols += symbol->address != 0;
+        return WL_OK;
+    }
     if (emu_mem_alloc(m->machine, symbol->size, ptx_var_align(var), kind, 0, &symbol->address) !=
         WL_OK)
         return wl_fail(err, WL_NOMEM, "no memory for the variable %s of %llu bytes", var->name,
@@ -154,6 +170,11 @@ static wl_status place(emu_module *m, const ptx_var *var, emu_id_of id_of, void 
         emu_memory_set_id(&m->machine->memory, symbol->address,
                           id_of(ctx, var, symbol->address, symbol->size));
     return WL_OK;
+}
+
+static bool is_backed(const emu_module *m, const emu_symbol *symbol)
+{
+    return !m->address_of || symbol->var->space == PTX_SPACE_CONST;
 }
 
 static wl_status place_all(emu_module *m, emu_id_of id_of, void *ctx, wl_error *err)
@@ -167,15 +188,15 @@ static wl_status place_all(emu_module *m, emu_id_of id_of, void *ctx, wl_error *
         if (has_place(ptx->vars[k]))
             status = place(m, ptx->vars[k], id_of, ctx, err);
     for (uint32_t k = 0; k < m->nsymbols && status == WL_OK; k++)
-        if (!initialise(m, &m->symbols[k]))
+        if (is_backed(m, &m->symbols[k]) && !initialise(m, &m->symbols[k]))
             status = wl_fail(err, WL_UNSUPPORTED,
                              "the initialiser of %s names a variable that has no address",
                              m->symbols[k].var->name);
     return status;
 }
 
-wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of, void *ctx,
-                          emu_module **out, wl_error *err)
+static wl_status load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of,
+                      emu_address_of address_of, void *ctx, emu_module **out, wl_error *err)
 {
     wl_arena *arena = wl_arena_new();
     emu_module *module = arena ? wl_new(arena, emu_module) : NULL;
@@ -183,7 +204,8 @@ wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of
         wl_arena_free(arena);
         return wl_fail(err, WL_NOMEM, "out of memory for a module");
     }
-    *module = (emu_module){.machine = m, .ptx = ptx, .arena = arena};
+    *module = (emu_module){
+        .machine = m, .ptx = ptx, .arena = arena, .address_of = address_of, .address_ctx = ctx};
     pthread_mutex_init(&module->lock, NULL);
     pthread_mutex_lock(&m->launching);
     module->next = m->modules;
@@ -201,6 +223,18 @@ wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of
     return WL_OK;
 }
 
+wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of, void *ctx,
+                          emu_module **out, wl_error *err)
+{
+    return load(m, ptx, id_of, NULL, ctx, out, err);
+}
+
+wl_status emu_module_load_at(emu_machine *m, const ptx_module *ptx, emu_address_of address_of,
+                             void *ctx, emu_module **out, wl_error *err)
+{
+    return load(m, ptx, NULL, address_of, ctx, out, err);
+}
+
 void emu_module_unload(emu_module *module)
 {
     if (!module)
@@ -213,7 +247,7 @@ void emu_module_unload(emu_module *module)
             break;
         }
     pthread_mutex_unlock(&m->launching);
-    for (uint32_t k = 0; k < module->nsymbols; k++)
+    for (uint32_t k = 0; k < module->nsymbols && !module->address_of; k++)
         emu_mem_free(m, module->symbols[k].address);
     while (module->kernels) {
         emu_kernel *next = module->kernels->next;
@@ -239,18 +273,18 @@ bool emu_module_symbol(emu_module *module, const char *name, uint64_t *address, 
 
 /* ---- kernels ---- */
 
-static wl_status find_or_decode(emu_module *module, const char *name, emu_kernel **out,
-                                wl_error *err)
+static wl_status find_or_decode(emu_module *module, const char *name, const flow_proof *proof,
+                                emu_kernel **out, wl_error *err)
 {
     for (emu_kernel *k = module->kernels; k; k = k->next)
-        if (strcmp(k->func->name, name) == 0) {
+        if (k->proof == proof && strcmp(k->func->name, name) == 0) {
             *out = k;
             return WL_OK;
         }
     const ptx_func *func = ptx_module_func(module->ptx, name);
     if (!func || !func->entry || !func->has_body)
         return wl_fail(err, WL_NOENT, "the module has no kernel %s", name);
-    wl_status status = emu_decode_kernel(module, func, out, err);
+    wl_status status = emu_decode_kernel(module, func, proof, out, err);
     if (status == WL_OK) {
         (*out)->next = module->kernels;
         module->kernels = *out;
@@ -258,12 +292,23 @@ static wl_status find_or_decode(emu_module *module, const char *name, emu_kernel
     return status;
 }
 
-wl_status emu_module_kernel(emu_module *module, const char *name, emu_kernel **out, wl_error *err)
+wl_status emu_module_slice(emu_module *module, const char *name, const flow_proof *proof,
+                           emu_kernel **out, wl_error *err)
 {
     pthread_mutex_lock(&module->lock);
-    wl_status status = find_or_decode(module, name, out, err);
+    wl_status status = find_or_decode(module, name, proof, out, err);
     pthread_mutex_unlock(&module->lock);
     return status;
+}
+
+wl_status emu_module_kernel(emu_module *module, const char *name, emu_kernel **out, wl_error *err)
+{
+    return emu_module_slice(module, name, NULL, out, err);
+}
+
+bool emu_slice_shows(const emu_kernel *slice, uint32_t pc)
+{
+    return pc < slice->info.ncode && slice->shows[pc];
 }
 
 const emu_kernel_info *emu_kernel_get(const emu_kernel *kernel)

@@ -319,6 +319,52 @@ static RACY void st_generic(emu_warp *w, const emu_insn *in, u32 mask)
     end(w, mem);
 }
 
+/* ---- accesses of slices: seen, not made ---- */
+
+INLINE void look(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
+{
+    const emu_mem *mem = in->extra;
+    const u32 bytes = (u32)mem->size * mem->count;
+    emu_span span;
+    emu_addresses(w, in, span.addr);
+    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+    span.space = space;
+    span.alloc = NULL;
+    if (space == PTX_SPACE_GLOBAL)
+        emu_locate_global(w, in, mask, bytes, &span);
+    emu_watch(w, in, mask, bytes, &span);
+}
+
+static void look_global(emu_warp *w, const emu_insn *in, u32 mask)
+{
+    look(w, in, mask, PTX_SPACE_GLOBAL);
+}
+
+static void look_shared(emu_warp *w, const emu_insn *in, u32 mask)
+{
+    look(w, in, mask, PTX_SPACE_SHARED);
+}
+
+static void look_local(emu_warp *w, const emu_insn *in, u32 mask)
+{
+    look(w, in, mask, PTX_SPACE_LOCAL);
+}
+
+static void look_generic(emu_warp *w, const emu_insn *in, u32 mask)
+{
+    const emu_mem *mem = in->extra;
+    const u32 bytes = (u32)mem->size * mem->count;
+    for (u32 rest = mask, part; rest; rest &= ~part) {
+        emu_span span;
+        u32 space;
+        emu_addresses(w, in, span.addr);
+        part = emu_same_space(w, rest, span.addr, &space);
+        span.stride = part == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+        emu_locate_generic(w, in, part, bytes, space, &span);
+        emu_watch(w, in, part, bytes, &span);
+    }
+}
+
 const emu_handler EMU_ISA_NAME(emu_ops_memory)[] = {
 #define F(id) EMU_ROW_ONE(id)
 #include "emu/ops_memory.def"

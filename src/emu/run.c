@@ -175,13 +175,14 @@ void emu_poll(emu_worker *worker)
                      "%llu blocks had ended",
                      run->kernel->func->name, l->time_limit,
                      (unsigned long long)atomic_load(&run->blocks_done),
-                     (unsigned long long)run->nblocks);
+                     (unsigned long long)(run->units * product(run->cluster)));
         }
         pthread_mutex_unlock(&run->lock);
     }
     if (reports && t - run->last_progress >= 0.1) {
         run->last_progress = t;
-        if (!l->progress(l->progress_ctx, atomic_load(&run->blocks_done), run->nblocks)) {
+        uint64_t total = run->units * product(run->cluster);
+        if (!l->progress(l->progress_ctx, atomic_load(&run->blocks_done), total)) {
             run->stopped_by_caller = true;
             atomic_store(&run->stop, true);
         }
@@ -193,9 +194,11 @@ static bool start_next(emu_worker *worker)
 {
     emu_run_state *run = worker->run;
     const emu_dim grid = run->launch->grid, c = run->cluster;
-    uint64_t n = atomic_fetch_add(&run->next_block, 1);
-    if (n >= run->nblocks / product(c))
+    uint64_t n = atomic_fetch_add(&run->next_unit, 1);
+    if (n >= run->units)
         return false;
+    if (run->launch->only)
+        n = run->launch->only[n];
     uint32_t size = (uint32_t)product(c);
     emu_cluster *cluster = calloc(1, sizeof *cluster + size * sizeof *cluster->blocks);
     if (!cluster)
@@ -300,8 +303,7 @@ static uint32_t host_cores(void)
 static uint32_t count_workers(const emu_run_state *run)
 {
     uint32_t n = run->launch->threads ? run->launch->threads : host_cores();
-    uint64_t units = run->nblocks / product(run->cluster);
-    n = n > units ? (uint32_t)units : n;
+    n = n > run->units ? (uint32_t)run->units : n;
     return n > 256 ? 256 : n ? n : 1;
 }
 
@@ -358,6 +360,10 @@ static wl_status check_launch(emu_run_state *run, wl_error *err)
         return wl_fail(err, WL_ARG, "the grid is not a multiple of the cluster");
     if (run->kernel->info.param_bytes && !l->params)
         return wl_fail(err, WL_ARG, "the launch has no parameters");
+    for (uint64_t i = 0; l->only && i < l->nonly; i++)
+        if (l->only[i] >= run->nblocks / product(c))
+            return wl_fail(err, WL_ARG, "the launch has no block %llu",
+                           (unsigned long long)l->only[i]);
     uint32_t most = run->kernel->info.max_threads;
     if (product(l->block) > most || product(l->block) > EMU_MAX_WARPS * EMU_LANES) {
         snprintf(text, sizeof text, "a block of %llu threads; at most %u are possible",
@@ -388,6 +394,7 @@ static void set_sizes(emu_run_state *run)
         run->shared_bytes = run->reserved_at + RESERVED_BYTES;
     run->local_stride = k->local_stack ? (k->local_stack + 63) & ~63u : 0;
     run->nblocks = product(l->grid);
+    run->units = l->only ? l->nonly : run->nblocks / product(run->cluster);
     run->nworkers = count_workers(run);
     run->parallel = run->nworkers > 1;
     /* All of a cooperative grid is in flight at once; else what fits on the device, in case blocks wait for others. */

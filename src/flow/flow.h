@@ -50,7 +50,9 @@ enum {
     FLOW_PC_SLICE = 4,
     /* A branch, guarded exit or return, or call whose outcome does not follow from the launch: replay goes on at
      * rejoin[pc] with all lanes that reach it. Everything that is skipped so is unproven. */
-    FLOW_PC_UNKNOWN = 8
+    FLOW_PC_UNKNOWN = 8,
+    /* Reached as often, and by as many lanes, in every such launch (perhaps never): no unknown branch decides about it. */
+    FLOW_PC_COUNTED = 16
 };
 /* Without SLICE and without UNKNOWN an instruction is not executed: where it is PROVEN, replay computes its addresses
  * and mask and reports the access, and leaves destination and memory as they are; else it does nothing at all.

@@ -126,7 +126,10 @@ static void judge_control(state *s, const flow_function *f, const ptx_insn *insn
 static void judge_function(state *s, const flow_function *f)
 {
     for (uint32_t i = 0; i < f->func->ninsns; i++) {
-        if (!f->blocks[f->block_of[i]].reached)
+        bool reached = f->blocks[f->block_of[i]].reached;
+        if (!reached || f->guarded[f->block_of[i]].source.reason == FLOW_CLEAN)
+            s->proof->flags[f->first_pc + i] |= FLOW_PC_COUNTED;
+        if (!reached)
             continue;
         judge(s, f, &f->func->insns[i]);
         judge_control(s, f, &f->func->insns[i]);

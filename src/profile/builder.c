@@ -106,7 +106,8 @@ static void process_clear(process *p)
     HASH_CLEAR(hh, p->streams);
     HASH_CLEAR(hh, p->threads);
     HASH_CLEAR(hh, p->skips);
-    HASH_CLEAR(hh, p->launches_by_note);
+    HASH_CLEAR(hh, p->launches);
+    HASH_CLEAR(hh, p->moves);
     wl_vec_free(&p->objects);
     wl_vec_free(&p->calls);
     wl_arena_free(p->arena);
@@ -256,7 +257,8 @@ wl_status prof_end_process(prof_builder *b, const char *cut_off, wl_error *err)
     if (!cut_off && !p->ended) {
         cut_off = "the application did not end in order";
     }
-    wl_status status = builder_objects(b, err);
+    wl_status status = builder_notes_left(b, err);
+    status = status == WL_OK ? builder_objects(b, err) : status;
     status = status == WL_OK ? write_skips(b, err) : status;
     if (status == WL_OK && p->named) {
         status = db_run(b->stmt[ST_PROCESS_END], err, db_int(p->id),

@@ -118,6 +118,26 @@ typedef struct stream_entry {
     UT_hash_handle hh;
 } stream_entry;
 
+/* A launch that a REPEAT may name, or a NOTE that waits to be completed. */
+typedef struct launch_entry {
+    uint32_t number, id;
+    kernel *kernel;
+    bool noted, done;   /* noted and not done: it waits */
+    const char *name;   /* of the kernel, mangled; of a note */
+    const char *reason; /* why it was not worked out, as far as is known */
+    uint32_t call, way;
+    bool estimated;
+    uint64_t warp_instructions, thread_instructions, blocks_run, blocks_observed, blocks_sampled,
+        dropped;
+    UT_hash_handle hh;
+} launch_entry;
+
+typedef struct moves_entry { /* a set of moves, by content */
+    const cap_move *moves;
+    uint32_t id;
+    UT_hash_handle hh;
+} moves_entry;
+
 typedef struct call_info { /* of a call, by its id */
     stack *stack;
     const char *api;
@@ -138,7 +158,9 @@ typedef struct process {
     stack_entry *stacks;
     stream_entry *streams, *threads;
     uint32_t nstreams, nthreads;
-    id_entry *launches_by_note;
+    bool emulated; /* launches without a note were run by the emulator */
+    launch_entry *launches;
+    moves_entry *moves;
     skip *skips;
     uint64_t order; /* of allocations and frees */
 } process;
@@ -157,6 +179,7 @@ struct prof_builder {
     stack *stacks;
     loc_entry *locs;
     content_entry *contents;
+    uint32_t nmoves;
     uint32_t nprocesses, nlaunches, nobjects, ncalls, nkernels, nmodules, nstacks, nlocs, ncontents;
     bool nomem; /* a hash had no room */
     blob packed, compressed;
@@ -193,8 +216,18 @@ void builder_modules_free(prof_builder *b);
 /* launches.c */
 wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err);
 
-/* notes.c: launches that ran on a GPU: NOTE, TIMES, SYMBOL */
+/* notes.c: launches that are noted first and worked out later: NOTE, TIMES, WAY, REPEAT */
 wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err);
 wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err);
+wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err);
+wl_status builder_repeat(prof_builder *b, const cap_repeat *repeat, wl_error *err);
+/* Counts the notes that were never completed as skipped. */
+wl_status builder_notes_left(prof_builder *b, wl_error *err);
+launch_entry *builder_find_launch(const prof_builder *b, uint32_t number);
+/* Made on first mention; NULL when out of memory. */
+launch_entry *builder_launch_entry(prof_builder *b, uint32_t number);
+/* Fills in a launch's results. */
+wl_status builder_launch_done(prof_builder *b, const launch_entry *entry, double host_seconds,
+                              int32_t error, const char *fault, wl_error *err);
 
 #endif

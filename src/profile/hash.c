@@ -19,11 +19,20 @@ static const char *const stable[] = {
     "SELECT id, process, number, kernel, call, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
     "cluster_x, "
     "cluster_y, cluster_z, dynamic_shared, static_shared, local_bytes, registers, stream, error, "
-    "warp_instructions, thread_instructions, blocks_run, blocks_observed, blocks_sampled, dropped "
-    "FROM launches ORDER BY id",
-    "SELECT * FROM mix ORDER BY launch, class",
-    "SELECT * FROM instructions ORDER BY launch, position",
-    "SELECT * FROM blocks ORDER BY launch, block",
+    "warp_instructions, thread_instructions, blocks_run, blocks_observed, blocks_sampled, dropped, "
+    "way, estimated FROM launches ORDER BY id",
+    /* Whether a launch has rows of its own, or those of one that did the same, is no difference. */
+    "SELECT l.id, m.class, m.warp_instructions, m.thread_instructions FROM launches l "
+    "JOIN mix m ON m.launch = l.rows_of ORDER BY l.id, m.class",
+    "SELECT l.id, coalesce(m.becomes, i.object), i.pc, i.space, i.access, i.bytes, i.flags, "
+    "i.executions, i.execution_lanes, i.requests, i.active_lanes, i.sectors, i.sectors_min, "
+    "i.wavefronts, i.wavefronts_min, i.uniform, i.contiguous, i.misaligned, i.strided, "
+    "i.irregular, i.stride FROM launches l JOIN instructions i ON i.launch = l.rows_of "
+    "LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object ORDER BY l.id, i.pc, 2, i.space, "
+    "i.access",
+    "SELECT l.id, b.block, b.first_pc, b.ninsns, b.executions, b.lanes FROM launches l "
+    "JOIN blocks b ON b.launch = l.rows_of ORDER BY l.id, b.block",
+    "SELECT * FROM gaps ORDER BY kernel, pc, reason",
     "SELECT id, process, kernel, kind, space, device, name, variable, CASE WHEN kernel IS NULL "
     "THEN 0 ELSE base END, "
     "bytes, alloc_call, free_call, alloc_order, free_order, file, line, function FROM objects "
@@ -32,10 +41,13 @@ static const char *const stable[] = {
     "target_object, "
     "target_offset, bytes, stack, file, line, function FROM calls ORDER BY id",
     "SELECT * FROM frames ORDER BY stack, depth",
-    "SELECT h.launch, h.object, h.space, h.block, h.warps, h.dropped, c.nrows, c.npcsets, c.npcs, "
-    "CASE WHEN h.object IS NULL THEN NULL ELSE c.data END "
-    "FROM heats h JOIN contents c ON c.id = h.content ORDER BY h.id",
-    "SELECT * FROM samples ORDER BY launch, block",
+    "SELECT l.id, coalesce(m.becomes, h.object), h.space, h.block, h.warps, h.dropped, c.nrows, "
+    "c.npcsets, c.npcs, CASE WHEN h.object IS NULL THEN NULL ELSE c.data END "
+    "FROM launches l JOIN heats h ON h.launch = l.rows_of JOIN contents c ON c.id = h.content "
+    "LEFT JOIN moves m ON m.id = l.moves AND m.object = h.object ORDER BY l.id, h.block, 2, "
+    "h.space",
+    "SELECT l.id, s.block, s.why, s.mapped, s.alike, s.instructions, s.requests, s.sectors "
+    "FROM launches l JOIN samples s ON s.launch = l.rows_of ORDER BY l.id, s.block",
     "SELECT process, kernel, reason, count FROM skips ORDER BY id",
     "SELECT process, level, text FROM messages ORDER BY id",
     "SELECT api FROM unsupported ORDER BY api",

@@ -63,6 +63,7 @@ static bool samples_valid(const obs_summary *s)
 typedef struct writer {
     prof_builder *b;
     kernel *kernel;
+    launch_entry *entry;
     uint32_t id;
     const cap_launch *launch;
     const obs_block_count *blocks; /* sorted by first_pc */
@@ -83,7 +84,45 @@ static wl_status write_launch(writer *w)
                   db_real(l->device_seconds), db_int((uint64_t)(int64_t)l->error),
                   db_text(l->fault), db_int(s->warp_instructions), db_int(s->thread_instructions),
                   db_int(s->blocks_run), db_int(s->blocks_observed), db_int(s->blocks_sampled),
-                  db_int(s->dropped));
+                  db_int(s->dropped), db_int(w->entry->way), db_int(w->entry->estimated));
+}
+
+wl_status builder_launch_done(prof_builder *b, const launch_entry *e, double host_seconds,
+                              int32_t error, const char *fault, wl_error *err)
+{
+    return db_run(b->stmt[ST_LAUNCH_DONE], err, db_int(e->id), db_real(host_seconds),
+                  db_int((uint64_t)(int64_t)error), db_text(fault), db_int(e->warp_instructions),
+                  db_int(e->thread_instructions), db_int(e->blocks_run), db_int(e->blocks_observed),
+                  db_int(e->blocks_sampled), db_int(e->dropped), db_int(e->way),
+                  db_int(e->estimated));
+}
+
+/* A row of its own, or that of the note that waits for it. */
+static wl_status open_launch(writer *w)
+{
+    const obs_summary *s = &w->launch->summary;
+    launch_entry *e = builder_launch_entry(w->b, w->launch->id);
+    if (!e) {
+        return NOMEM(w->err);
+    }
+    bool waits = e->noted && !e->done;
+    if (!waits) {
+        *e = (launch_entry){.number = e->number, .hh = e->hh, .id = ++w->b->nlaunches};
+        e->way = w->b->process.emulated ? CAP_WAY_EMULATE : CAP_WAY_NONE;
+    }
+    e->kernel = w->kernel;
+    e->done = true;
+    e->warp_instructions = s->warp_instructions;
+    e->thread_instructions = s->thread_instructions;
+    e->blocks_run = s->blocks_run;
+    e->blocks_observed = s->blocks_observed;
+    e->blocks_sampled = s->blocks_sampled;
+    e->dropped = s->dropped;
+    w->entry = e;
+    w->id = e->id;
+    return waits ? builder_launch_done(w->b, e, w->launch->host_seconds, w->launch->error,
+                                       w->launch->fault, w->err)
+                 : write_launch(w);
 }
 
 static wl_status write_mix(writer *w)
@@ -278,10 +317,9 @@ wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *er
     writer w = {.b = b, .launch = launch, .err = err};
     wl_status status = builder_kernel(b, launch, &w.kernel, err);
     if (status == WL_OK) {
-        w.id = ++b->nlaunches;
         status = sort_blocks(&w);
     }
-    wl_status (*const parts[])(writer *) = {write_launch, write_mix, write_blocks, write_arrays};
+    wl_status (*const parts[])(writer *) = {open_launch, write_mix, write_blocks, write_arrays};
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == WL_OK; i++) {
         status = parts[i](&w);
     }

@@ -15,6 +15,16 @@
     db_load((db)->sql, (query), NULL, 0, sizeof *(out)->rows, (fill), (arena), &(out)->count, \
             &(out)->rows, (err))
 
+/* Rows of a launch that did what an earlier one did are that one's, with some objects moved (schema.sql, `rows_of`). */
+#define JOIN(table, t)                                  \
+    "JOIN " table " " t " ON " t ".launch = l.rows_of " \
+    "LEFT JOIN moves m ON m.id = l.moves AND m.object = " t ".object "
+#define OBJECT(t) "coalesce(m.becomes, " t ".object)"
+/* Launches whose rows are the same; n is how many. */
+#define SAME                                                       \
+    "(SELECT kernel, rows_of, moves, count(*) AS n FROM launches " \
+    "WHERE ?1 = 0 OR kernel = ?1 GROUP BY kernel, rows_of, moves)"
+
 /* ---- info, processes, devices ---- */
 
 static void fill_text(db_row *row, void *item)
@@ -220,6 +230,10 @@ static void fill_launch(db_row *row, void *item)
     l->blocks_observed = row_u64(row);
     l->blocks_sampled = row_u64(row);
     l->dropped = row_u64(row);
+    l->way = row_u32(row);
+    l->estimated = row_bool(row);
+    l->rows_of = row_u32(row);
+    row->bad |= l->way > CAP_WAY_PROBE || l->rows_of > l->id;
 }
 
 typedef struct mix_row {
@@ -267,12 +281,11 @@ wl_status prof_load_launches(prof_db *db, uint32_t kernel, wl_arena *arena, prof
                                    : "SELECT * FROM launches WHERE ?1 = 0 ORDER BY id",
                             db_int(kernel));
     if (status == WL_OK) {
-        status = LOAD(
-            db, arena, &mixes, err, fill_mix,
-            kernel ? "SELECT m.* FROM launches l JOIN mix m ON m.launch = l.id WHERE l.kernel = ?1 "
-                     "ORDER BY m.launch, m.class"
-                   : "SELECT * FROM mix WHERE ?1 = 0 ORDER BY launch, class",
-            db_int(kernel));
+        status = LOAD(db, arena, &mixes, err, fill_mix,
+                      "SELECT l.id, m.class, m.warp_instructions, m.thread_instructions "
+                      "FROM launches l JOIN mix m ON m.launch = l.rows_of "
+                      "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY l.id, m.class",
+                      db_int(kernel));
     }
     if (status == WL_OK) {
         join_mix(out, &mixes);
@@ -308,14 +321,17 @@ static void fill_instruction(db_row *row, void *item)
 wl_status prof_load_instructions(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
                                  prof_instruction_rows *out, wl_error *err)
 {
-#define COLUMNS                                                                               \
-    "l.kernel, i.launch, i.pc, i.object, i.space, i.access, i.bytes, i.flags, i.executions, " \
-    "i.execution_lanes, i.requests, i.active_lanes, i.sectors, i.sectors_min, i.wavefronts, " \
-    "i.wavefronts_min, i.uniform, i.contiguous, i.misaligned, i.strided, i.irregular, i.stride "
+#define COLUMNS                                                                                  \
+    "l.kernel, l.id, i.pc, " OBJECT("i") ", i.space, i.access, i.bytes, i.flags, i.executions, " \
+                                         "i.execution_lanes, i.requests, i.active_lanes, "       \
+                                         "i.sectors, i.sectors_min, i.wavefronts, "              \
+                                         "i.wavefronts_min, i.uniform, i.contiguous, "           \
+                                         "i.misaligned, i.strided, i.irregular, i.stride "
     return LOAD(db, arena, out, err, fill_instruction,
-                "SELECT " COLUMNS "FROM launches l JOIN instructions i ON i.launch = l.id "
-                "WHERE (?1 = 0 OR l.kernel = ?1) AND (?2 = 0 OR l.id = ?2) "
-                "ORDER BY l.kernel, i.launch, i.pc, i.object, i.space, i.position",
+                "SELECT " COLUMNS "FROM launches l " JOIN(
+                    "instructions",
+                    "i") "WHERE (?1 = 0 OR l.kernel = ?1) AND (?2 = 0 OR l.id = ?2) "
+                         "ORDER BY 1, 2, 3, 4, i.space, i.position",
                 db_int(kernel), db_int(launch));
 #undef COLUMNS
 }
@@ -324,16 +340,18 @@ wl_status prof_load_instruction_totals(prof_db *db, uint32_t kernel, wl_arena *a
                                        prof_instruction_rows *out, wl_error *err)
 {
     /* Bare columns beside max() come from the row that has the maximum. */
-    return LOAD(
-        db, arena, out, err, fill_instruction,
-        "SELECT l.kernel, i.launch, i.pc, i.object, i.space, i.access, i.bytes, i.flags, "
-        "sum(i.executions), sum(i.execution_lanes), sum(i.requests), sum(i.active_lanes), "
-        "sum(i.sectors), sum(i.sectors_min), sum(i.wavefronts), sum(i.wavefronts_min), "
-        "sum(i.uniform), sum(i.contiguous), sum(i.misaligned), sum(i.strided), sum(i.irregular), "
-        "i.stride, max(i.sectors + i.wavefronts) "
-        "FROM launches l JOIN instructions i ON i.launch = l.id WHERE ?1 = 0 OR l.kernel = ?1 "
-        "GROUP BY l.kernel, i.pc, i.object, i.space ORDER BY l.kernel, i.pc, i.object, i.space",
-        db_int(kernel));
+    return LOAD(db, arena, out, err, fill_instruction,
+                "SELECT l.kernel, i.launch, i.pc, " OBJECT(
+                    "i") ", i.space, i.access, i.bytes, i.flags, "
+                         "sum(n * i.executions), sum(n * i.execution_lanes), sum(n * i.requests), "
+                         "sum(n * i.active_lanes), sum(n * i.sectors), sum(n * i.sectors_min), "
+                         "sum(n * i.wavefronts), sum(n * i.wavefronts_min), sum(n * i.uniform), "
+                         "sum(n * i.contiguous), sum(n * i.misaligned), sum(n * i.strided), sum(n "
+                         "* i.irregular), "
+                         "i.stride, max(i.sectors + i.wavefronts) "
+                         "FROM " SAME
+                         " l " JOIN("instructions", "i") "GROUP BY 1, 3, 4, 5 ORDER BY 1, 3, 4, 5",
+                db_int(kernel));
 }
 
 static void fill_traffic(db_row *row, void *item)
@@ -354,14 +372,18 @@ static void fill_traffic(db_row *row, void *item)
 wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_traffic_rows *out,
                             wl_error *err)
 {
-    return LOAD(
-        db, arena, out, err, fill_traffic,
-        "SELECT l.kernel, i.launch, i.object, i.space, sum(i.requests), sum(i.sectors), "
-        "sum(i.sectors_min), sum(i.wavefronts), sum(i.wavefronts_min) "
-        "FROM launches l JOIN instructions i ON i.launch = l.id WHERE ?1 = 0 OR l.kernel = ?1 "
-        "GROUP BY l.kernel, i.object, i.space, i.launch ORDER BY l.kernel, i.object, i.space, "
-        "i.launch",
-        db_int(kernel));
+    return LOAD(db, arena, out, err, fill_traffic,
+                "WITH i AS (SELECT launch, object, space, sum(requests) AS requests, sum(sectors) "
+                "AS sectors, "
+                "sum(sectors_min) AS sectors_min, sum(wavefronts) AS wavefronts, "
+                "sum(wavefronts_min) AS wavefronts_min FROM instructions "
+                "WHERE launch IN (SELECT rows_of FROM launches WHERE ?1 = 0 OR kernel = ?1) "
+                "GROUP BY launch, object, space) "
+                "SELECT l.kernel, l.id, " OBJECT(
+                    "i") ", i.space, i.requests, i.sectors, i.sectors_min, "
+                         "i.wavefronts, i.wavefronts_min FROM launches l " JOIN(
+                             "i", "i") "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY 1, 3, 4, 2",
+                db_int(kernel));
 }
 
 static void fill_block(db_row *row, void *item)
@@ -379,11 +401,11 @@ static void fill_block(db_row *row, void *item)
 wl_status prof_load_blocks(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
                            prof_block_rows *out, wl_error *err)
 {
-    return LOAD(
-        db, arena, out, err, fill_block,
-        "SELECT l.kernel, b.* FROM launches l JOIN blocks b ON b.launch = l.id "
-        "WHERE (?1 = 0 OR l.kernel = ?1) AND (?2 = 0 OR l.id = ?2) ORDER BY b.launch, b.block",
-        db_int(kernel), db_int(launch));
+    return LOAD(db, arena, out, err, fill_block,
+                "SELECT l.kernel, l.id, b.block, b.first_pc, b.ninsns, b.executions, b.lanes "
+                "FROM launches l JOIN blocks b ON b.launch = l.rows_of "
+                "WHERE (?1 = 0 OR l.kernel = ?1) AND (?2 = 0 OR l.id = ?2) ORDER BY 2, 3",
+                db_int(kernel), db_int(launch));
 }
 
 wl_status prof_load_block_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
@@ -391,9 +413,8 @@ wl_status prof_load_block_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
 {
     return LOAD(
         db, arena, out, err, fill_block,
-        "SELECT l.kernel, min(b.launch), b.block, b.first_pc, b.ninsns, sum(b.executions), "
-        "sum(b.lanes) "
-        "FROM launches l JOIN blocks b ON b.launch = l.id WHERE ?1 = 0 OR l.kernel = ?1 "
+        "SELECT l.kernel, min(b.launch), b.block, b.first_pc, b.ninsns, sum(n * b.executions), "
+        "sum(n * b.lanes) FROM " SAME " l JOIN blocks b ON b.launch = l.rows_of "
         "GROUP BY l.kernel, b.block, b.first_pc, b.ninsns ORDER BY l.kernel, b.block, b.first_pc",
         db_int(kernel));
 }
@@ -499,18 +520,17 @@ static void fill_heat(db_row *row, void *item)
     row->bad |= h->space >= OBS_SPACE_COUNT;
 }
 
-#define HEATS                                                                        \
-    "SELECT l.kernel, c.nrows, h.* FROM launches l JOIN heats h ON h.launch = l.id " \
-    "JOIN contents c ON c.id = h.content "
+#define HEATS                                                                             \
+    "SELECT l.kernel, c.nrows, h.id, l.id, " OBJECT(                                      \
+        "h") ", h.space, h.block, h.block_x, "                                            \
+             "h.block_y, h.block_z, h.warps, h.dropped, h.content FROM launches l " JOIN( \
+                 "heats", "h") "JOIN contents c ON c.id = h.content "
 
 wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_heat_info_rows *out,
                           wl_error *err)
 {
-    return LOAD(
-        db, arena, out, err, fill_heat,
-        HEATS
-        "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY l.kernel, h.object, h.space, h.launch, h.block",
-        db_int(kernel));
+    return LOAD(db, arena, out, err, fill_heat,
+                HEATS "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY 1, 5, 6, 4, 7", db_int(kernel));
 }
 
 typedef struct packed { /* a blob and the sizes that it claims */
@@ -576,11 +596,13 @@ static void fill_sample(db_row *row, void *item)
 wl_status prof_load_samples(prof_db *db, uint32_t kernel, wl_arena *arena, prof_sample_rows *out,
                             wl_error *err)
 {
-    return LOAD(db, arena, out, err, fill_sample,
-                "SELECT l.kernel, l.blocks_observed, s.* FROM launches l "
-                "JOIN samples s ON s.launch = l.id "
-                "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY s.launch, s.block",
-                db_int(kernel));
+    return LOAD(
+        db, arena, out, err, fill_sample,
+        "SELECT l.kernel, l.blocks_observed, l.id, s.block, s.block_x, s.block_y, s.block_z, "
+        "s.why, s.mapped, s.alike, s.instructions, s.requests, s.sectors "
+        "FROM launches l JOIN samples s ON s.launch = l.rows_of "
+        "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY 3, 4",
+        db_int(kernel));
 }
 
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err)
@@ -589,8 +611,8 @@ wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *o
     packed_rows blobs = {0};
     wl_arena *scratch = wl_arena_new();
     *out = (prof_heat){0};
-    wl_status status = scratch ? LOAD(db, arena, &infos, err, fill_heat, HEATS "WHERE h.id = ?",
-                                      db_int(id))
+    wl_status status = scratch ? LOAD(db, arena, &infos, err, fill_heat,
+                                      HEATS "WHERE h.id = ? AND l.id = h.launch", db_int(id))
                                : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
     if (status == WL_OK && infos.count != 1) {
         status = wl_fail(err, WL_NOENT, "The profile has no heat map %u.", id);
@@ -680,6 +702,20 @@ wl_status prof_load_skips(prof_db *db, wl_arena *arena, prof_skip_rows *out, wl_
                     "ORDER BY n DESC, kernel, reason");
 }
 
+static void fill_gap(db_row *row, void *item)
+{
+    prof_gap *g = item;
+    g->kernel = row_u32(row);
+    g->pc = row_u32(row);
+    g->reason = row_text(row);
+}
+
+wl_status prof_load_gaps(prof_db *db, wl_arena *arena, prof_gap_rows *out, wl_error *err)
+{
+    return LOAD_ALL(db, arena, out, err, fill_gap,
+                    "SELECT kernel, pc, reason FROM gaps ORDER BY kernel, pc, reason");
+}
+
 static void fill_message(db_row *row, void *item)
 {
     prof_message *m = item;
@@ -744,6 +780,8 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
         {&out->objects_without_site,
          "SELECT count(*) FROM objects WHERE alloc_call IS NOT NULL AND line IS NULL"},
         {&out->sources_missing, "SELECT count(*) FROM files WHERE text IS NULL AND NOT system"},
+        {&out->launches_estimated, "SELECT count(*) FROM launches WHERE estimated"},
+        {&out->launches_repeated, "SELECT count(*) FROM launches WHERE rows_of <> id"},
     };
     *out = (prof_coverage){0};
     wl_status status = WL_OK;

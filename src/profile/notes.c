@@ -1,5 +1,24 @@
-/* Launches as a GPU ran them, of which nothing but shape and time is known. */
+/* Launches that are noted when they run and worked out later, and launches that did what earlier ones did. */
 #include "profile/builder.h"
+
+#include <string.h>
+
+launch_entry *builder_find_launch(const prof_builder *b, uint32_t number)
+{
+    launch_entry *entry = NULL;
+    HASH_FIND(hh, b->process.launches, &number, sizeof number, entry);
+    return entry;
+}
+
+launch_entry *builder_launch_entry(prof_builder *b, uint32_t number)
+{
+    launch_entry *entry = builder_find_launch(b, number);
+    if (!entry && (entry = wl_new(b->process.arena, launch_entry))) {
+        entry->number = number;
+        HASH_ADD(hh, b->process.launches, number, sizeof entry->number, entry);
+    }
+    return entry;
+}
 
 static const char *reason_of(const cap_note *note)
 {
@@ -7,7 +26,8 @@ static const char *reason_of(const cap_note *note)
                         : "it ran on the GPU, and there is no PTX of it to tell what it accessed";
 }
 
-wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
+/* The note as a launch of which nothing is known. */
+static cap_launch launch_of(const cap_note *note)
 {
     cap_launch launch = {.id = note->id,
                          .call = note->call,
@@ -26,34 +46,148 @@ wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
         launch.block[i] = note->block[i];
         launch.cluster[i] = note->cluster[i];
     }
+    return launch;
+}
+
+wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
+{
+    cap_launch launch = launch_of(note);
+    if (builder_find_launch(b, note->id)) {
+        return wl_fail(err, WL_CORRUPT, "The capture notes launch %u twice.", note->id);
+    }
     wl_status status = builder_launch(b, &launch, err);
-    if (status != WL_OK) {
+    launch_entry *entry = status == WL_OK ? builder_find_launch(b, note->id) : NULL;
+    if (!entry) {
         return status;
     }
-    id_entry *entry = NULL;
-    HASH_FIND(hh, b->process.launches_by_note, &note->id, sizeof note->id, entry);
-    if (!entry) {
-        entry = wl_new(b->process.arena, id_entry);
-        if (!entry) {
-            return NOMEM(err);
-        }
-        entry->key = note->id;
-        HASH_ADD(hh, b->process.launches_by_note, key, sizeof entry->key, entry);
-    }
-    entry->id = b->nlaunches;
-    cap_skipped skipped = {.kernel = note->kernel, .reason = reason_of(note), .call = note->call};
-    return builder_skipped(b, &skipped, err);
+    entry->noted = true;
+    entry->done = false;
+    entry->call = note->call;
+    entry->way = CAP_WAY_NONE;
+    entry->name = wl_arena_strdup(b->process.arena, note->kernel);
+    entry->reason = reason_of(note);
+    return entry->name ? builder_launch_done(b, entry, -1, 0, "", err) : NOMEM(err);
 }
 
 wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err)
 {
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < times->count && status == WL_OK; i++) {
-        id_entry *entry = NULL;
-        HASH_FIND(hh, b->process.launches_by_note, &times->times[i].note, sizeof entry->key, entry);
+        const launch_entry *entry = builder_find_launch(b, times->times[i].note);
         if (entry) {
             status = db_run(b->stmt[ST_LAUNCH_TIME], err, db_int(entry->id),
                             db_real(times->times[i].seconds));
+        }
+    }
+    return status;
+}
+
+wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err)
+{
+    launch_entry *entry = builder_find_launch(b, way->note);
+    if (!entry || !entry->noted || entry->done) {
+        return wl_fail(err, WL_CORRUPT, "The capture tells of launch %u, which is not open.",
+                       way->note);
+    }
+    entry->way = way->way;
+    entry->estimated = way->estimated != 0;
+    if (*way->reason && !(entry->reason = wl_arena_strdup(b->process.arena, way->reason))) {
+        return NOMEM(err);
+    }
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < way->count && status == WL_OK; i++) {
+        status = db_run(b->stmt[ST_GAP], err, db_int(entry->kernel->id), db_int(way->gaps[i].pc),
+                        db_text(way->gaps[i].reason));
+    }
+    return status;
+}
+
+/* ---- repeats ---- */
+
+static uint32_t object_id(const prof_builder *b, uint32_t number)
+{
+    const object_info *found = builder_object(b, number);
+    return found ? found->id : 0;
+}
+
+static wl_status write_moves(prof_builder *b, const cap_repeat *r, uint32_t id, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < r->count && status == WL_OK; i++) {
+        uint32_t from = object_id(b, r->moves[i].from), to = object_id(b, r->moves[i].to);
+        bool ascends = i == 0 || r->moves[i - 1].from < r->moves[i].from;
+        if (!from || !to || !ascends) {
+            return wl_fail(err, WL_CORRUPT, "The capture moves object %u, which is not there.",
+                           r->moves[i].from);
+        }
+        status = db_run(b->stmt[ST_MOVE], err, db_int(id), db_int(from), db_int(to));
+    }
+    return status;
+}
+
+/* The id of a set of moves; 0 for none. */
+static wl_status intern_moves(prof_builder *b, const cap_repeat *r, uint32_t *id, wl_error *err)
+{
+    process *p = &b->process;
+    size_t bytes = r->count * sizeof *r->moves;
+    moves_entry *entry = NULL;
+    *id = 0;
+    if (!r->count) {
+        return WL_OK;
+    }
+    HASH_FIND(hh, p->moves, r->moves, bytes, entry);
+    if (entry) {
+        *id = entry->id;
+        return WL_OK;
+    }
+    entry = wl_new(p->arena, moves_entry);
+    if (!entry || !(entry->moves = wl_arena_copy(p->arena, r->moves, bytes))) {
+        return NOMEM(err);
+    }
+    wl_status status = write_moves(b, r, b->nmoves + 1, err);
+    if (status == WL_OK) {
+        *id = entry->id = ++b->nmoves;
+        HASH_ADD_KEYPTR(hh, p->moves, entry->moves, bytes, entry);
+    }
+    return status;
+}
+
+wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)
+{
+    launch_entry *entry = builder_find_launch(b, r->note);
+    const launch_entry *from = builder_find_launch(b, r->same_as);
+    uint32_t moves;
+    if (!entry || !entry->noted || entry->done || !from || !from->done ||
+        from->kernel != entry->kernel) {
+        return wl_fail(err, WL_CORRUPT, "The capture repeats launch %u as %u, which cannot be.",
+                       r->same_as, r->note);
+    }
+    wl_status status = intern_moves(b, r, &moves, err);
+    if (status != WL_OK) {
+        return status;
+    }
+    entry->done = true;
+    entry->way = from->way;
+    entry->estimated = from->estimated;
+    entry->warp_instructions = from->warp_instructions;
+    entry->thread_instructions = from->thread_instructions;
+    entry->blocks_run = from->blocks_run;
+    entry->blocks_observed = from->blocks_observed;
+    entry->blocks_sampled = from->blocks_sampled;
+    entry->dropped = from->dropped;
+    status = builder_launch_done(b, entry, r->host_seconds, 0, "", err);
+    return status == WL_OK ? db_run(b->stmt[ST_LAUNCH_SAME], err, db_int(entry->id),
+                                    db_int(from->id), db_id(moves))
+                           : status;
+}
+
+wl_status builder_notes_left(prof_builder *b, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (launch_entry *e = b->process.launches; e && status == WL_OK; e = e->hh.next) {
+        if (e->noted && !e->done) {
+            cap_skipped skipped = {.kernel = e->name, .reason = e->reason, .call = e->call};
+            status = builder_skipped(b, &skipped, err);
         }
     }
     return status;

@@ -67,6 +67,7 @@ static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *er
         return wl_fail(err, WL_CORRUPT, "The capture describes two processes.");
     }
     p->named = true;
+    p->emulated = strcmp(r->collector, "inline") != 0;
     p->directory = wl_arena_strdup(p->arena, r->directory);
     symbols_reset(b->symbols, r->executable);
     sources_program(b->sources, r->executable);
@@ -264,6 +265,8 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
                       db_int(record->message.level), db_text(record->message.text));
     case CAP_NOTE: return builder_note(b, &record->note, err);
     case CAP_TIMES: return builder_times(b, &record->times, err);
+    case CAP_WAY: return builder_way(b, &record->way, err);
+    case CAP_REPEAT: return builder_repeat(b, &record->repeat, err);
     case CAP_SYMBOL: /* for the replay of notes */
     case CAP_PROBE: return WL_OK;
     case CAP_END:

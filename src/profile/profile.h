@@ -148,6 +148,9 @@ typedef struct prof_launch {
     uint64_t warp_instructions, thread_instructions;
     uint64_t blocks_run, blocks_observed, blocks_sampled;
     uint64_t dropped; /* accesses that were not counted */
+    uint32_t way;     /* cap_way_kind: how that is known */
+    bool estimated;   /* counts are scaled from some of the blocks */
+    uint32_t rows_of; /* the launch whose rows are this one's too; its own id where it has some */
     obs_mix mix;      /* by ptx_cost */
 } prof_launch;
 
@@ -173,6 +176,7 @@ typedef enum prof_object_kind {                          /* the first ones are c
 
 const char *prof_object_kind_text(uint32_t kind); /* "device", "pinned", "shared", ... */
 const char *prof_space_text(uint32_t space);      /* "global", "shared", "local", "const" */
+const char *prof_way_text(uint32_t way);          /* "emulate", "replay", "probe", "none" */
 const char *prof_access_text(uint32_t op);        /* "load", "store", "atomic", "reduction" */
 const char *prof_class_text(uint32_t class);      /* of obs_mix: "fp32", "memory", ... */
 const char *prof_call_kind_text(uint32_t kind);   /* "alloc", "free", "copy", ... */
@@ -221,7 +225,8 @@ typedef struct prof_frame { /* innermost first; what the compiler inlined is a f
     bool inlined;           /* into the frame that follows */
 } prof_frame;
 
-/* A heat map without its rows: one sampled block of one launch over one object. */
+/* A heat map without its rows: one sampled block of one launch over one object. Launches that did the same have maps with the
+ * same id. */
 typedef struct prof_heat_info {
     uint32_t id, launch, kernel, object, space;
     uint64_t block;
@@ -255,6 +260,13 @@ typedef struct prof_traffic {
     uint64_t requests, sectors, sectors_min, wavefronts, wavefronts_min;
 } prof_traffic;
 
+/* Accesses of an instruction that were not observed in some launch. */
+typedef struct prof_gap {
+    uint32_t kernel, pc;
+    const char
+        *reason; /* the end of a sentence: "its address depends on data loaded from memory" */
+} prof_gap;
+
 typedef struct prof_skip {
     const char *kernel; /* demangled */
     const char *reason;
@@ -278,6 +290,8 @@ typedef struct prof_coverage {
     uint64_t sectors_dropped; /* of heat maps that were full */
     uint64_t processes, processes_cut_off;
     uint64_t objects_without_site, sources_missing;
+    uint64_t launches_estimated; /* counts are scaled from some of their blocks */
+    uint64_t launches_repeated;  /* have the rows of an earlier one */
 } prof_coverage;
 
 /* ---- loaders ---- */
@@ -302,6 +316,7 @@ PROF_ROWS(frame)
 PROF_ROWS(heat_info)
 PROF_ROWS(sample)
 PROF_ROWS(traffic)
+PROF_ROWS(gap)
 PROF_ROWS(skip)
 PROF_ROWS(message)
 PROF_ROWS(unsupported)
@@ -348,6 +363,8 @@ wl_status prof_load_samples(prof_db *db, uint32_t kernel, wl_arena *arena, prof_
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err);
 wl_status prof_load_stack(prof_db *db, uint32_t stack, wl_arena *arena, prof_frame_rows *out,
                           wl_error *err);
+/* By kernel, pc. */
+wl_status prof_load_gaps(prof_db *db, wl_arena *arena, prof_gap_rows *out, wl_error *err);
 /* By count, largest first. */
 wl_status prof_load_skips(prof_db *db, wl_arena *arena, prof_skip_rows *out, wl_error *err);
 wl_status prof_load_messages(prof_db *db, wl_arena *arena, prof_message_rows *out, wl_error *err);

@@ -3,7 +3,7 @@
 
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
--- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner' or 'why'.
+-- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner', 'why' or 'way'.
 CREATE TABLE names (
   kind TEXT NOT NULL, value INTEGER NOT NULL, name TEXT NOT NULL,
   PRIMARY KEY (kind, value)
@@ -75,9 +75,24 @@ CREATE TABLE launches (
   error INTEGER NOT NULL, fault TEXT NOT NULL,
   warp_instructions INTEGER NOT NULL, thread_instructions INTEGER NOT NULL,
   blocks_run INTEGER NOT NULL, blocks_observed INTEGER NOT NULL, blocks_sampled INTEGER NOT NULL,
-  dropped INTEGER NOT NULL
+  dropped INTEGER NOT NULL,
+  way INTEGER NOT NULL, estimated INTEGER NOT NULL,
+  rows_of INTEGER NOT NULL, moves INTEGER
 );
 CREATE INDEX launches_by_kernel ON launches (kernel);
+
+-- A launch that did what an earlier one did has no rows of its own: rows_of names the launch whose rows in mix, instructions,
+-- blocks, heats and samples are its too (else its own id), and moves the objects that others stand for.
+CREATE TABLE moves (
+  id INTEGER NOT NULL, object INTEGER NOT NULL, becomes INTEGER NOT NULL,
+  PRIMARY KEY (id, object)
+) WITHOUT ROWID;
+
+-- Instructions that were not observed in some launch, and why.
+CREATE TABLE gaps (
+  kernel INTEGER NOT NULL, pc INTEGER NOT NULL, reason TEXT NOT NULL,
+  PRIMARY KEY (kernel, pc, reason)
+) WITHOUT ROWID;
 
 -- Executed instructions by class; classes that did not occur have no row.
 CREATE TABLE mix (
@@ -173,35 +188,42 @@ CREATE TABLE unsupported (api TEXT PRIMARY KEY) WITHOUT ROWID;
 -- ---- for people ----
 
 CREATE VIEW v_launches AS
-SELECT l.id, l.process, k.name AS kernel, k.short_name,
+SELECT l.id, l.process, k.name AS kernel, k.short_name, w.name AS way, l.estimated,
        l.grid_x || 'x' || l.grid_y || 'x' || l.grid_z AS grid,
        l.block_x || 'x' || l.block_y || 'x' || l.block_z AS block,
        l.stream, l.host_seconds, l.device_seconds, l.thread_instructions,
        l.blocks_run, l.blocks_observed, l.blocks_sampled, l.error, l.fault
-FROM launches l JOIN kernels k ON k.id = l.kernel;
+FROM launches l JOIN kernels k ON k.id = l.kernel
+LEFT JOIN names w ON w.kind = 'way' AND w.value = l.way;
+
+-- Launches whose rows are the same: n of them have the rows of one, with these moves.
+CREATE VIEW v_same AS
+SELECT kernel, rows_of, moves, count(*) AS n FROM launches GROUP BY kernel, rows_of, moves;
 
 CREATE VIEW v_instructions AS
-SELECT i.launch, k.short_name AS kernel, i.pc, c.op, c.text, s.name AS space, a.name AS access,
+SELECT l.id AS launch, k.short_name AS kernel, i.pc, c.op, c.text, s.name AS space, a.name AS access,
        o.name AS object, f.path AS file, c.line, i.executions, i.requests, i.sectors, i.sectors_min,
        i.wavefronts, i.wavefronts_min, i.active_lanes,
        i.uniform, i.contiguous, i.misaligned, i.strided, i.irregular, i.stride
-FROM instructions i
-JOIN launches l ON l.id = i.launch
+FROM launches l
+JOIN instructions i ON i.launch = l.rows_of
 JOIN kernels k ON k.id = l.kernel
+LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object
 LEFT JOIN code c ON c.kernel = l.kernel AND c.pc = i.pc
 LEFT JOIN files f ON f.id = c.file
-LEFT JOIN objects o ON o.id = i.object
+LEFT JOIN objects o ON o.id = coalesce(m.becomes, i.object)
 LEFT JOIN names s ON s.kind = 'space' AND s.value = i.space
 LEFT JOIN names a ON a.kind = 'access' AND a.value = i.access;
 
 CREATE VIEW v_lines AS
-SELECT k.short_name AS kernel, f.path AS file, c.line, sum(i.requests) AS requests,
-       sum(i.sectors) AS sectors, sum(i.sectors_min) AS sectors_min,
-       sum(i.wavefronts) AS wavefronts, sum(i.wavefronts_min) AS wavefronts_min,
-       round(1.0 * sum(i.sectors) / nullif(sum(CASE WHEN i.sectors > 0 THEN i.requests END), 0), 2)
+SELECT k.short_name AS kernel, f.path AS file, c.line, sum(l.n * i.requests) AS requests,
+       sum(l.n * i.sectors) AS sectors, sum(l.n * i.sectors_min) AS sectors_min,
+       sum(l.n * i.wavefronts) AS wavefronts, sum(l.n * i.wavefronts_min) AS wavefronts_min,
+       round(1.0 * sum(l.n * i.sectors) /
+             nullif(sum(CASE WHEN i.sectors > 0 THEN l.n * i.requests END), 0), 2)
          AS sectors_per_request
-FROM instructions i
-JOIN launches l ON l.id = i.launch
+FROM v_same l
+JOIN instructions i ON i.launch = l.rows_of
 JOIN kernels k ON k.id = l.kernel
 LEFT JOIN code c ON c.kernel = l.kernel AND c.pc = i.pc
 LEFT JOIN files f ON f.id = c.file
@@ -209,27 +231,38 @@ GROUP BY l.kernel, c.file, c.line;
 
 -- What the detectors start from: traffic of a kernel on an object, and the heat maps that exist of it.
 CREATE VIEW v_findings_input AS
-SELECT l.kernel AS kernel_id, k.short_name AS kernel, i.object AS object_id, o.name AS object,
-       s.name AS space, count(DISTINCT i.launch) AS launches, sum(i.requests) AS requests,
-       sum(i.sectors) AS sectors, sum(i.sectors_min) AS sectors_min,
-       sum(i.wavefronts) AS wavefronts, sum(i.wavefronts_min) AS wavefronts_min,
-       sum(i.uniform) AS uniform, sum(i.contiguous) AS contiguous, sum(i.misaligned) AS misaligned,
-       sum(i.strided) AS strided, sum(i.irregular) AS irregular,
-       (SELECT count(*) FROM heats h JOIN launches hl ON hl.id = h.launch
-        WHERE hl.kernel = l.kernel AND h.object IS i.object AND h.space = i.space) AS maps
-FROM instructions i
-JOIN launches l ON l.id = i.launch
-JOIN kernels k ON k.id = l.kernel
-LEFT JOIN objects o ON o.id = i.object
-LEFT JOIN names s ON s.kind = 'space' AND s.value = i.space
-GROUP BY l.kernel, i.object, i.space;
+SELECT t.kernel_id, k.short_name AS kernel, t.object_id, o.name AS object, s.name AS space,
+       (SELECT count(DISTINCT il.id) FROM launches il JOIN instructions ii ON ii.launch = il.rows_of
+        LEFT JOIN moves im ON im.id = il.moves AND im.object = ii.object
+        WHERE il.kernel = t.kernel_id AND coalesce(im.becomes, ii.object) IS t.object_id
+          AND ii.space = t.space) AS launches,
+       t.requests, t.sectors, t.sectors_min, t.wavefronts, t.wavefronts_min,
+       t.uniform, t.contiguous, t.misaligned, t.strided, t.irregular,
+       (SELECT count(*) FROM heats h JOIN launches hl ON hl.rows_of = h.launch
+        LEFT JOIN moves hm ON hm.id = hl.moves AND hm.object = h.object
+        WHERE hl.kernel = t.kernel_id AND coalesce(hm.becomes, h.object) IS t.object_id
+          AND h.space = t.space) AS maps
+FROM (
+  SELECT l.kernel AS kernel_id, coalesce(m.becomes, i.object) AS object_id, i.space AS space,
+         sum(l.n * i.requests) AS requests, sum(l.n * i.sectors) AS sectors,
+         sum(l.n * i.sectors_min) AS sectors_min, sum(l.n * i.wavefronts) AS wavefronts,
+         sum(l.n * i.wavefronts_min) AS wavefronts_min, sum(l.n * i.uniform) AS uniform,
+         sum(l.n * i.contiguous) AS contiguous, sum(l.n * i.misaligned) AS misaligned,
+         sum(l.n * i.strided) AS strided, sum(l.n * i.irregular) AS irregular
+  FROM v_same l
+  JOIN instructions i ON i.launch = l.rows_of
+  LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object
+  GROUP BY l.kernel, coalesce(m.becomes, i.object), i.space) t
+JOIN kernels k ON k.id = t.kernel_id
+LEFT JOIN objects o ON o.id = t.object_id
+LEFT JOIN names s ON s.kind = 'space' AND s.value = t.space;
 
 CREATE VIEW v_samples AS
-SELECT s.launch, k.short_name AS kernel, s.block_x || ',' || s.block_y || ',' || s.block_z AS block,
+SELECT l.id AS launch, k.short_name AS kernel, s.block_x || ',' || s.block_y || ',' || s.block_z AS block,
        n.name AS why, s.alike, l.blocks_observed AS of, s.mapped, s.instructions,
        round(1.0 * s.sectors / nullif(s.requests, 0), 2) AS sectors_per_request
-FROM samples s
-JOIN launches l ON l.id = s.launch
+FROM launches l
+JOIN samples s ON s.launch = l.rows_of
 JOIN kernels k ON k.id = l.kernel
 LEFT JOIN names n ON n.kind = 'why' AND n.value = s.why;
 
@@ -253,9 +286,16 @@ LEFT JOIN objects s ON s.id = c.source_object
 LEFT JOIN objects t ON t.id = c.target_object
 LEFT JOIN files f ON f.id = c.file;
 
+CREATE VIEW v_gaps AS
+SELECT k.short_name AS kernel, g.pc, c.op, f.path AS file, c.line, g.reason
+FROM gaps g
+JOIN kernels k ON k.id = g.kernel
+LEFT JOIN code c ON c.kernel = g.kernel AND c.pc = g.pc
+LEFT JOIN files f ON f.id = c.file;
+
 CREATE VIEW v_mix AS
-SELECT m.launch, k.short_name AS kernel, n.name AS class, m.warp_instructions, m.thread_instructions
-FROM mix m
-JOIN launches l ON l.id = m.launch
+SELECT l.id AS launch, k.short_name AS kernel, n.name AS class, m.warp_instructions, m.thread_instructions
+FROM launches l
+JOIN mix m ON m.launch = l.rows_of
 JOIN kernels k ON k.id = l.kernel
 LEFT JOIN names n ON n.kind = 'class' AND n.value = m.class;

@@ -12,6 +12,7 @@
 #define CLASS "class"
 #define OWNER "owner"
 #define WHY "why"
+#define WAY "way"
 static const word words[] = {
 #define X(kind, value, text) {kind, value, text},
 #include "profile/vocabulary.def"
@@ -57,6 +58,11 @@ const char *prof_call_kind_text(uint32_t kind)
 const char *prof_why_text(uint32_t why)
 {
     return text_of(WHY, why);
+}
+
+const char *prof_way_text(uint32_t way)
+{
+    return text_of(WAY, way);
 }
 
 const char *prof_class_text(uint32_t class)

@@ -30,6 +30,10 @@ static void launches(rep_json_out *j, const rep_data *d)
             rep_put_count(row, "thread_instructions", l->thread_instructions);
         rep_put_seconds(row, "host_seconds", l->host_seconds);
         rep_put_seconds(row, "device_seconds", l->device_seconds);
+        if (l->blocks_run > 0)
+            rep_put_text(row, "way", prof_way_text(l->way));
+        if (l->estimated)
+            rep_put(row, "estimated", json_true());
         rep_json_row(j, row);
     }
     rep_json_array_end(j);
@@ -190,6 +194,25 @@ static json_t *memory_json(const rep_data *d)
     return memory;
 }
 
+static json_t *gaps_json(const rep_data *d)
+{
+    json_t *gaps = json_array();
+    for (uint32_t i = 0; i < d->gaps.count; i++) {
+        const prof_gap *g = &d->gaps.rows[i];
+        const prof_code *code = prof_find_code(&d->code, g->kernel, g->pc);
+        json_t *row = json_object();
+        rep_put_text(row, "kernel", rep_kernel_name(d, g->kernel));
+        rep_put_count(row, "pc", g->pc);
+        if (code && code->file && code->line) {
+            rep_put_text(row, "file", rep_file_path(d, code->file));
+            rep_put_count(row, "line", code->line);
+        }
+        rep_put_text(row, "reason", g->reason);
+        json_array_append_new(gaps, row);
+    }
+    return gaps;
+}
+
 static json_t *coverage_json(const rep_data *d)
 {
     json_t *coverage = json_object(), *skipped = json_array(), *calls = json_array();
@@ -202,6 +225,8 @@ static json_t *coverage_json(const rep_data *d)
         json_array_append_new(skipped, row);
     }
     rep_put(coverage, "skipped", skipped);
+    if (d->gaps.count)
+        rep_put(coverage, "gaps", gaps_json(d));
     rep_put_count(coverage, "blocks_sampled", d->coverage.blocks_sampled);
     rep_put_count(coverage, "records_dropped", d->coverage.records_dropped);
     for (uint32_t i = 0; i < d->unsupported.count; i++)

@@ -33,6 +33,7 @@ typedef struct rep_data {
     prof_instruction_rows totals;       /* over all launches of a kernel */
     prof_code_rows code;                /* of all kernels */
     rep_source *sources;                /* files.count of them, in the order of `files`; or NULL */
+    prof_gap_rows gaps;
     prof_skip_rows skips;
     prof_message_rows messages;
     prof_unsupported_rows unsupported;

@@ -478,6 +478,8 @@ static void lines(const text *t)
 
 /* ---- coverage ---- */
 
+enum { MOST_GAPS = 8 }; /* lines that are named */
+
 static void fact(const text *t, bool good, const char *words)
 {
     fprintf(t->out, "  %s%s%s ", good ? t->s.good : t->s.warn, good ? "+" : "!", t->s.off);
@@ -491,9 +493,40 @@ static void part(const text *t, uint64_t n, uint64_t of, const char *what)
                          what));
 }
 
+/* Instructions of one kernel that were not observed for one reason, in a line. */
+static void gaps(const text *t, uint32_t from)
+{
+    const prof_gap *rows = t->d->gaps.rows, *first = &rows[from];
+    uint32_t count = t->d->gaps.count, n = 0;
+    const char *lines = "";
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].kernel != first->kernel || strcmp(rows[i].reason, first->reason) != 0)
+            continue;
+        if (i < from)
+            return; /* said before */
+        const prof_code *code = prof_find_code(&t->d->code, first->kernel, rows[i].pc);
+        if (code && code->line && n < MOST_GAPS && lines)
+            lines = wl_arena_printf(t->arena, "%s%s%u", lines, *lines ? ", " : ", line ",
+                                    code->line);
+        n++;
+    }
+    fact(t, false,
+         wl_arena_printf(t->arena, "%s of %s not observed%s%s: %s",
+                         rep_plural(t->arena, n, "memory instruction", "memory instructions"),
+                         rep_kernel_name(t->d, first->kernel), lines ? lines : "",
+                         n > MOST_GAPS ? ", ..." : "", first->reason));
+}
+
 static void left_out(const text *t)
 {
     const rep_data *d = t->d;
+    if (d->coverage.launches_estimated)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s estimated from a part of the blocks",
+                             rep_plural(t->arena, d->coverage.launches_estimated, "launch is",
+                                        "launches are")));
+    for (uint32_t i = 0; i < d->gaps.count; i++)
+        gaps(t, i);
     for (uint32_t i = 0; i < d->skips.count; i++)
         fact(t, false,
              wl_arena_printf(t->arena, "%s of %s not observed: %s",

@@ -73,6 +73,20 @@ static void put_times(const cap_times *t, FILE *out)
         fprintf(out, "    note %u seconds %.9f\n", t->times[i].note, t->times[i].seconds);
 }
 
+static void put_repeat(const cap_repeat *r, FILE *out)
+{
+    fprintf(out, "%u same as %u\n", r->note, r->same_as);
+    for (uint32_t i = 0; i < r->count; i++)
+        fprintf(out, "    object %u is %u\n", r->moves[i].from, r->moves[i].to);
+}
+
+static void put_way(const cap_way *w, FILE *out)
+{
+    fprintf(out, "%u way %u estimated %u %s\n", w->note, w->way, w->estimated, w->reason);
+    for (uint32_t i = 0; i < w->count; i++)
+        fprintf(out, "    pc %u: %s\n", w->gaps[i].pc, w->gaps[i].reason);
+}
+
 static void put_maps(const cap_maps *m, unsigned flags, FILE *out)
 {
     fprintf(out, "%u files\n", m->count);
@@ -129,6 +143,8 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
                 r->symbol.call, r->symbol.offset, r->symbol.length);
         break;
     case CAP_TIMES: put_times(&r->times, out); break;
+    case CAP_REPEAT: put_repeat(&r->repeat, out); break;
+    case CAP_WAY: put_way(&r->way, out); break;
     case CAP_PROBE:
         fprintf(out, "note %u probes %x everything %u bytes %" PRIu64 "\n", r->probe.note,
                 r->probe.probes, r->probe.everything, r->probe.length);

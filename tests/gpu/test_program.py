@@ -62,6 +62,23 @@ def objects(profiled, threads):
                   for one in profiled["objects"] if one["space"] not in ("shared", "local"))
 
 
+def instructions(profiled, wanted, gaps):
+    """What each of the wanted launches did, row for row, without the instructions that are not replayed."""
+    return sorted((one["launch"], one["pc"], *(one[key] for key in sorted(one) if key != "line"))
+                  for one in profiled["instructions"]
+                  if one["launch"] in wanted and (one["kernel"], one["pc"]) not in gaps)
+
+
+def compare_instructions(ours, theirs):
+    """Launches that fault while they are emulated have no rows there, and may have some where they are replayed."""
+    gaps = {(gap["kernel"], gap["pc"]) for gap in ours["coverage"].get("gaps", [])}
+    replayed = {one["id"] for one in ours["launches"] if one.get("way") == "replay"}
+    silent = {one["id"] for one in theirs["launches"]} - {one["launch"] for one in theirs["instructions"]}
+    rows = instructions(ours, replayed - silent, gaps)
+    same("instructions", rows, instructions(theirs, replayed - silent, gaps))
+    print(f"{len(replayed)} launches replayed, {len(rows)} rows of {len(theirs['instructions'])}, {len(gaps)} instructions not")
+
+
 def same(what, ours, theirs):
     if ours != theirs:
         for one in collections.Counter(ours) - collections.Counter(theirs):
@@ -93,6 +110,8 @@ def main():
             fail(f"the collector is {ours['collector']}")
         same(f"launches, {way}", launches(ours, o.threads), launches(theirs, o.threads))
         same(f"objects, {way}", objects(ours, o.threads), objects(theirs, o.threads))
+        if way == "replay" and not o.threads:
+            compare_instructions(ours, theirs)
         print(f"{way}: {len(ours['launches'])} launches, {len(ours['objects'])} objects as emulated")
 
 

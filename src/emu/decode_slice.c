@@ -1,0 +1,81 @@
+/* What a slice keeps of its kernel. */
+#include "emu/async.h"
+#include "emu/decode.h"
+
+wl_status emu_prepare_slice(emu_decode *d)
+{
+    emu_kernel *k = d->kernel;
+    uint32_t n = k->order.first_pc[k->order.count];
+    if (k->proof->npcs != n)
+        return wl_fail(d->err, WL_ARG, "the proof is of another kernel than %s", k->func->name);
+    k->info.ncode = n;
+    k->shows = wl_new_array(d->arena, uint8_t, n + 1);
+    return k->shows ? WL_OK : WL_NOMEM;
+}
+
+emu_keep emu_kept(const emu_decode *d, uint32_t pc)
+{
+    if (!d->kernel->proof)
+        return EMU_KEEP_ALL;
+    uint8_t flags = d->kernel->proof->flags[pc];
+    if (flags & FLOW_PC_SLICE) {
+        d->kernel->shows[pc] = (flags & FLOW_PC_PROVEN) != 0;
+        return EMU_KEEP_ALL;
+    }
+    return flags & FLOW_PC_UNKNOWN  ? EMU_KEEP_REJOIN
+           : flags & FLOW_PC_PROVEN ? EMU_KEEP_LOOK
+                                    : EMU_KEEP_NOTHING;
+}
+
+ptx_wait emu_kept_wait(const emu_decode *d, const ptx_insn *i, uint32_t pc)
+{
+    const emu_kernel *k = d->kernel;
+    bool runs = !k->proof || k->shows[pc] || k->proof->flags[pc] & FLOW_PC_SLICE;
+    return runs ? ptx_wait_of(i) : PTX_WAIT_NONE;
+}
+
+void emu_decode_rejoin(emu_decode *d)
+{
+    uint32_t to = d->kernel->proof->rejoin[d->pc];
+    d->bb->term = to == FLOW_REJOIN_END ? EMU_TERM_RET : EMU_TERM_BRA;
+    if (to != FLOW_REJOIN_END)
+        d->bb->target = d->kernel->bb_of_pc[to];
+}
+
+static emu_h look_handler(ptx_space space)
+{
+    switch (space) {
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CLUSTER: return EMU_H_look_shared;
+    case PTX_SPACE_LOCAL: return EMU_H_look_local;
+    case PTX_SPACE_GENERIC: return EMU_H_look_generic;
+    default: return EMU_H_look_global;
+    }
+}
+
+void emu_make_look(emu_decode *d, const ptx_insn *i)
+{
+    emu_insn *in = &d->code.data[d->code.count - 1];
+    void *extra = (void *)(uintptr_t)in->extra; /* of the arena */
+    switch (i->op) {
+    case PTX_ld:
+    case PTX_ldu:
+    case PTX_st:
+    case PTX_atom:
+    case PTX_red: {
+        emu_handler handler = d->handlers[look_handler(i->space)];
+        in->fn[0] = handler.part;
+        in->fn[1] = handler.all;
+    } /* fallthrough */
+    case PTX_wmma:
+    case PTX_ldmatrix:
+    case PTX_stmatrix: ((emu_mem *)extra)->look = true; break;
+    case PTX_cp: {
+        emu_copy *copy = extra;
+        copy->from.mem.look = copy->to.mem.look = true;
+        break;
+    }
+    default: return;
+    }
+    d->kernel->shows[d->pc] = 1;
+}
