@@ -493,7 +493,8 @@ int cmd_profile(int argc, const char **argv)
         {"no-device-times", '\0', POPT_ARG_NONE, &o.no_device_times, 0,
          "On a GPU: do not measure how long launches take on it", NULL},
         {"replay-budget", '\0', POPT_ARG_STRING, NULL, OPT_BUDGET,
-         "On a GPU: time and memory that may be spent after the run on working out accesses that follow "
+         "On a GPU: time and memory that may be spent after the run on working out accesses that "
+         "follow "
          "from the launch, or none for no limits; what does not fit "
          "is estimated from a part of the blocks, or left out (default: 60s,4G)",
          "TIME,MEMORY"},

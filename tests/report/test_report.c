@@ -198,7 +198,7 @@ static void test_json_has_the_documented_keys(void **state)
         "schema device collector launches instructions objects samples findings memory coverage");
     assert_keys(json_object_get(json, "device"), "name compute_capability");
     assert_keys(json_array_get(json_object_get(json, "launches"), 0),
-                "id kernel grid block stream thread_instructions host_seconds");
+                "id kernel grid block stream thread_instructions host_seconds way");
     assert_keys(json_array_get(json_object_get(json, "instructions"), 0),
                 "launch kernel pc op space file line executions requests sectors sectors_min "
                 "wavefronts wavefronts_min active_lanes");
