@@ -1,7 +1,7 @@
+#include "collect/replay/replay.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "collect/options.h"
-#include "collect/replay/replay.h"
 
 #include <signal.h>
 
