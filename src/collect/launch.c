@@ -1,4 +1,5 @@
 /* Launches: checked as the driver does, run by the emulator, observed and recorded. */
+#include "collect/guard.h"
 #include "collect/impl.h"
 
 #include "collect/replay/watch.h"
@@ -250,8 +251,10 @@ static wl_status run(collect_op *op, const emu_observer *observer, emu_result *r
     progress shown = {.kernel = op->launch.function->name, .start_ns = collect_now()};
     emu_launch launch = describe(op, &shown);
     launch.observer = observer;
+    collect_guard_begin(shown.kernel);
     wl_status status = emu_run(op->context->device->machine, op->launch.function->kernel, &launch,
                                result, err);
+    collect_guard_end();
     if (shown.shown)
         fputs("\r\x1b[K", stderr);
     return status;

@@ -99,7 +99,11 @@ wl_status publish_end(char *temp, const char *path, bool force, wl_error *err)
         return status;
     }
     char *target = target_of(path);
-    int rc = !target ? -1 : force ? rename(temp, target) : rename_new(temp, target);
+    if (!target) {
+        publish_discard(temp);
+        return wl_fail(err, WL_NOMEM, "Cannot write %s: out of memory.", path);
+    }
+    int rc = force ? rename(temp, target) : rename_new(temp, target);
     free(target);
     if (rc != 0) {
         wl_status status = errno == EEXIST ? exists(path, err)
