@@ -323,7 +323,7 @@ HOOK(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode handle, CUgraphNod
     if (params && params->type == CU_GRAPH_NODE_TYPE_KERNEL)
         return set_kernel_params(exec, handle, params);
     CUresult result = real_cuGraphExecNodeSetParams(exec, handle, params);
-    if (result != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS || !params)
         return result;
     if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
         return updated(result, exec, params->graph.graph, handle);

@@ -289,7 +289,7 @@ HOOK(cuLaunchCooperativeKernelMultiDevice,
     CUresult result = real_cuLaunchCooperativeKernelMultiDevice(n ? own : list, count, flags);
     for (unsigned i = 0; i < n; i++)
         shim_probe_free(&probes[i]);
-    if (call.active && result == CUDA_SUCCESS) {
+    if (call.active && list && result == CUDA_SUCCESS) {
         pthread_mutex_lock(&shim_g.lock);
         for (unsigned i = 0; i < count; i++)
             note_one(&call, &list[i]);
