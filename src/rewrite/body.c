@@ -179,7 +179,9 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
     const ptx_insn *insn = &b->func->insns[i];
     bool counted = rw_has(b, REWRITE_BLOCKS) && starts_block(b, i);
     bool late = ptx_wait_of(insn) != PTX_WAIT_NONE, branch = needs_branch(b, i);
-    uint32_t label = branch ? (*b->labels)++ : 0;
+    uint32_t label = branch ? (*b->labels)++ : 0, block = b->f->block_of[i];
+    if (b->f->blocks[block].first == i)
+        EACH_PASS(b, start, b, block);
     if (branch)
         rw_line(b, "@%s%s bra $__wl_past%u;", insn->guard_neg ? "" : "!",
                 b->func->regs[insn->guard].name, label);

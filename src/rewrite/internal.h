@@ -20,6 +20,20 @@ typedef struct rw_slot {
 
 enum { RW_MAX_SLOTS = 8 };
 
+/* Where a counter of basic blocks is while a copy runs (blocks.c). */
+typedef enum rw_counter_kind {
+    RW_IN_MEMORY,
+    RW_PER_LANE, /* in registers, until the thread leaves */
+    RW_TOGETHER  /* in one register, until the loop is left */
+} rw_counter_kind;
+
+typedef struct rw_counter {
+    uint8_t kind;
+    uint32_t func;  /* in plan->order */
+    uint32_t loop;  /* RW_TOGETHER: the outermost that all lanes leave together */
+    uint32_t depth; /* of its block */
+} rw_counter;
+
 typedef struct rw_plan {
     const ptx_module *module;
     const rewrite_options *options;
@@ -38,8 +52,9 @@ typedef struct rw_plan {
     bool *cloned; /* [order.count] the function has a copy with probes */
     uint8_t
         *leader; /* [npcs + order.count] of function k from first_pc[k] + k on: ptx_block_leaders */
-    uint32_t *block_at; /* as leader: index of the block that starts there */
-    bool *owns;         /* [nblocks] the block is the one that counts for those with its counter */
+    uint32_t *block_at;   /* as leader: index of the block that starts there */
+    rw_counter *counters; /* [ncounters] */
+    bool *owns; /* [nblocks] the block is the one that counts for those with its counter */
     rewrite_var *vars;
     uint32_t nvars;
     uint32_t *slot_of; /* [nsites] PTX_NONE: none */
@@ -108,6 +123,7 @@ typedef struct rw_pass {
     uint32_t probes;                           /* bit set: runs where the copy has one of them */
     void (*declare)(rw_body *b);               /* registers and variables of its own */
     void (*enter)(rw_body *b);                 /* where the copy begins, __wl_state is set */
+    void (*start)(rw_body *b, uint32_t block); /* before flow's block */
     void (*block)(rw_body *b, uint32_t block); /* where the basic block begins */
     void (*access)(rw_body *b, uint32_t site); /* before the instruction */
     /* Before a thread leaves the copy: at its end, or into a call that may not come back. */

@@ -1,0 +1,339 @@
+/* Each probe on a kernel small enough to know the buffers by hand; what is refused; names. */
+#include "probed.h"
+
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+
+/* k(in): one warp; lane l reads in[l] and, where it is below 3, in[in[l] + 8 * l]; adds 1 to in[100] at the end. */
+#define SMALL                                                               \
+    HEADER ".visible .entry k(.param .u64 in)\n{\n"                         \
+           ".reg .pred %p<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"        \
+           "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"                \
+           "mad.wide.u32 %d2, %r1, 4, %d1;\n"                               \
+           "ld.global.u32 %r2, [%d2];\n"                                    \
+           "setp.lt.u32 %p1, %r2, 3;\n@!%p1 bra END;\n"                     \
+           "mad.lo.u32 %r3, %r1, 8, %r2;\nmad.wide.u32 %d3, %r3, 4, %d1;\n" \
+           "ld.global.u32 %r4, [%d3];\n"                                    \
+           "END:\nred.global.add.u32 [%d1+400], 1;\nret;\n}\n"
+
+enum { WORDS = 512 };
+
+typedef struct small {
+    probed p;
+    const rewrite_kernel *k;
+    shape s;
+    shot shot;
+    left left;
+    rewrite_object object;
+} small;
+
+/* in[l] is 2 for lanes 4 and 9, else 7. */
+static void small_begin(small *c, const char *ptx, const char *probes, bool everything)
+{
+    uint32_t set;
+    memset(c, 0, sizeof *c);
+    assert_true(rewrite_probes_parse(probes, &set));
+    probed_begin(&c->p, ptx, set, everything);
+    c->k = &c->p.result.kernels[0];
+    uint32_t *data = fixture_alloc(&c->p.f, 4 * WORDS);
+    for (int i = 0; i < WORDS; i++)
+        data[i] = i == 4 || i == 9 ? 2 : 7;
+    c->s = (shape){.grid = {2, 1, 1},
+                   .block = {32, 1, 1},
+                   .nargs = 1,
+                   .args = {P(data)},
+                   .data = data,
+                   .bytes = 4 * WORDS};
+    c->object = (rewrite_object){P(data), 4 * WORDS};
+    rewrite_setup setup = {
+        .chunks = 16, .nobjects = 1, .objects = &c->object, .shared_bytes = 1024};
+    const uint64_t block = 1;
+    shoot_probed(&c->p, c->k->func->name, &c->s, false, &setup, &block, 1, &c->shot, &c->left);
+}
+
+static void small_end(small *c)
+{
+    shot_end(&c->shot);
+    left_end(&c->left);
+    probed_end(&c->p);
+}
+
+static const rewrite_record *record_of(const small *c, uint32_t chunk, uint32_t offset)
+{
+    return (const void *)((const char *)c->left.state + c->k->pool_at + chunk * REWRITE_CHUNK +
+                          sizeof(rewrite_chunk) + offset);
+}
+
+static void trace_writes_these_records(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, SMALL, "trace", true);
+    const rewrite_state *head = c.left.state;
+    assert_int_equal(head->taken,
+                     2); /* lane 0 leads the first and the last access, lane 4 the second */
+    const rewrite_chunk *chunk = (const void *)((const char *)c.left.state + c.k->pool_at);
+    assert_int_equal(chunk->block, 1);
+    assert_int_equal(chunk->warp, 0);
+    assert_int_equal(chunk->lane, 0);
+    const rewrite_record *first = record_of(&c, 0, 0), *last = record_of(&c, 0, 32),
+                         *second = record_of(&c, 1, 0);
+    assert_int_equal(first->site, 0);
+    assert_int_equal(first->mask, 0xffffffff);
+    assert_int_equal(first->stride, 4);
+    assert_int_equal(first->base, P(c.s.data));
+    assert_int_equal(second->site, 1 | REWRITE_RAW);
+    assert_int_equal(second->mask, 1u << 4 | 1u << 9);
+    const uint64_t *addresses = (const void *)(second + 1);
+    assert_int_equal(addresses[4], P(c.s.data) + 4 * (4 * 8 + 2));
+    assert_int_equal(addresses[9], P(c.s.data) + 4 * (9 * 8 + 2));
+    assert_int_equal(last->site, 2);
+    assert_int_equal(last->stride, 0);
+    assert_int_equal(last->base, P(c.s.data) + 400);
+    assert_int_equal(record_of(&c, 0, 64)->mask, 0);
+    small_end(&c);
+}
+
+/* The first and the last access follow from the launch: they carry no probe unless everything does. */
+static void only_what_is_not_proven_is_probed(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, SMALL, "trace", false);
+    assert_int_equal(c.k->nsites, 1);
+    assert_int_equal(c.k->sites[0].op, REWRITE_LOAD);
+    assert_int_equal(c.k->sites[0].bytes, 4);
+    assert_int_equal(c.k->sites[0].param, 0);
+    assert_int_equal(((const rewrite_state *)c.left.state)->taken, 1);
+    small_end(&c);
+}
+
+static void blocks_are_counted(void **state)
+{
+    (void)state;
+    /* Two warps; behind the last instruction there is an empty block, where nobody comes. */
+    static const uint64_t want[][2] = {{2, 64}, {2, 4}, {2, 64}, {0, 0}};
+    small c;
+    small_begin(&c, SMALL, "blocks", false);
+    assert_int_equal(c.k->nblocks, 4);
+    for (uint32_t b = 0; b < 4; b++) {
+        uint64_t executions, lanes;
+        assert_true(rewrite_read_block(&c.left.copy, b, &executions, &lanes));
+        assert_int_equal(executions, want[b][0]);
+        assert_int_equal(lanes, want[b][1]);
+    }
+    assert_int_equal(c.k->blocks[0].counter, c.k->blocks[2].counter); /* the two run alike */
+    small_end(&c);
+}
+
+static void sites_that_ran_are_marked(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, SMALL, "objects", true);
+    for (uint32_t s = 0; s < 3; s++)
+        assert_true(rewrite_site_ran(&c.left.copy, s));
+    small_end(&c);
+    /* No lane reads a number below 0. */
+    char *other = strdup(SMALL), *limit = strstr(other, "%r2, 3;");
+    memcpy(limit, "%r2, 0;", 7);
+    small_begin(&c, other, "objects", true);
+    assert_true(rewrite_site_ran(&c.left.copy, 0));
+    assert_false(rewrite_site_ran(&c.left.copy, 1));
+    assert_true(rewrite_site_ran(&c.left.copy, 2));
+    small_end(&c);
+    free(other);
+}
+
+static bool is_touched(uint32_t word)
+{
+    return word < 32 || word == 4 * 8 + 2 || word == 9 * 8 + 2 || word == 100;
+}
+
+static void touched_elements_are_marked(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, SMALL, "touch", true);
+    for (uint32_t w = 0; w < WORDS; w++)
+        assert_int_equal(rewrite_touched(&c.left.copy, 0, w), is_touched(w));
+    assert_int_equal(rewrite_missed(&c.left.copy), 0);
+    small_end(&c);
+}
+
+static void elements_are_counted(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, SMALL, "frequency", true);
+    for (uint32_t w = 0; w < WORDS; w++) {
+        uint32_t loads = is_touched(w) && w != 100 ? 2 : 0; /* two blocks */
+        assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_LOADS, w), loads);
+        assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_STORES, w), 0);
+        assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_ATOMICS, w),
+                         w == 100 ? 64 : 0);
+    }
+    small_end(&c);
+}
+
+/* Each lane stores to its word, then all read word 5. */
+static void shared_words_are_counted(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c,
+                HEADER ".visible .entry k(.param .u64 in)\n{\n.shared .align 4 .b8 tile[128];\n"
+                       ".reg .b32 %r<6>;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, tile;\n"
+                       "mad.lo.u32 %r3, %r1, 4, %r2;\nst.shared.u32 [%r3], %r1;\n"
+                       "ld.shared.u32 %r4, [tile+20];\nret;\n}\n",
+                "shared", true);
+    uint32_t base = (uint32_t)rewrite_var_address(&c.left.copy, 0);
+    assert_string_equal(c.k->vars[0].var->name, "tile");
+    for (uint32_t w = 0; w < 32; w++) {
+        assert_int_equal(rewrite_shared_count(&c.left.copy, REWRITE_STORES, base + 4 * w), 2);
+        assert_int_equal(rewrite_shared_count(&c.left.copy, REWRITE_LOADS, base + 4 * w),
+                         w == 5 ? 64 : 0);
+    }
+    small_end(&c);
+}
+
+/* A pointer that was loaded: the object is known only when it runs. */
+static void loaded_pointers_mark_their_object(void **state)
+{
+    (void)state;
+    small c;
+    uint32_t set;
+    const uint64_t block = 0;
+    assert_true(rewrite_probes_parse("objects", &set));
+    memset(&c, 0, sizeof c);
+    probed_begin(&c.p,
+                 HEADER ".visible .entry k(.param .u64 in)\n{\n.reg .b64 %d<6>;\n.reg .b32 %r<3>;\n"
+                        "ld.param.u64 %d1, [in];\nld.global.u64 %d2, [%d1];\n"
+                        "ld.global.u32 %r1, [%d2+8];\nst.global.u32 [%d2], %r1;\nret;\n}\n",
+                 set, false);
+    uint64_t *pointer = fixture_alloc(&c.p.f, 256), *other = fixture_alloc(&c.p.f, 256);
+    *pointer = P(other);
+    rewrite_object objects[] = {{P(pointer), 256}, {P(other), 256}};
+    rewrite_setup setup = {.nobjects = 2, .objects = objects};
+    c.s = (shape){.grid = {1, 1, 1},
+                  .block = {64, 1, 1},
+                  .nargs = 1,
+                  .args = {P(pointer)},
+                  .data = pointer,
+                  .bytes = 256};
+    shoot_probed(&c.p, "k", &c.s, false, &setup, &block, 1, &c.shot, &c.left);
+    assert_int_equal(rewrite_object_used(&c.left.copy, 0), 0);
+    assert_int_equal(rewrite_object_used(&c.left.copy, 1),
+                     1u << REWRITE_LOADS | 1u << REWRITE_STORES);
+    small_end(&c);
+}
+
+/* ---- what is left alone ---- */
+
+static rewrite_result rewrite(const char *text, ptx_module **module, wl_arena *arena,
+                              wl_status want)
+{
+    wl_error err = {0};
+    rewrite_result result = {0};
+    rewrite_options options = {.probes = 1u << REWRITE_TRACE, .everything = true};
+    assert_int_equal(ptx_parse(text, strlen(text), "case", module, &err), WL_OK);
+    assert_int_equal(rewrite_module(*module, &options, arena, &result, &err), want);
+    return result;
+}
+
+static void check_refused(const char *text, const char *reason)
+{
+    ptx_module *module;
+    wl_arena *arena = wl_arena_new();
+    rewrite_result result = rewrite(text, &module, arena, WL_OK);
+    assert_null(result.text);
+    assert_non_null(result.kernels[0].refused);
+    assert_non_null(strstr(result.kernels[0].refused, reason));
+    ptx_module_free(module);
+    wl_arena_free(arena);
+}
+
+#define STORE ".reg .b64 %d<2>;\nld.param.u64 %d1, [a];\nst.global.u32 [%d1], 1;\nret;\n"
+
+static void kernels_that_cannot_be_rewritten_say_why(void **state)
+{
+    (void)state;
+    check_refused(".version 7.0\n.target sm_80\n.address_size 64\n"
+                  ".visible .entry k(.param .u64 a, .param .align 4 .b8 b[4056])\n{\n" STORE "}\n",
+                  "no room");
+    check_refused(HEADER ".visible .entry k(.param .u64 a)\n{\n" STORE "}\n"
+                         ".global .align 8 .u64 table[1] = {k};\n",
+                  "launch it");
+    check_refused(HEADER ".visible .entry k(.param .u64 a)\n{\n{\n.local .align 4 .b8 x[4];\n"
+                         "st.local.u32 [x], 1;\n}\n" STORE "}\n",
+                  "inner scopes");
+}
+
+static void large_parameters_have_room_since_ptx_8_1(void **state)
+{
+    (void)state;
+    ptx_module *module;
+    wl_arena *arena = wl_arena_new();
+    rewrite_result result = rewrite(
+        HEADER ".visible .entry k(.param .u64 a, .param .align 4 .b8 b[5001])\n{\n" STORE "}\n",
+        &module, arena, WL_OK);
+    assert_non_null(result.text);
+    assert_int_equal(result.kernels[0].param_index, 2);
+    assert_int_equal(result.kernels[0].param_offset, 5016);
+    ptx_module_free(module);
+
+    /* What has probes gets no more. */
+    char *text = result.text;
+    rewrite(text, &module, arena, WL_UNSUPPORTED);
+    ptx_module_free(module);
+    wl_arena_free(arena);
+    free(text);
+}
+
+static void directives_are_kept(void **state)
+{
+    (void)state;
+    ptx_module *module;
+    wl_arena *arena = wl_arena_new();
+    rewrite_result result = rewrite(HEADER ".visible .entry k(.param .u64 a)\n.maxntid 128, 1, 1\n"
+                                           ".minnctapersm 4\n{\n" STORE "}\n",
+                                    &module, arena, WL_OK);
+    assert_non_null(strstr(result.text, ".maxntid 128, 1, 1"));
+    assert_non_null(strstr(result.text, ".minnctapersm 4"));
+    ptx_module_free(module);
+    wl_arena_free(arena);
+    free(result.text);
+}
+
+static void names_of_probes(void **state)
+{
+    (void)state;
+    uint32_t set;
+    assert_true(rewrite_probes_parse("touch,blocks", &set));
+    assert_int_equal(set, 1u << REWRITE_TOUCH | 1u << REWRITE_BLOCKS);
+    assert_true(rewrite_probes_parse("all", &set));
+    assert_int_equal(set, (1u << REWRITE_PROBE_COUNT) - 1);
+    assert_false(rewrite_probes_parse("", &set));
+    assert_false(rewrite_probes_parse("touch,", &set));
+    assert_false(rewrite_probes_parse("Trace", &set));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trace_writes_these_records),
+        cmocka_unit_test(only_what_is_not_proven_is_probed),
+        cmocka_unit_test(blocks_are_counted),
+        cmocka_unit_test(sites_that_ran_are_marked),
+        cmocka_unit_test(touched_elements_are_marked),
+        cmocka_unit_test(elements_are_counted),
+        cmocka_unit_test(shared_words_are_counted),
+        cmocka_unit_test(loaded_pointers_mark_their_object),
+        cmocka_unit_test(kernels_that_cannot_be_rewritten_say_why),
+        cmocka_unit_test(large_parameters_have_room_since_ptx_8_1),
+        cmocka_unit_test(directives_are_kept),
+        cmocka_unit_test(names_of_probes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
