@@ -366,6 +366,26 @@ test("very many objects are listed in part, until the reader asks for all", asyn
   );
 });
 
+test("without lines or sources the page says how to get them", async () => {
+  const blind = await report(folder, "blind", ({ payload, parts }) => ({
+    payload: {
+      ...payload,
+      files: payload.files.map((f) => ({ ...f, missing: "no such file", chunks: [] })),
+      kernels: payload.kernels.map(({ file, line, ...k }) => k),
+    },
+    parts,
+  }));
+  await visit(
+    "#finding/1",
+    async (page) => {
+      await sees(page, ".coverage", /5 kernels without line information: compile with nvcc -lineinfo/);
+      await sees(page, ".coverage", /1 source file could not be read: demo\.cu \(no such file\)/);
+      await sees(page, ".excerpt", /not in the profile: no such file\. Lines: 35/);
+    },
+    blind,
+  );
+});
+
 test("a kernel's instructions", () =>
   visit("#kernel/2", async (page) => {
     await sees(page, ".mix", /memory 2\.5 %[^]*integer 55 %[^]*control flow 20 %/);

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Model } from "../data/model";
 import type { Coverage } from "../data/payload";
-import { exact, plural } from "../widgets/format";
+import { baseName, exact, plural } from "../widgets/format";
 
 function Fact({ good, children }: { good: boolean; children: ComponentChildren }) {
   return (
@@ -58,8 +58,31 @@ function LeftOut({ c }: { c: Coverage }) {
           {plural(c.objects_without_site ?? 0, "object")} could not be traced to a source line
         </Fact>
       )}
-      {(c.sources_missing ?? 0) > 0 && (
-        <Fact good={false}>{plural(c.sources_missing ?? 0, "source file")} could not be read</Fact>
+    </>
+  );
+}
+
+const MOST_NAMES = 5;
+
+/** Kernels and files whose source cannot be shown, why, and how it could be. */
+function WithoutSource({ m }: { m: Model }) {
+  const blind = m.payload.kernels.filter((k) => k.line === undefined).length;
+  const unread = m.payload.files.filter((f) => f.missing);
+  const missing = Math.max(unread.length, m.payload.coverage.sources_missing ?? 0);
+  const names = unread.slice(0, MOST_NAMES).map((f) => `${baseName(f.path)} (${f.missing})`);
+  return (
+    <>
+      {blind > 0 && (
+        <Fact good={false}>
+          {plural(blind, "kernel")} without line information: compile with nvcc -lineinfo to see
+          source lines
+        </Fact>
+      )}
+      {missing > 0 && (
+        <Fact good={false}>
+          {plural(missing, "source file")} could not be read
+          {names.length > 0 && `: ${names.join(", ")}${missing > names.length ? ", …" : ""}`}
+        </Fact>
       )}
     </>
   );
@@ -104,6 +127,7 @@ export function CoveragePanel({ m }: { m: Model }) {
           <Fact good>{plural(c.blocks_sampled ?? 0, "block")} sampled for heat maps</Fact>
         )}
         <LeftOut c={c} />
+        <WithoutSource m={m} />
         {c.unsupported_calls.length > 0 && (
           <Fact good={false}>
             CUDA functions that were asked for and are not there:{" "}
