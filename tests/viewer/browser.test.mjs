@@ -121,25 +121,40 @@ async function cellAt(page, row, x = 140) {
 }
 
 test("pointing at the heat map tells the cell", () =>
-  visit("#object/1", async (page) => {
-    await page.mouse.move(...(await cellAt(page, 2))); // third row: the second line of the tile
+  visit("#object/1?collapse=no", async (page) => {
+    await page.waitForSelector(".heatbox canvas");
+    await page.mouse.move(...(await cellAt(page, 5))); // behind four sectors and a gap: the second line of the tile
     await sees(page, ".cellinfo", /Word 0/);
     const info = await text(page, ".cellinfo");
-    assert.match(info, /offset\s+2,048 bytes, first of 4 sectors/);
+    assert.match(info, /offset\s+2,048 bytes\s/);
     assert.match(info, /element\s+\[512\] of 4 bytes/);
     assert.match(info, /warps at word 0\s+1: 1/);
     assert.match(info, /touched by\s+one warp/);
     assert.match(info, /requests\s+1 read of its sector/);
     assert.match(info, /demo\.cu:11 \(load\)/);
     assert.match(info, /address\s+0x7f2a40200800/);
-    await page.mouse.click(...(await cellAt(page, 2)));
+    await page.mouse.click(...(await cellAt(page, 5)));
     await page.waitForURL(/at=2048/);
     await page.mouse.move(5, 5);
     await page.focus(".heatbox");
     await page.keyboard.press("ArrowRight");
     await sees(page, ".cellinfo", /Word 1/);
+    await page.keyboard.press("ArrowUp"); // over the gap
+    await sees(page, ".cellinfo", /offset\s+100 bytes/);
     await page.keyboard.press("End");
-    await sees(page, ".cellinfo", /63,492 bytes, first of 4 sectors/);
+    await sees(page, ".cellinfo", /63,588 bytes/);
+  }));
+
+test("what comes at one distance again and again is one row", () =>
+  visit("#object/1", async (page) => {
+    await page.click("text=As a table");
+    assert.equal(await page.locator(".gridtable tbody tr").count(), 1);
+    await sees(page, ".gridtable tbody tr", /^0\s+(1\s+){9}4 of 64 sectors, × 32$/);
+    await page.mouse.move(...(await cellAt(page, 0)));
+    await sees(page, ".cellinfo", /0 bytes, first of 4 sectors; 32 times, every 2 KiB/);
+    await page.click("text=collapse equal rows");
+    await page.waitForURL(/collapse=no/);
+    await sees(page, ".gridtable caption", /of 159/);
   }));
 
 /** How many colours there are on a canvas. */
@@ -174,10 +189,10 @@ test("blocks stand side by side, aligned by sector", () =>
     await page.waitForSelector(".heatbox canvas");
     await page.click("text=As a table");
     const cells = (row) => page.locator(`.gridtable tbody tr >> nth=${row}`).innerText();
-    assert.match(await cells(0), /^0\s+(1\s+){9}(0\s+){9}4$/);
-    assert.match(await cells(1), /^128\s+(0\s+){9}(1\s+){9}4$/);
+    assert.match(await cells(0), /^0\s+(1\s+){9}(0\s+){9}× 4$/);
+    assert.match(await cells(1), /^128\s+(0\s+){9}(1\s+){9}× 4$/);
     await page.mouse.move(...(await cellAt(page, 1, 340)));
-    await sees(page, ".cellinfo", /in block \(1, 0, 0\)[^]*offset\s+1(28|32) bytes/);
+    await sees(page, ".cellinfo", /in block \(1, 0, 0\)[^]*offset\s+1[2-5]\d bytes, first of 4 sectors/);
     await page.click(".blocks label >> nth=0");
     await sees(page, ".detail", /Block \(1, 0, 0\) of launch 1/);
   }));
@@ -590,8 +605,9 @@ test("the report that the C side writes", { skip: !existsSync(sample) }, () =>
       await sees(page, ".line.marked.first", /tile\[threadIdx\.x\]\[threadIdx\.y \+ i\]/);
       await sees(page, ".coverage", /cudaGraphInstantiate/);
       await page.goto(page.url().replace(/#.*|$/, "#object/2"));
-      await page.mouse.move(...(await cellAt(page, 2)));
-      await sees(page, ".cellinfo", /offset\s+2,048 bytes, first of 4 sectors/);
+      await page.waitForSelector(".heatbox canvas");
+      await page.mouse.move(...(await cellAt(page, 0)));
+      await sees(page, ".cellinfo", /offset\s+0 bytes, first of 4 sectors; 32 times, every 2 KiB/);
       await sees(page, ".cellinfo", /8 writes/);
     },
     sample,

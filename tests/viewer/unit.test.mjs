@@ -10,6 +10,7 @@ const folder = scratch();
 const decode = await load("src/data/decode.ts", folder);
 const heat = await load("src/data/heat.ts", folder);
 const grids = await load("src/data/grid.ts", folder);
+const { makeGrid } = await load("src/data/makegrid.ts", folder);
 const owners = await load("src/data/owner.ts", folder);
 const pyramids = await load("src/data/pyramid.ts", folder);
 const read = await load("src/data/read.ts", folder);
@@ -38,6 +39,8 @@ const rowsOf = (grid) =>
   Array.from({ length: grid.count }, (_, i) => ({
     first: grid.first[i],
     repeat: grid.repeat[i],
+    times: grid.times[i],
+    stride: grid.stride[i],
     gap: grid.gap[i] === 1,
   }));
 
@@ -67,21 +70,23 @@ test("a heat map's runs stand where the sectors were", async () => {
   assert.equal(heat.runAt(table, 66), 1);
   assert.equal(heat.runAt(table, 5), -1);
   assert.equal(heat.runAt(table, 1 << 20), -1);
-  const grid = grids.makeGrid([layer(table)], grids.LAYOUTS.words, true);
-  assert.equal(grid.count, 63); // 32 and the gaps between them
-  assert.deepEqual(rowsOf(grid)[1], { first: 4, repeat: 60, gap: true });
-  const single = grids.makeGrid([layer(table)], grids.LAYOUTS.words, false);
+  const grid = makeGrid([layer(table)], grids.LAYOUTS.words, true);
+  assert.deepEqual(rowsOf(grid), [{ first: 0, repeat: 4, times: 32, stride: 64, gap: false }]);
+  assert.equal(grids.rowEnd(grid, 0), 31 * 64 + 4);
+  const single = makeGrid([layer(table)], grids.LAYOUTS.words, false);
   assert.equal(rowsOf(single).filter((r) => !r.gap).length, 128);
-  assert.equal(grids.rowAt(grid, 66), 2);
-  assert.equal(grids.rowAt(grid, 0), 0);
+  assert.equal(single.count, 128 + 31); // the gaps between them
+  assert.deepEqual(rowsOf(single)[4], { first: 4, repeat: 60, times: 1, stride: 0, gap: true });
+  assert.equal(grids.rowAt(single, 66), 7);
+  assert.equal(grids.rowAt(single, 0), 0);
 });
 
 test("rows of equal temperatures collapse though their warps differ", async () => {
   const map = mapOf(4, 7); // order: 32 elements a warp
   const table = await tableOf(map);
   assert.equal(table.runs, 8);
-  const grid = grids.makeGrid([layer(table)], grids.LAYOUTS.words, true);
-  assert.deepEqual(rowsOf(grid), [{ first: 0, repeat: 32, gap: false }]);
+  const grid = makeGrid([layer(table)], grids.LAYOUTS.words, true);
+  assert.deepEqual(rowsOf(grid), [{ first: 0, repeat: 32, times: 1, stride: 0, gap: false }]);
 });
 
 test("the words' history is right bit by bit, and the sector's is all of them", async () => {
@@ -109,12 +114,12 @@ test("blocks side by side are aligned by sector, in every layout", async () => {
   const layers = tables.map(layer);
   for (const layout of Object.values(grids.LAYOUTS)) {
     for (const collapse of [true, false]) {
-      const grid = grids.makeGrid(layers, layout, collapse);
+      const grid = makeGrid(layers, layout, collapse);
       let at = grid.first[0];
       for (let row = 0; row < grid.count; row++) {
         assert.equal(grid.first[row], at);
-        at += grid.repeat[row] * layout.sectors;
-        // The last row that this one stands for must look like the first.
+        at = grids.rowEnd(grid, row);
+        // All rows that this one stands for must look like the first; the last tells.
         const last = at - layout.sectors;
         for (let l = 0; l < layers.length; l++) {
           for (let c = 0; c < layout.columns; c++) {
@@ -124,6 +129,12 @@ test("blocks side by side are aligned by sector, in every layout", async () => {
             assert.equal(value, naive(layers, l, grid.first[row] + inside, plane));
             assert.equal(value, naive(layers, l, last + inside, plane));
             if (grid.gap[row]) assert.equal(value, 0);
+            if (grid.times[row] > 1) {
+              const second = grid.first[row] + grid.stride[row];
+              assert.equal(value, naive(layers, l, second + inside, plane));
+              const between = grid.first[row] + grid.repeat[row] * layout.sectors;
+              assert.equal(naive(layers, l, between + inside, plane), 0);
+            }
           }
         }
       }
@@ -134,7 +145,7 @@ test("blocks side by side are aligned by sector, in every layout", async () => {
 
 test("from afar a pixel shows the hottest of its rows", async () => {
   const table = await tableOf(mapOf(4, 6));
-  const grid = grids.makeGrid([layer(table)], grids.LAYOUTS.words, false);
+  const grid = makeGrid([layer(table)], grids.LAYOUTS.words, false);
   const levels = pyramids.pyramid(grid, 10);
   assert.ok(levels.length >= 2 && levels.at(-1).count <= 10);
   for (const { step, count, cells } of levels) {
@@ -174,6 +185,30 @@ test("cells are found where they are drawn", () => {
       }
     }
   }
+});
+
+test("what comes again and again at one distance is one row, and only that", () => {
+  // Runs as [first sector, sectors, warps]: four times 2 of 8 sectors; then another distance, then another temperature.
+  const runs = [[0, 2, 1], [8, 2, 1], [16, 2, 1], [24, 2, 1], [36, 2, 1], [44, 2, 3]];
+  const table = {
+    runs: runs.length,
+    first: Float64Array.from(runs, (r) => r[0]),
+    repeat: Uint32Array.from(runs, (r) => r[1]),
+    warmth: Uint8Array.from({ length: 9 * runs.length }, (_, i) => runs[i % runs.length][2]),
+  };
+  const grid = makeGrid([layer(table)], grids.LAYOUTS.words, true);
+  assert.deepEqual(
+    rowsOf(grid).map((r) => [r.first, r.repeat, r.times, r.stride, r.gap]),
+    [
+      [0, 2, 4, 8, false],
+      [26, 10, 1, 0, true],
+      [36, 2, 1, 0, false],
+      [38, 6, 1, 0, true],
+      [44, 2, 1, 0, false],
+    ],
+  );
+  const twice = makeGrid([layer({ ...table, runs: 2 })], grids.LAYOUTS.words, true);
+  assert.equal(twice.count, 3); // too few times to make a period
 });
 
 test("owners: threads are told apart in shared memory only", async () => {

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { type Grid, runUnder } from "../../data/grid";
+import { type Grid, runUnder, sectorOf } from "../../data/grid";
 import {
   type HeatTable,
   ranges,
@@ -12,7 +12,7 @@ import {
 import type { Model } from "../../data/model";
 import { OWNERS, ownerOf } from "../../data/owner";
 import type { HeatMap, MemoryObject } from "../../data/payload";
-import { exact, plural } from "../../widgets/format";
+import { bytes, exact, plural } from "../../widgets/format";
 import type { Cell } from "../../widgets/heatmap/painter";
 import { place } from "../source";
 
@@ -108,16 +108,30 @@ interface WhereProps {
   more: string;
 }
 
+/** What else the row stands for. */
+function stretch(grid: Grid, row: number): string {
+  const sectors = (grid.repeat[row] ?? 1) * grid.layout.sectors;
+  const times = grid.times[row] ?? 1;
+  const first = sectors > grid.layout.sectors ? `, first of ${plural(sectors, "sector")}` : "";
+  const every = bytes((grid.stride[row] ?? 0) * SECTOR_BYTES);
+  return times > 1 ? `${first}; ${exact(times)} times, every ${every}` : first;
+}
+
 /** What is known about a cell: where it is, who used it, how often and from which lines. */
 export function CellTable({ m, object, maps, grid, cell }: Props) {
   const map = maps[cell.layer];
   const table = grid.layers[cell.layer]?.table;
   if (!map || !table || cell.row >= grid.count) return null;
-  const { run, plane, sector } = runUnder(grid, cell.row, cell.layer, cell.column);
+  const { run, plane, sector } = runUnder(
+    grid,
+    cell.row,
+    cell.layer,
+    cell.column,
+    cell.sector ?? sectorOf(grid, cell.row, cell.column),
+  );
   const word = plane < WORDS ? plane : undefined;
   const offset = sector * SECTOR_BYTES + (word ?? 0) * WORD_BYTES - startOf(object);
-  const repeat = (grid.repeat[cell.row] ?? 1) * grid.layout.sectors;
-  const more = grid.layout.sectors < repeat ? `, first of ${plural(repeat, "sector")}` : "";
+  const more = cell.sector === undefined ? stretch(grid, cell.row) : "";
   return (
     <>
       <h3>

@@ -1,7 +1,8 @@
 import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { type Grid, LAYOUTS, type Layout, makeGrid, rowAt, sectorOf } from "../../data/grid";
+import { type Grid, LAYOUTS, type Layout, rowAt, sectorOf } from "../../data/grid";
 import { type HeatTable, lastSector, SECTOR_BYTES, WORD_BYTES, WORDS } from "../../data/heat";
+import { makeGrid } from "../../data/makegrid";
 import type { Model } from "../../data/model";
 import { ownerPlanes } from "../../data/owner";
 import type { HeatMap, MemoryObject } from "../../data/payload";
@@ -103,18 +104,19 @@ function show({ grid, sight, pinned }: Shown, object: MemoryObject, byte: number
   const sector = Math.floor(at / SECTOR_BYTES);
   const word = Math.floor((at % SECTOR_BYTES) / WORD_BYTES);
   const row = rowAt(grid, sector);
-  const inside = Math.max(0, sector - (grid.first[row] ?? 0)) % grid.layout.sectors;
+  const inside = sector % grid.layout.sectors;
   const column = { words: word, sectors: inside, banks: inside * WORDS + word };
   sight.zoomTo(0);
   sight.center(sector);
-  pinned.value = { row, layer: 0, column: column[grid.layout.kind] };
+  pinned.value = { row, layer: 0, column: column[grid.layout.kind], sector };
 }
 
 /** The first byte of a cell, from the object's start. */
 function byteOf(grid: Grid, object: MemoryObject, cell: Cell): number {
   const kind = grid.layout.kind;
   const word = kind === "sectors" || cell.column === WORDS ? 0 : cell.column % WORDS;
-  const byte = sectorOf(grid, cell.row, cell.column) * SECTOR_BYTES + word * WORD_BYTES;
+  const sector = cell.sector ?? sectorOf(grid, cell.row, cell.column);
+  const byte = sector * SECTOR_BYTES + word * WORD_BYTES;
   return Math.max(0, byte - startOf(object));
 }
 
@@ -170,12 +172,12 @@ interface ToolsProps {
 
 /** What the rows that one row stands for have in common, and how to see them apart. */
 function CollapsedNote({ grid, cell }: { grid: Grid; cell: Cell }) {
-  const repeat = grid.repeat[cell.row] ?? 1;
-  if (repeat < 2 || grid.gap[cell.row]) return null;
+  const rows = (grid.repeat[cell.row] ?? 1) * (grid.times[cell.row] ?? 1);
+  if (rows < 2 || grid.gap[cell.row] || cell.sector !== undefined) return null;
   return (
     <p class="hint">
-      {exact(repeat)} rows in a row look the same; their warps may differ. Details are of the first
-      one. Untick “collapse” to see each.
+      {exact(rows)} rows look the same; their warps may differ. Details are of the first one. Untick
+      “collapse” to see each.
     </p>
   );
 }

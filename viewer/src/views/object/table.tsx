@@ -3,6 +3,7 @@ import { cellValue, type Grid } from "../../data/grid";
 import { SECTOR_BYTES, WORDS } from "../../data/heat";
 import type { MemoryObject } from "../../data/payload";
 import { exact } from "../../widgets/format";
+import { repeatText } from "../../widgets/heatmap/painter";
 import type { Sight } from "../../widgets/heatmap/sight";
 import { startOf } from "./cell";
 
@@ -48,7 +49,7 @@ function Rows({ names, sight, object }: Parameters<typeof GridTable>[0]) {
                 </th>
               )),
             )}
-            <th class="num">rows</th>
+            <th class="text">repeats</th>
           </tr>
         </thead>
         <tbody>
@@ -70,7 +71,7 @@ function Rows({ names, sight, object }: Parameters<typeof GridTable>[0]) {
                   )),
                 )
               )}
-              <td class="num">{exact(grid.repeat[row] ?? 1)}</td>
+              <td class="text nowrap">{repeatText(grid, row, true)}</td>
             </tr>
           ))}
         </tbody>

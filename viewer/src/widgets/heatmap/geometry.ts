@@ -8,7 +8,7 @@ export const STRIP = 22;
 
 const STRIP_GAP = 10;
 const LABEL = 84;
-const REPEAT = { wide: 84, narrow: 42 };
+const REPEAT = { wide: 150, narrow: 48 }; // "4 of 32 sectors, × 256"
 const LAYER_GAP = 18;
 const GROUP_GAP = 3;
 const SECTOR_GAP = 6;

@@ -15,6 +15,7 @@ export interface Cell {
   row: number;
   layer: number;
   column: number;
+  sector?: number; // which one is meant, where the row stands for several; else the first
 }
 
 export interface Scene {
@@ -31,6 +32,18 @@ const LABELLED = 28; // pixels from one offset to the next, from afar
 const FEWEST_FOR_TEXT = 13;
 
 const font = (weight = "") => `${weight} 11px ui-monospace, "SF Mono", Menlo, Consolas, monospace`;
+
+/** How many rows a row stands for: "× 4", or "4 of 32 sectors, × 256" where they come again and again. */
+export function repeatText(grid: Grid, row: number, wide: boolean): string {
+  const repeat = grid.repeat[row] ?? 1;
+  const times = grid.times[row] ?? 1;
+  if (times === 1) return repeat === 1 ? "" : wide ? `× ${exact(repeat)}` : `×${count(repeat)}`;
+  const sectors = repeat * grid.layout.sectors;
+  const stride = grid.stride[row] ?? 0;
+  return wide
+    ? `${exact(sectors)} of ${exact(stride)} sectors, × ${exact(times)}`
+    : `${count(sectors)}/${count(stride)}×${count(times)}`;
+}
 
 /** Draws a grid of heat maps. One is made for each canvas size, theme and grid; it only ever draws what is in sight. */
 export class Painter {
@@ -120,13 +133,10 @@ export class Painter {
 
   private row(row: number, y: number): void {
     const { g, grid } = this;
-    const repeat = grid.repeat[row] ?? 1;
     const middle = y + TEXT_HEIGHT / 2;
+    const from = g.end + (g.wide ? 10 : 3);
     this.offset(row, middle);
-    if (repeat > 1 && g.wide) this.text(`× ${exact(repeat)}`, g.end + 10, middle, "left");
-    else if (repeat > 1) {
-      this.text(`×${count(repeat)}`, g.end + 3, middle, "left", g.width - g.end - 4);
-    }
+    this.text(repeatText(grid, row, g.wide), from, middle, "left", g.width - from);
     for (let l = 0; l < grid.layers.length; l++) this.cells(row, l, y);
   }
 
@@ -157,7 +167,8 @@ export class Painter {
     const { table } = this.grid.layers[l] as Layer;
     if (value === SEVERAL_WARPS) return `${warmthOf(table, run, plane)}w`;
     const warps = warpsOf(table, run, plane);
-    const told = warps !== 0 && (this.grid.repeat[row] ?? 1) === 1;
+    const alone = this.grid.repeat[row] === 1 && this.grid.times[row] === 1;
+    const told = warps !== 0 && alone;
     return told ? String(31 - Math.clz32(warps)) : "";
   }
 

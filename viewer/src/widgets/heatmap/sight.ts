@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { type Grid, rowAt } from "../../data/grid";
+import { type Grid, rowAt, rowEnd } from "../../data/grid";
 import { rowsShown, TEXT_HEIGHT, type Zoom, zooms } from "./geometry";
 
 const MOST_HEIGHT = 560;
@@ -85,7 +85,6 @@ export class Sight {
     const { grid } = this;
     const first = Math.floor(this.top.value);
     const last = Math.min(grid.count - 1, Math.floor(this.top.value + this.rows));
-    const end = (grid.first[last] ?? 0) + (grid.repeat[last] ?? 1) * grid.layout.sectors;
-    return { from: grid.first[first] ?? 0, to: end };
+    return { from: grid.first[first] ?? 0, to: rowEnd(grid, last) };
   });
 }
