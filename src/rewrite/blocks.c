@@ -275,23 +275,12 @@ static void leave(rw_body *b)
     each_register(b, publish);
 }
 
-/* Does an edge out of the loop lead to the block? */
-static bool follows_loop(const flow_function *f, uint32_t block, uint32_t loop)
-{
-    if (flow_in_loop(&f->loops, loop, block))
-        return false;
-    for (uint32_t e = f->graph.pred_first[block]; e < f->graph.pred_first[block + 1]; e++)
-        if (flow_in_loop(&f->loops, loop, f->graph.pred[e]))
-            return true;
-    return false;
-}
-
 static void start(rw_body *b, uint32_t block)
 {
     for (uint32_t c = 0; c < b->plan->out->ncounters; c++) {
         const rw_counter *counter = &b->plan->counters[c];
         if (counter->func == b->index && counter->kind == RW_TOGETHER &&
-            follows_loop(b->f, block, counter->loop))
+            rw_follows_loop(b->f, block, counter->loop))
             publish(b, c);
     }
 }

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /* In this order at each access. */
-static const rw_pass *const passes[] = {&rw_blocks_pass, &rw_ranges_pass,  &rw_objects_pass,
-                                        &rw_touch_pass,  &rw_counted_pass, &rw_frequency_pass,
-                                        &rw_shared_pass, &rw_trace_pass};
+static const rw_pass *const passes[] = {&rw_blocks_pass,    &rw_ranges_pass, &rw_objects_pass,
+                                        &rw_late_pass,      &rw_touch_pass,  &rw_counted_pass,
+                                        &rw_frequency_pass, &rw_shared_pass, &rw_trace_pass};
 enum { PASSES = sizeof passes / sizeof *passes };
 
 /* Runs the member of each pass that the copy has. */
@@ -128,7 +128,7 @@ static void print_lanes(rw_body *b, uint32_t site)
     uint32_t counts = 1u << REWRITE_FREQUENCY | 1u << REWRITE_SHARED;
     if (rw_has(b, REWRITE_TRACE) || (b->probes & counts && rw_counts_lanes(b, site)))
         rw_group(b, &b->guard);
-    else if (rw_has(b, REWRITE_TOUCH))
+    else if (rw_has(b, REWRITE_TOUCH) && b->plan->late_loop[site] == FLOW_NONE)
         rw_active(b);
 }
 

@@ -173,6 +173,16 @@ bool rw_can_reduce(const ptx_module *module)
     return module->sm >= 80 && module->version_major >= 7;
 }
 
+bool rw_follows_loop(const flow_function *f, uint32_t block, uint32_t loop)
+{
+    if (flow_in_loop(&f->loops, loop, block))
+        return false;
+    for (uint32_t e = f->graph.pred_first[block]; e < f->graph.pred_first[block + 1]; e++)
+        if (flow_in_loop(&f->loops, loop, f->graph.pred[e]))
+            return true;
+    return false;
+}
+
 /* ---- where in the grid ---- */
 
 /* The block's linear index. Changes __wl_lo, __wl_hi, __wl_z. */

@@ -52,7 +52,9 @@ typedef struct rw_plan {
     bool *cloned; /* [order.count] the function has a copy with probes */
     uint8_t
         *leader; /* [npcs + order.count] of function k from first_pc[k] + k on: ptx_block_leaders */
-    uint32_t *block_at;   /* as leader: index of the block that starts there */
+    uint32_t *block_at; /* as leader: index of the block that starts there */
+    uint32_t *
+        late_loop; /* [nsites] touch: the loop behind which its elements are marked (late.c), or FLOW_NONE */
     rw_counter *counters; /* [ncounters] */
     bool *owns; /* [nblocks] the block is the one that counts for those with its counter */
     rewrite_var *vars;
@@ -66,6 +68,8 @@ typedef struct rw_plan {
 wl_status rw_plan_kernel(rw_plan *plan);
 /* Basic blocks, and how few counters suffice. */
 wl_status rw_plan_blocks(rw_plan *plan);
+/* Needs the slots. */
+wl_status rw_plan_late(rw_plan *plan);
 /* Which sites remember their range in which registers. */
 wl_status rw_plan_slots(rw_plan *plan);
 
@@ -114,6 +118,11 @@ bool rw_can_reduce(const ptx_module *module);
 void rw_linear_block(rw_body *b, const char *to);
 void rw_linear_warp(rw_body *b, const char *to);
 
+/* The code of ranges.c, for the address in __wl_a and b->guard. */
+void rw_find_range(rw_body *b, uint32_t site);
+/* Does an edge out of the loop lead to the block? */
+bool rw_follows_loop(const flow_function *f, uint32_t block, uint32_t loop);
+
 /* ---- passes ---- */
 
 /* What a probe adds to a copy of a function. Members may be NULL. The code may use the registers of rw_declare(). At an access
@@ -130,7 +139,7 @@ typedef struct rw_pass {
     void (*leave)(rw_body *b);
 } rw_pass;
 
-extern const rw_pass rw_blocks_pass, rw_ranges_pass, rw_objects_pass, rw_touch_pass,
+extern const rw_pass rw_blocks_pass, rw_ranges_pass, rw_objects_pass, rw_late_pass, rw_touch_pass,
     rw_counted_pass, rw_frequency_pass, rw_shared_pass, rw_trace_pass;
 
 /* Prints the copies of the kernel's body, or the one of a clone, between its braces. */

@@ -147,7 +147,7 @@ wl_status rewrite_read_trace(const rewrite_copy *copy,
                              void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
 /* Trace records that had no room. */
 uint64_t rewrite_dropped(const rewrite_copy *copy);
-/* Lanes' accesses outside of all ranges, or of counted shared memory. */
+/* Lanes' accesses outside of all ranges, or of counted shared memory; those of a loop may count as one. */
 uint64_t rewrite_missed(const rewrite_copy *copy);
 /* Address of kernel->vars[index] in its space, 0 where nobody wrote it. */
 uint64_t rewrite_var_address(const rewrite_copy *copy, uint32_t index);

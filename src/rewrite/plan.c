@@ -328,6 +328,8 @@ wl_status rw_plan_kernel(rw_plan *p)
     bool blocks = p->out->probes >> REWRITE_BLOCKS & 1;
     mark_cloned(p, why, blocks);
     status = rw_plan_slots(p);
+    if (status == WL_OK)
+        status = rw_plan_late(p);
     if (status == WL_OK && blocks)
         status = rw_plan_blocks(p);
     lay_out(p);

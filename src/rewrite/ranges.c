@@ -144,7 +144,7 @@ static void refill(rw_body *b, uint32_t site, uint32_t label)
     rw_line(b, "red.global.add.u64 [__wl_state+%zu], 1;", offsetof(rewrite_state, missed));
 }
 
-static void find(rw_body *b, uint32_t site)
+void rw_find_range(rw_body *b, uint32_t site)
 {
     uint32_t slot = b->plan->slot_of[site], label = (*b->labels)++;
     const char *valid = b->guard.text;
@@ -166,6 +166,13 @@ static void find(rw_body *b, uint32_t site)
     }
     refill(b, site, label);
     ptx_putf(b->out, "$__wl_found%u:\n", label);
+}
+
+/* What is marked behind its loop is looked up there, unless it is counted, too. */
+static void find(rw_body *b, uint32_t site)
+{
+    if (b->plan->late_loop[site] == FLOW_NONE || rw_has(b, REWRITE_FREQUENCY))
+        rw_find_range(b, site);
 }
 
 const rw_pass rw_ranges_pass = {

@@ -209,7 +209,9 @@ static void compare_elements(const char *name, const naive *n, const rewrite_set
             if (rewrite_shared_count(&l->copy, c, 4 * w) != n->shared[c][w])
                 fail_msg("%s: shared word %u class %u: %u accesses, counted as %u", name, w, c,
                          n->shared[c][w], rewrite_shared_count(&l->copy, c, 4 * w));
-    assert_int_equal(rewrite_missed(&l->copy), k->probes ? n->missed : 0);
+    /* What a loop misses may count once. */
+    assert_true(rewrite_missed(&l->copy) <= n->missed);
+    assert_int_equal(rewrite_missed(&l->copy) > 0, k->probes && n->missed > 0);
 }
 
 static void compare_results(const char *name, const shape *s, const shot *a, const shot *b)
@@ -242,8 +244,10 @@ void check_kernel(probed *p, const char *name, const shape *s, tally *t)
     const rewrite_object objects[] = {{P(s->data), part},
                                       {P(s->data) + part, part},
                                       {P(s->data) + 2 * part + 64, s->bytes - 2 * part - 64}};
-    rewrite_setup setup = {
-        .chunks = POOL, .nobjects = 3, .objects = objects, .shared_bytes = SHARED_BYTES};
+    rewrite_setup setup = {.chunks = POOL,
+                           .nobjects = s->nobjects ? s->nobjects : 3,
+                           .objects = s->nobjects ? s->objects : objects,
+                           .shared_bytes = SHARED_BYTES};
     shot original, with, off, decoded = {0};
     left l, none;
     static naive n;

@@ -180,3 +180,43 @@ KERNEL(cases)
     }
     data[n + i] = value;
 }
+
+// Rows whose bounds are data: words one after the other, backwards, in pairs; with a way out in the middle.
+KERNEL(rows)
+{
+    int i = thread_index(), sum = 0, first = data[i] / 2, length = data[(i + 1) % n] % 37;
+#pragma unroll 1
+    for (int k = first; k < first + length; k++)
+        sum += data[k];
+#pragma unroll 1
+    for (int k = first + length; k > first; k--)
+        sum ^= data[k];
+    const int2 *pairs = (const int2 *)data;
+#pragma unroll 1
+    for (int k = first / 2; k < (first + length) / 2; k++) {
+        int2 p = pairs[k];
+        if (p.x % 11 == 0)
+            break;
+        sum += p.y;
+    }
+    data[n + i] = sum;
+}
+
+// Rows within rows, each of another thread's choice; every second word only.
+KERNEL(rows_of_rows)
+{
+    int i = thread_index(), sum = 0;
+#pragma unroll 1
+    for (int j = 0; j < data[i] % 5; j++) {
+        int first = data[(i + j) % n] / 2;
+#pragma unroll 1
+        for (int k = 0; k < data[j] % 23; k++)
+            sum += data[first + k];
+#pragma unroll 1
+        for (int k = 0; k < data[j] % 23; k++)
+            sum -= data[first + 2 * k];
+        if (sum % 13 == 5)
+            return;
+    }
+    data[n + i] = sum;
+}

@@ -86,7 +86,9 @@ static shape in_one(probed *p, uint32_t n, const grid_shape *g)
                    .nargs = 2,
                    .args = {P(data), n},
                    .data = data,
-                   .bytes = 12 * n};
+                   .bytes = 12 * n,
+                   .nobjects = 2, /* the numbers, and half of what is behind them */
+                   .objects = {{P(data), 4 * (uint64_t)n}, {P(data + n), 4 * (uint64_t)n}}};
 }
 
 static void own_kernels(uint32_t probes, bool everything, tally *t)

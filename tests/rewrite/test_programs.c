@@ -1,37 +1,24 @@
-/* The kernels of examples/ with each probe (compare.h). test_examples.py compiles them and gives the folder; with a second
- * argument, a table of the instructions that probes add is written there. */
+/* Kernels as programs have them (programs.cu) with each probe (compare.h). With an argument, a table of the instructions that
+ * probes add is written there. */
+#include "../flow/support.h"
 #include "compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *folder;
 static FILE *table;
 
-typedef struct example {
-    const char *file, *kernel;
+typedef struct program {
+    const char *kernel;
     emu_dim grid, block;
     const char *args;
-} example;
+} program;
 
 #define DIM(x, y) {x, y, 1}
-static const example examples[] = {
-#define X(file, kernel, grid, block, args) {#file, kernel, DIM grid, DIM block, args},
-#include "examples.def"
+static const program programs[] = {
+#define X(kernel, grid, block, args) {#kernel, DIM grid, DIM block, args},
+#include "programs.def"
 };
-
-static char *read_ptx(const char *name)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s.ptx", folder, strrchr(name, '/') + 1);
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        fail_msg("%s is missing", path);
-    char *text = calloc(1, 1 << 20);
-    assert_true(fread(text, 1, (1 << 20) - 1, f) > 0);
-    fclose(f);
-    return text;
-}
 
 static uint32_t word_of(char kind, uint32_t i)
 {
@@ -39,7 +26,7 @@ static uint32_t word_of(char kind, uint32_t i)
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return kind == 'F'   ? bits
-           : kind == 'I' ? i * 7919 % 13
+           : kind == 'D' ? i % 3 + 1
            : kind == 'C' ? i * 7919 % 1024
            : kind == 'O' ? i * 64
                          : 0;
@@ -56,6 +43,8 @@ static uint64_t place(const char *args, char *data, shape *s)
             s->args[n++] = count;
             continue;
         }
+        if (data)
+            s->objects[s->nobjects++] = (rewrite_object){P(data + at), 4 * (uint64_t)count};
         s->args[n++] = P(data + at);
         for (uint32_t i = 0; data && i < count; i++)
             ((uint32_t *)(void *)(data + at))[i] = word_of(*args, i);
@@ -65,16 +54,7 @@ static uint64_t place(const char *args, char *data, shape *s)
     return at;
 }
 
-static const char *kernel_named(const probed *p, const char *part)
-{
-    for (uint32_t i = 0; i < p->result.nkernels; i++)
-        if (strstr(p->result.kernels[i].func->name, part))
-            return p->result.kernels[i].func->name;
-    fail_msg("no kernel %s", part);
-    return NULL;
-}
-
-static shape shape_of(probed *p, const example *e)
+static shape shape_of(probed *p, const program *e)
 {
     shape s = {.grid = e->grid, .block = e->block};
     s.bytes = place(e->args, NULL, &s);
@@ -84,33 +64,31 @@ static shape shape_of(probed *p, const example *e)
 }
 
 /* One block traced, as is usual. */
-static void add_row(probed *p, const example *e, const char *name, const shape *s,
+static void add_row(probed *p, const program *e, const char *name, const shape *s,
                     const char *probe, bool everything)
 {
     const rewrite_kernel *k = probed_kernel(p, name);
-    rewrite_object object = {P(s->data), s->bytes};
     rewrite_setup setup = {
-        .chunks = 4096, .nobjects = 1, .objects = &object, .shared_bytes = 49152};
+        .chunks = 4096, .nobjects = s->nobjects, .objects = s->objects, .shared_bytes = 49152};
     shot original, with;
     left l;
     const uint64_t block = 0;
     shoot_original(p, name, s, &original);
     shoot_probed(p, name, s, false, &setup, &block, 1, &with, &l);
-    fprintf(table, "%s,%s,%s,%s,%u,%llu,%llu,%.3f\n", strrchr(e->file, '/') + 1, e->kernel, probe,
-            everything ? "probe" : "auto", k->probes ? k->nsites : 0,
-            (unsigned long long)original.warp_instructions,
+    fprintf(table, "%s,%s,%s,%u,%llu,%llu,%.3f\n", e->kernel, probe, everything ? "probe" : "auto",
+            k->probes ? k->nsites : 0, (unsigned long long)original.warp_instructions,
             (unsigned long long)with.warp_instructions,
             (double)with.warp_instructions / (double)original.warp_instructions);
     left_end(&l), shot_end(&original), shot_end(&with);
 }
 
-static void check_example(const example *e, const char *probe, uint32_t probes, bool everything,
+static void check_program(const program *e, const char *probe, uint32_t probes, bool everything,
                           tally *t)
 {
     probed p;
-    char *text = read_ptx(e->file);
+    char *text = read_source("tests/rewrite/programs.ptx");
     probed_begin(&p, text, probes, everything);
-    const char *name = kernel_named(&p, e->kernel);
+    const char *name = e->kernel;
     shape s = shape_of(&p, e);
     check_kernel(&p, name, &s, t);
     if (table)
@@ -122,13 +100,13 @@ static void check_example(const example *e, const char *probe, uint32_t probes, 
 static void check_all(const char *probe, uint32_t probes, bool everything)
 {
     tally t = {0};
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        check_example(&examples[i], probe, probes, everything, &t);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        check_program(&programs[i], probe, probes, everything, &t);
     report(probe, &t);
-    assert_int_equal(t.kernels, sizeof examples / sizeof *examples);
+    assert_int_equal(t.kernels, sizeof programs / sizeof *programs);
 }
 
-static void examples_run_alike(void **state)
+static void programs_run_alike(void **state)
 {
     (void)state;
     for (int everything = 0; everything <= 1; everything++) {
@@ -140,15 +118,10 @@ static void examples_run_alike(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(examples_run_alike)};
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s FOLDER [TABLE]\n", argv[0]);
-        return 2;
-    }
-    folder = argv[1];
-    table = argc > 2 ? fopen(argv[2], "w") : NULL;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(programs_run_alike)};
+    table = argc > 1 ? fopen(argv[1], "w") : NULL;
     if (table)
-        fputs("example,kernel,probe,collect,sites,instructions,with_probes,ratio\n", table);
+        fputs("kernel,probe,collect,sites,instructions,with_probes,ratio\n", table);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (table && fclose(table) != 0)
         return 1;
