@@ -232,6 +232,8 @@ typedef struct cap_probe {
     uint32_t note;
     uint32_t probes; /* bit set of rewrite_probe */
     uint32_t everything;
+    uint32_t nblocks;
+    uint64_t *blocks;              /* that were traced: linear indices */
     uint32_t chunks, shared_bytes; /* of the setup, as the objects */
     uint32_t count;
     cap_probed *objects;

@@ -16,6 +16,9 @@ import subprocess
 import sys
 
 
+NEAR = 0.1  # relative error of counts that are estimates
+
+
 def run(command, **variables):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)
@@ -69,14 +72,32 @@ def instructions(profiled, wanted, gaps):
                   if one["launch"] in wanted and (one["kernel"], one["pc"]) not in gaps)
 
 
-def compare_instructions(ours, theirs):
+def compare_instructions(ours, theirs, way):
     """Launches that fault while they are emulated have no rows there, and may have some where they are replayed."""
     gaps = {(gap["kernel"], gap["pc"]) for gap in ours["coverage"].get("gaps", [])}
-    replayed = {one["id"] for one in ours["launches"] if one.get("way") == "replay"}
+    known = {one["id"] for one in ours["launches"] if one.get("way") == way}
+    estimated = {one["id"] for one in ours["launches"] if one.get("estimated")}
     silent = {one["id"] for one in theirs["launches"]} - {one["launch"] for one in theirs["instructions"]}
-    rows = instructions(ours, replayed - silent, gaps)
-    same("instructions", rows, instructions(theirs, replayed - silent, gaps))
-    print(f"{len(replayed)} launches replayed, {len(rows)} rows of {len(theirs['instructions'])}, {len(gaps)} instructions not")
+    rows = instructions(ours, known - silent - estimated, gaps)
+    same(f"instructions, {way}", rows, instructions(theirs, known - silent - estimated, gaps))
+    near = compare_estimates(ours, theirs, known & estimated - silent, gaps)
+    print(f"{len(known)} launches by {way}, {len(rows)} rows of {len(theirs['instructions'])} the same, {near} estimated, "
+          f"{len(gaps)} instructions not known")
+
+
+def compare_estimates(ours, theirs, wanted, gaps):
+    """Rows that were scaled from some blocks: the same ones, and near."""
+    def rows(profiled):
+        return {(one["launch"], one["pc"], one["op"], one.get("object")): one for one in profiled["instructions"]
+                if one["launch"] in wanted and (one["kernel"], one["pc"]) not in gaps}
+
+    mine, whole = rows(ours), rows(theirs)
+    same("estimated rows", sorted(map(str, mine)), sorted(map(str, whole)))
+    for key, one in mine.items():
+        for count in "requests", "sectors", "wavefronts", "active_lanes":
+            if abs(one[count] - whole[key][count]) > NEAR * whole[key][count]:
+                fail(f"{key}: {one[count]} {count}, {whole[key][count]} emulated")
+    return len(mine)
 
 
 def same(what, ours, theirs):
@@ -110,8 +131,9 @@ def main():
             fail(f"the collector is {ours['collector']}")
         same(f"launches, {way}", launches(ours, o.threads), launches(theirs, o.threads))
         same(f"objects, {way}", objects(ours, o.threads), objects(theirs, o.threads))
-        if way == "replay" and not o.threads:
-            compare_instructions(ours, theirs)
+        if not o.threads:
+            for known in "replay", "probe":
+                compare_instructions(ours, theirs, known)
         print(f"{way}: {len(ours['launches'])} launches, {len(ours['objects'])} objects as emulated")
 
 

@@ -7,9 +7,9 @@
 
 enum {
     MIB = 1 << 20,
-    PER_THREAD = 2,     /* CU_STREAM_PER_THREAD */
-    CHUNKS_OF_WARP = 8, /* at first; a launch that needed more gives the next one more */
-    LEAST_CHUNKS = 256,
+    PER_THREAD = 2,      /* CU_STREAM_PER_THREAD */
+    CHUNKS_OF_WARP = 64, /* at first; a launch that needed more gives the next one more */
+    LEAST_CHUNKS = 1024,
     GROWTH = 4
 };
 
@@ -23,7 +23,9 @@ typedef struct probe_state { /* memory for one launch at a time */
     rewrite_layout layout;
     wl_vec(rewrite_object) objects; /* of the setup */
     wl_vec(uint32_t) numbers;       /* of the objects in the capture */
-    uint32_t note;                  /* 0: not known yet */
+    uint64_t blocks[REWRITE_MAX_BLOCKS];
+    uint32_t nblocks;
+    uint32_t note; /* 0: not known yet */
     uint64_t stream;
     struct probe_state *next;
 } probe_state;
@@ -320,10 +322,12 @@ static void start_recording(shim_probe *p, shim_probed_kernel *k, const shim_pro
     bool relaxed = relax(&mode);
     p->state = state_for(k, l, nblocks);
     restore(relaxed, mode);
-    if (p->state)
-        rewrite_param_init(p->state->address, blocks, nblocks, &p->hidden);
-    else
-        p->without_memory = true;
+    p->without_memory = !p->state;
+    if (!p->state)
+        return;
+    rewrite_param_init(p->state->address, blocks, nblocks, &p->hidden);
+    memcpy(p->state->blocks, blocks, nblocks * sizeof *blocks);
+    p->state->nblocks = nblocks;
 }
 
 /* ---- parameters ---- */
@@ -495,6 +499,8 @@ static void write_probe(const probe_state *s, const char *data, uint64_t bytes)
     cap_probe record = {.note = s->note,
                         .probes = shim_probes_asked(),
                         .everything = shim_probes_everything(),
+                        .nblocks = s->nblocks,
+                        .blocks = (uint64_t *)s->blocks,
                         .chunks = s->setup.chunks,
                         .shared_bytes = s->setup.shared_bytes,
                         .count = (uint32_t)count,

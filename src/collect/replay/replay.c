@@ -16,6 +16,7 @@ typedef struct run {
     replay_session *session;
     cap_reader *reader;
     cap_writer *writer;
+    recorded *recorded;
     uint64_t before, total; /* bytes of the captures before this one, and of all */
     bool stopped;
 } run;
@@ -174,11 +175,17 @@ static wl_status replay_one(run *r, const char *path, double seconds, wl_error *
     if (status == WL_OK)
         status = replay_session_new(&limits, &r->session, err);
     if (status == WL_OK)
+        status = recorded_read(path, size, r->options->bytes / 2, &r->recorded, err);
+    if (status == WL_OK)
+        replay_use(r->session, r->recorded);
+    if (status == WL_OK)
         status = walk(r, size, err);
     replay_session_free(r->session);
+    recorded_free(r->recorded);
     cap_reader_free(r->reader);
     cap_close(r->writer);
     r->session = NULL;
+    r->recorded = NULL;
     r->reader = NULL;
     r->writer = NULL;
     return status;

@@ -173,7 +173,7 @@ static uint64_t scaled(uint64_t count, double share)
     return (uint64_t)llround((double)count / share);
 }
 
-static void scale_insn(obs_insn *c, double share)
+void replay_scale_row(obs_insn *c, double share)
 {
     uint64_t *const counts[] = {&c->active_lanes,   &c->sectors,  &c->sectors_min, &c->wavefronts,
                                 &c->wavefronts_min, &c->uniform,  &c->contiguous,  &c->misaligned,
@@ -183,13 +183,14 @@ static void scale_insn(obs_insn *c, double share)
     c->requests = c->uniform + c->contiguous + c->misaligned + c->strided + c->irregular;
 }
 
-void replay_scale(obs_summary *s, double share, uint64_t blocks)
+void replay_scale(obs_summary *s, double share, uint64_t blocks, const uint8_t *recorded)
 {
     s->blocks_run = blocks;
     if (share >= 1)
         return;
     for (uint32_t i = 0; i < s->ninsns; i++)
-        scale_insn(&s->insns[i], share);
+        if (!recorded || !recorded[s->insns[i].pc])
+            replay_scale_row(&s->insns[i], share);
     s->warp_instructions = s->thread_instructions = 0;
     for (uint32_t i = 0; i < s->nblocks; i++) {
         obs_block_count *b = &s->blocks[i];

@@ -22,6 +22,8 @@ wl_status replay_run_blocks(const replay_run *run, const emu_observer *observer,
                             double *share, wl_error *err);
 
 /* Scales the counts of a part of the blocks to all; heat maps stay as they are. */
-void replay_scale(obs_summary *summary, double share, uint64_t blocks);
+/* Rows of instructions in `recorded` (by pc; NULL: none) are left as they are. */
+void replay_scale(obs_summary *summary, double share, uint64_t blocks, const uint8_t *recorded);
+void replay_scale_row(obs_insn *row, double share);
 
 #endif

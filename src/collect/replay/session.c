@@ -14,8 +14,7 @@ enum { SHARE = 4 }; /* a launch takes at most this part of the time that is left
 
 struct replay_session {
     replay_limits limits;
-
-    replay_completer completer;
+    recorded *recorded;
     world world;
     replay_memo *memo;
     double seconds; /* taken so far */
@@ -33,7 +32,9 @@ typedef struct work {
     world_kernel *kernel;
     emu_dim grid, block, cluster;
     const void *params;
-    bool completed; /* a completer has something for it */
+    bool completed; /* probes recorded something of it */
+    recorded_launch device;
+    emu_observer observer;
 } work;
 
 wl_status replay_session_new(const replay_limits *limits, replay_session **out, wl_error *err)
@@ -69,9 +70,9 @@ void replay_session_free(replay_session *s)
     free(s);
 }
 
-void replay_set_completer(replay_session *s, const replay_completer *completer)
+void replay_use(replay_session *s, recorded *device)
 {
-    s->completer = *completer;
+    s->recorded = device;
 }
 
 wl_status replay_see(replay_session *s, const cap_record *record, wl_error *err)
@@ -190,8 +191,24 @@ static replay_run run_of(const work *w)
                         .ctx = s->limits.ctx};
 }
 
+static uint64_t constant_at(void *ctx, const char *name)
+{
+    const work *w = ctx;
+    return world_constant(&w->s->world, w->note->module, name);
+}
+
+/* What cannot be joined to the kernel counts as not recorded. */
+static wl_status begin_recorded(work *w)
+{
+    recorded_part part = {w->note, w->kernel->slice, constant_at, w};
+    wl_status status = recorded_begin(w->s->recorded, &part, w->s->arena, &w->device);
+    w->completed = status == WL_OK;
+    return status == WL_NOENT ? WL_OK : status;
+}
+
 static wl_status begin_watch(work *w)
 {
+    wl_status status = w->completed ? begin_recorded(w) : WL_OK;
     replay_watched what = {.machine = w->s->world.machine,
                            .kernel = w->kernel->slice,
                            .grid = w->grid,
@@ -199,42 +216,37 @@ static wl_status begin_watch(work *w)
                            .cluster = w->cluster,
                            .dynamic_shared = w->note->dynamic_shared,
                            .threads = w->s->limits.threads,
-                           .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE};
-    return replay_watch_begin(&what, &w->kernel->facts.proof, &w->s->watch);
+                           .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
+                           .blocks = w->completed ? w->device.blocks : NULL,
+                           .nblocks = w->device.nblocks};
+    if (status == WL_OK)
+        status = replay_watch_begin(&what, &w->kernel->facts.proof, &w->s->watch);
+    w->observer = w->s->watch.observer;
+    if (w->completed)
+        w->observer = recorded_observer(&w->device, &w->s->watch.observer);
+    return status;
 }
 
-static wl_status complete(const work *w, uint8_t *covered)
-{
-    const replay_completer *c = &w->s->completer;
-    replay_part part = {w->note, &w->kernel->facts, w->kernel->slice, w->s->watch.launch};
-    return w->completed ? c->add(c->ctx, &part, covered) : WL_OK;
-}
-
-static wl_status complete_blocks(const work *w, obs_summary *summary)
-{
-    const replay_completer *c = &w->s->completer;
-    replay_part part = {w->note, &w->kernel->facts, w->kernel->slice, w->s->watch.launch};
-    return w->completed && c->blocks ? c->blocks(c->ctx, &part, summary, w->s->arena) : WL_OK;
-}
-
-static wl_status summarise(const work *w, const emu_result *result, double share,
-                           replay_outcome *out)
+static wl_status summarise(work *w, const emu_result *result, double share, replay_outcome *out)
 {
     obs_summary *summary = &out->launch.summary;
     uint64_t blocks = (uint64_t)w->grid.x * w->grid.y * w->grid.z;
-    uint8_t *covered = wl_new_array(w->s->arena, uint8_t, w->kernel->facts.proof.npcs + 1);
-    wl_status status = covered ? complete(w, covered) : WL_NOMEM;
-    if (status == WL_OK)
-        status = replay_watch_finish(&w->s->watch, result, summary);
+    const uint8_t *covered = w->completed ? w->device.covered
+                                          : wl_new_array(w->s->arena, uint8_t,
+                                                         w->kernel->facts.proof.npcs + 1);
+    if (!covered)
+        return WL_NOMEM;
+    wl_status status = replay_watch_finish(&w->s->watch, result, summary);
     if (status != WL_OK)
         return status;
     world_place_constants(&w->s->world, summary);
-    replay_scale(summary, share, blocks);
-    status = complete_blocks(w, summary);
+    replay_scale(summary, share, blocks, covered);
+    if (w->completed)
+        status = recorded_finish(&w->device, w->s->arena, summary);
     out->kind = REPLAY_LAUNCH;
     out->way = (cap_way){.note = w->note->id,
                          .way = w->completed ? CAP_WAY_PROBE : CAP_WAY_REPLAY,
-                         .estimated = share < 1,
+                         .estimated = share < 1 || w->device.estimated,
                          .reason = ""};
     return status == WL_OK ? list_gaps(w, covered, &out->way) : status;
 }
@@ -248,7 +260,7 @@ static wl_status work_out(work *w, replay_outcome *out)
     replay_run run = run_of(w);
     describe(w->note, &out->launch);
     if (status == WL_OK)
-        status = replay_run_blocks(&run, &w->s->watch.observer, &result, &share, &err);
+        status = replay_run_blocks(&run, &w->observer, &result, &share, &err);
     if (status == WL_OK)
         status = summarise(w, &result, share, out);
     emu_result_clear(&result);
@@ -321,7 +333,7 @@ static wl_status take_up(work *w, replay_outcome *out)
                                          &why);
     if (status != WL_OK)
         return status == WL_NOMEM ? status : nothing(w, why.text, out);
-    w->completed = s->completer.has && s->completer.has(s->completer.ctx, w->note);
+    w->completed = recorded_has(s->recorded, w->note->id);
     const char *reason = not_replayable(w);
     if (reason)
         return nothing(w, reason, out);

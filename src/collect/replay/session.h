@@ -1,13 +1,13 @@
 /* Replay of one process's launches: it is told, record by record, what the process did, and works out what each noted launch
  * did to memory. Not safe for several threads at once; runs use threads of their own.
  *
- * The one place where what probes recorded on the device joins in is complete.h. */
+ * What probes recorded on the device joins in by recorded.h. */
 #ifndef WL_COLLECT_REPLAY_SESSION_H
 #define WL_COLLECT_REPLAY_SESSION_H
 
 #include "capture/capture.h"
 
-#include "collect/replay/complete.h"
+#include "collect/replay/recorded.h"
 #include "collect/replay/watch.h"
 
 typedef struct replay_limits {
@@ -21,6 +21,9 @@ typedef struct replay_limits {
 } replay_limits;
 
 typedef struct replay_session replay_session;
+
+/* What probes recorded of the process's launches; must outlive the session. */
+void replay_use(replay_session *session, recorded *device);
 
 wl_status replay_session_new(const replay_limits *limits, replay_session **out, wl_error *err);
 void replay_session_free(replay_session *session);

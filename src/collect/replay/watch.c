@@ -99,6 +99,11 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
                          .object_ctx = what->machine};
     if (!collect_sampling(out->arena, what->grid, blocks_in_flight(what), &config))
         return WL_NOMEM;
+    if (what->blocks) {
+        config.sampled = what->blocks;
+        config.nsampled = what->nblocks;
+        config.automatic = false;
+    }
     wl_status status = obs_launch_new(&config, &out->launch);
     out->sampled = config.sampled;
     out->nsampled = config.nsampled;

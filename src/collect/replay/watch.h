@@ -14,6 +14,9 @@ typedef struct replay_watched { /* what is watched */
     emu_dim cluster;  /* {0, 0, 0}: none */
     uint32_t threads; /* that run it; 0: not known */
     bool cooperative;
+    /* Blocks that get heat maps in place of those that the options say; linear indices, ascending. NULL: the options. */
+    const uint64_t *blocks;
+    uint32_t nblocks;
 } replay_watched;
 
 typedef struct replay_watch {

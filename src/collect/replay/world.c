@@ -284,6 +284,14 @@ bool world_constants(world *w, uint32_t module, const replay_facts *facts, uint6
     return true;
 }
 
+uint64_t world_constant(world *w, uint32_t module, const char *name)
+{
+    world_module *m = NULL;
+    HASH_FIND(hh, w->modules, &module, sizeof module, m);
+    const world_object *o = m ? variable_of(w, m, name) : NULL;
+    return o && o->memory ? o->at : 0;
+}
+
 static void place_rows(const world_object *o, obs_heat *heat)
 {
     uint64_t from = o->at / OBS_SECTOR_BYTES, to = (o->at + o->bytes - 1) / OBS_SECTOR_BYTES;

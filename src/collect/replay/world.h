@@ -70,6 +70,8 @@ wl_status world_find_kernel(world *w, uint32_t module, const char *name, world_k
 /* Hash of what the kernel's constants hold; false, with the name of the first one, where one of them is not known. */
 bool world_constants(world *w, uint32_t module, const replay_facts *facts, uint64_t *hash,
                      const char **unknown);
+/* Where a constant of the module lies in the replay's memory; 0: nowhere. */
+uint64_t world_constant(world *w, uint32_t module, const char *name);
 /* Heat maps of constants get the addresses that they have on the device. */
 void world_place_constants(world *w, obs_summary *summary);
 

@@ -1,0 +1,547 @@
+#include "collect/replay/recorded.h"
+
+#include "collect/replay/run.h"
+#include "rewrite/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+typedef struct taken { /* a PROBE record */
+    uint32_t note;
+    cap_probe probe; /* arrays in the arena */
+    UT_hash_handle hh;
+} taken;
+
+typedef struct planned { /* what rewrite_module() said of a module */
+    const ptx_module *module;
+    uint32_t probes, everything;
+    wl_arena *arena;
+    rewrite_result result;
+    struct planned *next;
+} planned;
+
+struct recorded {
+    wl_arena *arena;
+    taken *notes;
+    planned *plans;
+};
+
+/* A variable's place on the device, and here. */
+typedef struct place {
+    uint8_t space;
+    uint64_t device, here, bytes;
+} place;
+
+struct recorded_trace {
+    const rewrite_kernel *kernel;
+    const emu_kernel *slice;
+    rewrite_layout layout;
+    rewrite_copy copy;
+    uint32_t nplaces;
+    place *places;
+    uint64_t *seen;    /* [pcs] accesses in the trace */
+    uint64_t *counted; /* [pcs] executions in all; UINT64_MAX: not counted */
+    uint64_t records;  /* accesses in the trace */
+    uint64_t blocks;   /* of the launch */
+    const emu_observer *inner;
+};
+
+/* ---- reading the capture ---- */
+
+static bool keep(recorded *r, const cap_probe *p)
+{
+    taken *t = wl_new(r->arena, taken);
+    if (!t)
+        return false;
+    t->note = p->note;
+    t->probe = *p;
+    t->probe.data = wl_arena_copy(r->arena, p->data, p->length);
+    t->probe.blocks = wl_arena_copy(r->arena, p->blocks, p->nblocks * sizeof *p->blocks);
+    t->probe.objects = wl_arena_copy(r->arena, p->objects, p->count * sizeof *p->objects);
+    if (!t->probe.data || !t->probe.blocks || !t->probe.objects)
+        return false;
+    HASH_ADD(hh, r->notes, note, sizeof t->note, t);
+    return true;
+}
+
+static bool has_note(const recorded *r, uint32_t note, taken **found)
+{
+    HASH_FIND(hh, r->notes, &note, sizeof note, *found);
+    return *found != NULL;
+}
+
+static wl_status read_records(recorded *r, cap_reader *reader, uint64_t size, uint64_t most)
+{
+    cap_record record;
+    wl_error damage;
+    bool end = false;
+    taken *before;
+    for (;;) {
+        wl_status status = cap_read(reader, &record, &end, &damage);
+        if (end || cap_position(reader) > size)
+            return WL_OK;
+        if (status == WL_NOMEM)
+            return status;
+        if (status != WL_OK || record.type != CAP_PROBE ||
+            has_note(r, record.probe.note, &before) ||
+            (most && wl_arena_used(r->arena) + record.probe.length > most))
+            continue;
+        if (!keep(r, &record.probe))
+            return WL_NOMEM;
+    }
+}
+
+wl_status recorded_read(const char *path, uint64_t size, uint64_t most, recorded **out,
+                        wl_error *err)
+{
+    cap_reader *reader = NULL;
+    recorded *r = calloc(1, sizeof *r);
+    if (!r || !(r->arena = wl_arena_new())) {
+        free(r);
+        return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
+    }
+    wl_status status = cap_open(path, &reader, err);
+    if (status == WL_OK)
+        status = read_records(r, reader, size, most);
+    cap_reader_free(reader);
+    if (status != WL_OK) {
+        recorded_free(r);
+        return wl_fail(err, status, "what probes recorded cannot be read");
+    }
+    *out = r;
+    return WL_OK;
+}
+
+void recorded_free(recorded *r)
+{
+    if (!r)
+        return;
+    for (planned *p = r->plans, *next; p; p = next) {
+        next = p->next;
+        free(p->result.text);
+        wl_arena_free(p->arena);
+        free(p);
+    }
+    HASH_CLEAR(hh, r->notes);
+    wl_arena_free(r->arena);
+    free(r);
+}
+
+bool recorded_has(const recorded *r, uint32_t note)
+{
+    taken *found = NULL;
+    return r && has_note(r, note, &found);
+}
+
+/* ---- the kernel as it was rewritten ---- */
+
+static const planned *plan_of(recorded *r, const ptx_module *module, const cap_probe *probe)
+{
+    for (planned *p = r->plans; p; p = p->next)
+        if (p->module == module && p->probes == probe->probes && p->everything == probe->everything)
+            return p;
+    planned *p = calloc(1, sizeof *p);
+    rewrite_options options = {.probes = probe->probes, .everything = probe->everything};
+    wl_error err;
+    if (!p || !(p->arena = wl_arena_new())) {
+        free(p);
+        return NULL;
+    }
+    p->module = module;
+    p->probes = probe->probes;
+    p->everything = probe->everything;
+    if (rewrite_module(module, &options, p->arena, &p->result, &err) != WL_OK)
+        p->result = (rewrite_result){0};
+    p->next = r->plans;
+    r->plans = p;
+    return p;
+}
+
+static const rewrite_kernel *kernel_of(const planned *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->result.nkernels; i++)
+        if (strcmp(p->result.kernels[i].func->name, name) == 0)
+            return p->result.kernels[i].probes ? &p->result.kernels[i] : NULL;
+    return NULL;
+}
+
+static void lay_out(recorded_launch *l, const cap_probe *probe, wl_arena *arena)
+{
+    struct recorded_trace *t = l->trace;
+    rewrite_setup setup = {
+        .chunks = probe->chunks, .nobjects = probe->count, .shared_bytes = probe->shared_bytes};
+    rewrite_object *objects = wl_new_array(arena, rewrite_object, probe->count + 1);
+    for (uint32_t i = 0; objects && i < probe->count; i++)
+        objects[i] = (rewrite_object){probe->objects[i].base, probe->objects[i].bytes};
+    setup.objects = objects;
+    setup.nobjects = objects ? probe->count : 0;
+    rewrite_lay_out(t->kernel, &setup, &t->layout);
+    t->copy = (rewrite_copy){t->kernel, &t->layout, probe->data, probe->length};
+    l->dropped = rewrite_dropped(&t->copy);
+}
+
+/* ---- places of variables ---- */
+
+static bool shared_here(const recorded_part *part, const ptx_var *var, place *p)
+{
+    uint32_t count = emu_kernel_nshared(part->slice);
+    for (uint32_t i = 0; i < count; i++) {
+        emu_shared_var v = emu_kernel_shared(part->slice, i, part->note->dynamic_shared);
+        if (strcmp(v.var->name, var->name) == 0) {
+            p->here = v.offset;
+            p->bytes = v.size;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool place_of(const recorded_part *part, const ptx_var *var, uint64_t device, place *p)
+{
+    *p = (place){.space = (uint8_t)var->space, .device = device};
+    if (var->space != PTX_SPACE_CONST)
+        return shared_here(part, var, p);
+    p->here = part->constant(part->ctx, var->name);
+    p->bytes = ptx_var_size(var);
+    return p->here != 0;
+}
+
+static wl_status find_places(recorded_launch *l, const recorded_part *part, wl_arena *arena)
+{
+    struct recorded_trace *t = l->trace;
+    t->places = wl_new_array(arena, place, t->kernel->nvars + 1);
+    if (!t->places)
+        return WL_NOMEM;
+    for (uint32_t i = 0; i < t->kernel->nvars; i++)
+        if (place_of(part, t->kernel->vars[i].var, rewrite_var_address(&t->copy, i),
+                     &t->places[t->nplaces]))
+            t->nplaces++;
+    return WL_OK;
+}
+
+/* An address on the device to the one here; false where nothing lies there. */
+static bool translate(const struct recorded_trace *t, uint8_t space, uint64_t *address)
+{
+    if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_LOCAL)
+        return true;
+    bool constant = space == PTX_SPACE_CONST;
+    for (uint32_t i = 0; i < t->nplaces; i++) {
+        const place *p = &t->places[i];
+        if ((p->space == PTX_SPACE_CONST) == constant && *address - p->device < p->bytes) {
+            *address += p->here - p->device;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- what was recorded ---- */
+
+static void count_access(void *ctx, const rewrite_access *a)
+{
+    struct recorded_trace *t = ctx;
+    t->seen[a->site->pc]++;
+    t->records++;
+}
+
+/* Of the instructions that run whenever their block does. */
+static void count_block(struct recorded_trace *t, uint32_t first_pc, uint32_t ninsns,
+                        uint64_t executions)
+{
+    uint32_t npcs = emu_kernel_get(t->slice)->ncode;
+    for (uint32_t pc = first_pc; pc < first_pc + ninsns && pc < npcs; pc++)
+        if (!executions || emu_kernel_code(t->slice, pc).insn->guard == PTX_NONE)
+            t->counted[pc] = executions;
+}
+
+static void count_blocks(struct recorded_trace *t, uint32_t npcs)
+{
+    uint64_t executions, lanes;
+    for (uint32_t pc = 0; pc < npcs; pc++)
+        t->counted[pc] = UINT64_MAX;
+    for (uint32_t i = 0; i < t->kernel->nblocks; i++)
+        if (rewrite_read_block(&t->copy, i, &executions, &lanes))
+            count_block(t, t->kernel->blocks[i].first_pc, t->kernel->blocks[i].ninsns, executions);
+}
+
+/* What did not run in the traced blocks may have run in others. */
+static void cover(recorded_launch *l)
+{
+    const struct recorded_trace *t = l->trace;
+    bool all = l->nblocks == t->blocks && !l->dropped;
+    if (!(t->kernel->probes >> REWRITE_TRACE & 1))
+        return;
+    for (uint32_t i = 0; i < t->kernel->nsites; i++) {
+        uint32_t pc = t->kernel->sites[i].pc;
+        l->covered[pc] = all || t->seen[pc] || t->counted[pc] == 0;
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static wl_status list_blocks(recorded_launch *l, const cap_probe *probe, wl_arena *arena)
+{
+    uint64_t *blocks = wl_arena_copy(arena, probe->blocks, probe->nblocks * sizeof *blocks);
+    uint32_t kept = 0;
+    if (!blocks)
+        return WL_NOMEM;
+    qsort(blocks, probe->nblocks, sizeof *blocks, by_value);
+    for (uint32_t i = 0; i < probe->nblocks; i++)
+        if (blocks[i] < l->trace->blocks && (!kept || blocks[kept - 1] != blocks[i]))
+            blocks[kept++] = blocks[i];
+    l->blocks = blocks;
+    l->nblocks = kept;
+    return WL_OK;
+}
+
+static wl_status make_trace(const recorded_part *part, const rewrite_kernel *k, wl_arena *arena,
+                            recorded_launch *l)
+{
+    uint32_t npcs = emu_kernel_get(part->slice)->ncode;
+    struct recorded_trace *t = l->trace = wl_new(arena, struct recorded_trace);
+    l->covered = wl_new_array(arena, uint8_t, npcs + 1);
+    if (!t || !l->covered)
+        return WL_NOMEM;
+    *t = (struct recorded_trace){.kernel = k,
+                                 .slice = part->slice,
+                                 .seen = wl_new_array(arena, uint64_t, npcs + 1),
+                                 .counted = wl_new_array(arena, uint64_t, npcs + 1),
+                                 .blocks = (uint64_t)part->note->grid[0] * part->note->grid[1] *
+                                           part->note->grid[2]};
+    return t->seen && t->counted ? WL_OK : WL_NOMEM;
+}
+
+wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena,
+                         recorded_launch *out)
+{
+    taken *found = NULL;
+    *out = (recorded_launch){0};
+    if (!has_note(r, part->note->id, &found))
+        return WL_NOENT;
+    const planned *plan = plan_of(r, emu_kernel_module(part->slice), &found->probe);
+    const rewrite_kernel *k = plan ? kernel_of(plan, part->note->kernel) : NULL;
+    if (!k || found->probe.length < k->pool_at)
+        return plan ? WL_NOENT : WL_NOMEM;
+    wl_status status = make_trace(part, k, arena, out);
+    if (status == WL_OK)
+        status = list_blocks(out, &found->probe, arena);
+    if (status != WL_OK)
+        return status;
+    lay_out(out, &found->probe, arena);
+    status = find_places(out, part, arena);
+    if (status == WL_OK)
+        status = rewrite_read_trace(&out->trace->copy, count_access, out->trace);
+    if (status != WL_OK)
+        return status;
+    count_blocks(out->trace, emu_kernel_get(part->slice)->ncode);
+    cover(out);
+    return WL_OK;
+}
+
+/* ---- joined with what the slice shows ---- */
+
+typedef struct joined_block {
+    recorded_launch *launch;
+    void *inner; /* obs_block */
+    uint64_t index;
+} joined_block;
+
+typedef struct joined_worker {
+    recorded_launch *launch;
+    void *inner;
+} joined_worker;
+
+static void *on_worker(void *ctx, uint32_t number)
+{
+    recorded_launch *l = ctx;
+    joined_worker *w = malloc(sizeof *w);
+    if (w)
+        *w = (joined_worker){l, l->trace->inner->worker_begin(l->trace->inner->ctx, number)};
+    return w;
+}
+
+static void on_worker_end(void *worker)
+{
+    free(worker);
+}
+
+static void *on_block(void *worker, uint64_t index, emu_dim at)
+{
+    joined_worker *w = worker;
+    joined_block *b = w ? malloc(sizeof *b) : NULL;
+    if (!b)
+        return NULL;
+    *b = (joined_block){w->launch, w->launch->trace->inner->block_begin(w->inner, index, at),
+                        index};
+    return b;
+}
+
+static void on_access(void *block, const emu_access *a)
+{
+    joined_block *b = block;
+    if (b->inner && !b->launch->covered[a->pc])
+        b->launch->trace->inner->access(b->inner, a);
+}
+
+static const uint8_t space_of[PTX_SPACE_COUNT] = {[PTX_SPACE_GLOBAL] = OBS_GLOBAL,
+                                                  [PTX_SPACE_SHARED] = OBS_SHARED,
+                                                  [PTX_SPACE_LOCAL] = OBS_LOCAL,
+                                                  [PTX_SPACE_CONST] = OBS_CONST};
+
+static int64_t stride_of(const rewrite_access *a, const uint64_t *address)
+{
+    int64_t stride = (int64_t)(address[1] - address[0]);
+    if (a->mask != UINT32_MAX)
+        return OBS_IRREGULAR;
+    for (uint32_t lane = 2; lane < REWRITE_LANES; lane++)
+        if ((int64_t)(address[lane] - address[lane - 1]) != stride)
+            return OBS_IRREGULAR;
+    return stride;
+}
+
+static void give_access(void *ctx, const rewrite_access *a)
+{
+    joined_block *b = ctx;
+    const rewrite_site *s = a->site;
+    uint64_t address[REWRITE_LANES] = {0};
+    if (a->block != b->index || !b->launch->covered[s->pc])
+        return;
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        address[lane] = a->addr[lane];
+        if (!translate(b->launch->trace, a->space, &address[lane])) {
+            __atomic_add_fetch(&b->launch->dropped, 1, __ATOMIC_RELAXED);
+            return;
+        }
+    }
+    obs_access access = {.pc = s->pc,
+                         .op = (obs_op)s->op,
+                         .space = (obs_space)space_of[a->space],
+                         .bytes = s->bytes,
+                         .flags = s->flags,
+                         .mask = a->mask,
+                         .warp = a->warp,
+                         .addr = address,
+                         .stride = stride_of(a, address)};
+    obs_record(b->inner, &access);
+}
+
+static bool is_traced(const recorded_launch *l, uint64_t index)
+{
+    return bsearch(&index, l->blocks, l->nblocks, sizeof index, by_value) != NULL;
+}
+
+static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
+{
+    joined_worker *w = worker;
+    joined_block *b = block;
+    if (b && b->inner && is_traced(b->launch, b->index))
+        (void)rewrite_read_trace(&b->launch->trace->copy, give_access, b);
+    if (b)
+        b->launch->trace->inner->block_end(w->inner, b->inner, warp_instructions);
+    free(b);
+}
+
+emu_observer recorded_observer(recorded_launch *launch, const emu_observer *inner)
+{
+    launch->trace->inner = inner;
+    return (emu_observer){.ctx = launch,
+                          .worker_begin = on_worker,
+                          .worker_end = on_worker_end,
+                          .block_begin = on_block,
+                          .block_end = on_block_end,
+                          .access = on_access};
+}
+
+/* ---- the whole launch ---- */
+
+/* The part of the instruction's accesses that was recorded; 1: all. */
+static double share_of(const recorded_launch *l, uint32_t pc)
+{
+    const struct recorded_trace *t = l->trace;
+    uint64_t all = t->counted[pc];
+    if (all != UINT64_MAX && all >= t->seen[pc] && t->seen[pc])
+        return (double)t->seen[pc] / (double)all;
+    double kept = (double)t->records / (double)(t->records + l->dropped);
+    return t->blocks ? kept * (double)l->nblocks / (double)t->blocks : 1;
+}
+
+static bool is_known(const obs_summary *s, uint32_t first_pc)
+{
+    for (uint32_t i = 0; i < s->nblocks; i++)
+        if (s->blocks[i].first_pc == first_pc)
+            return true;
+    return false;
+}
+
+static void add_mix(const struct recorded_trace *t, const obs_block_count *b, obs_summary *s)
+{
+    for (uint32_t pc = b->first_pc; pc < b->first_pc + b->ninsns; pc++) {
+        ptx_cost cost = ptx_op_get(emu_kernel_code(t->slice, pc).insn->op)->cost;
+        s->mix.warp_instructions[cost] += b->executions;
+        s->mix.thread_instructions[cost] += b->lanes;
+    }
+    s->warp_instructions += b->executions * b->ninsns;
+    s->thread_instructions += b->lanes * b->ninsns;
+}
+
+static int by_pc(const void *a, const void *b)
+{
+    const obs_block_count *x = a, *y = b;
+    return (x->first_pc > y->first_pc) - (x->first_pc < y->first_pc);
+}
+
+/* Basic blocks that the slice does not count. */
+static wl_status add_blocks(const recorded_launch *l, wl_arena *arena, obs_summary *s)
+{
+    const struct recorded_trace *t = l->trace;
+    uint32_t npcs = emu_kernel_get(t->slice)->ncode;
+    obs_block_count *all = wl_new_array(arena, obs_block_count,
+                                        s->nblocks + t->kernel->nblocks + 1);
+    if (!all)
+        return WL_NOMEM;
+    uint32_t n = s->nblocks;
+    if (n)
+        memcpy(all, s->blocks, n * sizeof *all);
+    for (uint32_t i = 0; i < t->kernel->nblocks; i++) {
+        const rewrite_block *b = &t->kernel->blocks[i];
+        obs_block_count one = {.first_pc = b->first_pc, .ninsns = b->ninsns};
+        if (b->first_pc + b->ninsns > npcs || is_known(s, b->first_pc) ||
+            !rewrite_read_block(&t->copy, i, &one.executions, &one.lanes))
+            continue;
+        all[n++] = one;
+        add_mix(t, &one, s);
+    }
+    qsort(all, n, sizeof *all, by_pc);
+    s->blocks = all;
+    s->nblocks = n;
+    return WL_OK;
+}
+
+/* Where the slice shows how often a block runs, the device does not count it. */
+static void use_counts(struct recorded_trace *t, const obs_summary *s)
+{
+    for (uint32_t i = 0; i < s->nblocks; i++)
+        if (t->counted[s->blocks[i].first_pc] == UINT64_MAX)
+            count_block(t, s->blocks[i].first_pc, s->blocks[i].ninsns, s->blocks[i].executions);
+}
+
+wl_status recorded_finish(recorded_launch *l, wl_arena *arena, obs_summary *s)
+{
+    use_counts(l->trace, s);
+    for (uint32_t i = 0; i < s->ninsns; i++) {
+        obs_insn *row = &s->insns[i];
+        double share = l->covered[row->pc] ? share_of(l, row->pc) : 1;
+        if (share < 1) {
+            replay_scale_row(row, share);
+            l->estimated = true;
+        }
+    }
+    s->dropped += l->dropped;
+    return add_blocks(l, arena, s);
+}
