@@ -26,7 +26,8 @@ export function summary(times) {
 function hand({ kind, count }) {
   const canvas = document.querySelector(".heatbox canvas");
   const box = canvas.getBoundingClientRect();
-  canvas.setPointerCapture = () => {}; // there is no real pointer
+  const grip = document.querySelector(".grip");
+  grip.setPointerCapture = () => {}; // there is no real pointer
   const wheel = (deltaY, ctrlKey) => {
     const at = { clientX: box.left + 200, clientY: box.top + 300, bubbles: true, cancelable: true };
     canvas.dispatchEvent(new WheelEvent("wheel", { deltaY, ctrlKey, ...at }));
@@ -38,7 +39,7 @@ function hand({ kind, count }) {
     drag: (i) => {
       const y = 60 + 400 * (0.5 - 0.5 * Math.cos(i / 20));
       const at = { clientX: box.left + 10, clientY: box.top + y, bubbles: true, pointerId: 1 };
-      canvas.dispatchEvent(new PointerEvent(i === 0 ? "pointerdown" : "pointermove", at));
+      grip.dispatchEvent(new PointerEvent(i === 0 ? "pointerdown" : "pointermove", at));
     },
   };
   return new Promise((resolve) => {

@@ -42,17 +42,24 @@ function inWorker(question: Question): Promise<HeatTable> {
   });
 }
 
-// The maps of the last objects that were looked at; a large one takes some 100 MB.
-const KEPT = 8;
+// Tables of so many runs together are kept, some 70 bytes each: the last that were looked at.
+const KEPT_RUNS = 1 << 22;
 const tables = new Map<HeatMap, Promise<HeatTable>>();
+
+function makeRoom(): void {
+  let runs = [...tables.keys()].reduce((sum, map) => sum + map.rows, 0);
+  for (const map of tables.keys()) {
+    if (runs <= KEPT_RUNS) return;
+    tables.delete(map);
+    runs -= map.rows;
+  }
+}
 
 /** A map's table, unpacked off the main thread when it is first asked for. */
 export function loadMap(m: Model, map: HeatMap): Promise<HeatTable> {
-  const known = tables.get(map);
-  if (known) return known;
-  const oldest = tables.keys().next().value;
-  if (tables.size >= KEPT && oldest) tables.delete(oldest);
-  const table = inWorker({ part: m.report.parts[map.part] ?? "", map });
+  const table = tables.get(map) ?? inWorker({ part: m.report.parts[map.part] ?? "", map });
+  tables.delete(map); // it becomes the last
   tables.set(map, table);
+  makeRoom();
   return table;
 }

@@ -190,3 +190,16 @@ export function kernelExcess(m: Model, k: Kernel): number {
 }
 
 export const kernelTraffic = (k: Kernel): number => k.sectors + k.wavefronts;
+
+/** The numbers of the findings that name the line and are about what the row does there. */
+export function findingsAt(m: Model, r: LineRow): number[] {
+  const kernel = r.instructions[0]?.kernel;
+  const objects = new Set(r.instructions.map((i) => i.object));
+  return m.payload.findings.flatMap((f, i) => {
+    const here = f.kernel === kernel && f.space === r.space && objects.has(f.object);
+    const named = f.lines.some((l) =>
+      l.line === undefined ? l.pc === r.pc : l.file === r.file && l.line === r.line,
+    );
+    return here && named ? [i + 1] : [];
+  });
+}

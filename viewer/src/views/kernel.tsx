@@ -1,5 +1,5 @@
 import type { LineRow, Model } from "../data/model";
-import { kernelExcess, lineExcess, lineUnit, sourceLine } from "../data/model";
+import { findingsAt, kernelExcess, lineExcess, lineUnit, sourceLine } from "../data/model";
 import type { Instruction, Kernel } from "../data/payload";
 import { MixPicture } from "../pictures/mix";
 import { href } from "../state/route";
@@ -41,19 +41,6 @@ const UNIT_HELP = {
   sectors: "Distinct 32-byte sectors that the requests moved, summed",
   wavefronts: "Passes through shared memory",
 };
-
-/** The numbers of the findings that name the line and are about what the row does there. */
-function findingsAt(m: Model, r: LineRow): number[] {
-  const kernel = r.instructions[0]?.kernel;
-  const objects = new Set(r.instructions.map((i) => i.object));
-  return m.payload.findings.flatMap((f, i) => {
-    const here = f.kernel === kernel && f.space === r.space && objects.has(f.object);
-    const named = f.lines.some((l) =>
-      l.line === undefined ? l.pc === r.pc : l.file === r.file && l.line === r.line,
-    );
-    return here && named ? [i + 1] : [];
-  });
-}
 
 function FindingNumbers({ numbers }: { numbers: number[] }) {
   return (
@@ -228,6 +215,16 @@ export function FindingLinks({ m, of }: { m: Model; of: (f: number) => boolean }
   );
 }
 
+/** The line that the dearest finding names, else the one with most excess; undefined where none costs anything. */
+function worstLine(m: Model, rows: LineRow[]): LineRow | undefined {
+  const rank = (r: LineRow) => findingsAt(m, r)[0] ?? Number.POSITIVE_INFINITY;
+  const order = [...rows].sort((a, b) => rank(a) - rank(b) || lineExcess(b) - lineExcess(a));
+  const worst = order[0];
+  return worst && (rank(worst) < Number.POSITIVE_INFINITY || lineExcess(worst) > 0)
+    ? worst
+    : undefined;
+}
+
 /** The kernel's source, the lines that move memory marked. */
 function Source({ m, rows }: { m: Model; rows: LineRow[] }) {
   const byFile = new Map<number, Map<number, LineRow[]>>();
@@ -237,11 +234,11 @@ function Source({ m, rows }: { m: Model; rows: LineRow[] }) {
     byFile.set(r.file, lines.set(r.line, [...(lines.get(r.line) ?? []), r]));
   }
   if (byFile.size === 0) return null;
-  const most = Math.max(0, ...rows.map(lineExcess));
+  const worst = worstLine(m, rows);
   const mark = (line: number, group: LineRow[]): Mark => ({
     line,
-    first: most > 0 && group.some((r) => lineExcess(r) === most),
-    calm: group.every((r) => lineExcess(r) === 0),
+    first: group.some((r) => r === worst),
+    calm: group.every((r) => lineExcess(r) === 0 && findingsAt(m, r).length === 0),
     note: group.map((r) => `${r.op} ${ratio(each(r.now, r.requests))} ${lineUnit(r)}`).join(", "),
   });
   return (

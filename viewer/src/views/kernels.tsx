@@ -40,6 +40,13 @@ export function Kernels({ m }: { m: Model }) {
       cell: (k) => <KernelName m={m} id={k.id} most={64} />,
     },
     {
+      key: "cost",
+      label: "needed and excess",
+      help: "Sectors and wavefronts: what is needed, and what the findings cost on top",
+      value: excess,
+      cell: (k) => <Shares k={k} extra={excess(k)} most={most} />,
+    },
+    {
       key: "launches",
       label: "launches",
       value: (k) => k.launches,
@@ -63,13 +70,6 @@ export function Kernels({ m }: { m: Model }) {
       label: "requests",
       value: (k) => k.requests,
       cell: (k) => count(k.requests),
-    },
-    {
-      key: "cost",
-      label: "needed and excess",
-      help: "Sectors and wavefronts: what is needed, and what the findings cost on top",
-      value: excess,
-      cell: (k) => <Shares k={k} extra={excess(k)} most={most} />,
     },
     { key: "sectors", label: "sectors", value: (k) => k.sectors, cell: (k) => count(k.sectors) },
     { key: "excess", label: "excess", value: excess, cell: (k) => count(excess(k)) },

@@ -2,7 +2,7 @@ import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { pyramid } from "../../data/pyramid";
 import { shown } from "../../state/theme";
-import { type Geometry, geometry } from "./geometry";
+import { type Geometry, geometry, STRIP } from "./geometry";
 import { Hand } from "./hand";
 import { type Cell, HEAD, Painter } from "./painter";
 import { inkOf, type Mode } from "./palette";
@@ -106,11 +106,18 @@ export function HeatCanvas(p: Props) {
       <canvas
         ref={canvas}
         style={{ width: `${g.width}px`, height }}
-        onPointerDown={hand.down}
         onPointerMove={hand.move}
-        onPointerUp={hand.up}
         onPointerLeave={hand.leave}
         onClick={hand.click}
+      />
+      {/* Above the strip, so that a finger drags it instead of the page. */}
+      <div
+        class="grip"
+        style={{ top: `${HEAD}px`, width: `${STRIP + 6}px`, height: `${sight.height}px` }}
+        onPointerDown={hand.down}
+        onPointerMove={hand.drag}
+        onPointerUp={hand.up}
+        onPointerCancel={hand.up}
       />
     </div>
   );

@@ -1,5 +1,5 @@
 import type { Signal } from "@preact/signals";
-import { columnAt, type Geometry, STRIP, TEXT_HEIGHT } from "./geometry";
+import { columnAt, type Geometry, TEXT_HEIGHT } from "./geometry";
 import { moved } from "./keys";
 import { type Cell, HEAD } from "./painter";
 import type { Sight } from "./sight";
@@ -40,18 +40,21 @@ export class Hand {
     e.preventDefault();
   };
 
+  /** On the strip: takes its window, or brings it there. */
   readonly down = (e: PointerEvent): void => {
-    const { x, y } = this.place(e);
-    if (x > STRIP + 6) return;
+    const { y } = this.place(e);
     const at = this.sight.window;
     this.held = y >= at.y && y <= at.y + at.height ? y - at.y : at.height / 2;
-    this.canvas()?.setPointerCapture(e.pointerId);
+    (e.currentTarget as Element).setPointerCapture(e.pointerId);
     this.sight.dragWindow(y - this.held);
   };
 
-  readonly move = (e: PointerEvent): void => {
+  readonly drag = (e: PointerEvent): void => {
     if (this.held !== undefined) this.sight.dragWindow(this.place(e).y - this.held);
-    else this.hover.value = this.cellAt(e);
+  };
+
+  readonly move = (e: PointerEvent): void => {
+    this.hover.value = this.cellAt(e);
   };
 
   readonly up = (): void => {
