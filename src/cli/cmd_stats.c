@@ -33,6 +33,7 @@ static int show_text(const cli_profile *profile, const stats_options *o, wl_erro
     rep_text_options text = {.width = o->width > 0 ? (unsigned)o->width : cli_width(stdout),
                              .color = cli_color(stdout),
                              .findings = (unsigned)o->findings,
+                             .full_names = wl_log_get_level() >= WL_LOG_DEBUG,
                              .all_lines = o->all};
     if (o->kernel && !(text.kernel = find_kernel(&profile->data, o->kernel))) {
         wl_log(WL_LOG_ERROR, "no kernel of the profile has '%s' in its name", o->kernel);
@@ -71,7 +72,7 @@ int cmd_stats(int argc, const char **argv)
     const struct poptOption options[] = {
         {"format", '\0', POPT_ARG_STRING, &o.format, 0, "text (default), json or csv", "FORMAT"},
         {"table", '\0', POPT_ARG_STRING, &o.table, 0,
-         "Table for csv: instructions, findings, launches, objects", "NAME"},
+         "Table for csv: instructions, findings, launches, objects, samples", "NAME"},
         {"kernel", 'k', POPT_ARG_STRING, &o.kernel, 0, "Only the kernel with this text in its name",
          "TEXT"},
         {"findings", 'n', POPT_ARG_INT, &o.findings, 0, "Show at most so many findings", "N"},

@@ -16,6 +16,8 @@ char *rep_clean(wl_arena *arena, const char *text, bool printable);
 /* At most `columns` columns of clean text, an ellipsis in the middle or at the end of what was shortened. */
 char *rep_shorten_middle(wl_arena *arena, const char *text, size_t columns);
 char *rep_shorten_end(wl_arena *arena, const char *text, size_t columns);
+/* A C++ name in at most `columns`: template arguments go first, the innermost before the outer ones, then namespaces. */
+char *rep_shorten_name(wl_arena *arena, const char *name, size_t columns);
 /* Bytes of the character at *text, at least 1; *code is U+FFFD for what is no UTF-8. */
 size_t rep_decode(const char *text, uint32_t *code);
 size_t rep_code_width(uint32_t code);

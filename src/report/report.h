@@ -59,6 +59,7 @@ typedef struct rep_text_options {
     bool color;        /* ANSI colours */
     uint32_t kernel;   /* prof_kernel: only this one; 0: all */
     unsigned findings; /* show at most so many; 0: all */
+    bool full_names;   /* names of kernels and objects are not shortened */
     bool all_lines;    /* also lines that cost no excess, and kernels without findings */
 } rep_text_options;
 

@@ -27,14 +27,24 @@ static const char *clean(const text *t, const char *s)
 
 /* ---- paragraphs ---- */
 
+/* Bytes of the next word: "< 0.1 %" is one. */
+static size_t word_bytes(const char *p)
+{
+    size_t length = strcspn(p, " ");
+    if (length == 1 && *p == '<' && p[1])
+        length += 1 + strcspn(p + 2, " ");
+    bool percent = p[length] && p[length + 1] == '%' && (!p[length + 2] || strchr(" .,:;", p[length + 2]));
+    return percent ? length + 1 + strcspn(p + length + 1, " ") : length;
+}
+
 /* Prints words from column `at` on, where the line already stands; further lines begin at `indent`. */
-static void wrap_at(const text *t, unsigned indent, unsigned at, const char *words)
+static void wrap_open(const text *t, unsigned indent, unsigned at, const char *words)
 {
     size_t most = t->o->width && t->o->width < WRAP_MOST ? t->o->width : WRAP_MOST;
     size_t column = at;
     bool first = true; /* on its line */
     for (const char *p = clean(t, words); *p;) {
-        size_t length = strcspn(p, " ");
+        size_t length = word_bytes(p);
         char *word = wl_arena_strndup(t->arena, p, length);
         size_t width = word ? rep_width(word) : 0;
         if (column > indent && column + !first + width > most) {
@@ -49,6 +59,11 @@ static void wrap_at(const text *t, unsigned indent, unsigned at, const char *wor
         first = false;
         p += length + strspn(p + length, " ");
     }
+}
+
+static void wrap_at(const text *t, unsigned indent, unsigned at, const char *words)
+{
+    wrap_open(t, indent, at, words);
     fputc('\n', t->out);
 }
 
@@ -59,22 +74,30 @@ static void wrap(const text *t, unsigned indent, const char *words)
 
 static void title(const text *t, const char *heading, const char *note)
 {
+    bool fits = note && (!t->o->width || rep_width(heading) + 2 + rep_width(note) <= t->o->width);
     fprintf(t->out, "\n%s%s%s", t->s.bold, heading, t->s.off);
-    if (note)
+    if (fits)
         fprintf(t->out, "  %s%s%s", t->s.dim, note, t->s.off);
     fputc('\n', t->out);
 }
 
-/* A name cut to what is left of the line behind `used` columns. */
+/* A name cut to what is left of the line behind `used` columns, and to NAME_WIDTH where the line is endless. */
 static const char *name(const text *t, const char *s, size_t used)
 {
     size_t most = NAME_WIDTH;
-    if (!t->o->width)
+    if (t->o->full_names)
         return clean(t, s);
-    if (used + NAME_WIDTH > t->o->width)
+    if (t->o->width)
         most = t->o->width > used + 16 ? t->o->width - used : 16;
-    const char *result = rep_shorten_middle(t->arena, clean(t, s), most);
+    const char *result = rep_shorten_name(t->arena, clean(t, s), most);
     return result ? result : "";
+}
+
+/* In tables the numbers come first: a name has less than half of the line. */
+static const char *kernel_cell(const text *t, uint32_t kernel)
+{
+    const prof_kernel *k = prof_find_kernel(&t->d->kernels, kernel);
+    return name(t, k ? k->short_name : "unknown", t->o->width * 3 / 5);
 }
 
 /* ---- header ---- */
@@ -179,12 +202,10 @@ static void device_times(const text *t)
         return;
     qsort(rows, count, sizeof *rows, by_seconds);
     for (uint32_t i = 0; i < count; i++) {
-        const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, rows[i].kernel);
         if ((t->o->kernel && t->o->kernel != rows[i].kernel) ||
             (!t->o->all_lines && shown >= TOP_KERNELS))
             continue;
-        const char *cells[] = {clean(t, kernel ? kernel->short_name : "unknown"),
-                               rep_count(t->arena, rows[i].count),
+        const char *cells[] = {kernel_cell(t, rows[i].kernel), rep_count(t->arena, rows[i].count),
                                rep_seconds(t->arena, rows[i].seconds),
                                rep_seconds(t->arena, rows[i].seconds / (double)rows[i].count),
                                rep_seconds(t->arena, rows[i].least),
@@ -220,7 +241,6 @@ static void kernels(const text *t)
     for (uint32_t i = 0; grid && i < table->count; i++) {
         const ana_kernel *row = &table->rows[i];
         const ana_counts *c = &row->counts;
-        const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, row->kernel);
         if ((t->o->kernel && t->o->kernel != row->kernel) ||
             (!t->o->all_lines && shown >= TOP_KERNELS) || !observed(t, row))
             continue;
@@ -229,7 +249,7 @@ static void kernels(const text *t)
             if (t->lines.rows[k].kernel == row->kernel && t->lines.rows[k].space != OBS_SHARED)
                 global += t->lines.rows[k].requests;
         const char *cells[] = {
-            clean(t, kernel ? kernel->short_name : "unknown"),
+            kernel_cell(t, row->kernel),
             rep_count(t->arena, row->launches),
             rep_short_count(t->arena, c->thread_instructions),
             rep_short_count(t->arena, c->requests),
@@ -261,14 +281,16 @@ static void cost_of(const ana_line *l, ana_unit unit, uint64_t *now, uint64_t *m
     *min = unit == ANA_WAVEFRONTS ? l->wavefronts_min : l->sectors_min;
 }
 
-static void finding_line(const text *t, const ana_line *l, ana_unit unit)
+static void finding_line(const text *t, const ana_line *l, uint32_t kernel, ana_unit unit)
 {
     const prof_file *file = rep_file_by_path(t->d, l->file);
     const char *place = rep_place(t->arena, l->file, l->line);
-    if (!place)
-        place = wl_arena_printf(t->arena, "instruction %u (no line information)", l->pc);
-    char *code = rep_source_line(t->d, t->arena, file ? file->id : 0, l->line);
-    const char *source = clean(t, code);
+    const char *source = clean(t, rep_source_line(t->d, t->arena, file ? file->id : 0, l->line));
+    if (!place) {
+        const prof_code *code = prof_find_code(&t->d->code, kernel, l->pc);
+        place = wl_arena_printf(t->arena, "pc %u", l->pc);
+        source = clean(t, code ? code->text : NULL);
+    }
     source += strspn(source, " ");
     place = clean(t, place);
     size_t used = 5 + rep_width(place) + 2;
@@ -294,6 +316,25 @@ static void finding_line(const text *t, const ana_line *l, ana_unit unit)
              wl_arena_printf(t->arena,
                              "%s: %s a request, the fewest; the cost is between the warps", moved,
                              each));
+}
+
+/* Which blocks the heat map is of, where the finding rests on one. */
+static void sampled(const text *t, const ana_finding *f)
+{
+    uint32_t count;
+    const prof_sample *samples = rep_samples(t->d, f->example_launch, &count);
+    const char *line = "";
+    for (uint32_t i = 0; f->nsectors && line && i < count; i++) {
+        const obs_sample *s = &samples[i].s;
+        if (s->mapped)
+            line = wl_arena_printf(t->arena, "%s%s%u,%u,%u (%s)", line, *line ? "; " : "",
+                                   s->block_index[0], s->block_index[1], s->block_index[2],
+                                   rep_why(t->arena, &samples[i]));
+    }
+    if (!line || !*line)
+        return;
+    fprintf(t->out, "     %sin%s    block ", t->s.dim, t->s.off);
+    wrap_at(t, 11, 17, line);
 }
 
 /* What the lines above already say. */
@@ -329,7 +370,9 @@ static void finding(const text *t, const ana_finding *f, uint32_t number)
     const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, f->kernel);
     const char *object = rep_object_name(t->d, f->object);
     size_t used = 5 + rep_width(pattern->title) + 2 + rep_width(pattern->name);
-    fprintf(t->out, "%3u. %s%s%s", number, t->s.bold, pattern->title, t->s.off);
+    fprintf(t->out, "%3u. %s", number, t->s.bold);
+    wrap_open(t, 5, 5, pattern->title);
+    fputs(t->s.off, t->out);
     if (!t->o->width || used <= t->o->width)
         fprintf(t->out, "  %s%s%s", t->s.dim, pattern->name, t->s.off);
     fputc('\n', t->out);
@@ -345,31 +388,40 @@ static void finding(const text *t, const ana_finding *f, uint32_t number)
         fprintf(t->out, " and %u more made there", f->objects - 1);
     fputc('\n', t->out);
     for (uint32_t i = 0; i < f->nlines && i < FINDING_LINES; i++)
-        finding_line(t, &f->lines[i], pattern->unit);
+        finding_line(t, &f->lines[i], f->kernel, pattern->unit);
     if (f->nlines > FINDING_LINES)
         fprintf(t->out, "     and %u more lines\n", f->nlines - FINDING_LINES);
     fprintf(t->out, "     %swhy%s   ", t->s.dim, t->s.off);
     wrap(t, 11, f->summary);
     evidence(t, f);
+    sampled(t, f);
     fprintf(t->out, "     %sfix%s   ", t->s.good, t->s.off);
     wrap(t, 11, f->advice && *f->advice ? f->advice : pattern->remedy);
+    if (f->gain == ANA_GAIN_FULL)
+        return;
+    fprintf(t->out, "     %sbut%s   ", t->s.warn, t->s.off);
+    wrap(t, 11, f->gain_note);
 }
 
 static void findings(const text *t)
 {
     const ana_findings *all = t->d->findings;
     uint32_t shown = 0, of = 0;
+    bool last_little = false;
     for (uint32_t i = 0; i < all->count; i++) {
         if (t->o->kernel && all->rows[i].kernel != t->o->kernel)
             continue;
         of++;
         if (t->o->findings && shown >= t->o->findings)
             continue;
-        if (shown == 0)
-            title(t, "Findings",
-                  "dearest first, by their share of the program's sectors and wavefronts");
+        bool little = all->rows[i].gain != ANA_GAIN_FULL;
+        if (shown == 0 || little != last_little)
+            title(t, little ? "Findings of little gain" : "Findings",
+                  little ? "patterns that are there, but that hardly anything waits for"
+                         : "dearest first, by their share of the program's sectors and wavefronts");
         else
             fputc('\n', t->out);
+        last_little = little;
         finding(t, &all->rows[i], i + 1);
         shown++;
     }
@@ -588,6 +640,27 @@ static void unread_sources(const text *t)
                              names ? names : "", n > MOST ? ", ..." : ""));
 }
 
+/* Odd blocks that are known, but have no map. */
+static void unmapped(const text *t)
+{
+    enum { MOST = 3 };
+    for (uint32_t i = 0, shown = 0; i < t->d->samples.count && shown < MOST; i++) {
+        const prof_sample *p = &t->d->samples.rows[i];
+        const prof_kernel *k = prof_find_kernel(&t->d->kernels, p->kernel);
+        if (p->s.mapped)
+            continue;
+        fact(t, false,
+             wl_arena_printf(t->arena,
+                             "block %u,%u,%u of launch %u (%s) is %s, but has no heat map: profile "
+                             "again with --block %u,%u,%u",
+                             p->s.block_index[0], p->s.block_index[1], p->s.block_index[2],
+                             p->launch, name(t, k ? k->short_name : "unknown", 60),
+                             rep_why(t->arena, p), p->s.block_index[0], p->s.block_index[1],
+                             p->s.block_index[2]));
+        shown++;
+    }
+}
+
 static void coverage(const text *t)
 {
     const prof_coverage *c = &t->d->coverage;
@@ -607,8 +680,9 @@ static void coverage(const text *t)
         fact(t, true, "nothing dropped");
     if (c->objects_without_site)
         fact(t, false,
-             wl_arena_printf(t->arena, "%s without a source line",
+             wl_arena_printf(t->arena, "%s without a source line: nvcc -g names where the host makes them",
                              rep_plural(t->arena, c->objects_without_site, "object", "objects")));
+    unmapped(t);
     without_lines(t);
     unread_sources(t);
     left_out(t);

@@ -100,7 +100,20 @@ double reference_sectors(const sim *s)
     return n;
 }
 
-/* ---- the sampled block's map ---- */
+enum { MOST_PCS = 1024 };
+
+/* The first instruction from `pc` on that accesses the object. */
+static uint32_t next_pc(const sim *s, uint32_t object, uint32_t pc)
+{
+    uint32_t next = MOST_PCS;
+    for (size_t i = 0; i < s->log.count; i++) {
+        const sim_request *r = &s->log.data[i];
+        next = r->object == object && r->pc >= pc && r->pc < next ? r->pc : next;
+    }
+    return next;
+}
+
+/* ---- the sampled blocks' maps ---- */
 
 typedef struct cell {
     uint32_t sector, word[8]; /* bit sets of warps */
@@ -121,9 +134,15 @@ static int kind_of(const sim_request *r)
     return r->op == OBS_LOAD ? 0 : r->op == OBS_STORE ? 1 : 2;
 }
 
-static bool in_sample(const sim *s, const sim_request *r, uint32_t object)
+/* The place of the request's block among the sampled ones; negative: it is of none, or on another object. */
+static int in_sample(const sim *s, const sim_request *r, uint32_t object)
 {
-    return r->object == object && r->block == s->sampled[0];
+    for (uint32_t i = 0; r->object == object && i < s->nsampled; i++) {
+        if (r->block == s->sampled[i]) {
+            return (int)i;
+        }
+    }
+    return -1;
 }
 
 /* An instruction that streams: most requests contiguous, and a sector or more on average. */
@@ -158,7 +177,7 @@ static void touch(map *m, const sim_request *r, bool stream)
     }
 }
 
-static map make_map(const sim *s, uint32_t object)
+static map make_map(const sim *s, uint32_t object, int sample)
 {
     const sim_object *o = &s->objects[object];
     map m = {.first = o->base / 32, .count = (uint32_t)((o->base % 32 + o->bytes + 31) / 32)};
@@ -166,10 +185,10 @@ static map make_map(const sim *s, uint32_t object)
     for (uint32_t i = 0; i < m.count; i++) {
         m.cells[i].stream = true;
     }
-    bool known[64] = {false}, stream[64] = {false};
+    bool known[MOST_PCS] = {false}, stream[MOST_PCS] = {false};
     for (size_t i = 0; i < s->log.count; i++) {
         const sim_request *r = &s->log.data[i];
-        if (in_sample(s, r, object)) {
+        if (in_sample(s, r, object) == sample) {
             if (!known[r->pc]) {
                 known[r->pc] = true;
                 stream[r->pc] = streams(s, object, r->pc);
@@ -370,9 +389,9 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
 }
 
 /* Requests of each instruction, counted where the sectors that it moves are not settled by the map. */
-static void request_costs(const sim *s, uint32_t object, const map *m, costs *out)
+static void request_costs(const sim *s, uint32_t object, const map *maps, costs *out)
 {
-    for (uint32_t pc = 0; pc < 64; pc++) {
+    for (uint32_t pc = next_pc(s, object, 0); pc < MOST_PCS; pc = next_pc(s, object, pc + 1)) {
         double n = 0, sectors = 0, fewest = 0, misaligned = 0, seen = 0, settled = 0;
         for (size_t i = 0; i < s->log.count; i++) {
             const sim_request *r = &s->log.data[i];
@@ -384,9 +403,10 @@ static void request_costs(const sim *s, uint32_t object, const map *m, costs *ou
             fewest += fewest_of(r);
             misaligned += shape_of(r) == MISALIGNED;
             uint64_t list[32 * 16];
-            uint32_t count = in_sample(s, r, object) ? pieces(r, 32, list) : 0;
+            int sample = in_sample(s, r, object);
+            uint32_t count = sample >= 0 ? pieces(r, 32, list) : 0;
             for (uint32_t k = 0; k < count; k++) {
-                const cell *c = &m->cells[list[k] - m->first];
+                const cell *c = &maps[sample].cells[list[k] - maps[sample].first];
                 seen++;
                 settled += c->label >= 0 || c->sparse;
             }
@@ -408,18 +428,31 @@ static void request_costs(const sim *s, uint32_t object, const map *m, costs *ou
     out->alone[ANA_UNCOALESCED] = out->excess[ANA_UNCOALESCED];
 }
 
+static void judge(const costs *c, double total, reference *out)
+{
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        bool wasteful = c->requests[p] > 0 && c->alone[p] >= c->requests[p] * (1 - 1e-9);
+        double share = wasteful ? 0.0001 : 0.01;
+        out->told[p] = c->excess[p] >= 8 && c->alone[p] / total >= share;
+        out->excess[p] = c->excess[p];
+    }
+}
+
 void reference_object(const sim *s, uint32_t object, double total, reference *out)
 {
-    map m = make_map(s, object);
+    map maps[SIM_MAX_SAMPLED];
     costs c = {0};
     double in_map = 0, in_all = 0, requests = 0;
     *out = (reference){0};
-    map_costs(s, object, &m, &c);
+    for (uint32_t i = 0; i < s->nsampled; i++) {
+        maps[i] = make_map(s, object, (int)i);
+        map_costs(s, object, &maps[i], &c);
+    }
     for (size_t i = 0; i < s->log.count; i++) {
         const sim_request *r = &s->log.data[i];
         if (r->object == object) {
             in_all += sectors_of(r);
-            in_map += in_sample(s, r, object) ? sectors_of(r) : 0;
+            in_map += in_sample(s, r, object) >= 0 ? sectors_of(r) : 0;
             requests++;
         }
     }
@@ -429,12 +462,127 @@ void reference_object(const sim *s, uint32_t object, double total, reference *ou
         c.requests[p] = requests;
     }
     c.requests[ANA_MISALIGNED] = c.requests[ANA_UNCOALESCED] = 0;
-    request_costs(s, object, &m, &c);
-    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
-        bool wasteful = c.requests[p] > 0 && c.alone[p] >= c.requests[p] * (1 - 1e-9);
-        double share = wasteful ? 0.0001 : 0.01;
-        out->told[p] = c.excess[p] >= 8 && c.alone[p] / total >= share;
-        out->excess[p] = c.excess[p];
+    request_costs(s, object, maps, &c);
+    judge(&c, total, out);
+    for (uint32_t i = 0; i < s->nsampled; i++) {
+        free(maps[i].cells);
     }
-    free(m.cells);
+}
+
+/* ---- shared memory ---- */
+
+/* Lanes are served in groups that take 128 bytes at most; a group takes as many passes as its fullest bank has different
+ * words of it, or, with atomics, lanes. */
+static void passes_of(const sim_request *r, double *now, double *fewest)
+{
+    uint32_t lanes = r->bytes <= 4 ? 32 : 128 / r->bytes;
+    *now = *fewest = 0;
+    for (uint32_t first = 0; first < 32; first += lanes) {
+        uint64_t words[32][64];
+        int n[32] = {0}, most = 0;
+        for (uint32_t lane = first; lane < first + lanes; lane++) {
+            for (uint64_t b = 0; (r->mask >> lane & 1) && b < r->bytes; b += 4) {
+                uint64_t word = (r->addr[lane] + b) / 4, bank = word % 32;
+                bool known = false;
+                for (int i = 0; i < n[bank]; i++) {
+                    known |= words[bank][i] == word && (r->op == OBS_LOAD || r->op == OBS_STORE);
+                }
+                if (!known) {
+                    words[bank][n[bank]++] = word;
+                }
+                most = n[bank] > most ? n[bank] : most;
+            }
+        }
+        *now += most;
+        *fewest += most > 0;
+    }
+}
+
+double reference_passes(const sim *s)
+{
+    double sum = 0, now, fewest;
+    for (size_t i = 0; i < s->log.count; i++) {
+        if (s->log.data[i].space == OBS_SHARED) {
+            passes_of(&s->log.data[i], &now, &fewest);
+            sum += now;
+        }
+    }
+    return sum;
+}
+
+/* The instructions of a shared array, one after the other: what conflicts cost, and what the array costs. */
+static void pass_costs(const sim *s, uint32_t object, costs *out)
+{
+    for (uint32_t pc = next_pc(s, object, 0); pc < MOST_PCS; pc = next_pc(s, object, pc + 1)) {
+        double n = 0, now = 0, fewest = 0;
+        bool load = false;
+        for (size_t i = 0; i < s->log.count; i++) {
+            const sim_request *r = &s->log.data[i];
+            double a, b;
+            if (r->object == object && r->pc == pc) {
+                passes_of(r, &a, &b);
+                n++;
+                now += a;
+                fewest += b;
+                load = r->op == OBS_LOAD;
+            }
+        }
+        if (now > fewest && now >= 1.1 * fewest) {
+            out->excess[ANA_BANK_CONFLICT] += now - fewest;
+            out->requests[ANA_BANK_CONFLICT] += n;
+        }
+        out->excess[ANA_SHARED_THREAD_LOCAL] += fewest;
+        out->requests[ANA_SHARED_THREAD_LOCAL] += n;
+        out->excess[ANA_SHARED_WARP_LOCAL] += load ? 0 : fewest;
+        out->requests[ANA_SHARED_WARP_LOCAL] += load ? 0 : n;
+    }
+}
+
+/* Who touches a word of the array, in one block: bits of warps, and the thread, or -2 for several. */
+typedef struct toucher {
+    uint32_t warps;
+    int thread;
+} toucher;
+
+/* Are all words touched by one thread each (and if not, by one warp each) in every sampled block? */
+static void owners_of(const sim *s, uint32_t object, bool *one_thread, bool *one_warp)
+{
+    uint64_t words = s->objects[object].bytes / 4 + 1, base = s->objects[object].base;
+    *one_thread = *one_warp = true;
+    for (uint32_t b = 0; b < s->nsampled; b++) {
+        toucher *t = calloc(words, sizeof *t);
+        for (size_t i = 0; i < s->log.count; i++) {
+            const sim_request *r = &s->log.data[i];
+            for (int lane = 0; in_sample(s, r, object) == (int)b && lane < 32; lane++) {
+                for (uint64_t at = 0; (r->mask >> lane & 1) && at < r->bytes; at += 4) {
+                    toucher *word = &t[(r->addr[lane] + at - base) / 4];
+                    int thread = (int)r->warp * 32 + lane;
+                    word->thread = !word->warps || word->thread == thread ? thread : -2;
+                    word->warps |= 1u << r->warp;
+                }
+            }
+        }
+        for (uint64_t w = 0; w < words; w++) {
+            *one_thread &= !t[w].warps || t[w].thread >= 0;
+            *one_warp &= warps_in(t[w].warps) <= 1;
+        }
+        free(t);
+    }
+}
+
+void reference_shared(const sim *s, uint32_t object, double total, reference *out)
+{
+    costs c = {0};
+    bool one_thread, one_warp;
+    *out = (reference){0};
+    pass_costs(s, object, &c);
+    owners_of(s, object, &one_thread, &one_warp);
+    if (!one_thread) {
+        c.excess[ANA_SHARED_THREAD_LOCAL] = 0;
+    }
+    if (one_thread || !one_warp) {
+        c.excess[ANA_SHARED_WARP_LOCAL] = 0;
+    }
+    memcpy(c.alone, c.excess, sizeof c.alone);
+    judge(&c, total > 0 ? total : 1, out);
 }

@@ -33,11 +33,6 @@ void sim_end(sim *s)
     wl_arena_free(s->arena);
 }
 
-uint32_t sim_warps(const sim *s)
-{
-    return (s->block[0] * s->block[1] + 31) / 32;
-}
-
 static uint32_t add_object(sim *s, const char *name, uint64_t base, uint64_t bytes, bool shared)
 {
     assert_true(s->nobjects + 1 < SIM_MAX_OBJECTS);

@@ -6,7 +6,7 @@
 #include "analysis/finding.h"
 #include "observe/observe.h"
 
-enum { SIM_MAX_OBJECTS = 16 };
+enum { SIM_MAX_OBJECTS = 16, SIM_MAX_SAMPLED = 64 };
 
 typedef struct sim_thread {
     uint32_t block[3], thread[3]; /* blockIdx, threadIdx */
@@ -39,7 +39,7 @@ typedef struct sim {
     uint32_t nshared;
     uint64_t next;
     uint32_t nsampled;
-    uint64_t sampled[8];
+    uint64_t sampled[SIM_MAX_SAMPLED];
     struct {
         sim_request *data;
         size_t count, capacity;
@@ -48,7 +48,10 @@ typedef struct sim {
 
 void sim_begin(sim *s, uint32_t gx, uint32_t gy, uint32_t bx, uint32_t by);
 void sim_end(sim *s);
-uint32_t sim_warps(const sim *s);
+static inline uint32_t sim_warps(const sim *s)
+{
+    return (s->block[0] * s->block[1] + 31) / 32;
+}
 /* An object of device memory; the returned number goes to sim_access. `skew`: bytes off the 256-byte boundary. One of a
  * name that there is already counts as allocated after that one was freed. */
 uint32_t sim_alloc(sim *s, const char *name, uint64_t bytes, uint32_t skew);

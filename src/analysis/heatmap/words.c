@@ -13,7 +13,7 @@ typedef struct texts {
 static const char *object_text(const ana_draft *d)
 {
     const prof_object *o = d->group->info;
-    return !o ? "memory of no known allocation" : o->variable[0] ? o->variable : o->name;
+    return !o ? "memory of no known allocation" : o->variable[0] ? o->variable : "this object";
 }
 
 #define TEXT(t, ...) wl_arena_printf((t)->input->arena, __VA_ARGS__)

@@ -1,0 +1,124 @@
+/* How good the findings are: hundreds of generated kernels are run by the emulator, and what warplens finds in them is
+ * compared with what a naive reference says from their raw accesses (tests/analysis/reference.c, all blocks).
+ *
+ *   ninja bench_findings && bin/bench_findings [-n kernels of each family] [-s seed] [-k seed] [-c] [-a percent]
+ *
+ * Precision and recall are over pairs of object and pattern; misses are listed. -c prints CSV, -k one kernel and its PTX.
+ * Exit status 1 where precision or recall over all is below -a (99). */
+#include "../../tests/analysis/reference.h"
+#include "run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct score {
+    uint32_t right, false_alarms, misses;
+} score;
+
+typedef struct scores {
+    score of[ANA_PATTERN_COUNT];
+    uint32_t kernels, objects;
+} scores;
+
+static bool finds(const run *r, uint32_t object, int pattern)
+{
+    for (uint32_t i = 0; i < r->found.count; i++)
+        if (r->found.rows[i].object == object && (int)r->found.rows[i].pattern == pattern)
+            return true;
+    return false;
+}
+
+static void tell(const run *r, uint32_t object, int pattern, const char *what, const reference *truth)
+{
+    fprintf(stderr, "kernel %u, %u blocks of %u x %u, object %u (%s): %s %s, costs %.0f by the reference\n",
+            r->kernel->seed, r->kernel->blocks, r->kernel->block[0], r->kernel->block[1], object,
+            r->kernel->objects[object].family, ana_pattern_get((ana_pattern)pattern)->name, what,
+            truth->excess[pattern]);
+}
+
+static void compare(const run *r, scores *all)
+{
+    double sectors = reference_sectors(&r->accesses), passes = reference_passes(&r->accesses);
+    all->kernels++;
+    for (uint32_t i = 0; i < r->kernel->nobjects; i++) {
+        reference truth;
+        all->objects++;
+        if (r->kernel->objects[i].shared)
+            reference_shared(&r->accesses, i + 1, passes, &truth);
+        else
+            reference_object(&r->accesses, i + 1, sectors, &truth);
+        for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+            bool found = finds(r, i, p);
+            all->of[p].right += found && truth.told[p];
+            all->of[p].false_alarms += found && !truth.told[p];
+            all->of[p].misses += !found && truth.told[p];
+            if (found != truth.told[p])
+                tell(r, i, p, found ? "is found, but not there" : "is missed", &truth);
+        }
+    }
+}
+
+static double part(uint32_t right, uint32_t wrong)
+{
+    return right + wrong ? 100.0 * right / (right + wrong) : 100;
+}
+
+static void print_row(const char *name, const score *s, bool csv)
+{
+    printf(csv ? "%s,%u,%u,%u,%.2f,%.2f\n" : "%-22s %8u %13u %8u %10.2f %8.2f\n", name, s->right,
+           s->false_alarms, s->misses, part(s->right, s->false_alarms), part(s->right, s->misses));
+}
+
+static score print(const scores *all, bool csv)
+{
+    score sum = {0};
+    if (csv)
+        puts("pattern,right,false_alarms,misses,precision,recall");
+    else
+        printf("%u kernels, %u objects\n%-22s %8s %13s %8s %10s %8s\n", all->kernels, all->objects,
+               "pattern", "right", "false alarms", "misses", "precision", "recall");
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        print_row(ana_pattern_get((ana_pattern)p)->name, &all->of[p], csv);
+        sum.right += all->of[p].right;
+        sum.false_alarms += all->of[p].false_alarms;
+        sum.misses += all->of[p].misses;
+    }
+    print_row("all", &sum, csv);
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t each = 40, seed = 1, one = 0;
+    double least = 99;
+    bool csv = false;
+    char scratch[64];
+    scores all = {0};
+    for (int c; (c = getopt(argc, argv, "n:s:k:a:c")) != -1;) {
+        switch (c) {
+        case 'n': each = (uint32_t)atoi(optarg); break;
+        case 's': seed = (uint32_t)atoi(optarg); break;
+        case 'k': one = (uint32_t)atoi(optarg); break;
+        case 'a': least = atof(optarg); break;
+        case 'c': csv = true; break;
+        default: return 2;
+        }
+    }
+    snprintf(scratch, sizeof scratch, "findings-%d.wlprof", (int)getpid());
+    for (uint32_t i = 0; i < each * kernel_families(); i++) {
+        kernel k;
+        run r;
+        if (one && one != seed * 100000 + i)
+            continue;
+        kernel_draw(seed * 100000 + i, i % kernel_families(), &k);
+        if (one)
+            puts(kernel_ptx(&k));
+        run_kernel(&k, scratch, &r);
+        compare(&r, &all);
+        run_clear(&r);
+    }
+    score sum = print(&all, csv);
+    return part(sum.right, sum.false_alarms) < least || part(sum.right, sum.misses) < least;
+}
