@@ -30,9 +30,11 @@ static bool finds(const run *r, uint32_t object, int pattern)
     return false;
 }
 
-static void tell(const run *r, uint32_t object, int pattern, const char *what, const reference *truth)
+static void tell(const run *r, uint32_t object, int pattern, const char *what,
+                 const reference *truth)
 {
-    fprintf(stderr, "kernel %u, %u blocks of %u x %u, object %u (%s): %s %s, costs %.0f by the reference\n",
+    fprintf(stderr,
+            "kernel %u, %u blocks of %u x %u, object %u (%s): %s %s, costs %.0f by the reference\n",
             r->kernel->seed, r->kernel->blocks, r->kernel->block[0], r->kernel->block[1], object,
             r->kernel->objects[object].family, ana_pattern_get((ana_pattern)pattern)->name, what,
             truth->excess[pattern]);

@@ -97,7 +97,8 @@ static void at_stride(draft *d)
 static void structures(draft *d) /* all fields, one an instruction */
 {
     uint32_t fields = between(2, 10);
-    use *u = add(d, (use){.op = load_or_store(), .a_tid = (int32_t)fields, .ak = 1, .steps = fields});
+    use *u = add(d,
+                 (use){.op = load_or_store(), .a_tid = (int32_t)fields, .ak = 1, .steps = fields});
     u->ac = (int32_t)(fields * d->threads);
     d->o->bytes = (uint64_t)d->all * fields * 4;
 }
@@ -105,7 +106,8 @@ static void structures(draft *d) /* all fields, one an instruction */
 static void chunks(draft *d) /* a thread walks through its own piece */
 {
     uint32_t length = 8 * between(1, 6);
-    use *u = add(d, (use){.op = load_or_store(), .a_tid = (int32_t)length, .ak = 1, .steps = length});
+    use *u = add(d,
+                 (use){.op = load_or_store(), .a_tid = (int32_t)length, .ak = 1, .steps = length});
     u->ac = (int32_t)(length * d->threads);
     d->o->bytes = (uint64_t)d->all * length * 4;
 }
@@ -192,7 +194,10 @@ static void within_warps(draft *d)
 {
     d->o->shared = true;
     add(d, (use){.op = 's', .a_tid = 1});
-    use u = {.op = 'l', .al = pick(2) ? 1 : -1, .ak = (int32_t)between(1, 5), .e = (int32_t)between(1, 31)};
+    use u = {.op = 'l',
+             .al = pick(2) ? 1 : -1,
+             .ak = (int32_t)between(1, 5),
+             .e = (int32_t)between(1, 31)};
     u.rotate = true;
     u.steps = between(1, 32);
     add(d, u);
@@ -338,11 +343,12 @@ static void put_index(FILE *f, const use *u)
     if (u->rotate)
         fputs("    and.b32 %i, %i, 31;\n    mad.lo.s32 %i, %warp, 32, %i;\n", f);
     if (u->range)
-        fprintf(f,
-                "    mul.lo.u32 %%i, %%i, 2654435769;\n    shr.u32 %%h, %%i, 15;\n"
-                "    xor.b32 %%i, %%i, %%h;\n    mul.lo.u32 %%i, %%i, 2246822507;\n"
-                "    shr.u32 %%h, %%i, 13;\n    xor.b32 %%i, %%i, %%h;\n    rem.u32 %%i, %%i, %u;\n",
-                u->range);
+        fprintf(
+            f,
+            "    mul.lo.u32 %%i, %%i, 2654435769;\n    shr.u32 %%h, %%i, 15;\n"
+            "    xor.b32 %%i, %%i, %%h;\n    mul.lo.u32 %%i, %%i, 2246822507;\n"
+            "    shr.u32 %%h, %%i, 13;\n    xor.b32 %%i, %%i, %%h;\n    rem.u32 %%i, %%i, %u;\n",
+            u->range);
 }
 
 static void put_access(FILE *f, const kernel *k, const use *u)
@@ -350,7 +356,8 @@ static void put_access(FILE *f, const kernel *k, const use *u)
     const char *space = k->objects[u->object].shared ? "shared" : "global";
     const char *type = u->bytes == 8 ? "u64" : u->bytes == 16 ? "v4.u32" : "u32";
     const char *value = u->bytes == 8 ? "%d" : u->bytes == 16 ? "{%v0, %v1, %v2, %v3}" : "%v0";
-    fprintf(f, "    cvt.s64.s32 %%o, %%i;\n    mad.lo.s64 %%a, %%o, %u, %%b%u;\n", u->bytes, u->object);
+    fprintf(f, "    cvt.s64.s32 %%o, %%i;\n    mad.lo.s64 %%a, %%o, %u, %%b%u;\n", u->bytes,
+            u->object);
     if (u->op == 'l')
         fprintf(f, "    ld.%s.%s %s, [%%a];\n", space, type, value);
     else if (u->op == 's')
@@ -385,8 +392,8 @@ static void put_use(FILE *f, const kernel *k, uint32_t n)
     fprintf(f, "    mov.s32 %%k, 0;\nloop%u:\n", n);
     put_index(f, u);
     put_access(f, k, u);
-    fprintf(f, "    add.s32 %%k, %%k, 1;\n    setp.lt.s32 %%p, %%k, %u;\n    @%%p bra loop%u;\n", u->steps,
-            n);
+    fprintf(f, "    add.s32 %%k, %%k, 1;\n    setp.lt.s32 %%p, %%k, %u;\n    @%%p bra loop%u;\n",
+            u->steps, n);
     fprintf(f, "end%u:\n", n);
 }
 
@@ -396,9 +403,10 @@ static void put_head(FILE *f, const kernel *k)
     for (uint32_t i = 0, n = 0; i < k->nobjects; i++)
         if (!k->objects[i].shared)
             fprintf(f, "%s.param .u64 p%u", n++ ? ", " : "", i);
-    fputs(")\n{\n    .reg .pred %p;\n    .reg .b32 %i, %h, %k, %tid1, %tx, %ty, %lane, %warp, %cta, "
-          "%n, %v0, %v1, %v2, %v3;\n    .reg .b64 %a, %o, %d, %b0, %b1, %b2, %b3;\n",
-          f);
+    fputs(
+        ")\n{\n    .reg .pred %p;\n    .reg .b32 %i, %h, %k, %tid1, %tx, %ty, %lane, %warp, %cta, "
+        "%n, %v0, %v1, %v2, %v3;\n    .reg .b64 %a, %o, %d, %b0, %b1, %b2, %b3;\n",
+        f);
     for (uint32_t i = 0; i < k->nobjects; i++)
         if (k->objects[i].shared)
             fprintf(f, "    .shared .align 16 .b8 s%u[%llu];\n", i,
@@ -409,8 +417,10 @@ static void put_head(FILE *f, const kernel *k)
           "    mov.u32 %v0, 1;\n    mov.u32 %v1, 1;\n    mov.u32 %v2, 1;\n    mov.u32 %v3, 1;\n",
           f);
     for (uint32_t i = 0; i < k->nobjects; i++)
-        fprintf(f, k->objects[i].shared ? "    mov.u64 %%b%u, s%u;\n" : "    ld.param.u64 %%b%u, [p%u];\n", i,
-                i);
+        fprintf(f,
+                k->objects[i].shared ? "    mov.u64 %%b%u, s%u;\n"
+                                     : "    ld.param.u64 %%b%u, [p%u];\n",
+                i, i);
 }
 
 char *kernel_ptx(const kernel *k)

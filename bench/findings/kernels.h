@@ -9,7 +9,7 @@ enum { MAX_OBJECTS = 4, MAX_USES = 12 };
 
 typedef enum guard {
     ALWAYS,
-    TAIL,        /* the thread's number in the grid is below `limit` */
+    TAIL, /* the thread's number in the grid is below `limit` */
     EVEN_LANES,
     FEW_LANES,   /* the lane is below `limit` */
     FIRST_BLOCK, /* only block 0 */

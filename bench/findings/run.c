@@ -128,7 +128,8 @@ static void allocate(course *c, uint64_t *params)
         uint64_t address;
         if (o->shared)
             continue;
-        if (emu_mem_alloc(c->machine, o->bytes + o->skew, 256, EMU_ALLOC_DEVICE, i + 1, &address) != WL_OK)
+        if (emu_mem_alloc(c->machine, o->bytes + o->skew, 256, EMU_ALLOC_DEVICE, i + 1, &address) !=
+            WL_OK)
             stop(c->run, "no memory");
         c->run->accesses.objects[i + 1].base = address + o->skew;
         params[n++] = address + o->skew;

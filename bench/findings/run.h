@@ -8,7 +8,7 @@
 
 typedef struct run {
     const kernel *kernel;
-    sim accesses;       /* as they were; object i of the kernel is number i + 1, all blocks count as sampled */
+    sim accesses; /* as they were; object i of the kernel is number i + 1, all blocks count as sampled */
     ana_findings found; /* object: index in kernel->objects */
 } run;
 

@@ -54,9 +54,8 @@ gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic
         }
         add(&own, l);
         uint32_t sms = sms_of(in, l);
-        double warps = sms ? warps_of(l) / sms : HUGE_VAL;
-        if (k.sms == 0 || warps > k.warps_per_sm) {
-            k.warps_per_sm = warps;
+        if (warps_of(l) * k.sms >= k.warps * sms) {
+            k.warps = warps_of(l);
             k.sms = sms;
         }
     }
@@ -104,7 +103,7 @@ static ana_gain judge(const gain_input *in, const gain_kernel *k, const ana_find
     if (k->share < in->thresholds->small_kernel) {
         return ANA_GAIN_TINY;
     }
-    if (k->sms && k->warps_per_sm < in->thresholds->latency_warps) {
+    if (k->sms && k->warps < in->thresholds->latency_warps * k->sms) {
         return ANA_GAIN_LATENCY;
     }
     if (spared_by_shuffles(f) < in->thresholds->exchange_share) {
@@ -131,7 +130,7 @@ static const char *note(const gain_input *in, const gain_kernel *k, const ana_fi
             "the kernel "
             "waits for the answers to single requests, not for traffic. More blocks, or more "
             "independent loads a thread, come first.",
-            k->warps_per_sm, k->sms);
+            k->warps, k->sms);
     case ANA_GAIN_SHUFFLES:
         return wl_arena_printf(
             in->arena,

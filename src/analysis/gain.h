@@ -15,8 +15,8 @@ typedef struct gain_input {
 typedef struct gain_kernel {
     double time_share; /* of the program's device time; negative: not measured */
     double share;      /* of its time, else of its instructions or its traffic, whichever is more */
-    double warps_per_sm; /* of its largest launch */
-    uint32_t sms;        /* 0: not known */
+    double warps;      /* of its largest launch, for its multiprocessors */
+    uint32_t sms;      /* 0: not known */
 } gain_kernel;
 
 /* `traffic_share`: the kernel's part of the program's sectors and wavefronts. */

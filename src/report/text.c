@@ -33,7 +33,8 @@ static size_t word_bytes(const char *p)
     size_t length = strcspn(p, " ");
     if (length == 1 && *p == '<' && p[1])
         length += 1 + strcspn(p + 2, " ");
-    bool percent = p[length] && p[length + 1] == '%' && (!p[length + 2] || strchr(" .,:;", p[length + 2]));
+    bool percent = p[length] && p[length + 1] == '%' &&
+                   (!p[length + 2] || strchr(" .,:;", p[length + 2]));
     return percent ? length + 1 + strcspn(p + length + 1, " ") : length;
 }
 
@@ -205,7 +206,8 @@ static void device_times(const text *t)
         if ((t->o->kernel && t->o->kernel != rows[i].kernel) ||
             (!t->o->all_lines && shown >= TOP_KERNELS))
             continue;
-        const char *cells[] = {kernel_cell(t, rows[i].kernel), rep_count(t->arena, rows[i].count),
+        const char *cells[] = {kernel_cell(t, rows[i].kernel),
+                               rep_count(t->arena, rows[i].count),
                                rep_seconds(t->arena, rows[i].seconds),
                                rep_seconds(t->arena, rows[i].seconds / (double)rows[i].count),
                                rep_seconds(t->arena, rows[i].least),
@@ -225,13 +227,13 @@ static void kernels(const text *t)
 {
     static const rep_column columns[] = {
         {"kernel", .flexible = true, .middle = true},
-        {"launches", .right = true},
-        {"instructions", .right = true, .spare = 3},
-        {"requests", .right = true},
+        {"launches", .right = true, .spare = 2},
+        {"instructions", .right = true, .spare = 5},
+        {"requests", .right = true, .spare = 3},
         {"sectors", .right = true},
         {"a request", .right = true},
         {"fewest", .right = true},
-        {"wavefronts", .right = true, .spare = 2},
+        {"wavefronts", .right = true, .spare = 4},
         {"conflicts", .right = true},
         {"findings", .right = true, .spare = 1},
     };
@@ -376,17 +378,19 @@ static void finding(const text *t, const ana_finding *f, uint32_t number)
     if (!t->o->width || used <= t->o->width)
         fprintf(t->out, "  %s%s%s", t->s.dim, pattern->name, t->s.off);
     fputc('\n', t->out);
-    fprintf(t->out, "     %s%s of the program's traffic%s: ", t->s.warn,
-            rep_percent(t->arena, f->share_of_program), t->s.off);
-    wrap_at(t, 5, 35,
+    const char *share = wl_arena_printf(t->arena, "%s of the program's traffic",
+                                        rep_percent(t->arena, f->share_of_program));
+    fprintf(t->out, "     %s%s%s: ", t->s.warn, share ? share : "", t->s.off);
+    wrap_at(t, 5, share ? 7 + (unsigned)rep_width(share) : 7,
             wl_arena_printf(t->arena, "%s %s too many, %s of the kernel's",
                             rep_count(t->arena, f->excess), ana_unit_text(pattern->unit),
                             rep_percent(t->arena, f->share_of_kernel)));
     fprintf(t->out, "     kernel %s\n", name(t, kernel ? kernel->short_name : "unknown", 12));
-    fprintf(t->out, "     object %s", name(t, object ? object : "unknown", 32));
-    if (f->objects > 1)
-        fprintf(t->out, " and %u more made there", f->objects - 1);
-    fputc('\n', t->out);
+    const char *more = f->objects > 1
+                           ? wl_arena_printf(t->arena, " and %u more made there", f->objects - 1)
+                           : "";
+    fprintf(t->out, "     object %s%s\n",
+            name(t, object ? object : "unknown", 12 + (more ? strlen(more) : 0)), more ? more : "");
     for (uint32_t i = 0; i < f->nlines && i < FINDING_LINES; i++)
         finding_line(t, &f->lines[i], f->kernel, pattern->unit);
     if (f->nlines > FINDING_LINES)
@@ -493,12 +497,12 @@ static void lines_of(const text *t, uint32_t kernel)
 {
     static const rep_column columns[] = {
         {.head = "line, access"},
-        {"requests", .right = true},
-        {"lanes", .right = true, .spare = 1},
+        {"requests", .right = true, .spare = 1},
+        {"lanes", .right = true, .spare = 3},
         {"sectors", .right = true},
         {"wavefronts", .right = true},
         {"a request", .right = true},
-        {"fewest", .right = true},
+        {"fewest", .right = true, .spare = 2},
         {"excess", .right = true},
     };
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
@@ -680,7 +684,8 @@ static void coverage(const text *t)
         fact(t, true, "nothing dropped");
     if (c->objects_without_site)
         fact(t, false,
-             wl_arena_printf(t->arena, "%s without a source line: nvcc -g names where the host makes them",
+             wl_arena_printf(t->arena,
+                             "%s without a source line: nvcc -g names where the host makes them",
                              rep_plural(t->arena, c->objects_without_site, "object", "objects")));
     unmapped(t);
     without_lines(t);

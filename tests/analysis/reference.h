@@ -7,7 +7,8 @@
 
 typedef struct reference {
     bool told[ANA_PATTERN_COUNT];
-    double excess[ANA_PATTERN_COUNT]; /* sector transfers, or passes through shared memory, over all blocks */
+    double excess
+        [ANA_PATTERN_COUNT]; /* sector transfers, or passes through shared memory, over all blocks */
 } reference;
 
 /* One object in device memory, from the blocks s->sampled; `total` is the kernel's sectors. */

@@ -3,15 +3,41 @@
 
 Each program in programs/ is compiled once. Without nvcc the tests that need CUDA programs are skipped.
 """
+import fcntl
 import json
 import os
+import pty
+import re
 import resource
 import signal
 import sqlite3
+import struct
 import subprocess
+import termios
 import time
 
 from case import HERE, WARPLENS, Case, compile_program, main, run
+
+def in_terminal(columns, environment, *command):
+    """What the command prints in a terminal of so many columns."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    child = subprocess.Popen(command, stdout=its, stderr=its, stdin=its,
+                             env={**os.environ, "TERM": "xterm", **environment})
+    os.close(its)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    child.wait()
+    os.close(ours)
+    return shown.decode().replace("\r\n", "\n")
+
 
 class Usage(Case):
     def test_help_lists_every_command(self):
@@ -143,6 +169,36 @@ class CudaPrograms(Case):
         self.assertEqual(run(WARPLENS, "export", "--type", "sqlite", "-o", copy, self.wlprof).returncode, 0)
         self.assertEqual(sqlite3.connect(copy).execute("pragma integrity_check").fetchone()[0], "ok")
         self.assertEqual(json.loads(run(WARPLENS, "export", self.wlprof).stdout), self.stats())
+
+    def test_stats_in_a_terminal(self):
+        self.profile(compile_program("simple"))
+        profile = self.wlprof
+        plain = run(WARPLENS, "stats", profile).stdout
+        self.assertNotIn("\x1b", plain)
+        for columns in (60, 100):
+            shown = in_terminal(columns, {}, WARPLENS, "stats", profile)
+            self.assertIn("\x1b[1m", shown)
+            text = re.sub("\x1b\\[[0-9;]*m", "", shown)
+            self.assertLessEqual(max(map(len, text.splitlines())), columns, text)
+            self.assertNotIn("\x1b", in_terminal(columns, {"NO_COLOR": "1"}, WARPLENS, "stats", profile))
+
+    def test_report_opens(self):
+        self.profile(compile_program("simple"))
+        tools = os.path.join(self.folder, "tools")
+        os.makedirs(tools)
+        with open(os.path.join(tools, "xdg-open"), "w") as f:
+            f.write('#!/bin/sh\necho "$1" > "$0.was-given"\n')
+        os.chmod(f.name, 0o755)
+        html = os.path.join(self.folder, "opened.html")
+        done = run(WARPLENS, "report", "--open", "-o", html, self.wlprof,
+                   env=dict(os.environ, PATH=tools + ":" + os.environ["PATH"]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(f.name + ".was-given") as given:
+            self.assertEqual(given.read().strip(), html)
+        os.remove(f.name)
+        done = run(WARPLENS, "report", "--open", "-f", "-o", html, self.wlprof, env=dict(os.environ, PATH=tools))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("by hand", done.stderr)
 
     def test_crash_keeps_finished_launches(self):
         done = self.profile(compile_program("crash"))

@@ -87,6 +87,13 @@ static void test_text_says_what_matters(void **state)
     assert_has(text, "Declare tile[TILE][TILE + 1]");
     assert_has(text, "object d_out, \"quoted\" (transpose.cu:21) and 2 more made there");
     assert_has(text, "seen  mean word temperature 1.06 warps");
+    assert_has(text, "in    block 0,0,0 (typical of 255 of 256 blocks)\n");
+    assert_has(text,
+               "block 15,15,0 of launch 1 (transpose_naive) is unlike the rest, alone of 256");
+    assert_has(text, "--block 15,15,0");
+    assert_has(text, "but   Mending it gains little: the kernel makes 0.4 %");
+    assert_true(strstr(text, "a column of tile") < strstr(text, "Findings of little gain"));
+    assert_true(strstr(text, "Findings of little gain") < strstr(text, "d_out"));
     assert_has(text, "Transpose the data"); /* without advice of its own: the pattern's remedy */
     assert_has(text, "3 launches of warmup() not observed: left out by --kernel-name");
     assert_has(text, "cudaGraphInstantiate");
@@ -113,7 +120,7 @@ static void test_text_lines_by_access(void **state)
 static void test_text_keeps_to_the_width(void **state)
 {
     fixture *f = *state;
-    static const unsigned widths[] = {80, 100, 120, 160};
+    static const unsigned widths[] = {60, 80, 100, 120, 160};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         char *text = text_of(&f->data, &(rep_text_options){.width = widths[i], .all_lines = true});
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
@@ -614,6 +621,31 @@ static void test_utf8(void **state)
     assert_string_equal(rep_shorten_end(f->arena, "abcd", 4), "abcd");
 }
 
+/* Template arguments go first, the innermost before the outer ones, then namespaces; then the middle. */
+static void test_names(void **state)
+{
+    fixture *f = *state;
+    static const char name[] =
+        "lib::detail::reduce<lib::policy<80, true>, float>(float*, lib::op<int>)";
+    static const struct {
+        size_t columns;
+        const char *text;
+    } cases[] = {{100, name},
+                 {66, "lib::detail::reduce<lib::policy<…>, float>(float*, lib::op<int>)"},
+                 {50, "lib::detail::reduce<…>(float*, lib::op<…>)"},
+                 {34, "…reduce<…>(float*, lib::op<…>)"},
+                 {12, "…reduce<…op<…>)"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = rep_shorten_name(f->arena, name, cases[i].columns);
+        if (i + 1 < sizeof cases / sizeof *cases)
+            assert_string_equal(text, cases[i].text);
+        assert_true(rep_width(text) <= cases[i].columns);
+    }
+    assert_string_equal(rep_shorten_name(f->arena, "a<b", 2), "a…");
+    assert_string_equal(rep_shorten_name(f->arena, "", 2), "");
+    assert_true(rep_width(rep_shorten_name(f->arena, "x::operator<<(a->b, c >> d)", 9)) <= 9);
+}
+
 static void test_numbers(void **state)
 {
     fixture *f = *state;
@@ -657,6 +689,7 @@ int main(void)
         T(test_html_carries_the_payload),
         T(test_full_disk),
         T(test_utf8),
+        T(test_names),
         T(test_numbers),
 #undef T
     };
