@@ -74,5 +74,34 @@ check loop "launches=2001 objects=1 timed=1 kernels=add" "$work/loop" 2000 65536
 check fault "launches=1 kernels=fault" "$work/fault"
 check vecadd_driver "launches=1 objects=5 timed=1 kernels=vecadd" "$work/vecadd_driver" "$work/vecadd.ptx"
 
+# The same programs as in the tests, on NVIDIA's runtime and driver: what they did must be what the emulator says, as they are
+# and with probes. Their captures are kept for machines without a GPU to compare with.
+golden=${GOLDEN:-$work/golden}
+compare() {
+    options=$1
+    shift
+    # shellcheck disable=SC2086
+    if python3 tests/gpu/test_program.py --gpu --record "$golden" --warplens "$warplens" \
+        --libraries "$(dirname "$warplens")/../lib/warplens" --runtime none --work "$work/compare" --nvcc "$nvcc" $options "$@" \
+        >"$work/compared" 2>&1; then
+        echo "passed  $(basename "$1") as emulated"
+    else
+        fail "$(basename "$1") is not as emulated:"
+        tail -20 "$work/compared"
+    fi
+}
+for source in examples/*/*.cu; do
+    [ "$source" = examples/transpose_demo/transpose.cu ] || compare "" "$source"
+done
+compare --exact $programs/exact.cu
+compare "" $programs/graphs.cu
+compare --threads $programs/mixed.cu
+if [ -n "${GOLDEN:-}" ]; then
+    echo "gpu-check: captures are in $GOLDEN: commit those under 1 MiB to tests/golden/gpu"
+    find "$GOLDEN" -name '*.wlcap' -size -1024k
+else
+    echo "gpu-check: GOLDEN=DIR keeps the captures of these runs"
+fi
+
 [ $failed -eq 0 ] && echo "gpu-check: passed" || echo "gpu-check: FAILED"
 exit $failed

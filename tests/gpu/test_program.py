@@ -2,6 +2,8 @@
 """Runs an ordinary CUDA program through the library before the driver, without a GPU, and compares with the emulator.
 
     test_program.py --warplens CMD --libraries DIR --runtime DIR --work DIR --nvcc NVCC SOURCE.cu [arguments]
+    test_program.py ... --gpu [--record DIR]     on a machine with a GPU: on NVIDIA's runtime and driver
+    test_program.py ... --golden FILE.wlcap      what was recorded on such a machine in place of a run
 
 The program is linked with the shared runtime and runs on a runtime library for tests, our library, and the emulator's driver.
 Output and status must be those of `warplens profile --backend emulate`, and so must what the profile says: launches, objects
@@ -12,8 +14,10 @@ import collections
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 
 NEAR = 0.1  # relative error of counts that are estimates
@@ -34,7 +38,7 @@ def fail(text, done=None):
 
 def build(o):
     program = os.path.join(o.work, os.path.basename(o.source)[:-3])
-    done = run([o.nvcc, "-g", "-lineinfo", "-std=c++17", "-arch=sm_90", "-cudart", "shared", "-o", program, o.source])
+    done = run([o.nvcc, "-g", "-lineinfo", "-std=c++17", "-arch=sm_90", "-cudart", "static" if o.gpu else "shared", "-o", program, o.source])
     if done.returncode:
         fail("nvcc", done)
     return program
@@ -67,7 +71,7 @@ def objects(profiled, threads):
 
 def instructions(profiled, wanted, gaps):
     """What each of the wanted launches did, row for row, without the instructions that are not replayed."""
-    return sorted((one["launch"], one["pc"], *(one[key] for key in sorted(one) if key != "line"))
+    return sorted((one["launch"], one["pc"], *(one[key] for key in sorted(one) if key not in ("line", "file")))
                   for one in profiled["instructions"]
                   if one["launch"] in wanted and (one["kernel"], one["pc"]) not in gaps)
 
@@ -100,6 +104,17 @@ def compare_estimates(ours, theirs, wanted, gaps):
     return len(mine)
 
 
+def findings(profiled):
+    return sorted((one["pattern"], one["kernel"], *((line["file"], line["line"]) for line in one.get("lines", [])))
+                  for one in profiled["findings"])
+
+
+def check_exact(ours):
+    inexact = [one["id"] for one in ours["launches"] if one.get("estimated") or one.get("way") != "probe"]
+    if inexact or ours["coverage"].get("gaps") or ours["coverage"]["records_dropped"]:
+        fail(f"launches {inexact} are not known exactly: {ours['coverage']}")
+
+
 def same(what, ours, theirs):
     if ours != theirs:
         for one in collections.Counter(ours) - collections.Counter(theirs):
@@ -109,24 +124,70 @@ def same(what, ours, theirs):
         fail(f"{what}: {len(ours)}, {len(theirs)} emulated")
 
 
+def inline(o, program, way, *options):
+    if o.gpu:
+        return profile(o, program, "inline", "--collect", way, *options)
+    return profile(o, program, "inline", "--collect", way, *options, WARPLENS_DEVICE=o.devices, LD_LIBRARY_PATH=o.runtime,
+                   WARPLENS_DRIVER=os.path.join(o.libraries, "emulate", "libcuda.so.1"))
+
+
+def record(o, program):
+    """The capture as the application left it, before anything is worked out."""
+    name = os.path.basename(program)
+    with tempfile.TemporaryDirectory() as folder:
+        variables = {} if o.gpu else {"LD_LIBRARY_PATH": o.runtime, "WARPLENS_DEVICE": o.devices,
+                                      "WARPLENS_DRIVER": os.path.join(o.libraries, "emulate", "libcuda.so.1")}
+        run([program, *o.arguments], LD_PRELOAD=os.path.join(o.libraries, "inline", "libcuda.so.1"),
+            WARPLENS_CAPTURE_DIR=folder, WARPLENS_BLOCKS="all" if o.exact else "auto", **variables)
+        captures = os.listdir(folder)
+        if len(captures) != 1:
+            fail(f"{len(captures)} captures")
+        os.makedirs(o.record, exist_ok=True)
+        shutil.copy(os.path.join(folder, captures[0]), os.path.join(o.record, name + ".wlcap"))
+        print(f"recorded {name}.wlcap, {os.path.getsize(os.path.join(o.record, name + '.wlcap'))} bytes")
+
+
+def compare_golden(o, theirs):
+    """A capture is completed where it lies, so a copy is."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(o.golden, folder)
+        path = os.path.join(o.work, "golden.wlprof")
+        done = run([o.warplens, "import", "-q", "-f", "-o", path, folder])
+        if done.returncode:
+            fail("import", done)
+    ours = json.loads(run([o.warplens, "export", "--type", "json", "-f", "-o", "-", path]).stdout)
+    same("launches", launches(ours, o.threads), launches(theirs, o.threads))
+    for known in "replay", "probe":
+        compare_instructions(ours, theirs, known)
+    if o.exact:
+        check_exact(ours)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("source")
     parser.add_argument("arguments", nargs="*")
+    parser.add_argument("--gpu", action="store_true", help="this machine has one")
+    parser.add_argument("--record", metavar="DIR", help="keep the capture of the run there")
+    parser.add_argument("--golden", metavar="FILE", help="a capture that was kept")
     parser.add_argument("--devices", default="h200", help="what the emulator has")
+    parser.add_argument("--exact", action="store_true", help="all is recorded: nothing may be unknown or an estimate")
     parser.add_argument("--threads", action="store_true", help="several threads launch")
     for name in ("warplens", "libraries", "runtime", "work", "nvcc"):
         parser.add_argument("--" + name, required=True)
     o = parser.parse_args()
     os.makedirs(o.work, exist_ok=True)
     program = build(o)
-    emulated, theirs = profile(o, program, "emulate", WARPLENS_DEVICE=o.devices)
+    options = ["--block", "all"] if o.exact else []
+    emulated, theirs = profile(o, program, "emulate", *options, WARPLENS_DEVICE=o.devices)
+    if o.golden:
+        compare_golden(o, theirs)
+        return
     for way in "replay", "auto", "probe":
-        inline, ours = profile(o, program, "inline", "--collect", way, WARPLENS_DEVICE=o.devices, LD_LIBRARY_PATH=o.runtime,
-                               WARPLENS_DRIVER=os.path.join(o.libraries, "emulate", "libcuda.so.1"))
-        if (inline.returncode, inline.stdout) != (emulated.returncode, emulated.stdout):
+        done, ours = inline(o, program, way, *options)
+        if (done.returncode, done.stdout) != (emulated.returncode, emulated.stdout):
             print("emulated:", emulated.returncode, emulated.stdout[-3000:])
-            fail(f"output or status, {way}", inline)
+            fail(f"output or status, {way}", done)
         if ours["collector"] != "inline":
             fail(f"the collector is {ours['collector']}")
         same(f"launches, {way}", launches(ours, o.threads), launches(theirs, o.threads))
@@ -134,7 +195,12 @@ def main():
         if not o.threads:
             for known in "replay", "probe":
                 compare_instructions(ours, theirs, known)
+        if o.exact and way != "replay":
+            check_exact(ours)
+            same(f"findings, {way}", findings(ours), findings(theirs))
         print(f"{way}: {len(ours['launches'])} launches, {len(ours['objects'])} objects as emulated")
+    if o.record:
+        record(o, program)
 
 
 if __name__ == "__main__":
