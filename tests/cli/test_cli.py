@@ -170,6 +170,30 @@ class CudaPrograms(Case):
         self.assertEqual(sqlite3.connect(copy).execute("pragma integrity_check").fetchone()[0], "ok")
         self.assertEqual(json.loads(run(WARPLENS, "export", self.wlprof).stdout), self.stats())
 
+    def samples(self, *options):
+        done = self.profile(compile_program("odd"), options=["-f", *options])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        kernels = {launch["id"]: launch["kernel"].split("(")[0] for launch in self.stats()["launches"]}
+        return [(kernels[s["launch"]], s["block"], s["why"], s.get("alike"), s["of"], s["mapped"])
+                for s in self.stats()["samples"]]
+
+    def test_blocks_that_stand_for_others(self):
+        self.assertEqual(self.samples(), [("one_odd", [0, 0, 0], "typical", 99, 100, True),
+                                          ("one_odd", [7, 0, 0], "outlier", 1, 100, True),
+                                          ("edges", [0, 0, 0], "typical", 60, 256, True),
+                                          ("edges", [1, 1, 0], "typical", 196, 256, True)])
+        self.assertEqual(self.samples("--block", "auto", "--threads", "1"), self.samples("--threads", "5"))
+
+    def test_blocks_asked_for(self):
+        self.assertEqual(self.samples("--block", "3", "--block", "2,1"), [("one_odd", [3, 0, 0], "asked", None, 100, True),
+                                                                          ("edges", [3, 0, 0], "asked", None, 256, True),
+                                                                          ("edges", [2, 1, 0], "asked", None, 256, True)])
+        self.assertEqual(len(self.samples("--block", "all")), 100 + 256)
+        self.assertEqual(self.samples("--set", "basic"), [])
+        both = self.profile(compile_program("odd"), options=["-f", "--block", "all", "--block", "1"])
+        self.assertEqual(both.returncode, 2)
+        self.assert_says(both, "stands alone")
+
     def test_stats_in_a_terminal(self):
         self.profile(compile_program("simple"))
         profile = self.wlprof

@@ -115,6 +115,7 @@ static void load_rows(prof_db *db, wl_arena *arena)
     prof_launch_rows launches;
     prof_instruction_rows insns;
     prof_block_rows blocks;
+    prof_sample_rows samples;
     prof_skip_rows skips;
     prof_message_rows messages;
     prof_unsupported_rows unsupported;
@@ -127,6 +128,7 @@ static void load_rows(prof_db *db, wl_arena *arena)
     (void)prof_load_launches(db, PROF_ALL, arena, &launches, &err);
     (void)prof_load_instructions(db, PROF_ALL, PROF_ALL, arena, &insns, &err);
     (void)prof_load_blocks(db, PROF_ALL, PROF_ALL, arena, &blocks, &err);
+    (void)prof_load_samples(db, PROF_ALL, arena, &samples, &err);
     (void)prof_load_skips(db, arena, &skips, &err);
     (void)prof_load_messages(db, arena, &messages, &err);
     (void)prof_load_unsupported(db, arena, &unsupported, &err);
@@ -251,6 +253,12 @@ static const char *const cells[][2] = {
     {"devices", "name"},
     {"info", "value"},
     {"arguments", "value"},
+    {"samples", "launch"},
+    {"samples", "block"},
+    {"samples", "why"},
+    {"samples", "mapped"},
+    {"samples", "alike"},
+    {"samples", "requests"},
 };
 
 /* In the input: cell, kind, length, then the value's bytes. */

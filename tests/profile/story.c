@@ -148,6 +148,19 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
     static uint32_t pcs[2] = {1, 5};
     static obs_pcset sets[1] = {{2, pcs}};
     static obs_heat heats[1];
+    static obs_sample samples[] = {{.why = OBS_WHY_TYPICAL,
+                                    .mapped = 1,
+                                    .alike = 3,
+                                    .instructions = 70,
+                                    .requests = 5,
+                                    .sectors = 20},
+                                   {.block = 3,
+                                    .block_index = {1, 1, 0},
+                                    .why = OBS_WHY_OUTLIER,
+                                    .alike = 1,
+                                    .instructions = 700,
+                                    .requests = 50,
+                                    .sectors = 200}};
     static const obs_shared shared[2] = {{"", 0, 65536}, {"_ZZ5scalePfE4tile", 0, 128}};
     insns[0] = (obs_insn){
         .pc = 1, .object = 1, .space = OBS_GLOBAL, .op = OBS_LOAD, .bytes = 4, .requests = 8};
@@ -189,6 +202,8 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
                                      .blocks = blocks,
                                      .nheats = 1,
                                      .heats = heats,
+                                     .nsamples = 2,
+                                     .samples = samples,
                                      .nshared = 2,
                                      .shared = (obs_shared *)shared,
                                      .warp_instructions = 88,

@@ -150,6 +150,29 @@ static void heat_maps_come_back(void **state)
     done(&o, "heat.wlprof");
 }
 
+static void samples_come_back(void **state)
+{
+    (void)state;
+    opened o = make("samples.wlprof", story_all);
+    prof_sample_rows rows;
+    story_expect(prof_load_samples(o.db, PROF_ALL, o.arena, &rows, &err), &err);
+    assert_int_equal(rows.count, 6); /* two of each launch */
+    const prof_sample *typical = &rows.rows[2], *odd = &rows.rows[3];
+    assert_int_equal(typical->launch, 2);
+    assert_string_equal(prof_why_text(typical->s.why), "typical");
+    assert_int_equal(typical->s.alike, 3);
+    assert_int_equal(typical->s.mapped, 1);
+    assert_int_equal(odd->s.block, 3);
+    assert_int_equal(odd->s.block_index[1], 1);
+    assert_string_equal(prof_why_text(odd->s.why), "outlier");
+    assert_int_equal(odd->s.mapped, 0);
+    assert_int_equal(odd->s.instructions, 700);
+    assert_int_equal(odd->s.sectors, 200);
+    story_expect(prof_load_samples(o.db, typical->kernel, o.arena, &rows, &err), &err);
+    assert_true(rows.count >= 2);
+    done(&o, "samples.wlprof");
+}
+
 static void objects_and_calls(void **state)
 {
     (void)state;
@@ -610,6 +633,7 @@ int main(void)
         cmocka_unit_test(rows_come_back),
         cmocka_unit_test(code_has_lines),
         cmocka_unit_test(heat_maps_come_back),
+        cmocka_unit_test(samples_come_back),
         cmocka_unit_test(objects_and_calls),
         cmocka_unit_test(relative_sources),
         cmocka_unit_test(content_does_not_depend_on_the_run),
