@@ -3,6 +3,7 @@
 #include "collect/replay/run.h"
 #include "rewrite/layout.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -33,6 +34,10 @@ typedef struct place {
     uint64_t device, here, bytes;
 } place;
 
+typedef struct tally {
+    uint64_t executions, lanes;
+} tally;
+
 struct recorded_trace {
     const rewrite_kernel *kernel;
     const emu_kernel *slice;
@@ -40,10 +45,10 @@ struct recorded_trace {
     rewrite_copy copy;
     uint32_t nplaces;
     place *places;
-    uint64_t *seen;    /* [pcs] accesses in the trace */
-    uint64_t *counted; /* [pcs] executions in all; UINT64_MAX: not counted */
-    uint64_t records;  /* accesses in the trace */
-    uint64_t blocks;   /* of the launch */
+    tally *seen;      /* [pcs] in the trace */
+    tally *counted;   /* [pcs] in all; executions UINT64_MAX: not counted */
+    uint64_t records; /* accesses in the trace */
+    uint64_t blocks;  /* of the launch */
     const emu_observer *inner;
 };
 
@@ -241,28 +246,28 @@ static bool translate(const struct recorded_trace *t, uint8_t space, uint64_t *a
 static void count_access(void *ctx, const rewrite_access *a)
 {
     struct recorded_trace *t = ctx;
-    t->seen[a->site->pc]++;
+    t->seen[a->site->pc].executions++;
+    t->seen[a->site->pc].lanes += (uint32_t)__builtin_popcount(a->mask);
     t->records++;
 }
 
 /* Of the instructions that run whenever their block does. */
-static void count_block(struct recorded_trace *t, uint32_t first_pc, uint32_t ninsns,
-                        uint64_t executions)
+static void count_block(struct recorded_trace *t, uint32_t first_pc, uint32_t ninsns, tally all)
 {
     uint32_t npcs = emu_kernel_get(t->slice)->ncode;
     for (uint32_t pc = first_pc; pc < first_pc + ninsns && pc < npcs; pc++)
-        if (!executions || emu_kernel_code(t->slice, pc).insn->guard == PTX_NONE)
-            t->counted[pc] = executions;
+        if (!all.executions || emu_kernel_code(t->slice, pc).insn->guard == PTX_NONE)
+            t->counted[pc] = all;
 }
 
 static void count_blocks(struct recorded_trace *t, uint32_t npcs)
 {
-    uint64_t executions, lanes;
+    tally all;
     for (uint32_t pc = 0; pc < npcs; pc++)
-        t->counted[pc] = UINT64_MAX;
+        t->counted[pc].executions = UINT64_MAX;
     for (uint32_t i = 0; i < t->kernel->nblocks; i++)
-        if (rewrite_read_block(&t->copy, i, &executions, &lanes))
-            count_block(t, t->kernel->blocks[i].first_pc, t->kernel->blocks[i].ninsns, executions);
+        if (rewrite_read_block(&t->copy, i, &all.executions, &all.lanes))
+            count_block(t, t->kernel->blocks[i].first_pc, t->kernel->blocks[i].ninsns, all);
 }
 
 /* What did not run in the traced blocks may have run in others. */
@@ -274,7 +279,7 @@ static void cover(recorded_launch *l)
         return;
     for (uint32_t i = 0; i < t->kernel->nsites; i++) {
         uint32_t pc = t->kernel->sites[i].pc;
-        l->covered[pc] = all || t->seen[pc] || t->counted[pc] == 0;
+        l->covered[pc] = all || t->seen[pc].executions || t->counted[pc].executions == 0;
     }
 }
 
@@ -309,8 +314,8 @@ static wl_status make_trace(const recorded_part *part, const rewrite_kernel *k, 
         return WL_NOMEM;
     *t = (struct recorded_trace){.kernel = k,
                                  .slice = part->slice,
-                                 .seen = wl_new_array(arena, uint64_t, npcs + 1),
-                                 .counted = wl_new_array(arena, uint64_t, npcs + 1),
+                                 .seen = wl_new_array(arena, tally, npcs + 1),
+                                 .counted = wl_new_array(arena, tally, npcs + 1),
                                  .blocks = (uint64_t)part->note->grid[0] * part->note->grid[1] *
                                            part->note->grid[2]};
     return t->seen && t->counted ? WL_OK : WL_NOMEM;
@@ -464,9 +469,9 @@ emu_observer recorded_observer(recorded_launch *launch, const emu_observer *inne
 static double share_of(const recorded_launch *l, uint32_t pc)
 {
     const struct recorded_trace *t = l->trace;
-    uint64_t all = t->counted[pc];
-    if (all != UINT64_MAX && all >= t->seen[pc] && t->seen[pc])
-        return (double)t->seen[pc] / (double)all;
+    const tally *seen = &t->seen[pc], *all = &t->counted[pc];
+    if (all->executions != UINT64_MAX && all->executions >= seen->executions && seen->executions)
+        return (double)seen->executions / (double)all->executions;
     double kept = (double)t->records / (double)(t->records + l->dropped);
     return t->blocks ? kept * (double)l->nblocks / (double)t->blocks : 1;
 }
@@ -523,12 +528,22 @@ static wl_status add_blocks(const recorded_launch *l, wl_arena *arena, obs_summa
     return WL_OK;
 }
 
+/* Lanes by how many ran the block, where that is known: blocks at the edge of the data have fewer. */
+static void scale_lanes(const struct recorded_trace *t, obs_insn *row, uint64_t lanes)
+{
+    const tally *seen = &t->seen[row->pc], *all = &t->counted[row->pc];
+    if (all->executions != UINT64_MAX && seen->lanes && all->lanes >= seen->lanes)
+        row->active_lanes = (uint64_t)llround((double)lanes * (double)all->lanes /
+                                              (double)seen->lanes);
+}
+
 /* Where the slice shows how often a block runs, the device does not count it. */
 static void use_counts(struct recorded_trace *t, const obs_summary *s)
 {
     for (uint32_t i = 0; i < s->nblocks; i++)
-        if (t->counted[s->blocks[i].first_pc] == UINT64_MAX)
-            count_block(t, s->blocks[i].first_pc, s->blocks[i].ninsns, s->blocks[i].executions);
+        if (t->counted[s->blocks[i].first_pc].executions == UINT64_MAX)
+            count_block(t, s->blocks[i].first_pc, s->blocks[i].ninsns,
+                        (tally){s->blocks[i].executions, s->blocks[i].lanes});
 }
 
 wl_status recorded_finish(recorded_launch *l, wl_arena *arena, obs_summary *s)
@@ -537,8 +552,10 @@ wl_status recorded_finish(recorded_launch *l, wl_arena *arena, obs_summary *s)
     for (uint32_t i = 0; i < s->ninsns; i++) {
         obs_insn *row = &s->insns[i];
         double share = l->covered[row->pc] ? share_of(l, row->pc) : 1;
+        uint64_t lanes = row->active_lanes;
         if (share < 1) {
             replay_scale_row(row, share);
+            scale_lanes(l->trace, row, lanes);
             l->estimated = true;
         }
     }
