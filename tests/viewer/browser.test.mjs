@@ -189,8 +189,8 @@ test("blocks stand side by side, aligned by sector", () =>
     await page.waitForSelector(".heatbox canvas");
     await page.click("text=As a table");
     const cells = (row) => page.locator(`.gridtable tbody tr >> nth=${row}`).innerText();
-    assert.match(await cells(0), /^0\s+(1\s+){9}(0\s+){9}× 4$/);
-    assert.match(await cells(1), /^128\s+(0\s+){9}(1\s+){9}× 4$/);
+    assert.match(await cells(0), /^0\s+(1\s+){9}(0\s+){9}4 of 64 sectors, × 32$/);
+    assert.match(await cells(1), /^128\s+(0\s+){9}(1\s+){9}4 of 64 sectors, × 32$/);
     await page.mouse.move(...(await cellAt(page, 1, 340)));
     await sees(page, ".cellinfo", /in block \(1, 0, 0\)[^]*offset\s+1[2-5]\d bytes, first of 4 sectors/);
     await page.click(".blocks label >> nth=0");

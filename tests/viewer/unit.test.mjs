@@ -109,38 +109,85 @@ function naive(layers, l, sector, plane) {
   return 0;
 }
 
-test("blocks side by side are aligned by sector, in every layout", async () => {
-  const tables = await Promise.all([0, 1, 3].map((block) => tableOf(mapOf(1, 1, block))));
-  const layers = tables.map(layer);
-  for (const layout of Object.values(grids.LAYOUTS)) {
-    for (const collapse of [true, false]) {
-      const grid = makeGrid(layers, layout, collapse);
-      let at = grid.first[0];
-      for (let row = 0; row < grid.count; row++) {
-        assert.equal(grid.first[row], at);
-        at = grids.rowEnd(grid, row);
-        // All rows that this one stands for must look like the first; the last tells.
-        const last = at - layout.sectors;
-        for (let l = 0; l < layers.length; l++) {
-          for (let c = 0; c < layout.columns; c++) {
-            const inside = layout.kind === "words" ? 0 : layout.kind === "banks" ? c >> 3 : c;
-            const plane = layout.kind === "words" ? c : layout.kind === "banks" ? c % 8 : 8;
-            const value = grids.cellValue(grid, row, l, c);
-            assert.equal(value, naive(layers, l, grid.first[row] + inside, plane));
-            assert.equal(value, naive(layers, l, last + inside, plane));
-            if (grid.gap[row]) assert.equal(value, 0);
-            if (grid.times[row] > 1) {
-              const second = grid.first[row] + grid.stride[row];
-              assert.equal(value, naive(layers, l, second + inside, plane));
-              const between = grid.first[row] + grid.repeat[row] * layout.sectors;
-              assert.equal(naive(layers, l, between + inside, plane), 0);
-            }
-          }
-        }
-      }
-      assert.ok(at >= Math.max(...tables.map(heat.lastSector)));
+/** The sectors at which the rows of sectors begin that a row of the grid stands for. */
+function placesOf(grid, row) {
+  const places = [];
+  for (let t = 0; t < grid.times[row]; t++) {
+    for (let r = 0; r < grid.repeat[row]; r++) {
+      places.push(grid.first[row] + t * grid.stride[row] + r * grid.layout.sectors);
     }
   }
+  return places;
+}
+
+/** Every touched sector is in exactly one row, which shows what is there. */
+function checkGrid(layers, layout, collapse) {
+  const grid = makeGrid(layers, layout, collapse);
+  const covered = new Set();
+  for (let row = 0; row < grid.count; row++) {
+    for (const place of placesOf(grid, row)) {
+      assert.ok(!covered.has(place), `${place} in two rows`);
+      covered.add(place);
+      if (!grid.gap[row]) assert.equal(grids.rowAt(grid, place), row);
+      for (let l = 0; l < layers.length; l++) {
+        for (let c = 0; c < layout.columns; c++) {
+          const inside = layout.kind === "words" ? 0 : layout.kind === "banks" ? c >> 3 : c;
+          const plane = layout.kind === "words" ? c : layout.kind === "banks" ? c % 8 : 8;
+          const value = grids.cellValue(grid, row, l, c);
+          assert.equal(value, naive(layers, l, place + inside, plane));
+          if (grid.gap[row]) assert.equal(value, 0);
+        }
+      }
+    }
+  }
+  for (const { table } of layers) {
+    for (let run = 0; run < table.runs; run++) {
+      for (let s = table.first[run]; s < table.first[run] + table.repeat[run]; s++) {
+        assert.ok(covered.has(Math.floor(s / layout.sectors) * layout.sectors));
+      }
+    }
+  }
+  return grid;
+}
+
+test("blocks side by side are aligned by sector, in every layout", async () => {
+  const tables = await Promise.all([0, 1, 3].map((block) => tableOf(mapOf(1, 1, block))));
+  for (const layout of Object.values(grids.LAYOUTS)) {
+    for (const collapse of [true, false]) checkGrid(tables.map(layer), layout, collapse);
+  }
+});
+
+test("rows are right for any maps, with and without periods", () => {
+  let state = 7;
+  const random = (n) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state >>> 16) % n;
+  };
+  let folded = 0;
+  for (let round = 0; round < 300; round++) {
+    const layers = Array.from({ length: 1 + random(3) }, () => {
+      const unit = Array.from({ length: 1 + random(3) }, () => [random(3), 1 + random(3), 1 + random(2)]);
+      const runs = [];
+      let at = random(4);
+      for (let i = 0; i < 4 + random(20); i++) {
+        // Mostly a pattern that comes again and again, now and then something else.
+        const [skip, repeat, warmth] = random(12) === 0 ? [random(9), 1 + random(4), 1] : unit[i % unit.length];
+        runs.push([at + skip, repeat, warmth]);
+        at += skip + repeat;
+      }
+      return layer({
+        runs: runs.length,
+        first: Float64Array.from(runs, (r) => r[0]),
+        repeat: Uint32Array.from(runs, (r) => r[1]),
+        warmth: Uint8Array.from({ length: 9 * runs.length }, (_, i) => runs[i % runs.length][2]),
+      });
+    });
+    for (const layout of Object.values(grids.LAYOUTS)) {
+      checkGrid(layers, layout, false);
+      folded += checkGrid(layers, layout, true).times.some((t) => t > 1) ? 1 : 0;
+    }
+  }
+  assert.ok(folded > 50, `${folded} with periods`);
 });
 
 test("from afar a pixel shows the hottest of its rows", async () => {
@@ -207,6 +254,22 @@ test("what comes again and again at one distance is one row, and only that", () 
       [44, 2, 1, 0, false],
     ],
   );
+  // Two blocks that take turns at 4 sectors each: a row for each of them.
+  const turn = (offset) => ({
+    runs: 10,
+    first: Float64Array.from({ length: 10 }, (_, i) => 8 * i + offset),
+    repeat: new Uint32Array(10).fill(4),
+    warmth: new Uint8Array(90).fill(1),
+  });
+  const turns = makeGrid([layer(turn(0)), layer(turn(4))], grids.LAYOUTS.words, true);
+  assert.deepEqual(
+    rowsOf(turns).map((r) => [r.first, r.repeat, r.times, r.stride]),
+    [
+      [0, 4, 10, 8],
+      [4, 4, 10, 8],
+    ],
+  );
+  assert.deepEqual([0, 4, 9, 13, 79].map((s) => grids.rowAt(turns, s)), [0, 1, 0, 1, 1]);
   const twice = makeGrid([layer({ ...table, runs: 2 })], grids.LAYOUTS.words, true);
   assert.equal(twice.count, 3); // too few times to make a period
 });

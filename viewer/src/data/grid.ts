@@ -88,6 +88,14 @@ export function rowEnd(g: Grid, row: number): number {
   return (g.first[row] as number) + last + sectors;
 }
 
+/** Whether a sector is one of those that a row stands for. */
+function holds(g: Grid, row: number, sector: number): boolean {
+  const stride = g.stride[row] as number;
+  const inside = sector - (g.first[row] as number);
+  const at = stride > 0 ? inside % stride : inside;
+  return at < (g.repeat[row] as number) * g.layout.sectors && sector < rowEnd(g, row);
+}
+
 /** The row that holds a sector, or the one before it. */
 export function rowAt(g: Grid, sector: number): number {
   let low = 0;
@@ -97,5 +105,11 @@ export function rowAt(g: Grid, sector: number): number {
     if ((g.first[mid] as number) <= sector) low = mid + 1;
     else high = mid;
   }
-  return Math.max(0, low - 1);
+  const before = Math.max(0, low - 1);
+  // Rows that come again and again at one distance lie within each other.
+  for (let row = before; row >= 0 && g.stride[row] === g.stride[before]; row--) {
+    if (holds(g, row, sector)) return row;
+    if (g.stride[row] === 0) break;
+  }
+  return before;
 }

@@ -97,32 +97,73 @@ class Sweep {
 
 const FEWEST_TIMES = 3; // that make a period
 
-/** How often row `i` and the gap behind it come again, one behind the other. */
-function timesOf(rows: Rows, i: number, same: (a: number, b: number) => boolean): number {
-  if (rows.gap[i]) return 1;
-  let times = 1;
-  for (let j = i + 2; j < rows.count; j += 2, times++) {
-    const alike =
-      rows.gap[j - 1] === 1 &&
-      rows.repeat[j - 1] === rows.repeat[i + 1] &&
-      rows.gap[j] === 0 &&
-      rows.repeat[j] === rows.repeat[i];
-    if (!alike || !same(i, j)) break;
-  }
-  return times;
-}
+/** Finds stretches of rows that come again and again, and makes one row of all times that each of them comes. */
+class Folder {
+  constructor(
+    private readonly rows: Rows,
+    private readonly per: number, // sectors of a row
+    private readonly longest: number, // rows of a period
+    private readonly same: (a: number, b: number) => boolean,
+  ) {}
 
-/** What comes at one distance again and again becomes one row. */
-function foldPeriods(rows: Rows, per: number, same: (a: number, b: number) => boolean): void {
-  let to = 0;
-  for (let i = 0; i < rows.count; to++) {
-    const times = timesOf(rows, i, same);
-    const folds = times >= FEWEST_TIMES;
-    const both = (rows.repeat[i] as number) + (rows.repeat[i + 1] as number);
-    rows.move(i, to, folds ? times : 1, folds ? both * per : 0);
-    i += folds ? 2 * times - 1 : 1;
+  fold(): void {
+    let to = 0;
+    for (let i = 0; i < this.rows.count; ) {
+      const { period, times } = this.periodAt(i);
+      to = this.keep(i, period, times, to);
+      // The gap behind the last time is no part of the period: it may be longer, or not there.
+      i += times > 1 ? period * times - (this.rows.gap[i + period - 1] ?? 0) : 1;
+    }
+    this.rows.count = to;
   }
-  rows.count = to;
+
+  /** The shortest stretch from a row on that comes often enough; one row that comes once where there is none. */
+  private periodAt(i: number): { period: number; times: number } {
+    if (this.rows.gap[i]) return { period: 1, times: 1 };
+    for (let period = 2; period <= this.longest; period++) {
+      const times = this.timesOf(i, period);
+      if (times >= FEWEST_TIMES) return { period, times };
+    }
+    return { period: 1, times: 1 };
+  }
+
+  private timesOf(i: number, period: number): number {
+    let times = 1;
+    while (this.comesAgain(i, i + times * period, period)) times++;
+    return times;
+  }
+
+  /** Whether the rows from `j` on are as those from `i` on. A gap at their end counts only once something follows it. */
+  private comesAgain(i: number, j: number, period: number): boolean {
+    const { rows } = this;
+    const length = period - (rows.gap[i + period - 1] ?? 0);
+    if (length < period && !this.alike(i + period - 1, j - 1)) return false;
+    for (let m = 0; m < length; m++) if (!this.alike(i + m, j + m)) return false;
+    return true;
+  }
+
+  private alike(a: number, b: number): boolean {
+    const { rows } = this;
+    if (b >= rows.count || rows.gap[a] !== rows.gap[b]) return false;
+    if (rows.repeat[a] !== rows.repeat[b]) return false;
+    return rows.gap[a] === 1 || this.same(a, b);
+  }
+
+  /** Keeps the touched rows of a period, or a single row as it is; where the next one goes. */
+  private keep(i: number, period: number, times: number, to: number): number {
+    const { rows } = this;
+    if (times === 1) {
+      rows.move(i, to, 1, 0);
+      return to + 1;
+    }
+    let length = 0;
+    for (let m = 0; m < period; m++) length += rows.repeat[i + m] as number;
+    let at = to;
+    for (let m = 0; m < period; m++) {
+      if (!rows.gap[i + m]) rows.move(i + m, at++, times, length * this.per);
+    }
+    return at;
+  }
 }
 
 /** Makes the rows of one grid. */
@@ -145,7 +186,11 @@ class Maker {
     const end = Math.max(0, ...this.layers.map((l) => lastSector(l.table)));
     let at = this.rowOf(this.sweep.seek(Number.NEGATIVE_INFINITY));
     while (at < end) at = this.step(at);
-    if (this.collapse) foldPeriods(this.rows, this.per, (a, b) => this.alike(a, b));
+    if (this.collapse) {
+      // With a gap behind each layer's rows.
+      const longest = 2 * this.layers.length;
+      new Folder(this.rows, this.per, longest, (a, b) => this.alike(a, b)).fold();
+    }
     const { count, first, repeat, times, stride, run, gap } = this.rows;
     const { layout, layers } = this;
     return { layout, layers, count, first, repeat, times, stride, run, gap };
