@@ -2,10 +2,7 @@
 #include "base/arena.h"
 #include "emu/emu.h"
 #include "flow/kernel.h"
-#include "ptx/ptx.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "ptx_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -57,24 +54,18 @@ static void decode(const ptx_module *module)
     emu_module_unload(loaded);
 }
 
+static void analyse_all(const ptx_module *module, bool verified)
+{
+    if (!verified)
+        return;
+    for (uint32_t i = 0; i < module->nfuncs; i++)
+        if (is_kernel(module->funcs[i]))
+            analyse(module, module->funcs[i]);
+    decode(module);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1);
-    ptx_module *module;
-    wl_error err;
-    if (!text)
-        return 0;
-    memcpy(text, data, size);
-    text[size] = 0;
-    if (ptx_parse(text, size, "input", &module, &err) == WL_OK) {
-        if (ptx_verify(module, "input", &err) == WL_OK) {
-            for (uint32_t i = 0; i < module->nfuncs; i++)
-                if (is_kernel(module->funcs[i]))
-                    analyse(module, module->funcs[i]);
-            decode(module);
-        }
-        ptx_module_free(module);
-    }
-    free(text);
+    use_ptx(data, size, analyse_all);
     return 0;
 }

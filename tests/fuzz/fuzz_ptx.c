@@ -1,18 +1,16 @@
 /* What parses must verify or be refused without harm, and print as PTX that parses to an equal
  * module. */
-#include "ptx/ptx.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "ptx_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_round_trip(const ptx_module *module)
+static void check_round_trip(const ptx_module *module, bool verified)
 {
     char *printed;
     size_t length;
     ptx_module *again;
     wl_error err;
+    (void)verified;
     if (ptx_print(module, &printed, &length) != WL_OK)
         return;
     if (ptx_parse(printed, length, "printed", &again, &err) != WL_OK ||
@@ -24,18 +22,6 @@ static void check_round_trip(const ptx_module *module)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1);
-    ptx_module *module;
-    wl_error err;
-    if (!text)
-        return 0;
-    memcpy(text, data, size);
-    text[size] = 0;
-    if (ptx_parse(text, size, "input", &module, &err) == WL_OK) {
-        (void)ptx_verify(module, "input", &err);
-        check_round_trip(module);
-        ptx_module_free(module);
-    }
-    free(text);
+    use_ptx(data, size, check_round_trip);
     return 0;
 }
