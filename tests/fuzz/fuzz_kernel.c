@@ -1,8 +1,10 @@
-/* Hostile PTX behind the parser: what parses and verifies must be analysed, and decoded for emulation, without harm. */
+/* Hostile PTX behind the parser: what parses and verifies must be analysed, decoded for emulation and given
+ * probes without harm. */
 #include "base/arena.h"
 #include "emu/emu.h"
 #include "flow/kernel.h"
 #include "ptx_input.h"
+#include "rewrite/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,6 +56,24 @@ static void decode(const ptx_module *module)
     emu_module_unload(loaded);
 }
 
+/* What comes out with probes must be PTX, too. */
+static void rewrite(const ptx_module *module)
+{
+    rewrite_options options = {.probes = (1u << REWRITE_PROBE_COUNT) - 1};
+    rewrite_result out = {0};
+    wl_arena *arena = wl_arena_new();
+    ptx_module *again;
+    wl_error err;
+    if (rewrite_module(module, &options, arena, &out, &err) == WL_OK && out.text) {
+        if (ptx_parse(out.text, out.length, "rewritten", &again, &err) != WL_OK ||
+            ptx_verify(again, "rewritten", &err) != WL_OK)
+            abort();
+        ptx_module_free(again);
+    }
+    free(out.text);
+    wl_arena_free(arena);
+}
+
 static void analyse_all(const ptx_module *module, bool verified)
 {
     if (!verified)
@@ -62,6 +82,7 @@ static void analyse_all(const ptx_module *module, bool verified)
         if (is_kernel(module->funcs[i]))
             analyse(module, module->funcs[i]);
     decode(module);
+    rewrite(module);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
