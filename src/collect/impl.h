@@ -191,6 +191,9 @@ struct collect_function {
     wl_error error; /* why it cannot run */
     bool refused;   /* and that was said */
     int attributes[COLLECT_ATTRIBUTE_MAX];
+    uint64_t launched;
+    bool facts_tried;
+    struct collect_facts *facts; /* what its proof says; same.h */
 };
 
 struct collect_module {

@@ -2,7 +2,9 @@
 #include "collect/guard.h"
 #include "collect/impl.h"
 
+#include "collect/check.h"
 #include "collect/replay/watch.h"
+#include "collect/same.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -146,27 +148,34 @@ static wl_status begin_observing(replay_watch *w, const collect_op *op)
     return replay_watch_begin(&what, NULL, w);
 }
 
-static void write_launch(replay_watch *w, const collect_op *op, const collect_stream *stream,
-                         uint32_t call, const emu_result *result)
+static cap_launch describe_launch(const collect_op *op, const collect_stream *stream, uint32_t call,
+                                  const emu_result *result)
 {
     const collect_op_launch *l = &op->launch;
     const emu_kernel_info *info = emu_kernel_get(l->function->kernel);
-    cap_launch record = {.id = collect_g.next_launch + 1,
-                         .call = call,
-                         .module = l->function->module->id,
-                         .kernel = l->function->name,
-                         .grid = {l->grid.x, l->grid.y, l->grid.z},
-                         .block = {l->block.x, l->block.y, l->block.z},
-                         .cluster = {l->cluster.x, l->cluster.y, l->cluster.z},
-                         .dynamic_shared = l->shared,
-                         .static_shared = info->static_shared,
-                         .local_bytes = info->local_bytes,
-                         .registers = info->registers,
-                         .stream = stream->id,
-                         .host_seconds = result->seconds,
-                         .device_seconds = -1,
-                         .error = result->fault.cuda_error,
-                         .fault = result->fault.text};
+    return (cap_launch){.id = collect_g.next_launch + 1,
+                        .call = call,
+                        .module = l->function->module->id,
+                        .kernel = l->function->name,
+                        .grid = {l->grid.x, l->grid.y, l->grid.z},
+                        .block = {l->block.x, l->block.y, l->block.z},
+                        .cluster = {l->cluster.x, l->cluster.y, l->cluster.z},
+                        .dynamic_shared = l->shared,
+                        .static_shared = info->static_shared,
+                        .local_bytes = info->local_bytes,
+                        .registers = info->registers,
+                        .stream = stream->id,
+                        .host_seconds = result->seconds,
+                        .device_seconds = -1,
+                        .error = result->fault.cuda_error,
+                        .fault = result->fault.text};
+}
+
+static void write_launch(replay_watch *w, const collect_op *op, const collect_stream *stream,
+                         uint32_t call, const emu_result *result, const collect_known *known)
+{
+    const collect_op_launch *l = &op->launch;
+    cap_launch record = describe_launch(op, stream, call, result);
     wl_status status = replay_watch_finish(w, result, &record.summary);
     if (status != WL_OK) {
         collect_skipped(call, l->function->name, "its summary could not be made (%s)",
@@ -175,8 +184,14 @@ static void write_launch(replay_watch *w, const collect_op *op, const collect_st
                                wl_status_text(status));
         return;
     }
+    if (collect_options_get()->check_replay && !record.error)
+        collect_check_replay(op, &record.summary);
     collect_g.next_launch++;
-    COLLECT_WRITE(launch, &record);
+    status = collect_g.writer ? cap_write_launch(collect_g.writer, &record) : WL_STATE;
+    if (collect_g.writer)
+        collect_recorded(status);
+    if (status == WL_OK && !record.error)
+        collect_same_keep(op, known, record.id, &record.summary);
 }
 
 /* ---- running ---- */
@@ -291,14 +306,38 @@ static void run_unobserved(collect_op *op, uint32_t call, const char *reason)
     emu_result_clear(&result);
 }
 
+/* A repeat that fails has no more to it than that: what it did until then was not observed. */
+static void write_failed(const collect_op *op, const collect_stream *stream, uint32_t call,
+                         const emu_result *result)
+{
+    cap_launch record = describe_launch(op, stream, call, result);
+    record.summary.blocks_run = result->blocks_run;
+    collect_g.next_launch++;
+    COLLECT_WRITE(launch, &record);
+}
+
+static void run_repeat(collect_op *op, const collect_stream *stream, uint32_t call,
+                       const collect_known *known)
+{
+    emu_result result = {0};
+    wl_error err = {0};
+    wl_status status = run(op, NULL, &result, &err);
+    if (status == WL_FAULT)
+        write_failed(op, stream, call, &result);
+    else if (status == WL_OK && !collect_same_write(op, stream, call, known, &result))
+        collect_skipped(call, op->launch.function->name, "it was not what it was taken for");
+    settle(op, call, status, &result, &err);
+    emu_result_clear(&result);
+}
+
 static void run_observed(collect_op *op, const collect_stream *stream, uint32_t call,
-                         replay_watch *w)
+                         replay_watch *w, const collect_known *known)
 {
     emu_result result = {0};
     wl_error err = {0};
     wl_status status = run(op, &w->observer, &result, &err);
     if (status == WL_OK || status == WL_FAULT)
-        write_launch(w, op, stream, call, &result);
+        write_launch(w, op, stream, call, &result, known);
     settle(op, call, status, &result, &err);
     emu_result_clear(&result);
 }
@@ -312,9 +351,15 @@ void collect_launch_run(collect_op *op, collect_stream *stream, uint32_t call)
         run_unobserved(op, call, reason);
         return;
     }
+    collect_known known;
+    collect_same_find(op, &known);
+    if (known.known) {
+        run_repeat(op, stream, call, &known);
+        return;
+    }
     replay_watch watch = {0};
     if (begin_observing(&watch, op) == WL_OK) {
-        run_observed(op, stream, call, &watch);
+        run_observed(op, stream, call, &watch, &known);
     } else {
         collect_stop_observing("no memory for the counters of %s.", kernel);
         run_unobserved(op, call, "no memory for its counters");

@@ -1,5 +1,5 @@
 /* Modules: device code of an image, parsed, recorded and placed on a device; kernels by name. */
-#include "collect/impl.h"
+#include "collect/same.h"
 
 #include "cuda/fatbin.h"
 #include "cuda/link.h"
@@ -118,6 +118,7 @@ static void release_module(collect_module *module)
     }
     for (size_t i = 0; i < module->functions.count; i++) {
         collect_handle_remove(&module->functions.data[i]->handle);
+        collect_same_forget(module->functions.data[i]);
         free(module->functions.data[i]);
     }
     wl_vec_free(&module->functions);

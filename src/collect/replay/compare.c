@@ -141,16 +141,29 @@ static const obs_heat *heat_of(const obs_summary *summary, const obs_heat *like)
     return NULL;
 }
 
+static bool has_map(const obs_summary *summary, uint64_t block)
+{
+    for (uint32_t i = 0; i < summary->nsamples; i++)
+        if (summary->samples[i].block == block)
+            return summary->samples[i].mapped;
+    return false;
+}
+
+/* Which blocks get maps depends on all that they did: of a part of it others may. */
 static bool agree_heats(const state *s)
 {
-    uint32_t found = 0;
     for (uint32_t i = 0; i < s->whole->nheats; i++) {
-        const obs_heat *got = heat_of(s->slice, &s->whole->heats[i]);
-        found += got != NULL;
-        if (!heats_agree(s, &s->whole->heats[i], got))
+        const obs_heat *heat = &s->whole->heats[i], *got = heat_of(s->slice, heat);
+        if ((s->facts->whole || has_map(s->slice, heat->block)) && !heats_agree(s, heat, got))
             return false;
     }
-    return found == s->slice->nheats || differ(s, "the slice has heat maps too many");
+    for (uint32_t i = 0; i < s->slice->nheats; i++) {
+        const obs_heat *heat = &s->slice->heats[i];
+        if ((s->facts->whole || has_map(s->whole, heat->block)) && !heat_of(s->whole, heat))
+            return differ(s, "the slice has a heat map of object %u, block %llu", heat->object,
+                          (unsigned long long)heat->block);
+    }
+    return true;
 }
 
 /* ---- counts ---- */
@@ -163,6 +176,14 @@ static const obs_block_count *block_at(const obs_summary *summary, uint32_t firs
     return NULL;
 }
 
+/* Lanes that a wait for other blocks has parted may come one after another. */
+static bool counts_agree(const state *s, const obs_block_count *whole, const obs_block_count *slice)
+{
+    return whole->ninsns == slice->ninsns && whole->lanes == slice->lanes &&
+           (whole->executions == slice->executions ||
+            (!s->facts->whole && whole->executions > slice->executions));
+}
+
 static bool agree_blocks(const state *s)
 {
     for (uint32_t i = 0; i < s->slice->nblocks; i++) {
@@ -170,8 +191,7 @@ static bool agree_blocks(const state *s)
         if (!got->ninsns) /* the end of a function */
             continue;
         const obs_block_count *block = block_at(s->whole, got->first_pc);
-        if (!block || block->ninsns != got->ninsns || block->executions != got->executions ||
-            block->lanes != got->lanes)
+        if (!block || !counts_agree(s, block, got))
             return differ(s,
                           "basic block at %u: %llu executions by %llu lanes; the slice has %llu "
                           "by %llu",
@@ -189,13 +209,18 @@ static bool agree_blocks(const state *s)
 static bool agree_launch(const state *s)
 {
     const obs_summary *a = s->whole, *b = s->slice;
-    bool same = a->blocks_run == b->blocks_run && a->blocks_observed == b->blocks_observed &&
-                a->blocks_sampled == b->blocks_sampled && a->nshared == b->nshared;
+    bool same = a->blocks_run == b->blocks_run && a->blocks_observed == b->blocks_observed;
+    if (!same || (s->facts->whole && a->blocks_sampled != b->blocks_sampled))
+        return differ(s, "%llu blocks observed, %llu sampled; of the slice %llu, %llu",
+                      (unsigned long long)a->blocks_observed, (unsigned long long)a->blocks_sampled,
+                      (unsigned long long)b->blocks_observed,
+                      (unsigned long long)b->blocks_sampled);
+    same = a->nshared == b->nshared;
     for (uint32_t i = 0; same && i < a->nshared; i++)
         same = strcmp(a->shared[i].name, b->shared[i].name) == 0 &&
                a->shared[i].offset == b->shared[i].offset &&
                a->shared[i].bytes == b->shared[i].bytes;
-    return same || differ(s, "blocks or shared arrays differ");
+    return same || differ(s, "arrays in shared memory differ");
 }
 
 bool replay_agree(const replay_facts *facts, const emu_kernel *kernel, const obs_summary *whole,
