@@ -118,7 +118,9 @@ static void print_block(rw_body *b, uint32_t i)
 static bool needs_address(const rw_body *b, uint32_t site)
 {
     uint8_t space = b->plan->sites[site].space;
-    return rw_has(b, REWRITE_TRACE) || b->plan->slot_of[site] != PTX_NONE ||
+    const rw_late *late = &b->plan->late[site];
+    bool covered = late->loop != FLOW_NONE && late->head != site && !rw_has(b, REWRITE_FREQUENCY);
+    return rw_has(b, REWRITE_TRACE) || (b->plan->slot_of[site] != PTX_NONE && !covered) ||
            (rw_has(b, REWRITE_SHARED) && (space == PTX_SPACE_SHARED || space == PTX_SPACE_GENERIC));
 }
 
@@ -128,7 +130,7 @@ static void print_lanes(rw_body *b, uint32_t site)
     uint32_t counts = 1u << REWRITE_FREQUENCY | 1u << REWRITE_SHARED;
     if (rw_has(b, REWRITE_TRACE) || (b->probes & counts && rw_counts_lanes(b, site)))
         rw_group(b, &b->guard);
-    else if (rw_has(b, REWRITE_TOUCH) && b->plan->late_loop[site] == FLOW_NONE)
+    else if (rw_has(b, REWRITE_TOUCH) && b->plan->late[site].loop == FLOW_NONE)
         rw_active(b);
 }
 

@@ -34,6 +34,13 @@ typedef struct rw_counter {
     uint32_t depth; /* of its block */
 } rw_counter;
 
+/* touch: a site whose elements are marked behind a loop (late.c). */
+typedef struct rw_late {
+    uint32_t loop;     /* FLOW_NONE: none */
+    uint32_t head;     /* the site that keeps the addresses */
+    int64_t low, high; /* bytes that all sites with the head cover, from their common base */
+} rw_late;
+
 typedef struct rw_plan {
     const ptx_module *module;
     const rewrite_options *options;
@@ -53,8 +60,7 @@ typedef struct rw_plan {
     uint8_t
         *leader; /* [npcs + order.count] of function k from first_pc[k] + k on: ptx_block_leaders */
     uint32_t *block_at; /* as leader: index of the block that starts there */
-    uint32_t *
-        late_loop; /* [nsites] touch: the loop behind which its elements are marked (late.c), or FLOW_NONE */
+    rw_late *late;        /* [nsites] */
     rw_counter *counters; /* [ncounters] */
     bool *owns; /* [nblocks] the block is the one that counts for those with its counter */
     rewrite_var *vars;

@@ -171,7 +171,7 @@ void rw_find_range(rw_body *b, uint32_t site)
 /* What is marked behind its loop is looked up there, unless it is counted, too. */
 static void find(rw_body *b, uint32_t site)
 {
-    if (b->plan->late_loop[site] == FLOW_NONE || rw_has(b, REWRITE_FREQUENCY))
+    if (b->plan->late[site].loop == FLOW_NONE || rw_has(b, REWRITE_FREQUENCY))
         rw_find_range(b, site);
 }
 

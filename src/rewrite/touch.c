@@ -62,7 +62,7 @@ static void join(rw_body *b, uint32_t label)
 static void touch(rw_body *b, uint32_t site)
 {
     uint32_t slot = b->plan->slot_of[site], label = (*b->labels)++;
-    if (slot == PTX_NONE || b->plan->late_loop[site] != FLOW_NONE)
+    if (slot == PTX_NONE || b->plan->late[site].loop != FLOW_NONE)
         return;
     look(b, slot, rw_elements(&b->plan->sites[site]));
     rw_line(b, "@!__wl_q bra $__wl_touched%u;", label);

@@ -181,7 +181,7 @@ KERNEL(cases)
     data[n + i] = value;
 }
 
-// Rows whose bounds are data: words one after the other, backwards, in pairs; with a way out in the middle.
+// Rows whose bounds are data: words one after the other, backwards, in pairs, with a way out in the middle; unrolled.
 KERNEL(rows)
 {
     int i = thread_index(), sum = 0, first = data[i] / 2, length = data[(i + 1) % n] % 37;
@@ -199,6 +199,8 @@ KERNEL(rows)
             break;
         sum += p.y;
     }
+    for (int k = first; k < first + length; k++)
+        sum += data[k] * k;
     data[n + i] = sum;
 }
 

@@ -94,8 +94,7 @@ KERNEL(spmv_scalar)(const int *offsets, const int *columns, const float *values,
     if (row >= rows)
         return;
     float sum = 0;
-#pragma unroll 1
-    for (int i = offsets[row]; i < offsets[row + 1]; i++)
+    for (int i = offsets[row], end = offsets[row + 1]; i < end; i++)
         sum += values[i] * x[columns[i]];
     y[row] = sum;
 }
