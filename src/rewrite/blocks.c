@@ -119,19 +119,17 @@ static void plan_function(rw_plan *p, uint32_t k, uint32_t *shared, rewrite_bloc
 wl_status rw_plan_blocks(rw_plan *p)
 {
     size_t room = (size_t)p->proof.npcs + p->order.count;
-    p->leader = wl_new_array(p->arena, uint8_t, room);
     p->counters = wl_new_array(p->arena, rw_counter, room);
     p->owns = wl_new_array(p->arena, bool, room);
     p->block_at = wl_new_array(p->arena, uint32_t, room);
     rewrite_block *blocks = wl_new_array(p->arena, rewrite_block, room);
-    if (!p->leader || !p->counters || !p->owns || !p->block_at || !blocks)
+    if (!p->counters || !p->owns || !p->block_at || !blocks)
         return WL_NOMEM;
     for (uint32_t k = 0; k < p->order.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
         uint32_t *shared = wl_new_array(p->arena, uint32_t, (size_t)f->nblocks + 1);
         if (!shared)
             return WL_NOMEM;
-        ptx_block_leaders(f->func, p->leader + f->first_pc + k);
         plan_function(p, k, shared, blocks);
     }
     p->out->blocks = blocks;

@@ -82,6 +82,7 @@ static bool may_not_return(const rw_body *b, uint32_t callee)
 static void print_call(rw_body *b, const ptx_insn *insn, const ptx_stmt *stmt)
 {
     uint32_t callee = flow_callee(b->plan->flow, insn);
+    rw_forget_lanes(b);
     if (may_not_return(b, callee))
         EACH_PASS(b, leave, b);
     if (callee != FLOW_NONE && b->plan->cloned[callee] && callee != 0)
@@ -99,6 +100,7 @@ static bool leaves(const ptx_insn *insn)
 
 static void print_leave(rw_body *b)
 {
+    rw_forget_lanes(b);
     EACH_PASS(b, leave, b);
     if (b->index != 0 && rw_has(b, REWRITE_TRACE))
         rw_line(b, "st.local.u32 [__wl_frame+8], __wl_cursor;");
@@ -106,11 +108,12 @@ static void print_leave(rw_body *b)
 
 static bool starts_block(const rw_body *b, uint32_t i)
 {
-    return b->plan->leader && b->plan->leader[b->f->first_pc + b->index + i];
+    return b->plan->leader[b->f->first_pc + b->index + i];
 }
 
 static void print_block(rw_body *b, uint32_t i)
 {
+    rw_forget_lanes(b);
     EACH_PASS(b, block, b, b->plan->block_at[b->f->first_pc + b->index + i]);
 }
 
@@ -124,14 +127,27 @@ static bool needs_address(const rw_body *b, uint32_t site)
            (rw_has(b, REWRITE_SHARED) && (space == PTX_SPACE_SHARED || space == PTX_SPACE_GENERIC));
 }
 
-/* Which lanes are there, as far as a probe of the site needs to know. */
-static void print_lanes(rw_body *b, uint32_t site)
+static rw_lanes needed_lanes(const rw_body *b, uint32_t site)
 {
     uint32_t counts = 1u << REWRITE_FREQUENCY | 1u << REWRITE_SHARED;
     if (rw_has(b, REWRITE_TRACE) || (b->probes & counts && rw_counts_lanes(b, site)))
+        return RW_LANES_GROUP;
+    return rw_has(b, REWRITE_TOUCH) && b->plan->late[site].loop == FLOW_NONE ? RW_LANES_ACTIVE
+                                                                             : RW_LANES_UNKNOWN;
+}
+
+/* Which lanes are there, as far as a probe of the site needs to know and the code does not know yet. */
+static void print_lanes(rw_body *b, uint32_t site)
+{
+    rw_lanes needed = needed_lanes(b, site);
+    bool guarded = *b->guard.text;
+    if (needed == RW_LANES_GROUP && (guarded || b->lanes < RW_LANES_GROUP)) {
         rw_group(b, &b->guard);
-    else if (rw_has(b, REWRITE_TOUCH) && b->plan->late[site].loop == FLOW_NONE)
+        b->lanes = guarded ? RW_LANES_ACTIVE : RW_LANES_GROUP;
+    } else if (needed == RW_LANES_ACTIVE && b->lanes < RW_LANES_ACTIVE) {
         rw_active(b);
+        b->lanes = RW_LANES_ACTIVE;
+    }
 }
 
 static void print_access(rw_body *b, uint32_t site)
@@ -182,6 +198,8 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
     bool counted = rw_has(b, REWRITE_BLOCKS) && starts_block(b, i);
     bool late = ptx_wait_of(insn) != PTX_WAIT_NONE, branch = needs_branch(b, i);
     uint32_t label = branch ? (*b->labels)++ : 0, block = b->f->block_of[i];
+    if (starts_block(b, i))
+        rw_forget_lanes(b);
     if (b->f->blocks[block].first == i)
         EACH_PASS(b, start, b, block);
     if (branch)
@@ -215,6 +233,7 @@ static bool is_declaration(const ptx_stmt *stmt)
 /* The statements; declarations of the outermost scope only where `outer`. */
 static void print_copy(rw_body *b, bool outer)
 {
+    rw_forget_lanes(b);
     uint32_t depth = 0;
     for (uint32_t i = 0; i < b->func->nstmts; i++) {
         const ptx_stmt *stmt = &b->func->stmts[i];

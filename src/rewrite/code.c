@@ -141,6 +141,13 @@ rw_guard rw_guard_of(rw_body *b, uint32_t site)
     return guard;
 }
 
+void rw_forget_lanes(rw_body *b)
+{
+    b->lanes = RW_LANES_UNKNOWN;
+    for (unsigned i = 0; i < RW_SHAPES; i++)
+        b->shapes[i] = FLOW_NONE;
+}
+
 /* __wl_active: lanes here. */
 void rw_active(rw_body *b)
 {

@@ -9,6 +9,7 @@
 #include "flow/affine.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* ---- shapes ---- */
 
@@ -48,8 +49,8 @@ static void add_together(rw_body *b, unsigned n)
     add(b, n, "__wl_p", "__wl_t");
 }
 
-/* __wl_p: all lanes that access memory have the address of their first. */
-static void compare(rw_body *b)
+/* The predicate `to`: all lanes that access memory have the address of their first. */
+static void compare(rw_body *b, const char *to)
 {
     rw_text(b, "\tmov.b64 {__wl_lo, __wl_hi}, __wl_a;\n"
                "\tshfl.sync.idx.b32 __wl_t, __wl_lo, __wl_lead, 31, __wl_active;\n"
@@ -57,8 +58,24 @@ static void compare(rw_body *b)
                "\tshfl.sync.idx.b32 __wl_t, __wl_hi, __wl_lead, 31, __wl_active;\n"
                "\tsetp.ne.or.u32 __wl_p, __wl_t, __wl_hi, __wl_p;\n"
                "\tvote.sync.ballot.b32 __wl_t, __wl_p, __wl_active;\n"
-               "\tand.b32 __wl_t, __wl_t, __wl_mask;\n"
-               "\tsetp.eq.u32 __wl_p, __wl_t, 0;\n");
+               "\tand.b32 __wl_t, __wl_t, __wl_mask;\n");
+    rw_line(b, "setp.eq.u32 %s, __wl_t, 0;", to);
+}
+
+/* Compares, unless an access from the same base in the same basic block has; n of __wl_one<n>, which tells. */
+static uint32_t compared(rw_body *b, uint32_t site)
+{
+    bool keeps = !*b->guard.text && !(b->plan->sites[site].flags & REWRITE_GENERIC);
+    uint32_t value = b->plan->addresses[site]->value, n = b->next_shape;
+    for (uint32_t i = 0; keeps && i < RW_SHAPES; i++)
+        if (b->shapes[i] == value)
+            return i;
+    char name[16];
+    snprintf(name, sizeof name, "__wl_one%u", n);
+    compare(b, name);
+    b->shapes[n] = keeps ? value : FLOW_NONE;
+    b->next_shape = (n + 1) % RW_SHAPES;
+    return n;
 }
 
 /* __wl_x: the counter of the lane's first element; __wl_counted: whether the lane counts. */
@@ -72,13 +89,12 @@ static void count(rw_body *b, uint32_t site)
         return;
     }
     if (s == UNKNOWN) {
-        compare(b);
-        rw_line(b, "@__wl_p bra $__wl_one%u;", label);
+        rw_line(b, "@__wl_one%u bra $__wl_together%u;", compared(b, site), label);
     }
     add(b, n, "__wl_counted", "1");
     if (s == UNKNOWN) {
         rw_line(b, "bra $__wl_counted%u;", label);
-        ptx_putf(b->out, "$__wl_one%u:\n", label);
+        ptx_putf(b->out, "$__wl_together%u:\n", label);
         add_together(b, n);
         ptx_putf(b->out, "$__wl_counted%u:\n", label);
     }
@@ -88,7 +104,7 @@ static void count(rw_body *b, uint32_t site)
 
 static void declare_counted(rw_body *b)
 {
-    rw_text(b, "\t.reg .pred __wl_counted;\n");
+    rw_text(b, "\t.reg .pred __wl_counted, __wl_one0, __wl_one1;\n");
 }
 
 static void count_global(rw_body *b, uint32_t site)
@@ -120,17 +136,21 @@ static void enter_shared(rw_body *b)
             offsetof(rewrite_state, shared_bytes));
 }
 
-/* __wl_q: the lane accesses shared memory. */
-static void find_shared_lanes(rw_body *b, const rewrite_site *s)
+/* __wl_counted: the lane accesses shared memory, and where it is counted. __wl_lo: the address. */
+static void find_counted(rw_body *b, const rewrite_site *s)
 {
-    const char *guard = b->guard.text;
-    const char *and = *guard ? ".and" : "", *comma = *guard ? ", " : "";
-    if (!(s->flags & REWRITE_GENERIC)) {
-        rw_line(b, "setp.eq%s.u32 __wl_q, 0, 0%s%s;", and, comma, guard);
-        return;
+    const char *shared = b->guard.text;
+    rw_line(b, "cvt.u32.u64 __wl_lo, __wl_a;");
+    if (s->flags & REWRITE_GENERIC) {
+        rw_line(b, "shr.u64 __wl_x, __wl_a, 62;");
+        rw_line(b, "setp.eq%s.u64 __wl_q, __wl_x, 1%s%s;", *shared ? ".and" : "",
+                *shared ? ", " : "", shared);
+        shared = "__wl_q";
     }
-    rw_line(b, "shr.u64 __wl_x, __wl_a, 62;");
-    rw_line(b, "setp.eq%s.u64 __wl_q, __wl_x, 1%s%s;", and, comma, guard);
+    const char *and = *shared ? ".and" : "", *comma = *shared ? ", " : "";
+    rw_line(b, "setp.ge%s.u32 __wl_p, __wl_lo, __wl_limit%s%s;", and, comma, shared);
+    rw_line(b, "setp.lt%s.u32 __wl_counted, __wl_lo, __wl_limit%s%s;", and, comma, shared);
+    rw_line(b, "@__wl_p red.global.add.u64 [__wl_state+%zu], 1;", offsetof(rewrite_state, missed));
 }
 
 static void count_shared(rw_body *b, uint32_t site)
@@ -138,12 +158,8 @@ static void count_shared(rw_body *b, uint32_t site)
     const rewrite_site *s = &b->plan->sites[site];
     if (s->space != PTX_SPACE_SHARED && s->space != PTX_SPACE_GENERIC)
         return;
-    find_shared_lanes(b, s);
-    rw_text(b, "\tcvt.u32.u64 __wl_lo, __wl_a;\n"
-               "\tsetp.ge.and.u32 __wl_p, __wl_lo, __wl_limit, __wl_q;\n");
-    rw_line(b, "@__wl_p red.global.add.u64 [__wl_state+%zu], 1;", offsetof(rewrite_state, missed));
-    rw_text(b, "\tsetp.lt.and.u32 __wl_counted, __wl_lo, __wl_limit, __wl_q;\n"
-               "\tand.b32 __wl_lo, __wl_lo, -4;\n"
+    find_counted(b, s);
+    rw_text(b, "\tand.b32 __wl_lo, __wl_lo, -4;\n"
                "\tcvt.u64.u32 __wl_x, __wl_lo;\n"
                "\tadd.s64 __wl_x, __wl_x, __wl_shared;\n");
     if (rewrite_class(s))

@@ -59,7 +59,7 @@ typedef struct rw_plan {
     bool *cloned; /* [order.count] the function has a copy with probes */
     uint8_t
         *leader; /* [npcs + order.count] of function k from first_pc[k] + k on: ptx_block_leaders */
-    uint32_t *block_at; /* as leader: index of the block that starts there */
+    uint32_t *block_at;   /* as leader: index of the block that starts there */
     rw_late *late;        /* [nsites] */
     rw_counter *counters; /* [ncounters] */
     bool *owns; /* [nblocks] the block is the one that counts for those with its counter */
@@ -84,6 +84,15 @@ typedef struct rw_guard {
     char text[64];
 } rw_guard;
 
+/* What the code has found out about the lanes here and is still true: until the next basic block. */
+typedef enum rw_lanes {
+    RW_LANES_UNKNOWN,
+    RW_LANES_ACTIVE, /* rw_active() */
+    RW_LANES_GROUP   /* rw_group() without a guard */
+} rw_lanes;
+
+enum { RW_SHAPES = 2 };
+
 /* One copy of a function's body on its way into the text. */
 typedef struct rw_body {
     ptx_text *out;
@@ -95,6 +104,10 @@ typedef struct rw_body {
     const char *suffix;   /* of labels and clones: "t" with the trace, "c" without */
     uint32_t *labels;     /* used so far in this function */
     rw_guard guard;       /* of the access at hand */
+    rw_lanes lanes;
+    uint32_t
+        shapes[RW_SHAPES]; /* base whose lanes were compared, in __wl_one<n>; FLOW_NONE: none */
+    uint32_t next_shape;
 } rw_body;
 
 /* One line of PTX, indented. */
@@ -112,6 +125,7 @@ static inline bool rw_has(const rw_body *b, rewrite_probe probe)
 void rw_declare(rw_body *b);
 void rw_address(rw_body *b, uint32_t site);
 rw_guard rw_guard_of(rw_body *b, uint32_t site);
+void rw_forget_lanes(rw_body *b);
 void rw_active(rw_body *b);
 void rw_group(rw_body *b, const rw_guard *guard);
 void rw_write_vars(rw_body *b);

@@ -1,4 +1,5 @@
 /* What is probed in a kernel: its accesses, its functions, its variables. */
+#include "ptx/blocks.h"
 #include "rewrite/internal.h"
 
 #include <string.h>
@@ -267,6 +268,14 @@ static wl_status allocate(rw_plan *p)
     return p->cloned && p->site_first && p->sites && p->addresses && p->skips ? WL_OK : WL_NOMEM;
 }
 
+static wl_status find_leaders(rw_plan *p)
+{
+    p->leader = wl_new_array(p->arena, uint8_t, (size_t)p->proof.npcs + p->order.count);
+    for (uint32_t k = 0; p->leader && k < p->order.count; k++)
+        ptx_block_leaders(p->order.funcs[k], p->leader + p->order.first_pc[k] + k);
+    return p->leader ? WL_OK : WL_NOMEM;
+}
+
 static wl_status analyse(rw_plan *p, ptx_func *kernel)
 {
     wl_status status = ptx_callorder_of(p->module, kernel, p->arena, &p->order);
@@ -314,6 +323,8 @@ wl_status rw_plan_kernel(rw_plan *p)
         status = allocate(p);
     if (status == WL_OK)
         status = find_vars(p);
+    if (status == WL_OK)
+        status = find_leaders(p);
     const char **why = wl_new_array(p->arena, const char *, (size_t)p->order.count + 1);
     bool *reached = wl_new_array(p->arena, bool, (size_t)p->order.count + 1);
     if (status != WL_OK || !why || !reached)

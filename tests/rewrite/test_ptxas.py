@@ -107,7 +107,7 @@ def main():
     parser.add_argument("scratch", type=pathlib.Path)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     parser.add_argument("--table")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     if not pathlib.Path(args.ptxas).exists():
         print("skipped: no ptxas")
         return SKIPPED

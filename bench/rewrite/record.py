@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Records what probes cost on paper: registers and stack as ptxas tells, and instructions as the emulator counts them.
+
+record.py BUILD PTXAS: BUILD is a build folder with the tests. Writes ptxas.csv, instructions.csv and results.md beside this file.
+"""
+import collections
+import csv
+import math
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent
+TESTS = ROOT / "tests/rewrite"
+PROBES = ["objects", "trace", "touch", "frequency", "shared", "blocks", "all"]
+HEAD = """# What probes cost on paper
+
+Drawn by `record.py` from `ptxas.csv` and `instructions.csv`, over the kernels of `tests/rewrite/programs.cu`. *auto*: accesses that
+follow from the launch carry no probe, and kernels without others stay as they are; *probe*: all do. Times on a GPU are
+elsewhere (`bench/overhead`).
+
+- **Instructions**: PTX instructions that warps execute, with probes over without, geometric mean; the trace is of one block. What
+  one PTX instruction costs differs much: most of a probe is integer arithmetic.
+- **Registers**: of the whole kernel, which holds the original body too; sm_90, mean change and the most.
+- **Stack**: kernels that get some (or more), spilled registers included.
+
+| probe | collect | kernels with probes | instructions, mean | most | registers, mean | most | stack |
+|---|---|---|---|---|---|---|---|
+"""
+
+
+def rows_of(path):
+    with open(path, newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def measure(build, ptxas):
+    subprocess.run([build / "tests/test_rewrite_programs", HERE / "instructions.csv"], check=True,
+                   stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, TESTS / "test_ptxas.py", build / "bin/warplens", ptxas, build / "tests/rewrite/record",
+                    "--table", HERE / "ptxas.csv", TESTS / "programs.ptx"], check=True)
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def draw():
+    ran, built = collections.defaultdict(list), collections.defaultdict(list)
+    for row in rows_of(HERE / "instructions.csv"):
+        ran[row["probe"], row["collect"]].append(row)
+    for row in rows_of(HERE / "ptxas.csv"):
+        if row["arch"] == "sm_90":
+            built[row["probe"], row["collect"]].append(row)
+    lines = []
+    for probe in PROBES:
+        for collect in ("auto", "probe"):
+            key = probe, collect
+            probed = [row for row in ran[key] if int(row["with_probes"]) != int(row["instructions"])]
+            ratios = [float(row["ratio"]) for row in probed] or [1.0]
+            names = {row["kernel"] for row in probed}
+            extra = [int(row["registers_probed"]) - int(row["registers"]) for row in built[key]
+                     if row["kernel"] in names] or [0]
+            stack = sum(int(row["stack_probed"]) > int(row["stack"]) for row in built[key])
+            lines.append(f"| {probe} | {collect} | {len(probed)} | {geometric_mean(ratios):.2f} | {max(ratios):.2f} | "
+                         f"{sum(extra) / len(extra):+.1f} | {max(extra):+d} | {stack} |\n")
+    (HERE / "results.md").write_text(HEAD + "".join(lines))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        measure(pathlib.Path(sys.argv[1]), sys.argv[2])
+    draw()
