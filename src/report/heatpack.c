@@ -201,14 +201,14 @@ static json_t *fitting(const run *runs, uint32_t *count, uint64_t room, rep_part
     return NULL;
 }
 
-json_t *rep_pack_heat(const prof_heat *heat, rep_parts *parts)
+json_t *rep_pack_heat(const prof_heat *heat, uint64_t most, rep_parts *parts)
 {
     run *runs = calloc((size_t)heat->info.nrows + 1, sizeof *runs);
     uint32_t count = runs ? make_runs(heat, runs) : 0, all = count;
     uint64_t sectors = sectors_of(runs, count);
     rep_part part = {0};
     json_t *columns = count > 0 ? columns_json(runs, count, false, &part) : NULL, *map = NULL;
-    bool merged = columns && part.size > parts->room / 2; /* the next ones want room, too */
+    bool merged = columns && part.size > most;
     if (merged) {
         json_decref(columns);
         free(part.data);

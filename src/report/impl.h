@@ -139,9 +139,9 @@ void rep_add_part(rep_parts *parts, rep_part part); /* takes its data */
 void rep_free_parts(rep_parts *parts);
 void rep_write_parts(const rep_parts *parts, FILE *out); /* base64, points between them */
 
-/* The row of the payload's "maps" for one heat map, whose columns become a part. What finds no room is merged, then cut.
- * NULL where not even that helps, or without memory. */
-json_t *rep_pack_heat(const prof_heat *heat, rep_parts *parts);
+/* The row of the payload's "maps" for one heat map, whose columns become a part. What would take more than `most` bytes, at
+ * most parts->room, is merged; then what finds no room is cut. NULL where not even that helps, or without memory. */
+json_t *rep_pack_heat(const prof_heat *heat, uint64_t most, rep_parts *parts);
 
 /* Caller frees with rep_free_parts, also after an error. */
 wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err);

@@ -516,7 +516,8 @@ static uint32_t maps(rep_json_out *j, const rep_data *d, rep_parts *parts)
     uint32_t left_out = 0;
     rep_json_array(j, "maps");
     for (uint32_t i = 0; i < d->nheats; i++) {
-        json_t *map = rep_pack_heat(&d->heats[i], parts);
+        bool last = i + 1 == d->nheats; /* the others leave as much as they take */
+        json_t *map = rep_pack_heat(&d->heats[i], last ? parts->room : parts->room / 2, parts);
         if (map)
             rep_json_row(j, map);
         else

@@ -494,17 +494,16 @@ static void test_heat_beyond_the_budget(void **state)
     prof_heat *heat = &f->data.heats[0];
     scatter(heat, 1);
     rep_parts parts = {.room = 1 << 20};
-    json_t *map = rep_pack_heat(heat, &parts);
+    json_t *map = rep_pack_heat(heat, 1 << 20, &parts);
     assert_int_equal(number_of(map, "rows"), 128);
     size_t whole = parts.rows[0].size;
     json_decref(map);
-    parts.room = 2 * whole - 2; /* no map may take more than half */
-    map = rep_pack_heat(heat, &parts);
+    map = rep_pack_heat(heat, whole - 1, &parts);
     assert_true(json_is_true(json_object_get(map, "merged")));
     assert_int_equal(number_of(map, "rows"), 32);
     assert_int_equal(number_of(map, "left_out"), 0);
     assert_int_equal(number_of(map, "part"), 1);
-    assert_int_equal(parts.room, 2 * whole - 2 - parts.rows[1].size);
+    assert_int_equal(parts.room, (1 << 20) - whole - parts.rows[1].size);
     size_t size;
     uint8_t *bytes = unpacked(&parts.rows[1], &size);
     assert_int_equal(element(map, "warmth", 1, 0, bytes), 1);
@@ -513,13 +512,13 @@ static void test_heat_beyond_the_budget(void **state)
     json_decref(map);
     scatter(heat, 0);
     parts.room = 400;
-    map = rep_pack_heat(heat, &parts);
+    map = rep_pack_heat(heat, parts.room, &parts);
     json_int_t rows = number_of(map, "rows");
     assert_in_range(rows, 16, 127);
     assert_int_equal(number_of(map, "left_out"), 128 - rows);
     json_decref(map);
     parts.room = 10;
-    assert_null(rep_pack_heat(heat, &parts));
+    assert_null(rep_pack_heat(heat, parts.room, &parts));
     assert_int_equal(parts.count, 3);
     rep_free_parts(&parts);
 }

@@ -18,7 +18,7 @@ const VIEWS = [
   { name: "finding-dark", hash: "#finding/2", colorScheme: "dark" },
   { name: "finding-narrow", hash: "#finding/1", size: NARROW },
   { name: "kernel", hash: "#kernel" },
-  { name: "object", hash: "#object/2?map=1,2", cell: { x: 150, y: 83 } },
+  { name: "object", hash: "#object/2?map=1,2", cell: { x: 150, y: 47 } },
   { name: "object-dark", hash: "#object/6", colorScheme: "dark", cell: { x: 150, y: 120 } },
   { name: "object-narrow", hash: "#object/2", size: NARROW },
   { name: "banks", hash: "#object/8?mode=owner", cell: { x: 140, y: 200 } },

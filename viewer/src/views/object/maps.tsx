@@ -105,7 +105,10 @@ function MapFacts({ m, maps }: { m: Model; maps: HeatMap[] }) {
   if (!map) return null;
   const kernel = m.kernelById.get(map.kernel);
   const lost = maps.reduce((sum, h) => sum + h.dropped + h.left_out, 0);
-  const sectors = maps.map((h) => exact(h.sectors)).join(", ");
+  const alike = maps.every((h) => h.sectors === map.sectors);
+  const sectors = alike
+    ? `${plural(map.sectors, "sector")}${maps.length > 1 ? " each" : ""}`
+    : `${maps.map((h) => exact(h.sectors)).join(" and ")} sectors`;
   const blocks = maps.map((h) => `(${h.block.join(", ")})`).join(", ");
   return (
     <p class="muted">
@@ -113,7 +116,7 @@ function MapFacts({ m, maps }: { m: Model; maps: HeatMap[] }) {
       <a class="mono" href={href("kernel", map.kernel)}>
         {middle(kernel?.short_name ?? "", 50)}
       </a>
-      : {plural(map.warps, "warp")}, {sectors} {map.sectors === 1 ? "sector" : "sectors"} touched
+      : {plural(map.warps, "warp")}, {sectors} touched
       {lost > 0 && <b class="warntext">, {exact(lost)} sectors missing here</b>}
       {maps.some((h) => h.merged) && (
         <b class="warntext">, without the warps' numbers to keep the report small</b>
