@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { findBrowser, launch, open, report, scratch } from "../../viewer/test/tools.mjs";
 
 const browser = findBrowser();
@@ -179,6 +180,22 @@ test("the heat map is drawn, in colours, near and from afar", () =>
     await page.waitForTimeout(100);
     assert.ok((await colorsOf(page, ".heatbox canvas")) > 3);
   }));
+
+test("a browser that forbids workers shows heat maps, too; a damaged one says so", async () => {
+  const bare = await report(folder, "damaged", ({ payload, parts }) => ({
+    payload,
+    parts: parts.map((part, i) => (i === 0 ? part.slice(0, 40) : part)),
+  }));
+  for (const workers of [true, false]) {
+    const page = await context.newPage();
+    if (!workers) await page.addInitScript(() => delete window.Worker);
+    await page.goto(`${pathToFileURL(bare).href}#object/1?map=2`);
+    await page.waitForSelector(".heatbox canvas");
+    await page.goto(`${pathToFileURL(bare).href}#object/1`);
+    await sees(page, ".detail [role=alert]", /The heat map cannot be shown/);
+    await page.close();
+  }
+});
 
 test("blocks stand side by side, aligned by sector", () =>
   visit("#object/1", async (page) => {

@@ -110,9 +110,10 @@ class Folder {
     let to = 0;
     for (let i = 0; i < this.rows.count; ) {
       const { period, times } = this.periodAt(i);
-      to = this.keep(i, period, times, to);
       // The gap behind the last time is no part of the period: it may be longer, or not there.
-      i += times > 1 ? period * times - (this.rows.gap[i + period - 1] ?? 0) : 1;
+      const gap = this.rows.gap[i + period - 1] ?? 0;
+      to = this.keep(i, period, times, to);
+      i += times > 1 ? period * times - gap : 1;
     }
     this.rows.count = to;
   }
