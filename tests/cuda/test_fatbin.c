@@ -52,7 +52,7 @@ static void content_is_expanded(void **state)
         assert_true(fatbin.entries[0].relocatable);
         assert_int_equal(cuda_entry_content(&fatbin.entries[0], &content, &length, NULL), WL_OK);
         assert_int_equal(length, strlen(long_ptx));
-        assert_string_equal(content, long_ptx);
+        assert_string_equal((const char *)content, long_ptx);
         free(content);
         cuda_fatbin_clear(&fatbin);
         free(b.data);
@@ -285,9 +285,9 @@ static void files_of_fatbins(void **state)
     assert_int_equal(file.fatbins[1].offset, a.size);
     assert_int_equal(file.fatbins[1].fatbin.entries[0].arch, 80);
     cuda_file_close(&file);
-    truncate(path, (off_t)a.size + 40);
+    assert_int_equal(truncate(path, (off_t)a.size + 40), 0);
     assert_int_equal(cuda_file_open(path, &file, &err), WL_TRUNCATED);
-    truncate(path, 0);
+    assert_int_equal(truncate(path, 0), 0);
     assert_int_equal(cuda_file_open(path, &file, &err), WL_OK);
     assert_int_equal(file.count, 0);
     cuda_file_close(&file);
