@@ -84,7 +84,7 @@ void emu_check_global(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t b
                                  .epoch = epoch,
                                  .writable = found->kind != EMU_ALLOC_CONST};
         }
-        if (mem->op != EMU_LOAD && !cache->writable)
+        if (mem->op != EMU_LOAD && !cache->writable && !mem->look)
             emu_raise(w, in->pc, EMU_FAULT_READ_ONLY, lane, address, bytes,
                       "%s %u bytes in constant memory", verb(mem), bytes);
         several |= common && common != cache->alloc;

@@ -1,0 +1,365 @@
+/* Notes made by hand: what replay makes of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "collect/replay/replay.h"
+#include "collect/replay/session.h"
+
+static const char ptx[] =
+    ".version 8.3\n.target sm_90\n.address_size 64\n"
+    ".const .align 4 .u32 stride = 2;\n"
+    ".global .align 4 .u32 counter;\n"
+    /* out[i] = a * in[i] for i < n */
+    ".visible .entry scale(.param .u64 out, .param .u64 in, .param .f32 a, .param .u32 n)\n"
+    "{ .reg .pred %p; .reg .u32 %r<6>; .reg .u64 %d<6>; .reg .f32 %f<4>;\n"
+    "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
+    "  mad.lo.u32 %r4, %r1, %r2, %r3; ld.param.u32 %r5, [n]; setp.ge.u32 %p, %r4, %r5;\n"
+    "  @%p bra END; ld.param.u64 %d1, [in]; mul.wide.u32 %d2, %r4, 4; add.u64 %d3, %d1, %d2;\n"
+    "  ld.global.f32 %f1, [%d3]; ld.param.f32 %f2, [a]; mul.f32 %f3, %f1, %f2;\n"
+    "  ld.param.u64 %d4, [out]; add.u64 %d5, %d4, %d2; st.global.f32 [%d5], %f3;\n"
+    "END: ret; }\n"
+    /* data[stride * tid] = 0; counter += 1 */
+    ".visible .entry strided(.param .u64 data)\n"
+    "{ .reg .u32 %r<5>; .reg .u64 %d<4>;\n"
+    "  ld.const.u32 %r1, [stride]; mov.u32 %r2, %tid.x; mul.lo.u32 %r3, %r1, %r2;\n"
+    "  ld.param.u64 %d1, [data]; mul.wide.u32 %d2, %r3, 4; add.u64 %d3, %d1, %d2;\n"
+    "  st.global.u32 [%d3], 0; mov.u64 %d1, counter; red.global.add.u32 [%d1], 1; ret; }\n"
+    /* out[in[tid]] = 0 */
+    ".visible .entry scatter(.param .u64 out, .param .u64 in)\n"
+    "{ .reg .u32 %r<3>; .reg .u64 %d<6>;\n"
+    "  ld.param.u64 %d1, [in]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4;\n"
+    "  add.u64 %d3, %d1, %d2; ld.global.u32 %r2, [%d3]; ld.param.u64 %d4, [out];\n"
+    "  mul.wide.u32 %d5, %r2, 4; add.u64 %d4, %d4, %d5; st.global.u32 [%d4], 0; ret; }\n";
+
+enum { A = 1, B, C, STRIDE, COUNTER, MODULE = 1 };
+static const uint64_t base_a = 0x7f0000000000, base_b = 0x7f0000010000, base_c = 0x7f0000020200;
+static const uint64_t base_stride = 0x7f0000100104, base_counter = 0x7f0000100208;
+enum { BYTES = 16384 };
+
+typedef struct fixture {
+    replay_session *session;
+    uint32_t next;
+    replay_outcome out;
+    wl_error err;
+    bool stopped;
+} fixture;
+
+static void see(fixture *f, const cap_record *record)
+{
+    assert_int_equal(replay_see(f->session, record, &f->err), WL_OK);
+}
+
+static void object(fixture *f, uint32_t id, uint32_t kind, uint64_t base, uint64_t bytes,
+                   const char *name)
+{
+    bool variable = kind == CAP_OBJECT_CONST || kind == CAP_OBJECT_SYMBOL;
+    see(f, &(cap_record){.type = CAP_OBJECT,
+                         .object = {.id = id,
+                                    .kind = kind,
+                                    .base = base,
+                                    .bytes = bytes,
+                                    .module = variable ? MODULE : 0,
+                                    .name = name}});
+}
+
+static void set_stride(fixture *f, uint32_t value, bool known)
+{
+    see(f, &(cap_record){.type = CAP_SYMBOL,
+                         .symbol = {.object = STRIDE,
+                                    .data = (const char *)&value,
+                                    .length = known ? sizeof value : 0}});
+}
+
+static bool go_on(void *ctx)
+{
+    return !((fixture *)ctx)->stopped;
+}
+
+static void begin(fixture *f, double seconds)
+{
+    *f = (fixture){0};
+    replay_limits limits = {.threads = 1, .seconds = seconds, .go_on = go_on, .ctx = f};
+    assert_int_equal(replay_session_new(&limits, &f->session, &f->err), WL_OK);
+    see(f, &(cap_record){.type = CAP_DEVICE,
+                         .device = {.cc_major = 9, .num_sms = 132, .global_bytes = 1 << 30}});
+    see(f,
+        &(cap_record){.type = CAP_MODULE,
+                      .module = {.id = MODULE, .name = "m", .ptx = ptx, .length = sizeof ptx - 1}});
+    object(f, STRIDE, CAP_OBJECT_CONST, base_stride, 4, "stride");
+    object(f, COUNTER, CAP_OBJECT_SYMBOL, base_counter, 4, "counter");
+    object(f, A, CAP_OBJECT_DEVICE, base_a, BYTES, "");
+    object(f, B, CAP_OBJECT_DEVICE, base_b, BYTES, "");
+    object(f, C, CAP_OBJECT_DEVICE, base_c, BYTES, "");
+}
+
+static void end(fixture *f)
+{
+    replay_session_free(f->session);
+}
+
+static replay_kind launch(fixture *f, const char *kernel, uint32_t grid, uint32_t block,
+                          const void *params, uint64_t bytes)
+{
+    cap_note note = {.id = ++f->next,
+                     .module = MODULE,
+                     .kernel = kernel,
+                     .grid = {grid, 1, 1},
+                     .block = {block, 1, 1},
+                     .cluster = {1, 1, 1},
+                     .params = params,
+                     .nparams = bytes};
+    assert_int_equal(replay_note(f->session, &note, &f->out, &f->err), WL_OK);
+    return f->out.kind;
+}
+
+typedef struct scale_params {
+    uint64_t out, in;
+    float a;
+    uint32_t n;
+} scale_params;
+
+static replay_kind scale(fixture *f, uint64_t out, uint64_t in, float a, uint32_t n)
+{
+    scale_params p = {out, in, a, n};
+    return launch(f, "scale", 4, 256, &p, sizeof p);
+}
+
+static const obs_insn *row(const fixture *f, uint32_t object, uint8_t op)
+{
+    const obs_summary *s = &f->out.launch.summary;
+    for (uint32_t i = 0; i < s->ninsns; i++)
+        if (s->insns[i].object == object && s->insns[i].op == op)
+            return &s->insns[i];
+    fail_msg("no access of object %u", object);
+    return NULL;
+}
+
+/* ---- one launch, worked out by hand ---- */
+
+static void a_launch(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, 0);
+    assert_int_equal(scale(&f, base_a, base_b, 2, 1000), REPLAY_LAUNCH);
+    const obs_insn *load = row(&f, B, OBS_LOAD), *store = row(&f, A, OBS_STORE);
+    /* 31 whole warps of 128 bytes, and one of 8 threads: 32 bytes. */
+    assert_int_equal(load->requests, 32);
+    assert_int_equal(load->active_lanes, 1000);
+    assert_int_equal(load->sectors, 31 * 4 + 1);
+    assert_int_equal(store->sectors, 31 * 4 + 1);
+    assert_int_equal(f.out.launch.summary.blocks_run, 4);
+    assert_int_equal(f.out.way.way, CAP_WAY_REPLAY);
+    assert_int_equal(f.out.way.count, 0);
+    assert_false(f.out.way.estimated);
+    for (uint32_t i = 0; i < f.out.launch.summary.nheats; i++) {
+        const obs_heat *heat = &f.out.launch.summary.heats[i];
+        uint64_t from = (heat->object == A ? base_a : base_b) + heat->block * 1024;
+        assert_int_equal(heat->rows[0].sector, from / 32);
+    }
+    end(&f);
+}
+
+/* ---- the memo ---- */
+
+static void repeats(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, 0);
+    assert_int_equal(scale(&f, base_a, base_b, 2, 1000), REPLAY_LAUNCH);
+    assert_int_equal(scale(&f, base_a, base_b, 3, 1000), REPLAY_REPEAT); /* a is only a factor */
+    assert_int_equal(f.out.repeat.same_as, 1);
+    assert_int_equal(f.out.repeat.count, 0);
+    assert_int_equal(scale(&f, base_a, base_b, 2, 999), REPLAY_LAUNCH);
+    assert_int_equal(scale(&f, base_a, base_a, 2, 1000), REPLAY_LAUNCH); /* one object */
+    assert_int_equal(scale(&f, base_a + 4, base_b, 2, 1000), REPLAY_LAUNCH);
+    end(&f);
+}
+
+static void repeats_with_other_objects(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, 0);
+    assert_int_equal(scale(&f, base_a, base_b, 2, 1000), REPLAY_LAUNCH);
+    assert_int_equal(scale(&f, base_b, base_c, 2, 1000),
+                     REPLAY_REPEAT); /* at the same distance of 256 */
+    assert_int_equal(f.out.repeat.count, 2);
+    assert_int_equal(f.out.repeat.moves[0].from, A);
+    assert_int_equal(f.out.repeat.moves[0].to, B);
+    assert_int_equal(f.out.repeat.moves[1].from, B);
+    assert_int_equal(f.out.repeat.moves[1].to, C);
+    assert_int_equal(scale(&f, base_b, base_a, 2, 1000), REPLAY_LAUNCH); /* the other way round */
+    see(&f, &(cap_record){.type = CAP_FREE, .free = {.object = A}});
+    object(&f, 10, CAP_OBJECT_DEVICE, base_a, BYTES / 2, ""); /* smaller, at the same place */
+    assert_int_equal(scale(&f, base_a, base_b, 2, 1000), REPLAY_LAUNCH);
+    assert_int_equal(row(&f, 10, OBS_STORE)->requests, 32);
+    object(&f, 11, CAP_OBJECT_DEVICE, base_a + (1 << 20) + 32, BYTES, ""); /* otherwise aligned */
+    assert_int_equal(scale(&f, base_b, base_a + (1 << 20) + 32, 2, 1000), REPLAY_LAUNCH);
+    end(&f);
+}
+
+/* ---- constants ---- */
+
+static void constants(void **state)
+{
+    (void)state;
+    fixture f;
+    uint64_t p[] = {base_a};
+    begin(&f, 0);
+    assert_int_equal(launch(&f, "strided", 1, 32, p, sizeof p), REPLAY_LAUNCH);
+    assert_int_equal(row(&f, A, OBS_STORE)->sectors, 8); /* 32 words, every second: 256 bytes */
+    assert_int_equal(row(&f, COUNTER, OBS_REDUCTION)->requests, 1);
+    assert_int_equal(row(&f, STRIDE, OBS_LOAD)->requests, 1);
+    for (uint32_t i = 0; i < f.out.launch.summary.nheats; i++)
+        if (f.out.launch.summary.heats[i].object == STRIDE)
+            assert_int_equal(f.out.launch.summary.heats[i].rows[0].sector, base_stride / 32);
+    set_stride(&f, 8, true);
+    assert_int_equal(launch(&f, "strided", 1, 32, p, sizeof p), REPLAY_LAUNCH);
+    assert_int_equal(row(&f, A, OBS_STORE)->sectors, 32);
+    set_stride(&f, 2, true);
+    assert_int_equal(launch(&f, "strided", 1, 32, p, sizeof p), REPLAY_REPEAT);
+    assert_int_equal(f.out.repeat.same_as, 1);
+    set_stride(&f, 0, false);
+    assert_int_equal(launch(&f, "strided", 1, 32, p, sizeof p), REPLAY_NOTHING);
+    assert_non_null(strstr(f.out.way.reason, "constant stride"));
+    set_stride(&f, 8, true);
+    assert_int_equal(launch(&f, "strided", 1, 32, p, sizeof p), REPLAY_REPEAT);
+    end(&f);
+}
+
+/* ---- what is not known ---- */
+
+static void gaps(void **state)
+{
+    (void)state;
+    fixture f;
+    uint64_t p[] = {base_a, base_b};
+    begin(&f, 0);
+    assert_int_equal(launch(&f, "scatter", 1, 32, p, sizeof p), REPLAY_LAUNCH);
+    assert_int_equal(f.out.launch.summary.ninsns, 1);
+    assert_int_equal(row(&f, B, OBS_LOAD)->sectors, 4);
+    assert_int_equal(f.out.way.count, 1);
+    assert_string_equal(f.out.way.gaps[0].reason, "its address depends on data loaded from memory");
+    end(&f);
+}
+
+static void left_out(void **state)
+{
+    (void)state;
+    fixture f;
+    uint64_t p[] = {base_a, base_b};
+    cap_note note = {.id = 7, .kernel = "scale", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    begin(&f, 0);
+    assert_int_equal(launch(&f, "missing", 1, 32, p, sizeof p), REPLAY_NOTHING);
+    assert_non_null(strstr(f.out.way.reason, "no such kernel"));
+    assert_int_equal(launch(&f, "scatter", 1, 32, p, 8), REPLAY_NOTHING);
+    assert_non_null(strstr(f.out.way.reason, "fewer parameters"));
+    assert_int_equal(replay_note(f.session, &note, &f.out, &f.err), WL_OK);
+    assert_int_equal(f.out.kind, REPLAY_NOTHING);
+    assert_non_null(strstr(f.out.way.reason, "no PTX"));
+    note.module = MODULE;
+    note.flags = CAP_NOTE_NO_PARAMS;
+    assert_int_equal(replay_note(f.session, &note, &f.out, &f.err), WL_OK);
+    assert_non_null(strstr(f.out.way.reason, "parameters"));
+    end(&f);
+}
+
+static void memory_of_no_object(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, 0);
+    assert_int_equal(scale(&f, 0x7e0000000000, base_b, 2, 1000), REPLAY_LAUNCH);
+    assert_int_equal(row(&f, 0, OBS_STORE)->requests, 32);
+    assert_int_equal(scale(&f, 0x7e0000000000, base_b, 3, 1000), REPLAY_REPEAT);
+    assert_int_equal(scale(&f, 0x7e0000000000, base_c, 2, 1000), REPLAY_LAUNCH);
+    end(&f);
+}
+
+/* ---- limits ---- */
+
+static void estimates(void **state)
+{
+    (void)state;
+    fixture f;
+    scale_params p = {base_a, base_b, 2, UINT32_MAX};
+    begin(&f, 0.02);
+    assert_int_equal(launch(&f, "scale", 1 << 20, 256, &p, sizeof p), REPLAY_LAUNCH);
+    const obs_summary *s = &f.out.launch.summary;
+    assert_true(f.out.way.estimated);
+    assert_int_equal(s->blocks_run, 1 << 20);
+    assert_true(s->blocks_observed >= 32 && s->blocks_observed < 1 << 20);
+    uint64_t requests = 0; /* on A, B and what lies behind */
+    for (uint32_t i = 0; i < s->ninsns; i++)
+        requests += s->insns[i].op == OBS_LOAD ? s->insns[i].requests : 0;
+    assert_true(requests > (1 << 23) * 0.99 && requests < (1 << 23) * 1.01);
+    end(&f);
+}
+
+static void nothing_left(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, 1e-9);
+    assert_int_equal(scale(&f, base_a, base_b, 2, 1000), REPLAY_LAUNCH); /* the first one runs */
+    assert_int_equal(scale(&f, base_a, base_b, 3, 1000), REPLAY_REPEAT);
+    assert_int_equal(scale(&f, base_a, base_b, 2, 10), REPLAY_NOTHING);
+    assert_non_null(strstr(f.out.way.reason, "--replay-budget"));
+    end(&f);
+}
+
+static void interrupted(void **state)
+{
+    (void)state;
+    fixture f;
+    scale_params p = {base_a, base_b, 2, UINT32_MAX};
+    begin(&f, 0);
+    f.stopped = true; /* looked at ten times a second */
+    assert_int_equal(launch(&f, "scale", 1 << 23, 256, &p, sizeof p), REPLAY_NOTHING);
+    assert_non_null(strstr(f.out.way.reason, "interrupted"));
+    end(&f);
+}
+
+static void budgets(void **state)
+{
+    (void)state;
+    double seconds = 1;
+    uint64_t bytes = 2;
+    assert_true(replay_budget("90", &seconds, &bytes));
+    assert_true(seconds == 90 && bytes == 2);
+    assert_true(replay_budget("2m,512M", &seconds, &bytes));
+    assert_true(seconds == 120 && bytes == 512 << 20);
+    assert_true(replay_budget("4G", &seconds, &bytes));
+    assert_true(seconds == 120 && bytes == UINT64_C(4) << 30);
+    assert_true(replay_budget("none", &seconds, &bytes));
+    assert_true(seconds == 0 && bytes == 0);
+    const char *const bad[] = {"", "x", "0", "-1", "5x", "5 s", "1,", ",1", "1,2,3", "inf", "nan"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (replay_budget(bad[i], &seconds, &bytes))
+            fail_msg("\"%s\" is taken for a budget", bad[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_launch),
+        cmocka_unit_test(repeats),
+        cmocka_unit_test(repeats_with_other_objects),
+        cmocka_unit_test(constants),
+        cmocka_unit_test(gaps),
+        cmocka_unit_test(left_out),
+        cmocka_unit_test(memory_of_no_object),
+        cmocka_unit_test(estimates),
+        cmocka_unit_test(nothing_left),
+        cmocka_unit_test(interrupted),
+        cmocka_unit_test(budgets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
