@@ -1,10 +1,12 @@
 /* A driver that does nothing, and does it at once: what is left of a call is what stands before the driver. It takes any
  * image for a module, with every kernel that it is asked for; each has two parameters, of 8 and 4 bytes. Linking gives the
- * bytes of the file that NULL_DRIVER_CUBIN names. An image with the text of NULL_DRIVER_REFUSES in it is refused. For
- * tests and benchmarks. */
+ * bytes of the file that NULL_DRIVER_CUBIN names. An image with the text of NULL_DRIVER_REFUSES in it is refused. Blocks of
+ * kernels of an image with the text of NULL_DRIVER_LARGE in it have at most 512 threads in place of 1024, unless registers
+ * were limited to 64 or fewer, and that many always where NULL_DRIVER_STUBBORN is set. For tests and benchmarks. */
 #include "cuda/types.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,8 @@ enum { KERNELS = 64, NAME = 128 };
 static struct CUctx_st *const the_context = (void *)0x1000;
 static __thread CUcontext current;
 static char names[KERNELS][NAME];
+static bool few[KERNELS]; /* threads a block */
+static bool limited;      /* the latest image's registers */
 static unsigned count;
 static CUdeviceptr next = 0x700000000000;
 
@@ -139,7 +143,19 @@ API CUresult cuModuleLoadData(CUmodule *out, const void *image)
 {
     const char *refused = getenv("NULL_DRIVER_REFUSES");
     *out = (CUmodule)(uintptr_t)image;
+    limited = false;
     return refused && strstr(image, refused) ? CUDA_ERROR_INVALID_PTX : CUDA_SUCCESS;
+}
+
+API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options,
+                                void **values);
+API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options,
+                                void **values)
+{
+    CUresult result = cuModuleLoadData(out, image);
+    for (unsigned i = 0; i < n; i++)
+        limited |= options[i] == CU_JIT_MAX_REGISTERS && (uintptr_t)values[i] <= 64;
+    return result;
 }
 
 API CUresult cuModuleLoad(CUmodule *out, const char *path);
@@ -160,10 +176,12 @@ API CUresult cuModuleUnload(CUmodule module)
 API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name);
 API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name)
 {
-    (void)module;
+    const char *large = getenv("NULL_DRIVER_LARGE");
     if (count == KERNELS)
         return CUDA_ERROR_OUT_OF_MEMORY;
     snprintf(names[count], NAME, "%s", name);
+    few[count] = large && strstr((const char *)module, large) &&
+                 (!limited || getenv("NULL_DRIVER_STUBBORN"));
     *out = (CUfunction)names[count++];
     return CUDA_SUCCESS;
 }
@@ -171,8 +189,8 @@ API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *n
 API CUresult cuFuncGetAttribute(int *value, int which, CUfunction f);
 API CUresult cuFuncGetAttribute(int *value, int which, CUfunction f)
 {
-    (void)which, (void)f;
-    *value = 0;
+    size_t index = (size_t)((char *)f - names[0]) / NAME;
+    *value = which != CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 0 : few[index] ? 512 : 1024;
     return CUDA_SUCCESS;
 }
 

@@ -122,6 +122,14 @@ class Compiled(unittest.TestCase):
         self.reasons(*command, options=["--collect", "replay"], NULL_DRIVER_REFUSES="__wl_")
         self.assertNotIn("refused", self.messages())
 
+    def test_blocks_as_large_as_without(self):
+        """With probes a kernel takes more registers: what the program can launch without them, it can with them."""
+        command = [PROGRAM, "load", self.ptx, "fill"]
+        self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_LARGE="__wl_")
+        self.assertNotIn("has no probes", self.messages())  # fewer registers sufficed
+        self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_LARGE="__wl_", NULL_DRIVER_STUBBORN="1")
+        self.assertIn("blocks could not be as large as without", self.messages())
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

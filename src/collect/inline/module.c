@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -335,16 +336,63 @@ static void begin_loading(loading *l, bool library, const void *image, const cha
     pthread_mutex_unlock(&shim_g.lock);
 }
 
-/* The driver did not take what we made of it. */
-static void drop_probes(loading *l, CUresult result)
+static void drop_probes(loading *l, const char *why)
 {
     pthread_mutex_lock(&shim_g.lock);
-    shim_message(WL_LOG_WARN, "%s has no probes: the driver refused it with them (error %d).",
-                 l->module->name ? l->module->name : "A module", (int)result);
+    shim_message(WL_LOG_WARN, "%s has no probes: %s.",
+                 l->module->name ? l->module->name : "A module", why);
     shim_probed_free(l->module->probed);
     l->module->probed = NULL;
     pthread_mutex_unlock(&shim_g.lock);
     l->text = NULL;
+}
+
+static void unload(const loading *l, void *handle)
+{
+    if (l->module->library)
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLibraryUnload, (CUlibrary), (CUlibrary)handle);
+    else
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleUnload, (CUmodule), (CUmodule)handle);
+}
+
+/* The same with fewer registers. */
+static CUresult load_limited(const loading *l, void **out, uint32_t registers)
+{
+    CUjit_option option = CU_JIT_MAX_REGISTERS;
+    void *value = (void *)(uintptr_t)registers;
+    if (!l->module->library)
+        return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadDataEx,
+                      (CUmodule *, const void *, unsigned, CUjit_option *, void **),
+                      (CUmodule *)out, l->text, 1, &option, &value);
+    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLibraryLoadData,
+                  (CUlibrary *, const void *, CUjit_option *, void **, unsigned, CUlibraryOption *,
+                   void **, unsigned),
+                  (CUlibrary *)out, l->text, &option, &value, 1, NULL, NULL, 0);
+}
+
+/* Loads l.text (`loaded` says how that went) so that every launch that the program could make can be made; else it is
+ * dropped. `options`: the program gave some of its own. */
+static CUresult check_probes(loading *l, CUresult loaded, void **out, bool options)
+{
+    char why[64];
+    uint32_t registers;
+    if (loaded != CUDA_SUCCESS) {
+        snprintf(why, sizeof why, "the driver refused it with them (error %d)", (int)loaded);
+        drop_probes(l, why);
+        return loaded;
+    }
+    shim_probed *p = l->module->probed;
+    shim_probed_compare(p, l->image ? l->image : l->module->text);
+    if (shim_probed_fits(p, *out, l->module->library, &registers))
+        return CUDA_SUCCESS;
+    unload(l, *out);
+    if (!options && load_limited(l, out, registers) == CUDA_SUCCESS) {
+        if (shim_probed_fits(p, *out, l->module->library, &registers))
+            return CUDA_SUCCESS;
+        unload(l, *out);
+    }
+    drop_probes(l, "with them, blocks could not be as large as without");
+    return CUDA_ERROR_INVALID_IMAGE;
 }
 
 static CUresult end_loading(loading *l, CUresult result, void *const *handle)
@@ -356,10 +404,8 @@ static CUresult end_loading(loading *l, CUresult result, void *const *handle)
         m->context = shim_current().handle;
         m->next = modules;
         modules = m;
-        if (m->probed) {
+        if (m->probed)
             __atomic_store_n(&shim_g.probing, true, __ATOMIC_RELAXED);
-            shim_probed_compare(m->probed, l->image ? l->image : m->text);
-        }
         pthread_mutex_unlock(&shim_g.lock);
     } else if (m) {
         free_module(m);
@@ -367,37 +413,38 @@ static CUresult end_loading(loading *l, CUresult result, void *const *handle)
     return shim_end(&l->call, result);
 }
 
-/* `with_probes` loads l.text in place of what the program gave. */
-#define LOAD(symbol, is_library, image, file, params, args, with_probes) \
-    HOOK(symbol, params, args)                                           \
-    {                                                                    \
-        loading l;                                                       \
-        CUresult result = CUDA_ERROR_INVALID_IMAGE;                      \
-        shim_begin(&l.call, #symbol, CAP_CALL_OTHER);                    \
-        begin_loading(&l, is_library, image, file);                      \
-        if (l.text && (result = (with_probes)) != CUDA_SUCCESS)          \
-            drop_probes(&l, result);                                     \
-        if (!l.text)                                                     \
-            result = real_##symbol args;                                 \
-        return end_loading(&l, result, (void **)out);                    \
+/* `with_probes` loads l.text in place of what the program gave; `options`: how many it gave for the compiler. */
+#define LOAD(symbol, is_library, image, file, options, params, args, with_probes)  \
+    HOOK(symbol, params, args)                                                     \
+    {                                                                              \
+        loading l;                                                                 \
+        CUresult result = CUDA_ERROR_INVALID_IMAGE;                                \
+        shim_begin(&l.call, #symbol, CAP_CALL_OTHER);                              \
+        begin_loading(&l, is_library, image, file);                                \
+        if (l.text)                                                                \
+            result = check_probes(&l, (with_probes), (void **)out, (options) > 0); \
+        if (!l.text)                                                               \
+            result = real_##symbol args;                                           \
+        return end_loading(&l, result, (void **)out);                              \
     }
 
-LOAD(cuModuleLoad, false, NULL, name, (CUmodule * out, const char *name), (out, name),
+LOAD(cuModuleLoad, false, NULL, name, 0, (CUmodule * out, const char *name), (out, name),
      DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadData, (CUmodule *, const void *), out, l.text))
-LOAD(cuModuleLoadData, false, image, NULL, (CUmodule * out, const void *image), (out, image),
+LOAD(cuModuleLoadData, false, image, NULL, 0, (CUmodule * out, const void *image), (out, image),
      real_cuModuleLoadData(out, l.text))
-LOAD(cuModuleLoadDataEx, false, image, NULL,
+LOAD(cuModuleLoadDataEx, false, image, NULL, count,
      (CUmodule * out, const void *image, unsigned int count, CUjit_option *options, void **values),
      (out, image, count, options, values),
      real_cuModuleLoadDataEx(out, l.text, count, options, values))
-LOAD(cuModuleLoadFatBinary, false, image, NULL, (CUmodule * out, const void *image), (out, image),
+LOAD(cuModuleLoadFatBinary, false, image, NULL, 0, (CUmodule * out, const void *image),
+     (out, image),
      DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadData, (CUmodule *, const void *), out, l.text))
-LOAD(cuLibraryLoadData, true, image, NULL,
+LOAD(cuLibraryLoadData, true, image, NULL, njit + noptions,
      (CUlibrary * out, const void *image, CUjit_option *jit, void **jit_values, unsigned int njit,
       CUlibraryOption *options, void **values, unsigned int noptions),
      (out, image, jit, jit_values, njit, options, values, noptions),
      real_cuLibraryLoadData(out, l.text, jit, jit_values, njit, options, values, noptions))
-LOAD(cuLibraryLoadFromFile, true, NULL, name,
+LOAD(cuLibraryLoadFromFile, true, NULL, name, njit + noptions,
      (CUlibrary * out, const char *name, CUjit_option *jit, void **jit_values, unsigned int njit,
       CUlibraryOption *options, void **values, unsigned int noptions),
      (out, name, jit, jit_values, njit, options, values, noptions),

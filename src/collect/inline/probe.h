@@ -10,7 +10,8 @@
 
 typedef struct shim_resources {
     uint32_t registers, static_shared, local_bytes;
-    int blocks; /* of 256 threads that fit a multiprocessor */
+    uint32_t threads; /* the most that a block may have */
+    int blocks;       /* of 256 threads that fit a multiprocessor */
 } shim_resources;
 
 typedef struct shim_probed shim_probed;
@@ -45,6 +46,9 @@ shim_probed_kernel *shim_probed_find(shim_probed *probed, const char *kernel);
 shim_resources shim_resources_of(CUfunction f);
 /* Asks about the kernels as the program has them; `original` is its image. */
 void shim_probed_compare(shim_probed *probed, const void *original);
+/* Whether blocks may still be as large as in the program, now that `handle` is loaded with probes (a CUlibrary or a
+ * CUmodule). If not, *registers is how many a thread may take at most. */
+bool shim_probed_fits(shim_probed *probed, void *handle, bool library, uint32_t *registers);
 /* Says, once a kernel, what probes changed. */
 void shim_probed_tell(shim_probed_kernel *kernel, const shim_resources *now);
 

@@ -120,7 +120,8 @@ shim_resources shim_resources_of(CUfunction f)
 {
     shim_resources r = {.registers = attribute(f, CU_FUNC_ATTRIBUTE_NUM_REGS),
                         .static_shared = attribute(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
-                        .local_bytes = attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)};
+                        .local_bytes = attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+                        .threads = attribute(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)};
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuOccupancyMaxActiveBlocksPerMultiprocessor,
            (int *, CUfunction, int, size_t), &r.blocks, f, TYPICAL_BLOCK, 0);
     return r;
@@ -144,6 +145,41 @@ void shim_probed_compare(shim_probed *p, const void *original)
         }
     }
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleUnload, (CUmodule), module);
+}
+
+static CUfunction function_in(void *handle, bool library, const char *name)
+{
+    CUkernel kernel;
+    CUfunction f = NULL;
+    if (!library)
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleGetFunction,
+               (CUfunction *, CUmodule, const char *), &f, (CUmodule)handle, name);
+    else if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLibraryGetKernel,
+                    (CUkernel *, CUlibrary, const char *), &kernel, (CUlibrary)handle,
+                    name) == CUDA_SUCCESS)
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetFunction, (CUfunction *, CUkernel), &f, kernel);
+    return f;
+}
+
+enum {
+    REGISTERS = 64 << 10,
+    REGISTERS_UNIT = 8
+}; /* of a multiprocessor; a thread's come in this many */
+
+bool shim_probed_fits(shim_probed *p, void *handle, bool library, uint32_t *registers)
+{
+    bool fits = true;
+    *registers = UINT32_MAX;
+    for (uint32_t i = 0; i < p->result.nkernels; i++) {
+        const shim_probed_kernel *k = &p->kernels[i];
+        CUfunction f = k->known ? function_in(handle, library, k->kernel->func->name) : NULL;
+        if (!f || attribute(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) >= k->original.threads)
+            continue;
+        uint32_t most = REGISTERS / k->original.threads / REGISTERS_UNIT * REGISTERS_UNIT;
+        *registers = most < *registers ? most : *registers;
+        fits = false;
+    }
+    return fits;
 }
 
 void shim_probed_tell(shim_probed_kernel *k, const shim_resources *now)
