@@ -126,8 +126,7 @@ static const char *note(const gain_input *in, const gain_kernel *k, const ana_fi
     case ANA_GAIN_LATENCY:
         return wl_arena_printf(
             in->arena,
-            "Mending it gains less than that: with %.2g warps on each of the %u multiprocessors "
-            "the kernel "
+            "Mending it gains less than that: with %.0f warps for %u multiprocessors the kernel "
             "waits for the answers to single requests, not for traffic. More blocks, or more "
             "independent loads a thread, come first.",
             k->warps, k->sms);

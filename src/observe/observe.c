@@ -153,20 +153,21 @@ static void unlink_live(obs_worker *worker, obs_block *block)
         worker->live = block->next;
 }
 
-/* Keeping a log costs some time: of large launches only a part of the blocks may get a map, those at the grid's edges
- * among them, and one in eight of the others. */
+/* Keeping a log costs some time: of all but small launches only one block in eight may get a map, one in four of those at
+ * the grid's edges, and its corners. */
 static bool may_be_chosen(const obs_config *config, uint64_t block)
 {
-    enum { FEW = 512, ONE_IN = 8 };
+    enum { FEW = 32, INSIDE = 8, EDGE = 4 };
     const uint32_t *grid = config->grid;
     uint64_t x = block % grid[0], y = block / grid[0] % grid[1], z = block / grid[0] / grid[1];
     uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
-    bool edge_x = x == 0 || x == grid[0] - 1;
-    bool edge_y = grid[1] > 1 && (y == 0 || y == grid[1] - 1);
-    bool edge_z = grid[2] > 1 && (z == 0 || z == grid[2] - 1);
-    bool edge = (grid[0] > 1 && edge_x) || edge_y || edge_z;
-    return blocks <= FEW || edge || block == blocks / 2 ||
-           (block * 0x9e3779b97f4a7c15u >> 32) % ONE_IN == 0;
+    bool end_x = x == 0 || x == grid[0] - 1, end_y = y == 0 || y == grid[1] - 1;
+    bool end_z = z == 0 || z == grid[2] - 1;
+    bool edge = (grid[0] > 1 && end_x) || (grid[1] > 1 && end_y) || (grid[2] > 1 && end_z);
+    uint64_t hash = block * 0x9e3779b97f4a7c15u; /* without the regularity of any grid */
+    hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 32;
+    return blocks <= FEW || (end_x && end_y && end_z) || block == blocks / 2 ||
+           hash % (edge ? EDGE : INSIDE) == 0;
 }
 
 obs_block *obs_block_begin(obs_worker *worker, uint64_t index)

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { GRID = 16, BLOCKS = GRID * GRID, MANY = 6000, ROOM = 1 << 20 };
+enum { GRID = 5, BLOCKS = GRID * GRID, MANY = 6000, ROOM = 1 << 20 };
 
 static const uint64_t BASE = 0x7f2200000000;
 static const obs_shared arrays[] = {{"", 0, 0}, {"tile", 0, 65536}};
@@ -130,12 +130,12 @@ static behaviour first_odd(uint32_t block)
 
 static behaviour one_odd(uint32_t block)
 {
-    return block == 117 ? (behaviour){9000, 400, 4} : usual;
+    return block == 17 ? (behaviour){9000, 400, 4} : usual;
 }
 
 static behaviour same_length_but_scattered(uint32_t block)
 {
-    return block == 200 ? (behaviour){1000, 40, 32} : usual;
+    return block == 20 ? (behaviour){1000, 40, 32} : usual;
 }
 
 static behaviour edges_odd(uint32_t block)
@@ -154,7 +154,7 @@ static behaviour drifting(
     uint32_t block) /* neighbours in the cells, far apart in the end; block 0 in the middle */
 {
     uint32_t i = (block + BLOCKS / 2) % BLOCKS;
-    return (behaviour){1000 + i, 40, 4};
+    return (behaviour){1000 + 40 * i, 40, 4};
 }
 
 static behaviour last_short(uint32_t block)
@@ -168,12 +168,12 @@ static void odd_blocks(void **state)
     CHECK(all_alike, BLOCKS, {0, OBS_WHY_TYPICAL, BLOCKS});
     CHECK(all_alike, 1, {0, OBS_WHY_TYPICAL, 1});
     CHECK(first_odd, BLOCKS, {0, OBS_WHY_OUTLIER, 1}, {1, OBS_WHY_TYPICAL, BLOCKS - 1});
-    CHECK(one_odd, BLOCKS, {0, OBS_WHY_TYPICAL, BLOCKS - 1}, {117, OBS_WHY_OUTLIER, 1});
+    CHECK(one_odd, BLOCKS, {0, OBS_WHY_TYPICAL, BLOCKS - 1}, {17, OBS_WHY_OUTLIER, 1});
     CHECK(same_length_but_scattered, BLOCKS, {0, OBS_WHY_TYPICAL, BLOCKS - 1},
-          {200, OBS_WHY_OUTLIER, 1});
+          {20, OBS_WHY_OUTLIER, 1});
     CHECK(last_short, BLOCKS, {0, OBS_WHY_TYPICAL, BLOCKS - 1}, {BLOCKS - 1, OBS_WHY_OUTLIER, 1});
-    CHECK(edges_odd, BLOCKS, {0, OBS_WHY_TYPICAL, 60}, {GRID + 1, OBS_WHY_TYPICAL, BLOCKS - 60});
-    CHECK(two_populations, BLOCKS, {0, OBS_WHY_TYPICAL, 86}, {1, OBS_WHY_TYPICAL, 170});
+    CHECK(edges_odd, BLOCKS, {0, OBS_WHY_TYPICAL, 16}, {GRID + 1, OBS_WHY_TYPICAL, 9});
+    CHECK(two_populations, BLOCKS, {0, OBS_WHY_TYPICAL, 9}, {1, OBS_WHY_TYPICAL, 16});
     CHECK(drifting, BLOCKS, {0, OBS_WHY_TYPICAL, BLOCKS});
 }
 
