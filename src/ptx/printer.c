@@ -639,18 +639,24 @@ void ptx_put(ptx_text *t, const char *s)
     put(t, s);
 }
 
+void ptx_vputf(ptx_text *t, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    if (length >= 0 && make_room(t, (size_t)length + 1)) {
+        vsnprintf(t->data + t->count, (size_t)length + 1, format, again);
+        t->count += (size_t)length;
+    }
+    va_end(again);
+}
+
 void ptx_putf(ptx_text *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
+    ptx_vputf(t, format, args);
     va_end(args);
-    if (length < 0 || !make_room(t, (size_t)length + 1))
-        return;
-    va_start(args, format);
-    vsnprintf(t->data + t->count, (size_t)length + 1, format, args);
-    va_end(args);
-    t->count += (size_t)length;
 }
 
 char *ptx_text_take(ptx_text *t, size_t *length)

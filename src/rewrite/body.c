@@ -28,11 +28,10 @@ static bool has_leave(const rw_body *b)
 
 /* ---- calls ---- */
 
-const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes, char *buffer,
-                          size_t size)
+const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes,
+                          char buffer[RW_NAME_BYTES])
 {
-    snprintf(buffer, size, RW_PREFIX "%u_%x_%s", plan->number, (unsigned)probes,
-             plan->order.funcs[index]->name);
+    snprintf(buffer, RW_NAME_BYTES, RW_PREFIX "%u_%u_%x", plan->number, index, (unsigned)probes);
     return buffer;
 }
 
@@ -47,7 +46,7 @@ static void print_list(rw_body *b, const ptx_operand *list)
 /* The same call of the clone, which gets the address of our frame: the state, and what else outlives a function. */
 static void print_clone_call(rw_body *b, const ptx_insn *insn, uint32_t callee)
 {
-    char name[1024];
+    char name[RW_NAME_BYTES];
     flow_call call = flow_call_of(b->func, insn);
     if (rw_has(b, REWRITE_TRACE))
         rw_line(b, "st.local.u32 [__wl_frame+8], __wl_cursor;");
@@ -60,7 +59,7 @@ static void print_clone_call(rw_body *b, const ptx_insn *insn, uint32_t callee)
         ptx_print_operand(b->out, b->func, &call.rets->items[0]);
         ptx_put(b->out, "), ");
     }
-    ptx_putf(b->out, "%s, (", rw_clone_name(b->plan, callee, b->probes, name, sizeof name));
+    ptx_putf(b->out, "%s, (", rw_clone_name(b->plan, callee, b->probes, name));
     print_list(b, call.args);
     rw_text(b, "__wl_out);\n\t}\n");
     if (rw_has(b, REWRITE_TRACE))

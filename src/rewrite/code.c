@@ -12,13 +12,11 @@ void rw_text(rw_body *b, const char *text)
 
 void rw_line(rw_body *b, const char *format, ...)
 {
-    char line[512];
     va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
     ptx_put(b->out, "\t");
-    ptx_put(b->out, line);
+    va_start(args, format);
+    ptx_vputf(b->out, format, args);
+    va_end(args);
     ptx_put(b->out, "\n");
 }
 
@@ -98,7 +96,7 @@ static rw_guard source_guard(rw_body *b, const ptx_insn *insn, rw_guard guard)
         const ptx_operand *o = &insn->operands[i];
         bool reg = o->kind == PTX_OPD_REG;
         const ptx_type_info *type = reg ? ptx_type_get(b->func->regs[o->reg].type) : NULL;
-        char text[64];
+        char text[RW_REGISTER_BYTES + 2];
         print_into(text, sizeof text, b, o);
         if (reg && type->kind == PTX_KIND_P)
             rw_line(b, "selp.b32 __wl_t, %d, %d, %s;", o->neg, !o->neg, text + o->neg);

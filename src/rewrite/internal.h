@@ -79,9 +79,11 @@ wl_status rw_plan_late(rw_plan *plan);
 /* Which sites remember their range in which registers. */
 wl_status rw_plan_slots(rw_plan *plan);
 
+enum { RW_REGISTER_BYTES = 128 }; /* of the longest name that a register may have */
+
 /* A guard as text: "" or "%p1" or "!%p1". */
 typedef struct rw_guard {
-    char text[64];
+    char text[RW_REGISTER_BYTES + 2];
 } rw_guard;
 
 /* What the code has found out about the lanes here and is still true: until the next basic block. */
@@ -165,8 +167,9 @@ extern const rw_pass rw_blocks_pass, rw_ranges_pass, rw_objects_pass, rw_late_pa
 /* Prints the copies of the kernel's body, or the one of a clone, between its braces. */
 void rw_print_kernel_body(ptx_text *out, rw_plan *plan);
 void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t probes);
-/* The name of a clone, in a buffer. */
-const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes, char *buffer,
-                          size_t size);
+/* The name of a clone, in the buffer. */
+enum { RW_NAME_BYTES = 48 };
+const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes,
+                          char buffer[RW_NAME_BYTES]);
 
 #endif

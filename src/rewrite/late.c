@@ -105,6 +105,13 @@ static bool extend(const rw_plan *p, const flow_function *f, uint32_t head, uint
     return more;
 }
 
+/* The first site behind the site's basic block. */
+static uint32_t end_of_block(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    const flow_block *block = &f->blocks[f->block_of[p->sites[site].pc - f->first_pc]];
+    return p->site_first[f->first_pc + block->first + block->count];
+}
+
 /* Makes `head` the head of all sites that it covers, if they cover what lies between two iterations. */
 static bool form_group(rw_plan *p, const flow_function *f, uint32_t head, uint32_t end)
 {
@@ -137,7 +144,7 @@ wl_status rw_plan_late(rw_plan *p)
         uint32_t left = MAX_LATE, end = p->site_first[p->order.first_pc[k + 1]];
         for (uint32_t s = p->site_first[f->first_pc]; left && s < end; s++)
             if (p->late[s].loop == FLOW_NONE && is_candidate(p, f, s))
-                left -= form_group(p, f, s, end);
+                left -= form_group(p, f, s, end_of_block(p, f, s));
     }
     return WL_OK;
 }

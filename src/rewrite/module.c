@@ -140,9 +140,12 @@ static wl_status check_module(const ptx_module *m, wl_error *err)
                        m->sm);
     for (uint32_t f = 0; f < m->nfuncs; f++) {
         const ptx_func *func = m->funcs[f];
-        for (uint32_t i = 0; i < func->nregs; i++)
+        for (uint32_t i = 0; i < func->nregs; i++) {
+            if (strlen(func->regs[i].name) >= RW_REGISTER_BYTES)
+                return wl_fail(err, WL_UNSUPPORTED, "a register's name is too long");
             if (strncmp(func->regs[i].name, RW_PREFIX, strlen(RW_PREFIX)) == 0)
                 return wl_fail(err, WL_UNSUPPORTED, "the PTX has probes already");
+        }
     }
     return WL_OK;
 }
@@ -193,9 +196,8 @@ static void print_clone_head(writer *w, const rw_plan *plan, uint32_t index, uin
 {
     static ptx_var param = {
         .name = RW_PREFIX "caller", .space = PTX_SPACE_PARAM, .type = PTX_T_b64, .vector = 1};
-    char name[1024];
-    print_extended(w, plan->order.funcs[index], &param,
-                   rw_clone_name(plan, index, set, name, sizeof name));
+    char name[RW_NAME_BYTES];
+    print_extended(w, plan->order.funcs[index], &param, rw_clone_name(plan, index, set, name));
 }
 
 /* Calls `print` for each clone of the kernel: with all probes, and with those that run in all blocks. */

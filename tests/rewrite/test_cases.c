@@ -3,6 +3,7 @@
 
 #include "ptx/ptx.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* k(in): one warp; lane l reads in[l] and, where it is below 3, in[in[l] + 8 * l]; adds 1 to in[100] at the end. */
@@ -306,6 +307,35 @@ static void directives_are_kept(void **state)
     free(result.text);
 }
 
+/* Mangled names of templates are thousands of characters long. */
+static void long_names_stay_whole(void **state)
+{
+    (void)state;
+    char name[3000], text[20000];
+    ptx_module *module, *again;
+    wl_error err = {0};
+    wl_arena *arena = wl_arena_new();
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    snprintf(
+        text, sizeof text,
+        HEADER
+        ".func f%s(.param .u64 a)\n{\n.reg .b64 %%d<2>;\nld.param.u64 %%d1, [a];\n"
+        "st.global.u32 [%%d1], 1;\nret;\n}\n"
+        ".visible .entry k%s(.param .u64 a)\n{\n.shared .align 4 .b8 s%s[4];\n.reg .b64 %%d<2>;\n"
+        "ld.param.u64 %%d1, [a];\nst.shared.u32 [s%s], 1;\n"
+        "{\n.param .u64 p;\nst.param.u64 [p], %%d1;\ncall f%s, (p);\n}\nret;\n}\n",
+        name, name, name, name, name);
+    rewrite_result result = rewrite(text, &module, arena, WL_OK);
+    assert_int_equal(result.kernels[0].nsites, 2);
+    assert_int_equal(ptx_parse(result.text, result.length, "again", &again, &err), WL_OK);
+    assert_int_equal(ptx_verify(again, "again", &err), WL_OK);
+    ptx_module_free(module);
+    ptx_module_free(again);
+    wl_arena_free(arena);
+    free(result.text);
+}
+
 static void names_of_probes(void **state)
 {
     (void)state;
@@ -333,6 +363,7 @@ int main(void)
         cmocka_unit_test(kernels_that_cannot_be_rewritten_say_why),
         cmocka_unit_test(large_parameters_have_room_since_ptx_8_1),
         cmocka_unit_test(directives_are_kept),
+        cmocka_unit_test(long_names_stay_whole),
         cmocka_unit_test(names_of_probes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
