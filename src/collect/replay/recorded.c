@@ -22,9 +22,15 @@ typedef struct planned { /* what rewrite_module() said of a module */
     struct planned *next;
 } planned;
 
+typedef struct named { /* a kernel that recorded */
+    const char *name;
+    UT_hash_handle hh;
+} named;
+
 struct recorded {
     wl_arena *arena;
     taken *notes;
+    named *kernels;
     planned *plans;
 };
 
@@ -76,6 +82,25 @@ static bool has_note(const recorded *r, uint32_t note, taken **found)
     return *found != NULL;
 }
 
+bool recorded_kernel(const recorded *r, const char *kernel)
+{
+    named *found = NULL;
+    if (r)
+        HASH_FIND_STR(r->kernels, kernel, found);
+    return found != NULL;
+}
+
+static bool keep_kernel(recorded *r, const cap_note *note)
+{
+    if (!(note->flags & CAP_NOTE_PROBED) || recorded_kernel(r, note->kernel))
+        return true;
+    named *k = wl_new(r->arena, named);
+    if (!k || !(k->name = wl_arena_strdup(r->arena, note->kernel)))
+        return false;
+    HASH_ADD_KEYPTR(hh, r->kernels, k->name, strlen(k->name), k);
+    return true;
+}
+
 static wl_status read_records(recorded *r, cap_reader *reader, uint64_t size, uint64_t most)
 {
     cap_record record;
@@ -86,8 +111,9 @@ static wl_status read_records(recorded *r, cap_reader *reader, uint64_t size, ui
         wl_status status = cap_read(reader, &record, &end, &damage);
         if (end || cap_position(reader) > size)
             return WL_OK;
-        if (status == WL_NOMEM)
-            return status;
+        if (status == WL_NOMEM ||
+            (status == WL_OK && record.type == CAP_NOTE && !keep_kernel(r, &record.note)))
+            return WL_NOMEM;
         if (status != WL_OK || record.type != CAP_PROBE ||
             has_note(r, record.probe.note, &before) ||
             (most && wl_arena_used(r->arena) + record.probe.length > most))
@@ -129,6 +155,7 @@ void recorded_free(recorded *r)
         free(p);
     }
     HASH_CLEAR(hh, r->notes);
+    HASH_CLEAR(hh, r->kernels);
     wl_arena_free(r->arena);
     free(r);
 }

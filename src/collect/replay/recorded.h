@@ -20,6 +20,8 @@ wl_status recorded_read(const char *path, uint64_t size, uint64_t most, recorded
                         wl_error *err);
 void recorded_free(recorded *r); /* NULL is allowed */
 bool recorded_has(const recorded *r, uint32_t note);
+/* Whether any launch of a kernel of this name recorded. */
+bool recorded_kernel(const recorded *r, const char *kernel);
 
 /* Where a constant variable of the module lies in the memory of the replay; 0: nowhere. */
 typedef uint64_t (*recorded_constant)(void *ctx, const char *name);

@@ -162,9 +162,14 @@ static wl_status list_gaps(const work *w, const uint8_t *covered, cap_way *way)
     way->gaps = wl_new_array(w->s->arena, cap_gap, k->ngaps + 1);
     if (!way->gaps)
         return WL_NOMEM;
-    for (uint32_t i = 0; i < k->ngaps; i++)
-        if (!covered[k->gaps[i].pc])
-            way->gaps[way->count++] = k->gaps[i];
+    for (uint32_t i = 0; i < k->ngaps; i++) {
+        if (covered[k->gaps[i].pc])
+            continue;
+        way->gaps[way->count] = k->gaps[i];
+        if (!w->completed && recorded_kernel(w->s->recorded, w->note->kernel))
+            way->gaps[way->count].reason = "only some launches recorded it (--probe-launches)";
+        way->count++;
+    }
     return WL_OK;
 }
 
@@ -278,6 +283,10 @@ static const char *not_replayable(const work *w)
         return "the driver does not tell how its parameters lie";
     if (w->note->nparams < w->kernel->facts.param_bytes)
         return "fewer parameters were noted than its PTX has";
+    if (!w->kernel->shown && w->kernel->facts.proof.memory && !w->completed &&
+        recorded_kernel(w->s->recorded, w->note->kernel))
+        return "what it accessed depends on data, and it is not one of the launches that recorded "
+               "it";
     if (!w->kernel->shown && w->kernel->facts.proof.memory && !w->completed)
         return "what it accessed depends on data, and none of it could be replayed";
     return NULL;

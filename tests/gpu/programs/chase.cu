@@ -1,0 +1,36 @@
+// A kernel whose every access follows from data, launched nine times.
+#include <cstdio>
+
+struct cell {
+    cell *next;
+    int value;
+};
+
+__global__ void link(cell *cells, cell **first, int n)
+{
+    for (int i = 0; i < n; i++) {
+        cells[i].next = i + 1 < n ? &cells[i + 1] : nullptr;
+        cells[i].value = 0;
+    }
+    *first = cells;
+}
+
+__global__ void chase(cell **first)
+{
+    for (cell *c = *first; c; c = c->next)
+        c->value++;
+}
+
+int main()
+{
+    const int n = 100;
+    cell *cells, **first, last;
+    cudaMalloc(&cells, n * sizeof *cells);
+    cudaMalloc(&first, sizeof *first);
+    link<<<1, 1>>>(cells, first, n);
+    for (int i = 0; i < 9; i++)
+        chase<<<1, 1>>>(first);
+    cudaMemcpy(&last, cells + n - 1, sizeof last, cudaMemcpyDeviceToHost);
+    printf("%d\n", last.value);
+    return 0;
+}
