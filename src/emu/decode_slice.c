@@ -27,6 +27,15 @@ emu_keep emu_kept(const emu_decode *d, uint32_t pc)
                                     : EMU_KEEP_NOTHING;
 }
 
+bool emu_slice_counts(const emu_kernel *k, uint32_t pc)
+{
+    const ptx_insn *i = emu_kernel_code(k, pc).insn;
+    uint8_t flags = k->proof->flags[pc];
+    bool alone = i->guard != PTX_NONE && i->op != PTX_bra &&
+                 (ptx_ends_block(i) || ptx_wait_of(i) != PTX_WAIT_NONE);
+    return flags & FLOW_PC_COUNTED && (!alone || flags & FLOW_PC_SLICE || k->shows[pc]);
+}
+
 ptx_wait emu_kept_wait(const emu_decode *d, const ptx_insn *i, uint32_t pc)
 {
     const emu_kernel *k = d->kernel;

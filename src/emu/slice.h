@@ -34,4 +34,8 @@ wl_status emu_module_slice(emu_module *module, const char *name, const flow_proo
  * surfaces are not shown: nobody tells where their texels lie. */
 bool emu_slice_shows(const emu_kernel *slice, uint32_t pc);
 
+/* Whether the counts of the instruction's basic block are those of the launch. A guarded end of a block counts the lanes that
+ * its guard lets through, and so must have run truly. */
+bool emu_slice_counts(const emu_kernel *slice, uint32_t pc);
+
 #endif

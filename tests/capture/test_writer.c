@@ -380,6 +380,27 @@ static void errno_is_kept(void **state)
     assert_int_equal(errno, 77);
 }
 
+static void goes_on_behind_a_torn_record(void **state)
+{
+    fixture *f = *state;
+    struct stat st;
+    assert_int_equal(put(f, 1), WL_OK);
+    assert_int_equal(put(f, 2), WL_OK);
+    cap_close(f->writer);
+    assert_int_equal(stat(f->path, &st), 0);
+    FILE *file = fopen(f->path, "a");
+    assert_non_null(file);
+    fputs("half a record", file);
+    fclose(file);
+    assert_int_equal(cap_append(f->path, (uint64_t)st.st_size, &f->writer, NULL), WL_OK);
+    assert_int_equal(put(f, 3), WL_OK);
+    expect_readable(f, 3);
+    cap_close(f->writer);
+    f->writer = NULL;
+    assert_int_not_equal(cap_append(f->path, 1 << 20, &f->writer, NULL), WL_OK); /* it is shorter */
+    expect_readable(f, 3);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -403,6 +424,7 @@ int main(void)
         TEST(forked_child_lets_go),
         TEST(oversized_record),
         TEST(errno_is_kept),
+        TEST(goes_on_behind_a_torn_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Slices against whole kernels: the same accesses, row for row and heat map for heat map, with no memory behind the objects. */
 #include "../emu/fixture.h"
+#include "../flow/generate.h"
 
 #include "collect/replay/compare.h"
 #include "collect/replay/watch.h"
@@ -69,6 +70,7 @@ static void ghosts_end(ghosts *g)
 /* ---- both ways ---- */
 
 typedef struct work {
+    const char *text; /* of a generated kernel; NULL: of a file */
     fixture *f;
     ghosts *g;
     emu_launch launch;
@@ -114,7 +116,7 @@ static void check_kernel(work *w, const char *name, tally *t)
     run_on(w, w->g->machine, sliced, &facts.proof, &slice, &got);
     char difference[256];
     if (!replay_agree(&facts, sliced, &expected, &got, difference, sizeof difference))
-        fail_msg("%s: %s", name, difference);
+        fail_msg("%s: %s\n%.400s", name, difference, w->text ? w->text : "");
     t->kernels++;
     t->whole += facts.whole;
     t->rows += got.ninsns;
@@ -153,8 +155,49 @@ static void slices_show_what_kernels_do(void **state)
     free(text);
 }
 
+static void check_random(uint64_t seed, char *text, tally *t)
+{
+    enum { THREADS = 32, WORDS = 2 * THREADS * GENERATED_WORDS };
+    fixture f;
+    ghosts g;
+    generate_kernel(seed, text, 1 << 16);
+    fixture_begin(&f, text);
+    uint32_t *in = fixture_alloc(&f, 4 * WORDS), *out = fixture_alloc(&f, 4 * WORDS);
+    for (uint32_t i = 0; i < WORDS; i++) {
+        in[i] = (uint32_t)((seed + i) * 2654435761u >> 20) % 64;
+        out[i] = (uint32_t)((seed + i) * 40503u >> 7) % 64;
+    }
+    ghosts_begin(&g, &f);
+    haunt(&g, &f, P(in));
+    haunt(&g, &f, P(out));
+    uint64_t params[] = {P(in), P(out), 17};
+    work w = {
+        .text = text,
+        .f = &f,
+        .g = &g,
+        .launch = {.grid = {2, 1, 1}, .block = {THREADS, 1, 1}, .params = params, .threads = 1}};
+    check_kernel(&w, "k", t);
+    ghosts_end(&g);
+    fixture_end(&f);
+}
+
+static void slices_show_what_random_kernels_do(void **state)
+{
+    (void)state;
+    enum { KERNELS = 300 };
+    char *text = calloc(1, 1 << 16);
+    tally t = {0};
+    assert_non_null(text);
+    for (uint64_t seed = 1; seed <= KERNELS; seed++)
+        check_random(seed, text, &t);
+    print_message("%u kernels, %u wholly proven, %u rows\n", t.kernels, t.whole, t.rows);
+    assert_true(t.rows > KERNELS);
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slices_show_what_kernels_do)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slices_show_what_kernels_do),
+                                       cmocka_unit_test(slices_show_what_random_kernels_do)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "collect/replay/facts.h"
 
 #include "emu/slice.h"
+#include "ptx/blocks.h"
 
 #include <string.h>
 
@@ -77,6 +78,14 @@ static bool waits(const ptx_insn *insn)
     return insn->op == PTX_mbarrier || (insn->op == PTX_cp && ptx_has(insn, PTX_S_mbarrier));
 }
 
+/* Guards of instructions that stand in a block of their own decide how many lanes run it. */
+static bool counted(const ptx_insn *insn, uint8_t flags)
+{
+    bool alone = insn->guard != PTX_NONE && insn->op != PTX_bra &&
+                 (ptx_ends_block(insn) || ptx_wait_of(insn) != PTX_WAIT_NONE);
+    return flags & FLOW_PC_COUNTED && (!alone || flags & (FLOW_PC_SLICE | FLOW_PC_PROVEN));
+}
+
 static void look_at(state *s, uint32_t pc)
 {
     replay_facts *facts = s->facts;
@@ -84,7 +93,7 @@ static void look_at(state *s, uint32_t pc)
     uint8_t flags = facts->proof.flags[pc];
     bool memory = flags & FLOW_PC_MEMORY;
     facts->whole &= !(memory && !(flags & FLOW_PC_PROVEN)) && !(flags & FLOW_PC_UNKNOWN) &&
-                    !waits(insn);
+                    !waits(insn) && counted(insn, flags);
     if (!(flags & (FLOW_PC_SLICE | FLOW_PC_PROVEN)))
         return;
     for (uint32_t i = 0; i < insn->noperands; i++)

@@ -128,7 +128,7 @@ void replay_watch_end(replay_watch *watch)
 
 static bool is_counted(const replay_watch *w, uint32_t pc)
 {
-    return !w->proof || w->proof->flags[pc] & FLOW_PC_COUNTED;
+    return !w->proof || emu_slice_counts(w->kernel, pc);
 }
 
 static void count_insn(const replay_watch *w, const emu_result *result, uint32_t pc,
