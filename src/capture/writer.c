@@ -223,12 +223,14 @@ static wl_status open_again(cap_writer *w, const char *path, uint64_t size, wl_e
     if (fd < 0)
         return wl_fail_errno(err, "Cannot open %s", path);
     w->fd = move_high(fd);
-    if (fstat(w->fd, &st) < 0 || (uint64_t)st.st_size < size || ftruncate(w->fd, (off_t)size) < 0)
-        return wl_fail_errno(err, "Cannot write to %s", path);
+    if (fstat(w->fd, &st) < 0)
+        return wl_fail_errno(err, "Cannot look at %s", path);
     w->device = st.st_dev;
     w->inode = st.st_ino;
     w->size = (off_t)size;
-    return WL_OK;
+    if ((uint64_t)st.st_size < size)
+        return wl_fail(err, WL_TRUNCATED, "%s was cut short.", path);
+    return ftruncate(w->fd, w->size) < 0 ? wl_fail_errno(err, "Cannot write to %s", path) : WL_OK;
 }
 
 static void writer_free(cap_writer *w)
