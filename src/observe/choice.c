@@ -218,7 +218,7 @@ static void fill_cluster(const making *m, cluster *c)
         c->count += cell->count;
         c->first = cell->first < c->first ? cell->first : c->first;
         uint64_t far = remoteness(m, i);
-        if (far < least || (far == least && cell->first < c->medoid->first)) {
+        if (!c->medoid || far < least || (far == least && cell->first < c->medoid->first)) {
             least = far;
             c->medoid = cell;
         }
