@@ -161,6 +161,7 @@ void emu_poll(emu_worker *worker)
 {
     emu_run_state *run = worker->run;
     const emu_launch *l = run->launch;
+    const uint64_t total = run->units * product(run->cluster);
     bool reports = worker->index == 0 && l->progress;
     if (run->deadline == 0 && !reports)
         return;
@@ -174,14 +175,12 @@ void emu_poll(emu_worker *worker)
                      "the time limit of the launch was reached: kernel %s ran for %.1f s, %llu of "
                      "%llu blocks had ended",
                      run->kernel->func->name, l->time_limit,
-                     (unsigned long long)atomic_load(&run->blocks_done),
-                     (unsigned long long)(run->units * product(run->cluster)));
+                     (unsigned long long)atomic_load(&run->blocks_done), (unsigned long long)total);
         }
         pthread_mutex_unlock(&run->lock);
     }
     if (reports && t - run->last_progress >= 0.1) {
         run->last_progress = t;
-        uint64_t total = run->units * product(run->cluster);
         if (!l->progress(l->progress_ctx, atomic_load(&run->blocks_done), total)) {
             run->stopped_by_caller = true;
             atomic_store(&run->stop, true);
