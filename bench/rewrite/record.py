@@ -25,9 +25,8 @@ elsewhere (`bench/overhead`).
 - **Registers**: of the whole kernel, which holds the original body too; sm_90, mean change and the most.
 - **Stack**: kernels that get some (or more), spilled registers included.
 
-Over public programs (222 of cuda-samples, HeCBench, rodinia and others, nvcc 13; 230 modules, 957 kernels), with all probes on
-everything: every rewritten module is parsed and verified again without a complaint, 890 kernels carry probes; the others access
-no memory, or device code may launch them.
+Over 222 public programs (cuda-samples, HeCBench and others, nvcc 13; 230 modules, 957 kernels), with all probes on everything:
+890 kernels carry probes, and every rewritten module is parsed and verified again without a complaint.
 
 | probe | collect | kernels with probes | instructions, mean | most | registers, mean | most | stack |
 |---|---|---|---|---|---|---|---|
