@@ -85,6 +85,9 @@ def main():
             write("ptx", name, compiled("-ptx", flags, scratch))
         whole = capture(scratch)
         write("capture", "whole", b"\0" + whole)
+        for kind, flags, payload in records(whole):
+            if not flags:
+                write("capture", f"payload-{kind}", bytes([2, kind]) + payload)
         write("import", "whole", unframed(whole))
         print({kind: (flags, len(payload)) for kind, flags, payload in records(whole)})
 
