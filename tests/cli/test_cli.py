@@ -327,7 +327,7 @@ class CudaPrograms(Case):
         try:
             done = self.profile(compile_program("simple"))
             self.assertEqual(done.stdout, "ok\n", done.stderr)
-            self.assert_says(done, "No space left")
+            self.assert_says(done, "no space left")
         finally:
             run("umount", self.folder)
 
