@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -35,10 +36,17 @@ static bool is_ours(const void *context)
     return at >= (uintptr_t)__ehdr_start && at < (uintptr_t)etext;
 }
 
-static void say(const char *text)
+/* In one piece, whatever else is written there. */
+static void say_which(const char *kernel)
 {
-    size_t size = strlen(text);
-    if (write(STDERR_FILENO, text, size) != (ssize_t)size)
+    char *const parts[] = {"==WARPLENS== warplens itself crashed while it ran the kernel ",
+                           (char *)(kernel ? kernel : "?"),
+                           ": please report this. The launches that ended before are kept. Without "
+                           "that kernel it may work: --kernel-name-exclude NAME\n"};
+    struct iovec text[3];
+    for (int i = 0; i < 3; i++)
+        text[i] = (struct iovec){parts[i], strlen(parts[i])};
+    if (writev(STDERR_FILENO, text, 3) < 0)
         return; /* nowhere to say it */
 }
 
@@ -51,12 +59,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     if (said || !is_ours(context))
         return;
     said = 1;
-    const char *kernel = running;
-    say("==WARPLENS== warplens itself crashed while it ran the kernel ");
-    say(kernel ? kernel : "?");
-    say(": please report this. The launches that ended before are kept. Without that kernel it may "
-        "work: "
-        "--kernel-name-exclude NAME\n");
+    say_which(running);
 }
 
 static void install(void)
