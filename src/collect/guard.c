@@ -39,13 +39,13 @@ static bool is_ours(const void *context)
 /* In one piece, whatever else is written there. */
 static void say_which(const char *kernel)
 {
-    char *const parts[] = {"==WARPLENS== warplens itself crashed while it ran the kernel ",
-                           (char *)(kernel ? kernel : "?"),
-                           ": please report this. The launches that ended before are kept. Without "
-                           "that kernel it may work: --kernel-name-exclude NAME\n"};
+    const char *const parts[] = {
+        "==WARPLENS== warplens itself crashed while it ran the kernel ", kernel ? kernel : "?",
+        ": please report this. The launches that ended before are kept. Without that kernel it may "
+        "work: --kernel-name-exclude NAME\n"};
     struct iovec text[3];
     for (int i = 0; i < 3; i++)
-        text[i] = (struct iovec){parts[i], strlen(parts[i])};
+        text[i] = (struct iovec){(void *)parts[i], strlen(parts[i])};
     if (writev(STDERR_FILENO, text, 3) < 0)
         return; /* nowhere to say it */
 }
