@@ -168,7 +168,7 @@ wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)
     }
     entry->done = true;
     entry->way = from->way;
-    entry->estimated = from->estimated;
+    entry->estimated |= from->estimated;
     entry->warp_instructions = from->warp_instructions;
     entry->thread_instructions = from->thread_instructions;
     entry->blocks_run = from->blocks_run;

@@ -578,7 +578,8 @@ static void left_out(const text *t)
     const rep_data *d = t->d;
     if (d->coverage.launches_estimated)
         fact(t, false,
-             wl_arena_printf(t->arena, "%s estimated from a part of the blocks",
+             wl_arena_printf(t->arena,
+                             "%s estimated, from a part of the blocks or from a launch like it",
                              rep_plural(t->arena, d->coverage.launches_estimated, "launch is",
                                         "launches are")));
     for (uint32_t i = 0; i < d->gaps.count; i++)

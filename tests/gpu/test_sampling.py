@@ -13,25 +13,40 @@ INLINE = {"LD_LIBRARY_PATH": RUNTIME, "WARPLENS_DRIVER": os.path.join(LIBRARIES,
 
 
 class Sampling(unittest.TestCase):
-    def ways(self, *options):
-        """How it is known what each launch of chase did, and why not of all accesses."""
+    def launches(self, *options, arguments=()):
+        """The launches of chase, and why not all of their accesses are known."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "p.wlprof")
-            done = subprocess.run([WARPLENS, "profile", "--backend", "inline", *options, "-o", path, "--", PROGRAM],
+            done = subprocess.run([WARPLENS, "profile", "--backend", "inline", *options, "-o", path, "--", PROGRAM, *arguments],
                                   env={**os.environ, **INLINE}, capture_output=True, text=True, timeout=120)
             self.assertEqual((done.returncode, done.stdout), (0, "9\n"), done.stderr)
             export = subprocess.run([WARPLENS, "export", "--type", "json", "-o", "-", path], capture_output=True, text=True)
             profile = json.loads(export.stdout)
-        return [launch.get("way") for launch in profile["launches"] if "chase" in launch["kernel"]], {gap["reason"] for gap in profile["coverage"].get("gaps", [])}
+        return [launch for launch in profile["launches"] if "chase" in launch["kernel"]], profile
 
-    def recorded(self, *options):
-        ways, _ = self.ways(*options)
-        return [number for number, way in enumerate(ways) if way == "probe"]
+    def recorded(self, *options, **more):
+        launches, _ = self.launches(*options, **more)
+        return [n for n, launch in enumerate(launches) if launch.get("way") == "probe" and not launch.get("estimated")]
 
     def test_first_and_powers_of_two(self):
         self.assertEqual(self.recorded("--probe-launches", "3"), [0, 1, 2, 4, 8])
-        self.assertEqual(self.ways("--probe-launches", "3")[1], {"only some launches recorded it (--probe-launches)"})
-        self.assertEqual(self.ways("--probe-launches", "0")[1], set())
+
+    def test_estimates_from_launches_alike(self):
+        launches, profile = self.launches("--probe-launches", "3")
+        self.assertEqual([n for n, launch in enumerate(launches) if launch.get("estimated")], [3, 5, 6, 7])
+        self.assertNotIn("gaps", profile["coverage"])
+        all_recorded = self.launches("--probe-launches", "0")[1]
+        self.assertEqual(self.rows(profile), self.rows(all_recorded))
+        self.assertGreater(len(self.rows(profile)), 9)
+
+    def rows(self, profile):
+        return [[row[key] for key in ("launch", "pc", "requests", "sectors")] for row in profile["instructions"]]
+
+    def test_no_estimate_from_another_shape(self):
+        launches, profile = self.launches("--probe-launches", "3", arguments=["apart"])
+        self.assertEqual([n for n, launch in enumerate(launches) if launch.get("way") == "probe"], [0, 1, 2, 4, 8])
+        reasons = {gap["reason"] for gap in profile["coverage"]["gaps"]}
+        self.assertEqual(reasons, {"only some launches recorded it (--probe-launches)"})
 
     def test_all(self):
         self.assertEqual(self.recorded("--probe-launches", "0"), list(range(9)))

@@ -112,14 +112,16 @@ static bool add_pointer(maker *m, uint64_t value)
 static void add_word(maker *m, const replay_launch *l, uint32_t at)
 {
     uint32_t bytes = l->facts->param_bytes - at < WORD ? l->facts->param_bytes - at : WORD;
-    uint64_t value = 0;
+    uint64_t whole = 0, value = 0;
     uint32_t used = 0;
     for (uint32_t i = 0; i < bytes; i++) {
         bool counts = l->facts->param_used[at + i];
-        value |= counts ? (uint64_t)((const uint8_t *)l->params)[at + i] << 8 * i : 0;
+        uint64_t byte = (uint64_t)((const uint8_t *)l->params)[at + i] << 8 * i;
+        whole |= byte;
+        value |= counts ? byte : 0;
         used += counts;
     }
-    if (used == WORD && add_pointer(m, value))
+    if ((used == WORD || (l->pointers && bytes == WORD)) && add_pointer(m, whole))
         return;
     add(m, 0);
     add(m, value);
@@ -149,7 +151,6 @@ void replay_key_of(const replay_launch *l, replay_find find, void *ctx, replay_k
     add(&m, l->dynamic_shared | (uint64_t)l->device << 32);
     add(&m, l->cooperative);
     add(&m, l->constants);
-
     for (uint32_t at = 0; at < l->facts->param_bytes; at += WORD)
         add_word(&m, l, at);
     add_order(&m);

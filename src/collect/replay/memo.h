@@ -18,7 +18,7 @@ typedef struct replay_launch { /* all that a key is made of */
     uint32_t dynamic_shared, device;
     bool cooperative;
     const void *params; /* facts->param_bytes */
-
+    bool pointers; /* pointers among the parameters count that nothing proven depends on, too */
     uint64_t constants; /* hash of the contents of facts->constants */
 } replay_launch;
 

@@ -83,7 +83,7 @@ static bool go_on(void *ctx)
 static wl_status write_outcome(run *r, const replay_outcome *outcome)
 {
     wl_status status = WL_OK;
-    if (outcome->kind != REPLAY_REPEAT)
+    if (outcome->kind != REPLAY_REPEAT || outcome->way.estimated)
         status = cap_write_way(r->writer, &outcome->way);
     if (status == WL_OK && outcome->kind == REPLAY_LAUNCH)
         status = cap_write_launch(r->writer, &outcome->launch);

@@ -21,8 +21,8 @@ typedef struct replay_run {
 wl_status replay_run_blocks(const replay_run *run, const emu_observer *observer, emu_result *result,
                             double *share, wl_error *err);
 
-/* Scales the counts of a part of the blocks to all; heat maps stay as they are. */
-/* Rows of instructions in `recorded` (by pc; NULL: none) are left as they are. */
+/* Scales the counts of a part of the blocks to all. Heat maps stay as they are, and so do the rows of instructions in
+ * `recorded` (by pc; NULL: none). */
 void replay_scale(obs_summary *summary, double share, uint64_t blocks, const uint8_t *recorded);
 void replay_scale_row(obs_insn *row, double share);
 

@@ -17,7 +17,8 @@ struct replay_session {
     recorded *recorded;
     world world;
     replay_memo *memo;
-    double seconds; /* taken so far */
+    replay_memo *likely; /* launches that recorded, for those of the same kernels that did not */
+    double seconds;      /* taken so far */
     /* Of the last outcome. */
     replay_watch watch;
     wl_arena *arena;
@@ -42,11 +43,11 @@ wl_status replay_session_new(const replay_limits *limits, replay_session **out, 
     replay_session *s = calloc(1, sizeof *s);
     if (s) {
         s->limits = *limits;
-
         s->memo = replay_memo_new();
+        s->likely = replay_memo_new();
     }
-    if (!s || !s->memo) {
-        free(s);
+    if (!s || !s->memo || !s->likely) {
+        replay_session_free(s);
         return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
     }
     *out = s;
@@ -67,6 +68,7 @@ void replay_session_free(replay_session *s)
     forget_last(s);
     world_clear(&s->world);
     replay_memo_free(s->memo);
+    replay_memo_free(s->likely);
     free(s);
 }
 
@@ -171,6 +173,14 @@ static wl_status list_gaps(const work *w, const uint8_t *covered, cap_way *way)
         way->count++;
     }
     return WL_OK;
+}
+
+/* What depends on data is taken from the last launch that recorded it and was the same in everything else. */
+static wl_status estimate(const work *w, replay_outcome *out)
+{
+    out->way = (cap_way){
+        .note = w->note->id, .way = CAP_WAY_PROBE, .estimated = true, .reason = ""};
+    return repeat(w, out);
 }
 
 /* ---- working out ---- */
@@ -283,47 +293,74 @@ static const char *not_replayable(const work *w)
         return "the driver does not tell how its parameters lie";
     if (w->note->nparams < w->kernel->facts.param_bytes)
         return "fewer parameters were noted than its PTX has";
-    if (!w->kernel->shown && w->kernel->facts.proof.memory && !w->completed &&
-        recorded_kernel(w->s->recorded, w->note->kernel))
-        return "what it accessed depends on data, and it is not one of the launches that recorded "
-               "it";
-    if (!w->kernel->shown && w->kernel->facts.proof.memory && !w->completed)
-        return "what it accessed depends on data, and none of it could be replayed";
     return NULL;
+}
+
+static const char *nothing_to_show(const work *w)
+{
+    if (w->kernel->shown || !w->kernel->facts.proof.memory || w->completed)
+        return NULL;
+    return recorded_kernel(w->s->recorded, w->note->kernel)
+               ? "what it accessed depends on data, and no launch like it recorded it"
+               : "what it accessed depends on data, and none of it could be replayed";
+}
+
+static replay_launch key_parts(const work *w)
+{
+    return (replay_launch){.facts = &w->kernel->facts,
+                           .kernel = w->kernel->number,
+                           .grid = w->grid,
+                           .block = w->block,
+                           .cluster = w->cluster,
+                           .dynamic_shared = w->note->dynamic_shared,
+                           .device = w->note->device,
+                           .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
+                           .params = w->params,
+                           .pointers = recorded_kernel(w->s->recorded, w->note->kernel)};
+}
+
+static bool is_known(work *w, const replay_key *key, replay_outcome *out)
+{
+    replay_session *s = w->s;
+    if (w->completed)
+        return false;
+    if (replay_memo_get(s->likely, key, world_find, &s->world, &s->known))
+        return estimate(w, out) == WL_OK;
+    return !s->limits.without_memo &&
+           replay_memo_get(s->memo, key, world_find, &s->world, &s->known) &&
+           repeat(w, out) == WL_OK;
+}
+
+static void remember(const work *w, const replay_key *key, const replay_outcome *out)
+{
+    replay_session *s = w->s;
+    if (out->kind == REPLAY_LAUNCH && (w->completed || !s->limits.without_memo))
+        replay_memo_put(w->completed ? s->likely : s->memo, key, w->note->id, &out->launch.summary,
+                        world_find_object, &s->world);
 }
 
 static wl_status known_or_new(work *w, replay_outcome *out)
 {
     replay_session *s = w->s;
+    replay_launch launch = key_parts(w);
     const char *unknown;
     replay_key key;
-    replay_launch launch = {.facts = &w->kernel->facts,
-                            .kernel = w->kernel->number,
-                            .grid = w->grid,
-                            .block = w->block,
-                            .cluster = w->cluster,
-                            .dynamic_shared = w->note->dynamic_shared,
-                            .device = w->note->device,
-                            .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
-                            .params = w->params};
     if (!world_constants(&s->world, w->note->module, launch.facts, &launch.constants, &unknown)) {
         char text[600];
         snprintf(text, sizeof text, "it depends on the constant %s, whose content is not known",
                  unknown);
         return nothing(w, text, out);
     }
-    bool memo = !s->limits.without_memo && !w->completed;
-    if (memo)
-        replay_key_of(&launch, world_find, &s->world, &key);
-    if (memo && replay_memo_get(s->memo, &key, world_find, &s->world, &s->known))
-        return repeat(w, out);
-    const char *beyond = beyond_limits(s);
-    if (beyond)
-        return nothing(w, beyond, out);
+    replay_key_of(&launch, world_find, &s->world, &key);
+    if (is_known(w, &key, out))
+        return WL_OK;
+    const char *reason = nothing_to_show(w);
+    reason = reason ? reason : beyond_limits(s);
+    if (reason)
+        return nothing(w, reason, out);
     wl_status status = work_out(w, out);
-    if (memo && status == WL_OK && out->kind == REPLAY_LAUNCH)
-        replay_memo_put(s->memo, &key, w->note->id, &out->launch.summary, world_find_object,
-                        &s->world);
+    if (status == WL_OK)
+        remember(w, &key, out);
     return status;
 }
 

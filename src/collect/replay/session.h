@@ -6,7 +6,6 @@
 #define WL_COLLECT_REPLAY_SESSION_H
 
 #include "capture/capture.h"
-
 #include "collect/replay/recorded.h"
 #include "collect/replay/watch.h"
 
@@ -39,7 +38,7 @@ typedef enum replay_kind {
 
 typedef struct replay_outcome {
     replay_kind kind;
-    cap_way way;       /* of NOTHING and LAUNCH */
+    cap_way way; /* of NOTHING and LAUNCH, and of a REPEAT that is an estimate (way.estimated) */
     cap_launch launch; /* of LAUNCH */
     cap_repeat repeat; /* of REPEAT */
 } replay_outcome;

@@ -1,4 +1,5 @@
-// A kernel whose every access follows from data, launched nine times.
+// A kernel whose every access follows from data, launched nine times: all alike, or, with an argument, each with shared memory of
+// another size.
 #include <cstdio>
 
 struct cell {
@@ -21,7 +22,7 @@ __global__ void chase(cell **first)
         c->value++;
 }
 
-int main()
+int main(int argc, char **)
 {
     const int n = 100;
     cell *cells, **first, last;
@@ -29,7 +30,7 @@ int main()
     cudaMalloc(&first, sizeof *first);
     link<<<1, 1>>>(cells, first, n);
     for (int i = 0; i < 9; i++)
-        chase<<<1, 1>>>(first);
+        chase<<<1, 1, argc > 1 ? 4 * i : 0>>>(first);
     cudaMemcpy(&last, cells + n - 1, sizeof last, cudaMemcpyDeviceToHost);
     printf("%d\n", last.value);
     return 0;
