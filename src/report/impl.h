@@ -101,6 +101,7 @@ void rep_put_count(json_t *row, const char *key, uint64_t value);
 void rep_put_seconds(json_t *row, const char *key, double value); /* negative: absent */
 void rep_put_number(json_t *row, const char *key, double value);  /* whole ones without a point */
 void rep_put_dim(json_t *row, const char *key, const uint32_t dim[3]);
+json_t *rep_gaps_json(const rep_data *data); /* coverage.gaps of both JSON outputs (json.c) */
 void rep_put(json_t *row, const char *key, json_t *value); /* takes the reference */
 json_t *rep_text_json(const char *text);
 

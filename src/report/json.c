@@ -194,7 +194,7 @@ static json_t *memory_json(const rep_data *d)
     return memory;
 }
 
-static json_t *gaps_json(const rep_data *d)
+json_t *rep_gaps_json(const rep_data *d)
 {
     json_t *gaps = json_array();
     for (uint32_t i = 0; i < d->gaps.count; i++) {
@@ -226,7 +226,7 @@ static json_t *coverage_json(const rep_data *d)
     }
     rep_put(coverage, "skipped", skipped);
     if (d->gaps.count)
-        rep_put(coverage, "gaps", gaps_json(d));
+        rep_put(coverage, "gaps", rep_gaps_json(d));
     rep_put_count(coverage, "blocks_sampled", d->coverage.blocks_sampled);
     rep_put_count(coverage, "records_dropped", d->coverage.records_dropped);
     for (uint32_t i = 0; i < d->unsupported.count; i++)

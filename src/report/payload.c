@@ -484,6 +484,8 @@ static json_t *coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_l
     json_t *row = json_object(), *calls = json_array(), *cut_off = json_array();
     rep_put_count(row, "launches_seen", c->launches_seen);
     rep_put_count(row, "launches_observed", c->launches_observed);
+    if (c->launches_estimated)
+        rep_put_count(row, "launches_estimated", c->launches_estimated);
     rep_put_count(row, "kernels_seen", c->kernels_seen);
     rep_put_count(row, "kernels_observed", c->kernels_observed);
     rep_put_count(row, "blocks_run", c->blocks_run);
@@ -501,6 +503,8 @@ static json_t *coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_l
         json_array_append_new(calls, rep_text_json(d->unsupported.rows[i].api));
     rep_put(row, "cut_off", cut_off);
     rep_put(row, "skipped", skipped_json(d));
+    if (d->gaps.count)
+        rep_put(row, "gaps", rep_gaps_json(d));
     rep_put(row, "unsupported_calls", calls);
     rep_put(row, "messages", messages_json(d, arena));
     rep_put_count(row, "maps_left_out", maps_left_out);

@@ -51,6 +51,8 @@ test("opens at the dearest finding with line, remedy, picture and coverage", () 
     await sees(page, ".detail", /counted on all 64 blocks/);
     await sees(page, ".coverage", /5 of 6 launches observed/);
     await sees(page, ".coverage", /left out by --kernel-name/);
+    await sees(page, ".coverage", /1 launch estimated, from a part of the blocks/);
+    await sees(page, ".coverage", /3 memory instructions, line 11, 12\s+its address depends on data/);
   }));
 
 test("deep links, back and forward", () =>

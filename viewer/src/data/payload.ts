@@ -223,9 +223,19 @@ export interface HeatMap {
   };
 }
 
+/** A memory instruction whose accesses are not known in all launches that were observed. */
+export interface Gap {
+  kernel: string;
+  pc: number;
+  file?: string;
+  line?: number;
+  reason: string;
+}
+
 export interface Coverage {
   launches_seen?: number;
   launches_observed?: number;
+  launches_estimated?: number; // from a part of their blocks, or from a launch like them
   blocks_run?: number;
   blocks_observed?: number;
   blocks_sampled?: number;
@@ -238,6 +248,7 @@ export interface Coverage {
   objects_without_site?: number;
   sources_missing?: number;
   skipped: { kernel: string; reason: string; launches: number }[];
+  gaps?: Gap[];
   unsupported_calls: string[];
   messages: { level: "debug" | "info" | "warning" | "error"; text: string }[];
   maps_left_out: number; // heat maps of the profile that the report does not hold

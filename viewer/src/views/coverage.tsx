@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Model } from "../data/model";
-import type { Coverage } from "../data/payload";
+import type { Coverage, Gap } from "../data/payload";
 import { baseName, exact, plural } from "../widgets/format";
 
 function Fact({ good, children }: { good: boolean; children: ComponentChildren }) {
@@ -88,6 +88,45 @@ function WithoutSource({ m }: { m: Model }) {
   );
 }
 
+/** What was not seen of a kernel for one reason. */
+function gapText(gaps: Gap[]): string {
+  const lines = [...new Set(gaps.flatMap((g) => g.line ?? []))].sort((a, b) => a - b);
+  const named = lines.slice(0, MOST_NAMES).join(", ") + (lines.length > MOST_NAMES ? ", …" : "");
+  return `${plural(gaps.length, "memory instruction")}${lines.length > 0 ? `, line ${named}` : ""}`;
+}
+
+function Gaps({ gaps }: { gaps: Gap[] }) {
+  const groups = new Map<string, Gap[]>();
+  for (const g of gaps) {
+    const key = `${g.kernel} ${g.reason}`;
+    const group = groups.get(key);
+    if (group) group.push(g);
+    else groups.set(key, [g]);
+  }
+  if (gaps.length === 0) return null;
+  return (
+    <table class="plain">
+      <caption>Accesses that are not known</caption>
+      <thead>
+        <tr>
+          <th class="text">kernel</th>
+          <th class="text">what</th>
+          <th class="text">why</th>
+        </tr>
+      </thead>
+      <tbody>
+        {[...groups].map(([key, group]) => (
+          <tr key={key}>
+            <td class="text mono">{group[0]?.kernel}</td>
+            <td class="text">{gapText(group)}</td>
+            <td class="text">{group[0]?.reason}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 function Skipped({ c }: { c: Coverage }) {
   if (c.skipped.length === 0) return null;
   return (
@@ -121,6 +160,12 @@ export function CoveragePanel({ m }: { m: Model }) {
       <h2 id="coverage-title">Coverage</h2>
       <ul class="facts">
         <Part n={c.launches_observed} of={c.launches_seen} what="launches observed" />
+        {(c.launches_estimated ?? 0) > 0 && (
+          <Fact good={false}>
+            {plural(c.launches_estimated ?? 0, "launch", "launches")} estimated, from a part of the
+            blocks or from a launch like it
+          </Fact>
+        )}
         <Part n={c.kernels_observed} of={c.kernels_seen} what="kernels observed" />
         <Part n={c.blocks_observed} of={c.blocks_run} what="blocks counted" />
         {known(c.blocks_sampled) && (
@@ -141,6 +186,7 @@ export function CoveragePanel({ m }: { m: Model }) {
         ))}
       </ul>
       <Skipped c={c} />
+      <Gaps gaps={c.gaps ?? []} />
     </section>
   );
 }
