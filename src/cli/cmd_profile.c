@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/launch.h"
 #include "collect/driver_path.h"
+#include "collect/options.h"
 #include "collect/replay/replay.h"
 #include "collect/target.h"
 #include "rewrite/rewrite.h"
@@ -407,6 +408,7 @@ static void use_settings(const profile_options *o)
     for (size_t i = 0; i < o->settings.count; i++)
         if (strncmp(o->settings.data[i].name, "WARPLENS_", 9) == 0)
             setenv(o->settings.data[i].name, o->settings.data[i].value, 1);
+    collect_options_again();
 }
 
 static int profile(profile_options *o, const char **argv, const char *command)

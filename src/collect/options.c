@@ -88,6 +88,15 @@ const collect_options *collect_options_get(void)
     return &options;
 }
 
+void collect_options_again(void)
+{
+    collect_options_get();
+    free(options.block);
+    options.block = NULL;
+    options.nblocks = 0;
+    read_all();
+}
+
 /* Itanium mangling: an unqualified name is <length><characters>; a nested one is N <names> E, with template
  * arguments I ... E behind a name. The last name before the arguments of the function is what counts. */
 void collect_base_name(const char *mangled, char *base, size_t size)

@@ -24,6 +24,9 @@ typedef struct collect_options {
 /* The options of this process; texts point into a copy of the environment. A value that cannot be
  * read gives the default and a warning on stderr. */
 const collect_options *collect_options_get(void);
+/* Reads them anew, for a process that has changed its environment; texts that were given out before stay valid. Not while
+ * other threads use them. */
+void collect_options_again(void);
 
 /* True where a kernel (mangled name) passes kernel_name and kernel_exclude. */
 bool collect_options_match(const char *kernel);

@@ -216,7 +216,7 @@ static obs_sample sample_of(const obs_block *block)
 {
     obs_heat head = obs_heat_head(block->worker->launch, block->index);
     obs_sample sample = {.block = block->index,
-                         .why = OBS_WHY_ASKED,
+                         .why = (uint8_t)block->worker->launch->config.why,
                          .mapped = block->heat || block->logging,
                          .instructions = block->instructions,
                          .requests = block->requests,

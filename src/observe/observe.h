@@ -20,6 +20,7 @@ typedef struct obs_config {
     /* Linear indices of the blocks that get a heat map, ascending. */
     uint32_t nsampled;
     const uint64_t *sampled;
+    obs_why why; /* they are: ASKED or TRACED */
     /* Chooses blocks besides these: see choice.h. `log_limit`: bytes of accesses that are kept of a block until it is known
      * whether it is chosen (32 to 288 a request); 0: OBS_LOG_BYTES. A block that exceeds it can only be chosen where its
      * map may be drawn at once: the first, and of 64 blocks or more the middle and the last. */

@@ -83,11 +83,14 @@ typedef struct obs_heat {
     uint64_t dropped; /* sectors left out because the map was full; at least this many */
 } obs_heat;
 
-typedef enum obs_why {                /* a block is sampled */
-                       OBS_WHY_ASKED, /* the user named it, or asked for all */
-                       OBS_WHY_TYPICAL, /* it stands for a population of blocks that do much the same */
-                       OBS_WHY_OUTLIER, /* it does something else than the populations */
-                       OBS_WHY_COUNT
+/* Why a block is sampled: the user named it, or asked for all; it stands for a population of blocks that do much the same; it
+ * does something else than the populations; it is one of those that were traced on the device. */
+typedef enum obs_why {
+    OBS_WHY_ASKED,
+    OBS_WHY_TYPICAL,
+    OBS_WHY_OUTLIER,
+    OBS_WHY_TRACED,
+    OBS_WHY_COUNT
 } obs_why;
 
 /* A block that was chosen for a heat map. Sums are over its requests that move sectors. */

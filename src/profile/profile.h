@@ -243,7 +243,7 @@ typedef struct prof_sample {
     uint64_t of; /* blocks of the launch that were observed */
 } prof_sample;
 
-const char *prof_why_text(uint32_t why); /* obs_why: "asked", "typical", "outlier" */
+const char *prof_why_text(uint32_t why); /* obs_why: "asked", "typical" */
 
 typedef struct prof_heat {
     prof_heat_info info;

@@ -197,6 +197,8 @@ char *rep_why(wl_arena *arena, const prof_sample *p)
     const char *blocks = rep_plural(arena, p->of, "block", "blocks");
     if (p->s.why == OBS_WHY_ASKED)
         return wl_arena_printf(arena, "asked for, of %s", blocks);
+    if (p->s.why == OBS_WHY_TRACED)
+        return wl_arena_printf(arena, "traced on the device, of %s", blocks);
     if (p->s.why == OBS_WHY_OUTLIER && p->s.alike <= 1)
         return wl_arena_printf(arena, "unlike the rest, alone of %s", blocks);
     if (p->s.why == OBS_WHY_OUTLIER)

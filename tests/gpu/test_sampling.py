@@ -39,6 +39,12 @@ class Sampling(unittest.TestCase):
         self.assertEqual(self.rows(profile), self.rows(all_recorded))
         self.assertGreater(len(self.rows(profile)), 9)
 
+    def test_why_blocks_have_maps(self):
+        for options, why in (([], {"traced"}), (["--block", "0"], {"asked"})):
+            launches, profile = self.launches(*options)
+            own = {launch["id"] for launch in launches}
+            self.assertEqual({sample["why"] for sample in profile["samples"] if sample["launch"] in own}, why)
+
     def rows(self, profile):
         return [[row[key] for key in ("launch", "pc", "requests", "sectors")] for row in profile["instructions"]]
 

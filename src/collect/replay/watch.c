@@ -94,7 +94,6 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
                          .block = {what->block.x, what->block.y, what->block.z},
                          .nshared = nshared,
                          .shared = shared,
-
                          .object_at = object_at,
                          .object_ctx = what->machine};
     if (!collect_sampling(out->arena, what->grid, blocks_in_flight(what), &config))
@@ -102,6 +101,7 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
     if (what->blocks) {
         config.sampled = what->blocks;
         config.nsampled = what->nblocks;
+        config.why = config.automatic ? OBS_WHY_TRACED : OBS_WHY_ASKED;
         config.automatic = false;
     }
     wl_status status = obs_launch_new(&config, &out->launch);

@@ -71,7 +71,7 @@ export interface Launch {
 /** A block that was chosen for heat maps. */
 export interface Sample {
   block: [number, number, number];
-  why: "asked" | "typical" | "outlier";
+  why: "asked" | "typical" | "outlier" | "traced";
   alike?: number; // blocks that it stands for, itself included
   of: number; // blocks of the launch
   instructions?: number; // that its warps executed

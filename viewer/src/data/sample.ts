@@ -5,6 +5,7 @@ import type { Sample } from "./payload";
 export function whyBlock(s: Sample): string {
   const of = plural(s.of, "block");
   if (s.why === "asked") return `asked for, of ${of}`;
+  if (s.why === "traced") return `traced on the device, of ${of}`;
   if (s.why === "typical") {
     return s.alike === s.of ? `like all ${of}` : `typical of ${exact(s.alike ?? 1)} of ${of}`;
   }
