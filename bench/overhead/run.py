@@ -169,8 +169,8 @@ def plan(o, runner, programs):
     for turn in range(o.repeat):
         for p in programs:
             configs = [dict(tool="warplens", collect=c, probe=b) for c in o.collect for b in o.probes if "kernels" in o.what]
-            todo = [c for c in configs if missing(p, turn, **c)]
-            for i, config in enumerate(todo):
+            left = [c for c in configs if missing(p, turn, **c)]
+            for i, config in enumerate(left):
                 if i % NATIVE_EVERY == 0:
                     yield p, {}
                 if missing(p, turn, **config):

@@ -165,6 +165,9 @@ typedef struct cap_note {
     uint64_t nparams;
 } cap_note;
 
+/* The note as a launch of which nothing else is known. */
+cap_launch cap_launch_of_note(const cap_note *note);
+
 /* What the host wrote to a module's constant variable; counts for the notes that follow. */
 typedef struct cap_symbol {
     uint32_t object, call;

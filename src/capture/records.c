@@ -187,3 +187,25 @@ wl_status cap_decode(const uint8_t *payload, size_t size, wl_arena *arena, cap_r
     }
     return c.status || c.at == c.end ? c.status : WL_CORRUPT;
 }
+
+/* ---- notes ---- */
+
+cap_launch cap_launch_of_note(const cap_note *note)
+{
+    cap_launch launch = {.id = note->id,
+                         .call = note->call,
+                         .module = note->module,
+                         .kernel = note->kernel,
+                         .dynamic_shared = note->dynamic_shared,
+                         .static_shared = note->static_shared,
+                         .local_bytes = note->local_bytes,
+                         .registers = note->registers,
+                         .stream = note->stream,
+                         .host_seconds = -1,
+                         .device_seconds = -1,
+                         .fault = ""};
+    memcpy(launch.grid, note->grid, sizeof launch.grid);
+    memcpy(launch.block, note->block, sizeof launch.block);
+    memcpy(launch.cluster, note->cluster, sizeof launch.cluster);
+    return launch;
+}

@@ -443,7 +443,7 @@ static int profile(profile_options *o, const char **argv, const char *command)
     return result;
 }
 
-/* auto emulates, also where there is a GPU, as long as the inline backend notes launches without observing accesses. */
+/* auto emulates, also where there is a GPU, as long as the inline backend has run on the emulator's driver only. */
 static bool choose_backend(profile_options *o)
 {
     char driver[PATH_MAX];

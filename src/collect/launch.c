@@ -151,24 +151,12 @@ static wl_status begin_observing(replay_watch *w, const collect_op *op)
 static cap_launch describe_launch(const collect_op *op, const collect_stream *stream, uint32_t call,
                                   const emu_result *result)
 {
-    const collect_op_launch *l = &op->launch;
-    const emu_kernel_info *info = emu_kernel_get(l->function->kernel);
-    return (cap_launch){.id = collect_g.next_launch + 1,
-                        .call = call,
-                        .module = l->function->module->id,
-                        .kernel = l->function->name,
-                        .grid = {l->grid.x, l->grid.y, l->grid.z},
-                        .block = {l->block.x, l->block.y, l->block.z},
-                        .cluster = {l->cluster.x, l->cluster.y, l->cluster.z},
-                        .dynamic_shared = l->shared,
-                        .static_shared = info->static_shared,
-                        .local_bytes = info->local_bytes,
-                        .registers = info->registers,
-                        .stream = stream->id,
-                        .host_seconds = result->seconds,
-                        .device_seconds = -1,
-                        .error = result->fault.cuda_error,
-                        .fault = result->fault.text};
+    const cap_note note = collect_note_of(op, stream, call);
+    cap_launch launch = cap_launch_of_note(&note);
+    launch.host_seconds = result->seconds;
+    launch.error = result->fault.cuda_error;
+    launch.fault = result->fault.text;
+    return launch;
 }
 
 static void write_launch(replay_watch *w, const collect_op *op, const collect_stream *stream,

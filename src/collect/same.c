@@ -128,32 +128,38 @@ void collect_same_keep(const collect_op *op, const collect_known *known, uint32_
 
 /* ---- recording ---- */
 
-static void write_repeat(const collect_op *op, const collect_stream *stream, uint32_t call,
-                         const replay_known *known, double seconds)
+cap_note collect_note_of(const collect_op *op, const collect_stream *stream, uint32_t call)
 {
     const collect_op_launch *l = &op->launch;
     const emu_kernel_info *info = emu_kernel_get(l->function->kernel);
-    cap_note note = {.id = ++collect_g.next_launch,
-                     .call = call,
-                     .module = l->function->module->id,
-                     .kernel = l->function->name,
-                     .grid = {l->grid.x, l->grid.y, l->grid.z},
-                     .block = {l->block.x, l->block.y, l->block.z},
-                     .cluster = {l->cluster.x, l->cluster.y, l->cluster.z},
-                     .dynamic_shared = l->shared,
-                     .static_shared = info->static_shared,
-                     .local_bytes = info->local_bytes,
-                     .registers = info->registers,
-                     .flags = CAP_NOTE_NO_PARAMS | (l->cooperative ? CAP_NOTE_COOPERATIVE : 0),
-                     .device = (uint32_t)op->context->device->ordinal,
-                     .context = op->context->id,
-                     .stream = stream->id,
-                     .params = ""};
+    return (cap_note){.id = collect_g.next_launch + 1,
+                      .call = call,
+                      .module = l->function->module->id,
+                      .kernel = l->function->name,
+                      .grid = {l->grid.x, l->grid.y, l->grid.z},
+                      .block = {l->block.x, l->block.y, l->block.z},
+                      .cluster = {l->cluster.x, l->cluster.y, l->cluster.z},
+                      .dynamic_shared = l->shared,
+                      .static_shared = info->static_shared,
+                      .local_bytes = info->local_bytes,
+                      .registers = info->registers,
+                      .flags = CAP_NOTE_NO_PARAMS | (l->cooperative ? CAP_NOTE_COOPERATIVE : 0),
+                      .device = (uint32_t)op->context->device->ordinal,
+                      .context = op->context->id,
+                      .stream = stream->id,
+                      .params = ""};
+}
+
+static void write_repeat(const collect_op *op, const collect_stream *stream, uint32_t call,
+                         const replay_known *known, double seconds)
+{
+    cap_note note = collect_note_of(op, stream, call);
     cap_repeat repeat = {.note = note.id,
                          .same_as = known->launch,
                          .host_seconds = seconds,
                          .count = known->nmoves,
                          .moves = (cap_move *)(uintptr_t)known->moves};
+    collect_g.next_launch++;
     COLLECT_WRITE(note, &note);
     COLLECT_WRITE(repeat, &repeat);
 }

@@ -15,6 +15,8 @@ typedef struct collect_known {
 
 /* What is known of the launch before it runs. A kernel is proven when it is launched for the second time. */
 void collect_same_find(const collect_op *op, collect_known *out);
+/* The launch that is next, as a note without parameters. */
+cap_note collect_note_of(const collect_op *op, const collect_stream *stream, uint32_t call);
 /* Remembers a launch that was recorded with this id, for `out` of collect_same_find. */
 void collect_same_keep(const collect_op *op, const collect_known *known, uint32_t launch,
                        const obs_summary *summary);

@@ -26,32 +26,9 @@ static const char *reason_of(const cap_note *note)
                         : "it ran on the GPU, and there is no PTX of it to tell what it accessed";
 }
 
-/* The note as a launch of which nothing is known. */
-static cap_launch launch_of(const cap_note *note)
-{
-    cap_launch launch = {.id = note->id,
-                         .call = note->call,
-                         .module = note->module,
-                         .kernel = note->kernel,
-                         .dynamic_shared = note->dynamic_shared,
-                         .static_shared = note->static_shared,
-                         .local_bytes = note->local_bytes,
-                         .registers = note->registers,
-                         .stream = note->stream,
-                         .host_seconds = -1,
-                         .device_seconds = -1,
-                         .fault = ""};
-    for (int i = 0; i < 3; i++) {
-        launch.grid[i] = note->grid[i];
-        launch.block[i] = note->block[i];
-        launch.cluster[i] = note->cluster[i];
-    }
-    return launch;
-}
-
 wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
 {
-    cap_launch launch = launch_of(note);
+    cap_launch launch = cap_launch_of_note(note);
     if (builder_find_launch(b, note->id)) {
         return wl_fail(err, WL_CORRUPT, "The capture notes launch %u twice.", note->id);
     }

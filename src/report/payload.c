@@ -257,6 +257,8 @@ static json_t *launch_json(const rep_data *d, const prof_launch *l)
     rep_put_count(row, "blocks_run", l->blocks_run);
     rep_put_count(row, "blocks_observed", l->blocks_observed);
     rep_put_count(row, "blocks_sampled", l->blocks_sampled);
+    if (l->estimated)
+        rep_put(row, "estimated", json_true());
     rep_put(row, "samples", samples_json(d, l->id));
     if (l->fault[0])
         rep_put_text(row, "fault", l->fault);

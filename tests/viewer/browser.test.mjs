@@ -400,6 +400,21 @@ test("very many objects are listed in part, until the reader asks for all", asyn
   );
 });
 
+test("what is estimated is not called counted", async () => {
+  const estimated = await report(folder, "estimated", ({ payload, parts }) => ({
+    payload: { ...payload, launches: payload.launches.map((l) => ({ ...l, estimated: true })) },
+    parts,
+  }));
+  await visit(
+    "#finding/1",
+    async (page) => {
+      await sees(page, ".worth", /Counted in part/);
+      await sees(page, ".detail", /estimated in some launches, from a part of the blocks/);
+    },
+    estimated,
+  );
+});
+
 test("without lines or sources the page says how to get them", async () => {
   const blind = await report(folder, "blind", ({ payload, parts }) => ({
     payload: {

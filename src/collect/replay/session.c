@@ -138,25 +138,6 @@ static wl_status repeat(const work *w, replay_outcome *out)
     return WL_OK;
 }
 
-static void describe(const cap_note *n, cap_launch *launch)
-{
-    *launch = (cap_launch){.id = n->id,
-                           .call = n->call,
-                           .module = n->module,
-                           .kernel = n->kernel,
-                           .dynamic_shared = n->dynamic_shared,
-                           .static_shared = n->static_shared,
-                           .local_bytes = n->local_bytes,
-                           .registers = n->registers,
-                           .stream = n->stream,
-                           .host_seconds = -1,
-                           .device_seconds = -1,
-                           .fault = ""};
-    memcpy(launch->grid, n->grid, sizeof launch->grid);
-    memcpy(launch->block, n->block, sizeof launch->block);
-    memcpy(launch->cluster, n->cluster, sizeof launch->cluster);
-}
-
 /* The kernel's gaps without those that recorded accesses have filled. */
 static wl_status list_gaps(const work *w, const uint8_t *covered, cap_way *way)
 {
@@ -273,7 +254,7 @@ static wl_status work_out(work *w, replay_outcome *out)
     double share = 1, started = now();
     wl_status status = begin_watch(w);
     replay_run run = run_of(w);
-    describe(w->note, &out->launch);
+    out->launch = cap_launch_of_note(w->note);
     if (status == WL_OK)
         status = replay_run_blocks(&run, &w->observer, &result, &share, &err);
     if (status == WL_OK)

@@ -64,6 +64,7 @@ export interface Launch {
   blocks_run: number;
   blocks_observed: number;
   blocks_sampled: number;
+  estimated?: boolean; // counts are scaled from some of the blocks, or those of a launch like it
   samples: Sample[]; // by block
   fault?: string;
 }

@@ -1,18 +1,7 @@
-import type { ComponentChildren } from "preact";
 import type { Model } from "../data/model";
 import type { Coverage, Gap } from "../data/payload";
+import { Fact } from "../widgets/fact";
 import { baseName, exact, plural } from "../widgets/format";
-
-function Fact({ good, children }: { good: boolean; children: ComponentChildren }) {
-  return (
-    <li class={good ? "good" : "warn"}>
-      <span class="mark" aria-hidden="true">
-        {good ? "✓" : "!"}
-      </span>
-      <span>{children}</span>
-    </li>
-  );
-}
 
 const known = (...values: (number | undefined)[]) => values.every((v) => v !== undefined);
 

@@ -1,27 +1,20 @@
-import type { ComponentChildren } from "preact";
 import type { Model } from "../../data/model";
 import type { Finding, Sample } from "../../data/payload";
 import { whyBlock } from "../../data/sample";
 import { href } from "../../state/route";
+import { Fact } from "../../widgets/fact";
 import { exact, plural, ratio } from "../../widgets/format";
 
-function Fact({ good, children }: { good: boolean; children: ComponentChildren }) {
-  return (
-    <li class={good ? "good" : "warn"}>
-      <span class="mark" aria-hidden="true">
-        {good ? "✓" : "!"}
-      </span>
-      <span>{children}</span>
-    </li>
-  );
-}
+const isEstimated = (m: Model, finding: Finding) =>
+  m.payload.launches.some((l) => l.kernel === finding.kernel && l.estimated);
 
-/** Whether the finding's numbers are counts of everything: all blocks, nothing dropped. */
+/** Whether the finding's numbers are counts of everything: all blocks, nothing dropped or estimated. */
 export function isCounted(m: Model, finding: Finding): boolean {
   const launch = m.launchById.get(finding.example_launch);
   return (
     launch !== undefined &&
     launch.blocks_observed === launch.blocks_run &&
+    !isEstimated(m, finding) &&
     (m.payload.coverage.records_dropped ?? 0) === 0
   );
 }
@@ -37,8 +30,13 @@ export function Sureness({ m, finding }: { m: Model; finding: Finding }) {
       {launch && (
         <Fact good={all === true}>
           {all
-            ? `counted on all ${exact(launch.blocks_run)} blocks of a launch, not estimated`
+            ? `counted on all ${exact(launch.blocks_run)} blocks of a launch`
             : `counted on ${exact(launch.blocks_observed)} of ${exact(launch.blocks_run)} blocks of a launch`}
+        </Fact>
+      )}
+      {isEstimated(m, finding) && (
+        <Fact good={false}>
+          estimated in some launches, from a part of the blocks or from a launch like them
         </Fact>
       )}
       {kernel && (
