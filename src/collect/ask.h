@@ -106,6 +106,7 @@ collect_result collect_ask_destroy_exec(void *exec);
 collect_result collect_ask_launch(collect_call *call, void *exec, void *stream, bool per_thread);
 collect_result collect_ask_upload(collect_call *call, void *exec, void *stream, bool per_thread);
 collect_result collect_ask_update(void *exec, void *graph, collect_node **differs);
+collect_result collect_ask_update_child(void *exec, void *node, void *graph);
 collect_result collect_ask_exec_flags(void *exec, unsigned long long *flags);
 /* Whether the instance runs a kernel, copy or set. */
 collect_result collect_ask_enabled(void *exec, void *node, unsigned *enabled);

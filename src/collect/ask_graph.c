@@ -290,6 +290,14 @@ collect_result collect_ask_update(void *exec, void *graph, collect_node **differ
     return r;
 }
 
+collect_result collect_ask_update_child(void *exec, void *handle, void *graph)
+{
+    const collect_node *node = collect_node_of(handle);
+    if (!collect_exec_of(exec) || !collect_graph_of(graph) || !node || !node->child)
+        return COLLECT_INVALID_VALUE;
+    return collect_exec_update_child(exec, node, graph);
+}
+
 collect_result collect_ask_exec_flags(void *exec, unsigned long long *flags)
 {
     if (!collect_exec_of(exec) || !flags)

@@ -398,6 +398,8 @@ FREE(cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *type),
      collect_ask_node_type(node, (int *)type))
 FREE(cuGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph *graph),
      collect_ask_child(node, (collect_graph **)graph))
+FREE(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph graph),
+     collect_ask_update_child(exec, node, graph))
 FREE(cuGraphGetNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count),
      collect_ask_nodes(graph, (collect_node **)nodes, count))
 FREE(cuGraphGetRootNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count),

@@ -478,6 +478,17 @@ static const collect_step *first_difference(const collect_exec *a, const collect
     return a->steps.count == b->steps.count ? NULL : &a->steps.data[b->steps.count];
 }
 
+/* Steps of one graph's shape, from the first on, do what those of the fresh instance do, which is destroyed. */
+static void take_steps(collect_step *steps, collect_exec *fresh)
+{
+    for (size_t i = 0; i < fresh->steps.count; i++) {
+        collect_op *old = steps[i].op;
+        steps[i].op = fresh->steps.data[i].op;
+        fresh->steps.data[i].op = old;
+    }
+    collect_exec_destroy(fresh);
+}
+
 collect_result collect_exec_update(collect_exec *exec, const collect_graph *graph,
                                    const collect_node **differs)
 {
@@ -489,14 +500,34 @@ collect_result collect_exec_update(collect_exec *exec, const collect_graph *grap
     const collect_step *difference = first_difference(exec, fresh);
     if (difference) {
         *differs = difference->origin;
-        r = COLLECT_GRAPH_UPDATE_FAILURE;
+        collect_exec_destroy(fresh);
+        return COLLECT_GRAPH_UPDATE_FAILURE;
     }
-    for (size_t i = 0; i < exec->steps.count && i < fresh->steps.count && r == COLLECT_OK; i++) {
-        collect_op *old = exec->steps.data[i].op;
-        exec->steps.data[i].op = fresh->steps.data[i].op;
-        fresh->steps.data[i].op = old;
+    take_steps(exec->steps.data, fresh);
+    return COLLECT_OK;
+}
+
+collect_result collect_exec_update_child(collect_exec *exec, const collect_node *node,
+                                         const collect_graph *graph)
+{
+    collect_exec *old, *fresh;
+    collect_result r = collect_exec_new(node->child, exec->flags, &old);
+    if (r)
+        return r;
+    r = collect_exec_new(graph, exec->flags, &fresh);
+    if (r == COLLECT_OK) {
+        collect_step *first = old->steps.count ? collect_exec_step(exec, old->steps.data[0].origin)
+                                               : NULL;
+        if (first_difference(old, fresh))
+            r = COLLECT_GRAPH_UPDATE_FAILURE;
+        else if (old->steps.count && !first)
+            r = COLLECT_INVALID_VALUE;
+        if (r == COLLECT_OK)
+            take_steps(first, fresh);
+        else
+            collect_exec_destroy(fresh);
     }
-    collect_exec_destroy(fresh);
+    collect_exec_destroy(old);
     return r;
 }
 

@@ -98,6 +98,9 @@ collect_result collect_exec_launch(collect_call *call, collect_exec *exec, colle
 /* GRAPH_UPDATE_FAILURE (and the node that differs) where the graph has another shape. */
 collect_result collect_exec_update(collect_exec *exec, const collect_graph *graph,
                                    const collect_node **differs);
+/* The same for one node, which has a child graph: what the graph given here does takes its place. */
+collect_result collect_exec_update_child(collect_exec *exec, const collect_node *node,
+                                         const collect_graph *graph);
 collect_step *collect_exec_step(collect_exec *exec, const collect_node *node); /* NULL: not there */
 void collect_step_set(collect_step *step, collect_op *op);                     /* takes over `op` */
 

@@ -646,6 +646,9 @@ WL_RUNTIME_FOR(12, 13, int, cudaGraphExecUpdate,
 }
 
 FREE(cudaGraphExecDestroy, (cudaGraphExec_t exec), collect_ask_destroy_exec(exec))
+FREE(cudaGraphExecChildGraphNodeSetParams,
+     (cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t graph),
+     collect_ask_update_child(exec, node, graph))
 FREE(cudaGraphExecGetFlags, (cudaGraphExec_t exec, unsigned long long *flags),
      collect_ask_exec_flags(exec, flags))
 FREE(cudaGraphNodeGetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled),
