@@ -1,6 +1,4 @@
-/* frequency and shared: how often each element of objects, or of shared memory, was loaded, stored, updated.
- *
- * Needs: ranges.c (__wl_in) for frequency. Keeps: everything. Buffers: a u32 for each class and element. Counts are exact.
+/* What frequency and shared have in common: adding to counters of elements, a u32 for each class and element. Counts are exact.
  *
  * Where all lanes have one address, one of them adds their number: flow proves it (thread-invariant), or a shuffle and a vote
  * find it out; where flow has the address as a form in which %tid.x stands, lanes are apart, and each adds for itself. */
@@ -8,7 +6,6 @@
 
 #include "flow/affine.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 /* ---- shapes ---- */
@@ -78,8 +75,7 @@ static uint32_t compared(rw_body *b, uint32_t site)
     return n;
 }
 
-/* __wl_x: the counter of the lane's first element; __wl_counted: whether the lane counts. */
-static void count(rw_body *b, uint32_t site)
+void rw_count(rw_body *b, uint32_t site)
 {
     unsigned n = rw_elements(&b->plan->sites[site]);
     shape s = shape_of(b, site);
@@ -100,74 +96,10 @@ static void count(rw_body *b, uint32_t site)
     }
 }
 
-/* ---- frequency ---- */
-
-static void declare_counted(rw_body *b)
+static void declare(rw_body *b)
 {
     rw_text(b, "\t.reg .pred __wl_counted, __wl_one0, __wl_one1;\n");
 }
 
-static void count_global(rw_body *b, uint32_t site)
-{
-    uint32_t slot = b->plan->slot_of[site];
-    if (slot == PTX_NONE)
-        return;
-    rw_line(b, "and.b64 __wl_x, __wl_a, -4;");
-    rw_line(b, "add.s64 __wl_x, __wl_x, __wl_counts%u;", slot);
-    rw_line(b, "mov.pred __wl_counted, __wl_in;");
-    count(b, site);
-}
-
 const rw_pass rw_counted_pass = {.probes = 1u << REWRITE_FREQUENCY | 1u << REWRITE_SHARED,
-                                 .declare = declare_counted};
-const rw_pass rw_frequency_pass = {.probes = 1u << REWRITE_FREQUENCY, .access = count_global};
-
-/* ---- shared ---- */
-
-static void declare_shared(rw_body *b)
-{
-    rw_text(b, "\t.reg .b64 __wl_shared;\n\t.reg .b32 __wl_limit;\n");
-}
-
-static void enter_shared(rw_body *b)
-{
-    rw_line(b, "ld.global.u64 __wl_shared, [__wl_state+%zu];", offsetof(rewrite_state, shared));
-    rw_line(b, "ld.global.u32 __wl_limit, [__wl_state+%zu];",
-            offsetof(rewrite_state, shared_bytes));
-}
-
-/* __wl_counted: the lane accesses shared memory, and where it is counted. __wl_lo: the address. */
-static void find_counted(rw_body *b, const rewrite_site *s)
-{
-    const char *shared = b->guard.text;
-    rw_line(b, "cvt.u32.u64 __wl_lo, __wl_a;");
-    if (s->flags & REWRITE_GENERIC) {
-        rw_line(b, "shr.u64 __wl_x, __wl_a, 62;");
-        rw_line(b, "setp.eq%s.u64 __wl_q, __wl_x, 1%s%s;", *shared ? ".and" : "",
-                *shared ? ", " : "", shared);
-        shared = "__wl_q";
-    }
-    const char *and = *shared ? ".and" : "", *comma = *shared ? ", " : "";
-    rw_line(b, "setp.ge%s.u32 __wl_p, __wl_lo, __wl_limit%s%s;", and, comma, shared);
-    rw_line(b, "setp.lt%s.u32 __wl_counted, __wl_lo, __wl_limit%s%s;", and, comma, shared);
-    rw_line(b, "@__wl_p red.global.add.u64 [__wl_state+%zu], 1;", offsetof(rewrite_state, missed));
-}
-
-static void count_shared(rw_body *b, uint32_t site)
-{
-    const rewrite_site *s = &b->plan->sites[site];
-    if (s->space != PTX_SPACE_SHARED && s->space != PTX_SPACE_GENERIC)
-        return;
-    find_counted(b, s);
-    rw_text(b, "\tand.b32 __wl_lo, __wl_lo, -4;\n"
-               "\tcvt.u64.u32 __wl_x, __wl_lo;\n"
-               "\tadd.s64 __wl_x, __wl_x, __wl_shared;\n");
-    if (rewrite_class(s))
-        rw_line(b, "mad.wide.u32 __wl_x, __wl_limit, %u, __wl_x;", rewrite_class(s));
-    count(b, site);
-}
-
-const rw_pass rw_shared_pass = {.probes = 1u << REWRITE_SHARED,
-                                .declare = declare_shared,
-                                .enter = enter_shared,
-                                .access = count_shared};
+                                 .declare = declare};

@@ -142,6 +142,9 @@ void rw_linear_warp(rw_body *b, const char *to);
 
 /* The code of ranges.c, for the address in __wl_a and b->guard. */
 void rw_find_range(rw_body *b, uint32_t site);
+/* Adds to the counters of the site's elements. __wl_x: the counter of the lane's first element; __wl_counted: whether the lane
+ * counts (counts.c). */
+void rw_count(rw_body *b, uint32_t site);
 /* Does an edge out of the loop lead to the block? */
 bool rw_follows_loop(const flow_function *f, uint32_t block, uint32_t loop);
 
