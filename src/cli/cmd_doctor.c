@@ -108,9 +108,8 @@ static int check_gpu(void)
     close(ends[0]);
     if (child > 0)
         waitpid(child, NULL, 0);
-    return text[0] == '!'
-               ? tell(NOTE, "NVIDIA driver", "%s; kernels are emulated", text + 1)
-               : tell(GOOD, "NVIDIA driver", "%s; --backend inline runs programs there", text);
+    return text[0] == '!' ? tell(NOTE, "NVIDIA driver", "%s; kernels are emulated", text + 1)
+                          : tell(GOOD, "NVIDIA driver", "%s; programs are profiled there", text);
 }
 
 static int check_disk(void)

@@ -443,18 +443,28 @@ static int profile(profile_options *o, const char **argv, const char *command)
     return result;
 }
 
-/* auto emulates, also where there is a GPU, as long as the inline backend has run on the emulator's driver only. */
+static bool names_device(const profile_options *o)
+{
+    for (size_t i = 0; i < o->settings.count; i++)
+        if (strcmp(o->settings.data[i].name, "WARPLENS_DEVICE") == 0)
+            return true;
+    return false;
+}
+
+/* auto: on the GPU where there is one, unless another device is to be emulated. */
 static bool choose_backend(profile_options *o)
 {
     char driver[PATH_MAX];
-    const char *name = o->backend ? o->backend : "auto";
+    const char *name = o->backend ? o->backend : getenv("WARPLENS_BACKEND");
     bool there = collect_find_driver(driver, sizeof driver);
+    if (!name || strcmp(name, "auto") == 0)
+        name = there && collect_gpu_present() && !names_device(o) ? "inline" : "emulate";
     o->on_gpu = strcmp(name, "inline") == 0;
     if (o->on_gpu && !there)
         return cli_usage_error("profile", "--backend inline needs NVIDIA's driver (libcuda.so.1), "
                                           "and there is none; 'warplens doctor' tells more"),
                false;
-    if (o->on_gpu || strcmp(name, "auto") == 0 || strcmp(name, "emulate") == 0)
+    if (o->on_gpu || strcmp(name, "emulate") == 0)
         return true;
     if (strcmp(name, "sass") == 0)
         cli_usage_error("profile", "this version has no --backend sass yet");
@@ -489,7 +499,9 @@ int cmd_profile(int argc, const char **argv)
          "FILE"},
         {"force", 'f', POPT_ARG_NONE, &o.force, 0, "Replace the file", NULL},
         {"backend", '\0', POPT_ARG_STRING, &o.backend, 0,
-         "auto (default) and emulate: without a GPU; inline: on the GPU, at its own speed", "NAME"},
+         "inline: on the GPU, at its own speed; emulate: on the CPU; auto (default): inline where "
+         "there is a GPU and --device names no other",
+         "NAME"},
         {"target-processes", '\0', POPT_ARG_STRING, &o.targets, 0,
          "all (default): the program's children too; application-only: not them", "WHICH"},
         {"no-device-times", '\0', POPT_ARG_NONE, &o.no_device_times, 0,
