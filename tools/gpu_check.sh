@@ -33,7 +33,7 @@ check() {
     shift 2
     "$@" >"$work/native" 2>"$work/native.err"
     native=$?
-    "$warplens" profile -q --backend inline -f -o "$work/$name.wlprof" -- "$@" >"$work/ours" 2>"$work/ours.err"
+    "$warplens" profile -q --backend inline --device-times all -f -o "$work/$name.wlprof" -- "$@" >"$work/ours" 2>"$work/ours.err"
     ours=$?
     if [ $native -ne $ours ] || ! cmp -s "$work/native" "$work/ours"; then
         fail "$name: exit $native natively, $ours under warplens; output:"

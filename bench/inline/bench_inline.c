@@ -107,7 +107,7 @@ static void prepare(const variant *v, const char *path, const char *folder)
     setenv("BENCH_LIBRARY", v->shim ? "libcuda.so.1" : path, 1);
     setenv("WARPLENS_DRIVER", path, 1);
     setenv("WARPLENS_CAPTURE_DIR", v->capture ? folder : "", 1);
-    setenv("WARPLENS_DEVICE_TIMES", v->times ? "1" : "0", 1);
+    setenv("WARPLENS_DEVICE_TIMES", v->times ? "all" : "none", 1);
     if (v->shim)
         setenv("LD_PRELOAD", WL_BINARY_DIR "/lib/warplens/inline/libcuda.so.1", 1);
     else

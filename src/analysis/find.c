@@ -1,6 +1,7 @@
 #include "analysis/finding.h"
 #include "analysis/gain.h"
 #include "analysis/input.h"
+#include "analysis/times.h"
 
 #include "base/vec.h"
 
@@ -315,9 +316,10 @@ static int by_cost(const void *a, const void *b)
 
 static bool judge(work *w)
 {
-    gain_input in = {w->thresholds, &w->launches, &w->devices, w->arena};
+    double *seconds = ana_launch_seconds(&w->launches, w->arena);
+    gain_input in = {w->thresholds, &w->launches, seconds, &w->devices, w->arena};
     gain_kernel k = {0};
-    for (size_t i = 0; i < w->found.count; i++) {
+    for (size_t i = 0; seconds && i < w->found.count; i++) {
         ana_finding *f = &w->found.data[i];
         double total = w->total ? (double)w->total : 1;
         f->share_of_program = (double)f->excess / total;
@@ -328,7 +330,7 @@ static bool judge(work *w)
             return false;
         }
     }
-    return true;
+    return seconds != NULL;
 }
 
 static wl_status rank(work *w, ana_findings *out, wl_error *err)

@@ -12,14 +12,14 @@ static double share(double part, double all)
     return all > 0 ? part / all : 0;
 }
 
-/* Of launches that were observed; seconds are negative where one of them was not timed. */
+/* Of launches that were observed; seconds are negative where those of one of them are not known. */
 typedef struct effort {
     double seconds, instructions;
 } effort;
 
-static void add(effort *e, const prof_launch *l)
+static void add(effort *e, const prof_launch *l, double seconds)
 {
-    e->seconds = e->seconds < 0 || l->device_seconds < 0 ? -1 : e->seconds + l->device_seconds;
+    e->seconds = e->seconds < 0 || seconds < 0 ? -1 : e->seconds + seconds;
     e->instructions += (double)l->warp_instructions;
 }
 
@@ -48,11 +48,11 @@ gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic
         if (!l->blocks_observed) {
             continue;
         }
-        add(&all, l);
+        add(&all, l, in->seconds[i]);
         if (l->kernel != kernel) {
             continue;
         }
-        add(&own, l);
+        add(&own, l, in->seconds[i]);
         uint32_t sms = sms_of(in, l);
         if (warps_of(l) * k.sms >= k.warps * sms) {
             k.warps = warps_of(l);

@@ -8,6 +8,7 @@
 typedef struct gain_input {
     const ana_thresholds *thresholds;
     const prof_launch_rows *launches; /* of all kernels */
+    const double *seconds;            /* theirs: ana_launch_seconds */
     const prof_device_rows *devices;
     wl_arena *arena; /* of the notes */
 } gain_input;

@@ -4,6 +4,7 @@
 #define WL_ANALYSIS_TABLES_H
 
 #include "analysis/finding.h"
+#include "analysis/times.h"
 
 /* What instructions did together. */
 typedef struct ana_counts {
@@ -15,10 +16,11 @@ typedef struct ana_counts {
 } ana_counts;
 
 typedef struct ana_kernel {
-    uint32_t kernel;   /* prof_kernel */
-    uint32_t launches; /* observed */
-    ana_counts counts; /* over all launches; executions of memory instructions only */
-    double host_seconds, device_seconds;        /* negative: not measured */
+    uint32_t kernel;     /* prof_kernel */
+    uint32_t launches;   /* observed */
+    ana_counts counts;   /* over all launches; executions of memory instructions only */
+    double host_seconds; /* negative: not measured */
+    ana_device_time device;
     uint64_t excess_sectors, excess_wavefronts; /* of its findings */
     uint32_t nfindings;
 } ana_kernel;

@@ -19,7 +19,7 @@
 typedef struct profile_options {
     char *backend, *output, *targets;
     int force, error_exitcode;
-    int no_device_times;
+    char *device_times;
     bool on_gpu;                  /* the backend is inline */
     wl_vec(cli_setting) settings; /* values malloc'ed */
     char *blocks;
@@ -272,7 +272,7 @@ static bool collector_settings(profile_options *o, const char *folder, const cha
     return set(o, "WARPLENS_CAPTURE_DIR", folder) && set(o, "WARPLENS_COMMAND", command) &&
            set(o, "WARPLENS_VERBOSITY", verbosity) &&
            set(o, "WARPLENS_PROGRESS", progress ? "1" : "0") &&
-           (!o->no_device_times || set(o, "WARPLENS_DEVICE_TIMES", "0")) &&
+           (!o->device_times || set(o, "WARPLENS_DEVICE_TIMES", o->device_times)) &&
            (!o->blocks || set(o, "WARPLENS_BLOCKS", o->blocks));
 }
 
@@ -481,12 +481,20 @@ static bool check_targets(const char *name)
             false);
 }
 
+static bool check_times(const char *which)
+{
+    return !which || strcmp(which, "auto") == 0 || strcmp(which, "all") == 0 ||
+           strcmp(which, "none") == 0 ||
+           (cli_usage_error("profile", "--device-times is auto, all or none, not '%s'", which),
+            false);
+}
+
 static void options_free(profile_options *o)
 {
     for (size_t i = 0; i < o->settings.count; i++)
         free((char *)o->settings.data[i].value);
     wl_vec_free(&o->settings);
-    free(o->backend), free(o->output), free(o->blocks), free(o->targets);
+    free(o->backend), free(o->output), free(o->blocks), free(o->targets), free(o->device_times);
 }
 
 int cmd_profile(int argc, const char **argv)
@@ -504,8 +512,11 @@ int cmd_profile(int argc, const char **argv)
          "NAME"},
         {"target-processes", '\0', POPT_ARG_STRING, &o.targets, 0,
          "all (default): the program's children too; application-only: not them", "WHICH"},
-        {"no-device-times", '\0', POPT_ARG_NONE, &o.no_device_times, 0,
-         "On a GPU: do not measure how long launches take on it", NULL},
+        {"device-times", '\0', POPT_ARG_STRING, &o.device_times, 0,
+         "On a GPU: which launches are timed on it: all, none, or auto (default): the first two of "
+         "a "
+         "kernel and shape, more of them as long as it takes no more than 1 % of their time",
+         "WHICH"},
         {"replay-budget", '\0', POPT_ARG_STRING, NULL, OPT_BUDGET,
          "On a GPU: time and memory that may be spent after the run on working out accesses that "
          "follow "
@@ -556,7 +567,7 @@ int cmd_profile(int argc, const char **argv)
     if (context && (!args || !args[0]))
         status = cli_usage_error("profile", "no program was given");
     else if (context)
-        status = check_targets(o.targets) && choose_backend(&o)
+        status = check_targets(o.targets) && check_times(o.device_times) && choose_backend(&o)
                      ? profile(&o, args, command ? command : "")
                      : CLI_USAGE;
     poptFreeContext(context);

@@ -232,6 +232,7 @@ static void fill_launch(db_row *row, void *item)
     l->dropped = row_u64(row);
     l->way = row_u32(row);
     l->estimated = row_bool(row);
+    l->recorded = row_bool(row);
     l->rows_of = row_u32(row);
     row->bad |= l->way > CAP_WAY_PROBE || l->rows_of > l->id;
 }

@@ -43,7 +43,13 @@ wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
     entry->way = CAP_WAY_NONE;
     entry->name = wl_arena_strdup(b->process.arena, note->kernel);
     entry->reason = reason_of(note);
-    return entry->name ? builder_launch_done(b, entry, -1, 0, "", err) : NOMEM(err);
+    if (!entry->name) {
+        return NOMEM(err);
+    }
+    if (note->flags & CAP_NOTE_PROBED) {
+        status = db_run(b->stmt[ST_LAUNCH_RECORDED], err, db_int(entry->id));
+    }
+    return status == WL_OK ? builder_launch_done(b, entry, -1, 0, "", err) : status;
 }
 
 wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err)

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 2 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 3 };
 
 typedef struct prof_db prof_db;
 
@@ -150,6 +150,7 @@ typedef struct prof_launch {
     uint64_t dropped; /* accesses that were not counted */
     uint32_t way;     /* cap_way_kind: how that is known */
     bool estimated;   /* counts are scaled from some of the blocks */
+    bool recorded;    /* its probes were on: device_seconds holds their cost */
     uint32_t rows_of; /* the launch whose rows are this one's too; its own id where it has some */
     obs_mix mix;      /* by ptx_cost */
 } prof_launch;

@@ -76,7 +76,7 @@ CREATE TABLE launches (
   warp_instructions INTEGER NOT NULL, thread_instructions INTEGER NOT NULL,
   blocks_run INTEGER NOT NULL, blocks_observed INTEGER NOT NULL, blocks_sampled INTEGER NOT NULL,
   dropped INTEGER NOT NULL,
-  way INTEGER NOT NULL, estimated INTEGER NOT NULL,
+  way INTEGER NOT NULL, estimated INTEGER NOT NULL, recorded INTEGER NOT NULL,
   rows_of INTEGER NOT NULL, moves INTEGER
 );
 CREATE INDEX launches_by_kernel ON launches (kernel);

@@ -208,6 +208,11 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k)
     rep_put_dim(row, "grid", launch ? launch->grid : unknown);
     rep_put_dim(row, "block", launch ? launch->block : unknown);
     rep_put_count(row, "thread_instructions", k->counts.thread_instructions);
+    if (k->device.timed) {
+        rep_put_seconds(row, "device_seconds", k->device.seconds);
+        rep_put_count(row, "timed", k->device.timed);
+        rep_put_count(row, "noted", k->device.launches);
+    }
     rep_put_count(row, "requests", k->counts.requests);
     rep_put_count(row, "sectors", k->counts.sectors);
     rep_put_count(row, "sectors_min", k->counts.sectors_min);

@@ -152,33 +152,25 @@ static bool observed(const text *t, const ana_kernel *row)
     return row->launches > 0 || t->d->coverage.launches_observed > 0;
 }
 
-typedef struct timed { /* launches of a kernel with a device time */
-    uint32_t kernel;
-    uint64_t count;
-    double seconds, least, most;
-} timed;
-
-static timed time_of(const text *t, uint32_t kernel)
-{
-    timed sum = {.kernel = kernel};
-    for (uint32_t i = 0; i < t->d->launches.count; i++) {
-        const prof_launch *l = &t->d->launches.rows[i];
-        if (l->kernel != kernel || l->device_seconds < 0)
-            continue;
-        sum.seconds += l->device_seconds;
-        if (!sum.count || l->device_seconds < sum.least)
-            sum.least = l->device_seconds;
-        if (l->device_seconds > sum.most)
-            sum.most = l->device_seconds;
-        sum.count++;
-    }
-    return sum;
-}
-
 static int by_seconds(const void *a, const void *b)
 {
-    const timed *x = a, *y = b;
-    return (y->seconds > x->seconds) - (y->seconds < x->seconds);
+    double x = (*(const ana_kernel *const *)a)->device.seconds,
+           y = (*(const ana_kernel *const *)b)->device.seconds;
+    return (y > x) - (y < x);
+}
+
+/* Kernels of which launches were timed, by how long all of theirs took. */
+static const ana_kernel **timed_kernels(const text *t, uint32_t *count)
+{
+    const ana_kernels *table = &t->d->kernel_table;
+    const ana_kernel **rows = wl_new_array(t->arena, const ana_kernel *, (size_t)table->count + 1);
+    *count = 0;
+    for (uint32_t i = 0; rows && i < table->count; i++)
+        if (table->rows[i].device.timed)
+            rows[(*count)++] = &table->rows[i];
+    if (rows)
+        qsort(rows, *count, sizeof *rows, by_seconds);
+    return rows;
 }
 
 static void device_times(const text *t)
@@ -186,38 +178,40 @@ static void device_times(const text *t)
     static const rep_column columns[] = {
         {"kernel", .flexible = true, .middle = true},
         {"launches", .right = true},
+        {"timed", .right = true, .spare = 2},
         {"in all", .right = true},
         {"mean", .right = true},
         {"least", .right = true, .spare = 1},
         {"most", .right = true, .spare = 1},
     };
-    const ana_kernels *table = &t->d->kernel_table;
-    timed *rows = wl_new_array(t->arena, timed, (size_t)table->count + 1);
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
     uint32_t count = 0, shown = 0;
-    for (uint32_t i = 0; rows && i < table->count; i++) {
-        rows[count] = time_of(t, table->rows[i].kernel);
-        count += rows[count].count > 0;
-    }
-    if (!grid || !count)
-        return;
-    qsort(rows, count, sizeof *rows, by_seconds);
-    for (uint32_t i = 0; i < count; i++) {
-        if ((t->o->kernel && t->o->kernel != rows[i].kernel) ||
+    const ana_kernel **rows = timed_kernels(t, &count);
+    bool estimated = false;
+    for (uint32_t i = 0; grid && rows && i < count; i++) {
+        const ana_device_time *d = &rows[i]->device;
+        if ((t->o->kernel && t->o->kernel != rows[i]->kernel) ||
             (!t->o->all_lines && shown >= TOP_KERNELS))
             continue;
-        const char *cells[] = {kernel_cell(t, rows[i].kernel),
-                               rep_count(t->arena, rows[i].count),
-                               rep_seconds(t->arena, rows[i].seconds),
-                               rep_seconds(t->arena, rows[i].seconds / (double)rows[i].count),
-                               rep_seconds(t->arena, rows[i].least),
-                               rep_seconds(t->arena, rows[i].most)};
+        const char *about = d->timed < d->launches ? "~" : "";
+        const char *cells[] = {
+            kernel_cell(t, rows[i]->kernel),
+            rep_count(t->arena, d->launches),
+            rep_count(t->arena, d->timed),
+            wl_arena_printf(t->arena, "%s%s", about, rep_seconds(t->arena, d->seconds)),
+            rep_seconds(t->arena, d->seconds / (double)d->launches),
+            rep_seconds(t->arena, d->least),
+            rep_seconds(t->arena, d->most)};
         rep_grid_add(grid, cells);
+        estimated |= d->timed < d->launches;
         shown++;
     }
     if (!shown)
         return;
-    title(t, "Time on the device", "launches that were timed, longest in all first");
+    title(t, "Time on the device",
+          estimated
+              ? "longest in all first; ~ counts launches that were not timed as those like them"
+              : "longest in all first");
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
     if (!t->o->kernel && shown < count)
         fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, count - shown, t->s.off);

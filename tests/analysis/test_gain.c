@@ -1,5 +1,6 @@
 /* What mending is worth: hand-worked launches and findings, each side of every threshold. */
 #include "analysis/gain.h"
+#include "analysis/times.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +43,7 @@ static int set_up(void **state)
     f.launches[0] = launch(1, 1000, -1);
     f.launches[1] = launch(2, 1000, -1);
     f.rows = (prof_launch_rows){2, f.launches};
-    f.in = (gain_input){&f.thresholds, &f.rows, &device_rows, f.arena};
+    f.in = (gain_input){&f.thresholds, &f.rows, NULL, &device_rows, f.arena};
     f.object = (prof_object){.id = 1, .bytes = 1 << 20, .variable = "d_A", .name = "d_A (a.cu:1)"};
     f.line = (ana_line){.requests = 100, .sectors = 400, .sectors_min = 400};
     f.finding = (ana_finding){
@@ -59,6 +60,8 @@ static int tear_down(void **state)
 
 static ana_gain judge(fixture *f, double traffic)
 {
+    f->in.seconds = ana_launch_seconds(&f->rows, f->arena);
+    assert_non_null(f->in.seconds);
     gain_kernel k = gain_of_kernel(&f->in, 1, traffic);
     assert_true(gain_set(&f->in, &k, &f->object, &f->finding));
     assert_int_equal(f->finding.gain == ANA_GAIN_FULL, f->finding.gain_note[0] == '\0');

@@ -27,7 +27,7 @@ class Shim(unittest.TestCase):
     def setUpClass(cls):
         cls.temp = tempfile.TemporaryDirectory(dir=FOLDER)
         cls.bare = run([PROGRAM, "fork"], LD_LIBRARY_PATH=os.path.dirname(DRIVER))
-        cls.shimmed = cls.run_shimmed("captures")
+        cls.shimmed = cls.run_shimmed("captures", WARPLENS_DEVICE_TIMES="all")
         cls.profile = cls.import_ours("captures")
         cls.profile_path = cls.path
 
@@ -86,6 +86,15 @@ class Shim(unittest.TestCase):
         self.assertTrue(all(launch["device_seconds"] > 0 for launch in timed))
         self.assertEqual(len({launch["stream"] for launch in timed}), 5)
 
+    def test_few_times(self):
+        """Unasked for, the first two launches of a kernel and shape are timed, and few of the others."""
+        for folder, variables, most in (("some", {}, 15), ("none", {"WARPLENS_DEVICE_TIMES": "none"}, 0)):
+            self.run_shimmed(folder, **variables)
+            launches = self.import_ours(folder)["launches"]
+            timed = [launch["id"] for launch in launches if launch.get("device_seconds") is not None]
+            self.assertEqual(timed[:2], [1, 2][:most])
+            self.assertLessEqual(len(timed), most)
+
     def test_coverage(self):
         coverage = self.profile["coverage"]
         # 19 that ran, one that failed
@@ -109,7 +118,7 @@ class Shim(unittest.TestCase):
         self.assertEqual(copies, [("cuMemcpyAtoH_v2", 256), ("cuMemcpyHtoA_v2", 256)])
 
     def test_options(self):
-        done = self.run_shimmed("limited", WARPLENS_LAUNCH_COUNT="2", WARPLENS_DEVICE_TIMES="0")
+        done = self.run_shimmed("limited", WARPLENS_LAUNCH_COUNT="2", WARPLENS_DEVICE_TIMES="none")
         self.assertEqual(done.returncode, 3, done.stderr)
         profile = self.import_ours("limited")
         self.assertEqual(len(profile["launches"]), 2)

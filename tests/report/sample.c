@@ -178,7 +178,7 @@ static ana_kernel kernel_rows[] = {
     {.kernel = 2,
      .launches = 1,
      .host_seconds = 0.25,
-     .device_seconds = -1,
+     .device = {.seconds = -1},
      .nfindings = 1,
      .excess_wavefronts = REQUESTS * 31,
      .counts = {.thread_instructions = 32000,
@@ -190,7 +190,7 @@ static ana_kernel kernel_rows[] = {
     {.kernel = 1,
      .launches = 1,
      .host_seconds = 0.25,
-     .device_seconds = -1,
+     .device = {.seconds = -1},
      .nfindings = 1,
      .excess_sectors = REQUESTS * 28,
      .counts = {.thread_instructions = 32000,
@@ -200,7 +200,7 @@ static ana_kernel kernel_rows[] = {
     {.kernel = 3,
      .launches = 1,
      .host_seconds = 0.25,
-     .device_seconds = -1,
+     .device = {.seconds = -1},
      .counts = {.thread_instructions = 32000, .requests = 1, .sectors = 1, .sectors_min = 1}},
 };
 

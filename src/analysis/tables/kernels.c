@@ -26,7 +26,6 @@ static void add_launches(ana_kernel *k, const prof_launch_rows *launches)
         k->launches += l->blocks_observed > 0;
         k->counts.thread_instructions += l->thread_instructions;
         add_seconds(&k->host_seconds, l->host_seconds);
-        add_seconds(&k->device_seconds, l->device_seconds);
     }
 }
 
@@ -65,7 +64,12 @@ static wl_status fill(prof_db *db, const ana_findings *findings, ana_kernel *k, 
     wl_status status = prof_load_launches(db, k->kernel, scratch, &launches, err);
     status = status == WL_OK ? prof_load_instruction_totals(db, k->kernel, scratch, &totals, err)
                              : status;
+    double *seconds = status == WL_OK ? ana_launch_seconds(&launches, scratch) : NULL;
+    if (status == WL_OK && !seconds) {
+        status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+    }
     if (status == WL_OK) {
+        k->device = ana_device_time_of(&launches, seconds, k->kernel);
         add_launches(k, &launches);
         add_instructions(k, &totals);
         add_findings(k, findings);
@@ -105,7 +109,7 @@ wl_status ana_kernel_table(prof_db *profile, const ana_findings *findings, wl_ar
     }
     for (uint32_t i = 0; i < kernels.count && status == WL_OK; i++) {
         ana_kernel *k = &out->rows[out->count++];
-        *k = (ana_kernel){.kernel = kernels.rows[i].id, .host_seconds = -1, .device_seconds = -1};
+        *k = (ana_kernel){.kernel = kernels.rows[i].id, .host_seconds = -1};
         status = fill(profile, findings, k, err);
     }
     if (out->count) {

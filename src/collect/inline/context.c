@@ -204,7 +204,7 @@ HOOK(cuEventSynchronize, (CUevent event), (event))
     HOOK(symbol, params, args)                            \
     {                                                     \
         shim_call call;                                   \
-        shim_begin(&call, #symbol, CAP_CALL_OTHER);       \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);  \
         call.record.stream = shim_stream(of, per_thread); \
         return shim_end(&call, real_##symbol args);       \
     }

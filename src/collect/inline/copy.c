@@ -51,12 +51,15 @@ static CUresult done(shim_call *call, CUresult result, const moved *m)
     return shim_end(call, result);
 }
 
-/* `blocking`: the stream's work is over when the call returns. */
+/* `blocking`: the stream's work is over when the call returns. Copies of the other kind may wait, too: for pageable memory. */
 #define MOVE(symbol, what, of, per_thread, blocking, params, args, ...) \
     HOOK(symbol, params, args)                                          \
     {                                                                   \
         shim_call call;                                                 \
-        shim_begin(&call, #symbol, CAP_CALL_##what);                    \
+        if (blocking || CAP_CALL_##what == CAP_CALL_COPY)               \
+            shim_begin(&call, #symbol, CAP_CALL_##what);                \
+        else                                                            \
+            shim_begin_work(&call, #symbol, CAP_CALL_##what);           \
         call.record.stream = shim_stream(of, per_thread);               \
         CUresult result = real_##symbol args;                           \
         moved m = {0};                                                  \

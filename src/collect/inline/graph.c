@@ -376,7 +376,7 @@ static void note_kernels(shim_call *call, const graph *g)
     HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                      \
     {                                                                                      \
         shim_call call;                                                                    \
-        shim_begin(&call, #symbol, CAP_CALL_LAUNCH);                                       \
+        shim_begin_launch(&call, #symbol);                                                 \
         call.record.stream = shim_stream(stream, per_thread);                              \
         CUresult result = real_##symbol(exec, stream);                                     \
         if (call.active && result == CUDA_SUCCESS && !shim_in_capture(call.record.stream)) \
@@ -386,6 +386,7 @@ static void note_kernels(shim_call *call, const graph *g)
 
 static void launched(shim_call *call, CUgraphExec exec)
 {
+    shim_stack(call);
     pthread_mutex_lock(&shim_g.lock);
     shim_write_call(call, CUDA_SUCCESS);
     graph *g = find(exec);

@@ -141,7 +141,8 @@ static void before(launch *l, const char *api, CUstream stream, bool per_thread,
     if (shim_probe_records(&l->probe))
         l->shape.flags |= CAP_NOTE_PROBED;
     if (l->call.active && timed)
-        shim_time_begin(&l->time, l->call.record.stream);
+        shim_time_begin(&l->time, l->function, &l->shape, l->call.record.stream,
+                        shim_probe_records(&l->probe));
 }
 
 static CUresult after(launch *l, CUresult result)
@@ -150,6 +151,7 @@ static CUresult after(launch *l, CUresult result)
     if (!l->call.active)
         return shim_end(&l->call, result);
     shim_time_end(&l->time, result);
+    shim_stack(&l->call);
     bool captured = result == CUDA_SUCCESS && !l->time.taken &&
                     shim_in_capture(l->call.record.stream);
     pthread_mutex_lock(&shim_g.lock);
@@ -279,7 +281,7 @@ HOOK(cuLaunchCooperativeKernelMultiDevice,
     shim_call call;
     shim_probe probes[MAX_TOGETHER];
     CUDA_LAUNCH_PARAMS own[MAX_TOGETHER];
-    shim_begin(&call, "cuLaunchCooperativeKernelMultiDevice", CAP_CALL_LAUNCH);
+    shim_begin_launch(&call, "cuLaunchCooperativeKernelMultiDevice");
     unsigned n = list && count <= MAX_TOGETHER ? count : 0;
     for (unsigned i = 0; i < n; i++) {
         own[i] = list[i];
@@ -290,6 +292,7 @@ HOOK(cuLaunchCooperativeKernelMultiDevice,
     for (unsigned i = 0; i < n; i++)
         shim_probe_free(&probes[i]);
     if (call.active && list && result == CUDA_SUCCESS) {
+        shim_stack(&call);
         pthread_mutex_lock(&shim_g.lock);
         for (unsigned i = 0; i < count; i++)
             note_one(&call, &list[i]);

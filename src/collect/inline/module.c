@@ -475,6 +475,7 @@ UNLOAD(cuLibraryUnload, CUlibrary)
 
 static shim_function *add_function(void *handle, const char *name, shim_module *module)
 {
+    static uint64_t serial;
     shim_function *f = NULL;
     HASH_FIND_PTR(functions, &handle, f);
     if (f && f->module == module && strcmp(f->name, name) == 0)
@@ -492,6 +493,7 @@ static shim_function *add_function(void *handle, const char *name, shim_module *
     }
     f->handle = handle;
     f->module = module;
+    f->serial = ++serial;
     HASH_ADD_PTR(functions, handle, f);
     return f;
 }

@@ -65,6 +65,7 @@ SET(cuParamSetv, (CUfunction f, int offset, void *data, unsigned int bytes),
 
 static void launched(shim_call *call, CUfunction handle, int width, int height)
 {
+    shim_stack(call);
     pthread_mutex_lock(&shim_g.lock);
     shim_function *f = shim_function_of(handle);
     setting *s = of(handle);
@@ -98,7 +99,7 @@ static void add_hidden(CUfunction handle)
     HOOK(symbol, params, args)                                 \
     {                                                          \
         shim_call call;                                        \
-        shim_begin(&call, #symbol, CAP_CALL_LAUNCH);           \
+        shim_begin_launch(&call, #symbol);                     \
         call.record.stream = shim_stream(of_stream, false);    \
         add_hidden(f);                                         \
         CUresult result = real_##symbol args;                  \

@@ -95,9 +95,10 @@ static void write_maps(void)
 
 /* ---- holding ----
  *
- * A launch costs the application two records. As long as it does nothing but launch, they gather in memory; the next call
- * of another kind, and so any that waits for the device, first writes them. A process that dies without one loses the
- * launches of HOLD_NS at most. */
+ * A launch costs the application two records, an event of its own one, and what we do between the two passes on the device's
+ * time line while it waits. As long as the application does nothing but put work on streams, records gather in memory; the
+ * next call of another kind, and so any that waits for the device, first writes them. A process that dies without one loses
+ * those of HOLD_NS at most. */
 
 enum { HOLD_NS = 50000000 };
 
@@ -129,34 +130,60 @@ static void hold(void)
 /* ---- calls ---- */
 
 /* Kept out of line: its frame is this library's, which the stack leaves out. */
-static __attribute__((noinline)) void note(shim_call *call, const char *api, cap_call_kind kind)
+static __attribute__((noinline)) void walk(shim_call *call)
 {
-    memset(&call->record, 0, sizeof call->record);
-    call->record.api = api;
-    call->record.kind = kind;
-    call->record.thread = self();
-    call->record.start_ns = since_start();
     call->record.stack.pcs = call->pcs;
     call->record.stack.count = collect_stack(call->pcs, CAP_MAX_STACK);
 }
 
-void shim_begin(shim_call *call, const char *api, cap_call_kind kind)
+static void begin(shim_call *call, const char *api, cap_call_kind kind, bool held)
 {
     call->id = 0;
     call->active = depth++ == 0 && shim_g.writer && !shim_g.forked;
     if (!call->active)
         return;
-    if (kind != CAP_CALL_LAUNCH)
-        release_held();
-    note(call, api, kind);
+    call->held = held;
+    memset(&call->record, 0, sizeof call->record);
+    call->record.api = api;
+    call->record.kind = kind;
+    call->record.thread = self();
+    call->record.start_ns = since_start();
+}
+
+void shim_begin(shim_call *call, const char *api, cap_call_kind kind)
+{
+    begin(call, api, kind, false);
+    if (!call->active)
+        return;
+    release_held();
+    walk(call);
+}
+
+void shim_begin_work(shim_call *call, const char *api, cap_call_kind kind)
+{
+    begin(call, api, kind, true);
+    if (call->active)
+        walk(call);
+}
+
+void shim_begin_launch(shim_call *call, const char *api)
+{
+    begin(call, api, CAP_CALL_LAUNCH, true);
+}
+
+void shim_stack(shim_call *call)
+{
+    if (call->active && !call->record.stack.pcs)
+        walk(call);
 }
 
 void shim_write_call(shim_call *call, CUresult result)
 {
     if (!call->active || call->id || !shim_g.writer)
         return;
+    shim_stack(call);
     write_maps();
-    if (call->record.kind == CAP_CALL_LAUNCH)
+    if (call->held)
         hold();
     call->id = call->record.id = ++shim_g.next_call;
     call->record.end_ns = since_start();
@@ -168,6 +195,7 @@ CUresult shim_end(shim_call *call, CUresult result)
 {
     depth--;
     if (call->active && !call->id) {
+        shim_stack(call);
         pthread_mutex_lock(&shim_g.lock);
         shim_write_call(call, result);
         pthread_mutex_unlock(&shim_g.lock);

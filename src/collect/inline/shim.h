@@ -83,6 +83,7 @@ extern shim_state shim_g;
 
 typedef struct shim_call {
     bool active; /* to be recorded */
+    bool held;   /* the record may stay in memory for a while */
     uint32_t id; /* once written */
     cap_call record;
     uint64_t pcs[CAP_MAX_STACK];
@@ -91,6 +92,12 @@ typedef struct shim_call {
 /* Notes time and call stack. A call from within another one of ours is not recorded. Every begin has its end, on the same
  * thread. */
 void shim_begin(shim_call *call, const char *api, cap_call_kind kind);
+/* The same for calls that put work on a stream and do not wait: their records may be held. */
+void shim_begin_work(shim_call *call, const char *api, cap_call_kind kind);
+/* A launch: the device may be waiting for it, so that only the time is noted. Behind the driver's function, in the same hook
+ * and without the lock, shim_stack() notes the call stack. */
+void shim_begin_launch(shim_call *call, const char *api);
+void shim_stack(shim_call *call);
 /* Writes the CALL record unless shim_write_call did; returns `result`. Takes the lock. */
 CUresult shim_end(shim_call *call, CUresult result);
 /* With the lock held: writes CALL, so that records can refer to it. */
@@ -174,6 +181,8 @@ typedef struct shim_function { /* a CUfunction or CUkernel */
     uint32_t static_shared, local_bytes, registers;
     uint32_t cluster[3];
     struct shim_probed_kernel *probe; /* NULL: it is as it was */
+    uint64_t serial;                  /* tells it from another one with its handle */
+    uint32_t shapes;                  /* that times.c knows of */
     UT_hash_handle hh;
 } shim_function;
 
@@ -213,17 +222,19 @@ bool shim_in_capture(uint64_t stream);
 
 /* ---- times.c ---- */
 
-typedef struct shim_time { /* one launch's pair of events */
+typedef struct shim_time {  /* one launch's pair of events */
+    struct shim_kind *kind; /* launches like it; NULL: none is timed */
     CUevent begin, end;
     CUcontext context;
     uint64_t stream;
     bool taken;
 } shim_time;
 
-/* Before and after the launch, without the lock. `stream` as shim_stream gives it. */
-void shim_time_begin(shim_time *time, uint64_t stream);
+/* Before and after the launch, without the lock. `stream` as shim_stream gives it, `records`: the launch's probes are on. */
+void shim_time_begin(shim_time *time, void *function, const shim_shape *shape, uint64_t stream,
+                     bool records);
 void shim_time_end(shim_time *time, CUresult result);
-/* With the lock held: the pair belongs to this note. */
+/* With the lock held: the launch got this note, or 0, and the pair belongs to it. */
 void shim_time_keep(const shim_time *time, uint32_t note);
 /* Writes the times that are known by now: of one stream, or of the current context where `all`. Takes the lock. */
 void shim_times_resolve(uint64_t stream, bool all);

@@ -1,8 +1,13 @@
-/* How long launches take on the device: an event on either side of each, read when the application waits for the device
- * anyway. Nothing here waits. */
+/* How long launches take on the device: an event on either side, read when the application waits for the device anyway.
+ * Nothing here waits.
+ *
+ * The two events take some microseconds of the stream's time. So not every launch is timed, but of each *kind* (kernel,
+ * shape, with or without recording) the first two, and more of them as long as that takes no more than a hundredth of the
+ * time that launches of the kind have taken by then: long ones always. */
 #include "collect/inline/shim.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MAX_PENDING = 4096,  /* of a stream; further launches have no time until some are known */
@@ -11,8 +16,29 @@ enum {
     PER_THREAD = 2       /* CU_STREAM_PER_THREAD */
 };
 
+enum {
+    FIRST = 2,       /* of a kind, timed in any case */
+    MAX_SHAPES = 16, /* of a kernel; further ones are one kind */
+    SHARE = 100      /* timing takes at most the one SHARE-th part */
+};
+#define COST 5e-6 /* seconds that two events take, on an H200 */
+
+typedef struct kind_key {
+    uint64_t function; /* its serial */
+    uint32_t grid[3], block[3];
+    uint32_t shared, records;
+} kind_key;
+
+typedef struct shim_kind { /* stays for good: pending launches point to it */
+    kind_key key;
+    uint64_t launches, timed, known; /* known: times of the timed ones that are */
+    double seconds;                  /* their sum */
+    UT_hash_handle hh;
+} shim_kind;
+
 typedef struct pending {
     CUevent begin, end;
+    shim_kind *kind;
     uint32_t note;
 } pending;
 
@@ -34,9 +60,67 @@ typedef struct pool { /* events not in use */
     UT_hash_handle hh;
 } pool;
 
+static shim_kind *kinds;
 static queue *queues;
 static pool *pools;
 static uint32_t total; /* pending in all; read without the lock as a hint */
+
+/* ---- which launches ---- */
+
+static shim_kind *find_kind(const kind_key *key)
+{
+    shim_kind *k = NULL;
+    HASH_FIND(hh, kinds, key, sizeof *key, k);
+    return k;
+}
+
+static shim_kind *add_kind(const kind_key *key)
+{
+    shim_kind *k = calloc(1, sizeof *k);
+    if (!k)
+        return NULL;
+    k->key = *key;
+    HASH_ADD(hh, kinds, key, sizeof k->key, k);
+    return k;
+}
+
+/* NULL without memory. */
+static shim_kind *kind_of(shim_function *f, const shim_shape *shape, bool records)
+{
+    kind_key key = {.function = f->serial, .shared = shape->shared, .records = records};
+    memcpy(key.grid, shape->grid, sizeof key.grid);
+    memcpy(key.block, shape->block, sizeof key.block);
+    shim_kind *k = find_kind(&key);
+    if (k)
+        return k;
+    if (f->shapes < MAX_SHAPES) {
+        f->shapes++;
+        return add_kind(&key);
+    }
+    key = (kind_key){.function = f->serial, .records = records};
+    k = find_kind(&key);
+    return k ? k : add_kind(&key);
+}
+
+typedef enum extent { NONE, AUTO, ALL } extent;
+
+static extent asked(void)
+{
+    const char *which = collect_options_get()->device_times;
+    return strcmp(which, "none") == 0 ? NONE : strcmp(which, "all") == 0 ? ALL : AUTO;
+}
+
+/* Whether the next launch of the kind is timed. `look`: earlier ones may be over by now, which nobody asked. */
+static bool is_timed(const shim_kind *k, bool *look)
+{
+    *look = k->known < k->timed && (k->launches & (k->launches - 1)) == 0;
+    if (asked() == ALL || k->timed < FIRST)
+        return true;
+    if (!k->known)
+        return false;
+    double mean = k->seconds / (double)k->known;
+    return (double)(k->timed + 1) * COST * SHARE <= mean * (double)(k->launches + 1);
+}
 
 /* ---- events ---- */
 
@@ -120,21 +204,35 @@ static void look(queue *q)
     write_times(&times);
 }
 
-void shim_time_begin(shim_time *t, uint64_t stream)
+/* With the lock held. */
+static void prepare(shim_time *t)
 {
-    *t = (shim_time){.stream = stream};
-    if (!collect_options_get()->device_times || capturing(stream))
+    bool late, timed = is_timed(t->kind, &late);
+    if ((!timed && !late) || capturing(t->stream))
         return;
-    pthread_mutex_lock(&shim_g.lock);
     t->context = shim_current().handle;
     pool *p = t->context ? pool_of(t->context) : NULL;
-    queue *q = p ? queue_of(t->context, stream) : NULL;
-    if (q && ++q->since >= RESOLVE_EVERY)
+    queue *q = p ? queue_of(t->context, t->stream) : NULL;
+    if (q && (late || ++q->since >= RESOLVE_EVERY))
         look(q);
-    if (q && q->count < MAX_PENDING) {
+    if (timed && q && q->count < MAX_PENDING) {
         t->begin = get_event(p);
         t->end = get_event(p);
+        t->kind->timed += t->end != NULL;
     }
+}
+
+void shim_time_begin(shim_time *t, void *function, const shim_shape *shape, uint64_t stream,
+                     bool records)
+{
+    *t = (shim_time){.stream = stream};
+    if (asked() == NONE || !function)
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    shim_function *f = shim_function_of(function);
+    t->kind = f ? kind_of(f, shape, records) : NULL;
+    if (t->kind)
+        prepare(t);
     pthread_mutex_unlock(&shim_g.lock);
     t->taken = t->end && record(t->begin, stream);
 }
@@ -154,12 +252,14 @@ static void give_back(const shim_time *t)
 
 void shim_time_keep(const shim_time *t, uint32_t note)
 {
+    if (t->kind && note)
+        t->kind->launches++;
     queue *q = t->taken && note ? queue_of(t->context, t->stream) : NULL;
     if (!q || q->count == MAX_PENDING) {
         give_back(t);
         return;
     }
-    q->items[(q->first + q->count++) % MAX_PENDING] = (pending){t->begin, t->end, note};
+    q->items[(q->first + q->count++) % MAX_PENDING] = (pending){t->begin, t->end, t->kind, note};
     __atomic_add_fetch(&total, 1, __ATOMIC_RELAXED);
 }
 
@@ -193,6 +293,8 @@ static void resolve(queue *q, cap_times *times)
         if (result == CUDA_ERROR_NOT_READY)
             break;
         if (result == CUDA_SUCCESS && elapsed(p, &milliseconds) == CUDA_SUCCESS) {
+            p->kind->known++;
+            p->kind->seconds += (double)milliseconds * 1e-3;
             times->times[times->count++] = (cap_time){p->note, (double)milliseconds * 1e-3};
             if (times->count == BATCH)
                 write_times(times);

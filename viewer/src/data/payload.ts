@@ -44,6 +44,9 @@ export interface Kernel {
   grid: [number, number, number]; // of the costliest launch
   block: [number, number, number];
   thread_instructions?: number;
+  device_seconds?: number; // of all `noted` launches, an estimate unless as many were `timed`
+  timed?: number;
+  noted?: number;
   requests: number;
   sectors: number;
   sectors_min: number;

@@ -17,12 +17,23 @@ function Shares({ k, extra, most }: { k: Kernel; extra: number; most: number }) 
   );
 }
 
-function hostSeconds(m: Model, kernel: number): number | undefined {
-  const times = m.payload.launches
-    .filter((l) => l.kernel === kernel)
-    .map((l) => l.device_seconds ?? l.host_seconds);
-  const known = times.filter((t): t is number => t !== undefined);
+/** On the device, else of the emulation. */
+function secondsOf(m: Model, k: Kernel): number | undefined {
+  if (k.device_seconds !== undefined) return k.device_seconds;
+  const known = m.payload.launches
+    .filter((l) => l.kernel === k.id)
+    .map((l) => l.host_seconds)
+    .filter((t): t is number => t !== undefined);
   return known.length > 0 ? known.reduce((a, b) => a + b, 0) : undefined;
+}
+
+/** Not all launches of a kernel are timed. */
+function Time({ m, k }: { m: Model; k: Kernel }) {
+  const s = secondsOf(m, k);
+  if (s === undefined) return null;
+  if (k.timed === undefined || k.timed === k.noted) return <>{seconds(s)}</>;
+  const how = `${exact(k.timed)} of ${exact(k.noted ?? 0)} launches were timed; the others count as those like them`;
+  return <span title={how}>~{seconds(s)}</span>;
 }
 
 /** The kernels as a table, the one that wastes most first. */
@@ -84,11 +95,8 @@ export function Kernels({ m }: { m: Model }) {
       key: "time",
       label: emulated ? "emulated in" : "time",
       help: emulated ? "Time of the emulation on this host, not of a GPU" : "Time on the device",
-      value: (k) => hostSeconds(m, k.id) ?? -1,
-      cell: (k) => {
-        const s = hostSeconds(m, k.id);
-        return s === undefined ? "" : seconds(s);
-      },
+      value: (k) => secondsOf(m, k) ?? -1,
+      cell: (k) => <Time m={m} k={k} />,
     },
   ];
   return (

@@ -1,0 +1,113 @@
+#include "analysis/times.h"
+
+#include <string.h>
+#include <uthash.h>
+
+typedef struct kind_key { /* shape 0: all of the kernel */
+    uint32_t kernel, grid[3], block[3], shared, recorded;
+} kind_key;
+
+typedef struct kind {
+    kind_key key;
+    double seconds;
+    uint64_t timed;
+    UT_hash_handle hh;
+} kind;
+
+static kind_key key_of(const prof_launch *l, bool shape, bool recorded)
+{
+    kind_key key = {.kernel = l->kernel, .recorded = recorded};
+    if (shape) {
+        memcpy(key.grid, l->grid, sizeof key.grid);
+        memcpy(key.block, l->block, sizeof key.block);
+        key.shared = l->dynamic_shared;
+    }
+    return key;
+}
+
+static kind *find(kind *kinds, const kind_key *key)
+{
+    kind *k = NULL;
+    HASH_FIND(hh, kinds, key, sizeof *key, k);
+    return k;
+}
+
+static bool add(kind **kinds, const prof_launch *l, bool shape, wl_arena *arena)
+{
+    kind_key key = key_of(l, shape, l->recorded);
+    kind *k = find(*kinds, &key);
+    if (!k) {
+        k = wl_new(arena, kind);
+        if (!k) {
+            return false;
+        }
+        k->key = key;
+        HASH_ADD(hh, *kinds, key, sizeof k->key, k);
+    }
+    k->seconds += l->device_seconds;
+    k->timed++;
+    return true;
+}
+
+static double estimate(kind *kinds, const prof_launch *l)
+{
+    for (int shape = 1; shape >= 0; shape--) {
+        for (int recorded = 0; recorded <= 1; recorded++) {
+            kind_key key = key_of(l, shape, recorded);
+            const kind *k = find(kinds, &key);
+            if (k) {
+                return k->seconds / (double)k->timed;
+            }
+        }
+    }
+    return -1;
+}
+
+static bool list_kinds(const prof_launch_rows *launches, kind **kinds, wl_arena *arena)
+{
+    for (uint32_t i = 0; i < launches->count; i++) {
+        const prof_launch *l = &launches->rows[i];
+        if (l->device_seconds >= 0 &&
+            (!add(kinds, l, true, arena) || !add(kinds, l, false, arena))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+double *ana_launch_seconds(const prof_launch_rows *launches, wl_arena *arena)
+{
+    kind *kinds = NULL;
+    double *seconds = wl_new_array(arena, double, (size_t)launches->count + 1);
+    bool listed = seconds && list_kinds(launches, &kinds, arena);
+    for (uint32_t i = 0; listed && i < launches->count; i++) {
+        const prof_launch *l = &launches->rows[i];
+        seconds[i] = l->device_seconds >= 0 && !l->recorded ? l->device_seconds
+                                                            : estimate(kinds, l);
+    }
+    HASH_CLEAR(hh, kinds);
+    return listed ? seconds : NULL;
+}
+
+ana_device_time ana_device_time_of(const prof_launch_rows *launches, const double *seconds,
+                                   uint32_t kernel)
+{
+    ana_device_time t = {.seconds = -1};
+    for (uint32_t i = 0; i < launches->count; i++) {
+        const prof_launch *l = &launches->rows[i];
+        if (l->kernel != kernel) {
+            continue;
+        }
+        t.launches++;
+        if (seconds[i] >= 0) {
+            t.seconds = (t.seconds < 0 ? 0 : t.seconds) + seconds[i];
+        }
+        if (l->device_seconds < 0) {
+            continue;
+        }
+        t.least = t.timed && t.least < l->device_seconds ? t.least : l->device_seconds;
+        t.most = l->device_seconds > t.most ? l->device_seconds : t.most;
+        t.timed++;
+    }
+    return t;
+}

@@ -1,0 +1,72 @@
+/* Times of launches that were not timed: a kernel's launches, worked through by hand. */
+#include "analysis/times.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static prof_launch launch(uint32_t kernel, uint32_t blocks, bool recorded, double seconds)
+{
+    return (prof_launch){.kernel = kernel,
+                         .grid = {blocks, 1, 1},
+                         .block = {32, 1, 1},
+                         .recorded = recorded,
+                         .device_seconds = seconds};
+}
+
+static void estimates(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    prof_launch rows[] = {
+        launch(1, 8, false, 2),  launch(1, 8, false, 4), launch(1, 8, false, -1), /* the mean: 3 */
+        launch(1, 9, true, 50),  /* only recorded: as measured */
+        launch(1, 9, false, -1), /* nothing better is known: 50 */
+        launch(1, 8, true, 70),  /* without probes 3 */
+        launch(1, 5, false, -1), /* no launch of its shape: 3 */
+        launch(2, 8, false, -1), /* no launch of its kernel */
+        launch(3, 8, false, 0),  /* too short for the clock, but timed */
+    };
+    const double want[] = {2, 4, 3, 50, 50, 3, 3, -1, 0};
+    prof_launch_rows launches = {sizeof rows / sizeof *rows, rows};
+    double *seconds = ana_launch_seconds(&launches, arena);
+    assert_non_null(seconds);
+    for (uint32_t i = 0; i < launches.count; i++)
+        assert_true(seconds[i] == want[i]);
+    ana_device_time t = ana_device_time_of(&launches, seconds, 1);
+    assert_int_equal(t.launches, 7);
+    assert_int_equal(t.timed, 4);
+    assert_true(t.seconds == 115 && t.least == 2 && t.most == 70);
+    t = ana_device_time_of(&launches, seconds, 2);
+    assert_true(t.launches == 1 && t.timed == 0 && t.seconds < 0);
+    t = ana_device_time_of(&launches, seconds, 3);
+    assert_true(t.timed == 1 && t.seconds == 0);
+    wl_arena_free(arena);
+}
+
+/* What differs in the block or in dynamic shared memory only is another kind. */
+static void shapes(void **state)
+{
+    (void)state;
+    wl_arena *arena = wl_arena_new();
+    prof_launch rows[] = {launch(1, 8, false, 1), launch(1, 8, false, 3), launch(1, 8, false, -1),
+                          launch(1, 8, false, 5), launch(1, 8, false, -1)};
+    rows[1].block[0] = rows[2].block[0] = 64;
+    rows[3].dynamic_shared = rows[4].dynamic_shared = 100;
+    prof_launch_rows launches = {5, rows};
+    double *seconds = ana_launch_seconds(&launches, arena);
+    assert_non_null(seconds);
+    assert_true(seconds[2] == 3 && seconds[4] == 5);
+    wl_arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(estimates),
+        cmocka_unit_test(shapes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
