@@ -46,13 +46,17 @@ static bool set_environment(const cli_launch *launch)
     return prepend("LD_PRELOAD", launch->preload);
 }
 
-/* In the child. A failed exec reports errno through the pipe, which a successful one closes. */
-static void run_application(const cli_launch *launch, int pipe_end)
+static void default_signals(void)
 {
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
+}
+
+/* In the child. A failed exec reports errno through the pipe, which a successful one closes. */
+static void run_application(const cli_launch *launch, int pipe_end)
+{
     if (set_environment(launch))
         execvp(launch->argv[0], (char *const *)launch->argv);
     int code = errno;
@@ -86,22 +90,38 @@ static wl_status wait_for_end(cli_outcome *outcome, int pipe_end, wl_error *err)
     return outcome->not_started ? wl_fail_errno(err, "cannot run the application") : WL_OK;
 }
 
+/* A signal that comes before it is known whom to pass it on to waits. */
+static pid_t start(const cli_launch *launch, int pipe_end)
+{
+    sigset_t passed, before;
+    sigemptyset(&passed);
+    sigaddset(&passed, SIGTERM);
+    sigaddset(&passed, SIGHUP);
+    catch_signals();
+    sigprocmask(SIG_BLOCK, &passed, &before);
+    pid_t child = fork();
+    if (child == 0) {
+        default_signals();
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        run_application(launch, pipe_end);
+    }
+    application = child > 0 ? child : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return child;
+}
+
 wl_status cli_launch_run(const cli_launch *launch, cli_outcome *outcome, wl_error *err)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return wl_fail_errno(err, "cannot start the application");
-    catch_signals();
-    pid_t child = fork();
-    if (child == 0)
-        run_application(launch, ends[1]);
+    pid_t child = start(launch, ends[1]);
     close(ends[1]);
     wl_status status = WL_OK;
     *outcome = (cli_outcome){.pid = child};
     if (child < 0) {
         status = wl_fail_errno(err, "cannot start the application");
     } else {
-        application = child;
         status = wait_for_end(outcome, ends[0], err);
     }
     close(ends[0]);
