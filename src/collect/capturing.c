@@ -78,6 +78,7 @@ static void release_streams(const collect_capturing *c)
             wl_vec_free(&stream->tail);
         } else if (h->kind == COLLECT_EVENT && event->capturing == c) {
             event->capturing = NULL;
+            event->lost = c->invalid;
             wl_vec_free(&event->nodes);
         }
     }
@@ -134,7 +135,7 @@ collect_result collect_capture_end(collect_stream *stream, collect_graph **graph
     if (c->mode != MODE_RELAXED && c->thread != collect_self()->number)
         return COLLECT_CAPTURE_WRONG_THREAD;
     if (c->origin != stream)
-        return COLLECT_CAPTURE_UNMATCHED;
+        return collect_capture_invalidate(stream, COLLECT_CAPTURE_UNMATCHED);
     collect_result r = c->invalid      ? COLLECT_CAPTURE_INVALIDATED
                        : all_joined(c) ? COLLECT_OK
                                        : COLLECT_CAPTURE_UNJOINED;
@@ -226,6 +227,7 @@ collect_result collect_capture_record(collect_stream *stream, collect_event *eve
     if (stream->capturing->invalid)
         return COLLECT_CAPTURE_INVALIDATED;
     event->capturing = stream->capturing;
+    event->lost = false;
     bool ok = replace_all(&event->nodes, stream->tail.data, stream->tail.count);
     return ok ? COLLECT_OK : COLLECT_NOMEM;
 }
@@ -246,6 +248,16 @@ collect_result collect_capture_wait(collect_stream *stream, collect_event *event
     stream->capturing = c;
     bool ok = push_all(&stream->tail, event->nodes.data, event->nodes.count);
     return ok ? COLLECT_OK : COLLECT_NOMEM;
+}
+
+bool collect_capturing_lost(const collect_capturing *c)
+{
+    return c->invalid;
+}
+
+void collect_capturing_lose(collect_capturing *c)
+{
+    c->invalid = true;
 }
 
 collect_result collect_capture_invalidate(collect_stream *stream, collect_result result)

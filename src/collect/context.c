@@ -9,10 +9,15 @@ enum { LIMIT_COUNT = 16 };
 
 static const size_t initial_limits[LIMIT_COUNT] = {
     1024,                    /* stack size */
-    1 << 20,                 /* printf FIFO */
+    (8 << 20) + (256 << 10), /* printf FIFO, as an H200 has it */
     8 << 20,                 /* device-side malloc heap */
-    2,       2048,           /* dynamic parallelism: depth, pending launches */
-    64,      0,    0, 0, 0}; /* L2 fetch granularity, persisting L2 */
+    2,
+    2048, /* dynamic parallelism: depth, pending launches */
+    64,
+    0,
+    0,
+    0,
+    0}; /* L2 fetch granularity, persisting L2 */
 
 static collect_stream *default_stream(collect_context *context, bool per_thread)
 {
@@ -215,7 +220,7 @@ collect_result collect_cache_config(collect_context *context, int *get, int set)
 collect_result collect_peer_enable(collect_context *context, collect_context *peer)
 {
     if (context->device == peer->device)
-        return COLLECT_INVALID_DEVICE;
+        return COLLECT_PEER_UNSUPPORTED;
     uint32_t bit = 1U << peer->device->ordinal;
     if (context->peers & bit)
         return COLLECT_PEER_ENABLED;

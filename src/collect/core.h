@@ -79,6 +79,7 @@ typedef enum collect_result {
     COLLECT_CAPTURED_EVENT = 907,
     COLLECT_CAPTURE_WRONG_THREAD = 908,
     COLLECT_GRAPH_UPDATE_FAILURE = 910,
+    COLLECT_INVALID_CLUSTER_SIZE = 912,
     COLLECT_UNKNOWN = 999
 } collect_result;
 
@@ -368,9 +369,8 @@ typedef struct collect_launch {
     emu_dim grid, block, cluster;
     uint32_t shared;
     bool cooperative;
-    bool
-        runtime; /* refuse a bad configuration with INVALID_CONFIGURATION rather than INVALID_VALUE */
-    void **params;       /* pointers to the arguments, or NULL where */
+    bool old_runtime; /* refuses a bad shape with INVALID_CONFIGURATION; 13 and the driver: VALUE */
+    void **params;    /* pointers to the arguments, or NULL where */
     const void *packed;  /* ... the arguments lie packed, */
     size_t packed_bytes; /* this many bytes */
 } collect_launch;

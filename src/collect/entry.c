@@ -58,8 +58,17 @@ static const collect_entry *search(const collect_entry *from, const collect_entr
     return NULL;
 }
 
+static int runtime_release;
+
+int collect_runtime_release(void)
+{
+    return __atomic_load_n(&runtime_release, __ATOMIC_RELAXED);
+}
+
 collect_code collect_entry_find(const char *symbol, int major, bool *implemented)
 {
+    if (major)
+        __atomic_store_n(&runtime_release, major, __ATOMIC_RELAXED);
     const collect_entry *end = missing + sizeof missing / sizeof *missing;
     const collect_entry *there = search(missing, end, symbol, major);
     const collect_entry *found = search(__start_wl_entries, __stop_wl_entries, symbol, major);

@@ -58,6 +58,9 @@ typedef struct collect_entry {
  * symbol. *implemented (may be NULL) is false for a function that only says that it is not there. */
 collect_code collect_entry_find(const char *symbol, int major, bool *implemented);
 
+/* The major version of the runtime that asked for symbols; of several, the last. 0: none did. */
+int collect_runtime_release(void);
+
 /* What the libraries in front get from the collector, through cuGetExportTable with this id. */
 typedef struct collect_front_table {
     uint64_t size;

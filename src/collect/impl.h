@@ -132,6 +132,7 @@ struct collect_event {
     uint64_t recorded, completed; /* versions: number of recordings asked for, and done */
     int64_t time_ns;
     collect_capturing *capturing; /* the capture that it was last recorded in, or NULL */
+    bool lost;                    /* that capture was invalid when it ended */
     collect_nodes nodes;          /* what a wait then depends on */
 };
 
@@ -333,6 +334,8 @@ collect_result collect_capture_forbid_any(const collect_context *context);
 bool collect_capture_forbids_legacy(collect_stream *legacy);
 /* Spoils the stream's capture; returns `result`. */
 collect_result collect_capture_invalidate(collect_stream *stream, collect_result result);
-void collect_capture_leave(collect_stream *stream); /* the stream is destroyed */
+bool collect_capturing_lost(const collect_capturing *c); /* it is invalid */
+void collect_capturing_lose(collect_capturing *c);       /* from now on */
+void collect_capture_leave(collect_stream *stream);      /* the stream is destroyed */
 
 #endif

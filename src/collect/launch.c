@@ -34,7 +34,7 @@ static bool has_cluster(const collect_launch *l)
 
 static collect_result check_shape(const collect_launch *l, const cuda_device *device)
 {
-    collect_result bad = l->runtime ? COLLECT_INVALID_CONFIGURATION : COLLECT_INVALID_VALUE;
+    collect_result bad = l->old_runtime ? COLLECT_INVALID_CONFIGURATION : COLLECT_INVALID_VALUE;
     if (!within(l->grid, device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
                 CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) ||
         !within(l->block, device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
@@ -45,7 +45,7 @@ static collect_result check_shape(const collect_launch *l, const cuda_device *de
         return bad;
     if (has_cluster(l) &&
         (l->grid.x % l->cluster.x || l->grid.y % l->cluster.y || l->grid.z % l->cluster.z))
-        return bad;
+        return COLLECT_INVALID_CLUSTER_SIZE;
     return COLLECT_OK;
 }
 

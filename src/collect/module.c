@@ -336,15 +336,22 @@ collect_result collect_function_set(collect_function *function, int attribute, i
 
 /* ---- occupancy ---- */
 
+/* Percent, or -1. A context that prefers L1 leaves no more shared memory than one block needs (seen on an H200). */
+static int preferred_carveout(const collect_function *function)
+{
+    int own = function->attributes[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT];
+    bool less = function->module->context->cache_config == CU_FUNC_CACHE_PREFER_L1;
+    return own < 0 && less ? 0 : own;
+}
+
 static cuda_footprint footprint(const collect_function *function, const emu_kernel_info *info,
                                 int block, size_t shared)
 {
-    return (cuda_footprint){
-        .threads = (uint32_t)block,
-        .registers = info->registers,
-        .static_shared = info->static_shared,
-        .dynamic_shared = shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared,
-        .carveout = function->attributes[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT]};
+    return (cuda_footprint){.threads = (uint32_t)block,
+                            .registers = info->registers,
+                            .static_shared = info->static_shared,
+                            .dynamic_shared = shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared,
+                            .carveout = preferred_carveout(function)};
 }
 
 collect_result collect_occupancy(collect_function *function, int block, size_t shared, int *blocks)

@@ -86,7 +86,7 @@ static int select_device(int device)
     collect_self()->device = device;
     collect_self()->device_set = true;
     collect_set_current(context);
-    return context->error;
+    return cudaSuccess;
 }
 
 collect_context *rt_device_context(int ordinal)

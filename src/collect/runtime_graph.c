@@ -15,7 +15,7 @@ static collect_result kernel_op(collect_call *call, const struct cudaKernelNodeP
     collect_launch launch = {.grid = {k->gridDim.x, k->gridDim.y, k->gridDim.z},
                              .block = {k->blockDim.x, k->blockDim.y, k->blockDim.z},
                              .shared = k->sharedMemBytes,
-                             .runtime = true,
+                             .old_runtime = collect_runtime_release() < 13,
                              .params = k->kernelParams ? k->kernelParams : &none};
     collect_result r = rt_resolve(call->context, k->func, &launch.function);
     if (r)

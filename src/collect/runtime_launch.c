@@ -51,7 +51,7 @@ static int do_launch(const char *api, bool per_thread, cudaStream_t handle, cons
     if (result)
         RT_END(result);
     launch->shared = (uint32_t)shared;
-    launch->runtime = true;
+    launch->old_runtime = collect_runtime_release() < 13;
     if (!launch->params)
         launch->params = none;
     RT_END(collect_do_launch(&call, stream, launch));

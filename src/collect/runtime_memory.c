@@ -56,8 +56,11 @@ WL_RUNTIME(int, cudaMallocManaged, (void **data, size_t size, unsigned flags))
     RT_BEGIN("cudaMallocManaged", CAP_CALL_ALLOC, COLLECT_PRIMARY);
     uint64_t address;
     bool attach = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost;
-    if (!data || !size || !attach)
+    if (!data || !attach)
         RT_END(COLLECT_INVALID_VALUE);
+    *data = NULL;
+    if (!size)
+        RT_END(COLLECT_OK);
     result = collect_malloc_managed(&call, size, flags, &address);
     if (result == COLLECT_OK)
         *data = (void *)address;

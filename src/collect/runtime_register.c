@@ -255,19 +255,24 @@ rt_function *rt_function_find(const void *function)
     return f;
 }
 
+static collect_result unknown_function(const void *function)
+{
+    return !function || collect_runtime_release() < 13 ? COLLECT_INVALID_DEVICE_FUNCTION
+                                                       : COLLECT_INVALID_HANDLE;
+}
+
 collect_result rt_resolve(collect_context *context, const void *function, collect_function **out)
 {
     rt_function *f = function ? rt_function_find(function) : NULL;
     if (!f) {
         *out = (collect_function *)(uintptr_t)function;
-        return collect_is(function, COLLECT_FUNCTION) ? COLLECT_OK
-                                                      : COLLECT_INVALID_DEVICE_FUNCTION;
+        return collect_is(function, COLLECT_FUNCTION) ? COLLECT_OK : unknown_function(function);
     }
     collect_module *module;
     collect_result r = load(f->binary, context, &module);
     if (r == COLLECT_OK)
         r = collect_module_function(module, f->name, out);
-    return r == COLLECT_NOT_FOUND ? COLLECT_INVALID_DEVICE_FUNCTION : r;
+    return r == COLLECT_NOT_FOUND ? unknown_function(function) : r;
 }
 
 collect_result rt_symbol(collect_context *context, const void *shadow, uint64_t *address,

@@ -120,10 +120,22 @@ collect_result collect_event_destroy(collect_event *event)
     return COLLECT_OK;
 }
 
+/* What asks for an event that was captured is refused, and ends the capture as invalid. */
+static collect_result check_not_captured(collect_event *event)
+{
+    if (event->lost || (event->capturing && collect_capturing_lost(event->capturing)))
+        return COLLECT_INVALID_VALUE;
+    if (!event->capturing)
+        return COLLECT_OK;
+    collect_capturing_lose(event->capturing);
+    return COLLECT_CAPTURED_EVENT;
+}
+
 collect_result collect_event_query(collect_event *event)
 {
-    if (event->capturing)
-        return COLLECT_CAPTURED_EVENT;
+    collect_result captured = check_not_captured(event);
+    if (captured)
+        return captured;
     if (event->context->error)
         return event->context->error;
     return event->completed >= event->recorded ? COLLECT_OK : COLLECT_NOT_READY;
@@ -132,8 +144,9 @@ collect_result collect_event_query(collect_event *event)
 collect_result collect_event_synchronize(collect_call *call, collect_event *event)
 {
     (void)call;
-    if (event->capturing)
-        return COLLECT_CAPTURED_EVENT;
+    collect_result captured = check_not_captured(event);
+    if (captured)
+        return captured;
     uint64_t version = event->recorded;
     while (collect_is(event, COLLECT_EVENT) && event->completed < version)
         pthread_cond_wait(&collect_g.changed, &collect_g.lock);
@@ -256,6 +269,7 @@ collect_result collect_do_record(collect_call *call, collect_stream *stream, col
     if (op && !stream->capturing) {
         event->recorded++;
         event->capturing = NULL;
+        event->lost = false;
     }
     return dispatch(call, stream, op, false);
 }

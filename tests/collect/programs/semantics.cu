@@ -1,5 +1,5 @@
-// Prints what the runtime answers in situations where programs depend on the answer. Run on a real GPU to record
-// semantics.expected (see tests/collect/README.md); the emulator must print the same.
+// Prints what the runtime answers in situations where programs depend on the answer. What CUDA 13.0 printed on an H200 (driver
+// 580.159, 2026-11-20) is semantics.expected; the emulator must print the same.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -73,8 +73,6 @@ static void launches(int *d)
     SHOW(cudaLaunchKernel((const void *)nullptr, dim3(1), dim3(32), args, 128, 0));
     SHOW(cudaLaunchCooperativeKernel((const void *)nothing, dim3(1), dim3(32), (void **)nullptr, 0, 0));
     SHOW(cudaLaunchCooperativeKernel((const void *)nothing, dim3(1 << 20), dim3(32), (void **)nullptr, 0, 0));
-    nothing<<<1, 1, 0, (cudaStream_t)0x1234560>>>();
-    (void)cudaGetLastError();
     SHOW(cudaDeviceSynchronize());
 }
 
@@ -465,12 +463,6 @@ static void after_fault(int *d)
     SHOW(cudaEventCreate(&e));
     SHOW(cudaStreamSynchronize(0));
     SHOW(cudaDeviceReset());
-    SHOW(cudaMalloc(&p, 16));
-    store<<<1, 1>>>((int *)p, 5);
-    show("launch after reset", cudaSuccess);
-    SHOW(cudaDeviceSynchronize());
-    SHOW(cudaMemcpy(&n, p, 4, cudaMemcpyDeviceToHost));
-    printf("  %d\n", n);
 }
 
 int main()

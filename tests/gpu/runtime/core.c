@@ -109,8 +109,7 @@ cudaError_t cudaSetDevice(int ordinal)
         return rt_end(cudaErrorInvalidDevice);
     device = ordinal;
     DRIVER(cuCtxSetCurrent, NULL);
-    cudaError_t begun = rt_begin();
-    return rt_end(begun == cudaSuccess ? lost : begun);
+    return rt_end(rt_begin());
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int ordinal)
@@ -173,7 +172,8 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int ordinal, int peer)
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     (void)flags;
-    return rt_end(peer == device ? cudaErrorInvalidDevice : cudaErrorPeerAccessUnsupported);
+    (void)peer;
+    return rt_end(cudaErrorPeerAccessUnsupported);
 }
 
 /* From CUDA 13 on the driver's takes a context, which the toolkit's header does not say. */

@@ -37,24 +37,12 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
     return cudaSuccess;
 }
 
-cudaError_t rt_check_shape(dim3 g, dim3 b)
-{
-    int most = 1024;
-    DRIVER(cuDeviceGetAttribute, &most, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, rt_device());
-    bool nothing = !g.x || !g.y || !g.z || !b.x || !b.y || !b.z;
-    bool wide = b.x > 1024 || b.y > 1024 || b.z > 64 || g.y > 65535 || g.z > 65535;
-    return nothing || wide || b.x * b.y * b.z > (unsigned)most ? cudaErrorInvalidConfiguration
-                                                               : cudaSuccess;
-}
-
 static cudaError_t launch(const call_config *c, const void *function, void **args)
 {
     CUkernel kernel;
     cudaError_t result = rt_begin();
     if (result == cudaSuccess)
         result = rt_kernel(function, &kernel);
-    if (result == cudaSuccess)
-        result = rt_check_shape(c->grid, c->block);
     if (result == cudaSuccess)
         result = DRIVER(cuLaunchKernel, (CUfunction)kernel, c->grid.x, c->grid.y, c->grid.z,
                         c->block.x, c->block.y, c->block.z, (unsigned)c->shared,
@@ -89,8 +77,6 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
     if (result == cudaSuccess)
         result = rt_kernel(function, &kernel);
     if (result == cudaSuccess)
-        result = rt_check_shape(grid, block);
-    if (result == cudaSuccess)
         result = DRIVER(cuLaunchCooperativeKernel, (CUfunction)kernel, grid.x, grid.y, grid.z,
                         block.x, block.y, block.z, (unsigned)shared, (CUstream)stream, args);
     return rt_end(result);
@@ -113,8 +99,6 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *functio
     cudaError_t result = rt_begin();
     if (result == cudaSuccess)
         result = rt_kernel(function, &kernel);
-    if (result == cudaSuccess)
-        result = rt_check_shape(c->gridDim, c->blockDim);
     if (result == cudaSuccess)
         result = DRIVER(cuLaunchKernelEx, &config, (CUfunction)kernel, args, NULL);
     return rt_end(result);

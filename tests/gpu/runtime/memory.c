@@ -28,6 +28,10 @@ cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t heig
 
 cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 {
+    if (!bytes) {
+        *out = NULL;
+        return rt_begin();
+    }
     CALL(cuMemAllocManaged, (CUdeviceptr *)out, bytes, flags);
 }
 

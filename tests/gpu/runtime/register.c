@@ -154,7 +154,7 @@ static bool is_kernel(const void *function)
 cudaError_t rt_kernel(const void *function, CUkernel *kernel)
 {
     entry *e;
-    cudaError_t result = cudaErrorInvalidDeviceFunction;
+    cudaError_t result = function ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
     pthread_mutex_lock(&lock);
     HASH_FIND_PTR(entries, &function, e);
     if (e && !e->bytes) {

@@ -45,9 +45,4 @@ cudaError_t rt_kernel(const void *function, CUkernel *kernel);
 cudaError_t rt_function(const void *function, CUfunction *out);
 cudaError_t rt_symbol(const void *shadow, CUdeviceptr *address, size_t *bytes);
 
-/* ---- launch.c ---- */
-
-/* What the runtime refuses by itself, before the driver sees it. */
-cudaError_t rt_check_shape(dim3 grid, dim3 block);
-
 #endif

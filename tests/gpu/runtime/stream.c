@@ -88,8 +88,6 @@ static cudaError_t node_params(const struct cudaKernelNodeParams *p, CUDA_KERNEL
     out->kernelParams = p->kernelParams;
     out->extra = p->extra;
     cudaError_t result = rt_begin();
-    if (result == cudaSuccess)
-        result = rt_check_shape(p->gridDim, p->blockDim);
     return result == cudaSuccess ? rt_kernel(p->func, &out->kern) : result;
 }
 
