@@ -121,18 +121,16 @@ static bool needs_address(const rw_body *b, uint32_t site)
 {
     uint8_t space = b->plan->sites[site].space;
     const rw_late *late = &b->plan->late[site];
-    bool covered = late->loop != FLOW_NONE && late->head != site && !rw_has(b, REWRITE_FREQUENCY);
+    bool covered = late->loop != FLOW_NONE && late->head != site;
     return rw_has(b, REWRITE_TRACE) || (b->plan->slot_of[site] != PTX_NONE && !covered) ||
            (rw_has(b, REWRITE_SHARED) && (space == PTX_SPACE_SHARED || space == PTX_SPACE_GENERIC));
 }
 
 static rw_lanes needed_lanes(const rw_body *b, uint32_t site)
 {
-    uint32_t counts = 1u << REWRITE_FREQUENCY | 1u << REWRITE_SHARED;
-    if (rw_has(b, REWRITE_TRACE) || (b->probes & counts && rw_counts_lanes(b, site)))
+    if (rw_has(b, REWRITE_TRACE) || (rw_has(b, REWRITE_SHARED) && rw_counts_lanes(b, site)))
         return RW_LANES_GROUP;
-    return rw_has(b, REWRITE_TOUCH) && b->plan->late[site].loop == FLOW_NONE ? RW_LANES_ACTIVE
-                                                                             : RW_LANES_UNKNOWN;
+    return rw_element_lanes(b, site);
 }
 
 /* Which lanes are there, as far as a probe of the site needs to know and the code does not know yet. */

@@ -101,5 +101,4 @@ static void declare(rw_body *b)
     rw_text(b, "\t.reg .pred __wl_counted, __wl_one0, __wl_one1;\n");
 }
 
-const rw_pass rw_counted_pass = {.probes = 1u << REWRITE_FREQUENCY | 1u << REWRITE_SHARED,
-                                 .declare = declare};
+const rw_pass rw_counted_pass = {.probes = 1u << REWRITE_SHARED, .declare = declare};

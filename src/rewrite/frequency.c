@@ -1,17 +1,88 @@
 /* frequency: how often each element of objects was loaded, stored, updated.
  *
- * Needs: ranges.c (__wl_in), counts.c. Keeps: everything. Buffers: a u32 for each class and element. */
+ * Needs: ranges.c (__wl_in, __wl_x, lines). Keeps: everything. Buffers: a u32 for each class and element, and one for each class
+ * and line. Counts are exact. A warp that accesses whole lines adds 1 to each line's counter, and to no element's; where all
+ * lanes have one address, one of them adds their number; else each adds for itself. */
 #include "rewrite/internal.h"
 
-static void count_global(rw_body *b, uint32_t site)
+static void add(rw_body *b, unsigned n, const char *guard, const char *amount)
 {
-    uint32_t slot = b->plan->slot_of[site];
-    if (slot == PTX_NONE)
-        return;
-    rw_line(b, "and.b64 __wl_x, __wl_a, -4;");
-    rw_line(b, "add.s64 __wl_x, __wl_x, __wl_counts%u;", slot);
-    rw_line(b, "mov.pred __wl_counted, __wl_in;");
-    rw_count(b, site);
+    for (unsigned e = 0; e < n; e++)
+        rw_line(b, "@%s red.global.add.u32 [__wl_y+%u], %s;", guard, 4 * e, amount);
 }
 
-const rw_pass rw_frequency_pass = {.probes = 1u << REWRITE_FREQUENCY, .access = count_global};
+/* __wl_y: the counter of the lane's first element. */
+static void find_counter(rw_body *b, uint32_t site)
+{
+    uint32_t slot = b->plan->slot_of[site];
+    if (b->plan->sites[site].bytes >= 4) {
+        rw_line(b, "add.s64 __wl_y, __wl_x, __wl_counts%u;", slot);
+        return;
+    }
+    rw_text(b, "\tand.b64 __wl_y, __wl_x, -4;\n");
+    rw_line(b, "add.s64 __wl_y, __wl_y, __wl_counts%u;", slot);
+}
+
+static void add_together(rw_body *b, unsigned n)
+{
+    rw_text(b, "\tpopc.b32 __wl_t, __wl_mask;\n"
+               "\tand.pred __wl_p, __wl_in, __wl_leads;\n");
+    add(b, n, "__wl_p", "__wl_t");
+}
+
+/* All lanes are in one row, or each counts for itself. */
+static void add_in_row(rw_body *b, unsigned n)
+{
+    rw_text(b, "\tpopc.b32 __wl_t, __wl_mask;\n"
+               "\tselp.b32 __wl_t, __wl_t, 1, __wl_rows;\n"
+               "\tnot.pred __wl_p, __wl_rows;\n"
+               "\tor.pred __wl_p, __wl_p, __wl_leads;\n"
+               "\tand.pred __wl_p, __wl_p, __wl_in;\n");
+    add(b, n, "__wl_p", "__wl_t");
+}
+
+/* To $__wl_counted with one update, if all 32 lanes have the address of the first. */
+static void try_one(rw_body *b, unsigned n, uint32_t label)
+{
+    rw_text(b, "\tmov.b64 {__wl_lo, __wl_u}, __wl_x;\n"
+               "\tshfl.sync.idx.b32 __wl_t, __wl_lo, 0, 31, __wl_active;\n"
+               "\tsetp.eq.and.u32 __wl_p, __wl_t, __wl_lo, __wl_in;\n"
+               "\tshfl.sync.idx.b32 __wl_t, __wl_u, 0, 31, __wl_active;\n"
+               "\tsetp.eq.and.u32 __wl_p, __wl_t, __wl_u, __wl_p;\n"
+               "\tvote.sync.ballot.b32 __wl_t, __wl_p, __wl_active;\n"
+               "\tsetp.eq.u32 __wl_q, __wl_t, -1;\n"
+               "\tsetp.eq.and.u32 __wl_p, __wl_lane, 0, __wl_q;\n");
+    add(b, n, "__wl_p", "32");
+    rw_line(b, "@__wl_q bra $__wl_counted%u;", label);
+}
+
+static void add_lines(rw_body *b, uint32_t site, uint32_t label)
+{
+    rw_line(b, "mad.wide.u32 __wl_z, __wl_line, 4, __wl_lines%u;", b->plan->slot_of[site]);
+    rw_text(b, "\t@__wl_head red.global.add.u32 [__wl_z], 1;\n");
+    rw_line(b, "@__wl_full bra $__wl_counted%u;", label);
+}
+
+static void count(rw_body *b, uint32_t site)
+{
+    unsigned n = rw_elements(&b->plan->sites[site]);
+    rw_shape shape = rw_shape_of(b->plan, b->f, site);
+    uint32_t label = (*b->labels)++;
+    if (b->plan->slot_of[site] == PTX_NONE || b->plan->late[site].loop != FLOW_NONE)
+        return;
+    if (rw_tries_lines(b, site))
+        add_lines(b, site, label);
+    find_counter(b, site);
+    if (shape == RW_ONE) {
+        add_together(b, n);
+    } else if (shape == RW_ONE_IN_ROW) {
+        add_in_row(b, n);
+    } else {
+        if (shape == RW_UNKNOWN)
+            try_one(b, n, label);
+        add(b, n, "__wl_in", "1");
+    }
+    ptx_putf(b->out, "$__wl_counted%u:\n", label);
+}
+
+const rw_pass rw_frequency_pass = {.probes = 1u << REWRITE_FREQUENCY, .access = count};

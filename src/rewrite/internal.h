@@ -12,14 +12,6 @@
 /* All our names begin so; registers too, which have no % then. */
 #define RW_PREFIX "__wl_"
 
-/* Registers that remember a range (ranges.c), for accesses through one parameter, or through unknown pointers. */
-typedef struct rw_slot {
-    uint32_t param, offset; /* as in rewrite_site */
-    unsigned class_;
-} rw_slot;
-
-enum { RW_MAX_SLOTS = 8 };
-
 /* Where a counter of basic blocks is while a copy runs (blocks.c). */
 typedef enum rw_counter_kind {
     RW_IN_MEMORY,
@@ -66,7 +58,7 @@ typedef struct rw_plan {
     rewrite_var *vars;
     uint32_t nvars;
     uint32_t *slot_of; /* [nsites] PTX_NONE: none */
-    rw_slot slots[RW_MAX_SLOTS];
+    rewrite_pointer slots[REWRITE_SLOTS];
     uint32_t nslots;
 } rw_plan;
 
@@ -76,7 +68,7 @@ wl_status rw_plan_kernel(rw_plan *plan);
 wl_status rw_plan_blocks(rw_plan *plan);
 /* Needs the slots. */
 wl_status rw_plan_late(rw_plan *plan);
-/* Which sites remember their range in which registers. */
+/* Which sites share which slots (ranges.c). */
 wl_status rw_plan_slots(rw_plan *plan);
 
 enum { RW_REGISTER_BYTES = 128 }; /* of the longest name that a register may have */
@@ -92,6 +84,18 @@ typedef enum rw_lanes {
     RW_LANES_ACTIVE, /* rw_active() */
     RW_LANES_GROUP   /* rw_group() without a guard */
 } rw_lanes;
+
+/* How the addresses of a warp's lanes lie at a site (shape.c). In a row %tid.x goes up by 1 from lane to lane. */
+typedef enum rw_shape {
+    RW_ONE,         /* one address for all */
+    RW_ONE_IN_ROW,  /* one for all in a row */
+    RW_LINES,       /* side by side in a row: the lanes' elements leave no gap */
+    RW_MAYBE_LINES, /* perhaps */
+    RW_APART,       /* at a distance, or wherever loaded data says */
+    RW_UNKNOWN
+} rw_shape;
+
+rw_shape rw_shape_of(const rw_plan *plan, const flow_function *f, uint32_t site);
 
 enum { RW_SHAPES = 2 };
 
@@ -140,11 +144,13 @@ bool rw_can_reduce(const ptx_module *module);
 void rw_linear_block(rw_body *b, const char *to);
 void rw_linear_warp(rw_body *b, const char *to);
 
-/* The code of ranges.c, for the address in __wl_a and b->guard. */
-void rw_find_range(rw_body *b, uint32_t site);
 /* Adds to the counters of the site's elements. __wl_x: the counter of the lane's first element; __wl_counted: whether the lane
  * counts (counts.c). */
 void rw_count(rw_body *b, uint32_t site);
+/* Does ranges.c look whether the lanes of the site access whole lines? It leaves __wl_full, __wl_head, __wl_line. */
+bool rw_tries_lines(const rw_body *b, uint32_t site);
+/* What lanes touch and frequency need to know. */
+rw_lanes rw_element_lanes(const rw_body *b, uint32_t site);
 /* Does an edge out of the loop lead to the block? */
 bool rw_follows_loop(const flow_function *f, uint32_t block, uint32_t loop);
 

@@ -57,7 +57,7 @@ static bool is_candidate(const rw_plan *p, const flow_function *f, uint32_t site
     const rewrite_site *s = &p->sites[site];
     uint32_t i = s->pc - f->first_pc, block = f->block_of[i], loop = f->loops.of[block],
              value = p->addresses[site]->value;
-    return s->space == PTX_SPACE_GLOBAL && p->slot_of[site] != PTX_NONE &&
+    return false && s->space == PTX_SPACE_GLOBAL && p->slot_of[site] != PTX_NONE &&
            f->func->insns[i].guard == PTX_NONE && !(s->flags & REWRITE_ASYNC) &&
            loop != FLOW_NONE && !f->loops.irreducible && value != FLOW_NONE && f->affine[value] &&
            is_fixed_but_for(f, f->affine[value], loop) && runs_in_each_iteration(f, block, loop);
@@ -227,7 +227,6 @@ static void publish(rw_body *b, uint32_t site)
     rw_line(b, "add.s64 __wl_a, __wl_low%u, %lld;", site,
             (long long)(b->plan->late[site].low - offset_of(b->plan, site)));
     b->guard = (rw_guard){""};
-    rw_find_range(b, site);
     rw_line(b, "@!__wl_in bra $__wl_marked%u;", label);
     rw_line(b, "sub.s64 __wl_x, __wl_high%u, __wl_low%u;", site, site);
     rw_text(b, "\tsetp.ge.u64 __wl_p, __wl_x, 4294967296;\n");

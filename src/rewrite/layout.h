@@ -1,6 +1,6 @@
 /* What the host and a rewritten kernel share, to the byte. All numbers are little-endian.
  *
- * The hidden parameter is a rewrite_param: 64 bytes, aligned to 8.
+ * The hidden parameter is a rewrite_param, aligned to 8.
  *
  * A state is one block of device memory, aligned to 256:
  *
@@ -10,7 +10,7 @@
  *     counters_at  for each of REWRITE_COPIES copies and each counter: u64 executions by warps, u64 lanes
  *     pool_at      `chunks` chunks of REWRITE_CHUNK bytes
  *     ranges_at    rewrite_range for each range of the setup, filled by the host
- *     behind it    what ranges point to, and counters of shared memory
+ *     behind it    counters of shared memory, and what ranges point to
  *
  * Everything that the host does not fill is zero before the launch. Which parts there are depends on the probes; offsets are
  * those of rewrite_kernel and rewrite_layout.
@@ -20,9 +20,10 @@
  * behind it, of lanes outside of `mask` nothing. Addresses are those of the site's space. Where the site is generic, the two
  * highest bits name the space: REWRITE_TAG_*.
  *
- * Elements are aligned pieces of 4 bytes. A bitmap of touched elements has bit e % 32 of word e / 32 for element e, counted
- * from `base` rounded down to 128; counters of elements (u32) count from `base` rounded down to 4. Counters come by class:
- * loads, stores, atomics. Counters of shared memory count from its address 0, `shared_bytes` / 4 a class. */
+ * Elements are aligned pieces of 4 bytes, lines aligned pieces of 128; those of an object count from `base` rounded down to 128. A
+ * bitmap of touched elements has bit e % 32 of word e / 32 for element e. An element was accessed as often as its counter (u32)
+ * and that of its line (u32) say together. Counters come by class: loads, stores, atomics; an object has those of the classes
+ * that the launch can access it by. Counters of shared memory count from its address 0, `shared_bytes` / 4 a class. */
 #ifndef WL_REWRITE_LAYOUT_H
 #define WL_REWRITE_LAYOUT_H
 
@@ -32,13 +33,24 @@ enum {
     REWRITE_MAX_BLOCKS = 7, /* that one launch can trace */
     REWRITE_CHUNK = 4096,
     REWRITE_COPIES = 32, /* of counters, chosen by multiprocessor so that they collide less */
-    REWRITE_LANES = 32
+    REWRITE_LANES = 32,
+    REWRITE_SLOTS = 8,
+    REWRITE_MOST_MISSED = 1000000 /* about: the kernel counts no further */
 };
+
+/* The range that a pointer leads to, as rewrite_range has it. */
+typedef struct rewrite_slot {
+    uint64_t base; /* UINT64_MAX: in an object that was left out; size is 0 then */
+    uint64_t
+        size; /* 0: to be searched for, also where the range does not begin at a multiple of 128 */
+    uint64_t bits, counts, lines;
+} rewrite_slot;
 
 typedef struct rewrite_param {
     uint64_t state; /* device address; 0: run the original instructions */
     uint64_t
-        block[REWRITE_MAX_BLOCKS]; /* linear indices of the blocks to trace; UINT64_MAX: none */
+        block[REWRITE_MAX_BLOCKS];    /* linear indices of the blocks to trace; UINT64_MAX: none */
+    rewrite_slot slot[REWRITE_SLOTS]; /* for kernel->slots */
 } rewrite_param;
 
 enum { REWRITE_LOADS, REWRITE_STORES, REWRITE_ATOMICS, REWRITE_CLASSES };
@@ -56,6 +68,7 @@ typedef struct rewrite_state {
     uint64_t
         missed; /* by the kernel: lanes' accesses outside of all ranges, or of counted shared memory */
     uint64_t reserved[10];
+    rewrite_slot slot[REWRITE_SLOTS]; /* as in the parameter */
 } rewrite_state;
 
 /* An object that touch, frequency and objects know. */
@@ -63,9 +76,10 @@ typedef struct rewrite_range {
     uint64_t base, bytes;
     uint64_t bits; /* device address of the bitmap of touched elements, 0: none */
     uint64_t counts[REWRITE_CLASSES]; /* of counters of elements, 0: none */
+    uint64_t lines[REWRITE_CLASSES];  /* of counters of lines, 0: none */
     uint32_t
         used; /* by the kernel: bit c says that an access of class c whose pointer's origin is not known fell in it */
-    uint32_t reserved[3];
+    uint32_t reserved;
 } rewrite_range;
 
 typedef struct rewrite_chunk {
@@ -100,26 +114,31 @@ typedef struct rewrite_setup {
     uint32_t chunks;               /* trace */
     uint32_t nobjects;             /* objects, touch, frequency */
     const rewrite_object *objects; /* sorted by base, without overlap */
+    /* For each of kernel->slots the pointer in its parameter, 0 where it has none or that is not known. NULL: none is known. */
+    const uint64_t *pointers;
+    uint32_t nleft_out; /* objects that would take too much memory */
+    const rewrite_object *left_out;
+    bool everywhere; /* touch, frequency: all objects, not only those that pointers lead to */
     uint32_t
         shared_bytes; /* shared: the highest address + 1, so also what lies below the kernel's own (1 KiB from sm_80 on) */
 } rewrite_setup;
 
-/* Offsets in the state of one launch; 0: absent. */
+/* Offsets in the state of one launch; 0: absent. Up to `shared_at` they do not depend on `pointers` and `everywhere`. */
 typedef struct rewrite_layout {
     uint64_t bytes; /* of the state */
     uint32_t chunks, nranges, shared_bytes;
-    uint64_t ranges_at, bits_at, counts_at,
-        shared_at; /* the whole of bitmaps, of counters of elements */
+    uint64_t ranges_at, shared_at, tables_at; /* of all that ranges point to */
 } rewrite_layout;
 
 void rewrite_lay_out(const rewrite_kernel *kernel, const rewrite_setup *setup, rewrite_layout *out);
 /* The two parts of the state at device address `address` that are not zero: its begin, and what lies at layout->ranges_at,
  * nranges of them. */
-void rewrite_fill(const rewrite_setup *setup, const rewrite_layout *layout, uint64_t address,
-                  rewrite_state *state, rewrite_range *ranges);
-/* At most REWRITE_MAX_BLOCKS blocks. */
-void rewrite_param_init(uint64_t state, const uint64_t *blocks, uint32_t nblocks,
-                        rewrite_param *out);
+void rewrite_fill(const rewrite_kernel *kernel, const rewrite_setup *setup,
+                  const rewrite_layout *layout, uint64_t address, rewrite_state *state,
+                  rewrite_range *ranges);
+/* `filled` is the state's begin as it was filled, at most REWRITE_MAX_BLOCKS blocks. With a state of 0 it may be NULL. */
+void rewrite_param_init(uint64_t state, const rewrite_state *filled, const uint64_t *blocks,
+                        uint32_t nblocks, rewrite_param *out);
 
 /* ---- after it ---- */
 

@@ -1,9 +1,11 @@
 /* The object that a lane's address lies in, for objects, touch and frequency.
  *
- * Needs: __wl_a and the guard of the site. Keeps: everything. Each *slot* remembers the last range that was found, in
- * registers of its own: accesses through one parameter, and of one class where that matters, share a slot. Only where an
- * address is outside of it, its lane searches the table of ranges. Leaves behind: __wl_in, whether the lane accesses memory
- * in the slot's range. */
+ * Needs: __wl_a and the guard of the site. Keeps: everything. Accesses through one parameter, and of one class where that
+ * matters, share a *slot*: the range that the parameter points into, which the host knows and gives with the hidden parameter,
+ * so that nothing is loaded. Accesses through other pointers share a slot a class, registers that keep the range that was found
+ * last. Leaves behind: __wl_in, whether the lane accesses memory in the slot's range, and __wl_x, how far behind its begin. A
+ * lane whose address lies elsewhere searches the table of ranges, and has counted and marked there when it comes back. Ranges
+ * in slots begin at multiples of 128, where elements are concerned: there a word of a bitmap and a line begin, too. */
 #include "rewrite/internal.h"
 
 #include <stddef.h>
@@ -19,7 +21,22 @@ static bool needs_slot(const rw_plan *p, const rewrite_site *s)
     return global && (p->out->probes & elements || object);
 }
 
-static uint32_t find_slot(rw_plan *p, rw_slot key, uint32_t most)
+/* Where the pointer lies among the kernel's parameters, which the host can read. */
+static uint32_t place_of(const ptx_func *kernel, uint32_t param, uint32_t offset)
+{
+    uint64_t at = 0;
+    if (param == PTX_NONE || offset + UINT64_C(8) > ptx_var_size(kernel->params[param]))
+        return PTX_NONE;
+    for (uint32_t i = 0;; i++) {
+        uint64_t align = ptx_var_align(kernel->params[i]);
+        at = (at + align - 1) / align * align;
+        if (i == param)
+            return (uint32_t)(at + offset);
+        at += ptx_var_size(kernel->params[i]);
+    }
+}
+
+static uint32_t find_slot(rw_plan *p, rewrite_pointer key, uint32_t most)
 {
     for (uint32_t i = 0; i < p->nslots; i++)
         if (p->slots[i].param == key.param && p->slots[i].offset == key.offset &&
@@ -40,42 +57,96 @@ wl_status rw_plan_slots(rw_plan *p)
     for (uint32_t i = 0; i < p->nsites; i++) {
         const rewrite_site *s = &p->sites[i];
         bool apart = s->param == PTX_NONE || p->out->probes >> REWRITE_FREQUENCY & 1;
-        rw_slot key = {s->param, s->param_offset, apart ? rewrite_class(s) : 0};
+        rewrite_pointer key = {s->param, s->param_offset,
+                               place_of(p->order.funcs[0], s->param, s->param_offset),
+                               apart ? rewrite_class(s) : 0};
         p->slot_of[i] = PTX_NONE;
         if (!needs_slot(p, s))
             continue;
-        p->slot_of[i] = find_slot(p, key, RW_MAX_SLOTS - REWRITE_CLASSES);
+        p->slot_of[i] = find_slot(p, key, REWRITE_SLOTS - REWRITE_CLASSES);
         if (p->slot_of[i] == PTX_NONE)
-            p->slot_of[i] = find_slot(p, (rw_slot){PTX_NONE, 0, rewrite_class(s)}, RW_MAX_SLOTS);
+            p->slot_of[i] = find_slot(p, (rewrite_pointer){PTX_NONE, 0, PTX_NONE, rewrite_class(s)},
+                                      REWRITE_SLOTS);
     }
+    p->out->nslots = p->nslots;
+    p->out->slots = p->slots;
     return WL_OK;
 }
 
-/* ---- code ---- */
+static bool is_given(const rw_body *b, uint32_t slot)
+{
+    return b->plan->slots[slot].param != PTX_NONE;
+}
+
+/* ---- registers ---- */
 
 static void declare(rw_body *b)
 {
     if (!b->plan->nslots)
         return;
-    rw_text(b, "\t.reg .pred __wl_in, __wl_valid;\n");
-    for (uint32_t i = 0; i < b->plan->nslots; i++) {
-        rw_line(b, ".reg .b64 __wl_base%u, __wl_size%u;", i, i);
-        if (rw_has(b, REWRITE_TOUCH))
-            rw_line(b, ".reg .b64 __wl_bits%u;", i);
-        if (rw_has(b, REWRITE_FREQUENCY))
-            rw_line(b, ".reg .b64 __wl_counts%u;", i);
-    }
+    rw_text(b, "\t.reg .pred __wl_in, __wl_valid, __wl_full, __wl_head, __wl_rows;\n"
+               "\t.reg .b32 __wl_line, __wl_lane4, __wl_last;\n"
+               "\t.reg .b64 __wl_range, __wl_bits, __wl_first;\n");
+    for (uint32_t i = 0; i < b->plan->nslots; i++)
+        rw_line(b, ".reg .b64 __wl_base%u, __wl_size%u, __wl_bits%u, __wl_counts%u, __wl_lines%u;",
+                i, i, i, i, i);
 }
 
+/* The kernel finds slots in its parameter, other functions where the host left them in the state, too. */
+static void enter_slot(rw_body *b, uint32_t slot)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } parts[] = {{"base", offsetof(rewrite_slot, base)},
+                 {"size", offsetof(rewrite_slot, size)},
+                 {"bits", offsetof(rewrite_slot, bits)},
+                 {"counts", offsetof(rewrite_slot, counts)},
+                 {"lines", offsetof(rewrite_slot, lines)}};
+    size_t at = slot * sizeof(rewrite_slot);
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!is_given(b, slot))
+            rw_line(b, "mov.u64 __wl_%s%u, 0;", parts[i].name, slot);
+        else if (b->index == 0)
+            rw_line(b, "ld.param.u64 __wl_%s%u, [__wl_probe+%zu];", parts[i].name, slot,
+                    offsetof(rewrite_param, slot) + at + parts[i].at);
+        else
+            rw_line(b, "ld.global.u64 __wl_%s%u, [__wl_state+%zu];", parts[i].name, slot,
+                    offsetof(rewrite_state, slot) + at + parts[i].at);
+}
+
+/* __wl_rows: the lanes of the warp differ in %tid.x only, which goes up by 1. __wl_lane4: 4 times the lane, where they do, else
+ * what no offset in a line is. */
 static void enter(rw_body *b)
 {
-    for (uint32_t i = 0; i < b->plan->nslots; i++) {
-        rw_line(b, "mov.u64 __wl_base%u, 0;", i);
-        rw_line(b, "mov.u64 __wl_size%u, 0;", i);
-    }
+    if (!b->plan->nslots)
+        return;
+    for (uint32_t i = 0; i < b->plan->nslots; i++)
+        enter_slot(b, i);
+    if (!(b->probes & elements))
+        return;
+    rw_text(b, "\tmov.u32 __wl_t, %ntid.y;\n"
+               "\tmov.u32 __wl_u, %ntid.z;\n"
+               "\tmul.lo.u32 __wl_t, __wl_t, __wl_u;\n"
+               "\tsetp.eq.u32 __wl_p, __wl_t, 1;\n"
+               "\tmov.u32 __wl_t, %ntid.x;\n"
+               "\tand.b32 __wl_t, __wl_t, 31;\n"
+               "\tsetp.eq.or.u32 __wl_rows, __wl_t, 0, __wl_p;\n"
+               "\tshl.b32 __wl_lane4, __wl_lane, 2;\n"
+               "\tselp.b32 __wl_lane4, __wl_lane4, -1, __wl_rows;\n");
 }
 
-/* __wl_x: the last range that begins at or below __wl_a; else to $__wl_none. Binary search: ranges [0, lo) begin there. */
+/* ---- searching ---- */
+
+/* One more access that is in no range. The number stops growing at a million: all lanes of a large grid would wait for it. */
+static void miss(rw_body *b)
+{
+    rw_line(b, "ld.volatile.global.u64 __wl_z, [__wl_state+%zu];", offsetof(rewrite_state, missed));
+    rw_line(b, "setp.lt.u64 __wl_q, __wl_z, %u;", REWRITE_MOST_MISSED);
+    rw_line(b, "@__wl_q red.global.add.u64 [__wl_state+%zu], 1;", offsetof(rewrite_state, missed));
+}
+
+/* __wl_range: the range in which __wl_a is; else to $__wl_none. Binary search: ranges [0, lo) begin at or below it. */
 static void search(rw_body *b, uint32_t label)
 {
     rw_line(b, "ld.global.u32 __wl_hi, [__wl_state+%zu];", offsetof(rewrite_state, nranges));
@@ -86,8 +157,8 @@ static void search(rw_body *b, uint32_t label)
     rw_line(b, "@__wl_q bra $__wl_searched%u;", label);
     rw_text(b, "\tadd.u32 __wl_t, __wl_lo, __wl_hi;\n"
                "\tshr.u32 __wl_t, __wl_t, 1;\n");
-    rw_line(b, "mad.wide.u32 __wl_x, __wl_t, %zu, __wl_y;", sizeof(rewrite_range));
-    rw_text(b, "\tld.global.u64 __wl_z, [__wl_x];\n"
+    rw_line(b, "mad.wide.u32 __wl_range, __wl_t, %zu, __wl_y;", sizeof(rewrite_range));
+    rw_text(b, "\tld.global.u64 __wl_z, [__wl_range];\n"
                "\tsetp.le.u64 __wl_q, __wl_z, __wl_a;\n"
                "\t@__wl_q add.u32 __wl_lo, __wl_t, 1;\n"
                "\t@!__wl_q mov.u32 __wl_hi, __wl_t;\n");
@@ -96,65 +167,112 @@ static void search(rw_body *b, uint32_t label)
     rw_line(b, "setp.eq.u32 __wl_q, __wl_lo, 0;");
     rw_line(b, "@__wl_q bra $__wl_none%u;", label);
     rw_line(b, "sub.u32 __wl_lo, __wl_lo, 1;");
-    rw_line(b, "mad.wide.u32 __wl_x, __wl_lo, %zu, __wl_y;", sizeof(rewrite_range));
-}
-
-/* From the range at __wl_x, in which __wl_a is. Bitmap and counters are kept as if address 0 were their first element. */
-static void fill_slot(rw_body *b, uint32_t slot, unsigned class_)
-{
-    if (rw_has(b, REWRITE_TOUCH)) {
-        rw_line(b, "ld.global.u64 __wl_bits%u, [__wl_x+%zu];", slot, offsetof(rewrite_range, bits));
-        rw_line(b, "shr.u64 __wl_z, __wl_base%u, 7;", slot);
-        rw_line(b, "shl.b64 __wl_z, __wl_z, 2;");
-        rw_line(b, "sub.s64 __wl_bits%u, __wl_bits%u, __wl_z;", slot, slot);
-    }
-    if (rw_has(b, REWRITE_FREQUENCY)) {
-        rw_line(b, "ld.global.u64 __wl_counts%u, [__wl_x+%zu];", slot,
-                offsetof(rewrite_range, counts) + 8 * class_);
-        rw_line(b, "and.b64 __wl_z, __wl_base%u, -4;", slot);
-        rw_line(b, "sub.s64 __wl_counts%u, __wl_counts%u, __wl_z;", slot, slot);
-    }
+    rw_line(b, "mad.wide.u32 __wl_range, __wl_lo, %zu, __wl_y;", sizeof(rewrite_range));
+    rw_text(b, "\tld.global.v2.u64 {__wl_y, __wl_z}, [__wl_range];\n"
+               "\tsub.s64 __wl_first, __wl_a, __wl_y;\n"
+               "\tsetp.ge.u64 __wl_q, __wl_first, __wl_z;\n");
+    rw_line(b, "@__wl_q bra $__wl_none%u;", label);
 }
 
 static void mark_used(rw_body *b, unsigned class_)
 {
-    rw_line(b, "ld.global.u32 __wl_t, [__wl_x+%zu];", offsetof(rewrite_range, used));
+    rw_line(b, "ld.global.u32 __wl_t, [__wl_range+%zu];", offsetof(rewrite_range, used));
     rw_line(b, "and.b32 __wl_t, __wl_t, %u;", 1u << class_);
     rw_line(b, "setp.eq.u32 __wl_q, __wl_t, 0;");
-    rw_line(b, "@__wl_q red.global.or.b32 [__wl_x+%zu], %u;", offsetof(rewrite_range, used),
+    rw_line(b, "@__wl_q red.global.or.b32 [__wl_range+%zu], %u;", offsetof(rewrite_range, used),
             1u << class_);
 }
 
-static void refill(rw_body *b, uint32_t site, uint32_t label)
+/* Into `to`, unless the range has none: then to $__wl_none. */
+static void load_table(rw_body *b, size_t at, const char *to, uint32_t label)
 {
-    uint32_t slot = b->plan->slot_of[site];
-    unsigned class_ = rewrite_class(&b->plan->sites[site]);
-    search(b, label);
-    rw_line(b, "ld.global.v2.u64 {__wl_base%u, __wl_size%u}, [__wl_x];", slot, slot);
-    rw_line(b, "sub.s64 __wl_z, __wl_a, __wl_base%u;", slot);
-    rw_line(b, "setp.ge.u64 __wl_q, __wl_z, __wl_size%u;", slot);
+    rw_line(b, "ld.global.u64 %s, [__wl_range+%zu];", to, at);
+    rw_line(b, "setp.eq.u64 __wl_q, %s, 0;", to);
     rw_line(b, "@__wl_q bra $__wl_none%u;", label);
-    fill_slot(b, slot, class_);
-    if (rw_has(b, REWRITE_OBJECTS) && b->plan->sites[site].param == PTX_NONE)
-        mark_used(b, class_);
-    rw_line(b, "setp.eq.u32 __wl_in, 0, 0;");
-    rw_line(b, "bra $__wl_found%u;", label);
-    ptx_putf(b->out, "$__wl_none%u:\n", label);
-    rw_line(b, "mov.u64 __wl_size%u, 0;", slot);
-    rw_line(b, "red.global.add.u64 [__wl_state+%zu], 1;", offsetof(rewrite_state, missed));
 }
 
-void rw_find_range(rw_body *b, uint32_t site)
+/* Counts and marks this lane's access in the range at __wl_range, whose begin is __wl_y. */
+static void note_apart(rw_body *b, uint32_t site, uint32_t label)
+{
+    const rewrite_site *s = &b->plan->sites[site];
+    unsigned n = rw_elements(s);
+    rw_text(b, "\tand.b64 __wl_x, __wl_y, -128;\n"
+               "\tsub.s64 __wl_x, __wl_a, __wl_x;\n");
+    if (rw_has(b, REWRITE_FREQUENCY)) {
+        load_table(b, offsetof(rewrite_range, counts) + 8 * rewrite_class(s), "__wl_bits", label);
+        rw_text(b, "\tand.b64 __wl_first, __wl_x, -4;\n"
+                   "\tadd.s64 __wl_bits, __wl_bits, __wl_first;\n");
+        for (unsigned e = 0; e < n; e++)
+            rw_line(b, "red.global.add.u32 [__wl_bits+%u], 1;", 4 * e);
+    }
+    if (rw_has(b, REWRITE_TOUCH)) {
+        load_table(b, offsetof(rewrite_range, bits), "__wl_bits", label);
+        rw_text(b, "\tcvt.u32.u64 __wl_lo, __wl_x;\n"
+                   "\tshr.u32 __wl_lo, __wl_lo, 2;\n"
+                   "\tshr.u64 __wl_first, __wl_x, 7;\n"
+                   "\tshl.b64 __wl_first, __wl_first, 2;\n"
+                   "\tadd.s64 __wl_bits, __wl_bits, __wl_first;\n");
+        rw_line(b, "shf.l.wrap.b32 __wl_hi, 0, %u, __wl_lo;", (1u << n) - 1);
+        rw_text(b, "\tred.global.or.b32 [__wl_bits], __wl_hi;\n");
+    }
+}
+
+/* From the range at __wl_range, __wl_y and __wl_z its begin and size. */
+static void keep_slot(rw_body *b, uint32_t slot, uint32_t label)
+{
+    unsigned class_ = b->plan->slots[slot].class_;
+    if (b->probes & elements) {
+        rw_text(b, "\tand.b64 __wl_x, __wl_y, 127;\n"
+                   "\tsetp.ne.u64 __wl_q, __wl_x, 0;\n");
+        rw_line(b, "@__wl_q bra $__wl_found%u;", label);
+    }
+    rw_line(b, "mov.u64 __wl_base%u, __wl_y;", slot);
+    rw_line(b, "mov.u64 __wl_size%u, __wl_z;", slot);
+    if (rw_has(b, REWRITE_TOUCH))
+        rw_line(b, "ld.global.u64 __wl_bits%u, [__wl_range+%zu];", slot,
+                offsetof(rewrite_range, bits));
+    if (rw_has(b, REWRITE_FREQUENCY)) {
+        rw_line(b, "ld.global.u64 __wl_counts%u, [__wl_range+%zu];", slot,
+                offsetof(rewrite_range, counts) + 8 * class_);
+        rw_line(b, "ld.global.u64 __wl_lines%u, [__wl_range+%zu];", slot,
+                offsetof(rewrite_range, lines) + 8 * class_);
+    }
+}
+
+static void look_elsewhere(rw_body *b, uint32_t site, uint32_t label)
+{
+    uint32_t slot = b->plan->slot_of[site];
+    if (is_given(b, slot)) {
+        rw_line(b, "setp.eq.u64 __wl_q, __wl_base%u, -1;", slot);
+        rw_line(b, "@__wl_q bra $__wl_none%u;", label);
+    }
+    search(b, label);
+    if (rw_has(b, REWRITE_OBJECTS) && b->plan->sites[site].param == PTX_NONE)
+        mark_used(b, rewrite_class(&b->plan->sites[site]));
+    if (b->probes & elements)
+        note_apart(b, site, label);
+    if (!is_given(b, slot))
+        keep_slot(b, slot, label);
+    rw_line(b, "bra $__wl_found%u;", label);
+    ptx_putf(b->out, "$__wl_none%u:\n", label);
+    miss(b);
+}
+
+/* The condition under which the lane accesses global memory, "" for always. */
+static const char *valid_lanes(rw_body *b, uint32_t site)
+{
+    const char *guard = b->guard.text;
+    if (!(b->plan->sites[site].flags & REWRITE_GENERIC))
+        return guard;
+    rw_line(b, "setp.lt%s.u64 __wl_valid, __wl_a, %llu%s%s;", *guard ? ".and" : "",
+            (unsigned long long)REWRITE_TAG_SHARED, *guard ? ", " : "", guard);
+    return "__wl_valid";
+}
+
+static void find_range(rw_body *b, uint32_t site)
 {
     uint32_t slot = b->plan->slot_of[site], label = (*b->labels)++;
-    const char *valid = b->guard.text;
-    if (slot == PTX_NONE)
-        return;
-    if (b->plan->sites[site].flags & REWRITE_GENERIC) {
-        rw_line(b, "setp.lt%s.u64 __wl_valid, __wl_a, %llu%s%s;", *valid ? ".and" : "",
-                (unsigned long long)REWRITE_TAG_SHARED, *valid ? ", " : "", valid);
-        valid = "__wl_valid";
-    }
+    const char *valid = valid_lanes(b, site);
     const char *and = *valid ? ".and" : "", *comma = *valid ? ", " : "";
     rw_line(b, "sub.s64 __wl_x, __wl_a, __wl_base%u;", slot);
     rw_line(b, "setp.lt%s.u64 __wl_in, __wl_x, __wl_size%u%s%s;", and, slot, comma, valid);
@@ -164,15 +282,65 @@ void rw_find_range(rw_body *b, uint32_t site)
     } else {
         rw_line(b, "@__wl_in bra $__wl_found%u;", label);
     }
-    refill(b, site, label);
+    look_elsewhere(b, site, label);
     ptx_putf(b->out, "$__wl_found%u:\n", label);
 }
 
-/* What is marked behind its loop is looked up there, unless it is counted, too. */
+/* ---- lines ---- */
+
+/* Whether the warp accesses whole lines, all lanes side by side: __wl_full. Then __wl_head is set in a lane for each line, and
+ * __wl_line in all lanes the number of theirs. */
+static void find_lines(rw_body *b, uint32_t site, bool proven)
+{
+    unsigned n = rw_elements(&b->plan->sites[site]), shift = n == 1 ? 0 : n == 2 ? 1 : 2;
+    const char *own = "__wl_lane4";
+    rw_line(b, "cvt.u32.u64 __wl_lo, __wl_x;");
+    rw_line(b, "and.b32 __wl_t, __wl_lo, %u;", 128 * n - 1);
+    if (shift) {
+        rw_line(b, "shl.b32 __wl_u, __wl_lane4, %u;", shift);
+        own = "__wl_u";
+    }
+    rw_line(b, "setp.eq.and.u32 __wl_p, __wl_t, %s, __wl_in;", own);
+    if (!proven) {
+        rw_line(b, "shr.u64 __wl_y, __wl_x, %u;", 7 + shift);
+        rw_text(b, "\tcvt.u32.u64 __wl_u, __wl_y;\n"
+                   "\tshfl.sync.idx.b32 __wl_v, __wl_u, 0, 31, __wl_active;\n"
+                   "\tsetp.eq.and.u32 __wl_p, __wl_v, __wl_u, __wl_p;\n");
+    }
+    rw_text(b, "\tvote.sync.ballot.b32 __wl_v, __wl_p, __wl_active;\n"
+               "\tsetp.eq.u32 __wl_full, __wl_v, -1;\n"
+               "\tshr.u64 __wl_y, __wl_x, 7;\n"
+               "\tcvt.u32.u64 __wl_line, __wl_y;\n"
+               "\tand.b32 __wl_t, __wl_lo, 127;\n"
+               "\tsetp.eq.and.u32 __wl_head, __wl_t, 0, __wl_full;\n");
+}
+
+bool rw_tries_lines(const rw_body *b, uint32_t site)
+{
+    rw_shape shape = rw_shape_of(b->plan, b->f, site);
+    return b->plan->sites[site].bytes >= 4 &&
+           (shape == RW_LINES || shape == RW_MAYBE_LINES || shape == RW_UNKNOWN);
+}
+
+rw_lanes rw_element_lanes(const rw_body *b, uint32_t site)
+{
+    rw_shape shape = rw_shape_of(b->plan, b->f, site);
+    if (!(b->probes & elements) || b->plan->slot_of[site] == PTX_NONE ||
+        b->plan->late[site].loop != FLOW_NONE)
+        return RW_LANES_UNKNOWN;
+    if (rw_has(b, REWRITE_FREQUENCY) && (shape == RW_ONE || shape == RW_ONE_IN_ROW))
+        return RW_LANES_GROUP;
+    return rw_tries_lines(b, site) ? RW_LANES_ACTIVE : RW_LANES_UNKNOWN;
+}
+
+/* What is noted behind its loop is looked up there. */
 static void find(rw_body *b, uint32_t site)
 {
-    if (b->plan->late[site].loop == FLOW_NONE || rw_has(b, REWRITE_FREQUENCY))
-        rw_find_range(b, site);
+    if (b->plan->slot_of[site] == PTX_NONE || b->plan->late[site].loop != FLOW_NONE)
+        return;
+    find_range(b, site);
+    if (b->probes & elements && rw_tries_lines(b, site))
+        find_lines(b, site, rw_shape_of(b->plan, b->f, site) == RW_LINES);
 }
 
 const rw_pass rw_ranges_pass = {

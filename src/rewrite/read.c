@@ -24,78 +24,154 @@ static uint64_t whole(uint64_t bytes)
     return (bytes + 255) / 256 * 256;
 }
 
-/* Words of an object's bitmap; bytes of its counters of one class, with room for an access that leaves the object. */
-static uint64_t bitmap_words(const rewrite_object *o)
+/* Of an object: lines that it has a part in; bytes of its counters of one class, with room for an access that leaves it. */
+static uint64_t lines_of(const rewrite_object *o)
 {
     return (o->base + o->bytes - 1) / 128 - o->base / 128 + 1;
 }
 
 static uint64_t counter_bytes(const rewrite_object *o)
 {
-    return ((o->base + o->bytes - 1) / 4 - o->base / 4 + 1) * 4 + 32;
+    return lines_of(o) * (128 + 4) + 128;
 }
 
-static uint64_t sum(const rewrite_setup *setup, uint32_t n, uint64_t (*of)(const rewrite_object *))
+static bool holds(const rewrite_object *o, uint64_t address)
 {
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < n; i++)
-        total += of(&setup->objects[i]);
-    return total;
+    return address >= o->base && address - o->base < o->bytes;
+}
+
+/* ---- what pointers lead to ---- */
+
+/* The object that the slot's pointer lies in, or UINT32_MAX. */
+static uint32_t object_of(const rewrite_setup *setup, uint32_t slot)
+{
+    uint64_t pointer = setup->pointers ? setup->pointers[slot] : 0;
+    uint32_t low = 0, high = setup->nobjects;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (setup->objects[middle].base <= pointer)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && holds(&setup->objects[low - 1], pointer) ? low - 1 : UINT32_MAX;
+}
+
+/* Where tables of objects are needed: by class (bits), for all objects, and for those that slots lead to. */
+typedef struct needs {
+    unsigned all;
+    uint32_t object[REWRITE_SLOTS];
+} needs;
+
+static needs find_needs(const rewrite_kernel *k, const rewrite_setup *setup)
+{
+    needs n = {0};
+    for (uint32_t i = 0; i < k->nslots; i++) {
+        n.object[i] = object_of(setup, i);
+        if (n.object[i] == UINT32_MAX || setup->everywhere)
+            n.all |= 1u << k->slots[i].class_;
+    }
+    return n;
+}
+
+static unsigned needed_classes(const rewrite_kernel *k, const needs *n, uint32_t object)
+{
+    unsigned set = n->all;
+    for (uint32_t i = 0; i < k->nslots; i++)
+        if (n->object[i] == object)
+            set |= 1u << k->slots[i].class_;
+    return set;
+}
+
+/* Bytes of the object's tables. */
+static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, unsigned classes)
+{
+    uint64_t bytes = has(k, REWRITE_TOUCH) && classes ? 4 * lines_of(o) : 0;
+    if (has(k, REWRITE_FREQUENCY))
+        bytes += (uint64_t)__builtin_popcount(classes) * counter_bytes(o);
+    return whole(bytes);
 }
 
 void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
 {
     *out = (rewrite_layout){.chunks = has(k, REWRITE_TRACE) ? setup->chunks : 0};
     uint64_t at = k->pool_at + (uint64_t)out->chunks * REWRITE_CHUNK;
-    bool ranges = has(k, REWRITE_TOUCH) || has(k, REWRITE_FREQUENCY) || has(k, REWRITE_OBJECTS);
-    if (ranges && setup->nobjects) {
+    bool elements = has(k, REWRITE_TOUCH) || has(k, REWRITE_FREQUENCY);
+    if ((elements || has(k, REWRITE_OBJECTS)) && setup->nobjects) {
         out->nranges = setup->nobjects;
         out->ranges_at = at;
         at = whole(at + sizeof(rewrite_range) * (uint64_t)setup->nobjects);
-    }
-    if (has(k, REWRITE_TOUCH) && out->nranges) {
-        out->bits_at = at;
-        at = whole(at + 4 * sum(setup, out->nranges, bitmap_words));
-    }
-    if (has(k, REWRITE_FREQUENCY) && out->nranges) {
-        out->counts_at = at;
-        at = whole(at + REWRITE_CLASSES * sum(setup, out->nranges, counter_bytes));
     }
     if (has(k, REWRITE_SHARED) && setup->shared_bytes) {
         out->shared_bytes = (setup->shared_bytes + 3) / 4 * 4;
         out->shared_at = at;
         at = whole(at + (uint64_t)REWRITE_CLASSES * out->shared_bytes);
     }
+    if (elements && out->nranges) {
+        needs n = find_needs(k, setup);
+        out->tables_at = at;
+        for (uint32_t i = 0; i < out->nranges; i++)
+            at += table_bytes(k, &setup->objects[i], needed_classes(k, &n, i));
+    }
     out->bytes = at;
 }
 
-void rewrite_fill(const rewrite_setup *setup, const rewrite_layout *l, uint64_t address,
-                  rewrite_state *state, rewrite_range *ranges)
+static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigned classes,
+                       uint64_t at, rewrite_range *out)
 {
-    uint64_t bits = address + l->bits_at, counts = address + l->counts_at;
+    *out = (rewrite_range){.base = o->base, .bytes = o->bytes};
+    for (unsigned c = 0; has(k, REWRITE_FREQUENCY) && c < REWRITE_CLASSES; c++) {
+        if (!(classes >> c & 1))
+            continue;
+        out->counts[c] = at;
+        out->lines[c] = at + counter_bytes(o) - 4 * lines_of(o);
+        at += counter_bytes(o);
+    }
+    if (has(k, REWRITE_TOUCH) && classes)
+        out->bits = at;
+}
+
+static void fill_slot(const rewrite_kernel *k, const rewrite_setup *setup, uint32_t slot,
+                      uint32_t object, const rewrite_range *ranges, rewrite_slot *out)
+{
+    uint64_t pointer = setup->pointers ? setup->pointers[slot] : 0;
+    const rewrite_range *r = &ranges[object];
+    unsigned c = k->slots[slot].class_;
+    *out = (rewrite_slot){0};
+    for (uint32_t i = 0; i < setup->nleft_out; i++)
+        if (object == UINT32_MAX && holds(&setup->left_out[i], pointer))
+            out->base = UINT64_MAX;
+    if (object != UINT32_MAX && r->base % 128 == 0)
+        *out = (rewrite_slot){r->base, r->bytes, r->bits, r->counts[c], r->lines[c]};
+}
+
+void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rewrite_layout *l,
+                  uint64_t address, rewrite_state *state, rewrite_range *ranges)
+{
+    needs n = find_needs(k, setup);
+    uint64_t at = address + l->tables_at;
     *state = (rewrite_state){.chunks = l->chunks,
                              .nranges = l->nranges,
                              .shared_bytes = l->shared_bytes,
                              .ranges = l->ranges_at ? address + l->ranges_at : 0,
                              .shared = l->shared_at ? address + l->shared_at : 0};
     for (uint32_t i = 0; i < l->nranges; i++) {
-        const rewrite_object *o = &setup->objects[i];
-        ranges[i] = (rewrite_range){.base = o->base, .bytes = o->bytes};
-        if (l->bits_at)
-            ranges[i].bits = bits;
-        for (unsigned c = 0; l->counts_at && c < REWRITE_CLASSES; c++)
-            ranges[i].counts[c] = counts + c * counter_bytes(o);
-        bits += 4 * bitmap_words(o);
-        counts += REWRITE_CLASSES * counter_bytes(o);
+        unsigned classes = l->tables_at ? needed_classes(k, &n, i) : 0;
+        fill_range(k, &setup->objects[i], classes, at, &ranges[i]);
+        at += table_bytes(k, &setup->objects[i], classes);
     }
+    for (uint32_t i = 0; i < k->nslots; i++)
+        fill_slot(k, setup, i, n.object[i], ranges, &state->slot[i]);
 }
 
-void rewrite_param_init(uint64_t state, const uint64_t *blocks, uint32_t nblocks,
-                        rewrite_param *out)
+void rewrite_param_init(uint64_t state, const rewrite_state *filled, const uint64_t *blocks,
+                        uint32_t nblocks, rewrite_param *out)
 {
-    out->state = state;
+    *out = (rewrite_param){.state = state};
     for (uint32_t i = 0; i < REWRITE_MAX_BLOCKS; i++)
         out->block[i] = i < nblocks ? blocks[i] : UINT64_MAX;
+    if (filled)
+        memcpy(out->slot, filled->slot, sizeof out->slot);
 }
 
 /* ---- numbers in a state ---- */
@@ -191,7 +267,9 @@ uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned 
     rewrite_range r;
     if (!range_of(c, object, &r) || !r.counts[class_])
         return 0;
-    return get32(c, offset_of(c, r.counts[class_]) + 4 * element);
+    element += (r.base & 127) / 4;
+    return get32(c, offset_of(c, r.counts[class_]) + 4 * element) +
+           get32(c, offset_of(c, r.lines[class_]) + element / 32 * 4);
 }
 
 uint32_t rewrite_shared_count(const rewrite_copy *c, unsigned class_, uint32_t address)

@@ -81,6 +81,13 @@ typedef struct rewrite_var {
     const ptx_var *var;
 } rewrite_var;
 
+/* Whose range the host gives with a launch, to accesses of one class through one pointer (layout.h: slots). */
+typedef struct rewrite_pointer {
+    uint32_t param, offset; /* the pointer's, as in rewrite_site; param PTX_NONE: some other */
+    uint32_t at;            /* of it in a buffer of all parameters; PTX_NONE: it has not 8 bytes */
+    unsigned class_;
+} rewrite_pointer;
+
 typedef struct rewrite_kernel {
     const ptx_func *func;
     const char *refused; /* why it is as it was; NULL: it is rewritten, or had nothing to probe */
@@ -95,6 +102,8 @@ typedef struct rewrite_kernel {
     uint32_t ncounters; /* of basic blocks */
     uint32_t nvars;
     const rewrite_var *vars;
+    uint32_t nslots;
+    const rewrite_pointer *slots;
     /* Byte offsets in a state; 0: absent. */
     uint32_t vars_at, counters_at, bits_at;
     uint32_t pool_at; /* the end of what has a fixed size */

@@ -236,6 +236,21 @@ static void check_tiny(probed *p, const char *name, const shape *s, rewrite_setu
     left_end(&l), shot_end(&tiny), shot_end(&decoded);
 }
 
+/* Elements without what the host knows about pointers. */
+static void check_searching(probed *p, const char *name, const shape *s, rewrite_setup setup,
+                            const shot *original, const naive *n)
+{
+    static const uint64_t unknown[REWRITE_SLOTS];
+    shot with;
+    left l;
+    tally none = {0};
+    setup.pointers = unknown;
+    shoot_probed(p, name, s, false, &setup, traced, 2, &with, &l);
+    compare_results(name, s, original, &with);
+    compare_elements(name, n, &setup, s, &l, &none);
+    left_end(&l), shot_end(&with);
+}
+
 void check_kernel(probed *p, const char *name, const shape *s, tally *t)
 {
     const rewrite_kernel *k = probed_kernel(p, name);
@@ -247,7 +262,8 @@ void check_kernel(probed *p, const char *name, const shape *s, tally *t)
     rewrite_setup setup = {.chunks = POOL,
                            .nobjects = s->nobjects ? s->nobjects : 3,
                            .objects = s->nobjects ? s->objects : objects,
-                           .shared_bytes = SHARED_BYTES};
+                           .shared_bytes = SHARED_BYTES,
+                           .everywhere = true};
     shot original, with, off, decoded = {0};
     left l, none;
     static naive n;
@@ -263,6 +279,7 @@ void check_kernel(probed *p, const char *name, const shape *s, tally *t)
     compare_counts(name, &original, &l, t);
     count_naively(&n, k, &setup, s, &original);
     compare_elements(name, &n, &setup, s, &l, t);
+    check_searching(p, name, s, setup, &original, &n);
     naive_end(&n);
     shoot_probed(p, name, s, true, &(rewrite_setup){0}, traced, 2, &off, &none);
     compare_results(name, s, &original, &off);

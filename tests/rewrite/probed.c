@@ -166,12 +166,26 @@ void shoot_original(probed *p, const char *name, const shape *s, shot *out)
     launch(p, p->f.module, name, s, &observer, NULL, out);
 }
 
-void shoot_probed(probed *p, const char *name, const shape *s, bool off, const rewrite_setup *setup,
+/* What stands in the parameters that the kernel's slots name. */
+static void find_pointers(const rewrite_kernel *k, const shape *s, uint64_t *pointers)
+{
+    for (uint32_t i = 0; i < k->nslots; i++) {
+        const rewrite_pointer *slot = &k->slots[i];
+        bool given = slot->param < s->nargs && slot->offset == 0;
+        pointers[i] = given ? s->args[slot->param] : 0;
+    }
+}
+
+void shoot_probed(probed *p, const char *name, const shape *s, bool off, const rewrite_setup *given,
                   const uint64_t *blocks, uint32_t nblocks, shot *out, left *l)
 {
     const rewrite_kernel *k = probed_kernel(p, name);
-    uint64_t address = 0;
+    uint64_t address = 0, pointers[REWRITE_SLOTS];
     rewrite_param param;
+    rewrite_setup own = *given, *setup = &own;
+    find_pointers(k, s, pointers);
+    if (!own.pointers)
+        own.pointers = pointers;
     *out = (shot){0};
     rewrite_lay_out(k, setup, &l->layout);
     uint64_t size = l->layout.bytes;
@@ -179,9 +193,9 @@ void shoot_probed(probed *p, const char *name, const shape *s, bool off, const r
                      WL_OK);
     void *state = (void *)(uintptr_t)address;
     memset(state, 0, size);
-    rewrite_fill(setup, &l->layout, address, state,
+    rewrite_fill(k, setup, &l->layout, address, state,
                  (void *)(uintptr_t)(address + l->layout.ranges_at));
-    rewrite_param_init(off ? 0 : address, blocks, nblocks, &param);
+    rewrite_param_init(off ? 0 : address, state, blocks, nblocks, &param);
     launch(p, p->rewritten, name, s, NULL, k->probes ? &param : NULL, out);
     l->state = malloc(size);
     memcpy(l->state, state, size);

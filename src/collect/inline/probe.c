@@ -21,8 +21,10 @@ typedef struct probe_state { /* memory for one launch at a time */
     shim_probed_kernel *kernel; /* of the launch that has it */
     rewrite_setup setup;
     rewrite_layout layout;
-    wl_vec(rewrite_object) objects; /* of the setup */
-    wl_vec(uint32_t) numbers;       /* of the objects in the capture */
+    wl_vec(rewrite_object) objects;  /* of the setup */
+    wl_vec(uint32_t) numbers;        /* of the objects in the capture */
+    wl_vec(rewrite_object) left_out; /* of the setup */
+    uint64_t pointers[REWRITE_SLOTS];
     uint64_t blocks[REWRITE_MAX_BLOCKS];
     uint32_t nblocks;
     uint32_t note; /* 0: not known yet */
@@ -69,6 +71,7 @@ static void free_state(probe_state *s, bool in_driver)
     taken -= s->bytes;
     wl_vec_free(&s->objects);
     wl_vec_free(&s->numbers);
+    wl_vec_free(&s->left_out);
     free(s);
 }
 
@@ -122,6 +125,7 @@ static void put_state(probe_state *s)
     s->kernel = NULL;
     s->objects.count = 0;
     s->numbers.count = 0;
+    s->left_out.count = 0;
     s->note = 0;
     s->next = idle;
     idle = s;
@@ -192,18 +196,17 @@ static bool copy_in(uint64_t to, const void *from, size_t bytes, uint64_t stream
 }
 
 /* What the copies read may go when they return: the driver has taken it from pageable memory by then. */
-static bool prepare(const probe_state *s, uint64_t stream)
+static bool prepare(const probe_state *s, uint64_t stream, rewrite_state *head)
 {
-    rewrite_state head;
     size_t bytes = s->layout.nranges * sizeof(rewrite_range);
     rewrite_range *ranges = calloc(1, bytes + 1);
     if (!ranges)
         return false;
-    rewrite_fill(&s->setup, &s->layout, s->address, &head, ranges);
+    rewrite_fill(s->kernel->kernel, &s->setup, &s->layout, s->address, head, ranges);
     bool done = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemsetD8Async,
                        (CUdeviceptr, unsigned char, size_t, CUstream), s->address, 0,
                        s->layout.bytes, handle_of(stream)) == CUDA_SUCCESS &&
-                copy_in(s->address, &head, sizeof head, stream) &&
+                copy_in(s->address, head, sizeof *head, stream) &&
                 copy_in(s->address + s->layout.ranges_at, ranges, bytes, stream);
     free(ranges);
     return done;
@@ -236,6 +239,7 @@ static void leave_out_largest(probe_state *s)
     for (size_t i = 1; i < n; i++)
         if (s->objects.data[i].bytes > s->objects.data[largest].bytes)
             largest = i;
+    wl_push(&s->left_out, s->objects.data[largest]);
     for (size_t i = largest + 1; i < n; i++) {
         s->objects.data[i - 1] = s->objects.data[i];
         s->numbers.data[i - 1] = s->numbers.data[i];
@@ -248,6 +252,8 @@ static void lay_out(const rewrite_kernel *k, probe_state *s)
 {
     s->setup.objects = s->objects.data;
     s->setup.nobjects = (uint32_t)s->objects.count;
+    s->setup.left_out = s->left_out.data;
+    s->setup.nleft_out = (uint32_t)s->left_out.count;
     rewrite_lay_out(k, &s->setup, &s->layout);
 }
 
@@ -259,7 +265,9 @@ static void plan(probe_state *s, shim_probed_kernel *k, const shim_probe_launch 
 {
     uint64_t limit = collect_options_get()->device_memory * MIB / 2;
     shim_function *f = shim_function_of(l->function);
-    s->setup = (rewrite_setup){.chunks = choose_chunks(k, l->shape, nblocks)};
+    s->setup = (rewrite_setup){.chunks = choose_chunks(k, l->shape, nblocks),
+                               .pointers = s->pointers,
+                               .everywhere = k->everywhere};
     if (has(k->kernel, REWRITE_SHARED) && f)
         s->setup.shared_bytes = f->static_shared + l->shape->shared + SYSTEM_SHARED;
     if (has(k->kernel, REWRITE_OBJECTS) || has(k->kernel, REWRITE_TOUCH) ||
@@ -285,47 +293,94 @@ static probe_state *place(probe_state *planned, CUcontext context)
     if (s) {
         wl_vec_free(&s->objects);
         wl_vec_free(&s->numbers);
+        wl_vec_free(&s->left_out);
         s->setup = planned->setup;
         s->layout = planned->layout;
         memcpy(&s->objects, &planned->objects, sizeof s->objects);
         memcpy(&s->numbers, &planned->numbers, sizeof s->numbers);
+        memcpy(&s->left_out, &planned->left_out, sizeof s->left_out);
+        memcpy(s->pointers, planned->pointers, sizeof s->pointers);
+        s->setup.pointers = s->pointers;
     } else {
         wl_vec_free(&planned->objects);
         wl_vec_free(&planned->numbers);
+        wl_vec_free(&planned->left_out);
     }
     return s;
 }
 
-static probe_state *state_for(shim_probed_kernel *k, const shim_probe_launch *l, uint32_t nblocks)
+/* The arguments of a launch as the driver gets them. */
+typedef struct arguments {
+    void **params, **extra;
+} arguments;
+
+/* The launch's buffer of parameters; NULL where it has an array of them. */
+static const char *buffer_of(const arguments *a, size_t *length)
+{
+    const char *given = NULL;
+    *length = 0;
+    for (void **e = a->params ? NULL : a->extra; e && *e != CU_LAUNCH_PARAM_END; e += 2) {
+        if (*e == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            given = e[1];
+        else if (*e == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            *length = *(const size_t *)e[1];
+    }
+    return given;
+}
+
+/* What the pointers that the kernel's slots name lead to. */
+static void find_pointers(probe_state *s, const rewrite_kernel *k, const arguments *a)
+{
+    size_t length;
+    const char *buffer = buffer_of(a, &length);
+    for (uint32_t i = 0; i < k->nslots; i++) {
+        const rewrite_pointer *slot = &k->slots[i];
+        s->pointers[i] = 0;
+        if (slot->at == PTX_NONE)
+            continue;
+        if (buffer && slot->at + sizeof(uint64_t) <= length)
+            memcpy(&s->pointers[i], buffer + slot->at, sizeof(uint64_t));
+        else if (a->params && a->params[slot->param])
+            memcpy(&s->pointers[i], (const char *)a->params[slot->param] + slot->offset,
+                   sizeof(uint64_t));
+    }
+}
+
+/* With *head as it was filled. */
+static probe_state *state_for(shim_probed_kernel *k, const shim_probe_launch *l, const arguments *a,
+                              uint32_t nblocks, rewrite_state *head)
 {
     CUcontext context = shim_current().handle;
     probe_state planned = {0};
     if (!context)
         return NULL;
+    find_pointers(&planned, k->kernel, a);
     plan(&planned, k, l, nblocks);
     probe_state *s = place(&planned, context);
     if (!s)
         return NULL;
     s->kernel = k;
     s->stream = l->stream;
-    if (prepare(s, l->stream))
+    if (prepare(s, l->stream, head))
         return s;
     put_state(s);
     return NULL;
 }
 
-static void start_recording(shim_probe *p, shim_probed_kernel *k, const shim_probe_launch *l)
+static void start_recording(shim_probe *p, shim_probed_kernel *k, const shim_probe_launch *l,
+                            const arguments *a)
 {
+    rewrite_state head;
     uint64_t blocks[REWRITE_MAX_BLOCKS];
     CUstreamCaptureMode mode;
     uint32_t nblocks = choose_blocks(l->shape, blocks);
     bool relaxed = relax(&mode);
-    p->state = state_for(k, l, nblocks);
+    p->state = state_for(k, l, a, nblocks, &head);
     restore(relaxed, mode);
     p->without_memory = !p->state;
     if (!p->state)
         return;
-    rewrite_param_init(p->state->address, blocks, nblocks, &p->hidden);
+    rewrite_param_init(p->state->address, &head, blocks, nblocks, &p->hidden);
     memcpy(p->state->blocks, blocks, nblocks * sizeof *blocks);
     p->state->nblocks = nblocks;
 }
@@ -348,14 +403,8 @@ static void add_pointer(shim_probe *p, const rewrite_kernel *k, void **params)
 
 static void add_bytes(shim_probe *p, const rewrite_kernel *k, void **extra)
 {
-    const void *given = NULL;
-    size_t length = 0;
-    for (void **e = extra; *e != CU_LAUNCH_PARAM_END; e += 2) {
-        if (*e == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            given = e[1];
-        else if (*e == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            length = *(const size_t *)e[1];
-    }
+    size_t length;
+    const char *given = buffer_of(&(arguments){NULL, extra}, &length);
     p->bytes = k->param_offset + sizeof p->hidden;
     p->buffer = given ? calloc(1, p->bytes) : NULL;
     if (!p->buffer)
@@ -395,10 +444,10 @@ void shim_probe_begin(shim_probe *p, const shim_probe_launch *l, void **params, 
     pthread_mutex_lock(&shim_g.lock);
     shim_probed_kernel *k = kernel_of(l->function);
     if (k) {
-        rewrite_param_init(0, NULL, 0, &p->hidden);
+        rewrite_param_init(0, NULL, NULL, 0, &p->hidden);
         if (l->record && !captured && shim_g.writer && blocks_of(l->shape) &&
             shim_launch_wanted(k->kernel->func->name) && is_sampled(k->launches++))
-            start_recording(p, k, l);
+            start_recording(p, k, l, &(arguments){params, extra});
         add_hidden(p, k->kernel, params, extra);
     }
     pthread_mutex_unlock(&shim_g.lock);
@@ -471,12 +520,15 @@ static bool read_bytes(const probe_state *s, void *out, uint64_t bytes)
                CUDA_SUCCESS;
 }
 
-/* Room for the next launch of the kernel, where this one had too little. */
+/* Room for the next launch of the kernel, where this one had too little; tables for all objects, where it left those that its
+ * pointers lead to. */
 static void learn(const probe_state *s, const rewrite_state *head)
 {
     uint32_t chunks = s->setup.chunks;
     if (head->taken > chunks)
         s->kernel->chunks = chunks > UINT32_MAX / GROWTH ? chunks : chunks * GROWTH;
+    if (head->missed && !s->setup.nleft_out)
+        s->kernel->everywhere = true;
 }
 
 /* Without the chunks that no warp took, where nothing lies behind them. */

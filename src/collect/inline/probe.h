@@ -21,6 +21,7 @@ typedef struct shim_probed_kernel {
     shim_probed *owner;
     uint64_t launches;       /* so far */
     uint32_t chunks;         /* of the next launch that records; 0: not chosen yet */
+    bool everywhere;         /* it accesses more objects than its pointers lead to */
     bool known, told;        /* `original` is; the user was told what changed */
     shim_resources original; /* of the kernel as the program has it */
 } shim_probed_kernel;

@@ -1,0 +1,60 @@
+/* What the lanes of a warp do together at an access, as far as flow knows. */
+#include "rewrite/internal.h"
+
+#include "flow/affine.h"
+
+static bool is_together(const flow_function *f, uint32_t block)
+{
+    return f->entered_level <= FLOW_WARP && f->control_level[block] <= FLOW_WARP;
+}
+
+/* In a row: of a warp whose lanes differ in %tid.x only (__wl_rows). */
+static bool is_same_in_row(const flow_function *f, flow_symbol s, uint32_t block)
+{
+    switch (s.kind) {
+    case FLOW_SYM_SREG:
+        return s.a == PTX_SR_tid || s.a == PTX_SR_ntid || s.a == PTX_SR_ctaid ||
+               s.a == PTX_SR_nctaid;
+    case FLOW_SYM_PARAM:
+    case FLOW_SYM_BASE: return true;
+    case FLOW_SYM_LOOP: return f->loop_level[s.a] <= FLOW_WARP && is_together(f, block);
+    case FLOW_SYM_VALUE: return flow_level_at(f, s.a, block) <= FLOW_WARP;
+    }
+    return false;
+}
+
+/* But for what %tid.x adds. */
+static bool rest_is_same(const flow_function *f, const flow_affine *form, uint32_t block)
+{
+    for (uint32_t t = 0; t < form->nterms; t++)
+        for (unsigned i = 0; i < form->terms[t].nfactors; i++)
+            if (!is_same_in_row(f, form->terms[t].factors[i], block))
+                return false;
+    return true;
+}
+
+static rw_shape shape_of_form(const flow_function *f, const rewrite_site *s,
+                              const flow_affine *form, uint32_t block, rw_shape otherwise)
+{
+    flow_symbol tid = {FLOW_SYM_SREG, PTX_SR_tid, 1};
+    int64_t step;
+    if (!flow_affine_coefficient(form, tid, &step))
+        return RW_APART;
+    if (step == 0)
+        return rest_is_same(f, form, block) ? RW_ONE_IN_ROW : otherwise;
+    if (step != s->bytes || s->bytes < 4)
+        return RW_APART;
+    return rest_is_same(f, form, block) ? RW_LINES : RW_MAYBE_LINES;
+}
+
+rw_shape rw_shape_of(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    const flow_address *a = p->addresses[site];
+    uint32_t block = f->block_of[p->sites[site].pc - f->first_pc];
+    if (a->value == FLOW_NONE || flow_level_at(f, a->value, block) <= FLOW_WARP)
+        return RW_ONE;
+    bool loaded = f->taint[a->value].reason != FLOW_CLEAN;
+    rw_shape otherwise = loaded ? RW_APART : RW_UNKNOWN;
+    const flow_affine *form = f->affine[a->value];
+    return form ? shape_of_form(f, &p->sites[site], form, block, otherwise) : otherwise;
+}
