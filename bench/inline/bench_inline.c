@@ -1,4 +1,5 @@
-/* What the library before the driver adds to the start of a program and to a launch.
+/* What the library before the driver adds to the start of a program, to a launch, and to the time between an event of the
+ * program's and the launch behind it, in which the device may be idle.
  *
  *     bench_inline [--driver libcuda.so.1] [--runs N] [--launches N]
  *
@@ -69,7 +70,35 @@ static __attribute__((noinline)) double launch(launcher run, CUfunction f, long 
     return (now() - start) / (double)count;
 }
 
-static int child(const char *library, long launches)
+/* Launches between two events each; seconds from the first to the launch, as the null driver sees it. */
+static __attribute__((noinline)) double launch_timed(launcher run, CUfunction f, long count,
+                                                     int frames)
+{
+    CUdeviceptr data = 0x1000;
+    CUevent start, end;
+    unsigned n = 0;
+    void *params[] = {&data, &n}, *null = dlopen(getenv("WARPLENS_DRIVER"), RTLD_NOW);
+    double (*wait)(void) = null ? (double (*)(void))dlsym(null, "null_driver_wait") : NULL;
+    if (frames) {
+        double seconds = launch_timed(run, f, count, frames - 1);
+        __asm__ volatile("" ::: "memory");
+        return seconds;
+    }
+    if (!wait)
+        return 0;
+    CALL(cuEventCreate, (CUevent *, unsigned), &start, 0);
+    CALL(cuEventCreate, (CUevent *, unsigned), &end, 0);
+    for (long i = 0; i < count; i++) {
+        CALL(cuEventRecord, (CUevent, CUstream), start, NULL);
+        run(f, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+        CALL(cuEventRecord, (CUevent, CUstream), end, NULL);
+        CALL(cuEventSynchronize, (CUevent), end);
+    }
+    return wait();
+}
+
+/* `launches`: how many; "0": the process only starts; "e1000": that many, between events. */
+static int child(const char *library, const char *launches)
 {
     CUmodule module;
     CUfunction f;
@@ -77,12 +106,14 @@ static int child(const char *library, long launches)
     if (!driver)
         return 1;
     begin();
-    if (!launches)
+    bool timed = *launches == 'e';
+    long count = atol(launches + timed);
+    if (!count)
         return 0;
     CALL(cuModuleLoadData, (CUmodule *, const void *), &module, ptx);
     CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &f, module, "nothing");
     launcher run = (launcher)dlsym(driver, "cuLaunchKernel");
-    printf("%.9g\n", launch(run, f, launches, 5));
+    printf("%.9g\n", timed ? launch_timed(run, f, count, 5) : launch(run, f, count, 5));
     CALL(cuCtxSynchronize, (void));
     return 0;
 }
@@ -98,7 +129,7 @@ static const variant variants[] = {
     {"native", false, false, false},
     {"library, nothing recorded", true, false, false},
     {"recorded, no device times", true, true, false},
-    {"recorded", true, true, true},
+    {"recorded, all timed", true, true, true},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -160,21 +191,25 @@ static void measure(const char *path, const char *folder, const char *launches, 
     }
 }
 
-static void report(const char *path, int runs, const double *start, const double *each)
+static void report(const char *path, int runs, const double *start, const double *each,
+                   const double *wait)
 {
     char date[32];
     time_t t = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", localtime(&t));
-    printf("%-28s %12s %14s\n", "", "process, ms", "launch, us");
+    printf("%-28s %12s %14s %20s\n", "", "process, ms", "launch, us", "event to launch, us");
     for (int v = 0; v < VARIANTS; v++)
-        printf("%-28s %12.2f %14.3f\n", variants[v].name, 1e3 * start[v], 1e6 * each[v]);
-    printf("added: %.2f ms to the start, %.3f us to a launch\n", 1e3 * (start[3] - start[0]),
-           1e6 * (each[3] - each[0]));
+        printf("%-28s %12.2f %14.3f %20.3f\n", variants[v].name, 1e3 * start[v], 1e6 * each[v],
+               1e6 * wait[v]);
+    printf("added: %.2f ms to the start, %.3f us to a launch, %.3f us before it\n",
+           1e3 * (start[3] - start[0]), 1e6 * (each[3] - each[0]), 1e6 * (wait[3] - wait[0]));
     printf("%s,%s,%d", date, strstr(path, "null_driver") ? "null" : "real", runs);
     for (int v = 0; v < VARIANTS; v++)
         printf(",%.3f", 1e3 * start[v]);
     for (int v = 0; v < VARIANTS; v++)
         printf(",%.3f", 1e6 * each[v]);
+    for (int v = 0; v < VARIANTS; v++)
+        printf(",%.3f", 1e6 * wait[v]);
     printf("\n");
 }
 
@@ -182,9 +217,9 @@ int main(int argc, char **argv)
 {
     const char *path = WL_NULL_DRIVER, *launches = "100000";
     int runs = 21;
-    double start[VARIANTS], each[VARIANTS];
+    double start[VARIANTS], each[VARIANTS], wait[VARIANTS];
     if (argc == 3 && strcmp(argv[1], "child") == 0)
-        return child(getenv("BENCH_LIBRARY"), atol(argv[2]));
+        return child(getenv("BENCH_LIBRARY"), argv[2]);
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--driver") == 0)
             path = argv[i + 1];
@@ -200,7 +235,8 @@ int main(int argc, char **argv)
         return 1;
     measure(path, folder, "0", runs, start);
     measure(path, folder, launches, runs < 7 ? runs : 7, each);
-    report(path, runs, start, each);
+    measure(path, folder, "e1000", runs < 7 ? runs : 7, wait);
+    report(path, runs, start, each, wait);
     snprintf(command, sizeof command, "rm -r %s", folder);
     return system(command) != 0;
 }

@@ -129,7 +129,7 @@ bool shim_in_capture(uint64_t stream)
 /* `timed`: nothing speaks against work of ours before and behind the launch. */
 static void before(launch *l, const char *api, CUstream stream, bool per_thread, bool timed)
 {
-    shim_begin(&l->call, api, CAP_CALL_LAUNCH);
+    shim_begin_launch(&l->call, api);
     l->call.record.stream = shim_stream(stream, per_thread);
     l->time = (shim_time){0};
     shim_probe_begin(&l->probe,
