@@ -188,6 +188,45 @@ static bool needs_branch(const rw_body *b, uint32_t i)
            (rw_has(b, REWRITE_BLOCKS) && ptx_stands_alone(insn));
 }
 
+/* The edge that probes of the copy count at this instruction, or FLOW_NONE. */
+static uint32_t edge_at(const rw_body *b, uint32_t i)
+{
+    const flow_block *block = &b->f->blocks[b->f->block_of[i]];
+    uint32_t edge = b->plan->edge_at[b->f->first_pc + block->first];
+    bool last = i == block->first + block->count - 1;
+    return last && edge != FLOW_NONE && b->plan->edges[edge].probes & b->probes ? edge : FLOW_NONE;
+}
+
+/* A branch, and code for those that go one of its ways. */
+static void print_branch(rw_body *b, const ptx_stmt *stmt, uint32_t edge)
+{
+    const ptx_insn *insn = &b->func->insns[stmt->index];
+    EACH_PASS(b, branch, b, edge);
+    if (b->plan->edges[edge].taken) {
+        rw_line(b, "@%s%s bra $__wl_edge%u;", insn->guard_neg ? "!" : "",
+                b->func->regs[insn->guard].name, b->edge_labels + edge);
+        return;
+    }
+    ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
+    EACH_PASS(b, edge, b, edge);
+}
+
+/* Behind the copy: ways of branches that are seldom taken, and on to where they lead. */
+static void print_edges(rw_body *b)
+{
+    for (uint32_t n = 0; n < b->plan->nedges; n++) {
+        const rw_edge *e = &b->plan->edges[n];
+        if (e->func != b->index || !e->taken || !(e->probes & b->probes))
+            continue;
+        const flow_block *from = &b->f->blocks[e->block];
+        const ptx_insn *insn = &b->func->insns[from->first + from->count - 1];
+        ptx_putf(b->out, "$__wl_edge%u:\n", b->edge_labels + n);
+        rw_forget_lanes(b);
+        EACH_PASS(b, edge, b, n);
+        rw_line(b, "bra %s;", b->func->labels[insn->operands[0].label].name);
+    }
+}
+
 static void print_insn(rw_body *b, const ptx_stmt *stmt)
 {
     uint32_t i = stmt->index, pc = b->f->first_pc + i;
@@ -208,7 +247,9 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         print_access(b, s);
     if (leaves(insn))
         print_leave(b);
-    if (branch)
+    if (edge_at(b, i) != FLOW_NONE)
+        print_branch(b, stmt, edge_at(b, i));
+    else if (branch)
         print_bare(b, i);
     else if (insn->op == PTX_call)
         print_call(b, insn, stmt);
@@ -231,6 +272,8 @@ static bool is_declaration(const ptx_stmt *stmt)
 static void print_copy(rw_body *b, bool outer)
 {
     rw_forget_lanes(b);
+    b->edge_labels = *b->labels;
+    *b->labels += b->plan->nedges;
     uint32_t depth = 0;
     for (uint32_t i = 0; i < b->func->nstmts; i++) {
         const ptx_stmt *stmt = &b->func->stmts[i];
@@ -248,6 +291,7 @@ static void print_copy(rw_body *b, bool outer)
         print_block(b, b->func->ninsns);
     print_leave(b);
     rw_line(b, "ret;");
+    print_edges(b);
 }
 
 static void print_outer_declarations(rw_body *b)

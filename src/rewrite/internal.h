@@ -12,11 +12,42 @@
 /* All our names begin so; registers too, which have no % then. */
 #define RW_PREFIX "__wl_"
 
+/* How often a block of flow runs (runs.c). */
+typedef struct rw_run {
+    uint32_t root; /* the first of the blocks that all threads run as often */
+    /* Of the root: the only block before it, in the same loop, whose branch decides about it; FLOW_NONE: there is none. */
+    uint32_t from;
+    bool taken;    /* the branch goes there when it is taken */
+    bool placed;   /* the branch's guard follows from the thread's place in its block (place.c) */
+    uint32_t edge; /* of the branch, where it is in no loop; else FLOW_NONE */
+} rw_run;
+
+/* A branch with a guard, of which the lanes that go one of the two ways are counted. */
+typedef struct rw_edge {
+    uint32_t func, block;
+    bool taken;      /* which way */
+    uint32_t probes; /* bit set: that need it */
+    uint32_t tally;  /* blocks */
+    uint32_t place;  /* shared */
+} rw_edge;
+
+/* A thread of which values are computed by the host (place.c). */
+typedef struct rw_place {
+    const struct rw_plan *plan;
+    uint32_t tid[3], ntid[3];
+    const uint64_t *vars; /* addresses of plan->vars */
+    uint64_t *values;     /* of the kernel's values, where stamp[value] is `now` */
+    uint32_t *stamp, now;
+} rw_place;
+
+enum { RW_PLACE_OPERANDS = 4 };
+
 /* Where a counter of basic blocks is while a copy runs (blocks.c). */
 typedef enum rw_counter_kind {
     RW_IN_MEMORY,
     RW_PER_LANE, /* in registers, until the thread leaves */
-    RW_TOGETHER  /* in one register, until the loop is left */
+    RW_TOGETHER, /* in one register, until the loop is left */
+    RW_DERIVED   /* nowhere: it follows from others */
 } rw_counter_kind;
 
 typedef struct rw_counter {
@@ -51,10 +82,18 @@ typedef struct rw_plan {
     bool *cloned; /* [order.count] the function has a copy with probes */
     uint8_t
         *leader; /* [npcs + order.count] of function k from first_pc[k] + k on: ptx_block_leaders */
-    uint32_t *block_at;   /* as leader: index of the block that starts there */
-    rw_late *late;        /* [nsites] */
-    rw_counter *counters; /* [ncounters] */
-    bool *owns; /* [nblocks] the block is the one that counts for those with its counter */
+    uint32_t *block_at; /* as leader: index of the block that starts there */
+    rw_late *late;      /* [nsites] */
+    rw_run **runs;      /* [order.count][nblocks] */
+    rw_edge *edges;
+    uint32_t nedges;
+    uint32_t *edge_at; /* [npcs] of the branch of the block that starts there */
+    uint8_t *placed;   /* [nvalues] of the kernel, see place.c */
+    rewrite_block *blocks;
+    rewrite_counter *known; /* [ncounters] as the reader knows it */
+    rw_counter *counters;   /* [ncounters] */
+    uint32_t *counted_at;   /* [npcs] counter of the block of flow that starts there */
+    bool *owns;             /* [nblocks] the block alone has its counter */
     rewrite_var *vars;
     uint32_t nvars;
     uint32_t *slot_of; /* [nsites] PTX_NONE: none */
@@ -64,12 +103,40 @@ typedef struct rw_plan {
 
 /* Fills the plan and plan->out, but for the text. */
 wl_status rw_plan_kernel(rw_plan *plan);
+/* What control flow tells about how often blocks run. */
+wl_status rw_plan_runs(rw_plan *plan);
 /* Basic blocks, and how few counters suffice. */
 wl_status rw_plan_blocks(rw_plan *plan);
 /* Needs the slots. */
 wl_status rw_plan_late(rw_plan *plan);
 /* Which sites share which slots (ranges.c). */
 wl_status rw_plan_slots(rw_plan *plan);
+
+/* ---- how often, by control flow (runs.c) ---- */
+
+/* Does every thread run the blocks with that root once a call? */
+bool rw_runs_once(const flow_function *f, uint32_t root);
+/* The outermost loop around the block that the lanes that enter it together leave together, with all loops within, and in
+ * which they agree on whether they run the block; FLOW_NONE without. */
+uint32_t rw_common_loop(const rw_plan *plan, const flow_function *f, uint32_t block);
+/* Does the instruction's guard follow from the thread's place in its block? */
+bool rw_guard_placed(rw_plan *plan, const flow_function *f, const ptx_insn *insn);
+/* For one thread, where it does: whether the guard is true or missing, whether the branch of run->from goes to the root. */
+bool rw_guard_holds(rw_place *place, const flow_function *f, const ptx_insn *insn);
+bool rw_goes(rw_place *place, const flow_function *f, const rw_run *run);
+/* Does the thread run the root, which only such branches stand before? */
+bool rw_gets_to(rw_place *place, uint32_t root);
+
+/* ---- values by the thread's place in its block (place.c), of the kernel's own function ---- */
+
+bool rw_placed(rw_plan *plan, const flow_function *f, uint32_t value);
+/* The threads of the copy's launch: first choose one, by its number in its block. NULL: out of memory. */
+rw_place *rw_place_new(const rewrite_copy *copy);
+void rw_place_thread(rw_place *place, uint32_t thread);
+void rw_place_free(rw_place *place); /* NULL is allowed */
+uint64_t rw_place_value(rw_place *place, const flow_function *f, uint32_t value);
+/* The shared variable in plan->vars whose address the kernel writes down, or PTX_NONE. */
+uint32_t rw_var_listed(const rw_plan *plan, const ptx_symbol *symbol);
 
 enum { RW_REGISTER_BYTES = 128 }; /* of the longest name that a register may have */
 
@@ -109,6 +176,7 @@ typedef struct rw_body {
     uint32_t probes;      /* bit set, of this copy */
     const char *suffix;   /* of labels and clones: "t" with the trace, "c" without */
     uint32_t *labels;     /* used so far in this function */
+    uint32_t edge_labels; /* number of the label of edge 0 */
     rw_guard guard;       /* of the access at hand */
     rw_lanes lanes;
     uint32_t
@@ -166,6 +234,8 @@ typedef struct rw_pass {
     void (*start)(rw_body *b, uint32_t block); /* before flow's block */
     void (*block)(rw_body *b, uint32_t block); /* where the basic block begins */
     void (*access)(rw_body *b, uint32_t site); /* before the instruction */
+    void (*branch)(rw_body *b, uint32_t edge); /* before the branch */
+    void (*edge)(rw_body *b, uint32_t edge);   /* on its way that is counted */
     /* Before a thread leaves the copy: at its end, or into a call that may not come back. */
     void (*leave)(rw_body *b);
 } rw_pass;

@@ -7,7 +7,9 @@
  *     0            rewrite_state, filled by the host
  *     vars_at      u64 for each of kernel->vars: its address in its own space; written by traced blocks, and by block 0
  *     bits_at      u32 words: bit s % 32 of word s / 32 says that sites[s] ran
- *     counters_at  for each of REWRITE_COPIES copies and each counter: u64 executions by warps, u64 lanes
+ *     counters_at  REWRITE_COPIES copies of copy_bytes: for each tally of basic blocks three u64 and one that is not used:
+ *                  executions by warps, their lanes, and executions by whole warps, which are not among the former
+ *                  (MEASURED); or how often lanes went the way that is counted, how many, and how often all did
  *     pool_at      `chunks` chunks of REWRITE_CHUNK bytes
  *     ranges_at    rewrite_range for each range of the setup, filled by the host
  *     behind it    counters of shared memory, and what ranges point to
@@ -32,7 +34,8 @@
 enum {
     REWRITE_MAX_BLOCKS = 7, /* that one launch can trace */
     REWRITE_CHUNK = 4096,
-    REWRITE_COPIES = 32, /* of counters, chosen by multiprocessor so that they collide less */
+    REWRITE_COPIES = 64, /* of counters, chosen by multiprocessor so that they collide less */
+    REWRITE_TALLY_BYTES = 32,
     REWRITE_LANES = 32,
     REWRITE_SLOTS = 8,
     REWRITE_MOST_MISSED = 1000000 /* about: the kernel counts no further */
@@ -111,6 +114,8 @@ typedef struct rewrite_object {
 
 /* What the host gives the probes of one launch; what the kernel has no probe for is ignored. */
 typedef struct rewrite_setup {
+    uint64_t blocks;               /* of the launch */
+    uint32_t threads[3];           /* of a block */
     uint32_t chunks;               /* trace */
     uint32_t nobjects;             /* objects, touch, frequency */
     const rewrite_object *objects; /* sorted by base, without overlap */
@@ -125,7 +130,9 @@ typedef struct rewrite_setup {
 
 /* Offsets in the state of one launch; 0: absent. Up to `shared_at` they do not depend on `pointers` and `everywhere`. */
 typedef struct rewrite_layout {
-    uint64_t bytes; /* of the state */
+    uint64_t bytes;  /* of the state */
+    uint64_t blocks; /* as in the setup */
+    uint32_t threads[3];
     uint32_t chunks, nranges, shared_bytes;
     uint64_t ranges_at, shared_at, tables_at; /* of all that ranges point to */
 } rewrite_layout;

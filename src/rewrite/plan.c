@@ -255,6 +255,15 @@ static wl_status find_vars(rw_plan *p)
     return WL_OK;
 }
 
+uint32_t rw_var_listed(const rw_plan *p, const ptx_symbol *symbol)
+{
+    bool written = p->out->probes >> REWRITE_SHARED & 1;
+    for (uint32_t i = 0; written && symbol->kind == PTX_SYM_VAR && i < p->nvars; i++)
+        if (p->vars[i].var == symbol->var && symbol->var->space == PTX_SPACE_SHARED)
+            return i;
+    return PTX_NONE;
+}
+
 /* ---- the whole ---- */
 
 static wl_status allocate(rw_plan *p)
@@ -309,9 +318,10 @@ static void lay_out(rw_plan *p)
         k->bits_at = at;
         at += (k->nsites + 63) / 64 * 8;
     }
-    if (k->ncounters) {
+    if (k->ntallies) {
         k->counters_at = at;
-        at += REWRITE_COPIES * k->ncounters * 16;
+        k->copy_bytes = (k->ntallies * REWRITE_TALLY_BYTES + 127) / 128 * 128;
+        at += REWRITE_COPIES * k->copy_bytes;
     }
     k->pool_at = (at + 255) / 256 * 256;
 }
@@ -338,7 +348,10 @@ wl_status rw_plan_kernel(rw_plan *p)
     p->out->nvars = p->nvars, p->out->vars = p->vars;
     bool blocks = p->out->probes >> REWRITE_BLOCKS & 1;
     mark_cloned(p, why, blocks);
-    status = rw_plan_slots(p);
+    p->out->plan = p;
+    status = rw_plan_runs(p);
+    if (status == WL_OK)
+        status = rw_plan_slots(p);
     if (status == WL_OK)
         status = rw_plan_late(p);
     if (status == WL_OK && blocks)

@@ -1,5 +1,5 @@
 /* Preparing states, and reading what kernels left in them. */
-#include "rewrite/layout.h"
+#include "rewrite/internal.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -94,7 +94,9 @@ static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, un
 
 void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
 {
-    *out = (rewrite_layout){.chunks = has(k, REWRITE_TRACE) ? setup->chunks : 0};
+    *out = (rewrite_layout){.blocks = setup->blocks,
+                            .threads = {setup->threads[0], setup->threads[1], setup->threads[2]},
+                            .chunks = has(k, REWRITE_TRACE) ? setup->chunks : 0};
     uint64_t at = k->pool_at + (uint64_t)out->chunks * REWRITE_CHUNK;
     bool elements = has(k, REWRITE_TOUCH) || has(k, REWRITE_FREQUENCY);
     if ((elements || has(k, REWRITE_OBJECTS)) && setup->nobjects) {
@@ -214,19 +216,75 @@ uint64_t rewrite_var_address(const rewrite_copy *c, uint32_t index)
     return c->kernel->vars_at ? get64(c, c->kernel->vars_at + 8 * (uint64_t)index) : 0;
 }
 
+/* A tally of all copies. */
+static void sum_tally(const rewrite_copy *c, uint32_t tally, uint64_t out[3])
+{
+    memset(out, 0, 3 * sizeof *out);
+    for (uint64_t copy = 0; copy < REWRITE_COPIES; copy++) {
+        uint64_t at = c->kernel->counters_at + copy * c->kernel->copy_bytes +
+                      (uint64_t)REWRITE_TALLY_BYTES * tally;
+        for (unsigned i = 0; i < 3; i++)
+            out[i] += get64(c, at + 8 * i);
+    }
+}
+
+typedef struct runs { /* how often something ran */
+    uint64_t executions, lanes;
+} runs;
+
+static uint32_t threads_of(const rewrite_layout *l)
+{
+    return l->threads[0] * l->threads[1] * l->threads[2];
+}
+
+/* Once by each thread that gets there. */
+static runs run_placed(const rewrite_copy *c, uint32_t root)
+{
+    runs all = {0};
+    uint32_t warp = UINT32_MAX;
+    rw_place *place = rw_place_new(c);
+    for (uint32_t t = 0; place && t < threads_of(c->layout); t++) {
+        rw_place_thread(place, t);
+        if (!rw_gets_to(place, root))
+            continue;
+        all.lanes += c->layout->blocks;
+        all.executions += warp != t / REWRITE_LANES ? c->layout->blocks : 0;
+        warp = t / REWRITE_LANES;
+    }
+    rw_place_free(place);
+    return all;
+}
+
+static runs run_counter(const rewrite_copy *c, uint32_t counter)
+{
+    const rewrite_counter *k = &c->kernel->counters[counter];
+    uint64_t tally[3], threads = threads_of(c->layout);
+    runs from;
+    switch (k->kind) {
+    case REWRITE_COUNT_LAUNCH:
+        return (runs){c->layout->blocks * ((threads + REWRITE_LANES - 1) / REWRITE_LANES),
+                      c->layout->blocks * threads};
+    case REWRITE_COUNT_PLACED: return run_placed(c, k->root);
+    default: break;
+    }
+    sum_tally(c, k->tally, tally);
+    switch (k->kind) {
+    case REWRITE_COUNT_STAYED:
+        from = run_counter(c, k->from);
+        return (runs){from.executions - tally[2], from.lanes - tally[1]};
+    case REWRITE_COUNT_LEFT: return (runs){tally[0], tally[1]};
+    default: return (runs){tally[0] + tally[2], tally[1] + REWRITE_LANES * tally[2]};
+    }
+}
+
 bool rewrite_read_block(const rewrite_copy *c, uint32_t index, uint64_t *executions,
                         uint64_t *lanes)
 {
     uint32_t counter = c->kernel->blocks[index].counter;
-    *executions = *lanes = 0;
-    if (counter == PTX_NONE)
-        return false;
-    for (uint64_t copy = 0; copy < REWRITE_COPIES; copy++) {
-        uint64_t at = c->kernel->counters_at + 16 * (copy * c->kernel->ncounters + counter);
-        *executions += get64(c, at);
-        *lanes += get64(c, at + 8);
-    }
-    return true;
+    runs all = counter == PTX_NONE ? (runs){0} : run_counter(c, counter);
+    *executions = all.executions;
+    *lanes = all.lanes;
+    return counter != PTX_NONE;
 }
 
 bool rewrite_site_ran(const rewrite_copy *c, uint32_t site)

@@ -76,6 +76,22 @@ typedef struct rewrite_block {
     uint32_t counter; /* tells how often it ran, several may share one; PTX_NONE: not counted */
 } rewrite_block;
 
+/* How a counter of basic blocks is known. */
+typedef enum rewrite_count_kind {
+    REWRITE_COUNT_MEASURED, /* by the tally */
+    REWRITE_COUNT_LAUNCH,   /* all threads of the launch, once */
+    REWRITE_COUNT_PLACED,   /* those whose place in their block leads them there, once */
+    REWRITE_COUNT_STAYED,   /* as `from`, without what the tally counts */
+    REWRITE_COUNT_LEFT      /* what the tally counts */
+} rewrite_count_kind;
+
+typedef struct rewrite_counter {
+    uint8_t kind;
+    uint32_t from; /* another counter */
+    uint32_t tally;
+    uint32_t root; /* PLACED: the block, as src/flow numbers it */
+} rewrite_counter;
+
 /* A variable whose address in its space the traced code writes down: shared and constant ones. */
 typedef struct rewrite_var {
     const ptx_var *var;
@@ -100,10 +116,13 @@ typedef struct rewrite_kernel {
     uint32_t nblocks;
     const rewrite_block *blocks;
     uint32_t ncounters; /* of basic blocks */
+    const rewrite_counter *counters;
+    uint32_t ntallies, copy_bytes; /* in memory, and of one copy of them */
     uint32_t nvars;
     const rewrite_var *vars;
     uint32_t nslots;
     const rewrite_pointer *slots;
+    const struct rw_plan *plan; /* for the reader */
     /* Byte offsets in a state; 0: absent. */
     uint32_t vars_at, counters_at, bits_at;
     uint32_t pool_at; /* the end of what has a fixed size */

@@ -187,7 +187,10 @@ void shoot_probed(probed *p, const char *name, const shape *s, bool off, const r
     if (!own.pointers)
         own.pointers = pointers;
     *out = (shot){0};
-    rewrite_lay_out(k, setup, &l->layout);
+    rewrite_setup whole = *setup;
+    whole.blocks = (uint64_t)s->grid.x * s->grid.y * s->grid.z;
+    memcpy(whole.threads, (uint32_t[]){s->block.x, s->block.y, s->block.z}, sizeof whole.threads);
+    rewrite_lay_out(k, &whole, &l->layout);
     uint64_t size = l->layout.bytes;
     assert_int_equal(emu_mem_alloc(p->f.machine, size, 256, EMU_ALLOC_INTERNAL, 0, &address),
                      WL_OK);

@@ -265,7 +265,10 @@ static void plan(probe_state *s, shim_probed_kernel *k, const shim_probe_launch 
 {
     uint64_t limit = collect_options_get()->device_memory * MIB / 2;
     shim_function *f = shim_function_of(l->function);
-    s->setup = (rewrite_setup){.chunks = choose_chunks(k, l->shape, nblocks),
+    const uint32_t *threads = l->shape->block;
+    s->setup = (rewrite_setup){.blocks = blocks_of(l->shape),
+                               .threads = {threads[0], threads[1], threads[2]},
+                               .chunks = choose_chunks(k, l->shape, nblocks),
                                .pointers = s->pointers,
                                .everywhere = k->everywhere};
     if (has(k->kernel, REWRITE_SHARED) && f)

@@ -198,11 +198,15 @@ static const rewrite_kernel *kernel_of(const planned *p, const char *name)
     return NULL;
 }
 
-static void lay_out(recorded_launch *l, const cap_probe *probe, wl_arena *arena)
+static void lay_out(recorded_launch *l, const cap_note *note, const cap_probe *probe,
+                    wl_arena *arena)
 {
     struct recorded_trace *t = l->trace;
-    rewrite_setup setup = {
-        .chunks = probe->chunks, .nobjects = probe->count, .shared_bytes = probe->shared_bytes};
+    rewrite_setup setup = {.blocks = t->blocks,
+                           .threads = {note->block[0], note->block[1], note->block[2]},
+                           .chunks = probe->chunks,
+                           .nobjects = probe->count,
+                           .shared_bytes = probe->shared_bytes};
     rewrite_object *objects = wl_new_array(arena, rewrite_object, probe->count + 1);
     for (uint32_t i = 0; objects && i < probe->count; i++)
         objects[i] = (rewrite_object){probe->objects[i].base, probe->objects[i].bytes};
@@ -364,7 +368,7 @@ wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena
         status = list_blocks(out, &found->probe, arena);
     if (status != WL_OK)
         return status;
-    lay_out(out, &found->probe, arena);
+    lay_out(out, part->note, &found->probe, arena);
     status = find_places(out, part, arena);
     if (status == WL_OK)
         status = rewrite_read_trace(&out->trace->copy, count_access, out->trace);
