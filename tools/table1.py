@@ -54,7 +54,7 @@ others. Here warplens finds the same patterns by itself, on the same objects, in
 that do what those of the paper do, at sizes like the paper's; in the mended programs it finds none. This page is made, and
 checked, by `tools/table1.py`.
 
-*Cost* is what mending would spare, as a share of what the kernel moves (sectors; for shared memory its passes).
+*Cost* is what fixing it would save, as a share of what the kernel moves (sectors; for shared memory its passes).
 
 | application | kernel | object | pattern in the paper | found | cost | program | mended: findings |
 |---|---|---|---|---|---|---|---|
@@ -70,7 +70,7 @@ Programs show more than the paper lists; every finding stands as a comment at it
 
 ## Traps
 
-Patterns that are there, but that mending would gain nothing from. warplens says so, and lists them behind all others.
+Patterns that are there, but that fixing would gain nothing from. warplens says so, and lists them behind all others.
 
 | program | pattern | object | excess, of the kernel's traffic | of the program's | what warplens says |
 |---|---|---|---|---|---|

@@ -1,5 +1,6 @@
 #include "analysis/finding.h"
 #include "analysis/gain.h"
+#include "analysis/group.h"
 #include "analysis/input.h"
 #include "analysis/times.h"
 
@@ -131,11 +132,12 @@ static bool add_finding(work *w, const ana_input *input, const ana_draft *d)
         .nevidence = d->nevidence,
         .nsectors = d->nsectors,
         .summary = d->summary,
-        .advice = d->advice,
+        .remedy = d->remedy,
+        .advice = group_fill(w->arena, d->remedy, ana_object_text(d->group->info)),
     };
     f.evidence = wl_arena_copy(w->arena, d->evidence, d->nevidence * sizeof *f.evidence);
     f.sectors = wl_arena_copy(w->arena, d->sectors, d->nsectors * sizeof *f.sectors);
-    return f.evidence && f.sectors && set_lines(input, d, &f) && wl_push(&w->found, f);
+    return f.advice && f.evidence && f.sectors && set_lines(input, d, &f) && wl_push(&w->found, f);
 }
 
 static wl_status detect(work *w, ana_input *input, ana_drafts *drafts, wl_error *err)
@@ -169,52 +171,13 @@ static bool alike(const work *w, const ana_finding *a, const ana_finding *b)
            strcmp(name_of(w, a->object), name_of(w, b->object)) == 0;
 }
 
-static void add_line(ana_line *to, const ana_line *from)
-{
-    to->requests += from->requests;
-    to->sectors += from->sectors;
-    to->sectors_min += from->sectors_min;
-    to->wavefronts += from->wavefronts;
-    to->wavefronts_min += from->wavefronts_min;
-}
-
-static bool same_line(const ana_line *a, const ana_line *b)
-{
-    return a->file ? b->file && a->line == b->line && strcmp(a->file, b->file) == 0
-                   : !b->file && a->pc == b->pc;
-}
-
-/* The lines of both, those of `first` before others of `second`; NULL: out of memory. */
-static ana_line *join_lines(wl_arena *arena, const ana_finding *first, const ana_finding *second,
-                            uint32_t *count)
-{
-    uint32_t n = first->nlines;
-    ana_line *lines = wl_new_array(arena, ana_line, n + second->nlines);
-    if (!lines) {
-        return NULL;
-    }
-    memcpy(lines, first->lines, n * sizeof *lines);
-    for (uint32_t i = 0; i < second->nlines; i++) {
-        uint32_t at = 0;
-        while (at < n && !same_line(&lines[at], &second->lines[i])) {
-            at++;
-        }
-        if (at < n) {
-            add_line(&lines[at], &second->lines[i]);
-        } else {
-            lines[n++] = second->lines[i];
-        }
-    }
-    *count = n;
-    return lines;
-}
-
 /* Text and evidence are those of the costlier one, the lines of both. */
 static bool merge(wl_arena *arena, ana_finding *to, const ana_finding *from)
 {
     const ana_finding *more = from->excess > to->excess ? from : to, *less = more == to ? from : to;
     uint32_t nlines = 0;
-    ana_line *lines = join_lines(arena, more, less, &nlines);
+    ana_line *lines = group_join_lines(arena, more->lines, more->nlines, less->lines, less->nlines,
+                                       &nlines);
     uint64_t excess = to->excess + from->excess;
     uint32_t objects = to->objects + from->objects, launches = to->launches + from->launches;
     double share = to->share_of_kernel + from->share_of_kernel;
@@ -333,7 +296,7 @@ static bool judge(work *w)
     return seconds != NULL;
 }
 
-static wl_status rank(work *w, ana_findings *out, wl_error *err)
+static wl_status rank(work *w, const prof_kernel_rows *kernels, ana_findings *out, wl_error *err)
 {
     if (!judge(w)) {
         return nomem(err);
@@ -341,9 +304,9 @@ static wl_status rank(work *w, ana_findings *out, wl_error *err)
     if (w->found.count) {
         qsort(w->found.data, w->found.count, sizeof *w->found.data, by_cost);
     }
-    out->count = (uint32_t)w->found.count;
-    out->rows = wl_arena_copy(w->arena, w->found.data, w->found.count * sizeof *w->found.data);
-    return out->rows ? WL_OK : nomem(err);
+    wl_status status = group_findings(w->found.data, (uint32_t)w->found.count, kernels, &w->objects,
+                                      w->arena, out);
+    return status == WL_OK ? WL_OK : nomem(err);
 }
 
 wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena,
@@ -366,7 +329,7 @@ wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena 
     for (uint32_t i = 0; status == WL_OK && i < kernels.count; i++) {
         status = find_in_kernel(&w, &kernels.rows[i], err);
     }
-    status = status == WL_OK ? rank(&w, out, err) : status;
+    status = status == WL_OK ? rank(&w, &kernels, out, err) : status;
     wl_vec_free(&w.found);
     return status;
 }

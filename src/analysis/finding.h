@@ -1,6 +1,7 @@
 /* Findings: what the analyses say, as data. Reporters draw them; nothing here formats.
  *
- * A finding stands for one pattern on one object in one kernel, over all its observed launches in a profile. */
+ * A finding stands for one pattern on one object in one kernel, over all its observed launches in a profile. Findings that
+ * one change in the source fixes make up a group; what people read numbers the groups. */
 #ifndef WL_ANALYSIS_FINDING_H
 #define WL_ANALYSIS_FINDING_H
 
@@ -25,6 +26,8 @@ typedef enum ana_gain {
 } ana_gain;
 
 const char *ana_gain_name(ana_gain gain); /* "full" */
+const char *ana_gain_reason(
+    ana_gain gain); /* why fixing gains little, a sentence; "" for ANA_GAIN_FULL */
 
 typedef struct ana_pattern_info {
     const char *name, *title, *remedy;
@@ -65,6 +68,7 @@ typedef struct ana_sector { /* an example */
 } ana_sector;
 
 typedef struct ana_finding {
+    uint32_t number; /* of its group, from 1 */
     ana_pattern pattern;
     uint32_t kernel, object, space; /* ids of the profile; obs_space */
     uint32_t
@@ -78,7 +82,8 @@ typedef struct ana_finding {
     double
         kernel_share_of_time; /* the kernel's part of the program's device time; negative: not measured */
     ana_gain gain;
-    const char *gain_note; /* why mending it gains little; "" with ANA_GAIN_FULL */
+    const char *gain_figures; /* "64 warps on 132 multiprocessors"; "" with ANA_GAIN_FULL */
+    const char *gain_note;    /* why fixing it gains little, with these figures; "" likewise */
     uint32_t nlines;
     ana_line *lines; /* costliest first */
     uint32_t nevidence;
@@ -86,13 +91,31 @@ typedef struct ana_finding {
     uint32_t nsectors;
     ana_sector *sectors;
     const char *summary; /* one or two sentences with this case's numbers */
-    const char *advice;  /* the remedy, made specific to this case */
+    const char
+        *remedy; /* what to change, ANA_OBJECT in the object's place: equal where the change is */
+    const char *advice; /* the same with the object's name */
 } ana_finding;
+
+#define ANA_OBJECT "\x1a"
+
+/* Findings of one pattern with one remedy, of one kernel, one source line or kernels that are alike (group.c). */
+typedef struct ana_finding_group {
+    uint32_t first, count;       /* its findings: rows first, first + 1, ..., costliest first */
+    uint32_t nkernels, *kernels; /* ids, costliest first */
+    uint32_t nobjects, *objects; /* likewise; shared arrays of one name and size once */
+    uint32_t nlines;
+    ana_line *lines; /* of all its findings, those of the costliest first */
+    uint64_t excess; /* of all, in the pattern's unit */
+    double share_of_program;
+    const char *advice; /* with the names of all objects */
+} ana_finding_group;
 
 typedef struct ana_findings {
     uint32_t count;
-    ana_finding
-        *rows; /* those worth mending first; dearest first: by share of the program, then excess */
+    ana_finding *rows; /* group after group */
+    uint32_t ngroups;
+    ana_finding_group *
+        groups; /* those worth fixing first; costliest first: by share of the program, then excess */
 } ana_findings;
 
 /* All findings of a profile; they lie in `arena`. */

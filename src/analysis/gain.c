@@ -112,43 +112,41 @@ static ana_gain judge(const gain_input *in, const gain_kernel *k, const ana_find
     return is_cached(in, f, object) ? ANA_GAIN_CACHED : ANA_GAIN_FULL;
 }
 
-static const char *note(const gain_input *in, const gain_kernel *k, const ana_finding *f,
-                        const prof_object *object)
+static const char *figures(const gain_input *in, const gain_kernel *k, const ana_finding *f,
+                           const prof_object *object)
 {
     switch (f->gain) {
     case ANA_GAIN_CACHED:
-        return wl_arena_printf(
-            in->arena,
-            "Mending it gains little: the %llu bytes of %s stay in the L1 cache, and its requests "
-            "take about as few passes through it as they can.",
-            (unsigned long long)object->bytes,
-            object->variable[0] ? object->variable : object->name);
+        return wl_arena_printf(in->arena, "%llu bytes of %s", (unsigned long long)object->bytes,
+                               object->variable[0] ? object->variable : object->name);
     case ANA_GAIN_LATENCY:
-        return wl_arena_printf(
-            in->arena,
-            "Mending it gains less than that: with %.0f warps for %u multiprocessors the kernel "
-            "waits for the answers to single requests, not for traffic. More blocks, or more "
-            "independent loads a thread, come first.",
-            k->warps, k->sms);
+        return wl_arena_printf(in->arena, "%.0f %s on %u multiprocessors", k->warps,
+                               k->warps == 1 ? "warp" : "warps", k->sms);
     case ANA_GAIN_SHUFFLES:
-        return wl_arena_printf(
-            in->arena,
-            "Mending it gains little where it takes as many shuffles as there are loads now: the "
-            "stores that go are %.2g %% of the array's passes.",
-            100 * spared_by_shuffles(f));
+        return wl_arena_printf(in->arena, "shuffles would save %.2g %% of its passes",
+                               100 * spared_by_shuffles(f));
     case ANA_GAIN_TINY:
-        return wl_arena_printf(
-            in->arena, "Mending it gains little: the kernel makes %.2g %% of the program's %s.",
-            100 * k->share, k->time_share >= 0 ? "time" : "work");
+        return wl_arena_printf(in->arena, "%.2g %% of the program's %s", 100 * k->share,
+                               k->time_share >= 0 ? "time" : "work");
     default: return "";
     }
+}
+
+static const char *note(const gain_input *in, const ana_finding *f)
+{
+    if (f->gain == ANA_GAIN_FULL || !f->gain_figures) {
+        return f->gain_figures;
+    }
+    return wl_arena_printf(in->arena, "Fixing this gains little (%s). %s", f->gain_figures,
+                           ana_gain_reason(f->gain));
 }
 
 bool gain_set(const gain_input *in, const gain_kernel *k, const prof_object *object, ana_finding *f)
 {
     f->gain = judge(in, k, f, object);
     f->kernel_share_of_time = k->time_share;
-    f->gain_note = note(in, k, f, object);
+    f->gain_figures = figures(in, k, f, object);
+    f->gain_note = note(in, f);
     return f->gain_note != NULL;
 }
 
@@ -160,4 +158,14 @@ const char *ana_gain_name(ana_gain gain)
 #undef X
     };
     return gain < ANA_GAIN_COUNT ? names[gain] : "";
+}
+
+const char *ana_gain_reason(ana_gain gain)
+{
+    static const char *const reasons[ANA_GAIN_COUNT] = {
+#define X(id, name, reason) [ANA_GAIN_##id] = reason,
+#include "analysis/gains.def"
+#undef X
+    };
+    return gain < ANA_GAIN_COUNT ? reasons[gain] : "";
 }

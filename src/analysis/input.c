@@ -120,6 +120,11 @@ void ana_add_evidence(ana_draft *draft, const char *name, const char *label, dou
     }
 }
 
+const char *ana_object_text(const prof_object *o)
+{
+    return !o ? "memory of no known allocation" : o->variable[0] ? o->variable : "this object";
+}
+
 ana_sector ana_sector_of(const obs_heat_row *row, const prof_object *object)
 {
     uint64_t base = object ? object->base % OBS_SECTOR_BYTES : 0;

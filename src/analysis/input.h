@@ -49,11 +49,15 @@ typedef struct ana_draft {
     ana_evidence evidence[12];
     uint32_t nsectors;
     ana_sector sectors[8];
-    const char *summary, *advice;
+    const char *summary;
+    const char *remedy; /* ANA_OBJECT in the object's place */
 } ana_draft;
 
 void ana_add_evidence(ana_draft *draft, const char *name, const char *label, double value,
                       const char *unit);
+
+/* What sentences call it: its variable's name, where that is known. */
+const char *ana_object_text(const prof_object *object);
 
 /* A row of a heat map as an example; `object` may be NULL. */
 ana_sector ana_sector_of(const obs_heat_row *row, const prof_object *object);

@@ -22,7 +22,7 @@ typedef struct ana_kernel {
     double host_seconds; /* negative: not measured */
     ana_device_time device;
     uint64_t excess_sectors, excess_wavefronts; /* of its findings */
-    uint32_t nfindings;
+    uint32_t nfindings;                         /* numbers that people read: groups */
 } ana_kernel;
 
 typedef struct ana_kernels {

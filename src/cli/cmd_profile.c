@@ -335,6 +335,20 @@ static void tell_end(const cli_outcome *outcome)
                WTERMSIG(outcome->status), strsignal(WTERMSIG(outcome->status)));
 }
 
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void tell_findings(const prof_coverage *c, const ana_findings *findings)
+{
+    bool little = findings->count && findings->rows[0].gain != ANA_GAIN_FULL;
+    wl_log(WL_LOG_INFO, "%llu launch%s of %llu kernel%s observed, %u finding%s%s",
+           (unsigned long long)c->launches_observed, c->launches_observed == 1 ? "" : "es",
+           (unsigned long long)c->kernels_observed, plural(c->kernels_observed), findings->ngroups,
+           plural(findings->ngroups), little ? " of little gain" : "");
+}
+
 /* What the profile holds, in a few lines; false when nothing was measured. */
 static bool tell_profile(const char *path)
 {
@@ -344,9 +358,7 @@ static bool tell_profile(const char *path)
     const prof_coverage *c = &profile.data.coverage;
     bool measured = c->launches_observed > 0;
     if (measured)
-        wl_log(WL_LOG_INFO, "%llu launches of %llu kernels observed, %u findings",
-               (unsigned long long)c->launches_observed, (unsigned long long)c->kernels_observed,
-               profile.findings.count);
+        tell_findings(c, &profile.findings);
     else if (c->launches_seen && profile.data.launches.count)
         wl_log(WL_LOG_INFO,
                "%llu launches of %llu kernels ran on the GPU; what they accessed was not observed",

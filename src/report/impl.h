@@ -18,6 +18,10 @@ char *rep_shorten_middle(wl_arena *arena, const char *text, size_t columns);
 char *rep_shorten_end(wl_arena *arena, const char *text, size_t columns);
 /* A C++ name in at most `columns`: template arguments go first, the innermost before the outer ones, then namespaces. */
 char *rep_shorten_name(wl_arena *arena, const char *name, size_t columns);
+/* A kernel's demangled name without return type and parameters, in at most `columns`. */
+char *rep_brief_name(wl_arena *arena, const char *kernel, size_t columns);
+/* A message with brief names in place of mangled ones; `columns` 0: whole ones. */
+char *rep_readable(wl_arena *arena, const char *text, size_t columns);
 /* Bytes of the character at *text, at least 1; *code is U+FFFD for what is no UTF-8. */
 size_t rep_decode(const char *text, uint32_t *code);
 size_t rep_code_width(uint32_t code);
@@ -101,6 +105,9 @@ void rep_put_count(json_t *row, const char *key, uint64_t value);
 void rep_put_seconds(json_t *row, const char *key, double value); /* negative: absent */
 void rep_put_number(json_t *row, const char *key, double value);  /* whole ones without a point */
 void rep_put_dim(json_t *row, const char *key, const uint32_t dim[3]);
+/* Names of a group's kernels and objects. */
+json_t *rep_kernel_names(const rep_data *data, const ana_finding_group *group);
+json_t *rep_object_names(const rep_data *data, const ana_finding_group *group);
 json_t *rep_gaps_json(const rep_data *data); /* coverage.gaps of both JSON outputs (json.c) */
 void rep_put(json_t *row, const char *key, json_t *value); /* takes the reference */
 json_t *rep_text_json(const char *text);

@@ -132,42 +132,88 @@ static void samples(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
-static json_t *lines_json(const ana_finding *f)
+static const char *const excess_keys[ANA_UNIT_COUNT] = {[ANA_SECTORS] = "excess_sectors",
+                                                        [ANA_WAVEFRONTS] = "excess_wavefronts",
+                                                        [ANA_BYTES] = "excess_bytes"};
+
+static json_t *lines_json(const ana_line *rows, uint32_t count)
 {
     json_t *lines = json_array();
-    for (uint32_t i = 0; i < f->nlines; i++) {
-        if (!f->lines[i].file || !f->lines[i].line)
+    for (uint32_t i = 0; i < count; i++) {
+        if (!rows[i].file || !rows[i].line)
             continue;
         json_t *row = json_object();
-        rep_put_text(row, "file", f->lines[i].file);
-        rep_put_count(row, "line", f->lines[i].line);
+        rep_put_text(row, "file", rows[i].file);
+        rep_put_count(row, "line", rows[i].line);
         json_array_append_new(lines, row);
     }
     return lines;
 }
 
+static void put_gain(json_t *row, const ana_finding *f)
+{
+    rep_put_text(row, "gain", ana_gain_name(f->gain));
+    if (f->gain != ANA_GAIN_FULL)
+        rep_put_text(row, "gain_note", f->gain_note);
+}
+
 static json_t *finding_json(const rep_data *d, const ana_finding *f)
 {
-    static const char *const keys[ANA_UNIT_COUNT] = {[ANA_SECTORS] = "excess_sectors",
-                                                     [ANA_WAVEFRONTS] = "excess_wavefronts",
-                                                     [ANA_BYTES] = "excess_bytes"};
     const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
     json_t *row = json_object(), *evidence = json_object();
+    rep_put_count(row, "number", f->number);
     rep_put_text(row, "pattern", pattern->name);
     rep_put_text(row, "kernel", rep_kernel_name(d, f->kernel));
     rep_put_text(row, "object", rep_object_name(d, f->object));
-    rep_put(row, "lines", lines_json(f));
-    rep_put_count(row, keys[pattern->unit], f->excess);
+    rep_put(row, "lines", lines_json(f->lines, f->nlines));
+    rep_put_count(row, excess_keys[pattern->unit], f->excess);
     for (uint32_t i = 0; i < f->nevidence; i++)
         rep_put_number(evidence, f->evidence[i].name, f->evidence[i].value);
     rep_put_number(row, "share_of_kernel", f->share_of_kernel);
     rep_put_number(row, "share_of_program", f->share_of_program);
     rep_put_seconds(row, "kernel_share_of_time", f->kernel_share_of_time);
-    rep_put_text(row, "gain", ana_gain_name(f->gain));
-    if (f->gain != ANA_GAIN_FULL)
-        rep_put_text(row, "gain_note", f->gain_note);
+    put_gain(row, f);
     rep_put(row, "evidence", evidence);
     rep_put_text(row, "advice", f->advice && *f->advice ? f->advice : pattern->remedy);
+    return row;
+}
+
+json_t *rep_kernel_names(const rep_data *d, const ana_finding_group *g)
+{
+    json_t *names = json_array();
+    for (uint32_t i = 0; i < g->nkernels; i++) {
+        const char *name = rep_kernel_name(d, g->kernels[i]);
+        if (name)
+            json_array_append_new(names, rep_text_json(name));
+    }
+    return names;
+}
+
+json_t *rep_object_names(const rep_data *d, const ana_finding_group *g)
+{
+    json_t *names = json_array();
+    for (uint32_t i = 0; i < g->nobjects; i++) {
+        const char *name = rep_object_name(d, g->objects[i]);
+        if (name)
+            json_array_append_new(names, rep_text_json(name));
+    }
+    return names;
+}
+
+static json_t *group_json(const rep_data *d, const ana_finding_group *g)
+{
+    const ana_finding *first = &d->findings->rows[g->first];
+    const ana_pattern_info *pattern = ana_pattern_get(first->pattern);
+    json_t *row = json_object();
+    rep_put_count(row, "number", first->number);
+    rep_put_text(row, "pattern", pattern->name);
+    rep_put(row, "kernels", rep_kernel_names(d, g));
+    rep_put(row, "objects", rep_object_names(d, g));
+    rep_put(row, "lines", lines_json(g->lines, g->nlines));
+    rep_put_count(row, excess_keys[pattern->unit], g->excess);
+    rep_put_number(row, "share_of_program", g->share_of_program);
+    put_gain(row, first);
+    rep_put_text(row, "advice", g->advice && *g->advice ? g->advice : pattern->remedy);
     return row;
 }
 
@@ -216,14 +262,16 @@ json_t *rep_gaps_json(const rep_data *d)
 static json_t *coverage_json(const rep_data *d)
 {
     json_t *coverage = json_object(), *skipped = json_array(), *calls = json_array();
+    wl_arena *arena = wl_arena_new();
     rep_put_count(coverage, "launches_seen", d->coverage.launches_seen);
     rep_put_count(coverage, "launches_observed", d->coverage.launches_observed);
     for (uint32_t i = 0; i < d->skips.count; i++) {
         json_t *row = json_object();
         rep_put_text(row, "kernel", d->skips.rows[i].kernel);
-        rep_put_text(row, "reason", d->skips.rows[i].reason);
+        rep_put_text(row, "reason", arena ? rep_readable(arena, d->skips.rows[i].reason, 0) : NULL);
         json_array_append_new(skipped, row);
     }
+    wl_arena_free(arena);
     rep_put(coverage, "skipped", skipped);
     if (d->gaps.count)
         rep_put(coverage, "gaps", rep_gaps_json(d));
@@ -252,6 +300,10 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
     rep_json_array(&j, "findings");
     for (uint32_t i = 0; i < data->findings->count; i++)
         rep_json_row(&j, finding_json(data, &data->findings->rows[i]));
+    rep_json_array_end(&j);
+    rep_json_array(&j, "groups");
+    for (uint32_t i = 0; i < data->findings->ngroups; i++)
+        rep_json_row(&j, group_json(data, &data->findings->groups[i]));
     rep_json_array_end(&j);
     rep_json_value(&j, "memory", memory_json(data));
     rep_json_value(&j, "coverage", coverage_json(data));

@@ -1,6 +1,8 @@
 /* C++ names that fit: what tells least goes first. */
 #include "report/impl.h"
 
+#include "profile/demangle.h"
+
 #include <string.h>
 
 #define ELLIPSIS "\xe2\x80\xa6"
@@ -66,4 +68,40 @@ char *rep_shorten_name(wl_arena *arena, const char *name, size_t columns)
         shorter = wl_arena_printf(arena, ELLIPSIS "%s", own);
     return shorter && rep_width(shorter) > columns ? rep_shorten_middle(arena, shorter, columns)
                                                    : shorter;
+}
+
+char *rep_brief_name(wl_arena *arena, const char *kernel, size_t columns)
+{
+    const char *own = prof_short_name(arena, kernel);
+    char *text = own ? rep_clean(arena, own, true) : NULL;
+    return text ? rep_shorten_name(arena, text, columns) : NULL;
+}
+
+/* Bytes of the mangled name at `text`; 0 where there is none. */
+static size_t mangled_bytes(const char *text)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$.";
+    size_t bytes = strncmp(text, "_Z", 2) == 0 ? strspn(text, letters) : 0;
+    return bytes && text[bytes - 1] == '.' ? bytes - 1 : bytes; /* the sentence's */
+}
+
+char *rep_readable(wl_arena *arena, const char *text, size_t columns)
+{
+    char *result = wl_arena_strdup(arena, "");
+    while (result && *text) {
+        size_t bytes = mangled_bytes(text), plain = bytes ? 0 : 1;
+        if (bytes) {
+            char *mangled = wl_arena_strndup(arena, text, bytes);
+            const char *name = mangled ? prof_demangle(arena, mangled) : NULL;
+            name = name && columns ? rep_brief_name(arena, name, columns) : name;
+            result = name ? wl_arena_printf(arena, "%s%s", result, name) : NULL;
+        } else {
+            const char *next = strstr(text + 1, "_Z");
+            plain = next ? (size_t)(next - text) : strlen(text);
+            result = wl_arena_printf(arena, "%s%.*s", result, (int)plain, text);
+        }
+        text += bytes + plain;
+    }
+    return result;
 }

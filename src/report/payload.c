@@ -12,6 +12,7 @@ enum {
     MAX_LAUNCHES = 2000,
     WHOLE_LINES = 1500,
     CONTEXT = 30,
+    BRIEF = 80,           /* columns of a kernel's name in coverage */
     MAPS_BYTES = 13000000 /* compressed; a third more in the file, which stays below 20 MB */
 };
 
@@ -401,9 +402,9 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
         json_array_append_new(evidence, evidence_json(&f->evidence[i]));
     for (uint32_t i = 0; i < f->nsectors; i++)
         json_array_append_new(sectors, sector_json(&f->sectors[i]));
+    rep_put_count(row, "number", f->number);
     rep_put_text(row, "pattern", pattern->name);
     rep_put_text(row, "title", pattern->title);
-    rep_put_text(row, "remedy", pattern->remedy);
     rep_put_count(row, "kernel", f->kernel);
     if (f->object)
         rep_put_count(row, "object", f->object);
@@ -421,10 +422,35 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
     if (f->gain != ANA_GAIN_FULL)
         rep_put_text(row, "gain_note", f->gain_note);
     rep_put_text(row, "summary", f->summary ? f->summary : "");
-    rep_put_text(row, "advice", f->advice ? f->advice : "");
     rep_put(row, "lines", lines);
     rep_put(row, "evidence", evidence);
     rep_put(row, "sectors", sectors);
+    return row;
+}
+
+static json_t *ids_json(const uint32_t *ids, uint32_t count)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++)
+        if (ids[i])
+            json_array_append_new(list, json_integer(ids[i]));
+    return list;
+}
+
+static json_t *group_json(const rep_data *d, const ana_finding_group *g)
+{
+    const ana_finding *f = &d->findings->rows[g->first];
+    json_t *row = json_object();
+    rep_put_count(row, "first", g->first);
+    rep_put_count(row, "count", g->count);
+    rep_put(row, "kernels", ids_json(g->kernels, g->nkernels));
+    rep_put(row, "objects", ids_json(g->objects, g->nobjects));
+    rep_put_count(row, "excess", g->excess);
+    rep_put_number(row, "share_of_program", g->share_of_program);
+    if (f->gain != ANA_GAIN_FULL)
+        rep_put_text(row, "gain_reason", ana_gain_reason(f->gain));
+    rep_put_text(row, "advice",
+                 g->advice && *g->advice ? g->advice : ana_pattern_get(f->pattern)->remedy);
     return row;
 }
 
@@ -449,13 +475,14 @@ static json_t *memory_json(const rep_data *d, wl_arena *arena)
     return memory;
 }
 
-static json_t *skipped_json(const rep_data *d)
+static json_t *skipped_json(const rep_data *d, wl_arena *arena)
 {
     json_t *skipped = json_array();
     for (uint32_t i = 0; i < d->skips.count; i++) {
         json_t *row = json_object();
         rep_put_text(row, "kernel", d->skips.rows[i].kernel);
-        rep_put_text(row, "reason", d->skips.rows[i].reason);
+        rep_put_text(row, "short_name", rep_brief_name(arena, d->skips.rows[i].kernel, BRIEF));
+        rep_put_text(row, "reason", rep_readable(arena, d->skips.rows[i].reason, BRIEF));
         rep_put_count(row, "launches", d->skips.rows[i].count);
         json_array_append_new(skipped, row);
     }
@@ -475,7 +502,8 @@ static json_t *messages_json(const rep_data *d, wl_arena *arena)
     static const char *const levels[] = {"error", "warning", "info", "debug"};
     json_t *messages = json_array();
     for (uint32_t i = 0; i < d->messages.count; i++)
-        add_message(messages, levels[d->messages.rows[i].level & 3], d->messages.rows[i].text);
+        add_message(messages, levels[d->messages.rows[i].level & 3],
+                    rep_readable(arena, d->messages.rows[i].text, BRIEF));
     for (uint32_t i = 0; i < d->launches.count; i++)
         if (d->launches.rows[i].fault[0])
             add_message(messages, "error",
@@ -509,7 +537,7 @@ static json_t *coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_l
     for (uint32_t i = 0; i < d->unsupported.count; i++)
         json_array_append_new(calls, rep_text_json(d->unsupported.rows[i].api));
     rep_put(row, "cut_off", cut_off);
-    rep_put(row, "skipped", skipped_json(d));
+    rep_put(row, "skipped", skipped_json(d, arena));
     if (d->gaps.count)
         rep_put(row, "gaps", rep_gaps_json(d));
     rep_put(row, "unsupported_calls", calls);
@@ -562,6 +590,10 @@ static void tables(rep_json_out *j, const rep_data *d)
     rep_json_array(j, "findings");
     for (uint32_t i = 0; i < d->findings->count; i++)
         rep_json_row(j, finding_json(d, &d->findings->rows[i]));
+    rep_json_array_end(j);
+    rep_json_array(j, "groups");
+    for (uint32_t i = 0; i < d->findings->ngroups; i++)
+        rep_json_row(j, group_json(d, &d->findings->groups[i]));
     rep_json_array_end(j);
 }
 

@@ -108,54 +108,65 @@ static json_t *location(const rep_data *d, wl_arena *arena, const ana_line *line
 
 /* ---- results ---- */
 
-static json_t *properties(const rep_data *d, const ana_finding *f)
+static json_t *properties(const rep_data *d, const ana_finding_group *g)
 {
+    const ana_finding *f = &d->findings->rows[g->first];
     json_t *row = json_object();
-    rep_put_text(row, "kernel", rep_kernel_name(d, f->kernel));
+    rep_put_count(row, "number", f->number);
+    rep_put_text(row, "kernel", rep_kernel_name(d, f->kernel)); /* the costliest */
     rep_put_text(row, "object", rep_object_name(d, f->object));
-    rep_put_count(row, "excess", f->excess);
+    rep_put(row, "kernels", rep_kernel_names(d, g));
+    rep_put(row, "objects", rep_object_names(d, g));
+    rep_put_count(row, "excess", g->excess);
     rep_put_text(row, "unit", ana_unit_text(ana_pattern_get(f->pattern)->unit));
-    rep_put_number(row, "shareOfKernel", f->share_of_kernel);
-    rep_put_number(row, "shareOfProgram", f->share_of_program);
-    rep_put_seconds(row, "kernelShareOfTime", f->kernel_share_of_time);
+    rep_put_number(row, "shareOfProgram", g->share_of_program);
     rep_put_text(row, "gain", ana_gain_name(f->gain));
     return row;
 }
 
-static json_t *fingerprint(const rep_data *d, wl_arena *arena, const ana_finding *f)
+/* Of one finding of the group, the first by name: which is the costliest may change from run to run. */
+static json_t *fingerprint(const rep_data *d, wl_arena *arena, const ana_finding_group *g)
 {
-    const char *kernel = rep_kernel_name(d, f->kernel), *object = rep_object_name(d, f->object);
+    const char *first = NULL;
+    for (uint32_t i = g->first; i < g->first + g->count; i++) {
+        const ana_finding *f = &d->findings->rows[i];
+        const char *kernel = rep_kernel_name(d, f->kernel), *object = rep_object_name(d, f->object);
+        const char *text = wl_arena_printf(arena, "%s|%s|%s", ana_pattern_get(f->pattern)->name,
+                                           kernel ? kernel : "", object ? object : "");
+        if (!first || (text && strcmp(text, first) < 0))
+            first = text;
+    }
     json_t *row = json_object();
-    rep_put_text(row, "patternKernelObject/v1",
-                 wl_arena_printf(arena, "%s|%s|%s", ana_pattern_get(f->pattern)->name,
-                                 kernel ? kernel : "", object ? object : ""));
+    rep_put_text(row, "patternKernelObject/v1", first);
     return row;
 }
 
-static bool worth_a_warning(const ana_finding *f)
+static bool worth_a_warning(const ana_finding_group *g, ana_gain gain)
 {
     enum { LEAST = 10 }; /* percent of the program's traffic */
-    return f->gain == ANA_GAIN_FULL && f->share_of_program * 100 >= LEAST;
+    return gain == ANA_GAIN_FULL && g->share_of_program * 100 >= LEAST;
 }
 
-static json_t *result(const rep_data *d, wl_arena *arena, const ana_finding *f)
+/* A group is one result, with the lines of all its findings. */
+static json_t *result(const rep_data *d, wl_arena *arena, const ana_finding_group *g)
 {
+    const ana_finding *f = &d->findings->rows[g->first];
     const ana_pattern_info *info = ana_pattern_get(f->pattern);
     json_t *row = json_object(), *locations = json_array();
     rep_put_text(row, "ruleId", info->name);
     rep_put_count(row, "ruleIndex", f->pattern);
-    rep_put_text(row, "level", worth_a_warning(f) ? "warning" : "note");
+    rep_put_text(row, "level", worth_a_warning(g, f->gain) ? "warning" : "note");
     rep_put(row, "message",
             message(wl_arena_printf(arena, "%s. %s %s%s%s", info->title,
                                     f->summary ? f->summary : "",
-                                    f->advice && *f->advice ? f->advice : info->remedy,
+                                    g->advice && *g->advice ? g->advice : info->remedy,
                                     *f->gain_note ? " " : "", f->gain_note)));
-    for (uint32_t i = 0; i < f->nlines; i++)
-        if (f->lines[i].file && f->lines[i].line)
-            json_array_append_new(locations, location(d, arena, &f->lines[i]));
+    for (uint32_t i = 0; i < g->nlines; i++)
+        if (g->lines[i].file && g->lines[i].line)
+            json_array_append_new(locations, location(d, arena, &g->lines[i]));
     rep_put(row, "locations", locations);
-    rep_put(row, "partialFingerprints", fingerprint(d, arena, f));
-    rep_put(row, "properties", properties(d, f));
+    rep_put(row, "partialFingerprints", fingerprint(d, arena, g));
+    rep_put(row, "properties", properties(d, g));
     return row;
 }
 
@@ -176,8 +187,8 @@ wl_status rep_sarif(const rep_data *data, FILE *out, wl_error *err)
     wl_arena *arena = wl_arena_new();
     json_t *log = json_object(), *runs = json_array(), *run = json_object(),
            *results = json_array();
-    for (uint32_t i = 0; arena && i < data->findings->count; i++)
-        json_array_append_new(results, result(data, arena, &data->findings->rows[i]));
+    for (uint32_t i = 0; arena && i < data->findings->ngroups; i++)
+        json_array_append_new(results, result(data, arena, &data->findings->groups[i]));
     rep_put(run, "tool", tool());
     if (arena)
         rep_put(run, "originalUriBaseIds", bases(data, arena));

@@ -218,7 +218,8 @@ static ana_sector example_sectors[] = {{0, 8, {1, 1, 1, 1, 1, 1, 1, 1}},
                                        {2048, 8, {1, 1, 1, 1, 1, 1, 1, 0}}};
 
 static ana_finding findings_rows[] = {
-    {.pattern = ANA_BANK_CONFLICT,
+    {.number = 1,
+     .pattern = ANA_BANK_CONFLICT,
      .kernel = 2,
      .object = 3,
      .space = OBS_SHARED,
@@ -228,12 +229,14 @@ static ana_finding findings_rows[] = {
      .share_of_kernel = 0.96875,
      .share_of_program = 0.96875,
      .kernel_share_of_time = -1,
+     .gain_figures = "",
      .gain_note = "",
      .nlines = 1,
      .lines = conflict_lines,
      .summary = "The load takes a column of tile, so that all 32 lanes fall into one bank.",
      .advice = "Declare tile[TILE][TILE + 1], so that a column's elements lie in different banks."},
-    {.pattern = ANA_STRIDED,
+    {.number = 2,
+     .pattern = ANA_STRIDED,
      .kernel = 1,
      .object = 2,
      .space = OBS_GLOBAL,
@@ -245,7 +248,8 @@ static ana_finding findings_rows[] = {
      .share_of_program = 0.6829,
      .kernel_share_of_time = 0.004,
      .gain = ANA_GAIN_TINY,
-     .gain_note = "Mending it gains little: the kernel makes 0.4 % of the program's time.",
+     .gain_figures = "0.4 % of the program's time",
+     .gain_note = "Fixing this gains little (0.4 % of the program's time).",
      .nlines = 1,
      .lines = strided_lines,
      .nevidence = COUNT(evidence),
@@ -278,7 +282,32 @@ static prof_sample samples[] = {
      .of = BLOCKS},
     {.launch = 2, .kernel = 2, .s = {.why = OBS_WHY_ASKED, .mapped = 1}, .of = BLOCKS},
 };
-static const ana_findings findings = {COUNT(findings_rows), findings_rows};
+static uint32_t group_ids[] = {1, 2, 3};
+static ana_finding_group groups[] = {
+    {.first = 0,
+     .count = 1,
+     .nkernels = 1,
+     .kernels = &group_ids[1],
+     .nobjects = 1,
+     .objects = &group_ids[2],
+     .nlines = 1,
+     .lines = conflict_lines,
+     .excess = REQUESTS * 31,
+     .share_of_program = 0.96875,
+     .advice = "Declare tile[TILE][TILE + 1], so that a column's elements lie in different banks."},
+    {.first = 1,
+     .count = 1,
+     .nkernels = 1,
+     .kernels = &group_ids[0],
+     .nobjects = 1,
+     .objects = &group_ids[1],
+     .nlines = 1,
+     .lines = strided_lines,
+     .excess = REQUESTS * 28,
+     .share_of_program = 0.6829,
+     .advice = ""},
+};
+static const ana_findings findings = {COUNT(findings_rows), findings_rows, COUNT(groups), groups};
 
 static rep_source sources[] = {{1, source_text, sizeof source_text - 1}, {2, NULL, 0}};
 

@@ -55,6 +55,21 @@ static char *csv_of(const rep_data *data, rep_table table)
     return text;
 }
 
+static json_t *json_of(const rep_data *data)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(rep_json(data, out, NULL), WL_OK);
+    fclose(out);
+    json_error_t error;
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        fail_msg("line %d: %s", error.line, error.text);
+    free(text);
+    return json;
+}
+
 static void assert_has(const char *text, const char *part)
 {
     if (!strstr(text, part))
@@ -81,26 +96,103 @@ static void test_text_says_what_matters(void **state)
     assert_has(text,
                "97 % of the program's traffic: 253,952 wavefronts too many, 97 % of the kernel's");
     assert_has(text, "transpose.cu:11  out[(y + i) * n + x] = tile[threadIdx.x][threadIdx.y + i];");
-    assert_has(
-        text,
-        "8,192 requests, 262,144 sectors (at the least 32,768): 32.0 a request, could be 4.00");
+    assert_has(text, "32.0 sectors per request, could be 4.00; 8,192 requests");
     assert_has(text, "Declare tile[TILE][TILE + 1]");
     assert_has(text, "object d_out, \"quoted\" (transpose.cu:21) and 2 more made there");
-    assert_has(text, "seen  mean word temperature 1.06 warps");
+    assert_has(text, "seen  mean word temperature: 1.06 warps");
     assert_has(text, "in    block 0,0,0 (typical of 255 of 256 blocks)\n");
     assert_has(text,
                "block 15,15,0 of launch 1 (transpose_naive) is unlike the rest, alone of 256");
     assert_has(text, "--block 15,15,0");
-    assert_has(text, "but   Mending it gains little: the kernel makes 0.4 %");
+    assert_has(text, "hardly matters to the program as a whole.\n  2. Only a few words");
+    assert_has(text, "but   0.4 % of the program's time\n");
     assert_true(strstr(text, "a column of tile") < strstr(text, "Findings of little gain"));
     assert_true(strstr(text, "Findings of little gain") < strstr(text, "d_out"));
     assert_has(text, "Transpose the data"); /* without advice of its own: the pattern's remedy */
-    assert_has(text, "3 launches of warmup() not observed: left out by --kernel-name");
+    assert_has(text, "3 launches of warmup not observed: left out by --kernel-name");
     assert_has(text, "cudaGraphInstantiate");
     assert_has(text, "3 of 6 launches observed");
     assert_true(strstr(text, "Findings") < strstr(text, "Lines of"));
     assert_true(strstr(text, "Lines of") < strstr(text, "Coverage"));
     free(text);
+}
+
+/* The transposes as one finding: what one change fixes has one number, with its places and its lines. */
+static void test_text_of_a_group(void **state)
+{
+    fixture *f = *state;
+    uint32_t kernels[] = {2, 1}, objects[] = {3, 2};
+    ana_line lines[] = {f->data.findings->rows[0].lines[0], f->data.findings->rows[1].lines[0]};
+    ana_finding_group group = {.count = 2,
+                               .nkernels = 2,
+                               .kernels = kernels,
+                               .nobjects = 2,
+                               .objects = objects,
+                               .nlines = 2,
+                               .lines = lines,
+                               .excess = 483328,
+                               .share_of_program = 0.99,
+                               .advice = "Transpose tile and d_out."};
+    ana_findings all = *f->data.findings;
+    all.ngroups = 1;
+    all.groups = &group;
+    f->data.findings = &all;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_has(text, "99 % of the program's traffic: 483,328 wavefronts too many\n     kernel  ");
+    assert_has(text,
+               "of the program  of the kernel\n     transpose_shared<…>  tile (transpose.cu:10)");
+    assert_has(text, "\n     transpose_naive      d_out, \"quoted\" (");
+    assert_has(text, "     transpose.cu:8  out[");
+    assert_has(text, "fix   Transpose tile and d_out.");
+    assert_null(strstr(text, "\n  2. "));
+    free(text);
+    text = text_of(&f->data, &(rep_text_options){.width = 120, .kernel = 1});
+    assert_has(text, "\n  1. Lanes of a warp"); /* whatever is left out, numbers stay */
+    free(text);
+}
+
+static void test_text_says_that_nothing_gains_much(void **state)
+{
+    fixture *f = *state;
+    ana_finding_group little = f->data.findings->groups[1];
+    ana_findings all = *f->data.findings;
+    all.ngroups = 1;
+    all.groups = &little;
+    f->data.findings = &all;
+    char *text = text_of(&f->data, NULL);
+    assert_has(text, "\nThe only finding is of little gain: fixing it would hardly make");
+    assert_true(strstr(text, "The only finding") < strstr(text, "Kernels"));
+    free(text);
+}
+
+/* Names of kernels in coverage: readable ones, and short. */
+static void test_text_of_long_names(void **state)
+{
+    fixture *f = *state;
+    static const char *const why =
+        "no PTX of _ZN2at6nativeL6vectorIN3c104HalfEfEEvPT_T0_i is there";
+    prof_skip skips[] = {{"void at::native::reduce<512, 1, at::op<float, float> >(at::op<float, "
+                          "float>, at::native::args)",
+                          why, 3},
+                         {"a", why, 1},
+                         {"b", why, 1},
+                         {"c", why, 1},
+                         {"d", why, 1}};
+    prof_message messages[] = {
+        {1, 1, "_Z3foov. With probes _Z3foov is slow; _Zebra is not a name."}};
+    f->data.skips = (prof_skip_rows){5, skips};
+    f->data.messages = (prof_message_rows){1, messages};
+    char *text = text_of(&f->data, &(rep_text_options){.width = 160});
+    assert_has(text, "7 launches of 5 kernels (at::native::reduce<512, 1, at::op<…> >, a, b and 2");
+    assert_has(text, "no PTX of at::native::vector<c10::Half, float> is there\n");
+    assert_has(text, "foo. With probes foo is slow; _Zebra is not a name.\n");
+    free(text);
+    json_t *json = json_of(&f->data), *coverage = json_object_get(json, "coverage");
+    json_t *skipped = json_array_get(json_object_get(coverage, "skipped"), 0);
+    assert_string_equal(json_string_value(json_object_get(skipped, "kernel")), skips[0].kernel);
+    assert_has(json_string_value(json_object_get(skipped, "reason")),
+               "void at::native::vector<c10::Half, float>(c10::Half*, float, int)");
+    json_decref(json);
 }
 
 /* Loads and stores of one line are rows of their own: their sectors a request differ. */
@@ -110,9 +202,10 @@ static void test_text_lines_by_access(void **state)
     char *text = text_of(&f->data, &(rep_text_options){.width = 200, .kernel = 1});
     char *lines = strstr(text, "Lines of");
     assert_non_null(lines);
-    assert_has(lines, "\n  transpose.cu:8  out[x * n + y + i] = in[(y + i) * n + x];\n"
-                      "    load global      8,192   32.0   32,768       4.00    4.00        0\n"
-                      "    store global     8,192   32.0  262,144       32.0    4.00  229,376\n");
+    assert_has(lines,
+               "\n  transpose.cu:8  out[x * n + y + i] = in[(y + i) * n + x];\n"
+               "    load global      8,192   32.0   32,768         4.00     4.00        0\n"
+               "    store global     8,192   32.0  262,144         32.0     4.00  229,376\n");
     assert_null(strstr(text, "transpose_shared"));
     free(text);
 }
@@ -149,7 +242,7 @@ static void test_text_limits_findings(void **state)
 {
     fixture *f = *state;
     char *text = text_of(&f->data, &(rep_text_options){.width = 100, .findings = 1});
-    assert_has(text, "and 1 more findings");
+    assert_has(text, "and 1 more finding");
     assert_int_equal(count_of(text, " too many, "), 1);
     free(text);
 }
@@ -166,21 +259,6 @@ static void test_text_of_nothing(void **state)
 }
 
 /* ---- JSON ---- */
-
-static json_t *json_of(const rep_data *data)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(rep_json(data, out, NULL), WL_OK);
-    fclose(out);
-    json_error_t error;
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (!json)
-        fail_msg("line %d: %s", error.line, error.text);
-    free(text);
-    return json;
-}
 
 static void assert_keys(json_t *object, const char *keys)
 {
@@ -202,7 +280,8 @@ static void test_json_has_the_documented_keys(void **state)
     json_t *json = json_of(&f->data);
     assert_keys(
         json,
-        "schema device collector launches instructions objects samples findings memory coverage");
+        "schema device collector launches instructions objects samples findings groups memory "
+        "coverage");
     assert_keys(json_object_get(json, "device"), "name compute_capability");
     assert_keys(json_array_get(json_object_get(json, "launches"), 0),
                 "id kernel grid block stream thread_instructions host_seconds way");
@@ -212,11 +291,15 @@ static void test_json_has_the_documented_keys(void **state)
     assert_keys(json_array_get(json_object_get(json, "objects"), 0),
                 "id name space bytes file line");
     assert_keys(json_array_get(json_object_get(json, "findings"), 0),
-                "pattern kernel object lines excess_wavefronts share_of_kernel "
+                "number pattern kernel object lines excess_wavefronts share_of_kernel "
                 "share_of_program gain evidence advice");
-    assert_keys(json_array_get(json_object_get(json, "findings"), 1),
-                "pattern kernel object lines excess_sectors share_of_kernel share_of_program "
-                "kernel_share_of_time gain gain_note evidence advice");
+    assert_keys(
+        json_array_get(json_object_get(json, "findings"), 1),
+        "number pattern kernel object lines excess_sectors share_of_kernel share_of_program "
+        "kernel_share_of_time gain gain_note evidence advice");
+    assert_keys(json_array_get(json_object_get(json, "groups"), 1),
+                "number pattern kernels objects lines excess_sectors share_of_program gain "
+                "gain_note advice");
     assert_keys(json_object_get(json, "memory"), "peak_bytes peaks");
     assert_keys(json_object_get(json, "coverage"),
                 "launches_seen launches_observed skipped blocks_sampled records_dropped "
@@ -274,7 +357,7 @@ static void test_sarif_results_name_their_rules(void **state)
     json_t *driver = json_object_get(json_object_get(run, "tool"), "driver");
     json_t *rules = json_object_get(driver, "rules"), *results = json_object_get(run, "results");
     assert_int_equal(json_array_size(rules), ANA_PATTERN_COUNT);
-    assert_int_equal(json_array_size(results), f->data.findings->count);
+    assert_int_equal(json_array_size(results), f->data.findings->ngroups);
     for (size_t i = 0; i < json_array_size(results); i++) {
         json_t *result = json_array_get(results, i);
         json_int_t index = json_integer_value(json_object_get(result, "ruleIndex"));
@@ -337,7 +420,7 @@ static void test_csv_tables(void **state)
         rep_table table;
         size_t fields, records;
     } cases[] = {{REP_TABLE_INSTRUCTIONS, 23, 7},
-                 {REP_TABLE_FINDINGS, 15, 3},
+                 {REP_TABLE_FINDINGS, 16, 3},
                  {REP_TABLE_SAMPLES, 11, 4},
                  {REP_TABLE_LAUNCHES, 22, 4},
                  {REP_TABLE_OBJECTS, 11, 4}};
@@ -670,6 +753,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         T(test_text_says_what_matters),
+        T(test_text_of_a_group),
+        T(test_text_says_that_nothing_gains_much),
+        T(test_text_of_long_names),
         T(test_text_lines_by_access),
         T(test_text_keeps_to_the_width),
         T(test_text_is_inert),

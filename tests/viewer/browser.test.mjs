@@ -359,7 +359,7 @@ test("fits a narrow window without scrolling sideways, every view", () =>
 
 test("the remedy before and after, what it is worth and how sure we are", () =>
   visit("#finding/1", async (page) => {
-    await sees(page, ".worth", /Worth mending[^]*Counted, not estimated/);
+    await sees(page, ".worth", /Worth fixing[^]*Counted, not estimated/);
     await counts(page, ".remedy .half svg", 2);
     await sees(page, ".remedy .half >> nth=0", /Before[^]*a sector moves once for every warp/);
     await sees(page, ".remedy .half >> nth=1", /After[^]*a sector moves once/);
@@ -377,6 +377,7 @@ test("what gains little says so", async () => {
     payload: {
       ...payload,
       findings: payload.findings.map((f) => ({ ...f, gain: "tiny", gain_note: "It gains little." })),
+      groups: payload.groups.map((g, i) => ({ ...g, gain_reason: i < 4 ? "It is tiny." : "It waits." })),
       launches: payload.launches.map((l) => ({ ...l, blocks_observed: 1 })),
     },
     parts,
@@ -385,11 +386,52 @@ test("what gains little says so", async () => {
     "#finding/1",
     async (page) => {
       await sees(page, ".worth", /! It gains little\.[^]*Counted in part/);
-      await counts(page, ".card .badge", 6);
+      await sees(page, ".list", /Of little gain It is tiny\.[^]*It waits\./);
+      await counts(page, ".list li .listhead", 2); // once for all of one reason
       await page.keyboard.press("4");
-      await sees(page, ".detail", /Nothing is worth much/);
+      await sees(page, ".verdict", /All 6 findings are of little gain/);
     },
     little,
+  );
+});
+
+test("findings that one change fixes are one, with its places", async () => {
+  const grouped = await report(folder, "grouped", ({ payload, parts }) => {
+    const [first, second, ...others] = payload.groups;
+    const both = {
+      ...first,
+      count: 2,
+      kernels: [...first.kernels, ...second.kernels],
+      objects: [...first.objects, ...second.objects],
+      advice: "Swap the indices of d_A and d_out.",
+    };
+    const number = (f, i) => ({ ...f, number: Math.max(1, i) });
+    return { payload: { ...payload, findings: payload.findings.map(number), groups: [both, ...others] }, parts };
+  });
+  await visit(
+    "",
+    async (page) => {
+      await counts(page, ".list .card", 5);
+      await sees(page, ".card", /and 1 more place/);
+      await sees(page, ".crumbs", /Finding 1 of 5/);
+      await counts(page, ".places tbody tr", 2);
+      await sees(page, ".places tr.on", /demo\.cu:35\s+gemm<float>/);
+      await sees(page, ".remedy", /Swap the indices of d_A and d_out/);
+      await page.click(".places a.mono >> text=d_B"); // its object
+      await page.waitForURL(/#object\/4/);
+      await page.goBack();
+      await page.click(".places tbody tr >> nth=1 >> a >> nth=0");
+      await page.waitForURL(/#finding\/1\?place=2$/);
+      await sees(page, ".places tr.on", /d_B/);
+      await sees(page, ".summary", /All 32 warps read/);
+      await sees(page, ".remedy", /Swap the indices of d_A and d_out/);
+      await page.keyboard.press("j");
+      await sees(page, ".crumbs", /Finding 2 of 5/);
+      await page.keyboard.press("2");
+      await page.click(".links a >> text=1. ");
+      await sees(page, ".crumbs", /Finding 1 of 5/);
+    },
+    grouped,
   );
 });
 
@@ -632,7 +674,7 @@ test("what can be used has a name, and keys reach it in the order that it is rea
 
 test("a profile without findings says so", async () => {
   const bare = await report(folder, "bare", ({ payload, parts }) => ({
-    payload: { ...payload, findings: [], maps: [] },
+    payload: { ...payload, findings: [], groups: [], maps: [] },
     parts,
   }));
   await visit("", async (page) => sees(page, "h1", /^Overview$/), bare);

@@ -20,7 +20,7 @@ typedef struct work {
     const ana_input *input;
     const ana_group *group;
     map_insn *insns;
-    double *traffic, *settled; /* by instruction, scaled to the launches */
+    double *traffic, *settled, *sectors; /* by instruction, scaled to the launches */
     double excess[ANA_PATTERN_COUNT], alone[ANA_PATTERN_COUNT], best[ANA_PATTERN_COUNT];
     double *claims[ANA_PATTERN_COUNT]; /* by instruction */
     uint32_t launches[ANA_PATTERN_COUNT], example_launch[ANA_PATTERN_COUNT];
@@ -63,7 +63,8 @@ static bool start(work *w)
     w->insns = wl_new_array(arena, map_insn, n);
     w->traffic = wl_new_array(arena, double, n);
     w->settled = wl_new_array(arena, double, n);
-    if (!w->insns || !w->traffic || !w->settled || !start_cache(w)) {
+    w->sectors = wl_new_array(arena, double, n);
+    if (!w->insns || !w->traffic || !w->settled || !w->sectors || !start_cache(w)) {
         return false;
     }
     for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
@@ -131,6 +132,7 @@ static void add_map(work *w, const map_result *r, double scale)
     for (uint32_t i = 0; i < w->group->ninsns; i++) {
         w->traffic[i] += scale * r->shares[i].traffic;
         w->settled[i] += scale * r->shares[i].settled;
+        w->sectors[i] += scale * r->shares[i].sectors;
         for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
             w->claims[p][i] += scale * r->shares[i].claim[p];
         }
@@ -326,6 +328,26 @@ static charges charge(const work *w, uint32_t i)
     return paid;
 }
 
+static bool is_aligned_load(const work *w, const obs_insn *c)
+{
+    double most = w->input->thresholds->misaligned_share * (double)c->requests;
+    return c->op == OBS_LOAD && c->contiguous * 2 > c->requests && (double)c->misaligned < most;
+}
+
+/* Is one of the instructions that pay a copy of this one, of the same line? A loop over rows is unrolled. */
+static bool line_pays(const work *w, const ana_draft *d, uint32_t pc)
+{
+    uint32_t kernel = w->input->kernel->id;
+    const prof_code *own = prof_find_code(&w->input->code, kernel, pc);
+    for (uint32_t i = 0; own && own->line && i < d->group->ninsns; i++) {
+        const prof_code *code = prof_find_code(&w->input->code, kernel, d->group->insns[i].c.pc);
+        if (d->insn_excess[i] > 0 && code && code->file == own->file && code->line == own->line) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Do only loads pay, beside loads of the object that are aligned? */
 static bool is_halo(const work *w, const ana_draft *d)
 {
@@ -335,11 +357,20 @@ static bool is_halo(const work *w, const ana_draft *d)
         if (d->insn_excess[i] > 0 && c->op != OBS_LOAD) {
             return false;
         }
-        aligned |= c->op == OBS_LOAD && c->contiguous * 2 > c->requests &&
-                   (double)c->misaligned <
-                       w->input->thresholds->misaligned_share * (double)c->requests;
+        aligned |= is_aligned_load(w, c) && !line_pays(w, d, c->pc);
     }
     return aligned;
+}
+
+/* Does the costliest instruction come back to each of its sectors? */
+static bool walks(const work *w, const ana_draft *d)
+{
+    enum { VISITS = 2 };
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < d->group->ninsns; i++) {
+        most = d->insn_excess[i] > d->insn_excess[most] ? i : most;
+    }
+    return w->sectors[most] > 0 && w->traffic[most] >= VISITS * w->sectors[most];
 }
 
 static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
@@ -371,6 +402,7 @@ static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
     d->launches = w->group->ntraffic;
     words_facts f = facts_of(d);
     f.halo = p == ANA_MISALIGNED && is_halo(w, d);
+    f.walks = walks(w, d);
     add_request_evidence(d, &f);
     if (p == ANA_UNCOALESCED && f.stride) {
         ana_add_evidence(d, "stride", "bytes between lanes", (double)f.stride, "bytes");

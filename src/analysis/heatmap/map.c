@@ -427,6 +427,7 @@ static void share_out_traffic(work *w)
         for (uint32_t k = 0; k < w->counts[row->pcset]; k++) {
             uint32_t index = w->sets[row->pcset][k], kind = kind_of(&w->insns[index]);
             w->out->shares[index].traffic += (double)n[kind] * part_of(w, row, kind, index);
+            w->out->shares[index].sectors++;
         }
     }
 }

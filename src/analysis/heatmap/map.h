@@ -26,6 +26,7 @@ typedef struct map_insn {
 
 typedef struct map_share {           /* of one instruction */
     double traffic;                  /* transfers */
+    double sectors;                  /* that it touched */
     double settled;                  /* of them in sectors that show a pattern of the map */
     double claim[ANA_PATTERN_COUNT]; /* excess */
 } map_share;

@@ -200,7 +200,7 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
     ana_add_evidence(d, "warps", "warps in the block", o->warps, "warps");
     ana_add_evidence(d, "requests", "requests", (double)d->requests, "");
     if (warp) {
-        ana_add_evidence(d, "passes_spared", "of its passes that shuffles spare",
+        ana_add_evidence(d, "passes_spared", "passes that shuffles would save",
                          100 * d->excess / (double)passes_of(g), "%");
     }
     d->nsectors = o->nsectors;

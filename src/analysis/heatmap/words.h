@@ -14,12 +14,12 @@ typedef struct words_facts {
     bool loads, stores, atomics;
     bool irregular; /* the requests gather */
     bool broadcast; /* every request is one address */
+    bool walks;     /* one instruction takes the words of a sector one after the other */
     bool
         halo; /* misaligned loads beside aligned ones of the same object: neighbours of a stencil */
-    uint64_t first; /* byte within the sector that misaligned requests start at; 0: unknown */
 } words_facts;
 
-/* Sets summary and advice; false when memory is exhausted. */
+/* Sets summary and remedy; false when memory is exhausted. */
 bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts);
 
 #endif

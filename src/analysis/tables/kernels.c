@@ -39,14 +39,17 @@ static void add_instructions(ana_kernel *k, const prof_instruction_rows *rows)
     }
 }
 
+/* Excess is of findings; their number is that of their groups. */
 static void add_findings(ana_kernel *k, const ana_findings *findings)
 {
+    uint32_t last = 0;
     for (uint32_t i = 0; findings && i < findings->count; i++) {
         const ana_finding *f = &findings->rows[i];
         if (f->kernel != k->kernel) {
             continue;
         }
-        k->nfindings++;
+        k->nfindings += f->number != last;
+        last = f->number;
         ana_unit unit = ana_pattern_get(f->pattern)->unit;
         k->excess_sectors += unit == ANA_SECTORS ? f->excess : 0;
         k->excess_wavefronts += unit == ANA_WAVEFRONTS ? f->excess : 0;

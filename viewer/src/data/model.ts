@@ -181,6 +181,12 @@ export const lineExcess = (row: LineRow): number => Math.max(0, row.now - row.mi
 
 export const lineUnit = (row: LineRow): Unit => (row.space === "shared" ? "wavefronts" : "sectors");
 
+/** The findings of a group, which one change fixes, costliest first. Groups are numbered from 1. */
+export function placesOf(m: Model, number: number): Finding[] {
+  const group = m.payload.groups[number - 1];
+  return group ? m.payload.findings.slice(group.first, group.first + group.count) : [];
+}
+
 /** What the findings of a kernel cost together; without any, what its requests move beyond the fewest possible. */
 export function kernelExcess(m: Model, k: Kernel): number {
   const findings = m.payload.findings.filter((f) => f.kernel === k.id && f.unit !== "bytes");
@@ -191,15 +197,16 @@ export function kernelExcess(m: Model, k: Kernel): number {
 
 export const kernelTraffic = (k: Kernel): number => k.sectors + k.wavefronts;
 
-/** The numbers of the findings that name the line and are about what the row does there. */
+/** The numbers of the groups whose findings name the line and are about what the row does there. */
 export function findingsAt(m: Model, r: LineRow): number[] {
   const kernel = r.instructions[0]?.kernel;
   const objects = new Set(r.instructions.map((i) => i.object));
-  return m.payload.findings.flatMap((f, i) => {
+  const numbers = m.payload.findings.flatMap((f) => {
     const here = f.kernel === kernel && f.space === r.space && objects.has(f.object);
     const named = f.lines.some((l) =>
       l.line === undefined ? l.pc === r.pc : l.file === r.file && l.line === r.line,
     );
-    return here && named ? [i + 1] : [];
+    return here && named ? [f.number] : [];
   });
+  return [...new Set(numbers)];
 }

@@ -175,9 +175,9 @@ export type Pattern =
   | "structured-access";
 
 export interface Finding {
+  number: number; // of its group, from 1
   pattern: Pattern;
   title: string;
-  remedy: string;
   kernel: number;
   object?: number; // the costliest
   objects?: number; // that show it, made at one place one after the other; absent: one
@@ -189,13 +189,24 @@ export interface Finding {
   share_of_kernel: number;
   share_of_program: number;
   kernel_share_of_time?: number; // the kernel's part of the program's device time
-  gain: "full" | "cached" | "latency" | "shuffles" | "tiny"; // others than full gain little when mended, and come last
+  gain: "full" | "cached" | "latency" | "shuffles" | "tiny"; // fixing those that are not full gains little; they come last
   gain_note?: string; // why
   summary: string;
-  advice: string;
   lines: FindingLine[];
   evidence: Evidence[];
   sectors: ExampleSector[];
+}
+
+/** Findings that one change fixes: findings[first], findings[first + 1], ..., costliest first. */
+export interface Group {
+  first: number;
+  count: number;
+  kernels: number[]; // ids, costliest first
+  objects: number[]; // shared arrays of one name and size once
+  excess: number;
+  share_of_program: number;
+  gain_reason?: string; // why fixing gains little, where it does
+  advice: string;
 }
 
 /** The heat map of one sampled block over one object: runs of consecutive sectors that are alike in every column. */
@@ -251,7 +262,7 @@ export interface Coverage {
   cut_off: string[]; // why captures end early
   objects_without_site?: number;
   sources_missing?: number;
-  skipped: { kernel: string; reason: string; launches: number }[];
+  skipped: { kernel: string; short_name: string; reason: string; launches: number }[];
   gaps?: Gap[];
   unsupported_calls: string[];
   messages: { level: "debug" | "info" | "warning" | "error"; text: string }[];
@@ -274,7 +285,8 @@ export interface Payload {
   launches: Launch[];
   instructions: Instruction[];
   objects: MemoryObject[];
-  findings: Finding[];
+  findings: Finding[]; // group after group
+  groups: Group[]; // those worth fixing first, then the costliest first
   maps: HeatMap[];
   memory: Memory;
   coverage: Coverage;

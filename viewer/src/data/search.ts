@@ -1,4 +1,4 @@
-import { href } from "../state/address";
+import { findingHref, href } from "../state/address";
 import { baseName } from "../widgets/format";
 import type { Model } from "./model";
 
@@ -27,13 +27,13 @@ export function searchIndex(m: Model): Entry[] {
     return name && line ? `${baseName(name)}:${line}` : "";
   };
   return [
-    ...findings.map((f, i) => {
+    ...findings.map((f) => {
       const kernel = m.kernelById.get(f.kernel)?.short_name ?? "";
       const object = m.objectById.get(f.object ?? -1)?.name ?? "";
       const at = place(f.lines[0]?.file, f.lines[0]?.line);
       const detail = [kernel, object, at].filter(Boolean).join(" · ");
       return entry(
-        { kind: "finding", name: f.title, detail, href: href("finding", i + 1) },
+        { kind: "finding", name: f.title, detail, href: findingHref(m.payload, f) },
         f.pattern,
       );
     }),

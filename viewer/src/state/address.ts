@@ -1,5 +1,7 @@
+import type { Finding, Payload } from "../data/payload";
+
 /** Where the reader is, kept in the address behind "#", so that links, back and forward work:
- * #finding/3, #kernel/2, #object/5?map=1,2, #file/1. */
+ * #finding/3?place=2, #kernel/2, #object/5?map=1,2, #file/1. */
 export const VIEWS = ["finding", "kernel", "object", "overview", "file"] as const;
 export type View = (typeof VIEWS)[number];
 
@@ -28,4 +30,10 @@ export function href(view: View, id?: number, query: Record<string, string | num
     .toString()
     .replaceAll("%2C", ",");
   return `#${view}${id === undefined ? "" : `/${id}`}${text ? `?${text}` : ""}`;
+}
+
+/** The finding among those of its group, which has one number. */
+export function findingHref(payload: Payload, f: Finding): string {
+  const place = payload.findings.indexOf(f) - (payload.groups[f.number - 1]?.first ?? 0) + 1;
+  return href("finding", f.number, place > 1 ? { place } : {});
 }

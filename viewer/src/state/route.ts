@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 
 import { parseRoute, type Route } from "./address";
 
-export { href, type Route, type View } from "./address";
+export { findingHref, href, type Route, type View } from "./address";
 
 const hash = signal(location.hash);
 addEventListener("hashchange", () => {

@@ -16,7 +16,7 @@ const help = signal(false);
 const view = computed(() => route.value.view);
 
 const TABS: { view: View; label: string; count: (m: Model) => number | undefined }[] = [
-  { view: "finding", label: "Findings", count: (m) => m.payload.findings.length },
+  { view: "finding", label: "Findings", count: (m) => m.payload.groups.length },
   { view: "kernel", label: "Kernels", count: (m) => m.payload.kernels.length },
   { view: "object", label: "Objects", count: (m) => m.payload.objects.length },
   { view: "overview", label: "Overview", count: () => undefined },
@@ -150,7 +150,7 @@ function Help() {
 function listed(m: Model, where: Route): { ids: number[]; at: number } {
   const ids =
     where.view === "finding"
-      ? m.payload.findings.map((_, i) => i + 1)
+      ? m.payload.groups.map((_, i) => i + 1)
       : where.view === "kernel"
         ? rankedKernels(m).map((k) => k.id)
         : where.view === "object"

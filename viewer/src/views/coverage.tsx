@@ -1,7 +1,7 @@
 import type { Model } from "../data/model";
 import type { Coverage, Gap } from "../data/payload";
 import { Fact } from "../widgets/fact";
-import { baseName, exact, plural } from "../widgets/format";
+import { baseName, exact, middle, plural } from "../widgets/format";
 
 const known = (...values: (number | undefined)[]) => values.every((v) => v !== undefined);
 
@@ -84,7 +84,11 @@ function gapText(gaps: Gap[]): string {
   return `${plural(gaps.length, "memory instruction")}${lines.length > 0 ? `, line ${named}` : ""}`;
 }
 
-function Gaps({ gaps }: { gaps: Gap[] }) {
+/** A kernel's name as it fits a line; its whole name is at hand on pointing at it. */
+const shortKernel = (m: Model, name: string): string =>
+  middle(m.payload.kernels.find((k) => k.name === name)?.short_name ?? name, 80);
+
+function Gaps({ m, gaps }: { m: Model; gaps: Gap[] }) {
   const groups = new Map<string, Gap[]>();
   for (const g of gaps) {
     const key = `${g.kernel} ${g.reason}`;
@@ -106,7 +110,9 @@ function Gaps({ gaps }: { gaps: Gap[] }) {
       <tbody>
         {[...groups].map(([key, group]) => (
           <tr key={key}>
-            <td class="text mono">{group[0]?.kernel}</td>
+            <td class="text mono" title={group[0]?.kernel}>
+              {shortKernel(m, group[0]?.kernel ?? "")}
+            </td>
             <td class="text">{gapText(group)}</td>
             <td class="text">{group[0]?.reason}</td>
           </tr>
@@ -131,7 +137,9 @@ function Skipped({ c }: { c: Coverage }) {
       <tbody>
         {c.skipped.map((s) => (
           <tr key={`${s.kernel} ${s.reason}`}>
-            <td class="text mono">{s.kernel}</td>
+            <td class="text mono" title={s.kernel}>
+              {s.short_name}
+            </td>
             <td class="num">{exact(s.launches)}</td>
             <td class="text">{s.reason}</td>
           </tr>
@@ -139,6 +147,14 @@ function Skipped({ c }: { c: Coverage }) {
       </tbody>
     </table>
   );
+}
+
+/** Of how many blocks there are heat maps; all others are only counted. */
+function mapsText(c: Coverage): string {
+  const blocks = c.blocks_sampled ?? 0;
+  const launches = c.launches_observed ?? 0;
+  const each = launches > 1 && blocks % launches === 0 ? `, ${blocks / launches} per launch` : "";
+  return `${plural(blocks, "block")}${each}, mapped in detail (heat maps) to represent the others`;
 }
 
 /** The end of every page: what was seen, and what was not. */
@@ -157,9 +173,7 @@ export function CoveragePanel({ m }: { m: Model }) {
         )}
         <Part n={c.kernels_observed} of={c.kernels_seen} what="kernels observed" />
         <Part n={c.blocks_observed} of={c.blocks_run} what="blocks counted" />
-        {known(c.blocks_sampled) && (
-          <Fact good>{plural(c.blocks_sampled ?? 0, "block")} sampled for heat maps</Fact>
-        )}
+        {(c.blocks_sampled ?? 0) > 0 && <Fact good>{mapsText(c)}</Fact>}
         <LeftOut c={c} />
         <WithoutSource m={m} />
         {c.unsupported_calls.length > 0 && (
@@ -175,7 +189,7 @@ export function CoveragePanel({ m }: { m: Model }) {
         ))}
       </ul>
       <Skipped c={c} />
-      <Gaps gaps={c.gaps ?? []} />
+      <Gaps m={m} gaps={c.gaps ?? []} />
     </section>
   );
 }

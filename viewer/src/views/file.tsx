@@ -50,7 +50,7 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
           ))}
         </p>
       </header>
-      <p class="muted">Beside a line: sectors or wavefronts a request.</p>
+      <p class="muted">Beside a line: sectors or wavefronts per request.</p>
       <SourceText m={m} file={file.id} marks={marks} />
     </article>
   );

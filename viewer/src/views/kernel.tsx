@@ -1,8 +1,8 @@
 import type { LineRow, Model } from "../data/model";
 import { findingsAt, kernelExcess, lineExcess, lineUnit, sourceLine } from "../data/model";
-import type { Instruction, Kernel } from "../data/payload";
+import type { Finding, Instruction, Kernel } from "../data/payload";
 import { MixPicture } from "../pictures/mix";
-import { href } from "../state/route";
+import { findingHref, href } from "../state/route";
 import { CardList } from "../widgets/cards";
 import { bytes, count, dim, exact, middle, percent, plural, ratio } from "../widgets/format";
 import { Bar, type ColumnOf, SortTable } from "../widgets/table";
@@ -102,15 +102,15 @@ function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
     ),
     {
       key: "each",
-      label: "a request",
-      help: "Sectors or wavefronts a request",
+      label: "per request",
+      help: "Sectors or wavefronts per request",
       value: (r) => each(r.now, r.requests),
       cell: (r) => <b>{ratio(each(r.now, r.requests))}</b>,
     },
     {
       key: "fewest",
-      label: "fewest",
-      help: "The fewest sectors or wavefronts a request that would do",
+      label: "at best",
+      help: "The fewest sectors or wavefronts per request that would do",
       value: (r) => each(r.min, r.requests),
       cell: (r) => ratio(each(r.min, r.requests)),
     },
@@ -149,7 +149,7 @@ function Instructions({ m, row }: { m: Model; row: LineRow }) {
           <th class="num">pc</th>
           <th class="text">instruction</th>
           <th class="text">object</th>
-          <th class="num" title="bytes a lane">
+          <th class="num" title="bytes per lane">
             bytes
           </th>
           <th class="num">lanes</th>
@@ -194,17 +194,15 @@ function Facts({ k }: { k: Kernel }) {
   return <p class="who muted">{parts.filter(Boolean).join(" · ")}</p>;
 }
 
-export function FindingLinks({ m, of }: { m: Model; of: (f: number) => boolean }) {
-  const links = m.payload.findings
-    .map((finding, index) => ({ finding, index }))
-    .filter(({ index }) => of(index));
+export function FindingLinks({ m, of }: { m: Model; of: (f: Finding) => boolean }) {
+  const links = m.payload.findings.filter(of);
   if (links.length === 0) return <p class="muted">No findings here.</p>;
   return (
     <ul class="links">
-      {links.map(({ finding, index }) => (
-        <li key={index}>
-          <a href={href("finding", index + 1)}>
-            {index + 1}. {finding.title}
+      {links.map((finding) => (
+        <li key={findingHref(m.payload, finding)}>
+          <a href={findingHref(m.payload, finding)}>
+            {finding.number}. {finding.title}
           </a>{" "}
           <span class="muted num">
             {count(finding.excess)} {finding.unit}, {percent(finding.share_of_program)}
@@ -215,7 +213,7 @@ export function FindingLinks({ m, of }: { m: Model; of: (f: number) => boolean }
   );
 }
 
-/** The line that the dearest finding names, else the one with most excess; undefined where none costs anything. */
+/** The line that the costliest finding names, else the one with most excess; undefined where none costs anything. */
 function worstLine(m: Model, rows: LineRow[]): LineRow | undefined {
   const rank = (r: LineRow) => findingsAt(m, r)[0] ?? Number.POSITIVE_INFINITY;
   const order = [...rows].sort((a, b) => rank(a) - rank(b) || lineExcess(b) - lineExcess(a));
@@ -244,7 +242,7 @@ function Source({ m, rows }: { m: Model; rows: LineRow[] }) {
   return (
     <>
       <h2>Source</h2>
-      <p class="muted">Beside a line: sectors or wavefronts a request.</p>
+      <p class="muted">Beside a line: sectors or wavefronts per request.</p>
       {[...byFile].map(([file, lines]) => (
         <Excerpt
           key={file}
@@ -272,7 +270,7 @@ export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
           <h1 class="mono name">{kernel.name}</h1>
           <Facts k={kernel} />
         </header>
-        <FindingLinks m={m} of={(f) => m.payload.findings[f]?.kernel === kernel.id} />
+        <FindingLinks m={m} of={(f) => f.kernel === kernel.id} />
         {kernel.mix.length > 0 && <h2>Instructions</h2>}
         <MixPicture k={kernel} />
         <h2>Lines</h2>

@@ -1,8 +1,9 @@
-import { type Model, sourceLine } from "../data/model";
+import { type Model, placesOf, sourceLine } from "../data/model";
 import type { MemoryObject } from "../data/payload";
 import { href } from "../state/route";
-import { bytes, exact, percent, plural } from "../widgets/format";
+import { bytes, exact, middle, percent, plural } from "../widgets/format";
 import { type ColumnOf, SortTable } from "../widgets/table";
+import { Verdict } from "./finding/verdict";
 import { Kernels } from "./kernels";
 import { ObjectName } from "./names";
 import { Code, place } from "./source";
@@ -121,31 +122,36 @@ function device(m: Model): string {
 
 const FIRST = 3;
 
-/** The dearest findings that are worth mending, with the line to change. */
+/** The costliest findings that are worth fixing, with the line to change. */
 function FixFirst({ m }: { m: Model }) {
-  const all = m.payload.findings.map((finding, i) => ({ finding, number: i + 1 }));
-  const worth = all.filter(({ finding }) => finding.gain === "full");
+  const all = m.payload.groups.map((group, i) => ({ group, number: i + 1 }));
+  const worth = all.filter(({ group }) => group.gain_reason === undefined);
   const shown = (worth.length > 0 ? worth : all).slice(0, FIRST);
   if (all.length === 0) return <p class="summary">No memory access pattern costs much here.</p>;
   return (
     <>
-      <h2>{worth.length > 0 ? "Fix first" : "Nothing is worth much, but these cost most"}</h2>
+      <Verdict m={m} />
+      <h2>{worth.length > 0 ? "Fix first" : "What costs most"}</h2>
       <ol class="fixfirst">
-        {shown.map(({ finding: f, number }) => {
-          const line = f.lines[0];
+        {shown.map(({ group, number }) => {
+          const f = placesOf(m, number)[0];
+          const line = f?.lines[0];
           return (
-            <li key={number}>
-              <a href={href("finding", number)}>
-                <span class="big num">{percent(f.share_of_program)}</span>{" "}
-                <span class="muted">of the program's traffic</span>
-                <p class="title">{f.title}</p>
-                <Code text={(sourceLine(m, line?.file, line?.line) ?? "").trim()} />
-                <span class="muted small">
-                  <span class="mono">{place(m, line?.file, line?.line)}</span> ·{" "}
-                  {m.kernelById.get(f.kernel)?.short_name}
-                </span>
-              </a>
-            </li>
+            f && (
+              <li key={number}>
+                <a href={href("finding", number)}>
+                  <span class="big num">{percent(group.share_of_program)}</span>{" "}
+                  <span class="muted">of the program's traffic</span>
+                  <p class="title">{f.title}</p>
+                  <Code text={(sourceLine(m, line?.file, line?.line) ?? "").trim()} />
+                  <span class="muted small">
+                    <span class="mono">{place(m, line?.file, line?.line)}</span> ·{" "}
+                    {middle(m.kernelById.get(f.kernel)?.short_name ?? "", 48)}
+                    {group.count > 1 && ` and ${plural(group.count - 1, "more place")}`}
+                  </span>
+                </a>
+              </li>
+            )
           );
         })}
       </ol>

@@ -12,20 +12,22 @@ interface Props<Item> {
   href: (id: number) => string;
   card: (item: Item, id: number) => ComponentChildren;
   ranked?: boolean; // cards begin with their number
+  section?: (item: Item, before: Item | undefined) => ComponentChildren; // stands above the card, where there is any
 }
 
 /** The list at the left of a view: a card for each item. Of very many only the first, and the one that is shown. */
 export function CardList<Item>(p: Props<Item>) {
   const cards = p.items
-    .map((item, i) => ({ item, id: p.idOf(item, i) }))
+    .map((item, i) => ({ item, id: p.idOf(item, i), section: p.section?.(item, p.items[i - 1]) }))
     .filter(({ id }, i) => i < MOST || id === p.on);
   const more = p.items.length - cards.length;
   return (
     <nav class="list" aria-label={p.label}>
       {p.head && <p class="muted listhead">{p.head}</p>}
       <ol>
-        {cards.map(({ item, id }) => (
+        {cards.map(({ item, id, section }) => (
           <li key={id}>
+            {section && <p class="muted listhead">{section}</p>}
             <a
               class={`card${p.ranked ? "" : " plain"}${id === p.on ? " on" : ""}`}
               href={p.href(id)}

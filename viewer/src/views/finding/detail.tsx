@@ -1,17 +1,18 @@
 import type { Model } from "../../data/model";
-import { cost, costliest } from "../../data/model";
-import type { Finding, FindingLine, Instruction, Shapes } from "../../data/payload";
+import { cost, costliest, placesOf } from "../../data/model";
+import type { Finding, FindingLine, Group, Instruction, Shapes } from "../../data/payload";
 import { BankPicture } from "../../pictures/banks";
 import { HeatStrip } from "../../pictures/heatstrip";
 import { ideal, lanesOf, sectorsOf } from "../../pictures/layout";
 import { RemedySketch } from "../../pictures/remedy";
 import { SectorPicture, scaleFor } from "../../pictures/sectors";
-import { href } from "../../state/route";
+import { findingHref, href } from "../../state/route";
 import { bytes, count, dim, exact, percent, plural, ratio } from "../../widgets/format";
 import { KernelName, ObjectName } from "../names";
 import { Code, Excerpt, type Mark, Place } from "../source";
 import { Evidence } from "./evidence";
 import { isCounted } from "./sure";
+import { Verdict } from "./verdict";
 
 const BYTES_PER_WORD = 4;
 
@@ -37,7 +38,7 @@ function guilty(finding: Finding): FindingLine[] {
 const ofTime = (f: Finding): string =>
   f.kernel_share_of_time === undefined ? "" : `, ${percent(f.kernel_share_of_time)} of the time`;
 
-function Figures({ finding }: { finding: Finding }) {
+function Figures({ group, finding }: { group: Group; finding: Finding }) {
   const { unit } = finding;
   const one = unit === "wavefronts" ? "wavefront" : "sector";
   const moves = finding.evidence.find((e) => e.name === "transfers_per_sector")?.value;
@@ -49,27 +50,25 @@ function Figures({ finding }: { finding: Finding }) {
   return (
     <div class="figures">
       <Figure
-        value={percent(finding.share_of_program)}
+        value={percent(group.share_of_program)}
         label="of the program's traffic"
         title="excess sectors and wavefronts, of all sectors and wavefronts"
       />
-      <Figure
-        value={percent(finding.share_of_kernel)}
-        label={`of the kernel's ${unit}${ofTime(finding)}`}
-      />
-      <Figure
-        value={count(finding.excess)}
-        label={`${unit} too many`}
-        title={exact(finding.excess)}
-      />
+      {group.count === 1 && (
+        <Figure
+          value={percent(finding.share_of_kernel)}
+          label={`of the kernel's ${unit}${ofTime(finding)}`}
+        />
+      )}
+      <Figure value={count(group.excess)} label={`${unit} too many`} title={exact(group.excess)} />
       {requests > 0 && now > min && unit !== "bytes" && (
         <Figure
           value={`${ratio(now / requests)} → ${ratio(min / requests)}`}
-          label={`${one}s a request, now and at the least`}
+          label={`${one}s per request, now and at best`}
         />
       )}
       {moves !== undefined && now <= min && (
-        <Figure value={`${ratio(moves)} ×`} label={`is each ${one} moved in the sampled block`} />
+        <Figure value={`${ratio(moves)} ×`} label={`each ${one} moves in the sampled block`} />
       )}
     </div>
   );
@@ -82,7 +81,7 @@ function Sources({ m, finding }: { m: Model; finding: Finding }) {
   finding.lines.forEach((l, rank) => {
     if (l.file === undefined || l.line === undefined) return;
     const { now } = cost(l, finding.unit);
-    const each = l.requests > 0 ? `, ${ratio(now / l.requests)} a request` : "";
+    const each = l.requests > 0 ? `, ${ratio(now / l.requests)} per request` : "";
     const mark = {
       line: l.line,
       first: rank === 0,
@@ -125,10 +124,11 @@ function Caption({ i, finding }: { i: Instruction; finding: Finding }) {
     <p class="caption">
       {SHAPES[lanes.shape]}
       {lanes.shape === "strided" ? ` (${exact(i.stride)} bytes)` : ""} in {percent(lanes.share)} of{" "}
-      {count(i.requests)} requests, {plural(i.bytes, "byte")} a lane. Measured:{" "}
-      <b class="num">{ratio(now / Math.max(1, i.requests))}</b> {one} a request, at the least{" "}
+      {count(i.requests)} requests, {plural(i.bytes, "byte")} per lane. Measured:{" "}
+      <b class="num">{ratio(now / Math.max(1, i.requests))}</b> {one} per request, at best{" "}
       <b class="num">{ratio(min / Math.max(1, i.requests))}</b>.
-      {lanes.schematic && " The picture is an example: it has the measured number, not the places."}
+      {lanes.schematic &&
+        " The picture is an example: the number is as measured, the places are not."}
       {lanes.shape === "misaligned" && " The picture shows a shift by one word as an example."}
     </p>
   );
@@ -193,14 +193,14 @@ function Pictures({ m, finding }: { m: Model; finding: Finding }) {
   );
 }
 
-/** Whether mending it gains what the numbers say, and whether they are counts. */
+/** Whether fixing it gains what the numbers say, and whether they are counts. */
 function Worth({ m, finding }: { m: Model; finding: Finding }) {
   const little = finding.gain !== "full";
   const counted = isCounted(m, finding);
   return (
     <ul class="worth tight">
       <li class={little ? "warntext" : "goodtext"}>
-        {little ? `! ${finding.gain_note ?? "Mending it gains little"}` : "✓ Worth mending"}
+        {little ? `! ${finding.gain_note ?? "Fixing this gains little"}` : "✓ Worth fixing"}
       </li>
       <li class={counted ? "goodtext" : "warntext"}>
         {counted ? "✓ Counted, not estimated" : "! Counted in part: see “How sure”"}
@@ -209,14 +209,68 @@ function Worth({ m, finding }: { m: Model; finding: Finding }) {
   );
 }
 
-function Header({ m, finding, number }: { m: Model; finding: Finding; number: number }) {
+interface Props {
+  m: Model;
+  group: Group;
+  finding: Finding;
+}
+
+/** All places where the finding shows: one change fixes them. The details below are of the chosen one. */
+function Places({ m, group, finding }: Props) {
+  if (group.count === 1) return null;
+  return (
+    <section aria-labelledby="places-title">
+      <h2 id="places-title">{plural(group.count, "place")}, one fix</h2>
+      <div class="tablebox">
+        <table class="plain places">
+          <thead>
+            <tr>
+              <th class="text">line</th>
+              <th class="text">kernel</th>
+              <th class="text">object</th>
+              <th class="num">{finding.unit} too many</th>
+              <th class="num">of the program</th>
+              <th class="num">of the kernel</th>
+            </tr>
+          </thead>
+          <tbody>
+            {placesOf(m, finding.number).map((f) => (
+              <tr key={`${f.kernel} ${f.object}`} class={f === finding ? "on" : ""}>
+                <td class="text">
+                  <a
+                    href={findingHref(m.payload, f)}
+                    aria-current={f === finding}
+                    aria-label={`Details of ${m.kernelById.get(f.kernel)?.short_name ?? "this place"}`}
+                  >
+                    <Place m={m} file={f.lines[0]?.file} line={f.lines[0]?.line} />
+                  </a>
+                </td>
+                <td class="text">
+                  <KernelName m={m} id={f.kernel} most={40} />
+                </td>
+                <td class="text">
+                  <ObjectName m={m} id={f.object} />
+                </td>
+                <td class="num">{count(f.excess)}</td>
+                <td class="num">{percent(f.share_of_program)}</td>
+                <td class="num">{percent(f.share_of_kernel)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Header({ m, group, finding }: Props) {
   const line = finding.lines[0];
   const launch = m.launchById.get(finding.example_launch);
   const object = finding.object === undefined ? undefined : m.objectById.get(finding.object);
   return (
     <header class="headline">
       <p class="crumbs muted">
-        Finding {number} of {m.payload.findings.length} ·{" "}
+        Finding {finding.number} of {m.payload.groups.length} ·{" "}
         <span class="mono">{finding.pattern}</span>
       </p>
       <h1>{finding.title}</h1>
@@ -240,7 +294,7 @@ function Header({ m, finding, number }: { m: Model; finding: Finding; number: nu
         <span class="dot">·</span>
         <Place m={m} file={line?.file} line={line?.line} />
       </p>
-      <Figures finding={finding} />
+      <Figures group={group} finding={finding} />
       <Worth m={m} finding={finding} />
     </header>
   );
@@ -255,16 +309,17 @@ function mapOf(m: Model, f: Finding, object: number): string {
   return href("object", object, query);
 }
 
-export function FindingDetail(p: { m: Model; finding: Finding; number: number }) {
-  const { m, finding } = p;
+export function FindingDetail({ m, group, finding }: Props) {
   return (
     <article class="detail">
-      <Header m={m} finding={finding} number={p.number} />
+      <Verdict m={m} />
+      <Header m={m} group={group} finding={finding} />
+      <Places m={m} group={group} finding={finding} />
       <p class="summary">{finding.summary}</p>
       <Sources m={m} finding={finding} />
       <section class="remedy" aria-labelledby="remedy-title">
         <h2 id="remedy-title">What to change</h2>
-        <p>{finding.advice || finding.remedy}</p>
+        <p>{group.advice}</p>
         <RemedySketch pattern={finding.pattern} />
       </section>
       <Pictures m={m} finding={finding} />

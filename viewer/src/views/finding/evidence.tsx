@@ -33,7 +33,7 @@ function LineTable({ m, finding }: { m: Model; finding: Finding }) {
             <th class="text">source</th>
             <th class="num">requests</th>
             <th class="num">{one}</th>
-            <th class="num">fewest</th>
+            <th class="num">at best</th>
             <th class="num">ratio</th>
           </tr>
         </thead>

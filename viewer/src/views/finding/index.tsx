@@ -1,15 +1,16 @@
-import type { Model } from "../../data/model";
-import { objectOf } from "../../data/model";
-import type { Finding } from "../../data/payload";
-import { href } from "../../state/route";
+import { type Model, objectOf, placesOf } from "../../data/model";
+import type { Group } from "../../data/payload";
+import { href, route } from "../../state/route";
 import { CardList } from "../../widgets/cards";
-import { middle, percent } from "../../widgets/format";
+import { middle, percent, plural } from "../../widgets/format";
 import { Bar } from "../../widgets/table";
 import { shortObject } from "../names";
 import { place } from "../source";
 import { FindingDetail } from "./detail";
 
-function Card({ m, finding, number }: { m: Model; finding: Finding; number: number }) {
+function Card({ m, group, number }: { m: Model; group: Group; number: number }) {
+  const finding = placesOf(m, number)[0];
+  if (!finding) return null;
   const object = objectOf(m, finding.object);
   const line = finding.lines[0];
   const kernel = m.kernelById.get(finding.kernel);
@@ -17,13 +18,26 @@ function Card({ m, finding, number }: { m: Model; finding: Finding; number: numb
     <>
       <span class="rank">{number}</span>
       <span class="title">{finding.title}</span>
-      <Bar share={finding.share_of_program} label={percent(finding.share_of_program)} />
-      {finding.gain !== "full" && <span class="badge calm">gains little</span>}
+      <Bar share={group.share_of_program} label={percent(group.share_of_program)} />
       <span class="where mono">
         {middle(kernel?.short_name ?? "unknown kernel", 30)}
         {object ? ` · ${middle(shortObject(object), 20)}` : ""}
       </span>
-      <span class="where mono">{place(m, line?.file, line?.line)}</span>
+      <span class="where mono">
+        {place(m, line?.file, line?.line)}
+        {group.count > 1 && ` and ${plural(group.count - 1, "more place")}`}
+      </span>
+    </>
+  );
+}
+
+/** Said once for all findings of little gain that have it in common. */
+function section(group: Group, before: Group | undefined) {
+  const reason = group.gain_reason;
+  if (reason === undefined || before?.gain_reason === reason) return undefined;
+  return (
+    <>
+      {!before?.gain_reason && <b>Of little gain</b>} {reason}
     </>
   );
 }
@@ -42,25 +56,29 @@ function Nothing({ m }: { m: Model }) {
   );
 }
 
-/** Findings, dearest first, and the one that is selected. */
+/** Findings, costliest first, and the one that is selected. */
 export function FindingsView({ m, id }: { m: Model; id: number | undefined }) {
-  const { findings } = m.payload;
-  if (findings.length === 0) return <Nothing m={m} />;
-  const number = Math.min(findings.length, Math.max(1, id ?? 1));
-  const finding = findings[number - 1];
+  const { groups } = m.payload;
+  const number = Math.min(groups.length, Math.max(1, id ?? 1));
+  const group = groups[number - 1];
+  if (!group) return <Nothing m={m} />;
+  const at = Number.parseInt(route.value.query.place ?? "1", 10) || 1;
+  const places = placesOf(m, number);
+  const finding = places[at - 1] ?? places[0];
   return (
     <div class="split">
       <CardList
         ranked
         label="Findings"
         head="Excess, as a share of the program's traffic"
-        items={findings}
+        items={groups}
         idOf={(_, i) => i + 1}
         on={number}
         href={(n) => href("finding", n)}
-        card={(f, n) => <Card m={m} finding={f} number={n} />}
+        section={section}
+        card={(g, n) => <Card m={m} group={g} number={n} />}
       />
-      {finding && <FindingDetail key={number} m={m} finding={finding} number={number} />}
+      {finding && <FindingDetail key={`${number} ${at}`} m={m} group={group} finding={finding} />}
     </div>
   );
 }

@@ -86,7 +86,7 @@ function SampleList({ m, samples, object }: ListProps) {
               name
             )}{" "}
             {whyBlock(s)}
-            {each !== undefined && <span class="muted">, {ratio(each)} sectors a request</span>}
+            {each !== undefined && <span class="muted">, {ratio(each)} sectors per request</span>}
             {!s.mapped && (
               <span class="warntext">
                 {" "}

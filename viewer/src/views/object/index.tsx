@@ -10,7 +10,7 @@ import { HeatMaps } from "./maps";
 
 const ranked = new WeakMap<Model, MemoryObject[]>();
 
-/** Objects with findings first, the dearest before the others; then those with maps. */
+/** Objects with findings first, the costliest before the others; then those with maps. */
 export function rankedObjects(m: Model): MemoryObject[] {
   const known = ranked.get(m);
   if (known) return known;
@@ -75,7 +75,7 @@ export function ObjectView({ m, id }: { m: Model; id: number | undefined }) {
           <h1 class="mono name">{object.name}</h1>
           <Origin m={m} o={object} />
         </header>
-        <FindingLinks m={m} of={(f) => m.payload.findings[f]?.object === object.id} />
+        <FindingLinks m={m} of={(f) => f.object === object.id} />
         <h2>Heat map</h2>
         <HeatMaps key={object.id} m={m} object={object} />
       </article>

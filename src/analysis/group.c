@@ -1,0 +1,366 @@
+#include "analysis/group.h"
+#include "analysis/input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+/* A finding with what it may share with others. */
+typedef struct item {
+    const ana_finding *f;
+    uint32_t at;       /* its rank among all */
+    uint64_t object;   /* shared arrays of one name and size are one */
+    uint64_t findings; /* of its kernel: equal where kernels are alike */
+} item;
+
+typedef struct work {
+    const ana_finding *rows;
+    uint32_t count;
+    const prof_kernel_rows *kernels;
+    const prof_object_rows *objects;
+    wl_arena *scratch, *arena;
+    item *items, **order;
+    uint32_t *parent; /* union-find over ranks: the root is the costliest */
+} work;
+
+#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
+
+/* ---- what findings share ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return XXH3_64bits_withSeed(&value, sizeof value, hash);
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    return text ? XXH3_64bits_withSeed(text, strlen(text), hash) : mix(hash, 0);
+}
+
+static uint64_t object_key(const work *w, const ana_finding *f)
+{
+    const prof_object *o = prof_find_object(w->objects, f->object);
+    if (!o || f->space != OBS_SHARED || !o->variable[0]) {
+        return mix(1, f->object);
+    }
+    return mix(mix_text(2, o->variable), o->bytes);
+}
+
+static uint64_t finding_key(const item *i)
+{
+    uint64_t hash = mix(mix(i->object, i->f->pattern), i->f->gain);
+    return mix_text(hash, i->f->remedy);
+}
+
+static int by_kernel_alone(const void *a, const void *b)
+{
+    const item *x = *(item *const *)a, *y = *(item *const *)b;
+    return ORDER(x->f->kernel, y->f->kernel);
+}
+
+/* In what order a kernel's findings come does not matter: their keys are added up. */
+static void set_keys(work *w)
+{
+    for (uint32_t i = 0; i < w->count; i++) {
+        w->items[i] = (item){.f = &w->rows[i], .at = i, .object = object_key(w, &w->rows[i])};
+        w->order[i] = &w->items[i];
+    }
+    qsort(w->order, w->count, sizeof *w->order, by_kernel_alone);
+    for (uint32_t i = 0, end; i < w->count; i = end) {
+        const prof_kernel *k = prof_find_kernel(w->kernels, w->order[i]->f->kernel);
+        uint64_t sum = k ? mix(mix_text(3, k->module), k->file) : 0;
+        for (end = i; end < w->count && w->order[end]->f->kernel == w->order[i]->f->kernel; end++) {
+            sum += finding_key(w->order[end]);
+        }
+        for (uint32_t j = i; j < end; j++) {
+            w->order[j]->findings = sum;
+        }
+    }
+}
+
+/* ---- joining ---- */
+
+static int by_change(const item *x, const item *y)
+{
+    int order = ORDER(x->f->pattern, y->f->pattern);
+    order = order ? order : ORDER(x->f->space, y->f->space);
+    order = order ? order : ORDER(x->f->gain, y->f->gain);
+    return order ? order : strcmp(x->f->remedy, y->f->remedy);
+}
+
+static int by_kernel(const void *a, const void *b)
+{
+    const item *x = *(item *const *)a, *y = *(item *const *)b;
+    int order = by_change(x, y);
+    return order ? order : ORDER(x->f->kernel, y->f->kernel);
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const item *x = *(item *const *)a, *y = *(item *const *)b;
+    const ana_line *p = x->f->lines, *q = y->f->lines; /* the costliest */
+    const char *in = x->f->nlines ? p->file : NULL, *other = y->f->nlines ? q->file : NULL;
+    int order = by_change(x, y);
+    if (order || !in || !other) {
+        return order ? order : in || other ? ORDER(!in, !other) : ORDER(x->at, y->at);
+    }
+    order = strcmp(in, other);
+    return order ? order : ORDER(p->line, q->line);
+}
+
+static int by_twin(const void *a, const void *b)
+{
+    const item *x = *(item *const *)a, *y = *(item *const *)b;
+    int order = by_change(x, y);
+    order = order ? order : ORDER(x->findings, y->findings);
+    return order ? order : ORDER(x->object, y->object);
+}
+
+static uint32_t root_of(work *w, uint32_t at)
+{
+    while (w->parent[at] != at) {
+        at = w->parent[at] = w->parent[w->parent[at]];
+    }
+    return at;
+}
+
+/* Joins findings that `compare` calls equal. */
+static void join(work *w, int (*compare)(const void *, const void *))
+{
+    qsort(w->order, w->count, sizeof *w->order, compare);
+    for (uint32_t i = 1; i < w->count; i++) {
+        if (compare(&w->order[i - 1], &w->order[i]) != 0) {
+            continue;
+        }
+        uint32_t a = root_of(w, w->order[i - 1]->at), b = root_of(w, w->order[i]->at);
+        w->parent[a < b ? b : a] = a < b ? a : b;
+    }
+}
+
+/* ---- the order of groups ---- */
+
+typedef struct cost {
+    uint32_t root, count, next; /* next: where its next row goes */
+    double section, share;      /* section: those of one gain stand together, the costliest first */
+    uint64_t excess;
+} cost;
+
+static int by_cost(const void *a, const void *b)
+{
+    const cost *x = a, *y = b;
+    int order = ORDER(y->section, x->section);
+    order = order ? order : ORDER(y->share, x->share);
+    order = order ? order : ORDER(y->excess, x->excess);
+    return order ? order : ORDER(x->root, y->root);
+}
+
+/* One cost a group, in the order of the groups; *count of them. */
+static cost *rank(work *w, uint32_t *count)
+{
+    cost *all = wl_new_array(w->scratch, cost, w->count + 1);
+    double best[ANA_GAIN_COUNT] = {0};
+    for (uint32_t i = 0; all && i < w->count; i++) {
+        cost *c = &all[root_of(w, i)];
+        c->count++;
+        c->share += w->rows[i].share_of_program;
+        c->excess += w->rows[i].excess;
+    }
+    *count = 0;
+    for (uint32_t i = 0; all && i < w->count; i++) {
+        if (all[i].count) {
+            double *most = &best[w->rows[i].gain];
+            *most = all[i].share > *most ? all[i].share : *most;
+            all[i].root = i;
+            all[(*count)++] = all[i];
+        }
+    }
+    for (uint32_t g = 0; all && g < *count; g++) {
+        ana_gain gain = w->rows[all[g].root].gain;
+        all[g].section = gain == ANA_GAIN_FULL ? 2 : best[gain] - gain * 1e-12;
+    }
+    if (all) {
+        qsort(all, *count, sizeof *all, by_cost);
+    }
+    return all;
+}
+
+/* ---- the groups ---- */
+
+/* Copies the rows group after group; those of one stay in their order. */
+static bool place_rows(work *w, cost *costs, ana_findings *out)
+{
+    uint32_t *group_of = wl_new_array(w->scratch, uint32_t, w->count + 1), at = 0;
+    if (!group_of) {
+        return false;
+    }
+    for (uint32_t g = 0; g < out->ngroups; g++) {
+        group_of[costs[g].root] = g;
+        out->groups[g] = (ana_finding_group){.first = at,
+                                             .count = costs[g].count,
+                                             .excess = costs[g].excess,
+                                             .share_of_program = costs[g].share};
+        costs[g].next = at;
+        at += costs[g].count;
+    }
+    for (uint32_t i = 0; i < w->count; i++) {
+        uint32_t g = group_of[root_of(w, i)];
+        out->rows[costs[g].next] = w->rows[i];
+        out->rows[costs[g].next++].number = g + 1;
+    }
+    return true;
+}
+
+static void add_id(uint32_t *ids, uint32_t *count, uint32_t id)
+{
+    uint32_t i = 0;
+    while (i < *count && ids[i] != id) {
+        i++;
+    }
+    if (i == *count) {
+        ids[(*count)++] = id;
+    }
+}
+
+/* "d_a", "d_a and d_b", "d_a, d_b and 3 more". */
+static const char *name_all(const work *w, const ana_finding_group *g)
+{
+    enum { MOST = 3 };
+    uint32_t named = g->nobjects <= MOST ? g->nobjects : MOST - 1;
+    const char *text = "";
+    for (uint32_t i = 0; text && i < named; i++) {
+        const prof_object *o = prof_find_object(w->objects, g->objects[i]);
+        const char *name = o && !o->variable[0] ? o->name : ana_object_text(o);
+        const char *before = i == 0 ? "" : i + 1 == g->nobjects ? " and " : ", ";
+        text = wl_arena_printf(w->arena, "%s%s%s", text, before, name);
+    }
+    return text && named < g->nobjects
+               ? wl_arena_printf(w->arena, "%s and %u more", text, g->nobjects - named)
+               : text;
+}
+
+/* Does the group name an object like the finding's already? */
+static bool has_object(const work *w, const ana_finding *rows, const ana_finding *f)
+{
+    for (const ana_finding *other = rows; other < f; other++) {
+        if (object_key(w, other) == object_key(w, f)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool fill(const work *w, const ana_finding *rows, ana_finding_group *g)
+{
+    g->kernels = wl_new_array(w->arena, uint32_t, g->count);
+    g->objects = wl_new_array(w->arena, uint32_t, g->count);
+    for (uint32_t i = 0; g->kernels && g->objects && i < g->count; i++) {
+        const ana_finding *f = &rows[g->first + i];
+        add_id(g->kernels, &g->nkernels, f->kernel);
+        if (!has_object(w, &rows[g->first], f)) {
+            g->objects[g->nobjects++] = f->object;
+        }
+        g->lines = group_join_lines(w->arena, g->lines, g->nlines, f->lines, f->nlines, &g->nlines);
+        if (!g->lines) {
+            return false;
+        }
+    }
+    const ana_finding *lead = &rows[g->first];
+    const char *names = name_all(w, g);
+    g->advice = g->nobjects == 1 ? lead->advice
+                : names          ? group_fill(w->arena, lead->remedy, names)
+                                 : NULL;
+    return g->kernels && g->objects && g->advice;
+}
+
+static bool group(work *w, ana_findings *out)
+{
+    set_keys(w);
+    join(w, by_kernel);
+    join(w, by_line);
+    join(w, by_twin);
+    cost *costs = rank(w, &out->ngroups);
+    out->rows = wl_new_array(w->arena, ana_finding, w->count);
+    out->groups = wl_new_array(w->arena, ana_finding_group, out->ngroups);
+    bool good = costs && out->rows && out->groups && place_rows(w, costs, out);
+    for (uint32_t g = 0; good && g < out->ngroups; g++) {
+        good = fill(w, out->rows, &out->groups[g]);
+    }
+    return good;
+}
+
+wl_status group_findings(const ana_finding *rows, uint32_t count, const prof_kernel_rows *kernels,
+                         const prof_object_rows *objects, wl_arena *arena, ana_findings *out)
+{
+    work w = {.rows = rows,
+              .count = count,
+              .kernels = kernels,
+              .objects = objects,
+              .scratch = wl_arena_new(),
+              .arena = arena};
+    *out = (ana_findings){.count = count};
+    bool good = count == 0;
+    if (count && w.scratch) {
+        w.items = wl_new_array(w.scratch, item, count);
+        w.order = wl_new_array(w.scratch, item *, count);
+        w.parent = wl_new_array(w.scratch, uint32_t, count);
+        for (uint32_t i = 0; w.parent && i < count; i++) {
+            w.parent[i] = i;
+        }
+        good = w.items && w.order && w.parent && group(&w, out);
+    }
+    wl_arena_free(w.scratch);
+    return good ? WL_OK : WL_NOMEM;
+}
+
+const char *group_fill(wl_arena *arena, const char *remedy, const char *names)
+{
+    const char *text = "", *mark;
+    for (; text && (mark = strstr(remedy, ANA_OBJECT)); remedy = mark + strlen(ANA_OBJECT)) {
+        text = wl_arena_printf(arena, "%s%.*s%s", text, (int)(mark - remedy), remedy, names);
+    }
+    return text ? wl_arena_printf(arena, "%s%s", text, remedy) : NULL;
+}
+
+/* ---- lines ---- */
+
+static void add_line(ana_line *to, const ana_line *from)
+{
+    to->requests += from->requests;
+    to->sectors += from->sectors;
+    to->sectors_min += from->sectors_min;
+    to->wavefronts += from->wavefronts;
+    to->wavefronts_min += from->wavefronts_min;
+}
+
+static bool same_line(const ana_line *a, const ana_line *b)
+{
+    return a->file ? b->file && a->line == b->line && strcmp(a->file, b->file) == 0
+                   : !b->file && a->pc == b->pc;
+}
+
+ana_line *group_join_lines(wl_arena *arena, const ana_line *first, uint32_t nfirst,
+                           const ana_line *second, uint32_t nsecond, uint32_t *count)
+{
+    uint32_t n = nfirst;
+    ana_line *lines = wl_new_array(arena, ana_line, nfirst + nsecond + 1);
+    if (!lines) {
+        return NULL;
+    }
+    if (n) {
+        memcpy(lines, first, n * sizeof *lines);
+    }
+    for (uint32_t i = 0; i < nsecond; i++) {
+        uint32_t at = 0;
+        while (at < n && !same_line(&lines[at], &second[i])) {
+            at++;
+        }
+        if (at < n) {
+            add_line(&lines[at], &second[i]);
+        } else {
+            lines[n++] = second[i];
+        }
+    }
+    *count = n;
+    return lines;
+}

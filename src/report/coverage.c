@@ -1,0 +1,233 @@
+/* The end of `warplens stats`: what was seen, and what was not. */
+#include "base/log.h"
+#include "report/terminal.h"
+
+#include <string.h>
+
+/* Lines that are named of a kernel; kernels with gaps that are told, and kernels that are named for one reason; columns of a
+ * kernel's name. */
+enum { MOST_LINES = 8, MOST_FACTS = 8, MOST_NAMES = 3, BRIEF = 48 };
+
+static void fact(const rep_terminal *t, bool good, const char *words)
+{
+    fprintf(t->out, "  %s%s%s ", good ? t->s.good : t->s.warn, good ? "+" : "!", t->s.off);
+    rep_wrap(t, 4, words ? words : "");
+}
+
+static void part(const rep_terminal *t, uint64_t n, uint64_t of, const char *what)
+{
+    fact(t, n == of,
+         wl_arena_printf(t->arena, "%s of %s %s", rep_count(t->arena, n), rep_count(t->arena, of),
+                         what));
+}
+
+/* ---- what was not observed ---- */
+
+static const char *brief(const rep_terminal *t, const char *kernel)
+{
+    return t->o->full_names ? kernel : rep_brief_name(t->arena, kernel ? kernel : "unknown", BRIEF);
+}
+
+/* Instructions of one kernel that were not observed for one reason, in a line; false where that was said before. */
+static bool gap(const rep_terminal *t, uint32_t from)
+{
+    const prof_gap *rows = t->d->gaps.rows, *first = &rows[from];
+    uint32_t count = t->d->gaps.count, n = 0;
+    const char *lines = "";
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].kernel != first->kernel || strcmp(rows[i].reason, first->reason) != 0)
+            continue;
+        if (i < from)
+            return false;
+        const prof_code *code = prof_find_code(&t->d->code, first->kernel, rows[i].pc);
+        if (code && code->line && n < MOST_LINES && lines)
+            lines = wl_arena_printf(t->arena, "%s%s%u", lines, *lines ? ", " : ", line ",
+                                    code->line);
+        n++;
+    }
+    fact(t, false,
+         wl_arena_printf(t->arena, "%s of %s not observed%s%s: %s",
+                         rep_plural(t->arena, n, "memory instruction", "memory instructions"),
+                         brief(t, rep_kernel_name(t->d, first->kernel)), lines ? lines : "",
+                         n > MOST_LINES ? ", ..." : "", first->reason));
+    return true;
+}
+
+static void gaps(const rep_terminal *t)
+{
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < t->d->gaps.count; i++) {
+        if (told == MOST_FACTS && !t->o->all_lines) {
+            fact(t, false, "and memory instructions of more kernels: --all names them");
+            return;
+        }
+        told += gap(t, i);
+    }
+}
+
+/* Launches that were not observed for one reason, in a line, with the kernels' names. */
+static void skip(const rep_terminal *t, uint32_t from)
+{
+    const prof_skip *rows = t->d->skips.rows, *first = &rows[from];
+    uint32_t most = t->o->all_lines ? UINT32_MAX : MOST_NAMES, kernels = 0;
+    uint64_t launches = 0;
+    const char *names = "";
+    for (uint32_t i = 0; i < t->d->skips.count; i++) {
+        if (strcmp(rows[i].reason, first->reason) != 0)
+            continue;
+        if (i < from)
+            return; /* said before */
+        if (names && kernels < most)
+            names = wl_arena_printf(t->arena, "%s%s%s", names, kernels ? ", " : "",
+                                    brief(t, rows[i].kernel));
+        launches += rows[i].count;
+        kernels++;
+    }
+    const char *of = names;
+    if (kernels > most)
+        of = wl_arena_printf(t->arena, "%u kernels (%s and %u more)", kernels, names,
+                             kernels - most);
+    fact(t, false,
+         wl_arena_printf(t->arena, "%s of %s not observed: %s",
+                         rep_plural(t->arena, launches, "launch", "launches"), of ? of : "",
+                         rep_readable(t->arena, first->reason, BRIEF)));
+}
+
+static void faults(const rep_terminal *t)
+{
+    for (uint32_t i = 0; i < t->d->launches.count; i++)
+        if (t->d->launches.rows[i].fault[0])
+            fact(t, false,
+                 wl_arena_printf(t->arena, "launch %u failed: %s", t->d->launches.rows[i].id,
+                                 t->d->launches.rows[i].fault));
+}
+
+static void unsupported(const rep_terminal *t)
+{
+    const char *names = "";
+    for (uint32_t i = 0; names && i < t->d->unsupported.count; i++)
+        names = wl_arena_printf(t->arena, "%s%s%s", names, i > 0 ? ", " : "",
+                                t->d->unsupported.rows[i].api);
+    if (names && *names)
+        fact(t, false,
+             wl_arena_printf(t->arena,
+                             "CUDA functions that the program asked for and that are not "
+                             "there: %s",
+                             names));
+}
+
+static void left_out(const rep_terminal *t)
+{
+    const rep_data *d = t->d;
+    if (d->coverage.launches_estimated)
+        fact(t, false,
+             wl_arena_printf(t->arena,
+                             "%s estimated, from a part of the blocks or from a launch like it",
+                             rep_plural(t->arena, d->coverage.launches_estimated, "launch is",
+                                        "launches are")));
+    gaps(t);
+    for (uint32_t i = 0; i < d->skips.count; i++)
+        skip(t, i);
+    faults(t);
+    unsupported(t);
+    for (uint32_t i = 0; i < d->processes.count; i++)
+        if (d->processes.rows[i].cut_off)
+            fact(t, false,
+                 wl_arena_printf(t->arena, "the record of process %u ends early: %s",
+                                 d->processes.rows[i].pid, d->processes.rows[i].cut_off));
+    for (uint32_t i = 0; i < d->messages.count; i++)
+        fact(t, d->messages.rows[i].level > WL_LOG_WARN,
+             t->o->full_names ? d->messages.rows[i].text
+                              : rep_readable(t->arena, d->messages.rows[i].text, BRIEF));
+}
+
+static void without_lines(const rep_terminal *t)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < t->d->kernels.count; i++)
+        n += t->d->kernels.rows[i].file == 0;
+    if (n)
+        fact(t, false,
+             wl_arena_printf(t->arena,
+                             "%s without line information: compile with nvcc -lineinfo to see "
+                             "source lines",
+                             rep_plural(t->arena, n, "kernel", "kernels")));
+}
+
+static void unread_sources(const rep_terminal *t)
+{
+    enum { MOST = 5 };
+    const char *names = "";
+    uint64_t n = 0;
+    for (uint32_t i = 0; names && i < t->d->files.count; i++) {
+        const prof_file *f = &t->d->files.rows[i];
+        if (f->has_text || f->system || ++n > MOST)
+            continue;
+        names = wl_arena_printf(t->arena, "%s%s%s (%s)", names, n > 1 ? ", " : "", f->name,
+                                f->missing);
+    }
+    if (n)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s could not be read: %s%s",
+                             rep_plural(t->arena, n, "source file", "source files"),
+                             names ? names : "", n > MOST ? ", ..." : ""));
+}
+
+/* Odd blocks that are known, but have no map. */
+static void unmapped(const rep_terminal *t)
+{
+    enum { MOST = 3 };
+    for (uint32_t i = 0, shown = 0; i < t->d->samples.count && shown < MOST; i++) {
+        const prof_sample *p = &t->d->samples.rows[i];
+        const prof_kernel *k = prof_find_kernel(&t->d->kernels, p->kernel);
+        if (p->s.mapped)
+            continue;
+        fact(t, false,
+             wl_arena_printf(t->arena,
+                             "block %u,%u,%u of launch %u (%s) is %s, but has no heat map: profile "
+                             "again with --block %u,%u,%u",
+                             p->s.block_index[0], p->s.block_index[1], p->s.block_index[2],
+                             p->launch, brief(t, k ? k->name : "unknown"), rep_why(t->arena, p),
+                             p->s.block_index[0], p->s.block_index[1], p->s.block_index[2]));
+        shown++;
+    }
+}
+
+static const char *maps_text(const rep_terminal *t, const prof_coverage *c)
+{
+    uint64_t each = c->launches_observed ? c->blocks_sampled / c->launches_observed : 0;
+    bool even = each * c->launches_observed == c->blocks_sampled && c->launches_observed > 1;
+    const char *blocks = rep_plural(t->arena, c->blocks_sampled, "block", "blocks");
+    const char *launch = even ? wl_arena_printf(t->arena, ", %llu per launch",
+                                                (unsigned long long)each)
+                              : "";
+    return wl_arena_printf(t->arena, "%s%s, mapped in detail (heat maps) to represent the others",
+                           blocks, launch ? launch : "");
+}
+
+void rep_coverage(const rep_terminal *t)
+{
+    const prof_coverage *c = &t->d->coverage;
+    rep_title(t, "Coverage", NULL);
+    part(t, c->launches_observed, c->launches_seen, "launches observed");
+    part(t, c->kernels_observed, c->kernels_seen, "kernels observed");
+    part(t, c->blocks_observed, c->blocks_run, "blocks counted");
+    if (c->blocks_sampled)
+        fact(t, true, maps_text(t, c));
+    if (c->records_dropped || c->sectors_dropped)
+        fact(t, false,
+             wl_arena_printf(t->arena, "%s not counted, %s missing from full heat maps",
+                             rep_plural(t->arena, c->records_dropped, "access", "accesses"),
+                             rep_plural(t->arena, c->sectors_dropped, "sector", "sectors")));
+    else
+        fact(t, true, "nothing dropped");
+    if (c->objects_without_site)
+        fact(t, false,
+             wl_arena_printf(t->arena,
+                             "%s without a source line: nvcc -g names where the host makes them",
+                             rep_plural(t->arena, c->objects_without_site, "object", "objects")));
+    unmapped(t);
+    without_lines(t);
+    unread_sources(t);
+    left_out(t);
+}

@@ -1,0 +1,336 @@
+/* Findings in a terminal: a group a number, with the places where it shows. */
+#include "report/terminal.h"
+
+#include <string.h>
+
+enum { MOST_LINES = 4, MOST_PLACES = 6 };
+
+static const ana_finding *first_of(const rep_terminal *t, const ana_finding_group *g)
+{
+    return &t->d->findings->rows[g->first];
+}
+
+static bool is_little(const rep_terminal *t, const ana_finding_group *g)
+{
+    return first_of(t, g)->gain != ANA_GAIN_FULL;
+}
+
+/* ---- lines ---- */
+
+static void cost_of(const ana_line *l, ana_unit unit, uint64_t *now, uint64_t *min)
+{
+    *now = unit == ANA_WAVEFRONTS ? l->wavefronts : l->sectors;
+    *min = unit == ANA_WAVEFRONTS ? l->wavefronts_min : l->sectors_min;
+}
+
+/* Private arrays cost what their requests need at best; what conflicts add is another finding. */
+static bool is_private(ana_pattern pattern)
+{
+    return pattern == ANA_SHARED_THREAD_LOCAL || pattern == ANA_SHARED_WARP_LOCAL;
+}
+
+static const char *line_cost(const rep_terminal *t, const ana_line *l, ana_pattern pattern)
+{
+    ana_unit unit = ana_pattern_get(pattern)->unit;
+    uint64_t now, min;
+    cost_of(l, unit, &now, &min);
+    const char *each = rep_ratio(t->arena, (double)now, (double)l->requests);
+    const char *best = rep_ratio(t->arena, (double)min, (double)l->requests);
+    const char *requests = rep_plural(t->arena, l->requests, "request", "requests");
+    if (is_private(pattern))
+        return wl_arena_printf(t->arena, "%s; at best %s %s each", requests, best,
+                               ana_unit_text(unit));
+    if (now > min)
+        return wl_arena_printf(t->arena, "%s %s per request, could be %s; %s", each,
+                               ana_unit_text(unit), best, requests);
+    return wl_arena_printf(t->arena, "%s %s per request, as few as possible; %s", each,
+                           ana_unit_text(unit), requests);
+}
+
+static void draw_line(const rep_terminal *t, const ana_line *l, const ana_finding *f)
+{
+    const prof_file *file = rep_file_by_path(t->d, l->file);
+    const char *place = rep_place(t->arena, l->file, l->line);
+    const char *source = rep_printable(t, rep_source_line(t->d, t->arena, file ? file->id : 0,
+                                                          l->line));
+    if (!place) {
+        const prof_code *code = prof_find_code(&t->d->code, f->kernel, l->pc);
+        place = wl_arena_printf(t->arena, "pc %u", l->pc);
+        source = rep_printable(t, code ? code->text : NULL);
+    }
+    source += strspn(source, " ");
+    place = rep_printable(t, place);
+    size_t used = 5 + rep_width(place) + 2;
+    if (t->o->width && t->o->width > used)
+        source = rep_shorten_end(t->arena, source, t->o->width - used);
+    fprintf(t->out, "     %s%s%s%s%s\n", t->s.warn, place, t->s.off, *source ? "  " : "", source);
+    if (l->requests == 0)
+        return;
+    fputs("       ", t->out);
+    rep_wrap(t, 7, line_cost(t, l, f->pattern));
+}
+
+static void draw_lines(const rep_terminal *t, const ana_finding_group *g)
+{
+    for (uint32_t i = 0; i < g->nlines && i < MOST_LINES; i++)
+        draw_line(t, &g->lines[i], first_of(t, g));
+    if (g->nlines > MOST_LINES)
+        fprintf(t->out, "     and %s\n",
+                rep_plural(t->arena, g->nlines - MOST_LINES, "more line", "more lines"));
+}
+
+/* ---- where it shows ---- */
+
+static const char *kernel_text(const rep_terminal *t, uint32_t id, size_t used)
+{
+    const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, id);
+    return rep_fit_name(t, kernel ? kernel->short_name : "unknown", used);
+}
+
+static const char *object_text(const rep_terminal *t, const ana_finding *f, size_t used)
+{
+    const char *object = rep_object_name(t->d, f->object);
+    const char *more = f->objects > 1
+                           ? wl_arena_printf(t->arena, " and %u more made there", f->objects - 1)
+                           : "";
+    const char *name = rep_fit_name(t, object ? object : "unknown",
+                                    used + (more ? strlen(more) : 0));
+    return wl_arena_printf(t->arena, "%s%s", name, more ? more : "");
+}
+
+/* One kernel, one object, or both, stand above the table of the others. */
+static void draw_places(const rep_terminal *t, const ana_finding_group *g)
+{
+    static const rep_column columns[] = {
+        {"kernel", .flexible = true, .middle = true},
+        {"object", .flexible = true, .middle = true},
+        {"too many", .right = true},
+        {"of the program", .right = true},
+        {"of the kernel", .right = true, .spare = 1},
+    };
+    const ana_finding *rows = first_of(t, g);
+    bool one_object = g->nobjects == 1 && (g->nkernels == 1 || rows->space != OBS_SHARED);
+    if (g->nkernels == 1)
+        fprintf(t->out, "     kernel %s\n", kernel_text(t, rows->kernel, 12));
+    if (one_object)
+        fprintf(t->out, "     object %s\n", object_text(t, rows, 12));
+    if (g->count == 1)
+        return;
+    rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
+    for (uint32_t i = 0; grid && i < g->count && i < MOST_PLACES; i++) {
+        unsigned used = t->o->width * 3 / 5; /* the numbers come first */
+        const char *cells[] = {g->nkernels == 1 ? "" : kernel_text(t, rows[i].kernel, used),
+                               one_object ? "" : object_text(t, &rows[i], used),
+                               rep_short_count(t->arena, rows[i].excess),
+                               rep_percent(t->arena, rows[i].share_of_program),
+                               rep_percent(t->arena, rows[i].share_of_kernel)};
+        rep_grid_add(grid, cells);
+    }
+    if (grid)
+        rep_grid_draw(grid, 5, t->o->width, t->s.dim, t->s.off, t->out);
+    if (g->count > MOST_PLACES)
+        fprintf(t->out, "     and %s\n",
+                rep_plural(t->arena, g->count - MOST_PLACES, "more place", "more places"));
+}
+
+/* ---- evidence ---- */
+
+/* Which blocks the heat map is of, where the finding rests on one. */
+static void draw_samples(const rep_terminal *t, const ana_finding *f)
+{
+    uint32_t count;
+    const prof_sample *samples = rep_samples(t->d, f->example_launch, &count);
+    const char *line = "";
+    for (uint32_t i = 0; f->nsectors && line && i < count; i++) {
+        const obs_sample *s = &samples[i].s;
+        if (s->mapped)
+            line = wl_arena_printf(t->arena, "%s%s%u,%u,%u (%s)", line, *line ? "; " : "",
+                                   s->block_index[0], s->block_index[1], s->block_index[2],
+                                   rep_why(t->arena, &samples[i]));
+    }
+    if (!line || !*line)
+        return;
+    fprintf(t->out, "     %sin%s    block ", t->s.dim, t->s.off);
+    rep_wrap_at(t, 11, 17, line);
+}
+
+/* What the lines above already say. */
+static bool told(const char *evidence)
+{
+    static const char *const names[] = {"requests", "sectors_per_request", "wavefronts_per_request",
+                                        "fewest_per_request"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(evidence, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static void draw_evidence(const rep_terminal *t, const ana_finding *f)
+{
+    const char *line = "";
+    for (uint32_t i = 0; line && i < f->nevidence; i++) {
+        const ana_evidence *e = &f->evidence[i];
+        const char *unit = strstr(e->label, e->unit) ? "" : e->unit; /* not twice */
+        if (!told(e->name))
+            line = wl_arena_printf(t->arena, "%s%s%s: %s", line, *line ? "; " : "", e->label,
+                                   rep_quantity(t->arena, e->value, unit));
+    }
+    if (!line || !*line)
+        return;
+    fprintf(t->out, "     %sseen%s  ", t->s.dim, t->s.off);
+    rep_wrap(t, 11, line);
+}
+
+/* ---- a group ---- */
+
+static void draw_title(const rep_terminal *t, const ana_finding *f)
+{
+    const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
+    size_t used = 5 + rep_width(pattern->title) + 2 + rep_width(pattern->name);
+    fprintf(t->out, "%3u. %s", f->number, t->s.bold);
+    rep_wrap_open(t, 5, 5, pattern->title);
+    fputs(t->s.off, t->out);
+    if (!t->o->width || used <= t->o->width)
+        fprintf(t->out, "  %s%s%s", t->s.dim, pattern->name, t->s.off);
+    fputc('\n', t->out);
+}
+
+static void draw_cost(const rep_terminal *t, const ana_finding_group *g)
+{
+    const ana_finding *f = first_of(t, g);
+    const char *share = wl_arena_printf(t->arena, "%s of the program's traffic",
+                                        rep_percent(t->arena, g->share_of_program));
+    const char *of_kernel = g->count > 1
+                                ? ""
+                                : wl_arena_printf(t->arena, ", %s of the kernel's",
+                                                  rep_percent(t->arena, f->share_of_kernel));
+    fprintf(t->out, "     %s%s%s: ", t->s.warn, share ? share : "", t->s.off);
+    rep_wrap_at(t, 5, share ? 7 + (unsigned)rep_width(share) : 7,
+                wl_arena_printf(t->arena, "%s %s too many%s", rep_count(t->arena, g->excess),
+                                ana_unit_text(ana_pattern_get(f->pattern)->unit), of_kernel));
+}
+
+static void draw_group(const rep_terminal *t, const ana_finding_group *g)
+{
+    const ana_finding *f = first_of(t, g);
+    draw_title(t, f);
+    draw_cost(t, g);
+    draw_places(t, g);
+    draw_lines(t, g);
+    fprintf(t->out, "     %swhy%s   ", t->s.dim, t->s.off);
+    rep_wrap(t, 11, f->summary);
+    draw_evidence(t, f);
+    draw_samples(t, f);
+    fprintf(t->out, "     %sfix%s   ", t->s.good, t->s.off);
+    rep_wrap(t, 11, g->advice && *g->advice ? g->advice : ana_pattern_get(f->pattern)->remedy);
+}
+
+/* ---- all of them ---- */
+
+static bool wanted(const rep_terminal *t, const ana_finding_group *g)
+{
+    for (uint32_t i = 0; i < g->nkernels; i++)
+        if (g->kernels[i] == t->o->kernel)
+            return true;
+    return !t->o->kernel;
+}
+
+/* Above the first finding of a section; those of little gain say why once for all of one reason, and what differs for
+ * each. */
+static void draw_section(const rep_terminal *t, const ana_finding_group *g,
+                         const ana_finding_group *last)
+{
+    const ana_finding *f = first_of(t, g), *before = last ? first_of(t, last) : NULL;
+    bool little = is_little(t, g);
+    if (!before || little != is_little(t, last))
+        rep_title(t, little ? "Findings of little gain" : "Findings",
+                  little ? "fixing them would hardly make the program faster"
+                         : "costliest first, by their share of all sectors and wavefronts");
+    else
+        fputc('\n', t->out);
+    if (!little || (before && before->gain == f->gain))
+        return;
+    fputs("  ", t->out);
+    rep_wrap(t, 2, ana_gain_reason(f->gain));
+}
+
+static void draw_gain(const rep_terminal *t, const ana_finding_group *g,
+                      const ana_finding_group *last)
+{
+    const ana_finding *f = first_of(t, g), *before = last ? first_of(t, last) : NULL;
+    if (f->gain == ANA_GAIN_FULL || (before && strcmp(before->gain_figures, f->gain_figures) == 0))
+        return;
+    fprintf(t->out, "     %sbut%s   ", t->s.warn, t->s.off);
+    rep_wrap(t, 11, f->gain_figures);
+}
+
+static void draw_none(const rep_terminal *t)
+{
+    rep_title(t, "Findings", NULL);
+    fprintf(t->out, "  %s\n",
+            t->d->coverage.launches_observed > 0
+                ? "none: no access pattern costs enough to be worth a change"
+                : "none: no kernel launch was observed");
+}
+
+void rep_findings(const rep_terminal *t)
+{
+    const ana_findings *all = t->d->findings;
+    const ana_finding_group *last = NULL;
+    uint32_t shown = 0, of = 0;
+    for (uint32_t i = 0; i < all->ngroups; i++) {
+        const ana_finding_group *g = &all->groups[i];
+        if (!wanted(t, g))
+            continue;
+        of++;
+        if (t->o->findings && shown >= t->o->findings)
+            continue;
+        draw_section(t, g, last);
+        draw_group(t, g);
+        draw_gain(t, g, last);
+        last = g;
+        shown++;
+    }
+    if (of == 0)
+        draw_none(t);
+    else if (shown < of)
+        fprintf(t->out, "\n     %sand %s%s\n", t->s.dim,
+                rep_plural(t->arena, of - shown, "more finding", "more findings"), t->s.off);
+}
+
+void rep_verdict(const rep_terminal *t)
+{
+    const ana_findings *all = t->d->findings;
+    if (!all->ngroups || !is_little(t, &all->groups[0]))
+        return;
+    fprintf(t->out, "\n%s", t->s.warn);
+    rep_wrap_open(t, 0, 0,
+                  all->ngroups == 1
+                      ? "The only finding is of little gain: fixing it would hardly make the "
+                        "program faster."
+                      : wl_arena_printf(t->arena,
+                                        "All %u findings are of little gain: fixing them would "
+                                        "hardly make the program faster.",
+                                        all->ngroups));
+    fprintf(t->out, "%s\n", t->s.off);
+}
+
+static bool names_line(const rep_terminal *t, const ana_finding *f, const rep_line *line)
+{
+    const char *path = line->line ? rep_file_path(t->d, line->file) : NULL;
+    for (uint32_t i = 0; f->kernel == line->kernel && i < f->nlines; i++) {
+        const ana_line *l = &f->lines[i];
+        if (path ? l->file && l->line == line->line && strcmp(l->file, path) == 0
+                 : !l->file && l->pc == line->pc)
+            return true;
+    }
+    return false;
+}
+
+bool rep_is_found(const rep_terminal *t, const rep_line *line)
+{
+    for (uint32_t i = 0; i < t->d->findings->count; i++)
+        if (names_line(t, &t->d->findings->rows[i], line))
+            return true;
+    return false;
+}

@@ -1,0 +1,39 @@
+/* What the parts of `warplens stats` in a terminal share: text.c draws the whole, findings.c and coverage.c their parts. */
+#ifndef WL_REPORT_TERMINAL_H
+#define WL_REPORT_TERMINAL_H
+
+#include "report/impl.h"
+
+typedef struct rep_style { /* escape sequences, "" without colour */
+    const char *bold, *dim, *warn, *good, *off;
+} rep_style;
+
+typedef struct rep_terminal {
+    const rep_data *d;
+    const rep_text_options *o;
+    wl_arena *arena;
+    FILE *out;
+    rep_style s;
+    rep_lines lines;
+} rep_terminal;
+
+/* Text from a profile as a terminal may have it; "" for NULL. */
+const char *rep_printable(const rep_terminal *t, const char *text);
+/* A heading, and a note beside it where the line has room. */
+void rep_title(const rep_terminal *t, const char *heading, const char *note);
+/* Prints words, which begin at column `at` of a line that already stands; further lines begin at `indent`. */
+void rep_wrap_open(const rep_terminal *t, unsigned indent, unsigned at, const char *words);
+void rep_wrap_at(const rep_terminal *t, unsigned indent, unsigned at, const char *words);
+void rep_wrap(const rep_terminal *t, unsigned indent, const char *words);
+/* A name cut to what is left of the line behind `used` columns. */
+const char *rep_fit_name(const rep_terminal *t, const char *name, size_t used);
+
+/* ---- parts ---- */
+
+void rep_verdict(const rep_terminal *t); /* a sentence above all, where no finding is worth much */
+void rep_findings(const rep_terminal *t);
+/* Does a finding name the line, or without line information the instruction? */
+bool rep_is_found(const rep_terminal *t, const rep_line *line);
+void rep_coverage(const rep_terminal *t);
+
+#endif
