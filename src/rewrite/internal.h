@@ -57,11 +57,18 @@ typedef struct rw_counter {
     uint32_t depth; /* of its block */
 } rw_counter;
 
-/* touch: a site whose elements are marked behind a loop (late.c). */
+/* A site whose accesses are noted behind a loop (late.c). Members from `low` on are those of heads. */
 typedef struct rw_late {
-    uint32_t loop;     /* FLOW_NONE: none */
-    uint32_t head;     /* the site that keeps the addresses */
-    int64_t low, high; /* bytes that all sites with the head cover, from their common base */
+    uint32_t loop;       /* FLOW_NONE: none */
+    uint32_t head;       /* the first site of its walk, which keeps the addresses */
+    uint32_t leader;     /* the head that keeps what walks have in common */
+    int64_t low, high;   /* bytes that the sites cover, from their common base */
+    int64_t highest;     /* begin of the last of them */
+    int64_t covered;     /* bytes, each as often as sites cover it */
+    bool known;          /* flow knows the step: */
+    int64_t step;        /* of the base in an iteration */
+    bool gapless, dense; /* all between first and last is touched; and once only */
+    uint32_t table;      /* in plan->walks, or PTX_NONE */
 } rw_late;
 
 typedef struct rw_plan {
@@ -99,6 +106,8 @@ typedef struct rw_plan {
     uint32_t *slot_of; /* [nsites] PTX_NONE: none */
     rewrite_pointer slots[REWRITE_SLOTS];
     uint32_t nslots;
+    rewrite_walk_key walks[REWRITE_WALKS];
+    uint32_t walk_leader[REWRITE_WALKS], nwalks;
 } rw_plan;
 
 /* Fills the plan and plan->out, but for the text. */
@@ -217,6 +226,12 @@ void rw_linear_warp(rw_body *b, const char *to);
 void rw_count(rw_body *b, uint32_t site);
 /* Does ranges.c look whether the lanes of the site access whole lines? It leaves __wl_full, __wl_head, __wl_line. */
 bool rw_tries_lines(const rw_body *b, uint32_t site);
+/* Finds them for __wl_x and __wl_in, without what flow knows. Changes __wl_lo, __wl_t, __wl_u, __wl_v, __wl_y, __wl_p. */
+void rw_find_lines(rw_body *b, uint32_t site);
+/* touch: marks the elements of the site at __wl_x, where __wl_in is set, in the bitmap that the register holds. */
+void rw_mark(rw_body *b, uint32_t site, const char *bitmap);
+/* Notes the access at __wl_a in whichever range it is (ranges.c). */
+void rw_look_elsewhere(rw_body *b, uint32_t site);
 /* What lanes touch and frequency need to know. */
 rw_lanes rw_element_lanes(const rw_body *b, uint32_t site);
 /* Does an edge out of the loop lead to the block? */

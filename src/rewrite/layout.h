@@ -38,6 +38,7 @@ enum {
     REWRITE_TALLY_BYTES = 32,
     REWRITE_LANES = 32,
     REWRITE_SLOTS = 8,
+    REWRITE_WALKS = 8,
     REWRITE_MOST_MISSED = 1000000 /* about: the kernel counts no further */
 };
 
@@ -48,6 +49,17 @@ typedef struct rewrite_slot {
         size; /* 0: to be searched for, also where the range does not begin at a multiple of 128 */
     uint64_t bits, counts, lines;
 } rewrite_slot;
+
+/* Tables of walks through an object. counts: u32 for each element; an element e was accessed as often as elements e, e - step / 4,
+ * e - 2 * step / 4 ... of it say together. bits: a bitmap of elements; where e is set, e, e + step / 4 and so on were touched, as many
+ * as the shape says. */
+typedef struct rewrite_walk {
+    uint64_t counts, bits; /* device addresses, 0: none */
+    uint64_t step;         /* of counts, in bytes; 0: none yet, the kernel writes it */
+    uint64_t
+        shape; /* of bits, by the kernel: the step in the high half, the number in the low one */
+    uint32_t object, reserved;
+} rewrite_walk;
 
 typedef struct rewrite_param {
     uint64_t state; /* device address; 0: run the original instructions */
@@ -72,6 +84,7 @@ typedef struct rewrite_state {
         missed; /* by the kernel: lanes' accesses outside of all ranges, or of counted shared memory */
     uint64_t reserved[10];
     rewrite_slot slot[REWRITE_SLOTS]; /* as in the parameter */
+    rewrite_walk walk[REWRITE_WALKS]; /* for kernel->walks */
 } rewrite_state;
 
 /* An object that touch, frequency and objects know. */
@@ -123,6 +136,7 @@ typedef struct rewrite_setup {
     const uint64_t *pointers;
     uint32_t nleft_out; /* objects that would take too much memory */
     const rewrite_object *left_out;
+    bool no_walks;   /* there is no memory for their tables */
     bool everywhere; /* touch, frequency: all objects, not only those that pointers lead to */
     uint32_t
         shared_bytes; /* shared: the highest address + 1, so also what lies below the kernel's own (1 KiB from sm_80 on) */

@@ -258,6 +258,13 @@ static void look_elsewhere(rw_body *b, uint32_t site, uint32_t label)
     miss(b);
 }
 
+void rw_look_elsewhere(rw_body *b, uint32_t site)
+{
+    uint32_t label = (*b->labels)++;
+    look_elsewhere(b, site, label);
+    ptx_putf(b->out, "$__wl_found%u:\n", label);
+}
+
 /* The condition under which the lane accesses global memory, "" for always. */
 static const char *valid_lanes(rw_body *b, uint32_t site)
 {
@@ -313,6 +320,11 @@ static void find_lines(rw_body *b, uint32_t site, bool proven)
                "\tcvt.u32.u64 __wl_line, __wl_y;\n"
                "\tand.b32 __wl_t, __wl_lo, 127;\n"
                "\tsetp.eq.and.u32 __wl_head, __wl_t, 0, __wl_full;\n");
+}
+
+void rw_find_lines(rw_body *b, uint32_t site)
+{
+    find_lines(b, site, false);
 }
 
 bool rw_tries_lines(const rw_body *b, uint32_t site)

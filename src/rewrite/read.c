@@ -92,6 +92,22 @@ static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, un
     return whole(bytes);
 }
 
+/* Of the tables of walks through the object. */
+static uint64_t walk_bytes(const rewrite_kernel *k, const rewrite_object *o)
+{
+    return whole((has(k, REWRITE_FREQUENCY) ? 128 * lines_of(o) + 128 : 0) +
+                 (has(k, REWRITE_TOUCH) ? 4 * lines_of(o) : 0));
+}
+
+/* The object that the walk goes through, where it gets tables; else UINT32_MAX. */
+static uint32_t walked_object(const rewrite_kernel *k, const rewrite_setup *setup, const needs *n,
+                              uint32_t walk)
+{
+    uint32_t object = n->object[k->walks[walk].slot];
+    bool fits = !setup->no_walks && object != UINT32_MAX && setup->objects[object].base % 128 == 0;
+    return fits ? object : UINT32_MAX;
+}
+
 void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
 {
     *out = (rewrite_layout){.blocks = setup->blocks,
@@ -114,6 +130,9 @@ void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrit
         out->tables_at = at;
         for (uint32_t i = 0; i < out->nranges; i++)
             at += table_bytes(k, &setup->objects[i], needed_classes(k, &n, i));
+        for (uint32_t i = 0; i < k->nwalks; i++)
+            if (walked_object(k, setup, &n, i) != UINT32_MAX)
+                at += walk_bytes(k, &setup->objects[walked_object(k, setup, &n, i)]);
     }
     out->bytes = at;
 }
@@ -147,6 +166,17 @@ static void fill_slot(const rewrite_kernel *k, const rewrite_setup *setup, uint3
         *out = (rewrite_slot){r->base, r->bytes, r->bits, r->counts[c], r->lines[c]};
 }
 
+static void fill_walk(const rewrite_kernel *k, const rewrite_walk_key *key, const rewrite_object *o,
+                      uint64_t at, rewrite_walk *out)
+{
+    bool counts = has(k, REWRITE_FREQUENCY);
+    if (counts && key->step % 4 == 0)
+        out->counts = at;
+    if (has(k, REWRITE_TOUCH))
+        out->bits = at + (counts ? 128 * lines_of(o) + 128 : 0);
+    out->step = key->step;
+}
+
 void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rewrite_layout *l,
                   uint64_t address, rewrite_state *state, rewrite_range *ranges)
 {
@@ -164,6 +194,14 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
     }
     for (uint32_t i = 0; i < k->nslots; i++)
         fill_slot(k, setup, i, n.object[i], ranges, &state->slot[i]);
+    for (uint32_t i = 0; i < k->nwalks; i++) {
+        uint32_t object = l->tables_at ? walked_object(k, setup, &n, i) : UINT32_MAX;
+        state->walk[i].object = object;
+        if (object == UINT32_MAX)
+            continue;
+        fill_walk(k, &k->walks[i], &setup->objects[object], at, &state->walk[i]);
+        at += walk_bytes(k, &setup->objects[object]);
+    }
 }
 
 void rewrite_param_init(uint64_t state, const rewrite_state *filled, const uint64_t *blocks,
@@ -310,13 +348,53 @@ uint32_t rewrite_object_used(const rewrite_copy *c, uint32_t object)
     return range_of(c, object, &r) ? r.used : 0;
 }
 
+/* ---- elements ---- */
+
+static bool bit_of(const rewrite_copy *c, uint64_t bits, uint64_t element)
+{
+    return get32(c, offset_of(c, bits) + element / 32 * 4) >> element % 32 & 1;
+}
+
+static rewrite_walk walk_of(const rewrite_copy *c, uint32_t walk)
+{
+    rewrite_walk w;
+    get(c, offsetof(rewrite_state, walk) + walk * sizeof w, &w, sizeof w);
+    return w;
+}
+
+/* Did one of the walks that the bitmap tells of come to the element? */
+static bool is_walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t element)
+{
+    uint64_t step = (w->shape >> 32) / 4, turns = w->shape & UINT32_MAX;
+    for (uint64_t i = 0; i < turns && i * step <= element; i++)
+        if (bit_of(c, w->bits, element - i * step))
+            return true;
+    return false;
+}
+
 bool rewrite_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
 {
     rewrite_range r;
     if (!range_of(c, object, &r) || !r.bits)
         return false;
-    uint64_t bit = element + (r.base & 127) / 4;
-    return get32(c, offset_of(c, r.bits) + bit / 32 * 4) >> bit % 32 & 1;
+    element += (r.base & 127) / 4;
+    bool touched = bit_of(c, r.bits, element);
+    for (uint32_t i = 0; !touched && i < c->kernel->nwalks; i++) {
+        rewrite_walk w = walk_of(c, i);
+        touched = w.bits && w.object == object && is_walked(c, &w, element);
+    }
+    return touched;
+}
+
+static uint32_t walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t element)
+{
+    uint64_t step = w->step / 4;
+    uint32_t count = 0;
+    for (uint64_t at = element;; at -= step) {
+        count += get32(c, offset_of(c, w->counts) + 4 * at);
+        if (at < step)
+            return count;
+    }
 }
 
 uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned class_,
@@ -326,8 +404,15 @@ uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned 
     if (!range_of(c, object, &r) || !r.counts[class_])
         return 0;
     element += (r.base & 127) / 4;
-    return get32(c, offset_of(c, r.counts[class_]) + 4 * element) +
-           get32(c, offset_of(c, r.lines[class_]) + element / 32 * 4);
+    uint32_t count = get32(c, offset_of(c, r.counts[class_]) + 4 * element) +
+                     get32(c, offset_of(c, r.lines[class_]) + element / 32 * 4);
+    for (uint32_t i = 0; i < c->kernel->nwalks; i++) {
+        rewrite_walk w = walk_of(c, i);
+        if (w.counts && w.step && w.object == object &&
+            c->kernel->slots[c->kernel->walks[i].slot].class_ == class_)
+            count += walked(c, &w, element);
+    }
+    return count;
 }
 
 uint32_t rewrite_shared_count(const rewrite_copy *c, unsigned class_, uint32_t address)

@@ -104,6 +104,12 @@ typedef struct rewrite_pointer {
     unsigned class_;
 } rewrite_pointer;
 
+/* Loops that walk through a slot's range by one step, whose tables the host gives with a launch (layout.h: walks). */
+typedef struct rewrite_walk_key {
+    uint32_t slot;
+    uint64_t step; /* in bytes; 0: the kernel knows it when it runs */
+} rewrite_walk_key;
+
 typedef struct rewrite_kernel {
     const ptx_func *func;
     const char *refused; /* why it is as it was; NULL: it is rewritten, or had nothing to probe */
@@ -123,6 +129,8 @@ typedef struct rewrite_kernel {
     uint32_t nslots;
     const rewrite_pointer *slots;
     const struct rw_plan *plan; /* for the reader */
+    uint32_t nwalks;
+    const rewrite_walk_key *walks;
     /* Byte offsets in a state; 0: absent. */
     uint32_t vars_at, counters_at, bits_at;
     uint32_t pool_at; /* the end of what has a fixed size */
