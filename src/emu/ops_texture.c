@@ -191,14 +191,27 @@ void emu_run_gather(emu_warp *w, const emu_insn *in, uint32_t mask)
     report(&r);
 }
 
+static uint32_t layers_of(const emu_image *image)
+{
+    return image->cube ? image->slices / 6 : image->slices;
+}
+
+/* As the hardware keeps sizes: layers stand behind the dimensions, memory without shape has a width alone. */
+static uint32_t size_of(const emu_image *image, const emu_image_level *l, unsigned dim)
+{
+    if (image->layered && dim == image->dims)
+        return layers_of(image);
+    return dim < image->dims || (dim == 1 && !image->linear) ? l->size[dim] : 0;
+}
+
 static uint32_t answer(const emu_image *image, bool normalized, const emu_tex *x, uint32_t level)
 {
     const emu_image_level *l = &image->level[level < image->nlevels ? level : image->nlevels - 1];
     switch ((emu_query)x->query) {
-    case EMU_QUERY_WIDTH: return l->size[0];
-    case EMU_QUERY_HEIGHT: return l->size[1];
-    case EMU_QUERY_DEPTH: return l->size[2];
-    case EMU_QUERY_LAYERS: return image->cube ? image->slices / 6 : image->slices;
+    case EMU_QUERY_WIDTH: return size_of(image, l, 0);
+    case EMU_QUERY_HEIGHT: return size_of(image, l, 1);
+    case EMU_QUERY_DEPTH: return size_of(image, l, 2);
+    case EMU_QUERY_LAYERS: return layers_of(image);
     case EMU_QUERY_LEVELS: return image->nlevels;
     default: return normalized;
     }
@@ -236,7 +249,8 @@ static bool place(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes
                               l->size[2] - 1, (int64_t)image->slices - 1};
     bool inside = last[0] >= 0;
     for (int k = 0; k < 4; k++) {
-        at[k] = (int32_t)word_at(w, k < 3 ? x->at[k] : x->layer, lane);
+        uint32_t word = word_at(w, k < 3 ? x->at[k] : x->layer, lane);
+        at[k] = k < 3 ? (int64_t)(int32_t)word : (int64_t)word; /* a layer's number has no sign */
         inside &= at[k] >= 0 && at[k] <= last[k];
         if (k == 0 && at[0] % bytes)
             emu_raise(w, in->pc, EMU_FAULT_MISALIGNED, lane, (uint64_t)at[0], bytes,

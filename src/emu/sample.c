@@ -1,86 +1,19 @@
-/* What a texture fetch gives (CUDA C++ Programming Guide, "Texture Fetching"; PTX ISA, "tex").
- *
- * Where the documents leave room: weights of linear filtering are rounded to the nearest 1/256 and texels combined in double
- * precision; a level is rounded to the nearest, halves up; of the components of a direction into a cube that are equally
- * large z counts first, then y; a coordinate that is no number is 0; channels that a texel lacks are 0, the fourth 1. */
+/* What a texture fetch gives: the formulas of the CUDA C++ Programming Guide, "Texture Fetching", with the number formats
+ * between their steps as an H200 has them, read off recordings in which coordinates were swept over the edges of texels
+ * and of weights (docs/textures.md names what was compared). */
+#include <float.h>
+
 #include "emu/ops_fp.h"
+#include "emu/texel.h"
 #include "emu/texture.h"
 
-typedef struct colour {
-    double v[4];
-    uint32_t word[4]; /* of integers that are read as such */
-} colour;
+/* ---- along one dimension ---- */
 
-bool emu_reads_integers(const emu_texture *t)
-{
-    return t->image.kind != EMU_TEXEL_FLOAT && (t->element || t->image.bits == 32);
-}
-
-/* ---- texels ---- */
-
-static double linear_of_srgb(double v)
-{
-    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
-}
-
-static double number(const emu_texture *t, uint32_t word, int32_t sign, uint32_t channel)
-{
-    const emu_image *image = &t->image;
-    double most = (double)((UINT64_C(1) << (image->bits - (image->kind == EMU_TEXEL_SIGNED))) - 1);
-    if (image->kind == EMU_TEXEL_FLOAT)
-        return image->bits == 16 ? (double)emu_f_of_h((u16)word) : (double)f32_of(word);
-    if (image->kind == EMU_TEXEL_SIGNED)
-        return sign < -most ? -1 : sign / most;
-    double v = word / most;
-    return t->srgb && image->bits == 8 && channel < 3 ? linear_of_srgb(v) : v;
-}
-
-static void decode(const emu_texture *t, const void *texel, colour *c)
-{
-    const emu_image *image = &t->image;
-    for (uint32_t k = 0; k < image->channels; k++) {
-        uint32_t word = 0;
-        memcpy(&word, (const char *)texel + k * image->bits / 8, image->bits / 8u);
-        int32_t sign = image->bits == 32
-                           ? (int32_t)word
-                           : (int32_t)(word << (32 - image->bits)) >> (32 - image->bits);
-        c->word[k] = image->kind == EMU_TEXEL_SIGNED ? (uint32_t)sign : word;
-        if (!emu_reads_integers(t))
-            c->v[k] = number(t, word, sign, k);
-    }
-}
-
-static const colour nothing = {.v = {0, 0, 0, 1}, .word = {0, 0, 0, 1}};
-
-static colour border_of(const emu_texture *t)
-{
-    colour c = nothing;
-    for (uint32_t k = 0; k < t->image.channels; k++) {
-        c.v[k] = (double)t->border[k];
-        c.word[k] = t->image.kind == EMU_TEXEL_SIGNED ? (uint32_t)(int32_t)t->border[k]
-                                                      : (uint32_t)(int64_t)t->border[k];
-    }
-    return c;
-}
-
-static colour texel(const emu_fetch *f, const emu_image_level *level, const int32_t at[3])
-{
-    uint32_t bytes = emu_texel_bytes(&f->texture->image);
-    uint64_t address = level->address + (uint64_t)at[2] * level->slice +
-                       (uint64_t)at[1] * level->pitch + (uint64_t)at[0] * bytes;
-    colour c = nothing;
-    decode(f->texture, f->read(f->ctx, address, bytes), &c);
-    return c;
-}
-
-/* ---- coordinates ---- */
-
-typedef struct taps { /* along one dimension: one texel, or two with their weights */
-    int count;
+typedef struct place { /* one texel, or two where the second has a weight */
     int32_t index[2];
     bool outside[2];
-    double weight[2];
-} taps;
+    uint32_t weight; /* of the second, of EMU_WEIGHTS */
+} place;
 
 static emu_address_mode mode_of(const emu_texture *t, int dim)
 {
@@ -94,101 +27,156 @@ static int32_t fold(emu_address_mode mode, int64_t i, int32_t n, bool *outside)
     *outside = mode == EMU_BORDER && (i < 0 || i >= n);
     if (mode == EMU_WRAP)
         return (int32_t)((i % n + n) % n);
+    if (mode == EMU_MIRROR) {
+        int64_t in_two = (i % (2 * n) + 2 * n) % (2 * n);
+        return (int32_t)(in_two < n ? in_two : 2 * n - 1 - in_two);
+    }
     return i < 0 ? 0 : i >= n ? n - 1 : (int32_t)i;
 }
 
-/* The coordinate in texels. */
-static double position(const emu_texture *t, emu_address_mode mode, float x, int32_t n)
+static double limited(double u)
 {
-    float u = t->normalized ? x * (float)n : x;
-    if (mode == EMU_WRAP)
-        u = (x - floorf(x)) * (float)n;
-    if (mode == EMU_MIRROR) {
-        float two = x - 2 * floorf(x / 2);
-        u = (two > 1 ? 2 - two : two) * (float)n;
-    }
-    if (!(u == u))
-        return 0;
-    return u < -1e9f ? -1e9 : u > 1e9f ? 1e9 : (double)u;
+    return fmax(fmin(u, 1e9), -1e9);
 }
 
-static taps along(const emu_texture *t, emu_address_mode mode, float x, int32_t n, bool two)
+/* Normalised coordinates become fixed-point numbers of 21 fraction bits (22 where 15 bits cannot name a texel), cut
+ * downwards, before they are multiplied by the size. */
+static double fixed_position(double u, int32_t n)
 {
-    taps s = {.count = two ? 2 : 1, .weight = {1}};
-    double u = position(t, mode, x, n);
-    if (!two) {
-        s.index[0] = fold(mode, (int64_t)floor(u), n, &s.outside[0]);
-        return s;
-    }
-    int64_t i = (int64_t)floor(u - 0.5);
-    s.weight[1] = floor((u - 0.5 - (double)i) * 256 + 0.5) / 256;
-    s.weight[0] = 1 - s.weight[1];
+    double steps = n > 1 << 15 ? 1 << 22 : 1 << 21;
+    return limited(floor(u * steps) / steps * n);
+}
+
+/* The coordinate in texels. Subnormal numbers and NaN count as 0; of periodic coordinates only the place in two periods
+ * matters, and infinity has none. */
+static double position(bool normalized, emu_address_mode mode, float x, int32_t n)
+{
+    double u = fabsf(x) >= FLT_MIN ? (double)x : 0;
+    if (!normalized)
+        return limited(u);
+    if (mode == EMU_WRAP || mode == EMU_MIRROR)
+        u = isinf(u) ? 0 : fabs(u) < 1 ? u : u - 2 * floor(u / 2);
+    return fixed_position(u, n);
+}
+
+static place nearest(emu_address_mode mode, double u, int32_t n)
+{
+    place p = {.weight = 0};
+    p.index[0] = fold(mode, (int64_t)floor(u), n, &p.outside[0]);
+    return p;
+}
+
+/* The distance from the lower texel's middle is rounded to 1/256, halves up; it may come to the next texel. A coordinate
+ * beyond the outermost middles is held there by CLAMP, so that one texel has all the weight. */
+static place between(emu_address_mode mode, double u, int32_t n)
+{
+    place p;
+    int64_t middle = (int64_t)floor((u - 0.5) * EMU_WEIGHTS + 0.5),
+            last = (int64_t)(n - 1) * EMU_WEIGHTS;
+    if (mode == EMU_CLAMP)
+        middle = middle < 0 ? 0 : middle > last ? last : middle;
+    p.weight = (uint32_t)(middle & (EMU_WEIGHTS - 1));
     for (int k = 0; k < 2; k++)
-        s.index[k] = fold(mode, i + k, n, &s.outside[k]);
-    return s;
+        p.index[k] = fold(mode, (middle >> 8) + k, n, &p.outside[k]);
+    return p;
 }
 
-static taps at_index(const emu_texture *t, int dim, int32_t i, int32_t n)
+/* ---- four texels, or one ---- */
+
+typedef struct spot { /* where in a level */
+    place at[2];
+    int32_t slice;
+    bool outside; /* the slice */
+} spot;
+
+static emu_texel texel(const emu_fetch *f, const emu_image_level *level, int32_t x, int32_t y,
+                       int32_t slice)
 {
-    taps s = {.count = 1, .weight = {1}};
-    emu_address_mode mode = t->mode[dim] == EMU_BORDER ? EMU_BORDER : EMU_CLAMP;
-    s.index[0] = fold(mode, i, n, &s.outside[0]);
-    return s;
+    uint32_t bytes = emu_texel_bytes(&f->texture->image);
+    uint64_t address = level->address + (uint64_t)slice * level->slice +
+                       (uint64_t)y * level->pitch + (uint64_t)x * bytes;
+    return emu_texel_read(&f->texture->image, f->read(f->ctx, address, bytes));
+}
+
+static emu_texel texel_of(const emu_fetch *f, const emu_image_level *level, const spot *s, int x,
+                          int y)
+{
+    if (s->outside || s->at[0].outside[x] || s->at[1].outside[y])
+        return emu_texel_border(f->texture);
+    return texel(f, level, s->at[0].index[x], s->at[1].index[y], s->slice);
+}
+
+static uint32_t share(uint32_t weight, uint32_t of)
+{
+    return (weight * of + EMU_WEIGHTS / 2) / EMU_WEIGHTS;
+}
+
+/* Weights stay eight bits: `weight` is shared out along x, then each part along y, rounding the outer texels' shares and
+ * giving their neighbours the rest. Order: x counts fastest. */
+static void share_out(const place at[2], uint32_t weight, uint32_t out[4])
+{
+    uint32_t right = share(weight, at[0].weight), left = weight - right;
+    out[3] = share(right, at[1].weight);
+    out[1] = right - out[3];
+    out[0] = share(left, EMU_WEIGHTS - at[1].weight);
+    out[2] = left - out[0];
+}
+
+static void add_four(const emu_fetch *f, const emu_image_level *level, const spot *s,
+                     uint32_t weight, emu_taps *taps)
+{
+    uint32_t *out = taps->weight + taps->count;
+    share_out(s->at, weight, out);
+    for (int k = 0; k < 4; k++)
+        if (out[k])
+            taps->texel[taps->count + (unsigned)k] = texel_of(f, level, s, k & 1, k >> 1);
+    taps->count += 4;
+}
+
+/* ---- one level ---- */
+
+static bool filters(const emu_texture *t)
+{
+    return t->filter && !emu_reads_integers(t);
+}
+
+static place along(const emu_fetch *f, const emu_image_level *level, int dim)
+{
+    const emu_texture *t = f->texture;
+    int32_t n = (int32_t)level->size[dim];
+    emu_address_mode mode = mode_of(t, dim);
+    double u = position(t->normalized, mode, dim < t->image.dims ? f->at[dim] : 0, n);
+    return filters(t) ? between(mode, u, n) : nearest(mode, u, n);
 }
 
 static int32_t layer_of(const emu_fetch *f)
 {
     const emu_image *image = &f->texture->image;
-    bool outside;
-    return fold(EMU_CLAMP, f->layer, (int32_t)(image->cube ? image->slices / 6 : image->slices),
-                &outside);
+    uint32_t layers = image->cube ? image->slices / 6 : image->slices;
+    return (int32_t)((uint32_t)f->layer < layers ? (uint32_t)f->layer : layers - 1);
 }
 
-/* ---- one level ---- */
-
-static void add(colour *sum, const colour *c, double weight)
-{
-    for (int k = 0; k < 4; k++) {
-        if (weight != 0)
-            sum->v[k] += weight * c->v[k];
-        sum->word[k] = c->word[k];
-    }
-}
-
-/* The texels that the taps of the three dimensions name, with the product of their weights. */
-static colour combine(const emu_fetch *f, const emu_image_level *level, const taps s[3])
-{
-    colour sum = {{0}, {0}};
-    for (int z = 0; z < s[2].count; z++)
-        for (int y = 0; y < s[1].count; y++)
-            for (int x = 0; x < s[0].count; x++) {
-                double weight = s[0].weight[x] * s[1].weight[y] * s[2].weight[z];
-                if (weight == 0)
-                    continue;
-                bool outside = s[0].outside[x] || s[1].outside[y] || s[2].outside[z];
-                const int32_t at[3] = {s[0].index[x], s[1].index[y], s[2].index[z]};
-                colour c = outside ? border_of(f->texture) : texel(f, level, at);
-                add(&sum, &c, weight);
-            }
-    return sum;
-}
-
-static colour sample_plain(const emu_fetch *f, const emu_image_level *level, bool filter)
+static void add_level(const emu_fetch *f, const emu_image_level *level, uint32_t weight,
+                      emu_taps *taps)
 {
     const emu_texture *t = f->texture;
-    taps s[3];
-    for (int k = 0; k < 3; k++) {
-        int32_t n = (int32_t)level->size[k];
-        if (k >= t->image.dims)
-            s[k] = (taps){.count = 1, .weight = {1}};
-        else if (f->integer)
-            s[k] = at_index(t, k, f->index[k], n);
-        else
-            s[k] = along(t, mode_of(t, k), f->at[k], n, filter);
+    bool row = t->image.dims == 1 && t->image.layered;
+    spot s = {.at = {along(f, level, 0)}, .slice = layer_of(f)};
+    place depth = {.weight = 0};
+    if (!row)
+        s.at[1] = along(f, level, 1);
+    if (t->image.dims == 3)
+        depth = along(f, level, 2);
+    uint32_t front = share(weight, EMU_WEIGHTS - depth.weight);
+    for (int k = 0; k < 2; k++) {
+        uint32_t part = k ? weight - front : front;
+        if (!part)
+            continue;
+        if (t->image.dims == 3)
+            s.slice = depth.index[k];
+        s.outside = depth.outside[k];
+        add_four(f, level, &s, part, taps);
     }
-    if (t->image.dims < 3)
-        s[2].index[0] = layer_of(f);
-    return combine(f, level, s);
 }
 
 /* ---- cubes ---- */
@@ -205,168 +193,284 @@ static const struct {
 } sides[6] = {{0, 2, 1, 1, -1, -1}, {0, 2, 1, -1, 1, -1}, {1, 0, 2, 1, 1, 1},
               {1, 0, 2, -1, 1, -1}, {2, 0, 1, 1, 1, -1},  {2, 0, 1, -1, -1, -1}};
 
-static face_point project(const double v[3])
+/* z counts before y before x where components are equal; NaN is less than all. */
+static int side_of(const float v[3])
 {
-    int axis = fabs(v[2]) >= fabs(v[0]) && fabs(v[2]) >= fabs(v[1]) ? 2
-               : fabs(v[1]) >= fabs(v[0])                           ? 1
-                                                                    : 0;
-    face_point p = {.face = 2 * axis + (v[axis] < 0)};
-    double m = fabs(v[axis]);
-    p.s = (sides[p.face].s_sign * v[sides[p.face].s_axis] / m + 1) / 2;
-    p.t = (sides[p.face].t_sign * v[sides[p.face].t_axis] / m + 1) / 2;
-    return p;
+    float m[3];
+    for (int k = 0; k < 3; k++)
+        m[k] = v[k] == v[k] ? fabsf(v[k]) : -1;
+    int axis = m[2] >= m[0] && m[2] >= m[1] ? 2 : m[1] >= m[0] ? 1 : 0;
+    return 2 * axis + (v[axis] < 0);
 }
 
-static colour face_texel(const emu_fetch *f, const emu_image_level *level, int face, int32_t x,
-                         int32_t y)
+/* Cut downwards to a fixed-point number before it is shifted, so that the least negative number is left of the middle. NaN
+ * and subnormal numbers are in the middle, infinity on the edge. */
+static double over_face(float v, int sign)
 {
-    const int32_t at[3] = {x, y, layer_of(f) * 6 + face};
-    return texel(f, level, at);
+    double along = fabsf(v) >= FLT_MIN ? fmax(fmin(sign * (double)v, 1), -1) : 0, steps = 1 << 20;
+    return (floor(along * steps) / steps + 1) / 2;
 }
 
-/* The texel beside an edge of the face: the direction bent over the edge ends on the neighbour's outermost row. */
-static colour beyond_edge(const emu_fetch *f, const emu_image_level *level, int face, int32_t x,
-                          int32_t y)
+/* The compiled code multiplies the direction by the reciprocal of its largest component, which may make two equal. */
+static void scale_direction(const float at[3], float out[3])
 {
-    int32_t n = (int32_t)level->size[0];
-    double v[3], s = (2 * x + 1.0) / n - 1, t = (2 * y + 1.0) / n - 1, inset = 1 - 1.0 / n;
-    v[sides[face].normal] = sides[face].sign * inset;
-    v[sides[face].s_axis] = sides[face].s_sign * (x < 0 ? -1 : x >= n ? 1 : s);
-    v[sides[face].t_axis] = sides[face].t_sign * (y < 0 ? -1 : y >= n ? 1 : t);
-    face_point p = project(v);
-    int32_t i = (int32_t)floor(p.s * n), j = (int32_t)floor(p.t * n);
-    return face_texel(f, level, p.face, i < n ? i : n - 1, j < n ? j : n - 1);
+    float scale = 1 / fmaxf(fmaxf(fabsf(at[0]), fabsf(at[1])), fabsf(at[2]));
+    for (int k = 0; k < 3; k++)
+        out[k] = at[k] * scale;
 }
 
-/* Without seams a corner has three texels: the fourth is their mean. */
-static colour seamless_texel(const emu_fetch *f, const emu_image_level *level, int face, int32_t x,
-                             int32_t y)
+static face_point project(const float at[3])
 {
-    int32_t n = (int32_t)level->size[0],
-            cx = x < 0    ? 0
-                 : x >= n ? n - 1
-                          : x,
-            cy = y < 0    ? 0
-                 : y >= n ? n - 1
-                          : y;
-    if (x == cx && y == cy)
-        return face_texel(f, level, face, x, y);
-    if (x == cx || y == cy)
-        return beyond_edge(f, level, face, x, y);
-    colour a = face_texel(f, level, face, cx, cy), b = beyond_edge(f, level, face, x, cy),
-           c = beyond_edge(f, level, face, cx, y);
-    colour mean = {{0}, {0}};
-    add(&mean, &a, 1 / 3.0);
-    add(&mean, &b, 1 / 3.0);
-    add(&mean, &c, 1 / 3.0);
-    return mean;
+    float v[3];
+    scale_direction(at, v);
+    int face = side_of(v);
+    return (face_point){.face = face,
+                        .s = over_face(v[sides[face].s_axis], sides[face].s_sign),
+                        .t = over_face(v[sides[face].t_axis], sides[face].t_sign)};
 }
 
-static colour sample_cube(const emu_fetch *f, const emu_image_level *level, bool filter)
+static bool within(int32_t i, int32_t n)
+{
+    return i >= 0 && i < n;
+}
+
+/* A texel of a face, or one step over one of its edges: the neighbouring face's outermost row. Directions are counted in
+ * half texels from the cube's middle. */
+static emu_texel cube_texel(const emu_fetch *f, const emu_image_level *level, int face, int32_t x,
+                            int32_t y)
+{
+    int32_t n = (int32_t)level->size[0], v[3];
+    if (!within(x, n) || !within(y, n)) {
+        int over = within(y, n) ? sides[face].s_axis : sides[face].t_axis;
+        v[sides[face].normal] = sides[face].sign * (n - 1);
+        v[sides[face].s_axis] = sides[face].s_sign * (x < 0 ? -n : x < n ? 2 * x + 1 - n : n);
+        v[sides[face].t_axis] = sides[face].t_sign * (y < 0 ? -n : y < n ? 2 * y + 1 - n : n);
+        face = 2 * over + (v[over] < 0);
+        x = (sides[face].s_sign * v[sides[face].s_axis] + n) / 2;
+        y = (sides[face].t_sign * v[sides[face].t_axis] + n) / 2;
+    }
+    return texel(f, level, x, y, layer_of(f) * 6 + face);
+}
+
+/* Three faces meet where a fourth texel would be: its weight is divided among theirs, what thirds leave to the texel of
+ * the face itself. */
+static void divide_corner(uint32_t weight[4], int corner)
+{
+    uint32_t third = (weight[corner] + 1) / 3;
+    weight[corner ^ 1] += third;
+    weight[corner ^ 2] += third;
+    weight[corner ^ 3] += weight[corner] - 2 * third;
+    weight[corner] = 0;
+}
+
+static void add_seamless(const emu_fetch *f, const emu_image_level *level, const face_point *p,
+                         const double u[2], uint32_t weight, emu_taps *taps)
+{
+    int32_t n = (int32_t)level->size[0], low[2];
+    place at[2];
+    for (int k = 0; k < 2; k++) {
+        int32_t middle = (int32_t)floor((u[k] - 0.5) * EMU_WEIGHTS + 0.5);
+        low[k] = middle >> 8;
+        at[k].weight = (uint32_t)(middle & (EMU_WEIGHTS - 1));
+    }
+    uint32_t *out = taps->weight + taps->count;
+    share_out(at, weight, out);
+    for (int k = 0; k < 4;
+         k++) /* before texels are read: the shares of a corner may be all that a texel has */
+        if (!within(low[0] + (k & 1), n) && !within(low[1] + (k >> 1), n))
+            divide_corner(out, k);
+    for (int k = 0; k < 4; k++)
+        if (out[k])
+            taps->texel[taps->count + (unsigned)k] = cube_texel(f, level, p->face, low[0] + (k & 1),
+                                                                low[1] + (k >> 1));
+    taps->count += 4;
+}
+
+static void add_cube(const emu_fetch *f, const emu_image_level *level, uint32_t weight,
+                     emu_taps *taps)
 {
     const emu_texture *t = f->texture;
-    const double v[3] = {(double)f->at[0], (double)f->at[1], (double)f->at[2]};
-    face_point p = project(v);
+    face_point p = project(f->at);
     int32_t n = (int32_t)level->size[0];
-    const double st[2] = {p.s == p.s ? p.s : 0.5, p.t == p.t ? p.t : 0.5};
-    colour sum = {{0}, {0}};
-    if (!filter || !t->seamless) {
-        emu_texture clamped = {.image.dims = 2, .normalized = true};
-        taps s[3] = {along(&clamped, EMU_CLAMP, (float)st[0], n, filter),
-                     along(&clamped, EMU_CLAMP, (float)st[1], n, filter),
-                     {.count = 1, .weight = {1}, .index = {layer_of(f) * 6 + p.face}}};
-        return combine(f, level, s);
+    double u[2] = {fixed_position(p.s, n), fixed_position(p.t, n)};
+    spot s = {.slice = layer_of(f) * 6 + p.face};
+    if (filters(t) && t->seamless) {
+        add_seamless(f, level, &p, u, weight, taps);
+        return;
     }
-    double u = st[0] * n - 0.5, w = st[1] * n - 0.5, a = floor((u - floor(u)) * 256 + 0.5) / 256,
-           b = floor((w - floor(w)) * 256 + 0.5) / 256;
-    for (int k = 0; k < 4; k++) {
-        double weight = (k & 1 ? a : 1 - a) * (k & 2 ? b : 1 - b);
-        if (weight == 0)
-            continue;
-        colour c = seamless_texel(f, level, p.face, (int32_t)floor(u) + (k & 1),
-                                  (int32_t)floor(w) + (k >> 1));
-        add(&sum, &c, weight);
+    for (int k = 0; k < 2; k++) {
+        emu_address_mode mode = t->seamless ? EMU_CLAMP : mode_of(t, k);
+        s.at[k] = filters(t) ? between(mode, u[k], n) : nearest(mode, u[k], n);
     }
-    return sum;
+    add_four(f, level, &s, weight, taps);
 }
 
 /* ---- levels ---- */
 
-static colour sample_level(const emu_fetch *f, uint32_t n)
+static void add_any(const emu_fetch *f, uint32_t level, uint32_t weight, emu_taps *taps)
 {
-    const emu_texture *t = f->texture;
-    const emu_image_level *level = &t->image.level[n];
-    bool filter = t->filter && !emu_reads_integers(t);
-    return f->cube ? sample_cube(f, level, filter) : sample_plain(f, level, filter);
+    const emu_image_level *l = &f->texture->image.level[level];
+    if (f->cube)
+        add_cube(f, l, weight, taps);
+    else
+        add_level(f, l, weight, taps);
 }
 
-static double clamped(double x, double low, double high)
+/* Levels, biases and limits are fixed-point numbers of eight fraction bits, cut towards zero. */
+static int32_t fixed_level(float level)
 {
-    return x > low ? (x < high ? x : high) : low;
+    return level == level ? (int32_t)(fmaxf(fminf(level, 1000), -1000) * EMU_WEIGHTS) : 0;
 }
 
-static colour sample_levels(const emu_fetch *f)
+static int32_t clamped(int32_t x, int32_t low, int32_t high)
+{
+    return x > high ? high : x < low ? low : x;
+}
+
+static int32_t level_of(const emu_fetch *f)
 {
     const emu_texture *t = f->texture;
-    double last = t->image.nlevels - 1;
-    if (f->base || last <= 0)
-        return sample_level(f, 0);
-    double lod = clamped((double)f->level + (double)t->bias, (double)t->min_level,
-                         (double)t->max_level);
-    lod = clamped(lod, 0, last);
-    if (!t->mip_filter || emu_reads_integers(t))
-        return sample_level(f, (uint32_t)clamped(floor(lod + 0.5), 0, last));
-    double low = floor(lod), weight = floor((lod - low) * 256 + 0.5) / 256;
-    colour sum = {{0}, {0}}, a = sample_level(f, (uint32_t)low);
-    if (weight == 0)
-        return a;
-    colour b = sample_level(f, (uint32_t)low + 1);
-    add(&sum, &a, 1 - weight);
-    add(&sum, &b, weight);
-    return sum;
+    int32_t level = f->base ? 0 : fixed_level(f->level) + fixed_level(t->bias);
+    level = clamped(level, fixed_level(t->min_level), fixed_level(t->max_level));
+    return clamped(level, 0, ((int32_t)t->image.nlevels - 1) * EMU_WEIGHTS);
+}
+
+static void add_levels(const emu_fetch *f, emu_taps *taps)
+{
+    const emu_texture *t = f->texture;
+    int32_t level = t->image.nlevels > 1 ? level_of(f) : 0;
+    if (!t->mip_filter || emu_reads_integers(t)) {
+        add_any(f, (uint32_t)(level + EMU_WEIGHTS / 2) / EMU_WEIGHTS, EMU_WEIGHTS, taps);
+        return;
+    }
+    uint32_t finer = (uint32_t)level / EMU_WEIGHTS, weight = (uint32_t)level % EMU_WEIGHTS;
+    add_any(f, finer, EMU_WEIGHTS - weight, taps);
+    if (weight)
+        add_any(f, finer + 1, weight, taps);
+}
+
+/* ---- level of gradients ---- */
+
+/* The driver's code for volumes and cubes adds the gradient to the coordinate and has the texture unit take the
+ * difference. It finds no level between infinite coordinates, and the last one serves; NaN is 0 at both ends. */
+static float difference(float at, float d)
+{
+    if (at != at)
+        return 0;
+    return fabsf(at) < 0x1p64f ? (at + d) - at : INFINITY;
+}
+
+static void cube_derivative(const emu_fetch *f, const float d[3], double out[3])
+{
+    float middle[3], end[3];
+    for (int k = 0; k < 3; k++)
+        end[k] = f->at[k] + d[k];
+    scale_direction(f->at, middle);
+    scale_direction(end, end);
+    int face = side_of(middle), normal = (unsigned char)sides[face].normal;
+    double m = fabs((double)middle[normal]),
+           dm = ((double)end[normal] - (double)middle[normal]) * sides[face].sign;
+    for (int k = 0; k < 2; k++) { /* of the quotient of two components, where the direction is */
+        int axis = k ? sides[face].t_axis : sides[face].s_axis;
+        double da = (double)end[axis] - (double)middle[axis];
+        out[k] = (da - (double)middle[axis] * dm / m) / m * f->texture->image.level[0].size[0] / 2;
+    }
 }
 
 static void derivative(const emu_fetch *f, const float d[3], double out[3])
 {
     const emu_texture *t = f->texture;
-    const emu_image_level *level = &t->image.level[0];
-    for (int k = 0; k < 3; k++)
-        out[k] = k < t->image.dims ? (double)d[k] * (t->normalized ? level->size[k] : 1) : 0;
-    if (!f->cube)
+    out[0] = out[1] = out[2] = 0;
+    if (f->cube) {
+        cube_derivative(f, d, out);
         return;
-    const double v[3] = {(double)f->at[0], (double)f->at[1], (double)f->at[2]};
-    int face = project(v).face, normal = (unsigned char)sides[face].normal;
-    double m = fabs(v[normal]), dm = (double)d[normal] * sides[face].sign;
-    for (int k = 0; k < 2; k++) { /* of v[axis] / m */
-        int axis = k ? sides[face].t_axis : sides[face].s_axis;
-        out[k] = ((double)d[axis] - v[axis] * dm / m) / m * level->size[0] / 2;
     }
-    out[2] = 0;
+    for (int k = 0; k < t->image.dims; k++)
+        out[k] = (double)(t->image.dims == 3 ? difference(f->at[k], d[k]) : d[k]) *
+                 (t->normalized ? t->image.level[0].size[k] : 1);
 }
 
+/* To ten significant bits, towards zero. */
+static double short_number(double v)
+{
+    int e;
+    double m = frexp(v, &e);
+    return ldexp(trunc(ldexp(m, 10)), e - 10);
+}
+
+/* About the length, from above: the largest component, 11/32 of the middle one and 1/4 of the smallest. */
+static double length(double x, double y, double z)
+{
+    if (isinf(x) || isinf(y) || isinf(z))
+        return INFINITY;
+    x = fabs(x);
+    y = fabs(y);
+    z = fabs(z);
+    double largest = fmax(x, fmax(y, z)), smallest = fmin(x, fmin(y, z)),
+           middle = x + y + z - largest - smallest;
+    return short_number(largest) + middle * 11 / 32 + smallest / 4;
+}
+
+/* Eight bits of the logarithm from eight of the significand; powers of two are exact. */
+static double logarithm(double v)
+{
+    int e;
+    double step = floor((2 * frexp(v, &e) - 1) * 256);
+    double fraction = step ? fmin(floor(256 * log2(1 + (step + 0.47) / 256) + 0.5), 255) : 0;
+    return e - 1 + fraction / 256;
+}
+
+/* The longer of the derivatives, or 11/16 of their sum or difference, which stand for an oblique footprint. */
 float emu_gradient_level(const emu_fetch *f, const float dx[3], const float dy[3])
 {
     double a[3], b[3];
     derivative(f, dx, a);
     derivative(f, dy, b);
-    double x = a[0] * a[0] + a[1] * a[1] + a[2] * a[2], y = b[0] * b[0] + b[1] * b[1] + b[2] * b[2];
-    return (float)(0.5 * log2(x > y ? x : y));
+    for (int k = 0; k < 3; k++) {
+        a[k] = short_number(a[k]);
+        b[k] = short_number(b[k]);
+    }
+    double edges = fmax(length(a[0], a[1], a[2]), length(b[0], b[1], b[2])),
+           diagonals = fmax(length(a[0] + b[0], a[1] + b[1], a[2] + b[2]),
+                            length(a[0] - b[0], a[1] - b[1], a[2] - b[2])),
+           size = fmax(edges, diagonals * 11 / 16);
+    if (isinf(size))
+        return INFINITY;
+    return size > 0 ? (float)logarithm(size) : -INFINITY;
 }
 
 /* ---- fetches ---- */
 
-static void deliver(const emu_texture *t, const colour *c, uint32_t result[4])
+/* Texels by their indices: nothing outside. Of one dimension only linear memory is read so; arrays give 0. */
+static emu_texel by_index(const emu_fetch *f)
 {
-    for (int k = 0; k < 4; k++)
-        result[k] = emu_reads_integers(t) ? c->word[k] : f32_bits((float)c->v[k]);
+    const emu_image *image = &f->texture->image;
+    const emu_image_level *level = &image->level[0];
+    bool inside = image->dims > 1 || image->layered || image->linear;
+    for (int k = 0; k < image->dims; k++)
+        inside &= (uint32_t)f->index[k] < level->size[k];
+    if (image->dims < 3)
+        inside &= (uint32_t)f->layer < image->slices;
+    if (!inside)
+        return (emu_texel){{0}};
+    return texel(f, level, f->index[0], image->dims > 1 ? f->index[1] : 0,
+                 image->dims > 2 ? f->index[2] : f->layer);
 }
 
 void emu_sample(const emu_fetch *f, uint32_t result[4])
 {
     const emu_texture *t = f->texture;
-    bool beyond = t->image.linear && (uint32_t)f->index[0] >= t->image.level[0].size[0];
-    colour c = beyond ? (colour){{0}, {0}} : sample_levels(f);
-    deliver(t, &c, result);
+    if (f->integer) {
+        emu_texel one = by_index(f);
+        emu_texel_deliver(t, &one, result);
+        return;
+    }
+    emu_taps taps = {.count = 0};
+    add_levels(f, &taps);
+    if (filters(t) || taps.count > 4)
+        emu_texel_filter(t, &taps, result);
+    else
+        emu_texel_deliver(t, &taps.texel[0], result);
 }
 
 void emu_gather(const emu_fetch *f, uint32_t channel, uint32_t result[4])
@@ -374,15 +478,19 @@ void emu_gather(const emu_fetch *f, uint32_t channel, uint32_t result[4])
     static const uint8_t order[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
     const emu_texture *t = f->texture;
     const emu_image_level *level = &t->image.level[0];
-    taps s[2];
-    for (int k = 0; k < 2; k++)
-        s[k] = along(t, mode_of(t, k), f->at[k], (int32_t)level->size[k], true);
+    spot s = {.slice = layer_of(f)};
+    for (int k = 0; k < 2; k++) {
+        int32_t n = (int32_t)level->size[k];
+        emu_address_mode mode = mode_of(t, k);
+        double u = position(t->normalized, mode, f->at[k], n);
+        int64_t low = (int64_t)floor((u - 0.5) * EMU_WEIGHTS + 0.5) >> 8;
+        for (int i = 0; i < 2; i++)
+            s.at[k].index[i] = fold(mode, low + i, n, &s.at[k].outside[i]);
+    }
     for (int k = 0; k < 4; k++) {
-        int x = order[k][0], y = order[k][1];
-        const int32_t at[3] = {s[0].index[x], s[1].index[y], layer_of(f)};
-        colour c = s[0].outside[x] || s[1].outside[y] ? border_of(t) : texel(f, level, at);
+        emu_texel one = texel_of(f, level, &s, order[k][0], order[k][1]);
         uint32_t words[4];
-        deliver(t, &c, words);
+        emu_texel_deliver(t, &one, words);
         result[k] = words[channel];
     }
 }

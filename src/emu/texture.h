@@ -24,11 +24,10 @@ typedef struct emu_fetch {
     void *ctx;
 } emu_fetch;
 
-/* Four channels as words: IEEE bits, or integers (see emu_reads_integers). Channels that the texel lacks are 0, 0, 1. */
+/* Four channels as words: IEEE bits, or integers (see emu_reads_integers in texel.h). Channels that the texel lacks are 0. */
 void emu_sample(const emu_fetch *f, uint32_t result[4]);
 /* One channel of the four texels that linear filtering of level 0 would use, in the order of tld4. */
 void emu_gather(const emu_fetch *f, uint32_t channel, uint32_t result[4]);
-bool emu_reads_integers(const emu_texture *t);
 /* Level of detail from the derivatives of the coordinates. */
 float emu_gradient_level(const emu_fetch *f, const float dx[3], const float dy[3]);
 
