@@ -119,16 +119,15 @@ static void print_block(rw_body *b, uint32_t i)
 /* Does a probe of the site need its address? */
 static bool needs_address(const rw_body *b, uint32_t site)
 {
-    uint8_t space = b->plan->sites[site].space;
     const rw_late *late = &b->plan->late[site];
     bool covered = late->loop != FLOW_NONE && late->head != site;
     return rw_has(b, REWRITE_TRACE) || (b->plan->slot_of[site] != PTX_NONE && !covered) ||
-           (rw_has(b, REWRITE_SHARED) && (space == PTX_SPACE_SHARED || space == PTX_SPACE_GENERIC));
+           rw_counts_shared(b, site);
 }
 
 static rw_lanes needed_lanes(const rw_body *b, uint32_t site)
 {
-    if (rw_has(b, REWRITE_TRACE) || (rw_has(b, REWRITE_SHARED) && rw_counts_lanes(b, site)))
+    if (rw_has(b, REWRITE_TRACE) || (rw_counts_shared(b, site) && rw_counts_lanes(b, site)))
         return RW_LANES_GROUP;
     return rw_element_lanes(b, site);
 }

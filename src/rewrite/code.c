@@ -113,11 +113,16 @@ static rw_guard source_guard(rw_body *b, const ptx_insn *insn, rw_guard guard)
     return guard;
 }
 
+uint32_t rw_matrix_rows(const ptx_insn *insn)
+{
+    return ptx_has(insn, PTX_S_x1) ? 8 : ptx_has(insn, PTX_S_x2) ? 16 : 32;
+}
+
 /* Of .x1 and .x2 only the first lanes give addresses. */
 static rw_guard row_guard(rw_body *b, const ptx_insn *insn)
 {
-    unsigned rows = ptx_has(insn, PTX_S_x1) ? 8 : ptx_has(insn, PTX_S_x2) ? 16 : 32;
-    if (rows == 32)
+    uint32_t rows = rw_matrix_rows(insn);
+    if (rows == REWRITE_LANES)
         return (rw_guard){""};
     rw_line(b, "setp.lt.u32 __wl_g, __wl_lane, %u;", rows);
     return (rw_guard){"__wl_g"};

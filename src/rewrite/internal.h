@@ -100,7 +100,11 @@ typedef struct rw_plan {
     rewrite_counter *known; /* [ncounters] as the reader knows it */
     rw_counter *counters;   /* [ncounters] */
     uint32_t *counted_at;   /* [npcs] counter of the block of flow that starts there */
-    bool *owns;             /* [nblocks] the block alone has its counter */
+    bool *by_place;         /* [nsites] shared: counted by thread */
+    uint32_t *
+        place_of; /* [nblocks] of the kernel: the register that counts the root, by its place; PTX_NONE */
+    uint32_t ntimes; /* such registers */
+    bool *owns;      /* [nblocks] the block alone has its counter */
     rewrite_var *vars;
     uint32_t nvars;
     uint32_t *slot_of; /* [nsites] PTX_NONE: none */
@@ -116,6 +120,8 @@ wl_status rw_plan_kernel(rw_plan *plan);
 wl_status rw_plan_runs(rw_plan *plan);
 /* Basic blocks, and how few counters suffice. */
 wl_status rw_plan_blocks(rw_plan *plan);
+/* Which accesses to shared memory are counted by thread. */
+wl_status rw_plan_shared(rw_plan *plan);
 /* Needs the slots. */
 wl_status rw_plan_late(rw_plan *plan);
 /* Which sites share which slots (ranges.c). */
@@ -144,6 +150,9 @@ rw_place *rw_place_new(const rewrite_copy *copy);
 void rw_place_thread(rw_place *place, uint32_t thread);
 void rw_place_free(rw_place *place); /* NULL is allowed */
 uint64_t rw_place_value(rw_place *place, const flow_function *f, uint32_t value);
+/* What the copy has at a place of a thread; what it counts by address, added to counts[class][word]. */
+uint64_t rw_read_place(const rewrite_copy *copy, uint32_t place, uint32_t thread);
+void rw_add_by_address(const rewrite_copy *copy, uint64_t *counts);
 /* The shared variable in plan->vars whose address the kernel writes down, or PTX_NONE. */
 uint32_t rw_var_listed(const rw_plan *plan, const ptx_symbol *symbol);
 
@@ -214,6 +223,10 @@ void rw_group(rw_body *b, const rw_guard *guard);
 void rw_write_vars(rw_body *b);
 /* Do counters of elements need to know the lanes of the site? */
 bool rw_counts_lanes(const rw_body *b, uint32_t site);
+/* Does the probe `shared` count the site by its address? */
+bool rw_counts_shared(const rw_body *b, uint32_t site);
+/* Lanes that give addresses to ldmatrix or stmatrix. */
+uint32_t rw_matrix_rows(const ptx_insn *insn);
 /* Elements of 4 bytes that a lane accesses at a site. */
 unsigned rw_elements(const rewrite_site *site);
 /* Is there redux.sync? */

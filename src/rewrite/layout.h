@@ -77,12 +77,15 @@ typedef struct rewrite_state {
     uint32_t taken;   /* by the kernel: may be more than `chunks`, where they did not suffice */
     uint64_t dropped; /* by the kernel: trace records for which there was no room */
     uint32_t nranges;
-    uint32_t shared_bytes; /* of shared memory that is counted */
-    uint64_t ranges;       /* device addresses, 0: none */
-    uint64_t shared;
+    uint32_t reserved_1;
+    uint32_t shared_bytes,
+        shared_mask; /* of shared memory that is counted; of the number of a copy */
+    uint32_t place_bytes, place_mask; /* of a copy of the counters by thread; of its number */
+    uint64_t ranges;                  /* device addresses, 0: none */
+    uint64_t shared, places;
     uint64_t
         missed; /* by the kernel: lanes' accesses outside of all ranges, or of counted shared memory */
-    uint64_t reserved[10];
+    uint64_t reserved[7];
     rewrite_slot slot[REWRITE_SLOTS]; /* as in the parameter */
     rewrite_walk walk[REWRITE_WALKS]; /* for kernel->walks */
 } rewrite_state;
@@ -148,7 +151,9 @@ typedef struct rewrite_layout {
     uint64_t blocks; /* as in the setup */
     uint32_t threads[3];
     uint32_t chunks, nranges, shared_bytes;
-    uint64_t ranges_at, shared_at, tables_at; /* of all that ranges point to */
+    uint32_t shared_copies, place_copies;                /* powers of two */
+    uint32_t place_bytes;                                /* of a copy */
+    uint64_t ranges_at, shared_at, places_at, tables_at; /* of all that ranges point to */
 } rewrite_layout;
 
 void rewrite_lay_out(const rewrite_kernel *kernel, const rewrite_setup *setup, rewrite_layout *out);
@@ -202,7 +207,8 @@ uint32_t rewrite_object_used(const rewrite_copy *copy, uint32_t object);
 bool rewrite_touched(const rewrite_copy *copy, uint32_t object, uint64_t element);
 uint32_t rewrite_element_count(const rewrite_copy *copy, uint32_t object, unsigned class_,
                                uint64_t element);
-/* Of the 4 bytes at an address in shared memory. */
-uint32_t rewrite_shared_count(const rewrite_copy *copy, unsigned class_, uint32_t address);
+/* Adds to counts[class * layout->shared_bytes / 4 + word] how often the words of shared memory were accessed, by their
+ * addresses. WL_NOMEM is the only failure. */
+wl_status rewrite_read_shared(const rewrite_copy *copy, uint64_t *counts);
 
 #endif

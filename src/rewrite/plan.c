@@ -351,6 +351,8 @@ wl_status rw_plan_kernel(rw_plan *p)
     p->out->plan = p;
     status = rw_plan_runs(p);
     if (status == WL_OK)
+        status = rw_plan_shared(p);
+    if (status == WL_OK)
         status = rw_plan_slots(p);
     if (status == WL_OK)
         status = rw_plan_late(p);

@@ -108,6 +108,42 @@ static uint32_t walked_object(const rewrite_kernel *k, const rewrite_setup *setu
     return fits ? object : UINT32_MAX;
 }
 
+static uint32_t threads_of(const rewrite_layout *l)
+{
+    return l->threads[0] * l->threads[1] * l->threads[2];
+}
+
+enum { COPIED_BYTES = 1 << 20 /* that copies of a table may take together */ };
+
+static uint32_t copies_of(uint64_t bytes)
+{
+    uint32_t n = REWRITE_COPIES;
+    while (n > 1 && n * bytes > COPIED_BYTES)
+        n /= 2;
+    return n;
+}
+
+/* By address, and by thread. */
+static uint64_t lay_out_shared(const rewrite_kernel *k, const rewrite_setup *setup, uint64_t at,
+                               rewrite_layout *out)
+{
+    if (!has(k, REWRITE_SHARED) || !setup->shared_bytes)
+        return at;
+    out->shared_bytes = (setup->shared_bytes + 3) / 4 * 4;
+    out->place_bytes = 4 * k->nplaces * threads_of(out);
+    out->shared_copies = copies_of(REWRITE_CLASSES * (uint64_t)out->shared_bytes);
+    out->place_copies = copies_of(out->place_bytes);
+    if (k->by_address) {
+        out->shared_at = at;
+        at = whole(at + (uint64_t)out->shared_copies * REWRITE_CLASSES * out->shared_bytes);
+    }
+    if (k->nplaces) {
+        out->places_at = at;
+        at = whole(at + (uint64_t)out->place_copies * out->place_bytes);
+    }
+    return at;
+}
+
 void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
 {
     *out = (rewrite_layout){.blocks = setup->blocks,
@@ -120,11 +156,7 @@ void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrit
         out->ranges_at = at;
         at = whole(at + sizeof(rewrite_range) * (uint64_t)setup->nobjects);
     }
-    if (has(k, REWRITE_SHARED) && setup->shared_bytes) {
-        out->shared_bytes = (setup->shared_bytes + 3) / 4 * 4;
-        out->shared_at = at;
-        at = whole(at + (uint64_t)REWRITE_CLASSES * out->shared_bytes);
-    }
+    at = lay_out_shared(k, setup, at, out);
     if (elements && out->nranges) {
         needs n = find_needs(k, setup);
         out->tables_at = at;
@@ -186,7 +218,11 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
                              .nranges = l->nranges,
                              .shared_bytes = l->shared_bytes,
                              .ranges = l->ranges_at ? address + l->ranges_at : 0,
-                             .shared = l->shared_at ? address + l->shared_at : 0};
+                             .shared_mask = l->shared_copies - 1,
+                             .place_bytes = l->place_bytes,
+                             .place_mask = l->place_copies - 1,
+                             .shared = l->shared_at ? address + l->shared_at : 0,
+                             .places = l->places_at ? address + l->places_at : 0};
     for (uint32_t i = 0; i < l->nranges; i++) {
         unsigned classes = l->tables_at ? needed_classes(k, &n, i) : 0;
         fill_range(k, &setup->objects[i], classes, at, &ranges[i]);
@@ -269,11 +305,6 @@ static void sum_tally(const rewrite_copy *c, uint32_t tally, uint64_t out[3])
 typedef struct runs { /* how often something ran */
     uint64_t executions, lanes;
 } runs;
-
-static uint32_t threads_of(const rewrite_layout *l)
-{
-    return l->threads[0] * l->threads[1] * l->threads[2];
-}
 
 /* Once by each thread that gets there. */
 static runs run_placed(const rewrite_copy *c, uint32_t root)
@@ -415,12 +446,21 @@ uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned 
     return count;
 }
 
-uint32_t rewrite_shared_count(const rewrite_copy *c, unsigned class_, uint32_t address)
+uint64_t rw_read_place(const rewrite_copy *c, uint32_t place, uint32_t thread)
 {
-    if (!c->layout->shared_at || address >= c->layout->shared_bytes)
-        return 0;
-    return get32(c, c->layout->shared_at + (uint64_t)class_ * c->layout->shared_bytes +
-                        address / 4 * 4);
+    uint64_t sum = 0,
+             at = c->layout->places_at + 4 * ((uint64_t)place * threads_of(c->layout) + thread);
+    for (uint32_t copy = 0; copy < c->layout->place_copies; copy++)
+        sum += get32(c, at + (uint64_t)copy * c->layout->place_bytes);
+    return sum;
+}
+
+void rw_add_by_address(const rewrite_copy *c, uint64_t *counts)
+{
+    uint64_t words = (uint64_t)REWRITE_CLASSES * c->layout->shared_bytes / 4;
+    for (uint32_t copy = 0; c->layout->shared_at && copy < c->layout->shared_copies; copy++)
+        for (uint64_t w = 0; w < words; w++)
+            counts[w] += get32(c, c->layout->shared_at + 4 * (copy * words + w));
 }
 
 /* ---- trace ---- */

@@ -1,20 +1,190 @@
 /* shared: how often each element of shared memory was loaded, stored, updated.
  *
- * Needs: counts.c. Keeps: everything. Buffers: a u32 for each class and element, by address. */
+ * Needs: counts.c, runs.c, place.c. Keeps: everything. Buffers: a u32 for each class and element, by address, and a u32 for
+ * each thread of a block and each of `nplaces` things that are counted by thread; of both copies, the one of the
+ * multiprocessor's number.
+ *
+ * Where an address follows from the thread's place in its block, nothing is done at the access: the host knows the elements,
+ * and has to know only how often each thread came there (GMProf's static determination). That follows from the launch, from
+ * branches that are decided by the place as well, from counting the threads that go the seldom way of a branch, or, in loops,
+ * from a register that counts iterations, published when the thread leaves. All other accesses are counted by address. */
 #include "rewrite/internal.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
-static void declare_shared(rw_body *b)
+enum { MAX_TIMES = 8 /* registers that count by thread */ };
+
+/* ---- which sites ---- */
+
+static bool is_shared(const rewrite_site *s)
 {
-    rw_text(b, "\t.reg .b64 __wl_shared;\n\t.reg .b32 __wl_limit;\n");
+    return s->space == PTX_SPACE_SHARED || s->space == PTX_SPACE_GENERIC;
 }
 
-static void enter_shared(rw_body *b)
+static bool address_placed(rw_plan *p, const flow_function *f, const flow_address *a)
 {
+    if (a->value != FLOW_NONE)
+        return !a->operand->component && rw_placed(p, f, a->value);
+    return a->operand->has_sym && rw_var_listed(p, &a->operand->sym) != PTX_NONE;
+}
+
+/* Makes sure that it is known how often each thread runs the blocks with that root; false where that is too much. */
+static bool follow_root(rw_plan *p, const flow_function *f, uint32_t root)
+{
+    const rw_run *run = &p->runs[0][root];
+    if (rw_runs_once(f, root))
+        return true;
+    if (run->from != FLOW_NONE && (run->placed || run->edge != FLOW_NONE)) {
+        if (!follow_root(p, f, p->runs[0][run->from].root))
+            return false;
+        rw_edge *edge = run->placed ? NULL : &p->edges[run->edge];
+        if (edge && !(edge->probes >> REWRITE_SHARED & 1)) {
+            edge->probes |= 1u << REWRITE_SHARED;
+            edge->place = p->out->nplaces++;
+        }
+        return true;
+    }
+    if (p->place_of[root] == PTX_NONE && p->ntimes < MAX_TIMES) {
+        p->place_of[root] = p->out->nplaces++;
+        p->ntimes++;
+    }
+    return p->place_of[root] != PTX_NONE;
+}
+
+static bool plan_site(rw_plan *p, const flow_function *f, uint32_t site)
+{
+    uint32_t i = p->sites[site].pc - f->first_pc;
+    const ptx_insn *insn = &f->func->insns[i];
+    return p->sites[site].space == PTX_SPACE_SHARED && f->blocks[f->block_of[i]].reached &&
+           address_placed(p, f, p->addresses[site]) &&
+           (insn->guard == PTX_NONE || rw_guard_placed(p, f, insn)) &&
+           follow_root(p, f, p->runs[0][f->block_of[i]].root);
+}
+
+wl_status rw_plan_shared(rw_plan *p)
+{
+    const flow_function *f = &p->flow->funcs[0];
+    p->by_place = wl_new_array(p->arena, bool, (size_t)p->nsites + 1);
+    p->place_of = wl_new_array(p->arena, uint32_t, (size_t)f->nblocks + 1);
+    if (!p->by_place || !p->place_of)
+        return WL_NOMEM;
+    for (uint32_t b = 0; b < f->nblocks; b++)
+        p->place_of[b] = PTX_NONE;
+    if (!(p->out->probes >> REWRITE_SHARED & 1))
+        return WL_OK;
+    for (uint32_t s = p->site_first[0]; s < p->site_first[f->func->ninsns]; s++)
+        p->by_place[s] = plan_site(p, f, s);
+    for (uint32_t s = 0; s < p->nsites; s++)
+        p->out->by_address |= is_shared(&p->sites[s]) && !p->by_place[s];
+    return WL_OK;
+}
+
+bool rw_counts_shared(const rw_body *b, uint32_t site)
+{
+    return rw_has(b, REWRITE_SHARED) && is_shared(&b->plan->sites[site]) &&
+           !b->plan->by_place[site];
+}
+
+/* ---- by thread ---- */
+
+/* Calls `each` for the blocks that registers count. */
+static void each_times(rw_body *b, void (*each)(rw_body *b, uint32_t block))
+{
+    for (uint32_t n = 0; b->index == 0 && n < b->f->nblocks; n++)
+        if (b->plan->place_of[n] != PTX_NONE)
+            each(b, n);
+}
+
+static void declare_times(rw_body *b, uint32_t block)
+{
+    rw_line(b, ".reg .b32 __wl_times%u;", block);
+}
+
+static void clear_times(rw_body *b, uint32_t block)
+{
+    rw_line(b, "mov.u32 __wl_times%u, 0;", block);
+}
+
+static void start(rw_body *b, uint32_t block)
+{
+    if (b->index == 0 && b->plan->place_of[block] != PTX_NONE)
+        rw_line(b, "add.u32 __wl_times%u, __wl_times%u, 1;", block, block);
+}
+
+/* __wl_x: the counters of this thread in the multiprocessor's copy, __wl_u: threads of a block. */
+static void find_places(rw_body *b)
+{
+    rw_line(b, "ld.global.u64 __wl_x, [__wl_state+%zu];", offsetof(rewrite_state, places));
+    rw_line(b, "ld.global.v2.u32 {__wl_u, __wl_v}, [__wl_state+%zu];",
+            offsetof(rewrite_state, place_bytes));
+    rw_text(b, "\tmov.u32 __wl_t, %smid;\n"
+               "\tand.b32 __wl_t, __wl_t, __wl_v;\n"
+               "\tmad.wide.u32 __wl_x, __wl_t, __wl_u, __wl_x;\n"
+               "\tmov.u32 __wl_t, %tid.z;\n"
+               "\tmov.u32 __wl_u, %ntid.y;\n"
+               "\tmov.u32 __wl_v, %tid.y;\n"
+               "\tmad.lo.u32 __wl_t, __wl_t, __wl_u, __wl_v;\n"
+               "\tmov.u32 __wl_lo, %ntid.x;\n"
+               "\tmov.u32 __wl_v, %tid.x;\n"
+               "\tmad.lo.u32 __wl_t, __wl_t, __wl_lo, __wl_v;\n"
+               "\tmad.wide.u32 __wl_x, __wl_t, 4, __wl_x;\n"
+               "\tmul.lo.u32 __wl_u, __wl_u, __wl_lo;\n"
+               "\tmov.u32 __wl_v, %ntid.z;\n"
+               "\tmul.lo.u32 __wl_u, __wl_u, __wl_v;\n");
+}
+
+/* __wl_y: the thread's counter, after find_places(). */
+static void find_place(rw_body *b, uint32_t place)
+{
+    rw_line(b, "mul.lo.u32 __wl_t, __wl_u, %u;", 4 * place);
+    rw_text(b, "\tcvt.u64.u32 __wl_y, __wl_t;\n\tadd.s64 __wl_y, __wl_y, __wl_x;\n");
+}
+
+static void publish_times(rw_body *b, uint32_t block)
+{
+    find_place(b, b->plan->place_of[block]);
+    rw_line(b, "setp.ne.u32 __wl_p, __wl_times%u, 0;", block);
+    rw_line(b, "@__wl_p red.global.add.u32 [__wl_y], __wl_times%u;", block);
+    clear_times(b, block);
+}
+
+static void leave(rw_body *b)
+{
+    if (b->index != 0 || !b->plan->ntimes)
+        return;
+    find_places(b);
+    each_times(b, publish_times);
+}
+
+static void count_edge(rw_body *b, uint32_t edge)
+{
+    if (!(b->plan->edges[edge].probes >> REWRITE_SHARED & 1))
+        return;
+    find_places(b);
+    find_place(b, b->plan->edges[edge].place);
+    rw_line(b, "red.global.add.u32 [__wl_y], 1;");
+}
+
+/* ---- by address ---- */
+
+static void declare(rw_body *b)
+{
+    rw_text(b, "\t.reg .b64 __wl_shared;\n\t.reg .b32 __wl_limit;\n");
+    each_times(b, declare_times);
+}
+
+static void enter(rw_body *b)
+{
+    each_times(b, clear_times);
+    if (!b->plan->out->by_address)
+        return;
     rw_line(b, "ld.global.u64 __wl_shared, [__wl_state+%zu];", offsetof(rewrite_state, shared));
-    rw_line(b, "ld.global.u32 __wl_limit, [__wl_state+%zu];",
+    rw_line(b, "ld.global.v2.u32 {__wl_limit, __wl_u}, [__wl_state+%zu];",
             offsetof(rewrite_state, shared_bytes));
+    rw_text(b, "\tmov.u32 __wl_t, %smid;\n\tand.b32 __wl_t, __wl_t, __wl_u;\n");
+    rw_line(b, "mul.lo.u32 __wl_t, __wl_t, %u;", REWRITE_CLASSES);
+    rw_line(b, "mad.wide.u32 __wl_shared, __wl_t, __wl_limit, __wl_shared;");
 }
 
 /* __wl_counted: the lane accesses shared memory, and where it is counted. __wl_lo: the address. */
@@ -37,7 +207,7 @@ static void find_counted(rw_body *b, const rewrite_site *s)
 static void count_shared(rw_body *b, uint32_t site)
 {
     const rewrite_site *s = &b->plan->sites[site];
-    if (s->space != PTX_SPACE_SHARED && s->space != PTX_SPACE_GENERIC)
+    if (!rw_counts_shared(b, site))
         return;
     find_counted(b, s);
     rw_text(b, "\tand.b32 __wl_lo, __wl_lo, -4;\n"
@@ -49,6 +219,91 @@ static void count_shared(rw_body *b, uint32_t site)
 }
 
 const rw_pass rw_shared_pass = {.probes = 1u << REWRITE_SHARED,
-                                .declare = declare_shared,
-                                .enter = enter_shared,
-                                .access = count_shared};
+                                .declare = declare,
+                                .enter = enter,
+                                .start = start,
+                                .access = count_shared,
+                                .edge = count_edge,
+                                .leave = leave};
+
+/* ---- reading ---- */
+
+typedef struct reading {
+    const rewrite_copy *copy;
+    const rw_plan *plan;
+    const flow_function *f;
+    rw_place *place;
+    uint32_t thread;
+    uint64_t *times; /* of each root for this thread, UINT64_MAX: not known yet */
+} reading;
+
+static uint64_t times_of(reading *r, uint32_t root)
+{
+    const rw_run *run = &r->plan->runs[0][root];
+    uint64_t *times = &r->times[root];
+    if (*times != UINT64_MAX)
+        return *times;
+    if (rw_runs_once(r->f, root))
+        return *times = r->copy->layout->blocks;
+    if (run->from == FLOW_NONE || (!run->placed && run->edge == FLOW_NONE))
+        return *times = rw_read_place(r->copy, r->plan->place_of[root], r->thread);
+    uint32_t from = r->plan->runs[0][run->from].root;
+    if (run->placed)
+        return *times = rw_goes(r->place, r->f, run) ? times_of(r, from) : 0;
+    const rw_edge *edge = &r->plan->edges[run->edge];
+    uint64_t gone = rw_read_place(r->copy, edge->place, r->thread);
+    return *times = run->taken == edge->taken ? gone : times_of(r, from) - gone;
+}
+
+/* Of .x1 and .x2 only the first lanes give addresses. */
+static bool gives_address(const reading *r, const ptx_insn *insn)
+{
+    return (insn->op != PTX_ldmatrix && insn->op != PTX_stmatrix) ||
+           r->thread % REWRITE_LANES < rw_matrix_rows(insn);
+}
+
+static void add_site(reading *r, uint32_t site, uint64_t *counts)
+{
+    const rewrite_site *s = &r->plan->sites[site];
+    const flow_address *a = r->plan->addresses[site];
+    const ptx_insn *insn = &r->f->func->insns[s->pc];
+    uint64_t times = times_of(r, r->plan->runs[0][r->f->block_of[s->pc]].root);
+    if (!times || !gives_address(r, insn) || !rw_guard_holds(r->place, r->f, insn))
+        return;
+    uint64_t at = a->value == FLOW_NONE ? r->place->vars[rw_var_listed(r->plan, &a->operand->sym)]
+                                        : rw_place_value(r->place, r->f, a->value);
+    uint32_t address = (uint32_t)(at + a->operand->imm), words = r->copy->layout->shared_bytes / 4;
+    for (uint32_t e = 0; e < rw_elements(s); e++)
+        if (address / 4 + e < words)
+            counts[(size_t)rewrite_class(s) * words + address / 4 + e] += times;
+}
+
+static void add_thread(reading *r, uint64_t *counts)
+{
+    rw_place_thread(r->place, r->thread);
+    for (uint32_t b = 0; b < r->f->nblocks; b++)
+        r->times[b] = UINT64_MAX;
+    for (uint32_t s = r->plan->site_first[0]; s < r->plan->site_first[r->f->func->ninsns]; s++)
+        if (r->plan->by_place[s])
+            add_site(r, s, counts);
+}
+
+wl_status rewrite_read_shared(const rewrite_copy *c, uint64_t *counts)
+{
+    const rw_plan *p = c->kernel->plan;
+    if (!(c->kernel->probes >> REWRITE_SHARED & 1) || !c->layout->shared_bytes)
+        return WL_OK;
+    rw_add_by_address(c, counts);
+    reading r = {.copy = c,
+                 .plan = p,
+                 .f = &p->flow->funcs[0],
+                 .place = rw_place_new(c),
+                 .times = calloc(p->flow->funcs[0].nblocks + 1, sizeof(uint64_t))};
+    uint32_t threads = c->layout->threads[0] * c->layout->threads[1] * c->layout->threads[2];
+    wl_status status = r.place && r.times ? WL_OK : WL_NOMEM;
+    for (r.thread = 0; status == WL_OK && r.thread < threads; r.thread++)
+        add_thread(&r, counts);
+    rw_place_free(r.place);
+    free(r.times);
+    return status;
+}
