@@ -189,7 +189,7 @@ static void declare_counter(rw_body *b, uint32_t c)
 
 static void declare(rw_body *b)
 {
-    rw_text(b, "\t.reg .b64 __wl_counters;\n\t.reg .b32 __wl_here, __wl_below;\n");
+    rw_text(b, "\t.reg .b64 __wl_counters;\n\t.reg .b32 __wl_below;\n");
     each_register(b, declare_counter);
 }
 
@@ -306,18 +306,11 @@ static void count_block(rw_body *b, uint32_t block)
         count(b, b->plan->out->blocks[block].counter);
 }
 
-static void look(rw_body *b, uint32_t edge)
-{
-    if (b->plan->edges[edge].probes >> REWRITE_BLOCKS & 1)
-        rw_text(b, "\tactivemask.b32 __wl_here;\n");
-}
-
 /* The third number of a tally: how often nobody stayed. */
 static void count_edge(rw_body *b, uint32_t edge)
 {
     if (!(b->plan->edges[edge].probes >> REWRITE_BLOCKS & 1))
         return;
-    rw_active(b);
     rw_text(b, "\tsetp.eq.u32 __wl_p, __wl_active, __wl_here;\n"
                "\tselp.b32 __wl_v, 1, 0, __wl_p;\n");
     count_group(b, b->plan->edges[edge].tally);
@@ -407,6 +400,5 @@ const rw_pass rw_blocks_pass = {.probes = 1u << REWRITE_BLOCKS,
                                 .enter = enter,
                                 .start = start,
                                 .block = count_block,
-                                .branch = look,
                                 .edge = count_edge,
                                 .leave = leave};

@@ -97,14 +97,6 @@ static bool leaves(const ptx_insn *insn)
     return insn->op == PTX_ret || insn->op == PTX_exit;
 }
 
-static void print_leave(rw_body *b)
-{
-    rw_forget_lanes(b);
-    EACH_PASS(b, leave, b);
-    if (b->index != 0 && rw_has(b, REWRITE_TRACE))
-        rw_line(b, "st.local.u32 [__wl_frame+8], __wl_cursor;");
-}
-
 static bool starts_block(const rw_body *b, uint32_t i)
 {
     return b->plan->leader[b->f->first_pc + b->index + i];
@@ -187,26 +179,85 @@ static bool needs_branch(const rw_body *b, uint32_t i)
            (rw_has(b, REWRITE_BLOCKS) && ptx_stands_alone(insn));
 }
 
+/* Does the copy remember in __wl_gone which ways its threads went? */
+static bool gathers(const rw_body *b)
+{
+    for (uint32_t n = 0; b->index == 0 && n < b->plan->nedges; n++)
+        if (b->plan->edges[n].bit && b->plan->edges[n].probes & b->probes)
+            return true;
+    return false;
+}
+
+/* The lanes that went the edge's way, for those of the passes that count them; all lanes of __wl_whole are here. */
+static void publish_edge(rw_body *b, uint32_t edge)
+{
+    const rw_edge *e = &b->plan->edges[edge];
+    uint32_t label = (*b->labels)++;
+    rw_line(b, "and.b32 __wl_t, __wl_gone, %u;", e->before);
+    rw_line(b, "setp.eq.u32 __wl_p, __wl_t, %u;", e->gone_before);
+    rw_text(b, "\tvote.sync.ballot.b32 __wl_here, __wl_p, __wl_whole;\n");
+    rw_line(b, "and.b32 __wl_t, __wl_gone, %u;", e->bit);
+    rw_text(b, "\tsetp.ne.u32 __wl_p, __wl_t, 0;\n"
+               "\tvote.sync.ballot.b32 __wl_active, __wl_p, __wl_whole;\n");
+    rw_line(b, "@!__wl_p bra $__wl_stayed%u;", label);
+    EACH_PASS(b, edge, b, edge);
+    ptx_putf(b->out, "$__wl_stayed%u:\n", label);
+}
+
+static void publish_edges(rw_body *b)
+{
+    uint32_t label = (*b->labels)++;
+    rw_text(b, "\tsetp.ne.u32 __wl_p, __wl_gone, 0;\n"
+               "\tactivemask.b32 __wl_whole;\n"
+               "\tvote.sync.any.pred __wl_p, __wl_p, __wl_whole;\n");
+    rw_line(b, "@!__wl_p bra $__wl_nobody%u;", label);
+    for (uint32_t n = 0; n < b->plan->nedges; n++)
+        if (b->plan->edges[n].bit && b->plan->edges[n].probes & b->probes)
+            publish_edge(b, n);
+    ptx_putf(b->out, "$__wl_nobody%u:\n", label);
+}
+
+static void print_leave(rw_body *b)
+{
+    rw_forget_lanes(b);
+    if (gathers(b))
+        publish_edges(b);
+    EACH_PASS(b, leave, b);
+    if (b->index != 0 && rw_has(b, REWRITE_TRACE))
+        rw_line(b, "st.local.u32 [__wl_frame+8], __wl_cursor;");
+}
+
 /* The edge that probes of the copy count at this instruction, or FLOW_NONE. */
 static uint32_t edge_at(const rw_body *b, uint32_t i)
 {
     const flow_block *block = &b->f->blocks[b->f->block_of[i]];
     uint32_t edge = b->plan->edge_at[b->f->first_pc + block->first];
     bool last = i == block->first + block->count - 1;
-    return last && edge != FLOW_NONE && b->plan->edges[edge].probes & b->probes ? edge : FLOW_NONE;
+    bool wanted = last && edge != FLOW_NONE &&
+                  (b->plan->edges[edge].probes & b->probes ||
+                   (b->plan->edges[edge].bit && gathers(b)));
+    return wanted ? edge : FLOW_NONE;
 }
 
 /* A branch, and code for those that go one of its ways. */
 static void print_branch(rw_body *b, const ptx_stmt *stmt, uint32_t edge)
 {
     const ptx_insn *insn = &b->func->insns[stmt->index];
-    EACH_PASS(b, branch, b, edge);
-    if (b->plan->edges[edge].taken) {
+    const rw_edge *e = &b->plan->edges[edge];
+    if (e->bit) {
+        rw_line(b, "@%s%s or.b32 __wl_gone, __wl_gone, %u;", insn->guard_neg == e->taken ? "!" : "",
+                b->func->regs[insn->guard].name, e->bit);
+        ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
+        return;
+    }
+    rw_text(b, "\tactivemask.b32 __wl_here;\n");
+    if (e->taken) {
         rw_line(b, "@%s%s bra $__wl_edge%u;", insn->guard_neg ? "!" : "",
                 b->func->regs[insn->guard].name, b->edge_labels + edge);
         return;
     }
     ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
+    rw_active(b);
     EACH_PASS(b, edge, b, edge);
 }
 
@@ -215,12 +266,12 @@ static void print_edges(rw_body *b)
 {
     for (uint32_t n = 0; n < b->plan->nedges; n++) {
         const rw_edge *e = &b->plan->edges[n];
-        if (e->func != b->index || !e->taken || !(e->probes & b->probes))
+        if (e->func != b->index || e->bit || !e->taken || !(e->probes & b->probes))
             continue;
         const flow_block *from = &b->f->blocks[e->block];
         const ptx_insn *insn = &b->func->insns[from->first + from->count - 1];
         ptx_putf(b->out, "$__wl_edge%u:\n", b->edge_labels + n);
-        rw_forget_lanes(b);
+        rw_active(b);
         EACH_PASS(b, edge, b, n);
         rw_line(b, "bra %s;", b->func->labels[insn->operands[0].label].name);
     }
@@ -363,6 +414,8 @@ static void print_probed_copy(rw_body *b, uint32_t probes, const char *suffix)
     b->func = func;
     b->probes = probes;
     rw_write_vars(b);
+    if (gathers(b))
+        rw_text(b, "\tmov.u32 __wl_gone, 0;\n");
     EACH_PASS(b, enter, b);
     print_copy(b, false);
     b->func = original;
@@ -372,6 +425,8 @@ static void declare_all(rw_body *b, uint32_t probes)
 {
     b->probes = probes;
     rw_declare(b);
+    if (b->plan->nedges)
+        rw_text(b, "\t.reg .b32 __wl_here, __wl_whole, __wl_gone;\n");
     EACH_PASS(b, declare, b);
 }
 

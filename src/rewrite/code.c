@@ -224,20 +224,16 @@ void rw_linear_warp(rw_body *b, const char *to)
     rw_line(b, "shr.u32 %s, %s, 5;", to, to);
 }
 
-/* Where the function's variables lie, and in the kernel those of the module: written by the first thread of traced blocks, and
- * of block 0. */
+/* Where the function's variables lie, and in the kernel those of the module: written by threads with %tid.x 0 of traced blocks,
+ * and of blocks with %ctaid.x 0. */
 void rw_write_vars(rw_body *b)
 {
     const rewrite_kernel *k = b->plan->out;
-    static const char *const sregs[] = {"%tid.x",   "%tid.y",   "%tid.z",
-                                        "%ctaid.x", "%ctaid.y", "%ctaid.z"};
     if (!k->vars_at)
         return;
-    rw_line(b, "mov.u32 __wl_t, 0;");
-    for (int i = 0; i < (rw_has(b, REWRITE_TRACE) ? 3 : 6); i++) {
-        rw_line(b, "mov.u32 __wl_lo, %s;", sregs[i]);
-        rw_line(b, "or.b32 __wl_t, __wl_t, __wl_lo;");
-    }
+    rw_text(b, "\tmov.u32 __wl_t, %tid.x;\n");
+    if (!rw_has(b, REWRITE_TRACE))
+        rw_text(b, "\tmov.u32 __wl_lo, %ctaid.x;\n\tor.b32 __wl_t, __wl_t, __wl_lo;\n");
     rw_line(b, "setp.eq.u32 __wl_p, __wl_t, 0;");
     for (uint32_t i = 0; i < k->nvars; i++) {
         const ptx_var *var = k->vars[i].var;

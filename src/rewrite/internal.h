@@ -22,13 +22,16 @@ typedef struct rw_run {
     uint32_t edge; /* of the branch, where it is in no loop; else FLOW_NONE */
 } rw_run;
 
-/* A branch with a guard, of which the lanes that go one of the two ways are counted. */
+/* A branch with a guard, of which the lanes that go one of the two ways are counted: on their way, or where they leave the
+ * kernel, by a bit in a register. */
 typedef struct rw_edge {
     uint32_t func, block;
-    bool taken;      /* which way */
-    uint32_t probes; /* bit set: that need it */
-    uint32_t tally;  /* blocks */
-    uint32_t place;  /* shared */
+    bool taken;                   /* which way */
+    uint32_t probes;              /* bit set: that need it */
+    uint32_t bit;                 /* 0: counted on the way */
+    uint32_t before, gone_before; /* bit: who comes to the branch has of the bits `before` these */
+    uint32_t tally;               /* blocks */
+    uint32_t place;               /* shared */
 } rw_edge;
 
 /* A thread of which values are computed by the host (place.c). */
@@ -100,7 +103,10 @@ typedef struct rw_plan {
     rewrite_counter *known; /* [ncounters] as the reader knows it */
     rw_counter *counters;   /* [ncounters] */
     uint32_t *counted_at;   /* [npcs] counter of the block of flow that starts there */
-    bool *by_place;         /* [nsites] shared: counted by thread */
+    uint32_t *bits;     /* [nsites] objects: of each site, PTX_NONE: it follows from the launch */
+    uint32_t *first_of; /* [nsites] the block that sets it, PTX_NONE: the site itself does */
+    uint32_t *bit_at;   /* [npcs] that the block of flow that starts there sets, or PTX_NONE */
+    bool *by_place;     /* [nsites] shared: counted by thread */
     uint32_t *
         place_of; /* [nblocks] of the kernel: the register that counts the root, by its place; PTX_NONE */
     uint32_t ntimes; /* such registers */
@@ -120,8 +126,12 @@ wl_status rw_plan_kernel(rw_plan *plan);
 wl_status rw_plan_runs(rw_plan *plan);
 /* Basic blocks, and how few counters suffice. */
 wl_status rw_plan_blocks(rw_plan *plan);
+/* Which edges are remembered in bits. Needs to know all that are counted. */
+void rw_plan_gathering(rw_plan *plan);
 /* Which accesses to shared memory are counted by thread. */
 wl_status rw_plan_shared(rw_plan *plan);
+/* Which accesses share a bit that says that they ran. */
+wl_status rw_plan_objects(rw_plan *plan);
 /* Needs the slots. */
 wl_status rw_plan_late(rw_plan *plan);
 /* Which sites share which slots (ranges.c). */
@@ -223,6 +233,7 @@ void rw_group(rw_body *b, const rw_guard *guard);
 void rw_write_vars(rw_body *b);
 /* Do counters of elements need to know the lanes of the site? */
 bool rw_counts_lanes(const rw_body *b, uint32_t site);
+bool rw_may_be_shared(const rewrite_site *site);
 /* Does the probe `shared` count the site by its address? */
 bool rw_counts_shared(const rw_body *b, uint32_t site);
 /* Lanes that give addresses to ldmatrix or stmatrix. */
@@ -262,8 +273,8 @@ typedef struct rw_pass {
     void (*start)(rw_body *b, uint32_t block); /* before flow's block */
     void (*block)(rw_body *b, uint32_t block); /* where the basic block begins */
     void (*access)(rw_body *b, uint32_t site); /* before the instruction */
-    void (*branch)(rw_body *b, uint32_t edge); /* before the branch */
-    void (*edge)(rw_body *b, uint32_t edge);   /* on its way that is counted */
+    /* By __wl_active, the lanes that went the way that is counted; __wl_here: those that came to the branch. */
+    void (*edge)(rw_body *b, uint32_t edge);
     /* Before a thread leaves the copy: at its end, or into a call that may not come back. */
     void (*leave)(rw_body *b);
 } rw_pass;

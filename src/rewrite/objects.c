@@ -1,25 +1,101 @@
 /* objects: which memory instructions ran.
  *
- * Needs: the guard of the site. Keeps: everything. Buffers: a bit a site. A site sets its bit in a register; what the copy
- * knows by then is published once, when the thread leaves, and only what was not known when it came. Which object an
- * instruction accessed follows from its parameter (rewrite_site.param); where that is not known, from the ranges (ranges.c). */
+ * Needs: the guard of the site, runs.c. Keeps: everything. Buffers: `nbits` bits. Accesses without a guard in blocks of which
+ * one dominates the other and is post-dominated by it run all, or none does: they share a bit, which the first of these blocks
+ * sets, mostly one outside of loops. Those that follow from the launch need none: what all threads run, or threads at some
+ * place in their block. Bits are set in registers; what the copy knows by then is published once, when the thread leaves, and
+ * only what was not known when it came. Which object an instruction accessed follows from its parameter (rewrite_site.param);
+ * where that is not known, from the ranges (ranges.c). */
 #include "rewrite/internal.h"
 
-/* Sites beyond the registers publish at once. */
+#include <string.h>
+
+/* Bits beyond the registers are published at once. */
 enum { MAX_WORDS = 8 };
+
+/* ---- which bits ---- */
+
+/* The first block of which every thread that runs it runs this one, too, and the other way round. */
+static uint32_t first_of(const flow_function *f, uint32_t block)
+{
+    uint32_t first = block;
+    for (uint32_t a = f->dom.parent[block]; a != FLOW_NONE && a < f->nblocks; a = f->dom.parent[a])
+        if (flow_dominates(&f->post, block, a))
+            first = a;
+    return first;
+}
+
+/* Do threads come to the block by nothing but the launch and their place in their block? */
+static bool is_known(const rw_plan *p, const flow_function *f, uint32_t block)
+{
+    while (f->index == 0 && block != f->dom.root) {
+        const rw_run *run = &p->runs[0][block];
+        if (run->root != block || run->from == FLOW_NONE || !run->placed)
+            return false;
+        block = first_of(f, run->from);
+    }
+    return f->index == 0;
+}
+
+static bool has_guard(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    const ptx_insn *insn = &f->func->insns[p->sites[site].pc - f->first_pc];
+    return insn->guard != PTX_NONE || (insn->op == PTX_cp && insn->noperands > 3);
+}
+
+static void plan_site(rw_plan *p, const flow_function *f, uint32_t site)
+{
+    uint32_t block = f->block_of[p->sites[site].pc - f->first_pc];
+    p->bits[site] = PTX_NONE;
+    p->first_of[site] = PTX_NONE;
+    if (!f->blocks[block].reached || has_guard(p, f, site)) {
+        p->bits[site] = p->out->nbits++;
+        return;
+    }
+    uint32_t first = p->first_of[site] = first_of(f, block);
+    uint32_t *bit = &p->bit_at[f->first_pc + f->blocks[first].first];
+    if (is_known(p, f, first))
+        return;
+    if (*bit == PTX_NONE)
+        *bit = p->out->nbits++;
+    p->bits[site] = *bit;
+}
+
+wl_status rw_plan_objects(rw_plan *p)
+{
+    p->bits = wl_new_array(p->arena, uint32_t, (size_t)p->nsites + 1);
+    p->first_of = wl_new_array(p->arena, uint32_t, (size_t)p->nsites + 1);
+    p->bit_at = wl_new_array(p->arena, uint32_t, (size_t)p->proof.npcs + 1);
+    if (!p->bits || !p->first_of || !p->bit_at)
+        return WL_NOMEM;
+    for (uint32_t pc = 0; pc < p->proof.npcs; pc++)
+        p->bit_at[pc] = PTX_NONE;
+    for (uint32_t k = 0; p->out->probes >> REWRITE_OBJECTS & 1 && k < p->order.count; k++) {
+        const flow_function *f = &p->flow->funcs[k];
+        for (uint32_t s = p->site_first[f->first_pc]; s < p->site_first[p->order.first_pc[k + 1]];
+             s++)
+            plan_site(p, f, s);
+    }
+    return WL_OK;
+}
+
+/* ---- code ---- */
 
 static uint32_t words(const rw_body *b)
 {
-    uint32_t n = (b->plan->nsites + 31) / 32;
+    uint32_t n = (b->plan->out->nbits + 31) / 32;
     return n < MAX_WORDS ? n : MAX_WORDS;
 }
 
-/* Does the copy's function have sites in the word? */
+/* Does the copy's function set bits in the word? */
 static bool uses(const rw_body *b, uint32_t word)
 {
     uint32_t first = b->plan->site_first[b->f->first_pc],
              end = b->plan->site_first[b->f->first_pc + b->f->func->ninsns];
-    return first < end && first / 32 <= word && word <= (end - 1) / 32;
+    for (uint32_t s = first; s < end; s++)
+        if (b->plan->bits[s] / 32 == word)
+            return true;
+    return false;
 }
 
 static void declare(rw_body *b)
@@ -39,40 +115,55 @@ static void enter(rw_body *b)
         }
 }
 
-static void see(rw_body *b, uint32_t site)
+static void set(rw_body *b, uint32_t bit, const char *guard)
 {
-    uint32_t word = site / 32, bit = 1u << site % 32, at = b->plan->out->bits_at + 4 * word;
-    const char *guard = b->guard.text;
+    uint32_t word = bit / 32, mask = 1u << bit % 32, at = b->plan->out->bits_at + 4 * word;
     if (word < MAX_WORDS) {
         rw_line(b, "%s%s%sor.b32 __wl_seen%u, __wl_seen%u, %u;", *guard ? "@" : "", guard,
-                *guard ? " " : "", word, word, bit);
+                *guard ? " " : "", word, word, mask);
         return;
     }
     rw_line(b, "ld.global.u32 __wl_t, [__wl_state+%u];", at);
-    rw_line(b, "and.b32 __wl_t, __wl_t, %u;", bit);
+    rw_line(b, "and.b32 __wl_t, __wl_t, %u;", mask);
     rw_line(b, "setp.eq%s.u32 __wl_p, __wl_t, 0%s%s;", *guard ? ".and" : "", *guard ? ", " : "",
             guard);
-    rw_line(b, "@__wl_p red.global.or.b32 [__wl_state+%u], %u;", at, bit);
+    rw_line(b, "@__wl_p red.global.or.b32 [__wl_state+%u], %u;", at, mask);
 }
 
-/* The lanes that leave together publish together where the architecture can reduce over them. */
+static void start(rw_body *b, uint32_t block)
+{
+    uint32_t bit = b->plan->bit_at[b->f->first_pc + b->f->blocks[block].first];
+    if (bit != PTX_NONE)
+        set(b, bit, "");
+}
+
+static void see(rw_body *b, uint32_t site)
+{
+    if (b->plan->first_of[site] == PTX_NONE)
+        set(b, b->plan->bits[site], b->guard.text);
+}
+
+/* Lanes that leave together publish together where the architecture can reduce over them. */
 static void publish(rw_body *b, uint32_t word)
 {
+    uint32_t label = (*b->labels)++, at = b->plan->out->bits_at + 4 * word;
     rw_line(b, "not.b32 __wl_t, __wl_known%u;", word);
-    rw_line(b, "and.b32 __wl_t, __wl_t, __wl_seen%u;", word);
-    if (rw_can_reduce(b->plan->module))
-        rw_line(b, "redux.sync.or.b32 __wl_t, __wl_t, __wl_active;");
-    rw_line(b, "setp.ne%s.u32 __wl_p, __wl_t, 0%s;", rw_can_reduce(b->plan->module) ? ".and" : "",
-            rw_can_reduce(b->plan->module) ? ", __wl_leads" : "");
-    rw_line(b, "@__wl_p red.global.or.b32 [__wl_state+%u], __wl_t;",
-            b->plan->out->bits_at + 4 * word);
+    rw_line(b, "and.b32 __wl_u, __wl_t, __wl_seen%u;", word);
+    rw_text(b, "\tsetp.eq.u32 __wl_p, __wl_u, 0;\n");
+    rw_line(b, "@__wl_p bra $__wl_nothing%u;", label);
+    if (rw_can_reduce(b->plan->module)) {
+        const rw_guard none = {""};
+        rw_group(b, &none);
+        rw_text(b, "\tredux.sync.or.b32 __wl_u, __wl_u, __wl_active;\n");
+        rw_line(b, "@__wl_leads red.global.or.b32 [__wl_state+%u], __wl_u;", at);
+    } else {
+        rw_line(b, "red.global.or.b32 [__wl_state+%u], __wl_u;", at);
+    }
+    ptx_putf(b->out, "$__wl_nothing%u:\n", label);
 }
 
 static void leave(rw_body *b)
 {
-    const rw_guard none = {""};
-    if (rw_can_reduce(b->plan->module))
-        rw_group(b, &none);
     for (uint32_t w = 0; w < words(b); w++)
         if (uses(b, w))
             publish(b, w);
@@ -81,5 +172,44 @@ static void leave(rw_body *b)
 const rw_pass rw_objects_pass = {.probes = 1u << REWRITE_OBJECTS,
                                  .declare = declare,
                                  .enter = enter,
+                                 .start = start,
                                  .access = see,
                                  .leave = leave};
+
+/* ---- reading ---- */
+
+static bool gets_to(rw_place *place, const rw_plan *p, uint32_t block)
+{
+    const flow_function *f = &p->flow->funcs[0];
+    while (block != f->dom.root) {
+        const rw_run *run = &p->runs[0][block];
+        if (!rw_goes(place, f, run))
+            return false;
+        block = first_of(f, run->from);
+    }
+    return true;
+}
+
+bool rewrite_site_ran(const rewrite_copy *c, uint32_t site)
+{
+    const rw_plan *p = c->kernel->plan;
+    const uint32_t *threads = c->layout->threads;
+    uint32_t bit = p->bits[site], word;
+    if (!(c->kernel->probes >> REWRITE_OBJECTS & 1))
+        return false;
+    if (bit != PTX_NONE) {
+        uint64_t at = c->kernel->bits_at + bit / 32 * 4;
+        if (at + sizeof word > c->size)
+            return false;
+        memcpy(&word, (const char *)c->state + at, sizeof word);
+        return word >> bit % 32 & 1;
+    }
+    bool ran = false;
+    rw_place *place = rw_place_new(c);
+    for (uint32_t t = 0; place && !ran && t < threads[0] * threads[1] * threads[2]; t++) {
+        rw_place_thread(place, t);
+        ran = gets_to(place, p, p->first_of[site]);
+    }
+    rw_place_free(place);
+    return ran;
+}

@@ -300,9 +300,12 @@ static wl_status analyse(rw_plan *p, ptx_func *kernel)
 /* Which of the probes that were asked for find something in the kernel. */
 static uint32_t useful(const rw_plan *p)
 {
-    uint32_t blocks = 1u << REWRITE_BLOCKS;
-    bool counts = p->options->everything || p->proof.unknown;
-    return (p->nsites ? p->options->probes & ~blocks : 0) |
+    uint32_t blocks = 1u << REWRITE_BLOCKS, shared = 1u << REWRITE_SHARED;
+    bool counts = p->options->everything || p->proof.unknown, uses_shared = false;
+    for (uint32_t s = 0; s < p->nsites; s++)
+        uses_shared |= rw_may_be_shared(&p->sites[s]);
+    return (p->nsites ? p->options->probes & ~(blocks | shared) : 0) |
+           (uses_shared ? p->options->probes & shared : 0) |
            (counts ? p->options->probes & blocks : 0);
 }
 
@@ -316,7 +319,7 @@ static void lay_out(rw_plan *p)
     }
     if (k->probes >> REWRITE_OBJECTS & 1) {
         k->bits_at = at;
-        at += (k->nsites + 63) / 64 * 8;
+        at += (k->nbits + 63) / 64 * 8;
     }
     if (k->ntallies) {
         k->counters_at = at;
@@ -351,6 +354,8 @@ wl_status rw_plan_kernel(rw_plan *p)
     p->out->plan = p;
     status = rw_plan_runs(p);
     if (status == WL_OK)
+        status = rw_plan_objects(p);
+    if (status == WL_OK)
         status = rw_plan_shared(p);
     if (status == WL_OK)
         status = rw_plan_slots(p);
@@ -358,6 +363,8 @@ wl_status rw_plan_kernel(rw_plan *p)
         status = rw_plan_late(p);
     if (status == WL_OK && blocks)
         status = rw_plan_blocks(p);
+    if (status == WL_OK)
+        rw_plan_gathering(p);
     lay_out(p);
     return status;
 }

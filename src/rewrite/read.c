@@ -356,11 +356,6 @@ bool rewrite_read_block(const rewrite_copy *c, uint32_t index, uint64_t *executi
     return counter != PTX_NONE;
 }
 
-bool rewrite_site_ran(const rewrite_copy *c, uint32_t site)
-{
-    return c->kernel->bits_at && get32(c, c->kernel->bits_at + site / 32 * 4) >> site % 32 & 1;
-}
-
 /* The address in the copy of what the kernel knows by a device address. */
 static uint64_t offset_of(const rewrite_copy *c, uint64_t address)
 {

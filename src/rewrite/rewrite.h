@@ -124,6 +124,7 @@ typedef struct rewrite_kernel {
     uint32_t ncounters; /* of basic blocks */
     const rewrite_counter *counters;
     uint32_t ntallies, copy_bytes; /* in memory, and of one copy of them */
+    uint32_t nbits;                /* objects */
     uint32_t nplaces;              /* shared: what is counted by thread */
     bool by_address;               /* shared: something is counted by address */
     uint32_t nvars;

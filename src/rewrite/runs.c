@@ -206,3 +206,61 @@ uint32_t rw_common_loop(const rw_plan *p, const flow_function *f, uint32_t block
     }
     return found;
 }
+
+/* ---- remembering which way threads went ---- */
+
+enum { MAX_BITS = 32 };
+
+/* Do all threads leave the kernel together, at one place? */
+static bool leaves_together(const rw_plan *p)
+{
+    const flow_function *f = &p->flow->funcs[0];
+    uint32_t places = 0;
+    for (uint32_t k = 1; k < p->order.count; k++)
+        if (p->flow->funcs[k].may_exit)
+            return false;
+    for (uint32_t i = 0; i < f->func->ninsns; i++) {
+        const ptx_insn *insn = &f->func->insns[i];
+        if (insn->op != PTX_ret && insn->op != PTX_exit)
+            continue;
+        places++;
+        if (insn->guard != PTX_NONE || !f->blocks[f->block_of[i]].reached ||
+            !rw_runs_once(f, p->runs[0][f->block_of[i]].root))
+            return false;
+    }
+    const ptx_insn *last = &f->func->insns[f->func->ninsns - 1];
+    return places == 1 && last->guard == PTX_NONE &&
+           (last->op == PTX_ret || last->op == PTX_exit || last->op == PTX_bra);
+}
+
+/* Gives the edge a bit, and those that decide about its branch; false where something else does, or bits run out. */
+static bool give_bit(rw_plan *p, uint32_t edge, uint32_t *used)
+{
+    rw_edge *e = &p->edges[edge];
+    const flow_function *f = &p->flow->funcs[0];
+    uint32_t root = p->runs[0][e->block].root;
+    const rw_run *run = &p->runs[0][root];
+    if (e->bit)
+        return true;
+    if (!rw_runs_once(f, root)) {
+        if (run->from == FLOW_NONE || run->edge == FLOW_NONE || !give_bit(p, run->edge, used))
+            return false;
+        const rw_edge *from = &p->edges[run->edge];
+        e->before = from->before | from->bit;
+        e->gone_before = from->gone_before | (run->taken == from->taken ? from->bit : 0);
+    }
+    if (*used == MAX_BITS)
+        return false;
+    e->bit = 1u << (*used)++;
+    return true;
+}
+
+void rw_plan_gathering(rw_plan *p)
+{
+    uint32_t used = 0;
+    if (!leaves_together(p))
+        return;
+    for (uint32_t n = 0; n < p->nedges; n++)
+        if (p->edges[n].func == 0 && p->edges[n].probes)
+            (void)give_bit(p, n, &used);
+}

@@ -17,7 +17,7 @@ enum { MAX_TIMES = 8 /* registers that count by thread */ };
 
 /* ---- which sites ---- */
 
-static bool is_shared(const rewrite_site *s)
+bool rw_may_be_shared(const rewrite_site *s)
 {
     return s->space == PTX_SPACE_SHARED || s->space == PTX_SPACE_GENERIC;
 }
@@ -76,13 +76,13 @@ wl_status rw_plan_shared(rw_plan *p)
     for (uint32_t s = p->site_first[0]; s < p->site_first[f->func->ninsns]; s++)
         p->by_place[s] = plan_site(p, f, s);
     for (uint32_t s = 0; s < p->nsites; s++)
-        p->out->by_address |= is_shared(&p->sites[s]) && !p->by_place[s];
+        p->out->by_address |= rw_may_be_shared(&p->sites[s]) && !p->by_place[s];
     return WL_OK;
 }
 
 bool rw_counts_shared(const rw_body *b, uint32_t site)
 {
-    return rw_has(b, REWRITE_SHARED) && is_shared(&b->plan->sites[site]) &&
+    return rw_has(b, REWRITE_SHARED) && rw_may_be_shared(&b->plan->sites[site]) &&
            !b->plan->by_place[site];
 }
 
