@@ -228,16 +228,16 @@ typedef struct cap_probed { /* an object whose elements were counted */
     uint64_t base, bytes;
 } cap_probed;
 
-/* What the probes of a launch wrote on the device: a state as rewrite/layout.h describes it, possibly without what was not
- * used at its end. It is read with what rewrite_module() says of the module's PTX when it is asked for the same, and
+/* What the probes of a launch wrote on the device: a state as rewrite/layout.h describes it, without rows that were not
+ * used. It is read with what rewrite_module() says of the module's PTX when it is asked for the same, and
  * rewrite_lay_out() for the same setup. */
 typedef struct cap_probe {
     uint32_t note;
     uint32_t probes; /* bit set of rewrite_probe */
     uint32_t everything;
     uint32_t nblocks;
-    uint64_t *blocks;              /* that were traced: linear indices */
-    uint32_t chunks, shared_bytes; /* of the setup, as the objects */
+    uint64_t *blocks;            /* that were traced: linear indices */
+    uint32_t rows, shared_bytes; /* of the setup, as the objects */
     uint32_t count;
     cap_probed *objects;
     const char *data;

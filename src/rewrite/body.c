@@ -49,7 +49,7 @@ static void print_clone_call(rw_body *b, const ptx_insn *insn, uint32_t callee)
     char name[RW_NAME_BYTES];
     flow_call call = flow_call_of(b->func, insn);
     if (rw_has(b, REWRITE_TRACE))
-        rw_line(b, "st.local.u32 [__wl_frame+8], __wl_cursor;");
+        rw_keep_trace(b);
     rw_text(b, "\t{\n\t.param .b64 __wl_out;\n\tst.param.b64 [__wl_out], __wl_frame;\n\t");
     if (insn->guard != PTX_NONE)
         ptx_putf(b->out, "@%s%s ", insn->guard_neg ? "!" : "", b->func->regs[insn->guard].name);
@@ -63,7 +63,7 @@ static void print_clone_call(rw_body *b, const ptx_insn *insn, uint32_t callee)
     print_list(b, call.args);
     rw_text(b, "__wl_out);\n\t}\n");
     if (rw_has(b, REWRITE_TRACE))
-        rw_line(b, "ld.local.u32 __wl_cursor, [__wl_frame+8];");
+        rw_restore_trace(b);
 }
 
 /* May the call end the thread, so that it does not come back? */
@@ -113,13 +113,13 @@ static bool needs_address(const rw_body *b, uint32_t site)
 {
     const rw_late *late = &b->plan->late[site];
     bool covered = late->loop != FLOW_NONE && late->head != site;
-    return rw_has(b, REWRITE_TRACE) || (b->plan->slot_of[site] != PTX_NONE && !covered) ||
-           rw_counts_shared(b, site);
+    return (rw_has(b, REWRITE_TRACE) && b->plan->spots[site].alone) ||
+           (b->plan->slot_of[site] != PTX_NONE && !covered) || rw_counts_shared(b, site);
 }
 
 static rw_lanes needed_lanes(const rw_body *b, uint32_t site)
 {
-    if (rw_has(b, REWRITE_TRACE) || (rw_counts_shared(b, site) && rw_counts_lanes(b, site)))
+    if (rw_counts_shared(b, site) && rw_counts_lanes(b, site))
         return RW_LANES_GROUP;
     return rw_element_lanes(b, site);
 }
@@ -224,7 +224,7 @@ static void print_leave(rw_body *b)
         publish_edges(b);
     EACH_PASS(b, leave, b);
     if (b->index != 0 && rw_has(b, REWRITE_TRACE))
-        rw_line(b, "st.local.u32 [__wl_frame+8], __wl_cursor;");
+        rw_keep_trace(b);
 }
 
 /* The edge that probes of the copy count at this instruction, or FLOW_NONE. */
@@ -438,7 +438,7 @@ void rw_print_kernel_body(ptx_text *out, rw_plan *plan)
     print_outer_declarations(&b);
     declare_all(&b, probes);
     if (has_clones(plan))
-        rw_text(&b, "\t.local .align 8 .b8 __wl_stack[16];\n");
+        rw_text(&b, "\t.local .align 8 .b8 __wl_stack[24];\n");
     print_entry(&b);
     if (probes & trace) {
         print_choice(&b);
@@ -466,7 +466,7 @@ void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t 
                 "\tld.local.u64 __wl_state, [__wl_frame];\n"
                 "\tmov.u32 __wl_lane, %laneid;\n");
     if (rw_has(&b, REWRITE_TRACE))
-        rw_line(&b, "ld.local.u32 __wl_cursor, [__wl_frame+8];");
+        rw_restore_trace(&b);
     rw_write_vars(&b);
     EACH_PASS(&b, enter, &b);
     print_copy(&b, true);

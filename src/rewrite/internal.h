@@ -74,6 +74,21 @@ typedef struct rw_late {
     uint32_t table;      /* in plan->walks, or PTX_NONE */
 } rw_late;
 
+/* Code that writes one record of the trace (pieces.c): sites [first, end) of a basic block, or of a loop. */
+typedef struct rw_piece {
+    uint32_t func;  /* in plan->order */
+    uint32_t loop;  /* FLOW_NONE: a basic block */
+    uint32_t block; /* of a loop: where its first site is */
+    uint32_t first, end;
+    uint32_t early,
+        late; /* bases that are written where they are first used, or where `block` begins; and behind the loop */
+} rw_piece;
+
+static inline uint32_t rw_piece_rows(const rw_piece *p)
+{
+    return p->loop == FLOW_NONE ? 1 + p->early : 2 + 2 * p->early + p->late;
+}
+
 typedef struct rw_plan {
     const ptx_module *module;
     const rewrite_options *options;
@@ -118,6 +133,11 @@ typedef struct rw_plan {
     uint32_t nslots;
     rewrite_walk_key walks[REWRITE_WALKS];
     uint32_t walk_leader[REWRITE_WALKS], nwalks;
+    rw_piece *pieces; /* trace */
+    uint32_t npieces;
+    rewrite_spot *spots; /* [nsites], as the next ones */
+    uint32_t *piece_of;
+    bool *opens; /* the site's base is written for it, and others use it */
 } rw_plan;
 
 /* Fills the plan and plan->out, but for the text. */
@@ -134,6 +154,8 @@ wl_status rw_plan_shared(rw_plan *plan);
 wl_status rw_plan_objects(rw_plan *plan);
 /* Needs the slots. */
 wl_status rw_plan_late(rw_plan *plan);
+/* Which accesses share a record of the trace. */
+wl_status rw_plan_pieces(rw_plan *plan);
 /* Which sites share which slots (ranges.c). */
 wl_status rw_plan_slots(rw_plan *plan);
 
@@ -258,8 +280,16 @@ void rw_mark(rw_body *b, uint32_t site, const char *bitmap);
 void rw_look_elsewhere(rw_body *b, uint32_t site);
 /* What lanes touch and frequency need to know. */
 rw_lanes rw_element_lanes(const rw_body *b, uint32_t site);
+/* Does the block run in each iteration of the loop? */
+bool rw_runs_in_each_iteration(const flow_function *f, uint32_t block, uint32_t loop);
+/* Does the form change with the loop's counter only, and linearly? */
+bool rw_is_walk(const flow_function *f, const flow_affine *form, uint32_t loop);
 /* Does an edge out of the loop lead to the block? */
 bool rw_follows_loop(const flow_function *f, uint32_t block, uint32_t loop);
+
+/* The lane's place in the trace, which outlives a function, to and from the kernel's frame (trace.c). */
+void rw_keep_trace(rw_body *b);
+void rw_restore_trace(rw_body *b);
 
 /* ---- passes ---- */
 

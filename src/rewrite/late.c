@@ -27,7 +27,7 @@ enum { MAX_LEADERS = 6, MAX_WALKS = 12 /* of a function: registers */ };
 
 /* ---- which sites ---- */
 
-static bool runs_in_each_iteration(const flow_function *f, uint32_t block, uint32_t loop)
+bool rw_runs_in_each_iteration(const flow_function *f, uint32_t block, uint32_t loop)
 {
     uint32_t header = f->loops.loops[loop].header;
     for (uint32_t e = f->graph.pred_first[header]; e < f->graph.pred_first[header + 1]; e++) {
@@ -38,8 +38,7 @@ static bool runs_in_each_iteration(const flow_function *f, uint32_t block, uint3
     return true;
 }
 
-/* Does the form change with the loop's counter only, and linearly? */
-static bool is_walk(const flow_function *f, const flow_affine *form, uint32_t loop)
+bool rw_is_walk(const flow_function *f, const flow_affine *form, uint32_t loop)
 {
     for (uint32_t t = 0; t < form->nterms; t++) {
         unsigned counters = 0;
@@ -94,8 +93,8 @@ static bool is_candidate(const rw_plan *p, const flow_function *f, uint32_t site
            loop != FLOW_NONE && !f->loops.irreducible && value != FLOW_NONE && f->affine[value] &&
            (s->bytes >= 4 || !counts) &&
            ptx_type_get(f->func->regs[p->addresses[site]->operand->reg].type)->bits == 64 &&
-           is_walk(f, f->affine[value], loop) &&
-           runs_in_each_iteration(f, block_of(p, f, site), loop);
+           rw_is_walk(f, f->affine[value], loop) &&
+           rw_runs_in_each_iteration(f, block_of(p, f, site), loop);
 }
 
 /* How far the base moves in an iteration; false where that is not known. */

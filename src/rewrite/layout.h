@@ -10,17 +10,20 @@
  *     counters_at  REWRITE_COPIES copies of copy_bytes: for each tally of basic blocks three u64 and one that is not used:
  *                  executions by warps, their lanes, and executions by whole warps, which are not among the former
  *                  (MEASURED); or how often lanes went the way that is counted, how many, and how often all did
- *     pool_at      `chunks` chunks of REWRITE_CHUNK bytes
  *     ranges_at    rewrite_range for each range of the setup, filled by the host
  *     behind it    counters of shared memory, and what ranges point to
+ *     rewrite_state.pool_at  the trace: a region of `rows` rows of REWRITE_ROW bytes for each block to trace and warp of it
  *
- * Everything that the host does not fill is zero before the launch. Which parts there are depends on the probes; offsets are
- * those of rewrite_kernel and rewrite_layout.
+ * Everything that the host does not fill is zero before the launch, but for the pool, which may hold anything. Which parts
+ * there are depends on the probes; offsets are those of rewrite_kernel and rewrite_layout.
  *
- * A chunk holds what one lane of one warp wrote as the leader of the lanes that accessed memory together: a rewrite_chunk,
- * then records up to the first whose mask is 0. A record is a rewrite_record, and with REWRITE_RAW in `site` 32 addresses (u64)
- * behind it, of lanes outside of `mask` nothing. Addresses are those of the site's space. Where the site is generic, the two
- * highest bits name the space: REWRITE_TAG_*.
+ * Lane l of a warp writes to its column of the warp's region, the 8 bytes from 8 * l on of each row, downwards. It holds records
+ * one behind the other. The first row of a record is a rewrite_record. What follows is told by the piece that it names
+ * (kernel->pieces): of a basic block its bases; of a loop the `early` ones in the first iteration, then in the second
+ * (undefined where there was none), then the others in the last, then the number of iterations (u32). A base is 8 bytes, or the lower 4 of them where its spots are narrow.
+ * The lane has accessed memory at every spot of the piece, in their order, in each iteration; lane by lane in the order of the
+ * records. Lanes of `mask` came to the piece together, and those that are in an iteration run it together. Addresses are those
+ * of the site's space. Where the site is generic, the two highest bits name the space: REWRITE_TAG_*.
  *
  * Elements are aligned pieces of 4 bytes, lines aligned pieces of 128; those of an object count from `base` rounded down to 128. A
  * bitmap of touched elements has bit e % 32 of word e / 32 for element e. An element was accessed as often as its counter (u32)
@@ -33,10 +36,11 @@
 
 enum {
     REWRITE_MAX_BLOCKS = 7, /* that one launch can trace */
-    REWRITE_CHUNK = 4096,
-    REWRITE_COPIES = 64, /* of counters, chosen by multiprocessor so that they collide less */
+    REWRITE_ROW = 256,      /* 8 bytes for each lane */
+    REWRITE_COPIES = 64,    /* of counters, chosen by multiprocessor so that they collide less */
     REWRITE_TALLY_BYTES = 32,
     REWRITE_LANES = 32,
+    REWRITE_MAX_ACCESSES = 1 << 24,
     REWRITE_SLOTS = 8,
     REWRITE_WALKS = 8,
     REWRITE_MOST_MISSED = 1000000 /* about: the kernel counts no further */
@@ -73,11 +77,12 @@ enum { REWRITE_LOADS, REWRITE_STORES, REWRITE_ATOMICS, REWRITE_CLASSES };
 unsigned rewrite_class(const rewrite_site *site);
 
 typedef struct rewrite_state {
-    uint32_t chunks;  /* in the pool */
-    uint32_t taken;   /* by the kernel: may be more than `chunks`, where they did not suffice */
-    uint64_t dropped; /* by the kernel: trace records for which there was no room */
+    uint64_t pool_at;     /* byte offset in the state */
+    uint32_t rows, warps; /* of a region of the pool, of a block */
+    int32_t limit;        /* rows of a column that may be filled */
+    int32_t room;         /* by the kernel: of these the fullest has left; below 0: lacks */
+    uint32_t threads;     /* of a block */
     uint32_t nranges;
-    uint32_t reserved_1;
     uint32_t shared_bytes,
         shared_mask; /* of shared memory that is counted; of the number of a copy */
     uint32_t place_bytes, place_mask; /* of a copy of the counters by thread; of its number */
@@ -85,9 +90,10 @@ typedef struct rewrite_state {
     uint64_t shared, places;
     uint64_t
         missed; /* by the kernel: lanes' accesses outside of all ranges, or of counted shared memory */
-    uint64_t reserved[7];
-    rewrite_slot slot[REWRITE_SLOTS]; /* as in the parameter */
-    rewrite_walk walk[REWRITE_WALKS]; /* for kernel->walks */
+    uint64_t block[REWRITE_MAX_BLOCKS]; /* as in the parameter */
+    uint8_t ran[8];                     /* by the kernel: not 0 where block[i] ran */
+    rewrite_slot slot[REWRITE_SLOTS];   /* as in the parameter */
+    rewrite_walk walk[REWRITE_WALKS];   /* for kernel->walks */
 } rewrite_state;
 
 /* An object that touch, frequency and objects know. */
@@ -101,24 +107,12 @@ typedef struct rewrite_range {
     uint32_t reserved;
 } rewrite_range;
 
-typedef struct rewrite_chunk {
-    uint64_t block; /* linear index */
-    uint32_t warp, lane;
-    uint64_t clock;
-    uint64_t reserved;
-} rewrite_chunk;
-
 typedef struct rewrite_record {
-    uint32_t site; /* index in kernel->sites, and REWRITE_RAW */
-    uint32_t mask;
-    uint32_t clock; /* low half of the multiprocessor's clock: orders the records of a warp */
-    uint32_t
-        stride; /* lane l is at base + stride * (l - first lane of the mask), its low 32 bits so computed */
-    uint64_t base; /* address of the first lane of the mask */
-    uint64_t reserved;
+    uint32_t piece; /* in kernel->pieces, or REWRITE_END */
+    uint32_t mask;  /* END: rows that did not fit */
 } rewrite_record;
 
-#define REWRITE_RAW UINT32_C(0x80000000)
+#define REWRITE_END UINT32_MAX /* the lane has no further records */
 #define REWRITE_TAG_SHARED (UINT64_C(1) << 62)
 #define REWRITE_TAG_LOCAL (UINT64_C(1) << 63)
 
@@ -132,7 +126,8 @@ typedef struct rewrite_object {
 typedef struct rewrite_setup {
     uint64_t blocks;               /* of the launch */
     uint32_t threads[3];           /* of a block */
-    uint32_t chunks;               /* trace */
+    uint32_t rows, ntraced;        /* trace: rows of a warp's region; at most REWRITE_MAX_BLOCKS */
+    const uint64_t *traced;        /* linear indices of blocks */
     uint32_t nobjects;             /* objects, touch, frequency */
     const rewrite_object *objects; /* sorted by base, without overlap */
     /* For each of kernel->slots the pointer in its parameter, 0 where it has none or that is not known. NULL: none is known. */
@@ -150,10 +145,11 @@ typedef struct rewrite_layout {
     uint64_t bytes;  /* of the state */
     uint64_t blocks; /* as in the setup */
     uint32_t threads[3];
-    uint32_t chunks, nranges, shared_bytes;
+    uint32_t nregions, nranges, shared_bytes;
     uint32_t shared_copies, place_copies;                /* powers of two */
     uint32_t place_bytes;                                /* of a copy */
     uint64_t ranges_at, shared_at, places_at, tables_at; /* of all that ranges point to */
+    uint64_t pool_at; /* also where there is none: the end of what must be zero */
 } rewrite_layout;
 
 void rewrite_lay_out(const rewrite_kernel *kernel, const rewrite_setup *setup, rewrite_layout *out);
@@ -162,13 +158,16 @@ void rewrite_lay_out(const rewrite_kernel *kernel, const rewrite_setup *setup, r
 void rewrite_fill(const rewrite_kernel *kernel, const rewrite_setup *setup,
                   const rewrite_layout *layout, uint64_t address, rewrite_state *state,
                   rewrite_range *ranges);
-/* `filled` is the state's begin as it was filled, at most REWRITE_MAX_BLOCKS blocks. With a state of 0 it may be NULL. */
-void rewrite_param_init(uint64_t state, const rewrite_state *filled, const uint64_t *blocks,
-                        uint32_t nblocks, rewrite_param *out);
+/* `filled` is the state's begin as it was filled. With a state of 0 it may be NULL. */
+void rewrite_param_init(uint64_t state, const rewrite_state *filled, rewrite_param *out);
 
 /* ---- after it ---- */
 
-/* A copy of the whole state, made with that layout. */
+/* Rows of each region that were written to, from the begin of a state after the launch. A copy of the state may leave out the
+ * others, if it says so in rewrite_state.rows. */
+uint32_t rewrite_rows_used(const rewrite_state *state);
+
+/* A copy of the state, made with that layout but for the rows. */
 typedef struct rewrite_copy {
     const rewrite_kernel *kernel;
     const rewrite_layout *layout;
@@ -182,15 +181,19 @@ typedef struct rewrite_access {
     uint32_t warp;
     uint8_t space; /* ptx_space, never generic */
     uint32_t mask;
-    uint64_t clock;
     uint64_t addr[REWRITE_LANES]; /* of lanes in the mask: address in the space */
 } rewrite_access;
 
-/* Calls `visit` for each access, sorted by block, then warp, then time; lanes of a generic access that are in different spaces
- * give one access a space. Damaged states give fewer accesses, nothing worse. WL_NOMEM is the only failure. */
-wl_status rewrite_read_trace(const rewrite_copy *copy,
-                             void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
-/* Trace records that had no room. */
+/* Calls `visit` for each access, sorted by block, then warp; for each lane they are in the order in which it made them. Lanes
+ * of a generic access that are in different spaces give one access a space. Damaged states give fewer accesses, nothing
+ * worse. */
+void rewrite_read_trace(const rewrite_copy *copy,
+                        void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
+/* Those of one block. */
+void rewrite_read_traced(const rewrite_copy *copy, uint64_t block,
+                         void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
+/* About how many accesses the kernel had no room for, or are more than what is read: REWRITE_MAX_ACCESSES of a launch in equal
+ * parts for its warps. Not 0 where there are any. */
 uint64_t rewrite_dropped(const rewrite_copy *copy);
 /* Lanes' accesses outside of all ranges, or of counted shared memory; those of a loop may count as one. */
 uint64_t rewrite_missed(const rewrite_copy *copy);

@@ -326,7 +326,7 @@ static void lay_out(rw_plan *p)
         k->copy_bytes = (k->ntallies * REWRITE_TALLY_BYTES + 127) / 128 * 128;
         at += REWRITE_COPIES * k->copy_bytes;
     }
-    k->pool_at = (at + 255) / 256 * 256;
+    k->fixed_bytes = (at + 255) / 256 * 256;
 }
 
 wl_status rw_plan_kernel(rw_plan *p)
@@ -361,6 +361,8 @@ wl_status rw_plan_kernel(rw_plan *p)
         status = rw_plan_slots(p);
     if (status == WL_OK)
         status = rw_plan_late(p);
+    if (status == WL_OK && p->out->probes >> REWRITE_TRACE & 1)
+        status = rw_plan_pieces(p);
     if (status == WL_OK && blocks)
         status = rw_plan_blocks(p);
     if (status == WL_OK)

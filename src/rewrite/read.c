@@ -92,6 +92,11 @@ static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, un
     return whole(bytes);
 }
 
+static uint32_t rows_of(const rewrite_kernel *k, const rewrite_setup *setup)
+{
+    return setup->rows > k->tail_rows ? setup->rows : k->tail_rows;
+}
+
 /* Of the tables of walks through the object. */
 static uint64_t walk_bytes(const rewrite_kernel *k, const rewrite_object *o)
 {
@@ -111,6 +116,11 @@ static uint32_t walked_object(const rewrite_kernel *k, const rewrite_setup *setu
 static uint32_t threads_of(const rewrite_layout *l)
 {
     return l->threads[0] * l->threads[1] * l->threads[2];
+}
+
+static uint32_t warps_of(const rewrite_layout *l)
+{
+    return (threads_of(l) + REWRITE_LANES - 1) / REWRITE_LANES;
 }
 
 enum { COPIED_BYTES = 1 << 20 /* that copies of a table may take together */ };
@@ -147,9 +157,8 @@ static uint64_t lay_out_shared(const rewrite_kernel *k, const rewrite_setup *set
 void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
 {
     *out = (rewrite_layout){.blocks = setup->blocks,
-                            .threads = {setup->threads[0], setup->threads[1], setup->threads[2]},
-                            .chunks = has(k, REWRITE_TRACE) ? setup->chunks : 0};
-    uint64_t at = k->pool_at + (uint64_t)out->chunks * REWRITE_CHUNK;
+                            .threads = {setup->threads[0], setup->threads[1], setup->threads[2]}};
+    uint64_t at = k->fixed_bytes;
     bool elements = has(k, REWRITE_TOUCH) || has(k, REWRITE_FREQUENCY);
     if ((elements || has(k, REWRITE_OBJECTS)) && setup->nobjects) {
         out->nranges = setup->nobjects;
@@ -166,7 +175,10 @@ void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrit
             if (walked_object(k, setup, &n, i) != UINT32_MAX)
                 at += walk_bytes(k, &setup->objects[walked_object(k, setup, &n, i)]);
     }
-    out->bytes = at;
+    out->pool_at = at;
+    if (has(k, REWRITE_TRACE))
+        out->nregions = setup->ntraced * warps_of(out);
+    out->bytes = at + (uint64_t)out->nregions * rows_of(k, setup) * REWRITE_ROW;
 }
 
 static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigned classes,
@@ -214,7 +226,12 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
 {
     needs n = find_needs(k, setup);
     uint64_t at = address + l->tables_at;
-    *state = (rewrite_state){.chunks = l->chunks,
+    *state = (rewrite_state){.pool_at = l->pool_at,
+                             .rows = rows_of(k, setup),
+                             .warps = warps_of(l),
+                             .threads = threads_of(l),
+                             .limit = (int32_t)(rows_of(k, setup) - k->tail_rows),
+                             .room = (int32_t)(rows_of(k, setup) - k->tail_rows),
                              .nranges = l->nranges,
                              .shared_bytes = l->shared_bytes,
                              .ranges = l->ranges_at ? address + l->ranges_at : 0,
@@ -223,6 +240,8 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
                              .place_mask = l->place_copies - 1,
                              .shared = l->shared_at ? address + l->shared_at : 0,
                              .places = l->places_at ? address + l->places_at : 0};
+    for (uint32_t i = 0; i < REWRITE_MAX_BLOCKS; i++)
+        state->block[i] = i < setup->ntraced ? setup->traced[i] : UINT64_MAX;
     for (uint32_t i = 0; i < l->nranges; i++) {
         unsigned classes = l->tables_at ? needed_classes(k, &n, i) : 0;
         fill_range(k, &setup->objects[i], classes, at, &ranges[i]);
@@ -240,14 +259,20 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
     }
 }
 
-void rewrite_param_init(uint64_t state, const rewrite_state *filled, const uint64_t *blocks,
-                        uint32_t nblocks, rewrite_param *out)
+void rewrite_param_init(uint64_t state, const rewrite_state *filled, rewrite_param *out)
 {
     *out = (rewrite_param){.state = state};
     for (uint32_t i = 0; i < REWRITE_MAX_BLOCKS; i++)
-        out->block[i] = i < nblocks ? blocks[i] : UINT64_MAX;
+        out->block[i] = filled ? filled->block[i] : UINT64_MAX;
     if (filled)
         memcpy(out->slot, filled->slot, sizeof out->slot);
+}
+
+uint32_t rewrite_rows_used(const rewrite_state *state)
+{
+    int64_t used = (int64_t)state->limit - (state->room < 0 ? 0 : state->room) +
+                   1; /* the end, too */
+    return used < 0 ? 0 : used < state->rows ? (uint32_t)used : state->rows;
 }
 
 /* ---- numbers in a state ---- */
@@ -273,11 +298,6 @@ static uint32_t get32(const rewrite_copy *c, uint64_t at)
     uint32_t value;
     get(c, at, &value, sizeof value);
     return value;
-}
-
-uint64_t rewrite_dropped(const rewrite_copy *c)
-{
-    return get64(c, offsetof(rewrite_state, dropped));
 }
 
 uint64_t rewrite_missed(const rewrite_copy *c)
@@ -456,148 +476,4 @@ void rw_add_by_address(const rewrite_copy *c, uint64_t *counts)
     for (uint32_t copy = 0; c->layout->shared_at && copy < c->layout->shared_copies; copy++)
         for (uint64_t w = 0; w < words; w++)
             counts[w] += get32(c, c->layout->shared_at + 4 * (copy * words + w));
-}
-
-/* ---- trace ---- */
-
-/* Where a record is, and what it is sorted by. */
-typedef struct entry {
-    uint64_t block, clock, at;
-    uint32_t warp, lane;
-} entry;
-
-typedef struct entries {
-    entry *data;
-    size_t count, room;
-} entries;
-
-static bool push(entries *e, entry one)
-{
-    if (e->count == e->room) {
-        size_t room = e->room * 2 + 256;
-        entry *data = realloc(e->data, room * sizeof *data);
-        if (!data)
-            return false;
-        e->data = data, e->room = room;
-    }
-    e->data[e->count++] = one;
-    return true;
-}
-
-static uint64_t record_bytes(const rewrite_record *r)
-{
-    return sizeof *r + (r->site & REWRITE_RAW ? 8 * REWRITE_LANES : 0);
-}
-
-/* The records of the chunk at `at`. Their clocks are the low halves of clocks that never go back. */
-static bool list_chunk(const char *state, uint64_t at, entries *out)
-{
-    rewrite_chunk head;
-    rewrite_record r;
-    memcpy(&head, state + at, sizeof head);
-    uint64_t end = at + REWRITE_CHUNK, clock = head.clock;
-    for (at += sizeof head; at + sizeof r <= end; at += record_bytes(&r)) {
-        memcpy(&r, state + at, sizeof r);
-        if (!r.mask || at + record_bytes(&r) > end)
-            break;
-        clock += r.clock - (uint32_t)clock;
-        if (!push(out, (entry){head.block, clock, at, head.warp, head.lane}))
-            return false;
-    }
-    return true;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const entry *x = a, *y = b;
-#define BY(field)             \
-    if (x->field != y->field) \
-    return x->field < y->field ? -1 : 1
-    BY(block);
-    BY(warp);
-    BY(clock);
-    BY(lane);
-    BY(at);
-#undef BY
-    return 0;
-}
-
-static void fill_addresses(const char *state, uint64_t at, const rewrite_record *r, uint64_t *addr)
-{
-    if (r->site & REWRITE_RAW) {
-        memcpy(addr, state + at + sizeof *r, 8 * REWRITE_LANES);
-        return;
-    }
-    uint32_t first = (uint32_t)__builtin_ctz(r->mask);
-    for (uint32_t lane = first; lane < REWRITE_LANES; lane++) {
-        uint32_t low = (uint32_t)r->base + r->stride * (lane - first);
-        addr[lane] = (r->base & ~UINT64_C(0xffffffff)) | low;
-    }
-}
-
-static uint8_t space_of(const rewrite_site *site, uint64_t address)
-{
-    if (!(site->flags & REWRITE_GENERIC))
-        return site->space;
-    return address & REWRITE_TAG_LOCAL    ? PTX_SPACE_LOCAL
-           : address & REWRITE_TAG_SHARED ? PTX_SPACE_SHARED
-                                          : PTX_SPACE_GLOBAL;
-}
-
-/* One access for each space that lanes are in. */
-static void visit_record(const rewrite_site *site, const entry *e, const uint64_t *addr,
-                         uint32_t mask, void (*visit)(void *ctx, const rewrite_access *access),
-                         void *ctx)
-{
-    const uint64_t tags = site->flags & REWRITE_GENERIC ? REWRITE_TAG_SHARED | REWRITE_TAG_LOCAL
-                                                        : 0;
-    while (mask) {
-        rewrite_access a = {.site = site, .block = e->block, .warp = e->warp, .clock = e->clock};
-        a.space = space_of(site, addr[__builtin_ctz(mask)]);
-        for (uint32_t m = mask; m; m &= m - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(m);
-            if (space_of(site, addr[lane]) != a.space)
-                continue;
-            a.mask |= 1u << lane;
-            a.addr[lane] = addr[lane] & ~tags;
-        }
-        mask &= ~a.mask;
-        visit(ctx, &a);
-    }
-}
-
-static wl_status list_all(const rewrite_copy *c, entries *out)
-{
-    rewrite_state head;
-    get(c, 0, &head, sizeof head);
-    uint32_t chunks = head.taken < c->layout->chunks ? head.taken : c->layout->chunks;
-    for (uint32_t i = 0; i < chunks; i++) {
-        uint64_t at = c->kernel->pool_at + (uint64_t)i * REWRITE_CHUNK;
-        if (at + REWRITE_CHUNK > c->size)
-            return WL_OK;
-        if (!list_chunk(c->state, at, out))
-            return WL_NOMEM;
-    }
-    return WL_OK;
-}
-
-wl_status rewrite_read_trace(const rewrite_copy *c,
-                             void (*visit)(void *ctx, const rewrite_access *access), void *ctx)
-{
-    entries all = {0};
-    wl_status status = has(c->kernel, REWRITE_TRACE) ? list_all(c, &all) : WL_OK;
-    if (all.count)
-        qsort(all.data, all.count, sizeof *all.data, compare);
-    for (size_t i = 0; status == WL_OK && i < all.count; i++) {
-        rewrite_record r;
-        uint64_t addr[REWRITE_LANES] = {0};
-        memcpy(&r, (const char *)c->state + all.data[i].at, sizeof r);
-        uint32_t site = r.site & ~REWRITE_RAW;
-        if (site >= c->kernel->nsites)
-            continue;
-        fill_addresses(c->state, all.data[i].at, &r, addr);
-        visit_record(&c->kernel->sites[site], &all.data[i], addr, r.mask, visit, ctx);
-    }
-    free(all.data);
-    return status;
 }

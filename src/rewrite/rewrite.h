@@ -103,6 +103,26 @@ typedef struct rewrite_pointer {
     uint32_t at;            /* of it in a buffer of all parameters; PTX_NONE: it has not 8 bytes */
     unsigned class_;
 } rewrite_pointer;
+/* Where a record of the trace has the address of a site: `offset` from the base in a row of the record (layout.h). */
+typedef struct rewrite_spot {
+    uint32_t row;
+    bool narrow; /* 32 bits */
+    bool
+        alone; /* the base is the site's own address, and UINT64_MAX where the lane does not access memory */
+    /* Of a loop: whether the row is of the last iteration, else of the first; how far the base moves in each: by what row
+     * `step_row` differs from that of the next iteration, or, where that is 0, by `step`. */
+    bool last;
+    uint32_t step_row;
+    int64_t offset, step;
+} rewrite_spot;
+
+/* Code that writes one record (layout.h): some sites of a basic block, or all of a loop. */
+typedef struct rewrite_piece {
+    uint32_t first_site, nsites;
+    uint32_t rows;  /* of a record */
+    uint32_t early; /* of a loop: rows of the first iteration, and as many of the second */
+    bool loop;
+} rewrite_piece;
 
 /* Loops that walk through a slot's range by one step, whose tables the host gives with a launch (layout.h: walks). */
 typedef struct rewrite_walk_key {
@@ -134,9 +154,13 @@ typedef struct rewrite_kernel {
     const struct rw_plan *plan; /* for the reader */
     uint32_t nwalks;
     const rewrite_walk_key *walks;
+    uint32_t npieces; /* of the trace */
+    const rewrite_piece *pieces;
+    const rewrite_spot *spots; /* [nsites] */
+    uint32_t tail_rows;        /* that a region of the trace must have beyond what may be filled */
     /* Byte offsets in a state; 0: absent. */
     uint32_t vars_at, counters_at, bits_at;
-    uint32_t pool_at; /* the end of what has a fixed size */
+    uint32_t fixed_bytes; /* the end of what has a fixed size */
 } rewrite_kernel;
 
 typedef struct rewrite_result {

@@ -58,8 +58,9 @@ typedef struct left {
     void *state;
 } left;
 
-/* Runs the rewritten kernel, restores the memory, and leaves a copy of the state. With `off` the state's address is 0. */
-void shoot_probed(probed *p, const char *name, const shape *s, bool off, const rewrite_setup *setup,
+/* Runs the rewritten kernel, restores the memory, and leaves a copy of the state. With `off` the state's address is 0. Threads
+ * and blocks of the setup are found here. */
+void shoot_probed(probed *p, const char *name, const shape *s, bool off, const rewrite_setup *given,
                   const uint64_t *blocks, uint32_t nblocks, shot *out, left *state);
 void shot_end(shot *s);
 void left_end(left *l);

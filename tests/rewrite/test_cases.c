@@ -47,8 +47,7 @@ static void small_begin(small *c, const char *ptx, const char *probes, bool ever
                    .data = data,
                    .bytes = 4 * WORDS};
     c->object = (rewrite_object){P(data), 4 * WORDS};
-    rewrite_setup setup = {
-        .chunks = 16, .nobjects = 1, .objects = &c->object, .shared_bytes = 1024};
+    rewrite_setup setup = {.rows = 16, .nobjects = 1, .objects = &c->object, .shared_bytes = 1024};
     const uint64_t block = 1;
     shoot_probed(&c->p, c->k->func->name, &c->s, false, &setup, &block, 1, &c->shot, &c->left);
 }
@@ -60,10 +59,21 @@ static void small_end(small *c)
     probed_end(&c->p);
 }
 
-static const rewrite_record *record_of(const small *c, uint32_t chunk, uint32_t offset)
+/* Of the traced block's only warp. */
+static uint64_t row_of(const small *c, uint32_t row, uint32_t lane)
 {
-    return (const void *)((const char *)c->left.state + c->k->pool_at + chunk * REWRITE_CHUNK +
-                          sizeof(rewrite_chunk) + offset);
+    uint64_t value;
+    memcpy(&value,
+           (const char *)c->left.state + c->left.layout.pool_at + row * REWRITE_ROW +
+               8 * (size_t)lane,
+           sizeof value);
+    return value;
+}
+
+static void assert_record(const small *c, uint32_t row, uint32_t lane, uint32_t piece,
+                          uint32_t mask)
+{
+    assert_int_equal(row_of(c, row, lane), piece | (uint64_t)mask << 32);
 }
 
 static void trace_writes_these_records(void **state)
@@ -72,27 +82,61 @@ static void trace_writes_these_records(void **state)
     small c;
     small_begin(&c, SMALL, "trace", true);
     const rewrite_state *head = c.left.state;
-    assert_int_equal(head->taken,
-                     2); /* lane 0 leads the first and the last access, lane 4 the second */
-    const rewrite_chunk *chunk = (const void *)((const char *)c.left.state + c.k->pool_at);
-    assert_int_equal(chunk->block, 1);
-    assert_int_equal(chunk->warp, 0);
-    assert_int_equal(chunk->lane, 0);
-    const rewrite_record *first = record_of(&c, 0, 0), *last = record_of(&c, 0, 32),
-                         *second = record_of(&c, 1, 0);
-    assert_int_equal(first->site, 0);
-    assert_int_equal(first->mask, 0xffffffff);
-    assert_int_equal(first->stride, 4);
-    assert_int_equal(first->base, P(c.s.data));
-    assert_int_equal(second->site, 1 | REWRITE_RAW);
-    assert_int_equal(second->mask, 1u << 4 | 1u << 9);
-    const uint64_t *addresses = (const void *)(second + 1);
-    assert_int_equal(addresses[4], P(c.s.data) + 4 * (4 * 8 + 2));
-    assert_int_equal(addresses[9], P(c.s.data) + 4 * (9 * 8 + 2));
-    assert_int_equal(last->site, 2);
-    assert_int_equal(last->stride, 0);
-    assert_int_equal(last->base, P(c.s.data) + 400);
-    assert_int_equal(record_of(&c, 0, 64)->mask, 0);
+    assert_int_equal(head->block[0], 1);
+    assert_int_equal(head->ran[0], 1);
+    assert_int_equal(head->ran[1], 0);
+    assert_int_equal(c.k->npieces, 3); /* a basic block each */
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        bool second = lane == 4 || lane == 9;
+        uint32_t row = second ? 4 : 2; /* of the last access */
+        assert_record(&c, 0, lane, 0, UINT32_MAX);
+        assert_int_equal(row_of(&c, 1, lane), P(c.s.data) + 4 * lane);
+        if (second) {
+            assert_record(&c, 2, lane, 1, 1u << 4 | 1u << 9);
+            assert_int_equal(row_of(&c, 3, lane), P(c.s.data) + 4 * (8 * lane + 2));
+        }
+        assert_record(&c, row, lane, 2, UINT32_MAX);
+        assert_int_equal(row_of(&c, row + 1, lane), P(c.s.data)); /* its register: 400 less */
+        assert_record(&c, row + 2, lane, REWRITE_END, 0);
+    }
+    assert_int_equal(c.k->spots[2].offset, 400);
+    assert_int_equal(rewrite_rows_used(head), 7);
+    small_end(&c);
+}
+
+/* s: one warp; lane l reads in[l + 32 * i] for i up to 3 + l % 2. */
+#define LOOP                                                                     \
+    HEADER ".visible .entry k(.param .u64 in)\n{\n"                              \
+           ".reg .pred %p<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"             \
+           "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"                     \
+           "mad.wide.u32 %d2, %r1, 4, %d1;\nand.b32 %r2, %r1, 1;\n"              \
+           "add.u32 %r2, %r2, 3;\nmov.u32 %r3, 0;\n"                             \
+           "AGAIN:\nld.global.u32 %r4, [%d2];\nadd.s64 %d2, %d2, 128;\n"         \
+           "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra AGAIN;\n" \
+           "ret;\n}\n"
+
+static void trace_writes_two_iterations_of_a_loop(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, LOOP, "trace", true);
+    assert_int_equal(c.k->npieces, 1);
+    assert_true(c.k->pieces[0].loop);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        assert_record(&c, 0, lane, 0, UINT32_MAX);
+        assert_int_equal(row_of(&c, 1, lane), P(c.s.data) + 4 * lane);
+        assert_int_equal(row_of(&c, 2, lane), P(c.s.data) + 4 * lane + 128);
+        assert_int_equal((uint32_t)row_of(&c, 3, lane), 3 + lane % 2);
+        assert_record(&c, 4, lane, REWRITE_END, 0);
+    }
+    shot decoded = {0};
+    read_trace(&c.p, &c.left, &decoded);
+    assert_int_equal(decoded.count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(decoded.list[i].mask, i < 3 ? UINT32_MAX : 0xaaaaaaaa);
+        assert_int_equal(decoded.list[i].addr[31], P(c.s.data) + 4 * (31 + 32 * i));
+    }
+    shot_end(&decoded);
     small_end(&c);
 }
 
@@ -106,7 +150,7 @@ static void only_what_is_not_proven_is_probed(void **state)
     assert_int_equal(c.k->sites[0].op, REWRITE_LOAD);
     assert_int_equal(c.k->sites[0].bytes, 4);
     assert_int_equal(c.k->sites[0].param, 0);
-    assert_int_equal(((const rewrite_state *)c.left.state)->taken, 1);
+    assert_int_equal(rewrite_rows_used(c.left.state), 3);
     small_end(&c);
 }
 
@@ -354,6 +398,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trace_writes_these_records),
+        cmocka_unit_test(trace_writes_two_iterations_of_a_loop),
         cmocka_unit_test(only_what_is_not_proven_is_probed),
         cmocka_unit_test(blocks_are_counted),
         cmocka_unit_test(sites_that_ran_are_marked),

@@ -69,7 +69,7 @@ static void add_row(probed *p, const program *e, const char *name, const shape *
 {
     const rewrite_kernel *k = probed_kernel(p, name);
     rewrite_setup setup = {
-        .chunks = 4096, .nobjects = s->nobjects, .objects = s->objects, .shared_bytes = 49152};
+        .rows = 1 << 12, .nobjects = s->nobjects, .objects = s->objects, .shared_bytes = 49152};
     shot original, with;
     left l;
     const uint64_t block = 0;

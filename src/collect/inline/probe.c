@@ -7,10 +7,8 @@
 
 enum {
     MIB = 1 << 20,
-    PER_THREAD = 2,      /* CU_STREAM_PER_THREAD */
-    CHUNKS_OF_WARP = 64, /* at first; a launch that needed more gives the next one more */
-    LEAST_CHUNKS = 1024,
-    GROWTH = 4
+    PER_THREAD = 2,    /* CU_STREAM_PER_THREAD */
+    FIRST_ROWS = 1024, /* of a warp; a launch that needed more gives the next one more */
 };
 
 typedef struct probe_state { /* memory for one launch at a time */
@@ -26,7 +24,6 @@ typedef struct probe_state { /* memory for one launch at a time */
     wl_vec(rewrite_object) left_out; /* of the setup */
     uint64_t pointers[REWRITE_SLOTS];
     uint64_t blocks[REWRITE_MAX_BLOCKS];
-    uint32_t nblocks;
     uint32_t note; /* 0: not known yet */
     uint64_t stream;
     struct probe_state *next;
@@ -169,16 +166,13 @@ static uint32_t choose_blocks(const shim_shape *s, uint64_t *blocks)
     return n;
 }
 
-static uint32_t choose_chunks(shim_probed_kernel *k, const shim_shape *s, uint32_t nblocks)
+/* Of the pool; in half of the memory at most. */
+static uint32_t choose_rows(const shim_probed_kernel *k, const shim_shape *s, uint32_t nblocks)
 {
     uint64_t warps = ((uint64_t)s->block[0] * s->block[1] * s->block[2] + 31) / 32 * nblocks;
-    uint64_t least = warps * CHUNKS_OF_WARP;
-    uint64_t limit = collect_options_get()->device_memory * MIB / 2 / REWRITE_CHUNK;
-    if (least < LEAST_CHUNKS)
-        least = LEAST_CHUNKS;
-    if (k->chunks > least)
-        least = k->chunks;
-    return (uint32_t)(least < limit ? least : limit);
+    uint64_t limit = collect_options_get()->device_memory * MIB / 2 / REWRITE_ROW;
+    uint32_t rows = k->rows > FIRST_ROWS ? k->rows : FIRST_ROWS;
+    return !warps || rows * warps <= limit ? rows : (uint32_t)(limit / warps);
 }
 
 /* ---- before the launch ---- */
@@ -205,7 +199,7 @@ static bool prepare(const probe_state *s, uint64_t stream, rewrite_state *head)
     rewrite_fill(s->kernel->kernel, &s->setup, &s->layout, s->address, head, ranges);
     bool done = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemsetD8Async,
                        (CUdeviceptr, unsigned char, size_t, CUstream), s->address, 0,
-                       s->layout.bytes, handle_of(stream)) == CUDA_SUCCESS &&
+                       s->layout.pool_at, handle_of(stream)) == CUDA_SUCCESS &&
                 copy_in(s->address, head, sizeof *head, stream) &&
                 copy_in(s->address + s->layout.ranges_at, ranges, bytes, stream);
     free(ranges);
@@ -261,14 +255,16 @@ enum { SYSTEM_SHARED = 1024 }; /* that lies below the kernel's own, from sm_80 o
 
 /* What is to be recorded, in half of the memory at most: the largest objects are left out. */
 static void plan(probe_state *s, shim_probed_kernel *k, const shim_probe_launch *l,
-                 uint32_t nblocks)
+                 const uint64_t *traced, uint32_t ntraced)
 {
     uint64_t limit = collect_options_get()->device_memory * MIB / 2;
     shim_function *f = shim_function_of(l->function);
     const uint32_t *threads = l->shape->block;
     s->setup = (rewrite_setup){.blocks = blocks_of(l->shape),
                                .threads = {threads[0], threads[1], threads[2]},
-                               .chunks = choose_chunks(k, l->shape, nblocks),
+                               .rows = choose_rows(k, l->shape, ntraced),
+                               .ntraced = ntraced,
+                               .traced = traced,
                                .pointers = s->pointers,
                                .everywhere = k->everywhere};
     if (has(k->kernel, REWRITE_SHARED) && f)
@@ -351,14 +347,14 @@ static void find_pointers(probe_state *s, const rewrite_kernel *k, const argumen
 
 /* With *head as it was filled. */
 static probe_state *state_for(shim_probed_kernel *k, const shim_probe_launch *l, const arguments *a,
-                              uint32_t nblocks, rewrite_state *head)
+                              const uint64_t *blocks, uint32_t nblocks, rewrite_state *head)
 {
     CUcontext context = shim_current().handle;
     probe_state planned = {0};
     if (!context)
         return NULL;
     find_pointers(&planned, k->kernel, a);
-    plan(&planned, k, l, nblocks);
+    plan(&planned, k, l, blocks, nblocks);
     probe_state *s = place(&planned, context);
     if (!s)
         return NULL;
@@ -378,14 +374,14 @@ static void start_recording(shim_probe *p, shim_probed_kernel *k, const shim_pro
     CUstreamCaptureMode mode;
     uint32_t nblocks = choose_blocks(l->shape, blocks);
     bool relaxed = relax(&mode);
-    p->state = state_for(k, l, a, nblocks, &head);
+    p->state = state_for(k, l, a, blocks, nblocks, &head);
     restore(relaxed, mode);
     p->without_memory = !p->state;
     if (!p->state)
         return;
-    rewrite_param_init(p->state->address, &head, blocks, nblocks, &p->hidden);
+    rewrite_param_init(p->state->address, &head, &p->hidden);
     memcpy(p->state->blocks, blocks, nblocks * sizeof *blocks);
-    p->state->nblocks = nblocks;
+    p->state->setup.traced = p->state->blocks;
 }
 
 /* ---- parameters ---- */
@@ -447,7 +443,7 @@ void shim_probe_begin(shim_probe *p, const shim_probe_launch *l, void **params, 
     pthread_mutex_lock(&shim_g.lock);
     shim_probed_kernel *k = kernel_of(l->function);
     if (k) {
-        rewrite_param_init(0, NULL, NULL, 0, &p->hidden);
+        rewrite_param_init(0, NULL, &p->hidden);
         if (l->record && !captured && shim_g.writer && blocks_of(l->shape) &&
             shim_launch_wanted(k->kernel->func->name) && is_sampled(k->launches++))
             start_recording(p, k, l, &(arguments){params, extra});
@@ -512,34 +508,41 @@ static CUstream reader_of(CUcontext context)
     return r ? r->stream : NULL;
 }
 
-static bool read_bytes(const probe_state *s, void *out, uint64_t bytes)
+static bool read_bytes(const probe_state *s, uint64_t at, void *out, uint64_t bytes)
 {
     CUstream stream = reader_of(s->context);
-    return stream &&
-           DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyDtoHAsync_v2,
-                  (void *, CUdeviceptr, size_t, CUstream), out, s->address, bytes,
-                  stream) == CUDA_SUCCESS &&
-           DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamSynchronize, (CUstream), stream) ==
-               CUDA_SUCCESS;
+    return stream && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyDtoHAsync_v2,
+                            (void *, CUdeviceptr, size_t, CUstream), out, s->address + at, bytes,
+                            stream) == CUDA_SUCCESS;
+}
+
+static bool wait_for_bytes(const probe_state *s)
+{
+    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamSynchronize, (CUstream),
+                  reader_of(s->context)) == CUDA_SUCCESS;
 }
 
 /* Room for the next launch of the kernel, where this one had too little; tables for all objects, where it left those that its
  * pointers lead to. */
 static void learn(const probe_state *s, const rewrite_state *head)
 {
-    uint32_t chunks = s->setup.chunks;
-    if (head->taken > chunks)
-        s->kernel->chunks = chunks > UINT32_MAX / GROWTH ? chunks : chunks * GROWTH;
+    if (head->room < 0)
+        s->kernel->rows = head->rows + (uint32_t)-head->room;
     if (head->missed && !s->setup.nleft_out)
         s->kernel->everywhere = true;
 }
 
-/* Without the chunks that no warp took, where nothing lies behind them. */
-static uint64_t used_bytes(const probe_state *s, const rewrite_state *head)
+/* The state but for the rows of the trace that nobody wrote to. */
+static bool read_used(const probe_state *s, uint32_t all, uint32_t rows, char *data)
 {
-    uint64_t used = s->kernel->kernel->pool_at + (uint64_t)head->taken * REWRITE_CHUNK;
-    bool last = !s->layout.nranges && !s->layout.shared_bytes;
-    return last && used < s->layout.bytes ? used : s->layout.bytes;
+    uint64_t pool = s->layout.pool_at, whole = (uint64_t)all * REWRITE_ROW,
+             used = (uint64_t)rows * REWRITE_ROW;
+    if (!read_bytes(s, 0, data, pool))
+        return false;
+    for (uint32_t i = 0; i < s->layout.nregions; i++)
+        if (!read_bytes(s, pool + i * whole, data + pool + i * used, used))
+            return false;
+    return wait_for_bytes(s);
 }
 
 static void write_probe(const probe_state *s, const char *data, uint64_t bytes)
@@ -554,9 +557,9 @@ static void write_probe(const probe_state *s, const char *data, uint64_t bytes)
     cap_probe record = {.note = s->note,
                         .probes = shim_probes_asked(),
                         .everything = shim_probes_everything(),
-                        .nblocks = s->nblocks,
+                        .nblocks = s->setup.ntraced,
                         .blocks = (uint64_t *)s->blocks,
-                        .chunks = s->setup.chunks,
+                        .rows = s->setup.rows,
                         .shared_bytes = s->setup.shared_bytes,
                         .count = (uint32_t)count,
                         .objects = objects,
@@ -569,13 +572,17 @@ static void write_probe(const probe_state *s, const char *data, uint64_t bytes)
 static void read_state(const probe_state *s)
 {
     rewrite_state head;
-    if (!s->note || !shim_g.writer || !read_bytes(s, &head, sizeof head))
+    if (!s->note || !shim_g.writer || !read_bytes(s, 0, &head, sizeof head) || !wait_for_bytes(s))
         return;
     learn(s, &head);
-    uint64_t bytes = used_bytes(s, &head);
+    uint32_t rows = head.rows;
+    head.rows = rewrite_rows_used(&head);
+    uint64_t bytes = s->layout.pool_at + (uint64_t)s->layout.nregions * head.rows * REWRITE_ROW;
     char *data = malloc(bytes);
-    if (data && read_bytes(s, data, bytes))
+    if (data && read_used(s, rows, head.rows, data)) {
+        memcpy(data, &head, sizeof head);
         write_probe(s, data, bytes);
+    }
     free(data);
 }
 

@@ -19,10 +19,10 @@ typedef struct shim_probed shim_probed;
 typedef struct shim_probed_kernel {
     const rewrite_kernel *kernel;
     shim_probed *owner;
-    uint64_t launches;       /* so far */
-    uint32_t chunks;         /* of the next launch that records; 0: not chosen yet */
-    bool everywhere;         /* it accesses more objects than its pointers lead to */
-    bool known, told;        /* `original` is; the user was told what changed */
+    uint64_t launches; /* so far */
+    uint32_t rows;     /* of a warp's part of the trace in the next launch; 0: not chosen yet */
+    bool everywhere;   /* it accesses more objects than its pointers lead to */
+    bool known, told;  /* `original` is; the user was told what changed */
     shim_resources original; /* of the kernel as the program has it */
 } shim_probed_kernel;
 

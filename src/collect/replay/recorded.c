@@ -204,7 +204,6 @@ static void lay_out(recorded_launch *l, const cap_note *note, const cap_probe *p
     struct recorded_trace *t = l->trace;
     rewrite_setup setup = {.blocks = t->blocks,
                            .threads = {note->block[0], note->block[1], note->block[2]},
-                           .chunks = probe->chunks,
                            .nobjects = probe->count,
                            .shared_bytes = probe->shared_bytes};
     rewrite_object *objects = wl_new_array(arena, rewrite_object, probe->count + 1);
@@ -361,7 +360,7 @@ wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena
         return WL_NOENT;
     const planned *plan = plan_of(r, emu_kernel_module(part->slice), &found->probe);
     const rewrite_kernel *k = plan ? kernel_of(plan, part->note->kernel) : NULL;
-    if (!k || found->probe.length < k->pool_at)
+    if (!k || found->probe.length < k->fixed_bytes)
         return plan ? WL_NOENT : WL_NOMEM;
     wl_status status = make_trace(part, k, arena, out);
     if (status == WL_OK)
@@ -370,10 +369,9 @@ wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena
         return status;
     lay_out(out, part->note, &found->probe, arena);
     status = find_places(out, part, arena);
-    if (status == WL_OK)
-        status = rewrite_read_trace(&out->trace->copy, count_access, out->trace);
     if (status != WL_OK)
         return status;
+    rewrite_read_trace(&out->trace->copy, count_access, out->trace);
     count_blocks(out->trace, emu_kernel_get(part->slice)->ncode);
     cover(out);
     return WL_OK;
@@ -445,7 +443,7 @@ static void give_access(void *ctx, const rewrite_access *a)
     joined_block *b = ctx;
     const rewrite_site *s = a->site;
     uint64_t address[REWRITE_LANES] = {0};
-    if (a->block != b->index || !b->launch->covered[s->pc])
+    if (!b->launch->covered[s->pc])
         return;
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
@@ -477,7 +475,7 @@ static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
     joined_worker *w = worker;
     joined_block *b = block;
     if (b && b->inner && is_traced(b->launch, b->index))
-        (void)rewrite_read_trace(&b->launch->trace->copy, give_access, b);
+        rewrite_read_traced(&b->launch->trace->copy, b->index, give_access, b);
     if (b)
         b->launch->trace->inner->block_end(w->inner, b->inner, warp_instructions);
     free(b);

@@ -1,0 +1,315 @@
+/* Pieces of code that write one record of the trace each.
+ *
+ * In a basic block all lanes that enter it run to its end: one record suffices, with one *base* for each register that addresses
+ * are relative to. A loop is one piece where it has no loop and no branch inside, but for its exits, and flow has all its
+ * addresses as forms that are linear in the loop's counter: then the lanes that enter together stay together until they leave,
+ * and the addresses of two iterations and how many a lane ran say all. A base that is known where the iteration begins is written
+ * there in the first two; one that is computed later is in its register still when the loop is left, and moves as another one
+ * does, or by a constant. A form may assume that a 32-bit index does not wrap within the loop. */
+#include "flow/affine.h"
+#include "rewrite/internal.h"
+
+enum { MAX_LOOP_BASES = 32 };
+
+/* ---- bases ---- */
+
+static const ptx_insn *insn_of(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    return &f->func->insns[p->sites[site].pc - f->first_pc];
+}
+
+static bool is_matrix(const ptx_insn *insn)
+{
+    return insn->op == PTX_ldmatrix || insn->op == PTX_stmatrix;
+}
+
+/* Has the site a base of its own, with the whole address, or none where the lane's guard is false? */
+static bool is_alone(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    const ptx_insn *insn = insn_of(p, f, site);
+    const ptx_operand *o = p->addresses[site]->operand;
+    return insn->guard != PTX_NONE || is_matrix(insn) || o->reg == PTX_NONE || o->component ||
+           p->sites[site].flags & (REWRITE_GENERIC | REWRITE_ASYNC);
+}
+
+/* An earlier site of the piece with the same base, or the site itself. */
+static uint32_t find_base(const rw_plan *p, uint32_t first, uint32_t site)
+{
+    for (uint32_t s = first; s < site && !p->spots[site].alone; s++)
+        if (p->opens[s] && !p->spots[s].alone &&
+            p->addresses[s]->value == p->addresses[site]->value &&
+            p->addresses[s]->operand->reg == p->addresses[site]->operand->reg)
+            return s;
+    return site;
+}
+
+static rewrite_spot spot_of(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    const ptx_operand *o = p->addresses[site]->operand;
+    bool alone = is_alone(p, f, site);
+    return (rewrite_spot){.alone = alone,
+                          .narrow = !alone && ptx_type_get(f->func->regs[o->reg].type)->bits < 64,
+                          .offset = alone ? 0 : (int64_t)o->imm};
+}
+
+/* Gives the site the row of its base, new ones the next row. */
+static void spot_site(rw_plan *p, const flow_function *f, rw_piece *piece, uint32_t site)
+{
+    p->spots[site] = spot_of(p, f, site);
+    uint32_t base = find_base(p, piece->first, site);
+    p->opens[site] = base == site;
+    p->spots[site].row = base == site ? 1 + piece->early++ : p->spots[base].row;
+    piece->end = site + 1;
+}
+
+/* ---- loops ---- */
+
+static uint32_t block_of(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    return f->block_of[p->sites[site].pc - f->first_pc];
+}
+
+static bool is_linear_site(const rw_plan *p, const flow_function *f, uint32_t site, uint32_t loop)
+{
+    const flow_address *a = p->addresses[site];
+    const ptx_insn *insn = insn_of(p, f, site);
+    if (insn->guard != PTX_NONE || is_matrix(insn) || a->operand->component ||
+        p->sites[site].flags & (REWRITE_GENERIC | REWRITE_ASYNC))
+        return false;
+    return a->operand->reg == PTX_NONE || (a->value != FLOW_NONE && f->affine[a->value] &&
+                                           rw_is_walk(f, f->affine[a->value], loop));
+}
+
+static bool has_inner_loop(const flow_function *f, uint32_t loop)
+{
+    for (uint32_t l = 0; l < f->loops.count; l++)
+        if (f->loops.loops[l].parent == loop)
+            return true;
+    return false;
+}
+
+/* Calls, and ends of threads. */
+static bool has_call(const flow_function *f, uint32_t block)
+{
+    for (uint32_t i = 0; i < f->blocks[block].count; i++) {
+        ptx_op op = f->func->insns[f->blocks[block].first + i].op;
+        if (op == PTX_call || op == PTX_ret || op == PTX_exit)
+            return true;
+    }
+    return false;
+}
+
+static bool leaves_loop(const flow_function *f, uint32_t block, uint32_t loop)
+{
+    for (uint32_t e = f->graph.succ_first[block]; e < f->graph.succ_first[block + 1]; e++)
+        if (!flow_in_loop(&f->loops, loop, f->graph.succ[e]))
+            return true;
+    return false;
+}
+
+/* Does each iteration run through all blocks, and through all sites [first, end) or none? */
+static bool is_straight(const rw_plan *p, const flow_function *f, uint32_t loop, uint32_t first,
+                        uint32_t end)
+{
+    const flow_loop *l = &f->loops.loops[loop];
+    uint32_t head = block_of(p, f, first), tail = block_of(p, f, end - 1);
+    for (uint32_t n = l->first; n < l->first + l->count; n++) {
+        uint32_t block = f->loops.nodes[n];
+        bool outside = (block != head && flow_dominates(&f->dom, block, head)) ||
+                       flow_dominates(&f->dom, tail, block);
+        if (!rw_runs_in_each_iteration(f, block, loop) || has_call(f, block) ||
+            (leaves_loop(f, block, loop) && !outside))
+            return false;
+    }
+    return true;
+}
+
+/* Sites [first, end) are those of the loop, if they follow each other. */
+static bool is_piece(const rw_plan *p, const flow_function *f, uint32_t loop, uint32_t first,
+                     uint32_t end)
+{
+    if (f->loops.irreducible || has_inner_loop(f, loop))
+        return false;
+    for (uint32_t s = first; s < end; s++)
+        if (f->loops.of[block_of(p, f, s)] != loop || !is_linear_site(p, f, s, loop) ||
+            (s > first && !flow_dominates(&f->dom, block_of(p, f, s - 1), block_of(p, f, s))))
+            return false;
+    return is_straight(p, f, loop, first, end);
+}
+
+/* Is the base known where the piece begins? */
+static bool is_early(const rw_plan *p, const flow_function *f, uint32_t site, const rw_piece *piece)
+{
+    if (p->spots[site].alone)
+        return true;
+    const flow_value *v = &f->values[p->addresses[site]->value];
+    return v->kind == FLOW_VALUE_ENTRY || !flow_in_loop(&f->loops, piece->loop, v->block) ||
+           (v->block == piece->block ? v->kind == FLOW_VALUE_PHI
+                                     : flow_dominates(&f->dom, v->block, piece->block));
+}
+
+/* Is nothing else ever written to the value's register? */
+static bool keeps_register(const flow_function *f, uint32_t value)
+{
+    for (uint32_t v = 0; v < f->nvalues; v++)
+        if (v != value && f->values[v].reg == f->values[value].reg &&
+            f->values[v].kind == FLOW_VALUE_INSN)
+            return false;
+    return f->values[value].kind == FLOW_VALUE_INSN && f->values[value].old == FLOW_NONE;
+}
+
+/* A block behind the loop that is behind another one, too, does not know which was run. */
+static bool shares_followers(const flow_function *f, uint32_t loop)
+{
+    for (uint32_t l = 0; l < f->loops.count; l++)
+        for (uint32_t b = 0; l != loop && b < f->nblocks; b++)
+            if (rw_follows_loop(f, b, loop) && rw_follows_loop(f, b, l))
+                return true;
+    return false;
+}
+
+/* Finds how far the base of a late site moves in an iteration. */
+static bool find_step(rw_plan *p, const flow_function *f, const rw_piece *piece, uint32_t site)
+{
+    flow_symbol counter = {FLOW_SYM_LOOP, piece->loop, 0};
+    rewrite_spot *spot = &p->spots[site];
+    const flow_affine *form = f->affine[p->addresses[site]->value];
+    if (!flow_affine_has(form, counter) || flow_affine_coefficient(form, counter, &spot->step))
+        return true;
+    for (uint32_t s = piece->first; s < piece->end; s++) {
+        const rewrite_spot *other = &p->spots[s];
+        if (!p->opens[s] || other->last || other->alone || other->narrow != spot->narrow)
+            continue;
+        const flow_affine *apart = flow_affine_add(&p->flow->mem, form,
+                                                   f->affine[p->addresses[s]->value], -1);
+        spot->step_row = other->row;
+        if (apart && !flow_affine_has(apart, counter))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t end_of_loop(const rw_plan *p, const flow_function *f, uint32_t loop)
+{
+    const flow_loop *l = &f->loops.loops[loop];
+    uint32_t end = 0;
+    for (uint32_t n = l->first; n < l->first + l->count; n++) {
+        const flow_block *b = &f->blocks[f->loops.nodes[n]];
+        uint32_t site = p->site_first[f->first_pc + b->first + b->count];
+        end = site > end ? site : end;
+    }
+    return end;
+}
+
+static rw_piece *new_piece(rw_plan *p, uint32_t k, uint32_t first, uint32_t loop)
+{
+    rw_piece *piece = &p->pieces[p->npieces++];
+    *piece = (rw_piece){.func = k, .loop = loop, .first = first, .end = first};
+    return piece;
+}
+
+/* Gives rows to bases, early ones first; false where one cannot be told. */
+static bool place_bases(rw_plan *p, const flow_function *f, rw_piece *piece)
+{
+    for (uint32_t s = piece->first; s < piece->end; s++) {
+        p->spots[s] = spot_of(p, f, s);
+        p->opens[s] = find_base(p, piece->first, s) == s;
+        p->spots[s].last = !is_early(p, f, s, piece);
+        if (p->opens[s] && !p->spots[s].last)
+            p->spots[s].step_row = p->spots[s].row = 1 + piece->early++;
+    }
+    for (uint32_t s = piece->first; s < piece->end; s++) {
+        rewrite_spot *spot = &p->spots[s];
+        if (!p->opens[s] || !spot->last)
+            continue;
+        spot->row = 1 + 2 * piece->early + piece->late++;
+        if (!keeps_register(f, p->addresses[s]->value) || !find_step(p, f, piece, s))
+            return false;
+    }
+    return piece->early + piece->late <= MAX_LOOP_BASES &&
+           (!piece->late || !shares_followers(f, piece->loop));
+}
+
+/* Makes the loop whose first site this is one piece, if it can be. */
+static bool form_loop(rw_plan *p, uint32_t k, uint32_t first)
+{
+    const flow_function *f = &p->flow->funcs[k];
+    uint32_t loop = f->loops.of[block_of(p, f, first)];
+    uint32_t end = loop != FLOW_NONE ? end_of_loop(p, f, loop) : 0;
+    if (loop == FLOW_NONE || end <= first || !is_piece(p, f, loop, first, end))
+        return false;
+    rw_piece *piece = new_piece(p, k, first, loop);
+    piece->block = block_of(p, f, first);
+    piece->end = end;
+    if (!place_bases(p, f, piece)) {
+        p->npieces--;
+        return false;
+    }
+    for (uint32_t s = first; s < end; s++) {
+        int64_t offset = p->spots[s].offset;
+        p->spots[s] = p->spots[find_base(p, first, s)];
+        p->spots[s].offset = offset;
+    }
+    return true;
+}
+
+/* ---- basic blocks ---- */
+
+/* Does a basic block begin between the two sites? */
+static bool are_apart(const rw_plan *p, uint32_t k, uint32_t a, uint32_t b)
+{
+    for (uint32_t pc = p->sites[a].pc + 1; pc <= p->sites[b].pc; pc++)
+        if (p->leader[pc + k])
+            return true;
+    return false;
+}
+
+static void form_block(rw_plan *p, uint32_t k, uint32_t first, uint32_t end)
+{
+    rw_piece *piece = new_piece(p, k, first, FLOW_NONE);
+    for (uint32_t s = first; s < end && !are_apart(p, k, first, s); s++)
+        spot_site(p, &p->flow->funcs[k], piece, s);
+}
+
+/* ---- the whole ---- */
+
+static wl_status publish(rw_plan *p)
+{
+    rewrite_piece *all = wl_new_array(p->arena, rewrite_piece, (size_t)p->npieces + 1);
+    if (!all)
+        return WL_NOMEM;
+    for (uint32_t i = 0; i < p->npieces; i++) {
+        const rw_piece *from = &p->pieces[i];
+        all[i] = (rewrite_piece){.first_site = from->first,
+                                 .nsites = from->end - from->first,
+                                 .rows = rw_piece_rows(from),
+                                 .early = from->early,
+                                 .loop = from->loop != FLOW_NONE};
+        if (all[i].rows >= p->out->tail_rows)
+            p->out->tail_rows = all[i].rows + 1;
+    }
+    p->out->pieces = all, p->out->npieces = p->npieces;
+    p->out->spots = p->spots;
+    return WL_OK;
+}
+
+wl_status rw_plan_pieces(rw_plan *p)
+{
+    size_t n = (size_t)p->nsites + 1;
+    p->pieces = wl_new_array(p->arena, rw_piece, n);
+    p->spots = wl_new_array(p->arena, rewrite_spot, n);
+    p->piece_of = wl_new_array(p->arena, uint32_t, n);
+    p->opens = wl_new_array(p->arena, bool, n);
+    if (!p->pieces || !p->spots || !p->piece_of || !p->opens)
+        return WL_NOMEM;
+    for (uint32_t k = 0; k < p->order.count; k++) {
+        uint32_t end = p->site_first[p->order.first_pc[k + 1]];
+        for (uint32_t s = p->site_first[p->order.first_pc[k]]; s < end;) {
+            if (!form_loop(p, k, s))
+                form_block(p, k, s, end);
+            for (uint32_t last = p->pieces[p->npieces - 1].end; s < last; s++)
+                p->piece_of[s] = p->npieces - 1;
+        }
+    }
+    return publish(p);
+}

@@ -1,0 +1,287 @@
+/* Reading the trace: the records of a warp's lanes, put together again. */
+#include "rewrite/layout.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef void visitor(void *ctx, const rewrite_access *access);
+
+/* One warp's region. */
+typedef struct reader {
+    const rewrite_copy *copy;
+    uint32_t slot; /* of the block */
+    rewrite_access access;
+    const char *region;
+    uint32_t rows, at[REWRITE_LANES]; /* of the region; the next record of each lane */
+    uint32_t ended;                   /* lanes without further records */
+    uint64_t left;                    /* accesses that may still be told */
+    uint64_t lost_rows, cut;
+    visitor *visit; /* NULL: nobody is told */
+    void *ctx;
+} reader;
+
+static uint64_t row_of(const reader *r, uint32_t lane, uint32_t row)
+{
+    uint64_t value;
+    memcpy(&value, r->region + (uint64_t)row * REWRITE_ROW + 8 * (uint64_t)lane, sizeof value);
+    return value;
+}
+
+static rewrite_record record_of(const reader *r, uint32_t lane)
+{
+    uint64_t row = row_of(r, lane, r->at[lane]);
+    return (rewrite_record){(uint32_t)row, (uint32_t)(row >> 32)};
+}
+
+/* ---- accesses ---- */
+
+static uint8_t space_of(const rewrite_site *site, uint64_t address)
+{
+    if (!(site->flags & REWRITE_GENERIC))
+        return site->space;
+    return address & REWRITE_TAG_LOCAL    ? PTX_SPACE_LOCAL
+           : address & REWRITE_TAG_SHARED ? PTX_SPACE_SHARED
+                                          : PTX_SPACE_GLOBAL;
+}
+
+/* One access for each space that lanes are in. */
+static void tell(reader *r, const rewrite_site *site, const uint64_t *addr, uint32_t mask)
+{
+    const uint64_t tags = site->flags & REWRITE_GENERIC ? REWRITE_TAG_SHARED | REWRITE_TAG_LOCAL
+                                                        : 0;
+    rewrite_access *a = &r->access;
+    a->site = site;
+    while (mask) {
+        a->space = space_of(site, addr[__builtin_ctz(mask)]);
+        a->mask = 0;
+        for (uint32_t m = mask; m; m &= m - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(m);
+            a->addr[lane] = 0;
+            if (space_of(site, addr[lane]) != a->space)
+                continue;
+            a->mask |= 1u << lane;
+            a->addr[lane] = addr[lane] & ~tags;
+        }
+        mask &= ~a->mask;
+        r->visit(r->ctx, a);
+    }
+}
+
+/* Of a lane, that a piece runs. */
+static uint32_t iterations(const reader *r, const rewrite_piece *piece, uint32_t lane)
+{
+    return piece->loop ? (uint32_t)row_of(r, lane, r->at[lane] + piece->rows - 1) : 1;
+}
+
+/* Where the lane's base is in iteration `i`. Rows count from the lane's record on. */
+static uint64_t base_of(const reader *r, const rewrite_piece *piece, const rewrite_spot *spot,
+                        uint32_t lane, uint32_t i)
+{
+    uint32_t at = r->at[lane];
+    uint64_t from = spot->last ? iterations(r, piece, lane) - 1 : 0, step = (uint64_t)spot->step;
+    if (i == from)
+        return row_of(r, lane, at + spot->row);
+    if (spot->step_row)
+        step = row_of(r, lane, at + spot->step_row + piece->early) -
+               row_of(r, lane, at + spot->step_row);
+    return row_of(r, lane, at + spot->row) + (i - from) * step;
+}
+
+/* Iteration `i` of a piece, for the lanes in the mask. */
+static void tell_pass(reader *r, const rewrite_piece *piece, uint32_t mask, uint32_t i)
+{
+    for (uint32_t n = 0; n < piece->nsites; n++) {
+        const rewrite_spot *spot = &r->copy->kernel->spots[piece->first_site + n];
+        uint64_t addr[REWRITE_LANES] = {0};
+        uint32_t here = 0;
+        for (uint32_t m = mask; m; m &= m - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(m);
+            uint64_t base = base_of(r, piece, spot, lane, i);
+            if (spot->alone && base == UINT64_MAX)
+                continue;
+            base += (uint64_t)spot->offset;
+            addr[lane] = spot->narrow ? (uint32_t)base : base;
+            here |= 1u << lane;
+        }
+        tell(r, &r->copy->kernel->sites[piece->first_site + n], addr, here);
+    }
+}
+
+static uint32_t most_iterations(const reader *r, const rewrite_piece *piece, uint32_t mask)
+{
+    uint32_t most = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t n = iterations(r, piece, (uint32_t)__builtin_ctz(m));
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static void tell_piece(reader *r, const rewrite_piece *piece, uint32_t mask)
+{
+    for (uint32_t i = 0; mask; i++) {
+        for (uint32_t m = piece->loop ? mask : 0; m; m &= m - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(m);
+            if (iterations(r, piece, lane) <= i)
+                mask &= ~(1u << lane);
+        }
+        if (!mask)
+            return;
+        if (r->left < piece->nsites) {
+            r->cut += (uint64_t)piece->nsites * (most_iterations(r, piece, mask) - i);
+            return;
+        }
+        r->left -= piece->nsites;
+        if (r->visit)
+            tell_pass(r, piece, mask, i);
+        if (!piece->loop)
+            return;
+    }
+}
+
+/* ---- lanes ---- */
+
+static void end_lane(reader *r, uint32_t lane, uint32_t lost)
+{
+    r->ended |= 1u << lane;
+    r->lost_rows += lost;
+}
+
+/* The lane's next record, if it has one: it names a piece, and lies in the region. */
+static const rewrite_piece *next_of(reader *r, uint32_t lane, rewrite_record *record)
+{
+    const rewrite_kernel *k = r->copy->kernel;
+    if (r->ended >> lane & 1)
+        return NULL;
+    *record = record_of(r, lane);
+    if (record->piece < k->npieces && record->mask >> lane & 1 &&
+        r->at[lane] + k->pieces[record->piece].rows < r->rows)
+        return &k->pieces[record->piece];
+    end_lane(r, lane, record->piece == REWRITE_END ? record->mask : 0);
+    return NULL;
+}
+
+/* The lanes of the record that are there; 0 where one has others to tell before it. Lanes that ran out of room are missing. */
+static uint32_t gather(reader *r, const rewrite_record *record)
+{
+    uint32_t here = 0;
+    for (uint32_t m = record->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        rewrite_record other;
+        if (!next_of(r, lane, &other))
+            continue;
+        if (other.piece != record->piece || other.mask != record->mask)
+            return 0;
+        here |= 1u << lane;
+    }
+    return here;
+}
+
+/* Tells what the lane can tell without waiting for others; false where that is nothing. */
+static bool advance(reader *r, uint32_t lane)
+{
+    rewrite_record record;
+    const rewrite_piece *piece;
+    bool any = false;
+    while ((piece = next_of(r, lane, &record))) {
+        uint32_t here = gather(r, &record);
+        if (!here)
+            break;
+        tell_piece(r, piece, here);
+        for (uint32_t m = here; m; m &= m - 1)
+            r->at[__builtin_ctz(m)] += piece->rows;
+        any = true;
+    }
+    return any;
+}
+
+static void read_region(reader *r)
+{
+    memset(r->at, 0, sizeof r->at);
+    for (bool any = true; any && r->ended != UINT32_MAX;) {
+        any = false;
+        for (uint32_t lane = 0; lane < REWRITE_LANES; lane++)
+            any |= advance(r, lane);
+    }
+    r->cut += r->ended != UINT32_MAX; /* lanes that wait for each other: damaged */
+}
+
+/* ---- blocks ---- */
+
+static bool read_head(const rewrite_copy *c, rewrite_state *head)
+{
+    if (c->size < sizeof *head || !(c->kernel->probes >> REWRITE_TRACE & 1))
+        return false;
+    memcpy(head, c->state, sizeof *head);
+    return head->rows && head->warps == (head->threads + 31) / 32 && head->warps;
+}
+
+/* Lanes that the warp does not have write nothing. */
+static uint32_t missing(const rewrite_state *head, uint32_t warp)
+{
+    uint32_t threads = head->threads - warp * REWRITE_LANES;
+    return threads < REWRITE_LANES ? UINT32_MAX << threads : 0;
+}
+
+static void read_block(reader *r, const rewrite_state *head, uint32_t slot)
+{
+    uint64_t bytes = (uint64_t)head->rows * REWRITE_ROW;
+    if (!head->ran[slot])
+        return;
+    r->access.block = head->block[slot];
+    r->rows = head->rows;
+    for (uint32_t warp = 0; warp < head->warps; warp++) {
+        uint64_t at = head->pool_at + bytes * ((uint64_t)slot * head->warps + warp);
+        if (at > r->copy->size || r->copy->size - at < bytes)
+            return;
+        r->access.warp = warp;
+        r->region = (const char *)r->copy->state + at;
+        r->left = REWRITE_MAX_ACCESSES / ((uint64_t)head->warps * REWRITE_MAX_BLOCKS) + 1;
+        r->ended = missing(head, warp);
+        read_region(r);
+    }
+}
+
+/* The slot of the block with the lowest index above `last`, or of any where there is no last. */
+static uint32_t next_slot(const rewrite_state *head, const uint64_t *last)
+{
+    uint32_t best = REWRITE_MAX_BLOCKS;
+    for (uint32_t i = 0; i < REWRITE_MAX_BLOCKS; i++)
+        if (head->ran[i] && (!last || head->block[i] > *last) &&
+            (best == REWRITE_MAX_BLOCKS || head->block[i] < head->block[best]))
+            best = i;
+    return best;
+}
+
+void rewrite_read_trace(const rewrite_copy *c, visitor *visit, void *ctx)
+{
+    rewrite_state head;
+    reader r = {.copy = c, .visit = visit, .ctx = ctx};
+    if (!read_head(c, &head))
+        return;
+    for (uint32_t slot = next_slot(&head, NULL); slot < REWRITE_MAX_BLOCKS;
+         slot = next_slot(&head, &head.block[slot]))
+        read_block(&r, &head, slot);
+}
+
+void rewrite_read_traced(const rewrite_copy *c, uint64_t block, visitor *visit, void *ctx)
+{
+    rewrite_state head;
+    reader r = {.copy = c, .visit = visit, .ctx = ctx};
+    if (!read_head(c, &head))
+        return;
+    for (uint32_t slot = 0; slot < REWRITE_MAX_BLOCKS; slot++)
+        if (head.block[slot] == block)
+            read_block(&r, &head, slot);
+}
+
+uint64_t rewrite_dropped(const rewrite_copy *c)
+{
+    rewrite_state head;
+    reader r = {.copy = c};
+    if (!read_head(c, &head))
+        return 0;
+    for (uint32_t slot = 0; slot < REWRITE_MAX_BLOCKS; slot++)
+        read_block(&r, &head, slot);
+    return r.cut + (r.lost_rows + REWRITE_LANES - 1) / REWRITE_LANES;
+}
