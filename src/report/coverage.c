@@ -111,8 +111,8 @@ static void unsupported(const rep_terminal *t)
     if (names && *names)
         fact(t, false,
              wl_arena_printf(t->arena,
-                             "CUDA functions that the program asked for and that are not "
-                             "there: %s",
+                             "CUDA functions that the program asked for, and that warplens does "
+                             "not have: %s",
                              names));
 }
 
@@ -184,8 +184,8 @@ static void unmapped(const rep_terminal *t)
             continue;
         fact(t, false,
              wl_arena_printf(t->arena,
-                             "block %u,%u,%u of launch %u (%s) is %s, but has no heat map: profile "
-                             "again with --block %u,%u,%u",
+                             "block %u,%u,%u of launch %u (%s) has no heat map, though it is %s: "
+                             "profile again with --block %u,%u,%u",
                              p->s.block_index[0], p->s.block_index[1], p->s.block_index[2],
                              p->launch, brief(t, k ? k->name : "unknown"), rep_why(t->arena, p),
                              p->s.block_index[0], p->s.block_index[1], p->s.block_index[2]));
@@ -216,16 +216,17 @@ void rep_coverage(const rep_terminal *t)
         fact(t, true, maps_text(t, c));
     if (c->records_dropped || c->sectors_dropped)
         fact(t, false,
-             wl_arena_printf(t->arena, "%s not counted, %s missing from full heat maps",
+             wl_arena_printf(t->arena, "%s not counted, %s missing in heat maps that were full",
                              rep_plural(t->arena, c->records_dropped, "access", "accesses"),
                              rep_plural(t->arena, c->sectors_dropped, "sector", "sectors")));
     else
         fact(t, true, "nothing dropped");
     if (c->objects_without_site)
         fact(t, false,
-             wl_arena_printf(t->arena,
-                             "%s without a source line: nvcc -g names where the host makes them",
-                             rep_plural(t->arena, c->objects_without_site, "object", "objects")));
+             wl_arena_printf(
+                 t->arena,
+                 "%s without a source line: compile with nvcc -g to see where they are allocated",
+                 rep_plural(t->arena, c->objects_without_site, "object", "objects")));
     unmapped(t);
     without_lines(t);
     unread_sources(t);

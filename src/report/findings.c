@@ -90,9 +90,9 @@ static const char *kernel_text(const rep_terminal *t, uint32_t id, size_t used)
 static const char *object_text(const rep_terminal *t, const ana_finding *f, size_t used)
 {
     const char *object = rep_object_name(t->d, f->object);
-    const char *more = f->objects > 1
-                           ? wl_arena_printf(t->arena, " and %u more made there", f->objects - 1)
-                           : "";
+    const char *more = f->objects > 1 ? wl_arena_printf(t->arena, " and %u more allocated there",
+                                                        f->objects - 1)
+                                      : "";
     const char *name = rep_fit_name(t, object ? object : "unknown",
                                     used + (more ? strlen(more) : 0));
     return wl_arena_printf(t->arena, "%s%s", name, more ? more : "");
@@ -118,12 +118,12 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
         return;
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; grid && i < g->count && i < MOST_PLACES; i++) {
-        unsigned used = t->o->width * 3 / 5; /* the numbers come first */
-        const char *cells[] = {g->nkernels == 1 ? "" : kernel_text(t, rows[i].kernel, used),
-                               one_object ? "" : object_text(t, &rows[i], used),
-                               rep_short_count(t->arena, rows[i].excess),
-                               rep_percent(t->arena, rows[i].share_of_program),
-                               rep_percent(t->arena, rows[i].share_of_kernel)};
+        const char *cells[] = {
+            g->nkernels == 1 ? "" : kernel_text(t, rows[i].kernel, t->o->width * 3 / 5),
+            one_object ? "" : object_text(t, &rows[i], 0),
+            rep_short_count(t->arena, rows[i].excess),
+            rep_percent(t->arena, rows[i].share_of_program),
+            rep_percent(t->arena, rows[i].share_of_kernel)};
         rep_grid_add(grid, cells);
     }
     if (grid)

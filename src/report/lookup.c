@@ -196,16 +196,18 @@ char *rep_why(wl_arena *arena, const prof_sample *p)
 {
     const char *blocks = rep_plural(arena, p->of, "block", "blocks");
     if (p->s.why == OBS_WHY_ASKED)
-        return wl_arena_printf(arena, "asked for, of %s", blocks);
+        return wl_arena_printf(arena, "asked for with --block, one of %s", blocks);
     if (p->s.why == OBS_WHY_TRACED)
-        return wl_arena_printf(arena, "traced on the device, of %s", blocks);
+        return wl_arena_printf(arena, "traced on the device, one of %s", blocks);
     if (p->s.why == OBS_WHY_OUTLIER && p->s.alike <= 1)
-        return wl_arena_printf(arena, "unlike the rest, alone of %s", blocks);
+        return wl_arena_printf(arena, "an outlier, the only one of its kind among %s", blocks);
     if (p->s.why == OBS_WHY_OUTLIER)
-        return wl_arena_printf(arena, "unlike the rest, one of %s like it, of %s",
+        return wl_arena_printf(arena, "an outlier, one of %s of its kind among %s",
                                rep_count(arena, p->s.alike), blocks);
+    if (p->s.alike == p->of && p->of == 1)
+        return wl_arena_strdup(arena, "the only block");
     if (p->s.alike == p->of)
-        return wl_arena_printf(arena, "like all %s", blocks);
+        return wl_arena_printf(arena, "typical of all %s", blocks);
     return wl_arena_printf(arena, "typical of %s of %s", rep_count(arena, p->s.alike), blocks);
 }
 

@@ -164,10 +164,10 @@ static void device_times(const rep_terminal *t)
         {"kernel", .flexible = true, .middle = true},
         {"launches", .right = true},
         {"timed", .right = true, .spare = 2},
-        {"in all", .right = true},
+        {"total", .right = true},
         {"mean", .right = true},
-        {"least", .right = true, .spare = 1},
-        {"most", .right = true, .spare = 1},
+        {"min", .right = true, .spare = 1},
+        {"max", .right = true, .spare = 1},
     };
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
     uint32_t count = 0, shown = 0;
@@ -195,8 +195,8 @@ static void device_times(const rep_terminal *t)
         return;
     rep_title(t, "Time on the device",
               estimated
-                  ? "longest in all first; ~ counts launches that were not timed as those like them"
-                  : "longest in all first");
+                  ? "longest first; ~ counts launches that were not timed like those that were"
+                  : "longest first");
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
     if (!t->o->kernel && shown < count)
         fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, count - shown, t->s.off);

@@ -212,8 +212,8 @@ static ana_line conflict_lines[] = {
 static ana_line strided_lines[] = {
     {"/home/dev/src/transpose.cu", 8, 17, REQUESTS, REQUESTS * 32, REQUESTS * 4, 0, 0}};
 static ana_evidence evidence[] = {
-    {"sectors_per_request", "sectors a request", 32, ""},
-    {"mean_word_temperature", "mean word temperature", 1.0625, "warps"}};
+    {"sectors_per_request", "sectors per request", 32, ""},
+    {"mean_word_temperature", "warps per word, on average", 1.0625, "warps"}};
 static ana_sector example_sectors[] = {{0, 8, {1, 1, 1, 1, 1, 1, 1, 1}},
                                        {2048, 8, {1, 1, 1, 1, 1, 1, 1, 0}}};
 

@@ -98,11 +98,12 @@ static void test_text_says_what_matters(void **state)
     assert_has(text, "transpose.cu:11  out[(y + i) * n + x] = tile[threadIdx.x][threadIdx.y + i];");
     assert_has(text, "32.0 sectors per request, could be 4.00; 8,192 requests");
     assert_has(text, "Declare tile[TILE][TILE + 1]");
-    assert_has(text, "object d_out, \"quoted\" (transpose.cu:21) and 2 more made there");
-    assert_has(text, "seen  mean word temperature: 1.06 warps");
+    assert_has(text, "object d_out, \"quoted\" (transpose.cu:21) and 2 more allocated there");
+    assert_has(text, "seen  warps per word, on average: 1.06");
     assert_has(text, "in    block 0,0,0 (typical of 255 of 256 blocks)\n");
-    assert_has(text,
-               "block 15,15,0 of launch 1 (transpose_naive) is unlike the rest, alone of 256");
+    assert_has(
+        text,
+        "block 15,15,0 of launch 1 (transpose_naive) has no heat map, though it is an outlier");
     assert_has(text, "--block 15,15,0");
     assert_has(text, "hardly matters to the program as a whole.\n  2. Only a few words");
     assert_has(text, "but   0.4 % of the program's time\n");

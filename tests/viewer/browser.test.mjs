@@ -364,7 +364,7 @@ test("the remedy before and after, what it is worth and how sure we are", () =>
     await sees(page, ".remedy .half >> nth=0", /Before[^]*a sector moves once for every warp/);
     await sees(page, ".remedy .half >> nth=1", /After[^]*a sector moves once/);
     await sees(page, ".figures", /%\s+of the program's traffic[^]*%\s+of the kernel's sectors/);
-    await sees(page, ".detail", /Why these blocks[^]*\(0, 0, 0\) like all 64 blocks/);
+    await sees(page, ".detail", /Why these blocks[^]*\(0, 0, 0\) typical of all 64 blocks/);
     await page.click(".more >> text=Heat map");
     await page.waitForSelector(".heatbox canvas");
     await page.goto(page.url().replace(/#.*/, "#finding/5"));

@@ -246,15 +246,15 @@ static void add_map_evidence(ana_draft *d, const map_result *r)
 {
     const map_pattern *p = &r->patterns[d->pattern];
     ana_add_evidence(d, "warps", "warps in the block", r->warps, "warps");
-    ana_add_evidence(d, "mean_sector_temperature", "mean sector temperature", r->sector_temperature,
-                     "warps");
-    ana_add_evidence(d, "mean_word_temperature", "mean word temperature", r->word_temperature,
+    ana_add_evidence(d, "mean_sector_temperature", "warps per sector, on average",
+                     r->sector_temperature, "warps");
+    ana_add_evidence(d, "mean_word_temperature", "warps per word, on average", r->word_temperature,
                      "warps");
     ana_add_evidence(d, "words_used", "words used per sector", r->words_used, "words");
     ana_add_evidence(d, "sectors", "sectors in the sampled block", r->nrows, "sectors");
-    ana_add_evidence(d, "share_of_sectors", "sectors that show it",
+    ana_add_evidence(d, "share_of_sectors", "sectors with this pattern",
                      r->nrows ? 100.0 * (double)p->rows / r->nrows : 0, "%");
-    ana_add_evidence(d, "transfers_per_sector", "transfers per sector",
+    ana_add_evidence(d, "transfers_per_sector", "moves per sector",
                      r->nrows ? r->traffic / r->nrows : 0, "");
     if (d->pattern == ANA_STRIDED) {
         ana_add_evidence(d, "stride", "distance between used words", (double)r->stride, "bytes");
@@ -405,7 +405,7 @@ static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
     f.walks = walks(w, d);
     add_request_evidence(d, &f);
     if (p == ANA_UNCOALESCED && f.stride) {
-        ana_add_evidence(d, "stride", "bytes between lanes", (double)f.stride, "bytes");
+        ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
     }
     ana_add_evidence(d, "bytes", "bytes per lane", (double)f.bytes, "bytes");
     return words_set(d, w->input, &f);

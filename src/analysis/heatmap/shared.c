@@ -158,7 +158,7 @@ static bool draft_conflict(const ana_input *input, const ana_group *g, ana_draft
     ana_add_evidence(d, "fewest_per_request", "fewest possible per request", f.fewest_per_request,
                      "wavefronts");
     if (f.stride) {
-        ana_add_evidence(d, "stride", "bytes between lanes", (double)f.stride, "bytes");
+        ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
     }
     return words_set(d, input, &f);
 }
@@ -193,9 +193,9 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
     }
     f.warps = o->warps;
     ana_add_evidence(d, "words", "words touched in the sampled blocks", (double)words, "words");
-    ana_add_evidence(d, "thread_words", "words of one thread", (double)o->words[OBS_OWNER_THREAD],
+    ana_add_evidence(d, "thread_words", "of one thread only", (double)o->words[OBS_OWNER_THREAD],
                      "words");
-    ana_add_evidence(d, "warp_words", "words of one warp", (double)o->words[OBS_OWNER_WARP],
+    ana_add_evidence(d, "warp_words", "of one warp only", (double)o->words[OBS_OWNER_WARP],
                      "words");
     ana_add_evidence(d, "warps", "warps in the block", o->warps, "warps");
     ana_add_evidence(d, "requests", "requests", (double)d->requests, "");

@@ -4,12 +4,13 @@ import type { Sample } from "./payload";
 /** Why a block was chosen for heat maps. */
 export function whyBlock(s: Sample): string {
   const of = plural(s.of, "block");
-  if (s.why === "asked") return `asked for, of ${of}`;
-  if (s.why === "traced") return `traced on the device, of ${of}`;
+  if (s.why === "asked") return `asked for with --block, one of ${of}`;
+  if (s.why === "traced") return `traced on the device, one of ${of}`;
   if (s.why === "typical") {
-    return s.alike === s.of ? `like all ${of}` : `typical of ${exact(s.alike ?? 1)} of ${of}`;
+    if (s.alike === s.of) return s.of === 1 ? "the only block" : `typical of all ${of}`;
+    return `typical of ${exact(s.alike ?? 1)} of ${of}`;
   }
   return (s.alike ?? 1) > 1
-    ? `unlike the rest: one of ${exact(s.alike ?? 1)} like it, of ${of}`
-    : `unlike the rest, alone of ${of}`;
+    ? `an outlier, one of ${exact(s.alike ?? 1)} of its kind among ${of}`
+    : `an outlier, the only one of its kind among ${of}`;
 }

@@ -65,7 +65,7 @@ export function MixPicture({ k }: { k: Kernel }) {
             </li>
           ))}
         </ul>
-        <span class="muted">{count(sum)} instructions of warps</span>
+        <span class="muted">{count(sum)} warp instructions</span>
       </figcaption>
     </figure>
   );

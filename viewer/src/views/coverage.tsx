@@ -24,7 +24,7 @@ function LeftOut({ c }: { c: Coverage }) {
           {dropped === 0
             ? "nothing dropped"
             : `${plural(c.records_dropped ?? 0, "access", "accesses")} not counted, ` +
-              `${plural(c.sectors_dropped ?? 0, "sector")} missing from full heat maps`}
+              `${plural(c.sectors_dropped ?? 0, "sector")} missing in heat maps that were full`}
         </Fact>
       )}
       {c.maps_left_out > 0 && (
@@ -44,7 +44,8 @@ function LeftOut({ c }: { c: Coverage }) {
       ))}
       {(c.objects_without_site ?? 0) > 0 && (
         <Fact good={false}>
-          {plural(c.objects_without_site ?? 0, "object")} could not be traced to a source line
+          {plural(c.objects_without_site ?? 0, "object")} without a source line: compile with nvcc
+          -g to see where they are allocated
         </Fact>
       )}
     </>
@@ -99,7 +100,7 @@ function Gaps({ m, gaps }: { m: Model; gaps: Gap[] }) {
   if (gaps.length === 0) return null;
   return (
     <table class="plain">
-      <caption>Accesses that are not known</caption>
+      <caption>Accesses that were not observed</caption>
       <thead>
         <tr>
           <th class="text">kernel</th>
@@ -178,7 +179,7 @@ export function CoveragePanel({ m }: { m: Model }) {
         <WithoutSource m={m} />
         {c.unsupported_calls.length > 0 && (
           <Fact good={false}>
-            CUDA functions that were asked for and are not there:{" "}
+            CUDA functions that the program asked for, and that warplens does not have:{" "}
             <span class="mono">{c.unsupported_calls.join(", ")}</span>
           </Fact>
         )}

@@ -40,7 +40,7 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
         <p class="crumbs muted">Source file</p>
         <h1 class="mono name">{baseName(file.path)}</h1>
         <p class="who muted">
-          {plural(marks.length, "line")} that move memory
+          {plural(marks.length, "line that moves memory", "lines that move memory")}
           {kernels.size > 0 && ", in "}
           {[...kernels].map((id, i) => (
             <span key={id}>

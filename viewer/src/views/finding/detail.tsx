@@ -288,7 +288,7 @@ function Header({ m, group, finding }: Props) {
           <span class="muted">
             {" "}
             {bytes(object.bytes)}, {object.kind}
-            {finding.objects !== undefined && `, and ${finding.objects - 1} more made there`}
+            {finding.objects !== undefined && `, and ${finding.objects - 1} more allocated there`}
           </span>
         )}
         <span class="dot">·</span>

@@ -119,7 +119,7 @@ function MapFacts({ m, maps }: { m: Model; maps: HeatMap[] }) {
       : {plural(map.warps, "warp")}, {sectors} touched
       {lost > 0 && <b class="warntext">, {exact(lost)} sectors missing here</b>}
       {maps.some((h) => h.merged) && (
-        <b class="warntext">, without the warps' numbers to keep the report small</b>
+        <b class="warntext">, how many warps but not which, to keep the report small</b>
       )}
     </p>
   );

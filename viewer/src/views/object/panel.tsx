@@ -44,7 +44,7 @@ const WORDS_OPTION: Option = {
   layout: LAYOUTS.words,
   value: "words",
   label: "words",
-  help: "A row a sector, a cell a word",
+  help: "One row per sector, one cell per word",
 };
 
 /** The ways to see a map that make sense for its memory. */
@@ -55,7 +55,7 @@ const layoutsFor = (map: HeatMap): Option[] =>
           layout: LAYOUTS.banks,
           value: "banks",
           label: "banks",
-          help: "A row every 128 bytes, a column a bank",
+          help: "One row per 128 bytes, one column per bank",
         },
         WORDS_OPTION,
       ]
@@ -65,7 +65,7 @@ const layoutsFor = (map: HeatMap): Option[] =>
           layout: LAYOUTS.sectors,
           value: "sectors",
           label: "sectors",
-          help: "A row every KiB, a cell a sector",
+          help: "One row per KiB, one cell per sector",
         },
       ];
 
