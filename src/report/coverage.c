@@ -176,21 +176,24 @@ static void unread_sources(const rep_terminal *t)
 /* Odd blocks that are known, but have no map. */
 static void unmapped(const rep_terminal *t)
 {
-    enum { MOST = 3 };
-    for (uint32_t i = 0, shown = 0; i < t->d->samples.count && shown < MOST; i++) {
+    const prof_sample *first = NULL;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < t->d->samples.count; i++) {
         const prof_sample *p = &t->d->samples.rows[i];
-        const prof_kernel *k = prof_find_kernel(&t->d->kernels, p->kernel);
-        if (p->s.mapped)
-            continue;
-        fact(t, false,
-             wl_arena_printf(t->arena,
-                             "block %u,%u,%u of launch %u (%s) has no heat map, though it is %s: "
-                             "profile again with --block %u,%u,%u",
-                             p->s.block_index[0], p->s.block_index[1], p->s.block_index[2],
-                             p->launch, brief(t, k ? k->name : "unknown"), rep_why(t->arena, p),
-                             p->s.block_index[0], p->s.block_index[1], p->s.block_index[2]));
-        shown++;
+        n += !p->s.mapped;
+        first = first || p->s.mapped ? first : p;
     }
+    if (!first)
+        return;
+    const prof_kernel *k = prof_find_kernel(&t->d->kernels, first->kernel);
+    const uint32_t *at = first->s.block_index;
+    fact(t, false,
+         wl_arena_printf(t->arena,
+                         "%s no heat map, such as %u,%u,%u of launch %u (%s), %s: profile again "
+                         "with --block %u,%u,%u",
+                         rep_plural(t->arena, n, "odd block has", "odd blocks have"), at[0], at[1],
+                         at[2], first->launch, brief(t, k ? k->name : "unknown"),
+                         rep_why(t->arena, first), at[0], at[1], at[2]));
 }
 
 static const char *maps_text(const rep_terminal *t, const prof_coverage *c)

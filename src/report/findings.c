@@ -98,6 +98,26 @@ static const char *object_text(const rep_terminal *t, const ana_finding *f, size
     return wl_arena_printf(t->arena, "%s%s", name, more ? more : "");
 }
 
+/* How many places the table leaves out, and in which kernels they are. */
+static void draw_more_places(const rep_terminal *t, const ana_finding_group *g)
+{
+    enum { MOST_NAMES = 3, COLUMNS = 40 };
+    const ana_finding *rows = first_of(t, g);
+    const char *more = rep_plural(t->arena, g->count - MOST_PLACES, "more place", "more places");
+    uint32_t names = 0, last = 0;
+    for (uint32_t i = MOST_PLACES; more && g->nkernels > 1 && i < g->count; i++) {
+        const prof_kernel *kernel = prof_find_kernel(&t->d->kernels, rows[i].kernel);
+        if (rows[i].kernel == last || !kernel)
+            continue;
+        last = kernel->id;
+        if (++names <= MOST_NAMES)
+            more = wl_arena_printf(t->arena, "%s%s%s", more, names == 1 ? ", in " : ", ",
+                                   rep_brief_name(t->arena, kernel->name, COLUMNS));
+    }
+    fputs("     and ", t->out);
+    rep_wrap_at(t, 5, 9, names > MOST_NAMES ? wl_arena_printf(t->arena, "%s, ...", more) : more);
+}
+
 /* One kernel, one object, or both, stand above the table of the others. */
 static void draw_places(const rep_terminal *t, const ana_finding_group *g)
 {
@@ -129,8 +149,7 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
     if (grid)
         rep_grid_draw(grid, 5, t->o->width, t->s.dim, t->s.off, t->out);
     if (g->count > MOST_PLACES)
-        fprintf(t->out, "     and %s\n",
-                rep_plural(t->arena, g->count - MOST_PLACES, "more place", "more places"));
+        draw_more_places(t, g);
 }
 
 /* ---- evidence ---- */

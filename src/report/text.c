@@ -351,7 +351,7 @@ static void lines_of(const rep_terminal *t, uint32_t kernel)
     if (!grid || !shown)
         return;
     const prof_kernel *found = prof_find_kernel(&t->d->kernels, kernel);
-    rep_title(t, "Lines of", rep_fit_name(t, found ? found->name : "unknown", 10));
+    rep_title(t, "Lines of", rep_fit_name(t, found ? found->short_name : "unknown", 10));
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
     if (quiet)
         fprintf(t->out, "  %sand %s without excess: --all shows them%s\n", t->s.dim,

@@ -171,7 +171,8 @@ static prof_instruction instructions[] = {
 };
 
 static prof_skip skips[] = {{"warmup()", "left out by --kernel-name", 3}};
-static prof_message messages[] = {{1, 1, "the driver's version is older than the runtime's"}};
+static prof_message messages[] = {{1, 1, "the driver's version is older than the runtime's"},
+                                  {1, 1, "\033[31mloud\x80"}};
 static prof_unsupported unsupported[] = {{"cudaGraphInstantiate"}};
 
 static ana_kernel kernel_rows[] = {
@@ -211,9 +212,8 @@ static ana_line conflict_lines[] = {
     {"/home/dev/src/transpose.cu", 11, 31, REQUESTS, 0, 0, REQUESTS * 32, REQUESTS}};
 static ana_line strided_lines[] = {
     {"/home/dev/src/transpose.cu", 8, 17, REQUESTS, REQUESTS * 32, REQUESTS * 4, 0, 0}};
-static ana_evidence evidence[] = {
-    {"sectors_per_request", "sectors per request", 32, ""},
-    {"mean_word_temperature", "warps per word, on average", 1.0625, "warps"}};
+static ana_evidence evidence[] = {{"sectors_per_request", "sectors per request", 32, ""},
+                                  {"mean_word_temperature", "warps per word", 1.0625, "warps"}};
 static ana_sector example_sectors[] = {{0, 8, {1, 1, 1, 1, 1, 1, 1, 1}},
                                        {2048, 8, {1, 1, 1, 1, 1, 1, 1, 0}}};
 

@@ -246,13 +246,12 @@ static void add_map_evidence(ana_draft *d, const map_result *r)
 {
     const map_pattern *p = &r->patterns[d->pattern];
     ana_add_evidence(d, "warps", "warps in the block", r->warps, "warps");
-    ana_add_evidence(d, "mean_sector_temperature", "warps per sector, on average",
-                     r->sector_temperature, "warps");
-    ana_add_evidence(d, "mean_word_temperature", "warps per word, on average", r->word_temperature,
+    ana_add_evidence(d, "mean_sector_temperature", "warps per sector", r->sector_temperature,
                      "warps");
+    ana_add_evidence(d, "mean_word_temperature", "warps per word", r->word_temperature, "warps");
     ana_add_evidence(d, "words_used", "words used per sector", r->words_used, "words");
-    ana_add_evidence(d, "sectors", "sectors in the sampled block", r->nrows, "sectors");
-    ana_add_evidence(d, "share_of_sectors", "sectors with this pattern",
+    ana_add_evidence(d, "sectors", "sampled sectors", r->nrows, "sectors");
+    ana_add_evidence(d, "share_of_sectors", "of them with this pattern",
                      r->nrows ? 100.0 * (double)p->rows / r->nrows : 0, "%");
     ana_add_evidence(d, "transfers_per_sector", "moves per sector",
                      r->nrows ? r->traffic / r->nrows : 0, "");

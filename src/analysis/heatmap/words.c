@@ -34,8 +34,10 @@ static const char *hot_random_summary(const texts *t)
 static const char *false_sharing_summary(const texts *t)
 {
     return TEXT(t,
-                "On average %.1f warps use each sector of %s, but only %.1f use each word: the "
-                "sector moves once per warp for a few words each time.",
+                "%s: on average %.1f warps use each sector of %s, but only %.1f each word, and the "
+                "sector moves again for each of them.",
+                t->f->broadcast ? "The lanes of a warp take one element, other warps its neighbours"
+                                : "The lanes of a warp take elements of different rows",
                 t->f->sector_temperature, t->what, t->f->word_temperature);
 }
 
@@ -144,14 +146,9 @@ static const char *hot_random_remedy(const texts *t)
 
 static const char *false_sharing_remedy(const texts *t)
 {
-    return t->f->broadcast
-               ? "All lanes of a warp take one element of " ANA_OBJECT " and other warps take its "
-                 "neighbours. Swap the roles of the indices (threadIdx.x for the one that runs "
-                 "along memory), so that the lanes of one warp take neighbouring words."
-               : "The lanes of a warp take elements of different rows of " ANA_OBJECT " and other "
-                 "warps take their neighbours. Swap the roles of the indices (threadIdx.x for the "
-                 "one that runs along memory), so that the lanes of one warp take neighbouring "
-                 "words.";
+    (void)t;
+    return "Swap the roles of the indices of " ANA_OBJECT ": threadIdx.x for the one that runs "
+           "along memory, so that the lanes of one warp take neighbouring words.";
 }
 
 static bool is_row(const texts *t)
@@ -163,8 +160,9 @@ static const char *strided_remedy(const texts *t)
 {
     return is_row(t) ? "Transpose " ANA_OBJECT ", or load it tile by tile through shared memory, "
                        "so that lanes run along its rows."
-                     : "Put the words that are used next to each other: one array per field of "
-                       "the structures in " ANA_OBJECT ", or an array without gaps.";
+                     : "Store the words that are used next to each other: split structures into "
+                       "one array per field, or pack the used elements of " ANA_OBJECT " into an "
+                       "array without gaps.";
 }
 
 static const char *misaligned_remedy(const texts *t)
@@ -186,7 +184,8 @@ static const char *uncoalesced_remedy(const texts *t)
 {
     if (t->f->irregular) {
         return "Sort or renumber the index so that neighbouring lanes take neighbouring elements "
-               "of " ANA_OBJECT ", or let a warp share one row and its lanes run along it.";
+               "of " ANA_OBJECT ". Where each lane follows a row of its own, let a warp share one "
+               "row and its lanes run along it.";
     }
     if (is_row(t)) {
         return "The lanes of a warp take elements of different rows of " ANA_OBJECT ". Let "
@@ -198,9 +197,9 @@ static const char *uncoalesced_remedy(const texts *t)
                "lanes take neighbouring elements and step by the number of threads, or stage the "
                "chunks through shared memory.";
     }
-    return "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT ": one array per "
-           "field in place of structures (or one vector load for a whole structure), and no "
-           "chunk of its own for each thread.";
+    return "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT ", with no chunk of "
+           "its own for each thread. Where these are structures, keep one array per field, or load "
+           "a whole structure as one vector.";
 }
 
 static const char *thread_local_remedy(const texts *t)
@@ -235,12 +234,13 @@ static const char *bank_conflict_remedy(const texts *t)
         return "Give each warp, or a few lanes, a copy of " ANA_OBJECT " of their own, or permute "
                "its index, so that lanes update different banks.";
     }
-    if (apart && apart < ROW_ELEMENTS) {
-        return "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT "; where they "
-               "must stay apart, pad the array so that the distance is odd.";
+    if (apart >= ROW_ELEMENTS) {
+        return "Pad each row of " ANA_OBJECT " by one element, or permute the column index, so "
+               "that the lanes fall into different banks.";
     }
-    return "Pad each row of " ANA_OBJECT " by one element, or permute the column index, so that "
-           "the lanes fall into different banks.";
+    return "Let neighbouring lanes take neighbouring elements of " ANA_OBJECT "; where they must "
+           "stay apart, pad each row by one element, or leave one element out in 32 (index + "
+           "index / 32), so that the lanes fall into different banks.";
 }
 
 /* Tables that nvcc adds for sin, cos and their like: the program does not index them itself. */

@@ -279,7 +279,7 @@ function Header({ m, group, finding }: Props) {
         {launch && (
           <span class="muted">
             {" "}
-            {dim(launch.grid)} blocks of {dim(launch.block)}
+            {dim(launch.grid)} blocks of {dim(launch.block)} threads
           </span>
         )}
         <span class="dot">·</span>
