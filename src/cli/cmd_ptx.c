@@ -65,7 +65,10 @@ static bool is_named(void *ctx, const char *kernel)
 /* Prints the module with probes, or as it is where there is nothing to probe; says on stderr what was left alone. */
 static wl_status rewrite_text(ptx_run *r, const ptx_module *module, wl_error *err)
 {
-    rewrite_options o = {r->options->probes, r->options->everything, is_named, (void *)r->options};
+    rewrite_options o = {.probes = r->options->probes,
+                         .everything = r->options->everything,
+                         .wants = is_named,
+                         .ctx = (void *)r->options};
     rewrite_result out = {0};
     char *text = NULL;
     size_t length;

@@ -522,7 +522,7 @@ collect_result collect_exec_update_child(collect_exec *exec, const collect_node 
             r = COLLECT_GRAPH_UPDATE_FAILURE;
         else if (old->steps.count && !first)
             r = COLLECT_INVALID_VALUE;
-        if (r == COLLECT_OK)
+        if (r == COLLECT_OK && first)
             take_steps(first, fresh);
         else
             collect_exec_destroy(fresh);

@@ -95,6 +95,7 @@ typedef struct rw_plan {
     wl_arena *arena;
     rewrite_kernel *out;
     uint32_t number; /* of the kernel in the module */
+    size_t bytes;    /* of its text, as last printed */
     ptx_callorder order;
     flow_kernel *flow;
     flow_proof proof;

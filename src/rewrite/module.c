@@ -234,14 +234,8 @@ static rw_plan *plan_of(const writer *w, const ptx_func *func)
     return kernel ? w->plans[kernel->index] : NULL;
 }
 
-static void print_func(writer *w, const ptx_item *item)
+static void print_rewritten(writer *w, rw_plan *plan, const ptx_func *func)
 {
-    const ptx_func *func = w->module->funcs[item->index];
-    rw_plan *plan = plan_of(w, func);
-    if (!plan) {
-        ptx_print_item(&w->text, w->module, item);
-        return;
-    }
     if (func->has_body)
         each_clone(w, plan, print_prototype);
     print_kernel_head(w, func);
@@ -252,6 +246,26 @@ static void print_func(writer *w, const ptx_item *item)
     ptx_put(&w->text, "\n{\n");
     rw_print_kernel_body(&w->text, plan);
     ptx_put(&w->text, "}\n");
+}
+
+static void print_func(writer *w, const ptx_item *item)
+{
+    const ptx_func *func = w->module->funcs[item->index];
+    rw_plan *plan = plan_of(w, func);
+    size_t before = w->text.count;
+    if (!plan) {
+        ptx_print_item(&w->text, w->module, item);
+        return;
+    }
+    print_rewritten(w, plan, func);
+    plan->bytes = w->text.count - before;
+}
+
+static void print_clones(writer *w, rw_plan *plan)
+{
+    size_t before = w->text.count;
+    each_clone(w, plan, print_clone);
+    plan->bytes += w->text.count - before;
 }
 
 static uint32_t last_function(const ptx_module *m)
@@ -284,7 +298,7 @@ static void print_module(writer *w)
             ptx_print_item(&w->text, w->module, &w->module->items[i]);
         for (uint32_t f = 0; i == last && f < w->module->nfuncs; f++)
             if (w->plans[f])
-                each_clone(w, w->plans[f], print_clone);
+                print_clones(w, w->plans[f]);
     }
 }
 
@@ -333,6 +347,41 @@ static wl_status plan_all(writer *w, const rewrite_options *options, rewrite_res
     return status;
 }
 
+/* The one with most text; adds up all of it. */
+static rw_plan *largest(const writer *w, size_t *sum)
+{
+    rw_plan *found = NULL;
+    *sum = 0;
+    for (uint32_t f = 0; f < w->module->nfuncs; f++) {
+        rw_plan *plan = w->plans[f];
+        if (plan && (!found || plan->bytes > found->bytes))
+            found = plan;
+        *sum += plan ? plan->bytes : 0;
+    }
+    return found;
+}
+
+/* True where kernels now stay as they were, and the module has to be printed anew. */
+static bool leave_out_large(writer *w, const rewrite_options *options)
+{
+    size_t sum;
+    bool left = false;
+    for (rw_plan *p; options->most_bytes && (p = largest(w, &sum)) && sum > options->most_bytes;) {
+        p->out->probes = 0;
+        p->out->refused = "compiling it with probes would take too long";
+        w->plans[p->number] = NULL;
+        left = true;
+    }
+    return left;
+}
+
+static void print_again(writer *w)
+{
+    free(w->text.data);
+    w->text = (ptx_text){0};
+    print_module(w);
+}
+
 static bool any_rewritten(const rewrite_result *r)
 {
     for (uint32_t i = 0; i < r->nkernels; i++)
@@ -363,6 +412,12 @@ wl_status rewrite_module(const ptx_module *module, const rewrite_options *option
     if (!any_rewritten(out))
         return WL_OK;
     print_module(&w);
+    if (leave_out_large(&w, options))
+        print_again(&w);
+    if (!any_rewritten(out)) {
+        free(w.text.data);
+        return WL_OK;
+    }
     out->text = ptx_text_take(&w.text, &out->length);
     return out->text ? WL_OK : wl_fail(err, WL_NOMEM, "no memory to rewrite PTX");
 }

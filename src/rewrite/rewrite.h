@@ -34,7 +34,11 @@ typedef struct rewrite_options {
     /* Is the kernel to be probed? NULL: all are. */
     bool (*wants)(void *ctx, const char *kernel);
     void *ctx;
+    size_t most_bytes; /* of text of rewritten kernels: the largest stay as they are; 0: any */
 } rewrite_options;
+
+/* What NVIDIA's compiler takes some ten seconds for (bench/rewrite/results.md): a program that starts may take no longer. */
+#define REWRITE_QUICK_BYTES (4u << 20)
 
 /* ---- what came out, per kernel ---- */
 

@@ -316,6 +316,34 @@ static void kernels_that_cannot_be_rewritten_say_why(void **state)
                   "inner scopes");
 }
 
+static void the_largest_kernels_stay_as_they_are_where_text_is_limited(void **state)
+{
+    (void)state;
+    const char *text = HEADER
+        ".visible .entry large(.param .u64 a)\n{\n.reg .b64 %d<3>;\nld.param.u64 %d1, [a];\n"
+        "st.global.u32 [%d1], 1;\nld.global.u64 %d2, [%d1];\nst.global.u32 [%d2], 2;\nret;\n}\n"
+        ".visible .entry small(.param .u64 a)\n{\n" STORE "}\n";
+    ptx_module *module;
+    wl_error err = {0};
+    wl_arena *arena = wl_arena_new();
+    rewrite_result all = rewrite(text, &module, arena, WL_OK), some = {0}, none = {0};
+    rewrite_options options = {
+        .probes = 1u << REWRITE_TRACE, .everything = true, .most_bytes = all.length - 1000};
+    assert_int_equal(rewrite_module(module, &options, arena, &some, &err), WL_OK);
+    assert_true(some.length < all.length);
+    assert_string_equal(some.kernels[0].refused, "compiling it with probes would take too long");
+    assert_int_equal(some.kernels[0].probes, 0);
+    assert_null(some.kernels[1].refused);
+    assert_int_not_equal(some.kernels[1].probes, 0);
+    options.most_bytes = 1;
+    assert_int_equal(rewrite_module(module, &options, arena, &none, &err), WL_OK);
+    assert_null(none.text);
+    free(all.text);
+    free(some.text);
+    ptx_module_free(module);
+    wl_arena_free(arena);
+}
+
 static void large_parameters_have_room_since_ptx_8_1(void **state)
 {
     (void)state;
@@ -407,6 +435,7 @@ int main(void)
         cmocka_unit_test(shared_words_are_counted),
         cmocka_unit_test(loaded_pointers_mark_their_object),
         cmocka_unit_test(kernels_that_cannot_be_rewritten_say_why),
+        cmocka_unit_test(the_largest_kernels_stay_as_they_are_where_text_is_limited),
         cmocka_unit_test(large_parameters_have_room_since_ptx_8_1),
         cmocka_unit_test(directives_are_kept),
         cmocka_unit_test(long_names_stay_whole),

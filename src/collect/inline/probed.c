@@ -62,13 +62,31 @@ static bool list_kernels(shim_probed *p)
     return p->kernels != NULL;
 }
 
+static void tell_left_out(const rewrite_result *r)
+{
+    const rewrite_kernel *left = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = r->nkernels; i-- > 0;)
+        if (r->kernels[i].refused && wanted(NULL, r->kernels[i].func->name)) {
+            left = &r->kernels[i];
+            count++;
+        }
+    if (left)
+        shim_remark("%u of a module's %u kernels get no probes. %s: %s. -k chooses kernels.", count,
+                    r->nkernels, left->func->name, left->refused);
+}
+
 static bool rewrite(shim_probed *p, wl_error *err)
 {
-    rewrite_options options = {
-        .probes = asked.probes, .everything = asked.everything, .wants = wanted};
+    rewrite_options options = {.probes = asked.probes,
+                               .everything = asked.everything,
+                               .wants = wanted,
+                               .most_bytes = REWRITE_QUICK_BYTES};
     p->arena = wl_arena_new();
-    return p->arena && rewrite_module(p->ptx, &options, p->arena, &p->result, err) == WL_OK &&
-           p->result.text && list_kernels(p);
+    if (!p->arena || rewrite_module(p->ptx, &options, p->arena, &p->result, err) != WL_OK)
+        return false;
+    tell_left_out(&p->result);
+    return p->result.text && list_kernels(p);
 }
 
 shim_probed *shim_probed_make(const char *text, size_t length)
