@@ -39,8 +39,12 @@ static void *driver;
         }                                                                             \
     } while (0)
 
-static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-                          ".visible .entry nothing(.param .u64 p, .param .u32 n)\n{ ret; }\n";
+/* What it accesses depends on data: with probes it records. */
+static const char ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry gather(.param .u64 p, .param .u32 n)\n{\n"
+    ".reg .b64 %d<5>;\nld.param.u64 %d1, [p];\nld.global.u64 %d2, [%d1];\n"
+    "add.u64 %d3, %d1, %d2;\nld.global.u64 %d4, [%d3];\nst.global.u64 [%d1], %d4;\nret;\n}\n";
 
 static void begin(void)
 {
@@ -111,7 +115,7 @@ static int child(const char *library, const char *launches)
     if (!count)
         return 0;
     CALL(cuModuleLoadData, (CUmodule *, const void *), &module, ptx);
-    CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &f, module, "nothing");
+    CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &f, module, "gather");
     launcher run = (launcher)dlsym(driver, "cuLaunchKernel");
     printf("%.9g\n", timed ? launch_timed(run, f, count, 5) : launch(run, f, count, 5));
     CALL(cuCtxSynchronize, (void));
@@ -122,14 +126,15 @@ static int child(const char *library, const char *launches)
 
 typedef struct variant {
     const char *name;
-    bool shim, capture, times;
+    bool shim, capture, times, probes;
 } variant;
 
 static const variant variants[] = {
-    {"native", false, false, false},
-    {"library, nothing recorded", true, false, false},
-    {"recorded, no device times", true, true, false},
-    {"recorded, all timed", true, true, true},
+    {"native", false, false, false, false},
+    {"library, nothing recorded", true, false, false, false},
+    {"recorded, no device times", true, true, false, false},
+    {"recorded, all timed", true, true, true, false},
+    {"recording on the device", true, true, false, true},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -139,6 +144,9 @@ static void prepare(const variant *v, const char *path, const char *folder)
     setenv("WARPLENS_DRIVER", path, 1);
     setenv("WARPLENS_CAPTURE_DIR", v->capture ? folder : "", 1);
     setenv("WARPLENS_DEVICE_TIMES", v->times ? "all" : "none", 1);
+    setenv("WARPLENS_COLLECT", v->probes ? "auto" : "replay", 1);
+    setenv("WARPLENS_PROBES", "objects", 1);
+    setenv("WARPLENS_PROBE_LAUNCHES", "0", 1);
     if (v->shim)
         setenv("LD_PRELOAD", WL_BINARY_DIR "/lib/warplens/inline/libcuda.so.1", 1);
     else

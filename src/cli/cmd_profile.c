@@ -527,7 +527,7 @@ int cmd_profile(int argc, const char **argv)
         {"device-times", '\0', POPT_ARG_STRING, &o.device_times, 0,
          "On a GPU: which launches are timed on it: all, none, or auto (default): the first two of "
          "a "
-         "kernel and shape, more of them as long as it takes no more than 1 % of their time",
+         "kernel and shape, more of them as long as it takes no more than 0.2 % of their time",
          "WHICH"},
         {"replay-budget", '\0', POPT_ARG_STRING, NULL, OPT_BUDGET,
          "On a GPU: time and memory that may be spent after the run on working out accesses that "

@@ -2,7 +2,8 @@
  * image for a module, with every kernel that it is asked for; each has two parameters, of 8 and 4 bytes. Linking gives the
  * bytes of the file that NULL_DRIVER_CUBIN names. An image with the text of NULL_DRIVER_REFUSES in it is refused. Blocks of
  * kernels of an image with the text of NULL_DRIVER_LARGE in it have at most 512 threads in place of 1024, unless registers
- * were limited to 64 or fewer, and that many always where NULL_DRIVER_STUBBORN is set. For tests and benchmarks. */
+ * were limited to 64 or fewer, and that many always where NULL_DRIVER_STUBBORN is set. What is put on streams is written to the
+ * file that NULL_DRIVER_LOG names, a line each: what, and the stream. For tests and benchmarks. */
 #include "cuda/types.h"
 
 #include <dlfcn.h>
@@ -23,6 +24,34 @@ static unsigned count;
 static CUdeviceptr next = 0x700000000000;
 
 #define API __attribute__((visibility("default")))
+
+/* ---- the log ---- */
+
+static FILE *log_file;
+static bool busy, capturing;
+
+__attribute__((constructor)) static void open_log(void)
+{
+    const char *path = getenv("NULL_DRIVER_LOG");
+    log_file = path ? fopen(path, "w") : NULL;
+}
+
+API void null_driver_tell(const char *what, CUstream stream);
+API void null_driver_tell(const char *what, CUstream stream)
+{
+    if (log_file) {
+        fprintf(log_file, "%s %lu\n", what, (unsigned long)(uintptr_t)stream);
+        fflush(log_file);
+    }
+}
+
+/* From now on no event is over, unless somebody waits for it; all streams are being captured. */
+API void null_driver_behave(bool is_busy, bool is_capturing);
+API void null_driver_behave(bool is_busy, bool is_capturing)
+{
+    busy = is_busy;
+    capturing = is_capturing;
+}
 
 API CUresult cuInit(unsigned flags);
 API CUresult cuInit(unsigned flags)
@@ -98,6 +127,20 @@ API CUresult cuCtxSetCurrent(CUcontext context);
 API CUresult cuCtxSetCurrent(CUcontext context)
 {
     current = context;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxPushCurrent_v2(CUcontext context);
+API CUresult cuCtxPushCurrent_v2(CUcontext context)
+{
+    current = context;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxPopCurrent_v2(CUcontext *context);
+API CUresult cuCtxPopCurrent_v2(CUcontext *context)
+{
+    *context = current;
     return CUDA_SUCCESS;
 }
 
@@ -253,7 +296,71 @@ API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 {
     (void)stream;
-    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    *status = capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuStreamCreate(CUstream *out, unsigned flags);
+API CUresult cuStreamCreate(CUstream *out, unsigned flags)
+{
+    static uintptr_t streams;
+    (void)flags;
+    *out = (CUstream)(100 + __atomic_fetch_add(&streams, 1, __ATOMIC_RELAXED));
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuStreamDestroy_v2(CUstream stream);
+API CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    null_driver_tell("destroy", stream);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuStreamSynchronize(CUstream stream);
+API CUresult cuStreamSynchronize(CUstream stream)
+{
+    (void)stream;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
+API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
+{
+    (void)event, (void)flags;
+    null_driver_tell("wait", stream);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream);
+API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream)
+{
+    (void)to, (void)value, (void)bytes;
+    null_driver_tell("set", stream);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream);
+API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+    (void)to, (void)from, (void)bytes;
+    null_driver_tell("write", stream);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream);
+API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    (void)from;
+    memset(to, 0, bytes);
+    null_driver_tell("read", stream);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream);
+API CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
+{
+    memset(c->dstHost, 0, c->dstPitch * c->Height);
+    null_driver_tell("read-rows", stream);
     return CUDA_SUCCESS;
 }
 
@@ -272,7 +379,7 @@ API CUresult cuEventDestroy_v2(CUevent event)
     return CUDA_SUCCESS;
 }
 
-/* What passes on the host between an event and the launch behind it. */
+/* What passes on the host between an event on the default stream and the launch behind it. */
 static double recorded_at, waited;
 static unsigned long waits;
 
@@ -293,8 +400,9 @@ API double null_driver_wait(void)
 API CUresult cuEventRecord(CUevent event, CUstream stream);
 API CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-    (void)event, (void)stream;
-    if (recorded_at <= 0)
+    (void)event;
+    null_driver_tell("event", stream);
+    if (recorded_at <= 0 && !stream)
         recorded_at = now();
     return CUDA_SUCCESS;
 }
@@ -311,7 +419,7 @@ API CUresult cuEventQuery(CUevent event);
 API CUresult cuEventQuery(CUevent event)
 {
     (void)event;
-    return CUDA_SUCCESS;
+    return busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 API CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b);
@@ -330,12 +438,20 @@ API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
                             void **params, void **extra)
 {
     (void)f, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared;
-    (void)stream, (void)params, (void)extra;
+    (void)params, (void)extra;
+    null_driver_tell("launch", stream);
     if (recorded_at > 0) {
         waited += now() - recorded_at;
         waits++;
         recorded_at = 0;
     }
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream);
+API CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
+{
+    (void)graph, (void)stream;
     return CUDA_SUCCESS;
 }
 

@@ -32,6 +32,7 @@ static void context_gone(CUcontext handle)
 {
     shim_times_gone(handle);
     shim_probes_gone(handle);
+    shim_events_unknown(handle);
     shim_modules_gone(handle);
     shim_objects_gone(handle, NULL);
     shim_arrays_gone(handle);
@@ -96,7 +97,7 @@ static CUresult destroy(const char *api, CUcontext context, CUresult (*real)(CUc
     shim_call call;
     shim_begin(&call, api, CAP_CALL_OTHER);
     shim_times_resolve(0, true);
-    shim_probes_resolve(0, true);
+    shim_probes_last();
     CUresult result = real(context);
     if (result == CUDA_SUCCESS && shim_g.writer) {
         pthread_mutex_lock(&shim_g.lock);
@@ -122,7 +123,7 @@ static CUresult end_primary(const char *api, CUdevice device, CUresult (*real)(C
     shim_call call;
     shim_begin(&call, api, CAP_CALL_OTHER);
     shim_times_resolve(0, true);
-    shim_probes_resolve(0, true);
+    shim_probes_last();
     CUresult result = real(device);
     if (result == CUDA_SUCCESS && shim_g.writer)
         check_primary(device);
@@ -151,12 +152,14 @@ HOOK(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 
 /* ---- waiting ---- */
 
-/* After it, the work of the stream (or of the whole context) is done and its times are known. */
-static CUresult waited(shim_call *call, CUresult result, uint64_t stream, bool all)
+/* After it, the work of the stream (or of the whole context) is done and its times are known. `context`: NULL for the
+ * current one. */
+static CUresult waited(shim_call *call, CUresult result, shim_over over, CUcontext context)
 {
     if (result == CUDA_SUCCESS) {
-        shim_times_resolve(stream, all);
-        shim_probes_resolve(stream, all);
+        uint64_t stream = call->record.stream;
+        shim_times_resolve(stream, over == SHIM_OVER_CONTEXT);
+        shim_probes_resolve(&(shim_wait){over, context, stream, call->launched});
     }
     return shim_end(call, result);
 }
@@ -165,14 +168,16 @@ HOOK(cuCtxSynchronize, (void), ())
 {
     shim_call call;
     shim_begin(&call, "cuCtxSynchronize", CAP_CALL_SYNC);
-    return waited(&call, real_cuCtxSynchronize(), 0, true);
+    call.record.stream = 0;
+    return waited(&call, real_cuCtxSynchronize(), SHIM_OVER_CONTEXT, NULL);
 }
 
 HOOK(cuCtxSynchronize_v2, (CUcontext context), (context))
 {
     shim_call call;
     shim_begin(&call, "cuCtxSynchronize_v2", CAP_CALL_SYNC);
-    return waited(&call, real_cuCtxSynchronize_v2(context), 0, true);
+    call.record.stream = 0;
+    return waited(&call, real_cuCtxSynchronize_v2(context), SHIM_OVER_CONTEXT, context);
 }
 
 HOOK(cuStreamSynchronize, (CUstream stream), (stream))
@@ -180,7 +185,7 @@ HOOK(cuStreamSynchronize, (CUstream stream), (stream))
     shim_call call;
     shim_begin(&call, "cuStreamSynchronize", CAP_CALL_SYNC);
     call.record.stream = shim_stream(stream, false);
-    return waited(&call, real_cuStreamSynchronize(stream), call.record.stream, false);
+    return waited(&call, real_cuStreamSynchronize(stream), SHIM_OVER_STREAM, NULL);
 }
 
 HOOK(cuStreamSynchronize_ptsz, (CUstream stream), (stream))
@@ -188,14 +193,25 @@ HOOK(cuStreamSynchronize_ptsz, (CUstream stream), (stream))
     shim_call call;
     shim_begin(&call, "cuStreamSynchronize_ptsz", CAP_CALL_SYNC);
     call.record.stream = shim_stream(stream, true);
-    return waited(&call, real_cuStreamSynchronize_ptsz(stream), call.record.stream, false);
+    return waited(&call, real_cuStreamSynchronize_ptsz(stream), SHIM_OVER_STREAM, NULL);
 }
 
 HOOK(cuEventSynchronize, (CUevent event), (event))
 {
     shim_call call;
+    shim_event known, now;
     shim_begin(&call, "cuEventSynchronize", CAP_CALL_SYNC);
-    return waited(&call, real_cuEventSynchronize(event), 0, true);
+    call.record.stream = 0;
+    bool found = shim_event_find(event, &known);
+    CUresult result = real_cuEventSynchronize(event);
+    if (result != CUDA_SUCCESS)
+        return shim_end(&call, result);
+    found = found && shim_event_find(event, &now) && now.begun == known.begun;
+    shim_times_resolve(0, true);
+    if (found)
+        shim_probes_resolve(&(shim_wait){SHIM_OVER_STREAM, known.context, known.stream,
+                                         known.launched});
+    return shim_end(&call, result);
 }
 
 /* ---- calls that order streams: noted, no more ---- */
@@ -212,18 +228,10 @@ HOOK(cuEventSynchronize, (CUevent event), (event))
 ORDER(cuStreamCreate, false, NULL, (CUstream * stream, unsigned int flags), (stream, flags))
 ORDER(cuStreamCreateWithPriority, false, NULL,
       (CUstream * stream, unsigned int flags, int priority), (stream, flags, priority))
-ORDER(cuStreamDestroy, false, stream, (CUstream stream), (stream))
-ORDER(cuStreamDestroy_v2, false, stream, (CUstream stream), (stream))
 ORDER(cuStreamWaitEvent, false, stream, (CUstream stream, CUevent event, unsigned int flags),
       (stream, event, flags))
 ORDER(cuStreamWaitEvent_ptsz, true, stream, (CUstream stream, CUevent event, unsigned int flags),
       (stream, event, flags))
-ORDER(cuEventRecord, false, stream, (CUevent event, CUstream stream), (event, stream))
-ORDER(cuEventRecord_ptsz, true, stream, (CUevent event, CUstream stream), (event, stream))
-ORDER(cuEventRecordWithFlags, false, stream, (CUevent event, CUstream stream, unsigned int flags),
-      (event, stream, flags))
-ORDER(cuEventRecordWithFlags_ptsz, true, stream,
-      (CUevent event, CUstream stream, unsigned int flags), (event, stream, flags))
 ORDER(cuLaunchHostFunc, false, stream, (CUstream stream, CUhostFn function, void *data),
       (stream, function, data))
 ORDER(cuLaunchHostFunc_ptsz, true, stream, (CUstream stream, CUhostFn function, void *data),
@@ -234,3 +242,41 @@ ORDER(cuStreamAddCallback, false, stream,
 ORDER(cuStreamAddCallback_ptsz, true, stream,
       (CUstream stream, CUstreamCallback callback, void *data, unsigned int flags),
       (stream, callback, data, flags))
+
+#define RECORD(symbol, per_thread, params, args)                          \
+    HOOK(symbol, params, args)                                            \
+    {                                                                     \
+        shim_call call;                                                   \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);                  \
+        call.record.stream = shim_stream(stream, per_thread);             \
+        shim_event_begin(event);                                          \
+        CUresult result = real_##symbol args;                             \
+        shim_event_end(event, call.record.stream, call.launched, result); \
+        return shim_end(&call, result);                                   \
+    }
+
+RECORD(cuEventRecord, false, (CUevent event, CUstream stream), (event, stream))
+RECORD(cuEventRecord_ptsz, true, (CUevent event, CUstream stream), (event, stream))
+RECORD(cuEventRecordWithFlags, false, (CUevent event, CUstream stream, unsigned int flags),
+       (event, stream, flags))
+RECORD(cuEventRecordWithFlags_ptsz, true, (CUevent event, CUstream stream, unsigned int flags),
+       (event, stream, flags))
+
+static CUresult destroy_stream(const char *api, CUstream stream, CUresult (*real)(CUstream))
+{
+    shim_call call;
+    shim_begin_work(&call, api, CAP_CALL_OTHER);
+    call.record.stream = shim_stream(stream, false);
+    shim_probes_mark(call.record.stream);
+    return shim_end(&call, real(stream));
+}
+
+HOOK(cuStreamDestroy, (CUstream stream), (stream))
+{
+    return destroy_stream("cuStreamDestroy", stream, real_cuStreamDestroy);
+}
+
+HOOK(cuStreamDestroy_v2, (CUstream stream), (stream))
+{
+    return destroy_stream("cuStreamDestroy_v2", stream, real_cuStreamDestroy_v2);
+}

@@ -28,6 +28,7 @@ typedef struct moved {
     uint64_t from, to, bytes;
     const void *host;                  /* `from` where it is host memory */
     const void *from_array, *to_array; /* in the place of an address */
+    bool waits;                        /* where it blocks: for the work of its stream */
 } moved;
 
 static CUresult done(shim_call *call, CUresult result, const moved *m)
@@ -52,24 +53,25 @@ static CUresult done(shim_call *call, CUresult result, const moved *m)
 }
 
 /* `blocking`: the stream's work is over when the call returns. Copies of the other kind may wait, too: for pageable memory. */
-#define MOVE(symbol, what, of, per_thread, blocking, params, args, ...) \
-    HOOK(symbol, params, args)                                          \
-    {                                                                   \
-        shim_call call;                                                 \
-        if (blocking || CAP_CALL_##what == CAP_CALL_COPY)               \
-            shim_begin(&call, #symbol, CAP_CALL_##what);                \
-        else                                                            \
-            shim_begin_work(&call, #symbol, CAP_CALL_##what);           \
-        call.record.stream = shim_stream(of, per_thread);               \
-        CUresult result = real_##symbol args;                           \
-        moved m = {0};                                                  \
-        if (result == CUDA_SUCCESS)                                     \
-            m = (moved){__VA_ARGS__};                                   \
-        if (blocking && result == CUDA_SUCCESS) {                       \
-            shim_times_resolve(0, true);                                \
-            shim_probes_resolve(0, true);                               \
-        }                                                               \
-        return done(&call, result, &m);                                 \
+#define MOVE(symbol, what, of, per_thread, blocking, params, args, ...)                            \
+    HOOK(symbol, params, args)                                                                     \
+    {                                                                                              \
+        shim_call call;                                                                            \
+        if (blocking || CAP_CALL_##what == CAP_CALL_COPY)                                          \
+            shim_begin(&call, #symbol, CAP_CALL_##what);                                           \
+        else                                                                                       \
+            shim_begin_work(&call, #symbol, CAP_CALL_##what);                                      \
+        call.record.stream = shim_stream(of, per_thread);                                          \
+        CUresult result = real_##symbol args;                                                      \
+        moved m = {0};                                                                             \
+        if (result == CUDA_SUCCESS)                                                                \
+            m = (moved){__VA_ARGS__};                                                              \
+        if (blocking && result == CUDA_SUCCESS) {                                                  \
+            shim_times_resolve(0, true);                                                           \
+            shim_probes_resolve(&(shim_wait){m.waits ? SHIM_OVER_STREAM : SHIM_OVER_NOTHING, NULL, \
+                                             call.record.stream, call.launched});                  \
+        }                                                                                          \
+        return done(&call, result, &m);                                                            \
     }
 
 /* A blocking function, its per-thread variant, and the two of its counterpart that takes a stream. */
@@ -90,7 +92,7 @@ MOVES(COPY, cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, cuMemcpyHtoDAsync_v2, cuMemcp
       bytes, .host = from)
 MOVES(COPY, cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz,
       (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, (uint64_t)to, bytes,
-      .host = NULL)
+      .host = NULL, .waits = true)
 MOVES(COPY, cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
       (CUdeviceptr to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, to, bytes,
       .host = NULL)
@@ -159,7 +161,7 @@ MOVES(COPY, cuMemcpyHtoA_v2, cuMemcpyHtoA_v2_ptds, cuMemcpyHtoAAsync_v2, cuMemcp
       (uint64_t)from, 0, bytes, from, TO_ARRAY)
 MOVES(COPY, cuMemcpyAtoH_v2, cuMemcpyAtoH_v2_ptds, cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync_v2_ptsz,
       (void *to, CUarray from, size_t offset, size_t bytes), (to, from, offset, bytes), 0,
-      (uint64_t)to, bytes, NULL, FROM_ARRAY)
+      (uint64_t)to, bytes, NULL, FROM_ARRAY, .waits = true)
 
 #define BLOCKING(plain, params, args, ...)                          \
     MOVE(plain, COPY, NULL, false, true, params, args, __VA_ARGS__) \

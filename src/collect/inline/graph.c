@@ -388,6 +388,7 @@ static void launched(shim_call *call, CUgraphExec exec)
 {
     shim_stack(call);
     pthread_mutex_lock(&shim_g.lock);
+    shim_events_unknown(NULL); /* it may record any */
     shim_write_call(call, CUDA_SUCCESS);
     graph *g = find(exec);
     if (g)

@@ -2,6 +2,7 @@
 #include "collect/inline/shim.h"
 
 static wl_vec(shim_object) live;
+static uint64_t version;
 
 /* The first object that starts behind the address. */
 static size_t behind(uint64_t address)
@@ -32,11 +33,17 @@ const shim_object *shim_objects(size_t *count)
     return live.data;
 }
 
+uint64_t shim_objects_version(void)
+{
+    return version;
+}
+
 static bool insert(const shim_object *object)
 {
     size_t at = behind(object->base);
     if (!wl_push(&live, *object))
         return false;
+    version++;
     for (size_t i = live.count - 1; i > at; i--)
         live.data[i] = live.data[i - 1];
     live.data[at] = *object;
@@ -45,6 +52,7 @@ static bool insert(const shim_object *object)
 
 static void take_out(size_t at)
 {
+    version++;
     for (size_t i = at + 1; i < live.count; i++)
         live.data[i - 1] = live.data[i];
     live.count--;

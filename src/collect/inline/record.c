@@ -139,6 +139,7 @@ static __attribute__((noinline)) void walk(shim_call *call)
 static void begin(shim_call *call, const char *api, cap_call_kind kind, bool held)
 {
     call->id = 0;
+    call->launched = shim_probes_launched();
     call->active = depth++ == 0 && shim_g.writer && !shim_g.forked;
     if (!call->active)
         return;

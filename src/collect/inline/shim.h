@@ -82,9 +82,10 @@ typedef struct shim_state {
 extern shim_state shim_g;
 
 typedef struct shim_call {
-    bool active; /* to be recorded */
-    bool held;   /* the record may stay in memory for a while */
-    uint32_t id; /* once written */
+    bool active;       /* to be recorded */
+    bool held;         /* the record may stay in memory for a while */
+    uint64_t launched; /* shim_probes_launched() */
+    uint32_t id;       /* once written */
     cap_call record;
     uint64_t pcs[CAP_MAX_STACK];
 } shim_call;
@@ -145,6 +146,8 @@ typedef struct shim_object {
 shim_object *shim_object_find(uint64_t address); /* NULL: none; valid until the next change */
 /* Live memory, sorted by address, valid until the next change. */
 const shim_object *shim_objects(size_t *count);
+/* Another number after each change of those. */
+uint64_t shim_objects_version(void);
 /* Adds and writes OBJECT; `call` may be NULL. Returns its number, 0 without memory. */
 uint32_t shim_object_add(shim_call *call, const shim_object *object, const char *name);
 /* Numbers it and writes OBJECT only, for what has no address. */

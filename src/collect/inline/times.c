@@ -2,7 +2,7 @@
  * Nothing here waits.
  *
  * The two events take some microseconds of the stream's time. So not every launch is timed, but of each *kind* (kernel,
- * shape, with or without recording) the first two, and more of them as long as that takes no more than a hundredth of the
+ * shape, with or without recording) the first two, and more of them as long as that takes no more than 0.2 % of the
  * time that launches of the kind have taken by then: long ones always. */
 #include "collect/inline/shim.h"
 
@@ -19,7 +19,7 @@ enum {
 enum {
     FIRST = 2,       /* of a kind, timed in any case */
     MAX_SHAPES = 16, /* of a kernel; further ones are one kind */
-    SHARE = 100      /* timing takes at most the one SHARE-th part */
+    SHARE = 500      /* timing takes at most the one SHARE-th part */
 };
 #define COST 5e-6 /* seconds that two events take, on an H200 */
 

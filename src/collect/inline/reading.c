@@ -1,0 +1,388 @@
+/* What launches recorded: knowing that they are over, and reading it.
+ *
+ * That a launch is over is known from the application's own waits: for its stream or its context, begun after the launch, or
+ * for an event behind it. As a rule nothing of ours has to lie on the stream for that. An event of ours is put there where the
+ * stream goes, where memory is short, and at the end. */
+#include "collect/inline/recording.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+static shim_recording *pending; /* the earliest first */
+static uint64_t launched;       /* so far; read without the lock */
+static uint32_t waiting;        /* pending ones; read without the lock as a hint */
+static uint32_t uncovered;      /* of those: no event is behind them */
+static bool reading;
+
+uint64_t shim_probes_launched(void)
+{
+    return __atomic_load_n(&launched, __ATOMIC_ACQUIRE);
+}
+
+static void add_to(uint32_t *hint, int32_t n)
+{
+    __atomic_add_fetch(hint, (uint32_t)n, __ATOMIC_RELAXED);
+}
+
+/* ---- events behind launches ---- */
+
+static bool is_capturing(uint64_t stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = DRIVER(CUDA_SUCCESS, cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *),
+                             shim_stream_handle(stream), &status);
+    return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static bool is_on(const shim_recording *r, CUcontext context, uint64_t stream)
+{
+    return r->context == context && r->stream == stream;
+}
+
+static void cover(CUcontext context, uint64_t stream)
+{
+    shim_recording *r;
+    DL_FOREACH (pending, r) {
+        if (is_on(r, context, stream) && !r->covered) {
+            r->covered = true;
+            add_to(&uncovered, -1);
+        }
+    }
+}
+
+/* With the lock held: the latest launch of the stream gets the event, which says of all of them that they are over. */
+static void mark(CUcontext context, uint64_t stream)
+{
+    shim_recording *r, *last = NULL;
+    DL_FOREACH (pending, r) {
+        if (is_on(r, context, stream) && !r->covered)
+            last = r;
+    }
+    if (!last || is_capturing(stream) ||
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream), last->done,
+               shim_stream_handle(stream)) != CUDA_SUCCESS)
+        return;
+    last->marked = true;
+    cover(context, stream);
+}
+
+void shim_probes_mark(uint64_t stream)
+{
+    if (!__atomic_load_n(&uncovered, __ATOMIC_RELAXED) || shim_g.forked)
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    CUcontext context = shim_current().handle;
+    if (context)
+        mark(context, stream);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+void shim_recording_launched(shim_recording *r, uint32_t note, uint64_t stream)
+{
+    r->note = note;
+    r->stream = stream;
+    r->number = launched + 1;
+    r->marked = r->covered = r->over = r->failed = false;
+    DL_APPEND(pending, r);
+    add_to(&waiting, 1);
+    add_to(&uncovered, 1);
+    __atomic_store_n(&launched, r->number, __ATOMIC_RELEASE);
+    if (stream >> 48) /* a thread's own stream: no other thread could put an event there */
+        mark(r->context, stream);
+}
+
+/* ---- what is over ---- */
+
+static void earlier_are_over(const shim_recording *last, bool failed)
+{
+    shim_recording *r;
+    DL_FOREACH (pending, r) {
+        if (is_on(r, last->context, last->stream) && r->number <= last->number) {
+            r->over = true;
+            r->failed |= failed;
+        }
+    }
+}
+
+/* A failure that is not "not yet" ends the wait, too: nothing will come. */
+static void ask(const shim_recording *r)
+{
+    CUresult result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventQuery, (CUevent), r->done);
+    if (result != CUDA_ERROR_NOT_READY)
+        earlier_are_over(r, result != CUDA_SUCCESS);
+}
+
+static bool is_told(const shim_recording *r, const shim_wait *wait)
+{
+    return r->number <= wait->launched &&
+           (wait->over == SHIM_OVER_CONTEXT ||
+            (wait->over == SHIM_OVER_STREAM && r->stream == wait->stream));
+}
+
+static void find_over(CUcontext context, const shim_wait *wait)
+{
+    shim_recording *r;
+    DL_FOREACH (pending, r) {
+        if (r->context != context)
+            continue;
+        r->over |= is_told(r, wait);
+        if (!r->over && r->marked)
+            ask(r);
+    }
+}
+
+/* ---- reading ---- */
+
+static bool read_bytes(const shim_recording *r, uint64_t at, void *out, uint64_t bytes)
+{
+    CUstream stream = shim_own_stream(r->context);
+    return stream && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyDtoHAsync_v2,
+                            (void *, CUdeviceptr, size_t, CUstream), out, r->address + at, bytes,
+                            stream) == CUDA_SUCCESS;
+}
+
+static bool wait_for_bytes(const shim_recording *r)
+{
+    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamSynchronize, (CUstream),
+                  shim_own_stream(r->context)) == CUDA_SUCCESS;
+}
+
+/* Room for the next launch of the kernel, where this one had too little; tables for all objects, where it left those that its
+ * pointers lead to. */
+static void learn(const shim_recording *r, const rewrite_state *head)
+{
+    if (head->room < 0)
+        r->kernel->rows = head->rows + (uint32_t)-head->room;
+    if (head->missed && !r->setup.nleft_out)
+        r->kernel->everywhere = true;
+}
+
+/* The state but for the rows of the trace that nobody wrote to. */
+static bool read_used(const shim_recording *r, uint32_t all, uint32_t rows, char *data)
+{
+    uint64_t pool = r->layout.pool_at;
+    CUDA_MEMCPY2D regions = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                             .srcDevice = r->address + pool,
+                             .srcPitch = (size_t)all * REWRITE_ROW,
+                             .dstMemoryType = CU_MEMORYTYPE_HOST,
+                             .dstHost = data + pool,
+                             .dstPitch = (size_t)rows * REWRITE_ROW,
+                             .WidthInBytes = (size_t)rows * REWRITE_ROW,
+                             .Height = r->layout.nregions};
+    return read_bytes(r, 0, data, pool) &&
+           (!rows || !regions.Height ||
+            DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *, CUstream),
+                   &regions, shim_own_stream(r->context)) == CUDA_SUCCESS) &&
+           wait_for_bytes(r);
+}
+
+static void write_probe(const shim_recording *r, const char *data, uint64_t bytes)
+{
+    size_t count = r->objects.count;
+    cap_probed *objects = calloc(count + 1, sizeof *objects);
+    if (!objects)
+        return;
+    for (size_t i = 0; i < count; i++)
+        objects[i] = (cap_probed){r->numbers.data[i], r->objects.data[i].base,
+                                  r->objects.data[i].bytes};
+    cap_probe record = {.note = r->note,
+                        .probes = shim_probes_asked(),
+                        .everything = shim_probes_everything(),
+                        .nblocks = r->setup.ntraced,
+                        .blocks = (uint64_t *)r->blocks,
+                        .rows = r->setup.rows,
+                        .shared_bytes = r->setup.shared_bytes,
+                        .count = (uint32_t)count,
+                        .objects = objects,
+                        .data = data,
+                        .length = bytes};
+    SHIM_WRITE(probe, &record);
+    free(objects);
+}
+
+static void read_one(const shim_recording *r)
+{
+    rewrite_state head;
+    if (!shim_g.writer || !r->kernel || r->failed || !read_bytes(r, 0, &head, sizeof head) ||
+        !wait_for_bytes(r))
+        return;
+    learn(r, &head);
+    uint32_t rows = head.rows;
+    head.rows = rewrite_rows_used(&head);
+    uint64_t bytes = r->layout.pool_at + (uint64_t)r->layout.nregions * head.rows * REWRITE_ROW;
+    char *data = r->note ? malloc(bytes) : NULL;
+    if (data && read_used(r, rows, head.rows, data)) {
+        memcpy(data, &head, sizeof head);
+        write_probe(r, data, bytes);
+    }
+    free(data);
+}
+
+static void take_out(shim_recording *r)
+{
+    DL_DELETE(pending, r);
+    add_to(&waiting, -1);
+    add_to(&uncovered, r->covered ? 0 : -1);
+}
+
+/* With the context current. False where nothing was over. */
+static bool read_over(CUcontext context, const shim_wait *wait)
+{
+    CUstreamCaptureMode mode;
+    shim_recording *over = NULL, *r, *next;
+    if (reading || !pending)
+        return false;
+    bool relaxed = shim_relax(&mode);
+    reading = true;
+    find_over(context, wait);
+    DL_FOREACH_SAFE(pending, r, next)
+    {
+        if (r->over) {
+            take_out(r);
+            DL_APPEND(over, r);
+        }
+    }
+    bool any = over != NULL;
+    DL_FOREACH_SAFE(over, r, next)
+    {
+        DL_DELETE(over, r);
+        read_one(r);
+        shim_recording_renew(r);
+    }
+    if (any)
+        shim_recordings_settle(context);
+    reading = false;
+    shim_restore(relaxed, mode);
+    return any;
+}
+
+static const shim_wait nothing_told = {.over = SHIM_OVER_NOTHING};
+
+void shim_recordings_read(CUcontext context, uint64_t stream)
+{
+    if (!reading)
+        mark(context, stream); /* for later */
+    read_over(context, &nothing_told);
+}
+
+void shim_probes_resolve(const shim_wait *wait)
+{
+    if (!__atomic_load_n(&waiting, __ATOMIC_RELAXED) || shim_g.forked)
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    CUcontext context = shim_current().handle;
+    if (context && (!wait->context || wait->context == context))
+        read_over(context, wait);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+/* ---- ends ---- */
+
+static bool of_context(const shim_recording *r, const void *context)
+{
+    return r->context == context;
+}
+
+static bool of_module(const shim_recording *r, const void *probed)
+{
+    return r->kernel && r->kernel->owner == probed;
+}
+
+typedef bool (*selector)(const shim_recording *r, const void *what);
+
+static bool is_any(selector which, const void *what)
+{
+    shim_recording *r;
+    DL_FOREACH (pending, r) {
+        if (which(r, what))
+            return true;
+    }
+    return false;
+}
+
+/* The last chance to read them, with the context current: waits a little for those that are not over. */
+static void read_last(CUcontext context, selector which, const void *what)
+{
+    enum { MOST_NS = 50000000 };
+    int64_t end = collect_now() + MOST_NS;
+    shim_recording *r;
+    DL_FOREACH (pending, r) {
+        if (which(r, what) && !r->covered)
+            mark(context, r->stream);
+    }
+    for (read_over(context, &nothing_told); is_any(which, what) && collect_now() < end;) {
+        sched_yield();
+        read_over(context, &nothing_told);
+    }
+}
+
+/* `keep`: the memory is used again when the launch is over. */
+static void drop(selector which, const void *what, bool keep)
+{
+    uint32_t dropped = 0;
+    shim_recording *r, *next;
+    DL_FOREACH_SAFE(pending, r, next)
+    {
+        if (!which(r, what))
+            continue;
+        dropped += r->kernel != NULL;
+        r->kernel = NULL;
+        if (!keep) {
+            take_out(r);
+            shim_recording_free(r, false);
+        }
+    }
+    if (dropped)
+        shim_message(WL_LOG_INFO,
+                     "What %u launches recorded is lost: they were not over when "
+                     "their module or context went.",
+                     dropped);
+}
+
+void shim_probes_gone(CUcontext context)
+{
+    drop(of_context, context, false);
+    shim_recordings_gone(context);
+}
+
+void shim_probe_module_gone(const shim_probed *probed)
+{
+    CUstreamCaptureMode mode;
+    CUcontext context = shim_current().handle;
+    if (!probed)
+        return;
+    bool relaxed = shim_relax(&mode);
+    if (context && is_any(of_module, probed))
+        read_last(context, of_module, probed);
+    shim_restore(relaxed, mode);
+    drop(of_module, probed, true);
+    shim_recordings_forget(probed);
+}
+
+void shim_probes_last(void)
+{
+    if (!__atomic_load_n(&waiting, __ATOMIC_RELAXED) || shim_g.forked)
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    CUcontext context = shim_current().handle;
+    if (context)
+        read_last(context, of_context, context);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+void shim_probes_finish(void)
+{
+    while (pending) {
+        CUcontext previous, context = pending->context;
+        bool pushed = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPushCurrent_v2, (CUcontext), context) ==
+                      CUDA_SUCCESS;
+        if (pushed)
+            read_last(context, of_context, context);
+        drop(of_context, context, false);
+        if (pushed)
+            DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
+    }
+    shim_probe_tell_missing();
+}

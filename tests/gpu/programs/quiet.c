@@ -1,0 +1,153 @@
+/* quiet: launches a kernel whose accesses depend on data in different situations, on the null driver, and says in the driver's
+ * log which situation begins: test_quiet.py reads there what was put on the streams beside the launches. */
+#include "cuda/types.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *driver, *null;
+static CUfunction kernel;
+static CUevent start, end;
+
+#define CALL(name, types, ...)                                                        \
+    do {                                                                              \
+        CUresult(*function_) types = (CUresult(*) types)dlsym(driver, #name);         \
+        CUresult result_ = function_ ? function_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND; \
+        if (result_ != CUDA_SUCCESS) {                                                \
+            printf(#name ": %d\n", (int)result_);                                     \
+            exit(1);                                                                  \
+        }                                                                             \
+    } while (0)
+
+static const char ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry gather(.param .u64 p, .param .u32 n)\n{\n"
+    ".reg .b64 %d<5>;\n"
+    "ld.param.u64 %d1, [p];\nld.global.u64 %d2, [%d1];\nadd.u64 %d3, %d1, %d2;\n"
+    "ld.global.u64 %d4, [%d3];\nst.global.u64 [%d1], %d4;\nret;\n}\n";
+
+static void tell(const char *what)
+{
+    ((void (*)(const char *, CUstream))dlsym(null, "null_driver_tell"))(what, NULL);
+}
+
+static void behave(bool busy, bool capturing)
+{
+    ((void (*)(bool, bool))dlsym(null, "null_driver_behave"))(busy, capturing);
+}
+
+static void launch(CUstream stream, unsigned threads)
+{
+    CUdeviceptr data = 0x1000;
+    unsigned n = 0;
+    void *params[] = {&data, &n};
+    CALL(cuLaunchKernel,
+         (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+          CUstream, void **, void **),
+         kernel, 1, 1, 1, threads, 1, 1, 0, stream, params, NULL);
+}
+
+static void timed(CUstream stream, unsigned threads)
+{
+    CALL(cuEventRecord, (CUevent, CUstream), start, stream);
+    launch(stream, threads);
+    CALL(cuEventRecord, (CUevent, CUstream), end, stream);
+    CALL(cuEventSynchronize, (CUevent), end);
+}
+
+static void allocate(void)
+{
+    CUdeviceptr memory;
+    CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &memory, 1 << 20);
+}
+
+static void wait_for(CUstream stream)
+{
+    CALL(cuStreamSynchronize, (CUstream), stream);
+}
+
+static void launches(CUstream stream, CUstream other)
+{
+    tell("first");
+    timed(stream, 32);
+    for (int i = 0; i < 3; i++) {
+        tell("again");
+        timed(stream, 32);
+    }
+    tell("another-shape");
+    timed(stream, 1024);
+    tell("another-stream");
+    timed(other, 32);
+    tell("three");
+    for (int i = 0; i < 3; i++)
+        launch(stream, 32);
+    wait_for(stream);
+    tell("three-again");
+    for (int i = 0; i < 3; i++)
+        launch(stream, 32);
+    wait_for(stream);
+    tell("more-memory");
+    allocate();
+    timed(stream, 32);
+}
+
+static void corners(CUstream stream, CUstream other)
+{
+    tell("captured");
+    behave(false, true);
+    timed(stream, 32);
+    behave(false, false);
+    tell("early"); /* what was launched behind the event may not be over */
+    CALL(cuEventRecord, (CUevent, CUstream), start, stream);
+    launch(stream, 32);
+    CALL(cuEventRecord, (CUevent, CUstream), end, stream);
+    launch(stream, 32);
+    CALL(cuEventSynchronize, (CUevent), end);
+    tell("graph"); /* which may have recorded the event, somewhere else */
+    CALL(cuEventRecord, (CUevent, CUstream), start, stream);
+    launch(stream, 32);
+    CALL(cuEventRecord, (CUevent, CUstream), end, stream);
+    CALL(cuGraphLaunch, (CUgraphExec, CUstream), (CUgraphExec)(uintptr_t)1, NULL);
+    CALL(cuEventSynchronize, (CUevent), end);
+    tell("sync");
+    wait_for(stream);
+    tell("busy"); /* from here on no event is over by itself */
+    behave(true, false);
+    timed(stream, 32);
+    tell("not-prepared");
+    allocate();
+    launch(stream, 32);
+    wait_for(stream);
+    behave(false, false);
+    tell("destroyed");
+    launch(other, 32);
+    CALL(cuStreamDestroy_v2, (CUstream), other);
+    tell("exit");
+}
+
+int main(void)
+{
+    CUcontext context;
+    CUmodule module;
+    CUstream stream, other;
+    driver = dlopen("libcuda.so.1", RTLD_NOW);
+    null = dlopen(getenv("WARPLENS_DRIVER"), RTLD_NOW);
+    if (!driver || !null)
+        return 2;
+    CALL(cuInit, (unsigned), 0);
+    CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
+    CALL(cuCtxSetCurrent, (CUcontext), context);
+    CALL(cuStreamCreate, (CUstream *, unsigned), &stream, 0);
+    CALL(cuStreamCreate, (CUstream *, unsigned), &other, 0);
+    CALL(cuEventCreate, (CUevent *, unsigned), &start, 0);
+    CALL(cuEventCreate, (CUevent *, unsigned), &end, 0);
+    allocate();
+    CALL(cuModuleLoadData, (CUmodule *, const void *), &module, ptx);
+    CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &kernel, module, "gather");
+    launches(stream, other);
+    corners(stream, other);
+    return 0;
+}
