@@ -23,22 +23,13 @@ static void find_counter(rw_body *b, uint32_t site)
     rw_line(b, "add.s64 __wl_y, __wl_y, __wl_counts%u;", slot);
 }
 
-static void add_together(rw_body *b, unsigned n)
+/* One lane for all that have its address. */
+static void add_together(rw_body *b, unsigned n, bool in_row)
 {
-    rw_text(b, "\tpopc.b32 __wl_t, __wl_mask;\n"
-               "\tand.pred __wl_p, __wl_in, __wl_leads;\n");
-    add(b, n, "__wl_p", "__wl_t");
-}
-
-/* All lanes are in one row, or each counts for itself. */
-static void add_in_row(rw_body *b, unsigned n)
-{
-    rw_text(b, "\tpopc.b32 __wl_t, __wl_mask;\n"
-               "\tselp.b32 __wl_t, __wl_t, 1, __wl_rows;\n"
-               "\tnot.pred __wl_p, __wl_rows;\n"
-               "\tor.pred __wl_p, __wl_p, __wl_leads;\n"
-               "\tand.pred __wl_p, __wl_p, __wl_in;\n");
-    add(b, n, "__wl_p", "__wl_t");
+    rw_text(b, "\tpopc.b32 __wl_t, __wl_inside;\n");
+    if (in_row)
+        rw_text(b, "\tselp.b32 __wl_t, __wl_t, 1, __wl_rows;\n");
+    add(b, n, "__wl_alone", "__wl_t");
 }
 
 /* To $__wl_counted with one update, if all 32 lanes have the address of the first. */
@@ -73,10 +64,8 @@ static void count(rw_body *b, uint32_t site)
     if (rw_tries_lines(b, site))
         add_lines(b, site, label);
     find_counter(b, site);
-    if (shape == RW_ONE) {
-        add_together(b, n);
-    } else if (shape == RW_ONE_IN_ROW) {
-        add_in_row(b, n);
+    if (shape == RW_ONE || shape == RW_ONE_IN_ROW) {
+        add_together(b, n, shape == RW_ONE_IN_ROW);
     } else {
         if (shape == RW_UNKNOWN)
             try_one(b, n, label);

@@ -65,6 +65,7 @@ typedef struct rw_late {
     uint32_t loop;       /* FLOW_NONE: none */
     uint32_t head;       /* the first site of its walk, which keeps the addresses */
     uint32_t leader;     /* the head that keeps what walks have in common */
+    uint32_t count;      /* the leader whose register counts iterations */
     int64_t low, high;   /* bytes that the sites cover, from their common base */
     int64_t highest;     /* begin of the last of them */
     int64_t covered;     /* bytes, each as often as sites cover it */
@@ -132,6 +133,7 @@ typedef struct rw_plan {
     uint32_t *slot_of; /* [nsites] PTX_NONE: none */
     rewrite_pointer slots[REWRITE_SLOTS];
     uint32_t nslots;
+    bool scattered[REWRITE_SLOTS]; /* atomics wherever data says go through the slot: histograms */
     rewrite_walk_key walks[REWRITE_WALKS];
     uint32_t walk_leader[REWRITE_WALKS], nwalks;
     rw_piece *pieces; /* trace */
@@ -275,8 +277,11 @@ void rw_count(rw_body *b, uint32_t site);
 bool rw_tries_lines(const rw_body *b, uint32_t site);
 /* Finds them for __wl_x and __wl_in, without what flow knows. Changes __wl_lo, __wl_t, __wl_u, __wl_v, __wl_y, __wl_p. */
 void rw_find_lines(rw_body *b, uint32_t site);
-/* touch: marks the elements of the site at __wl_x, where __wl_in is set, in the bitmap that the register holds. */
+/* touch, behind loops: marks the elements of the site at __wl_x, where __wl_in is set, in the bitmap that the register holds. */
 void rw_mark(rw_body *b, uint32_t site, const char *bitmap);
+/* The predicate `to`: so many blocks or warps in rows of the launch access what the site does that each had better look first
+ * whether it is noted. False where there is none: never. Changes __wl_t, __wl_u. (shape.c) */
+bool rw_is_reused(rw_body *b, uint32_t site, const char *to);
 /* Notes the access at __wl_a in whichever range it is (ranges.c). */
 void rw_look_elsewhere(rw_body *b, uint32_t site);
 /* What lanes touch and frequency need to know. */

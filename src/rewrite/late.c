@@ -2,7 +2,7 @@
  *
  * Needs: ranges.c. Keeps: everything. Where flow has an address as a linear form of which only the loop's counter changes, and
  * linearly, and the access runs in each iteration, a lane's addresses are first, first + step, ... last. In the loop it keeps
- * those (and, where flow does not know the number, the step) and counts iterations; behind it all are noted at once:
+ * the last (and, where flow does not know the number, the step) and counts iterations; behind it all are noted at once:
  *
  *   frequency   the step is constant over the launch, mostly: a table of differences for that step (layout.h) gets 1 at the
  *               first element and -1 behind the last. A walk without gaps has the step of an element, however far the loop is
@@ -12,7 +12,7 @@
  *
  * Tables belong to the step, or step and number, that the first lane to come wrote down. Walks that differ, that leave the
  * slot's range, or whose table is missing are gone through again element by element. The form may assume that a 32-bit index does
- * not wrap; where first and last do not fit together the walk is counted as missed and not noted.
+ * not wrap: in a loop in which it did, addresses would be 4 GiB apart or more.
  *
  * Sites of one basic block with one base register are one walk; walks through one slot whose bases move alike have one *leader*,
  * which keeps what they have in common. */
@@ -21,7 +21,6 @@
 #include "flow/affine.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 enum { MAX_LEADERS = 6, MAX_WALKS = 12 /* of a function: registers */ };
 
@@ -139,7 +138,8 @@ static uint32_t end_of_block(const rw_plan *p, const flow_function *f, uint32_t 
 
 static void join(rw_plan *p, uint32_t site, uint32_t loop, uint32_t head, uint32_t leader)
 {
-    p->late[site] = (rw_late){.loop = loop, .head = head, .leader = leader};
+    p->late[site] = (rw_late){
+        .loop = loop, .head = head, .leader = leader, .count = p->late[leader].count};
     int64_t from = offset_of(p, site), to = from + covered_by(p, site);
     rw_late *h = &p->late[head];
     if (site == head)
@@ -205,10 +205,24 @@ static void form_walk(rw_plan *p, const flow_function *f, uint32_t head, uint32_
     h->table = h->known && !step ? PTX_NONE : find_table(p, p->slot_of[head], leader, table);
 }
 
+/* Leaders that run together count iterations together: in the register of the first. */
+static void find_count(rw_plan *p, const flow_function *f, uint32_t leader)
+{
+    p->late[leader].count = leader;
+    for (uint32_t s = p->site_first[f->first_pc]; s < leader; s++)
+        if (p->late[s].loop != FLOW_NONE && p->late[s].leader == s && p->late[s].count == s &&
+            block_of(p, f, s) == block_of(p, f, leader) &&
+            !calls_between(f, p->sites[s].pc - f->first_pc, p->sites[leader].pc - f->first_pc)) {
+            p->late[leader].count = s;
+            return;
+        }
+}
+
 /* Makes `leader` the leader of all walks that move as its own, `most` at most. Returns how many there are. */
 static uint32_t form_walks(rw_plan *p, const flow_function *f, uint32_t leader, uint32_t most)
 {
     uint32_t end = end_of_block(p, f, leader), walks = 0;
+    find_count(p, f, leader);
     for (uint32_t h = leader; h < end && walks < most; h++) {
         if (p->late[h].loop != FLOW_NONE || !run_together(p, f, leader, h) ||
             !move_alike(p, f, leader, h))
@@ -257,26 +271,31 @@ static bool is_leader(const rw_body *b, uint32_t head)
     return b->plan->late[head].leader == head;
 }
 
+static bool counts_turns(const rw_body *b, uint32_t head)
+{
+    return is_leader(b, head) && b->plan->late[head].count == head;
+}
+
 static void declare_walk(rw_body *b, uint32_t head)
 {
     rw_line(b, ".reg .b64 __wl_last%u;", head);
-    if (!is_leader(b, head))
-        return;
-    rw_line(b, ".reg .b32 __wl_n%u;", head);
-    rw_line(b, ".reg .b64 __wl_first%u, __wl_stride%u;", head, head);
+    if (counts_turns(b, head))
+        rw_line(b, ".reg .b32 __wl_n%u;", head);
+    if (is_leader(b, head) && !b->plan->late[head].known)
+        rw_line(b, ".reg .b64 __wl_stride%u;", head);
 }
 
 static void declare(rw_body *b)
 {
     rw_text(b, "\t.reg .b64 __wl_low, __wl_stride, __wl_length, __wl_table;\n"
-               "\t.reg .b32 __wl_turns, __wl_weight, __wl_left;\n"
+               "\t.reg .b32 __wl_turns, __wl_times, __wl_weight, __wl_left;\n"
                "\t.reg .pred __wl_adds, __wl_fits, __wl_down;\n");
     each_head(b, declare_walk);
 }
 
 static void clear(rw_body *b, uint32_t head)
 {
-    if (is_leader(b, head))
+    if (counts_turns(b, head))
         rw_line(b, "mov.u32 __wl_n%u, 0;", head);
 }
 
@@ -290,13 +309,10 @@ static void keep(rw_body *b, uint32_t site)
     const rw_late *late = &b->plan->late[site];
     if (late->loop == FLOW_NONE || late->head != site)
         return;
-    if (is_leader(b, site)) {
-        rw_line(b, "setp.eq.u32 __wl_p, __wl_n%u, 0;", site);
-        rw_line(b, "selp.b64 __wl_first%u, __wl_a, __wl_first%u, __wl_p;", site, site);
+    if (counts_turns(b, site))
         rw_line(b, "add.u32 __wl_n%u, __wl_n%u, 1;", site, site);
-        if (!late->known)
-            rw_line(b, "sub.s64 __wl_stride%u, __wl_a, __wl_last%u;", site, site);
-    }
+    if (is_leader(b, site) && !late->known)
+        rw_line(b, "sub.s64 __wl_stride%u, __wl_a, __wl_last%u;", site, site);
     rw_line(b, "mov.u64 __wl_last%u, __wl_a;", site);
 }
 
@@ -309,40 +325,31 @@ static size_t place_of(const rw_body *b, uint32_t head, size_t member)
 }
 
 /* __wl_turns: iterations; __wl_stride: how far each moves; __wl_length: from the lowest address to the highest; __wl_down: the last
- * is the lowest. To $__wl_walked where first and last do not fit together. */
-static void find_steps(rw_body *b, uint32_t leader, uint32_t label)
+ * is the lowest. */
+static void find_steps(rw_body *b, uint32_t leader)
 {
     const rw_late *late = &b->plan->late[leader];
-    rw_line(b, "mov.u32 __wl_turns, __wl_n%u;", leader);
+    rw_line(b, "mov.u32 __wl_turns, __wl_n%u;", late->count);
     rw_line(b, "setp.eq.u32 __wl_p, __wl_turns, 1;");
     if (late->known)
         rw_line(b, "mov.u64 __wl_stride, %lld;", (long long)late->step);
     else
         rw_line(b, "selp.b64 __wl_stride, 0, __wl_stride%u, __wl_p;", leader);
     rw_text(b, "\tsub.u32 __wl_t, __wl_turns, 1;\n"
+               "\tsetp.lt.s64 __wl_down, __wl_stride, 0;\n"
+               "\tabs.s64 __wl_stride, __wl_stride;\n"
                "\tcvt.u64.u32 __wl_x, __wl_t;\n"
                "\tmul.lo.s64 __wl_length, __wl_x, __wl_stride;\n");
-    rw_line(b, "add.s64 __wl_x, __wl_first%u, __wl_length;", leader);
-    rw_line(b, "setp.ne.u64 __wl_p, __wl_x, __wl_last%u;", leader);
-    rw_line(b, "@__wl_p red.global.add.u64 [__wl_state+%zu], 1;", offsetof(rewrite_state, missed));
-    rw_line(b, "@__wl_p bra $__wl_walked%u;", label);
-    rw_text(b, "\tsetp.lt.s64 __wl_down, __wl_stride, 0;\n"
-               "\tabs.s64 __wl_stride, __wl_stride;\n"
-               "\tabs.s64 __wl_length, __wl_length;\n");
 }
 
 /* __wl_low: the lowest address of the head; __wl_in: all that the walk's sites access lies in the slot's range. */
 static void find_ends(rw_body *b, uint32_t head)
 {
     const rw_late *late = &b->plan->late[head];
-    uint32_t slot = b->plan->slot_of[head], leader = late->leader;
+    uint32_t slot = b->plan->slot_of[head];
     int64_t own = offset_of(b->plan, head);
-    rw_line(b, "mov.u64 __wl_low, __wl_first%u;", leader);
-    if (head != leader) {
-        rw_line(b, "sub.s64 __wl_x, __wl_last%u, __wl_last%u;", head, leader);
-        rw_text(b, "\tadd.s64 __wl_low, __wl_low, __wl_x;\n");
-    }
-    rw_text(b, "\t@__wl_down sub.s64 __wl_low, __wl_low, __wl_length;\n");
+    rw_line(b, "mov.u64 __wl_low, __wl_last%u;", head);
+    rw_text(b, "\t@!__wl_down sub.s64 __wl_low, __wl_low, __wl_length;\n");
     rw_line(b, "sub.s64 __wl_x, __wl_low, __wl_base%u;", slot);
     rw_line(b, "add.s64 __wl_y, __wl_x, %lld;", (long long)(late->low - own));
     rw_line(b, "setp.lt.u64 __wl_in, __wl_y, __wl_size%u;", slot);
@@ -399,6 +406,35 @@ static void search_all(rw_body *b, uint32_t head)
     end_turns(b, label);
 }
 
+/* ---- which lanes ---- */
+
+/* __wl_adds: the lane notes its walk; __wl_weight: for how many lanes. Where flow expects one address, lanes whose walks are all the same
+ * have their first do it. */
+static void choose_lanes(rw_body *b, uint32_t head)
+{
+    rw_shape shape = rw_shape_of(b->plan, b->f, head);
+    rw_text(b, "\tsetp.eq.u32 __wl_adds, __wl_lane, __wl_lane;\n\tmov.u32 __wl_weight, 1;\n");
+    if (shape != RW_ONE && shape != RW_ONE_IN_ROW)
+        return;
+    const rw_guard none = {""};
+    rw_group(b, &none);
+    rw_text(b, "\tmov.b64 {__wl_lo, __wl_hi}, __wl_low;\n"
+               "\tshfl.sync.idx.b32 __wl_t, __wl_lo, __wl_lead, 31, __wl_active;\n"
+               "\tsetp.eq.u32 __wl_p, __wl_t, __wl_lo;\n"
+               "\tshfl.sync.idx.b32 __wl_t, __wl_hi, __wl_lead, 31, __wl_active;\n"
+               "\tsetp.eq.and.u32 __wl_p, __wl_t, __wl_hi, __wl_p;\n"
+               "\tshfl.sync.idx.b32 __wl_t, __wl_turns, __wl_lead, 31, __wl_active;\n"
+               "\tsetp.eq.and.u32 __wl_p, __wl_t, __wl_turns, __wl_p;\n"
+               "\tmov.b64 {__wl_lo, __wl_hi}, __wl_stride;\n"
+               "\tshfl.sync.idx.b32 __wl_t, __wl_lo, __wl_lead, 31, __wl_active;\n"
+               "\tsetp.eq.and.u32 __wl_p, __wl_t, __wl_lo, __wl_p;\n"
+               "\tvote.sync.all.pred __wl_q, __wl_p, __wl_active;\n"
+               "\tpopc.b32 __wl_t, __wl_active;\n"
+               "\tselp.b32 __wl_weight, __wl_t, 1, __wl_q;\n"
+               "\tnot.pred __wl_p, __wl_q;\n"
+               "\tor.pred __wl_adds, __wl_leads, __wl_p;\n");
+}
+
 /* ---- touch ---- */
 
 /* The words of the bitmap from the first to the last element of a walk without gaps. */
@@ -436,14 +472,14 @@ static void mark_words(rw_body *b, uint32_t head)
     rw_line(b, "@__wl_q bra $__wl_word%u;", label);
 }
 
-/* __wl_table: the bitmap of walks of this step and number, and __wl_weight 1; or that of elements, and the turns to make. */
+/* __wl_table: the bitmap of walks of this step and number, and 1 __wl_times; or that of elements, as often as there were turns. */
 static void choose_bitmap(rw_body *b, uint32_t head)
 {
     uint32_t table = b->plan->late[head].table, slot = b->plan->slot_of[head],
              label = (*b->labels)++;
     rw_line(b, "mov.u64 __wl_table, __wl_bits%u;", slot);
     rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_stride, 0;\n"
-               "\tselp.b32 __wl_weight, 1, __wl_turns, __wl_p;\n");
+               "\tselp.b32 __wl_times, 1, __wl_turns, __wl_p;\n");
     if (table == PTX_NONE)
         return;
     rw_text(b,
@@ -464,7 +500,7 @@ static void choose_bitmap(rw_body *b, uint32_t head)
     rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_z, 0;\n"
                "\tsetp.eq.or.u64 __wl_p, __wl_z, __wl_y, __wl_p;\n"
                "\t@__wl_p mov.u64 __wl_table, __wl_x;\n"
-               "\t@__wl_p mov.u32 __wl_weight, 1;\n");
+               "\t@__wl_p mov.u32 __wl_times, 1;\n");
     ptx_putf(b->out, "$__wl_chosen%u:\n", label);
 }
 
@@ -472,7 +508,7 @@ static void touch_site(rw_body *b, uint32_t site)
 {
     uint32_t label = (*b->labels)++;
     find_site(b, site);
-    begin_turns(b, "__wl_weight", label);
+    begin_turns(b, "__wl_times", label);
     rw_active(b);
     rw_mark(b, site, "__wl_table");
     rw_text(b, "\tadd.s64 __wl_x, __wl_x, __wl_stride;\n");
@@ -481,12 +517,15 @@ static void touch_site(rw_body *b, uint32_t site)
 
 static void touch(rw_body *b, uint32_t head)
 {
+    uint32_t label = (*b->labels)++;
+    rw_line(b, "@!__wl_adds bra $__wl_touched%u;", label);
     if (b->plan->late[head].gapless) {
         mark_words(b, head);
-        return;
+    } else {
+        choose_bitmap(b, head);
+        each_site(b, head, touch_site);
     }
-    choose_bitmap(b, head);
-    each_site(b, head, touch_site);
+    ptx_putf(b->out, "$__wl_touched%u:\n", label);
 }
 
 /* ---- frequency ---- */
@@ -518,33 +557,6 @@ static void choose_differences(rw_body *b, uint32_t head)
     rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_z, 0;\n"
                "\tsetp.eq.or.u64 __wl_fits, __wl_z, __wl_stride, __wl_p;\n");
     ptx_putf(b->out, "$__wl_chosen%u:\n", label);
-}
-
-/* __wl_adds: the lane adds; __wl_weight: for how many lanes. Where flow expects one address, lanes whose walks are all the same
- * have their first add. */
-static void choose_lanes(rw_body *b, uint32_t head)
-{
-    rw_shape shape = rw_shape_of(b->plan, b->f, head);
-    rw_text(b, "\tsetp.eq.u32 __wl_adds, __wl_lane, __wl_lane;\n\tmov.u32 __wl_weight, 1;\n");
-    if (shape != RW_ONE && shape != RW_ONE_IN_ROW)
-        return;
-    const rw_guard none = {""};
-    rw_group(b, &none);
-    rw_text(b, "\tmov.b64 {__wl_lo, __wl_hi}, __wl_low;\n"
-               "\tshfl.sync.idx.b32 __wl_t, __wl_lo, __wl_lead, 31, __wl_active;\n"
-               "\tsetp.eq.u32 __wl_p, __wl_t, __wl_lo;\n"
-               "\tshfl.sync.idx.b32 __wl_t, __wl_hi, __wl_lead, 31, __wl_active;\n"
-               "\tsetp.eq.and.u32 __wl_p, __wl_t, __wl_hi, __wl_p;\n"
-               "\tshfl.sync.idx.b32 __wl_t, __wl_turns, __wl_lead, 31, __wl_active;\n"
-               "\tsetp.eq.and.u32 __wl_p, __wl_t, __wl_turns, __wl_p;\n"
-               "\tmov.b64 {__wl_lo, __wl_hi}, __wl_stride;\n"
-               "\tshfl.sync.idx.b32 __wl_t, __wl_lo, __wl_lead, 31, __wl_active;\n"
-               "\tsetp.eq.and.u32 __wl_p, __wl_t, __wl_lo, __wl_p;\n"
-               "\tvote.sync.all.pred __wl_q, __wl_p, __wl_active;\n"
-               "\tpopc.b32 __wl_t, __wl_active;\n"
-               "\tselp.b32 __wl_weight, __wl_t, 1, __wl_q;\n"
-               "\tnot.pred __wl_p, __wl_q;\n"
-               "\tor.pred __wl_adds, __wl_leads, __wl_p;\n");
 }
 
 /* __wl_weight at __wl_x, and less of it `behind` (a register) bytes on, if that is in the range; elements n. */
@@ -596,7 +608,6 @@ static void count(rw_body *b, uint32_t head)
 {
     uint32_t label = (*b->labels)++;
     choose_differences(b, head);
-    choose_lanes(b, head);
     rw_line(b, "@!__wl_fits bra $__wl_turns%u;", label);
     rw_text(b, "\tadd.s64 __wl_z, __wl_length, __wl_stride;\n");
     if (b->plan->late[head].dense)
@@ -623,6 +634,7 @@ static void note_walk(rw_body *b, uint32_t head)
     search_all(b, head);
     rw_line(b, "bra $__wl_noted%u;", label);
     ptx_putf(b->out, "$__wl_inside%u:\n", label);
+    choose_lanes(b, head);
     if (rw_has(b, REWRITE_TOUCH))
         touch(b, head);
     if (rw_has(b, REWRITE_FREQUENCY))
@@ -636,30 +648,31 @@ static void publish(rw_body *b, uint32_t leader)
     uint32_t end = b->plan->site_first[b->f->first_pc + b->f->func->ninsns];
     if (!is_leader(b, leader))
         return;
-    rw_line(b, "setp.eq.u32 __wl_p, __wl_n%u, 0;", leader);
-    rw_line(b, "@__wl_p bra $__wl_stood%u;", label);
-    find_steps(b, leader, label);
+    rw_line(b, "setp.eq.u32 __wl_p, __wl_n%u, 0;", b->plan->late[leader].count);
+    rw_line(b, "@__wl_p bra $__wl_walked%u;", label);
+    find_steps(b, leader);
     for (uint32_t s = leader; s < end; s++)
         if (b->plan->late[s].loop != FLOW_NONE && b->plan->late[s].leader == leader &&
             b->plan->late[s].head == s)
             note_walk(b, s);
     ptx_putf(b->out, "$__wl_walked%u:\n", label);
-    clear(b, leader);
-    ptx_putf(b->out, "$__wl_stood%u:\n", label);
 }
 
 static void leave(rw_body *b)
 {
     each_head(b, publish);
+    each_head(b, clear);
 }
 
+/* Publishes what walked in loops that the block follows. */
 static void start(rw_body *b, uint32_t block)
 {
     uint32_t first = b->f->first_pc, end = b->plan->site_first[first + b->f->func->ninsns];
-    for (uint32_t s = b->plan->site_first[first]; s < end; s++)
-        if (b->plan->late[s].loop != FLOW_NONE && b->plan->late[s].head == s &&
-            rw_follows_loop(b->f, block, b->plan->late[s].loop))
-            publish(b, s);
+    for (int cleared = 0; cleared <= 1; cleared++)
+        for (uint32_t s = b->plan->site_first[first]; s < end; s++)
+            if (b->plan->late[s].loop != FLOW_NONE && b->plan->late[s].head == s &&
+                rw_follows_loop(b->f, block, b->plan->late[s].loop))
+                (cleared ? clear : publish)(b, s);
 }
 
 const rw_pass rw_late_pass = {.probes = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY,

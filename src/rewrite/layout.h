@@ -28,7 +28,8 @@
  * Elements are aligned pieces of 4 bytes, lines aligned pieces of 128; those of an object count from `base` rounded down to 128. A
  * bitmap of touched elements has bit e % 32 of word e / 32 for element e. An element was accessed as often as its counter (u32)
  * and that of its line (u32) say together. Counters come by class: loads, stores, atomics; an object has those of the classes
- * that the launch can access it by. Counters of shared memory count from its address 0, `shared_bytes` / 4 a class. */
+ * that the launch can access it by. Where all warps of a grid update few elements atomically, they would wait for each other at
+ * their counters once more: atomics' counters of small objects are spread over copies, and say together how often. Counters of shared memory count from its address 0, `shared_bytes` / 4 a class. */
 #ifndef WL_REWRITE_LAYOUT_H
 #define WL_REWRITE_LAYOUT_H
 
@@ -43,7 +44,9 @@ enum {
     REWRITE_MAX_ACCESSES = 1 << 24,
     REWRITE_SLOTS = 8,
     REWRITE_WALKS = 8,
-    REWRITE_MOST_MISSED = 1000000 /* about: the kernel counts no further */
+    REWRITE_SPREAD = 32,             /* copies of spread counters, chosen by multiprocessor */
+    REWRITE_SPREAD_BYTES = 16 << 10, /* objects up to that size have them */
+    REWRITE_MOST_MISSED = 1000000    /* about: the kernel counts no further */
 };
 
 /* The range that a pointer leads to, as rewrite_range has it. */
@@ -52,6 +55,8 @@ typedef struct rewrite_slot {
     uint64_t
         size; /* 0: to be searched for, also where the range does not begin at a multiple of 128 */
     uint64_t bits, counts, lines;
+    uint32_t spread; /* bytes from one copy of counts and lines to the next, 0: there is one */
+    uint32_t reserved;
 } rewrite_slot;
 
 /* Tables of walks through an object. counts: u32 for each element; an element e was accessed as often as elements e, e - step / 4,
@@ -104,7 +109,7 @@ typedef struct rewrite_range {
     uint64_t lines[REWRITE_CLASSES];  /* of counters of lines, 0: none */
     uint32_t
         used; /* by the kernel: bit c says that an access of class c whose pointer's origin is not known fell in it */
-    uint32_t reserved;
+    uint32_t spread; /* of atomics' counters, as in rewrite_slot */
 } rewrite_range;
 
 typedef struct rewrite_record {

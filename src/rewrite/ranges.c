@@ -48,6 +48,19 @@ static uint32_t find_slot(rw_plan *p, rewrite_pointer key, uint32_t most)
     return p->nslots++;
 }
 
+/* Atomics that flow knows nothing about. */
+static void find_scattered(rw_plan *p)
+{
+    for (uint32_t k = 0; k < p->order.count; k++) {
+        const flow_function *f = &p->flow->funcs[k];
+        uint32_t end = p->site_first[p->order.first_pc[k + 1]];
+        for (uint32_t s = p->site_first[f->first_pc]; s < end; s++)
+            if (p->slot_of[s] != PTX_NONE && rewrite_class(&p->sites[s]) == REWRITE_ATOMICS &&
+                rw_shape_of(p, f, s) >= RW_APART)
+                p->scattered[p->slot_of[s]] = true;
+    }
+}
+
 /* Classes are apart where each has its counters, or leaves its own mark on an object. */
 wl_status rw_plan_slots(rw_plan *p)
 {
@@ -68,6 +81,7 @@ wl_status rw_plan_slots(rw_plan *p)
             p->slot_of[i] = find_slot(p, (rewrite_pointer){PTX_NONE, 0, PTX_NONE, rewrite_class(s)},
                                       REWRITE_SLOTS);
     }
+    find_scattered(p);
     p->out->nslots = p->nslots;
     p->out->slots = p->slots;
     return WL_OK;
@@ -84,8 +98,8 @@ static void declare(rw_body *b)
 {
     if (!b->plan->nslots)
         return;
-    rw_text(b, "\t.reg .pred __wl_in, __wl_valid, __wl_full, __wl_head, __wl_rows;\n"
-               "\t.reg .b32 __wl_line, __wl_lane4, __wl_last;\n"
+    rw_text(b, "\t.reg .pred __wl_in, __wl_valid, __wl_full, __wl_head, __wl_alone, __wl_rows;\n"
+               "\t.reg .b32 __wl_line, __wl_lane4, __wl_inside;\n"
                "\t.reg .b64 __wl_range, __wl_bits, __wl_first;\n");
     for (uint32_t i = 0; i < b->plan->nslots; i++)
         rw_line(b, ".reg .b64 __wl_base%u, __wl_size%u, __wl_bits%u, __wl_counts%u, __wl_lines%u;",
@@ -115,6 +129,22 @@ static void enter_slot(rw_body *b, uint32_t slot)
                     offsetof(rewrite_state, slot) + at + parts[i].at);
 }
 
+/* Counters that are spread (layout.h) are those of the multiprocessor's copy. */
+static void enter_copy(rw_body *b, uint32_t slot)
+{
+    size_t at = slot * sizeof(rewrite_slot) + offsetof(rewrite_slot, spread);
+    if (!rw_has(b, REWRITE_FREQUENCY) || !is_given(b, slot) || !b->plan->scattered[slot])
+        return;
+    if (b->index == 0)
+        rw_line(b, "ld.param.u32 __wl_u, [__wl_probe+%zu];", offsetof(rewrite_param, slot) + at);
+    else
+        rw_line(b, "ld.global.u32 __wl_u, [__wl_state+%zu];", offsetof(rewrite_state, slot) + at);
+    rw_text(b, "\tmov.u32 __wl_t, %smid;\n");
+    rw_line(b, "and.b32 __wl_t, __wl_t, %u;", REWRITE_SPREAD - 1);
+    rw_line(b, "mad.wide.u32 __wl_counts%u, __wl_t, __wl_u, __wl_counts%u;", slot, slot);
+    rw_line(b, "mad.wide.u32 __wl_lines%u, __wl_t, __wl_u, __wl_lines%u;", slot, slot);
+}
+
 /* __wl_rows: the lanes of the warp differ in %tid.x only, which goes up by 1. __wl_lane4: 4 times the lane, where they do, else
  * what no offset in a line is. */
 static void enter(rw_body *b)
@@ -123,6 +153,8 @@ static void enter(rw_body *b)
         return;
     for (uint32_t i = 0; i < b->plan->nslots; i++)
         enter_slot(b, i);
+    for (uint32_t i = 0; i < b->plan->nslots; i++)
+        enter_copy(b, i);
     if (!(b->probes & elements))
         return;
     rw_text(b, "\tmov.u32 __wl_t, %ntid.y;\n"
@@ -340,9 +372,25 @@ rw_lanes rw_element_lanes(const rw_body *b, uint32_t site)
     if (!(b->probes & elements) || b->plan->slot_of[site] == PTX_NONE ||
         b->plan->late[site].loop != FLOW_NONE)
         return RW_LANES_UNKNOWN;
-    if (rw_has(b, REWRITE_FREQUENCY) && (shape == RW_ONE || shape == RW_ONE_IN_ROW))
+    if (shape == RW_ONE || shape == RW_ONE_IN_ROW)
         return RW_LANES_GROUP;
     return rw_tries_lines(b, site) ? RW_LANES_ACTIVE : RW_LANES_UNKNOWN;
+}
+
+/* __wl_alone: the lane notes the access for all in __wl_inside, which have its address. Where each lane has found a range for
+ * itself, some may have searched, and are done. */
+static void find_alone(rw_body *b, uint32_t slot, rw_shape shape)
+{
+    if (is_given(b, slot))
+        rw_text(b, "\tmov.b32 __wl_inside, __wl_mask;\n\tmov.pred __wl_p, __wl_leads;\n");
+    else
+        rw_text(b, "\tvote.sync.ballot.b32 __wl_inside, __wl_in, __wl_active;\n"
+                   "\tbrev.b32 __wl_t, __wl_inside;\n"
+                   "\tbfind.shiftamt.u32 __wl_t, __wl_t;\n"
+                   "\tsetp.eq.u32 __wl_p, __wl_t, __wl_lane;\n");
+    if (shape == RW_ONE_IN_ROW)
+        rw_text(b, "\tnot.pred __wl_q, __wl_rows;\n\tor.pred __wl_p, __wl_p, __wl_q;\n");
+    rw_text(b, "\tand.pred __wl_alone, __wl_p, __wl_in;\n");
 }
 
 /* What is noted behind its loop is looked up there. */
@@ -351,8 +399,11 @@ static void find(rw_body *b, uint32_t site)
     if (b->plan->slot_of[site] == PTX_NONE || b->plan->late[site].loop != FLOW_NONE)
         return;
     find_range(b, site);
+    rw_shape shape = rw_shape_of(b->plan, b->f, site);
     if (b->probes & elements && rw_tries_lines(b, site))
-        find_lines(b, site, rw_shape_of(b->plan, b->f, site) == RW_LINES);
+        find_lines(b, site, shape == RW_LINES);
+    else if (b->probes & elements && (shape == RW_ONE || shape == RW_ONE_IN_ROW))
+        find_alone(b, b->plan->slot_of[site], shape);
 }
 
 const rw_pass rw_ranges_pass = {

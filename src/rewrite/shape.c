@@ -58,3 +58,47 @@ rw_shape rw_shape_of(const rw_plan *p, const flow_function *f, uint32_t site)
     const flow_affine *form = f->affine[a->value];
     return form ? shape_of_form(f, &p->sites[site], form, block, otherwise) : otherwise;
 }
+
+/* ---- reuse ---- */
+
+enum { SELDOM = 4 /* times: fewer do not get into each other's way */ };
+
+static bool has_sreg(const flow_affine *form, uint32_t sreg, uint32_t component)
+{
+    return flow_affine_has(form, (flow_symbol){FLOW_SYM_SREG, sreg, component});
+}
+
+/* Does loaded or unknown data decide where? */
+static bool has_value(const flow_affine *form)
+{
+    for (uint32_t t = 0; t < form->nterms; t++)
+        for (unsigned i = 0; i < form->terms[t].nfactors; i++)
+            if (form->terms[t].factors[i].kind == FLOW_SYM_VALUE)
+                return true;
+    return false;
+}
+
+/* By what of the launch the address does not differ: what else there is of that accesses the same. */
+bool rw_is_reused(rw_body *b, uint32_t site, const char *to)
+{
+    static const struct {
+        uint32_t sreg, component;
+        const char *count;
+    } dimensions[] = {{PTX_SR_ctaid, 1, "%nctaid.x"},
+                      {PTX_SR_ctaid, 2, "%nctaid.y"},
+                      {PTX_SR_ctaid, 3, "%nctaid.z"},
+                      {PTX_SR_tid, 2, "%ntid.y"},
+                      {PTX_SR_tid, 3, "%ntid.z"}};
+    uint32_t value = b->plan->addresses[site]->value;
+    const flow_affine *form = value != FLOW_NONE ? b->f->affine[value] : NULL;
+    if (!form || has_value(form))
+        return false;
+    rw_line(b, "mov.u32 __wl_t, 1;");
+    for (unsigned i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
+        if (!has_sreg(form, dimensions[i].sreg, dimensions[i].component)) {
+            rw_line(b, "mov.u32 __wl_u, %s;", dimensions[i].count);
+            rw_line(b, "mul.lo.u32 __wl_t, __wl_t, __wl_u;");
+        }
+    rw_line(b, "setp.gt.u32 %s, __wl_t, %u;", to, SELDOM);
+    return true;
+}
