@@ -7,23 +7,17 @@
  * program runs itself, with and without the library in turn; medians are printed, and a line for results.csv. */
 #include "cuda/types.h"
 
+#include "../clock.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MAX_RUNS = 201 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- the program that is measured ---- */
 
@@ -68,10 +62,10 @@ static __attribute__((noinline)) double launch(launcher run, CUfunction f, long 
         return seconds;
     }
     run(f, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
-    double start = now();
+    double start = clock_seconds(CLOCK_MONOTONIC);
     for (long i = 0; i < count; i++)
         run(f, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
-    return (now() - start) / (double)count;
+    return (clock_seconds(CLOCK_MONOTONIC) - start) / (double)count;
 }
 
 /* Launches between two events each; seconds from the first to the launch, as the null driver sees it. */
@@ -159,7 +153,7 @@ static double run(const variant *v, const char *path, const char *folder, const 
     int ends[2], status;
     char text[64] = "";
     fflush(NULL);
-    double start = now();
+    double start = clock_seconds(CLOCK_MONOTONIC);
     if (pipe(ends) != 0)
         exit(1);
     pid_t pid = fork();
@@ -177,7 +171,7 @@ static double run(const variant *v, const char *path, const char *folder, const 
         fprintf(stderr, "%s: status %d\n", v->name, status);
         exit(1);
     }
-    return n > 0 ? strtod(text, NULL) : now() - start;
+    return n > 0 ? strtod(text, NULL) : clock_seconds(CLOCK_MONOTONIC) - start;
 }
 
 static int compare(const void *a, const void *b)

@@ -8,9 +8,10 @@
  * machine. */
 #include "observe/observe.h"
 
+#include "../clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { VARIANTS = 64, PCS = 16, ROUNDS = 60, LOGGED = 1500 };
 
@@ -115,13 +116,6 @@ static const workload workloads[] = {
     {"local same offset", OBS_LOCAL, OBS_LOAD, 4, UINT32_MAX, same, 0},
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 static void prepare(const workload *w, uint64_t addr[VARIANTS][32], obs_access *access)
 {
     uint64_t base = w->space == OBS_GLOBAL ? 0x7f0000000000u : 0;
@@ -172,10 +166,10 @@ static double nanoseconds(const workload *w, keeping mode, long requests)
             obs_block_end(worker, block);
             block = obs_block_begin(worker, mode == LOG ? (uint64_t)round : 0);
         }
-        double start = now();
+        double start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
         for (long i = 0; i < requests; i++)
             obs_record(block, &access[i % VARIANTS]);
-        double took = (now() - start) / (double)requests;
+        double took = 1e9 * (clock_seconds(CLOCK_THREAD_CPUTIME_ID) - start) / (double)requests;
         best = took < best ? took : best;
     }
     obs_block_end(worker, block);

@@ -7,11 +7,12 @@
  * compresses well, and `streamed`, four neighbouring sectors a warp. viewer/test/large.mjs opens the report in a browser. */
 #include "report/report.h"
 
+#include "../clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { WARPS = 32, PC_LOAD = 4, PC_STORE = 5, GATHERED = 1, STREAMED = 2, MAPS = 4 };
 
@@ -38,13 +39,6 @@ static const char ptx_text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                "    ret;\n"
                                "}\n"
                                ".file 1 \"";
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void must(wl_status status, const wl_error *err)
 {
@@ -230,18 +224,18 @@ static void make_report(const char *profile, const char *html)
     rep_data data;
     ana_thresholds thresholds = ana_thresholds_default();
     must(prof_open(profile, &db, &err), &err);
-    double start = seconds();
+    double start = clock_seconds(CLOCK_MONOTONIC);
     must(ana_find(db, &thresholds, arena, &findings, &err), &err);
-    double found = seconds();
+    double found = clock_seconds(CLOCK_MONOTONIC);
     must(rep_load(db, &findings, REP_PART_HEATS | REP_PART_SOURCES, arena, &data, &err), &err);
-    double loaded = seconds();
+    double loaded = clock_seconds(CLOCK_MONOTONIC);
     FILE *out = fopen(html, "w");
     if (!out)
         exit(1);
     must(rep_html(&data, out, &err), &err);
     fclose(out);
     printf("findings %.2f s, load %.2f s, report %.2f s, %.1f MB\n", found - start, loaded - found,
-           seconds() - loaded, megabytes(html));
+           clock_seconds(CLOCK_MONOTONIC) - loaded, megabytes(html));
     prof_close(db);
     wl_arena_free(arena);
 }
@@ -257,10 +251,10 @@ int main(int argc, char **argv)
     snprintf(profile, sizeof profile, "%s/large.wlprof", argv[1]);
     snprintf(html, sizeof html, "%s/large.html", argv[1]);
     snprintf(source, sizeof source, "%s/large.cu", argv[1]);
-    double start = seconds();
+    double start = clock_seconds(CLOCK_MONOTONIC);
     make_profile(profile, source, sectors);
-    printf("%u sectors a map, %d maps: profile %.2f s, %.1f MB\n", sectors, MAPS, seconds() - start,
-           megabytes(profile));
+    printf("%u sectors a map, %d maps: profile %.2f s, %.1f MB\n", sectors, MAPS,
+           clock_seconds(CLOCK_MONOTONIC) - start, megabytes(profile));
     make_report(profile, html);
     return 0;
 }

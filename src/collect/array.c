@@ -180,9 +180,17 @@ void collect_array_forget(collect_array *array)
     free_handle(array);
 }
 
-collect_array *collect_array_level(collect_array *mipmap, unsigned level)
+collect_result collect_array_level(const void *handle, unsigned level, collect_array **array)
 {
-    return level < mipmap->nlevels ? mipmap->levels[level] : NULL;
+    const collect_array *mipmap = handle;
+    if (!array)
+        return COLLECT_INVALID_VALUE;
+    if (!collect_is(handle, COLLECT_MIPMAP))
+        return COLLECT_INVALID_HANDLE;
+    if (level >= mipmap->nlevels)
+        return COLLECT_INVALID_VALUE;
+    *array = mipmap->levels[level];
+    return COLLECT_OK;
 }
 
 const collect_array_desc *collect_array_get(const collect_array *array)

@@ -1,7 +1,6 @@
 #include "collect/check.h"
 
 #include "collect/replay/compare.h"
-#include "collect/replay/watch.h"
 #include "collect/replay/world.h"
 
 #include <stdio.h>
@@ -91,25 +90,10 @@ static wl_status tell_all(world *w, const collect_op *op, wl_error *err)
 static wl_status run_slice(world *w, const world_kernel *k, const collect_op *op,
                            replay_watch *watch, obs_summary *out, wl_error *err)
 {
-    const collect_op_launch *l = &op->launch;
     emu_result result = {0};
-    replay_watched what = {.machine = w->machine,
-                           .kernel = k->slice,
-                           .grid = l->grid,
-                           .block = l->block,
-                           .cluster = l->cluster,
-                           .dynamic_shared = l->shared,
-                           .threads = (uint32_t)collect_options_get()->threads,
-                           .cooperative = l->cooperative};
-    emu_launch launch = {.grid = l->grid,
-                         .block = l->block,
-                         .cluster = l->cluster,
-                         .dynamic_shared = l->shared,
-                         .params = l->params,
-                         .cooperative = l->cooperative,
-                         .threads = (uint32_t)collect_options_get()->threads,
-                         .observer = &watch->observer};
-    wl_status status = replay_watch_begin(&what, &k->facts.proof, watch);
+    emu_launch launch = collect_launch_emulated(op);
+    launch.observer = &watch->observer;
+    wl_status status = collect_launch_watch(op, w->machine, k->slice, &k->facts.proof, watch);
     if (status == WL_OK)
         status = emu_run(w->machine, k->slice, &launch, &result, err);
     if (status == WL_FAULT)

@@ -4,9 +4,15 @@
 #define WL_COLLECT_CHECK_H
 
 #include "collect/impl.h"
-#include "observe/summary.h"
+#include "collect/replay/watch.h"
 
 /* Of a launch that ran to its end, before anything else changes. */
 void collect_check_replay(const collect_op *op, const obs_summary *whole);
+
+/* The launch as the emulator runs it, without an observer, and the beginning of one: of the kernel, or of its slice with the
+ * proof of it (launch.c). */
+emu_launch collect_launch_emulated(const collect_op *op);
+wl_status collect_launch_watch(const collect_op *op, emu_machine *machine, emu_kernel *kernel,
+                               const flow_proof *proof, replay_watch *watch);
 
 #endif

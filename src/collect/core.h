@@ -302,8 +302,8 @@ unsigned collect_format_bytes(int format); /* of a channel; 0 where unknown */
 collect_result collect_array_new(collect_call *call, const collect_array_desc *desc,
                                  collect_array **array);
 collect_result collect_array_destroy(collect_call *call, collect_array *array);
-/* An array made with desc.levels is a MIPMAP: it has levels, which are arrays and go with it. NULL where there is none. */
-collect_array *collect_array_level(collect_array *mipmap, unsigned level);
+/* An array made with desc.levels is a MIPMAP: it has levels, which are arrays and go with it. `mipmap` need not be one. */
+collect_result collect_array_level(const void *mipmap, unsigned level, collect_array **array);
 const collect_array_desc *collect_array_get(const collect_array *array);
 uint64_t collect_array_address(const collect_array *array, size_t *pitch);
 

@@ -181,12 +181,7 @@ WL_DRIVER(CUresult, cuMipmappedArrayGetLevel,
           (CUarray * out, CUmipmappedArray mipmap, unsigned level))
 {
     DR_QUIET("cuMipmappedArrayGetLevel");
-    if (!out || !collect_is(mipmap, COLLECT_MIPMAP))
-        DR_END(out ? COLLECT_INVALID_HANDLE : COLLECT_INVALID_VALUE);
-    collect_array *array = collect_array_level((collect_array *)mipmap, level);
-    if (array)
-        *out = (CUarray)array;
-    DR_END(array ? COLLECT_OK : COLLECT_INVALID_VALUE);
+    DR_END(collect_array_level(mipmap, level, (collect_array **)out));
 }
 
 WL_DRIVER(CUresult, cuMipmappedArrayDestroy, (CUmipmappedArray mipmap))

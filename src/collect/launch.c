@@ -3,7 +3,6 @@
 #include "collect/impl.h"
 
 #include "collect/check.h"
-#include "collect/replay/watch.h"
 #include "collect/same.h"
 
 #include <inttypes.h>
@@ -134,18 +133,19 @@ collect_result collect_launch_prepare(collect_call *call, collect_context *conte
 
 /* ---- observation ---- */
 
-static wl_status begin_observing(replay_watch *w, const collect_op *op)
+wl_status collect_launch_watch(const collect_op *op, emu_machine *machine, emu_kernel *kernel,
+                               const flow_proof *proof, replay_watch *w)
 {
     const collect_op_launch *l = &op->launch;
-    replay_watched what = {.machine = op->context->device->machine,
-                           .kernel = l->function->kernel,
+    replay_watched what = {.machine = machine,
+                           .kernel = kernel,
                            .grid = l->grid,
                            .block = l->block,
                            .cluster = l->cluster,
                            .dynamic_shared = l->shared,
                            .threads = (uint32_t)collect_options_get()->threads,
                            .cooperative = l->cooperative};
-    return replay_watch_begin(&what, NULL, w);
+    return replay_watch_begin(&what, proof, w);
 }
 
 static cap_launch describe_launch(const collect_op *op, const collect_stream *stream, uint32_t call,
@@ -213,9 +213,8 @@ static bool on_progress(void *ctx, uint64_t done, uint64_t total)
     return true;
 }
 
-static emu_launch describe(const collect_op *op, progress *shown)
+emu_launch collect_launch_emulated(const collect_op *op)
 {
-    const collect_options *options = collect_options_get();
     const collect_op_launch *l = &op->launch;
     return (emu_launch){.grid = l->grid,
                         .block = l->block,
@@ -223,12 +222,7 @@ static emu_launch describe(const collect_op *op, progress *shown)
                         .dynamic_shared = l->shared,
                         .params = l->params,
                         .cooperative = l->cooperative,
-                        .threads = (uint32_t)options->threads,
-                        .time_limit = (double)options->time_limit,
-                        .print = print,
-                        .print_ctx = op->context,
-                        .progress = options->progress ? on_progress : NULL,
-                        .progress_ctx = shown};
+                        .threads = (uint32_t)collect_options_get()->threads};
 }
 
 /* The kernel's own fault loses the context, as on a GPU; a failure of the emulation is told apart. */
@@ -252,8 +246,14 @@ static wl_status run(collect_op *op, const emu_observer *observer, emu_result *r
                      wl_error *err)
 {
     progress shown = {.kernel = op->launch.function->name, .start_ns = collect_now()};
-    emu_launch launch = describe(op, &shown);
+    const collect_options *options = collect_options_get();
+    emu_launch launch = collect_launch_emulated(op);
     launch.observer = observer;
+    launch.time_limit = (double)options->time_limit;
+    launch.print = print;
+    launch.print_ctx = op->context;
+    launch.progress = options->progress ? on_progress : NULL;
+    launch.progress_ctx = &shown;
     collect_guard_begin(shown.kernel);
     wl_status status = emu_run(op->context->device->machine, op->launch.function->kernel, &launch,
                                result, err);
@@ -346,7 +346,8 @@ void collect_launch_run(collect_op *op, collect_stream *stream, uint32_t call)
         return;
     }
     replay_watch watch = {0};
-    if (begin_observing(&watch, op) == WL_OK) {
+    if (collect_launch_watch(op, op->context->device->machine, op->launch.function->kernel, NULL,
+                             &watch) == WL_OK) {
         run_observed(op, stream, call, &watch, &known);
     } else {
         collect_stop_observing("no memory for the counters of %s.", kernel);

@@ -241,12 +241,7 @@ WL_RUNTIME(int, cudaGetMipmappedArrayLevel,
            (cudaArray_t * out, cudaMipmappedArray_const_t mipmap, unsigned level))
 {
     RT_QUIET("cudaGetMipmappedArrayLevel");
-    if (!out || !collect_is(mipmap, COLLECT_MIPMAP))
-        RT_END(out ? COLLECT_INVALID_HANDLE : COLLECT_INVALID_VALUE);
-    collect_array *array = collect_array_level((collect_array *)(uintptr_t)mipmap, level);
-    if (array)
-        *out = (cudaArray_t)array;
-    RT_END(array ? COLLECT_OK : COLLECT_INVALID_VALUE);
+    RT_END(collect_array_level(mipmap, level, (collect_array **)out));
 }
 
 WL_RUNTIME(int, cudaFreeMipmappedArray, (cudaMipmappedArray_t mipmap))

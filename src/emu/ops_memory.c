@@ -301,11 +301,11 @@ static RACY void st_local(emu_warp *w, const emu_insn *in, u32 mask)
     store_any(w, in, mask, PTX_SPACE_LOCAL);
 }
 
-static RACY void st_generic(emu_warp *w, const emu_insn *in, u32 mask)
+/* A space at a time; without `stores` the accesses are only looked at. */
+INLINE RACY void each_space(emu_warp *w, const emu_insn *in, u32 mask, bool stores)
 {
     const emu_mem *mem = in->extra;
-    u32 bytes = (u32)mem->size * mem->count;
-    begin(mem);
+    const u32 bytes = (u32)mem->size * mem->count;
     for (u32 rest = mask, part; rest; rest &= ~part) {
         emu_span span;
         u32 space;
@@ -313,10 +313,17 @@ static RACY void st_generic(emu_warp *w, const emu_insn *in, u32 mask)
         part = emu_same_space(w, rest, span.addr, &space);
         span.stride = part == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
         emu_locate_generic(w, in, part, bytes, space, &span);
-        store_lanes(w, mem, part, &span, mem->size, mem->width, mem->count);
+        if (stores)
+            store_lanes(w, mem, part, &span, mem->size, mem->width, mem->count);
         emu_watch(w, in, part, bytes, &span);
     }
-    end(w, mem);
+}
+
+static RACY void st_generic(emu_warp *w, const emu_insn *in, u32 mask)
+{
+    begin(in->extra);
+    each_space(w, in, mask, true);
+    end(w, in->extra);
 }
 
 /* ---- accesses of slices: seen, not made ---- */
@@ -352,17 +359,7 @@ static void look_local(emu_warp *w, const emu_insn *in, u32 mask)
 
 static void look_generic(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    const emu_mem *mem = in->extra;
-    const u32 bytes = (u32)mem->size * mem->count;
-    for (u32 rest = mask, part; rest; rest &= ~part) {
-        emu_span span;
-        u32 space;
-        emu_addresses(w, in, span.addr);
-        part = emu_same_space(w, rest, span.addr, &space);
-        span.stride = part == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
-        emu_locate_generic(w, in, part, bytes, space, &span);
-        emu_watch(w, in, part, bytes, &span);
-    }
+    each_space(w, in, mask, false);
 }
 
 const emu_handler EMU_ISA_NAME(emu_ops_memory)[] = {

@@ -74,29 +74,18 @@ static uint64_t handle_at(const emu_warp *w, const emu_tex *x, uint32_t lane)
     return ((const uint64_t *)emu_at(w, x->handle))[lane];
 }
 
-static _Noreturn void no_object(emu_warp *w, const emu_insn *in, uint32_t lane, uint64_t handle,
-                                const char *what)
+/* The emu_texture, or a surface's emu_image, that the lane's handle names. */
+static const void *object_at(emu_warp *w, const emu_insn *in, uint32_t lane, bool surface)
 {
-    emu_raise(w, in->pc, EMU_FAULT_BAD_TEXTURE, lane, handle, 0,
-              "uses 0x%llx, which is no %s object that exists", (unsigned long long)handle, what);
-}
-
-static const emu_texture *texture_at(emu_warp *w, const emu_insn *in, uint32_t lane)
-{
+    emu_machine *machine = w->worker->run->machine;
     uint64_t handle = handle_at(w, in->extra, lane);
-    const emu_texture *t = emu_texture_find(w->worker->run->machine, handle);
-    if (!t)
-        no_object(w, in, lane, handle, "texture");
-    return t;
-}
-
-static const emu_image *surface_at(emu_warp *w, const emu_insn *in, uint32_t lane)
-{
-    uint64_t handle = handle_at(w, in->extra, lane);
-    const emu_image *image = emu_surface_find(w->worker->run->machine, handle);
-    if (!image)
-        no_object(w, in, lane, handle, "surface");
-    return image;
+    const void *object = surface ? (const void *)emu_surface_find(machine, handle)
+                                 : (const void *)emu_texture_find(machine, handle);
+    if (!object)
+        emu_raise(w, in->pc, EMU_FAULT_BAD_TEXTURE, lane, handle, 0,
+                  "uses 0x%llx, which is no %s object that exists", (unsigned long long)handle,
+                  surface ? "surface" : "texture");
+    return object;
 }
 
 /* ---- textures ---- */
@@ -129,7 +118,7 @@ static void set_level(const emu_warp *w, const emu_tex *x, uint32_t lane, emu_fe
 static void prepare(emu_warp *w, const emu_insn *in, uint32_t lane, reader *r, emu_fetch *f)
 {
     const emu_tex *x = in->extra;
-    const emu_texture *t = texture_at(w, in, lane);
+    const emu_texture *t = object_at(w, in, lane, false);
     r->lane = lane;
     *f = (emu_fetch){
         .texture = t, .integer = x->integer, .cube = x->cube, .read = read_texel, .ctx = r};
@@ -224,9 +213,9 @@ void emu_run_texture_query(emu_warp *w, const emu_insn *in, uint32_t mask)
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m), level = word_at(w, x->level, lane);
         if (x->surface) {
-            to[lane] = answer(surface_at(w, in, lane), false, x, level);
+            to[lane] = answer(object_at(w, in, lane, true), false, x, level);
         } else {
-            const emu_texture *t = texture_at(w, in, lane);
+            const emu_texture *t = object_at(w, in, lane, false);
             to[lane] = answer(&t->image, t->normalized, x, level);
         }
     }
@@ -243,7 +232,7 @@ static int64_t held(int64_t at, int64_t last)
 static bool place(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes, uint64_t *address)
 {
     const emu_tex *x = in->extra;
-    const emu_image *image = surface_at(w, in, lane);
+    const emu_image *image = object_at(w, in, lane, true);
     const emu_image_level *l = &image->level[0];
     int64_t at[4], last[4] = {(int64_t)l->size[0] * emu_texel_bytes(image) - bytes, l->size[1] - 1,
                               l->size[2] - 1, (int64_t)image->slices - 1};

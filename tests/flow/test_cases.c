@@ -9,6 +9,19 @@
 #define KERNEL(body) FLOW_HEADER ENTRY REGS LOAD_PARAMS body "\n}\n"
 #define WITH(declarations, body) FLOW_HEADER declarations ENTRY REGS LOAD_PARAMS body "\n}\n"
 
+/* A test of kernel k in the PTX text given, analysed as `s`. */
+#define CASE(name, ...)                         \
+    static void check_##name(const subject *s); \
+    static void name(void **state)              \
+    {                                           \
+        (void)state;                            \
+        subject s;                              \
+        subject_begin(&s, __VA_ARGS__, "k");    \
+        check_##name(&s);                       \
+        subject_end(&s);                        \
+    }                                           \
+    static void check_##name(const subject *s)
+
 static bool proven(const subject *s, uint32_t pc)
 {
     return s->proof.flags[pc] & FLOW_PC_PROVEN;
@@ -27,236 +40,186 @@ static void expect(const subject *s, uint32_t pc, flow_reason reason, flow_throu
 
 /* ---- the proof ---- */
 
-static void a_loaded_address_is_not_proven(void **state)
+CASE(a_loaded_address_is_not_proven, KERNEL("ld.global.u32 %r3, [%d1];\n"
+                                            "mul.wide.u32 %d3, %r3, 4;\n"
+                                            "add.s64 %d4, %d2, %d3;\n"
+                                            "st.global.u32 [%d4], %r2;\n"
+                                            "mov.u32 %r3, %r2;\n" /* the register is clean again */
+                                            "mul.wide.u32 %d3, %r3, 4;\n"
+                                            "add.s64 %d4, %d2, %d3;\n"
+                                            "st.global.u32 [%d4+8], %r2;\n"
+                                            "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  KERNEL("ld.global.u32 %r3, [%d1];\n"
-                         "mul.wide.u32 %d3, %r3, 4;\n"
-                         "add.s64 %d4, %d2, %d3;\n"
-                         "st.global.u32 [%d4], %r2;\n"
-                         "mov.u32 %r3, %r2;\n" /* the register is clean again */
-                         "mul.wide.u32 %d3, %r3, 4;\n"
-                         "add.s64 %d4, %d2, %d3;\n"
-                         "st.global.u32 [%d4+8], %r2;\n"
-                         "ret;"),
-                  "k");
-    uint32_t load = pc_of(&s, "ld.global.u32", 0), bad = pc_of(&s, "st.global.u32", 0);
-    assert_true(proven(&s, load));
-    assert_false(slice(&s, load));
-    expect(&s, bad, FLOW_LOADED, FLOW_THROUGH_ADDRESS);
-    assert_int_equal(s.proof.verdicts[bad].source, load);
-    assert_true(proven(&s, pc_of(&s, "st.global.u32", 1)));
-    assert_int_equal(s.proof.class_, FLOW_PARTLY);
-    assert_false(slice(&s, pc_of(&s, "mul.wide", 0)));
-    assert_true(slice(&s, pc_of(&s, "mul.wide", 1)));
-    subject_end(&s);
+    uint32_t load = pc_of(s, "ld.global.u32", 0), bad = pc_of(s, "st.global.u32", 0);
+    assert_true(proven(s, load));
+    assert_false(slice(s, load));
+    expect(s, bad, FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+    assert_int_equal(s->proof.verdicts[bad].source, load);
+    assert_true(proven(s, pc_of(s, "st.global.u32", 1)));
+    assert_int_equal(s->proof.class_, FLOW_PARTLY);
+    assert_false(slice(s, pc_of(s, "mul.wide", 0)));
+    assert_true(slice(s, pc_of(s, "mul.wide", 1)));
 }
 
-static void a_loaded_branch_holds_until_its_sides_meet(void **state)
+CASE(a_loaded_branch_holds_until_its_sides_meet,
+     KERNEL("ld.global.u32 %r3, [%d1];\n"
+            "setp.eq.u32 %p1, %r3, 0;\n"
+            "mov.u32 %r4, 1;\n"
+            "@%p1 bra skip;\n"
+            "st.global.u32 [%d2], %r3;\n"
+            "mov.u32 %r4, 2;\n"
+            "skip:\n"
+            "st.global.u32 [%d2+4], %r3;\n"
+            "mul.wide.u32 %d3, %r4, 4;\n" /* 4 or 8: as the branch went */
+            "add.s64 %d4, %d2, %d3;\n"
+            "st.global.u32 [%d4+64], %r2;\n"
+            "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  KERNEL("ld.global.u32 %r3, [%d1];\n"
-                         "setp.eq.u32 %p1, %r3, 0;\n"
-                         "mov.u32 %r4, 1;\n"
-                         "@%p1 bra skip;\n"
-                         "st.global.u32 [%d2], %r3;\n"
-                         "mov.u32 %r4, 2;\n"
-                         "skip:\n"
-                         "st.global.u32 [%d2+4], %r3;\n"
-                         "mul.wide.u32 %d3, %r4, 4;\n" /* 4 or 8: as the branch went */
-                         "add.s64 %d4, %d2, %d3;\n"
-                         "st.global.u32 [%d4+64], %r2;\n"
-                         "ret;"),
-                  "k");
-    uint32_t branch = pc_of(&s, "bra", 0), after = pc_of(&s, "st.global.u32", 1);
-    expect(&s, pc_of(&s, "st.global.u32", 0), FLOW_LOADED, FLOW_THROUGH_BRANCH);
-    assert_int_equal(s.proof.verdicts[pc_of(&s, "st.global.u32", 0)].branch, branch);
-    assert_true(proven(&s, after));
-    expect(&s, pc_of(&s, "st.global.u32", 2), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
-    assert_true(s.proof.flags[branch] & FLOW_PC_UNKNOWN);
-    assert_false(slice(&s, branch));
-    assert_int_equal(s.proof.rejoin[branch], after);
-    subject_end(&s);
+    uint32_t branch = pc_of(s, "bra", 0), after = pc_of(s, "st.global.u32", 1);
+    expect(s, pc_of(s, "st.global.u32", 0), FLOW_LOADED, FLOW_THROUGH_BRANCH);
+    assert_int_equal(s->proof.verdicts[pc_of(s, "st.global.u32", 0)].branch, branch);
+    assert_true(proven(s, after));
+    expect(s, pc_of(s, "st.global.u32", 2), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+    assert_true(s->proof.flags[branch] & FLOW_PC_UNKNOWN);
+    assert_false(slice(s, branch));
+    assert_int_equal(s->proof.rejoin[branch], after);
 }
 
-static void a_guarded_instruction_keeps_the_old_value(void **state)
+CASE(a_guarded_instruction_keeps_the_old_value, KERNEL("ld.global.u32 %r3, [%d1];\n"
+                                                       "setp.eq.u32 %p1, %r3, 0;\n"
+                                                       "setp.lt.u32 %p2, %r2, %r1;\n"
+                                                       "mov.u32 %r4, 0;\n"
+                                                       "mov.u32 %r5, 0;\n"
+                                                       "@%p1 mov.u32 %r4, 1;\n"
+                                                       "@%p2 mov.u32 %r5, 1;\n"
+                                                       "mad.wide.u32 %d3, %r4, 4, %d2;\n"
+                                                       "mad.wide.u32 %d4, %r5, 4, %d2;\n"
+                                                       "st.global.u32 [%d3], %r2;\n"
+                                                       "st.global.u32 [%d4], %r2;\n"
+                                                       "@%p1 st.global.u32 [%d2+4], %r2;\n"
+                                                       "@%p2 st.global.u32 [%d2+8], %r2;\n"
+                                                       "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  KERNEL("ld.global.u32 %r3, [%d1];\n"
-                         "setp.eq.u32 %p1, %r3, 0;\n"
-                         "setp.lt.u32 %p2, %r2, %r1;\n"
-                         "mov.u32 %r4, 0;\n"
-                         "mov.u32 %r5, 0;\n"
-                         "@%p1 mov.u32 %r4, 1;\n"
-                         "@%p2 mov.u32 %r5, 1;\n"
-                         "mad.wide.u32 %d3, %r4, 4, %d2;\n"
-                         "mad.wide.u32 %d4, %r5, 4, %d2;\n"
-                         "st.global.u32 [%d3], %r2;\n"
-                         "st.global.u32 [%d4], %r2;\n"
-                         "@%p1 st.global.u32 [%d2+4], %r2;\n"
-                         "@%p2 st.global.u32 [%d2+8], %r2;\n"
-                         "ret;"),
-                  "k");
-    expect(&s, pc_of(&s, "[%d3]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
-    assert_true(proven(&s, pc_of(&s, "[%d4]", 0)));
-    expect(&s, pc_of(&s, "[%d2+4]", 0), FLOW_LOADED, FLOW_THROUGH_GUARD);
-    assert_true(proven(&s, pc_of(&s, "[%d2+8]", 0)));
-    assert_true(slice(&s, pc_of(&s, "mov.u32 %r5, 0", 0)));
-    assert_true(slice(&s, pc_of(&s, "mov.u32 %r5, 1", 0)));
-    assert_false(slice(&s, pc_of(&s, "mov.u32 %r4, 1", 0)));
-    subject_end(&s);
+    expect(s, pc_of(s, "[%d3]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+    assert_true(proven(s, pc_of(s, "[%d4]", 0)));
+    expect(s, pc_of(s, "[%d2+4]", 0), FLOW_LOADED, FLOW_THROUGH_GUARD);
+    assert_true(proven(s, pc_of(s, "[%d2+8]", 0)));
+    assert_true(slice(s, pc_of(s, "mov.u32 %r5, 0", 0)));
+    assert_true(slice(s, pc_of(s, "mov.u32 %r5, 1", 0)));
+    assert_false(slice(s, pc_of(s, "mov.u32 %r4, 1", 0)));
 }
 
-static void a_loop_that_data_ends_taints_what_it_counts(void **state)
+CASE(a_loop_that_data_ends_taints_what_it_counts, KERNEL("mov.u32 %r4, 0;\n"
+                                                         "mov.u32 %r5, 0;\n"
+                                                         "again:\n"
+                                                         "ld.global.u32 %r3, [%d1];\n"
+                                                         "add.u32 %r4, %r4, 1;\n"
+                                                         "setp.ne.u32 %p1, %r3, 0;\n"
+                                                         "@%p1 bra again;\n"
+                                                         "mad.wide.u32 %d3, %r4, 4, %d2;\n"
+                                                         "st.global.u32 [%d3], %r2;\n"
+                                                         "mad.wide.u32 %d4, %r5, 4, %d2;\n"
+                                                         "st.global.u32 [%d4], %r2;\n"
+                                                         "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  KERNEL("mov.u32 %r4, 0;\n"
-                         "mov.u32 %r5, 0;\n"
-                         "again:\n"
-                         "ld.global.u32 %r3, [%d1];\n"
-                         "add.u32 %r4, %r4, 1;\n"
-                         "setp.ne.u32 %p1, %r3, 0;\n"
-                         "@%p1 bra again;\n"
-                         "mad.wide.u32 %d3, %r4, 4, %d2;\n"
-                         "st.global.u32 [%d3], %r2;\n"
-                         "mad.wide.u32 %d4, %r5, 4, %d2;\n"
-                         "st.global.u32 [%d4], %r2;\n"
-                         "ret;"),
-                  "k");
-    expect(&s, pc_of(&s, "ld.global.u32", 0), FLOW_LOADED, FLOW_THROUGH_BRANCH);
-    expect(&s, pc_of(&s, "[%d3]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
-    assert_true(proven(&s, pc_of(&s, "[%d4]", 0)));
-    assert_int_equal(s.proof.rejoin[pc_of(&s, "bra again", 0)], pc_of(&s, "mad.wide", 0));
-    subject_end(&s);
+    expect(s, pc_of(s, "ld.global.u32", 0), FLOW_LOADED, FLOW_THROUGH_BRANCH);
+    expect(s, pc_of(s, "[%d3]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+    assert_true(proven(s, pc_of(s, "[%d4]", 0)));
+    assert_int_equal(s->proof.rejoin[pc_of(s, "bra again", 0)], pc_of(s, "mad.wide", 0));
 }
 
-static void leaving_early_taints_all_that_follows(void **state)
+CASE(leaving_early_taints_all_that_follows, KERNEL("ld.global.u32 %r3, [%d1];\n"
+                                                   "setp.eq.u32 %p1, %r3, 0;\n"
+                                                   "@%p1 exit;\n"
+                                                   "st.global.u32 [%d2], %r2;\n"
+                                                   "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  KERNEL("ld.global.u32 %r3, [%d1];\n"
-                         "setp.eq.u32 %p1, %r3, 0;\n"
-                         "@%p1 exit;\n"
-                         "st.global.u32 [%d2], %r2;\n"
-                         "ret;"),
-                  "k");
-    expect(&s, pc_of(&s, "st.global", 0), FLOW_LOADED, FLOW_THROUGH_BRANCH);
-    assert_int_equal(s.proof.rejoin[pc_of(&s, "exit", 0)], FLOW_REJOIN_END);
-    subject_end(&s);
+    expect(s, pc_of(s, "st.global", 0), FLOW_LOADED, FLOW_THROUGH_BRANCH);
+    assert_int_equal(s->proof.rejoin[pc_of(s, "exit", 0)], FLOW_REJOIN_END);
 }
 
-static void faults_decide_nothing(void **state)
+CASE(faults_decide_nothing,
+     WITH(".extern .func __assertfail(.param .b64 x);\n",
+          "ld.global.u32 %r3, [%d1];\n"
+          "setp.eq.u32 %p1, %r3, 0;\n"
+          "setp.eq.u32 %p2, %r3, 1;\n"
+          "@%p2 trap;\n"
+          "@%p1 bra fails;\n"
+          "st.global.u32 [%d2], %r2;\n"
+          "ret;\n"
+          "fails:\n"
+          "{ .param .b64 q;\nst.param.b64 [q], %d1;\ncall __assertfail, (q);\n}\n"
+          "bra fails;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  WITH(".extern .func __assertfail(.param .b64 x);\n",
-                       "ld.global.u32 %r3, [%d1];\n"
-                       "setp.eq.u32 %p1, %r3, 0;\n"
-                       "setp.eq.u32 %p2, %r3, 1;\n"
-                       "@%p2 trap;\n"
-                       "@%p1 bra fails;\n"
-                       "st.global.u32 [%d2], %r2;\n"
-                       "ret;\n"
-                       "fails:\n"
-                       "{ .param .b64 q;\nst.param.b64 [q], %d1;\ncall __assertfail, (q);\n}\n"
-                       "bra fails;"),
-                  "k");
-    assert_true(proven(&s, pc_of(&s, "st.global", 0)));
-    assert_int_equal(s.proof.class_, FLOW_INDEPENDENT);
-    assert_int_equal(s.proof.rejoin[pc_of(&s, "bra fails", 0)], pc_of(&s, "st.global", 0));
-    subject_end(&s);
+    assert_true(proven(s, pc_of(s, "st.global", 0)));
+    assert_int_equal(s->proof.class_, FLOW_INDEPENDENT);
+    assert_int_equal(s->proof.rejoin[pc_of(s, "bra fails", 0)], pc_of(s, "st.global", 0));
 }
 
-static void shared_arrays_are_told_apart(void **state)
+CASE(shared_arrays_are_told_apart,
+     WITH(".shared .align 4 .b8 clean[128];\n.shared .align 4 .b8 dirty[128];\n",
+          "ld.global.u32 %r3, [%d1];\n"
+          "shl.b32 %r4, %r2, 2;\n"
+          "mov.u32 %r5, clean;\n"
+          "mov.u32 %r6, dirty;\n"
+          "add.u32 %r7, %r5, %r4;\n"
+          "add.u32 %r8, %r6, %r4;\n"
+          "st.shared.u32 [%r7], %r2;\n"
+          "st.shared.u32 [%r8], %r3;\n"
+          "bar.sync 0;\n"
+          "ld.shared.u32 %r9, [%r7+4];\n"
+          "ld.shared.u32 %r10, [%r8+4];\n"
+          "mad.wide.u32 %d3, %r9, 4, %d2;\n"
+          "mad.wide.u32 %d4, %r10, 4, %d2;\n"
+          "st.global.u32 [%d3], %r2;\n"
+          "st.global.u32 [%d4], %r2;\n"
+          "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  WITH(".shared .align 4 .b8 clean[128];\n.shared .align 4 .b8 dirty[128];\n",
-                       "ld.global.u32 %r3, [%d1];\n"
-                       "shl.b32 %r4, %r2, 2;\n"
-                       "mov.u32 %r5, clean;\n"
-                       "mov.u32 %r6, dirty;\n"
-                       "add.u32 %r7, %r5, %r4;\n"
-                       "add.u32 %r8, %r6, %r4;\n"
-                       "st.shared.u32 [%r7], %r2;\n"
-                       "st.shared.u32 [%r8], %r3;\n"
-                       "bar.sync 0;\n"
-                       "ld.shared.u32 %r9, [%r7+4];\n"
-                       "ld.shared.u32 %r10, [%r8+4];\n"
-                       "mad.wide.u32 %d3, %r9, 4, %d2;\n"
-                       "mad.wide.u32 %d4, %r10, 4, %d2;\n"
-                       "st.global.u32 [%d3], %r2;\n"
-                       "st.global.u32 [%d4], %r2;\n"
-                       "ret;"),
-                  "k");
-    assert_true(proven(&s, pc_of(&s, "[%d3]", 0)));
-    expect(&s, pc_of(&s, "[%d4]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
-    assert_int_equal(s.proof.verdicts[pc_of(&s, "[%d4]", 0)].source, pc_of(&s, "ld.global", 0));
-    assert_true(slice(&s, pc_of(&s, "st.shared", 0)));
-    assert_false(slice(&s, pc_of(&s, "st.shared", 1)));
-    assert_true(proven(&s, pc_of(&s, "st.shared", 1)));
-    assert_true(slice(&s, pc_of(&s, "bar.sync", 0)));
-    subject_end(&s);
+    assert_true(proven(s, pc_of(s, "[%d3]", 0)));
+    expect(s, pc_of(s, "[%d4]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+    assert_int_equal(s->proof.verdicts[pc_of(s, "[%d4]", 0)].source, pc_of(s, "ld.global", 0));
+    assert_true(slice(s, pc_of(s, "st.shared", 0)));
+    assert_false(slice(s, pc_of(s, "st.shared", 1)));
+    assert_true(proven(s, pc_of(s, "st.shared", 1)));
+    assert_true(slice(s, pc_of(s, "bar.sync", 0)));
 }
 
 /* The loaded value goes where a number says, so to any array. */
-static void an_unknown_store_may_hit_any_array(void **state)
+CASE(an_unknown_store_may_hit_any_array,
+     WITH(".shared .align 4 .b8 table[128];\n", "ld.global.u32 %r3, [%d1];\n"
+                                                "mov.u32 %r5, table;\n"
+                                                "st.shared.u32 [%r5], %r2;\n"
+                                                "shl.b32 %r4, %r2, 2;\n"
+                                                "st.shared.u32 [%r4], %r3;\n"
+                                                "bar.sync 0;\n"
+                                                "ld.shared.u32 %r9, [%r5];\n"
+                                                "mad.wide.u32 %d3, %r9, 4, %d2;\n"
+                                                "st.global.u32 [%d3], %r2;\n"
+                                                "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  WITH(".shared .align 4 .b8 table[128];\n", "ld.global.u32 %r3, [%d1];\n"
-                                                             "mov.u32 %r5, table;\n"
-                                                             "st.shared.u32 [%r5], %r2;\n"
-                                                             "shl.b32 %r4, %r2, 2;\n"
-                                                             "st.shared.u32 [%r4], %r3;\n"
-                                                             "bar.sync 0;\n"
-                                                             "ld.shared.u32 %r9, [%r5];\n"
-                                                             "mad.wide.u32 %d3, %r9, 4, %d2;\n"
-                                                             "st.global.u32 [%d3], %r2;\n"
-                                                             "ret;"),
-                  "k");
-    expect(&s, pc_of(&s, "[%d3]", 0), FLOW_ALIAS, FLOW_THROUGH_ADDRESS);
-    assert_int_equal(s.proof.verdicts[pc_of(&s, "[%d3]", 0)].source, pc_of(&s, "st.shared", 1));
-    subject_end(&s);
+    expect(s, pc_of(s, "[%d3]", 0), FLOW_ALIAS, FLOW_THROUGH_ADDRESS);
+    assert_int_equal(s->proof.verdicts[pc_of(s, "[%d3]", 0)].source, pc_of(s, "st.shared", 1));
 }
 
-static void fields_in_local_memory_are_told_apart(void **state)
+CASE(fields_in_local_memory_are_told_apart, KERNEL(".local .align 8 .b8 depot[16];\n"
+                                                   "mov.b64 %d5, depot;\n"
+                                                   "cvta.local.u64 %d6, %d5;\n"
+                                                   "add.u64 %d7, %d6, 8;\n"
+                                                   "ld.global.u32 %r3, [%d1];\n"
+                                                   "st.u32 [%d6+4], %r3;\n"
+                                                   "st.u32 [%d7], %r2;\n"
+                                                   "ld.local.u32 %r4, [%d5+8];\n"
+                                                   "ld.local.u32 %r5, [%d5+4];\n"
+                                                   "mad.wide.u32 %d3, %r4, 4, %d2;\n"
+                                                   "mad.wide.u32 %d4, %r5, 4, %d2;\n"
+                                                   "st.global.u32 [%d3], %r2;\n"
+                                                   "st.global.u32 [%d4], %r2;\n"
+                                                   "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  KERNEL(".local .align 8 .b8 depot[16];\n"
-                         "mov.b64 %d5, depot;\n"
-                         "cvta.local.u64 %d6, %d5;\n"
-                         "add.u64 %d7, %d6, 8;\n"
-                         "ld.global.u32 %r3, [%d1];\n"
-                         "st.u32 [%d6+4], %r3;\n"
-                         "st.u32 [%d7], %r2;\n"
-                         "ld.local.u32 %r4, [%d5+8];\n"
-                         "ld.local.u32 %r5, [%d5+4];\n"
-                         "mad.wide.u32 %d3, %r4, 4, %d2;\n"
-                         "mad.wide.u32 %d4, %r5, 4, %d2;\n"
-                         "st.global.u32 [%d3], %r2;\n"
-                         "st.global.u32 [%d4], %r2;\n"
-                         "ret;"),
-                  "k");
-    assert_true(proven(&s, pc_of(&s, "[%d3]", 0)));
-    expect(&s, pc_of(&s, "[%d4]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
-    assert_true(slice(&s, pc_of(&s, "st.u32", 1)));
-    assert_false(slice(&s, pc_of(&s, "st.u32", 0)));
-    subject_end(&s);
+    assert_true(proven(s, pc_of(s, "[%d3]", 0)));
+    expect(s, pc_of(s, "[%d4]", 0), FLOW_LOADED, FLOW_THROUGH_ADDRESS);
+    assert_true(slice(s, pc_of(s, "st.u32", 1)));
+    assert_false(slice(s, pc_of(s, "st.u32", 0)));
 }
 
 static const char calls[] = FLOW_HEADER
@@ -269,17 +232,13 @@ static const char calls[] = FLOW_HEADER
     "mad.wide.u32 %d3, %r4, 4, %d2;\n"
     "st.global.u32 [%d3], %r2;\nret;\n}\n";
 
-static void results_of_functions_depend_on_what_they_use(void **state)
+CASE(results_of_functions_depend_on_what_they_use, calls)
 {
-    (void)state;
-    subject s;
-    subject_begin(&s, calls, "k");
-    assert_int_equal(s.order.count, 2);
-    assert_true(proven(&s, pc_of(&s, "st.global", 0)));
-    assert_true(slice(&s, pc_of(&s, "st.param.b32 [p0]", 0)));
-    assert_false(slice(&s, pc_of(&s, "st.param.b32 [p1]", 0)));
-    assert_true(slice(&s, pc_of(&s, "add.u32 %r2", 0)));
-    subject_end(&s);
+    assert_int_equal(s->order.count, 2);
+    assert_true(proven(s, pc_of(s, "st.global", 0)));
+    assert_true(slice(s, pc_of(s, "st.param.b32 [p0]", 0)));
+    assert_false(slice(s, pc_of(s, "st.param.b32 [p1]", 0)));
+    assert_true(slice(s, pc_of(s, "add.u32 %r2", 0)));
 }
 
 static void sources_have_names(void **state)
@@ -345,26 +304,21 @@ static void shuffles_on_both_sides_of_a_branch_meet(void **state)
     }
 }
 
-static void a_barrier_under_a_loaded_branch_orders_nothing(void **state)
+CASE(a_barrier_under_a_loaded_branch_orders_nothing,
+     WITH(".shared .align 4 .b8 table[128];\n", "mov.u32 %r5, table;\n"
+                                                "st.shared.u32 [%r5], %r2;\n"
+                                                "ld.global.u32 %r3, [%d1];\n"
+                                                "setp.eq.u32 %p1, %r3, 0;\n"
+                                                "@%p1 bra skip;\n"
+                                                "bar.sync 0;\n"
+                                                "skip:\n"
+                                                "ld.shared.u32 %r9, [%r5];\n"
+                                                "mad.wide.u32 %d3, %r9, 4, %d2;\n"
+                                                "st.global.u32 [%d3], %r2;\n"
+                                                "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  WITH(".shared .align 4 .b8 table[128];\n", "mov.u32 %r5, table;\n"
-                                                             "st.shared.u32 [%r5], %r2;\n"
-                                                             "ld.global.u32 %r3, [%d1];\n"
-                                                             "setp.eq.u32 %p1, %r3, 0;\n"
-                                                             "@%p1 bra skip;\n"
-                                                             "bar.sync 0;\n"
-                                                             "skip:\n"
-                                                             "ld.shared.u32 %r9, [%r5];\n"
-                                                             "mad.wide.u32 %d3, %r9, 4, %d2;\n"
-                                                             "st.global.u32 [%d3], %r2;\n"
-                                                             "ret;"),
-                  "k");
-    expect(&s, pc_of(&s, "[%d3]", 0), FLOW_UNORDERED, FLOW_THROUGH_ADDRESS);
-    assert_false(slice(&s, pc_of(&s, "bar.sync", 0)));
-    subject_end(&s);
+    expect(s, pc_of(s, "[%d3]", 0), FLOW_UNORDERED, FLOW_THROUGH_ADDRESS);
+    assert_false(slice(s, pc_of(s, "bar.sync", 0)));
 }
 
 static const char pointers[] = FLOW_HEADER
@@ -377,17 +331,13 @@ static const char pointers[] = FLOW_HEADER
     "mad.wide.u32 %d3, %r4, 4, %d2;\n"
     "st.global.u32 [%d3], %r2;\nret;\n}\n";
 
-static void calls_through_pointers_are_unknown(void **state)
+CASE(calls_through_pointers_are_unknown, pointers)
 {
-    (void)state;
-    subject s;
-    subject_begin(&s, pointers, "k");
-    uint32_t call = pc_of(&s, "call", 0);
-    expect(&s, pc_of(&s, "st.global", 0), FLOW_INDIRECT, FLOW_THROUGH_ADDRESS);
-    assert_int_equal(s.proof.verdicts[pc_of(&s, "st.global", 0)].source, call);
-    assert_true(s.proof.flags[call] & FLOW_PC_UNKNOWN);
-    assert_int_equal(s.proof.rejoin[call], call + 1);
-    subject_end(&s);
+    uint32_t call = pc_of(s, "call", 0);
+    expect(s, pc_of(s, "st.global", 0), FLOW_INDIRECT, FLOW_THROUGH_ADDRESS);
+    assert_int_equal(s->proof.verdicts[pc_of(s, "st.global", 0)].source, call);
+    assert_true(s->proof.flags[call] & FLOW_PC_UNKNOWN);
+    assert_int_equal(s->proof.rejoin[call], call + 1);
 }
 
 /* ---- values ---- */
@@ -398,40 +348,34 @@ static flow_level level_of(const subject *s, const char *text)
     return (flow_level)s->f->level[s->f->defs[s->f->def_first[insn]]];
 }
 
-static void levels_of_values(void **state)
+CASE(levels_of_values, KERNEL("mov.u32 %r3, %ctaid.x;\n"
+                              "add.u32 %r4, %r1, 4;\n"
+                              "add.u32 %r5, %r3, %r4;\n"
+                              "add.u32 %r6, %r2, 1;\n"
+                              "ld.global.u32 %r7, [%d1];\n"
+                              "vote.sync.ballot.b32 %r8, %p3, -1;\n"
+                              "setp.lt.u32 %p1, %r2, 7;\n"
+                              "mov.u32 %r9, 1;\n"
+                              "@%p1 bra side;\n"
+                              "mov.u32 %r9, 2;\n"
+                              "side:\n"
+                              "xor.b32 %r10, %r9, 1;\n"
+                              "mov.u32 %r11, 0;\n"
+                              "again:\n"
+                              "add.u32 %r11, %r11, 1;\n"
+                              "setp.lt.u32 %p2, %r11, %r2;\n"
+                              "@%p2 bra again;\n"
+                              "not.b32 %r12, %r11;\n"
+                              "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  KERNEL("mov.u32 %r3, %ctaid.x;\n"
-                         "add.u32 %r4, %r1, 4;\n"
-                         "add.u32 %r5, %r3, %r4;\n"
-                         "add.u32 %r6, %r2, 1;\n"
-                         "ld.global.u32 %r7, [%d1];\n"
-                         "vote.sync.ballot.b32 %r8, %p3, -1;\n"
-                         "setp.lt.u32 %p1, %r2, 7;\n"
-                         "mov.u32 %r9, 1;\n"
-                         "@%p1 bra side;\n"
-                         "mov.u32 %r9, 2;\n"
-                         "side:\n"
-                         "xor.b32 %r10, %r9, 1;\n"
-                         "mov.u32 %r11, 0;\n"
-                         "again:\n"
-                         "add.u32 %r11, %r11, 1;\n"
-                         "setp.lt.u32 %p2, %r11, %r2;\n"
-                         "@%p2 bra again;\n"
-                         "not.b32 %r12, %r11;\n"
-                         "ret;"),
-                  "k");
-    assert_int_equal(level_of(&s, "add.u32 %r4"), FLOW_GRID);
-    assert_int_equal(level_of(&s, "add.u32 %r5"), FLOW_BLOCK);
-    assert_int_equal(level_of(&s, "add.u32 %r6"), FLOW_VARYING);
-    assert_int_equal(level_of(&s, "ld.global"), FLOW_WARP);
-    assert_int_equal(level_of(&s, "vote.sync"), FLOW_GRID); /* of a predicate that nothing sets */
-    assert_int_equal(level_of(&s, "xor.b32 %r10"), FLOW_VARYING);
-    assert_int_equal(level_of(&s, "add.u32 %r11"), FLOW_GRID); /* among those still in the loop */
-    assert_int_equal(level_of(&s, "not.b32 %r12"), FLOW_VARYING);
-    subject_end(&s);
+    assert_int_equal(level_of(s, "add.u32 %r4"), FLOW_GRID);
+    assert_int_equal(level_of(s, "add.u32 %r5"), FLOW_BLOCK);
+    assert_int_equal(level_of(s, "add.u32 %r6"), FLOW_VARYING);
+    assert_int_equal(level_of(s, "ld.global"), FLOW_WARP);
+    assert_int_equal(level_of(s, "vote.sync"), FLOW_GRID); /* of a predicate that nothing sets */
+    assert_int_equal(level_of(s, "xor.b32 %r10"), FLOW_VARYING);
+    assert_int_equal(level_of(s, "add.u32 %r11"), FLOW_GRID); /* among those still in the loop */
+    assert_int_equal(level_of(s, "not.b32 %r12"), FLOW_VARYING);
 }
 
 static void expect_form(const subject *s, const char *insn, const char *form)
@@ -443,35 +387,30 @@ static void expect_form(const subject *s, const char *insn, const char *form)
                         form);
 }
 
-static void linear_forms_and_trip_counts(void **state)
+CASE(linear_forms_and_trip_counts, KERNEL("mov.u32 %r3, %ctaid.x;\n"
+                                          "mov.u32 %r4, %ntid.x;\n"
+                                          "mad.lo.u32 %r5, %r3, %r4, %r2;\n"
+                                          "mul.wide.u32 %d3, %r5, 4;\n"
+                                          "add.s64 %d4, %d1, %d3;\n"
+                                          "mov.u32 %r6, 3;\n"
+                                          "outer:\n"
+                                          "mov.u32 %r7, 0;\n"
+                                          "inner:\n"
+                                          "mad.lo.u32 %r8, %r6, 8, %r7;\n"
+                                          "add.u32 %r7, %r7, 2;\n"
+                                          "setp.lt.s32 %p1, %r7, %r1;\n"
+                                          "@%p1 bra inner;\n"
+                                          "add.u32 %r6, %r6, 5;\n"
+                                          "setp.ge.s32 %p2, %r6, 20;\n"
+                                          "@!%p2 bra outer;\n"
+                                          "neg.s32 %r9, %r6;\n"
+                                          "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  KERNEL("mov.u32 %r3, %ctaid.x;\n"
-                         "mov.u32 %r4, %ntid.x;\n"
-                         "mad.lo.u32 %r5, %r3, %r4, %r2;\n"
-                         "mul.wide.u32 %d3, %r5, 4;\n"
-                         "add.s64 %d4, %d1, %d3;\n"
-                         "mov.u32 %r6, 3;\n"
-                         "outer:\n"
-                         "mov.u32 %r7, 0;\n"
-                         "inner:\n"
-                         "mad.lo.u32 %r8, %r6, 8, %r7;\n"
-                         "add.u32 %r7, %r7, 2;\n"
-                         "setp.lt.s32 %p1, %r7, %r1;\n"
-                         "@%p1 bra inner;\n"
-                         "add.u32 %r6, %r6, 5;\n"
-                         "setp.ge.s32 %p2, %r6, 20;\n"
-                         "@!%p2 bra outer;\n"
-                         "neg.s32 %r9, %r6;\n"
-                         "ret;"),
-                  "k");
-    expect_form(&s, "add.s64 %d4", "4*ntid.x*ctaid.x + 4*tid.x + param0");
-    expect_form(&s, "mad.lo.u32 %r8", "40*i0 + 2*i1 + 24");
-    assert_int_equal(s.f->loops.count, 2);
-    assert_int_equal(s.f->loops.loops[1].depth, 2);
-    const flow_trip *outer = &s.f->trips[0], *inner = &s.f->trips[1];
+    expect_form(s, "add.s64 %d4", "4*ntid.x*ctaid.x + 4*tid.x + param0");
+    expect_form(s, "mad.lo.u32 %r8", "40*i0 + 2*i1 + 24");
+    assert_int_equal(s->f->loops.count, 2);
+    assert_int_equal(s->f->loops.loops[1].depth, 2);
+    const flow_trip *outer = &s->f->trips[0], *inner = &s->f->trips[1];
     assert_int_equal(outer->kind, FLOW_TRIP_CONSTANT);
     assert_int_equal(outer->count, 4); /* 3, 8, 13, 18 */
     assert_true(outer->only_exit);
@@ -479,61 +418,48 @@ static void linear_forms_and_trip_counts(void **state)
     assert_int_equal(inner->step, 2);
     assert_int_equal(inner->compare, PTX_S_lt);
     char text[64];
-    assert_string_equal(flow_affine_text(s.kernel, inner->bound, text, sizeof text), "param2");
-    subject_end(&s);
+    assert_string_equal(flow_affine_text(s->kernel, inner->bound, text, sizeof text), "param2");
 }
 
-static void origins_of_pointers(void **state)
+CASE(origins_of_pointers, WITH(".shared .align 4 .b8 array[64];\n", "setp.lt.u32 %p1, %r2, %r1;\n"
+                                                                    "selp.b64 %d3, %d1, %d2, %p1;\n"
+                                                                    "mov.u32 %r3, array;\n"
+                                                                    "add.u32 %r4, %r3, 12;\n"
+                                                                    "cvt.u64.u32 %d4, %r4;\n"
+                                                                    "cvta.shared.u64 %d5, %d4;\n"
+                                                                    "ld.global.u64 %d6, [%d3];\n"
+                                                                    "ld.u32 %r5, [%d5+4];\n"
+                                                                    "ret;"))
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  WITH(".shared .align 4 .b8 array[64];\n", "setp.lt.u32 %p1, %r2, %r1;\n"
-                                                            "selp.b64 %d3, %d1, %d2, %p1;\n"
-                                                            "mov.u32 %r3, array;\n"
-                                                            "add.u32 %r4, %r3, 12;\n"
-                                                            "cvt.u64.u32 %d4, %r4;\n"
-                                                            "cvta.shared.u64 %d5, %d4;\n"
-                                                            "ld.global.u64 %d6, [%d3];\n"
-                                                            "ld.u32 %r5, [%d5+4];\n"
-                                                            "ret;"),
-                  "k");
-    uint32_t select = pc_of(&s, "selp", 0), load = pc_of(&s, "ld.u32", 0);
-    const flow_points *p = &s.f->points[s.f->defs[s.f->def_first[select]]];
+    uint32_t select = pc_of(s, "selp", 0), load = pc_of(s, "ld.u32", 0);
+    const flow_points *p = &s->f->points[s->f->defs[s->f->def_first[select]]];
     uint32_t params = 0;
-    for (uint32_t e = 0; e < s.kernel->nelements; e++)
-        params += flow_bit(p->set, e) && s.kernel->elements[e].kind == FLOW_TO_PARAM;
+    for (uint32_t e = 0; e < s->kernel->nelements; e++)
+        params += flow_bit(p->set, e) && s->kernel->elements[e].kind == FLOW_TO_PARAM;
     assert_int_equal(params, 2);
-    flow_reach r = flow_reach_of(s.kernel, s.f, &s.f->addresses[s.f->address_first[load]]);
+    flow_reach r = flow_reach_of(s->kernel, s->f, &s->f->addresses[s->f->address_first[load]]);
     assert_true(r.object != FLOW_NONE);
-    assert_string_equal(s.kernel->objects[r.object].var->name, "array");
+    assert_string_equal(s->kernel->objects[r.object].var->name, "array");
     assert_int_equal(r.offset, 16);
     assert_false(r.global);
-    subject_end(&s);
 }
 
-static void parallelism_of_a_block(void **state)
+CASE(parallelism_of_a_block, FLOW_HEADER ENTRY REGS "ld.param.u64 %d1, [a];\n" /* group 1 */
+                                                    "ld.param.u64 %d2, [b];\n"
+                                                    "ld.global.f32 %f1, [%d1];\n" /* group 2 */
+                                                    "ld.global.f32 %f2, [%d2];\n"
+                                                    "add.f32 %f3, %f1, %f1;\n" /* group 3 */
+                                                    "add.f32 %f4, %f2, %f2;\n"
+                                                    "add.f32 %f5, %f3, %f4;\n"    /* group 4 */
+                                                    "st.global.f32 [%d1], %f5;\n" /* group 5 */
+                                                    "ret;\n}\n")
 {
-    (void)state;
-    subject s;
-    subject_begin(&s,
-                  FLOW_HEADER ENTRY REGS "ld.param.u64 %d1, [a];\n" /* group 1 */
-                                         "ld.param.u64 %d2, [b];\n"
-                                         "ld.global.f32 %f1, [%d1];\n" /* group 2 */
-                                         "ld.global.f32 %f2, [%d2];\n"
-                                         "add.f32 %f3, %f1, %f1;\n" /* group 3 */
-                                         "add.f32 %f4, %f2, %f2;\n"
-                                         "add.f32 %f5, %f3, %f4;\n"    /* group 4 */
-                                         "st.global.f32 [%d1], %f5;\n" /* group 5 */
-                                         "ret;\n}\n",
-                  "k");
-    const flow_ilp *b = &s.f->ilp[0];
+    const flow_ilp *b = &s->f->ilp[0];
     assert_int_equal(b->insns, 9);
     assert_int_equal(b->groups, 5);
     assert_int_equal(b->loads, 2);
     assert_int_equal(b->overlap,
                      2 + 1); /* both are on their way when the first is needed, then one */
-    subject_end(&s);
 }
 
 int main(void)

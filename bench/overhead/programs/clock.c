@@ -1,18 +1,12 @@
 /* clock FILE PROGRAM [ARGUMENTS]: runs the program and appends a line to FILE: wall time in ms and the greatest resident
  * memory in KiB. So a program's own time is known whatever the tool that runs it does before and after. Passes its exit status. */
+#include "../../clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 int main(int argc, char **argv)
 {
@@ -20,7 +14,7 @@ int main(int argc, char **argv)
     struct rusage usage;
     if (argc < 3)
         return 2;
-    double begin = now();
+    double begin = clock_seconds(CLOCK_MONOTONIC);
     pid_t child = fork();
     if (child == 0) {
         execvp(argv[2], argv + 2);
@@ -29,7 +23,7 @@ int main(int argc, char **argv)
     }
     if (child < 0 || wait4(child, &status, 0, &usage) < 0)
         return 2;
-    double ms = now() - begin;
+    double ms = 1e3 * (clock_seconds(CLOCK_MONOTONIC) - begin);
     FILE *out = fopen(argv[1], "a");
     if (!out)
         return 2;

@@ -1,16 +1,9 @@
 // All devices, one after another and from a thread each: memory, variables and launches of their own.
+#include "check.h"
+
 #include <cstdio>
 #include <thread>
 #include <vector>
-
-#define CHECK(call)                                                            \
-    do {                                                                       \
-        cudaError_t e = (call);                                                \
-        if (e != cudaSuccess) {                                                \
-            printf("%s: %s\n", #call, cudaGetErrorName(e));                    \
-            return 1;                                                          \
-        }                                                                      \
-    } while (0)
 
 __constant__ int factor;
 __device__ int launches;

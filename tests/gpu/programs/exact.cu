@@ -1,16 +1,9 @@
 // Accesses that follow from data, in every space, by launches of few blocks: all of them are recorded on the device, so that
 // what they did is known exactly.
+#include "check.h"
+
 #include <cstdio>
 #include <vector>
-
-#define CHECK(call)                                                            \
-    do {                                                                       \
-        cudaError_t e = (call);                                                \
-        if (e != cudaSuccess) {                                                \
-            printf("%s: %s\n", #call, cudaGetErrorName(e));                    \
-            return 1;                                                          \
-        }                                                                      \
-    } while (0)
 
 enum { N = 7 * 128, BINS = 64 };
 

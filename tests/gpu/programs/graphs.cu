@@ -1,14 +1,7 @@
 // Graphs: child graphs, changes of an instance after it was made, nodes switched off.
-#include <cstdio>
+#include "check.h"
 
-#define CHECK(call)                                                            \
-    do {                                                                       \
-        cudaError_t e = (call);                                                \
-        if (e != cudaSuccess) {                                                \
-            printf("%s: %s\n", #call, cudaGetErrorName(e));                    \
-            return 1;                                                          \
-        }                                                                      \
-    } while (0)
+#include <cstdio>
 
 __global__ void add(int *data, int n, int value)
 {

@@ -1,4 +1,6 @@
 // A little of everything that a program does with the runtime; says what came out of it.
+#include "check.h"
+
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <thread>
@@ -27,15 +29,6 @@ __global__ void together(int *out)
     if (threadIdx.x == 0)
         atomicAdd(out, 1);
 }
-
-#define CHECK(call)                                                            \
-    do {                                                                       \
-        cudaError_t e = (call);                                                \
-        if (e != cudaSuccess) {                                                \
-            printf("%s: %s\n", #call, cudaGetErrorName(e));                    \
-            return 1;                                                          \
-        }                                                                      \
-    } while (0)
 
 static int on_a_thread(int k, float *sum)
 {

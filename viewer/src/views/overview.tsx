@@ -1,6 +1,7 @@
 import { type Model, placesOf, sourceLine } from "../data/model";
 import type { MemoryObject } from "../data/payload";
 import { href } from "../state/route";
+import { FactRow } from "../widgets/fact";
 import { bytes, exact, middle, percent, plural } from "../widgets/format";
 import { type ColumnOf, SortTable } from "../widgets/table";
 import { Verdict } from "./finding/verdict";
@@ -8,29 +9,18 @@ import { Kernels } from "./kernels";
 import { ObjectName } from "./names";
 import { Code, place } from "./source";
 
-function Row({ label, children }: { label: string; children: string | number }) {
-  return (
-    <tr>
-      <th scope="row" class="text">
-        {label}
-      </th>
-      <td class="text">{children}</td>
-    </tr>
-  );
-}
-
 function Run({ m }: { m: Model }) {
   const { program, device, version, memory } = m.payload;
   const command = [program.executable, ...program.arguments].join(" ");
   return (
     <table class="plain facts">
       <tbody>
-        <Row label="program">{command}</Row>
-        {program.host ? <Row label="host">{program.host}</Row> : null}
-        {program.started ? <Row label="started">{program.started}</Row> : null}
-        {program.processes > 1 ? <Row label="processes">{program.processes}</Row> : null}
+        <FactRow label="program">{command}</FactRow>
+        {program.host ? <FactRow label="host">{program.host}</FactRow> : null}
+        {program.started ? <FactRow label="started">{program.started}</FactRow> : null}
+        {program.processes > 1 ? <FactRow label="processes">{program.processes}</FactRow> : null}
         {device ? (
-          <Row label="device">
+          <FactRow label="device">
             {[
               device.name,
               `compute capability ${device.compute_capability}`,
@@ -39,11 +29,11 @@ function Run({ m }: { m: Model }) {
             ]
               .filter(Boolean)
               .join(", ")}
-          </Row>
+          </FactRow>
         ) : null}
-        <Row label="collected by">{`${program.collector} (warplens ${version})`}</Row>
+        <FactRow label="collected by">{`${program.collector} (warplens ${version})`}</FactRow>
         {memory.peak_bytes !== undefined ? (
-          <Row label="peak device memory">{bytes(memory.peak_bytes)}</Row>
+          <FactRow label="peak device memory">{bytes(memory.peak_bytes)}</FactRow>
         ) : null}
       </tbody>
     </table>

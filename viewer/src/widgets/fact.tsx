@@ -11,3 +11,15 @@ export function Fact({ good, children }: { good: boolean; children: ComponentChi
     </li>
   );
 }
+
+/** A row of a table of facts: what it is, and the value. */
+export function FactRow({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <tr>
+      <th scope="row" class="text">
+        {label}
+      </th>
+      <td class="text">{children}</td>
+    </tr>
+  );
+}

@@ -12,6 +12,7 @@ import {
 import type { Model } from "../../data/model";
 import { OWNERS, ownerOf } from "../../data/owner";
 import type { HeatMap, MemoryObject } from "../../data/payload";
+import { FactRow } from "../../widgets/fact";
 import { bytes, exact, plural } from "../../widgets/format";
 import type { Cell } from "../../widgets/heatmap/painter";
 import { place } from "../source";
@@ -41,17 +42,6 @@ function linesTouching(m: Model, map: HeatMap, pcs: number[]): VNode[] {
 
 /** Bytes from the sector in which the object begins to its first byte. */
 export const startOf = (object: MemoryObject): number => (object.base ?? 0) % SECTOR_BYTES;
-
-function Row({ label, children }: { label: string; children: string | VNode | VNode[] }) {
-  return (
-    <tr>
-      <th scope="row" class="text">
-        {label}
-      </th>
-      <td class="text">{children}</td>
-    </tr>
-  );
-}
 
 function warpsText(t: HeatTable, run: number, plane: number): string {
   const warps = warpsOf(t, run, plane);
@@ -86,14 +76,14 @@ function Where({ m, object, map, offset, word, more }: WhereProps) {
   return (
     <>
       {address !== undefined && map.space !== "shared" ? (
-        <Row label="address">{`0x${address.toString(16)}`}</Row>
+        <FactRow label="address">{`0x${address.toString(16)}`}</FactRow>
       ) : null}
-      <Row label="offset">{`${exact(offset)} bytes${more}`}</Row>
+      <FactRow label="offset">{`${exact(offset)} bytes${more}`}</FactRow>
       {element && offset >= 0 ? (
-        <Row label="element">{`[${exact(Math.floor(offset / element))}] of ${element} bytes`}</Row>
+        <FactRow label="element">{`[${exact(Math.floor(offset / element))}] of ${element} bytes`}</FactRow>
       ) : null}
       {map.space === "shared" && word !== undefined ? (
-        <Row label="bank">{String((offset / WORD_BYTES) % 32)}</Row>
+        <FactRow label="bank">{String((offset / WORD_BYTES) % 32)}</FactRow>
       ) : null}
     </>
   );
@@ -142,19 +132,21 @@ export function CellTable({ m, object, maps, grid, cell }: Props) {
         <tbody>
           <Where m={m} object={object} map={map} offset={offset} word={word} more={more} />
           {run < 0 ? (
-            <Row label="warps">untouched</Row>
+            <FactRow label="warps">untouched</FactRow>
           ) : (
             <>
-              <Row label={word === undefined ? "warps at the sector" : `warps at word ${word}`}>
+              <FactRow label={word === undefined ? "warps at the sector" : `warps at word ${word}`}>
                 {warpsText(table, run, plane)}
-              </Row>
-              <Row label="touched by">{OWNERS[ownerOf(table, map.space, run, plane)] ?? ""}</Row>
-              <Row label="requests">{`${requests(table, run)} of its sector`}</Row>
-              <Row label="lines">
+              </FactRow>
+              <FactRow label="touched by">
+                {OWNERS[ownerOf(table, map.space, run, plane)] ?? ""}
+              </FactRow>
+              <FactRow label="requests">{`${requests(table, run)} of its sector`}</FactRow>
+              <FactRow label="lines">
                 <ul class="tight mono">
                   {linesTouching(m, map, map.pcsets[table.pcset[run] ?? 0] ?? [])}
                 </ul>
-              </Row>
+              </FactRow>
             </>
           )}
         </tbody>
