@@ -391,14 +391,14 @@ static void print_entry(rw_body *b)
         rw_text(b, "\tmov.u64 __wl_frame, __wl_stack;\n\tst.local.u64 [__wl_frame], __wl_state;\n");
 }
 
-/* Goes on behind the traced copy where the launch does not name the block. */
+/* Goes on behind the traced copy where the launch does not name the block; that copy looks again, at whole indices. */
 static void print_choice(rw_body *b)
 {
-    rw_linear_block(b, "__wl_y");
+    rw_low_block(b, "__wl_t");
     for (unsigned i = 0; i < REWRITE_MAX_BLOCKS; i++) {
-        rw_line(b, "ld.param.u64 __wl_x, [__wl_probe+%u];", 8 + 8 * i);
-        rw_line(b, i ? "setp.eq.or.u64 __wl_p, __wl_x, __wl_y, __wl_p;"
-                     : "setp.eq.u64 __wl_p, __wl_x, __wl_y;");
+        rw_line(b, "ld.param.u32 __wl_u, [__wl_probe+%u];", 8 + 8 * i);
+        rw_line(b, i ? "setp.eq.or.u32 __wl_p, __wl_u, __wl_t, __wl_p;"
+                     : "setp.eq.u32 __wl_p, __wl_u, __wl_t;");
     }
     rw_text(b, "\t@!__wl_p bra $__wl_untraced;\n");
 }

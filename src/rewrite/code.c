@@ -209,6 +209,17 @@ void rw_linear_block(rw_body *b, const char *to)
     }
 }
 
+/* Its lower half. Changes __wl_lo, __wl_hi. */
+void rw_low_block(rw_body *b, const char *to)
+{
+    rw_line(b, "mov.u32 %s, %%ctaid.z;", to);
+    for (char d = 'y'; d >= 'x'; d--) {
+        rw_line(b, "mov.u32 __wl_lo, %%nctaid.%c;", d);
+        rw_line(b, "mov.u32 __wl_hi, %%ctaid.%c;", d);
+        rw_line(b, "mad.lo.u32 %s, %s, __wl_lo, __wl_hi;", to, to);
+    }
+}
+
 /* The warp's number in its block. Changes __wl_lo. */
 void rw_linear_warp(rw_body *b, const char *to)
 {

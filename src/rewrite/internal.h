@@ -268,6 +268,7 @@ unsigned rw_elements(const rewrite_site *site);
 /* Is there redux.sync? */
 bool rw_can_reduce(const ptx_module *module);
 void rw_linear_block(rw_body *b, const char *to);
+void rw_low_block(rw_body *b, const char *to);
 void rw_linear_warp(rw_body *b, const char *to);
 
 /* Adds to the counters of the site's elements. __wl_x: the counter of the lane's first element; __wl_counted: whether the lane

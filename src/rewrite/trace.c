@@ -28,12 +28,14 @@ static void declare(rw_body *b)
 static void find_block(rw_body *b)
 {
     rw_linear_block(b, "__wl_y");
-    rw_line(b, "mov.u32 __wl_u, 0;");
-    for (unsigned i = 1; i < REWRITE_MAX_BLOCKS; i++) {
+    rw_line(b, "mov.u32 __wl_u, %u;", REWRITE_MAX_BLOCKS);
+    for (unsigned i = 0; i < REWRITE_MAX_BLOCKS; i++) {
         rw_line(b, "ld.param.u64 __wl_x, [__wl_probe+%u];", 8 + 8 * i);
         rw_line(b, "setp.eq.u64 __wl_p, __wl_x, __wl_y;");
         rw_line(b, "@__wl_p mov.u32 __wl_u, %u;", i);
     }
+    rw_line(b, "setp.eq.u32 __wl_p, __wl_u, %u;", REWRITE_MAX_BLOCKS);
+    rw_text(b, "\t@__wl_p bra $__wl_untraced;\n");
 }
 
 static void enter_kernel(rw_body *b)
