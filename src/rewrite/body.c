@@ -119,7 +119,7 @@ static bool needs_address(const rw_body *b, uint32_t site)
 
 static rw_lanes needed_lanes(const rw_body *b, uint32_t site)
 {
-    if (rw_counts_shared(b, site) && rw_counts_lanes(b, site))
+    if (rw_shared_needs_lanes(b, site))
         return RW_LANES_GROUP;
     return rw_element_lanes(b, site);
 }

@@ -235,6 +235,19 @@ void rw_linear_warp(rw_body *b, const char *to)
     rw_line(b, "shr.u32 %s, %s, 5;", to, to);
 }
 
+/* The thread's number in its block, and how many there are. Changes __wl_u, __wl_v. */
+void rw_linear_thread(rw_body *b, const char *to, const char *all)
+{
+    rw_line(b, "mov.u32 %s, %%tid.z;", to);
+    rw_text(b, "\tmov.u32 __wl_v, %ntid.y;\n\tmov.u32 __wl_u, %tid.y;\n");
+    rw_line(b, "mad.lo.u32 %s, %s, __wl_v, __wl_u;", to, to);
+    rw_text(b, "\tmov.u32 __wl_v, %ntid.x;\n\tmov.u32 __wl_u, %tid.x;\n");
+    rw_line(b, "mad.lo.u32 %s, %s, __wl_v, __wl_u;", to, to);
+    rw_text(b, "\tmov.u32 __wl_u, %ntid.y;\n\tmul.lo.u32 __wl_v, __wl_v, __wl_u;\n"
+               "\tmov.u32 __wl_u, %ntid.z;\n");
+    rw_line(b, "mul.lo.u32 %s, __wl_v, __wl_u;", all);
+}
+
 /* Where the function's variables lie, and in the kernel those of the module: written by threads with %tid.x 0 of traced blocks,
  * and of blocks with %ctaid.x 0. */
 void rw_write_vars(rw_body *b)

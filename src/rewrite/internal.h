@@ -45,6 +45,15 @@ typedef struct rw_place {
 
 enum { RW_PLACE_OPERANDS = 4 };
 
+/* shared: counters in shared memory for accesses of one class to one array. */
+typedef struct rw_table {
+    const ptx_var *var;
+    unsigned class_;
+    uint32_t bytes, from; /* its size, and its place among the tables */
+} rw_table;
+
+enum { RW_MAX_TABLES = 8 };
+
 /* Where a counter of basic blocks is while a copy runs (blocks.c). */
 typedef enum rw_counter_kind {
     RW_IN_MEMORY,
@@ -123,7 +132,11 @@ typedef struct rw_plan {
     uint32_t *bits;     /* [nsites] objects: of each site, PTX_NONE: it follows from the launch */
     uint32_t *first_of; /* [nsites] the block that sets it, PTX_NONE: the site itself does */
     uint32_t *bit_at;   /* [npcs] that the block of flow that starts there sets, or PTX_NONE */
-    bool *by_place;     /* [nsites] shared: counted by thread */
+    uint32_t *table_of; /* [nsites] shared: in `tables`, or PTX_NONE */
+    rw_table tables[RW_MAX_TABLES];
+    uint32_t ntables, table_bytes;
+    bool counts_directly; /* shared: some site by its address, and not in a table */
+    bool *by_place;       /* [nsites] shared: counted by thread */
     uint32_t *
         place_of; /* [nblocks] of the kernel: the register that counts the root, by its place; PTX_NONE */
     uint32_t ntimes; /* such registers */
@@ -166,6 +179,8 @@ wl_status rw_plan_slots(rw_plan *plan);
 
 /* Does every thread run the blocks with that root once a call? */
 bool rw_runs_once(const flow_function *f, uint32_t root);
+/* Do all threads leave the kernel together, at one place? */
+bool rw_leaves_together(const rw_plan *plan);
 /* The outermost loop around the block that the lanes that enter it together leave together, with all loops within, and in
  * which they agree on whether they run the block; FLOW_NONE without. */
 uint32_t rw_common_loop(const rw_plan *plan, const flow_function *f, uint32_t block);
@@ -190,6 +205,7 @@ uint64_t rw_read_place(const rewrite_copy *copy, uint32_t place, uint32_t thread
 void rw_add_by_address(const rewrite_copy *copy, uint64_t *counts);
 /* The shared variable in plan->vars whose address the kernel writes down, or PTX_NONE. */
 uint32_t rw_var_listed(const rw_plan *plan, const ptx_symbol *symbol);
+uint32_t rw_var_listed_as(const rw_plan *plan, const ptx_var *var);
 
 enum { RW_REGISTER_BYTES = 128 }; /* of the longest name that a register may have */
 
@@ -261,6 +277,8 @@ bool rw_counts_lanes(const rw_body *b, uint32_t site);
 bool rw_may_be_shared(const rewrite_site *site);
 /* Does the probe `shared` count the site by its address? */
 bool rw_counts_shared(const rw_body *b, uint32_t site);
+/* And does that need to know the lanes? */
+bool rw_shared_needs_lanes(const rw_body *b, uint32_t site);
 /* Lanes that give addresses to ldmatrix or stmatrix. */
 uint32_t rw_matrix_rows(const ptx_insn *insn);
 /* Elements of 4 bytes that a lane accesses at a site. */
@@ -270,6 +288,7 @@ bool rw_can_reduce(const ptx_module *module);
 void rw_linear_block(rw_body *b, const char *to);
 void rw_low_block(rw_body *b, const char *to);
 void rw_linear_warp(rw_body *b, const char *to);
+void rw_linear_thread(rw_body *b, const char *to, const char *all);
 
 /* Adds to the counters of the site's elements. __wl_x: the counter of the lane's first element; __wl_counted: whether the lane
  * counts (counts.c). */

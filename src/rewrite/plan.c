@@ -255,13 +255,18 @@ static wl_status find_vars(rw_plan *p)
     return WL_OK;
 }
 
-uint32_t rw_var_listed(const rw_plan *p, const ptx_symbol *symbol)
+uint32_t rw_var_listed_as(const rw_plan *p, const ptx_var *var)
 {
-    bool written = p->out->probes >> REWRITE_SHARED & 1;
-    for (uint32_t i = 0; written && symbol->kind == PTX_SYM_VAR && i < p->nvars; i++)
-        if (p->vars[i].var == symbol->var && symbol->var->space == PTX_SPACE_SHARED)
+    bool written = p->out->probes >> REWRITE_SHARED & 1 && var->space == PTX_SPACE_SHARED;
+    for (uint32_t i = 0; written && i < p->nvars; i++)
+        if (p->vars[i].var == var)
             return i;
     return PTX_NONE;
+}
+
+uint32_t rw_var_listed(const rw_plan *p, const ptx_symbol *symbol)
+{
+    return symbol->kind == PTX_SYM_VAR ? rw_var_listed_as(p, symbol->var) : PTX_NONE;
 }
 
 /* ---- the whole ---- */

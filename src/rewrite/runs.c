@@ -211,8 +211,7 @@ uint32_t rw_common_loop(const rw_plan *p, const flow_function *f, uint32_t block
 
 enum { MAX_BITS = 32 };
 
-/* Do all threads leave the kernel together, at one place? */
-static bool leaves_together(const rw_plan *p)
+bool rw_leaves_together(const rw_plan *p)
 {
     const flow_function *f = &p->flow->funcs[0];
     uint32_t places = 0;
@@ -258,7 +257,7 @@ static bool give_bit(rw_plan *p, uint32_t edge, uint32_t *used)
 void rw_plan_gathering(rw_plan *p)
 {
     uint32_t used = 0;
-    if (!leaves_together(p))
+    if (!rw_leaves_together(p))
         return;
     for (uint32_t n = 0; n < p->nedges; n++)
         if (p->edges[n].func == 0 && p->edges[n].probes)

@@ -13,7 +13,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { MAX_TIMES = 8 /* registers that count by thread */ };
+enum {
+    MAX_TIMES = 8,       /* registers that count by thread */
+    SYSTEM_BYTES = 1024, /* of shared memory, from sm_80 on */
+    TABLES_ALIGN = 128   /* so that variables keep their banks, whatever comes first */
+};
 
 /* ---- which sites ---- */
 
@@ -62,21 +66,75 @@ static bool plan_site(rw_plan *p, const flow_function *f, uint32_t site)
            follow_root(p, f, p->runs[0][f->block_of[i]].root);
 }
 
+/* Shared memory that a block may have whatever its size, without any effect on how many blocks fit a multiprocessor. */
+static uint64_t free_bytes(const rw_plan *p)
+{
+    uint64_t used = SYSTEM_BYTES, each = p->module->sm >= 90   ? 7296
+                                         : p->module->sm >= 80 ? 5248
+                                                               : 3072;
+    for (uint32_t i = 0; i < p->nvars; i++) {
+        const ptx_var *var = p->vars[i].var;
+        if (var->space == PTX_SPACE_SHARED && !ptx_var_size(var))
+            return 0; /* the launch says how much it is */
+        used += var->space == PTX_SPACE_SHARED ? ptx_var_size(var) + 16 : 0;
+    }
+    return used < each ? (each - used) / TABLES_ALIGN * TABLES_ALIGN : 0;
+}
+
+/* The table of the site's array and class; PTX_NONE: there is no room for it. */
+static uint32_t table_for(rw_plan *p, const flow_object *o, unsigned class_, uint64_t room)
+{
+    uint32_t n = p->ntables;
+    for (uint32_t t = 0; t < n; t++)
+        if (p->tables[t].var == o->var && p->tables[t].class_ == class_)
+            return t;
+    uint32_t bytes = (uint32_t)((o->bytes + 3) / 4 * 4);
+    if (n == RW_MAX_TABLES || !o->bytes || o->bytes > room || p->table_bytes + bytes > room)
+        return PTX_NONE;
+    p->tables[n] = (rw_table){o->var, class_, bytes, p->table_bytes};
+    p->table_bytes += bytes;
+    return p->ntables++;
+}
+
+static void plan_tables(rw_plan *p, const flow_function *f)
+{
+    uint64_t room = free_bytes(p);
+    if (!rw_leaves_together(p))
+        return;
+    for (uint32_t s = p->site_first[0]; s < p->site_first[f->func->ninsns]; s++) {
+        const rewrite_site *site = &p->sites[s];
+        if (site->space != PTX_SPACE_SHARED || p->by_place[s])
+            continue;
+        flow_reach reach = flow_reach_of(p->flow, f, p->addresses[s]);
+        const flow_object *o = reach.object == FLOW_NONE ? NULL : &p->flow->objects[reach.object];
+        if (o && o->space == PTX_SPACE_SHARED && rw_var_listed_as(p, o->var) != PTX_NONE)
+            p->table_of[s] = table_for(p, o, rewrite_class(site), room);
+    }
+    p->table_bytes = (p->table_bytes + TABLES_ALIGN - 1) / TABLES_ALIGN * TABLES_ALIGN;
+}
+
 wl_status rw_plan_shared(rw_plan *p)
 {
     const flow_function *f = &p->flow->funcs[0];
     p->by_place = wl_new_array(p->arena, bool, (size_t)p->nsites + 1);
     p->place_of = wl_new_array(p->arena, uint32_t, (size_t)f->nblocks + 1);
-    if (!p->by_place || !p->place_of)
+    p->table_of = wl_new_array(p->arena, uint32_t, (size_t)p->nsites + 1);
+    if (!p->by_place || !p->place_of || !p->table_of)
         return WL_NOMEM;
+    for (uint32_t s = 0; s < p->nsites; s++)
+        p->table_of[s] = PTX_NONE;
     for (uint32_t b = 0; b < f->nblocks; b++)
         p->place_of[b] = PTX_NONE;
     if (!(p->out->probes >> REWRITE_SHARED & 1))
         return WL_OK;
     for (uint32_t s = p->site_first[0]; s < p->site_first[f->func->ninsns]; s++)
         p->by_place[s] = plan_site(p, f, s);
-    for (uint32_t s = 0; s < p->nsites; s++)
-        p->out->by_address |= rw_may_be_shared(&p->sites[s]) && !p->by_place[s];
+    plan_tables(p, f);
+    for (uint32_t s = 0; s < p->nsites; s++) {
+        bool by_address = rw_may_be_shared(&p->sites[s]) && !p->by_place[s];
+        p->out->by_address |= by_address;
+        p->counts_directly |= by_address && p->table_of[s] == PTX_NONE;
+    }
     return WL_OK;
 }
 
@@ -84,6 +142,101 @@ bool rw_counts_shared(const rw_body *b, uint32_t site)
 {
     return rw_has(b, REWRITE_SHARED) && rw_may_be_shared(&b->plan->sites[site]) &&
            !b->plan->by_place[site];
+}
+
+/* __wl_shared: the multiprocessor's copy of the counters by address. Changes __wl_t, __wl_u. */
+static void find_tables(rw_body *b)
+{
+    rw_line(b, "ld.global.u64 __wl_shared, [__wl_state+%zu];", offsetof(rewrite_state, shared));
+    rw_line(b, "ld.global.v2.u32 {__wl_limit, __wl_u}, [__wl_state+%zu];",
+            offsetof(rewrite_state, shared_bytes));
+    rw_text(b, "\tmov.u32 __wl_t, %smid;\n\tand.b32 __wl_t, __wl_t, __wl_u;\n");
+    rw_line(b, "mul.lo.u32 __wl_t, __wl_t, %u;", REWRITE_CLASSES);
+    rw_line(b, "mad.wide.u32 __wl_shared, __wl_t, __wl_limit, __wl_shared;");
+}
+
+bool rw_shared_needs_lanes(const rw_body *b, uint32_t site)
+{
+    return rw_counts_shared(b, site) && b->plan->table_of[site] == PTX_NONE &&
+           rw_counts_lanes(b, site);
+}
+
+/* ---- counters in shared memory ---- */
+
+/* Calls `each` for the words of all tables that are this thread's; __wl_lo: its offset in them. */
+static void each_word(rw_body *b, uint32_t from, uint32_t bytes, void (*each)(rw_body *b, uint32_t),
+                      uint32_t table)
+{
+    uint32_t label = (*b->labels)++;
+    rw_linear_thread(b, "__wl_lo", "__wl_hi");
+    rw_text(b, "\tshl.b32 __wl_lo, __wl_lo, 2;\n\tshl.b32 __wl_hi, __wl_hi, 2;\n"
+               "\tmov.u32 __wl_v, __wl_tables;\n");
+    if (from)
+        rw_line(b, "add.u32 __wl_v, __wl_v, %u;", from);
+    ptx_putf(b->out, "$__wl_words%u:\n", label);
+    rw_line(b, "setp.ge.u32 __wl_p, __wl_lo, %u;", bytes);
+    rw_line(b, "@__wl_p bra $__wl_worded%u;", label);
+    rw_text(b, "\tadd.u32 __wl_t, __wl_v, __wl_lo;\n");
+    each(b, table);
+    rw_text(b, "\tadd.u32 __wl_lo, __wl_lo, __wl_hi;\n");
+    rw_line(b, "bra $__wl_words%u;", label);
+    ptx_putf(b->out, "$__wl_worded%u:\n", label);
+}
+
+static void clear_word(rw_body *b, uint32_t table)
+{
+    (void)table;
+    rw_text(b, "\tst.shared.u32 [__wl_t], 0;\n");
+}
+
+/* All threads of the block are here. */
+static void clear_tables(rw_body *b)
+{
+    each_word(b, 0, b->plan->table_bytes, clear_word, 0);
+    rw_text(b, "\tbar.sync 0;\n");
+}
+
+static void publish_word(rw_body *b, uint32_t table)
+{
+    (void)table;
+    rw_text(b, "\tld.shared.u32 __wl_u, [__wl_t];\n"
+               "\tsetp.ne.u32 __wl_p, __wl_u, 0;\n"
+               "\tcvt.u64.u32 __wl_y, __wl_lo;\n"
+               "\tadd.s64 __wl_y, __wl_y, __wl_x;\n"
+               "\t@__wl_p red.global.add.u32 [__wl_y], __wl_u;\n");
+}
+
+static void publish_tables(rw_body *b)
+{
+    rw_text(b, "\tbar.sync 0;\n");
+    find_tables(b);
+    for (uint32_t t = 0; t < b->plan->ntables; t++) {
+        const rw_table *table = &b->plan->tables[t];
+        rw_line(b, "mov.u64 __wl_x, %s;", table->var->name);
+        rw_text(b, "\tadd.s64 __wl_x, __wl_x, __wl_shared;\n");
+        if (table->class_)
+            rw_line(b, "mad.wide.u32 __wl_x, __wl_limit, %u, __wl_x;", table->class_);
+        each_word(b, table->from, table->bytes, publish_word, t);
+    }
+}
+
+/* Shared memory only: by the address in __wl_a. */
+static void count_in_table(rw_body *b, uint32_t site)
+{
+    const rw_table *table = &b->plan->tables[b->plan->table_of[site]];
+    unsigned n = rw_elements(&b->plan->sites[site]);
+    const char *guard = b->guard.text;
+    const char *and = *guard ? ".and" : "", *comma = *guard ? ", " : "";
+    uint32_t end = table->bytes > 4 * (n - 1) ? table->bytes - 4 * (n - 1) : 0;
+    rw_line(b, "mov.u32 __wl_t, %s;", table->var->name);
+    rw_text(b, "\tcvt.u32.u64 __wl_lo, __wl_a;\n\tsub.u32 __wl_lo, __wl_lo, __wl_t;\n");
+    rw_line(b, "setp.ge%s.u32 __wl_p, __wl_lo, %u%s%s;", and, end, comma, guard);
+    rw_line(b, "setp.lt%s.u32 __wl_counted, __wl_lo, %u%s%s;", and, end, comma, guard);
+    rw_line(b, "@__wl_p red.global.add.u64 [__wl_state+%zu], 1;", offsetof(rewrite_state, missed));
+    rw_text(b, "\tand.b32 __wl_lo, __wl_lo, -4;\n\tmov.u32 __wl_t, __wl_tables;\n"
+               "\tadd.u32 __wl_lo, __wl_lo, __wl_t;\n");
+    for (unsigned e = 0; e < n; e++)
+        rw_line(b, "@__wl_counted red.shared.add.u32 [__wl_lo+%u], 1;", table->from + 4 * e);
 }
 
 /* ---- by thread ---- */
@@ -120,18 +273,9 @@ static void find_places(rw_body *b)
             offsetof(rewrite_state, place_bytes));
     rw_text(b, "\tmov.u32 __wl_t, %smid;\n"
                "\tand.b32 __wl_t, __wl_t, __wl_v;\n"
-               "\tmad.wide.u32 __wl_x, __wl_t, __wl_u, __wl_x;\n"
-               "\tmov.u32 __wl_t, %tid.z;\n"
-               "\tmov.u32 __wl_u, %ntid.y;\n"
-               "\tmov.u32 __wl_v, %tid.y;\n"
-               "\tmad.lo.u32 __wl_t, __wl_t, __wl_u, __wl_v;\n"
-               "\tmov.u32 __wl_lo, %ntid.x;\n"
-               "\tmov.u32 __wl_v, %tid.x;\n"
-               "\tmad.lo.u32 __wl_t, __wl_t, __wl_lo, __wl_v;\n"
-               "\tmad.wide.u32 __wl_x, __wl_t, 4, __wl_x;\n"
-               "\tmul.lo.u32 __wl_u, __wl_u, __wl_lo;\n"
-               "\tmov.u32 __wl_v, %ntid.z;\n"
-               "\tmul.lo.u32 __wl_u, __wl_u, __wl_v;\n");
+               "\tmad.wide.u32 __wl_x, __wl_t, __wl_u, __wl_x;\n");
+    rw_linear_thread(b, "__wl_t", "__wl_u");
+    rw_text(b, "\tmad.wide.u32 __wl_x, __wl_t, 4, __wl_x;\n");
 }
 
 /* __wl_y: the thread's counter, after find_places(). */
@@ -151,6 +295,8 @@ static void publish_times(rw_body *b, uint32_t block)
 
 static void leave(rw_body *b)
 {
+    if (b->index == 0 && b->plan->ntables)
+        publish_tables(b);
     if (b->index != 0 || !b->plan->ntimes)
         return;
     find_places(b);
@@ -171,20 +317,18 @@ static void count_edge(rw_body *b, uint32_t edge)
 static void declare(rw_body *b)
 {
     rw_text(b, "\t.reg .b64 __wl_shared;\n\t.reg .b32 __wl_limit;\n");
+    if (b->index == 0 && b->plan->table_bytes)
+        rw_line(b, ".shared .align 16 .b8 __wl_tables[%u];", b->plan->table_bytes);
     each_times(b, declare_times);
 }
 
 static void enter(rw_body *b)
 {
     each_times(b, clear_times);
-    if (!b->plan->out->by_address)
-        return;
-    rw_line(b, "ld.global.u64 __wl_shared, [__wl_state+%zu];", offsetof(rewrite_state, shared));
-    rw_line(b, "ld.global.v2.u32 {__wl_limit, __wl_u}, [__wl_state+%zu];",
-            offsetof(rewrite_state, shared_bytes));
-    rw_text(b, "\tmov.u32 __wl_t, %smid;\n\tand.b32 __wl_t, __wl_t, __wl_u;\n");
-    rw_line(b, "mul.lo.u32 __wl_t, __wl_t, %u;", REWRITE_CLASSES);
-    rw_line(b, "mad.wide.u32 __wl_shared, __wl_t, __wl_limit, __wl_shared;");
+    if (b->index == 0 && b->plan->ntables)
+        clear_tables(b);
+    if (b->plan->counts_directly)
+        find_tables(b);
 }
 
 /* __wl_counted: the lane accesses shared memory, and where it is counted. __wl_lo: the address. */
@@ -209,6 +353,10 @@ static void count_shared(rw_body *b, uint32_t site)
     const rewrite_site *s = &b->plan->sites[site];
     if (!rw_counts_shared(b, site))
         return;
+    if (b->plan->table_of[site] != PTX_NONE) {
+        count_in_table(b, site);
+        return;
+    }
     find_counted(b, s);
     rw_text(b, "\tand.b32 __wl_lo, __wl_lo, -4;\n"
                "\tcvt.u64.u32 __wl_x, __wl_lo;\n"
