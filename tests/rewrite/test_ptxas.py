@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 
+FREE_SHARED = 7296 - 1024  # bytes of a block that never keep another from a multiprocessor, at most (sm_90)
 PROBES = ["objects", "trace", "touch", "frequency", "shared", "blocks", "all"]
 SKIPPED = 77
 COLUMNS = ["file", "kernel", "arch", "probe", "collect", "registers", "registers_probed", "shared", "shared_probed",
@@ -83,7 +84,8 @@ def check(args, path):
             failures += 1
         for name, before in plain[arch].items():
             after = probed[name]
-            if after[1] != before[1]:
+            room = FREE_SHARED if probe in ("shared", "all") else 0
+            if after[1] != before[1] and not before[1] < after[1] <= room:
                 print(f"{path.name}: {name}: {probe} changes shared memory: {before[1]} to {after[1]} bytes")
                 failures += 1
             rows.append([path.stem, name, arch, probe, collect, before[0], after[0], before[1], after[1], before[2],
