@@ -229,7 +229,7 @@ typedef struct cap_probed { /* an object whose elements were counted */
 } cap_probed;
 
 /* What the probes of a launch wrote on the device: a state as rewrite/layout.h describes it, without rows that were not
- * used. It is read with what rewrite_module() says of the module's PTX when it is asked for the same, and
+ * used, packed (rewrite_unpack()). It is read with what rewrite_module() says of the module's PTX when it is asked for the same, and
  * rewrite_lay_out() for the same setup. */
 typedef struct cap_probe {
     uint32_t note;

@@ -168,6 +168,20 @@ void rewrite_param_init(uint64_t state, const rewrite_state *filled, rewrite_par
 
 /* ---- after it ---- */
 
+/* A state may be kept packed, since counters of large objects are zero for the most part: u64 size, u64 number of runs, the runs,
+ * then their bytes. What lies in no run is zero. */
+typedef struct rewrite_run {
+    uint64_t at, bytes;
+} rewrite_run;
+
+enum { REWRITE_PAGE = 4096 }; /* worth to be left out */
+
+/* Writes all but the bytes of the runs, where `out` is not NULL. Returns its length. */
+uint64_t rewrite_pack_head(const rewrite_run *runs, uint64_t nruns, uint64_t size, void *out);
+uint64_t rewrite_packed_size(const void *packed, uint64_t length);
+/* `size` bytes of the state from `from` on into `out`, which is zero. What is damaged stays zero. */
+void rewrite_unpack(const void *packed, uint64_t length, uint64_t from, void *out, uint64_t size);
+
 /* Rows of each region that were written to, from the begin of a state after the launch. A copy of the state may leave out the
  * others, if it says so in rewrite_state.rows. */
 uint32_t rewrite_rows_used(const rewrite_state *state);

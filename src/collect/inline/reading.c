@@ -3,6 +3,7 @@
  * That a launch is over is known from the application's own waits: for its stream or its context, begun after the launch, or
  * for an event behind it. As a rule nothing of ours has to lie on the stream for that. An event of ours is put there where the
  * stream goes, where memory is short, and at the end. */
+#include "collect/inline/pages.h"
 #include "collect/inline/recording.h"
 
 #include <sched.h>
@@ -159,20 +160,91 @@ static void learn(const shim_recording *r, const rewrite_state *head)
         r->kernel->everywhere = true;
 }
 
-/* The state but for the rows of the trace that nobody wrote to. */
-static bool read_used(const shim_recording *r, uint32_t all, uint32_t rows, char *data)
+enum {
+    WORTH = 1 << 20, /* bytes that are worth looking for empty pages in */
+    GAP = 16         /* pages: a shorter gap is not worth a copy of its own */
+};
+
+/* Runs of pages that are used, and the gaps between them that are too short. */
+static uint64_t find_runs(const uint8_t *used, uint64_t pages, uint64_t bytes, rewrite_run *runs)
+{
+    uint64_t n = 0, end = 0;
+    for (uint64_t i = 0; i < pages; i++) {
+        if (!used[i])
+            continue;
+        if (!n || i > end + GAP)
+            runs[n++].at = i * REWRITE_PAGE;
+        end = i + 1;
+        uint64_t to = end * REWRITE_PAGE < bytes ? end * REWRITE_PAGE : bytes;
+        runs[n - 1].bytes = to - runs[n - 1].at;
+    }
+    return n;
+}
+
+/* Of the first `bytes`. The first page is used always, and the last, which may be part of one. */
+static uint64_t look(const shim_recording *r, uint64_t bytes, rewrite_run *runs)
+{
+    uint64_t pages = (bytes + REWRITE_PAGE - 1) / REWRITE_PAGE, n = 0;
+    uint8_t *used = malloc(pages);
+    if (!used)
+        return 0;
+    if (bytes < WORTH || !shim_pages_used(r->context, shim_own_stream(r->context), r->address,
+                                          (uint32_t)(bytes / REWRITE_PAGE), used))
+        memset(used, 1, pages);
+    used[0] = used[pages - 1] = 1;
+    n = find_runs(used, pages, bytes, runs);
+    free(used);
+    return n;
+}
+
+/* A state that is packed as rewrite/layout.h says. */
+typedef struct packed {
+    rewrite_run *runs; /* the last is the trace */
+    uint64_t nruns, head, length;
+    char *data;
+} packed;
+
+static void packed_end(packed *p)
+{
+    free(p->runs);
+    free(p->data);
+}
+
+/* But for its content. False without memory. */
+static bool packed_begin(packed *p, const shim_recording *r, uint64_t bytes)
 {
     uint64_t pool = r->layout.pool_at;
+    *p = (packed){.runs = calloc(pool / REWRITE_PAGE / (GAP + 1) + 3, sizeof *p->runs)};
+    p->nruns = p->runs ? look(r, pool, p->runs) : 0;
+    if (!p->nruns)
+        return false;
+    p->runs[p->nruns++] = (rewrite_run){pool, bytes - pool};
+    p->length = p->head = rewrite_pack_head(p->runs, p->nruns, bytes, NULL);
+    for (uint64_t i = 0; i < p->nruns; i++)
+        p->length += p->runs[i].bytes;
+    p->data = malloc(p->length);
+    if (p->data)
+        rewrite_pack_head(p->runs, p->nruns, bytes, p->data);
+    return p->data != NULL;
+}
+
+/* The state but for the rows of the trace that nobody wrote to, and for pages that hold nothing. */
+static bool read_used(const shim_recording *r, uint32_t all, uint32_t rows, const packed *p)
+{
+    uint64_t pool = r->layout.pool_at;
+    char *at = p->data + p->head;
+    for (uint64_t i = 0; i + 1 < p->nruns; at += p->runs[i++].bytes)
+        if (!read_bytes(r, p->runs[i].at, at, p->runs[i].bytes))
+            return false;
     CUDA_MEMCPY2D regions = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                              .srcDevice = r->address + pool,
                              .srcPitch = (size_t)all * REWRITE_ROW,
                              .dstMemoryType = CU_MEMORYTYPE_HOST,
-                             .dstHost = data + pool,
+                             .dstHost = at,
                              .dstPitch = (size_t)rows * REWRITE_ROW,
                              .WidthInBytes = (size_t)rows * REWRITE_ROW,
                              .Height = r->layout.nregions};
-    return read_bytes(r, 0, data, pool) &&
-           (!rows || !regions.Height ||
+    return (!rows || !regions.Height ||
             DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *, CUstream),
                    &regions, shim_own_stream(r->context)) == CUDA_SUCCESS) &&
            wait_for_bytes(r);
@@ -212,12 +284,12 @@ static void read_one(const shim_recording *r)
     uint32_t rows = head.rows;
     head.rows = rewrite_rows_used(&head);
     uint64_t bytes = r->layout.pool_at + (uint64_t)r->layout.nregions * head.rows * REWRITE_ROW;
-    char *data = r->note ? malloc(bytes) : NULL;
-    if (data && read_used(r, rows, head.rows, data)) {
-        memcpy(data, &head, sizeof head);
-        write_probe(r, data, bytes);
+    packed p = {0};
+    if (r->note && packed_begin(&p, r, bytes) && read_used(r, rows, head.rows, &p)) {
+        memcpy(p.data + p.head, &head, sizeof head);
+        write_probe(r, p.data, p.length);
     }
-    free(data);
+    packed_end(&p);
 }
 
 static void take_out(shim_recording *r)
@@ -345,6 +417,7 @@ void shim_probes_gone(CUcontext context)
 {
     drop(of_context, context, false);
     shim_recordings_gone(context);
+    shim_pages_gone(context);
 }
 
 void shim_probe_module_gone(const shim_probed *probed)

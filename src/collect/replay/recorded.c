@@ -198,6 +198,24 @@ static const rewrite_kernel *kernel_of(const planned *p, const char *name)
     return NULL;
 }
 
+/* Without the tables of elements, which are large and which nothing here asks for. */
+static void unpack(struct recorded_trace *t, const cap_probe *probe, wl_arena *arena)
+{
+    uint64_t size = rewrite_packed_size(probe->data, probe->length);
+    rewrite_state head = {0}, *state;
+    rewrite_unpack(probe->data, probe->length, 0, &head, sizeof head);
+    uint64_t fixed = t->layout.tables_at ? t->layout.tables_at : head.pool_at;
+    uint64_t pool = head.pool_at < size ? size - head.pool_at : 0;
+    t->copy = (rewrite_copy){.kernel = t->kernel, .layout = &t->layout};
+    if (fixed < sizeof head || fixed > size || !(state = wl_arena_alloc(arena, fixed + pool)))
+        return;
+    rewrite_unpack(probe->data, probe->length, 0, state, fixed);
+    rewrite_unpack(probe->data, probe->length, head.pool_at, (char *)state + fixed, pool);
+    state->pool_at = fixed;
+    t->copy.state = state;
+    t->copy.size = fixed + pool;
+}
+
 static void lay_out(recorded_launch *l, const cap_note *note, const cap_probe *probe,
                     wl_arena *arena)
 {
@@ -212,7 +230,7 @@ static void lay_out(recorded_launch *l, const cap_note *note, const cap_probe *p
     setup.objects = objects;
     setup.nobjects = objects ? probe->count : 0;
     rewrite_lay_out(t->kernel, &setup, &t->layout);
-    t->copy = (rewrite_copy){t->kernel, &t->layout, probe->data, probe->length};
+    unpack(t, probe, arena);
     l->dropped = rewrite_dropped(&t->copy);
 }
 
@@ -360,7 +378,7 @@ wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena
         return WL_NOENT;
     const planned *plan = plan_of(r, emu_kernel_module(part->slice), &found->probe);
     const rewrite_kernel *k = plan ? kernel_of(plan, part->note->kernel) : NULL;
-    if (!k || found->probe.length < k->fixed_bytes)
+    if (!k || rewrite_packed_size(found->probe.data, found->probe.length) < k->fixed_bytes)
         return plan ? WL_NOENT : WL_NOMEM;
     wl_status status = make_trace(part, k, arena, out);
     if (status == WL_OK)

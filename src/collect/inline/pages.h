@@ -1,0 +1,13 @@
+/* Which pages of device memory hold anything but zeros. With shim_g.lock held and the context current. */
+#ifndef WL_COLLECT_INLINE_PAGES_H
+#define WL_COLLECT_INLINE_PAGES_H
+
+#include "collect/inline/shim.h"
+
+/* Of `count` pages of REWRITE_PAGE bytes at `memory`, aligned to 256; used[i] is 0 or 1. Waits for the stream. False where that
+ * cannot be found out. */
+bool shim_pages_used(CUcontext context, CUstream stream, uint64_t memory, uint32_t count,
+                     uint8_t *used);
+void shim_pages_gone(CUcontext context); /* the context went, and all that is on its device */
+
+#endif
