@@ -42,8 +42,8 @@ static void small_begin(small *c, const char *ptx, const char *probes, bool ever
         data[i] = i == 4 || i == 9 ? 2 : 7;
     c->s = (shape){.grid = {2, 1, 1},
                    .block = {32, 1, 1},
-                   .nargs = 1,
-                   .args = {P(data)},
+                   .nargs = c->k->func->nparams,
+                   .args = {P(data), 40},
                    .data = data,
                    .bytes = 4 * WORDS};
     c->object = (rewrite_object){P(data), 4 * WORDS};
@@ -220,6 +220,127 @@ static void elements_are_counted(void **state)
                          w == 100 ? 64 : 0);
     }
     small_end(&c);
+}
+
+static const rewrite_range *range_in(const small *c)
+{
+    return (const void *)((const char *)c->left.state + c->left.layout.ranges_at);
+}
+
+/* A table in the copy of the state, by its device address. */
+static const uint32_t *table_of(const small *c, uint64_t address)
+{
+    const rewrite_state *head = c->left.state;
+    return (const void *)((const char *)c->left.state +
+                          (address - (head->ranges - c->left.layout.ranges_at)));
+}
+
+/* in[tid] is one line for each of the two warps, which both count it there; in[tid + 1] lies across two lines. */
+static void whole_lines_are_counted_as_such(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c,
+                HEADER ".visible .entry k(.param .u64 in)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<4>;\n"
+                       "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"
+                       "mad.wide.u32 %d2, %r1, 4, %d1;\nld.global.u32 %r2, [%d2];\n"
+                       "st.global.u32 [%d2+4], %r2;\nret;\n}\n",
+                "frequency", true);
+    const uint32_t *lines = table_of(&c, range_in(&c)->lines[REWRITE_LOADS]),
+                   *loads = table_of(&c, range_in(&c)->counts[REWRITE_LOADS]),
+                   *stores = table_of(&c, range_in(&c)->counts[REWRITE_STORES]);
+    assert_int_equal(lines[0], 2);
+    assert_int_equal(loads[0], 0);
+    assert_int_equal(stores[0], 0);
+    assert_int_equal(stores[1], 2);
+    assert_int_equal(stores[32], 2);
+    assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_LOADS, 31), 2);
+    assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_LOADS, 32), 0);
+    small_end(&c);
+}
+
+/* Lane l reads in[4 * l + i] for i from 0 to 3, then in[l + 40 * j] for j from 0 to 2, 40 being a parameter. */
+#define LOOPS                                                                                  \
+    HEADER ".visible .entry k(.param .u64 in, .param .u32 step)\n{\n.reg .pred %p<3>;\n"       \
+           ".reg .b32 %r<9>;\n.reg .b64 %d<9>;\nld.param.u64 %d1, [in];\n"                     \
+           "ld.param.u32 %r8, [step];\nmul.wide.u32 %d8, %r8, 4;\nmov.u32 %r1, %tid.x;\n"      \
+           "mad.wide.u32 %d2, %r1, 16, %d1;\nmov.u32 %r2, 0;\nA:\nld.global.u32 %r3, [%d2];\n" \
+           "add.s64 %d2, %d2, 4;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 4;\n"            \
+           "@%p1 bra A;\nmad.wide.u32 %d3, %r1, 4, %d1;\nmov.u32 %r4, 0;\nB:\n"                \
+           "ld.global.u32 %r5, [%d3];\nadd.s64 %d3, %d3, %d8;\nadd.u32 %r4, %r4, 1;\n"         \
+           "setp.lt.u32 %p2, %r4, 3;\n@%p2 bra B;\nret;\n}\n"
+
+static void walks_of_loops_are_noted_behind_them(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, LOOPS, "touch,frequency", true);
+    const rewrite_state *head = c.left.state;
+    assert_int_equal(c.k->nwalks, 2);
+    assert_int_equal(c.k->walks[0].step, 4);
+    assert_int_equal(c.k->walks[1].step, 0);
+    assert_int_equal(head->walk[1].step, 160);
+    assert_int_equal(head->walk[1].shape, UINT64_C(160) << 32 | 3);
+    const uint32_t *dense = table_of(&c, head->walk[0].counts),
+                   *apart = table_of(&c, head->walk[1].counts),
+                   *starts = table_of(&c, head->walk[1].bits),
+                   *bits = table_of(&c, range_in(&c)->bits);
+    assert_int_equal(dense[0], 2);
+    assert_int_equal(dense[4], 0); /* where lane 0 ends, lane 1 begins */
+    assert_int_equal(dense[128], UINT32_MAX - 1);
+    for (uint32_t l = 0; l < 32; l++) {
+        assert_int_equal(apart[l], 2);
+        assert_int_equal(apart[120 + l], UINT32_MAX - 1);
+    }
+    assert_int_equal(starts[0], UINT32_MAX);
+    assert_int_equal(starts[1], 0);
+    assert_int_equal(bits[3], UINT32_MAX);
+    assert_int_equal(bits[4], 0);
+    for (uint32_t w = 0; w < WORDS; w++) {
+        uint32_t want = (w < 128) + (w < 120 && w % 40 < 32);
+        assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_LOADS, w), 2 * want);
+        assert_int_equal(rewrite_touched(&c.left.copy, 0, w), want > 0);
+    }
+    small_end(&c);
+}
+
+/* Each lane adds to in[in[tid]]. */
+static void counters_of_scattered_atomics_are_spread(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c,
+                HEADER
+                ".visible .entry k(.param .u64 in)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<4>;\n"
+                "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"
+                "mad.wide.u32 %d2, %r1, 4, %d1;\nld.global.u32 %r2, [%d2];\n"
+                "mad.wide.u32 %d3, %r2, 4, %d1;\nred.global.add.u32 [%d3+800], 1;\nret;\n}\n",
+                "frequency", false);
+    assert_int_equal(c.k->nsites, 1);
+    assert_true(range_in(&c)->spread >= 4 * WORDS);
+    assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_ATOMICS, 207), 60);
+    assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_ATOMICS, 202), 4);
+    small_end(&c);
+}
+
+static void states_are_packed_without_their_holes(void **state)
+{
+    (void)state;
+    const rewrite_run runs[] = {{0, 4}, {12, 2}};
+    char packed[128], whole[16] = {0}, part[4] = {0};
+    uint64_t head = rewrite_pack_head(runs, 2, 16, NULL);
+    assert_int_equal(head, 48);
+    assert_int_equal(rewrite_pack_head(runs, 2, 16, packed), head);
+    memcpy(packed + head, "abcdxy", 6);
+    assert_int_equal(rewrite_packed_size(packed, head + 6), 16);
+    rewrite_unpack(packed, head + 6, 0, whole, sizeof whole);
+    assert_memory_equal(whole, "abcd\0\0\0\0\0\0\0\0xy\0\0", 16);
+    rewrite_unpack(packed, head + 6, 2, part, sizeof part);
+    assert_memory_equal(part, "cd\0\0", 4);
+    memset(whole, 0, sizeof whole);
+    rewrite_unpack(packed, head + 5, 0, whole, sizeof whole); /* cut off */
+    assert_memory_equal(whole, "abcd\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+    assert_int_equal(rewrite_packed_size(packed, 8), 0);
 }
 
 /* Each lane stores to its word, then all read word 5. */
@@ -432,6 +553,10 @@ int main(void)
         cmocka_unit_test(sites_that_ran_are_marked),
         cmocka_unit_test(touched_elements_are_marked),
         cmocka_unit_test(elements_are_counted),
+        cmocka_unit_test(whole_lines_are_counted_as_such),
+        cmocka_unit_test(walks_of_loops_are_noted_behind_them),
+        cmocka_unit_test(counters_of_scattered_atomics_are_spread),
+        cmocka_unit_test(states_are_packed_without_their_holes),
         cmocka_unit_test(shared_words_are_counted),
         cmocka_unit_test(loaded_pointers_mark_their_object),
         cmocka_unit_test(kernels_that_cannot_be_rewritten_say_why),
