@@ -66,6 +66,16 @@ class Usage(Case):
             self.assertEqual(done.returncode, 2, (command, done.stderr))
             self.assertTrue(done.stderr)
 
+    def test_backend_from_the_environment(self):
+        def profile(backend, *options):
+            return run(WARPLENS, "profile", *options, "-o", self.wlprof, "--", "true", env={**os.environ, "WARPLENS_BACKEND": backend})
+
+        self.assertIn("not 'voodoo'", profile("voodoo").stderr)
+        self.assertEqual(profile("voodoo").returncode, 2)
+        self.assertEqual(profile("voodoo", "--backend", "emulate").returncode, 0)
+        self.assertEqual(profile("auto", "-f").returncode, 0)  # a device that is named is emulated, also where there is a GPU
+        self.assertEqual(profile("auto", "-f", "--device", "a100").returncode, 0)
+
     def test_devices(self):
         done = run(WARPLENS, "devices")
         self.assertEqual(done.returncode, 0, done.stderr)
