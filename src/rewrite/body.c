@@ -3,6 +3,7 @@
 
 #include "ptx/blocks.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -380,13 +381,24 @@ static bool has_clones(const rw_plan *plan)
     return false;
 }
 
-/* Goes to the original body without a state; sets what all copies need. */
-static void print_entry(rw_body *b)
+/* Goes to the original body without a state. With nothing but the trace, also where the block is none to trace, as most can tell from
+ * their column: each instruction here costs small kernels more than all of the trace. Sets what all copies need. */
+static void print_entry(rw_body *b, bool only_trace)
 {
-    rw_text(b, "\tld.param.u64 __wl_state, [__wl_probe];\n"
-               "\tsetp.eq.u64 __wl_p, __wl_state, 0;\n"
-               "\t@__wl_p bra $__wl_plain;\n"
-               "\tmov.u32 __wl_lane, %laneid;\n");
+    if (only_trace) {
+        rw_text(b, "\tmov.u32 __wl_t, %ctaid.x;\n");
+        rw_line(b, "ld.param.u32 __wl_u, [__wl_probe+%zu];", offsetof(rewrite_param, columns));
+        rw_text(b, "\tshf.r.wrap.b32 __wl_u, __wl_u, __wl_u, __wl_t;\n"
+                   "\tand.b32 __wl_u, __wl_u, 1;\n"
+                   "\tsetp.eq.u32 __wl_p, __wl_u, 0;\n"
+                   "\t@__wl_p bra $__wl_plain;\n"
+                   "\tld.param.u64 __wl_state, [__wl_probe];\n");
+    } else {
+        rw_text(b, "\tld.param.u64 __wl_state, [__wl_probe];\n"
+                   "\tsetp.eq.u64 __wl_p, __wl_state, 0;\n"
+                   "\t@__wl_p bra $__wl_plain;\n");
+    }
+    rw_text(b, "\tmov.u32 __wl_lane, %laneid;\n");
     if (has_clones(b->plan))
         rw_text(b, "\tmov.u64 __wl_frame, __wl_stack;\n\tst.local.u64 [__wl_frame], __wl_state;\n");
 }
@@ -439,7 +451,7 @@ void rw_print_kernel_body(ptx_text *out, rw_plan *plan)
     declare_all(&b, probes);
     if (has_clones(plan))
         rw_text(&b, "\t.local .align 8 .b8 __wl_stack[24];\n");
-    print_entry(&b);
+    print_entry(&b, probes == trace);
     if (probes & trace) {
         print_choice(&b);
         print_probed_copy(&b, probes, "__wl_t");

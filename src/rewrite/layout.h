@@ -73,7 +73,8 @@ typedef struct rewrite_walk {
 typedef struct rewrite_param {
     uint64_t state; /* device address; 0: run the original instructions */
     uint64_t
-        block[REWRITE_MAX_BLOCKS];    /* linear indices of the blocks to trace; UINT64_MAX: none */
+        block[REWRITE_MAX_BLOCKS]; /* linear indices of the blocks to trace; UINT64_MAX: none */
+    uint64_t columns; /* bit x % 32: blocks with %ctaid.x = x are among them, perhaps */
     rewrite_slot slot[REWRITE_SLOTS]; /* for kernel->slots */
 } rewrite_param;
 
@@ -163,8 +164,9 @@ void rewrite_lay_out(const rewrite_kernel *kernel, const rewrite_setup *setup, r
 void rewrite_fill(const rewrite_kernel *kernel, const rewrite_setup *setup,
                   const rewrite_layout *layout, uint64_t address, rewrite_state *state,
                   rewrite_range *ranges);
-/* `filled` is the state's begin as it was filled. With a state of 0 it may be NULL. */
-void rewrite_param_init(uint64_t state, const rewrite_state *filled, rewrite_param *out);
+/* `filled` is the state's begin as it was filled, `width` the grid's in x. With a state of 0 they may be NULL and 0. */
+void rewrite_param_init(uint64_t state, const rewrite_state *filled, uint32_t width,
+                        rewrite_param *out);
 
 /* ---- after it ---- */
 

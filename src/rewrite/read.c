@@ -270,11 +270,15 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
     }
 }
 
-void rewrite_param_init(uint64_t state, const rewrite_state *filled, rewrite_param *out)
+void rewrite_param_init(uint64_t state, const rewrite_state *filled, uint32_t width,
+                        rewrite_param *out)
 {
     *out = (rewrite_param){.state = state};
     for (uint32_t i = 0; i < REWRITE_MAX_BLOCKS; i++)
         out->block[i] = filled ? filled->block[i] : UINT64_MAX;
+    for (uint32_t i = 0; filled && i < REWRITE_MAX_BLOCKS; i++)
+        if (filled->block[i] != UINT64_MAX)
+            out->columns |= 1u << filled->block[i] % width % 32;
     if (filled)
         memcpy(out->slot, filled->slot, sizeof out->slot);
 }

@@ -199,7 +199,7 @@ void shoot_probed(probed *p, const char *name, const shape *s, bool off, const r
     memset((char *)state + l->layout.pool_at, 0xa5, size - l->layout.pool_at);
     rewrite_fill(k, setup, &l->layout, address, state,
                  (void *)(uintptr_t)(address + l->layout.ranges_at));
-    rewrite_param_init(off ? 0 : address, state, &param);
+    rewrite_param_init(off ? 0 : address, off ? NULL : state, s->grid.x, &param);
     launch(p, p->rewritten, name, s, NULL, k->probes ? &param : NULL, out);
     l->state = malloc(size);
     memcpy(l->state, state, size);

@@ -90,7 +90,7 @@ static void add_hidden(CUfunction handle)
     pthread_mutex_unlock(&shim_g.lock);
     if (!k)
         return;
-    rewrite_param_init(0, NULL, &off);
+    rewrite_param_init(0, NULL, 0, &off);
     real_cuParamSetSize(handle, k->param_offset + sizeof off);
     real_cuParamSetv(handle, (int)k->param_offset, &off, sizeof off);
 }

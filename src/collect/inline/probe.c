@@ -123,7 +123,8 @@ static void start_recording(shim_probe *p, const shim_function *f, const shim_pr
     p->recording = shim_recording_take(&need, l->stream);
     p->without_memory = !p->recording;
     if (p->recording)
-        rewrite_param_init(p->recording->address, &p->recording->head, &p->hidden);
+        rewrite_param_init(p->recording->address, &p->recording->head, l->shape->grid[0],
+                           &p->hidden);
 }
 
 /* ---- parameters ---- */
@@ -186,7 +187,7 @@ void shim_probe_begin(shim_probe *p, const shim_probe_launch *l, void **params, 
     pthread_mutex_lock(&shim_g.lock);
     shim_function *f = l->function ? shim_function_of(l->function) : NULL;
     if (f && f->probe) {
-        rewrite_param_init(0, NULL, &p->hidden);
+        rewrite_param_init(0, NULL, 0, &p->hidden);
         if (is_to_record(f->probe, l))
             start_recording(p, f, l, &(arguments){params, extra});
         add_hidden(p, f->probe->kernel, params, extra);
