@@ -299,9 +299,12 @@ bool rw_tries_lines(const rw_body *b, uint32_t site);
 void rw_find_lines(rw_body *b, uint32_t site);
 /* touch, behind loops: marks the elements of the site at __wl_x, where __wl_in is set, in the bitmap that the register holds. */
 void rw_mark(rw_body *b, uint32_t site, const char *bitmap);
-/* The predicate `to`: so many blocks or warps in rows of the launch access what the site does that each had better look first
- * whether it is noted. False where there is none: never. Changes __wl_t, __wl_u. (shape.c) */
-bool rw_is_reused(rw_body *b, uint32_t site, const char *to);
+/* The dimensions of the launch (a set) that the address at the site does not depend on: blocks or rows that differ in them only
+ * access the same. 0 also where that is not known. (shape.c) */
+uint32_t rw_reuse_of(const rw_plan *plan, const flow_function *f, uint32_t site);
+/* The predicate `to`: there are so many of them in the set that each had better look first whether what it accesses is noted.
+ * Changes __wl_t, __wl_u. */
+void rw_is_reused(rw_body *b, uint32_t set, const char *to);
 /* Notes the access at __wl_a in whichever range it is (ranges.c). */
 void rw_look_elsewhere(rw_body *b, uint32_t site);
 /* What lanes touch and frequency need to know. */

@@ -437,7 +437,8 @@ static void choose_lanes(rw_body *b, uint32_t head)
 
 /* ---- touch ---- */
 
-/* The words of the bitmap from the first to the last element of a walk without gaps. */
+/* The words of the bitmap from the first to the last element of a walk without gaps. Where a whole warp makes one walk, its lanes
+ * share the words. */
 static void mark_words(rw_body *b, uint32_t head)
 {
     const rw_late *late = &b->plan->late[head];
@@ -452,24 +453,53 @@ static void mark_words(rw_body *b, uint32_t head)
                "\tcvt.u32.u64 __wl_lo, __wl_x;\n\tshr.u32 __wl_lo, __wl_lo, 2;\n"
                "\tcvt.u32.u64 __wl_hi, __wl_y;\n\tshr.u32 __wl_hi, __wl_hi, 2;\n"
                "\tnot.b32 __wl_hi, __wl_hi;\n\tand.b32 __wl_hi, __wl_hi, 31;\n"
-               "\tshf.l.wrap.b32 __wl_u, 0, -1, __wl_lo;\n" /* bits of the first word */
+               "\tshf.l.wrap.b32 __wl_lo, 0, -1, __wl_lo;\n" /* bits of the first word */
+               "\tshr.u32 __wl_hi, -1, __wl_hi;\n"           /* and of the last */
                "\tshr.u64 __wl_x, __wl_x, 7;\n\tshl.b64 __wl_x, __wl_x, 2;\n"
                "\tshr.u64 __wl_y, __wl_y, 7;\n\tshl.b64 __wl_y, __wl_y, 2;\n");
     rw_line(b, "add.s64 __wl_x, __wl_x, __wl_bits%u;", slot);
     rw_line(b, "add.s64 __wl_y, __wl_y, __wl_bits%u;", slot);
+    rw_text(b, "\tmov.u64 __wl_table, __wl_x;\n"
+               "\tmov.u64 __wl_z, 4;\n"
+               "\tsetp.eq.u32 __wl_p, __wl_weight, 32;\n"
+               "\t@__wl_p mov.u64 __wl_z, 128;\n"
+               "\t@__wl_p mad.wide.u32 __wl_x, __wl_lane, 4, __wl_x;\n");
     ptx_putf(b->out, "$__wl_word%u:\n", label);
-    rw_text(b, "\tsetp.ne.u64 __wl_q, __wl_x, __wl_y;\n"
-               "\tshr.u32 __wl_v, -1, __wl_hi;\n" /* bits of the last word */
-               "\tselp.b32 __wl_v, -1, __wl_v, __wl_q;\n"
-               "\tand.b32 __wl_u, __wl_u, __wl_v;\n"
+    rw_text(b, "\tsetp.gt.u64 __wl_p, __wl_x, __wl_y;\n");
+    rw_line(b, "@__wl_p bra $__wl_marked%u;", label);
+    rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_x, __wl_table;\n"
+               "\tselp.b32 __wl_u, __wl_lo, -1, __wl_p;\n"
+               "\tsetp.eq.u64 __wl_p, __wl_x, __wl_y;\n"
+               "\t@__wl_p and.b32 __wl_u, __wl_u, __wl_hi;\n"
                "\tld.global.u32 __wl_t, [__wl_x];\n"
                "\tnot.b32 __wl_t, __wl_t;\n"
                "\tand.b32 __wl_t, __wl_t, __wl_u;\n"
                "\tsetp.ne.u32 __wl_p, __wl_t, 0;\n"
                "\t@__wl_p red.global.or.b32 [__wl_x], __wl_t;\n"
-               "\tmov.u32 __wl_u, -1;\n"
-               "\tadd.s64 __wl_x, __wl_x, 4;\n");
-    rw_line(b, "@__wl_q bra $__wl_word%u;", label);
+               "\tadd.s64 __wl_x, __wl_x, __wl_z;\n");
+    rw_line(b, "bra $__wl_word%u;", label);
+    ptx_putf(b->out, "$__wl_marked%u:\n", label);
+}
+
+/* The predicate __wl_q: what stands at `place` in the state is __wl_y, or was nothing, and the first to come has put it there: of the
+ * lanes that find nothing one tries. */
+static void claim(rw_body *b, size_t place)
+{
+    const rw_guard none = {""};
+    uint32_t label = (*b->labels)++;
+    rw_line(b, "ld.global.u64 __wl_z, [__wl_state+%zu];", place);
+    rw_text(b, "\tsetp.ne.u64 __wl_q, __wl_z, 0;\n");
+    rw_line(b, "@__wl_q bra $__wl_claimed%u;", label);
+    rw_group(b, &none);
+    rw_line(b, "@__wl_leads atom.global.cas.b64 __wl_z, [__wl_state+%zu], 0, __wl_y;", place);
+    rw_text(b, "\tsetp.eq.u64 __wl_q, __wl_z, 0;\n"
+               "\t@__wl_q mov.u64 __wl_z, __wl_y;\n"
+               "\tmov.b64 {__wl_lo, __wl_hi}, __wl_z;\n"
+               "\tshfl.sync.idx.b32 __wl_lo, __wl_lo, __wl_lead, 31, __wl_active;\n"
+               "\tshfl.sync.idx.b32 __wl_hi, __wl_hi, __wl_lead, 31, __wl_active;\n"
+               "\tmov.b64 __wl_z, {__wl_lo, __wl_hi};\n");
+    ptx_putf(b->out, "$__wl_claimed%u:\n", label);
+    rw_text(b, "\tsetp.eq.u64 __wl_q, __wl_z, __wl_y;\n");
 }
 
 /* __wl_table: the bitmap of walks of this step and number, and 1 __wl_times; or that of elements, as often as there were turns. */
@@ -492,15 +522,9 @@ static void choose_bitmap(rw_body *b, uint32_t head)
     rw_line(b, "@__wl_p bra $__wl_chosen%u;", label);
     rw_text(b, "\tcvt.u32.u64 __wl_t, __wl_stride;\n"
                "\tmov.b64 __wl_y, {__wl_turns, __wl_t};\n");
-    rw_line(b, "ld.global.u64 __wl_z, [__wl_state+%zu];",
-            place_of(b, head, offsetof(rewrite_walk, shape)));
-    rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_z, 0;\n");
-    rw_line(b, "@__wl_p atom.global.cas.b64 __wl_z, [__wl_state+%zu], 0, __wl_y;",
-            place_of(b, head, offsetof(rewrite_walk, shape)));
-    rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_z, 0;\n"
-               "\tsetp.eq.or.u64 __wl_p, __wl_z, __wl_y, __wl_p;\n"
-               "\t@__wl_p mov.u64 __wl_table, __wl_x;\n"
-               "\t@__wl_p mov.u32 __wl_times, 1;\n");
+    claim(b, place_of(b, head, offsetof(rewrite_walk, shape)));
+    rw_text(b, "\t@__wl_q mov.u64 __wl_table, __wl_x;\n"
+               "\t@__wl_q mov.u32 __wl_times, 1;\n");
     ptx_putf(b->out, "$__wl_chosen%u:\n", label);
 }
 
@@ -518,8 +542,12 @@ static void touch_site(rw_body *b, uint32_t site)
 static void touch(rw_body *b, uint32_t head)
 {
     uint32_t label = (*b->labels)++;
-    rw_line(b, "@!__wl_adds bra $__wl_touched%u;", label);
-    if (b->plan->late[head].gapless) {
+    bool gapless = b->plan->late[head].gapless;
+    rw_text(b, "\tmov.pred __wl_p, __wl_adds;\n");
+    if (gapless)
+        rw_text(b, "\tsetp.eq.or.u32 __wl_p, __wl_weight, 32, __wl_adds;\n");
+    rw_line(b, "@!__wl_p bra $__wl_touched%u;", label);
+    if (gapless) {
         mark_words(b, head);
     } else {
         choose_bitmap(b, head);
@@ -549,13 +577,9 @@ static void choose_differences(rw_body *b, uint32_t head)
                "\tsetp.eq.or.u64 __wl_p, __wl_stride, 0, __wl_p;\n"
                "\tsetp.eq.or.u64 __wl_p, __wl_table, 0, __wl_p;\n");
     rw_line(b, "@__wl_p bra $__wl_chosen%u;", label);
-    rw_line(b, "ld.global.u64 __wl_z, [__wl_state+%zu];",
-            place_of(b, head, offsetof(rewrite_walk, step)));
-    rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_z, 0;\n");
-    rw_line(b, "@__wl_p atom.global.cas.b64 __wl_z, [__wl_state+%zu], 0, __wl_stride;",
-            place_of(b, head, offsetof(rewrite_walk, step)));
-    rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_z, 0;\n"
-               "\tsetp.eq.or.u64 __wl_fits, __wl_z, __wl_stride, __wl_p;\n");
+    rw_text(b, "\tmov.u64 __wl_y, __wl_stride;\n");
+    claim(b, place_of(b, head, offsetof(rewrite_walk, step)));
+    rw_text(b, "\tmov.pred __wl_fits, __wl_q;\n");
     ptx_putf(b->out, "$__wl_chosen%u:\n", label);
 }
 

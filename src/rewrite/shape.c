@@ -78,27 +78,35 @@ static bool has_value(const flow_affine *form)
     return false;
 }
 
-/* By what of the launch the address does not differ: what else there is of that accesses the same. */
-bool rw_is_reused(rw_body *b, uint32_t site, const char *to)
+static const struct {
+    uint32_t sreg, component;
+    const char *count;
+} dimensions[] = {{PTX_SR_ctaid, 1, "%nctaid.x"},
+                  {PTX_SR_ctaid, 2, "%nctaid.y"},
+                  {PTX_SR_ctaid, 3, "%nctaid.z"},
+                  {PTX_SR_tid, 2, "%ntid.y"},
+                  {PTX_SR_tid, 3, "%ntid.z"}};
+enum { DIMENSIONS = sizeof dimensions / sizeof *dimensions };
+
+uint32_t rw_reuse_of(const rw_plan *p, const flow_function *f, uint32_t site)
 {
-    static const struct {
-        uint32_t sreg, component;
-        const char *count;
-    } dimensions[] = {{PTX_SR_ctaid, 1, "%nctaid.x"},
-                      {PTX_SR_ctaid, 2, "%nctaid.y"},
-                      {PTX_SR_ctaid, 3, "%nctaid.z"},
-                      {PTX_SR_tid, 2, "%ntid.y"},
-                      {PTX_SR_tid, 3, "%ntid.z"}};
-    uint32_t value = b->plan->addresses[site]->value;
-    const flow_affine *form = value != FLOW_NONE ? b->f->affine[value] : NULL;
+    uint32_t value = p->addresses[site]->value, set = 0;
+    const flow_affine *form = value != FLOW_NONE ? f->affine[value] : NULL;
     if (!form || has_value(form))
-        return false;
+        return 0;
+    for (unsigned i = 0; i < DIMENSIONS; i++)
+        if (!has_sreg(form, dimensions[i].sreg, dimensions[i].component))
+            set |= 1u << i;
+    return set;
+}
+
+void rw_is_reused(rw_body *b, uint32_t set, const char *to)
+{
     rw_line(b, "mov.u32 __wl_t, 1;");
-    for (unsigned i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
-        if (!has_sreg(form, dimensions[i].sreg, dimensions[i].component)) {
+    for (unsigned i = 0; i < DIMENSIONS; i++)
+        if (set >> i & 1) {
             rw_line(b, "mov.u32 __wl_u, %s;", dimensions[i].count);
             rw_line(b, "mul.lo.u32 __wl_t, __wl_t, __wl_u;");
         }
     rw_line(b, "setp.gt.u32 %s, __wl_t, %u;", to, SELDOM);
-    return true;
 }

@@ -7,28 +7,84 @@
 
 #include <stdio.h>
 
-/* With `look` (a predicate; NULL: always) a word that is all ones already is not written again: all warps that touch the same
- * would wait for each other. Data that nobody else touches is not worth the wait for what is read. */
-static void mark_lines(rw_body *b, const char *bitmap, const char *look, uint32_t label)
+/* A set of dimensions as in rw_reuse_of(), whose predicate is found once, where the copy begins; 0: none. */
+static uint32_t common_reuse(const rw_body *b)
+{
+    uint32_t first = b->plan->site_first[b->f->first_pc],
+             end = b->plan->site_first[b->f->first_pc + b->f->func->ninsns];
+    for (uint32_t s = first; s < end; s++)
+        if (b->plan->slot_of[s] != PTX_NONE && b->plan->late[s].loop == FLOW_NONE &&
+            rw_tries_lines(b, s) && rw_reuse_of(b->plan, b->f, s))
+            return rw_reuse_of(b->plan, b->f, s);
+    return 0;
+}
+
+static void declare(rw_body *b)
+{
+    rw_text(b, "\t.reg .pred __wl_reused, __wl_look;\n");
+}
+
+static void enter(rw_body *b)
+{
+    uint32_t set = common_reuse(b);
+    if (set)
+        rw_is_reused(b, set, "__wl_reused");
+}
+
+/* __wl_look: lanes that look before they write. */
+static void find_look(rw_body *b, uint32_t set)
+{
+    const char *reused = "__wl_reused";
+    if (set != common_reuse(b)) {
+        rw_is_reused(b, set, "__wl_p");
+        reused = "__wl_p";
+    }
+    rw_line(b, "and.pred __wl_look, __wl_head, %s;", reused);
+}
+
+/* Words of ones. With a set of dimensions (as rw_reuse_of(); 0: none) a word that is all ones already is not written again where
+ * these are large: all warps that touch the same would wait for each other. Data that nobody else touches is not worth the wait
+ * for what is read. */
+static void mark_lines(rw_body *b, const char *bitmap, uint32_t set, uint32_t label)
 {
     rw_line(b, "mad.wide.u32 __wl_y, __wl_line, 4, %s;", bitmap);
-    rw_text(b, "\tmov.u32 __wl_t, 0;\n");
-    if (look)
-        rw_line(b, "and.pred __wl_p, __wl_head, %s;", look);
-    rw_line(b, "@%s ld.global.u32 __wl_t, [__wl_y];", look ? "__wl_p" : "__wl_head");
-    rw_text(b, "\tsetp.ne.and.u32 __wl_p, __wl_t, -1, __wl_head;\n"
+    if (!set) {
+        rw_text(b, "\t@__wl_head st.global.u32 [__wl_y], -1;\n");
+    } else {
+        find_look(b, set);
+        rw_text(b, "\tnot.pred __wl_p, __wl_look;\n"
+                   "\tand.pred __wl_p, __wl_p, __wl_head;\n"
+                   "\t@__wl_p st.global.u32 [__wl_y], -1;\n");
+        rw_line(b, "@!__wl_look bra $__wl_looked%u;", label);
+        rw_text(b, "\tld.global.u32 __wl_t, [__wl_y];\n"
+                   "\tsetp.ne.u32 __wl_p, __wl_t, -1;\n"
+                   "\t@__wl_p st.global.u32 [__wl_y], -1;\n");
+        ptx_putf(b->out, "$__wl_looked%u:\n", label);
+    }
+    rw_line(b, "@__wl_full bra $__wl_touched%u;", label);
+}
+
+/* The same for a bitmap of walks, which are few: always looks. */
+static void mark_starts(rw_body *b, const char *bitmap, uint32_t label)
+{
+    rw_line(b, "mad.wide.u32 __wl_y, __wl_line, 4, %s;", bitmap);
+    rw_text(b, "\tmov.u32 __wl_t, -1;\n"
+               "\t@__wl_head ld.global.u32 __wl_t, [__wl_y];\n"
+               "\tsetp.ne.u32 __wl_p, __wl_t, -1;\n"
                "\t@__wl_p st.global.u32 [__wl_y], -1;\n");
     rw_line(b, "@__wl_full bra $__wl_touched%u;", label);
 }
 
-/* Each lane for itself, where the predicate is set. */
-static void mark_lanes(rw_body *b, unsigned n, const char *bitmap, const char *lanes)
+/* Each lane for itself, where the predicate is set. `cache`: where it looks. What other multiprocessors marked is in the second
+ * level's cache only, and most of what is scattered was marked by others. */
+static void mark_lanes(rw_body *b, unsigned n, const char *bitmap, const char *lanes,
+                       const char *cache)
 {
     rw_text(b, "\tshr.u64 __wl_y, __wl_x, 7;\n"
                "\tshl.b64 __wl_y, __wl_y, 2;\n");
     rw_line(b, "add.s64 __wl_y, __wl_y, %s;", bitmap);
     rw_text(b, "\tmov.u32 __wl_t, -1;\n");
-    rw_line(b, "@%s ld.global.u32 __wl_t, [__wl_y];", lanes);
+    rw_line(b, "@%s ld.global%s.u32 __wl_t, [__wl_y];", lanes, cache);
     rw_text(b, "\tcvt.u32.u64 __wl_u, __wl_x;\n"
                "\tshr.u32 __wl_u, __wl_u, 2;\n");
     rw_line(b, "shf.l.wrap.b32 __wl_u, 0, %u, __wl_u;", (1u << n) - 1);
@@ -43,17 +99,10 @@ void rw_mark(rw_body *b, uint32_t site, const char *bitmap)
     uint32_t label = (*b->labels)++;
     if (rw_tries_lines(b, site)) {
         rw_find_lines(b, site);
-        mark_lines(b, bitmap, NULL, label);
+        mark_starts(b, bitmap, label);
     }
-    mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, "__wl_in");
+    mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, "__wl_in", "");
     ptx_putf(b->out, "$__wl_touched%u:\n", label);
-}
-
-static void touch_lines(rw_body *b, uint32_t site, const char *bitmap, uint32_t label)
-{
-    if (!rw_is_reused(b, site, "__wl_q"))
-        rw_text(b, "\tsetp.ne.u32 __wl_q, __wl_lane, __wl_lane;\n");
-    mark_lines(b, bitmap, "__wl_q", label);
 }
 
 static void touch(rw_body *b, uint32_t site)
@@ -66,9 +115,11 @@ static void touch(rw_body *b, uint32_t site)
         return;
     snprintf(bitmap, sizeof bitmap, "__wl_bits%u", b->plan->slot_of[site]);
     if (rw_tries_lines(b, site))
-        touch_lines(b, site, bitmap, label);
-    mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, one ? "__wl_alone" : "__wl_in");
+        mark_lines(b, bitmap, rw_reuse_of(b->plan, b->f, site), label);
+    mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, one ? "__wl_alone" : "__wl_in",
+               shape == RW_APART ? ".cg" : "");
     ptx_putf(b->out, "$__wl_touched%u:\n", label);
 }
 
-const rw_pass rw_touch_pass = {.probes = 1u << REWRITE_TOUCH, .access = touch};
+const rw_pass rw_touch_pass = {
+    .probes = 1u << REWRITE_TOUCH, .declare = declare, .enter = enter, .access = touch};
