@@ -5,7 +5,18 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { findBrowser, launch, open, report, scratch } from "../../viewer/test/tools.mjs";
+import {
+  becomes,
+  eventually,
+  findBrowser,
+  launch,
+  open,
+  placeOf,
+  report,
+  scratch,
+  sees,
+  shows,
+} from "../../viewer/test/tools.mjs";
 
 const browser = findBrowser();
 const folder = scratch();
@@ -22,33 +33,18 @@ after(() => context?.close());
 /** Opens the report, runs the checks and then makes sure that nothing went wrong unseen. */
 async function visit(hash, checks, file = path) {
   const { page, problems } = await open(context, file, hash);
-  await page.waitForSelector(".coverage, .empty");
+  await shows(page, hash);
   await checks(page);
   assert.deepEqual(problems, []);
   await page.close();
 }
 
-const text = (page, selector) => page.locator(selector).first().innerText();
-
-/** The element comes to read like the pattern: what keys and links do takes a moment. */
-async function sees(page, selector, pattern) {
-  const end = Date.now() + 5000;
-  while (Date.now() < end && !pattern.test(await text(page, selector))) await page.waitForTimeout(20);
-  assert.match(await text(page, selector), pattern);
-}
-
-/** What is read comes to be what is expected: a click, a key and a link are followed by a drawing. */
-async function becomes(read, expected) {
-  const end = Date.now() + 5000;
-  while (Date.now() < end && (await read()) !== expected) await new Promise((go) => setTimeout(go, 20));
-  assert.equal(await read(), expected);
-}
 const counts = (page, selector, expected) => becomes(() => page.locator(selector).count(), expected);
 const has = (page, selector, name, expected) => becomes(() => page.getAttribute(selector, name), expected);
 
 test("opens at the dearest finding with line, remedy, picture and coverage", () =>
   visit("", async (page) => {
-    assert.equal(await page.title(), "demo – warplens");
+    await becomes(() => page.title(), "demo – warplens");
     await counts(page, ".list .card", 6);
     await sees(page, "h1", /Different warps use different words/);
     await sees(page, ".line.marked.first", /sum \+= A\[row \* n \+ k\]/);
@@ -68,7 +64,7 @@ test("deep links, back and forward", () =>
     await sees(page, ".crumbs", /Finding 3 of 6/);
     await page.click(".card >> nth=4");
     await sees(page, ".crumbs", /Finding 5 of 6/);
-    assert.match(page.url(), /#finding\/5$/);
+    await page.waitForURL(/#finding\/5$/);
     await page.goBack();
     await sees(page, ".crumbs", /Finding 3 of 6/);
     await page.goForward();
@@ -93,20 +89,19 @@ test("keyboard", () =>
 test("light and dark follow the system and the switch", () =>
   visit("", async (page) => {
     const shade = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    const becomes = (color) =>
-      page.waitForFunction((c) => getComputedStyle(document.body).backgroundColor === c, color);
-    const light = await shade();
+    const [light, dark] = ["rgb(255, 255, 255)", "rgb(20, 23, 28)"];
+    await becomes(shade, light);
     await page.emulateMedia({ colorScheme: "dark" });
-    await becomes("rgb(20, 23, 28)");
+    await becomes(shade, dark);
     await page.keyboard.press("t");
-    await becomes(light);
+    await becomes(shade, light);
     await page.reload();
-    await page.waitForSelector(".coverage");
-    assert.equal(await shade(), light);
+    await shows(page, "");
+    await becomes(shade, light);
     await page.keyboard.press("t");
-    await becomes("rgb(20, 23, 28)");
+    await becomes(shade, dark);
     await page.emulateMedia({ colorScheme: "light" });
-    await becomes(light);
+    await becomes(shade, light);
   }));
 
 test("a kernel's lines sort and open", () =>
@@ -127,35 +122,31 @@ test("a kernel's lines sort and open", () =>
 
 /** The middle of a cell of the heat map, when rows have numbers. */
 async function cellAt(page, row, x = 140) {
-  const box = await page.locator(".heatbox canvas").boundingBox();
+  const box = await placeOf(page, ".heatbox canvas");
   return [box.x + x, box.y + 38 + row * 18 + 9];
 }
 
-/** Pointing at a cell comes to tell the pattern: the map may still be drawn, and move. */
-async function pointed(page, [row, x], pattern) {
-  await page.waitForSelector(".heatbox canvas");
-  const tells = async () => {
+/** Pointing at a cell comes to tell the pattern. */
+const pointed = (page, [row, x], pattern) =>
+  eventually(async () => {
     await page.mouse.move(5, 5);
     await page.mouse.move(...(await cellAt(page, row, x)));
-    await page.waitForTimeout(20);
-    return pattern.test(await text(page, ".cellinfo"));
-  };
-  for (const end = Date.now() + 5000; Date.now() < end && !(await tells()); );
-  assert.match(await text(page, ".cellinfo"), pattern);
-}
+    assert.match(await page.locator(".cellinfo").innerText(), pattern);
+  });
 
 test("pointing at the heat map tells the cell", () =>
   visit("#object/1?collapse=no", async (page) => {
-    await page.waitForSelector(".heatbox canvas");
-    await pointed(page, [5], /Word 0/); // behind four sectors and a gap: the second line of the tile
-    const info = await text(page, ".cellinfo");
-    assert.match(info, /offset\s+2,048 bytes\s/);
-    assert.match(info, /element\s+\[512\] of 4 bytes/);
-    assert.match(info, /warps at word 0\s+1: 1/);
-    assert.match(info, /touched by\s+one warp/);
-    assert.match(info, /requests\s+1 read of its sector/);
-    assert.match(info, /demo\.cu:11 \(load\)/);
-    assert.match(info, /address\s+0x7f2a40200800/);
+    // Behind four sectors and a gap: the second line of the tile.
+    await pointed(page, [5], /Word 0[^]*address\s+0x7f2a40200800\s+offset\s+2,048 bytes\s/);
+    for (const part of [
+      /element\s+\[512\] of 4 bytes/,
+      /warps at word 0\s+1: 1/,
+      /touched by\s+one warp/,
+      /requests\s+1 read of its sector/,
+      /demo\.cu:11 \(load\)/,
+    ]) {
+      await sees(page, ".cellinfo", part);
+    }
     await page.mouse.click(...(await cellAt(page, 5)));
     await page.waitForURL(/at=2048/);
     await page.mouse.move(5, 5);
@@ -194,11 +185,10 @@ const colorsOf = (page, selector) =>
 test("the heat map is drawn, in colours, near and from afar", () =>
   visit("#object/6?map=1", async (page) => {
     await page.waitForSelector(".heatbox canvas");
-    await page.waitForTimeout(100);
     await becomes(async () => (await colorsOf(page, ".heatbox canvas")) > 4, true);
     await becomes(async () => (await colorsOf(page, ".objectbar")) > 1, true);
-    await page.click("text=all");
-    await page.waitForTimeout(100);
+    await page.click('.zoom button:text-is("all")');
+    await page.waitForSelector('.zoom button[disabled]:text-is("all")');
     await becomes(async () => (await colorsOf(page, ".heatbox canvas")) > 3, true);
   }));
 
@@ -236,11 +226,8 @@ test("blocks stand side by side, aligned by sector", () =>
 test("shared memory by bank, words and owner", () =>
   visit("#object/8", async (page) => {
     await page.click("text=As a table");
-    const row = page.locator(".gridtable tbody tr >> nth=0");
     await counts(page, ".gridtable thead th", 34);
-    const values = (await row.innerText()).split(/\s+/).map(Number);
-    assert.equal(values[1], 1); // the diagonal: written and read by one warp
-    assert.equal(values[2], 2);
+    await sees(page, ".gridtable tbody tr", /^0\s+1\s+2\s/); // the diagonal: written and read by one warp
     await page.click(".switch button >> text=owner");
     await page.waitForURL(/mode=owner/);
     await sees(page, ".legend", /one thread/);
@@ -273,11 +260,12 @@ test("wheel, strips and keys move about", () =>
     await page.setViewportSize({ width: 1280, height: 1600 }); // nothing scrolls but the map
     await page.click("text=As a table");
     await page.waitForSelector(".gridtable tbody th");
-    const box = await page.locator(".heatbox canvas").boundingBox();
-    const settles = async (test) => {
-      for (let i = 0; i < 50 && !test(await topOffset(page)); i++) await page.waitForTimeout(20);
-      assert.ok(test(await topOffset(page)), String(await topOffset(page)));
-    };
+    const box = await placeOf(page, ".heatbox canvas");
+    const settles = (test) =>
+      eventually(async () => {
+        const at = await topOffset(page);
+        assert.ok(test(at), String(at));
+      });
     await page.mouse.move(box.x + 200, box.y + 200);
     await page.mouse.wheel(0, 1800);
     await settles((at) => at > 0);
@@ -287,7 +275,7 @@ test("wheel, strips and keys move about", () =>
     await page.mouse.move(box.x + 10, box.y + 400, { steps: 4 });
     await page.mouse.up();
     await settles((at) => at > after);
-    const bar = await page.locator(".objectbar").boundingBox();
+    const bar = await placeOf(page, ".objectbar");
     await page.mouse.click(bar.x + 2, bar.y + bar.height / 2);
     await settles((at) => at === 0);
     await page.mouse.move(box.x + 200, box.y + 200);
@@ -303,9 +291,7 @@ test("wheel, strips and keys move about", () =>
 test("collapsed rows unfold, launches can be chosen", () =>
   visit("#object/7", async (page) => {
     await sees(page, ".detail", /8 warps, 32 sectors touched/);
-    const height = () => page.locator(".heatbox").evaluate((e) => e.clientHeight);
-    await page.waitForSelector(".heatbox");
-    const before = await height();
+    const { height: before } = await placeOf(page, ".heatbox");
     await page.click("text=collapse equal rows");
     await page.waitForFunction(
       (h) => document.querySelector(".heatbox").clientHeight > h,
@@ -328,11 +314,19 @@ test("names and sources from a profile stay text", () =>
 
 test("the overview lists the run, kernels, objects and the peak", () =>
   visit("#overview", async (page) => {
-    const page_text = await text(page, "main");
     for (const part of [/compute capability 9\.0, 132 SMs/, /gemm<float>/, /particles/, /5 MiB reached at/]) {
-      assert.match(page_text, part);
+      await sees(page, "main", part);
     }
   }));
+
+/** Goes to another view of the report, until it stands there. */
+async function visits(page, hash) {
+  await page.evaluate((h) => {
+    location.hash = h;
+  }, hash);
+  await shows(page, hash);
+  if (hash.startsWith("#object")) await page.waitForSelector(".heatbox canvas");
+}
 
 const VIEWS = ["#finding/1", "#finding/2", "#kernel/2", "#object/1?map=1,2", "#object/8", "#file/1", "#overview"];
 
@@ -341,18 +335,15 @@ test("fits a narrow window without scrolling sideways, every view", () =>
     for (const width of [1280, 1000, 700, 400]) {
       await page.setViewportSize({ width, height: 800 });
       for (const hash of VIEWS) {
-        await page.evaluate((h) => {
-          location.hash = h;
-        }, hash);
-        await page.waitForSelector(hash.startsWith("#object") ? ".heatbox canvas" : ".coverage");
-        const wide = await page.evaluate(() => {
+        await visits(page, hash);
+        const wide = () => page.evaluate(() => {
           if (document.documentElement.scrollWidth <= innerWidth) return "";
           const right = (e) => e.getBoundingClientRect().right;
           const all = [...document.querySelectorAll("main *, header *")];
           const widest = all.reduce((a, b) => (right(b) > right(a) ? b : a));
           return `${widest.tagName} ${widest.className} reaches ${right(widest)}`;
         });
-        assert.equal(wide, "", `at ${width} in ${hash}`);
+        await eventually(async () => assert.equal(await wide(), "", `at ${width} in ${hash}`));
       }
     }
   }));
@@ -525,8 +516,7 @@ test("search finds findings, kernels, objects and files", () =>
     await page.keyboard.press("g"); // replaces what stood there; no view changes
     await page.keyboard.type("emm");
     await page.keyboard.press("ArrowDown");
-    const active = await page.getAttribute("[role=combobox]", "aria-activedescendant");
-    assert.equal(active, "hit1");
+    await has(page, "[role=combobox]", "aria-activedescendant", "hit1");
     await page.keyboard.press("Escape");
     await becomes(() => page.locator("[role=listbox]").isHidden(), true);
   }));
@@ -570,18 +560,16 @@ test("nothing can be loaded from anywhere", async () => {
   const { page } = await open(context, path);
   const answers = [];
   page.on("response", (r) => answers.push(r.url()));
-  await page.waitForSelector(".coverage");
-  const refused = await page.evaluate(async () => {
-    const seen = [];
-    addEventListener("securitypolicyviolation", (e) => seen.push(e.effectiveDirective));
-    await fetch("https://example.invalid/").catch(() => undefined);
+  await shows(page, "");
+  await page.evaluate(() => {
+    window.refused = [];
+    addEventListener("securitypolicyviolation", (e) => window.refused.push(e.effectiveDirective));
+    void fetch("https://example.invalid/").catch(() => undefined);
     const image = new Image();
     image.src = "https://example.invalid/x.png";
     document.body.append(image);
-    await new Promise((done) => setTimeout(done, 200));
-    return seen;
   });
-  assert.deepEqual(refused.sort(), ["connect-src", "img-src"]);
+  await becomes(() => page.evaluate(() => window.refused.sort()), ["connect-src", "img-src"]);
   assert.deepEqual(answers, []);
   await page.close();
 });
@@ -628,11 +616,8 @@ for (const colorScheme of ["light", "dark"]) {
     visit("", async (page) => {
       await page.emulateMedia({ colorScheme });
       for (const hash of VIEWS) {
-        await page.evaluate((h) => {
-          location.hash = h;
-        }, hash);
-        await page.waitForTimeout(150);
-        assert.deepEqual(await page.evaluate(faint), [], hash);
+        await visits(page, hash);
+        await becomes(() => page.evaluate(faint), []);
       }
     }));
 }
@@ -640,11 +625,8 @@ for (const colorScheme of ["light", "dark"]) {
 test("what can be used has a name, and keys reach it in the order that it is read", () =>
   visit("", async (page) => {
     for (const hash of VIEWS) {
-      await page.evaluate((h) => {
-        location.hash = h;
-      }, hash);
-      await page.waitForTimeout(150);
-      const nameless = await page.evaluate(() =>
+      await visits(page, hash);
+      const nameless = () => page.evaluate(() =>
         [...document.querySelectorAll("a, button, input, select, summary, [tabindex='0'], [role=img]")]
           .filter((e) => e.checkVisibility())
           .filter((e) => {
@@ -653,7 +635,7 @@ test("what can be used has a name, and keys reach it in the order that it is rea
           })
           .map((e) => e.outerHTML.slice(0, 80)),
       );
-      assert.deepEqual(nameless, [], hash);
+      await becomes(nameless, []);
     }
     await page.goto(page.url().replace(/#.*/, "#object/1"));
     await page.waitForSelector(".heatbox canvas");
@@ -700,8 +682,7 @@ test("the report that the C side writes", { skip: !existsSync(sample) }, () =>
       await sees(page, ".coverage", /cudaGraphInstantiate/);
       await page.goto(page.url().replace(/#.*|$/, "#object/2"));
       await page.waitForSelector(".heatbox canvas");
-      await page.mouse.move(...(await cellAt(page, 0)));
-      await sees(page, ".cellinfo", /offset\s+0 bytes, first of 4 sectors; 32 times, every 2 KiB/);
+      await pointed(page, [0], /offset\s+0 bytes, first of 4 sectors; 32 times, every 2 KiB/);
       await sees(page, ".cellinfo", /8 writes/);
     },
     sample,

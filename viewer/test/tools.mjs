@@ -1,4 +1,5 @@
 // What the tests share: TypeScript made runnable, the page with a payload, a browser.
+import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -89,6 +90,48 @@ export async function launch(executable, folder, options = {}) {
     viewport: { width: 1280, height: 900 },
     ...options,
   });
+}
+
+/** Waits until `check` throws nothing: what clicks, keys and links do takes a moment, and longer on a busy machine. */
+export async function eventually(check) {
+  for (const end = Date.now() + 20_000; ; ) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((go) => setTimeout(go, 20));
+    }
+  }
+}
+
+/** What is read comes to be what is expected. */
+export const becomes = (read, expected) =>
+  eventually(async () => assert.deepEqual(await read(), expected));
+
+/** The first element of that kind comes to read like the pattern. */
+export const sees = (page, selector, pattern) =>
+  eventually(async () => {
+    const text = await page.locator(selector).first().innerText({ timeout: 1000 });
+    assert.match(text, pattern);
+  });
+
+/** Where an element is, when it moves no more. */
+export async function placeOf(page, selector) {
+  const read = () => page.locator(selector).first().boundingBox();
+  let last = await read();
+  await eventually(async () => {
+    const [before, now] = [last, await read()];
+    last = now;
+    assert.ok(now);
+    assert.deepEqual(now, before);
+  });
+  return last;
+}
+
+/** The report shows what the address says, and listens to keys. */
+export async function shows(page, hash) {
+  const [view, id = ""] = hash.slice(1).split("?")[0].split("/");
+  await page.waitForSelector(hash ? `body[data-view="${view} ${id}"]` : "body[data-view]");
 }
 
 /** A function that checks values against a JSON schema. */

@@ -206,7 +206,7 @@ function toContent(): void {
 }
 
 export function App({ m }: { m: Model }) {
-  const key = `${route.value.view} ${route.value.id}`;
+  const key = `${route.value.view} ${route.value.id ?? ""}`;
   useEffect(() => {
     const listener = (e: KeyboardEvent) => onKey(m, e);
     addEventListener("keydown", listener);
@@ -215,6 +215,7 @@ export function App({ m }: { m: Model }) {
   useEffect(() => {
     scrollTo(0, 0);
     document.querySelector(".card.on")?.scrollIntoView({ block: "nearest" });
+    document.body.dataset.view = key; // it stands, and keys are listened to
   }, [key]);
   return (
     <>
