@@ -3,8 +3,9 @@
  * Needs: __wl_lane, plan->leader and block_at, runs.c. Keeps: everything. Buffers: REWRITE_COPIES tables of three u64 a tally,
  * the one of the multiprocessor's number.
  *
- * What control flow tells is not counted (runs.c): the kernel's first block, those that run as often, and those that follow
- * from the thread's place in its block, are known from the launch. At branches outside of loops only the lanes are counted that
+ * What control flow tells is not counted (runs.c): the kernel's first block, and those that run as often, are known from the
+ * launch. Those that threads at some places of each block run whenever another block runs, which all threads of a block run
+ * as often, follow from that one. At branches outside of loops only the lanes are counted that
  * go the less likely way; where they are seldom taken, that costs nothing but a look at the active lanes.
  *
  * The lanes that run a block together count once. In loops they do so in registers, as far as there are some to spare: one
@@ -81,9 +82,12 @@ static bool derive(rw_plan *p, const flow_function *f, uint32_t root, uint32_t *
     if (run->from == FLOW_NONE || (!run->placed && run->edge == FLOW_NONE))
         return false;
     out->from = count_root(p, f, p->runs[f->index][run->from].root, of_root);
-    bool placed = p->known[out->from].kind == REWRITE_COUNT_LAUNCH ||
-                  p->known[out->from].kind == REWRITE_COUNT_PLACED;
-    if (run->placed && placed) {
+    const rewrite_counter *from = &p->known[out->from];
+    if (run->placed && from->kind == REWRITE_COUNT_PLACED) {
+        *out = (rewrite_counter){REWRITE_COUNT_PLACED, from->from, 0, root};
+        return true;
+    }
+    if (run->placed && f->index == 0 && rw_by_blocks(f, from->root)) {
         out->kind = REWRITE_COUNT_PLACED;
         return true;
     }
@@ -205,15 +209,18 @@ static void find_below(rw_body *b)
     rw_text(b, "\tmov.u32 __wl_below, %lanemask_lt;\n");
 }
 
-static void enter_counter(rw_body *b, uint32_t c)
+static bool counts_per_lane(const rw_body *b)
 {
-    if (b->plan->counters[c].kind == RW_PER_LANE)
-        find_below(b);
+    for (uint32_t c = 0; c < b->plan->out->ncounters; c++)
+        if (b->plan->counters[c].func == b->index && b->plan->counters[c].kind == RW_PER_LANE)
+            return true;
+    return false;
 }
 
 static void enter(rw_body *b)
 {
-    each_register(b, enter_counter);
+    if (counts_per_lane(b))
+        find_below(b);
     each_register(b, clear);
 }
 

@@ -179,6 +179,8 @@ wl_status rw_plan_slots(rw_plan *plan);
 
 /* Does every thread run the blocks with that root once a call? */
 bool rw_runs_once(const flow_function *f, uint32_t root);
+/* Do all threads of a block run the blocks with that root equally often? */
+bool rw_by_blocks(const flow_function *f, uint32_t root);
 /* Do all threads leave the kernel together, at one place? */
 bool rw_leaves_together(const rw_plan *plan);
 /* The outermost loop around the block that the lanes that enter it together leave together, with all loops within, and in
@@ -189,8 +191,8 @@ bool rw_guard_placed(rw_plan *plan, const flow_function *f, const ptx_insn *insn
 /* For one thread, where it does: whether the guard is true or missing, whether the branch of run->from goes to the root. */
 bool rw_guard_holds(rw_place *place, const flow_function *f, const ptx_insn *insn);
 bool rw_goes(rw_place *place, const flow_function *f, const rw_run *run);
-/* Does the thread run the root, which only such branches stand before? */
-bool rw_gets_to(rw_place *place, uint32_t root);
+/* Does the thread run the root whenever it runs the root `from`, with only such branches between them? */
+bool rw_gets_to(rw_place *place, uint32_t root, uint32_t from);
 
 /* ---- values by the thread's place in its block (place.c), of the kernel's own function ---- */
 

@@ -6,7 +6,7 @@
  *
  *     0            rewrite_state, filled by the host
  *     vars_at      u64 for each of kernel->vars: its address in its own space; written by traced blocks, and by block 0
- *     bits_at      u32 words: bit b % 32 of word b / 32 says that the sites with that bit ran
+ *     bits_at      REWRITE_COPIES copies of bits_bytes, u32 words: bit b % 32 of word b / 32 says that the sites with that bit ran
  *     counters_at  REWRITE_COPIES copies of copy_bytes: for each tally of basic blocks three u64 and one that is not used:
  *                  executions by warps, their lanes, and executions by whole warps, which are not among the former
  *                  (MEASURED); or how often lanes went the way that is counted, how many, and how often all did

@@ -1,6 +1,7 @@
 /* objects: which memory instructions ran.
  *
- * Needs: the guard of the site, runs.c. Keeps: everything. Buffers: `nbits` bits. Accesses without a guard in blocks of which
+ * Needs: the guard of the site, runs.c. Keeps: everything. Buffers: `nbits` bits, in copies
+ * by the number of the multiprocessor, since most warps of the first wave have something to tell. Accesses without a guard in blocks of which
  * one dominates the other and is post-dominated by it run all, or none does: they share a bit, which the first of these blocks
  * sets, mostly one outside of loops. Those that follow from the launch need none: what all threads run, or threads at some
  * place in their block. Bits are set in registers; what the copy knows by then is published once, when the thread leaves, and
@@ -105,12 +106,23 @@ static void declare(rw_body *b)
             rw_line(b, ".reg .b32 __wl_seen%u, __wl_known%u;", w, w);
 }
 
+/* __wl_x: the multiprocessor's copy, less bits_at. Changes __wl_t. */
+static void find_bits(rw_body *b)
+{
+    rw_line(b, "mov.u32 __wl_t, %%smid;");
+    rw_line(b, "and.b32 __wl_t, __wl_t, %u;", REWRITE_COPIES - 1);
+    rw_line(b, "mad.wide.u32 __wl_x, __wl_t, %u, __wl_state;", b->plan->out->bits_bytes);
+}
+
 static void enter(rw_body *b)
 {
+    if (!b->plan->out->nbits)
+        return;
+    find_bits(b);
     for (uint32_t w = 0; w < words(b); w++)
         if (uses(b, w)) {
             rw_line(b, "mov.u32 __wl_seen%u, 0;", w);
-            rw_line(b, "ld.global.u32 __wl_known%u, [__wl_state+%u];", w,
+            rw_line(b, "ld.global.u32 __wl_known%u, [__wl_x+%u];", w,
                     b->plan->out->bits_at + 4 * w);
         }
 }
@@ -123,11 +135,12 @@ static void set(rw_body *b, uint32_t bit, const char *guard)
                 *guard ? " " : "", word, word, mask);
         return;
     }
-    rw_line(b, "ld.global.u32 __wl_t, [__wl_state+%u];", at);
+    find_bits(b);
+    rw_line(b, "ld.global.u32 __wl_t, [__wl_x+%u];", at);
     rw_line(b, "and.b32 __wl_t, __wl_t, %u;", mask);
     rw_line(b, "setp.eq%s.u32 __wl_p, __wl_t, 0%s%s;", *guard ? ".and" : "", *guard ? ", " : "",
             guard);
-    rw_line(b, "@__wl_p red.global.or.b32 [__wl_state+%u], %u;", at, mask);
+    rw_line(b, "@__wl_p red.global.or.b32 [__wl_x+%u], %u;", at, mask);
 }
 
 static void start(rw_body *b, uint32_t block)
@@ -155,9 +168,11 @@ static void publish(rw_body *b, uint32_t word)
         const rw_guard none = {""};
         rw_group(b, &none);
         rw_text(b, "\tredux.sync.or.b32 __wl_u, __wl_u, __wl_active;\n");
-        rw_line(b, "@__wl_leads red.global.or.b32 [__wl_state+%u], __wl_u;", at);
+        find_bits(b);
+        rw_line(b, "@__wl_leads red.global.or.b32 [__wl_x+%u], __wl_u;", at);
     } else {
-        rw_line(b, "red.global.or.b32 [__wl_state+%u], __wl_u;", at);
+        find_bits(b);
+        rw_line(b, "red.global.or.b32 [__wl_x+%u], __wl_u;", at);
     }
     ptx_putf(b->out, "$__wl_nothing%u:\n", label);
 }
@@ -190,20 +205,28 @@ static bool gets_to(rw_place *place, const rw_plan *p, uint32_t block)
     return true;
 }
 
+static bool is_set(const rewrite_copy *c, uint32_t bit)
+{
+    uint32_t all = 0, word;
+    for (uint64_t copy = 0; copy < REWRITE_COPIES; copy++) {
+        uint64_t at = c->kernel->bits_at + copy * c->kernel->bits_bytes + bit / 32 * 4;
+        if (at + sizeof word > c->size)
+            break;
+        memcpy(&word, (const char *)c->state + at, sizeof word);
+        all |= word;
+    }
+    return all >> bit % 32 & 1;
+}
+
 bool rewrite_site_ran(const rewrite_copy *c, uint32_t site)
 {
     const rw_plan *p = c->kernel->plan;
     const uint32_t *threads = c->layout->threads;
-    uint32_t bit = p->bits[site], word;
+    uint32_t bit = p->bits[site];
     if (!(c->kernel->probes >> REWRITE_OBJECTS & 1))
         return false;
-    if (bit != PTX_NONE) {
-        uint64_t at = c->kernel->bits_at + bit / 32 * 4;
-        if (at + sizeof word > c->size)
-            return false;
-        memcpy(&word, (const char *)c->state + at, sizeof word);
-        return word >> bit % 32 & 1;
-    }
+    if (bit != PTX_NONE)
+        return is_set(c, bit);
     bool ran = false;
     rw_place *place = rw_place_new(c);
     for (uint32_t t = 0; place && !ran && t < threads[0] * threads[1] * threads[2]; t++) {

@@ -324,7 +324,8 @@ static void lay_out(rw_plan *p)
     }
     if (k->probes >> REWRITE_OBJECTS & 1) {
         k->bits_at = at;
-        at += (k->nbits + 63) / 64 * 8;
+        k->bits_bytes = (k->nbits + 1023) / 1024 * 128;
+        at += REWRITE_COPIES * k->bits_bytes;
     }
     if (k->ntallies) {
         k->counters_at = at;

@@ -341,18 +341,18 @@ typedef struct runs { /* how often something ran */
     uint64_t executions, lanes;
 } runs;
 
-/* Once by each thread that gets there. */
-static runs run_placed(const rewrite_copy *c, uint32_t root)
+/* By each thread that gets there, whenever its block comes to the counter that this one is derived from. */
+static runs run_placed(const rewrite_copy *c, const rewrite_counter *k, uint64_t times)
 {
     runs all = {0};
-    uint32_t warp = UINT32_MAX;
+    uint32_t warp = UINT32_MAX, from = c->kernel->counters[k->from].root;
     rw_place *place = rw_place_new(c);
     for (uint32_t t = 0; place && t < threads_of(c->layout); t++) {
         rw_place_thread(place, t);
-        if (!rw_gets_to(place, root))
+        if (!rw_gets_to(place, k->root, from))
             continue;
-        all.lanes += c->layout->blocks;
-        all.executions += warp != t / REWRITE_LANES ? c->layout->blocks : 0;
+        all.lanes += times;
+        all.executions += warp != t / REWRITE_LANES ? times : 0;
         warp = t / REWRITE_LANES;
     }
     rw_place_free(place);
@@ -362,13 +362,13 @@ static runs run_placed(const rewrite_copy *c, uint32_t root)
 static runs run_counter(const rewrite_copy *c, uint32_t counter)
 {
     const rewrite_counter *k = &c->kernel->counters[counter];
-    uint64_t tally[3], threads = threads_of(c->layout);
+    uint64_t tally[3], warps = warps_of(c->layout);
     runs from;
     switch (k->kind) {
     case REWRITE_COUNT_LAUNCH:
-        return (runs){c->layout->blocks * ((threads + REWRITE_LANES - 1) / REWRITE_LANES),
-                      c->layout->blocks * threads};
-    case REWRITE_COUNT_PLACED: return run_placed(c, k->root);
+        return (runs){c->layout->blocks * warps, c->layout->blocks * threads_of(c->layout)};
+    case REWRITE_COUNT_PLACED:
+        return run_placed(c, k, warps ? run_counter(c, k->from).executions / warps : 0);
     default: break;
     }
     sum_tally(c, k->tally, tally);

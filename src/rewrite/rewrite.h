@@ -84,9 +84,9 @@ typedef struct rewrite_block {
 typedef enum rewrite_count_kind {
     REWRITE_COUNT_MEASURED, /* by the tally */
     REWRITE_COUNT_LAUNCH,   /* all threads of the launch, once */
-    REWRITE_COUNT_PLACED,   /* those whose place in their block leads them there, once */
-    REWRITE_COUNT_STAYED,   /* as `from`, without what the tally counts */
-    REWRITE_COUNT_LEFT      /* what the tally counts */
+    REWRITE_COUNT_PLACED, /* as `from`, which all threads of a block run as often, by those whose place leads them there */
+    REWRITE_COUNT_STAYED, /* as `from`, without what the tally counts */
+    REWRITE_COUNT_LEFT    /* what the tally counts */
 } rewrite_count_kind;
 
 typedef struct rewrite_counter {
@@ -148,7 +148,7 @@ typedef struct rewrite_kernel {
     uint32_t ncounters; /* of basic blocks */
     const rewrite_counter *counters;
     uint32_t ntallies, copy_bytes; /* in memory, and of one copy of them */
-    uint32_t nbits;                /* objects */
+    uint32_t nbits, bits_bytes;    /* objects; of one copy of them */
     uint32_t nplaces;              /* shared: what is counted by thread */
     bool by_address;               /* shared: something is counted by address */
     uint32_t nvars;

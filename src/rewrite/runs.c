@@ -67,10 +67,10 @@ bool rw_goes(rw_place *place, const flow_function *f, const rw_run *run)
     return rw_guard_holds(place, f, last_of(f, run->from)) == run->taken;
 }
 
-bool rw_gets_to(rw_place *place, uint32_t root)
+bool rw_gets_to(rw_place *place, uint32_t root, uint32_t from)
 {
     const flow_function *f = &place->plan->flow->funcs[0];
-    while (!rw_runs_once(f, root)) {
+    while (root != from) {
         const rw_run *run = &place->plan->runs[0][root];
         if (!rw_goes(place, f, run))
             return false;
@@ -139,6 +139,14 @@ wl_status rw_plan_runs(rw_plan *p)
 bool rw_runs_once(const flow_function *f, uint32_t root)
 {
     return root == f->dom.root && f->loops.of[root] == FLOW_NONE;
+}
+
+bool rw_by_blocks(const flow_function *f, uint32_t root)
+{
+    bool by_blocks = !f->loops.irreducible && f->control_level[root] <= FLOW_BLOCK;
+    for (uint32_t l = f->loops.of[root]; l != FLOW_NONE; l = f->loops.loops[l].parent)
+        by_blocks &= f->loop_level[l] <= FLOW_BLOCK;
+    return by_blocks;
 }
 
 /* ---- loops ---- */
