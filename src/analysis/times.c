@@ -111,3 +111,59 @@ ana_device_time ana_device_time_of(const prof_launch_rows *launches, const doubl
     }
     return t;
 }
+
+/* ---- copies ---- */
+
+static const struct {
+    const char *name, *words;
+} directions[] = {
+#define X(id, name, words) {name, words},
+#include "analysis/copies.def"
+#undef X
+};
+
+const char *ana_direction_name(ana_direction direction)
+{
+    return directions[direction].name;
+}
+
+const char *ana_direction_words(ana_direction direction)
+{
+    return directions[direction].words;
+}
+
+static bool on_device(const prof_object_rows *objects, uint32_t id)
+{
+    const prof_object *o = id ? prof_find_object(objects, id) : NULL;
+    return o && o->kind != CAP_OBJECT_PINNED && o->kind != CAP_OBJECT_REGISTERED;
+}
+
+static ana_direction direction_of(const prof_call *c, const prof_object_rows *objects)
+{
+    bool from = on_device(objects, c->source_object), to = on_device(objects, c->target_object);
+    if (c->kind == CAP_CALL_SET) {
+        return ANA_COPY_SET;
+    }
+    return from ? (to ? ANA_COPY_ON_DEVICE : ANA_COPY_TO_HOST)
+                : (to ? ANA_COPY_TO_DEVICE : ANA_COPY_ON_HOST);
+}
+
+void ana_copies(const prof_call_rows *calls, const prof_object_rows *objects,
+                ana_copy_sum sums[ANA_DIRECTIONS])
+{
+    memset(sums, 0, ANA_DIRECTIONS * sizeof *sums);
+    for (uint32_t i = 0; i < calls->count; i++) {
+        const prof_call *c = &calls->rows[i];
+        if ((c->kind != CAP_CALL_COPY && c->kind != CAP_CALL_SET) || c->result) {
+            continue;
+        }
+        ana_copy_sum *sum = &sums[direction_of(c, objects)];
+        sum->calls++;
+        sum->bytes += c->bytes;
+        if (c->device_seconds >= 0) {
+            sum->timed++;
+            sum->timed_bytes += c->bytes;
+            sum->seconds += c->device_seconds;
+        }
+    }
+}

@@ -21,4 +21,24 @@ typedef struct ana_device_time {
 ana_device_time ana_device_time_of(const prof_launch_rows *launches, const double *seconds,
                                    uint32_t kernel);
 
+typedef enum ana_direction {
+#define X(id, name, words) ANA_COPY_##id,
+#include "analysis/copies.def"
+#undef X
+    ANA_DIRECTIONS
+} ana_direction;
+
+const char *ana_direction_name(ana_direction direction);
+const char *ana_direction_words(ana_direction direction);
+
+typedef struct ana_copy_sum { /* successful copies of one direction, or sets */
+    uint64_t calls, bytes;
+    uint64_t timed, timed_bytes;
+    double seconds; /* on the device, of the timed ones */
+} ana_copy_sum;
+
+/* Managed memory counts as the device's. Copies in graphs are not in it. */
+void ana_copies(const prof_call_rows *calls, const prof_object_rows *objects,
+                ana_copy_sum sums[ANA_DIRECTIONS]);
+
 #endif

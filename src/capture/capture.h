@@ -186,6 +186,16 @@ typedef struct cap_times { /* device times of earlier notes, as they become know
     cap_time *times;
 } cap_times;
 
+typedef struct cap_call_time {
+    uint32_t call;
+    double seconds; /* on the device */
+} cap_call_time;
+
+typedef struct cap_call_times { /* device times of earlier copies and sets, as they become known */
+    uint32_t count;
+    cap_call_time *times;
+} cap_call_times;
+
 typedef struct cap_move { /* what was `from` in the launch that is repeated is `to` here */
     uint32_t from, to;    /* objects */
 } cap_move;

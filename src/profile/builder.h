@@ -219,6 +219,7 @@ wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *er
 /* notes.c: launches that are noted first and worked out later: NOTE, TIMES, WAY, REPEAT */
 wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err);
 wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err);
+wl_status builder_call_times(prof_builder *b, const cap_call_times *times, wl_error *err);
 wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err);
 wl_status builder_repeat(prof_builder *b, const cap_repeat *repeat, wl_error *err);
 /* Counts the notes that were never completed as skipped. */

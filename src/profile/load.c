@@ -473,6 +473,7 @@ static void fill_call(db_row *row, void *item)
     c->file = row_u32(row);
     c->line = row_u32(row);
     c->function = row_text(row);
+    c->device_seconds = row_seconds(row);
 }
 
 wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err)

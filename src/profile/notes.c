@@ -65,6 +65,15 @@ wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err)
     return status;
 }
 
+wl_status builder_call_times(prof_builder *b, const cap_call_times *times, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < times->count && status == WL_OK; i++)
+        status = db_run(b->stmt[ST_CALL_TIME], err, db_int(builder_call(b, times->times[i].call)),
+                        db_real(times->times[i].seconds));
+    return status == WL_OK && b->nomem ? NOMEM(err) : status;
+}
+
 wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err)
 {
     launch_entry *entry = builder_find_launch(b, way->note);

@@ -265,6 +265,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
                       db_int(record->message.level), db_text(record->message.text));
     case CAP_NOTE: return builder_note(b, &record->note, err);
     case CAP_TIMES: return builder_times(b, &record->times, err);
+    case CAP_CALL_TIMES: return builder_call_times(b, &record->call_times, err);
     case CAP_WAY: return builder_way(b, &record->way, err);
     case CAP_REPEAT: return builder_repeat(b, &record->repeat, err);
     case CAP_SYMBOL: /* for the replay of notes */

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 3 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 4 };
 
 typedef struct prof_db prof_db;
 
@@ -216,6 +216,7 @@ typedef struct prof_call {
     uint32_t file,
         line; /* where it counts: the innermost frame that is no system header or library; 0: unknown */
     const char *function;
+    double device_seconds; /* of a copy or set; negative: not measured */
 } prof_call;
 
 typedef struct prof_frame { /* innermost first; what the compiler inlined is a frame of its own */

@@ -139,7 +139,7 @@ CREATE TABLE calls (
   start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
   source_object INTEGER, source_offset INTEGER NOT NULL,
   target_object INTEGER, target_offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  stack INTEGER, file INTEGER, line INTEGER, function TEXT NOT NULL
+  stack INTEGER, file INTEGER, line INTEGER, function TEXT NOT NULL, device_seconds REAL
 );
 
 -- Call stacks, innermost frame first.
@@ -278,7 +278,7 @@ LEFT JOIN calls a ON a.id = o.alloc_call
 LEFT JOIN calls r ON r.id = o.free_call;
 
 CREATE VIEW v_calls AS
-SELECT c.id, c.process, c.api, n.name AS kind, c.stream, c.start_ns, c.end_ns, c.result, c.bytes,
+SELECT c.id, c.process, c.api, n.name AS kind, c.stream, c.start_ns, c.end_ns, c.result, c.bytes, c.device_seconds,
        s.name AS source, t.name AS target, f.path AS file, c.line, c.function
 FROM calls c
 LEFT JOIN names n ON n.kind = 'call' AND n.value = c.kind

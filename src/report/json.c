@@ -39,6 +39,28 @@ static void launches(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
+static void copies(rep_json_out *j, const rep_data *d)
+{
+    ana_copy_sum sums[ANA_DIRECTIONS];
+    ana_copies(&d->calls, &d->objects, sums);
+    rep_json_array(j, "copies");
+    for (int i = 0; i < ANA_DIRECTIONS; i++) {
+        if (!sums[i].calls)
+            continue;
+        json_t *row = json_object();
+        rep_put_text(row, "direction", ana_direction_name((ana_direction)i));
+        rep_put_count(row, "calls", sums[i].calls);
+        rep_put_count(row, "bytes", sums[i].bytes);
+        if (sums[i].timed) {
+            rep_put_count(row, "timed", sums[i].timed);
+            rep_put_count(row, "timed_bytes", sums[i].timed_bytes);
+            rep_put_seconds(row, "device_seconds", sums[i].seconds);
+        }
+        rep_json_row(j, row);
+    }
+    rep_json_array_end(j);
+}
+
 static json_t *instruction_json(const rep_data *d, const prof_instruction *i, const obs_insn *sum)
 {
     const prof_code *code = prof_find_code(&d->code, i->kernel, i->c.pc);
@@ -294,6 +316,7 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
     if (data->info.collector[0])
         rep_json_value(&j, "collector", rep_text_json(data->info.collector));
     launches(&j, data);
+    copies(&j, data);
     instructions(&j, data);
     objects(&j, data);
     samples(&j, data);

@@ -202,6 +202,37 @@ static void device_times(const rep_terminal *t)
         fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, count - shown, t->s.off);
 }
 
+static void copies(const rep_terminal *t)
+{
+    static const rep_column columns[] = {
+        {"copies", .flexible = true}, {"calls", .right = true},
+        {"bytes", .right = true},     {"timed", .right = true, .spare = 2},
+        {"time", .right = true},      {"a second", .right = true, .spare = 1},
+    };
+    ana_copy_sum sums[ANA_DIRECTIONS];
+    uint64_t timed = 0;
+    rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
+    ana_copies(&t->d->calls, &t->d->objects, sums);
+    for (int i = 0; grid && i < ANA_DIRECTIONS; i++) {
+        const ana_copy_sum *s = &sums[i];
+        const char *cells[] = {
+            ana_direction_words((ana_direction)i),
+            rep_count(t->arena, s->calls),
+            rep_bytes(t->arena, s->bytes),
+            rep_count(t->arena, s->timed),
+            s->timed ? rep_seconds(t->arena, s->seconds) : "",
+            s->seconds > 0 ? rep_bytes(t->arena, (uint64_t)((double)s->timed_bytes / s->seconds))
+                           : ""};
+        if (s->calls)
+            rep_grid_add(grid, cells);
+        timed += s->timed;
+    }
+    if (!timed || t->o->kernel)
+        return;
+    rep_title(t, "Copies", "time and bytes a second are those of the copies that were timed");
+    rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
+}
+
 static void kernels(const rep_terminal *t)
 {
     static const rep_column columns[] = {
@@ -391,6 +422,7 @@ wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *
     rep_verdict(&t);
     kernels(&t);
     device_times(&t);
+    copies(&t);
     rep_findings(&t);
     lines(&t);
     rep_coverage(&t);

@@ -62,11 +62,43 @@ static void shapes(void **state)
     wl_arena_free(arena);
 }
 
+static prof_call moved(uint32_t kind, uint32_t from, uint32_t to, uint64_t bytes, double seconds)
+{
+    return (prof_call){.kind = kind,
+                       .source_object = from,
+                       .target_object = to,
+                       .bytes = bytes,
+                       .device_seconds = seconds};
+}
+
+/* Objects 1 and 2 lie on the device, 3 is pinned; 0 is memory of the host that nobody registered. */
+static void directions(void **state)
+{
+    (void)state;
+    prof_object memory[] = {{.id = 1, .kind = CAP_OBJECT_DEVICE},
+                            {.id = 2, .kind = CAP_OBJECT_MANAGED},
+                            {.id = 3, .kind = CAP_OBJECT_PINNED}};
+    prof_call rows[] = {moved(CAP_CALL_COPY, 0, 1, 10, 2),   moved(CAP_CALL_COPY, 3, 1, 20, -1),
+                        moved(CAP_CALL_COPY, 2, 3, 40, 4),   moved(CAP_CALL_COPY, 1, 2, 80, -1),
+                        moved(CAP_CALL_COPY, 0, 3, 160, 1),  moved(CAP_CALL_SET, 0, 1, 320, 8),
+                        moved(CAP_CALL_COPY, 0, 1, 640, 16), moved(CAP_CALL_ALLOC, 0, 1, 1280, -1)};
+    rows[6].result = 1; /* refused */
+    ana_copy_sum s[ANA_DIRECTIONS];
+    ana_copies(&(prof_call_rows){8, rows}, &(prof_object_rows){3, memory}, s);
+    const ana_copy_sum *in = &s[ANA_COPY_TO_DEVICE];
+    assert_true(in->calls == 2 && in->bytes == 30 && in->timed == 1 && in->timed_bytes == 10);
+    assert_true(in->seconds == 2);
+    assert_true(s[ANA_COPY_TO_HOST].bytes == 40 && s[ANA_COPY_TO_HOST].seconds == 4);
+    assert_true(s[ANA_COPY_ON_DEVICE].bytes == 80 && s[ANA_COPY_ON_DEVICE].timed == 0);
+    assert_true(s[ANA_COPY_ON_HOST].bytes == 160 && s[ANA_COPY_SET].bytes == 320);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimates),
         cmocka_unit_test(shapes),
+        cmocka_unit_test(directions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

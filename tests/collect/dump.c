@@ -73,6 +73,13 @@ static void put_times(const cap_times *t, FILE *out)
         fprintf(out, "    note %u seconds %.9f\n", t->times[i].note, t->times[i].seconds);
 }
 
+static void put_call_times(const cap_call_times *t, FILE *out)
+{
+    fprintf(out, "%u\n", t->count);
+    for (uint32_t i = 0; i < t->count; i++)
+        fprintf(out, "    call %u seconds %.9f\n", t->times[i].call, t->times[i].seconds);
+}
+
 static void put_repeat(const cap_repeat *r, FILE *out)
 {
     fprintf(out, "%u same as %u\n", r->note, r->same_as);
@@ -143,6 +150,7 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
                 r->symbol.call, r->symbol.offset, r->symbol.length);
         break;
     case CAP_TIMES: put_times(&r->times, out); break;
+    case CAP_CALL_TIMES: put_call_times(&r->call_times, out); break;
     case CAP_REPEAT: put_repeat(&r->repeat, out); break;
     case CAP_WAY: put_way(&r->way, out); break;
     case CAP_PROBE:

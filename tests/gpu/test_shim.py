@@ -86,6 +86,16 @@ class Shim(unittest.TestCase):
         self.assertTrue(all(launch["device_seconds"] > 0 for launch in timed))
         self.assertEqual(len({launch["stream"] for launch in timed}), 5)
 
+    def test_copies(self):
+        """Those that are not in graphs have times, too: at least the first two of each function."""
+        copies = {row["direction"]: row for row in self.profile["copies"]}
+        for row in copies.values():
+            self.assertGreater(row["timed"], 0, row)
+            self.assertLessEqual(row["timed"], row["calls"])
+            self.assertGreater(row["device_seconds"], 0)
+        self.assertIn("host_to_device", copies)
+        self.assertIn("device_to_host", copies)
+
     def test_few_times(self):
         """Unasked for, the first two launches of a kernel and shape are timed, and few of the others."""
         for folder, variables, most in (("some", {}, 15), ("none", {"WARPLENS_DEVICE_TIMES": "none"}, 0)):

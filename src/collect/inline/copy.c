@@ -31,7 +31,7 @@ typedef struct moved {
     bool waits;                        /* where it blocks: for the work of its stream */
 } moved;
 
-static CUresult done(shim_call *call, CUresult result, const moved *m)
+static CUresult done(shim_call *call, CUresult result, const moved *m, const shim_time *time)
 {
     shim_object *object;
     if (!call->active)
@@ -46,6 +46,7 @@ static CUresult done(shim_call *call, CUresult result, const moved *m)
     if (m->to_array)
         r->target_object = shim_array_object(m->to_array);
     shim_write_call(call, result);
+    shim_time_keep(time, result == CUDA_SUCCESS ? call->id : 0);
     if (object && object->kind == CAP_OBJECT_CONST && result == CUDA_SUCCESS)
         write_constant(object, call->id, r->target_offset, m->host, m->bytes);
     pthread_mutex_unlock(&shim_g.lock);
@@ -57,12 +58,16 @@ static CUresult done(shim_call *call, CUresult result, const moved *m)
     HOOK(symbol, params, args)                                                                     \
     {                                                                                              \
         shim_call call;                                                                            \
+        shim_time time = {0};                                                                      \
         if (blocking || CAP_CALL_##what == CAP_CALL_COPY)                                          \
             shim_begin(&call, #symbol, CAP_CALL_##what);                                           \
         else                                                                                       \
             shim_begin_work(&call, #symbol, CAP_CALL_##what);                                      \
         call.record.stream = shim_stream(of, per_thread);                                          \
+        if (call.active)                                                                           \
+            shim_time_call_begin(&time, #symbol, call.record.stream);                              \
         CUresult result = real_##symbol args;                                                      \
+        shim_time_end(&time, result);                                                              \
         moved m = {0};                                                                             \
         if (result == CUDA_SUCCESS)                                                                \
             m = (moved){__VA_ARGS__};                                                              \
@@ -71,7 +76,7 @@ static CUresult done(shim_call *call, CUresult result, const moved *m)
             shim_probes_resolve(&(shim_wait){m.waits ? SHIM_OVER_STREAM : SHIM_OVER_NOTHING, NULL, \
                                              call.record.stream, call.launched});                  \
         }                                                                                          \
-        return done(&call, result, &m);                                                            \
+        return done(&call, result, &m, &time);                                                     \
     }
 
 /* A blocking function, its per-thread variant, and the two of its counterpart that takes a stream. */

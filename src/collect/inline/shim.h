@@ -236,9 +236,11 @@ typedef struct shim_time {  /* one launch's pair of events */
 /* Before and after the launch, without the lock. `stream` as shim_stream gives it, `records`: the launch's probes are on. */
 void shim_time_begin(shim_time *time, void *function, const shim_shape *shape, uint64_t stream,
                      bool records);
+/* The same for a call that copies or sets; its name is a constant. */
+void shim_time_call_begin(shim_time *time, const char *api, uint64_t stream);
 void shim_time_end(shim_time *time, CUresult result);
-/* With the lock held: the launch got this note, or 0, and the pair belongs to it. */
-void shim_time_keep(const shim_time *time, uint32_t note);
+/* With the lock held: the launch got this note, the call this number, or 0, and the pair belongs to it. */
+void shim_time_keep(const shim_time *time, uint32_t id);
 /* Writes the times that are known by now: of one stream, or of the current context where `all`. Takes the lock. */
 void shim_times_resolve(uint64_t stream, bool all);
 void shim_times_gone(CUcontext context); /* with the lock held */

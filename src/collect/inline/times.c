@@ -1,8 +1,8 @@
-/* How long launches take on the device: an event on either side, read when the application waits for the device anyway.
- * Nothing here waits.
+/* How long launches, copies and sets take on the device: an event on either side, read when the application waits for the
+ * device anyway. Nothing here waits.
  *
  * The two events take some microseconds of the stream's time. So not every launch is timed, but of each *kind* (kernel,
- * shape, with or without recording) the first two, and more of them as long as that takes no more than 0.2 % of the
+ * shape, with or without recording; function that copies) the first two, and more of them as long as that takes no more than 0.2 % of the
  * time that launches of the kind have taken by then: long ones always. */
 #include "collect/inline/shim.h"
 
@@ -19,14 +19,15 @@ enum {
 enum {
     FIRST = 2,       /* of a kind, timed in any case */
     MAX_SHAPES = 16, /* of a kernel; further ones are one kind */
+    CALLS = 2,       /* in a kind, for calls; launches have 0 or 1 there */
     SHARE = 500      /* timing takes at most the one SHARE-th part */
 };
 #define COST 5e-6 /* seconds that two events take, on an H200 */
 
 typedef struct kind_key {
-    uint64_t function; /* its serial */
+    uint64_t function; /* its serial; of a call the address of its name */
     uint32_t grid[3], block[3];
-    uint32_t shared, records;
+    uint32_t shared, records; /* records: CALLS for a call */
 } kind_key;
 
 typedef struct shim_kind { /* stays for good: pending launches point to it */
@@ -39,8 +40,15 @@ typedef struct shim_kind { /* stays for good: pending launches point to it */
 typedef struct pending {
     CUevent begin, end;
     shim_kind *kind;
-    uint32_t note;
+    uint32_t id; /* of the note, or of the call */
 } pending;
+
+typedef struct known { /* times on their way to records */
+    cap_time launches[BATCH];
+    cap_call_time calls[BATCH];
+    cap_times launch_times;
+    cap_call_times call_times;
+} known;
 
 typedef struct queue_key {
     CUcontext context;
@@ -191,15 +199,15 @@ static queue *queue_of(CUcontext context, uint64_t stream)
     return q;
 }
 
-static void resolve(queue *q, cap_times *times);
-static void write_times(cap_times *times);
+static void resolve(queue *q, known *times);
+static void write_times(known *times);
 
 /* Looks at the queue where the application has not waited for long. */
 static void look(queue *q)
 {
-    cap_time room[BATCH];
-    cap_times times = {.times = room};
+    known times;
     q->since = 0;
+    times.launch_times.count = times.call_times.count = 0;
     resolve(q, &times);
     write_times(&times);
 }
@@ -237,6 +245,26 @@ void shim_time_begin(shim_time *t, void *function, const shim_shape *shape, uint
     t->taken = t->end && record(t->begin, stream);
 }
 
+static shim_kind *calls_of(const char *api)
+{
+    kind_key key = {.function = (uint64_t)(uintptr_t)api, .records = CALLS};
+    shim_kind *k = find_kind(&key);
+    return k ? k : add_kind(&key);
+}
+
+void shim_time_call_begin(shim_time *t, const char *api, uint64_t stream)
+{
+    *t = (shim_time){.stream = stream};
+    if (asked() == NONE)
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    t->kind = calls_of(api);
+    if (t->kind)
+        prepare(t);
+    pthread_mutex_unlock(&shim_g.lock);
+    t->taken = t->end && record(t->begin, stream);
+}
+
 void shim_time_end(shim_time *t, CUresult result)
 {
     if (t->taken && (result != CUDA_SUCCESS || !record(t->end, t->stream)))
@@ -250,16 +278,16 @@ static void give_back(const shim_time *t)
     put_event(p, t->end);
 }
 
-void shim_time_keep(const shim_time *t, uint32_t note)
+void shim_time_keep(const shim_time *t, uint32_t id)
 {
-    if (t->kind && note)
+    if (t->kind && id)
         t->kind->launches++;
-    queue *q = t->taken && note ? queue_of(t->context, t->stream) : NULL;
+    queue *q = t->taken && id ? queue_of(t->context, t->stream) : NULL;
     if (!q || q->count == MAX_PENDING) {
         give_back(t);
         return;
     }
-    q->items[(q->first + q->count++) % MAX_PENDING] = (pending){t->begin, t->end, t->kind, note};
+    q->items[(q->first + q->count++) % MAX_PENDING] = (pending){t->begin, t->end, t->kind, id};
     __atomic_add_fetch(&total, 1, __ATOMIC_RELAXED);
 }
 
@@ -275,15 +303,31 @@ static CUresult elapsed(const pending *p, float *milliseconds)
                         milliseconds, p->begin, p->end);
 }
 
-static void write_times(cap_times *times)
+static void write_times(known *times)
 {
-    if (times->count)
-        SHIM_WRITE(times, times);
-    times->count = 0;
+    times->launch_times.times = times->launches;
+    times->call_times.times = times->calls;
+    if (times->launch_times.count)
+        SHIM_WRITE(times, &times->launch_times);
+    if (times->call_times.count)
+        SHIM_WRITE(call_times, &times->call_times);
+    times->launch_times.count = times->call_times.count = 0;
+}
+
+static void keep_time(const pending *p, double seconds, known *times)
+{
+    p->kind->known++;
+    p->kind->seconds += seconds;
+    if (p->kind->key.records == CALLS)
+        times->calls[times->call_times.count++] = (cap_call_time){p->id, seconds};
+    else
+        times->launches[times->launch_times.count++] = (cap_time){p->id, seconds};
+    if (times->call_times.count == BATCH || times->launch_times.count == BATCH)
+        write_times(times);
 }
 
 /* Takes what is over; with the lock held. A failure that is not "not yet" (a lost context) gives the launch no time. */
-static void resolve(queue *q, cap_times *times)
+static void resolve(queue *q, known *times)
 {
     pool *events = pool_of(q->key.context);
     while (q->count) {
@@ -292,13 +336,8 @@ static void resolve(queue *q, cap_times *times)
         CUresult result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventQuery, (CUevent), p->end);
         if (result == CUDA_ERROR_NOT_READY)
             break;
-        if (result == CUDA_SUCCESS && elapsed(p, &milliseconds) == CUDA_SUCCESS) {
-            p->kind->known++;
-            p->kind->seconds += (double)milliseconds * 1e-3;
-            times->times[times->count++] = (cap_time){p->note, (double)milliseconds * 1e-3};
-            if (times->count == BATCH)
-                write_times(times);
-        }
+        if (result == CUDA_SUCCESS && elapsed(p, &milliseconds) == CUDA_SUCCESS)
+            keep_time(p, (double)milliseconds * 1e-3, times);
         put_event(events, p->begin);
         put_event(events, p->end);
         q->first = (q->first + 1) % MAX_PENDING;
@@ -311,8 +350,8 @@ static void resolve(queue *q, cap_times *times)
  * mode may. */
 static void resolve_some(CUcontext context, uint64_t stream, bool all)
 {
-    cap_time room[BATCH];
-    cap_times times = {.times = room};
+    known times;
+    times.launch_times.count = times.call_times.count = 0;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     CUresult exchanged = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuThreadExchangeStreamCaptureMode,
                                 (CUstreamCaptureMode *), &mode);
