@@ -39,24 +39,30 @@ static double limited(double u)
     return fmax(fmin(u, 1e9), -1e9);
 }
 
-/* Normalised coordinates become fixed-point numbers of 21 fraction bits (22 where 15 bits cannot name a texel), cut
- * downwards, before they are multiplied by the size. */
-static double fixed_position(double u, int32_t n)
+/* Normalised coordinates become fixed-point numbers, cut downwards, before they are multiplied by the size. Their steps
+ * follow from the largest dimension of the level, and whether the image is of a kind that has at most 32,768 texels in one. */
+static double steps_of(const emu_image *image, const emu_image_level *level)
 {
-    double steps = n > 1 << 15 ? 1 << 22 : 1 << 21;
+    uint32_t n = level->size[0] > level->size[1] ? level->size[0] : level->size[1];
+    bool large = n > (image->layered || image->cube || image->nlevels > 1 ? 1 << 14 : 1 << 16);
+    return large ? 1 << 23 : n > 1 << 13 ? 1 << 22 : 1 << 21;
+}
+
+static double fixed_position(double u, double steps, int32_t n)
+{
     return limited(floor(u * steps) / steps * n);
 }
 
 /* The coordinate in texels. Subnormal numbers and NaN count as 0; of periodic coordinates only the place in two periods
  * matters, and infinity has none. */
-static double position(bool normalized, emu_address_mode mode, float x, int32_t n)
+static double position(bool normalized, emu_address_mode mode, float x, double steps, int32_t n)
 {
     double u = fabsf(x) >= FLT_MIN ? (double)x : 0;
     if (!normalized)
         return limited(u);
     if (mode == EMU_WRAP || mode == EMU_MIRROR)
         u = isinf(u) ? 0 : fabs(u) < 1 ? u : u - 2 * floor(u / 2);
-    return fixed_position(u, n);
+    return fixed_position(u, steps, n);
 }
 
 static place nearest(emu_address_mode mode, double u, int32_t n)
@@ -145,7 +151,8 @@ static place along(const emu_fetch *f, const emu_image_level *level, int dim)
     const emu_texture *t = f->texture;
     int32_t n = (int32_t)level->size[dim];
     emu_address_mode mode = mode_of(t, dim);
-    double u = position(t->normalized, mode, dim < t->image.dims ? f->at[dim] : 0, n);
+    double u = position(t->normalized, mode, dim < t->image.dims ? f->at[dim] : 0,
+                        steps_of(&t->image, level), n);
     return filters(t) ? between(mode, u, n) : nearest(mode, u, n);
 }
 
@@ -292,7 +299,8 @@ static void add_cube(const emu_fetch *f, const emu_image_level *level, uint32_t 
     const emu_texture *t = f->texture;
     face_point p = project(f->at);
     int32_t n = (int32_t)level->size[0];
-    double u[2] = {fixed_position(p.s, n), fixed_position(p.t, n)};
+    double steps = steps_of(&t->image, level),
+           u[2] = {fixed_position(p.s, steps, n), fixed_position(p.t, steps, n)};
     spot s = {.slice = layer_of(f) * 6 + p.face};
     if (filters(t) && t->seamless) {
         add_seamless(f, level, &p, u, weight, taps);
@@ -398,17 +406,32 @@ static double short_number(double v)
     return ldexp(trunc(ldexp(m, 10)), e - 10);
 }
 
-/* About the length, from above: the largest component, 11/32 of the middle one and 1/4 of the smallest. */
-static double length(double x, double y, double z)
+/* 11/8 of a short number, to the nearest of three more bits, halves up. */
+static double eleven_eighths(double v)
 {
+    int e;
+    double m = frexp(fabs(v), &e);
+    return copysign(ldexp(floor((ldexp(m, 10) * 11 + 4) / 8), e - 10), v);
+}
+
+/* About the length: the largest component, 11/32 of the middle one and 1/4 of the smallest. */
+static double length(const double v[3])
+{
+    double x = fabs(v[0]), y = fabs(v[1]), z = fabs(v[2]);
     if (isinf(x) || isinf(y) || isinf(z))
         return INFINITY;
-    x = fabs(x);
-    y = fabs(y);
-    z = fabs(z);
     double largest = fmax(x, fmax(y, z)), smallest = fmin(x, fmin(y, z)),
-           middle = x + y + z - largest - smallest;
-    return short_number(largest) + middle * 11 / 32 + smallest / 4;
+           middle = fmax(fmin(x, y), fmin(fmax(x, y), z));
+    return largest + eleven_eighths(middle) / 4 + smallest / 4;
+}
+
+/* A half of the footprint's diagonal is about 11/16 of the sum or of the difference of its sides. */
+static double half_diagonal(const double a[3], const double b[3], double sign)
+{
+    double v[3];
+    for (int k = 0; k < 3; k++)
+        v[k] = short_number(eleven_eighths(short_number(a[k] + sign * b[k])) / 2);
+    return length(v);
 }
 
 /* Eight bits of the logarithm from eight of the significand; powers of two are exact. */
@@ -420,7 +443,7 @@ static double logarithm(double v)
     return e - 1 + fraction / 256;
 }
 
-/* The longer of the derivatives, or 11/16 of their sum or difference, which stand for an oblique footprint. */
+/* The longest of the derivatives and of the half diagonals, which stand for an oblique footprint. */
 float emu_gradient_level(const emu_fetch *f, const float dx[3], const float dy[3])
 {
     double a[3], b[3];
@@ -430,10 +453,8 @@ float emu_gradient_level(const emu_fetch *f, const float dx[3], const float dy[3
         a[k] = short_number(a[k]);
         b[k] = short_number(b[k]);
     }
-    double edges = fmax(length(a[0], a[1], a[2]), length(b[0], b[1], b[2])),
-           diagonals = fmax(length(a[0] + b[0], a[1] + b[1], a[2] + b[2]),
-                            length(a[0] - b[0], a[1] - b[1], a[2] - b[2])),
-           size = fmax(edges, diagonals * 11 / 16);
+    double size = fmax(fmax(length(a), length(b)),
+                       fmax(half_diagonal(a, b, 1), half_diagonal(a, b, -1)));
     if (isinf(size))
         return INFINITY;
     return size > 0 ? (float)logarithm(size) : -INFINITY;
@@ -441,20 +462,24 @@ float emu_gradient_level(const emu_fetch *f, const float dx[3], const float dy[3
 
 /* ---- fetches ---- */
 
-/* Texels by their indices: nothing outside. Of one dimension only linear memory is read so; arrays give 0. */
+/* Texels by their indices: without a level nothing outside, with one the outermost texel, but nothing beyond the levels. Of
+ * one dimension only linear memory is read so; arrays give 0. */
 static emu_texel by_index(const emu_fetch *f)
 {
     const emu_image *image = &f->texture->image;
-    const emu_image_level *level = &image->level[0];
-    bool inside = image->dims > 1 || image->layered || image->linear;
-    for (int k = 0; k < image->dims; k++)
-        inside &= (uint32_t)f->index[k] < level->size[k];
+    float number = f->base ? 0 : f->level;
+    bool there = (image->dims > 1 || image->layered || image->linear) && number >= 0 &&
+                 number < (float)image->nlevels;
+    const emu_image_level *level = &image->level[there ? (int)number : 0];
+    int32_t at[3] = {0, 0, layer_of(f)};
+    for (int k = 0; k < image->dims; k++) {
+        bool outside;
+        at[k] = fold(EMU_CLAMP, f->index[k], (int32_t)level->size[k], &outside);
+        there &= !f->base || at[k] == f->index[k];
+    }
     if (image->dims < 3)
-        inside &= (uint32_t)f->layer < image->slices;
-    if (!inside)
-        return (emu_texel){{0}};
-    return texel(f, level, f->index[0], image->dims > 1 ? f->index[1] : 0,
-                 image->dims > 2 ? f->index[2] : f->layer);
+        there &= !f->base || at[2] == f->layer;
+    return there ? texel(f, level, at[0], at[1], at[2]) : (emu_texel){{0}};
 }
 
 void emu_sample(const emu_fetch *f, uint32_t result[4])
@@ -482,7 +507,7 @@ void emu_gather(const emu_fetch *f, uint32_t channel, uint32_t result[4])
     for (int k = 0; k < 2; k++) {
         int32_t n = (int32_t)level->size[k];
         emu_address_mode mode = mode_of(t, k);
-        double u = position(t->normalized, mode, f->at[k], n);
+        double u = position(t->normalized, mode, f->at[k], steps_of(&t->image, level), n);
         int64_t low = (int64_t)floor((u - 0.5) * EMU_WEIGHTS + 0.5) >> 8;
         for (int i = 0; i < 2; i++)
             s.at[k].index[i] = fold(mode, low + i, n, &s.at[k].outside[i]);

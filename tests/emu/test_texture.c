@@ -177,6 +177,37 @@ static void filtered_along_a_line(void **state)
     fixture_end(&b.f);
 }
 
+static void numbers_between_the_steps(void **state)
+{
+    (void)state;
+    static const float seven[] = {0, 1, 2, 3, 4, 5, 6},
+                       pair[] = {1, 1 + 0x1p-23f, 0x1p20f, 0x1.8p-7f, 0x1p-127f, 0x1p-126f};
+    bench b;
+    begin(&b, "tex.1d.v4.f32.f32 " R ", [%rd1, {%f0}];");
+    emu_texture t = texture_of(image_of(&b, 7, 0, 0, seven), EMU_CLAMP);
+    t.normalized = true;
+    bind(&b, t);
+    IS(fetch(&b, 299593.75f * 0x1p-21f, 0, 0), 0); /* 1.0000008 texels, but cut to 21 bits less */
+    IS(fetch(&b, 299594 * 0x1p-21f, 0, 0), 1);
+    t.mode[0] = EMU_WRAP;
+    bind(&b, t);
+    IS(fetch(&b, -1e-30f, 0, 0), 6);
+    IS(fetch(&b, -1e-40f, 0, 0), 0); /* subnormal */
+    IS(fetch(&b, INFINITY, 0, 0), 0);
+    t = texture_of(image_of(&b, 6, 0, 0, pair), EMU_CLAMP);
+    t.filter = true;
+    bind(&b, t);
+    IS(fetch(&b, 1, 0, 0), 1 + 0x1p-23);                    /* half of a step: away from zero */
+    IS(fetch(&b, 2.5f + 255.f / 256, 0, 0), 4096 + 0x1p-7); /* cut 28 bits from the larger */
+    IS(fetch(&b, 4.5f, 0, 0), 0);
+    IS(fetch(&b, 5, 0, 0), 0);
+    IS(fetch(&b, 5.5f, 0, 0), 0x1p-126);
+    t.mode[1] = EMU_BORDER; /* what has no rows is filtered at their edge */
+    bind(&b, t);
+    IS(fetch(&b, 0.5f, 0, 0), 2.5);
+    fixture_end(&b.f);
+}
+
 static void planes_and_volumes(void **state)
 {
     (void)state;
@@ -346,6 +377,40 @@ static void formats(void **state)
     fixture_end(&b.f);
 }
 
+static void sums_and_borders(void **state)
+{
+    (void)state;
+    static const int8_t bytes[] = {-128, -127, 127, 64};
+    static const uint8_t colours[] = {0, 10, 200, 255};
+    bench b;
+    begin(&b, "tex.1d.v4.f32.f32 " R ", [%rd1, {%f0}];");
+    emu_texture t = texture_of(packed(&b, EMU_TEXEL_UNSIGNED, 8, 1, colours, 4), EMU_CLAMP);
+    t.filter = true;
+    bind(&b, t);
+    near(fetch(&b, 0.75f, 0, 0), 643 / 65535., 1e-9); /* 2.5 * 257, to the nearest */
+    t = texture_of(packed(&b, EMU_TEXEL_SIGNED, 8, 1, bytes, 4), EMU_BORDER);
+    t.filter = true;
+    t.mode[1] = EMU_CLAMP;
+    t.border[0] = 0.3f;
+    bind(&b, t);
+    IS(fetch(&b, 1, 0, 0), -1); /* 127.5, held */
+    near(fetch(&b, 3.5f, 0, 0), 16513 / 32767., 1e-7);
+    near(fetch(&b, 9, 0, 0), 9804 / 32767., 1e-7); /* 38 of 127 */
+    t = texture_of(packed(&b, EMU_TEXEL_FLOAT, 16, 1, bytes, 4), EMU_BORDER);
+    t.border[0] = 0.3f;
+    bind(&b, t);
+    IS(fetch(&b, 9, 0, 0), 0.2998046875); /* towards zero */
+    t = texture_of(packed(&b, EMU_TEXEL_UNSIGNED, 8, 1, colours, 4), EMU_BORDER);
+    t.border[0] = 0.3f; /* 0x3e99999a */
+    bind(&b, t);
+    near(fetch(&b, 9, 0, 0), 76 / 255., 1e-7); /* 76.5, towards zero */
+    t.element = true;
+    bind(&b, t);
+    fetch(&b, 9, 0, 0);
+    assert_int_equal(b.out[0], 0x9a);
+    fixture_end(&b.f);
+}
+
 /* ---- levels ---- */
 
 static emu_image mipmap(bench *b)
@@ -437,6 +502,21 @@ static void queries(void **state)
     assert_int_equal(b.out[1], 4);
     assert_int_equal(b.out[2], 3);
     assert_int_equal(b.out[3], 2);
+    fixture_end(&b.f);
+
+    float texels[24] = {0};
+    begin(&b, "txq.width.b32 %r10, [%rd1]; txq.height.b32 %r11, [%rd1]; txq.depth.b32 %r12, [%rd1];"
+              "txq.array_size.b32 %r13, [%rd1];");
+    emu_image image = image_of(&b, 4, 0, 6, texels); /* six layered rows */
+    image.dims = 1;
+    image.layered = true;
+    image.slices = 6;
+    bind(&b, texture_of(image, EMU_CLAMP));
+    fixture_ok(&b.f, try(&b, 1));
+    assert_int_equal(b.out[0], 4);
+    assert_int_equal(b.out[1], 6);
+    assert_int_equal(b.out[2], 0);
+    assert_int_equal(b.out[3], 6);
     fixture_end(&b.f);
 }
 
@@ -660,10 +740,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_along_a_line),
         cmocka_unit_test(filtered_along_a_line),
+        cmocka_unit_test(numbers_between_the_steps),
         cmocka_unit_test(planes_and_volumes),
         cmocka_unit_test(layers),
         cmocka_unit_test(cubes),
         cmocka_unit_test(formats),
+        cmocka_unit_test(sums_and_borders),
         cmocka_unit_test(levels),
         cmocka_unit_test(gathers),
         cmocka_unit_test(queries),

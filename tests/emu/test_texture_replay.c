@@ -3,8 +3,8 @@
  *   test_texture_replay results recording.zst
  *
  * Both are as texture_record writes them, the second one compressed. Results must be equal to the bit, but for gradients:
- * the hardware's logarithm of a footprint is known to 2/256 of a level, and a result that two levels make may differ by as
- * much of the texels' difference. Of a cube map, gradients that lead to another face are not compared: how the texture unit
+ * the length of a footprint is known to 2/256 of a level, and a result that two levels make may differ by as much of the
+ * texels' difference. Of a cube map, gradients that lead to another face are not compared: how the texture unit
  * takes the difference between faces is not known. */
 #include "texture_cases.h"
 

@@ -288,6 +288,93 @@ static void queries(cases *l)
     add(l, c);
 }
 
+/* Sizes at which normalised coordinates get another bit. */
+static void sizes(cases *l)
+{
+    static const unsigned widths[] = {5000,  20000, 32767,  32769, 40000,
+                                      60000, 65537, 100000, 131071};
+    EACH(k, 0, 8) EACH(linear, 0, 1) EACH(mode, WRAP, CLAMP)
+    {
+        texture_case c = all_modes(plain(TG_1D, widths[k], 0, 0), mode, CLAMP, CLAMP);
+        c.normalized = true;
+        c.linear = linear;
+        add(l, c);
+    }
+}
+
+static void sums(cases *l)
+{
+    EACH(g, TG_1D, TG_2D) EACH(linear, 0, 1) EACH(k, 0, 2)
+    {
+        texture_case c = plain((texture_geometry)g, 61 + k, g == TG_2D ? 59 : 0, 0);
+        c.linear = linear;
+        c.wide = true;
+        add(l, c);
+    }
+    EACH(k, 0, 3) EACH(fraction, 0, 1)
+    {
+        static const unsigned size[][3] = {{16, 16, 16}, {24, 12, 20}, {20, 40, 10}, {31, 33, 30}};
+        texture_case c = plain(TG_3D, size[k][0], size[k][1], size[k][2]);
+        c.op = TO_LEVEL;
+        c.layout = TL_MIPMAP;
+        c.levels = 4;
+        c.max_level = 20;
+        c.normalized = c.linear = c.mip_linear = true;
+        c.fraction = fraction;
+        add(l, c);
+    }
+    EACH(channels, 1, 4) EACH(linear, 0, 1)
+    {
+        texture_case c = plain(TG_2D, 60 + channels, 64, 0);
+        c.format = U8;
+        c.channels = channels;
+        c.srgb = true;
+        c.linear = linear;
+        if (channels != 3)
+            add(l, c);
+    }
+}
+
+static void borders(cases *l)
+{
+    static const int all[] = {U8, S8, U16, S16, U32, S32, F16, F32};
+    static const float colours[][4] = {
+        {0.3f, -0.3f, 0.1f, 0.77f}, {200.7f, 3.25f, 300, -5}, {-70000, 70000, 5e9f, -5e9f}};
+    EACH(f, 0, 7) EACH(k, 0, 2) EACH(linear, 0, 1) EACH(element, 0, 1)
+    {
+        texture_case c = all_modes(plain(TG_2D, 9, 11, 0), BORDER, BORDER, BORDER);
+        c.format = all[f];
+        c.channels = 4;
+        c.linear = linear;
+        c.element = element;
+        c.result = element ? f & 1 ? 's' : 'u' : 'f';
+        memcpy(c.border, colours[k], sizeof c.border);
+        if (element ? f < 6 && !linear : f < 4 || f >= 6)
+            add(l, c);
+    }
+}
+
+static void levels_by_number(cases *l)
+{
+    EACH(g, TG_1D, TG_A2D)
+    {
+        texture_case c = plain((texture_geometry)g, 32, g == TG_1D || g == TG_A1D ? 0 : 16,
+                               g == TG_3D  ? 8
+                               : g > TG_3D ? 3
+                                           : 0);
+        c.op = TO_LEVEL;
+        c.layout = TL_MIPMAP;
+        c.levels = 4;
+        c.max_level = 20;
+        c.normalized = true;
+        c.coordinates = 's';
+        add(l, c);
+        c.min_level = 1;
+        c.bias = 1;
+        add(l, c);
+    }
+}
+
 bool texture_case_get(unsigned index, texture_case *out)
 {
     cases l = {.wanted = index, .out = out};
@@ -299,21 +386,26 @@ bool texture_case_get(unsigned index, texture_case *out)
     gathers(&l);
     loads(&l);
     queries(&l);
+    sizes(&l);
+    sums(&l);
+    borders(&l);
+    levels_by_number(&l);
     return l.found;
 }
 
 void texture_case_text(const texture_case *c, char *text, size_t size)
 {
     snprintf(text, size,
-             "%s.%s.%c.%c %s %ux%ux%u levels %u format %d x %u %s,%s,%s%s%s%s%s%s%s%s bias %g "
+             "%s.%s.%c.%c %s %ux%ux%u levels %u format %d x %u %s,%s,%s%s%s%s%s%s%s%s%s bias %g "
              "clamp %g..%g %u %u %u %d",
              ops[c->op], geometries[c->geometry], c->result, c->coordinates, layouts[c->layout],
              c->width, c->height, c->depth, c->levels, c->format, c->channels, modes[c->mode[0]],
              modes[c->mode[1]], modes[c->mode[2]], c->linear ? " linear" : "",
              c->mip_linear ? " mip-linear" : "", c->normalized ? " normalized" : "",
              c->element ? " element" : "", c->srgb ? " srgb" : "", c->fraction ? " fraction" : "",
-             c->seamless ? " seamless" : "", (double)c->bias, (double)c->min_level,
-             (double)c->max_level, c->component, c->bytes, c->vector, c->clamp);
+             c->wide ? " wide" : "", c->seamless ? " seamless" : "", (double)c->bias,
+             (double)c->min_level, (double)c->max_level, c->component, c->bytes, c->vector,
+             c->clamp);
 }
 
 unsigned texture_format_bytes(int format)
@@ -356,13 +448,25 @@ static uint16_t half_bits(uint32_t random) /* a normal number between -16 and 16
     return (uint16_t)((random & 0x83ff) | exponent << 10);
 }
 
+/* Between 2^-10 and 2^10; of 64 one is infinite, one no number, one subnormal, one zero. */
+static uint32_t wide_bits(uint32_t random)
+{
+    static const uint32_t odd[] = {0x7f800000, 0x7fc00001, 0x00345678, 0};
+    uint32_t sign = random & 0x80000000;
+    if ((random & 63) < 4)
+        return sign | odd[random & 3];
+    return sign | (117 + (random >> 8) % 20) << 23 | (random * 2654435761u) >> 9;
+}
+
 void texture_case_texel(const texture_case *c, unsigned level, unsigned x, unsigned y, unsigned z,
                         void *texel)
 {
     unsigned bytes = texture_format_bytes(c->format);
     for (unsigned k = 0; k < c->channels; k++) {
         uint32_t index = ((level * 64 + z) * 64 + y) * 1024 + x, word = mix(index * 4 + k + 12345);
-        if (c->format == F32 && c->fraction)
+        if (c->wide)
+            word = wide_bits(word);
+        else if (c->format == F32 && c->fraction)
             word = float_bits(((float)(word >> 8) / 8388608.f - 1) * 4);
         else if (c->format == F32 && c->linear)
             word = float_bits((float)(word % 1024));
@@ -467,6 +571,8 @@ void texture_case_inputs(const texture_case *c, uint32_t *words)
         memcpy(words, v, sizeof v);
         for (unsigned k = 0; k < 3 && c->coordinates == 's'; k++)
             words[k] = roll(&d) % 16 ? roll(&d) % (size[k] + 6) - 3 : roll(&d);
+        if (c->coordinates == 's' && c->op == TO_LEVEL)
+            words[4] = roll(&d) % 8 - 2;
         if (c->op == TO_LOAD)
             words[0] *= c->bytes * c->vector;
         words[3] = layered ? roll(&d) % (layers + 4) - 2 : 0;
@@ -505,7 +611,7 @@ static void fetch(const texture_case *c, const char *at, char *text, size_t size
     if (c->op == TO_GRAD)
         gradient_lists(c, extra, sizeof extra);
     else if (c->op == TO_LEVEL)
-        snprintf(extra, sizeof extra, ", %%f4");
+        snprintf(extra, sizeof extra, c->coordinates == 'f' ? ", %%f4" : ", %%r4");
     const char *type = c->result == 'f'   ? "f32"
                        : c->result == 's' ? "s32"
                                           : "u32",

@@ -33,7 +33,8 @@ typedef struct texture_case {
         levels;       /* depth: layers of layered ones, faces included for cubes */
     unsigned mode[3]; /* wrap clamp mirror border */
     bool linear, mip_linear, normalized, element, srgb,
-        fraction; /* fraction: texels of floats are no small integers */
+        fraction, /* texels of floats are no small integers */
+        wide;     /* ... and their exponents differ; some are no numbers */
     bool seamless;
     float bias, min_level, max_level, border[4];
     char coordinates, result; /* 'f', 's', 'u'; result 'h' for f16x2 */
