@@ -12,6 +12,11 @@ typedef struct mark { /* of a CUevent */
 
 static mark *marks;
 
+static bool is_needed(void)
+{
+    return shim_probes_launched() && !shim_g.forked;
+}
+
 static mark *find(CUevent event)
 {
     mark *m = NULL;
@@ -29,7 +34,7 @@ static void forget(mark *m)
 /* As long as a record is under way nobody can say which one a wait is for. */
 void shim_event_begin(CUevent event)
 {
-    if (!shim_probes_launched())
+    if (!is_needed())
         return;
     pthread_mutex_lock(&shim_g.lock);
     mark *m = find(event);
@@ -44,7 +49,7 @@ void shim_event_begin(CUevent event)
 
 void shim_event_end(CUevent event, uint64_t stream, uint64_t launched, CUresult result)
 {
-    if (!shim_probes_launched())
+    if (!is_needed())
         return;
     pthread_mutex_lock(&shim_g.lock);
     mark *m = find(event);
@@ -60,7 +65,7 @@ void shim_event_end(CUevent event, uint64_t stream, uint64_t launched, CUresult 
 
 bool shim_event_find(CUevent event, shim_event *out)
 {
-    if (!shim_probes_launched())
+    if (!is_needed())
         return false;
     pthread_mutex_lock(&shim_g.lock);
     mark *m = find(event);
@@ -85,7 +90,7 @@ void shim_events_unknown(CUcontext context)
 
 static void destroyed(CUevent event)
 {
-    if (!shim_probes_launched())
+    if (!is_needed())
         return;
     pthread_mutex_lock(&shim_g.lock);
     mark *m = find(event);

@@ -86,7 +86,7 @@ void shim_recording_launched(shim_recording *r, uint32_t note, uint64_t stream)
     r->stream = stream;
     r->number = launched + 1;
     r->marked = r->covered = r->over = r->failed = false;
-    DL_APPEND(pending, r);
+    shim_list_append(&pending, r);
     add_to(&waiting, 1);
     add_to(&uncovered, 1);
     __atomic_store_n(&launched, r->number, __ATOMIC_RELEASE);
@@ -294,7 +294,7 @@ static void read_one(const shim_recording *r)
 
 static void take_out(shim_recording *r)
 {
-    DL_DELETE(pending, r);
+    shim_list_take(&pending, r);
     add_to(&waiting, -1);
     add_to(&uncovered, r->covered ? 0 : -1);
 }
@@ -313,13 +313,13 @@ static bool read_over(CUcontext context, const shim_wait *wait)
     {
         if (r->over) {
             take_out(r);
-            DL_APPEND(over, r);
+            shim_list_append(&over, r);
         }
     }
     bool any = over != NULL;
     DL_FOREACH_SAFE(over, r, next)
     {
-        DL_DELETE(over, r);
+        shim_list_take(&over, r);
         read_one(r);
         shim_recording_renew(r);
     }

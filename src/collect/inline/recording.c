@@ -17,6 +17,20 @@ static shim_recording *idle, *ready; /* the earliest first */
 static uint64_t taken;               /* bytes of all recordings */
 static own_stream *own_streams;
 
+/* ---- lists ---- */
+
+/* NOLINTBEGIN(clang-analyzer-core.NullDereference): in a list that is not empty all neighbours are there */
+void shim_list_append(shim_recording **list, shim_recording *r)
+{
+    DL_APPEND(*list, r);
+}
+
+void shim_list_take(shim_recording **list, shim_recording *r)
+{
+    DL_DELETE(*list, r);
+}
+/* NOLINTEND(clang-analyzer-core.NullDereference) */
+
 /* ---- streams ---- */
 
 bool shim_relax(CUstreamCaptureMode *mode)
@@ -73,7 +87,7 @@ static void put_idle(shim_recording *r)
 {
     r->kernel = NULL;
     r->zeroed = 0;
-    DL_APPEND(idle, r);
+    shim_list_append(&idle, r);
 }
 
 static void put_ready(shim_recording *r)
@@ -81,7 +95,7 @@ static void put_ready(shim_recording *r)
     r->sibling = r->kernel->ready;
     r->kernel->ready = r;
     r->kernel->nready++;
-    DL_APPEND(ready, r);
+    shim_list_append(&ready, r);
 }
 
 static void take_ready(shim_recording *r)
@@ -91,7 +105,7 @@ static void take_ready(shim_recording *r)
         at = &(*at)->sibling;
     *at = r->sibling;
     r->kernel->nready--;
-    DL_DELETE(ready, r);
+    shim_list_take(&ready, r);
 }
 
 /* Gives memory back that other launches could use, but none of this size: idle first, then what was prepared. */
@@ -101,7 +115,7 @@ static void trim(CUcontext context, uint64_t needed, uint64_t limit)
     DL_FOREACH_SAFE(idle, r, next)
     {
         if (taken + needed > limit && r->context == context) {
-            DL_DELETE(idle, r);
+            shim_list_take(&idle, r);
             shim_recording_free(r, true);
         }
     }
@@ -146,7 +160,7 @@ static shim_recording *find_memory(CUcontext context, uint64_t bytes)
     shim_recording *r;
     DL_FOREACH (idle, r) {
         if (r->context == context && r->bytes >= bytes && r->bytes / 2 <= bytes) {
-            DL_DELETE(idle, r);
+            shim_list_take(&idle, r);
             return r;
         }
     }
@@ -328,10 +342,10 @@ static void move_plan(shim_recording *to, shim_recording *from)
     memcpy(to->pointers, from->pointers, sizeof to->pointers);
     to->kernel = from->kernel;
     to->objects_version = from->objects_version;
-    to->setup = from->setup;
     memcpy(to->blocks, from->blocks, sizeof to->blocks);
-    to->setup.pointers = to->pointers;
-    to->setup.traced = to->blocks;
+    from->setup.pointers = to->pointers;
+    from->setup.traced = to->blocks;
+    to->setup = from->setup;
     to->layout = from->layout;
 }
 
@@ -485,7 +499,7 @@ void shim_recordings_gone(CUcontext context)
     DL_FOREACH_SAFE(idle, r, next)
     {
         if (r->context == context) {
-            DL_DELETE(idle, r);
+            shim_list_take(&idle, r);
             shim_recording_free(r, false);
         }
     }

@@ -49,6 +49,11 @@ typedef struct shim_need {
         *pointers; /* [REWRITE_SLOTS]: what the pointers that the kernel's slots name lead to */
 } shim_need;
 
+/* ---- lists; the latest last ---- */
+
+void shim_list_append(shim_recording **list, shim_recording *r);
+void shim_list_take(shim_recording **list, shim_recording *r);
+
 /* ---- recording.c: before the launch ---- */
 
 /* One that is filled, or will be before the stream goes on. NULL without memory. */
