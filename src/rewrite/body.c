@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 /* In this order at each access. */
-static const rw_pass *const passes[] = {&rw_blocks_pass,    &rw_ranges_pass, &rw_objects_pass,
-                                        &rw_late_pass,      &rw_touch_pass,  &rw_counted_pass,
-                                        &rw_frequency_pass, &rw_shared_pass, &rw_trace_pass};
+static const rw_pass *const passes[] = {&rw_blocks_pass, &rw_ranges_pass, &rw_objects_pass,
+                                        &rw_late_pass,   &rw_touch_pass,  &rw_counted_pass,
+                                        &rw_shared_pass, &rw_trace_pass};
 enum { PASSES = sizeof passes / sizeof *passes };
 
 /* Runs the member of each pass that the copy has. */
@@ -319,17 +319,31 @@ static bool is_declaration(const ptx_stmt *stmt)
     return stmt->kind == PTX_STMT_REGS || stmt->kind == PTX_STMT_VAR;
 }
 
+static void print_rest(rw_body *b)
+{
+    size_t length;
+    char *text = ptx_text_take(b->rest, &length);
+    if (text)
+        rw_text(b, text);
+    else
+        b->out->failed = true;
+    free(text);
+}
+
 /* The statements; declarations of the outermost scope only where `outer`. */
 static void print_copy(rw_body *b, bool outer)
 {
     rw_forget_lanes(b);
     b->edge_labels = *b->labels;
     *b->labels += b->plan->nedges;
-    uint32_t depth = 0;
+    ptx_text rest = {0};
+    b->rest = &rest;
+    b->depth = 0;
     for (uint32_t i = 0; i < b->func->nstmts; i++) {
         const ptx_stmt *stmt = &b->func->stmts[i];
-        depth += (uint32_t)(stmt->kind == PTX_STMT_OPEN) - (uint32_t)(stmt->kind == PTX_STMT_CLOSE);
-        if (depth == 0 && is_declaration(stmt) && !outer)
+        b->depth += (uint32_t)(stmt->kind == PTX_STMT_OPEN) -
+                    (uint32_t)(stmt->kind == PTX_STMT_CLOSE);
+        if (b->depth == 0 && is_declaration(stmt) && !outer)
             continue;
         if (stmt->kind == PTX_STMT_INSN && b->probes)
             print_insn(b, stmt);
@@ -343,6 +357,7 @@ static void print_copy(rw_body *b, bool outer)
     print_leave(b);
     rw_line(b, "ret;");
     print_edges(b);
+    print_rest(b);
 }
 
 static void print_outer_declarations(rw_body *b)

@@ -47,22 +47,17 @@ static void try_one(rw_body *b, unsigned n, uint32_t label)
     rw_line(b, "@__wl_q bra $__wl_counted%u;", label);
 }
 
-static void add_lines(rw_body *b, uint32_t site, uint32_t label)
+void rw_count_lines(rw_body *b, uint32_t site)
 {
     rw_line(b, "mad.wide.u32 __wl_z, __wl_line, 4, __wl_lines%u;", b->plan->slot_of[site]);
     rw_text(b, "\t@__wl_head red.global.add.u32 [__wl_z], 1;\n");
-    rw_line(b, "@__wl_full bra $__wl_counted%u;", label);
 }
 
-static void count(rw_body *b, uint32_t site)
+void rw_count_lanes(rw_body *b, uint32_t site)
 {
     unsigned n = rw_elements(&b->plan->sites[site]);
     rw_shape shape = rw_shape_of(b->plan, b->f, site);
     uint32_t label = (*b->labels)++;
-    if (b->plan->slot_of[site] == PTX_NONE || b->plan->late[site].loop != FLOW_NONE)
-        return;
-    if (rw_tries_lines(b, site))
-        add_lines(b, site, label);
     find_counter(b, site);
     if (shape == RW_ONE || shape == RW_ONE_IN_ROW) {
         add_together(b, n, shape == RW_ONE_IN_ROW);
@@ -73,5 +68,3 @@ static void count(rw_body *b, uint32_t site)
     }
     ptx_putf(b->out, "$__wl_counted%u:\n", label);
 }
-
-const rw_pass rw_frequency_pass = {.probes = 1u << REWRITE_FREQUENCY, .access = count};

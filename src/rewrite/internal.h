@@ -240,6 +240,8 @@ enum { RW_SHAPES = 2 };
 /* One copy of a function's body on its way into the text. */
 typedef struct rw_body {
     ptx_text *out;
+    ptx_text *rest; /* what is seldom run: printed at the end of the copy */
+    uint32_t depth; /* of the scope that is printed: the body's own is 0 */
     rw_plan *plan;
     uint32_t index; /* in plan->order */
     const flow_function *f;
@@ -307,6 +309,11 @@ uint32_t rw_reuse_of(const rw_plan *plan, const flow_function *f, uint32_t site)
 /* The predicate `to`: there are so many of them in the set that each had better look first whether what it accesses is noted.
  * Changes __wl_t, __wl_u. */
 void rw_is_reused(rw_body *b, uint32_t set, const char *to);
+/* touch and frequency at an access, where __wl_x and __wl_in are known: of a warp that accesses whole lines, and lane by lane. */
+void rw_touch_lines(rw_body *b, uint32_t site);
+void rw_touch_lanes(rw_body *b, uint32_t site);
+void rw_count_lines(rw_body *b, uint32_t site);
+void rw_count_lanes(rw_body *b, uint32_t site);
 /* Notes the access at __wl_a in whichever range it is (ranges.c). */
 void rw_look_elsewhere(rw_body *b, uint32_t site);
 /* What lanes touch and frequency need to know. */
@@ -341,7 +348,7 @@ typedef struct rw_pass {
 } rw_pass;
 
 extern const rw_pass rw_blocks_pass, rw_ranges_pass, rw_objects_pass, rw_late_pass, rw_touch_pass,
-    rw_counted_pass, rw_frequency_pass, rw_shared_pass, rw_trace_pass;
+    rw_counted_pass, rw_shared_pass, rw_trace_pass;
 
 /* Prints the copies of the kernel's body, or the one of a clone, between its braces. */
 void rw_print_kernel_body(ptx_text *out, rw_plan *plan);

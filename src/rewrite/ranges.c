@@ -308,23 +308,6 @@ static const char *valid_lanes(rw_body *b, uint32_t site)
     return "__wl_valid";
 }
 
-static void find_range(rw_body *b, uint32_t site)
-{
-    uint32_t slot = b->plan->slot_of[site], label = (*b->labels)++;
-    const char *valid = valid_lanes(b, site);
-    const char *and = *valid ? ".and" : "", *comma = *valid ? ", " : "";
-    rw_line(b, "sub.s64 __wl_x, __wl_a, __wl_base%u;", slot);
-    rw_line(b, "setp.lt%s.u64 __wl_in, __wl_x, __wl_size%u%s%s;", and, slot, comma, valid);
-    if (*valid) {
-        rw_line(b, "setp.ge.and.u64 __wl_p, __wl_x, __wl_size%u, %s;", slot, valid);
-        rw_line(b, "@!__wl_p bra $__wl_found%u;", label);
-    } else {
-        rw_line(b, "@__wl_in bra $__wl_found%u;", label);
-    }
-    look_elsewhere(b, site, label);
-    ptx_putf(b->out, "$__wl_found%u:\n", label);
-}
-
 /* ---- lines ---- */
 
 /* Whether the warp accesses whole lines, all lanes side by side: __wl_full. Then __wl_head is set in a lane for each line, and
@@ -349,9 +332,10 @@ static void find_lines(rw_body *b, uint32_t site, bool proven)
     rw_text(b, "\tvote.sync.ballot.b32 __wl_v, __wl_p, __wl_active;\n"
                "\tsetp.eq.u32 __wl_full, __wl_v, -1;\n"
                "\tshr.u64 __wl_y, __wl_x, 7;\n"
-               "\tcvt.u32.u64 __wl_line, __wl_y;\n"
-               "\tand.b32 __wl_t, __wl_lo, 127;\n"
-               "\tsetp.eq.and.u32 __wl_head, __wl_t, 0, __wl_full;\n");
+               "\tcvt.u32.u64 __wl_line, __wl_y;\n");
+    if (n > 1)
+        rw_text(b, "\tand.b32 __wl_t, __wl_lo, 127;\n");
+    rw_line(b, "setp.eq.and.u32 __wl_head, %s, 0, __wl_full;", n > 1 ? "__wl_t" : "__wl_lane");
 }
 
 void rw_find_lines(rw_body *b, uint32_t site)
@@ -393,18 +377,85 @@ static void find_alone(rw_body *b, uint32_t slot, rw_shape shape)
     rw_text(b, "\tand.pred __wl_alone, __wl_p, __wl_in;\n");
 }
 
+/* __wl_x and __wl_in. Returns the condition under which the lane accesses global memory. */
+static const char *find_place(rw_body *b, uint32_t site)
+{
+    uint32_t slot = b->plan->slot_of[site];
+    const char *valid = valid_lanes(b, site);
+    const char *and = *valid ? ".and" : "", *comma = *valid ? ", " : "";
+    rw_line(b, "sub.s64 __wl_x, __wl_a, __wl_base%u;", slot);
+    rw_line(b, "setp.lt%s.u64 __wl_in, __wl_x, __wl_size%u%s%s;", and, slot, comma, valid);
+    return valid;
+}
+
+/* Notes the accesses of lanes elsewhere. */
+static void note_others(rw_body *b, uint32_t site, const char *valid)
+{
+    uint32_t slot = b->plan->slot_of[site], label = (*b->labels)++;
+    if (*valid) {
+        rw_line(b, "setp.ge.and.u64 __wl_p, __wl_x, __wl_size%u, %s;", slot, valid);
+        rw_line(b, "@!__wl_p bra $__wl_found%u;", label);
+    } else {
+        rw_line(b, "@__wl_in bra $__wl_found%u;", label);
+    }
+    look_elsewhere(b, site, label);
+    ptx_putf(b->out, "$__wl_found%u:\n", label);
+}
+
+static void note_lanes(rw_body *b, uint32_t site, const char *valid)
+{
+    rw_shape shape = rw_shape_of(b->plan, b->f, site);
+    note_others(b, site, valid);
+    if (shape == RW_ONE || shape == RW_ONE_IN_ROW)
+        find_alone(b, b->plan->slot_of[site], shape);
+    if (rw_has(b, REWRITE_TOUCH))
+        rw_touch_lanes(b, site);
+    if (rw_has(b, REWRITE_FREQUENCY))
+        rw_count_lanes(b, site);
+}
+
+/* What is no whole line is noted at the end of the copy, where it does not stand in the way; in inner scopes of the body, whose
+ * labels are not known there, right here. */
+static void note_rest(rw_body *b, uint32_t site, const char *valid, uint32_t label)
+{
+    ptx_text *out = b->out;
+    if (b->depth == 0)
+        b->out = b->rest;
+    else
+        rw_line(b, "bra $__wl_noted%u;", label);
+    ptx_putf(b->out, "$__wl_rest%u:\n", label);
+    note_lanes(b, site, valid);
+    if (b->depth == 0)
+        rw_line(b, "bra $__wl_noted%u;", label);
+    b->out = out;
+    ptx_putf(b->out, "$__wl_noted%u:\n", label);
+}
+
+static void note_lines(rw_body *b, uint32_t site)
+{
+    uint32_t label = (*b->labels)++;
+    const char *valid = find_place(b, site);
+    find_lines(b, site, rw_shape_of(b->plan, b->f, site) == RW_LINES);
+    rw_line(b, "@!__wl_full bra $__wl_rest%u;", label);
+    if (rw_has(b, REWRITE_TOUCH))
+        rw_touch_lines(b, site);
+    if (rw_has(b, REWRITE_FREQUENCY))
+        rw_count_lines(b, site);
+    note_rest(b, site, valid, label);
+}
+
 /* What is noted behind its loop is looked up there. */
-static void find(rw_body *b, uint32_t site)
+static void note(rw_body *b, uint32_t site)
 {
     if (b->plan->slot_of[site] == PTX_NONE || b->plan->late[site].loop != FLOW_NONE)
         return;
-    find_range(b, site);
-    rw_shape shape = rw_shape_of(b->plan, b->f, site);
-    if (b->probes & elements && rw_tries_lines(b, site))
-        find_lines(b, site, shape == RW_LINES);
-    else if (b->probes & elements && (shape == RW_ONE || shape == RW_ONE_IN_ROW))
-        find_alone(b, b->plan->slot_of[site], shape);
+    if (!(b->probes & elements))
+        note_others(b, site, find_place(b, site));
+    else if (rw_tries_lines(b, site))
+        note_lines(b, site);
+    else
+        note_lanes(b, site, find_place(b, site));
 }
 
 const rw_pass rw_ranges_pass = {
-    .probes = elements | 1u << REWRITE_OBJECTS, .declare = declare, .enter = enter, .access = find};
+    .probes = elements | 1u << REWRITE_OBJECTS, .declare = declare, .enter = enter, .access = note};

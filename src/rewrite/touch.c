@@ -42,29 +42,29 @@ static void find_look(rw_body *b, uint32_t set)
     rw_line(b, "and.pred __wl_look, __wl_head, %s;", reused);
 }
 
-/* Words of ones. With a set of dimensions (as rw_reuse_of(); 0: none) a word that is all ones already is not written again where
- * these are large: all warps that touch the same would wait for each other. Data that nobody else touches is not worth the wait
- * for what is read. */
-static void mark_lines(rw_body *b, const char *bitmap, uint32_t set, uint32_t label)
+/* Words of ones, where the warp accesses whole lines. Where dimensions of the launch that the address does not depend on are large,
+ * a word that is all ones already is not written again: all warps that touch the same would wait for each other. Data that nobody
+ * else touches is not worth the wait for what is read. */
+void rw_touch_lines(rw_body *b, uint32_t site)
 {
-    rw_line(b, "mad.wide.u32 __wl_y, __wl_line, 4, %s;", bitmap);
+    uint32_t set = rw_reuse_of(b->plan, b->f, site), label = (*b->labels)++;
+    rw_line(b, "mad.wide.u32 __wl_y, __wl_line, 4, __wl_bits%u;", b->plan->slot_of[site]);
     if (!set) {
         rw_text(b, "\t@__wl_head st.global.u32 [__wl_y], -1;\n");
-    } else {
-        find_look(b, set);
-        rw_text(b, "\tnot.pred __wl_p, __wl_look;\n"
-                   "\tand.pred __wl_p, __wl_p, __wl_head;\n"
-                   "\t@__wl_p st.global.u32 [__wl_y], -1;\n");
-        rw_line(b, "@!__wl_look bra $__wl_looked%u;", label);
-        rw_text(b, "\tld.global.u32 __wl_t, [__wl_y];\n"
-                   "\tsetp.ne.u32 __wl_p, __wl_t, -1;\n"
-                   "\t@__wl_p st.global.u32 [__wl_y], -1;\n");
-        ptx_putf(b->out, "$__wl_looked%u:\n", label);
+        return;
     }
-    rw_line(b, "@__wl_full bra $__wl_touched%u;", label);
+    find_look(b, set);
+    rw_text(b, "\tnot.pred __wl_p, __wl_look;\n"
+               "\tand.pred __wl_p, __wl_p, __wl_head;\n"
+               "\t@__wl_p st.global.u32 [__wl_y], -1;\n");
+    rw_line(b, "@!__wl_look bra $__wl_looked%u;", label);
+    rw_text(b, "\tld.global.u32 __wl_t, [__wl_y];\n"
+               "\tsetp.ne.u32 __wl_p, __wl_t, -1;\n"
+               "\t@__wl_p st.global.u32 [__wl_y], -1;\n");
+    ptx_putf(b->out, "$__wl_looked%u:\n", label);
 }
 
-/* The same for a bitmap of walks, which are few: always looks. */
+/* The same in a bitmap of walks, which are few: always looks. */
 static void mark_starts(rw_body *b, const char *bitmap, uint32_t label)
 {
     rw_line(b, "mad.wide.u32 __wl_y, __wl_line, 4, %s;", bitmap);
@@ -105,21 +105,14 @@ void rw_mark(rw_body *b, uint32_t site, const char *bitmap)
     ptx_putf(b->out, "$__wl_touched%u:\n", label);
 }
 
-static void touch(rw_body *b, uint32_t site)
+void rw_touch_lanes(rw_body *b, uint32_t site)
 {
     char bitmap[24];
-    uint32_t label = (*b->labels)++;
     rw_shape shape = rw_shape_of(b->plan, b->f, site);
     bool one = shape == RW_ONE || shape == RW_ONE_IN_ROW;
-    if (b->plan->slot_of[site] == PTX_NONE || b->plan->late[site].loop != FLOW_NONE)
-        return;
     snprintf(bitmap, sizeof bitmap, "__wl_bits%u", b->plan->slot_of[site]);
-    if (rw_tries_lines(b, site))
-        mark_lines(b, bitmap, rw_reuse_of(b->plan, b->f, site), label);
     mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, one ? "__wl_alone" : "__wl_in",
                shape == RW_APART ? ".cg" : "");
-    ptx_putf(b->out, "$__wl_touched%u:\n", label);
 }
 
-const rw_pass rw_touch_pass = {
-    .probes = 1u << REWRITE_TOUCH, .declare = declare, .enter = enter, .access = touch};
+const rw_pass rw_touch_pass = {.probes = 1u << REWRITE_TOUCH, .declare = declare, .enter = enter};
