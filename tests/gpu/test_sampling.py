@@ -54,6 +54,15 @@ class Sampling(unittest.TestCase):
         reasons = {gap["reason"] for gap in profile["coverage"]["gaps"]}
         self.assertEqual(reasons, {"only some launches recorded it (--probe-launches)"})
 
+    def test_what_did_not_run_is_no_gap(self):
+        def gaps(*options):
+            return {gap["pc"] for gap in self.launches(*options)[1]["coverage"]["gaps"] if "chase" in gap["kernel"]}
+
+        idle = gaps("--collect", "replay") - gaps("--probes", "objects")
+        self.assertEqual(len(idle), 1)
+        profile = self.launches("--probes", "trace")[1]
+        self.assertNotIn(idle.pop(), {row["pc"] for row in profile["instructions"]})
+
     def test_all(self):
         self.assertEqual(self.recorded("--probe-launches", "0"), list(range(9)))
 

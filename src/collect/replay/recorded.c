@@ -318,16 +318,27 @@ static void count_blocks(struct recorded_trace *t, uint32_t npcs)
             count_block(t, t->kernel->blocks[i].first_pc, t->kernel->blocks[i].ninsns, all);
 }
 
-/* What did not run in the traced blocks may have run in others. */
+/* Does the probe `objects` say that the instruction ran in no block? */
+static bool is_idle(const struct recorded_trace *t, uint32_t pc)
+{
+    if (!(t->kernel->probes >> REWRITE_OBJECTS & 1))
+        return false;
+    for (uint32_t i = 0; i < t->kernel->nsites; i++)
+        if (t->kernel->sites[i].pc == pc && rewrite_site_ran(&t->copy, i))
+            return false;
+    return true;
+}
+
+/* What did not run in the traced blocks may have run in others, unless something tells that it did not. */
 static void cover(recorded_launch *l)
 {
     const struct recorded_trace *t = l->trace;
-    bool all = l->nblocks == t->blocks && !l->dropped;
-    if (!(t->kernel->probes >> REWRITE_TRACE & 1))
-        return;
+    bool traced = t->kernel->probes >> REWRITE_TRACE & 1,
+         all = traced && l->nblocks == t->blocks && !l->dropped;
     for (uint32_t i = 0; i < t->kernel->nsites; i++) {
         uint32_t pc = t->kernel->sites[i].pc;
-        l->covered[pc] = all || t->seen[pc].executions || t->counted[pc].executions == 0;
+        l->covered[pc] = all || (traced && t->seen[pc].executions) ||
+                         t->counted[pc].executions == 0 || is_idle(t, pc);
     }
 }
 

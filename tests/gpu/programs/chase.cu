@@ -19,7 +19,8 @@ __global__ void link(cell *cells, cell **first, int n)
 __global__ void chase(cell **first)
 {
     for (cell *c = *first; c; c = c->next)
-        c->value++;
+        if (++c->value == 1000)
+            *first = c; // never
 }
 
 int main(int argc, char **)
