@@ -296,6 +296,7 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         print_block(b, i);
     for (uint32_t s = b->plan->site_first[pc]; s < b->plan->site_first[pc + 1]; s++)
         print_access(b, s);
+    rw_print_products(b, i);
     if (leaves(insn))
         print_leave(b);
     if (edge_at(b, i) != FLOW_NONE)

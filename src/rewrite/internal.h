@@ -329,6 +329,9 @@ bool rw_follows_loop(const flow_function *f, uint32_t block, uint32_t loop);
 void rw_keep_trace(rw_body *b);
 void rw_restore_trace(rw_body *b);
 
+/* Before the sum i: products that it was fused with (fuse.c). */
+void rw_print_products(rw_body *b, uint32_t i);
+
 /* ---- passes ---- */
 
 /* What a probe adds to a copy of a function. Members may be NULL. The code may use the registers of rw_declare(). At an access

@@ -140,6 +140,43 @@ static void trace_writes_two_iterations_of_a_loop(void **state)
     small_end(&c);
 }
 
+/* A product, an access and the sum; another product has two uses, and one is rounded by itself. */
+#define PRODUCTS                                                               \
+    HEADER ".visible .entry k(.param .u64 in)\n{\n"                            \
+           ".reg .b32 %r<3>;\n.reg .f32 %f<9>;\n.reg .b64 %d<4>;\n"            \
+           "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"                   \
+           "mad.wide.u32 %d2, %r1, 4, %d1;\nld.global.f32 %f1, [%d2];\n"       \
+           "mul.f32 %f2, %f1, 0f40000000;\nmul.f32 %f3, %f1, 0f40400000;\n"    \
+           "mul.rn.f32 %f4, %f1, 0f40800000;\nld.global.f32 %f5, [%d2+128];\n" \
+           "sub.f32 %f6, %f5, %f2;\nadd.f32 %f7, %f6, %f3;\n"                  \
+           "add.f32 %f7, %f7, %f3;\nadd.f32 %f8, %f7, %f4;\n"                  \
+           "st.global.f32 [%d2], %f8;\nret;\n}\n"
+
+static uint32_t occurrences(const char *text, const char *what)
+{
+    uint32_t n = 0;
+    for (const char *at = text; (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+static void products_are_computed_where_they_are_summed(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, PRODUCTS, "frequency", true);
+    const char *text = c.p.result.text;
+    /* The probed copy and the plain one. */
+    assert_int_equal(occurrences(text, "%f2, %f1,"), 2 + 1);
+    assert_int_equal(occurrences(text, "%f3, %f1,"), 2);
+    assert_int_equal(occurrences(text, "%f4, %f1,"), 2);
+    const char *again = strstr(strstr(text, "%f2, %f1,") + 1, "%f2, %f1,");
+    const char *sum = strstr(text, "%f6, %f5, %f2");
+    assert_true(again < sum &&
+                !memchr(strchr(again, '\n') + 1, '\n', (size_t)(sum - strchr(again, '\n')) - 1));
+    small_end(&c);
+}
+
 /* The first and the last access follow from the launch: they carry no probe unless everything does. */
 static void only_what_is_not_proven_is_probed(void **state)
 {
@@ -548,6 +585,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trace_writes_these_records),
         cmocka_unit_test(trace_writes_two_iterations_of_a_loop),
+        cmocka_unit_test(products_are_computed_where_they_are_summed),
         cmocka_unit_test(only_what_is_not_proven_is_probed),
         cmocka_unit_test(blocks_are_counted),
         cmocka_unit_test(sites_that_ran_are_marked),
