@@ -18,7 +18,7 @@ HEAD = """# What probes cost on paper
 
 Drawn by `record.py` from `ptxas.csv` and `instructions.csv`, over the kernels of `tests/rewrite/programs.cu`. *auto*: accesses that
 follow from the launch carry no probe, and kernels without others stay as they are; *probe*: all do. Times on a GPU are
-elsewhere (`bench/overhead`).
+elsewhere (`bench/overhead`; of the trace in [trace.md](trace.md)).
 
 - **Instructions**: PTX instructions that warps execute, with probes over without, geometric mean; the trace is of one block. What
   one PTX instruction costs differs much: most of a probe is integer arithmetic.
