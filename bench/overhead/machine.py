@@ -14,7 +14,7 @@ import time
 TOOLS = {
     "native": [],
     "memcheck": ["compute-sanitizer", "--tool", "memcheck", "--target-processes", "all"],
-    "ncu": ["ncu", "--target-processes", "all", "--section", "MemoryWorkloadAnalysis",
+    "ncu": ["ncu", "--clock-control", "none", "--target-processes", "all", "--section", "MemoryWorkloadAnalysis",
             "--section", "MemoryWorkloadAnalysis_Tables"],
 }
 
