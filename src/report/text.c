@@ -249,12 +249,13 @@ static void kernels(const rep_terminal *t)
     };
     const ana_kernels *table = &t->d->kernel_table;
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
-    uint32_t shown = 0;
+    uint32_t shown = 0, all = 0;
     for (uint32_t i = 0; grid && i < table->count; i++) {
         const ana_kernel *row = &table->rows[i];
         const ana_counts *c = &row->counts;
-        if ((t->o->kernel && t->o->kernel != row->kernel) ||
-            (!t->o->all_lines && shown >= TOP_KERNELS) || !observed(t, row))
+        if ((t->o->kernel && t->o->kernel != row->kernel) || !observed(t, row))
+            continue;
+        if (all++ >= TOP_KERNELS && !t->o->all_lines)
             continue;
         uint64_t global = 0; /* requests that move sectors */
         for (uint32_t k = 0; k < t->lines.count; k++)
@@ -280,9 +281,8 @@ static void kernels(const rep_terminal *t)
         return;
     rep_title(t, "Kernels", "costliest first; sectors per request, now and at best");
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
-    if (!t->o->kernel && shown < table->count)
-        fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, table->count - shown,
-                t->s.off);
+    if (shown < all)
+        fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, all - shown, t->s.off);
 }
 
 /* ---- lines ---- */

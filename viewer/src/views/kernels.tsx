@@ -36,6 +36,14 @@ function Time({ m, k }: { m: Model; k: Kernel }) {
   return <span title={how}>~{seconds(s)}</span>;
 }
 
+/** Of a kernel that ran unobserved nothing is known: that is not zero. */
+const known = (k: Kernel, n: number) => (k.launches > 0 ? count(n) : "–");
+
+function Launches({ k }: { k: Kernel }) {
+  if (k.launches > 0 || k.noted === undefined) return <>{exact(k.launches)}</>;
+  return <span title="what they accessed was not observed">{exact(k.noted)}, not observed</span>;
+}
+
 /** The kernels as a table, the one that wastes most first. */
 export function Kernels({ m }: { m: Model }) {
   const excess = (k: Kernel) => kernelExcess(m, k);
@@ -55,13 +63,20 @@ export function Kernels({ m }: { m: Model }) {
       label: "needed and excess",
       help: "Sectors and wavefronts: what is needed, and what the findings cost on top",
       value: excess,
-      cell: (k) => <Shares k={k} extra={excess(k)} most={most} />,
+      cell: (k) => (k.launches > 0 ? <Shares k={k} extra={excess(k)} most={most} /> : null),
     },
     {
       key: "launches",
       label: "launches",
-      value: (k) => k.launches,
-      cell: (k) => exact(k.launches),
+      value: (k) => Math.max(k.launches, k.noted ?? 0),
+      cell: (k) => <Launches k={k} />,
+    },
+    {
+      key: "time",
+      label: emulated ? "emulated in" : "time",
+      help: emulated ? "Time of the emulation on this host, not of a GPU" : "Time on the device",
+      value: (k) => secondsOf(m, k) ?? -1,
+      cell: (k) => <Time m={m} k={k} />,
     },
     {
       key: "shape",
@@ -74,29 +89,22 @@ export function Kernels({ m }: { m: Model }) {
       key: "instructions",
       label: "thread instructions",
       value: (k) => k.thread_instructions ?? -1,
-      cell: (k) => (k.thread_instructions === undefined ? "" : count(k.thread_instructions)),
+      cell: (k) => known(k, k.thread_instructions ?? 0),
     },
     {
       key: "requests",
       label: "requests",
       value: (k) => k.requests,
-      cell: (k) => count(k.requests),
+      cell: (k) => known(k, k.requests),
     },
-    { key: "sectors", label: "sectors", value: (k) => k.sectors, cell: (k) => count(k.sectors) },
-    { key: "excess", label: "excess", value: excess, cell: (k) => count(excess(k)) },
+    { key: "sectors", label: "sectors", value: (k) => k.sectors, cell: (k) => known(k, k.sectors) },
+    { key: "excess", label: "excess", value: excess, cell: (k) => known(k, excess(k)) },
     {
       key: "conflicts",
       label: "conflicts",
       help: "Wavefronts that bank conflicts add",
       value: conflicts,
-      cell: (k) => count(conflicts(k)),
-    },
-    {
-      key: "time",
-      label: emulated ? "emulated in" : "time",
-      help: emulated ? "Time of the emulation on this host, not of a GPU" : "Time on the device",
-      value: (k) => secondsOf(m, k) ?? -1,
-      cell: (k) => <Time m={m} k={k} />,
+      cell: (k) => known(k, conflicts(k)),
     },
   ];
   return (
