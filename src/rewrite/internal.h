@@ -146,7 +146,7 @@ typedef struct rw_plan {
     uint32_t *slot_of; /* [nsites] PTX_NONE: none */
     rewrite_pointer slots[REWRITE_SLOTS];
     uint32_t nslots;
-    bool scattered[REWRITE_SLOTS]; /* atomics wherever data says go through the slot: histograms */
+    bool crowded[REWRITE_SLOTS]; /* counters are spread where the object is small */
     rewrite_walk_key walks[REWRITE_WALKS];
     uint32_t walk_leader[REWRITE_WALKS], nwalks;
     rw_piece *pieces; /* trace */

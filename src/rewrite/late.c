@@ -287,9 +287,10 @@ static void declare_walk(rw_body *b, uint32_t head)
 
 static void declare(rw_body *b)
 {
-    rw_text(b, "\t.reg .b64 __wl_low, __wl_stride, __wl_length, __wl_table;\n"
-               "\t.reg .b32 __wl_turns, __wl_times, __wl_weight, __wl_left;\n"
-               "\t.reg .pred __wl_adds, __wl_fits, __wl_down;\n");
+    rw_text(b,
+            "\t.reg .b64 __wl_low, __wl_stride, __wl_length, __wl_table, __wl_bitmap, __wl_diffs;\n"
+            "\t.reg .b32 __wl_turns, __wl_times, __wl_weight, __wl_left;\n"
+            "\t.reg .pred __wl_adds, __wl_fits, __wl_down;\n");
     each_head(b, declare_walk);
 }
 
@@ -487,7 +488,7 @@ static void claim(rw_body *b, size_t place)
 {
     const rw_guard none = {""};
     uint32_t label = (*b->labels)++;
-    rw_line(b, "ld.global.u64 __wl_z, [__wl_state+%zu];", place);
+    rw_line(b, "ld.global.cg.u64 __wl_z, [__wl_state+%zu];", place);
     rw_text(b, "\tsetp.ne.u64 __wl_q, __wl_z, 0;\n");
     rw_line(b, "@__wl_q bra $__wl_claimed%u;", label);
     rw_group(b, &none);
@@ -502,12 +503,12 @@ static void claim(rw_body *b, size_t place)
     rw_text(b, "\tsetp.eq.u64 __wl_q, __wl_z, __wl_y;\n");
 }
 
-/* __wl_table: the bitmap of walks of this step and number, and 1 __wl_times; or that of elements, as often as there were turns. */
+/* __wl_bitmap: the bitmap of walks of this step and number, and 1 __wl_times; or that of elements, as often as there were turns. */
 static void choose_bitmap(rw_body *b, uint32_t head)
 {
     uint32_t table = b->plan->late[head].table, slot = b->plan->slot_of[head],
              label = (*b->labels)++;
-    rw_line(b, "mov.u64 __wl_table, __wl_bits%u;", slot);
+    rw_line(b, "mov.u64 __wl_bitmap, __wl_bits%u;", slot);
     rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_stride, 0;\n"
                "\tselp.b32 __wl_times, 1, __wl_turns, __wl_p;\n");
     if (table == PTX_NONE)
@@ -523,7 +524,7 @@ static void choose_bitmap(rw_body *b, uint32_t head)
     rw_text(b, "\tcvt.u32.u64 __wl_t, __wl_stride;\n"
                "\tmov.b64 __wl_y, {__wl_turns, __wl_t};\n");
     claim(b, place_of(b, head, offsetof(rewrite_walk, shape)));
-    rw_text(b, "\t@__wl_q mov.u64 __wl_table, __wl_x;\n"
+    rw_text(b, "\t@__wl_q mov.u64 __wl_bitmap, __wl_x;\n"
                "\t@__wl_q mov.u32 __wl_times, 1;\n");
     ptx_putf(b->out, "$__wl_chosen%u:\n", label);
 }
@@ -534,7 +535,7 @@ static void touch_site(rw_body *b, uint32_t site)
     find_site(b, site);
     begin_turns(b, "__wl_times", label);
     rw_active(b);
-    rw_mark(b, site, "__wl_table");
+    rw_mark(b, site, "__wl_bitmap");
     rw_text(b, "\tadd.s64 __wl_x, __wl_x, __wl_stride;\n");
     end_turns(b, label);
 }
@@ -550,7 +551,6 @@ static void touch(rw_body *b, uint32_t head)
     if (gapless) {
         mark_words(b, head);
     } else {
-        choose_bitmap(b, head);
         each_site(b, head, touch_site);
     }
     ptx_putf(b->out, "$__wl_touched%u:\n", label);
@@ -558,7 +558,7 @@ static void touch(rw_body *b, uint32_t head)
 
 /* ---- frequency ---- */
 
-/* __wl_table: the table of differences for the step; __wl_fits: there is one. */
+/* __wl_diffs: the table of differences for the step; __wl_fits: there is one. */
 static void choose_differences(rw_body *b, uint32_t head)
 {
     const rw_late *late = &b->plan->late[head];
@@ -566,16 +566,16 @@ static void choose_differences(rw_body *b, uint32_t head)
     rw_text(b, "\tsetp.ne.u32 __wl_fits, __wl_lane, __wl_lane;\n");
     if (late->table == PTX_NONE)
         return;
-    rw_line(b, "ld.global.u64 __wl_table, [__wl_state+%zu];",
+    rw_line(b, "ld.global.u64 __wl_diffs, [__wl_state+%zu];",
             place_of(b, head, offsetof(rewrite_walk, counts)));
     if (late->known) {
-        rw_line(b, "setp.ne.u64 __wl_fits, __wl_table, 0;");
+        rw_line(b, "setp.ne.u64 __wl_fits, __wl_diffs, 0;");
         return;
     }
     rw_text(b, "\tand.b64 __wl_y, __wl_stride, 3;\n"
                "\tsetp.ne.u64 __wl_p, __wl_y, 0;\n"
                "\tsetp.eq.or.u64 __wl_p, __wl_stride, 0, __wl_p;\n"
-               "\tsetp.eq.or.u64 __wl_p, __wl_table, 0, __wl_p;\n");
+               "\tsetp.eq.or.u64 __wl_p, __wl_diffs, 0, __wl_p;\n");
     rw_line(b, "@__wl_p bra $__wl_chosen%u;", label);
     rw_text(b, "\tmov.u64 __wl_y, __wl_stride;\n");
     claim(b, place_of(b, head, offsetof(rewrite_walk, step)));
@@ -586,12 +586,12 @@ static void choose_differences(rw_body *b, uint32_t head)
 /* __wl_weight at __wl_x, and less of it `behind` (a register) bytes on, if that is in the range; elements n. */
 static void add_difference(rw_body *b, uint32_t slot, const char *behind, unsigned n)
 {
-    rw_text(b, "\tadd.s64 __wl_y, __wl_x, __wl_table;\n");
+    rw_text(b, "\tadd.s64 __wl_y, __wl_x, __wl_diffs;\n");
     for (unsigned e = 0; e < n; e++)
         rw_line(b, "@__wl_adds red.global.add.u32 [__wl_y+%u], __wl_weight;", 4 * e);
     rw_line(b, "add.s64 __wl_x, __wl_x, %s;", behind);
     rw_line(b, "setp.lt.and.u64 __wl_p, __wl_x, __wl_size%u, __wl_adds;", slot);
-    rw_text(b, "\tadd.s64 __wl_y, __wl_x, __wl_table;\n"
+    rw_text(b, "\tadd.s64 __wl_y, __wl_x, __wl_diffs;\n"
                "\tneg.s32 __wl_t, __wl_weight;\n");
     for (unsigned e = 0; e < n; e++)
         rw_line(b, "@__wl_p red.global.add.u32 [__wl_y+%u], __wl_t;", 4 * e);
@@ -631,7 +631,8 @@ static void count_dense(rw_body *b, uint32_t head)
 static void count(rw_body *b, uint32_t head)
 {
     uint32_t label = (*b->labels)++;
-    choose_differences(b, head);
+    if (b->plan->late[head].dense)
+        choose_differences(b, head);
     rw_line(b, "@!__wl_fits bra $__wl_turns%u;", label);
     rw_text(b, "\tadd.s64 __wl_z, __wl_length, __wl_stride;\n");
     if (b->plan->late[head].dense)
@@ -666,6 +667,30 @@ static void note_walk(rw_body *b, uint32_t head)
     ptx_putf(b->out, "$__wl_noted%u:\n", label);
 }
 
+/* The first of the leader's walks that is not of the kind; PTX_NONE without. */
+static uint32_t first_walk(const rw_body *b, uint32_t leader, size_t kind)
+{
+    uint32_t end = b->plan->site_first[b->f->first_pc + b->f->func->ninsns];
+    for (uint32_t s = leader; s < end; s++) {
+        const rw_late *late = &b->plan->late[s];
+        if (late->loop != FLOW_NONE && late->leader == leader && late->head == s &&
+            !*(const bool *)((const char *)late + kind))
+            return s;
+    }
+    return PTX_NONE;
+}
+
+/* The tables that walks with a leader share. Those of dense walks are others. */
+static void choose_tables(rw_body *b, uint32_t leader)
+{
+    uint32_t gaps = first_walk(b, leader, offsetof(rw_late, gapless)),
+             apart = first_walk(b, leader, offsetof(rw_late, dense));
+    if (rw_has(b, REWRITE_TOUCH) && gaps != PTX_NONE)
+        choose_bitmap(b, gaps);
+    if (rw_has(b, REWRITE_FREQUENCY) && apart != PTX_NONE)
+        choose_differences(b, apart);
+}
+
 static void publish(rw_body *b, uint32_t leader)
 {
     uint32_t label = (*b->labels)++;
@@ -675,10 +700,12 @@ static void publish(rw_body *b, uint32_t leader)
     rw_line(b, "setp.eq.u32 __wl_p, __wl_n%u, 0;", b->plan->late[leader].count);
     rw_line(b, "@__wl_p bra $__wl_walked%u;", label);
     find_steps(b, leader);
-    for (uint32_t s = leader; s < end; s++)
-        if (b->plan->late[s].loop != FLOW_NONE && b->plan->late[s].leader == leader &&
-            b->plan->late[s].head == s)
-            note_walk(b, s);
+    choose_tables(b, leader);
+    for (int dense = 0; dense <= 1; dense++) /* the latter choose tables of their own */
+        for (uint32_t s = leader; s < end; s++)
+            if (b->plan->late[s].loop != FLOW_NONE && b->plan->late[s].leader == leader &&
+                b->plan->late[s].head == s && b->plan->late[s].dense == dense)
+                note_walk(b, s);
     ptx_putf(b->out, "$__wl_walked%u:\n", label);
 }
 

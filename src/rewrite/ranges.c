@@ -48,16 +48,20 @@ static uint32_t find_slot(rw_plan *p, rewrite_pointer key, uint32_t most)
     return p->nslots++;
 }
 
-/* Atomics that flow knows nothing about. */
-static void find_scattered(rw_plan *p)
+/* Slots through which all blocks of a grid may access the same few elements: atomics wherever data says, and addresses that
+ * %ctaid.x has no part in. */
+static void find_crowded(rw_plan *p)
 {
     for (uint32_t k = 0; k < p->order.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
         uint32_t end = p->site_first[p->order.first_pc[k + 1]];
-        for (uint32_t s = p->site_first[f->first_pc]; s < end; s++)
-            if (p->slot_of[s] != PTX_NONE && rewrite_class(&p->sites[s]) == REWRITE_ATOMICS &&
-                rw_shape_of(p, f, s) >= RW_APART)
-                p->scattered[p->slot_of[s]] = true;
+        for (uint32_t s = p->site_first[f->first_pc]; s < end; s++) {
+            if (p->slot_of[s] == PTX_NONE)
+                continue;
+            bool atomic = rewrite_class(&p->sites[s]) == REWRITE_ATOMICS;
+            if ((atomic && rw_shape_of(p, f, s) >= RW_APART) || rw_reuse_of(p, f, s) & 1)
+                p->crowded[p->slot_of[s]] = true;
+        }
     }
 }
 
@@ -81,7 +85,7 @@ wl_status rw_plan_slots(rw_plan *p)
             p->slot_of[i] = find_slot(p, (rewrite_pointer){PTX_NONE, 0, PTX_NONE, rewrite_class(s)},
                                       REWRITE_SLOTS);
     }
-    find_scattered(p);
+    find_crowded(p);
     p->out->nslots = p->nslots;
     p->out->slots = p->slots;
     return WL_OK;
@@ -133,7 +137,7 @@ static void enter_slot(rw_body *b, uint32_t slot)
 static void enter_copy(rw_body *b, uint32_t slot)
 {
     size_t at = slot * sizeof(rewrite_slot) + offsetof(rewrite_slot, spread);
-    if (!rw_has(b, REWRITE_FREQUENCY) || !is_given(b, slot) || !b->plan->scattered[slot])
+    if (!rw_has(b, REWRITE_FREQUENCY) || !is_given(b, slot) || !b->plan->crowded[slot])
         return;
     if (b->index == 0)
         rw_line(b, "ld.param.u32 __wl_u, [__wl_probe+%zu];", offsetof(rewrite_param, slot) + at);

@@ -83,7 +83,7 @@ static unsigned needed_classes(const rewrite_kernel *k, const needs *n, uint32_t
     return set;
 }
 
-/* Copies of the atomics' counters. */
+/* Copies of the counters. */
 static uint64_t spread_of(const rewrite_object *o)
 {
     return o->bytes <= REWRITE_SPREAD_BYTES ? REWRITE_SPREAD : 1;
@@ -94,9 +94,7 @@ static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, un
 {
     uint64_t bytes = has(k, REWRITE_TOUCH) && classes ? 4 * lines_of(o) : 0;
     if (has(k, REWRITE_FREQUENCY))
-        bytes += (uint64_t)__builtin_popcount(classes) * counter_bytes(o);
-    if (has(k, REWRITE_FREQUENCY) && classes >> REWRITE_ATOMICS & 1)
-        bytes += (spread_of(o) - 1) * counter_bytes(o);
+        bytes += (uint64_t)__builtin_popcount(classes) * spread_of(o) * counter_bytes(o);
     return whole(bytes);
 }
 
@@ -198,7 +196,7 @@ static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigne
             continue;
         out->counts[c] = at;
         out->lines[c] = at + counter_bytes(o) - 4 * lines_of(o);
-        at += counter_bytes(o) * (c == REWRITE_ATOMICS ? spread_of(o) : 1);
+        at += counter_bytes(o) * spread_of(o);
     }
     out->spread = spread_of(o) > 1 ? (uint32_t)counter_bytes(o) : 0;
     if (has(k, REWRITE_TOUCH) && classes)
@@ -217,8 +215,7 @@ static void fill_slot(const rewrite_kernel *k, const rewrite_setup *setup, uint3
             out->base = UINT64_MAX;
     if (object == UINT32_MAX || r->base % 128 != 0)
         return;
-    *out = (rewrite_slot){r->base, r->bytes, r->bits, r->counts[c], r->lines[c], 0, 0};
-    out->spread = c == REWRITE_ATOMICS ? r->spread : 0;
+    *out = (rewrite_slot){r->base, r->bytes, r->bits, r->counts[c], r->lines[c], r->spread, 0};
 }
 
 static void fill_walk(const rewrite_kernel *k, const rewrite_walk_key *key, const rewrite_object *o,
@@ -465,7 +462,7 @@ uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned 
     if (!range_of(c, object, &r) || !r.counts[class_])
         return 0;
     element += (r.base & 127) / 4;
-    uint32_t count = 0, copies = class_ == REWRITE_ATOMICS && r.spread ? REWRITE_SPREAD : 1;
+    uint32_t count = 0, copies = r.spread ? REWRITE_SPREAD : 1;
     for (uint64_t i = 0; i < copies; i++)
         count += get32(c, offset_of(c, r.counts[class_]) + i * r.spread + 4 * element) +
                  get32(c, offset_of(c, r.lines[class_]) + i * r.spread + element / 32 * 4);

@@ -75,16 +75,14 @@ static void mark_starts(rw_body *b, const char *bitmap, uint32_t label)
     rw_line(b, "@__wl_full bra $__wl_touched%u;", label);
 }
 
-/* Each lane for itself, where the predicate is set. `cache`: where it looks. What other multiprocessors marked is in the second
- * level's cache only, and most of what is scattered was marked by others. */
-static void mark_lanes(rw_body *b, unsigned n, const char *bitmap, const char *lanes,
-                       const char *cache)
+/* Each lane for itself, where the predicate is set. */
+static void mark_lanes(rw_body *b, unsigned n, const char *bitmap, const char *lanes)
 {
     rw_text(b, "\tshr.u64 __wl_y, __wl_x, 7;\n"
                "\tshl.b64 __wl_y, __wl_y, 2;\n");
     rw_line(b, "add.s64 __wl_y, __wl_y, %s;", bitmap);
     rw_text(b, "\tmov.u32 __wl_t, -1;\n");
-    rw_line(b, "@%s ld.global%s.u32 __wl_t, [__wl_y];", lanes, cache);
+    rw_line(b, "@%s ld.global.u32 __wl_t, [__wl_y];", lanes);
     rw_text(b, "\tcvt.u32.u64 __wl_u, __wl_x;\n"
                "\tshr.u32 __wl_u, __wl_u, 2;\n");
     rw_line(b, "shf.l.wrap.b32 __wl_u, 0, %u, __wl_u;", (1u << n) - 1);
@@ -101,8 +99,39 @@ void rw_mark(rw_body *b, uint32_t site, const char *bitmap)
         rw_find_lines(b, site);
         mark_starts(b, bitmap, label);
     }
-    mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, "__wl_in", "");
+    mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, "__wl_in");
     ptx_putf(b->out, "$__wl_touched%u:\n", label);
+}
+
+/* Lanes side by side in a row, one element each, that are no whole line: the first that has an element of a word marks it for all
+ * that have. Else all lanes would update one or two words. */
+static void mark_words(rw_body *b, uint32_t slot)
+{
+    rw_text(b, "\tvote.sync.ballot.b32 __wl_v, __wl_in, __wl_active;\n"
+               "\tcvt.u32.u64 __wl_u, __wl_x;\n"
+               "\tshr.u32 __wl_u, __wl_u, 2;\n"
+               "\tsub.u32 __wl_t, __wl_u, __wl_lane;\n"
+               "\tand.b32 __wl_t, __wl_t, 31;\n" /* the bit of lane 0 in its word */
+               "\tadd.u32 __wl_lo, __wl_t, __wl_lane;\n"
+               "\tsetp.lt.u32 __wl_p, __wl_lo, 32;\n"
+               "\tshl.b32 __wl_lo, __wl_v, __wl_t;\n"
+               "\tsub.u32 __wl_t, 32, __wl_t;\n"
+               "\tshr.u32 __wl_hi, __wl_v, __wl_t;\n"
+               "\tselp.b32 __wl_v, __wl_lo, __wl_hi, __wl_p;\n"
+               "\tshf.l.wrap.b32 __wl_t, 0, 1, __wl_u;\n" /* the lane's own bit */
+               "\tselp.b32 __wl_v, __wl_v, __wl_t, __wl_rows;\n"
+               "\tsub.u32 __wl_t, __wl_t, 1;\n"
+               "\tand.b32 __wl_t, __wl_t, __wl_v;\n"
+               "\tsetp.eq.and.u32 __wl_p, __wl_t, 0, __wl_in;\n"
+               "\tshr.u64 __wl_y, __wl_x, 7;\n"
+               "\tshl.b64 __wl_y, __wl_y, 2;\n");
+    rw_line(b, "add.s64 __wl_y, __wl_y, __wl_bits%u;", slot);
+    rw_text(b, "\tmov.u32 __wl_t, -1;\n"
+               "\t@__wl_p ld.global.u32 __wl_t, [__wl_y];\n"
+               "\tnot.b32 __wl_t, __wl_t;\n"
+               "\tand.b32 __wl_t, __wl_t, __wl_v;\n"
+               "\tsetp.ne.u32 __wl_p, __wl_t, 0;\n"
+               "\t@__wl_p red.global.or.b32 [__wl_y], __wl_t;\n");
 }
 
 void rw_touch_lanes(rw_body *b, uint32_t site)
@@ -111,8 +140,10 @@ void rw_touch_lanes(rw_body *b, uint32_t site)
     rw_shape shape = rw_shape_of(b->plan, b->f, site);
     bool one = shape == RW_ONE || shape == RW_ONE_IN_ROW;
     snprintf(bitmap, sizeof bitmap, "__wl_bits%u", b->plan->slot_of[site]);
-    mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, one ? "__wl_alone" : "__wl_in",
-               shape == RW_APART ? ".cg" : "");
+    if (shape == RW_LINES && b->plan->sites[site].bytes == 4)
+        mark_words(b, b->plan->slot_of[site]);
+    else
+        mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, one ? "__wl_alone" : "__wl_in");
 }
 
 const rw_pass rw_touch_pass = {.probes = 1u << REWRITE_TOUCH, .declare = declare, .enter = enter};
