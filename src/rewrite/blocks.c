@@ -15,7 +15,7 @@
 
 #include "ptx/blocks.h"
 
-enum { MAX_REGISTERS = 12 }; /* of a copy, for counters */
+enum { MAX_REGISTERS = 16 }; /* of a copy, for counters */
 
 /* ---- counters ---- */
 
@@ -98,10 +98,22 @@ static bool derive(rw_plan *p, const flow_function *f, uint32_t root, uint32_t *
     return true;
 }
 
+/* of_root[] of another root that the same test leads to, from blocks that run as often; 0: there is none yet. */
+static uint32_t same_root(const rw_plan *p, const flow_function *f, uint32_t root,
+                          const uint32_t *of_root)
+{
+    for (uint32_t b = 0; p->runs[f->index][root].from != FLOW_NONE && b < f->nblocks; b++)
+        if (of_root[b] && rw_same_test(p, f, root, b))
+            return of_root[b];
+    return 0;
+}
+
 /* The counter of the blocks with that root; of_root[] holds 1 + the counter, or 0. */
 static uint32_t count_root(rw_plan *p, const flow_function *f, uint32_t root, uint32_t *of_root)
 {
     rewrite_counter known;
+    if (!of_root[root])
+        of_root[root] = same_root(p, f, root, of_root);
     if (of_root[root])
         return of_root[root] - 1;
     bool derived = derive(p, f, root, of_root, &known);

@@ -179,6 +179,8 @@ wl_status rw_plan_slots(rw_plan *plan);
 
 /* Does every thread run the blocks with that root once a call? */
 bool rw_runs_once(const flow_function *f, uint32_t root);
+/* Does one test lead to both roots, from blocks that run equally often? */
+bool rw_same_test(const rw_plan *plan, const flow_function *f, uint32_t a, uint32_t b);
 /* Do all threads of a block run the blocks with that root equally often? */
 bool rw_by_blocks(const flow_function *f, uint32_t root);
 /* Do all threads leave the kernel together, at one place? */

@@ -56,6 +56,17 @@ bool rw_guard_placed(rw_plan *p, const flow_function *f, const ptx_insn *insn)
     return value != FLOW_NONE && rw_placed(p, f, value);
 }
 
+bool rw_same_test(const rw_plan *p, const flow_function *f, uint32_t a, uint32_t b)
+{
+    const rw_run *runs = p->runs[f->index], *ra = &runs[a], *rb = &runs[b];
+    if (ra->from == FLOW_NONE || rb->from == FLOW_NONE || ra->root != a || rb->root != b ||
+        runs[ra->from].root != runs[rb->from].root)
+        return false;
+    const ptx_insn *la = last_of(f, ra->from), *lb = last_of(f, rb->from);
+    return guard_value(f, la) == guard_value(f, lb) &&
+           (ra->taken != la->guard_neg) == (rb->taken != lb->guard_neg);
+}
+
 bool rw_guard_holds(rw_place *place, const flow_function *f, const ptx_insn *insn)
 {
     return insn->guard == PTX_NONE ||
