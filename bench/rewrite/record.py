@@ -14,11 +14,14 @@ HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
 TESTS = ROOT / "tests/rewrite"
 PROBES = ["objects", "trace", "touch", "frequency", "shared", "blocks", "all"]
-HEAD = """# What probes cost on paper
+HEAD = """# What probes cost
 
-Drawn by `record.py` from `ptxas.csv` and `instructions.csv`, over the kernels of `tests/rewrite/programs.cu`. *auto*: accesses that
-follow from the launch carry no probe, and kernels without others stay as they are; *probe*: all do. Times on a GPU are
-elsewhere (`bench/overhead`; of the trace in [trace.md](trace.md)).
+Drawn by `record.py`. *auto*: accesses that follow from the launch carry no probe, and kernels without others stay as they are;
+*probe*: all do. What the trace costs on a GPU is in [trace.md](trace.md).
+
+## On paper
+
+From `ptxas.csv` and `instructions.csv`, over the kernels of `tests/rewrite/programs.cu`.
 
 - **Instructions**: PTX instructions that warps execute, with probes over without, geometric mean; the trace is of one block. What
   one PTX instruction costs differs much: most of a probe is integer arithmetic.
@@ -30,6 +33,16 @@ Over 222 public programs (cuda-samples, HeCBench and others, nvcc 13; 230 module
 
 | probe | collect | kernels with probes | instructions, mean | most | registers, mean | most | stack |
 |---|---|---|---|---|---|---|---|
+"""
+
+GPU = """
+## On a GPU
+
+{date}, {chip}, driver {driver}: kernel time with probes over without, from `gpu.csv`, one or two processes each (`bench/overhead` says
+what is timed: all that is on the stream, too; its own figures are what is claimed). In brackets, where it was measured, the figure of the
+same day's morning: then blocks counted every branch at 32 addresses, shared memory was counted at one table for all blocks, every
+access set a bit of its own at one address, and 10 to 20 us a launch were the preparation of the state on the stream.
+
 """
 
 
@@ -47,6 +60,22 @@ def measure(build, ptxas):
 
 def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def gpu_table():
+    """Of gpu.csv: ratios of kernel time by kernel, a column a probe; in brackets before what its last lines change."""
+    rows = rows_of(HERE / "gpu.csv")
+    columns = list(dict.fromkeys((row["probe"], row["collect"]) for row in rows))
+    cells = collections.defaultdict(dict)
+    for row in rows:
+        before = f" ({float(row['ratio_before']):.2f})" if row["ratio_before"] else ""
+        cells[row["kernel"]][row["probe"], row["collect"]] = f"{float(row['ratio']):.2f}{before}"
+    lines = [GPU.format(**rows[0]), "| kernel | " + " | ".join(f"{p}, {c}" for p, c in columns) + " |\n",
+             "|---" * (len(columns) + 1) + "|\n"]
+    for kernel, by in cells.items():
+        lines.append(f"| {kernel} | " + " | ".join(by.get(c, "") for c in columns) + " |\n")
+    means = [geometric_mean([float(row["ratio"]) for row in rows if (row["probe"], row["collect"]) == c]) for c in columns]
+    return "".join(lines) + "| mean | " + " | ".join(f"{mean:.3f}" for mean in means) + " |\n"
 
 
 def draw():
@@ -68,7 +97,7 @@ def draw():
             stack = sum(int(row["stack_probed"]) > int(row["stack"]) for row in built[key])
             lines.append(f"| {probe} | {collect} | {len(probed)} | {geometric_mean(ratios):.2f} | {max(ratios):.2f} | "
                          f"{sum(extra) / len(extra):+.1f} | {max(extra):+d} | {stack} |\n")
-    (HERE / "results.md").write_text(HEAD + "".join(lines))
+    (HERE / "results.md").write_text(HEAD + "".join(lines) + gpu_table())
 
 
 if __name__ == "__main__":

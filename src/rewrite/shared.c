@@ -16,6 +16,7 @@
 enum {
     MAX_TIMES = 8,       /* registers that count by thread */
     SYSTEM_BYTES = 1024, /* of shared memory, from sm_80 on */
+    NOWHERE_BYTES = 32,  /* the largest access of a lane */
     TABLES_ALIGN = 128   /* so that variables keep their banks, whatever comes first */
 };
 
@@ -78,6 +79,7 @@ static uint64_t free_bytes(const rw_plan *p)
             return 0; /* the launch says how much it is */
         used += var->space == PTX_SPACE_SHARED ? ptx_var_size(var) + 16 : 0;
     }
+    used += 2 * NOWHERE_BYTES;
     return used < each ? (each - used) / TABLES_ALIGN * TABLES_ALIGN : 0;
 }
 
@@ -110,7 +112,9 @@ static void plan_tables(rw_plan *p, const flow_function *f)
         if (o && o->space == PTX_SPACE_SHARED && rw_var_listed_as(p, o->var) != PTX_NONE)
             p->table_of[s] = table_for(p, o, rewrite_class(site), room);
     }
-    p->table_bytes = (p->table_bytes + TABLES_ALIGN - 1) / TABLES_ALIGN * TABLES_ALIGN;
+    if (p->ntables)
+        p->table_bytes = (p->table_bytes + 2 * NOWHERE_BYTES + TABLES_ALIGN - 1) / TABLES_ALIGN *
+                         TABLES_ALIGN;
 }
 
 wl_status rw_plan_shared(rw_plan *p)
@@ -162,6 +166,12 @@ bool rw_shared_needs_lanes(const rw_body *b, uint32_t site)
 }
 
 /* ---- counters in shared memory ---- */
+
+/* Behind the tables: where lanes count that miss their array, and behind that where those do that access nothing. */
+static uint32_t missed_at(const rw_plan *p)
+{
+    return p->table_bytes - 2 * NOWHERE_BYTES;
+}
 
 /* Calls `each` for the words of all tables that are this thread's; __wl_lo: its offset in them. */
 static void each_word(rw_body *b, uint32_t from, uint32_t bytes, void (*each)(rw_body *b, uint32_t),
@@ -218,25 +228,40 @@ static void publish_tables(rw_body *b)
             rw_line(b, "mad.wide.u32 __wl_x, __wl_limit, %u, __wl_x;", table->class_);
         each_word(b, table->from, table->bytes, publish_word, t);
     }
+    rw_linear_thread(b, "__wl_lo", "__wl_hi");
+    rw_text(b, "\tmov.u32 __wl_t, __wl_tables;\n");
+    rw_line(b, "ld.shared.u32 __wl_u, [__wl_t+%u];", missed_at(b->plan));
+    rw_text(b, "\tsetp.eq.u32 __wl_q, __wl_lo, 0;\n"
+               "\tsetp.ne.and.u32 __wl_p, __wl_u, 0, __wl_q;\n"
+               "\tcvt.u64.u32 __wl_x, __wl_u;\n");
+    rw_line(b, "@__wl_p red.global.add.u64 [__wl_state+%zu], __wl_x;",
+            offsetof(rewrite_state, missed));
 }
 
-/* Shared memory only: by the address in __wl_a. */
+/* By the address in __wl_a. Nothing here is a branch, not even to a guarded instruction, so that ptxas contracts products and
+ * sums as in the original; lanes that are not to be counted count somewhere else. */
 static void count_in_table(rw_body *b, uint32_t site)
 {
     const rw_table *table = &b->plan->tables[b->plan->table_of[site]];
     unsigned n = rw_elements(&b->plan->sites[site]);
     const char *guard = b->guard.text;
-    const char *and = *guard ? ".and" : "", *comma = *guard ? ", " : "";
-    uint32_t end = table->bytes > 4 * (n - 1) ? table->bytes - 4 * (n - 1) : 0;
+    bool negated = *guard == '!';
     rw_line(b, "mov.u32 __wl_t, %s;", table->var->name);
     rw_text(b, "\tcvt.u32.u64 __wl_lo, __wl_a;\n\tsub.u32 __wl_lo, __wl_lo, __wl_t;\n");
-    rw_line(b, "setp.ge%s.u32 __wl_p, __wl_lo, %u%s%s;", and, end, comma, guard);
-    rw_line(b, "setp.lt%s.u32 __wl_counted, __wl_lo, %u%s%s;", and, end, comma, guard);
-    rw_line(b, "@__wl_p red.global.add.u64 [__wl_state+%zu], 1;", offsetof(rewrite_state, missed));
-    rw_text(b, "\tand.b32 __wl_lo, __wl_lo, -4;\n\tmov.u32 __wl_t, __wl_tables;\n"
-               "\tadd.u32 __wl_lo, __wl_lo, __wl_t;\n");
+    rw_line(b, "setp.lt.u32 __wl_p, __wl_lo, %u;",
+            table->bytes > 4 * (n - 1) ? table->bytes - 4 * (n - 1) : 0);
+    rw_text(b, "\tand.b32 __wl_lo, __wl_lo, -4;\n\tmov.u32 __wl_t, __wl_tables;\n");
+    rw_line(b, "add.u32 __wl_u, __wl_t, %u;", missed_at(b->plan));
+    rw_line(b, "add.u32 __wl_t, __wl_t, %u;", table->from);
+    rw_text(b, "\tadd.u32 __wl_lo, __wl_lo, __wl_t;\n"
+               "\tselp.b32 __wl_lo, __wl_lo, __wl_u, __wl_p;\n");
+    if (*guard) {
+        rw_line(b, "add.u32 __wl_u, __wl_u, %u;", NOWHERE_BYTES);
+        rw_line(b, "selp.b32 __wl_lo, %s, %s, %s;", negated ? "__wl_u" : "__wl_lo",
+                negated ? "__wl_lo" : "__wl_u", guard + negated);
+    }
     for (unsigned e = 0; e < n; e++)
-        rw_line(b, "@__wl_counted red.shared.add.u32 [__wl_lo+%u], 1;", table->from + 4 * e);
+        rw_line(b, "red.shared.add.u32 [__wl_lo+%u], 1;", 4 * e);
 }
 
 /* ---- by thread ---- */
