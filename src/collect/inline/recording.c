@@ -385,20 +385,28 @@ static bool ask_prepared(shim_recording *r)
     return r->is_prepared;
 }
 
-/* The kernel's ready one that serves. Else one that is changed to: that knows of other objects than there are now, which will
- * serve no launch; or the earliest, where a kernel has many. NULL: other memory is better, and all shapes of a kernel, and
- * the buffers that it is given in turn, have theirs. */
+/* It will hardly serve any launch: it knows of other objects than there are now, or has less room than the kernel takes. */
+static bool is_stale(const shim_recording *r, const shim_probed_kernel *k)
+{
+    return (knows_objects(k->kernel) && (r->objects_version != shim_objects_version() ||
+                                         r->setup.everywhere != k->everywhere)) ||
+           (has(k->kernel, REWRITE_TRACE) && r->setup.rows < k->rows);
+}
+
+/* The kernel's ready one that serves. Else one that is changed to: a stale one, or any where there are many or half of the
+ * memory is taken. NULL: other memory is better, so that all shapes of a kernel, and the buffers that it is given in turn,
+ * have theirs. */
 static shim_recording *choose(const shim_need *need, CUcontext context, bool *serving)
 {
     enum { MANY = 32 };
     shim_recording *any = NULL;
-    bool objects = knows_objects(need->kernel->kernel);
+    bool many = need->kernel->nready >= MANY ||
+                taken > collect_options_get()->device_memory * MIB / 2;
     for (shim_recording *r = need->kernel->ready; r; r = r->sibling) {
         *serving = serves(r, need, context);
         if (*serving)
             return r;
-        bool stale = objects && r->objects_version != shim_objects_version();
-        if (r->context == context && (stale || need->kernel->nready >= MANY))
+        if (r->context == context && (many || is_stale(r, need->kernel)))
             any = r;
     }
     return any;
