@@ -411,6 +411,70 @@ static void shared_words_are_counted(void **state)
     small_end(&c);
 }
 
+/* Threads 0 to 2 store; all load one word four times; each updates the word that its number says. Only the iterations and
+ * the updates are counted as the kernel runs: the one by a register, the others in shared memory. */
+static void shared_words_are_counted_by_thread(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c,
+                HEADER ".visible .entry k(.param .u64 in)\n{\n.shared .align 4 .b8 tile[128];\n"
+                       ".reg .pred %p<3>;\n.reg .b32 %r<12>;\n.reg .b64 %d<4>;\n"
+                       "mov.u32 %r1, %tid.x;\nmov.u32 %r2, tile;\nshl.b32 %r3, %r1, 2;\n"
+                       "add.s32 %r4, %r2, %r3;\nsetp.gt.s32 %p1, %r1, 2;\n@%p1 bra PAST;\n"
+                       "st.shared.u32 [%r4], %r1;\nPAST:\nmov.u32 %r5, 0;\n"
+                       "AGAIN:\nld.shared.u32 %r6, [tile+20];\nadd.s32 %r5, %r5, 1;\n"
+                       "setp.lt.s32 %p2, %r5, 4;\n@%p2 bra AGAIN;\n"
+                       "ld.param.u64 %d1, [in];\nmul.wide.u32 %d2, %r1, 4;\n"
+                       "add.s64 %d3, %d1, %d2;\nld.global.u32 %r7, [%d3];\n"
+                       "shl.b32 %r8, %r7, 2;\nadd.s32 %r9, %r2, %r8;\n"
+                       "red.shared.add.u32 [%r9], 1;\nret;\n}\n",
+                "shared", true);
+    uint32_t base = (uint32_t)rewrite_var_address(&c.left.copy, 0);
+    uint64_t counts[REWRITE_CLASSES][1024 / 4] = {0};
+    assert_int_equal(c.k->nplaces, 1);
+    assert_true(c.k->by_address);
+    assert_int_equal(rewrite_read_shared(&c.left.copy, counts[0]), WL_OK);
+    for (uint32_t w = 0; w < 32; w++) {
+        assert_int_equal(counts[REWRITE_STORES][base / 4 + w], w < 3 ? 2 : 0);
+        assert_int_equal(counts[REWRITE_LOADS][base / 4 + w], w == 5 ? 4 * 64 : 0);
+        assert_int_equal(counts[REWRITE_ATOMICS][base / 4 + w], w == 2 ? 4 : w == 7 ? 60 : 0);
+    }
+    assert_int_equal(rewrite_missed(&c.left.copy), 0);
+    small_end(&c);
+}
+
+/* Threads 0 to 2 in a loop that all run four times, and what follows from that for the blocks; lanes 4 and 9 take the other way
+ * of a branch on data, and in the second block all do, since the first has stored zeros. Three tallies: the loop's, that of the branch, and that of what is behind the end. */
+static void blocks_follow_from_others(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c,
+                HEADER ".visible .entry k(.param .u64 in)\n{\n"
+                       ".reg .pred %p<4>;\n.reg .b32 %r<12>;\n.reg .b64 %d<4>;\n"
+                       "mov.u32 %r1, %tid.x;\nsetp.gt.s32 %p1, %r1, 2;\nmov.u32 %r5, 0;\n"
+                       "AGAIN:\n@%p1 bra PAST;\nadd.s32 %r6, %r6, 1;\n"
+                       "PAST:\nadd.s32 %r5, %r5, 1;\nsetp.lt.s32 %p2, %r5, 4;\n@%p2 bra AGAIN;\n"
+                       "ld.param.u64 %d1, [in];\nmul.wide.u32 %d2, %r1, 4;\n"
+                       "add.s64 %d3, %d1, %d2;\nld.global.u32 %r7, [%d3];\n"
+                       "setp.lt.u32 %p3, %r7, 3;\n@%p3 bra END;\nst.global.u32 [%d3], 0;\n"
+                       "END:\nret;\n}\n",
+                "blocks", true);
+    static const struct {
+        uint64_t executions, lanes;
+    } want[] = {{2, 64}, {8, 256}, {8, 24}, {8, 256}, {2, 64}, {1, 30}, {2, 64}, {0, 0}};
+    assert_int_equal(c.k->nblocks, sizeof want / sizeof *want);
+    for (uint32_t b = 0; b < c.k->nblocks; b++) {
+        uint64_t executions, lanes;
+        assert_true(rewrite_read_block(&c.left.copy, b, &executions, &lanes));
+        assert_int_equal(executions, want[b].executions);
+        assert_int_equal(lanes, want[b].lanes);
+    }
+    assert_int_equal(c.k->ntallies, 3);
+    small_end(&c);
+}
+
 /* A pointer that was loaded: the object is known only when it runs. */
 static void loaded_pointers_mark_their_object(void **state)
 {
@@ -605,6 +669,8 @@ int main(void)
         cmocka_unit_test(counters_of_scattered_atomics_are_spread),
         cmocka_unit_test(states_are_packed_without_their_holes),
         cmocka_unit_test(shared_words_are_counted),
+        cmocka_unit_test(shared_words_are_counted_by_thread),
+        cmocka_unit_test(blocks_follow_from_others),
         cmocka_unit_test(loaded_pointers_mark_their_object),
         cmocka_unit_test(kernels_that_cannot_be_rewritten_say_why),
         cmocka_unit_test(the_largest_kernels_stay_as_they_are_where_text_is_limited),
