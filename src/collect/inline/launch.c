@@ -120,8 +120,9 @@ bool shim_in_capture(uint64_t stream)
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     enum { PER_THREAD = 2 };
     CUstream handle = (CUstream)(uintptr_t)(stream >> 48 ? PER_THREAD : stream);
-    DRIVER(CUDA_SUCCESS, cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *), handle, &status);
-    return status != CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = DRIVER(CUDA_SUCCESS, cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *),
+                             handle, &status);
+    return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 /* ---- around the driver's function ---- */

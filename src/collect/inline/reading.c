@@ -29,14 +29,6 @@ static void add_to(uint32_t *hint, int32_t n)
 
 /* ---- events behind launches ---- */
 
-static bool is_capturing(uint64_t stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult result = DRIVER(CUDA_SUCCESS, cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *),
-                             shim_stream_handle(stream), &status);
-    return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 static bool is_on(const shim_recording *r, CUcontext context, uint64_t stream)
 {
     return r->context == context && r->stream == stream;
@@ -61,7 +53,7 @@ static void mark(CUcontext context, uint64_t stream)
         if (is_on(r, context, stream) && !r->covered)
             last = r;
     }
-    if (!last || is_capturing(stream) ||
+    if (!last || shim_in_capture(stream) ||
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream), last->done,
                shim_stream_handle(stream)) != CUDA_SUCCESS)
         return;

@@ -220,7 +220,8 @@ uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *sh
                    shim_bytes params);
 /* Whether the options ask for the next launch of the kernel. */
 bool shim_launch_wanted(const char *kernel);
-/* Without the lock. A stream that is being captured runs nothing. */
+/* A stream that is being captured runs nothing, and nothing of ours may go there; nor to the legacy stream while a stream that
+ * waits for it is. */
 bool shim_in_capture(uint64_t stream);
 
 /* ---- times.c ---- */

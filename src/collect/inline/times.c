@@ -165,15 +165,6 @@ static CUstream handle_of(uint64_t stream)
     return (CUstream)(uintptr_t)((stream & PER_THREAD && stream >> 48) ? PER_THREAD : stream);
 }
 
-/* Into a graph that is being captured nothing of ours may go. */
-static bool capturing(uint64_t stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult result = DRIVER(CUDA_SUCCESS, cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *),
-                             handle_of(stream), &status);
-    return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 static bool record(CUevent event, uint64_t stream)
 {
     return event && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream), event,
@@ -217,7 +208,7 @@ static void look(queue *q)
 static void prepare(shim_time *t)
 {
     bool late, timed = is_timed(t->kind, &late);
-    if ((!timed && !late) || capturing(t->stream))
+    if ((!timed && !late) || shim_in_capture(t->stream))
         return;
     t->context = shim_current().handle;
     pool *p = t->context ? pool_of(t->context) : NULL;
