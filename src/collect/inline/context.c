@@ -152,16 +152,21 @@ HOOK(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 
 /* ---- waiting ---- */
 
-/* After it, the work of the stream (or of the whole context) is done and its times are known. `context`: NULL for the
- * current one. */
+/* After the application's wait its own record may be held: those of what it waited for are written. */
+static CUresult resolved(shim_call *call, const shim_wait *wait)
+{
+    shim_times_resolve(wait->stream, wait->over != SHIM_OVER_STREAM);
+    shim_probes_resolve(wait);
+    call->held = true;
+    return shim_end(call, CUDA_SUCCESS);
+}
+
+/* The work of the stream (or of the whole context) is done and its times are known. `context`: NULL for the current one. */
 static CUresult waited(shim_call *call, CUresult result, shim_over over, CUcontext context)
 {
-    if (result == CUDA_SUCCESS) {
-        uint64_t stream = call->record.stream;
-        shim_times_resolve(stream, over == SHIM_OVER_CONTEXT);
-        shim_probes_resolve(&(shim_wait){over, context, stream, call->launched});
-    }
-    return shim_end(call, result);
+    if (result != CUDA_SUCCESS)
+        return shim_end(call, result);
+    return resolved(call, &(shim_wait){over, context, call->record.stream, call->launched});
 }
 
 HOOK(cuCtxSynchronize, (void), ())
@@ -207,11 +212,10 @@ HOOK(cuEventSynchronize, (CUevent event), (event))
     if (result != CUDA_SUCCESS)
         return shim_end(&call, result);
     found = found && shim_event_find(event, &now) && now.begun == known.begun;
-    shim_times_resolve(0, true);
+    shim_wait wait = {.over = SHIM_OVER_NOTHING};
     if (found)
-        shim_probes_resolve(&(shim_wait){SHIM_OVER_STREAM, known.context, known.stream,
-                                         known.launched});
-    return shim_end(&call, result);
+        wait = (shim_wait){SHIM_OVER_STREAM, known.context, known.stream, known.launched};
+    return resolved(&call, &wait);
 }
 
 /* ---- calls that order streams: noted, no more ---- */
