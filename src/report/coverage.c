@@ -49,7 +49,8 @@ static bool gap(const rep_terminal *t, uint32_t from)
          wl_arena_printf(t->arena, "%s of %s not observed%s%s: %s",
                          rep_plural(t->arena, n, "memory instruction", "memory instructions"),
                          brief(t, rep_kernel_name(t->d, first->kernel)), lines ? lines : "",
-                         n > MOST_LINES ? ", ..." : "", first->reason));
+                         n > MOST_LINES ? ", ..." : "",
+                         rep_readable(t->arena, first->reason, BRIEF)));
     return true;
 }
 
@@ -99,7 +100,7 @@ static void faults(const rep_terminal *t)
         if (t->d->launches.rows[i].fault[0])
             fact(t, false,
                  wl_arena_printf(t->arena, "launch %u failed: %s", t->d->launches.rows[i].id,
-                                 t->d->launches.rows[i].fault));
+                                 rep_readable(t->arena, t->d->launches.rows[i].fault, BRIEF)));
 }
 
 static void unsupported(const rep_terminal *t)

@@ -508,7 +508,7 @@ static json_t *messages_json(const rep_data *d, wl_arena *arena)
         if (d->launches.rows[i].fault[0])
             add_message(messages, "error",
                         wl_arena_printf(arena, "launch %u failed: %s", d->launches.rows[i].id,
-                                        d->launches.rows[i].fault));
+                                        rep_readable(arena, d->launches.rows[i].fault, BRIEF)));
     return messages;
 }
 

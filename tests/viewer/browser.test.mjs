@@ -108,7 +108,7 @@ test("a kernel's lines sort and open", () =>
   visit("#kernel/2", async (page) => {
     const first = ".lines > tbody > tr.opens >> nth=0";
     await sees(page, first, /demo\.cu:25 load shared[^]*\s4\s/); // finding 4
-    await sees(page, first, /262,144\s+32\.0\s+1\.00/);
+    await sees(page, first, /262K\s+32\.0\s+1\.00/);
     await page.click(".lines th >> text=line");
     await sees(page, first, /demo\.cu:20/);
     await page.click(".lines tr.opens >> nth=0");

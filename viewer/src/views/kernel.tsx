@@ -57,6 +57,9 @@ function FindingNumbers({ numbers }: { numbers: number[] }) {
   );
 }
 
+/** A number that leaves room for the source beside it; all of it on pointing at it. */
+const Short = ({ n }: { n: number }) => <span title={exact(n)}>{count(n)}</span>;
+
 function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
   const most = Math.max(1, ...rows.map(lineExcess));
   const text = (r: LineRow) => sourceLine(m, r.file, r.line)?.trim() ?? "";
@@ -69,7 +72,9 @@ function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
       value: (r) => where(r),
       cell: (r) => (
         <>
-          <span class="place">{where(r)}</span> <span class="muted">{`${r.op} ${r.space}`}</span>
+          <span class="at" title={where(r)}>
+            <span class="place">{where(r)}</span> <span class="muted">{`${r.op} ${r.space}`}</span>
+          </span>
           <span class="source">
             <Code text={text(r) || (r.instructions[0]?.text ?? "")} />
           </span>
@@ -89,7 +94,7 @@ function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
       label: "requests",
       help: "Executions of memory instructions by warps with at least one active lane",
       value: (r) => r.requests,
-      cell: (r) => exact(r.requests),
+      cell: (r) => <Short n={r.requests} />,
     },
     ...UNITS.filter((unit) => rows.some((r) => lineUnit(r) === unit)).map(
       (unit): ColumnOf<LineRow> => ({
@@ -97,7 +102,7 @@ function columnsFor(m: Model, rows: LineRow[]): ColumnOf<LineRow>[] {
         label: unit,
         help: UNIT_HELP[unit],
         value: (r) => (lineUnit(r) === unit ? r.now : -1),
-        cell: (r) => (lineUnit(r) === unit ? exact(r.now) : ""),
+        cell: (r) => (lineUnit(r) === unit ? <Short n={r.now} /> : ""),
       }),
     ),
     {
@@ -194,18 +199,23 @@ function Facts({ k }: { k: Kernel }) {
   return <p class="who muted">{parts.filter(Boolean).join(" · ")}</p>;
 }
 
+/** The numbered findings, with what those `of` them cost. */
 export function FindingLinks({ m, of }: { m: Model; of: (f: Finding) => boolean }) {
-  const links = m.payload.findings.filter(of);
-  if (links.length === 0) return <p class="muted">No findings here.</p>;
+  const found = m.payload.findings.filter(of);
+  const firsts = found.filter((f, i) => f.number !== found[i - 1]?.number);
+  if (firsts.length === 0) return <p class="muted">No findings here.</p>;
+  const sum = (number: number, value: (f: Finding) => number) =>
+    found.filter((f) => f.number === number).reduce((all, f) => all + value(f), 0);
   return (
     <ul class="links">
-      {links.map((finding) => (
-        <li key={findingHref(m.payload, finding)}>
+      {firsts.map((finding) => (
+        <li key={finding.number}>
           <a href={findingHref(m.payload, finding)}>
             {finding.number}. {finding.title}
           </a>{" "}
           <span class="muted num">
-            {count(finding.excess)} {finding.unit}, {percent(finding.share_of_program)}
+            {count(sum(finding.number, (f) => f.excess))} {finding.unit},{" "}
+            {percent(sum(finding.number, (f) => f.share_of_program))}
           </span>
         </li>
       ))}

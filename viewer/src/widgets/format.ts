@@ -38,8 +38,8 @@ export function seconds(s: number): string {
 
 export const dim = (d: readonly number[]): string => {
   const [x = 1, y = 1, z = 1] = d;
-  if (z > 1) return `${x} × ${y} × ${z}`;
-  return y > 1 ? `${x} × ${y}` : `${x}`;
+  if (z > 1) return `${exact(x)} × ${exact(y)} × ${exact(z)}`;
+  return y > 1 ? `${exact(x)} × ${exact(y)}` : exact(x);
 };
 
 export const plural = (n: number, one: string, many = `${one}s`): string =>
