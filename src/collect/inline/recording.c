@@ -231,7 +231,7 @@ static void lay_out(shim_recording *r)
     rewrite_lay_out(r->kernel->kernel, &r->setup, &r->layout);
 }
 
-/* In half of the memory at most: the largest objects are left out. */
+/* In half of the memory at most: tables of walks are left out, then the largest objects. */
 static void plan(shim_recording *r, const shim_need *need)
 {
     uint64_t limit = collect_options_get()->device_memory * MIB / 2;
@@ -249,6 +249,10 @@ static void plan(shim_recording *r, const shim_need *need)
     if (knows_objects(r->kernel->kernel))
         list_objects(r);
     lay_out(r);
+    if (r->layout.bytes > limit) {
+        r->setup.no_walks = true;
+        lay_out(r);
+    }
     while (r->layout.bytes > limit && r->objects.count) {
         leave_out_largest(r);
         lay_out(r);
