@@ -1,14 +1,16 @@
-"""test_quiet.py LIBRARIES DRIVER PROGRAM: what lies on streams beside launches that record. DRIVER does nothing but write down
-what it is given; PROGRAM (programs/quiet.c) says there which situation begins."""
+"""test_quiet.py WARPLENS LIBRARIES DRIVER PROGRAM THREADS: what lies on streams beside launches that record. DRIVER does
+nothing but write down what it is given; PROGRAM (programs/quiet.c) says there which situation begins. THREADS
+(programs/threads.c) launches on many threads at once."""
 
 import collections
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import unittest
 
-LIBRARIES, DRIVER, PROGRAM = sys.argv[1:4]
+WARPLENS, LIBRARIES, DRIVER, PROGRAM, THREADS = sys.argv[1:6]
 SHIM = os.path.join(LIBRARIES, "inline", "libcuda.so.1")
 STREAM, OTHER = 100, 101  # the program's; ours come behind them
 CALLS = {"launch", "event", "wait", "set", "write", "read", "read-rows", "destroy"}
@@ -66,6 +68,22 @@ class Quiet(unittest.TestCase):
     def test_objects(self):
         """Those that were prepared earlier do not know of the memory since: the stream waits for the latest."""
         self.judge("objects", {"first", "three", "more-memory", "early", "not-prepared"}, ["wait", "launch"])
+
+    def test_threads(self):
+        """Whatever the threads do, each launch is read once."""
+        for probes in ("trace,blocks", "objects"):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "p.wlprof")
+                environment = {k: v for k, v in os.environ.items() if not k.startswith("WARPLENS_")}
+                environment.update(WARPLENS_DRIVER=DRIVER)
+                command = [WARPLENS, "profile", "-q", "--backend", "inline", "--collect", "auto", "--probes", probes,
+                           "--probe-launches", "0", "-o", path, "--", THREADS, "8"]
+                done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                with sqlite3.connect(path) as database:
+                    found = database.execute("SELECT count(*), sum(recorded) FROM launches").fetchone()
+                    told = [text for text, in database.execute("SELECT text FROM messages") if "lost" in text or "memory" in text]
+                self.assertEqual((found, told), ((int(done.stdout), int(done.stdout)), []))
 
 
 if __name__ == "__main__":
