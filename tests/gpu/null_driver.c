@@ -380,8 +380,8 @@ API CUresult cuEventDestroy_v2(CUevent event)
 }
 
 /* What passes on the host between an event on the default stream and the launch behind it. */
-static double recorded_at, waited;
-static unsigned long waits;
+static __thread double recorded_at, waited;
+static __thread unsigned long waits;
 
 static double now(void)
 {
@@ -390,7 +390,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The mean in seconds, of launches with an event before them. */
+/* The mean in seconds, of this thread's launches with an event before them. */
 API double null_driver_wait(void);
 API double null_driver_wait(void)
 {
