@@ -1,5 +1,4 @@
 #include "analysis/group.h"
-#include "analysis/input.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +221,7 @@ static void add_id(uint32_t *ids, uint32_t *count, uint32_t id)
     }
 }
 
-/* "d_a", "d_a and d_b", "d_a, d_b and 3 more". */
+/* "d_a and d_b", "d_a, d_b and 3 more"; "these objects" where a variable's name is not known. */
 static const char *name_all(const work *w, const ana_finding_group *g)
 {
     enum { MOST = 3 };
@@ -230,9 +229,11 @@ static const char *name_all(const work *w, const ana_finding_group *g)
     const char *text = "";
     for (uint32_t i = 0; text && i < named; i++) {
         const prof_object *o = prof_find_object(w->objects, g->objects[i]);
-        const char *name = o && !o->variable[0] ? o->name : ana_object_text(o);
+        if (!o || !o->variable[0]) {
+            return "these objects";
+        }
         const char *before = i == 0 ? "" : i + 1 == g->nobjects ? " and " : ", ";
-        text = wl_arena_printf(w->arena, "%s%s%s", text, before, name);
+        text = wl_arena_printf(w->arena, "%s%s%s", text, before, o->variable);
     }
     return text && named < g->nobjects
                ? wl_arena_printf(w->arena, "%s and %u more", text, g->nobjects - named)

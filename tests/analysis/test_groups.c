@@ -117,7 +117,7 @@ static void many_objects_are_named_in_part(void **state)
     add(ANA_STRIDED, 1, 4);
     add(ANA_STRIDED, 1, 1);
     group();
-    assert_string_equal(out.groups[0].advice, "Change object 4 and d_a.");
+    assert_string_equal(out.groups[0].advice, "Change these objects.");
 }
 
 /* Two instances of a template: its line is one, its objects need not be. */
