@@ -9,8 +9,9 @@
  * go the less likely way; where they are seldom taken, that costs nothing but a look at the active lanes.
  *
  * The lanes that run a block together count once. In loops they do so in registers, as far as there are some to spare: one
- * number, published behind the loop, where the lanes that enter it together leave it together; else a lane counts how often
- * it ran the block, and how often as the first of those there, until it leaves the kernel. */
+ * number, published behind the loop, where the lanes that enter it together leave it together, or wait for the last of them
+ * behind it; else a lane counts how often it ran the block, and how often as the first of those there, until it leaves the
+ * kernel. */
 #include "rewrite/internal.h"
 
 #include "ptx/blocks.h"
@@ -28,12 +29,16 @@ static rw_counter measured(const rw_plan *p, const flow_function *f, uint32_t bl
     c.depth = f->loops.loops[loop].depth;
     c.loop = whole ? rw_common_loop(p, f, block) : FLOW_NONE;
     c.kind = c.loop != FLOW_NONE ? RW_TOGETHER : RW_PER_LANE;
+    if (whole && c.kind == RW_PER_LANE && rw_can_reduce(p->module)) {
+        c.loop = rw_waiting_loop(f, block);
+        c.kind = c.loop != FLOW_NONE ? RW_FEWER : RW_PER_LANE;
+    }
     return c;
 }
 
 static uint32_t registers_of(const rw_counter *c)
 {
-    return c->kind == RW_TOGETHER ? 1 : c->kind == RW_PER_LANE ? 2 : 0;
+    return c->kind == RW_TOGETHER || c->kind == RW_FEWER ? 1 : c->kind == RW_PER_LANE ? 2 : 0;
 }
 
 /* Counters of the deepest loops get the registers; the others stay in memory. */
@@ -294,7 +299,7 @@ static void count(rw_body *b, uint32_t c)
         return;
     }
     rw_line(b, "add.u32 __wl_ran%u, __wl_ran%u, 1;", c, c);
-    if (b->plan->counters[c].kind == RW_TOGETHER)
+    if (b->plan->counters[c].kind != RW_PER_LANE)
         return;
     rw_active(b);
     find_leader(b, "__wl_active");
@@ -387,10 +392,27 @@ static void publish_each(rw_body *b, uint32_t c)
     rw_line(b, "@__wl_p red.global.add.u64 [__wl_counters+%u], __wl_x;", place + 8);
 }
 
+/* As long as any lane was there, the loop ran: as often as for the last of them. */
+static void publish_fewer(rw_body *b, uint32_t c)
+{
+    uint32_t place = place_of(b, b->plan->known[c].tally);
+    find_counters(b);
+    find_below(b);
+    rw_active(b);
+    find_leader(b, "__wl_active");
+    rw_line(b, "redux.sync.max.u32 __wl_u, __wl_ran%u, __wl_active;", c);
+    rw_text(b, "\tsetp.ne.and.u32 __wl_p, __wl_u, 0, __wl_leads;\n\tcvt.u64.u32 __wl_y, __wl_u;\n");
+    sum_lanes(b, c);
+    rw_line(b, "@__wl_p red.global.add.u64 [__wl_counters+%u], __wl_y;", place);
+    rw_line(b, "@__wl_p red.global.add.u64 [__wl_counters+%u], __wl_x;", place + 8);
+}
+
 static void publish(rw_body *b, uint32_t c)
 {
     if (b->plan->counters[c].kind == RW_TOGETHER)
         publish_together(b, c);
+    else if (b->plan->counters[c].kind == RW_FEWER)
+        publish_fewer(b, c);
     else
         publish_each(b, c);
     clear(b, c);
@@ -405,7 +427,8 @@ static void start(rw_body *b, uint32_t block)
 {
     for (uint32_t c = 0; c < b->plan->out->ncounters; c++) {
         const rw_counter *counter = &b->plan->counters[c];
-        if (counter->func == b->index && counter->kind == RW_TOGETHER &&
+        if (counter->func == b->index &&
+            (counter->kind == RW_TOGETHER || counter->kind == RW_FEWER) &&
             rw_follows_loop(b->f, block, counter->loop))
             publish(b, c);
     }

@@ -59,7 +59,8 @@ typedef enum rw_counter_kind {
     RW_IN_MEMORY,
     RW_PER_LANE, /* in registers, until the thread leaves */
     RW_TOGETHER, /* in one register, until the loop is left */
-    RW_DERIVED   /* nowhere: it follows from others */
+    RW_FEWER, /* likewise; of the lanes that enter the loop together, ever fewer run an iteration */
+    RW_DERIVED /* nowhere: it follows from others */
 } rw_counter_kind;
 
 typedef struct rw_counter {
@@ -188,6 +189,9 @@ bool rw_leaves_together(const rw_plan *plan);
 /* The outermost loop around the block that the lanes that enter it together leave together, with all loops within, and in
  * which they agree on whether they run the block; FLOW_NONE without. */
 uint32_t rw_common_loop(const rw_plan *plan, const flow_function *f, uint32_t block);
+/* The loop around the block, if every iteration that goes on to another runs the block, and lanes that leave it, at whatever
+ * iteration, wait for the others behind it; it is in no other loop. Else FLOW_NONE. */
+uint32_t rw_waiting_loop(const flow_function *f, uint32_t block);
 /* Does the instruction's guard follow from the thread's place in its block? */
 bool rw_guard_placed(rw_plan *plan, const flow_function *f, const ptx_insn *insn);
 /* For one thread, where it does: whether the guard is true or missing, whether the branch of run->from goes to the root. */
