@@ -43,7 +43,9 @@ static double limited(double u)
  * follow from the largest dimension of the level, and whether the image is of a kind that has at most 32,768 texels in one. */
 static double steps_of(const emu_image *image, const emu_image_level *level)
 {
-    uint32_t n = level->size[0] > level->size[1] ? level->size[0] : level->size[1];
+    uint32_t n = 0;
+    for (int k = 0; k < 3; k++)
+        n = level->size[k] > n ? level->size[k] : n;
     bool large = n > (image->layered || image->cube || image->nlevels > 1 ? 1 << 14 : 1 << 16);
     return large ? 1 << 23 : n > 1 << 13 ? 1 << 22 : 1 << 21;
 }
@@ -72,18 +74,22 @@ static place nearest(emu_address_mode mode, double u, int32_t n)
     return p;
 }
 
-/* The distance from the lower texel's middle is rounded to 1/256, halves up; it may come to the next texel. A coordinate
- * beyond the outermost middles is held there by CLAMP, so that one texel has all the weight. */
+/* The distance from the first texel's middle, rounded to 1/256, halves up. */
+static int64_t from_middle(double u)
+{
+    return (int64_t)floor((u - 0.5) * EMU_WEIGHTS + 0.5);
+}
+
+/* A coordinate beyond the outermost middles is held there by CLAMP, so that one texel has all the weight. */
 static place between(emu_address_mode mode, double u, int32_t n)
 {
     place p;
-    int64_t middle = (int64_t)floor((u - 0.5) * EMU_WEIGHTS + 0.5),
-            last = (int64_t)(n - 1) * EMU_WEIGHTS;
+    int64_t along = from_middle(u), last = (int64_t)(n - 1) * EMU_WEIGHTS;
     if (mode == EMU_CLAMP)
-        middle = middle < 0 ? 0 : middle > last ? last : middle;
-    p.weight = (uint32_t)(middle & (EMU_WEIGHTS - 1));
+        along = along < 0 ? 0 : along > last ? last : along;
+    p.weight = (uint32_t)(along & (EMU_WEIGHTS - 1));
     for (int k = 0; k < 2; k++)
-        p.index[k] = fold(mode, (middle >> 8) + k, n, &p.outside[k]);
+        p.index[k] = fold(mode, (along >> 8) + k, n, &p.outside[k]);
     return p;
 }
 
@@ -270,26 +276,25 @@ static void divide_corner(uint32_t weight[4], int corner)
     weight[corner] = 0;
 }
 
-static void add_seamless(const emu_fetch *f, const emu_image_level *level, const face_point *p,
+/* Weights are divided before texels are read: what a corner gives may be all that a texel has. */
+static void add_seamless(const emu_fetch *f, const emu_image_level *level, int face,
                          const double u[2], uint32_t weight, emu_taps *taps)
 {
-    int32_t n = (int32_t)level->size[0], low[2];
-    place at[2];
-    for (int k = 0; k < 2; k++) {
-        int32_t middle = (int32_t)floor((u[k] - 0.5) * EMU_WEIGHTS + 0.5);
-        low[k] = middle >> 8;
-        at[k].weight = (uint32_t)(middle & (EMU_WEIGHTS - 1));
-    }
+    int32_t n = (int32_t)level->size[0], x[4], y[4];
     uint32_t *out = taps->weight + taps->count;
+    const int32_t s = (int32_t)from_middle(u[0]), t = (int32_t)from_middle(u[1]);
+    const place at[2] = {{.weight = (uint32_t)s % EMU_WEIGHTS},
+                         {.weight = (uint32_t)t % EMU_WEIGHTS}};
     share_out(at, weight, out);
-    for (int k = 0; k < 4;
-         k++) /* before texels are read: the shares of a corner may be all that a texel has */
-        if (!within(low[0] + (k & 1), n) && !within(low[1] + (k >> 1), n))
+    for (int k = 0; k < 4; k++) {
+        x[k] = (s >> 8) + (k & 1);
+        y[k] = (t >> 8) + (k >> 1);
+        if (!within(x[k], n) && !within(y[k], n))
             divide_corner(out, k);
+    }
     for (int k = 0; k < 4; k++)
         if (out[k])
-            taps->texel[taps->count + (unsigned)k] = cube_texel(f, level, p->face, low[0] + (k & 1),
-                                                                low[1] + (k >> 1));
+            taps->texel[taps->count + (unsigned)k] = cube_texel(f, level, face, x[k], y[k]);
     taps->count += 4;
 }
 
@@ -303,7 +308,7 @@ static void add_cube(const emu_fetch *f, const emu_image_level *level, uint32_t 
            u[2] = {fixed_position(p.s, steps, n), fixed_position(p.t, steps, n)};
     spot s = {.slice = layer_of(f) * 6 + p.face};
     if (filters(t) && t->seamless) {
-        add_seamless(f, level, &p, u, weight, taps);
+        add_seamless(f, level, p.face, u, weight, taps);
         return;
     }
     for (int k = 0; k < 2; k++) {
@@ -508,7 +513,7 @@ void emu_gather(const emu_fetch *f, uint32_t channel, uint32_t result[4])
         int32_t n = (int32_t)level->size[k];
         emu_address_mode mode = mode_of(t, k);
         double u = position(t->normalized, mode, f->at[k], steps_of(&t->image, level), n);
-        int64_t low = (int64_t)floor((u - 0.5) * EMU_WEIGHTS + 0.5) >> 8;
+        int64_t low = from_middle(u) >> 8;
         for (int i = 0; i < 2; i++)
             s.at[k].index[i] = fold(mode, low + i, n, &s.at[k].outside[i]);
     }

@@ -220,7 +220,7 @@ static bool all_negative(const uint32_t *bits, const emu_taps *taps)
 static float sum_of_floats(const emu_texture *t, const emu_taps *taps, uint32_t channel)
 {
     const precision *p = t->image.bits == 16 ? &half : &single;
-    uint32_t bits[16];
+    uint32_t bits[16] = {0};
     float result;
     double sum = 0;
     for (uint32_t k = 0; k < taps->count; k++)
@@ -263,7 +263,7 @@ static uint32_t light_of_four(const uint32_t byte[4], const uint32_t weight[4])
 /* Light is summed in the steps of the brightest of four, and the result is a number of half precision. */
 static float sum_of_light(const emu_taps *taps, uint32_t channel)
 {
-    uint32_t byte[16], sum = 0;
+    uint32_t byte[16] = {0}, sum = 0;
     for (uint32_t k = 0; k < taps->count; k++)
         byte[k] = taps->weight[k] ? taps->texel[k].word[channel] : 0;
     for (uint32_t k = 0; k < taps->count; k += 4)
