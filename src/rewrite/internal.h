@@ -312,6 +312,8 @@ void rw_mark(rw_body *b, uint32_t site, const char *bitmap);
 /* The dimensions of the launch (a set) that the address at the site does not depend on: blocks or rows that differ in them only
  * access the same. 0 also where that is not known. (shape.c) */
 uint32_t rw_reuse_of(const rw_plan *plan, const flow_function *f, uint32_t site);
+/* Is the address known to depend on the block, and accessed once by a warp? */
+bool rw_is_own(const rw_plan *plan, const flow_function *f, uint32_t site);
 /* The predicate `to`: there are so many of them in the set that each had better look first whether what it accesses is noted.
  * Changes __wl_t, __wl_u. */
 void rw_is_reused(rw_body *b, uint32_t set, const char *to);

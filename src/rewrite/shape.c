@@ -92,12 +92,22 @@ uint32_t rw_reuse_of(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t value = p->addresses[site]->value, set = 0;
     const flow_affine *form = value != FLOW_NONE ? f->affine[value] : NULL;
+    if (value == FLOW_NONE)
+        return (1u << DIMENSIONS) - 1;
     if (!form || has_value(form))
         return 0;
     for (unsigned i = 0; i < DIMENSIONS; i++)
         if (!has_sreg(form, dimensions[i].sreg, dimensions[i].component))
             set |= 1u << i;
     return set;
+}
+
+bool rw_is_own(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    uint32_t value = p->addresses[site]->value;
+    const flow_affine *form = value != FLOW_NONE ? f->affine[value] : NULL;
+    return form && !has_value(form) && has_sreg(form, PTX_SR_ctaid, 1) &&
+           f->loops.of[f->block_of[p->sites[site].pc - f->first_pc]] == FLOW_NONE;
 }
 
 void rw_is_reused(rw_body *b, uint32_t set, const char *to)

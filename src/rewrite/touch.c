@@ -7,15 +7,22 @@
 
 #include <stdio.h>
 
-/* A set of dimensions as in rw_reuse_of(), whose predicate is found once, where the copy begins; 0: none. */
+/* Dimensions of the launch (as rw_reuse_of()) that, where they are large, have warps touch the same again and again: all blocks do,
+ * or the turns of a loop. Once a warp is seldom enough. */
+static uint32_t crowd_of(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    return rw_is_own(p, f, site) ? 0 : rw_reuse_of(p, f, site);
+}
+
+/* A set of dimensions as in crowd_of(), whose predicate is found once, where the copy begins; 0: none. */
 static uint32_t common_reuse(const rw_body *b)
 {
     uint32_t first = b->plan->site_first[b->f->first_pc],
              end = b->plan->site_first[b->f->first_pc + b->f->func->ninsns];
     for (uint32_t s = first; s < end; s++)
         if (b->plan->slot_of[s] != PTX_NONE && b->plan->late[s].loop == FLOW_NONE &&
-            rw_tries_lines(b, s) && rw_reuse_of(b->plan, b->f, s))
-            return rw_reuse_of(b->plan, b->f, s);
+            rw_tries_lines(b, s) && crowd_of(b->plan, b->f, s))
+            return crowd_of(b->plan, b->f, s);
     return 0;
 }
 
@@ -47,7 +54,7 @@ static void find_look(rw_body *b, uint32_t set)
  * else touches is not worth the wait for what is read. */
 void rw_touch_lines(rw_body *b, uint32_t site)
 {
-    uint32_t set = rw_reuse_of(b->plan, b->f, site), label = (*b->labels)++;
+    uint32_t set = crowd_of(b->plan, b->f, site), label = (*b->labels)++;
     rw_line(b, "mad.wide.u32 __wl_y, __wl_line, 4, __wl_bits%u;", b->plan->slot_of[site]);
     if (!set) {
         rw_text(b, "\t@__wl_head st.global.u32 [__wl_y], -1;\n");
@@ -75,17 +82,21 @@ static void mark_starts(rw_body *b, const char *bitmap, uint32_t label)
     rw_line(b, "@__wl_full bra $__wl_touched%u;", label);
 }
 
-/* Each lane for itself, where the predicate is set. */
-static void mark_lanes(rw_body *b, unsigned n, const char *bitmap, const char *lanes)
+/* Each lane for itself, where the predicate is set; it looks first, or not. */
+static void mark_lanes(rw_body *b, unsigned n, const char *bitmap, const char *lanes, bool look)
 {
     rw_text(b, "\tshr.u64 __wl_y, __wl_x, 7;\n"
                "\tshl.b64 __wl_y, __wl_y, 2;\n");
     rw_line(b, "add.s64 __wl_y, __wl_y, %s;", bitmap);
-    rw_text(b, "\tmov.u32 __wl_t, -1;\n");
-    rw_line(b, "@%s ld.global.u32 __wl_t, [__wl_y];", lanes);
     rw_text(b, "\tcvt.u32.u64 __wl_u, __wl_x;\n"
                "\tshr.u32 __wl_u, __wl_u, 2;\n");
     rw_line(b, "shf.l.wrap.b32 __wl_u, 0, %u, __wl_u;", (1u << n) - 1);
+    if (!look) {
+        rw_line(b, "@%s red.global.or.b32 [__wl_y], __wl_u;", lanes);
+        return;
+    }
+    rw_text(b, "\tmov.u32 __wl_t, -1;\n");
+    rw_line(b, "@%s ld.global.u32 __wl_t, [__wl_y];", lanes);
     rw_text(b, "\tnot.b32 __wl_t, __wl_t;\n"
                "\tand.b32 __wl_t, __wl_t, __wl_u;\n"
                "\tsetp.ne.u32 __wl_p, __wl_t, 0;\n"
@@ -99,7 +110,7 @@ void rw_mark(rw_body *b, uint32_t site, const char *bitmap)
         rw_find_lines(b, site);
         mark_starts(b, bitmap, label);
     }
-    mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, "__wl_in");
+    mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, "__wl_in", true);
     ptx_putf(b->out, "$__wl_touched%u:\n", label);
 }
 
@@ -143,7 +154,8 @@ void rw_touch_lanes(rw_body *b, uint32_t site)
     if (shape == RW_LINES && b->plan->sites[site].bytes == 4)
         mark_words(b, b->plan->slot_of[site]);
     else
-        mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, one ? "__wl_alone" : "__wl_in");
+        mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, one ? "__wl_alone" : "__wl_in",
+                   !(one && rw_is_own(b->plan, b->f, site)));
 }
 
 const rw_pass rw_touch_pass = {.probes = 1u << REWRITE_TOUCH, .declare = declare, .enter = enter};
