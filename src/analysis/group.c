@@ -255,7 +255,10 @@ static bool fill(const work *w, const ana_finding *rows, ana_finding_group *g)
 {
     g->kernels = wl_new_array(w->arena, uint32_t, g->count);
     g->objects = wl_new_array(w->arena, uint32_t, g->count);
-    for (uint32_t i = 0; g->kernels && g->objects && i < g->count; i++) {
+    if (!g->kernels || !g->objects) {
+        return false;
+    }
+    for (uint32_t i = 0; i < g->count; i++) {
         const ana_finding *f = &rows[g->first + i];
         add_id(g->kernels, &g->nkernels, f->kernel);
         if (!has_object(w, &rows[g->first], f)) {
@@ -271,7 +274,7 @@ static bool fill(const work *w, const ana_finding *rows, ana_finding_group *g)
     g->advice = g->nobjects == 1 ? lead->advice
                 : names          ? group_fill(w->arena, lead->remedy, names)
                                  : NULL;
-    return g->kernels && g->objects && g->advice;
+    return g->advice != NULL;
 }
 
 static bool group(work *w, ana_findings *out)
