@@ -9,7 +9,7 @@ enum { WRAP, CLAMP, MIRROR, BORDER };
 
 static const char *const geometries[] = {"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"};
 static const char *const layouts[] = {"array", "linear", "pitch", "mipmap"};
-static const char *const ops[] = {"tex", "tex.level", "tex.grad", "tld4", "suld", "txq"};
+static const char *const ops[] = {"tex", "tex.level", "tex.grad", "tld4", "suld", "txq", "sured"};
 static const char *const modes[] = {"wrap", "clamp", "mirror", "border"};
 
 /* ---- the table ---- */
@@ -375,6 +375,21 @@ static void levels_by_number(cases *l)
     }
 }
 
+static void additions(cases *l)
+{
+    EACH(clamp, 0, 1) EACH(g, TG_1D, TG_3D)
+    {
+        texture_case c = plain((texture_geometry)g, 9, g == TG_1D ? 0 : 5, g == TG_3D ? 3 : 0);
+        c.op = TO_ADD;
+        c.clamp = clamp;
+        c.bytes = 4;
+        c.vector = 1;
+        c.coordinates = 's';
+        c.format = U32;
+        add(l, c);
+    }
+}
+
 bool texture_case_get(unsigned index, texture_case *out)
 {
     cases l = {.wanted = index, .out = out};
@@ -390,6 +405,7 @@ bool texture_case_get(unsigned index, texture_case *out)
     sums(&l);
     borders(&l);
     levels_by_number(&l);
+    additions(&l);
     return l.found;
 }
 
@@ -573,7 +589,7 @@ void texture_case_inputs(const texture_case *c, uint32_t *words)
             words[k] = roll(&d) % 16 ? roll(&d) % (size[k] + 6) - 3 : roll(&d);
         if (c->coordinates == 's' && c->op == TO_LEVEL)
             words[4] = roll(&d) % 8 - 2;
-        if (c->op == TO_LOAD)
+        if (c->op == TO_LOAD || c->op == TO_ADD)
             words[0] *= c->bytes * c->vector;
         words[3] = layered ? roll(&d) % (layers + 4) - 2 : 0;
     }
@@ -649,6 +665,9 @@ void texture_case_ptx(const texture_case *c, char *text, size_t size)
     coordinate_list(c, at, sizeof at);
     if (c->op == TO_LOAD)
         load(c, at, body, sizeof body);
+    else if (c->op == TO_ADD)
+        snprintf(body, sizeof body, "sured.b.add.%s.u32.%s [%%rd1, %s], %%i1;\n",
+                 geometries[c->geometry], c->clamp ? "clamp" : "zero", at);
     else if (c->op == TO_QUERY)
         snprintf(body, sizeof body,
                  "txq.width.b32 %%r20, [%%rd1];\ntxq.height.b32 %%r21, [%%rd1];\ntxq.depth.b32 "

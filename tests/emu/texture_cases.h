@@ -22,7 +22,15 @@ typedef enum texture_geometry {
     TG_ACUBE
 } texture_geometry;
 typedef enum texture_layout { TL_ARRAY, TL_LINEAR, TL_PITCH, TL_MIPMAP } texture_layout;
-typedef enum texture_op { TO_TEX, TO_LEVEL, TO_GRAD, TO_GATHER, TO_LOAD, TO_QUERY } texture_op;
+typedef enum texture_op {
+    TO_TEX,
+    TO_LEVEL,
+    TO_GRAD,
+    TO_GATHER,
+    TO_LOAD,
+    TO_QUERY,
+    TO_ADD
+} texture_op;
 
 typedef struct texture_case {
     texture_op op;
@@ -39,7 +47,7 @@ typedef struct texture_case {
     float bias, min_level, max_level, border[4];
     char coordinates, result; /* 'f', 's', 'u'; result 'h' for f16x2 */
     unsigned component;       /* of a gather */
-    unsigned bytes, vector;   /* of a surface load */
+    unsigned bytes, vector;   /* of a surface access */
     bool clamp;               /* ... with .clamp, else .zero */
 } texture_case;
 

@@ -32,6 +32,11 @@ typedef struct bound { /* what a case works on */
     CUsurfObject surface;
 } bound;
 
+static bool on_surface(const texture_case *c)
+{
+    return c->op == TO_LOAD || c->op == TO_ADD;
+}
+
 static char *texels(const texture_case *c, unsigned level, size_t pitch, unsigned size[3])
 {
     size_t element = texture_format_bytes(c->format) * c->channels;
@@ -67,7 +72,7 @@ static void fill(const texture_case *c, unsigned level, CUarray array)
 
 static CUresult bind_array(const texture_case *c, bound *b, CUDA_RESOURCE_DESC *resource)
 {
-    unsigned flags = c->op == TO_LOAD     ? CUDA_ARRAY3D_SURFACE_LDST
+    unsigned flags = on_surface(c)        ? CUDA_ARRAY3D_SURFACE_LDST
                      : c->op == TO_GATHER ? CUDA_ARRAY3D_TEXTURE_GATHER
                                           : 0;
     if (c->geometry == TG_A1D || c->geometry == TG_A2D || c->geometry == TG_ACUBE)
@@ -138,7 +143,7 @@ static CUresult bind(const texture_case *c, bound *b)
     } else {
         bind_memory(c, b, &resource);
     }
-    if (c->op == TO_LOAD)
+    if (on_surface(c))
         return cuSurfObjectCreate(&b->surface, &resource);
     CUDA_TEXTURE_DESC d;
     memset(&d, 0, sizeof d);
@@ -170,12 +175,29 @@ static void unbind(bound *b)
         cuMemFree(b->memory);
 }
 
+/* What a surface of 32-bit texels holds, in place of results. */
+static void read_back(const texture_case *c, CUarray array, uint32_t *results)
+{
+    unsigned size[3];
+    texture_level_size(c, 0, size);
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = array,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = results,
+                          .dstPitch = size[0] * 4,
+                          .dstHeight = size[1],
+                          .WidthInBytes = size[0] * 4,
+                          .Height = size[1],
+                          .Depth = size[2]};
+    CHECK(cuMemcpy3D(&copy));
+}
+
 static void run(const texture_case *c, const bound *b, uint32_t *results)
 {
     static char ptx[8192];
     static uint32_t inputs[TEXTURE_LANES * TEXTURE_INPUTS];
     size_t bytes = TEXTURE_LANES * TEXTURE_RESULTS * 4;
-    unsigned long long handle = c->op == TO_LOAD ? b->surface : b->texture;
+    unsigned long long handle = on_surface(c) ? b->surface : b->texture;
     CUmodule module;
     CUfunction k;
     CUdeviceptr in, out;
@@ -189,6 +211,8 @@ static void run(const texture_case *c, const bound *b, uint32_t *results)
     CHECK(cuMemcpyHtoD(in, inputs, sizeof inputs));
     CHECK(cuLaunchKernel(k, 1, 1, 1, TEXTURE_LANES, 1, 1, 0, 0, params, NULL));
     CHECK(cuMemcpyDtoH(results, out, bytes));
+    if (c->op == TO_ADD)
+        read_back(c, b->array, results);
     cuMemFree(in);
     cuMemFree(out);
     cuModuleUnload(module);
