@@ -26,7 +26,8 @@
  * of the site's space. Where the site is generic, the two highest bits name the space: REWRITE_TAG_*.
  *
  * Elements are aligned pieces of 4 bytes, lines aligned pieces of 128; those of an object count from `base` rounded down to 128. A
- * bitmap of touched elements has bit e % 32 of word e / 32 for element e. An element was accessed as often as its counter (u32)
+ * bitmap of touched elements has bit e % 32 of word e / 32 for element e; those of lines whose counter is not 0 were touched, too. An
+ * element was accessed as often as its counter (u32)
  * and that of its line (u32) say together. Counters come by class: loads, stores, atomics; an object has those of the classes
  * that the launch can access it by. Where all warps of a grid access the same few elements, they would wait for each other at
  * their counters: those of small objects are spread over copies, and say together how often. Counters of shared memory count from its address 0, `shared_bytes` / 4 a class. */
@@ -107,7 +108,8 @@ typedef struct rewrite_range {
     uint64_t base, bytes;
     uint64_t bits; /* device address of the bitmap of touched elements, 0: none */
     uint64_t counts[REWRITE_CLASSES]; /* of counters of elements, 0: none */
-    uint64_t lines[REWRITE_CLASSES];  /* of counters of lines, 0: none */
+    uint64_t lines
+        [REWRITE_CLASSES]; /* of counters of lines, 0: none; for touch alone there is the first, of all classes */
     uint32_t
         used; /* by the kernel: bit c says that an access of class c whose pointer's origin is not known fell in it */
     uint32_t spread; /* as in rewrite_slot */

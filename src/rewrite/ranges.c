@@ -267,12 +267,11 @@ static void keep_slot(rw_body *b, uint32_t slot, uint32_t label)
     if (rw_has(b, REWRITE_TOUCH))
         rw_line(b, "ld.global.u64 __wl_bits%u, [__wl_range+%zu];", slot,
                 offsetof(rewrite_range, bits));
-    if (rw_has(b, REWRITE_FREQUENCY)) {
+    if (rw_has(b, REWRITE_FREQUENCY))
         rw_line(b, "ld.global.u64 __wl_counts%u, [__wl_range+%zu];", slot,
                 offsetof(rewrite_range, counts) + 8 * class_);
-        rw_line(b, "ld.global.u64 __wl_lines%u, [__wl_range+%zu];", slot,
-                offsetof(rewrite_range, lines) + 8 * class_);
-    }
+    rw_line(b, "ld.global.u64 __wl_lines%u, [__wl_range+%zu];", slot,
+            offsetof(rewrite_range, lines) + (rw_has(b, REWRITE_FREQUENCY) ? 8 * class_ : 0));
 }
 
 static void look_elsewhere(rw_body *b, uint32_t site, uint32_t label)

@@ -92,7 +92,7 @@ static uint64_t spread_of(const rewrite_object *o)
 /* Bytes of the object's tables. */
 static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, unsigned classes)
 {
-    uint64_t bytes = has(k, REWRITE_TOUCH) && classes ? 4 * lines_of(o) : 0;
+    uint64_t bytes = has(k, REWRITE_TOUCH) && classes ? 8 * lines_of(o) : 0;
     if (has(k, REWRITE_FREQUENCY))
         bytes += (uint64_t)__builtin_popcount(classes) * spread_of(o) * counter_bytes(o);
     return whole(bytes);
@@ -198,9 +198,12 @@ static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigne
         out->lines[c] = at + counter_bytes(o) - 4 * lines_of(o);
         at += counter_bytes(o) * spread_of(o);
     }
-    out->spread = spread_of(o) > 1 ? (uint32_t)counter_bytes(o) : 0;
+    if (has(k, REWRITE_FREQUENCY) && spread_of(o) > 1)
+        out->spread = (uint32_t)counter_bytes(o);
     if (has(k, REWRITE_TOUCH) && classes)
         out->bits = at;
+    if (has(k, REWRITE_TOUCH) && classes && !has(k, REWRITE_FREQUENCY))
+        out->lines[0] = at + 4 * lines_of(o);
 }
 
 static void fill_slot(const rewrite_kernel *k, const rewrite_setup *setup, uint32_t slot,
@@ -215,7 +218,8 @@ static void fill_slot(const rewrite_kernel *k, const rewrite_setup *setup, uint3
             out->base = UINT64_MAX;
     if (object == UINT32_MAX || r->base % 128 != 0)
         return;
-    *out = (rewrite_slot){r->base, r->bytes, r->bits, r->counts[c], r->lines[c], r->spread, 0};
+    uint64_t lines = r->lines[has(k, REWRITE_FREQUENCY) ? c : 0];
+    *out = (rewrite_slot){r->base, r->bytes, r->bits, r->counts[c], lines, r->spread, 0};
 }
 
 static void fill_walk(const rewrite_kernel *k, const rewrite_walk_key *key, const rewrite_object *o,
@@ -430,6 +434,21 @@ static bool is_walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t ele
     return false;
 }
 
+static uint32_t copies_in(const rewrite_range *r)
+{
+    return r->spread ? REWRITE_SPREAD : 1;
+}
+
+/* Of the element's line. */
+static uint32_t line_count(const rewrite_copy *c, const rewrite_range *r, unsigned class_,
+                           uint64_t element)
+{
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < copies_in(r); i++)
+        count += get32(c, offset_of(c, r->lines[class_]) + i * r->spread + element / 32 * 4);
+    return count;
+}
+
 bool rewrite_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
 {
     rewrite_range r;
@@ -437,6 +456,8 @@ bool rewrite_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
         return false;
     element += (r.base & 127) / 4;
     bool touched = bit_of(c, r.bits, element);
+    for (unsigned k = 0; !touched && k < REWRITE_CLASSES; k++)
+        touched = r.lines[k] && line_count(c, &r, k, element) != 0;
     for (uint32_t i = 0; !touched && i < c->kernel->nwalks; i++) {
         rewrite_walk w = walk_of(c, i);
         touched = w.bits && w.object == object && is_walked(c, &w, element);
@@ -462,10 +483,9 @@ uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned 
     if (!range_of(c, object, &r) || !r.counts[class_])
         return 0;
     element += (r.base & 127) / 4;
-    uint32_t count = 0, copies = r.spread ? REWRITE_SPREAD : 1;
-    for (uint64_t i = 0; i < copies; i++)
-        count += get32(c, offset_of(c, r.counts[class_]) + i * r.spread + 4 * element) +
-                 get32(c, offset_of(c, r.lines[class_]) + i * r.spread + element / 32 * 4);
+    uint32_t count = line_count(c, &r, class_, element);
+    for (uint64_t i = 0; i < copies_in(&r); i++)
+        count += get32(c, offset_of(c, r.counts[class_]) + i * r.spread + 4 * element);
     for (uint32_t i = 0; i < c->kernel->nwalks; i++) {
         rewrite_walk w = walk_of(c, i);
         if (w.counts && w.step && w.object == object &&

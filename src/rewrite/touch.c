@@ -1,8 +1,7 @@
 /* touch: which elements of objects were touched.
  *
- * Needs: ranges.c (__wl_in, __wl_x, lines). Keeps: everything. Buffers: the bitmaps of the ranges. A warp that accesses whole
- * lines stores whole words of ones, one a line, without an atomic: a word that is all ones loses nobody's bits. Elsewhere a lane
- * first looks whether its bits are set: once they are, nothing is written. */
+ * Needs: ranges.c (__wl_in, __wl_x, lines). Keeps: everything. Buffers: the bitmaps of the ranges, and a u32 for each line: a warp that
+ * accesses whole lines counts them there. Elsewhere a lane first looks whether its bits are set: once they are, nothing is written. */
 #include "rewrite/internal.h"
 
 #include <stdio.h>
@@ -49,29 +48,31 @@ static void find_look(rw_body *b, uint32_t set)
     rw_line(b, "and.pred __wl_look, __wl_head, %s;", reused);
 }
 
-/* Words of ones, where the warp accesses whole lines. Where dimensions of the launch that the address does not depend on are large,
- * a word that is all ones already is not written again: all warps that touch the same would wait for each other. Data that nobody
- * else touches is not worth the wait for what is read. */
+/* Where the warp accesses whole lines: counts it for each, unless frequency does. (A plain store to the bitmap would be enough, but
+ * words that others look at and update are slow to store to.) Where dimensions of the launch that the address does not depend on are
+ * large, a line that was counted is not counted again: all warps that touch the same would wait for each other. */
 void rw_touch_lines(rw_body *b, uint32_t site)
 {
     uint32_t set = crowd_of(b->plan, b->f, site), label = (*b->labels)++;
-    rw_line(b, "mad.wide.u32 __wl_y, __wl_line, 4, __wl_bits%u;", b->plan->slot_of[site]);
+    if (rw_has(b, REWRITE_FREQUENCY))
+        return;
+    rw_line(b, "mad.wide.u32 __wl_y, __wl_line, 4, __wl_lines%u;", b->plan->slot_of[site]);
     if (!set) {
-        rw_text(b, "\t@__wl_head st.global.u32 [__wl_y], -1;\n");
+        rw_text(b, "\t@__wl_head red.global.add.u32 [__wl_y], 1;\n");
         return;
     }
     find_look(b, set);
     rw_text(b, "\tnot.pred __wl_p, __wl_look;\n"
                "\tand.pred __wl_p, __wl_p, __wl_head;\n"
-               "\t@__wl_p st.global.u32 [__wl_y], -1;\n");
+               "\t@__wl_p red.global.add.u32 [__wl_y], 1;\n");
     rw_line(b, "@!__wl_look bra $__wl_looked%u;", label);
     rw_text(b, "\tld.global.u32 __wl_t, [__wl_y];\n"
-               "\tsetp.ne.u32 __wl_p, __wl_t, -1;\n"
-               "\t@__wl_p st.global.u32 [__wl_y], -1;\n");
+               "\tsetp.eq.u32 __wl_p, __wl_t, 0;\n"
+               "\t@__wl_p red.global.add.u32 [__wl_y], 1;\n");
     ptx_putf(b->out, "$__wl_looked%u:\n", label);
 }
 
-/* The same in a bitmap of walks, which are few: always looks. */
+/* Words of ones in a bitmap of walks, which are few: always looks. */
 static void mark_starts(rw_body *b, const char *bitmap, uint32_t label)
 {
     rw_line(b, "mad.wide.u32 __wl_y, __wl_line, 4, %s;", bitmap);
