@@ -290,7 +290,7 @@ static void declare(rw_body *b)
     rw_text(b,
             "\t.reg .b64 __wl_low, __wl_stride, __wl_length, __wl_table, __wl_bitmap, __wl_diffs;\n"
             "\t.reg .b32 __wl_turns, __wl_times, __wl_weight, __wl_left;\n"
-            "\t.reg .pred __wl_adds, __wl_fits, __wl_down;\n");
+            "\t.reg .pred __wl_adds, __wl_fits, __wl_down, __wl_aside;\n");
     each_head(b, declare_walk);
 }
 
@@ -533,6 +533,8 @@ static void touch_site(rw_body *b, uint32_t site)
 {
     uint32_t label = (*b->labels)++;
     find_site(b, site);
+    /* What walks downwards begins where its lane stopped. */
+    rw_text(b, "\tnot.pred __wl_p, __wl_down;\n\tand.pred __wl_aside, __wl_rows, __wl_p;\n");
     begin_turns(b, "__wl_times", label);
     rw_active(b);
     rw_mark(b, site, "__wl_bitmap");

@@ -104,20 +104,9 @@ static void mark_lanes(rw_body *b, unsigned n, const char *bitmap, const char *l
                "\t@__wl_p red.global.or.b32 [__wl_y], __wl_t;\n");
 }
 
-void rw_mark(rw_body *b, uint32_t site, const char *bitmap)
-{
-    uint32_t label = (*b->labels)++;
-    if (rw_tries_lines(b, site)) {
-        rw_find_lines(b, site);
-        mark_starts(b, bitmap, label);
-    }
-    mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, "__wl_in", true);
-    ptx_putf(b->out, "$__wl_touched%u:\n", label);
-}
-
 /* Lanes side by side in a row, one element each, that are no whole line: the first that has an element of a word marks it for all
- * that have. Else all lanes would update one or two words. */
-static void mark_words(rw_body *b, uint32_t slot)
+ * that have; without the predicate each its own. Else all lanes would update one or two words. */
+static void mark_words(rw_body *b, const char *bitmap, const char *aside)
 {
     rw_text(b, "\tvote.sync.ballot.b32 __wl_v, __wl_in, __wl_active;\n"
                "\tcvt.u32.u64 __wl_u, __wl_x;\n"
@@ -130,14 +119,14 @@ static void mark_words(rw_body *b, uint32_t slot)
                "\tsub.u32 __wl_t, 32, __wl_t;\n"
                "\tshr.u32 __wl_hi, __wl_v, __wl_t;\n"
                "\tselp.b32 __wl_v, __wl_lo, __wl_hi, __wl_p;\n"
-               "\tshf.l.wrap.b32 __wl_t, 0, 1, __wl_u;\n" /* the lane's own bit */
-               "\tselp.b32 __wl_v, __wl_v, __wl_t, __wl_rows;\n"
-               "\tsub.u32 __wl_t, __wl_t, 1;\n"
+               "\tshf.l.wrap.b32 __wl_t, 0, 1, __wl_u;\n"); /* the lane's own bit */
+    rw_line(b, "selp.b32 __wl_v, __wl_v, __wl_t, %s;", aside);
+    rw_text(b, "\tsub.u32 __wl_t, __wl_t, 1;\n"
                "\tand.b32 __wl_t, __wl_t, __wl_v;\n"
                "\tsetp.eq.and.u32 __wl_p, __wl_t, 0, __wl_in;\n"
                "\tshr.u64 __wl_y, __wl_x, 7;\n"
                "\tshl.b64 __wl_y, __wl_y, 2;\n");
-    rw_line(b, "add.s64 __wl_y, __wl_y, __wl_bits%u;", slot);
+    rw_line(b, "add.s64 __wl_y, __wl_y, %s;", bitmap);
     rw_text(b, "\tmov.u32 __wl_t, -1;\n"
                "\t@__wl_p ld.global.u32 __wl_t, [__wl_y];\n"
                "\tnot.b32 __wl_t, __wl_t;\n"
@@ -146,14 +135,34 @@ static void mark_words(rw_body *b, uint32_t slot)
                "\t@__wl_p red.global.or.b32 [__wl_y], __wl_t;\n");
 }
 
+/* Are the lanes of a row side by side for certain, an element each? */
+static bool is_aside(const rw_body *b, uint32_t site)
+{
+    return rw_shape_of(b->plan, b->f, site) == RW_LINES && b->plan->sites[site].bytes == 4;
+}
+
+void rw_mark(rw_body *b, uint32_t site, const char *bitmap)
+{
+    uint32_t label = (*b->labels)++;
+    if (rw_tries_lines(b, site)) {
+        rw_find_lines(b, site);
+        mark_starts(b, bitmap, label);
+    }
+    if (is_aside(b, site))
+        mark_words(b, bitmap, "__wl_aside");
+    else
+        mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, "__wl_in", true);
+    ptx_putf(b->out, "$__wl_touched%u:\n", label);
+}
+
 void rw_touch_lanes(rw_body *b, uint32_t site)
 {
     char bitmap[24];
     rw_shape shape = rw_shape_of(b->plan, b->f, site);
     bool one = shape == RW_ONE || shape == RW_ONE_IN_ROW;
     snprintf(bitmap, sizeof bitmap, "__wl_bits%u", b->plan->slot_of[site]);
-    if (shape == RW_LINES && b->plan->sites[site].bytes == 4)
-        mark_words(b, b->plan->slot_of[site]);
+    if (is_aside(b, site))
+        mark_words(b, bitmap, "__wl_rows");
     else
         mark_lanes(b, rw_elements(&b->plan->sites[site]), bitmap, one ? "__wl_alone" : "__wl_in",
                    !(one && rw_is_own(b->plan, b->f, site)));
