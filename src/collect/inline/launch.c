@@ -122,6 +122,7 @@ bool shim_in_capture(uint64_t stream)
     CUstream handle = (CUstream)(uintptr_t)(stream >> 48 ? PER_THREAD : stream);
     CUresult result = DRIVER(CUDA_SUCCESS, cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *),
                              handle, &status);
+    /* Another failure is one of earlier work on the device. */
     return result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
