@@ -266,6 +266,8 @@ bool rw_leaves_together(const rw_plan *p)
 {
     const flow_function *f = &p->flow->funcs[0];
     uint32_t places = 0;
+    if (!f->func->ninsns)
+        return false;
     for (uint32_t k = 1; k < p->order.count; k++)
         if (p->flow->funcs[k].may_exit)
             return false;

@@ -575,6 +575,21 @@ static void the_largest_kernels_stay_as_they_are_where_text_is_limited(void **st
     wl_arena_free(arena);
 }
 
+static void a_kernel_without_instructions_stays_as_it_is(void **state)
+{
+    (void)state;
+    ptx_module *module;
+    wl_error err = {0};
+    wl_arena *arena = wl_arena_new();
+    rewrite_result result = rewrite(HEADER ".visible .entry k()\n{\n}\n", &module, arena, WL_OK);
+    rewrite_options options = {.probes = (1u << REWRITE_PROBE_COUNT) - 1, .everything = true};
+    free(result.text);
+    assert_int_equal(rewrite_module(module, &options, arena, &result, &err), WL_OK);
+    free(result.text);
+    ptx_module_free(module);
+    wl_arena_free(arena);
+}
+
 static void large_parameters_have_room_since_ptx_8_1(void **state)
 {
     (void)state;
@@ -674,6 +689,7 @@ int main(void)
         cmocka_unit_test(loaded_pointers_mark_their_object),
         cmocka_unit_test(kernels_that_cannot_be_rewritten_say_why),
         cmocka_unit_test(the_largest_kernels_stay_as_they_are_where_text_is_limited),
+        cmocka_unit_test(a_kernel_without_instructions_stays_as_it_is),
         cmocka_unit_test(large_parameters_have_room_since_ptx_8_1),
         cmocka_unit_test(directives_are_kept),
         cmocka_unit_test(long_names_stay_whole),
