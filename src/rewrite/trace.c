@@ -225,7 +225,7 @@ static void start(rw_body *b, uint32_t block)
     each_loop(b, block, true);
 }
 
-/* The end of the lane's records, for now; how far the fullest column is. */
+/* Marks the end of the lane's records, where the next one would begin; tells how far the fullest column is. */
 static void leave(rw_body *b)
 {
     rw_text(b, "\tneg.s32 __wl_u, __wl_room;\n\tmax.s32 __wl_u, __wl_u, 0;\n"

@@ -1,22 +1,7 @@
 /* cubins load FILE KERNEL | link PTX KERNEL: loads a cubin, or what linking the PTX gives, and launches a kernel of it. */
-#include "cuda/types.h"
+#include "driver.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void *driver;
-
-#define CALL(name, types, ...)                                                        \
-    do {                                                                              \
-        CUresult(*function_) types = (CUresult(*) types)dlsym(driver, #name);         \
-        CUresult result_ = function_ ? function_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND; \
-        if (result_ != CUDA_SUCCESS) {                                                \
-            printf(#name ": %d\n", (int)result_);                                     \
-            exit(1);                                                                  \
-        }                                                                             \
-    } while (0)
 
 static char *read_file(const char *path, size_t *size)
 {
@@ -55,10 +40,7 @@ int main(int argc, char **argv)
     }
     CALL(cuModuleLoadData, (CUmodule *, const void *), &module, image);
     CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &kernel, module, argv[3]);
-    CALL(cuLaunchKernel,
-         (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-          CUstream, void **, void **),
-         kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+    CALL(cuLaunchKernel, LAUNCH, kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
     CALL(cuCtxSynchronize, (void));
     printf("launched %s\n", argv[3]);
     return 0;

@@ -1,28 +1,14 @@
 /* ends HOW: launches three times, waits, and ends in that way: exit, _exit, quick_exit, abort, crash, or hang, in a wait for
  * something that never comes, until a signal ends it. "thread" crashes beside a thread that launches on and on. */
-#include "cuda/types.h"
+#include "driver.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void *driver;
 static CUcontext context;
 static CUfunction kernel;
-
-#define CALL(name, types, ...)                                                        \
-    do {                                                                              \
-        CUresult(*function_) types = (CUresult(*) types)dlsym(driver, #name);         \
-        CUresult result_ = function_ ? function_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND; \
-        if (result_ != CUDA_SUCCESS) {                                                \
-            printf(#name ": %d\n", (int)result_);                                     \
-            exit(1);                                                                  \
-        }                                                                             \
-    } while (0)
 
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           ".visible .entry nothing(.param .u64 p, .param .u32 n)\n{ ret; }\n";
@@ -32,10 +18,7 @@ static void launch(void)
     CUdeviceptr data = 0;
     unsigned n = 0;
     void *params[] = {&data, &n};
-    CALL(cuLaunchKernel,
-         (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-          CUstream, void **, void **),
-         kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+    CALL(cuLaunchKernel, LAUNCH, kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
 }
 
 static void *launch_on(void *unused)

@@ -1,33 +1,15 @@
 /* quiet: launches a kernel whose accesses depend on data in different situations, on the null driver, and says in the driver's
  * log which situation begins: test_quiet.py reads there what was put on the streams beside the launches. */
-#include "cuda/types.h"
+#include "driver.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-static void *driver, *null;
+static void *null;
 static CUfunction kernel;
 static CUevent start, end;
 
-#define CALL(name, types, ...)                                                        \
-    do {                                                                              \
-        CUresult(*function_) types = (CUresult(*) types)dlsym(driver, #name);         \
-        CUresult result_ = function_ ? function_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND; \
-        if (result_ != CUDA_SUCCESS) {                                                \
-            printf(#name ": %d\n", (int)result_);                                     \
-            exit(1);                                                                  \
-        }                                                                             \
-    } while (0)
-
-static const char ptx[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry gather(.param .u64 p, .param .u32 n)\n{\n"
-    ".reg .b64 %d<5>;\n"
-    "ld.param.u64 %d1, [p];\nld.global.u64 %d2, [%d1];\nadd.u64 %d3, %d1, %d2;\n"
-    "ld.global.u64 %d4, [%d3];\nst.global.u64 [%d1], %d4;\nret;\n}\n";
+static const char ptx[] = GATHER_PTX;
 
 static void tell(const char *what)
 {
@@ -44,10 +26,7 @@ static void launch(CUstream stream, unsigned threads)
     CUdeviceptr data = 0x1000;
     unsigned n = 0;
     void *params[] = {&data, &n};
-    CALL(cuLaunchKernel,
-         (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-          CUstream, void **, void **),
-         kernel, 1, 1, 1, threads, 1, 1, 0, stream, params, NULL);
+    CALL(cuLaunchKernel, LAUNCH, kernel, 1, 1, 1, threads, 1, 1, 0, stream, params, NULL);
 }
 
 static void timed(CUstream stream, unsigned threads)

@@ -1,45 +1,23 @@
 /* threads N: N threads launch a kernel that records what it accesses, on streams of their own and on the default stream, and wait
  * in every way; some also allocate, create streams and load modules. On the null driver. Prints how often it launched. */
-#include "cuda/types.h"
+#include "driver.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 64, ROUNDS = 200 };
 
-static void *driver;
 static CUcontext context;
 static CUfunction kernel;
 
-#define CALL(name, types, ...)                                                        \
-    do {                                                                              \
-        CUresult(*function_) types = (CUresult(*) types)dlsym(driver, #name);         \
-        CUresult result_ = function_ ? function_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND; \
-        if (result_ != CUDA_SUCCESS) {                                                \
-            printf(#name ": %d\n", (int)result_);                                     \
-            exit(1);                                                                  \
-        }                                                                             \
-    } while (0)
-
-static const char ptx[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry gather(.param .u64 p, .param .u32 n)\n{\n"
-    ".reg .b64 %d<5>;\n"
-    "ld.param.u64 %d1, [p];\nld.global.u64 %d2, [%d1];\nadd.u64 %d3, %d1, %d2;\n"
-    "ld.global.u64 %d4, [%d3];\nst.global.u64 [%d1], %d4;\nret;\n}\n";
+static const char ptx[] = GATHER_PTX;
 
 static void launch(CUfunction f, CUstream stream, CUdeviceptr data)
 {
     unsigned n = 0;
     void *params[] = {&data, &n};
-    CALL(cuLaunchKernel,
-         (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-          CUstream, void **, void **),
-         f, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL);
+    CALL(cuLaunchKernel, LAUNCH, f, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL);
 }
 
 static void wait_somehow(unsigned way, CUstream stream, CUevent event)
