@@ -37,7 +37,7 @@ typedef struct rewrite_options {
     size_t most_bytes; /* of text of rewritten kernels: the largest stay as they are; 0: any */
 } rewrite_options;
 
-/* What NVIDIA's compiler takes some ten seconds for (bench/rewrite/results.md): a program that starts may take no longer. */
+/* What compiles in some fifteen seconds (bench/rewrite/results.md): a program may not take longer to start. */
 #define REWRITE_QUICK_BYTES (4u << 20)
 
 /* ---- what came out, per kernel ---- */
