@@ -280,7 +280,7 @@ static void draw_gain(const rep_terminal *t, const ana_finding_group *g,
     if (f->gain == ANA_GAIN_FULL || (before && strcmp(before->gain_figures, f->gain_figures) == 0))
         return;
     fprintf(t->out, "     %sbut%s   ", t->s.warn, t->s.off);
-    rep_wrap(t, 11, f->gain_figures);
+    rep_wrap(t, 11, wl_arena_printf(t->arena, "it gains little: %s", f->gain_figures));
 }
 
 static void draw_none(const rep_terminal *t)

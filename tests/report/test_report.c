@@ -105,7 +105,7 @@ static void test_text_says_what_matters(void **state)
                "1 odd block has no heat map, such as 15,15,0 of launch 1 (transpose_naive), an");
     assert_has(text, "--block 15,15,0");
     assert_has(text, "hardly matters to the program as a whole.\n  2. Only a few words");
-    assert_has(text, "but   0.4 % of the program's time\n");
+    assert_has(text, "but   it gains little: 0.4 % of the program's time\n");
     assert_true(strstr(text, "a column of tile") < strstr(text, "Findings of little gain"));
     assert_true(strstr(text, "Findings of little gain") < strstr(text, "d_out"));
     assert_has(text, "Transpose the data"); /* without advice of its own: the pattern's remedy */

@@ -121,7 +121,7 @@ function FixFirst({ m }: { m: Model }) {
   return (
     <>
       <Verdict m={m} />
-      <h2>{worth.length > 0 ? "Fix first" : "What costs most"}</h2>
+      <h2>{worth.length > 0 ? "Fix first" : "Of little gain"}</h2>
       <ol class="fixfirst">
         {shown.map(({ group, number }) => {
           const f = placesOf(m, number)[0];
