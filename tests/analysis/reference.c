@@ -392,13 +392,14 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
 static void request_costs(const sim *s, uint32_t object, const map *maps, costs *out)
 {
     for (uint32_t pc = next_pc(s, object, 0); pc < MOST_PCS; pc = next_pc(s, object, pc + 1)) {
-        double n = 0, sectors = 0, fewest = 0, misaligned = 0, seen = 0, settled = 0;
+        double n = 0, sectors = 0, fewest = 0, misaligned = 0, seen = 0, settled = 0, lanes = 0;
         for (size_t i = 0; i < s->log.count; i++) {
             const sim_request *r = &s->log.data[i];
             if (r->object != object || r->pc != pc) {
                 continue;
             }
             n++;
+            lanes += __builtin_popcount(r->mask);
             sectors += sectors_of(r);
             fewest += fewest_of(r);
             misaligned += shape_of(r) == MISALIGNED;
@@ -422,10 +423,15 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
             excess - one_each >= 2 * open * n) {
             out->excess[ANA_UNCOALESCED] += excess - one_each;
             out->requests[ANA_UNCOALESCED] += n;
+        } else if (n && lanes <= 8 * n && excess - one_each > 0 &&
+                   excess - one_each >= 0.5 * open * n) {
+            out->excess[ANA_DIVERGENT] += excess - one_each;
+            out->requests[ANA_DIVERGENT] += n;
         }
     }
     out->alone[ANA_MISALIGNED] = out->excess[ANA_MISALIGNED];
     out->alone[ANA_UNCOALESCED] = out->excess[ANA_UNCOALESCED];
+    out->alone[ANA_DIVERGENT] = out->excess[ANA_DIVERGENT];
 }
 
 static void judge(const costs *c, double total, reference *out)
@@ -461,7 +467,7 @@ void reference_object(const sim *s, uint32_t object, double total, reference *ou
         c.alone[p] *= in_map ? in_all / in_map : 0;
         c.requests[p] = requests;
     }
-    c.requests[ANA_MISALIGNED] = c.requests[ANA_UNCOALESCED] = 0;
+    c.requests[ANA_MISALIGNED] = c.requests[ANA_UNCOALESCED] = c.requests[ANA_DIVERGENT] = 0;
     request_costs(s, object, maps, &c);
     judge(&c, total, out);
     for (uint32_t i = 0; i < s->nsampled; i++) {

@@ -528,6 +528,42 @@ static void array_of_structures(void **state)
     sim_end(&s);
 }
 
+/* Each thread has a list of eight floats; only every n-th lane reads from its own. */
+static int64_t seldom(const sim_thread *t, const void *p)
+{
+    const args *a = p;
+    uint32_t thread = t->block[0] * 256 + t->thread[0];
+    return thread % a->n == 0 ? (int64_t)thread * 32 + a->k * 4 : -1;
+}
+
+static uint32_t lists(uint32_t every, uint64_t *excess)
+{
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 4, 1, 256, 1);
+    uint32_t x = sim_alloc(&s, "x", 4 * 256 * 32, 0);
+    for (uint32_t k = 0; k < 8; k++) {
+        sim_access(&s, k, OBS_LOAD, x, 4, seldom, &(args){.n = every, .k = k});
+    }
+    sim_find(&s, 1, &all);
+    uint32_t found = sim_patterns(&s, &all, "x");
+    *excess = all.count ? all.rows[0].excess : 0;
+    sim_end(&s);
+    return found;
+}
+
+/* Of a warp's request n lanes need n sectors, where n * 4 bytes would fill one; beyond two too many it is the layout's fault. */
+static void few_lanes(void **state)
+{
+    (void)state;
+    uint64_t excess;
+    assert_int_equal(lists(32, &excess), 0);
+    assert_int_equal(lists(16, &excess), P(DIVERGENT));
+    assert_int_equal(excess, 32 * 8 * 1);
+    assert_int_equal(lists(8, &excess), P(UNCOALESCED));
+    assert_int_equal(excess, 32 * 8 * 3);
+}
+
 /* Transpose of a 32 x 32 tile by 32 x 8 threads: the naive store, and the column of an unpadded tile. */
 static int64_t store_naive(const sim_thread *t, const void *p)
 {
@@ -862,6 +898,7 @@ int main(void)
         cmocka_unit_test(cell_list),
         cmocka_unit_test(strides),
         cmocka_unit_test(array_of_structures),
+        cmocka_unit_test(few_lanes),
         cmocka_unit_test(transpose_naive),
         cmocka_unit_test(bank_conflicts),
         cmocka_unit_test(tiny_effects),

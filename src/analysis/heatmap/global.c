@@ -1,7 +1,8 @@
 /* Patterns of device memory. Sector transfers are charged once, in this order:
  *   1. patterns of the heat map (map.h): hot, hot-random or false-sharing, then strided out of what they leave;
  *   2. misaligned: one sector for each request that is contiguous but starts off the boundary;
- *   3. uncoalesced: what else the requests issue beyond the fewest sectors that could hold their bytes.
+ *   3. uncoalesced: what else the requests issue beyond the fewest sectors that could hold their bytes; or divergent, where
+ *      that is little a request since few lanes take part.
  * 2 and 3 are charged for an instruction only as far as its transfers lie in sectors that 1 has not settled: mending the
  * sharing changes those requests, too.
  *
@@ -203,6 +204,7 @@ static words_facts facts_of(const ana_draft *d)
 {
     words_facts f = {0};
     uint64_t requests = 0, sectors = 0, fewest = 0, irregular = 0, uniform = 0, strided = 0;
+    uint64_t lanes = 0;
     double most = 0;
     for (uint32_t i = 0; i < d->group->ninsns; i++) {
         const obs_insn *c = &d->group->insns[i].c;
@@ -212,6 +214,7 @@ static words_facts facts_of(const ana_draft *d)
         requests += c->requests;
         sectors += c->sectors;
         fewest += c->sectors_min;
+        lanes += c->active_lanes;
         irregular += c->irregular;
         uniform += c->uniform;
         strided += c->strided;
@@ -227,6 +230,7 @@ static words_facts facts_of(const ana_draft *d)
     double n = requests ? (double)requests : 1;
     f.sectors_per_request = (double)sectors / n;
     f.fewest_per_request = (double)fewest / n;
+    f.lanes = (double)lanes / n;
     f.irregular = irregular * 2 > requests;
     f.broadcast = uniform * 2 > requests;
     f.stride = strided * 2 > requests ? f.stride : 0;
@@ -303,8 +307,13 @@ static double open_part(const work *w, uint32_t i)
 }
 
 typedef struct charges {
-    double misaligned, uncoalesced;
+    double of[ANA_PATTERN_COUNT]; /* MISALIGNED, UNCOALESCED, DIVERGENT */
 } charges;
+
+static bool is_divergent(const work *w, const obs_insn *c)
+{
+    return (double)c->active_lanes <= w->input->thresholds->divergent_lanes * (double)c->requests;
+}
 
 static charges charge(const work *w, uint32_t i)
 {
@@ -315,14 +324,17 @@ static charges charge(const work *w, uint32_t i)
         return paid;
     }
     double part = open_part(w, i), excess = part * (double)(c->sectors - c->sectors_min);
+    double open_requests = part * (double)c->requests;
     if ((double)c->misaligned >= t->misaligned_share * (double)c->requests) {
         double one_each = part * (double)c->misaligned;
-        paid.misaligned = one_each < excess ? one_each : excess;
+        paid.of[ANA_MISALIGNED] = one_each < excess ? one_each : excess;
     }
-    excess -= paid.misaligned;
+    excess -= paid.of[ANA_MISALIGNED];
     bool far = (double)c->sectors >= t->uncoalesced_ratio * (double)c->sectors_min;
-    if (far && excess >= t->uncoalesced_waste * part * (double)c->requests) {
-        paid.uncoalesced = excess;
+    if (far && excess >= t->uncoalesced_waste * open_requests) {
+        paid.of[ANA_UNCOALESCED] = excess;
+    } else if (is_divergent(w, c) && excess >= t->divergent_waste * open_requests) {
+        paid.of[ANA_DIVERGENT] = excess;
     }
     return paid;
 }
@@ -380,8 +392,7 @@ static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
     }
     double most = 0;
     for (uint32_t i = 0; i < w->group->ninsns; i++) {
-        charges paid = charge(w, i);
-        double excess = p == ANA_MISALIGNED ? paid.misaligned : paid.uncoalesced;
+        double excess = charge(w, i).of[p];
         d->insn_excess[i] = excess;
         d->excess += excess;
         if (excess > most) {
@@ -406,6 +417,9 @@ static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
     if (p == ANA_UNCOALESCED && f.stride) {
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
     }
+    if (p == ANA_DIVERGENT) {
+        ana_add_evidence(d, "lanes", "lanes that take part", f.lanes, "");
+    }
     ana_add_evidence(d, "bytes", "bytes per lane", (double)f.bytes, "bytes");
     return words_set(d, w->input, &f);
 }
@@ -428,7 +442,8 @@ wl_status ana_detect_global(const ana_input *input, const ana_group *group, ana_
     }
     if (status == WL_OK) {
         good = good && draft_requests(&w, ANA_MISALIGNED, drafts) &&
-               draft_requests(&w, ANA_UNCOALESCED, drafts);
+               draft_requests(&w, ANA_UNCOALESCED, drafts) &&
+               draft_requests(&w, ANA_DIVERGENT, drafts);
     }
     return status != WL_OK ? status : good ? WL_OK : nomem(err);
 }

@@ -70,6 +70,14 @@ static const char *uncoalesced_summary(const texts *t)
                 t->f->sectors_per_request, t->f->fewest_per_request);
 }
 
+static const char *divergent_summary(const texts *t)
+{
+    return TEXT(t,
+                "On average %.1f of a warp's 32 lanes take part in a request to %s, and each needs "
+                "a sector of its own: %.1f where their data would fill %.1f.",
+                t->f->lanes, t->what, t->f->sectors_per_request, t->f->fewest_per_request);
+}
+
 static const char *thread_local_summary(const texts *t)
 {
     return TEXT(t, "Each word of %s is used by one thread only: nothing is shared through it.",
@@ -202,6 +210,20 @@ static const char *uncoalesced_remedy(const texts *t)
            "a whole structure as one vector.";
 }
 
+static const char *divergent_remedy(const texts *t)
+{
+    return t->f->atomics ? "The other lanes are idle meanwhile. Collect what the lanes of a warp "
+                           "have for " ANA_OBJECT
+                           " first (ballots, shared memory), and write it together."
+                         : "The other lanes of the warp took another way, or are done already. "
+                           "Where each thread "
+                           "has a part of " ANA_OBJECT
+                           " to itself, keep it in registers (by unrolled loops) or "
+                           "shared memory; else sort the work, so that neighbouring lanes do the "
+                           "same, or let a "
+                           "whole warp share the work of one of them.";
+}
+
 static const char *thread_local_remedy(const texts *t)
 {
     return t->f->irregular
@@ -265,6 +287,7 @@ bool words_set(ana_draft *draft, const ana_input *input, const words_facts *fact
         [ANA_MISALIGNED] = misaligned_summary,
         [ANA_STRIDED] = strided_summary,
         [ANA_UNCOALESCED] = uncoalesced_summary,
+        [ANA_DIVERGENT] = divergent_summary,
         [ANA_SHARED_THREAD_LOCAL] = thread_local_summary,
         [ANA_SHARED_WARP_LOCAL] = warp_local_summary,
         [ANA_BANK_CONFLICT] = bank_conflict_summary,
@@ -276,6 +299,7 @@ bool words_set(ana_draft *draft, const ana_input *input, const words_facts *fact
         [ANA_MISALIGNED] = misaligned_remedy,
         [ANA_STRIDED] = strided_remedy,
         [ANA_UNCOALESCED] = uncoalesced_remedy,
+        [ANA_DIVERGENT] = divergent_remedy,
         [ANA_SHARED_THREAD_LOCAL] = thread_local_remedy,
         [ANA_SHARED_WARP_LOCAL] = warp_local_remedy,
         [ANA_BANK_CONFLICT] = bank_conflict_remedy,

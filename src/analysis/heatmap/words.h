@@ -8,9 +8,9 @@
 typedef struct words_facts {
     uint32_t warps;
     double word_temperature, sector_temperature, words_used;
-    double sectors_per_request, fewest_per_request;
-    int64_t stride; /* bytes; 0: none */
-    uint64_t bytes; /* per lane */
+    double sectors_per_request, fewest_per_request, lanes; /* of a request */
+    int64_t stride;                                        /* bytes; 0: none */
+    uint64_t bytes;                                        /* per lane */
     bool loads, stores, atomics;
     bool irregular; /* the requests gather */
     bool broadcast; /* every request is one address */

@@ -160,6 +160,7 @@ export type Pattern =
   | "misaligned"
   | "strided"
   | "uncoalesced"
+  | "divergent"
   | "shared-thread-local"
   | "shared-warp-local"
   | "bank-conflict"

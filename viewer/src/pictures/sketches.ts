@@ -114,6 +114,19 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
       code: "for (int i = thread; i < n; i += threads)\n    z[i] = x[i] + y[i];",
     },
   },
+  divergent: {
+    legend: "a row is a sector, a list of one lane; blue: the words of one request",
+    before: {
+      picture: { grid: ["x x x x! x x x x", "x x x x x x x x", "x x x x x x x x", "x x x x x! x x x"] },
+      note: "two lanes insert, the others wait",
+      code: "float *list = best + point * 8;\nfor (; list[at - 1] > d; at--)\n    list[at] = list[at - 1];",
+    },
+    after: {
+      picture: { from: ["lane 0", "lane 1", "lane 2"], to: "registers", how: { own: true } },
+      note: "all lanes do the same, without a trip",
+      code: "for (int j = 0; j < 8; j++) // unrolled\n    order(&list[j], &d);",
+    },
+  },
   "shared-thread-local": {
     legend: "arrows: passes through shared memory",
     before: {
