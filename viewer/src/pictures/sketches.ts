@@ -117,7 +117,9 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
   divergent: {
     legend: "a row is a sector, a list of one lane; blue: the words of one request",
     before: {
-      picture: { grid: ["x x x x! x x x x", "x x x x x x x x", "x x x x x x x x", "x x x x x! x x x"] },
+      picture: {
+        grid: ["x x x x! x x x x", "x x x x x x x x", "x x x x x x x x", "x x x x x! x x x"],
+      },
       note: "two lanes insert, the others wait",
       code: "float *list = best + point * 8;\nfor (; list[at - 1] > d; at--)\n    list[at] = list[at - 1];",
     },
