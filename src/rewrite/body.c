@@ -297,6 +297,7 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
     for (uint32_t s = b->plan->site_first[pc]; s < b->plan->site_first[pc + 1]; s++)
         print_access(b, s);
     rw_print_products(b, i);
+    EACH_PASS(b, before, b, i);
     if (leaves(insn))
         print_leave(b);
     if (edge_at(b, i) != FLOW_NONE)
@@ -307,6 +308,7 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         print_call(b, insn, stmt);
     else
         ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
+    EACH_PASS(b, behind, b, i);
     if (counted && late)
         print_block(b, i);
     if (branch)
@@ -346,6 +348,8 @@ static void print_copy(rw_body *b, bool outer)
                     (uint32_t)(stmt->kind == PTX_STMT_CLOSE);
         if (b->depth == 0 && is_declaration(stmt) && !outer)
             continue;
+        if (stmt->kind == PTX_STMT_OPEN || stmt->kind == PTX_STMT_CLOSE)
+            EACH_PASS(b, scope, b);
         if (stmt->kind == PTX_STMT_INSN && b->probes)
             print_insn(b, stmt);
         else if (stmt->kind != PTX_STMT_DIRECTIVE || !b->probes)
@@ -419,16 +423,19 @@ static void print_entry(rw_body *b, bool only_trace)
         rw_text(b, "\tmov.u64 __wl_frame, __wl_stack;\n\tst.local.u64 [__wl_frame], __wl_state;\n");
 }
 
-/* Goes on behind the traced copy where the launch does not name the block; that copy looks again, at whole indices. */
+/* __wl_slot: which of the launch's blocks this is. Goes on behind the traced copy where it is none of them. */
 static void print_choice(rw_body *b)
 {
     rw_low_block(b, "__wl_t");
+    rw_line(b, "mov.u32 __wl_slot, %u;", REWRITE_MAX_BLOCKS);
     for (unsigned i = 0; i < REWRITE_MAX_BLOCKS; i++) {
-        rw_line(b, "ld.param.u32 __wl_u, [__wl_probe+%u];", 8 + 8 * i);
-        rw_line(b, i ? "setp.eq.or.u32 __wl_p, __wl_u, __wl_t, __wl_p;"
-                     : "setp.eq.u32 __wl_p, __wl_u, __wl_t;");
+        rw_line(b, "ld.param.u32 __wl_u, [__wl_probe+%zu];",
+                offsetof(rewrite_param, block) + 4 * i);
+        rw_line(b, "setp.eq.u32 __wl_p, __wl_u, __wl_t;");
+        rw_line(b, "@__wl_p mov.u32 __wl_slot, %u;", i);
     }
-    rw_text(b, "\t@!__wl_p bra $__wl_untraced;\n");
+    rw_line(b, "setp.eq.u32 __wl_p, __wl_slot, %u;", REWRITE_MAX_BLOCKS);
+    rw_text(b, "\t@__wl_p bra $__wl_untraced;\n");
 }
 
 static void print_probed_copy(rw_body *b, uint32_t probes, const char *suffix)

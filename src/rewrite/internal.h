@@ -241,7 +241,13 @@ typedef enum rw_shape {
 
 rw_shape rw_shape_of(const rw_plan *plan, const flow_function *f, uint32_t site);
 
-enum { RW_SHAPES = 2 };
+enum { RW_SHAPES = 2, RW_PENDING = 16 };
+
+/* A base of the trace that is still to be written (trace.c): that of a site, in its own register, or in one of ours. */
+typedef struct rw_pending {
+    uint32_t site;
+    bool held;
+} rw_pending;
 
 /* One copy of a function's body on its way into the text. */
 typedef struct rw_body {
@@ -261,6 +267,8 @@ typedef struct rw_body {
     uint32_t
         shapes[RW_SHAPES]; /* base whose lanes were compared, in __wl_one<n>; FLOW_NONE: none */
     uint32_t next_shape;
+    rw_pending pending[RW_PENDING];
+    uint32_t npending;
 } rw_body;
 
 /* One line of PTX, indented. */
@@ -352,6 +360,10 @@ typedef struct rw_pass {
     void (*start)(rw_body *b, uint32_t block); /* before flow's block */
     void (*block)(rw_body *b, uint32_t block); /* where the basic block begins */
     void (*access)(rw_body *b, uint32_t site); /* before the instruction */
+    /* Before and behind the instruction; `before` also before the code that a thread leaves with. */
+    void (*before)(rw_body *b, uint32_t insn);
+    void (*behind)(rw_body *b, uint32_t insn);
+    void (*scope)(rw_body *b); /* before a scope is opened or closed */
     /* By __wl_active, the lanes that went the way that is counted; __wl_here: those that came to the branch. */
     void (*edge)(rw_body *b, uint32_t edge);
     /* Before a thread leaves the copy: at its end, or into a call that may not come back. */

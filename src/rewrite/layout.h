@@ -73,9 +73,11 @@ typedef struct rewrite_walk {
 
 typedef struct rewrite_param {
     uint64_t state; /* device address; 0: run the original instructions */
-    uint64_t
-        block[REWRITE_MAX_BLOCKS]; /* linear indices of the blocks to trace; UINT64_MAX: none */
-    uint64_t columns; /* bit x % 32: blocks with %ctaid.x = x are among them, perhaps */
+    uint64_t pool;  /* device address of the trace's regions */
+    uint32_t
+        block[REWRITE_MAX_BLOCKS]; /* linear indices of the blocks to trace; UINT32_MAX: none */
+    uint32_t columns;     /* bit x % 32: blocks with %ctaid.x = x are among them, perhaps */
+    uint32_t rows, warps; /* of a region, of a block */
     rewrite_slot slot[REWRITE_SLOTS]; /* for kernel->slots */
 } rewrite_param;
 
@@ -97,10 +99,11 @@ typedef struct rewrite_state {
     uint64_t shared, places;
     uint64_t
         missed; /* by the kernel: lanes' accesses outside of all ranges, or of counted shared memory */
-    uint64_t block[REWRITE_MAX_BLOCKS]; /* as in the parameter */
-    uint8_t ran[8];                     /* by the kernel: not 0 where block[i] ran */
-    rewrite_slot slot[REWRITE_SLOTS];   /* as in the parameter */
-    rewrite_walk walk[REWRITE_WALKS];   /* for kernel->walks */
+    uint64_t
+        block[REWRITE_MAX_BLOCKS];    /* linear indices of the blocks to trace; UINT64_MAX: none */
+    uint8_t ran[8];                   /* by the kernel: not 0 where block[i] ran */
+    rewrite_slot slot[REWRITE_SLOTS]; /* as in the parameter */
+    rewrite_walk walk[REWRITE_WALKS]; /* for kernel->walks */
 } rewrite_state;
 
 /* An object that touch, frequency and objects know. */

@@ -238,6 +238,8 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
 {
     needs n = find_needs(k, setup);
     uint64_t at = address + l->tables_at;
+    /* The kernel compares 32 bits of a block's index. */
+    uint32_t ntraced = setup->blocks <= UINT32_MAX ? setup->ntraced : 0;
     *state = (rewrite_state){.pool_at = l->pool_at,
                              .rows = rows_of(k, setup),
                              .warps = warps_of(l),
@@ -253,7 +255,7 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
                              .shared = l->shared_at ? address + l->shared_at : 0,
                              .places = l->places_at ? address + l->places_at : 0};
     for (uint32_t i = 0; i < REWRITE_MAX_BLOCKS; i++)
-        state->block[i] = i < setup->ntraced ? setup->traced[i] : UINT64_MAX;
+        state->block[i] = i < ntraced ? setup->traced[i] : UINT64_MAX;
     for (uint32_t i = 0; i < l->nranges; i++) {
         unsigned classes = l->tables_at ? needed_classes(k, &n, i) : 0;
         fill_range(k, &setup->objects[i], classes, at, &ranges[i]);
@@ -276,12 +278,15 @@ void rewrite_param_init(uint64_t state, const rewrite_state *filled, uint32_t wi
 {
     *out = (rewrite_param){.state = state};
     for (uint32_t i = 0; i < REWRITE_MAX_BLOCKS; i++)
-        out->block[i] = filled ? filled->block[i] : UINT64_MAX;
+        out->block[i] = filled ? (uint32_t)filled->block[i] : UINT32_MAX;
     for (uint32_t i = 0; filled && i < REWRITE_MAX_BLOCKS; i++)
         if (filled->block[i] != UINT64_MAX)
             out->columns |= 1u << filled->block[i] % width % 32;
-    if (filled)
-        memcpy(out->slot, filled->slot, sizeof out->slot);
+    if (!filled)
+        return;
+    out->pool = state + filled->pool_at;
+    out->rows = filled->rows, out->warps = filled->warps;
+    memcpy(out->slot, filled->slot, sizeof out->slot);
 }
 
 uint32_t rewrite_rows_used(const rewrite_state *state)

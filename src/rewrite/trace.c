@@ -3,13 +3,16 @@
  * Needs: __wl_lane, the pieces (pieces.c). Keeps: everything; no lane waits for another. Buffers: a region of the pool for each
  * warp, a column of it for each lane (layout.h).
  *
- * A record is written when a lane comes to a piece: its number and the lanes that are there, then the registers that its
- * accesses are relative to, each where the first of them runs. So an access costs one store or none, and lanes that run
- * together write whole lines. A loop that is one piece writes its registers in two iterations, and counts on.
+ * A record is written where a basic block ends: the piece's number and the lanes that are there, and the registers that its
+ * accesses are relative to. So an access costs one store or none, and lanes that run together write whole lines. Between
+ * the accesses nothing is written: ptxas moves no load before a store, so that loads would wait for each other that the
+ * kernel has under way together. A register that changes before the end is kept in one of ours. A loop that is one piece
+ * writes its registers in two iterations, and counts on.
  *
  * Within a basic block there is neither a branch nor a store with a guard, which ptxas makes one of: it contracts products
  * and sums to fma within basic blocks only, and the results would differ. Where the room does not suffice, a lane goes on
  * writing to the region's last rows. */
+#include "ptx/blocks.h"
 #include "rewrite/internal.h"
 
 #include <stddef.h>
@@ -18,38 +21,24 @@
 
 static void declare(rw_body *b)
 {
-    rw_text(b, "\t.reg .b64 __wl_row;\n\t.reg .b32 __wl_room, __wl_count;\n"
+    rw_text(b, "\t.reg .b64 __wl_row;\n\t.reg .b32 __wl_slot, __wl_room, __wl_count;\n"
                "\t.reg .pred __wl_has_room;\n");
+    rw_line(b, ".reg .b64 __wl_held<%u>;", RW_PENDING);
+    rw_line(b, ".reg .b32 __wl_short<%u>;", RW_PENDING);
 }
 
 /* ---- a lane's place in the pool ---- */
 
-/* __wl_u: which of the launch's blocks this is. */
-static void find_block(rw_body *b)
-{
-    rw_linear_block(b, "__wl_y");
-    rw_line(b, "mov.u32 __wl_u, %u;", REWRITE_MAX_BLOCKS);
-    for (unsigned i = 0; i < REWRITE_MAX_BLOCKS; i++) {
-        rw_line(b, "ld.param.u64 __wl_x, [__wl_probe+%u];", 8 + 8 * i);
-        rw_line(b, "setp.eq.u64 __wl_p, __wl_x, __wl_y;");
-        rw_line(b, "@__wl_p mov.u32 __wl_u, %u;", i);
-    }
-    rw_line(b, "setp.eq.u32 __wl_p, __wl_u, %u;", REWRITE_MAX_BLOCKS);
-    rw_text(b, "\t@__wl_p bra $__wl_untraced;\n");
-}
-
 static void enter_kernel(rw_body *b)
 {
-    find_block(b);
-    rw_line(b, "cvt.u64.u32 __wl_x, __wl_u;");
-    rw_text(b, "\tadd.s64 __wl_x, __wl_x, __wl_state;\n\tmov.u32 __wl_t, 1;\n");
+    rw_text(b, "\tcvt.u64.u32 __wl_x, __wl_slot;\n"
+               "\tadd.s64 __wl_x, __wl_x, __wl_state;\n\tmov.u32 __wl_t, 1;\n");
     rw_line(b, "st.global.u8 [__wl_x+%zu], __wl_t;", offsetof(rewrite_state, ran));
-    rw_line(b, "ld.global.u64 __wl_row, [__wl_state+%zu];", offsetof(rewrite_state, pool_at));
-    rw_line(b, "add.s64 __wl_row, __wl_row, __wl_state;");
-    rw_line(b, "ld.global.v2.u32 {__wl_room, __wl_v}, [__wl_state+%zu];",
-            offsetof(rewrite_state, rows));
     rw_linear_warp(b, "__wl_t");
-    rw_text(b, "\tmad.lo.u32 __wl_u, __wl_u, __wl_v, __wl_t;\n"
+    rw_line(b, "ld.param.u64 __wl_row, [__wl_probe+%zu];", offsetof(rewrite_param, pool));
+    rw_line(b, "ld.param.u32 __wl_room, [__wl_probe+%zu];", offsetof(rewrite_param, rows));
+    rw_line(b, "ld.param.u32 __wl_v, [__wl_probe+%zu];", offsetof(rewrite_param, warps));
+    rw_text(b, "\tmad.lo.u32 __wl_u, __wl_slot, __wl_v, __wl_t;\n"
                "\tmul.wide.u32 __wl_x, __wl_u, __wl_room;\n"
                "\tshl.b64 __wl_x, __wl_x, 8;\n"
                "\tadd.s64 __wl_row, __wl_row, __wl_x;\n"
@@ -109,28 +98,72 @@ static void take_room(rw_body *b, uint32_t rows)
                "\t@!__wl_has_room max.s32 __wl_room, __wl_room, -1073741824;\n");
 }
 
-static void begin_record(rw_body *b, uint32_t piece)
+static bool is_narrow(const rw_body *b, uint32_t site)
 {
-    take_room(b, rw_piece_rows(&b->plan->pieces[piece]));
+    return b->plan->spots[site].narrow;
+}
+
+/* The register that a pending base is kept in, where it is not its own. */
+static const char *held_name(const rw_body *b, uint32_t pending)
+{
+    return is_narrow(b, b->pending[pending].site) ? "__wl_short" : "__wl_held";
+}
+
+static void write_pending(rw_body *b)
+{
+    for (uint32_t i = 0; i < b->npending; i++) {
+        const rw_pending *p = &b->pending[i];
+        int row = ROW * (int)b->plan->spots[p->site].row;
+        if (p->held)
+            rw_line(b, "st.global.b%u [__wl_row+%d], %s%u;", is_narrow(b, p->site) ? 32 : 64, row,
+                    held_name(b, i), i);
+        else
+            store_base(b, p->site, "__wl_row", (int)b->plan->spots[p->site].row);
+    }
+    b->npending = 0;
+}
+
+/* Keeps the site's base until the basic block ends. */
+static void keep_base(rw_body *b, uint32_t site)
+{
+    bool alone = b->plan->spots[site].alone;
+    if (b->npending == RW_PENDING)
+        write_pending(b);
+    if (alone) {
+        find_address(b);
+        rw_line(b, "mov.b64 __wl_held%u, __wl_x;", b->npending);
+    }
+    b->pending[b->npending++] = (rw_pending){.site = site, .held = alone};
+}
+
+/* Before the instruction changes registers that are to be written yet. */
+static void save_pending(rw_body *b, uint32_t insn)
+{
+    for (uint32_t i = 0; i < b->npending; i++) {
+        rw_pending *p = &b->pending[i];
+        if (p->held)
+            continue;
+        uint32_t reg = b->plan->addresses[p->site]->operand->reg;
+        for (uint32_t d = b->f->def_first[insn]; d < b->f->def_first[insn + 1]; d++)
+            p->held |= b->f->values[b->f->defs[d]].reg == reg;
+        if (p->held)
+            rw_line(b, "mov.b%u %s%u, %s;", is_narrow(b, p->site) ? 32 : 64, held_name(b, i), i,
+                    b->func->regs[reg].name);
+    }
+}
+
+static void end_record(rw_body *b, uint32_t piece)
+{
+    uint32_t rows = rw_piece_rows(&b->plan->pieces[piece]);
+    take_room(b, rows);
     if (b->lanes == RW_LANES_UNKNOWN) {
         rw_active(b);
         b->lanes = RW_LANES_ACTIVE;
     }
     rw_line(b, "mov.u32 __wl_t, %u;", piece);
     rw_line(b, "st.global.v2.b32 [__wl_row], {__wl_t, __wl_active};");
-}
-
-static void trace_block(rw_body *b, uint32_t site, uint32_t number)
-{
-    const rw_piece *piece = &b->plan->pieces[number];
-    if (site == piece->first)
-        begin_record(b, number);
-    if (b->plan->spots[site].alone)
-        find_address(b);
-    if (b->plan->opens[site])
-        store_base(b, site, "__wl_row", (int)b->plan->spots[site].row);
-    if (site + 1 == piece->end)
-        rw_line(b, "@__wl_has_room add.s64 __wl_row, __wl_row, %u;", ROW * rw_piece_rows(piece));
+    write_pending(b);
+    rw_line(b, "@__wl_has_room add.s64 __wl_row, __wl_row, %u;", ROW * rows);
 }
 
 /* ---- loops ---- */
@@ -201,9 +234,42 @@ static void end_loop(rw_body *b, const rw_piece *piece)
 
 static void trace_access(rw_body *b, uint32_t site)
 {
+    if (b->plan->pieces[b->plan->piece_of[site]].loop == FLOW_NONE && b->plan->opens[site])
+        keep_base(b, site);
+}
+
+/* Where the basic block of the instruction ends, its record is written: before what leads away from it. */
+static void end_block(rw_body *b, uint32_t insn)
+{
+    const uint8_t *leader = b->plan->leader + b->f->first_pc + b->index;
+    uint32_t first = insn, pc = b->f->first_pc;
+    while (!leader[first])
+        first--;
+    uint32_t site = b->plan->site_first[pc + first];
+    if (site == b->plan->site_first[pc + insn + 1])
+        return;
     uint32_t number = b->plan->piece_of[site];
     if (b->plan->pieces[number].loop == FLOW_NONE)
-        trace_block(b, site, number);
+        end_record(b, number);
+}
+
+static bool is_last(const rw_body *b, uint32_t insn)
+{
+    return b->plan->leader[b->f->first_pc + b->index + insn + 1] || insn + 1 == b->func->ninsns;
+}
+
+static void before(rw_body *b, uint32_t insn)
+{
+    if (is_last(b, insn) && ptx_ends_block(&b->func->insns[insn]))
+        end_block(b, insn);
+    else
+        save_pending(b, insn);
+}
+
+static void behind(rw_body *b, uint32_t insn)
+{
+    if (is_last(b, insn) && !ptx_ends_block(&b->func->insns[insn]))
+        end_block(b, insn);
 }
 
 static void each_loop(rw_body *b, uint32_t block, bool begins)
@@ -239,4 +305,7 @@ const rw_pass rw_trace_pass = {.probes = 1u << REWRITE_TRACE,
                                .enter = enter,
                                .start = start,
                                .access = trace_access,
+                               .before = before,
+                               .behind = behind,
+                               .scope = write_pending,
                                .leave = leave};

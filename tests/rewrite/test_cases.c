@@ -140,6 +140,41 @@ static void trace_writes_two_iterations_of_a_loop(void **state)
     small_end(&c);
 }
 
+/* A lane goes from word to word by one register, which a load changes at last. */
+#define CHAIN                                                            \
+    HEADER ".visible .entry k(.param .u64 in)\n{\n"                      \
+           ".reg .b32 %r<4>;\n.reg .b64 %d<4>;\n"                        \
+           "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"             \
+           "mad.wide.u32 %d2, %r1, 4, %d1;\nld.global.u32 %r2, [%d2];\n" \
+           "add.s64 %d2, %d2, 128;\nld.global.u32 %r2, [%d2+4];\n"       \
+           "add.s64 %d3, %d2, %d1;\nsub.s64 %d3, %d3, %d1;\n"            \
+           "{\n.reg .b64 %d3;\nadd.s64 %d3, %d2, 256;\n"                 \
+           "ld.global.u32 %r2, [%d3];\n}\n"                              \
+           "st.global.u32 [%d3+1024], %r2;\nret;\n}\n"
+
+static void bases_are_written_where_the_block_ends(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, CHAIN, "trace", true);
+    const char *text = c.p.result.text;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint64_t own = P(c.s.data) + 4 * lane;
+        assert_record(&c, 0, lane, 0, UINT32_MAX);
+        assert_int_equal(row_of(&c, 1, lane), own);
+        assert_int_equal(row_of(&c, 2, lane), own + 128);
+        assert_int_equal(row_of(&c, 3, lane), own + 384);
+        assert_int_equal(row_of(&c, 4, lane), own + 128);
+        assert_record(&c, 5, lane, REWRITE_END, 0);
+    }
+    /* Two are kept beyond their registers' changes; what another scope declares is written in it. */
+    assert_non_null(strstr(text, "mov.b64 __wl_held0, %d2;"));
+    const char *traced = strstr(text, "%r2, [%d2+4];"), *first = strstr(text, "[__wl_row+256]");
+    assert_true(traced && first > traced);
+    assert_true(strstr(text, "[__wl_row+768], %d3;") < strstr(text, "[__wl_row+1024], %d3;"));
+    small_end(&c);
+}
+
 /* A product, an access and the sum; another product has two uses, and one is rounded by itself. */
 #define PRODUCTS                                                               \
     HEADER ".visible .entry k(.param .u64 in)\n{\n"                            \
@@ -673,6 +708,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trace_writes_these_records),
         cmocka_unit_test(trace_writes_two_iterations_of_a_loop),
+        cmocka_unit_test(bases_are_written_where_the_block_ends),
         cmocka_unit_test(products_are_computed_where_they_are_summed),
         cmocka_unit_test(only_what_is_not_proven_is_probed),
         cmocka_unit_test(blocks_are_counted),
