@@ -2,7 +2,6 @@
 
 #include "capture/capture.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +18,14 @@ static bool reserve(cap_buffer *b, size_t more)
     size_t capacity = b->capacity ? b->capacity * 2 : 512;
     while (capacity < b->size + more)
         capacity *= 2;
-    uint8_t *data = realloc(b->data, capacity);
+    uint8_t *data = realloc(b->lent ? NULL : b->data, capacity);
     if (!data) {
         b->status = WL_NOMEM;
         return false;
     }
+    if (b->lent && b->size)
+        memcpy(data, b->data, b->size);
+    b->lent = false;
     b->data = data;
     b->capacity = capacity;
     return true;
@@ -37,12 +39,6 @@ void cap_put(cap_buffer *b, const void *data, size_t size)
     b->size += size;
 }
 
-void cap_put_number(cap_buffer *b, uint64_t value, size_t bytes)
-{
-    value = htole64(value);
-    cap_put(b, &value, bytes);
-}
-
 void cap_put_string(cap_buffer *b, const char *text)
 {
     size_t length = text ? strlen(text) : 0;
@@ -52,7 +48,8 @@ void cap_put_string(cap_buffer *b, const char *text)
 
 void cap_buffer_free(cap_buffer *b)
 {
-    free(b->data);
+    if (!b->lent)
+        free(b->data);
     *b = (cap_buffer){0};
 }
 

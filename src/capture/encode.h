@@ -5,9 +5,11 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* ---- writing: a growing buffer; a failure sticks ---- */
 
@@ -15,10 +17,21 @@ typedef struct cap_buffer { /* all zero: empty */
     uint8_t *data;
     size_t size, capacity;
     wl_status status; /* WL_NOMEM, or WL_LIMIT beyond CAP_MAX_PAYLOAD */
+    bool lent;        /* data belongs to somebody else, and is left where it grows too small */
 } cap_buffer;
 
 void cap_put(cap_buffer *b, const void *data, size_t size);
-void cap_put_number(cap_buffer *b, uint64_t value, size_t bytes);
+/* The lower bytes of the value, up to 8. Launches are noted by dozens of these: with room for 8 it is one store. */
+static inline void cap_put_number(cap_buffer *b, uint64_t value, size_t bytes)
+{
+    value = htole64(value);
+    if (b->status || b->capacity - b->size < sizeof value) {
+        cap_put(b, &value, bytes);
+        return;
+    }
+    memcpy(b->data + b->size, &value, sizeof value);
+    b->size += bytes;
+}
 void cap_put_string(cap_buffer *b, const char *text); /* NULL counts as "" */
 void cap_buffer_free(cap_buffer *b);
 

@@ -17,7 +17,8 @@ enum {
     HIGH_FD = 200,         /* applications and shells use the low ones, some of them by number */
     COMPRESS_ABOVE = 4096, /* bytes of payload */
     COMPRESS_LEVEL = 1,
-    HOLD_BYTES = 64 << 10
+    HOLD_BYTES = 64 << 10,
+    MOST_RECORDS = 2048 /* bytes that hold most records */
 };
 
 struct cap_writer {
@@ -354,14 +355,14 @@ static wl_status finish(cap_writer *w, uint32_t type, cap_buffer *plain)
     return status;
 }
 
-#define X(id, number, type)                                                  \
-    wl_status cap_write_##type(cap_writer *writer, const cap_##type *record) \
-    {                                                                        \
-        static const uint8_t frame[CAP_FRAME_BYTES];                         \
-        cap_buffer b = {0};                                                  \
-        cap_put(&b, frame, sizeof frame);                                    \
-        cap_put_cap_##type(&b, record);                                      \
-        return finish(writer, number, &b);                                   \
+#define X(id, number, type)                                                   \
+    wl_status cap_write_##type(cap_writer *writer, const cap_##type *record)  \
+    {                                                                         \
+        uint8_t room[MOST_RECORDS];                                           \
+        cap_buffer b = {.data = room, .capacity = sizeof room, .lent = true}; \
+        b.size = CAP_FRAME_BYTES;                                             \
+        cap_put_cap_##type(&b, record);                                       \
+        return finish(writer, number, &b);                                    \
     }
 #include "capture/events.def"
 #undef X

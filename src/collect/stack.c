@@ -44,6 +44,8 @@ static int read_counters(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
+static counters latest, known; /* as of the last stack; that collect_maps_changed() told of */
+
 /* How often files were mapped and unmapped. */
 static counters count_files(void)
 {
@@ -163,12 +165,22 @@ static bool walk_by_rules(walk *w, frame f)
     }
 }
 
+/* Whether some were unmapped since the last look. */
+static bool look_at_files(void)
+{
+    counters now = count_files();
+    bool unmapped = __atomic_load_n(&latest.subs, __ATOMIC_RELAXED) != now.subs;
+    if (unmapped)
+        __atomic_store_n(&latest.subs, now.subs, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&latest.adds, __ATOMIC_RELAXED) != now.adds)
+        __atomic_store_n(&latest.adds, now.adds, __ATOMIC_RELAXED);
+    return unmapped;
+}
+
 /* On other stacks than the thread's own nobody knows how far one may read. */
 static bool is_walkable(frame f)
 {
-    static unsigned long long unmapped;
-    unsigned long long now = count_files().subs;
-    if (__atomic_exchange_n(&unmapped, now, __ATOMIC_RELAXED) != now)
+    if (look_at_files())
         unwind_forget();
     if (!bounds.high)
         find_bounds();
@@ -178,6 +190,7 @@ static bool is_walkable(frame f)
 void collect_stack_start(void)
 {
     dl_iterate_phdr(find_own, NULL);
+    latest = count_files();
 }
 
 __attribute__((noinline)) uint32_t collect_stack(uint64_t *pcs, uint32_t limit)
@@ -196,11 +209,11 @@ __attribute__((noinline)) uint32_t collect_stack(uint64_t *pcs, uint32_t limit)
 
 bool collect_maps_changed(void)
 {
-    static counters last;
-    counters now = count_files();
-    if (now.adds == last.adds && now.subs == last.subs)
+    counters now = {__atomic_load_n(&latest.adds, __ATOMIC_RELAXED),
+                    __atomic_load_n(&latest.subs, __ATOMIC_RELAXED)};
+    if (now.adds == known.adds && now.subs == known.subs)
         return false;
-    last = now;
+    known = now;
     return true;
 }
 

@@ -10,8 +10,8 @@ void collect_stack_start(void); /* once, before the others */
  * libcudart; at most `limit`. Needs no lock, allocates nothing. */
 uint32_t collect_stack(uint64_t *pcs, uint32_t limit);
 
-/* True where files were mapped or unmapped since the last call that returned true (and at first).
- * Cheap: the dynamic linker counts. */
+/* True where the last call stack found that files were mapped or unmapped since the last call that returned true (and at
+ * first). The caller sees to it that no two threads ask at once. */
 bool collect_maps_changed(void);
 /* The executable mappings with their build ids; arrays and strings belong to the caller, who frees them
  * with collect_maps_free(). WL_NOMEM. */

@@ -102,7 +102,7 @@ static void write_maps(void)
 
 enum { HOLD_NS = 50000000 };
 
-static int64_t held_since; /* 0: nothing is held */
+static int64_t held_since; /* since_start(); 0: nothing is held */
 
 static void release_held(void)
 {
@@ -115,10 +115,9 @@ static void release_held(void)
     pthread_mutex_unlock(&shim_g.lock);
 }
 
-/* With the lock held, before the records of a launch. */
-static void hold(void)
+/* With the lock held, before the records of a launch. `now`: since_start(). */
+static void hold(int64_t now)
 {
-    int64_t now = collect_now();
     if (held_since && now - held_since > HOLD_NS)
         shim_recorded(cap_hold(shim_g.writer, false));
     else if (held_since)
@@ -184,10 +183,10 @@ void shim_write_call(shim_call *call, CUresult result)
         return;
     shim_stack(call);
     write_maps();
-    if (call->held)
-        hold();
-    call->id = call->record.id = ++shim_g.next_call;
     call->record.end_ns = since_start();
+    if (call->held)
+        hold(call->record.end_ns);
+    call->id = call->record.id = ++shim_g.next_call;
     call->record.result = (int32_t)result;
     SHIM_WRITE(call, &call->record);
 }
