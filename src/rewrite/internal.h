@@ -19,6 +19,7 @@ typedef struct rw_run {
     uint32_t from;
     bool taken;    /* the branch goes there when it is taken */
     bool placed;   /* the branch's guard follows from the thread's place in its block (place.c) */
+    bool launched; /* or from the launch */
     uint32_t edge; /* of the branch, where it is in no loop; else FLOW_NONE */
 } rw_run;
 
@@ -34,14 +35,27 @@ typedef struct rw_edge {
     uint32_t place;               /* shared */
 } rw_edge;
 
-/* A thread of which values are computed by the host (place.c). */
+/* Numbers that a register may hold, as it holds them: without a sign, cut to its width (span.c). */
+typedef struct rw_span {
+    uint64_t low, high;
+} rw_span;
+
+enum { REWRITE_AXES = 3 };
+
+/* A thread of which values are computed by the host, or all of a part of the grid (place.c). */
 typedef struct rw_place {
     const struct rw_plan *plan;
-    uint32_t tid[3], ntid[3];
-    const uint64_t *vars; /* addresses of plan->vars */
-    uint64_t *values;     /* of the kernel's values, where stamp[value] is `now` */
+    rw_span axes[2 * REWRITE_AXES]; /* %tid, %ctaid */
+    uint32_t ntid[REWRITE_AXES], nctaid[REWRITE_AXES];
+    uint32_t asked; /* axes (bits) on which there are several, and that something followed from */
+    uint64_t *vars; /* addresses of plan->vars */
+    const void *params; /* of the launch */
+    uint64_t nparams;
+    rw_span *values; /* of the kernel's values, where stamp[value] is `now` */
     uint32_t *stamp, now;
 } rw_place;
+
+typedef enum rw_answer { RW_NO, RW_PERHAPS, RW_YES } rw_answer;
 
 enum { RW_PLACE_OPERANDS = 4 };
 
@@ -194,20 +208,45 @@ uint32_t rw_common_loop(const rw_plan *plan, const flow_function *f, uint32_t bl
 uint32_t rw_waiting_loop(const flow_function *f, uint32_t block);
 /* Does the instruction's guard follow from the thread's place in its block? */
 bool rw_guard_placed(rw_plan *plan, const flow_function *f, const ptx_insn *insn);
+bool rw_guard_launched(rw_plan *plan, const flow_function *f,
+                       const ptx_insn *insn); /* from the launch */
 /* For one thread, where it does: whether the guard is true or missing, whether the branch of run->from goes to the root. */
 bool rw_guard_holds(rw_place *place, const flow_function *f, const ptx_insn *insn);
 bool rw_goes(rw_place *place, const flow_function *f, const rw_run *run);
+/* The same for several threads. */
+rw_answer rw_may_go(rw_place *place, const flow_function *f, const rw_run *run);
 /* Does the thread run the root whenever it runs the root `from`, with only such branches between them? */
 bool rw_gets_to(rw_place *place, uint32_t root, uint32_t from);
 
 /* ---- values by the thread's place in its block (place.c), of the kernel's own function ---- */
 
 bool rw_placed(rw_plan *plan, const flow_function *f, uint32_t value);
+/* From the thread's place in the grid and the launch's parameters, too. */
+bool rw_launched(rw_plan *plan, const flow_function *f, uint32_t value);
 /* The threads of the copy's launch: first choose one, by its number in its block. NULL: out of memory. */
 rw_place *rw_place_new(const rewrite_copy *copy);
 void rw_place_thread(rw_place *place, uint32_t thread);
 void rw_place_free(rw_place *place); /* NULL is allowed */
 uint64_t rw_place_value(rw_place *place, const flow_function *f, uint32_t value);
+rw_span rw_place_span(rw_place *place, const flow_function *f, uint32_t value);
+/* The answer to `ask` for any thread of the copy's launch. It is asked for parts of the grid, and says RW_PERHAPS where it is
+ * not the same for all threads there. RW_PERHAPS is returned where the launch is not known well enough, or is too large. */
+typedef rw_answer rw_question(rw_place *place, const void *about);
+rw_answer rw_any_thread(const rewrite_copy *copy, rw_question *ask, const void *about);
+/* Where a parameter of the kernel begins. */
+uint32_t rw_param_at(const ptx_func *kernel, uint32_t param);
+
+/* ---- arithmetic (span.c) ---- */
+
+bool rw_is_integer(ptx_type type);
+unsigned rw_bits_of(ptx_type type);
+/* x as a number of that type, extended to so many bits. */
+uint64_t rw_extended(ptx_type type, uint64_t x, unsigned bits);
+/* Is the result computed here? */
+bool rw_op_is_known(const ptx_insn *insn);
+unsigned rw_result_bits(const ptx_insn *insn);
+ptx_type rw_operand_type(const ptx_insn *insn, uint32_t operand);
+rw_span rw_span_compute(const ptx_insn *insn, const rw_span *operands);
 /* What the copy has at a place of a thread; what it counts by address, added to counts[class][word]. */
 uint64_t rw_read_place(const rewrite_copy *copy, uint32_t place, uint32_t thread);
 void rw_add_by_address(const rewrite_copy *copy, uint64_t *counts);

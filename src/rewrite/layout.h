@@ -199,6 +199,9 @@ typedef struct rewrite_copy {
     const rewrite_layout *layout;
     const void *state;
     uint64_t size;
+    uint32_t grid[3];   /* of the launch; 0: not known */
+    const void *params; /* the launch's parameters, laid out as the kernel has them */
+    uint64_t nparams;   /* bytes; what is missing is not known */
 } rewrite_copy;
 
 typedef struct rewrite_access {
@@ -228,7 +231,8 @@ uint64_t rewrite_var_address(const rewrite_copy *copy, uint32_t index);
 /* Of kernel->blocks[index]; false where it is not counted. */
 bool rewrite_read_block(const rewrite_copy *copy, uint32_t index, uint64_t *executions,
                         uint64_t *lanes);
-/* objects: whether kernel->sites[site] ran. */
+/* objects: whether kernel->sites[site] ran. Where that follows from the launch, it is taken to have run if grid and parameters
+ * are not known, or if the grid is taken apart into more than 100,000 pieces without an answer. */
 bool rewrite_site_ran(const rewrite_copy *copy, uint32_t site);
 /* objects: classes (bits) that accessed the object, by sites whose `param` is PTX_NONE. */
 uint32_t rewrite_object_used(const rewrite_copy *copy, uint32_t object);

@@ -1,12 +1,13 @@
 /* objects: which memory instructions ran.
  *
- * Needs: the guard of the site, runs.c. Keeps: everything. Buffers: `nbits` bits, in copies
- * by the number of the multiprocessor, since most warps of the first wave have something to tell. Accesses without a guard in blocks of which
- * one dominates the other and is post-dominated by it run all, or none does: they share a bit, which the first of these blocks
- * sets, mostly one outside of loops. Those that follow from the launch need none: what all threads run, or threads at some
- * place in their block. Bits are set in registers; what the copy knows by then is published once, when the thread leaves, and
- * only what was not known when it came. Which object an instruction accessed follows from its parameter (rewrite_site.param);
- * where that is not known, from the ranges (ranges.c). */
+ * Needs: the guard of the site, runs.c, place.c. Keeps: everything. Buffers: `nbits` bits, in copies by the number of the
+ * multiprocessor, since most warps of the first wave have something to tell. Accesses without a guard in blocks of which one
+ * dominates the other and is post-dominated by it run all, or none does: they share a bit, which the first of these blocks
+ * sets, mostly one outside of loops. Those that follow from the launch need none: what all threads run, or those for which
+ * branches on their place in the grid and on parameters lead there. Bits are set in registers, and published when the thread
+ * leaves, as far as the multiprocessor's copy lacks them; it looks there no earlier, so that no register is taken meanwhile.
+ * Which object an instruction accessed follows from its parameter (rewrite_site.param); where that is not known, from the
+ * ranges (ranges.c). */
 #include "rewrite/internal.h"
 
 #include <string.h>
@@ -26,12 +27,12 @@ static uint32_t first_of(const flow_function *f, uint32_t block)
     return first;
 }
 
-/* Do threads come to the block by nothing but the launch and their place in their block? */
+/* Do threads come to the block by nothing but what follows from the launch? */
 static bool is_known(const rw_plan *p, const flow_function *f, uint32_t block)
 {
     while (f->index == 0 && block != f->dom.root) {
         const rw_run *run = &p->runs[0][block];
-        if (run->root != block || run->from == FLOW_NONE || !run->placed)
+        if (run->root != block || run->from == FLOW_NONE || !run->launched)
             return false;
         block = first_of(f, run->from);
     }
@@ -62,6 +63,17 @@ static void plan_site(rw_plan *p, const flow_function *f, uint32_t site)
     p->bits[site] = *bit;
 }
 
+/* Nothing is to be recorded where all that would be follows from the launch, and other probes ask for nothing. */
+static void leave_alone(rw_plan *p)
+{
+    bool looks_up = false;
+    for (uint32_t s = 0; s < p->nsites; s++)
+        looks_up |= p->sites[s].param == PTX_NONE && (p->sites[s].space == PTX_SPACE_GLOBAL ||
+                                                      p->sites[s].space == PTX_SPACE_GENERIC);
+    if (p->out->probes == 1u << REWRITE_OBJECTS && !p->out->nbits && !looks_up)
+        p->out->probes = 0;
+}
+
 wl_status rw_plan_objects(rw_plan *p)
 {
     p->bits = wl_new_array(p->arena, uint32_t, (size_t)p->nsites + 1);
@@ -77,6 +89,7 @@ wl_status rw_plan_objects(rw_plan *p)
              s++)
             plan_site(p, f, s);
     }
+    leave_alone(p);
     return WL_OK;
 }
 
@@ -103,7 +116,7 @@ static void declare(rw_body *b)
 {
     for (uint32_t w = 0; w < words(b); w++)
         if (uses(b, w))
-            rw_line(b, ".reg .b32 __wl_seen%u, __wl_known%u;", w, w);
+            rw_line(b, ".reg .b32 __wl_seen%u;", w);
 }
 
 /* __wl_x: the multiprocessor's copy, less bits_at. Changes __wl_t. */
@@ -116,15 +129,9 @@ static void find_bits(rw_body *b)
 
 static void enter(rw_body *b)
 {
-    if (!b->plan->out->nbits)
-        return;
-    find_bits(b);
     for (uint32_t w = 0; w < words(b); w++)
-        if (uses(b, w)) {
+        if (uses(b, w))
             rw_line(b, "mov.u32 __wl_seen%u, 0;", w);
-            rw_line(b, "ld.global.u32 __wl_known%u, [__wl_x+%u];", w,
-                    b->plan->out->bits_at + 4 * w);
-        }
 }
 
 static void set(rw_body *b, uint32_t bit, const char *guard)
@@ -156,11 +163,12 @@ static void see(rw_body *b, uint32_t site)
         set(b, b->plan->bits[site], b->guard.text);
 }
 
-/* Lanes that leave together publish together where the architecture can reduce over them. */
+/* Lanes that leave together publish together where the architecture can reduce over them. __wl_x: the multiprocessor's copy. */
 static void publish(rw_body *b, uint32_t word)
 {
     uint32_t label = (*b->labels)++, at = b->plan->out->bits_at + 4 * word;
-    rw_line(b, "not.b32 __wl_t, __wl_known%u;", word);
+    rw_line(b, "ld.global.u32 __wl_t, [__wl_x+%u];", at);
+    rw_text(b, "\tnot.b32 __wl_t, __wl_t;\n");
     rw_line(b, "and.b32 __wl_u, __wl_t, __wl_seen%u;", word);
     rw_text(b, "\tsetp.eq.u32 __wl_p, __wl_u, 0;\n");
     rw_line(b, "@__wl_p bra $__wl_nothing%u;", label);
@@ -168,10 +176,8 @@ static void publish(rw_body *b, uint32_t word)
         const rw_guard none = {""};
         rw_group(b, &none);
         rw_text(b, "\tredux.sync.or.b32 __wl_u, __wl_u, __wl_active;\n");
-        find_bits(b);
         rw_line(b, "@__wl_leads red.global.or.b32 [__wl_x+%u], __wl_u;", at);
     } else {
-        find_bits(b);
         rw_line(b, "red.global.or.b32 [__wl_x+%u], __wl_u;", at);
     }
     ptx_putf(b->out, "$__wl_nothing%u:\n", label);
@@ -179,6 +185,11 @@ static void publish(rw_body *b, uint32_t word)
 
 static void leave(rw_body *b)
 {
+    bool any = false;
+    for (uint32_t w = 0; w < words(b); w++)
+        any |= uses(b, w);
+    if (any)
+        find_bits(b);
     for (uint32_t w = 0; w < words(b); w++)
         if (uses(b, w))
             publish(b, w);
@@ -193,16 +204,20 @@ const rw_pass rw_objects_pass = {.probes = 1u << REWRITE_OBJECTS,
 
 /* ---- reading ---- */
 
-static bool gets_to(rw_place *place, const rw_plan *p, uint32_t block)
+/* `about`: the block. */
+static rw_answer gets_to(rw_place *place, const void *about)
 {
-    const flow_function *f = &p->flow->funcs[0];
-    while (block != f->dom.root) {
-        const rw_run *run = &p->runs[0][block];
-        if (!rw_goes(place, f, run))
-            return false;
+    const flow_function *f = &place->plan->flow->funcs[0];
+    rw_answer all = RW_YES;
+    for (uint32_t block = *(const uint32_t *)about; block != f->dom.root;) {
+        const rw_run *run = &place->plan->runs[0][block];
+        rw_answer one = rw_may_go(place, f, run);
+        if (one == RW_NO)
+            return RW_NO;
+        all = one < all ? one : all;
         block = first_of(f, run->from);
     }
-    return true;
+    return all;
 }
 
 static bool is_set(const rewrite_copy *c, uint32_t bit)
@@ -221,18 +236,9 @@ static bool is_set(const rewrite_copy *c, uint32_t bit)
 bool rewrite_site_ran(const rewrite_copy *c, uint32_t site)
 {
     const rw_plan *p = c->kernel->plan;
-    const uint32_t *threads = c->layout->threads;
     uint32_t bit = p->bits[site];
     if (!(c->kernel->probes >> REWRITE_OBJECTS & 1))
         return false;
-    if (bit != PTX_NONE)
-        return is_set(c, bit);
-    bool ran = false;
-    rw_place *place = rw_place_new(c);
-    for (uint32_t t = 0; place && !ran && t < threads[0] * threads[1] * threads[2]; t++) {
-        rw_place_thread(place, t);
-        ran = gets_to(place, p, p->first_of[site]);
-    }
-    rw_place_free(place);
-    return ran;
+    return bit != PTX_NONE ? is_set(c, bit)
+                           : rw_any_thread(c, gets_to, &p->first_of[site]) != RW_NO;
 }

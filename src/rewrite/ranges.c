@@ -21,19 +21,24 @@ static bool needs_slot(const rw_plan *p, const rewrite_site *s)
     return global && (p->out->probes & elements || object);
 }
 
-/* Where the pointer lies among the kernel's parameters, which the host can read. */
-static uint32_t place_of(const ptx_func *kernel, uint32_t param, uint32_t offset)
+uint32_t rw_param_at(const ptx_func *kernel, uint32_t param)
 {
     uint64_t at = 0;
-    if (param == PTX_NONE || offset + UINT64_C(8) > ptx_var_size(kernel->params[param]))
-        return PTX_NONE;
     for (uint32_t i = 0;; i++) {
         uint64_t align = ptx_var_align(kernel->params[i]);
         at = (at + align - 1) / align * align;
         if (i == param)
-            return (uint32_t)(at + offset);
+            return (uint32_t)at;
         at += ptx_var_size(kernel->params[i]);
     }
+}
+
+/* Where the pointer lies among the kernel's parameters, which the host can read. */
+static uint32_t place_of(const ptx_func *kernel, uint32_t param, uint32_t offset)
+{
+    if (param == PTX_NONE || offset + UINT64_C(8) > ptx_var_size(kernel->params[param]))
+        return PTX_NONE;
+    return rw_param_at(kernel, param) + offset;
 }
 
 static uint32_t find_slot(rw_plan *p, rewrite_pointer key, uint32_t most)

@@ -56,6 +56,12 @@ bool rw_guard_placed(rw_plan *p, const flow_function *f, const ptx_insn *insn)
     return value != FLOW_NONE && rw_placed(p, f, value);
 }
 
+bool rw_guard_launched(rw_plan *p, const flow_function *f, const ptx_insn *insn)
+{
+    uint32_t value = guard_value(f, insn);
+    return value != FLOW_NONE && rw_launched(p, f, value);
+}
+
 bool rw_same_test(const rw_plan *p, const flow_function *f, uint32_t a, uint32_t b)
 {
     const rw_run *runs = p->runs[f->index], *ra = &runs[a], *rb = &runs[b];
@@ -76,6 +82,15 @@ bool rw_guard_holds(rw_place *place, const flow_function *f, const ptx_insn *ins
 bool rw_goes(rw_place *place, const flow_function *f, const rw_run *run)
 {
     return rw_guard_holds(place, f, last_of(f, run->from)) == run->taken;
+}
+
+rw_answer rw_may_go(rw_place *place, const flow_function *f, const rw_run *run)
+{
+    const ptx_insn *last = last_of(f, run->from);
+    rw_span taken = rw_place_span(place, f, guard_value(f, last));
+    if (taken.low != taken.high)
+        return RW_PERHAPS;
+    return (taken.low != last->guard_neg) == run->taken ? RW_YES : RW_NO;
 }
 
 bool rw_gets_to(rw_place *place, uint32_t root, uint32_t from)
@@ -118,6 +133,7 @@ static rw_run run_of(rw_plan *p, const flow_function *f, uint32_t block)
     run.from = from;
     run.taken = target == run.root;
     run.placed = rw_guard_placed(p, f, last_of(f, from));
+    run.launched = rw_guard_launched(p, f, last_of(f, from));
     /* Code that stands behind the function cannot go to labels within inner scopes. */
     if (f->loops.of[from] == FLOW_NONE &&
         f->func->labels[last_of(f, from)->operands[0].label].scope == 0)

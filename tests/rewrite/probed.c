@@ -118,10 +118,10 @@ void read_trace(probed *p, const left *state, shot *out)
 
 /* ---- runs ---- */
 
-static void launch(probed *p, emu_module *module, const char *name, const shape *s,
-                   const emu_observer *observer, const rewrite_param *param, shot *out)
+/* Returns the kernel. */
+static emu_kernel *lay_out_params(probed *p, emu_module *module, const char *name, const shape *s,
+                                  uint8_t *buffer)
 {
-    uint8_t buffer[4096] = {0};
     emu_kernel *kernel = NULL;
     if (emu_module_kernel(module, name, &kernel, &p->f.err) != WL_OK)
         fail_msg("%s", p->f.err.text);
@@ -129,6 +129,21 @@ static void launch(probed *p, emu_module *module, const char *name, const shape 
     for (uint32_t k = 0; k < s->nargs; k++)
         memcpy(buffer + info->param_offsets[k], &s->args[k],
                info->param_sizes[k] < 8 ? info->param_sizes[k] : 8);
+    return kernel;
+}
+
+static void keep_params(probed *p, const char *name, const shape *s, left *l)
+{
+    memset(l->params, 0, sizeof l->params);
+    lay_out_params(p, p->f.module, name, s, l->params);
+}
+
+static void launch(probed *p, emu_module *module, const char *name, const shape *s,
+                   const emu_observer *observer, const rewrite_param *param, shot *out)
+{
+    uint8_t buffer[4096] = {0};
+    emu_kernel *kernel = lay_out_params(p, module, name, s, buffer);
+    const emu_kernel_info *info = emu_kernel_get(kernel);
     if (param)
         memcpy(buffer + info->param_offsets[info->nparams - 1], param, sizeof *param);
     emu_launch l = {.grid = s->grid,
@@ -203,7 +218,10 @@ void shoot_probed(probed *p, const char *name, const shape *s, bool off, const r
     launch(p, p->rewritten, name, s, NULL, k->probes ? &param : NULL, out);
     l->state = malloc(size);
     memcpy(l->state, state, size);
-    l->copy = (rewrite_copy){k, &l->layout, l->state, size};
+    keep_params(p, name, s, l);
+    l->copy = (rewrite_copy){
+        k,         &l->layout,      l->state, size, {s->grid.x, s->grid.y, s->grid.z},
+        l->params, sizeof l->params};
     assert_int_equal(emu_mem_free(p->f.machine, address), WL_OK);
 }
 

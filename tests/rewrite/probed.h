@@ -56,6 +56,7 @@ typedef struct left {
     rewrite_copy copy;
     rewrite_layout layout;
     void *state;
+    uint8_t params[512];
 } left;
 
 /* Runs the rewritten kernel, restores the memory, and leaves a copy of the state. With `off` the state's address is 0. Threads

@@ -263,6 +263,70 @@ static void sites_that_ran_are_marked(void **state)
     free(other);
 }
 
+/* k(in, n), n = 40: thread i of the grid reads in[i] where i < n, in[2 i] where i + 8 * block > n + 21, and in[3 i] where it does
+ * not get to by the launch alone: the number that it reads there first is below 3. */
+#define EDGES                                                                             \
+    HEADER ".visible .entry k(.param .u64 in, .param .u32 n)\n{\n"                        \
+           ".reg .pred %p<5>;\n.reg .b32 %r<12>;\n.reg .b64 %d<6>;\n"                     \
+           "ld.param.u64 %d1, [in];\nld.param.u32 %r1, [n];\n"                            \
+           "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"        \
+           "mad.lo.s32 %r5, %r2, %r3, %r4;\nsetp.ge.s32 %p1, %r5, %r1;\n@%p1 bra PAST;\n" \
+           "mad.wide.s32 %d2, %r5, 4, %d1;\nld.global.u32 %r6, [%d2];\n"                  \
+           "setp.ge.u32 %p2, %r6, 3;\n@%p2 bra PAST;\n"                                   \
+           "mad.wide.s32 %d3, %r5, 12, %d1;\nld.global.u32 %r7, [%d3];\n"                 \
+           "PAST:\nshl.b32 %r8, %r2, 3;\nadd.s32 %r9, %r5, %r8;\n"                        \
+           "add.s32 %r10, %r1, 21;\nsetp.le.s32 %p3, %r9, %r10;\n@%p3 bra END;\n"         \
+           "mad.wide.s32 %d4, %r5, 8, %d1;\nld.global.u32 %r11, [%d4];\n"                 \
+           "END:\nret;\n}\n"
+
+static void what_branches_on_the_launch_lead_to_needs_no_bit(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, EDGES, "objects", true);
+    assert_int_equal(c.k->nbits, 1);
+    assert_true(rewrite_site_ran(&c.left.copy, 0));
+    assert_true(rewrite_site_ran(&c.left.copy, 1));
+    assert_true(rewrite_site_ran(&c.left.copy, 2)); /* thread 30 of block 1: 62 + 8 */
+    rewrite_copy copy = c.left.copy;
+    uint32_t n = 0;
+    memcpy(c.left.params + 8, &n, sizeof n);
+    assert_false(rewrite_site_ran(&copy, 0));
+    n = 50; /* 71 is the greatest that there is, in the last thread */
+    memcpy(c.left.params + 8, &n, sizeof n);
+    assert_false(rewrite_site_ran(&copy, 2));
+    copy.nparams = 8; /* nobody knows */
+    assert_true(rewrite_site_ran(&copy, 2));
+    small_end(&c);
+    /* One block never gets as far. */
+    small_begin(&c, EDGES, "objects", true);
+    copy = c.left.copy;
+    copy.grid[0] = 1;
+    assert_true(rewrite_site_ran(&copy, 0));
+    assert_false(rewrite_site_ran(&copy, 2));
+    copy.grid[0] = 0;
+    assert_true(rewrite_site_ran(&copy, 2));
+    small_end(&c);
+}
+
+static void what_follows_from_the_launch_is_left_alone(void **state)
+{
+    (void)state;
+    small c;
+    char *other = strdup(EDGES), *guard = strstr(other, "@%p2 bra PAST;");
+    memcpy(guard, "@%p1", 4);
+    small_begin(&c, other, "objects", true);
+    assert_int_equal(c.k->probes, 0);
+    assert_null(c.p.result.text);
+    small_end(&c);
+    small_begin(&c, other, "objects,blocks", true);
+    assert_int_equal(c.k->nbits, 0);
+    for (uint32_t s = 0; s < 3; s++)
+        assert_true(rewrite_site_ran(&c.left.copy, s));
+    small_end(&c);
+    free(other);
+}
+
 static bool is_touched(uint32_t word)
 {
     return word < 32 || word == 4 * 8 + 2 || word == 9 * 8 + 2 || word == 100;
@@ -713,6 +777,8 @@ int main(void)
         cmocka_unit_test(only_what_is_not_proven_is_probed),
         cmocka_unit_test(blocks_are_counted),
         cmocka_unit_test(sites_that_ran_are_marked),
+        cmocka_unit_test(what_branches_on_the_launch_lead_to_needs_no_bit),
+        cmocka_unit_test(what_follows_from_the_launch_is_left_alone),
         cmocka_unit_test(touched_elements_are_marked),
         cmocka_unit_test(elements_are_counted),
         cmocka_unit_test(whole_lines_are_counted_as_such),

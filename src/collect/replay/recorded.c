@@ -199,14 +199,19 @@ static const rewrite_kernel *kernel_of(const planned *p, const char *name)
 }
 
 /* Without the tables of elements, which are large and which nothing here asks for. */
-static void unpack(struct recorded_trace *t, const cap_probe *probe, wl_arena *arena)
+static void unpack(struct recorded_trace *t, const cap_note *note, const cap_probe *probe,
+                   wl_arena *arena)
 {
     uint64_t size = rewrite_packed_size(probe->data, probe->length);
     rewrite_state head = {0}, *state;
     rewrite_unpack(probe->data, probe->length, 0, &head, sizeof head);
     uint64_t fixed = t->layout.tables_at ? t->layout.tables_at : head.pool_at;
     uint64_t pool = head.pool_at < size ? size - head.pool_at : 0;
-    t->copy = (rewrite_copy){.kernel = t->kernel, .layout = &t->layout};
+    t->copy = (rewrite_copy){.kernel = t->kernel,
+                             .layout = &t->layout,
+                             .grid = {note->grid[0], note->grid[1], note->grid[2]},
+                             .params = note->params,
+                             .nparams = note->nparams};
     if (fixed < sizeof head || fixed > size || !(state = wl_arena_alloc(arena, fixed + pool)))
         return;
     rewrite_unpack(probe->data, probe->length, 0, state, fixed);
@@ -230,7 +235,7 @@ static void lay_out(recorded_launch *l, const cap_note *note, const cap_probe *p
     setup.objects = objects;
     setup.nobjects = objects ? probe->count : 0;
     rewrite_lay_out(t->kernel, &setup, &t->layout);
-    unpack(t, probe, arena);
+    unpack(t, note, probe, arena);
     l->dropped = rewrite_dropped(&t->copy);
 }
 
