@@ -239,7 +239,7 @@ typedef struct cap_probed { /* an object whose elements were counted */
 } cap_probed;
 
 /* What the probes of a launch wrote on the device: a state as rewrite/layout.h describes it, without rows that were not
- * used, packed (rewrite_unpack()). It is read with what rewrite_module() says of the module's PTX when it is asked for the same, and
+ * used and without tables of elements, packed (rewrite_unpack()). It is read with what rewrite_module() says of the module's PTX when it is asked for the same, and
  * rewrite_lay_out() for the same setup. */
 typedef struct cap_probe {
     uint32_t note;
@@ -253,6 +253,14 @@ typedef struct cap_probe {
     const char *data;
     uint64_t length;
 } cap_probe;
+
+/* The tables of elements (what the ranges of an earlier PROBE's state point to), which are large and which not every reader
+ * wants: the same state, packed, with nothing but them. */
+typedef struct cap_tables {
+    uint32_t note;
+    const char *data;
+    uint64_t length;
+} cap_tables;
 
 typedef struct cap_unsupported { /* a CUDA function that the collector lacks; once a function */
     const char *api;
@@ -323,6 +331,8 @@ wl_status cap_open_memory(const void *data, size_t size, cap_reader **out, wl_er
  * WL_CORRUPT the next call goes on with the next record where the length of the damaged one can be
  * believed; where nothing more can be read, *end is set with the error, too. */
 wl_status cap_read(cap_reader *reader, cap_record *record, bool *end, wl_error *err);
+/* Of these types (a set of 1u << cap_type) cap_read gives the type alone: records are checked, but not decoded. */
+void cap_skip(cap_reader *reader, uint32_t types);
 /* Bytes of the file read so far. */
 uint64_t cap_position(const cap_reader *reader);
 void cap_reader_free(cap_reader *reader);

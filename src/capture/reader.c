@@ -21,6 +21,7 @@ struct cap_reader {
     uint8_t *stored;   /* the payload as in the file */
     size_t stored_size;
     ZSTD_DStream *zstd; /* of the first compressed payload on */
+    uint32_t skipped;   /* 1 << type: not decoded */
     wl_arena *arena;
     char *name;
 };
@@ -139,6 +140,11 @@ void cap_reader_free(cap_reader *r)
     free(r);
 }
 
+void cap_skip(cap_reader *r, uint32_t types)
+{
+    r->skipped = types;
+}
+
 uint64_t cap_position(const cap_reader *r)
 {
     return r->at;
@@ -247,6 +253,8 @@ static wl_status decode(cap_reader *r, const frame *f, cap_record *record)
     if (status || (f->flags & ~(uint32_t)CAP_FLAG_ZSTD))
         return status ? status : WL_CORRUPT;
     *record = (cap_record){.type = (cap_type)f->type};
+    if (f->type < 32 && r->skipped >> f->type & 1)
+        return WL_OK;
     if (f->flags & CAP_FLAG_ZSTD)
         status = unpack(r, f->size, &plain);
     if (!status)

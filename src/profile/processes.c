@@ -269,7 +269,8 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_WAY: return builder_way(b, &record->way, err);
     case CAP_REPEAT: return builder_repeat(b, &record->repeat, err);
     case CAP_SYMBOL: /* for the replay of notes */
-    case CAP_PROBE: return WL_OK;
+    case CAP_PROBE:
+    case CAP_TABLES: return WL_OK;
     case CAP_END:
         b->process.ended = true;
         b->process.end_ns = record->end.end_ns;

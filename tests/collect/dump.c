@@ -157,6 +157,9 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
         fprintf(out, "note %u probes %x everything %u bytes %" PRIu64 "\n", r->probe.note,
                 r->probe.probes, r->probe.everything, r->probe.length);
         break;
+    case CAP_TABLES:
+        fprintf(out, "note %u bytes %" PRIu64 "\n", r->tables.note, r->tables.length);
+        break;
     case CAP_END: fprintf(out, "records %" PRIu64 "\n", r->end.records); break;
     }
 }

@@ -10,4 +10,11 @@ bool shim_pages_used(CUcontext context, CUstream stream, uint64_t memory, uint32
                      uint8_t *used);
 void shim_pages_gone(CUcontext context); /* the context went, and all that is on its device */
 
+/* ---- staging.c: host memory that the device writes to at full speed; with the lock held ---- */
+
+/* At least that much, with the context current; valid until the next call for the context. NULL: there is none, or it would be
+ * too much. */
+char *shim_staging(CUcontext context, uint64_t bytes);
+void shim_staging_gone(CUcontext context);
+
 #endif

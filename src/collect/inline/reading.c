@@ -173,73 +173,89 @@ static uint64_t find_runs(const uint8_t *used, uint64_t pages, uint64_t bytes, r
     return n;
 }
 
-/* Of the first `bytes`. The first page is used always, and the last, which may be part of one. */
-static uint64_t look(const shim_recording *r, uint64_t bytes, rewrite_run *runs)
+/* Of `bytes` from `from` on. The first page is used always, and the last, which may be part of one. */
+static uint64_t look(const shim_recording *r, uint64_t from, uint64_t bytes, rewrite_run *runs)
 {
     uint64_t pages = (bytes + REWRITE_PAGE - 1) / REWRITE_PAGE, n = 0;
     uint8_t *used = malloc(pages);
     if (!used)
         return 0;
-    if (bytes < WORTH || !shim_pages_used(r->context, shim_own_stream(r->context), r->address,
-                                          (uint32_t)(bytes / REWRITE_PAGE), used))
+    if (bytes < WORTH ||
+        !shim_pages_used(r->context, shim_own_stream(r->context), r->address + from,
+                         (uint32_t)(bytes / REWRITE_PAGE), used))
         memset(used, 1, pages);
     used[0] = used[pages - 1] = 1;
     n = find_runs(used, pages, bytes, runs);
+    for (uint64_t i = 0; i < n; i++)
+        runs[i].at += from;
     free(used);
     return n;
 }
 
-/* A state that is packed as rewrite/layout.h says. */
+/* A part of a state, packed as rewrite/layout.h says. */
 typedef struct packed {
-    rewrite_run *runs; /* the last is the trace */
+    rewrite_run *runs;
     uint64_t nruns, head, length;
-    char *data;
+    char *data, *own; /* own: on the heap, where staging memory does not suffice */
 } packed;
 
 static void packed_end(packed *p)
 {
     free(p->runs);
-    free(p->data);
+    free(p->own);
 }
 
-/* But for its content. False without memory. */
-static bool packed_begin(packed *p, const shim_recording *r, uint64_t bytes)
+static uint64_t most_runs(uint64_t bytes)
 {
-    uint64_t pool = r->layout.pool_at;
-    *p = (packed){.runs = calloc(pool / REWRITE_PAGE / (GAP + 1) + 3, sizeof *p->runs)};
-    p->nruns = p->runs ? look(r, pool, p->runs) : 0;
+    return bytes / REWRITE_PAGE / (GAP + 1) + 3;
+}
+
+/* The used pages of `bytes` from `from` on, and one more run behind them; all but their content. `size`: of the whole state.
+ * False without memory. */
+static bool packed_begin(packed *p, const shim_recording *r, uint64_t from, uint64_t bytes,
+                         rewrite_run more, uint64_t size)
+{
+    *p = (packed){.runs = calloc(most_runs(bytes), sizeof *p->runs)};
+    p->nruns = p->runs ? look(r, from, bytes, p->runs) : 0;
     if (!p->nruns)
         return false;
-    p->runs[p->nruns++] = (rewrite_run){pool, bytes - pool};
-    p->length = p->head = rewrite_pack_head(p->runs, p->nruns, bytes, NULL);
+    if (more.bytes)
+        p->runs[p->nruns++] = more;
+    p->length = p->head = rewrite_pack_head(p->runs, p->nruns, size, NULL);
     for (uint64_t i = 0; i < p->nruns; i++)
         p->length += p->runs[i].bytes;
-    p->data = malloc(p->length);
+    p->data = shim_staging(r->context, p->length);
+    if (!p->data)
+        p->data = p->own = malloc(p->length);
     if (p->data)
-        rewrite_pack_head(p->runs, p->nruns, bytes, p->data);
+        rewrite_pack_head(p->runs, p->nruns, size, p->data);
     return p->data != NULL;
 }
 
-/* The state but for the rows of the trace that nobody wrote to, and for pages that hold nothing. */
-static bool read_used(const shim_recording *r, uint32_t all, uint32_t rows, const packed *p)
+/* The first `nruns` runs. */
+static bool read_runs(const shim_recording *r, const packed *p, uint64_t nruns)
 {
-    uint64_t pool = r->layout.pool_at;
     char *at = p->data + p->head;
-    for (uint64_t i = 0; i + 1 < p->nruns; at += p->runs[i++].bytes)
+    for (uint64_t i = 0; i < nruns; at += p->runs[i++].bytes)
         if (!read_bytes(r, p->runs[i].at, at, p->runs[i].bytes))
             return false;
+    return true;
+}
+
+/* Of each region of the trace, which has `all` rows, the first ones. */
+static bool read_rows(const shim_recording *r, uint32_t all, uint32_t rows, void *out)
+{
     CUDA_MEMCPY2D regions = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                             .srcDevice = r->address + pool,
+                             .srcDevice = r->address + r->layout.pool_at,
                              .srcPitch = (size_t)all * REWRITE_ROW,
                              .dstMemoryType = CU_MEMORYTYPE_HOST,
-                             .dstHost = at,
+                             .dstHost = out,
                              .dstPitch = (size_t)rows * REWRITE_ROW,
                              .WidthInBytes = (size_t)rows * REWRITE_ROW,
                              .Height = r->layout.nregions};
-    return (!rows || !regions.Height ||
-            DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *, CUstream),
-                   &regions, shim_own_stream(r->context)) == CUDA_SUCCESS) &&
-           wait_for_bytes(r);
+    return !rows || !regions.Height ||
+           DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *, CUstream),
+                  &regions, shim_own_stream(r->context)) == CUDA_SUCCESS;
 }
 
 static void write_probe(const shim_recording *r, const char *data, uint64_t bytes)
@@ -266,6 +282,41 @@ static void write_probe(const shim_recording *r, const char *data, uint64_t byte
     free(objects);
 }
 
+/* Where the tables of elements start, or would. */
+static uint64_t fixed_bytes(const shim_recording *r)
+{
+    return r->layout.tables_at ? r->layout.tables_at : r->layout.pool_at;
+}
+
+/* All but the tables, and rows of the trace that nobody wrote to. `head`: the state's begin, with as many rows as are read. */
+static bool read_probe(const shim_recording *r, const rewrite_state *head, uint32_t all)
+{
+    uint64_t pool = r->layout.pool_at;
+    rewrite_run trace = {pool, (uint64_t)r->layout.nregions * head->rows * REWRITE_ROW};
+    packed p;
+    bool read = packed_begin(&p, r, 0, fixed_bytes(r), trace, pool + trace.bytes) &&
+                read_runs(r, &p, p.nruns - (trace.bytes != 0)) &&
+                read_rows(r, all, head->rows, p.data + p.length - trace.bytes) && wait_for_bytes(r);
+    if (read) {
+        memcpy(p.data + p.head, head, sizeof *head);
+        write_probe(r, p.data, p.length);
+    }
+    packed_end(&p);
+    return read;
+}
+
+static void read_tables(const shim_recording *r)
+{
+    uint64_t from = fixed_bytes(r), pool = r->layout.pool_at;
+    packed p = {0};
+    if (from < pool && packed_begin(&p, r, from, pool - from, (rewrite_run){0, 0}, pool) &&
+        read_runs(r, &p, p.nruns) && wait_for_bytes(r)) {
+        cap_tables record = {.note = r->note, .data = p.data, .length = p.length};
+        SHIM_WRITE(tables, &record);
+    }
+    packed_end(&p);
+}
+
 static void read_one(const shim_recording *r)
 {
     rewrite_state head;
@@ -275,13 +326,8 @@ static void read_one(const shim_recording *r)
     learn(r, &head);
     uint32_t rows = head.rows;
     head.rows = rewrite_rows_used(&head);
-    uint64_t bytes = r->layout.pool_at + (uint64_t)r->layout.nregions * head.rows * REWRITE_ROW;
-    packed p = {0};
-    if (r->note && packed_begin(&p, r, bytes) && read_used(r, rows, head.rows, &p)) {
-        memcpy(p.data + p.head, &head, sizeof head);
-        write_probe(r, p.data, p.length);
-    }
-    packed_end(&p);
+    if (r->note && read_probe(r, &head, rows))
+        read_tables(r);
 }
 
 static void take_out(shim_recording *r)
@@ -410,6 +456,7 @@ void shim_probes_gone(CUcontext context)
     drop(of_context, context, false);
     shim_recordings_gone(context);
     shim_pages_gone(context);
+    shim_staging_gone(context);
 }
 
 void shim_probe_module_gone(const shim_probed *probed)

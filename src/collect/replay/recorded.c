@@ -133,8 +133,10 @@ wl_status recorded_read(const char *path, uint64_t size, uint64_t most, recorded
         return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
     }
     wl_status status = cap_open(path, &reader, err);
-    if (status == WL_OK)
+    if (status == WL_OK) {
+        cap_skip(reader, ~(1u << CAP_NOTE | 1u << CAP_PROBE));
         status = read_records(r, reader, size, most);
+    }
     cap_reader_free(reader);
     if (status != WL_OK) {
         recorded_free(r);

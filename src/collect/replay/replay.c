@@ -141,6 +141,7 @@ static wl_status measure(const char *path, uint64_t *size, wl_error *err)
     *size = 0;
     if (status != WL_OK)
         return status;
+    cap_skip(reader, ~(1u << CAP_PROCESS));
     while (!end) {
         status = cap_read(reader, &record, &end, &damage);
         if (status == WL_OK && !end) {
@@ -172,8 +173,10 @@ static wl_status replay_one(run *r, const char *path, double seconds, wl_error *
     status = cap_append(path, size, &r->writer, err);
     if (status == WL_OK)
         status = cap_open(path, &r->reader, err);
-    if (status == WL_OK)
+    if (status == WL_OK) {
+        cap_skip(r->reader, 1u << CAP_PROBE | 1u << CAP_TABLES); /* read by recorded.c */
         status = replay_session_new(&limits, &r->session, err);
+    }
     if (status == WL_OK)
         status = recorded_read(path, size, r->options->bytes / 2, &r->recorded, err);
     if (status == WL_OK)
