@@ -250,6 +250,8 @@ void collect_recorded(wl_status status);
         if (collect_g.writer)                                               \
             collect_recorded(cap_write_##type(collect_g.writer, (record))); \
     } while (0)
+/* To the user only; with C++ names as people write them. */
+void collect_say(wl_log_level level, const char *text);
 void collect_message(wl_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* In a child that cannot use CUDA: a capture that says so. */

@@ -233,7 +233,7 @@ static void settle(collect_op *op, uint32_t call, wl_status status, emu_result *
     if (status == WL_OK)
         return;
     if (status == WL_FAULT) {
-        wl_log(WL_LOG_ERROR, "%s", result->fault.text);
+        collect_say(WL_LOG_ERROR, result->fault.text);
         collect_lose(op->context, (collect_result)result->fault.cuda_error);
         return;
     }

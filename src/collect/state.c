@@ -2,10 +2,12 @@
 #include "collect/impl.h"
 
 #include "base/log.h"
+#include "base/names.h"
 #include "collect/patch.h"
 #include "collect/process.h"
 #include "collect/stack.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +91,15 @@ void collect_recorded(wl_status status)
     }
 }
 
+/* A program with C++ kernels has the demangler of its own C++ library; without one names stay as they are. */
+void collect_say(wl_log_level level, const char *text)
+{
+    wl_demangle *demangle = (wl_demangle *)dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    char *plain = demangle && strstr(text, "_Z") ? wl_demangle_words(text, demangle) : NULL;
+    wl_log(level, "%s", plain ? plain : text);
+    free(plain);
+}
+
 void collect_message(wl_log_level level, const char *format, ...)
 {
     char text[1024];
@@ -96,7 +107,7 @@ void collect_message(wl_log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    wl_log(level, "%s", text);
+    collect_say(level, text);
     cap_message message = {.level = level, .text = text};
     COLLECT_WRITE(message, &message);
 }

@@ -1,5 +1,7 @@
 #include "profile/demangle.h"
 
+#include "base/names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +40,17 @@ const char *prof_demangle(wl_arena *arena, const char *name)
     }
     const char *copy = wl_arena_strdup(arena, text ? text : name);
     free(text);
+    return copy;
+}
+
+const char *prof_demangle_text(wl_arena *arena, const char *text)
+{
+    char *plain = strstr(text, "_Z") ? wl_demangle_words(text, __cxa_demangle) : NULL;
+    if (plain) {
+        drop_internal(plain);
+    }
+    const char *copy = wl_arena_strdup(arena, plain ? plain : text);
+    free(plain);
     return copy;
 }
 

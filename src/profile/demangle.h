@@ -7,6 +7,9 @@
 /* The C++ name behind a mangled one, or `name` itself where it is not mangled. NULL when memory is exhausted. */
 const char *prof_demangle(wl_arena *arena, const char *name);
 
+/* A text with such names in it: "kernel _Z4gemmPf failed" -> "kernel gemm(float*) failed". */
+const char *prof_demangle_text(wl_arena *arena, const char *text);
+
 /* "void gemm<float>(float const*, int)" -> "gemm<float>"; "transpose(float*)::tile" -> itself. */
 const char *prof_short_name(wl_arena *arena, const char *demangled);
 

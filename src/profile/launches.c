@@ -1,5 +1,6 @@
 /* Launches with everything that was observed in them. */
 #include "profile/builder.h"
+#include "profile/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,10 @@ static wl_status write_launch(writer *w)
 {
     const cap_launch *l = w->launch;
     const obs_summary *s = &l->summary;
+    const char *fault = prof_demangle_text(w->b->process.arena, l->fault);
+    if (!fault) {
+        return NOMEM(w->err);
+    }
     return db_run(w->b->stmt[ST_LAUNCH], w->err, db_int(w->id), db_int(w->b->process.id),
                   db_int(l->id), db_int(w->kernel->id), db_id(builder_call(w->b, l->call)),
                   db_int(l->grid[0]), db_int(l->grid[1]), db_int(l->grid[2]), db_int(l->block[0]),
@@ -81,8 +86,8 @@ static wl_status write_launch(writer *w)
                   db_int(l->cluster[1]), db_int(l->cluster[2]), db_int(l->dynamic_shared),
                   db_int(l->static_shared), db_int(l->local_bytes), db_int(l->registers),
                   db_int(builder_stream(w->b, l->stream)), db_real(l->host_seconds),
-                  db_real(l->device_seconds), db_int((uint64_t)(int64_t)l->error),
-                  db_text(l->fault), db_int(s->warp_instructions), db_int(s->thread_instructions),
+                  db_real(l->device_seconds), db_int((uint64_t)(int64_t)l->error), db_text(fault),
+                  db_int(s->warp_instructions), db_int(s->thread_instructions),
                   db_int(s->blocks_run), db_int(s->blocks_observed), db_int(s->blocks_sampled),
                   db_int(s->dropped), db_int(w->entry->way), db_int(w->entry->estimated));
 }
@@ -90,6 +95,10 @@ static wl_status write_launch(writer *w)
 wl_status builder_launch_done(prof_builder *b, const launch_entry *e, double host_seconds,
                               int32_t error, const char *fault, wl_error *err)
 {
+    fault = prof_demangle_text(b->process.arena, fault);
+    if (!fault) {
+        return NOMEM(err);
+    }
     return db_run(b->stmt[ST_LAUNCH_DONE], err, db_int(e->id), db_real(host_seconds),
                   db_int((uint64_t)(int64_t)error), db_text(fault), db_int(e->warp_instructions),
                   db_int(e->thread_instructions), db_int(e->blocks_run), db_int(e->blocks_observed),

@@ -221,6 +221,14 @@ static wl_status add_call(prof_builder *b, const cap_call *r, wl_error *err)
     return status == WL_OK ? keep_call(b, id, r, s, err) : status;
 }
 
+static wl_status add_message(prof_builder *b, const cap_message *r, wl_error *err)
+{
+    const char *text = prof_demangle_text(b->process.arena, r->text);
+    return text ? db_run(b->stmt[ST_MESSAGE], err, db_int(b->process.id), db_int(r->level),
+                         db_text(text))
+                : NOMEM(err);
+}
+
 wl_status builder_skipped(prof_builder *b, const cap_skipped *r, wl_error *err)
 {
     process *p = &b->process;
@@ -237,7 +245,7 @@ wl_status builder_skipped(prof_builder *b, const cap_skipped *r, wl_error *err)
         }
         found->key = key;
         found->kernel = prof_demangle(p->arena, r->kernel);
-        found->reason = wl_arena_strdup(p->arena, r->reason);
+        found->reason = prof_demangle_text(p->arena, r->reason);
         if (!found->kernel || !found->reason) {
             return NOMEM(err);
         }
@@ -260,9 +268,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_SKIPPED: return builder_skipped(b, &record->skipped, err);
     case CAP_UNSUPPORTED:
         return db_run(b->stmt[ST_UNSUPPORTED], err, db_text(record->unsupported.api));
-    case CAP_MESSAGE:
-        return db_run(b->stmt[ST_MESSAGE], err, db_int(b->process.id),
-                      db_int(record->message.level), db_text(record->message.text));
+    case CAP_MESSAGE: return add_message(b, &record->message, err);
     case CAP_NOTE: return builder_note(b, &record->note, err);
     case CAP_TIMES: return builder_times(b, &record->times, err);
     case CAP_CALL_TIMES: return builder_call_times(b, &record->call_times, err);
