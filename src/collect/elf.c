@@ -122,6 +122,10 @@ static void read_section(reader *r, const Elf64_Shdr *section)
     const char *name = string(r, r->names, section->sh_name);
     if (strcmp(name, ".nv_fatbin") == 0 || strcmp(name, ".nvFatBinSegment") == 0)
         r->out->has_device_code = true;
+    if (strcmp(name, ".nv_fatbin") == 0) {
+        r->out->device_code = section->sh_addr;
+        r->out->device_code_bytes = section->sh_size;
+    }
     if (strcmp(name, ".rodata") == 0)
         r->texts = section;
     if (section->sh_type == SHT_DYNAMIC)

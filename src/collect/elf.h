@@ -18,8 +18,10 @@ typedef struct collect_elf_function { /* a function of the static runtime */
 
 typedef struct collect_elf {
     bool is_elf, is_64bit, is_x86;
-    bool has_interpreter;    /* the dynamic linker loads it */
-    bool has_device_code;    /* fat binaries */
+    bool has_interpreter; /* the dynamic linker loads it */
+    bool has_device_code; /* fat binaries */
+    uint64_t device_code,
+        device_code_bytes;   /* where they lie, as linked; 0: not in a section of their own */
     bool needs_runtime;      /* libcudart.so */
     bool needs_driver;       /* libcuda.so */
     bool has_static_runtime; /* found by its functions or, where they are stripped, by its texts */

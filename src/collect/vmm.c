@@ -150,13 +150,13 @@ collect_result collect_unmap(collect_call *call, uint64_t address, uint64_t size
         at += block->size;
     }
     collect_wait_idle(NULL, NULL);
+    call->record.bytes = size;
     while (size) {
         collect_block *block = collect_block_find(address);
         collect_physical *physical = block->physical;
         uint64_t bytes = block->size;
         keep_content(block);
         call->record.source_object = block->object;
-        call->record.bytes += bytes;
         collect_call_write(call, COLLECT_OK);
         collect_block_release(block, call->id);
         physical->mappings--;

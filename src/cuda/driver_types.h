@@ -529,6 +529,38 @@ typedef struct CUDA_MEMCPY3D_PEER_st {
     size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D_PEER;
 
+/* One side of a batch's copy. */
+typedef enum CUmemcpy3DOperandType_enum {
+    CU_MEMCPY_OPERAND_TYPE_POINTER = 1,
+    CU_MEMCPY_OPERAND_TYPE_ARRAY = 2
+} CUmemcpy3DOperandType;
+
+typedef struct CUmemcpy3DOperand_st {
+    CUmemcpy3DOperandType type;
+    union {
+        struct {
+            CUdeviceptr ptr;
+            size_t rowLength, layerHeight; /* in elements */
+            CUmemLocation locHint;
+        } ptr;
+        struct {
+            CUarray array;
+            struct {
+                size_t x, y, z;
+            } offset;
+        } array;
+    } op;
+} CUmemcpy3DOperand;
+
+typedef struct CUDA_MEMCPY3D_BATCH_OP_st {
+    CUmemcpy3DOperand src, dst;
+    struct {
+        size_t width, height, depth; /* in elements */
+    } extent;
+    int srcAccessOrder;
+    unsigned int flags;
+} CUDA_MEMCPY3D_BATCH_OP;
+
 /* ---- arrays, textures, surfaces ---- */
 
 typedef enum CUarray_format_enum {
@@ -690,6 +722,8 @@ typedef struct CUDA_MEMSET_NODE_PARAMS_v2_st {
     size_t width, height;
     CUcontext ctx;
 } CUDA_MEMSET_NODE_PARAMS_v2;
+
+typedef union CUstreamBatchMemOpParams_union CUstreamBatchMemOpParams;
 
 typedef struct CUDA_HOST_NODE_PARAMS_st {
     CUhostFn fn;

@@ -4,6 +4,7 @@
     test_program.py --warplens CMD --libraries DIR --runtime DIR --work DIR --nvcc NVCC SOURCE.cu [arguments]
     test_program.py ... --gpu [--record DIR]     on a machine with a GPU: on NVIDIA's runtime and driver
     test_program.py ... --golden FILE.wlcap      what was recorded on such a machine in place of a run
+    test_program.py ... --built                  SOURCE.cu is the program itself
 
 The program is linked with the shared runtime and runs on a runtime library for tests, our library, and the emulator's driver.
 Output and status must be those of `warplens profile --backend emulate`, and so must what the profile says: launches, objects
@@ -37,8 +38,12 @@ def fail(text, done=None):
 
 
 def build(o):
+    if o.built:
+        return o.source
     program = os.path.join(o.work, os.path.basename(o.source)[:-3])
-    done = run([o.nvcc, "-g", "-lineinfo", "-std=c++17", "-arch=sm_90", "-cudart", "static" if o.gpu else "shared", "-o", program, o.source])
+    cudart = o.cudart or ("static" if o.gpu else "shared")
+    done = run([o.nvcc, "-g", "-lineinfo", "-std=c++17", "-arch=sm_90", "-allow-unsupported-compiler", "-cudart", cudart,
+                "-o", program, o.source])
     if done.returncode:
         fail("nvcc", done)
     return program
@@ -168,6 +173,8 @@ def main():
     parser.add_argument("source")
     parser.add_argument("arguments", nargs="*")
     parser.add_argument("--gpu", action="store_true", help="this machine has one")
+    parser.add_argument("--built", action="store_true", help="the source is the program")
+    parser.add_argument("--cudart", choices=("static", "shared"))
     parser.add_argument("--record", metavar="DIR", help="keep the capture of the run there")
     parser.add_argument("--golden", metavar="FILE", help="a capture that was kept")
     parser.add_argument("--devices", default="h200", help="what the emulator has")

@@ -11,7 +11,7 @@ typedef struct array { /* CUarray or CUmipmappedArray */
 
 static array *arrays;
 
-static uint64_t element_bytes(CUarray_format format)
+uint64_t shim_array_element(CUarray_format format)
 {
     switch (format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:
@@ -31,7 +31,7 @@ static uint64_t at_least_one(uint64_t n)
 /* Of the elements; how the device lays them out is its own affair. */
 static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    return element_bytes(d->Format) * d->NumChannels * d->Width * at_least_one(d->Height) *
+    return shim_array_element(d->Format) * d->NumChannels * d->Width * at_least_one(d->Height) *
            at_least_one(d->Depth);
 }
 
@@ -99,7 +99,7 @@ static CUresult made(shim_call *call, CUresult result, void *const *handle, uint
     }
 
 MAKE(cuArrayCreate_v2,
-     element_bytes(d->Format) * d->NumChannels * d->Width * at_least_one(d->Height),
+     shim_array_element(d->Format) * d->NumChannels * d->Width * at_least_one(d->Height),
      (CUarray * out, const CUDA_ARRAY_DESCRIPTOR *d), (out, d))
 MAKE(cuArray3DCreate_v2, bytes_of(d), (CUarray * out, const CUDA_ARRAY3D_DESCRIPTOR *d), (out, d))
 MAKE(cuMipmappedArrayCreate, bytes_of_levels(*d, levels),

@@ -247,6 +247,41 @@ ORDER(cuStreamAddCallback_ptsz, true, stream,
       (CUstream stream, CUstreamCallback callback, void *data, unsigned int flags),
       (stream, callback, data, flags))
 
+ORDER(cuLaunchHostFunc_v2, false, stream,
+      (CUstream stream, CUhostFn function, void *data, unsigned int mode),
+      (stream, function, data, mode))
+ORDER(cuLaunchHostFunc_v2_ptsz, true, stream,
+      (CUstream stream, CUhostFn function, void *data, unsigned int mode),
+      (stream, function, data, mode))
+
+#define VALUE(symbol, bits)                                                             \
+    ORDER(symbol, false, stream,                                                        \
+          (CUstream stream, CUdeviceptr address, cuuint##bits##_t value, unsigned how), \
+          (stream, address, value, how))                                                \
+    ORDER(symbol##_ptsz, true, stream,                                                  \
+          (CUstream stream, CUdeviceptr address, cuuint##bits##_t value, unsigned how), \
+          (stream, address, value, how))
+
+VALUE(cuStreamWriteValue32, 32)
+VALUE(cuStreamWriteValue32_v2, 32)
+VALUE(cuStreamWriteValue64, 64)
+VALUE(cuStreamWriteValue64_v2, 64)
+VALUE(cuStreamWaitValue32, 32)
+VALUE(cuStreamWaitValue32_v2, 32)
+VALUE(cuStreamWaitValue64, 64)
+VALUE(cuStreamWaitValue64_v2, 64)
+
+#define VALUES(symbol, per_thread)                                              \
+    ORDER(symbol, per_thread, stream,                                           \
+          (CUstream stream, unsigned int count, CUstreamBatchMemOpParams *list, \
+           unsigned int flags),                                                 \
+          (stream, count, list, flags))
+
+VALUES(cuStreamBatchMemOp, false)
+VALUES(cuStreamBatchMemOp_ptsz, true)
+VALUES(cuStreamBatchMemOp_v2, false)
+VALUES(cuStreamBatchMemOp_v2_ptsz, true)
+
 #define RECORD(symbol, per_thread, params, args)                          \
     HOOK(symbol, params, args)                                            \
     {                                                                     \

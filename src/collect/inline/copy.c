@@ -1,4 +1,5 @@
 /* Copies and sets. */
+#include "collect/inline/copy.h"
 #include "collect/inline/probe.h"
 
 enum { MAX_CONSTANT = 64 << 10 }; /* bytes of constant memory that a device has */
@@ -24,20 +25,10 @@ static void write_constant(const shim_object *o, uint32_t call, uint64_t offset,
     SHIM_WRITE(symbol, &record);
 }
 
-typedef struct moved {
-    uint64_t from, to, bytes;
-    const void *host;                  /* `from` where it is host memory */
-    const void *from_array, *to_array; /* in the place of an address */
-    bool waits;                        /* where it blocks: for the work of its stream */
-} moved;
-
-static CUresult done(shim_call *call, CUresult result, const moved *m, const shim_time *time)
+/* Puts both sides into the record; returns the target, NULL where it is none of ours. */
+static shim_object *describe(cap_call *r, const shim_moved *m)
 {
     shim_object *object;
-    if (!call->active)
-        return shim_end(call, result);
-    cap_call *r = &call->record;
-    pthread_mutex_lock(&shim_g.lock);
     r->bytes = m->bytes;
     r->source_object = place(m->from, &r->source_offset, &object);
     r->target_object = place(m->to, &r->target_offset, &object);
@@ -45,10 +36,42 @@ static CUresult done(shim_call *call, CUresult result, const moved *m, const shi
         r->source_object = shim_array_object(m->from_array);
     if (m->to_array)
         r->target_object = shim_array_object(m->to_array);
+    return object;
+}
+
+static void after_copy(const shim_object *target, const cap_call *r, uint32_t call,
+                       const shim_moved *m)
+{
+    if (target && target->kind == CAP_OBJECT_CONST)
+        write_constant(target, call, r->target_offset, m->host, m->bytes);
+}
+
+void shim_moved_write(const shim_call *call, cap_call_kind kind, const shim_moved *moved)
+{
+    shim_call own = *call;
+    own.id = 0;
+    own.record.kind = kind;
+    const shim_object *target = describe(&own.record, moved);
+    shim_write_call(&own, CUDA_SUCCESS);
+    after_copy(target, &own.record, own.id, moved);
+}
+
+/* A call whose stream is being captured moves nothing: the graph does. `time` is taken only where it is not. */
+static bool captured(const shim_call *call, const shim_time *time)
+{
+    return !time->taken && shim_in_capture(call->record.stream);
+}
+
+static CUresult done(shim_call *call, CUresult result, const shim_moved *m, const shim_time *time)
+{
+    if (!call->active)
+        return shim_end(call, result);
+    bool moved = result == CUDA_SUCCESS && !captured(call, time);
+    pthread_mutex_lock(&shim_g.lock);
+    const shim_object *target = moved ? describe(&call->record, m) : NULL;
     shim_write_call(call, result);
-    shim_time_keep(time, result == CUDA_SUCCESS ? call->id : 0);
-    if (object && object->kind == CAP_OBJECT_CONST && result == CUDA_SUCCESS)
-        write_constant(object, call->id, r->target_offset, m->host, m->bytes);
+    shim_time_keep(time, moved ? call->id : 0);
+    after_copy(target, &call->record, call->id, m);
     pthread_mutex_unlock(&shim_g.lock);
     return shim_end(call, result);
 }
@@ -68,9 +91,9 @@ static CUresult done(shim_call *call, CUresult result, const moved *m, const shi
             shim_time_call_begin(&time, #symbol, call.record.stream);                              \
         CUresult result = real_##symbol args;                                                      \
         shim_time_end(&time, result);                                                              \
-        moved m = {0};                                                                             \
+        shim_moved m = {0};                                                                        \
         if (result == CUDA_SUCCESS)                                                                \
-            m = (moved){__VA_ARGS__};                                                              \
+            m = (shim_moved){__VA_ARGS__};                                                         \
         if (blocking && result == CUDA_SUCCESS) {                                                  \
             shim_times_resolve(0, true);                                                           \
             shim_probes_resolve(&(shim_wait){m.waits ? SHIM_OVER_STREAM : SHIM_OVER_NOTHING, NULL, \
@@ -147,6 +170,16 @@ static uint64_t address_of(CUmemorytype type, const void *host, CUdeviceptr devi
         SIDE(c, dst) + c->dstZ * c->dstPitch * c->dstHeight, \
         c->WidthInBytes * c->Height * c->Depth, NULL, ARRAYS(c)
 
+shim_moved shim_moved_volume(const CUDA_MEMCPY3D *c)
+{
+    return (shim_moved){VOLUME(c)};
+}
+
+shim_moved shim_moved_set(const CUDA_MEMSET_NODE_PARAMS *set)
+{
+    return (shim_moved){.to = set->dst, .bytes = set->elementSize * set->width * set->height};
+}
+
 MOVES(COPY, cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz,
       (const CUDA_MEMCPY2D *c), (c), PLANE(c))
 MOVE(cuMemcpy2DUnaligned_v2, COPY, NULL, false, true, (const CUDA_MEMCPY2D *c), (c), PLANE(c))
@@ -184,48 +217,103 @@ BLOCKING(cuMemcpyAtoA_v2,
 
 typedef struct CUmemcpyAttributes_st CUmemcpyAttributes;
 
-static CUresult done_batch(shim_call *call, CUresult result, const CUdeviceptr *to,
-                           const CUdeviceptr *from, const size_t *sizes, size_t count)
+/* With the lock held when it is called: what the copy with this index moves. */
+typedef shim_moved one_of(const void *list, size_t index);
+
+static CUresult done_batch(shim_call *call, CUresult result, one_of *get, const void *list,
+                           size_t count)
 {
-    shim_object *object;
-    if (!call->active || result != CUDA_SUCCESS)
+    if (!call->active || result != CUDA_SUCCESS || shim_in_capture(call->record.stream))
         return shim_end(call, result);
-    cap_call *r = &call->record;
     pthread_mutex_lock(&shim_g.lock);
     for (size_t i = 0; i < count; i++) {
-        r->bytes = sizes[i];
-        r->source_object = place(from[i], &r->source_offset, &object);
-        r->target_object = place(to[i], &r->target_offset, &object);
+        shim_moved m = get(list, i);
         call->id = 0;
+        const shim_object *target = describe(&call->record, &m);
         shim_write_call(call, result);
+        after_copy(target, &call->record, call->id, &m);
     }
     pthread_mutex_unlock(&shim_g.lock);
     return shim_end(call, result);
 }
 
-#define BATCH(symbol, per_thread, params, args)                   \
+#define BATCH(symbol, per_thread, get, list, count, params, args) \
     HOOK(symbol, params, args)                                    \
     {                                                             \
         shim_call call;                                           \
         shim_begin(&call, #symbol, CAP_CALL_COPY);                \
         call.record.stream = shim_stream(stream, per_thread);     \
         CUresult result = real_##symbol args;                     \
-        return done_batch(&call, result, to, from, sizes, count); \
+        return done_batch(&call, result, get, list, count);       \
     }
+#define BATCHES(symbol, get, list, count, params, args)                            \
+    BATCH(symbol, false, get, list, count, (UNPACK params, CUstream stream),       \
+          (UNPACK args, stream))                                                   \
+    BATCH(symbol##_ptsz, true, get, list, count, (UNPACK params, CUstream stream), \
+          (UNPACK args, stream))
 
-BATCH(cuMemcpyBatchAsync, false,
-      (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
-       size_t *which, size_t nhow, size_t *failed, CUstream stream),
-      (to, from, sizes, count, how, which, nhow, failed, stream))
-BATCH(cuMemcpyBatchAsync_ptsz, true,
-      (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
-       size_t *which, size_t nhow, size_t *failed, CUstream stream),
-      (to, from, sizes, count, how, which, nhow, failed, stream))
-BATCH(cuMemcpyBatchAsync_v2, false,
-      (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
-       size_t *which, size_t nhow, CUstream stream),
-      (to, from, sizes, count, how, which, nhow, stream))
-BATCH(cuMemcpyBatchAsync_v2_ptsz, true,
-      (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
-       size_t *which, size_t nhow, CUstream stream),
-      (to, from, sizes, count, how, which, nhow, stream))
+typedef struct ranges {
+    const CUdeviceptr *to, *from;
+    const size_t *sizes;
+} ranges;
+
+static shim_moved range(const void *list, size_t i)
+{
+    const ranges *r = list;
+    return (shim_moved){.from = r->from[i], .to = r->to[i], .bytes = r->sizes[i]};
+}
+
+BATCHES(cuMemcpyBatchAsync, range, (&(ranges){to, from, sizes}), count,
+        (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
+         size_t *which, size_t nhow, size_t *failed),
+        (to, from, sizes, count, how, which, nhow, failed))
+BATCHES(cuMemcpyBatchAsync_v2, range, (&(ranges){to, from, sizes}), count,
+        (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
+         size_t *which, size_t nhow),
+        (to, from, sizes, count, how, which, nhow))
+BATCHES(cuMemcpyWithAttributesAsync, range, (&(ranges){&to, &from, &bytes}), 1,
+        (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUmemcpyAttributes *how),
+        (to, from, bytes, how))
+
+/* The elements are those of the array, where one is among the two, else bytes. */
+static uint64_t element_of(const CUmemcpy3DOperand *o)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {0};
+    if (o->type != CU_MEMCPY_OPERAND_TYPE_ARRAY ||
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuArray3DGetDescriptor_v2,
+               (CUDA_ARRAY3D_DESCRIPTOR *, CUarray), &d, o->op.array.array) != CUDA_SUCCESS)
+        return 1;
+    return shim_array_element(d.Format) * d.NumChannels;
+}
+
+static uint64_t address_of_operand(const CUmemcpy3DOperand *o)
+{
+    return o->type == CU_MEMCPY_OPERAND_TYPE_POINTER ? o->op.ptr.ptr : 0;
+}
+
+static const void *array_of_operand(const CUmemcpy3DOperand *o)
+{
+    return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? o->op.array.array : NULL;
+}
+
+static shim_moved volume(const void *list, size_t i)
+{
+    const CUDA_MEMCPY3D_BATCH_OP *c = (const CUDA_MEMCPY3D_BATCH_OP *)list + i;
+    uint64_t element = element_of(&c->src) * element_of(&c->dst);
+    if (array_of_operand(&c->src) && array_of_operand(&c->dst))
+        element = element_of(&c->src);
+    return (shim_moved){.from = address_of_operand(&c->src),
+                        .to = address_of_operand(&c->dst),
+                        .bytes = element * c->extent.width * c->extent.height * c->extent.depth,
+                        .from_array = array_of_operand(&c->src),
+                        .to_array = array_of_operand(&c->dst)};
+}
+
+BATCHES(cuMemcpy3DBatchAsync, volume, list, count,
+        (size_t count, CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed, unsigned long long flags),
+        (count, list, failed, flags))
+BATCHES(cuMemcpy3DBatchAsync_v2, volume, list, count,
+        (size_t count, CUDA_MEMCPY3D_BATCH_OP *list, unsigned long long flags),
+        (count, list, flags))
+BATCHES(cuMemcpy3DWithAttributesAsync, volume, one, 1,
+        (CUDA_MEMCPY3D_BATCH_OP * one, unsigned long long flags), (one, flags))

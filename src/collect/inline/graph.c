@@ -1,15 +1,19 @@
-/* Graphs: what an instance holds is kept, and its kernels are noted whenever it is launched. */
+/* Graphs: what an instance holds is kept, and what it does is noted whenever it is launched: kernels, copies and sets,
+ * memory that it allocates and frees. */
+#include "collect/inline/copy.h"
 #include "collect/inline/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct node { /* a kernel of an instance */
+typedef struct node { /* of an instance */
+    CUgraphNodeType type;
     CUgraphNode handle;
     CUgraphNode child; /* the outermost child graph's node that it is in; NULL: none */
-    void *function;    /* CUfunction or CUkernel */
+    void *function;    /* of a kernel: CUfunction or CUkernel */
     shim_shape shape;
     shim_bytes params; /* data malloc'ed */
+    shim_moved moved;  /* of a copy or set; what is allocated or freed: from `to` on */
     bool disabled;
 } node;
 
@@ -86,19 +90,64 @@ static bool get_attribute(CUgraphNode handle, CUlaunchAttributeID which,
                   value) == CUDA_SUCCESS;
 }
 
-static void read_kernel(node_list *nodes, CUgraphNode handle, CUgraphNode child)
+static void read_kernel(node_list *nodes, node n)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 params;
     CUlaunchAttributeValue value;
-    node n = {.handle = handle, .child = child};
-    if (get_kernel(handle, &params) != CUDA_SUCCESS || !set_kernel(&n, &params))
+    if (get_kernel(n.handle, &params) != CUDA_SUCCESS || !set_kernel(&n, &params))
         return;
-    if (get_attribute(handle, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value))
+    if (get_attribute(n.handle, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value))
         memcpy(n.shape.cluster, &value.clusterDim, sizeof n.shape.cluster);
-    if (get_attribute(handle, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value) && value.cooperative)
+    if (get_attribute(n.handle, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value) && value.cooperative)
         n.shape.flags |= CAP_NOTE_COOPERATIVE;
     if (!wl_push(nodes, n))
         free((char *)n.params.data);
+}
+
+/* What a copy finds in host memory when it runs is not known here. */
+static void set_copy(node *n, const CUDA_MEMCPY3D *copy)
+{
+    n->moved = shim_moved_volume(copy);
+}
+
+static void read_copy(node_list *nodes, node n)
+{
+    CUDA_MEMCPY3D copy = {0};
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemcpyNodeGetParams, (CUgraphNode, CUDA_MEMCPY3D *),
+               n.handle, &copy) != CUDA_SUCCESS)
+        return;
+    set_copy(&n, &copy);
+    wl_push(nodes, n);
+}
+
+static void read_set(node_list *nodes, node n)
+{
+    CUDA_MEMSET_NODE_PARAMS set = {0};
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemsetNodeGetParams,
+               (CUgraphNode, CUDA_MEMSET_NODE_PARAMS *), n.handle, &set) != CUDA_SUCCESS)
+        return;
+    n.moved = shim_moved_set(&set);
+    wl_push(nodes, n);
+}
+
+static void read_alloc(node_list *nodes, node n)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc = {0};
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemAllocNodeGetParams,
+               (CUgraphNode, CUDA_MEM_ALLOC_NODE_PARAMS *), n.handle, &alloc) != CUDA_SUCCESS)
+        return;
+    n.moved = (shim_moved){.to = alloc.dptr, .bytes = alloc.bytesize};
+    wl_push(nodes, n);
+}
+
+static void read_free(node_list *nodes, node n)
+{
+    CUdeviceptr address;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemFreeNodeGetParams, (CUgraphNode, CUdeviceptr *),
+               n.handle, &address) != CUDA_SUCCESS)
+        return;
+    n.moved.to = address;
+    wl_push(nodes, n);
 }
 
 /* The nodes in the order in which they were added; malloc'ed. */
@@ -116,24 +165,39 @@ static CUgraphNode *list(CUgraph source, size_t *count)
     return nodes;
 }
 
+static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth);
+
+static void read_child(graph *g, const node *n, int depth)
+{
+    CUgraph within = NULL;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphChildGraphNodeGetGraph, (CUgraphNode, CUgraph *),
+               n->handle, &within) == CUDA_SUCCESS)
+        read_graph(g, within, n->child ? n->child : n->handle, depth + 1);
+}
+
+static void read_node(graph *g, node n, int depth)
+{
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeGetType, (CUgraphNode, CUgraphNodeType *), n.handle,
+           &n.type);
+    switch ((int)n.type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: read_kernel(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY: read_copy(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_MEMSET: read_set(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: read_alloc(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: read_free(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_GRAPH: read_child(g, &n, depth); break;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: g->conditional++; break;
+    default: break;
+    }
+}
+
 static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth)
 {
     size_t count;
     CUgraphNode *nodes = depth < MAX_DEPTH ? list(source, &count) : NULL;
-    for (size_t i = 0; nodes && i < count; i++) {
-        CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-        CUgraph within = NULL;
-        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeGetType, (CUgraphNode, CUgraphNodeType *),
-               nodes[i], &type);
-        if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-            read_kernel(&g->nodes, nodes[i], child);
-        else if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-            g->conditional++;
-        else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
-                 DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphChildGraphNodeGetGraph,
-                        (CUgraphNode, CUgraph *), nodes[i], &within) == CUDA_SUCCESS)
-            read_graph(g, within, child ? child : nodes[i], depth + 1);
-    }
+    for (size_t i = 0; nodes && i < count; i++)
+        read_node(g, (node){.type = CU_GRAPH_NODE_TYPE_EMPTY, .handle = nodes[i], .child = child},
+                  depth);
     free(nodes);
 }
 
@@ -267,6 +331,48 @@ HOOK(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode handle, 
                    handle);
 }
 
+static CUresult copy_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
+                         const CUDA_MEMCPY3D *copy)
+{
+    if (result == CUDA_SUCCESS && shim_g.writer && copy) {
+        pthread_mutex_lock(&shim_g.lock);
+        node *n = find_node(exec, handle);
+        if (n)
+            set_copy(n, copy);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+static CUresult set_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
+                        const CUDA_MEMSET_NODE_PARAMS *set)
+{
+    if (result == CUDA_SUCCESS && shim_g.writer && set) {
+        pthread_mutex_lock(&shim_g.lock);
+        node *n = find_node(exec, handle);
+        if (n)
+            n->moved = shim_moved_set(set);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+HOOK(cuGraphExecMemcpyNodeSetParams,
+     (CUgraphExec exec, CUgraphNode handle, const CUDA_MEMCPY3D *copy, CUcontext context),
+     (exec, handle, copy, context))
+{
+    return copy_set(real_cuGraphExecMemcpyNodeSetParams(exec, handle, copy, context), exec, handle,
+                    copy);
+}
+
+HOOK(cuGraphExecMemsetNodeSetParams,
+     (CUgraphExec exec, CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS *set, CUcontext context),
+     (exec, handle, set, context))
+{
+    return set_set(real_cuGraphExecMemsetNodeSetParams(exec, handle, set, context), exec, handle,
+                   set);
+}
+
 static CUresult kernel_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
                            const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
@@ -325,9 +431,14 @@ HOOK(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode handle, CUgraphNod
     CUresult result = real_cuGraphExecNodeSetParams(exec, handle, params);
     if (result != CUDA_SUCCESS || !params)
         return result;
-    if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
-        return updated(result, exec, params->graph.graph, handle);
-    return result;
+    switch ((int)params->type) {
+    case CU_GRAPH_NODE_TYPE_GRAPH: return updated(result, exec, params->graph.graph, handle);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return copy_set(result, exec, handle, &params->memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return set_set(result, exec, handle, (const CUDA_MEMSET_NODE_PARAMS *)&params->memset);
+    default: return result;
+    }
 }
 
 static CUresult set_kernel_params(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *params)
@@ -359,14 +470,48 @@ HOOK(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode handle, unsigned int 
 
 /* ---- launches ---- */
 
-static void note_kernels(shim_call *call, const graph *g)
+/* Memory has the same address in every launch; what an earlier one left there is gone. */
+static void freed(const shim_call *call, uint64_t address)
 {
-    for (size_t i = 0; i < g->nodes.count; i++) {
-        const node *n = &g->nodes.data[i];
-        shim_function *f = n->disabled ? NULL : shim_function_of(n->function);
-        if (f)
-            shim_note(call, f, &n->shape, n->params);
+    shim_object o;
+    if (shim_object_take(address, &o))
+        shim_object_freed(&o, call->id);
+}
+
+static void allocated(shim_call *call, const shim_moved *memory)
+{
+    freed(call, memory->to);
+    shim_object object = {.base = memory->to,
+                          .bytes = memory->bytes,
+                          .kind = CAP_OBJECT_DEVICE,
+                          .context = shim_current().handle};
+    shim_object_add(call, &object, "");
+}
+
+static void note_kernel(shim_call *call, const node *n)
+{
+    shim_function *f = shim_function_of(n->function);
+    if (f)
+        shim_note(call, f, &n->shape, n->params);
+}
+
+static void note_node(shim_call *call, const node *n)
+{
+    switch ((int)n->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: note_kernel(call, n); break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY: shim_moved_write(call, CAP_CALL_COPY, &n->moved); break;
+    case CU_GRAPH_NODE_TYPE_MEMSET: shim_moved_write(call, CAP_CALL_SET, &n->moved); break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: allocated(call, &n->moved); break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: freed(call, n->moved.to); break;
+    default: break;
     }
+}
+
+static void note_nodes(shim_call *call, const graph *g)
+{
+    for (size_t i = 0; i < g->nodes.count; i++)
+        if (!g->nodes.data[i].disabled)
+            note_node(call, &g->nodes.data[i]);
     for (uint32_t i = 0; i < g->conditional; i++)
         shim_skipped(call->id, "(kernels of a conditional node)",
                      "the device decided how often they ran");
@@ -392,7 +537,7 @@ static void launched(shim_call *call, CUgraphExec exec)
     shim_write_call(call, CUDA_SUCCESS);
     graph *g = find(exec);
     if (g)
-        note_kernels(call, g);
+        note_nodes(call, g);
     pthread_mutex_unlock(&shim_g.lock);
 }
 

@@ -72,7 +72,9 @@ static CUresult released(shim_call *call, CUresult result, const taken *t)
         shim_begin(&call, #symbol, CAP_CALL_ALLOC);                              \
         call.record.stream = shim_stream(stream, per_thread);                    \
         CUresult result = real_##symbol args;                                    \
-        return made(&call, result, result ? 0 : *out, bytes, CAP_OBJECT_DEVICE); \
+        if (result != CUDA_SUCCESS || shim_in_capture(call.record.stream))       \
+            return shim_end(&call, result); /* a graph allocates when it runs */ \
+        return made(&call, result, *out, bytes, CAP_OBJECT_DEVICE);              \
     }
 
 MAKE(cuMemAlloc_v2, DEVICE, *out, bytes, (CUdeviceptr * out, size_t bytes), (out, bytes))
@@ -118,6 +120,9 @@ MAKE(cuIpcOpenMemHandle, DEVICE, *out, range_of(*out),
 MAKE(cuIpcOpenMemHandle_v2, DEVICE, *out, range_of(*out),
      (CUdeviceptr * out, CUipcMemHandle handle, unsigned int flags), (out, handle, flags))
 
+MAKE(cuMemPoolImportPointer, DEVICE, *out, range_of(*out),
+     (CUdeviceptr * out, CUmemoryPool pool, CUmemPoolPtrExportData *data), (out, pool, data))
+
 /* ---- releasing ---- */
 
 #define RELEASE(symbol, base, params, args)             \
@@ -135,6 +140,8 @@ MAKE(cuIpcOpenMemHandle_v2, DEVICE, *out, range_of(*out),
         shim_call call;                                                     \
         shim_begin(&call, #symbol, CAP_CALL_FREE);                          \
         call.record.stream = shim_stream(stream, per_thread);               \
+        if (shim_in_capture(call.record.stream))                            \
+            return shim_end(&call, real_##symbol(address, stream));         \
         taken t = take(&call, address);                                     \
         return released(&call, real_##symbol(address, stream), &t);         \
     }
@@ -143,6 +150,47 @@ RELEASE(cuMemFree_v2, address, (CUdeviceptr address), (address))
 RELEASE(cuIpcCloseMemHandle, address, (CUdeviceptr address), (address))
 RELEASE(cuMemFreeHost, data, (void *data), (data))
 RELEASE(cuMemHostUnregister, data, (void *data), (data))
-RELEASE(cuMemUnmap, address, (CUdeviceptr address, size_t bytes), (address, bytes))
 RELEASE_ASYNC(cuMemFreeAsync, false)
 RELEASE_ASYNC(cuMemFreeAsync_ptsz, true)
+
+/* ---- virtual memory: a range may hold what several calls mapped ---- */
+
+typedef wl_vec(shim_object) object_list;
+
+static void take_range(object_list *list, uint64_t address, uint64_t bytes)
+{
+    shim_object o;
+    for (uint64_t at = address; at - address < bytes && shim_object_take(at, &o); at += o.bytes)
+        if (!wl_push(list, o))
+            return;
+}
+
+static void range_released(shim_call *call, const object_list *list, uint64_t bytes)
+{
+    call->record.source_object = list->count ? list->data[0].number : 0;
+    call->record.bytes = bytes;
+    shim_write_call(call, CUDA_SUCCESS);
+    for (size_t i = 0; i < list->count; i++)
+        shim_object_freed(&list->data[i], call->id);
+}
+
+HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes))
+{
+    shim_call call;
+    object_list list = {0};
+    shim_begin(&call, "cuMemUnmap", CAP_CALL_FREE);
+    if (!call.active)
+        return shim_end(&call, real_cuMemUnmap(address, bytes));
+    pthread_mutex_lock(&shim_g.lock);
+    take_range(&list, address, bytes);
+    pthread_mutex_unlock(&shim_g.lock);
+    CUresult result = real_cuMemUnmap(address, bytes);
+    pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS)
+        range_released(&call, &list, bytes);
+    for (size_t i = 0; result != CUDA_SUCCESS && i < list.count; i++)
+        shim_object_put_back(&list.data[i]);
+    pthread_mutex_unlock(&shim_g.lock);
+    wl_vec_free(&list);
+    return shim_end(&call, result);
+}

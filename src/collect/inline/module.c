@@ -1,5 +1,6 @@
 /* Modules and libraries, their PTX and variables, kernels by handle. */
 #include "collect/inline/probe.h"
+#include "collect/inline/unseen.h"
 
 #include "cuda/fatbin.h"
 #include "cuda/link.h"
@@ -208,6 +209,53 @@ static shim_module *find_module(const void *handle)
     shim_module *m = modules;
     while (m && m->handle != handle)
         m = m->next;
+    return m;
+}
+
+static void add_alias(void *handle, shim_module *m)
+{
+    alias *a = NULL;
+    HASH_FIND_PTR(aliases, &handle, a);
+    if (!a && (a = calloc(1, sizeof *a))) {
+        *a = (alias){.handle = handle, .module = m};
+        HASH_ADD_PTR(aliases, handle, a);
+    }
+}
+
+/* The library whose module in the current context this is. */
+static shim_module *find_library(void *handle)
+{
+    CUmodule own;
+    for (shim_module *m = modules; m; m = m->next) {
+        if (!m->library ||
+            DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLibraryGetModule, (CUmodule *, CUlibrary), &own,
+                   (CUlibrary)m->handle) != CUDA_SUCCESS ||
+            (void *)own != handle)
+            continue;
+        add_alias(handle, m);
+        return m;
+    }
+    return NULL;
+}
+
+/* The same for a handle that some way led to which is not hooked; `name`: of a kernel or variable in it. */
+static shim_module *find_or_guess(void *handle, const char *name)
+{
+    shim_unseen found;
+    shim_module *m = find_module(handle);
+    if (!m && handle)
+        m = find_library(handle);
+    if (m || !handle || !name || !(m = calloc(1, sizeof *m)))
+        return m;
+    m->handle = handle;
+    m->context = shim_current().handle;
+    if (shim_unseen_find(name, shim_g.sm, &found)) {
+        m->text = found.text;
+        m->length = found.length;
+        m->name = found.file;
+    }
+    m->next = modules;
+    modules = m;
     return m;
 }
 
@@ -510,7 +558,7 @@ HOOK(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
     CUresult result = real_cuModuleGetFunction(out, module, name);
     if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
-        add_function(*out, name, find_module(module));
+        add_function(*out, name, find_or_guess(module, name));
         pthread_mutex_unlock(&shim_g.lock);
     }
     return result;
@@ -550,13 +598,8 @@ HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
     if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
         shim_module *m = find_module(library);
-        alias *a = NULL;
-        void *handle = *out;
-        HASH_FIND_PTR(aliases, &handle, a);
-        if (m && !a && (a = calloc(1, sizeof *a))) {
-            *a = (alias){.handle = handle, .module = m};
-            HASH_ADD_PTR(aliases, handle, a);
-        }
+        if (m)
+            add_alias(*out, m);
         pthread_mutex_unlock(&shim_g.lock);
     }
     return result;
@@ -564,11 +607,11 @@ HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
 
 /* ---- variables by name: their contents will be written ---- */
 
-static CUresult named(CUresult result, const void *handle)
+static CUresult named(CUresult result, void *handle, const char *name)
 {
     if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
-        shim_module *m = find_module(handle);
+        shim_module *m = find_or_guess(handle, name);
         if (m)
             shim_module_use(m);
         pthread_mutex_unlock(&shim_g.lock);
@@ -579,19 +622,19 @@ static CUresult named(CUresult result, const void *handle)
 HOOK(cuModuleGetGlobal_v2, (CUdeviceptr * out, size_t *bytes, CUmodule module, const char *name),
      (out, bytes, module, name))
 {
-    return named(real_cuModuleGetGlobal_v2(out, bytes, module, name), module);
+    return named(real_cuModuleGetGlobal_v2(out, bytes, module, name), module, name);
 }
 
 HOOK(cuLibraryGetGlobal, (CUdeviceptr * out, size_t *bytes, CUlibrary library, const char *name),
      (out, bytes, library, name))
 {
-    return named(real_cuLibraryGetGlobal(out, bytes, library, name), library);
+    return named(real_cuLibraryGetGlobal(out, bytes, library, name), library, NULL);
 }
 
 HOOK(cuLibraryGetManaged, (CUdeviceptr * out, size_t *bytes, CUlibrary library, const char *name),
      (out, bytes, library, name))
 {
-    return named(real_cuLibraryGetManaged(out, bytes, library, name), library);
+    return named(real_cuLibraryGetManaged(out, bytes, library, name), library, NULL);
 }
 
 /* ---- what a handle stands for ---- */
@@ -613,8 +656,8 @@ static shim_function *ask(void *handle)
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetLibrary, (void **, CUkernel), &owner,
                (CUkernel)handle);
     }
-    shim_function *f = add_function(handle, name ? name : "(unknown kernel)",
-                                    owner ? find_module(owner) : NULL);
+    shim_module *m = kernel ? find_module(owner) : find_or_guess(owner, name);
+    shim_function *f = add_function(handle, name ? name : "(unknown kernel)", owner ? m : NULL);
     if (f)
         f->kernel = kernel;
     return f;

@@ -161,7 +161,8 @@ void shim_objects_gone(CUcontext context, const struct shim_module *module);
 
 /* ---- array.c; with the lock held ---- */
 
-uint32_t shim_array_object(const void *handle); /* its number; 0: none */
+uint64_t shim_array_element(CUarray_format format); /* bytes of a channel */
+uint32_t shim_array_object(const void *handle);     /* its number; 0: none */
 void shim_arrays_gone(CUcontext context);
 
 /* ---- module.c ---- */

@@ -13,4 +13,10 @@
         }                                                        \
     } while (0)
 
+#if CUDART_VERSION < 12000
+#define INSTANTIATE(exec, graph) cudaGraphInstantiateWithFlags(exec, graph, 0)
+#else
+#define INSTANTIATE(exec, graph) cudaGraphInstantiate(exec, graph, 0)
+#endif
+
 #endif

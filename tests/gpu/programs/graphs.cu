@@ -27,6 +27,18 @@ struct kernel {
     }
 };
 
+static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph)
+{
+#if CUDART_VERSION < 12000
+    cudaGraphNode_t differs;
+    cudaGraphExecUpdateResult why;
+    return cudaGraphExecUpdate(exec, graph, &differs, &why);
+#else
+    cudaGraphExecUpdateResultInfo info = {};
+    return cudaGraphExecUpdate(exec, graph, &info);
+#endif
+}
+
 static int show(const char *what, cudaGraphExec_t exec, cudaStream_t stream, const int *data)
 {
     int host[256];
@@ -61,13 +73,12 @@ int main()
     cudaGraph_t graph, other, within;
     cudaGraphExec_t exec;
     cudaGraphNode_t first, child, elsewhere, inside;
-    cudaGraphExecUpdateResultInfo info = {};
     CHECK(cudaMalloc(&data, 256 * sizeof *data));
     CHECK(cudaMemset(data, 0, 256 * sizeof *data));
     CHECK(cudaStreamCreate(&stream));
     if (build(data, &n, &value, &stride, &graph, &first, &child))
         return 1;
-    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    CHECK(INSTANTIATE(&exec, graph));
     if (show("as built", exec, stream, data))
         return 1;
 
@@ -80,7 +91,7 @@ int main()
     value = 100;
     if (build(data, &n, &value, &wide, &other, &elsewhere, &inside))
         return 1;
-    CHECK(cudaGraphExecUpdate(exec, other, &info));
+    CHECK(update(exec, other));
     if (show("updated", exec, stream, data))
         return 1;
     CHECK(cudaGraphNodeSetEnabled(exec, first, 0));

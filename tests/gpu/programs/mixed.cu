@@ -58,7 +58,7 @@ static int in_a_graph(float *out, const float *in, int n)
     scale<<<(n + 127) / 128, 128, 0, stream>>>(out, in, n);
     scale<<<(n + 127) / 128, 128, 0, stream>>>(out, out, n);
     CHECK(cudaStreamEndCapture(stream, &graph));
-    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    CHECK(INSTANTIATE(&exec, graph));
     for (int i = 0; i < 3; i++)
         CHECK(cudaGraphLaunch(exec, stream));
     CHECK(cudaStreamSynchronize(stream));
