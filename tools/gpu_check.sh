@@ -74,6 +74,18 @@ check loop "launches=2001 objects=1 timed=1 kernels=add" "$work/loop" 2000 65536
 check fault "launches=1 kernels=fault" "$work/fault"
 check vecadd_driver "launches=1 objects=5 timed=1 kernels=vecadd" "$work/vecadd_driver" "$work/vecadd.ptx"
 
+# Calls that few programs make, each as tests/gpu/test_rare.py says.
+libraries=$(dirname "$warplens")/../lib/warplens
+gcc -std=gnu17 -Wno-deprecated-declarations -I"$(dirname "$nvcc")/../include" -o "$work/rare" $programs/rare.c \
+    "$libraries/emulate/libcuda.so.1" -Wl,-z,lazy || fail "rare.c"
+if python3 tests/gpu/test_rare.py "$warplens" "$libraries" "$work/rare" --gpu >"$work/rare.log" 2>&1; then
+    echo "passed  rare ($(tail -n 1 "$work/rare.log"))"
+    grep skipped "$work/rare.log"
+else
+    fail "rare:"
+    tail -40 "$work/rare.log"
+fi
+
 # The same programs as in the tests, on NVIDIA's runtime and driver: what they did must be what the emulator says, as they are
 # and with probes. Their captures are kept for machines without a GPU to compare with.
 golden=${GOLDEN:-$work/golden}
@@ -82,7 +94,7 @@ compare() {
     shift
     # shellcheck disable=SC2086
     if python3 tests/gpu/test_program.py --gpu --record "$golden" --warplens "$warplens" \
-        --libraries "$(dirname "$warplens")/../lib/warplens" --runtime none --work "$work/compare" --nvcc "$nvcc" $options "$@" \
+        --libraries "$libraries" --runtime none --work "$work/compare" --nvcc "$nvcc" $options "$@" \
         >"$work/compared" 2>&1; then
         echo "passed  $(basename "$1") as emulated"
     else

@@ -1,4 +1,5 @@
 /* Copies and sets: checked against the allocations on both sides, executed by the host. */
+#include "collect/graph.h"
 #include "collect/impl.h"
 
 #include <string.h>
@@ -46,6 +47,8 @@ static collect_result check_place(const collect_place *p, const collect_copy *co
         return COLLECT_INVALID_PITCH;
     uint64_t bytes = extent(&s, copy);
     collect_memory memory;
+    if (collect_graph_promised(s.address, bytes))
+        return COLLECT_OK;
     bool known = collect_memory_find(s.address, &memory);
     bool device = p->given && p->expect == COLLECT_MEMORY_DEVICE;
     bool host = p->given && p->expect == COLLECT_MEMORY_HOST;
@@ -73,6 +76,28 @@ void collect_copy_run(const collect_copy *copy)
         for (size_t y = 0; y < copy->height; y++)
             memmove((void *)(to.address + z * to.slice + y * to.pitch),
                     (void *)(from.address + z * from.slice + y * from.pitch), copy->width);
+}
+
+static uint64_t set_extent(const collect_set *set)
+{
+    uint64_t row = (uint64_t)set->width * set->element;
+    return (set->depth - 1) * set->slice + (set->height - 1) * set->pitch + row;
+}
+
+static bool missing(const collect_place *p, const collect_copy *copy)
+{
+    side s = resolve(p, copy);
+    return !p->array && collect_graph_missing(s.address, extent(&s, copy));
+}
+
+bool collect_copy_missing(const collect_copy *copy)
+{
+    return missing(&copy->from, copy) || missing(&copy->to, copy);
+}
+
+bool collect_set_missing(const collect_set *set)
+{
+    return collect_graph_missing(set->address, set_extent(set));
 }
 
 static void describe(uint64_t address, uint32_t *object, uint64_t *offset)
@@ -104,12 +129,6 @@ bool collect_copy_pageable(const collect_copy *copy)
 
 /* ---- sets ---- */
 
-static uint64_t set_extent(const collect_set *set)
-{
-    uint64_t row = (uint64_t)set->width * set->element;
-    return (set->depth - 1) * set->slice + (set->height - 1) * set->pitch + row;
-}
-
 collect_result collect_set_check(const collect_set *set)
 {
     bool element = set->element == 1 || set->element == 2 || set->element == 4;
@@ -117,7 +136,9 @@ collect_result collect_set_check(const collect_set *set)
         return COLLECT_INVALID_VALUE;
     if (set->height > 1 && set->pitch < (uint64_t)set->width * set->element)
         return COLLECT_INVALID_VALUE;
-    bool ok = collect_range_valid(set->address, set_extent(set));
+    uint64_t bytes = set_extent(set);
+    bool ok = collect_range_valid(set->address, bytes) ||
+              collect_graph_promised(set->address, bytes);
     return ok ? COLLECT_OK : COLLECT_INVALID_VALUE;
 }
 

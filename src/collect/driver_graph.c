@@ -103,6 +103,16 @@ static CUDA_MEMCPY3D copy_params(const collect_copy *copy)
                            .Depth = copy->depth};
 }
 
+static CUDA_MEM_ALLOC_NODE_PARAMS alloc_params(const collect_op *op)
+{
+    CUmemLocation here = {CU_MEM_LOCATION_TYPE_DEVICE,
+                          collect_device_ordinal(collect_context_device(op->context))};
+    return (CUDA_MEM_ALLOC_NODE_PARAMS){
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = here},
+        .bytesize = op->alloc.size,
+        .dptr = op->alloc.address};
+}
+
 static params params_of(collect_node *node)
 {
     params p = {.type = (CUgraphNodeType)node->type};
@@ -131,8 +141,10 @@ static params params_of(collect_node *node)
         p.host = (CUDA_HOST_NODE_PARAMS){op->host.function, op->host.data};
     else if (node->type == COLLECT_NODE_RECORD || node->type == COLLECT_NODE_WAIT)
         p.eventRecord.event = (CUevent)op->event.event;
-    else if (node->type == COLLECT_NODE_ALLOC || node->type == COLLECT_NODE_FREE)
+    else if (node->type == COLLECT_NODE_FREE)
         p.free.dptr = op->alloc.address;
+    else if (node->type == COLLECT_NODE_ALLOC)
+        p.alloc = alloc_params(op);
     return p;
 }
 
@@ -327,6 +339,7 @@ GET(cuGraphMemsetNodeGetParams, CUDA_MEMSET_NODE_PARAMS, CU_GRAPH_NODE_TYPE_MEMS
 GET(cuGraphHostNodeGetParams, CUDA_HOST_NODE_PARAMS, CU_GRAPH_NODE_TYPE_HOST, host)
 GET(cuGraphEventRecordNodeGetEvent, CUevent, CU_GRAPH_NODE_TYPE_EVENT_RECORD, eventRecord.event)
 GET(cuGraphEventWaitNodeGetEvent, CUevent, CU_GRAPH_NODE_TYPE_WAIT_EVENT, eventWait.event)
+GET(cuGraphMemAllocNodeGetParams, CUDA_MEM_ALLOC_NODE_PARAMS, CU_GRAPH_NODE_TYPE_MEM_ALLOC, alloc)
 GET(cuGraphMemFreeNodeGetParams, CUdeviceptr, CU_GRAPH_NODE_TYPE_MEM_FREE, free.dptr)
 
 #define SET(name, layout, build)                                    \

@@ -152,6 +152,28 @@ collect_result collect_node_add_child(collect_graph *graph, collect_node *const 
     return COLLECT_OK;
 }
 
+/* Memory of graphs has its addresses from then on; it is there from the node's run on. */
+typedef struct promise {
+    uint64_t address, bytes;
+} promise;
+
+static wl_vec(promise) promises;
+
+bool collect_graph_promised(uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; i < promises.count; i++) {
+        const promise *p = &promises.data[i];
+        if (address >= p->address && bytes <= p->bytes && address - p->address <= p->bytes - bytes)
+            return true;
+    }
+    return false;
+}
+
+bool collect_graph_missing(uint64_t address, uint64_t bytes)
+{
+    return collect_graph_promised(address, bytes) && !collect_range_valid(address, bytes);
+}
+
 collect_result collect_node_add_alloc(collect_graph *graph, collect_node *const *needs,
                                       size_t count, collect_context *context, uint64_t size,
                                       collect_pool *pool, collect_node **out, uint64_t *address)
@@ -165,6 +187,8 @@ collect_result collect_node_add_alloc(collect_graph *graph, collect_node *const 
     op->alloc = (collect_op_alloc){.size = size, .pool = pool};
     wl_status status = emu_mem_reserve(context->device->machine, whole, COLLECT_GRANULARITY,
                                        &op->alloc.address);
+    if (status == WL_OK && !wl_push(&promises, ((promise){op->alloc.address, size})))
+        status = WL_NOMEM;
     if (status != WL_OK) {
         collect_op_unref(op);
         return collect_status(status);

@@ -74,6 +74,9 @@ collect_result collect_node_add_child(collect_graph *graph, collect_node *const 
                                       size_t count, const collect_graph *child,
                                       collect_node **node);
 /* Memory of `size` bytes whose address is known at once and valid while the graph runs. */
+/* Whether a node allocates, whenever its graph runs, what the range lies in; and whether that is not there now. */
+bool collect_graph_promised(uint64_t address, uint64_t bytes);
+bool collect_graph_missing(uint64_t address, uint64_t bytes);
 collect_result collect_node_add_alloc(collect_graph *graph, collect_node *const *needs,
                                       size_t count, collect_context *context, uint64_t size,
                                       collect_pool *pool, collect_node **node, uint64_t *address);

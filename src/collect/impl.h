@@ -303,6 +303,9 @@ void collect_flush_printed(collect_context *context);
 void collect_lose(collect_context *context, collect_result error);
 
 collect_result collect_copy_check(const collect_copy *copy);
+/* It reads or writes memory of a graph that is not there now; likewise for a set. */
+bool collect_copy_missing(const collect_copy *copy);
+bool collect_set_missing(const collect_set *set);
 void collect_copy_run(const collect_copy *copy);
 void collect_copy_describe(const collect_copy *copy, cap_call *record);
 bool collect_copy_pageable(const collect_copy *copy);

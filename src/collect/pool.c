@@ -1,4 +1,5 @@
 /* Memory pools and stream-ordered allocation. Memory is taken and given back at once; a pool only counts. */
+#include "collect/graph.h"
 #include "collect/impl.h"
 
 #include <stdlib.h>
@@ -180,6 +181,8 @@ collect_result collect_malloc_async(collect_call *call, uint64_t size, collect_p
 /* Work before it in the stream may still wait for its turn, so freeing waits for it. */
 collect_result collect_free_async(collect_call *call, uint64_t address, collect_stream *stream)
 {
+    if (stream->capturing && collect_graph_promised(address, 1))
+        return collect_capture_free(call, stream, address);
     collect_block *block = collect_block_find(address);
     if (!block || block->base != address || block->kind != EMU_ALLOC_DEVICE || block->physical ||
         block->array || block->module)

@@ -203,7 +203,10 @@ collect_result collect_do_copy(collect_call *call, collect_stream *stream, const
     if (r || !copy->width || !copy->height || !copy->depth)
         return r;
     r = collect_copy_check(copy);
-    collect_copy_describe(copy, &call->record);
+    if (r == COLLECT_OK && !stream->capturing && collect_copy_missing(copy))
+        return COLLECT_INVALID_VALUE;
+    if (!stream->capturing) /* else the graph copies */
+        collect_copy_describe(copy, &call->record);
     if (r)
         return r;
     collect_op *op = collect_op_new(OP_COPY, stream->context);
@@ -222,7 +225,10 @@ collect_result collect_do_set(collect_call *call, collect_stream *stream, const 
     if (r || !set->width || !set->height || !set->depth)
         return r;
     r = collect_set_check(set);
-    collect_set_describe(set, &call->record);
+    if (r == COLLECT_OK && !stream->capturing && collect_set_missing(set))
+        return COLLECT_INVALID_VALUE;
+    if (!stream->capturing)
+        collect_set_describe(set, &call->record);
     if (r)
         return r;
     collect_op *op = collect_op_new(OP_SET, stream->context);

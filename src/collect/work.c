@@ -1,6 +1,7 @@
 /* Work on streams. Operations run when they are enqueued, on the caller's thread. Only host functions run on threads of
  * their own, as the driver's do; while one is busy, what must come after it waits in the list of pending work, in program
  * order, and whoever finishes the function carries on. */
+#include "collect/graph.h"
 #include "collect/impl.h"
 
 #include <errno.h>
@@ -76,10 +77,21 @@ static void record_event(collect_op_event *e)
     e->event->time_ns = collect_now();
 }
 
+/* A copy or set of memory that no run of a graph allocated. */
+static bool is_missing(const collect_op *op)
+{
+    return (op->kind == OP_COPY && collect_copy_missing(&op->copy)) ||
+           (op->kind == OP_SET && collect_set_missing(&op->set));
+}
+
 void collect_op_run(collect_op *op, collect_stream *stream, uint32_t call)
 {
     if (op->context && op->context->error && op->kind != OP_RECORD)
         return;
+    if (is_missing(op)) {
+        collect_lose(op->context, COLLECT_ILLEGAL_ADDRESS);
+        return;
+    }
     switch (op->kind) {
     case OP_COPY: collect_copy_run(&op->copy); break;
     case OP_SET: collect_set_run(&op->set); break;

@@ -255,6 +255,7 @@ static void test_graph_memory_and_objects(void **state)
     struct cudaMemAllocNodeParams params = {
         .poolProps = {.allocType = 1, .location = {cudaMemLocationTypeDevice, 0}}, .bytesize = 64};
     int destroyed = 0;
+    unsigned char value = 0;
     size_t before, during, total;
     (void)state;
     OK(cudaMemGetInfo(&before, &total));
@@ -266,16 +267,17 @@ static void test_graph_memory_and_objects(void **state)
     assert_int_equal(cudaMemset(params.dptr, 0, 64), cudaErrorInvalidValue); /* not there yet */
     cudaGetLastError();
     struct cudaMemsetParams fill = set_of(params.dptr, 3);
-    (void)fill;
+    OK(cudaGraphAddMemsetNode(&set, graph, &alloc, 1, &fill));
     OK(cudaGraphInstantiate(&exec, graph, 0));
     OK(cudaGraphLaunch(exec, 0));
     OK(cudaDeviceSynchronize());
-    OK(cudaMemset(params.dptr, 0, 64)); /* there now */
+    OK(cudaMemcpy(&value, params.dptr, 1, cudaMemcpyDeviceToHost)); /* there now */
+    assert_int_equal(value, 3);
     OK(cudaMemGetInfo(&during, &total));
     assert_true(during < before);
     OK(cudaFree(params.dptr));
     OK(cudaGraphExecDestroy(exec));
-    OK(cudaGraphAddMemFreeNode(&release, graph, &alloc, 1, params.dptr));
+    OK(cudaGraphAddMemFreeNode(&release, graph, &set, 1, params.dptr));
     OK(cudaGraphInstantiate(&exec, graph, 0));
     OK(cudaGraphLaunch(exec, 0));
     OK(cudaDeviceSynchronize());
@@ -285,7 +287,6 @@ static void test_graph_memory_and_objects(void **state)
     assert_int_equal(destroyed, 0); /* the instance still holds it */
     OK(cudaGraphExecDestroy(exec));
     assert_int_equal(destroyed, 1);
-    (void)set;
 }
 
 /* ---- memory ---- */

@@ -27,18 +27,23 @@ shim_context shim_current(void)
     return found;
 }
 
-/* With the lock held. The driver may give the handle out again. */
-static void context_gone(CUcontext handle)
+/* With the lock held: what is of the context's streams. The driver may give the handle out again. */
+static void streams_gone(CUcontext handle)
 {
     shim_times_gone(handle);
     shim_probes_gone(handle);
     shim_events_unknown(handle);
-    shim_modules_gone(handle);
-    shim_objects_gone(handle, NULL);
-    shim_arrays_gone(handle);
     for (uint32_t i = 0; i < contexts.count; i++)
         if (contexts.known[i].handle == handle)
             contexts.known[i--] = contexts.known[--contexts.count];
+}
+
+static void context_gone(CUcontext handle)
+{
+    streams_gone(handle);
+    shim_modules_gone(handle);
+    shim_objects_gone(handle, NULL);
+    shim_arrays_gone(handle);
 }
 
 /* The device's primary context, and whether it lives. Where nobody asked for it by name, the runtime did by a table of its
@@ -116,6 +121,29 @@ HOOK(cuCtxDestroy, (CUcontext context), (context))
 HOOK(cuCtxDestroy_v2, (CUcontext context), (context))
 {
     return destroy("cuCtxDestroy_v2", context, real_cuCtxDestroy_v2);
+}
+
+/* A part of a device: its memory and modules are the primary context's, its streams are its own. */
+HOOK(cuGreenCtxDestroy, (CUgreenCtx part), (part))
+{
+    shim_call call;
+    CUcontext context = NULL, previous;
+    shim_begin(&call, "cuGreenCtxDestroy", CAP_CALL_OTHER);
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxFromGreenCtx, (CUcontext *, CUgreenCtx), &context,
+               part) == CUDA_SUCCESS &&
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPushCurrent_v2, (CUcontext), context) ==
+            CUDA_SUCCESS) {
+        shim_times_resolve(0, true);
+        shim_probes_last();
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
+    }
+    CUresult result = real_cuGreenCtxDestroy(part);
+    if (result == CUDA_SUCCESS && shim_g.writer && context) {
+        pthread_mutex_lock(&shim_g.lock);
+        streams_gone(context);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return shim_end(&call, result);
 }
 
 static CUresult end_primary(const char *api, CUdevice device, CUresult (*real)(CUdevice))

@@ -249,7 +249,7 @@ static shim_module *find_or_guess(void *handle, const char *name)
         return m;
     m->handle = handle;
     m->context = shim_current().handle;
-    if (shim_unseen_find(name, shim_g.sm, &found)) {
+    if (shim_unseen_find(name, shim_g.sm, m->context, &found)) {
         m->text = found.text;
         m->length = found.length;
         m->name = found.file;

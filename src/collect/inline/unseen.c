@@ -22,13 +22,18 @@ typedef struct device_code { /* of a file; it stays mapped */
 } device_code;
 
 static wl_vec(device_code) known;
-static wl_vec(const char *) taken; /* fat binaries */
+typedef struct taking { /* a fat binary becomes one module a context */
+    const char *fatbin;
+    const void *context;
+} taking;
+
+static wl_vec(taking) taken;
 static size_t expanded;
 
-static bool is_taken(const char *fatbin)
+static bool is_taken(const char *fatbin, const void *context)
 {
     for (size_t i = 0; i < taken.count; i++)
-        if (taken.data[i] == fatbin)
+        if (taken.data[i].fatbin == fatbin && taken.data[i].context == context)
             return true;
     return false;
 }
@@ -89,6 +94,7 @@ static const device_code *code_of(const char *path, uintptr_t base)
 typedef struct search {
     const char *name;
     unsigned sm;
+    const void *context;
     shim_unseen *found;
 } search;
 
@@ -98,11 +104,11 @@ static bool take(const search *s, const char *at, const cuda_fatbin *fatbin)
     size_t length;
     unsigned char *text = NULL;
     const cuda_entry *entry = cuda_fatbin_choose(fatbin, s->sm);
-    if (!entry || entry->relocatable || expanded > MAX_EXPANDED || is_taken(at) ||
+    if (!entry || entry->relocatable || expanded > MAX_EXPANDED || is_taken(at, s->context) ||
         cuda_entry_content(entry, &text, &length, &err) != WL_OK)
         return false;
     expanded += length;
-    if (!declares((char *)text, s->name) || !wl_push(&taken, at)) {
+    if (!declares((char *)text, s->name) || !wl_push(&taken, ((taking){at, s->context}))) {
         free(text);
         return false;
     }
@@ -143,9 +149,9 @@ static int look_into_file(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-bool shim_unseen_find(const char *name, unsigned sm, shim_unseen *found)
+bool shim_unseen_find(const char *name, unsigned sm, const void *context, shim_unseen *found)
 {
-    search s = {name, sm, found};
+    search s = {name, sm, context, found};
     *found = (shim_unseen){0};
     return dl_iterate_phdr(look_into_file, &s) != 0;
 }

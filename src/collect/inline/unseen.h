@@ -10,8 +10,8 @@ typedef struct shim_unseen {
     char *file; /* malloc'ed; may be NULL */
 } shim_unseen;
 
-/* The PTX of the module with this kernel or variable that was not found before, out of the files that the process has mapped.
- * With the lock held. */
-bool shim_unseen_find(const char *name, unsigned sm, shim_unseen *found);
+/* The PTX of the module with this kernel or variable, out of the files that the process has mapped: one that was not found for
+ * this context before. With the lock held. */
+bool shim_unseen_find(const char *name, unsigned sm, const void *context, shim_unseen *found);
 
 #endif
