@@ -68,6 +68,32 @@ static __attribute__((noinline)) double launch(launcher run, CUfunction f, long 
     return (clock_seconds(CLOCK_MONOTONIC) - start) / (double)count;
 }
 
+/* Launches with other work in between, after which little of ours is left in the caches nearest to the core; seconds for one. */
+static __attribute__((noinline)) double launch_cold(launcher run, CUfunction f, long count,
+                                                    int frames)
+{
+    enum { BYTES = 4 << 20, LINE = 64 };
+    static volatile char other[BYTES];
+    CUdeviceptr data = 0x1000;
+    unsigned n = 0;
+    void *params[] = {&data, &n};
+    double seconds = 0;
+    if (frames) {
+        seconds = launch_cold(run, f, count, frames - 1);
+        __asm__ volatile("" ::: "memory");
+        return seconds;
+    }
+    run(f, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+    for (long i = 0; i < count; i++) {
+        for (size_t at = 0; at < BYTES; at += LINE)
+            other[at]++;
+        double start = clock_seconds(CLOCK_MONOTONIC);
+        run(f, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+        seconds += clock_seconds(CLOCK_MONOTONIC) - start;
+    }
+    return seconds / (double)count;
+}
+
 /* Launches between two events each; seconds from the first to the launch, as the null driver sees it. */
 static __attribute__((noinline)) double launch_timed(launcher run, CUfunction f, long count,
                                                      int frames)
@@ -95,7 +121,8 @@ static __attribute__((noinline)) double launch_timed(launcher run, CUfunction f,
     return wait();
 }
 
-/* `launches`: how many; "0": the process only starts; "e1000": that many, between events. */
+/* `launches`: how many; "0": the process only starts; "e1000": that many, between events;
+ * "c1000": that many, with work in between, thirty frames deep. */
 static int child(const char *library, const char *launches)
 {
     CUmodule module;
@@ -104,14 +131,16 @@ static int child(const char *library, const char *launches)
     if (!driver)
         return 1;
     begin();
-    bool timed = *launches == 'e';
-    long count = atol(launches + timed);
+    bool timed = *launches == 'e', cold = *launches == 'c';
+    long count = atol(launches + (timed || cold));
     if (!count)
         return 0;
     CALL(cuModuleLoadData, (CUmodule *, const void *), &module, ptx);
     CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &f, module, "gather");
     launcher run = (launcher)dlsym(driver, "cuLaunchKernel");
-    printf("%.9g\n", timed ? launch_timed(run, f, count, 5) : launch(run, f, count, 5));
+    printf("%.9g\n", timed  ? launch_timed(run, f, count, 5)
+                     : cold ? launch_cold(run, f, count, 30)
+                            : launch(run, f, count, 5));
     CALL(cuCtxSynchronize, (void));
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "collect/stack.h"
 
 #include "base/vec.h"
+#include "collect/stack_path.h"
 #include "collect/unwind.h"
 
 #include <elf.h>
@@ -44,7 +45,7 @@ static int read_counters(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-static counters latest, known; /* as of the last stack; that collect_maps_changed() told of */
+static counters latest, told; /* as of the last stack; that collect_maps_changed() told of */
 
 /* How often files were mapped and unmapped. */
 static counters count_files(void)
@@ -86,6 +87,7 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *data)
 
 typedef struct frame {
     uint64_t pc, sp, bp;
+    uint64_t bp_at; /* where bp was read, 0: it is that of the first frame */
 } frame;
 
 static __thread struct {
@@ -117,25 +119,42 @@ static __attribute__((no_sanitize("address"))) bool read_word(const frame *f, ui
     return true;
 }
 
-static bool find_cfa(const frame *f, unwind_rule rule, uint64_t *cfa)
+/* The frame's %rbp decides about the walk. */
+static uint64_t use_bp(const frame *f, stack_path *path)
 {
-    uint64_t from = rule.cfa == UNWIND_SP ? f->sp : f->bp;
-    *cfa = from + (uint64_t)(int64_t)rule.cfa_at;
-    if (rule.cfa == UNWIND_AT_BP && !read_word(f, *cfa, cfa))
-        return false;
+    if (f->bp_at)
+        stack_path_other(path, f->bp_at, f->bp);
+    else
+        path->bp_counts = true;
+    return f->bp;
+}
+
+static bool find_cfa(const frame *f, unwind_rule rule, stack_path *path, uint64_t *cfa)
+{
+    uint64_t from = rule.cfa == UNWIND_SP ? f->sp : use_bp(f, path);
+    uint64_t at = *cfa = from + (uint64_t)(int64_t)rule.cfa_at;
+    if (rule.cfa == UNWIND_AT_BP) {
+        if (!read_word(f, at, cfa))
+            return false;
+        stack_path_other(path, at, *cfa);
+    }
     return *cfa > f->sp;
 }
 
 /* To the caller; false where that is not known. */
-static bool go_up(frame *f, unwind_rule rule)
+static bool go_up(frame *f, unwind_rule rule, stack_path *path)
 {
-    frame caller = {.bp = f->bp};
-    uint64_t bp_at;
-    if (!find_cfa(f, rule, &caller.sp) || !read_word(f, caller.sp - sizeof(uint64_t), &caller.pc))
+    frame caller = {.bp = f->bp, .bp_at = f->bp_at};
+    if (!find_cfa(f, rule, path, &caller.sp) ||
+        !read_word(f, caller.sp - sizeof(uint64_t), &caller.pc))
         return false;
-    bp_at = (rule.bp == UNWIND_BP_AT_CFA ? caller.sp : f->bp) + (uint64_t)(int64_t)rule.bp_at;
-    if (rule.bp != UNWIND_BP_KEPT && !read_word(f, bp_at, &caller.bp))
-        return false;
+    stack_path_return(path, caller.sp - sizeof(uint64_t), caller.pc);
+    if (rule.bp != UNWIND_BP_KEPT) {
+        uint64_t from = rule.bp == UNWIND_BP_AT_CFA ? caller.sp : use_bp(f, path);
+        caller.bp_at = from + (uint64_t)(int64_t)rule.bp_at;
+        if (!read_word(f, caller.bp_at, &caller.bp))
+            return false;
+    }
     *f = caller;
     return true;
 }
@@ -143,24 +162,25 @@ static bool go_up(frame *f, unwind_rule rule)
 /* Of a frame of this library; inlined, so that it is the caller's. */
 static inline __attribute__((always_inline)) frame here(void)
 {
-    frame f;
+    frame f = {.bp_at = 0};
     __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
                      : "=r"(f.pc), "=r"(f.sp), "=r"(f.bp));
     return f;
 }
 
 /* False where a frame has no simple rule. */
-static bool walk_by_rules(walk *w, frame f)
+static bool walk_by_rules(walk *w, frame f, stack_path *path)
 {
     uint64_t pc = f.pc; /* in the instruction that the frame is at */
     for (;;) {
         unwind_rule rule = unwind_find(pc);
         if (rule.cfa == UNWIND_END)
             return true;
-        if (rule.cfa == UNWIND_UNKNOWN || !go_up(&f, rule))
+        if (rule.cfa == UNWIND_UNKNOWN || !go_up(&f, rule, path))
             return false;
         if (!f.pc || !add(w, f.pc))
             return true;
+        path->own += w->count == 0;
         pc = f.pc - 1;
     }
 }
@@ -177,11 +197,17 @@ static bool look_at_files(void)
     return unmapped;
 }
 
+static void forget(void)
+{
+    unwind_forget();
+    stack_path_forget();
+}
+
 /* On other stacks than the thread's own nobody knows how far one may read. */
 static bool is_walkable(frame f)
 {
     if (look_at_files())
-        unwind_forget();
+        forget();
     if (!bounds.high)
         find_bounds();
     return f.sp >= bounds.low && f.sp < bounds.high;
@@ -193,12 +219,29 @@ void collect_stack_start(void)
     latest = count_files();
 }
 
+static uint32_t take_known(const stack_path *known, uint64_t *pcs)
+{
+    uint32_t count = known->nreturns - known->own;
+    count -= count && !known->returns[known->nreturns - 1]; /* the walk ended there */
+    memcpy(pcs, known->returns + known->own, count * sizeof *pcs);
+    return count;
+}
+
 __attribute__((noinline)) uint32_t collect_stack(uint64_t *pcs, uint32_t limit)
 {
     walk w = {.pcs = pcs, .limit = limit};
     frame f = here();
-    if (is_walkable(f) && walk_by_rules(&w, f))
-        return w.count;
+    if (is_walkable(f)) {
+        stack_path path;
+        const stack_path *known = stack_path_find(f.sp, f.bp, limit);
+        if (known)
+            return take_known(known, pcs);
+        stack_path_begin(&path, f.sp, f.bp, limit);
+        if (walk_by_rules(&w, f, &path)) {
+            stack_path_keep(&path);
+            return w.count;
+        }
+    }
     w.count = 0;
     w.inside = true;
     _Unwind_Backtrace(step, &w);
@@ -211,9 +254,9 @@ bool collect_maps_changed(void)
 {
     counters now = {__atomic_load_n(&latest.adds, __ATOMIC_RELAXED),
                     __atomic_load_n(&latest.subs, __ATOMIC_RELAXED)};
-    if (now.adds == known.adds && now.subs == known.subs)
+    if (now.adds == told.adds && now.subs == told.subs)
         return false;
-    known = now;
+    told = now;
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* Walking stacks by rules: the rules are those that elfutils finds in the same tables, and the stacks those of libgcc. */
 #include "collect/stack.h"
+#include "collect/stack_path.h"
 #include "collect/unwind.h"
 
 #include <alloca.h>
@@ -206,6 +207,17 @@ static __attribute__((noinline)) int nested(int depth)
     return depth;
 }
 
+/* As large, elsewhere. */
+static __attribute__((noinline)) int other(int depth)
+{
+    if (depth == 0)
+        check();
+    else
+        other(depth - 1);
+    __asm__ volatile("nop" ::: "memory");
+    return depth;
+}
+
 /* %rbp says where the frame is. */
 static __attribute__((noinline)) int with_room(size_t bytes)
 {
@@ -233,6 +245,20 @@ static void test_stacks(void **state)
         with_room(bytes);
         aligned(bytes);
     }
+}
+
+/* Frames that differ at the same stack pointer, again and again: what is remembered of one must not be taken for another. */
+static void test_again(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 3; round++)
+        for (int depth = 0; depth < 12; depth++)
+            for (size_t bytes = 16; bytes <= 400; bytes += 16) {
+                with_room(bytes);
+                nested(depth);
+                other(depth);
+                aligned(bytes);
+            }
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -320,15 +346,17 @@ static void test_unmapped(void **state)
     }
     unwind_forget();
     nested(3);
+    stack_path_forget();
+    nested(3);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),    cmocka_unit_test(test_stacks),
-        cmocka_unit_test(test_callback), cmocka_unit_test(test_signal),
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_other_stack),
-        cmocka_unit_test(test_unmapped),
+        cmocka_unit_test(test_rules),       cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_again),       cmocka_unit_test(test_callback),
+        cmocka_unit_test(test_signal),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_other_stack), cmocka_unit_test(test_unmapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
