@@ -118,27 +118,6 @@ static bool needs_address(const rw_body *b, uint32_t site)
            (b->plan->slot_of[site] != PTX_NONE && !covered) || rw_counts_shared(b, site);
 }
 
-static rw_lanes needed_lanes(const rw_body *b, uint32_t site)
-{
-    if (rw_shared_needs_lanes(b, site))
-        return RW_LANES_GROUP;
-    return rw_element_lanes(b, site);
-}
-
-/* Which lanes are there, as far as a probe of the site needs to know and the code does not know yet. */
-static void print_lanes(rw_body *b, uint32_t site)
-{
-    rw_lanes needed = needed_lanes(b, site);
-    bool guarded = *b->guard.text;
-    if (needed == RW_LANES_GROUP && (guarded || b->lanes < RW_LANES_GROUP)) {
-        rw_group(b, &b->guard);
-        b->lanes = guarded ? RW_LANES_ACTIVE : RW_LANES_GROUP;
-    } else if (needed == RW_LANES_ACTIVE && b->lanes < RW_LANES_ACTIVE) {
-        rw_active(b);
-        b->lanes = RW_LANES_ACTIVE;
-    }
-}
-
 static void print_access(rw_body *b, uint32_t site)
 {
     bool place = needs_address(b, site);
@@ -147,8 +126,8 @@ static void print_access(rw_body *b, uint32_t site)
     if (place)
         rw_address(b, site);
     b->guard = rw_guard_of(b, site);
-    if (place)
-        print_lanes(b, site);
+    if (place && rw_shared_needs_lanes(b, site))
+        rw_find_lanes(b, RW_LANES_GROUP);
     EACH_PASS(b, access, b, site);
 }
 
@@ -278,6 +257,19 @@ static void print_edges(rw_body *b)
     }
 }
 
+/* Does control go on elsewhere from the instruction, or perhaps? */
+static bool transfers(const ptx_insn *insn)
+{
+    return leaves(insn) || insn->op == PTX_bra || insn->op == PTX_brx || insn->op == PTX_call ||
+           insn->op == PTX_trap;
+}
+
+static bool ends_block(const rw_body *b, uint32_t i)
+{
+    const flow_block *block = &b->f->blocks[b->f->block_of[i]];
+    return i == block->first + block->count - 1;
+}
+
 static void print_insn(rw_body *b, const ptx_stmt *stmt)
 {
     uint32_t i = stmt->index, pc = b->f->first_pc + i;
@@ -285,6 +277,8 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
     bool counted = rw_has(b, REWRITE_BLOCKS) && starts_block(b, i);
     bool late = ptx_wait_of(insn) != PTX_WAIT_NONE, branch = needs_branch(b, i);
     uint32_t label = branch ? (*b->labels)++ : 0, block = b->f->block_of[i];
+    if (transfers(insn))
+        EACH_PASS(b, finish, b);
     if (starts_block(b, i))
         rw_forget_lanes(b);
     if (b->f->blocks[block].first == i)
@@ -313,6 +307,8 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         print_block(b, i);
     if (branch)
         ptx_putf(b->out, "$__wl_past%u:\n", label);
+    if (ends_block(b, i))
+        EACH_PASS(b, finish, b);
 }
 
 /* ---- bodies ---- */

@@ -171,11 +171,28 @@ void rw_group(rw_body *b, const rw_guard *guard)
                "\tsetp.eq.u32 __wl_leads, __wl_lead, __wl_lane;\n");
 }
 
+void rw_find_lanes(rw_body *b, rw_lanes needed)
+{
+    bool guarded = *b->guard.text;
+    if (needed == RW_LANES_GROUP && (guarded || b->lanes < RW_LANES_GROUP)) {
+        rw_group(b, &b->guard);
+        b->lanes = guarded ? RW_LANES_ACTIVE : RW_LANES_GROUP;
+    } else if (needed == RW_LANES_ACTIVE && b->lanes < RW_LANES_ACTIVE) {
+        rw_active(b);
+        b->lanes = RW_LANES_ACTIVE;
+    }
+}
+
 /* ---- what probes ask ---- */
 
 unsigned rw_elements(const rewrite_site *site)
 {
     return site->bytes > 4 ? site->bytes / 4 : 1;
+}
+
+bool rw_may_be_global(const rewrite_site *site)
+{
+    return site->space == PTX_SPACE_GLOBAL || site->space == PTX_SPACE_GENERIC;
 }
 
 bool rw_can_reduce(const ptx_module *module)

@@ -2,7 +2,7 @@
  *
  * Needs: ranges.c (__wl_in, __wl_x, lines). Keeps: everything. Buffers: a u32 for each class and element, and one for each class
  * and line. Counts are exact. A warp that accesses whole lines adds 1 to each line's counter, and to no element's; where all
- * lanes have one address, one of them adds their number; else each adds for itself. */
+ * lanes of a warp or all threads of a block have one address, one of them adds their number; else each adds for itself. */
 #include "rewrite/internal.h"
 
 static void add(rw_body *b, unsigned n, const char *guard, const char *amount)
@@ -49,8 +49,17 @@ static void try_one(rw_body *b, unsigned n, uint32_t label)
 
 void rw_count_lines(rw_body *b, uint32_t site)
 {
-    rw_line(b, "mad.wide.u32 __wl_z, __wl_line, 4, __wl_lines%u;", b->plan->slot_of[site]);
+    rw_text(b, "\tshr.u64 __wl_z, __wl_x, 7;\n\tcvt.u32.u64 __wl_u, __wl_z;\n");
+    rw_line(b, "mad.wide.u32 __wl_z, __wl_u, 4, __wl_lines%u;", b->plan->slot_of[site]);
     rw_text(b, "\t@__wl_head red.global.add.u32 [__wl_z], 1;\n");
+}
+
+void rw_count_block(rw_body *b, uint32_t site)
+{
+    find_counter(b, site);
+    rw_linear_thread(b, "__wl_t", "__wl_lo");
+    rw_text(b, "\tsetp.eq.and.u32 __wl_p, __wl_t, 0, __wl_in;\n");
+    add(b, rw_elements(&b->plan->sites[site]), "__wl_p", "__wl_lo");
 }
 
 void rw_count_lanes(rw_body *b, uint32_t site)

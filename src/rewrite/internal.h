@@ -99,6 +99,12 @@ typedef struct rw_late {
     uint32_t table;      /* in plan->walks, or PTX_NONE */
 } rw_late;
 
+/* What is marked at a site: also what others access that run whenever it does, from the same base, with no gap. */
+typedef struct rw_joint {
+    uint32_t head;     /* the site that marks it */
+    int64_t low, high; /* of the head: bytes from the base */
+} rw_joint;
+
 /* Code that writes one record of the trace (pieces.c): sites [first, end) of a basic block, or of a loop. */
 typedef struct rw_piece {
     uint32_t func;  /* in plan->order */
@@ -159,6 +165,7 @@ typedef struct rw_plan {
     rewrite_var *vars;
     uint32_t nvars;
     uint32_t *slot_of; /* [nsites] PTX_NONE: none */
+    rw_joint *joints;  /* [nsites] touch */
     rewrite_pointer slots[REWRITE_SLOTS];
     uint32_t nslots;
     bool crowded[REWRITE_SLOTS]; /* counters are spread where the object is small */
@@ -171,6 +178,8 @@ typedef struct rw_plan {
     bool *opens; /* the site's base is written for it, and others use it */
 } rw_plan;
 
+/* Fills plan->joints (touch.c). */
+wl_status rw_plan_joints(rw_plan *plan);
 /* Fills the plan and plan->out, but for the text. */
 wl_status rw_plan_kernel(rw_plan *plan);
 /* What control flow tells about how often blocks run. */
@@ -280,13 +289,25 @@ typedef enum rw_shape {
 
 rw_shape rw_shape_of(const rw_plan *plan, const flow_function *f, uint32_t site);
 
-enum { RW_SHAPES = 2, RW_PENDING = 16 };
+enum {
+    RW_SHAPES = 2,
+    RW_PENDING = 16,
+    RW_KEPT = 16 /* accesses whose addresses wait for the end of their basic block (ranges.c) */
+};
 
 /* A base of the trace that is still to be written (trace.c): that of a site, in its own register, or in one of ours. */
 typedef struct rw_pending {
     uint32_t site;
     bool held;
 } rw_pending;
+
+/* An access that waits for the end of its basic block: elements at `offset` from the address in register __wl_k<base>. */
+typedef struct rw_kept {
+    uint32_t site, base, elements;
+    int64_t offset;
+    bool guarded; /* some lanes may not access memory */
+    bool joined;  /* of several sites */
+} rw_kept;
 
 /* One copy of a function's body on its way into the text. */
 typedef struct rw_body {
@@ -308,6 +329,8 @@ typedef struct rw_body {
     uint32_t next_shape;
     rw_pending pending[RW_PENDING];
     uint32_t npending;
+    rw_kept kept[RW_KEPT];
+    uint32_t nkept;
 } rw_body;
 
 /* One line of PTX, indented. */
@@ -332,6 +355,7 @@ void rw_write_vars(rw_body *b);
 /* Do counters of elements need to know the lanes of the site? */
 bool rw_counts_lanes(const rw_body *b, uint32_t site);
 bool rw_may_be_shared(const rewrite_site *site);
+bool rw_may_be_global(const rewrite_site *site);
 /* Does the probe `shared` count the site by its address? */
 bool rw_counts_shared(const rw_body *b, uint32_t site);
 /* And does that need to know the lanes? */
@@ -350,29 +374,35 @@ void rw_linear_thread(rw_body *b, const char *to, const char *all);
 /* Adds to the counters of the site's elements. __wl_x: the counter of the lane's first element; __wl_counted: whether the lane
  * counts (counts.c). */
 void rw_count(rw_body *b, uint32_t site);
-/* Does ranges.c look whether the lanes of the site access whole lines? It leaves __wl_full, __wl_head, __wl_line. */
-bool rw_tries_lines(const rw_body *b, uint32_t site);
-/* Finds them for __wl_x and __wl_in, without what flow knows. Changes __wl_lo, __wl_t, __wl_u, __wl_v, __wl_y, __wl_p. */
-void rw_find_lines(rw_body *b, uint32_t site);
-/* touch, behind loops: marks the elements of the site at __wl_x, where __wl_in is set, in the bitmap that the register holds. */
-void rw_mark(rw_body *b, uint32_t site, const char *bitmap);
+/* touch: marks n elements from __wl_x on, to which that is aligned, where __wl_in is set, in the table that the register holds; in lanes
+ * of the predicate `looks`, unless it is NULL, if they are not marked. */
+void rw_mark(rw_body *b, unsigned n, const char *table, const char *looks);
+/* Marks the n accesses that were kept, in slots that the host gives. Leaves __wl_missed: the lane accessed something else, too. */
+void rw_mark_kept(rw_body *b, uint32_t n);
+/* Does the probe mark elements? Where they are counted, their counters say as much. */
+bool rw_marks(const rw_body *b);
 /* The dimensions of the launch (a set) that the address at the site does not depend on: blocks or rows that differ in them only
  * access the same. 0 also where that is not known. (shape.c) */
 uint32_t rw_reuse_of(const rw_plan *plan, const flow_function *f, uint32_t site);
 /* Is the address known to depend on the block, and accessed once by a warp? */
 bool rw_is_own(const rw_plan *plan, const flow_function *f, uint32_t site);
+/* Do all threads of a block access the same address there, each time that one does? */
+bool rw_is_for_block(const rw_plan *plan, const flow_function *f, uint32_t site);
 /* The predicate `to`: there are so many of them in the set that each had better look first whether what it accesses is noted.
  * Changes __wl_t, __wl_u. */
 void rw_is_reused(rw_body *b, uint32_t set, const char *to);
-/* touch and frequency at an access, where __wl_x and __wl_in are known: of a warp that accesses whole lines, and lane by lane. */
-void rw_touch_lines(rw_body *b, uint32_t site);
-void rw_touch_lanes(rw_body *b, uint32_t site);
+/* frequency at an access, where __wl_x and __wl_in are known: of a warp that accesses whole lines, and lane by lane. */
 void rw_count_lines(rw_body *b, uint32_t site);
 void rw_count_lanes(rw_body *b, uint32_t site);
+/* Of all threads of a block, which access the same address: the first does so for all. */
+void rw_count_block(rw_body *b, uint32_t site);
 /* Notes the access at __wl_a in whichever range it is (ranges.c). */
 void rw_look_elsewhere(rw_body *b, uint32_t site);
-/* What lanes touch and frequency need to know. */
-rw_lanes rw_element_lanes(const rw_body *b, uint32_t site);
+/* __wl_x and __wl_in of what was kept; __wl_out: the lane accesses global memory elsewhere. With the number of what this was done for
+ * just before, or NULL. (ranges.c) */
+void rw_find_kept(rw_body *b, const rw_kept *kept, const rw_kept *before);
+/* Which lanes are there, as far as `needed` says and the code does not know yet. For b->guard. */
+void rw_find_lanes(rw_body *b, rw_lanes needed);
 /* Does the block run in each iteration of the loop? */
 bool rw_runs_in_each_iteration(const flow_function *f, uint32_t block, uint32_t loop);
 /* Does the form change with the loop's counter only, and linearly? */
@@ -402,7 +432,8 @@ typedef struct rw_pass {
     /* Before and behind the instruction; `before` also before the code that a thread leaves with. */
     void (*before)(rw_body *b, uint32_t insn);
     void (*behind)(rw_body *b, uint32_t insn);
-    void (*scope)(rw_body *b); /* before a scope is opened or closed */
+    void (*scope)(rw_body *b);  /* before a scope is opened or closed */
+    void (*finish)(rw_body *b); /* where a basic block ends, and before calls */
     /* By __wl_active, the lanes that went the way that is counted; __wl_here: those that came to the branch. */
     void (*edge)(rw_body *b, uint32_t edge);
     /* Before a thread leaves the copy: at its end, or into a call that may not come back. */

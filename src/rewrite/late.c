@@ -7,8 +7,8 @@
  *   frequency   the step is constant over the launch, mostly: a table of differences for that step (layout.h) gets 1 at the
  *               first element and -1 behind the last. A walk without gaps has the step of an element, however far the loop is
  *               unrolled. Lanes that all made the same walk add together.
- *   touch       words of the bitmap between first and last, where the walk leaves no gap. Else a bit at the first element, in a
- *               bitmap of walks with that step and number of iterations.
+ *   touch       the lines and elements between first and last, where the walk leaves no gap. Else a mark at the first element, in
+ *               a table of walks with that step and number of iterations.
  *
  * Tables belong to the step, or step and number, that the first lane to come wrote down. Walks that differ, that leave the
  * slot's range, or whose table is missing are gone through again element by element. The form may assume that a 32-bit index does
@@ -21,8 +21,9 @@
 #include "flow/affine.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
-enum { MAX_LEADERS = 6, MAX_WALKS = 12 /* of a function: registers */ };
+enum { MAX_LEADERS = 12, MAX_WALKS = 28 /* of a function: registers, and code */ };
 
 /* ---- which sites ---- */
 
@@ -288,9 +289,9 @@ static void declare_walk(rw_body *b, uint32_t head)
 static void declare(rw_body *b)
 {
     rw_text(b,
-            "\t.reg .b64 __wl_low, __wl_stride, __wl_length, __wl_table, __wl_bitmap, __wl_diffs;\n"
+            "\t.reg .b64 __wl_low, __wl_stride, __wl_length, __wl_table, __wl_marks, __wl_diffs;\n"
             "\t.reg .b32 __wl_turns, __wl_times, __wl_weight, __wl_left;\n"
-            "\t.reg .pred __wl_adds, __wl_fits, __wl_down, __wl_aside;\n");
+            "\t.reg .pred __wl_adds, __wl_fits, __wl_down, __wl_wary;\n");
     each_head(b, declare_walk);
 }
 
@@ -438,12 +439,11 @@ static void choose_lanes(rw_body *b, uint32_t head)
 
 /* ---- touch ---- */
 
-/* The words of the bitmap from the first to the last element of a walk without gaps. Where a whole warp makes one walk, its lanes
- * share the words. */
-static void mark_words(rw_body *b, uint32_t head)
+/* __wl_first, __wl_range: the walk's first element, and what comes behind its last. */
+static void find_elements(rw_body *b, uint32_t head)
 {
     const rw_late *late = &b->plan->late[head];
-    uint32_t slot = b->plan->slot_of[head], label = (*b->labels)++;
+    uint32_t slot = b->plan->slot_of[head];
     int64_t own = offset_of(b->plan, head);
     rw_line(b, "sub.s64 __wl_x, __wl_low, __wl_base%u;", slot);
     rw_text(b, "\tadd.s64 __wl_y, __wl_x, __wl_length;\n");
@@ -451,34 +451,73 @@ static void mark_words(rw_body *b, uint32_t head)
     rw_line(b, "add.s64 __wl_y, __wl_y, %lld;", (long long)(late->high - own - 4));
     rw_line(b, "sub.s64 __wl_z, __wl_size%u, 1;", slot);
     rw_text(b, "\tmin.u64 __wl_y, __wl_y, __wl_z;\n"
-               "\tcvt.u32.u64 __wl_lo, __wl_x;\n\tshr.u32 __wl_lo, __wl_lo, 2;\n"
-               "\tcvt.u32.u64 __wl_hi, __wl_y;\n\tshr.u32 __wl_hi, __wl_hi, 2;\n"
-               "\tnot.b32 __wl_hi, __wl_hi;\n\tand.b32 __wl_hi, __wl_hi, 31;\n"
-               "\tshf.l.wrap.b32 __wl_lo, 0, -1, __wl_lo;\n" /* bits of the first word */
-               "\tshr.u32 __wl_hi, -1, __wl_hi;\n"           /* and of the last */
-               "\tshr.u64 __wl_x, __wl_x, 7;\n\tshl.b64 __wl_x, __wl_x, 2;\n"
-               "\tshr.u64 __wl_y, __wl_y, 7;\n\tshl.b64 __wl_y, __wl_y, 2;\n");
-    rw_line(b, "add.s64 __wl_x, __wl_x, __wl_bits%u;", slot);
-    rw_line(b, "add.s64 __wl_y, __wl_y, __wl_bits%u;", slot);
-    rw_text(b, "\tmov.u64 __wl_table, __wl_x;\n"
-               "\tmov.u64 __wl_z, 4;\n"
+               "\tshr.u64 __wl_first, __wl_x, 2;\n"
+               "\tshr.u64 __wl_range, __wl_y, 2;\n"
+               "\tadd.s64 __wl_range, __wl_range, 1;\n");
+}
+
+/* Marks elements from __wl_x to __wl_y, which are fewer than a line, several at once. */
+static void mark_part(rw_body *b, const char *table, uint32_t label)
+{
+    rw_line(b, "add.s64 __wl_x, __wl_x, %s;\n\tadd.s64 __wl_y, __wl_y, %s;", table, table);
+    ptx_putf(b->out, "$__wl_part%u:\n", label);
+    rw_text(b, "\tcvt.u32.u64 __wl_t, __wl_x;\n"
+               "\tsub.s64 __wl_bits, __wl_y, __wl_x;\n"
+               "\tcvt.u32.u64 __wl_u, __wl_bits;\n"
+               "\tmov.u32 __wl_v, 1;\n"
+               "\tand.b32 __wl_lo, __wl_t, 3;\n"
+               "\tsetp.eq.u32 __wl_p, __wl_lo, 0;\n"
+               "\tsetp.ge.and.u32 __wl_p, __wl_u, 4, __wl_p;\n"
+               "\tand.b32 __wl_lo, __wl_t, 7;\n"
+               "\tsetp.eq.u32 __wl_q, __wl_lo, 0;\n"
+               "\tsetp.ge.and.u32 __wl_q, __wl_u, 8, __wl_q;\n"
+               "\t@__wl_p mov.u32 __wl_v, 4;\n"
+               "\t@__wl_q mov.u32 __wl_v, 8;\n"
+               "\tsetp.eq.u32 __wl_p, __wl_v, 4;\n"
+               "\t@__wl_q st.global.u64 [__wl_x], 72340172838076673;\n"
+               "\t@__wl_p st.global.u32 [__wl_x], 16843009;\n"
+               "\tsetp.eq.u32 __wl_p, __wl_v, 1;\n"
+               "\t@__wl_p st.global.u8 [__wl_x], 1;\n"
+               "\tcvt.u64.u32 __wl_bits, __wl_v;\n"
+               "\tadd.s64 __wl_x, __wl_x, __wl_bits;\n"
+               "\tsetp.lt.u64 __wl_p, __wl_x, __wl_y;\n");
+    rw_line(b, "@__wl_p bra $__wl_part%u;", label);
+}
+
+/* Marks elements from __wl_first to __wl_range: of lines that the walk covers one mark, which it first looks at, of others their elements.
+ * Where a whole warp makes one walk, its lanes share the lines. */
+static void mark_lines(rw_body *b, uint32_t head)
+{
+    uint32_t label = (*b->labels)++;
+    char table[24];
+    snprintf(table, sizeof table, "__wl_lines%u", b->plan->slot_of[head]);
+    find_elements(b, head);
+    rw_text(b, "\tshr.u64 __wl_z, __wl_first, 5;\n"
+               "\tmov.u64 __wl_table, 1;\n"
+               "\tcvt.u64.u32 __wl_x, __wl_lane;\n"
                "\tsetp.eq.u32 __wl_p, __wl_weight, 32;\n"
-               "\t@__wl_p mov.u64 __wl_z, 128;\n"
-               "\t@__wl_p mad.wide.u32 __wl_x, __wl_lane, 4, __wl_x;\n");
-    ptx_putf(b->out, "$__wl_word%u:\n", label);
-    rw_text(b, "\tsetp.gt.u64 __wl_p, __wl_x, __wl_y;\n");
+               "\t@__wl_p mov.u64 __wl_table, 32;\n"
+               "\t@__wl_p add.s64 __wl_z, __wl_z, __wl_x;\n");
+    ptx_putf(b->out, "$__wl_line%u:\n", label);
+    rw_text(b, "\tshl.b64 __wl_x, __wl_z, 5;\n"
+               "\tadd.s64 __wl_y, __wl_x, 32;\n"
+               "\tsetp.ge.u64 __wl_p, __wl_x, __wl_range;\n");
     rw_line(b, "@__wl_p bra $__wl_marked%u;", label);
-    rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_x, __wl_table;\n"
-               "\tselp.b32 __wl_u, __wl_lo, -1, __wl_p;\n"
-               "\tsetp.eq.u64 __wl_p, __wl_x, __wl_y;\n"
-               "\t@__wl_p and.b32 __wl_u, __wl_u, __wl_hi;\n"
-               "\tld.global.u32 __wl_t, [__wl_x];\n"
-               "\tnot.b32 __wl_t, __wl_t;\n"
-               "\tand.b32 __wl_t, __wl_t, __wl_u;\n"
-               "\tsetp.ne.u32 __wl_p, __wl_t, 0;\n"
-               "\t@__wl_p red.global.or.b32 [__wl_x], __wl_t;\n"
-               "\tadd.s64 __wl_x, __wl_x, __wl_z;\n");
-    rw_line(b, "bra $__wl_word%u;", label);
+    rw_text(b, "\tmax.u64 __wl_x, __wl_x, __wl_first;\n"
+               "\tmin.u64 __wl_y, __wl_y, __wl_range;\n"
+               "\tsub.s64 __wl_bits, __wl_y, __wl_x;\n"
+               "\tsetp.ne.u64 __wl_p, __wl_bits, 32;\n");
+    rw_line(b, "@__wl_p bra $__wl_short%u;", label);
+    rw_line(b, "not.b64 __wl_bits, __wl_z;\n\tadd.s64 __wl_bits, __wl_bits, %s;", table);
+    rw_text(b, "\tld.global.u8 __wl_t, [__wl_bits];\n"
+               "\tsetp.eq.u32 __wl_p, __wl_t, 0;\n"
+               "\t@__wl_p st.global.u8 [__wl_bits], 1;\n");
+    rw_line(b, "bra $__wl_next%u;", label);
+    ptx_putf(b->out, "$__wl_short%u:\n", label);
+    mark_part(b, table, label);
+    ptx_putf(b->out, "$__wl_next%u:\n", label);
+    rw_text(b, "\tadd.s64 __wl_z, __wl_z, __wl_table;\n");
+    rw_line(b, "bra $__wl_line%u;", label);
     ptx_putf(b->out, "$__wl_marked%u:\n", label);
 }
 
@@ -503,28 +542,37 @@ static void claim(rw_body *b, size_t place)
     rw_text(b, "\tsetp.eq.u64 __wl_q, __wl_z, __wl_y;\n");
 }
 
-/* __wl_bitmap: the bitmap of walks of this step and number, and 1 __wl_times; or that of elements, as often as there were turns. */
-static void choose_bitmap(rw_body *b, uint32_t head)
+/* __wl_marks: the table of walks of this step and number, and 1 __wl_times; or that of elements, as often as there were turns: where lanes
+ * are side by side, and few warps of the launch make the same walk, which is faster than to agree about the table. __wl_wary: lanes look
+ * before they mark. */
+static void choose_marks(rw_body *b, uint32_t head)
 {
     uint32_t table = b->plan->late[head].table, slot = b->plan->slot_of[head],
              label = (*b->labels)++;
-    rw_line(b, "mov.u64 __wl_bitmap, __wl_bits%u;", slot);
-    rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_stride, 0;\n"
+    bool lines = rw_shape_of(b->plan, b->f, head) == RW_LINES;
+    rw_line(b, "mov.u64 __wl_marks, __wl_lines%u;", slot);
+    rw_text(b, "\tsetp.eq.u32 __wl_wary, __wl_lane, __wl_lane;\n"
+               "\tsetp.eq.u64 __wl_p, __wl_stride, 0;\n"
                "\tselp.b32 __wl_times, 1, __wl_turns, __wl_p;\n");
+    if (lines)
+        rw_is_reused(b, rw_reuse_of(b->plan, b->f, head), "__wl_wary");
     if (table == PTX_NONE)
         return;
+    if (lines)
+        rw_line(b, "@!__wl_wary bra $__wl_chosen%u;", label);
     rw_text(b,
+            "\tsetp.eq.u64 __wl_p, __wl_stride, 0;\n"
             "\tand.b64 __wl_y, __wl_stride, -4294967293;\n" /* more than 32 bits, or no elements */
             "\tsetp.ne.or.u64 __wl_p, __wl_y, 0, __wl_p;\n");
     rw_line(b, "@__wl_p bra $__wl_chosen%u;", label);
     rw_line(b, "ld.global.u64 __wl_x, [__wl_state+%zu];",
-            place_of(b, head, offsetof(rewrite_walk, bits)));
+            place_of(b, head, offsetof(rewrite_walk, marks)));
     rw_line(b, "setp.eq.u64 __wl_p, __wl_x, 0;");
     rw_line(b, "@__wl_p bra $__wl_chosen%u;", label);
     rw_text(b, "\tcvt.u32.u64 __wl_t, __wl_stride;\n"
                "\tmov.b64 __wl_y, {__wl_turns, __wl_t};\n");
     claim(b, place_of(b, head, offsetof(rewrite_walk, shape)));
-    rw_text(b, "\t@__wl_q mov.u64 __wl_bitmap, __wl_x;\n"
+    rw_text(b, "\t@__wl_q mov.u64 __wl_marks, __wl_x;\n"
                "\t@__wl_q mov.u32 __wl_times, 1;\n");
     ptx_putf(b->out, "$__wl_chosen%u:\n", label);
 }
@@ -533,11 +581,8 @@ static void touch_site(rw_body *b, uint32_t site)
 {
     uint32_t label = (*b->labels)++;
     find_site(b, site);
-    /* What walks downwards begins where its lane stopped. */
-    rw_text(b, "\tnot.pred __wl_p, __wl_down;\n\tand.pred __wl_aside, __wl_rows, __wl_p;\n");
     begin_turns(b, "__wl_times", label);
-    rw_active(b);
-    rw_mark(b, site, "__wl_bitmap");
+    rw_mark(b, rw_elements(&b->plan->sites[site]), "__wl_marks", "__wl_wary");
     rw_text(b, "\tadd.s64 __wl_x, __wl_x, __wl_stride;\n");
     end_turns(b, label);
 }
@@ -551,7 +596,7 @@ static void touch(rw_body *b, uint32_t head)
         rw_text(b, "\tsetp.eq.or.u32 __wl_p, __wl_weight, 32, __wl_adds;\n");
     rw_line(b, "@!__wl_p bra $__wl_touched%u;", label);
     if (gapless) {
-        mark_words(b, head);
+        mark_lines(b, head);
     } else {
         each_site(b, head, touch_site);
     }
@@ -662,7 +707,7 @@ static void note_walk(rw_body *b, uint32_t head)
     rw_line(b, "bra $__wl_noted%u;", label);
     ptx_putf(b->out, "$__wl_inside%u:\n", label);
     choose_lanes(b, head);
-    if (rw_has(b, REWRITE_TOUCH))
+    if (rw_marks(b))
         touch(b, head);
     if (rw_has(b, REWRITE_FREQUENCY))
         count(b, head);
@@ -687,8 +732,8 @@ static void choose_tables(rw_body *b, uint32_t leader)
 {
     uint32_t gaps = first_walk(b, leader, offsetof(rw_late, gapless)),
              apart = first_walk(b, leader, offsetof(rw_late, dense));
-    if (rw_has(b, REWRITE_TOUCH) && gaps != PTX_NONE)
-        choose_bitmap(b, gaps);
+    if (rw_marks(b) && gaps != PTX_NONE)
+        choose_marks(b, gaps);
     if (rw_has(b, REWRITE_FREQUENCY) && apart != PTX_NONE)
         choose_differences(b, apart);
 }

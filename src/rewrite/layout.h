@@ -25,9 +25,10 @@
  * records. Lanes of `mask` came to the piece together, and those that are in an iteration run it together. Addresses are those
  * of the site's space. Where the site is generic, the two highest bits name the space: REWRITE_TAG_*.
  *
- * Elements are aligned pieces of 4 bytes, lines aligned pieces of 128; those of an object count from `base` rounded down to 128. A
- * bitmap of touched elements has bit e % 32 of word e / 32 for element e; those of lines whose counter is not 0 were touched, too. An
- * element was accessed as often as its counter (u32)
+ * Elements are aligned pieces of 4 bytes, lines aligned pieces of 128; those of an object count from `base` rounded down to 128.
+ * Marks are bytes: at the address of marks, upwards, one for each element, and downwards, from the byte before on, one for each line. What
+ * is not 0 was touched; so is, in a bitmap of touched elements, bit e % 32 of word e / 32 for element e. With frequency there is neither:
+ * what was counted was touched. An element was accessed as often as its counter (u32)
  * and that of its line (u32) say together. Counters come by class: loads, stores, atomics; an object has those of the classes
  * that the launch can access it by. Where all warps of a grid access the same few elements, they would wait for each other at
  * their counters: those of small objects are spread over copies, and say together how often. Counters of shared memory count from its address 0, `shared_bytes` / 4 a class. */
@@ -55,19 +56,19 @@ typedef struct rewrite_slot {
     uint64_t base; /* UINT64_MAX: in an object that was left out; size is 0 then */
     uint64_t
         size; /* 0: to be searched for, also where the range does not begin at a multiple of 128 */
-    uint64_t bits, counts, lines;
+    uint64_t bits, counts, lines; /* lines: for touch alone its marks */
     uint32_t spread; /* bytes from one copy of counts and lines to the next, 0: there is one */
     uint32_t reserved;
 } rewrite_slot;
 
 /* Tables of walks through an object. counts: u32 for each element; an element e was accessed as often as elements e, e - step / 4,
- * e - 2 * step / 4 ... of it say together. bits: a bitmap of elements; where e is set, e, e + step / 4 and so on were touched, as many
- * as the shape says. */
+ * e - 2 * step / 4 ... of it say together. marks: of elements only; where e is marked, e, e + step / 4 and so on were touched, as many as the
+ * shape says. */
 typedef struct rewrite_walk {
-    uint64_t counts, bits; /* device addresses, 0: none */
-    uint64_t step;         /* of counts, in bytes; 0: none yet, the kernel writes it */
+    uint64_t counts, marks; /* device addresses, 0: none */
+    uint64_t step;          /* of counts, in bytes; 0: none yet, the kernel writes it */
     uint64_t
-        shape; /* of bits, by the kernel: the step in the high half, the number in the low one */
+        shape; /* of marks, by the kernel: the step in the high half, the number in the low one */
     uint32_t object, reserved;
 } rewrite_walk;
 
@@ -112,7 +113,7 @@ typedef struct rewrite_range {
     uint64_t bits; /* device address of the bitmap of touched elements, 0: none */
     uint64_t counts[REWRITE_CLASSES]; /* of counters of elements, 0: none */
     uint64_t lines
-        [REWRITE_CLASSES]; /* of counters of lines, 0: none; for touch alone there is the first, of all classes */
+        [REWRITE_CLASSES]; /* of counters of lines, 0: none; for touch alone the first is that of marks */
     uint32_t
         used; /* by the kernel: bit c says that an access of class c whose pointer's origin is not known fell in it */
     uint32_t spread; /* as in rewrite_slot */

@@ -305,12 +305,17 @@ static wl_status analyse(rw_plan *p, ptx_func *kernel)
 /* Which of the probes that were asked for find something in the kernel. */
 static uint32_t useful(const rw_plan *p)
 {
-    uint32_t blocks = 1u << REWRITE_BLOCKS, shared = 1u << REWRITE_SHARED;
-    bool counts = p->options->everything || p->proof.unknown, uses_shared = false;
-    for (uint32_t s = 0; s < p->nsites; s++)
+    uint32_t blocks = 1u << REWRITE_BLOCKS, shared = 1u << REWRITE_SHARED,
+             elements = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY;
+    bool counts = p->options->everything || p->proof.unknown, uses_shared = false,
+         uses_global = false;
+    for (uint32_t s = 0; s < p->nsites; s++) {
         uses_shared |= rw_may_be_shared(&p->sites[s]);
-    return (p->nsites ? p->options->probes & ~(blocks | shared) : 0) |
+        uses_global |= rw_may_be_global(&p->sites[s]);
+    }
+    return (p->nsites ? p->options->probes & ~(blocks | shared | elements) : 0) |
            (uses_shared ? p->options->probes & shared : 0) |
+           (uses_global ? p->options->probes & elements : 0) |
            (counts ? p->options->probes & blocks : 0);
 }
 
@@ -367,6 +372,8 @@ wl_status rw_plan_kernel(rw_plan *p)
         status = rw_plan_slots(p);
     if (status == WL_OK)
         status = rw_plan_late(p);
+    if (status == WL_OK)
+        status = rw_plan_joints(p);
     if (status == WL_OK && p->out->probes >> REWRITE_TRACE & 1)
         status = rw_plan_pieces(p);
     if (status == WL_OK && blocks)

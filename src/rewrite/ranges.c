@@ -9,6 +9,7 @@
 #include "rewrite/internal.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 static const uint32_t elements = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY;
 
@@ -17,8 +18,7 @@ static const uint32_t elements = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY;
 static bool needs_slot(const rw_plan *p, const rewrite_site *s)
 {
     bool object = p->out->probes >> REWRITE_OBJECTS & 1 && s->param == PTX_NONE;
-    bool global = s->space == PTX_SPACE_GLOBAL || s->space == PTX_SPACE_GENERIC;
-    return global && (p->out->probes & elements || object);
+    return rw_may_be_global(s) && (p->out->probes & elements || object);
 }
 
 uint32_t rw_param_at(const ptx_func *kernel, uint32_t param)
@@ -107,9 +107,12 @@ static void declare(rw_body *b)
 {
     if (!b->plan->nslots)
         return;
-    rw_text(b, "\t.reg .pred __wl_in, __wl_valid, __wl_full, __wl_head, __wl_alone, __wl_rows;\n"
+    rw_text(b, "\t.reg .pred __wl_in, __wl_out, __wl_valid, __wl_full, __wl_head, __wl_alone, "
+               "__wl_rows, __wl_begins;\n"
                "\t.reg .b32 __wl_line, __wl_lane4, __wl_inside;\n"
-               "\t.reg .b64 __wl_range, __wl_bits, __wl_first;\n");
+               "\t.reg .b64 __wl_range, __wl_bits, __wl_first, __wl_from;\n");
+    for (uint32_t i = 0; b->probes & elements && i < RW_KEPT; i++)
+        rw_line(b, ".reg .b64 __wl_k%u;", i);
     for (uint32_t i = 0; i < b->plan->nslots; i++)
         rw_line(b, ".reg .b64 __wl_base%u, __wl_size%u, __wl_bits%u, __wl_counts%u, __wl_lines%u;",
                 i, i, i, i, i);
@@ -154,7 +157,7 @@ static void enter_copy(rw_body *b, uint32_t slot)
     rw_line(b, "mad.wide.u32 __wl_lines%u, __wl_t, __wl_u, __wl_lines%u;", slot, slot);
 }
 
-/* __wl_rows: the lanes of the warp differ in %tid.x only, which goes up by 1. __wl_lane4: 4 times the lane, where they do, else
+/* __wl_begins: the first thread of its block. __wl_rows: the lanes of the warp differ in %tid.x only, which goes up by 1. __wl_lane4: 4 times the lane, where they do, else
  * what no offset in a line is. */
 static void enter(rw_body *b)
 {
@@ -166,7 +169,13 @@ static void enter(rw_body *b)
         enter_copy(b, i);
     if (!(b->probes & elements))
         return;
-    rw_text(b, "\tmov.u32 __wl_t, %ntid.y;\n"
+    rw_text(b, "\tmov.u32 __wl_t, %tid.x;\n"
+               "\tmov.u32 __wl_u, %tid.y;\n"
+               "\tor.b32 __wl_t, __wl_t, __wl_u;\n"
+               "\tmov.u32 __wl_u, %tid.z;\n"
+               "\tor.b32 __wl_t, __wl_t, __wl_u;\n"
+               "\tsetp.eq.u32 __wl_begins, __wl_t, 0;\n"
+               "\tmov.u32 __wl_t, %ntid.y;\n"
                "\tmov.u32 __wl_u, %ntid.z;\n"
                "\tmul.lo.u32 __wl_t, __wl_t, __wl_u;\n"
                "\tsetp.eq.u32 __wl_p, __wl_t, 1;\n"
@@ -246,15 +255,10 @@ static void note_apart(rw_body *b, uint32_t site, uint32_t label)
         for (unsigned e = 0; e < n; e++)
             rw_line(b, "red.global.add.u32 [__wl_bits+%u], 1;", 4 * e);
     }
-    if (rw_has(b, REWRITE_TOUCH)) {
-        load_table(b, offsetof(rewrite_range, bits), "__wl_bits", label);
-        rw_text(b, "\tcvt.u32.u64 __wl_lo, __wl_x;\n"
-                   "\tshr.u32 __wl_lo, __wl_lo, 2;\n"
-                   "\tshr.u64 __wl_first, __wl_x, 7;\n"
-                   "\tshl.b64 __wl_first, __wl_first, 2;\n"
-                   "\tadd.s64 __wl_bits, __wl_bits, __wl_first;\n");
-        rw_line(b, "shf.l.wrap.b32 __wl_hi, 0, %u, __wl_lo;", (1u << n) - 1);
-        rw_text(b, "\tred.global.or.b32 [__wl_bits], __wl_hi;\n");
+    if (rw_marks(b)) {
+        load_table(b, offsetof(rewrite_range, lines), "__wl_bits", label);
+        rw_text(b, "\tsetp.eq.u64 __wl_in, __wl_bits, __wl_bits;\n");
+        rw_mark(b, n, "__wl_bits", NULL);
     }
 }
 
@@ -269,9 +273,6 @@ static void keep_slot(rw_body *b, uint32_t slot, uint32_t label)
     }
     rw_line(b, "mov.u64 __wl_base%u, __wl_y;", slot);
     rw_line(b, "mov.u64 __wl_size%u, __wl_z;", slot);
-    if (rw_has(b, REWRITE_TOUCH))
-        rw_line(b, "ld.global.u64 __wl_bits%u, [__wl_range+%zu];", slot,
-                offsetof(rewrite_range, bits));
     if (rw_has(b, REWRITE_FREQUENCY))
         rw_line(b, "ld.global.u64 __wl_counts%u, [__wl_range+%zu];", slot,
                 offsetof(rewrite_range, counts) + 8 * class_);
@@ -318,8 +319,8 @@ static const char *valid_lanes(rw_body *b, uint32_t site)
 
 /* ---- lines ---- */
 
-/* Whether the warp accesses whole lines, all lanes side by side: __wl_full. Then __wl_head is set in a lane for each line, and
- * __wl_line in all lanes the number of theirs. */
+/* __wl_full: the warp accesses whole lines, all lanes side by side; __wl_head: a lane for each line. `proven`: flow knows that they are
+ * side by side if they are in a row. */
 static void find_lines(rw_body *b, uint32_t site, bool proven)
 {
     unsigned n = rw_elements(&b->plan->sites[site]), shift = n == 1 ? 0 : n == 2 ? 1 : 2;
@@ -338,35 +339,28 @@ static void find_lines(rw_body *b, uint32_t site, bool proven)
                    "\tsetp.eq.and.u32 __wl_p, __wl_v, __wl_u, __wl_p;\n");
     }
     rw_text(b, "\tvote.sync.ballot.b32 __wl_v, __wl_p, __wl_active;\n"
-               "\tsetp.eq.u32 __wl_full, __wl_v, -1;\n"
-               "\tshr.u64 __wl_y, __wl_x, 7;\n"
-               "\tcvt.u32.u64 __wl_line, __wl_y;\n");
+               "\tsetp.eq.u32 __wl_full, __wl_v, -1;\n");
     if (n > 1)
         rw_text(b, "\tand.b32 __wl_t, __wl_lo, 127;\n");
     rw_line(b, "setp.eq.and.u32 __wl_head, %s, 0, __wl_full;", n > 1 ? "__wl_t" : "__wl_lane");
 }
 
-void rw_find_lines(rw_body *b, uint32_t site)
-{
-    find_lines(b, site, false);
-}
-
-bool rw_tries_lines(const rw_body *b, uint32_t site)
+static bool tries_lines(const rw_body *b, uint32_t site)
 {
     rw_shape shape = rw_shape_of(b->plan, b->f, site);
     return b->plan->sites[site].bytes >= 4 &&
            (shape == RW_LINES || shape == RW_MAYBE_LINES || shape == RW_UNKNOWN);
 }
 
-rw_lanes rw_element_lanes(const rw_body *b, uint32_t site)
+/* What frequency needs to know. */
+static rw_lanes needed_lanes(const rw_body *b, uint32_t site)
 {
-    rw_shape shape = rw_shape_of(b->plan, b->f, site);
-    if (!(b->probes & elements) || b->plan->slot_of[site] == PTX_NONE ||
-        b->plan->late[site].loop != FLOW_NONE)
+    if (rw_is_for_block(b->plan, b->f, site))
         return RW_LANES_UNKNOWN;
+    rw_shape shape = rw_shape_of(b->plan, b->f, site);
     if (shape == RW_ONE || shape == RW_ONE_IN_ROW)
         return RW_LANES_GROUP;
-    return rw_tries_lines(b, site) ? RW_LANES_ACTIVE : RW_LANES_UNKNOWN;
+    return tries_lines(b, site) ? RW_LANES_ACTIVE : RW_LANES_UNKNOWN;
 }
 
 /* __wl_alone: the lane notes the access for all in __wl_inside, which have its address. Where each lane has found a range for
@@ -385,46 +379,120 @@ static void find_alone(rw_body *b, uint32_t slot, rw_shape shape)
     rw_text(b, "\tand.pred __wl_alone, __wl_p, __wl_in;\n");
 }
 
-/* __wl_x and __wl_in. Returns the condition under which the lane accesses global memory. */
-static const char *find_place(rw_body *b, uint32_t site)
+/* __wl_in, __wl_out: as rw_find_kept(), for __wl_x. */
+static void find_lanes_in(rw_body *b, uint32_t site)
 {
     uint32_t slot = b->plan->slot_of[site];
     const char *valid = valid_lanes(b, site);
     const char *and = *valid ? ".and" : "", *comma = *valid ? ", " : "";
-    rw_line(b, "sub.s64 __wl_x, __wl_a, __wl_base%u;", slot);
-    rw_line(b, "setp.lt%s.u64 __wl_in, __wl_x, __wl_size%u%s%s;", and, slot, comma, valid);
-    return valid;
+    rw_line(b, "setp.lt%s.u64 __wl_in|__wl_out, __wl_x, __wl_size%u%s%s;", and, slot, comma, valid);
+}
+
+/* ---- keeping ---- */
+
+static bool has_base(const rw_body *b, uint32_t site)
+{
+    const flow_address *a = b->plan->addresses[site];
+    return a->value != FLOW_NONE && !(b->plan->sites[site].flags & REWRITE_GENERIC) &&
+           ptx_type_get(b->func->regs[a->operand->reg].type)->bits == 64;
+}
+
+/* What was kept from the same base as the site; NULL: nothing. */
+static const rw_kept *find_base(const rw_body *b, uint32_t site)
+{
+    for (uint32_t i = 0; i < b->nkept && has_base(b, site); i++) {
+        const rw_kept *k = &b->kept[i];
+        if (k->base == i && !k->guarded && has_base(b, k->site) &&
+            b->plan->addresses[k->site]->value == b->plan->addresses[site]->value)
+            return k;
+    }
+    return NULL;
+}
+
+/* An address waits for the end of its basic block: code between the accesses would keep the compiler from moving one before another, as
+ * it does to wait for several at once. Lanes that do not access memory keep what no address is. */
+static void keep(rw_body *b, uint32_t site)
+{
+    const char *guard = b->guard.text;
+    bool negated = *guard == '!';
+    const rw_kept *base = *guard ? NULL : find_base(b, site);
+    const rw_joint *joint = &b->plan->joints[site];
+    uint64_t imm = b->plan->addresses[site]->operand->imm;
+    uint32_t n = b->nkept++;
+    b->kept[n] = (rw_kept){
+        .site = site, .base = n, .elements = rw_elements(&b->plan->sites[site]), .guarded = *guard};
+    if (rw_marks(b) && joint->high > joint->low) {
+        b->kept[n].joined = joint->high - joint->low > 4 * (int64_t)b->kept[n].elements;
+        b->kept[n].elements = (uint32_t)((joint->high - joint->low) / 4);
+        b->kept[n].offset = joint->low - (int64_t)imm;
+    }
+    if (base) {
+        b->kept[n].base = base->base;
+        b->kept[n].offset += (int64_t)(imm - b->plan->addresses[base->site]->operand->imm);
+    } else if (*guard) {
+        rw_line(b, "selp.b64 __wl_k%u, %s, %s, %s;", n, negated ? "-1" : "__wl_a",
+                negated ? "__wl_a" : "-1", guard + negated);
+    } else {
+        rw_line(b, "mov.b64 __wl_k%u, __wl_a;", n);
+    }
+}
+
+static void find_address(rw_body *b, const rw_kept *k)
+{
+    rw_line(b, "add.s64 __wl_a, __wl_k%u, %lld;", k->base, (long long)k->offset);
+}
+
+void rw_find_kept(rw_body *b, const rw_kept *k, const rw_kept *before)
+{
+    uint32_t slot = b->plan->slot_of[k->site];
+    b->guard = (rw_guard){""};
+    if (k->guarded) {
+        rw_line(b, "mov.b64 {__wl_lo, __wl_hi}, __wl_k%u;\n\tsetp.ne.u32 __wl_g, __wl_hi, -1;",
+                k->base);
+        b->guard = (rw_guard){"__wl_g"};
+    }
+    if (b->plan->sites[k->site].flags & REWRITE_GENERIC)
+        find_address(b, k);
+    if (!before || before->base != k->base || b->plan->slot_of[before->site] != slot)
+        rw_line(b, "sub.s64 __wl_from, __wl_k%u, __wl_base%u;", k->base, slot);
+    rw_line(b, "add.s64 __wl_x, __wl_from, %lld;", (long long)k->offset);
+    find_lanes_in(b, k->site);
+    if (k->joined) { /* all of it */
+        rw_line(b, "add.s64 __wl_y, __wl_x, %u;", 4 * (k->elements - 1));
+        rw_line(b, "setp.lt.and.u64 __wl_in|__wl_out, __wl_y, __wl_size%u, __wl_in;", slot);
+        rw_text(b, "\tnot.pred __wl_out, __wl_in;\n");
+    }
 }
 
 /* Notes the accesses of lanes elsewhere. */
-static void note_others(rw_body *b, uint32_t site, const char *valid)
+static void note_others(rw_body *b, const rw_kept *k)
 {
-    uint32_t slot = b->plan->slot_of[site], label = (*b->labels)++;
-    if (*valid) {
-        rw_line(b, "setp.ge.and.u64 __wl_p, __wl_x, __wl_size%u, %s;", slot, valid);
-        rw_line(b, "@!__wl_p bra $__wl_found%u;", label);
-    } else {
-        rw_line(b, "@__wl_in bra $__wl_found%u;", label);
-    }
-    look_elsewhere(b, site, label);
+    uint32_t label = (*b->labels)++;
+    rw_line(b, "@!__wl_out bra $__wl_found%u;", label);
+    find_address(b, k);
+    look_elsewhere(b, k->site, label);
     ptx_putf(b->out, "$__wl_found%u:\n", label);
 }
 
-static void note_lanes(rw_body *b, uint32_t site, const char *valid)
+/* ---- counting ---- */
+
+static void count_lanes(rw_body *b, const rw_kept *k)
 {
+    uint32_t site = k->site;
     rw_shape shape = rw_shape_of(b->plan, b->f, site);
-    note_others(b, site, valid);
+    note_others(b, k);
+    if (rw_is_for_block(b->plan, b->f, site)) {
+        rw_count_block(b, site);
+        return;
+    }
     if (shape == RW_ONE || shape == RW_ONE_IN_ROW)
         find_alone(b, b->plan->slot_of[site], shape);
-    if (rw_has(b, REWRITE_TOUCH))
-        rw_touch_lanes(b, site);
-    if (rw_has(b, REWRITE_FREQUENCY))
-        rw_count_lanes(b, site);
+    rw_count_lanes(b, site);
 }
 
 /* What is no whole line is noted at the end of the copy, where it does not stand in the way; in inner scopes of the body, whose
  * labels are not known there, right here. */
-static void note_rest(rw_body *b, uint32_t site, const char *valid, uint32_t label)
+static void count_rest(rw_body *b, const rw_kept *k, uint32_t label)
 {
     ptx_text *out = b->out;
     if (b->depth == 0)
@@ -432,24 +500,133 @@ static void note_rest(rw_body *b, uint32_t site, const char *valid, uint32_t lab
     else
         rw_line(b, "bra $__wl_noted%u;", label);
     ptx_putf(b->out, "$__wl_rest%u:\n", label);
-    note_lanes(b, site, valid);
+    count_lanes(b, k);
     if (b->depth == 0)
         rw_line(b, "bra $__wl_noted%u;", label);
     b->out = out;
     ptx_putf(b->out, "$__wl_noted%u:\n", label);
 }
 
-static void note_lines(rw_body *b, uint32_t site)
+static void count(rw_body *b, const rw_kept *k)
 {
-    uint32_t label = (*b->labels)++;
-    const char *valid = find_place(b, site);
+    uint32_t site = k->site, label = (*b->labels)++;
+    rw_find_kept(b, k, NULL);
+    rw_find_lanes(b, needed_lanes(b, site));
+    if (!tries_lines(b, site)) {
+        count_lanes(b, k);
+        return;
+    }
     find_lines(b, site, rw_shape_of(b->plan, b->f, site) == RW_LINES);
     rw_line(b, "@!__wl_full bra $__wl_rest%u;", label);
-    if (rw_has(b, REWRITE_TOUCH))
-        rw_touch_lines(b, site);
-    if (rw_has(b, REWRITE_FREQUENCY))
-        rw_count_lines(b, site);
-    note_rest(b, site, valid, label);
+    rw_count_lines(b, site);
+    count_rest(b, k, label);
+}
+
+/* ---- marking ---- */
+
+/* What is to be known of the access whose turn it is, in registers: __wl_a, __wl_out, __wl_many its elements, __wl_lost: where to search is
+ * known to be in vain. */
+static void choose_kept(rw_body *b, uint32_t i, uint32_t chosen)
+{
+    const rw_kept *k = &b->kept[i];
+    uint32_t label = (*b->labels)++;
+    rw_line(b, "setp.ne.u32 __wl_p, __wl_turn, %u;", i);
+    rw_line(b, "@__wl_p bra $__wl_other%u;", label);
+    rw_find_kept(b, k, NULL);
+    find_address(b, k);
+    rw_line(b, "mov.u32 __wl_many, %u;", k->elements);
+    rw_line(b, "setp.eq.u64 __wl_lost, __wl_base%u, -1;", b->plan->slot_of[k->site]);
+    rw_line(b, "bra $__wl_chosen%u;", chosen);
+    ptx_putf(b->out, "$__wl_other%u:\n", label);
+}
+
+/* Marks the element at __wl_a, in the range at __wl_range, whose begin is __wl_y. */
+static void mark_apart(rw_body *b, uint32_t label)
+{
+    rw_text(b, "\tand.b64 __wl_x, __wl_y, -128;\n"
+               "\tsub.s64 __wl_x, __wl_a, __wl_x;\n"
+               "\tshr.u64 __wl_x, __wl_x, 2;\n");
+    load_table(b, offsetof(rewrite_range, lines), "__wl_bits", label);
+    rw_text(b, "\tadd.s64 __wl_bits, __wl_bits, __wl_x;\n"
+               "\tst.global.u8 [__wl_bits], 1;\n");
+}
+
+/* Of the n accesses that were kept those elsewhere, one after the other: code for all of them is seldom run, and takes registers. */
+static void mark_others(rw_body *b, uint32_t n)
+{
+    uint32_t label = (*b->labels)++;
+    rw_text(b, "\tmov.u32 __wl_turn, 0;\n");
+    ptx_putf(b->out, "$__wl_again%u:\n", label);
+    for (uint32_t i = 0; i < n; i++)
+        if (is_given(b, b->plan->slot_of[b->kept[i].site]))
+            choose_kept(b, i, label);
+    rw_line(b, "bra $__wl_found%u;", label);
+    ptx_putf(b->out, "$__wl_chosen%u:\n", label);
+    rw_line(b, "@!__wl_out bra $__wl_found%u;", label);
+    ptx_putf(b->out, "$__wl_each%u:\n", label);
+    rw_line(b, "@__wl_lost bra $__wl_none%u;", label);
+    search(b, label);
+    mark_apart(b, label);
+    rw_line(b, "bra $__wl_marked%u;", label);
+    ptx_putf(b->out, "$__wl_none%u:\n", label);
+    miss(b);
+    ptx_putf(b->out, "$__wl_marked%u:\n", label);
+    rw_text(b, "\tadd.s64 __wl_a, __wl_a, 4;\n"
+               "\tsub.u32 __wl_many, __wl_many, 1;\n"
+               "\tsetp.ne.u32 __wl_q, __wl_many, 0;\n");
+    rw_line(b, "@__wl_q bra $__wl_each%u;", label);
+    ptx_putf(b->out, "$__wl_found%u:\n", label);
+    rw_text(b, "\tadd.u32 __wl_turn, __wl_turn, 1;\n");
+    rw_line(b, "setp.lt.u32 __wl_p, __wl_turn, %u;", n);
+    rw_line(b, "@__wl_p bra $__wl_again%u;", label);
+}
+
+/* And those in slots of their own. */
+static void mark_found(rw_body *b, uint32_t n)
+{
+    char table[24];
+    for (uint32_t i = 0; i < n; i++) {
+        const rw_kept *k = &b->kept[i];
+        uint32_t slot = b->plan->slot_of[k->site];
+        if (is_given(b, slot))
+            continue;
+        rw_find_kept(b, k, NULL);
+        snprintf(table, sizeof table, "__wl_lines%u", slot);
+        rw_mark(b, k->elements, table, NULL);
+        note_others(b, k);
+    }
+}
+
+static void mark(rw_body *b, uint32_t n)
+{
+    uint32_t label = (*b->labels)++;
+    ptx_text *out = b->out;
+    rw_mark_kept(b, n);
+    if (b->depth == 0) {
+        rw_line(b, "@__wl_missed bra $__wl_rest%u;", label);
+        b->out = b->rest;
+    } else {
+        rw_line(b, "@!__wl_missed bra $__wl_noted%u;", label);
+    }
+    ptx_putf(b->out, "$__wl_rest%u:\n", label);
+    mark_others(b, n);
+    if (b->depth == 0)
+        rw_line(b, "bra $__wl_noted%u;", label);
+    b->out = out;
+    ptx_putf(b->out, "$__wl_noted%u:\n", label);
+    mark_found(b, n);
+}
+
+/* ---- the whole ---- */
+
+static void note_kept(rw_body *b)
+{
+    uint32_t n = b->nkept;
+    b->nkept = 0;
+    if (n && rw_marks(b))
+        mark(b, n);
+    for (uint32_t i = 0; i < n && !rw_marks(b); i++)
+        count(b, &b->kept[i]);
 }
 
 /* What is noted behind its loop is looked up there. */
@@ -457,13 +634,25 @@ static void note(rw_body *b, uint32_t site)
 {
     if (b->plan->slot_of[site] == PTX_NONE || b->plan->late[site].loop != FLOW_NONE)
         return;
-    if (!(b->probes & elements))
-        note_others(b, site, find_place(b, site));
-    else if (rw_tries_lines(b, site))
-        note_lines(b, site);
-    else
-        note_lanes(b, site, find_place(b, site));
+    if (rw_marks(b) && b->plan->joints[site].head != site)
+        return;
+    if (b->probes & elements) {
+        keep(b, site);
+        if (b->nkept == RW_KEPT)
+            note_kept(b);
+        return;
+    }
+    uint32_t label = (*b->labels)++;
+    rw_line(b, "sub.s64 __wl_x, __wl_a, __wl_base%u;", b->plan->slot_of[site]);
+    find_lanes_in(b, site);
+    rw_line(b, "@!__wl_out bra $__wl_found%u;", label);
+    look_elsewhere(b, site, label);
+    ptx_putf(b->out, "$__wl_found%u:\n", label);
 }
 
-const rw_pass rw_ranges_pass = {
-    .probes = elements | 1u << REWRITE_OBJECTS, .declare = declare, .enter = enter, .access = note};
+const rw_pass rw_ranges_pass = {.probes = elements | 1u << REWRITE_OBJECTS,
+                                .declare = declare,
+                                .enter = enter,
+                                .access = note,
+                                .finish = note_kept,
+                                .scope = note_kept};

@@ -89,10 +89,24 @@ static uint64_t spread_of(const rewrite_object *o)
     return o->bytes <= REWRITE_SPREAD_BYTES ? REWRITE_SPREAD : 1;
 }
 
+/* Are there marks, and not counters that say as much? */
+static bool marks(const rewrite_kernel *k)
+{
+    return has(k, REWRITE_TOUCH) && !has(k, REWRITE_FREQUENCY);
+}
+
+/* Of marks of elements, with room for an access that leaves the object. */
+static uint64_t mark_bytes(const rewrite_object *o)
+{
+    return 32 * lines_of(o) + 32;
+}
+
 /* Bytes of the object's tables. */
 static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, unsigned classes)
 {
-    uint64_t bytes = has(k, REWRITE_TOUCH) && classes ? 8 * lines_of(o) : 0;
+    uint64_t bytes = marks(k) && classes
+                         ? whole(4 * lines_of(o)) + whole(lines_of(o)) + mark_bytes(o)
+                         : 0;
     if (has(k, REWRITE_FREQUENCY))
         bytes += (uint64_t)__builtin_popcount(classes) * spread_of(o) * counter_bytes(o);
     return whole(bytes);
@@ -107,7 +121,7 @@ static uint32_t rows_of(const rewrite_kernel *k, const rewrite_setup *setup)
 static uint64_t walk_bytes(const rewrite_kernel *k, const rewrite_object *o)
 {
     return whole((has(k, REWRITE_FREQUENCY) ? 128 * lines_of(o) + 128 : 0) +
-                 (has(k, REWRITE_TOUCH) ? 4 * lines_of(o) : 0));
+                 (marks(k) ? mark_bytes(o) : 0));
 }
 
 /* The object that the walk goes through, where it gets tables; else UINT32_MAX. */
@@ -200,10 +214,10 @@ static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigne
     }
     if (has(k, REWRITE_FREQUENCY) && spread_of(o) > 1)
         out->spread = (uint32_t)counter_bytes(o);
-    if (has(k, REWRITE_TOUCH) && classes)
+    if (marks(k) && classes) {
         out->bits = at;
-    if (has(k, REWRITE_TOUCH) && classes && !has(k, REWRITE_FREQUENCY))
-        out->lines[0] = at + 4 * lines_of(o);
+        out->lines[0] = at + whole(4 * lines_of(o)) + whole(lines_of(o));
+    }
 }
 
 static void fill_slot(const rewrite_kernel *k, const rewrite_setup *setup, uint32_t slot,
@@ -222,14 +236,14 @@ static void fill_slot(const rewrite_kernel *k, const rewrite_setup *setup, uint3
     *out = (rewrite_slot){r->base, r->bytes, r->bits, r->counts[c], lines, r->spread, 0};
 }
 
-static void fill_walk(const rewrite_kernel *k, const rewrite_walk_key *key, const rewrite_object *o,
-                      uint64_t at, rewrite_walk *out)
+static void fill_walk(const rewrite_kernel *k, const rewrite_walk_key *key, uint64_t at,
+                      rewrite_walk *out)
 {
     bool counts = has(k, REWRITE_FREQUENCY);
     if (counts && key->step % 4 == 0)
         out->counts = at;
-    if (has(k, REWRITE_TOUCH))
-        out->bits = at + (counts ? 128 * lines_of(o) + 128 : 0);
+    if (marks(k))
+        out->marks = at;
     out->step = key->step;
 }
 
@@ -268,7 +282,7 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
         state->walk[i].object = object;
         if (object == UINT32_MAX)
             continue;
-        fill_walk(k, &k->walks[i], &setup->objects[object], at, &state->walk[i]);
+        fill_walk(k, &k->walks[i], at, &state->walk[i]);
         at += walk_bytes(k, &setup->objects[object]);
     }
 }
@@ -417,9 +431,18 @@ uint32_t rewrite_object_used(const rewrite_copy *c, uint32_t object)
 
 /* ---- elements ---- */
 
-static bool bit_of(const rewrite_copy *c, uint64_t bits, uint64_t element)
+static bool is_set(const rewrite_copy *c, uint64_t address)
 {
-    return get32(c, offset_of(c, bits) + element / 32 * 4) >> element % 32 & 1;
+    uint8_t mark;
+    get(c, offset_of(c, address), &mark, sizeof mark);
+    return mark;
+}
+
+/* In the bitmap, or by itself or with its line. */
+static bool is_marked(const rewrite_copy *c, const rewrite_range *r, uint64_t element)
+{
+    return get32(c, offset_of(c, r->bits) + element / 32 * 4) >> element % 32 & 1 ||
+           is_set(c, r->lines[0] + element) || is_set(c, r->lines[0] - 1 - element / 32);
 }
 
 static rewrite_walk walk_of(const rewrite_copy *c, uint32_t walk)
@@ -429,12 +452,12 @@ static rewrite_walk walk_of(const rewrite_copy *c, uint32_t walk)
     return w;
 }
 
-/* Did one of the walks that the bitmap tells of come to the element? */
+/* Did one of the walks whose first elements are marked come to the element? */
 static bool is_walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t element)
 {
     uint64_t step = (w->shape >> 32) / 4, turns = w->shape & UINT32_MAX;
-    for (uint64_t i = 0; i < turns && i * step <= element; i++)
-        if (bit_of(c, w->bits, element - i * step))
+    for (uint64_t i = 0; step && i < turns && i * step <= element; i++)
+        if (is_set(c, w->marks + element - i * step))
             return true;
     return false;
 }
@@ -452,22 +475,6 @@ static uint32_t line_count(const rewrite_copy *c, const rewrite_range *r, unsign
     for (uint64_t i = 0; i < copies_in(r); i++)
         count += get32(c, offset_of(c, r->lines[class_]) + i * r->spread + element / 32 * 4);
     return count;
-}
-
-bool rewrite_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
-{
-    rewrite_range r;
-    if (!range_of(c, object, &r) || !r.bits)
-        return false;
-    element += (r.base & 127) / 4;
-    bool touched = bit_of(c, r.bits, element);
-    for (unsigned k = 0; !touched && k < REWRITE_CLASSES; k++)
-        touched = r.lines[k] && line_count(c, &r, k, element) != 0;
-    for (uint32_t i = 0; !touched && i < c->kernel->nwalks; i++) {
-        rewrite_walk w = walk_of(c, i);
-        touched = w.bits && w.object == object && is_walked(c, &w, element);
-    }
-    return touched;
 }
 
 static uint32_t walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t element)
@@ -498,6 +505,30 @@ uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned 
             count += walked(c, &w, element);
     }
     return count;
+}
+
+static bool is_counted(const rewrite_copy *c, uint32_t object, uint64_t element)
+{
+    for (unsigned k = 0; k < REWRITE_CLASSES; k++)
+        if (rewrite_element_count(c, object, k, element))
+            return true;
+    return false;
+}
+
+bool rewrite_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
+{
+    rewrite_range r;
+    if (!marks(c->kernel))
+        return is_counted(c, object, element);
+    if (!range_of(c, object, &r) || !r.bits)
+        return false;
+    element += (r.base & 127) / 4;
+    bool touched = is_marked(c, &r, element);
+    for (uint32_t i = 0; !touched && i < c->kernel->nwalks; i++) {
+        rewrite_walk w = walk_of(c, i);
+        touched = w.marks && w.object == object && is_walked(c, &w, element);
+    }
+    return touched;
 }
 
 uint64_t rw_read_place(const rewrite_copy *c, uint32_t place, uint32_t thread)

@@ -59,6 +59,16 @@ rw_shape rw_shape_of(const rw_plan *p, const flow_function *f, uint32_t site)
     return form ? shape_of_form(f, &p->sites[site], form, block, otherwise) : otherwise;
 }
 
+bool rw_is_for_block(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    uint32_t i = p->sites[site].pc - f->first_pc, block = f->block_of[i],
+             value = p->addresses[site]->value;
+    return f->entered_level <= FLOW_BLOCK && f->func->insns[i].guard == PTX_NONE &&
+           !(p->sites[site].flags & REWRITE_ASYNC) && f->blocks[block].reached &&
+           rw_by_blocks(f, p->runs[f->index][block].root) &&
+           (value == FLOW_NONE || flow_level_at(f, value, block) <= FLOW_BLOCK);
+}
+
 /* ---- reuse ---- */
 
 enum { SELDOM = 4 /* times: fewer do not get into each other's way */ };

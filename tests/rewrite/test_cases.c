@@ -425,11 +425,8 @@ static void walks_of_loops_are_noted_behind_them(void **state)
     assert_int_equal(c.k->walks[0].step, 4);
     assert_int_equal(c.k->walks[1].step, 0);
     assert_int_equal(head->walk[1].step, 160);
-    assert_int_equal(head->walk[1].shape, UINT64_C(160) << 32 | 3);
     const uint32_t *dense = table_of(&c, head->walk[0].counts),
-                   *apart = table_of(&c, head->walk[1].counts),
-                   *starts = table_of(&c, head->walk[1].bits),
-                   *bits = table_of(&c, range_in(&c)->bits);
+                   *apart = table_of(&c, head->walk[1].counts);
     assert_int_equal(dense[0], 2);
     assert_int_equal(dense[4], 0); /* where lane 0 ends, lane 1 begins */
     assert_int_equal(dense[128], UINT32_MAX - 1);
@@ -437,14 +434,112 @@ static void walks_of_loops_are_noted_behind_them(void **state)
         assert_int_equal(apart[l], 2);
         assert_int_equal(apart[120 + l], UINT32_MAX - 1);
     }
-    assert_int_equal(starts[0], UINT32_MAX);
-    assert_int_equal(starts[1], 0);
-    assert_int_equal(bits[3], UINT32_MAX);
-    assert_int_equal(bits[4], 0);
     for (uint32_t w = 0; w < WORDS; w++) {
         uint32_t want = (w < 128) + (w < 120 && w % 40 < 32);
         assert_int_equal(rewrite_element_count(&c.left.copy, 0, REWRITE_LOADS, w), 2 * want);
         assert_int_equal(rewrite_touched(&c.left.copy, 0, w), want > 0);
+    }
+    small_end(&c);
+}
+
+/* A table of marks in the copy of the state. */
+static const uint8_t *marks_at(const small *c, uint64_t address)
+{
+    return (const uint8_t *)table_of(c, address);
+}
+
+/* Of the same kernel: each lane's elements of the first walk. Those of the second, which lanes make side by side, are few enough to be
+ * marked one by one; where lane l begins at in[2 * l], first elements are marked. */
+static void walks_of_loops_are_marked_behind_them(void **state)
+{
+    (void)state;
+    for (int apart = 0; apart <= 1; apart++) {
+        small c;
+        char *ptx = strdup(LOOPS);
+        if (apart)
+            memcpy(strstr(ptx, "%d3, %r1, 4"), "%d3, %r1, 8", strlen("%d3, %r1, 8"));
+        small_begin(&c, ptx, "touch", true);
+        const rewrite_state *head = c.left.state;
+        assert_int_equal(head->walk[1].shape, apart ? UINT64_C(160) << 32 | 3 : 0);
+        const uint8_t *starts = marks_at(&c, head->walk[1].marks),
+                      *marks = marks_at(&c, range_in(&c)->lines[0]);
+        for (uint32_t w = 0; w < WORDS; w++) {
+            bool far = false;
+            for (uint32_t j = 0; apart && j < 3; j++)
+                far |= w >= 40 * j && w < 40 * j + 64 && w % 2 == 0;
+            assert_int_equal(starts[w], apart && w < 64 && w % 2 == 0);
+            assert_int_equal(marks[w], w < 128);
+            assert_int_equal(rewrite_touched(&c.left.copy, 0, w), w < 128 || far);
+        }
+        small_end(&c);
+        free(ptx);
+    }
+}
+
+/* in[4 * i] to in[4 * i + 3], i being the thread, read and written in blocks that all run: marked together, where the first is. */
+static void sites_that_run_alike_are_marked_together(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c,
+                HEADER ".visible .entry k(.param .u64 in)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<5>;\n"
+                       ".reg .b64 %d<4>;\nld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"
+                       "mov.u32 %r2, %ctaid.x;\nmad.lo.u32 %r1, %r2, 32, %r1;\n"
+                       "mad.wide.u32 %d2, %r1, 16, %d1;\nld.global.u32 %r2, [%d2+8];\n"
+                       "setp.eq.u32 %p1, %r2, 2;\n@%p1 bra A;\nmov.u32 %r1, 7;\nA:\n"
+                       "ld.global.v2.u32 {%r2, %r3}, [%d2];\nst.global.u32 [%d2+12], %r2;\n"
+                       "ld.global.u32 %r4, [%d1+1600];\nret;\n}\n",
+                "touch", true);
+    assert_non_null(strstr(c.p.result.text, "st.global.u32 [__wl_y+0], 16843009;"));
+    const uint8_t *marks = marks_at(&c, range_in(&c)->lines[0]);
+    for (uint32_t w = 0; w < WORDS; w++) {
+        assert_int_equal(marks[w], w < 256 || w == 400);
+        assert_int_equal(rewrite_touched(&c.left.copy, 0, w), w < 256 || w == 400);
+    }
+    small_end(&c);
+}
+
+/* All lanes read in[i + 5] for i from 0 to 99: parts of the first and the last line, two whole ones between them. */
+static void lines_that_a_walk_covers_are_marked_as_such(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c,
+                HEADER ".visible .entry k(.param .u64 in)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<4>;\n"
+                       ".reg .b64 %d<4>;\nld.param.u64 %d1, [in];\nmov.u32 %r2, 0;\nA:\n"
+                       "ld.global.u32 %r3, [%d1+20];\nadd.s64 %d1, %d1, 4;\n"
+                       "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 100;\n@%p1 bra A;\nret;\n}\n",
+                "touch", true);
+    const uint8_t *marks = marks_at(&c, range_in(&c)->lines[0]);
+    for (uint32_t w = 0; w < WORDS; w++) {
+        bool walked = w >= 5 && w < 105;
+        assert_int_equal(marks[w], walked && (w < 32 || w >= 96));
+        assert_int_equal(rewrite_touched(&c.left.copy, 0, w), walked);
+    }
+    for (int l = 0; l < WORDS / 32; l++)
+        assert_int_equal(marks[-1 - l], l == 1 || l == 2);
+    small_end(&c);
+}
+
+/* in[tid] is marked, in[2 * in[tid]], whose lanes data scatters over an object that is small, goes to the bitmap. */
+static void marks_and_bits_are_for_lanes_side_by_side_and_scattered(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c,
+                HEADER ".visible .entry k(.param .u64 in)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<5>;\n"
+                       "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"
+                       "mad.wide.u32 %d2, %r1, 4, %d1;\nld.global.u32 %r2, [%d2];\n"
+                       "mad.wide.u32 %d3, %r2, 8, %d1;\nld.global.v2.u32 {%r2, %r3}, [%d3+128];\n"
+                       "ret;\n}\n",
+                "touch", true);
+    const uint8_t *marks = marks_at(&c, range_in(&c)->lines[0]);
+    const uint32_t *bits = table_of(&c, range_in(&c)->bits);
+    for (uint32_t w = 0; w < WORDS; w++) {
+        bool scattered = w / 2 == 16 + 2 || w / 2 == 16 + 7;
+        assert_int_equal(marks[w], w < 32);
+        assert_int_equal(bits[w / 32] >> w % 32 & 1, scattered);
+        assert_int_equal(rewrite_touched(&c.left.copy, 0, w), w < 32 || scattered);
     }
     small_end(&c);
 }
@@ -783,6 +878,10 @@ int main(void)
         cmocka_unit_test(elements_are_counted),
         cmocka_unit_test(whole_lines_are_counted_as_such),
         cmocka_unit_test(walks_of_loops_are_noted_behind_them),
+        cmocka_unit_test(walks_of_loops_are_marked_behind_them),
+        cmocka_unit_test(sites_that_run_alike_are_marked_together),
+        cmocka_unit_test(lines_that_a_walk_covers_are_marked_as_such),
+        cmocka_unit_test(marks_and_bits_are_for_lanes_side_by_side_and_scattered),
         cmocka_unit_test(counters_of_scattered_atomics_are_spread),
         cmocka_unit_test(states_are_packed_without_their_holes),
         cmocka_unit_test(shared_words_are_counted),
