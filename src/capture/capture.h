@@ -17,7 +17,8 @@
 
 #include <stdint.h>
 
-enum { CAP_VERSION = 2, CAP_MAX_STACK = 32 };
+/* Version 2 is the same without USES, and is read, too. */
+enum { CAP_VERSION = 3, CAP_OLDEST = 2, CAP_MAX_STACK = 32 };
 /* Bytes of a record's payload before compression, and of what a reader makes of it. */
 enum { CAP_MAX_PAYLOAD = 512 << 20, CAP_MAX_DECODED = 1 << 30 };
 
@@ -262,6 +263,15 @@ typedef struct cap_tables {
     uint64_t length;
 } cap_tables;
 
+/* How often the elements of objects were accessed in a launch. Behind its LAUNCH, where anything is known of that; what a
+ * REPEAT repeats has the same. Members as in obs_summary. */
+typedef struct cap_uses {
+    uint32_t launch; /* id of a LAUNCH before */
+    uint8_t objects_known, arrays_known;
+    uint32_t count;
+    obs_use *uses;
+} cap_uses;
+
 typedef struct cap_unsupported { /* a CUDA function that the collector lacks; once a function */
     const char *api;
 } cap_unsupported;
@@ -296,6 +306,8 @@ wl_status cap_append(const char *path, uint64_t size, cap_writer **out, wl_error
     wl_status cap_write_##type(cap_writer *writer, const cap_##type *record);
 #include "capture/events.def"
 #undef X
+/* LAUNCH, and USES where the summary has something for it. */
+wl_status cap_write_observed(cap_writer *writer, const cap_launch *launch);
 /* While `hold` is set, records gather in memory and are written together: when 64 KiB are full, and when it is cleared.
  * What is held is lost with the process. Clearing returns the first error of that write. */
 wl_status cap_hold(cap_writer *writer, bool hold);

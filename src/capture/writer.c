@@ -367,6 +367,19 @@ static wl_status finish(cap_writer *w, uint32_t type, cap_buffer *plain)
 #include "capture/events.def"
 #undef X
 
+wl_status cap_write_observed(cap_writer *w, const cap_launch *launch)
+{
+    const obs_summary *s = &launch->summary;
+    wl_status status = cap_write_launch(w, launch);
+    cap_uses uses = {.launch = launch->id,
+                     .objects_known = s->objects_known,
+                     .arrays_known = s->arrays_known,
+                     .count = s->nuses,
+                     .uses = s->uses};
+    bool any = s->objects_known || s->arrays_known || s->nuses;
+    return status == WL_OK && any ? cap_write_uses(w, &uses) : status;
+}
+
 uint64_t cap_written(cap_writer *w)
 {
     pthread_mutex_lock(&w->lock);

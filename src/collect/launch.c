@@ -175,7 +175,7 @@ static void write_launch(replay_watch *w, const collect_op *op, const collect_st
     if (collect_options_get()->check_replay && !record.error)
         collect_check_replay(op, &record.summary);
     collect_g.next_launch++;
-    status = collect_g.writer ? cap_write_launch(collect_g.writer, &record) : WL_STATE;
+    status = collect_g.writer ? cap_write_observed(collect_g.writer, &record) : WL_STATE;
     if (collect_g.writer)
         collect_recorded(status);
     if (status == WL_OK && !record.error)

@@ -1,6 +1,7 @@
 #include "collect/sampling.h"
 
 #include "collect/options.h"
+#include "collect/replay/elements.h"
 
 #include <stdlib.h>
 
@@ -66,4 +67,13 @@ bool collect_sampling(wl_arena *arena, emu_dim grid, uint64_t together, obs_conf
                                              : log;
     config->heat_limit = options->heat_limit;
     return good;
+}
+
+void collect_elements(uint32_t probes, obs_config *config)
+{
+    uint32_t asked = 0;
+    if (!rewrite_probes_parse(collect_options_get()->probes, &asked))
+        asked = 0; /* none, or what the command line has refused */
+    config->objects = elements_of_objects(asked | probes);
+    config->arrays = elements_of_arrays(asked | probes);
 }

@@ -1,4 +1,4 @@
-/* Which blocks of a launch get heat maps, as the options say. */
+/* Which blocks of a launch get heat maps, and whether elements are counted, as the options say. */
 #ifndef WL_COLLECT_SAMPLING_H
 #define WL_COLLECT_SAMPLING_H
 
@@ -9,5 +9,8 @@
 /* Fills in sampled, nsampled (in `arena`), automatic, log_limit and heat_limit. `together`: blocks that are in flight at
  * one time, so that what is kept of each stays in bounds. False when memory is exhausted. */
 bool collect_sampling(wl_arena *arena, emu_dim grid, uint64_t together, obs_config *config);
+
+/* Fills in what is to be known of elements: what the options name among the probes, or `probes` (bits). */
+void collect_elements(uint32_t probes, obs_config *config);
 
 #endif

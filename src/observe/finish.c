@@ -182,6 +182,8 @@ wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)
         status = merge_rows(launch, arena, out);
     if (!status)
         status = copy_shared(&launch->config, arena, out);
+    if (!status)
+        status = obs_uses_finish(launch, arena, out);
     for (obs_worker *w = launch->workers; w; w = w->next) {
         out->blocks_observed += w->blocks_observed;
         out->dropped += w->dropped;

@@ -5,6 +5,7 @@
 #include "observe/choice.h"
 #include "observe/heat.h"
 #include "observe/rows.h"
+#include "observe/uses.h"
 
 #include <pthread.h>
 
@@ -31,6 +32,7 @@ struct obs_worker {
     obs_log spare_log;
     uint64_t nlogs;
     wl_vec(obs_sample) asked;
+    obs_uses uses;
     uint64_t blocks_observed, dropped;
 };
 
@@ -40,10 +42,15 @@ struct obs_launch {
     uint64_t *sampled;
     pthread_mutex_t lock; /* guards workers */
     obs_worker *workers;
+    uint64_t use_bytes; /* that counting has taken, by all workers; atomic */
 };
 
 /* A map of the block without its rows. */
 obs_heat obs_heat_head(const obs_launch *launch, uint64_t block);
+/* The array of shared memory that holds the offset: the first in the list that does, and 0 for all others. */
+uint32_t obs_array_at(const obs_config *config, uint64_t offset);
+/* The offsets around `offset` that belong to the same array as it. */
+void obs_array_range(const obs_config *config, uint64_t offset, uint64_t *low, uint64_t *high);
 /* Ends the blocks of which no end came (a faulting launch). */
 void obs_worker_end_blocks(obs_worker *worker);
 

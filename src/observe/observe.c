@@ -35,6 +35,7 @@ static void worker_free(obs_worker *worker)
     obs_choice_free(&worker->choice);
     obs_log_free(&worker->spare_log);
     wl_vec_free(&worker->asked);
+    obs_uses_free(&worker->uses);
     free(worker->rows);
     free(worker);
 }
@@ -273,9 +274,7 @@ void obs_worker_end_blocks(obs_worker *worker)
 
 /* ---- requests ---- */
 
-/* The array of shared memory that holds the offset: the first in the list that does, and number 0
- * for all others. */
-static uint32_t array_at(const obs_config *config, uint64_t offset)
+uint32_t obs_array_at(const obs_config *config, uint64_t offset)
 {
     for (uint32_t i = 1; i < config->nshared; i++) {
         const obs_shared *s = &config->shared[i];
@@ -285,10 +284,9 @@ static uint32_t array_at(const obs_config *config, uint64_t offset)
     return NO_ARRAY;
 }
 
-/* The offsets around `offset` that belong to the same array as it. */
-static void array_range(const obs_config *config, uint64_t offset, uint64_t *low, uint64_t *high)
+void obs_array_range(const obs_config *config, uint64_t offset, uint64_t *low, uint64_t *high)
 {
-    uint32_t array = array_at(config, offset);
+    uint32_t array = obs_array_at(config, offset);
     *low = 0;
     *high = UINT64_MAX >> 1;
     if (array != NO_ARRAY) {
@@ -312,7 +310,7 @@ static uint32_t object_of(const obs_config *config, const obs_access *access, ui
     if (access->space == OBS_LOCAL)
         return 0;
     if (access->space == OBS_SHARED)
-        return array_at(config, address);
+        return obs_array_at(config, address);
     return config->object_at ? config->object_at(config->object_ctx, address) : 0;
 }
 
@@ -407,8 +405,8 @@ static void record_one(obs_block *block, const obs_access *access)
         return;
     }
     if (access->space == OBS_SHARED)
-        array_range(&block->worker->launch->config, access->addr[__builtin_ctz(access->mask)],
-                    &row->low, &row->high);
+        obs_array_range(&block->worker->launch->config, access->addr[__builtin_ctz(access->mask)],
+                        &row->low, &row->high);
     const obs_run *found = obs_find_run(access, &run) ? &run : NULL;
     record_on(block, row, access, found, !found && obs_row_knows(row, access));
 }

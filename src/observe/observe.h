@@ -12,6 +12,11 @@ typedef struct obs_launch obs_launch;
 typedef struct obs_worker obs_worker; /* one a host thread */
 typedef struct obs_block obs_block;   /* one a block in flight; belongs to its worker */
 
+typedef struct obs_range { /* of an allocation */
+    uint32_t object;
+    uint64_t base, bytes;
+} obs_range;
+
 typedef struct obs_config {
     uint32_t ncode; /* static instructions of the kernel */
     uint32_t grid[3], block[3];
@@ -30,15 +35,21 @@ typedef struct obs_config {
     /* Object number of the allocation that holds an address, for requests whose lanes fall in several. */
     uint32_t (*object_at)(void *ctx, uint64_t address);
     void *object_ctx;
+    /* What is to be known of the elements of global memory, and of shared arrays: by obs_record_use. `range_at` gives the
+     * allocation that holds an address, false where there is none. `use_limit`: bytes that counting may take, 0:
+     * OBS_USE_BYTES; of what does not fit nothing is known. */
+    obs_known objects, arrays;
+    bool (*range_at)(void *ctx, uint64_t address, obs_range *out);
+    uint64_t use_limit;
 } obs_config;
 
-enum { OBS_LOG_BYTES = 512 << 10 };
+enum { OBS_LOG_BYTES = 512 << 10, OBS_USE_BYTES = 1 << 30 };
 
 #define OBS_IRREGULAR INT64_MIN
 
-/* The one bit of obs_access.flags that changes how a request is counted; the others (EMU_ACCESS_*) are only kept.
- * ldmatrix: each active lane gives the address of a row of 16 bytes. */
-enum { OBS_ACCESS_MATRIX = 32 };
+/* The bits of obs_access.flags that change how a request is counted; the others (EMU_ACCESS_*) are only kept.
+ * ldmatrix: each active lane gives the address of a row of 16 bytes. Textures: addresses say too little to count elements. */
+enum { OBS_ACCESS_MATRIX = 32, OBS_ACCESS_TEXTURE = 64 };
 
 typedef struct obs_access {
     uint32_t pc;
@@ -60,6 +71,8 @@ obs_block *obs_block_begin(obs_worker *worker, uint64_t index);
 void obs_block_ran(obs_block *block, uint64_t warp_instructions);
 void obs_block_end(obs_worker *worker, obs_block *block);
 void obs_record(obs_block *block, const obs_access *access); /* the hot path */
+/* Counts the elements that the request accesses, as far as the configuration asks for them. */
+void obs_record_use(obs_block *block, const obs_access *access);
 
 /* Merges the workers; the summary lies in `arena`. Execution counts and mix are the caller's to fill in. */
 wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out);

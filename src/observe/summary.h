@@ -115,6 +115,24 @@ typedef struct
     uint64_t warp_instructions[16], thread_instructions[16];
 } obs_mix;
 
+typedef enum obs_known {
+    OBS_KNOWN_NOTHING,
+    OBS_KNOWN_TOUCHED, /* whether an element was accessed */
+    OBS_KNOWN_COUNTED, /* how often */
+    OBS_KNOWN_COUNT
+} obs_known;
+
+/* How often the elements of an object were accessed, over all blocks of the launch. Elements are aligned pieces of 4 bytes,
+ * counted from the object's begin rounded down to 4. A lane's access counts once on each element that it touches; reductions
+ * are atomics. Addresses are truly accessed ones: an estimate is never among them. */
+typedef struct obs_use {
+    uint32_t object;   /* as in obs_insn */
+    uint8_t space;     /* OBS_GLOBAL, or OBS_SHARED: an array's elements are those of all blocks */
+    uint8_t known;     /* obs_known; NOTHING: it was accessed, nobody knows where */
+    const char *spans; /* base/spans.h; counted where known is COUNTED */
+    uint64_t length;   /* bytes */
+} obs_use;
+
 typedef struct obs_summary {
     uint32_t ninsns;
     obs_insn *insns;
@@ -126,6 +144,10 @@ typedef struct obs_summary {
     obs_sample *samples; /* ascend by block */
     uint32_t nshared;
     obs_shared *shared;
+    /* What is known of elements. Of objects and arrays that are not in `uses`: they were not accessed, or nothing is known. */
+    uint8_t objects_known, arrays_known; /* obs_known; objects: global memory */
+    uint32_t nuses;
+    obs_use *uses; /* ascend by space, object */
     obs_mix mix;
     uint64_t warp_instructions, thread_instructions;
     uint64_t blocks_run, blocks_observed, blocks_sampled; /* sampled: with a heat map */

@@ -110,6 +110,7 @@ static void process_clear(process *p)
     HASH_CLEAR(hh, p->moves);
     wl_vec_free(&p->objects);
     wl_vec_free(&p->calls);
+    wl_vec_free(&p->last_arrays);
     wl_arena_free(p->arena);
     *p = (process){0};
 }
@@ -143,6 +144,7 @@ void prof_discard(prof_builder *b)
     HASH_CLEAR(hh, b->stacks);
     HASH_CLEAR(hh, b->locs);
     HASH_CLEAR(hh, b->contents);
+    HASH_CLEAR(hh, b->spans);
     blob_free(&b->packed);
     blob_free(&b->compressed);
     sources_free(b->sources);
@@ -232,7 +234,11 @@ wl_status prof_add(prof_builder *b, const cap_record *record, wl_error *err)
         return wl_fail(err, WL_CORRUPT, "The capture does not begin with its process.");
     }
     if (record->type == CAP_LAUNCH) {
-        return builder_launch(b, &record->launch, err);
+        wl_status status = builder_launch(b, &record->launch, err);
+        return status == WL_OK ? builder_keep_arrays(b, &record->launch, err) : status;
+    }
+    if (record->type == CAP_USES) {
+        return builder_uses(b, &record->uses, err);
     }
     wl_status status = builder_add_small(b, record, err);
     return status == WL_OK && b->nomem ? NOMEM(err) : status;

@@ -161,6 +161,9 @@ typedef struct process {
     bool emulated; /* launches without a note were run by the emulator */
     launch_entry *launches;
     moves_entry *moves;
+    uint32_t last_launch; /* number of the LAUNCH before; 0: it has its USES */
+    uint32_t nlast_arrays;
+    wl_vec(obs_shared) last_arrays; /* its arrays, by index; there may be more */
     skip *skips;
     uint64_t order; /* of allocations and frees */
 } process;
@@ -178,9 +181,10 @@ struct prof_builder {
     kernel *kernels;
     stack *stacks;
     loc_entry *locs;
-    content_entry *contents;
+    content_entry *contents, *spans;
     uint32_t nmoves;
-    uint32_t nprocesses, nlaunches, nobjects, ncalls, nkernels, nmodules, nstacks, nlocs, ncontents;
+    uint32_t nprocesses, nlaunches, nobjects, ncalls, nkernels, nmodules, nstacks, nlocs, ncontents,
+        nspans;
     bool nomem; /* a hash had no room */
     blob packed, compressed;
 };
@@ -215,6 +219,10 @@ void builder_modules_free(prof_builder *b);
 
 /* launches.c */
 wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err);
+
+/* uses.c: USES, behind its LAUNCH */
+wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_error *err);
+wl_status builder_uses(prof_builder *b, const cap_uses *uses, wl_error *err);
 
 /* notes.c: launches that are noted first and worked out later: NOTE, TIMES, WAY, REPEAT */
 wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err);

@@ -20,7 +20,7 @@ static const char *const stable[] = {
     "cluster_x, "
     "cluster_y, cluster_z, dynamic_shared, static_shared, local_bytes, registers, stream, error, "
     "warp_instructions, thread_instructions, blocks_run, blocks_observed, blocks_sampled, dropped, "
-    "way, estimated FROM launches ORDER BY id",
+    "way, estimated, objects_known, arrays_known FROM launches ORDER BY id",
     /* Whether a launch has rows of its own, or those of one that did the same, is no difference. */
     "SELECT l.id, m.class, m.warp_instructions, m.thread_instructions FROM launches l "
     "JOIN mix m ON m.launch = l.rows_of ORDER BY l.id, m.class",
@@ -46,6 +46,10 @@ static const char *const stable[] = {
     "FROM launches l JOIN heats h ON h.launch = l.rows_of JOIN contents c ON c.id = h.content "
     "LEFT JOIN moves m ON m.id = l.moves AND m.object = h.object ORDER BY l.id, h.block, 2, "
     "h.space",
+    "SELECT l.id, coalesce(m.becomes, u.object), u.space, u.known, u.elements, u.touched, u.loads, "
+    "u.stores, u.atomics, u.least, u.most, s.bytes, s.data FROM launches l "
+    "JOIN uses u ON u.launch = l.rows_of LEFT JOIN spans s ON s.id = u.spans "
+    "LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object ORDER BY l.id, 2, u.space",
     "SELECT l.id, s.block, s.why, s.mapped, s.alike, s.instructions, s.requests, s.sectors "
     "FROM launches l JOIN samples s ON s.launch = l.rows_of ORDER BY l.id, s.block",
     "SELECT process, kernel, reason, count FROM skips ORDER BY id",

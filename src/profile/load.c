@@ -234,7 +234,11 @@ static void fill_launch(db_row *row, void *item)
     l->estimated = row_bool(row);
     l->recorded = row_bool(row);
     l->rows_of = row_u32(row);
-    row->bad |= l->way > CAP_WAY_PROBE || l->rows_of > l->id;
+    row_u32(row); /* moves */
+    l->objects_known = row_u32(row);
+    l->arrays_known = row_u32(row);
+    row->bad |= l->way > CAP_WAY_PROBE || l->rows_of > l->id ||
+                l->objects_known >= OBS_KNOWN_COUNT || l->arrays_known >= OBS_KNOWN_COUNT;
 }
 
 typedef struct mix_row {
@@ -574,6 +578,104 @@ static wl_status unpack(const packed *p, wl_arena *scratch, wl_arena *arena, pro
     return blob_unpack_heat(data, size, (uint32_t)p->nrows, out->npcsets, (uint32_t)p->npcs, arena,
                             &out->rows, &out->pcsets);
 }
+
+/* ---- elements ---- */
+
+static void fill_use(db_row *row, void *item)
+{
+    prof_use *u = item;
+    u->kernel = row_u32(row);
+    u->launch = row_u32(row);
+    u->object = row_u32(row);
+    u->space = row_u32(row);
+    u->known = row_u32(row);
+    u->elements = row_u64(row);
+    u->touched = row_u64(row);
+    for (int c = 0; c < WL_CLASSES; c++) {
+        u->times[c] = row_u64(row);
+    }
+    u->least = row_u64(row);
+    u->most = row_u64(row);
+    u->squares = row_seconds(row);
+    u->spans = row_u32(row);
+    row->bad |= u->space >= OBS_SPACE_COUNT || u->known >= OBS_KNOWN_COUNT ||
+                u->touched > u->elements;
+}
+
+wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use_rows *out,
+                         wl_error *err)
+{
+    return LOAD(db, arena, out, err, fill_use,
+                "SELECT l.kernel, l.id, " OBJECT(
+                    "u") ", u.space, u.known, u.elements, u.touched, u.loads, u.stores, "
+                         "u.atomics, u.least, u.most, u.squares, u.spans FROM launches l " JOIN(
+                             "uses", "u") "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY 3, 4, 1, 2",
+                db_int(kernel));
+}
+
+typedef struct packed_spans {
+    const void *data;
+    size_t size;
+    uint64_t bytes;
+    bool counted;
+} packed_spans;
+
+typedef struct packed_spans_rows {
+    uint32_t count;
+    packed_spans *rows;
+} packed_spans_rows;
+
+static void fill_spans(db_row *row, void *item)
+{
+    packed_spans *p = item;
+    p->bytes = row_u64(row);
+    p->counted = row_bool(row);
+    const void *data = row_blob(row, &p->size);
+    p->data = data ? wl_arena_copy(row->arena, data, p->size) : NULL;
+    row->nomem |= data && !p->data;
+}
+
+static bool spans_valid(wl_span_reader reader)
+{
+    wl_span span;
+    while (wl_span_next(&reader, &span)) {}
+    return !reader.damaged;
+}
+
+static wl_status unpack_spans(const packed_spans_rows *rows, wl_arena *arena, wl_span_reader *out)
+{
+    unsigned char *data;
+    if (rows->count != 1) {
+        return WL_CORRUPT;
+    }
+    const packed_spans *p = &rows->rows[0];
+    wl_status status = blob_decompress(p->data, p->size, p->bytes, arena, &data);
+    if (status != WL_OK) {
+        return status;
+    }
+    *out = wl_spans_read(data, (size_t)p->bytes, p->counted);
+    return spans_valid(*out) ? WL_OK : WL_CORRUPT;
+}
+
+wl_status prof_load_spans(prof_db *db, uint32_t spans, wl_arena *arena, wl_span_reader *out,
+                          wl_error *err)
+{
+    packed_spans_rows rows = {0};
+    *out = (wl_span_reader){0};
+    wl_arena *scratch = wl_arena_new();
+    wl_status status = scratch ? LOAD(db, scratch, &rows, err, fill_spans,
+                                      "SELECT bytes, counted, data FROM spans WHERE id = ?",
+                                      db_int(spans))
+                               : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
+    if (status == WL_OK && (status = unpack_spans(&rows, arena, out)) != WL_OK) {
+        wl_fail(err, status, "The elements %u of the profile cannot be read: %s.", spans,
+                wl_status_text(status));
+    }
+    wl_arena_free(scratch);
+    return status;
+}
+
+/* ---- samples ---- */
 
 static void fill_sample(db_row *row, void *item)
 {

@@ -14,13 +14,14 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/spans.h"
 #include "capture/capture.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 4 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 5 };
 
 typedef struct prof_db prof_db;
 
@@ -152,7 +153,9 @@ typedef struct prof_launch {
     bool estimated;   /* counts are scaled from some of the blocks */
     bool recorded;    /* its probes were on: device_seconds holds their cost */
     uint32_t rows_of; /* the launch whose rows are this one's too; its own id where it has some */
-    obs_mix mix;      /* by ptx_cost */
+    /* obs_known of elements: of objects in global memory and of shared arrays without a prof_use, which were not accessed then */
+    uint32_t objects_known, arrays_known;
+    obs_mix mix; /* by ptx_cost */
 } prof_launch;
 
 /* One static memory instruction on one object in one launch. `c.object` is a prof_object here. */
@@ -256,6 +259,17 @@ typedef struct prof_heat {
     obs_pcset *pcsets;
 } prof_heat;
 
+/* How often the elements of an object were accessed in one launch (obs_use). */
+typedef struct prof_use {
+    uint32_t launch, kernel, object, space;
+    uint32_t known;             /* obs_known: what of the following is there */
+    uint64_t elements, touched; /* of the object; accessed */
+    uint64_t times[WL_CLASSES]; /* over all elements, by class */
+    uint64_t least, most;       /* accesses of a touched element */
+    double squares;             /* sum of the squares of accesses, over all elements */
+    uint32_t spans;             /* of prof_load_spans, 0: none; equal numbers, equal spans */
+} prof_use;
+
 /* What one launch moved of one object. */
 typedef struct prof_traffic {
     uint32_t launch, kernel, object, space;
@@ -317,6 +331,7 @@ PROF_ROWS(call)
 PROF_ROWS(frame)
 PROF_ROWS(heat_info)
 PROF_ROWS(sample)
+PROF_ROWS(use)
 PROF_ROWS(traffic)
 PROF_ROWS(gap)
 PROF_ROWS(skip)
@@ -363,6 +378,12 @@ wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_he
 wl_status prof_load_samples(prof_db *db, uint32_t kernel, wl_arena *arena, prof_sample_rows *out,
                             wl_error *err);
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err);
+/* By object, space, kernel, launch. */
+wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use_rows *out,
+                         wl_error *err);
+/* A reader of checked spans, which lie in the arena. */
+wl_status prof_load_spans(prof_db *db, uint32_t spans, wl_arena *arena, wl_span_reader *out,
+                          wl_error *err);
 wl_status prof_load_stack(prof_db *db, uint32_t stack, wl_arena *arena, prof_frame_rows *out,
                           wl_error *err);
 /* By kernel, pc. */

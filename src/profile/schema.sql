@@ -1,9 +1,9 @@
--- The profile, schema 2. docs/profile-schema.md explains it. Columns hold NULL where something was not measured or is not
+-- The profile, schema 5. docs/profile-schema.md explains it. Columns hold NULL where something was not measured or is not
 -- known; ids count from 1. Integers above 2^63 - 1 (addresses, hashes) are stored as their two's complement.
 
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
--- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner', 'why' or 'way'.
+-- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner', 'why', 'way' or 'known'.
 CREATE TABLE names (
   kind TEXT NOT NULL, value INTEGER NOT NULL, name TEXT NOT NULL,
   PRIMARY KEY (kind, value)
@@ -77,12 +77,13 @@ CREATE TABLE launches (
   blocks_run INTEGER NOT NULL, blocks_observed INTEGER NOT NULL, blocks_sampled INTEGER NOT NULL,
   dropped INTEGER NOT NULL,
   way INTEGER NOT NULL, estimated INTEGER NOT NULL, recorded INTEGER NOT NULL,
-  rows_of INTEGER NOT NULL, moves INTEGER
+  rows_of INTEGER NOT NULL, moves INTEGER,
+  objects_known INTEGER, arrays_known INTEGER
 );
 CREATE INDEX launches_by_kernel ON launches (kernel);
 
 -- A launch that did what an earlier one did has no rows of its own: rows_of names the launch whose rows in mix, instructions,
--- blocks, heats and samples are its too (else its own id), and moves the objects that others stand for.
+-- blocks, heats, samples and uses are its too (else its own id), and moves the objects that others stand for.
 CREATE TABLE moves (
   id INTEGER NOT NULL, object INTEGER NOT NULL, becomes INTEGER NOT NULL,
   PRIMARY KEY (id, object)
@@ -172,6 +173,22 @@ CREATE TABLE samples (
   instructions INTEGER, requests INTEGER NOT NULL, sectors INTEGER NOT NULL,
   PRIMARY KEY (launch, block)
 ) WITHOUT ROWID;
+
+-- How often the elements (aligned 4 bytes) of an object were accessed, over all blocks of a launch. known ('known' in names)
+-- says what of that is known; an object without a row was not accessed where launches.objects_known (shared arrays:
+-- arrays_known) is not 0. least and most: accesses of a touched element; squares: the sum of their squares over all elements.
+CREATE TABLE uses (
+  launch INTEGER NOT NULL, object INTEGER NOT NULL, space INTEGER NOT NULL,
+  known INTEGER NOT NULL, elements INTEGER NOT NULL,
+  touched INTEGER, loads INTEGER, stores INTEGER, atomics INTEGER,
+  least INTEGER, most INTEGER, squares REAL, spans INTEGER,
+  PRIMARY KEY (launch, object, space)
+) WITHOUT ROWID;
+
+-- Elements side by side that were accessed equally often: blobs that several uses may share. bytes: unpacked.
+CREATE TABLE spans (
+  id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, counted INTEGER NOT NULL, data BLOB NOT NULL
+);
 
 -- Launches that were not observed.
 CREATE TABLE skips (
@@ -265,6 +282,20 @@ FROM launches l
 JOIN samples s ON s.launch = l.rows_of
 JOIN kernels k ON k.id = l.kernel
 LEFT JOIN names n ON n.kind = 'why' AND n.value = s.why;
+
+CREATE VIEW v_uses AS
+SELECT l.id AS launch, k.short_name AS kernel, o.name AS object, s.name AS space, n.name AS known,
+       4 * u.elements AS bytes, 4 * u.touched AS touched_bytes,
+       round(1.0 * u.touched / u.elements, 4) AS touched, u.loads, u.stores, u.atomics,
+       round(1.0 * (u.loads + u.stores + u.atomics) / u.elements, 2) AS mean,
+       CASE WHEN u.touched < u.elements THEN 0 ELSE u.least END AS least, u.most
+FROM launches l
+JOIN uses u ON u.launch = l.rows_of
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object
+LEFT JOIN objects o ON o.id = coalesce(m.becomes, u.object)
+LEFT JOIN names s ON s.kind = 'space' AND s.value = u.space
+LEFT JOIN names n ON n.kind = 'known' AND n.value = u.known;
 
 CREATE VIEW v_objects AS
 SELECT o.id, o.name, n.name AS kind, s.name AS space, o.bytes, k.short_name AS kernel,

@@ -13,6 +13,7 @@
 #define OWNER "owner"
 #define WHY "why"
 #define WAY "way"
+#define KNOWN "known"
 static const word words[] = {
 #define X(kind, value, text) {kind, value, text},
 #include "profile/vocabulary.def"

@@ -94,6 +94,14 @@ static void put_way(const cap_way *w, FILE *out)
         fprintf(out, "    pc %u: %s\n", w->gaps[i].pc, w->gaps[i].reason);
 }
 
+static void put_uses(const cap_uses *u, FILE *out)
+{
+    fprintf(out, "%u objects %u arrays %u\n", u->launch, u->objects_known, u->arrays_known);
+    for (uint32_t i = 0; i < u->count; i++)
+        fprintf(out, "    space %u object %u known %u bytes %" PRIu64 "\n", u->uses[i].space,
+                u->uses[i].object, u->uses[i].known, u->uses[i].length);
+}
+
 static void put_maps(const cap_maps *m, unsigned flags, FILE *out)
 {
     fprintf(out, "%u files\n", m->count);
@@ -160,6 +168,7 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
     case CAP_TABLES:
         fprintf(out, "note %u bytes %" PRIu64 "\n", r->tables.note, r->tables.length);
         break;
+    case CAP_USES: put_uses(&r->uses, out); break;
     case CAP_END: fprintf(out, "records %" PRIu64 "\n", r->end.records); break;
     }
 }

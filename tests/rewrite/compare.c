@@ -193,6 +193,29 @@ static void naive_end(naive *n)
         free(n->counts[c]);
 }
 
+/* All elements at once: the same as one by one. */
+static void compare_spans(const char *name, const naive *n, const left *l, uint32_t object,
+                          uint64_t first, uint64_t count, bool counted)
+{
+    wl_spans spans = {.counted = counted};
+    wl_span span = {0};
+    assert_int_equal(rewrite_read_elements(&l->copy, object, &spans), WL_OK);
+    wl_span_reader r = wl_spans_read(spans.data, spans.size, counted);
+    for (uint64_t e = 0; e < count; e++) {
+        while (span.first + span.count <= e && wl_span_next(&r, &span))
+            ;
+        bool inside = e >= span.first && e < span.first + span.count;
+        bool same = counted || inside == n->touched[first + e];
+        for (unsigned c = 0; counted && c < REWRITE_CLASSES; c++)
+            same = same && (inside ? span.times[c] : 0) == n->counts[c][first + e];
+        if (!same)
+            fail_msg("%s: object %u element %llu: its span differs", name, object,
+                     (unsigned long long)e);
+    }
+    assert_false(r.damaged);
+    wl_spans_free(&spans);
+}
+
 static void compare_object(const char *name, const naive *n, const rewrite_setup *setup,
                            const shape *s, const left *l, uint32_t object, tally *t)
 {
@@ -211,6 +234,10 @@ static void compare_object(const char *name, const naive *n, const rewrite_setup
                          rewrite_element_count(&l->copy, object, c, e));
         t->elements += n->touched[at];
     }
+    uint64_t first = (o->base - P(s->data)) / 4;
+    for (int counted = 0; counted < 2; counted++)
+        if (k->probes >> (counted ? REWRITE_FREQUENCY : REWRITE_TOUCH) & 1)
+            compare_spans(name, n, l, object, first, o->bytes / 4, counted);
     if (k->probes >> REWRITE_OBJECTS & 1)
         assert_int_equal(n->used[object] & ~rewrite_object_used(&l->copy, object), 0);
 }

@@ -1,6 +1,8 @@
 #include "collect/replay/recorded.h"
 
+#include "collect/replay/elements.h"
 #include "collect/replay/run.h"
+#include "collect/replay/watch.h"
 #include "rewrite/layout.h"
 
 #include <math.h>
@@ -10,7 +12,9 @@
 
 typedef struct taken { /* a PROBE record */
     uint32_t note;
-    cap_probe probe; /* arrays in the arena */
+    cap_probe probe;    /* arrays in the arena */
+    const char *tables; /* of elements, in the arena; NULL: none */
+    uint64_t tables_length;
     UT_hash_handle hh;
 } taken;
 
@@ -32,6 +36,7 @@ struct recorded {
     taken *notes;
     named *kernels;
     planned *plans;
+    uint32_t probes; /* of all records */
 };
 
 /* A variable's place on the device, and here. */
@@ -72,6 +77,7 @@ static bool keep(recorded *r, const cap_probe *p)
     t->probe.objects = wl_arena_copy(r->arena, p->objects, p->count * sizeof *p->objects);
     if (!t->probe.data || !t->probe.blocks || !t->probe.objects)
         return false;
+    r->probes |= p->probes;
     HASH_ADD(hh, r->notes, note, sizeof t->note, t);
     return true;
 }
@@ -101,6 +107,21 @@ static bool keep_kernel(recorded *r, const cap_note *note)
     return true;
 }
 
+static bool keep_tables(recorded *r, const cap_tables *tables)
+{
+    taken *t = NULL;
+    if (!has_note(r, tables->note, &t) || t->tables)
+        return true;
+    t->tables = wl_arena_copy(r->arena, tables->data, tables->length);
+    t->tables_length = tables->length;
+    return t->tables != NULL;
+}
+
+static bool fits(const recorded *r, uint64_t length, uint64_t most)
+{
+    return !most || wl_arena_used(r->arena) + length <= most;
+}
+
 static wl_status read_records(recorded *r, cap_reader *reader, uint64_t size, uint64_t most)
 {
     cap_record record;
@@ -114,11 +135,12 @@ static wl_status read_records(recorded *r, cap_reader *reader, uint64_t size, ui
         if (status == WL_NOMEM ||
             (status == WL_OK && record.type == CAP_NOTE && !keep_kernel(r, &record.note)))
             return WL_NOMEM;
-        if (status != WL_OK || record.type != CAP_PROBE ||
-            has_note(r, record.probe.note, &before) ||
-            (most && wl_arena_used(r->arena) + record.probe.length > most))
-            continue;
-        if (!keep(r, &record.probe))
+        if (status == WL_OK && record.type == CAP_TABLES && fits(r, record.tables.length, most) &&
+            !keep_tables(r, &record.tables))
+            return WL_NOMEM;
+        if (status == WL_OK && record.type == CAP_PROBE &&
+            !has_note(r, record.probe.note, &before) && fits(r, record.probe.length, most) &&
+            !keep(r, &record.probe))
             return WL_NOMEM;
     }
 }
@@ -134,7 +156,7 @@ wl_status recorded_read(const char *path, uint64_t size, uint64_t most, recorded
     }
     wl_status status = cap_open(path, &reader, err);
     if (status == WL_OK) {
-        cap_skip(reader, ~(1u << CAP_NOTE | 1u << CAP_PROBE));
+        cap_skip(reader, ~(1u << CAP_NOTE | 1u << CAP_PROBE | 1u << CAP_TABLES));
         status = read_records(r, reader, size, most);
     }
     cap_reader_free(reader);
@@ -160,6 +182,11 @@ void recorded_free(recorded *r)
     HASH_CLEAR(hh, r->kernels);
     wl_arena_free(r->arena);
     free(r);
+}
+
+uint32_t recorded_probes(const recorded *r)
+{
+    return r ? r->probes : 0;
 }
 
 bool recorded_has(const recorded *r, uint32_t note)
@@ -336,6 +363,16 @@ static bool is_idle(const struct recorded_trace *t, uint32_t pc)
     return true;
 }
 
+bool recorded_idle(const recorded_launch *l, uint32_t pc)
+{
+    return l->trace->counted[pc].executions == 0 || is_idle(l->trace, pc);
+}
+
+const rewrite_copy *recorded_copy(const recorded_launch *l)
+{
+    return &l->trace->copy;
+}
+
 /* What did not run in the traced blocks may have run in others, unless something tells that it did not. */
 static void cover(recorded_launch *l)
 {
@@ -344,8 +381,8 @@ static void cover(recorded_launch *l)
          all = traced && l->nblocks == t->blocks && !l->dropped;
     for (uint32_t i = 0; i < t->kernel->nsites; i++) {
         uint32_t pc = t->kernel->sites[i].pc;
-        l->covered[pc] = all || (traced && t->seen[pc].executions) ||
-                         t->counted[pc].executions == 0 || is_idle(t, pc);
+        l->covered[pc] = all || (traced && t->seen[pc].executions) || recorded_idle(l, pc);
+        l->elements[pc] |= (uint8_t)elements_of_site(t->kernel, &t->kernel->sites[i]);
     }
 }
 
@@ -376,7 +413,8 @@ static wl_status make_trace(const recorded_part *part, const rewrite_kernel *k, 
     uint32_t npcs = emu_kernel_get(part->slice)->ncode;
     struct recorded_trace *t = l->trace = wl_new(arena, struct recorded_trace);
     l->covered = wl_new_array(arena, uint8_t, npcs + 1);
-    if (!t || !l->covered)
+    l->elements = wl_new_array(arena, uint8_t, npcs + 1);
+    if (!t || !l->covered || !l->elements)
         return WL_NOMEM;
     *t = (struct recorded_trace){.kernel = k,
                                  .slice = part->slice,
@@ -403,6 +441,9 @@ wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena
         status = list_blocks(out, &found->probe, arena);
     if (status != WL_OK)
         return status;
+    out->probe = &found->probe;
+    out->tables = found->tables;
+    out->tables_length = found->tables_length;
     lay_out(out, part->note, &found->probe, arena);
     status = find_places(out, part, arena);
     if (status != WL_OK)
@@ -454,8 +495,14 @@ static void *on_block(void *worker, uint64_t index, emu_dim at)
 static void on_access(void *block, const emu_access *a)
 {
     joined_block *b = block;
-    if (b->inner && !b->launch->covered[a->pc])
-        b->launch->trace->inner->access(b->inner, a);
+    const recorded_launch *l = b->launch;
+    if (!b->inner)
+        return;
+    if (!l->covered[a->pc])
+        replay_watch_record(b->inner, a);
+    bool array = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER;
+    if (!(l->elements[a->pc] & (array ? ELEMENTS_ARRAYS : ELEMENTS_OBJECTS)))
+        replay_watch_count(b->inner, a);
 }
 
 static const uint8_t space_of[PTX_SPACE_COUNT] = {[PTX_SPACE_GLOBAL] = OBS_GLOBAL,

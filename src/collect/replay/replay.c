@@ -86,7 +86,7 @@ static wl_status write_outcome(run *r, const replay_outcome *outcome)
     if (outcome->kind != REPLAY_REPEAT || outcome->way.estimated)
         status = cap_write_way(r->writer, &outcome->way);
     if (status == WL_OK && outcome->kind == REPLAY_LAUNCH)
-        status = cap_write_launch(r->writer, &outcome->launch);
+        status = cap_write_observed(r->writer, &outcome->launch);
     if (status == WL_OK && outcome->kind == REPLAY_REPEAT)
         status = cap_write_repeat(r->writer, &outcome->repeat);
     return status;

@@ -1,5 +1,6 @@
 #include "collect/replay/session.h"
 
+#include "collect/replay/elements.h"
 #include "collect/replay/memo.h"
 #include "collect/replay/run.h"
 #include "collect/replay/world.h"
@@ -214,7 +215,8 @@ static wl_status begin_watch(work *w)
                            .threads = w->s->limits.threads,
                            .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
                            .blocks = w->completed ? w->device.blocks : NULL,
-                           .nblocks = w->device.nblocks};
+                           .nblocks = w->device.nblocks,
+                           .probes = recorded_probes(w->s->recorded)};
     if (status == WL_OK)
         status = replay_watch_begin(&what, &w->kernel->facts.proof, &w->s->watch);
     w->observer = w->s->watch.observer;
@@ -239,6 +241,13 @@ static wl_status summarise(work *w, const emu_result *result, double share, repl
     replay_scale(summary, share, blocks, covered);
     if (w->completed)
         status = recorded_finish(&w->device, w->s->arena, summary);
+    elements_part part = {.slice = w->kernel->slice,
+                          .ngaps = w->kernel->ngaps,
+                          .gaps = w->kernel->gaps,
+                          .share = share,
+                          .device = w->completed ? &w->device : NULL};
+    if (status == WL_OK)
+        status = elements_finish(&part, w->s->arena, summary);
     out->kind = REPLAY_LAUNCH;
     out->way = (cap_way){.note = w->note->id,
                          .way = w->completed ? CAP_WAY_PROBE : CAP_WAY_REPLAY,

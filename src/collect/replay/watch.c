@@ -33,25 +33,52 @@ static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
     obs_block_end(worker, block);
 }
 
+static obs_access access_of(const emu_access *a)
+{
+    return (obs_access){.pc = a->pc,
+                        .op = (obs_op)a->op,
+                        .space = (obs_space)space_of[a->space],
+                        .bytes = a->bytes,
+                        .flags = a->flags,
+                        .mask = a->mask,
+                        .warp = a->warp,
+                        .addr = a->addr,
+                        .stride = a->stride,
+                        .object = a->alloc ? a->alloc->id : 0};
+}
+
+void replay_watch_record(void *block, const emu_access *a)
+{
+    obs_access access = access_of(a);
+    obs_record(block, &access);
+}
+
+void replay_watch_count(void *block, const emu_access *a)
+{
+    obs_access access = access_of(a);
+    obs_record_use(block, &access);
+}
+
 static void on_access(void *block, const emu_access *a)
 {
-    obs_access access = {.pc = a->pc,
-                         .op = (obs_op)a->op,
-                         .space = (obs_space)space_of[a->space],
-                         .bytes = a->bytes,
-                         .flags = a->flags,
-                         .mask = a->mask,
-                         .warp = a->warp,
-                         .addr = a->addr,
-                         .stride = a->stride,
-                         .object = a->alloc ? a->alloc->id : 0};
-    obs_record(block, &access);
+    replay_watch_record(block, a);
+    replay_watch_count(block, a);
 }
 
 static uint32_t object_at(void *ctx, uint64_t address)
 {
     emu_alloc alloc;
     return emu_mem_find(ctx, address, &alloc) ? alloc.id : 0;
+}
+
+/* Of memory that probes know, too: constants are not among it. */
+static bool range_at(void *ctx, uint64_t address, obs_range *out)
+{
+    emu_alloc alloc;
+    if (!emu_mem_find(ctx, address, &alloc) || alloc.kind == EMU_ALLOC_CONST)
+        return false;
+    *out = (obs_range){alloc.id, alloc.base, alloc.size};
+    return true;
 }
 
 /* ---- begin ---- */
@@ -95,6 +122,7 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
                          .nshared = nshared,
                          .shared = shared,
                          .object_at = object_at,
+                         .range_at = range_at,
                          .object_ctx = what->machine};
     if (!collect_sampling(out->arena, what->grid, blocks_in_flight(what), &config))
         return WL_NOMEM;
@@ -104,6 +132,8 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
         config.why = config.automatic ? OBS_WHY_TRACED : OBS_WHY_ASKED;
         config.automatic = false;
     }
+    collect_elements(what->probes, &config);
+    bool counts = config.objects || config.arrays;
     wl_status status = obs_launch_new(&config, &out->launch);
     out->sampled = config.sampled;
     out->nsampled = config.nsampled;
@@ -111,7 +141,7 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
                                    .worker_begin = on_worker,
                                    .block_begin = on_block,
                                    .block_end = on_block_end,
-                                   .access = on_access};
+                                   .access = counts ? on_access : replay_watch_record};
     return status;
 }
 

@@ -17,6 +17,8 @@ typedef struct replay_watched { /* what is watched */
     /* Blocks that get heat maps in place of those that the options say; linear indices, ascending. NULL: the options. */
     const uint64_t *blocks;
     uint32_t nblocks;
+    uint32_t
+        probes; /* whose counts by element are asked for besides those that the options name: bits */
 } replay_watched;
 
 typedef struct replay_watch {
@@ -30,12 +32,15 @@ typedef struct replay_watch {
     const uint64_t *sampled; /* in `arena` */
 } replay_watch;
 
-/* Blocks get heat maps as the options say (collect/sampling.h). */
+/* Blocks get heat maps, and elements are counted, as the options say (collect/sampling.h). */
 wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof,
                              replay_watch *out);
 /* The summary, with the execution counts of `result`. Of a slice those that follow from the launch alone: basic blocks
  * behind unknown branches are left out, and the totals and the mix are without them. */
 wl_status replay_watch_finish(replay_watch *watch, const emu_result *result, obs_summary *out);
+/* An access of a block of the observer's (an obs_block), to its rows and maps, and to its elements. */
+void replay_watch_record(void *block, const emu_access *access);
+void replay_watch_count(void *block, const emu_access *access);
 void replay_watch_end(replay_watch *watch); /* frees the summary, too */
 
 #endif

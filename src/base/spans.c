@@ -1,0 +1,167 @@
+#include "base/spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 10 /* of a number */, NUMBERS = 2 + WL_CLASSES };
+
+/* ---- writing ---- */
+
+static bool reserve(wl_spans *s, size_t more)
+{
+    if (s->capacity - s->size >= more)
+        return true;
+    size_t capacity = s->capacity < 256 ? 256 : s->capacity + s->capacity / 2;
+    uint8_t *data = realloc(s->data, capacity);
+    if (!data)
+        return false;
+    s->data = data;
+    s->capacity = capacity;
+    return true;
+}
+
+static void put(wl_spans *s, uint64_t number)
+{
+    for (; number > 127; number >>= 7)
+        s->data[s->size++] = (uint8_t)(number | 128);
+    s->data[s->size++] = (uint8_t)number;
+}
+
+static void pack_last(wl_spans *s)
+{
+    const wl_span *last = &s->last;
+    if (!last->count)
+        return;
+    if (!reserve(s, NUMBERS * MOST_BYTES)) {
+        s->failed = true;
+        return;
+    }
+    put(s, last->first - s->end);
+    put(s, last->count);
+    for (int c = 0; s->counted && c < WL_CLASSES; c++)
+        put(s, last->times[c]);
+    s->end = last->first + last->count;
+}
+
+static bool is_nothing(const wl_spans *s, const wl_span *span)
+{
+    return !span->count || (s->counted && !(span->times[0] | span->times[1] | span->times[2]));
+}
+
+void wl_spans_add(wl_spans *s, const wl_span *span)
+{
+    wl_span *last = &s->last;
+    if (is_nothing(s, span))
+        return;
+    bool touch = last->count && last->first + last->count == span->first;
+    if (touch && (!s->counted || memcmp(last->times, span->times, sizeof last->times) == 0)) {
+        last->count += span->count;
+        return;
+    }
+    pack_last(s);
+    *last = *span;
+}
+
+bool wl_spans_finish(wl_spans *s)
+{
+    pack_last(s);
+    s->last.count = 0;
+    return !s->failed;
+}
+
+void wl_spans_free(wl_spans *s)
+{
+    free(s->data);
+    *s = (wl_spans){.counted = s->counted};
+}
+
+/* ---- reading ---- */
+
+wl_span_reader wl_spans_read(const void *data, size_t size, bool counted)
+{
+    const uint8_t *at = data;
+    return (wl_span_reader){.at = at, .end = size ? at + size : at, .counted = counted};
+}
+
+static uint64_t get(wl_span_reader *r)
+{
+    uint64_t number = 0;
+    for (unsigned shift = 0; r->at < r->end && shift < 64; shift += 7) {
+        uint8_t byte = *r->at++;
+        number |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return shift < 63 || byte < 2 ? number : (r->damaged = true, 0);
+    }
+    r->damaged = true;
+    return 0;
+}
+
+bool wl_span_next(wl_span_reader *r, wl_span *span)
+{
+    *span = (wl_span){0};
+    if (r->at == r->end || r->damaged)
+        return false;
+    uint64_t gap = get(r), most = INT64_MAX - r->position, any = 0;
+    span->count = get(r);
+    for (int c = 0; r->counted && c < WL_CLASSES; c++)
+        any |= span->times[c] = get(r);
+    span->first = r->position + gap;
+    r->damaged |= gap > most || !span->count || span->count > most - gap || (r->counted && !any);
+    r->position = span->first + span->count;
+    if (r->damaged)
+        *span = (wl_span){0};
+    return !r->damaged;
+}
+
+/* ---- together ---- */
+
+typedef struct side {
+    wl_span_reader reader;
+    wl_span span; /* what is left of it; count 0: nothing follows */
+} side;
+
+static void take(side *s, uint64_t count)
+{
+    s->span.first += count;
+    s->span.count -= count;
+    if (!s->span.count)
+        wl_span_next(&s->reader, &s->span);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Elements from the first that either has on, as long as it stays the same who has them. */
+static wl_span next_piece(side *a, side *b)
+{
+    if (!a->span.count || (b->span.count && b->span.first < a->span.first)) {
+        side *swap = a;
+        a = b;
+        b = swap;
+    }
+    wl_span piece = a->span;
+    if (b->span.count && b->span.first > a->span.first)
+        piece.count = least(piece.count, b->span.first - a->span.first);
+    if (b->span.count && b->span.first == a->span.first) {
+        piece.count = least(piece.count, b->span.count);
+        for (int c = 0; c < WL_CLASSES; c++)
+            piece.times[c] += b->span.times[c];
+        take(b, piece.count);
+    }
+    take(a, piece.count);
+    return piece;
+}
+
+bool wl_spans_sum(const wl_span_reader *a, const wl_span_reader *b, wl_spans *out)
+{
+    side x = {.reader = *a}, y = {.reader = *b};
+    wl_span_next(&x.reader, &x.span);
+    wl_span_next(&y.reader, &y.span);
+    while (x.span.count || y.span.count) {
+        wl_span piece = next_piece(&x, &y);
+        wl_spans_add(out, &piece);
+    }
+    return wl_spans_finish(out) && !x.reader.damaged && !y.reader.damaged;
+}

@@ -1,0 +1,437 @@
+#include "observe/uses.h"
+
+#include "observe/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PAGE = 1024,           /* elements */
+    MOST_BYTES = 128 << 20 /* of the spans of one object */
+};
+
+/* ---- tables ---- */
+
+static uint64_t npages(const obs_use_table *t)
+{
+    return t->elements / PAGE + 1; /* there is an end behind the last element */
+}
+
+static void clear_pages(obs_use_table *t)
+{
+    for (int c = 0; c < WL_CLASSES; c++) {
+        for (uint64_t p = 0; t->pages[c] && p < npages(t); p++)
+            free(t->pages[c][p]);
+        free(t->pages[c]);
+        t->pages[c] = NULL;
+    }
+    t->adds = t->bytes = 0;
+}
+
+static void table_free(obs_use_table *t)
+{
+    clear_pages(t);
+    wl_spans_free(&t->packed);
+    free(t);
+}
+
+void obs_uses_free(obs_uses *u)
+{
+    for (uint32_t i = 0; i < u->count; i++)
+        table_free(u->tables[i]);
+    free(u->tables);
+    obs_table_free(&u->by_object);
+    *u = (obs_uses){0};
+}
+
+static obs_use_table *new_table(obs_uses *u, const obs_range *range, uint8_t space)
+{
+    uint64_t key = (uint64_t)space << 32 | range->object;
+    obs_use_table *t;
+    if (u->count == u->capacity) {
+        uint32_t capacity = u->capacity ? 2 * u->capacity : 16;
+        obs_use_table **tables = realloc(u->tables, capacity * sizeof(obs_use_table *));
+        if (!tables)
+            return NULL;
+        u->tables = tables;
+        u->capacity = capacity;
+    }
+    if (!(t = calloc(1, sizeof *t)))
+        return NULL;
+    if (!obs_table_put(&u->by_object, key, u->count + 1)) {
+        free(t);
+        return NULL;
+    }
+    t->object = range->object;
+    t->space = space;
+    t->low = range->base;
+    t->high = range->base + range->bytes;
+    t->first = t->low / OBS_WORD_BYTES;
+    t->elements = (t->high + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES - t->first;
+    t->packed.counted = true;
+    return u->tables[u->count++] = t;
+}
+
+/* ---- differences ---- */
+
+static void *take(obs_launch *launch, obs_use_table *t, uint64_t bytes)
+{
+    uint64_t limit = launch->config.use_limit ? launch->config.use_limit : OBS_USE_BYTES;
+    t->bytes += bytes;
+    return __atomic_add_fetch(&launch->use_bytes, bytes, __ATOMIC_RELAXED) <= limit
+               ? calloc(1, bytes)
+               : NULL;
+}
+
+static uint32_t *difference(obs_launch *launch, obs_use_table *t, int class_, uint64_t element)
+{
+    uint32_t ***pages = &t->pages[class_];
+    if (!*pages && !(*pages = take(launch, t, npages(t) * sizeof(uint32_t *))))
+        return NULL;
+    uint32_t **page = &(*pages)[element / PAGE];
+    if (!*page && !(*page = take(launch, t, PAGE * sizeof(uint32_t))))
+        return NULL;
+    return &(*page)[element % PAGE];
+}
+
+static void settle(obs_launch *launch, obs_use_table *t, int class_)
+{
+    obs_use_run *run = &t->pending[class_];
+    if (!run->times || t->lost)
+        return;
+    uint32_t *from = difference(launch, t, class_, run->first);
+    uint32_t *to = from ? difference(launch, t, class_, run->end) : NULL;
+    if (to) {
+        *from += run->times;
+        *to -= run->times;
+    }
+    t->lost |= !to;
+    run->times = 0;
+}
+
+/* Of all classes, from element 0 on: what they add up to so far. */
+typedef struct sums {
+    uint64_t from;
+    uint32_t times[WL_CLASSES];
+} sums;
+
+static void end_span(sums *s, uint64_t element, wl_spans *out)
+{
+    wl_span span = {.first = s->from, .count = element - s->from};
+    for (int c = 0; c < WL_CLASSES; c++)
+        span.times[c] = s->times[c];
+    wl_spans_add(out, &span);
+    s->from = element;
+}
+
+static void pack_page(const obs_use_table *t, uint64_t page, sums *s, wl_spans *out)
+{
+    const uint32_t *d[WL_CLASSES];
+    for (int c = 0; c < WL_CLASSES; c++)
+        d[c] = t->pages[c] ? t->pages[c][page] : NULL;
+    if (!d[0] && !d[1] && !d[2])
+        return;
+    for (uint32_t i = 0; i < PAGE; i++) {
+        uint32_t change[WL_CLASSES] = {d[0] ? d[0][i] : 0, d[1] ? d[1][i] : 0, d[2] ? d[2][i] : 0};
+        if (!(change[0] | change[1] | change[2]))
+            continue;
+        end_span(s, page * PAGE + i, out);
+        for (int c = 0; c < WL_CLASSES; c++)
+            s->times[c] += change[c];
+    }
+}
+
+/* Moves what the pages hold to the spans; false where memory is exhausted. */
+static bool pack(obs_launch *launch, obs_use_table *t)
+{
+    wl_spans now = {.counted = true}, sum = {.counted = true};
+    sums s = {0};
+    for (int c = 0; c < WL_CLASSES; c++)
+        settle(launch, t, c);
+    if (t->pages[0] || t->pages[1] || t->pages[2])
+        for (uint64_t p = 0; p < npages(t); p++)
+            pack_page(t, p, &s, &now);
+    __atomic_sub_fetch(&launch->use_bytes, t->bytes, __ATOMIC_RELAXED);
+    clear_pages(t);
+    bool all = wl_spans_finish(&now);
+    wl_span_reader a = wl_spans_read(t->packed.data, t->packed.size, true);
+    wl_span_reader b = wl_spans_read(now.data, now.size, true);
+    all = all && wl_spans_sum(&a, &b, &sum);
+    wl_spans_free(&now);
+    wl_spans_free(&t->packed);
+    t->packed = sum;
+    t->lost |= !all;
+    return all;
+}
+
+/* ---- requests ---- */
+
+typedef struct request {
+    obs_worker *worker;
+    const obs_access *access;
+    int class_;
+} request;
+
+static void add(const request *r, obs_use_table *t, uint64_t first, uint64_t end, uint32_t times)
+{
+    obs_use_run *run = &t->pending[r->class_];
+    end = end < t->elements ? end : t->elements;
+    if (run->times == times && run->end == first) {
+        run->end = end;
+        return;
+    }
+    if (t->adds >= UINT32_MAX - OBS_LANES)
+        pack(r->worker->launch, t);
+    settle(r->worker->launch, t, r->class_);
+    t->adds += times;
+    *run = (obs_use_run){first, end, times};
+}
+
+static bool holds(const obs_use_table *t, uint8_t space, uint64_t address)
+{
+    return t && t->space == space && address >= t->low && address < t->high;
+}
+
+static bool range_of(const request *r, uint64_t address, obs_range *range)
+{
+    const obs_config *config = &r->worker->launch->config;
+    if (r->access->space != OBS_SHARED)
+        return config->range_at && config->range_at(config->object_ctx, address, range) &&
+               range->object;
+    uint32_t array = obs_array_at(config, address);
+    const obs_shared *s = &config->shared[array];
+    *range = (obs_range){array, s->offset, s->bytes};
+    return array != 0;
+}
+
+/* Shared memory beyond all arrays is another block's: no array is known any more. */
+static void miss(const request *r, uint64_t address)
+{
+    const obs_config *config = &r->worker->launch->config;
+    uint64_t end = 0;
+    for (uint32_t i = 1; i < config->nshared; i++) {
+        uint64_t its = (uint64_t)config->shared[i].offset + config->shared[i].bytes;
+        end = its > end ? its : end;
+    }
+    if (r->access->space == OBS_SHARED && address >= end)
+        r->worker->uses.lost_arrays = true;
+}
+
+static void lose(const request *r)
+{
+    r->worker->uses.lost_objects |= r->access->space != OBS_SHARED;
+    r->worker->uses.lost_arrays |= r->access->space == OBS_SHARED;
+}
+
+/* The table of what holds the address; NULL: nothing that is counted. */
+static obs_use_table *table_at(const request *r, uint64_t address)
+{
+    obs_uses *u = &r->worker->uses;
+    uint8_t space = (uint8_t)r->access->space;
+    obs_range range;
+    if (holds(u->last, space, address))
+        return u->last;
+    uint64_t key = (uint64_t)space << 32 | r->access->object;
+    uint32_t known = space != OBS_SHARED && r->access->object ? obs_table_get(&u->by_object, key)
+                                                              : 0;
+    if (known && holds(u->tables[known - 1], space, address))
+        return u->last = u->tables[known - 1];
+    if (!range_of(r, address, &range)) {
+        miss(r, address);
+        return NULL;
+    }
+    known = obs_table_get(&u->by_object, (uint64_t)space << 32 | range.object);
+    obs_use_table *t = known ? u->tables[known - 1] : new_table(u, &range, space);
+    if (!t)
+        lose(r);
+    else if (!known &&
+             space == OBS_SHARED) /* arrays may overlap: the first has what several could */
+        obs_array_range(&r->worker->launch->config, address, &t->low, &t->high);
+    return u->last = t;
+}
+
+/* A whole warp at one address, or side by side. */
+static bool add_regular(const request *r)
+{
+    const obs_access *a = r->access;
+    int64_t stride = a->stride;
+    bool beside = stride == (int64_t)a->bytes || stride == -(int64_t)a->bytes;
+    if (a->mask != UINT32_MAX || (stride && (!beside || a->bytes % OBS_WORD_BYTES)))
+        return false;
+    uint64_t low = stride < 0 ? a->addr[OBS_LANES - 1] : a->addr[0];
+    uint64_t bytes = stride ? (uint64_t)OBS_LANES * a->bytes : a->bytes;
+    obs_use_table *t = table_at(r, low);
+    if (!t || low % OBS_WORD_BYTES || low + bytes > t->high)
+        return false;
+    uint64_t first = low / OBS_WORD_BYTES - t->first;
+    add(r, t, first, first + (bytes + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES, stride ? 1 : OBS_LANES);
+    return true;
+}
+
+/* Lane by lane; those that follow each other on the same elements together. */
+static void add_lanes(const request *r)
+{
+    const obs_access *a = r->access;
+    obs_use_table *last = NULL;
+    obs_use_run run = {0};
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint64_t address = a->addr[__builtin_ctz(m)];
+        obs_use_table *t = table_at(r, address);
+        if (!t)
+            continue;
+        uint64_t first = address / OBS_WORD_BYTES - t->first;
+        uint64_t end = (address + a->bytes - 1) / OBS_WORD_BYTES + 1 - t->first;
+        if (t == last && first == run.first && end == run.end) {
+            run.times++;
+            continue;
+        }
+        if (last)
+            add(r, last, run.first, run.end, run.times);
+        last = t;
+        run = (obs_use_run){first, end, 1};
+    }
+    if (last)
+        add(r, last, run.first, run.end, run.times);
+}
+
+static void lose_lanes(const request *r)
+{
+    for (uint32_t m = r->access->mask; m; m &= m - 1) {
+        obs_use_table *t = table_at(r, r->access->addr[__builtin_ctz(m)]);
+        if (t)
+            t->lost = true;
+    }
+}
+
+static bool is_asked(const obs_config *config, const obs_access *a)
+{
+    return (a->space == OBS_GLOBAL && config->objects) ||
+           (a->space == OBS_SHARED && config->arrays);
+}
+
+void obs_record_use(obs_block *block, const obs_access *access)
+{
+    request r = {.worker = block->worker,
+                 .access = access,
+                 .class_ = access->op == OBS_LOAD    ? WL_LOADS
+                           : access->op == OBS_STORE ? WL_STORES
+                                                     : WL_ATOMICS};
+    if (!access->mask || !access->bytes || !is_asked(&block->worker->launch->config, access))
+        return;
+    if (access->flags & OBS_ACCESS_TEXTURE)
+        lose_lanes(&r);
+    else if (!add_regular(&r))
+        add_lanes(&r);
+}
+
+/* ---- the summary ---- */
+
+static bool without_counts(const wl_spans *from, wl_spans *to)
+{
+    wl_span_reader all = wl_spans_read(from->data, from->size, from->counted);
+    for (wl_span span; wl_span_next(&all, &span);)
+        wl_spans_add(to, &span);
+    return wl_spans_finish(to);
+}
+
+wl_status obs_use_make(wl_spans *spans, obs_known known, uint64_t *room, wl_arena *arena,
+                       obs_use *use)
+{
+    wl_spans touched = {0};
+    uint64_t most = *room < MOST_BYTES ? *room : MOST_BYTES;
+    if (known == OBS_KNOWN_COUNTED && (!spans->counted || spans->size > most))
+        known = OBS_KNOWN_TOUCHED;
+    if (known == OBS_KNOWN_TOUCHED && !without_counts(spans, &touched))
+        known = OBS_KNOWN_NOTHING;
+    const wl_spans *s = known == OBS_KNOWN_COUNTED ? spans : &touched;
+    if (s->size > most)
+        known = OBS_KNOWN_NOTHING;
+    use->known = (uint8_t)known;
+    use->length = known ? s->size : 0;
+    use->spans = use->length ? wl_arena_copy(arena, s->data, s->size) : "";
+    *room -= use->length;
+    wl_spans_free(&touched);
+    return use->spans ? WL_OK : WL_NOMEM;
+}
+
+static int by_object(const void *a, const void *b)
+{
+    const obs_use_table *x = *(obs_use_table *const *)a, *y = *(obs_use_table *const *)b;
+    uint64_t k = (uint64_t)x->space << 32 | x->object, l = (uint64_t)y->space << 32 | y->object;
+    return (k > l) - (k < l);
+}
+
+/* The tables of one object become one, the first. */
+static bool join(obs_use_table *const *tables, size_t count)
+{
+    obs_use_table *to = tables[0];
+    for (size_t i = 1; i < count && !to->lost; i++) {
+        const obs_use_table *from = tables[i];
+        wl_spans sum = {.counted = true};
+        wl_span_reader a = wl_spans_read(to->packed.data, to->packed.size, true);
+        wl_span_reader b = wl_spans_read(from->packed.data, from->packed.size, true);
+        to->lost |= from->lost || !wl_spans_sum(&a, &b, &sum);
+        wl_spans_free(&to->packed);
+        to->packed = sum;
+    }
+    return !to->lost;
+}
+
+static wl_status add_use(const obs_launch *launch, obs_use_table *const *tables, size_t count,
+                         uint64_t *room, wl_arena *arena, obs_summary *out)
+{
+    obs_known asked = tables[0]->space == OBS_SHARED ? launch->config.arrays
+                                                     : launch->config.objects;
+    obs_use *use = &out->uses[out->nuses];
+    *use = (obs_use){.object = tables[0]->object, .space = tables[0]->space};
+    bool known = join(tables, count);
+    if (known && !tables[0]->packed.size)
+        return WL_OK;
+    out->nuses++;
+    return obs_use_make(&tables[0]->packed, known ? asked : OBS_KNOWN_NOTHING, room, arena, use);
+}
+
+typedef wl_vec(obs_use_table *) table_list;
+
+static bool list_tables(obs_launch *launch, table_list *list, obs_summary *out)
+{
+    for (obs_worker *w = launch->workers; w; w = w->next) {
+        for (uint32_t i = 0; i < w->uses.count; i++) {
+            pack(launch, w->uses.tables[i]);
+            if (!wl_push(list, w->uses.tables[i]))
+                return false;
+        }
+        if (w->uses.lost_objects)
+            out->objects_known = OBS_KNOWN_NOTHING;
+        if (w->uses.lost_arrays)
+            out->arrays_known = OBS_KNOWN_NOTHING;
+    }
+    if (list->count)
+        qsort(list->data, list->count, sizeof *list->data, by_object);
+    return true;
+}
+
+static bool is_wanted(const obs_summary *out, const obs_use_table *t)
+{
+    return t->space == OBS_SHARED ? out->arrays_known : out->objects_known;
+}
+
+wl_status obs_uses_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)
+{
+    table_list list = {0};
+    uint64_t room = OBS_USE_ROOM;
+    out->objects_known = (uint8_t)launch->config.objects;
+    out->arrays_known = (uint8_t)launch->config.arrays;
+    wl_status status = WL_NOMEM;
+    if (list_tables(launch, &list, out) &&
+        (out->uses = wl_new_array(arena, obs_use, list.count + 1)))
+        status = WL_OK;
+    for (size_t from = 0, to; status == WL_OK && from < list.count; from = to) {
+        for (to = from + 1; to < list.count && by_object(&list.data[from], &list.data[to]) == 0;)
+            to++;
+        if (is_wanted(out, list.data[from]))
+            status = add_use(launch, list.data + from, to - from, &room, arena, out);
+    }
+    wl_vec_free(&list);
+    return status;
+}

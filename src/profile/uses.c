@@ -1,0 +1,180 @@
+/* How often the elements of objects were accessed: USES records, and their spans. */
+#include "profile/builder.h"
+
+#include "base/spans.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+/* Launches of one kernel have the same arrays: their names are kept once. */
+static bool keep_array(prof_builder *b, uint32_t index, const obs_shared *array)
+{
+    process *p = &b->process;
+    obs_shared kept = *array, none = {0};
+    if (index == p->last_arrays.count && !wl_push(&p->last_arrays, none)) {
+        return false;
+    }
+    const char *name = p->last_arrays.data[index].name;
+    bool same = name && strcmp(name, array->name) == 0;
+    kept.name = same ? name : wl_arena_strdup(p->arena, array->name);
+    p->last_arrays.data[index] = kept;
+    return kept.name != NULL;
+}
+
+wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_error *err)
+{
+    const obs_summary *s = &launch->summary;
+    b->process.last_launch = launch->id;
+    b->process.nlast_arrays = s->nshared;
+    for (uint32_t i = 0; i < s->nshared; i++) {
+        if (!keep_array(b, i, &s->shared[i])) {
+            return NOMEM(err);
+        }
+    }
+    return WL_OK;
+}
+
+typedef struct writer {
+    prof_builder *b;
+    const launch_entry *launch;
+    wl_error *err;
+} writer;
+
+/* What the spans say together. */
+typedef struct sums {
+    uint64_t touched, times[WL_CLASSES], least, most;
+    double squares;
+} sums;
+
+static bool add_up(const obs_use *use, uint64_t elements, sums *s)
+{
+    wl_span_reader reader = wl_spans_read(use->spans, use->length, use->known == OBS_KNOWN_COUNTED);
+    *s = (sums){.least = UINT64_MAX};
+    for (wl_span span; wl_span_next(&reader, &span);) {
+        uint64_t all = 0;
+        for (int c = 0; c < WL_CLASSES; c++) {
+            s->times[c] += span.times[c] * span.count;
+            all += span.times[c];
+        }
+        s->touched += span.count;
+        s->least = all < s->least ? all : s->least;
+        s->most = all > s->most ? all : s->most;
+        s->squares += (double)all * (double)all * (double)span.count;
+    }
+    return !reader.damaged && reader.position <= elements;
+}
+
+/* The id of the spans: equal ones are kept once. */
+static wl_status write_spans(writer *w, const obs_use *use, uint32_t *id)
+{
+    prof_builder *b = w->b;
+    XXH128_canonical_t hash;
+    XXH128_hash_t value = XXH3_128bits_withSeed(use->spans, use->length, use->known);
+    XXH128_canonicalFromHash(&hash, value);
+    content_entry *entry = NULL;
+    HASH_FIND(hh, b->spans, hash.digest, sizeof entry->hash, entry);
+    if (entry) {
+        *id = entry->id;
+        return WL_OK;
+    }
+    entry = wl_new(b->arena, content_entry);
+    if (!entry || blob_compress(use->spans, use->length, &b->compressed) != WL_OK) {
+        return NOMEM(w->err);
+    }
+    entry->id = *id = ++b->nspans;
+    memcpy(entry->hash, hash.digest, sizeof entry->hash);
+    HASH_ADD(hh, b->spans, hash, sizeof entry->hash, entry);
+    return db_run(b->stmt[ST_SPANS], w->err, db_int(*id), db_int(use->length),
+                  db_int(use->known == OBS_KNOWN_COUNTED),
+                  db_blob(b->compressed.data, b->compressed.size));
+}
+
+static wl_status damaged(const writer *w)
+{
+    return wl_fail(w->err, WL_CORRUPT, "The capture's elements of launch %u do not hold together.",
+                   w->launch->number);
+}
+
+/* The profile's object, and how many elements it has. */
+static wl_status find_object(writer *w, const obs_use *use, uint32_t *id, uint64_t *elements)
+{
+    const process *p = &w->b->process;
+    const object_info *found = builder_object(w->b, use->object);
+    uint64_t base = found ? found->record.base : 0, bytes = found ? found->record.bytes : 0;
+    *id = found ? found->id : 0;
+    if (use->space == OBS_SHARED) {
+        if (use->object >= p->nlast_arrays) {
+            return damaged(w);
+        }
+        const obs_shared *array = &p->last_arrays.data[use->object];
+        base = array->offset;
+        bytes = array->bytes;
+        wl_status status = builder_kernel_object(w->b, w->launch->kernel, PROF_OBJECT_SHARED, array,
+                                                 id, w->err);
+        if (status != WL_OK) {
+            return status;
+        }
+    }
+    *elements = (base % OBS_WORD_BYTES + bytes + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES;
+    return *id && bytes <= UINT64_MAX / 2 ? WL_OK : damaged(w);
+}
+
+static db_value counted(const obs_use *use, uint64_t value)
+{
+    return use->known == OBS_KNOWN_COUNTED ? db_int(value) : db_null();
+}
+
+static wl_status write_use(writer *w, const obs_use *use)
+{
+    uint32_t id, spans = 0;
+    uint64_t elements = 0;
+    sums s;
+    wl_status status = find_object(w, use, &id, &elements);
+    if (status != WL_OK) {
+        return status;
+    }
+    if (!add_up(use, elements, &s) || (!use->known && use->length)) {
+        return damaged(w);
+    }
+    if (use->known) {
+        status = write_spans(w, use, &spans);
+    }
+    if (status != WL_OK) {
+        return status;
+    }
+    return db_run(w->b->stmt[ST_USE], w->err, db_int(w->launch->id), db_int(id), db_int(use->space),
+                  db_int(use->known), db_int(elements), use->known ? db_int(s.touched) : db_null(),
+                  counted(use, s.times[WL_LOADS]), counted(use, s.times[WL_STORES]),
+                  counted(use, s.times[WL_ATOMICS]), counted(use, s.touched ? s.least : 0),
+                  counted(use, s.most),
+                  use->known == OBS_KNOWN_COUNTED ? db_real(s.squares) : db_null(), db_id(spans));
+}
+
+static bool ascend(const cap_uses *uses)
+{
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const obs_use *a = &uses->uses[i ? i - 1 : 0], *b = &uses->uses[i];
+        bool after = a->space < b->space || (a->space == b->space && a->object < b->object);
+        if ((i && !after) || (b->space != OBS_GLOBAL && b->space != OBS_SHARED)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+wl_status builder_uses(prof_builder *b, const cap_uses *uses, wl_error *err)
+{
+    writer w = {.b = b, .launch = builder_find_launch(b, uses->launch), .err = err};
+    if (!w.launch || b->process.last_launch != uses->launch || !ascend(uses)) {
+        return wl_fail(err, WL_CORRUPT,
+                       "The capture tells of elements of launch %u, which does not come before.",
+                       uses->launch);
+    }
+    b->process.last_launch = 0; /* only once */
+    wl_status status = db_run(b->stmt[ST_LAUNCH_KNOWN], err, db_int(w.launch->id),
+                              db_int(uses->objects_known), db_int(uses->arrays_known));
+    for (uint32_t i = 0; i < uses->count && status == WL_OK; i++) {
+        status = write_use(&w, &uses->uses[i]);
+    }
+    return status;
+}

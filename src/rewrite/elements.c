@@ -1,0 +1,184 @@
+/* Reading what touch and frequency left, all elements of an object at once.
+ *
+ * Elements of tables count from the object's begin rounded down to a line; a walk's table says of an element something about
+ * later ones, a step apart, so that what was said is kept for one step in a ring. */
+#include "rewrite/internal.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 32 /* elements */ };
+
+typedef struct counters { /* of one class */
+    const uint32_t *elements, *lines;
+    uint64_t copies, apart; /* words from one copy to the next */
+} counters;
+
+typedef struct walk {
+    const uint32_t *table; /* counts, or words of bits */
+    unsigned class_;
+    uint64_t step; /* elements */
+    uint32_t turns;
+    uint32_t *ring; /* [step]: the sum so far, or turns that are left */
+} walk;
+
+typedef struct reading {
+    const rewrite_copy *copy;
+    rewrite_range range;
+    uint64_t elements, skipped; /* of the tables; before the object's first */
+    counters counts[REWRITE_CLASSES];
+    counters touched; /* `lines` of all classes, `elements` is the bitmap */
+    walk walks[REWRITE_WALKS];
+    uint32_t nwalks;
+} reading;
+
+/* ---- tables ---- */
+
+static bool range_of(const rewrite_copy *c, uint32_t object, rewrite_range *out)
+{
+    uint64_t at = c->layout->ranges_at + sizeof *out * (uint64_t)object;
+    if (object >= c->layout->nranges || at > c->size || c->size - at < sizeof *out)
+        return false;
+    memcpy(out, (const char *)c->state + at, sizeof *out);
+    return out->bytes > 0;
+}
+
+/* `words` of the copy at what the kernel knows by a device address; NULL where they are not there. */
+static const uint32_t *words_at(const rewrite_copy *c, uint64_t address, uint64_t words)
+{
+    const rewrite_state *state = c->state;
+    uint64_t at = address - (state->ranges - c->layout->ranges_at);
+    bool there = address && at % 4 == 0 && at <= c->size && (c->size - at) / 4 >= words;
+    return there ? (const uint32_t *)(const void *)((const char *)c->state + at) : NULL;
+}
+
+static counters find_counters(const reading *r, unsigned class_)
+{
+    const rewrite_range *range = &r->range;
+    counters found = {.copies = range->spread ? REWRITE_SPREAD : 1, .apart = range->spread / 4};
+    uint64_t others = (found.copies - 1) * found.apart;
+    found.elements = words_at(r->copy, range->counts[class_], r->elements + others);
+    found.lines = words_at(r->copy, range->lines[class_], r->elements / LINE + others);
+    return found;
+}
+
+static void find_walk(reading *r, uint32_t object, uint32_t number, bool counted)
+{
+    const rewrite_walk *w = &((const rewrite_state *)r->copy->state)->walk[number];
+    walk *to = &r->walks[r->nwalks];
+    uint64_t words = counted ? r->elements : r->elements / LINE;
+    if (w->object != object)
+        return;
+    *to = (walk){.table = words_at(r->copy, counted ? w->counts : w->bits, words),
+                 .class_ = r->copy->kernel->slots[r->copy->kernel->walks[number].slot].class_,
+                 .step = (counted ? w->step : w->shape >> 32) / 4,
+                 .turns = (uint32_t)w->shape};
+    if (!to->table || (counted ? !to->step : !to->turns))
+        return;
+    to->step = to->step && to->step < r->elements ? to->step : r->elements;
+    r->nwalks++;
+}
+
+static bool begin(reading *r, const rewrite_copy *c, uint32_t object, bool counted)
+{
+    *r = (reading){.copy = c};
+    if (c->size < sizeof(rewrite_state) || !range_of(c, object, &r->range))
+        return false;
+    const rewrite_range *range = &r->range;
+    r->skipped = (range->base & 127) / 4;
+    r->elements = ((range->base + range->bytes - 1) / 128 - range->base / 128 + 1) * LINE;
+    for (unsigned k = 0; k < REWRITE_CLASSES; k++)
+        r->counts[k] = find_counters(r, k);
+    r->touched.elements = words_at(c, range->bits, r->elements / LINE);
+    for (uint32_t i = 0; i < c->kernel->nwalks; i++)
+        find_walk(r, object, i, counted);
+    return true;
+}
+
+static bool make_rings(reading *r)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < r->nwalks; i++)
+        all = (r->walks[i].ring = calloc(r->walks[i].step, sizeof(uint32_t))) && all;
+    return all;
+}
+
+/* ---- elements ---- */
+
+static uint32_t count_of(const counters *c, uint64_t element)
+{
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < c->copies; i++) {
+        count += c->elements ? c->elements[i * c->apart + element] : 0;
+        count += c->lines ? c->lines[i * c->apart + element / LINE] : 0;
+    }
+    return count;
+}
+
+static void count_element(reading *r, uint64_t element, wl_span *span)
+{
+    uint32_t times[REWRITE_CLASSES];
+    for (unsigned k = 0; k < REWRITE_CLASSES; k++)
+        times[k] = count_of(&r->counts[k], element);
+    for (uint32_t i = 0; i < r->nwalks; i++) {
+        walk *w = &r->walks[i];
+        times[w->class_] += w->ring[element % w->step] += w->table[element];
+    }
+    for (unsigned k = 0; k < REWRITE_CLASSES; k++)
+        span->times[k] = times[k];
+}
+
+static bool is_set(const uint32_t *bits, uint64_t element)
+{
+    return bits[element / LINE] >> element % LINE & 1;
+}
+
+static bool is_touched(reading *r, uint64_t element)
+{
+    bool touched = r->touched.elements && is_set(r->touched.elements, element);
+    for (unsigned k = 0; k < REWRITE_CLASSES; k++) {
+        const counters *c = &r->counts[k];
+        for (uint64_t i = 0; !touched && c->lines && i < c->copies; i++)
+            touched = c->lines[i * c->apart + element / LINE] != 0;
+    }
+    for (uint32_t i = 0; i < r->nwalks; i++) {
+        walk *w = &r->walks[i];
+        uint32_t *left = &w->ring[element % w->step];
+        *left = is_set(w->table, element) ? w->turns : *left ? *left - 1 : 0;
+        touched |= *left > 0;
+    }
+    return touched;
+}
+
+wl_status rewrite_read_elements(const rewrite_copy *c, uint32_t object, wl_spans *out)
+{
+    reading r;
+    if (!begin(&r, c, object, out->counted))
+        return WL_OK;
+    bool good = make_rings(&r);
+    uint64_t end = ((r.range.base & 127) + r.range.bytes + 3) / 4;
+    for (uint64_t e = 0; good && e < end; e++) {
+        wl_span span = {.first = e - r.skipped, .count = 1};
+        if (out->counted)
+            count_element(&r, e, &span);
+        else
+            span.count = is_touched(&r, e);
+        if (e >= r.skipped)
+            wl_spans_add(out, &span);
+    }
+    for (uint32_t i = 0; i < r.nwalks; i++)
+        free(r.walks[i].ring);
+    return good && wl_spans_finish(out) ? WL_OK : WL_NOMEM;
+}
+
+bool rewrite_knows_elements(const rewrite_copy *c, uint32_t object, bool counted)
+{
+    rewrite_range r;
+    if (!range_of(c, object, &r))
+        return false;
+    bool all = true;
+    for (uint32_t i = 0; i < c->kernel->nslots; i++)
+        all = all && (counted ? r.counts[c->kernel->slots[i].class_] : r.bits);
+    return all || rewrite_missed(c) == 0;
+}
