@@ -16,7 +16,8 @@ typedef struct counters { /* of one class */
 } counters;
 
 typedef struct walk {
-    const uint32_t *table; /* counts, or words of bits */
+    const uint32_t *counts;
+    const uint8_t *marks; /* in place of them */
     unsigned class_;
     uint64_t step; /* elements */
     uint32_t turns;
@@ -25,10 +26,12 @@ typedef struct walk {
 
 typedef struct reading {
     const rewrite_copy *copy;
+    bool counted; /* there are counters, else marks */
     rewrite_range range;
     uint64_t elements, skipped; /* of the tables; before the object's first */
     counters counts[REWRITE_CLASSES];
-    counters touched; /* `lines` of all classes, `elements` is the bitmap */
+    const uint32_t *bits;
+    const uint8_t *marks; /* of lines, the last first, then of elements */
     walk walks[REWRITE_WALKS];
     uint32_t nwalks;
 } reading;
@@ -44,13 +47,13 @@ static bool range_of(const rewrite_copy *c, uint32_t object, rewrite_range *out)
     return out->bytes > 0;
 }
 
-/* `words` of the copy at what the kernel knows by a device address; NULL where they are not there. */
-static const uint32_t *words_at(const rewrite_copy *c, uint64_t address, uint64_t words)
+/* `bytes` of the copy at what the kernel knows by a device address; NULL where they are not there. */
+static const void *bytes_at(const rewrite_copy *c, uint64_t address, uint64_t bytes, uint64_t align)
 {
     const rewrite_state *state = c->state;
     uint64_t at = address - (state->ranges - c->layout->ranges_at);
-    bool there = address && at % 4 == 0 && at <= c->size && (c->size - at) / 4 >= words;
-    return there ? (const uint32_t *)(const void *)((const char *)c->state + at) : NULL;
+    bool there = address && at % align == 0 && at <= c->size && c->size - at >= bytes;
+    return there ? (const char *)c->state + at : NULL;
 }
 
 static counters find_counters(const reading *r, unsigned class_)
@@ -58,41 +61,52 @@ static counters find_counters(const reading *r, unsigned class_)
     const rewrite_range *range = &r->range;
     counters found = {.copies = range->spread ? REWRITE_SPREAD : 1, .apart = range->spread / 4};
     uint64_t others = (found.copies - 1) * found.apart;
-    found.elements = words_at(r->copy, range->counts[class_], r->elements + others);
-    found.lines = words_at(r->copy, range->lines[class_], r->elements / LINE + others);
+    found.elements = bytes_at(r->copy, range->counts[class_], 4 * (r->elements + others), 4);
+    found.lines = bytes_at(r->copy, range->lines[class_], 4 * (r->elements / LINE + others), 4);
     return found;
 }
 
-static void find_walk(reading *r, uint32_t object, uint32_t number, bool counted)
+static void find_tables(reading *r)
+{
+    uint64_t lines = r->elements / LINE;
+    for (unsigned k = 0; r->counted && k < REWRITE_CLASSES; k++)
+        r->counts[k] = find_counters(r, k);
+    if (r->counted || !r->range.bits)
+        return;
+    r->bits = bytes_at(r->copy, r->range.bits, 4 * lines, 4);
+    r->marks = bytes_at(r->copy, r->range.lines[0] - lines, lines + r->elements, 1);
+}
+
+static void find_walk(reading *r, uint32_t object, uint32_t number)
 {
     const rewrite_walk *w = &((const rewrite_state *)r->copy->state)->walk[number];
     walk *to = &r->walks[r->nwalks];
-    uint64_t words = counted ? r->elements : r->elements / LINE;
     if (w->object != object)
         return;
-    *to = (walk){.table = words_at(r->copy, counted ? w->counts : w->bits, words),
-                 .class_ = r->copy->kernel->slots[r->copy->kernel->walks[number].slot].class_,
-                 .step = (counted ? w->step : w->shape >> 32) / 4,
+    *to = (walk){.class_ = r->copy->kernel->slots[r->copy->kernel->walks[number].slot].class_,
+                 .step = (r->counted ? w->step : w->shape >> 32) / 4,
                  .turns = (uint32_t)w->shape};
-    if (!to->table || (counted ? !to->step : !to->turns))
+    if (r->counted)
+        to->counts = bytes_at(r->copy, w->counts, 4 * r->elements, 4);
+    else
+        to->marks = bytes_at(r->copy, w->marks, r->elements, 1);
+    if (!to->step || (!to->counts && !to->marks))
         return;
-    to->step = to->step && to->step < r->elements ? to->step : r->elements;
+    to->step = to->step < r->elements ? to->step : r->elements;
     r->nwalks++;
 }
 
-static bool begin(reading *r, const rewrite_copy *c, uint32_t object, bool counted)
+static bool begin(reading *r, const rewrite_copy *c, uint32_t object)
 {
-    *r = (reading){.copy = c};
+    *r = (reading){.copy = c, .counted = c->kernel->probes >> REWRITE_FREQUENCY & 1};
     if (c->size < sizeof(rewrite_state) || !range_of(c, object, &r->range))
         return false;
     const rewrite_range *range = &r->range;
     r->skipped = (range->base & 127) / 4;
     r->elements = ((range->base + range->bytes - 1) / 128 - range->base / 128 + 1) * LINE;
-    for (unsigned k = 0; k < REWRITE_CLASSES; k++)
-        r->counts[k] = find_counters(r, k);
-    r->touched.elements = words_at(c, range->bits, r->elements / LINE);
+    find_tables(r);
     for (uint32_t i = 0; i < c->kernel->nwalks; i++)
-        find_walk(r, object, i, counted);
+        find_walk(r, object, i);
     return true;
 }
 
@@ -118,34 +132,28 @@ static uint32_t count_of(const counters *c, uint64_t element)
 
 static void count_element(reading *r, uint64_t element, wl_span *span)
 {
-    uint32_t times[REWRITE_CLASSES];
+    uint32_t times[REWRITE_CLASSES], any = 0;
     for (unsigned k = 0; k < REWRITE_CLASSES; k++)
         times[k] = count_of(&r->counts[k], element);
     for (uint32_t i = 0; i < r->nwalks; i++) {
         walk *w = &r->walks[i];
-        times[w->class_] += w->ring[element % w->step] += w->table[element];
+        times[w->class_] += w->ring[element % w->step] += w->counts[element];
     }
     for (unsigned k = 0; k < REWRITE_CLASSES; k++)
-        span->times[k] = times[k];
-}
-
-static bool is_set(const uint32_t *bits, uint64_t element)
-{
-    return bits[element / LINE] >> element % LINE & 1;
+        any |= span->times[k] = times[k];
+    span->count = any != 0;
 }
 
 static bool is_touched(reading *r, uint64_t element)
 {
-    bool touched = r->touched.elements && is_set(r->touched.elements, element);
-    for (unsigned k = 0; k < REWRITE_CLASSES; k++) {
-        const counters *c = &r->counts[k];
-        for (uint64_t i = 0; !touched && c->lines && i < c->copies; i++)
-            touched = c->lines[i * c->apart + element / LINE] != 0;
-    }
+    uint64_t line = element / LINE, lines = r->elements / LINE;
+    bool touched = r->bits && r->bits[line] >> element % LINE & 1;
+    if (r->marks)
+        touched |= r->marks[lines - 1 - line] || r->marks[lines + element];
     for (uint32_t i = 0; i < r->nwalks; i++) {
         walk *w = &r->walks[i];
         uint32_t *left = &w->ring[element % w->step];
-        *left = is_set(w->table, element) ? w->turns : *left ? *left - 1 : 0;
+        *left = w->marks[element] ? w->turns : *left ? *left - 1 : 0;
         touched |= *left > 0;
     }
     return touched;
@@ -154,13 +162,13 @@ static bool is_touched(reading *r, uint64_t element)
 wl_status rewrite_read_elements(const rewrite_copy *c, uint32_t object, wl_spans *out)
 {
     reading r;
-    if (!begin(&r, c, object, out->counted))
+    if (!begin(&r, c, object))
         return WL_OK;
     bool good = make_rings(&r);
     uint64_t end = ((r.range.base & 127) + r.range.bytes + 3) / 4;
     for (uint64_t e = 0; good && e < end; e++) {
-        wl_span span = {.first = e - r.skipped, .count = 1};
-        if (out->counted)
+        wl_span span = {.first = e - r.skipped};
+        if (r.counted)
             count_element(&r, e, &span);
         else
             span.count = is_touched(&r, e);
@@ -172,9 +180,10 @@ wl_status rewrite_read_elements(const rewrite_copy *c, uint32_t object, wl_spans
     return good && wl_spans_finish(out) ? WL_OK : WL_NOMEM;
 }
 
-bool rewrite_knows_elements(const rewrite_copy *c, uint32_t object, bool counted)
+bool rewrite_knows_elements(const rewrite_copy *c, uint32_t object)
 {
     rewrite_range r;
+    bool counted = c->kernel->probes >> REWRITE_FREQUENCY & 1;
     if (!range_of(c, object, &r))
         return false;
     bool all = true;

@@ -242,11 +242,11 @@ uint32_t rewrite_object_used(const rewrite_copy *copy, uint32_t object);
 bool rewrite_touched(const rewrite_copy *copy, uint32_t object, uint64_t element);
 uint32_t rewrite_element_count(const rewrite_copy *copy, uint32_t object, unsigned class_,
                                uint64_t element);
-/* What these two say of all elements of an object, at once: appends its spans to `out`, which is counted where frequency is
- * asked for, else touch. */
+/* What these two say of all elements of an object, at once: appends its spans to `out`, which may be counted where the
+ * kernel has the probe frequency. */
 wl_status rewrite_read_elements(const rewrite_copy *copy, uint32_t object, wl_spans *out);
 /* Whether that is all that the sites accessed of the object: not where some was missed, and the object lacks tables. */
-bool rewrite_knows_elements(const rewrite_copy *copy, uint32_t object, bool counted);
+bool rewrite_knows_elements(const rewrite_copy *copy, uint32_t object);
 /* Adds to counts[class * layout->shared_bytes / 4 + word] how often the words of shared memory were accessed, by their
  * addresses. WL_NOMEM is the only failure. */
 wl_status rewrite_read_shared(const rewrite_copy *copy, uint64_t *counts);

@@ -190,7 +190,7 @@ static wl_status add_object(state *st, uint32_t number, bool missed)
 {
     uint32_t object = st->part->device->probe->objects[number].object;
     wl_spans spans = {.counted = elements_of_objects(st->kernel->probes) == OBS_KNOWN_COUNTED};
-    bool exact = rewrite_knows_elements(&st->copy, number, spans.counted);
+    bool exact = rewrite_knows_elements(&st->copy, number);
     wl_status status = exact ? rewrite_read_elements(&st->copy, number, &spans) : WL_OK;
     bool told = missed || spans.size || find_use(st, OBS_GLOBAL, object);
     if (status == WL_OK && told)
