@@ -38,6 +38,8 @@ typedef struct stack {
     uint32_t id;
     uint32_t count;
     stack_frame *frames; /* innermost first */
+    const char
+        *runtime;  /* the function of CUDA's runtime that the innermost frames are in; NULL: none */
     uint32_t site; /* the frame that counts: the application's innermost with a line; count: none */
     UT_hash_handle hh; /* by content */
     const void *key;

@@ -194,7 +194,8 @@ static wl_status keep_call(prof_builder *b, uint32_t id, const cap_call *r, stac
             return NOMEM(err);
         }
     }
-    p->calls.data[index] = (call_info){s, wl_arena_strdup(p->arena, r->api)};
+    const char *api = s && s->runtime ? s->runtime : r->api;
+    p->calls.data[index] = (call_info){s, wl_arena_strdup(p->arena, api)};
     return p->calls.data[index].api ? WL_OK : NOMEM(err);
 }
 

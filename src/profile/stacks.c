@@ -44,6 +44,44 @@ static wl_status add_frames(prof_builder *b, const sym_frames *from, frame_vec *
     return WL_OK;
 }
 
+/* Of the static runtime's functions only those of its interface keep their names. */
+static const char inner_name[] = "libcudart_static_";
+
+static bool is_inner(const stack_frame *f)
+{
+    return strncmp(f->function, inner_name, strlen(inner_name)) == 0;
+}
+
+static bool in_shared_runtime(const stack_frame *f)
+{
+    const char *slash = strrchr(f->binary, '/');
+    const char *file = slash ? slash + 1 : f->binary;
+    return strncmp(file, "libcudart.so", strlen("libcudart.so")) == 0;
+}
+
+static bool is_interface(const stack_frame *f)
+{
+    return strncmp(f->function, "cuda", 4) == 0 && f->function[4] >= 'A' && f->function[4] <= 'Z';
+}
+
+/* Frames within CUDA's runtime are none of the application's. Returns the function that was called there. */
+static const char *mark_runtime(stack_frame *frames, size_t count)
+{
+    const char *called = NULL;
+    bool inner = false;
+    for (size_t i = 0; i < count; i++) {
+        stack_frame *f = &frames[i];
+        bool last = inner && !is_inner(f) && is_interface(f);
+        if (!is_inner(f) && !in_shared_runtime(f) && !last) {
+            break;
+        }
+        inner = is_inner(f);
+        f->system = true;
+        called = is_interface(f) ? f->function : called;
+    }
+    return called;
+}
+
 static uint32_t find_site(const stack_frame *frames, uint32_t count)
 {
     uint32_t i = 0;
@@ -99,6 +137,7 @@ static wl_status intern_stack(prof_builder *b, const frame_vec *frames, stack **
     }
     *made = (stack){
         .id = ++b->nstacks, .count = (uint32_t)frames->count, .frames = copy, .key = key};
+    made->runtime = mark_runtime(copy, made->count);
     made->site = find_site(copy, made->count);
     HASH_ADD_KEYPTR(hh, b->stacks, key, strlen(key), made);
     *out = made;

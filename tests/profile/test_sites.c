@@ -148,7 +148,7 @@ static void read_call(probe *p, char *line)
 {
     cap_call *c = &p->calls[p->ncalls];
     char *at = line + strlen("call ");
-    *c = story_call(p->ncalls + 1, "cudaMalloc", CAP_CALL_ALLOC).call;
+    *c = story_call(p->ncalls + 1, "cuMemAlloc_v2", CAP_CALL_ALLOC).call;
     c->bytes = strtoull(at, &at, 10);
     c->stack.pcs = p->pcs[p->ncalls++];
     while (*at == ' ') {
