@@ -108,6 +108,25 @@ done
 compare --exact $programs/exact.cu
 compare "" $programs/graphs.cu
 compare --threads $programs/mixed.cu
+
+# Programs of older releases of CUDA, with their runtimes.
+path=${LD_LIBRARY_PATH:-}
+golden=$work/golden_of_others
+for release in 11 12; do
+    toolkit=.deps/cuda-$release
+    if ! [ -x $toolkit/bin/nvcc ]; then
+        echo "gpu-check: programs of CUDA $release skipped, tools/old_cuda.sh brings their compiler"
+        continue
+    fi
+    nvcc=$toolkit/bin/nvcc
+    export LD_LIBRARY_PATH="$PWD/$toolkit/lib64${path:+:$path}"
+    for cudart in static shared; do
+        for name in mixed graphs exact; do
+            compare "--threads --cudart $cudart" $programs/$name.cu
+        done
+    done
+done
+
 if [ -n "${GOLDEN:-}" ]; then
     echo "gpu-check: captures are in $GOLDEN: commit those under 1 MiB to tests/golden/gpu"
     find "$GOLDEN" -name '*.wlcap' -size -1024k

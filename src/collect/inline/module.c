@@ -239,15 +239,16 @@ static shim_module *find_library(void *handle)
 }
 
 /* The same for a handle that some way led to which is not hooked; `name`: of a kernel or variable in it. */
-static shim_module *find_or_guess(void *handle, const char *name)
+static shim_module *find_or_guess(void *handle, bool library, const char *name)
 {
     shim_unseen found;
     shim_module *m = find_module(handle);
-    if (!m && handle)
+    if (!m && handle && !library)
         m = find_library(handle);
     if (m || !handle || !name || !(m = calloc(1, sizeof *m)))
         return m;
     m->handle = handle;
+    m->library = library;
     m->context = shim_current().handle;
     if (shim_unseen_find(name, shim_g.sm, m->context, &found)) {
         m->text = found.text;
@@ -558,7 +559,7 @@ HOOK(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
     CUresult result = real_cuModuleGetFunction(out, module, name);
     if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
-        add_function(*out, name, find_or_guess(module, name));
+        add_function(*out, name, find_or_guess(module, false, name));
         pthread_mutex_unlock(&shim_g.lock);
     }
     return result;
@@ -570,7 +571,7 @@ HOOK(cuLibraryGetKernel, (CUkernel * out, CUlibrary library, const char *name),
     CUresult result = real_cuLibraryGetKernel(out, library, name);
     if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
-        shim_function *f = add_function(*out, name, find_module(library));
+        shim_function *f = add_function(*out, name, find_or_guess(library, true, name));
         if (f)
             f->kernel = true;
         pthread_mutex_unlock(&shim_g.lock);
@@ -607,11 +608,11 @@ HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
 
 /* ---- variables by name: their contents will be written ---- */
 
-static CUresult named(CUresult result, void *handle, const char *name)
+static CUresult named(CUresult result, void *handle, bool library, const char *name)
 {
     if (result == CUDA_SUCCESS && keeps_track()) {
         pthread_mutex_lock(&shim_g.lock);
-        shim_module *m = find_or_guess(handle, name);
+        shim_module *m = find_or_guess(handle, library, name);
         if (m)
             shim_module_use(m);
         pthread_mutex_unlock(&shim_g.lock);
@@ -622,19 +623,19 @@ static CUresult named(CUresult result, void *handle, const char *name)
 HOOK(cuModuleGetGlobal_v2, (CUdeviceptr * out, size_t *bytes, CUmodule module, const char *name),
      (out, bytes, module, name))
 {
-    return named(real_cuModuleGetGlobal_v2(out, bytes, module, name), module, name);
+    return named(real_cuModuleGetGlobal_v2(out, bytes, module, name), module, false, name);
 }
 
 HOOK(cuLibraryGetGlobal, (CUdeviceptr * out, size_t *bytes, CUlibrary library, const char *name),
      (out, bytes, library, name))
 {
-    return named(real_cuLibraryGetGlobal(out, bytes, library, name), library, NULL);
+    return named(real_cuLibraryGetGlobal(out, bytes, library, name), library, true, name);
 }
 
 HOOK(cuLibraryGetManaged, (CUdeviceptr * out, size_t *bytes, CUlibrary library, const char *name),
      (out, bytes, library, name))
 {
-    return named(real_cuLibraryGetManaged(out, bytes, library, name), library, NULL);
+    return named(real_cuLibraryGetManaged(out, bytes, library, name), library, true, name);
 }
 
 /* ---- what a handle stands for ---- */
@@ -656,7 +657,7 @@ static shim_function *ask(void *handle)
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetLibrary, (void **, CUkernel), &owner,
                (CUkernel)handle);
     }
-    shim_module *m = kernel ? find_module(owner) : find_or_guess(owner, name);
+    shim_module *m = find_or_guess(owner, kernel, name);
     shim_function *f = add_function(handle, name ? name : "(unknown kernel)", owner ? m : NULL);
     if (f)
         f->kernel = kernel;

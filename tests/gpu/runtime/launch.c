@@ -37,10 +37,17 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
     return cudaSuccess;
 }
 
+static bool is_empty(const call_config *c)
+{
+    return !c->grid.x || !c->grid.y || !c->grid.z || !c->block.x || !c->block.y || !c->block.z;
+}
+
 static cudaError_t launch(const call_config *c, const void *function, void **args)
 {
     CUkernel kernel;
     cudaError_t result = rt_begin();
+    if (result == cudaSuccess && RUNTIME_MAJOR < 13 && is_empty(c))
+        result = cudaErrorInvalidConfiguration;
     if (result == cudaSuccess)
         result = rt_kernel(function, &kernel);
     if (result == cudaSuccess)

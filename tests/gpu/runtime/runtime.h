@@ -1,4 +1,4 @@
-/* A runtime library for tests: libcudart.so.13 over whatever libcuda.so.1 the process gets. NVIDIA's refuses any driver but
+/* A runtime library for tests: libcudart.so.13, .12 and .11.0 over whatever libcuda.so.1 the process gets. NVIDIA's refuses any driver but
  * NVIDIA's own, so it cannot show, without a GPU, what an ordinary program does on top of the library in front of the
  * driver. This one finds the driver as NVIDIA's does (dlopen, then cuGetProcAddress by name and version), registers
  * binaries as libraries and launches kernels by CUkernel. It has what the programs in examples/ and tests/ use. */

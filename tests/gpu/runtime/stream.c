@@ -56,6 +56,9 @@ STREAM(cudaGraphGetNodes, cuGraphGetNodes,
 STREAM(cudaGraphInstantiate, cuGraphInstantiate,
        (cudaGraphExec_t * out, cudaGraph_t graph, unsigned long long flags), (CUgraphExec *)out,
        (CUgraph)graph, flags)
+STREAM(cudaGraphInstantiateWithFlags, cuGraphInstantiate,
+       (cudaGraphExec_t * out, cudaGraph_t graph, unsigned long long flags), (CUgraphExec *)out,
+       (CUgraph)graph, flags)
 STREAM(cudaGraphExecDestroy, cuGraphExecDestroy, (cudaGraphExec_t exec), (CUgraphExec)exec)
 STREAM(cudaGraphLaunch, cuGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream),
        (CUgraphExec)exec, (CUstream)stream)
