@@ -112,6 +112,14 @@ static void chunks(draft *d) /* a thread walks through its own piece */
     d->o->bytes = (uint64_t)d->all * length * 4;
 }
 
+static void chunks_of_few(draft *d) /* the same, and most lanes have none */
+{
+    chunks(d);
+    use *u = &d->k->uses[d->k->nuses - 1];
+    u->guard = FEW_LANES;
+    u->limit = between(2, 3);
+}
+
 static void same_for_all(draft *d) /* a table that every warp goes through, or a row of a matrix */
 {
     uint32_t steps = between(8, 32);
@@ -267,6 +275,7 @@ static const family families[] = {
     {"stride", at_stride},
     {"structures", structures},
     {"chunks", chunks},
+    {"chunks, few lanes", chunks_of_few},
     {"same for all warps", same_for_all},
     {"same for the block's warps", part_for_all},
     {"columns", down_columns},
