@@ -1,8 +1,7 @@
 #include "base/log.h"
 #include "base/version.h"
 #include "cli/cli.h"
-#include "collect/driver_path.h"
-#include "collect/target.h"
+#include "cli/doctor.h"
 #include "cuda/device.h"
 #include "emu/emu.h"
 
@@ -11,19 +10,14 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-typedef enum verdict { GOOD, NOTE, BAD } verdict;
-
-static int tell(verdict v, const char *what, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Prints one line; returns 1 for BAD. */
-static int tell(verdict v, const char *what, const char *format, ...)
+int doctor_tell(doctor_verdict v, const char *what, const char *format, ...)
 {
-    static const char *const words[] = {[GOOD] = "ok", [NOTE] = "note", [BAD] = "BAD"};
-    static const char *const colors[] = {[GOOD] = "32", [NOTE] = "33", [BAD] = "31"};
+    static const char *const words[] = {
+        [DOCTOR_GOOD] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_BAD] = "BAD"};
+    static const char *const colors[] = {
+        [DOCTOR_GOOD] = "32", [DOCTOR_NOTE] = "33", [DOCTOR_BAD] = "31"};
     if (cli_color(stdout))
         printf("\033[%sm%-4s\033[0m  %-22s ", colors[v], words[v], what);
     else
@@ -33,7 +27,7 @@ static int tell(verdict v, const char *what, const char *format, ...)
     vprintf(format, args);
     va_end(args);
     putchar('\n');
-    return v == BAD;
+    return v == DOCTOR_BAD;
 }
 
 static int check_collector(void)
@@ -43,11 +37,11 @@ static int check_collector(void)
     snprintf(path, sizeof path, "%s/lib/warplens/emulate/libwarplens_emulate.so",
              prefix ? prefix : "");
     if (access(path, R_OK) != 0)
-        return tell(BAD, "collector", "%s is missing: install warplens again", path);
+        return doctor_tell(DOCTOR_BAD, "collector", "%s is missing: install warplens again", path);
     void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     if (!library)
-        return tell(BAD, "collector", "%s", dlerror());
-    return tell(GOOD, "collector", "%s loads", path);
+        return doctor_tell(DOCTOR_BAD, "collector", "%s", dlerror());
+    return doctor_tell(DOCTOR_GOOD, "collector", "%s loads", path);
 }
 
 static int check_devices(void)
@@ -56,97 +50,42 @@ static int check_devices(void)
     size_t count;
     wl_error err = {0};
     if (cuda_device_list(&ids, &count, &err) != WL_OK || count == 0)
-        return tell(BAD, "device descriptions", "%s",
-                    count ? err.text : "none found: install warplens again");
+        return doctor_tell(DOCTOR_BAD, "device descriptions", "%s",
+                           count ? err.text : "none found: install warplens again");
     cuda_device_list_free(ids, count);
-    return tell(GOOD, "device descriptions", "%zu in %s", count, cuda_device_folder());
-}
-
-/* What the driver says of its devices, in a process of its own: a driver may take long, fail or end it. */
-static void ask_driver(const char *path, FILE *out)
-{
-    typedef int (*init)(unsigned);
-    typedef int (*get_count)(int *);
-    typedef int (*get_name)(char *, int, int);
-    char name[256] = "?";
-    int count = 0, result = -1;
-    void *driver = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-    init cu_init = driver ? (init)dlsym(driver, "cuInit") : NULL;
-    get_count cu_count = driver ? (get_count)dlsym(driver, "cuDeviceGetCount") : NULL;
-    get_name cu_name = driver ? (get_name)dlsym(driver, "cuDeviceGetName") : NULL;
-    if (!cu_init || !cu_count || !cu_name)
-        fprintf(out, "!%s cannot be loaded: %s", path, driver ? "no driver" : dlerror());
-    else if ((result = cu_init(0)) != 0 || (result = cu_count(&count)) != 0 || count == 0)
-        fprintf(out, "!%s finds no GPU (error %d)", path, result);
-    else if (cu_name(name, sizeof name, 0) == 0)
-        fprintf(out, "%s: %d GPU%s, the first is %s", path, count, count > 1 ? "s" : "", name);
-    fflush(out);
-}
-
-static int check_gpu(void)
-{
-    char path[PATH_MAX], text[1024] = "!the driver gave no answer";
-    int ends[2];
-    if (!collect_find_driver(path, sizeof path))
-        return tell(GOOD, "NVIDIA driver", "none; kernels are emulated, which needs none");
-    if (!collect_gpu_present())
-        return tell(NOTE, "NVIDIA driver", "%s, but no GPU; kernels are emulated", path);
-    if (pipe(ends) != 0)
-        return tell(NOTE, "NVIDIA driver", "%s", path);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        FILE *out = fdopen(ends[1], "w");
-        if (out)
-            ask_driver(path, out);
-        _exit(0);
-    }
-    close(ends[1]);
-    ssize_t length = child > 0 ? read(ends[0], text, sizeof text - 1) : -1;
-    if (length > 0)
-        text[length] = '\0';
-    close(ends[0]);
-    if (child > 0)
-        waitpid(child, NULL, 0);
-    return text[0] == '!' ? tell(NOTE, "NVIDIA driver", "%s; kernels are emulated", text + 1)
-                          : tell(GOOD, "NVIDIA driver", "%s; programs are profiled there", text);
+    return doctor_tell(DOCTOR_GOOD, "device descriptions", "%zu in %s", count,
+                       cuda_device_folder());
 }
 
 static int check_disk(void)
 {
     struct statvfs fs;
     if (statvfs(".", &fs) != 0)
-        return tell(NOTE, "disk", "cannot tell how much room the current folder has");
+        return doctor_tell(DOCTOR_NOTE, "disk", "cannot tell how much room the current folder has");
     double free_gib = (double)fs.f_bavail * (double)fs.f_frsize / (1 << 30);
-    return tell(free_gib < 1 ? NOTE : GOOD, "disk",
-                "%.1f GiB free in the current folder, where profiles go", free_gib);
-}
-
-static int check_target(const char *program)
-{
-    wl_error err = {0};
-    if (collect_check_target(program, &err) != WL_OK)
-        return tell(BAD, "program", "%s", err.text);
-    return tell(GOOD, "program", "%s can be profiled", program);
+    return doctor_tell(free_gib < 1 ? DOCTOR_NOTE : DOCTOR_GOOD, "disk",
+                       "%.1f GiB free in the current folder, where profiles go", free_gib);
 }
 
 int cmd_doctor(int argc, const char **argv)
 {
     const struct poptOption options[] = {CLI_COMMON};
     int status;
+    doctor_gpu gpu;
     poptContext context = cli_parse(argc, argv, options, "[PROGRAM]", NULL, NULL, &status);
     if (!context)
         return status;
     const char **args = poptGetArgs(context);
-    int bad = tell(GOOD, "warplens", "%s", WARPLENS_VERSION);
-    bad += tell(GOOD, "emulator", "%ld cores, handlers for %s", sysconf(_SC_NPROCESSORS_ONLN),
-                emu_isa());
-    bad += check_collector() + check_devices() + check_gpu() + check_disk();
-    bad += rep_html_available() ? tell(GOOD, "HTML report", "built in")
-                                : tell(BAD, "HTML report",
-                                       "built without it: install nodejs and npm and build again");
+    int bad = doctor_tell(DOCTOR_GOOD, "warplens", "%s", WARPLENS_VERSION);
+    bad += doctor_tell(DOCTOR_GOOD, "emulator", "%ld cores, handlers for %s",
+                       sysconf(_SC_NPROCESSORS_ONLN), emu_isa());
+    bad += check_collector() + check_devices() + doctor_check_gpu(&gpu) + check_disk();
+    bad += rep_html_available()
+               ? doctor_tell(DOCTOR_GOOD, "HTML report", "built in")
+               : doctor_tell(DOCTOR_BAD, "HTML report",
+                             "built without it: install nodejs and npm and build again");
     if (args && args[0])
-        bad += check_target(args[0]);
+        bad += doctor_check_program(args[0], &gpu);
     poptFreeContext(context);
     return bad ? CLI_FAILED : CLI_OK;
 }

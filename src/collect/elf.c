@@ -126,6 +126,8 @@ static void read_section(reader *r, const Elf64_Shdr *section)
         r->out->device_code = section->sh_addr;
         r->out->device_code_bytes = section->sh_size;
     }
+    if (strcmp(name, ".debug_info") == 0)
+        r->out->has_debug_info = true;
     if (strcmp(name, ".rodata") == 0)
         r->texts = section;
     if (section->sh_type == SHT_DYNAMIC)

@@ -22,6 +22,7 @@ typedef struct collect_elf {
     bool has_device_code; /* fat binaries */
     uint64_t device_code,
         device_code_bytes;   /* where they lie, as linked; 0: not in a section of their own */
+    bool has_debug_info;     /* of the host's code */
     bool needs_runtime;      /* libcudart.so */
     bool needs_driver;       /* libcuda.so */
     bool has_static_runtime; /* found by its functions or, where they are stripped, by its texts */

@@ -137,6 +137,7 @@ wl_status collect_target_read(const char *program, collect_target *out, wl_error
     out->shared_cudart = elf.needs_runtime;
     out->driver = elf.needs_driver;
     out->device_code = elf.has_device_code;
+    out->debug_info = elf.has_debug_info;
     out->runtime_major = elf.runtime_major;
     status = judge(out->path, &elf, err);
     out->stripped = status == WL_OK && elf.is_stripped;

@@ -14,6 +14,7 @@ typedef struct collect_target {
     bool shared_cudart; /* asks for libcudart.so */
     bool driver;        /* asks for libcuda.so */
     bool device_code;   /* has kernels of its own */
+    bool debug_info;    /* of its host code */
     bool stripped;      /* its static runtime cannot be redirected, and nothing else is wrong */
     int runtime_major;  /* of the static runtime; 0 without or where it cannot be told */
 } collect_target;

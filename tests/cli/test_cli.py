@@ -322,6 +322,27 @@ class CudaPrograms(Case):
         self.assertEqual(run(WARPLENS, "doctor", stripped).returncode, 1)
         self.assertEqual(run(WARPLENS, "doctor", program).returncode, 0)
 
+    def test_doctor_looks_at_programs(self):
+        def lines(*options):
+            done = run(WARPLENS, "doctor", compile_program("simple", *options, lines=()))
+            self.assertEqual(done.returncode, 0, done.stdout)
+            return done.stdout
+
+        good = lines("-g", "-lineinfo", "-arch=sm_90")
+        self.assertRegex(good, r"ok +CUDA runtime +that of CUDA \d+, linked statically")
+        self.assertRegex(good, r"ok +device code +1 module; PTX: sm_90; machine code: sm_90")
+        self.assertRegex(good, r"ok +source lines")
+        self.assertRegex(good, r"ok +debug information")
+        self.assertNotRegex(good, "note +(device|source|debug|CUDA)")
+        bare = lines("-cudart", "shared", "-arch=compute_90", "-code=sm_90")
+        self.assertRegex(bare, r"ok +CUDA runtime +a shared one")
+        self.assertRegex(bare, r"device code +1 module; PTX: none; machine code: sm_90")
+        self.assertRegex(bare, r"note +device code +there is no PTX that fits sm_90.*code=compute_90")
+        self.assertRegex(bare, r"note +debug information")
+        later = lines("-arch=compute_100", "-code=compute_100")
+        self.assertRegex(later, r"note +device code +there is no PTX that fits sm_90")
+        self.assertRegex(lines("-arch=sm_90"), r"note +source lines")
+
     def test_no_room_for_the_capture(self):
         """A file-size limit stands in for a full disk: writes fail in the same way."""
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
