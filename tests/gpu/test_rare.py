@@ -58,6 +58,14 @@ PARTS = {
         "moves": [("cuMemcpyHtoD_v2", 0, 1, K4), ("cuMemcpyDtoH_v2", 1, 0, K4)],
         "launches": {"plus": 3},
     },
+    "large": {  # with a limit on what probes add
+        "objects": [("cuMemAlloc_v2", K4)] * 2,
+        "moves": [("cuMemcpyHtoD_v2", 0, 1, K4), ("cuMemcpyHtoD_v2", 0, 2, K4), ("cuMemcpyDtoH_v2", 1, 0, K4)],
+        "launches": {"large": 1, "permute": 1},
+        "options": ["--probes", "trace,touch"],
+        "message": "1 of a module's 2 kernels get no probes. large: compiling it with probes would take too long",
+        "gaps": 6999,
+    },
     "managed": {
         "objects": [("cuMemAllocManaged", K4)],
         "moves": [],
@@ -88,7 +96,7 @@ PARTS = {
                   ("cuMemcpyDtoH_v2", 4, 0, K4)],
         "launches": {"plus": 6},
     },
-    "ipc": {  # the child's process comes first
+    "ipc": {
         "objects": [("cuIpcOpenMemHandle_v2", K4), ("cuMemAlloc_v2", K4)],
         "moves": [("cuMemcpyHtoD_v2", 0, 2, K4), ("cuMemcpyDtoH_v2", 2, 0, K4)],
         "launches": {"plus": 1},
@@ -99,7 +107,7 @@ PARTS = {
         "launches": {"plus": 1},
     },
 }
-EMULATED = {"virtual_memory", "graph_memory", "values", "extended", "library", "managed", "devices"}  # by the driver that stands in
+EMULATED = {"virtual_memory", "graph_memory", "values", "extended", "library", "large", "managed", "devices"}  # by the driver that stands in
 
 
 def run(command):
@@ -125,18 +133,19 @@ class Rare(unittest.TestCase):
         self.assertEqual(native.returncode, 0, native.stdout + native.stderr)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "rare.wlprof")
-            done = run([WARPLENS, "profile", "-q", "--backend", "inline", "--device-times", "all", "--collect", way, "-o", path,
-                        "--", PROGRAM, part])
+            done = run([WARPLENS, "profile", "-q", "--backend", "inline", "--device-times", "all", "--collect", way,
+                        *PARTS[part].get("options", []), "-o", path, "--", PROGRAM, part])
             self.assertEqual((done.returncode, done.stdout), (0, native.stdout), done.stderr)
             with contextlib.closing(sqlite3.connect(path)) as database:
                 self.check_profile(database, PARTS[part])
 
     def check_profile(self, database, expected):
         objects = database.execute("SELECT id, name, bytes, free_call FROM objects ORDER BY id").fetchall()
-        self.assertEqual([(name.split(" ")[0], size) for _, name, size, _ in objects], expected["objects"])
         self.assertTrue(all(freed is not None for *_, freed in objects), objects)
-        moves = database.execute("SELECT api, ifnull(source_object, 0), ifnull(target_object, 0), bytes FROM calls "
-                                 "WHERE kind IN (?, ?) AND bytes > 0", (COPY, SET)).fetchall()
+        places = self.places([(number, (name.split(" ")[0], size)) for number, name, size, _ in objects], expected["objects"])
+        moves = [(api, places[source], places[target], size) for api, source, target, size in database.execute(
+            "SELECT api, ifnull(source_object, 0), ifnull(target_object, 0), bytes FROM calls "
+            "WHERE kind IN (?, ?) AND bytes > 0", (COPY, SET))]
         self.assertEqual(sorted(moves), sorted(expected["moves"]))
         launches = database.execute("SELECT kernels.name, count(*), min(way) FROM launches "
                                     "JOIN kernels ON kernels.id = kernel GROUP BY kernels.name").fetchall()
@@ -144,6 +153,20 @@ class Rare(unittest.TestCase):
         self.assertTrue(all(way > 0 for *_, way in launches), launches)
         skipped = [name for name, in database.execute("SELECT kernel FROM skips")]
         self.assertEqual(skipped, expected.get("skipped", []))
+        messages = "\n".join(text for text, in database.execute("SELECT text FROM messages"))
+        self.assertIn(expected.get("message", ""), messages)
+        [(gaps,)] = database.execute("SELECT count(*) FROM gaps")
+        self.assertEqual(gaps, expected.get("gaps", gaps))
+
+    def places(self, objects, expected):
+        """Where each object stands in the list of those expected; processes come in any order. 0: host memory."""
+        found, left = {0: 0}, list(expected)
+        for number, what in objects:
+            self.assertIn(what, left)
+            found[number] = left.index(what) + 1
+            left[found[number] - 1] = None
+        self.assertEqual([what for what in left if what], [])
+        return found
 
 
 def add_tests():

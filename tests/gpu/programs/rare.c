@@ -307,6 +307,49 @@ static void library(void)
     CHECK(cuMemFree(data));
 }
 
+/* A kernel of a megabyte of PTX, each of whose loads depends on the one before, beside a small one. */
+static char *large_ptx(void)
+{
+    enum { LOADS = 7000, ROOM = 2 << 20 };
+    char *text = malloc(ROOM), *at = text;
+    if (!text)
+        exit(1);
+    at += sprintf(at, "%s",
+                  ".version 7.8\n.target sm_90\n.address_size 64\n"
+                  ".visible .entry large(.param .u64 p)\n{\n  .reg .b32 r<8>; .reg .b64 d<8>;\n"
+                  "  ld.param.u64 d1, [p];\n  mov.u64 d3, d1;\n  mov.u32 r1, 0;\n");
+    for (int i = 0; i < LOADS; i++)
+        at += sprintf(at, "%s",
+                      "  ld.global.u32 r6, [d3];\n  and.b32 r6, r6, 1023;\n"
+                      "  mul.wide.u32 d5, r6, 4;\n  add.s64 d3, d1, d5;\n"
+                      "  add.u32 r1, r1, r6;\n  xor.b32 r1, r1, 5;\n");
+    sprintf(at, "%s%s", "  st.global.u32 [d1+4], r1;\n  ret;\n}\n",
+            strstr(ptx, ".visible .entry permute"));
+    return text;
+}
+
+static void large(void)
+{
+    CUfunction function, small;
+    CUdeviceptr data, order;
+    char *text = large_ptx();
+    void *one[] = {&data}, *two[] = {&data, &order};
+    CHECK(cuMemAlloc(&data, BYTES));
+    CHECK(cuMemAlloc(&order, BYTES));
+    CHECK(cuMemcpyHtoD(data, numbers(), BYTES));
+    CHECK(cuMemcpyHtoD(order, numbers(), BYTES));
+    CHECK(cuModuleUnload(module));
+    CHECK(cuModuleLoadData(&module, text));
+    free(text);
+    CHECK(cuModuleGetFunction(&function, module, "large"));
+    CHECK(cuModuleGetFunction(&small, module, "permute"));
+    CHECK(cuLaunchKernel(small, N / 128, 1, 1, 128, 1, 1, 0, NULL, two, NULL));
+    CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, one, NULL));
+    tell_device("large kernel", data);
+    CHECK(cuMemFree(order));
+    CHECK(cuMemFree(data));
+}
+
 static void CUDA_CB host_function(void *data)
 {
     *(unsigned *)data += 1;
@@ -688,6 +731,7 @@ static const struct part {
     {"value_batch", value_batch, NULL},
     {"extended", extended, NULL},
     {"library", library, NULL},
+    {"large", large, NULL},
     {"managed", managed, NULL},
     {"copy_batch", copy_batch, NULL},
     {"conditional", conditional, NULL},
