@@ -15,9 +15,14 @@ typedef struct counters { /* of one class */
     uint64_t copies, apart; /* words from one copy to the next */
 } counters;
 
+typedef struct marks { /* either says that an element is marked */
+    const uint8_t *bytes;
+    const uint32_t *bits;
+} marks;
+
 typedef struct walk {
     const uint32_t *counts;
-    const uint8_t *marks; /* in place of them */
+    marks marks; /* in place of them */
     unsigned class_;
     uint64_t step; /* elements */
     uint32_t turns;
@@ -30,8 +35,7 @@ typedef struct reading {
     rewrite_range range;
     uint64_t elements, skipped; /* of the tables; before the object's first */
     counters counts[REWRITE_CLASSES];
-    const uint32_t *bits;
-    const uint8_t *marks; /* of lines, the last first, then of elements */
+    marks marks;
     walk walks[REWRITE_WALKS];
     uint32_t nwalks;
 } reading;
@@ -66,15 +70,30 @@ static counters find_counters(const reading *r, unsigned class_)
     return found;
 }
 
+/* Those at the address, and in the words of bitmaps that are for them (layout.h); where the copy was made without marks, these say all. */
+static marks find_marks(const reading *r, uint64_t address)
+{
+    const rewrite_layout *l = r->copy->layout;
+    uint64_t state = ((const rewrite_state *)r->copy->state)->ranges - l->ranges_at;
+    uint64_t word = (address - state - l->marks_at) / 32;
+    if (!address || word >= l->nwords)
+        return (marks){NULL, NULL};
+    return (marks){bytes_at(r->copy, address, r->elements, 1),
+                   bytes_at(r->copy, state + l->bits_at + 4 * word, r->elements / 8, 4)};
+}
+
+static bool is_marked(const marks *m, uint64_t element)
+{
+    return (m->bytes && m->bytes[element]) ||
+           (m->bits && m->bits[element / 32] >> element % 32 & 1);
+}
+
 static void find_tables(reading *r)
 {
-    uint64_t lines = r->elements / LINE;
     for (unsigned k = 0; r->counted && k < REWRITE_CLASSES; k++)
         r->counts[k] = find_counters(r, k);
-    if (r->counted || !r->range.bits)
-        return;
-    r->bits = bytes_at(r->copy, r->range.bits, 4 * lines, 4);
-    r->marks = bytes_at(r->copy, r->range.lines[0] - lines, lines + r->elements, 1);
+    if (!r->counted)
+        r->marks = find_marks(r, r->range.lines[0]);
 }
 
 static void find_walk(reading *r, uint32_t object, uint32_t number)
@@ -89,8 +108,8 @@ static void find_walk(reading *r, uint32_t object, uint32_t number)
     if (r->counted)
         to->counts = bytes_at(r->copy, w->counts, 4 * r->elements, 4);
     else
-        to->marks = bytes_at(r->copy, w->marks, r->elements, 1);
-    if (!to->step || (!to->counts && !to->marks))
+        to->marks = find_marks(r, w->marks);
+    if (!to->step || (!to->counts && !to->marks.bytes && !to->marks.bits))
         return;
     to->step = to->step < r->elements ? to->step : r->elements;
     r->nwalks++;
@@ -146,14 +165,11 @@ static void count_element(reading *r, uint64_t element, wl_span *span)
 
 static bool is_touched(reading *r, uint64_t element)
 {
-    uint64_t line = element / LINE, lines = r->elements / LINE;
-    bool touched = r->bits && r->bits[line] >> element % LINE & 1;
-    if (r->marks)
-        touched |= r->marks[lines - 1 - line] || r->marks[lines + element];
+    bool touched = is_marked(&r->marks, element);
     for (uint32_t i = 0; i < r->nwalks; i++) {
         walk *w = &r->walks[i];
         uint32_t *left = &w->ring[element % w->step];
-        *left = w->marks[element] ? w->turns : *left ? *left - 1 : 0;
+        *left = is_marked(&w->marks, element) ? w->turns : *left ? *left - 1 : 0;
         touched |= *left > 0;
     }
     return touched;

@@ -388,6 +388,11 @@ uint32_t rw_reuse_of(const rw_plan *plan, const flow_function *f, uint32_t site)
 bool rw_is_own(const rw_plan *plan, const flow_function *f, uint32_t site);
 /* Do all threads of a block access the same address there, each time that one does? */
 bool rw_is_for_block(const rw_plan *plan, const flow_function *f, uint32_t site);
+/* Is what the site accesses the same for all threads that differ only in dimensions that the address does not depend on, since all
+ * threads of the launch get there once? */
+bool rw_is_for_all(const rw_plan *plan, const flow_function *f, uint32_t site);
+/* The predicate `to`: the thread's indices in the dimensions of the set are 0. Changes __wl_t, __wl_u. */
+void rw_is_first(rw_body *b, uint32_t set, const char *to);
 /* The predicate `to`: there are so many of them in the set that each had better look first whether what it accesses is noted.
  * Changes __wl_t, __wl_u. */
 void rw_is_reused(rw_body *b, uint32_t set, const char *to);

@@ -484,7 +484,7 @@ static void mark_part(rw_body *b, const char *table, uint32_t label)
     rw_line(b, "@__wl_p bra $__wl_part%u;", label);
 }
 
-/* Marks elements from __wl_first to __wl_range: of lines that the walk covers one mark, which it first looks at, of others their elements.
+/* Marks elements from __wl_first to __wl_range: of lines that the walk covers a word of the bitmap, which it first looks at, of others their elements.
  * Where a whole warp makes one walk, its lanes share the lines. */
 static void mark_lines(rw_body *b, uint32_t head)
 {
@@ -508,10 +508,11 @@ static void mark_lines(rw_body *b, uint32_t head)
                "\tsub.s64 __wl_bits, __wl_y, __wl_x;\n"
                "\tsetp.ne.u64 __wl_p, __wl_bits, 32;\n");
     rw_line(b, "@__wl_p bra $__wl_short%u;", label);
-    rw_line(b, "not.b64 __wl_bits, __wl_z;\n\tadd.s64 __wl_bits, __wl_bits, %s;", table);
-    rw_text(b, "\tld.global.u8 __wl_t, [__wl_bits];\n"
-               "\tsetp.eq.u32 __wl_p, __wl_t, 0;\n"
-               "\t@__wl_p st.global.u8 [__wl_bits], 1;\n");
+    rw_line(b, "shl.b64 __wl_bits, __wl_z, 2;\n\tadd.s64 __wl_bits, __wl_bits, __wl_bits%u;",
+            b->plan->slot_of[head]);
+    rw_text(b, "\tld.global.u32 __wl_t, [__wl_bits];\n"
+               "\tsetp.ne.u32 __wl_p, __wl_t, -1;\n"
+               "\t@__wl_p st.global.u32 [__wl_bits], -1;\n");
     rw_line(b, "bra $__wl_next%u;", label);
     ptx_putf(b->out, "$__wl_short%u:\n", label);
     mark_part(b, table, label);

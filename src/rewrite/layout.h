@@ -26,9 +26,10 @@
  * of the site's space. Where the site is generic, the two highest bits name the space: REWRITE_TAG_*.
  *
  * Elements are aligned pieces of 4 bytes, lines aligned pieces of 128; those of an object count from `base` rounded down to 128.
- * Marks are bytes: at the address of marks, upwards, one for each element, and downwards, from the byte before on, one for each line. What
- * is not 0 was touched; so is, in a bitmap of touched elements, bit e % 32 of word e / 32 for element e. With frequency there is neither:
- * what was counted was touched. An element was accessed as often as its counter (u32)
+ * Marks are bytes, one for each element: what is not 0 was touched. So is, in a bitmap of touched elements, bit e % 32 of word e / 32
+ * for element e. All marks lie together in a state, and all bitmaps, in the same order: word w of these is for marks 32 * w to
+ * 32 * w + 31. Who adds each mark to its word need not copy the marks. With frequency there is neither: what
+ * was counted was touched. An element was accessed as often as its counter (u32)
  * and that of its line (u32) say together. Counters come by class: loads, stores, atomics; an object has those of the classes
  * that the launch can access it by. Where all warps of a grid access the same few elements, they would wait for each other at
  * their counters: those of small objects are spread over copies, and say together how often. Counters of shared memory count from its address 0, `shared_bytes` / 4 a class. */
@@ -162,6 +163,8 @@ typedef struct rewrite_layout {
     uint32_t shared_copies, place_copies;                /* powers of two */
     uint32_t place_bytes;                                /* of a copy */
     uint64_t ranges_at, shared_at, places_at, tables_at; /* of all that ranges point to */
+    uint64_t bits_at, marks_at,
+        nwords;       /* of touched elements: bitmaps, marks behind all tables, words of bitmaps */
     uint64_t pool_at; /* also where there is none: the end of what must be zero */
 } rewrite_layout;
 

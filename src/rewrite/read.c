@@ -95,18 +95,16 @@ static bool marks(const rewrite_kernel *k)
     return has(k, REWRITE_TOUCH) && !has(k, REWRITE_FREQUENCY);
 }
 
-/* Of marks of elements, with room for an access that leaves the object. */
-static uint64_t mark_bytes(const rewrite_object *o)
+/* Words of a bitmap of elements, with room for an access that leaves the object. */
+static uint64_t words_of(const rewrite_object *o)
 {
-    return 32 * lines_of(o) + 32;
+    return lines_of(o) + 1;
 }
 
-/* Bytes of the object's tables. */
+/* Bytes of the object's counters. */
 static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, unsigned classes)
 {
-    uint64_t bytes = marks(k) && classes
-                         ? whole(4 * lines_of(o)) + whole(lines_of(o)) + mark_bytes(o)
-                         : 0;
+    uint64_t bytes = 0;
     if (has(k, REWRITE_FREQUENCY))
         bytes += (uint64_t)__builtin_popcount(classes) * spread_of(o) * counter_bytes(o);
     return whole(bytes);
@@ -117,11 +115,10 @@ static uint32_t rows_of(const rewrite_kernel *k, const rewrite_setup *setup)
     return setup->rows > k->tail_rows ? setup->rows : k->tail_rows;
 }
 
-/* Of the tables of walks through the object. */
+/* Of the counters of walks through the object. */
 static uint64_t walk_bytes(const rewrite_kernel *k, const rewrite_object *o)
 {
-    return whole((has(k, REWRITE_FREQUENCY) ? 128 * lines_of(o) + 128 : 0) +
-                 (marks(k) ? mark_bytes(o) : 0));
+    return has(k, REWRITE_FREQUENCY) ? whole(128 * lines_of(o) + 128) : 0;
 }
 
 /* The object that the walk goes through, where it gets tables; else UINT32_MAX. */
@@ -174,6 +171,30 @@ static uint64_t lay_out_shared(const rewrite_kernel *k, const rewrite_setup *set
     return at;
 }
 
+static uint64_t lay_out_tables(const rewrite_kernel *k, const rewrite_setup *setup, uint64_t at,
+                               rewrite_layout *out)
+{
+    needs n = find_needs(k, setup);
+    out->tables_at = at;
+    for (uint32_t i = 0; i < out->nranges; i++) {
+        unsigned classes = needed_classes(k, &n, i);
+        at += table_bytes(k, &setup->objects[i], classes);
+        out->nwords += marks(k) && classes ? words_of(&setup->objects[i]) : 0;
+    }
+    for (uint32_t i = 0; i < k->nwalks; i++) {
+        uint32_t object = walked_object(k, setup, &n, i);
+        if (object == UINT32_MAX)
+            continue;
+        at += walk_bytes(k, &setup->objects[object]);
+        out->nwords += marks(k) ? words_of(&setup->objects[object]) : 0;
+    }
+    if (!out->nwords)
+        return at;
+    out->bits_at = at;
+    out->marks_at = whole(at + 4 * out->nwords);
+    return whole(out->marks_at + 32 * out->nwords);
+}
+
 void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
 {
     *out = (rewrite_layout){.blocks = setup->blocks,
@@ -186,15 +207,8 @@ void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrit
         at = whole(at + sizeof(rewrite_range) * (uint64_t)setup->nobjects);
     }
     at = lay_out_shared(k, setup, at, out);
-    if (elements && out->nranges) {
-        needs n = find_needs(k, setup);
-        out->tables_at = at;
-        for (uint32_t i = 0; i < out->nranges; i++)
-            at += table_bytes(k, &setup->objects[i], needed_classes(k, &n, i));
-        for (uint32_t i = 0; i < k->nwalks; i++)
-            if (walked_object(k, setup, &n, i) != UINT32_MAX)
-                at += walk_bytes(k, &setup->objects[walked_object(k, setup, &n, i)]);
-    }
+    if (elements && out->nranges)
+        at = lay_out_tables(k, setup, at, out);
     out->pool_at = at;
     if (has(k, REWRITE_TRACE))
         out->nregions = setup->ntraced * warps_of(out);
@@ -214,10 +228,6 @@ static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigne
     }
     if (has(k, REWRITE_FREQUENCY) && spread_of(o) > 1)
         out->spread = (uint32_t)counter_bytes(o);
-    if (marks(k) && classes) {
-        out->bits = at;
-        out->lines[0] = at + whole(4 * lines_of(o)) + whole(lines_of(o));
-    }
 }
 
 static void fill_slot(const rewrite_kernel *k, const rewrite_setup *setup, uint32_t slot,
@@ -242,16 +252,58 @@ static void fill_walk(const rewrite_kernel *k, const rewrite_walk_key *key, uint
     bool counts = has(k, REWRITE_FREQUENCY);
     if (counts && key->step % 4 == 0)
         out->counts = at;
-    if (marks(k))
-        out->marks = at;
     out->step = key->step;
+}
+
+/* Where the next tables of a state are. */
+typedef struct filling {
+    const rewrite_layout *layout;
+    uint64_t address;  /* of the state */
+    uint64_t at, word; /* of counters; of bitmaps, and as many marks */
+} filling;
+
+/* The marks of an object's elements, and their bitmap. */
+static void fill_marks(const rewrite_kernel *k, const rewrite_object *o, filling *f,
+                       uint64_t *marked, uint64_t *bits)
+{
+    if (!marks(k))
+        return;
+    *marked = f->address + f->layout->marks_at + 32 * f->word;
+    *bits = f->address + f->layout->bits_at + 4 * f->word;
+    f->word += words_of(o);
+}
+
+static void fill_tables(const rewrite_kernel *k, const rewrite_setup *setup,
+                        const rewrite_layout *l, uint64_t address, rewrite_state *state,
+                        rewrite_range *ranges)
+{
+    needs n = find_needs(k, setup);
+    filling f = {l, address, address + l->tables_at, 0};
+    uint64_t bits;
+    for (uint32_t i = 0; i < l->nranges; i++) {
+        const rewrite_object *o = &setup->objects[i];
+        unsigned classes = l->tables_at ? needed_classes(k, &n, i) : 0;
+        fill_range(k, o, classes, f.at, &ranges[i]);
+        f.at += table_bytes(k, o, classes);
+        if (classes)
+            fill_marks(k, o, &f, &ranges[i].lines[0], &ranges[i].bits);
+    }
+    for (uint32_t i = 0; i < k->nslots; i++)
+        fill_slot(k, setup, i, n.object[i], ranges, &state->slot[i]);
+    for (uint32_t i = 0; i < k->nwalks; i++) {
+        uint32_t object = l->tables_at ? walked_object(k, setup, &n, i) : UINT32_MAX;
+        state->walk[i].object = object;
+        if (object == UINT32_MAX)
+            continue;
+        fill_walk(k, &k->walks[i], f.at, &state->walk[i]);
+        f.at += walk_bytes(k, &setup->objects[object]);
+        fill_marks(k, &setup->objects[object], &f, &state->walk[i].marks, &bits);
+    }
 }
 
 void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rewrite_layout *l,
                   uint64_t address, rewrite_state *state, rewrite_range *ranges)
 {
-    needs n = find_needs(k, setup);
-    uint64_t at = address + l->tables_at;
     /* The kernel compares 32 bits of a block's index. */
     uint32_t ntraced = setup->blocks <= UINT32_MAX ? setup->ntraced : 0;
     *state = (rewrite_state){.pool_at = l->pool_at,
@@ -270,21 +322,7 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
                              .places = l->places_at ? address + l->places_at : 0};
     for (uint32_t i = 0; i < REWRITE_MAX_BLOCKS; i++)
         state->block[i] = i < ntraced ? setup->traced[i] : UINT64_MAX;
-    for (uint32_t i = 0; i < l->nranges; i++) {
-        unsigned classes = l->tables_at ? needed_classes(k, &n, i) : 0;
-        fill_range(k, &setup->objects[i], classes, at, &ranges[i]);
-        at += table_bytes(k, &setup->objects[i], classes);
-    }
-    for (uint32_t i = 0; i < k->nslots; i++)
-        fill_slot(k, setup, i, n.object[i], ranges, &state->slot[i]);
-    for (uint32_t i = 0; i < k->nwalks; i++) {
-        uint32_t object = l->tables_at ? walked_object(k, setup, &n, i) : UINT32_MAX;
-        state->walk[i].object = object;
-        if (object == UINT32_MAX)
-            continue;
-        fill_walk(k, &k->walks[i], at, &state->walk[i]);
-        at += walk_bytes(k, &setup->objects[object]);
-    }
+    fill_tables(k, setup, l, address, state, ranges);
 }
 
 void rewrite_param_init(uint64_t state, const rewrite_state *filled, uint32_t width,
@@ -431,18 +469,15 @@ uint32_t rewrite_object_used(const rewrite_copy *c, uint32_t object)
 
 /* ---- elements ---- */
 
-static bool is_set(const rewrite_copy *c, uint64_t address)
+/* Marked at that device address, or in the bitmap. */
+static bool is_marked(const rewrite_copy *c, uint64_t address)
 {
-    uint8_t mark;
-    get(c, offset_of(c, address), &mark, sizeof mark);
-    return mark;
-}
-
-/* In the bitmap, or by itself or with its line. */
-static bool is_marked(const rewrite_copy *c, const rewrite_range *r, uint64_t element)
-{
-    return get32(c, offset_of(c, r->bits) + element / 32 * 4) >> element % 32 & 1 ||
-           is_set(c, r->lines[0] + element) || is_set(c, r->lines[0] - 1 - element / 32);
+    uint64_t mark = offset_of(c, address) - c->layout->marks_at;
+    uint8_t byte;
+    if (mark >= 32 * c->layout->nwords)
+        return false;
+    get(c, c->layout->marks_at + mark, &byte, sizeof byte);
+    return byte || get32(c, c->layout->bits_at + mark / 32 * 4) >> mark % 32 & 1;
 }
 
 static rewrite_walk walk_of(const rewrite_copy *c, uint32_t walk)
@@ -457,7 +492,7 @@ static bool is_walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t ele
 {
     uint64_t step = (w->shape >> 32) / 4, turns = w->shape & UINT32_MAX;
     for (uint64_t i = 0; step && i < turns && i * step <= element; i++)
-        if (is_set(c, w->marks + element - i * step))
+        if (is_marked(c, w->marks + element - i * step))
             return true;
     return false;
 }
@@ -520,10 +555,10 @@ bool rewrite_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
     rewrite_range r;
     if (!marks(c->kernel))
         return is_counted(c, object, element);
-    if (!range_of(c, object, &r) || !r.bits)
+    if (!range_of(c, object, &r) || !r.lines[0])
         return false;
     element += (r.base & 127) / 4;
-    bool touched = is_marked(c, &r, element);
+    bool touched = is_marked(c, r.lines[0] + element);
     for (uint32_t i = 0; !touched && i < c->kernel->nwalks; i++) {
         rewrite_walk w = walk_of(c, i);
         touched = w.marks && w.object == object && is_walked(c, &w, element);

@@ -90,12 +90,12 @@ static bool has_value(const flow_affine *form)
 
 static const struct {
     uint32_t sreg, component;
-    const char *count;
-} dimensions[] = {{PTX_SR_ctaid, 1, "%nctaid.x"},
-                  {PTX_SR_ctaid, 2, "%nctaid.y"},
-                  {PTX_SR_ctaid, 3, "%nctaid.z"},
-                  {PTX_SR_tid, 2, "%ntid.y"},
-                  {PTX_SR_tid, 3, "%ntid.z"}};
+    const char *index, *count;
+} dimensions[] = {{PTX_SR_ctaid, 1, "%ctaid.x", "%nctaid.x"},
+                  {PTX_SR_ctaid, 2, "%ctaid.y", "%nctaid.y"},
+                  {PTX_SR_ctaid, 3, "%ctaid.z", "%nctaid.z"},
+                  {PTX_SR_tid, 2, "%tid.y", "%ntid.y"},
+                  {PTX_SR_tid, 3, "%tid.z", "%ntid.z"}};
 enum { DIMENSIONS = sizeof dimensions / sizeof *dimensions };
 
 uint32_t rw_reuse_of(const rw_plan *p, const flow_function *f, uint32_t site)
@@ -118,6 +118,37 @@ bool rw_is_own(const rw_plan *p, const flow_function *f, uint32_t site)
     const flow_affine *form = value != FLOW_NONE ? f->affine[value] : NULL;
     return form && !has_value(form) && has_sreg(form, PTX_SR_ctaid, 1) &&
            f->loops.of[f->block_of[p->sites[site].pc - f->first_pc]] == FLOW_NONE;
+}
+
+/* Only the thread's place and the launch's parameters decide where? */
+static bool is_fixed(const flow_affine *form)
+{
+    for (uint32_t t = 0; t < form->nterms; t++)
+        for (unsigned i = 0; i < form->terms[t].nfactors; i++)
+            if (form->terms[t].factors[i].kind == FLOW_SYM_VALUE ||
+                form->terms[t].factors[i].kind == FLOW_SYM_LOOP)
+                return false;
+    return true;
+}
+
+bool rw_is_for_all(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    uint32_t i = p->sites[site].pc - f->first_pc, block = f->block_of[i],
+             value = p->addresses[site]->value;
+    if (f->index != 0 || f->func->insns[i].guard != PTX_NONE || !f->blocks[block].reached ||
+        p->sites[site].flags & REWRITE_ASYNC || !rw_runs_once(f, p->runs[0][block].root))
+        return false;
+    return value == FLOW_NONE || (f->affine[value] && is_fixed(f->affine[value]));
+}
+
+void rw_is_first(rw_body *b, uint32_t set, const char *to)
+{
+    rw_line(b, "mov.u32 __wl_t, 0;");
+    for (unsigned i = 0; i < DIMENSIONS; i++)
+        if (set >> i & 1)
+            rw_line(b, "mov.u32 __wl_u, %s;\n\tor.b32 __wl_t, __wl_t, __wl_u;",
+                    dimensions[i].index);
+    rw_line(b, "setp.eq.u32 %s, __wl_t, 0;", to);
 }
 
 void rw_is_reused(rw_body *b, uint32_t set, const char *to)

@@ -1,8 +1,8 @@
 /* touch: which elements of objects were touched.
  *
- * Needs: ranges.c (__wl_in, __wl_x). Keeps: everything. Buffers (layout.h): marks, a byte for each element and one for each line, and a
- * bitmap. A mark is a plain store of 1: whoever comes first, and however often, it is right. So nothing is read, nothing waits, and of
- * lanes with one address none has to be chosen: their stores are one. Of a block whose threads all have one address its first stores.
+ * Needs: ranges.c (__wl_in, __wl_x). Keeps: everything. Buffers (layout.h): marks, a byte for each element, and a bitmap. A mark is a plain store of 1: whoever comes first, and however often, it is right. So nothing is read, nothing waits, and of
+ * lanes with one address none has to be chosen: their stores are one. Of a block whose threads all have one address its first stores; and what
+ * all blocks access alike, the first ones mark.
  *
  * Lanes look first only where stores would wait for each other: where many warps of the launch are known to touch the same, and where
  * lanes are scattered over a small object; these use the bitmap, which stays in the multiprocessor's cache. All accesses of a basic block
@@ -29,7 +29,13 @@ enum {
  * or the turns of a loop. Once a warp is seldom enough. */
 static uint32_t crowd_of(const rw_plan *p, const flow_function *f, uint32_t site)
 {
-    return rw_is_own(p, f, site) ? 0 : rw_reuse_of(p, f, site);
+    return rw_is_own(p, f, site) || rw_is_for_all(p, f, site) ? 0 : rw_reuse_of(p, f, site);
+}
+
+/* Dimensions whose first index marks for all (GMProf's thread-invariant accesses, over the whole launch). */
+static uint32_t spared_of(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    return rw_is_for_all(p, f, site) ? rw_reuse_of(p, f, site) : 0;
 }
 
 /* A set of dimensions as in crowd_of(), whose predicate is found once, where the copy begins; 0: none. */
@@ -232,6 +238,10 @@ static void mark_at_once(rw_body *b, const rw_kept *k, const rw_kept *before)
     rw_text(b, "\tor.pred __wl_missed, __wl_missed, __wl_out;\n");
     if (rw_is_for_block(b->plan, b->f, site))
         rw_text(b, "\tand.pred __wl_in, __wl_in, __wl_begins;\n");
+    if (spared_of(b->plan, b->f, site)) {
+        rw_is_first(b, spared_of(b->plan, b->f, site), "__wl_p");
+        rw_text(b, "\tand.pred __wl_in, __wl_in, __wl_p;\n");
+    }
     snprintf(table, sizeof table, "__wl_lines%u", b->plan->slot_of[site]);
     if (k->joined) {
         mark_joined(b, k->elements, table);

@@ -500,7 +500,7 @@ static void sites_that_run_alike_are_marked_together(void **state)
 }
 
 /* All lanes read in[i + 5] for i from 0 to 99: parts of the first and the last line, two whole ones between them. */
-static void lines_that_a_walk_covers_are_marked_as_such(void **state)
+static void lines_that_a_walk_covers_are_words_of_the_bitmap(void **state)
 {
     (void)state;
     small c;
@@ -511,13 +511,14 @@ static void lines_that_a_walk_covers_are_marked_as_such(void **state)
                        "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 100;\n@%p1 bra A;\nret;\n}\n",
                 "touch", true);
     const uint8_t *marks = marks_at(&c, range_in(&c)->lines[0]);
+    const uint32_t *bits = table_of(&c, range_in(&c)->bits);
     for (uint32_t w = 0; w < WORDS; w++) {
         bool walked = w >= 5 && w < 105;
         assert_int_equal(marks[w], walked && (w < 32 || w >= 96));
         assert_int_equal(rewrite_touched(&c.left.copy, 0, w), walked);
     }
     for (int l = 0; l < WORDS / 32; l++)
-        assert_int_equal(marks[-1 - l], l == 1 || l == 2);
+        assert_int_equal(bits[l], l == 1 || l == 2 ? UINT32_MAX : 0);
     small_end(&c);
 }
 
@@ -880,7 +881,7 @@ int main(void)
         cmocka_unit_test(walks_of_loops_are_noted_behind_them),
         cmocka_unit_test(walks_of_loops_are_marked_behind_them),
         cmocka_unit_test(sites_that_run_alike_are_marked_together),
-        cmocka_unit_test(lines_that_a_walk_covers_are_marked_as_such),
+        cmocka_unit_test(lines_that_a_walk_covers_are_words_of_the_bitmap),
         cmocka_unit_test(marks_and_bits_are_for_lanes_side_by_side_and_scattered),
         cmocka_unit_test(counters_of_scattered_atomics_are_spread),
         cmocka_unit_test(states_are_packed_without_their_holes),

@@ -9,6 +9,41 @@
 
 enum { WARPS = 8 /* of a block, each with a page */ };
 
+/* The four marks in register `x`, each 0 or 1, become bits of %word from `at` on: the product has them side by side in its upper byte. */
+#define FOUR(x, at)                              \
+    "    mul.lo.u32 " x ", " x ", 0x01020408;\n" \
+    "    shr.u32 " x ", " x ", 24;\n"            \
+    "    and.b32 " x ", " x ", 15;\n"            \
+    "    shl.b32 " x ", " x ", " at ";\n"        \
+    "    or.b32 %word, %word, " x ";\n"
+
+/* A thread a word of the bitmap. */
+#define FOLD                                                                                       \
+    ".visible .entry wl_fold(.param .u64 bits, .param .u64 marks,\n"                               \
+    "    .param .u32 count)\n"                                                                     \
+    "{\n"                                                                                          \
+    "    .reg .pred %p;\n"                                                                         \
+    "    .reg .b32 %n, %t, %u, %word, %a, %b, %c, %d;\n"                                           \
+    "    .reg .b64 %at, %from;\n"                                                                  \
+    "    mov.u32 %n, %ctaid.x;\n"                                                                  \
+    "    mov.u32 %t, %ntid.x;\n"                                                                   \
+    "    mov.u32 %u, %tid.x;\n"                                                                    \
+    "    mad.lo.u32 %n, %n, %t, %u;\n"                                                             \
+    "    ld.param.u32 %t, [count];\n"                                                              \
+    "    setp.ge.u32 %p, %n, %t;\n"                                                                \
+    "    @%p ret;\n"                                                                               \
+    "    ld.param.u64 %at, [bits];\n"                                                              \
+    "    mad.wide.u32 %at, %n, 4, %at;\n"                                                          \
+    "    ld.param.u64 %from, [marks];\n"                                                           \
+    "    mad.wide.u32 %from, %n, 32, %from;\n"                                                     \
+    "    ld.global.u32 %word, [%at];\n"                                                            \
+    "    ld.global.v4.u32 {%a, %b, %c, %d}, [%from];\n" FOUR("%a", "0") FOUR("%b", "4") FOUR("%c", \
+                                                                                             "8")  \
+        FOUR("%d", "12") "    ld.global.v4.u32 {%a, %b, %c, %d}, [%from+16];\n" FOUR("%a", "16")   \
+            FOUR("%b", "20") FOUR("%c", "24") FOUR("%d", "28") "    st.global.u32 [%at], %word;\n" \
+                                                               "    ret;\n"                        \
+                                                               "}\n"
+
 /* A lane looks at 16 bytes of each 512 of its warp's page. */
 static const char text[] = ".version 6.2\n.target sm_50\n.address_size 64\n"
                            ".visible .entry wl_pages(.param .u64 memory, .param .u64 flags,\n"
@@ -49,11 +84,11 @@ static const char text[] = ".version 6.2\n.target sm_50\n.address_size 64\n"
                            "    setp.eq.u32 %p, %lane, 0;\n"
                            "    @%p st.global.u8 [%flag], %t;\n"
                            "    ret;\n"
-                           "}\n";
+                           "}\n" FOLD;
 
 typedef struct looker { /* of a context */
     CUcontext context;
-    CUfunction function; /* NULL: it could not be loaded */
+    CUfunction function, fold; /* NULL: it could not be loaded */
     CUdeviceptr flags;
     uint64_t room;
     UT_hash_handle hh;
@@ -61,15 +96,22 @@ typedef struct looker { /* of a context */
 
 static looker *lookers;
 
-static CUfunction load(void)
+static CUfunction find(CUmodule module, const char *name)
+{
+    CUfunction function = NULL;
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleGetFunction, (CUfunction *, CUmodule, const char *),
+           &function, module, name);
+    return function;
+}
+
+static void load(looker *l)
 {
     CUmodule module;
-    CUfunction function = NULL;
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadData, (CUmodule *, const void *), &module,
-               text) == CUDA_SUCCESS)
-        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleGetFunction,
-               (CUfunction *, CUmodule, const char *), &function, module, "wl_pages");
-    return function;
+               text) != CUDA_SUCCESS)
+        return;
+    l->function = find(module, "wl_pages");
+    l->fold = find(module, "wl_fold");
 }
 
 static looker *looker_of(CUcontext context)
@@ -78,10 +120,10 @@ static looker *looker_of(CUcontext context)
     HASH_FIND_PTR(lookers, &context, l);
     if (!l && (l = calloc(1, sizeof *l))) {
         l->context = context;
-        l->function = load();
+        load(l);
         HASH_ADD_PTR(lookers, context, l);
     }
-    return l && l->function ? l : NULL;
+    return l && l->function && l->fold ? l : NULL;
 }
 
 static bool make_room(looker *l, uint64_t bytes)
@@ -115,6 +157,19 @@ bool shim_pages_used(CUcontext context, CUstream stream, uint64_t memory, uint32
                   stream) == CUDA_SUCCESS &&
            DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamSynchronize, (CUstream), stream) ==
                CUDA_SUCCESS;
+}
+
+bool shim_pages_fold(CUcontext context, CUstream stream, uint64_t bits, uint64_t marks,
+                     uint32_t nwords)
+{
+    enum { THREADS = 256 };
+    looker *l = looker_of(context);
+    void *params[] = {&bits, &marks, &nwords};
+    return l && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLaunchKernel,
+                       (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                        unsigned, CUstream, void **, void **),
+                       l->fold, (nwords + THREADS - 1) / THREADS, 1, 1, THREADS, 1, 1, 0, stream,
+                       params, NULL) == CUDA_SUCCESS;
 }
 
 void shim_pages_gone(CUcontext context)

@@ -8,6 +8,10 @@
  * cannot be found out. */
 bool shim_pages_used(CUcontext context, CUstream stream, uint64_t memory, uint32_t count,
                      uint8_t *used);
+/* Adds each of 32 * nwords bytes at `marks` that is 1 to the bitmap of nwords u32 at `bits` (rewrite/layout.h). False where that cannot be
+ * done. */
+bool shim_pages_fold(CUcontext context, CUstream stream, uint64_t bits, uint64_t marks,
+                     uint32_t nwords);
 void shim_pages_gone(CUcontext context); /* the context went, and all that is on its device */
 
 /* ---- staging.c: host memory that the device writes to at full speed; with the lock held ---- */

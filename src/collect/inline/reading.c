@@ -305,11 +305,22 @@ static bool read_probe(const shim_recording *r, const rewrite_state *head, uint3
     return read;
 }
 
+/* Where what is worth a copy ends: behind the tables, or before marks that their bitmaps say all about now. */
+static uint64_t end_of_tables(const shim_recording *r)
+{
+    const rewrite_layout *l = &r->layout;
+    bool folded = l->nwords && l->nwords <= INT32_MAX &&
+                  shim_pages_fold(r->context, shim_own_stream(r->context), r->address + l->bits_at,
+                                  r->address + l->marks_at, (uint32_t)l->nwords);
+    return folded ? l->marks_at : l->pool_at;
+}
+
 static void read_tables(const shim_recording *r)
 {
     uint64_t from = fixed_bytes(r), pool = r->layout.pool_at;
     packed p = {0};
-    if (from < pool && packed_begin(&p, r, from, pool - from, (rewrite_run){0, 0}, pool) &&
+    if (from < pool &&
+        packed_begin(&p, r, from, end_of_tables(r) - from, (rewrite_run){0, 0}, pool) &&
         read_runs(r, &p, p.nruns) && wait_for_bytes(r)) {
         cap_tables record = {.note = r->note, .data = p.data, .length = p.length};
         SHIM_WRITE(tables, &record);
