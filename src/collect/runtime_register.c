@@ -1,5 +1,6 @@
 /* What nvcc's generated code registers when the program starts: fat binaries, kernels, variables. Nothing is loaded before
  * it is used. */
+#include "collect/driver.h"
 #include "collect/impl.h"
 #include "collect/runtime.h"
 
@@ -264,9 +265,9 @@ static collect_result unknown_function(const void *function)
 collect_result rt_resolve(collect_context *context, const void *function, collect_function **out)
 {
     rt_function *f = function ? rt_function_find(function) : NULL;
-    if (!f) {
-        *out = (collect_function *)(uintptr_t)function;
-        return collect_is(function, COLLECT_FUNCTION) ? COLLECT_OK : unknown_function(function);
+    if (!f) { /* it may be of a library */
+        *out = function ? dr_function(context, (CUfunction)(uintptr_t)function) : NULL;
+        return *out ? COLLECT_OK : unknown_function(function);
     }
     collect_module *module;
     collect_result r = load(f->binary, context, &module);

@@ -151,10 +151,20 @@ char __cudaInitModule(void **handle)
 
 static cudaError_t get_kernel(entry *e)
 {
-    cudaError_t result = load(e->owner);
+    cudaError_t result = e->owner ? load(e->owner) : cudaSuccess;
     if (result == cudaSuccess && !e->kernel)
         result = DRIVER(cuLibraryGetKernel, &e->kernel, e->owner->library, e->name);
     return result == cudaErrorSymbolNotFound ? cudaErrorInvalidDeviceFunction : result;
+}
+
+void rt_add_kernel(CUkernel kernel)
+{
+    add(NULL, kernel, "", 0, false);
+    pthread_mutex_lock(&lock);
+    entry *e;
+    HASH_FIND_PTR(entries, &kernel, e);
+    e->kernel = kernel;
+    pthread_mutex_unlock(&lock);
 }
 
 static bool is_kernel(const void *function)

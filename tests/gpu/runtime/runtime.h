@@ -41,6 +41,8 @@ cudaError_t rt_end(cudaError_t result);
 
 /* The kernel behind a host function, or behind what __cudaGetKernel gave. */
 cudaError_t rt_kernel(const void *function, CUkernel *kernel);
+/* A kernel of a library, to be launched by its handle. */
+void rt_add_kernel(CUkernel kernel);
 /* The function of the kernel in the current context. */
 cudaError_t rt_function(const void *function, CUfunction *out);
 cudaError_t rt_symbol(const void *shadow, CUdeviceptr *address, size_t *bytes);
