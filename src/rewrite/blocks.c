@@ -16,7 +16,7 @@
 
 #include "ptx/blocks.h"
 
-enum { MAX_REGISTERS = 16 }; /* of a copy, for counters */
+enum { MAX_REGISTERS = 32 }; /* of a copy, for counters */
 
 /* ---- counters ---- */
 

@@ -319,7 +319,7 @@ VALUES(cuStreamBatchMemOp_v2_ptsz, true)
         shim_event_begin(event);                                          \
         CUresult result = real_##symbol args;                             \
         shim_event_end(event, call.record.stream, call.launched, result); \
-        return shim_end(&call, result);                                   \
+        return shim_end_late(&call, result);                              \
     }
 
 RECORD(cuEventRecord, false, (CUevent event, CUstream stream), (event, stream))

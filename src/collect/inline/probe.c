@@ -46,8 +46,9 @@ static uint32_t choose_blocks(const shim_shape *s, uint64_t *blocks)
         return named_blocks(s, blocks);
     uint64_t all = blocks_of(s);
     uint32_t n = all < REWRITE_MAX_BLOCKS ? (uint32_t)all : REWRITE_MAX_BLOCKS;
-    for (uint32_t i = 0; i < n; i++)
-        blocks[i] = n > 1 ? (uint64_t)((__uint128_t)i * (all - 1) / (n - 1)) : 0;
+    uint64_t step = n > 1 ? (all - 1) / (n - 1) : 0, rest = n > 1 ? (all - 1) % (n - 1) : 0;
+    for (uint32_t i = 0; i < n; i++) /* i * (all - 1) / (n - 1) */
+        blocks[i] = i * step + (i ? i * rest / (n - 1) : 0);
     return n;
 }
 

@@ -106,9 +106,12 @@ static int64_t held_since; /* since_start(); 0: nothing is held */
 
 static void release_held(void)
 {
-    if (!__atomic_load_n(&held_since, __ATOMIC_RELAXED))
+    if (!__atomic_load_n(&held_since, __ATOMIC_RELAXED) &&
+        !__atomic_load_n(&shim_g.late, __ATOMIC_RELAXED))
         return;
     pthread_mutex_lock(&shim_g.lock);
+    if (shim_g.late)
+        shim_write_late();
     if (held_since && shim_g.writer)
         shim_recorded(cap_hold(shim_g.writer, false));
     __atomic_store_n(&held_since, 0, __ATOMIC_RELAXED);
@@ -177,18 +180,26 @@ void shim_stack(shim_call *call)
         walk(call);
 }
 
+static void write_call(cap_call *record, bool held)
+{
+    write_maps();
+    if (held)
+        hold(record->end_ns);
+    record->id = ++shim_g.next_call;
+    SHIM_WRITE(call, record);
+}
+
 void shim_write_call(shim_call *call, CUresult result)
 {
     if (!call->active || call->id || !shim_g.writer)
         return;
     shim_stack(call);
-    write_maps();
+    if (shim_g.late)
+        shim_write_late();
     call->record.end_ns = since_start();
-    if (call->held)
-        hold(call->record.end_ns);
-    call->id = call->record.id = ++shim_g.next_call;
     call->record.result = (int32_t)result;
-    SHIM_WRITE(call, &call->record);
+    write_call(&call->record, call->held);
+    call->id = call->record.id;
 }
 
 CUresult shim_end(shim_call *call, CUresult result)
@@ -200,6 +211,35 @@ CUresult shim_end(shim_call *call, CUresult result)
         shim_write_call(call, result);
         pthread_mutex_unlock(&shim_g.lock);
     }
+    return result;
+}
+
+/* ---- the call that is written late ---- */
+
+static shim_call late;
+
+void shim_write_late(void)
+{
+    __atomic_store_n(&shim_g.late, false, __ATOMIC_RELAXED);
+    if (shim_g.writer)
+        write_call(&late.record, true);
+}
+
+CUresult shim_end_late(shim_call *call, CUresult result)
+{
+    depth--;
+    if (!call->active)
+        return result;
+    pthread_mutex_lock(&shim_g.lock);
+    if (shim_g.late)
+        shim_write_late();
+    late.record = call->record;
+    late.record.end_ns = since_start();
+    late.record.result = (int32_t)result;
+    late.record.stack.pcs = late.pcs;
+    memcpy(late.pcs, call->pcs, call->record.stack.count * sizeof *late.pcs);
+    __atomic_store_n(&shim_g.late, true, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&shim_g.lock);
     return result;
 }
 
@@ -262,6 +302,8 @@ static void write_end(void)
 {
     if (!shim_g.writer || shim_g.forked)
         return;
+    if (shim_g.late)
+        shim_write_late();
     shim_times_finish();
     shim_probes_finish();
     cap_end end = {.end_ns = since_start(), .records = cap_written(shim_g.writer)};
@@ -303,6 +345,7 @@ static void in_child(void)
         return;
     cap_abandon(shim_g.writer);
     shim_g.writer = NULL;
+    shim_g.late = false;
     shim_g.forked = true;
 }
 

@@ -73,6 +73,7 @@ typedef struct shim_state {
     cap_writer *writer; /* NULL: nothing is recorded */
     bool started, forked;
     bool probing; /* a module with probes was loaded */
+    bool late;    /* shim_end_late() left a call to be written */
     int64_t start_ns;
     uint32_t next_call, next_object, next_module, next_note, next_thread;
     uint64_t matched; /* launches whose kernel passes the name filters */
@@ -101,6 +102,9 @@ void shim_begin_launch(shim_call *call, const char *api);
 void shim_stack(shim_call *call);
 /* Writes the CALL record unless shim_write_call did; returns `result`. Takes the lock. */
 CUresult shim_end(shim_call *call, CUresult result);
+/* The same for a call that was begun with shim_begin_work() and behind which the device may wait for the next one, as behind the
+ * event before a launch: its record is kept, and written before the next one that anybody writes. */
+CUresult shim_end_late(shim_call *call, CUresult result);
 /* With the lock held: writes CALL, so that records can refer to it. */
 void shim_write_call(shim_call *call, CUresult result);
 
@@ -112,8 +116,12 @@ void shim_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void shim_skipped(uint32_t call, const char *kernel, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void shim_recorded(wl_status status);
+/* With the lock held. */
+void shim_write_late(void);
 #define SHIM_WRITE(type, record)                                      \
     do {                                                              \
+        if (shim_g.late)                                              \
+            shim_write_late();                                        \
         if (shim_g.writer)                                            \
             shim_recorded(cap_write_##type(shim_g.writer, (record))); \
     } while (0)
@@ -187,6 +195,7 @@ typedef struct shim_function { /* a CUfunction or CUkernel */
     struct shim_probed_kernel *probe; /* NULL: it is as it was */
     uint64_t serial;                  /* tells it from another one with its handle */
     uint32_t shapes;                  /* that times.c knows of */
+    struct shim_kind *kind;           /* of its latest launch, see times.c */
     UT_hash_handle hh;
 } shim_function;
 

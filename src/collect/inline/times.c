@@ -99,7 +99,9 @@ static shim_kind *kind_of(shim_function *f, const shim_shape *shape, bool record
     kind_key key = {.function = f->serial, .shared = shape->shared, .records = records};
     memcpy(key.grid, shape->grid, sizeof key.grid);
     memcpy(key.block, shape->block, sizeof key.block);
-    shim_kind *k = find_kind(&key);
+    shim_kind *k = f->kind && memcmp(&f->kind->key, &key, sizeof key) == 0 ? f->kind
+                                                                           : find_kind(&key);
+    f->kind = k;
     if (k)
         return k;
     if (f->shapes < MAX_SHAPES) {
