@@ -308,7 +308,7 @@ wl_status cap_append(const char *path, uint64_t size, cap_writer **out, wl_error
 #undef X
 /* LAUNCH, and USES where the summary has something for it. */
 wl_status cap_write_observed(cap_writer *writer, const cap_launch *launch);
-/* While `hold` is set, records gather in memory and are written together: when 64 KiB are full, and when it is cleared.
+/* While `hold` is set, records gather in memory and are written together: when 1 MiB are full, and when it is cleared.
  * What is held is lost with the process. Clearing returns the first error of that write. */
 wl_status cap_hold(cap_writer *writer, bool hold);
 uint64_t cap_written(cap_writer *writer); /* records */

@@ -1,6 +1,7 @@
 #include "capture/capture.h"
 #include "capture/records.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,7 +18,7 @@ enum {
     HIGH_FD = 200,         /* applications and shells use the low ones, some of them by number */
     COMPRESS_ABOVE = 4096, /* bytes of payload */
     COMPRESS_LEVEL = 1,
-    HOLD_BYTES = 64 << 10,
+    HOLD_BYTES = 1 << 20,
     MOST_RECORDS = 2048 /* bytes that hold most records */
 };
 
@@ -35,6 +36,38 @@ struct cap_writer {
     size_t nheld;
     bool hold;
 };
+
+/* ---- frames ---- */
+
+typedef struct frame {
+    uint32_t type, flags;
+    uint64_t size;
+} frame;
+
+static void put_frame_start(uint8_t *at, uint32_t type, uint32_t flags, uint64_t size)
+{
+    cap_buffer b = {.data = at, .capacity = CAP_FRAME_BYTES}; /* has room: never grows */
+    cap_put_number(&b, type, 4);
+    cap_put_number(&b, flags, 4);
+    cap_put_number(&b, size, 8);
+}
+
+static void put_frame(uint8_t *at, uint32_t type, uint32_t flags, uint64_t size)
+{
+    enum { HASH_AT = 16 };
+    uint64_t hash = htole64(cap_hash(type, flags, at + CAP_FRAME_BYTES, size));
+    put_frame_start(at, type, flags, size);
+    memcpy(at + HASH_AT, &hash, sizeof hash);
+}
+
+static frame get_frame(const uint8_t *at)
+{
+    cap_cursor c = {.at = at, .end = at + CAP_FRAME_BYTES};
+    frame f = {.type = (uint32_t)cap_get_number(&c, 4)};
+    f.flags = (uint32_t)cap_get_number(&c, 4);
+    f.size = cap_get_number(&c, 8);
+    return f;
+}
 
 /* ---- the file ---- */
 
@@ -162,8 +195,19 @@ static wl_status append_now(cap_writer *w, const uint8_t *data, size_t size)
     return status;
 }
 
+/* Hashes were left for when there is time. */
+static void seal_held(cap_writer *w)
+{
+    for (size_t at = 0; at < w->nheld;) {
+        frame f = get_frame(w->held + at);
+        put_frame(w->held + at, f.type, f.flags, f.size);
+        at += CAP_FRAME_BYTES + f.size;
+    }
+}
+
 static wl_status flush(cap_writer *w)
 {
+    seal_held(w);
     size_t size = w->nheld;
     w->nheld = 0;
     return size && w->fd >= 0 && !w->error.status ? append_now(w, w->held, size) : WL_OK;
@@ -302,15 +346,6 @@ void cap_abandon(cap_writer *w)
 
 /* ---- records ---- */
 
-static void put_frame(uint8_t *frame, uint32_t type, uint32_t flags, uint64_t size)
-{
-    cap_buffer b = {.data = frame, .capacity = CAP_FRAME_BYTES}; /* has room: never grows */
-    cap_put_number(&b, type, 4);
-    cap_put_number(&b, flags, 4);
-    cap_put_number(&b, size, 8);
-    cap_put_number(&b, cap_hash(type, flags, frame + CAP_FRAME_BYTES, size), 8);
-}
-
 /* The record compressed, on the heap, where that makes it smaller; else NULL. */
 static uint8_t *compress(cap_writer *w, const cap_buffer *plain, size_t *size)
 {
@@ -355,11 +390,41 @@ static wl_status finish(cap_writer *w, uint32_t type, cap_buffer *plain)
     return status;
 }
 
+/* Encodes the record behind those that are held. False where none are, or it is too large. */
+static bool hold_record(cap_writer *w, uint32_t type, const void *record,
+                        void (*encode)(cap_buffer *, const void *))
+{
+    bool held = false;
+    pthread_mutex_lock(&w->lock);
+    if (w->hold && w->fd >= 0 && !w->error.status && HOLD_BYTES - w->nheld > CAP_FRAME_BYTES) {
+        cap_buffer b = {.data = w->held + w->nheld,
+                        .capacity = HOLD_BYTES - w->nheld,
+                        .size = CAP_FRAME_BYTES,
+                        .lent = true};
+        encode(&b, record);
+        held = b.lent && !b.status && b.size <= CAP_FRAME_BYTES + COMPRESS_ABOVE;
+        if (held) {
+            put_frame_start(b.data, type, 0, b.size - CAP_FRAME_BYTES);
+            w->nheld += b.size;
+            w->written++;
+        }
+        cap_buffer_free(&b);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return held;
+}
+
 #define X(id, number, type)                                                   \
+    static void encode_##type(cap_buffer *b, const void *record)              \
+    {                                                                         \
+        cap_put_cap_##type(b, record);                                        \
+    }                                                                         \
     wl_status cap_write_##type(cap_writer *writer, const cap_##type *record)  \
     {                                                                         \
         uint8_t room[MOST_RECORDS];                                           \
         cap_buffer b = {.data = room, .capacity = sizeof room, .lent = true}; \
+        if (hold_record(writer, number, record, encode_##type))               \
+            return WL_OK;                                                     \
         b.size = CAP_FRAME_BYTES;                                             \
         cap_put_cap_##type(&b, record);                                       \
         return finish(writer, number, &b);                                    \

@@ -185,16 +185,16 @@ static bool walk_by_rules(walk *w, frame f, stack_path *path)
     }
 }
 
-/* Whether some were unmapped since the last look. */
+/* Whether some were mapped or unmapped since the last look. */
 static bool look_at_files(void)
 {
     counters now = count_files();
-    bool unmapped = __atomic_load_n(&latest.subs, __ATOMIC_RELAXED) != now.subs;
-    if (unmapped)
-        __atomic_store_n(&latest.subs, now.subs, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&latest.adds, __ATOMIC_RELAXED) != now.adds)
-        __atomic_store_n(&latest.adds, now.adds, __ATOMIC_RELAXED);
-    return unmapped;
+    if (__atomic_load_n(&latest.adds, __ATOMIC_RELAXED) == now.adds &&
+        __atomic_load_n(&latest.subs, __ATOMIC_RELAXED) == now.subs)
+        return false;
+    __atomic_store_n(&latest.adds, now.adds, __ATOMIC_RELAXED);
+    __atomic_store_n(&latest.subs, now.subs, __ATOMIC_RELAXED);
+    return true;
 }
 
 static void forget(void)

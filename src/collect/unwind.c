@@ -407,6 +407,17 @@ static bool read_cie(const uint8_t *entry, cie *out)
     return out->initial.rule.cfa != UNWIND_UNKNOWN;
 }
 
+/* Code without tables: libgcc goes no further, unless it is a handler's way back from a signal. `pc` is a byte before that. */
+static bool returns_from_signal(uint64_t pc)
+{
+    static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}; /* sigreturn */
+    const uint8_t *at = (const uint8_t *)(uintptr_t)pc + 1;
+    size_t i = 0;
+    while (i < sizeof code && at[i] == code[i])
+        i++;
+    return i == sizeof code;
+}
+
 unwind_rule unwind_read(uint64_t pc)
 {
     static const unwind_rule nothing;
@@ -415,7 +426,7 @@ unwind_rule unwind_read(uint64_t pc)
     int32_t back;
     const uint8_t *entry = _Unwind_Find_FDE((void *)(uintptr_t)pc, &found);
     if (!entry)
-        return nothing;
+        return returns_from_signal(pc) ? nothing : (unwind_rule){.cfa = UNWIND_END};
     cursor c = open_entry(entry);
     const uint8_t *here = c.at;
     back = (int32_t)get(&c, 4);

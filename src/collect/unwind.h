@@ -8,7 +8,7 @@
 
 typedef enum unwind_cfa { /* the canonical frame address: the stack pointer before the call */
                           UNWIND_UNKNOWN, /* there is no rule as simple as these: libgcc has to be asked */
-                          UNWIND_END,  /* the frame has no caller */
+                          UNWIND_END,  /* the frame has no caller that anybody could find */
                           UNWIND_SP,   /* stack pointer + cfa_at */
                           UNWIND_BP,   /* %rbp + cfa_at */
                           UNWIND_AT_BP /* what lies at %rbp + cfa_at */
@@ -32,7 +32,7 @@ typedef struct unwind_rule {
 unwind_rule unwind_read(uint64_t pc);
 /* The same, remembered: any thread may call it, it waits for none and allocates nothing. */
 unwind_rule unwind_find(uint64_t pc);
-/* After files were unmapped: other code may lie there now. */
+/* After files were mapped or unmapped: other code may lie there now. */
 void unwind_forget(void);
 
 #endif

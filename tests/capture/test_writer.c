@@ -142,7 +142,7 @@ static void held_records_go_together(void **state)
 /* More than is gathered, and the rest with the end. */
 static void held_records_overflow_and_end(void **state)
 {
-    enum { COUNT = 5000 };
+    enum { COUNT = 60000 };
     fixture *f = *state;
     disk.calls = 0;
     assert_int_equal(cap_hold(f->writer, true), WL_OK);

@@ -76,16 +76,23 @@ static CUresult done(shim_call *call, CUresult result, const shim_moved *m, cons
     return shim_end(call, result);
 }
 
-/* `blocking`: the stream's work is over when the call returns. Copies of the other kind may wait, too: for pageable memory. */
+/* `what`: a COPY may wait even where it is not blocking, for pageable memory of the host. SHIFTs, within devices, and SETs do not:
+ * what is noted of them may be held. */
+#define KIND_COPY CAP_CALL_COPY
+#define KIND_SHIFT CAP_CALL_COPY
+#define KIND_SET CAP_CALL_SET
+enum { WAITS_COPY = true, WAITS_SHIFT = false, WAITS_SET = false };
+
+/* `blocking`: the stream's work is over when the call returns. */
 #define MOVE(symbol, what, of, per_thread, blocking, params, args, ...)                            \
     HOOK(symbol, params, args)                                                                     \
     {                                                                                              \
         shim_call call;                                                                            \
         shim_time time = {0};                                                                      \
-        if (blocking || CAP_CALL_##what == CAP_CALL_COPY)                                          \
-            shim_begin(&call, #symbol, CAP_CALL_##what);                                           \
+        if (blocking || WAITS_##what)                                                              \
+            shim_begin(&call, #symbol, KIND_##what);                                               \
         else                                                                                       \
-            shim_begin_work(&call, #symbol, CAP_CALL_##what);                                      \
+            shim_begin_work(&call, #symbol, KIND_##what);                                          \
         call.record.stream = shim_stream(of, per_thread);                                          \
         if (call.active)                                                                           \
             shim_time_call_begin(&time, #symbol, call.record.stream);                              \
@@ -121,10 +128,10 @@ MOVES(COPY, cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, cuMemcpyHtoDAsync_v2, cuMemcp
 MOVES(COPY, cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz,
       (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, (uint64_t)to, bytes,
       .host = NULL, .waits = true)
-MOVES(COPY, cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
+MOVES(SHIFT, cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
       (CUdeviceptr to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, to, bytes,
       .host = NULL)
-MOVES(COPY, cuMemcpyPeer, cuMemcpyPeer_ptds, cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
+MOVES(SHIFT, cuMemcpyPeer, cuMemcpyPeer_ptds, cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
       (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
        size_t bytes),
       (to, to_context, from, from_context, bytes), from, to, bytes, .host = NULL)

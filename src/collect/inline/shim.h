@@ -194,8 +194,7 @@ typedef struct shim_function { /* a CUfunction or CUkernel */
     uint32_t cluster[3];
     struct shim_probed_kernel *probe; /* NULL: it is as it was */
     uint64_t serial;                  /* tells it from another one with its handle */
-    uint32_t shapes;                  /* that times.c knows of */
-    struct shim_kind *kind;           /* of its latest launch, see times.c */
+    struct shim_kind *kinds;          /* of its launches, as times.c has them */
     UT_hash_handle hh;
 } shim_function;
 

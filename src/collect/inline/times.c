@@ -25,16 +25,16 @@ enum {
 #define COST 5e-6 /* seconds that two events take, on an H200 */
 
 typedef struct kind_key {
-    uint64_t function; /* its serial; of a call the address of its name */
     uint32_t grid[3], block[3];
     uint32_t shared, records; /* records: CALLS for a call */
 } kind_key;
 
-typedef struct shim_kind { /* stays for good: pending launches point to it */
-    kind_key key;
+typedef struct shim_kind {           /* stays for good: pending launches point to it */
+    kind_key key;                    /* all 0 but for `records`: of every shape */
     uint64_t launches, timed, known; /* known: times of the timed ones that are */
     double seconds;                  /* their sum */
-    UT_hash_handle hh;
+    const char *api;                 /* of a call; a constant */
+    struct shim_kind *next;          /* of the same kernel, or the next call */
 } shim_kind;
 
 typedef struct pending {
@@ -68,49 +68,48 @@ typedef struct pool { /* events not in use */
     UT_hash_handle hh;
 } pool;
 
-static shim_kind *kinds;
+static shim_kind *call_kinds;
 static queue *queues;
 static pool *pools;
 static uint32_t total; /* pending in all; read without the lock as a hint */
 
 /* ---- which launches ---- */
 
-static shim_kind *find_kind(const kind_key *key)
+/* `count`: how many there are of other shapes. */
+static shim_kind *find_kind(shim_kind *list, const kind_key *key, uint32_t *count)
 {
-    shim_kind *k = NULL;
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed bytewise */
-    HASH_FIND(hh, kinds, key, sizeof *key, k);
-    return k;
+    *count = 0;
+    for (shim_kind *k = list; k; k = k->next, ++*count)
+        if (memcmp(&k->key, key, sizeof *key) == 0)
+            return k;
+    return NULL;
 }
 
-static shim_kind *add_kind(const kind_key *key)
+/* To the end of the list: those that came first are found first. */
+static shim_kind *add_kind(shim_kind **list, const kind_key *key)
 {
     shim_kind *k = calloc(1, sizeof *k);
     if (!k)
         return NULL;
     k->key = *key;
-    HASH_ADD(hh, kinds, key, sizeof k->key, k);
-    return k;
+    while (*list)
+        list = &(*list)->next;
+    return *list = k;
 }
 
 /* NULL without memory. */
 static shim_kind *kind_of(shim_function *f, const shim_shape *shape, bool records)
 {
-    kind_key key = {.function = f->serial, .shared = shape->shared, .records = records};
+    uint32_t count;
+    kind_key key = {.shared = shape->shared, .records = records};
     memcpy(key.grid, shape->grid, sizeof key.grid);
     memcpy(key.block, shape->block, sizeof key.block);
-    shim_kind *k = f->kind && memcmp(&f->kind->key, &key, sizeof key) == 0 ? f->kind
-                                                                           : find_kind(&key);
-    f->kind = k;
-    if (k)
-        return k;
-    if (f->shapes < MAX_SHAPES) {
-        f->shapes++;
-        return add_kind(&key);
-    }
-    key = (kind_key){.function = f->serial, .records = records};
-    k = find_kind(&key);
-    return k ? k : add_kind(&key);
+    shim_kind *k = find_kind(f->kinds, &key, &count);
+    if (k || count < MAX_SHAPES)
+        return k ? k : add_kind(&f->kinds, &key);
+    key = (kind_key){.records = records};
+    k = find_kind(f->kinds, &key, &count);
+    return k ? k : add_kind(&f->kinds, &key);
 }
 
 typedef enum extent { NONE, AUTO, ALL } extent;
@@ -241,9 +240,12 @@ void shim_time_begin(shim_time *t, void *function, const shim_shape *shape, uint
 
 static shim_kind *calls_of(const char *api)
 {
-    kind_key key = {.function = (uint64_t)(uintptr_t)api, .records = CALLS};
-    shim_kind *k = find_kind(&key);
-    return k ? k : add_kind(&key);
+    shim_kind *k = call_kinds;
+    while (k && k->api != api)
+        k = k->next;
+    if (!k && (k = add_kind(&call_kinds, &(kind_key){.records = CALLS})))
+        k->api = api;
+    return k;
 }
 
 void shim_time_call_begin(shim_time *t, const char *api, uint64_t stream)
