@@ -105,7 +105,7 @@ def profile_command(o, path, collect, probe):
     """Every launch is probed: what is left out of many equal ones by default would make the figures better."""
     every = ["--probe-launches", "0"] if takes(warplens(o), "probe-launches") else []
     return [warplens(o), "profile", "-q", "-f", "-o", str(path), "--backend", "inline", "--collect", collect,
-            "--probes", probe, *every, *o.options.split(), "--"]
+            "--probes", probe, "--kernel-name-exclude", "bench_hold", *every, *o.options.split(), "--"]
 
 
 def exported(o, path):
