@@ -79,8 +79,10 @@ typedef struct rewrite_param {
     uint64_t pool;  /* device address of the trace's regions */
     uint32_t
         block[REWRITE_MAX_BLOCKS]; /* linear indices of the blocks to trace; UINT32_MAX: none */
-    uint32_t columns;     /* bit x % 32: blocks with %ctaid.x = x are among them, perhaps */
-    uint32_t rows, warps; /* of a region, of a block */
+    uint32_t columns;        /* bit x % 32: blocks with %ctaid.x = x are among them, perhaps */
+    uint32_t rows, warps;    /* of a region, of a block */
+    uint64_t shared, places; /* as in the state */
+    uint32_t shared_bytes, shared_mask, place_bytes, place_mask;
     rewrite_slot slot[REWRITE_SLOTS]; /* for kernel->slots */
 } rewrite_param;
 

@@ -338,6 +338,9 @@ void rewrite_param_init(uint64_t state, const rewrite_state *filled, uint32_t wi
         return;
     out->pool = state + filled->pool_at;
     out->rows = filled->rows, out->warps = filled->warps;
+    out->shared = filled->shared, out->places = filled->places;
+    out->shared_bytes = filled->shared_bytes, out->shared_mask = filled->shared_mask;
+    out->place_bytes = filled->place_bytes, out->place_mask = filled->place_mask;
     memcpy(out->slot, filled->slot, sizeof out->slot);
 }
 

@@ -148,12 +148,23 @@ bool rw_counts_shared(const rw_body *b, uint32_t site)
            !b->plan->by_place[site];
 }
 
+/* The kernel finds it in its parameter, where nothing has to be loaded; other functions in the state. */
+#define LOAD(b, type, to, member)                                      \
+    do {                                                               \
+        if ((b)->index == 0)                                           \
+            rw_line(b, "ld.param." type " %s, [__wl_probe+%zu];", to,  \
+                    offsetof(rewrite_param, member));                  \
+        else                                                           \
+            rw_line(b, "ld.global." type " %s, [__wl_state+%zu];", to, \
+                    offsetof(rewrite_state, member));                  \
+    } while (0)
+
 /* __wl_shared: the multiprocessor's copy of the counters by address. Changes __wl_t, __wl_u. */
 static void find_tables(rw_body *b)
 {
-    rw_line(b, "ld.global.u64 __wl_shared, [__wl_state+%zu];", offsetof(rewrite_state, shared));
-    rw_line(b, "ld.global.v2.u32 {__wl_limit, __wl_u}, [__wl_state+%zu];",
-            offsetof(rewrite_state, shared_bytes));
+    LOAD(b, "u64", "__wl_shared", shared);
+    LOAD(b, "u32", "__wl_limit", shared_bytes);
+    LOAD(b, "u32", "__wl_u", shared_mask);
     rw_text(b, "\tmov.u32 __wl_t, %smid;\n\tand.b32 __wl_t, __wl_t, __wl_u;\n");
     rw_line(b, "mul.lo.u32 __wl_t, __wl_t, %u;", REWRITE_CLASSES);
     rw_line(b, "mad.wide.u32 __wl_shared, __wl_t, __wl_limit, __wl_shared;");
@@ -293,9 +304,9 @@ static void start(rw_body *b, uint32_t block)
 /* __wl_x: the counters of this thread in the multiprocessor's copy, __wl_u: threads of a block. */
 static void find_places(rw_body *b)
 {
-    rw_line(b, "ld.global.u64 __wl_x, [__wl_state+%zu];", offsetof(rewrite_state, places));
-    rw_line(b, "ld.global.v2.u32 {__wl_u, __wl_v}, [__wl_state+%zu];",
-            offsetof(rewrite_state, place_bytes));
+    LOAD(b, "u64", "__wl_x", places);
+    LOAD(b, "u32", "__wl_u", place_bytes);
+    LOAD(b, "u32", "__wl_v", place_mask);
     rw_text(b, "\tmov.u32 __wl_t, %smid;\n"
                "\tand.b32 __wl_t, __wl_t, __wl_v;\n"
                "\tmad.wide.u32 __wl_x, __wl_t, __wl_u, __wl_x;\n");
