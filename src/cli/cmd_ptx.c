@@ -11,7 +11,7 @@
 
 typedef struct ptx_options {
     char *format, *kernel, *dump, *rewrite;
-    int summary, addresses, everything;
+    int summary, addresses, everything, alone;
     bool json;
     flow_pass pass;  /* of --dump */
     uint32_t probes; /* of --rewrite */
@@ -62,33 +62,66 @@ static bool is_named(void *ctx, const char *kernel)
     return !o->kernel || strstr(kernel, o->kernel);
 }
 
+static void tell_left_alone(ptx_run *r, const rewrite_kernel *k)
+{
+    r->shown++;
+    if (k->refused && is_named((void *)r->options, k->func->name))
+        wl_log(WL_LOG_WARN, "%s is not probed: %s", k->func->name, k->refused);
+    for (uint32_t s = 0; s < k->nskips; s++)
+        wl_log(WL_LOG_INFO, "%s: instruction %u is not probed: %s", k->func->name, k->skips[s].pc,
+               k->skips[s].reason);
+}
+
 /* Prints the module with probes, or as it is where there is nothing to probe; says on stderr what was left alone. */
+static wl_status rewrite_whole(ptx_run *r, const ptx_module *module, const rewrite_options *o,
+                               wl_arena *arena, wl_error *err)
+{
+    rewrite_result out = {0};
+    char *text = NULL;
+    size_t length;
+    wl_status status = rewrite_module(module, o, arena, &out, err);
+    if (status == WL_OK && !out.text)
+        status = ptx_print(module, &text, &length);
+    if (status == WL_OK)
+        fputs(out.text ? out.text : text, stdout);
+    for (uint32_t i = 0; status == WL_OK && i < out.nkernels; i++)
+        tell_left_alone(r, &out.kernels[i]);
+    free(out.text);
+    free(text);
+    return status;
+}
+
+/* Of each kernel the module of its own, one behind the other. */
+static wl_status rewrite_kernels(ptx_run *r, const ptx_module *module, const rewrite_options *o,
+                                 wl_arena *arena, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; status == WL_OK && i < module->nfuncs; i++) {
+        const ptx_func *func = module->funcs[i];
+        rewrite_alone out = {0};
+        if (!func->entry || !func->has_body || !is_named(o->ctx, func->name))
+            continue;
+        status = rewrite_kernel_alone(module, func, o, arena, &out, err);
+        if (out.text)
+            fputs(out.text, stdout);
+        if (status == WL_OK)
+            tell_left_alone(r, &out.kernel);
+        free(out.text);
+    }
+    return status;
+}
+
 static wl_status rewrite_text(ptx_run *r, const ptx_module *module, wl_error *err)
 {
     rewrite_options o = {.probes = r->options->probes,
                          .everything = r->options->everything,
                          .wants = is_named,
                          .ctx = (void *)r->options};
-    rewrite_result out = {0};
-    char *text = NULL;
-    size_t length;
     wl_arena *arena = wl_arena_new();
-    wl_status status = arena ? rewrite_module(module, &o, arena, &out, err) : WL_NOMEM;
-    if (status == WL_OK && !out.text)
-        status = ptx_print(module, &text, &length);
-    if (status == WL_OK)
-        fputs(out.text ? out.text : text, stdout);
-    for (uint32_t i = 0; status == WL_OK && i < out.nkernels; i++) {
-        const rewrite_kernel *k = &out.kernels[i];
-        r->shown++;
-        if (k->refused && is_named((void *)r->options, k->func->name))
-            wl_log(WL_LOG_WARN, "%s is not probed: %s", k->func->name, k->refused);
-        for (uint32_t s = 0; s < k->nskips; s++)
-            wl_log(WL_LOG_INFO, "%s: instruction %u is not probed: %s", k->func->name,
-                   k->skips[s].pc, k->skips[s].reason);
-    }
-    free(out.text);
-    free(text);
+    if (!arena)
+        return WL_NOMEM;
+    wl_status status = r->options->alone ? rewrite_kernels(r, module, &o, arena, err)
+                                         : rewrite_whole(r, module, &o, arena, err);
     wl_arena_free(arena);
     return status;
 }
@@ -202,6 +235,8 @@ int cmd_ptx(int argc, const char **argv)
          "PROBES"},
         {"everything", '\0', POPT_ARG_NONE, &o.everything, 0,
          "With --rewrite: probe what is proven, too", NULL},
+        {"alone", '\0', POPT_ARG_NONE, &o.alone, 0,
+         "With --rewrite: each kernel in a module of its own, as it is loaded on a GPU", NULL},
         CLI_COMMON};
     int status;
     poptContext context = cli_parse(argc, argv, options, "[options] FILE...", NULL, NULL, &status);

@@ -346,6 +346,8 @@ static void print_copy(rw_body *b, bool outer)
             continue;
         if (stmt->kind == PTX_STMT_OPEN || stmt->kind == PTX_STMT_CLOSE)
             EACH_PASS(b, scope, b);
+        if (stmt->kind == PTX_STMT_LOC && b->plan->alone)
+            continue;
         if (stmt->kind == PTX_STMT_INSN && b->probes)
             print_insn(b, stmt);
         else if (stmt->kind != PTX_STMT_DIRECTIVE || !b->probes)
@@ -410,10 +412,11 @@ static void print_entry(rw_body *b, bool only_trace)
                    "\t@__wl_p bra $__wl_plain;\n"
                    "\tld.param.u64 __wl_state, [__wl_probe];\n");
     } else {
-        rw_text(b, "\tld.param.u64 __wl_state, [__wl_probe];\n"
-                   "\tsetp.eq.u64 __wl_p, __wl_state, 0;\n"
-                   "\t@__wl_p bra $__wl_plain;\n");
+        rw_text(b, "\tld.param.u64 __wl_state, [__wl_probe];\n");
     }
+    if (!only_trace && !b->plan->alone)
+        rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_state, 0;\n"
+                   "\t@__wl_p bra $__wl_plain;\n");
     rw_text(b, "\tmov.u32 __wl_lane, %laneid;\n");
     if (has_clones(b->plan))
         rw_text(b, "\tmov.u64 __wl_frame, __wl_stack;\n\tst.local.u64 [__wl_frame], __wl_state;\n");
@@ -465,9 +468,10 @@ void rw_print_kernel_body(ptx_text *out, rw_plan *plan)
 {
     uint32_t labels = 0, probes = plan->out->probes, trace = 1u << REWRITE_TRACE;
     rw_body b = {.out = out, .plan = plan, .f = &plan->flow->funcs[0], .labels = &labels};
-    b.func = b.f->func;
+    b.func = rw_printed(plan, 0);
     print_outer_declarations(&b);
     declare_all(&b, probes);
+    rw_load_addresses(&b);
     if (has_clones(plan))
         rw_text(&b, "\t.local .align 8 .b8 __wl_stack[24];\n");
     print_entry(&b, probes == trace);
@@ -478,6 +482,8 @@ void rw_print_kernel_body(ptx_text *out, rw_plan *plan)
     }
     if (probes & ~trace)
         print_probed_copy(&b, probes & ~trace, "__wl_c");
+    if (probes & ~trace && plan->alone) /* it always has a state */
+        return;
     rw_text(&b, "$__wl_plain:\n");
     b.probes = 0;
     print_copy(&b, false);
@@ -491,8 +497,9 @@ void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t 
                  .index = index,
                  .f = &plan->flow->funcs[index],
                  .labels = &labels};
-    b.func = b.f->func;
+    b.func = rw_printed(plan, index);
     declare_all(&b, probes);
+    rw_load_addresses(&b);
     rw_text(&b, "\tld.param.u64 __wl_frame, [__wl_caller];\n"
                 "\tld.local.u64 __wl_state, [__wl_frame];\n"
                 "\tmov.u32 __wl_lane, %laneid;\n");
@@ -500,5 +507,18 @@ void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t 
         rw_restore_trace(&b);
     rw_write_vars(&b);
     EACH_PASS(&b, enter, &b);
+    print_copy(&b, true);
+}
+
+void rw_print_plain_body(ptx_text *out, rw_plan *plan, uint32_t index)
+{
+    uint32_t labels = 0;
+    rw_body b = {.out = out,
+                 .plan = plan,
+                 .index = index,
+                 .f = &plan->flow->funcs[index],
+                 .labels = &labels};
+    b.func = rw_printed(plan, index);
+    rw_load_addresses(&b);
     print_copy(&b, true);
 }

@@ -63,12 +63,21 @@ static void tag_generic(rw_body *b)
                "\t@__wl_q or.b64 __wl_a, __wl_a, 0x8000000000000000;\n");
 }
 
+static bool is_elsewhere(const rw_body *b, const ptx_operand *o)
+{
+    return b->plan->alone && o->has_sym && o->sym.var->space == PTX_SPACE_GLOBAL;
+}
+
 /* Fills __wl_a; changes __wl_t, __wl_p, __wl_q. */
 void rw_address(rw_body *b, uint32_t site)
 {
     const ptx_operand *o = b->plan->addresses[site]->operand;
+    char name[RW_NAME_BYTES];
     if (o->reg != PTX_NONE)
         add_offset(b, o);
+    else if (is_elsewhere(b, o))
+        rw_line(b, "add.s64 __wl_a, %s, %lld;", rw_address_of(b, o->sym.var, name),
+                (long long)o->imm);
     else if (o->has_sym)
         rw_line(b, "mov.u64 __wl_a, %s+%lld;", o->sym.var->name, (long long)o->imm);
     else

@@ -120,6 +120,27 @@ static inline uint32_t rw_piece_rows(const rw_piece *p)
     return p->loop == FLOW_NONE ? 1 + p->early : 2 + 2 * p->early + p->late;
 }
 
+/* A register that holds the address of a global variable, or one behind it, wherever the function is. */
+typedef struct rw_named {
+    uint32_t global; /* in rw_alone.globals */
+    uint64_t offset;
+} rw_named;
+
+/* A function that names global variables by such registers: __wl_g<n> is named[n]. */
+typedef struct rw_by_address {
+    ptx_func *func;
+    rw_named *named;
+    uint32_t nnamed;
+} rw_by_address;
+
+/* What a kernel needs in a module of its own (alone.c). */
+typedef struct rw_alone {
+    const ptx_var **globals, **constants, **shared;
+    uint32_t nglobals, nconstants, nshared;
+    bool *funcs;           /* [module->nfuncs] that it reaches */
+    rw_by_address *bodies; /* [order.count] */
+} rw_alone;
+
 typedef struct rw_plan {
     const ptx_module *module;
     const rewrite_options *options;
@@ -175,7 +196,8 @@ typedef struct rw_plan {
     uint32_t npieces;
     rewrite_spot *spots; /* [nsites], as the next ones */
     uint32_t *piece_of;
-    bool *opens; /* the site's base is written for it, and others use it */
+    bool *opens;     /* the site's base is written for it, and others use it */
+    rw_alone *alone; /* NULL: the kernel stays in its module */
 } rw_plan;
 
 /* Fills plan->joints (touch.c). */
@@ -264,6 +286,7 @@ uint32_t rw_var_listed(const rw_plan *plan, const ptx_symbol *symbol);
 uint32_t rw_var_listed_as(const rw_plan *plan, const ptx_var *var);
 
 enum { RW_REGISTER_BYTES = 128 }; /* of the longest name that a register may have */
+enum { RW_NAME_BYTES = 48 };      /* of one of ours */
 
 /* A guard as text: "" or "%p1" or "!%p1". */
 typedef struct rw_guard {
@@ -448,11 +471,24 @@ typedef struct rw_pass {
 extern const rw_pass rw_blocks_pass, rw_ranges_pass, rw_objects_pass, rw_late_pass, rw_touch_pass,
     rw_counted_pass, rw_shared_pass, rw_trace_pass;
 
-/* Prints the copies of the kernel's body, or the one of a clone, between its braces. */
+/* ---- a kernel in a module of its own (alone.c) ---- */
+
+/* Fills plan->alone. Where it cannot be, plan->out->refused says why. */
+wl_status rw_plan_alone(rw_plan *plan);
+/* The table of addresses, and the variables that the kernel has there. */
+void rw_print_alone_variables(ptx_text *out, const rw_plan *plan);
+/* The function as it is printed. */
+const ptx_func *rw_printed(const rw_plan *plan, uint32_t index);
+/* Loads the registers of its variables, at its begin. */
+void rw_load_addresses(rw_body *b);
+/* The register with the address of a variable that an access of the function names. */
+const char *rw_address_of(const rw_body *b, const ptx_var *var, char buffer[RW_NAME_BYTES]);
+
+/* Prints the copies of the kernel's body, the one of a clone, or that of a function as it was, between its braces. */
 void rw_print_kernel_body(ptx_text *out, rw_plan *plan);
 void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t probes);
+void rw_print_plain_body(ptx_text *out, rw_plan *plan, uint32_t index);
 /* The name of a clone, in the buffer. */
-enum { RW_NAME_BYTES = 48 };
 const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes,
                           char buffer[RW_NAME_BYTES]);
 

@@ -55,6 +55,8 @@ typedef struct writer {
     ptx_text text;
     rw_plan **plans; /* [module->nfuncs], NULL where the function stays as it is */
     bool *taken;     /* [module->nfuncs], see mark_taken() */
+    rw_plan
+        *alone; /* the kernel that is to have a module of its own; NULL: all stay where they are */
 } writer;
 
 /* ---- what cannot be rewritten ---- */
@@ -248,11 +250,27 @@ static void print_rewritten(writer *w, rw_plan *plan, const ptx_func *func)
     ptx_put(&w->text, "}\n");
 }
 
+/* A function that keeps its code, in the module of its kernel. */
+static void print_reached(writer *w, const ptx_func *func)
+{
+    uint32_t index = 0;
+    while (w->alone->order.funcs[index] != func)
+        index++;
+    ptx_print_head(&w->text, func);
+    ptx_put(&w->text, "\n{\n");
+    rw_print_plain_body(&w->text, w->alone, index);
+    ptx_put(&w->text, "}\n");
+}
+
 static void print_func(writer *w, const ptx_item *item)
 {
     const ptx_func *func = w->module->funcs[item->index];
     rw_plan *plan = plan_of(w, func);
     size_t before = w->text.count;
+    if (!plan && w->alone && func->has_body) {
+        print_reached(w, func);
+        return;
+    }
     if (!plan) {
         ptx_print_item(&w->text, w->module, item);
         return;
@@ -277,22 +295,54 @@ static uint32_t last_function(const ptx_module *m)
     return last;
 }
 
+/* Without ", debug", which ptxas takes only together with tables of the whole module. */
+static const char *target_alone(const writer *w)
+{
+    static const char word[] = ", debug";
+    const char *target = w->module->target, *debug = strstr(target, word);
+    return debug ? wl_arena_printf(w->arena, "%.*s%s", (int)(debug - target), target,
+                                   debug + sizeof word - 1)
+                 : target;
+}
+
 /* activemask came with PTX 6.2. */
 static void print_begin(writer *w)
 {
     ptx_module head = *w->module;
+    if (w->alone)
+        head.target = target_alone(w);
+    if (!head.target) {
+        w->text.failed = true;
+        return;
+    }
     if (head.version_major < 6 || (head.version_major == 6 && head.version_minor < 2))
         head.version_major = 6, head.version_minor = 2;
     ptx_print_begin(&w->text, &head);
+}
+
+/* Is it in the text? What a kernel's own module has of variables is printed apart; lines of the source and what describes
+ * them are left out. */
+static bool is_printed(const writer *w, const ptx_item *item)
+{
+    if (!w->alone)
+        return true;
+    if (item->kind != PTX_ITEM_FUNC)
+        return item->kind == PTX_ITEM_PRAGMA || item->kind == PTX_ITEM_DIRECTIVE;
+    const ptx_func *func = ptx_module_func(w->module, w->module->funcs[item->index]->name);
+    return func && w->alone->alone->funcs[func->index];
 }
 
 static void print_module(writer *w)
 {
     uint32_t last = last_function(w->module);
     print_begin(w);
+    if (w->alone)
+        rw_print_alone_variables(&w->text, w->alone);
     for (uint32_t i = 0; i < w->module->nitems; i++) {
         ptx_put(&w->text, "\n");
-        if (w->module->items[i].kind == PTX_ITEM_FUNC)
+        if (!is_printed(w, &w->module->items[i]))
+            ;
+        else if (w->module->items[i].kind == PTX_ITEM_FUNC)
             print_func(w, &w->module->items[i]);
         else
             ptx_print_item(&w->text, w->module, &w->module->items[i]);
@@ -347,29 +397,17 @@ static wl_status plan_all(writer *w, const rewrite_options *options, rewrite_res
     return status;
 }
 
-/* The one with most text; adds up all of it. */
-static rw_plan *largest(const writer *w, size_t *sum)
-{
-    rw_plan *found = NULL;
-    *sum = 0;
-    for (uint32_t f = 0; f < w->module->nfuncs; f++) {
-        rw_plan *plan = w->plans[f];
-        if (plan && (!found || plan->bytes > found->bytes))
-            found = plan;
-        *sum += plan ? plan->bytes : 0;
-    }
-    return found;
-}
-
 /* True where kernels now stay as they were, and the module has to be printed anew. */
 static bool leave_out_large(writer *w, const rewrite_options *options)
 {
-    size_t sum;
     bool left = false;
-    for (rw_plan *p; options->most_bytes && (p = largest(w, &sum)) && sum > options->most_bytes;) {
+    for (uint32_t f = 0; options->most_bytes && f < w->module->nfuncs; f++) {
+        rw_plan *p = w->plans[f];
+        if (!p || p->bytes <= options->most_bytes)
+            continue;
         p->out->probes = 0;
         p->out->refused = "compiling it with probes would take too long";
-        w->plans[p->number] = NULL;
+        w->plans[f] = NULL;
         left = true;
     }
     return left;
@@ -390,25 +428,36 @@ static bool any_rewritten(const rewrite_result *r)
     return false;
 }
 
+static wl_status out_of_memory(wl_error *err)
+{
+    return wl_fail(err, WL_NOMEM, "no memory to rewrite PTX");
+}
+
+static wl_status begin(writer *w, const ptx_module *module, wl_arena *arena, wl_error *err)
+{
+    *w = (writer){.module = module,
+                  .arena = arena,
+                  .plans = wl_new_array(arena, rw_plan *, (size_t)module->nfuncs + 1),
+                  .taken = wl_new_array(arena, bool, (size_t)module->nfuncs + 1)};
+    if (!w->plans || !w->taken)
+        return out_of_memory(err);
+    wl_status status = check_module(module, err);
+    if (status == WL_OK)
+        mark_taken(module, w->taken);
+    return status;
+}
+
 wl_status rewrite_module(const ptx_module *module, const rewrite_options *options, wl_arena *arena,
                          rewrite_result *out, wl_error *err)
 {
+    writer w;
     *out = (rewrite_result){
         .kernels = wl_new_array(arena, rewrite_kernel, (size_t)module->nfuncs + 1)};
-    writer w = {module,
-                arena,
-                {0},
-                wl_new_array(arena, rw_plan *, (size_t)module->nfuncs + 1),
-                wl_new_array(arena, bool, (size_t)module->nfuncs + 1)};
-    if (!out->kernels || !w.plans || !w.taken)
-        return wl_fail(err, WL_NOMEM, "no memory to rewrite PTX");
-    wl_status status = check_module(module, err);
+    wl_status status = out->kernels ? begin(&w, module, arena, err) : out_of_memory(err);
     if (status != WL_OK)
         return status;
-    mark_taken(module, w.taken);
-    status = plan_all(&w, options, out);
-    if (status != WL_OK)
-        return wl_fail(err, status, "no memory to rewrite PTX");
+    if (plan_all(&w, options, out) != WL_OK)
+        return out_of_memory(err);
     if (!any_rewritten(out))
         return WL_OK;
     print_module(&w);
@@ -419,5 +468,50 @@ wl_status rewrite_module(const ptx_module *module, const rewrite_options *option
         return WL_OK;
     }
     out->text = ptx_text_take(&w.text, &out->length);
-    return out->text ? WL_OK : wl_fail(err, WL_NOMEM, "no memory to rewrite PTX");
+    return out->text ? WL_OK : out_of_memory(err);
+}
+
+/* The plan of a kernel that is to have probes; NULL in *plan where it gets none. */
+static wl_status plan_alone(writer *w, const rewrite_options *options, rewrite_kernel *out,
+                            rw_plan **plan)
+{
+    *plan = NULL;
+    if (plan_kernel(w, options, out) != WL_OK)
+        return WL_NOMEM;
+    if (!out->probes)
+        return WL_OK;
+    *plan = w->plans[out->func->index];
+    if (rw_plan_alone(*plan) != WL_OK)
+        return WL_NOMEM;
+    if (out->refused) {
+        out->probes = 0;
+        *plan = NULL;
+    }
+    return WL_OK;
+}
+
+wl_status rewrite_kernel_alone(const ptx_module *module, const ptx_func *func,
+                               const rewrite_options *options, wl_arena *arena, rewrite_alone *out,
+                               wl_error *err)
+{
+    writer w;
+    *out = (rewrite_alone){.kernel = {.func = func}};
+    wl_status status = begin(&w, module, arena, err);
+    if (status != WL_OK)
+        return status;
+    if (plan_alone(&w, options, &out->kernel, &w.alone) != WL_OK)
+        return out_of_memory(err);
+    if (!w.alone)
+        return WL_OK;
+    print_module(&w);
+    if (leave_out_large(&w, options)) {
+        free(w.text.data);
+        return WL_OK;
+    }
+    out->nglobals = w.alone->alone->nglobals;
+    out->globals = w.alone->alone->globals;
+    out->nconstants = w.alone->alone->nconstants;
+    out->constants = w.alone->alone->constants;
+    out->text = ptx_text_take(&w.text, &out->length);
+    return out->text ? WL_OK : out_of_memory(err);
 }

@@ -34,10 +34,10 @@ typedef struct rewrite_options {
     /* Is the kernel to be probed? NULL: all are. */
     bool (*wants)(void *ctx, const char *kernel);
     void *ctx;
-    size_t most_bytes; /* of text of rewritten kernels: the largest stay as they are; 0: any */
+    size_t most_bytes; /* of a kernel's text; one with more stays as it is; 0: any */
 } rewrite_options;
 
-/* What compiles in some fifteen seconds (bench/rewrite/results.md): a program may not take longer to start. */
+/* What compiles in some fifteen seconds (bench/rewrite/results.md): a launch may not take longer. */
 #define REWRITE_QUICK_BYTES (4u << 20)
 
 /* ---- what came out, per kernel ---- */
@@ -179,5 +179,28 @@ typedef struct rewrite_result {
  * be rewritten (32-bit addresses, an architecture before sm_30, rewritten before). */
 wl_status rewrite_module(const ptx_module *module, const rewrite_options *options, wl_arena *arena,
                          rewrite_result *out, wl_error *err);
+
+/* ---- one kernel ---- */
+
+/* In the text: the addresses of variables, `.u64` each. */
+#define REWRITE_GLOBALS "__wl_globals"
+
+/* A kernel in a module of its own, beside the one that it comes from, with the functions that it reaches. It works on the
+ * variables of the other module: whoever loads it writes the addresses of `globals` there to the constant REWRITE_GLOBALS,
+ * in this order, and copies the contents of `constants` there to those of the same names here. So the text is the same
+ * wherever variables are, and constants are read as fast as they were. It is never launched without a state. */
+typedef struct rewrite_alone {
+    rewrite_kernel kernel;
+    char *text; /* malloc'ed, NUL-terminated; NULL where kernel.probes is 0 */
+    size_t length;
+    uint32_t nglobals, nconstants;
+    const ptx_var **globals, **constants;
+} rewrite_alone;
+
+/* As rewrite_module(), of the kernel `func` only. It refuses, in addition, what a module beside the other cannot have: calls
+ * through pointers, functions whose address is taken or that have no PTX, references to textures and surfaces. */
+wl_status rewrite_kernel_alone(const ptx_module *module, const ptx_func *func,
+                               const rewrite_options *options, wl_arena *arena, rewrite_alone *out,
+                               wl_error *err);
 
 #endif

@@ -56,6 +56,22 @@ def rewrite(warplens, path, probe, everything, out):
                        stdout=f, check=True)
 
 
+def modules_of_their_own(args, path, arch):
+    """Each kernel in one, with all probes; says how many were taken, and how many were not."""
+    done = subprocess.run([args.warplens, "ptx", "-q", "--rewrite", "all", "--everything", "--alone", path],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    texts = re.split(r"^(?=\.version)", done.stdout, flags=re.M)[1:]
+    failures = 0
+    for text in texts:
+        out = args.scratch / "alone.ptx"
+        out.write_text(text)
+        accepted, said = assemble(args.ptxas, out, arch)
+        if not accepted or len(used(said)) != 1:
+            print(f"{path.name}: a kernel in a module of its own for {arch}:\n{said[:2000]}")
+            failures += 1
+    return len(texts), failures
+
+
 def combinations(archs, table):
     for arch in archs:
         yield "all", "auto", arch
@@ -115,15 +131,20 @@ def main():
         return SKIPPED
     args.scratch.mkdir(parents=True, exist_ok=True)
     rows, failures = [], 0
+    alone = 0
     for path in args.files:
         some, bad = check(args, path)
         rows += some
         failures += bad
-    print(f"{len(args.files)} files, {len(rows)} kernels assembled with probes, {failures} failures")
+        own, bad = modules_of_their_own(args, path, architectures(path.read_text())[-1])
+        alone += own
+        failures += bad
+    print(f"{len(args.files)} files, {len(rows)} kernels assembled with probes, {alone} in modules of their own, "
+          f"{failures} failures")
     if args.table:
         with open(args.table, "w", newline="") as f:
             csv.writer(f, lineterminator="\n").writerows([COLUMNS, *rows])
-    return 1 if failures or not rows else 0
+    return 1 if failures or not rows or not alone else 0
 
 
 if __name__ == "__main__":
