@@ -335,6 +335,7 @@ static CUresult destroy_stream(const char *api, CUstream stream, CUresult (*real
     shim_begin_work(&call, api, CAP_CALL_OTHER);
     call.record.stream = shim_stream(stream, false);
     shim_probes_mark(call.record.stream);
+    shim_capture_ended(call.record.stream);
     return shim_end(&call, real(stream));
 }
 

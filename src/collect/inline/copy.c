@@ -42,8 +42,10 @@ static shim_object *describe(cap_call *r, const shim_moved *m)
 static void after_copy(const shim_object *target, const cap_call *r, uint32_t call,
                        const shim_moved *m)
 {
-    if (target && target->kind == CAP_OBJECT_CONST)
+    if (target && target->kind == CAP_OBJECT_CONST) {
         write_constant(target, call, r->target_offset, m->host, m->bytes);
+        shim_constants_changed();
+    }
 }
 
 void shim_moved_write(const shim_call *call, cap_call_kind kind, const shim_moved *moved)

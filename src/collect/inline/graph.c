@@ -376,7 +376,7 @@ HOOK(cuGraphExecMemsetNodeSetParams,
 static CUresult kernel_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
                            const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
-    if (result == CUDA_SUCCESS && shim_g.writer) {
+    if (result == CUDA_SUCCESS && params && shim_g.writer) {
         pthread_mutex_lock(&shim_g.lock);
         node *n = find_node(exec, handle);
         if (n)
@@ -391,17 +391,9 @@ HOOK(cuGraphExecKernelNodeSetParams,
      (exec, handle, params))
 {
     CUDA_KERNEL_NODE_PARAMS_v2 newer = {0};
-    CUDA_KERNEL_NODE_PARAMS_v1 own;
-    shim_probe probe;
-    if (!params)
-        return real_cuGraphExecKernelNodeSetParams(exec, handle, params);
-    memcpy(&newer, params, sizeof *params);
-    own = *params;
-    shim_probe_off(&probe, params->func, params->kernelParams, params->extra);
-    own.kernelParams = probe.params;
-    own.extra = probe.extra;
-    CUresult result = real_cuGraphExecKernelNodeSetParams(exec, handle, &own);
-    shim_probe_free(&probe);
+    CUresult result = real_cuGraphExecKernelNodeSetParams(exec, handle, params);
+    if (params)
+        memcpy(&newer, params, sizeof *params);
     return kernel_set(result, exec, handle, &newer);
 }
 
@@ -409,29 +401,18 @@ HOOK(cuGraphExecKernelNodeSetParams_v2,
      (CUgraphExec exec, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS_v2 *params),
      (exec, handle, params))
 {
-    shim_probe probe;
-    if (!params)
-        return real_cuGraphExecKernelNodeSetParams_v2(exec, handle, params);
-    CUDA_KERNEL_NODE_PARAMS_v2 own = *params;
-    shim_probe_off(&probe, function_of(params), params->kernelParams, params->extra);
-    own.kernelParams = probe.params;
-    own.extra = probe.extra;
-    CUresult result = real_cuGraphExecKernelNodeSetParams_v2(exec, handle, &own);
-    shim_probe_free(&probe);
-    return kernel_set(result, exec, handle, params);
+    return kernel_set(real_cuGraphExecKernelNodeSetParams_v2(exec, handle, params), exec, handle,
+                      params);
 }
-
-static CUresult set_kernel_params(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *params);
 
 HOOK(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *params),
      (exec, handle, params))
 {
-    if (params && params->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        return set_kernel_params(exec, handle, params);
     CUresult result = real_cuGraphExecNodeSetParams(exec, handle, params);
     if (result != CUDA_SUCCESS || !params)
         return result;
     switch ((int)params->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: return kernel_set(result, exec, handle, &params->kernel);
     case CU_GRAPH_NODE_TYPE_GRAPH: return updated(result, exec, params->graph.graph, handle);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         return copy_set(result, exec, handle, &params->memcpy.copyParams);
@@ -439,19 +420,6 @@ HOOK(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode handle, CUgraphNod
         return set_set(result, exec, handle, (const CUDA_MEMSET_NODE_PARAMS *)&params->memset);
     default: return result;
     }
-}
-
-static CUresult set_kernel_params(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *params)
-{
-    shim_probe probe;
-    CUgraphNodeParams own = *params;
-    shim_probe_off(&probe, function_of(&params->kernel), params->kernel.kernelParams,
-                   params->kernel.extra);
-    own.kernel.kernelParams = probe.params;
-    own.kernel.extra = probe.extra;
-    CUresult result = real_cuGraphExecNodeSetParams(exec, handle, &own);
-    shim_probe_free(&probe);
-    return kernel_set(result, exec, handle, &params->kernel);
 }
 
 HOOK(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode handle, unsigned int enabled),
@@ -534,6 +502,7 @@ static void launched(shim_call *call, CUgraphExec exec)
     shim_stack(call);
     pthread_mutex_lock(&shim_g.lock);
     shim_events_unknown(NULL); /* it may record any */
+    shim_constants_changed();  /* and copy to any constant */
     shim_write_call(call, CUDA_SUCCESS);
     graph *g = find(exec);
     if (g)

@@ -31,20 +31,13 @@ static bool read_extra(void **extra, const void **buffer, size_t *bytes)
     return *buffer && *bytes <= MAX_PARAMS;
 }
 
-/* A graph's node may give our parameter back. */
-static shim_bytes own_part(const shim_function *f, const void *buffer, size_t length)
-{
-    size_t most = f->probe ? f->probe->kernel->param_offset : length;
-    return (shim_bytes){buffer, length < most ? length : most, true};
-}
-
 shim_bytes shim_pack(const shim_function *f, void **params, void **extra)
 {
     static char packed[MAX_PARAMS];
     const void *buffer;
     size_t length;
     if (!params && extra)
-        return read_extra(extra, &buffer, &length) ? own_part(f, buffer, length)
+        return read_extra(extra, &buffer, &length) ? (shim_bytes){buffer, length, true}
                                                    : (shim_bytes){"", 0, false};
     if (!f->params_known || f->param_bytes > MAX_PARAMS)
         return (shim_bytes){"", 0, false};
@@ -112,6 +105,7 @@ uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *sh
     memcpy(note.block, shape->block, sizeof note.block);
     set_cluster(shape, f, &note);
     SHIM_WRITE(note, &note);
+    shim_constants_given(params);
     return note.id;
 }
 
@@ -150,6 +144,8 @@ static void before(launch *l, const char *api, CUstream stream, bool per_thread,
 static CUresult after(launch *l, CUresult result)
 {
     shim_probe_free(&l->probe);
+    if (!shim_probe_records(&l->probe))
+        l->shape.flags &= ~(uint32_t)CAP_NOTE_PROBED;
     if (!l->call.active)
         return shim_end(&l->call, result);
     shim_time_end(&l->time, result);
@@ -175,6 +171,15 @@ static CUresult after(launch *l, CUresult result)
 
 /* ---- hooks ---- */
 
+/* Makes the launch l with `call`, which goes by l.probe; if what we put in the place of the program's is refused, with `plain`. */
+#define LAUNCH(l, call, plain)                      \
+    ({                                              \
+        CUresult result_ = (call);                  \
+        if (shim_probe_refused(&(l).probe, result_)) \
+            result_ = (plain);                      \
+        after(&(l), result_);                       \
+    })
+
 #define PLAIN(symbol, per_thread, of_flags)                                                       \
     HOOK(symbol,                                                                                  \
          (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,       \
@@ -187,8 +192,10 @@ static CUresult after(launch *l, CUresult result)
                     .params = params,                                                             \
                     .extra = extra};                                                              \
         before(&l, #symbol, stream, per_thread, true);                                            \
-        return after(&l, real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, l.probe.params, \
-                                       l.probe.extra));                                           \
+        return LAUNCH(l,                                                                          \
+                      real_##symbol((CUfunction)l.probe.function, gx, gy, gz, bx, by, bz, shared, \
+                                    stream, l.probe.params, l.probe.extra),                       \
+                      real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));   \
     }
 
 PLAIN(cuLaunchKernel, false, 0)
@@ -204,8 +211,10 @@ PLAIN(cuLaunchKernel_ptsz, true, 0)
                     .shape = {{gx, gy, gz}, {bx, by, bz}, {0}, shared, CAP_NOTE_COOPERATIVE},     \
                     .params = params};                                                            \
         before(&l, #symbol, stream, per_thread, true);                                            \
-        return after(&l,                                                                          \
-                     real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, l.probe.params));   \
+        return LAUNCH(l,                                                                          \
+                      real_##symbol((CUfunction)l.probe.function, gx, gy, gz, bx, by, bz, shared, \
+                                    stream, l.probe.params),                                      \
+                      real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, params));          \
     }
 
 COOPERATIVE(cuLaunchCooperativeKernel, false)
@@ -247,15 +256,16 @@ static bool read_attributes(const CUlaunchConfig *c, shim_shape *s)
                     .extra = extra};                                                   \
         bool timed = read_attributes(c, &l.shape);                                     \
         before(&l, #symbol, c->hStream, per_thread, timed);                            \
-        return after(&l, real_##symbol(c, f, l.probe.params, l.probe.extra));          \
+        return LAUNCH(                                                                 \
+            l,                                                                         \
+            real_##symbol(c, (CUfunction)l.probe.function, l.probe.params, l.probe.extra), \
+            real_##symbol(c, f, params, extra));                                       \
     }
 
 EXTENDED(cuLaunchKernelEx, false)
 EXTENDED(cuLaunchKernelEx_ptsz, true)
 
 /* ---- one kernel on several devices (until CUDA 12) ---- */
-
-enum { MAX_TOGETHER = 64 };
 
 static void note_one(shim_call *call, const CUDA_LAUNCH_PARAMS *p)
 {
@@ -281,18 +291,8 @@ HOOK(cuLaunchCooperativeKernelMultiDevice,
      (CUDA_LAUNCH_PARAMS * list, unsigned int count, unsigned int flags), (list, count, flags))
 {
     shim_call call;
-    shim_probe probes[MAX_TOGETHER];
-    CUDA_LAUNCH_PARAMS own[MAX_TOGETHER];
     shim_begin_launch(&call, "cuLaunchCooperativeKernelMultiDevice");
-    unsigned n = list && count <= MAX_TOGETHER ? count : 0;
-    for (unsigned i = 0; i < n; i++) {
-        own[i] = list[i];
-        shim_probe_off(&probes[i], list[i].function, list[i].kernelParams, NULL);
-        own[i].kernelParams = probes[i].params;
-    }
-    CUresult result = real_cuLaunchCooperativeKernelMultiDevice(n ? own : list, count, flags);
-    for (unsigned i = 0; i < n; i++)
-        shim_probe_free(&probes[i]);
+    CUresult result = real_cuLaunchCooperativeKernelMultiDevice(list, count, flags);
     if (call.active && list && result == CUDA_SUCCESS) {
         shim_stack(&call);
         pthread_mutex_lock(&shim_g.lock);

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MAX_OPTIONS = 4 };
+
 typedef struct variable {
     char *name;
     bool constant;
@@ -33,7 +35,10 @@ struct shim_module { /* a CUmodule or a CUlibrary */
     uint32_t number;             /* in the capture; 0 without PTX */
     wl_vec(variable) variables;  /* once it is used */
     wl_vec(CUcontext) placed_in; /* a library has its variables in each context of its own */
-    shim_probed *probed;         /* NULL: it is as the program has it */
+    shim_probed *probed;         /* what its kernels can record; NULL: nothing */
+    uint32_t noptions;           /* of the program's for the compiler */
+    CUjit_option options[MAX_OPTIONS];
+    void *values[MAX_OPTIONS];
     struct shim_module *next;
 };
 
@@ -83,16 +88,47 @@ static bool read_text(shim_module *m, const void *image, size_t size)
 
 /* ---- variables ---- */
 
+static CUresult find_in_library(const shim_module *m, const char *name, CUdeviceptr *address,
+                                size_t *bytes)
+{
+    CUresult result = DRIVER(CUDA_ERROR_NOT_FOUND, cuLibraryGetGlobal,
+                             (CUdeviceptr *, size_t *, CUlibrary, const char *), address, bytes,
+                             (CUlibrary)m->handle, name);
+    return result == CUDA_SUCCESS
+               ? result
+               : DRIVER(CUDA_ERROR_NOT_FOUND, cuLibraryGetManaged,
+                        (CUdeviceptr *, size_t *, CUlibrary, const char *), address, bytes,
+                        (CUlibrary)m->handle, name);
+}
+
 static CUresult find_variable(const shim_module *m, const char *name, CUdeviceptr *address,
                               size_t *bytes)
 {
     if (m->library)
-        return DRIVER(CUDA_ERROR_NOT_FOUND, cuLibraryGetGlobal,
-                      (CUdeviceptr *, size_t *, CUlibrary, const char *), address, bytes,
-                      (CUlibrary)m->handle, name);
+        return find_in_library(m, name, address, bytes);
     return DRIVER(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal_v2,
                   (CUdeviceptr *, size_t *, CUmodule, const char *), address, bytes,
                   (CUmodule)m->handle, name);
+}
+
+bool shim_module_variable(const shim_module *m, const char *name, CUdeviceptr *address,
+                          size_t *bytes)
+{
+    return find_variable(m, name, address, bytes) == CUDA_SUCCESS;
+}
+
+bool shim_module_in(const shim_module *m, CUcontext context)
+{
+    return m->library || m->context == context;
+}
+
+uint32_t shim_module_options(const shim_module *m, CUjit_option *options, void **values,
+                             uint32_t most)
+{
+    uint32_t n = m->noptions < most ? m->noptions : most;
+    memcpy(options, m->options, n * sizeof *options);
+    memcpy(values, m->values, n * sizeof *values);
+    return n;
 }
 
 static const char *skip_space(const char *p)
@@ -185,8 +221,18 @@ static void first_use(shim_module *m)
         .id = m->number, .name = m->name ? m->name : "memory", .ptx = m->text, .length = m->length};
     SHIM_WRITE(module, &record);
     list_variables(m);
-    free(m->text);
+    if (shim_probes_on())
+        m->probed = shim_probed_new(m->text, m->length);
+    else
+        free(m->text);
     m->text = NULL;
+}
+
+shim_probed *shim_module_probed(shim_module *m)
+{
+    if (!m->used)
+        first_use(m);
+    return m->probed;
 }
 
 uint32_t shim_module_use(shim_module *m)
@@ -292,16 +338,19 @@ static void free_module(shim_module *m)
     free(m);
 }
 
-static void forget_module(shim_module *m)
+/* Returns what its kernels recorded with. */
+static shim_own *forget_module(shim_module *m)
 {
     shim_module **at = &modules;
     while (*at != m)
         at = &(*at)->next;
     *at = m->next;
     shim_probe_module_gone(m->probed);
+    shim_own *own = shim_own_take(m->probed);
     forget_functions(m);
     shim_objects_gone(NULL, m);
     free_module(m);
+    return own;
 }
 
 /* A library outlives it, but not what it had there. */
@@ -310,6 +359,7 @@ static void leave_context(shim_module *m, CUcontext context)
     for (size_t i = m->placed_in.count; i-- > 0;)
         if (m->placed_in.data[i] == context)
             m->placed_in.data[i] = m->placed_in.data[--m->placed_in.count];
+    shim_own_gone(m->probed, context);
 }
 
 void shim_modules_gone(CUcontext context)
@@ -319,7 +369,7 @@ void shim_modules_gone(CUcontext context)
         if (m->library)
             leave_context(m, context);
         else if (m->context == context)
-            forget_module(m);
+            shim_own_free(forget_module(m), false);
     }
 }
 
@@ -339,9 +389,9 @@ static void read_file(shim_module *m, const char *path)
     close(fd);
 }
 
-/* What is about to be loaded; `image` NULL: the file. What the compiler registers lies in a mapped file and stays: without
- * probes its PTX is taken when a kernel of it is launched. Anything else may be gone after the call, so its PTX is taken
- * now. NULL without memory. */
+/* What is about to be loaded; `image` NULL: the file. What the compiler registers lies in a mapped file and stays: its PTX is
+ * taken when a kernel of it is launched. Anything else may be gone after the call, so its PTX is taken now. NULL without
+ * memory. */
 static shim_module *new_module(bool library, const void *image, const char *file)
 {
     shim_module *m = calloc(1, sizeof *m);
@@ -351,11 +401,11 @@ static shim_module *new_module(bool library, const void *image, const char *file
     m->name = image ? file_of(image) : realpath(file, NULL);
     bool stays = image && m->name &&
                  cuda_image_identify(image, CUDA_SIZE_UNKNOWN) == CUDA_IMAGE_WRAPPER;
-    if (stays && !shim_probes_on())
+    if (stays)
         m->image = image;
     else if (image)
         read_text(m, image, CUDA_SIZE_UNKNOWN);
-    else
+    else if (file)
         read_file(m, file);
     return m;
 }
@@ -365,83 +415,40 @@ static shim_module *new_module(bool library, const void *image, const char *file
 typedef struct loading {
     shim_call call;
     shim_module *module; /* NULL: nothing is recorded */
-    const void *image;   /* of the program; NULL: a file */
-    char *text;          /* to be loaded in its place; NULL: nothing is */
 } loading;
 
-static void begin_loading(loading *l, bool library, const void *image, const char *file)
+/* What the program asks of the compiler, as far as it matters to a kernel that is compiled anew. */
+typedef struct wishes {
+    const CUjit_option *options;
+    void *const *values;
+    uint32_t count;
+} wishes;
+
+static bool matters(CUjit_option option)
+{
+    return option == CU_JIT_MAX_REGISTERS || option == CU_JIT_THREADS_PER_BLOCK ||
+           option == CU_JIT_OPTIMIZATION_LEVEL;
+}
+
+static void keep_wishes(shim_module *m, const wishes *w)
+{
+    for (uint32_t i = 0; w->options && w->values && i < w->count && m->noptions < MAX_OPTIONS; i++)
+        if (matters(w->options[i])) {
+            m->options[m->noptions] = w->options[i];
+            m->values[m->noptions++] = w->values[i];
+        }
+}
+
+static void begin_loading(loading *l, bool library, const void *image, const char *file, wishes w)
 {
     l->module = NULL;
-    l->image = image;
-    l->text = NULL;
     if (!l->call.active || (!image && !file))
         return;
     pthread_mutex_lock(&shim_g.lock);
     l->module = new_module(library, image, file);
-    if (l->module && l->module->text)
-        l->module->probed = shim_probed_make(l->module->text, l->module->length);
-    if (l->module && l->module->probed)
-        l->text = l->module->probed->result.text;
+    if (l->module)
+        keep_wishes(l->module, &w);
     pthread_mutex_unlock(&shim_g.lock);
-}
-
-static void drop_probes(loading *l, const char *why)
-{
-    pthread_mutex_lock(&shim_g.lock);
-    shim_message(WL_LOG_WARN, "%s has no probes: %s.",
-                 l->module->name ? l->module->name : "A module", why);
-    shim_probed_free(l->module->probed);
-    l->module->probed = NULL;
-    pthread_mutex_unlock(&shim_g.lock);
-    l->text = NULL;
-}
-
-static void unload(const loading *l, void *handle)
-{
-    if (l->module->library)
-        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLibraryUnload, (CUlibrary), (CUlibrary)handle);
-    else
-        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleUnload, (CUmodule), (CUmodule)handle);
-}
-
-/* The same with fewer registers. */
-static CUresult load_limited(const loading *l, void **out, uint32_t registers)
-{
-    CUjit_option option = CU_JIT_MAX_REGISTERS;
-    void *value = (void *)(uintptr_t)registers;
-    if (!l->module->library)
-        return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadDataEx,
-                      (CUmodule *, const void *, unsigned, CUjit_option *, void **),
-                      (CUmodule *)out, l->text, 1, &option, &value);
-    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLibraryLoadData,
-                  (CUlibrary *, const void *, CUjit_option *, void **, unsigned, CUlibraryOption *,
-                   void **, unsigned),
-                  (CUlibrary *)out, l->text, &option, &value, 1, NULL, NULL, 0);
-}
-
-/* Loads l.text (`loaded` says how that went) so that every launch that the program could make can be made; else it is
- * dropped. `options`: the program gave some of its own. */
-static CUresult check_probes(loading *l, CUresult loaded, void **out, bool options)
-{
-    char why[64];
-    uint32_t registers;
-    if (loaded != CUDA_SUCCESS) {
-        snprintf(why, sizeof why, "the driver refused it with them (error %d)", (int)loaded);
-        drop_probes(l, why);
-        return loaded;
-    }
-    shim_probed *p = l->module->probed;
-    shim_probed_compare(p, l->image ? l->image : l->module->text);
-    if (shim_probed_fits(p, *out, l->module->library, &registers))
-        return CUDA_SUCCESS;
-    unload(l, *out);
-    if (!options && load_limited(l, out, registers) == CUDA_SUCCESS) {
-        if (shim_probed_fits(p, *out, l->module->library, &registers))
-            return CUDA_SUCCESS;
-        unload(l, *out);
-    }
-    drop_probes(l, "with them, blocks could not be as large as without");
-    return CUDA_ERROR_INVALID_IMAGE;
 }
 
 static CUresult end_loading(loading *l, CUresult result, void *const *handle)
@@ -453,8 +460,6 @@ static CUresult end_loading(loading *l, CUresult result, void *const *handle)
         m->context = shim_current().handle;
         m->next = modules;
         modules = m;
-        if (m->probed)
-            __atomic_store_n(&shim_g.probing, true, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&shim_g.lock);
     } else if (m) {
         free_module(m);
@@ -462,45 +467,32 @@ static CUresult end_loading(loading *l, CUresult result, void *const *handle)
     return shim_end(&l->call, result);
 }
 
-/* `with_probes` loads l.text in place of what the program gave; `options`: how many it gave for the compiler. */
-#define LOAD(symbol, is_library, image, file, options, params, args, with_probes)  \
-    HOOK(symbol, params, args)                                                     \
-    {                                                                              \
-        loading l;                                                                 \
-        CUresult result = CUDA_ERROR_INVALID_IMAGE;                                \
-        shim_begin(&l.call, #symbol, CAP_CALL_OTHER);                              \
-        begin_loading(&l, is_library, image, file);                                \
-        if (l.text)                                                                \
-            result = check_probes(&l, (with_probes), (void **)out, (options) > 0); \
-        if (!l.text)                                                               \
-            result = real_##symbol args;                                           \
-        return end_loading(&l, result, (void **)out);                              \
+#define LOAD(symbol, is_library, image, file, options, values, count, params, args) \
+    HOOK(symbol, params, args)                                                      \
+    {                                                                               \
+        loading l;                                                                  \
+        shim_begin(&l.call, #symbol, CAP_CALL_OTHER);                               \
+        begin_loading(&l, is_library, image, file, (wishes){options, values, count}); \
+        return end_loading(&l, real_##symbol args, (void **)out);                   \
     }
 
-LOAD(cuModuleLoad, false, NULL, name, 0, (CUmodule * out, const char *name), (out, name),
-     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadData, (CUmodule *, const void *), out, l.text))
-LOAD(cuModuleLoadData, false, image, NULL, 0, (CUmodule * out, const void *image), (out, image),
-     real_cuModuleLoadData(out, l.text))
-LOAD(cuModuleLoadDataEx, false, image, NULL, count,
+LOAD(cuModuleLoad, false, NULL, name, NULL, NULL, 0, (CUmodule * out, const char *name),
+     (out, name))
+LOAD(cuModuleLoadData, false, image, NULL, NULL, NULL, 0, (CUmodule * out, const void *image),
+     (out, image))
+LOAD(cuModuleLoadDataEx, false, image, NULL, options, values, count,
      (CUmodule * out, const void *image, unsigned int count, CUjit_option *options, void **values),
-     (out, image, count, options, values),
-     real_cuModuleLoadDataEx(out, l.text, count, options, values))
-LOAD(cuModuleLoadFatBinary, false, image, NULL, 0, (CUmodule * out, const void *image),
-     (out, image),
-     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadData, (CUmodule *, const void *), out, l.text))
-LOAD(cuLibraryLoadData, true, image, NULL, njit + noptions,
+     (out, image, count, options, values))
+LOAD(cuModuleLoadFatBinary, false, image, NULL, NULL, NULL, 0, (CUmodule * out, const void *image),
+     (out, image))
+LOAD(cuLibraryLoadData, true, image, NULL, jit, jit_values, njit,
      (CUlibrary * out, const void *image, CUjit_option *jit, void **jit_values, unsigned int njit,
       CUlibraryOption *options, void **values, unsigned int noptions),
-     (out, image, jit, jit_values, njit, options, values, noptions),
-     real_cuLibraryLoadData(out, l.text, jit, jit_values, njit, options, values, noptions))
-LOAD(cuLibraryLoadFromFile, true, NULL, name, njit + noptions,
+     (out, image, jit, jit_values, njit, options, values, noptions))
+LOAD(cuLibraryLoadFromFile, true, NULL, name, jit, jit_values, njit,
      (CUlibrary * out, const char *name, CUjit_option *jit, void **jit_values, unsigned int njit,
       CUlibraryOption *options, void **values, unsigned int noptions),
-     (out, name, jit, jit_values, njit, options, values, noptions),
-     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLibraryLoadData,
-            (CUlibrary *, const void *, CUjit_option *, void **, unsigned, CUlibraryOption *,
-             void **, unsigned),
-            out, l.text, jit, jit_values, njit, options, values, noptions))
+     (out, name, jit, jit_values, njit, options, values, noptions))
 
 #define UNLOAD(symbol, type)                           \
     HOOK(symbol, (type handle), (handle))              \
@@ -510,9 +502,11 @@ LOAD(cuLibraryLoadFromFile, true, NULL, name, njit + noptions,
         if (call.active) {                             \
             pthread_mutex_lock(&shim_g.lock);          \
             shim_module *m = find_module(handle);      \
+            shim_own *own = NULL;                      \
             if (m && m->handle == handle)              \
-                forget_module(m);                      \
+                own = forget_module(m);                \
             pthread_mutex_unlock(&shim_g.lock);        \
+            shim_own_free(own, true);                  \
         }                                              \
         return shim_end(&call, real_##symbol(handle)); \
     }
@@ -547,17 +541,11 @@ static shim_function *add_function(void *handle, const char *name, shim_module *
     return f;
 }
 
-/* Kernels with probes need their parameter even when nothing is recorded any more. */
-static bool keeps_track(void)
-{
-    return shim_g.writer || __atomic_load_n(&shim_g.probing, __ATOMIC_RELAXED);
-}
-
 HOOK(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
      (out, module, name))
 {
     CUresult result = real_cuModuleGetFunction(out, module, name);
-    if (result == CUDA_SUCCESS && keeps_track()) {
+    if (result == CUDA_SUCCESS && shim_g.writer) {
         pthread_mutex_lock(&shim_g.lock);
         add_function(*out, name, find_or_guess(module, false, name));
         pthread_mutex_unlock(&shim_g.lock);
@@ -569,7 +557,7 @@ HOOK(cuLibraryGetKernel, (CUkernel * out, CUlibrary library, const char *name),
      (out, library, name))
 {
     CUresult result = real_cuLibraryGetKernel(out, library, name);
-    if (result == CUDA_SUCCESS && keeps_track()) {
+    if (result == CUDA_SUCCESS && shim_g.writer) {
         pthread_mutex_lock(&shim_g.lock);
         shim_function *f = add_function(*out, name, find_or_guess(library, true, name));
         if (f)
@@ -582,7 +570,7 @@ HOOK(cuLibraryGetKernel, (CUkernel * out, CUlibrary library, const char *name),
 HOOK(cuKernelGetFunction, (CUfunction * out, CUkernel kernel), (out, kernel))
 {
     CUresult result = real_cuKernelGetFunction(out, kernel);
-    if (result == CUDA_SUCCESS && keeps_track()) {
+    if (result == CUDA_SUCCESS && shim_g.writer) {
         pthread_mutex_lock(&shim_g.lock);
         shim_function *known = NULL;
         HASH_FIND_PTR(functions, &kernel, known);
@@ -596,7 +584,7 @@ HOOK(cuKernelGetFunction, (CUfunction * out, CUkernel kernel), (out, kernel))
 HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
 {
     CUresult result = real_cuLibraryGetModule(out, library);
-    if (result == CUDA_SUCCESS && keeps_track()) {
+    if (result == CUDA_SUCCESS && shim_g.writer) {
         pthread_mutex_lock(&shim_g.lock);
         shim_module *m = find_module(library);
         if (m)
@@ -610,7 +598,7 @@ HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
 
 static CUresult named(CUresult result, void *handle, bool library, const char *name)
 {
-    if (result == CUDA_SUCCESS && keeps_track()) {
+    if (result == CUDA_SUCCESS && shim_g.writer) {
         pthread_mutex_lock(&shim_g.lock);
         shim_module *m = find_or_guess(handle, library, name);
         if (m)
@@ -664,8 +652,7 @@ static shim_function *ask(void *handle)
     return f;
 }
 
-/* Of a CUkernel the function in the current context. */
-static CUfunction function_of(const shim_function *f)
+CUfunction shim_function_handle(const shim_function *f)
 {
     CUfunction function = (CUfunction)f->handle;
     if (f->kernel)
@@ -686,7 +673,7 @@ static void read_params(shim_function *f, CUfunction function)
 {
     size_t offset, bytes;
     CUresult result = CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; !f->probe || i < f->probe->kernel->param_index; i++) {
+    for (size_t i = 0;; i++) {
         result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetParamInfo,
                         (CUfunction, size_t, size_t *, size_t *), function, i, &offset, &bytes);
         if (result != CUDA_SUCCESS)
@@ -696,33 +683,29 @@ static void read_params(shim_function *f, CUfunction function)
         if (offset + bytes > f->param_bytes)
             f->param_bytes = (uint32_t)(offset + bytes);
     }
-    /* That is how the list ends, but for the parameter that is ours. */
-    f->params_known = result == CUDA_ERROR_INVALID_VALUE ||
-                      (f->probe && f->params.count == f->probe->kernel->param_index);
-}
-
-/* Of a kernel with probes what it takes without them, where that is known. */
-static void read_resources(shim_function *f, CUfunction function)
-{
-    shim_resources r = shim_resources_of(function);
-    if (f->probe)
-        shim_probed_tell(f->probe, &r);
-    if (f->probe && f->probe->known)
-        r = f->probe->original;
-    f->static_shared = r.static_shared;
-    f->local_bytes = r.local_bytes;
-    f->registers = r.registers;
+    f->params_known = result == CUDA_ERROR_INVALID_VALUE; /* that is how the list ends */
 }
 
 static void describe(shim_function *f)
 {
-    CUfunction function = function_of(f);
+    CUfunction function = shim_function_handle(f);
     f->described = true;
-    f->probe = f->module ? shim_probed_find(f->module->probed, f->name) : NULL;
-    read_resources(f, function);
+    f->static_shared = function_attribute(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    f->local_bytes = function_attribute(function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    f->registers = function_attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS);
     for (int i = 0; i < 3; i++)
         f->cluster[i] = function_attribute(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + i);
     read_params(f, function);
+}
+
+shim_probed_kernel *shim_function_probe(shim_function *f)
+{
+    if (!f->looked_for_probe && f->module) {
+        shim_probed *probed = shim_module_probed(f->module);
+        f->probe = probed ? shim_probed_find(probed, f->name) : NULL;
+    }
+    f->looked_for_probe = true;
+    return f->probe;
 }
 
 shim_function *shim_function_of(void *handle)

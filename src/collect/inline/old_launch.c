@@ -78,30 +78,12 @@ static void launched(shim_call *call, CUfunction handle, int width, int height)
     pthread_mutex_unlock(&shim_g.lock);
 }
 
-/* A kernel with probes has a parameter more, which must say that they are off. */
-static void add_hidden(CUfunction handle)
-{
-    rewrite_param off;
-    if (!__atomic_load_n(&shim_g.probing, __ATOMIC_RELAXED))
-        return;
-    pthread_mutex_lock(&shim_g.lock);
-    shim_function *f = shim_function_of(handle);
-    const rewrite_kernel *k = f && f->probe ? f->probe->kernel : NULL;
-    pthread_mutex_unlock(&shim_g.lock);
-    if (!k)
-        return;
-    rewrite_param_init(0, NULL, 0, &off);
-    real_cuParamSetSize(handle, k->param_offset + sizeof off);
-    real_cuParamSetv(handle, (int)k->param_offset, &off, sizeof off);
-}
-
 #define LAUNCH(symbol, of_stream, width, height, params, args) \
     HOOK(symbol, params, args)                                 \
     {                                                          \
         shim_call call;                                        \
         shim_begin_launch(&call, #symbol);                     \
         call.record.stream = shim_stream(of_stream, false);    \
-        add_hidden(f);                                         \
         CUresult result = real_##symbol args;                  \
         if (result == CUDA_SUCCESS && call.active)             \
             launched(&call, f, width, height);                 \

@@ -1,4 +1,4 @@
-/* Launches of kernels with probes: which of them record, and the hidden parameter. */
+/* Launches: which of them record, and what the driver gets for them. */
 #include "collect/inline/recording.h"
 
 #include <stdlib.h>
@@ -111,8 +111,8 @@ static shim_need need_of(shim_probed_kernel *k, const shim_function *f, const sh
     return need;
 }
 
-static void start_recording(shim_probe *p, const shim_function *f, const shim_probe_launch *l,
-                            const arguments *a)
+static void take_recording(shim_probe *p, const shim_function *f, const shim_probe_launch *l,
+                           const arguments *a)
 {
     uint64_t pointers[REWRITE_SLOTS] = {0}, traced[REWRITE_MAX_BLOCKS];
     shim_need need = need_of(f->probe, f, l->shape);
@@ -168,11 +168,39 @@ static void add_hidden(shim_probe *p, const rewrite_kernel *k, void **params, vo
         add_pointer(p, k, params);
 }
 
+/* ---- the launch ---- */
+
 /* Counts the launch. */
 static bool is_to_record(shim_probed_kernel *k, const shim_probe_launch *l)
 {
     return l->record && shim_g.writer && blocks_of(l->shape) && !shim_in_capture(l->stream) &&
-           shim_launch_wanted(k->kernel->func->name) && shim_probe_sampled(k->launches++);
+           shim_launch_wanted(k->name) && shim_probe_sampled(k->launches++);
+}
+
+static void start_recording(shim_probe *p, const shim_probe_launch *l, void **params, void **extra)
+{
+    bool later;
+    shim_function *f = l->function ? shim_function_of(l->function) : NULL;
+    shim_probed_kernel *k = f ? shim_function_probe(f) : NULL;
+    if (!k || (k->kernel && !k->kernel->probes) || !is_to_record(k, l))
+        return;
+    shim_own *own = shim_own_get(k, f, &later);
+    k->launches -= later;
+    if (later)
+        shim_own_unfit(k, "the device was busy, so that their code could not be loaded");
+    if (!own || !shim_own_fits(own, k, f, l->shape))
+        return;
+    take_recording(p, f, l, &(arguments){params, extra});
+    if (!p->recording)
+        return;
+    if (!shim_own_mirror(own, l->stream)) {
+        shim_recording_give_back(p->recording);
+        p->recording = NULL;
+        return;
+    }
+    add_hidden(p, k->kernel, params, extra);
+    p->function = shim_own_function(own);
+    p->kernel = k;
 }
 
 void shim_probe_begin(shim_probe *p, const shim_probe_launch *l, void **params, void **extra)
@@ -180,27 +208,27 @@ void shim_probe_begin(shim_probe *p, const shim_probe_launch *l, void **params, 
     memset(p, 0, offsetof(shim_probe, own_params));
     p->long_params = NULL;
     p->buffer = NULL;
+    p->function = l->function;
     p->params = params;
     p->extra = extra;
     p->stream = l->stream;
-    if (!__atomic_load_n(&shim_g.probing, __ATOMIC_RELAXED))
+    if (!l->record || !shim_probes_on())
         return;
     pthread_mutex_lock(&shim_g.lock);
-    shim_function *f = l->function ? shim_function_of(l->function) : NULL;
-    if (f && f->probe) {
-        rewrite_param_init(0, NULL, 0, &p->hidden);
-        if (is_to_record(f->probe, l))
-            start_recording(p, f, l, &(arguments){params, extra});
-        add_hidden(p, f->probe->kernel, params, extra);
-    }
+    start_recording(p, l, params, extra);
     pthread_mutex_unlock(&shim_g.lock);
 }
 
-void shim_probe_off(shim_probe *p, void *function, void **params, void **extra)
+bool shim_probe_refused(shim_probe *p, CUresult result)
 {
-    static const shim_shape none;
-    shim_probe_launch l = {.function = function, .shape = &none};
-    shim_probe_begin(p, &l, params, extra);
+    if (!p->recording || result == CUDA_SUCCESS)
+        return false;
+    pthread_mutex_lock(&shim_g.lock);
+    shim_recording_give_back(p->recording);
+    shim_own_unfit(p->kernel, "the driver refused them with probes");
+    pthread_mutex_unlock(&shim_g.lock);
+    p->recording = NULL;
+    return true;
 }
 
 void shim_probe_free(shim_probe *p)

@@ -1,38 +1,47 @@
-/* Probes in kernels: modules that were rewritten (probed.c), launches that record (probe.c). With shim_g.lock held unless
- * said otherwise. */
+/* Probes in kernels: what is known of a module's PTX (probed.c), kernels that record in modules of their own (own.c), launches
+ * that record (probe.c). With shim_g.lock held unless said otherwise. */
 #ifndef WL_COLLECT_INLINE_PROBE_H
 #define WL_COLLECT_INLINE_PROBE_H
 
 #include "collect/inline/shim.h"
 #include "rewrite/layout.h"
 
-/* ---- probed.c: modules ---- */
+/* ---- probed.c: the program's modules ---- */
 
 typedef struct shim_resources {
     uint32_t registers, static_shared, local_bytes;
     uint32_t threads; /* the most that a block may have */
-    int blocks;       /* of 256 threads that fit a multiprocessor */
+    int blocks;       /* of SHIM_TYPICAL_BLOCK threads that fit a multiprocessor */
 } shim_resources;
 
+enum { SHIM_TYPICAL_BLOCK = 256 };
+
 typedef struct shim_probed shim_probed;
+typedef struct shim_own shim_own;
 
 typedef struct shim_probed_kernel {
-    const rewrite_kernel *kernel;
+    char *name;
     shim_probed *owner;
+    const rewrite_kernel *kernel; /* once it was rewritten; its `probes` is 0: it does not record */
+    rewrite_alone alone;
+    shim_own *own; /* its modules, one a context */
+    bool making;   /* a thread makes one */
+    bool unfit;    /* the user was told of a launch that ran without recording */
     uint64_t launches;            /* so far */
     struct shim_recording *ready; /* prepared for its next launches */
     uint32_t nready;
-    uint32_t rows;    /* of a warp's part of the trace in the next launch; 0: not chosen yet */
-    bool everywhere;  /* it accesses more objects than its pointers lead to */
-    bool known, told; /* `original` is; the user was told what changed */
-    shim_resources original; /* of the kernel as the program has it */
+    uint32_t rows;   /* of a warp's part of the trace in the next launch; 0: not chosen yet */
+    bool everywhere; /* it accesses more objects than its pointers lead to */
+    int cache_config; /* as the program set it; -1: it did not */
+    struct shim_probed_kernel *next;
 } shim_probed_kernel;
 
-struct shim_probed { /* a module */
-    ptx_module *ptx;
+struct shim_probed { /* a module's PTX */
+    char *text;      /* malloc'ed; NULL once it was read */
+    size_t length;
+    ptx_module *ptx; /* NULL: not read yet, or it cannot be */
     wl_arena *arena;
-    rewrite_result result;
-    shim_probed_kernel *kernels; /* [result.nkernels] */
+    shim_probed_kernel *kernels;
 };
 
 /* Without the lock: as the options say. */
@@ -40,26 +49,48 @@ bool shim_probes_on(void);
 bool shim_probes_everything(void);
 uint32_t shim_probes_asked(void);
 
-/* NULL where there is nothing to put probes into, or it cannot be done. */
-shim_probed *shim_probed_make(const char *text, size_t length);
+/* Takes the text, which is malloc'ed. NULL without memory. */
+shim_probed *shim_probed_new(char *text, size_t length);
 void shim_probed_free(shim_probed *probed); /* after shim_probe_gone; NULL is allowed */
-/* NULL: the kernel is as it was. */
+/* NULL: it is not asked for, or there is no memory. */
 shim_probed_kernel *shim_probed_find(shim_probed *probed, const char *kernel);
+/* Once a kernel: puts probes into it. Where it gets none, kernel->probes is 0, and the user is told why. */
+void shim_probed_rewrite(shim_probed_kernel *kernel);
 
 shim_resources shim_resources_of(CUfunction f);
-/* Asks about the kernels as the program has them; `original` is its image. */
-void shim_probed_compare(shim_probed *probed, const void *original);
-/* Whether blocks may still be as large as in the program, now that `handle` is loaded with probes (a CUlibrary or a
- * CUmodule). If not, *registers is how many a thread may take at most. */
-bool shim_probed_fits(shim_probed *probed, void *handle, bool library, uint32_t *registers);
-/* Says, once a kernel, what probes changed. */
-void shim_probed_tell(shim_probed_kernel *kernel, const shim_resources *now);
+
+/* ---- own.c: kernels that record ---- */
+
+/* The kernel's module in the current context, made where there is none: this takes the lock away for as long as that
+ * takes. NULL: the launch cannot record. *later: but another one may. */
+shim_own *shim_own_get(shim_probed_kernel *kernel, const shim_function *f, bool *later);
+/* The function to launch. */
+CUfunction shim_own_function(const shim_own *own);
+/* Makes it as the program's: whether the launch can be made with it. */
+bool shim_own_fits(shim_own *own, shim_probed_kernel *kernel, const shim_function *f,
+                   const shim_shape *shape);
+/* Its constants become the program's, as the stream has them. */
+bool shim_own_mirror(shim_own *own, uint64_t stream);
+/* Something may have written to constants. Without the lock. */
+void shim_constants_changed(void);
+/* After a launch with these parameters, one of which may lead to constants. */
+void shim_constants_given(shim_bytes params);
+/* A launch of the kernel's ran as the program's: tells the user so, once. */
+void shim_own_unfit(shim_probed_kernel *kernel, const char *why);
+
+/* Takes the modules of all kernels out. */
+shim_own *shim_own_take(shim_probed *probed);
+/* Without the lock: gives them back to the driver; in_driver false: they went with their context. */
+void shim_own_free(shim_own *list, bool in_driver);
+void shim_own_gone(shim_probed *probed, CUcontext context); /* the context went */
+void shim_own_finish(void);                                /* at the end of the process */
 
 /* ---- probe.c: launches ---- */
 
-/* The parameters of one launch with ours behind them. Where the kernel is as it was, those of the application. */
+/* What the driver is to launch: the kernel that records with one parameter more, or what the application gave. */
 typedef struct shim_probe {
-    void **params, **extra;           /* for the driver */
+    void *function, **params, **extra; /* for the driver */
+    shim_probed_kernel *kernel;        /* of the recording */
     struct shim_recording *recording; /* NULL: the launch does not record */
     bool without_memory;              /* it would have */
     uint64_t stream;
@@ -79,8 +110,8 @@ typedef struct shim_probe_launch { /* that is about to be made */
 /* Without the lock, before and after the driver's function. `probe` must stay where it is until then. */
 void shim_probe_begin(shim_probe *probe, const shim_probe_launch *launch, void **params,
                       void **extra);
-/* The parameters only, with nothing to be recorded: graph nodes. */
-void shim_probe_off(shim_probe *probe, void *function, void **params, void **extra);
+/* The driver did not make the launch: whether it was ours, so that the application's is to be made in its place. */
+bool shim_probe_refused(shim_probe *probe, CUresult result);
 void shim_probe_free(shim_probe *probe);
 
 /* The launch got this note, or 0. */

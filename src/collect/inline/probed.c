@@ -1,4 +1,4 @@
-/* Modules with probes: what src/rewrite makes of their PTX is loaded in their place, and kernels have one parameter more. */
+/* What is known of a module's PTX, and of its kernels that get probes. */
 #include "collect/inline/probe.h"
 
 #include "ptx/ptx.h"
@@ -40,89 +40,107 @@ uint32_t shim_probes_asked(void)
     return asked.probes;
 }
 
-/* ---- rewriting ---- */
+/* ---- modules ---- */
 
-static bool wanted(void *ctx, const char *kernel)
+shim_probed *shim_probed_new(char *text, size_t length)
 {
-    (void)ctx;
-    return collect_options_match(kernel);
-}
-
-static bool parse(shim_probed *p, const char *text, size_t length, wl_error *err)
-{
-    return ptx_parse(text, length, "module", &p->ptx, err) == WL_OK &&
-           ptx_verify(p->ptx, "module", err) == WL_OK;
-}
-
-static bool list_kernels(shim_probed *p)
-{
-    p->kernels = wl_new_array(p->arena, shim_probed_kernel, p->result.nkernels + 1);
-    for (uint32_t i = 0; p->kernels && i < p->result.nkernels; i++)
-        p->kernels[i] = (shim_probed_kernel){.kernel = &p->result.kernels[i], .owner = p};
-    return p->kernels != NULL;
-}
-
-static void tell_left_out(const rewrite_result *r)
-{
-    const rewrite_kernel *left = NULL;
-    uint32_t count = 0;
-    for (uint32_t i = r->nkernels; i-- > 0;)
-        if (r->kernels[i].refused && wanted(NULL, r->kernels[i].func->name)) {
-            left = &r->kernels[i];
-            count++;
-        }
-    if (left)
-        shim_remark("%u of a module's %u kernels get no probes. %s: %s. -k chooses kernels.", count,
-                    r->nkernels, left->func->name, left->refused);
-}
-
-static bool rewrite(shim_probed *p, wl_error *err)
-{
-    rewrite_options options = {.probes = asked.probes,
-                               .everything = asked.everything,
-                               .wants = wanted,
-                               .most_bytes = REWRITE_QUICK_BYTES};
-    p->arena = wl_arena_new();
-    if (!p->arena || rewrite_module(p->ptx, &options, p->arena, &p->result, err) != WL_OK)
-        return false;
-    tell_left_out(&p->result);
-    return p->result.text && list_kernels(p);
-}
-
-shim_probed *shim_probed_make(const char *text, size_t length)
-{
-    wl_error err = {0};
-    shim_probed *p = shim_probes_on() ? calloc(1, sizeof *p) : NULL;
-    if (!p)
+    shim_probed *p = calloc(1, sizeof *p);
+    if (!p || !(p->arena = wl_arena_new())) {
+        free(p);
+        free(text);
         return NULL;
-    if (parse(p, text, length, &err) && rewrite(p, &err))
-        return p;
-    if (err.status)
-        shim_remark("A module has no probes: %s", err.text);
-    shim_probed_free(p);
-    return NULL;
+    }
+    p->text = text;
+    p->length = length;
+    return p;
+}
+
+static void free_kernel(shim_probed_kernel *k)
+{
+    free(k->alone.text);
+    free(k->name);
+    free(k);
 }
 
 void shim_probed_free(shim_probed *p)
 {
     if (!p)
         return;
-    free(p->result.text);
+    for (shim_probed_kernel *k = p->kernels, *next; k; k = next) {
+        next = k->next;
+        free_kernel(k);
+    }
     wl_arena_free(p->arena);
     if (p->ptx)
         ptx_module_free(p->ptx);
+    free(p->text);
     free(p);
 }
 
-shim_probed_kernel *shim_probed_find(shim_probed *p, const char *kernel)
+static shim_probed_kernel *add_kernel(shim_probed *p, const char *name)
 {
-    for (uint32_t i = 0; p && i < p->result.nkernels; i++)
-        if (p->kernels[i].kernel->probes && strcmp(p->kernels[i].kernel->func->name, kernel) == 0)
-            return &p->kernels[i];
-    return NULL;
+    shim_probed_kernel *k = calloc(1, sizeof *k);
+    if (!k || !(k->name = strdup(name))) {
+        free(k);
+        return NULL;
+    }
+    k->owner = p;
+    k->cache_config = -1;
+    k->next = p->kernels;
+    p->kernels = k;
+    return k;
 }
 
-/* ---- what it costs a kernel ---- */
+shim_probed_kernel *shim_probed_find(shim_probed *p, const char *name)
+{
+    for (shim_probed_kernel *k = p->kernels; k; k = k->next)
+        if (strcmp(k->name, name) == 0)
+            return k;
+    return collect_options_match(name) ? add_kernel(p, name) : NULL;
+}
+
+/* ---- rewriting ---- */
+
+static void read_text(shim_probed *p)
+{
+    wl_error err = {0};
+    if (!p->text)
+        return;
+    if (ptx_parse(p->text, p->length, "module", &p->ptx, &err) != WL_OK ||
+        ptx_verify(p->ptx, "module", &err) != WL_OK) {
+        shim_remark("A module's kernels have no probes: %s", err.text);
+        if (p->ptx)
+            ptx_module_free(p->ptx);
+        p->ptx = NULL;
+    }
+    free(p->text);
+    p->text = NULL;
+}
+
+void shim_probed_rewrite(shim_probed_kernel *k)
+{
+    shim_probed *p = k->owner;
+    wl_error err = {0};
+    rewrite_options options = {.probes = asked.probes,
+                               .everything = asked.everything,
+                               .most_bytes = REWRITE_QUICK_BYTES};
+    if (k->kernel)
+        return;
+    k->kernel = &k->alone.kernel;
+    read_text(p);
+    const ptx_func *func = p->ptx ? ptx_module_func(p->ptx, k->name) : NULL;
+    if (!func || !func->entry || !func->has_body)
+        return;
+    wl_status status =
+        rewrite_kernel_alone(p->ptx, func, &options, p->arena, &k->alone, &err);
+    if (status != WL_OK)
+        k->alone.kernel.probes = 0;
+    if (status != WL_OK || k->kernel->refused)
+        shim_remark("%s has no probes: %s.", k->name,
+                    status == WL_OK ? k->kernel->refused : err.text);
+}
+
+/* ---- what a kernel takes ---- */
 
 static uint32_t attribute(CUfunction f, int which)
 {
@@ -132,8 +150,6 @@ static uint32_t attribute(CUfunction f, int which)
     return value > 0 ? (uint32_t)value : 0;
 }
 
-enum { TYPICAL_BLOCK = 256 };
-
 shim_resources shim_resources_of(CUfunction f)
 {
     shim_resources r = {.registers = attribute(f, CU_FUNC_ATTRIBUTE_NUM_REGS),
@@ -141,77 +157,6 @@ shim_resources shim_resources_of(CUfunction f)
                         .local_bytes = attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
                         .threads = attribute(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)};
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuOccupancyMaxActiveBlocksPerMultiprocessor,
-           (int *, CUfunction, int, size_t), &r.blocks, f, TYPICAL_BLOCK, 0);
+           (int *, CUfunction, int, size_t), &r.blocks, f, SHIM_TYPICAL_BLOCK, 0);
     return r;
-}
-
-/* The program's own module is loaded for as long as it takes to ask about its kernels. */
-void shim_probed_compare(shim_probed *p, const void *original)
-{
-    CUmodule module;
-    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadData, (CUmodule *, const void *), &module,
-               original) != CUDA_SUCCESS)
-        return;
-    for (uint32_t i = 0; i < p->result.nkernels; i++) {
-        CUfunction f;
-        shim_probed_kernel *k = &p->kernels[i];
-        if (k->kernel->probes && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleGetFunction,
-                                        (CUfunction *, CUmodule, const char *), &f, module,
-                                        k->kernel->func->name) == CUDA_SUCCESS) {
-            k->known = true;
-            k->original = shim_resources_of(f);
-        }
-    }
-    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleUnload, (CUmodule), module);
-}
-
-static CUfunction function_in(void *handle, bool library, const char *name)
-{
-    CUkernel kernel;
-    CUfunction f = NULL;
-    if (!library)
-        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleGetFunction,
-               (CUfunction *, CUmodule, const char *), &f, (CUmodule)handle, name);
-    else if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLibraryGetKernel,
-                    (CUkernel *, CUlibrary, const char *), &kernel, (CUlibrary)handle,
-                    name) == CUDA_SUCCESS)
-        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuKernelGetFunction, (CUfunction *, CUkernel), &f, kernel);
-    return f;
-}
-
-enum {
-    REGISTERS = 64 << 10,
-    REGISTERS_UNIT = 8
-}; /* of a multiprocessor; a thread's come in this many */
-
-bool shim_probed_fits(shim_probed *p, void *handle, bool library, uint32_t *registers)
-{
-    bool fits = true;
-    *registers = UINT32_MAX;
-    for (uint32_t i = 0; i < p->result.nkernels; i++) {
-        const shim_probed_kernel *k = &p->kernels[i];
-        CUfunction f = k->known ? function_in(handle, library, k->kernel->func->name) : NULL;
-        if (!f || attribute(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) >= k->original.threads)
-            continue;
-        uint32_t most = REGISTERS / k->original.threads / REGISTERS_UNIT * REGISTERS_UNIT;
-        *registers = most < *registers ? most : *registers;
-        fits = false;
-    }
-    return fits;
-}
-
-void shim_probed_tell(shim_probed_kernel *k, const shim_resources *now)
-{
-    const shim_resources *o = &k->original;
-    if (k->told || !k->known)
-        return;
-    k->told = true;
-    if (o->registers == now->registers && o->local_bytes == now->local_bytes &&
-        o->static_shared == now->static_shared && o->blocks == now->blocks)
-        return;
-    shim_remark("With probes %s takes %u registers (without: %u), %u bytes of local memory (%u), "
-                "%u of shared memory (%u); %d blocks of %d threads fit a multiprocessor (%d).",
-                k->kernel->func->name, now->registers, o->registers, now->local_bytes,
-                o->local_bytes, now->static_shared, o->static_shared, now->blocks, TYPICAL_BLOCK,
-                o->blocks);
 }

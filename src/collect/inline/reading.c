@@ -508,4 +508,5 @@ void shim_probes_finish(void)
             DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
     }
     shim_probe_tell_missing();
+    shim_own_finish();
 }

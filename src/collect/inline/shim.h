@@ -72,8 +72,7 @@ typedef struct shim_state {
     pthread_mutex_t lock;
     cap_writer *writer; /* NULL: nothing is recorded */
     bool started, forked;
-    bool probing; /* a module with probes was loaded */
-    bool late;    /* shim_end_late() left a call to be written */
+    bool late; /* shim_end_late() left a call to be written */
     int64_t start_ns;
     uint32_t next_call, next_object, next_module, next_note, next_thread;
     uint64_t matched; /* launches whose kernel passes the name filters */
@@ -192,14 +191,28 @@ typedef struct shim_function { /* a CUfunction or CUkernel */
     uint32_t param_bytes;
     uint32_t static_shared, local_bytes, registers;
     uint32_t cluster[3];
-    struct shim_probed_kernel *probe; /* NULL: it is as it was */
-    uint64_t serial;                  /* tells it from another one with its handle */
-    struct shim_kind *kinds;          /* of its launches, as times.c has them */
+    struct shim_probed_kernel *probe; /* shim_function_probe() */
+    bool looked_for_probe;
+    uint64_t serial;         /* tells it from another one with its handle */
+    struct shim_kind *kinds; /* of its launches, as times.c has them */
     UT_hash_handle hh;
 } shim_function;
 
 /* With the lock held. What the handle stands for; asked of the driver where no hook has seen it. NULL without memory. */
 shim_function *shim_function_of(void *handle);
+/* Of a CUkernel the function in the current context. */
+CUfunction shim_function_handle(const shim_function *f);
+/* What its launches can record with; NULL: they cannot. */
+struct shim_probed_kernel *shim_function_probe(shim_function *f);
+struct shim_probed *shim_module_probed(shim_module *module);
+/* Where the program's variable is; without the lock. */
+bool shim_module_variable(const shim_module *module, const char *name, CUdeviceptr *address,
+                          size_t *bytes);
+/* Can its kernels be launched there? */
+bool shim_module_in(const shim_module *module, CUcontext context);
+/* What the program asked of the compiler, at most so many; returns how many. */
+uint32_t shim_module_options(const shim_module *module, CUjit_option *options, void **values,
+                             uint32_t most);
 /* The module's number in the capture: writes MODULE and OBJECTs of its variables the first time. 0: it has no PTX. */
 uint32_t shim_module_use(shim_module *module);
 void shim_modules_gone(CUcontext context);
@@ -232,6 +245,11 @@ bool shim_launch_wanted(const char *kernel);
 /* A stream that is being captured runs nothing, and nothing of ours may go there; nor to the legacy stream while a stream that
  * waits for it is. */
 bool shim_in_capture(uint64_t stream);
+
+/* ---- capturing.c ---- */
+
+bool shim_capturing(void);                /* is any stream captured? With the lock held */
+void shim_capture_ended(uint64_t stream); /* without it */
 
 /* ---- times.c ---- */
 
