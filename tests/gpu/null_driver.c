@@ -2,7 +2,8 @@
  * image for a module, with every kernel that it is asked for; each has two parameters, of 8 and 4 bytes. Linking gives the
  * bytes of the file that NULL_DRIVER_CUBIN names. An image with the text of NULL_DRIVER_REFUSES in it is refused. Blocks of
  * kernels of an image with the text of NULL_DRIVER_LARGE in it have at most 512 threads in place of 1024, unless registers
- * were limited to 64 or fewer, and that many always where NULL_DRIVER_STUBBORN is set. What is put on streams is written to the
+ * were limited to 64 or fewer, and that many always where NULL_DRIVER_STUBBORN is set. Kernels of an image with the text of
+ * NULL_DRIVER_LAUNCHES in it cannot be launched. What is put on streams is written to the
  * file that NULL_DRIVER_LOG names, a line each: what, and the stream. For tests and benchmarks. */
 #include "cuda/types.h"
 
@@ -19,6 +20,7 @@ static struct CUctx_st *const the_context = (void *)0x1000;
 static __thread CUcontext current;
 static char names[KERNELS][NAME];
 static bool few[KERNELS]; /* threads a block */
+static bool barred[KERNELS];
 static bool limited;      /* the latest image's registers */
 static unsigned count;
 static CUdeviceptr next = 0x700000000000;
@@ -188,6 +190,7 @@ API CUresult cuModuleLoadData(CUmodule *out, const void *image)
     const char *refused = getenv("NULL_DRIVER_REFUSES");
     *out = (CUmodule)(uintptr_t)image;
     limited = false;
+    null_driver_tell("load", NULL);
     return refused && strstr(image, refused) ? CUDA_ERROR_INVALID_PTX : CUDA_SUCCESS;
 }
 
@@ -220,12 +223,13 @@ API CUresult cuModuleUnload(CUmodule module)
 API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name);
 API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name)
 {
-    const char *large = getenv("NULL_DRIVER_LARGE");
+    const char *large = getenv("NULL_DRIVER_LARGE"), *bars = getenv("NULL_DRIVER_LAUNCHES");
     if (count == KERNELS)
         return CUDA_ERROR_OUT_OF_MEMORY;
     snprintf(names[count], NAME, "%s", name);
     few[count] = large && strstr((const char *)module, large) &&
                  (!limited || getenv("NULL_DRIVER_STUBBORN"));
+    barred[count] = bars && strstr((const char *)module, bars);
     *out = (CUfunction)names[count++];
     return CUDA_SUCCESS;
 }
@@ -407,6 +411,29 @@ API CUresult cuEventRecord(CUevent event, CUstream stream)
     return CUDA_SUCCESS;
 }
 
+API CUresult cuCtxRecordEvent(CUcontext context, CUevent event);
+API CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
+{
+    (void)context, (void)event;
+    null_driver_tell("look", NULL);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
+API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode)
+{
+    (void)stream, (void)mode;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
+API CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    (void)stream;
+    *graph = (CUgraph)names;
+    return CUDA_SUCCESS;
+}
+
 API CUresult cuEventSynchronize(CUevent event);
 API CUresult cuEventSynchronize(CUevent event)
 {
@@ -437,8 +464,10 @@ API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
                             unsigned by, unsigned bz, unsigned shared, CUstream stream,
                             void **params, void **extra)
 {
-    (void)f, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared;
+    (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared;
     (void)params, (void)extra;
+    if (barred[((char *)f - names[0]) / NAME])
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     null_driver_tell("launch", stream);
     if (recorded_at > 0) {
         waited += now() - recorded_at;

@@ -130,6 +130,12 @@ class Compiled(unittest.TestCase):
         self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_LARGE="__wl_", NULL_DRIVER_STUBBORN="1")
         self.assertIn("blocks could not be as large as without", self.messages())
 
+    def test_driver_refuses_launches(self):
+        """The program's own is made in the place of one with probes."""
+        command = [PROGRAM, "load", self.ptx, "fill"]
+        self.reasons(*command, options=["--collect", "probe"], NULL_DRIVER_LAUNCHES="__wl_")
+        self.assertIn("the driver refused them with probes", self.messages())
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -13,17 +13,20 @@ import unittest
 WARPLENS, LIBRARIES, DRIVER, PROGRAM, THREADS = sys.argv[1:6]
 SHIM = os.path.join(LIBRARIES, "inline", "libcuda.so.1")
 STREAM, OTHER = 100, 101  # the program's; ours come behind them
-CALLS = {"launch", "event", "wait", "set", "write", "read", "read-rows", "destroy"}
+CALLS = {"launch", "event", "wait", "set", "write", "read", "read-rows", "destroy", "load", "look"}
 # What lies on the program's stream in each situation.
 TIMED = ["event", "launch", "event"]
 EXPECTED = {
     "first": TIMED, "again": TIMED, "another-shape": TIMED, "another-stream": TIMED, "three": ["launch"] * 3,
     "three-again": ["launch"] * 3, "more-memory": TIMED, "captured": TIMED, "busy": TIMED, "early": TIMED + ["launch"],
-    "graph": TIMED, "sync": [], "destroyed": ["launch", "event", "destroy"], "exit": [],
+    "graph": TIMED, "sync": [], "captured-elsewhere": ["launch"], "busy-device": ["launch"], "idle-device": ["launch"],
+    "destroyed": ["launch", "event", "destroy"], "exit": [],
 }
 # How many launches are read then.
 READ = {"first": 1, "again": 1, "another-shape": 1, "another-stream": 1, "three": 3, "three-again": 3, "more-memory": 1,
-        "captured": 0, "busy": 1, "early": 1, "graph": 0, "sync": 2, "not-prepared": 1, "destroyed": 0, "exit": 1}
+        "captured-elsewhere": 0, "busy-device": 0, "idle-device": 1, "captured": 0, "busy": 1, "early": 1, "graph": 0, "sync": 2, "not-prepared": 1, "destroyed": 0, "exit": 1}
+# What is loaded then: nothing while the device is busy, and nobody asks whether it is while a stream is captured.
+LOADED = {"first": ["look", "load"], "busy-device": ["look"], "idle-device": ["look", "load"]}
 
 
 class Quiet(unittest.TestCase):
@@ -58,16 +61,17 @@ class Quiet(unittest.TestCase):
                 self.assertEqual([where for what, where in calls if what in ("set", "write", "read", "read-rows") and where <= OTHER], [])
                 launched = max((i for i, call in enumerate(calls) if call[0] == "launch"), default=0)
                 self.assertEqual(any(what == "write" for what, _ in calls[:launched]), name in refilled)
+                self.assertEqual([what for what, _ in calls if what in ("load", "look")], LOADED.get(name, []))
                 read = sum(what == "read" for what, _ in calls)
                 self.assertEqual(read, 2 * READ[name], "the head, then the rest")
 
     def test_trace(self):
         """One that was prepared earlier serves."""
-        self.judge("trace,blocks", {"first", "another-shape", "three"}, ["launch"])
+        self.judge("trace,blocks", {"first", "another-shape", "three", "idle-device"}, ["launch"])
 
     def test_objects(self):
         """Those that were prepared earlier do not know of the memory since: the stream waits for the latest."""
-        self.judge("objects", {"first", "three", "more-memory", "early", "not-prepared"}, ["wait", "launch"])
+        self.judge("objects", {"first", "three", "more-memory", "idle-device", "early", "not-prepared"}, ["wait", "launch"])
 
     def test_threads(self):
         """Whatever the threads do, each launch is read once."""

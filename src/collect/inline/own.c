@@ -55,13 +55,13 @@ static int64_t patience = PATIENCE_NS; /* halved with each wait that was in vain
 
 static bool wait_for(CUevent event)
 {
-    int64_t end = collect_now() + patience;
+    int64_t most = __atomic_load_n(&patience, __ATOMIC_RELAXED), end = collect_now() + most;
     CUresult result;
     while ((result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventQuery, (CUevent), event)) ==
                CUDA_ERROR_NOT_READY &&
            collect_now() < end)
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
-    patience = result == CUDA_SUCCESS ? PATIENCE_NS : patience / 2;
+    __atomic_store_n(&patience, result == CUDA_SUCCESS ? PATIENCE_NS : most / 2, __ATOMIC_RELAXED);
     return result == CUDA_SUCCESS;
 }
 

@@ -170,11 +170,15 @@ static void add_hidden(shim_probe *p, const rewrite_kernel *k, void **params, vo
 
 /* ---- the launch ---- */
 
-/* Counts the launch. */
+/* Counts the launch, but for those that are captured. */
 static bool is_to_record(shim_probed_kernel *k, const shim_probe_launch *l)
 {
+    if (!shim_probe_sampled(k->launches)) {
+        k->launches++;
+        return false;
+    }
     return l->record && shim_g.writer && blocks_of(l->shape) && !shim_in_capture(l->stream) &&
-           shim_launch_wanted(k->name) && shim_probe_sampled(k->launches++);
+           shim_launch_wanted(k->name) && ++k->launches;
 }
 
 static void start_recording(shim_probe *p, const shim_probe_launch *l, void **params, void **extra)

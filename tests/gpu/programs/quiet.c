@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 static void *null;
-static CUfunction kernel;
+static CUfunction kernel, another;
 static CUevent start, end;
 
-static const char ptx[] = GATHER_PTX;
+static const char ptx[] = GATHER_PTX, same_ptx[] = GATHER_PTX "\n";
 
 static void tell(const char *what)
 {
@@ -21,12 +21,17 @@ static void behave(bool busy, bool capturing)
     ((void (*)(bool, bool))dlsym(null, "null_driver_behave"))(busy, capturing);
 }
 
-static void launch(CUstream stream, unsigned threads)
+static void launch_kernel(CUfunction function, CUstream stream, unsigned threads)
 {
     CUdeviceptr data = 0x1000;
     unsigned n = 0;
     void *params[] = {&data, &n};
-    CALL(cuLaunchKernel, LAUNCH, kernel, 1, 1, 1, threads, 1, 1, 0, stream, params, NULL);
+    CALL(cuLaunchKernel, LAUNCH, function, 1, 1, 1, threads, 1, 1, 0, stream, params, NULL);
+}
+
+static void launch(CUstream stream, unsigned threads)
+{
+    launch_kernel(kernel, stream, threads);
 }
 
 static void timed(CUstream stream, unsigned threads)
@@ -71,6 +76,23 @@ static void launches(CUstream stream, CUstream other)
     tell("more-memory");
     allocate();
     timed(stream, 32);
+}
+
+/* A kernel that was not launched yet is loaded where nothing runs and nothing is captured. */
+static void loading(CUstream stream, CUstream other)
+{
+    CUgraph graph;
+    tell("captured-elsewhere");
+    CALL(cuStreamBeginCapture_v2, (CUstream, int), other, 0);
+    launch_kernel(another, stream, 32);
+    CALL(cuStreamEndCapture, (CUstream, CUgraph *), other, &graph);
+    tell("busy-device");
+    behave(true, false);
+    launch_kernel(another, stream, 32);
+    behave(false, false);
+    tell("idle-device");
+    launch_kernel(another, stream, 32);
+    wait_for(stream);
 }
 
 static void corners(CUstream stream, CUstream other)
@@ -126,7 +148,10 @@ int main(void)
     allocate();
     CALL(cuModuleLoadData, (CUmodule *, const void *), &module, ptx);
     CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &kernel, module, "gather");
+    CALL(cuModuleLoadData, (CUmodule *, const void *), &module, same_ptx);
+    CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &another, module, "gather");
     launches(stream, other);
+    loading(stream, other);
     corners(stream, other);
     return 0;
 }
