@@ -108,6 +108,8 @@ done
 compare --exact $programs/exact.cu
 compare "" $programs/graphs.cu
 compare "" $programs/library.cu
+compare "" $programs/variables.cu
+compare "" $programs/modules.cu
 compare --threads $programs/mixed.cu
 
 # Programs of older releases of CUDA, with their runtimes.

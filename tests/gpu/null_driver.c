@@ -21,7 +21,7 @@ static __thread CUcontext current;
 static char names[KERNELS][NAME];
 static bool few[KERNELS]; /* threads a block */
 static bool barred[KERNELS];
-static bool limited;      /* the latest image's registers */
+static bool limited; /* the latest image's registers */
 static unsigned count;
 static CUdeviceptr next = 0x700000000000;
 

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,11 @@ def profile(o, program, backend, *options, **variables):
     if export.returncode:
         fail(f"the profile of {backend}: {export.stderr}", done)
     return done, json.loads(export.stdout)
+
+
+def messages(o):
+    with sqlite3.connect(os.path.join(o.work, "inline.wlprof")) as database:
+        return "\n".join(text for text, in database.execute("SELECT text FROM messages"))
 
 
 def launches(profiled, threads):
@@ -179,6 +185,7 @@ def main():
     parser.add_argument("--golden", metavar="FILE", help="a capture that was kept")
     parser.add_argument("--devices", default="h200", help="what the emulator has")
     parser.add_argument("--exact", action="store_true", help="all is recorded: nothing may be unknown or an estimate")
+    parser.add_argument("--says", metavar="PATTERN", help="what the report must say where all kernels have probes")
     parser.add_argument("--threads", action="store_true", help="several threads launch")
     for name in ("warplens", "libraries", "runtime", "work", "nvcc"):
         parser.add_argument("--" + name, required=True)
@@ -205,6 +212,8 @@ def main():
         if o.exact and way != "replay":
             check_exact(ours)
             same(f"findings, {way}", findings(ours), findings(theirs))
+        if o.says and way == "probe" and not re.search(o.says, messages(o)):
+            fail(f"the report does not say {o.says}: {messages(o)}")
         print(f"{way}: {len(ours['launches'])} launches, {len(ours['objects'])} objects as emulated")
     if o.record:
         record(o, program)

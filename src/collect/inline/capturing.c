@@ -34,14 +34,14 @@ static void begin(uint64_t stream)
     pthread_mutex_unlock(&shim_g.lock);
 }
 
-#define BEGIN(symbol, per_thread, params, args)           \
-    HOOK(symbol, params, args)                            \
-    {                                                     \
-        begin(shim_stream(stream, per_thread));           \
-        CUresult result = real_##symbol args;             \
-        if (result != CUDA_SUCCESS)                       \
-            take_out(shim_stream(stream, per_thread), true);  \
-        return result;                                    \
+#define BEGIN(symbol, per_thread, params, args)              \
+    HOOK(symbol, params, args)                               \
+    {                                                        \
+        begin(shim_stream(stream, per_thread));              \
+        CUresult result = real_##symbol args;                \
+        if (result != CUDA_SUCCESS)                          \
+            take_out(shim_stream(stream, per_thread), true); \
+        return result;                                       \
     }
 
 BEGIN(cuStreamBeginCapture, false, (CUstream stream), (stream))
@@ -57,12 +57,12 @@ BEGIN(cuStreamBeginCaptureToGraph_ptsz, true,
        int mode),
       (stream, graph, after, edges, count, mode))
 
-#define END(symbol, per_thread)                                               \
-    HOOK(symbol, (CUstream stream, CUgraph * graph), (stream, graph))         \
-    {                                                                         \
-        CUresult result = real_##symbol(stream, graph);                       \
-        shim_capture_ended(shim_stream(stream, per_thread));                  \
-        return result;                                                        \
+#define END(symbol, per_thread)                                       \
+    HOOK(symbol, (CUstream stream, CUgraph * graph), (stream, graph)) \
+    {                                                                 \
+        CUresult result = real_##symbol(stream, graph);               \
+        shim_capture_ended(shim_stream(stream, per_thread));          \
+        return result;                                                \
     }
 
 END(cuStreamEndCapture, false)

@@ -172,12 +172,12 @@ static CUresult after(launch *l, CUresult result)
 /* ---- hooks ---- */
 
 /* Makes the launch l with `call`, which goes by l.probe; if what we put in the place of the program's is refused, with `plain`. */
-#define LAUNCH(l, call, plain)                      \
-    ({                                              \
-        CUresult result_ = (call);                  \
+#define LAUNCH(l, call, plain)                       \
+    ({                                               \
+        CUresult result_ = (call);                   \
         if (shim_probe_refused(&(l).probe, result_)) \
-            result_ = (plain);                      \
-        after(&(l), result_);                       \
+            result_ = (plain);                       \
+        after(&(l), result_);                        \
     })
 
 #define PLAIN(symbol, per_thread, of_flags)                                                       \
@@ -256,10 +256,10 @@ static bool read_attributes(const CUlaunchConfig *c, shim_shape *s)
                     .extra = extra};                                                   \
         bool timed = read_attributes(c, &l.shape);                                     \
         before(&l, #symbol, c->hStream, per_thread, timed);                            \
-        return LAUNCH(                                                                 \
-            l,                                                                         \
-            real_##symbol(c, (CUfunction)l.probe.function, l.probe.params, l.probe.extra), \
-            real_##symbol(c, f, params, extra));                                       \
+        return LAUNCH(l,                                                               \
+                      real_##symbol(c, (CUfunction)l.probe.function, l.probe.params,   \
+                                    l.probe.extra),                                    \
+                      real_##symbol(c, f, params, extra));                             \
     }
 
 EXTENDED(cuLaunchKernelEx, false)

@@ -94,11 +94,10 @@ static CUresult find_in_library(const shim_module *m, const char *name, CUdevice
     CUresult result = DRIVER(CUDA_ERROR_NOT_FOUND, cuLibraryGetGlobal,
                              (CUdeviceptr *, size_t *, CUlibrary, const char *), address, bytes,
                              (CUlibrary)m->handle, name);
-    return result == CUDA_SUCCESS
-               ? result
-               : DRIVER(CUDA_ERROR_NOT_FOUND, cuLibraryGetManaged,
-                        (CUdeviceptr *, size_t *, CUlibrary, const char *), address, bytes,
-                        (CUlibrary)m->handle, name);
+    return result == CUDA_SUCCESS ? result
+                                  : DRIVER(CUDA_ERROR_NOT_FOUND, cuLibraryGetManaged,
+                                           (CUdeviceptr *, size_t *, CUlibrary, const char *),
+                                           address, bytes, (CUlibrary)m->handle, name);
 }
 
 static CUresult find_variable(const shim_module *m, const char *name, CUdeviceptr *address,
@@ -467,13 +466,13 @@ static CUresult end_loading(loading *l, CUresult result, void *const *handle)
     return shim_end(&l->call, result);
 }
 
-#define LOAD(symbol, is_library, image, file, options, values, count, params, args) \
-    HOOK(symbol, params, args)                                                      \
-    {                                                                               \
-        loading l;                                                                  \
-        shim_begin(&l.call, #symbol, CAP_CALL_OTHER);                               \
+#define LOAD(symbol, is_library, image, file, options, values, count, params, args)   \
+    HOOK(symbol, params, args)                                                        \
+    {                                                                                 \
+        loading l;                                                                    \
+        shim_begin(&l.call, #symbol, CAP_CALL_OTHER);                                 \
         begin_loading(&l, is_library, image, file, (wishes){options, values, count}); \
-        return end_loading(&l, real_##symbol args, (void **)out);                   \
+        return end_loading(&l, real_##symbol args, (void **)out);                     \
     }
 
 LOAD(cuModuleLoad, false, NULL, name, NULL, NULL, 0, (CUmodule * out, const char *name),

@@ -35,8 +35,8 @@ struct shim_own {
     shim_resources resources, original;
     int values[ATTRIBUTES];
     int cache_config;
-    constant *constants; /* [kernel->alone.nconstants] */
-    bool mirrored;       /* constants were copied, */
+    constant *constants;      /* [kernel->alone.nconstants] */
+    bool mirrored;            /* constants were copied, */
     uint64_t version, stream; /* as of then, in the order of that stream */
     char why[REASON];
     struct shim_own *next;
@@ -377,8 +377,8 @@ static bool has_room(const shim_own *o, const shim_shape *shape)
     if (!(shape->flags & CAP_NOTE_COOPERATIVE))
         return true;
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxGetDevice, (CUdevice *), &device);
-    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGetAttribute, (int *, int, CUdevice),
-           &multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGetAttribute, (int *, int, CUdevice), &multiprocessors,
+           CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuOccupancyMaxActiveBlocksPerMultiprocessor,
            (int *, CUfunction, int, size_t), &blocks, o->function, (int)product(shape->block),
            shape->shared);
@@ -461,8 +461,7 @@ static bool copy(const constant *c, CUstream stream)
 bool shim_own_mirror(shim_own *o, uint64_t stream)
 {
     uint64_t version = __atomic_load_n(&constants_version, __ATOMIC_ACQUIRE);
-    if (!o->constants[0].bytes ||
-        (o->mirrored && o->version == version && o->stream == stream))
+    if (!o->constants[0].bytes || (o->mirrored && o->version == version && o->stream == stream))
         return true;
     for (const constant *c = o->constants; c->bytes; c++)
         if (!copy(c, shim_stream_handle(stream)))

@@ -24,14 +24,14 @@ typedef struct shim_probed_kernel {
     shim_probed *owner;
     const rewrite_kernel *kernel; /* once it was rewritten; its `probes` is 0: it does not record */
     rewrite_alone alone;
-    shim_own *own; /* its modules, one a context */
-    bool making;   /* a thread makes one */
-    bool unfit;    /* the user was told of a launch that ran without recording */
+    shim_own *own;                /* its modules, one a context */
+    bool making;                  /* a thread makes one */
+    bool unfit;                   /* the user was told of a launch that ran without recording */
     uint64_t launches;            /* so far */
     struct shim_recording *ready; /* prepared for its next launches */
     uint32_t nready;
-    uint32_t rows;   /* of a warp's part of the trace in the next launch; 0: not chosen yet */
-    bool everywhere; /* it accesses more objects than its pointers lead to */
+    uint32_t rows;    /* of a warp's part of the trace in the next launch; 0: not chosen yet */
+    bool everywhere;  /* it accesses more objects than its pointers lead to */
     int cache_config; /* as the program set it; -1: it did not */
     struct shim_probed_kernel *next;
 } shim_probed_kernel;
@@ -83,7 +83,7 @@ shim_own *shim_own_take(shim_probed *probed);
 /* Without the lock: gives them back to the driver; in_driver false: they went with their context. */
 void shim_own_free(shim_own *list, bool in_driver);
 void shim_own_gone(shim_probed *probed, CUcontext context); /* the context went */
-void shim_own_finish(void);                                /* at the end of the process */
+void shim_own_finish(void);                                 /* at the end of the process */
 
 /* ---- probe.c: launches ---- */
 
@@ -91,8 +91,8 @@ void shim_own_finish(void);                                /* at the end of the 
 typedef struct shim_probe {
     void *function, **params, **extra; /* for the driver */
     shim_probed_kernel *kernel;        /* of the recording */
-    struct shim_recording *recording; /* NULL: the launch does not record */
-    bool without_memory;              /* it would have */
+    struct shim_recording *recording;  /* NULL: the launch does not record */
+    bool without_memory;               /* it would have */
     uint64_t stream;
     rewrite_param hidden;
     void *own_params[32], **long_params, *own_extra[5];

@@ -121,9 +121,8 @@ void shim_probed_rewrite(shim_probed_kernel *k)
 {
     shim_probed *p = k->owner;
     wl_error err = {0};
-    rewrite_options options = {.probes = asked.probes,
-                               .everything = asked.everything,
-                               .most_bytes = REWRITE_QUICK_BYTES};
+    rewrite_options options = {
+        .probes = asked.probes, .everything = asked.everything, .most_bytes = REWRITE_QUICK_BYTES};
     if (k->kernel)
         return;
     k->kernel = &k->alone.kernel;
@@ -131,8 +130,7 @@ void shim_probed_rewrite(shim_probed_kernel *k)
     const ptx_func *func = p->ptx ? ptx_module_func(p->ptx, k->name) : NULL;
     if (!func || !func->entry || !func->has_body)
         return;
-    wl_status status =
-        rewrite_kernel_alone(p->ptx, func, &options, p->arena, &k->alone, &err);
+    wl_status status = rewrite_kernel_alone(p->ptx, func, &options, p->arena, &k->alone, &err);
     if (status != WL_OK)
         k->alone.kernel.probes = 0;
     if (status != WL_OK || k->kernel->refused)

@@ -8,7 +8,7 @@ enum { N = 256 };
 __device__ int table[N];
 static __device__ int hidden = 3;
 __device__ int *place = table;
-__device__ int counters[2];
+__device__ int marks[N], counters[2];
 __managed__ int total;
 __constant__ int factors[4] = {1, 2, 3, 4};
 static __constant__ int offsets[4];
@@ -16,7 +16,9 @@ static __constant__ int offsets[4];
 // What it accesses follows from the launch.
 __global__ void fill(int start)
 {
-    table[threadIdx.x] = start + (int)threadIdx.x * 7 % N;
+    table[threadIdx.x] = start + (int)threadIdx.x * 7 % N + marks[threadIdx.x];
+    if (threadIdx.x == 0)
+        hidden += 1;
 }
 
 // What these do follows from data.
@@ -30,10 +32,8 @@ __global__ void gather(int *out, const int *index)
     int k = index[threadIdx.x] % N;
     out[threadIdx.x] = table[k] * factors[k % 4] + offsets[table[k] % 4] + twice(k) + place[k];
     if (k % 3 == 0)
-        table[k] = k;
+        marks[k] += k;
     atomicAdd(&counters[table[k] & 1], 1);
-    if (threadIdx.x == 0)
-        hidden += 1;
     atomicAdd(&total, 1);
 }
 
