@@ -27,8 +27,8 @@ static void begin(alone *a, const char *text, const char *probes)
     assert_int_equal(ptx_parse(text, strlen(text), "case", &a->module, &err), WL_OK);
     const ptx_func *kernel = ptx_module_func(a->module, "k");
     assert_non_null(kernel);
-    assert_int_equal(
-        rewrite_kernel_alone(a->module, kernel, &options, a->arena, &a->out, &err), WL_OK);
+    assert_int_equal(rewrite_kernel_alone(a->module, kernel, &options, a->arena, &a->out, &err),
+                     WL_OK);
     if (!a->out.text)
         return;
     assert_int_equal(ptx_parse(a->out.text, a->out.length, "own", &a->own, &err), WL_OK);
@@ -82,9 +82,9 @@ static const char whole[] = HEADER
 static void check_names(const alone *a)
 {
     static const char *const there[] = {"k", "step", "where", "tile", REWRITE_GLOBALS},
-                             *const gone[] = {"cells",      "counter",  "unused", "unread",
-                                              "other_tile", "uncalled", "other",  "vprintf",
-                                              "debug"};
+                             *const gone[] = {"cells",  "counter",    "unused",
+                                              "unread", "other_tile", "uncalled",
+                                              "other",  "vprintf",    "debug"};
     for (size_t i = 0; i < sizeof there / sizeof *there; i++)
         assert_true(has_word(a->out.text, there[i]));
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
@@ -145,7 +145,7 @@ static void the_text_is_the_same_each_time(void **state)
     end(&b);
 }
 
-#define KERNEL(declared, code)                                                               \
+#define KERNEL(declared, code)                                                                  \
     HEADER declared ".visible .entry k(.param .u64 a)\n{\n.reg .b64 %d<6>;\n.reg .b32 %r<6>;\n" \
                     "ld.param.u64 %d1, [a];\nld.global.u32 %r1, [%d1];\n" code "ret;\n}\n"
 
@@ -174,8 +174,7 @@ static void kernels_that_cannot_stand_alone_say_why(void **state)
     check_refused(KERNEL(".extern .const .align 4 .b8 c[];\n", "ld.const.u32 %r2, [c];\n"),
                   "without a size");
     check_refused(KERNEL(".global .texref t;\n", "mov.u64 %d2, t;\n"), "a texture");
-    check_refused(KERNEL("", ".global .u32 own;\nld.global.u32 %r2, [own];\n"),
-                  "keeps its value");
+    check_refused(KERNEL("", ".global .u32 own;\nld.global.u32 %r2, [own];\n"), "keeps its value");
 }
 
 static void calls_of_the_system_are_taken(void **state)
