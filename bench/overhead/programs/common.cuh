@@ -101,7 +101,7 @@ __global__ void bench_hold(unsigned long long ns)
 
 class Bench {
 public:
-    Bench(int argc, char **argv, int standard, int rounds = 5) : size(standard), rounds_(rounds)
+    Bench(int argc, char **argv, int standard, int rounds = 10) : size(standard), rounds_(rounds)
     {
         for (int i = 1; i < argc; i++) {
             if (std::strcmp(argv[i], "--check") == 0)

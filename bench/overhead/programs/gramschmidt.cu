@@ -48,7 +48,7 @@ static std::vector<float> gram(const std::vector<float> &q, int rows, int column
 
 int main(int argc, char **argv)
 {
-    Bench bench(argc, argv, 512);
+    Bench bench(argc, argv, 512, 5);
     int columns = bench.size, rows = 2 * columns;
     size_t count = static_cast<size_t>(rows) * columns;
     std::vector<float> products, unit;
