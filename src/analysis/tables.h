@@ -74,6 +74,42 @@ typedef struct ana_memory {
     ana_memory_point *points;
 } ana_memory;
 
+/* How often kernels accessed the elements (aligned 4 bytes) of an object, over the program; an array in shared memory has the
+ * accesses of all blocks. Copies and sets do not count. */
+typedef struct ana_use {
+    uint32_t object;   /* prof_object: in global memory, or a shared array */
+    uint32_t kernel;   /* whose array it is; 0: device memory */
+    uint32_t launches; /* that accessed it, as far as is known */
+    bool counted;      /* else only what was touched is known: what follows `touched` is 0 */
+    bool partial;      /* of some launches nothing is known: at least so much */
+    bool estimated;    /* some launches are taken to have done what others did */
+    uint64_t elements, touched;
+    uint64_t times[WL_CLASSES]; /* of all elements */
+    uint64_t most;              /* of a single one */
+    uint64_t
+        rare; /* elements that were touched, but less than rare_share of a touched one's mean */
+    double mean, variation; /* accesses of an element; their coefficient of variation */
+} ana_use;
+
+/* An array in device memory that a kernel accesses more often, element for element, than one that it keeps in shared memory: a
+ * candidate to change places with it (spec: Zheng et al., "GMProf"). */
+typedef struct ana_swap {
+    uint32_t kernel, device, shared; /* the last two are prof_objects */
+    double device_mean, shared_mean; /* accesses of an element by the kernel, all blocks together */
+    bool written;                    /* the device array is, by some kernel */
+} ana_swap;
+
+typedef struct ana_uses {
+    uint32_t count;
+    ana_use *rows; /* highest mean first; empty where nothing was counted by element */
+    uint32_t nswaps;
+    ana_swap *swaps; /* largest difference first */
+} ana_uses;
+
+/* `thresholds` may be NULL: the defaults. */
+wl_status ana_use_table(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena,
+                        ana_uses *out, wl_error *err);
+
 wl_status ana_memory_table(prof_db *profile, wl_arena *arena, ana_memory *out, wl_error *err);
 
 #endif

@@ -558,7 +558,11 @@ int cmd_profile(int argc, const char **argv)
          "device; replay: none; probe: all",
          "WAY"},
         {"probes", '\0', POPT_ARG_STRING, NULL, OPT_PROBES,
-         "On a GPU: what is recorded, behind commas (default: trace,blocks)", "LIST"},
+         "What is recorded, behind commas: touch, frequency and shared tell which elements of "
+         "objects "
+         "and shared arrays are accessed, and how often, on every backend; on a GPU also objects, "
+         "trace and blocks (default: trace,blocks)",
+         "LIST"},
         {"probe-launches", '\0', POPT_ARG_STRING, NULL, OPT_PROBE_LAUNCHES,
          "On a GPU: record N launches of a kernel, then those that are a power of two; 0: all "
          "(default: 16)",

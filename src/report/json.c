@@ -122,6 +122,26 @@ static void instructions(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
+/* What kernels accessed of the object's elements. */
+static void put_use(json_t *row, const ana_use *u, uint64_t bytes)
+{
+    uint64_t touched = OBS_WORD_BYTES * u->touched, rare = OBS_WORD_BYTES * u->rare;
+    rep_put_count(row, "touched_bytes", touched < bytes ? touched : bytes);
+    if (u->counted) {
+        rep_put_count(row, "loads", u->times[WL_LOADS]);
+        rep_put_count(row, "stores", u->times[WL_STORES]);
+        rep_put_count(row, "atomics", u->times[WL_ATOMICS]);
+        rep_put_number(row, "accesses_mean", u->mean);
+        rep_put_count(row, "accesses_max", u->most);
+        rep_put_number(row, "accesses_variation", u->variation);
+        rep_put_count(row, "rarely_used_bytes", rare < bytes ? rare : bytes);
+    }
+    if (u->partial)
+        rep_put(row, "touched_partial", json_true());
+    if (u->estimated)
+        rep_put(row, "touched_estimated", json_true());
+}
+
 static void objects(rep_json_out *j, const rep_data *d)
 {
     rep_json_array(j, "objects");
@@ -136,6 +156,8 @@ static void objects(rep_json_out *j, const rep_data *d)
             rep_put_text(row, "file", rep_file_path(d, o->file));
             rep_put_count(row, "line", o->line);
         }
+        if (rep_use_of(d, o->id))
+            put_use(row, rep_use_of(d, o->id), o->bytes);
         rep_json_row(j, row);
     }
     rep_json_array_end(j);

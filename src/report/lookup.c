@@ -14,6 +14,14 @@ const char *rep_object_name(const rep_data *data, uint32_t object)
     return found ? found->name : NULL;
 }
 
+const ana_use *rep_use_of(const rep_data *data, uint32_t object)
+{
+    for (uint32_t i = 0; i < data->uses.count; i++)
+        if (data->uses.rows[i].object == object)
+            return &data->uses.rows[i];
+    return NULL;
+}
+
 const char *rep_file_path(const rep_data *data, uint32_t file)
 {
     const prof_file *found = prof_find_file(&data->files, file);

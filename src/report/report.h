@@ -39,6 +39,7 @@ typedef struct rep_data {
     prof_unsupported_rows unsupported;
     ana_kernels kernel_table;
     ana_memory memory;
+    ana_uses uses;
     const ana_findings *findings;
     uint32_t nheats; /* heat maps chosen for the HTML report; none without REP_PART_HEATS */
     prof_heat *heats;

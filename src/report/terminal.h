@@ -34,6 +34,7 @@ void rep_verdict(const rep_terminal *t); /* a sentence above all, where no findi
 void rep_findings(const rep_terminal *t);
 /* Does a finding name the line, or without line information the instruction? */
 bool rep_is_found(const rep_terminal *t, const rep_line *line);
+void rep_uses(const rep_terminal *t); /* nothing where no elements were counted */
 void rep_coverage(const rep_terminal *t);
 
 #endif

@@ -424,6 +424,7 @@ wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *
     device_times(&t);
     copies(&t);
     rep_findings(&t);
+    rep_uses(&t);
     lines(&t);
     rep_coverage(&t);
     wl_arena_free(t.arena);

@@ -1,0 +1,130 @@
+/* How often the elements of objects are accessed: a part of `warplens stats`. */
+#include "report/terminal.h"
+
+#include <stdlib.h>
+
+enum { TOP = 20, TOP_SWAPS = 5 };
+
+/* A kernel's own view: its arrays, and the device memory that it accesses. */
+static bool belongs(const rep_terminal *t, const ana_use *u)
+{
+    if (!t->o->kernel || u->kernel == t->o->kernel)
+        return true;
+    for (uint32_t i = 0; !u->kernel && i < t->d->totals.count; i++)
+        if (t->d->totals.rows[i].kernel == t->o->kernel &&
+            t->d->totals.rows[i].c.object == u->object)
+            return true;
+    return false;
+}
+
+/* "at least" where launches are missing. */
+static const char *bound(const ana_use *u)
+{
+    return u->partial ? ">= " : u->estimated ? "~" : "";
+}
+
+static const char *cell_percent(const rep_terminal *t, const ana_use *u, uint64_t part)
+{
+    double share = u->elements ? (double)part / (double)u->elements : 0;
+    const char *text = part == u->elements ? "100 %" : rep_percent(t->arena, share);
+    return wl_arena_printf(t->arena, "%s%s", bound(u), text ? text : "");
+}
+
+/* Whole numbers without a point. */
+static const char *cell_mean(const rep_terminal *t, double mean)
+{
+    if (mean >= 1000)
+        return rep_short_count(t->arena, (uint64_t)(mean + 0.5));
+    return mean == (double)(uint64_t)mean ? rep_count(t->arena, (uint64_t)mean)
+                                          : wl_arena_printf(t->arena, "%.2f", mean);
+}
+
+static const char *cell_times(const rep_terminal *t, const ana_use *u, int class_)
+{
+    return u->counted && u->times[class_] ? rep_short_count(t->arena, u->times[class_]) : "";
+}
+
+static void add_row(const rep_terminal *t, rep_grid *grid, const ana_use *u)
+{
+    const prof_object *o = prof_find_object(&t->d->objects, u->object);
+    const char *name = rep_object_name(t->d, u->object);
+    const char *cells[] = {
+        rep_fit_name(t, name ? name : "unknown", t->o->width / 2),
+        prof_space_text(o ? o->space : OBS_GLOBAL),
+        o ? rep_bytes(t->arena, o->bytes) : "",
+        cell_percent(t, u, u->touched),
+        cell_times(t, u, WL_LOADS),
+        cell_times(t, u, WL_STORES),
+        cell_times(t, u, WL_ATOMICS),
+        u->counted ? cell_mean(t, u->mean) : "",
+        u->counted ? rep_short_count(t->arena, u->most) : "",
+        u->counted && !u->partial && u->rare ? cell_percent(t, u, u->rare) : "",
+    };
+    rep_grid_add(grid, cells);
+}
+
+static void table(const rep_terminal *t)
+{
+    static const rep_column columns[] = {
+        {"object", .flexible = true, .middle = true},
+        {"memory", .spare = 1},
+        {"bytes", .right = true},
+        {"touched", .right = true},
+        {"loads", .right = true},
+        {"stores", .right = true},
+        {"atomics", .right = true},
+        {"mean", .right = true},
+        {"most", .right = true},
+        {"rarely", .right = true, .spare = 2},
+    };
+    const ana_uses *uses = &t->d->uses;
+    rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
+    uint32_t shown = 0, all = 0;
+    for (uint32_t i = 0; grid && i < uses->count; i++) {
+        if (!belongs(t, &uses->rows[i]) || (all++ >= TOP && !t->o->all_lines))
+            continue;
+        add_row(t, grid, &uses->rows[i]);
+        shown++;
+    }
+    if (!shown)
+        return;
+    rep_title(t, "Elements", "accesses by kernels to each 4 bytes, highest mean first");
+    rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
+    if (shown < all)
+        fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, all - shown, t->s.off);
+}
+
+static void put_swap(const rep_terminal *t, const ana_swap *s)
+{
+    const prof_kernel *k = prof_find_kernel(&t->d->kernels, s->kernel);
+    const char *device = rep_object_name(t->d, s->device),
+               *shared = rep_object_name(t->d, s->shared);
+    const char *words = wl_arena_printf(
+        t->arena,
+        "%s accesses an element of %s in device memory %s times, one of %s in shared memory %s "
+        "times: candidates to change places%s.",
+        k ? k->short_name : "A kernel", device ? device : "an object", cell_mean(t, s->device_mean),
+        shared ? shared : "an array", cell_mean(t, s->shared_mean),
+        s->written ? " (the former is written to, and would have to be stored back)" : "");
+    fputs("  ", t->out);
+    rep_wrap_at(t, 2, 2, words ? words : "");
+}
+
+static void swaps(const rep_terminal *t)
+{
+    const ana_uses *uses = &t->d->uses;
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < uses->nswaps; i++) {
+        const ana_swap *s = &uses->swaps[i];
+        if ((t->o->kernel && s->kernel != t->o->kernel) || (shown >= TOP_SWAPS && !t->o->all_lines))
+            continue;
+        put_swap(t, s);
+        shown++;
+    }
+}
+
+void rep_uses(const rep_terminal *t)
+{
+    table(t);
+    swaps(t);
+}

@@ -1,0 +1,322 @@
+/* How often elements are accessed over a program: worked by hand, and random programs against arrays of counts. */
+#include "../profile/story.h"
+
+#include "analysis/tables.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static wl_error err;
+static wl_arena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = wl_arena_new();
+    return arena == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    wl_arena_free(arena);
+    unlink(story_path("uses.wlprof"));
+    return 0;
+}
+
+static prof_builder *begin(uint32_t objects, const uint64_t *bytes)
+{
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    story_expect(prof_create(story_path("uses.wlprof"), &options, &builder, &err), &err);
+    story_expect(prof_begin_process(builder, &err), &err);
+    cap_record head[] = {story_process("/src/app"), story_device(), story_module(1)};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        story_expect(prof_add(builder, &head[i], &err), &err);
+    for (uint32_t i = 1; i <= objects; i++) {
+        cap_record call = story_call(i, "cudaMalloc", CAP_CALL_ALLOC);
+        cap_record object = story_object(i, i, 0x7f0000000000 + 0x100000 * (uint64_t)i, bytes[i]);
+        story_expect(prof_add(builder, &call, &err), &err);
+        story_expect(prof_add(builder, &object, &err), &err);
+    }
+    return builder;
+}
+
+static prof_db *end(prof_builder *builder)
+{
+    prof_db *db;
+    cap_record last = story_end();
+    story_expect(prof_add(builder, &last, &err), &err);
+    story_expect(prof_end_process(builder, NULL, &err), &err);
+    story_expect(prof_finish(builder, &err), &err);
+    story_expect(prof_open(story_path("uses.wlprof"), &db, &err), &err);
+    return db;
+}
+
+static wl_status add_launch(prof_builder *builder, uint32_t id, obs_known known, uint32_t nuses,
+                            obs_use *uses)
+{
+    cap_record launch = story_launch(id, 0, 0x7f0000100000);
+    cap_record told = {.type = CAP_USES,
+                       .uses = {.launch = id,
+                                .objects_known = (uint8_t)known,
+                                .arrays_known = (uint8_t)known,
+                                .count = nuses,
+                                .uses = uses}};
+    story_expect(prof_add(builder, &launch, &err), &err);
+    return known || nuses ? prof_add(builder, &told, &err) : WL_OK;
+}
+
+/* A launch that did what `same_as` did, to object `to` in place of `from`. */
+static void add_repeat(prof_builder *builder, uint32_t id, uint32_t same_as, uint32_t from,
+                       uint32_t to)
+{
+    cap_move move = {from, to};
+    cap_record note = {.type = CAP_NOTE,
+                       .note = {.id = id,
+                                .module = 1,
+                                .kernel = "_Z5scalePf",
+                                .grid = {4, 1, 1},
+                                .block = {256, 1, 1},
+                                .params = ""}};
+    cap_record repeat = {.type = CAP_REPEAT,
+                         .repeat = {.note = id,
+                                    .same_as = same_as,
+                                    .host_seconds = -1,
+                                    .count = from != to,
+                                    .moves = &move}};
+    story_expect(prof_add(builder, &note, &err), &err);
+    story_expect(prof_add(builder, &repeat, &err), &err);
+}
+
+/* The spans of counts[element][class]; on the heap, for as long as the test. */
+static obs_use use_of(uint32_t object, obs_space space, obs_known known, uint64_t elements,
+                      const uint64_t (*counts)[WL_CLASSES])
+{
+    wl_spans spans = {.counted = known == OBS_KNOWN_COUNTED};
+    for (uint64_t e = 0; known && e < elements; e++) {
+        wl_span span = {.first = e, .count = counts[e][0] + counts[e][1] + counts[e][2] > 0};
+        memcpy(span.times, counts[e], sizeof span.times);
+        wl_spans_add(&spans, &span);
+    }
+    assert_true(wl_spans_finish(&spans));
+    obs_use use = {
+        .object = object,
+        .space = (uint8_t)space,
+        .known = (uint8_t)known,
+        .spans = wl_arena_copy(arena, spans.data ? spans.data : (uint8_t *)"", spans.size),
+        .length = spans.size};
+    wl_spans_free(&spans);
+    return use;
+}
+
+static const ana_use *row_of(const ana_uses *uses, uint32_t object)
+{
+    for (uint32_t i = 0; i < uses->count; i++)
+        if (uses->rows[i].object == object)
+            return &uses->rows[i];
+    return NULL;
+}
+
+/* ---- by hand ---- */
+
+/* Object 1: 8 elements, of which 0 to 3 are loaded twice and 4 is stored to; a second launch loads 0 to 3 twice again, the
+ * repeat does that to object 2. The shared array has 32 elements: the first 16 are stored to once. */
+static void worked_by_hand(void **state)
+{
+    (void)state;
+    const uint64_t bytes[] = {0, 32, 32, 64};
+    const uint64_t first[8][WL_CLASSES] = {{2}, {2}, {2}, {2}, {0, 1}},
+                   second[8][WL_CLASSES] = {{2}, {2}, {2}, {2}};
+    uint64_t tile[32][WL_CLASSES] = {{0}};
+    for (int i = 0; i < 16; i++)
+        tile[i][WL_STORES] = 1;
+    prof_builder *b = begin(3, bytes);
+    obs_use one[] = {use_of(1, OBS_GLOBAL, OBS_KNOWN_COUNTED, 8, first),
+                     use_of(1, OBS_SHARED, OBS_KNOWN_COUNTED, 32, tile)};
+    obs_use two[] = {use_of(1, OBS_GLOBAL, OBS_KNOWN_COUNTED, 8, second)};
+    story_expect(add_launch(b, 1, OBS_KNOWN_COUNTED, 2, one), &err);
+    story_expect(add_launch(b, 2, OBS_KNOWN_COUNTED, 1, two), &err);
+    add_repeat(b, 3, 2, 1, 2);
+    prof_db *db = end(b);
+    ana_uses uses;
+    story_expect(ana_use_table(db, NULL, arena, &uses, &err), &err);
+    assert_int_equal(uses.count, 4); /* with object 3, which nobody accessed */
+    const ana_use *u = row_of(&uses, 1);
+    assert_ptr_equal(u, &uses.rows[0]);
+    assert_int_equal(u->elements, 8);
+    assert_int_equal(u->touched, 5);
+    assert_int_equal(u->times[WL_LOADS], 16);
+    assert_int_equal(u->times[WL_STORES], 1);
+    assert_int_equal(u->most, 4);
+    assert_int_equal(u->launches, 2);
+    assert_true(u->counted && !u->partial && !u->estimated);
+    assert_true(u->mean == 17.0 / 8);
+    assert_true(fabs(u->variation - sqrt(65.0 / 8 - u->mean * u->mean) / u->mean) < 1e-12);
+    assert_int_equal(u->rare, 0); /* 1 is more than a tenth of 17 / 5 */
+    u = row_of(&uses, 2);
+    assert_int_equal(u->touched, 4);
+    assert_int_equal(u->times[WL_LOADS], 8);
+    assert_int_equal(row_of(&uses, 3)->touched, 0);
+    u = row_of(&uses, 4); /* the array */
+    assert_true(u->kernel == 1 && u->elements == 32 && u->touched == 16 && u->mean == 0.5);
+    /* Of an element of object 1 the kernel has 17 / 8 accesses, of object 2 one, of the array a half. */
+    assert_int_equal(uses.nswaps, 2);
+    assert_int_equal(uses.swaps[0].device, 1);
+    assert_true(uses.swaps[0].written && uses.swaps[0].device_mean == 17.0 / 8);
+    assert_int_equal(uses.swaps[1].device, 2);
+    assert_false(uses.swaps[1].written);
+    prof_close(db);
+}
+
+/* ---- what is not known ---- */
+
+static void partial(void **state)
+{
+    (void)state;
+    const uint64_t bytes[] = {0, 32, 32};
+    const uint64_t counts[8][WL_CLASSES] = {{1}, {1}};
+    prof_builder *b = begin(2, bytes);
+    obs_use one[] = {use_of(1, OBS_GLOBAL, OBS_KNOWN_COUNTED, 8, counts),
+                     use_of(2, OBS_GLOBAL, OBS_KNOWN_NOTHING, 8, counts)};
+    obs_use two[] = {use_of(1, OBS_GLOBAL, OBS_KNOWN_TOUCHED, 8, counts)};
+    story_expect(add_launch(b, 1, OBS_KNOWN_COUNTED, 2, one), &err);
+    story_expect(add_launch(b, 2, OBS_KNOWN_NOTHING, 1, two), &err); /* of object 1 only */
+    prof_db *db = end(b);
+    ana_uses uses;
+    story_expect(ana_use_table(db, NULL, arena, &uses, &err), &err);
+    const ana_use *u = row_of(&uses, 1);
+    assert_false(u->counted); /* how often the second launch did is not known */
+    assert_false(u->partial);
+    assert_int_equal(u->touched, 2);
+    assert_null(row_of(&uses, 2)); /* both launches may have accessed it */
+    prof_close(db);
+}
+
+static void nothing(void **state)
+{
+    (void)state;
+    const uint64_t bytes[] = {0, 32};
+    prof_builder *b = begin(1, bytes);
+    story_expect(add_launch(b, 1, OBS_KNOWN_NOTHING, 0, NULL), &err);
+    prof_db *db = end(b);
+    ana_uses uses;
+    story_expect(ana_use_table(db, NULL, arena, &uses, &err), &err);
+    assert_int_equal(uses.count, 0);
+    prof_close(db);
+}
+
+static void damage(void **state)
+{
+    (void)state;
+    const uint64_t bytes[] = {0, 32};
+    const uint64_t counts[9][WL_CLASSES] = {[8] = {1}};
+    prof_builder *b = begin(1, bytes);
+    obs_use beyond = use_of(1, OBS_GLOBAL, OBS_KNOWN_COUNTED, 9, counts), cut = beyond,
+            nobody = beyond, array = beyond;
+    cut.length--;
+    nobody.object = 7;
+    array.space = OBS_SHARED;
+    array.object = 2;
+    assert_int_equal(add_launch(b, 1, OBS_KNOWN_COUNTED, 1, &beyond), WL_CORRUPT);
+    assert_int_equal(add_launch(b, 2, OBS_KNOWN_COUNTED, 1, &cut), WL_CORRUPT);
+    assert_int_equal(add_launch(b, 3, OBS_KNOWN_COUNTED, 1, &nobody), WL_CORRUPT);
+    assert_int_equal(add_launch(b, 4, OBS_KNOWN_COUNTED, 1, &array), WL_CORRUPT);
+    cap_record early = {.type = CAP_USES, .uses = {.launch = 9}};
+    assert_int_equal(prof_add(b, &early, &err), WL_CORRUPT);
+    prof_close(end(b));
+}
+
+/* ---- one by one ---- */
+
+enum { OBJECTS = 4, ELEMENTS = 500, LAUNCHES = 60 };
+
+static uint32_t below(uint64_t *rng, uint32_t bound)
+{
+    *rng = *rng * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*rng >> 33) % bound;
+}
+
+static void draw(uint64_t *rng, uint64_t counts[ELEMENTS][WL_CLASSES])
+{
+    uint32_t from = below(rng, ELEMENTS), to = from + below(rng, ELEMENTS - from) + 1;
+    bool even = below(rng, 2);
+    memset(counts, 0, ELEMENTS * sizeof *counts);
+    for (uint32_t e = from; e < to; e++)
+        for (int c = 0; c < WL_CLASSES; c++)
+            counts[e][c] = even ? (uint64_t)c : below(rng, 4) * below(rng, 300);
+}
+
+static void compare(const ana_use *u, uint64_t counts[ELEMENTS][WL_CLASSES])
+{
+    uint64_t touched = 0, most = 0, sum = 0, rare = 0;
+    double squares = 0;
+    for (int e = 0; e < ELEMENTS; e++) {
+        uint64_t all = counts[e][0] + counts[e][1] + counts[e][2];
+        touched += all > 0;
+        most = all > most ? all : most;
+        sum += all;
+        squares += (double)all * (double)all;
+    }
+    for (int e = 0; e < ELEMENTS; e++) {
+        uint64_t all = counts[e][0] + counts[e][1] + counts[e][2];
+        rare += all && (double)all < 0.1 * (double)sum / (double)touched;
+    }
+    double mean = (double)sum / ELEMENTS;
+    assert_int_equal(u->touched, touched);
+    assert_int_equal(u->most, most);
+    assert_int_equal(u->rare, rare);
+    assert_true(fabs(u->mean - mean) < 1e-9 * mean);
+    assert_true(fabs(u->variation - sqrt(squares / ELEMENTS - mean * mean) / mean) < 1e-6);
+}
+
+static void one_by_one(void **state)
+{
+    (void)state;
+    static uint64_t sums[OBJECTS + 1][ELEMENTS][WL_CLASSES],
+        kept[LAUNCHES + 1][ELEMENTS][WL_CLASSES];
+    const uint64_t bytes[] = {0, 4 * ELEMENTS, 4 * ELEMENTS, 4 * ELEMENTS, 4 * ELEMENTS};
+    uint32_t object_of[LAUNCHES + 1] = {0}, own = 0;
+    uint64_t rng = 5;
+    prof_builder *b = begin(OBJECTS, bytes);
+    for (uint32_t id = 1; id <= LAUNCHES; id++) {
+        uint32_t to = 1 + below(&rng, OBJECTS), same = own;
+        if (own && below(&rng, 3) == 0) {
+            add_repeat(b, id, own, object_of[own], to);
+        } else {
+            draw(&rng, kept[id]);
+            obs_use use = use_of(to, OBS_GLOBAL, OBS_KNOWN_COUNTED, ELEMENTS,
+                                 (const uint64_t (*)[WL_CLASSES])kept[id]);
+            story_expect(add_launch(b, id, OBS_KNOWN_COUNTED, 1, &use), &err);
+            object_of[id] = to;
+            same = own = id;
+        }
+        for (int e = 0; e < ELEMENTS; e++)
+            for (int c = 0; c < WL_CLASSES; c++)
+                sums[to][e][c] += kept[same][e][c];
+    }
+    prof_db *db = end(b);
+    ana_uses uses;
+    story_expect(ana_use_table(db, NULL, arena, &uses, &err), &err);
+    for (uint32_t o = 1; o <= OBJECTS; o++)
+        compare(row_of(&uses, o), sums[o]);
+    prof_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(worked_by_hand, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(partial, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damage, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_by_one, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

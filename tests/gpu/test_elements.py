@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""What is known of elements (--probes touch,frequency,shared) is the same, number for number, whether the emulator ran a program,
+its launches were replayed, or the device recorded them.
+
+    test_elements.py --warplens CMD --libraries DIR --runtime DIR --work DIR --nvcc NVCC SOURCE.cu...
+    test_elements.py ... --gpu SOURCE.cu...     on a machine with a GPU: on NVIDIA's runtime and driver
+
+A launch of which something was not seen must say nothing, and not less than there is. Each program must have launches that
+are known when everything is recorded where that can be.
+"""
+import argparse
+import os
+import sqlite3
+import subprocess
+import sys
+
+USES = """SELECT l.number, u.space, o.name, u.known, u.elements, u.touched, u.loads, u.stores, u.atomics, u.least, u.most,
+                 u.squares, s.bytes, s.data
+          FROM launches l JOIN uses u ON u.launch = l.rows_of
+          LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object
+          LEFT JOIN objects o ON o.id = coalesce(m.becomes, u.object)
+          LEFT JOIN spans s ON s.id = u.spans ORDER BY 1, 2, 3"""
+GLOBAL, SHARED = 0, 1
+TOUCHED, COUNTED = 1, 2
+
+
+def fail(text):
+    sys.exit("FAIL: " + text)
+
+
+def build(o, source):
+    program = os.path.join(o.work, os.path.basename(source)[:-3])
+    subprocess.run([o.nvcc, "-g", "-lineinfo", "-std=c++17", "-arch=sm_90", "-cudart", "static" if o.gpu else "shared", "-o",
+                    program, source], check=True)
+    return program
+
+
+def profile(o, program, *options, **variables):
+    """Uses by launch, and what each launch knows: (of objects, of arrays, way)."""
+    path = os.path.join(o.work, "elements.wlprof")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
+    environment.update(variables)
+    done = subprocess.run([o.warplens, "profile", "-q", "-f", "-o", path, *options, "--", program], env=environment,
+                          capture_output=True, text=True, timeout=240)
+    if done.returncode:
+        fail(f"{program} {options}: {done.returncode} {done.stderr[-500:]}")
+    with sqlite3.connect(path) as db:
+        known = {number: row for number, *row in
+                 db.execute("SELECT number, objects_known, arrays_known, way, estimated FROM launches")}
+        return db.execute(USES).fetchall(), known
+
+
+def inline(o, program, *options):
+    if o.gpu:
+        return profile(o, program, "--backend", "inline", *options)
+    return profile(o, program, "--backend", "inline", *options, WARPLENS_DEVICE="h200", LD_LIBRARY_PATH=o.runtime,
+                   WARPLENS_DRIVER=os.path.join(o.libraries, "emulate", "libcuda.so.1"))
+
+
+def told(uses, known):
+    """Rows of launches that know of objects, or arrays, whatever they were."""
+    return [row for row in uses if known[row[0]][row[1]] and not known[row[0]][3]]
+
+
+def compare(o, program, probes, level):
+    uses, emulated = profile(o, program, "--backend", "emulate", "--probes", probes)
+    if not uses or any(row[0] != level for row in emulated.values()):
+        fail(f"{program}: the emulator does not know what it touches")
+    for way in "replay", "auto", "probe":
+        ours, known = inline(o, program, "--collect", way, "--probes", probes)
+        sure = {number for number, row in known.items() if not row[3]}
+        want = [row for row in uses if row[0] in sure and known[row[0]][row[1]]]
+        have = told(ours, known)
+        if want != have:
+            for mine, theirs in zip(have, want):
+                if mine != theirs:
+                    print("  inline  ", mine[:13], "\n  emulated", theirs[:13])
+            fail(f"{program} {probes} {way}: {len(have)} rows, {len(want)} emulated")
+        unsure = [row for row in ours if row[0] in sure and not known[row[0]][row[1]] and row[3]]
+        if any(row not in uses for row in unsure):
+            fail(f"{program} {probes} {way}: rows of launches that are not known differ")
+        print(f"{os.path.basename(program)} {probes} {way}: {len(have)} rows the same, "
+              f"{sum(bool(row[0]) for row in known.values())} of {len(known)} launches known")
+        if way != "replay" and not any(row[0] for row in known.values()):
+            fail(f"{program}: nothing is known of any launch")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("sources", nargs="+")
+    parser.add_argument("--gpu", action="store_true", help="this machine has one")
+    for name in ("warplens", "libraries", "runtime", "work", "nvcc"):
+        parser.add_argument("--" + name, required=True)
+    o = parser.parse_args()
+    os.makedirs(o.work, exist_ok=True)
+    for source in o.sources:
+        program = build(o, source)
+        compare(o, program, "touch,frequency,shared", COUNTED)
+        compare(o, program, "touch", TOUCHED)
+
+
+if __name__ == "__main__":
+    main()
