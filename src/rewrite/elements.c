@@ -70,16 +70,15 @@ static counters find_counters(const reading *r, unsigned class_)
     return found;
 }
 
-/* Those at the address, and in the words of bitmaps that are for them (layout.h); where the copy was made without marks, these say all. */
+/* Those at the address, and their bitmap, which lies as far behind the range's as the marks do, by bits; where the copy was
+ * made without marks, bitmaps say all. (What the layout says of marks depends on pointers, which readers need not know.) */
 static marks find_marks(const reading *r, uint64_t address)
 {
-    const rewrite_layout *l = r->copy->layout;
-    uint64_t state = ((const rewrite_state *)r->copy->state)->ranges - l->ranges_at;
-    uint64_t word = (address - state - l->marks_at) / 32;
-    if (!address || word >= l->nwords)
+    uint64_t first = r->range.lines[0], behind = address - first;
+    if (!address || !r->range.bits || address < first)
         return (marks){NULL, NULL};
     return (marks){bytes_at(r->copy, address, r->elements, 1),
-                   bytes_at(r->copy, state + l->bits_at + 4 * word, r->elements / 8, 4)};
+                   bytes_at(r->copy, r->range.bits + behind / 8, r->elements / 8, 4)};
 }
 
 static bool is_marked(const marks *m, uint64_t element)
