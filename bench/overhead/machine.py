@@ -82,6 +82,8 @@ def read_output(output, sample):
             sample["kernels"].setdefault(words[1], []).append(float(words[2]))
         elif len(words) == 3 and words[0] == "result":
             sample["results"][words[1]] = words[2]
+        elif len(words) == 2 and words[0] == "span":
+            sample["span_ms"] = float(words[1])
 
 
 # ---- warplens ----

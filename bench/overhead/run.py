@@ -121,10 +121,10 @@ class Runner:
         done = machine.execute(self.command(p, config, rounds), self.environment(config), limit)
         sample = dict(date=f"{datetime.date.today()}", **self.gpu, session=self.session, number=len(self.samples),
                       program=p.name, rounds=rounds, **config, wall_ms=done.wall_ms, tool_kib=done.kib, process_ms=None,
-                      process_kib=None, kernels={}, results={}, ways={}, replay_ms=None, error=done.error)
+                      process_kib=None, busy_ms=None, span_ms=None, kernels={}, results={}, ways={}, replay_ms=None, error=done.error)
         if clock.exists():
-            ms, kib = clock.read_text().split()[:2]
-            sample.update(process_ms=float(ms), process_kib=int(kib))
+            ms, kib, busy = clock.read_text().split()
+            sample.update(process_ms=float(ms), process_kib=int(kib), busy_ms=float(busy))
         machine.read_output(done.output, sample)
         if tool == "warplens" and not sample["error"]:
             machine.read_profile(self.o, self.scratch / "profile", sample)
@@ -159,7 +159,7 @@ class Runner:
         done = sum(all(s[k] == v for k, v in wanted.items()) for s in tables.good(self.samples))
         native = dict(wanted, tool="native", collect="", probe="")
         hopeless = self.failures[tables.key(wanted)] >= 2 or self.failures[tables.key(native)]
-        return turn < p.processes and done <= turn and not hopeless
+        return turn < p.processes and done < (turn + 1) * p.times(config) and not hopeless
 
 
 def plan(o, runner, programs):
@@ -169,9 +169,9 @@ def plan(o, runner, programs):
     for turn in range(o.repeat):
         for p in programs:
             configs = [dict(tool="warplens", collect=c, probe=b) for c in o.collect for b in o.probes if "kernels" in o.what]
-            left = [c for c in configs if missing(p, turn, **c)]
+            left = [c for c in configs for _ in range(p.times(c)) if missing(p, turn, **c)]
             for i, config in enumerate(left):
-                if i % NATIVE_EVERY == 0:
+                if i % NATIVE_EVERY == 0 or p.times(config) > 1:
                     yield p, {}
                 if missing(p, turn, **config):
                     yield p, config

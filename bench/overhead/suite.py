@@ -12,10 +12,12 @@ LIMITS = {
 LOOP_PROCESS_RATIO = 1.02  # the loop of 10,000 launches, --collect auto: the process's own time
 LOOP_AFTER_SECONDS = 10    # and what warplens does after it
 START_UP_MS = 50           # the empty program: what the process takes longer than natively
+PAIRED = ("auto", "objects")  # what processes' times are compared with
 
 COLUMNS = ["date", "chip", "driver", "program", "kernel", "collect", "way", "probe", "native_ms", "probed_ms", "ratio"]
 PROCESS_COLUMNS = ["date", "chip", "driver", "program", "collect", "probe", "cache", "native_ms", "process_ms", "ratio",
-                   "after_ms", "replay_ms", "native_mib", "process_mib", "warplens_mib", "samples"]
+                   "after_ms", "replay_ms", "native_mib", "process_mib", "warplens_mib", "samples", "pairs", "difference_ms",
+                   "low_ms", "high_ms", "native_busy_ms", "busy_ms", "native_span_ms", "span_ms"]
 COMPARISON_COLUMNS = ["date", "chip", "driver", "program", "kernel", "tool", "native_ms", "tool_ms", "ratio", "note"]
 MEAN_COLUMNS = ["date", "chip", "driver", "collect", "probe", "kernels", "least_samples", "unobserved", "ratio", "limit"]
 
@@ -30,6 +32,11 @@ class Program:
     rounds: bool = True    # takes --rounds
     mean: bool = True      # its kernels are part of the suite's mean; of the loop the process's time is what counts
     processes: int = 10    # at most so many of a kind: one of many rounds gives enough samples
+    pairs: int = 1         # of a native and a profiled process in each turn, where the process's own time has a limit
+
+    def times(self, config):
+        """How often a turn has the configuration."""
+        return self.pairs if (config.get("collect"), config.get("probe")) == PAIRED else 1
 
     @property
     def python(self):
@@ -48,8 +55,8 @@ SUITE = [
     Program("histogram", ["histogram_global", "histogram_shared"], "5000"),
     Program("radix_sort", ["radix_count", "radix_scan", "radix_scatter"], "9000"),
     Program("llm", ["softmax", "layer_norm", "embedding_gather"], "8"),
-    Program("loop", ["add_one"], "50", mean=False),
-    Program("empty", [], rounds=False),
+    Program("loop", ["add_one"], "50", mean=False, pairs=4),
+    Program("empty", [], rounds=False, pairs=4),
     Program("torch_eager", ["step_eager"], file="torch_step.py", arguments=("eager",), processes=3),
     Program("torch_compile", ["step_compile"], file="torch_step.py", arguments=("compile",), processes=3),
 ]

@@ -94,6 +94,36 @@ def kernel_rows(samples):
     return rows
 
 
+def pairs_of(group, beside):
+    """Each profiled process with the latest native one before it in the session that no other is paired with."""
+    free = {s["session"]: sorted((n for n in beside if n["session"] == s["session"]), key=lambda n: n["number"]) for s in group}
+    pairs = []
+    for s in sorted(group, key=lambda s: (s["session"], s["number"])):
+        earlier = [n for n in free[s["session"]] if n["number"] < s["number"]]
+        if earlier:
+            pairs.append((earlier[-1], s))
+            free[s["session"]].remove(earlier[-1])
+    return pairs
+
+
+def median_interval(values, confidence=0.95):
+    """What the median lies in, whatever the distribution: two order statistics, by the binomial one. None: too few values."""
+    values, n, tail, k = sorted(values), len(values), 0.0, 0
+    while k < n // 2:  # values[k] and values[n - 1 - k] leave out no more than the rest
+        tail += math.comb(n, k) / 2 ** n
+        if tail > (1 - confidence) / 2:
+            break
+        k += 1
+    return (values[k - 1], values[n - k]) if k else (None, None)
+
+
+def difference(group, beside):
+    """What profiled processes take longer than the native ones beside them: the median of pairs, and its interval."""
+    ms = [p["process_ms"] - n["process_ms"] for n, p in pairs_of(group, beside)]
+    low, high = median_interval(ms)
+    return dict(pairs=len(ms), difference_ms=median(ms), low_ms=low, high_ms=high)
+
+
 def process_rows(samples):
     natives, rows = Natives(samples), []
     for group in groups(samples, "warplens").values():
@@ -109,7 +139,8 @@ def process_rows(samples):
         rows.append(dict(head(first), collect=first["collect"], probe=first["probe"], cache=first["cache"],
                          native_ms=native, process_ms=process, ratio=process / native,
                          after_ms=median(s["wall_ms"] - s["process_ms"] for s in group),
-                         replay_ms=median(s["replay_ms"] for s in group), samples=min(len(beside), len(group)), **mib))
+                         replay_ms=median(s["replay_ms"] for s in group), samples=min(len(beside), len(group)), **mib,
+                         **difference(group, beside), **both("busy_ms", group, beside), **both("span_ms", group, beside)))
     return rows
 
 
@@ -129,6 +160,10 @@ def comparison_rows(samples):
                 if n and t:
                     rows.append(dict(head(first), kernel=kernel, tool=tool, native_ms=n, tool_ms=t, ratio=t / n, note=""))
     return rows
+
+
+def both(name, group, beside):
+    return {"native_" + name: median(s.get(name) for s in beside), name: median(s.get(name) for s in group)}
 
 
 def geometric_mean(ratios):

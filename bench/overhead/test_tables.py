@@ -63,6 +63,20 @@ class Tables(unittest.TestCase):
         self.assertEqual((first["ratio"], first["after_ms"], first["replay_ms"], first["process_mib"]), (1.5, 100.0, 60.0, 4.0))
         self.assertEqual((second["cache"], second["ratio"]), ("without", 4.0))
 
+    def test_pairs(self):
+        samples = [sample(0, "p", {}, process_ms=10.0), sample(1, "p", {}, process_ms=20.0),
+                   warplens(2, "p", {}, process_ms=21.0, busy_ms=3.0), warplens(3, "p", {}, process_ms=14.0, busy_ms=5.0),
+                   sample(4, "p", {}, process_ms=30.0, busy_ms=2.0), warplens(5, "p", {}, process_ms=36.0),
+                   warplens(6, "p", {}, process_ms=99.0)]
+        (row,) = tables.process_rows(samples)
+        self.assertEqual((row["pairs"], row["difference_ms"], row["low_ms"]), (3, 4.0, None))  # 21 - 20, 14 - 10, 36 - 30
+        self.assertEqual((row["native_busy_ms"], row["busy_ms"], row["span_ms"]), (2.0, 4.0, None))
+
+    def test_interval_of_a_median(self):
+        self.assertEqual(tables.median_interval([1, 2, 3, 4, 5]), (None, None))  # each end leaves out 1/32 > 2.5 %
+        self.assertEqual(tables.median_interval([6, 5, 4, 3, 2, 1]), (1, 6))     # 1/64, with another value 7/64
+        self.assertEqual(tables.median_interval(range(10)), (1, 8))              # 11/1024, with another value 56/1024
+
     def test_comparison(self):
         samples = [sample(0, "p", {"a": [1.0]}, rounds=1), sample(1, "p", {"a": [30.0]}, rounds=1, tool="memcheck"),
                    sample(2, "p", {"a": [50.0]}, rounds=1, tool="ncu", process_ms=500.0),
@@ -83,7 +97,7 @@ class Tables(unittest.TestCase):
 class Limits(unittest.TestCase):
     def verdict(self, ratio, count=10, leave_out=(), way="replay", start_up=20.0):
         """Every kernel with every probe at a ratio of the limit to the power of RATIO; gives exit status and lines."""
-        samples = []
+        samples, starts = [], start_up if isinstance(start_up, list) else [start_up]
         for p in suite.SUITE:
             if p.name in leave_out:
                 continue
@@ -95,7 +109,7 @@ class Limits(unittest.TestCase):
                     ms = suite.LIMITS[collect][probe] ** ratio
                     samples += [warplens(len(samples) + i, p.name, {k: [ms] * len(times[k]) for k in times}, probe, collect,
                                          ways={k: [way] if way else [] for k in times},
-                                         process_ms=10.0 + (start_up if p.name == "empty" else 0.1))
+                                         process_ms=10.0 + (starts[i % len(starts)] if p.name == "empty" else 0.1))
                                 for i in range(processes)]
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
             tables.write_all(pathlib.Path(folder), samples)
@@ -114,6 +128,7 @@ class Limits(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertEqual(sum(text.startswith("FAIL") for text in lines), 12)
         self.assertEqual(self.verdict(0.9, start_up=51.0)[0], 1)
+        self.assertEqual(self.verdict(0.9, start_up=[40.0, 60.0])[0], 3)  # from 40 to 60: nobody knows
 
     def test_what_is_missing_is_no_pass(self):
         self.assertEqual(self.verdict(0.9, leave_out=["spmv"])[0], 3)

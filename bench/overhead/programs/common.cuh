@@ -7,6 +7,7 @@
  *
  *     kernel NAME MS      for each round, what the kernel's launches took on the device
  *     result NAME HASH    of each array of results, to the bit
+ *     span MS             what passed on the host from when CUDA had started to the end
  *
  * and, with --check, compares the results with what the host computes. It exits with 1 where they differ, with 2 where CUDA
  * reports an error. A program knows nothing of who may be watching it. */
@@ -14,6 +15,7 @@
 #define COMMON_CUH
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -117,6 +119,7 @@ public:
         }
         CUDA(cudaEventCreate(&begin_));
         CUDA(cudaEventCreate(&end_));
+        start_ = Clock::now();
     }
 
     int size;
@@ -189,10 +192,13 @@ public:
                 std::printf("kernel %s %.6f\n", k.name.c_str(), ms);
         CUDA(cudaEventDestroy(begin_));
         CUDA(cudaEventDestroy(end_));
+        std::printf("span %.6f\n", std::chrono::duration<double, std::milli>(Clock::now() - start_).count());
         return failed_ ? 1 : 0;
     }
 
 private:
+    using Clock = std::chrono::steady_clock;
+
     struct Kernel {
         std::string name;
         double now;
@@ -211,6 +217,7 @@ private:
     int rounds_;
     bool failed_ = false;
     cudaEvent_t begin_, end_;
+    Clock::time_point start_;
     std::vector<Kernel> kernels_;
 };
 
