@@ -277,12 +277,12 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
     bool counted = rw_has(b, REWRITE_BLOCKS) && starts_block(b, i);
     bool late = ptx_wait_of(insn) != PTX_WAIT_NONE, branch = needs_branch(b, i);
     uint32_t label = branch ? (*b->labels)++ : 0, block = b->f->block_of[i];
-    if (transfers(insn))
-        EACH_PASS(b, finish, b);
     if (starts_block(b, i))
         rw_forget_lanes(b);
     if (b->f->blocks[block].first == i)
         EACH_PASS(b, start, b, block);
+    if (transfers(insn))
+        EACH_PASS(b, finish, b, i);
     if (branch)
         rw_line(b, "@%s%s bra $__wl_past%u;", insn->guard_neg ? "" : "!",
                 b->func->regs[insn->guard].name, label);
@@ -307,8 +307,8 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         print_block(b, i);
     if (branch)
         ptx_putf(b->out, "$__wl_past%u:\n", label);
-    if (ends_block(b, i))
-        EACH_PASS(b, finish, b);
+    if (ends_block(b, i) && !transfers(insn))
+        EACH_PASS(b, finish, b, i);
 }
 
 /* ---- bodies ---- */

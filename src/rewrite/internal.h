@@ -227,6 +227,9 @@ wl_status rw_plan_slots(rw_plan *plan);
 bool rw_runs_once(const flow_function *f, uint32_t root);
 /* Does one test lead to both roots, from blocks that run equally often? */
 bool rw_same_test(const rw_plan *plan, const flow_function *f, uint32_t a, uint32_t b);
+/* The block that a branch at the end of this one goes around, on to where both ways meet: an `if` without `else`, within one loop, and with
+ * no other way to either. FLOW_NONE: there is none. */
+uint32_t rw_body_of_if(const flow_function *f, uint32_t block);
 /* Do all threads of a block run the blocks with that root equally often? */
 bool rw_by_blocks(const flow_function *f, uint32_t root);
 /* Do all threads leave the kernel together, at one place? */
@@ -460,8 +463,9 @@ typedef struct rw_pass {
     /* Before and behind the instruction; `before` also before the code that a thread leaves with. */
     void (*before)(rw_body *b, uint32_t insn);
     void (*behind)(rw_body *b, uint32_t insn);
-    void (*scope)(rw_body *b);  /* before a scope is opened or closed */
-    void (*finish)(rw_body *b); /* where a basic block ends, and before calls */
+    void (*scope)(rw_body *b); /* before a scope is opened or closed */
+    void (*finish)(rw_body *b,
+                   uint32_t insn); /* behind the last of a block, or before what goes elsewhere */
     /* By __wl_active, the lanes that went the way that is counted; __wl_here: those that came to the branch. */
     void (*edge)(rw_body *b, uint32_t edge);
     /* Before a thread leaves the copy: at its end, or into a call that may not come back. */

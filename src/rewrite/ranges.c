@@ -390,6 +390,22 @@ static void find_lanes_in(rw_body *b, uint32_t site)
 
 /* ---- keeping ---- */
 
+/* Does the site wait? What is noted behind its loop, or by another site, does not. */
+static bool is_kept(const rw_body *b, uint32_t site)
+{
+    return b->plan->slot_of[site] != PTX_NONE && b->plan->late[site].loop == FLOW_NONE &&
+           !(rw_marks(b) && b->plan->joints[site].head != site);
+}
+
+static uint32_t kept_in(const rw_body *b, uint32_t block)
+{
+    uint32_t first = b->f->first_pc + b->f->blocks[block].first, n = 0;
+    uint32_t end = b->plan->site_first[first + b->f->blocks[block].count];
+    for (uint32_t s = b->plan->site_first[first]; s < end; s++)
+        n += is_kept(b, s);
+    return n;
+}
+
 static bool has_base(const rw_body *b, uint32_t site)
 {
     const flow_address *a = b->plan->addresses[site];
@@ -409,6 +425,39 @@ static const rw_kept *find_base(const rw_body *b, uint32_t site)
     return NULL;
 }
 
+static uint32_t block_of(const rw_body *b, uint32_t site)
+{
+    return b->f->block_of[b->plan->sites[site].pc - b->f->first_pc];
+}
+
+/* Atomics whose result is waited for are no instructions with guards. */
+static bool has_atomic(const rw_body *b, uint32_t block)
+{
+    const flow_block *f = &b->f->blocks[block];
+    for (uint32_t i = f->first; i < f->first + f->count; i++)
+        if (b->f->func->insns[i].op == PTX_atom)
+            return true;
+    return false;
+}
+
+enum { MOST_CARRIED = 8 /* of sixteen */ };
+
+/* Is the block gone around by a branch of the one before, so that what is kept in it waits for what follows? */
+static bool is_carried(const rw_body *b, uint32_t block)
+{
+    uint32_t first = b->f->graph.pred_first[block];
+    if (b->f->graph.pred_first[block + 1] - first != 1)
+        return false;
+    uint32_t from = b->f->graph.pred[first];
+    return from < b->f->nblocks && rw_body_of_if(b->f, from) == block && !has_atomic(b, block) &&
+           kept_in(b, block) <= MOST_CARRIED;
+}
+
+static bool in_if(const rw_body *b, uint32_t site)
+{
+    return is_carried(b, block_of(b, site));
+}
+
 /* An address waits for the end of its basic block: code between the accesses would keep the compiler from moving one before another, as
  * it does to wait for several at once. Lanes that do not access memory keep what no address is. */
 static void keep(rw_body *b, uint32_t site)
@@ -425,6 +474,10 @@ static void keep(rw_body *b, uint32_t site)
         b->kept[n].joined = joint->high - joint->low > 4 * (int64_t)b->kept[n].elements;
         b->kept[n].elements = (uint32_t)((joint->high - joint->low) / 4);
         b->kept[n].offset = joint->low - (int64_t)imm;
+    }
+    if (in_if(b, site)) {
+        b->kept[n].guarded = true;
+        base = NULL;
     }
     if (base) {
         b->kept[n].base = base->base;
@@ -459,8 +512,8 @@ void rw_find_kept(rw_body *b, const rw_kept *k, const rw_kept *before)
     find_lanes_in(b, k->site);
     if (k->joined) { /* all of it */
         rw_line(b, "add.s64 __wl_y, __wl_x, %u;", 4 * (k->elements - 1));
-        rw_line(b, "setp.lt.and.u64 __wl_in|__wl_out, __wl_y, __wl_size%u, __wl_in;", slot);
-        rw_text(b, "\tnot.pred __wl_out, __wl_in;\n");
+        rw_line(b, "setp.lt.and.u64 __wl_in|__wl_q, __wl_y, __wl_size%u, __wl_in;", slot);
+        rw_text(b, "\tor.pred __wl_out, __wl_out, __wl_q;\n");
     }
 }
 
@@ -629,19 +682,50 @@ static void note_kept(rw_body *b)
         count(b, &b->kept[i]);
 }
 
-/* What is noted behind its loop is looked up there. */
+/* Room for what is kept in the block that the branch goes around: where it does, the registers say that nothing is accessed. */
+static void make_room(rw_body *b, uint32_t body)
+{
+    uint32_t n = kept_in(b, body);
+    if (b->nkept + n > MOST_CARRIED)
+        note_kept(b);
+    for (uint32_t i = 0; i < n; i++)
+        rw_line(b, "mov.b64 __wl_k%u, -1;", b->nkept + i);
+}
+
+/* Blocks that a branch goes around are as short as an access or two, as a rule, and the compiler makes instructions with guards of them. So what
+ * they access is noted where the ways have met, behind all that follow each other so. */
+static void finish(rw_body *b, uint32_t insn)
+{
+    uint32_t block = b->f->block_of[insn], body = rw_body_of_if(b->f, block);
+    bool last = insn == b->f->blocks[block].first + b->f->blocks[block].count - 1;
+    if (last && (b->probes & elements) && is_carried(b, block))
+        return;
+    if (last && (b->probes & elements) && body != FLOW_NONE && kept_in(b, body) &&
+        is_carried(b, body))
+        make_room(b, body);
+    else
+        note_kept(b);
+}
+
+/* Calls, which need their arguments side by side, are in scopes, but not in blocks that wait for others. */
+static void scope(rw_body *b)
+{
+    bool waits = b->nkept && b->kept[b->nkept - 1].guarded && in_if(b, b->kept[b->nkept - 1].site);
+    if (!waits)
+        note_kept(b);
+}
+
 static void note(rw_body *b, uint32_t site)
 {
-    if (b->plan->slot_of[site] == PTX_NONE || b->plan->late[site].loop != FLOW_NONE)
-        return;
-    if (rw_marks(b) && b->plan->joints[site].head != site)
-        return;
-    if (b->probes & elements) {
-        keep(b, site);
+    if (b->probes & elements && is_kept(b, site)) {
         if (b->nkept == RW_KEPT)
             note_kept(b);
+        keep(b, site);
         return;
     }
+    if (b->probes & elements || b->plan->slot_of[site] == PTX_NONE ||
+        b->plan->late[site].loop != FLOW_NONE)
+        return;
     uint32_t label = (*b->labels)++;
     rw_line(b, "sub.s64 __wl_x, __wl_a, __wl_base%u;", b->plan->slot_of[site]);
     find_lanes_in(b, site);
@@ -654,5 +738,5 @@ const rw_pass rw_ranges_pass = {.probes = elements | 1u << REWRITE_OBJECTS,
                                 .declare = declare,
                                 .enter = enter,
                                 .access = note,
-                                .finish = note_kept,
-                                .scope = note_kept};
+                                .finish = finish,
+                                .scope = scope};

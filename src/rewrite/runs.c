@@ -168,6 +168,35 @@ bool rw_runs_once(const flow_function *f, uint32_t root)
     return root == f->dom.root && f->loops.of[root] == FLOW_NONE;
 }
 
+static bool has_preds(const flow_function *f, uint32_t block, uint32_t count)
+{
+    return f->graph.pred_first[block + 1] - f->graph.pred_first[block] == count;
+}
+
+static bool calls(const flow_function *f, uint32_t block)
+{
+    for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count;
+         i++)
+        if (f->func->insns[i].op == PTX_call)
+            return true;
+    return false;
+}
+
+uint32_t rw_body_of_if(const flow_function *f, uint32_t block)
+{
+    uint32_t behind = f->blocks[block].first + f->blocks[block].count;
+    if (f->loops.irreducible || target_of(f, block) == FLOW_NONE || behind >= f->func->ninsns)
+        return FLOW_NONE;
+    uint32_t body = f->block_of[behind], meeting = target_of(f, block);
+    if (meeting == body || meeting <= body || !has_preds(f, body, 1) || !has_preds(f, meeting, 2) ||
+        flow_nsucc(&f->graph, body) != 1 || f->graph.succ[f->graph.succ_first[body]] != meeting ||
+        calls(f, body) ||
+        f->blocks[meeting].first != f->blocks[body].first + f->blocks[body].count ||
+        f->loops.of[block] != f->loops.of[body] || f->loops.of[block] != f->loops.of[meeting])
+        return FLOW_NONE;
+    return body;
+}
+
 bool rw_by_blocks(const flow_function *f, uint32_t root)
 {
     bool by_blocks = !f->loops.irreducible && f->control_level[root] <= FLOW_BLOCK;
