@@ -67,7 +67,10 @@ enum { BP = 6, SP = 7, RA = 16 }; /* registers as DWARF numbers them */
 
 typedef enum return_address { RA_AT_CFA, RA_NONE, RA_ELSEWHERE } return_address;
 
-typedef struct row { /* what holds from one place on */
+enum { BP_ELSEWHERE = UNWIND_BP_AT_BP + 1 }; /* unwind_rule.bp of a row: it has no rule */
+
+typedef struct
+    row { /* what holds from one place on; of a CFA by another register (UNWIND_UNKNOWN) the offset */
     unwind_rule rule;
     return_address ra;
 } row;
@@ -110,7 +113,8 @@ typedef struct program {
     uint64_t at; /* the place that `now` holds for */
 } program;
 
-static void unknown(program *p)
+/* Nothing can be said of the places from here on. */
+static void give_up(program *p)
 {
     p->code.bad = true;
 }
@@ -118,26 +122,23 @@ static void unknown(program *p)
 static void set_cfa(program *p, uint64_t reg, int64_t offset)
 {
     unwind_rule *r = &p->now.rule;
-    if ((reg != SP && reg != BP) || offset != (int32_t)offset)
-        unknown(p);
-    r->cfa = reg == SP ? UNWIND_SP : UNWIND_BP;
+    if (offset != (int32_t)offset)
+        give_up(p);
+    r->cfa = reg == SP ? UNWIND_SP : reg == BP ? UNWIND_BP : UNWIND_UNKNOWN;
     r->cfa_at = (int32_t)offset;
 }
 
 static void set_cfa_offset(program *p, int64_t offset)
 {
-    unwind_rule *r = &p->now.rule;
-    if (r->cfa != UNWIND_SP && r->cfa != UNWIND_BP)
-        unknown(p);
-    set_cfa(p, r->cfa == UNWIND_SP ? SP : BP, offset);
+    uint8_t cfa = p->now.rule.cfa;
+    set_cfa(p, cfa == UNWIND_SP ? SP : cfa == UNWIND_BP ? BP : RA, offset);
 }
 
 static void set_bp(program *p, unwind_bp where, int64_t offset)
 {
-    if (offset != (int16_t)offset)
-        unknown(p);
-    p->now.rule.bp = (uint8_t)where;
-    p->now.rule.bp_at = (int16_t)offset;
+    bool fits = offset == (int16_t)offset;
+    p->now.rule.bp = fits ? (uint8_t)where : BP_ELSEWHERE;
+    p->now.rule.bp_at = fits ? (int16_t)offset : 0;
 }
 
 /* The caller's register lies at the CFA + offset. */
@@ -148,23 +149,33 @@ static void set_saved(program *p, uint64_t reg, int64_t offset)
     else if (reg == RA)
         p->now.ra = offset == -8 ? RA_AT_CFA : RA_ELSEWHERE;
     else if (reg == SP)
-        unknown(p);
+        give_up(p);
+}
+
+static void set_other(program *p, uint64_t reg)
+{
+    if (reg == BP)
+        p->now.rule.bp = BP_ELSEWHERE;
+    else if (reg == RA)
+        p->now.ra = RA_ELSEWHERE;
+    else if (reg == SP)
+        give_up(p);
 }
 
 static void set_same(program *p, uint64_t reg)
 {
     if (reg == BP)
         set_bp(p, UNWIND_BP_KEPT, 0);
-    else if (reg == RA || reg == SP)
-        unknown(p);
+    else
+        set_other(p, reg);
 }
 
 static void set_undefined(program *p, uint64_t reg)
 {
     if (reg == RA)
         p->now.ra = RA_NONE;
-    else if (reg == SP)
-        unknown(p);
+    else
+        set_same(p, reg);
 }
 
 static void restore(program *p, uint64_t reg)
@@ -174,12 +185,6 @@ static void restore(program *p, uint64_t reg)
         set_bp(p, (unwind_bp)initial->rule.bp, initial->rule.bp_at);
     else if (reg == RA)
         p->now.ra = initial->ra;
-}
-
-static void set_other(program *p, uint64_t reg)
-{
-    if (reg == BP || reg == SP || reg == RA)
-        unknown(p);
 }
 
 /* A register + a constant, perhaps what lies there. *reg is 0 where it is anything else. */
@@ -194,8 +199,10 @@ static void get_expression(program *p, uint64_t *reg, int64_t *offset, bool *der
     *offset = get_sleb(&c);
     *deref = c.at < c.end && *c.at == DEREF;
     c.at += *deref;
-    if (c.bad || c.at != c.end || (*reg != BP && *reg != SP))
+    if (c.bad || c.at != c.end || (*reg != BP && *reg != SP)) {
         *reg = 0;
+        *offset = 0;
+    }
 }
 
 static void set_cfa_expression(program *p)
@@ -205,7 +212,7 @@ static void set_cfa_expression(program *p)
     bool deref;
     get_expression(p, &reg, &offset, &deref);
     set_cfa(p, deref && reg == SP ? 0 : reg, offset);
-    if (deref)
+    if (deref && reg == BP)
         p->now.rule.cfa = UNWIND_AT_BP;
 }
 
@@ -225,7 +232,7 @@ static void set_expression(program *p)
 static void push(program *p)
 {
     if (p->depth == sizeof p->stack / sizeof *p->stack)
-        unknown(p);
+        give_up(p);
     else
         p->stack[p->depth++] = p->now;
 }
@@ -235,7 +242,7 @@ static void pop(program *p)
     if (p->depth)
         p->now = p->stack[--p->depth];
     else
-        unknown(p);
+        give_up(p);
 }
 
 static int64_t scaled(const program *p, int64_t factor)
@@ -286,9 +293,8 @@ static void define_cfa(program *p, uint8_t op)
         set_cfa(p, reg, scaled(p, get_sleb(c)));
         break;
     case DEF_CFA_REGISTER:
-        if (p->now.rule.cfa == UNWIND_AT_BP)
-            unknown(p);
-        set_cfa(p, get_uleb(c), p->now.rule.cfa_at);
+        reg = get_uleb(c);
+        set_cfa(p, p->now.rule.cfa == UNWIND_AT_BP ? RA : reg, p->now.rule.cfa_at);
         break;
     case DEF_CFA_OFFSET: set_cfa_offset(p, (int64_t)get_uleb(c)); break;
     case DEF_CFA_OFFSET_SF: set_cfa_offset(p, scaled(p, get_sleb(c))); break;
@@ -345,7 +351,7 @@ static void execute(program *p)
     case DEF_CFA_EXPRESSION: define_cfa(p, op); break;
     default:
         if (op < OFFSET_EXTENDED || op > VAL_EXPRESSION)
-            unknown(p);
+            give_up(p);
         else
             define_register(p, op);
     }
@@ -441,7 +447,9 @@ unwind_rule unwind_read(uint64_t pc)
     row at = run(c, &of, (uint64_t)(uintptr_t)found.function, pc);
     if (at.ra == RA_NONE && at.rule.cfa != UNWIND_UNKNOWN)
         return (unwind_rule){.cfa = UNWIND_END};
-    return at.ra == RA_AT_CFA ? at.rule : nothing;
+    return at.ra == RA_AT_CFA && at.rule.bp != BP_ELSEWHERE && at.rule.cfa != UNWIND_UNKNOWN
+               ? at.rule
+               : nothing;
 }
 
 /* ---- rules that are known ---- */

@@ -177,7 +177,8 @@ static void test_rules(void **state)
     for (uint32_t i = 0; i < nfiles; i++)
         compare_file(&files[i]);
     assert_true(compared > 100000);
-    assert_true(unknown * 50 < compared); /* what libgcc has to be asked for is rare */
+    print_message("%lu places, %lu of them without a simple rule\n", compared, unknown);
+    assert_true(unknown * 100 < compared);
 }
 
 /* ---- stacks, against libgcc ---- */
