@@ -44,12 +44,16 @@ static wl_status add_frames(prof_builder *b, const sym_frames *from, frame_vec *
     return WL_OK;
 }
 
-/* Of the static runtime's functions only those of its interface keep their names. */
-static const char inner_name[] = "libcudart_static_";
-
+/* Of the static runtime's functions only those of its interface keep their names; others have a hash, a number in CUDA 11. */
 static bool is_inner(const stack_frame *f)
 {
-    return strncmp(f->function, inner_name, strlen(inner_name)) == 0;
+    static const char *const prefixes[] = {"libcudart_static_", "__cudart"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (strncmp(f->function, prefixes[i], strlen(prefixes[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool in_shared_runtime(const stack_frame *f)
