@@ -109,10 +109,6 @@ static int tell_runtime(const collect_target *t, const doctor_gpu *gpu)
     else
         doctor_tell(DOCTOR_NOTE, "CUDA runtime",
                     "none seen in it; a library that it loads may bring one");
-    if (gpu->count && t->runtime_major == 11)
-        doctor_tell(DOCTOR_NOTE, "CUDA runtime",
-                    "with CUDA 11 no kernel can have probes: what accesses depend on data do is "
-                    "not known. Build with CUDA 12 or later, or use --backend emulate");
     return 0;
 }
 
