@@ -1,4 +1,5 @@
-/* What the library before the driver adds to the start of a program, to a launch, and to the time between an event of the
+/* What the library before the driver adds to the start of a program, to a launch (also to one between other work, with cold
+ * caches and a deep stack), and to the time between an event of the
  * program's and the launch behind it, in which the device may be idle.
  *
  *     bench_inline [--driver libcuda.so.1] [--runs N] [--launches N]
@@ -223,15 +224,16 @@ static void measure(const char *path, const char *folder, const char *launches, 
 }
 
 static void report(const char *path, int runs, const double *start, const double *each,
-                   const double *wait)
+                   const double *cold, const double *wait)
 {
     char date[32];
     time_t t = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", localtime(&t));
-    printf("%-28s %12s %14s %20s\n", "", "process, ms", "launch, us", "event to launch, us");
+    printf("%-28s %12s %12s %12s %20s\n", "", "process, ms", "launch, us", "cold, us",
+           "event to launch, us");
     for (int v = 0; v < VARIANTS; v++)
-        printf("%-28s %12.2f %14.3f %20.3f\n", variants[v].name, 1e3 * start[v], 1e6 * each[v],
-               1e6 * wait[v]);
+        printf("%-28s %12.2f %12.3f %12.3f %20.3f\n", variants[v].name, 1e3 * start[v],
+               1e6 * each[v], 1e6 * cold[v], 1e6 * wait[v]);
     printf("added: %.2f ms to the start, %.3f us to a launch, %.3f us before it\n",
            1e3 * (start[3] - start[0]), 1e6 * (each[3] - each[0]), 1e6 * (wait[3] - wait[0]));
     printf("%s,%s,%d", date, strstr(path, "null_driver") ? "null" : "real", runs);
@@ -241,6 +243,8 @@ static void report(const char *path, int runs, const double *start, const double
         printf(",%.3f", 1e6 * each[v]);
     for (int v = 0; v < VARIANTS; v++)
         printf(",%.3f", 1e6 * wait[v]);
+    for (int v = 0; v < VARIANTS; v++)
+        printf(",%.3f", 1e6 * cold[v]);
     printf("\n");
 }
 
@@ -248,7 +252,7 @@ int main(int argc, char **argv)
 {
     const char *path = WL_NULL_DRIVER, *launches = "100000";
     int runs = 21;
-    double start[VARIANTS], each[VARIANTS], wait[VARIANTS];
+    double start[VARIANTS], each[VARIANTS], cold[VARIANTS], wait[VARIANTS];
     if (argc == 3 && strcmp(argv[1], "child") == 0)
         return child(getenv("BENCH_LIBRARY"), argv[2]);
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -266,8 +270,9 @@ int main(int argc, char **argv)
         return 1;
     measure(path, folder, "0", runs, start);
     measure(path, folder, launches, runs < 7 ? runs : 7, each);
+    measure(path, folder, "c2000", runs < 7 ? runs : 7, cold);
     measure(path, folder, "e1000", runs < 7 ? runs : 7, wait);
-    report(path, runs, start, each, wait);
+    report(path, runs, start, each, cold, wait);
     snprintf(command, sizeof command, "rm -r %s", folder);
     return system(command) != 0;
 }
