@@ -228,14 +228,15 @@ static obs_use_table *table_at(const request *r, uint64_t address)
 {
     obs_uses *u = &r->worker->uses;
     uint8_t space = (uint8_t)r->access->space;
+    obs_use_table **last = &u->last[r->access->pc % OBS_USE_LAST];
     obs_range range;
-    if (holds(u->last, space, address))
-        return u->last;
+    if (holds(*last, space, address))
+        return *last;
     uint64_t key = (uint64_t)space << 32 | r->access->object;
     uint32_t known = space != OBS_SHARED && r->access->object ? obs_table_get(&u->by_object, key)
                                                               : 0;
     if (known && holds(u->tables[known - 1], space, address))
-        return u->last = u->tables[known - 1];
+        return *last = u->tables[known - 1];
     if (!range_of(r, address, &range)) {
         miss(r, address);
         return NULL;
@@ -247,7 +248,7 @@ static obs_use_table *table_at(const request *r, uint64_t address)
     else if (!known &&
              space == OBS_SHARED) /* arrays may overlap: the first has what several could */
         obs_array_range(&r->worker->launch->config, address, &t->low, &t->high);
-    return u->last = t;
+    return *last = t;
 }
 
 /* A whole warp at one address, or side by side. */
@@ -276,7 +277,9 @@ static void add_lanes(const request *r)
     obs_use_run run = {0};
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint64_t address = a->addr[__builtin_ctz(m)];
-        obs_use_table *t = table_at(r, address);
+        obs_use_table *t = last && address - last->low < last->high - last->low
+                               ? last
+                               : table_at(r, address);
         if (!t)
             continue;
         uint64_t first = address / OBS_WORD_BYTES - t->first;

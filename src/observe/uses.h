@@ -29,12 +29,14 @@ typedef struct obs_use_table {
     bool lost;                       /* something is not in it */
 } obs_use_table;
 
+enum { OBS_USE_LAST = 16 };
+
 typedef struct obs_uses { /* of a worker; all zero: nothing */
     obs_use_table **tables;
     uint32_t count, capacity;
-    obs_table by_object;            /* space << 32 | object: index + 1 */
-    obs_use_table *last;            /* used */
-    bool lost_objects, lost_arrays; /* of some nobody knows which */
+    obs_table by_object;               /* space << 32 | object: index + 1 */
+    obs_use_table *last[OBS_USE_LAST]; /* used, by instruction */
+    bool lost_objects, lost_arrays;    /* of some nobody knows which */
 } obs_uses;
 
 void obs_uses_free(obs_uses *uses);

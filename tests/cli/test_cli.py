@@ -204,6 +204,42 @@ class CudaPrograms(Case):
         self.assertEqual(both.returncode, 2)
         self.assert_says(both, "stands alone")
 
+    def test_elements(self):
+        done = self.profile(compile_program("elements"), options=["--probes", "touch,frequency,shared"])
+        self.assertEqual((done.returncode, done.stdout), (0, "128\n"), done.stderr)
+        keys = "bytes", "touched_bytes", "loads", "stores", "atomics", "accesses_mean", "accesses_max", "rarely_used_bytes"
+        self.assertEqual({one["name"].split(" ")[0]: tuple(one[key] for key in keys) for one in self.stats()["objects"]},
+                         {"data": (2048, 1024, 256, 0, 0, 0.5, 1, 0),
+                          "weights": (64, 32, 8 * 256, 0, 0, 128, 256, 0),  # 8 of 16, by every thread
+                          "out": (1024, 512, 0, 128, 0, 0.5, 1, 0),
+                          "count": (4, 4, 0, 0, 128, 128, 128, 0),
+                          "tile": (256, 256, 4 * 64 * 8, 4 * 64, 0, 36, 36, 0)})  # in 4 blocks
+        text = run(WARPLENS, "stats", "--width", "200", self.wlprof).stdout
+        self.assertRegex(text, r"weights \S+ +global +64 B +50 % +2,048 +128 +256")
+        self.assertIn("weigh accesses an element of weights", " ".join(text.split()))
+        self.assertIn("candidates to change places", " ".join(text.split()))
+        view = sqlite3.connect(self.wlprof).execute("select object, touched, mean, least, most from v_uses where space = 'shared'")
+        self.assertEqual([row[1:] for row in view], [(1.0, 36.0, 36, 36)])
+
+    def test_elements_touched(self):
+        self.profile(compile_program("elements"), options=["--probes", "touch"])
+        objects = {one["name"].split(" ")[0]: one for one in self.stats()["objects"]}
+        self.assertEqual(objects["weights"]["touched_bytes"], 32)
+        self.assertNotIn("loads", objects["weights"])
+        self.assertNotIn("touched_bytes", objects["tile"])
+
+    def test_elements_are_not_counted_unasked(self):
+        self.profile(compile_program("elements"))
+        self.assertFalse(any("touched_bytes" in one for one in self.stats()["objects"]))
+        self.assertNotIn("Elements", run(WARPLENS, "stats", self.wlprof).stdout)
+
+    def test_elements_in_part(self):
+        """Of launches that were not observed nothing is known: what is told is the least."""
+        self.profile(compile_program("simple"), options=["--probes", "frequency", "-k", "fill", "-c", "1"])
+        told = [one for one in self.stats()["objects"] if one.get("touched_bytes")]
+        self.assertEqual([(one["touched_bytes"], one["touched_partial"]) for one in told], [(40000, True)])
+        self.assertIn(">= 100 %", run(WARPLENS, "stats", self.wlprof).stdout)
+
     def test_stats_in_a_terminal(self):
         self.profile(compile_program("simple"))
         profile = self.wlprof

@@ -55,7 +55,9 @@ static wl_spans pile_sum(pile *p)
 {
     wl_spans sum = {.counted = p->counted};
     for (int i = 0; i < LEVELS; i++) {
-        sum = join(p, &p->level[i], &sum);
+        if (p->level[i].size) {
+            sum = sum.size ? join(p, &p->level[i], &sum) : p->level[i];
+        }
     }
     return sum;
 }

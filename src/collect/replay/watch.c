@@ -61,8 +61,9 @@ void replay_watch_count(void *block, const emu_access *a)
 
 static void on_access(void *block, const emu_access *a)
 {
-    replay_watch_record(block, a);
-    replay_watch_count(block, a);
+    obs_access access = access_of(a);
+    obs_record(block, &access);
+    obs_record_use(block, &access);
 }
 
 static uint32_t object_at(void *ctx, uint64_t address)
