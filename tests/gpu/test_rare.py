@@ -33,7 +33,7 @@ PARTS = {
         "launches": {"plus": 1},
     },
     "graph_memory": {  # what the graph allocates is there anew with each launch
-        "objects": [("cuMemAlloc_v2", K4)] + [("device", K4)] * 3,
+        "objects": [("cuMemAlloc_v2", K4)] + [("cuGraphLaunch", K4)] * 3,
         "moves": [move for own in (2, 3, 4)
                   for move in [("cuGraphLaunch", 0, own, K4), ("cuGraphLaunch", own, 1, K4), ("cuGraphLaunch", 1, 0, K4)]],
         "launches": {"plus": 3},

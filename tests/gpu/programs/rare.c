@@ -379,7 +379,17 @@ static void managed(void)
     CHECK(cuMemFree(data));
 }
 
+__attribute__((unused)) static void not_in_this_header(void)
+{
+    printf("cuda.h is too old for it\n");
+    fflush(stdout);
+    _exit(NOT_HERE);
+}
+
 /* Many copies by one call. */
+#if CUDA_VERSION < 12080
+#define copy_batch not_in_this_header
+#else
 static void copy_batch(void)
 {
     CUstream stream;
@@ -421,6 +431,7 @@ static void copy_batch(void)
     CHECK(cuMemFree(to));
     CHECK(cuMemFree(from));
 }
+#endif
 
 /* A node that runs its graph if a value is not zero, which it is not. */
 static void conditional(void)
@@ -471,6 +482,9 @@ static void conditional(void)
 }
 
 /* Kernels on a part of the device: on a stream of its own, and in a context of its own. */
+#if CUDA_VERSION < 12050
+#define green not_in_this_header
+#else
 static void green(void)
 {
     CUdevResource all, part, rest;
@@ -509,6 +523,7 @@ static void green(void)
     CHECK(cuMemFree(data));
     CHECK(cuGreenCtxDestroy(context_of_part));
 }
+#endif
 
 /* Two devices: copies between them, an event of one that the other waits for, a kernel on the memory of the other, pools. */
 typedef struct device {
