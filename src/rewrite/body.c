@@ -283,6 +283,8 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         EACH_PASS(b, start, b, block);
     if (transfers(insn))
         EACH_PASS(b, finish, b, i);
+    if (ptx_ends_block(insn))
+        EACH_PASS(b, end, b, i);
     if (branch)
         rw_line(b, "@%s%s bra $__wl_past%u;", insn->guard_neg ? "" : "!",
                 b->func->regs[insn->guard].name, label);
@@ -303,6 +305,8 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
     else
         ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
     EACH_PASS(b, behind, b, i);
+    if (!ptx_ends_block(insn))
+        EACH_PASS(b, end, b, i);
     if (counted && late)
         print_block(b, i);
     if (branch)

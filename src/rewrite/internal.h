@@ -105,20 +105,33 @@ typedef struct rw_joint {
     int64_t low, high; /* of the head: bytes from the base */
 } rw_joint;
 
-/* Code that writes one record of the trace (pieces.c): sites [first, end) of a basic block, or of a loop. */
+/* Code that writes one record of the trace: sites [first, end) of a region (regions.c), or of a loop (pieces.c). */
 typedef struct rw_piece {
     uint32_t func;  /* in plan->order */
-    uint32_t loop;  /* FLOW_NONE: a basic block */
-    uint32_t block; /* of a loop: where its first site is */
+    uint32_t loop;  /* FLOW_NONE: a region */
+    uint32_t block; /* of a loop: where its first site is; of a region: where it begins */
     uint32_t first, end;
-    uint32_t early,
-        late; /* bases that are written where they are first used, or where `block` begins; and behind the loop */
+    uint32_t rows;
+    /* Of a loop: bases that are written where `block` begins, and behind the loop. */
+    uint32_t early, late;
+    uint32_t nbits; /* blocks of a region that not all of its lanes run */
+    uint32_t half;  /* row whose upper half has room for a base; 0: none */
+    /* Of a loop that is told from outside (outside.c): the last instructions before it and in it, and the value whose moving tells
+     * the number of iterations, as in rewrite_piece. */
+    bool outside;
+    uint32_t entry, exit, counter, count_row;
+    uint32_t by, by_row; /* what is added to it, where that is no number: a value; or FLOW_NONE */
+    int64_t count_step;
+    bool count_narrow;
 } rw_piece;
 
-static inline uint32_t rw_piece_rows(const rw_piece *p)
-{
-    return p->loop == FLOW_NONE ? 1 + p->early : 2 + 2 * p->early + p->late;
-}
+enum { RW_MAX_LOOP_ROWS = 64 };
+
+/* A base that other pieces refer to. */
+typedef struct rw_keep {
+    uint32_t piece; /* that writes it */
+    rewrite_keep keep;
+} rw_keep;
 
 /* A register that holds the address of a global variable, or one behind it, wherever the function is. */
 typedef struct rw_named {
@@ -196,7 +209,15 @@ typedef struct rw_plan {
     uint32_t npieces;
     rewrite_spot *spots; /* [nsites], as the next ones */
     uint32_t *piece_of;
-    bool *opens;     /* the site's base is written for it, and others use it */
+    bool *opens; /* the site's base is written for it, and others use it */
+    uint32_t
+        *record_at; /* [npcs] piece whose record is written with the instruction, or PTX_NONE */
+    uint32_t *begins_at, *ends_at; /* [npcs] loop told from outside that begins, ends behind it */
+    uint8_t *ran_at;     /* [npcs] of the block of flow that starts there: its bit + 1, or 0 */
+    uint32_t *keep_at;   /* [nvalues of the kernel] in keeps: written where defined; or PTX_NONE */
+    uint32_t *opened_at; /* [nvalues of the kernel] the first site whose base is the value */
+    rw_keep keeps[REWRITE_KEPT];
+    uint32_t nkeeps;
     rw_alone *alone; /* NULL: the kernel stays in its module */
 } rw_plan;
 
@@ -218,6 +239,17 @@ wl_status rw_plan_objects(rw_plan *plan);
 wl_status rw_plan_late(rw_plan *plan);
 /* Which accesses share a record of the trace. */
 wl_status rw_plan_pieces(rw_plan *plan);
+/* Those of a function that are in no loop that is a piece. */
+void rw_form_regions(rw_plan *plan, uint32_t func);
+/* Gives the loop its rows, if it can be told from outside. */
+bool rw_tell_from_outside(rw_plan *plan, const flow_function *f, rw_piece *piece);
+/* Is nothing else ever written to the value's register? */
+bool rw_keeps_register(const flow_function *f, uint32_t value);
+rw_piece *rw_new_piece(rw_plan *plan, uint32_t func, uint32_t first, uint32_t loop);
+/* How the site's address is told, but for where its base is. */
+rewrite_spot rw_spot_of(const rw_plan *plan, const flow_function *f, uint32_t site);
+/* An earlier site of the piece that begins with `first` whose base the site can use, or the site itself. */
+uint32_t rw_find_base(const rw_plan *plan, const flow_function *f, uint32_t first, uint32_t site);
 /* Which sites share which slots (ranges.c). */
 wl_status rw_plan_slots(rw_plan *plan);
 
@@ -321,10 +353,11 @@ enum {
     RW_KEPT = 16 /* accesses whose addresses wait for the end of their basic block (ranges.c) */
 };
 
-/* A base of the trace that is still to be written (trace.c): that of a site, in its own register, or in one of ours. */
+/* A base of the trace that is still to be written (trace.c). */
 typedef struct rw_pending {
-    uint32_t site;
-    bool held;
+    uint32_t reg, row;
+    bool narrow, high; /* as in rewrite_spot */
+    bool held;         /* in a register of ours, not in its own */
 } rw_pending;
 
 /* An access that waits for the end of its basic block: elements at `offset` from the address in register __wl_k<base>. */
@@ -460,10 +493,10 @@ typedef struct rw_pass {
     void (*start)(rw_body *b, uint32_t block); /* before flow's block */
     void (*block)(rw_body *b, uint32_t block); /* where the basic block begins */
     void (*access)(rw_body *b, uint32_t site); /* before the instruction */
-    /* Before and behind the instruction; `before` also before the code that a thread leaves with. */
-    void (*before)(rw_body *b, uint32_t insn);
+    void (*before)(rw_body *b, uint32_t insn); /* the instruction, behind what `access` did */
     void (*behind)(rw_body *b, uint32_t insn);
-    void (*scope)(rw_body *b); /* before a scope is opened or closed */
+    void (*end)(rw_body *b, uint32_t insn); /* behind it, or before it where it leads elsewhere */
+    void (*scope)(rw_body *b);              /* before a scope is opened or closed */
     void (*finish)(rw_body *b,
                    uint32_t insn); /* behind the last of a block, or before what goes elsewhere */
     /* By __wl_active, the lanes that went the way that is counted; __wl_here: those that came to the branch. */

@@ -19,9 +19,12 @@
  *
  * Lane l of a warp writes to its column of the warp's region, the 8 bytes from 8 * l on of each row, downwards. It holds records
  * one behind the other. The first row of a record is a rewrite_record. What follows is told by the piece that it names
- * (kernel->pieces): of a basic block its bases; of a loop the `early` ones in the first iteration, then in the second
- * (undefined where there was none), then the others in the last, then the number of iterations (u32). A base is 8 bytes, or the lower 4 of them where its spots are narrow.
- * The lane has accessed memory at every spot of the piece, in their order, in each iteration; lane by lane in the order of the
+ * (kernel->pieces): of a region its bases; of a loop the `early` ones in the first iteration, then in the second
+ * (undefined where there was none), then the others in the last, then the number of iterations (u32). A loop with a
+ * count_row has before the loop, and behind it, in the next row or, where it is narrow, in the upper half: what counts, and bases whose
+ * step is not known; what is added to what counts, where that is no number; and of the others one row each. A base is 8 bytes, or where its spots are
+ * narrow the lower or the higher 4 of them. Spots may also name a base that a record before has (kernel->keeps).
+ * The lane has accessed memory at every spot of the piece that it came to, in their order, in each iteration; lane by lane in the order of the
  * records. Lanes of `mask` came to the piece together, and those that are in an iteration run it together. Addresses are those
  * of the site's space. Where the site is generic, the two highest bits name the space: REWRITE_TAG_*.
  *
@@ -50,7 +53,10 @@ enum {
     REWRITE_WALKS = 8,
     REWRITE_SPREAD = 32,             /* copies of spread counters, chosen by multiprocessor */
     REWRITE_SPREAD_BYTES = 16 << 10, /* objects up to that size have them */
-    REWRITE_MOST_MISSED = 1000000    /* about: the kernel counts no further */
+    REWRITE_MOST_MISSED = 1000000,   /* about: the kernel counts no further */
+    REWRITE_RAN_SHIFT = 20,          /* in rewrite_record.piece */
+    REWRITE_RAN_BITS = 32 - REWRITE_RAN_SHIFT,
+    REWRITE_VERSION = 2 /* of what the trace holds; 0 and 1 had a record a basic block */
 };
 
 /* The range that a pointer leads to, as rewrite_range has it. */
@@ -106,7 +112,8 @@ typedef struct rewrite_state {
         missed; /* by the kernel: lanes' accesses outside of all ranges, or of counted shared memory */
     uint64_t
         block[REWRITE_MAX_BLOCKS];    /* linear indices of the blocks to trace; UINT64_MAX: none */
-    uint8_t ran[8];                   /* by the kernel: not 0 where block[i] ran */
+    uint8_t ran[REWRITE_MAX_BLOCKS];  /* by the kernel: not 0 where block[i] ran */
+    uint8_t version;                  /* REWRITE_VERSION */
     rewrite_slot slot[REWRITE_SLOTS]; /* as in the parameter */
     rewrite_walk walk[REWRITE_WALKS]; /* for kernel->walks */
 } rewrite_state;
@@ -124,8 +131,9 @@ typedef struct rewrite_range {
 } rewrite_range;
 
 typedef struct rewrite_record {
-    uint32_t piece; /* in kernel->pieces, or REWRITE_END */
-    uint32_t mask;  /* END: rows that did not fit */
+    /* In kernel->pieces, and from bit REWRITE_RAN_SHIFT on which of its blocks with a bit the lane ran; or REWRITE_END. */
+    uint32_t piece;
+    uint32_t mask; /* END: rows that did not fit */
 } rewrite_record;
 
 #define REWRITE_END UINT32_MAX /* the lane has no further records */
@@ -228,6 +236,8 @@ void rewrite_read_trace(const rewrite_copy *copy,
 /* Those of one block. */
 void rewrite_read_traced(const rewrite_copy *copy, uint64_t block,
                          void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
+/* Was the trace written as this version reads it? */
+bool rewrite_trace_is_readable(const rewrite_copy *copy);
 /* About how many accesses the kernel had no room for, or are more than what is read: REWRITE_MAX_ACCESSES of a launch in equal
  * parts for its warps. Not 0 where there are any. */
 uint64_t rewrite_dropped(const rewrite_copy *copy);

@@ -1,13 +1,14 @@
-/* Pieces of code that write one record of the trace each.
+/* Pieces of code that write one record of the trace each: regions (regions.c) and loops.
  *
- * In a basic block all lanes that enter it run to its end: one record suffices, with one *base* for each register that addresses
- * are relative to. A loop is one piece where it has no loop and no branch inside, but for its exits, and flow has all its
+ * A record has one *base* for each register that addresses are relative to. A loop is one piece where it has no loop and no branch inside, but for its exits, and flow has all its
  * addresses as forms that are linear in the loop's counter: then the lanes that enter together stay together until they leave,
  * and the addresses of two iterations and how many a lane ran say all. A base that is known where the iteration begins is written
  * there in the first two; one that is computed later is in its register still when the loop is left, and moves as another one
  * does, or by a constant. A form may assume that a 32-bit index does not wrap within the loop. */
 #include "flow/affine.h"
 #include "rewrite/internal.h"
+
+#include <string.h>
 
 enum { MAX_LOOP_BASES = 32 };
 
@@ -32,42 +33,69 @@ static bool is_alone(const rw_plan *p, const flow_function *f, uint32_t site)
            p->sites[site].flags & (REWRITE_GENERIC | REWRITE_ASYNC);
 }
 
-/* An earlier site of the piece with the same base, or the site itself. */
-static uint32_t find_base(const rw_plan *p, uint32_t first, uint32_t site)
+static uint32_t block_of(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    return f->block_of[p->sites[site].pc - f->first_pc];
+}
+
+uint32_t rw_find_base(const rw_plan *p, const flow_function *f, uint32_t first, uint32_t site)
 {
     for (uint32_t s = first; s < site && !p->spots[site].alone; s++)
         if (p->opens[s] && !p->spots[s].alone &&
             p->addresses[s]->value == p->addresses[site]->value &&
-            p->addresses[s]->operand->reg == p->addresses[site]->operand->reg)
+            p->addresses[s]->operand->reg == p->addresses[site]->operand->reg &&
+            flow_dominates(&f->dom, block_of(p, f, s), block_of(p, f, site)))
             return s;
     return site;
 }
 
-static rewrite_spot spot_of(const rw_plan *p, const flow_function *f, uint32_t site)
+static uint32_t listed_as(const rw_plan *p, const ptx_var *var)
+{
+    for (uint32_t i = 0; i < p->nvars; i++)
+        if (p->vars[i].var == var)
+            return i;
+    return PTX_NONE;
+}
+
+/* Is the base at a constant distance from a variable whose address the kernel writes down? */
+static bool is_of_var(const rw_plan *p, const flow_function *f, uint32_t site, uint32_t *var,
+                      int64_t *offset)
+{
+    const flow_address *a = p->addresses[site];
+    const flow_affine *form = a->value == FLOW_NONE ? NULL : f->affine[a->value];
+    *var = PTX_NONE, *offset = 0;
+    if (a->operand->reg == PTX_NONE && a->operand->has_sym)
+        *var = a->operand->sym.kind == PTX_SYM_VAR ? listed_as(p, a->operand->sym.var) : PTX_NONE;
+    for (uint32_t t = 0; form && t < form->nterms; t++) {
+        const flow_term *term = &form->terms[t];
+        if (term->nfactors == 0)
+            *offset = term->coefficient;
+        else if (*var == PTX_NONE && term->nfactors == 1 && term->coefficient == 1 &&
+                 term->factors[0].kind == FLOW_SYM_BASE)
+            *var = listed_as(p, p->flow->objects[term->factors[0].a].var);
+        else
+            return false;
+    }
+    return *var != PTX_NONE;
+}
+
+rewrite_spot rw_spot_of(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     const ptx_operand *o = p->addresses[site]->operand;
+    uint32_t var;
+    int64_t offset;
+    const ptx_insn *insn = insn_of(p, f, site);
     bool alone = is_alone(p, f, site);
+    if (insn->guard == PTX_NONE && !is_matrix(insn) && !o->component &&
+        !(p->sites[site].flags & (REWRITE_GENERIC | REWRITE_ASYNC)) &&
+        is_of_var(p, f, site, &var, &offset))
+        return (rewrite_spot){.var = 1 + var, .offset = offset + (int64_t)o->imm};
     return (rewrite_spot){.alone = alone,
                           .narrow = !alone && ptx_type_get(f->func->regs[o->reg].type)->bits < 64,
                           .offset = alone ? 0 : (int64_t)o->imm};
 }
 
-/* Gives the site the row of its base, new ones the next row. */
-static void spot_site(rw_plan *p, const flow_function *f, rw_piece *piece, uint32_t site)
-{
-    p->spots[site] = spot_of(p, f, site);
-    uint32_t base = find_base(p, piece->first, site);
-    p->opens[site] = base == site;
-    p->spots[site].row = base == site ? 1 + piece->early++ : p->spots[base].row;
-    piece->end = site + 1;
-}
-
 /* ---- loops ---- */
-
-static uint32_t block_of(const rw_plan *p, const flow_function *f, uint32_t site)
-{
-    return f->block_of[p->sites[site].pc - f->first_pc];
-}
 
 static bool is_linear_site(const rw_plan *p, const flow_function *f, uint32_t site, uint32_t loop)
 {
@@ -140,7 +168,7 @@ static bool is_piece(const rw_plan *p, const flow_function *f, uint32_t loop, ui
 /* Is the base known where the piece begins? */
 static bool is_early(const rw_plan *p, const flow_function *f, uint32_t site, const rw_piece *piece)
 {
-    if (p->spots[site].alone)
+    if (p->spots[site].alone || p->spots[site].var)
         return true;
     const flow_value *v = &f->values[p->addresses[site]->value];
     return v->kind == FLOW_VALUE_ENTRY || !flow_in_loop(&f->loops, piece->loop, v->block) ||
@@ -148,8 +176,7 @@ static bool is_early(const rw_plan *p, const flow_function *f, uint32_t site, co
                                      : flow_dominates(&f->dom, v->block, piece->block));
 }
 
-/* Is nothing else ever written to the value's register? */
-static bool keeps_register(const flow_function *f, uint32_t value)
+bool rw_keeps_register(const flow_function *f, uint32_t value)
 {
     for (uint32_t v = 0; v < f->nvalues; v++)
         if (v != value && f->values[v].reg == f->values[value].reg &&
@@ -201,7 +228,7 @@ static uint32_t end_of_loop(const rw_plan *p, const flow_function *f, uint32_t l
     return end;
 }
 
-static rw_piece *new_piece(rw_plan *p, uint32_t k, uint32_t first, uint32_t loop)
+rw_piece *rw_new_piece(rw_plan *p, uint32_t k, uint32_t first, uint32_t loop)
 {
     rw_piece *piece = &p->pieces[p->npieces++];
     *piece = (rw_piece){.func = k, .loop = loop, .first = first, .end = first};
@@ -212,8 +239,8 @@ static rw_piece *new_piece(rw_plan *p, uint32_t k, uint32_t first, uint32_t loop
 static bool place_bases(rw_plan *p, const flow_function *f, rw_piece *piece)
 {
     for (uint32_t s = piece->first; s < piece->end; s++) {
-        p->spots[s] = spot_of(p, f, s);
-        p->opens[s] = find_base(p, piece->first, s) == s;
+        p->spots[s] = rw_spot_of(p, f, s);
+        p->opens[s] = !p->spots[s].var && rw_find_base(p, f, piece->first, s) == s;
         p->spots[s].last = !is_early(p, f, s, piece);
         if (p->opens[s] && !p->spots[s].last)
             p->spots[s].step_row = p->spots[s].row = 1 + piece->early++;
@@ -223,93 +250,126 @@ static bool place_bases(rw_plan *p, const flow_function *f, rw_piece *piece)
         if (!p->opens[s] || !spot->last)
             continue;
         spot->row = 1 + 2 * piece->early + piece->late++;
-        if (!keeps_register(f, p->addresses[s]->value) || !find_step(p, f, piece, s))
+        if (!rw_keeps_register(f, p->addresses[s]->value) || !find_step(p, f, piece, s))
             return false;
     }
+    piece->rows = 2 + 2 * piece->early + piece->late;
     return piece->early + piece->late <= MAX_LOOP_BASES &&
            (!piece->late || !shares_followers(f, piece->loop));
 }
 
 /* Makes the loop whose first site this is one piece, if it can be. */
-static bool form_loop(rw_plan *p, uint32_t k, uint32_t first)
+static void form_loop(rw_plan *p, uint32_t k, uint32_t first)
 {
     const flow_function *f = &p->flow->funcs[k];
     uint32_t loop = f->loops.of[block_of(p, f, first)];
     uint32_t end = loop != FLOW_NONE ? end_of_loop(p, f, loop) : 0;
     if (loop == FLOW_NONE || end <= first || !is_piece(p, f, loop, first, end))
-        return false;
-    rw_piece *piece = new_piece(p, k, first, loop);
+        return;
+    rw_piece *piece = rw_new_piece(p, k, first, loop);
     piece->block = block_of(p, f, first);
     piece->end = end;
-    if (!place_bases(p, f, piece)) {
+    if (!rw_tell_from_outside(p, f, piece) && !place_bases(p, f, piece)) {
         p->npieces--;
-        return false;
+        return;
     }
     for (uint32_t s = first; s < end; s++) {
         int64_t offset = p->spots[s].offset;
-        p->spots[s] = p->spots[find_base(p, first, s)];
+        p->spots[s] = p->spots[rw_find_base(p, f, first, s)];
         p->spots[s].offset = offset;
+        p->piece_of[s] = p->npieces - 1;
     }
-    return true;
 }
 
-/* ---- basic blocks ---- */
-
-/* Does a basic block begin between the two sites? */
-static bool are_apart(const rw_plan *p, uint32_t k, uint32_t a, uint32_t b)
+/* The loops that are pieces. Each is tried where its first site is. */
+static void form_loops(rw_plan *p, uint32_t k, bool *tried)
 {
-    for (uint32_t pc = p->sites[a].pc + 1; pc <= p->sites[b].pc; pc++)
-        if (p->leader[pc + k])
-            return true;
-    return false;
-}
-
-static void form_block(rw_plan *p, uint32_t k, uint32_t first, uint32_t end)
-{
-    rw_piece *piece = new_piece(p, k, first, FLOW_NONE);
-    for (uint32_t s = first; s < end && !are_apart(p, k, first, s); s++)
-        spot_site(p, &p->flow->funcs[k], piece, s);
+    const flow_function *f = &p->flow->funcs[k];
+    uint32_t end = p->site_first[p->order.first_pc[k + 1]];
+    for (uint32_t s = p->site_first[p->order.first_pc[k]]; s < end; s++) {
+        uint32_t loop = f->loops.of[block_of(p, f, s)];
+        if (loop == FLOW_NONE || tried[loop])
+            continue;
+        tried[loop] = true;
+        form_loop(p, k, s);
+    }
 }
 
 /* ---- the whole ---- */
 
+static uint32_t list_keeps(const rw_plan *p, uint32_t piece, rewrite_keep *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->nkeeps; i++)
+        if (p->keeps[i].piece == piece)
+            out[n++] = p->keeps[i].keep;
+    return n;
+}
+
 static wl_status publish(rw_plan *p)
 {
     rewrite_piece *all = wl_new_array(p->arena, rewrite_piece, (size_t)p->npieces + 1);
-    if (!all)
+    rewrite_keep *keeps = wl_new_array(p->arena, rewrite_keep, REWRITE_KEPT);
+    uint32_t nkeeps = 0;
+    if (!all || !keeps)
         return WL_NOMEM;
     for (uint32_t i = 0; i < p->npieces; i++) {
         const rw_piece *from = &p->pieces[i];
         all[i] = (rewrite_piece){.first_site = from->first,
                                  .nsites = from->end - from->first,
-                                 .rows = rw_piece_rows(from),
+                                 .first_keep = nkeeps,
+                                 .nkeeps = list_keeps(p, i, keeps + nkeeps),
+                                 .rows = from->rows,
                                  .early = from->early,
-                                 .loop = from->loop != FLOW_NONE};
+                                 .loop = from->loop != FLOW_NONE,
+                                 .count_row = from->outside ? from->count_row : 0,
+                                 .by_row = from->outside ? from->by_row : 0,
+                                 .count_step = from->count_step,
+                                 .count_narrow = from->count_narrow};
+        nkeeps += all[i].nkeeps;
         if (all[i].rows >= p->out->tail_rows)
             p->out->tail_rows = all[i].rows + 1;
     }
     p->out->pieces = all, p->out->npieces = p->npieces;
-    p->out->spots = p->spots;
+    p->out->spots = p->spots, p->out->keeps = keeps;
+    return WL_OK;
+}
+
+static wl_status allocate(rw_plan *p)
+{
+    size_t n = (size_t)p->nsites + 1, npcs = (size_t)p->proof.npcs + 1,
+           nvalues = (size_t)p->flow->funcs[0].nvalues + 1;
+    p->pieces = wl_new_array(p->arena, rw_piece, n + REWRITE_KEPT);
+    p->spots = wl_new_array(p->arena, rewrite_spot, n);
+    p->piece_of = wl_new_array(p->arena, uint32_t, n);
+    p->opens = wl_new_array(p->arena, bool, n);
+    p->record_at = wl_new_array(p->arena, uint32_t, npcs);
+    p->begins_at = wl_new_array(p->arena, uint32_t, npcs);
+    p->ends_at = wl_new_array(p->arena, uint32_t, npcs);
+    p->ran_at = wl_new_array(p->arena, uint8_t, npcs);
+    p->keep_at = wl_new_array(p->arena, uint32_t, nvalues);
+    p->opened_at = wl_new_array(p->arena, uint32_t, nvalues);
+    if (!p->pieces || !p->spots || !p->piece_of || !p->opens || !p->record_at || !p->begins_at ||
+        !p->ends_at || !p->ran_at || !p->keep_at || !p->opened_at)
+        return WL_NOMEM;
+    memset(p->begins_at, 0xff, npcs * sizeof *p->begins_at);
+    memset(p->ends_at, 0xff, npcs * sizeof *p->ends_at);
+    memset(p->piece_of, 0xff, n * sizeof *p->piece_of);
+    memset(p->record_at, 0xff, npcs * sizeof *p->record_at);
+    memset(p->keep_at, 0xff, nvalues * sizeof *p->keep_at);
+    memset(p->opened_at, 0xff, nvalues * sizeof *p->opened_at);
     return WL_OK;
 }
 
 wl_status rw_plan_pieces(rw_plan *p)
 {
-    size_t n = (size_t)p->nsites + 1;
-    p->pieces = wl_new_array(p->arena, rw_piece, n);
-    p->spots = wl_new_array(p->arena, rewrite_spot, n);
-    p->piece_of = wl_new_array(p->arena, uint32_t, n);
-    p->opens = wl_new_array(p->arena, bool, n);
-    if (!p->pieces || !p->spots || !p->piece_of || !p->opens)
-        return WL_NOMEM;
-    for (uint32_t k = 0; k < p->order.count; k++) {
-        uint32_t end = p->site_first[p->order.first_pc[k + 1]];
-        for (uint32_t s = p->site_first[p->order.first_pc[k]]; s < end;) {
-            if (!form_loop(p, k, s))
-                form_block(p, k, s, end);
-            for (uint32_t last = p->pieces[p->npieces - 1].end; s < last; s++)
-                p->piece_of[s] = p->npieces - 1;
-        }
+    wl_status status = allocate(p);
+    for (uint32_t k = 0; status == WL_OK && k < p->order.count; k++) {
+        bool *tried = wl_new_array(p->arena, bool, (size_t)p->flow->funcs[k].loops.count + 1);
+        if (!tried)
+            return WL_NOMEM;
+        form_loops(p, k, tried);
+        rw_form_regions(p, k);
     }
-    return publish(p);
+    return status == WL_OK ? publish(p) : status;
 }

@@ -306,7 +306,8 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
 {
     /* The kernel compares 32 bits of a block's index. */
     uint32_t ntraced = setup->blocks <= UINT32_MAX ? setup->ntraced : 0;
-    *state = (rewrite_state){.pool_at = l->pool_at,
+    *state = (rewrite_state){.version = REWRITE_VERSION,
+                             .pool_at = l->pool_at,
                              .rows = rows_of(k, setup),
                              .warps = warps_of(l),
                              .threads = threads_of(l),

@@ -14,8 +14,10 @@ typedef struct reader {
     const char *region;
     uint32_t rows, at[REWRITE_LANES]; /* of the region; the next record of each lane */
     uint32_t ended;                   /* lanes without further records */
+    uint32_t lacking;                 /* of them, those that had no room for them */
     uint64_t left;                    /* accesses that may still be told */
     uint64_t lost_rows, cut;
+    uint64_t kept[REWRITE_KEPT][REWRITE_LANES];
     visitor *visit; /* NULL: nobody is told */
     void *ctx;
 } reader;
@@ -31,6 +33,18 @@ static rewrite_record record_of(const reader *r, uint32_t lane)
 {
     uint64_t row = row_of(r, lane, r->at[lane]);
     return (rewrite_record){(uint32_t)row, (uint32_t)(row >> 32)};
+}
+
+static uint32_t piece_of(const rewrite_record *record)
+{
+    return record->piece == REWRITE_END ? REWRITE_END
+                                        : record->piece & ((1u << REWRITE_RAN_SHIFT) - 1);
+}
+
+/* Did the lane come to what has that bit + 1? */
+static bool came_to(const reader *r, uint32_t lane, uint8_t ran)
+{
+    return !ran || record_of(r, lane).piece >> (REWRITE_RAN_SHIFT + ran - 1) & 1;
 }
 
 /* ---- accesses ---- */
@@ -67,10 +81,49 @@ static void tell(reader *r, const rewrite_site *site, const uint64_t *addr, uint
     }
 }
 
+/* How far what has two rows, or the halves of one, moved in the loop. */
+static int64_t moved(const reader *r, uint32_t lane, uint32_t row, bool narrow)
+{
+    uint64_t before = row_of(r, lane, r->at[lane] + row);
+    return narrow ? (int32_t)((uint32_t)(before >> 32) - (uint32_t)before)
+                  : (int64_t)(row_of(r, lane, r->at[lane] + row + 1) - before);
+}
+
+/* Of what counts, in an iteration. */
+static int64_t count_step(const reader *r, const rewrite_piece *piece, uint32_t lane)
+{
+    if (!piece->by_row)
+        return piece->count_step;
+    uint64_t by = row_of(r, lane, r->at[lane] + piece->by_row);
+    return piece->count_narrow ? (int32_t)(uint32_t)by : (int64_t)by;
+}
+
 /* Of a lane, that a piece runs. */
 static uint32_t iterations(const reader *r, const rewrite_piece *piece, uint32_t lane)
 {
-    return piece->loop ? (uint32_t)row_of(r, lane, r->at[lane] + piece->rows - 1) : 1;
+    if (!piece->loop)
+        return 1;
+    if (!piece->count_row)
+        return (uint32_t)row_of(r, lane, r->at[lane] + piece->rows - 1);
+    int64_t by = moved(r, lane, piece->count_row, piece->count_narrow),
+            step = count_step(r, piece, lane);
+    if (step == 0 || step == -1)
+        return step ? (uint32_t)-(uint64_t)by : 0;
+    return (uint32_t)(by / step);
+}
+
+/* Of a base of a loop, in each iteration. */
+static uint64_t step_of(const reader *r, const rewrite_piece *piece, const rewrite_spot *spot,
+                        uint32_t lane)
+{
+    uint32_t row = spot->step_row, at = r->at[lane];
+    if (spot->by_count)
+        return (uint64_t)spot->step * (uint64_t)count_step(r, piece, lane);
+    if (!row)
+        return (uint64_t)spot->step;
+    if (piece->count_row)
+        return (uint64_t)(moved(r, lane, row, spot->narrow) / (int64_t)iterations(r, piece, lane));
+    return row_of(r, lane, at + row + piece->early) - row_of(r, lane, at + row);
 }
 
 /* Where the lane's base is in iteration `i`. Rows count from the lane's record on. */
@@ -78,13 +131,14 @@ static uint64_t base_of(const reader *r, const rewrite_piece *piece, const rewri
                         uint32_t lane, uint32_t i)
 {
     uint32_t at = r->at[lane];
-    uint64_t from = spot->last ? iterations(r, piece, lane) - 1 : 0, step = (uint64_t)spot->step;
+    uint64_t from = spot->last ? iterations(r, piece, lane) - 1 : 0;
+    if (spot->var)
+        return rewrite_var_address(r->copy, spot->var - 1);
+    if (spot->kept)
+        return r->kept[spot->kept - 1][lane];
     if (i == from)
-        return row_of(r, lane, at + spot->row);
-    if (spot->step_row)
-        step = row_of(r, lane, at + spot->step_row + piece->early) -
-               row_of(r, lane, at + spot->step_row);
-    return row_of(r, lane, at + spot->row) + (i - from) * step;
+        return row_of(r, lane, at + spot->row) >> (spot->high ? 32 : 0);
+    return row_of(r, lane, at + spot->row) + (i - from) * step_of(r, piece, spot, lane);
 }
 
 /* Iteration `i` of a piece, for the lanes in the mask. */
@@ -97,6 +151,8 @@ static void tell_pass(reader *r, const rewrite_piece *piece, uint32_t mask, uint
         for (uint32_t m = mask; m; m &= m - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(m);
             uint64_t base = base_of(r, piece, spot, lane, i);
+            if (!came_to(r, lane, spot->ran))
+                continue;
             if (spot->alone && base == UINT64_MAX)
                 continue;
             base += (uint64_t)spot->offset;
@@ -117,8 +173,29 @@ static uint32_t most_iterations(const reader *r, const rewrite_piece *piece, uin
     return most;
 }
 
-static void tell_piece(reader *r, const rewrite_piece *piece, uint32_t mask)
+/* Bases that later records refer to. */
+static void keep_bases(reader *r, const rewrite_piece *piece, uint32_t mask)
 {
+    for (uint32_t n = 0; n < piece->nkeeps; n++) {
+        const rewrite_keep *keep = &r->copy->kernel->keeps[piece->first_keep + n];
+        for (uint32_t m = mask; m; m &= m - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(m);
+            if (came_to(r, lane, keep->ran))
+                r->kept[keep->slot][lane] = row_of(r, lane, r->at[lane] + keep->row) >>
+                                            (keep->high ? 32 : 0);
+        }
+    }
+}
+
+/* `all`: the lanes that came to the piece. Where one of them had no room for the record, the others do not tell what it was
+ * that they accessed together. */
+static void tell_piece(reader *r, const rewrite_piece *piece, uint32_t mask, uint32_t all)
+{
+    keep_bases(r, piece, mask);
+    if (all & r->lacking) {
+        r->cut += (uint64_t)piece->nsites * most_iterations(r, piece, mask);
+        return;
+    }
     for (uint32_t i = 0; mask; i++) {
         for (uint32_t m = piece->loop ? mask : 0; m; m &= m - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(m);
@@ -144,6 +221,7 @@ static void tell_piece(reader *r, const rewrite_piece *piece, uint32_t mask)
 static void end_lane(reader *r, uint32_t lane, uint32_t lost)
 {
     r->ended |= 1u << lane;
+    r->lacking |= (uint32_t)(lost != 0) << lane;
     r->lost_rows += lost;
 }
 
@@ -154,14 +232,15 @@ static const rewrite_piece *next_of(reader *r, uint32_t lane, rewrite_record *re
     if (r->ended >> lane & 1)
         return NULL;
     *record = record_of(r, lane);
-    if (record->piece < k->npieces && record->mask >> lane & 1 &&
-        r->at[lane] + k->pieces[record->piece].rows < r->rows)
-        return &k->pieces[record->piece];
+    uint32_t piece = piece_of(record);
+    if (piece < k->npieces && record->mask >> lane & 1 &&
+        r->at[lane] + k->pieces[piece].rows < r->rows)
+        return &k->pieces[piece];
     end_lane(r, lane, record->piece == REWRITE_END ? record->mask : 0);
     return NULL;
 }
 
-/* The lanes of the record that are there; 0 where one has others to tell before it. Lanes that ran out of room are missing. */
+/* The lanes of the record that are there; 0 where one has others to tell before it. */
 static uint32_t gather(reader *r, const rewrite_record *record)
 {
     uint32_t here = 0;
@@ -170,7 +249,7 @@ static uint32_t gather(reader *r, const rewrite_record *record)
         rewrite_record other;
         if (!next_of(r, lane, &other))
             continue;
-        if (other.piece != record->piece || other.mask != record->mask)
+        if (piece_of(&other) != piece_of(record) || other.mask != record->mask)
             return 0;
         here |= 1u << lane;
     }
@@ -187,7 +266,7 @@ static bool advance(reader *r, uint32_t lane)
         uint32_t here = gather(r, &record);
         if (!here)
             break;
-        tell_piece(r, piece, here);
+        tell_piece(r, piece, here, record.mask);
         for (uint32_t m = here; m; m &= m - 1)
             r->at[__builtin_ctz(m)] += piece->rows;
         any = true;
@@ -198,6 +277,8 @@ static bool advance(reader *r, uint32_t lane)
 static void read_region(reader *r)
 {
     memset(r->at, 0, sizeof r->at);
+    r->lacking = 0;
+    memset(r->kept, 0, sizeof r->kept);
     for (bool any = true; any && r->ended != UINT32_MAX;) {
         any = false;
         for (uint32_t lane = 0; lane < REWRITE_LANES; lane++)
@@ -213,7 +294,8 @@ static bool read_head(const rewrite_copy *c, rewrite_state *head)
     if (c->size < sizeof *head || !(c->kernel->probes >> REWRITE_TRACE & 1))
         return false;
     memcpy(head, c->state, sizeof *head);
-    return head->rows && head->warps == (head->threads + 31) / 32 && head->warps;
+    return head->version == REWRITE_VERSION && head->rows &&
+           head->warps == (head->threads + 31) / 32 && head->warps;
 }
 
 /* Lanes that the warp does not have write nothing. */
@@ -251,6 +333,12 @@ static uint32_t next_slot(const rewrite_state *head, const uint64_t *last)
             (best == REWRITE_MAX_BLOCKS || head->block[i] < head->block[best]))
             best = i;
     return best;
+}
+
+bool rewrite_trace_is_readable(const rewrite_copy *c)
+{
+    rewrite_state head;
+    return read_head(c, &head);
 }
 
 void rewrite_read_trace(const rewrite_copy *c, visitor *visit, void *ctx)

@@ -110,22 +110,42 @@ typedef struct rewrite_pointer {
 /* Where a record of the trace has the address of a site: `offset` from the base in a row of the record (layout.h). */
 typedef struct rewrite_spot {
     uint32_t row;
-    bool narrow; /* 32 bits */
+    bool narrow, high; /* 32 bits; the upper ones of the row */
+    uint32_t var;      /* not 0: the base is the address of kernel->vars[var - 1], in no record */
+    uint8_t kept; /* not 0: the base is not in the record, but is base kept - 1 of those kept */
+    uint8_t ran;  /* not 0: only lanes with bit ran - 1 of the record's came here */
     bool
         alone; /* the base is the site's own address, and UINT64_MAX where the lane does not access memory */
     /* Of a loop: whether the row is of the last iteration, else of the first; how far the base moves in each: by what row
-     * `step_row` differs from that of the next iteration, or, where that is 0, by `step`. */
+     * `step_row` differs from that of the next iteration, or, where that is 0, by `step`. Of a loop with a count_row: by what
+     * that of `step_row` moved in all. */
     bool last;
     uint32_t step_row;
+    bool by_count; /* by `step` times as much as what counts */
     int64_t offset, step;
 } rewrite_spot;
 
-/* Code that writes one record (layout.h): some sites of a basic block, or all of a loop. */
+/* A base in a record that is kept for later ones of the lane. */
+typedef struct rewrite_keep {
+    uint32_t row, slot;
+    bool high;
+    uint8_t ran; /* as in rewrite_spot */
+} rewrite_keep;
+
+enum { REWRITE_KEPT = 64 /* bases that a lane keeps */ };
+
+/* Code that writes one record (layout.h): some sites in a row, or all of a loop. */
 typedef struct rewrite_piece {
     uint32_t first_site, nsites;
-    uint32_t rows;  /* of a record */
+    uint32_t first_keep, nkeeps; /* in kernel->keeps */
+    uint32_t rows;               /* of a record */
     uint32_t early; /* of a loop: rows of the first iteration, and as many of the second */
     bool loop;
+    /* Not 0: of a loop whose rows have what was before it and behind it. That of this row moved by `count_step` in each iteration. */
+    uint32_t count_row;
+    uint32_t by_row; /* not 0: by what that row has, instead of `count_step` */
+    int64_t count_step;
+    bool count_narrow;
 } rewrite_piece;
 
 /* Loops that walk through a slot's range by one step, whose tables the host gives with a launch (layout.h: walks). */
@@ -161,7 +181,8 @@ typedef struct rewrite_kernel {
     uint32_t npieces; /* of the trace */
     const rewrite_piece *pieces;
     const rewrite_spot *spots; /* [nsites] */
-    uint32_t tail_rows;        /* that a region of the trace must have beyond what may be filled */
+    const rewrite_keep *keeps;
+    uint32_t tail_rows; /* that a region of the trace must have beyond what may be filled */
     /* Byte offsets in a state; 0: absent. */
     uint32_t vars_at, counters_at, bits_at;
     uint32_t fixed_bytes; /* the end of what has a fixed size */

@@ -12,7 +12,6 @@
  * Within a basic block there is neither a branch nor a store with a guard, which ptxas makes one of: it contracts products
  * and sums to fma within basic blocks only, and the results would differ. Where the room does not suffice, a lane goes on
  * writing to the region's last rows. */
-#include "ptx/blocks.h"
 #include "rewrite/internal.h"
 
 #include <stddef.h>
@@ -21,7 +20,7 @@
 
 static void declare(rw_body *b)
 {
-    rw_text(b, "\t.reg .b64 __wl_row;\n\t.reg .b32 __wl_slot, __wl_room, __wl_count;\n"
+    rw_text(b, "\t.reg .b64 __wl_row;\n\t.reg .b32 __wl_slot, __wl_room, __wl_ran, __wl_count;\n"
                "\t.reg .pred __wl_has_room;\n");
     rw_line(b, ".reg .b64 __wl_held<%u>;", RW_PENDING);
     rw_line(b, ".reg .b32 __wl_short<%u>;", RW_PENDING);
@@ -67,15 +66,6 @@ void rw_restore_trace(rw_body *b)
 
 /* ---- bases ---- */
 
-/* The register that the site's address is relative to, or its address, from a row on that is `rows` from the lane's. */
-static void store_base(rw_body *b, uint32_t site, const char *row, int rows)
-{
-    const rewrite_spot *spot = &b->plan->spots[site];
-    const ptx_operand *o = b->plan->addresses[site]->operand;
-    rw_line(b, "st.global.b%u [%s+%d], %s;", spot->narrow ? 32 : 64, row, ROW * rows,
-            spot->alone ? "__wl_x" : b->func->regs[o->reg].name);
-}
-
 /* __wl_x: the site's address, or -1 where the lane's guard is false. */
 static void find_address(rw_body *b)
 {
@@ -98,42 +88,89 @@ static void take_room(rw_body *b, uint32_t rows)
                "\t@!__wl_has_room max.s32 __wl_room, __wl_room, -1073741824;\n");
 }
 
-static bool is_narrow(const rw_body *b, uint32_t site)
+static const char *held_name(const rw_pending *p)
 {
-    return b->plan->spots[site].narrow;
+    return p->narrow ? "__wl_short" : "__wl_held";
 }
 
-/* The register that a pending base is kept in, where it is not its own. */
-static const char *held_name(const rw_body *b, uint32_t pending)
+static void put_pending(rw_body *b, uint32_t pending)
 {
-    return is_narrow(b, b->pending[pending].site) ? "__wl_short" : "__wl_held";
+    const rw_pending *p = &b->pending[pending];
+    if (p->held)
+        ptx_putf(b->out, "%s%u", held_name(p), pending);
+    else
+        ptx_put(b->out, b->func->regs[p->reg].name);
+}
+
+/* The base that shares the row with the one at `pending`, behind it; npending: none. */
+static uint32_t other_half(const rw_body *b, uint32_t pending)
+{
+    const rw_pending *p = &b->pending[pending];
+    uint32_t i = pending + 1;
+    while (i < b->npending && (b->pending[i].row != p->row || b->pending[i].high == p->high))
+        i++;
+    return p->narrow && !p->high ? i : b->npending;
+}
+
+static void write_base(rw_body *b, uint32_t pending)
+{
+    rw_pending *p = &b->pending[pending];
+    uint32_t other = other_half(b, pending);
+    ptx_putf(b->out, "\tst.global.%s [__wl_row+%u], ",
+             !p->narrow            ? "b64"
+             : other < b->npending ? "v2.b32"
+                                   : "b32",
+             ROW * p->row + 4 * p->high);
+    ptx_put(b->out, other < b->npending ? "{" : "");
+    put_pending(b, pending);
+    if (other < b->npending) {
+        ptx_put(b->out, ", ");
+        put_pending(b, other);
+        b->pending[other].row = 0; /* is written */
+    }
+    ptx_put(b->out, other < b->npending ? "};\n" : ";\n");
 }
 
 static void write_pending(rw_body *b)
 {
-    for (uint32_t i = 0; i < b->npending; i++) {
-        const rw_pending *p = &b->pending[i];
-        int row = ROW * (int)b->plan->spots[p->site].row;
-        if (p->held)
-            rw_line(b, "st.global.b%u [__wl_row+%d], %s%u;", is_narrow(b, p->site) ? 32 : 64, row,
-                    held_name(b, i), i);
-        else
-            store_base(b, p->site, "__wl_row", (int)b->plan->spots[p->site].row);
-    }
+    for (uint32_t i = 0; i < b->npending; i++)
+        if (b->pending[i].row)
+            write_base(b, i);
     b->npending = 0;
 }
 
-/* Keeps the site's base until the basic block ends. */
-static void keep_base(rw_body *b, uint32_t site)
+/* Keeps a base until the basic block ends. */
+static rw_pending *add_pending(rw_body *b, uint32_t reg, uint32_t row, bool narrow, bool high)
 {
-    bool alone = b->plan->spots[site].alone;
     if (b->npending == RW_PENDING)
         write_pending(b);
-    if (alone) {
-        find_address(b);
-        rw_line(b, "mov.b64 __wl_held%u, __wl_x;", b->npending);
-    }
-    b->pending[b->npending++] = (rw_pending){.site = site, .held = alone};
+    rw_pending *p = &b->pending[b->npending++];
+    *p = (rw_pending){.reg = reg, .row = row, .narrow = narrow, .high = high};
+    return p;
+}
+
+static void keep_site(rw_body *b, uint32_t site)
+{
+    const rewrite_spot *spot = &b->plan->spots[site];
+    rw_pending *p = add_pending(b, b->plan->addresses[site]->operand->reg, spot->row, spot->narrow,
+                                spot->high);
+    if (!spot->alone)
+        return;
+    find_address(b);
+    p->held = true;
+    rw_line(b, "mov.b64 %s%u, __wl_x;", held_name(p), b->npending - 1);
+}
+
+/* The value that a register has just got, if other pieces refer to it. */
+static void keep_value(rw_body *b, uint32_t value)
+{
+    uint32_t index = b->index == 0 ? b->plan->keep_at[value] : PTX_NONE;
+    if (index == PTX_NONE)
+        return;
+    const rewrite_keep *keep = &b->plan->keeps[index].keep;
+    uint32_t reg = b->f->values[value].reg;
+    bool narrow = ptx_type_get(b->func->regs[reg].type)->bits < 64;
+    add_pending(b, reg, keep->row, narrow, keep->high);
 }
 
 /* Before the instruction changes registers that are to be written yet. */
@@ -141,37 +178,117 @@ static void save_pending(rw_body *b, uint32_t insn)
 {
     for (uint32_t i = 0; i < b->npending; i++) {
         rw_pending *p = &b->pending[i];
-        if (p->held)
-            continue;
-        uint32_t reg = b->plan->addresses[p->site]->operand->reg;
+        bool changes = false;
         for (uint32_t d = b->f->def_first[insn]; d < b->f->def_first[insn + 1]; d++)
-            p->held |= b->f->values[b->f->defs[d]].reg == reg;
-        if (p->held)
-            rw_line(b, "mov.b%u %s%u, %s;", is_narrow(b, p->site) ? 32 : 64, held_name(b, i), i,
-                    b->func->regs[reg].name);
+            changes |= b->f->values[b->f->defs[d]].reg == p->reg;
+        if (!changes || p->held)
+            continue;
+        p->held = true;
+        rw_line(b, "mov.b%u %s%u, %s;", p->narrow ? 32 : 64, held_name(p), i,
+                b->func->regs[p->reg].name);
     }
 }
 
-static void end_record(rw_body *b, uint32_t piece)
+static void end_record(rw_body *b, uint32_t number)
 {
-    uint32_t rows = rw_piece_rows(&b->plan->pieces[piece]);
-    take_room(b, rows);
+    const rw_piece *piece = &b->plan->pieces[number];
+    take_room(b, piece->rows);
     if (b->lanes == RW_LANES_UNKNOWN) {
         rw_active(b);
         b->lanes = RW_LANES_ACTIVE;
     }
-    rw_line(b, "mov.u32 __wl_t, %u;", piece);
+    rw_line(b, piece->nbits ? "or.b32 __wl_t, __wl_ran, %u;" : "mov.u32 __wl_t, %u;", number);
     rw_line(b, "st.global.v2.b32 [__wl_row], {__wl_t, __wl_active};");
     write_pending(b);
-    rw_line(b, "@__wl_has_room add.s64 __wl_row, __wl_row, %u;", ROW * rows);
+    rw_line(b, "@__wl_has_room add.s64 __wl_row, __wl_row, %u;", ROW * piece->rows);
+}
+
+/* Where regions begin, and blocks of them with a bit. */
+static void start_region(rw_body *b, uint32_t block)
+{
+    uint8_t bit = b->plan->ran_at[b->f->first_pc + b->f->blocks[block].first];
+    for (uint32_t i = 0; i < b->plan->npieces; i++) {
+        const rw_piece *piece = &b->plan->pieces[i];
+        if (piece->func == b->index && piece->loop == FLOW_NONE && piece->block == block &&
+            piece->nbits)
+            rw_line(b, "mov.u32 __wl_ran, 0;");
+    }
+    if (bit)
+        rw_line(b, "or.b32 __wl_ran, __wl_ran, %u;", 1u << (REWRITE_RAN_SHIFT + bit - 1));
 }
 
 /* ---- loops ---- */
 
-/* While a loop runs, __wl_row is behind its record. */
+/* The register that the site's address is relative to, or its address, from a row on that is `rows` from the lane's. */
+static void store_base(rw_body *b, uint32_t site, const char *row, int rows)
+{
+    const rewrite_spot *spot = &b->plan->spots[site];
+    const ptx_operand *o = b->plan->addresses[site]->operand;
+    rw_line(b, "st.global.b%u [%s+%d], %s;", spot->narrow ? 32 : 64, row, ROW * rows,
+            spot->alone ? "__wl_x" : b->func->regs[o->reg].name);
+}
+
+static void store_value(rw_body *b, uint32_t value, uint32_t at)
+{
+    const ptx_reg *reg = &b->func->regs[b->f->values[value].reg];
+    rw_line(b, "st.global.b%u [__wl_row+%u], %s;", ptx_type_get(reg->type)->bits, at, reg->name);
+}
+
+/* One that is told from outside: before it, what is known then. */
+static void begin_outside(rw_body *b, uint32_t number)
+{
+    const rw_piece *piece = &b->plan->pieces[number];
+    bool told = false;
+    if (b->lanes == RW_LANES_UNKNOWN) {
+        rw_active(b);
+        b->lanes = RW_LANES_ACTIVE;
+    }
+    rw_line(b, "mov.u32 __wl_t, %u;", number);
+    rw_line(b, "st.global.v2.b32 [__wl_row], {__wl_t, __wl_active};");
+    for (uint32_t s = piece->first; s < piece->end; s++) {
+        if (!b->plan->opens[s] || b->plan->spots[s].last)
+            continue;
+        if (b->plan->spots[s].alone) {
+            rw_address(b, s);
+            rw_line(b, "mov.u64 __wl_x, __wl_a;");
+        }
+        store_base(b, s, "__wl_row", (int)b->plan->spots[s].row);
+        told |= b->plan->spots[s].row == piece->count_row;
+    }
+    if (!told)
+        store_value(b, piece->counter, ROW * piece->count_row);
+    if (piece->by != FLOW_NONE)
+        store_value(b, piece->by, ROW * piece->by_row);
+}
+
+/* What has moved in the loop, behind what it was before. */
+static void store_moved(rw_body *b, uint32_t value, uint32_t row, bool narrow)
+{
+    store_value(b, value, narrow ? ROW * row + 4 : ROW * (row + 1));
+}
+
+/* And behind it. */
+static void end_outside(rw_body *b, uint32_t number)
+{
+    const rw_piece *piece = &b->plan->pieces[number];
+    for (uint32_t s = piece->first; s < piece->end; s++) {
+        const rewrite_spot *spot = &b->plan->spots[s];
+        if (!b->plan->opens[s])
+            continue;
+        if (spot->last)
+            store_base(b, s, "__wl_row", (int)spot->row);
+        else if (spot->step_row)
+            store_moved(b, b->plan->addresses[s]->value, spot->row, spot->narrow);
+    }
+    store_moved(b, piece->counter, piece->count_row, piece->count_narrow);
+    take_room(b, piece->rows);
+    rw_line(b, "@__wl_has_room add.s64 __wl_row, __wl_row, %u;", ROW * piece->rows);
+}
+
+/* While another loop runs, __wl_row is behind its record. */
 static void begin_loop(rw_body *b, uint32_t number, uint32_t label)
 {
-    uint32_t rows = rw_piece_rows(&b->plan->pieces[number]);
+    uint32_t rows = b->plan->pieces[number].rows;
     rw_line(b, "setp.ne.u32 __wl_p, __wl_count, 0;");
     rw_line(b, "@__wl_p bra $__wl_second%u;", label);
     take_room(b, rows);
@@ -188,7 +305,7 @@ static void begin_loop(rw_body *b, uint32_t number, uint32_t label)
 
 static int row_in_loop(const rw_body *b, const rw_piece *piece, uint32_t site)
 {
-    return (int)b->plan->spots[site].row - (int)rw_piece_rows(piece);
+    return (int)b->plan->spots[site].row - (int)piece->rows;
 }
 
 static void start_loop(rw_body *b, uint32_t number)
@@ -235,48 +352,41 @@ static void end_loop(rw_body *b, const rw_piece *piece)
 static void trace_access(rw_body *b, uint32_t site)
 {
     if (b->plan->pieces[b->plan->piece_of[site]].loop == FLOW_NONE && b->plan->opens[site])
-        keep_base(b, site);
+        keep_site(b, site);
 }
 
-/* Where the basic block of the instruction ends, its record is written: before what leads away from it. */
-static void end_block(rw_body *b, uint32_t insn)
-{
-    const uint8_t *leader = b->plan->leader + b->f->first_pc + b->index;
-    uint32_t first = insn, pc = b->f->first_pc;
-    while (!leader[first])
-        first--;
-    uint32_t site = b->plan->site_first[pc + first];
-    if (site == b->plan->site_first[pc + insn + 1])
-        return;
-    uint32_t number = b->plan->piece_of[site];
-    if (b->plan->pieces[number].loop == FLOW_NONE)
-        end_record(b, number);
-}
-
-static bool is_last(const rw_body *b, uint32_t insn)
+static bool ends_block(const rw_body *b, uint32_t insn)
 {
     return b->plan->leader[b->f->first_pc + b->index + insn + 1] || insn + 1 == b->func->ninsns;
 }
 
-static void before(rw_body *b, uint32_t insn)
+/* Where a basic block may end, and its region. */
+static void end(rw_body *b, uint32_t insn)
 {
-    if (is_last(b, insn) && ptx_ends_block(&b->func->insns[insn]))
-        end_block(b, insn);
-    else
-        save_pending(b, insn);
+    uint32_t piece = b->plan->record_at[b->f->first_pc + insn];
+    if (piece != PTX_NONE)
+        end_record(b, piece);
+    else if (ends_block(b, insn))
+        write_pending(b);
+    uint32_t loop = b->plan->begins_at[b->f->first_pc + insn];
+    if (loop != PTX_NONE)
+        begin_outside(b, loop);
 }
 
 static void behind(rw_body *b, uint32_t insn)
 {
-    if (is_last(b, insn) && !ptx_ends_block(&b->func->insns[insn]))
-        end_block(b, insn);
+    for (uint32_t d = b->f->def_first[insn]; d < b->f->def_first[insn + 1]; d++)
+        keep_value(b, b->f->defs[d]);
+    uint32_t loop = b->plan->ends_at[b->f->first_pc + insn];
+    if (loop != PTX_NONE)
+        end_outside(b, loop);
 }
 
 static void each_loop(rw_body *b, uint32_t block, bool begins)
 {
     for (uint32_t i = 0; i < b->plan->npieces; i++) {
         const rw_piece *piece = &b->plan->pieces[i];
-        if (piece->func != b->index || piece->loop == FLOW_NONE)
+        if (piece->func != b->index || piece->loop == FLOW_NONE || piece->outside)
             continue;
         if (begins && piece->block == block)
             start_loop(b, i);
@@ -289,6 +399,9 @@ static void start(rw_body *b, uint32_t block)
 {
     each_loop(b, block, false);
     each_loop(b, block, true);
+    start_region(b, block);
+    for (uint32_t i = b->f->phi_first[block]; i < b->f->phi_first[block + 1]; i++)
+        keep_value(b, b->f->phis[i]);
 }
 
 /* Marks the end of the lane's records, where the next one would begin; tells how far the fullest column is. */
@@ -305,7 +418,8 @@ const rw_pass rw_trace_pass = {.probes = 1u << REWRITE_TRACE,
                                .enter = enter,
                                .start = start,
                                .access = trace_access,
-                               .before = before,
+                               .before = save_pending,
                                .behind = behind,
+                               .end = end,
                                .scope = write_pending,
                                .leave = leave};

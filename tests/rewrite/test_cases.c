@@ -85,22 +85,19 @@ static void trace_writes_these_records(void **state)
     assert_int_equal(head->block[0], 1);
     assert_int_equal(head->ran[0], 1);
     assert_int_equal(head->ran[1], 0);
-    assert_int_equal(c.k->npieces, 3); /* a basic block each */
+    assert_int_equal(head->version, REWRITE_VERSION);
+    assert_int_equal(c.k->npieces, 1); /* a region: its second block has bit 0 */
     for (uint32_t lane = 0; lane < 32; lane++) {
         bool second = lane == 4 || lane == 9;
-        uint32_t row = second ? 4 : 2; /* of the last access */
-        assert_record(&c, 0, lane, 0, UINT32_MAX);
+        assert_record(&c, 0, lane, second ? 1u << REWRITE_RAN_SHIFT : 0, UINT32_MAX);
         assert_int_equal(row_of(&c, 1, lane), P(c.s.data) + 4 * lane);
-        if (second) {
-            assert_record(&c, 2, lane, 1, 1u << 4 | 1u << 9);
-            assert_int_equal(row_of(&c, 3, lane), P(c.s.data) + 4 * (8 * lane + 2));
-        }
-        assert_record(&c, row, lane, 2, UINT32_MAX);
-        assert_int_equal(row_of(&c, row + 1, lane), P(c.s.data)); /* its register: 400 less */
-        assert_record(&c, row + 2, lane, REWRITE_END, 0);
+        if (second)
+            assert_int_equal(row_of(&c, 2, lane), P(c.s.data) + 4 * (8 * lane + 2));
+        assert_int_equal(row_of(&c, 3, lane), P(c.s.data)); /* its register: 400 less */
+        assert_record(&c, 4, lane, REWRITE_END, 0);
     }
     assert_int_equal(c.k->spots[2].offset, 400);
-    assert_int_equal(rewrite_rows_used(head), 7);
+    assert_int_equal(rewrite_rows_used(head), 5);
     small_end(&c);
 }
 
@@ -115,7 +112,7 @@ static void trace_writes_these_records(void **state)
            "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra AGAIN;\n" \
            "ret;\n}\n"
 
-static void trace_writes_two_iterations_of_a_loop(void **state)
+static void trace_tells_of_a_loop_from_outside(void **state)
 {
     (void)state;
     small c;
@@ -125,10 +122,11 @@ static void trace_writes_two_iterations_of_a_loop(void **state)
     for (uint32_t lane = 0; lane < 32; lane++) {
         assert_record(&c, 0, lane, 0, UINT32_MAX);
         assert_int_equal(row_of(&c, 1, lane), P(c.s.data) + 4 * lane);
-        assert_int_equal(row_of(&c, 2, lane), P(c.s.data) + 4 * lane + 128);
-        assert_int_equal((uint32_t)row_of(&c, 3, lane), 3 + lane % 2);
-        assert_record(&c, 4, lane, REWRITE_END, 0);
+        assert_int_equal(row_of(&c, 2, lane), P(c.s.data) + 4 * lane + 128 * (3 + lane % 2));
+        assert_record(&c, 3, lane, REWRITE_END, 0);
     }
+    assert_int_equal(c.k->pieces[0].count_row, 1);
+    assert_int_equal(c.k->pieces[0].count_step, 128);
     shot decoded = {0};
     read_trace(&c.p, &c.left, &decoded);
     assert_int_equal(decoded.count, 4);
@@ -136,6 +134,193 @@ static void trace_writes_two_iterations_of_a_loop(void **state)
         assert_int_equal(decoded.list[i].mask, i < 3 ? UINT32_MAX : 0xaaaaaaaa);
         assert_int_equal(decoded.list[i].addr[31], P(c.s.data) + 4 * (31 + 32 * i));
     }
+    shot_end(&decoded);
+    small_end(&c);
+}
+
+/* Lane l goes l % 2 + 2 times through two arrays, by a step that it computes; the second base is computed in the loop. */
+#define STRIDES                                                                 \
+    HEADER ".visible .entry k(.param .u64 in)\n{\n"                             \
+           ".reg .pred %p<3>;\n.reg .b32 %r<8>;\n.reg .b64 %d<6>;\n"            \
+           "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"                    \
+           "mad.wide.u32 %d2, %r1, 4, %d1;\nmov.u32 %r5, %ntid.x;\n"            \
+           "mul.wide.u32 %d3, %r5, 4;\nand.b32 %r2, %r1, 1;\n"                  \
+           "add.u32 %r2, %r2, 2;\n"                                             \
+           "AGAIN:\nld.global.u32 %r4, [%d2];\nadd.s64 %d4, %d2, 512;\n"        \
+           "ld.global.u32 %r4, [%d4+4];\nadd.s64 %d2, %d2, %d3;\n"              \
+           "add.s32 %r2, %r2, -1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra AGAIN;\n" \
+           "ret;\n}\n"
+
+/* Lane l reads in[l + 32 * i] below in[96 + l / 16 * 32]; 32 is the number of threads, and an address is computed anew each time. */
+#define GRID                                                                        \
+    HEADER ".visible .entry k(.param .u64 in)\n{\n"                                 \
+           ".reg .pred %p<3>;\n.reg .b32 %r<8>;\n.reg .b64 %d<6>;\n"                \
+           "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\n" \
+           "shr.u32 %r3, %r1, 4;\nshl.b32 %r3, %r3, 5;\nadd.s32 %r3, %r3, 96;\n"    \
+           "AGAIN:\nmul.wide.s32 %d2, %r1, 4;\nadd.s64 %d3, %d1, %d2;\n"            \
+           "ld.global.u32 %r4, [%d3];\nadd.s32 %r1, %r1, %r2;\n"                    \
+           "setp.lt.s32 %p1, %r1, %r3;\n@%p1 bra AGAIN;\nret;\n}\n"
+
+static void steps_may_be_in_registers(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, GRID, "trace", true);
+    assert_int_equal(c.k->npieces, 1);
+    assert_int_equal(c.k->pieces[0].by_row, 2);
+    assert_int_equal(c.k->spots[0].step, 4); /* times what counts */
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint64_t n = 3 + lane / 16, own = P(c.s.data) + 4 * lane;
+        assert_record(&c, 0, lane, 0, UINT32_MAX);
+        assert_int_equal(row_of(&c, 1, lane), lane | (lane + 32 * n) << 32);
+        assert_int_equal((uint32_t)row_of(&c, 2, lane), 32);
+        assert_int_equal(row_of(&c, 3, lane), own + 128 * (n - 1));
+        assert_record(&c, 4, lane, REWRITE_END, 0);
+    }
+    shot decoded = {0};
+    read_trace(&c.p, &c.left, &decoded);
+    assert_int_equal(decoded.count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(decoded.list[i].mask, i < 3 ? UINT32_MAX : 0xffff0000);
+        assert_int_equal(decoded.list[i].addr[31], P(c.s.data) + 4 * 31 + 128 * i);
+    }
+    shot_end(&decoded);
+    small_end(&c);
+}
+
+static void steps_follow_from_what_is_behind_the_loop(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, STRIDES, "trace", true);
+    assert_int_equal(c.k->npieces, 1);
+    assert_null(strstr(c.p.result.text, "$__wl_steady"));
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint64_t own = P(c.s.data) + 4 * lane, n = 2 + lane % 2;
+        assert_record(&c, 0, lane, 0, UINT32_MAX);
+        assert_int_equal(row_of(&c, 1, lane), own);
+        assert_int_equal(row_of(&c, 2, lane), own + 128 * n);
+        assert_int_equal(row_of(&c, 3, lane), n); /* from n to 0 */
+        assert_int_equal(row_of(&c, 4, lane), own + 512 + 128 * (n - 1));
+        assert_record(&c, 5, lane, REWRITE_END, 0);
+    }
+    assert_int_equal(c.k->pieces[0].count_step, -1);
+    shot decoded = {0};
+    read_trace(&c.p, &c.left, &decoded);
+    assert_int_equal(decoded.count, 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(decoded.list[i].mask, i < 4 ? UINT32_MAX : 0xaaaaaaaa);
+        assert_int_equal(decoded.list[i].addr[31],
+                         P(c.s.data) + 4 * 31 + 128 * (i / 2) + 516 * (i % 2));
+    }
+    shot_end(&decoded);
+    small_end(&c);
+}
+
+/* Lanes below 8 read one word, of them those below 4 another one; the others write; in the end all read an array in shared memory,
+ * by its name. */
+#define WAYS                                                                        \
+    HEADER ".visible .entry k(.param .u64 in)\n{\n"                                 \
+           ".reg .pred %p<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"                \
+           ".shared .align 4 .b8 own[64];\n"                                        \
+           "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"                        \
+           "mad.wide.u32 %d2, %r1, 4, %d1;\nst.shared.u32 [own+8], %r1;\n"          \
+           "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra ELSE;\nld.global.u32 %r2, [%d2];\n" \
+           "setp.lt.u32 %p2, %r1, 4;\n@!%p2 bra END;\nadd.s64 %d3, %d2, 4;\n"       \
+           "ld.global.u32 %r2, [%d3];\nbra.uni END;\n"                              \
+           "ELSE:\nst.global.u32 [%d2+1024], %r1;\n"                                \
+           "END:\nbar.sync 0;\nld.shared.u32 %r3, [own+8];\nret;\n}\n"
+
+static void lanes_tell_which_ways_they_went(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, WAYS, "trace", true);
+    assert_int_equal(c.k->npieces, 1);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint32_t ran = lane < 4 ? 1 | 2 : lane < 8 ? 1 : 4;
+        uint64_t own = P(c.s.data) + 4 * lane;
+        assert_record(&c, 0, lane, ran << REWRITE_RAN_SHIFT, UINT32_MAX);
+        if (lane < 8)
+            assert_int_equal(row_of(&c, 1, lane), own);
+        if (lane < 4)
+            assert_int_equal(row_of(&c, 2, lane), own + 4);
+        if (lane >= 8)
+            assert_int_equal(row_of(&c, 3, lane), own);
+        assert_record(&c, 4, lane, REWRITE_END, 0);
+    }
+    static const uint32_t masks[] = {UINT32_MAX, 0xff, 0xf, 0xffffff00, UINT32_MAX};
+    uint64_t variable = rewrite_var_address(&c.left.copy, 0);
+    shot decoded = {0};
+    read_trace(&c.p, &c.left, &decoded);
+    assert_int_equal(decoded.count, 5);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(decoded.list[i].mask, masks[i]);
+    assert_int_equal(decoded.list[3].addr[8], P(c.s.data) + 1024 + 32);
+    assert_int_equal(decoded.list[4].addr[8], variable + 8);
+    shot_end(&decoded);
+    small_end(&c);
+}
+
+/* A lane reads its word and writes another in every second of as many iterations as the word says; then it reads the next. */
+#define OWN                                                                             \
+    HEADER ".visible .entry k(.param .u64 in)\n{\n"                                     \
+           ".reg .pred %p<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"                    \
+           "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"                            \
+           "mad.wide.u32 %d2, %r1, 4, %d1;\nld.global.u32 %r2, [%d2];\n"                \
+           "mov.u32 %r3, 0;\n"                                                          \
+           "AGAIN:\nxor.b32 %r4, %r2, %r3;\nand.b32 %r4, %r4, 1;\n"                     \
+           "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra NEXT;\nst.global.u32 [%d2+1024], %r3;\n" \
+           "NEXT:\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra AGAIN;\n" \
+           "ld.global.u32 %r4, [%d2+4];\nret;\n}\n"
+
+static void what_is_known_before_a_loop_is_written_before_it(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, OWN, "trace", true);
+    /* What is before the loop, an iteration of it, what is behind. */
+    assert_int_equal(c.k->npieces, 3);
+    assert_int_equal(c.k->pieces[0].nkeeps, 1);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        bool two = lane == 4 || lane == 9;
+        uint32_t n = two ? 2 : 7, of = two ? 1u << 4 | 1u << 9 : ~(1u << 4 | 1u << 9), row = 2;
+        assert_record(&c, 0, lane, 0, UINT32_MAX);
+        assert_int_equal(row_of(&c, 1, lane), P(c.s.data) + 4 * lane);
+        for (uint32_t i = 0; i < n; i++, row++) {
+            uint32_t ran = (i + n) % 2 == 0 ? 1u << REWRITE_RAN_SHIFT : 0;
+            assert_record(&c, row, lane, 1 | ran, i < 2 ? UINT32_MAX : of);
+        }
+        assert_record(&c, row, lane, 2, UINT32_MAX);
+        assert_record(&c, row + 1, lane, REWRITE_END, 0);
+    }
+    shot decoded = {0};
+    read_trace(&c.p, &c.left, &decoded);
+    uint32_t stores = 0;
+    for (size_t i = 0; i < decoded.count; i++) {
+        const seen *a = &decoded.list[i];
+        uint32_t lane = (uint32_t)__builtin_ctz(a->mask);
+        stores += a->op == REWRITE_STORE ? (uint32_t)__builtin_popcount(a->mask) : 0;
+        uint64_t from = P(c.s.data) + 4 * lane;
+        assert_int_equal(a->addr[lane] - from, a->op == REWRITE_STORE ? 1024 : i ? 4 : 0);
+    }
+    assert_int_equal(stores, 2 * 1 + 30 * 3);
+    shot_end(&decoded);
+    small_end(&c);
+}
+
+/* An old state, or one that is yet to come. */
+static void traces_of_other_versions_are_not_read(void **state)
+{
+    (void)state;
+    small c;
+    small_begin(&c, SMALL, "trace", true);
+    assert_true(rewrite_trace_is_readable(&c.left.copy));
+    ((rewrite_state *)c.left.state)->version = 0;
+    assert_false(rewrite_trace_is_readable(&c.left.copy));
+    shot decoded = {0};
+    read_trace(&c.p, &c.left, &decoded);
+    assert_int_equal(decoded.count, 0);
     shot_end(&decoded);
     small_end(&c);
 }
@@ -872,8 +1057,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trace_writes_these_records),
-        cmocka_unit_test(trace_writes_two_iterations_of_a_loop),
+        cmocka_unit_test(trace_tells_of_a_loop_from_outside),
         cmocka_unit_test(bases_are_written_where_the_block_ends),
+        cmocka_unit_test(steps_may_be_in_registers),
+        cmocka_unit_test(steps_follow_from_what_is_behind_the_loop),
+        cmocka_unit_test(lanes_tell_which_ways_they_went),
+        cmocka_unit_test(what_is_known_before_a_loop_is_written_before_it),
+        cmocka_unit_test(traces_of_other_versions_are_not_read),
         cmocka_unit_test(products_are_computed_where_they_are_summed),
         cmocka_unit_test(only_what_is_not_proven_is_probed),
         cmocka_unit_test(blocks_are_counted),

@@ -445,6 +445,8 @@ wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena
     out->tables = found->tables;
     out->tables_length = found->tables_length;
     lay_out(out, part->note, &found->probe, arena);
+    if (k->probes >> REWRITE_TRACE & 1 && !rewrite_trace_is_readable(&out->trace->copy))
+        return WL_UNSUPPORTED;
     status = find_places(out, part, arena);
     if (status != WL_OK)
         return status;

@@ -50,7 +50,8 @@ typedef struct recorded_part { /* the launch that is worked out */
     void *ctx;
 } recorded_part;
 
-/* Everything lies in `arena`. WL_NOENT where what was recorded does not fit the kernel: nothing is known of it then. */
+/* Everything lies in `arena`. WL_NOENT where what was recorded does not fit the kernel, WL_UNSUPPORTED where another version
+ * of warplens recorded it, whose traces this one does not read: nothing is known of it then. */
 wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena,
                          recorded_launch *out);
 /* What was recorded, without the tables of elements. */

@@ -35,6 +35,7 @@ typedef struct work {
     emu_dim grid, block, cluster;
     const void *params;
     bool completed; /* probes recorded something of it */
+    bool outdated;  /* what it recorded is of another version */
     recorded_launch device;
     emu_observer observer;
 } work;
@@ -151,7 +152,9 @@ static wl_status list_gaps(const work *w, const uint8_t *covered, cap_way *way)
             continue;
         way->gaps[way->count] = k->gaps[i];
         if (!w->completed && recorded_kernel(w->s->recorded, w->note->kernel))
-            way->gaps[way->count].reason = "only some launches recorded it (--probe-launches)";
+            way->gaps[way->count].reason =
+                w->outdated ? "another version of warplens recorded it, whose traces cannot be read"
+                            : "only some launches recorded it (--probe-launches)";
         way->count++;
     }
     return WL_OK;
@@ -200,7 +203,8 @@ static wl_status begin_recorded(work *w)
     recorded_part part = {w->note, w->kernel->slice, constant_at, w};
     wl_status status = recorded_begin(w->s->recorded, &part, w->s->arena, &w->device);
     w->completed = status == WL_OK;
-    return status == WL_NOENT ? WL_OK : status;
+    w->outdated = status == WL_UNSUPPORTED;
+    return status == WL_NOENT || status == WL_UNSUPPORTED ? WL_OK : status;
 }
 
 static wl_status begin_watch(work *w)
