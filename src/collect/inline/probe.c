@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROWS = 1024 }; /* of a warp; a launch that needed more gives the next one more */
+enum { FIRST_ROWS = 2560 }; /* of a warp; a launch that needed more gives the next one more */
 
 static uint32_t without_memory; /* launches that would have recorded */
 
@@ -38,7 +38,8 @@ static uint32_t named_blocks(const shim_shape *s, uint64_t *blocks)
     return n;
 }
 
-/* Those that the user named, else evenly spread ones with the first and the last. */
+/* Those that the user named, else the middles of equal parts of the grid: so the last ones, which the launch waits for, are not
+ * among them where there are many. */
 static uint32_t choose_blocks(const shim_shape *s, uint64_t *blocks)
 {
     const collect_options *o = collect_options_get();
@@ -46,9 +47,8 @@ static uint32_t choose_blocks(const shim_shape *s, uint64_t *blocks)
         return named_blocks(s, blocks);
     uint64_t all = blocks_of(s);
     uint32_t n = all < REWRITE_MAX_BLOCKS ? (uint32_t)all : REWRITE_MAX_BLOCKS;
-    uint64_t step = n > 1 ? (all - 1) / (n - 1) : 0, rest = n > 1 ? (all - 1) % (n - 1) : 0;
-    for (uint32_t i = 0; i < n; i++) /* i * (all - 1) / (n - 1) */
-        blocks[i] = i * step + (i ? i * rest / (n - 1) : 0);
+    for (uint32_t i = 0; i < n; i++) /* (2 * i + 1) * all / (2 * n) */
+        blocks[i] = (2 * i + 1) * (all / (2 * n)) + (2 * i + 1) * (all % (2 * n)) / (2 * n);
     return n;
 }
 
