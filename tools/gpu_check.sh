@@ -111,6 +111,15 @@ compare "" $programs/library.cu
 compare "" $programs/variables.cu
 compare "" $programs/modules.cu
 compare --threads $programs/mixed.cu
+# And which elements of their objects, how often.
+if python3 tests/gpu/test_elements.py --gpu --warplens "$warplens" --libraries "$libraries" --runtime none --work "$work/elements" \
+    --nvcc "$nvcc" $programs/exact.cu examples/spmv/*.cu examples/cells/*.cu examples/ttm/*.cu examples/traps/*.cu \
+    >"$work/elements.log" 2>&1; then
+    echo "passed  elements as emulated"
+else
+    fail "elements are not as emulated:"
+    tail -20 "$work/elements.log"
+fi
 
 # Programs of older releases of CUDA, with their runtimes.
 path=${LD_LIBRARY_PATH:-}

@@ -52,7 +52,7 @@ def capture(scratch):
     nvcc(scratch, "-lineinfo", "-arch=compute_90", "-o", program)
     subprocess.run([program], check=True, cwd="/", env={
         "LD_PRELOAD": os.path.join(collector, "libwarplens_emulate.so"), "WARPLENS_CAPTURE_DIR": folder,
-        "WARPLENS_THREADS": "1", "WARPLENS_COMMAND": "profile seed"})
+        "WARPLENS_THREADS": "1", "WARPLENS_PROBES": "touch,frequency,shared", "WARPLENS_COMMAND": "profile seed"})
     with open(glob.glob(os.path.join(folder, "*"))[0], "rb") as f:
         return f.read()
 

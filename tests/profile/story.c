@@ -216,6 +216,17 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
     return r;
 }
 
+cap_record story_uses(uint32_t id)
+{
+    static const char object[] = {0, 5, 2, 0, 0, 2, 2, 0, 1, 0}, array[] = {0, 32, 8, 4, 1};
+    static obs_use uses[] = {{1, OBS_GLOBAL, OBS_KNOWN_COUNTED, object, sizeof object},
+                             {2, OBS_GLOBAL, OBS_KNOWN_NOTHING, "", 0},
+                             {1, OBS_SHARED, OBS_KNOWN_COUNTED, array, sizeof array}};
+    cap_record r = {.type = CAP_USES};
+    r.uses = (cap_uses){id, OBS_KNOWN_COUNTED, OBS_KNOWN_COUNTED, 3, uses};
+    return r;
+}
+
 void story_all(prof_builder *builder)
 {
     const cap_record story[] = {
@@ -237,6 +248,10 @@ void story_all(prof_builder *builder)
         cap_record launch = story_launch(i, 2 + i, 0x7f0000000000);
         story_expect(prof_add(builder, &launch, &err),
                      &err); /* a launch may come before its call */
+        cap_record uses = story_uses(i);
+        if (i == 1) {
+            story_expect(prof_add(builder, &uses, &err), &err);
+        }
         story_expect(prof_add(builder, &call, &err), &err);
     }
     const cap_record end[] = {story_call(6, "cudaFree", CAP_CALL_FREE), story_free(2, 6),

@@ -150,6 +150,46 @@ static void heat_maps_come_back(void **state)
     done(&o, "heat.wlprof");
 }
 
+static void expect_span(wl_span_reader *r, uint64_t first, uint64_t count, uint64_t loads,
+                        uint64_t stores, uint64_t atomics)
+{
+    wl_span span;
+    assert_true(wl_span_next(r, &span));
+    assert_true(span.first == first && span.count == count && span.times[WL_LOADS] == loads &&
+                span.times[WL_STORES] == stores && span.times[WL_ATOMICS] == atomics);
+}
+
+static void uses_come_back(void **state)
+{
+    (void)state;
+    opened o = make("uses.wlprof", story_all);
+    prof_use_rows uses;
+    prof_launch_rows launches;
+    wl_span_reader spans;
+    wl_span none;
+    story_expect(prof_load_uses(o.db, PROF_ALL, o.arena, &uses, &err), &err);
+    assert_int_equal(uses.count, 3); /* by object */
+    const prof_use *u = &uses.rows[0];
+    assert_true(u->launch == 1 && u->object == 1 && u->space == OBS_GLOBAL && u->elements == 1024);
+    assert_true(u->known == OBS_KNOWN_COUNTED && u->touched == 7 && u->times[WL_LOADS] == 10);
+    assert_true(u->times[WL_STORES] == 2 && u->times[WL_ATOMICS] == 0 && u->least == 1);
+    assert_true(u->most == 2 && u->squares == 22);
+    story_expect(prof_load_spans(o.db, u->spans, o.arena, &spans, &err), &err);
+    expect_span(&spans, 0, 5, 2, 0, 0);
+    expect_span(&spans, 7, 2, 0, 1, 0);
+    assert_false(wl_span_next(&spans, &none));
+    u = &uses.rows[1];
+    assert_true(u->object == 2 && u->known == OBS_KNOWN_NOTHING && u->spans == 0);
+    u = &uses.rows[2];
+    assert_true(u->space == OBS_SHARED && u->elements == 32 && u->touched == 32 && u->most == 13);
+    assert_int_equal(prof_load_spans(o.db, 99, o.arena, &spans, &err), WL_CORRUPT);
+    story_expect(prof_load_launches(o.db, PROF_ALL, o.arena, &launches, &err), &err);
+    assert_int_equal(launches.rows[0].objects_known, OBS_KNOWN_COUNTED);
+    assert_int_equal(launches.rows[0].arrays_known, OBS_KNOWN_COUNTED);
+    assert_int_equal(launches.rows[1].objects_known, OBS_KNOWN_NOTHING);
+    done(&o, "samples.wlprof");
+}
+
 static void samples_come_back(void **state)
 {
     (void)state;
@@ -633,6 +673,7 @@ int main(void)
         cmocka_unit_test(rows_come_back),
         cmocka_unit_test(code_has_lines),
         cmocka_unit_test(heat_maps_come_back),
+        cmocka_unit_test(uses_come_back),
         cmocka_unit_test(samples_come_back),
         cmocka_unit_test(objects_and_calls),
         cmocka_unit_test(relative_sources),
