@@ -80,7 +80,7 @@ static void name_insn(naming *n, const ptx_func *func, const ptx_insn *insn)
     if (insn->op == PTX_call && (!target || !target->has_sym))
         n->refused = "it calls functions through pointers";
     for (uint32_t i = 0; i < insn->noperands; i++)
-        name_operand(n, &insn->operands[i], &insn->operands[i] == target);
+        name_operand(n, &insn->operands[i], target && target == &insn->operands[i]);
 }
 
 static void name_all(naming *n)
