@@ -53,38 +53,65 @@ static uint32_t compiled;
 enum { PATIENCE_NS = 500000000, PAUSE_NS = 20000 };
 static int64_t patience = PATIENCE_NS; /* halved with each wait that was in vain */
 
-static bool wait_for(CUevent event)
+/* Waits at most so long. */
+static bool wait_for(CUevent event, int64_t most)
 {
-    int64_t most = __atomic_load_n(&patience, __ATOMIC_RELAXED), end = collect_now() + most;
+    int64_t end = collect_now() + most;
     CUresult result;
     while ((result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventQuery, (CUevent), event)) ==
                CUDA_ERROR_NOT_READY &&
            collect_now() < end)
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
-    __atomic_store_n(&patience, result == CUDA_SUCCESS ? PATIENCE_NS : most / 2, __ATOMIC_RELAXED);
     return result == CUDA_SUCCESS;
 }
 
-/* An event behind all that runs in the context. To ask for it while a stream is captured would end the capture. */
-static CUresult record_all(CUcontext context, CUevent event)
+static bool wait_patiently(CUevent event)
 {
-    pthread_mutex_lock(&shim_g.lock);
-    CUresult result = shim_capturing() ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-                                       : DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxRecordEvent,
-                                                (CUcontext, CUevent), context, event);
-    pthread_mutex_unlock(&shim_g.lock);
-    return result;
+    int64_t most = __atomic_load_n(&patience, __ATOMIC_RELAXED);
+    bool over = wait_for(event, most);
+    __atomic_store_n(&patience, over ? PATIENCE_NS : most / 2, __ATOMIC_RELAXED);
+    return over;
 }
 
-/* Drivers before CUDA 12.5 cannot tell: there it is taken to be. */
+/* With the lock held: an event behind all that runs in the context. To ask for it while a stream is captured would end the
+ * capture. */
+static CUresult record_all(CUcontext context, CUevent event)
+{
+    return shim_capturing() ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                            : DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxRecordEvent,
+                                     (CUcontext, CUevent), context, event);
+}
+
+static bool new_event(CUevent *event)
+{
+    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventCreate, (CUevent *, unsigned), event,
+                  CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS;
+}
+
+/* Without the lock. Drivers before CUDA 12.5 cannot tell: there it is taken to be. */
 static bool is_idle(CUcontext context)
 {
     CUevent event;
-    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventCreate, (CUevent *, unsigned), &event,
-               CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+    if (!new_event(&event))
+        return false;
+    pthread_mutex_lock(&shim_g.lock);
+    CUresult result = record_all(context, event);
+    pthread_mutex_unlock(&shim_g.lock);
+    bool idle = result == CUDA_ERROR_NOT_SUPPORTED ||
+                (result == CUDA_SUCCESS && wait_patiently(event));
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventDestroy_v2, (CUevent), event);
+    return idle;
+}
+
+bool shim_context_idle(CUcontext context)
+{
+    enum { MOST_NS = 1000000 };
+    CUevent event;
+    if (!new_event(&event))
         return false;
     CUresult result = record_all(context, event);
-    bool idle = result == CUDA_ERROR_NOT_SUPPORTED || (result == CUDA_SUCCESS && wait_for(event));
+    bool idle = result == CUDA_ERROR_NOT_SUPPORTED ||
+                (result == CUDA_SUCCESS && wait_for(event, MOST_NS));
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventDestroy_v2, (CUevent), event);
     return idle;
 }

@@ -1,6 +1,7 @@
 /* Which pages of what a launch recorded hold anything: a kernel of ours looks, so that the rest need not be copied. */
 #include "collect/inline/pages.h"
 
+#include "collect/inline/probe.h"
 #include "rewrite/layout.h"
 
 #include <stdlib.h>
@@ -118,7 +119,7 @@ static looker *looker_of(CUcontext context)
 {
     looker *l = NULL;
     HASH_FIND_PTR(lookers, &context, l);
-    if (!l && (l = calloc(1, sizeof *l))) {
+    if (!l && shim_context_idle(context) && (l = calloc(1, sizeof *l))) {
         l->context = context;
         load(l);
         HASH_ADD_PTR(lookers, context, l);

@@ -64,6 +64,8 @@ shim_resources shim_resources_of(CUfunction f);
 /* The kernel's module in the current context, made where there is none: this takes the lock away for as long as that
  * takes. NULL: the launch cannot record. *later: but another one may. */
 shim_own *shim_own_get(shim_probed_kernel *kernel, const shim_function *f, bool *later);
+/* Whether nothing runs in the context, or only for a moment: the driver loads modules only then. */
+bool shim_context_idle(CUcontext context);
 /* The function to launch. */
 CUfunction shim_own_function(const shim_own *own);
 /* Makes it as the program's: whether the launch can be made with it. */
