@@ -109,6 +109,8 @@ void rep_put_dim(json_t *row, const char *key, const uint32_t dim[3]);
 /* Names of a group's kernels and objects. */
 json_t *rep_kernel_names(const rep_data *data, const ana_finding_group *group);
 json_t *rep_object_names(const rep_data *data, const ana_finding_group *group);
+/* What kernels accessed of the elements of an object: "touched_bytes", ... (json.c). */
+void rep_put_use(json_t *row, const ana_use *use, uint64_t bytes);
 json_t *rep_gaps_json(const rep_data *data); /* coverage.gaps of both JSON outputs (json.c) */
 void rep_put(json_t *row, const char *key, json_t *value); /* takes the reference */
 json_t *rep_text_json(const char *text);

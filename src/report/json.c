@@ -122,8 +122,7 @@ static void instructions(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
-/* What kernels accessed of the object's elements. */
-static void put_use(json_t *row, const ana_use *u, uint64_t bytes)
+void rep_put_use(json_t *row, const ana_use *u, uint64_t bytes)
 {
     uint64_t touched = OBS_WORD_BYTES * u->touched, rare = OBS_WORD_BYTES * u->rare;
     rep_put_count(row, "touched_bytes", touched < bytes ? touched : bytes);
@@ -157,7 +156,7 @@ static void objects(rep_json_out *j, const rep_data *d)
             rep_put_count(row, "line", o->line);
         }
         if (rep_use_of(d, o->id))
-            put_use(row, rep_use_of(d, o->id), o->bytes);
+            rep_put_use(row, rep_use_of(d, o->id), o->bytes);
         rep_json_row(j, row);
     }
     rep_json_array_end(j);

@@ -328,7 +328,14 @@ static json_t *instruction_json(const rep_data *d, const prof_instruction *i)
     return row;
 }
 
-static json_t *object_json(const prof_object *o)
+static json_t *use_json(const ana_use *use, uint64_t bytes)
+{
+    json_t *row = json_object();
+    rep_put_use(row, use, bytes);
+    return row;
+}
+
+static json_t *object_json(const rep_data *d, const prof_object *o)
 {
     json_t *row = json_object();
     rep_put_count(row, "id", o->id);
@@ -348,6 +355,8 @@ static json_t *object_json(const prof_object *o)
         rep_put_text(row, "function", o->function);
     if (o->process)
         rep_put(row, "freed", json_boolean(o->freed));
+    if (rep_use_of(d, o->id))
+        rep_put(row, "use", use_json(rep_use_of(d, o->id), o->bytes));
     return row;
 }
 
@@ -585,7 +594,7 @@ static void tables(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
     rep_json_array(j, "objects");
     for (uint32_t i = 0; i < d->objects.count; i++)
-        rep_json_row(j, object_json(&d->objects.rows[i]));
+        rep_json_row(j, object_json(d, &d->objects.rows[i]));
     rep_json_array_end(j);
     rep_json_array(j, "findings");
     for (uint32_t i = 0; i < d->findings->count; i++)

@@ -205,6 +205,19 @@ static ana_kernel kernel_rows[] = {
      .counts = {.thread_instructions = 32000, .requests = 1, .sectors = 1, .sectors_min = 1}},
 };
 
+static ana_use uses[] = {
+    {.object = 1,
+     .launches = 2,
+     .counted = true,
+     .partial = true,
+     .elements = 262144,
+     .touched = 131072,
+     .times = {524288, 0, 0},
+     .most = 8,
+     .rare = 1024,
+     .mean = 2,
+     .variation = 1},
+    {.object = 2, .launches = 1, .estimated = true, .elements = 262144, .touched = 4}};
 static uint32_t peak_objects[] = {2, 1};
 static ana_peak peaks[] = {{2097152, 1, 1, 2, peak_objects}};
 
@@ -368,6 +381,7 @@ void sample_make(rep_data *data, wl_arena *arena)
         .messages = ROWS(messages),
         .unsupported = ROWS(unsupported),
         .kernel_table = ROWS(kernel_rows),
+        .uses = ROWS(uses),
         .memory = {.peak_bytes = 2097152, .npeaks = 1, .peaks = peaks},
         .findings = &findings,
         .nheats = 1,

@@ -288,6 +288,11 @@ static void test_json_has_the_documented_keys(void **state)
                 "launch kernel pc op space file line executions requests sectors sectors_min "
                 "wavefronts wavefronts_min active_lanes");
     assert_keys(json_array_get(json_object_get(json, "objects"), 0),
+                "id name space bytes file line touched_bytes loads stores atomics accesses_mean "
+                "accesses_max accesses_variation rarely_used_bytes touched_partial");
+    assert_keys(json_array_get(json_object_get(json, "objects"), 1),
+                "id name space bytes file line touched_bytes touched_estimated");
+    assert_keys(json_array_get(json_object_get(json, "objects"), 2),
                 "id name space bytes file line");
     assert_keys(json_array_get(json_object_get(json, "findings"), 0),
                 "number pattern kernel object lines excess_wavefronts share_of_kernel "

@@ -114,6 +114,20 @@ export interface Instruction {
   stride: number; // bytes between lanes, the commonest of the strided requests
 }
 
+/** How often kernels access the elements, aligned 4 bytes, of an object: counts are absent where only what was touched is known. */
+export interface Use {
+  touched_bytes: number;
+  loads?: number;
+  stores?: number;
+  atomics?: number;
+  accesses_mean?: number; // of an element; of shared arrays by all blocks together
+  accesses_max?: number;
+  accesses_variation?: number;
+  rarely_used_bytes?: number;
+  touched_partial?: boolean; // of some launches it is not known
+  touched_estimated?: boolean;
+}
+
 export interface MemoryObject {
   id: number;
   name: string;
@@ -126,6 +140,7 @@ export interface MemoryObject {
   line?: number;
   function?: string; // that allocates
   freed?: boolean;
+  use?: Use;
 }
 
 export interface FindingLine {

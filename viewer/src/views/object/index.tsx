@@ -2,7 +2,7 @@ import type { Model } from "../../data/model";
 import type { MemoryObject } from "../../data/payload";
 import { href } from "../../state/route";
 import { CardList } from "../../widgets/cards";
-import { count, middle, plural } from "../../widgets/format";
+import { bytes, count, middle, percent, plural, quantity } from "../../widgets/format";
 import { FindingLinks } from "../kernel";
 import { objectNote, shortObject } from "../names";
 import { place } from "../source";
@@ -54,6 +54,26 @@ function Origin({ m, o }: { m: Model; o: MemoryObject }) {
   return <p class="who muted">{parts.filter(Boolean).join(" · ")}</p>;
 }
 
+/** How much of it kernels access, and how often. */
+function Elements({ o }: { o: MemoryObject }) {
+  const use = o.use;
+  if (!use) return null;
+  const least = use.touched_partial ? "at least " : use.touched_estimated ? "about " : "";
+  const share = o.bytes ? ` (${percent(use.touched_bytes / o.bytes)})` : "";
+  const mean = use.accesses_mean ?? 0;
+  const parts = [
+    `${least}${bytes(use.touched_bytes)}${share} accessed by kernels`,
+    use.loads ? `${count(use.loads)} loads` : "",
+    use.stores ? `${count(use.stores)} stores` : "",
+    use.atomics ? `${count(use.atomics)} atomics` : "",
+    mean > 0
+      ? `${quantity(mean, "")} accesses to each 4 bytes, at most ${count(use.accesses_max ?? 0)}`
+      : "",
+    use.rarely_used_bytes ? `${bytes(use.rarely_used_bytes)} rarely` : "",
+  ];
+  return <p class="who muted">{parts.filter(Boolean).join(" · ")}</p>;
+}
+
 /** A data object: its findings and its heat maps. */
 export function ObjectView({ m, id }: { m: Model; id: number | undefined }) {
   const object = m.objectById.get(id ?? -1) ?? rankedObjects(m)[0];
@@ -74,6 +94,7 @@ export function ObjectView({ m, id }: { m: Model; id: number | undefined }) {
           <p class="crumbs muted">Object</p>
           <h1 class="mono name">{object.name}</h1>
           <Origin m={m} o={object} />
+          <Elements o={object} />
         </header>
         <FindingLinks m={m} of={(f) => f.object === object.id} />
         <h2>Heat map</h2>
