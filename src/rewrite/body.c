@@ -413,11 +413,9 @@ static void print_entry(rw_body *b, bool only_trace)
         rw_text(b, "\tshf.r.wrap.b32 __wl_u, __wl_u, __wl_u, __wl_t;\n"
                    "\tand.b32 __wl_u, __wl_u, 1;\n"
                    "\tsetp.eq.u32 __wl_p, __wl_u, 0;\n"
-                   "\t@__wl_p bra $__wl_plain;\n"
-                   "\tld.param.u64 __wl_state, [__wl_probe];\n");
-    } else {
-        rw_text(b, "\tld.param.u64 __wl_state, [__wl_probe];\n");
+                   "\t@__wl_p bra $__wl_plain;\n");
     }
+    rw_line(b, "ld.param.u64 __wl_state, [__wl_probe+%zu];", offsetof(rewrite_param, state));
     if (!only_trace && !b->plan->alone)
         rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_state, 0;\n"
                    "\t@__wl_p bra $__wl_plain;\n");

@@ -80,14 +80,17 @@ typedef struct rewrite_walk {
     uint32_t object, reserved;
 } rewrite_walk;
 
+/* What all blocks look at comes first: most likely it is in the line of the constant cache that has the kernel's own parameters, which
+ * every launch fetches anew. */
 typedef struct rewrite_param {
-    uint64_t state; /* device address; 0: run the original instructions */
-    uint64_t pool;  /* device address of the trace's regions */
+    uint32_t columns; /* bit x % 32: blocks with %ctaid.x = x are among those to trace, perhaps */
+    uint32_t warps;   /* of a block */
+    uint64_t state;   /* device address; 0: run the original instructions */
+    uint64_t pool;    /* device address of the trace's regions */
+    uint32_t rows;    /* of a region */
     uint32_t
         block[REWRITE_MAX_BLOCKS]; /* linear indices of the blocks to trace; UINT32_MAX: none */
-    uint32_t columns;        /* bit x % 32: blocks with %ctaid.x = x are among them, perhaps */
-    uint32_t rows, warps;    /* of a region, of a block */
-    uint64_t shared, places; /* as in the state */
+    uint64_t shared, places;       /* as in the state */
     uint32_t shared_bytes, shared_mask, place_bytes, place_mask;
     rewrite_slot slot[REWRITE_SLOTS]; /* for kernel->slots */
 } rewrite_param;
