@@ -36,8 +36,10 @@ static uint8_t level_of_sreg(const ptx_operand *o)
 /* Where the integer that the instruction loads lies among the kernel's parameters, or PTX_NONE. */
 static uint32_t param_at(const rw_plan *p, const ptx_insn *i)
 {
-    const ptx_operand *from = i->noperands > 1 ? &i->operands[1] : NULL;
     const ptx_func *kernel = p->order.funcs[0];
+    if (i->noperands < 2)
+        return PTX_NONE;
+    const ptx_operand *from = &i->operands[1];
     if (i->op != PTX_ld || i->space != PTX_SPACE_PARAM || i->vector > 1 ||
         !rw_is_integer(i->types[0]) || from->kind != PTX_OPD_ADDR || from->reg != PTX_NONE ||
         !from->has_sym || from->sym.kind != PTX_SYM_VAR || from->imm > UINT16_MAX)
