@@ -2,6 +2,7 @@
 #include "report/terminal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { TOP = 20, TOP_SWAPS = 5 };
 
@@ -123,8 +124,23 @@ static void swaps(const rep_terminal *t)
     }
 }
 
+/* Did the command ask for what could not be known? */
+static bool is_missing(const rep_terminal *t)
+{
+    const char *asked = strstr(t->d->info.command, "--probes");
+    return asked && t->d->launches.count && !t->d->uses.count &&
+           (strstr(asked, "touch") || strstr(asked, "frequency") || strstr(asked, "shared"));
+}
+
 void rep_uses(const rep_terminal *t)
 {
+    if (is_missing(t)) {
+        rep_title(t, "Elements", NULL);
+        fputs("  ", t->out);
+        rep_wrap_at(t, 2, 2,
+                    "Nothing is known of them: of each launch some accesses were not seen, or only "
+                    "some blocks were replayed; the coverage says which.");
+    }
     table(t);
     swaps(t);
 }

@@ -166,6 +166,25 @@ static bool agree_heats(const state *s)
     return true;
 }
 
+/* ---- elements ---- */
+
+/* Where the slice shows all that the kernel accessed. */
+static bool agree_uses(const state *s)
+{
+    const obs_summary *a = s->whole, *b = s->slice;
+    if (!s->facts->whole || !s->all)
+        return true;
+    if (a->nuses != b->nuses)
+        return differ(s, "elements of %u objects are known; of the slice %u", a->nuses, b->nuses);
+    for (uint32_t i = 0; i < a->nuses; i++) {
+        const obs_use *x = &a->uses[i], *y = &b->uses[i];
+        if (x->object != y->object || x->space != y->space || x->known != y->known ||
+            x->length != y->length || memcmp(x->spans, y->spans, x->length) != 0)
+            return differ(s, "the elements of object %u differ", x->object);
+    }
+    return true;
+}
+
 /* ---- counts ---- */
 
 static const obs_block_count *block_at(const obs_summary *summary, uint32_t first_pc)
@@ -232,5 +251,6 @@ bool replay_agree(const replay_facts *facts, const emu_kernel *kernel, const obs
                .slice = slice,
                .text = text,
                .size = size};
-    return agree_launch(&s) && agree_rows(&s) && agree_heats(&s) && agree_blocks(&s);
+    return agree_launch(&s) && agree_rows(&s) && agree_heats(&s) && agree_uses(&s) &&
+           agree_blocks(&s);
 }
