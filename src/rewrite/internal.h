@@ -346,6 +346,8 @@ typedef enum rw_shape {
 } rw_shape;
 
 rw_shape rw_shape_of(const rw_plan *plan, const flow_function *f, uint32_t site);
+/* RW_APART: are lanes of a row a line apart or more, by a form and not by data? */
+bool rw_is_strided(const rw_plan *plan, const flow_function *f, uint32_t site);
 
 enum {
     RW_SHAPES = 2,

@@ -59,6 +59,17 @@ rw_shape rw_shape_of(const rw_plan *p, const flow_function *f, uint32_t site)
     return form ? shape_of_form(f, &p->sites[site], form, block, otherwise) : otherwise;
 }
 
+bool rw_is_strided(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    flow_symbol tid = {FLOW_SYM_SREG, PTX_SR_tid, 1};
+    uint32_t value = p->addresses[site]->value;
+    const flow_affine *form = value != FLOW_NONE ? f->affine[value] : NULL;
+    int64_t step;
+    if (!form || !flow_affine_has(form, tid))
+        return false;
+    return !flow_affine_coefficient(form, tid, &step) || step <= -128 || step >= 128;
+}
+
 bool rw_is_for_block(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t i = p->sites[site].pc - f->first_pc, block = f->block_of[i],

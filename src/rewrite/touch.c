@@ -5,7 +5,8 @@
  * all blocks access alike, the first ones mark.
  *
  * Lanes look first only where stores would wait for each other: where many warps of the launch are known to touch the same, and where
- * lanes are scattered over a small object; these use the bitmap, which stays in the multiprocessor's cache. All accesses of a basic block
+ * lanes are scattered over a small object; these use the bitmap, which stays in the multiprocessor's cache. So do lanes a line or more
+ * apart: the next warps mark what lies beside, at the same time, and updates of a word get less into each other's way than stores to it. All accesses of a basic block
  * look before the first of them waits.
  *
  * With frequency there are no marks: what was counted was touched. */
@@ -120,6 +121,16 @@ void rw_mark(rw_body *b, unsigned n, const char *table, const char *looks)
                "\t@__wl_q ld.global.u8 __wl_t, [__wl_y];\n"
                "\tsetp.eq.and.u32 __wl_p, __wl_t, 0, __wl_in;\n");
     set_marks(b, n, "__wl_y", "__wl_p");
+}
+
+/* Bits of n elements at __wl_x, where __wl_in is set. */
+static void set_bits(rw_body *b, unsigned n, uint32_t slot)
+{
+    rw_text(b, "\tshr.u64 __wl_y, __wl_x, 7;\n\tshl.b64 __wl_y, __wl_y, 2;\n");
+    rw_line(b, "add.s64 __wl_y, __wl_y, __wl_bits%u;", slot);
+    rw_text(b, "\tcvt.u32.u64 __wl_u, __wl_x;\n\tshr.u32 __wl_u, __wl_u, 2;\n");
+    rw_line(b, "shf.l.wrap.b32 __wl_u, 0, %u, __wl_u;", (1u << n) - 1);
+    rw_text(b, "\t@__wl_in red.global.or.b32 [__wl_y], __wl_u;\n");
 }
 
 /* Of several sites, whose elements are aligned to 4 bytes at least: several at once where they are aligned to more. */
@@ -252,7 +263,10 @@ static void mark_at_once(rw_body *b, const rw_kept *k, const rw_kept *before)
         rw_line(b, "or.pred __wl_looks, __wl_looks, %s;", looks);
         rw_line(b, "not.pred __wl_p, %s;\n\tand.pred __wl_in, __wl_in, __wl_p;", looks);
     }
-    rw_mark(b, k->elements, table, NULL);
+    if (is_scattered(b, site) && rw_is_strided(b->plan, b->f, site))
+        set_bits(b, k->elements, b->plan->slot_of[site]);
+    else
+        rw_mark(b, k->elements, table, NULL);
 }
 
 /* __wl_s<i>: what the lane has to set at __wl_m<i>, as bits of a word or as one mark. */

@@ -30,26 +30,31 @@ typedef struct small {
 } small;
 
 /* in[l] is 2 for lanes 4 and 9, else 7. */
-static void small_begin(small *c, const char *ptx, const char *probes, bool everything)
+static void begin(small *c, const char *ptx, const char *probes, bool everything, uint32_t words)
 {
     uint32_t set;
     memset(c, 0, sizeof *c);
     assert_true(rewrite_probes_parse(probes, &set));
     probed_begin(&c->p, ptx, set, everything);
     c->k = &c->p.result.kernels[0];
-    uint32_t *data = fixture_alloc(&c->p.f, 4 * WORDS);
-    for (int i = 0; i < WORDS; i++)
+    uint32_t *data = fixture_alloc(&c->p.f, 4 * (uint64_t)words);
+    for (int i = 0; i < (int)words; i++)
         data[i] = i == 4 || i == 9 ? 2 : 7;
     c->s = (shape){.grid = {2, 1, 1},
                    .block = {32, 1, 1},
                    .nargs = c->k->func->nparams,
                    .args = {P(data), 40},
                    .data = data,
-                   .bytes = 4 * WORDS};
-    c->object = (rewrite_object){P(data), 4 * WORDS};
+                   .bytes = 4 * (uint64_t)words};
+    c->object = (rewrite_object){P(data), 4 * (uint64_t)words};
     rewrite_setup setup = {.rows = 16, .nobjects = 1, .objects = &c->object, .shared_bytes = 1024};
     const uint64_t block = 1;
     shoot_probed(&c->p, c->k->func->name, &c->s, false, &setup, &block, 1, &c->shot, &c->left);
+}
+
+static void small_begin(small *c, const char *ptx, const char *probes, bool everything)
+{
+    begin(c, ptx, probes, everything, WORDS);
 }
 
 static void small_end(small *c)
@@ -707,27 +712,32 @@ static void lines_that_a_walk_covers_are_words_of_the_bitmap(void **state)
     small_end(&c);
 }
 
-/* in[tid] is marked, in[2 * in[tid]], whose lanes data scatters over an object that is small, goes to the bitmap. */
+/* in[tid] is marked; in[2 * in[tid] + 32], whose lanes data scatters, is so if the object is large, else it goes to the bitmap; in[64 * tid]
+ * always does. */
 static void marks_and_bits_are_for_lanes_side_by_side_and_scattered(void **state)
 {
     (void)state;
-    small c;
-    small_begin(&c,
-                HEADER ".visible .entry k(.param .u64 in)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<5>;\n"
-                       "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"
-                       "mad.wide.u32 %d2, %r1, 4, %d1;\nld.global.u32 %r2, [%d2];\n"
-                       "mad.wide.u32 %d3, %r2, 8, %d1;\nld.global.v2.u32 {%r2, %r3}, [%d3+128];\n"
-                       "ret;\n}\n",
-                "touch", true);
-    const uint8_t *marks = marks_at(&c, range_in(&c)->lines[0]);
-    const uint32_t *bits = table_of(&c, range_in(&c)->bits);
-    for (uint32_t w = 0; w < WORDS; w++) {
-        bool scattered = w / 2 == 16 + 2 || w / 2 == 16 + 7;
-        assert_int_equal(marks[w], w < 32);
-        assert_int_equal(bits[w / 32] >> w % 32 & 1, scattered);
-        assert_int_equal(rewrite_touched(&c.left.copy, 0, w), w < 32 || scattered);
+    for (int large = 0; large <= 1; large++) {
+        uint32_t words = large ? 1 << 19 : 1 << 12;
+        small c;
+        begin(&c,
+              HEADER ".visible .entry k(.param .u64 in)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<5>;\n"
+                     "ld.param.u64 %d1, [in];\nmov.u32 %r1, %tid.x;\n"
+                     "mad.wide.u32 %d2, %r1, 4, %d1;\nld.global.u32 %r2, [%d2];\n"
+                     "mad.wide.u32 %d3, %r2, 8, %d1;\nld.global.v2.u32 {%r2, %r3}, [%d3+128];\n"
+                     "mad.wide.u32 %d4, %r1, 256, %d1;\nld.global.u32 %r2, [%d4];\nret;\n}\n",
+              "touch", true, words);
+        const uint8_t *marks = marks_at(&c, range_in(&c)->lines[0]);
+        const uint32_t *bits = table_of(&c, range_in(&c)->bits);
+        for (uint32_t w = 0; w < words; w++) {
+            bool scattered = w / 2 == 16 + 2 || w / 2 == 16 + 7;
+            bool strided = w % 64 == 0 && w < 64 * 32;
+            assert_int_equal(marks[w], w < 32 || (large && scattered));
+            assert_int_equal(bits[w / 32] >> w % 32 & 1, (!large && scattered) || strided);
+            assert_int_equal(rewrite_touched(&c.left.copy, 0, w), w < 32 || scattered || strided);
+        }
+        small_end(&c);
     }
-    small_end(&c);
 }
 
 /* Each lane adds to in[in[tid]]. */
