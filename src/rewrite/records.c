@@ -117,12 +117,13 @@ static uint64_t step_of(const reader *r, const rewrite_piece *piece, const rewri
                         uint32_t lane)
 {
     uint32_t row = spot->step_row, at = r->at[lane];
+    int64_t n = iterations(r, piece, lane);
     if (spot->by_count)
         return (uint64_t)spot->step * (uint64_t)count_step(r, piece, lane);
     if (!row)
         return (uint64_t)spot->step;
     if (piece->count_row)
-        return (uint64_t)(moved(r, lane, row, spot->narrow) / (int64_t)iterations(r, piece, lane));
+        return n ? (uint64_t)(moved(r, lane, row, spot->narrow) / n) : 0;
     return row_of(r, lane, at + row + piece->early) - row_of(r, lane, at + row);
 }
 
