@@ -106,7 +106,7 @@ static void skip_address(cursor *c, uint8_t encoding)
 
 typedef struct program {
     cursor code;
-    const cie *of;
+    cie of;
     row now;
     row stack[8];
     unsigned depth;
@@ -180,7 +180,7 @@ static void set_undefined(program *p, uint64_t reg)
 
 static void restore(program *p, uint64_t reg)
 {
-    const row *initial = &p->of->initial;
+    const row *initial = &p->of.initial;
     if (reg == BP)
         set_bp(p, (unwind_bp)initial->rule.bp, initial->rule.bp_at);
     else if (reg == RA)
@@ -247,7 +247,7 @@ static void pop(program *p)
 
 static int64_t scaled(const program *p, int64_t factor)
 {
-    return factor * p->of->data_align;
+    return factor * p->of.data_align;
 }
 
 enum { /* DW_CFA_* */
@@ -329,16 +329,16 @@ static void execute(program *p)
     cursor *c = &p->code;
     uint8_t op = (uint8_t)get(c, 1), low = op & 0x3f;
     switch (op & 0xc0) {
-    case ADVANCE: p->at += low * p->of->code_align; return;
+    case ADVANCE: p->at += low * p->of.code_align; return;
     case OFFSET: set_saved(p, low, scaled(p, (int64_t)get_uleb(c))); return;
     case RESTORE: restore(p, low); return;
     default: break;
     }
     switch (op) {
     case NOP: break;
-    case ADVANCE_1: p->at += get(c, 1) * p->of->code_align; break;
-    case ADVANCE_2: p->at += get(c, 2) * p->of->code_align; break;
-    case ADVANCE_4: p->at += get(c, 4) * p->of->code_align; break;
+    case ADVANCE_1: p->at += get(c, 1) * p->of.code_align; break;
+    case ADVANCE_2: p->at += get(c, 2) * p->of.code_align; break;
+    case ADVANCE_4: p->at += get(c, 4) * p->of.code_align; break;
     case REMEMBER_STATE: push(p); break;
     case RESTORE_STATE: pop(p); break;
     case ARGS_SIZE: get_uleb(c); break;
@@ -360,7 +360,7 @@ static void execute(program *p)
 /* What holds at `pc`. */
 static row run(cursor code, const cie *of, uint64_t start, uint64_t pc)
 {
-    program p = {.code = code, .of = of, .now = of->initial, .at = start};
+    program p = {.code = code, .of = *of, .now = of->initial, .at = start};
     while (p.code.at < p.code.end && !p.code.bad && p.at <= pc)
         execute(&p);
     if (p.code.bad)
