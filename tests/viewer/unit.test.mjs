@@ -325,6 +325,15 @@ test("an example of irregular addresses has the measured number of sectors", () 
   }
 });
 
+test("what one lane alone takes is not drawn where requests move several sectors", () => {
+  const shapes = { uniform: 11, contiguous: 0, misaligned: 0, strided: 1, irregular: 9 };
+  const i = { shapes, bytes: 4, requests: 21, active_lanes: 21 * 3, stride: 4, space: "global" };
+  assert.equal(layout.lanesOf({ ...i, sectors: 60 }, 4).shape, "irregular");
+  assert.equal(layout.sectorsOf(layout.lanesOf({ ...i, sectors: 60 }, 4)).length, 3);
+  assert.equal(layout.lanesOf({ ...i, sectors: 25 }, 4).shape, "uniform");
+  assert.equal(layout.lanesOf({ ...i, sectors: 60, space: "shared" }, 4).shape, "uniform");
+});
+
 test("wide accesses are served in parts of a warp", () => {
   const lanes = (bytes, step = bytes) => ({
     address: Array.from({ length: 32 }, (_, l) => l * step),

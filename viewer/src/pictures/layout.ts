@@ -28,9 +28,12 @@ const SECTOR = 32;
 const BANKS = 32;
 const WARP = 32;
 
-export function commonestShape(shapes: Shapes): keyof Shapes {
-  const order: (keyof Shapes)[] = ["strided", "irregular", "misaligned", "contiguous", "uniform"];
-  return order.reduce((best, shape) => (shapes[shape] > shapes[best] ? shape : best));
+/** The shape of most requests. One address moves one sector: where they move more than that on average, it is another's. */
+function commonestShape(i: Instruction): keyof Shapes {
+  const others: (keyof Shapes)[] = ["strided", "irregular", "misaligned", "contiguous"];
+  const best = others.reduce((a, b) => (i.shapes[b] > i.shapes[a] ? b : a));
+  const spread = i.space !== "shared" && i.sectors >= 1.5 * i.requests && i.shapes[best] > 0;
+  return spread || i.shapes[best] >= i.shapes.uniform ? best : "uniform";
 }
 
 // A small generator with a fixed seed, so that the same report always draws the same picture.
@@ -53,7 +56,7 @@ export const activeLanes = (i: Instruction): number =>
   i.requests > 0 ? Math.min(WARP, Math.max(1, Math.round(i.active_lanes / i.requests))) : WARP;
 
 export function lanesOf(i: Instruction, misalignment: number): Lanes {
-  const shape = commonestShape(i.shapes);
+  const shape = commonestShape(i);
   const n = activeLanes(i);
   const step = shape === "uniform" ? 0 : shape === "strided" ? i.stride : i.bytes;
   const first = step < 0 ? -step * (n - 1) : shape === "misaligned" ? misalignment : 0;
