@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +186,7 @@ static void test_rules(void **state)
 
 enum { DEEP = 40, MOST = 32 };
 
-static volatile bool checked;
+static atomic_bool checked;
 
 typedef struct reference {
     uint64_t pcs[DEEP];
