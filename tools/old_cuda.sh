@@ -3,34 +3,34 @@
 # they are there, tests build programs with them, too. 2 GB are fetched, 0.4 GB stay. What is installed does not change.
 set -eu
 cd "$(dirname "$0")/.."
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep '/debian/*$' | head -n 1)
 [ -n "$mirror" ] || { echo "old_cuda: this machine installs from no mirror of Debian" >&2; exit 1; }
 
 # apt-get with a list of packages of its own.
 apt() {
-    apt-get -q -o Dir::Etc::SourceList="$work/sources" -o Dir::Etc::SourceParts=/dev/null -o APT::Sandbox::User=root \
-        -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work" -o Dir::State::status="$work/status" "$@"
+    apt-get -q -o Dir::Etc::SourceList="$scratch/sources" -o Dir::Etc::SourceParts=/dev/null -o APT::Sandbox::User=root \
+        -o Dir::State::Lists="$scratch/lists" -o Dir::Cache="$scratch" -o Dir::State::status="$scratch/status" "$@"
 }
 
 # toolkit FOLDER RELEASE RUNTIME: what a release of Debian has of CUDA, without its libraries of mathematics
 toolkit() {
     [ ! -x "$1/bin/nvcc" ] || return 0
     echo "old_cuda: $1 from $2"
-    rm -rf "$work/lists" "$work/root" "$work"/*.deb
-    mkdir -p "$work/lists/partial" "$work/archives/partial" "$work/root"
-    : >"$work/status"
-    echo "deb [arch=amd64] $mirror $2 main non-free" >"$work/sources"
+    rm -rf "$scratch/lists" "$scratch/root" "$scratch"/*.deb
+    mkdir -p "$scratch/lists/partial" "$scratch/archives/partial" "$scratch/root"
+    : >"$scratch/status"
+    echo "deb [arch=amd64] $mirror $2 main non-free" >"$scratch/sources"
     apt update
-    (cd "$work" && apt download nvidia-cuda-toolkit nvidia-cuda-dev libcu++-dev "$3")
-    for package in "$work"/*.deb; do
-        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$work/root" ./usr/bin ./usr/include ./usr/lib/nvidia-cuda-toolkit \
-            --wildcards './usr/lib/x86_64-linux-gnu/libcuda*' 2>"$work/missing" || true # no package has all of them
+    (cd "$scratch" && apt download nvidia-cuda-toolkit nvidia-cuda-dev libcu++-dev "$3")
+    for package in "$scratch"/*.deb; do
+        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$scratch/root" ./usr/bin ./usr/include ./usr/lib/nvidia-cuda-toolkit \
+            --wildcards './usr/lib/x86_64-linux-gnu/libcuda*' 2>"$scratch/missing" || true # no package has all of them
         rm "$package"
     done
-    lay_out "$1" "$work/root/usr"
+    lay_out "$1" "$scratch/root/usr"
 }
 
 # Where nvcc looks for its parts when it is not installed.
