@@ -544,20 +544,31 @@ static void count_lanes(rw_body *b, const rw_kept *k)
 }
 
 /* What is no whole line is noted at the end of the copy, where it does not stand in the way; in inner scopes of the body, whose
- * labels are not known there, right here. */
-static void count_rest(rw_body *b, const rw_kept *k, uint32_t label)
+ * labels are not known there, right here. Gives where the text goes on. */
+static ptx_text *begin_rest(rw_body *b, uint32_t label)
 {
     ptx_text *out = b->out;
     if (b->depth == 0)
         b->out = b->rest;
-    else
-        rw_line(b, "bra $__wl_noted%u;", label);
     ptx_putf(b->out, "$__wl_rest%u:\n", label);
-    count_lanes(b, k);
+    return out;
+}
+
+static void end_rest(rw_body *b, uint32_t label, ptx_text *out)
+{
     if (b->depth == 0)
         rw_line(b, "bra $__wl_noted%u;", label);
     b->out = out;
     ptx_putf(b->out, "$__wl_noted%u:\n", label);
+}
+
+static void count_rest(rw_body *b, const rw_kept *k, uint32_t label)
+{
+    if (b->depth != 0)
+        rw_line(b, "bra $__wl_noted%u;", label);
+    ptx_text *out = begin_rest(b, label);
+    count_lanes(b, k);
+    end_rest(b, label, out);
 }
 
 static void count(rw_body *b, const rw_kept *k)
@@ -653,20 +664,14 @@ static void mark_found(rw_body *b, uint32_t n)
 static void mark(rw_body *b, uint32_t n)
 {
     uint32_t label = (*b->labels)++;
-    ptx_text *out = b->out;
     rw_mark_kept(b, n);
-    if (b->depth == 0) {
-        rw_line(b, "@__wl_missed bra $__wl_rest%u;", label);
-        b->out = b->rest;
-    } else {
-        rw_line(b, "@!__wl_missed bra $__wl_noted%u;", label);
-    }
-    ptx_putf(b->out, "$__wl_rest%u:\n", label);
-    mark_others(b, n);
     if (b->depth == 0)
-        rw_line(b, "bra $__wl_noted%u;", label);
-    b->out = out;
-    ptx_putf(b->out, "$__wl_noted%u:\n", label);
+        rw_line(b, "@__wl_missed bra $__wl_rest%u;", label);
+    else
+        rw_line(b, "@!__wl_missed bra $__wl_noted%u;", label);
+    ptx_text *out = begin_rest(b, label);
+    mark_others(b, n);
+    end_rest(b, label, out);
     mark_found(b, n);
 }
 
