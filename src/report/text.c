@@ -78,11 +78,28 @@ const char *rep_fit_name(const rep_terminal *t, const char *s, size_t used)
     return result ? result : "";
 }
 
+/* Instances of a template that are told apart by what was left out. */
+static bool is_of_others_too(const rep_terminal *t, uint32_t kernel, const char *name, size_t used)
+{
+    const prof_kernel_rows *all = &t->d->kernels;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->rows[i].id != kernel &&
+            strcmp(rep_fit_name(t, all->rows[i].short_name, used), name) == 0)
+            return true;
+    return false;
+}
+
 /* In tables the numbers come first: a name has less than half of the line. */
 static const char *kernel_cell(const rep_terminal *t, uint32_t kernel)
 {
     const prof_kernel *k = prof_find_kernel(&t->d->kernels, kernel);
-    return rep_fit_name(t, k ? k->short_name : "unknown", t->o->width * 3 / 5);
+    size_t used = t->o->width * 3 / 5;
+    const char *name = rep_fit_name(t, k ? k->short_name : "unknown", used);
+    if (!k || !t->o->width || t->o->full_names || !is_of_others_too(t, kernel, name, used))
+        return name;
+    const char *ends = rep_shorten_middle(t->arena, rep_printable(t, k->short_name),
+                                          t->o->width - used);
+    return ends ? ends : "";
 }
 
 /* ---- header ---- */

@@ -804,6 +804,28 @@ static void advice_for_shared_atomics(void **state)
     sim_end(&s);
 }
 
+/* Anywhere in 64 KiB. */
+static int64_t anywhere(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return (int64_t)(t->index * 2654435769u >> 18) * 4;
+}
+
+static void advice_for_scattered_atomics(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 4, 1, 256, 1);
+    uint32_t bins = sim_alloc(&s, "bins", 65536, 0), table = sim_alloc(&s, "table", 65536, 0);
+    sim_access(&s, 1, OBS_ATOMIC, bins, 4, anywhere, NULL);
+    sim_access(&s, 2, OBS_LOAD, table, 4, anywhere, NULL);
+    sim_find(&s, 1, &all);
+    assert_non_null(strstr(advice_of(&s, &all, "bins", ANA_UNCOALESCED), "in shared memory first"));
+    assert_non_null(strstr(advice_of(&s, &all, "table", ANA_UNCOALESCED), "renumber the index"));
+    sim_end(&s);
+}
+
 /* A counter a thread and value, the value from the data; and a word a thread. */
 static int64_t counter_of(const sim_thread *t, const void *p)
 {
@@ -908,6 +930,7 @@ int main(void)
         cmocka_unit_test(objects_made_again),
         cmocka_unit_test(advice_for_stencils),
         cmocka_unit_test(advice_for_shared_atomics),
+        cmocka_unit_test(advice_for_scattered_atomics),
         cmocka_unit_test(advice_for_private_arrays),
         cmocka_unit_test(advice_for_small_tables),
         cmocka_unit_test(advice_for_tables_of_the_library),

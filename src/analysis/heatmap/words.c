@@ -138,11 +138,14 @@ static const char *hot_remedy(const texts *t)
                     "from there.";
 }
 
+static const char scattered_updates[] = "Gather the block's updates of " ANA_OBJECT
+                                        " in shared memory first, or sort them by target, "
+                                        "so that the lanes of a warp update neighbours.";
+
 static const char *hot_random_remedy(const texts *t)
 {
     if (t->f->atomics) {
-        return "Gather the block's updates of " ANA_OBJECT " in shared memory first, or sort them "
-               "by target, so that the lanes of a warp update neighbours.";
+        return scattered_updates;
     }
     if (t->f->sectors_per_request < 2) {
         return "Load the part of " ANA_OBJECT " that the block uses into shared memory once: a "
@@ -190,6 +193,9 @@ static const char *misaligned_remedy(const texts *t)
 
 static const char *uncoalesced_remedy(const texts *t)
 {
+    if (t->f->irregular && t->f->atomics) {
+        return scattered_updates;
+    }
     if (t->f->irregular) {
         return "Sort or renumber the index so that neighbouring lanes take neighbouring elements "
                "of " ANA_OBJECT ". Where each lane follows a row of its own, let a warp share one "
