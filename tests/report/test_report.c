@@ -210,6 +210,24 @@ static void test_text_lines_by_access(void **state)
     free(text);
 }
 
+/* Two instances that end differently; shortened alike they could not be told apart. */
+static void test_text_tells_instances_apart(void **state)
+{
+    fixture *f = *state;
+    prof_kernel k[2];
+    assert_true(f->data.kernels.count >= 2);
+    memcpy(k, f->data.kernels.rows, sizeof k);
+    f->data.kernels = (prof_kernel_rows){2, k};
+    k[0].short_name = "count_values_in_bins<int, float, long, (memory_kind)0>";
+    k[1].short_name = "count_values_in_bins<int, float, long, (memory_kind)1>";
+    char *text = text_of(&f->data, &(rep_text_options){.width = 100});
+    assert_has(text, "kind)0>  ");
+    k[1].short_name = "another";
+    char *alone = text_of(&f->data, &(rep_text_options){.width = 100});
+    assert_has(alone, "count_values_in_bins<…>  ");
+    free(text), free(alone);
+}
+
 static void test_text_keeps_to_the_width(void **state)
 {
     fixture *f = *state;
@@ -761,6 +779,7 @@ int main(void)
         T(test_text_says_that_nothing_gains_much),
         T(test_text_of_long_names),
         T(test_text_lines_by_access),
+        T(test_text_tells_instances_apart),
         T(test_text_keeps_to_the_width),
         T(test_text_is_inert),
         T(test_text_limits_findings),
