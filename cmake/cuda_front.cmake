@@ -5,9 +5,9 @@
 
 function(wl_cuda_front target soname major lists)
     add_library(${target} MODULE
-        "${PROJECT_SOURCE_DIR}/src/collect/front.c" "${PROJECT_SOURCE_DIR}/src/collect/front.S")
+        "${PROJECT_SOURCE_DIR}/src/inject/front.c" "${PROJECT_SOURCE_DIR}/src/inject/front.S")
     add_dependencies(${target} cuda_front_lists)
-    set_property(SOURCE "${PROJECT_SOURCE_DIR}/src/collect/front.c" "${PROJECT_SOURCE_DIR}/src/collect/front.S"
+    set_property(SOURCE "${PROJECT_SOURCE_DIR}/src/inject/front.c" "${PROJECT_SOURCE_DIR}/src/inject/front.S"
         APPEND PROPERTY OBJECT_DEPENDS "${lists}/stamp")
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
     target_compile_definitions(${target} PRIVATE FRONT_LIST="${lists}/${soname}.inc" FRONT_MAJOR=${major})

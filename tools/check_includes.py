@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that includes between the folders of src/ never point backwards.
+"""Checks that includes between the rooms of src/ never point backwards. There are no exceptions.
 
-A folder includes only itself and folders to its left in FOLDERS. What runs after the application (from `profile` on)
-shares with what runs inside it only the capture's format, and the vocabularies that the format speaks in.
+A room is a folder of src/, or of a folder that holds rooms (src/api/both). It includes only itself and rooms above it in
+ROOMS. What runs after the application (from `profile` on) shares with what runs inside it only the capture's format and
+the rooms that know nothing of a process (PURE). The command line, which asks before the run and starts the rest,
+may include any room but those that live inside the application.
 Public headers ("warplens/...") are open to all. Includes of the project's headers are written from src/.
 """
 
@@ -11,35 +13,40 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["base", "ptx", "flow", "rewrite", "cuda", "emu", "observe", "capture", "collect",
-           "profile", "analysis", "report", "cli"]
+ROOMS = ["base", "ptx", "flow", "rewrite", "cuda", "emu", "observe", "capture", "program", "inject", "record", "replay",
+         "device", "api/both", "api/driver", "api/runtime", "shim",
+         "profile", "analysis", "report", "cli"]
+# Folders whose folders are rooms.
+HOUSES = {room.split("/")[0] for room in ROOMS if "/" in room}
 
-INSIDE = FOLDERS[: FOLDERS.index("profile")]
-
-# What the folders from `profile` on may use of those before: whole folders, or headers by the start of their path.
-SHARED = ("base/", "ptx/", "capture/", "cuda/device")
-# The command line checks a program before it starts it, says what the emulator runs on, and analyses PTX without a profile.
-ALSO = {
-    "cli": ("flow/", "rewrite/rewrite.h", "cuda/fatbin.h", "cuda/store.h", "collect/target.h", "collect/driver_path.h",
-            "collect/options.h", "collect/replay/replay.h", "emu/emu.h"),
-}
+AFTER = ["profile", "analysis", "report", "cli"]
+PURE = {"base", "ptx", "flow", "cuda"}
+# The two libraries that live inside the application: what only they hold.
+APPLICATION = {room for room in ROOMS if room.split("/")[0] in ("inject", "record", "device", "api", "shim")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
-SUFFIXES = {".c", ".h", ".def", ".inc"}
+SUFFIXES = {".c", ".h", ".def", ".inc", ".S"}
 
 
-def allowed(folder, header):
-    """Why a file of `folder` may not include `header`; None where it may."""
-    target = header.split("/")[0]
-    if target == "warplens" or target == folder:
+def room_of(path):
+    """The room of a path below src/, "device/core.h" or "api/both/ask.h"."""
+    parts = path.split("/")
+    return "/".join(parts[: 2 if parts[0] in HOUSES else 1])
+
+
+def allowed(room, header):
+    """Why a file of `room` may not include `header`; None where it may."""
+    target = room_of(header)
+    if target in ("warplens", room):
         return None
-    if "/" not in header or target not in FOLDERS:
-        return 'project headers are included as "folder/header.h"'
-    if FOLDERS.index(target) > FOLDERS.index(folder):
-        return f"{target} stands to the right of {folder}"
-    if folder not in INSIDE and target in INSIDE:
-        if not header.startswith(SHARED + ALSO.get(folder, ())):
-            return f"{folder} runs after the application and shares only the capture's format"
+    if "/" not in header or target not in ROOMS:
+        return 'project headers are included as "room/header.h"'
+    if ROOMS.index(target) > ROOMS.index(room):
+        return f"{target} stands below {room}"
+    if room == "cli":
+        return f"{target} lives inside the application" if target in APPLICATION else None
+    if room in AFTER and target not in AFTER and target not in PURE | {"capture"}:
+        return f"{room} runs after the application and shares only the capture's format with it"
     return None
 
 
@@ -49,16 +56,16 @@ def offenders(root):
     for path in sorted((root / "src").rglob("*")):
         if path.suffix not in SUFFIXES:
             continue
-        folder = path.relative_to(root / "src").parts[0]
-        if folder not in FOLDERS:
-            found.append(f"{path.relative_to(root)}: {folder} is not in the order of folders")
+        room = room_of(str(path.relative_to(root / "src")))
+        if room not in ROOMS:
+            found.append(f"{path.relative_to(root)}: {room} is not in the order of rooms")
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)
             if not match:
                 continue
             seen += 1
-            reason = allowed(folder, match[1])
+            reason = allowed(room, match[1])
             if reason:
                 found.append(f"{path.relative_to(root)}:{number}: {match[1]}: {reason}")
     return found, seen

@@ -286,7 +286,7 @@ def write_exports(folder):
 
 
 def entries(library):
-    """src/collect/entry.h registers each entry point in a variable that bears its name."""
+    """src/api/both/entry.h registers each entry point in a variable that bears its name."""
     done = subprocess.run(["nm", library], capture_output=True, text=True)
     defined = re.findall(r" entry_(dr|also|rt)_(\w+)$", done.stdout, flags=re.M)
     driver, runtime = set(exported(0)), {row.symbol for row in read_runtime()}

@@ -57,10 +57,10 @@ for source in mixed loop fault; do
     "$nvcc" $arch -std=c++17 -lineinfo -o "$work/$source" $programs/$source.cu || fail "nvcc $source.cu"
     "$nvcc" $arch -std=c++17 -lineinfo -cudart shared -o "$work/${source}_shared" $programs/$source.cu || fail "nvcc $source.cu"
 done
-"$nvcc" $arch -o "$work/vecadd_driver" -x cu tests/collect/programs/vecadd_driver.c -lcuda 2>"$work/err" ||
-    gcc -I"$(dirname "$nvcc")/../include" -o "$work/vecadd_driver" tests/collect/programs/vecadd_driver.c -lcuda ||
+"$nvcc" $arch -o "$work/vecadd_driver" -x cu tests/api/programs/vecadd_driver.c -lcuda 2>"$work/err" ||
+    gcc -I"$(dirname "$nvcc")/../include" -o "$work/vecadd_driver" tests/api/programs/vecadd_driver.c -lcuda ||
     fail "vecadd_driver"
-"$nvcc" $arch -ptx -o "$work/vecadd.ptx" tests/collect/programs/vecadd.cu || fail "vecadd.ptx"
+"$nvcc" $arch -ptx -o "$work/vecadd.ptx" tests/api/programs/vecadd.cu || fail "vecadd.ptx"
 gcc -std=gnu17 -Isrc -o "$work/calls" $programs/calls.c -ldl -lpthread || fail "calls.c"
 strip -o "$work/mixed_stripped" "$work/mixed"
 

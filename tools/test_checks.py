@@ -43,7 +43,7 @@ class Includes(Check):
         self.write("src/base/arena.c", '#include "base/arena.h"\n\n#include "ptx/ir.h"\n')
         code, out = self.includes()
         self.assertEqual(code, 1)
-        self.assertIn("src/base/arena.c:3: ptx/ir.h: ptx stands to the right of base", out)
+        self.assertIn("src/base/arena.c:3: ptx/ir.h: ptx stands below base", out)
 
     def test_emulator_does_not_know_observers(self):
         self.write("src/emu/exec.c", '  #  include "observe/observe.h"\n')
@@ -53,12 +53,28 @@ class Includes(Check):
 
     def test_after_the_run_shares_only_the_capture(self):
         self.write("src/profile/import.c", '#include "capture/capture.h"\n#include "emu/emu.h"\n')
-        self.write("src/analysis/model.c", '#include "cuda/fatbin.h"\n')
+        self.write("src/analysis/model.c", '#include "replay/memo.h"\n')
         code, out = self.includes()
         self.assertEqual(code, 1)
         self.assertIn("src/profile/import.c:2: emu/emu.h", out)
-        self.assertIn("src/analysis/model.c:1: cuda/fatbin.h", out)
+        self.assertIn("src/analysis/model.c:1: replay/memo.h", out)
         self.assertNotIn("capture/capture.h:", out)
+
+    def test_command_line_stays_out_of_the_application(self):
+        self.write("src/cli/profile.c", '#include "replay/replay.h"\n#include "emu/emu.h"\n')
+        self.assertEqual(self.includes()[0], 0)
+        self.write("src/cli/stats.c", '#include "device/core.h"\n')
+        code, out = self.includes()
+        self.assertEqual(code, 1)
+        self.assertIn("device lives inside the application", out)
+
+    def test_rooms_of_one_house_are_ordered(self):
+        self.write("src/api/driver/memory.c", '#include "api/both/entry.h"\n')
+        self.assertEqual(self.includes()[0], 0)
+        self.write("src/api/both/entry.c", '#include "api/driver/driver.h"\n')
+        code, out = self.includes()
+        self.assertEqual(code, 1)
+        self.assertIn("api/driver stands below api/both", out)
 
     def test_bare_and_relative_includes_are_found(self):
         self.write("src/ptx/lexer.c", '#include "lexer.h"\n#include "../base/arena.h"\n')

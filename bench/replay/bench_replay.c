@@ -3,9 +3,9 @@
  * Each kernel of bench/emulator runs three times, and the best of the repeats counts: alone, observed (counters and the heat
  * maps that --block auto chooses), and as a slice on memory that is not there, observed in the same way. What the last two
  * show must agree. Lines of a Markdown table. */
-#include "collect/replay/compare.h"
-#include "collect/replay/watch.h"
 #include "ptx/ptx.h"
+#include "replay/compare.h"
+#include "replay/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

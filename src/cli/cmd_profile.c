@@ -2,10 +2,10 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/launch.h"
-#include "collect/driver_path.h"
-#include "collect/options.h"
-#include "collect/replay/replay.h"
-#include "collect/target.h"
+#include "program/driver_path.h"
+#include "program/options.h"
+#include "program/target.h"
+#include "replay/replay.h"
 #include "rewrite/rewrite.h"
 
 #include <errno.h>
@@ -420,7 +420,7 @@ static void use_settings(const profile_options *o)
     for (size_t i = 0; i < o->settings.count; i++)
         if (strncmp(o->settings.data[i].name, "WARPLENS_", 9) == 0)
             setenv(o->settings.data[i].name, o->settings.data[i].value, 1);
-    collect_options_again();
+    prog_options_again();
 }
 
 static int profile(profile_options *o, const char **argv, const char *command)
@@ -428,8 +428,8 @@ static int profile(profile_options *o, const char **argv, const char *command)
     wl_error err = {0};
     char *path = NULL, *folder = NULL;
     cli_outcome outcome = {0};
-    wl_status status = o->on_gpu ? collect_check_program(argv[0], &err)
-                                 : collect_check_target(argv[0], &err);
+    wl_status status = o->on_gpu ? prog_check_program(argv[0], &err)
+                                 : prog_check_target(argv[0], &err);
     if (status == WL_OK)
         status = choose_output(o, argv[0], &path, &err);
     if (status == WL_OK)
@@ -468,9 +468,9 @@ static bool choose_backend(profile_options *o)
 {
     char driver[PATH_MAX];
     const char *name = o->backend ? o->backend : getenv("WARPLENS_BACKEND");
-    bool there = collect_find_driver(driver, sizeof driver);
+    bool there = prog_find_driver(driver, sizeof driver);
     if (!name || strcmp(name, "auto") == 0)
-        name = there && collect_gpu_present() && !names_device(o) ? "inline" : "emulate";
+        name = there && prog_gpu_present() && !names_device(o) ? "inline" : "emulate";
     o->on_gpu = strcmp(name, "inline") == 0;
     if (o->on_gpu && !there)
         return cli_usage_error("profile", "--backend inline needs NVIDIA's driver (libcuda.so.1), "

@@ -1,7 +1,7 @@
 #include "cli/doctor.h"
 
 #include "cli/cli.h"
-#include "collect/driver_path.h"
+#include "program/driver_path.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -118,10 +118,10 @@ int doctor_check_gpu(doctor_gpu *gpu)
     char path[PATH_MAX], release[64];
     answer a;
     *gpu = (doctor_gpu){0};
-    if (!collect_find_driver(path, sizeof path))
+    if (!prog_find_driver(path, sizeof path))
         return doctor_tell(DOCTOR_GOOD, "NVIDIA driver",
                            "none; kernels are emulated, which needs none");
-    if (!collect_gpu_present())
+    if (!prog_gpu_present())
         return doctor_tell(DOCTOR_NOTE, "NVIDIA driver", "%s, but no GPU; kernels are emulated",
                            path);
     ask(path, &a);

@@ -1,8 +1,8 @@
 #include "cli/doctor.h"
 
 #include "base/vec.h"
-#include "collect/target.h"
 #include "cuda/fatbin.h"
+#include "program/target.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ static void add_fatbin(device_code *code, const cuda_fatbin *fatbin, uint32_t sm
         look_for_lines(code, chosen);
 }
 
-static int tell_runtime(const collect_target *t, const doctor_gpu *gpu)
+static int tell_runtime(const prog_target *t, const doctor_gpu *gpu)
 {
     if (t->static_cudart && t->runtime_major)
         doctor_tell(DOCTOR_GOOD, "CUDA runtime", "that of CUDA %d, linked statically",
@@ -162,7 +162,7 @@ static int check_device_code(const char *path, uint32_t sm)
     return bad;
 }
 
-static int tell_debug_info(const collect_target *t)
+static int tell_debug_info(const prog_target *t)
 {
     if (t->debug_info)
         return doctor_tell(DOCTOR_GOOD, "debug information",
@@ -174,8 +174,8 @@ static int tell_debug_info(const collect_target *t)
 int doctor_check_program(const char *program, const doctor_gpu *gpu)
 {
     wl_error err = {0};
-    collect_target target;
-    wl_status status = collect_target_read(program, &target, &err);
+    prog_target target;
+    wl_status status = prog_target_read(program, &target, &err);
     bool usable = status == WL_OK || (gpu->count && target.stripped);
     if (!usable)
         return doctor_tell(DOCTOR_BAD, "program", "%s", err.text);

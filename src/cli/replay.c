@@ -1,7 +1,7 @@
-#include "collect/replay/replay.h"
+#include "replay/replay.h"
 #include "base/log.h"
 #include "cli/cli.h"
-#include "collect/options.h"
+#include "program/options.h"
 
 #include <signal.h>
 
@@ -15,9 +15,9 @@ static bool progress(void *ctx, uint64_t done, uint64_t total)
 wl_status cli_replay(const char *const *captures, uint32_t count, wl_error *err)
 {
     replay_options options = {.progress = progress};
-    if (!replay_budget(collect_options_get()->replay_budget, &options.seconds, &options.bytes))
+    if (!replay_budget(prog_options_get()->replay_budget, &options.seconds, &options.bytes))
         return wl_fail(err, WL_ARG, "the replay budget \"%s\" cannot be read",
-                       collect_options_get()->replay_budget);
+                       prog_options_get()->replay_budget);
     wl_status status = replay_captures(captures, count, &options, err);
     cli_progress_end();
     if (status == WL_OK && cli_interrupt() == SIGINT) {

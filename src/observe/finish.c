@@ -29,7 +29,7 @@ static int by_block(const void *a, const void *b)
     return order ? order : compare(x->space, y->space);
 }
 
-static bool collect_rows(obs_launch *launch, row_list *list)
+static bool dev_rows(obs_launch *launch, row_list *list)
 {
     for (obs_worker *w = launch->workers; w; w = w->next)
         for (uint32_t pc = 0; pc < launch->config.ncode; pc++)
@@ -66,8 +66,7 @@ static wl_status merge_rows(obs_launch *launch, wl_arena *arena, obs_summary *ou
 {
     row_list list = {0};
     wl_status status = WL_NOMEM;
-    if (collect_rows(launch, &list) &&
-        (out->insns = wl_new_array(arena, obs_insn, list.count + 1))) {
+    if (dev_rows(launch, &list) && (out->insns = wl_new_array(arena, obs_insn, list.count + 1))) {
         status = WL_OK;
         for (size_t from = 0, to; from < list.count && !status; from = to) {
             for (to = from + 1; to < list.count && by_key(&list.data[from], &list.data[to]) == 0;)

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "collect/replay/replay.h"
-#include "collect/replay/session.h"
+#include "replay/replay.h"
+#include "replay/session.h"
 
 static const char ptx[] =
     ".version 8.3\n.target sm_90\n.address_size 64\n"

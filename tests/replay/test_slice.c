@@ -2,9 +2,9 @@
 #include "../emu/fixture.h"
 #include "../flow/generate.h"
 
-#include "collect/replay/compare.h"
-#include "collect/replay/watch.h"
 #include "ptx/ptx.h"
+#include "replay/compare.h"
+#include "replay/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

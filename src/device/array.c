@@ -1,0 +1,203 @@
+/* CUDA arrays: rows of elements in device memory with a pitch of their own. */
+#include "device/impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW_ALIGN = 64 };
+
+unsigned dev_format_bytes(int format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8: return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF: return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT: return 4;
+    default: return 0;
+    }
+}
+
+static size_t at_least_one(size_t n)
+{
+    return n ? n : 1;
+}
+
+static bool bytes_of(const dev_array_desc *d, size_t *pitch, uint64_t *bytes)
+{
+    uint64_t row, rows;
+    if (__builtin_mul_overflow(d->width, d->channels * dev_format_bytes(d->format), &row) ||
+        row > UINT64_MAX - ROW_ALIGN)
+        return false;
+    *pitch = (row + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
+    return !__builtin_mul_overflow(at_least_one(d->height), at_least_one(d->depth), &rows) &&
+           !__builtin_mul_overflow(*pitch, rows, bytes);
+}
+
+static bool is_valid(const dev_array_desc *d)
+{
+    bool channels = d->channels == 1 || d->channels == 2 || d->channels == 4;
+    bool layered = d->flags & DEV_ARRAY_LAYERED, cube = d->flags & DEV_ARRAY_CUBE;
+    if (!d->width || !channels || !dev_format_bytes(d->format) || (layered && !d->depth) ||
+        (d->depth && !d->height && !layered))
+        return false;
+    return !cube ||
+           (d->width == d->height && (layered ? d->depth && d->depth % 6 == 0 : d->depth == 6));
+}
+
+/* Of a mipmapped array; layers stay as many as they are. */
+static dev_array_desc level_desc(const dev_array_desc *d, unsigned level)
+{
+    dev_array_desc l = *d;
+    bool volume = d->depth && !(d->flags & (DEV_ARRAY_LAYERED | DEV_ARRAY_CUBE));
+    l.levels = 0;
+    l.width = at_least_one(d->width >> level);
+    l.height = d->height ? at_least_one(d->height >> level) : 0;
+    l.depth = volume ? at_least_one(d->depth >> level) : d->depth;
+    return l;
+}
+
+/* The handle, without memory of its own. */
+static dev_array *new_handle(dev_context *context, const dev_array_desc *desc, uint64_t address,
+                             dev_kind kind)
+{
+    uint64_t bytes;
+    dev_array *array = calloc(1, sizeof *array);
+    if (!array)
+        return NULL;
+    *array = (dev_array){.context = context, .desc = *desc, .address = address};
+    bytes_of(desc, &array->pitch, &bytes);
+    dev_handle_add(&array->handle, kind, array);
+    return array;
+}
+
+static void free_handle(dev_array *array)
+{
+    for (unsigned i = 0; i < array->nlevels; i++)
+        free_handle(array->levels[i]);
+    free(array->levels);
+    dev_handle_remove(&array->handle);
+    free(array);
+}
+
+static bool add_levels(dev_array *array)
+{
+    uint64_t address = array->address, bytes = 0;
+    size_t pitch = 0;
+    array->levels = calloc(array->desc.levels, sizeof(dev_array *));
+    for (unsigned i = 0; array->levels && i < array->desc.levels; i++) {
+        dev_array_desc d = level_desc(&array->desc, i);
+        array->levels[i] = new_handle(array->context, &d, address, DEV_ARRAY);
+        if (!array->levels[i])
+            return false;
+        array->levels[i]->parent = array;
+        array->nlevels++;
+        bytes_of(&d, &pitch, &bytes);
+        address += bytes;
+    }
+    return array->levels != NULL;
+}
+
+static bool total_bytes(const dev_array_desc *desc, uint64_t *total)
+{
+    size_t pitch;
+    uint64_t bytes;
+    *total = 0;
+    for (unsigned i = 0; i < (desc->levels ? desc->levels : 1); i++) {
+        dev_array_desc d = level_desc(desc, i);
+        if (!bytes_of(&d, &pitch, &bytes) || __builtin_add_overflow(*total, bytes, total))
+            return false;
+    }
+    return true;
+}
+
+static unsigned most_levels(const dev_array_desc *d)
+{
+    size_t largest = d->width > d->height ? d->width : d->height;
+    bool volume = !(d->flags & (DEV_ARRAY_LAYERED | DEV_ARRAY_CUBE));
+    if (volume && d->depth > largest)
+        largest = d->depth;
+    unsigned levels = 1;
+    for (; largest > 1; largest >>= 1)
+        levels++;
+    return levels;
+}
+
+/* A desc with levels makes a mipmapped array, of a kind of its own, which only gives its levels. */
+dev_result dev_array_new(dev_call *call, const dev_array_desc *asked, dev_array **out)
+{
+    dev_array_desc desc = *asked;
+    dev_context *context = call->context;
+    dev_block *block;
+    uint64_t bytes;
+    if (!is_valid(&desc))
+        return DEV_INVALID_VALUE;
+    if (desc.levels > most_levels(&desc))
+        desc.levels = most_levels(&desc);
+    if (!total_bytes(&desc, &bytes))
+        return DEV_NOMEM;
+    dev_result r = dev_alloc_block(call, context->device, bytes, EMU_ALLOC_DEVICE, context, &block);
+    if (r)
+        return r;
+    dev_array *array = new_handle(context, &desc, block->base,
+                                  desc.levels ? DEV_MIPMAP : DEV_ARRAY);
+    if (!array || (desc.levels && !add_levels(array))) {
+        if (array)
+            free_handle(array);
+        dev_block_release(block, 0);
+        return DEV_NOMEM;
+    }
+    block->array = array;
+    dev_call_write(call, DEV_OK);
+    dev_object_write(block, call->id, CAP_OBJECT_ARRAY, 0, "");
+    *out = array;
+    return DEV_OK;
+}
+
+dev_result dev_array_destroy(dev_call *call, dev_array *array)
+{
+    if (array->parent) /* a level goes with its array */
+        return DEV_INVALID_HANDLE;
+    dev_block *block = dev_block_find(array->address);
+    dev_wait_idle(NULL, NULL);
+    if (block) {
+        call->record.source_object = block->object;
+        call->record.bytes = block->size;
+        dev_call_write(call, DEV_OK);
+        dev_block_release(block, call->id);
+    }
+    free_handle(array);
+    return DEV_OK;
+}
+
+void dev_array_forget(dev_array *array)
+{
+    free_handle(array);
+}
+
+dev_result dev_array_level(const void *handle, unsigned level, dev_array **array)
+{
+    const dev_array *mipmap = handle;
+    if (!array)
+        return DEV_INVALID_VALUE;
+    if (!dev_is(handle, DEV_MIPMAP))
+        return DEV_INVALID_HANDLE;
+    if (level >= mipmap->nlevels)
+        return DEV_INVALID_VALUE;
+    *array = mipmap->levels[level];
+    return DEV_OK;
+}
+
+const dev_array_desc *dev_array_get(const dev_array *array)
+{
+    return &array->desc;
+}
+
+uint64_t dev_array_address(const dev_array *array, size_t *pitch)
+{
+    *pitch = array->pitch;
+    return array->address;
+}

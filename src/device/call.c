@@ -1,0 +1,257 @@
+/* One API call: its lock, its checks and its record; threads and the current context. */
+#include "device/impl.h"
+
+#include "base/log.h"
+#include "inject/stack.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- threads ---- */
+
+static __thread dev_thread *self;
+static pthread_key_t self_key;
+static pthread_once_t self_once = PTHREAD_ONCE_INIT;
+
+static void forget_self(void *thread)
+{
+    self = NULL;
+    free(thread);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&self_key, forget_self);
+}
+
+dev_thread *dev_self(void)
+{
+    if (self)
+        return self;
+    pthread_once(&self_once, make_key);
+    self = calloc(1, sizeof *self);
+    if (self) {
+        self->number = __atomic_add_fetch(&dev_g.next_thread, 1, __ATOMIC_RELAXED);
+        pthread_setspecific(self_key, self);
+    }
+    return self;
+}
+
+dev_context *dev_current(void)
+{
+    dev_thread *t = dev_self();
+    return t && t->depth ? t->contexts[t->depth - 1] : NULL;
+}
+
+void dev_set_current(dev_context *context)
+{
+    dev_thread *t = dev_self();
+    if (!t)
+        return;
+    if (!context) {
+        t->depth -= t->depth > 0;
+        return;
+    }
+    t->depth += t->depth == 0;
+    t->contexts[t->depth - 1] = context;
+    t->device = context->device->ordinal;
+}
+
+dev_result dev_push_current(dev_context *context)
+{
+    dev_thread *t = dev_self();
+    if (!t || t->depth == DEV_MAX_STACKED)
+        return DEV_INVALID_VALUE;
+    t->contexts[t->depth++] = context;
+    t->device = context->device->ordinal;
+    return DEV_OK;
+}
+
+dev_result dev_pop_current(dev_context **context)
+{
+    dev_thread *t = dev_self();
+    if (!t || !t->depth)
+        return DEV_INVALID_CONTEXT;
+    *context = t->contexts[--t->depth];
+    return DEV_OK;
+}
+
+/* ---- records ---- */
+
+static void write_maps(void)
+{
+    cap_maps maps;
+    if (!inj_maps_changed())
+        return;
+    if (inj_maps_read(&maps) != WL_OK)
+        return;
+    DEV_WRITE(maps, &maps);
+    inj_maps_free(&maps);
+}
+
+void dev_call_write(dev_call *call, dev_result result)
+{
+    if (!call->id || call->written)
+        return;
+    call->written = true;
+    write_maps();
+    cap_call record = call->record;
+    record.id = call->id;
+    record.end_ns = dev_since_start();
+    record.result = result;
+    DEV_WRITE(call, &record);
+}
+
+uint32_t dev_call_node(uint32_t parent, const char *api, cap_call_kind kind, const cap_call *fields)
+{
+    if (!parent || !dev_g.writer)
+        return 0;
+    cap_call record = *fields;
+    record.id = ++dev_g.next_call;
+    record.api = api;
+    record.kind = kind;
+    record.thread = dev_self() ? dev_self()->number : 0;
+    record.end_ns = dev_since_start();
+    DEV_WRITE(call, &record);
+    return record.id;
+}
+
+/* ---- calls ---- */
+
+static dev_result make_primary_current(dev_thread *t)
+{
+    if (t->depth && dev_is(t->contexts[t->depth - 1], DEV_CONTEXT))
+        return DEV_OK;
+    dev_result r = dev_initialize();
+    if (r)
+        return r;
+    dev_gpu *device = dev_gpu_get(t->device);
+    dev_context *context = device->primary;
+    r = context ? DEV_OK : dev_primary_retain(device, &context);
+    if (r == DEV_OK)
+        dev_set_current(context);
+    return r;
+}
+
+static dev_result check(dev_call *call, dev_thread *t)
+{
+    if ((call->flags & DEV_INIT) && !dev_g.initialized)
+        return DEV_NOT_INITIALIZED;
+    if (call->flags & DEV_PRIMARY) {
+        dev_result r = make_primary_current(t);
+        if (r)
+            return r;
+    }
+    if (!(call->flags & (DEV_CURRENT | DEV_PRIMARY)))
+        return DEV_OK;
+    call->context = dev_current();
+    if (!dev_is(call->context, DEV_CONTEXT))
+        return t->depth ? DEV_CONTEXT_DESTROYED : DEV_INVALID_CONTEXT;
+    return call->flags & DEV_UNSTICKY ? DEV_OK : call->context->error;
+}
+
+/* Kept out of line: its frame is this library's, which the stack leaves out. */
+static __attribute__((noinline)) void note(dev_call *call, cap_call_kind kind)
+{
+    call->record.kind = kind;
+    call->record.start_ns = dev_since_start();
+    call->record.stack.pcs = call->pcs;
+    call->record.stack.count = inj_stack(call->pcs, CAP_MAX_STACK);
+}
+
+dev_result dev_begin(dev_call *call, const char *api, cap_call_kind kind, uint32_t flags)
+{
+    memset(call, 0, offsetof(dev_call, pcs));
+    call->api = call->record.api = api;
+    call->flags = flags;
+    if (dev_g.forked) {
+        dev_mark_forked();
+        return DEV_NOT_INITIALIZED;
+    }
+    dev_thread *t = dev_self();
+    if (!t)
+        return DEV_NOMEM;
+    if (t->in_host_function)
+        return DEV_NOT_PERMITTED;
+    bool recorded = !(flags & DEV_QUIET) && *prog_options_get()->capture_dir;
+    if (recorded)
+        note(call, kind);
+    pthread_mutex_lock(&dev_g.lock);
+    call->locked = true;
+    dev_result r = check(call, t);
+    if (recorded && dev_g.writer) {
+        call->record.thread = t->number;
+        call->id = ++dev_g.next_call;
+    }
+    return r;
+}
+
+dev_result dev_end(dev_call *call, dev_result result)
+{
+    if (!call->locked)
+        return result;
+    dev_call_write(call, result);
+    pthread_mutex_unlock(&dev_g.lock);
+    call->locked = false;
+    return result;
+}
+
+/* ---- what is not there ---- */
+
+typedef struct missing {
+    char *name;
+    UT_hash_handle hh;
+} missing;
+
+static missing *missing_names;
+
+static void name_missing(const char *name)
+{
+    missing *m;
+    HASH_FIND_STR(missing_names, name, m);
+    if (m)
+        return;
+    m = calloc(1, sizeof *m);
+    if (!m || !(m->name = strdup(name))) {
+        free(m);
+        return;
+    }
+    HASH_ADD_KEYPTR(hh, missing_names, m->name, strlen(m->name), m);
+    dev_initialize();
+    wl_log(WL_LOG_WARN, "%s is not supported by the emulator; it returns an error.", name);
+    cap_unsupported record = {.api = m->name};
+    DEV_WRITE(unsupported, &record);
+}
+
+dev_result dev_unsupported(const char *api)
+{
+    if (dev_g.forked)
+        return DEV_NOT_INITIALIZED;
+    pthread_mutex_lock(&dev_g.lock);
+    name_missing(api);
+    pthread_mutex_unlock(&dev_g.lock);
+    return DEV_NOT_SUPPORTED;
+}
+
+dev_result dev_unsupported_part(const char *part)
+{
+    name_missing(part);
+    return DEV_NOT_SUPPORTED;
+}
+
+int dev_driver_result(dev_result result)
+{
+    switch (result) {
+    case DEV_INVALID_CONFIGURATION:
+    case DEV_INVALID_PITCH:
+    case DEV_INVALID_TEXTURE:
+    case DEV_INVALID_CHANNEL:
+    case DEV_INVALID_DIRECTION:
+    case DEV_MISSING_CONFIGURATION: return DEV_INVALID_VALUE;
+    case DEV_INVALID_SYMBOL: return DEV_NOT_FOUND;
+    case DEV_INVALID_DEVICE_FUNCTION: return DEV_INVALID_HANDLE;
+    default: return result;
+    }
+}

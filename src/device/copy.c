@@ -1,0 +1,166 @@
+/* Copies and sets: checked against the allocations on both sides, executed by the host. */
+#include "device/graph.h"
+#include "device/impl.h"
+
+#include <string.h>
+
+typedef struct side { /* of a copy, resolved to linear memory */
+    uint64_t address;
+    uint64_t pitch, slice;
+} side;
+
+static side resolve(const dev_place *p, const dev_copy *copy)
+{
+    side s = {.address = p->address, .pitch = p->pitch ? p->pitch : copy->width};
+    uint64_t rows = p->height ? p->height : copy->height;
+    if (p->array) {
+        s.address = p->array->address;
+        s.pitch = p->array->pitch;
+        rows = p->array->desc.height ? p->array->desc.height : 1;
+    }
+    s.slice = s.pitch * rows;
+    s.address += p->z * s.slice + p->y * s.pitch + p->x;
+    return s;
+}
+
+static uint64_t extent(const side *s, const dev_copy *copy)
+{
+    return (copy->depth - 1) * s->slice + (copy->height - 1) * s->pitch + copy->width;
+}
+
+static bool fits_array(const dev_place *p, const dev_copy *copy)
+{
+    const dev_array_desc *d = &p->array->desc;
+    size_t row = d->width * d->channels * dev_format_bytes(d->format);
+    size_t rows = d->height ? d->height : 1, slices = d->depth ? d->depth : 1;
+    return p->x <= row && copy->width <= row - p->x && p->y <= rows &&
+           copy->height <= rows - p->y && p->z <= slices && copy->depth <= slices - p->z;
+}
+
+/* A host pointer that belongs to no allocation is the application's own memory: it must be mapped. */
+static dev_result check_place(const dev_place *p, const dev_copy *copy)
+{
+    side s = resolve(p, copy);
+    if (p->array)
+        return fits_array(p, copy) ? DEV_OK : DEV_INVALID_VALUE;
+    if (s.pitch < copy->width && (copy->height > 1 || copy->depth > 1))
+        return DEV_INVALID_PITCH;
+    uint64_t bytes = extent(&s, copy);
+    dev_memory memory;
+    if (dev_graph_promised(s.address, bytes))
+        return DEV_OK;
+    bool known = dev_memory_find(s.address, &memory);
+    bool device = p->given && p->expect == DEV_MEMORY_DEVICE;
+    bool host = p->given && p->expect == DEV_MEMORY_HOST;
+    if (known && host && memory.type == DEV_MEMORY_DEVICE)
+        return DEV_INVALID_VALUE;
+    if (known || device)
+        return dev_range_valid(s.address, bytes) ? DEV_OK : DEV_INVALID_VALUE;
+    return dev_host_readable((void *)s.address, bytes) ? DEV_OK : DEV_INVALID_VALUE;
+}
+
+dev_result dev_copy_check(const dev_copy *copy)
+{
+    dev_result r = check_place(&copy->to, copy);
+    return r ? r : check_place(&copy->from, copy);
+}
+
+void dev_copy_run(const dev_copy *copy)
+{
+    side from = resolve(&copy->from, copy), to = resolve(&copy->to, copy);
+    if (from.pitch == copy->width && to.pitch == copy->width && copy->depth == 1) {
+        memmove((void *)to.address, (void *)from.address, copy->width * copy->height);
+        return;
+    }
+    for (size_t z = 0; z < copy->depth; z++)
+        for (size_t y = 0; y < copy->height; y++)
+            memmove((void *)(to.address + z * to.slice + y * to.pitch),
+                    (void *)(from.address + z * from.slice + y * from.pitch), copy->width);
+}
+
+static uint64_t set_extent(const dev_set *set)
+{
+    uint64_t row = (uint64_t)set->width * set->element;
+    return (set->depth - 1) * set->slice + (set->height - 1) * set->pitch + row;
+}
+
+static bool missing(const dev_place *p, const dev_copy *copy)
+{
+    side s = resolve(p, copy);
+    return !p->array && dev_graph_missing(s.address, extent(&s, copy));
+}
+
+bool dev_copy_missing(const dev_copy *copy)
+{
+    return missing(&copy->from, copy) || missing(&copy->to, copy);
+}
+
+bool dev_set_missing(const dev_set *set)
+{
+    return dev_graph_missing(set->address, set_extent(set));
+}
+
+static void describe(uint64_t address, uint32_t *object, uint64_t *offset)
+{
+    dev_memory memory;
+    if (!dev_memory_find(address, &memory))
+        return;
+    *object = memory.object;
+    *offset = address - memory.base;
+}
+
+void dev_copy_describe(const dev_copy *copy, cap_call *record)
+{
+    describe(resolve(&copy->from, copy).address, &record->source_object, &record->source_offset);
+    describe(resolve(&copy->to, copy).address, &record->target_object, &record->target_offset);
+    record->bytes = (uint64_t)copy->width * copy->height * copy->depth;
+}
+
+static bool pageable(const dev_place *p)
+{
+    dev_memory memory;
+    return !p->array && !dev_memory_find(p->address, &memory);
+}
+
+bool dev_copy_pageable(const dev_copy *copy)
+{
+    return pageable(&copy->from) || pageable(&copy->to);
+}
+
+/* ---- sets ---- */
+
+dev_result dev_set_check(const dev_set *set)
+{
+    bool element = set->element == 1 || set->element == 2 || set->element == 4;
+    if (!element || set->address % set->element)
+        return DEV_INVALID_VALUE;
+    if (set->height > 1 && set->pitch < (uint64_t)set->width * set->element)
+        return DEV_INVALID_VALUE;
+    uint64_t bytes = set_extent(set);
+    bool ok = dev_range_valid(set->address, bytes) || dev_graph_promised(set->address, bytes);
+    return ok ? DEV_OK : DEV_INVALID_VALUE;
+}
+
+static void set_row(unsigned char *row, const dev_set *set)
+{
+    uint16_t half = (uint16_t)set->value;
+    if (set->element == 1)
+        memset(row, (int)set->value, set->width);
+    for (size_t i = 0; set->element == 2 && i < set->width; i++)
+        memcpy(row + 2 * i, &half, 2);
+    for (size_t i = 0; set->element == 4 && i < set->width; i++)
+        memcpy(row + 4 * i, &set->value, 4);
+}
+
+void dev_set_run(const dev_set *set)
+{
+    for (size_t z = 0; z < set->depth; z++)
+        for (size_t y = 0; y < set->height; y++)
+            set_row((unsigned char *)set->address + z * set->slice + y * set->pitch, set);
+}
+
+void dev_set_describe(const dev_set *set, cap_call *record)
+{
+    describe(set->address, &record->target_object, &record->target_offset);
+    record->bytes = (uint64_t)set->width * set->element * set->height * set->depth;
+}

@@ -1,0 +1,354 @@
+/* Launches: checked as the driver does, run by the emulator, observed and recorded. */
+#include "device/impl.h"
+#include "inject/guard.h"
+
+#include "device/check.h"
+#include "device/same.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- checks ---- */
+
+static int attribute(const cuda_device *device, int number)
+{
+    int value = 0;
+    cuda_device_attribute(device, number, &value);
+    return value;
+}
+
+static bool within(emu_dim d, const cuda_device *device, int x, int y, int z)
+{
+    return d.x && d.y && d.z && d.x <= (uint32_t)attribute(device, x) &&
+           d.y <= (uint32_t)attribute(device, y) && d.z <= (uint32_t)attribute(device, z);
+}
+
+static bool has_cluster(const dev_launch *l)
+{
+    return l->cluster.x && (uint64_t)l->cluster.x * l->cluster.y * l->cluster.z > 1;
+}
+
+static dev_result check_shape(const dev_launch *l, const cuda_device *device)
+{
+    dev_result bad = l->old_runtime ? DEV_INVALID_CONFIGURATION : DEV_INVALID_VALUE;
+    if (!within(l->grid, device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+                CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) ||
+        !within(l->block, device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+                CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z))
+        return bad;
+    uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
+    if (threads > (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
+        return bad;
+    if (has_cluster(l) &&
+        (l->grid.x % l->cluster.x || l->grid.y % l->cluster.y || l->grid.z % l->cluster.z))
+        return DEV_INVALID_CLUSTER_SIZE;
+    return DEV_OK;
+}
+
+static dev_result check_resources(const dev_launch *l, const emu_kernel_info *info,
+                                  const cuda_device *device)
+{
+    int threads = (int)(l->block.x * l->block.y * l->block.z), most, blocks;
+    int dynamic = dev_function_dynamic_limit(l->function, info);
+    if ((int64_t)l->shared > dynamic)
+        return DEV_INVALID_VALUE;
+    dev_function_get(l->function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
+    if (threads > most)
+        return threads > (int)info->max_threads ? DEV_INVALID_VALUE : DEV_OUT_OF_RESOURCES;
+    dev_result r = dev_occupancy(l->function, threads, l->shared, &blocks);
+    if (r || !blocks)
+        return r ? r : DEV_OUT_OF_RESOURCES;
+    uint64_t grid = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+    uint64_t room = (uint64_t)blocks *
+                    (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    return l->cooperative && grid > room ? DEV_COOPERATIVE_TOO_LARGE : DEV_OK;
+}
+
+static dev_result pack(const dev_launch *l, const emu_kernel_info *info, dev_op_launch *out)
+{
+    out->bytes = info->param_bytes;
+    out->params = calloc(1, info->param_bytes ? info->param_bytes : 1);
+    if (!out->params)
+        return DEV_NOMEM;
+    if (!l->params) {
+        size_t bytes = l->packed_bytes < out->bytes ? l->packed_bytes : out->bytes;
+        if (bytes)
+            memcpy(out->params, l->packed, bytes);
+        return l->packed_bytes >= out->bytes ? DEV_OK : DEV_INVALID_VALUE;
+    }
+    for (uint32_t i = 0; i < info->nparams; i++) {
+        if (!l->params[i])
+            return DEV_INVALID_VALUE;
+        memcpy((char *)out->params + info->param_offsets[i], l->params[i], info->param_sizes[i]);
+    }
+    return DEV_OK;
+}
+
+/* Said once a kernel on stderr, and recorded for each launch. */
+static dev_result refuse(dev_call *call, dev_function *f, const wl_error *why)
+{
+    if (!f->refused)
+        wl_log(WL_LOG_ERROR, "Kernel %s cannot be emulated: %s", f->name, why->text);
+    f->refused = true;
+    dev_call_write(call, DEV_NOT_SUPPORTED);
+    dev_skipped(call->id, f->name, "%s", why->text);
+    return DEV_NOT_SUPPORTED;
+}
+
+dev_result dev_launch_prepare(dev_call *call, dev_context *context, const dev_launch *launch,
+                              dev_op **out)
+{
+    const cuda_device *device = &context->device->description;
+    wl_error why = {0};
+    dev_result r = check_shape(launch, device);
+    if (r)
+        return r;
+    const emu_kernel_info *info = dev_function_info(launch->function, &why);
+    if (!info)
+        return refuse(call, launch->function, &why);
+    r = check_resources(launch, info, device);
+    if (r)
+        return r;
+    dev_op *op = dev_op_new(OP_LAUNCH, context);
+    if (!op)
+        return DEV_NOMEM;
+    op->launch = (dev_op_launch){.function = launch->function,
+                                 .grid = launch->grid,
+                                 .block = launch->block,
+                                 .cluster = launch->cluster,
+                                 .shared = launch->shared,
+                                 .cooperative = launch->cooperative};
+    r = pack(launch, info, &op->launch);
+    if (r) {
+        dev_op_unref(op);
+        return r;
+    }
+    *out = op;
+    return DEV_OK;
+}
+
+/* ---- observation ---- */
+
+wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *kernel,
+                           const flow_proof *proof, replay_watch *w)
+{
+    const dev_op_launch *l = &op->launch;
+    replay_watched what = {.machine = machine,
+                           .kernel = kernel,
+                           .grid = l->grid,
+                           .block = l->block,
+                           .cluster = l->cluster,
+                           .dynamic_shared = l->shared,
+                           .threads = (uint32_t)prog_options_get()->threads,
+                           .cooperative = l->cooperative};
+    return replay_watch_begin(&what, proof, w);
+}
+
+static cap_launch describe_launch(const dev_op *op, const dev_stream *stream, uint32_t call,
+                                  const emu_result *result)
+{
+    const cap_note note = dev_note_of(op, stream, call);
+    cap_launch launch = cap_launch_of_note(&note);
+    launch.host_seconds = result->seconds;
+    launch.error = result->fault.cuda_error;
+    launch.fault = result->fault.text;
+    return launch;
+}
+
+static void write_launch(replay_watch *w, const dev_op *op, const dev_stream *stream, uint32_t call,
+                         const emu_result *result, const dev_known *known)
+{
+    const dev_op_launch *l = &op->launch;
+    cap_launch record = describe_launch(op, stream, call, result);
+    wl_status status = replay_watch_finish(w, result, &record.summary);
+    if (status != WL_OK) {
+        dev_skipped(call, l->function->name, "its summary could not be made (%s)",
+                    wl_status_text(status));
+        dev_stop_observing("the summary of %s could not be made (%s).", l->function->name,
+                           wl_status_text(status));
+        return;
+    }
+    if (prog_options_get()->check_replay && !record.error)
+        dev_check_replay(op, &record.summary);
+    dev_g.next_launch++;
+    status = dev_g.writer ? cap_write_observed(dev_g.writer, &record) : WL_STATE;
+    if (dev_g.writer)
+        dev_recorded(status);
+    if (status == WL_OK && !record.error)
+        dev_same_keep(op, known, record.id, &record.summary);
+}
+
+/* ---- running ---- */
+
+static void print(void *ctx, const char *text, size_t length)
+{
+    dev_context *context = ctx;
+    if (!wl_reserve(&context->printed, length))
+        return;
+    memcpy(context->printed.data + context->printed.count, text, length);
+    context->printed.count += length;
+}
+
+typedef struct progress {
+    const char *kernel;
+    int64_t start_ns;
+    bool shown;
+} progress;
+
+static bool on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    progress *p = ctx;
+    double seconds = (double)(rec_now() - p->start_ns) * 1e-9;
+    if (seconds < 1 || !total)
+        return true;
+    char base[64];
+    prog_base_name(p->kernel, base, sizeof base);
+    fprintf(stderr, "\r==WARPLENS== %s: block %" PRIu64 " of %" PRIu64 ", %.0f s \x1b[K", base,
+            done, total, seconds);
+    p->shown = true;
+    return true;
+}
+
+emu_launch dev_launch_emulated(const dev_op *op)
+{
+    const dev_op_launch *l = &op->launch;
+    return (emu_launch){.grid = l->grid,
+                        .block = l->block,
+                        .cluster = l->cluster,
+                        .dynamic_shared = l->shared,
+                        .params = l->params,
+                        .cooperative = l->cooperative,
+                        .threads = (uint32_t)prog_options_get()->threads};
+}
+
+/* The kernel's own fault loses the context, as on a GPU; a failure of the emulation is told apart. */
+static void settle(dev_op *op, uint32_t call, wl_status status, emu_result *result,
+                   const wl_error *err)
+{
+    const char *kernel = op->launch.function->name;
+    if (status == WL_OK)
+        return;
+    if (status == WL_FAULT) {
+        dev_say(WL_LOG_ERROR, result->fault.text);
+        dev_lose(op->context, (dev_result)result->fault.cuda_error);
+        return;
+    }
+    dev_message(WL_LOG_ERROR, "Kernel %s could not be run: %s", kernel, err->text);
+    dev_skipped(call, kernel, "%s", err->text);
+    dev_lose(op->context, status == WL_NOMEM ? DEV_NOMEM : DEV_LAUNCH_FAILED);
+}
+
+static wl_status run(dev_op *op, const emu_observer *observer, emu_result *result, wl_error *err)
+{
+    progress shown = {.kernel = op->launch.function->name, .start_ns = rec_now()};
+    const prog_options *options = prog_options_get();
+    emu_launch launch = dev_launch_emulated(op);
+    launch.observer = observer;
+    launch.time_limit = (double)options->time_limit;
+    launch.print = print;
+    launch.print_ctx = op->context;
+    launch.progress = options->progress ? on_progress : NULL;
+    launch.progress_ctx = &shown;
+    inj_guard_begin(shown.kernel);
+    wl_status status = emu_run(op->context->device->machine, op->launch.function->kernel, &launch,
+                               result, err);
+    inj_guard_end();
+    if (shown.shown)
+        fputs("\r\x1b[K", stderr);
+    return status;
+}
+
+/* NULL, or why the launch is not observed. */
+static const char *reason_to_skip(const char *kernel)
+{
+    const prog_options *options = prog_options_get();
+    if (!dev_g.writer)
+        return NULL;
+    if (!dev_g.observe)
+        return "observation was switched off";
+    if (!prog_kernel_asked(kernel))
+        return "its name was not asked for (--kernel-name)";
+    uint64_t number = dev_g.matched++;
+    if (number < options->launch_skip)
+        return "it came before the first launch asked for (--launch-skip)";
+    if (options->launch_count && number - options->launch_skip >= options->launch_count)
+        return "it came after the last launch asked for (--launch-count)";
+    return NULL;
+}
+
+static void run_unobserved(dev_op *op, uint32_t call, const char *reason)
+{
+    emu_result result = {0};
+    wl_error err = {0};
+    wl_status status = run(op, NULL, &result, &err);
+    if (reason && (status == WL_OK || status == WL_FAULT))
+        dev_skipped(call, op->launch.function->name, "%s%s%s", reason,
+                    status == WL_FAULT ? "; it failed: " : "",
+                    status == WL_FAULT ? result.fault.text : "");
+    settle(op, call, status, &result, &err);
+    emu_result_clear(&result);
+}
+
+/* A repeat that fails has no more to it than that: what it did until then was not observed. */
+static void write_failed(const dev_op *op, const dev_stream *stream, uint32_t call,
+                         const emu_result *result)
+{
+    cap_launch record = describe_launch(op, stream, call, result);
+    record.summary.blocks_run = result->blocks_run;
+    dev_g.next_launch++;
+    DEV_WRITE(launch, &record);
+}
+
+static void run_repeat(dev_op *op, const dev_stream *stream, uint32_t call, const dev_known *known)
+{
+    emu_result result = {0};
+    wl_error err = {0};
+    wl_status status = run(op, NULL, &result, &err);
+    if (status == WL_FAULT)
+        write_failed(op, stream, call, &result);
+    else if (status == WL_OK && !dev_same_write(op, stream, call, known, &result))
+        dev_skipped(call, op->launch.function->name, "it was not what it was taken for");
+    settle(op, call, status, &result, &err);
+    emu_result_clear(&result);
+}
+
+static void run_observed(dev_op *op, const dev_stream *stream, uint32_t call, replay_watch *w,
+                         const dev_known *known)
+{
+    emu_result result = {0};
+    wl_error err = {0};
+    wl_status status = run(op, &w->observer, &result, &err);
+    if (status == WL_OK || status == WL_FAULT)
+        write_launch(w, op, stream, call, &result, known);
+    settle(op, call, status, &result, &err);
+    emu_result_clear(&result);
+}
+
+void dev_launch_run(dev_op *op, dev_stream *stream, uint32_t call)
+{
+    const char *kernel = op->launch.function->name;
+    dev_flush_printed(op->context);
+    const char *reason = reason_to_skip(kernel);
+    if (reason || !dev_g.observe) {
+        run_unobserved(op, call, reason);
+        return;
+    }
+    dev_known known;
+    dev_same_find(op, &known);
+    if (known.known) {
+        run_repeat(op, stream, call, &known);
+        return;
+    }
+    replay_watch watch = {0};
+    if (dev_launch_watch(op, op->context->device->machine, op->launch.function->kernel, NULL,
+                         &watch) == WL_OK) {
+        run_observed(op, stream, call, &watch, &known);
+    } else {
+        dev_stop_observing("no memory for the counters of %s.", kernel);
+        run_unobserved(op, call, "no memory for its counters");
+    }
+    replay_watch_end(&watch);
+}

@@ -1,0 +1,315 @@
+/* Streams, events, and the calls that put work on them. */
+#include "device/impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVENT_DISABLE_TIMING = 2 };
+enum { STREAM_NON_BLOCKING = 1 };
+
+/* ---- streams ---- */
+
+dev_result dev_stream_get(dev_call *call, void *handle, bool per_thread, dev_stream **stream)
+{
+    uintptr_t value = (uintptr_t)handle;
+    if (value == 1 || (value == 0 && !per_thread))
+        *stream = call->context->legacy;
+    else if (value == 2 || value == 0)
+        *stream = call->context->per_thread;
+    else if (dev_is(handle, DEV_STREAM))
+        *stream = handle;
+    else
+        return DEV_INVALID_HANDLE;
+    call->record.stream = (*stream)->id;
+    return (*stream)->context->error;
+}
+
+dev_result dev_stream_new(dev_context *context, unsigned flags, int priority, dev_stream **out)
+{
+    if (flags & ~(unsigned)STREAM_NON_BLOCKING)
+        return DEV_INVALID_VALUE;
+    dev_stream *stream = calloc(1, sizeof *stream);
+    if (!stream)
+        return DEV_NOMEM;
+    stream->context = context;
+    stream->flags = flags;
+    stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    stream->id = ++dev_g.next_stream;
+    dev_handle_add(&stream->handle, DEV_STREAM, stream);
+    *out = stream;
+    return DEV_OK;
+}
+
+dev_result dev_stream_destroy(dev_stream *stream)
+{
+    if (stream->is_legacy || stream->is_per_thread)
+        return DEV_INVALID_HANDLE;
+    dev_capture_leave(stream);
+    dev_wait_idle(stream, NULL);
+    dev_handle_remove(&stream->handle);
+    free(stream);
+    return DEV_OK;
+}
+
+dev_result dev_stream_synchronize(dev_call *call, dev_stream *stream)
+{
+    (void)call;
+    if (stream->capturing)
+        return dev_capture_invalidate(stream, DEV_CAPTURE_UNSUPPORTED);
+    if (stream->is_legacy && dev_capture_forbid())
+        return DEV_CAPTURE_IMPLICIT;
+    dev_wait_idle(stream, NULL);
+    dev_flush_printed(stream->context);
+    return stream->context->error;
+}
+
+dev_result dev_stream_query(dev_stream *stream)
+{
+    if (stream->capturing)
+        return dev_capture_invalidate(stream, DEV_CAPTURE_UNSUPPORTED);
+    if (stream->context->error)
+        return stream->context->error;
+    return dev_is_idle(stream) ? DEV_OK : DEV_NOT_READY;
+}
+
+unsigned dev_stream_flags(const dev_stream *stream)
+{
+    return stream->is_per_thread ? STREAM_NON_BLOCKING : stream->flags;
+}
+
+int dev_stream_priority(const dev_stream *stream)
+{
+    return stream->priority;
+}
+
+uint64_t dev_stream_id(const dev_stream *stream)
+{
+    return stream->id;
+}
+
+dev_context *dev_stream_context(const dev_stream *stream)
+{
+    return stream->context;
+}
+
+/* ---- events ---- */
+
+dev_result dev_event_new(dev_context *context, unsigned flags, dev_event **out)
+{
+    if (flags & ~7U)
+        return DEV_INVALID_VALUE;
+    if ((flags & 4) && !(flags & EVENT_DISABLE_TIMING)) /* for other processes */
+        return DEV_INVALID_VALUE;
+    dev_event *event = calloc(1, sizeof *event);
+    if (!event)
+        return DEV_NOMEM;
+    event->context = context;
+    event->flags = flags;
+    dev_handle_add(&event->handle, DEV_EVENT, event);
+    *out = event;
+    return DEV_OK;
+}
+
+dev_result dev_event_destroy(dev_event *event)
+{
+    dev_handle_remove(&event->handle);
+    wl_vec_free(&event->nodes);
+    free(event);
+    return DEV_OK;
+}
+
+/* What asks for an event that was captured is refused, and ends the capture as invalid. */
+static dev_result check_not_captured(dev_event *event)
+{
+    if (event->lost || (event->capturing && dev_capturing_lost(event->capturing)))
+        return DEV_INVALID_VALUE;
+    if (!event->capturing)
+        return DEV_OK;
+    dev_capturing_lose(event->capturing);
+    return DEV_CAPTURED_EVENT;
+}
+
+dev_result dev_event_query(dev_event *event)
+{
+    dev_result captured = check_not_captured(event);
+    if (captured)
+        return captured;
+    if (event->context->error)
+        return event->context->error;
+    return event->completed >= event->recorded ? DEV_OK : DEV_NOT_READY;
+}
+
+dev_result dev_event_synchronize(dev_call *call, dev_event *event)
+{
+    (void)call;
+    dev_result captured = check_not_captured(event);
+    if (captured)
+        return captured;
+    uint64_t version = event->recorded;
+    while (dev_is(event, DEV_EVENT) && event->completed < version)
+        pthread_cond_wait(&dev_g.changed, &dev_g.lock);
+    if (!dev_is(event, DEV_EVENT))
+        return DEV_OK;
+    dev_flush_printed(event->context);
+    return event->context->error;
+}
+
+dev_result dev_event_elapsed(const dev_event *start, const dev_event *end, float *milliseconds)
+{
+    if ((start->flags | end->flags) & EVENT_DISABLE_TIMING || !start->recorded || !end->recorded)
+        return DEV_INVALID_HANDLE;
+    if (start->completed < start->recorded || end->completed < end->recorded)
+        return DEV_NOT_READY;
+    *milliseconds = (float)((double)(end->time_ns - start->time_ns) * 1e-6);
+    return DEV_OK;
+}
+
+/* ---- work ---- */
+
+/* While a stream is captured, what would wait for it (all of the legacy stream) may not be used. */
+static dev_result enter(dev_stream *stream)
+{
+    if (stream->is_legacy && dev_capture_forbids_legacy(stream))
+        return DEV_CAPTURE_IMPLICIT;
+    return stream->context->error;
+}
+
+static dev_result dispatch(dev_call *call, dev_stream *stream, dev_op *op, bool wait)
+{
+    if (!op)
+        return DEV_NOMEM;
+    if (stream->capturing)
+        return dev_capture_add(call, stream, op);
+    return dev_submit(call, stream, op, wait);
+}
+
+/* A call that blocks waits for a captured stream for ever: it is refused. */
+static dev_result enter_blocking(dev_stream *stream, bool blocking)
+{
+    dev_result r = enter(stream);
+    if (r == DEV_OK && blocking && stream->capturing)
+        r = dev_capture_invalidate(stream, DEV_CAPTURE_UNSUPPORTED);
+    return r;
+}
+
+dev_result dev_do_copy(dev_call *call, dev_stream *stream, const dev_copy *copy, bool blocking)
+{
+    dev_result r = enter_blocking(stream, blocking);
+    if (r || !copy->width || !copy->height || !copy->depth)
+        return r;
+    r = dev_copy_check(copy);
+    if (r == DEV_OK && !stream->capturing && dev_copy_missing(copy))
+        return DEV_INVALID_VALUE;
+    if (!stream->capturing) /* else the graph copies */
+        dev_copy_describe(copy, &call->record);
+    if (r)
+        return r;
+    dev_op *op = dev_op_new(OP_COPY, stream->context);
+    if (op)
+        op->copy = *copy;
+    if (blocking)
+        dev_flush_printed(stream->context);
+    r = dispatch(call, stream, op, blocking || dev_copy_pageable(copy));
+    return r == DEV_OK && blocking ? stream->context->error : r;
+}
+
+dev_result dev_do_set(dev_call *call, dev_stream *stream, const dev_set *set, bool blocking)
+{
+    dev_result r = enter_blocking(stream, blocking);
+    if (r || !set->width || !set->height || !set->depth)
+        return r;
+    r = dev_set_check(set);
+    if (r == DEV_OK && !stream->capturing && dev_set_missing(set))
+        return DEV_INVALID_VALUE;
+    if (!stream->capturing)
+        dev_set_describe(set, &call->record);
+    if (r)
+        return r;
+    dev_op *op = dev_op_new(OP_SET, stream->context);
+    if (op)
+        op->set = *set;
+    return dispatch(call, stream, op, false);
+}
+
+dev_result dev_do_launch(dev_call *call, dev_stream *stream, const dev_launch *launch)
+{
+    dev_op *op = NULL;
+    dev_result r = enter(stream);
+    if (r == DEV_OK)
+        r = dev_launch_prepare(call, stream->context, launch, &op);
+    return r ? r : dispatch(call, stream, op, false);
+}
+
+dev_result dev_do_host(dev_call *call, dev_stream *stream, const dev_host *host)
+{
+    dev_result r = enter(stream);
+    if (r)
+        return r;
+    dev_op *op = dev_op_new(OP_HOST, stream->context);
+    if (op)
+        op->host = *host;
+    return dispatch(call, stream, op, false);
+}
+
+dev_result dev_do_record(dev_call *call, dev_stream *stream, dev_event *event, unsigned flags)
+{
+    dev_result r = enter(stream);
+    if (r)
+        return r;
+    if (flags & ~1U || event->context->device != stream->context->device)
+        return flags & ~1U ? DEV_INVALID_VALUE : DEV_INVALID_HANDLE;
+    bool external = flags & 1; /* a node of the graph rather than a mark in the capture */
+    if (stream->capturing && !external)
+        return dev_capture_record(stream, event);
+    dev_op *op = dev_op_new(OP_RECORD, stream->context);
+    if (op)
+        op->event = (dev_op_event){.event = event, .version = event->recorded + 1};
+    if (op && !stream->capturing) {
+        event->recorded++;
+        event->capturing = NULL;
+        event->lost = false;
+    }
+    return dispatch(call, stream, op, false);
+}
+
+dev_result dev_do_wait(dev_call *call, dev_stream *stream, dev_event *event, unsigned flags)
+{
+    dev_result r = enter(stream);
+    if (r || flags & ~1U)
+        return r ? r : DEV_INVALID_VALUE;
+    bool external = flags & 1;
+    if (!external && (event->capturing || stream->capturing))
+        return dev_capture_wait(stream, event);
+    dev_op *op = dev_op_new(OP_WAIT, stream->context);
+    if (op)
+        op->event = (dev_op_event){.event = event, .version = event->recorded};
+    return dispatch(call, stream, op, false);
+}
+
+static dev_result do_value(dev_call *call, dev_stream *stream, dev_op_kind kind,
+                           const dev_op_value *value)
+{
+    dev_result r = enter(stream);
+    if (r)
+        return r;
+    if (value->address % value->bytes || !dev_range_valid(value->address, value->bytes))
+        return DEV_INVALID_VALUE;
+    dev_op *op = dev_op_new(kind, stream->context);
+    if (op)
+        op->value = *value;
+    return dispatch(call, stream, op, false);
+}
+
+dev_result dev_do_write_value(dev_call *call, dev_stream *stream, uint64_t address, uint64_t value,
+                              unsigned bytes)
+{
+    dev_op_value v = {.address = address, .value = value, .bytes = bytes};
+    return do_value(call, stream, OP_WRITE_VALUE, &v);
+}
+
+dev_result dev_do_wait_value(dev_call *call, dev_stream *stream, uint64_t address, uint64_t value,
+                             unsigned bytes, unsigned flags)
+{
+    dev_op_value v = {.address = address, .value = value, .bytes = bytes, .flags = flags};
+    return do_value(call, stream, OP_WAIT_VALUE, &v);
+}

@@ -1,0 +1,337 @@
+#include "replay/elements.h"
+
+#include "observe/uses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct state {
+    const elements_part *part;
+    const rewrite_kernel *kernel; /* NULL: nothing was recorded */
+    rewrite_copy copy;            /* with all tables, where they are needed */
+    void *whole;                  /* memory of it */
+    wl_arena *arena;
+    obs_summary *s;
+    unsigned counted; /* on the device, of any instruction */
+    obs_known objects, arrays;
+    obs_use *uses; /* the new ones */
+    uint32_t nuses;
+    uint64_t room;
+} state;
+
+/* ---- what is asked for ---- */
+
+static bool has(uint32_t probes, rewrite_probe probe)
+{
+    return probes >> probe & 1;
+}
+
+obs_known elements_of_objects(uint32_t probes)
+{
+    return has(probes, REWRITE_FREQUENCY) ? OBS_KNOWN_COUNTED
+           : has(probes, REWRITE_TOUCH)   ? OBS_KNOWN_TOUCHED
+                                          : OBS_KNOWN_NOTHING;
+}
+
+obs_known elements_of_arrays(uint32_t probes)
+{
+    return has(probes, REWRITE_SHARED) ? OBS_KNOWN_COUNTED : OBS_KNOWN_NOTHING;
+}
+
+static obs_known less(obs_known a, obs_known b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- what instructions access ---- */
+
+static unsigned spaces_of(const ptx_insn *insn)
+{
+    switch (ptx_insn_effect(insn)) {
+    case PTX_EFFECT_COPY: return ELEMENTS_OBJECTS | ELEMENTS_ARRAYS;
+    case PTX_EFFECT_TEXTURE:
+    case PTX_EFFECT_SURFACE: return ELEMENTS_OBJECTS;
+    case PTX_EFFECT_BARRIER: return ELEMENTS_ARRAYS;
+    default: break;
+    }
+    switch (insn->space) {
+    case PTX_SPACE_GENERIC: return ELEMENTS_OBJECTS | ELEMENTS_ARRAYS;
+    case PTX_SPACE_GLOBAL: return ELEMENTS_OBJECTS;
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CLUSTER: return ELEMENTS_ARRAYS;
+    default: return 0;
+    }
+}
+
+unsigned elements_of_site(const rewrite_kernel *k, const rewrite_site *site)
+{
+    unsigned objects = elements_of_objects(k->probes) ? ELEMENTS_OBJECTS : 0,
+             arrays = elements_of_arrays(k->probes) ? ELEMENTS_ARRAYS : 0;
+    switch (site->space) {
+    case PTX_SPACE_GENERIC: return objects | arrays;
+    case PTX_SPACE_GLOBAL: return objects;
+    case PTX_SPACE_SHARED: return arrays;
+    default: return 0;
+    }
+}
+
+/* Whether it is known that the instruction did not run. */
+static bool is_idle(const state *st, uint32_t pc)
+{
+    const obs_summary *s = st->s;
+    if (st->part->device && recorded_idle(st->part->device, pc))
+        return true;
+    for (uint32_t i = 0; st->part->share >= 1 && i < s->nblocks; i++)
+        if (pc - s->blocks[i].first_pc < s->blocks[i].ninsns)
+            return s->blocks[i].executions == 0;
+    return false;
+}
+
+/* What the instruction may have accessed without being counted on the device. */
+static unsigned uncounted(const state *st, uint32_t pc)
+{
+    unsigned counted = st->part->device ? st->part->device->elements[pc] : 0;
+    return spaces_of(emu_kernel_code(st->part->slice, pc).insn) & ~counted;
+}
+
+/* Did the state have tables of elements that the capture does not have? */
+static bool lacks_tables(const state *st)
+{
+    const recorded_launch *d = st->part->device;
+    rewrite_state head = {0};
+    if (!(st->counted & ELEMENTS_OBJECTS) || d->tables)
+        return false;
+    rewrite_unpack(d->probe->data, d->probe->length, 0, &head, sizeof head);
+    return st->copy.layout->tables_at && head.pool_at > st->copy.layout->tables_at;
+}
+
+/* What nobody saw all accesses of. */
+static unsigned find_unknown(const state *st)
+{
+    const elements_part *p = st->part;
+    uint32_t npcs = emu_kernel_get(p->slice)->ncode;
+    unsigned unknown = lacks_tables(st) ? ELEMENTS_OBJECTS : 0;
+    for (uint32_t i = 0; i < p->ngaps; i++)
+        if (p->gaps[i].pc < npcs && !is_idle(st, p->gaps[i].pc))
+            unknown |= uncounted(st, p->gaps[i].pc);
+    for (uint32_t pc = 0; p->share < 1 && pc < npcs; pc++)
+        if (emu_slice_shows(p->slice, pc))
+            unknown |= uncounted(st, pc);
+    return unknown;
+}
+
+/* ---- uses ---- */
+
+static const obs_use *find_use(const state *st, uint8_t space, uint32_t object)
+{
+    for (uint32_t i = 0; i < st->s->nuses; i++)
+        if (st->s->uses[i].space == space && st->s->uses[i].object == object)
+            return &st->s->uses[i];
+    return NULL;
+}
+
+/* What the slice and the device saw of an object. `device`: NULL, or what was counted there. */
+static wl_status add_use(state *st, uint8_t space, uint32_t object, obs_known known,
+                         const wl_spans *device)
+{
+    const obs_use *slice = find_use(st, space, object);
+    obs_use *use = &st->uses[st->nuses++];
+    *use = (obs_use){.object = object, .space = space, .spans = ""};
+    if (slice)
+        known = less(known, (obs_known)slice->known);
+    if (!known)
+        return WL_OK;
+    wl_spans sum = {.counted = known == OBS_KNOWN_COUNTED};
+    wl_span_reader a = wl_spans_read(slice ? slice->spans : "", slice ? slice->length : 0,
+                                     slice && slice->known == OBS_KNOWN_COUNTED);
+    wl_span_reader b = wl_spans_read(device ? device->data : NULL, device ? device->size : 0,
+                                     device && device->counted);
+    wl_status status = wl_spans_sum(&a, &b, &sum)
+                           ? obs_use_make(&sum, known, &st->room, st->arena, use)
+                           : WL_NOMEM;
+    wl_spans_free(&sum);
+    return status;
+}
+
+/* What only the slice accessed; nothing of it is known where the device may have, too. */
+static wl_status add_others(state *st, uint8_t space, obs_known known)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < st->s->nuses && status == WL_OK; i++) {
+        const obs_use *use = &st->s->uses[i];
+        bool there = false;
+        for (uint32_t k = 0; k < st->nuses; k++)
+            there |= st->uses[k].space == use->space && st->uses[k].object == use->object;
+        if (use->space == space && !there)
+            status = add_use(st, space, use->object, known, NULL);
+    }
+    return status;
+}
+
+/* ---- objects ---- */
+
+/* The state with its tables; what is zero in it takes no memory. */
+static bool unpack(state *st)
+{
+    const recorded_launch *d = st->part->device;
+    uint64_t size = rewrite_packed_size(d->tables, d->tables_length),
+             most = st->copy.layout->tables_at;
+    if (!(st->whole = calloc(1, size + 1)))
+        return false;
+    rewrite_unpack(d->probe->data, d->probe->length, 0, st->whole, size < most ? size : most);
+    if (size > most)
+        rewrite_unpack(d->tables, d->tables_length, most, (char *)st->whole + most, size - most);
+    st->copy.state = st->whole;
+    st->copy.size = size;
+    return true;
+}
+
+static wl_status add_object(state *st, uint32_t number, bool missed)
+{
+    uint32_t object = st->part->device->probe->objects[number].object;
+    wl_spans spans = {.counted = elements_of_objects(st->kernel->probes) == OBS_KNOWN_COUNTED};
+    bool exact = rewrite_knows_elements(&st->copy, number);
+    wl_status status = exact ? rewrite_read_elements(&st->copy, number, &spans) : WL_OK;
+    bool told = missed || spans.size || find_use(st, OBS_GLOBAL, object);
+    if (status == WL_OK && told)
+        status = add_use(st, OBS_GLOBAL, object, exact ? st->objects : OBS_KNOWN_NOTHING, &spans);
+    wl_spans_free(&spans);
+    return status;
+}
+
+static wl_status add_objects(state *st)
+{
+    const cap_probe *probe = st->part->device->probe;
+    bool missed = rewrite_missed(&st->copy) > 0;
+    wl_status status = WL_OK;
+    if (st->part->device->tables)
+        status = unpack(st) ? WL_OK : WL_NOMEM;
+    for (uint32_t i = 0; i < probe->count && status == WL_OK; i++)
+        status = add_object(st, i, missed);
+    if (missed)
+        st->objects = OBS_KNOWN_NOTHING;
+    return status == WL_OK ? add_others(st, OBS_GLOBAL, st->objects) : status;
+}
+
+/* ---- arrays ---- */
+
+static bool device_address(const state *st, const obs_shared *array, uint64_t *address)
+{
+    for (uint32_t i = 0; i < st->kernel->nvars; i++) {
+        const ptx_var *var = st->kernel->vars[i].var;
+        if (var->space != PTX_SPACE_CONST && strcmp(var->name, array->name) == 0) {
+            *address = rewrite_var_address(&st->copy, i);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes the array's counts: of words that several arrays have, the first gets them. */
+static void take_counts(uint64_t *counts, uint64_t words, uint64_t address, uint32_t bytes,
+                        wl_spans *spans)
+{
+    uint64_t first = address / 4, end = (address + bytes + 3) / 4;
+    for (uint64_t w = first; w < end && w < words; w++) {
+        wl_span span = {.first = w - first, .count = 1};
+        for (int c = 0; c < WL_CLASSES; c++) {
+            span.times[c] = counts[(uint64_t)c * words + w];
+            counts[(uint64_t)c * words + w] = 0;
+        }
+        wl_spans_add(spans, &span);
+    }
+}
+
+static wl_status add_array(state *st, uint32_t number, uint64_t *counts, uint64_t words)
+{
+    const obs_shared *array = &st->s->shared[number];
+    wl_spans spans = {.counted = true};
+    uint64_t address = 0;
+    bool there = device_address(st, array, &address), alike = (address ^ array->offset) % 4 == 0;
+    if (there)
+        take_counts(counts, words, address, array->bytes, &spans);
+    wl_status status = wl_spans_finish(&spans) ? WL_OK : WL_NOMEM;
+    if (status == WL_OK && (spans.size || find_use(st, OBS_SHARED, number)))
+        status = add_use(st, OBS_SHARED, number, alike ? st->arrays : OBS_KNOWN_NOTHING, &spans);
+    wl_spans_free(&spans);
+    return status;
+}
+
+static wl_status add_arrays(state *st)
+{
+    uint64_t words = st->copy.layout->shared_bytes / 4;
+    uint64_t *counts = calloc(WL_CLASSES * words + 1, sizeof *counts);
+    wl_status status = counts ? rewrite_read_shared(&st->copy, counts) : WL_NOMEM;
+    for (uint32_t i = 1; i < st->s->nshared && status == WL_OK; i++)
+        status = add_array(st, i, counts, words);
+    free(counts);
+    return status;
+}
+
+/* ---- together ---- */
+
+static int by_object(const void *a, const void *b)
+{
+    const obs_use *x = a, *y = b;
+    uint64_t k = (uint64_t)x->space << 32 | x->object, l = (uint64_t)y->space << 32 | y->object;
+    return (k > l) - (k < l);
+}
+
+static bool begin(state *st)
+{
+    const recorded_launch *device = st->part->device;
+    uint32_t most = st->s->nuses + st->s->nshared;
+    st->room = OBS_USE_ROOM;
+    if (device) {
+        st->copy = *recorded_copy(device);
+        st->kernel = st->copy.kernel;
+        most += device->probe->count;
+    }
+    for (uint32_t i = 0; st->kernel && i < st->kernel->nsites; i++)
+        st->counted |= elements_of_site(st->kernel, &st->kernel->sites[i]);
+    if (st->counted & ELEMENTS_OBJECTS)
+        st->objects = less(st->objects, elements_of_objects(st->kernel->probes));
+    st->uses = wl_new_array(st->arena, obs_use, most + 1);
+    return st->uses != NULL;
+}
+
+static wl_status join(state *st)
+{
+    bool missed = st->counted && rewrite_missed(&st->copy) > 0;
+    wl_status status = WL_OK;
+    if (st->counted & ELEMENTS_ARRAYS && missed)
+        st->arrays = OBS_KNOWN_NOTHING;
+    if (st->arrays)
+        status = st->counted & ELEMENTS_ARRAYS ? add_arrays(st)
+                                               : add_others(st, OBS_SHARED, st->arrays);
+    if (st->objects && status == WL_OK)
+        status = st->counted & ELEMENTS_OBJECTS ? add_objects(st)
+                                                : add_others(st, OBS_GLOBAL, st->objects);
+    return status;
+}
+
+wl_status elements_finish(const elements_part *part, wl_arena *arena, obs_summary *s)
+{
+    state st = {.part = part,
+                .arena = arena,
+                .s = s,
+                .objects = (obs_known)s->objects_known,
+                .arrays = (obs_known)s->arrays_known};
+    if (!s->objects_known && !s->arrays_known)
+        return WL_OK;
+    if (!begin(&st))
+        return WL_NOMEM;
+    unsigned unknown = find_unknown(&st);
+    if (unknown & ELEMENTS_OBJECTS)
+        st.objects = OBS_KNOWN_NOTHING;
+    if (unknown & ELEMENTS_ARRAYS)
+        st.arrays = OBS_KNOWN_NOTHING;
+    wl_status status = join(&st);
+    free(st.whole);
+    qsort(st.uses, st.nuses, sizeof *st.uses, by_object);
+    s->uses = st.uses;
+    s->nuses = st.nuses;
+    s->objects_known = (uint8_t)st.objects;
+    s->arrays_known = (uint8_t)st.arrays;
+    return status;
+}

@@ -1,0 +1,266 @@
+#include "replay/memo.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+#define XXH_STATIC_LINKING_ONLY /* states on the stack */
+#include <xxhash.h>
+
+enum { ALIGNMENT = 256, WORD = 8 };
+
+typedef struct place { /* an object as it was */
+    uint32_t object;
+    uint64_t base;
+} place;
+
+typedef struct entry {
+    uint64_t hash[2];
+    uint32_t launch;
+    uint64_t warp_instructions, thread_instructions;
+    bool fixed; /* it accessed memory of no object, which cannot be followed */
+    uint32_t nobjects, nothers;
+    uint32_t *objects; /* that parameters led to, as in the key */
+    place *others;     /* that it accessed besides */
+    UT_hash_handle hh;
+} entry;
+
+struct replay_memo {
+    entry *entries;
+    uint64_t bytes;
+};
+
+replay_memo *replay_memo_new(void)
+{
+    return calloc(1, sizeof(replay_memo));
+}
+
+static void entry_free(entry *e)
+{
+    if (!e)
+        return;
+    free(e->objects);
+    free(e->others);
+    free(e);
+}
+
+void replay_memo_free(replay_memo *memo)
+{
+    entry *e, *next;
+    if (!memo)
+        return;
+    HASH_ITER (hh, memo->entries, e, next) {
+        HASH_DEL(memo->entries, e);
+        entry_free(e);
+    }
+    free(memo);
+}
+
+uint64_t replay_memo_bytes(const replay_memo *memo)
+{
+    return memo->bytes;
+}
+
+/* ---- keys ---- */
+
+typedef struct maker {
+    XXH3_state_t *state;
+    replay_find find;
+    void *ctx;
+    replay_key *key;
+} maker;
+
+static void add(maker *m, uint64_t value)
+{
+    XXH3_128bits_update(m->state, &value, sizeof value);
+}
+
+static void add_dim(maker *m, emu_dim d)
+{
+    add(m, d.x | (uint64_t)d.y << 32);
+    add(m, d.z);
+}
+
+/* The number of the object among those of the key; REPLAY_OBJECTS where there is no room. */
+static uint32_t ordinal_of(replay_key *key, const emu_alloc *alloc)
+{
+    uint32_t n = 0;
+    while (n < key->nobjects && key->objects[n].base != alloc->base)
+        n++;
+    if (n == key->nobjects && n < REPLAY_OBJECTS)
+        key->objects[key->nobjects++] = *alloc;
+    return n;
+}
+
+/* A pointer to an object, or behind its last byte. */
+static bool add_pointer(maker *m, uint64_t value)
+{
+    emu_alloc alloc;
+    bool found = m->find(m->ctx, value, &alloc) || (value && m->find(m->ctx, value - 1, &alloc));
+    uint32_t ordinal = found ? ordinal_of(m->key, &alloc) : REPLAY_OBJECTS;
+    if (ordinal == REPLAY_OBJECTS)
+        return false;
+    add(m, 1);
+    add(m, ordinal | (uint64_t)alloc.kind << 32);
+    add(m, value - alloc.base);
+    add(m, alloc.size);
+    add(m, alloc.base % ALIGNMENT);
+    return true;
+}
+
+static void add_word(maker *m, const replay_launch *l, uint32_t at)
+{
+    uint32_t bytes = l->facts->param_bytes - at < WORD ? l->facts->param_bytes - at : WORD;
+    uint64_t whole = 0, value = 0;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < bytes; i++) {
+        bool counts = l->facts->param_used[at + i];
+        uint64_t byte = (uint64_t)((const uint8_t *)l->params)[at + i] << 8 * i;
+        whole |= byte;
+        value |= counts ? byte : 0;
+        used += counts;
+    }
+    if ((used == WORD || (l->pointers && bytes == WORD)) && add_pointer(m, whole))
+        return;
+    add(m, 0);
+    add(m, value);
+}
+
+/* Which of the objects lies before which. */
+static void add_order(maker *m)
+{
+    for (uint32_t i = 0; i < m->key->nobjects; i++) {
+        uint64_t below = 0;
+        for (uint32_t k = 0; k < m->key->nobjects; k++)
+            below += m->key->objects[k].base < m->key->objects[i].base;
+        add(m, below);
+    }
+}
+
+void replay_key_of(const replay_launch *l, replay_find find, void *ctx, replay_key *key)
+{
+    XXH3_state_t state;
+    maker m = {&state, find, ctx, key};
+    key->nobjects = 0;
+    XXH3_128bits_reset(&state);
+    add(&m, l->kernel);
+    add_dim(&m, l->grid);
+    add_dim(&m, l->block);
+    add_dim(&m, l->cluster);
+    add(&m, l->dynamic_shared | (uint64_t)l->device << 32);
+    add(&m, l->cooperative);
+    add(&m, l->constants);
+    for (uint32_t at = 0; at < l->facts->param_bytes; at += WORD)
+        add_word(&m, l, at);
+    add_order(&m);
+    XXH128_hash_t hash = XXH3_128bits_digest(&state);
+    key->hash[0] = hash.low64;
+    key->hash[1] = hash.high64;
+}
+
+/* ---- looking up ---- */
+
+static int by_from(const void *a, const void *b)
+{
+    const cap_move *x = a, *y = b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static bool others_live(const entry *e, replay_find find, void *ctx)
+{
+    for (uint32_t i = 0; i < e->nothers; i++) {
+        emu_alloc alloc;
+        if (!find(ctx, e->others[i].base, &alloc) || alloc.id != e->others[i].object)
+            return false;
+    }
+    return true;
+}
+
+bool replay_memo_get(const replay_memo *memo, const replay_key *key, replay_find find, void *ctx,
+                     replay_known *out)
+{
+    entry *e = NULL;
+    HASH_FIND(hh, memo->entries, key->hash, sizeof e->hash, e);
+    if (!e || !others_live(e, find, ctx))
+        return false;
+    out->launch = e->launch;
+    out->warp_instructions = e->warp_instructions;
+    out->thread_instructions = e->thread_instructions;
+    out->nmoves = 0;
+    for (uint32_t i = 0; i < e->nobjects; i++)
+        if (e->objects[i] != key->objects[i].id)
+            out->moves[out->nmoves++] = (cap_move){e->objects[i], key->objects[i].id};
+    qsort(out->moves, out->nmoves, sizeof *out->moves, by_from);
+    return !(e->fixed && out->nmoves);
+}
+
+/* ---- keeping ---- */
+
+static bool has_object(const entry *e, uint32_t object)
+{
+    for (uint32_t i = 0; i < e->nobjects; i++)
+        if (e->objects[i] == object)
+            return true;
+    for (uint32_t i = 0; i < e->nothers; i++)
+        if (e->others[i].object == object)
+            return true;
+    return false;
+}
+
+static bool add_object(entry *e, uint32_t object, uint8_t space, replay_find_object find, void *ctx)
+{
+    emu_alloc alloc;
+    if (space == OBS_SHARED || space == OBS_LOCAL || has_object(e, object))
+        return true;
+    if (object == 0 || !find(ctx, object, &alloc)) {
+        e->fixed = true;
+        return object == 0;
+    }
+    place *grown = realloc(e->others, (e->nothers + 1) * sizeof *grown);
+    if (!grown)
+        return false;
+    e->others = grown;
+    e->others[e->nothers++] = (place){object, alloc.base};
+    return true;
+}
+
+/* False where a launch that accessed this cannot be repeated by its key alone. */
+static bool describe(entry *e, const replay_key *key, const obs_summary *s, replay_find_object find,
+                     void *ctx)
+{
+    bool ok = true;
+    e->objects = malloc((key->nobjects + 1) * sizeof *e->objects);
+    if (!e->objects)
+        return false;
+    for (uint32_t i = 0; i < key->nobjects; i++)
+        e->objects[e->nobjects++] = key->objects[i].id;
+    for (uint32_t i = 0; i < s->ninsns && ok; i++)
+        ok = add_object(e, s->insns[i].object, s->insns[i].space, find, ctx);
+    for (uint32_t i = 0; i < s->nheats && ok; i++)
+        ok = add_object(e, s->heats[i].object, s->heats[i].space, find, ctx);
+    return ok;
+}
+
+void replay_memo_put(replay_memo *memo, const replay_key *key, uint32_t launch,
+                     const obs_summary *summary, replay_find_object find, void *ctx)
+{
+    entry *e = calloc(1, sizeof *e), *old = NULL;
+    if (!e || !describe(e, key, summary, find, ctx)) {
+        entry_free(e);
+        return;
+    }
+    memcpy(e->hash, key->hash, sizeof e->hash);
+    e->launch = launch;
+    e->warp_instructions = summary->warp_instructions;
+    e->thread_instructions = summary->thread_instructions;
+    HASH_FIND(hh, memo->entries, e->hash, sizeof e->hash, old);
+    if (old) {
+        HASH_DEL(memo->entries, old);
+        entry_free(old);
+    } else {
+        memo->bytes += sizeof *e + e->nobjects * sizeof *e->objects +
+                       e->nothers * sizeof *e->others;
+    }
+    HASH_ADD(hh, memo->entries, hash, sizeof e->hash, e);
+}

@@ -1,0 +1,227 @@
+#include "replay/replay.h"
+
+#include "program/options.h"
+#include "replay/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { STEP = 256 }; /* records between two looks at the progress */
+
+typedef struct run {
+    const replay_options *options;
+    replay_session *session;
+    cap_reader *reader;
+    cap_writer *writer;
+    recorded *recorded;
+    uint64_t before, total; /* bytes of the captures before this one, and of all */
+    bool stopped;
+} run;
+
+/* ---- the budget ---- */
+
+static bool seconds_unit(char unit, double *scale)
+{
+    *scale = unit == 'h' ? 3600 : unit == 'm' ? 60 : 1;
+    return unit == '\0' || unit == 's' || unit == 'm' || unit == 'h';
+}
+
+static bool bytes_unit(char unit, double *scale)
+{
+    *scale = unit == 'G' ? 1 << 30 : 1 << 20;
+    return unit == 'G' || unit == 'M';
+}
+
+/* One part: a number and a unit of time or memory. */
+static bool read_part(const char *text, size_t length, double *seconds, uint64_t *bytes)
+{
+    char part[64], *end;
+    double scale;
+    if (length == 0 || length >= sizeof part || strchr("+-", *text) || *text == ' ')
+        return false;
+    memcpy(part, text, length);
+    part[length] = '\0';
+    double number = strtod(part, &end);
+    if (end == part || !isfinite(number) || number <= 0 || (*end && end[1]))
+        return false;
+    if (bytes_unit(*end, &scale))
+        *bytes = (uint64_t)(number * scale);
+    else if (seconds_unit(*end, &scale))
+        *seconds = number * scale;
+    else
+        return false;
+    return true;
+}
+
+bool replay_budget(const char *text, double *seconds, uint64_t *bytes)
+{
+    const char *comma = strchr(text, ',');
+    if (strcmp(text, "none") == 0) {
+        *seconds = 0;
+        *bytes = 0;
+        return true;
+    }
+    size_t first = comma ? (size_t)(comma - text) : strlen(text);
+    return read_part(text, first, seconds, bytes) &&
+           (!comma || read_part(comma + 1, strlen(comma + 1), seconds, bytes));
+}
+
+/* ---- one capture ---- */
+
+static bool go_on(void *ctx)
+{
+    run *r = ctx;
+    const replay_options *o = r->options;
+    if (!r->stopped && o->progress)
+        r->stopped = !o->progress(o->ctx, r->before + cap_position(r->reader), r->total);
+    return !r->stopped;
+}
+
+static wl_status write_outcome(run *r, const replay_outcome *outcome)
+{
+    wl_status status = WL_OK;
+    if (outcome->kind != REPLAY_REPEAT || outcome->way.estimated)
+        status = cap_write_way(r->writer, &outcome->way);
+    if (status == WL_OK && outcome->kind == REPLAY_LAUNCH)
+        status = cap_write_observed(r->writer, &outcome->launch);
+    if (status == WL_OK && outcome->kind == REPLAY_REPEAT)
+        status = cap_write_repeat(r->writer, &outcome->repeat);
+    return status;
+}
+
+static wl_status complete(run *r, const cap_note *note, wl_error *err)
+{
+    replay_outcome outcome = {
+        .way = {.note = note->id, .reason = "replaying the launches was interrupted"}};
+    wl_status status = r->stopped ? WL_OK : replay_note(r->session, note, &outcome, err);
+    if (status != WL_OK)
+        return status;
+    status = write_outcome(r, &outcome);
+    if (status == WL_OK)
+        return WL_OK;
+    wl_error why = {0};
+    cap_state(r->writer, &why);
+    return wl_fail(err, status, "%s", *why.text ? why.text : wl_status_text(status));
+}
+
+/* Damaged records are left out; the import says so. */
+static wl_status walk(run *r, uint64_t size, wl_error *err)
+{
+    cap_record record;
+    wl_error damage;
+    bool end = false;
+    for (uint64_t n = 1;; n++) {
+        wl_status status = cap_read(r->reader, &record, &end, &damage);
+        if (end || cap_position(r->reader) > size)
+            return WL_OK;
+        if (status == WL_NOMEM)
+            return wl_fail(err, status, "%s", damage.text);
+        if (status != WL_OK)
+            continue;
+        status = record.type == CAP_NOTE ? complete(r, &record.note, err)
+                                         : replay_see(r->session, &record, err);
+        if (status != WL_OK)
+            return status;
+        if (n % STEP == 0)
+            go_on(r);
+    }
+}
+
+/* Bytes of whole records; 0 where the process needs no replay, or had it. */
+static wl_status measure(const char *path, uint64_t *size, wl_error *err)
+{
+    cap_reader *reader;
+    cap_record record;
+    wl_error damage;
+    bool end = false, inside = false, notes = false, done = false;
+    wl_status status = cap_open(path, &reader, err);
+    *size = 0;
+    if (status != WL_OK)
+        return status;
+    cap_skip(reader, ~(1u << CAP_PROCESS));
+    while (!end) {
+        status = cap_read(reader, &record, &end, &damage);
+        if (status == WL_OK && !end) {
+            inside |= record.type == CAP_PROCESS && !strcmp(record.process.collector, "inline");
+            notes |= record.type == CAP_NOTE;
+            done |= record.type == CAP_WAY || record.type == CAP_REPEAT;
+        }
+        if (!inside)
+            break;
+    }
+    if (notes && !done)
+        *size = cap_position(reader);
+    cap_reader_free(reader);
+    return WL_OK;
+}
+
+static wl_status replay_one(run *r, const char *path, double seconds, wl_error *err)
+{
+    uint64_t size;
+    replay_limits limits = {.threads = (uint32_t)prog_options_get()->threads,
+                            .seconds = seconds,
+                            .bytes = r->options->bytes,
+                            .without_memo = !prog_options_get()->memo,
+                            .go_on = go_on,
+                            .ctx = r};
+    wl_status status = measure(path, &size, err);
+    if (status != WL_OK || !size)
+        return status;
+    status = cap_append(path, size, &r->writer, err);
+    if (status == WL_OK)
+        status = cap_open(path, &r->reader, err);
+    if (status == WL_OK) {
+        cap_skip(r->reader, 1u << CAP_PROBE | 1u << CAP_TABLES); /* read by recorded.c */
+        status = replay_session_new(&limits, &r->session, err);
+    }
+    if (status == WL_OK)
+        status = recorded_read(path, size, r->options->bytes / 2, &r->recorded, err);
+    if (status == WL_OK)
+        replay_use(r->session, r->recorded);
+    if (status == WL_OK)
+        status = walk(r, size, err);
+    replay_session_free(r->session);
+    recorded_free(r->recorded);
+    cap_reader_free(r->reader);
+    cap_close(r->writer);
+    r->session = NULL;
+    r->recorded = NULL;
+    r->reader = NULL;
+    r->writer = NULL;
+    return status;
+}
+
+/* ---- all of them ---- */
+
+static uint64_t size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+wl_status replay_captures(const char *const *paths, uint32_t count, const replay_options *options,
+                          wl_error *err)
+{
+    run r = {.options = options};
+    double end = now() + options->seconds;
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < count; i++)
+        r.total += size_of(paths[i]);
+    for (uint32_t i = 0; i < count && status == WL_OK; i++) {
+        uint64_t size = size_of(paths[i]);
+        double left = end - now();
+        status = replay_one(&r, paths[i], options->seconds <= 0 ? 0 : left > 0 ? left : 1e-9, err);
+        r.before += size;
+    }
+    return status;
+}

@@ -1,0 +1,206 @@
+#include "replay/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    FIRST = 32,     /* blocks to judge the time by */
+    CHUNK = 1 << 16 /* blocks of one run */
+};
+
+typedef struct progress {
+    const replay_run *run;
+    const emu_observer *observer;
+    emu_result *sum;
+    uint64_t units;  /* blocks, or clusters where there are any */
+    uint64_t *first; /* what is run first: ascending */
+    uint32_t nfirst;
+    uint64_t *chunk;
+    uint64_t done;
+    double started;
+} progress;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    const replay_run *run = ctx;
+    (void)done;
+    (void)total;
+    return !run->go_on || run->go_on(run->ctx);
+}
+
+/* ---- one run ---- */
+
+static wl_status add_result(emu_result *sum, emu_result *part)
+{
+    if (!sum->blocks) {
+        *sum = *part;
+        *part = (emu_result){0};
+        return WL_OK;
+    }
+    for (uint32_t b = 0; b < sum->nblocks; b++) {
+        sum->blocks[b].executions += part->blocks[b].executions;
+        sum->blocks[b].lanes += part->blocks[b].lanes;
+    }
+    sum->warp_instructions += part->warp_instructions;
+    sum->thread_instructions += part->thread_instructions;
+    sum->blocks_run += part->blocks_run;
+    sum->seconds += part->seconds;
+    emu_result_clear(part);
+    return WL_OK;
+}
+
+static wl_status run_units(progress *p, const uint64_t *units, uint64_t count, wl_error *err)
+{
+    emu_result part = {0};
+    emu_launch launch = p->run->launch;
+    launch.only = units;
+    launch.nonly = count;
+    launch.observer = p->observer;
+    launch.progress = on_progress;
+    launch.progress_ctx = (void *)(uintptr_t)p->run;
+    if (!count)
+        return WL_OK;
+    wl_status status = emu_run(p->run->machine, p->run->slice, &launch, &part, err);
+    if (status == WL_FAULT)
+        wl_fail(err, status, "%s", part.fault.text);
+    p->done += count;
+    if (status == WL_OK)
+        return add_result(p->sum, &part);
+    emu_result_clear(&part);
+    return status;
+}
+
+/* ---- which ---- */
+
+static uint64_t unit_of(const progress *p, uint64_t block)
+{
+    const emu_dim g = p->run->launch.grid, c = p->run->launch.cluster;
+    if (!c.x || (uint64_t)c.x * c.y * c.z == 1)
+        return block;
+    uint64_t x = block % g.x / c.x, y = block / g.x % g.y / c.y, z = block / g.x / g.y / c.z;
+    return (z * (g.y / c.y) + y) * (g.x / c.x) + x;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_first(const progress *p, uint64_t unit)
+{
+    return bsearch(&unit, p->first, p->nfirst, sizeof *p->first, by_value) != NULL;
+}
+
+static void choose_first(progress *p)
+{
+    uint64_t least = p->units < FIRST ? p->units : FIRST;
+    for (uint64_t i = 0; i < least; i++)
+        p->first[p->nfirst++] = (uint64_t)((double)i * (double)p->units / (double)least);
+    for (uint32_t i = 0; i < p->run->nsampled; i++)
+        p->first[p->nfirst++] = unit_of(p, p->run->sampled[i]);
+    qsort(p->first, p->nfirst, sizeof *p->first, by_value);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->nfirst; i++)
+        if (!kept || p->first[kept - 1] != p->first[i])
+            p->first[kept++] = p->first[i];
+    p->nfirst = kept;
+}
+
+/* `total` units at equal distances, but for those that were run first. */
+static wl_status run_spread(progress *p, uint64_t total, wl_error *err)
+{
+    wl_status status = WL_OK;
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < total && status == WL_OK; i++) {
+        uint64_t unit = total == p->units
+                            ? i
+                            : (uint64_t)((double)i * ((double)p->units / (double)total));
+        if (!is_first(p, unit))
+            p->chunk[n++] = unit;
+        if (n == CHUNK) {
+            status = run_units(p, p->chunk, n, err);
+            n = 0;
+        }
+    }
+    return status == WL_OK ? run_units(p, p->chunk, n, err) : status;
+}
+
+/* How many units fit into the time, by what the first ones took. */
+static uint64_t affordable(const progress *p)
+{
+    double limit = p->run->seconds, taken = now() - p->started;
+    double each = taken / p->nfirst, most = limit / each;
+    return limit <= 0 || most >= (double)p->units ? p->units : (uint64_t)most;
+}
+
+wl_status replay_run_blocks(const replay_run *run, const emu_observer *observer, emu_result *result,
+                            double *share, wl_error *err)
+{
+    const emu_dim g = run->launch.grid, c = run->launch.cluster;
+    progress p = {.run = run, .observer = observer, .sum = result, .started = now()};
+    uint64_t size = c.x ? (uint64_t)c.x * c.y * c.z : 1;
+    p.units = (uint64_t)g.x * g.y * g.z / size;
+    p.chunk = malloc(CHUNK * sizeof *p.chunk);
+    p.first = malloc(((size_t)FIRST + run->nsampled) * sizeof *p.first);
+    wl_status status = p.chunk && p.first ? WL_OK : wl_fail(err, WL_NOMEM, "out of memory");
+    if (status == WL_OK) {
+        choose_first(&p);
+        status = run_units(&p, p.first, p.nfirst, err);
+    }
+    uint64_t total = status == WL_OK ? affordable(&p) : 0;
+    if (status == WL_OK && total > p.nfirst)
+        status = run_spread(&p, total, err);
+    *share = (double)p.done / (double)p.units;
+    free(p.chunk);
+    free(p.first);
+    return status;
+}
+
+/* ---- estimates ---- */
+
+static uint64_t scaled(uint64_t count, double share)
+{
+    return (uint64_t)llround((double)count / share);
+}
+
+void replay_scale_row(obs_insn *c, double share)
+{
+    uint64_t *const counts[] = {&c->active_lanes,   &c->sectors,  &c->sectors_min, &c->wavefronts,
+                                &c->wavefronts_min, &c->uniform,  &c->contiguous,  &c->misaligned,
+                                &c->strided,        &c->irregular};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        *counts[i] = scaled(*counts[i], share);
+    c->requests = c->uniform + c->contiguous + c->misaligned + c->strided + c->irregular;
+}
+
+void replay_scale(obs_summary *s, double share, uint64_t blocks, const uint8_t *recorded)
+{
+    s->blocks_run = blocks;
+    if (share >= 1)
+        return;
+    for (uint32_t i = 0; i < s->ninsns; i++)
+        if (!recorded || !recorded[s->insns[i].pc])
+            replay_scale_row(&s->insns[i], share);
+    s->warp_instructions = s->thread_instructions = 0;
+    for (uint32_t i = 0; i < s->nblocks; i++) {
+        obs_block_count *b = &s->blocks[i];
+        b->executions = scaled(b->executions, share);
+        b->lanes = scaled(b->lanes, share);
+        s->warp_instructions += b->executions * b->ninsns;
+        s->thread_instructions += b->lanes * b->ninsns;
+    }
+    for (size_t i = 0; i < sizeof s->mix.warp_instructions / sizeof(uint64_t); i++) {
+        s->mix.warp_instructions[i] = scaled(s->mix.warp_instructions[i], share);
+        s->mix.thread_instructions[i] = scaled(s->mix.thread_instructions[i], share);
+    }
+}

@@ -1,0 +1,79 @@
+#include "replay/sampling.h"
+
+#include "program/options.h"
+#include "replay/elements.h"
+
+#include <stdlib.h>
+
+enum { ALL_BLOCKS = 256 };                              /* maps of one launch */
+enum { LOGS_TOGETHER = 64 << 20, SMALLEST_LOG = 4096 }; /* bytes */
+
+static uint64_t count_of(emu_dim grid)
+{
+    return (uint64_t)grid.x * grid.y * grid.z;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Those that the user named and the grid has, each once. */
+static bool list_named(wl_arena *arena, emu_dim grid, uint64_t **list, uint32_t *count)
+{
+    const prog_options *options = prog_options_get();
+    uint32_t n = 0, kept = 0;
+    *list = wl_new_array(arena, uint64_t, (size_t)options->nblocks + 1);
+    if (!*list)
+        return false;
+    for (uint32_t i = 0; i < options->nblocks; i++) {
+        prog_block b = options->block[i];
+        if (b.x < grid.x && b.y < grid.y && b.z < grid.z)
+            (*list)[n++] = ((uint64_t)b.z * grid.y + b.y) * grid.x + b.x;
+    }
+    qsort(*list, n, sizeof **list, by_value);
+    for (uint32_t i = 0; i < n; i++)
+        if (!kept || (*list)[kept - 1] != (*list)[i])
+            (*list)[kept++] = (*list)[i];
+    *count = kept;
+    return true;
+}
+
+/* All, or as many as maps are kept of, evenly spread. */
+static bool list_all(wl_arena *arena, emu_dim grid, uint64_t **list, uint32_t *count)
+{
+    uint64_t blocks = count_of(grid), n = blocks < ALL_BLOCKS ? blocks : ALL_BLOCKS;
+    *list = wl_new_array(arena, uint64_t, n + 1);
+    for (uint64_t i = 0; *list && i < n; i++)
+        (*list)[i] = n > 1 ? (uint64_t)((__uint128_t)i * (blocks - 1) / (n - 1)) : 0;
+    *count = (uint32_t)n;
+    return *list != NULL;
+}
+
+bool replay_sampling(wl_arena *arena, emu_dim grid, uint64_t together, obs_config *config)
+{
+    const prog_options *options = prog_options_get();
+    uint64_t *list = NULL;
+    uint32_t count = 0;
+    uint64_t log = together ? LOGS_TOGETHER / together : OBS_LOG_BYTES;
+    bool good = options->all_blocks ? list_all(arena, grid, &list, &count)
+                                    : list_named(arena, grid, &list, &count);
+    config->sampled = list;
+    config->nsampled = count;
+    config->automatic = options->automatic;
+    config->log_limit = log > OBS_LOG_BYTES  ? OBS_LOG_BYTES
+                        : log < SMALLEST_LOG ? SMALLEST_LOG
+                                             : log;
+    config->heat_limit = options->heat_limit;
+    return good;
+}
+
+void replay_counting(uint32_t probes, obs_config *config)
+{
+    uint32_t asked = 0;
+    if (!rewrite_probes_parse(prog_options_get()->probes, &asked))
+        asked = 0; /* none, or what the command line has refused */
+    config->objects = elements_of_objects(asked | probes);
+    config->arrays = elements_of_arrays(asked | probes);
+}

@@ -1,0 +1,397 @@
+#include "replay/session.h"
+
+#include "replay/elements.h"
+#include "replay/memo.h"
+#include "replay/run.h"
+#include "replay/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SHARE = 4 }; /* a launch takes at most this part of the time that is left */
+
+struct replay_session {
+    replay_limits limits;
+    recorded *recorded;
+    world world;
+    replay_memo *memo;
+    replay_memo *likely; /* launches that recorded, for those of the same kernels that did not */
+    double seconds;      /* taken so far */
+    /* Of the last outcome. */
+    replay_watch watch;
+    wl_arena *arena;
+    replay_known known;
+    char reason[1100];
+};
+
+/* A launch that is being worked out. */
+typedef struct work {
+    replay_session *s;
+    const cap_note *note;
+    world_kernel *kernel;
+    emu_dim grid, block, cluster;
+    const void *params;
+    bool completed; /* probes recorded something of it */
+    bool outdated;  /* what it recorded is of another version */
+    recorded_launch device;
+    emu_observer observer;
+} work;
+
+wl_status replay_session_new(const replay_limits *limits, replay_session **out, wl_error *err)
+{
+    replay_session *s = calloc(1, sizeof *s);
+    if (s) {
+        s->limits = *limits;
+        s->memo = replay_memo_new();
+        s->likely = replay_memo_new();
+    }
+    if (!s || !s->memo || !s->likely) {
+        replay_session_free(s);
+        return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
+    }
+    *out = s;
+    return WL_OK;
+}
+
+static void forget_last(replay_session *s)
+{
+    replay_watch_end(&s->watch);
+    wl_arena_free(s->arena);
+    s->arena = NULL;
+}
+
+void replay_session_free(replay_session *s)
+{
+    if (!s)
+        return;
+    forget_last(s);
+    world_clear(&s->world);
+    replay_memo_free(s->memo);
+    replay_memo_free(s->likely);
+    free(s);
+}
+
+void replay_use(replay_session *s, recorded *device)
+{
+    s->recorded = device;
+}
+
+wl_status replay_see(replay_session *s, const cap_record *record, wl_error *err)
+{
+    return world_see(&s->world, record, err);
+}
+
+/* ---- limits ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Memory that the process takes. */
+static uint64_t resident_bytes(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%*u %llu", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static const char *beyond_limits(const replay_session *s)
+{
+    if (s->limits.seconds > 0 && s->seconds >= s->limits.seconds)
+        return "the time for replaying launches was used up (--replay-budget)";
+    if (s->limits.bytes && resident_bytes() > s->limits.bytes)
+        return "the memory for replaying launches was used up (--replay-budget)";
+    return NULL;
+}
+
+/* ---- outcomes ---- */
+
+static wl_status nothing(const work *w, const char *reason, replay_outcome *out)
+{
+    snprintf(w->s->reason, sizeof w->s->reason, "%s", reason);
+    out->kind = REPLAY_NOTHING;
+    out->way = (cap_way){.note = w->note->id, .reason = w->s->reason};
+    if (w->kernel && w->kernel->status == WL_OK) {
+        out->way.count = w->kernel->ngaps;
+        out->way.gaps = w->kernel->gaps;
+    }
+    return WL_OK;
+}
+
+static wl_status repeat(const work *w, replay_outcome *out)
+{
+    replay_known *known = &w->s->known;
+    out->kind = REPLAY_REPEAT;
+    out->repeat = (cap_repeat){.note = w->note->id,
+                               .same_as = known->launch,
+                               .host_seconds = -1,
+                               .count = known->nmoves,
+                               .moves = known->moves};
+    return WL_OK;
+}
+
+/* The kernel's gaps without those that recorded accesses have filled. */
+static wl_status list_gaps(const work *w, const uint8_t *covered, cap_way *way)
+{
+    const world_kernel *k = w->kernel;
+    way->gaps = wl_new_array(w->s->arena, cap_gap, k->ngaps + 1);
+    if (!way->gaps)
+        return WL_NOMEM;
+    for (uint32_t i = 0; i < k->ngaps; i++) {
+        if (covered[k->gaps[i].pc])
+            continue;
+        way->gaps[way->count] = k->gaps[i];
+        if (!w->completed && recorded_kernel(w->s->recorded, w->note->kernel))
+            way->gaps[way->count].reason =
+                w->outdated ? "another version of warplens recorded it, whose traces cannot be read"
+                            : "only some launches recorded it (--probe-launches)";
+        way->count++;
+    }
+    return WL_OK;
+}
+
+/* What depends on data is taken from the last launch that recorded it and was the same in everything else. */
+static wl_status estimate(const work *w, replay_outcome *out)
+{
+    out->way = (cap_way){
+        .note = w->note->id, .way = CAP_WAY_PROBE, .estimated = true, .reason = ""};
+    return repeat(w, out);
+}
+
+/* ---- working out ---- */
+
+static replay_run run_of(const work *w)
+{
+    const replay_session *s = w->s;
+    const cap_note *n = w->note;
+    double left = s->limits.seconds - s->seconds;
+    return (replay_run){.machine = s->world.machine,
+                        .slice = w->kernel->slice,
+                        .launch = {.grid = w->grid,
+                                   .block = w->block,
+                                   .cluster = w->cluster,
+                                   .dynamic_shared = n->dynamic_shared,
+                                   .params = w->params,
+                                   .cooperative = n->flags & CAP_NOTE_COOPERATIVE,
+                                   .threads = s->limits.threads},
+                        .sampled = s->watch.sampled,
+                        .nsampled = s->watch.nsampled,
+                        .seconds = s->limits.seconds > 0 ? left / SHARE : 0,
+                        .go_on = s->limits.go_on,
+                        .ctx = s->limits.ctx};
+}
+
+static uint64_t constant_at(void *ctx, const char *name)
+{
+    const work *w = ctx;
+    return world_constant(&w->s->world, w->note->module, name);
+}
+
+/* What cannot be joined to the kernel counts as not recorded. */
+static wl_status begin_recorded(work *w)
+{
+    recorded_part part = {w->note, w->kernel->slice, constant_at, w};
+    wl_status status = recorded_begin(w->s->recorded, &part, w->s->arena, &w->device);
+    w->completed = status == WL_OK;
+    w->outdated = status == WL_UNSUPPORTED;
+    return status == WL_NOENT || status == WL_UNSUPPORTED ? WL_OK : status;
+}
+
+static wl_status begin_watch(work *w)
+{
+    wl_status status = w->completed ? begin_recorded(w) : WL_OK;
+    replay_watched what = {.machine = w->s->world.machine,
+                           .kernel = w->kernel->slice,
+                           .grid = w->grid,
+                           .block = w->block,
+                           .cluster = w->cluster,
+                           .dynamic_shared = w->note->dynamic_shared,
+                           .threads = w->s->limits.threads,
+                           .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
+                           .blocks = w->completed ? w->device.blocks : NULL,
+                           .nblocks = w->device.nblocks,
+                           .probes = recorded_probes(w->s->recorded)};
+    if (status == WL_OK)
+        status = replay_watch_begin(&what, &w->kernel->facts.proof, &w->s->watch);
+    w->observer = w->s->watch.observer;
+    if (w->completed)
+        w->observer = recorded_observer(&w->device, &w->s->watch.observer);
+    return status;
+}
+
+static wl_status summarise(work *w, const emu_result *result, double share, replay_outcome *out)
+{
+    obs_summary *summary = &out->launch.summary;
+    uint64_t blocks = (uint64_t)w->grid.x * w->grid.y * w->grid.z;
+    const uint8_t *covered = w->completed ? w->device.covered
+                                          : wl_new_array(w->s->arena, uint8_t,
+                                                         w->kernel->facts.proof.npcs + 1);
+    if (!covered)
+        return WL_NOMEM;
+    wl_status status = replay_watch_finish(&w->s->watch, result, summary);
+    if (status != WL_OK)
+        return status;
+    world_place_constants(&w->s->world, summary);
+    replay_scale(summary, share, blocks, covered);
+    if (w->completed)
+        status = recorded_finish(&w->device, w->s->arena, summary);
+    elements_part part = {.slice = w->kernel->slice,
+                          .ngaps = w->kernel->ngaps,
+                          .gaps = w->kernel->gaps,
+                          .share = share,
+                          .device = w->completed ? &w->device : NULL};
+    if (status == WL_OK)
+        status = elements_finish(&part, w->s->arena, summary);
+    out->kind = REPLAY_LAUNCH;
+    out->way = (cap_way){.note = w->note->id,
+                         .way = w->completed ? CAP_WAY_PROBE : CAP_WAY_REPLAY,
+                         .estimated = share < 1 || w->device.estimated,
+                         .reason = ""};
+    return status == WL_OK ? list_gaps(w, covered, &out->way) : status;
+}
+
+static wl_status work_out(work *w, replay_outcome *out)
+{
+    emu_result result = {0};
+    wl_error err = {0};
+    double share = 1, started = now();
+    wl_status status = begin_watch(w);
+    replay_run run = run_of(w);
+    out->launch = cap_launch_of_note(w->note);
+    if (status == WL_OK)
+        status = replay_run_blocks(&run, &w->observer, &result, &share, &err);
+    if (status == WL_OK)
+        status = summarise(w, &result, share, out);
+    emu_result_clear(&result);
+    w->s->seconds += now() - started;
+    if (status == WL_OK || status == WL_NOMEM)
+        return status;
+    return nothing(w, status == WL_LIMIT ? "replaying it was interrupted" : err.text, out);
+}
+
+/* ---- notes ---- */
+
+static const char *not_replayable(const work *w)
+{
+    if (w->note->flags & CAP_NOTE_NO_PARAMS)
+        return "the driver does not tell how its parameters lie";
+    if (w->note->nparams < w->kernel->facts.param_bytes)
+        return "fewer parameters were noted than its PTX has";
+    return NULL;
+}
+
+static const char *nothing_to_show(const work *w)
+{
+    if (w->kernel->shown || !w->kernel->facts.proof.memory || w->completed)
+        return NULL;
+    return recorded_kernel(w->s->recorded, w->note->kernel)
+               ? "what it accessed depends on data, and no launch like it recorded it"
+               : "what it accessed depends on data, and none of it could be replayed";
+}
+
+static replay_launch key_parts(const work *w)
+{
+    return (replay_launch){.facts = &w->kernel->facts,
+                           .kernel = w->kernel->number,
+                           .grid = w->grid,
+                           .block = w->block,
+                           .cluster = w->cluster,
+                           .dynamic_shared = w->note->dynamic_shared,
+                           .device = w->note->device,
+                           .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
+                           .params = w->params,
+                           .pointers = recorded_kernel(w->s->recorded, w->note->kernel)};
+}
+
+static bool is_known(work *w, const replay_key *key, replay_outcome *out)
+{
+    replay_session *s = w->s;
+    if (w->completed)
+        return false;
+    if (replay_memo_get(s->likely, key, world_find, &s->world, &s->known))
+        return estimate(w, out) == WL_OK;
+    return !s->limits.without_memo &&
+           replay_memo_get(s->memo, key, world_find, &s->world, &s->known) &&
+           repeat(w, out) == WL_OK;
+}
+
+static void remember(const work *w, const replay_key *key, const replay_outcome *out)
+{
+    replay_session *s = w->s;
+    if (out->kind == REPLAY_LAUNCH && (w->completed || !s->limits.without_memo))
+        replay_memo_put(w->completed ? s->likely : s->memo, key, w->note->id, &out->launch.summary,
+                        world_find_object, &s->world);
+}
+
+static wl_status known_or_new(work *w, replay_outcome *out)
+{
+    replay_session *s = w->s;
+    replay_launch launch = key_parts(w);
+    const char *unknown;
+    replay_key key;
+    if (!world_constants(&s->world, w->note->module, launch.facts, &launch.constants, &unknown)) {
+        char text[600];
+        snprintf(text, sizeof text, "it depends on the constant %s, whose content is not known",
+                 unknown);
+        return nothing(w, text, out);
+    }
+    replay_key_of(&launch, world_find, &s->world, &key);
+    if (is_known(w, &key, out))
+        return WL_OK;
+    const char *reason = nothing_to_show(w);
+    reason = reason ? reason : beyond_limits(s);
+    if (reason)
+        return nothing(w, reason, out);
+    wl_status status = work_out(w, out);
+    if (status == WL_OK)
+        remember(w, &key, out);
+    return status;
+}
+
+static emu_dim dim_of(const uint32_t d[3])
+{
+    return (emu_dim){d[0], d[1], d[2]};
+}
+
+static wl_status take_up(work *w, replay_outcome *out)
+{
+    replay_session *s = w->s;
+    wl_error why = {0};
+    if (!s->world.machine)
+        return nothing(w, "its device is not known", out);
+    wl_status status = world_find_kernel(&s->world, w->note->module, w->note->kernel, &w->kernel,
+                                         &why);
+    if (status != WL_OK)
+        return status == WL_NOMEM ? status : nothing(w, why.text, out);
+    w->completed = recorded_has(s->recorded, w->note->id);
+    const char *reason = not_replayable(w);
+    if (reason)
+        return nothing(w, reason, out);
+    return known_or_new(w, out);
+}
+
+wl_status replay_note(replay_session *s, const cap_note *note, replay_outcome *out, wl_error *err)
+{
+    forget_last(s);
+    *out = (replay_outcome){0};
+    s->arena = wl_arena_new();
+    work w = {.s = s,
+              .note = note,
+              .grid = dim_of(note->grid),
+              .block = dim_of(note->block),
+              .cluster = dim_of(note->cluster),
+              .params = note->params};
+    wl_status status = s->arena ? take_up(&w, out) : WL_NOMEM;
+    return status == WL_OK ? status
+                           : wl_fail(err, status, "out of memory while replaying launches");
+}

@@ -1,0 +1,217 @@
+#include "replay/watch.h"
+
+#include "replay/sampling.h"
+
+static const uint8_t space_of[PTX_SPACE_COUNT] = {
+    [PTX_SPACE_GLOBAL] = OBS_GLOBAL,         [PTX_SPACE_SHARED] = OBS_SHARED,
+    [PTX_SPACE_SHARED_CLUSTER] = OBS_SHARED, [PTX_SPACE_LOCAL] = OBS_LOCAL,
+    [PTX_SPACE_CONST] = OBS_CONST,           [PTX_SPACE_TEX] = OBS_GLOBAL};
+
+_Static_assert((int)EMU_LOAD == OBS_LOAD && (int)EMU_STORE == OBS_STORE &&
+                   (int)EMU_ATOMIC == OBS_ATOMIC && (int)EMU_REDUCTION == OBS_REDUCTION,
+               "both name operations alike");
+_Static_assert(EMU_IRREGULAR == OBS_IRREGULAR, "both mark irregular strides alike");
+
+/* ---- the observer ---- */
+
+static void *on_worker(void *ctx, uint32_t worker)
+{
+    return obs_worker_begin(ctx, worker);
+}
+
+static void *on_block(void *worker, uint64_t block, emu_dim index)
+{
+    (void)index;
+    return worker ? obs_block_begin(worker, block) : NULL;
+}
+
+static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
+{
+    if (!block)
+        return;
+    obs_block_ran(block, warp_instructions);
+    obs_block_end(worker, block);
+}
+
+static obs_access access_of(const emu_access *a)
+{
+    return (obs_access){.pc = a->pc,
+                        .op = (obs_op)a->op,
+                        .space = (obs_space)space_of[a->space],
+                        .bytes = a->bytes,
+                        .flags = a->flags,
+                        .mask = a->mask,
+                        .warp = a->warp,
+                        .addr = a->addr,
+                        .stride = a->stride,
+                        .object = a->alloc ? a->alloc->id : 0};
+}
+
+void replay_watch_record(void *block, const emu_access *a)
+{
+    obs_access access = access_of(a);
+    obs_record(block, &access);
+}
+
+void replay_watch_count(void *block, const emu_access *a)
+{
+    obs_access access = access_of(a);
+    obs_record_use(block, &access);
+}
+
+static void on_access(void *block, const emu_access *a)
+{
+    obs_access access = access_of(a);
+    obs_record(block, &access);
+    obs_record_use(block, &access);
+}
+
+static uint32_t object_at(void *ctx, uint64_t address)
+{
+    emu_alloc alloc;
+    return emu_mem_find(ctx, address, &alloc) ? alloc.id : 0;
+}
+
+/* Of memory that probes know, too: constants are not among it. */
+static bool range_at(void *ctx, uint64_t address, obs_range *out)
+{
+    emu_alloc alloc;
+    if (!emu_mem_find(ctx, address, &alloc) || alloc.kind == EMU_ALLOC_CONST)
+        return false;
+    *out = (obs_range){alloc.id, alloc.base, alloc.size};
+    return true;
+}
+
+/* ---- begin ---- */
+
+/* Index 0 covers what no array does; the arrays follow as the emulator lays them out, the dynamic part last. */
+static obs_shared *list_shared(wl_arena *arena, const replay_watched *what, uint32_t *n)
+{
+    uint32_t count = emu_kernel_nshared(what->kernel);
+    obs_shared *list = wl_new_array(arena, obs_shared, count + 2);
+    if (!list)
+        return NULL;
+    list[0].name = "";
+    *n = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        emu_shared_var v = emu_kernel_shared(what->kernel, i, what->dynamic_shared);
+        if (v.size)
+            list[(*n)++] = (obs_shared){.name = v.var->name, .offset = v.offset, .bytes = v.size};
+    }
+    return list;
+}
+
+/* A worker runs one block after the other, but for those that may wait for each other. */
+static uint64_t blocks_in_flight(const replay_watched *what)
+{
+    uint64_t cluster = (uint64_t)what->cluster.x * what->cluster.y * what->cluster.z;
+    if (what->cooperative)
+        return (uint64_t)what->grid.x * what->grid.y * what->grid.z;
+    return (cluster ? cluster : 1) * (what->threads ? what->threads : 1);
+}
+
+wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof, replay_watch *out)
+{
+    *out = (replay_watch){.arena = wl_arena_new(), .kernel = what->kernel, .proof = proof};
+    uint32_t nshared = 0;
+    obs_shared *shared = out->arena ? list_shared(out->arena, what, &nshared) : NULL;
+    if (!shared)
+        return WL_NOMEM;
+    obs_config config = {.ncode = emu_kernel_get(what->kernel)->ncode,
+                         .grid = {what->grid.x, what->grid.y, what->grid.z},
+                         .block = {what->block.x, what->block.y, what->block.z},
+                         .nshared = nshared,
+                         .shared = shared,
+                         .object_at = object_at,
+                         .range_at = range_at,
+                         .object_ctx = what->machine};
+    if (!replay_sampling(out->arena, what->grid, blocks_in_flight(what), &config))
+        return WL_NOMEM;
+    if (what->blocks) {
+        config.sampled = what->blocks;
+        config.nsampled = what->nblocks;
+        config.why = config.automatic ? OBS_WHY_TRACED : OBS_WHY_ASKED;
+        config.automatic = false;
+    }
+    replay_counting(what->probes, &config);
+    bool counts = config.objects || config.arrays;
+    wl_status status = obs_launch_new(&config, &out->launch);
+    out->sampled = config.sampled;
+    out->nsampled = config.nsampled;
+    out->observer = (emu_observer){.ctx = out->launch,
+                                   .worker_begin = on_worker,
+                                   .block_begin = on_block,
+                                   .block_end = on_block_end,
+                                   .access = counts ? on_access : replay_watch_record};
+    return status;
+}
+
+void replay_watch_end(replay_watch *watch)
+{
+    obs_launch_free(watch->launch);
+    wl_arena_free(watch->arena);
+    *watch = (replay_watch){0};
+}
+
+/* ---- the summary's counts that come from the emulator ---- */
+
+#define UNCOUNTED UINT64_MAX
+
+static bool is_counted(const replay_watch *w, uint32_t pc)
+{
+    return !w->proof || emu_slice_counts(w->kernel, pc);
+}
+
+static void count_insn(const replay_watch *w, const emu_result *result, uint32_t pc,
+                       obs_summary *summary)
+{
+    emu_code code = emu_kernel_code(w->kernel, pc);
+    if (code.block >= result->nblocks)
+        return;
+    const emu_block_count *counted = &result->blocks[code.block];
+    obs_block_count *block = &summary->blocks[code.block];
+    if (!is_counted(w, pc)) {
+        block->executions = UNCOUNTED;
+        return;
+    }
+    block->first_pc = pc;
+    block->ninsns++;
+    block->executions = counted->executions;
+    block->lanes = counted->lanes;
+    ptx_cost cost = ptx_op_get(code.insn->op)->cost;
+    summary->mix.warp_instructions[cost] += counted->executions;
+    summary->mix.thread_instructions[cost] += counted->lanes;
+    summary->warp_instructions += counted->executions;
+    summary->thread_instructions += counted->lanes;
+}
+
+static void drop_uncounted(obs_summary *summary)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < summary->nblocks; i++)
+        if (summary->blocks[i].executions != UNCOUNTED)
+            summary->blocks[kept++] = summary->blocks[i];
+    summary->nblocks = kept;
+}
+
+static wl_status count_blocks(const replay_watch *w, const emu_result *result, obs_summary *summary)
+{
+    summary->nblocks = result->nblocks;
+    summary->blocks = wl_new_array(w->arena, obs_block_count, result->nblocks + 1);
+    if (!summary->blocks)
+        return WL_NOMEM;
+    for (uint32_t pc = emu_kernel_get(w->kernel)->ncode; pc-- > 0;)
+        count_insn(w, result, pc, summary);
+    if (w->proof)
+        drop_uncounted(summary);
+    /* Of a launch that failed, blocks that ended early ran as well. */
+    summary->blocks_run = result->blocks_run > summary->blocks_observed ? result->blocks_run
+                                                                        : summary->blocks_observed;
+    return WL_OK;
+}
+
+wl_status replay_watch_finish(replay_watch *watch, const emu_result *result, obs_summary *out)
+{
+    wl_status status = obs_finish(watch->launch, watch->arena, out);
+    return status == WL_OK ? count_blocks(watch, result, out) : status;
+}

@@ -1,0 +1,363 @@
+#include "replay/world.h"
+
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { ALIGNMENT = 512 };
+
+static wl_status nomem(wl_error *err)
+{
+    return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
+}
+
+/* ---- objects ---- */
+
+static world_object *object_of(const world *w, uint32_t id)
+{
+    world_object *o = NULL;
+    HASH_FIND(hh, w->objects, &id, sizeof id, o);
+    return o;
+}
+
+static emu_alloc_kind kind_of(uint32_t kind)
+{
+    static const emu_alloc_kind kinds[] = {
+        [CAP_OBJECT_DEVICE] = EMU_ALLOC_DEVICE,   [CAP_OBJECT_PINNED] = EMU_ALLOC_PINNED,
+        [CAP_OBJECT_MANAGED] = EMU_ALLOC_MANAGED, [CAP_OBJECT_REGISTERED] = EMU_ALLOC_REGISTERED,
+        [CAP_OBJECT_SYMBOL] = EMU_ALLOC_SYMBOL,   [CAP_OBJECT_CONST] = EMU_ALLOC_CONST,
+        [CAP_OBJECT_HEAP] = EMU_ALLOC_HEAP,       [CAP_OBJECT_ARRAY] = EMU_ALLOC_DEVICE};
+    return kind < sizeof kinds / sizeof *kinds ? kinds[kind] : EMU_ALLOC_DEVICE;
+}
+
+/* What lies where something new does has gone unseen. */
+static wl_status add_ghost(world *w, uint64_t base, uint64_t bytes, emu_alloc_kind kind,
+                           uint32_t id)
+{
+    wl_status status = emu_mem_ghost(w->machine, base, bytes, kind, id);
+    emu_alloc old;
+    while (status == WL_EXISTS && (emu_mem_find(w->machine, base, &old) ||
+                                   emu_mem_find(w->machine, base + bytes - 1, &old))) {
+        emu_mem_free(w->machine, old.base);
+        status = emu_mem_ghost(w->machine, base, bytes, kind, id);
+    }
+    return status == WL_NOMEM ? status : WL_OK; /* elsewhere it counts as unknown memory */
+}
+
+static wl_status add_constant(world *w, world_object *o)
+{
+    o->memory = calloc(1, o->bytes + 2 * ALIGNMENT);
+    if (!o->memory)
+        return WL_NOMEM;
+    uint64_t from = ((uint64_t)(uintptr_t)o->memory + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+    o->at = from + o->base % ALIGNMENT;
+    o->known = true;
+    return add_ghost(w, o->at, o->bytes, EMU_ALLOC_CONST, o->id);
+}
+
+static void forget_object(world *w, world_object *o)
+{
+    emu_alloc alloc;
+    if (emu_mem_find(w->machine, o->base, &alloc) && alloc.id == o->id)
+        emu_mem_free(w->machine, o->base);
+    if (o->memory)
+        emu_mem_free(w->machine, o->at);
+    HASH_DEL(w->objects, o);
+    free(o->memory);
+    free(o->name);
+    free(o);
+}
+
+static wl_status see_object(world *w, const cap_object *r, wl_error *err)
+{
+    world_module *m = NULL;
+    world_object *o = object_of(w, r->id);
+    if (o)
+        forget_object(w, o);
+    if (!r->bytes)
+        return WL_OK;
+    o = calloc(1, sizeof *o);
+    if (!o)
+        return nomem(err);
+    *o = (world_object){.id = r->id, .base = r->base, .bytes = r->bytes};
+    HASH_ADD(hh, w->objects, id, sizeof o->id, o);
+    wl_status status = add_ghost(w, r->base, r->bytes, kind_of(r->kind), r->id);
+    HASH_FIND(hh, w->modules, &r->module, sizeof r->module, m);
+    if (status == WL_OK && m) {
+        o->name = strdup(r->name);
+        status = o->name && wl_push(&m->variables, r->id) ? WL_OK : WL_NOMEM;
+    }
+    if (status == WL_OK && m && r->kind == CAP_OBJECT_CONST)
+        status = add_constant(w, o);
+    return status == WL_OK ? WL_OK : nomem(err);
+}
+
+bool world_find(void *ctx, uint64_t address, emu_alloc *out)
+{
+    return emu_mem_find(((world *)ctx)->machine, address, out);
+}
+
+bool world_find_object(void *ctx, uint32_t object, emu_alloc *out)
+{
+    const world_object *o = object_of(ctx, object);
+    return o && world_find(ctx, o->base, out) && out->id == object;
+}
+
+/* ---- modules ---- */
+
+static wl_status see_module(world *w, const cap_module *r, wl_error *err)
+{
+    world_module *m = NULL;
+    HASH_FIND(hh, w->modules, &r->id, sizeof r->id, m);
+    if (m)
+        return WL_OK;
+    m = calloc(1, sizeof *m);
+    if (!m)
+        return nomem(err);
+    *m = (world_module){
+        .id = r->id, .name = strdup(r->name), .text = malloc(r->length + 1), .length = r->length};
+    HASH_ADD(hh, w->modules, id, sizeof m->id, m);
+    if (!m->name || !m->text)
+        return nomem(err);
+    memcpy(m->text, r->ptx, r->length);
+    m->text[r->length] = '\0';
+    return WL_OK;
+}
+
+static world_object *variable_of(const world *w, const world_module *m, const char *name)
+{
+    for (size_t i = 0; i < m->variables.count; i++) {
+        world_object *o = object_of(w, m->variables.data[i]);
+        if (o && o->name && strcmp(o->name, name) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+typedef struct placing {
+    const world *w;
+    const world_module *m;
+} placing;
+
+static uint64_t address_of(void *ctx, const ptx_var *var, uint64_t size)
+{
+    const placing *p = ctx;
+    const world_object *o = variable_of(p->w, p->m, var->name);
+    bool constant = var->space == PTX_SPACE_CONST;
+    return !o || o->bytes < size ? 0 : constant ? o->at : o->base;
+}
+
+static bool load(world *w, world_module *m)
+{
+    placing p = {w, m};
+    if (m->tried)
+        return m->loaded != NULL;
+    m->tried = true;
+    if (ptx_parse(m->text, m->length, m->name, &m->ptx, &m->error) != WL_OK)
+        return false;
+    return emu_module_load_at(w->machine, m->ptx, address_of, &p, &m->loaded, &m->error) == WL_OK;
+}
+
+static void kernel_free(world_kernel *k)
+{
+    wl_arena_free(k->arena);
+    free(k->name);
+    free(k);
+}
+
+static void module_free(world_module *m)
+{
+    world_kernel *k, *next;
+    emu_module_unload(m->loaded); /* its slices use the proofs */
+    HASH_ITER (hh, m->kernels, k, next) {
+        HASH_DEL(m->kernels, k);
+        kernel_free(k);
+    }
+    ptx_module_free(m->ptx);
+    wl_vec_free(&m->variables);
+    free(m->name);
+    free(m->text);
+    free(m);
+}
+
+/* ---- kernels ---- */
+
+static wl_status list_gaps(world_kernel *k)
+{
+    const replay_facts *f = &k->facts;
+    k->gaps = wl_new_array(k->arena, cap_gap, f->proof.npcs + 1);
+    if (!k->gaps)
+        return WL_NOMEM;
+    for (uint32_t pc = 0; pc < f->proof.npcs; pc++) {
+        const char *reason = replay_gap(f, k->slice, pc, k->arena);
+        k->shown += f->proof.flags[pc] & FLOW_PC_MEMORY && emu_slice_shows(k->slice, pc);
+        if (reason)
+            k->gaps[k->ngaps++] = (cap_gap){pc, reason};
+    }
+    return WL_OK;
+}
+
+static wl_status prepare(world *w, world_module *m, world_kernel *k)
+{
+    wl_error *err = &k->error;
+    if (!load(w, m))
+        return wl_fail(err, WL_UNSUPPORTED, "its module cannot be read: %s", m->error.text);
+    const ptx_func *func = ptx_module_func(m->ptx, k->name);
+    if (!func || !func->entry || !func->has_body)
+        return wl_fail(err, WL_NOENT, "its module has no such kernel");
+    if (replay_facts_of(m->ptx, func, k->arena, &k->facts) != WL_OK)
+        return nomem(err);
+    wl_status status = emu_module_slice(m->loaded, k->name, &k->facts.proof, &k->slice, err);
+    return status == WL_OK && list_gaps(k) != WL_OK ? nomem(err) : status;
+}
+
+static world_kernel *new_kernel(world *w, world_module *m, const char *name)
+{
+    world_kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        return NULL;
+    k->name = strdup(name);
+    k->arena = wl_arena_new();
+    if (!k->name || !k->arena) {
+        kernel_free(k);
+        return NULL;
+    }
+    k->number = ++w->nkernels;
+    k->status = prepare(w, m, k);
+    HASH_ADD_KEYPTR(hh, m->kernels, k->name, strlen(k->name), k);
+    return k;
+}
+
+wl_status world_find_kernel(world *w, uint32_t module, const char *name, world_kernel **out,
+                            wl_error *err)
+{
+    world_module *m = NULL;
+    HASH_FIND(hh, w->modules, &module, sizeof module, m);
+    if (!m)
+        return wl_fail(err, WL_NOENT, "there is no PTX of it to tell what it accessed");
+    HASH_FIND_STR(m->kernels, name, *out);
+    if (!*out)
+        *out = new_kernel(w, m, name);
+    if (!*out)
+        return nomem(err);
+    if ((*out)->status != WL_OK)
+        *err = (*out)->error;
+    return (*out)->status;
+}
+
+/* ---- constants ---- */
+
+static wl_status see_symbol(world *w, const cap_symbol *r, wl_error *err)
+{
+    world_object *o = object_of(w, r->object);
+    world_module *m, *next;
+    (void)err;
+    if (!o || !o->memory)
+        return WL_OK;
+    HASH_ITER (hh, w->modules, m, next) { /* initial values come first */
+        for (size_t i = 0; i < m->variables.count && !m->tried; i++)
+            if (m->variables.data[i] == r->object)
+                load(w, m);
+    }
+    bool fits = r->length && r->offset <= o->bytes && r->length <= o->bytes - r->offset;
+    if (fits)
+        memcpy((void *)(uintptr_t)(o->at + r->offset), r->data, r->length);
+    o->known = fits && (o->known || r->length == o->bytes);
+    return WL_OK;
+}
+
+bool world_constants(world *w, uint32_t module, const replay_facts *facts, uint64_t *hash,
+                     const char **unknown)
+{
+    world_module *m = NULL;
+    HASH_FIND(hh, w->modules, &module, sizeof module, m);
+    *hash = 0;
+    for (uint32_t i = 0; m && i < facts->nconstants; i++) {
+        const world_object *o = variable_of(w, m, facts->constants[i]->name);
+        *unknown = facts->constants[i]->name;
+        if (!o || !o->memory || !o->known)
+            return false;
+        *hash = XXH64((const void *)(uintptr_t)o->at, o->bytes, *hash + 1);
+    }
+    return true;
+}
+
+uint64_t world_constant(world *w, uint32_t module, const char *name)
+{
+    world_module *m = NULL;
+    HASH_FIND(hh, w->modules, &module, sizeof module, m);
+    const world_object *o = m ? variable_of(w, m, name) : NULL;
+    return o && o->memory ? o->at : 0;
+}
+
+static void place_rows(const world_object *o, obs_heat *heat)
+{
+    uint64_t from = o->at / OBS_SECTOR_BYTES, to = (o->at + o->bytes - 1) / OBS_SECTOR_BYTES;
+    for (uint32_t i = 0; i < heat->nrows; i++)
+        if (heat->rows[i].sector >= from && heat->rows[i].sector <= to)
+            heat->rows[i].sector += o->base / OBS_SECTOR_BYTES - from;
+}
+
+void world_place_constants(world *w, obs_summary *summary)
+{
+    for (uint32_t i = 0; i < summary->nheats; i++) {
+        obs_heat *heat = &summary->heats[i];
+        bool shared = heat->space == OBS_SHARED || heat->space == OBS_LOCAL;
+        const world_object *o = shared ? NULL : object_of(w, heat->object);
+        if (o && o->memory)
+            place_rows(o, heat);
+    }
+}
+
+/* ---- the whole ---- */
+
+/* What a slice can see of a device; limits that a launch on it has passed do not matter. */
+static wl_status see_device(world *w, const cap_device *r, wl_error *err)
+{
+    emu_device device = {.sm = r->cc_major * 10 + r->cc_minor,
+                         .num_sms = r->num_sms ? r->num_sms : 1,
+                         .max_threads_per_block = 1024,
+                         .max_blocks_per_sm = 32,
+                         .max_threads_per_sm = 2048,
+                         .global_bytes = r->global_bytes};
+    return w->machine ? WL_OK : emu_machine_new_replay(&device, &w->machine, err);
+}
+
+static void see_free(world *w, const cap_free *r)
+{
+    world_object *o = object_of(w, r->object);
+    if (o)
+        forget_object(w, o);
+}
+
+wl_status world_see(world *w, const cap_record *record, wl_error *err)
+{
+    if (record->type == CAP_DEVICE)
+        return see_device(w, &record->device, err);
+    if (!w->machine)
+        return WL_OK;
+    switch (record->type) {
+    case CAP_MODULE: return see_module(w, &record->module, err);
+    case CAP_OBJECT: return see_object(w, &record->object, err);
+    case CAP_FREE: see_free(w, &record->free); return WL_OK;
+    case CAP_SYMBOL: return see_symbol(w, &record->symbol, err);
+    default: return WL_OK;
+    }
+}
+
+void world_clear(world *w)
+{
+    world_object *o, *next_object;
+    world_module *m, *next_module;
+    HASH_ITER (hh, w->modules, m, next_module) {
+        HASH_DEL(w->modules, m);
+        module_free(m);
+    }
+    HASH_ITER (hh, w->objects, o, next_object) {
+        forget_object(w, o);
+    }
+    emu_machine_free(w->machine);
+    *w = (world){0};
+}

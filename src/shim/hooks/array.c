@@ -1,0 +1,150 @@
+/* CUDA arrays as objects. They have no address, so that they are kept by handle. */
+#include "shim/hooks/shim.h"
+
+#include <stdlib.h>
+
+typedef struct array { /* CUarray or CUmipmappedArray */
+    void *handle;
+    shim_object object;
+    UT_hash_handle hh;
+} array;
+
+static array *arrays;
+
+uint64_t shim_array_element(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8: return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF: return 2;
+    default: return 4;
+    }
+}
+
+static uint64_t at_least_one(uint64_t n)
+{
+    return n ? n : 1;
+}
+
+/* Of the elements; how the device lays them out is its own affair. */
+static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    return shim_array_element(d->Format) * d->NumChannels * d->Width * at_least_one(d->Height) *
+           at_least_one(d->Depth);
+}
+
+static uint64_t bytes_of_levels(CUDA_ARRAY3D_DESCRIPTOR d, unsigned levels)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < levels; i++) {
+        bytes += bytes_of(&d);
+        d.Width = at_least_one(d.Width / 2);
+        d.Height /= d.Height > 1 ? 2 : 1;
+        d.Depth /= d.Depth > 1 ? 2 : 1;
+    }
+    return bytes;
+}
+
+static array *find(const void *handle)
+{
+    array *a = NULL;
+    HASH_FIND_PTR(arrays, &handle, a);
+    return a;
+}
+
+uint32_t shim_array_object(const void *handle)
+{
+    array *a = handle ? find(handle) : NULL;
+    return a ? a->object.number : 0;
+}
+
+void shim_arrays_gone(CUcontext context)
+{
+    array *a, *next;
+    HASH_ITER (hh, arrays, a, next) {
+        if (a->object.context != context)
+            continue;
+        shim_object_freed(&a->object, 0);
+        HASH_DEL(arrays, a);
+        free(a);
+    }
+}
+
+/* ---- hooks ---- */
+
+static CUresult made(shim_call *call, CUresult result, void *const *handle, uint64_t bytes)
+{
+    array *a;
+    if (!call->active || result != CUDA_SUCCESS || !(a = calloc(1, sizeof *a)))
+        return shim_end(call, result);
+    pthread_mutex_lock(&shim_g.lock);
+    a->handle = *handle;
+    a->object = (shim_object){
+        .bytes = bytes, .kind = CAP_OBJECT_ARRAY, .context = shim_current().handle};
+    shim_object_write(call, &a->object, "");
+    HASH_ADD_PTR(arrays, handle, a);
+    pthread_mutex_unlock(&shim_g.lock);
+    return shim_end(call, result);
+}
+
+#define MAKE(symbol, bytes, params, args)                                               \
+    HOOK(symbol, params, args)                                                          \
+    {                                                                                   \
+        shim_call call;                                                                 \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                                     \
+        CUresult result = real_##symbol args;                                           \
+        return made(&call, result, (void **)out, result == CUDA_SUCCESS ? (bytes) : 0); \
+    }
+
+MAKE(cuArrayCreate_v2,
+     shim_array_element(d->Format) * d->NumChannels * d->Width * at_least_one(d->Height),
+     (CUarray * out, const CUDA_ARRAY_DESCRIPTOR *d), (out, d))
+MAKE(cuArray3DCreate_v2, bytes_of(d), (CUarray * out, const CUDA_ARRAY3D_DESCRIPTOR *d), (out, d))
+MAKE(cuMipmappedArrayCreate, bytes_of_levels(*d, levels),
+     (CUmipmappedArray * out, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels),
+     (out, d, levels))
+
+/* The array was taken out before the release: the handle may be given out again while the call is under way. */
+static CUresult released(shim_call *call, CUresult result, array *a)
+{
+    if (!a)
+        return shim_end(call, result);
+    pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS) {
+        call->record.source_object = a->object.number;
+        call->record.bytes = a->object.bytes;
+        shim_write_call(call, result);
+        shim_object_freed(&a->object, call->id);
+        free(a);
+    } else {
+        HASH_ADD_PTR(arrays, handle, a);
+    }
+    pthread_mutex_unlock(&shim_g.lock);
+    return shim_end(call, result);
+}
+
+static array *take(const shim_call *call, const void *handle)
+{
+    if (!call->active)
+        return NULL;
+    pthread_mutex_lock(&shim_g.lock);
+    array *a = find(handle);
+    if (a)
+        HASH_DEL(arrays, a);
+    pthread_mutex_unlock(&shim_g.lock);
+    return a;
+}
+
+#define RELEASE(symbol, type)                             \
+    HOOK(symbol, (type handle), (handle))                 \
+    {                                                     \
+        shim_call call;                                   \
+        shim_begin(&call, #symbol, CAP_CALL_FREE);        \
+        array *a = take(&call, handle);                   \
+        return released(&call, real_##symbol(handle), a); \
+    }
+
+RELEASE(cuArrayDestroy, CUarray)
+RELEASE(cuMipmappedArrayDestroy, CUmipmappedArray)

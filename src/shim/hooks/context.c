@@ -1,0 +1,350 @@
+/* The start of CUDA, contexts, and what waits for the device. */
+#include "shim/probe/probe.h"
+
+enum { MAX_CONTEXTS = 64, MAX_DEVICES = 64 };
+
+static struct {
+    shim_context known[MAX_CONTEXTS];
+    CUcontext primary[MAX_DEVICES];
+    uint32_t count;
+    uint64_t next;
+} contexts;
+
+shim_context shim_current(void)
+{
+    CUcontext handle = NULL;
+    CUdevice device = 0;
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxGetCurrent, (CUcontext *), &handle);
+    for (uint32_t i = 0; i < contexts.count; i++)
+        if (contexts.known[i].handle == handle)
+            return contexts.known[i];
+    if (!handle)
+        return (shim_context){0};
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxGetDevice, (CUdevice *), &device);
+    shim_context found = {handle, ++contexts.next, (uint32_t)device};
+    if (contexts.count < MAX_CONTEXTS)
+        contexts.known[contexts.count++] = found;
+    return found;
+}
+
+/* With the lock held: what is of the context's streams. The driver may give the handle out again. */
+static void streams_gone(CUcontext handle)
+{
+    shim_times_gone(handle);
+    shim_probes_gone(handle);
+    shim_events_unknown(handle);
+    for (uint32_t i = 0; i < contexts.count; i++)
+        if (contexts.known[i].handle == handle)
+            contexts.known[i--] = contexts.known[--contexts.count];
+}
+
+static void context_gone(CUcontext handle)
+{
+    streams_gone(handle);
+    shim_modules_gone(handle);
+    shim_objects_gone(handle, NULL);
+    shim_arrays_gone(handle);
+}
+
+/* The device's primary context, and whether it lives. Where nobody asked for it by name, the runtime did by a table of its
+ * own: then the device's only context is taken for it. */
+static CUcontext primary_of(CUdevice device, int *state)
+{
+    unsigned flags;
+    CUcontext only = NULL;
+    uint32_t count = 0;
+    *state = 0;
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDevicePrimaryCtxGetState, (CUdevice, unsigned *, int *),
+           device, &flags, state);
+    if (device >= 0 && device < MAX_DEVICES && contexts.primary[device])
+        return contexts.primary[device];
+    for (uint32_t i = 0; i < contexts.count; i++) {
+        if (contexts.known[i].device == (uint32_t)device) {
+            only = contexts.known[i].handle;
+            count++;
+        }
+    }
+    return count == 1 ? only : NULL;
+}
+
+/* After a call that may have ended the device's primary context. */
+static void check_primary(CUdevice device)
+{
+    int active;
+    pthread_mutex_lock(&shim_g.lock);
+    CUcontext primary = primary_of(device, &active);
+    if (primary && !active)
+        context_gone(primary);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+HOOK(cuInit, (unsigned int flags), (flags))
+{
+    CUresult result = real_cuInit(flags);
+    if (result == CUDA_SUCCESS && !__atomic_load_n(&shim_g.started, __ATOMIC_ACQUIRE))
+        shim_start();
+    return result;
+}
+
+HOOK(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context, device))
+{
+    CUresult result = real_cuDevicePrimaryCtxRetain(context, device);
+    if (result == CUDA_SUCCESS && device >= 0 && device < MAX_DEVICES) {
+        pthread_mutex_lock(&shim_g.lock);
+        contexts.primary[device] = *context;
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+static CUresult destroy(const char *api, CUcontext context, CUresult (*real)(CUcontext))
+{
+    shim_call call;
+    shim_begin(&call, api, CAP_CALL_OTHER);
+    shim_times_resolve(0, true);
+    shim_probes_last();
+    CUresult result = real(context);
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        shim_write_call(&call, result);
+        context_gone(context);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return shim_end(&call, result);
+}
+
+HOOK(cuCtxDestroy, (CUcontext context), (context))
+{
+    return destroy("cuCtxDestroy", context, real_cuCtxDestroy);
+}
+
+HOOK(cuCtxDestroy_v2, (CUcontext context), (context))
+{
+    return destroy("cuCtxDestroy_v2", context, real_cuCtxDestroy_v2);
+}
+
+/* A part of a device: its memory and modules are the primary context's, its streams are its own. */
+HOOK(cuGreenCtxDestroy, (CUgreenCtx part), (part))
+{
+    shim_call call;
+    CUcontext context = NULL, previous;
+    shim_begin(&call, "cuGreenCtxDestroy", CAP_CALL_OTHER);
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxFromGreenCtx, (CUcontext *, CUgreenCtx), &context,
+               part) == CUDA_SUCCESS &&
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPushCurrent_v2, (CUcontext), context) ==
+            CUDA_SUCCESS) {
+        shim_times_resolve(0, true);
+        shim_probes_last();
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
+    }
+    CUresult result = real_cuGreenCtxDestroy(part);
+    if (result == CUDA_SUCCESS && shim_g.writer && context) {
+        pthread_mutex_lock(&shim_g.lock);
+        streams_gone(context);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return shim_end(&call, result);
+}
+
+static CUresult end_primary(const char *api, CUdevice device, CUresult (*real)(CUdevice))
+{
+    shim_call call;
+    shim_begin(&call, api, CAP_CALL_OTHER);
+    shim_times_resolve(0, true);
+    shim_probes_last();
+    CUresult result = real(device);
+    if (result == CUDA_SUCCESS && shim_g.writer)
+        check_primary(device);
+    return shim_end(&call, result);
+}
+
+HOOK(cuDevicePrimaryCtxReset, (CUdevice device), (device))
+{
+    return end_primary("cuDevicePrimaryCtxReset", device, real_cuDevicePrimaryCtxReset);
+}
+
+HOOK(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
+{
+    return end_primary("cuDevicePrimaryCtxReset_v2", device, real_cuDevicePrimaryCtxReset_v2);
+}
+
+HOOK(cuDevicePrimaryCtxRelease, (CUdevice device), (device))
+{
+    return end_primary("cuDevicePrimaryCtxRelease", device, real_cuDevicePrimaryCtxRelease);
+}
+
+HOOK(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
+{
+    return end_primary("cuDevicePrimaryCtxRelease_v2", device, real_cuDevicePrimaryCtxRelease_v2);
+}
+
+/* ---- waiting ---- */
+
+/* After the application's wait its own record may be held: those of what it waited for are written. */
+static CUresult resolved(shim_call *call, const shim_wait *wait)
+{
+    shim_times_resolve(wait->stream, wait->over != SHIM_OVER_STREAM);
+    shim_probes_resolve(wait);
+    call->held = true;
+    return shim_end(call, CUDA_SUCCESS);
+}
+
+/* The work of the stream (or of the whole context) is done and its times are known. `context`: NULL for the current one. */
+static CUresult waited(shim_call *call, CUresult result, shim_over over, CUcontext context)
+{
+    if (result != CUDA_SUCCESS)
+        return shim_end(call, result);
+    return resolved(call, &(shim_wait){over, context, call->record.stream, call->launched});
+}
+
+HOOK(cuCtxSynchronize, (void), ())
+{
+    shim_call call;
+    shim_begin(&call, "cuCtxSynchronize", CAP_CALL_SYNC);
+    call.record.stream = 0;
+    return waited(&call, real_cuCtxSynchronize(), SHIM_OVER_CONTEXT, NULL);
+}
+
+HOOK(cuCtxSynchronize_v2, (CUcontext context), (context))
+{
+    shim_call call;
+    shim_begin(&call, "cuCtxSynchronize_v2", CAP_CALL_SYNC);
+    call.record.stream = 0;
+    return waited(&call, real_cuCtxSynchronize_v2(context), SHIM_OVER_CONTEXT, context);
+}
+
+HOOK(cuStreamSynchronize, (CUstream stream), (stream))
+{
+    shim_call call;
+    shim_begin(&call, "cuStreamSynchronize", CAP_CALL_SYNC);
+    call.record.stream = shim_stream(stream, false);
+    return waited(&call, real_cuStreamSynchronize(stream), SHIM_OVER_STREAM, NULL);
+}
+
+HOOK(cuStreamSynchronize_ptsz, (CUstream stream), (stream))
+{
+    shim_call call;
+    shim_begin(&call, "cuStreamSynchronize_ptsz", CAP_CALL_SYNC);
+    call.record.stream = shim_stream(stream, true);
+    return waited(&call, real_cuStreamSynchronize_ptsz(stream), SHIM_OVER_STREAM, NULL);
+}
+
+HOOK(cuEventSynchronize, (CUevent event), (event))
+{
+    shim_call call;
+    shim_event known, now;
+    shim_begin(&call, "cuEventSynchronize", CAP_CALL_SYNC);
+    call.record.stream = 0;
+    bool found = shim_event_find(event, &known);
+    CUresult result = real_cuEventSynchronize(event);
+    if (result != CUDA_SUCCESS)
+        return shim_end(&call, result);
+    found = found && shim_event_find(event, &now) && now.begun == known.begun;
+    shim_wait wait = {.over = SHIM_OVER_NOTHING};
+    if (found)
+        wait = (shim_wait){SHIM_OVER_STREAM, known.context, known.stream, known.launched};
+    return resolved(&call, &wait);
+}
+
+/* ---- calls that order streams: noted, no more ---- */
+
+#define ORDER(symbol, per_thread, of, params, args)       \
+    HOOK(symbol, params, args)                            \
+    {                                                     \
+        shim_call call;                                   \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);  \
+        call.record.stream = shim_stream(of, per_thread); \
+        return shim_end(&call, real_##symbol args);       \
+    }
+
+ORDER(cuStreamCreate, false, NULL, (CUstream * stream, unsigned int flags), (stream, flags))
+ORDER(cuStreamCreateWithPriority, false, NULL,
+      (CUstream * stream, unsigned int flags, int priority), (stream, flags, priority))
+ORDER(cuStreamWaitEvent, false, stream, (CUstream stream, CUevent event, unsigned int flags),
+      (stream, event, flags))
+ORDER(cuStreamWaitEvent_ptsz, true, stream, (CUstream stream, CUevent event, unsigned int flags),
+      (stream, event, flags))
+ORDER(cuLaunchHostFunc, false, stream, (CUstream stream, CUhostFn function, void *data),
+      (stream, function, data))
+ORDER(cuLaunchHostFunc_ptsz, true, stream, (CUstream stream, CUhostFn function, void *data),
+      (stream, function, data))
+ORDER(cuStreamAddCallback, false, stream,
+      (CUstream stream, CUstreamCallback callback, void *data, unsigned int flags),
+      (stream, callback, data, flags))
+ORDER(cuStreamAddCallback_ptsz, true, stream,
+      (CUstream stream, CUstreamCallback callback, void *data, unsigned int flags),
+      (stream, callback, data, flags))
+
+ORDER(cuLaunchHostFunc_v2, false, stream,
+      (CUstream stream, CUhostFn function, void *data, unsigned int mode),
+      (stream, function, data, mode))
+ORDER(cuLaunchHostFunc_v2_ptsz, true, stream,
+      (CUstream stream, CUhostFn function, void *data, unsigned int mode),
+      (stream, function, data, mode))
+
+#define VALUE(symbol, bits)                                                             \
+    ORDER(symbol, false, stream,                                                        \
+          (CUstream stream, CUdeviceptr address, cuuint##bits##_t value, unsigned how), \
+          (stream, address, value, how))                                                \
+    ORDER(symbol##_ptsz, true, stream,                                                  \
+          (CUstream stream, CUdeviceptr address, cuuint##bits##_t value, unsigned how), \
+          (stream, address, value, how))
+
+VALUE(cuStreamWriteValue32, 32)
+VALUE(cuStreamWriteValue32_v2, 32)
+VALUE(cuStreamWriteValue64, 64)
+VALUE(cuStreamWriteValue64_v2, 64)
+VALUE(cuStreamWaitValue32, 32)
+VALUE(cuStreamWaitValue32_v2, 32)
+VALUE(cuStreamWaitValue64, 64)
+VALUE(cuStreamWaitValue64_v2, 64)
+
+#define VALUES(symbol, per_thread)                                              \
+    ORDER(symbol, per_thread, stream,                                           \
+          (CUstream stream, unsigned int count, CUstreamBatchMemOpParams *list, \
+           unsigned int flags),                                                 \
+          (stream, count, list, flags))
+
+VALUES(cuStreamBatchMemOp, false)
+VALUES(cuStreamBatchMemOp_ptsz, true)
+VALUES(cuStreamBatchMemOp_v2, false)
+VALUES(cuStreamBatchMemOp_v2_ptsz, true)
+
+#define RECORD(symbol, per_thread, params, args)                          \
+    HOOK(symbol, params, args)                                            \
+    {                                                                     \
+        shim_call call;                                                   \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);                  \
+        call.record.stream = shim_stream(stream, per_thread);             \
+        shim_event_begin(event);                                          \
+        CUresult result = real_##symbol args;                             \
+        shim_event_end(event, call.record.stream, call.launched, result); \
+        return shim_end_late(&call, result);                              \
+    }
+
+RECORD(cuEventRecord, false, (CUevent event, CUstream stream), (event, stream))
+RECORD(cuEventRecord_ptsz, true, (CUevent event, CUstream stream), (event, stream))
+RECORD(cuEventRecordWithFlags, false, (CUevent event, CUstream stream, unsigned int flags),
+       (event, stream, flags))
+RECORD(cuEventRecordWithFlags_ptsz, true, (CUevent event, CUstream stream, unsigned int flags),
+       (event, stream, flags))
+
+static CUresult destroy_stream(const char *api, CUstream stream, CUresult (*real)(CUstream))
+{
+    shim_call call;
+    shim_begin_work(&call, api, CAP_CALL_OTHER);
+    call.record.stream = shim_stream(stream, false);
+    shim_probes_mark(call.record.stream);
+    shim_capture_ended(call.record.stream);
+    return shim_end(&call, real(stream));
+}
+
+HOOK(cuStreamDestroy, (CUstream stream), (stream))
+{
+    return destroy_stream("cuStreamDestroy", stream, real_cuStreamDestroy);
+}
+
+HOOK(cuStreamDestroy_v2, (CUstream stream), (stream))
+{
+    return destroy_stream("cuStreamDestroy_v2", stream, real_cuStreamDestroy_v2);
+}

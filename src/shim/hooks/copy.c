@@ -1,0 +1,328 @@
+/* Copies and sets. */
+#include "shim/hooks/copy.h"
+#include "shim/probe/probe.h"
+
+enum { MAX_CONSTANT = 64 << 10 }; /* bytes of constant memory that a device has */
+
+/* One side: the object and the place in it. */
+static uint32_t place(uint64_t address, uint64_t *offset, shim_object **object)
+{
+    *object = address ? shim_object_find(address) : NULL;
+    *offset = *object ? address - (*object)->base : 0;
+    return *object ? (*object)->number : 0;
+}
+
+/* What a constant holds is kept where the host wrote it, `data` being host memory; otherwise it is unknown from here. */
+static void write_constant(const shim_object *o, uint32_t call, uint64_t offset, const void *data,
+                           uint64_t bytes)
+{
+    bool known = data && bytes <= MAX_CONSTANT;
+    cap_symbol record = {.object = o->number,
+                         .call = call,
+                         .offset = offset,
+                         .data = known ? data : "",
+                         .length = known ? bytes : 0};
+    SHIM_WRITE(symbol, &record);
+}
+
+/* Puts both sides into the record; returns the target, NULL where it is none of ours. */
+static shim_object *describe(cap_call *r, const shim_moved *m)
+{
+    shim_object *object;
+    r->bytes = m->bytes;
+    r->source_object = place(m->from, &r->source_offset, &object);
+    r->target_object = place(m->to, &r->target_offset, &object);
+    if (m->from_array)
+        r->source_object = shim_array_object(m->from_array);
+    if (m->to_array)
+        r->target_object = shim_array_object(m->to_array);
+    return object;
+}
+
+static void after_copy(const shim_object *target, const cap_call *r, uint32_t call,
+                       const shim_moved *m)
+{
+    if (target && target->kind == CAP_OBJECT_CONST) {
+        write_constant(target, call, r->target_offset, m->host, m->bytes);
+        shim_constants_changed();
+    }
+}
+
+void shim_moved_write(const shim_call *call, cap_call_kind kind, const shim_moved *moved)
+{
+    shim_call own = *call;
+    own.id = 0;
+    own.record.kind = kind;
+    const shim_object *target = describe(&own.record, moved);
+    shim_write_call(&own, CUDA_SUCCESS);
+    after_copy(target, &own.record, own.id, moved);
+}
+
+/* A call whose stream is being captured moves nothing: the graph does. `time` is taken only where it is not. */
+static bool captured(const shim_call *call, const shim_time *time)
+{
+    return !time->taken && shim_in_capture(call->record.stream);
+}
+
+static CUresult done(shim_call *call, CUresult result, const shim_moved *m, const shim_time *time)
+{
+    if (!call->active)
+        return shim_end(call, result);
+    bool moved = result == CUDA_SUCCESS && !captured(call, time);
+    pthread_mutex_lock(&shim_g.lock);
+    const shim_object *target = moved ? describe(&call->record, m) : NULL;
+    shim_write_call(call, result);
+    shim_time_keep(time, moved ? call->id : 0);
+    after_copy(target, &call->record, call->id, m);
+    pthread_mutex_unlock(&shim_g.lock);
+    return shim_end(call, result);
+}
+
+/* `what`: a COPY may wait even where it is not blocking, for pageable memory of the host. SHIFTs, within devices, and SETs do not:
+ * what is noted of them may be held. */
+#define KIND_COPY CAP_CALL_COPY
+#define KIND_SHIFT CAP_CALL_COPY
+#define KIND_SET CAP_CALL_SET
+enum { WAITS_COPY = true, WAITS_SHIFT = false, WAITS_SET = false };
+
+/* `blocking`: the stream's work is over when the call returns. */
+#define MOVE(symbol, what, of, per_thread, blocking, params, args, ...)                            \
+    HOOK(symbol, params, args)                                                                     \
+    {                                                                                              \
+        shim_call call;                                                                            \
+        shim_time time = {0};                                                                      \
+        if (blocking || WAITS_##what)                                                              \
+            shim_begin(&call, #symbol, KIND_##what);                                               \
+        else                                                                                       \
+            shim_begin_work(&call, #symbol, KIND_##what);                                          \
+        call.record.stream = shim_stream(of, per_thread);                                          \
+        if (call.active)                                                                           \
+            shim_time_call_begin(&time, #symbol, call.record.stream);                              \
+        CUresult result = real_##symbol args;                                                      \
+        shim_time_end(&time, result);                                                              \
+        shim_moved m = {0};                                                                        \
+        if (result == CUDA_SUCCESS)                                                                \
+            m = (shim_moved){__VA_ARGS__};                                                         \
+        if (blocking && result == CUDA_SUCCESS) {                                                  \
+            shim_times_resolve(0, true);                                                           \
+            shim_probes_resolve(&(shim_wait){m.waits ? SHIM_OVER_STREAM : SHIM_OVER_NOTHING, NULL, \
+                                             call.record.stream, call.launched});                  \
+        }                                                                                          \
+        return done(&call, result, &m, &time);                                                     \
+    }
+
+/* A blocking function, its per-thread variant, and the two of its counterpart that takes a stream. */
+#define UNPACK(...) __VA_ARGS__
+#define MOVES(what, plain, plain_thread, async, async_thread, params, args, ...)            \
+    MOVE(plain, what, NULL, false, true, (UNPACK params), (UNPACK args), __VA_ARGS__)       \
+    MOVE(plain_thread, what, NULL, true, true, (UNPACK params), (UNPACK args), __VA_ARGS__) \
+    MOVE(async, what, stream, false, false, (UNPACK params, CUstream stream),               \
+         (UNPACK args, stream), __VA_ARGS__)                                                \
+    MOVE(async_thread, what, stream, true, false, (UNPACK params, CUstream stream),         \
+         (UNPACK args, stream), __VA_ARGS__)
+
+MOVES(COPY, cuMemcpy, cuMemcpy_ptds, cuMemcpyAsync, cuMemcpyAsync_ptsz,
+      (CUdeviceptr to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, to, bytes,
+      .host = NULL)
+MOVES(COPY, cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz,
+      (CUdeviceptr to, const void *from, size_t bytes), (to, from, bytes), (uint64_t)from, to,
+      bytes, .host = from)
+MOVES(COPY, cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz,
+      (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, (uint64_t)to, bytes,
+      .host = NULL, .waits = true)
+MOVES(SHIFT, cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
+      (CUdeviceptr to, CUdeviceptr from, size_t bytes), (to, from, bytes), from, to, bytes,
+      .host = NULL)
+MOVES(SHIFT, cuMemcpyPeer, cuMemcpyPeer_ptds, cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
+      (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+       size_t bytes),
+      (to, to_context, from, from_context, bytes), from, to, bytes, .host = NULL)
+
+MOVES(SET, cuMemsetD8_v2, cuMemsetD8_v2_ptds, cuMemsetD8Async, cuMemsetD8Async_ptsz,
+      (CUdeviceptr to, unsigned char value, size_t count), (to, value, count), 0, to, count,
+      .host = NULL)
+MOVES(SET, cuMemsetD16_v2, cuMemsetD16_v2_ptds, cuMemsetD16Async, cuMemsetD16Async_ptsz,
+      (CUdeviceptr to, unsigned short value, size_t count), (to, value, count), 0, to, 2 * count,
+      .host = NULL)
+MOVES(SET, cuMemsetD32_v2, cuMemsetD32_v2_ptds, cuMemsetD32Async, cuMemsetD32Async_ptsz,
+      (CUdeviceptr to, unsigned int value, size_t count), (to, value, count), 0, to, 4 * count,
+      .host = NULL)
+MOVES(SET, cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds, cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz,
+      (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t rows),
+      (to, pitch, value, width, rows), 0, to, width *rows, .host = NULL)
+MOVES(SET, cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds, cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz,
+      (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t rows),
+      (to, pitch, value, width, rows), 0, to, 2 * width * rows, .host = NULL)
+MOVES(SET, cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds, cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz,
+      (CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t rows),
+      (to, pitch, value, width, rows), 0, to, 4 * width * rows, .host = NULL)
+
+/* ---- copies of rows and slices ---- */
+
+static uint64_t address_of(CUmemorytype type, const void *host, CUdeviceptr device)
+{
+    return type == CU_MEMORYTYPE_HOST    ? (uint64_t)(uintptr_t)host
+           : type == CU_MEMORYTYPE_ARRAY ? 0
+                                         : device;
+}
+
+#define SIDE(c, side)                                                 \
+    address_of(c->side##MemoryType, c->side##Host, c->side##Device) + \
+        (c->side##MemoryType == CU_MEMORYTYPE_ARRAY                   \
+             ? 0                                                      \
+             : c->side##XInBytes + c->side##Y * c->side##Pitch)
+#define ARRAY(c, side) (c->side##MemoryType == CU_MEMORYTYPE_ARRAY ? c->side##Array : NULL)
+#define ARRAYS(c) .from_array = ARRAY(c, src), .to_array = ARRAY(c, dst)
+#define PLANE(c) SIDE(c, src), SIDE(c, dst), c->WidthInBytes * c->Height, NULL, ARRAYS(c)
+#define VOLUME(c)                                            \
+    SIDE(c, src) + c->srcZ * c->srcPitch * c->srcHeight,     \
+        SIDE(c, dst) + c->dstZ * c->dstPitch * c->dstHeight, \
+        c->WidthInBytes * c->Height * c->Depth, NULL, ARRAYS(c)
+
+shim_moved shim_moved_volume(const CUDA_MEMCPY3D *c)
+{
+    return (shim_moved){VOLUME(c)};
+}
+
+shim_moved shim_moved_set(const CUDA_MEMSET_NODE_PARAMS *set)
+{
+    return (shim_moved){.to = set->dst, .bytes = set->elementSize * set->width * set->height};
+}
+
+MOVES(COPY, cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz,
+      (const CUDA_MEMCPY2D *c), (c), PLANE(c))
+MOVE(cuMemcpy2DUnaligned_v2, COPY, NULL, false, true, (const CUDA_MEMCPY2D *c), (c), PLANE(c))
+MOVE(cuMemcpy2DUnaligned_v2_ptds, COPY, NULL, true, true, (const CUDA_MEMCPY2D *c), (c), PLANE(c))
+MOVES(COPY, cuMemcpy3D_v2, cuMemcpy3D_v2_ptds, cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz,
+      (const CUDA_MEMCPY3D *c), (c), VOLUME(c))
+MOVES(COPY, cuMemcpy3DPeer, cuMemcpy3DPeer_ptds, cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz,
+      (const CUDA_MEMCPY3D_PEER *c), (c), VOLUME(c))
+
+/* ---- rows of arrays ---- */
+
+#define TO_ARRAY .to_array = to
+#define FROM_ARRAY .from_array = from
+
+MOVES(COPY, cuMemcpyHtoA_v2, cuMemcpyHtoA_v2_ptds, cuMemcpyHtoAAsync_v2, cuMemcpyHtoAAsync_v2_ptsz,
+      (CUarray to, size_t offset, const void *from, size_t bytes), (to, offset, from, bytes),
+      (uint64_t)from, 0, bytes, from, TO_ARRAY)
+MOVES(COPY, cuMemcpyAtoH_v2, cuMemcpyAtoH_v2_ptds, cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync_v2_ptsz,
+      (void *to, CUarray from, size_t offset, size_t bytes), (to, from, offset, bytes), 0,
+      (uint64_t)to, bytes, NULL, FROM_ARRAY, .waits = true)
+
+#define BLOCKING(plain, params, args, ...)                          \
+    MOVE(plain, COPY, NULL, false, true, params, args, __VA_ARGS__) \
+    MOVE(plain##_ptds, COPY, NULL, true, true, params, args, __VA_ARGS__)
+
+BLOCKING(cuMemcpyDtoA_v2, (CUarray to, size_t offset, CUdeviceptr from, size_t bytes),
+         (to, offset, from, bytes), from, 0, bytes, NULL, TO_ARRAY)
+BLOCKING(cuMemcpyAtoD_v2, (CUdeviceptr to, CUarray from, size_t offset, size_t bytes),
+         (to, from, offset, bytes), 0, to, bytes, NULL, FROM_ARRAY)
+BLOCKING(cuMemcpyAtoA_v2,
+         (CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes),
+         (to, to_offset, from, from_offset, bytes), 0, 0, bytes, NULL, FROM_ARRAY, TO_ARRAY)
+
+/* ---- many copies by one call: a record each ---- */
+
+typedef struct CUmemcpyAttributes_st CUmemcpyAttributes;
+
+/* With the lock held when it is called: what the copy with this index moves. */
+typedef shim_moved one_of(const void *list, size_t index);
+
+static CUresult done_batch(shim_call *call, CUresult result, one_of *get, const void *list,
+                           size_t count)
+{
+    if (!call->active || result != CUDA_SUCCESS || shim_in_capture(call->record.stream))
+        return shim_end(call, result);
+    pthread_mutex_lock(&shim_g.lock);
+    for (size_t i = 0; i < count; i++) {
+        shim_moved m = get(list, i);
+        call->id = 0;
+        const shim_object *target = describe(&call->record, &m);
+        shim_write_call(call, result);
+        after_copy(target, &call->record, call->id, &m);
+    }
+    pthread_mutex_unlock(&shim_g.lock);
+    return shim_end(call, result);
+}
+
+#define BATCH(symbol, per_thread, get, list, count, params, args) \
+    HOOK(symbol, params, args)                                    \
+    {                                                             \
+        shim_call call;                                           \
+        shim_begin(&call, #symbol, CAP_CALL_COPY);                \
+        call.record.stream = shim_stream(stream, per_thread);     \
+        CUresult result = real_##symbol args;                     \
+        return done_batch(&call, result, get, list, count);       \
+    }
+#define BATCHES(symbol, get, list, count, params, args)                            \
+    BATCH(symbol, false, get, list, count, (UNPACK params, CUstream stream),       \
+          (UNPACK args, stream))                                                   \
+    BATCH(symbol##_ptsz, true, get, list, count, (UNPACK params, CUstream stream), \
+          (UNPACK args, stream))
+
+typedef struct ranges {
+    const CUdeviceptr *to, *from;
+    const size_t *sizes;
+} ranges;
+
+static shim_moved range(const void *list, size_t i)
+{
+    const ranges *r = list;
+    return (shim_moved){.from = r->from[i], .to = r->to[i], .bytes = r->sizes[i]};
+}
+
+BATCHES(cuMemcpyBatchAsync, range, (&(ranges){to, from, sizes}), count,
+        (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
+         size_t *which, size_t nhow, size_t *failed),
+        (to, from, sizes, count, how, which, nhow, failed))
+BATCHES(cuMemcpyBatchAsync_v2, range, (&(ranges){to, from, sizes}), count,
+        (CUdeviceptr * to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *how,
+         size_t *which, size_t nhow),
+        (to, from, sizes, count, how, which, nhow))
+BATCHES(cuMemcpyWithAttributesAsync, range, (&(ranges){&to, &from, &bytes}), 1,
+        (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUmemcpyAttributes *how),
+        (to, from, bytes, how))
+
+/* The elements are those of the array, where one is among the two, else bytes. */
+static uint64_t element_of(const CUmemcpy3DOperand *o)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {0};
+    if (o->type != CU_MEMCPY_OPERAND_TYPE_ARRAY ||
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuArray3DGetDescriptor_v2,
+               (CUDA_ARRAY3D_DESCRIPTOR *, CUarray), &d, o->op.array.array) != CUDA_SUCCESS)
+        return 1;
+    return shim_array_element(d.Format) * d.NumChannels;
+}
+
+static uint64_t address_of_operand(const CUmemcpy3DOperand *o)
+{
+    return o->type == CU_MEMCPY_OPERAND_TYPE_POINTER ? o->op.ptr.ptr : 0;
+}
+
+static const void *array_of_operand(const CUmemcpy3DOperand *o)
+{
+    return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? o->op.array.array : NULL;
+}
+
+static shim_moved volume(const void *list, size_t i)
+{
+    const CUDA_MEMCPY3D_BATCH_OP *c = (const CUDA_MEMCPY3D_BATCH_OP *)list + i;
+    uint64_t element = element_of(&c->src) * element_of(&c->dst);
+    if (array_of_operand(&c->src) && array_of_operand(&c->dst))
+        element = element_of(&c->src);
+    return (shim_moved){.from = address_of_operand(&c->src),
+                        .to = address_of_operand(&c->dst),
+                        .bytes = element * c->extent.width * c->extent.height * c->extent.depth,
+                        .from_array = array_of_operand(&c->src),
+                        .to_array = array_of_operand(&c->dst)};
+}
+
+BATCHES(cuMemcpy3DBatchAsync, volume, list, count,
+        (size_t count, CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed, unsigned long long flags),
+        (count, list, failed, flags))
+BATCHES(cuMemcpy3DBatchAsync_v2, volume, list, count,
+        (size_t count, CUDA_MEMCPY3D_BATCH_OP *list, unsigned long long flags),
+        (count, list, flags))
+BATCHES(cuMemcpy3DWithAttributesAsync, volume, one, 1,
+        (CUDA_MEMCPY3D_BATCH_OP * one, unsigned long long flags), (one, flags))

@@ -1,0 +1,514 @@
+/* Graphs: what an instance holds is kept, and what it does is noted whenever it is launched: kernels, copies and sets,
+ * memory that it allocates and frees. */
+#include "shim/hooks/copy.h"
+#include "shim/probe/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct node { /* of an instance */
+    CUgraphNodeType type;
+    CUgraphNode handle;
+    CUgraphNode child; /* the outermost child graph's node that it is in; NULL: none */
+    void *function;    /* of a kernel: CUfunction or CUkernel */
+    shim_shape shape;
+    shim_bytes params; /* data malloc'ed */
+    shim_moved moved;  /* of a copy or set; what is allocated or freed: from `to` on */
+    bool disabled;
+} node;
+
+typedef wl_vec(node) node_list;
+
+typedef struct graph { /* a CUgraphExec */
+    void *handle;
+    node_list nodes;
+    uint32_t conditional; /* nodes whose kernels the device decides on */
+    UT_hash_handle hh;
+} graph;
+
+enum { MAX_DEPTH = 64 }; /* of graphs within graphs */
+
+static graph *graphs;
+
+/* ---- reading; with the lock held ---- */
+
+static void clear(node_list *nodes)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        free((char *)nodes->data[i].params.data);
+    wl_vec_free(nodes);
+}
+
+static void *function_of(const CUDA_KERNEL_NODE_PARAMS_v2 *p)
+{
+    return p->func ? (void *)p->func : (void *)p->kern;
+}
+
+/* What the node runs from now on; false where that is not known. */
+static bool set_kernel(node *n, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
+{
+    void *handle = function_of(p);
+    shim_function *f = handle ? shim_function_of(handle) : NULL;
+    if (!f)
+        return false;
+    shim_bytes bytes = shim_pack(f, p->kernelParams, p->extra);
+    char *copy = malloc(bytes.length + 1);
+    if (!copy)
+        return false;
+    memcpy(copy, bytes.data, bytes.length);
+    free((char *)n->params.data);
+    n->params = (shim_bytes){copy, bytes.length, bytes.known};
+    n->function = handle;
+    n->shape = (shim_shape){
+        .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+        .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+        .cluster = {n->shape.cluster[0], n->shape.cluster[1], n->shape.cluster[2]},
+        .shared = p->sharedMemBytes,
+        .flags = n->shape.flags | CAP_NOTE_GRAPH,
+    };
+    return true;
+}
+
+static CUresult get_kernel(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS_v2 *out)
+{
+    *out = (CUDA_KERNEL_NODE_PARAMS_v2){0};
+    CUresult result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphKernelNodeGetParams_v2,
+                             (CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2 *), handle, out);
+    return result != CUDA_ERROR_NOT_SUPPORTED
+               ? result
+               : DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphKernelNodeGetParams,
+                        (CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v1 *), handle,
+                        (CUDA_KERNEL_NODE_PARAMS_v1 *)out);
+}
+
+static bool get_attribute(CUgraphNode handle, CUlaunchAttributeID which,
+                          CUlaunchAttributeValue *value)
+{
+    *value = (CUlaunchAttributeValue){0};
+    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphKernelNodeGetAttribute,
+                  (CUgraphNode, CUlaunchAttributeID, CUlaunchAttributeValue *), handle, which,
+                  value) == CUDA_SUCCESS;
+}
+
+static void read_kernel(node_list *nodes, node n)
+{
+    CUDA_KERNEL_NODE_PARAMS_v2 params;
+    CUlaunchAttributeValue value;
+    if (get_kernel(n.handle, &params) != CUDA_SUCCESS || !set_kernel(&n, &params))
+        return;
+    if (get_attribute(n.handle, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value))
+        memcpy(n.shape.cluster, &value.clusterDim, sizeof n.shape.cluster);
+    if (get_attribute(n.handle, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value) && value.cooperative)
+        n.shape.flags |= CAP_NOTE_COOPERATIVE;
+    if (!wl_push(nodes, n))
+        free((char *)n.params.data);
+}
+
+/* What a copy finds in host memory when it runs is not known here. */
+static void set_copy(node *n, const CUDA_MEMCPY3D *copy)
+{
+    n->moved = shim_moved_volume(copy);
+}
+
+static void read_copy(node_list *nodes, node n)
+{
+    CUDA_MEMCPY3D copy = {0};
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemcpyNodeGetParams, (CUgraphNode, CUDA_MEMCPY3D *),
+               n.handle, &copy) != CUDA_SUCCESS)
+        return;
+    set_copy(&n, &copy);
+    wl_push(nodes, n);
+}
+
+static void read_set(node_list *nodes, node n)
+{
+    CUDA_MEMSET_NODE_PARAMS set = {0};
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemsetNodeGetParams,
+               (CUgraphNode, CUDA_MEMSET_NODE_PARAMS *), n.handle, &set) != CUDA_SUCCESS)
+        return;
+    n.moved = shim_moved_set(&set);
+    wl_push(nodes, n);
+}
+
+static void read_alloc(node_list *nodes, node n)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc = {0};
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemAllocNodeGetParams,
+               (CUgraphNode, CUDA_MEM_ALLOC_NODE_PARAMS *), n.handle, &alloc) != CUDA_SUCCESS)
+        return;
+    n.moved = (shim_moved){.to = alloc.dptr, .bytes = alloc.bytesize};
+    wl_push(nodes, n);
+}
+
+static void read_free(node_list *nodes, node n)
+{
+    CUdeviceptr address;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemFreeNodeGetParams, (CUgraphNode, CUdeviceptr *),
+               n.handle, &address) != CUDA_SUCCESS)
+        return;
+    n.moved.to = address;
+    wl_push(nodes, n);
+}
+
+/* The nodes in the order in which they were added; malloc'ed. */
+static CUgraphNode *list(CUgraph source, size_t *count)
+{
+    CUgraphNode *nodes;
+    *count = 0;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphGetNodes, (CUgraph, CUgraphNode *, size_t *),
+               source, NULL, count) != CUDA_SUCCESS ||
+        !(nodes = calloc(*count + 1, sizeof *nodes)))
+        return NULL;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphGetNodes, (CUgraph, CUgraphNode *, size_t *),
+               source, nodes, count) != CUDA_SUCCESS)
+        *count = 0;
+    return nodes;
+}
+
+static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth);
+
+static void read_child(graph *g, const node *n, int depth)
+{
+    CUgraph within = NULL;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphChildGraphNodeGetGraph, (CUgraphNode, CUgraph *),
+               n->handle, &within) == CUDA_SUCCESS)
+        read_graph(g, within, n->child ? n->child : n->handle, depth + 1);
+}
+
+static void read_node(graph *g, node n, int depth)
+{
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeGetType, (CUgraphNode, CUgraphNodeType *), n.handle,
+           &n.type);
+    switch ((int)n.type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: read_kernel(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY: read_copy(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_MEMSET: read_set(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: read_alloc(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: read_free(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_GRAPH: read_child(g, &n, depth); break;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: g->conditional++; break;
+    default: break;
+    }
+}
+
+static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth)
+{
+    size_t count;
+    CUgraphNode *nodes = depth < MAX_DEPTH ? list(source, &count) : NULL;
+    for (size_t i = 0; nodes && i < count; i++)
+        read_node(g, (node){.type = CU_GRAPH_NODE_TYPE_EMPTY, .handle = nodes[i], .child = child},
+                  depth);
+    free(nodes);
+}
+
+/* ---- the instances ---- */
+
+static graph *find(CUgraphExec exec)
+{
+    graph *g = NULL;
+    void *handle = exec;
+    HASH_FIND_PTR(graphs, &handle, g);
+    return g;
+}
+
+static node *find_node(CUgraphExec exec, CUgraphNode handle)
+{
+    graph *g = find(exec);
+    for (size_t i = 0; g && i < g->nodes.count; i++)
+        if (g->nodes.data[i].handle == handle)
+            return &g->nodes.data[i];
+    return NULL;
+}
+
+static void forget(CUgraphExec exec)
+{
+    graph *g = find(exec);
+    if (!g)
+        return;
+    HASH_DEL(graphs, g);
+    clear(&g->nodes);
+    free(g);
+}
+
+/* After the instantiation of `source`. */
+static CUresult instantiated(CUresult result, CUgraphExec *exec, CUgraph source)
+{
+    graph *g;
+    if (result != CUDA_SUCCESS || !shim_g.writer)
+        return result;
+    pthread_mutex_lock(&shim_g.lock);
+    forget(*exec);
+    if ((g = calloc(1, sizeof *g))) {
+        g->handle = *exec;
+        HASH_ADD_PTR(graphs, handle, g);
+        read_graph(g, source, NULL, 0);
+    }
+    pthread_mutex_unlock(&shim_g.lock);
+    return result;
+}
+
+#define INSTANTIATE(symbol, params, args)                      \
+    HOOK(symbol, params, args)                                 \
+    {                                                          \
+        return instantiated(real_##symbol args, exec, source); \
+    }
+
+INSTANTIATE(cuGraphInstantiate,
+            (CUgraphExec * exec, CUgraph source, CUgraphNode *bad, char *log, size_t bytes),
+            (exec, source, bad, log, bytes))
+INSTANTIATE(cuGraphInstantiate_v2,
+            (CUgraphExec * exec, CUgraph source, CUgraphNode *bad, char *log, size_t bytes),
+            (exec, source, bad, log, bytes))
+INSTANTIATE(cuGraphInstantiateWithFlags,
+            (CUgraphExec * exec, CUgraph source, unsigned long long flags), (exec, source, flags))
+INSTANTIATE(cuGraphInstantiateWithParams,
+            (CUgraphExec * exec, CUgraph source, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+            (exec, source, params))
+INSTANTIATE(cuGraphInstantiateWithParams_ptsz,
+            (CUgraphExec * exec, CUgraph source, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+            (exec, source, params))
+
+HOOK(cuGraphExecDestroy, (CUgraphExec exec), (exec))
+{
+    pthread_mutex_lock(&shim_g.lock);
+    forget(exec);
+    pthread_mutex_unlock(&shim_g.lock);
+    return real_cuGraphExecDestroy(exec);
+}
+
+/* ---- changes of an instance ---- */
+
+/* The kernels of `source` take the place of the instance's, of those in one child graph where `child` is set. The driver
+ * accepts only what has the same shape, so that they correspond in order; the handles stay those of the first graph. */
+static void take_over(CUgraphExec exec, CUgraph source, CUgraphNode child)
+{
+    graph *g = find(exec), now = {0};
+    size_t taken = 0;
+    if (!g)
+        return;
+    read_graph(&now, source, child, 0);
+    for (size_t i = 0; i < g->nodes.count && taken < now.nodes.count; i++) {
+        node *old = &g->nodes.data[i], *new = &now.nodes.data[taken];
+        if (child && old->child != child)
+            continue;
+        node merged = *new;
+        merged.handle = old->handle;
+        merged.child = old->child;
+        merged.disabled = old->disabled;
+        new->params = old->params; /* goes with the list */
+        *old = merged;
+        taken++;
+    }
+    clear(&now.nodes);
+}
+
+static CUresult updated(CUresult result, CUgraphExec exec, CUgraph source, CUgraphNode child)
+{
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        take_over(exec, source, child);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+HOOK(cuGraphExecUpdate, (CUgraphExec exec, CUgraph source, CUgraphNode *differs, int *why),
+     (exec, source, differs, why))
+{
+    return updated(real_cuGraphExecUpdate(exec, source, differs, why), exec, source, NULL);
+}
+
+HOOK(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph source, CUgraphExecUpdateResultInfo *info),
+     (exec, source, info))
+{
+    return updated(real_cuGraphExecUpdate_v2(exec, source, info), exec, source, NULL);
+}
+
+HOOK(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode handle, CUgraph source),
+     (exec, handle, source))
+{
+    return updated(real_cuGraphExecChildGraphNodeSetParams(exec, handle, source), exec, source,
+                   handle);
+}
+
+static CUresult copy_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
+                         const CUDA_MEMCPY3D *copy)
+{
+    if (result == CUDA_SUCCESS && shim_g.writer && copy) {
+        pthread_mutex_lock(&shim_g.lock);
+        node *n = find_node(exec, handle);
+        if (n)
+            set_copy(n, copy);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+static CUresult set_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
+                        const CUDA_MEMSET_NODE_PARAMS *set)
+{
+    if (result == CUDA_SUCCESS && shim_g.writer && set) {
+        pthread_mutex_lock(&shim_g.lock);
+        node *n = find_node(exec, handle);
+        if (n)
+            n->moved = shim_moved_set(set);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+HOOK(cuGraphExecMemcpyNodeSetParams,
+     (CUgraphExec exec, CUgraphNode handle, const CUDA_MEMCPY3D *copy, CUcontext context),
+     (exec, handle, copy, context))
+{
+    return copy_set(real_cuGraphExecMemcpyNodeSetParams(exec, handle, copy, context), exec, handle,
+                    copy);
+}
+
+HOOK(cuGraphExecMemsetNodeSetParams,
+     (CUgraphExec exec, CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS *set, CUcontext context),
+     (exec, handle, set, context))
+{
+    return set_set(real_cuGraphExecMemsetNodeSetParams(exec, handle, set, context), exec, handle,
+                   set);
+}
+
+static CUresult kernel_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
+                           const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    if (result == CUDA_SUCCESS && params && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        node *n = find_node(exec, handle);
+        if (n)
+            set_kernel(n, params);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+HOOK(cuGraphExecKernelNodeSetParams,
+     (CUgraphExec exec, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS_v1 *params),
+     (exec, handle, params))
+{
+    CUDA_KERNEL_NODE_PARAMS_v2 newer = {0};
+    CUresult result = real_cuGraphExecKernelNodeSetParams(exec, handle, params);
+    if (params)
+        memcpy(&newer, params, sizeof *params);
+    return kernel_set(result, exec, handle, &newer);
+}
+
+HOOK(cuGraphExecKernelNodeSetParams_v2,
+     (CUgraphExec exec, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS_v2 *params),
+     (exec, handle, params))
+{
+    return kernel_set(real_cuGraphExecKernelNodeSetParams_v2(exec, handle, params), exec, handle,
+                      params);
+}
+
+HOOK(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *params),
+     (exec, handle, params))
+{
+    CUresult result = real_cuGraphExecNodeSetParams(exec, handle, params);
+    if (result != CUDA_SUCCESS || !params)
+        return result;
+    switch ((int)params->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: return kernel_set(result, exec, handle, &params->kernel);
+    case CU_GRAPH_NODE_TYPE_GRAPH: return updated(result, exec, params->graph.graph, handle);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return copy_set(result, exec, handle, &params->memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return set_set(result, exec, handle, (const CUDA_MEMSET_NODE_PARAMS *)&params->memset);
+    default: return result;
+    }
+}
+
+HOOK(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode handle, unsigned int enabled),
+     (exec, handle, enabled))
+{
+    CUresult result = real_cuGraphNodeSetEnabled(exec, handle, enabled);
+    if (result == CUDA_SUCCESS && shim_g.writer) {
+        pthread_mutex_lock(&shim_g.lock);
+        node *n = find_node(exec, handle);
+        if (n)
+            n->disabled = !enabled;
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return result;
+}
+
+/* ---- launches ---- */
+
+/* Memory has the same address in every launch; what an earlier one left there is gone. */
+static void freed(const shim_call *call, uint64_t address)
+{
+    shim_object o;
+    if (shim_object_take(address, &o))
+        shim_object_freed(&o, call->id);
+}
+
+static void allocated(shim_call *call, const shim_moved *memory)
+{
+    freed(call, memory->to);
+    shim_object object = {.base = memory->to,
+                          .bytes = memory->bytes,
+                          .kind = CAP_OBJECT_DEVICE,
+                          .context = shim_current().handle};
+    shim_object_add(call, &object, "");
+}
+
+static void note_kernel(shim_call *call, const node *n)
+{
+    shim_function *f = shim_function_of(n->function);
+    if (f)
+        shim_note(call, f, &n->shape, n->params);
+}
+
+static void note_node(shim_call *call, const node *n)
+{
+    switch ((int)n->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: note_kernel(call, n); break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY: shim_moved_write(call, CAP_CALL_COPY, &n->moved); break;
+    case CU_GRAPH_NODE_TYPE_MEMSET: shim_moved_write(call, CAP_CALL_SET, &n->moved); break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: allocated(call, &n->moved); break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: freed(call, n->moved.to); break;
+    default: break;
+    }
+}
+
+static void note_nodes(shim_call *call, const graph *g)
+{
+    for (size_t i = 0; i < g->nodes.count; i++)
+        if (!g->nodes.data[i].disabled)
+            note_node(call, &g->nodes.data[i]);
+    for (uint32_t i = 0; i < g->conditional; i++)
+        shim_skipped(call->id, "(kernels of a conditional node)",
+                     "the device decided how often they ran");
+}
+
+#define LAUNCH(symbol, per_thread)                                                         \
+    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                      \
+    {                                                                                      \
+        shim_call call;                                                                    \
+        shim_begin_launch(&call, #symbol);                                                 \
+        call.record.stream = shim_stream(stream, per_thread);                              \
+        CUresult result = real_##symbol(exec, stream);                                     \
+        if (call.active && result == CUDA_SUCCESS && !shim_in_capture(call.record.stream)) \
+            launched(&call, exec);                                                         \
+        return shim_end(&call, result);                                                    \
+    }
+
+static void launched(shim_call *call, CUgraphExec exec)
+{
+    shim_stack(call);
+    pthread_mutex_lock(&shim_g.lock);
+    shim_events_unknown(NULL); /* it may record any */
+    shim_constants_changed();  /* and copy to any constant */
+    shim_write_call(call, CUDA_SUCCESS);
+    graph *g = find(exec);
+    if (g)
+        note_nodes(call, g);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+LAUNCH(cuGraphLaunch, false)
+LAUNCH(cuGraphLaunch_ptsz, true)

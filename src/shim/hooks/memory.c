@@ -1,0 +1,196 @@
+/* Allocation and release. */
+#include "shim/hooks/shim.h"
+
+/* After an allocation: `base` is read only where it succeeded. */
+static CUresult made(shim_call *call, CUresult result, uint64_t base, uint64_t bytes,
+                     cap_object_kind kind)
+{
+    if (call->active && result == CUDA_SUCCESS && bytes) {
+        pthread_mutex_lock(&shim_g.lock);
+        shim_object stale;
+        if (shim_object_take(base, &stale)) /* went without our notice */
+            shim_object_freed(&stale, 0);
+        shim_object object = {
+            .base = base, .bytes = bytes, .kind = (uint8_t)kind, .context = shim_current().handle};
+        shim_object_add(call, &object, "");
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return shim_end(call, result);
+}
+
+typedef struct taken {
+    bool there;
+    shim_object object;
+} taken;
+
+/* Before a release: another thread may be given the address while the call is still under way. */
+static taken take(const shim_call *call, uint64_t base)
+{
+    taken t = {false, {0}};
+    if (call->active) {
+        pthread_mutex_lock(&shim_g.lock);
+        t.there = shim_object_take(base, &t.object);
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return t;
+}
+
+static CUresult released(shim_call *call, CUresult result, const taken *t)
+{
+    if (call->active && t->there) {
+        pthread_mutex_lock(&shim_g.lock);
+        if (result == CUDA_SUCCESS) {
+            call->record.source_object = t->object.number;
+            call->record.bytes = t->object.bytes;
+            shim_write_call(call, result);
+            shim_object_freed(&t->object, call->id);
+        } else {
+            shim_object_put_back(&t->object);
+        }
+        pthread_mutex_unlock(&shim_g.lock);
+    }
+    return shim_end(call, result);
+}
+
+/* ---- making ---- */
+
+#define MAKE(symbol, kind, base, bytes, params, args)                                         \
+    HOOK(symbol, params, args)                                                                \
+    {                                                                                         \
+        shim_call call;                                                                       \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                                           \
+        CUresult result = real_##symbol args;                                                 \
+        bool good = result == CUDA_SUCCESS;                                                   \
+        return made(&call, result, good ? (uint64_t)(base) : 0, good ? (uint64_t)(bytes) : 0, \
+                    CAP_OBJECT_##kind);                                                       \
+    }
+
+#define MAKE_ASYNC(symbol, per_thread, params, args)                             \
+    HOOK(symbol, params, args)                                                   \
+    {                                                                            \
+        shim_call call;                                                          \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                              \
+        call.record.stream = shim_stream(stream, per_thread);                    \
+        CUresult result = real_##symbol args;                                    \
+        if (result != CUDA_SUCCESS || shim_in_capture(call.record.stream))       \
+            return shim_end(&call, result); /* a graph allocates when it runs */ \
+        return made(&call, result, *out, bytes, CAP_OBJECT_DEVICE);              \
+    }
+
+MAKE(cuMemAlloc_v2, DEVICE, *out, bytes, (CUdeviceptr * out, size_t bytes), (out, bytes))
+MAKE(cuMemAllocPitch_v2, DEVICE, *out, *pitch *rows,
+     (CUdeviceptr * out, size_t *pitch, size_t width, size_t rows, unsigned int element),
+     (out, pitch, width, rows, element))
+MAKE(cuMemAllocManaged, MANAGED, *out, bytes, (CUdeviceptr * out, size_t bytes, unsigned int flags),
+     (out, bytes, flags))
+MAKE(cuMemAllocHost_v2, PINNED, *out, bytes, (void **out, size_t bytes), (out, bytes))
+MAKE(cuMemHostAlloc, PINNED, *out, bytes, (void **out, size_t bytes, unsigned int flags),
+     (out, bytes, flags))
+MAKE(cuMemHostRegister, REGISTERED, data, bytes, (void *data, size_t bytes, unsigned int flags),
+     (data, bytes, flags))
+MAKE(cuMemHostRegister_v2, REGISTERED, data, bytes, (void *data, size_t bytes, unsigned int flags),
+     (data, bytes, flags))
+MAKE(cuMemMap, DEVICE, address, bytes,
+     (CUdeviceptr address, size_t bytes, size_t offset, unsigned long long handle,
+      unsigned long long flags),
+     (address, bytes, offset, handle, flags))
+MAKE_ASYNC(cuMemAllocAsync, false, (CUdeviceptr * out, size_t bytes, CUstream stream),
+           (out, bytes, stream))
+MAKE_ASYNC(cuMemAllocAsync_ptsz, true, (CUdeviceptr * out, size_t bytes, CUstream stream),
+           (out, bytes, stream))
+MAKE_ASYNC(cuMemAllocFromPoolAsync, false,
+           (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream),
+           (out, bytes, pool, stream))
+MAKE_ASYNC(cuMemAllocFromPoolAsync_ptsz, true,
+           (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream),
+           (out, bytes, pool, stream))
+
+/* Memory of another process, as long as its maker made it. */
+static uint64_t range_of(CUdeviceptr address)
+{
+    CUdeviceptr base = address;
+    size_t bytes = 0;
+    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemGetAddressRange_v2,
+           (CUdeviceptr *, size_t *, CUdeviceptr), &base, &bytes, address);
+    return bytes - (address - base);
+}
+
+MAKE(cuIpcOpenMemHandle, DEVICE, *out, range_of(*out),
+     (CUdeviceptr * out, CUipcMemHandle handle, unsigned int flags), (out, handle, flags))
+MAKE(cuIpcOpenMemHandle_v2, DEVICE, *out, range_of(*out),
+     (CUdeviceptr * out, CUipcMemHandle handle, unsigned int flags), (out, handle, flags))
+
+MAKE(cuMemPoolImportPointer, DEVICE, *out, range_of(*out),
+     (CUdeviceptr * out, CUmemoryPool pool, CUmemPoolPtrExportData *data), (out, pool, data))
+
+/* ---- releasing ---- */
+
+#define RELEASE(symbol, base, params, args)             \
+    HOOK(symbol, params, args)                          \
+    {                                                   \
+        shim_call call;                                 \
+        shim_begin(&call, #symbol, CAP_CALL_FREE);      \
+        taken t = take(&call, (uint64_t)(base));        \
+        return released(&call, real_##symbol args, &t); \
+    }
+
+#define RELEASE_ASYNC(symbol, per_thread)                                   \
+    HOOK(symbol, (CUdeviceptr address, CUstream stream), (address, stream)) \
+    {                                                                       \
+        shim_call call;                                                     \
+        shim_begin(&call, #symbol, CAP_CALL_FREE);                          \
+        call.record.stream = shim_stream(stream, per_thread);               \
+        if (shim_in_capture(call.record.stream))                            \
+            return shim_end(&call, real_##symbol(address, stream));         \
+        taken t = take(&call, address);                                     \
+        return released(&call, real_##symbol(address, stream), &t);         \
+    }
+
+RELEASE(cuMemFree_v2, address, (CUdeviceptr address), (address))
+RELEASE(cuIpcCloseMemHandle, address, (CUdeviceptr address), (address))
+RELEASE(cuMemFreeHost, data, (void *data), (data))
+RELEASE(cuMemHostUnregister, data, (void *data), (data))
+RELEASE_ASYNC(cuMemFreeAsync, false)
+RELEASE_ASYNC(cuMemFreeAsync_ptsz, true)
+
+/* ---- virtual memory: a range may hold what several calls mapped ---- */
+
+typedef wl_vec(shim_object) object_list;
+
+static void take_range(object_list *list, uint64_t address, uint64_t bytes)
+{
+    shim_object o;
+    for (uint64_t at = address; at - address < bytes && shim_object_take(at, &o); at += o.bytes)
+        if (!wl_push(list, o))
+            return;
+}
+
+static void range_released(shim_call *call, const object_list *list, uint64_t bytes)
+{
+    call->record.source_object = list->count ? list->data[0].number : 0;
+    call->record.bytes = bytes;
+    shim_write_call(call, CUDA_SUCCESS);
+    for (size_t i = 0; i < list->count; i++)
+        shim_object_freed(&list->data[i], call->id);
+}
+
+HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes))
+{
+    shim_call call;
+    object_list list = {0};
+    shim_begin(&call, "cuMemUnmap", CAP_CALL_FREE);
+    if (!call.active)
+        return shim_end(&call, real_cuMemUnmap(address, bytes));
+    pthread_mutex_lock(&shim_g.lock);
+    take_range(&list, address, bytes);
+    pthread_mutex_unlock(&shim_g.lock);
+    CUresult result = real_cuMemUnmap(address, bytes);
+    pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS)
+        range_released(&call, &list, bytes);
+    for (size_t i = 0; result != CUDA_SUCCESS && i < list.count; i++)
+        shim_object_put_back(&list.data[i]);
+    pthread_mutex_unlock(&shim_g.lock);
+    wl_vec_free(&list);
+    return shim_end(&call, result);
+}

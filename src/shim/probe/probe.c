@@ -1,0 +1,270 @@
+/* Launches: which of them record, and what the driver gets for them. */
+#include "shim/probe/recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROWS = 2560 }; /* of a warp; a launch that needed more gives the next one more */
+
+static uint32_t without_memory; /* launches that would have recorded */
+
+static bool has(const rewrite_kernel *k, rewrite_probe probe)
+{
+    return k->probes >> probe & 1;
+}
+
+/* ---- which launches record ---- */
+
+/* The first ones, then every power of two: what a kernel does seldom changes with each launch. */
+bool shim_probe_sampled(uint64_t number)
+{
+    uint64_t all = prog_options_get()->probe_launches;
+    return !all || number < all || (number & (number - 1)) == 0;
+}
+
+static uint64_t blocks_of(const shim_shape *s)
+{
+    return (uint64_t)s->grid[0] * s->grid[1] * s->grid[2];
+}
+
+static uint32_t named_blocks(const shim_shape *s, uint64_t *blocks)
+{
+    const prog_options *o = prog_options_get();
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < o->nblocks && n < REWRITE_MAX_BLOCKS; i++)
+        if (o->block[i].x < s->grid[0] && o->block[i].y < s->grid[1] && o->block[i].z < s->grid[2])
+            blocks[n++] = ((uint64_t)o->block[i].z * s->grid[1] + o->block[i].y) * s->grid[0] +
+                          o->block[i].x;
+    return n;
+}
+
+/* Those that the user named, else the middles of equal parts of the grid: so the last ones, which the launch waits for, are not
+ * among them where there are many. */
+static uint32_t choose_blocks(const shim_shape *s, uint64_t *blocks)
+{
+    const prog_options *o = prog_options_get();
+    if (!o->automatic && !o->all_blocks)
+        return named_blocks(s, blocks);
+    uint64_t all = blocks_of(s);
+    uint32_t n = all < REWRITE_MAX_BLOCKS ? (uint32_t)all : REWRITE_MAX_BLOCKS;
+    for (uint32_t i = 0; i < n; i++) /* (2 * i + 1) * all / (2 * n) */
+        blocks[i] = (2 * i + 1) * (all / (2 * n)) + (2 * i + 1) * (all % (2 * n)) / (2 * n);
+    return n;
+}
+
+/* Of the pool; in half of the memory at most. */
+static uint32_t choose_rows(const shim_probed_kernel *k, const shim_shape *s, uint32_t nblocks)
+{
+    uint64_t warps = ((uint64_t)s->block[0] * s->block[1] * s->block[2] + 31) / 32 * nblocks;
+    uint64_t limit = (prog_options_get()->device_memory << 20) / 2 / REWRITE_ROW;
+    uint32_t rows = k->rows > FIRST_ROWS ? k->rows : FIRST_ROWS;
+    return !warps || rows * warps <= limit ? rows : (uint32_t)(limit / warps);
+}
+
+/* ---- before the launch ---- */
+
+/* The arguments of a launch as the driver gets them. */
+typedef struct arguments {
+    void **params, **extra;
+} arguments;
+
+/* The launch's buffer of parameters; NULL where it has an array of them. */
+static const char *buffer_of(const arguments *a, size_t *length)
+{
+    const char *given = NULL;
+    *length = 0;
+    for (void **e = a->params ? NULL : a->extra; e && *e != CU_LAUNCH_PARAM_END; e += 2) {
+        if (*e == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            given = e[1];
+        else if (*e == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            *length = *(const size_t *)e[1];
+    }
+    return given;
+}
+
+/* What the pointers that the kernel's slots name lead to. */
+static void find_pointers(const rewrite_kernel *k, const arguments *a, uint64_t *pointers)
+{
+    size_t length;
+    const char *buffer = buffer_of(a, &length);
+    for (uint32_t i = 0; i < k->nslots; i++) {
+        const rewrite_pointer *slot = &k->slots[i];
+        if (slot->at == PTX_NONE)
+            continue;
+        if (buffer && slot->at + sizeof(uint64_t) <= length)
+            memcpy(&pointers[i], buffer + slot->at, sizeof(uint64_t));
+        else if (a->params && a->params[slot->param])
+            memcpy(&pointers[i], (const char *)a->params[slot->param] + slot->offset,
+                   sizeof(uint64_t));
+    }
+}
+
+enum { SYSTEM_SHARED = 1024 }; /* that lies below the kernel's own, from sm_80 on */
+
+static shim_need need_of(shim_probed_kernel *k, const shim_function *f, const shim_shape *shape)
+{
+    const uint32_t *threads = shape->block;
+    shim_need need = {
+        .kernel = k, .blocks = blocks_of(shape), .threads = {threads[0], threads[1], threads[2]}};
+    if (has(k->kernel, REWRITE_SHARED))
+        need.shared_bytes = f->static_shared + shape->shared + SYSTEM_SHARED;
+    return need;
+}
+
+static void take_recording(shim_probe *p, const shim_function *f, const shim_probe_launch *l,
+                           const arguments *a)
+{
+    uint64_t pointers[REWRITE_SLOTS] = {0}, traced[REWRITE_MAX_BLOCKS];
+    shim_need need = need_of(f->probe, f, l->shape);
+    need.ntraced = choose_blocks(l->shape, traced);
+    need.traced = traced;
+    need.rows = choose_rows(f->probe, l->shape, need.ntraced);
+    find_pointers(f->probe->kernel, a, pointers);
+    need.pointers = pointers;
+    p->recording = shim_recording_take(&need, l->stream);
+    p->without_memory = !p->recording;
+    if (p->recording)
+        rewrite_param_init(p->recording->address, &p->recording->head, l->shape->grid[0],
+                           &p->hidden);
+}
+
+/* ---- parameters ---- */
+
+static void add_pointer(shim_probe *p, const rewrite_kernel *k, void **params)
+{
+    uint32_t n = k->param_index;
+    void **all = p->own_params;
+    if (n + 1 > sizeof p->own_params / sizeof *p->own_params)
+        all = p->long_params = calloc(n + 1, sizeof *all);
+    if (!all)
+        return;
+    for (uint32_t i = 0; params && i < n; i++)
+        all[i] = params[i];
+    all[n] = &p->hidden;
+    p->params = all;
+}
+
+static void add_bytes(shim_probe *p, const rewrite_kernel *k, void **extra)
+{
+    size_t length;
+    const char *given = buffer_of(&(arguments){NULL, extra}, &length);
+    p->bytes = k->param_offset + sizeof p->hidden;
+    p->buffer = given ? calloc(1, p->bytes) : NULL;
+    if (!p->buffer)
+        return;
+    memcpy(p->buffer, given, length < k->param_offset ? length : k->param_offset);
+    memcpy(p->buffer + k->param_offset, &p->hidden, sizeof p->hidden);
+    void *own[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, p->buffer, CU_LAUNCH_PARAM_BUFFER_SIZE,
+                   &p->bytes, CU_LAUNCH_PARAM_END};
+    memcpy(p->own_extra, own, sizeof own);
+    p->extra = p->own_extra;
+}
+
+static void add_hidden(shim_probe *p, const rewrite_kernel *k, void **params, void **extra)
+{
+    if (!params && extra)
+        add_bytes(p, k, extra);
+    else
+        add_pointer(p, k, params);
+}
+
+/* ---- the launch ---- */
+
+/* Counts the launch, but for those that are captured. */
+static bool is_to_record(shim_probed_kernel *k, const shim_probe_launch *l)
+{
+    if (!shim_probe_sampled(k->launches)) {
+        k->launches++;
+        return false;
+    }
+    return l->record && shim_g.writer && blocks_of(l->shape) && !shim_in_capture(l->stream) &&
+           shim_launch_wanted(k->name) && ++k->launches;
+}
+
+static void start_recording(shim_probe *p, const shim_probe_launch *l, void **params, void **extra)
+{
+    bool later;
+    shim_function *f = l->function ? shim_function_of(l->function) : NULL;
+    shim_probed_kernel *k = f ? shim_function_probe(f) : NULL;
+    if (!k || (k->kernel && !k->kernel->probes) || !is_to_record(k, l))
+        return;
+    shim_own *own = shim_own_get(k, f, &later);
+    k->launches -= later;
+    if (later)
+        shim_own_unfit(k, "the device was busy, so that their code could not be loaded");
+    if (!own || !shim_own_fits(own, k, f, l->shape))
+        return;
+    take_recording(p, f, l, &(arguments){params, extra});
+    if (!p->recording)
+        return;
+    if (!shim_own_mirror(own, l->stream)) {
+        shim_recording_give_back(p->recording);
+        p->recording = NULL;
+        return;
+    }
+    add_hidden(p, k->kernel, params, extra);
+    p->function = shim_own_function(own);
+    p->kernel = k;
+}
+
+void shim_probe_begin(shim_probe *p, const shim_probe_launch *l, void **params, void **extra)
+{
+    memset(p, 0, offsetof(shim_probe, own_params));
+    p->long_params = NULL;
+    p->buffer = NULL;
+    p->function = l->function;
+    p->params = params;
+    p->extra = extra;
+    p->stream = l->stream;
+    if (!l->record || !shim_probes_on())
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    start_recording(p, l, params, extra);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+bool shim_probe_refused(shim_probe *p, CUresult result)
+{
+    if (!p->recording || result == CUDA_SUCCESS)
+        return false;
+    pthread_mutex_lock(&shim_g.lock);
+    shim_recording_give_back(p->recording);
+    shim_own_unfit(p->kernel, "the driver refused them with probes");
+    pthread_mutex_unlock(&shim_g.lock);
+    p->recording = NULL;
+    return true;
+}
+
+void shim_probe_free(shim_probe *p)
+{
+    free(p->long_params);
+    free(p->buffer);
+    p->long_params = NULL;
+    p->buffer = NULL;
+}
+
+bool shim_probe_records(const shim_probe *p)
+{
+    return p->recording != NULL;
+}
+
+/* ---- after it ---- */
+
+void shim_probe_keep(shim_probe *p, uint32_t note, CUresult result)
+{
+    without_memory += p->without_memory && result == CUDA_SUCCESS;
+    if (p->recording && result == CUDA_SUCCESS)
+        shim_recording_launched(p->recording, note, p->stream);
+    else if (p->recording)
+        shim_recording_give_back(p->recording);
+    p->recording = NULL;
+}
+
+void shim_probe_tell_missing(void)
+{
+    if (without_memory)
+        shim_message(WL_LOG_INFO,
+                     "%u launches ran without probes, since what launches record would have taken "
+                     "more than %u MiB of the device's memory (--device-memory).",
+                     without_memory, (unsigned)prog_options_get()->device_memory);
+}

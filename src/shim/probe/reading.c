@@ -1,0 +1,512 @@
+/* What launches recorded: knowing that they are over, and reading it.
+ *
+ * That a launch is over is known from the application's own waits: for its stream or its context, begun after the launch, or
+ * for an event behind it. As a rule nothing of ours has to lie on the stream for that. An event of ours is put there where the
+ * stream goes, where memory is short, and at the end. */
+#include "shim/probe/pages.h"
+#include "shim/probe/recording.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+static shim_recording *pending; /* the earliest first */
+static uint64_t launched;       /* so far; read without the lock */
+static uint32_t waiting;        /* pending ones; read without the lock as a hint */
+static uint32_t uncovered;      /* of those: no event is behind them */
+static bool reading;
+
+uint64_t shim_probes_launched(void)
+{
+    return __atomic_load_n(&launched, __ATOMIC_ACQUIRE);
+}
+
+static void add_to(uint32_t *hint, int32_t n)
+{
+    __atomic_add_fetch(hint, (uint32_t)n, __ATOMIC_RELAXED);
+}
+
+/* ---- events behind launches ---- */
+
+static bool is_on(const shim_recording *r, CUcontext context, uint64_t stream)
+{
+    return r->context == context && r->stream == stream;
+}
+
+static void cover(CUcontext context, uint64_t stream)
+{
+    shim_recording *r;
+    DL_FOREACH (pending, r) {
+        if (is_on(r, context, stream) && !r->covered) {
+            r->covered = true;
+            add_to(&uncovered, -1);
+        }
+    }
+}
+
+/* With the lock held: the latest launch of the stream gets the event, which says of all of them that they are over. */
+static void mark(CUcontext context, uint64_t stream)
+{
+    shim_recording *r, *last = NULL;
+    DL_FOREACH (pending, r) {
+        if (is_on(r, context, stream) && !r->covered)
+            last = r;
+    }
+    if (!last || shim_in_capture(stream) ||
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream), last->done,
+               shim_stream_handle(stream)) != CUDA_SUCCESS)
+        return;
+    last->marked = true;
+    cover(context, stream);
+}
+
+void shim_probes_mark(uint64_t stream)
+{
+    if (!__atomic_load_n(&uncovered, __ATOMIC_RELAXED) || shim_g.forked)
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    CUcontext context = shim_current().handle;
+    if (context)
+        mark(context, stream);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+void shim_recording_launched(shim_recording *r, uint32_t note, uint64_t stream)
+{
+    r->note = note;
+    r->stream = stream;
+    r->number = launched + 1;
+    r->marked = r->covered = r->over = r->failed = false;
+    shim_list_append(&pending, r);
+    add_to(&waiting, 1);
+    add_to(&uncovered, 1);
+    __atomic_store_n(&launched, r->number, __ATOMIC_RELEASE);
+    if (stream >> 48) /* a thread's own stream: no other thread could put an event there */
+        mark(r->context, stream);
+}
+
+/* ---- what is over ---- */
+
+static void earlier_are_over(const shim_recording *last, bool failed)
+{
+    shim_recording *r;
+    DL_FOREACH (pending, r) {
+        if (is_on(r, last->context, last->stream) && r->number <= last->number) {
+            r->over = true;
+            r->failed |= failed;
+        }
+    }
+}
+
+/* A failure that is not "not yet" ends the wait, too: nothing will come. */
+static void ask(const shim_recording *r)
+{
+    CUresult result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventQuery, (CUevent), r->done);
+    if (result != CUDA_ERROR_NOT_READY)
+        earlier_are_over(r, result != CUDA_SUCCESS);
+}
+
+static bool is_told(const shim_recording *r, const shim_wait *wait)
+{
+    return r->number <= wait->launched &&
+           (wait->over == SHIM_OVER_CONTEXT ||
+            (wait->over == SHIM_OVER_STREAM && r->stream == wait->stream));
+}
+
+static void find_over(CUcontext context, const shim_wait *wait)
+{
+    shim_recording *r;
+    DL_FOREACH (pending, r) {
+        if (r->context != context)
+            continue;
+        r->over |= is_told(r, wait);
+        if (!r->over && r->marked)
+            ask(r);
+    }
+}
+
+/* ---- reading ---- */
+
+static bool read_bytes(const shim_recording *r, uint64_t at, void *out, uint64_t bytes)
+{
+    CUstream stream = shim_own_stream(r->context);
+    return stream && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyDtoHAsync_v2,
+                            (void *, CUdeviceptr, size_t, CUstream), out, r->address + at, bytes,
+                            stream) == CUDA_SUCCESS;
+}
+
+static bool wait_for_bytes(const shim_recording *r)
+{
+    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamSynchronize, (CUstream),
+                  shim_own_stream(r->context)) == CUDA_SUCCESS;
+}
+
+/* Room for the next launch of the kernel, where this one had too little; tables for all objects, where it left those that its
+ * pointers lead to. */
+static void learn(const shim_recording *r, const rewrite_state *head)
+{
+    if (head->room < 0)
+        r->kernel->rows = head->rows + (uint32_t)-head->room;
+    if (head->missed && !r->setup.nleft_out)
+        r->kernel->everywhere = true;
+}
+
+enum {
+    WORTH = 1 << 20, /* bytes that are worth looking for empty pages in */
+    GAP = 16         /* pages: a shorter gap is not worth a copy of its own */
+};
+
+/* Runs of pages that are used, and the gaps between them that are too short. */
+static uint64_t find_runs(const uint8_t *used, uint64_t pages, uint64_t bytes, rewrite_run *runs)
+{
+    uint64_t n = 0, end = 0;
+    for (uint64_t i = 0; i < pages; i++) {
+        if (!used[i])
+            continue;
+        if (!n || i > end + GAP)
+            runs[n++].at = i * REWRITE_PAGE;
+        end = i + 1;
+        uint64_t to = end * REWRITE_PAGE < bytes ? end * REWRITE_PAGE : bytes;
+        runs[n - 1].bytes = to - runs[n - 1].at;
+    }
+    return n;
+}
+
+/* Of `bytes` from `from` on. The first page is used always, and the last, which may be part of one. */
+static uint64_t look(const shim_recording *r, uint64_t from, uint64_t bytes, rewrite_run *runs)
+{
+    uint64_t pages = (bytes + REWRITE_PAGE - 1) / REWRITE_PAGE, n = 0;
+    uint8_t *used = malloc(pages);
+    if (!used)
+        return 0;
+    if (bytes < WORTH ||
+        !shim_pages_used(r->context, shim_own_stream(r->context), r->address + from,
+                         (uint32_t)(bytes / REWRITE_PAGE), used))
+        memset(used, 1, pages);
+    used[0] = used[pages - 1] = 1;
+    n = find_runs(used, pages, bytes, runs);
+    for (uint64_t i = 0; i < n; i++)
+        runs[i].at += from;
+    free(used);
+    return n;
+}
+
+/* A part of a state, packed as rewrite/layout.h says. */
+typedef struct packed {
+    rewrite_run *runs;
+    uint64_t nruns, head, length;
+    char *data, *own; /* own: on the heap, where staging memory does not suffice */
+} packed;
+
+static void packed_end(packed *p)
+{
+    free(p->runs);
+    free(p->own);
+}
+
+static uint64_t most_runs(uint64_t bytes)
+{
+    return bytes / REWRITE_PAGE / (GAP + 1) + 3;
+}
+
+/* The used pages of `bytes` from `from` on, and one more run behind them; all but their content. `size`: of the whole state.
+ * False without memory. */
+static bool packed_begin(packed *p, const shim_recording *r, uint64_t from, uint64_t bytes,
+                         rewrite_run more, uint64_t size)
+{
+    *p = (packed){.runs = calloc(most_runs(bytes), sizeof *p->runs)};
+    p->nruns = p->runs ? look(r, from, bytes, p->runs) : 0;
+    if (!p->nruns)
+        return false;
+    if (more.bytes)
+        p->runs[p->nruns++] = more;
+    p->length = p->head = rewrite_pack_head(p->runs, p->nruns, size, NULL);
+    for (uint64_t i = 0; i < p->nruns; i++)
+        p->length += p->runs[i].bytes;
+    p->data = shim_staging(r->context, p->length);
+    if (!p->data)
+        p->data = p->own = malloc(p->length);
+    if (p->data)
+        rewrite_pack_head(p->runs, p->nruns, size, p->data);
+    return p->data != NULL;
+}
+
+/* The first `nruns` runs. */
+static bool read_runs(const shim_recording *r, const packed *p, uint64_t nruns)
+{
+    char *at = p->data + p->head;
+    for (uint64_t i = 0; i < nruns; at += p->runs[i++].bytes)
+        if (!read_bytes(r, p->runs[i].at, at, p->runs[i].bytes))
+            return false;
+    return true;
+}
+
+/* Of each region of the trace, which has `all` rows, the first ones. */
+static bool read_rows(const shim_recording *r, uint32_t all, uint32_t rows, void *out)
+{
+    CUDA_MEMCPY2D regions = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                             .srcDevice = r->address + r->layout.pool_at,
+                             .srcPitch = (size_t)all * REWRITE_ROW,
+                             .dstMemoryType = CU_MEMORYTYPE_HOST,
+                             .dstHost = out,
+                             .dstPitch = (size_t)rows * REWRITE_ROW,
+                             .WidthInBytes = (size_t)rows * REWRITE_ROW,
+                             .Height = r->layout.nregions};
+    return !rows || !regions.Height ||
+           DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *, CUstream),
+                  &regions, shim_own_stream(r->context)) == CUDA_SUCCESS;
+}
+
+static void write_probe(const shim_recording *r, const char *data, uint64_t bytes)
+{
+    size_t count = r->objects.count;
+    cap_probed *objects = calloc(count + 1, sizeof *objects);
+    if (!objects)
+        return;
+    for (size_t i = 0; i < count; i++)
+        objects[i] = (cap_probed){r->numbers.data[i], r->objects.data[i].base,
+                                  r->objects.data[i].bytes};
+    cap_probe record = {.note = r->note,
+                        .probes = shim_probes_asked(),
+                        .everything = shim_probes_everything(),
+                        .nblocks = r->setup.ntraced,
+                        .blocks = (uint64_t *)r->blocks,
+                        .rows = r->setup.rows,
+                        .shared_bytes = r->setup.shared_bytes,
+                        .count = (uint32_t)count,
+                        .objects = objects,
+                        .data = data,
+                        .length = bytes};
+    SHIM_WRITE(probe, &record);
+    free(objects);
+}
+
+/* Where the tables of elements start, or would. */
+static uint64_t fixed_bytes(const shim_recording *r)
+{
+    return r->layout.tables_at ? r->layout.tables_at : r->layout.pool_at;
+}
+
+/* All but the tables, and rows of the trace that nobody wrote to. `head`: the state's begin, with as many rows as are read. */
+static bool read_probe(const shim_recording *r, const rewrite_state *head, uint32_t all)
+{
+    uint64_t pool = r->layout.pool_at;
+    rewrite_run trace = {pool, (uint64_t)r->layout.nregions * head->rows * REWRITE_ROW};
+    packed p;
+    bool read = packed_begin(&p, r, 0, fixed_bytes(r), trace, pool + trace.bytes) &&
+                read_runs(r, &p, p.nruns - (trace.bytes != 0)) &&
+                read_rows(r, all, head->rows, p.data + p.length - trace.bytes) && wait_for_bytes(r);
+    if (read) {
+        memcpy(p.data + p.head, head, sizeof *head);
+        write_probe(r, p.data, p.length);
+    }
+    packed_end(&p);
+    return read;
+}
+
+/* Where what is worth a copy ends: behind the tables, or before marks that their bitmaps say all about now. */
+static uint64_t end_of_tables(const shim_recording *r)
+{
+    const rewrite_layout *l = &r->layout;
+    bool folded = l->nwords && l->nwords <= INT32_MAX &&
+                  shim_pages_fold(r->context, shim_own_stream(r->context), r->address + l->bits_at,
+                                  r->address + l->marks_at, (uint32_t)l->nwords);
+    return folded ? l->marks_at : l->pool_at;
+}
+
+static void read_tables(const shim_recording *r)
+{
+    uint64_t from = fixed_bytes(r), pool = r->layout.pool_at;
+    packed p = {0};
+    if (from < pool &&
+        packed_begin(&p, r, from, end_of_tables(r) - from, (rewrite_run){0, 0}, pool) &&
+        read_runs(r, &p, p.nruns) && wait_for_bytes(r)) {
+        cap_tables record = {.note = r->note, .data = p.data, .length = p.length};
+        SHIM_WRITE(tables, &record);
+    }
+    packed_end(&p);
+}
+
+static void read_one(const shim_recording *r)
+{
+    rewrite_state head;
+    if (!shim_g.writer || !r->kernel || r->failed || !read_bytes(r, 0, &head, sizeof head) ||
+        !wait_for_bytes(r))
+        return;
+    learn(r, &head);
+    uint32_t rows = head.rows;
+    head.rows = rewrite_rows_used(&head);
+    if (r->note && read_probe(r, &head, rows))
+        read_tables(r);
+}
+
+static void take_out(shim_recording *r)
+{
+    shim_list_take(&pending, r);
+    add_to(&waiting, -1);
+    add_to(&uncovered, r->covered ? 0 : -1);
+}
+
+/* With the context current. False where nothing was over. */
+static bool read_over(CUcontext context, const shim_wait *wait)
+{
+    CUstreamCaptureMode mode;
+    shim_recording *over = NULL, *r, *next;
+    if (reading || !pending)
+        return false;
+    bool relaxed = shim_relax(&mode);
+    reading = true;
+    find_over(context, wait);
+    DL_FOREACH_SAFE(pending, r, next)
+    {
+        if (r->over) {
+            take_out(r);
+            shim_list_append(&over, r);
+        }
+    }
+    bool any = over != NULL;
+    DL_FOREACH_SAFE(over, r, next)
+    {
+        shim_list_take(&over, r);
+        read_one(r);
+        shim_recording_renew(r);
+    }
+    if (any)
+        shim_recordings_settle(context);
+    reading = false;
+    shim_restore(relaxed, mode);
+    return any;
+}
+
+static const shim_wait nothing_told = {.over = SHIM_OVER_NOTHING};
+
+void shim_recordings_read(CUcontext context, uint64_t stream)
+{
+    if (!reading)
+        mark(context, stream); /* for later */
+    read_over(context, &nothing_told);
+}
+
+void shim_probes_resolve(const shim_wait *wait)
+{
+    if (!__atomic_load_n(&waiting, __ATOMIC_RELAXED) || shim_g.forked)
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    CUcontext context = shim_current().handle;
+    if (context && (!wait->context || wait->context == context))
+        read_over(context, wait);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+/* ---- ends ---- */
+
+static bool of_context(const shim_recording *r, const void *context)
+{
+    return r->context == context;
+}
+
+static bool of_module(const shim_recording *r, const void *probed)
+{
+    return r->kernel && r->kernel->owner == probed;
+}
+
+typedef bool (*selector)(const shim_recording *r, const void *what);
+
+static bool is_any(selector which, const void *what)
+{
+    shim_recording *r;
+    DL_FOREACH (pending, r) {
+        if (which(r, what))
+            return true;
+    }
+    return false;
+}
+
+/* The last chance to read them, with the context current: waits a little for those that are not over. */
+static void read_last(CUcontext context, selector which, const void *what)
+{
+    enum { MOST_NS = 50000000 };
+    int64_t end = rec_now() + MOST_NS;
+    shim_recording *r;
+    DL_FOREACH (pending, r) {
+        if (which(r, what) && !r->covered)
+            mark(context, r->stream);
+    }
+    for (read_over(context, &nothing_told); is_any(which, what) && rec_now() < end;) {
+        sched_yield();
+        read_over(context, &nothing_told);
+    }
+}
+
+/* `keep`: the memory is used again when the launch is over. */
+static void drop(selector which, const void *what, bool keep)
+{
+    uint32_t dropped = 0;
+    shim_recording *r, *next;
+    DL_FOREACH_SAFE(pending, r, next)
+    {
+        if (!which(r, what))
+            continue;
+        dropped += r->kernel != NULL;
+        r->kernel = NULL;
+        if (!keep) {
+            take_out(r);
+            shim_recording_free(r, false);
+        }
+    }
+    if (dropped)
+        shim_message(WL_LOG_INFO,
+                     "What %u launches recorded is lost: they were not over when "
+                     "their module or context went.",
+                     dropped);
+}
+
+void shim_probes_gone(CUcontext context)
+{
+    drop(of_context, context, false);
+    shim_recordings_gone(context);
+    shim_pages_gone(context);
+    shim_staging_gone(context);
+}
+
+void shim_probe_module_gone(const shim_probed *probed)
+{
+    CUstreamCaptureMode mode;
+    CUcontext context = shim_current().handle;
+    if (!probed)
+        return;
+    bool relaxed = shim_relax(&mode);
+    if (context && is_any(of_module, probed))
+        read_last(context, of_module, probed);
+    shim_restore(relaxed, mode);
+    drop(of_module, probed, true);
+    shim_recordings_forget(probed);
+}
+
+void shim_probes_last(void)
+{
+    if (!__atomic_load_n(&waiting, __ATOMIC_RELAXED) || shim_g.forked)
+        return;
+    pthread_mutex_lock(&shim_g.lock);
+    CUcontext context = shim_current().handle;
+    if (context)
+        read_last(context, of_context, context);
+    pthread_mutex_unlock(&shim_g.lock);
+}
+
+void shim_probes_finish(void)
+{
+    while (pending) {
+        CUcontext previous, context = pending->context;
+        bool pushed = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPushCurrent_v2, (CUcontext), context) ==
+                      CUDA_SUCCESS;
+        if (pushed)
+            read_last(context, of_context, context);
+        drop(of_context, context, false);
+        if (pushed)
+            DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
+    }
+    shim_probe_tell_missing();
+    shim_own_finish();
+}

@@ -1,0 +1,534 @@
+#include "shim/probe/recording.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+enum { MIB = 1 << 20, PER_THREAD = 2 /* CU_STREAM_PER_THREAD */ };
+
+typedef struct own_stream {
+    CUcontext context;
+    CUstream stream;
+    UT_hash_handle hh;
+} own_stream;
+
+static shim_recording *idle, *ready; /* the earliest first */
+static uint64_t taken;               /* bytes of all recordings */
+static own_stream *own_streams;
+
+/* ---- lists ---- */
+
+/* NOLINTBEGIN(clang-analyzer-core.NullDereference): in a list that is not empty all neighbours are there */
+void shim_list_append(shim_recording **list, shim_recording *r)
+{
+    DL_APPEND(*list, r);
+}
+
+void shim_list_take(shim_recording **list, shim_recording *r)
+{
+    DL_DELETE(*list, r);
+}
+/* NOLINTEND(clang-analyzer-core.NullDereference) */
+
+/* ---- streams ---- */
+
+bool shim_relax(CUstreamCaptureMode *mode)
+{
+    *mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuThreadExchangeStreamCaptureMode,
+                  (CUstreamCaptureMode *), mode) == CUDA_SUCCESS;
+}
+
+void shim_restore(bool relaxed, CUstreamCaptureMode mode)
+{
+    if (relaxed)
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode *),
+               &mode);
+}
+
+CUstream shim_stream_handle(uint64_t stream)
+{
+    return (CUstream)(uintptr_t)(stream >> 48 ? PER_THREAD : stream);
+}
+
+CUstream shim_own_stream(CUcontext context)
+{
+    own_stream *o = NULL;
+    HASH_FIND_PTR(own_streams, &context, o);
+    if (!o && (o = calloc(1, sizeof *o))) {
+        o->context = context;
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamCreate, (CUstream *, unsigned), &o->stream,
+               CU_STREAM_NON_BLOCKING);
+        HASH_ADD_PTR(own_streams, context, o);
+    }
+    return o ? o->stream : NULL;
+}
+
+/* ---- memory ---- */
+
+void shim_recording_free(shim_recording *r, bool in_driver)
+{
+    if (in_driver) {
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemFree_v2, (CUdeviceptr), r->address);
+        if (r->prepared)
+            DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventDestroy_v2, (CUevent), r->prepared);
+        if (r->done)
+            DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventDestroy_v2, (CUevent), r->done);
+    }
+    taken -= r->bytes;
+    wl_vec_free(&r->objects);
+    wl_vec_free(&r->numbers);
+    wl_vec_free(&r->left_out);
+    free(r);
+}
+
+static void put_idle(shim_recording *r)
+{
+    r->kernel = NULL;
+    r->zeroed = 0;
+    shim_list_append(&idle, r);
+}
+
+static void put_ready(shim_recording *r)
+{
+    r->sibling = r->kernel->ready;
+    r->kernel->ready = r;
+    r->kernel->nready++;
+    shim_list_append(&ready, r);
+}
+
+static void take_ready(shim_recording *r)
+{
+    shim_recording **at = &r->kernel->ready;
+    while (*at != r)
+        at = &(*at)->sibling;
+    *at = r->sibling;
+    r->kernel->nready--;
+    shim_list_take(&ready, r);
+}
+
+/* Gives memory back that other launches could use, but none of this size: idle first, then what was prepared. */
+static void trim(CUcontext context, uint64_t needed, uint64_t limit)
+{
+    shim_recording *r, *next;
+    DL_FOREACH_SAFE(idle, r, next)
+    {
+        if (taken + needed > limit && r->context == context) {
+            shim_list_take(&idle, r);
+            shim_recording_free(r, true);
+        }
+    }
+    DL_FOREACH_SAFE(ready, r, next)
+    {
+        if (taken + needed > limit && r->context == context) {
+            take_ready(r);
+            shim_recording_free(r, true);
+        }
+    }
+}
+
+static bool create_event(CUevent *event)
+{
+    return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventCreate, (CUevent *, unsigned), event,
+                  CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS;
+}
+
+static shim_recording *allocate(CUcontext context, uint64_t bytes)
+{
+    uint64_t limit = prog_options_get()->device_memory * MIB;
+    shim_recording *r;
+    trim(context, bytes, limit);
+    if (taken + bytes > limit || !(r = calloc(1, sizeof *r)))
+        return NULL;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemAlloc_v2, (CUdeviceptr *, size_t), &r->address,
+               bytes) != CUDA_SUCCESS) {
+        free(r);
+        return NULL;
+    }
+    r->context = context;
+    r->bytes = bytes;
+    taken += bytes;
+    if (create_event(&r->prepared) && create_event(&r->done))
+        return r;
+    shim_recording_free(r, true);
+    return NULL;
+}
+
+static shim_recording *find_memory(CUcontext context, uint64_t bytes)
+{
+    shim_recording *r;
+    DL_FOREACH (idle, r) {
+        if (r->context == context && r->bytes >= bytes && r->bytes / 2 <= bytes) {
+            shim_list_take(&idle, r);
+            return r;
+        }
+    }
+    return allocate(context, bytes);
+}
+
+static shim_recording *get_memory(CUcontext context, uint64_t bytes, uint64_t stream)
+{
+    shim_recording *r = find_memory(context, bytes);
+    if (!r) { /* what is over makes room */
+        shim_recordings_read(context, stream);
+        r = find_memory(context, bytes);
+    }
+    return r;
+}
+
+/* ---- what is to be recorded ---- */
+
+static bool has(const rewrite_kernel *k, rewrite_probe probe)
+{
+    return k->probes >> probe & 1;
+}
+
+static bool knows_objects(const rewrite_kernel *k)
+{
+    return has(k, REWRITE_OBJECTS) || has(k, REWRITE_TOUCH) || has(k, REWRITE_FREQUENCY);
+}
+
+static bool add_object(shim_recording *r, const shim_object *o)
+{
+    return wl_push(&r->objects, ((rewrite_object){o->base, o->bytes})) &&
+           wl_push(&r->numbers, o->number);
+}
+
+/* Memory that kernels reach, without constants. */
+static void list_objects(shim_recording *r)
+{
+    size_t count;
+    const shim_object *live = shim_objects(&count);
+    for (size_t i = 0; i < count; i++)
+        if (live[i].kind != CAP_OBJECT_CONST && !add_object(r, &live[i]))
+            return;
+}
+
+static void leave_out_largest(shim_recording *r)
+{
+    size_t largest = 0, n = r->objects.count;
+    for (size_t i = 1; i < n; i++)
+        if (r->objects.data[i].bytes > r->objects.data[largest].bytes)
+            largest = i;
+    wl_push(&r->left_out, r->objects.data[largest]);
+    for (size_t i = largest + 1; i < n; i++) {
+        r->objects.data[i - 1] = r->objects.data[i];
+        r->numbers.data[i - 1] = r->numbers.data[i];
+    }
+    r->objects.count--;
+    r->numbers.count--;
+}
+
+static void lay_out(shim_recording *r)
+{
+    r->setup.pointers = r->pointers;
+    r->setup.traced = r->blocks;
+    r->setup.objects = r->objects.data;
+    r->setup.nobjects = (uint32_t)r->objects.count;
+    r->setup.left_out = r->left_out.data;
+    r->setup.nleft_out = (uint32_t)r->left_out.count;
+    rewrite_lay_out(r->kernel->kernel, &r->setup, &r->layout);
+}
+
+/* In half of the memory at most: tables of walks are left out, then the largest objects. */
+static void plan(shim_recording *r, const shim_need *need)
+{
+    uint64_t limit = prog_options_get()->device_memory * MIB / 2;
+    r->kernel = need->kernel;
+    r->setup = (rewrite_setup){.blocks = need->blocks,
+                               .threads = {need->threads[0], need->threads[1], need->threads[2]},
+                               .rows = need->rows,
+                               .ntraced = need->ntraced,
+                               .everywhere = need->kernel->everywhere,
+                               .shared_bytes = need->shared_bytes};
+    memcpy(r->pointers, need->pointers, sizeof r->pointers);
+    memcpy(r->blocks, need->traced, need->ntraced * sizeof *r->blocks);
+    r->objects_version = shim_objects_version();
+    r->objects.count = r->numbers.count = r->left_out.count = 0;
+    if (knows_objects(r->kernel->kernel))
+        list_objects(r);
+    lay_out(r);
+    if (r->layout.bytes > limit) {
+        r->setup.no_walks = true;
+        lay_out(r);
+    }
+    while (r->layout.bytes > limit && r->objects.count) {
+        leave_out_largest(r);
+        lay_out(r);
+    }
+}
+
+static bool same_threads(const shim_recording *r, const shim_need *need)
+{
+    return memcmp(r->setup.threads, need->threads, sizeof need->threads) == 0;
+}
+
+static bool serves_trace(const shim_recording *r, const shim_need *need)
+{
+    return r->setup.rows >= need->rows && r->setup.ntraced == need->ntraced &&
+           same_threads(r, need) &&
+           memcmp(r->blocks, need->traced, need->ntraced * sizeof *r->blocks) == 0;
+}
+
+static bool serves_objects(const shim_recording *r, const shim_need *need)
+{
+    return r->objects_version == shim_objects_version() &&
+           r->setup.everywhere == need->kernel->everywhere &&
+           memcmp(r->pointers, need->pointers,
+                  need->kernel->kernel->nslots * sizeof *r->pointers) == 0;
+}
+
+/* Whether it was prepared for just that. */
+static bool serves(const shim_recording *r, const shim_need *need, CUcontext context)
+{
+    const rewrite_kernel *k = need->kernel->kernel;
+    return r->context == context && (!has(k, REWRITE_TRACE) || serves_trace(r, need)) &&
+           (!has(k, REWRITE_SHARED) ||
+            (r->setup.shared_bytes == need->shared_bytes && same_threads(r, need))) &&
+           (!knows_objects(k) || serves_objects(r, need));
+}
+
+/* ---- preparing ---- */
+
+/* The trace may lie on anything. */
+static bool zero(shim_recording *r)
+{
+    r->zeroed = 0;
+    if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemsetD8Async,
+               (CUdeviceptr, unsigned char, size_t, CUstream), r->address, 0, r->layout.pool_at,
+               shim_own_stream(r->context)) != CUDA_SUCCESS)
+        return false;
+    r->zeroed = r->layout.pool_at;
+    return true;
+}
+
+/* What the copy reads may go when it returns: the driver has taken it from pageable memory by then. */
+static bool copy_in(const shim_recording *r, uint64_t at, const void *from, size_t bytes)
+{
+    return !bytes || DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyHtoDAsync_v2,
+                            (CUdeviceptr, const void *, size_t, CUstream), r->address + at, from,
+                            bytes, shim_own_stream(r->context)) == CUDA_SUCCESS;
+}
+
+static bool fill(shim_recording *r)
+{
+    size_t bytes = r->layout.nranges * sizeof(rewrite_range);
+    rewrite_range *ranges = calloc(1, bytes + 1);
+    if (!ranges)
+        return false;
+    rewrite_fill(r->kernel->kernel, &r->setup, &r->layout, r->address, &r->head, ranges);
+    bool done = copy_in(r, 0, &r->head, sizeof r->head) &&
+                copy_in(r, r->layout.ranges_at, ranges, bytes);
+    free(ranges);
+    return done;
+}
+
+/* `was`: the layout that `zeroed` goes by. Then r->prepared tells. */
+static bool prepare(shim_recording *r, const rewrite_layout *was)
+{
+    bool same = was->ranges_at == r->layout.ranges_at && was->nranges == r->layout.nranges;
+    if ((r->zeroed < r->layout.pool_at || !same) && !zero(r))
+        return false;
+    r->is_prepared = false;
+    return fill(r) && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream),
+                             r->prepared, shim_own_stream(r->context)) == CUDA_SUCCESS;
+}
+
+static void move_plan(shim_recording *to, shim_recording *from)
+{
+    wl_vec_free(&to->objects);
+    wl_vec_free(&to->numbers);
+    wl_vec_free(&to->left_out);
+    memcpy(&to->objects, &from->objects, sizeof to->objects);
+    memcpy(&to->numbers, &from->numbers, sizeof to->numbers);
+    memcpy(&to->left_out, &from->left_out, sizeof to->left_out);
+    memcpy(to->pointers, from->pointers, sizeof to->pointers);
+    to->kernel = from->kernel;
+    to->objects_version = from->objects_version;
+    memcpy(to->blocks, from->blocks, sizeof to->blocks);
+    from->setup.pointers = to->pointers;
+    from->setup.traced = to->blocks;
+    to->setup = from->setup;
+    to->layout = from->layout;
+}
+
+/* Prepares `r`, where that is large enough, else other memory; NULL where there is none. */
+static shim_recording *make(shim_recording *r, const shim_need *need, CUcontext context,
+                            uint64_t stream)
+{
+    shim_recording planned = {0};
+    plan(&planned, need);
+    if (r && r->bytes < planned.layout.bytes) {
+        put_idle(r);
+        r = NULL;
+    }
+    if (!r)
+        r = get_memory(context, planned.layout.bytes, stream);
+    if (!r) {
+        wl_vec_free(&planned.objects);
+        wl_vec_free(&planned.numbers);
+        wl_vec_free(&planned.left_out);
+        return NULL;
+    }
+    rewrite_layout was = r->layout;
+    move_plan(r, &planned);
+    if (shim_own_stream(context) && prepare(r, &was))
+        return r;
+    put_idle(r);
+    return NULL;
+}
+
+/* ---- for a launch ---- */
+
+static bool ask_prepared(shim_recording *r)
+{
+    if (!r->is_prepared)
+        r->is_prepared = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventQuery, (CUevent), r->prepared) ==
+                         CUDA_SUCCESS;
+    return r->is_prepared;
+}
+
+/* It will hardly serve any launch: it knows of other objects than there are now, or has less room than the kernel takes. */
+static bool is_stale(const shim_recording *r, const shim_probed_kernel *k)
+{
+    return (knows_objects(k->kernel) && (r->objects_version != shim_objects_version() ||
+                                         r->setup.everywhere != k->everywhere)) ||
+           (has(k->kernel, REWRITE_TRACE) && r->setup.rows < k->rows);
+}
+
+/* The kernel's ready one that serves. Else one that is changed to: a stale one, or any where there are many or half of the
+ * memory is taken. NULL: other memory is better, so that all shapes of a kernel, and the buffers that it is given in turn,
+ * have theirs. */
+static shim_recording *choose(const shim_need *need, CUcontext context, bool *serving)
+{
+    enum { MANY = 32 };
+    shim_recording *any = NULL;
+    bool many = need->kernel->nready >= MANY || taken > prog_options_get()->device_memory * MIB / 2;
+    for (shim_recording *r = need->kernel->ready; r; r = r->sibling) {
+        *serving = serves(r, need, context);
+        if (*serving)
+            return r;
+        if (r->context == context && (many || is_stale(r, need->kernel)))
+            any = r;
+    }
+    return any;
+}
+
+static shim_recording *take(const shim_need *need, CUcontext context, uint64_t stream)
+{
+    bool serving = false;
+    shim_recording *r = choose(need, context, &serving);
+    if (r)
+        take_ready(r);
+    if (!serving)
+        r = make(r, need, context, stream);
+    if (!r || ask_prepared(r) ||
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamWaitEvent, (CUstream, CUevent, unsigned),
+               shim_stream_handle(stream), r->prepared, 0) == CUDA_SUCCESS)
+        return r;
+    put_idle(r);
+    return NULL;
+}
+
+shim_recording *shim_recording_take(const shim_need *need, uint64_t stream)
+{
+    CUstreamCaptureMode mode;
+    CUcontext context = shim_current().handle;
+    if (!context)
+        return NULL;
+    for (shim_recording *r = need->kernel->ready; r; r = r->sibling)
+        if (r->is_prepared && serves(r, need, context)) { /* nothing is left to be done */
+            take_ready(r);
+            return r;
+        }
+    bool relaxed = shim_relax(&mode);
+    shim_recording *r = take(need, context, stream);
+    shim_restore(relaxed, mode);
+    return r;
+}
+
+void shim_recording_give_back(shim_recording *r)
+{
+    put_ready(r);
+}
+
+/* ---- after it ---- */
+
+void shim_recording_renew(shim_recording *r)
+{
+    shim_probed_kernel *k = r->kernel;
+    uint64_t pointers[REWRITE_SLOTS], traced[REWRITE_MAX_BLOCKS];
+    if (!k || !shim_probe_sampled(k->launches + k->nready)) {
+        put_idle(r);
+        return;
+    }
+    const rewrite_setup *was = &r->setup;
+    memcpy(pointers, r->pointers, sizeof pointers);
+    memcpy(traced, r->blocks, sizeof traced);
+    shim_need need = {.kernel = k,
+                      .blocks = was->blocks,
+                      .threads = {was->threads[0], was->threads[1], was->threads[2]},
+                      .rows = was->rows > k->rows ? was->rows : k->rows,
+                      .ntraced = was->ntraced,
+                      .traced = traced,
+                      .shared_bytes = was->shared_bytes,
+                      .pointers = pointers};
+    r->zeroed = 0;
+    shim_recording *renewed = make(r, &need, r->context, r->stream);
+    if (renewed)
+        put_ready(renewed);
+}
+
+void shim_recordings_settle(CUcontext context)
+{
+    enum { MOST_NS = 200000 };
+    int64_t end = rec_now() + MOST_NS;
+    shim_recording *r;
+    DL_FOREACH (ready, r) {
+        while (r->context == context && !ask_prepared(r)) {
+            if (rec_now() > end)
+                return;
+            sched_yield();
+        }
+    }
+}
+
+/* ---- ends ---- */
+
+void shim_recordings_gone(CUcontext context)
+{
+    shim_recording *r, *next;
+    own_stream *o = NULL;
+    DL_FOREACH_SAFE(ready, r, next)
+    {
+        if (r->context == context) {
+            take_ready(r);
+            shim_recording_free(r, false);
+        }
+    }
+    DL_FOREACH_SAFE(idle, r, next)
+    {
+        if (r->context == context) {
+            shim_list_take(&idle, r);
+            shim_recording_free(r, false);
+        }
+    }
+    HASH_FIND_PTR(own_streams, &context, o);
+    if (o) {
+        HASH_DEL(own_streams, o);
+        free(o);
+    }
+}
+
+void shim_recordings_forget(const shim_probed *probed)
+{
+    shim_recording *r, *next;
+    DL_FOREACH_SAFE(ready, r, next)
+    {
+        if (r->kernel->owner == probed) {
+            take_ready(r);
+            put_idle(r);
+        }
+    }
+}

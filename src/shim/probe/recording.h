@@ -1,0 +1,85 @@
+/* Memory on the device that launches with probes record into: what rewrite/layout.h calls a state. All with shim_g.lock held.
+ *
+ * A recording is in one of three lists:
+ *     idle      memory that nobody uses
+ *     ready     zeroed and filled for the next launch of its kernel
+ *     pending   of a launch that was made and was not read yet
+ * What prepares and reads it runs on a stream of our own that waits for no other and no other for it (one a context), so that
+ * on the launch's stream nothing lies beside the launch. */
+#ifndef WL_SHIM_PROBE_RECORDING_H
+#define WL_SHIM_PROBE_RECORDING_H
+
+#include "shim/probe/probe.h"
+
+typedef struct shim_recording {
+    CUcontext context;
+    CUdeviceptr address;
+    uint64_t bytes;
+    uint64_t
+        zeroed; /* the first so many are, but for the head and the ranges that `layout` tells */
+    CUevent prepared;           /* behind the preparation */
+    bool is_prepared;           /* that has come */
+    CUevent done;               /* behind the launch, where `marked` */
+    bool marked;                /* `done` was recorded */
+    bool covered;               /* it, or that of a later launch on the stream */
+    bool over, failed;          /* the launch is, in whatever way; the device failed */
+    shim_probed_kernel *kernel; /* NULL: it went */
+    rewrite_setup setup;
+    rewrite_layout layout;
+    rewrite_state head; /* as it was filled */
+    uint64_t objects_version;
+    wl_vec(rewrite_object) objects;  /* of the setup */
+    wl_vec(uint32_t) numbers;        /* of the objects in the capture */
+    wl_vec(rewrite_object) left_out; /* of the setup */
+    uint64_t pointers[REWRITE_SLOTS];
+    uint64_t blocks[REWRITE_MAX_BLOCKS];
+    uint32_t note;
+    uint64_t stream, number; /* of the launch; numbers ascend over all of them */
+    struct shim_recording *prev, *next, *sibling; /* sibling: in the kernel's list of ready ones */
+} shim_recording;
+
+/* What a launch needs of one. */
+typedef struct shim_need {
+    shim_probed_kernel *kernel;
+    uint64_t blocks;
+    uint32_t threads[3]; /* of a block */
+    uint32_t rows, ntraced, shared_bytes;
+    const uint64_t *traced; /* [ntraced], at most REWRITE_MAX_BLOCKS */
+    const uint64_t
+        *pointers; /* [REWRITE_SLOTS]: what the pointers that the kernel's slots name lead to */
+} shim_need;
+
+/* ---- lists; the latest last ---- */
+
+void shim_list_append(shim_recording **list, shim_recording *r);
+void shim_list_take(shim_recording **list, shim_recording *r);
+
+/* ---- recording.c: before the launch ---- */
+
+/* One that is filled, or will be before the stream goes on. NULL without memory. */
+shim_recording *shim_recording_take(const shim_need *need, uint64_t stream);
+/* The launch was not made. */
+void shim_recording_give_back(shim_recording *r);
+/* One that was read becomes ready for the kernel's next launch like this one if the next is to record, else idle. */
+void shim_recording_renew(shim_recording *r);
+/* Waits a little for what was prepared, so that it does not fall into the time of the program's next kernels; not longer,
+ * since a kernel that keeps the device busy may be waiting for the program. */
+void shim_recordings_settle(CUcontext context);
+CUstream shim_own_stream(CUcontext context);
+CUstream shim_stream_handle(uint64_t stream);
+/* Our calls must not break a graph that any thread captures. */
+bool shim_relax(CUstreamCaptureMode *mode);
+void shim_restore(bool relaxed, CUstreamCaptureMode mode);
+
+/* Takes out of the lists what is ready or idle: in_driver, memory is given back, too. */
+void shim_recordings_gone(CUcontext context);
+void shim_recordings_forget(const shim_probed *probed); /* its kernels' ready ones become idle */
+void shim_recording_free(shim_recording *r, bool in_driver);
+
+/* ---- reading.c: after it ---- */
+
+void shim_recording_launched(shim_recording *r, uint32_t note, uint64_t stream);
+/* Makes room: reads what is over of the current context; of what lies on the stream, an event will tell when it is. */
+void shim_recordings_read(CUcontext context, uint64_t stream);
+
+#endif
