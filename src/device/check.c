@@ -8,7 +8,7 @@
 
 /* ---- the process as records would tell it ---- */
 
-static wl_status tell_device(world *w, const dev_gpu *d, wl_error *err)
+static wl_status tell_device(replay_world *w, const dev_gpu *d, wl_error *err)
 {
     cap_record record = {.type = CAP_DEVICE,
                          .device = {.cc_major = d->description.sm / 10,
@@ -18,7 +18,7 @@ static wl_status tell_device(world *w, const dev_gpu *d, wl_error *err)
     int sms = 0;
     if (cuda_device_attribute(&d->description, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &sms))
         record.device.num_sms = (uint32_t)sms;
-    return world_see(w, &record, err);
+    return replay_world_see(w, &record, err);
 }
 
 static uint32_t kind_of(emu_alloc_kind kind)
@@ -44,7 +44,7 @@ static const char *variable_at(const dev_module *module, uint64_t address)
     return "";
 }
 
-static wl_status tell_object(world *w, const dev_block *block, wl_error *err)
+static wl_status tell_object(replay_world *w, const dev_block *block, wl_error *err)
 {
     cap_record record = {.type = CAP_OBJECT,
                          .object = {.id = block->object,
@@ -53,19 +53,19 @@ static wl_status tell_object(world *w, const dev_block *block, wl_error *err)
                                     .bytes = block->size,
                                     .module = block->module ? block->module->id : 0,
                                     .name = variable_at(block->module, block->base)}};
-    return world_see(w, &record, err);
+    return replay_world_see(w, &record, err);
 }
 
-static wl_status tell_content(world *w, const dev_block *block, wl_error *err)
+static wl_status tell_content(replay_world *w, const dev_block *block, wl_error *err)
 {
     cap_record record = {.type = CAP_SYMBOL,
                          .symbol = {.object = block->object,
                                     .data = (const char *)(uintptr_t)block->base,
                                     .length = block->size}};
-    return block->kind == EMU_ALLOC_CONST ? world_see(w, &record, err) : WL_OK;
+    return block->kind == EMU_ALLOC_CONST ? replay_world_see(w, &record, err) : WL_OK;
 }
 
-static wl_status tell_all(world *w, const dev_op *op, wl_error *err)
+static wl_status tell_all(replay_world *w, const dev_op *op, wl_error *err)
 {
     const dev_module *m = op->launch.function->module;
     cap_record module = {.type = CAP_MODULE,
@@ -73,7 +73,7 @@ static wl_status tell_all(world *w, const dev_op *op, wl_error *err)
     dev_block *block, *next;
     wl_status status = tell_device(w, op->context->device, err);
     if (status == WL_OK)
-        status = world_see(w, &module, err);
+        status = replay_world_see(w, &module, err);
     HASH_ITER (hh, dev_g.blocks, block, next) {
         if (status == WL_OK && block->object)
             status = tell_object(w, block, err);
@@ -87,8 +87,8 @@ static wl_status tell_all(world *w, const dev_op *op, wl_error *err)
 
 /* ---- the slice ---- */
 
-static wl_status run_slice(world *w, const world_kernel *k, const dev_op *op, replay_watch *watch,
-                           obs_summary *out, wl_error *err)
+static wl_status run_slice(replay_world *w, const replay_world_kernel *k, const dev_op *op,
+                           replay_watch *watch, obs_summary *out, wl_error *err)
 {
     emu_result result = {0};
     emu_launch launch = dev_launch_emulated(op);
@@ -101,7 +101,7 @@ static wl_status run_slice(world *w, const world_kernel *k, const dev_op *op, re
     if (status == WL_OK)
         status = replay_watch_finish(watch, &result, out);
     if (status == WL_OK)
-        world_place_constants(w, out);
+        replay_world_place_constants(w, out);
     emu_result_clear(&result);
     return status;
 }
@@ -111,14 +111,14 @@ static void tell(const dev_op *op, const char *what, const char *why)
     fprintf(stderr, "==WARPLENS== replay of %s: %s%s\n", op->launch.function->name, what, why);
 }
 
-static wl_status compare(world *w, const dev_op *op, const obs_summary *whole, wl_error *err)
+static wl_status compare(replay_world *w, const dev_op *op, const obs_summary *whole, wl_error *err)
 {
-    world_kernel *kernel = NULL;
+    replay_world_kernel *kernel = NULL;
     replay_watch watch = {0};
     obs_summary slice;
     char text[300];
-    wl_status status = world_find_kernel(w, op->launch.function->module->id,
-                                         op->launch.function->name, &kernel, err);
+    wl_status status = replay_world_find_kernel(w, op->launch.function->module->id,
+                                                op->launch.function->name, &kernel, err);
     if (status == WL_OK)
         status = run_slice(w, kernel, op, &watch, &slice, err);
     if (status == WL_OK &&
@@ -135,12 +135,12 @@ static wl_status compare(world *w, const dev_op *op, const obs_summary *whole, w
 
 void dev_check_replay(const dev_op *op, const obs_summary *whole)
 {
-    world w = {0};
+    replay_world w = {0};
     wl_error err = {0};
     wl_status status = tell_all(&w, op, &err);
     if (status == WL_OK)
         status = compare(&w, op, whole, &err);
     if (status != WL_OK)
         tell(op, "was not possible: ", err.text);
-    world_clear(&w);
+    replay_world_clear(&w);
 }

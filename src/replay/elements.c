@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct state {
-    const elements_part *part;
+    const replay_elements_part *part;
     const rewrite_kernel *kernel; /* NULL: nothing was recorded */
     rewrite_copy copy;            /* with all tables, where they are needed */
     void *whole;                  /* memory of it */
@@ -26,14 +26,14 @@ static bool has(uint32_t probes, rewrite_probe probe)
     return probes >> probe & 1;
 }
 
-obs_known elements_of_objects(uint32_t probes)
+obs_known replay_elements_of_objects(uint32_t probes)
 {
     return has(probes, REWRITE_FREQUENCY) ? OBS_KNOWN_COUNTED
            : has(probes, REWRITE_TOUCH)   ? OBS_KNOWN_TOUCHED
                                           : OBS_KNOWN_NOTHING;
 }
 
-obs_known elements_of_arrays(uint32_t probes)
+obs_known replay_elements_of_arrays(uint32_t probes)
 {
     return has(probes, REWRITE_SHARED) ? OBS_KNOWN_COUNTED : OBS_KNOWN_NOTHING;
 }
@@ -48,25 +48,25 @@ static obs_known less(obs_known a, obs_known b)
 static unsigned spaces_of(const ptx_insn *insn)
 {
     switch (ptx_insn_effect(insn)) {
-    case PTX_EFFECT_COPY: return ELEMENTS_OBJECTS | ELEMENTS_ARRAYS;
+    case PTX_EFFECT_COPY: return REPLAY_ELEMENTS_OBJECTS | REPLAY_ELEMENTS_ARRAYS;
     case PTX_EFFECT_TEXTURE:
-    case PTX_EFFECT_SURFACE: return ELEMENTS_OBJECTS;
-    case PTX_EFFECT_BARRIER: return ELEMENTS_ARRAYS;
+    case PTX_EFFECT_SURFACE: return REPLAY_ELEMENTS_OBJECTS;
+    case PTX_EFFECT_BARRIER: return REPLAY_ELEMENTS_ARRAYS;
     default: break;
     }
     switch (insn->space) {
-    case PTX_SPACE_GENERIC: return ELEMENTS_OBJECTS | ELEMENTS_ARRAYS;
-    case PTX_SPACE_GLOBAL: return ELEMENTS_OBJECTS;
+    case PTX_SPACE_GENERIC: return REPLAY_ELEMENTS_OBJECTS | REPLAY_ELEMENTS_ARRAYS;
+    case PTX_SPACE_GLOBAL: return REPLAY_ELEMENTS_OBJECTS;
     case PTX_SPACE_SHARED:
-    case PTX_SPACE_SHARED_CLUSTER: return ELEMENTS_ARRAYS;
+    case PTX_SPACE_SHARED_CLUSTER: return REPLAY_ELEMENTS_ARRAYS;
     default: return 0;
     }
 }
 
-unsigned elements_of_site(const rewrite_kernel *k, const rewrite_site *site)
+unsigned replay_elements_of_site(const rewrite_kernel *k, const rewrite_site *site)
 {
-    unsigned objects = elements_of_objects(k->probes) ? ELEMENTS_OBJECTS : 0,
-             arrays = elements_of_arrays(k->probes) ? ELEMENTS_ARRAYS : 0;
+    unsigned objects = replay_elements_of_objects(k->probes) ? REPLAY_ELEMENTS_OBJECTS : 0,
+             arrays = replay_elements_of_arrays(k->probes) ? REPLAY_ELEMENTS_ARRAYS : 0;
     switch (site->space) {
     case PTX_SPACE_GENERIC: return objects | arrays;
     case PTX_SPACE_GLOBAL: return objects;
@@ -79,7 +79,7 @@ unsigned elements_of_site(const rewrite_kernel *k, const rewrite_site *site)
 static bool is_idle(const state *st, uint32_t pc)
 {
     const obs_summary *s = st->s;
-    if (st->part->device && recorded_idle(st->part->device, pc))
+    if (st->part->device && replay_recorded_idle(st->part->device, pc))
         return true;
     for (uint32_t i = 0; st->part->share >= 1 && i < s->nblocks; i++)
         if (pc - s->blocks[i].first_pc < s->blocks[i].ninsns)
@@ -97,9 +97,9 @@ static unsigned uncounted(const state *st, uint32_t pc)
 /* Did the state have tables of elements that the capture does not have? */
 static bool lacks_tables(const state *st)
 {
-    const recorded_launch *d = st->part->device;
+    const replay_recorded_launch *d = st->part->device;
     rewrite_state head = {0};
-    if (!(st->counted & ELEMENTS_OBJECTS) || d->tables)
+    if (!(st->counted & REPLAY_ELEMENTS_OBJECTS) || d->tables)
         return false;
     rewrite_unpack(d->probe->data, d->probe->length, 0, &head, sizeof head);
     return st->copy.layout->tables_at && head.pool_at > st->copy.layout->tables_at;
@@ -108,9 +108,9 @@ static bool lacks_tables(const state *st)
 /* What nobody saw all accesses of. */
 static unsigned find_unknown(const state *st)
 {
-    const elements_part *p = st->part;
+    const replay_elements_part *p = st->part;
     uint32_t npcs = emu_kernel_get(p->slice)->ncode;
-    unsigned unknown = lacks_tables(st) ? ELEMENTS_OBJECTS : 0;
+    unsigned unknown = lacks_tables(st) ? REPLAY_ELEMENTS_OBJECTS : 0;
     for (uint32_t i = 0; i < p->ngaps; i++)
         if (p->gaps[i].pc < npcs && !is_idle(st, p->gaps[i].pc))
             unknown |= uncounted(st, p->gaps[i].pc);
@@ -173,7 +173,7 @@ static wl_status add_others(state *st, uint8_t space, obs_known known)
 /* The state with its tables; what is zero in it takes no memory. */
 static bool unpack(state *st)
 {
-    const recorded_launch *d = st->part->device;
+    const replay_recorded_launch *d = st->part->device;
     uint64_t size = rewrite_packed_size(d->tables, d->tables_length),
              most = st->copy.layout->tables_at;
     if (!(st->whole = calloc(1, size + 1)))
@@ -189,7 +189,8 @@ static bool unpack(state *st)
 static wl_status add_object(state *st, uint32_t number, bool missed)
 {
     uint32_t object = st->part->device->probe->objects[number].object;
-    wl_spans spans = {.counted = elements_of_objects(st->kernel->probes) == OBS_KNOWN_COUNTED};
+    wl_spans spans = {.counted = replay_elements_of_objects(st->kernel->probes) ==
+                                 OBS_KNOWN_COUNTED};
     bool exact = rewrite_knows_elements(&st->copy, number);
     wl_status status = exact ? rewrite_read_elements(&st->copy, number, &spans) : WL_OK;
     bool told = missed || spans.size || find_use(st, OBS_GLOBAL, object);
@@ -279,18 +280,18 @@ static int by_object(const void *a, const void *b)
 
 static bool begin(state *st)
 {
-    const recorded_launch *device = st->part->device;
+    const replay_recorded_launch *device = st->part->device;
     uint32_t most = st->s->nuses + st->s->nshared;
     st->room = OBS_USE_ROOM;
     if (device) {
-        st->copy = *recorded_copy(device);
+        st->copy = *replay_recorded_copy(device);
         st->kernel = st->copy.kernel;
         most += device->probe->count;
     }
     for (uint32_t i = 0; st->kernel && i < st->kernel->nsites; i++)
-        st->counted |= elements_of_site(st->kernel, &st->kernel->sites[i]);
-    if (st->counted & ELEMENTS_OBJECTS)
-        st->objects = less(st->objects, elements_of_objects(st->kernel->probes));
+        st->counted |= replay_elements_of_site(st->kernel, &st->kernel->sites[i]);
+    if (st->counted & REPLAY_ELEMENTS_OBJECTS)
+        st->objects = less(st->objects, replay_elements_of_objects(st->kernel->probes));
     st->uses = wl_new_array(st->arena, obs_use, most + 1);
     return st->uses != NULL;
 }
@@ -299,18 +300,18 @@ static wl_status join(state *st)
 {
     bool missed = st->counted && rewrite_missed(&st->copy) > 0;
     wl_status status = WL_OK;
-    if (st->counted & ELEMENTS_ARRAYS && missed)
+    if (st->counted & REPLAY_ELEMENTS_ARRAYS && missed)
         st->arrays = OBS_KNOWN_NOTHING;
     if (st->arrays)
-        status = st->counted & ELEMENTS_ARRAYS ? add_arrays(st)
-                                               : add_others(st, OBS_SHARED, st->arrays);
+        status = st->counted & REPLAY_ELEMENTS_ARRAYS ? add_arrays(st)
+                                                      : add_others(st, OBS_SHARED, st->arrays);
     if (st->objects && status == WL_OK)
-        status = st->counted & ELEMENTS_OBJECTS ? add_objects(st)
-                                                : add_others(st, OBS_GLOBAL, st->objects);
+        status = st->counted & REPLAY_ELEMENTS_OBJECTS ? add_objects(st)
+                                                       : add_others(st, OBS_GLOBAL, st->objects);
     return status;
 }
 
-wl_status elements_finish(const elements_part *part, wl_arena *arena, obs_summary *s)
+wl_status replay_elements_finish(const replay_elements_part *part, wl_arena *arena, obs_summary *s)
 {
     state st = {.part = part,
                 .arena = arena,
@@ -322,9 +323,9 @@ wl_status elements_finish(const elements_part *part, wl_arena *arena, obs_summar
     if (!begin(&st))
         return WL_NOMEM;
     unsigned unknown = find_unknown(&st);
-    if (unknown & ELEMENTS_OBJECTS)
+    if (unknown & REPLAY_ELEMENTS_OBJECTS)
         st.objects = OBS_KNOWN_NOTHING;
-    if (unknown & ELEMENTS_ARRAYS)
+    if (unknown & REPLAY_ELEMENTS_ARRAYS)
         st.arrays = OBS_KNOWN_NOTHING;
     wl_status status = join(&st);
     free(st.whole);

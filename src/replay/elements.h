@@ -7,24 +7,25 @@
 #include "rewrite/layout.h"
 
 /* What an instruction may access, or was counted of: bits. */
-enum { ELEMENTS_OBJECTS = 1, ELEMENTS_ARRAYS = 2 };
+enum { REPLAY_ELEMENTS_OBJECTS = 1, REPLAY_ELEMENTS_ARRAYS = 2 };
 
 /* Asked for by these probes (bits). */
-obs_known elements_of_objects(uint32_t probes);
-obs_known elements_of_arrays(uint32_t probes);
+obs_known replay_elements_of_objects(uint32_t probes);
+obs_known replay_elements_of_arrays(uint32_t probes);
 
 /* What the kernel's probes counted of the site's accesses. */
-unsigned elements_of_site(const rewrite_kernel *kernel, const rewrite_site *site);
+unsigned replay_elements_of_site(const rewrite_kernel *kernel, const rewrite_site *site);
 
-typedef struct elements_part { /* of a launch */
+typedef struct replay_elements_part { /* of a launch */
     const emu_kernel *slice;
     uint32_t ngaps; /* instructions that the slice does not show */
     const cap_gap *gaps;
-    double share;                  /* part of the blocks that the slice ran */
-    const recorded_launch *device; /* NULL: probes recorded nothing */
-} elements_part;
+    double share;                         /* part of the blocks that the slice ran */
+    const replay_recorded_launch *device; /* NULL: probes recorded nothing */
+} replay_elements_part;
 
-/* Completes what obs_finish, and recorded_finish, made of uses in the summary. WL_NOMEM is the only failure. */
-wl_status elements_finish(const elements_part *part, wl_arena *arena, obs_summary *summary);
+/* Completes what obs_finish, and replay_recorded_finish, made of uses in the summary. WL_NOMEM is the only failure. */
+wl_status replay_elements_finish(const replay_elements_part *part, wl_arena *arena,
+                                 obs_summary *summary);
 
 #endif

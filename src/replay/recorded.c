@@ -31,7 +31,7 @@ typedef struct named { /* a kernel that recorded */
     UT_hash_handle hh;
 } named;
 
-struct recorded {
+struct replay_recorded {
     wl_arena *arena;
     taken *notes;
     named *kernels;
@@ -49,7 +49,7 @@ typedef struct tally {
     uint64_t executions, lanes;
 } tally;
 
-struct recorded_trace {
+struct replay_recorded_trace {
     const rewrite_kernel *kernel;
     const emu_kernel *slice;
     rewrite_layout layout;
@@ -65,7 +65,7 @@ struct recorded_trace {
 
 /* ---- reading the capture ---- */
 
-static bool keep(recorded *r, const cap_probe *p)
+static bool keep(replay_recorded *r, const cap_probe *p)
 {
     taken *t = wl_new(r->arena, taken);
     if (!t)
@@ -82,13 +82,13 @@ static bool keep(recorded *r, const cap_probe *p)
     return true;
 }
 
-static bool has_note(const recorded *r, uint32_t note, taken **found)
+static bool has_note(const replay_recorded *r, uint32_t note, taken **found)
 {
     HASH_FIND(hh, r->notes, &note, sizeof note, *found);
     return *found != NULL;
 }
 
-bool recorded_kernel(const recorded *r, const char *kernel)
+bool replay_recorded_kernel(const replay_recorded *r, const char *kernel)
 {
     named *found = NULL;
     if (r)
@@ -96,9 +96,9 @@ bool recorded_kernel(const recorded *r, const char *kernel)
     return found != NULL;
 }
 
-static bool keep_kernel(recorded *r, const cap_note *note)
+static bool keep_kernel(replay_recorded *r, const cap_note *note)
 {
-    if (!(note->flags & CAP_NOTE_PROBED) || recorded_kernel(r, note->kernel))
+    if (!(note->flags & CAP_NOTE_PROBED) || replay_recorded_kernel(r, note->kernel))
         return true;
     named *k = wl_new(r->arena, named);
     if (!k || !(k->name = wl_arena_strdup(r->arena, note->kernel)))
@@ -107,7 +107,7 @@ static bool keep_kernel(recorded *r, const cap_note *note)
     return true;
 }
 
-static bool keep_tables(recorded *r, const cap_tables *tables)
+static bool keep_tables(replay_recorded *r, const cap_tables *tables)
 {
     taken *t = NULL;
     if (!has_note(r, tables->note, &t) || t->tables)
@@ -117,12 +117,12 @@ static bool keep_tables(recorded *r, const cap_tables *tables)
     return t->tables != NULL;
 }
 
-static bool fits(const recorded *r, uint64_t length, uint64_t most)
+static bool fits(const replay_recorded *r, uint64_t length, uint64_t most)
 {
     return !most || wl_arena_used(r->arena) + length <= most;
 }
 
-static wl_status read_records(recorded *r, cap_reader *reader, uint64_t size, uint64_t most)
+static wl_status read_records(replay_recorded *r, cap_reader *reader, uint64_t size, uint64_t most)
 {
     cap_record record;
     wl_error damage;
@@ -145,11 +145,11 @@ static wl_status read_records(recorded *r, cap_reader *reader, uint64_t size, ui
     }
 }
 
-wl_status recorded_read(const char *path, uint64_t size, uint64_t most, recorded **out,
-                        wl_error *err)
+wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
+                               replay_recorded **out, wl_error *err)
 {
     cap_reader *reader = NULL;
-    recorded *r = calloc(1, sizeof *r);
+    replay_recorded *r = calloc(1, sizeof *r);
     if (!r || !(r->arena = wl_arena_new())) {
         free(r);
         return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
@@ -161,14 +161,14 @@ wl_status recorded_read(const char *path, uint64_t size, uint64_t most, recorded
     }
     cap_reader_free(reader);
     if (status != WL_OK) {
-        recorded_free(r);
+        replay_recorded_free(r);
         return wl_fail(err, status, "what probes recorded cannot be read");
     }
     *out = r;
     return WL_OK;
 }
 
-void recorded_free(recorded *r)
+void replay_recorded_free(replay_recorded *r)
 {
     if (!r)
         return;
@@ -184,12 +184,12 @@ void recorded_free(recorded *r)
     free(r);
 }
 
-uint32_t recorded_probes(const recorded *r)
+uint32_t replay_recorded_probes(const replay_recorded *r)
 {
     return r ? r->probes : 0;
 }
 
-bool recorded_has(const recorded *r, uint32_t note)
+bool replay_recorded_has(const replay_recorded *r, uint32_t note)
 {
     taken *found = NULL;
     return r && has_note(r, note, &found);
@@ -197,7 +197,7 @@ bool recorded_has(const recorded *r, uint32_t note)
 
 /* ---- the kernel as it was rewritten ---- */
 
-static const planned *plan_of(recorded *r, const ptx_module *module, const cap_probe *probe)
+static const planned *plan_of(replay_recorded *r, const ptx_module *module, const cap_probe *probe)
 {
     for (planned *p = r->plans; p; p = p->next)
         if (p->module == module && p->probes == probe->probes && p->everything == probe->everything)
@@ -228,7 +228,7 @@ static const rewrite_kernel *kernel_of(const planned *p, const char *name)
 }
 
 /* Without the tables of elements, which are large and which nothing here asks for. */
-static void unpack(struct recorded_trace *t, const cap_note *note, const cap_probe *probe,
+static void unpack(struct replay_recorded_trace *t, const cap_note *note, const cap_probe *probe,
                    wl_arena *arena)
 {
     uint64_t size = rewrite_packed_size(probe->data, probe->length);
@@ -250,10 +250,10 @@ static void unpack(struct recorded_trace *t, const cap_note *note, const cap_pro
     t->copy.size = fixed + pool;
 }
 
-static void lay_out(recorded_launch *l, const cap_note *note, const cap_probe *probe,
+static void lay_out(replay_recorded_launch *l, const cap_note *note, const cap_probe *probe,
                     wl_arena *arena)
 {
-    struct recorded_trace *t = l->trace;
+    struct replay_recorded_trace *t = l->trace;
     rewrite_setup setup = {.blocks = t->blocks,
                            .threads = {note->block[0], note->block[1], note->block[2]},
                            .nobjects = probe->count,
@@ -270,7 +270,7 @@ static void lay_out(recorded_launch *l, const cap_note *note, const cap_probe *p
 
 /* ---- places of variables ---- */
 
-static bool shared_here(const recorded_part *part, const ptx_var *var, place *p)
+static bool shared_here(const replay_recorded_part *part, const ptx_var *var, place *p)
 {
     uint32_t count = emu_kernel_nshared(part->slice);
     for (uint32_t i = 0; i < count; i++) {
@@ -284,7 +284,8 @@ static bool shared_here(const recorded_part *part, const ptx_var *var, place *p)
     return false;
 }
 
-static bool place_of(const recorded_part *part, const ptx_var *var, uint64_t device, place *p)
+static bool place_of(const replay_recorded_part *part, const ptx_var *var, uint64_t device,
+                     place *p)
 {
     *p = (place){.space = (uint8_t)var->space, .device = device};
     if (var->space != PTX_SPACE_CONST)
@@ -294,9 +295,10 @@ static bool place_of(const recorded_part *part, const ptx_var *var, uint64_t dev
     return p->here != 0;
 }
 
-static wl_status find_places(recorded_launch *l, const recorded_part *part, wl_arena *arena)
+static wl_status find_places(replay_recorded_launch *l, const replay_recorded_part *part,
+                             wl_arena *arena)
 {
-    struct recorded_trace *t = l->trace;
+    struct replay_recorded_trace *t = l->trace;
     t->places = wl_new_array(arena, place, t->kernel->nvars + 1);
     if (!t->places)
         return WL_NOMEM;
@@ -308,7 +310,7 @@ static wl_status find_places(recorded_launch *l, const recorded_part *part, wl_a
 }
 
 /* An address on the device to the one here; false where nothing lies there. */
-static bool translate(const struct recorded_trace *t, uint8_t space, uint64_t *address)
+static bool translate(const struct replay_recorded_trace *t, uint8_t space, uint64_t *address)
 {
     if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_LOCAL)
         return true;
@@ -327,14 +329,15 @@ static bool translate(const struct recorded_trace *t, uint8_t space, uint64_t *a
 
 static void count_access(void *ctx, const rewrite_access *a)
 {
-    struct recorded_trace *t = ctx;
+    struct replay_recorded_trace *t = ctx;
     t->seen[a->site->pc].executions++;
     t->seen[a->site->pc].lanes += (uint32_t)__builtin_popcount(a->mask);
     t->records++;
 }
 
 /* Of the instructions that run whenever their block does. */
-static void count_block(struct recorded_trace *t, uint32_t first_pc, uint32_t ninsns, tally all)
+static void count_block(struct replay_recorded_trace *t, uint32_t first_pc, uint32_t ninsns,
+                        tally all)
 {
     uint32_t npcs = emu_kernel_get(t->slice)->ncode;
     for (uint32_t pc = first_pc; pc < first_pc + ninsns && pc < npcs; pc++)
@@ -342,7 +345,7 @@ static void count_block(struct recorded_trace *t, uint32_t first_pc, uint32_t ni
             t->counted[pc] = all;
 }
 
-static void count_blocks(struct recorded_trace *t, uint32_t npcs)
+static void count_blocks(struct replay_recorded_trace *t, uint32_t npcs)
 {
     tally all;
     for (uint32_t pc = 0; pc < npcs; pc++)
@@ -353,7 +356,7 @@ static void count_blocks(struct recorded_trace *t, uint32_t npcs)
 }
 
 /* Does the probe `objects` say that the instruction ran in no block? */
-static bool is_idle(const struct recorded_trace *t, uint32_t pc)
+static bool is_idle(const struct replay_recorded_trace *t, uint32_t pc)
 {
     if (!(t->kernel->probes >> REWRITE_OBJECTS & 1))
         return false;
@@ -363,26 +366,26 @@ static bool is_idle(const struct recorded_trace *t, uint32_t pc)
     return true;
 }
 
-bool recorded_idle(const recorded_launch *l, uint32_t pc)
+bool replay_recorded_idle(const replay_recorded_launch *l, uint32_t pc)
 {
     return l->trace->counted[pc].executions == 0 || is_idle(l->trace, pc);
 }
 
-const rewrite_copy *recorded_copy(const recorded_launch *l)
+const rewrite_copy *replay_recorded_copy(const replay_recorded_launch *l)
 {
     return &l->trace->copy;
 }
 
 /* What did not run in the traced blocks may have run in others, unless something tells that it did not. */
-static void cover(recorded_launch *l)
+static void cover(replay_recorded_launch *l)
 {
-    const struct recorded_trace *t = l->trace;
+    const struct replay_recorded_trace *t = l->trace;
     bool traced = t->kernel->probes >> REWRITE_TRACE & 1,
          all = traced && l->nblocks == t->blocks && !l->dropped;
     for (uint32_t i = 0; i < t->kernel->nsites; i++) {
         uint32_t pc = t->kernel->sites[i].pc;
-        l->covered[pc] = all || (traced && t->seen[pc].executions) || recorded_idle(l, pc);
-        l->elements[pc] |= (uint8_t)elements_of_site(t->kernel, &t->kernel->sites[i]);
+        l->covered[pc] = all || (traced && t->seen[pc].executions) || replay_recorded_idle(l, pc);
+        l->elements[pc] |= (uint8_t)replay_elements_of_site(t->kernel, &t->kernel->sites[i]);
     }
 }
 
@@ -392,7 +395,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static wl_status list_blocks(recorded_launch *l, const cap_probe *probe, wl_arena *arena)
+static wl_status list_blocks(replay_recorded_launch *l, const cap_probe *probe, wl_arena *arena)
 {
     uint64_t *blocks = wl_arena_copy(arena, probe->blocks, probe->nblocks * sizeof *blocks);
     uint32_t kept = 0;
@@ -407,29 +410,29 @@ static wl_status list_blocks(recorded_launch *l, const cap_probe *probe, wl_aren
     return WL_OK;
 }
 
-static wl_status make_trace(const recorded_part *part, const rewrite_kernel *k, wl_arena *arena,
-                            recorded_launch *l)
+static wl_status make_trace(const replay_recorded_part *part, const rewrite_kernel *k,
+                            wl_arena *arena, replay_recorded_launch *l)
 {
     uint32_t npcs = emu_kernel_get(part->slice)->ncode;
-    struct recorded_trace *t = l->trace = wl_new(arena, struct recorded_trace);
+    struct replay_recorded_trace *t = l->trace = wl_new(arena, struct replay_recorded_trace);
     l->covered = wl_new_array(arena, uint8_t, npcs + 1);
     l->elements = wl_new_array(arena, uint8_t, npcs + 1);
     if (!t || !l->covered || !l->elements)
         return WL_NOMEM;
-    *t = (struct recorded_trace){.kernel = k,
-                                 .slice = part->slice,
-                                 .seen = wl_new_array(arena, tally, npcs + 1),
-                                 .counted = wl_new_array(arena, tally, npcs + 1),
-                                 .blocks = (uint64_t)part->note->grid[0] * part->note->grid[1] *
-                                           part->note->grid[2]};
+    *t = (struct replay_recorded_trace){.kernel = k,
+                                        .slice = part->slice,
+                                        .seen = wl_new_array(arena, tally, npcs + 1),
+                                        .counted = wl_new_array(arena, tally, npcs + 1),
+                                        .blocks = (uint64_t)part->note->grid[0] *
+                                                  part->note->grid[1] * part->note->grid[2]};
     return t->seen && t->counted ? WL_OK : WL_NOMEM;
 }
 
-wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena,
-                         recorded_launch *out)
+wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *part,
+                                wl_arena *arena, replay_recorded_launch *out)
 {
     taken *found = NULL;
-    *out = (recorded_launch){0};
+    *out = (replay_recorded_launch){0};
     if (!has_note(r, part->note->id, &found))
         return WL_NOENT;
     const planned *plan = plan_of(r, emu_kernel_module(part->slice), &found->probe);
@@ -459,19 +462,19 @@ wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena
 /* ---- joined with what the slice shows ---- */
 
 typedef struct joined_block {
-    recorded_launch *launch;
+    replay_recorded_launch *launch;
     void *inner; /* obs_block */
     uint64_t index;
 } joined_block;
 
 typedef struct joined_worker {
-    recorded_launch *launch;
+    replay_recorded_launch *launch;
     void *inner;
 } joined_worker;
 
 static void *on_worker(void *ctx, uint32_t number)
 {
-    recorded_launch *l = ctx;
+    replay_recorded_launch *l = ctx;
     joined_worker *w = malloc(sizeof *w);
     if (w)
         *w = (joined_worker){l, l->trace->inner->worker_begin(l->trace->inner->ctx, number)};
@@ -497,13 +500,13 @@ static void *on_block(void *worker, uint64_t index, emu_dim at)
 static void on_access(void *block, const emu_access *a)
 {
     joined_block *b = block;
-    const recorded_launch *l = b->launch;
+    const replay_recorded_launch *l = b->launch;
     if (!b->inner)
         return;
     if (!l->covered[a->pc])
         replay_watch_record(b->inner, a);
     bool array = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER;
-    if (!(l->elements[a->pc] & (array ? ELEMENTS_ARRAYS : ELEMENTS_OBJECTS)))
+    if (!(l->elements[a->pc] & (array ? REPLAY_ELEMENTS_ARRAYS : REPLAY_ELEMENTS_OBJECTS)))
         replay_watch_count(b->inner, a);
 }
 
@@ -550,7 +553,7 @@ static void give_access(void *ctx, const rewrite_access *a)
     obs_record(b->inner, &access);
 }
 
-static bool is_traced(const recorded_launch *l, uint64_t index)
+static bool is_traced(const replay_recorded_launch *l, uint64_t index)
 {
     return bsearch(&index, l->blocks, l->nblocks, sizeof index, by_value) != NULL;
 }
@@ -566,7 +569,7 @@ static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
     free(b);
 }
 
-emu_observer recorded_observer(recorded_launch *launch, const emu_observer *inner)
+emu_observer replay_recorded_observer(replay_recorded_launch *launch, const emu_observer *inner)
 {
     launch->trace->inner = inner;
     return (emu_observer){.ctx = launch,
@@ -580,9 +583,9 @@ emu_observer recorded_observer(recorded_launch *launch, const emu_observer *inne
 /* ---- the whole launch ---- */
 
 /* The part of the instruction's accesses that was recorded; 1: all. */
-static double share_of(const recorded_launch *l, uint32_t pc)
+static double share_of(const replay_recorded_launch *l, uint32_t pc)
 {
-    const struct recorded_trace *t = l->trace;
+    const struct replay_recorded_trace *t = l->trace;
     const tally *seen = &t->seen[pc], *all = &t->counted[pc];
     if (all->executions != UINT64_MAX && all->executions >= seen->executions && seen->executions)
         return (double)seen->executions / (double)all->executions;
@@ -598,7 +601,7 @@ static bool is_known(const obs_summary *s, uint32_t first_pc)
     return false;
 }
 
-static void add_mix(const struct recorded_trace *t, const obs_block_count *b, obs_summary *s)
+static void add_mix(const struct replay_recorded_trace *t, const obs_block_count *b, obs_summary *s)
 {
     for (uint32_t pc = b->first_pc; pc < b->first_pc + b->ninsns; pc++) {
         ptx_cost cost = ptx_op_get(emu_kernel_code(t->slice, pc).insn->op)->cost;
@@ -616,9 +619,9 @@ static int by_pc(const void *a, const void *b)
 }
 
 /* Basic blocks that the slice does not count. */
-static wl_status add_blocks(const recorded_launch *l, wl_arena *arena, obs_summary *s)
+static wl_status add_blocks(const replay_recorded_launch *l, wl_arena *arena, obs_summary *s)
 {
-    const struct recorded_trace *t = l->trace;
+    const struct replay_recorded_trace *t = l->trace;
     uint32_t npcs = emu_kernel_get(t->slice)->ncode;
     obs_block_count *all = wl_new_array(arena, obs_block_count,
                                         s->nblocks + t->kernel->nblocks + 1);
@@ -643,7 +646,7 @@ static wl_status add_blocks(const recorded_launch *l, wl_arena *arena, obs_summa
 }
 
 /* Lanes by how many ran the block, where that is known: blocks at the edge of the data have fewer. */
-static void scale_lanes(const struct recorded_trace *t, obs_insn *row, uint64_t lanes)
+static void scale_lanes(const struct replay_recorded_trace *t, obs_insn *row, uint64_t lanes)
 {
     const tally *seen = &t->seen[row->pc], *all = &t->counted[row->pc];
     if (all->executions != UINT64_MAX && seen->lanes && all->lanes >= seen->lanes)
@@ -652,7 +655,7 @@ static void scale_lanes(const struct recorded_trace *t, obs_insn *row, uint64_t 
 }
 
 /* Where the slice shows how often a block runs, the device does not count it. */
-static void use_counts(struct recorded_trace *t, const obs_summary *s)
+static void use_counts(struct replay_recorded_trace *t, const obs_summary *s)
 {
     for (uint32_t i = 0; i < s->nblocks; i++)
         if (t->counted[s->blocks[i].first_pc].executions == UINT64_MAX)
@@ -660,7 +663,7 @@ static void use_counts(struct recorded_trace *t, const obs_summary *s)
                         (tally){s->blocks[i].executions, s->blocks[i].lanes});
 }
 
-wl_status recorded_finish(recorded_launch *l, wl_arena *arena, obs_summary *s)
+wl_status replay_recorded_finish(replay_recorded_launch *l, wl_arena *arena, obs_summary *s)
 {
     use_counts(l->trace, s);
     for (uint32_t i = 0; i < s->ninsns; i++) {

@@ -14,54 +14,55 @@
 
 #include <stdbool.h>
 
-typedef struct recorded recorded; /* of one capture */
+typedef struct replay_recorded replay_recorded; /* of one capture */
 
 /* Reads the capture's PROBE and TABLES records, as many as fit in `most` bytes of memory (0: no limit). `size`: of whole records. */
-wl_status recorded_read(const char *path, uint64_t size, uint64_t most, recorded **out,
-                        wl_error *err);
-void recorded_free(recorded *r); /* NULL is allowed */
-bool recorded_has(const recorded *r, uint32_t note);
+wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
+                               replay_recorded **out, wl_error *err);
+void replay_recorded_free(replay_recorded *r); /* NULL is allowed */
+bool replay_recorded_has(const replay_recorded *r, uint32_t note);
 /* Whether any launch of a kernel of this name recorded. */
-bool recorded_kernel(const recorded *r, const char *kernel);
+bool replay_recorded_kernel(const replay_recorded *r, const char *kernel);
 
 /* All that launches of the capture recorded with: bits. `r` may be NULL. */
-uint32_t recorded_probes(const recorded *r);
+uint32_t replay_recorded_probes(const replay_recorded *r);
 
 /* Where a constant variable of the module lies in the memory of the replay; 0: nowhere. */
-typedef uint64_t (*recorded_constant)(void *ctx, const char *name);
+typedef uint64_t (*replay_recorded_constant)(void *ctx, const char *name);
 
-typedef struct recorded_launch {
+typedef struct replay_recorded_launch {
     uint32_t nblocks;
     const uint64_t *blocks; /* that were traced: linear indices, ascending */
     uint8_t *covered;       /* [pcs]: the accesses of the instruction are known from the device */
-    uint8_t *elements;      /* [pcs]: what was counted by element there: ELEMENTS_* */
-    bool estimated;         /* after recorded_finish: something was scaled */
+    uint8_t *elements;      /* [pcs]: what was counted by element there: REPLAY_ELEMENTS_* */
+    bool estimated;         /* after replay_recorded_finish: something was scaled */
     uint64_t dropped;       /* accesses that were not recorded for want of room */
     const cap_probe *probe;
     const char *tables; /* of a TABLES record; NULL: there is none, or no room for it */
     uint64_t tables_length;
-    struct recorded_trace *trace;
-} recorded_launch;
+    struct replay_recorded_trace *trace;
+} replay_recorded_launch;
 
-typedef struct recorded_part { /* the launch that is worked out */
+typedef struct replay_recorded_part { /* the launch that is worked out */
     const cap_note *note;
     const emu_kernel *slice;
-    recorded_constant constant;
+    replay_recorded_constant constant;
     void *ctx;
-} recorded_part;
+} replay_recorded_part;
 
 /* Everything lies in `arena`. WL_NOENT where what was recorded does not fit the kernel, WL_UNSUPPORTED where another version
  * of warplens recorded it, whose traces this one does not read: nothing is known of it then. */
-wl_status recorded_begin(recorded *r, const recorded_part *part, wl_arena *arena,
-                         recorded_launch *out);
+wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *part,
+                                wl_arena *arena, replay_recorded_launch *out);
 /* What was recorded, without the tables of elements. */
-const rewrite_copy *recorded_copy(const recorded_launch *launch);
+const rewrite_copy *replay_recorded_copy(const replay_recorded_launch *launch);
 /* Whether it is known that the instruction did not run. */
-bool recorded_idle(const recorded_launch *launch, uint32_t pc);
+bool replay_recorded_idle(const replay_recorded_launch *launch, uint32_t pc);
 /* An observer that gives `inner`, that of a replay_watch, what the slice shows and what was recorded. Both must live while it
  * runs. */
-emu_observer recorded_observer(recorded_launch *launch, const emu_observer *inner);
+emu_observer replay_recorded_observer(replay_recorded_launch *launch, const emu_observer *inner);
 /* After obs_finish: scales the rows of covered instructions, adds the counts of basic blocks. */
-wl_status recorded_finish(recorded_launch *launch, wl_arena *arena, obs_summary *summary);
+wl_status replay_recorded_finish(replay_recorded_launch *launch, wl_arena *arena,
+                                 obs_summary *summary);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct run {
     replay_session *session;
     cap_reader *reader;
     cap_writer *writer;
-    recorded *recorded;
+    replay_recorded *recorded;
     uint64_t before, total; /* bytes of the captures before this one, and of all */
     bool stopped;
 } run;
@@ -178,13 +178,13 @@ static wl_status replay_one(run *r, const char *path, double seconds, wl_error *
         status = replay_session_new(&limits, &r->session, err);
     }
     if (status == WL_OK)
-        status = recorded_read(path, size, r->options->bytes / 2, &r->recorded, err);
+        status = replay_recorded_read(path, size, r->options->bytes / 2, &r->recorded, err);
     if (status == WL_OK)
         replay_use(r->session, r->recorded);
     if (status == WL_OK)
         status = walk(r, size, err);
     replay_session_free(r->session);
-    recorded_free(r->recorded);
+    replay_recorded_free(r->recorded);
     cap_reader_free(r->reader);
     cap_close(r->writer);
     r->session = NULL;

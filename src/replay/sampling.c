@@ -74,6 +74,6 @@ void replay_counting(uint32_t probes, obs_config *config)
     uint32_t asked = 0;
     if (!rewrite_probes_parse(prog_options_get()->probes, &asked))
         asked = 0; /* none, or what the command line has refused */
-    config->objects = elements_of_objects(asked | probes);
-    config->arrays = elements_of_arrays(asked | probes);
+    config->objects = replay_elements_of_objects(asked | probes);
+    config->arrays = replay_elements_of_arrays(asked | probes);
 }

@@ -15,8 +15,8 @@ enum { SHARE = 4 }; /* a launch takes at most this part of the time that is left
 
 struct replay_session {
     replay_limits limits;
-    recorded *recorded;
-    world world;
+    replay_recorded *recorded;
+    replay_world world;
     replay_memo *memo;
     replay_memo *likely; /* launches that recorded, for those of the same kernels that did not */
     double seconds;      /* taken so far */
@@ -31,12 +31,12 @@ struct replay_session {
 typedef struct work {
     replay_session *s;
     const cap_note *note;
-    world_kernel *kernel;
+    replay_world_kernel *kernel;
     emu_dim grid, block, cluster;
     const void *params;
     bool completed; /* probes recorded something of it */
     bool outdated;  /* what it recorded is of another version */
-    recorded_launch device;
+    replay_recorded_launch device;
     emu_observer observer;
 } work;
 
@@ -68,20 +68,20 @@ void replay_session_free(replay_session *s)
     if (!s)
         return;
     forget_last(s);
-    world_clear(&s->world);
+    replay_world_clear(&s->world);
     replay_memo_free(s->memo);
     replay_memo_free(s->likely);
     free(s);
 }
 
-void replay_use(replay_session *s, recorded *device)
+void replay_use(replay_session *s, replay_recorded *device)
 {
     s->recorded = device;
 }
 
 wl_status replay_see(replay_session *s, const cap_record *record, wl_error *err)
 {
-    return world_see(&s->world, record, err);
+    return replay_world_see(&s->world, record, err);
 }
 
 /* ---- limits ---- */
@@ -143,7 +143,7 @@ static wl_status repeat(const work *w, replay_outcome *out)
 /* The kernel's gaps without those that recorded accesses have filled. */
 static wl_status list_gaps(const work *w, const uint8_t *covered, cap_way *way)
 {
-    const world_kernel *k = w->kernel;
+    const replay_world_kernel *k = w->kernel;
     way->gaps = wl_new_array(w->s->arena, cap_gap, k->ngaps + 1);
     if (!way->gaps)
         return WL_NOMEM;
@@ -151,7 +151,7 @@ static wl_status list_gaps(const work *w, const uint8_t *covered, cap_way *way)
         if (covered[k->gaps[i].pc])
             continue;
         way->gaps[way->count] = k->gaps[i];
-        if (!w->completed && recorded_kernel(w->s->recorded, w->note->kernel))
+        if (!w->completed && replay_recorded_kernel(w->s->recorded, w->note->kernel))
             way->gaps[way->count].reason =
                 w->outdated ? "another version of warplens recorded it, whose traces cannot be read"
                             : "only some launches recorded it (--probe-launches)";
@@ -194,14 +194,14 @@ static replay_run run_of(const work *w)
 static uint64_t constant_at(void *ctx, const char *name)
 {
     const work *w = ctx;
-    return world_constant(&w->s->world, w->note->module, name);
+    return replay_world_constant(&w->s->world, w->note->module, name);
 }
 
 /* What cannot be joined to the kernel counts as not recorded. */
 static wl_status begin_recorded(work *w)
 {
-    recorded_part part = {w->note, w->kernel->slice, constant_at, w};
-    wl_status status = recorded_begin(w->s->recorded, &part, w->s->arena, &w->device);
+    replay_recorded_part part = {w->note, w->kernel->slice, constant_at, w};
+    wl_status status = replay_recorded_begin(w->s->recorded, &part, w->s->arena, &w->device);
     w->completed = status == WL_OK;
     w->outdated = status == WL_UNSUPPORTED;
     return status == WL_NOENT || status == WL_UNSUPPORTED ? WL_OK : status;
@@ -220,12 +220,12 @@ static wl_status begin_watch(work *w)
                            .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
                            .blocks = w->completed ? w->device.blocks : NULL,
                            .nblocks = w->device.nblocks,
-                           .probes = recorded_probes(w->s->recorded)};
+                           .probes = replay_recorded_probes(w->s->recorded)};
     if (status == WL_OK)
         status = replay_watch_begin(&what, &w->kernel->facts.proof, &w->s->watch);
     w->observer = w->s->watch.observer;
     if (w->completed)
-        w->observer = recorded_observer(&w->device, &w->s->watch.observer);
+        w->observer = replay_recorded_observer(&w->device, &w->s->watch.observer);
     return status;
 }
 
@@ -241,17 +241,17 @@ static wl_status summarise(work *w, const emu_result *result, double share, repl
     wl_status status = replay_watch_finish(&w->s->watch, result, summary);
     if (status != WL_OK)
         return status;
-    world_place_constants(&w->s->world, summary);
+    replay_world_place_constants(&w->s->world, summary);
     replay_scale(summary, share, blocks, covered);
     if (w->completed)
-        status = recorded_finish(&w->device, w->s->arena, summary);
-    elements_part part = {.slice = w->kernel->slice,
-                          .ngaps = w->kernel->ngaps,
-                          .gaps = w->kernel->gaps,
-                          .share = share,
-                          .device = w->completed ? &w->device : NULL};
+        status = replay_recorded_finish(&w->device, w->s->arena, summary);
+    replay_elements_part part = {.slice = w->kernel->slice,
+                                 .ngaps = w->kernel->ngaps,
+                                 .gaps = w->kernel->gaps,
+                                 .share = share,
+                                 .device = w->completed ? &w->device : NULL};
     if (status == WL_OK)
-        status = elements_finish(&part, w->s->arena, summary);
+        status = replay_elements_finish(&part, w->s->arena, summary);
     out->kind = REPLAY_LAUNCH;
     out->way = (cap_way){.note = w->note->id,
                          .way = w->completed ? CAP_WAY_PROBE : CAP_WAY_REPLAY,
@@ -294,7 +294,7 @@ static const char *nothing_to_show(const work *w)
 {
     if (w->kernel->shown || !w->kernel->facts.proof.memory || w->completed)
         return NULL;
-    return recorded_kernel(w->s->recorded, w->note->kernel)
+    return replay_recorded_kernel(w->s->recorded, w->note->kernel)
                ? "what it accessed depends on data, and no launch like it recorded it"
                : "what it accessed depends on data, and none of it could be replayed";
 }
@@ -310,7 +310,7 @@ static replay_launch key_parts(const work *w)
                            .device = w->note->device,
                            .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
                            .params = w->params,
-                           .pointers = recorded_kernel(w->s->recorded, w->note->kernel)};
+                           .pointers = replay_recorded_kernel(w->s->recorded, w->note->kernel)};
 }
 
 static bool is_known(work *w, const replay_key *key, replay_outcome *out)
@@ -318,10 +318,10 @@ static bool is_known(work *w, const replay_key *key, replay_outcome *out)
     replay_session *s = w->s;
     if (w->completed)
         return false;
-    if (replay_memo_get(s->likely, key, world_find, &s->world, &s->known))
+    if (replay_memo_get(s->likely, key, replay_world_find, &s->world, &s->known))
         return estimate(w, out) == WL_OK;
     return !s->limits.without_memo &&
-           replay_memo_get(s->memo, key, world_find, &s->world, &s->known) &&
+           replay_memo_get(s->memo, key, replay_world_find, &s->world, &s->known) &&
            repeat(w, out) == WL_OK;
 }
 
@@ -330,7 +330,7 @@ static void remember(const work *w, const replay_key *key, const replay_outcome 
     replay_session *s = w->s;
     if (out->kind == REPLAY_LAUNCH && (w->completed || !s->limits.without_memo))
         replay_memo_put(w->completed ? s->likely : s->memo, key, w->note->id, &out->launch.summary,
-                        world_find_object, &s->world);
+                        replay_world_find_object, &s->world);
 }
 
 static wl_status known_or_new(work *w, replay_outcome *out)
@@ -339,13 +339,14 @@ static wl_status known_or_new(work *w, replay_outcome *out)
     replay_launch launch = key_parts(w);
     const char *unknown;
     replay_key key;
-    if (!world_constants(&s->world, w->note->module, launch.facts, &launch.constants, &unknown)) {
+    if (!replay_world_constants(&s->world, w->note->module, launch.facts, &launch.constants,
+                                &unknown)) {
         char text[600];
         snprintf(text, sizeof text, "it depends on the constant %s, whose content is not known",
                  unknown);
         return nothing(w, text, out);
     }
-    replay_key_of(&launch, world_find, &s->world, &key);
+    replay_key_of(&launch, replay_world_find, &s->world, &key);
     if (is_known(w, &key, out))
         return WL_OK;
     const char *reason = nothing_to_show(w);
@@ -369,11 +370,11 @@ static wl_status take_up(work *w, replay_outcome *out)
     wl_error why = {0};
     if (!s->world.machine)
         return nothing(w, "its device is not known", out);
-    wl_status status = world_find_kernel(&s->world, w->note->module, w->note->kernel, &w->kernel,
-                                         &why);
+    wl_status status = replay_world_find_kernel(&s->world, w->note->module, w->note->kernel,
+                                                &w->kernel, &why);
     if (status != WL_OK)
         return status == WL_NOMEM ? status : nothing(w, why.text, out);
-    w->completed = recorded_has(s->recorded, w->note->id);
+    w->completed = replay_recorded_has(s->recorded, w->note->id);
     const char *reason = not_replayable(w);
     if (reason)
         return nothing(w, reason, out);

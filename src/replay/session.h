@@ -22,7 +22,7 @@ typedef struct replay_limits {
 typedef struct replay_session replay_session;
 
 /* What probes recorded of the process's launches; must outlive the session. */
-void replay_use(replay_session *session, recorded *device);
+void replay_use(replay_session *session, replay_recorded *device);
 
 wl_status replay_session_new(const replay_limits *limits, replay_session **out, wl_error *err);
 void replay_session_free(replay_session *session);

@@ -15,9 +15,9 @@ static wl_status nomem(wl_error *err)
 
 /* ---- objects ---- */
 
-static world_object *object_of(const world *w, uint32_t id)
+static replay_world_object *object_of(const replay_world *w, uint32_t id)
 {
-    world_object *o = NULL;
+    replay_world_object *o = NULL;
     HASH_FIND(hh, w->objects, &id, sizeof id, o);
     return o;
 }
@@ -33,7 +33,7 @@ static emu_alloc_kind kind_of(uint32_t kind)
 }
 
 /* What lies where something new does has gone unseen. */
-static wl_status add_ghost(world *w, uint64_t base, uint64_t bytes, emu_alloc_kind kind,
+static wl_status add_ghost(replay_world *w, uint64_t base, uint64_t bytes, emu_alloc_kind kind,
                            uint32_t id)
 {
     wl_status status = emu_mem_ghost(w->machine, base, bytes, kind, id);
@@ -46,7 +46,7 @@ static wl_status add_ghost(world *w, uint64_t base, uint64_t bytes, emu_alloc_ki
     return status == WL_NOMEM ? status : WL_OK; /* elsewhere it counts as unknown memory */
 }
 
-static wl_status add_constant(world *w, world_object *o)
+static wl_status add_constant(replay_world *w, replay_world_object *o)
 {
     o->memory = calloc(1, o->bytes + 2 * ALIGNMENT);
     if (!o->memory)
@@ -57,7 +57,7 @@ static wl_status add_constant(world *w, world_object *o)
     return add_ghost(w, o->at, o->bytes, EMU_ALLOC_CONST, o->id);
 }
 
-static void forget_object(world *w, world_object *o)
+static void forget_object(replay_world *w, replay_world_object *o)
 {
     emu_alloc alloc;
     if (emu_mem_find(w->machine, o->base, &alloc) && alloc.id == o->id)
@@ -70,10 +70,10 @@ static void forget_object(world *w, world_object *o)
     free(o);
 }
 
-static wl_status see_object(world *w, const cap_object *r, wl_error *err)
+static wl_status see_object(replay_world *w, const cap_object *r, wl_error *err)
 {
-    world_module *m = NULL;
-    world_object *o = object_of(w, r->id);
+    replay_world_module *m = NULL;
+    replay_world_object *o = object_of(w, r->id);
     if (o)
         forget_object(w, o);
     if (!r->bytes)
@@ -81,7 +81,7 @@ static wl_status see_object(world *w, const cap_object *r, wl_error *err)
     o = calloc(1, sizeof *o);
     if (!o)
         return nomem(err);
-    *o = (world_object){.id = r->id, .base = r->base, .bytes = r->bytes};
+    *o = (replay_world_object){.id = r->id, .base = r->base, .bytes = r->bytes};
     HASH_ADD(hh, w->objects, id, sizeof o->id, o);
     wl_status status = add_ghost(w, r->base, r->bytes, kind_of(r->kind), r->id);
     HASH_FIND(hh, w->modules, &r->module, sizeof r->module, m);
@@ -94,29 +94,29 @@ static wl_status see_object(world *w, const cap_object *r, wl_error *err)
     return status == WL_OK ? WL_OK : nomem(err);
 }
 
-bool world_find(void *ctx, uint64_t address, emu_alloc *out)
+bool replay_world_find(void *ctx, uint64_t address, emu_alloc *out)
 {
-    return emu_mem_find(((world *)ctx)->machine, address, out);
+    return emu_mem_find(((replay_world *)ctx)->machine, address, out);
 }
 
-bool world_find_object(void *ctx, uint32_t object, emu_alloc *out)
+bool replay_world_find_object(void *ctx, uint32_t object, emu_alloc *out)
 {
-    const world_object *o = object_of(ctx, object);
-    return o && world_find(ctx, o->base, out) && out->id == object;
+    const replay_world_object *o = object_of(ctx, object);
+    return o && replay_world_find(ctx, o->base, out) && out->id == object;
 }
 
 /* ---- modules ---- */
 
-static wl_status see_module(world *w, const cap_module *r, wl_error *err)
+static wl_status see_module(replay_world *w, const cap_module *r, wl_error *err)
 {
-    world_module *m = NULL;
+    replay_world_module *m = NULL;
     HASH_FIND(hh, w->modules, &r->id, sizeof r->id, m);
     if (m)
         return WL_OK;
     m = calloc(1, sizeof *m);
     if (!m)
         return nomem(err);
-    *m = (world_module){
+    *m = (replay_world_module){
         .id = r->id, .name = strdup(r->name), .text = malloc(r->length + 1), .length = r->length};
     HASH_ADD(hh, w->modules, id, sizeof m->id, m);
     if (!m->name || !m->text)
@@ -126,10 +126,11 @@ static wl_status see_module(world *w, const cap_module *r, wl_error *err)
     return WL_OK;
 }
 
-static world_object *variable_of(const world *w, const world_module *m, const char *name)
+static replay_world_object *variable_of(const replay_world *w, const replay_world_module *m,
+                                        const char *name)
 {
     for (size_t i = 0; i < m->variables.count; i++) {
-        world_object *o = object_of(w, m->variables.data[i]);
+        replay_world_object *o = object_of(w, m->variables.data[i]);
         if (o && o->name && strcmp(o->name, name) == 0)
             return o;
     }
@@ -137,19 +138,19 @@ static world_object *variable_of(const world *w, const world_module *m, const ch
 }
 
 typedef struct placing {
-    const world *w;
-    const world_module *m;
+    const replay_world *w;
+    const replay_world_module *m;
 } placing;
 
 static uint64_t address_of(void *ctx, const ptx_var *var, uint64_t size)
 {
     const placing *p = ctx;
-    const world_object *o = variable_of(p->w, p->m, var->name);
+    const replay_world_object *o = variable_of(p->w, p->m, var->name);
     bool constant = var->space == PTX_SPACE_CONST;
     return !o || o->bytes < size ? 0 : constant ? o->at : o->base;
 }
 
-static bool load(world *w, world_module *m)
+static bool load(replay_world *w, replay_world_module *m)
 {
     placing p = {w, m};
     if (m->tried)
@@ -160,16 +161,16 @@ static bool load(world *w, world_module *m)
     return emu_module_load_at(w->machine, m->ptx, address_of, &p, &m->loaded, &m->error) == WL_OK;
 }
 
-static void kernel_free(world_kernel *k)
+static void kernel_free(replay_world_kernel *k)
 {
     wl_arena_free(k->arena);
     free(k->name);
     free(k);
 }
 
-static void module_free(world_module *m)
+static void module_free(replay_world_module *m)
 {
-    world_kernel *k, *next;
+    replay_world_kernel *k, *next;
     emu_module_unload(m->loaded); /* its slices use the proofs */
     HASH_ITER (hh, m->kernels, k, next) {
         HASH_DEL(m->kernels, k);
@@ -184,7 +185,7 @@ static void module_free(world_module *m)
 
 /* ---- kernels ---- */
 
-static wl_status list_gaps(world_kernel *k)
+static wl_status list_gaps(replay_world_kernel *k)
 {
     const replay_facts *f = &k->facts;
     k->gaps = wl_new_array(k->arena, cap_gap, f->proof.npcs + 1);
@@ -199,7 +200,7 @@ static wl_status list_gaps(world_kernel *k)
     return WL_OK;
 }
 
-static wl_status prepare(world *w, world_module *m, world_kernel *k)
+static wl_status prepare(replay_world *w, replay_world_module *m, replay_world_kernel *k)
 {
     wl_error *err = &k->error;
     if (!load(w, m))
@@ -213,9 +214,9 @@ static wl_status prepare(world *w, world_module *m, world_kernel *k)
     return status == WL_OK && list_gaps(k) != WL_OK ? nomem(err) : status;
 }
 
-static world_kernel *new_kernel(world *w, world_module *m, const char *name)
+static replay_world_kernel *new_kernel(replay_world *w, replay_world_module *m, const char *name)
 {
-    world_kernel *k = calloc(1, sizeof *k);
+    replay_world_kernel *k = calloc(1, sizeof *k);
     if (!k)
         return NULL;
     k->name = strdup(name);
@@ -230,10 +231,10 @@ static world_kernel *new_kernel(world *w, world_module *m, const char *name)
     return k;
 }
 
-wl_status world_find_kernel(world *w, uint32_t module, const char *name, world_kernel **out,
-                            wl_error *err)
+wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char *name,
+                                   replay_world_kernel **out, wl_error *err)
 {
-    world_module *m = NULL;
+    replay_world_module *m = NULL;
     HASH_FIND(hh, w->modules, &module, sizeof module, m);
     if (!m)
         return wl_fail(err, WL_NOENT, "there is no PTX of it to tell what it accessed");
@@ -249,10 +250,10 @@ wl_status world_find_kernel(world *w, uint32_t module, const char *name, world_k
 
 /* ---- constants ---- */
 
-static wl_status see_symbol(world *w, const cap_symbol *r, wl_error *err)
+static wl_status see_symbol(replay_world *w, const cap_symbol *r, wl_error *err)
 {
-    world_object *o = object_of(w, r->object);
-    world_module *m, *next;
+    replay_world_object *o = object_of(w, r->object);
+    replay_world_module *m, *next;
     (void)err;
     if (!o || !o->memory)
         return WL_OK;
@@ -268,14 +269,14 @@ static wl_status see_symbol(world *w, const cap_symbol *r, wl_error *err)
     return WL_OK;
 }
 
-bool world_constants(world *w, uint32_t module, const replay_facts *facts, uint64_t *hash,
-                     const char **unknown)
+bool replay_world_constants(replay_world *w, uint32_t module, const replay_facts *facts,
+                            uint64_t *hash, const char **unknown)
 {
-    world_module *m = NULL;
+    replay_world_module *m = NULL;
     HASH_FIND(hh, w->modules, &module, sizeof module, m);
     *hash = 0;
     for (uint32_t i = 0; m && i < facts->nconstants; i++) {
-        const world_object *o = variable_of(w, m, facts->constants[i]->name);
+        const replay_world_object *o = variable_of(w, m, facts->constants[i]->name);
         *unknown = facts->constants[i]->name;
         if (!o || !o->memory || !o->known)
             return false;
@@ -284,15 +285,15 @@ bool world_constants(world *w, uint32_t module, const replay_facts *facts, uint6
     return true;
 }
 
-uint64_t world_constant(world *w, uint32_t module, const char *name)
+uint64_t replay_world_constant(replay_world *w, uint32_t module, const char *name)
 {
-    world_module *m = NULL;
+    replay_world_module *m = NULL;
     HASH_FIND(hh, w->modules, &module, sizeof module, m);
-    const world_object *o = m ? variable_of(w, m, name) : NULL;
+    const replay_world_object *o = m ? variable_of(w, m, name) : NULL;
     return o && o->memory ? o->at : 0;
 }
 
-static void place_rows(const world_object *o, obs_heat *heat)
+static void place_rows(const replay_world_object *o, obs_heat *heat)
 {
     uint64_t from = o->at / OBS_SECTOR_BYTES, to = (o->at + o->bytes - 1) / OBS_SECTOR_BYTES;
     for (uint32_t i = 0; i < heat->nrows; i++)
@@ -300,12 +301,12 @@ static void place_rows(const world_object *o, obs_heat *heat)
             heat->rows[i].sector += o->base / OBS_SECTOR_BYTES - from;
 }
 
-void world_place_constants(world *w, obs_summary *summary)
+void replay_world_place_constants(replay_world *w, obs_summary *summary)
 {
     for (uint32_t i = 0; i < summary->nheats; i++) {
         obs_heat *heat = &summary->heats[i];
         bool shared = heat->space == OBS_SHARED || heat->space == OBS_LOCAL;
-        const world_object *o = shared ? NULL : object_of(w, heat->object);
+        const replay_world_object *o = shared ? NULL : object_of(w, heat->object);
         if (o && o->memory)
             place_rows(o, heat);
     }
@@ -314,7 +315,7 @@ void world_place_constants(world *w, obs_summary *summary)
 /* ---- the whole ---- */
 
 /* What a slice can see of a device; limits that a launch on it has passed do not matter. */
-static wl_status see_device(world *w, const cap_device *r, wl_error *err)
+static wl_status see_device(replay_world *w, const cap_device *r, wl_error *err)
 {
     emu_device device = {.sm = r->cc_major * 10 + r->cc_minor,
                          .num_sms = r->num_sms ? r->num_sms : 1,
@@ -325,14 +326,14 @@ static wl_status see_device(world *w, const cap_device *r, wl_error *err)
     return w->machine ? WL_OK : emu_machine_new_replay(&device, &w->machine, err);
 }
 
-static void see_free(world *w, const cap_free *r)
+static void see_free(replay_world *w, const cap_free *r)
 {
-    world_object *o = object_of(w, r->object);
+    replay_world_object *o = object_of(w, r->object);
     if (o)
         forget_object(w, o);
 }
 
-wl_status world_see(world *w, const cap_record *record, wl_error *err)
+wl_status replay_world_see(replay_world *w, const cap_record *record, wl_error *err)
 {
     if (record->type == CAP_DEVICE)
         return see_device(w, &record->device, err);
@@ -347,10 +348,10 @@ wl_status world_see(world *w, const cap_record *record, wl_error *err)
     }
 }
 
-void world_clear(world *w)
+void replay_world_clear(replay_world *w)
 {
-    world_object *o, *next_object;
-    world_module *m, *next_module;
+    replay_world_object *o, *next_object;
+    replay_world_module *m, *next_module;
     HASH_ITER (hh, w->modules, m, next_module) {
         HASH_DEL(w->modules, m);
         module_free(m);
@@ -359,5 +360,5 @@ void world_clear(world *w)
         forget_object(w, o);
     }
     emu_machine_free(w->machine);
-    *w = (world){0};
+    *w = (replay_world){0};
 }

@@ -9,7 +9,7 @@
 
 #include <uthash.h>
 
-typedef struct world_object {
+typedef struct replay_world_object {
     uint32_t id;
     uint64_t base, bytes;
     char *name; /* of a variable, else NULL */
@@ -18,9 +18,9 @@ typedef struct world_object {
     uint64_t at;     /* address in it that stands for `base` */
     bool known;      /* what it holds */
     UT_hash_handle hh;
-} world_object;
+} replay_world_object;
 
-typedef struct world_kernel {
+typedef struct replay_world_kernel {
     char *name;
     uint64_t number;
     wl_arena *arena;
@@ -32,9 +32,9 @@ typedef struct world_kernel {
     uint32_t ngaps;
     cap_gap *gaps;
     UT_hash_handle hh;
-} world_kernel;
+} replay_world_kernel;
 
-typedef struct world_module {
+typedef struct replay_world_module {
     uint32_t id;
     char *name, *text; /* text: NULL once parsed */
     size_t length;
@@ -43,36 +43,36 @@ typedef struct world_module {
     ptx_module *ptx;
     emu_module *loaded;
     wl_vec(uint32_t) variables; /* objects */
-    world_kernel *kernels;
+    replay_world_kernel *kernels;
     UT_hash_handle hh;
-} world_module;
+} replay_world_module;
 
-typedef struct world {
+typedef struct replay_world {
     emu_machine *machine; /* NULL before the first device */
-    world_object *objects;
-    world_module *modules;
+    replay_world_object *objects;
+    replay_world_module *modules;
     uint64_t nkernels;
-} world;
+} replay_world;
 
-void world_clear(world *w);
+void replay_world_clear(replay_world *w);
 
 /* DEVICE, MODULE, OBJECT, FREE, SYMBOL; all others are ignored. WL_NOMEM is the only failure. */
-wl_status world_see(world *w, const cap_record *record, wl_error *err);
+wl_status replay_world_see(replay_world *w, const cap_record *record, wl_error *err);
 
 /* The live allocation at an address, and with a number: replay_find and replay_find_object with the world as ctx. */
-bool world_find(void *ctx, uint64_t address, emu_alloc *out);
-bool world_find_object(void *ctx, uint32_t object, emu_alloc *out);
+bool replay_world_find(void *ctx, uint64_t address, emu_alloc *out);
+bool replay_world_find_object(void *ctx, uint32_t object, emu_alloc *out);
 
 /* The kernel with all that is known of it. Where it cannot be replayed err ends a sentence that says why; *out may be there
  * all the same, with its gaps. */
-wl_status world_find_kernel(world *w, uint32_t module, const char *name, world_kernel **out,
-                            wl_error *err);
+wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char *name,
+                                   replay_world_kernel **out, wl_error *err);
 /* Hash of what the kernel's constants hold; false, with the name of the first one, where one of them is not known. */
-bool world_constants(world *w, uint32_t module, const replay_facts *facts, uint64_t *hash,
-                     const char **unknown);
+bool replay_world_constants(replay_world *w, uint32_t module, const replay_facts *facts,
+                            uint64_t *hash, const char **unknown);
 /* Where a constant of the module lies in the replay's memory; 0: nowhere. */
-uint64_t world_constant(world *w, uint32_t module, const char *name);
+uint64_t replay_world_constant(replay_world *w, uint32_t module, const char *name);
 /* Heat maps of constants get the addresses that they have on the device. */
-void world_place_constants(world *w, obs_summary *summary);
+void replay_world_place_constants(replay_world *w, obs_summary *summary);
 
 #endif
