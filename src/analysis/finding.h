@@ -9,7 +9,12 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-typedef enum ana_unit { ANA_SECTORS, ANA_WAVEFRONTS, ANA_BYTES, ANA_UNIT_COUNT } ana_unit;
+typedef enum ana_unit { /* what a cost counts */
+#define X(id, name) ANA_##id,
+#include "analysis/units.def"
+#undef X
+                        ANA_UNIT_COUNT
+} ana_unit;
 
 typedef enum ana_pattern {
 #define X(id, name, title, unit, remedy) ANA_##id,

@@ -14,9 +14,9 @@ const ana_pattern_info *ana_pattern_get(ana_pattern pattern)
 const char *ana_unit_text(ana_unit unit)
 {
     static const char *const texts[ANA_UNIT_COUNT] = {
-        [ANA_SECTORS] = "sectors",
-        [ANA_WAVEFRONTS] = "wavefronts",
-        [ANA_BYTES] = "bytes",
+#define X(id, name) [ANA_##id] = name,
+#include "analysis/units.def"
+#undef X
     };
     return unit < ANA_UNIT_COUNT ? texts[unit] : "";
 }

@@ -51,27 +51,36 @@ wl_status ana_line_table(prof_db *profile, uint32_t kernel, wl_arena *arena, ana
                          wl_error *err);
 
 typedef struct ana_peak {
+    uint32_t process, device; /* device: ordinal */
     uint64_t bytes;
-    uint32_t process;
     uint32_t call; /* prof_call of the allocation that reached the peak; 0: a module's symbols */
     uint32_t nobjects;
     uint32_t *objects; /* alive then, largest first */
 } ana_peak;
 
 typedef struct ana_memory_point { /* after each allocation or free */
-    uint32_t process, object, call;
+    uint32_t object, call;
     bool freed;
-    uint64_t bytes; /* in use on the device */
+    uint64_t bytes; /* in use */
 } ana_memory_point;
 
-/* Device memory: device and managed allocations, symbols, arrays and device-side malloc. Pinned and registered host memory
- * is not counted. Each process has its own memory; peaks are of single processes. */
-typedef struct ana_memory {
-    uint64_t peak_bytes; /* 0 where nothing was allocated */
-    uint32_t npeaks;
-    ana_peak *peaks; /* the highest two local maxima with different objects, highest first */
+/* What one process takes on one device over time. */
+typedef struct ana_device_memory {
+    uint32_t process, device;
+    uint64_t peak_bytes;
     uint32_t npoints;
-    ana_memory_point *points;
+    ana_memory_point *points; /* in the order of allocations and frees */
+} ana_device_memory;
+
+/* Device memory: device and managed allocations, symbols, arrays and device-side malloc. Pinned
+ * and registered host memory is not counted. Each process has its own memory on each device. */
+typedef struct ana_memory {
+    uint64_t peak_bytes; /* the highest of all; 0 where nothing was allocated */
+    uint32_t npeaks;
+    ana_peak *peaks; /* highest first; of each process and device at most the highest two local
+                        maxima with different objects */
+    uint32_t ndevices;
+    ana_device_memory *devices; /* by process and device; none without an allocation */
 } ana_memory;
 
 /* How often kernels accessed the elements (aligned 4 bytes) of an object, over the program; an array in shared memory has the

@@ -1,4 +1,5 @@
 #include "report/impl.h"
+#include "report/keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,7 @@ static void put_words(column_writer *c)
             const uint32_t *word = c->runs[i].row.word;
             put(c, all, 4, (size_t)w * c->count + i, word[w] ^ (w > 0 ? word[w - 1] : 0));
         }
-    end_column(c, "word", all, 4);
+    end_column(c, K(page_columns, word), all, 4);
 }
 
 /* How many warps, instead of which: a ninth of the size where they are irregular. */
@@ -115,7 +116,7 @@ static void put_warmth(column_writer *c)
             uint32_t warps = w < WORDS ? row->word[w] : row->history;
             put(c, all, 1, (size_t)w * c->count + i, (uint64_t)__builtin_popcount(warps));
         }
-    end_column(c, "warmth", all, 1);
+    end_column(c, K(page_columns, warmth), all, 1);
 }
 
 static uint64_t skipped(const run *runs, uint32_t i)
@@ -125,17 +126,17 @@ static uint64_t skipped(const run *runs, uint32_t i)
 
 static void put_columns(column_writer *c, bool merged)
 {
-    COLUMN(c, "skip", 8, skipped(c->runs, (uint32_t)(r - c->runs)));
-    COLUMN(c, "repeat", 4, r->repeat);
+    COLUMN(c, K(page_columns, skip), 8, skipped(c->runs, (uint32_t)(r - c->runs)));
+    COLUMN(c, K(page_columns, repeat), 4, r->repeat);
     if (merged)
         put_warmth(c);
     else
         put_words(c);
-    COLUMN(c, "reads", 4, r->row.reads);
-    COLUMN(c, "writes", 4, r->row.writes);
-    COLUMN(c, "atomics", 4, r->row.atomics);
-    COLUMN(c, "owner", 2, r->row.owner);
-    COLUMN(c, "pcset", 2, r->row.pcset);
+    COLUMN(c, K(page_columns, reads), 4, r->row.reads);
+    COLUMN(c, K(page_columns, writes), 4, r->row.writes);
+    COLUMN(c, K(page_columns, atomics), 4, r->row.atomics);
+    COLUMN(c, K(page_columns, owner), 2, r->row.owner);
+    COLUMN(c, K(page_columns, pcset), 2, r->row.pcset);
 }
 
 /* The runs compressed into `part`, which the caller frees; the columns' places. NULL without memory. */
@@ -167,13 +168,13 @@ static json_t *pcsets_json(const prof_heat *heat)
 static json_t *head_json(const prof_heat_info *info)
 {
     json_t *map = json_object();
-    rep_put_count(map, "object", info->object);
-    rep_put_count(map, "kernel", info->kernel);
-    rep_put_count(map, "launch", info->launch);
-    rep_put_text(map, "space", prof_space_text(info->space));
-    rep_put_dim(map, "block", info->block_index);
-    rep_put_count(map, "warps", info->warps);
-    rep_put_count(map, "dropped", info->dropped);
+    rep_put_count(map, K(page_map, object), info->object);
+    rep_put_count(map, K(page_map, kernel), info->kernel);
+    rep_put_count(map, K(page_map, launch), info->launch);
+    rep_put_text(map, K(page_map, space), prof_space_text(info->space));
+    rep_put_dim(map, K(page_map, block), info->block_index);
+    rep_put_count(map, K(page_map, warps), info->warps);
+    rep_put_count(map, K(page_map, dropped), info->dropped);
     return map;
 }
 
@@ -218,14 +219,15 @@ json_t *rep_pack_heat(const prof_heat *heat, uint64_t most, rep_parts *parts)
     }
     if (columns) {
         map = head_json(&heat->info);
-        rep_put_count(map, "first_sector", runs[0].row.sector);
-        rep_put_count(map, "rows", count);
-        rep_put_count(map, "sectors", sectors);
-        rep_put_count(map, "left_out", count < all ? sectors - sectors_of(runs, count) : 0);
-        rep_put(map, "merged", json_boolean(merged));
-        rep_put(map, "pcsets", pcsets_json(heat));
-        rep_put_count(map, "part", parts->count);
-        rep_put(map, "columns", columns);
+        rep_put_count(map, K(page_map, first_sector), runs[0].row.sector);
+        rep_put_count(map, K(page_map, rows), count);
+        rep_put_count(map, K(page_map, sectors), sectors);
+        rep_put_count(map, K(page_map, left_out),
+                      count < all ? sectors - sectors_of(runs, count) : 0);
+        rep_put(map, K(page_map, merged), json_boolean(merged));
+        rep_put(map, K(page_map, pcsets), pcsets_json(heat));
+        rep_put_count(map, K(page_map, part), parts->count);
+        rep_put(map, K(page_map, columns), columns);
         parts->room -= part.size;
         rep_add_part(parts, part);
     }

@@ -42,8 +42,10 @@ char *rep_quantity(wl_arena *arena, double value, const char *unit);
 
 const char *rep_kernel_name(const rep_data *data, uint32_t kernel); /* NULL: unknown */
 const char *rep_object_name(const rep_data *data, uint32_t object); /* NULL: unknown */
-const ana_use *rep_use_of(const rep_data *data, uint32_t object);   /* NULL: not known */
-const char *rep_file_path(const rep_data *data, uint32_t file);     /* NULL: unknown */
+/* Of a process's device by its ordinal; NULL: unknown. */
+const char *rep_device_name(const rep_data *data, uint32_t process, uint32_t ordinal);
+const ana_use *rep_use_of(const rep_data *data, uint32_t object); /* NULL: not known */
+const char *rep_file_path(const rep_data *data, uint32_t file);   /* NULL: unknown */
 const prof_file *rep_file_by_path(const rep_data *data, const char *path);
 const char *rep_base_name(const char *path);
 /* "demo.cu:12"; NULL without line information. */

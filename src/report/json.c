@@ -1,4 +1,5 @@
 #include "report/impl.h"
+#include "report/keys.h"
 
 #include <string.h>
 
@@ -10,30 +11,30 @@ static json_t *device_json(const rep_data *d)
     char cc[32];
     snprintf(cc, sizeof cc, "%u.%u", device->cc_major, device->cc_minor);
     json_t *row = json_object();
-    rep_put_text(row, "name", device->name);
-    rep_put_text(row, "compute_capability", cc);
+    rep_put_text(row, K(device, name), device->name);
+    rep_put_text(row, K(device, compute_capability), cc);
     return row;
 }
 
 static void launches(rep_json_out *j, const rep_data *d)
 {
-    rep_json_array(j, "launches");
+    rep_json_array(j, K(output, launches));
     for (uint32_t i = 0; i < d->launches.count; i++) {
         const prof_launch *l = &d->launches.rows[i];
         json_t *row = json_object();
-        rep_put_count(row, "id", l->id);
-        rep_put_text(row, "kernel", rep_kernel_name(d, l->kernel));
-        rep_put_dim(row, "grid", l->grid);
-        rep_put_dim(row, "block", l->block);
-        rep_put_count(row, "stream", l->stream);
+        rep_put_count(row, K(launch, id), l->id);
+        rep_put_text(row, K(launch, kernel), rep_kernel_name(d, l->kernel));
+        rep_put_dim(row, K(launch, grid), l->grid);
+        rep_put_dim(row, K(launch, block), l->block);
+        rep_put_count(row, K(launch, stream), l->stream);
         if (l->blocks_run > 0)
-            rep_put_count(row, "thread_instructions", l->thread_instructions);
-        rep_put_seconds(row, "host_seconds", l->host_seconds);
-        rep_put_seconds(row, "device_seconds", l->device_seconds);
+            rep_put_count(row, K(launch, thread_instructions), l->thread_instructions);
+        rep_put_seconds(row, K(launch, host_seconds), l->host_seconds);
+        rep_put_seconds(row, K(launch, device_seconds), l->device_seconds);
         if (l->blocks_run > 0)
-            rep_put_text(row, "way", prof_way_text(l->way));
+            rep_put_text(row, K(launch, way), prof_way_text(l->way));
         if (l->estimated)
-            rep_put(row, "estimated", json_true());
+            rep_put(row, K(launch, estimated), json_true());
         rep_json_row(j, row);
     }
     rep_json_array_end(j);
@@ -43,18 +44,18 @@ static void copies(rep_json_out *j, const rep_data *d)
 {
     ana_copy_sum sums[ANA_DIRECTIONS];
     ana_copies(&d->calls, &d->objects, sums);
-    rep_json_array(j, "copies");
+    rep_json_array(j, K(output, copies));
     for (int i = 0; i < ANA_DIRECTIONS; i++) {
         if (!sums[i].calls)
             continue;
         json_t *row = json_object();
-        rep_put_text(row, "direction", ana_direction_name((ana_direction)i));
-        rep_put_count(row, "calls", sums[i].calls);
-        rep_put_count(row, "bytes", sums[i].bytes);
+        rep_put_text(row, K(copy, direction), ana_direction_name((ana_direction)i));
+        rep_put_count(row, K(copy, calls), sums[i].calls);
+        rep_put_count(row, K(copy, bytes), sums[i].bytes);
         if (sums[i].timed) {
-            rep_put_count(row, "timed", sums[i].timed);
-            rep_put_count(row, "timed_bytes", sums[i].timed_bytes);
-            rep_put_seconds(row, "device_seconds", sums[i].seconds);
+            rep_put_count(row, K(copy, timed), sums[i].timed);
+            rep_put_count(row, K(copy, timed_bytes), sums[i].timed_bytes);
+            rep_put_seconds(row, K(copy, device_seconds), sums[i].seconds);
         }
         rep_json_row(j, row);
     }
@@ -65,22 +66,22 @@ static json_t *instruction_json(const rep_data *d, const prof_instruction *i, co
 {
     const prof_code *code = prof_find_code(&d->code, i->kernel, i->c.pc);
     json_t *row = json_object();
-    rep_put_count(row, "launch", i->launch);
-    rep_put_text(row, "kernel", rep_kernel_name(d, i->kernel));
-    rep_put_count(row, "pc", i->c.pc);
-    rep_put_text(row, "op", prof_access_text(i->c.op));
-    rep_put_text(row, "space", prof_space_text(i->c.space));
+    rep_put_count(row, K(instruction, launch), i->launch);
+    rep_put_text(row, K(instruction, kernel), rep_kernel_name(d, i->kernel));
+    rep_put_count(row, K(instruction, pc), i->c.pc);
+    rep_put_text(row, K(instruction, op), prof_access_text(i->c.op));
+    rep_put_text(row, K(instruction, space), prof_space_text(i->c.space));
     if (code && code->file && code->line) {
-        rep_put_text(row, "file", rep_file_path(d, code->file));
-        rep_put_count(row, "line", code->line);
+        rep_put_text(row, K(instruction, file), rep_file_path(d, code->file));
+        rep_put_count(row, K(instruction, line), code->line);
     }
-    rep_put_count(row, "executions", i->executions);
-    rep_put_count(row, "requests", sum->requests);
-    rep_put_count(row, "sectors", sum->sectors);
-    rep_put_count(row, "sectors_min", sum->sectors_min);
-    rep_put_count(row, "wavefronts", sum->wavefronts);
-    rep_put_count(row, "wavefronts_min", sum->wavefronts_min);
-    rep_put_count(row, "active_lanes", sum->active_lanes);
+    rep_put_count(row, K(instruction, executions), i->executions);
+    rep_put_count(row, K(instruction, requests), sum->requests);
+    rep_put_count(row, K(instruction, sectors), sum->sectors);
+    rep_put_count(row, K(instruction, sectors_min), sum->sectors_min);
+    rep_put_count(row, K(instruction, wavefronts), sum->wavefronts);
+    rep_put_count(row, K(instruction, wavefronts_min), sum->wavefronts_min);
+    rep_put_count(row, K(instruction, active_lanes), sum->active_lanes);
     return row;
 }
 
@@ -108,7 +109,7 @@ static bool add_up(const prof_instruction *first, const prof_instruction *end, i
 static void instructions(rep_json_out *j, const rep_data *d)
 {
     const prof_instruction *row = d->instructions.rows, *last = row + d->instructions.count;
-    rep_json_array(j, "instructions");
+    rep_json_array(j, K(output, instructions));
     for (const prof_instruction *end; row < last; row = end) {
         for (end = row; end < last && end->kernel == row->kernel && end->launch == row->launch &&
                         end->c.pc == row->c.pc;)
@@ -125,35 +126,35 @@ static void instructions(rep_json_out *j, const rep_data *d)
 void rep_put_use(json_t *row, const ana_use *u, uint64_t bytes)
 {
     uint64_t touched = OBS_WORD_BYTES * u->touched, rare = OBS_WORD_BYTES * u->rare;
-    rep_put_count(row, "touched_bytes", touched < bytes ? touched : bytes);
+    rep_put_count(row, K(use, touched_bytes), touched < bytes ? touched : bytes);
     if (u->counted) {
-        rep_put_count(row, "loads", u->times[WL_LOADS]);
-        rep_put_count(row, "stores", u->times[WL_STORES]);
-        rep_put_count(row, "atomics", u->times[WL_ATOMICS]);
-        rep_put_number(row, "accesses_mean", u->mean);
-        rep_put_count(row, "accesses_max", u->most);
-        rep_put_number(row, "accesses_variation", u->variation);
-        rep_put_count(row, "rarely_used_bytes", rare < bytes ? rare : bytes);
+        rep_put_count(row, K(use, loads), u->times[WL_LOADS]);
+        rep_put_count(row, K(use, stores), u->times[WL_STORES]);
+        rep_put_count(row, K(use, atomics), u->times[WL_ATOMICS]);
+        rep_put_number(row, K(use, accesses_mean), u->mean);
+        rep_put_count(row, K(use, accesses_max), u->most);
+        rep_put_number(row, K(use, accesses_variation), u->variation);
+        rep_put_count(row, K(use, rarely_used_bytes), rare < bytes ? rare : bytes);
     }
     if (u->partial)
-        rep_put(row, "touched_partial", json_true());
+        rep_put(row, K(use, touched_partial), json_true());
     if (u->estimated)
-        rep_put(row, "touched_estimated", json_true());
+        rep_put(row, K(use, touched_estimated), json_true());
 }
 
 static void objects(rep_json_out *j, const rep_data *d)
 {
-    rep_json_array(j, "objects");
+    rep_json_array(j, K(output, objects));
     for (uint32_t i = 0; i < d->objects.count; i++) {
         const prof_object *o = &d->objects.rows[i];
         json_t *row = json_object();
-        rep_put_count(row, "id", o->id);
-        rep_put_text(row, "name", o->name);
-        rep_put_text(row, "space", prof_space_text(o->space));
-        rep_put_count(row, "bytes", o->bytes);
+        rep_put_count(row, K(object, id), o->id);
+        rep_put_text(row, K(object, name), o->name);
+        rep_put_text(row, K(object, space), prof_space_text(o->space));
+        rep_put_count(row, K(object, bytes), o->bytes);
         if (o->file && o->line) {
-            rep_put_text(row, "file", rep_file_path(d, o->file));
-            rep_put_count(row, "line", o->line);
+            rep_put_text(row, K(object, file), rep_file_path(d, o->file));
+            rep_put_count(row, K(object, line), o->line);
         }
         if (rep_use_of(d, o->id))
             rep_put_use(row, rep_use_of(d, o->id), o->bytes);
@@ -164,20 +165,27 @@ static void objects(rep_json_out *j, const rep_data *d)
 
 static void samples(rep_json_out *j, const rep_data *d)
 {
-    rep_json_array(j, "samples");
+    rep_json_array(j, K(output, samples));
     for (uint32_t i = 0; i < d->samples.count; i++) {
         json_t *row = json_object();
-        rep_put_count(row, "launch", d->samples.rows[i].launch);
-        rep_put_dim(row, "block", d->samples.rows[i].s.block_index);
+        rep_put_count(row, K(sample, launch), d->samples.rows[i].launch);
+        rep_put_dim(row, K(sample, block), d->samples.rows[i].s.block_index);
         rep_put_sample(row, &d->samples.rows[i]);
         rep_json_row(j, row);
     }
     rep_json_array_end(j);
 }
 
-static const char *const excess_keys[ANA_UNIT_COUNT] = {[ANA_SECTORS] = "excess_sectors",
-                                                        [ANA_WAVEFRONTS] = "excess_wavefronts",
-                                                        [ANA_BYTES] = "excess_bytes"};
+static const char *cost_key(ana_unit unit)
+{
+    switch (unit) {
+    case ANA_SECTORS: return K(cost, excess_sectors);
+    case ANA_WAVEFRONTS: return K(cost, excess_wavefronts);
+    case ANA_BYTES: return K(cost, excess_bytes);
+    case ANA_UNIT_COUNT: break;
+    }
+    return "";
+}
 
 static json_t *lines_json(const ana_line *rows, uint32_t count)
 {
@@ -186,8 +194,8 @@ static json_t *lines_json(const ana_line *rows, uint32_t count)
         if (!rows[i].file || !rows[i].line)
             continue;
         json_t *row = json_object();
-        rep_put_text(row, "file", rows[i].file);
-        rep_put_count(row, "line", rows[i].line);
+        rep_put_text(row, K(place, file), rows[i].file);
+        rep_put_count(row, K(place, line), rows[i].line);
         json_array_append_new(lines, row);
     }
     return lines;
@@ -195,29 +203,29 @@ static json_t *lines_json(const ana_line *rows, uint32_t count)
 
 static void put_gain(json_t *row, const ana_finding *f)
 {
-    rep_put_text(row, "gain", ana_gain_name(f->gain));
+    rep_put_text(row, K(worth, gain), ana_gain_name(f->gain));
     if (f->gain != ANA_GAIN_FULL)
-        rep_put_text(row, "gain_note", f->gain_note);
+        rep_put_text(row, K(worth, gain_note), f->gain_note);
 }
 
 static json_t *finding_json(const rep_data *d, const ana_finding *f)
 {
     const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
     json_t *row = json_object(), *evidence = json_object();
-    rep_put_count(row, "number", f->number);
-    rep_put_text(row, "pattern", pattern->name);
-    rep_put_text(row, "kernel", rep_kernel_name(d, f->kernel));
-    rep_put_text(row, "object", rep_object_name(d, f->object));
-    rep_put(row, "lines", lines_json(f->lines, f->nlines));
-    rep_put_count(row, excess_keys[pattern->unit], f->excess);
+    rep_put_count(row, K(finding, number), f->number);
+    rep_put_text(row, K(finding, pattern), pattern->name);
+    rep_put_text(row, K(finding, kernel), rep_kernel_name(d, f->kernel));
+    rep_put_text(row, K(finding, object), rep_object_name(d, f->object));
+    rep_put(row, K(finding, lines), lines_json(f->lines, f->nlines));
+    rep_put_count(row, cost_key(pattern->unit), f->excess);
     for (uint32_t i = 0; i < f->nevidence; i++)
         rep_put_number(evidence, f->evidence[i].name, f->evidence[i].value);
-    rep_put_number(row, "share_of_kernel", f->share_of_kernel);
-    rep_put_number(row, "share_of_program", f->share_of_program);
-    rep_put_seconds(row, "kernel_share_of_time", f->kernel_share_of_time);
+    rep_put_number(row, K(finding, share_of_kernel), f->share_of_kernel);
+    rep_put_number(row, K(finding, share_of_program), f->share_of_program);
+    rep_put_seconds(row, K(finding, kernel_share_of_time), f->kernel_share_of_time);
     put_gain(row, f);
-    rep_put(row, "evidence", evidence);
-    rep_put_text(row, "advice", f->advice && *f->advice ? f->advice : pattern->remedy);
+    rep_put(row, K(finding, evidence), evidence);
+    rep_put_text(row, K(finding, advice), f->advice && *f->advice ? f->advice : pattern->remedy);
     return row;
 }
 
@@ -248,40 +256,70 @@ static json_t *group_json(const rep_data *d, const ana_finding_group *g)
     const ana_finding *first = &d->findings->rows[g->first];
     const ana_pattern_info *pattern = ana_pattern_get(first->pattern);
     json_t *row = json_object();
-    rep_put_count(row, "number", first->number);
-    rep_put_text(row, "pattern", pattern->name);
-    rep_put(row, "kernels", rep_kernel_names(d, g));
-    rep_put(row, "objects", rep_object_names(d, g));
-    rep_put(row, "lines", lines_json(g->lines, g->nlines));
-    rep_put_count(row, excess_keys[pattern->unit], g->excess);
-    rep_put_number(row, "share_of_program", g->share_of_program);
+    rep_put_count(row, K(group, number), first->number);
+    rep_put_text(row, K(group, pattern), pattern->name);
+    rep_put(row, K(group, kernels), rep_kernel_names(d, g));
+    rep_put(row, K(group, objects), rep_object_names(d, g));
+    rep_put(row, K(group, lines), lines_json(g->lines, g->nlines));
+    rep_put_count(row, cost_key(pattern->unit), g->excess);
+    rep_put_number(row, K(group, share_of_program), g->share_of_program);
     put_gain(row, first);
-    rep_put_text(row, "advice", g->advice && *g->advice ? g->advice : pattern->remedy);
+    rep_put_text(row, K(group, advice), g->advice && *g->advice ? g->advice : pattern->remedy);
+    return row;
+}
+
+/* ---- memory ---- */
+
+static json_t *peak_json(const rep_data *d, const ana_peak *peak, wl_arena *arena)
+{
+    json_t *row = json_object(), *names = json_array();
+    for (uint32_t k = 0; k < peak->nobjects; k++) {
+        const char *name = rep_object_name(d, peak->objects[k]);
+        if (name)
+            json_array_append_new(names, rep_text_json(name));
+    }
+    rep_put_count(row, K(peak, process), peak->process);
+    rep_put_count(row, K(peak, device), peak->device);
+    rep_put_count(row, K(peak, bytes), peak->bytes);
+    rep_put_text(row, K(peak, call), rep_call_text(d, arena, peak->call));
+    rep_put(row, K(peak, objects), names);
+    return row;
+}
+
+static json_t *device_memory_json(const rep_data *d, const ana_device_memory *m)
+{
+    json_t *row = json_object(), *over_time = json_array();
+    for (uint32_t i = 0; i < m->npoints; i++) {
+        json_t *moment = json_object();
+        rep_put_count(moment, K(moment, object), m->points[i].object);
+        rep_put(moment, K(moment, freed), json_boolean(m->points[i].freed));
+        rep_put_count(moment, K(moment, bytes), m->points[i].bytes);
+        json_array_append_new(over_time, moment);
+    }
+    rep_put_count(row, K(device_memory, process), m->process);
+    rep_put_count(row, K(device_memory, device), m->device);
+    rep_put_text(row, K(device_memory, name), rep_device_name(d, m->process, m->device));
+    rep_put_count(row, K(device_memory, peak_bytes), m->peak_bytes);
+    rep_put(row, K(device_memory, over_time), over_time);
     return row;
 }
 
 static json_t *memory_json(const rep_data *d)
 {
-    json_t *memory = json_object(), *peaks = json_array();
+    json_t *memory = json_object(), *peaks = json_array(), *devices = json_array();
     wl_arena *arena = wl_arena_new();
-    rep_put_count(memory, "peak_bytes", d->memory.peak_bytes);
-    for (uint32_t i = 0; arena && i < d->memory.npeaks; i++) {
-        const ana_peak *peak = &d->memory.peaks[i];
-        json_t *row = json_object(), *names = json_array();
-        rep_put_count(row, "bytes", peak->bytes);
-        rep_put_text(row, "call", rep_call_text(d, arena, peak->call));
-        for (uint32_t k = 0; k < peak->nobjects; k++) {
-            const char *name = rep_object_name(d, peak->objects[k]);
-            if (name)
-                json_array_append_new(names, rep_text_json(name));
-        }
-        rep_put(row, "objects", names);
-        json_array_append_new(peaks, row);
-    }
-    rep_put(memory, "peaks", peaks);
+    for (uint32_t i = 0; arena && i < d->memory.npeaks; i++)
+        json_array_append_new(peaks, peak_json(d, &d->memory.peaks[i], arena));
+    for (uint32_t i = 0; i < d->memory.ndevices; i++)
+        json_array_append_new(devices, device_memory_json(d, &d->memory.devices[i]));
+    rep_put_count(memory, K(memory, peak_bytes), d->memory.peak_bytes);
+    rep_put(memory, K(memory, peaks), peaks);
+    rep_put(memory, K(memory, devices), devices);
     wl_arena_free(arena);
     return memory;
 }
+
+/* ---- coverage ---- */
 
 json_t *rep_gaps_json(const rep_data *d)
 {
@@ -290,13 +328,13 @@ json_t *rep_gaps_json(const rep_data *d)
         const prof_gap *g = &d->gaps.rows[i];
         const prof_code *code = prof_find_code(&d->code, g->kernel, g->pc);
         json_t *row = json_object();
-        rep_put_text(row, "kernel", rep_kernel_name(d, g->kernel));
-        rep_put_count(row, "pc", g->pc);
+        rep_put_text(row, K(gap, kernel), rep_kernel_name(d, g->kernel));
+        rep_put_count(row, K(gap, pc), g->pc);
         if (code && code->file && code->line) {
-            rep_put_text(row, "file", rep_file_path(d, code->file));
-            rep_put_count(row, "line", code->line);
+            rep_put_text(row, K(gap, file), rep_file_path(d, code->file));
+            rep_put_count(row, K(gap, line), code->line);
         }
-        rep_put_text(row, "reason", g->reason);
+        rep_put_text(row, K(gap, reason), g->reason);
         json_array_append_new(gaps, row);
     }
     return gaps;
@@ -306,23 +344,24 @@ static json_t *coverage_json(const rep_data *d)
 {
     json_t *coverage = json_object(), *skipped = json_array(), *calls = json_array();
     wl_arena *arena = wl_arena_new();
-    rep_put_count(coverage, "launches_seen", d->coverage.launches_seen);
-    rep_put_count(coverage, "launches_observed", d->coverage.launches_observed);
+    rep_put_count(coverage, K(coverage, launches_seen), d->coverage.launches_seen);
+    rep_put_count(coverage, K(coverage, launches_observed), d->coverage.launches_observed);
     for (uint32_t i = 0; i < d->skips.count; i++) {
         json_t *row = json_object();
-        rep_put_text(row, "kernel", d->skips.rows[i].kernel);
-        rep_put_text(row, "reason", arena ? rep_readable(arena, d->skips.rows[i].reason, 0) : NULL);
+        rep_put_text(row, K(skip, kernel), d->skips.rows[i].kernel);
+        rep_put_text(row, K(skip, reason),
+                     arena ? rep_readable(arena, d->skips.rows[i].reason, 0) : NULL);
         json_array_append_new(skipped, row);
     }
     wl_arena_free(arena);
-    rep_put(coverage, "skipped", skipped);
+    rep_put(coverage, K(coverage, skipped), skipped);
     if (d->gaps.count)
-        rep_put(coverage, "gaps", rep_gaps_json(d));
-    rep_put_count(coverage, "blocks_sampled", d->coverage.blocks_sampled);
-    rep_put_count(coverage, "records_dropped", d->coverage.records_dropped);
+        rep_put(coverage, K(coverage, gaps), rep_gaps_json(d));
+    rep_put_count(coverage, K(coverage, blocks_sampled), d->coverage.blocks_sampled);
+    rep_put_count(coverage, K(coverage, records_dropped), d->coverage.records_dropped);
     for (uint32_t i = 0; i < d->unsupported.count; i++)
         json_array_append_new(calls, rep_text_json(d->unsupported.rows[i].api));
-    rep_put(coverage, "unsupported_calls", calls);
+    rep_put(coverage, K(coverage, unsupported_calls), calls);
     return coverage;
 }
 
@@ -330,27 +369,27 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
 {
     rep_json_out j;
     rep_json_begin(&j, out);
-    rep_json_value(&j, "schema", json_string("warplens/1"));
+    rep_json_value(&j, K(output, schema), json_string("warplens/1"));
     json_t *device = device_json(data);
     if (device)
-        rep_json_value(&j, "device", device);
+        rep_json_value(&j, K(output, device), device);
     if (data->info.collector[0])
-        rep_json_value(&j, "collector", rep_text_json(data->info.collector));
+        rep_json_value(&j, K(output, collector), rep_text_json(data->info.collector));
     launches(&j, data);
     copies(&j, data);
     instructions(&j, data);
     objects(&j, data);
     samples(&j, data);
-    rep_json_array(&j, "findings");
+    rep_json_array(&j, K(output, findings));
     for (uint32_t i = 0; i < data->findings->count; i++)
         rep_json_row(&j, finding_json(data, &data->findings->rows[i]));
     rep_json_array_end(&j);
-    rep_json_array(&j, "groups");
+    rep_json_array(&j, K(output, groups));
     for (uint32_t i = 0; i < data->findings->ngroups; i++)
         rep_json_row(&j, group_json(data, &data->findings->groups[i]));
     rep_json_array_end(&j);
-    rep_json_value(&j, "memory", memory_json(data));
-    rep_json_value(&j, "coverage", coverage_json(data));
+    rep_json_value(&j, K(output, memory), memory_json(data));
+    rep_json_value(&j, K(output, coverage), coverage_json(data));
     rep_json_end(&j);
     return rep_done(out, j.failed, err);
 }

@@ -1,4 +1,5 @@
 #include "report/impl.h"
+#include "report/keys.h"
 
 #include <string.h>
 
@@ -12,6 +13,16 @@ const char *rep_object_name(const rep_data *data, uint32_t object)
 {
     const prof_object *found = prof_find_object(&data->objects, object);
     return found ? found->name : NULL;
+}
+
+const char *rep_device_name(const rep_data *data, uint32_t process, uint32_t ordinal)
+{
+    for (uint32_t i = 0; i < data->devices.count; i++) {
+        const prof_device *device = &data->devices.rows[i];
+        if (device->process == process && device->ordinal == ordinal)
+            return device->name;
+    }
+    return NULL;
 }
 
 const ana_use *rep_use_of(const rep_data *data, uint32_t object)
@@ -221,13 +232,14 @@ char *rep_why(wl_arena *arena, const prof_sample *p)
 
 void rep_put_sample(json_t *row, const prof_sample *p)
 {
-    rep_put_text(row, "why", prof_why_text(p->s.why));
+    rep_put_text(row, K(picked, why), prof_why_text(p->s.why));
     if (p->s.alike)
-        rep_put_count(row, "alike", p->s.alike);
-    rep_put_count(row, "of", p->of);
+        rep_put_count(row, K(picked, alike), p->s.alike);
+    rep_put_count(row, K(picked, of), p->of);
     if (p->s.instructions)
-        rep_put_count(row, "instructions", p->s.instructions);
+        rep_put_count(row, K(picked, instructions), p->s.instructions);
     if (p->s.requests)
-        rep_put_number(row, "sectors_per_request", (double)p->s.sectors / (double)p->s.requests);
-    rep_put(row, "mapped", json_boolean(p->s.mapped));
+        rep_put_number(row, K(picked, sectors_per_request),
+                       (double)p->s.sectors / (double)p->s.requests);
+    rep_put(row, K(picked, mapped), json_boolean(p->s.mapped));
 }

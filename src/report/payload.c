@@ -1,4 +1,5 @@
 #include "report/impl.h"
+#include "report/keys.h"
 
 #include "base/version.h"
 #include "ptx/ir.h"
@@ -25,7 +26,7 @@ static void put_start(json_t *row, int64_t start_ns)
     struct tm utc;
     if (start_ns > 0 && gmtime_r(&seconds, &utc) &&
         strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc))
-        rep_put_text(row, "started", text);
+        rep_put_text(row, K(page_program, started), text);
 }
 
 static json_t *program_json(const rep_data *d)
@@ -34,14 +35,14 @@ static json_t *program_json(const rep_data *d)
     const prof_process *p = d->processes.count ? &d->processes.rows[0] : NULL;
     for (uint32_t i = 1; p && i < p->argc; i++)
         json_array_append_new(arguments, rep_text_json(p->argv[i]));
-    rep_put_text(row, "executable", p ? p->executable : "unknown");
-    rep_put(row, "arguments", arguments);
-    rep_put_count(row, "processes", d->processes.count);
+    rep_put_text(row, K(page_program, executable), p ? p->executable : "unknown");
+    rep_put(row, K(page_program, arguments), arguments);
+    rep_put_count(row, K(page_program, processes), d->processes.count);
     if (p && p->host[0])
-        rep_put_text(row, "host", p->host);
+        rep_put_text(row, K(page_program, host), p->host);
     if (p)
         put_start(row, p->start_ns);
-    rep_put_text(row, "collector", d->info.collector);
+    rep_put_text(row, K(page_program, collector), d->info.collector);
     return row;
 }
 
@@ -51,12 +52,12 @@ static json_t *device_json(const rep_data *d)
     char cc[32];
     snprintf(cc, sizeof cc, "%u.%u", device->cc_major, device->cc_minor);
     json_t *row = json_object();
-    rep_put_text(row, "name", device->name);
-    rep_put_text(row, "compute_capability", cc);
+    rep_put_text(row, K(page_device, name), device->name);
+    rep_put_text(row, K(page_device, compute_capability), cc);
     if (device->num_sms)
-        rep_put_count(row, "sms", device->num_sms);
+        rep_put_count(row, K(page_device, sms), device->num_sms);
     if (device->global_bytes)
-        rep_put_count(row, "bytes", device->global_bytes);
+        rep_put_count(row, K(page_device, bytes), device->global_bytes);
     return row;
 }
 
@@ -105,8 +106,8 @@ static void add_chunk(json_t *chunks, uint32_t first, const char *from, const ch
 {
     char *text = strndup(from, (size_t)(to - from));
     json_t *chunk = json_object();
-    rep_put_count(chunk, "first", first);
-    rep_put_text(chunk, "text", text ? text : "");
+    rep_put_count(chunk, K(page_chunk, first), first);
+    rep_put_text(chunk, K(page_chunk, text), text ? text : "");
     json_array_append_new(chunks, chunk);
     free(text);
 }
@@ -148,11 +149,11 @@ static json_t *file_json(const rep_data *d, const prof_file *file)
         if (n.count <= WHOLE_LINES)
             memset(n.lines, true, n.count + 1);
         row = json_object();
-        rep_put_count(row, "id", file->id);
-        rep_put_text(row, "path", file->path);
+        rep_put_count(row, K(page_file, id), file->id);
+        rep_put_text(row, K(page_file, path), file->path);
         if (!loaded && file->missing[0])
-            rep_put_text(row, "missing", file->missing);
-        rep_put(row, "chunks", loaded ? chunks_json(text, length, &n) : json_array());
+            rep_put_text(row, K(page_file, missing), file->missing);
+        rep_put(row, K(page_file, chunks), loaded ? chunks_json(text, length, &n) : json_array());
     }
     free(n.lines);
     return row;
@@ -183,8 +184,8 @@ static json_t *mix_json(const rep_data *d, uint32_t kernel)
         if (sum == 0)
             continue;
         json_t *row = json_object();
-        rep_put_text(row, "class", prof_class_text(class));
-        rep_put_count(row, "instructions", sum);
+        rep_put_text(row, K(page_mix, class), prof_class_text(class));
+        rep_put_count(row, K(page_mix, instructions), sum);
         json_array_append_new(mix, row);
     }
     return mix;
@@ -196,30 +197,30 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k)
     const prof_kernel *kernel = prof_find_kernel(&d->kernels, k->kernel);
     const prof_launch *launch = costliest_launch(d, k->kernel);
     json_t *row = json_object();
-    rep_put_count(row, "id", k->kernel);
-    rep_put_text(row, "name", kernel ? kernel->name : "unknown");
-    rep_put_text(row, "short_name", kernel ? kernel->short_name : "unknown");
+    rep_put_count(row, K(page_kernel, id), k->kernel);
+    rep_put_text(row, K(page_kernel, name), kernel ? kernel->name : "unknown");
+    rep_put_text(row, K(page_kernel, short_name), kernel ? kernel->short_name : "unknown");
     if (kernel && kernel->module[0])
-        rep_put_text(row, "module", rep_base_name(kernel->module));
+        rep_put_text(row, K(page_kernel, module), rep_base_name(kernel->module));
     if (kernel && kernel->file && kernel->line) {
-        rep_put_count(row, "file", kernel->file);
-        rep_put_count(row, "line", kernel->line);
+        rep_put_count(row, K(page_kernel, file), kernel->file);
+        rep_put_count(row, K(page_kernel, line), kernel->line);
     }
-    rep_put_count(row, "launches", k->launches);
-    rep_put_dim(row, "grid", launch ? launch->grid : unknown);
-    rep_put_dim(row, "block", launch ? launch->block : unknown);
-    rep_put_count(row, "thread_instructions", k->counts.thread_instructions);
+    rep_put_count(row, K(page_kernel, launches), k->launches);
+    rep_put_dim(row, K(page_kernel, grid), launch ? launch->grid : unknown);
+    rep_put_dim(row, K(page_kernel, block), launch ? launch->block : unknown);
+    rep_put_count(row, K(page_kernel, thread_instructions), k->counts.thread_instructions);
     if (k->device.timed) {
-        rep_put_seconds(row, "device_seconds", k->device.seconds);
-        rep_put_count(row, "timed", k->device.timed);
-        rep_put_count(row, "noted", k->device.launches);
+        rep_put_seconds(row, K(page_kernel, device_seconds), k->device.seconds);
+        rep_put_count(row, K(page_kernel, timed), k->device.timed);
+        rep_put_count(row, K(page_kernel, noted), k->device.launches);
     }
-    rep_put_count(row, "requests", k->counts.requests);
-    rep_put_count(row, "sectors", k->counts.sectors);
-    rep_put_count(row, "sectors_min", k->counts.sectors_min);
-    rep_put_count(row, "wavefronts", k->counts.wavefronts);
-    rep_put_count(row, "wavefronts_min", k->counts.wavefronts_min);
-    rep_put(row, "mix", mix_json(d, k->kernel));
+    rep_put_count(row, K(page_kernel, requests), k->counts.requests);
+    rep_put_count(row, K(page_kernel, sectors), k->counts.sectors);
+    rep_put_count(row, K(page_kernel, sectors_min), k->counts.sectors_min);
+    rep_put_count(row, K(page_kernel, wavefronts), k->counts.wavefronts);
+    rep_put_count(row, K(page_kernel, wavefronts_min), k->counts.wavefronts_min);
+    rep_put(row, K(page_kernel, mix), mix_json(d, k->kernel));
     return row;
 }
 
@@ -241,7 +242,7 @@ static json_t *samples_json(const rep_data *d, uint32_t launch)
     json_t *rows = json_array();
     for (uint32_t i = 0; i < count; i++) {
         json_t *row = json_object();
-        rep_put_dim(row, "block", samples[i].s.block_index);
+        rep_put_dim(row, K(page_sample, block), samples[i].s.block_index);
         rep_put_sample(row, &samples[i]);
         json_array_append_new(rows, row);
     }
@@ -251,23 +252,23 @@ static json_t *samples_json(const rep_data *d, uint32_t launch)
 static json_t *launch_json(const rep_data *d, const prof_launch *l)
 {
     json_t *row = json_object();
-    rep_put_count(row, "id", l->id);
-    rep_put_count(row, "kernel", l->kernel);
-    rep_put_dim(row, "grid", l->grid);
-    rep_put_dim(row, "block", l->block);
-    rep_put_count(row, "stream", l->stream);
+    rep_put_count(row, K(page_launch, id), l->id);
+    rep_put_count(row, K(page_launch, kernel), l->kernel);
+    rep_put_dim(row, K(page_launch, grid), l->grid);
+    rep_put_dim(row, K(page_launch, block), l->block);
+    rep_put_count(row, K(page_launch, stream), l->stream);
     if (l->blocks_run > 0)
-        rep_put_count(row, "thread_instructions", l->thread_instructions);
-    rep_put_seconds(row, "host_seconds", l->host_seconds);
-    rep_put_seconds(row, "device_seconds", l->device_seconds);
-    rep_put_count(row, "blocks_run", l->blocks_run);
-    rep_put_count(row, "blocks_observed", l->blocks_observed);
-    rep_put_count(row, "blocks_sampled", l->blocks_sampled);
+        rep_put_count(row, K(page_launch, thread_instructions), l->thread_instructions);
+    rep_put_seconds(row, K(page_launch, host_seconds), l->host_seconds);
+    rep_put_seconds(row, K(page_launch, device_seconds), l->device_seconds);
+    rep_put_count(row, K(page_launch, blocks_run), l->blocks_run);
+    rep_put_count(row, K(page_launch, blocks_observed), l->blocks_observed);
+    rep_put_count(row, K(page_launch, blocks_sampled), l->blocks_sampled);
     if (l->estimated)
-        rep_put(row, "estimated", json_true());
-    rep_put(row, "samples", samples_json(d, l->id));
+        rep_put(row, K(page_launch, estimated), json_true());
+    rep_put(row, K(page_launch, samples), samples_json(d, l->id));
     if (l->fault[0])
-        rep_put_text(row, "fault", l->fault);
+        rep_put_text(row, K(page_launch, fault), l->fault);
     return row;
 }
 
@@ -275,7 +276,7 @@ static json_t *launch_json(const rep_data *d, const prof_launch *l)
 static uint32_t launches(rep_json_out *j, const rep_data *d)
 {
     uint32_t left_out = 0;
-    rep_json_array(j, "launches");
+    rep_json_array(j, K(page, launches));
     for (uint32_t i = 0; i < d->launches.count; i++) {
         if (i < MAX_LAUNCHES || is_example(d, d->launches.rows[i].id))
             rep_json_row(j, launch_json(d, &d->launches.rows[i]));
@@ -291,11 +292,11 @@ static uint32_t launches(rep_json_out *j, const rep_data *d)
 static json_t *shapes_json(const obs_insn *c)
 {
     json_t *shapes = json_object();
-    rep_put_count(shapes, "uniform", c->uniform);
-    rep_put_count(shapes, "contiguous", c->contiguous);
-    rep_put_count(shapes, "misaligned", c->misaligned);
-    rep_put_count(shapes, "strided", c->strided);
-    rep_put_count(shapes, "irregular", c->irregular);
+    rep_put_count(shapes, K(page_shapes, uniform), c->uniform);
+    rep_put_count(shapes, K(page_shapes, contiguous), c->contiguous);
+    rep_put_count(shapes, K(page_shapes, misaligned), c->misaligned);
+    rep_put_count(shapes, K(page_shapes, strided), c->strided);
+    rep_put_count(shapes, K(page_shapes, irregular), c->irregular);
     return shapes;
 }
 
@@ -303,28 +304,28 @@ static json_t *instruction_json(const rep_data *d, const prof_instruction *i)
 {
     const prof_code *code = prof_find_code(&d->code, i->kernel, i->c.pc);
     json_t *row = json_object();
-    rep_put_count(row, "kernel", i->kernel);
-    rep_put_count(row, "pc", i->c.pc);
-    rep_put_count(row, "executions", i->executions);
-    rep_put_text(row, "op", prof_access_text(i->c.op));
-    rep_put_text(row, "space", prof_space_text(i->c.space));
+    rep_put_count(row, K(page_instruction, kernel), i->kernel);
+    rep_put_count(row, K(page_instruction, pc), i->c.pc);
+    rep_put_count(row, K(page_instruction, executions), i->executions);
+    rep_put_text(row, K(page_instruction, op), prof_access_text(i->c.op));
+    rep_put_text(row, K(page_instruction, space), prof_space_text(i->c.space));
     if (i->c.object)
-        rep_put_count(row, "object", i->c.object);
+        rep_put_count(row, K(page_instruction, object), i->c.object);
     if (code && code->file && code->line) {
-        rep_put_count(row, "file", code->file);
-        rep_put_count(row, "line", code->line);
+        rep_put_count(row, K(page_instruction, file), code->file);
+        rep_put_count(row, K(page_instruction, line), code->line);
     }
     if (code)
-        rep_put_text(row, "text", code->text);
-    rep_put_count(row, "bytes", i->c.bytes);
-    rep_put_count(row, "requests", i->c.requests);
-    rep_put_count(row, "active_lanes", i->c.active_lanes);
-    rep_put_count(row, "sectors", i->c.sectors);
-    rep_put_count(row, "sectors_min", i->c.sectors_min);
-    rep_put_count(row, "wavefronts", i->c.wavefronts);
-    rep_put_count(row, "wavefronts_min", i->c.wavefronts_min);
-    rep_put(row, "shapes", shapes_json(&i->c));
-    rep_put_number(row, "stride", (double)i->c.stride);
+        rep_put_text(row, K(page_instruction, text), code->text);
+    rep_put_count(row, K(page_instruction, bytes), i->c.bytes);
+    rep_put_count(row, K(page_instruction, requests), i->c.requests);
+    rep_put_count(row, K(page_instruction, active_lanes), i->c.active_lanes);
+    rep_put_count(row, K(page_instruction, sectors), i->c.sectors);
+    rep_put_count(row, K(page_instruction, sectors_min), i->c.sectors_min);
+    rep_put_count(row, K(page_instruction, wavefronts), i->c.wavefronts);
+    rep_put_count(row, K(page_instruction, wavefronts_min), i->c.wavefronts_min);
+    rep_put(row, K(page_instruction, shapes), shapes_json(&i->c));
+    rep_put_number(row, K(page_instruction, stride), (double)i->c.stride);
     return row;
 }
 
@@ -338,25 +339,25 @@ static json_t *use_json(const ana_use *use, uint64_t bytes)
 static json_t *object_json(const rep_data *d, const prof_object *o)
 {
     json_t *row = json_object();
-    rep_put_count(row, "id", o->id);
-    rep_put_text(row, "name", o->name);
-    rep_put_text(row, "kind", prof_object_kind_text(o->kind));
-    rep_put_text(row, "space", prof_space_text(o->space));
-    rep_put_count(row, "bytes", o->bytes);
+    rep_put_count(row, K(page_object, id), o->id);
+    rep_put_text(row, K(page_object, name), o->name);
+    rep_put_text(row, K(page_object, kind), prof_object_kind_text(o->kind));
+    rep_put_text(row, K(page_object, space), prof_space_text(o->space));
+    rep_put_count(row, K(page_object, bytes), o->bytes);
     if (o->base < (UINT64_C(1) << 53)) /* what the page's numbers hold */
-        rep_put_count(row, "base", o->base);
+        rep_put_count(row, K(page_object, base), o->base);
     if (o->kernel)
-        rep_put_count(row, "kernel", o->kernel);
+        rep_put_count(row, K(page_object, kernel), o->kernel);
     if (o->file && o->line) {
-        rep_put_count(row, "file", o->file);
-        rep_put_count(row, "line", o->line);
+        rep_put_count(row, K(page_object, file), o->file);
+        rep_put_count(row, K(page_object, line), o->line);
     }
     if (o->function[0])
-        rep_put_text(row, "function", o->function);
+        rep_put_text(row, K(page_object, function), o->function);
     if (o->process)
-        rep_put(row, "freed", json_boolean(o->freed));
+        rep_put(row, K(page_object, freed), json_boolean(o->freed));
     if (rep_use_of(d, o->id))
-        rep_put(row, "use", use_json(rep_use_of(d, o->id), o->bytes));
+        rep_put(row, K(page_object, use), use_json(rep_use_of(d, o->id), o->bytes));
     return row;
 }
 
@@ -367,36 +368,36 @@ static json_t *finding_line_json(const rep_data *d, const ana_line *l)
     const prof_file *file = rep_file_by_path(d, l->file);
     json_t *row = json_object();
     if (file && l->line) {
-        rep_put_count(row, "file", file->id);
-        rep_put_count(row, "line", l->line);
+        rep_put_count(row, K(page_line, file), file->id);
+        rep_put_count(row, K(page_line, line), l->line);
     }
-    rep_put_count(row, "pc", l->pc);
-    rep_put_count(row, "requests", l->requests);
-    rep_put_count(row, "sectors", l->sectors);
-    rep_put_count(row, "sectors_min", l->sectors_min);
-    rep_put_count(row, "wavefronts", l->wavefronts);
-    rep_put_count(row, "wavefronts_min", l->wavefronts_min);
+    rep_put_count(row, K(page_line, pc), l->pc);
+    rep_put_count(row, K(page_line, requests), l->requests);
+    rep_put_count(row, K(page_line, sectors), l->sectors);
+    rep_put_count(row, K(page_line, sectors_min), l->sectors_min);
+    rep_put_count(row, K(page_line, wavefronts), l->wavefronts);
+    rep_put_count(row, K(page_line, wavefronts_min), l->wavefronts_min);
     return row;
 }
 
 static json_t *evidence_json(const ana_evidence *e)
 {
     json_t *row = json_object();
-    rep_put_text(row, "name", e->name);
-    rep_put_text(row, "label", e->label);
-    rep_put_number(row, "value", e->value);
-    rep_put_text(row, "unit", e->unit);
+    rep_put_text(row, K(page_evidence, name), e->name);
+    rep_put_text(row, K(page_evidence, label), e->label);
+    rep_put_number(row, K(page_evidence, value), e->value);
+    rep_put_text(row, K(page_evidence, unit), e->unit);
     return row;
 }
 
 static json_t *sector_json(const ana_sector *s)
 {
     json_t *row = json_object(), *words = json_array();
-    rep_put_number(row, "offset", (double)(int64_t)s->offset);
-    rep_put_count(row, "temperature", s->temperature);
+    rep_put_number(row, K(page_sector, offset), (double)(int64_t)s->offset);
+    rep_put_count(row, K(page_sector, temperature), s->temperature);
     for (int w = 0; w < OBS_WORDS_PER_SECTOR; w++)
         json_array_append_new(words, json_integer(s->word[w]));
-    rep_put(row, "words", words);
+    rep_put(row, K(page_sector, words), words);
     return row;
 }
 
@@ -411,29 +412,29 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
         json_array_append_new(evidence, evidence_json(&f->evidence[i]));
     for (uint32_t i = 0; i < f->nsectors; i++)
         json_array_append_new(sectors, sector_json(&f->sectors[i]));
-    rep_put_count(row, "number", f->number);
-    rep_put_text(row, "pattern", pattern->name);
-    rep_put_text(row, "title", pattern->title);
-    rep_put_count(row, "kernel", f->kernel);
+    rep_put_count(row, K(page_finding, number), f->number);
+    rep_put_text(row, K(page_finding, pattern), pattern->name);
+    rep_put_text(row, K(page_finding, title), pattern->title);
+    rep_put_count(row, K(page_finding, kernel), f->kernel);
     if (f->object)
-        rep_put_count(row, "object", f->object);
+        rep_put_count(row, K(page_finding, object), f->object);
     if (f->objects > 1)
-        rep_put_count(row, "objects", f->objects);
-    rep_put_text(row, "space", prof_space_text(f->space));
-    rep_put_count(row, "launches", f->launches);
-    rep_put_count(row, "example_launch", f->example_launch);
-    rep_put_text(row, "unit", ana_unit_text(pattern->unit));
-    rep_put_count(row, "excess", f->excess);
-    rep_put_number(row, "share_of_kernel", f->share_of_kernel);
-    rep_put_number(row, "share_of_program", f->share_of_program);
-    rep_put_seconds(row, "kernel_share_of_time", f->kernel_share_of_time);
-    rep_put_text(row, "gain", ana_gain_name(f->gain));
+        rep_put_count(row, K(page_finding, objects), f->objects);
+    rep_put_text(row, K(page_finding, space), prof_space_text(f->space));
+    rep_put_count(row, K(page_finding, launches), f->launches);
+    rep_put_count(row, K(page_finding, example_launch), f->example_launch);
+    rep_put_text(row, K(page_finding, unit), ana_unit_text(pattern->unit));
+    rep_put_count(row, K(page_finding, excess), f->excess);
+    rep_put_number(row, K(page_finding, share_of_kernel), f->share_of_kernel);
+    rep_put_number(row, K(page_finding, share_of_program), f->share_of_program);
+    rep_put_seconds(row, K(page_finding, kernel_share_of_time), f->kernel_share_of_time);
+    rep_put_text(row, K(page_finding, gain), ana_gain_name(f->gain));
     if (f->gain != ANA_GAIN_FULL)
-        rep_put_text(row, "gain_note", f->gain_note);
-    rep_put_text(row, "summary", f->summary ? f->summary : "");
-    rep_put(row, "lines", lines);
-    rep_put(row, "evidence", evidence);
-    rep_put(row, "sectors", sectors);
+        rep_put_text(row, K(page_finding, gain_note), f->gain_note);
+    rep_put_text(row, K(page_finding, summary), f->summary ? f->summary : "");
+    rep_put(row, K(page_finding, lines), lines);
+    rep_put(row, K(page_finding, evidence), evidence);
+    rep_put(row, K(page_finding, sectors), sectors);
     return row;
 }
 
@@ -450,37 +451,53 @@ static json_t *group_json(const rep_data *d, const ana_finding_group *g)
 {
     const ana_finding *f = &d->findings->rows[g->first];
     json_t *row = json_object();
-    rep_put_count(row, "first", g->first);
-    rep_put_count(row, "count", g->count);
-    rep_put(row, "kernels", ids_json(g->kernels, g->nkernels));
-    rep_put(row, "objects", ids_json(g->objects, g->nobjects));
-    rep_put_count(row, "excess", g->excess);
-    rep_put_number(row, "share_of_program", g->share_of_program);
+    rep_put_count(row, K(page_group, first), g->first);
+    rep_put_count(row, K(page_group, count), g->count);
+    rep_put(row, K(page_group, kernels), ids_json(g->kernels, g->nkernels));
+    rep_put(row, K(page_group, objects), ids_json(g->objects, g->nobjects));
+    rep_put_count(row, K(page_group, excess), g->excess);
+    rep_put_number(row, K(page_group, share_of_program), g->share_of_program);
     if (f->gain != ANA_GAIN_FULL)
-        rep_put_text(row, "gain_reason", ana_gain_reason(f->gain));
-    rep_put_text(row, "advice",
+        rep_put_text(row, K(page_group, gain_reason), ana_gain_reason(f->gain));
+    rep_put_text(row, K(page_group, advice),
                  g->advice && *g->advice ? g->advice : ana_pattern_get(f->pattern)->remedy);
     return row;
 }
 
 /* ---- memory, coverage ---- */
 
+static json_t *peak_json(const rep_data *d, const ana_peak *peak, wl_arena *arena)
+{
+    json_t *row = json_object();
+    rep_put_count(row, K(page_peak, process), peak->process);
+    rep_put_count(row, K(page_peak, device), peak->device);
+    rep_put_count(row, K(page_peak, bytes), peak->bytes);
+    rep_put_text(row, K(page_peak, call), rep_call_text(d, arena, peak->call));
+    rep_put(row, K(page_peak, objects), ids_json(peak->objects, peak->nobjects));
+    return row;
+}
+
+static json_t *device_memory_json(const rep_data *d, const ana_device_memory *m)
+{
+    json_t *row = json_object();
+    rep_put_count(row, K(page_device_memory, process), m->process);
+    rep_put_count(row, K(page_device_memory, device), m->device);
+    rep_put_text(row, K(page_device_memory, name), rep_device_name(d, m->process, m->device));
+    rep_put_count(row, K(page_device_memory, peak_bytes), m->peak_bytes);
+    return row;
+}
+
 static json_t *memory_json(const rep_data *d, wl_arena *arena)
 {
-    json_t *memory = json_object(), *peaks = json_array();
+    json_t *memory = json_object(), *peaks = json_array(), *devices = json_array();
+    for (uint32_t i = 0; i < d->memory.npeaks; i++)
+        json_array_append_new(peaks, peak_json(d, &d->memory.peaks[i], arena));
+    for (uint32_t i = 0; i < d->memory.ndevices; i++)
+        json_array_append_new(devices, device_memory_json(d, &d->memory.devices[i]));
     if (d->processes.count > 0)
-        rep_put_count(memory, "peak_bytes", d->memory.peak_bytes);
-    for (uint32_t i = 0; i < d->memory.npeaks; i++) {
-        const ana_peak *peak = &d->memory.peaks[i];
-        json_t *row = json_object(), *objects = json_array();
-        rep_put_count(row, "bytes", peak->bytes);
-        rep_put_text(row, "call", rep_call_text(d, arena, peak->call));
-        for (uint32_t k = 0; k < peak->nobjects; k++)
-            json_array_append_new(objects, json_integer(peak->objects[k]));
-        rep_put(row, "objects", objects);
-        json_array_append_new(peaks, row);
-    }
-    rep_put(memory, "peaks", peaks);
+        rep_put_count(memory, K(page_memory, peak_bytes), d->memory.peak_bytes);
+    rep_put(memory, K(page_memory, peaks), peaks);
+    rep_put(memory, K(page_memory, devices), devices);
     return memory;
 }
 
@@ -489,10 +506,12 @@ static json_t *skipped_json(const rep_data *d, wl_arena *arena)
     json_t *skipped = json_array();
     for (uint32_t i = 0; i < d->skips.count; i++) {
         json_t *row = json_object();
-        rep_put_text(row, "kernel", d->skips.rows[i].kernel);
-        rep_put_text(row, "short_name", rep_brief_name(arena, d->skips.rows[i].kernel, BRIEF));
-        rep_put_text(row, "reason", rep_readable(arena, d->skips.rows[i].reason, BRIEF));
-        rep_put_count(row, "launches", d->skips.rows[i].count);
+        rep_put_text(row, K(page_skip, kernel), d->skips.rows[i].kernel);
+        rep_put_text(row, K(page_skip, short_name),
+                     rep_brief_name(arena, d->skips.rows[i].kernel, BRIEF));
+        rep_put_text(row, K(page_skip, reason),
+                     rep_readable(arena, d->skips.rows[i].reason, BRIEF));
+        rep_put_count(row, K(page_skip, launches), d->skips.rows[i].count);
         json_array_append_new(skipped, row);
     }
     return skipped;
@@ -501,8 +520,8 @@ static json_t *skipped_json(const rep_data *d, wl_arena *arena)
 static void add_message(json_t *messages, const char *level, const char *text)
 {
     json_t *row = json_object();
-    rep_put_text(row, "level", level);
-    rep_put_text(row, "text", text);
+    rep_put_text(row, K(page_message, level), level);
+    rep_put_text(row, K(page_message, text), text);
     json_array_append_new(messages, row);
 }
 
@@ -526,33 +545,33 @@ static json_t *coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_l
 {
     const prof_coverage *c = &d->coverage;
     json_t *row = json_object(), *calls = json_array(), *cut_off = json_array();
-    rep_put_count(row, "launches_seen", c->launches_seen);
-    rep_put_count(row, "launches_observed", c->launches_observed);
+    rep_put_count(row, K(page_coverage, launches_seen), c->launches_seen);
+    rep_put_count(row, K(page_coverage, launches_observed), c->launches_observed);
     if (c->launches_estimated)
-        rep_put_count(row, "launches_estimated", c->launches_estimated);
-    rep_put_count(row, "kernels_seen", c->kernels_seen);
-    rep_put_count(row, "kernels_observed", c->kernels_observed);
-    rep_put_count(row, "blocks_run", c->blocks_run);
-    rep_put_count(row, "blocks_observed", c->blocks_observed);
-    rep_put_count(row, "blocks_sampled", c->blocks_sampled);
-    rep_put_count(row, "records_dropped", c->records_dropped);
-    rep_put_count(row, "sectors_dropped", c->sectors_dropped);
-    rep_put_count(row, "processes", c->processes);
-    rep_put_count(row, "objects_without_site", c->objects_without_site);
-    rep_put_count(row, "sources_missing", c->sources_missing);
+        rep_put_count(row, K(page_coverage, launches_estimated), c->launches_estimated);
+    rep_put_count(row, K(page_coverage, kernels_seen), c->kernels_seen);
+    rep_put_count(row, K(page_coverage, kernels_observed), c->kernels_observed);
+    rep_put_count(row, K(page_coverage, blocks_run), c->blocks_run);
+    rep_put_count(row, K(page_coverage, blocks_observed), c->blocks_observed);
+    rep_put_count(row, K(page_coverage, blocks_sampled), c->blocks_sampled);
+    rep_put_count(row, K(page_coverage, records_dropped), c->records_dropped);
+    rep_put_count(row, K(page_coverage, sectors_dropped), c->sectors_dropped);
+    rep_put_count(row, K(page_coverage, processes), c->processes);
+    rep_put_count(row, K(page_coverage, objects_without_site), c->objects_without_site);
+    rep_put_count(row, K(page_coverage, sources_missing), c->sources_missing);
     for (uint32_t i = 0; i < d->processes.count; i++)
         if (d->processes.rows[i].cut_off)
             json_array_append_new(cut_off, rep_text_json(d->processes.rows[i].cut_off));
     for (uint32_t i = 0; i < d->unsupported.count; i++)
         json_array_append_new(calls, rep_text_json(d->unsupported.rows[i].api));
-    rep_put(row, "cut_off", cut_off);
-    rep_put(row, "skipped", skipped_json(d, arena));
+    rep_put(row, K(page_coverage, cut_off), cut_off);
+    rep_put(row, K(page_coverage, skipped), skipped_json(d, arena));
     if (d->gaps.count)
-        rep_put(row, "gaps", rep_gaps_json(d));
-    rep_put(row, "unsupported_calls", calls);
-    rep_put(row, "messages", messages_json(d, arena));
-    rep_put_count(row, "maps_left_out", maps_left_out);
-    rep_put_count(row, "launches_left_out", launches_left_out);
+        rep_put(row, K(page_coverage, gaps), rep_gaps_json(d));
+    rep_put(row, K(page_coverage, unsupported_calls), calls);
+    rep_put(row, K(page_coverage, messages), messages_json(d, arena));
+    rep_put_count(row, K(page_coverage, maps_left_out), maps_left_out);
+    rep_put_count(row, K(page_coverage, launches_left_out), launches_left_out);
     return row;
 }
 
@@ -562,7 +581,7 @@ static json_t *coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_l
 static uint32_t maps(rep_json_out *j, const rep_data *d, rep_parts *parts)
 {
     uint32_t left_out = 0;
-    rep_json_array(j, "maps");
+    rep_json_array(j, K(page, maps));
     for (uint32_t i = 0; i < d->nheats; i++) {
         bool last = i + 1 == d->nheats; /* the others leave as much as they take */
         json_t *map = rep_pack_heat(&d->heats[i], last ? parts->room : parts->room / 2, parts);
@@ -577,30 +596,30 @@ static uint32_t maps(rep_json_out *j, const rep_data *d, rep_parts *parts)
 
 static void tables(rep_json_out *j, const rep_data *d)
 {
-    rep_json_array(j, "files");
+    rep_json_array(j, K(page, files));
     for (uint32_t i = 0; i < d->files.count; i++) {
         json_t *file = file_json(d, &d->files.rows[i]);
         if (file)
             rep_json_row(j, file);
     }
     rep_json_array_end(j);
-    rep_json_array(j, "kernels");
+    rep_json_array(j, K(page, kernels));
     for (uint32_t i = 0; i < d->kernel_table.count; i++)
         rep_json_row(j, kernel_json(d, &d->kernel_table.rows[i]));
     rep_json_array_end(j);
-    rep_json_array(j, "instructions");
+    rep_json_array(j, K(page, instructions));
     for (uint32_t i = 0; i < d->totals.count; i++)
         rep_json_row(j, instruction_json(d, &d->totals.rows[i]));
     rep_json_array_end(j);
-    rep_json_array(j, "objects");
+    rep_json_array(j, K(page, objects));
     for (uint32_t i = 0; i < d->objects.count; i++)
         rep_json_row(j, object_json(d, &d->objects.rows[i]));
     rep_json_array_end(j);
-    rep_json_array(j, "findings");
+    rep_json_array(j, K(page, findings));
     for (uint32_t i = 0; i < d->findings->count; i++)
         rep_json_row(j, finding_json(d, &d->findings->rows[i]));
     rep_json_array_end(j);
-    rep_json_array(j, "groups");
+    rep_json_array(j, K(page, groups));
     for (uint32_t i = 0; i < d->findings->ngroups; i++)
         rep_json_row(j, group_json(d, &d->findings->groups[i]));
     rep_json_array_end(j);
@@ -610,16 +629,17 @@ static bool document(const rep_data *d, rep_parts *parts, wl_arena *arena, FILE 
 {
     rep_json_out j;
     rep_json_begin(&j, out);
-    rep_json_value(&j, "schema", json_string("warplens-report/1"));
-    rep_json_value(&j, "version", json_string(WARPLENS_VERSION));
-    rep_json_value(&j, "program", program_json(d));
+    rep_json_value(&j, K(page, schema), json_string("warplens-report/1"));
+    rep_json_value(&j, K(page, version), json_string(WARPLENS_VERSION));
+    rep_json_value(&j, K(page, program), program_json(d));
     if (d->devices.count > 0)
-        rep_json_value(&j, "device", device_json(d));
+        rep_json_value(&j, K(page, device), device_json(d));
     tables(&j, d);
     uint32_t launches_left_out = launches(&j, d);
     uint64_t maps_left_out = d->heats_left_out + maps(&j, d, parts);
-    rep_json_value(&j, "memory", memory_json(d, arena));
-    rep_json_value(&j, "coverage", coverage_json(d, arena, maps_left_out, launches_left_out));
+    rep_json_value(&j, K(page, memory), memory_json(d, arena));
+    rep_json_value(&j, K(page, coverage),
+                   coverage_json(d, arena, maps_left_out, launches_left_out));
     rep_json_end(&j);
     return !j.failed && !parts->failed;
 }

@@ -127,6 +127,22 @@ static const char *command_line(const rep_terminal *t)
     return line ? line : "";
 }
 
+/* Devices are told apart where there are several, and processes likewise. */
+static void draw_memory(const rep_terminal *t)
+{
+    const ana_memory *memory = &t->d->memory;
+    if (memory->ndevices == 1)
+        fprintf(t->out, "memory     %s at the peak\n", rep_bytes(t->arena, memory->peak_bytes));
+    for (uint32_t i = 0; memory->ndevices > 1 && i < memory->ndevices; i++) {
+        const ana_device_memory *m = &memory->devices[i];
+        fprintf(t->out, "%s %s at the peak on device %u", i == 0 ? "memory    " : "          ",
+                rep_bytes(t->arena, m->peak_bytes), m->device);
+        if (t->d->processes.count > 1)
+            fprintf(t->out, " of process %u", m->process);
+        fputc('\n', t->out);
+    }
+}
+
 static void header(const rep_terminal *t)
 {
     const rep_data *d = t->d;
@@ -142,8 +158,7 @@ static void header(const rep_terminal *t)
         fprintf(t->out, "collector  %s (%s), warplens %s\n", rep_printable(t, d->info.collector),
                 rep_printable(t, collector_text(d->info.collector)),
                 rep_printable(t, d->info.version));
-    if (d->memory.peak_bytes > 0)
-        fprintf(t->out, "memory     %s at the peak\n", rep_bytes(t->arena, d->memory.peak_bytes));
+    draw_memory(t);
 }
 
 /* ---- kernels ---- */

@@ -121,6 +121,14 @@ static void allocate(prof_builder *builder, uint32_t id, uint64_t bytes, cap_obj
     add(builder, r);
 }
 
+static void allocate_on(prof_builder *builder, uint32_t id, uint32_t device, uint64_t bytes)
+{
+    add(builder, story_call(id, "cudaMalloc", CAP_CALL_ALLOC));
+    cap_record r = story_object(id, id, 0x10000 * id, bytes);
+    r.object.device = device;
+    add(builder, r);
+}
+
 static void tell_memory(prof_builder *builder)
 {
     story_expect(prof_begin_process(builder, &err), &err);
@@ -139,6 +147,14 @@ static void tell_memory(prof_builder *builder)
     add(builder, story_end());
 }
 
+static void check_course(const ana_device_memory *m, const uint64_t *bytes, uint32_t count)
+{
+    assert_int_equal(m->npoints, count);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(m->points[i].bytes, bytes[i]);
+    }
+}
+
 static void memory(void **state)
 {
     (void)state;
@@ -146,7 +162,7 @@ static void memory(void **state)
     ana_memory table;
     story_expect(ana_memory_table(db, arena, &table, &err), &err);
     assert_int_equal(table.peak_bytes, 1900);
-    assert_int_equal(table.npeaks, 2);
+    assert_int_equal(table.npeaks, 3);
     assert_int_equal(table.peaks[0].bytes, 1900);
     assert_int_equal(table.peaks[0].nobjects, 2);
     assert_int_equal(table.peaks[0].objects[0], 1); /* largest first */
@@ -154,11 +170,50 @@ static void memory(void **state)
     assert_int_equal(table.peaks[0].call, 5);
     assert_int_equal(table.peaks[1].bytes, 1800); /* of the other process: they do not add up */
     assert_int_equal(table.peaks[1].process, 2);
-    const uint64_t course[] = {1000, 1500, 1000, 1200, 1000, 1900, 1800};
-    assert_int_equal(table.npoints, 7);
-    for (uint32_t i = 0; i < table.npoints; i++) {
-        assert_int_equal(table.points[i].bytes, course[i]);
-    }
+    assert_int_equal(table.peaks[2].bytes, 1500);
+    assert_int_equal(table.peaks[2].process, 1);
+    assert_int_equal(table.ndevices, 2);
+    check_course(&table.devices[0], (const uint64_t[]){1000, 1500, 1000, 1200, 1000, 1900}, 6);
+    check_course(&table.devices[1], (const uint64_t[]){1800}, 1);
+    prof_close(db);
+}
+
+/* Two devices in turns. On device 0 the peak is 700, on device 1 it is 900; together it would be
+ * 1,500 bytes, which no device ever held. */
+static void tell_devices(prof_builder *builder)
+{
+    story_expect(prof_begin_process(builder, &err), &err);
+    add(builder, story_process("/src/app"));
+    allocate_on(builder, 1, 0, 600);
+    allocate_on(builder, 2, 1, 900);
+    add(builder, story_free(2, 0));
+    allocate_on(builder, 3, 0, 100);
+    allocate_on(builder, 4, 1, 300);
+    add(builder, story_free(1, 0));
+    add(builder, story_end());
+}
+
+static void memory_of_two_devices(void **state)
+{
+    (void)state;
+    prof_db *db = make(tell_devices);
+    ana_memory table;
+    story_expect(ana_memory_table(db, arena, &table, &err), &err);
+    assert_int_equal(table.peak_bytes, 900);
+    assert_int_equal(table.ndevices, 2);
+    assert_int_equal(table.devices[0].device, 0);
+    assert_int_equal(table.devices[0].peak_bytes, 700);
+    check_course(&table.devices[0], (const uint64_t[]){600, 700, 100}, 3);
+    assert_int_equal(table.devices[1].device, 1);
+    assert_int_equal(table.devices[1].peak_bytes, 900);
+    check_course(&table.devices[1], (const uint64_t[]){900, 0, 300}, 3);
+    assert_int_equal(table.npeaks, 3);
+    assert_int_equal(table.peaks[0].device, 1);
+    assert_int_equal(table.peaks[0].objects[0], 2);
+    assert_int_equal(table.peaks[1].device, 0);
+    assert_int_equal(table.peaks[1].nobjects, 2);
+    assert_int_equal(table.peaks[2].device, 1);
+    assert_int_equal(table.peaks[2].bytes, 300);
     prof_close(db);
 }
 
@@ -206,6 +261,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(kernels, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory_of_two_devices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing, set_up, tear_down),
         cmocka_unit_test(every_pattern_is_described),
     };

@@ -139,6 +139,20 @@ class CudaPrograms(Case):
         self.assertEqual(stats["memory"]["peak_bytes"], 4 * 40000)
         self.assert_nothing_left("p.wlprof")
 
+    def test_memory_of_two_devices(self):
+        done = self.profile(compile_program("devices"), options=["--device", "h200,h200"])
+        self.assertEqual(done.stdout, "done\n", done.stderr)
+        memory = self.stats()["memory"]
+        peaks = [(d["device"], d["peak_bytes"] >> 10) for d in memory["devices"]]
+        self.assertEqual(peaks, [(0, 700), (1, 900)])
+        course = [[m["bytes"] >> 10 for m in d["over_time"]] for d in memory["devices"]]
+        self.assertEqual(course, [[600, 700, 100, 0], [900, 0, 300, 0]])
+        self.assertEqual(memory["peak_bytes"], 900 << 10)
+        self.assertEqual(len(memory["peaks"][1]["objects"]), 2)
+        shown = run(WARPLENS, "stats", self.wlprof).stdout
+        for line in ("memory     700 KiB at the peak on device 0", "900 KiB at the peak on device 1"):
+            self.assertIn(line, shown)
+
     def test_refuses_to_overwrite(self):
         self.assertEqual(self.profile(compile_program("simple")).returncode, 0)
         before = os.stat(self.wlprof).st_mtime_ns

@@ -219,7 +219,13 @@ static ana_use uses[] = {
      .variation = 1},
     {.object = 2, .launches = 1, .estimated = true, .elements = 262144, .touched = 4}};
 static uint32_t peak_objects[] = {2, 1};
-static ana_peak peaks[] = {{2097152, 1, 1, 2, peak_objects}};
+static ana_peak peaks[] = {
+    {.process = 1, .bytes = 2097152, .call = 1, .nobjects = 2, .objects = peak_objects}};
+static ana_memory_point course[] = {{.object = 2, .bytes = 1048576},
+                                    {.object = 1, .call = 1, .bytes = 2097152},
+                                    {.object = 2, .freed = true, .bytes = 1048576}};
+static ana_device_memory device_memory[] = {
+    {.process = 1, .peak_bytes = 2097152, .npoints = COUNT(course), .points = course}};
 
 static ana_line conflict_lines[] = {
     {"/home/dev/src/transpose.cu", 11, 31, REQUESTS, 0, 0, REQUESTS * 32, REQUESTS}};
@@ -382,7 +388,11 @@ void sample_make(rep_data *data, wl_arena *arena)
         .unsupported = ROWS(unsupported),
         .kernel_table = ROWS(kernel_rows),
         .uses = ROWS(uses),
-        .memory = {.peak_bytes = 2097152, .npeaks = 1, .peaks = peaks},
+        .memory = {.peak_bytes = 2097152,
+                   .npeaks = 1,
+                   .peaks = peaks,
+                   .ndevices = 1,
+                   .devices = device_memory},
         .findings = &findings,
         .nheats = 1,
         .heats = wl_new(arena, prof_heat),

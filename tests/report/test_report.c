@@ -322,7 +322,7 @@ static void test_json_has_the_documented_keys(void **state)
     assert_keys(json_array_get(json_object_get(json, "groups"), 1),
                 "number pattern kernels objects lines excess_sectors share_of_program gain "
                 "gain_note advice");
-    assert_keys(json_object_get(json, "memory"), "peak_bytes peaks");
+    assert_keys(json_object_get(json, "memory"), "peak_bytes peaks devices");
     assert_keys(json_object_get(json, "coverage"),
                 "launches_seen launches_observed skipped blocks_sampled records_dropped "
                 "unsupported_calls");

@@ -319,6 +319,19 @@ test("the overview lists the run, kernels, objects and the peak", () =>
     }
   }));
 
+test("peaks of several devices are told apart", async () => {
+  const two = await report(folder, "devices", ({ payload, parts }) => {
+    const [peak] = payload.memory.peaks;
+    payload.memory.peaks.push({ ...peak, device: 1, bytes: 3_145_728 });
+    payload.memory.devices.push({ process: 1, device: 1, name: "Second", peak_bytes: 3_145_728 });
+    return { payload, parts };
+  });
+  const parts = [/peak memory, device 0\s+5 MiB/, /peak memory, device 1\s+3 MiB, Second/, /3 MiB on device 1 reached at/];
+  await visit("#overview", async (page) => {
+    for (const part of parts) await sees(page, "main", part);
+  }, two);
+});
+
 /** Goes to another view of the report, until it stands there. */
 async function visits(page, hash) {
   await page.evaluate((h) => {

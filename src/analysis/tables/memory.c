@@ -1,3 +1,4 @@
+/* The memory that a program takes on each of its devices, over the course of its allocations. */
 #include "analysis/tables.h"
 
 #include <stdlib.h>
@@ -10,18 +11,26 @@ static bool counts(const prof_object *o)
     return o->process && o->kind != CAP_OBJECT_PINNED && o->kind != CAP_OBJECT_REGISTERED;
 }
 
-typedef struct event {
-    uint32_t process;
-    uint64_t order;
-    bool freed;
+typedef struct event { /* an allocation or a free */
     const prof_object *object;
+    uint64_t order; /* in the course of the process */
+    bool freed;
 } event;
 
+static bool same_place(const event *a, const event *b)
+{
+    return a->object->process == b->object->process && a->object->device == b->object->device;
+}
+
+/* By process, device and time. */
 static int by_order(const void *a, const void *b)
 {
     const event *x = a, *y = b;
-    if (x->process != y->process) {
-        return x->process < y->process ? -1 : 1;
+    if (x->object->process != y->object->process) {
+        return x->object->process < y->object->process ? -1 : 1;
+    }
+    if (x->object->device != y->object->device) {
+        return x->object->device < y->object->device ? -1 : 1;
     }
     return x->order < y->order ? -1 : x->order > y->order;
 }
@@ -32,9 +41,9 @@ static uint32_t list_events(const prof_object_rows *objects, event *events)
     for (uint32_t i = 0; i < objects->count; i++) {
         const prof_object *o = &objects->rows[i];
         if (counts(o)) {
-            events[n++] = (event){o->process, o->alloc_order, false, o};
+            events[n++] = (event){o, o->alloc_order, false};
             if (o->freed) {
-                events[n++] = (event){o->process, o->free_order, true, o};
+                events[n++] = (event){o, o->free_order, true};
             }
         }
     }
@@ -44,29 +53,27 @@ static uint32_t list_events(const prof_object_rows *objects, event *events)
     return n;
 }
 
-static void replay(const event *events, uint32_t n, ana_memory *out)
+/* What is in use after each of the events, which are those of one process on one device. */
+static void replay(const event *events, ana_device_memory *out)
 {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < out->npoints; i++) {
         const prof_object *o = events[i].object;
-        if (i && events[i].process != events[i - 1].process) {
-            bytes = 0;
-        }
+        bool freed = events[i].freed;
         uint64_t less = bytes > o->bytes ? bytes - o->bytes : 0;
-        bytes = events[i].freed ? less : bytes + o->bytes;
-        out->points[i] = (ana_memory_point){events[i].process, o->id,
-                                            events[i].freed ? o->free_call : o->alloc_call,
-                                            events[i].freed, bytes};
+        bytes = freed ? less : bytes + o->bytes;
+        out->points[i] = (ana_memory_point){.object = o->id,
+                                            .call = freed ? o->free_call : o->alloc_call,
+                                            .freed = freed,
+                                            .bytes = bytes};
         out->peak_bytes = bytes > out->peak_bytes ? bytes : out->peak_bytes;
     }
-    out->npoints = n;
 }
 
-/* The last of a run of allocations: what follows is a free, another process or the end. */
-static bool is_maximum(const ana_memory *m, uint32_t i)
+/* The last of a run of allocations: what follows is a free, or nothing. */
+static bool is_maximum(const ana_device_memory *m, uint32_t i)
 {
-    bool last = i + 1 == m->npoints || m->points[i + 1].process != m->points[i].process;
-    return !m->points[i].freed && (last || m->points[i + 1].freed);
+    return !m->points[i].freed && (i + 1 == m->npoints || m->points[i + 1].freed);
 }
 
 static int by_size(const void *a, const void *b)
@@ -78,20 +85,23 @@ static int by_size(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The objects alive at an event. */
-static bool fill_peak(const event *events, const ana_memory *m, uint32_t at, wl_arena *arena,
+/* The objects alive after event `at`. */
+static bool fill_peak(const event *events, const ana_device_memory *m, uint32_t at, wl_arena *arena,
                       ana_peak *peak)
 {
     const prof_object **alive = wl_new_array(arena, const prof_object *, at + 1);
     uint32_t n = 0;
     for (uint32_t i = 0; alive && i <= at; i++) {
         const prof_object *o = events[i].object;
-        bool here = events[i].process == events[at].process && !events[i].freed;
-        if (here && !(o->freed && o->free_order <= events[at].order)) {
+        if (!events[i].freed && !(o->freed && o->free_order <= events[at].order)) {
             alive[n++] = o;
         }
     }
-    *peak = (ana_peak){m->points[at].bytes, events[at].process, m->points[at].call, n, NULL};
+    *peak = (ana_peak){.process = m->process,
+                       .device = m->device,
+                       .bytes = m->points[at].bytes,
+                       .call = m->points[at].call,
+                       .nobjects = n};
     peak->objects = wl_new_array(arena, uint32_t, n);
     if (!alive || !peak->objects) {
         return false;
@@ -105,7 +115,7 @@ static bool fill_peak(const event *events, const ana_memory *m, uint32_t at, wl_
 
 static bool same_objects(const ana_peak *a, const ana_peak *b)
 {
-    bool same = a->nobjects == b->nobjects && a->process == b->process;
+    bool same = a->nobjects == b->nobjects;
     for (uint32_t i = 0; same && i < a->nobjects; i++) {
         same = a->objects[i] == b->objects[i];
     }
@@ -113,7 +123,7 @@ static bool same_objects(const ana_peak *a, const ana_peak *b)
 }
 
 /* The highest maximum below `most` bytes or at it but later than event `after`. */
-static uint32_t next_maximum(const ana_memory *m, uint64_t most, uint32_t after)
+static uint32_t next_maximum(const ana_device_memory *m, uint64_t most, uint32_t after)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < m->npoints; i++) {
@@ -126,20 +136,73 @@ static uint32_t next_maximum(const ana_memory *m, uint64_t most, uint32_t after)
     return best;
 }
 
-static bool find_peaks(const event *events, wl_arena *arena, ana_memory *out)
+/* Appends the highest two maxima that differ in their objects. */
+static bool append_peaks(const event *events, const ana_device_memory *m, wl_arena *arena,
+                         ana_memory *out)
 {
-    out->peaks = wl_new_array(arena, ana_peak, PEAKS);
+    ana_peak *peaks = &out->peaks[out->npeaks];
     uint64_t most = UINT64_MAX;
-    uint32_t at = 0;
-    while (out->peaks && out->npeaks < PEAKS && (at = next_maximum(out, most, at)) != UINT32_MAX) {
-        ana_peak *peak = &out->peaks[out->npeaks];
-        most = out->points[at].bytes;
-        if (!fill_peak(events, out, at, arena, peak)) {
+    uint32_t at = 0, n = 0;
+    while (n < PEAKS && (at = next_maximum(m, most, at)) != UINT32_MAX) {
+        most = m->points[at].bytes;
+        if (!fill_peak(events, m, at, arena, &peaks[n])) {
             return false;
         }
-        out->npeaks += !(out->npeaks && same_objects(peak, &out->peaks[out->npeaks - 1]));
+        n += !(n && same_objects(&peaks[n], &peaks[n - 1]));
     }
-    return out->peaks != NULL;
+    out->npeaks += n;
+    return true;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const ana_peak *x = a, *y = b;
+    if (x->bytes != y->bytes) {
+        return x->bytes > y->bytes ? -1 : 1;
+    }
+    if (x->process != y->process) {
+        return x->process < y->process ? -1 : 1;
+    }
+    return x->device < y->device ? -1 : x->device > y->device;
+}
+
+/* Appends the memory of the process and device whose n events these are. */
+static bool append_device(const event *events, uint32_t n, wl_arena *arena, ana_memory *out)
+{
+    ana_device_memory *m = &out->devices[out->ndevices++];
+    *m = (ana_device_memory){.process = events[0].object->process,
+                             .device = events[0].object->device,
+                             .npoints = n,
+                             .points = wl_new_array(arena, ana_memory_point, n)};
+    if (!m->points) {
+        return false;
+    }
+    replay(events, m);
+    out->peak_bytes = m->peak_bytes > out->peak_bytes ? m->peak_bytes : out->peak_bytes;
+    return append_peaks(events, m, arena, out);
+}
+
+static bool fill_table(const prof_object_rows *objects, wl_arena *arena, ana_memory *out)
+{
+    event *events = wl_new_array(arena, event, 2 * (size_t)objects->count);
+    out->devices = wl_new_array(arena, ana_device_memory, objects->count);
+    out->peaks = wl_new_array(arena, ana_peak, PEAKS * (size_t)objects->count);
+    if (!events || !out->devices || !out->peaks) {
+        return false;
+    }
+    uint32_t n = list_events(objects, events);
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && same_place(&events[i], &events[end]);) {
+            end++;
+        }
+        if (!append_device(&events[i], end - i, arena, out)) {
+            return false;
+        }
+    }
+    if (out->npeaks) {
+        qsort(out->peaks, out->npeaks, sizeof *out->peaks, by_bytes);
+    }
+    return true;
 }
 
 wl_status ana_memory_table(prof_db *profile, wl_arena *arena, ana_memory *out, wl_error *err)
@@ -147,16 +210,8 @@ wl_status ana_memory_table(prof_db *profile, wl_arena *arena, ana_memory *out, w
     prof_object_rows objects;
     *out = (ana_memory){0};
     wl_status status = prof_load_objects(profile, arena, &objects, err);
-    if (status != WL_OK) {
-        return status;
+    if (status == WL_OK && !fill_table(&objects, arena, out)) {
+        status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     }
-    event *events = wl_new_array(arena, event, 2 * (size_t)objects.count);
-    out->points = wl_new_array(arena, ana_memory_point, 2 * (size_t)objects.count);
-    if (!events || !out->points) {
-        return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-    }
-    replay(events, list_events(&objects, events), out);
-    return find_peaks(events, arena, out)
-               ? WL_OK
-               : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+    return status;
 }

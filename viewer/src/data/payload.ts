@@ -1,50 +1,66 @@
-/** What a report carries: written by src/report/payload.c, described in docs/report-payload.md and checked against
- * src/data/payload.schema.json. What was not measured is absent, never zero. Kernels, objects, launches and files are
- * named by their ids in the profile, which count from 1. */
+/** What a report carries. Made by tools/gen_keys.py from src/report/keys.def: change that, and
+ * run it. */
 
-/** A column in a map's part: byte offset and number of elements, whose bytes lie in planes, the lowest first. */
+/** A column in a map's part: byte offset and number of elements, whose bytes lie in planes, the
+ * lowest first. */
 export type Column = [offset: number, count: number];
 
-export type Space = "global" | "shared" | "local" | "const";
+export type Why = "asked" | "typical" | "outlier" | "traced";
 export type Op = "load" | "store" | "atomic" | "reduction";
+export type Space = "global" | "shared" | "local" | "const";
+export type Pattern =
+  | "hot"
+  | "hot-random"
+  | "false-sharing"
+  | "misaligned"
+  | "strided"
+  | "uncoalesced"
+  | "divergent"
+  | "shared-thread-local"
+  | "shared-warp-local"
+  | "bank-conflict";
 export type Unit = "sectors" | "wavefronts" | "bytes";
+export type Gain = "full" | "cached" | "latency" | "shuffles" | "tiny";
+export type Level = "error" | "warning" | "info" | "debug";
 
 export interface Program {
   executable: string;
-  processes: number;
   arguments: string[];
-  host?: string;
-  started?: string; // ISO 8601
+  processes: number;
   collector: string;
+  host?: string;
+  started?: string; // ISO 8601.
 }
 
-export interface Device {
-  name: string;
-  compute_capability: string; // "9.0"
-  sms?: number;
-  bytes?: number;
+/** Consecutive lines of a file. */
+export interface Chunk {
+  first: number;
+  text: string;
 }
 
-/** Parts of a source file around what the report mentions; no chunks where the file could not be read. */
+/** Parts of a source file around what the report mentions; no chunks where the file could not be
+ * read. */
 export interface SourceFile {
   id: number;
   path: string;
-  missing?: string; // why there is no text
-  chunks: { first: number; text: string }[];
+  chunks: Chunk[];
+  missing?: string; // Why there is no text.
+}
+
+/** Instructions of one class. */
+export interface Mix {
+  class: string;
+  instructions: number;
 }
 
 export interface Kernel {
   id: number;
-  name: string; // demangled
-  short_name: string; // without arguments and return type
-  module?: string;
-  file?: number;
-  line?: number;
-  launches: number; // observed
-  grid: [number, number, number]; // of the costliest launch
+  name: string; // Demangled.
+  short_name: string; // Without arguments and return type.
+  launches: number; // Observed.
+  grid: [number, number, number]; // Of the costliest launch.
   block: [number, number, number];
-  thread_instructions?: number;
-  device_seconds?: number; // of all `noted` launches, an estimate unless as many were `timed`
+  device_seconds?: number; // Of all `noted` launches, an estimate unless as many were `timed`.
   timed?: number;
   noted?: number;
   requests: number;
@@ -52,7 +68,25 @@ export interface Kernel {
   sectors_min: number;
   wavefronts: number;
   wavefronts_min: number;
-  mix: { class: string; instructions: number }[]; // executed by warps, over the observed launches
+  module?: string;
+  file?: number;
+  line?: number;
+  thread_instructions?: number;
+  mix: Mix[]; // Executed by warps, over the observed launches.
+}
+
+/** A block that was chosen for heat maps. */
+export interface Sample {
+  block: [number, number, number];
+  /** asked: by --block; typical: it stands for others; outlier: it is unlike the rest; traced:
+   * on the device, by a probe. */
+  why: Why;
+  alike?: number; // Blocks that it stands for, itself included.
+  of: number; // Blocks of the launch.
+  instructions?: number; // That the block's warps executed.
+  sectors_per_request?: number;
+  /** False: its accesses were too many to keep until it was chosen; --block gives its map. */
+  mapped: boolean;
 }
 
 export interface Launch {
@@ -60,27 +94,16 @@ export interface Launch {
   kernel: number;
   grid: [number, number, number];
   block: [number, number, number];
+  estimated?: boolean; // Counts are scaled from some of the blocks, or those of a launch like it.
+  blocks_run: number;
+  blocks_observed: number;
+  samples: Sample[]; // By block.
+  blocks_sampled: number;
   stream?: number;
   thread_instructions?: number;
   host_seconds?: number;
   device_seconds?: number;
-  blocks_run: number;
-  blocks_observed: number;
-  blocks_sampled: number;
-  estimated?: boolean; // counts are scaled from some of the blocks, or those of a launch like it
-  samples: Sample[]; // by block
   fault?: string;
-}
-
-/** A block that was chosen for heat maps. */
-export interface Sample {
-  block: [number, number, number];
-  why: "asked" | "typical" | "outlier" | "traced";
-  alike?: number; // blocks that it stands for, itself included
-  of: number; // blocks of the launch
-  instructions?: number; // that its warps executed
-  sectors_per_request?: number;
-  mapped: boolean; // false: its accesses were too many to keep until it was chosen; `--block` gives its map
 }
 
 /** How the requests of an instruction look; each request counts in exactly one. */
@@ -96,36 +119,45 @@ export interface Shapes {
 export interface Instruction {
   kernel: number;
   pc: number;
-  executions: number; // by warps, whatever the object
+  executions: number; // By warps, whatever the object.
   op: Op;
   space: Space;
-  object?: number;
-  file?: number;
-  line?: number;
-  text?: string; // PTX
-  bytes: number; // per lane
-  requests: number;
+  bytes: number; // Per lane.
   active_lanes: number;
+  requests: number;
   sectors: number;
   sectors_min: number;
   wavefronts: number;
   wavefronts_min: number;
   shapes: Shapes;
-  stride: number; // bytes between lanes, the commonest of the strided requests
+  stride: number; // Bytes between lanes, the commonest of the strided requests.
+  object?: number;
+  file?: number;
+  line?: number;
+  text?: string; // PTX.
 }
 
-/** How often kernels access the elements, aligned 4 bytes, of an object: counts are absent where only what was touched is known. */
+/** How often kernels access the elements, aligned 4 bytes, of an object: counts are absent where
+ * only what was touched is known. */
 export interface Use {
+  /** In aligned pieces of 4 bytes (elements) that kernels accessed; absent where that was not
+   * measured. */
   touched_bytes: number;
+  /** Accesses by lanes, one for each element that they load; with the following absent where
+   * only touched_bytes is known. */
   loads?: number;
-  stores?: number;
-  atomics?: number;
-  accesses_mean?: number; // of an element; of shared arrays by all blocks together
-  accesses_max?: number;
-  accesses_variation?: number;
+  stores?: number; // Likewise.
+  atomics?: number; // Likewise, reductions included.
+  /** Loads, stores and atomics of an element, over all elements; of a shared array those of all
+   * blocks together. */
+  accesses_mean?: number;
+  accesses_max?: number; // Of the most accessed element.
+  accesses_variation?: number; // Coefficient of variation of the accesses of an element.
+  /** In elements that are accessed, but less than a tenth as often as an accessed one on
+   * average. */
   rarely_used_bytes?: number;
-  touched_partial?: boolean; // of some launches it is not known
-  touched_estimated?: boolean;
+  touched_partial?: true; // Of some launches this is not known: at least so much.
+  touched_estimated?: true; // Some launches are taken to have accessed what launches like them did.
 }
 
 export interface MemoryObject {
@@ -135,23 +167,23 @@ export interface MemoryObject {
   space: Space;
   bytes?: number;
   base?: number;
-  kernel?: number; // of shared and local memory
-  file?: number; // of the allocation or definition
+  kernel?: number; // Of shared and local memory.
+  file?: number; // Of the allocation or definition.
   line?: number;
-  function?: string; // that allocates
+  function?: string; // That allocates.
   freed?: boolean;
   use?: Use;
 }
 
 export interface FindingLine {
-  file?: number;
-  line?: number;
   pc: number;
   requests: number;
   sectors: number;
   sectors_min: number;
   wavefronts: number;
   wavefronts_min: number;
+  file?: number;
+  line?: number;
 }
 
 export interface Evidence {
@@ -167,143 +199,166 @@ export interface ExampleSector {
   words: number[];
 }
 
-/** What is wrong; src/analysis/patterns.def and docs/patterns tell more. */
-export type Pattern =
-  | "hot"
-  | "hot-random"
-  | "false-sharing"
-  | "misaligned"
-  | "strided"
-  | "uncoalesced"
-  | "divergent"
-  | "shared-thread-local"
-  | "shared-warp-local"
-  | "bank-conflict"
-  | "early-allocation"
-  | "late-deallocation"
-  | "redundant-allocation"
-  | "unused-allocation"
-  | "leak"
-  | "temporary-idleness"
-  | "dead-write"
-  | "overallocation"
-  | "non-uniform-access"
-  | "structured-access";
-
 export interface Finding {
-  number: number; // of its group, from 1
+  number: number; // Of its group, from 1.
   pattern: Pattern;
   title: string;
   kernel: number;
-  object?: number; // the costliest
-  objects?: number; // that show it, made at one place one after the other; absent: one
   space: Space;
   launches: number;
-  example_launch: number; // id
+  example_launch: number; // Id.
   unit: Unit;
   excess: number;
   share_of_kernel: number;
   share_of_program: number;
-  kernel_share_of_time?: number; // the kernel's part of the program's device time
-  gain: "full" | "cached" | "latency" | "shuffles" | "tiny"; // fixing those that are not full gains little; they come last
-  gain_note?: string; // why
+  kernel_share_of_time?: number; // The kernel's part of the program's device time.
+  gain: Gain; // Fixing those that are not full gains little; they come last.
+  gain_note?: string; // Why.
   summary: string;
   lines: FindingLine[];
   evidence: Evidence[];
   sectors: ExampleSector[];
+  object?: number; // The costliest.
+  objects?: number; // That show it, made at one place one after the other; absent: one.
 }
 
 /** Findings that one change fixes: findings[first], findings[first + 1], ..., costliest first. */
 export interface Group {
   first: number;
   count: number;
-  kernels: number[]; // ids, costliest first
-  objects: number[]; // shared arrays of one name and size once
+  kernels: number[]; // Ids, costliest first.
+  objects: number[]; // Shared arrays of one name and size once.
   excess: number;
   share_of_program: number;
-  gain_reason?: string; // why fixing gains little, where it does
+  gain_reason?: string; // Why fixing gains little, where it does.
   advice: string;
 }
 
-/** The heat map of one sampled block over one object: runs of consecutive sectors that are alike in every column. */
+/** Where the columns of a map lie in its part. */
+export interface Columns {
+  skip: Column;
+  repeat: Column;
+  word?: Column;
+  reads: Column;
+  writes: Column;
+  atomics: Column;
+  owner: Column;
+  pcset: Column;
+  warmth?: Column;
+}
+
+/** The heat map of one sampled block over one object: runs of consecutive sectors that are alike
+ * in every column. */
 export interface HeatMap {
   object: number;
   kernel: number;
-  launch: number; // id
+  launch: number; // Id.
   space: Space;
   block: [number, number, number];
   warps: number;
-  first_sector: number; // of row 0: bytes from the object's start / 32, rounded down
-  rows: number; // runs
+  first_sector: number; // Of row 0: bytes from the object's start / 32, rounded down.
+  rows: number; // Runs.
   sectors: number;
-  dropped: number; // sectors that the collector left out
-  left_out: number; // sectors that the report left out
-  merged: boolean; // `warmth` in place of `word`; the rest is of the first sector of each run
+  dropped: number; // Sectors that the collector left out.
+  left_out: number; // Sectors that the report left out.
+  merged: boolean; // `warmth` in place of `word`; the rest is of the first sector of each run.
   pcsets: number[][];
-  part: number; // that holds the columns
-  columns: {
-    skip: Column; // u64: sectors between the run before and this one
-    repeat: Column; // u32: sectors of the run
-    word?: Column; // u32, 8 times `rows`: warps that touched word 0, 1, ..., each xor those of the word before
-    warmth?: Column; // u8, 9 times `rows`: how many warps touched word 0, 1, ... and the sector
-    reads: Column; // u32: requests
-    writes: Column; // u32
-    atomics: Column; // u32
-    owner: Column; // u16: 2 bits a word: none, thread, warp, block
-    pcset: Column; // u16: index in pcsets
-  };
+  part: number; // That holds the columns.
+  columns: Columns;
+}
+
+/** A moment when much memory was in use. */
+export interface Peak {
+  process: number; // In the order of their start, from 1.
+  device: number; // Its number in the process, from 0.
+  bytes: number; // In use on the device.
+  call?: string; // That reached it, with its source line.
+  objects: number[]; // Alive then, largest first.
+}
+
+/** The memory of one process on one device. */
+export interface DeviceMemory {
+  process: number; // In the order of their start, from 1.
+  device: number; // Its number in the process, from 0.
+  name?: string; // Of the device.
+  peak_bytes: number; // The most that was in use at once.
+}
+
+/** Device memory; each process has its own on each device. */
+export interface Memory {
+  peak_bytes?: number; // The most that one process had in use at once on one device.
+  peaks: Peak[]; // Highest first; at most two of each process and device.
+  devices: DeviceMemory[]; // One for each process and device on which it allocated something.
+}
+
+/** A kernel whose launches were not observed. */
+export interface Skip {
+  kernel: string;
+  short_name: string;
+  reason: string;
+  launches: number;
 }
 
 /** A memory instruction whose accesses are not known in all launches that were observed. */
 export interface Gap {
-  kernel: string;
-  pc: number;
+  kernel: string; // Demangled.
+  pc: number; // Of the memory instruction.
   file?: string;
   line?: number;
-  reason: string;
+  reason: string; // The end of a sentence, as "its address depends on data loaded from memory".
+}
+
+/** A message of the collector. */
+export interface Message {
+  level: Level;
+  text: string;
 }
 
 export interface Coverage {
+  cut_off: string[]; // Why captures end early.
+  skipped: Skip[];
+  gaps?: Gap[];
+  unsupported_calls: string[];
+  messages: Message[];
+  maps_left_out: number; // Heat maps of the profile that the report does not hold.
+  launches_left_out: number;
   launches_seen?: number;
+  launches_estimated?: number; // From a part of their blocks, or from a launch like them.
   launches_observed?: number;
-  launches_estimated?: number; // from a part of their blocks, or from a launch like them
+  kernels_seen?: number;
+  kernels_observed?: number;
   blocks_run?: number;
   blocks_observed?: number;
   blocks_sampled?: number;
   records_dropped?: number;
-  kernels_seen?: number;
-  kernels_observed?: number;
-  sectors_dropped?: number; // of heat maps that were full
+  sectors_dropped?: number; // Of heat maps that were full.
   processes?: number;
-  cut_off: string[]; // why captures end early
   objects_without_site?: number;
   sources_missing?: number;
-  skipped: { kernel: string; short_name: string; reason: string; launches: number }[];
-  gaps?: Gap[];
-  unsupported_calls: string[];
-  messages: { level: "debug" | "info" | "warning" | "error"; text: string }[];
-  maps_left_out: number; // heat maps of the profile that the report does not hold
-  launches_left_out: number;
 }
 
-export interface Memory {
-  peak_bytes?: number;
-  peaks: { bytes: number; call?: string; objects: number[] }[];
+export interface Device {
+  name: string;
+  compute_capability: string; // As "9.0".
+  sms?: number;
+  bytes?: number;
 }
 
+/** The data inside an HTML report; docs/report-payload.md explains them, src/data/payload.ts has
+ * the same as types. */
 export interface Payload {
   schema: "warplens-report/1";
   version: string;
   program: Program;
-  device?: Device;
   files: SourceFile[];
   kernels: Kernel[];
   launches: Launch[];
   instructions: Instruction[];
   objects: MemoryObject[];
-  findings: Finding[]; // group after group
-  groups: Group[]; // those worth fixing first, then the costliest first
+  findings: Finding[]; // Group after group.
+  groups: Group[]; // Those worth fixing first, then the costliest first.
   maps: HeatMap[];
   memory: Memory;
   coverage: Coverage;
+  device?: Device;
 }

@@ -9,6 +9,24 @@ import { Kernels } from "./kernels";
 import { ObjectName } from "./names";
 import { Code, place } from "./source";
 
+/** "device 1", and whose where there are several processes. */
+function memoryOf(m: Model, { process, device }: { process: number; device: number }): string {
+  return `device ${device}${m.payload.program.processes > 1 ? ` of process ${process}` : ""}`;
+}
+
+/** The peak of each device, where there are several. */
+function PeakRows({ m }: { m: Model }) {
+  return (
+    <>
+      {m.payload.memory.devices.map((d) => (
+        <FactRow key={memoryOf(m, d)} label={`peak memory, ${memoryOf(m, d)}`}>
+          {[bytes(d.peak_bytes), d.name].filter(Boolean).join(", ")}
+        </FactRow>
+      ))}
+    </>
+  );
+}
+
 function Run({ m }: { m: Model }) {
   const { program, device, version, memory } = m.payload;
   const command = [program.executable, ...program.arguments].join(" ");
@@ -32,9 +50,13 @@ function Run({ m }: { m: Model }) {
           </FactRow>
         ) : null}
         <FactRow label="collected by">{`${program.collector} (warplens ${version})`}</FactRow>
-        {memory.peak_bytes !== undefined ? (
-          <FactRow label="peak device memory">{bytes(memory.peak_bytes)}</FactRow>
-        ) : null}
+        {memory.devices.length <= 1 ? (
+          memory.peak_bytes !== undefined && (
+            <FactRow label="peak device memory">{bytes(memory.peak_bytes)}</FactRow>
+          )
+        ) : (
+          <PeakRows m={m} />
+        )}
       </tbody>
     </table>
   );
@@ -76,15 +98,16 @@ function Objects({ m }: { m: Model }) {
 }
 
 function Peaks({ m }: { m: Model }) {
-  const { peaks } = m.payload.memory;
+  const { peaks, devices } = m.payload.memory;
   if (peaks.length === 0) return null;
   return (
     <>
       <h2>Memory</h2>
       <ul class="links">
         {peaks.map((peak) => (
-          <li key={peak.bytes}>
-            <b class="num">{bytes(peak.bytes)}</b> reached at{" "}
+          <li key={`${memoryOf(m, peak)} ${peak.bytes}`}>
+            <b class="num">{bytes(peak.bytes)}</b>{" "}
+            {devices.length > 1 && `on ${memoryOf(m, peak)} `}reached at{" "}
             <span class="mono">{peak.call ?? "the start"}</span> with{" "}
             {plural(peak.objects.length, "object")}:{" "}
             {peak.objects.slice(0, 8).map((id, i) => (
