@@ -21,8 +21,8 @@ packages="build-essential git python3 libcmocka-dev libsqlite3-dev libzstd-dev l
     libunwind-dev libjansson-dev uthash-dev libpopt-dev libxxhash-dev zlib1g-dev"
 commands="cc c++ cmake ninja pkg-config git python3 node npm"
 if [ "$level" = check ]; then
-    packages="$packages mandoc"
-    commands="$commands clang"
+    packages="$packages mandoc shellcheck"
+    commands="$commands clang shellcheck"
 fi
 
 say() {
@@ -50,7 +50,7 @@ all_there() {
     pkg-config --exists $libraries || return 1
     [ ! -e viewer/package-lock.json ] || [ -d viewer/node_modules ] || return 1
     [ "$level" = build ] && return 0
-    [ -x .deps/bin/clang-tidy ] && { have nvcc || [ -x .deps/cuda/bin/nvcc ]; }
+    [ -x .deps/bin/clang-tidy ] && [ -x .deps/bin/ruff ] && { have nvcc || [ -x .deps/cuda/bin/nvcc ]; }
 }
 
 if all_there; then
@@ -167,6 +167,7 @@ install_linters() {
     for tool in format tidy; do
         ln -sfn "../lint/clang_$tool/data/bin/clang-$tool" ".deps/bin/clang-$tool"
     done
+    ln -sfn ../lint/bin/ruff .deps/bin/ruff
 }
 
 install_cuda() {

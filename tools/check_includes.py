@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Checks that includes between the rooms of src/ never point backwards. There are no exceptions.
 
-A room is a folder of src/, or of a folder that holds rooms (src/api/both). It includes only itself and rooms above it in
-ROOMS. What runs after the application (from `profile` on) shares with what runs inside it only the capture's format and
-the rooms that know nothing of a process (PURE). The command line, which asks before the run and starts the rest,
-may include any room but those that live inside the application.
-Public headers ("warplens/...") are open to all. Includes of the project's headers are written from src/.
+A room is a folder of src/, or of a folder that holds rooms (src/api/both). It includes only itself
+and rooms above it in ROOMS. What runs after the application (from `profile` on) shares with what
+runs inside it only the capture's format and the rooms that know nothing of a process (PURE). The
+command line, which asks before the run and starts the rest, may include any room but those that
+live inside the application.
+Public headers ("warplens/...") are open to all. Includes of the project's headers are written from
+src/.
 """
 
 import argparse
@@ -51,7 +53,8 @@ def allowed(room, header):
 
 
 def offenders(root):
-    """Lines "path:line: include: reason" of all includes that point backwards, and the number of includes seen."""
+    """Lines "path:line: include: reason" of all includes that point backwards, and the number of
+    includes seen."""
     found, seen = [], 0
     for path in sorted((root / "src").rglob("*")):
         if path.suffix not in SUFFIXES:

@@ -27,7 +27,14 @@ fuzz() {
     "$@"
 }
 
-for name in ${*:-$(ls build/fuzz/fuzz 2>/dev/null | sed 's/^fuzz_//')}; do
+if [ $# -eq 0 ]; then
+    for program in build/fuzz/fuzz/fuzz_*; do
+        [ -e "$program" ] && set -- "$@" "${program##*/fuzz_}"
+    done
+fi
+[ $# -gt 0 ] || { echo "fuzz: no fuzzers were built" >&2; exit 1; }
+
+for name; do
     echo "fuzz: $name for $seconds s"
     log=build/fuzz/$name.log
     if fuzz "$name" >"$log" 2>&1; then
@@ -38,5 +45,4 @@ for name in ${*:-$(ls build/fuzz/fuzz 2>/dev/null | sed 's/^fuzz_//')}; do
     fi
 done
 
-ls build/fuzz/fuzz >/dev/null 2>&1 || { echo "fuzz: no fuzzers were built" >&2; exit 1; }
 [ -z "$failed" ] || { echo "fuzz: FAILED:$failed; the input is in build/fuzz/, see its log there" >&2; exit 1; }

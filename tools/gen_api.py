@@ -2,19 +2,23 @@
 """The tables of CUDA's functions: src/cuda/driver_api.def and src/cuda/runtime_api.def.
 
   gen_api.py update --toolkit DIR [--toolkit DIR ...]
-      writes both tables from the headers and libcudart of the given toolkits (folders with include/ and lib/), oldest
-      first, and tools/driver_symbols.txt: what libcuda.so.1 exports and no header declares
+      writes both tables from the headers and libcudart of the given toolkits (folders with include/
+      and lib/), oldest first, and tools/driver_symbols.txt: what libcuda.so.1 exports and no header
+      declares
   gen_api.py check --toolkit DIR
       fails where the committed tables do not say what this toolkit's headers and library say
   gen_api.py entries --library FILE
-      fails where the collector (not stripped) defines an entry point that NVIDIA's libraries do not have
+      fails where the collector (not stripped) defines an entry point that NVIDIA's libraries do not
+      have
   gen_api.py exports --out DIR
-      writes the lists that the libraries in front of the collector are built from (no toolkit needed)
+      writes the lists that the libraries in front of the collector are built from (no toolkit
+      needed)
 
 The driver's table has a row for each exported symbol of libcuda.so.1, sorted by base:
   CU(symbol, base, version, stream, return type, (arguments))
-cuGetProcAddress(base, version) finds it from `version` on (0: only by dlsym); stream is LEGACY, PTDS or PTSZ.
-The runtime's table has a row for each exported symbol of libcudart.so.N and signature:
+cuGetProcAddress(base, version) finds it from `version` on (0: only by dlsym); stream is LEGACY,
+PTDS or PTSZ. The runtime's table has a row for each exported symbol of libcudart.so.N and
+signature:
   CUDART(symbol, first, last, return type, (arguments))
 first and last are the first and last of the known toolkits (11070: CUDA 11.7) that have it so.
 """
@@ -43,7 +47,7 @@ def preprocess(include, header, internal):
     command = ["cc", "-E", "-P", "-x", "c", "-I", str(include), "-"]
     if internal:
         command.insert(1, "-D__CUDA_API_VERSION_INTERNAL")
-    done = subprocess.run(command, input=f"#include <{header}>\n", capture_output=True, text=True)
+    done = subprocess.run(command, input=f"#include <{header}>\n", capture_output=True, check=False, text=True)
     if done.returncode:
         fail(f"{header} of {include} does not preprocess:\n{done.stderr}")
     return strip(done.stdout)
@@ -96,8 +100,9 @@ def symbols_in_order(base, suffix, known):
 
 
 def driver_rows(include):
-    """Of a base's versions the oldest is the plain symbol, the next one _v2, and so on: the headers have no other link
-    between cudaTypedefs.h and cuda.h. Where a header declares no prototypes (OpenGL, EGL) that order is all there is."""
+    """Of a base's versions the oldest is the plain symbol, the next one _v2, and so on: the headers
+    have no other link between cudaTypedefs.h and cuda.h. Where a header declares no prototypes
+    (OpenGL, EGL) that order is all there is."""
     prototypes = driver_prototypes(include)
     groups = [(typedefs(preprocess(include, "cudaTypedefs.h", True)), prototypes)]
     for extra in ("cudaProfilerTypedefs.h", "cudaGLTypedefs.h", "cudaVDPAUTypedefs.h", "cudaEGLTypedefs.h"):
@@ -118,7 +123,7 @@ def driver_rows(include):
                     symbols = [s + suffix for s in symbols_in_order(base, "", None)][1:]
                 if known is not None and len(of_stream) != len(symbols):
                     fail(f"{base}{suffix}: versions {of_stream} but symbols {symbols}")
-                for version, symbol in zip(of_stream, symbols):
+                for version, symbol in zip(of_stream, symbols, strict=False):
                     rows.append(Driver(symbol, base, version, stream, "CUresult", versions[(version, suffix)]))
     unversioned = set(prototypes) - {row.symbol for row in rows}
     if unversioned:
@@ -130,7 +135,7 @@ def driver_rows(include):
 
 
 def runtime_symbols(library):
-    done = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True)
+    done = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, check=False, text=True)
     if done.returncode:
         fail(f"nm {library}: {done.stderr}")
     names = re.findall(r" [TW] (\w+)(?:@\S+)?$", done.stdout, flags=re.M)
@@ -145,9 +150,9 @@ def runtime_prototypes(include):
         if (include / name).exists():
             texts.insert(0, strip(re.sub(r"(?m)^\s*#(?:[^\n]*\\\n)*[^\n]*$", "", (include / name).read_text())))
     for text in texts:
-        for ret, symbol, args in re.findall(pattern, text):
-            ret = re.sub(r'^.*"C" ?', "", ret)
-            ret = re.sub(r"\b(static|inline|__inline__|struct (?=\w+ \w)|unsigned(?= struct))\b", "", ret).strip()
+        for before, symbol, args in re.findall(pattern, text):
+            ret = re.sub(r"\b(static|inline|__inline__|struct (?=\w+ \w)|unsigned(?= struct))\b", "",
+                         re.sub(r'^.*"C" ?', "", before)).strip()
             if ret and not ret.startswith(("return", "typedef", "else")) and "#" not in ret:
                 found[symbol] = (re.sub(r"\s*\*", " *", ret).replace("* *", "**"), tidy(args))
     return found
@@ -223,7 +228,8 @@ def read_runtime():
 
 
 def update(toolkits):
-    """The newest toolkit's word on a driver function counts; older ones add what it no longer declares."""
+    """The newest toolkit's word on a driver function counts; older ones add what it no longer
+    declares."""
     driver, tables = {}, []
     for folder in toolkits:
         include, library = toolkit(folder)
@@ -239,7 +245,8 @@ def update(toolkits):
 
 
 def check(folder):
-    """Strict for the releases that the tables were made from. Of others only that what we know has our signature."""
+    """Strict for the releases that the tables were made from. Of others only that what we know has
+    our signature."""
     include, library = toolkit(folder)
     version, wrong = version_of(include), []
     table, driver = read_runtime(), {row.symbol: row for row in read_driver()}
@@ -274,7 +281,8 @@ def exported(major):
 
 
 def write_exports(folder):
-    """A library's list, FRONT(index, symbol), and its version script: the node is the SONAME for libcudart, as in NVIDIA's."""
+    """A library's list, FRONT(index, symbol), and its version script: the node is the SONAME for
+    libcudart, as in NVIDIA's."""
     folder.mkdir(parents=True, exist_ok=True)
     for soname, major in SONAMES.items():
         symbols = exported(major)
@@ -287,7 +295,7 @@ def write_exports(folder):
 
 def entries(library):
     """src/api/both/entry.h registers each entry point in a variable that bears its name."""
-    done = subprocess.run(["nm", library], capture_output=True, text=True)
+    done = subprocess.run(["nm", library], capture_output=True, check=False, text=True)
     defined = re.findall(r" entry_(dr|also|rt)_(\w+)$", done.stdout, flags=re.M)
     driver, runtime = set(exported(0)), {row.symbol for row in read_runtime()}
     wrong = [name for kind, name in defined if kind != "rt" and name not in driver]

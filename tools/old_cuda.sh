@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+# shellcheck disable=SC2016  # apt-get fills in what stands in $()
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep '/debian/*$' | head -n 1)
 [ -n "$mirror" ] || { echo "old_cuda: this machine installs from no mirror of Debian" >&2; exit 1; }
 

@@ -96,12 +96,12 @@ class Style(Check):
         subprocess.run(["git", "init", "-q", self.root], check=True)
 
     def style(self):
-        return self.run_tool("check_style.py", "--no-format")
+        return self.run_tool("check_style.py", "--text-only")
 
     def test_clean_tree_passes(self):
         self.write("src/base/a.c", "int a;\n")
         self.write("viewer/package-lock.json", '{"packages": {"node_modules/x": {"version": "1.0.0"}}}\n')
-        self.assertEqual(self.style(), (0, "check_style: 2 files, 1 of C, 0 problems\n"))
+        self.assertEqual(self.style(), (0, "check_style: 2 files, 0 problems\n"))
 
     @unittest.skipUnless((TOOLS.parent / ".deps/bin/clang-format").exists(), "clang-format is not installed")
     def test_format_is_checked_and_mended(self):
@@ -113,6 +113,27 @@ class Style(Check):
         self.assertEqual(self.run_tool("check_style.py", "--fix")[0], 0)
         self.assertEqual((self.root / "src/base/a.c").read_text(), "int a(void)\n{\n    return 1;\n}\n")
         self.assertEqual(self.run_tool("check_style.py")[0], 0)
+
+    @unittest.skipUnless((TOOLS.parent / ".deps/bin/ruff").exists(), "ruff is not installed")
+    def test_python_and_shell_are_linted(self):
+        (self.root / ".deps").symlink_to(TOOLS.parent / ".deps")
+        self.write(".gitignore", ".deps\n")
+        self.write("tools/a.py", "import os\n")
+        self.write(".ci/run", "#!/bin/sh\nrm $1\n")
+        code, out = self.run_tool("check_style.py")
+        self.assertEqual(code, 1)
+        self.assertIn("F401", out)
+        self.assertIn("SC2086", out)
+        self.assertIn("findings in Python; findings in shell scripts", out)
+
+    def test_versions_of_cmake_are_compared(self):
+        self.write("CMakePresets.json", '{"cmakeMinimumRequired": {"major": 3, "minor": 23, "patch": 0}}\n')
+        self.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.23)\n")
+        self.assertEqual(self.style()[0], 0)
+        self.write("bench/CMakeLists.txt", "cmake_minimum_required(VERSION 3.22)\n")
+        code, out = self.style()
+        self.assertEqual(code, 1)
+        self.assertIn("bench/CMakeLists.txt: asks for CMake 3.22, CMakePresets.json for 3.23", out)
 
     def test_works_outside_git(self):
         (self.root / ".git").rename(self.root / "git")

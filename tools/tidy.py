@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the pinned clang-tidy over the project's C files, leaving out those that passed before and have not changed.
+"""Runs the pinned clang-tidy over the project's C files, leaving out those that passed before and
+have not changed.
 
-A file has not changed where its own text, that of every project header it includes, its compiler flags, .clang-tidy
-and the linter's version are the same; what passed is remembered in .deps/tidy/.
+A file has not changed where its own text, that of every project header it includes, its compiler
+flags, .clang-tidy and the linter's version are the same; what passed is remembered in .deps/tidy/.
 """
 
 import argparse

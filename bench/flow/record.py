@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Adds to proven.csv what `warplens ptx --summary` says about the PTX of a corpus, and draws results.md from all of it.
+"""Adds to proven.csv what `warplens ptx --summary` says about the PTX of a corpus, and draws
+results.md from all of it.
 
-record.py WARPLENS CORPUS COMPILER FILE... : CORPUS and COMPILER are names for the table, e.g. cuda-samples@c94ff36 and
-"nvcc 13.0 -O3 sm_90"; FILEs are PTX or programs that hold it. Only numbers are recorded; nothing of the corpus is kept.
-record.py : only draws results.md.
+record.py WARPLENS CORPUS COMPILER FILE... : CORPUS and COMPILER are names for the table, e.g.
+cuda-samples@c94ff36 and "nvcc 13.0 -O3 sm_90"; FILEs are PTX or programs that hold it. Only numbers
+are recorded; nothing of the corpus is kept.
+record.py without arguments only draws results.md.
 """
 import csv
 import datetime
@@ -68,7 +70,8 @@ def corpora(rows):
 
 
 def reasons(row):
-    """What blocks the rest: through the address, or through the branch that decides whether the instruction runs."""
+    """What blocks the rest: through the address, or through the branch that decides whether the
+    instruction runs."""
     rest = int(row["accesses"]) - int(row["proven"])
     yield "| through | depends on | memory instructions | of the rest | kernels |"
     yield "|---|---|---|---|---|"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""check_limits.py FOLDER: compares the tables in FOLDER (bench/overhead/results where none is given) with the limits, a line
-each. Exits with 0 where all are kept, 1 where one is not, 3 where something was not measured."""
+"""check_limits.py FOLDER: compares the tables in FOLDER (bench/overhead/results where none is
+given) with the limits, a line each. Exits with 0 where all are kept, 1 where one is not, 3 where
+something was not measured."""
 import csv
 import pathlib
 import sys
@@ -48,8 +49,9 @@ def paired_row(rows, program):
 
 
 def process(rows, program, what, value, limit, unit):
-    """VALUE makes a figure of a row and a difference between profiled and native processes. The limit is kept where it is at
-    the upper end of what the pairs leave open, and broken where it is at the lower one."""
+    """VALUE makes a figure of a row and a difference between profiled and native processes. The
+    limit is kept where it is at the upper end of what the pairs leave open, and broken where it is
+    at the lower one."""
     row = paired_row(rows, program)
     few = row and int(row["pairs"]) < tables.FULL
     middle, low, high = (value(row, float(row[name])) if row and row[name] else None
@@ -69,7 +71,7 @@ def main():
                             lambda r, more: 1 + more / float(r["native_ms"]), suite.LOOP_PROCESS_RATIO, "x"))
     row = paired_row(processes, "loop")
     verdicts.append(line("after the loop", float(row["after_ms"]) / 1e3 if row else None, suite.LOOP_AFTER_SECONDS, " s"))
-    verdicts.append(process(processes, "empty", "start-up, empty program", lambda r, more: more, suite.START_UP_MS, " ms"))
+    verdicts.append(process(processes, "empty", "start-up, empty program", lambda _row, more: more, suite.START_UP_MS, " ms"))
     sys.exit(BROKEN if BROKEN in verdicts else UNKNOWN if UNKNOWN in verdicts else KEPT)
 
 

@@ -104,7 +104,8 @@ def can_collect(o):
 
 
 def profile_command(o, path, collect, probe):
-    """Every launch is probed: what is left out of many equal ones by default would make the figures better."""
+    """Every launch is probed: what is left out of many equal ones by default would make the figures
+    better."""
     every = ["--probe-launches", "0"] if takes(warplens(o), "probe-launches") else []
     return [warplens(o), "profile", "-q", "-f", "-o", str(path), "--backend", "inline", "--collect", collect,
             "--probes", probe, "--kernel-name-exclude", "bench_hold", *every, *o.options.split(), "--"]

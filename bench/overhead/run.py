@@ -2,13 +2,14 @@
 """Measures what warplens costs on a GPU; README.md says what, how and what the figures are to be.
 
     run.py                          everything, for as long as it takes
-    run.py --budget 500             as much as goes into 500 s; the same command again goes on from there
+    run.py --budget 500             as much as goes into 500 s; the same command goes on from there
     run.py --programs gemm,spmv --probes objects --collect auto --repeat 3
     run.py --merge A/samples.jsonl B/samples.jsonl    tables from what several runs measured
-    run.py --emulate                without a GPU: the programs themselves, small, under warplens's emulator
-    run.py --stand-in RUNTIME       without a GPU: all that is done here, small, with the emulator in the driver's place
+    run.py --emulate                without a GPU: the programs themselves, small, emulated
+    run.py --stand-in RUNTIME       without a GPU: all of this, small, with the emulator as driver
 
-Exits with 77 where there is no GPU (or nothing to choose how to collect on it), with 1 where a program failed or gave other results than natively.
+Exits with 77 where there is no GPU (or nothing to choose how to collect on it), with 1 where a
+program failed or gave other results than natively.
 """
 import argparse
 import collections
@@ -154,7 +155,8 @@ class Runner:
             print(f"{name}: {sample['process_ms']:.0f} ms, {sample['wall_ms']:.0f} ms in all", flush=True)
 
     def missing(self, p, turn, **config):
-        """Whether this turn's run is still to be made; what failed twice is not tried again, nor what fails natively."""
+        """Whether this turn's run is still to be made; what failed twice is not tried again, nor
+        what fails natively."""
         wanted = dict(dict(program=p.name, tool="warplens", collect="", probe="", cache="with"), **config)
         done = sum(all(s[k] == v for k, v in wanted.items()) for s in tables.good(self.samples))
         native = dict(wanted, tool="native", collect="", probe="")
@@ -163,8 +165,9 @@ class Runner:
 
 
 def plan(o, runner, programs):
-    """What is to be run, in order: (program, arguments of Runner.run). Native runs and others alternate, and rounds over the
-    whole suite follow one another, so that a run that is cut short has a little of everything."""
+    """What is to be run, in order: (program, arguments of Runner.run). Native runs and others
+    alternate, and rounds over the whole suite follow one another, so that a run that is cut short
+    has a little of everything."""
     missing = runner.missing
     for turn in range(o.repeat):
         for p in programs:
@@ -192,7 +195,7 @@ def available(o):
     for p in suite.SUITE:
         if p.name not in o.programs or (o.small and p.python):
             continue
-        if p.python and subprocess.run([sys.executable, "-c", "import torch"], capture_output=True).returncode:
+        if p.python and subprocess.run([sys.executable, "-c", "import torch"], capture_output=True, check=False).returncode:
             print(f"overhead: {p.name} is left out: {sys.executable} has no torch")
             continue
         found.append(p)
@@ -227,7 +230,8 @@ def report(o, samples):
 
 
 def emulate(o):
-    """Each program on one thread of the emulator and on two: right by its own check, the same to the bit, and observed."""
+    """Each program on one thread of the emulator and on two: right by its own check, the same to
+    the bit, and observed."""
     folder, failed = build(o), 0
     o.out.mkdir(parents=True, exist_ok=True)
     for p in available(o):

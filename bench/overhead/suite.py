@@ -1,4 +1,5 @@
-"""What is measured: the programs, the ways to profile them, and the limits that the figures are to keep."""
+"""What is measured: the programs, the ways to profile them, and the limits that the figures are to
+keep."""
 import dataclasses
 
 PROBES = ["objects", "trace", "touch", "frequency", "shared", "blocks"]

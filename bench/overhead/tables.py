@@ -67,7 +67,8 @@ def head(sample):
 
 
 def ways(group, kernel):
-    """How the kernel's accesses were had; for a step of many kernels, all ways that occur. Empty: not at all."""
+    """How the kernel's accesses were had; for a step of many kernels, all ways that occur. Empty:
+    not at all."""
     seen = set()
     for s in group:
         named = s["ways"].get(kernel)
@@ -95,7 +96,8 @@ def kernel_rows(samples):
 
 
 def pairs_of(group, beside):
-    """Each profiled process with the latest native one before it in the session that no other is paired with."""
+    """Each profiled process with the latest native one before it in the session that no other is
+    paired with."""
     free = {s["session"]: sorted((n for n in beside if n["session"] == s["session"]), key=lambda n: n["number"]) for s in group}
     pairs = []
     for s in sorted(group, key=lambda s: (s["session"], s["number"])):
@@ -107,7 +109,8 @@ def pairs_of(group, beside):
 
 
 def median_interval(values, confidence=0.95):
-    """What the median lies in, whatever the distribution: two order statistics, by the binomial one. None: too few values."""
+    """What the median lies in, whatever the distribution: two order statistics, by the binomial
+    one. None: too few values."""
     values, n, tail, k = sorted(values), len(values), 0.0, 0
     while k < n // 2:  # values[k] and values[n - 1 - k] leave out no more than the rest
         tail += math.comb(n, k) / 2 ** n
@@ -118,7 +121,8 @@ def median_interval(values, confidence=0.95):
 
 
 def difference(group, beside):
-    """What profiled processes take longer than the native ones beside them: the median of pairs, and its interval."""
+    """What profiled processes take longer than the native ones beside them: the median of pairs,
+    and its interval."""
     ms = [p["process_ms"] - n["process_ms"] for n, p in pairs_of(group, beside)]
     low, high = median_interval(ms)
     return dict(pairs=len(ms), difference_ms=median(ms), low_ms=low, high_ms=high)
@@ -145,7 +149,8 @@ def process_rows(samples):
 
 
 def comparison_rows(samples):
-    """memcheck by kernel and process; ncu, which repeats kernels and waits between them, by process only."""
+    """memcheck by kernel and process; ncu, which repeats kernels and waits between them, by process
+    only."""
     natives, rows = Natives(good(samples)), []
     for tool in ("memcheck", "ncu"):
         for group in groups(samples, tool).values():

@@ -1,4 +1,5 @@
-"""Hand-worked samples: what the tables and the comparison with the limits make of them, and that other results are noticed."""
+"""Hand-worked samples: what the tables and the comparison with the limits make of them, and that
+other results are noticed."""
 import contextlib
 import io
 import json
@@ -96,7 +97,8 @@ class Tables(unittest.TestCase):
 
 class Limits(unittest.TestCase):
     def verdict(self, ratio, count=10, leave_out=(), way="replay", start_up=20.0):
-        """Every kernel with every probe at a ratio of the limit to the power of RATIO; gives exit status and lines."""
+        """Every kernel with every probe at a ratio of the limit to the power of RATIO; gives exit
+        status and lines."""
         samples, starts = [], start_up if isinstance(start_up, list) else [start_up]
         for p in suite.SUITE:
             if p.name in leave_out:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""loop.py BUILD NVCC [LAUNCHES]: what many launches of few shapes cost after the run. The program (loop.cu) runs on the library
-before the driver, with the emulator's driver in NVIDIA's place; then its captures are replayed and imported (warplens import),
-with and without the memo, and read (warplens stats). Lines of a Markdown table: seconds and the most memory of a process."""
+"""loop.py BUILD NVCC [LAUNCHES]: what many launches of few shapes cost after the run. The program
+(loop.cu) runs on the library before the driver, with the emulator's driver in NVIDIA's place; then
+its captures are replayed and imported (warplens import), with and without the memo, and read
+(warplens stats). Lines of a Markdown table: seconds and the most memory of a process."""
 
 import os
 import shutil
@@ -20,7 +21,7 @@ def measured(command, **variables):
     """Wall seconds and the peak of resident memory in MiB."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)
-    done = subprocess.run(["/usr/bin/time", "-f", "%e %M", *command], env=environment, capture_output=True, text=True)
+    done = subprocess.run(["/usr/bin/time", "-f", "%e %M", *command], env=environment, capture_output=True, check=False, text=True)
     if done.returncode:
         sys.exit(f"{command}: {done.stderr}")
     seconds, kilobytes = done.stderr.splitlines()[-1].split()

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Records what probes cost on paper: registers and stack as ptxas tells, and instructions as the emulator counts them.
+"""Records what probes cost on paper: registers and stack as ptxas tells, and instructions as the
+emulator counts them.
 
-record.py BUILD PTXAS: BUILD is a build folder with the tests. Writes ptxas.csv, instructions.csv and results.md beside this file.
+record.py BUILD PTXAS: BUILD is a build folder with the tests. Writes ptxas.csv, instructions.csv
+and results.md beside this file.
 """
 import collections
 import csv
@@ -76,7 +78,8 @@ def geometric_mean(values):
 
 
 def gpu_table():
-    """Of gpu.csv: ratios of kernel time by kernel, a column a probe; in brackets before what its last lines change."""
+    """Of gpu.csv: ratios of kernel time by kernel, a column a probe; in brackets before what its
+    last lines change."""
     rows = rows_of(HERE / "gpu.csv")
     columns = list(dict.fromkeys((row["probe"], row["collect"]) for row in rows))
     cells = collections.defaultdict(dict)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Time and memory of warplens at scale, against the emulation alone: scale.py PREFIX [launches|objects [ARGUMENT]]
+"""Time and memory of warplens at scale, against the emulation alone: scale.py PREFIX
+[launches|objects [ARGUMENT]]
 
-PREFIX is where warplens lies, e.g. build/release. Each step runs once, as a process of its own; memory is the peak of its
-resident set, which is never shown below this program's own 14 MB. "emulation" is the program under the emulator with nothing observed, "observation" the same with a capture
-written, which import then makes a profile of; "profile" is the command that does both.
+PREFIX is where warplens lies, e.g. build/release. Each step runs once, as a process of its own;
+memory is the peak of its resident set, which is never shown below this program's own 14 MB.
+"emulation" is the program under the emulator with nothing observed, "observation" the same with a
+capture written, which import then makes a profile of; "profile" is the command that does both.
 """
 import argparse
 import glob

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""The command line end to end, the failure cases above all: test_cli.py WARPLENS WORK [NVCC] [-- unittest arguments]
+"""The command line end to end, the failure cases above all.
 
-Each program in programs/ is compiled once. Without nvcc the tests that need CUDA programs are skipped.
+    test_cli.py WARPLENS WORK [NVCC] [-- unittest arguments]
+
+Each program in programs/ is compiled once. Without nvcc the tests that need CUDA programs are
+skipped.
 """
 import fcntl
 import json
@@ -17,6 +20,7 @@ import termios
 import time
 
 from case import HERE, WARPLENS, Case, compile_program, main, run
+
 
 def in_terminal(columns, environment, *command):
     """What the command prints in a terminal of so many columns."""
@@ -395,7 +399,9 @@ class CudaPrograms(Case):
 
     def test_no_room_for_the_capture(self):
         """A file-size limit stands in for a full disk: writes fail in the same way."""
-        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
         done = self.profile(compile_program("simple"), preexec_fn=limit)
         self.assertEqual(done.stdout, "ok\n", done.stderr)  # the application does not notice
         self.assertIn("==WARPLENS==", done.stderr)

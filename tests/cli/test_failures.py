@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""What goes wrong around warplens, and what it says then: test_failures.py WARPLENS WORK [NVCC] [-- unittest arguments]
+"""What goes wrong around warplens, and what it says then.
 
-Everywhere: a message that says what to do, an exit status that tells, nothing lost and nothing left lying about.
+    test_failures.py WARPLENS WORK [NVCC] [-- unittest arguments]
+
+Everywhere: a message that says what to do, an exit status that tells, nothing lost and nothing left
+lying about.
 """
 import contextlib
 import glob
@@ -45,7 +48,8 @@ class WithProfile(Case):
         return os.path.join(self.folder, name)
 
     def readers(self, profile=None):
-        """Every command that reads a profile, with its output away from the folder where it needs one."""
+        """Every command that reads a profile, with its output away from the folder where it needs
+        one."""
         profile = profile or self.wlprof
         yield [WARPLENS, "stats", profile]
         yield [WARPLENS, "stats", "--format", "json", profile]
@@ -82,7 +86,8 @@ class Applications(Case):
         self.assertEqual(process.wait(60), 128 + signal.SIGPIPE, errors)
 
     def test_closed_streams(self):
-        """Nothing of ours is opened in the place of a stream that the application was started without."""
+        """Nothing of ours is opened in the place of a stream that the application was started
+        without."""
         done = run("sh", "-c", '"$@" >&- <&-', "sh", WARPLENS, "profile", "-o", self.wlprof, "--", compile_program("simple"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.stats()["coverage"]["launches_observed"], 8)
@@ -159,7 +164,8 @@ class Applications(Case):
         self.assertNotIn("\033", shown.stdout)
 
     def test_little_memory(self):
-        """The emulator reserves addresses that a limit forbids: the application is told as CUDA would, and goes on."""
+        """The emulator reserves addresses that a limit forbids: the application is told as CUDA
+        would, and goes on."""
         done = self.profile("/bin/sh", "-c", 'ulimit -v 1000000; exec "$1"', "sh", compile_program("memory"))
         self.assertGreaterEqual(done.returncode, 0)
         self.assertLess(done.returncode, 128, done.stderr)
@@ -317,7 +323,8 @@ class Interrupts(Case):
     LAUNCHES = "30000"
 
     def interrupted(self, command, pattern, which=signal.SIGINT):
-        """Starts the command and signals it as soon as a file of that pattern is there: (status, errors)."""
+        """Starts the command and signals it as soon as a file of that pattern is there: (status,
+        errors)."""
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and not glob.glob(os.path.join(self.folder, pattern)):
             time.sleep(0.002)
@@ -386,7 +393,8 @@ class Outputs(WithProfile):
 
 
 class Hostile(WithProfile):
-    """Bytes changed at random: never a crash, never silence. The fuzzers go deeper; this goes through the commands."""
+    """Bytes changed at random: never a crash, never silence. The fuzzers go deeper; this goes
+    through the commands."""
 
     def damaged(self, whole, rng):
         data = bytearray(whole)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs one example end to end and compares what warplens finds with what its source says.
 
-    check_example.py --warplens CMD --work DIR SOURCE.cu [--nvcc NVCC [--flags "..."] | --program PROGRAM]
+    check_example.py --warplens CMD --work DIR SOURCE.cu [--nvcc NVCC [--flags "..."] | --program
+    PROGRAM]
 
-A comment "finds: <pattern> <object>, ..." in the source names the findings at its line; "(<gain>)" behind one says that
-mending it gains little, and why. The example must pass its own check, fail it when no kernel runs, and give these findings
-and no others.
+A comment "finds: <pattern> <object>, ..." in the source names the findings at its line; "(<gain>)"
+behind one says that mending it gains little, and why. The example must pass its own check, fail it
+when no kernel runs, and give these findings and no others.
 """
 import argparse
 import json
@@ -24,11 +25,12 @@ def expected(source):
 
 
 def found(stats, source):
-    """(pattern, object, gain, line) of every finding; a finding counts at each of its lines in the source."""
+    """(pattern, object, gain, line) of every finding; a finding counts at each of its lines in the
+    source."""
     name = os.path.basename(source)
     rows = set()
     for f in stats["findings"]:
-        lines = [l["line"] for l in f.get("lines", []) if os.path.basename(l.get("file", "")) == name]
+        lines = [at["line"] for at in f.get("lines", []) if os.path.basename(at.get("file", "")) == name]
         objects = [o["name"] for o in stats["objects"] if o["id"] == f["object"]] if isinstance(f["object"], int) \
             else [f["object"]]
         variable = re.split(r"[ (]", objects[0])[0] if objects else "?"
@@ -37,7 +39,7 @@ def found(stats, source):
 
 
 def run(command, **options):
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+    return subprocess.run(command, capture_output=True, check=False, text=True, timeout=240, **options)
 
 
 def profile(o, program, name, *arguments):

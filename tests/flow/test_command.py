@@ -14,7 +14,7 @@ INDEPENDENT = {"copy", "tiled", "reduce", "shuffle_sum", "shared_table", "pair_i
 
 
 def run(*arguments, status=0):
-    done = subprocess.run([WARPLENS, "ptx", *arguments], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([WARPLENS, "ptx", *arguments], capture_output=True, check=False, text=True, timeout=120)
     assert done.returncode == status, (arguments, done.returncode, done.stderr)
     return done.stdout if status == 0 else done.stderr
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the fuzzers' seeds anew from seed.cu: make_seeds.py NVCC COLLECTORS, the latter build/release/lib/warplens/emulate.
+"""Makes the fuzzers' seeds anew from seed.cu: make_seeds.py NVCC COLLECTORS, the latter
+build/release/lib/warplens/emulate.
 
 tests/fuzz/<fuzzer>/real-* is what this writes; everything else there was written or kept by hand.
 """
@@ -44,7 +45,8 @@ def compiled(kind, flags, scratch):
 
 
 def capture(scratch):
-    """The bytes of one capture of the program; with a copy of the collector, so that it names no folder of ours."""
+    """The bytes of one capture of the program; with a copy of the collector, so that it names no
+    folder of ours."""
     program, folder, collector = (os.path.join(scratch, name) for name in ("seed", "captures", "lib/warplens/emulate"))
     os.mkdir(folder)
     shutil.copytree(COLLECTORS, collector)
@@ -68,8 +70,9 @@ def records(content):
 
 
 def unframed(content):
-    """What fuzz_import takes: records that are neither compressed nor long, each behind type and length. The system's
-    libraries get another name, for the fuzzer would read all their debugging information again and again."""
+    """What fuzz_import takes: records that are neither compressed nor long, each behind type and
+    length. The system's libraries get another name, for the fuzzer would read all their debugging
+    information again and again."""
     content = content.replace(b"/lib", b"/bil")
     short = [(kind, payload) for kind, flags, payload in records(content) if flags == 0 and len(payload) < 1 << 16]
     return b"".join(struct.pack("<BH", kind, len(payload)) + payload for kind, payload in short)

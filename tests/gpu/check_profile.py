@@ -1,5 +1,6 @@
-"""check_profile.py EXPORT.json KEY=VALUE...: compares what a profile of a run on a GPU says with what the program did.
-launches: at least so many rows; timed: the share of launches with a device time; kernels: names that must be there."""
+"""check_profile.py EXPORT.json KEY=VALUE...: compares what a profile of a run on a GPU says with
+what the program did. launches: at least so many rows; timed: the share of launches with a device
+time; kernels: names that must be there."""
 
 import json
 import sys

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What is known of elements (--probes touch,frequency,shared) is the same, number for number, whether the emulator ran a program,
-its launches were replayed, or the device recorded them.
+"""What is known of elements (--probes touch,frequency,shared) is the same, number for number,
+whether the emulator ran a program, its launches were replayed, or the device recorded them.
 
-    test_elements.py --warplens CMD --libraries DIR --runtime DIR --work DIR --nvcc NVCC SOURCE.cu...
-    test_elements.py ... --gpu SOURCE.cu...     on a machine with a GPU: on NVIDIA's runtime and driver
+    test_elements.py --warplens CMD --libraries DIR --runtime DIR --work DIR --nvcc NVCC SOURCE...
+    test_elements.py ... --gpu SOURCE...     with a GPU: on NVIDIA's runtime and driver
 
-A launch of which something was not seen must say nothing, and not less than there is. Each program must have launches that
-are known when everything is recorded where that can be.
+A launch of which something was not seen must say nothing, and not less than there is. Each program
+must have launches that are known when everything is recorded where that can be.
 """
 import argparse
 import os
@@ -41,7 +41,7 @@ def profile(o, program, *options, **variables):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)
     done = subprocess.run([o.warplens, "profile", "-q", "-f", "-o", path, *options, "--", program], env=environment,
-                          capture_output=True, text=True, timeout=240)
+                          capture_output=True, check=False, text=True, timeout=240)
     if done.returncode:
         fail(f"{program} {options}: {done.returncode} {done.stderr[-500:]}")
     with sqlite3.connect(path) as db:
@@ -72,7 +72,7 @@ def compare(o, program, probes, level):
         want = [row for row in uses if row[0] in sure and known[row[0]][row[1]]]
         have = told(ours, known)
         if want != have:
-            for mine, theirs in zip(have, want):
+            for mine, theirs in zip(have, want, strict=False):
                 if mine != theirs:
                     print("  inline  ", mine[:13], "\n  emulated", theirs[:13])
             fail(f"{program} {probes} {way}: {len(have)} rows, {len(want)} emulated")

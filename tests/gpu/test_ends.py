@@ -1,5 +1,5 @@
-"""test_ends.py WARPLENS DRIVER PROGRAM: however a program ends, its status is its own and finished launches are kept. DRIVER
-is one that does nothing."""
+"""test_ends.py WARPLENS DRIVER PROGRAM: however a program ends, its status is its own and finished
+launches are kept. DRIVER is one that does nothing."""
 
 import json
 import os
@@ -24,7 +24,7 @@ class Ends(unittest.TestCase):
                                 stderr=subprocess.PIPE, text=True, start_new_session=True)
 
     def launches(self):
-        export = subprocess.run([WARPLENS, "export", "--type", "json", "-o", "-", self.out], capture_output=True, text=True)
+        export = subprocess.run([WARPLENS, "export", "--type", "json", "-o", "-", self.out], capture_output=True, check=True, text=True)
         return len(json.loads(export.stdout)["launches"])
 
     def finish(self, process, status, launches=3):

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Runs an ordinary CUDA program through the library before the driver, without a GPU, and compares with the emulator.
+"""Runs an ordinary CUDA program through the library before the driver, without a GPU, and compares
+with the emulator.
 
-    test_program.py --warplens CMD --libraries DIR --runtime DIR --work DIR --nvcc NVCC SOURCE.cu [arguments]
-    test_program.py ... --gpu [--record DIR]     on a machine with a GPU: on NVIDIA's runtime and driver
-    test_program.py ... --golden FILE.wlcap      what was recorded on such a machine in place of a run
+    test_program.py --warplens CMD --libraries DIR --runtime DIR --work DIR --nvcc NVCC \
+        SOURCE.cu [arguments]
+    test_program.py ... --gpu [--record DIR]     with a GPU: on NVIDIA's runtime and driver
+    test_program.py ... --golden FILE.wlcap      what was recorded so in place of a run
     test_program.py ... --built                  SOURCE.cu is the program itself
 
-The program is linked with the shared runtime and runs on a runtime library for tests, our library, and the emulator's driver.
-Output and status must be those of `warplens profile --backend emulate`, and so must what the profile says: launches, objects
-with their names and places; whether kernels run as they are, or with probes.
+The program is linked with the shared runtime and runs on a runtime library for tests, our library,
+and the emulator's driver. Output and status must be those of `warplens profile --backend emulate`,
+and so must what the profile says: launches, objects with their names and places; whether kernels
+run as they are, or with probes.
 """
 import argparse
 import collections
@@ -21,14 +24,13 @@ import subprocess
 import sys
 import tempfile
 
-
 NEAR = 0.1  # relative error of counts that are estimates
 
 
 def run(command, **variables):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+    return subprocess.run(command, env=environment, capture_output=True, check=False, text=True, timeout=240)
 
 
 def fail(text, done=None):
@@ -66,7 +68,8 @@ def messages(o):
 
 
 def launches(profiled, threads):
-    """A stream's number is one of its own: only which launches share one is compared. Threads come in any order."""
+    """A stream's number is one of its own: only which launches share one is compared. Threads come
+    in any order."""
     numbers = {}
     rows = [(one["kernel"], *one["grid"], *one["block"], numbers.setdefault(one["stream"], len(numbers)))
             for one in profiled["launches"]]
@@ -81,14 +84,16 @@ def objects(profiled, threads):
 
 
 def instructions(profiled, wanted, gaps):
-    """What each of the wanted launches did, row for row, without the instructions that are not replayed."""
+    """What each of the wanted launches did, row for row, without the instructions that are not
+    replayed."""
     return sorted((one["launch"], one["pc"], *(one[key] for key in sorted(one) if key not in ("line", "file")))
                   for one in profiled["instructions"]
                   if one["launch"] in wanted and (one["kernel"], one["pc"]) not in gaps)
 
 
 def compare_instructions(ours, theirs, way):
-    """Launches that fault while they are emulated have no rows there, and may have some where they are replayed."""
+    """Launches that fault while they are emulated have no rows there, and may have some where they
+    are replayed."""
     gaps = {(gap["kernel"], gap["pc"]) for gap in ours["coverage"].get("gaps", [])}
     known = {one["id"] for one in ours["launches"] if one.get("way") == way}
     estimated = {one["id"] for one in ours["launches"] if one.get("estimated")}

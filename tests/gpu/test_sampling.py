@@ -1,5 +1,5 @@
-"""test_sampling.py WARPLENS LIBRARIES RUNTIME PROGRAM: which launches of a kernel record. PROGRAM (programs/chase.cu) launches
-one whose accesses depend on data, nine times. No GPU is needed."""
+"""test_sampling.py WARPLENS LIBRARIES RUNTIME PROGRAM: which launches of a kernel record. PROGRAM
+(programs/chase.cu) launches one whose accesses depend on data, nine times. No GPU is needed."""
 
 import json
 import os
@@ -18,9 +18,9 @@ class Sampling(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "p.wlprof")
             done = subprocess.run([WARPLENS, "profile", "--backend", "inline", *options, "-o", path, "--", PROGRAM, *arguments],
-                                  env={**os.environ, **INLINE}, capture_output=True, text=True, timeout=120)
+                                  env={**os.environ, **INLINE}, capture_output=True, check=False, text=True, timeout=120)
             self.assertEqual((done.returncode, done.stdout), (0, "9\n"), done.stderr)
-            export = subprocess.run([WARPLENS, "export", "--type", "json", "-o", "-", path], capture_output=True, text=True)
+            export = subprocess.run([WARPLENS, "export", "--type", "json", "-o", "-", path], capture_output=True, check=True, text=True)
             profile = json.loads(export.stdout)
         return [launch for launch in profile["launches"] if "chase" in launch["kernel"]], profile
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes forms.tsv: the instruction forms whose results are recorded on a GPU and replayed by the emulator.
+"""Writes forms.tsv: the instruction forms whose results are recorded on a GPU and replayed by the
+emulator.
 
-A row is: family, PTX text, destination slots, source slots, tolerance. The text may hold several instructions parted
-by newlines written as "; ". {d0} and {s0} stand for registers, {t0} for scratch ones (declared by their suffix in the
-text: {t0:b32}). A destination slot is a register type; a source slot is "type:pool" where the pool says how inputs are
-drawn (see inputs.c). Tolerance: "exact", or "ulp N", "rel X", "abs X" for instructions that PTX defines approximately.
+A row is: family, PTX text, destination slots, source slots, tolerance. The text may hold several
+instructions parted by newlines written as "; ". {d0} and {s0} stand for registers, {t0} for scratch
+ones (declared by their suffix in the text: {t0:b32}). A destination slot is a register type; a
+source slot is "type:pool" where the pool says how inputs are drawn (see inputs.c). Tolerance:
+"exact", or "ulp N", "rel X", "abs X" for instructions that PTX defines approximately.
 """
 import itertools
 import sys
@@ -401,7 +403,9 @@ def tensors():
         i = itertools.count()
         va, vb, vc = ([f"{{s{next(i)}}}" for _ in range(n)] for n in (na, nb, nc))
         vd = [f"{{d{k}}}" for k in range(nd)]
-        brace = lambda v: "{{" + ", ".join(v) + "}}"
+        def brace(v):
+            return "{{" + ", ".join(v) + "}}"
+
         form("mma", f"mma.sync.aligned.{shape}.row.col.{d}.{a}.{b}.{c} {brace(vd)}, {brace(va)}, {brace(vb)}, {brace(vc)}",
              [rd] * nd, [f"{ra}:{pools[0]}"] * (na + nb) + [f"{rc}:{pools[1]}"] * nc, tol)
     half = ("unit16x2", "unit32")

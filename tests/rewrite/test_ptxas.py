@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""NVIDIA's assembler must take every rewritten module; registers, shared memory and stack before and after.
+"""NVIDIA's assembler must take every rewritten module; registers, shared memory and stack before
+and after.
 
-test_ptxas.py WARPLENS PTXAS SCRATCH [--table TABLE] FILE...: PTX files. Each is rewritten with all probes, for unproven accesses
-and for everything, and assembled for sm_80 and sm_90, or its own target where that is later; with each probe alone for the
-last of these, everything probed (with --table: unproven accesses, too).
+test_ptxas.py WARPLENS PTXAS SCRATCH [--table TABLE] FILE...: PTX files. Each is rewritten with all
+probes, for unproven accesses and for everything, and assembled for sm_80 and sm_90, or its own
+target where that is later; with each probe alone for the last of these, everything probed (with
+--table: unproven accesses, too).
 """
 import argparse
 import csv

@@ -1,4 +1,5 @@
-"""torch_step.py eager|compile [--rounds N]: training steps of a small transformer; prints what the programs in CUDA do.
+"""torch_step.py eager|compile [--rounds N]: training steps of a small transformer; prints what the
+programs in CUDA do.
 
     kernel step_MODE MS      for each step, on the device
     result parameters HASH   after all steps, to the bit
@@ -9,7 +10,7 @@ import os
 
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or matrix products may differ from run to run
 
-import torch  # noqa: E402
+import torch
 
 VOCABULARY, WIDTH, LENGTH, BATCH = 8192, 512, 128, 16
 WARM_UP = 3

@@ -1,10 +1,10 @@
 """Builds measure.cu, runs the patterns under Nsight Compute and writes what the counters say.
 
     python3 measure.py OUTDIR [SECONDS]        on a machine with a GPU, nvcc and ncu
-    python3 measure.py --join OUTDIR NAME      writes ../data/NAME_shared.csv and NAME_global.csv from it
+    python3 measure.py --join OUTDIR NAME      writes ../data/NAME_{shared,global}.csv from it
 
-OUTDIR gets hardware.csv (a row a pattern, a column a counter: sums over the launch), patterns.csv, info.txt and
-metrics.txt. Stops in time: patterns not measured by then are simply not in the files.
+OUTDIR gets hardware.csv (a row a pattern, a column a counter: sums over the launch), patterns.csv,
+info.txt and metrics.txt. Stops in time: patterns not measured by then are simply not in the files.
 """
 import csv
 import os
@@ -31,14 +31,14 @@ GROUPS = [(SHARED, "lds", "8 16"), (GLOBAL, "ldg stg", "1 2 4 8 16"), (SHARED, "
 
 
 def output(*command):
-    return subprocess.run(command, capture_output=True, text=True).stdout
+    return subprocess.run(command, capture_output=True, check=False, text=True).stdout
 
 
 def ncu(metrics, patterns, log):
     """A dict a launch, or None where the run failed (a name that ncu does not know fails it)."""
     command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw", "--print-units",
                "base", "--log-file", log, "--metrics", ",".join(metrics), "./measure", patterns]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
     with open(log) as file:
         lines = file.read().splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
@@ -57,7 +57,7 @@ class Table:
 
     def add(self, ids, rows):
         if rows and len(rows) == len(ids):
-            self.rows.update(zip(ids, rows))
+            self.rows.update(zip(ids, rows, strict=True))
             self.write()
         else:
             print("chunk lost:", len(ids), rows and len(rows))
@@ -73,7 +73,7 @@ class Table:
 
 def chunks(lines):
     for metrics, kinds, sizes in GROUPS:
-        mine = [l for l in lines if l.split(",")[1] in kinds.split() and l.split(",")[2] in sizes.split()]
+        mine = [row for row in lines if row.split(",")[1] in kinds.split() and row.split(",")[2] in sizes.split()]
         for at in range(0, len(mine), CHUNK):
             yield metrics, mine[at:at + CHUNK]
 
@@ -84,8 +84,8 @@ def describe(out):
         file.write("gpu, driver, capability: " + output(
             "nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"))
         file.write(output("ncu", "--version") + output("nvcc", "--version"))
-    known = sorted({l.split()[0] for l in output("ncu", "--query-metrics").splitlines()
-                    if re.match(r"(l1tex|smsp)__\w+ ", l)})
+    known = sorted({line.split()[0] for line in output("ncu", "--query-metrics").splitlines()
+                    if re.match(r"(l1tex|smsp)__\w+ ", line)})
     with open(f"{out}/metrics.txt", "w") as file:
         file.write("\n".join(known))
 
@@ -107,7 +107,7 @@ def measure(out, seconds):
             break
         with open("chunk.csv", "w") as file:
             file.write("\n".join([header] + part) + "\n")
-        table.add([int(l.split(",")[0]) for l in part], ncu(metrics, "chunk.csv", "chunk.log"))
+        table.add([int(row.split(",")[0]) for row in part], ncu(metrics, "chunk.csv", "chunk.log"))
         longest = max(longest, time.time() - began)
         print(f"{part[0][:30]}.. {len(part)} patterns, {time.time() - start:.0f} s", flush=True)
 
@@ -123,7 +123,7 @@ def counts(kind, row):
 
 def join(out, name):
     with open(f"{out}/info.txt") as file:
-        info = [l.strip() for l in file]
+        info = [line.strip() for line in file]
     with open(f"{out}/patterns.csv") as file:
         patterns = list(csv.DictReader(file))
     with open(f"{out}/hardware.csv") as file:

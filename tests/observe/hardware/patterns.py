@@ -1,9 +1,10 @@
 """Access patterns whose cost measure.py reads from the hardware's counters.
 
-A pattern is one warp instruction: kind, bytes a lane, mask of active lanes, 32 byte offsets. They are drawn from a fixed
-seed, so that two runs measure the same. Prints CSV: id,kind,bytes,mask,name,offsets (space-separated).
-Kinds: lds sts atoms (shared load, store, atomic add), ldsm (ldmatrix x1, x2, x4: bytes is 16, the mask says which lanes
-give a row), ldgsts (cp.async; offsets are shared addresses), ldg stg atomg redg (global), ldl stl (local).
+A pattern is one warp instruction: kind, bytes a lane, mask of active lanes, 32 byte offsets. They
+are drawn from a fixed seed, so that two runs measure the same. Prints CSV:
+id,kind,bytes,mask,name,offsets (space-separated). Kinds: lds sts atoms (shared load, store, atomic
+add), ldsm (ldmatrix x1, x2, x4: bytes is 16, the mask says which lanes give a row), ldgsts
+(cp.async; offsets are shared addresses), ldg stg atomg redg (global), ldl stl (local).
 """
 import random
 import sys
@@ -35,7 +36,7 @@ def random_mask(rng):
     return (1 << rng.randrange(1, 32)) - 1
 
 
-def shared_structured(b):
+def shared_structured():
     """(name, mask, element indices)"""
     for s in (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33):
         yield f"stride{s}", FULL, [i * s for i in range(32)]
@@ -99,7 +100,7 @@ def shared(rng):
         for b, n in sizes:
             pats = list(shared_random(b, rng, n))
             wide = b >= 4 if kind == "lds" else b >= 8
-            structured = list(shared_structured(b))
+            structured = list(shared_structured())
             if not wide or kind == "atoms":
                 structured = structured[:14] + structured[29:41] if b >= 4 else structured[:14]
             if kind == "lds" and b == 4:
@@ -119,7 +120,7 @@ def shared(rng):
         for k in range(6):
             yield "ldsm", 16, m, f"random{k}", [rng.randrange(64) * 16 for _ in range(32)]
     for b in (4, 8, 16):
-        for name, m, idx in list(shared_structured(b))[:16:2] + list(shared_random(b, rng, 6)):
+        for name, m, idx in list(shared_structured())[:16:2] + list(shared_random(b, rng, 6)):
             yield "ldgsts", b, m, name, [(i * b) % SHARED for i in idx]
 
 
