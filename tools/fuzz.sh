@@ -8,7 +8,7 @@ failed=
 
 # The words of PTX, from the tables that the parser uses.
 mkdir -p build/fuzz
-grep -oh '"[^"]*"' src/ptx/*.def | tr -c 'a-z0-9_\n' '\n' | grep '[a-z]' | sort -u | sed 's/.*/"&"/' >build/fuzz/ptx.dict
+grep -oh '"[^"]*"' src/ir/*.def | tr -c 'a-z0-9_\n' '\n' | grep '[a-z]' | sort -u | sed 's/.*/"&"/' >build/fuzz/ptx.dict
 
 # kernel takes what ptx takes.
 of_ptx() {

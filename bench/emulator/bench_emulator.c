@@ -242,7 +242,7 @@ int main(int argc, char **argv)
                    {"reduce", run_reduce}};
     bench b = {.threads = 1, .repeats = 5};
     wl_error err;
-    ptx_module *ptx;
+    ir_module *ptx;
     options(&b, argc, argv);
     size_t length;
     char *text = read_file(optind < argc ? argv[optind] : WL_BENCH_PTX, &length);
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
             kernels[k].run(&b);
     emu_module_unload(b.module);
     emu_machine_free(b.machine);
-    ptx_module_free(ptx);
+    ir_module_free(ptx);
     free(text);
     return 0;
 }

@@ -49,7 +49,7 @@ static uint32_t object_of(const run *r, bool shared, uint64_t address)
 static void keep_raw(course *c, const emu_access *a)
 {
     run *r = c->run;
-    bool shared = a->space == PTX_SPACE_SHARED;
+    bool shared = a->space == IR_SPACE_SHARED;
     sim_request request = {.pc = a->pc,
                            .warp = a->warp,
                            .object = object_of(r, shared, a->addr[__builtin_ctz(a->mask)]),
@@ -98,7 +98,7 @@ static void on_access(void *block, const emu_access *a)
     in_flight *one = block;
     obs_access access = {.pc = a->pc,
                          .op = (obs_op)a->op,
-                         .space = a->space == PTX_SPACE_SHARED ? OBS_SHARED : OBS_GLOBAL,
+                         .space = a->space == IR_SPACE_SHARED ? OBS_SHARED : OBS_GLOBAL,
                          .bytes = a->bytes,
                          .flags = a->flags,
                          .mask = a->mask,
@@ -281,7 +281,7 @@ void run_kernel(const kernel *k, const char *scratch, run *out)
     start(out);
     course c = {.run = out};
     wl_error err = {0};
-    ptx_module *ptx;
+    ir_module *ptx;
     emu_module *module;
     obs_summary summary;
     prof_builder *builder;
@@ -302,7 +302,7 @@ void run_kernel(const kernel *k, const char *scratch, run *out)
     obs_launch_free(c.launch);
     emu_module_unload(module);
     emu_machine_free(c.machine);
-    ptx_module_free(ptx);
+    ir_module_free(ptx);
     free(c.shared);
     free(text);
     unlink(scratch);

@@ -15,7 +15,7 @@
 typedef struct bench {
     emu_machine *machine, *ghosts;
     emu_module *module, *haunted;
-    const ptx_module *ptx;
+    const ir_module *ptx;
     uint32_t threads, repeats;
 } bench;
 
@@ -142,7 +142,7 @@ static char *read_file(const char *path, size_t *length)
     return text;
 }
 
-static uint64_t nowhere(void *ctx, const ptx_var *var, uint64_t size)
+static uint64_t nowhere(void *ctx, const ir_var *var, uint64_t size)
 {
     (void)ctx;
     (void)var;
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
     bench b = {.threads = 1, .repeats = 5};
     wl_error err;
     size_t length;
-    ptx_module *ptx;
+    ir_module *ptx;
     for (int c; (c = getopt(argc, argv, "t:r:")) != -1;)
         if (c == 't')
             b.threads = (uint32_t)atoi(optarg);
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     emu_module_unload(b.module);
     emu_machine_free(b.ghosts);
     emu_machine_free(b.machine);
-    ptx_module_free(ptx);
+    ir_module_free(ptx);
     free(text);
     return 0;
 }

@@ -37,12 +37,11 @@ static void show(ptx_run *r, const ptx_subject *s)
         ptx_print_kernel(s, r->options->addresses, stdout);
 }
 
-static wl_status analyse_kernel(ptx_run *r, const ptx_module *module, ptx_func *func,
-                                wl_arena *arena)
+static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *func, wl_arena *arena)
 {
-    ptx_callorder order;
+    ir_callorder order;
     flow_proof proof;
-    wl_status status = ptx_callorder_of(module, func, arena, &order);
+    wl_status status = ir_callorder_of(module, func, arena, &order);
     flow_kernel *kernel = status == WL_OK ? flow_kernel_new(module, &order, arena) : NULL;
     if (!kernel)
         return WL_NOMEM;
@@ -73,7 +72,7 @@ static void tell_left_alone(ptx_run *r, const rewrite_kernel *k)
 }
 
 /* Prints the module with probes, or as it is where there is nothing to probe; says on stderr what was left alone. */
-static wl_status rewrite_whole(ptx_run *r, const ptx_module *module, const rewrite_options *o,
+static wl_status rewrite_whole(ptx_run *r, const ir_module *module, const rewrite_options *o,
                                wl_arena *arena, wl_error *err)
 {
     rewrite_result out = {0};
@@ -92,12 +91,12 @@ static wl_status rewrite_whole(ptx_run *r, const ptx_module *module, const rewri
 }
 
 /* Of each kernel the module of its own, one behind the other. */
-static wl_status rewrite_kernels(ptx_run *r, const ptx_module *module, const rewrite_options *o,
+static wl_status rewrite_kernels(ptx_run *r, const ir_module *module, const rewrite_options *o,
                                  wl_arena *arena, wl_error *err)
 {
     wl_status status = WL_OK;
     for (uint32_t i = 0; status == WL_OK && i < module->nfuncs; i++) {
-        const ptx_func *func = module->funcs[i];
+        const ir_func *func = module->funcs[i];
         rewrite_alone out = {0};
         if (!func->entry || !func->has_body || !is_named(o->ctx, func->name))
             continue;
@@ -111,7 +110,7 @@ static wl_status rewrite_kernels(ptx_run *r, const ptx_module *module, const rew
     return status;
 }
 
-static wl_status rewrite_text(ptx_run *r, const ptx_module *module, wl_error *err)
+static wl_status rewrite_text(ptx_run *r, const ir_module *module, wl_error *err)
 {
     rewrite_options o = {.probes = r->options->probes,
                          .everything = r->options->everything,
@@ -130,11 +129,11 @@ static wl_status analyse_text(void *ctx, const char *name, const char *text, siz
                               wl_error *err)
 {
     ptx_run *r = ctx;
-    ptx_module *module;
+    ir_module *module;
     wl_status status = ptx_parse(text, length, name, &module, err);
     if (status == WL_OK && r->options->rewrite) {
         status = rewrite_text(r, module, err);
-        ptx_module_free(module);
+        ir_module_free(module);
         return status;
     }
     for (uint32_t i = 0; status == WL_OK && i < module->nfuncs; i++) {
@@ -146,7 +145,7 @@ static wl_status analyse_text(void *ctx, const char *name, const char *text, siz
         if (status != WL_OK)
             wl_fail(err, status, "%s: no memory to analyse %s", name, module->funcs[i]->name);
     }
-    ptx_module_free(module);
+    ir_module_free(module);
     return status;
 }
 

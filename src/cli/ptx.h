@@ -21,18 +21,18 @@ wl_status ptx_each(const char *path, ptx_visit visit, void *ctx, wl_error *err);
 
 typedef struct ptx_subject {
     const char *file; /* as given on the command line */
-    const ptx_module *module;
-    const ptx_callorder *order;
+    const ir_module *module;
+    const ir_callorder *order;
     flow_kernel *kernel; /* all passes have run */
     const flow_proof *proof;
     const char *name; /* demangled */
 } ptx_subject;
 
-const ptx_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f);
+const ir_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f);
 /* "file.cu:12", or "line 80 of the PTX" without line information; truncates. Returns buffer. */
 char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
 /* The opcode with its suffixes; truncates. Returns buffer. */
-char *ptx_opcode(const ptx_insn *insn, char *buffer, size_t size);
+char *ptx_opcode(const ir_insn *insn, char *buffer, size_t size);
 /* The linear form of an instruction's address with its constant, "" where it has no register. Returns buffer. */
 char *ptx_address(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
 /* Where the pointer comes from: "param 0", "tile (shared)", "unknown"; several are separated by commas. */

@@ -3,9 +3,9 @@
 
 static void put_place(json_t *object, const ptx_subject *s, uint32_t pc)
 {
-    const ptx_insn *insn = ptx_insn_at(s, pc, NULL);
-    const ptx_loc *loc = insn->loc == PTX_NONE ? NULL : &s->module->locs[insn->loc];
-    const char *file = loc ? ptx_module_file(s->module, loc->file) : NULL;
+    const ir_insn *insn = ptx_insn_at(s, pc, NULL);
+    const ir_loc *loc = insn->loc == IR_NONE ? NULL : &s->module->locs[insn->loc];
+    const char *file = loc ? ir_module_file(s->module, loc->file) : NULL;
     char op[80];
     json_object_set_new(object, "pc", json_integer(pc));
     json_object_set_new(object, "op", json_string(ptx_opcode(insn, op, sizeof op)));
@@ -30,7 +30,7 @@ static json_t *access_json(const ptx_subject *s, uint32_t pc)
     char text[1024];
     put_place(access, s, pc);
     json_object_set_new(access, "space",
-                        json_string(ptx_space_text(ptx_insn_at(s, pc, NULL)->space)));
+                        json_string(ir_space_text(ptx_insn_at(s, pc, NULL)->space)));
     json_object_set_new(access, "proven", json_boolean(v->reason == FLOW_CLEAN));
     if (*ptx_origin(s, pc, text, sizeof text))
         json_object_set_new(access, "points_to", json_string(text));
@@ -40,9 +40,9 @@ static json_t *access_json(const ptx_subject *s, uint32_t pc)
         return access;
     json_object_set_new(access, "reason", json_string(flow_reason_name(v->reason)));
     json_object_set_new(access, "through", json_string(flow_through_name(v->through)));
-    if (v->source != PTX_NONE)
+    if (v->source != IR_NONE)
         json_object_set_new(access, "source", place_json(s, v->source));
-    if (v->branch != PTX_NONE)
+    if (v->branch != IR_NONE)
         json_object_set_new(access, "branch", place_json(s, v->branch));
     return access;
 }

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-const ptx_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f)
+const ir_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f)
 {
-    uint32_t n = ptx_callorder_find(s->order, pc);
+    uint32_t n = ir_callorder_find(s->order, pc);
     if (f)
         *f = &s->kernel->funcs[n];
     return &s->order->funcs[n]->insns[pc - s->order->first_pc[n]];
@@ -15,9 +15,9 @@ const ptx_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_functi
 
 char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
 {
-    const ptx_insn *insn = ptx_insn_at(s, pc, NULL);
-    const ptx_loc *loc = insn->loc == PTX_NONE ? NULL : &s->module->locs[insn->loc];
-    const char *file = loc ? ptx_module_file(s->module, loc->file) : NULL;
+    const ir_insn *insn = ptx_insn_at(s, pc, NULL);
+    const ir_loc *loc = insn->loc == IR_NONE ? NULL : &s->module->locs[insn->loc];
+    const char *file = loc ? ir_module_file(s->module, loc->file) : NULL;
     const char *slash = file ? strrchr(file, '/') : NULL;
     if (file)
         snprintf(buffer, size, "%s:%u", slash ? slash + 1 : file, loc->line);
@@ -26,19 +26,19 @@ char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
     return buffer;
 }
 
-char *ptx_opcode(const ptx_insn *insn, char *buffer, size_t size)
+char *ptx_opcode(const ir_insn *insn, char *buffer, size_t size)
 {
-    size_t at = (size_t)snprintf(buffer, size, "%s", ptx_op_get(insn->op)->text);
+    size_t at = (size_t)snprintf(buffer, size, "%s", ir_op_get(insn->op)->text);
     for (unsigned i = 0; i < insn->nsuffixes && at < size; i++)
         at += (size_t)snprintf(buffer + at, size - at, ".%s",
-                               ptx_suffix_text((ptx_suffix)insn->suffixes[i]));
+                               ir_suffix_text((ir_suffix)insn->suffixes[i]));
     return buffer;
 }
 
 /* The first address of an instruction that memory is touched at. */
 static const flow_address *address_of(const ptx_subject *s, uint32_t pc, const flow_function **f)
 {
-    const ptx_insn *insn = ptx_insn_at(s, pc, f);
+    const ir_insn *insn = ptx_insn_at(s, pc, f);
     for (uint32_t a = (*f)->address_first[insn->pc]; a < (*f)->address_first[insn->pc + 1]; a++)
         if ((*f)->addresses[a].touch)
             return &(*f)->addresses[a];
@@ -50,7 +50,7 @@ char *ptx_address(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
     const flow_function *f;
     const flow_address *a = address_of(s, pc, &f);
     snprintf(buffer, size, "%s", "");
-    if (!a || a->value == FLOW_NONE || a->operand->kind != PTX_OPD_ADDR || !f->affine[a->value])
+    if (!a || a->value == FLOW_NONE || a->operand->kind != IR_OPD_ADDR || !f->affine[a->value])
         return buffer;
     flow_affine_text(s->kernel, f->affine[a->value], buffer, size);
     size_t at = strlen(buffer);
@@ -72,7 +72,7 @@ static size_t add_object(const ptx_subject *s, uint32_t object, char *buffer, si
 {
     char name[160];
     const flow_object *o = &s->kernel->objects[object];
-    snprintf(name, sizeof name, "%s (%s)", o->var->name, ptx_space_text(o->space));
+    snprintf(name, sizeof name, "%s (%s)", o->var->name, ir_space_text(o->space));
     return add_text(buffer, size, at, name);
 }
 

@@ -9,13 +9,13 @@ static void print_verdict(const ptx_subject *s, const flow_verdict *v, FILE *out
     switch (v->through) {
     case FLOW_THROUGH_BRANCH:
         fprintf(out, "not proven: whether it runs is decided at %s by ",
-                v->branch == PTX_NONE ? "the call" : ptx_place(s, v->branch, place, sizeof place));
+                v->branch == IR_NONE ? "the call" : ptx_place(s, v->branch, place, sizeof place));
         break;
     case FLOW_THROUGH_GUARD: fprintf(out, "not proven: its predicate depends on "); break;
     default: fprintf(out, "not proven: its address depends on ");
     }
     fprintf(out, "%s", flow_reason_text(v->reason));
-    if (v->source != PTX_NONE)
+    if (v->source != IR_NONE)
         fprintf(out, ", from %s (%s)", ptx_place(s, v->source, place, sizeof place),
                 ptx_opcode(ptx_insn_at(s, v->source, NULL), op, sizeof op));
     fputc('\n', out);

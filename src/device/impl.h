@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "device/core.h"
+#include "ir/module.h"
 #include "program/options.h"
-#include "ptx/ptx.h"
 #include "record/process.h"
 
 #include <pthread.h>
@@ -204,7 +204,7 @@ struct dev_module {
     uint32_t id; /* in the capture */
     char *text;  /* of the PTX, owned */
     size_t length;
-    ptx_module *ptx;
+    ir_module *ptx;
     emu_module *loaded;
     wl_vec(dev_function *) functions;
 };

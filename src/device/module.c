@@ -3,6 +3,7 @@
 
 #include "cuda/fatbin.h"
 #include "cuda/link.h"
+#include "ptx/ptx.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -58,10 +59,10 @@ static void write_module(const dev_module *module)
     DEV_WRITE(module, &record);
 }
 
-static uint32_t place_variable(void *ctx, const ptx_var *var, uint64_t address, uint64_t size)
+static uint32_t place_variable(void *ctx, const ir_var *var, uint64_t address, uint64_t size)
 {
     dev_module *module = ctx;
-    bool constant = var->space == PTX_SPACE_CONST, managed = var->attributes & 1;
+    bool constant = var->space == IR_SPACE_CONST, managed = var->attributes & 1;
     emu_alloc_kind kind = constant  ? EMU_ALLOC_CONST
                           : managed ? EMU_ALLOC_MANAGED
                                     : EMU_ALLOC_SYMBOL;
@@ -79,7 +80,7 @@ static uint32_t place_variable(void *ctx, const ptx_var *var, uint64_t address, 
 static dev_result add_functions(dev_module *module)
 {
     for (uint32_t i = 0; i < module->ptx->nfuncs; i++) {
-        const ptx_func *func = module->ptx->funcs[i];
+        const ir_func *func = module->ptx->funcs[i];
         if (!func->entry || !func->has_body)
             continue;
         dev_function *f = calloc(1, sizeof *f);
@@ -124,7 +125,7 @@ static void release_module(dev_module *module)
     wl_vec_free(&module->functions);
     if (module->loaded)
         emu_module_unload(module->loaded);
-    ptx_module_free(module->ptx);
+    ir_module_free(module->ptx);
     free(module->text);
     free(module);
 }
@@ -254,12 +255,12 @@ static const cuda_device *description_of(const dev_function *function)
     return &function->module->context->device->description;
 }
 
-static uint64_t constant_bytes(const ptx_module *ptx)
+static uint64_t constant_bytes(const ir_module *ptx)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < ptx->nvars; i++)
-        if (ptx->vars[i]->space == PTX_SPACE_CONST)
-            bytes += ptx_var_size(ptx->vars[i]);
+        if (ptx->vars[i]->space == IR_SPACE_CONST)
+            bytes += ir_var_size(ptx->vars[i]);
     return bytes;
 }
 
@@ -287,7 +288,7 @@ dev_result dev_function_get(dev_function *function, int attribute, int *value)
     const emu_kernel_info *info = dev_function_info(function, NULL);
     if (!info)
         return DEV_NOT_SUPPORTED;
-    const ptx_module *ptx = function->module->ptx;
+    const ir_module *ptx = function->module->ptx;
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = threads_limit(function, info); break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; break;

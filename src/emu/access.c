@@ -144,7 +144,7 @@ void emu_observe(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
     emu_access access = {
         .pc = in->pc,
         .op = (emu_access_op)mem->op,
-        .space = (ptx_space)span->space,
+        .space = (ir_space)span->space,
         .bytes = bytes,
         .flags = mem->flags,
         .mask = mask,
@@ -153,8 +153,8 @@ void emu_observe(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
         .stride = mask == EMU_ALL ? span->stride : EMU_IRREGULAR,
         .alloc = span->alloc,
     };
-    if (mem->space == PTX_SPACE_CONST)
-        access.space = PTX_SPACE_CONST;
+    if (mem->space == IR_SPACE_CONST)
+        access.space = IR_SPACE_CONST;
     if (span->alloc && span->alloc->kind == EMU_ALLOC_INTERNAL)
         return;
     w->worker->run->launch->observer->access(w->cta->observed, &access);

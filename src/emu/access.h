@@ -8,18 +8,18 @@ enum { EMU_MAX_VECTOR = 8 };
 
 /* What a memory instruction is, beyond its address ([src[0] + imm]) */
 typedef struct emu_mem {
-    uint8_t space;     /* ptx_space; CONST and PARAM count as GLOBAL where they have addresses */
-    uint8_t op;        /* emu_access_op */
-    uint8_t base_bits; /* 32 or 64 */
-    uint8_t size;      /* bytes of an element in memory */
-    uint8_t count;     /* elements */
-    uint8_t width;     /* bytes of an element in its register */
-    bool sign;         /* extended with its sign */
-    bool look;         /* of a slice: shown to the observer, and nothing is moved */
-    bool acquire, release;        /* fences after and before */
-    bool spin;                    /* a loop around it may be waiting for another thread */
-    uint16_t flags;               /* EMU_ACCESS_* */
-    uint32_t cache;               /* index of the inline cache */
+    uint8_t space;         /* ir_space; CONST and PARAM count as GLOBAL where they have addresses */
+    uint8_t op;            /* emu_access_op */
+    uint8_t base_bits;     /* 32 or 64 */
+    uint8_t size;          /* bytes of an element in memory */
+    uint8_t count;         /* elements */
+    uint8_t width;         /* bytes of an element in its register */
+    bool sign;             /* extended with its sign */
+    bool look;             /* of a slice: shown to the observer, and nothing is moved */
+    bool acquire, release; /* fences after and before */
+    bool spin;             /* a loop around it may be waiting for another thread */
+    uint16_t flags;        /* EMU_ACCESS_* */
+    uint32_t cache;        /* index of the inline cache */
     emu_ref data[EMU_MAX_VECTOR]; /* registers or constants; EMU_NOREF: a sink */
 } emu_mem;
 
@@ -106,7 +106,7 @@ static inline void emu_locate_global(emu_warp *w, const emu_insn *in, u32 mask, 
     u32 epoch = atomic_load_explicit(&w->worker->run->machine->memory.epoch, memory_order_relaxed);
     span->at = span->addr;
     span->bias = 0;
-    span->space = PTX_SPACE_GLOBAL;
+    span->space = IR_SPACE_GLOBAL;
     span->alloc = cache->alloc;
     bool inside = e.low >= cache->base && e.high < cache->end && bytes <= cache->end - e.high &&
                   cache->epoch == epoch;
@@ -123,7 +123,7 @@ static inline void emu_locate_shared(emu_warp *w, const emu_insn *in, u32 mask, 
         emu_misaligned(w, in, mask, bytes, span);
     span->at = span->addr;
     span->bias = (u64)(uintptr_t)cta->shared;
-    span->space = PTX_SPACE_SHARED;
+    span->space = IR_SPACE_SHARED;
     span->alloc = NULL;
     if (__builtin_expect(e.high >= cta->shared_bytes || bytes > cta->shared_bytes - e.high, 0))
         emu_check_shared(w, in, mask, bytes, span);
@@ -135,7 +135,7 @@ static inline void emu_locate_local(emu_warp *w, const emu_insn *in, u32 mask, u
     emu_extent e = emu_extent_of(mask, span);
     if (__builtin_expect((e.bits & (bytes - 1)) != 0, 0))
         emu_misaligned(w, in, mask, bytes, span);
-    span->space = PTX_SPACE_LOCAL;
+    span->space = IR_SPACE_LOCAL;
     span->alloc = NULL;
     if (__builtin_expect(e.high >= w->local_stride || bytes > w->local_stride - e.high, 0))
         emu_check_local(w, in, mask, bytes, span);
@@ -150,9 +150,9 @@ static inline void emu_locate_local(emu_warp *w, const emu_insn *in, u32 mask, u
 static inline u32 emu_space_of(const emu_warp *w, u64 address)
 {
     u64 offset = address - w->worker->run->machine->shared_window;
-    return offset >= 2 * EMU_WINDOW_BYTES ? PTX_SPACE_GLOBAL
-           : offset >= EMU_WINDOW_BYTES   ? PTX_SPACE_LOCAL
-                                          : PTX_SPACE_SHARED;
+    return offset >= 2 * EMU_WINDOW_BYTES ? IR_SPACE_GLOBAL
+           : offset >= EMU_WINDOW_BYTES   ? IR_SPACE_LOCAL
+                                          : IR_SPACE_SHARED;
 }
 
 /* The active lanes that are in the space of the first one. */
@@ -167,7 +167,7 @@ static inline u32 emu_same_space(const emu_warp *w, u32 mask, const u64 *addr, u
         local[i] = offset - EMU_WINDOW_BYTES < EMU_WINDOW_BYTES;
     }
     u32 s = emu_pack(shared) & mask, l = emu_pack(local) & mask, first = mask & -mask;
-    *space = s & first ? PTX_SPACE_SHARED : l & first ? PTX_SPACE_LOCAL : PTX_SPACE_GLOBAL;
+    *space = s & first ? IR_SPACE_SHARED : l & first ? IR_SPACE_LOCAL : IR_SPACE_GLOBAL;
     return s & first ? s : l & first ? l : mask & ~(s | l);
 }
 
@@ -176,14 +176,14 @@ static inline void emu_locate_generic(emu_warp *w, const emu_insn *in, u32 mask,
                                       u32 space, emu_span *span)
 {
     const u64 window = w->worker->run->machine->shared_window;
-    if (space == PTX_SPACE_GLOBAL) {
+    if (space == IR_SPACE_GLOBAL) {
         emu_locate_global(w, in, mask, bytes, span);
         return;
     }
-    const u64 base = space == PTX_SPACE_SHARED ? window : window + EMU_WINDOW_BYTES;
+    const u64 base = space == IR_SPACE_SHARED ? window : window + EMU_WINDOW_BYTES;
     EACH_LANE
     span->addr[i] -= base;
-    if (space == PTX_SPACE_SHARED)
+    if (space == IR_SPACE_SHARED)
         emu_locate_shared(w, in, mask, bytes, span);
     else
         emu_locate_local(w, in, mask, bytes, span);
@@ -192,9 +192,9 @@ static inline void emu_locate_generic(emu_warp *w, const emu_insn *in, u32 mask,
 static inline void emu_locate(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, u32 space,
                               emu_span *span)
 {
-    if (space == PTX_SPACE_GLOBAL)
+    if (space == IR_SPACE_GLOBAL)
         emu_locate_global(w, in, mask, bytes, span);
-    else if (space == PTX_SPACE_SHARED)
+    else if (space == IR_SPACE_SHARED)
         emu_locate_shared(w, in, mask, bytes, span);
     else
         emu_locate_local(w, in, mask, bytes, span);

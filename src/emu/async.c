@@ -66,9 +66,9 @@ static void locate(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, emu_spa
     const emu_mem *mem = in->extra;
     emu_addresses(w, in, span->addr);
     span->stride = EMU_IRREGULAR;
-    if (mem->space != PTX_SPACE_GENERIC) {
+    if (mem->space != IR_SPACE_GENERIC) {
         emu_locate(w, in, mask, bytes,
-                   mem->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : mem->space, span);
+                   mem->space == IR_SPACE_SHARED_CLUSTER ? IR_SPACE_SHARED : mem->space, span);
         return;
     }
     u32 space, same = emu_same_space(w, mask, span->addr, &space);
@@ -212,7 +212,7 @@ static void move_bulk(emu_warp *w, const emu_copy *c, u32 lane, u32 bytes, const
     u8 *target = (u8 *)(uintptr_t)(to->at[lane] + to->bias);
     const u8 *source = (const u8 *)(uintptr_t)(from->at[lane] + from->bias);
     if (c->combine)
-        reduce(c, target, source, bytes, w->worker->run->parallel && to->space == PTX_SPACE_GLOBAL);
+        reduce(c, target, source, bytes, w->worker->run->parallel && to->space == IR_SPACE_GLOBAL);
     else
         memmove(target, source, bytes);
 }

@@ -98,34 +98,34 @@ HALVES(max_h)
 HALVES(min_b)
 HALVES(max_b)
 
-emu_combine emu_combine_of(emu_atomic_op op, ptx_type type)
+emu_combine emu_combine_of(emu_atomic_op op, ir_type type)
 {
     static const struct {
         emu_atomic_op op;
-        ptx_type type;
+        ir_type type;
         emu_combine combine;
     } table[] = {
-        {EMU_ATOMIC_AND, PTX_T_b32, op_and_u64},   {EMU_ATOMIC_AND, PTX_T_b64, op_and_u64},
-        {EMU_ATOMIC_OR, PTX_T_b32, op_or_u64},     {EMU_ATOMIC_OR, PTX_T_b64, op_or_u64},
-        {EMU_ATOMIC_XOR, PTX_T_b32, op_xor_u64},   {EMU_ATOMIC_XOR, PTX_T_b64, op_xor_u64},
-        {EMU_ATOMIC_EXCH, PTX_T_b32, op_exch_u64}, {EMU_ATOMIC_EXCH, PTX_T_b64, op_exch_u64},
-        {EMU_ATOMIC_CAS, PTX_T_b16, op_cas_u16},   {EMU_ATOMIC_CAS, PTX_T_b32, op_cas_u32},
-        {EMU_ATOMIC_CAS, PTX_T_b64, op_cas_u64},   {EMU_ATOMIC_CAS, PTX_T_u32, op_cas_u32},
-        {EMU_ATOMIC_CAS, PTX_T_u64, op_cas_u64},   {EMU_ATOMIC_ADD, PTX_T_u32, op_add_u64},
-        {EMU_ATOMIC_ADD, PTX_T_s32, op_add_u64},   {EMU_ATOMIC_ADD, PTX_T_u64, op_add_u64},
-        {EMU_ATOMIC_ADD, PTX_T_s64, op_add_u64},   {EMU_ATOMIC_ADD, PTX_T_f32, add_f32},
-        {EMU_ATOMIC_ADD, PTX_T_f64, add_f64},      {EMU_ATOMIC_ADD, PTX_T_f16, one_add_h},
-        {EMU_ATOMIC_ADD, PTX_T_f16x2, two_add_h},  {EMU_ATOMIC_ADD, PTX_T_bf16, one_add_b},
-        {EMU_ATOMIC_ADD, PTX_T_bf16x2, two_add_b}, {EMU_ATOMIC_INC, PTX_T_u32, op_inc_u32},
-        {EMU_ATOMIC_DEC, PTX_T_u32, op_dec_u32},   {EMU_ATOMIC_MIN, PTX_T_u32, op_min_u32},
-        {EMU_ATOMIC_MIN, PTX_T_s32, op_min_s32},   {EMU_ATOMIC_MIN, PTX_T_u64, op_min_u64},
-        {EMU_ATOMIC_MIN, PTX_T_s64, op_min_s64},   {EMU_ATOMIC_MAX, PTX_T_u32, op_max_u32},
-        {EMU_ATOMIC_MAX, PTX_T_s32, op_max_s32},   {EMU_ATOMIC_MAX, PTX_T_u64, op_max_u64},
-        {EMU_ATOMIC_MAX, PTX_T_s64, op_max_s64},   {EMU_ATOMIC_MIN, PTX_T_f16, one_min_h},
-        {EMU_ATOMIC_MIN, PTX_T_f16x2, two_min_h},  {EMU_ATOMIC_MIN, PTX_T_bf16, one_min_b},
-        {EMU_ATOMIC_MIN, PTX_T_bf16x2, two_min_b}, {EMU_ATOMIC_MAX, PTX_T_f16, one_max_h},
-        {EMU_ATOMIC_MAX, PTX_T_f16x2, two_max_h},  {EMU_ATOMIC_MAX, PTX_T_bf16, one_max_b},
-        {EMU_ATOMIC_MAX, PTX_T_bf16x2, two_max_b},
+        {EMU_ATOMIC_AND, IR_T_b32, op_and_u64},   {EMU_ATOMIC_AND, IR_T_b64, op_and_u64},
+        {EMU_ATOMIC_OR, IR_T_b32, op_or_u64},     {EMU_ATOMIC_OR, IR_T_b64, op_or_u64},
+        {EMU_ATOMIC_XOR, IR_T_b32, op_xor_u64},   {EMU_ATOMIC_XOR, IR_T_b64, op_xor_u64},
+        {EMU_ATOMIC_EXCH, IR_T_b32, op_exch_u64}, {EMU_ATOMIC_EXCH, IR_T_b64, op_exch_u64},
+        {EMU_ATOMIC_CAS, IR_T_b16, op_cas_u16},   {EMU_ATOMIC_CAS, IR_T_b32, op_cas_u32},
+        {EMU_ATOMIC_CAS, IR_T_b64, op_cas_u64},   {EMU_ATOMIC_CAS, IR_T_u32, op_cas_u32},
+        {EMU_ATOMIC_CAS, IR_T_u64, op_cas_u64},   {EMU_ATOMIC_ADD, IR_T_u32, op_add_u64},
+        {EMU_ATOMIC_ADD, IR_T_s32, op_add_u64},   {EMU_ATOMIC_ADD, IR_T_u64, op_add_u64},
+        {EMU_ATOMIC_ADD, IR_T_s64, op_add_u64},   {EMU_ATOMIC_ADD, IR_T_f32, add_f32},
+        {EMU_ATOMIC_ADD, IR_T_f64, add_f64},      {EMU_ATOMIC_ADD, IR_T_f16, one_add_h},
+        {EMU_ATOMIC_ADD, IR_T_f16x2, two_add_h},  {EMU_ATOMIC_ADD, IR_T_bf16, one_add_b},
+        {EMU_ATOMIC_ADD, IR_T_bf16x2, two_add_b}, {EMU_ATOMIC_INC, IR_T_u32, op_inc_u32},
+        {EMU_ATOMIC_DEC, IR_T_u32, op_dec_u32},   {EMU_ATOMIC_MIN, IR_T_u32, op_min_u32},
+        {EMU_ATOMIC_MIN, IR_T_s32, op_min_s32},   {EMU_ATOMIC_MIN, IR_T_u64, op_min_u64},
+        {EMU_ATOMIC_MIN, IR_T_s64, op_min_s64},   {EMU_ATOMIC_MAX, IR_T_u32, op_max_u32},
+        {EMU_ATOMIC_MAX, IR_T_s32, op_max_s32},   {EMU_ATOMIC_MAX, IR_T_u64, op_max_u64},
+        {EMU_ATOMIC_MAX, IR_T_s64, op_max_s64},   {EMU_ATOMIC_MIN, IR_T_f16, one_min_h},
+        {EMU_ATOMIC_MIN, IR_T_f16x2, two_min_h},  {EMU_ATOMIC_MIN, IR_T_bf16, one_min_b},
+        {EMU_ATOMIC_MIN, IR_T_bf16x2, two_min_b}, {EMU_ATOMIC_MAX, IR_T_f16, one_max_h},
+        {EMU_ATOMIC_MAX, IR_T_f16x2, two_max_h},  {EMU_ATOMIC_MAX, IR_T_bf16, one_max_b},
+        {EMU_ATOMIC_MAX, IR_T_bf16x2, two_max_b},
     };
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
         if (table[k].op == op && table[k].type == type)

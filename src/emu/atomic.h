@@ -22,7 +22,7 @@ typedef enum emu_atomic_op {
 typedef u64 (*emu_combine)(u64 old, u64 value, u64 compare);
 
 /* NULL where PTX has no such operation. */
-emu_combine emu_combine_of(emu_atomic_op op, ptx_type type);
+emu_combine emu_combine_of(emu_atomic_op op, ir_type type);
 
 typedef struct emu_atom { /* extra of atom and red */
     emu_mem mem;          /* first: handlers take it as an emu_mem */

@@ -1,6 +1,8 @@
 /* Decoding: registers get their slots, constants their places in the pool, and each instruction its handlers. */
 #include "emu/decode.h"
 
+#include "ptx/ptx.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <uthash.h>
@@ -14,9 +16,9 @@ typedef struct emu_pool_key {
     UT_hash_handle hh;
 } emu_pool_key;
 
-static const emu_decode_fn decoders[PTX_OP_COUNT] = {
-#define X(id, ...) [PTX_##id] = emu_decode_##id,
-#include "ptx/ops.def"
+static const emu_decode_fn decoders[IR_OP_COUNT] = {
+#define X(id, ...) [IR_##id] = emu_decode_##id,
+#include "ir/ops.def"
 #undef X
 };
 
@@ -41,47 +43,47 @@ void emu_unsupported(emu_decode *d, const char *format, ...)
                         d->kernel->func->name, d->insn->pos.line, text, why);
 }
 
-bool emu_allow_list(emu_decode *d, const ptx_insn *i, const uint16_t *allowed, size_t count)
+bool emu_allow_list(emu_decode *d, const ir_insn *i, const uint16_t *allowed, size_t count)
 {
     for (uint32_t s = 0; s < i->nsuffixes; s++) {
-        ptx_suffix suffix = (ptx_suffix)i->suffixes[s];
-        ptx_suffix_class class = ptx_suffix_class_of(suffix);
-        bool ok = class == PTX_SC_TYPE || class == PTX_SC_VECTOR;
+        ir_suffix suffix = (ir_suffix)i->suffixes[s];
+        ir_suffix_class class = ir_suffix_class_of(suffix);
+        bool ok = class == IR_SC_TYPE || class == IR_SC_VECTOR;
         for (size_t k = 0; k < count && !ok; k++)
             ok = allowed[k] == suffix;
         if (!ok) {
-            emu_unsupported(d, "the modifier .%s is not supported here", ptx_suffix_text(suffix));
+            emu_unsupported(d, "the modifier .%s is not supported here", ir_suffix_text(suffix));
             return false;
         }
     }
     return d->status == WL_OK;
 }
 
-bool emu_has_class(const ptx_insn *i, ptx_suffix_class class, uint32_t nth, ptx_suffix *out)
+bool emu_has_class(const ir_insn *i, ir_suffix_class class, uint32_t nth, ir_suffix *out)
 {
     for (uint32_t s = 0; s < i->nsuffixes; s++)
-        if (ptx_suffix_class_of((ptx_suffix)i->suffixes[s]) == class && nth-- == 0) {
-            *out = (ptx_suffix)i->suffixes[s];
+        if (ir_suffix_class_of((ir_suffix)i->suffixes[s]) == class && nth-- == 0) {
+            *out = (ir_suffix)i->suffixes[s];
             return true;
         }
     return false;
 }
 
-uint32_t emu_rounding(const ptx_insn *i)
+uint32_t emu_rounding(const ir_insn *i)
 {
-    return ptx_has(i, PTX_S_rz)   ? EMU_ROUND_RZ
-           : ptx_has(i, PTX_S_rm) ? EMU_ROUND_RM
-           : ptx_has(i, PTX_S_rp) ? EMU_ROUND_RP
-                                  : EMU_ROUND_RN;
+    return ir_has(i, IR_S_rz)   ? EMU_ROUND_RZ
+           : ir_has(i, IR_S_rm) ? EMU_ROUND_RM
+           : ir_has(i, IR_S_rp) ? EMU_ROUND_RP
+                                : EMU_ROUND_RN;
 }
 
-int emu_int_index(ptx_type type)
+int emu_int_index(ir_type type)
 {
-    const ptx_type_info *t = ptx_type_get(type);
-    if (t->lanes != 1 || (t->kind != PTX_KIND_U && t->kind != PTX_KIND_S && t->kind != PTX_KIND_B))
+    const ir_type_info *t = ir_type_get(type);
+    if (t->lanes != 1 || (t->kind != IR_KIND_U && t->kind != IR_KIND_S && t->kind != IR_KIND_B))
         return -1;
     int width = t->bits == 16 ? 0 : t->bits == 32 ? 2 : t->bits == 64 ? 4 : -1;
-    return width < 0 ? -1 : width + (t->kind == PTX_KIND_S);
+    return width < 0 ? -1 : width + (t->kind == IR_KIND_S);
 }
 
 /* ---- the pool ---- */
@@ -194,11 +196,11 @@ bool emu_zero_at_start(emu_decode *d, uint32_t offset, uint32_t bytes)
     return true;
 }
 
-static unsigned type_bits(ptx_type type)
+static unsigned type_bits(ir_type type)
 {
-    const ptx_type_info *t = ptx_type_get(type);
-    unsigned bits = t->kind == PTX_KIND_P ? 1 : (unsigned)t->bits * t->lanes;
-    return bits == 1 && t->kind != PTX_KIND_P ? 16 : bits > 1 && bits < 16 ? 16 : bits;
+    const ir_type_info *t = ir_type_get(type);
+    unsigned bits = t->kind == IR_KIND_P ? 1 : (unsigned)t->bits * t->lanes;
+    return bits == 1 && t->kind != IR_KIND_P ? 16 : bits > 1 && bits < 16 ? 16 : bits;
 }
 
 static unsigned reg_width(const emu_decode *d, uint32_t reg)
@@ -229,9 +231,9 @@ emu_ref emu_temp(emu_decode *d, unsigned bits)
     return d->status == WL_OK ? d->temps[k].data[d->temps_used[k]++] : EMU_REF(EMU_FRAME, 0);
 }
 
-unsigned emu_reg_bits(const emu_decode *d, const ptx_operand *o)
+unsigned emu_reg_bits(const emu_decode *d, const ir_operand *o)
 {
-    return o->kind == PTX_OPD_REG ? reg_width(d, o->reg) : 0;
+    return o->kind == IR_OPD_REG ? reg_width(d, o->reg) : 0;
 }
 
 /* ---- special registers ---- */
@@ -241,13 +243,13 @@ static emu_ref vector_of(uint32_t base, uint32_t index)
     return EMU_REF(base, index * EMU_VECTOR32);
 }
 
-static emu_ref dimension(emu_decode *d, const ptx_operand *o, emu_uniform x)
+static emu_ref dimension(emu_decode *d, const ir_operand *o, emu_uniform x)
 {
     uint32_t c = o->component ? o->component - 1u : 0;
     return uniform(d, c < 3 ? (emu_uniform)(x + c) : EMU_U_ZERO32, 32);
 }
 
-static emu_ref per_block(emu_decode *d, const ptx_operand *o, uint32_t base, uint32_t x)
+static emu_ref per_block(emu_decode *d, const ir_operand *o, uint32_t base, uint32_t x)
 {
     uint32_t c = o->component ? o->component - 1u : 0;
     return c < 3 ? vector_of(base, x + c) : uniform(d, EMU_U_ZERO32, 32);
@@ -260,65 +262,65 @@ static emu_ref clock_ref(emu_decode *d, emu_h handler, unsigned bits)
     return ref;
 }
 
-static emu_ref sreg_ref(emu_decode *d, const ptx_operand *o)
+static emu_ref sreg_ref(emu_decode *d, const ir_operand *o)
 {
     switch (o->sreg) {
-    case PTX_SR_tid: return per_block(d, o, EMU_WARP, EMU_W_TID_X);
-    case PTX_SR_ctaid: return per_block(d, o, EMU_BLOCK, EMU_B_CTAID_X);
-    case PTX_SR_clusterid:
+    case IR_SR_tid: return per_block(d, o, EMU_WARP, EMU_W_TID_X);
+    case IR_SR_ctaid: return per_block(d, o, EMU_BLOCK, EMU_B_CTAID_X);
+    case IR_SR_clusterid:
         d->kernel->uses_cluster = true;
         return per_block(d, o, EMU_BLOCK, EMU_B_CLUSTERID_X);
-    case PTX_SR_cluster_ctaid:
+    case IR_SR_cluster_ctaid:
         d->kernel->uses_cluster = true;
         return per_block(d, o, EMU_BLOCK, EMU_B_CLUSTER_CTAID_X);
-    case PTX_SR_cluster_ctarank:
+    case IR_SR_cluster_ctarank:
         d->kernel->uses_cluster = true;
         return vector_of(EMU_BLOCK, EMU_B_CLUSTER_CTARANK);
-    case PTX_SR_smid: return vector_of(EMU_BLOCK, EMU_B_SMID);
-    case PTX_SR_warpid: return vector_of(EMU_WARP, EMU_W_WARPID);
-    case PTX_SR_ntid: return dimension(d, o, EMU_U_NTID_X);
-    case PTX_SR_nctaid: return dimension(d, o, EMU_U_NCTAID_X);
-    case PTX_SR_cluster_nctaid: return dimension(d, o, EMU_U_CLUSTER_NCTAID_X);
-    case PTX_SR_nclusterid: return dimension(d, o, EMU_U_NCLUSTERID_X);
-    case PTX_SR_cluster_nctarank: return uniform(d, EMU_U_CLUSTER_NCTARANK, 32);
-    case PTX_SR_is_explicit_cluster: return uniform(d, EMU_U_IS_CLUSTER, 1);
-    case PTX_SR_laneid: return uniform(d, EMU_U_LANEID, 32);
-    case PTX_SR_lanemask_eq: return uniform(d, EMU_U_LANEMASK_EQ, 32);
-    case PTX_SR_lanemask_le: return uniform(d, EMU_U_LANEMASK_LE, 32);
-    case PTX_SR_lanemask_lt: return uniform(d, EMU_U_LANEMASK_LT, 32);
-    case PTX_SR_lanemask_ge: return uniform(d, EMU_U_LANEMASK_GE, 32);
-    case PTX_SR_lanemask_gt: return uniform(d, EMU_U_LANEMASK_GT, 32);
-    case PTX_SR_nwarpid: return uniform(d, EMU_U_NWARPID, 32);
-    case PTX_SR_nsmid: return uniform(d, EMU_U_NSMID, 32);
-    case PTX_SR_gridid: return uniform(d, EMU_U_GRIDID, 64);
-    case PTX_SR_total_smem_size:
-    case PTX_SR_aggr_smem_size: return uniform(d, EMU_U_TOTAL_SMEM, 32);
-    case PTX_SR_dynamic_smem_size: return uniform(d, EMU_U_DYNAMIC_SMEM, 32);
-    case PTX_SR_envreg: /* 1 and 2: the workspace of a cooperative launch */
+    case IR_SR_smid: return vector_of(EMU_BLOCK, EMU_B_SMID);
+    case IR_SR_warpid: return vector_of(EMU_WARP, EMU_W_WARPID);
+    case IR_SR_ntid: return dimension(d, o, EMU_U_NTID_X);
+    case IR_SR_nctaid: return dimension(d, o, EMU_U_NCTAID_X);
+    case IR_SR_cluster_nctaid: return dimension(d, o, EMU_U_CLUSTER_NCTAID_X);
+    case IR_SR_nclusterid: return dimension(d, o, EMU_U_NCLUSTERID_X);
+    case IR_SR_cluster_nctarank: return uniform(d, EMU_U_CLUSTER_NCTARANK, 32);
+    case IR_SR_is_explicit_cluster: return uniform(d, EMU_U_IS_CLUSTER, 1);
+    case IR_SR_laneid: return uniform(d, EMU_U_LANEID, 32);
+    case IR_SR_lanemask_eq: return uniform(d, EMU_U_LANEMASK_EQ, 32);
+    case IR_SR_lanemask_le: return uniform(d, EMU_U_LANEMASK_LE, 32);
+    case IR_SR_lanemask_lt: return uniform(d, EMU_U_LANEMASK_LT, 32);
+    case IR_SR_lanemask_ge: return uniform(d, EMU_U_LANEMASK_GE, 32);
+    case IR_SR_lanemask_gt: return uniform(d, EMU_U_LANEMASK_GT, 32);
+    case IR_SR_nwarpid: return uniform(d, EMU_U_NWARPID, 32);
+    case IR_SR_nsmid: return uniform(d, EMU_U_NSMID, 32);
+    case IR_SR_gridid: return uniform(d, EMU_U_GRIDID, 64);
+    case IR_SR_total_smem_size:
+    case IR_SR_aggr_smem_size: return uniform(d, EMU_U_TOTAL_SMEM, 32);
+    case IR_SR_dynamic_smem_size: return uniform(d, EMU_U_DYNAMIC_SMEM, 32);
+    case IR_SR_envreg: /* 1 and 2: the workspace of a cooperative launch */
         return uniform(d,
                        o->sreg_index == 1   ? EMU_U_ENVREG1
                        : o->sreg_index == 2 ? EMU_U_ENVREG2
                                             : EMU_U_ZERO32,
                        32);
-    case PTX_SR_reserved_smem_offset:
-    case PTX_SR_reserved_smem_offset_begin:
+    case IR_SR_reserved_smem_offset:
+    case IR_SR_reserved_smem_offset_begin:
         d->kernel->reserves_shared = true;
         return uniform(d, EMU_U_RESERVED_SMEM, 32);
-    case PTX_SR_reserved_smem_offset_end:
-    case PTX_SR_reserved_smem_offset_cap:
-    case PTX_SR_pm: return uniform(d, EMU_U_ZERO32, 32);
-    case PTX_SR_clock: return clock_ref(d, EMU_H_clock_32, 32);
-    case PTX_SR_clock_hi: return clock_ref(d, EMU_H_clock_hi, 32);
-    case PTX_SR_clock64: return clock_ref(d, EMU_H_clock_64, 64);
-    case PTX_SR_globaltimer: return clock_ref(d, EMU_H_timer_64, 64);
-    case PTX_SR_globaltimer_lo: return clock_ref(d, EMU_H_timer_lo, 32);
-    case PTX_SR_globaltimer_hi: return clock_ref(d, EMU_H_timer_hi, 32);
-    case PTX_SR_current_graph_exec: return uniform(d, EMU_U_ZERO64, 64);
+    case IR_SR_reserved_smem_offset_end:
+    case IR_SR_reserved_smem_offset_cap:
+    case IR_SR_pm: return uniform(d, EMU_U_ZERO32, 32);
+    case IR_SR_clock: return clock_ref(d, EMU_H_clock_32, 32);
+    case IR_SR_clock_hi: return clock_ref(d, EMU_H_clock_hi, 32);
+    case IR_SR_clock64: return clock_ref(d, EMU_H_clock_64, 64);
+    case IR_SR_globaltimer: return clock_ref(d, EMU_H_timer_64, 64);
+    case IR_SR_globaltimer_lo: return clock_ref(d, EMU_H_timer_lo, 32);
+    case IR_SR_globaltimer_hi: return clock_ref(d, EMU_H_timer_hi, 32);
+    case IR_SR_current_graph_exec: return uniform(d, EMU_U_ZERO64, 64);
     default:
-        if (o->sreg >= PTX_SR_pm0_64 && o->sreg <= PTX_SR_pm7_64)
+        if (o->sreg >= IR_SR_pm0_64 && o->sreg <= IR_SR_pm7_64)
             return uniform(d, EMU_U_ZERO64, 64);
         emu_unsupported(d, "the special register %%%s is not supported",
-                        ptx_sreg_get(o->sreg)->text);
+                        ir_sreg_get(o->sreg)->text);
         return 0;
     }
 }
@@ -336,15 +338,15 @@ static emu_ref resize(emu_decode *d, emu_ref ref, unsigned from, unsigned to)
     return temp;
 }
 
-static unsigned sreg_bits(ptx_sreg sreg)
+static unsigned sreg_bits(ir_sreg sreg)
 {
-    const ptx_type_info *t = ptx_type_get(ptx_sreg_get(sreg)->type);
-    return t->kind == PTX_KIND_P ? 1 : t->bits;
+    const ir_type_info *t = ir_type_get(ir_sreg_get(sreg)->type);
+    return t->kind == IR_KIND_P ? 1 : t->bits;
 }
 
 /* ---- symbols ---- */
 
-static emu_ref shared_symbol(emu_decode *d, const ptx_var *var, int64_t addend, unsigned bits)
+static emu_ref shared_symbol(emu_decode *d, const ir_var *var, int64_t addend, unsigned bits)
 {
     for (size_t k = 0; k < d->shared.count; k++)
         if (d->shared.data[k].var == var)
@@ -353,14 +355,14 @@ static emu_ref shared_symbol(emu_decode *d, const ptx_var *var, int64_t addend, 
     return 0;
 }
 
-static uint32_t local_offset(emu_decode *d, const ptx_var *var)
+static uint32_t local_offset(emu_decode *d, const ir_var *var)
 {
     for (size_t k = 0; k < d->locals.count; k++)
         if (d->locals.data[k].var == var)
             return d->locals.data[k].offset;
-    uint32_t align = ptx_var_align(var) > 8 ? ptx_var_align(var) : 8;
+    uint32_t align = ir_var_align(var) > 8 ? ir_var_align(var) : 8;
     uint32_t offset = (d->function->local_bytes + align - 1) & ~(align - 1);
-    uint64_t size = ptx_var_size(var);
+    uint64_t size = ir_var_size(var);
     if (size > (1u << 28) || !wl_push(&d->locals, (emu_local_place){var, offset})) {
         emu_decode_nomem(d);
         return 0;
@@ -371,7 +373,7 @@ static uint32_t local_offset(emu_decode *d, const ptx_var *var)
 
 /* In the kernel local variables start at 0; a function's lie above its callers', so their address is a vector that is
  * set when a frame starts. */
-static emu_ref local_symbol(emu_decode *d, const ptx_var *var, int64_t addend, unsigned bits)
+static emu_ref local_symbol(emu_decode *d, const ir_var *var, int64_t addend, unsigned bits)
 {
     uint32_t offset = local_offset(d, var);
     if (d->func->entry)
@@ -400,7 +402,7 @@ static emu_ref local_symbol(emu_decode *d, const ptx_var *var, int64_t addend, u
     return resize(d, ref, 64, bits);
 }
 
-static emu_ref param_symbol(emu_decode *d, const ptx_var *var, int64_t addend, unsigned bits)
+static emu_ref param_symbol(emu_decode *d, const ir_var *var, int64_t addend, unsigned bits)
 {
     const emu_kernel *k = d->kernel;
     for (uint32_t n = 0; d->func->entry && n < k->func->nparams; n++)
@@ -415,7 +417,7 @@ static emu_ref param_symbol(emu_decode *d, const ptx_var *var, int64_t addend, u
     return 0;
 }
 
-static emu_ref global_symbol(emu_decode *d, const ptx_var *var, int64_t addend, unsigned bits)
+static emu_ref global_symbol(emu_decode *d, const ir_var *var, int64_t addend, unsigned bits)
 {
     for (uint32_t k = 0; k < d->module->nsymbols; k++)
         if (strcmp(d->module->symbols[k].var->name, var->name) == 0)
@@ -424,64 +426,64 @@ static emu_ref global_symbol(emu_decode *d, const ptx_var *var, int64_t addend, 
     return 0;
 }
 
-emu_ref emu_symbol_ref(emu_decode *d, const ptx_symbol *sym, int64_t addend, unsigned bits)
+emu_ref emu_symbol_ref(emu_decode *d, const ir_symbol *sym, int64_t addend, unsigned bits)
 {
-    if (sym->kind == PTX_SYM_FUNC)
+    if (sym->kind == IR_SYM_FUNC)
         return emu_const(d, bits, emu_function_token(d->module->ptx, sym->func));
     switch (sym->var->space) {
-    case PTX_SPACE_SHARED: return shared_symbol(d, sym->var, addend, bits);
-    case PTX_SPACE_LOCAL: return local_symbol(d, sym->var, addend, bits);
-    case PTX_SPACE_PARAM: return param_symbol(d, sym->var, addend, bits);
-    case PTX_SPACE_GLOBAL:
-    case PTX_SPACE_CONST: return global_symbol(d, sym->var, addend, bits);
+    case IR_SPACE_SHARED: return shared_symbol(d, sym->var, addend, bits);
+    case IR_SPACE_LOCAL: return local_symbol(d, sym->var, addend, bits);
+    case IR_SPACE_PARAM: return param_symbol(d, sym->var, addend, bits);
+    case IR_SPACE_GLOBAL:
+    case IR_SPACE_CONST: return global_symbol(d, sym->var, addend, bits);
     default: emu_unsupported(d, "the state space of %s is not supported", sym->var->name); return 0;
     }
 }
 
 /* ---- operands ---- */
 
-bool emu_immediate(const ptx_operand *o, uint64_t *value)
+bool emu_immediate(const ir_operand *o, uint64_t *value)
 {
     *value = o->imm;
-    return o->kind == PTX_OPD_INT || o->kind == PTX_OPD_F32 || o->kind == PTX_OPD_F64;
+    return o->kind == IR_OPD_INT || o->kind == IR_OPD_F32 || o->kind == IR_OPD_F64;
 }
 
-emu_ref emu_src(emu_decode *d, const ptx_operand *o, unsigned bits)
+emu_ref emu_src(emu_decode *d, const ir_operand *o, unsigned bits)
 {
     if (d->status != WL_OK)
         return 0;
     switch (o->kind) {
-    case PTX_OPD_REG:
+    case IR_OPD_REG:
         if (reg_width(d, o->reg) != bits || o->neg)
             emu_unsupported(d, "register %s has %u bits where %u are read",
                             d->func->regs[o->reg].name, reg_width(d, o->reg), bits);
         return reg_slot(d, o->reg, o->component);
-    case PTX_OPD_SREG: return resize(d, sreg_ref(d, o), sreg_bits(o->sreg), bits);
-    case PTX_OPD_INT:
-    case PTX_OPD_F32:
-    case PTX_OPD_F64: return emu_const(d, bits, o->imm);
-    case PTX_OPD_SYM: return emu_symbol_ref(d, &o->sym, (int64_t)o->imm, bits);
+    case IR_OPD_SREG: return resize(d, sreg_ref(d, o), sreg_bits(o->sreg), bits);
+    case IR_OPD_INT:
+    case IR_OPD_F32:
+    case IR_OPD_F64: return emu_const(d, bits, o->imm);
+    case IR_OPD_SYM: return emu_symbol_ref(d, &o->sym, (int64_t)o->imm, bits);
     default: emu_unsupported(d, "this kind of operand is not supported"); return 0;
     }
 }
 
-emu_ref emu_src_typed(emu_decode *d, const ptx_operand *o, ptx_type type)
+emu_ref emu_src_typed(emu_decode *d, const ir_operand *o, ir_type type)
 {
-    const ptx_type_info *t = ptx_type_get(type);
+    const ir_type_info *t = ir_type_get(type);
     unsigned bits = (unsigned)t->bits * t->lanes;
-    if (t->kind == PTX_KIND_F && t->lanes == 1 && bits >= 32) {
-        if (o->kind == PTX_OPD_F64 && bits == 32)
+    if (t->kind == IR_KIND_F && t->lanes == 1 && bits >= 32) {
+        if (o->kind == IR_OPD_F64 && bits == 32)
             return emu_const(d, 32, f32_bits((f32)f64_of(o->imm)));
-        if (o->kind == PTX_OPD_F32 && bits == 64)
+        if (o->kind == IR_OPD_F32 && bits == 64)
             return emu_const(d, 64, f64_bits((f64)f32_of((u32)o->imm)));
-        if (o->kind == PTX_OPD_INT)
+        if (o->kind == IR_OPD_INT)
             return emu_const(d, bits,
                              bits == 32 ? f32_bits((f32)(s64)o->imm) : f64_bits((f64)(s64)o->imm));
     }
     return emu_src(d, o, bits);
 }
 
-emu_ref emu_src_cut(emu_decode *d, const ptx_operand *o, unsigned bits)
+emu_ref emu_src_cut(emu_decode *d, const ir_operand *o, unsigned bits)
 {
     unsigned have = emu_reg_bits(d, o);
     if (have > bits)
@@ -489,13 +491,13 @@ emu_ref emu_src_cut(emu_decode *d, const ptx_operand *o, unsigned bits)
     return emu_src(d, o, bits);
 }
 
-emu_ref emu_dst(emu_decode *d, const ptx_operand *o, unsigned bits)
+emu_ref emu_dst(emu_decode *d, const ir_operand *o, unsigned bits)
 {
     if (d->status != WL_OK)
         return 0;
-    if (o->kind == PTX_OPD_SINK)
+    if (o->kind == IR_OPD_SINK)
         return emu_temp(d, bits);
-    if (o->kind != PTX_OPD_REG || reg_width(d, o->reg) != bits) {
+    if (o->kind != IR_OPD_REG || reg_width(d, o->reg) != bits) {
         emu_unsupported(d, "the destination is no register of %u bits", bits);
         return 0;
     }
@@ -505,15 +507,15 @@ emu_ref emu_dst(emu_decode *d, const ptx_operand *o, unsigned bits)
     return reg_slot(d, o->reg, o->component);
 }
 
-emu_ref emu_pred_src(emu_decode *d, const ptx_operand *o, bool *neg)
+emu_ref emu_pred_src(emu_decode *d, const ir_operand *o, bool *neg)
 {
     if (d->status != WL_OK)
         return 0;
-    if (o->kind == PTX_OPD_INT)
+    if (o->kind == IR_OPD_INT)
         return emu_const(d, 1, ((o->imm != 0) ^ o->neg) ? EMU_ALL : 0);
-    if (o->kind == PTX_OPD_SREG && sreg_bits(o->sreg) == 1)
+    if (o->kind == IR_OPD_SREG && sreg_bits(o->sreg) == 1)
         return sreg_ref(d, o);
-    if (o->kind != PTX_OPD_REG || reg_width(d, o->reg) != 1) {
+    if (o->kind != IR_OPD_REG || reg_width(d, o->reg) != 1) {
         emu_unsupported(d, "a predicate is needed here");
         return 0;
     }
@@ -529,14 +531,14 @@ emu_ref emu_pred_src(emu_decode *d, const ptx_operand *o, bool *neg)
     return temp;
 }
 
-emu_ref emu_pred_dst(emu_decode *d, const ptx_operand *o)
+emu_ref emu_pred_dst(emu_decode *d, const ir_operand *o)
 {
     return emu_dst(d, o, 1);
 }
 
-bool emu_alias(emu_decode *d, const ptx_operand *dst, emu_ref src)
+bool emu_alias(emu_decode *d, const ir_operand *dst, emu_ref src)
 {
-    if (dst->kind != PTX_OPD_REG || d->insn->guard != PTX_NONE || EMU_REF_BASE(src) == EMU_FRAME ||
+    if (dst->kind != IR_OPD_REG || d->insn->guard != IR_NONE || EMU_REF_BASE(src) == EMU_FRAME ||
         d->named[dst->reg] || d->defs[dst->reg] != 1 || d->func->regs[dst->reg].vector > 1)
         return false;
     d->regs[dst->reg] = src;
@@ -545,7 +547,7 @@ bool emu_alias(emu_decode *d, const ptx_operand *dst, emu_ref src)
 
 /* ---- memory operands ---- */
 
-emu_mem *emu_mem_new(emu_decode *d, const ptx_insn *i, ptx_space space, emu_access_op op)
+emu_mem *emu_mem_new(emu_decode *d, const ir_insn *i, ir_space space, emu_access_op op)
 {
     emu_mem *mem = wl_new(d->arena, emu_mem);
     if (!mem) {
@@ -553,44 +555,44 @@ emu_mem *emu_mem_new(emu_decode *d, const ptx_insn *i, ptx_space space, emu_acce
         static emu_mem dummy;
         return &dummy;
     }
-    bool ordered = ptx_has(i, PTX_S_acquire) || ptx_has(i, PTX_S_release) ||
-                   ptx_has(i, PTX_S_acq_rel) || ptx_has(i, PTX_S_sc);
+    bool ordered = ir_has(i, IR_S_acquire) || ir_has(i, IR_S_release) || ir_has(i, IR_S_acq_rel) ||
+                   ir_has(i, IR_S_sc);
     mem->space = (uint8_t)space;
     mem->op = (uint8_t)op;
     mem->cache = d->kernel->ncaches++;
-    mem->acquire = ptx_has(i, PTX_S_acquire) || ptx_has(i, PTX_S_acq_rel);
-    mem->release = ptx_has(i, PTX_S_release) || ptx_has(i, PTX_S_acq_rel);
+    mem->acquire = ir_has(i, IR_S_acquire) || ir_has(i, IR_S_acq_rel);
+    mem->release = ir_has(i, IR_S_release) || ir_has(i, IR_S_acq_rel);
     mem->spin = op == EMU_ATOMIC ||
-                (op == EMU_LOAD && (ordered || ptx_has(i, PTX_S_volatile) ||
-                                    ptx_has(i, PTX_S_relaxed) || ptx_has(i, PTX_S_cv)));
-    mem->flags = (uint16_t)((ptx_has(i, PTX_S_volatile) ? EMU_ACCESS_VOLATILE : 0) |
-                            (ptx_has(i, PTX_S_nc) || i->op == PTX_ldu ? EMU_ACCESS_READONLY : 0) |
-                            (space == PTX_SPACE_GENERIC ? EMU_ACCESS_GENERIC : 0));
+                (op == EMU_LOAD && (ordered || ir_has(i, IR_S_volatile) ||
+                                    ir_has(i, IR_S_relaxed) || ir_has(i, IR_S_cv)));
+    mem->flags = (uint16_t)((ir_has(i, IR_S_volatile) ? EMU_ACCESS_VOLATILE : 0) |
+                            (ir_has(i, IR_S_nc) || i->op == IR_ldu ? EMU_ACCESS_READONLY : 0) |
+                            (space == IR_SPACE_GENERIC ? EMU_ACCESS_GENERIC : 0));
     return mem;
 }
 
 /* A symbol's address in the generic space lies in the window of its own space. */
-static uint64_t window_of(const emu_decode *d, const ptx_operand *o, const emu_mem *mem)
+static uint64_t window_of(const emu_decode *d, const ir_operand *o, const emu_mem *mem)
 {
-    if (mem->space != PTX_SPACE_GENERIC || o->sym.kind != PTX_SYM_VAR)
+    if (mem->space != IR_SPACE_GENERIC || o->sym.kind != IR_SYM_VAR)
         return 0;
     const emu_machine *m = d->module->machine;
-    return o->sym.var->space == PTX_SPACE_SHARED  ? m->shared_window
-           : o->sym.var->space == PTX_SPACE_LOCAL ? m->local_window
-                                                  : 0;
+    return o->sym.var->space == IR_SPACE_SHARED  ? m->shared_window
+           : o->sym.var->space == IR_SPACE_LOCAL ? m->local_window
+                                                 : 0;
 }
 
-emu_insn *emu_emit_mem(emu_decode *d, emu_h handler, const ptx_operand *o, emu_mem *mem)
+emu_insn *emu_emit_mem(emu_decode *d, emu_h handler, const ir_operand *o, emu_mem *mem)
 {
     emu_ref base = 0;
     int64_t offset = (int64_t)o->imm;
     mem->base_bits = 64;
-    if (o->kind != PTX_OPD_ADDR) {
+    if (o->kind != IR_OPD_ADDR) {
         emu_unsupported(d, "an address is needed here");
     } else if (o->has_sym) {
         base = emu_symbol_ref(d, &o->sym, offset, 64);
         offset = (int64_t)window_of(d, o, mem);
-    } else if (o->reg != PTX_NONE) {
+    } else if (o->reg != IR_NONE) {
         mem->base_bits = (uint8_t)reg_width(d, o->reg);
         if (mem->base_bits != 32 && mem->base_bits != 64)
             emu_unsupported(d, "an address has 32 or 64 bits");
@@ -607,10 +609,10 @@ emu_insn *emu_emit_mem(emu_decode *d, emu_h handler, const ptx_operand *o, emu_m
 
 /* ---- parameters in frames ---- */
 
-static void place_of_var(emu_decode *d, const ptx_var *var, emu_place *place)
+static void place_of_var(emu_decode *d, const ir_var *var, emu_place *place)
 {
-    uint64_t size = ptx_var_size(var);
-    if (var->space == PTX_SPACE_REG) {
+    uint64_t size = ir_var_size(var);
+    if (var->space == IR_SPACE_REG) {
         unsigned bits = type_bits(var->type);
         *place = (emu_place){
             .ref = new_slot(d, bits), .bytes = bits / 8, .stride = bits / 8, .pred = bits == 1};
@@ -628,7 +630,7 @@ static void place_of_var(emu_decode *d, const ptx_var *var, emu_place *place)
         emu_decode_nomem(d);
 }
 
-emu_place *emu_param_place(emu_decode *d, const ptx_var *var)
+emu_place *emu_param_place(emu_decode *d, const ir_var *var)
 {
     for (size_t k = 0; k < d->places.count; k++)
         if (d->places.data[k].var == var)
@@ -699,17 +701,17 @@ void emu_emit_rounded(emu_decode *d, uint32_t mode)
     wrap(d, d->code.count - 1, EMU_H_rounded)->imm = mode;
 }
 
-static void decode_all(emu_decode *d, const ptx_insn *i)
+static void decode_all(emu_decode *d, const ir_insn *i)
 {
-    bool first_mad = i->op == PTX_mad && i->types[0] == PTX_T_f32; /* without rounding, for sm_1x */
-    if (!ptx_insn_form(i) && !first_mad)
+    bool first_mad = i->op == IR_mad && i->types[0] == IR_T_f32; /* without rounding, for sm_1x */
+    if (!ir_insn_form(i) && !first_mad)
         emu_unsupported(d, "this form of the instruction is not known");
     else
         decoders[i->op](d, i);
 }
 
 /* An access that is only looked at may be one that the emulator lacks: it is left out then. */
-static void decode_look(emu_decode *d, const ptx_insn *i)
+static void decode_look(emu_decode *d, const ir_insn *i)
 {
     size_t first = d->code.count;
     decode_all(d, i);
@@ -721,7 +723,7 @@ static void decode_look(emu_decode *d, const ptx_insn *i)
         d->code.count = first;
 }
 
-static void decode_insn(emu_decode *d, const ptx_insn *i)
+static void decode_insn(emu_decode *d, const ir_insn *i)
 {
     d->insn = i;
     d->pc = d->first_pc + i->pc;
@@ -733,8 +735,8 @@ static void decode_insn(emu_decode *d, const ptx_insn *i)
     case EMU_KEEP_REJOIN: emu_decode_rejoin(d); return;
     default: return;
     }
-    bool whole = ptx_ends_block(i) || ptx_wait_of(i) != PTX_WAIT_NONE;
-    if (i->guard == PTX_NONE || d->status != WL_OK || i->op == PTX_bra)
+    bool whole = ir_ends_block(i) || ir_wait_of(i) != IR_WAIT_NONE;
+    if (i->guard == IR_NONE || d->status != WL_OK || i->op == IR_bra)
         return;
     if (whole) {
         d->bb->guard = reg_slot(d, i->guard, 0);
@@ -748,9 +750,9 @@ static void decode_insn(emu_decode *d, const ptx_insn *i)
 
 /* ---- functions ---- */
 
-static void count_defs(emu_decode *d, const ptx_operand *o)
+static void count_defs(emu_decode *d, const ir_operand *o)
 {
-    if (o->kind == PTX_OPD_REG && d->defs[o->reg] < 2)
+    if (o->kind == IR_OPD_REG && d->defs[o->reg] < 2)
         d->defs[o->reg]++;
     for (uint32_t k = 0; k < o->count; k++)
         count_defs(d, &o->items[k]);
@@ -777,7 +779,7 @@ static bool begin_function(emu_decode *d, uint32_t index)
     for (uint32_t r = 0; r < d->func->nregs; r++)
         d->regs[r] = EMU_NOREF;
     for (uint32_t n = 0; n < d->func->ninsns; n++) {
-        const ptx_insn *i = &d->func->insns[n];
+        const ir_insn *i = &d->func->insns[n];
         uint32_t written = emu_written(i);
         for (uint32_t k = 0; k < i->noperands && k < 32; k++)
             if (written >> k & 1)
@@ -790,7 +792,7 @@ static bool begin_function(emu_decode *d, uint32_t index)
     return emu_place_registers(d, nbbs);
 }
 
-static void formal_places(emu_decode *d, ptx_var **vars, uint32_t count, emu_place **out,
+static void formal_places(emu_decode *d, ir_var **vars, uint32_t count, emu_place **out,
                           uint32_t *nout)
 {
     *out = wl_new_array(d->arena, emu_place, count + 1);
@@ -895,7 +897,7 @@ static void decode_free(emu_decode *d)
         wl_vec_free(&d->temps[k]);
 }
 
-wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, const flow_proof *proof,
+wl_status emu_decode_kernel(emu_module *module, const ir_func *func, const flow_proof *proof,
                             emu_kernel **out, wl_error *err)
 {
     wl_arena *arena = wl_arena_new();
@@ -915,7 +917,7 @@ wl_status emu_decode_kernel(emu_module *module, const ptx_func *func, const flow
                     .handlers = emu_handlers(),
                     .func = func};
     d.insn = func->insns;
-    if (ptx_callorder_of(module->ptx, (ptx_func *)(uintptr_t)func, arena, &kernel->order) != WL_OK)
+    if (ir_callorder_of(module->ptx, (ir_func *)(uintptr_t)func, arena, &kernel->order) != WL_OK)
         emu_decode_nomem(&d);
     if (d.status == WL_OK && proof && emu_prepare_slice(&d) != WL_OK)
         emu_decode_nomem(&d);

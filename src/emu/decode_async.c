@@ -2,19 +2,19 @@
 #include "emu/async.h"
 #include "emu/decode.h"
 
-static ptx_space nth_space(const ptx_insn *i, uint32_t nth)
+static ir_space nth_space(const ir_insn *i, uint32_t nth)
 {
-    ptx_suffix s;
-    if (!emu_has_class(i, PTX_SC_SPACE, nth, &s))
-        return PTX_SPACE_GENERIC;
-    return s == PTX_S_global                             ? PTX_SPACE_GLOBAL
-           : s == PTX_S_shared__cluster                  ? PTX_SPACE_SHARED_CLUSTER
-           : s == PTX_S_shared || s == PTX_S_shared__cta ? PTX_SPACE_SHARED
-                                                         : PTX_SPACE_GENERIC;
+    ir_suffix s;
+    if (!emu_has_class(i, IR_SC_SPACE, nth, &s))
+        return IR_SPACE_GENERIC;
+    return s == IR_S_global                            ? IR_SPACE_GLOBAL
+           : s == IR_S_shared__cluster                 ? IR_SPACE_SHARED_CLUSTER
+           : s == IR_S_shared || s == IR_S_shared__cta ? IR_SPACE_SHARED
+                                                       : IR_SPACE_GENERIC;
 }
 
 /* One end of a copy: decoded as an instruction of its own and taken out of the code again. */
-static void set_end(emu_decode *d, const ptx_insn *i, const ptx_operand *address, ptx_space space,
+static void set_end(emu_decode *d, const ir_insn *i, const ir_operand *address, ir_space space,
                     emu_access_op op, uint32_t flags, emu_end *end)
 {
     end->mem = *emu_mem_new(d, i, space, op);
@@ -27,22 +27,22 @@ static void set_end(emu_decode *d, const ptx_insn *i, const ptx_operand *address
         d->code.count--;
 }
 
-static bool allow_copy(emu_decode *d, const ptx_insn *i)
+static bool allow_copy(emu_decode *d, const ir_insn *i)
 {
     for (uint32_t s = 0; s < i->nsuffixes; s++) {
-        ptx_suffix suffix = (ptx_suffix)i->suffixes[s];
-        switch (ptx_suffix_class_of(suffix)) {
-        case PTX_SC_TYPE:
-        case PTX_SC_SPACE:
-        case PTX_SC_CACHE:
-        case PTX_SC_OP:
-        case PTX_SC_BOOL: break;
+        ir_suffix suffix = (ir_suffix)i->suffixes[s];
+        switch (ir_suffix_class_of(suffix)) {
+        case IR_SC_TYPE:
+        case IR_SC_SPACE:
+        case IR_SC_CACHE:
+        case IR_SC_OP:
+        case IR_SC_BOOL: break;
         default:
-            if (suffix == PTX_S_async || suffix == PTX_S_bulk || suffix == PTX_S_reduce ||
-                suffix == PTX_S_bulk_group || suffix == PTX_S_mbarrier__complete_tx__bytes ||
-                suffix == PTX_S_noftz)
+            if (suffix == IR_S_async || suffix == IR_S_bulk || suffix == IR_S_reduce ||
+                suffix == IR_S_bulk_group || suffix == IR_S_mbarrier__complete_tx__bytes ||
+                suffix == IR_S_noftz)
                 break;
-            emu_unsupported(d, "the modifier .%s is not supported here", ptx_suffix_text(suffix));
+            emu_unsupported(d, "the modifier .%s is not supported here", ir_suffix_text(suffix));
             return false;
         }
     }
@@ -61,7 +61,7 @@ static emu_copy *new_copy(emu_decode *d)
 }
 
 /* cp.async [to], [from], bytes{, bytes read | predicate}{, cache policy} */
-static void small_copy(emu_decode *d, const ptx_insn *i)
+static void small_copy(emu_decode *d, const ir_insn *i)
 {
     emu_copy *c = new_copy(d);
     if (!c || !allow_copy(d, i))
@@ -79,17 +79,16 @@ static void small_copy(emu_decode *d, const ptx_insn *i)
     emu_emit_fn(d, emu_run_copy)->extra = c;
 }
 
-static bool reduction_of(const ptx_insn *i, emu_atomic_op *op)
+static bool reduction_of(const ir_insn *i, emu_atomic_op *op)
 {
     static const struct {
-        ptx_suffix suffix;
+        ir_suffix suffix;
         emu_atomic_op op;
-    } names[] = {{PTX_S_and, EMU_ATOMIC_AND}, {PTX_S_or, EMU_ATOMIC_OR},
-                 {PTX_S_xor, EMU_ATOMIC_XOR}, {PTX_S_add, EMU_ATOMIC_ADD},
-                 {PTX_S_inc, EMU_ATOMIC_INC}, {PTX_S_dec, EMU_ATOMIC_DEC},
-                 {PTX_S_min, EMU_ATOMIC_MIN}, {PTX_S_max, EMU_ATOMIC_MAX}};
+    } names[] = {{IR_S_and, EMU_ATOMIC_AND}, {IR_S_or, EMU_ATOMIC_OR},   {IR_S_xor, EMU_ATOMIC_XOR},
+                 {IR_S_add, EMU_ATOMIC_ADD}, {IR_S_inc, EMU_ATOMIC_INC}, {IR_S_dec, EMU_ATOMIC_DEC},
+                 {IR_S_min, EMU_ATOMIC_MIN}, {IR_S_max, EMU_ATOMIC_MAX}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (ptx_has(i, names[k].suffix)) {
+        if (ir_has(i, names[k].suffix)) {
             *op = names[k].op;
             return true;
         }
@@ -97,13 +96,13 @@ static bool reduction_of(const ptx_insn *i, emu_atomic_op *op)
 }
 
 /* [to], [from], size{, [mbarrier]}{, cache policy} */
-static void bulk_copy(emu_decode *d, const ptx_insn *i)
+static void bulk_copy(emu_decode *d, const ir_insn *i)
 {
     emu_copy *c = new_copy(d);
     emu_atomic_op op;
     if (!c || !allow_copy(d, i))
         return;
-    if (ptx_has(i, PTX_S_reduce)) {
+    if (ir_has(i, IR_S_reduce)) {
         c->combine = reduction_of(i, &op) ? emu_combine_of(op, i->types[0]) : NULL;
         c->element = emu_type(i, 0)->bits / 8u;
         if (!c->combine) {
@@ -116,7 +115,7 @@ static void bulk_copy(emu_decode *d, const ptx_insn *i)
             EMU_ACCESS_ASYNC | EMU_ACCESS_BULK, &c->to);
     set_end(d, i, &i->operands[1], nth_space(i, 1), EMU_LOAD, EMU_ACCESS_ASYNC | EMU_ACCESS_BULK,
             &c->from);
-    c->has_barrier = ptx_has(i, PTX_S_mbarrier__complete_tx__bytes);
+    c->has_barrier = ir_has(i, IR_S_mbarrier__complete_tx__bytes);
     if (c->has_barrier)
         set_end(d, i, &i->operands[3], nth_space(i, 0), EMU_ATOMIC, 0, &c->barrier);
     emu_emit_fn(d, emu_run_bulk)->extra = c;
@@ -135,7 +134,7 @@ static emu_access_op access_of(emu_mbarrier_op op)
     }
 }
 
-static emu_mbarrier *new_mbarrier(emu_decode *d, const ptx_insn *i, emu_mbarrier_op op)
+static emu_mbarrier *new_mbarrier(emu_decode *d, const ir_insn *i, emu_mbarrier_op op)
 {
     emu_mbarrier *m = wl_new(d->arena, emu_mbarrier);
     if (!m) {
@@ -149,7 +148,7 @@ static emu_mbarrier *new_mbarrier(emu_decode *d, const ptx_insn *i, emu_mbarrier
     return m;
 }
 
-static void emit_mbarrier(emu_decode *d, emu_mbarrier *m, const ptx_operand *address, emu_ref dst)
+static void emit_mbarrier(emu_decode *d, emu_mbarrier *m, const ir_operand *address, emu_ref dst)
 {
     emu_insn *in = emu_emit_mem(d, EMU_H_nothing, address, &m->mem);
     in->fn[0] = in->fn[1] = emu_run_mbarrier;
@@ -157,56 +156,56 @@ static void emit_mbarrier(emu_decode *d, emu_mbarrier *m, const ptx_operand *add
 }
 
 /* Copies are complete when they are made, so their arrival happens at once; without .noinc it was counted in before. */
-static void arrive_on_copies(emu_decode *d, const ptx_insn *i)
+static void arrive_on_copies(emu_decode *d, const ir_insn *i)
 {
     emu_mbarrier *m = new_mbarrier(d, i, EMU_MBARRIER_ARRIVE);
     if (!m)
         return;
-    if (!ptx_has(i, PTX_S_noinc))
+    if (!ir_has(i, IR_S_noinc))
         m->value = emu_const(d, 32, 0);
     emit_mbarrier(d, m, &i->operands[0], EMU_NOREF);
 }
 
-void emu_decode_cp(emu_decode *d, const ptx_insn *i)
+void emu_decode_cp(emu_decode *d, const ir_insn *i)
 {
-    if (ptx_has(i, PTX_S_tensor)) {
+    if (ir_has(i, IR_S_tensor)) {
         emu_unsupported(d, "tensor copies are not emulated");
-    } else if (ptx_has(i, PTX_S_commit_group) || ptx_has(i, PTX_S_wait_group) ||
-               ptx_has(i, PTX_S_wait_all) || ptx_has(i, PTX_S_prefetch)) {
+    } else if (ir_has(i, IR_S_commit_group) || ir_has(i, IR_S_wait_group) ||
+               ir_has(i, IR_S_wait_all) || ir_has(i, IR_S_prefetch)) {
         emu_emit(d, EMU_H_nothing, EMU_NOREF, EMU_NOREF, EMU_NOREF, EMU_NOREF);
-    } else if (ptx_has(i, PTX_S_mbarrier)) {
+    } else if (ir_has(i, IR_S_mbarrier)) {
         arrive_on_copies(d, i);
-    } else if (ptx_has(i, PTX_S_bulk)) {
+    } else if (ir_has(i, IR_S_bulk)) {
         bulk_copy(d, i);
     } else {
         small_copy(d, i);
     }
 }
 
-static bool allow_mbarrier(emu_decode *d, const ptx_insn *i)
+static bool allow_mbarrier(emu_decode *d, const ir_insn *i)
 {
     for (uint32_t s = 0; s < i->nsuffixes; s++) {
-        ptx_suffix suffix = (ptx_suffix)i->suffixes[s];
-        ptx_suffix_class class = ptx_suffix_class_of(suffix);
-        bool ok = class == PTX_SC_TYPE || class == PTX_SC_SPACE || class == PTX_SC_SEM ||
-                  class == PTX_SC_SCOPE;
-        static const uint16_t words[] = {PTX_S_init,        PTX_S_inval,        PTX_S_expect_tx,
-                                         PTX_S_complete_tx, PTX_S_arrive,       PTX_S_arrive_drop,
-                                         PTX_S_noComplete,  PTX_S_test_wait,    PTX_S_try_wait,
-                                         PTX_S_parity,      PTX_S_pending_count};
+        ir_suffix suffix = (ir_suffix)i->suffixes[s];
+        ir_suffix_class class = ir_suffix_class_of(suffix);
+        bool ok = class == IR_SC_TYPE || class == IR_SC_SPACE || class == IR_SC_SEM ||
+                  class == IR_SC_SCOPE;
+        static const uint16_t words[] = {IR_S_init,        IR_S_inval,        IR_S_expect_tx,
+                                         IR_S_complete_tx, IR_S_arrive,       IR_S_arrive_drop,
+                                         IR_S_noComplete,  IR_S_test_wait,    IR_S_try_wait,
+                                         IR_S_parity,      IR_S_pending_count};
         for (size_t k = 0; k < sizeof words / sizeof *words && !ok; k++)
             ok = words[k] == suffix;
         if (!ok) {
-            emu_unsupported(d, "the modifier .%s is not supported here", ptx_suffix_text(suffix));
+            emu_unsupported(d, "the modifier .%s is not supported here", ir_suffix_text(suffix));
             return false;
         }
     }
     return d->status == WL_OK;
 }
 
-static void mbarrier_wait(emu_decode *d, const ptx_insn *i)
+static void mbarrier_wait(emu_decode *d, const ir_insn *i)
 {
-    bool parity = ptx_has(i, PTX_S_parity);
+    bool parity = ir_has(i, IR_S_parity);
     emu_mbarrier *m = new_mbarrier(d, i, parity ? EMU_MBARRIER_WAIT_PARITY : EMU_MBARRIER_WAIT);
     if (!m)
         return;
@@ -214,46 +213,46 @@ static void mbarrier_wait(emu_decode *d, const ptx_insn *i)
     emit_mbarrier(d, m, &i->operands[1], emu_pred_dst(d, &i->operands[0]));
 }
 
-static void mbarrier_arrive(emu_decode *d, const ptx_insn *i)
+static void mbarrier_arrive(emu_decode *d, const ir_insn *i)
 {
-    bool drop = ptx_has(i, PTX_S_arrive_drop), tx = ptx_has(i, PTX_S_expect_tx);
+    bool drop = ir_has(i, IR_S_arrive_drop), tx = ir_has(i, IR_S_expect_tx);
     emu_mbarrier_op op = tx ? (drop ? EMU_MBARRIER_DROP_EXPECT_TX : EMU_MBARRIER_ARRIVE_EXPECT_TX)
                          : drop ? EMU_MBARRIER_DROP
                                 : EMU_MBARRIER_ARRIVE;
     emu_mbarrier *m = new_mbarrier(d, i, op);
     if (!m)
         return;
-    uint32_t at = i->operands[0].kind == PTX_OPD_ADDR ? 0 : 1;
+    uint32_t at = i->operands[0].kind == IR_OPD_ADDR ? 0 : 1;
     if (i->noperands > at + 1)
         m->value = emu_src(d, &i->operands[at + 1], 32);
-    bool state = at == 1 && i->operands[0].kind != PTX_OPD_SINK;
+    bool state = at == 1 && i->operands[0].kind != IR_OPD_SINK;
     emit_mbarrier(d, m, &i->operands[at], state ? emu_dst(d, &i->operands[0], 64) : EMU_NOREF);
 }
 
-void emu_decode_mbarrier(emu_decode *d, const ptx_insn *i)
+void emu_decode_mbarrier(emu_decode *d, const ir_insn *i)
 {
     if (!allow_mbarrier(d, i))
         return;
-    if (ptx_has(i, PTX_S_pending_count)) {
+    if (ir_has(i, IR_S_pending_count)) {
         emu_ref state = emu_src(d, &i->operands[1], 64), dst = emu_dst(d, &i->operands[0], 32);
         emu_insn *in = emu_emit_fn(d, emu_run_pending);
         in->dst = dst;
         in->src[0] = state;
         return;
     }
-    if (ptx_has(i, PTX_S_test_wait) || ptx_has(i, PTX_S_try_wait)) {
+    if (ir_has(i, IR_S_test_wait) || ir_has(i, IR_S_try_wait)) {
         mbarrier_wait(d, i);
         return;
     }
-    if (ptx_has(i, PTX_S_arrive) || ptx_has(i, PTX_S_arrive_drop)) {
+    if (ir_has(i, IR_S_arrive) || ir_has(i, IR_S_arrive_drop)) {
         mbarrier_arrive(d, i);
         return;
     }
     emu_mbarrier *m = new_mbarrier(d, i,
-                                   ptx_has(i, PTX_S_init)        ? EMU_MBARRIER_INIT
-                                   : ptx_has(i, PTX_S_inval)     ? EMU_MBARRIER_INVAL
-                                   : ptx_has(i, PTX_S_expect_tx) ? EMU_MBARRIER_EXPECT_TX
-                                                                 : EMU_MBARRIER_COMPLETE_TX);
+                                   ir_has(i, IR_S_init)        ? EMU_MBARRIER_INIT
+                                   : ir_has(i, IR_S_inval)     ? EMU_MBARRIER_INVAL
+                                   : ir_has(i, IR_S_expect_tx) ? EMU_MBARRIER_EXPECT_TX
+                                                               : EMU_MBARRIER_COMPLETE_TX);
     if (!m)
         return;
     if (i->noperands > 1)

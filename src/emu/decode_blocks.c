@@ -9,22 +9,22 @@ static bool is_destination(char letter)
 }
 
 /* An optional word stands for an operand only where the operand can be what its letter says. */
-static bool fits(char letter, const ptx_operand *o)
+static bool fits(char letter, const ir_operand *o)
 {
-    bool address = o->kind == PTX_OPD_ADDR || o->kind == PTX_OPD_TEX;
+    bool address = o->kind == IR_OPD_ADDR || o->kind == IR_OPD_TEX;
     return (letter == 'a' || letter == 't') == address || letter == 'x';
 }
 
-static uint32_t written_by_call(const ptx_insn *i)
+static uint32_t written_by_call(const ir_insn *i)
 {
-    return i->noperands && i->operands[0].kind == PTX_OPD_LIST ? 1 : 0;
+    return i->noperands && i->operands[0].kind == IR_OPD_LIST ? 1 : 0;
 }
 
-uint32_t emu_written(const ptx_insn *i)
+uint32_t emu_written(const ir_insn *i)
 {
-    if (i->op == PTX_call)
+    if (i->op == IR_call)
         return written_by_call(i);
-    const ptx_form *form = ptx_insn_form(i);
+    const ir_form *form = ir_insn_form(i);
     if (!form)
         return 1; /* mad.f32 of the first PTX versions */
     uint32_t written = 0, operand = 0;
@@ -47,7 +47,7 @@ uint32_t emu_written(const ptx_insn *i)
 static void add_blocks(emu_decode *d, uint32_t index, const uint8_t *leader)
 {
     emu_kernel *k = d->kernel;
-    const ptx_func *func = k->order.funcs[index];
+    const ir_func *func = k->order.funcs[index];
     k->functions[index].entry = k->nbbs;
     for (uint32_t n = 0; n <= func->ninsns; n++) {
         if (leader[n]) {
@@ -70,19 +70,19 @@ static void mark_rejoin(const emu_kernel *k, uint32_t pc, uint8_t *leaders)
 {
     uint32_t to = k->proof->rejoin[pc];
     if (k->proof->flags[pc] & FLOW_PC_UNKNOWN && to < k->info.ncode)
-        leaders[to + ptx_callorder_find(&k->order, to)] = 1;
+        leaders[to + ir_callorder_find(&k->order, to)] = 1;
 }
 
 static uint8_t *leaders_of(emu_decode *d, uint32_t *total)
 {
-    const ptx_callorder *order = &d->kernel->order;
+    const ir_callorder *order = &d->kernel->order;
     uint32_t ncode = order->first_pc[order->count];
     uint8_t *leaders = calloc(ncode + order->count + 1, 1);
     if (!leaders)
         return NULL;
     *total = 0;
     for (uint32_t k = 0; k < order->count; k++)
-        ptx_block_leaders(order->funcs[k], leaders + order->first_pc[k] + k);
+        ir_block_leaders(order->funcs[k], leaders + order->first_pc[k] + k);
     for (uint32_t pc = 0; d->kernel->proof && pc < ncode; pc++)
         mark_rejoin(d->kernel, pc, leaders);
     for (uint32_t n = 0; n < ncode + order->count; n++)
@@ -93,7 +93,7 @@ static uint8_t *leaders_of(emu_decode *d, uint32_t *total)
 uint32_t emu_label_bb(const emu_decode *d, uint32_t label)
 {
     const emu_kernel *k = d->kernel;
-    const ptx_label *l = &d->func->labels[label];
+    const ir_label *l = &d->func->labels[label];
     if (l->pc < d->func->ninsns)
         return k->bb_of_pc[d->first_pc + l->pc];
     uint32_t b = d->function->entry;

@@ -3,24 +3,24 @@
 #include "emu/decode.h"
 
 /* The guard of a bra is the branch's condition; that of other ends of blocks lets lanes skip the block. */
-void emu_decode_bra(emu_decode *d, const ptx_insn *i)
+void emu_decode_bra(emu_decode *d, const ir_insn *i)
 {
-    if (!emu_allow(d, i, PTX_S_uni))
+    if (!emu_allow(d, i, IR_S_uni))
         return;
-    d->bb->term = i->guard == PTX_NONE ? EMU_TERM_BRA : EMU_TERM_BRA_IF;
+    d->bb->term = i->guard == IR_NONE ? EMU_TERM_BRA : EMU_TERM_BRA_IF;
     d->bb->target = emu_label_bb(d, i->operands[0].label);
-    if (i->guard == PTX_NONE)
+    if (i->guard == IR_NONE)
         return;
-    ptx_operand guard = {.kind = PTX_OPD_REG, .reg = i->guard};
+    ir_operand guard = {.kind = IR_OPD_REG, .reg = i->guard};
     d->bb->pred = emu_pred_src(d, &guard, &d->bb->neg);
     d->bb->neg = i->guard_neg;
 }
 
-void emu_decode_brx(emu_decode *d, const ptx_insn *i)
+void emu_decode_brx(emu_decode *d, const ir_insn *i)
 {
-    if (!emu_allow(d, i, PTX_S_idx, PTX_S_uni))
+    if (!emu_allow(d, i, IR_S_idx, IR_S_uni))
         return;
-    const ptx_label *table = &d->func->labels[i->operands[1].label];
+    const ir_label *table = &d->func->labels[i->operands[1].label];
     emu_brx *brx = wl_new(d->arena, emu_brx);
     uint32_t *targets = wl_new_array(d->arena, uint32_t, table->count + 1);
     if (!brx || !targets) {
@@ -34,57 +34,57 @@ void emu_decode_brx(emu_decode *d, const ptx_insn *i)
     d->bb->extra = brx;
 }
 
-void emu_decode_ret(emu_decode *d, const ptx_insn *i)
+void emu_decode_ret(emu_decode *d, const ir_insn *i)
 {
     (void)i;
     d->bb->term = EMU_TERM_RET;
 }
 
-void emu_decode_exit(emu_decode *d, const ptx_insn *i)
+void emu_decode_exit(emu_decode *d, const ir_insn *i)
 {
     (void)i;
     d->bb->term = EMU_TERM_EXIT;
 }
 
-void emu_decode_trap(emu_decode *d, const ptx_insn *i)
+void emu_decode_trap(emu_decode *d, const ir_insn *i)
 {
     (void)i;
     emu_emit(d, EMU_H_trap, EMU_NOREF, EMU_NOREF, EMU_NOREF, EMU_NOREF);
 }
 
-void emu_decode_brkpt(emu_decode *d, const ptx_insn *i)
+void emu_decode_brkpt(emu_decode *d, const ir_insn *i)
 {
     (void)i;
     emu_emit(d, EMU_H_breakpoint, EMU_NOREF, EMU_NOREF, EMU_NOREF, EMU_NOREF);
 }
 
 /* The basic block's entry lets other lanes and warps run. */
-void emu_decode_nanosleep(emu_decode *d, const ptx_insn *i)
+void emu_decode_nanosleep(emu_decode *d, const ir_insn *i)
 {
     (void)i;
     emu_emit(d, EMU_H_nothing, EMU_NOREF, EMU_NOREF, EMU_NOREF, EMU_NOREF);
 }
 
-void emu_decode_pmevent(emu_decode *d, const ptx_insn *i)
+void emu_decode_pmevent(emu_decode *d, const ir_insn *i)
 {
     (void)d;
     (void)i;
 }
 
 /* Grids do not overlap here, so there is nothing to wait for. */
-void emu_decode_griddepcontrol(emu_decode *d, const ptx_insn *i)
+void emu_decode_griddepcontrol(emu_decode *d, const ir_insn *i)
 {
     (void)d;
     (void)i;
 }
 
-void emu_decode_setmaxnreg(emu_decode *d, const ptx_insn *i)
+void emu_decode_setmaxnreg(emu_decode *d, const ir_insn *i)
 {
     (void)d;
     (void)i;
 }
 
-void emu_decode_alloca(emu_decode *d, const ptx_insn *i)
+void emu_decode_alloca(emu_decode *d, const ir_insn *i)
 {
     d->kernel->uses_alloca = true;
     if (emu_type(i, 0)->bits != 64) {
@@ -97,14 +97,14 @@ void emu_decode_alloca(emu_decode *d, const ptx_insn *i)
         ->imm = (s64)(align < 8 ? 8 : align);
 }
 
-void emu_decode_stacksave(emu_decode *d, const ptx_insn *i)
+void emu_decode_stacksave(emu_decode *d, const ir_insn *i)
 {
     if (emu_type(i, 0)->bits != 64)
         emu_unsupported(d, "local addresses have 64 bits here");
     emu_emit(d, EMU_H_stack_save, emu_dst(d, &i->operands[0], 64), EMU_NOREF, EMU_NOREF, EMU_NOREF);
 }
 
-void emu_decode_stackrestore(emu_decode *d, const ptx_insn *i)
+void emu_decode_stackrestore(emu_decode *d, const ir_insn *i)
 {
     if (emu_type(i, 0)->bits != 64)
         emu_unsupported(d, "local addresses have 64 bits here");
@@ -114,12 +114,12 @@ void emu_decode_stackrestore(emu_decode *d, const ptx_insn *i)
 
 /* ---- clusters ---- */
 
-static uint64_t window_of(const emu_decode *d, const ptx_insn *i)
+static uint64_t window_of(const emu_decode *d, const ir_insn *i)
 {
-    return i->space == PTX_SPACE_GENERIC ? d->module->machine->shared_window : 0;
+    return i->space == IR_SPACE_GENERIC ? d->module->machine->shared_window : 0;
 }
 
-void emu_decode_mapa(emu_decode *d, const ptx_insn *i)
+void emu_decode_mapa(emu_decode *d, const ir_insn *i)
 {
     unsigned bits = emu_type(i, 0)->bits;
     emu_ref a = emu_src(d, &i->operands[1], bits), rank = emu_src(d, &i->operands[2], 32);
@@ -128,7 +128,7 @@ void emu_decode_mapa(emu_decode *d, const ptx_insn *i)
         ->imm = (s64)window_of(d, i);
 }
 
-void emu_decode_getctarank(emu_decode *d, const ptx_insn *i)
+void emu_decode_getctarank(emu_decode *d, const ir_insn *i)
 {
     unsigned bits = emu_type(i, 0)->bits;
     emu_ref a = emu_src(d, &i->operands[1], bits);
@@ -139,16 +139,16 @@ void emu_decode_getctarank(emu_decode *d, const ptx_insn *i)
 
 /* ---- calls ---- */
 
-static emu_place place_of_operand(emu_decode *d, const ptx_operand *o, const emu_place *formal)
+static emu_place place_of_operand(emu_decode *d, const ir_operand *o, const emu_place *formal)
 {
-    if (o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR) {
+    if (o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR) {
         emu_place *place = emu_param_place(d, o->sym.var);
         if (place)
             return *place;
         emu_unsupported(d, "a kernel's own parameter cannot be passed on in place");
         return (emu_place){0};
     }
-    if (o->kind == PTX_OPD_SINK)
+    if (o->kind == IR_OPD_SINK)
         return (emu_place){.ref = EMU_NOREF};
     unsigned bits = emu_reg_bits(d, o);
     if (bits == 1)
@@ -158,7 +158,7 @@ static emu_place place_of_operand(emu_decode *d, const ptx_operand *o, const emu
     return (emu_place){.ref = emu_src(d, o, bits), .bytes = bits / 8, .stride = bits / 8};
 }
 
-static emu_place *places(emu_decode *d, const ptx_operand *list, const emu_place *formal,
+static emu_place *places(emu_decode *d, const ir_operand *list, const emu_place *formal,
                          uint32_t nformal, uint32_t *count)
 {
     *count = list ? list->count : 0;
@@ -173,24 +173,24 @@ static emu_place *places(emu_decode *d, const ptx_operand *list, const emu_place
 }
 
 typedef struct call_parts {
-    const ptx_operand *rets, *callee, *args;
+    const ir_operand *rets, *callee, *args;
 } call_parts;
 
 /* call (ret), f, (args), prototype; the lists may be missing. */
-static call_parts parts_of(const ptx_insn *i)
+static call_parts parts_of(const ir_insn *i)
 {
     call_parts p = {0};
     uint32_t k = 0;
-    if (k < i->noperands && i->operands[k].kind == PTX_OPD_LIST)
+    if (k < i->noperands && i->operands[k].kind == IR_OPD_LIST)
         p.rets = &i->operands[k++];
     if (k < i->noperands)
         p.callee = &i->operands[k++];
-    if (k < i->noperands && i->operands[k].kind == PTX_OPD_LIST)
+    if (k < i->noperands && i->operands[k].kind == IR_OPD_LIST)
         p.args = &i->operands[k++];
     return p;
 }
 
-static const emu_function *function_of(emu_decode *d, const ptx_func *func)
+static const emu_function *function_of(emu_decode *d, const ir_func *func)
 {
     for (uint32_t k = 1; k < d->kernel->nfunctions; k++)
         if (strcmp(d->kernel->functions[k].func->name, func->name) == 0)
@@ -198,10 +198,10 @@ static const emu_function *function_of(emu_decode *d, const ptx_func *func)
     return NULL;
 }
 
-static void resolve(emu_decode *d, const ptx_operand *callee, emu_call *call)
+static void resolve(emu_decode *d, const ir_operand *callee, emu_call *call)
 {
     call->pointer = EMU_NOREF;
-    if (callee->kind == PTX_OPD_SYM && callee->sym.kind == PTX_SYM_FUNC) {
+    if (callee->kind == IR_OPD_SYM && callee->sym.kind == IR_SYM_FUNC) {
         call->callee = function_of(d, callee->sym.func);
         call->builtin = call->callee ? NULL : emu_builtin_find(callee->sym.func->name);
         d->kernel->prints |= call->builtin && strcmp(call->builtin->name, "vprintf") == 0;
@@ -214,7 +214,7 @@ static void resolve(emu_decode *d, const ptx_operand *callee, emu_call *call)
     }
 }
 
-void emu_decode_call(emu_decode *d, const ptx_insn *i)
+void emu_decode_call(emu_decode *d, const ir_insn *i)
 {
     call_parts p = parts_of(i);
     emu_call *call = wl_new(d->arena, emu_call);
@@ -222,7 +222,7 @@ void emu_decode_call(emu_decode *d, const ptx_insn *i)
         emu_decode_nomem(d);
         return;
     }
-    if (!emu_allow(d, i, PTX_S_uni) || !p.callee)
+    if (!emu_allow(d, i, IR_S_uni) || !p.callee)
         return;
     resolve(d, p.callee, call);
     const emu_function *f = call->callee;

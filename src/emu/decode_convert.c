@@ -3,44 +3,44 @@
 
 typedef struct conversion {
     emu_decode *d;
-    const ptx_insn *i;
-    const ptx_type_info *to, *from;
+    const ir_insn *i;
+    const ir_type_info *to, *from;
     uint32_t round; /* EMU_ROUND_*, of rn..rp and rni..rpi alike */
     bool integral;  /* .rni and the like */
     bool ftz, sat;
     s64 flags; /* immediate of the half-precision conversions */
 } conversion;
 
-static bool is_int(const ptx_type_info *t)
+static bool is_int(const ir_type_info *t)
 {
-    return t->kind == PTX_KIND_U || t->kind == PTX_KIND_S;
+    return t->kind == IR_KIND_U || t->kind == IR_KIND_S;
 }
 
-static bool is_float(const ptx_type_info *t, unsigned bits)
+static bool is_float(const ir_type_info *t, unsigned bits)
 {
-    return t->kind == PTX_KIND_F && t->bits == bits && t->lanes == 1;
+    return t->kind == IR_KIND_F && t->bits == bits && t->lanes == 1;
 }
 
-static uint32_t rounding(const ptx_insn *i, bool *integral)
+static uint32_t rounding(const ir_insn *i, bool *integral)
 {
     *integral = true;
-    if (ptx_has(i, PTX_S_rni))
+    if (ir_has(i, IR_S_rni))
         return EMU_ROUND_RN;
-    if (ptx_has(i, PTX_S_rzi))
+    if (ir_has(i, IR_S_rzi))
         return EMU_ROUND_RZ;
-    if (ptx_has(i, PTX_S_rmi))
+    if (ir_has(i, IR_S_rmi))
         return EMU_ROUND_RM;
-    if (ptx_has(i, PTX_S_rpi))
+    if (ir_has(i, IR_S_rpi))
         return EMU_ROUND_RP;
     *integral = false;
-    return ptx_has(i, PTX_S_rna)  ? EMU_ROUND_RNA
-           : ptx_has(i, PTX_S_rs) ? EMU_ROUND_RS
-                                  : emu_rounding(i);
+    return ir_has(i, IR_S_rna)  ? EMU_ROUND_RNA
+           : ir_has(i, IR_S_rs) ? EMU_ROUND_RS
+                                : emu_rounding(i);
 }
 
-static s64 clamp_of(const ptx_type_info *t)
+static s64 clamp_of(const ir_type_info *t)
 {
-    bool s = t->kind == PTX_KIND_S;
+    bool s = t->kind == IR_KIND_S;
     switch (t->bits) {
     case 4: return s ? EMU_CLAMP_S4 : EMU_CLAMP_U4;
     case 8: return s ? EMU_CLAMP_S8 : EMU_CLAMP_U8;
@@ -60,10 +60,10 @@ static emu_ref step(conversion *c, emu_h h, unsigned bits, emu_ref from)
 /* ---- integers ---- */
 
 /* Reads an integer of type t from a vector of `have` bits and extends it to `want` bits (32 or 64). */
-static emu_ref extended(conversion *c, emu_ref ref, const ptx_type_info *t, unsigned have,
+static emu_ref extended(conversion *c, emu_ref ref, const ir_type_info *t, unsigned have,
                         unsigned want)
 {
-    bool s = t->kind == PTX_KIND_S;
+    bool s = t->kind == IR_KIND_S;
     unsigned bits = t->bits;
     if (have == 16) {
         if (bits == 8)
@@ -89,9 +89,9 @@ static emu_ref extended(conversion *c, emu_ref ref, const ptx_type_info *t, unsi
     return ref;
 }
 
-static emu_h narrow_in(unsigned have, const ptx_type_info *t)
+static emu_h narrow_in(unsigned have, const ir_type_info *t)
 {
-    bool s = t->kind == PTX_KIND_S;
+    bool s = t->kind == IR_KIND_S;
     if (have == 16)
         return s ? EMU_H_ext_s8_16 : EMU_H_ext_u8_16;
     if (have == 32)
@@ -120,22 +120,22 @@ static emu_h resize_of(unsigned have, unsigned want, bool s)
 /* Writes an integer of 32 or 64 bits to the destination register: cut to the type, then extended to the register. */
 static void write_int(conversion *c, emu_ref ref, unsigned have)
 {
-    const ptx_operand *dst = &c->i->operands[0];
-    unsigned reg = dst->kind == PTX_OPD_SINK ? (c->to->bits < 16 ? 16 : c->to->bits)
-                                             : emu_reg_bits(c->d, dst);
+    const ir_operand *dst = &c->i->operands[0];
+    unsigned reg = dst->kind == IR_OPD_SINK ? (c->to->bits < 16 ? 16 : c->to->bits)
+                                            : emu_reg_bits(c->d, dst);
     emu_ref to = emu_dst(c->d, dst, reg);
     if (c->to->bits >= have && reg == have) {
         emu_emit(c->d, EMU_BY_WIDTH(reg, EMU_H_mov), to, ref, EMU_NOREF, EMU_NOREF);
         return;
     }
     if (reg <= c->to->bits || c->to->bits == have) {
-        emu_emit(c->d, resize_of(have, reg, c->to->kind == PTX_KIND_S), to, ref, EMU_NOREF,
+        emu_emit(c->d, resize_of(have, reg, c->to->kind == IR_KIND_S), to, ref, EMU_NOREF,
                  EMU_NOREF);
         return;
     }
     if (have != reg) {
         emu_ref temp = emu_temp(c->d, reg);
-        emu_emit(c->d, resize_of(have, reg, c->to->kind == PTX_KIND_S), temp, ref, EMU_NOREF,
+        emu_emit(c->d, resize_of(have, reg, c->to->kind == IR_KIND_S), temp, ref, EMU_NOREF,
                  EMU_NOREF);
         ref = temp;
     }
@@ -144,7 +144,7 @@ static void write_int(conversion *c, emu_ref ref, unsigned have)
 
 static unsigned source_bits(const conversion *c)
 {
-    const ptx_operand *src = &c->i->operands[1];
+    const ir_operand *src = &c->i->operands[1];
     unsigned bits = emu_reg_bits(c->d, src);
     return bits ? bits : c->from->bits < 16 ? 16 : c->from->bits;
 }
@@ -157,7 +157,7 @@ static bool int_to_int_direct(conversion *c)
     if (c->sat || have != c->from->bits || want != c->to->bits || have < 16 || want < 16)
         return false;
     emu_ref from = emu_src(c->d, &c->i->operands[1], have);
-    emu_h h = resize_of(have, want, c->from->kind == PTX_KIND_S);
+    emu_h h = resize_of(have, want, c->from->kind == IR_KIND_S);
     emu_emit(c->d, h, emu_dst(c->d, &c->i->operands[0], want), from, EMU_NOREF, EMU_NOREF);
     return true;
 }
@@ -173,7 +173,7 @@ static void int_to_int(conversion *c)
                         : 32;
     emu_ref ref = extended(c, emu_src(c->d, &c->i->operands[1], have), c->from, have, want);
     if (c->sat) {
-        bool u = c->from->kind == PTX_KIND_U;
+        bool u = c->from->kind == IR_KIND_U;
         emu_ref clamped = emu_temp(c->d, 64);
         emu_emit(c->d, u ? EMU_H_clamp_u64 : EMU_H_clamp_s64, clamped, ref, EMU_NOREF, EMU_NOREF)
             ->imm = clamp_of(c->to);
@@ -187,7 +187,7 @@ static void int_to_int(conversion *c)
 /* Writes a floating-point value; its register may be wider than the type, as 16-bit values in 32-bit registers are. */
 static void write_bits(conversion *c, emu_ref ref, unsigned have)
 {
-    const ptx_operand *dst = &c->i->operands[0];
+    const ir_operand *dst = &c->i->operands[0];
     unsigned reg = emu_reg_bits(c->d, dst);
     emu_ref to = emu_dst(c->d, dst, reg ? reg : have);
     emu_emit(c->d, reg <= have ? EMU_BY_WIDTH(have, EMU_H_mov) : resize_of(have, reg, false), to,
@@ -197,16 +197,15 @@ static void write_bits(conversion *c, emu_ref ref, unsigned have)
 /* The source as single or double precision. */
 static emu_ref float_source(conversion *c, unsigned *bits)
 {
-    const ptx_operand *src = &c->i->operands[1];
+    const ir_operand *src = &c->i->operands[1];
     unsigned have = c->from->bits;
     *bits = have == 64 ? 64 : 32;
     if (have == 16) {
         emu_ref half = emu_src_cut(c->d, src, 16);
         emu_h h = c->to->bits == 64 ? EMU_H_keep_f32_f16 : EMU_H_cvt_f32_f16;
-        return step(c, c->from->kind == PTX_KIND_BF ? EMU_H_cvt_f32_bf16 : h, 32, half);
+        return step(c, c->from->kind == IR_KIND_BF ? EMU_H_cvt_f32_bf16 : h, 32, half);
     }
-    emu_ref ref = emu_src_typed(c->d, src,
-                                c->i->types[1] == PTX_T_tf32 ? PTX_T_f32 : c->i->types[1]);
+    emu_ref ref = emu_src_typed(c->d, src, c->i->types[1] == IR_T_tf32 ? IR_T_f32 : c->i->types[1]);
     if (!c->ftz || have != 32 || (c->to->bits == 16 && !is_int(c->to)))
         return ref;
     ref = step(c, EMU_H_flush_f32, 32, ref);
@@ -226,7 +225,7 @@ static void float_to_int(conversion *c)
         {INTS(rni, f64), INTS(rzi, f64), INTS(rmi, f64), INTS(rpi, f64)}};
     unsigned bits, want = c->to->bits == 64 ? 64 : 32;
     emu_ref ref = float_source(c, &bits);
-    bool small = c->to->bits < 32, u = c->to->kind == PTX_KIND_U && !small;
+    bool small = c->to->bits < 32, u = c->to->kind == IR_KIND_U && !small;
     emu_ref wide = step(c, table[bits == 64][c->round][2 * (want == 64) + u], want, ref);
     bool nan = bits == 64 || want == 64; /* a NaN gives 100...0 there, else 0 */
     if (!small && !nan) {
@@ -253,7 +252,7 @@ static void float_to_int(conversion *c)
 static void write_float(conversion *c, emu_ref ref, unsigned bits)
 {
     emu_decode *d = c->d;
-    bool bf = c->to->kind == PTX_KIND_BF;
+    bool bf = c->to->kind == IR_KIND_BF;
     if (c->to->bits == 16) {
         emu_ref twice = ref, half = emu_temp(d, 16);
         if (bits == 64)
@@ -309,7 +308,7 @@ static void int_to_float(conversion *c)
         {EMU_H_cvt_f64_s32, EMU_H_cvt_f64_u32, EMU_H_cvt_f64_s64, EMU_H_cvt_f64_u64}};
     unsigned have = source_bits(c), want = c->from->bits == 64 ? 64 : 32,
              bits = c->to->bits == 32 ? 32 : 64;
-    bool u = c->from->kind == PTX_KIND_U;
+    bool u = c->from->kind == IR_KIND_U;
     emu_ref ref = extended(c, emu_src(c->d, &c->i->operands[1], have), c->from, have, want);
     if (c->to->bits == 16 && want == 64) {
         ref = step(c, u ? EMU_H_odd_f64_u64 : EMU_H_odd_f64_s64, 64, ref);
@@ -328,10 +327,10 @@ static void int_to_float(conversion *c)
 static void f32_pair(conversion *c)
 {
     emu_decode *d = c->d;
-    const ptx_insn *i = c->i;
-    bool bf = c->to->kind == PTX_KIND_BF, rs = c->round == EMU_ROUND_RS;
-    emu_ref a = emu_src_typed(d, &i->operands[1], PTX_T_f32),
-            b = emu_src_typed(d, &i->operands[2], PTX_T_f32);
+    const ir_insn *i = c->i;
+    bool bf = c->to->kind == IR_KIND_BF, rs = c->round == EMU_ROUND_RS;
+    emu_ref a = emu_src_typed(d, &i->operands[1], IR_T_f32),
+            b = emu_src_typed(d, &i->operands[2], IR_T_f32);
     if (c->ftz) {
         a = step(c, EMU_H_flush_f32, 32, a);
         b = step(c, EMU_H_flush_f32, 32, b);
@@ -348,42 +347,42 @@ static bool small_pair(conversion *c)
 {
 #define FORMAT(name)                                                             \
     {                                                                            \
-        PTX_T_##name##x2, EMU_H_cvt_##name##x2_f32, EMU_H_cvt_##name##x2_f16x2,  \
+        IR_T_##name##x2, EMU_H_cvt_##name##x2_f32, EMU_H_cvt_##name##x2_f16x2,   \
             EMU_H_cvt_##name##x2_bf16x2, EMU_H_cvt_f16x2_##name##x2, EMU_H_COUNT \
     }
     static const struct {
-        ptx_type type;
+        ir_type type;
         emu_h of_f32, of_f16x2, of_bf16x2, to_f16x2, to_bf16x2;
     } table[] = {
         FORMAT(e4m3),
         FORMAT(e5m2),
         FORMAT(e2m3),
         FORMAT(e3m2),
-        {PTX_T_e2m1x2, EMU_H_cvt_e2m1x2_f32, EMU_H_COUNT, EMU_H_COUNT, EMU_H_cvt_f16x2_e2m1x2,
+        {IR_T_e2m1x2, EMU_H_cvt_e2m1x2_f32, EMU_H_COUNT, EMU_H_COUNT, EMU_H_cvt_f16x2_e2m1x2,
          EMU_H_COUNT},
-        {PTX_T_ue8m0x2, EMU_H_cvt_ue8m0x2_f32, EMU_H_COUNT, EMU_H_cvt_ue8m0x2_bf16x2, EMU_H_COUNT,
+        {IR_T_ue8m0x2, EMU_H_cvt_ue8m0x2_f32, EMU_H_COUNT, EMU_H_cvt_ue8m0x2_bf16x2, EMU_H_COUNT,
          EMU_H_cvt_bf16x2_ue8m0x2},
     };
 #undef FORMAT
-    ptx_type to = c->i->types[0], from = c->i->types[1];
-    const ptx_operand *o = c->i->operands;
+    ir_type to = c->i->types[0], from = c->i->types[1];
+    const ir_operand *o = c->i->operands;
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
         emu_h h = EMU_H_COUNT;
         if (table[k].type == to)
-            h = from == PTX_T_f32      ? table[k].of_f32
-                : from == PTX_T_f16x2  ? table[k].of_f16x2
-                : from == PTX_T_bf16x2 ? table[k].of_bf16x2
-                                       : EMU_H_COUNT;
+            h = from == IR_T_f32      ? table[k].of_f32
+                : from == IR_T_f16x2  ? table[k].of_f16x2
+                : from == IR_T_bf16x2 ? table[k].of_bf16x2
+                                      : EMU_H_COUNT;
         else if (table[k].type == from)
-            h = to == PTX_T_f16x2    ? table[k].to_f16x2
-                : to == PTX_T_bf16x2 ? table[k].to_bf16x2
-                                     : EMU_H_COUNT;
+            h = to == IR_T_f16x2    ? table[k].to_f16x2
+                : to == IR_T_bf16x2 ? table[k].to_bf16x2
+                                    : EMU_H_COUNT;
         if (h == EMU_H_COUNT)
             continue;
-        bool single = from == PTX_T_f32, down = table[k].type == to;
-        emu_ref a = single ? emu_src_typed(c->d, &o[1], PTX_T_f32)
+        bool single = from == IR_T_f32, down = table[k].type == to;
+        emu_ref a = single ? emu_src_typed(c->d, &o[1], IR_T_f32)
                            : emu_src(c->d, &o[1], down ? 32 : 16);
-        emu_ref b = single ? emu_src_typed(c->d, &o[2], PTX_T_f32) : EMU_NOREF;
+        emu_ref b = single ? emu_src_typed(c->d, &o[2], IR_T_f32) : EMU_NOREF;
         emu_emit(c->d, h, emu_dst(c->d, &o[0], down ? 16 : 32), a, b, EMU_NOREF)->imm = c->flags;
         return true;
     }
@@ -399,39 +398,38 @@ static void to_tf32(conversion *c)
     write_bits(c, to, 32);
 }
 
-static void packed_ints(emu_decode *d, const ptx_insn *i)
+static void packed_ints(emu_decode *d, const ir_insn *i)
 {
     emu_ref a = emu_src(d, &i->operands[1], 32), b = emu_src(d, &i->operands[2], 32);
     emu_ref c = i->noperands > 3 ? emu_src(d, &i->operands[3], 32) : emu_const(d, 32, 0);
-    if (!ptx_has(i, PTX_S_sat))
+    if (!ir_has(i, IR_S_sat))
         emu_unsupported(d, "cvt.pack without .sat is not supported");
     emu_emit(d, EMU_H_cvt_pack, emu_dst(d, &i->operands[0], 32), a, b, c)->imm =
         clamp_of(emu_type(i, 0));
 }
 
-static s64 flags_of(const ptx_insn *i, uint32_t round)
+static s64 flags_of(const ir_insn *i, uint32_t round)
 {
-    return (ptx_has(i, PTX_S_relu) ? EMU_HALF_RELU : 0) |
-           (ptx_has(i, PTX_S_satfinite) ? EMU_HALF_SATFINITE : 0) | (s64)round << 8;
+    return (ir_has(i, IR_S_relu) ? EMU_HALF_RELU : 0) |
+           (ir_has(i, IR_S_satfinite) ? EMU_HALF_SATFINITE : 0) | (s64)round << 8;
 }
 
-void emu_decode_cvt(emu_decode *d, const ptx_insn *i)
+void emu_decode_cvt(emu_decode *d, const ir_insn *i)
 {
     conversion c = {.d = d, .i = i, .to = emu_type(i, 0), .from = emu_type(i, 1)};
-    if (!emu_allow(d, i, PTX_S_rn, PTX_S_rz, PTX_S_rm, PTX_S_rp, PTX_S_rni, PTX_S_rzi, PTX_S_rmi,
-                   PTX_S_rpi, PTX_S_rna, PTX_S_rs, PTX_S_ftz, PTX_S_sat, PTX_S_satfinite,
-                   PTX_S_relu, PTX_S_pack))
+    if (!emu_allow(d, i, IR_S_rn, IR_S_rz, IR_S_rm, IR_S_rp, IR_S_rni, IR_S_rzi, IR_S_rmi, IR_S_rpi,
+                   IR_S_rna, IR_S_rs, IR_S_ftz, IR_S_sat, IR_S_satfinite, IR_S_relu, IR_S_pack))
         return;
     c.round = rounding(i, &c.integral);
-    c.ftz = ptx_has(i, PTX_S_ftz);
-    c.sat = ptx_has(i, PTX_S_sat);
+    c.ftz = ir_has(i, IR_S_ftz);
+    c.sat = ir_has(i, IR_S_sat);
     c.flags = flags_of(i, c.integral ? EMU_ROUND_RN : c.round);
     bool from_float = is_float(c.from, 16) || is_float(c.from, 32) || is_float(c.from, 64) ||
-                      (c.from->kind == PTX_KIND_BF && c.from->lanes == 1) ||
-                      c.from->kind == PTX_KIND_T;
+                      (c.from->kind == IR_KIND_BF && c.from->lanes == 1) ||
+                      c.from->kind == IR_KIND_T;
     bool to_float = is_float(c.to, 16) || is_float(c.to, 32) || is_float(c.to, 64) ||
-                    (c.to->kind == PTX_KIND_BF && c.to->lanes == 1);
-    if (ptx_has(i, PTX_S_pack))
+                    (c.to->kind == IR_KIND_BF && c.to->lanes == 1);
+    if (ir_has(i, IR_S_pack))
         packed_ints(d, i);
     else if (is_int(c.to) && is_int(c.from))
         int_to_int(&c);
@@ -441,10 +439,9 @@ void emu_decode_cvt(emu_decode *d, const ptx_insn *i)
         int_to_float(&c);
     else if (to_float && from_float)
         float_to_float(&c);
-    else if (c.to->kind == PTX_KIND_T && is_float(c.from, 32))
+    else if (c.to->kind == IR_KIND_T && is_float(c.from, 32))
         to_tf32(&c);
-    else if ((i->types[0] == PTX_T_f16x2 || i->types[0] == PTX_T_bf16x2) &&
-             i->types[1] == PTX_T_f32)
+    else if ((i->types[0] == IR_T_f16x2 || i->types[0] == IR_T_bf16x2) && i->types[1] == IR_T_f32)
         f32_pair(&c);
     else if (!small_pair(&c))
         emu_unsupported(d, "this conversion is not supported");

@@ -1,33 +1,32 @@
 /* Floating-point arithmetic of all widths. */
 #include "emu/decode.h"
 
-static bool is_bf(const ptx_insn *i)
+static bool is_bf(const ir_insn *i)
 {
-    return emu_type(i, 0)->kind == PTX_KIND_BF;
+    return emu_type(i, 0)->kind == IR_KIND_BF;
 }
 
 /* 0 f16, 1 bf16, 2 f16x2, 3 bf16x2; -1: not of 16 bits. */
-static int half_index(const ptx_insn *i)
+static int half_index(const ir_insn *i)
 {
-    const ptx_type_info *t = emu_type(i, 0);
-    if (t->bits != 16 || (t->kind != PTX_KIND_F && t->kind != PTX_KIND_BF))
+    const ir_type_info *t = emu_type(i, 0);
+    if (t->bits != 16 || (t->kind != IR_KIND_F && t->kind != IR_KIND_BF))
         return -1;
     return is_bf(i) + 2 * (t->lanes == 2);
 }
 
-static s64 half_flags(const ptx_insn *i)
+static s64 half_flags(const ir_insn *i)
 {
-    return (ptx_has(i, PTX_S_ftz) ? EMU_HALF_FTZ : 0) | (ptx_has(i, PTX_S_sat) ? EMU_HALF_SAT : 0) |
-           (ptx_has(i, PTX_S_relu) ? EMU_HALF_RELU : 0) |
-           (ptx_has(i, PTX_S_NaN) ? EMU_HALF_NAN : 0) |
-           (ptx_has(i, PTX_S_xorsign) ? EMU_HALF_XORSIGN : 0);
+    return (ir_has(i, IR_S_ftz) ? EMU_HALF_FTZ : 0) | (ir_has(i, IR_S_sat) ? EMU_HALF_SAT : 0) |
+           (ir_has(i, IR_S_relu) ? EMU_HALF_RELU : 0) | (ir_has(i, IR_S_NaN) ? EMU_HALF_NAN : 0) |
+           (ir_has(i, IR_S_xorsign) ? EMU_HALF_XORSIGN : 0);
 }
 
 /* The operation over all sources in the first type; `mode` of rounding. */
-static void arithmetic(emu_decode *d, const ptx_insn *i, emu_h h, uint32_t sources, s64 imm,
+static void arithmetic(emu_decode *d, const ir_insn *i, emu_h h, uint32_t sources, s64 imm,
                        uint32_t mode)
 {
-    const ptx_type_info *t = emu_type(i, 0);
+    const ir_type_info *t = emu_type(i, 0);
     unsigned bits = (unsigned)t->bits * t->lanes;
     emu_ref src[3] = {EMU_NOREF, EMU_NOREF, EMU_NOREF};
     for (uint32_t k = 0; k < sources; k++)
@@ -41,9 +40,9 @@ static void arithmetic(emu_decode *d, const ptx_insn *i, emu_h h, uint32_t sourc
 #define SINGLE4(name) \
     {EMU_H_##name##_f32, EMU_H_##name##_ftz_f32, EMU_H_##name##_sat_f32, EMU_H_##name##_ftz_sat_f32}
 
-static uint32_t single_index(const ptx_insn *i)
+static uint32_t single_index(const ir_insn *i)
 {
-    return (uint32_t)ptx_has(i, PTX_S_ftz) + 2 * (uint32_t)ptx_has(i, PTX_S_sat);
+    return (uint32_t)ir_has(i, IR_S_ftz) + 2 * (uint32_t)ir_has(i, IR_S_sat);
 }
 
 typedef struct float_ops { /* the handlers of an operation in every format */
@@ -55,22 +54,22 @@ static const float_ops subs = {HALF4(sub), SINGLE4(sub), EMU_H_sub_f64, EMU_H_su
 static const float_ops muls = {HALF4(mul), SINGLE4(mul), EMU_H_mul_f64, EMU_H_mul_f32x2};
 static const float_ops fmas = {HALF4(fma), SINGLE4(fma), EMU_H_fma_f64, EMU_H_fma_f32x2};
 
-static void any_format(emu_decode *d, const ptx_insn *i, const float_ops *ops, uint32_t sources)
+static void any_format(emu_decode *d, const ir_insn *i, const float_ops *ops, uint32_t sources)
 {
-    const ptx_type_info *t = emu_type(i, 0);
+    const ir_type_info *t = emu_type(i, 0);
     int half = half_index(i);
-    if (!emu_allow(d, i, PTX_S_rn, PTX_S_rz, PTX_S_rm, PTX_S_rp, PTX_S_ftz, PTX_S_sat, PTX_S_relu))
+    if (!emu_allow(d, i, IR_S_rn, IR_S_rz, IR_S_rm, IR_S_rp, IR_S_ftz, IR_S_sat, IR_S_relu))
         return;
     if (half >= 0) {
         if (emu_rounding(i) != EMU_ROUND_RN)
             emu_unsupported(d, "half precision rounds to nearest even alone");
         arithmetic(d, i, ops->half[half], sources, half_flags(i), EMU_ROUND_RN);
-    } else if (t->kind == PTX_KIND_F && t->bits == 32 && t->lanes == 2) {
-        arithmetic(d, i, ops->pair, sources, ptx_has(i, PTX_S_ftz), emu_rounding(i));
-    } else if (t->kind == PTX_KIND_F && t->bits == 32) {
-        bool first_mad = i->op == PTX_mad && !ptx_insn_form(i); /* compiled as fma.rn.ftz */
+    } else if (t->kind == IR_KIND_F && t->bits == 32 && t->lanes == 2) {
+        arithmetic(d, i, ops->pair, sources, ir_has(i, IR_S_ftz), emu_rounding(i));
+    } else if (t->kind == IR_KIND_F && t->bits == 32) {
+        bool first_mad = i->op == IR_mad && !ir_insn_form(i); /* compiled as fma.rn.ftz */
         arithmetic(d, i, ops->single[single_index(i) | first_mad], sources, 0, emu_rounding(i));
-    } else if (t->kind == PTX_KIND_F && t->bits == 64) {
+    } else if (t->kind == IR_KIND_F && t->bits == 64) {
         arithmetic(d, i, ops->twice, sources, 0, emu_rounding(i));
     } else {
         emu_unsupported(d, "the type .%s is not supported", t->text);
@@ -78,22 +77,22 @@ static void any_format(emu_decode *d, const ptx_insn *i, const float_ops *ops, u
 }
 
 /* add, sub and fma of f32 with one or two operands of 16 bits. */
-static bool is_mixed(const ptx_insn *i)
+static bool is_mixed(const ir_insn *i)
 {
-    return i->types[1] != PTX_T_none;
+    return i->types[1] != IR_T_none;
 }
 
-static emu_ref widened(emu_decode *d, const ptx_operand *o, ptx_type type)
+static emu_ref widened(emu_decode *d, const ir_operand *o, ir_type type)
 {
     emu_ref half = emu_src(d, o, 16), temp = emu_temp(d, 32);
-    emu_emit(d, ptx_type_get(type)->kind == PTX_KIND_BF ? EMU_H_cvt_f32_bf16 : EMU_H_cvt_f32_f16,
+    emu_emit(d, ir_type_get(type)->kind == IR_KIND_BF ? EMU_H_cvt_f32_bf16 : EMU_H_cvt_f32_f16,
              temp, half, EMU_NOREF, EMU_NOREF);
     return temp;
 }
 
-static void mixed(emu_decode *d, const ptx_insn *i, const float_ops *ops, uint32_t sources)
+static void mixed(emu_decode *d, const ir_insn *i, const float_ops *ops, uint32_t sources)
 {
-    if (!emu_allow(d, i, PTX_S_rn, PTX_S_rz, PTX_S_rm, PTX_S_rp, PTX_S_sat))
+    if (!emu_allow(d, i, IR_S_rn, IR_S_rz, IR_S_rm, IR_S_rp, IR_S_sat))
         return;
     emu_ref src[3] = {EMU_NOREF, EMU_NOREF, EMU_NOREF};
     uint32_t narrow = sources - 1; /* all but the last operand */
@@ -105,7 +104,7 @@ static void mixed(emu_decode *d, const ptx_insn *i, const float_ops *ops, uint32
     emu_emit_rounded(d, emu_rounding(i));
 }
 
-void emu_decode_float2(emu_decode *d, const ptx_insn *i, emu_float_op op)
+void emu_decode_float2(emu_decode *d, const ir_insn *i, emu_float_op op)
 {
     const float_ops *ops = op == EMU_FLOAT_ADD ? &adds : op == EMU_FLOAT_SUB ? &subs : &muls;
     if (is_mixed(i))
@@ -114,7 +113,7 @@ void emu_decode_float2(emu_decode *d, const ptx_insn *i, emu_float_op op)
         any_format(d, i, ops, 2);
 }
 
-void emu_decode_fma(emu_decode *d, const ptx_insn *i)
+void emu_decode_fma(emu_decode *d, const ir_insn *i)
 {
     if (is_mixed(i))
         mixed(d, i, &fmas, 3);
@@ -122,13 +121,13 @@ void emu_decode_fma(emu_decode *d, const ptx_insn *i)
         any_format(d, i, &fmas, 3);
 }
 
-void emu_decode_float1(emu_decode *d, const ptx_insn *i, emu_float_op op)
+void emu_decode_float1(emu_decode *d, const ir_insn *i, emu_float_op op)
 {
     static const emu_h half_abs[] = HALF4(abs), half_neg[] = HALF4(neg);
-    const ptx_type_info *t = emu_type(i, 0);
-    bool abs = op == EMU_FLOAT_ABS, ftz = ptx_has(i, PTX_S_ftz);
+    const ir_type_info *t = emu_type(i, 0);
+    bool abs = op == EMU_FLOAT_ABS, ftz = ir_has(i, IR_S_ftz);
     int half = half_index(i);
-    if (!emu_allow(d, i, PTX_S_ftz))
+    if (!emu_allow(d, i, IR_S_ftz))
         return;
     if (half >= 0)
         arithmetic(d, i, abs ? half_abs[half] : half_neg[half], 1, half_flags(i), EMU_ROUND_RN);
@@ -142,15 +141,15 @@ void emu_decode_float1(emu_decode *d, const ptx_insn *i, emu_float_op op)
                    1, 0, EMU_ROUND_RN);
 }
 
-void emu_decode_float_minmax(emu_decode *d, const ptx_insn *i, bool min)
+void emu_decode_float_minmax(emu_decode *d, const ir_insn *i, bool min)
 {
     static const emu_h half_min[] = HALF4(min), half_max[] = HALF4(max);
-    const ptx_type_info *t = emu_type(i, 0);
+    const ir_type_info *t = emu_type(i, 0);
     int half = half_index(i);
-    if (!emu_allow(d, i, PTX_S_ftz, PTX_S_NaN, PTX_S_xorsign, PTX_S_abs))
+    if (!emu_allow(d, i, IR_S_ftz, IR_S_NaN, IR_S_xorsign, IR_S_abs))
         return;
-    s64 mode = ptx_has(i, PTX_S_ftz) | ptx_has(i, PTX_S_NaN) << 1 | ptx_has(i, PTX_S_xorsign) << 2 |
-               ptx_has(i, PTX_S_abs) << 3;
+    s64 mode = ir_has(i, IR_S_ftz) | ir_has(i, IR_S_NaN) << 1 | ir_has(i, IR_S_xorsign) << 2 |
+               ir_has(i, IR_S_abs) << 3;
     emu_h h = half >= 0       ? (min ? half_min[half] : half_max[half])
               : t->bits == 64 ? (min ? EMU_H_min_f64 : EMU_H_max_f64)
               : mode          ? (min ? EMU_H_min_mode_f32 : EMU_H_max_mode_f32)
@@ -169,11 +168,10 @@ void emu_decode_float_minmax(emu_decode *d, const ptx_insn *i, bool min)
     emu_emit(d, h, emu_dst(d, &i->operands[0], bits), temp, c, EMU_NOREF)->imm = imm;
 }
 
-void emu_decode_float_div(emu_decode *d, const ptx_insn *i)
+void emu_decode_float_div(emu_decode *d, const ir_insn *i)
 {
-    bool ftz = ptx_has(i, PTX_S_ftz), approx = ptx_has(i, PTX_S_approx) || ptx_has(i, PTX_S_full);
-    if (!emu_allow(d, i, PTX_S_rn, PTX_S_rz, PTX_S_rm, PTX_S_rp, PTX_S_ftz, PTX_S_approx,
-                   PTX_S_full))
+    bool ftz = ir_has(i, IR_S_ftz), approx = ir_has(i, IR_S_approx) || ir_has(i, IR_S_full);
+    if (!emu_allow(d, i, IR_S_rn, IR_S_rz, IR_S_rm, IR_S_rp, IR_S_ftz, IR_S_approx, IR_S_full))
         return;
     if (emu_type(i, 0)->bits == 64)
         arithmetic(d, i, EMU_H_div_f64, 2, 0, emu_rounding(i));
@@ -184,92 +182,92 @@ void emu_decode_float_div(emu_decode *d, const ptx_insn *i)
 }
 
 /* rcp, sqrt, rsqrt and the transcendental functions of one operand. */
-static void function(emu_decode *d, const ptx_insn *i, emu_h single, emu_h flushed, emu_h twice,
+static void function(emu_decode *d, const ir_insn *i, emu_h single, emu_h flushed, emu_h twice,
                      emu_h gross)
 {
-    bool ftz = ptx_has(i, PTX_S_ftz);
-    if (!emu_allow(d, i, PTX_S_rn, PTX_S_rz, PTX_S_rm, PTX_S_rp, PTX_S_ftz, PTX_S_approx))
+    bool ftz = ir_has(i, IR_S_ftz);
+    if (!emu_allow(d, i, IR_S_rn, IR_S_rz, IR_S_rm, IR_S_rp, IR_S_ftz, IR_S_approx))
         return;
     if (emu_type(i, 0)->bits == 64)
-        arithmetic(d, i, ptx_has(i, PTX_S_approx) && ftz ? gross : twice, 1, 0, emu_rounding(i));
+        arithmetic(d, i, ir_has(i, IR_S_approx) && ftz ? gross : twice, 1, 0, emu_rounding(i));
     else
         arithmetic(d, i, ftz ? flushed : single, 1, 0, emu_rounding(i));
 }
 
-void emu_decode_rcp(emu_decode *d, const ptx_insn *i)
+void emu_decode_rcp(emu_decode *d, const ir_insn *i)
 {
     function(d, i, EMU_H_rcp_f32, EMU_H_rcp_ftz_f32, EMU_H_rcp_f64, EMU_H_rcp_gross_f64);
 }
 
-void emu_decode_sqrt(emu_decode *d, const ptx_insn *i)
+void emu_decode_sqrt(emu_decode *d, const ir_insn *i)
 {
     function(d, i, EMU_H_sqrt_f32, EMU_H_sqrt_ftz_f32, EMU_H_sqrt_f64, EMU_H_sqrt_f64);
 }
 
-void emu_decode_rsqrt(emu_decode *d, const ptx_insn *i)
+void emu_decode_rsqrt(emu_decode *d, const ir_insn *i)
 {
     function(d, i, EMU_H_rsqrt_f32, EMU_H_rsqrt_ftz_f32, EMU_H_rsqrt_f64, EMU_H_rsqrt_gross_f64);
 }
 
-void emu_decode_sin(emu_decode *d, const ptx_insn *i)
+void emu_decode_sin(emu_decode *d, const ir_insn *i)
 {
     function(d, i, EMU_H_sin_f32, EMU_H_sin_ftz_f32, EMU_H_COUNT, EMU_H_COUNT);
 }
 
-void emu_decode_cos(emu_decode *d, const ptx_insn *i)
+void emu_decode_cos(emu_decode *d, const ir_insn *i)
 {
     function(d, i, EMU_H_cos_f32, EMU_H_cos_ftz_f32, EMU_H_COUNT, EMU_H_COUNT);
 }
 
-void emu_decode_lg2(emu_decode *d, const ptx_insn *i)
+void emu_decode_lg2(emu_decode *d, const ir_insn *i)
 {
     function(d, i, EMU_H_lg2_f32, EMU_H_lg2_ftz_f32, EMU_H_COUNT, EMU_H_COUNT);
 }
 
-void emu_decode_ex2(emu_decode *d, const ptx_insn *i)
+void emu_decode_ex2(emu_decode *d, const ir_insn *i)
 {
     static const emu_h halves[] = HALF4(ex2);
     int half = half_index(i);
     if (half < 0)
         function(d, i, EMU_H_ex2_f32, EMU_H_ex2_ftz_f32, EMU_H_COUNT, EMU_H_COUNT);
-    else if (emu_allow(d, i, PTX_S_approx, PTX_S_ftz))
+    else if (emu_allow(d, i, IR_S_approx, IR_S_ftz))
         arithmetic(d, i, halves[half], 1, half_flags(i), EMU_ROUND_RN);
 }
 
-void emu_decode_tanh(emu_decode *d, const ptx_insn *i)
+void emu_decode_tanh(emu_decode *d, const ir_insn *i)
 {
     static const emu_h halves[] = HALF4(tanh);
     int half = half_index(i);
-    if (!emu_allow(d, i, PTX_S_approx))
+    if (!emu_allow(d, i, IR_S_approx))
         return;
     arithmetic(d, i, half < 0 ? EMU_H_tanh_f32 : halves[half], 1, 0, EMU_ROUND_RN);
 }
 
-void emu_decode_copysign(emu_decode *d, const ptx_insn *i)
+void emu_decode_copysign(emu_decode *d, const ir_insn *i)
 {
-    if (emu_allow(d, i, PTX_S_none))
+    if (emu_allow(d, i, IR_S_none))
         arithmetic(d, i, emu_type(i, 0)->bits == 64 ? EMU_H_copysign_f64 : EMU_H_copysign_f32, 2, 0,
                    EMU_ROUND_RN);
 }
 
-void emu_decode_testp(emu_decode *d, const ptx_insn *i)
+void emu_decode_testp(emu_decode *d, const ir_insn *i)
 {
 #define ROW(name)                                              \
     {                                                          \
-        PTX_S_##name,                                          \
+        IR_S_##name,                                           \
         {                                                      \
             EMU_H_testp_##name##_f32, EMU_H_testp_##name##_f64 \
         }                                                      \
     }
     static const struct {
-        ptx_suffix suffix;
+        ir_suffix suffix;
         emu_h h[2];
     } table[] = {ROW(finite),     ROW(infinite), ROW(number),
                  ROW(notanumber), ROW(normal),   ROW(subnormal)};
 #undef ROW
     unsigned bits = emu_type(i, 0)->bits;
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
-        if (ptx_has(i, table[k].suffix)) {
+        if (ir_has(i, table[k].suffix)) {
             emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]);
             emu_emit(d, table[k].h[bits == 64], emu_pred_dst(d, &i->operands[0]), a, EMU_NOREF,
                      EMU_NOREF);

@@ -1,16 +1,16 @@
 /* Logic, shifts, comparisons, selections and moves. */
 #include "emu/decode.h"
 
-static unsigned bits_of(const ptx_insn *i)
+static unsigned bits_of(const ir_insn *i)
 {
-    const ptx_type_info *t = emu_type(i, 0);
-    return t->kind == PTX_KIND_P ? 1 : (unsigned)t->bits * t->lanes;
+    const ir_type_info *t = emu_type(i, 0);
+    return t->kind == IR_KIND_P ? 1 : (unsigned)t->bits * t->lanes;
 }
 
-static void logic(emu_decode *d, const ptx_insn *i, emu_h pred, emu_h h16, emu_h h32, emu_h h64,
+static void logic(emu_decode *d, const ir_insn *i, emu_h pred, emu_h h16, emu_h h32, emu_h h64,
                   uint32_t sources)
 {
-    if (!emu_allow(d, i, PTX_S_none))
+    if (!emu_allow(d, i, IR_S_none))
         return;
     unsigned bits = bits_of(i);
     emu_ref src[2] = {EMU_NOREF, EMU_NOREF};
@@ -22,7 +22,7 @@ static void logic(emu_decode *d, const ptx_insn *i, emu_h pred, emu_h h16, emu_h
 }
 
 #define LOGIC(name, sources)                                                                      \
-    void emu_decode_##name(emu_decode *d, const ptx_insn *i)                                      \
+    void emu_decode_##name(emu_decode *d, const ir_insn *i)                                       \
     {                                                                                             \
         logic(d, i, EMU_H_##name##_pred, EMU_H_##name##_16, EMU_H_##name##_32, EMU_H_##name##_64, \
               sources);                                                                           \
@@ -32,22 +32,22 @@ LOGIC(or, 2)
 LOGIC(xor, 2)
 LOGIC(not, 1)
 
-void emu_decode_cnot(emu_decode *d, const ptx_insn *i)
+void emu_decode_cnot(emu_decode *d, const ir_insn *i)
 {
     logic(d, i, EMU_H_cnot_16, EMU_H_cnot_16, EMU_H_cnot_32, EMU_H_cnot_64, 1);
 }
 
 /* lop3 with .and/.or/.xor gives a predicate too: (d != 0) op p. */
-void emu_decode_lop3(emu_decode *d, const ptx_insn *i)
+void emu_decode_lop3(emu_decode *d, const ir_insn *i)
 {
-    ptx_suffix op = PTX_S_none;
-    if (!emu_allow(d, i, PTX_S_and, PTX_S_or, PTX_S_xor))
+    ir_suffix op = IR_S_none;
+    if (!emu_allow(d, i, IR_S_and, IR_S_or, IR_S_xor))
         return;
-    bool pred = emu_has_class(i, PTX_SC_BOOL, 0, &op);
-    const ptx_operand *to = &i->operands[0];
+    bool pred = emu_has_class(i, IR_SC_BOOL, 0, &op);
+    const ir_operand *to = &i->operands[0];
     emu_ref a = emu_src(d, &i->operands[1], 32), b = emu_src(d, &i->operands[2], 32);
     emu_ref c = emu_src(d, &i->operands[3], 32);
-    emu_ref dst = emu_dst(d, pred && to->kind == PTX_OPD_PAIR ? &to->items[0] : to, 32);
+    emu_ref dst = emu_dst(d, pred && to->kind == IR_OPD_PAIR ? &to->items[0] : to, 32);
     if (pred)
         dst = emu_temp(d, 32);
     emu_emit(d, EMU_H_lop3, dst, a, b, c)->imm = (s64)(i->operands[4].imm & 0xff);
@@ -55,11 +55,11 @@ void emu_decode_lop3(emu_decode *d, const ptx_insn *i)
         return;
     emu_ref p = emu_temp(d, 1), q = emu_pred_src(d, &i->operands[5], NULL);
     emu_emit(d, EMU_H_set_ne_u32, p, dst, emu_const(d, 32, 0), EMU_NOREF);
-    if (to->kind == PTX_OPD_PAIR) {
+    if (to->kind == IR_OPD_PAIR) {
         emu_emit(d,
-                 op == PTX_S_and  ? EMU_H_and_pred
-                 : op == PTX_S_or ? EMU_H_or_pred
-                                  : EMU_H_xor_pred,
+                 op == IR_S_and  ? EMU_H_and_pred
+                 : op == IR_S_or ? EMU_H_or_pred
+                                 : EMU_H_xor_pred,
                  emu_pred_dst(d, &to->items[1]), p, q, EMU_NOREF);
         emu_emit(d, EMU_H_mov_32, emu_dst(d, &to->items[0], 32), dst, EMU_NOREF, EMU_NOREF);
     }
@@ -67,7 +67,7 @@ void emu_decode_lop3(emu_decode *d, const ptx_insn *i)
 
 /* ---- shifts ---- */
 
-static void shift(emu_decode *d, const ptx_insn *i, emu_h h, emu_h imm)
+static void shift(emu_decode *d, const ir_insn *i, emu_h h, emu_h imm)
 {
     unsigned bits = bits_of(i);
     uint64_t amount;
@@ -81,54 +81,54 @@ static void shift(emu_decode *d, const ptx_insn *i, emu_h h, emu_h imm)
     emu_emit(d, h, emu_dst(d, &i->operands[0], bits), a, b, EMU_NOREF);
 }
 
-void emu_decode_shl(emu_decode *d, const ptx_insn *i)
+void emu_decode_shl(emu_decode *d, const ir_insn *i)
 {
-    if (emu_allow(d, i, PTX_S_none))
+    if (emu_allow(d, i, IR_S_none))
         shift(d, i, EMU_BY_WIDTH(bits_of(i), EMU_H_shl),
               bits_of(i) == 16   ? EMU_H_shl_16_imm
               : bits_of(i) == 32 ? EMU_H_shl_32_imm
                                  : EMU_H_shl_64_imm);
 }
 
-void emu_decode_shr(emu_decode *d, const ptx_insn *i)
+void emu_decode_shr(emu_decode *d, const ir_insn *i)
 {
     static const emu_h by_register[] = EMU_INT6(shr);
     static const emu_h by_constant[] = {EMU_H_shr_u16_imm, EMU_H_shr_s16_imm, EMU_H_shr_u32_imm,
                                         EMU_H_shr_s32_imm, EMU_H_shr_u64_imm, EMU_H_shr_s64_imm};
     int t = emu_int_index(i->types[0]);
-    if (emu_allow(d, i, PTX_S_none))
+    if (emu_allow(d, i, IR_S_none))
         shift(d, i, by_register[t], by_constant[t]);
 }
 
-static void three32(emu_decode *d, const ptx_insn *i, emu_h h, s64 imm)
+static void three32(emu_decode *d, const ir_insn *i, emu_h h, s64 imm)
 {
     emu_ref a = emu_src(d, &i->operands[1], 32), b = emu_src(d, &i->operands[2], 32);
     emu_ref c = emu_src(d, &i->operands[3], 32);
     emu_emit(d, h, emu_dst(d, &i->operands[0], 32), a, b, c)->imm = imm;
 }
 
-void emu_decode_shf(emu_decode *d, const ptx_insn *i)
+void emu_decode_shf(emu_decode *d, const ir_insn *i)
 {
-    bool wrap = ptx_has(i, PTX_S_wrap);
-    if (emu_allow(d, i, PTX_S_l, PTX_S_r, PTX_S_wrap, PTX_S_clamp))
+    bool wrap = ir_has(i, IR_S_wrap);
+    if (emu_allow(d, i, IR_S_l, IR_S_r, IR_S_wrap, IR_S_clamp))
         three32(d, i,
-                ptx_has(i, PTX_S_l) ? (wrap ? EMU_H_shf_l_wrap : EMU_H_shf_l_clamp)
-                : wrap              ? EMU_H_shf_r_wrap
-                                    : EMU_H_shf_r_clamp,
+                ir_has(i, IR_S_l) ? (wrap ? EMU_H_shf_l_wrap : EMU_H_shf_l_clamp)
+                : wrap            ? EMU_H_shf_r_wrap
+                                  : EMU_H_shf_r_clamp,
                 0);
 }
 
-void emu_decode_prmt(emu_decode *d, const ptx_insn *i)
+void emu_decode_prmt(emu_decode *d, const ir_insn *i)
 {
     static const struct {
-        ptx_suffix suffix;
+        ir_suffix suffix;
         emu_prmt_mode_id mode;
-    } modes[] = {{PTX_S_f4e, EMU_PRMT_F4E}, {PTX_S_b4e, EMU_PRMT_B4E}, {PTX_S_rc8, EMU_PRMT_RC8},
-                 {PTX_S_ecl, EMU_PRMT_ECL}, {PTX_S_ecr, EMU_PRMT_ECR}, {PTX_S_rc16, EMU_PRMT_RC16}};
-    if (!emu_allow(d, i, PTX_S_f4e, PTX_S_b4e, PTX_S_rc8, PTX_S_ecl, PTX_S_ecr, PTX_S_rc16))
+    } modes[] = {{IR_S_f4e, EMU_PRMT_F4E}, {IR_S_b4e, EMU_PRMT_B4E}, {IR_S_rc8, EMU_PRMT_RC8},
+                 {IR_S_ecl, EMU_PRMT_ECL}, {IR_S_ecr, EMU_PRMT_ECR}, {IR_S_rc16, EMU_PRMT_RC16}};
+    if (!emu_allow(d, i, IR_S_f4e, IR_S_b4e, IR_S_rc8, IR_S_ecl, IR_S_ecr, IR_S_rc16))
         return;
     for (size_t k = 0; k < sizeof modes / sizeof *modes; k++)
-        if (ptx_has(i, modes[k].suffix)) {
+        if (ir_has(i, modes[k].suffix)) {
             three32(d, i, EMU_H_prmt_mode, modes[k].mode);
             return;
         }
@@ -152,47 +152,47 @@ static const emu_h compare_float[EMU_CMP_COUNT][3] = {
 #undef X
 };
 
-static int comparison(const ptx_insn *i)
+static int comparison(const ir_insn *i)
 {
     static const struct {
-        ptx_suffix suffix;
+        ir_suffix suffix;
         emu_cmp cmp;
     } names[] = {
-#define X(id) {PTX_S_##id, EMU_CMP_##id},
+#define X(id) {IR_S_##id, EMU_CMP_##id},
         EMU_COMPARISONS(X)
 #undef X
-            {PTX_S_lo, EMU_CMP_lt},
-        {PTX_S_ls, EMU_CMP_le},
-        {PTX_S_hi, EMU_CMP_gt},
-        {PTX_S_hs, EMU_CMP_ge},
+            {IR_S_lo, EMU_CMP_lt},
+        {IR_S_ls, EMU_CMP_le},
+        {IR_S_hi, EMU_CMP_gt},
+        {IR_S_hs, EMU_CMP_ge},
     };
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (ptx_has(i, names[k].suffix))
+        if (ir_has(i, names[k].suffix))
             return (int)names[k].cmp;
     return -1;
 }
 
-static bool is_half(ptx_type type)
+static bool is_half(ir_type type)
 {
-    const ptx_type_info *t = ptx_type_get(type);
-    return t->bits == 16 && (t->kind == PTX_KIND_F || t->kind == PTX_KIND_BF);
+    const ir_type_info *t = ir_type_get(type);
+    return t->bits == 16 && (t->kind == IR_KIND_F || t->kind == IR_KIND_BF);
 }
 
-static emu_h half_compare(ptx_type type)
+static emu_h half_compare(ir_type type)
 {
-    const ptx_type_info *t = ptx_type_get(type);
-    return t->kind == PTX_KIND_F ? (t->lanes == 2 ? EMU_H_set_f16x2 : EMU_H_set_f16)
-           : t->lanes == 2       ? EMU_H_set_bf16x2
-                                 : EMU_H_set_bf16;
+    const ir_type_info *t = ir_type_get(type);
+    return t->kind == IR_KIND_F ? (t->lanes == 2 ? EMU_H_set_f16x2 : EMU_H_set_f16)
+           : t->lanes == 2      ? EMU_H_set_bf16x2
+                                : EMU_H_set_bf16;
 }
 
 /* Compares operands 1 and 2 of type `type` into the predicate; `high` for the upper half of a pair. */
-static void compare(emu_decode *d, const ptx_insn *i, ptx_type type, emu_ref to, bool high)
+static void compare(emu_decode *d, const ir_insn *i, ir_type type, emu_ref to, bool high)
 {
-    const ptx_type_info *t = ptx_type_get(type);
+    const ir_type_info *t = ir_type_get(type);
     unsigned bits = (unsigned)t->bits * t->lanes;
     int cmp = comparison(i), index = emu_int_index(type);
-    bool ftz = ptx_has(i, PTX_S_ftz);
+    bool ftz = ir_has(i, IR_S_ftz);
     emu_ref a = emu_src_typed(d, &i->operands[1], type),
             b = emu_src_typed(d, &i->operands[2], type);
     if (cmp < 0 || (index >= 0 && cmp > EMU_CMP_ge)) {
@@ -200,7 +200,7 @@ static void compare(emu_decode *d, const ptx_insn *i, ptx_type type, emu_ref to,
     } else if (is_half(type)) {
         emu_emit(d, half_compare(type), to, a, b, EMU_NOREF)->imm = cmp | (ftz ? 256 : 0) |
                                                                     (high ? 512 : 0);
-    } else if (t->kind == PTX_KIND_F && t->lanes == 1) {
+    } else if (t->kind == IR_KIND_F && t->lanes == 1) {
         emu_emit(d, compare_float[cmp][bits == 64 ? 2 : ftz], to, a, b, EMU_NOREF);
     } else if (index >= 0) {
         emu_emit(d, compare_int[cmp][index], to, a, b, EMU_NOREF);
@@ -209,33 +209,33 @@ static void compare(emu_decode *d, const ptx_insn *i, ptx_type type, emu_ref to,
     }
 }
 
-#define ALLOW_COMPARISON                                                                       \
-    PTX_S_eq, PTX_S_ne, PTX_S_lt, PTX_S_le, PTX_S_gt, PTX_S_ge, PTX_S_lo, PTX_S_ls, PTX_S_hi,  \
-        PTX_S_hs, PTX_S_equ, PTX_S_neu, PTX_S_ltu, PTX_S_leu, PTX_S_gtu, PTX_S_geu, PTX_S_num, \
-        PTX_S_nan, PTX_S_and, PTX_S_or, PTX_S_xor, PTX_S_ftz
+#define ALLOW_COMPARISON                                                                          \
+    IR_S_eq, IR_S_ne, IR_S_lt, IR_S_le, IR_S_gt, IR_S_ge, IR_S_lo, IR_S_ls, IR_S_hi, IR_S_hs,     \
+        IR_S_equ, IR_S_neu, IR_S_ltu, IR_S_leu, IR_S_gtu, IR_S_geu, IR_S_num, IR_S_nan, IR_S_and, \
+        IR_S_or, IR_S_xor, IR_S_ftz
 
 /* result = compared op predicate operand */
-static void combine(emu_decode *d, const ptx_insn *i, emu_ref result, emu_ref compared, emu_ref p)
+static void combine(emu_decode *d, const ir_insn *i, emu_ref result, emu_ref compared, emu_ref p)
 {
-    emu_h h = ptx_has(i, PTX_S_and)  ? EMU_H_and_pred
-              : ptx_has(i, PTX_S_or) ? EMU_H_or_pred
-                                     : EMU_H_xor_pred;
+    emu_h h = ir_has(i, IR_S_and)  ? EMU_H_and_pred
+              : ir_has(i, IR_S_or) ? EMU_H_or_pred
+                                   : EMU_H_xor_pred;
     emu_emit(d, h, result, compared, p, EMU_NOREF);
 }
 
-static bool combines(const ptx_insn *i)
+static bool combines(const ir_insn *i)
 {
-    return ptx_has(i, PTX_S_and) || ptx_has(i, PTX_S_or) || ptx_has(i, PTX_S_xor);
+    return ir_has(i, IR_S_and) || ir_has(i, IR_S_or) || ir_has(i, IR_S_xor);
 }
 
 /* p|q = compare: q is the complement, or the other half of a pair; each combined with the predicate operand. */
-void emu_decode_setp(emu_decode *d, const ptx_insn *i)
+void emu_decode_setp(emu_decode *d, const ir_insn *i)
 {
     if (!emu_allow(d, i, ALLOW_COMPARISON))
         return;
-    const ptx_operand *to = &i->operands[0];
-    ptx_type type = i->types[0];
-    bool pair = ptx_type_get(type)->lanes == 2, two = to->kind == PTX_OPD_PAIR;
+    const ir_operand *to = &i->operands[0];
+    ir_type type = i->types[0];
+    bool pair = ir_type_get(type)->lanes == 2, two = to->kind == IR_OPD_PAIR;
     if (!two && !combines(i)) {
         compare(d, i, type, emu_pred_dst(d, to), false);
         return;
@@ -257,19 +257,19 @@ void emu_decode_setp(emu_decode *d, const ptx_insn *i)
 }
 
 /* The value that set gives for true. */
-static uint64_t true_value(ptx_type type)
+static uint64_t true_value(ir_type type)
 {
-    const ptx_type_info *t = ptx_type_get(type);
-    if (t->kind == PTX_KIND_F)
+    const ir_type_info *t = ir_type_get(type);
+    if (t->kind == IR_KIND_F)
         return t->bits == 32 ? 0x3f800000 : 0x3c00;
-    return t->kind == PTX_KIND_BF ? 0x3f80 : UINT64_MAX;
+    return t->kind == IR_KIND_BF ? 0x3f80 : UINT64_MAX;
 }
 
-void emu_decode_set(emu_decode *d, const ptx_insn *i)
+void emu_decode_set(emu_decode *d, const ir_insn *i)
 {
     if (!emu_allow(d, i, ALLOW_COMPARISON))
         return;
-    const ptx_type_info *to = emu_type(i, 0), *from = emu_type(i, 1);
+    const ir_type_info *to = emu_type(i, 0), *from = emu_type(i, 1);
     bool pair = from->lanes == 2;
     unsigned bits = pair ? 32 : to->bits;
     emu_ref p = emu_temp(d, 1), q = emu_temp(d, 1);
@@ -283,7 +283,7 @@ void emu_decode_set(emu_decode *d, const ptx_insn *i)
     }
     uint64_t yes = true_value(i->types[0]);
     if (pair)
-        yes = to->kind == PTX_KIND_F || to->kind == PTX_KIND_BF ? yes : 0xffff;
+        yes = to->kind == IR_KIND_F || to->kind == IR_KIND_BF ? yes : 0xffff;
     emu_ref dst = emu_dst(d, &i->operands[0], bits), low = pair ? emu_temp(d, 32) : dst;
     emu_h select = bits == 16 ? EMU_H_selp_16 : EMU_H_selp_32;
     emu_emit(d, select, low, emu_const(d, bits, yes), emu_const(d, bits, 0), p);
@@ -294,10 +294,10 @@ void emu_decode_set(emu_decode *d, const ptx_insn *i)
     emu_emit(d, EMU_H_or_32, dst, low, high, EMU_NOREF);
 }
 
-void emu_decode_selp(emu_decode *d, const ptx_insn *i)
+void emu_decode_selp(emu_decode *d, const ir_insn *i)
 {
     bool neg = false;
-    if (!emu_allow(d, i, PTX_S_none))
+    if (!emu_allow(d, i, IR_S_none))
         return;
     unsigned bits = bits_of(i);
     emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]),
@@ -308,18 +308,18 @@ void emu_decode_selp(emu_decode *d, const ptx_insn *i)
 }
 
 /* d = c >= 0 ? a : b */
-void emu_decode_slct(emu_decode *d, const ptx_insn *i)
+void emu_decode_slct(emu_decode *d, const ir_insn *i)
 {
-    if (!emu_allow(d, i, PTX_S_ftz))
+    if (!emu_allow(d, i, IR_S_ftz))
         return;
     unsigned bits = bits_of(i);
-    bool real = emu_type(i, 1)->kind == PTX_KIND_F;
+    bool real = emu_type(i, 1)->kind == IR_KIND_F;
     emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]),
             b = emu_src_typed(d, &i->operands[2], i->types[0]);
     emu_ref c = emu_src_typed(d, &i->operands[3], i->types[1]), p = emu_temp(d, 1);
-    emu_h h = !real                   ? EMU_H_set_ge_s32
-              : ptx_has(i, PTX_S_ftz) ? EMU_H_set_ge_ftz_f32
-                                      : EMU_H_set_ge_f32;
+    emu_h h = !real                 ? EMU_H_set_ge_s32
+              : ir_has(i, IR_S_ftz) ? EMU_H_set_ge_ftz_f32
+                                    : EMU_H_set_ge_f32;
     emu_emit(d, h, p, c, emu_const(d, 32, 0), EMU_NOREF);
     emu_emit(d, EMU_BY_WIDTH(bits, EMU_H_selp), emu_dst(d, &i->operands[0], bits), a, b, p);
 }
@@ -340,7 +340,7 @@ static emu_h pack_of(unsigned bits) /* of each part */
 }
 
 /* Joins neighbours until one vector is left. */
-static void pack(emu_decode *d, const ptx_operand *dst, const ptx_operand *vec, unsigned bits)
+static void pack(emu_decode *d, const ir_operand *dst, const ir_operand *vec, unsigned bits)
 {
     emu_ref parts[16];
     uint32_t count = vec->count;
@@ -374,7 +374,7 @@ static emu_h unpack_of(unsigned bits, unsigned part)
 }
 
 /* The source may be one of the destinations only as a whole, so it is read first where it is. */
-static void unpack(emu_decode *d, const ptx_operand *vec, const ptx_operand *src, unsigned bits)
+static void unpack(emu_decode *d, const ir_operand *vec, const ir_operand *src, unsigned bits)
 {
     unsigned part = vec->count ? bits / vec->count : 0;
     emu_h h = unpack_of(bits, part);
@@ -384,23 +384,23 @@ static void unpack(emu_decode *d, const ptx_operand *vec, const ptx_operand *src
         return;
     }
     for (uint32_t k = 0; k < vec->count; k++)
-        if (vec->items[k].kind != PTX_OPD_SINK)
+        if (vec->items[k].kind != IR_OPD_SINK)
             emu_emit(d, h, emu_dst(d, &vec->items[k], part < 16 ? 16 : part), from, EMU_NOREF,
                      EMU_NOREF)
                 ->imm = (s64)k * part;
 }
 
-void emu_decode_mov(emu_decode *d, const ptx_insn *i)
+void emu_decode_mov(emu_decode *d, const ir_insn *i)
 {
-    if (!emu_allow(d, i, PTX_S_none))
+    if (!emu_allow(d, i, IR_S_none))
         return;
     unsigned bits = bits_of(i);
-    const ptx_operand *dst = &i->operands[0], *src = &i->operands[1];
-    if (dst->kind == PTX_OPD_VEC && src->kind == PTX_OPD_VEC)
+    const ir_operand *dst = &i->operands[0], *src = &i->operands[1];
+    if (dst->kind == IR_OPD_VEC && src->kind == IR_OPD_VEC)
         emu_unsupported(d, "a move between vectors is not supported");
-    else if (src->kind == PTX_OPD_VEC)
+    else if (src->kind == IR_OPD_VEC)
         pack(d, dst, src, bits);
-    else if (dst->kind == PTX_OPD_VEC)
+    else if (dst->kind == IR_OPD_VEC)
         unpack(d, dst, src, bits);
     else if (bits == 1)
         emu_emit(d, EMU_H_mov_pred, emu_pred_dst(d, dst), emu_pred_src(d, src, NULL), EMU_NOREF,
@@ -413,24 +413,23 @@ void emu_decode_mov(emu_decode *d, const ptx_insn *i)
 }
 
 /* Addresses of the global, constant and parameter spaces are generic addresses; shared and local memory have windows. */
-void emu_decode_cvta(emu_decode *d, const ptx_insn *i)
+void emu_decode_cvta(emu_decode *d, const ir_insn *i)
 {
-    ptx_suffix space = PTX_S_global;
-    if (!emu_allow(d, i, PTX_S_to, PTX_S_global, PTX_S_shared, PTX_S_shared__cta,
-                   PTX_S_shared__cluster, PTX_S_local, PTX_S_const, PTX_S_param,
-                   PTX_S_param__entry))
+    ir_suffix space = IR_S_global;
+    if (!emu_allow(d, i, IR_S_to, IR_S_global, IR_S_shared, IR_S_shared__cta, IR_S_shared__cluster,
+                   IR_S_local, IR_S_const, IR_S_param, IR_S_param__entry))
         return;
-    emu_has_class(i, PTX_SC_SPACE, 0, &space);
+    emu_has_class(i, IR_SC_SPACE, 0, &space);
     unsigned bits = bits_of(i);
-    bool shared = space == PTX_S_shared || space == PTX_S_shared__cta ||
-                  space == PTX_S_shared__cluster;
+    bool shared = space == IR_S_shared || space == IR_S_shared__cta ||
+                  space == IR_S_shared__cluster;
     const emu_machine *m = d->module->machine;
-    uint64_t window = shared ? m->shared_window : space == PTX_S_local ? m->local_window : 0;
+    uint64_t window = shared ? m->shared_window : space == IR_S_local ? m->local_window : 0;
     emu_ref src = emu_src(d, &i->operands[1], bits);
     if (window && bits != 64) {
         emu_unsupported(d, "generic addresses have 64 bits");
     } else if (window) {
-        emu_emit(d, ptx_has(i, PTX_S_to) ? EMU_H_sub_64 : EMU_H_add_64,
+        emu_emit(d, ir_has(i, IR_S_to) ? EMU_H_sub_64 : EMU_H_add_64,
                  emu_dst(d, &i->operands[0], 64), src, emu_const(d, 64, window), EMU_NOREF);
     } else if (!emu_alias(d, &i->operands[0], src)) {
         emu_emit(d, EMU_BY_WIDTH(bits, EMU_H_mov), emu_dst(d, &i->operands[0], bits), src,
@@ -438,10 +437,10 @@ void emu_decode_cvta(emu_decode *d, const ptx_insn *i)
     }
 }
 
-void emu_decode_isspacep(emu_decode *d, const ptx_insn *i)
+void emu_decode_isspacep(emu_decode *d, const ir_insn *i)
 {
-    ptx_suffix space = PTX_S_none;
-    emu_has_class(i, PTX_SC_SPACE, 0, &space);
+    ir_suffix space = IR_S_none;
+    emu_has_class(i, IR_SC_SPACE, 0, &space);
     emu_ref a = emu_src(d, &i->operands[1], 64);
     emu_emit(d, EMU_H_isspacep, emu_pred_dst(d, &i->operands[0]), a, EMU_NOREF, EMU_NOREF)->imm =
         space;

@@ -9,27 +9,27 @@ typedef struct shape {
 } shape;
 
 /* "m16n8k16" */
-static bool shape_of(const ptx_insn *i, shape *s)
+static bool shape_of(const ir_insn *i, shape *s)
 {
-    ptx_suffix suffix;
+    ir_suffix suffix;
     unsigned m, n, k;
-    if (!emu_has_class(i, PTX_SC_SHAPE, 0, &suffix) ||
-        sscanf(ptx_suffix_text(suffix), "m%un%uk%u", &m, &n, &k) != 3)
+    if (!emu_has_class(i, IR_SC_SHAPE, 0, &suffix) ||
+        sscanf(ir_suffix_text(suffix), "m%un%uk%u", &m, &n, &k) != 3)
         return false;
     *s = (shape){(uint16_t)m, (uint16_t)n, (uint16_t)k};
     return true;
 }
 
-static bool element_of(ptx_type type, emu_element *out)
+static bool element_of(ir_type type, emu_element *out)
 {
     static const struct {
-        ptx_type type;
+        ir_type type;
         emu_element element;
-    } names[] = {{PTX_T_f16, EMU_E_F16}, {PTX_T_bf16, EMU_E_BF16}, {PTX_T_tf32, EMU_E_TF32},
-                 {PTX_T_f32, EMU_E_F32}, {PTX_T_f64, EMU_E_F64},   {PTX_T_s8, EMU_E_S8},
-                 {PTX_T_u8, EMU_E_U8},   {PTX_T_s4, EMU_E_S4},     {PTX_T_u4, EMU_E_U4},
-                 {PTX_T_b1, EMU_E_B1},   {PTX_T_e4m3, EMU_E_E4M3}, {PTX_T_e5m2, EMU_E_E5M2},
-                 {PTX_T_s32, EMU_E_S32}};
+    } names[] = {{IR_T_f16, EMU_E_F16}, {IR_T_bf16, EMU_E_BF16}, {IR_T_tf32, EMU_E_TF32},
+                 {IR_T_f32, EMU_E_F32}, {IR_T_f64, EMU_E_F64},   {IR_T_s8, EMU_E_S8},
+                 {IR_T_u8, EMU_E_U8},   {IR_T_s4, EMU_E_S4},     {IR_T_u4, EMU_E_U4},
+                 {IR_T_b1, EMU_E_B1},   {IR_T_e4m3, EMU_E_E4M3}, {IR_T_e5m2, EMU_E_E5M2},
+                 {IR_T_s32, EMU_E_S32}};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         if (names[n].type == type) {
             *out = names[n].element;
@@ -39,10 +39,10 @@ static bool element_of(ptx_type type, emu_element *out)
 }
 
 /* Registers of one operand. f16 matrices come in pairs in 32 bits; a fragment must hold its matrix a whole number of times. */
-static bool fill(emu_decode *d, const ptx_operand *o, emu_fragment *f, bool write, bool copies)
+static bool fill(emu_decode *d, const ir_operand *o, emu_fragment *f, bool write, bool copies)
 {
-    const ptx_operand *items = o->kind == PTX_OPD_VEC ? o->items : o;
-    uint32_t count = o->kind == PTX_OPD_VEC ? o->count : 1;
+    const ir_operand *items = o->kind == IR_OPD_VEC ? o->items : o;
+    uint32_t count = o->kind == IR_OPD_VEC ? o->count : 1;
     f->reg_bytes = f->type == EMU_E_F64 ? 8 : 4;
     f->nregs = (uint8_t)count;
     if (count > EMU_MATRIX_REGS)
@@ -50,9 +50,9 @@ static bool fill(emu_decode *d, const ptx_operand *o, emu_fragment *f, bool writ
     for (uint32_t k = 0; k < count; k++)
         f->regs[k] = write ? emu_dst(d, &items[k], f->reg_bytes * 8u)
                            : emu_src_typed(d, &items[k],
-                                           f->type == EMU_E_F64   ? PTX_T_f64
-                                           : f->type == EMU_E_F32 ? PTX_T_f32
-                                                                  : PTX_T_b32);
+                                           f->type == EMU_E_F64   ? IR_T_f64
+                                           : f->type == EMU_E_F32 ? IR_T_f32
+                                                                  : IR_T_b32);
     uint64_t held = (uint64_t)count * f->reg_bytes * 8 / emu_element_bits(f->type) * EMU_LANES;
     uint64_t total = (uint64_t)f->rows * f->columns;
     return d->status == WL_OK && held && (copies ? held % total == 0 : held == total);
@@ -75,39 +75,38 @@ static void emit_mma(emu_decode *d, emu_mma *m)
         emu_decode_nomem(d);
 }
 
-static void set_dot(const ptx_insn *i, emu_mma *m)
+static void set_dot(const ir_insn *i, emu_mma *m)
 {
-    m->dot = !ptx_has(i, PTX_S_popc) ? EMU_DOT_SUM
-             : ptx_has(i, PTX_S_xor) ? EMU_DOT_XOR_POPC
-                                     : EMU_DOT_AND_POPC;
-    m->saturate = ptx_has(i, PTX_S_satfinite);
+    m->dot = !ir_has(i, IR_S_popc) ? EMU_DOT_SUM
+             : ir_has(i, IR_S_xor) ? EMU_DOT_XOR_POPC
+                                   : EMU_DOT_AND_POPC;
+    m->saturate = ir_has(i, IR_S_satfinite);
 }
 
 /* The nth of the suffixes .row and .col. */
-static bool nth_is_column(const ptx_insn *i, uint32_t nth)
+static bool nth_is_column(const ir_insn *i, uint32_t nth)
 {
     for (uint32_t s = 0; s < i->nsuffixes; s++)
-        if (i->suffixes[s] == PTX_S_row || i->suffixes[s] == PTX_S_col)
+        if (i->suffixes[s] == IR_S_row || i->suffixes[s] == IR_S_col)
             if (nth-- == 0)
-                return i->suffixes[s] == PTX_S_col;
+                return i->suffixes[s] == IR_S_col;
     return false;
 }
 
-static bool allow_shapes(emu_decode *d, const ptx_insn *i)
+static bool allow_shapes(emu_decode *d, const ir_insn *i)
 {
     static const uint16_t allowed[] = {
-        PTX_S_sync, PTX_S_aligned, PTX_S_row,    PTX_S_col,        PTX_S_satfinite,
-        PTX_S_xor,  PTX_S_and,     PTX_S_popc,   PTX_S_rn,         PTX_S_mma,
-        PTX_S_load, PTX_S_store,   PTX_S_a,      PTX_S_b,          PTX_S_c,
-        PTX_S_d,    PTX_S_global,  PTX_S_shared, PTX_S_shared__cta};
+        IR_S_sync, IR_S_aligned, IR_S_row,    IR_S_col,    IR_S_satfinite,  IR_S_xor, IR_S_and,
+        IR_S_popc, IR_S_rn,      IR_S_mma,    IR_S_load,   IR_S_store,      IR_S_a,   IR_S_b,
+        IR_S_c,    IR_S_d,       IR_S_global, IR_S_shared, IR_S_shared__cta};
     for (uint32_t s = 0; s < i->nsuffixes; s++) {
-        ptx_suffix suffix = (ptx_suffix)i->suffixes[s];
-        ptx_suffix_class class = ptx_suffix_class_of(suffix);
-        bool ok = class == PTX_SC_TYPE || class == PTX_SC_SHAPE;
+        ir_suffix suffix = (ir_suffix)i->suffixes[s];
+        ir_suffix_class class = ir_suffix_class_of(suffix);
+        bool ok = class == IR_SC_TYPE || class == IR_SC_SHAPE;
         for (size_t k = 0; k < sizeof allowed / sizeof *allowed && !ok; k++)
             ok = allowed[k] == suffix;
         if (!ok) {
-            emu_unsupported(d, "the modifier .%s is not supported here", ptx_suffix_text(suffix));
+            emu_unsupported(d, "the modifier .%s is not supported here", ir_suffix_text(suffix));
             return false;
         }
     }
@@ -115,9 +114,9 @@ static bool allow_shapes(emu_decode *d, const ptx_insn *i)
 }
 
 /* Types of D, A, B, C as the suffixes give them; wmma on f16 gives D and C alone. */
-static bool types_of(const ptx_insn *i, emu_element t[4])
+static bool types_of(const ir_insn *i, emu_element t[4])
 {
-    if (i->op == PTX_wmma && i->types[2] == PTX_T_none) {
+    if (i->op == IR_wmma && i->types[2] == IR_T_none) {
         t[1] = t[2] = EMU_E_F16;
         return element_of(i->types[0], &t[0]) && element_of(i->types[1], &t[3]);
     }
@@ -127,7 +126,7 @@ static bool types_of(const ptx_insn *i, emu_element t[4])
     return true;
 }
 
-static void multiply(emu_decode *d, const ptx_insn *i, emu_layout layout)
+static void multiply(emu_decode *d, const ir_insn *i, emu_layout layout)
 {
     shape s = {0};
     emu_element t[4];
@@ -161,20 +160,20 @@ static void multiply(emu_decode *d, const ptx_insn *i, emu_layout layout)
     emit_mma(d, &m);
 }
 
-void emu_decode_mma(emu_decode *d, const ptx_insn *i)
+void emu_decode_mma(emu_decode *d, const ir_insn *i)
 {
     multiply(d, i, EMU_LAYOUT_MMA);
 }
 
 /* ---- wmma ---- */
 
-static void wmma_memory(emu_decode *d, const ptx_insn *i, bool load)
+static void wmma_memory(emu_decode *d, const ir_insn *i, bool load)
 {
     shape s = {0};
     emu_wmma x = {0};
     emu_element type;
-    const ptx_operand *regs = &i->operands[load ? 0 : 1], *address = &i->operands[load ? 1 : 0];
-    uint8_t role = ptx_has(i, PTX_S_a) ? 'a' : ptx_has(i, PTX_S_b) ? 'b' : 'c';
+    const ir_operand *regs = &i->operands[load ? 0 : 1], *address = &i->operands[load ? 1 : 0];
+    uint8_t role = ir_has(i, IR_S_a) ? 'a' : ir_has(i, IR_S_b) ? 'b' : 'c';
     d->whole_warp = emu_const(d, 32, EMU_ALL);
     if (!allow_shapes(d, i))
         return;
@@ -204,38 +203,38 @@ static void wmma_memory(emu_decode *d, const ptx_insn *i, bool load)
     in->src[3] = d->whole_warp;
 }
 
-void emu_decode_wmma(emu_decode *d, const ptx_insn *i)
+void emu_decode_wmma(emu_decode *d, const ir_insn *i)
 {
-    if (ptx_has(i, PTX_S_mma))
+    if (ir_has(i, IR_S_mma))
         multiply(d, i, EMU_LAYOUT_WMMA);
     else
-        wmma_memory(d, i, ptx_has(i, PTX_S_load));
+        wmma_memory(d, i, ir_has(i, IR_S_load));
 }
 
 /* ---- ldmatrix, stmatrix ---- */
 
-static void matrices(emu_decode *d, const ptx_insn *i, bool load)
+static void matrices(emu_decode *d, const ir_insn *i, bool load)
 {
-    const ptx_operand *regs = &i->operands[load ? 0 : 1],
-                      *items = regs->kind == PTX_OPD_VEC ? regs->items : regs;
-    uint32_t count = regs->kind == PTX_OPD_VEC ? regs->count : 1;
-    uint32_t said = ptx_has(i, PTX_S_x4) ? 4 : ptx_has(i, PTX_S_x2) ? 2 : 1;
+    const ir_operand *regs = &i->operands[load ? 0 : 1],
+                     *items = regs->kind == IR_OPD_VEC ? regs->items : regs;
+    uint32_t count = regs->kind == IR_OPD_VEC ? regs->count : 1;
+    uint32_t said = ir_has(i, IR_S_x4) ? 4 : ir_has(i, IR_S_x2) ? 2 : 1;
     emu_matrices *x = wl_new(d->arena, emu_matrices);
     d->whole_warp = emu_const(d, 32, EMU_ALL);
     if (!x) {
         emu_decode_nomem(d);
         return;
     }
-    if (!emu_allow(d, i, PTX_S_sync, PTX_S_aligned, PTX_S_m8n8, PTX_S_x1, PTX_S_x2, PTX_S_x4,
-                   PTX_S_trans, PTX_S_shared, PTX_S_shared__cta))
+    if (!emu_allow(d, i, IR_S_sync, IR_S_aligned, IR_S_m8n8, IR_S_x1, IR_S_x2, IR_S_x4, IR_S_trans,
+                   IR_S_shared, IR_S_shared__cta))
         return;
-    if (count != said || i->types[0] != PTX_T_b16) {
+    if (count != said || i->types[0] != IR_T_b16) {
         emu_unsupported(d, "this shape of matrices is not supported");
         return;
     }
     x->mem = *emu_mem_new(d, i, i->space, load ? EMU_LOAD : EMU_STORE);
     x->count = (uint8_t)count;
-    x->transposed = ptx_has(i, PTX_S_trans);
+    x->transposed = ir_has(i, IR_S_trans);
     for (uint32_t k = 0; k < count; k++)
         x->regs[k] = load ? emu_dst(d, &items[k], 32) : emu_src(d, &items[k], 32);
     emu_insn *in = emu_emit_mem(d, EMU_H_nothing, &i->operands[load ? 1 : 0], &x->mem);
@@ -243,12 +242,12 @@ static void matrices(emu_decode *d, const ptx_insn *i, bool load)
     in->src[3] = d->whole_warp;
 }
 
-void emu_decode_ldmatrix(emu_decode *d, const ptx_insn *i)
+void emu_decode_ldmatrix(emu_decode *d, const ir_insn *i)
 {
     matrices(d, i, true);
 }
 
-void emu_decode_stmatrix(emu_decode *d, const ptx_insn *i)
+void emu_decode_stmatrix(emu_decode *d, const ir_insn *i)
 {
     matrices(d, i, false);
 }

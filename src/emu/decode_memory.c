@@ -2,48 +2,48 @@
 #include "emu/atomic.h"
 #include "emu/decode.h"
 
-static bool allow_memory(emu_decode *d, const ptx_insn *i)
+static bool allow_memory(emu_decode *d, const ir_insn *i)
 {
     for (uint32_t s = 0; s < i->nsuffixes; s++)
-        switch (ptx_suffix_class_of((ptx_suffix)i->suffixes[s])) {
-        case PTX_SC_TYPE:
-        case PTX_SC_SPACE:
-        case PTX_SC_CACHE:
-        case PTX_SC_SEM:
-        case PTX_SC_SCOPE:
-        case PTX_SC_VECTOR: break;
-        case PTX_SC_OP:
-        case PTX_SC_BOOL:
-            if (i->op == PTX_atom || i->op == PTX_red)
+        switch (ir_suffix_class_of((ir_suffix)i->suffixes[s])) {
+        case IR_SC_TYPE:
+        case IR_SC_SPACE:
+        case IR_SC_CACHE:
+        case IR_SC_SEM:
+        case IR_SC_SCOPE:
+        case IR_SC_VECTOR: break;
+        case IR_SC_OP:
+        case IR_SC_BOOL:
+            if (i->op == IR_atom || i->op == IR_red)
                 break;
             /* fallthrough */
         default:
-            if (i->suffixes[s] != PTX_S_noftz) {
+            if (i->suffixes[s] != IR_S_noftz) {
                 emu_unsupported(d, "the modifier .%s is not supported here",
-                                ptx_suffix_text((ptx_suffix)i->suffixes[s]));
+                                ir_suffix_text((ir_suffix)i->suffixes[s]));
                 return false;
             }
         }
     return d->status == WL_OK;
 }
 
-static uint32_t type_bytes(const ptx_insn *i)
+static uint32_t type_bytes(const ir_insn *i)
 {
-    const ptx_type_info *t = emu_type(i, 0);
+    const ir_type_info *t = emu_type(i, 0);
     return (uint32_t)t->bits * t->lanes / 8;
 }
 
 /* The elements of a load's destination or a store's source. */
-static const ptx_operand *elements(const ptx_operand *o, uint32_t *count)
+static const ir_operand *elements(const ir_operand *o, uint32_t *count)
 {
-    *count = o->kind == PTX_OPD_VEC ? o->count : 1;
-    return o->kind == PTX_OPD_VEC ? o->items : o;
+    *count = o->kind == IR_OPD_VEC ? o->count : 1;
+    return o->kind == IR_OPD_VEC ? o->items : o;
 }
 
-static unsigned element_bits(emu_decode *d, const ptx_insn *i, const ptx_operand *o, uint32_t count)
+static unsigned element_bits(emu_decode *d, const ir_insn *i, const ir_operand *o, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++)
-        if (o[k].kind == PTX_OPD_REG)
+        if (o[k].kind == IR_OPD_REG)
             return emu_reg_bits(d, &o[k]);
     uint32_t bytes = type_bytes(i);
     return bytes < 2 ? 16 : 8 * bytes;
@@ -56,12 +56,12 @@ static emu_h move_of(unsigned bits)
     return bits == 128 ? EMU_H_mov_128 : EMU_BY_WIDTH(bits, EMU_H_mov);
 }
 
-static emu_ref launch_param(emu_decode *d, const ptx_insn *i, uint32_t offset, unsigned bits)
+static emu_ref launch_param(emu_decode *d, const ir_insn *i, uint32_t offset, unsigned bits)
 {
     return emu_param_const(d, bits / 8, type_bytes(i), emu_is_signed(i->types[0]), offset);
 }
 
-static bool kernel_param(const emu_decode *d, const ptx_var *var, uint32_t *offset)
+static bool kernel_param(const emu_decode *d, const ir_var *var, uint32_t *offset)
 {
     for (uint32_t n = 0; d->func->entry && n < d->func->nparams; n++)
         if (d->func->params[n] == var) {
@@ -72,11 +72,11 @@ static bool kernel_param(const emu_decode *d, const ptx_var *var, uint32_t *offs
 }
 
 /* A parameter of the launch is a constant of the launch. */
-static void load_kernel_param(emu_decode *d, const ptx_insn *i, uint32_t at, const ptx_operand *to,
+static void load_kernel_param(emu_decode *d, const ir_insn *i, uint32_t at, const ir_operand *to,
                               uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++) {
-        if (to[k].kind == PTX_OPD_SINK)
+        if (to[k].kind == IR_OPD_SINK)
             continue;
         unsigned bits = emu_reg_bits(d, &to[k]);
         emu_ref from = launch_param(d, i, at + k * type_bytes(i), bits);
@@ -93,10 +93,10 @@ static s64 place_shape(const emu_place *place, uint32_t offset, uint32_t size, u
            (s64)sign << 60;
 }
 
-static emu_place *frame_place(emu_decode *d, const ptx_operand *address, uint32_t bytes,
+static emu_place *frame_place(emu_decode *d, const ir_operand *address, uint32_t bytes,
                               uint32_t *offset)
 {
-    emu_place *place = address->has_sym && address->sym.kind == PTX_SYM_VAR
+    emu_place *place = address->has_sym && address->sym.kind == IR_SYM_VAR
                            ? emu_param_place(d, address->sym.var)
                            : NULL;
     *offset = (uint32_t)address->imm;
@@ -107,17 +107,17 @@ static emu_place *frame_place(emu_decode *d, const ptx_operand *address, uint32_
     return place;
 }
 
-static void load_param(emu_decode *d, const ptx_insn *i)
+static void load_param(emu_decode *d, const ir_insn *i)
 {
     uint32_t count, offset, size = type_bytes(i);
-    const ptx_operand *to = elements(&i->operands[0], &count), *from = &i->operands[1];
-    if (from->has_sym && from->sym.kind == PTX_SYM_VAR && kernel_param(d, from->sym.var, &offset)) {
+    const ir_operand *to = elements(&i->operands[0], &count), *from = &i->operands[1];
+    if (from->has_sym && from->sym.kind == IR_SYM_VAR && kernel_param(d, from->sym.var, &offset)) {
         load_kernel_param(d, i, offset + (uint32_t)from->imm, to, count);
         return;
     }
     emu_place *place = frame_place(d, from, size * count, &offset);
     for (uint32_t k = 0; place && k < count; k++) {
-        if (to[k].kind == PTX_OPD_SINK)
+        if (to[k].kind == IR_OPD_SINK)
             continue;
         unsigned bits = emu_reg_bits(d, &to[k]);
         emu_ref dst = emu_dst(d, &to[k], bits);
@@ -129,10 +129,10 @@ static void load_param(emu_decode *d, const ptx_insn *i)
     }
 }
 
-static void store_param(emu_decode *d, const ptx_insn *i)
+static void store_param(emu_decode *d, const ir_insn *i)
 {
     uint32_t count, offset, size = type_bytes(i);
-    const ptx_operand *from = elements(&i->operands[1], &count);
+    const ir_operand *from = elements(&i->operands[1], &count);
     unsigned bits = element_bits(d, i, from, count);
     emu_place *place = frame_place(d, &i->operands[0], size * count, &offset);
     if (!place)
@@ -141,7 +141,7 @@ static void store_param(emu_decode *d, const ptx_insn *i)
     for (uint32_t k = 0; k < count; k++) {
         unsigned have = emu_reg_bits(d, &from[k]) ? emu_reg_bits(d, &from[k]) : bits;
         emu_ref src = have == 8 * size || have == 16
-                          ? emu_src_typed(d, &from[k], have == 8 * size ? i->types[0] : PTX_T_b16)
+                          ? emu_src_typed(d, &from[k], have == 8 * size ? i->types[0] : IR_T_b16)
                           : emu_src(d, &from[k], have);
         if (to.stride == size && have == 8 * size)
             emu_emit(d, move_of(have), to.ref, src, EMU_NOREF, EMU_NOREF);
@@ -159,20 +159,20 @@ static bool simple_shape(const emu_mem *mem)
            !mem->acquire && !mem->release && !mem->spin;
 }
 
-static emu_h pick(const emu_mem *mem, ptx_space space, const emu_h global[4], const emu_h shared[4],
+static emu_h pick(const emu_mem *mem, ir_space space, const emu_h global[4], const emu_h shared[4],
                   emu_h local, emu_h generic)
 {
     unsigned k = !simple_shape(mem) ? 0 : mem->size == 2 ? 1 : mem->size == 4 ? 2 : 3;
     switch (space) {
-    case PTX_SPACE_SHARED:
-    case PTX_SPACE_SHARED_CLUSTER: return shared[k];
-    case PTX_SPACE_LOCAL: return local;
-    case PTX_SPACE_GENERIC: return generic;
+    case IR_SPACE_SHARED:
+    case IR_SPACE_SHARED_CLUSTER: return shared[k];
+    case IR_SPACE_LOCAL: return local;
+    case IR_SPACE_GENERIC: return generic;
     default: return global[k];
     }
 }
 
-static void fill_shape(emu_decode *d, const ptx_insn *i, emu_mem *mem, const ptx_operand *data,
+static void fill_shape(emu_decode *d, const ir_insn *i, emu_mem *mem, const ir_operand *data,
                        uint32_t count)
 {
     unsigned bits = element_bits(d, i, data, count);
@@ -186,7 +186,7 @@ static void fill_shape(emu_decode *d, const ptx_insn *i, emu_mem *mem, const ptx
         emu_unsupported(d, "the register is narrower than the memory accessed");
 }
 
-void emu_decode_ld(emu_decode *d, const ptx_insn *i)
+void emu_decode_ld(emu_decode *d, const ir_insn *i)
 {
     static const emu_h global[] = {EMU_H_ld_global, EMU_H_ld_global_2, EMU_H_ld_global_4,
                                    EMU_H_ld_global_8};
@@ -195,32 +195,32 @@ void emu_decode_ld(emu_decode *d, const ptx_insn *i)
     uint32_t count;
     if (!allow_memory(d, i))
         return;
-    if (i->space == PTX_SPACE_PARAM && i->operands[1].has_sym) {
+    if (i->space == IR_SPACE_PARAM && i->operands[1].has_sym) {
         load_param(d, i);
         return;
     }
-    const ptx_operand *to = elements(&i->operands[0], &count);
+    const ir_operand *to = elements(&i->operands[0], &count);
     emu_mem *mem = emu_mem_new(d, i, i->space, EMU_LOAD);
     fill_shape(d, i, mem, to, count);
     for (uint32_t k = 0; k < count && k < EMU_MAX_VECTOR && d->status == WL_OK; k++)
-        mem->data[k] = to[k].kind == PTX_OPD_SINK ? EMU_NOREF : emu_dst(d, &to[k], mem->width * 8u);
+        mem->data[k] = to[k].kind == IR_OPD_SINK ? EMU_NOREF : emu_dst(d, &to[k], mem->width * 8u);
     emu_emit_mem(d, pick(mem, i->space, global, shared, EMU_H_ld_local, EMU_H_ld_generic),
                  &i->operands[1], mem);
 }
 
-void emu_decode_ldu(emu_decode *d, const ptx_insn *i)
+void emu_decode_ldu(emu_decode *d, const ir_insn *i)
 {
     emu_decode_ld(d, i);
 }
 
-static void store(emu_decode *d, const ptx_insn *i)
+static void store(emu_decode *d, const ir_insn *i)
 {
     static const emu_h global[] = {EMU_H_st_global, EMU_H_st_global_2, EMU_H_st_global_4,
                                    EMU_H_st_global_8};
     static const emu_h shared[] = {EMU_H_st_shared, EMU_H_st_shared_2, EMU_H_st_shared_4,
                                    EMU_H_st_shared_8};
     uint32_t count;
-    const ptx_operand *from = elements(&i->operands[1], &count);
+    const ir_operand *from = elements(&i->operands[1], &count);
     emu_mem *mem = emu_mem_new(d, i, i->space, EMU_STORE);
     fill_shape(d, i, mem, from, count);
     for (uint32_t k = 0; k < count && k < EMU_MAX_VECTOR && d->status == WL_OK; k++)
@@ -230,11 +230,11 @@ static void store(emu_decode *d, const ptx_insn *i)
                  &i->operands[0], mem);
 }
 
-void emu_decode_st(emu_decode *d, const ptx_insn *i)
+void emu_decode_st(emu_decode *d, const ir_insn *i)
 {
     if (!allow_memory(d, i))
         return;
-    if (i->space == PTX_SPACE_PARAM && i->operands[0].has_sym)
+    if (i->space == IR_SPACE_PARAM && i->operands[0].has_sym)
         store_param(d, i);
     else
         store(d, i);
@@ -242,36 +242,36 @@ void emu_decode_st(emu_decode *d, const ptx_insn *i)
 
 /* ---- atomic operations ---- */
 
-static bool atomic_op(const ptx_insn *i, emu_atomic_op *out)
+static bool atomic_op(const ir_insn *i, emu_atomic_op *out)
 {
     static const struct {
-        ptx_suffix suffix;
+        ir_suffix suffix;
         emu_atomic_op op;
-    } names[] = {{PTX_S_and, EMU_ATOMIC_AND},   {PTX_S_or, EMU_ATOMIC_OR},
-                 {PTX_S_xor, EMU_ATOMIC_XOR},   {PTX_S_add, EMU_ATOMIC_ADD},
-                 {PTX_S_inc, EMU_ATOMIC_INC},   {PTX_S_dec, EMU_ATOMIC_DEC},
-                 {PTX_S_min, EMU_ATOMIC_MIN},   {PTX_S_max, EMU_ATOMIC_MAX},
-                 {PTX_S_exch, EMU_ATOMIC_EXCH}, {PTX_S_cas, EMU_ATOMIC_CAS}};
+    } names[] = {{IR_S_and, EMU_ATOMIC_AND},   {IR_S_or, EMU_ATOMIC_OR},
+                 {IR_S_xor, EMU_ATOMIC_XOR},   {IR_S_add, EMU_ATOMIC_ADD},
+                 {IR_S_inc, EMU_ATOMIC_INC},   {IR_S_dec, EMU_ATOMIC_DEC},
+                 {IR_S_min, EMU_ATOMIC_MIN},   {IR_S_max, EMU_ATOMIC_MAX},
+                 {IR_S_exch, EMU_ATOMIC_EXCH}, {IR_S_cas, EMU_ATOMIC_CAS}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (ptx_has(i, names[k].suffix)) {
+        if (ir_has(i, names[k].suffix)) {
             *out = names[k].op;
             return true;
         }
     return false;
 }
 
-static emu_h atomic_handler(const ptx_insn *i)
+static emu_h atomic_handler(const ir_insn *i)
 {
-    bool shared = i->space == PTX_SPACE_SHARED || i->space == PTX_SPACE_SHARED_CLUSTER;
-    if (i->types[0] == PTX_T_b128)
+    bool shared = i->space == IR_SPACE_SHARED || i->space == IR_SPACE_SHARED_CLUSTER;
+    if (i->types[0] == IR_T_b128)
         return EMU_H_atom_b128;
-    return shared                         ? EMU_H_atom_shared
-           : i->space == PTX_SPACE_GLOBAL ? EMU_H_atom_global
-                                          : EMU_H_atom_generic;
+    return shared                        ? EMU_H_atom_shared
+           : i->space == IR_SPACE_GLOBAL ? EMU_H_atom_global
+                                         : EMU_H_atom_generic;
 }
 
 /* `address` and `value` are the positions of those operands; the result, if any, is operand 0. */
-static void atomic(emu_decode *d, const ptx_insn *i, uint32_t address, bool result)
+static void atomic(emu_decode *d, const ir_insn *i, uint32_t address, bool result)
 {
     emu_atom *atom = wl_new(d->arena, emu_atom);
     if (!atom) {
@@ -279,9 +279,9 @@ static void atomic(emu_decode *d, const ptx_insn *i, uint32_t address, bool resu
         return;
     }
     uint32_t count, ndst;
-    const ptx_operand *value = elements(&i->operands[address + 1], &count);
-    const ptx_operand *to = elements(&i->operands[0], &ndst);
-    bool kept = result && i->operands[0].kind != PTX_OPD_SINK;
+    const ir_operand *value = elements(&i->operands[address + 1], &count);
+    const ir_operand *to = elements(&i->operands[0], &ndst);
+    bool kept = result && i->operands[0].kind != IR_OPD_SINK;
     unsigned bits = type_bytes(i) * 8;
     emu_mem *mem = emu_mem_new(d, i, i->space, kept ? EMU_ATOMIC : EMU_REDUCTION);
     atom->mem = *mem;
@@ -289,7 +289,7 @@ static void atomic(emu_decode *d, const ptx_insn *i, uint32_t address, bool resu
     atom->mem.count = (uint8_t)count;
     atom->result = kept;
     atom->compare = EMU_NOREF;
-    bool known = atomic_op(i, &atom->operation), wide = i->types[0] == PTX_T_b128;
+    bool known = atomic_op(i, &atom->operation), wide = i->types[0] == IR_T_b128;
     atom->combine = known ? emu_combine_of(atom->operation, i->types[0]) : NULL;
     if (!known || (!atom->combine && !wide) || count > EMU_MAX_VECTOR || (kept && ndst != count)) {
         emu_unsupported(d, "this atomic operation is not supported");
@@ -297,8 +297,8 @@ static void atomic(emu_decode *d, const ptx_insn *i, uint32_t address, bool resu
     }
     for (uint32_t k = 0; k < count; k++) {
         atom->value[k] = emu_src_typed(d, &value[k], i->types[0]);
-        atom->mem.data[k] = kept && to[k].kind != PTX_OPD_SINK ? emu_dst(d, &to[k], bits)
-                                                               : EMU_NOREF;
+        atom->mem.data[k] = kept && to[k].kind != IR_OPD_SINK ? emu_dst(d, &to[k], bits)
+                                                              : EMU_NOREF;
     }
     if (atom->operation == EMU_ATOMIC_CAS) { /* d, [a], compare, value */
         atom->compare = atom->value[0];
@@ -307,13 +307,13 @@ static void atomic(emu_decode *d, const ptx_insn *i, uint32_t address, bool resu
     emu_emit_mem(d, atomic_handler(i), &i->operands[address], &atom->mem);
 }
 
-void emu_decode_atom(emu_decode *d, const ptx_insn *i)
+void emu_decode_atom(emu_decode *d, const ir_insn *i)
 {
     if (allow_memory(d, i))
         atomic(d, i, 1, true);
 }
 
-void emu_decode_red(emu_decode *d, const ptx_insn *i)
+void emu_decode_red(emu_decode *d, const ir_insn *i)
 {
     if (allow_memory(d, i))
         atomic(d, i, 0, false);
@@ -321,32 +321,32 @@ void emu_decode_red(emu_decode *d, const ptx_insn *i)
 
 /* ---- no effect on values ---- */
 
-void emu_decode_prefetch(emu_decode *d, const ptx_insn *i)
+void emu_decode_prefetch(emu_decode *d, const ir_insn *i)
 {
     (void)d;
     (void)i;
 }
 
-void emu_decode_prefetchu(emu_decode *d, const ptx_insn *i)
+void emu_decode_prefetchu(emu_decode *d, const ir_insn *i)
 {
     (void)d;
     (void)i;
 }
 
-void emu_decode_applypriority(emu_decode *d, const ptx_insn *i)
+void emu_decode_applypriority(emu_decode *d, const ir_insn *i)
 {
     (void)d;
     (void)i;
 }
 
-void emu_decode_discard(emu_decode *d, const ptx_insn *i)
+void emu_decode_discard(emu_decode *d, const ir_insn *i)
 {
     (void)d;
     (void)i;
 }
 
 /* A cache policy is a number that only caches look at. */
-void emu_decode_createpolicy(emu_decode *d, const ptx_insn *i)
+void emu_decode_createpolicy(emu_decode *d, const ir_insn *i)
 {
     emu_emit(d, EMU_H_mov_64, emu_dst(d, &i->operands[0], 64), emu_const(d, 64, 0), EMU_NOREF,
              EMU_NOREF);

@@ -29,18 +29,18 @@ emu_keep emu_kept(const emu_decode *d, uint32_t pc)
 
 bool emu_slice_counts(const emu_kernel *k, uint32_t pc)
 {
-    const ptx_insn *i = emu_kernel_code(k, pc).insn;
+    const ir_insn *i = emu_kernel_code(k, pc).insn;
     uint8_t flags = k->proof->flags[pc];
-    bool alone = i->guard != PTX_NONE && i->op != PTX_bra &&
-                 (ptx_ends_block(i) || ptx_wait_of(i) != PTX_WAIT_NONE);
+    bool alone = i->guard != IR_NONE && i->op != IR_bra &&
+                 (ir_ends_block(i) || ir_wait_of(i) != IR_WAIT_NONE);
     return flags & FLOW_PC_COUNTED && (!alone || flags & FLOW_PC_SLICE || k->shows[pc]);
 }
 
-ptx_wait emu_kept_wait(const emu_decode *d, const ptx_insn *i, uint32_t pc)
+ir_wait emu_kept_wait(const emu_decode *d, const ir_insn *i, uint32_t pc)
 {
     const emu_kernel *k = d->kernel;
     bool runs = !k->proof || k->shows[pc] || k->proof->flags[pc] & FLOW_PC_SLICE;
-    return runs ? ptx_wait_of(i) : PTX_WAIT_NONE;
+    return runs ? ir_wait_of(i) : IR_WAIT_NONE;
 }
 
 void emu_decode_rejoin(emu_decode *d)
@@ -51,35 +51,35 @@ void emu_decode_rejoin(emu_decode *d)
         d->bb->target = d->kernel->bb_of_pc[to];
 }
 
-static emu_h look_handler(ptx_space space)
+static emu_h look_handler(ir_space space)
 {
     switch (space) {
-    case PTX_SPACE_SHARED:
-    case PTX_SPACE_SHARED_CLUSTER: return EMU_H_look_shared;
-    case PTX_SPACE_LOCAL: return EMU_H_look_local;
-    case PTX_SPACE_GENERIC: return EMU_H_look_generic;
+    case IR_SPACE_SHARED:
+    case IR_SPACE_SHARED_CLUSTER: return EMU_H_look_shared;
+    case IR_SPACE_LOCAL: return EMU_H_look_local;
+    case IR_SPACE_GENERIC: return EMU_H_look_generic;
     default: return EMU_H_look_global;
     }
 }
 
-void emu_make_look(emu_decode *d, const ptx_insn *i)
+void emu_make_look(emu_decode *d, const ir_insn *i)
 {
     emu_insn *in = &d->code.data[d->code.count - 1];
     void *extra = (void *)(uintptr_t)in->extra; /* of the arena */
     switch (i->op) {
-    case PTX_ld:
-    case PTX_ldu:
-    case PTX_st:
-    case PTX_atom:
-    case PTX_red: {
+    case IR_ld:
+    case IR_ldu:
+    case IR_st:
+    case IR_atom:
+    case IR_red: {
         emu_handler handler = d->handlers[look_handler(i->space)];
         in->fn[0] = handler.part;
         in->fn[1] = handler.all;
     } /* fallthrough */
-    case PTX_wmma:
-    case PTX_ldmatrix:
-    case PTX_stmatrix: ((emu_mem *)extra)->look = true; break;
-    case PTX_cp: {
+    case IR_wmma:
+    case IR_ldmatrix:
+    case IR_stmatrix: ((emu_mem *)extra)->look = true; break;
+    case IR_cp: {
         emu_copy *copy = extra;
         copy->from.mem.look = copy->to.mem.look = true;
         break;

@@ -2,45 +2,45 @@
 #include "emu/decode.h"
 #include "emu/video.h"
 
-static emu_ref register_of(emu_decode *d, const ptx_operand *o)
+static emu_ref register_of(emu_decode *d, const ir_operand *o)
 {
-    ptx_operand plain = *o;
+    ir_operand plain = *o;
     plain.neg = false;
     plain.component = 0;
     return emu_src(d, &plain, 32);
 }
 
 /* .b0 .. .b3 are 0 .. 3, .h0 and .h1 are 4 and 5, nothing is 6. */
-static uint8_t part_of(const ptx_operand *o)
+static uint8_t part_of(const ir_operand *o)
 {
     return o->component >= 16  ? (uint8_t)(4 + (o->component - 16))
            : o->component >= 8 ? o->component - 8
                                : 6;
 }
 
-static void second_of(const ptx_insn *i, emu_video *v)
+static void second_of(const ir_insn *i, emu_video *v)
 {
-    v->second = ptx_has(i, PTX_S_add)   ? EMU_VIDEO_ACCUMULATE
-                : ptx_has(i, PTX_S_min) ? EMU_VIDEO_SECOND_MIN
-                : ptx_has(i, PTX_S_max) ? EMU_VIDEO_SECOND_MAX
-                                        : EMU_VIDEO_NONE;
+    v->second = ir_has(i, IR_S_add)   ? EMU_VIDEO_ACCUMULATE
+                : ir_has(i, IR_S_min) ? EMU_VIDEO_SECOND_MIN
+                : ir_has(i, IR_S_max) ? EMU_VIDEO_SECOND_MAX
+                                      : EMU_VIDEO_NONE;
 }
 
-static uint8_t comparison_of(const ptx_insn *i)
+static uint8_t comparison_of(const ir_insn *i)
 {
     static const struct {
-        ptx_suffix suffix;
+        ir_suffix suffix;
         emu_cmp cmp;
-    } names[] = {{PTX_S_eq, EMU_CMP_eq}, {PTX_S_ne, EMU_CMP_ne}, {PTX_S_lt, EMU_CMP_lt},
-                 {PTX_S_le, EMU_CMP_le}, {PTX_S_gt, EMU_CMP_gt}, {PTX_S_ge, EMU_CMP_ge}};
+    } names[] = {{IR_S_eq, EMU_CMP_eq}, {IR_S_ne, EMU_CMP_ne}, {IR_S_lt, EMU_CMP_lt},
+                 {IR_S_le, EMU_CMP_le}, {IR_S_gt, EMU_CMP_gt}, {IR_S_ge, EMU_CMP_ge}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (ptx_has(i, names[k].suffix))
+        if (ir_has(i, names[k].suffix))
             return names[k].cmp;
     return EMU_CMP_eq;
 }
 
 /* Digits of a selector, the highest part first: "h32", "b7654". Without one, the parts of the operand itself. */
-static void elements_of(emu_decode *d, const ptx_operand *o, uint8_t parts, uint8_t first,
+static void elements_of(emu_decode *d, const ir_operand *o, uint8_t parts, uint8_t first,
                         uint8_t select[4])
 {
     for (uint8_t k = 0; k < parts; k++)
@@ -55,7 +55,7 @@ static void elements_of(emu_decode *d, const ptx_operand *o, uint8_t parts, uint
         select[k] = (uint8_t)(o->selector[parts - k] - '0');
 }
 
-static uint8_t mask_of(const ptx_operand *o, uint8_t parts)
+static uint8_t mask_of(const ir_operand *o, uint8_t parts)
 {
     uint8_t mask = 0;
     if (o->component >= 8)
@@ -67,10 +67,10 @@ static uint8_t mask_of(const ptx_operand *o, uint8_t parts)
     return mask;
 }
 
-static void emit(emu_decode *d, const ptx_insn *i, emu_video *v)
+static void emit(emu_decode *d, const ir_insn *i, emu_video *v)
 {
-    const ptx_operand *o = i->operands;
-    ptx_operand dst = o[0];
+    const ir_operand *o = i->operands;
+    ir_operand dst = o[0];
     dst.component = 0;
     emu_ref a = register_of(d, &o[1]), b = register_of(d, &o[2]);
     emu_ref c = i->noperands > 3 ? register_of(d, &o[3]) : emu_const(d, 32, 0);
@@ -80,16 +80,16 @@ static void emit(emu_decode *d, const ptx_insn *i, emu_video *v)
         emu_decode_nomem(d);
 }
 
-#define SUFFIXES                                                                             \
-    PTX_S_sat, PTX_S_add, PTX_S_min, PTX_S_max, PTX_S_clamp, PTX_S_wrap, PTX_S_eq, PTX_S_ne, \
-        PTX_S_lt, PTX_S_le, PTX_S_gt, PTX_S_ge, PTX_S_po, PTX_S_shr7, PTX_S_shr15
+#define SUFFIXES                                                                              \
+    IR_S_sat, IR_S_add, IR_S_min, IR_S_max, IR_S_clamp, IR_S_wrap, IR_S_eq, IR_S_ne, IR_S_lt, \
+        IR_S_le, IR_S_gt, IR_S_ge, IR_S_po, IR_S_shr7, IR_S_shr15
 
-static void decode(emu_decode *d, const ptx_insn *i, emu_video_op op, uint8_t parts)
+static void decode(emu_decode *d, const ir_insn *i, emu_video_op op, uint8_t parts)
 {
-    const ptx_operand *o = i->operands;
+    const ir_operand *o = i->operands;
     bool set = op == EMU_VIDEO_SET;
     emu_video v = {
-        .op = op, .parts = parts, .sat = ptx_has(i, PTX_S_sat), .wrap = ptx_has(i, PTX_S_wrap)};
+        .op = op, .parts = parts, .sat = ir_has(i, IR_S_sat), .wrap = ir_has(i, IR_S_wrap)};
     if (!emu_allow(d, i, SUFFIXES))
         return;
     v.d_signed = !set && emu_is_signed(i->types[0]);
@@ -109,16 +109,16 @@ static void decode(emu_decode *d, const ptx_insn *i, emu_video_op op, uint8_t pa
     emit(d, i, &v);
 }
 
-void emu_decode_vmad(emu_decode *d, const ptx_insn *i)
+void emu_decode_vmad(emu_decode *d, const ir_insn *i)
 {
-    const ptx_operand *o = i->operands;
+    const ir_operand *o = i->operands;
     emu_video v = {.op = EMU_VIDEO_MAD,
                    .parts = 1,
-                   .sat = ptx_has(i, PTX_S_sat),
-                   .plus_one = ptx_has(i, PTX_S_po),
-                   .shift = ptx_has(i, PTX_S_shr7)    ? 7
-                            : ptx_has(i, PTX_S_shr15) ? 15
-                                                      : 0,
+                   .sat = ir_has(i, IR_S_sat),
+                   .plus_one = ir_has(i, IR_S_po),
+                   .shift = ir_has(i, IR_S_shr7)    ? 7
+                            : ir_has(i, IR_S_shr15) ? 15
+                                                    : 0,
                    .d_signed = emu_is_signed(i->types[0]),
                    .a_signed = emu_is_signed(i->types[1]),
                    .b_signed = emu_is_signed(i->types[2]),
@@ -133,10 +133,10 @@ void emu_decode_vmad(emu_decode *d, const ptx_insn *i)
     emit(d, i, &v);
 }
 
-#define VIDEO(name, op, parts)                               \
-    void emu_decode_##name(emu_decode *d, const ptx_insn *i) \
-    {                                                        \
-        decode(d, i, EMU_VIDEO_##op, parts);                 \
+#define VIDEO(name, op, parts)                              \
+    void emu_decode_##name(emu_decode *d, const ir_insn *i) \
+    {                                                       \
+        decode(d, i, EMU_VIDEO_##op, parts);                \
     }
 VIDEO(vadd, ADD, 1)
 VIDEO(vsub, SUB, 1)

@@ -9,7 +9,7 @@
 #define WL_EMU_EMU_H
 
 #include "base/error.h"
-#include "ptx/ir.h"
+#include "ir/module.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,8 +128,8 @@ wl_status emu_surface_free(emu_machine *m, uint64_t handle);
 /* Allocates the module's variables and initialises them. `id_of` (may be NULL) gives the object number for each variable
  * as it is placed. The PTX module must live as long as the emu_module. Fails with WL_UNSUPPORTED only for what concerns
  * the whole module; an instruction that is not supported is reported when its kernel is asked for. */
-typedef uint32_t (*emu_id_of)(void *ctx, const ptx_var *var, uint64_t address, uint64_t size);
-wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of, void *ctx,
+typedef uint32_t (*emu_id_of)(void *ctx, const ir_var *var, uint64_t address, uint64_t size);
+wl_status emu_module_load(emu_machine *m, const ir_module *ptx, emu_id_of id_of, void *ctx,
                           emu_module **out, wl_error *err);
 void emu_module_unload(emu_module *module);
 bool emu_module_symbol(emu_module *module, const char *name, uint64_t *address, uint64_t *size);
@@ -139,7 +139,7 @@ wl_status emu_module_kernel(emu_module *module, const char *name, emu_kernel **o
 
 typedef struct emu_kernel_info {
     const char *name;
-    const ptx_func *func;
+    const ir_func *func;
     uint32_t param_bytes;
     uint32_t nparams;
     const uint32_t *param_offsets, *param_sizes;
@@ -156,8 +156,8 @@ const emu_kernel_info *emu_kernel_get(const emu_kernel *kernel);
 /* Static instructions of a kernel are numbered 0 .. ncode-1: first the kernel's own in order, then each function that
  * it calls, once. This number is the `pc` everywhere outside of src/ptx. */
 typedef struct emu_code {
-    const ptx_func *func;
-    const ptx_insn *insn;
+    const ir_func *func;
+    const ir_insn *insn;
     uint32_t block; /* basic block, 0 .. nblocks-1 */
 } emu_code;
 
@@ -166,7 +166,7 @@ emu_code emu_kernel_code(const emu_kernel *kernel, uint32_t pc);
 /* Shared-memory variables of the kernel and of all it calls, as the emulator lays them out in a block's shared memory.
  * Unsized (extern) arrays get the launch's dynamic part: their size is `dynamic_shared`, and they come last. */
 typedef struct emu_shared_var {
-    const ptx_var *var;
+    const ir_var *var;
     uint32_t offset, size;
 } emu_shared_var;
 
@@ -174,7 +174,7 @@ uint32_t emu_kernel_nshared(const emu_kernel *kernel);
 emu_shared_var emu_kernel_shared(const emu_kernel *kernel, uint32_t index, uint32_t dynamic_shared);
 uint32_t emu_kernel_nblocks(const emu_kernel *kernel);
 /* The PTX module that the kernel was decoded from. */
-const ptx_module *emu_kernel_module(const emu_kernel *kernel);
+const ir_module *emu_kernel_module(const emu_kernel *kernel);
 
 /* ---- observation ---- */
 
@@ -204,11 +204,11 @@ enum {
 typedef struct emu_access {
     uint32_t pc;
     emu_access_op op;
-    ptx_space space; /* GLOBAL, SHARED, LOCAL, CONST, PARAM is not reported */
-    uint32_t bytes;  /* per lane, all elements of a vector */
-    uint32_t flags;  /* EMU_ACCESS_* */
-    uint32_t mask;   /* lanes that access */
-    uint32_t warp;   /* in the block: linear thread index / 32 */
+    ir_space space; /* GLOBAL, SHARED, LOCAL, CONST, PARAM is not reported */
+    uint32_t bytes; /* per lane, all elements of a vector */
+    uint32_t flags; /* EMU_ACCESS_* */
+    uint32_t mask;  /* lanes that access */
+    uint32_t warp;  /* in the block: linear thread index / 32 */
     /* addr[lane] for lanes in mask: device address; offset in the block's shared memory; for local memory the offset in
      * the thread's own. Lanes outside of mask hold anything. */
     const uint64_t *addr;

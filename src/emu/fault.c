@@ -17,10 +17,9 @@ static const struct {
 void emu_source_line(const emu_kernel *kernel, uint32_t pc, char *buffer, size_t size)
 {
     const emu_code code = emu_kernel_code(kernel, pc);
-    const ptx_module *ptx = kernel->module->ptx;
-    const ptx_loc *loc = code.insn && code.insn->loc != PTX_NONE ? &ptx->locs[code.insn->loc]
-                                                                 : NULL;
-    const char *path = loc ? ptx_module_file(ptx, loc->file) : NULL;
+    const ir_module *ptx = kernel->module->ptx;
+    const ir_loc *loc = code.insn && code.insn->loc != IR_NONE ? &ptx->locs[code.insn->loc] : NULL;
+    const char *path = loc ? ir_module_file(ptx, loc->file) : NULL;
     if (path)
         snprintf(buffer, size, "%s:%u", path, loc->line);
     else

@@ -15,9 +15,9 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "ptx/blocks.h"
-#include "ptx/callorder.h"
-#include "ptx/ptx.h"
+#include "ir/blocks.h"
+#include "ir/callorder.h"
+#include "ir/module.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -110,7 +110,7 @@ typedef struct emu_zero { /* part of a frame */
 } emu_zero;
 
 typedef struct emu_function {
-    const ptx_func *func;
+    const ir_func *func;
     uint32_t entry; /* basic block */
     uint32_t frame_bytes;
     uint32_t local_bytes; /* of its own variables */
@@ -219,8 +219,8 @@ enum { EMU_VECTOR32 = EMU_LANES * 4 };
 struct emu_kernel {
     emu_module *module;
     wl_arena *arena; /* owns all of the decoded code */
-    const ptx_func *func;
-    ptx_callorder order;
+    const ir_func *func;
+    ir_callorder order;
     emu_kernel_info info;
     emu_insn *insns;
     emu_bb *bbs;
@@ -243,13 +243,13 @@ struct emu_kernel {
 };
 
 typedef struct emu_symbol { /* a variable of a module that has an address */
-    const ptx_var *var;
+    const ir_var *var;
     uint64_t address, size;
 } emu_symbol;
 
 struct emu_module {
     emu_machine *machine;
-    const ptx_module *ptx;
+    const ir_module *ptx;
     wl_arena *arena;
     emu_symbol *symbols;
     uint32_t nsymbols;
@@ -483,7 +483,7 @@ emu_frame *emu_frame_new(emu_worker *worker, const emu_function *function);
 /* run.c: now and then, from loops that may be long: time limit and progress. Sets run->stop. */
 void emu_poll(emu_worker *worker);
 /* layout.c: what a pointer to a function holds, neither an address of data nor null. */
-uint64_t emu_function_token(const ptx_module *module, const ptx_func *func);
+uint64_t emu_function_token(const ir_module *module, const ir_func *func);
 
 /* barrier.c. Arrival of the current split; true where it may go on at once. */
 bool emu_barrier_arrive(emu_warp *w, emu_split *s, const emu_insn *in);

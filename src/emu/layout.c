@@ -10,16 +10,16 @@ static uint32_t align_up(uint32_t x, uint32_t align)
     return align > 1 ? (x + align - 1) & ~(align - 1) : x;
 }
 
-uint64_t emu_function_token(const ptx_module *module, const ptx_func *func)
+uint64_t emu_function_token(const ir_module *module, const ir_func *func)
 {
-    const ptx_func *body = ptx_module_func(module, func->name);
+    const ir_func *body = ir_module_func(module, func->name);
     return UINT64_C(0xf0000000) + 16 * (uint64_t)(body ? body->index : func->index);
 }
 
 /* PTX ISA, "Parameter state space": each parameter at its own alignment, in order. */
 static bool lay_out_params(emu_decode *d)
 {
-    const ptx_func *func = d->kernel->func;
+    const ir_func *func = d->kernel->func;
     emu_kernel_info *info = &d->kernel->info;
     uint32_t *offsets = wl_new_array(d->arena, uint32_t, func->nparams + 1);
     uint32_t *sizes = wl_new_array(d->arena, uint32_t, func->nparams + 1);
@@ -27,9 +27,9 @@ static bool lay_out_params(emu_decode *d)
         return false;
     uint32_t at = 0;
     for (uint32_t n = 0; n < func->nparams; n++) {
-        at = align_up(at, ptx_var_align(func->params[n]));
+        at = align_up(at, ir_var_align(func->params[n]));
         offsets[n] = at;
-        sizes[n] = (uint32_t)ptx_var_size(func->params[n]);
+        sizes[n] = (uint32_t)ir_var_size(func->params[n]);
         at += sizes[n];
     }
     info->param_bytes = at;
@@ -39,18 +39,18 @@ static bool lay_out_params(emu_decode *d)
     return true;
 }
 
-static bool add_shared(emu_decode *d, const ptx_var *var)
+static bool add_shared(emu_decode *d, const ir_var *var)
 {
     for (size_t k = 0; k < d->shared.count; k++)
         if (d->shared.data[k].var == var)
             return true;
-    return wl_push(&d->shared, (emu_shared_place){var, 0, (uint32_t)ptx_var_size(var)});
+    return wl_push(&d->shared, (emu_shared_place){var, 0, (uint32_t)ir_var_size(var)});
 }
 
-static bool find_shared(emu_decode *d, const ptx_operand *o)
+static bool find_shared(emu_decode *d, const ir_operand *o)
 {
-    bool symbol = o->kind == PTX_OPD_SYM || (o->kind == PTX_OPD_ADDR && o->has_sym);
-    if (symbol && o->sym.kind == PTX_SYM_VAR && o->sym.var->space == PTX_SPACE_SHARED &&
+    bool symbol = o->kind == IR_OPD_SYM || (o->kind == IR_OPD_ADDR && o->has_sym);
+    if (symbol && o->sym.kind == IR_SYM_VAR && o->sym.var->space == IR_SPACE_SHARED &&
         !add_shared(d, o->sym.var))
         return false;
     for (uint32_t k = 0; k < o->count; k++)
@@ -67,7 +67,7 @@ static bool is_dynamic(const emu_shared_place *place)
 /* Static variables in the order in which the code names them; every unsized one starts where they end. */
 static bool lay_out_shared(emu_decode *d)
 {
-    const ptx_callorder *order = &d->kernel->order;
+    const ir_callorder *order = &d->kernel->order;
     for (uint32_t f = 0; f < order->count; f++)
         for (uint32_t n = 0; n < order->funcs[f]->ninsns; n++)
             for (uint32_t k = 0; k < order->funcs[f]->insns[n].noperands; k++)
@@ -76,7 +76,7 @@ static bool lay_out_shared(emu_decode *d)
     uint32_t at = 0, dynamic_align = 16;
     for (size_t k = 0; k < d->shared.count; k++) {
         emu_shared_place *place = &d->shared.data[k];
-        uint32_t align = ptx_var_align(place->var);
+        uint32_t align = ir_var_align(place->var);
         if (is_dynamic(place)) {
             dynamic_align = align > dynamic_align ? align : dynamic_align;
             d->has_dynamic_shared = true;
@@ -171,18 +171,10 @@ static bool measure_local(emu_kernel *k)
 
 static uint32_t max_threads(const emu_decode *d)
 {
-    const ptx_func *func = d->kernel->func;
+    const ir_func *func = d->kernel->func;
     uint32_t most = d->module->machine->device.max_threads_per_block;
-    for (uint32_t p = 0; p < func->nperf; p++) {
-        const ptx_perf *perf = &func->perf[p];
-        if (strcmp(perf->name, ".maxntid") != 0 && strcmp(perf->name, ".reqntid") != 0)
-            continue;
-        uint64_t product = 1;
-        for (uint32_t n = 0; n < perf->count && n < 3; n++)
-            product *= perf->values[n];
-        if (product && product < most)
-            most = (uint32_t)product;
-    }
+    if (func->max_threads && func->max_threads < most)
+        most = func->max_threads;
     return most;
 }
 

@@ -6,7 +6,7 @@
 
 typedef struct live_state {
     emu_decode *d;
-    const ptx_func *func;
+    const ir_func *func;
     uint32_t nregs, words; /* of a set of registers */
     uint32_t first_bb, nbbs;
     uint64_t *in, *use, *def; /* [block][words] */
@@ -20,27 +20,27 @@ typedef void (*visit_reg)(live_state *s, uint32_t reg, void *ctx);
 #define ADD(set, reg) ((set)[(reg) / 64] |= UINT64_C(1) << ((reg) % 64))
 #define DROP(set, reg) ((set)[(reg) / 64] &= ~(UINT64_C(1) << ((reg) % 64)))
 
-static void visit_all(live_state *s, const ptx_operand *o, visit_reg visit, void *ctx)
+static void visit_all(live_state *s, const ir_operand *o, visit_reg visit, void *ctx)
 {
-    if ((o->kind == PTX_OPD_REG || o->kind == PTX_OPD_ADDR) && o->reg != PTX_NONE &&
-        !(o->kind == PTX_OPD_ADDR && o->has_sym))
+    if ((o->kind == IR_OPD_REG || o->kind == IR_OPD_ADDR) && o->reg != IR_NONE &&
+        !(o->kind == IR_OPD_ADDR && o->has_sym))
         visit(s, o->reg, ctx);
     for (uint32_t k = 0; k < o->count; k++)
         visit_all(s, &o->items[k], visit, ctx);
 }
 
 /* Registers that an instruction reads: all but the destinations, and the guard. */
-static void visit_uses(live_state *s, const ptx_insn *i, uint32_t written, visit_reg visit,
+static void visit_uses(live_state *s, const ir_insn *i, uint32_t written, visit_reg visit,
                        void *ctx)
 {
     for (uint32_t k = 0; k < i->noperands; k++)
         if (k >= 32 || !(written >> k & 1))
             visit_all(s, &i->operands[k], visit, ctx);
-    if (i->guard != PTX_NONE)
+    if (i->guard != IR_NONE)
         visit(s, i->guard, ctx);
 }
 
-static void visit_defs(live_state *s, const ptx_insn *i, uint32_t written, visit_reg visit,
+static void visit_defs(live_state *s, const ir_insn *i, uint32_t written, visit_reg visit,
                        void *ctx)
 {
     for (uint32_t k = 0; k < i->noperands && k < 32; k++)
@@ -49,16 +49,16 @@ static void visit_defs(live_state *s, const ptx_insn *i, uint32_t written, visit
 }
 
 /* A guarded instruction may leave its destination as it was, so does one that writes a part of a vector. */
-static bool defines(const live_state *s, const ptx_insn *i, uint32_t reg)
+static bool defines(const live_state *s, const ir_insn *i, uint32_t reg)
 {
-    return i->guard == PTX_NONE && s->func->regs[reg].vector <= 1;
+    return i->guard == IR_NONE && s->func->regs[reg].vector <= 1;
 }
 
 /* ---- sets of a basic block ---- */
 
 typedef struct block_sets {
     uint64_t *use, *def;
-    const ptx_insn *insn;
+    const ir_insn *insn;
 } block_sets;
 
 static void note_use(live_state *s, uint32_t reg, void *ctx)
@@ -117,14 +117,14 @@ static bool merge_into(live_state *s, uint64_t *out, uint32_t b)
 
 static void merge_label(live_state *s, uint64_t *out, uint32_t label)
 {
-    const ptx_label *l = &s->func->labels[label];
-    if (l->kind == PTX_LABEL_CODE)
+    const ir_label *l = &s->func->labels[label];
+    if (l->kind == IR_LABEL_CODE)
         merge_into(s, out, label_block(s, label));
-    for (uint32_t k = 0; l->kind == PTX_LABEL_BRANCHTARGETS && k < l->count; k++)
+    for (uint32_t k = 0; l->kind == IR_LABEL_BRANCHTARGETS && k < l->count; k++)
         merge_label(s, out, l->targets[k]);
 }
 
-static const ptx_insn *last_insn(const live_state *s, uint32_t b)
+static const ir_insn *last_insn(const live_state *s, uint32_t b)
 {
     uint32_t n = block(s, b)->ninsns;
     return n ? &s->func->insns[block(s, b)->first_pc - s->d->first_pc + n - 1] : NULL;
@@ -132,16 +132,16 @@ static const ptx_insn *last_insn(const live_state *s, uint32_t b)
 
 static void live_out(live_state *s, uint32_t b, uint64_t *out)
 {
-    const ptx_insn *last = last_insn(s, b);
+    const ir_insn *last = last_insn(s, b);
     memset(out, 0, s->words * sizeof *out);
-    bool leaves = last && last->guard == PTX_NONE &&
-                  (last->op == PTX_bra || last->op == PTX_brx || last->op == PTX_ret ||
-                   last->op == PTX_exit);
+    bool leaves = last && last->guard == IR_NONE &&
+                  (last->op == IR_bra || last->op == IR_brx || last->op == IR_ret ||
+                   last->op == IR_exit);
     if (!leaves && b + 1 < s->nbbs)
         merge_into(s, out, b + 1);
-    if (last && (last->op == PTX_bra || last->op == PTX_brx))
+    if (last && (last->op == IR_bra || last->op == IR_brx))
         for (uint32_t k = 0; k < last->noperands; k++)
-            if (last->operands[k].kind == PTX_OPD_LABEL)
+            if (last->operands[k].kind == IR_OPD_LABEL)
                 merge_label(s, out, last->operands[k].label);
 }
 
@@ -197,15 +197,15 @@ static void find_lives(live_state *s, uint64_t *out)
 /* Registers of 32 bits that are live at once, at most: an estimate of what the hardware needs. */
 static uint32_t weight(const live_state *s, uint32_t reg)
 {
-    const ptx_type_info *t = ptx_type_get(s->func->regs[reg].type);
+    const ir_type_info *t = ir_type_get(s->func->regs[reg].type);
     uint32_t bits = (uint32_t)t->bits * t->lanes;
-    return t->kind == PTX_KIND_P ? 0 : (bits + 31) / 32 * s->func->regs[reg].vector;
+    return t->kind == IR_KIND_P ? 0 : (bits + 31) / 32 * s->func->regs[reg].vector;
 }
 
 typedef struct pressure {
     uint64_t *live;
     uint32_t now, most;
-    const ptx_insn *insn;
+    const ir_insn *insn;
 } pressure;
 
 static void press_use(live_state *s, uint32_t reg, void *ctx)

@@ -225,7 +225,7 @@ static void move_register_bytes(const emu_warp *w, const emu_fragment *f, uint32
 
 static uint32_t space_of(const emu_mem *mem)
 {
-    return mem->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : mem->space;
+    return mem->space == IR_SPACE_SHARED_CLUSTER ? IR_SPACE_SHARED : mem->space;
 }
 
 /* Checks one piece of every lane and moves it. */
@@ -239,7 +239,7 @@ static void move_piece(emu_warp *w, const emu_insn *in, const u64 *addr, uint32_
         memcpy(span.addr, addr, sizeof span.addr);
         part = rest;
         span.stride = EMU_IRREGULAR;
-        if (space == PTX_SPACE_GENERIC) {
+        if (space == IR_SPACE_GENERIC) {
             u32 found;
             part = emu_same_space(w, rest, addr, &found);
             emu_locate_generic(w, in, part, bytes, found, &span);
@@ -314,9 +314,9 @@ static void locate_rows(emu_warp *w, const emu_insn *in, uint32_t lanes, emu_spa
     const emu_matrices *x = in->extra;
     emu_addresses(w, in, span->addr);
     span->stride = lanes == EMU_ALL ? emu_stride(span->addr) : EMU_IRREGULAR;
-    if (x->mem.space == PTX_SPACE_GENERIC) {
+    if (x->mem.space == IR_SPACE_GENERIC) {
         u32 space;
-        if (emu_same_space(w, lanes, span->addr, &space) != lanes || space != PTX_SPACE_SHARED)
+        if (emu_same_space(w, lanes, span->addr, &space) != lanes || space != IR_SPACE_SHARED)
             emu_raise(w, in->pc, EMU_FAULT_ADDRESS_SPACE, (u32)__builtin_ctz(lanes),
                       span->addr[__builtin_ctz(lanes)], 16,
                       "a matrix that is not in shared memory");

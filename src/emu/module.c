@@ -65,10 +65,10 @@ typedef struct init_state {
     bool ok;
 } init_state;
 
-static uint64_t symbol_value(init_state *s, const ptx_init *i)
+static uint64_t symbol_value(init_state *s, const ir_init *i)
 {
     const emu_module *m = s->module;
-    if (i->sym.kind == PTX_SYM_FUNC)
+    if (i->sym.kind == IR_SYM_FUNC)
         return emu_function_token(m->ptx, i->sym.func);
     for (uint32_t k = 0; k < m->nsymbols; k++)
         if (strcmp(m->symbols[k].var->name, i->sym.var->name) == 0)
@@ -77,23 +77,23 @@ static uint64_t symbol_value(init_state *s, const ptx_init *i)
     return 0;
 }
 
-static uint64_t item_value(init_state *s, const ptx_init *i, ptx_kind kind)
+static uint64_t item_value(init_state *s, const ir_init *i, ir_kind kind)
 {
-    uint64_t value = i->kind == PTX_INIT_ADDRESS ? symbol_value(s, i) : i->bits;
+    uint64_t value = i->kind == IR_INIT_ADDRESS ? symbol_value(s, i) : i->bits;
     if (i->mask)
         return value >> 8 * (i->mask - 1) & 0xff;
-    if (kind != PTX_KIND_F)
+    if (kind != IR_KIND_F)
         return value;
-    if (i->kind == PTX_INIT_F64 && s->element == 4)
+    if (i->kind == IR_INIT_F64 && s->element == 4)
         return f32_bits((f32)f64_of(value));
-    if (i->kind == PTX_INIT_F32 && s->element == 8)
+    if (i->kind == IR_INIT_F32 && s->element == 8)
         return f64_bits((f64)f32_of((u32)value));
-    if (i->kind == PTX_INIT_INT && s->element >= 4)
+    if (i->kind == IR_INIT_INT && s->element >= 4)
         return s->element == 4 ? f32_bits((f32)(s64)value) : f64_bits((f64)(s64)value);
     return value;
 }
 
-static uint64_t stride_of(const ptx_var *var, uint32_t level, uint32_t element)
+static uint64_t stride_of(const ir_var *var, uint32_t level, uint32_t element)
 {
     uint64_t n = element;
     for (uint32_t d = level + 1; d < var->ndims; d++)
@@ -102,32 +102,32 @@ static uint64_t stride_of(const ptx_var *var, uint32_t level, uint32_t element)
 }
 
 /* `level` is the dimension that the items of a list run over. Missing elements stay zero. */
-static void write_init(init_state *s, const ptx_var *var, const ptx_init *i, uint32_t level,
+static void write_init(init_state *s, const ir_var *var, const ir_init *i, uint32_t level,
                        uint64_t at)
 {
-    if (i->kind == PTX_INIT_LIST) {
+    if (i->kind == IR_INIT_LIST) {
         for (uint32_t k = 0; k < i->count; k++) {
-            bool nested = i->items[k].kind == PTX_INIT_LIST;
+            bool nested = i->items[k].kind == IR_INIT_LIST;
             uint64_t step = nested ? stride_of(var, level, s->element) : s->element;
             write_init(s, var, &i->items[k], level + 1, at);
             at += step;
         }
         return;
     }
-    uint64_t value = item_value(s, i, ptx_type_get(var->type)->kind);
+    uint64_t value = item_value(s, i, ir_type_get(var->type)->kind);
     if (at + s->element <= s->size)
         memcpy(s->to + at, &value, s->element < 8 ? s->element : 8);
 }
 
 static bool initialise(emu_module *m, const emu_symbol *symbol)
 {
-    const ptx_var *var = symbol->var;
+    const ir_var *var = symbol->var;
     if (!var->has_init)
         return true;
     init_state s = {.module = m,
                     .to = (uint8_t *)(uintptr_t)symbol->address,
                     .size = symbol->size,
-                    .element = ptx_type_get(var->type)->bytes,
+                    .element = ir_type_get(var->type)->bytes,
                     .ok = true};
     write_init(&s, var, &var->init, 0, 0);
     return s.ok;
@@ -135,25 +135,25 @@ static bool initialise(emu_module *m, const emu_symbol *symbol)
 
 /* ---- modules ---- */
 
-static bool has_place(const ptx_var *var)
+static bool has_place(const ir_var *var)
 {
-    bool space = var->space == PTX_SPACE_GLOBAL || var->space == PTX_SPACE_CONST;
-    return space && !var->opaque && var->linkage != PTX_LINK_EXTERN;
+    bool space = var->space == IR_SPACE_GLOBAL || var->space == IR_SPACE_CONST;
+    return space && !var->opaque && var->linkage != IR_LINK_EXTERN;
 }
 
 /* An unsized array is as large as its initialiser. */
-static uint64_t size_of(const ptx_var *var)
+static uint64_t size_of(const ir_var *var)
 {
-    uint64_t size = ptx_var_size(var);
-    if (size == 0 && var->has_init && var->init.kind == PTX_INIT_LIST)
-        size = (uint64_t)var->init.count * stride_of(var, 0, ptx_type_get(var->type)->bytes);
+    uint64_t size = ir_var_size(var);
+    if (size == 0 && var->has_init && var->init.kind == IR_INIT_LIST)
+        size = (uint64_t)var->init.count * stride_of(var, 0, ir_type_get(var->type)->bytes);
     return size;
 }
 
-static wl_status place(emu_module *m, const ptx_var *var, emu_id_of id_of, void *ctx, wl_error *err)
+static wl_status place(emu_module *m, const ir_var *var, emu_id_of id_of, void *ctx, wl_error *err)
 {
     emu_symbol *symbol = &m->symbols[m->nsymbols];
-    emu_alloc_kind kind = var->space == PTX_SPACE_CONST ? EMU_ALLOC_CONST : EMU_ALLOC_SYMBOL;
+    emu_alloc_kind kind = var->space == IR_SPACE_CONST ? EMU_ALLOC_CONST : EMU_ALLOC_SYMBOL;
     symbol->var = var;
     symbol->size = size_of(var);
     if (m->address_of) {
@@ -161,7 +161,7 @@ static wl_status place(emu_module *m, const ptx_var *var, emu_id_of id_of, void 
         m->nsymbols += symbol->address != 0;
         return WL_OK;
     }
-    if (emu_mem_alloc(m->machine, symbol->size, ptx_var_align(var), kind, 0, &symbol->address) !=
+    if (emu_mem_alloc(m->machine, symbol->size, ir_var_align(var), kind, 0, &symbol->address) !=
         WL_OK)
         return wl_fail(err, WL_NOMEM, "no memory for the variable %s of %llu bytes", var->name,
                        (unsigned long long)symbol->size);
@@ -174,12 +174,12 @@ static wl_status place(emu_module *m, const ptx_var *var, emu_id_of id_of, void 
 
 static bool is_backed(const emu_module *m, const emu_symbol *symbol)
 {
-    return !m->address_of || symbol->var->space == PTX_SPACE_CONST;
+    return !m->address_of || symbol->var->space == IR_SPACE_CONST;
 }
 
 static wl_status place_all(emu_module *m, emu_id_of id_of, void *ctx, wl_error *err)
 {
-    const ptx_module *ptx = m->ptx;
+    const ir_module *ptx = m->ptx;
     wl_status status = WL_OK;
     m->symbols = wl_new_array(m->arena, emu_symbol, ptx->nvars + 1);
     if (!m->symbols)
@@ -195,7 +195,7 @@ static wl_status place_all(emu_module *m, emu_id_of id_of, void *ctx, wl_error *
     return status;
 }
 
-static wl_status load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of,
+static wl_status load(emu_machine *m, const ir_module *ptx, emu_id_of id_of,
                       emu_address_of address_of, void *ctx, emu_module **out, wl_error *err)
 {
     wl_arena *arena = wl_arena_new();
@@ -223,13 +223,13 @@ static wl_status load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of,
     return WL_OK;
 }
 
-wl_status emu_module_load(emu_machine *m, const ptx_module *ptx, emu_id_of id_of, void *ctx,
+wl_status emu_module_load(emu_machine *m, const ir_module *ptx, emu_id_of id_of, void *ctx,
                           emu_module **out, wl_error *err)
 {
     return load(m, ptx, id_of, NULL, ctx, out, err);
 }
 
-wl_status emu_module_load_at(emu_machine *m, const ptx_module *ptx, emu_address_of address_of,
+wl_status emu_module_load_at(emu_machine *m, const ir_module *ptx, emu_address_of address_of,
                              void *ctx, emu_module **out, wl_error *err)
 {
     return load(m, ptx, NULL, address_of, ctx, out, err);
@@ -281,7 +281,7 @@ static wl_status find_or_decode(emu_module *module, const char *name, const flow
             *out = k;
             return WL_OK;
         }
-    const ptx_func *func = ptx_module_func(module->ptx, name);
+    const ir_func *func = ir_module_func(module->ptx, name);
     if (!func || !func->entry || !func->has_body)
         return wl_fail(err, WL_NOENT, "the module has no kernel %s", name);
     wl_status status = emu_decode_kernel(module, func, proof, out, err);
@@ -320,8 +320,8 @@ emu_code emu_kernel_code(const emu_kernel *kernel, uint32_t pc)
 {
     if (pc >= kernel->info.ncode)
         return (emu_code){0};
-    uint32_t f = ptx_callorder_find(&kernel->order, pc);
-    const ptx_func *func = kernel->order.funcs[f];
+    uint32_t f = ir_callorder_find(&kernel->order, pc);
+    const ir_func *func = kernel->order.funcs[f];
     return (emu_code){func, &func->insns[pc - kernel->order.first_pc[f]], kernel->bb_of_pc[pc]};
 }
 
@@ -343,7 +343,7 @@ uint32_t emu_kernel_nblocks(const emu_kernel *kernel)
     return kernel->nbbs;
 }
 
-const ptx_module *emu_kernel_module(const emu_kernel *kernel)
+const ir_module *emu_kernel_module(const emu_kernel *kernel)
 {
     return kernel->module->ptx;
 }

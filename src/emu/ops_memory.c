@@ -150,26 +150,26 @@ INLINE RACY void load_any(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     {                                                                               \
         load_simple(w, in, mask, SPACE, size);                                      \
     }
-LOAD(global, PTX_SPACE_GLOBAL, 2)
-LOAD(global, PTX_SPACE_GLOBAL, 4)
-LOAD(global, PTX_SPACE_GLOBAL, 8)
-LOAD(shared, PTX_SPACE_SHARED, 2)
-LOAD(shared, PTX_SPACE_SHARED, 4)
-LOAD(shared, PTX_SPACE_SHARED, 8)
+LOAD(global, IR_SPACE_GLOBAL, 2)
+LOAD(global, IR_SPACE_GLOBAL, 4)
+LOAD(global, IR_SPACE_GLOBAL, 8)
+LOAD(shared, IR_SPACE_SHARED, 2)
+LOAD(shared, IR_SPACE_SHARED, 4)
+LOAD(shared, IR_SPACE_SHARED, 8)
 
 static RACY void ld_global(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    load_any(w, in, mask, PTX_SPACE_GLOBAL);
+    load_any(w, in, mask, IR_SPACE_GLOBAL);
 }
 
 static RACY void ld_shared(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    load_any(w, in, mask, PTX_SPACE_SHARED);
+    load_any(w, in, mask, IR_SPACE_SHARED);
 }
 
 static RACY void ld_local(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    load_any(w, in, mask, PTX_SPACE_LOCAL);
+    load_any(w, in, mask, IR_SPACE_LOCAL);
 }
 
 static RACY void ld_generic(emu_warp *w, const emu_insn *in, u32 mask)
@@ -279,26 +279,26 @@ INLINE RACY void store_any(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     {                                                                               \
         store_simple(w, in, mask, SPACE, size);                                     \
     }
-STORE(global, PTX_SPACE_GLOBAL, 2)
-STORE(global, PTX_SPACE_GLOBAL, 4)
-STORE(global, PTX_SPACE_GLOBAL, 8)
-STORE(shared, PTX_SPACE_SHARED, 2)
-STORE(shared, PTX_SPACE_SHARED, 4)
-STORE(shared, PTX_SPACE_SHARED, 8)
+STORE(global, IR_SPACE_GLOBAL, 2)
+STORE(global, IR_SPACE_GLOBAL, 4)
+STORE(global, IR_SPACE_GLOBAL, 8)
+STORE(shared, IR_SPACE_SHARED, 2)
+STORE(shared, IR_SPACE_SHARED, 4)
+STORE(shared, IR_SPACE_SHARED, 8)
 
 static RACY void st_global(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    store_any(w, in, mask, PTX_SPACE_GLOBAL);
+    store_any(w, in, mask, IR_SPACE_GLOBAL);
 }
 
 static RACY void st_shared(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    store_any(w, in, mask, PTX_SPACE_SHARED);
+    store_any(w, in, mask, IR_SPACE_SHARED);
 }
 
 static RACY void st_local(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    store_any(w, in, mask, PTX_SPACE_LOCAL);
+    store_any(w, in, mask, IR_SPACE_LOCAL);
 }
 
 /* A space at a time; without `stores` the accesses are only looked at. */
@@ -337,24 +337,24 @@ INLINE void look(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     span.stride = mask == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
     span.space = space;
     span.alloc = NULL;
-    if (space == PTX_SPACE_GLOBAL)
+    if (space == IR_SPACE_GLOBAL)
         emu_locate_global(w, in, mask, bytes, &span);
     emu_watch(w, in, mask, bytes, &span);
 }
 
 static void look_global(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    look(w, in, mask, PTX_SPACE_GLOBAL);
+    look(w, in, mask, IR_SPACE_GLOBAL);
 }
 
 static void look_shared(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    look(w, in, mask, PTX_SPACE_SHARED);
+    look(w, in, mask, IR_SPACE_SHARED);
 }
 
 static void look_local(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    look(w, in, mask, PTX_SPACE_LOCAL);
+    look(w, in, mask, IR_SPACE_LOCAL);
 }
 
 static void look_generic(emu_warp *w, const emu_insn *in, u32 mask)

@@ -172,17 +172,17 @@ static void isspacep(emu_warp *w, const emu_insn *in, u32 mask)
         const u64 offset = a[i] - m->shared_window;
         bool yes;
         switch (in->imm) {
-        case PTX_S_global: yes = space == PTX_SPACE_GLOBAL; break;
-        case PTX_S_local: yes = space == PTX_SPACE_LOCAL; break;
-        case PTX_S_shared__cluster: yes = space == PTX_SPACE_SHARED; break;
-        case PTX_S_shared:
-        case PTX_S_shared__cta:
-            yes = space == PTX_SPACE_SHARED && offset >> EMU_SHARED_SLOT_BITS == 0;
+        case IR_S_global: yes = space == IR_SPACE_GLOBAL; break;
+        case IR_S_local: yes = space == IR_SPACE_LOCAL; break;
+        case IR_S_shared__cluster: yes = space == IR_SPACE_SHARED; break;
+        case IR_S_shared:
+        case IR_S_shared__cta:
+            yes = space == IR_SPACE_SHARED && offset >> EMU_SHARED_SLOT_BITS == 0;
             break;
         default: {
             const emu_alloc *alloc = emu_memory_holding(&w->worker->run->machine->memory, a[i], 1);
             yes = alloc &&
-                  alloc->kind == (in->imm == PTX_S_const ? EMU_ALLOC_CONST : EMU_ALLOC_INTERNAL);
+                  alloc->kind == (in->imm == IR_S_const ? EMU_ALLOC_CONST : EMU_ALLOC_INTERNAL);
         }
         }
         result |= (u32)yes << i;

@@ -50,7 +50,7 @@ static void begin(reader *r, emu_warp *w, const emu_insn *in)
     r->in = in;
     r->mask = r->bytes = 0;
     r->several = false;
-    r->span.space = PTX_SPACE_GLOBAL;
+    r->span.space = IR_SPACE_GLOBAL;
     r->span.alloc = NULL;
 }
 

@@ -21,8 +21,8 @@ wl_status emu_mem_ghost(emu_machine *m, uint64_t base, uint64_t size, emu_alloc_
 
 /* Loads a module whose variables lie where `address_of` says; 0: nowhere, and what names the variable cannot be decoded.
  * Constants must be backed by memory at their address, and get their initial values; all others may be ghosts. */
-typedef uint64_t (*emu_address_of)(void *ctx, const ptx_var *var, uint64_t size);
-wl_status emu_module_load_at(emu_machine *m, const ptx_module *ptx, emu_address_of address_of,
+typedef uint64_t (*emu_address_of)(void *ctx, const ir_var *var, uint64_t size);
+wl_status emu_module_load_at(emu_machine *m, const ir_module *ptx, emu_address_of address_of,
                              void *ctx, emu_module **out, wl_error *err);
 
 /* Decodes the slice of a kernel, or gives the one decoded before. Errors as emu_module_kernel's; an instruction that is not

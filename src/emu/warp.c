@@ -321,16 +321,16 @@ typedef struct scratch {
     _Alignas(64) uint8_t bytes[6][EMU_LANES * 8];
 } scratch;
 
-static uint32_t operand_bytes(const ptx_insn *i, uint32_t k)
+static uint32_t operand_bytes(const ir_insn *i, uint32_t k)
 {
-    if (i->op == PTX_vote && k == 0)
+    if (i->op == IR_vote && k == 0)
         return 0;
-    return i->op == PTX_match && k == 0 && ptx_type_get(i->types[0])->bits == 64 ? 8 : 4;
+    return i->op == IR_match && k == 0 && ir_type_get(i->types[0])->bits == 64 ? 8 : 4;
 }
 
-static uint32_t result_bytes(const ptx_insn *i)
+static uint32_t result_bytes(const ir_insn *i)
 {
-    return i->op == PTX_vote && !ptx_has(i, PTX_S_ballot) ? 0 : 4;
+    return i->op == IR_vote && !ir_has(i, IR_S_ballot) ? 0 : 4;
 }
 
 /* Runs one instruction for lanes of several splits: operands are gathered, results spread. */
@@ -341,9 +341,9 @@ static void run_together(emu_warp *w, const uint32_t *which, uint32_t count, uin
         return;
     memset(&x, 0, sizeof x);
     const emu_insn *first = waits_for(w, &w->splits[which[0]]);
-    const ptx_insn *i = emu_kernel_code(kernel_of(w), first->pc).insn;
+    const ir_insn *i = emu_kernel_code(kernel_of(w), first->pc).insn;
     emu_insn in = *first;
-    bool pred = i->op == PTX_shfl || i->op == PTX_match || i->op == PTX_elect;
+    bool pred = i->op == IR_shfl || i->op == IR_match || i->op == IR_elect;
     for (uint32_t n = 0; n < count; n++) {
         const emu_split *s = &w->splits[which[n]];
         const emu_insn *own = waits_for(w, s);
@@ -419,14 +419,14 @@ static step enter(emu_warp *w, emu_split *s, const emu_bb *bb)
 {
     const emu_insn *in = &bb->first[bb->sync_at];
     switch (bb->entry) {
-    case PTX_WAIT_WARP: run_range(w, bb->first, in, s->mask); return enter_warp(w, s, in);
-    case PTX_WAIT_BARRIER:
+    case IR_WAIT_WARP: run_range(w, bb->first, in, s->mask); return enter_warp(w, s, in);
+    case IR_WAIT_BARRIER:
         run_range(w, bb->first, in, s->mask);
         s->passed = true; /* once released it goes on */
         return emu_barrier_arrive(w, s, in) ? GO : SWITCH;
-    case PTX_WAIT_CLUSTER_ARRIVE: emu_cluster_arrive(w, s->mask); return GO;
-    case PTX_WAIT_CLUSTER_WAIT: return enter_cluster_wait(w, s);
-    case PTX_WAIT_YIELD:
+    case IR_WAIT_CLUSTER_ARRIVE: emu_cluster_arrive(w, s->mask); return GO;
+    case IR_WAIT_CLUSTER_WAIT: return enter_cluster_wait(w, s);
+    case IR_WAIT_YIELD:
         s->passed = true;
         s->demoted = true;
         return SWITCH;
@@ -641,9 +641,9 @@ static void run_split(emu_warp *w)
         } else {
             if (bb->guard != EMU_NOREF && check_guard(w, s, bb) == SKIP)
                 goto next;
-            if (bb->entry != PTX_WAIT_NONE && !s->passed && enter(w, s, bb) == SWITCH)
+            if (bb->entry != IR_WAIT_NONE && !s->passed && enter(w, s, bb) == SWITCH)
                 return;
-            skip = s->skip ? s->skip - 1 : bb->sync_at * (bb->entry != PTX_WAIT_NONE);
+            skip = s->skip ? s->skip - 1 : bb->sync_at * (bb->entry != IR_WAIT_NONE);
             s->skip = 0;
             count_block(w, bb, b, s->mask);
         }

@@ -207,7 +207,7 @@ static int symbol_text(const flow_kernel *k, flow_symbol s, char *buffer, size_t
     static const char *const components[] = {"", ".x", ".y", ".z", ".w"};
     switch (s.kind) {
     case FLOW_SYM_SREG:
-        return snprintf(buffer, size, "%s%s", ptx_sreg_get((ptx_sreg)s.a)->text,
+        return snprintf(buffer, size, "%s%s", ir_sreg_get((ir_sreg)s.a)->text,
                         components[s.b < 5 ? s.b : 0]);
     case FLOW_SYM_PARAM: return snprintf(buffer, size, s.b ? "param%u+%u" : "param%u", s.a, s.b);
     case FLOW_SYM_BASE: return snprintf(buffer, size, "&%s", k->objects[s.a].var->name);

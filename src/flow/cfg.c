@@ -1,40 +1,40 @@
 /* Basic blocks and what follows from their graph. */
 #include "flow/kernel.h"
 
-#include "ptx/ptx.h"
+#include "ir/module.h"
 
 typedef flow_list(flow_edge) edge_list;
 
 /* ---- where control leaves ---- */
 
-static bool guarded(const ptx_insn *insn)
+static bool guarded(const ir_insn *insn)
 {
-    return insn->guard != PTX_NONE;
+    return insn->guard != IR_NONE;
 }
 
 /* A direct call of a function that never returns: the launch fails there. */
-static bool calls_noreturn(const flow_kernel *k, const ptx_func *func, const ptx_insn *insn)
+static bool calls_noreturn(const flow_kernel *k, const ir_func *func, const ir_insn *insn)
 {
     flow_call call = flow_call_of(func, insn);
-    return call.target && call.target->kind == PTX_OPD_SYM &&
-           call.target->sym.kind == PTX_SYM_FUNC && flow_callee(k, insn) == FLOW_NONE &&
+    return call.target && call.target->kind == IR_OPD_SYM && call.target->sym.kind == IR_SYM_FUNC &&
+           flow_callee(k, insn) == FLOW_NONE &&
            flow_extern_of(call.target->sym.func) == FLOW_EXTERN_NORETURN;
 }
 
-static bool faults(const flow_kernel *k, const ptx_func *func, const ptx_insn *insn)
+static bool faults(const flow_kernel *k, const ir_func *func, const ir_insn *insn)
 {
-    return insn->op == PTX_trap || (insn->op == PTX_call && calls_noreturn(k, func, insn));
+    return insn->op == IR_trap || (insn->op == IR_call && calls_noreturn(k, func, insn));
 }
 
 /* A call in which the thread may end. */
-static bool may_end(const flow_kernel *k, const ptx_func *func, const ptx_insn *insn)
+static bool may_end(const flow_kernel *k, const ir_func *func, const ir_insn *insn)
 {
-    if (insn->op != PTX_call)
+    if (insn->op != IR_call)
         return false;
     uint32_t callee = flow_callee(k, insn);
     if (callee != FLOW_NONE)
         return k->funcs[callee].may_exit;
-    if (flow_call_of(func, insn).target->kind != PTX_OPD_REG)
+    if (flow_call_of(func, insn).target->kind != IR_OPD_REG)
         return false;
     for (uint32_t f = 0; f < k->order->count; f++)
         if (k->funcs[f].pointed && k->funcs[f].may_exit)
@@ -42,13 +42,13 @@ static bool may_end(const flow_kernel *k, const ptx_func *func, const ptx_insn *
     return false;
 }
 
-static bool ends_block(const flow_kernel *k, const ptx_func *func, const ptx_insn *insn)
+static bool ends_block(const flow_kernel *k, const ir_func *func, const ir_insn *insn)
 {
     switch (insn->op) {
-    case PTX_bra:
-    case PTX_brx:
-    case PTX_ret:
-    case PTX_exit: return true;
+    case IR_bra:
+    case IR_brx:
+    case IR_ret:
+    case IR_exit: return true;
     default: return (faults(k, func, insn) && !guarded(insn)) || may_end(k, func, insn);
     }
 }
@@ -59,10 +59,10 @@ static void find_exits(flow_kernel *k)
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t f = 0; f < k->order->count; f++) {
-            const ptx_func *func = k->order->funcs[f];
+            const ir_func *func = k->order->funcs[f];
             bool exits = false;
             for (uint32_t i = 0; i < func->ninsns; i++)
-                exits |= func->insns[i].op == PTX_exit || may_end(k, func, &func->insns[i]);
+                exits |= func->insns[i].op == IR_exit || may_end(k, func, &func->insns[i]);
             changed |= exits != k->funcs[f].may_exit;
             k->funcs[f].may_exit = exits;
         }
@@ -73,11 +73,11 @@ static void find_exits(flow_kernel *k)
 
 static void find_blocks(flow_kernel *k, flow_function *f)
 {
-    const ptx_func *func = f->func;
+    const ir_func *func = f->func;
     bool *leads = flow_new(&k->mem, bool, (size_t)func->ninsns + 1);
     leads[0] = true;
     for (uint32_t l = 0; l < func->nlabels; l++)
-        if (func->labels[l].kind == PTX_LABEL_CODE && func->labels[l].pc <= func->ninsns)
+        if (func->labels[l].kind == IR_LABEL_CODE && func->labels[l].pc <= func->ninsns)
             leads[func->labels[l].pc] = true;
     for (uint32_t i = 0; i < func->ninsns; i++)
         if (ends_block(k, func, &func->insns[i]))
@@ -112,32 +112,32 @@ static void edge_to_label(builder *b, uint32_t from, uint32_t label)
     edge(b, from, pc <= b->f->func->ninsns ? b->f->block_of[pc] : b->f->nblocks);
 }
 
-static void edges_of_branch(builder *b, uint32_t from, const ptx_insn *insn)
+static void edges_of_branch(builder *b, uint32_t from, const ir_insn *insn)
 {
     for (uint32_t i = 0; i < insn->noperands; i++) {
-        const ptx_operand *o = &insn->operands[i];
-        if (o->kind != PTX_OPD_LABEL)
+        const ir_operand *o = &insn->operands[i];
+        if (o->kind != IR_OPD_LABEL)
             continue;
-        const ptx_label *label = &b->f->func->labels[o->label];
-        if (label->kind == PTX_LABEL_CODE)
+        const ir_label *label = &b->f->func->labels[o->label];
+        if (label->kind == IR_LABEL_CODE)
             edge_to_label(b, from, o->label);
-        for (uint32_t t = 0; label->kind == PTX_LABEL_BRANCHTARGETS && t < label->count; t++)
+        for (uint32_t t = 0; label->kind == IR_LABEL_BRANCHTARGETS && t < label->count; t++)
             edge_to_label(b, from, label->targets[t]);
     }
 }
 
 static void edges_of(builder *b, uint32_t block)
 {
-    const ptx_func *func = b->f->func;
+    const ir_func *func = b->f->func;
     uint32_t last = b->f->blocks[block].first + b->f->blocks[block].count - 1;
-    const ptx_insn *insn = &func->insns[last];
+    const ir_insn *insn = &func->insns[last];
     uint32_t next = b->f->block_of[last + 1];
     bool falls = guarded(insn);
     switch (insn->op) {
-    case PTX_bra:
-    case PTX_brx: edges_of_branch(b, block, insn); break;
-    case PTX_ret:
-    case PTX_exit: edge(b, block, b->f->nblocks); break;
+    case IR_bra:
+    case IR_brx: edges_of_branch(b, block, insn); break;
+    case IR_ret:
+    case IR_exit: edge(b, block, b->f->nblocks); break;
     default:
         if (faults(b->k, func, insn))
             break;

@@ -148,7 +148,7 @@ static void dump_loops(const flow_kernel *k, const flow_function *f, FILE *out)
         if (t->kind == FLOW_TRIP_CONSTANT)
             fprintf(out, "%llu times, ", (unsigned long long)t->count);
         fprintf(out, "while %s", flow_affine_text(k, t->start, text, sizeof text));
-        fprintf(out, " + %lld*i %s %s%s\n", (long long)t->step, ptx_suffix_text(t->compare),
+        fprintf(out, " + %lld*i %s %s%s\n", (long long)t->step, ir_suffix_text(t->compare),
                 flow_affine_text(k, t->bound, text, sizeof text), t->only_exit ? "" : ", or less");
     }
 }
@@ -157,7 +157,7 @@ static void dump_objects(const flow_kernel *k, FILE *out)
 {
     for (uint32_t o = 0; o < k->nobjects; o++)
         fprintf(out, "object %u %s (%s), %llu bytes%s\n", o, k->objects[o].var->name,
-                ptx_space_text(k->objects[o].space), (unsigned long long)k->objects[o].bytes,
+                ir_space_text(k->objects[o].space), (unsigned long long)k->objects[o].bytes,
                 k->objects[o].element != FLOW_NONE ? ", pointed to" : "");
 }
 

@@ -3,14 +3,14 @@
  * flow_prove() is the whole of what replay needs. Everything else (control flow, values, uniformity, affine addresses,
  * origins, loops, ILP) is reached through a flow_kernel, on which passes run; see flow/kernel.h.
  *
- * Instructions are numbered by ptx_callorder: the pc everywhere outside of src/ptx. */
+ * Instructions are numbered by ir_callorder: the pc everywhere outside of src/ptx. */
 #ifndef WL_FLOW_FLOW_H
 #define WL_FLOW_FLOW_H
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "ptx/callorder.h"
-#include "ptx/ir.h"
+#include "ir/callorder.h"
+#include "ir/module.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,9 +66,9 @@ typedef struct flow_verdict {
     flow_reason reason; /* FLOW_CLEAN: proven, or no memory instruction */
     flow_through through;
     uint32_t
-        source; /* pc of the instruction that brought the value in, PTX_NONE where there is none */
+        source; /* pc of the instruction that brought the value in, IR_NONE where there is none */
     uint32_t
-        branch; /* FLOW_THROUGH_BRANCH: pc of the branch, call or exit that decides; else PTX_NONE */
+        branch; /* FLOW_THROUGH_BRANCH: pc of the branch, call or exit that decides; else IR_NONE */
 } flow_verdict;
 
 typedef enum flow_class {
@@ -84,7 +84,7 @@ const char *flow_class_name(
 typedef struct flow_proof {
     uint32_t npcs;          /* order->first_pc[order->count] */
     uint8_t *flags;         /* [npcs] FLOW_PC_* */
-    uint32_t *rejoin;       /* [npcs] of FLOW_PC_UNKNOWN; PTX_NONE elsewhere */
+    uint32_t *rejoin;       /* [npcs] of FLOW_PC_UNKNOWN; IR_NONE elsewhere */
     flow_verdict *verdicts; /* [npcs] */
     flow_class class_;
     /* Static memory instructions, and those proven. */
@@ -98,7 +98,7 @@ typedef struct flow_proof {
  * the object that their pointer was made from; plain (not volatile) shared-memory accesses do not race; .const memory is
  * written by the host only.
  * All arrays lie in `arena`; working memory is freed before return. Fails with WL_NOMEM only. */
-wl_status flow_prove(const ptx_module *module, const ptx_callorder *order, wl_arena *arena,
+wl_status flow_prove(const ir_module *module, const ir_callorder *order, wl_arena *arena,
                      flow_proof *out);
 
 #endif

@@ -4,7 +4,7 @@
 typedef struct state {
     flow_kernel *k;
     flow_function *f;
-    const ptx_insn *insn;
+    const ir_insn *insn;
     const flow_affine **step; /* [nvalues] of phis that count a loop's iterations */
 } state;
 
@@ -19,20 +19,20 @@ static const flow_affine *opaque(state *s, uint32_t value)
  * the same value. */
 static const flow_affine *operand_form(state *s, uint32_t n)
 {
-    const ptx_operand *o = &s->insn->operands[n];
+    const ir_operand *o = &s->insn->operands[n];
     switch (o->kind) {
-    case PTX_OPD_INT: return flow_affine_constant(&s->k->mem, (int64_t)o->imm);
-    case PTX_OPD_SREG:
+    case IR_OPD_INT: return flow_affine_constant(&s->k->mem, (int64_t)o->imm);
+    case IR_OPD_SREG:
         return flow_affine_symbol(&s->k->mem, (flow_symbol){FLOW_SYM_SREG, o->sreg, o->component});
-    case PTX_OPD_SYM:
-        if (o->sym.kind != PTX_SYM_VAR)
+    case IR_OPD_SYM:
+        if (o->sym.kind != IR_SYM_VAR)
             return NULL;
         return flow_affine_add(
             &s->k->mem,
             flow_affine_symbol(&s->k->mem,
                                (flow_symbol){FLOW_SYM_BASE, flow_object_of(s->k, o->sym.var), 0}),
             flow_affine_constant(&s->k->mem, (int64_t)o->imm), 1);
-    case PTX_OPD_REG: break;
+    case IR_OPD_REG: break;
     default: return NULL;
     }
     for (uint32_t u = s->f->use_first[s->insn->pc];
@@ -42,11 +42,11 @@ static const flow_affine *operand_form(state *s, uint32_t n)
     return NULL;
 }
 
-static bool is_integer(ptx_type type)
+static bool is_integer(ir_type type)
 {
-    ptx_kind kind = ptx_type_get(type)->kind;
-    return (kind == PTX_KIND_U || kind == PTX_KIND_S || kind == PTX_KIND_B) &&
-           ptx_type_get(type)->lanes == 1 && ptx_type_get(type)->bits >= 16;
+    ir_kind kind = ir_type_get(type)->kind;
+    return (kind == IR_KIND_U || kind == IR_KIND_S || kind == IR_KIND_B) &&
+           ir_type_get(type)->lanes == 1 && ir_type_get(type)->bits >= 16;
 }
 
 /* ---- instructions ---- */
@@ -58,8 +58,8 @@ static const flow_affine *product(state *s, uint32_t a, uint32_t b)
 
 static const flow_affine *shifted(state *s)
 {
-    const ptx_operand *by = &s->insn->operands[2];
-    if (by->kind != PTX_OPD_INT || by->imm > 62)
+    const ir_operand *by = &s->insn->operands[2];
+    if (by->kind != IR_OPD_INT || by->imm > 62)
         return NULL;
     return flow_affine_mul(&s->k->mem, operand_form(s, 1),
                            flow_affine_constant(&s->k->mem, INT64_C(1) << by->imm));
@@ -67,11 +67,11 @@ static const flow_affine *shifted(state *s)
 
 static const flow_affine *parameter(state *s)
 {
-    const ptx_operand *from = &s->insn->operands[1];
-    const ptx_func *kernel = s->k->order->funcs[0];
-    if (s->insn->op != PTX_ld || s->insn->space != PTX_SPACE_PARAM || s->f->index != 0 ||
-        s->insn->vector > 1 || from->reg != PTX_NONE || !from->has_sym ||
-        from->sym.kind != PTX_SYM_VAR)
+    const ir_operand *from = &s->insn->operands[1];
+    const ir_func *kernel = s->k->order->funcs[0];
+    if (s->insn->op != IR_ld || s->insn->space != IR_SPACE_PARAM || s->f->index != 0 ||
+        s->insn->vector > 1 || from->reg != IR_NONE || !from->has_sym ||
+        from->sym.kind != IR_SYM_VAR)
         return NULL;
     for (uint32_t p = 0; p < kernel->nparams; p++)
         if (kernel->params[p] == from->sym.var)
@@ -82,37 +82,37 @@ static const flow_affine *parameter(state *s)
 
 static const flow_affine *arithmetic(state *s)
 {
-    const ptx_insn *insn = s->insn;
+    const ir_insn *insn = s->insn;
     flow_mem *mem = &s->k->mem;
     switch (insn->op) {
-    case PTX_mov:
-    case PTX_cvta: return operand_form(s, 1);
-    case PTX_cvt:
-        return is_integer(insn->types[1]) && !ptx_has(insn, PTX_S_sat) ? operand_form(s, 1) : NULL;
-    case PTX_add:
-        return ptx_has(insn, PTX_S_sat)
+    case IR_mov:
+    case IR_cvta: return operand_form(s, 1);
+    case IR_cvt:
+        return is_integer(insn->types[1]) && !ir_has(insn, IR_S_sat) ? operand_form(s, 1) : NULL;
+    case IR_add:
+        return ir_has(insn, IR_S_sat)
                    ? NULL
                    : flow_affine_add(mem, operand_form(s, 1), operand_form(s, 2), 1);
-    case PTX_sub:
-        return ptx_has(insn, PTX_S_sat)
+    case IR_sub:
+        return ir_has(insn, IR_S_sat)
                    ? NULL
                    : flow_affine_add(mem, operand_form(s, 1), operand_form(s, 2), -1);
-    case PTX_neg: return flow_affine_add(mem, flow_affine_constant(mem, 0), operand_form(s, 1), -1);
-    case PTX_mul: return ptx_has(insn, PTX_S_hi) ? NULL : product(s, 1, 2);
-    case PTX_mad:
-        return ptx_has(insn, PTX_S_hi) || ptx_has(insn, PTX_S_sat)
+    case IR_neg: return flow_affine_add(mem, flow_affine_constant(mem, 0), operand_form(s, 1), -1);
+    case IR_mul: return ir_has(insn, IR_S_hi) ? NULL : product(s, 1, 2);
+    case IR_mad:
+        return ir_has(insn, IR_S_hi) || ir_has(insn, IR_S_sat)
                    ? NULL
                    : flow_affine_add(mem, product(s, 1, 2), operand_form(s, 3), 1);
-    case PTX_shl: return shifted(s);
+    case IR_shl: return shifted(s);
     default: return NULL;
     }
 }
 
 /* Results of 32 bits, and those that are widened from them, hold as long as nothing overflows. */
-static bool narrow(const ptx_insn *insn)
+static bool narrow(const ir_insn *insn)
 {
-    return insn->op != PTX_mov && insn->op != PTX_cvta &&
-           (ptx_type_get(insn->types[0])->bits < 64 || insn->op == PTX_cvt);
+    return insn->op != IR_mov && insn->op != IR_cvta &&
+           (ir_type_get(insn->types[0])->bits < 64 || insn->op == IR_cvt);
 }
 
 static const flow_affine *form_of_insn(state *s, uint32_t value)
@@ -122,8 +122,8 @@ static const flow_affine *form_of_insn(state *s, uint32_t value)
     s->insn = &s->f->func->insns[v->insn];
     bool single = s->f->def_first[v->insn + 1] - s->f->def_first[v->insn] == 1;
     if (v->old == FLOW_NONE && single && is_integer(s->insn->types[0])) {
-        form = s->f->effects[v->insn] == PTX_EFFECT_LOAD ? parameter(s) : arithmetic(s);
-        if (form && s->f->effects[v->insn] != PTX_EFFECT_LOAD && narrow(s->insn))
+        form = s->f->effects[v->insn] == IR_EFFECT_LOAD ? parameter(s) : arithmetic(s);
+        if (form && s->f->effects[v->insn] != IR_EFFECT_LOAD && narrow(s->insn))
             form = flow_affine_narrow(&s->k->mem, form);
     }
     return form ? form : opaque(s, value);
@@ -170,7 +170,7 @@ static const flow_affine *form_of_phi(state *s, uint32_t value)
                                                        (flow_symbol){FLOW_SYM_LOOP, loop, 0});
     const flow_affine *form = flow_affine_add(
         &s->k->mem, start, flow_affine_mul(&s->k->mem, s->step[value], iterations), 1);
-    bool wide = ptx_type_get(s->f->func->regs[v->reg].type)->bits >= 64;
+    bool wide = ir_type_get(s->f->func->regs[v->reg].type)->bits >= 64;
     form = wide ? form : flow_affine_narrow(&s->k->mem, form);
     return form ? form : opaque(s, value);
 }

@@ -20,17 +20,17 @@ static bool depends(const flow_function *f, uint32_t insn, uint32_t first)
 
 static bool reads_off_chip(const flow_function *f, uint32_t insn)
 {
-    ptx_effect effect = f->effects[insn];
+    ir_effect effect = f->effects[insn];
     if (f->def_first[insn] == f->def_first[insn + 1] ||
-        (effect != PTX_EFFECT_LOAD && effect != PTX_EFFECT_ATOMIC && effect != PTX_EFFECT_TEXTURE &&
-         effect != PTX_EFFECT_SURFACE))
+        (effect != IR_EFFECT_LOAD && effect != IR_EFFECT_ATOMIC && effect != IR_EFFECT_TEXTURE &&
+         effect != IR_EFFECT_SURFACE))
         return false;
     for (uint32_t a = f->address_first[insn]; a < f->address_first[insn + 1]; a++)
         switch (f->addresses[a].space) {
-        case PTX_SPACE_GLOBAL:
-        case PTX_SPACE_GENERIC:
-        case PTX_SPACE_LOCAL:
-        case PTX_SPACE_TEX: return f->addresses[a].touch & FLOW_READ;
+        case IR_SPACE_GLOBAL:
+        case IR_SPACE_GENERIC:
+        case IR_SPACE_LOCAL:
+        case IR_SPACE_TEX: return f->addresses[a].touch & FLOW_READ;
         default: break;
         }
     return false;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-flow_kernel *flow_kernel_new(const ptx_module *module, const ptx_callorder *order, wl_arena *arena)
+flow_kernel *flow_kernel_new(const ir_module *module, const ir_callorder *order, wl_arena *arena)
 {
     flow_kernel *kernel = wl_new(arena, flow_kernel);
     flow_function *funcs = wl_new_array(arena, flow_function, order->count ? order->count : 1);
@@ -49,14 +49,14 @@ wl_status flow_run(flow_kernel *kernel, flow_pass pass)
 
 /* ---- calls ---- */
 
-flow_call flow_call_of(const ptx_func *func, const ptx_insn *insn)
+flow_call flow_call_of(const ir_func *func, const ir_insn *insn)
 {
     flow_call call = {0};
     for (uint32_t i = 0; i < insn->noperands; i++) {
-        const ptx_operand *o = &insn->operands[i];
-        if (o->kind == PTX_OPD_LIST)
+        const ir_operand *o = &insn->operands[i];
+        if (o->kind == IR_OPD_LIST)
             *(call.target ? &call.args : &call.rets) = o;
-        else if (o->kind == PTX_OPD_LABEL && call.target)
+        else if (o->kind == IR_OPD_LABEL && call.target)
             call.table = &func->labels[o->label];
         else if (!call.target)
             call.target = o;
@@ -64,36 +64,36 @@ flow_call flow_call_of(const ptx_func *func, const ptx_insn *insn)
     return call;
 }
 
-static const ptx_func *defined(const ptx_module *module, const ptx_func *func)
+static const ir_func *defined(const ir_module *module, const ir_func *func)
 {
     for (int hops = 0; func && func->alias && hops < 8; hops++)
         func = func->alias;
     if (func && !func->has_body)
-        func = ptx_module_func(module, func->name);
+        func = ir_module_func(module, func->name);
     return func;
 }
 
-static const ptx_func *called(const ptx_operand *target)
+static const ir_func *called(const ir_operand *target)
 {
-    return target && target->kind == PTX_OPD_SYM && target->sym.kind == PTX_SYM_FUNC
+    return target && target->kind == IR_OPD_SYM && target->sym.kind == IR_SYM_FUNC
                ? target->sym.func
                : NULL;
 }
 
-uint32_t flow_callee(const flow_kernel *kernel, const ptx_insn *insn)
+uint32_t flow_callee(const flow_kernel *kernel, const ir_insn *insn)
 {
-    const ptx_operand *target = NULL;
+    const ir_operand *target = NULL;
     for (uint32_t i = 0; !target && i < insn->noperands; i++)
-        if (insn->operands[i].kind != PTX_OPD_LIST)
+        if (insn->operands[i].kind != IR_OPD_LIST)
             target = &insn->operands[i];
-    const ptx_func *func = defined(kernel->module, called(target));
+    const ir_func *func = defined(kernel->module, called(target));
     for (uint32_t i = 0; func && i < kernel->order->count; i++)
         if (kernel->order->funcs[i] == func)
             return i;
     return FLOW_NONE;
 }
 
-flow_extern flow_extern_of(const ptx_func *func)
+flow_extern flow_extern_of(const ir_func *func)
 {
     static const struct {
         const char *name;

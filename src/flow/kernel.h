@@ -35,11 +35,11 @@ typedef enum flow_touch { FLOW_READ = 1, FLOW_WRITE = 2 } flow_touch;
 
 typedef struct flow_address {
     uint32_t insn;
-    const ptx_operand *operand; /* ADDR, or TEX */
-    ptx_space space;            /* as written; GENERIC where it is not */
-    uint8_t touch;              /* bits of flow_touch; 0: only looked at (prefetch) */
-    uint32_t bytes;             /* per lane; 0 unknown */
-    uint32_t value;             /* of the register in it, FLOW_NONE without */
+    const ir_operand *operand; /* ADDR, or TEX */
+    ir_space space;            /* as written; GENERIC where it is not */
+    uint8_t touch;             /* bits of flow_touch; 0: only looked at (prefetch) */
+    uint32_t bytes;            /* per lane; 0 unknown */
+    uint32_t value;            /* of the register in it, FLOW_NONE without */
 } flow_address;
 
 /* ---- values ---- */
@@ -89,8 +89,8 @@ typedef struct flow_points {
 
 /* A variable: parameters of functions and calls too. All unsized .extern .shared arrays are one. */
 typedef struct flow_object {
-    ptx_space space;
-    const ptx_var *var;
+    ir_space space;
+    const ir_var *var;
     uint32_t func;    /* in order->funcs; FLOW_NONE for module scope */
     uint64_t bytes;   /* 0 unknown */
     uint32_t element; /* that stands for it; FLOW_NONE where no register holds its address */
@@ -112,7 +112,7 @@ typedef enum flow_level { /* the same for all threads of ... */
 enum { FLOW_MAX_FACTORS = 4, FLOW_MAX_TERMS = 12 };
 
 typedef enum flow_symbol_kind {
-    FLOW_SYM_SREG,  /* a: ptx_sreg, b: component 1 .. 3 */
+    FLOW_SYM_SREG,  /* a: ir_sreg, b: component 1 .. 3 */
     FLOW_SYM_PARAM, /* a: parameter, b: byte in it; its value as the kernel got it */
     FLOW_SYM_BASE,  /* a: object; its address */
     FLOW_SYM_LOOP,  /* a: loop of the function; iterations done, from 0 */
@@ -152,7 +152,7 @@ typedef struct flow_trip {
     uint64_t count; /* CONSTANT: how often the header runs once the loop is entered */
     bool only_exit; /* else the loop may end earlier elsewhere, and count is the most */
     uint32_t exiting;
-    ptx_suffix compare;
+    ir_suffix compare;
     const flow_affine *start, *bound;
     int64_t step;
 } flow_trip;
@@ -200,7 +200,7 @@ typedef struct flow_control {
 } flow_control;
 
 typedef struct flow_function {
-    const ptx_func *func;
+    const ir_func *func;
     uint32_t index; /* in order->funcs */
     uint32_t first_pc;
     bool may_exit; /* a thread may end in it or in what it calls */
@@ -229,7 +229,7 @@ typedef struct flow_function {
         *users; /* [nvalues + 1] instructions that use a value; ninsns + v for phi or kept value v */
     uint32_t *address_first; /* [ninsns + 1] */
     flow_address *addresses;
-    ptx_effect *effects; /* [ninsns] */
+    ir_effect *effects;  /* [ninsns] */
     bool *unknown;       /* [ninsns] operands that ops.def does not explain */
     uint32_t live_words; /* liveness over registers that live across blocks */
     uint32_t *live_reg;  /* [nregs + 1] number in the sets, or FLOW_NONE */
@@ -260,14 +260,14 @@ typedef struct flow_function {
 
 typedef struct flow_kernel {
     flow_mem mem;
-    const ptx_module *module;
-    const ptx_callorder *order;
+    const ir_module *module;
+    const ir_callorder *order;
     flow_function *funcs; /* [order->count] */
 
     /* objects */
     flow_object *objects;
     uint32_t nobjects;
-    const ptx_var **object_keys; /* hash table from variable to object */
+    const ir_var **object_keys; /* hash table from variable to object */
     uint32_t *object_slots, object_room;
     uint32_t dynamic_shared; /* the object, or FLOW_NONE */
     flow_element *elements;
@@ -294,7 +294,7 @@ typedef struct flow_kernel {
 } flow_kernel;
 
 /* The functions of `order`, nothing analysed yet. Lies in `arena`, as all that passes make. NULL: out of memory. */
-flow_kernel *flow_kernel_new(const ptx_module *module, const ptx_callorder *order, wl_arena *arena);
+flow_kernel *flow_kernel_new(const ir_module *module, const ir_callorder *order, wl_arena *arena);
 /* Runs the pass and those before it in passes.def that have not run. WL_NOMEM is the only failure. */
 wl_status flow_run(flow_kernel *kernel, flow_pass pass);
 
@@ -310,7 +310,7 @@ typedef struct flow_reach {
     uint32_t object;     /* the only one, or FLOW_NONE */
     int64_t offset;      /* in it, or FLOW_OFFSET_UNKNOWN */
     const uint64_t *set; /* else: elements, to be taken where flow_reaches() says so; NULL: none */
-    ptx_space space;     /* of the access */
+    ir_space space;      /* of the access */
     bool global;         /* global memory */
     bool shared, local;  /* some shared, some local memory */
 } flow_reach;
@@ -327,9 +327,9 @@ uint32_t flow_next_reached(const flow_kernel *kernel, const flow_reach *reach, u
 flow_level flow_level_at(const flow_function *f, uint32_t value, uint32_t block);
 
 /* The object of a variable, or FLOW_NONE. */
-uint32_t flow_object_of(const flow_kernel *kernel, const ptx_var *var);
+uint32_t flow_object_of(const flow_kernel *kernel, const ir_var *var);
 /* The function of `order` that a direct call names, or FLOW_NONE: without a body, or through a register. */
-uint32_t flow_callee(const flow_kernel *kernel, const ptx_insn *call);
+uint32_t flow_callee(const flow_kernel *kernel, const ir_insn *call);
 
 typedef enum flow_extern {
     FLOW_EXTERN_NORETURN,
@@ -339,12 +339,12 @@ typedef enum flow_extern {
 } flow_extern;
 /* Parts of a call: lists are NULL where they are missing. `target` is a SYM or REG operand. */
 typedef struct flow_call {
-    const ptx_operand *rets, *target, *args;
-    const ptx_label *table; /* .calltargets or .callprototype, or NULL */
+    const ir_operand *rets, *target, *args;
+    const ir_label *table; /* .calltargets or .callprototype, or NULL */
 } flow_call;
-flow_call flow_call_of(const ptx_func *func, const ptx_insn *insn);
+flow_call flow_call_of(const ir_func *func, const ir_insn *insn);
 /* Of a direct call of a function without a body. */
-flow_extern flow_extern_of(const ptx_func *func);
+flow_extern flow_extern_of(const ir_func *func);
 
 static inline bool flow_bit(const uint64_t *set, uint32_t i)
 {

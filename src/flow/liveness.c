@@ -8,12 +8,12 @@ typedef struct live {
 } live;
 
 /* Calls what the instruction reads, then what it writes for good. A guarded or partial write keeps the register alive. */
-static bool kills(const ptx_insn *insn, const flow_raw *raw)
+static bool kills(const ir_insn *insn, const flow_raw *raw)
 {
-    return raw->def && !raw->partial && insn->guard == PTX_NONE;
+    return raw->def && !raw->partial && insn->guard == IR_NONE;
 }
 
-static bool reads(const ptx_insn *insn, const flow_raw *raw)
+static bool reads(const ir_insn *insn, const flow_raw *raw)
 {
     return !raw->def || !kills(insn, raw);
 }
@@ -25,7 +25,7 @@ static void number_registers(flow_kernel *k, flow_function *f, const flow_raws *
     uint32_t *written = flow_words(&k->mem, nregs, FLOW_NONE);
     f->live_reg = flow_words(&k->mem, nregs, FLOW_NONE);
     for (uint32_t i = 0; i < f->func->ninsns; i++) {
-        const ptx_insn *insn = &f->func->insns[i];
+        const ir_insn *insn = &f->func->insns[i];
         uint32_t block = f->block_of[i];
         for (uint32_t r = raws->first[i]; r < raws->first[i + 1]; r++)
             if (reads(insn, &raws->item[r]) && written[raws->item[r].reg] != block &&
@@ -45,7 +45,7 @@ static void summarise(live *l, uint32_t block)
              *kill = l->kill + (size_t)block * f->live_words;
     const flow_block *b = &f->blocks[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const ptx_insn *insn = &f->func->insns[i];
+        const ir_insn *insn = &f->func->insns[i];
         for (uint32_t pass = 0; pass < 2; pass++)
             for (uint32_t r = l->raws->first[i]; r < l->raws->first[i + 1]; r++) {
                 const flow_raw *raw = &l->raws->item[r];

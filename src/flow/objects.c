@@ -3,7 +3,7 @@
 
 enum { MAX_CELLS = 1024, MIN_CELL = 4 };
 
-static uint32_t slot_of(const flow_kernel *k, const ptx_var *var)
+static uint32_t slot_of(const flow_kernel *k, const ir_var *var)
 {
     uint64_t hash = (uint64_t)(uintptr_t)var * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t slot = (uint32_t)(hash >> 32) & (k->object_room - 1);
@@ -12,24 +12,24 @@ static uint32_t slot_of(const flow_kernel *k, const ptx_var *var)
     return slot;
 }
 
-uint32_t flow_object_of(const flow_kernel *k, const ptx_var *var)
+uint32_t flow_object_of(const flow_kernel *k, const ir_var *var)
 {
     uint32_t slot = slot_of(k, var);
     return k->object_keys[slot] ? k->object_slots[slot] : FLOW_NONE;
 }
 
-static bool is_dynamic(const ptx_var *var)
+static bool is_dynamic(const ir_var *var)
 {
-    return var->space == PTX_SPACE_SHARED && ptx_var_size(var) == 0;
+    return var->space == IR_SPACE_SHARED && ir_var_size(var) == 0;
 }
 
-static uint32_t new_object(flow_kernel *k, const ptx_var *var, uint32_t func)
+static uint32_t new_object(flow_kernel *k, const ir_var *var, uint32_t func)
 {
-    uint64_t bytes = ptx_var_size(var), cell = MIN_CELL;
+    uint64_t bytes = ir_var_size(var), cell = MIN_CELL;
     while (bytes / cell > MAX_CELLS)
         cell *= 2;
     k->objects[k->nobjects] = (flow_object){
-        .space = var->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : var->space,
+        .space = var->space == IR_SPACE_SHARED_CLUSTER ? IR_SPACE_SHARED : var->space,
         .var = var,
         .func = func,
         .bytes = bytes,
@@ -39,7 +39,7 @@ static uint32_t new_object(flow_kernel *k, const ptx_var *var, uint32_t func)
     return k->nobjects++;
 }
 
-static void add_object(flow_kernel *k, const ptx_var *var, uint32_t func)
+static void add_object(flow_kernel *k, const ir_var *var, uint32_t func)
 {
     uint32_t slot = slot_of(k, var);
     if (k->object_keys[slot])
@@ -55,9 +55,9 @@ static void add_object(flow_kernel *k, const ptx_var *var, uint32_t func)
     k->object_slots[slot] = object;
 }
 
-static void add_operand(flow_kernel *k, const ptx_operand *o)
+static void add_operand(flow_kernel *k, const ir_operand *o)
 {
-    if ((o->has_sym || o->kind == PTX_OPD_SYM) && o->sym.kind == PTX_SYM_VAR && !o->sym.var->func)
+    if ((o->has_sym || o->kind == IR_OPD_SYM) && o->sym.kind == IR_SYM_VAR && !o->sym.var->func)
         add_object(k, o->sym.var, FLOW_NONE);
     for (uint32_t i = 0; i < o->count; i++)
         add_operand(k, &o->items[i]);
@@ -68,7 +68,7 @@ static size_t count_vars(const flow_kernel *k)
 {
     size_t count = k->module->nvars;
     for (uint32_t f = 0; f < k->order->count; f++) {
-        const ptx_func *func = k->order->funcs[f];
+        const ir_func *func = k->order->funcs[f];
         count += (size_t)func->nparams + func->nrets + func->nvars;
     }
     return count;
@@ -76,7 +76,7 @@ static size_t count_vars(const flow_kernel *k)
 
 static void add_function(flow_kernel *k, uint32_t index)
 {
-    const ptx_func *func = k->order->funcs[index];
+    const ir_func *func = k->order->funcs[index];
     for (uint32_t i = 0; i < func->nparams; i++)
         add_object(k, func->params[i], index);
     for (uint32_t i = 0; i < func->nrets; i++)
@@ -92,9 +92,9 @@ static void add_function(flow_kernel *k, uint32_t index)
 
 typedef flow_list(flow_element) element_list;
 
-static void add_named(flow_kernel *k, element_list *list, const ptx_operand *o)
+static void add_named(flow_kernel *k, element_list *list, const ir_operand *o)
 {
-    if (o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR) {
+    if (o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR) {
         uint32_t object = flow_object_of(k, o->sym.var);
         if (k->objects[object].element == FLOW_NONE) {
             k->objects[object].element = list->count;
@@ -116,13 +116,13 @@ static void add_pointer(flow_kernel *k, element_list *list, uint32_t param, uint
 }
 
 /* 64 bits loaded from the kernel's parameters may be a pointer. */
-static void add_pointers(flow_kernel *k, element_list *list, const ptx_insn *insn)
+static void add_pointers(flow_kernel *k, element_list *list, const ir_insn *insn)
 {
-    const ptx_operand *from = insn->noperands > 1 ? &insn->operands[1] : NULL;
-    const ptx_func *kernel = k->order->funcs[0];
-    if (!from || insn->op != PTX_ld || insn->space != PTX_SPACE_PARAM ||
-        from->kind != PTX_OPD_ADDR || !from->has_sym || from->sym.kind != PTX_SYM_VAR ||
-        from->reg != PTX_NONE || ptx_type_get(insn->types[0])->bytes != 8)
+    const ir_operand *from = insn->noperands > 1 ? &insn->operands[1] : NULL;
+    const ir_func *kernel = k->order->funcs[0];
+    if (!from || insn->op != IR_ld || insn->space != IR_SPACE_PARAM || from->kind != IR_OPD_ADDR ||
+        !from->has_sym || from->sym.kind != IR_SYM_VAR || from->reg != IR_NONE ||
+        ir_type_get(insn->types[0])->bytes != 8)
         return;
     for (uint32_t p = 0; p < kernel->nparams; p++)
         for (uint32_t i = 0; kernel->params[p] == from->sym.var && i < insn->vector; i++)
@@ -136,10 +136,10 @@ static void find_elements(flow_kernel *k)
     flow_push(&k->mem, &list, (flow_element){.kind = FLOW_TO_SHARED});
     flow_push(&k->mem, &list, (flow_element){.kind = FLOW_TO_LOCAL});
     for (uint32_t f = 0; f < k->order->count; f++) {
-        const ptx_func *func = k->order->funcs[f];
+        const ir_func *func = k->order->funcs[f];
         for (uint32_t i = 0; i < func->ninsns; i++) {
-            const ptx_insn *insn = &func->insns[i];
-            for (uint32_t o = 0; insn->op != PTX_call && o < insn->noperands; o++)
+            const ir_insn *insn = &func->insns[i];
+            for (uint32_t o = 0; insn->op != IR_call && o < insn->noperands; o++)
                 add_named(k, &list, &insn->operands[o]);
             if (f == 0)
                 add_pointers(k, &list, insn);
@@ -152,38 +152,38 @@ static void find_elements(flow_kernel *k)
 
 /* ---- functions that a call through a pointer may reach ---- */
 
-static void mark_symbol(flow_kernel *k, const ptx_symbol *sym)
+static void mark_symbol(flow_kernel *k, const ir_symbol *sym)
 {
-    for (uint32_t f = 0; sym->kind == PTX_SYM_FUNC && sym->func && f < k->order->count; f++) {
-        const ptx_func *func = sym->func->has_body ? sym->func
-                                                   : ptx_module_func(k->module, sym->func->name);
+    for (uint32_t f = 0; sym->kind == IR_SYM_FUNC && sym->func && f < k->order->count; f++) {
+        const ir_func *func = sym->func->has_body ? sym->func
+                                                  : ir_module_func(k->module, sym->func->name);
         k->funcs[f].pointed |= k->order->funcs[f] == func ||
                                (sym->func->alias && k->order->funcs[f] == sym->func->alias);
     }
 }
 
-static void mark_operand(flow_kernel *k, const ptx_operand *o)
+static void mark_operand(flow_kernel *k, const ir_operand *o)
 {
-    if (o->has_sym || o->kind == PTX_OPD_SYM)
+    if (o->has_sym || o->kind == IR_OPD_SYM)
         mark_symbol(k, &o->sym);
     for (uint32_t i = 0; i < o->count; i++)
         mark_operand(k, &o->items[i]);
 }
 
-static void mark_init(flow_kernel *k, const ptx_init *init)
+static void mark_init(flow_kernel *k, const ir_init *init)
 {
-    if (init->kind == PTX_INIT_ADDRESS)
+    if (init->kind == IR_INIT_ADDRESS)
         mark_symbol(k, &init->sym);
-    for (uint32_t i = 0; init->kind == PTX_INIT_LIST && i < init->count; i++)
+    for (uint32_t i = 0; init->kind == IR_INIT_LIST && i < init->count; i++)
         mark_init(k, &init->items[i]);
 }
 
-static bool through_register(const ptx_func *func, const ptx_insn *insn)
+static bool through_register(const ir_func *func, const ir_insn *insn)
 {
-    if (insn->op != PTX_call)
+    if (insn->op != IR_call)
         return false;
     flow_call call = flow_call_of(func, insn);
-    return call.target && call.target->kind == PTX_OPD_REG;
+    return call.target && call.target->kind == IR_OPD_REG;
 }
 
 static void mark_pointed(flow_kernel *k)
@@ -197,13 +197,13 @@ static void mark_pointed(flow_kernel *k)
         if (k->module->vars[i]->has_init)
             mark_init(k, &k->module->vars[i]->init);
     for (uint32_t f = 0; f < k->module->nfuncs; f++) {
-        const ptx_func *func = k->module->funcs[f];
+        const ir_func *func = k->module->funcs[f];
         for (uint32_t i = 0; i < func->ninsns; i++)
-            for (uint32_t o = 0; func->insns[i].op != PTX_call && o < func->insns[i].noperands; o++)
+            for (uint32_t o = 0; func->insns[i].op != IR_call && o < func->insns[i].noperands; o++)
                 mark_operand(k, &func->insns[i].operands[o]);
         for (uint32_t l = 0; l < func->nlabels; l++)
             for (uint32_t c = 0;
-                 func->labels[l].kind == PTX_LABEL_CALLTARGETS && c < func->labels[l].count; c++)
+                 func->labels[l].kind == IR_LABEL_CALLTARGETS && c < func->labels[l].count; c++)
                 mark_symbol(k, &func->labels[l].callees[c]);
     }
 }
@@ -216,7 +216,7 @@ void flow_pass_objects(flow_kernel *k)
     while (k->object_room < 2 * most)
         k->object_room *= 2;
     k->objects = flow_new(&k->mem, flow_object, most);
-    k->object_keys = flow_new(&k->mem, const ptx_var *, k->object_room);
+    k->object_keys = flow_new(&k->mem, const ir_var *, k->object_room);
     k->object_slots = flow_new(&k->mem, uint32_t, k->object_room);
     k->dynamic_shared = FLOW_NONE;
     for (uint32_t f = 0; f < k->order->count; f++)

@@ -23,6 +23,6 @@ void flow_read_operands(flow_kernel *kernel, flow_function *f, flow_raws *out);
 void flow_find_liveness(flow_kernel *kernel, flow_function *f, const flow_raws *raws);
 
 /* The space that the n-th state-space suffix names; GENERIC without. */
-ptx_space flow_nth_space(const ptx_insn *insn, unsigned n);
+ir_space flow_nth_space(const ir_insn *insn, unsigned n);
 
 #endif

@@ -65,11 +65,11 @@ static flow_points *make_points(flow_kernel *k, uint32_t count)
 
 /* ---- what an access reaches ---- */
 
-static bool in_space(ptx_space access, ptx_space object)
+static bool in_space(ir_space access, ir_space object)
 {
-    if (access == PTX_SPACE_SHARED_CLUSTER)
-        return object == PTX_SPACE_SHARED;
-    return access == PTX_SPACE_GENERIC || access == object;
+    if (access == IR_SPACE_SHARED_CLUSTER)
+        return object == IR_SPACE_SHARED;
+    return access == IR_SPACE_GENERIC || access == object;
 }
 
 static uint32_t next_in_set(const flow_kernel *k, const flow_reach *r, uint32_t object)
@@ -91,8 +91,8 @@ static uint32_t next_in_set(const flow_kernel *k, const flow_reach *r, uint32_t 
 bool flow_reaches(const flow_kernel *k, const flow_reach *r, uint32_t object)
 {
     const flow_object *o = &k->objects[object];
-    if (r->object == object || (r->shared && o->space == PTX_SPACE_SHARED) ||
-        (r->local && o->space == PTX_SPACE_LOCAL))
+    if (r->object == object || (r->shared && o->space == IR_SPACE_SHARED) ||
+        (r->local && o->space == IR_SPACE_LOCAL))
         return true;
     return r->object == FLOW_NONE && r->set && o->element != FLOW_NONE &&
            flow_bit(r->set, o->element) && in_space(r->space, o->space);
@@ -115,12 +115,10 @@ static void reach_space(const flow_kernel *k, flow_reach *r)
     uint32_t first = next_in_set(k, r, 0);
     bool single = first != FLOW_NONE && next_in_set(k, r, first + 1) == FLOW_NONE;
     switch (r->space) {
-    case PTX_SPACE_SHARED:
-    case PTX_SPACE_SHARED_CLUSTER:
-        r->shared = first == FLOW_NONE || flow_bit(r->set, SHARED);
-        break;
-    case PTX_SPACE_LOCAL: r->local = first == FLOW_NONE || flow_bit(r->set, LOCAL); break;
-    case PTX_SPACE_GENERIC:
+    case IR_SPACE_SHARED:
+    case IR_SPACE_SHARED_CLUSTER: r->shared = first == FLOW_NONE || flow_bit(r->set, SHARED); break;
+    case IR_SPACE_LOCAL: r->local = first == FLOW_NONE || flow_bit(r->set, LOCAL); break;
+    case IR_SPACE_GENERIC:
         r->shared = r->set && flow_bit(r->set, SHARED);
         r->local = r->set && flow_bit(r->set, LOCAL);
         r->global = !r->set || empty(k, r->set);
@@ -128,7 +126,7 @@ static void reach_space(const flow_kernel *k, flow_reach *r)
             r->global |= flow_bit(r->set, e) &&
                          (k->elements[e].kind == FLOW_TO_PARAM || e == UNKNOWN ||
                           (k->elements[e].kind == FLOW_TO_OBJECT &&
-                           k->objects[k->elements[e].object].space == PTX_SPACE_GLOBAL));
+                           k->objects[k->elements[e].object].space == IR_SPACE_GLOBAL));
         break;
     default: break;
     }
@@ -141,15 +139,15 @@ static void reach_space(const flow_kernel *k, flow_reach *r)
 flow_reach flow_reach_of(const flow_kernel *k, const flow_function *f, const flow_address *a)
 {
     flow_reach r = {.object = FLOW_NONE, .offset = FLOW_OFFSET_UNKNOWN, .space = a->space};
-    const ptx_operand *o = a->operand;
-    if (a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_TEX) {
+    const ir_operand *o = a->operand;
+    if (a->space == IR_SPACE_GLOBAL || a->space == IR_SPACE_TEX) {
         r.global = true;
         return r;
     }
-    if (o->kind == PTX_OPD_ADDR && o->has_sym && o->sym.kind == PTX_SYM_VAR) {
+    if (o->kind == IR_OPD_ADDR && o->has_sym && o->sym.kind == IR_SYM_VAR) {
         r.object = flow_object_of(k, o->sym.var);
         r.offset = (int64_t)o->imm;
-        r.global = k->objects[r.object].space == PTX_SPACE_GLOBAL;
+        r.global = k->objects[r.object].space == IR_SPACE_GLOBAL;
         return r;
     }
     if (a->value == FLOW_NONE) { /* a number */
@@ -167,44 +165,44 @@ flow_reach flow_reach_of(const flow_kernel *k, const flow_function *f, const flo
 /* ---- arithmetic ---- */
 
 /* Does a pointer come out of the instruction where one went in as operand n? Of variables that is always assumed. */
-static bool carries(const ptx_insn *insn, uint32_t n)
+static bool carries(const ir_insn *insn, uint32_t n)
 {
     switch (insn->op) {
-    case PTX_mov:
-    case PTX_cvta:
-    case PTX_cvt:
-    case PTX_add:
-    case PTX_addc:
-    case PTX_and:
-    case PTX_or:
-    case PTX_selp:
-    case PTX_slct:
-    case PTX_shfl:
-    case PTX_min:
-    case PTX_max:
-    case PTX_bfi:
-    case PTX_prmt:
-    case PTX_mapa: return true;
-    case PTX_sub:
-    case PTX_subc: return n == 1;
-    case PTX_mad:
-    case PTX_madc: return n == 3;
-    case PTX_shl: return insn->operands[2].kind == PTX_OPD_INT && insn->operands[2].imm >= 32;
+    case IR_mov:
+    case IR_cvta:
+    case IR_cvt:
+    case IR_add:
+    case IR_addc:
+    case IR_and:
+    case IR_or:
+    case IR_selp:
+    case IR_slct:
+    case IR_shfl:
+    case IR_min:
+    case IR_max:
+    case IR_bfi:
+    case IR_prmt:
+    case IR_mapa: return true;
+    case IR_sub:
+    case IR_subc: return n == 1;
+    case IR_mad:
+    case IR_madc: return n == 3;
+    case IR_shl: return insn->operands[2].kind == IR_OPD_INT && insn->operands[2].imm >= 32;
     default: return false;
     }
 }
 
 /* The constant that is added to operand n, or unknown. */
-static int64_t added(const ptx_insn *insn, uint32_t n)
+static int64_t added(const ir_insn *insn, uint32_t n)
 {
-    if (insn->op == PTX_mov || insn->op == PTX_cvta || insn->op == PTX_cvt)
-        return insn->operands[1].kind == PTX_OPD_REG ? 0 : FLOW_OFFSET_UNKNOWN;
-    if (insn->op != PTX_add && insn->op != PTX_sub)
+    if (insn->op == IR_mov || insn->op == IR_cvta || insn->op == IR_cvt)
+        return insn->operands[1].kind == IR_OPD_REG ? 0 : FLOW_OFFSET_UNKNOWN;
+    if (insn->op != IR_add && insn->op != IR_sub)
         return FLOW_OFFSET_UNKNOWN;
-    const ptx_operand *other = &insn->operands[n == 1 ? 2 : 1];
-    if (other->kind != PTX_OPD_INT || (insn->op == PTX_sub && n != 1))
+    const ir_operand *other = &insn->operands[n == 1 ? 2 : 1];
+    if (other->kind != IR_OPD_INT || (insn->op == IR_sub && n != 1))
         return FLOW_OFFSET_UNKNOWN;
-    return insn->op == PTX_add ? (int64_t)other->imm : -(int64_t)other->imm;
+    return insn->op == IR_add ? (int64_t)other->imm : -(int64_t)other->imm;
 }
 
 static void take(state *s, flow_points *to, const flow_points *from, bool carried, int64_t plus)
@@ -222,25 +220,25 @@ static void take(state *s, flow_points *to, const flow_points *from, bool carrie
 
 /* The value that an instruction's operand reads, by the order of uses; NULL where it has no register. */
 static const flow_points *operand_points(const state *s, uint32_t *use, uint32_t end,
-                                         const ptx_operand *o)
+                                         const ir_operand *o)
 {
-    if (o->kind != PTX_OPD_REG || *use >= end)
+    if (o->kind != IR_OPD_REG || *use >= end)
         return NULL;
     return &s->f->points[s->f->uses[(*use)++].value];
 }
 
-static void arithmetic(state *s, const ptx_insn *insn, flow_points *to)
+static void arithmetic(state *s, const ir_insn *insn, flow_points *to)
 {
     uint32_t use = s->f->use_first[insn->pc], end = s->f->use_first[insn->pc + 1];
     use += use < end && s->f->uses[use].role == FLOW_USE_GUARD;
     for (uint32_t n = 1; n < insn->noperands; n++) {
-        const ptx_operand *o = &insn->operands[n];
-        if (o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR) {
+        const ir_operand *o = &insn->operands[n];
+        if (o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR) {
             uint32_t object = flow_object_of(s->k, o->sym.var);
             add_element(s, to, s->k->objects[object].element, (int64_t)o->imm);
             continue;
         }
-        if (o->kind == PTX_OPD_VEC) {
+        if (o->kind == IR_OPD_VEC) {
             for (uint32_t i = 0; i < o->count; i++) {
                 const flow_points *from = operand_points(s, &use, end, &o->items[i]);
                 if (from)
@@ -253,26 +251,26 @@ static void arithmetic(state *s, const ptx_insn *insn, flow_points *to)
             take(s, to, from, carries(insn, n), added(insn, n));
     }
     /* An address that was made from a number. */
-    bool local = flow_nth_space(insn, 0) == PTX_SPACE_LOCAL,
-         shared = flow_nth_space(insn, 0) == PTX_SPACE_SHARED;
-    if (insn->op == PTX_cvta && (local || shared)) {
+    bool local = flow_nth_space(insn, 0) == IR_SPACE_LOCAL,
+         shared = flow_nth_space(insn, 0) == IR_SPACE_SHARED;
+    if (insn->op == IR_cvta && (local || shared)) {
         bool named = false;
         for (uint32_t w = 0; w < s->k->words; w++)
             named |= (to->set[w] & s->k->strong[w]) != 0;
         if (!named)
             add_element(s, to, local ? LOCAL : SHARED, FLOW_OFFSET_UNKNOWN);
     }
-    if (insn->op == PTX_alloca)
+    if (insn->op == IR_alloca)
         add_element(s, to, LOCAL, FLOW_OFFSET_UNKNOWN);
 }
 
 /* ---- memory ---- */
 
-static void load_param(state *s, const flow_reach *r, const ptx_insn *insn, uint32_t lane,
+static void load_param(state *s, const flow_reach *r, const ir_insn *insn, uint32_t lane,
                        flow_points *to)
 {
-    const ptx_func *kernel = s->k->order->funcs[0];
-    uint32_t bytes = ptx_type_get(insn->types[0])->bytes;
+    const ir_func *kernel = s->k->order->funcs[0];
+    uint32_t bytes = ir_type_get(insn->types[0])->bytes;
     for (uint32_t e = 0; e < s->k->nelements; e++) {
         const flow_element *element = &s->k->elements[e];
         if (element->kind != FLOW_TO_PARAM ||
@@ -284,20 +282,20 @@ static void load_param(state *s, const flow_reach *r, const ptx_insn *insn, uint
     }
 }
 
-static void load(state *s, const ptx_insn *insn, uint32_t lane, flow_points *to)
+static void load(state *s, const ir_insn *insn, uint32_t lane, flow_points *to)
 {
     for (uint32_t a = s->f->address_first[insn->pc]; a < s->f->address_first[insn->pc + 1]; a++) {
         const flow_address *address = &s->f->addresses[a];
-        if (!(address->touch & FLOW_READ) || address->space == PTX_SPACE_CONST)
+        if (!(address->touch & FLOW_READ) || address->space == IR_SPACE_CONST)
             continue;
         flow_reach r = flow_reach_of(s->k, s->f, address);
-        if (r.object != FLOW_NONE && s->k->objects[r.object].space == PTX_SPACE_PARAM &&
+        if (r.object != FLOW_NONE && s->k->objects[r.object].space == IR_SPACE_PARAM &&
             s->k->objects[r.object].func == 0)
             load_param(s, &r, insn, lane, to);
         for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
              o = flow_next_reached(s->k, &r, o + 1)) {
             merge_points(s, to, &s->k->contents[o]);
-            if (s->k->objects[o].space != PTX_SPACE_PARAM)
+            if (s->k->objects[o].space != IR_SPACE_PARAM)
                 merge(s, to->set, s->k->wild);
         }
         if (r.global || r.shared || r.local) {
@@ -317,7 +315,7 @@ static void store(state *s, const flow_address *address, const flow_points *what
     for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
          o = flow_next_reached(s->k, &r, o + 1)) {
         merge_points(s, &s->k->contents[o], what);
-        param |= s->k->objects[o].space == PTX_SPACE_PARAM;
+        param |= s->k->objects[o].space == IR_SPACE_PARAM;
     }
     if (!param || r.object == FLOW_NONE)
         merge(s, s->k->escaped, what->set);
@@ -325,7 +323,7 @@ static void store(state *s, const flow_address *address, const flow_points *what
         merge(s, s->k->wild, what->set);
 }
 
-static void stores(state *s, const ptx_insn *insn)
+static void stores(state *s, const ir_insn *insn)
 {
     flow_points any = {s->k->escaped, FLOW_OFFSET_UNKNOWN};
     for (uint32_t a = s->f->address_first[insn->pc]; a < s->f->address_first[insn->pc + 1]; a++) {
@@ -334,23 +332,22 @@ static void stores(state *s, const ptx_insn *insn)
         for (uint32_t u = s->f->use_first[insn->pc]; u < s->f->use_first[insn->pc + 1]; u++)
             if (s->f->uses[u].role == FLOW_USE_STORED)
                 store(s, &s->f->addresses[a], &s->f->points[s->f->uses[u].value]);
-        if (s->f->effects[insn->pc] == PTX_EFFECT_COPY)
+        if (s->f->effects[insn->pc] == IR_EFFECT_COPY)
             store(s, &s->f->addresses[a], &any);
     }
 }
 
 /* ---- calls ---- */
 
-static flow_points *object_contents(state *s, const ptx_operand *o)
+static flow_points *object_contents(state *s, const ir_operand *o)
 {
-    uint32_t object = o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR
+    uint32_t object = o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR
                           ? flow_object_of(s->k, o->sym.var)
                           : FLOW_NONE;
     return object == FLOW_NONE ? NULL : &s->k->contents[object];
 }
 
-static void pass_all(state *s, const ptx_operand *list, ptx_var **params, uint32_t nparams,
-                     bool back)
+static void pass_all(state *s, const ir_operand *list, ir_var **params, uint32_t nparams, bool back)
 {
     for (uint32_t i = 0; list && i < list->count && i < nparams; i++) {
         flow_points *here = object_contents(s, &list->items[i]);
@@ -375,8 +372,8 @@ static void call_unknown(state *s, const flow_call *call)
             add_element(s, here, UNKNOWN, FLOW_OFFSET_UNKNOWN);
         }
     }
-    for (uint32_t u = 0; u < s->k->order->count && call->target->kind == PTX_OPD_REG; u++) {
-        const ptx_func *func = s->k->order->funcs[u];
+    for (uint32_t u = 0; u < s->k->order->count && call->target->kind == IR_OPD_REG; u++) {
+        const ir_func *func = s->k->order->funcs[u];
         for (uint32_t p = 0; s->k->funcs[u].pointed && p < func->nparams; p++) {
             flow_points *param = &s->k->contents[flow_object_of(s->k, func->params[p])];
             merge(s, param->set, s->k->escaped);
@@ -385,18 +382,18 @@ static void call_unknown(state *s, const flow_call *call)
     }
 }
 
-static void call_function(state *s, const ptx_insn *insn)
+static void call_function(state *s, const ir_insn *insn)
 {
     flow_call call = flow_call_of(s->f->func, insn);
     uint32_t callee = flow_callee(s->k, insn);
     if (callee == FLOW_NONE) {
-        if (call.target->kind == PTX_OPD_REG ||
+        if (call.target->kind == IR_OPD_REG ||
             flow_extern_of(call.target->sym.func) == FLOW_EXTERN_ANY ||
             flow_extern_of(call.target->sym.func) == FLOW_EXTERN_FRESH)
             call_unknown(s, &call);
         return;
     }
-    const ptx_func *func = s->k->order->funcs[callee];
+    const ir_func *func = s->k->order->funcs[callee];
     pass_all(s, call.args, func->params, func->nparams, false);
     pass_all(s, call.rets, func->rets, func->nrets, true);
 }
@@ -405,10 +402,10 @@ static void call_function(state *s, const ptx_insn *insn)
 
 static bool is_pred(const flow_function *f, uint32_t reg)
 {
-    return reg < f->func->nregs && f->func->regs[reg].type == PTX_T_pred;
+    return reg < f->func->nregs && f->func->regs[reg].type == IR_T_pred;
 }
 
-static void define(state *s, const ptx_insn *insn, uint32_t lane)
+static void define(state *s, const ir_insn *insn, uint32_t lane)
 {
     uint32_t v = s->f->defs[s->f->def_first[insn->pc] + lane];
     flow_points *to = &s->f->points[v];
@@ -416,7 +413,7 @@ static void define(state *s, const ptx_insn *insn, uint32_t lane)
         return;
     if (s->f->values[v].old != FLOW_NONE)
         merge_points(s, to, &s->f->points[s->f->values[v].old]);
-    if (insn->op == PTX_call) {
+    if (insn->op == IR_call) {
         merge(s, to->set, s->k->escaped);
         add_element(s, to, UNKNOWN, FLOW_OFFSET_UNKNOWN);
     } else if (s->f->address_first[insn->pc] < s->f->address_first[insn->pc + 1])
@@ -436,10 +433,10 @@ static void visit_block(state *s, uint32_t block)
     }
     for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count;
          i++) {
-        const ptx_insn *insn = &f->func->insns[i];
+        const ir_insn *insn = &f->func->insns[i];
         for (uint32_t d = 0; d < f->def_first[i + 1] - f->def_first[i]; d++)
             define(s, insn, d);
-        if (insn->op == PTX_call)
+        if (insn->op == IR_call)
             call_function(s, insn);
         else
             stores(s, insn);

@@ -6,39 +6,39 @@ typedef struct state {
     flow_proof *proof;
 } state;
 
-static bool is_memory(const flow_function *f, const ptx_insn *insn)
+static bool is_memory(const flow_function *f, const ir_insn *insn)
 {
     bool touches = false;
     for (uint32_t a = f->address_first[insn->pc]; a < f->address_first[insn->pc + 1]; a++)
-        touches |= f->addresses[a].touch && f->addresses[a].space != PTX_SPACE_PARAM;
+        touches |= f->addresses[a].touch && f->addresses[a].space != IR_SPACE_PARAM;
     switch (f->effects[insn->pc]) {
-    case PTX_EFFECT_LOAD:
-    case PTX_EFFECT_STORE:
-    case PTX_EFFECT_ATOMIC:
-    case PTX_EFFECT_TEXTURE:
-    case PTX_EFFECT_SURFACE: return touches;
-    case PTX_EFFECT_COPY: return touches && insn->op != PTX_clusterlaunchcontrol;
+    case IR_EFFECT_LOAD:
+    case IR_EFFECT_STORE:
+    case IR_EFFECT_ATOMIC:
+    case IR_EFFECT_TEXTURE:
+    case IR_EFFECT_SURFACE: return touches;
+    case IR_EFFECT_COPY: return touches && insn->op != IR_clusterlaunchcontrol;
     default: return false;
     }
 }
 
 /* A tensor copy's addresses follow from the descriptor that its handle points to: known where that is a parameter. */
-static bool handle_loaded(const state *s, const flow_function *f, const ptx_insn *insn)
+static bool handle_loaded(const state *s, const flow_function *f, const ir_insn *insn)
 {
     for (uint32_t a = f->address_first[insn->pc]; a < f->address_first[insn->pc + 1]; a++) {
         const flow_address *at = &f->addresses[a];
-        if (at->operand->kind != PTX_OPD_TEX || f->effects[insn->pc] != PTX_EFFECT_COPY)
+        if (at->operand->kind != IR_OPD_TEX || f->effects[insn->pc] != IR_EFFECT_COPY)
             continue;
-        const ptx_operand *handle = &at->operand->items[0];
+        const ir_operand *handle = &at->operand->items[0];
         bool param = false;
         for (uint32_t u = f->use_first[insn->pc];
-             handle->kind == PTX_OPD_REG && u < f->use_first[insn->pc + 1]; u++) {
+             handle->kind == IR_OPD_REG && u < f->use_first[insn->pc + 1]; u++) {
             const flow_value *v = &f->values[f->uses[u].value];
             const flow_points *p = &f->points[f->uses[u].value];
             if (v->reg != handle->reg)
                 continue;
             for (uint32_t o = 0; o < s->k->nobjects; o++)
-                param |= s->k->objects[o].space == PTX_SPACE_PARAM &&
+                param |= s->k->objects[o].space == IR_SPACE_PARAM &&
                          s->k->objects[o].element != FLOW_NONE &&
                          flow_bit(p->set, s->k->objects[o].element);
         }
@@ -48,7 +48,7 @@ static bool handle_loaded(const state *s, const flow_function *f, const ptx_insn
     return false;
 }
 
-static flow_verdict verdict_of(const state *s, const flow_function *f, const ptx_insn *insn)
+static flow_verdict verdict_of(const state *s, const flow_function *f, const ir_insn *insn)
 {
     const flow_control *control = &f->guarded[f->block_of[insn->pc]];
     uint32_t pc = f->first_pc + insn->pc;
@@ -57,21 +57,21 @@ static flow_verdict verdict_of(const state *s, const flow_function *f, const ptx
                               control->source.pc, control->branch};
     flow_source guard = flow_guard_source(f, insn);
     if (guard.reason != FLOW_CLEAN)
-        return (flow_verdict){(flow_reason)guard.reason, FLOW_THROUGH_GUARD, guard.pc, PTX_NONE};
+        return (flow_verdict){(flow_reason)guard.reason, FLOW_THROUGH_GUARD, guard.pc, IR_NONE};
     if (f->unknown[insn->pc])
-        return (flow_verdict){FLOW_UNKNOWN_OP, FLOW_THROUGH_ADDRESS, pc, PTX_NONE};
+        return (flow_verdict){FLOW_UNKNOWN_OP, FLOW_THROUGH_ADDRESS, pc, IR_NONE};
     for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++) {
         flow_source source = f->taint[f->uses[u].value];
         if (f->uses[u].role == FLOW_USE_ADDRESS && source.reason != FLOW_CLEAN)
             return (flow_verdict){(flow_reason)source.reason, FLOW_THROUGH_ADDRESS, source.pc,
-                                  PTX_NONE};
+                                  IR_NONE};
     }
     if (handle_loaded(s, f, insn))
-        return (flow_verdict){FLOW_LOADED, FLOW_THROUGH_ADDRESS, pc, PTX_NONE};
-    return (flow_verdict){FLOW_CLEAN, FLOW_THROUGH_NONE, PTX_NONE, PTX_NONE};
+        return (flow_verdict){FLOW_LOADED, FLOW_THROUGH_ADDRESS, pc, IR_NONE};
+    return (flow_verdict){FLOW_CLEAN, FLOW_THROUGH_NONE, IR_NONE, IR_NONE};
 }
 
-static void judge(state *s, const flow_function *f, const ptx_insn *insn)
+static void judge(state *s, const flow_function *f, const ir_insn *insn)
 {
     uint32_t pc = f->first_pc + insn->pc;
     if (!is_memory(f, insn))
@@ -99,23 +99,23 @@ static void mark_unknown(state *s, uint32_t pc, uint32_t rejoin)
     s->proof->unknown++;
 }
 
-static void judge_control(state *s, const flow_function *f, const ptx_insn *insn)
+static void judge_control(state *s, const flow_function *f, const ir_insn *insn)
 {
     uint32_t block = f->block_of[insn->pc], pc = f->first_pc + insn->pc;
     bool reached = f->guarded[block].source.reason == FLOW_CLEAN;
     uint32_t next = insn->pc + 1 < f->func->ninsns ? pc + 1 : FLOW_REJOIN_END;
     bool guard = flow_guard_source(f, insn).reason != FLOW_CLEAN;
     switch (insn->op) {
-    case PTX_bra:
-    case PTX_brx:
-    case PTX_ret:
-    case PTX_exit:
+    case IR_bra:
+    case IR_brx:
+    case IR_ret:
+    case IR_exit:
         if (guard || !reached || flow_branch_source(s->k, f, block).reason != FLOW_CLEAN)
             mark_unknown(s, pc, start_of(f, f->post.parent[block]));
         break;
-    case PTX_call:
+    case IR_call:
         if (flow_callee(s->k, insn) == FLOW_NONE
-                ? flow_call_of(f->func, insn).target->kind == PTX_OPD_REG
+                ? flow_call_of(f->func, insn).target->kind == IR_OPD_REG
                 : guard || !reached)
             mark_unknown(s, pc, next);
         break;
@@ -156,7 +156,7 @@ static void prove(void *ctx)
     s->proof->class_ = class_of(s->proof);
 }
 
-static wl_status allocate(const ptx_callorder *order, wl_arena *arena, flow_proof *out)
+static wl_status allocate(const ir_callorder *order, wl_arena *arena, flow_proof *out)
 {
     uint32_t n = order->first_pc[order->count];
     *out = (flow_proof){.npcs = n,
@@ -166,8 +166,8 @@ static wl_status allocate(const ptx_callorder *order, wl_arena *arena, flow_proo
     if (!out->flags || !out->rejoin || !out->verdicts)
         return WL_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
-        out->rejoin[i] = PTX_NONE;
-        out->verdicts[i] = (flow_verdict){FLOW_CLEAN, FLOW_THROUGH_NONE, PTX_NONE, PTX_NONE};
+        out->rejoin[i] = IR_NONE;
+        out->verdicts[i] = (flow_verdict){FLOW_CLEAN, FLOW_THROUGH_NONE, IR_NONE, IR_NONE};
     }
     return WL_OK;
 }
@@ -181,7 +181,7 @@ wl_status flow_prove_kernel(flow_kernel *kernel, wl_arena *arena, flow_proof *ou
     return status == WL_OK ? flow_guard(&kernel->mem, prove, &s) : status;
 }
 
-wl_status flow_prove(const ptx_module *module, const ptx_callorder *order, wl_arena *arena,
+wl_status flow_prove(const ir_module *module, const ir_callorder *order, wl_arena *arena,
                      flow_proof *out)
 {
     wl_arena *work = wl_arena_new();

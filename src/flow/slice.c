@@ -51,7 +51,7 @@ static void need_memory(state *s, const flow_function *f, uint32_t insn)
 {
     for (uint32_t i = f->address_first[insn]; i < f->address_first[insn + 1]; i++) {
         const flow_address *a = &f->addresses[i];
-        if (!(a->touch & FLOW_READ) || a->space == PTX_SPACE_CONST)
+        if (!(a->touch & FLOW_READ) || a->space == IR_SPACE_CONST)
             continue;
         flow_reach r = flow_reach_of(s->k, f, a);
         for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
@@ -102,20 +102,20 @@ static void copy_needs(state *s, uint32_t to, uint32_t from)
             need_cells(s, na == nb ? (flow_range){b + c, 1} : (flow_range){b, nb});
 }
 
-static uint32_t named(const flow_kernel *k, const ptx_operand *o)
+static uint32_t named(const flow_kernel *k, const ir_operand *o)
 {
-    return o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR ? flow_object_of(k, o->sym.var)
-                                                                : FLOW_NONE;
+    return o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR ? flow_object_of(k, o->sym.var)
+                                                              : FLOW_NONE;
 }
 
 /* What a callee's parameters need, the arguments must bring; what its results are needed for, it must store. */
-static void through_call(state *s, const flow_function *f, const ptx_insn *insn)
+static void through_call(state *s, const flow_function *f, const ir_insn *insn)
 {
     uint32_t callee = flow_callee(s->k, insn);
     if (callee == FLOW_NONE)
         return;
     flow_call call = flow_call_of(f->func, insn);
-    const ptx_func *to = s->k->order->funcs[callee];
+    const ir_func *to = s->k->order->funcs[callee];
     for (uint32_t i = 0; call.args && i < call.args->count && i < to->nparams; i++)
         if (named(s->k, &call.args->items[i]) != FLOW_NONE)
             copy_needs(s, flow_object_of(s->k, to->params[i]), named(s->k, &call.args->items[i]));
@@ -130,13 +130,13 @@ static void find_stores(state *s)
     for (uint32_t n = 0; n < s->k->order->count; n++) {
         const flow_function *f = &s->k->funcs[n];
         for (uint32_t i = 0; i < f->func->ninsns; i++) {
-            const ptx_insn *insn = &f->func->insns[i];
+            const ir_insn *insn = &f->func->insns[i];
             if (!f->blocks[f->block_of[i]].reached)
                 continue;
-            if (insn->op == PTX_call)
+            if (insn->op == IR_call)
                 through_call(s, f, insn);
             for (uint32_t a = f->address_first[i]; a < f->address_first[i + 1]; a++)
-                if (f->effects[i] == PTX_EFFECT_STORE && fills(s, f, &f->addresses[a]))
+                if (f->effects[i] == IR_EFFECT_STORE && fills(s, f, &f->addresses[a]))
                     execute(s, f, i);
         }
     }
@@ -144,29 +144,29 @@ static void find_stores(state *s)
 
 /* ---- roots ---- */
 
-static bool is_control(const flow_kernel *k, const ptx_insn *insn)
+static bool is_control(const flow_kernel *k, const ir_insn *insn)
 {
     switch (insn->op) {
-    case PTX_bra:
-    case PTX_brx:
-    case PTX_ret:
-    case PTX_exit: return true;
-    case PTX_call: return flow_callee(k, insn) != FLOW_NONE;
+    case IR_bra:
+    case IR_brx:
+    case IR_ret:
+    case IR_exit: return true;
+    case IR_call: return flow_callee(k, insn) != FLOW_NONE;
     default: return flow_is_barrier(insn);
     }
 }
 
-static void add_control(state *s, const flow_function *f, const ptx_insn *insn)
+static void add_control(state *s, const flow_function *f, const ir_insn *insn)
 {
     bool last = insn->pc + 1 ==
                 f->blocks[f->block_of[insn->pc]].first + f->blocks[f->block_of[insn->pc]].count;
-    bool branch = insn->op == PTX_bra || insn->op == PTX_brx;
+    bool branch = insn->op == IR_bra || insn->op == IR_brx;
     if (flow_guard_source(f, insn).reason != FLOW_CLEAN ||
         (last && branch && flow_branch_source(s->k, f, f->block_of[insn->pc]).reason != FLOW_CLEAN))
         return;
     s->flags[f->first_pc + insn->pc] |= FLOW_PC_SLICE;
     for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++)
-        if (f->taint[f->uses[u].value].reason == FLOW_CLEAN && insn->op != PTX_call)
+        if (f->taint[f->uses[u].value].reason == FLOW_CLEAN && insn->op != IR_call)
             need(s, f->index, f->uses[u].value);
         else if (f->uses[u].role == FLOW_USE_GUARD)
             need(s, f->index, f->uses[u].value);
@@ -175,7 +175,7 @@ static void add_control(state *s, const flow_function *f, const ptx_insn *insn)
 static void add_roots(state *s, const flow_function *f)
 {
     for (uint32_t i = 0; i < f->func->ninsns; i++) {
-        const ptx_insn *insn = &f->func->insns[i];
+        const ir_insn *insn = &f->func->insns[i];
         const flow_block *block = &f->blocks[f->block_of[i]];
         if (!block->reached || f->guarded[f->block_of[i]].source.reason != FLOW_CLEAN)
             continue;

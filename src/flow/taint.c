@@ -8,9 +8,9 @@
 typedef struct state {
     flow_kernel *k;
     flow_function *f;
-    const ptx_insn *insn;
+    const ir_insn *insn;
     flow_source exchanged
-        [PTX_OP_COUNT];  /* what goes into a warp operation where lanes may be at different ones */
+        [IR_OP_COUNT];   /* what goes into a warp operation where lanes may be at different ones */
     flow_source reduced; /* what goes into barrier reductions */
     bool changed;
 } state;
@@ -33,7 +33,7 @@ static flow_source here(const state *s, flow_reason reason)
     return (flow_source){(uint8_t)reason, s->f->first_pc + s->insn->pc};
 }
 
-static const flow_source clean = {FLOW_CLEAN, PTX_NONE};
+static const flow_source clean = {FLOW_CLEAN, IR_NONE};
 
 /* ---- cells ---- */
 
@@ -52,7 +52,7 @@ flow_range flow_cells(const flow_kernel *k, const flow_reach *r, uint32_t object
     return (flow_range){all.first + first, last - first + 1};
 }
 
-void flow_element_of(const ptx_insn *insn, const flow_address *a, uint32_t n, uint32_t count,
+void flow_element_of(const ir_insn *insn, const flow_address *a, uint32_t n, uint32_t count,
                      uint32_t *skip, uint32_t *bytes)
 {
     *skip = 0;
@@ -79,18 +79,18 @@ static flow_source cells_source(const flow_kernel *k, flow_range range)
 
 /* ---- instructions ---- */
 
-bool flow_is_volatile(const ptx_insn *insn)
+bool flow_is_volatile(const ir_insn *insn)
 {
-    return ptx_has(insn, PTX_S_volatile) || ptx_has(insn, PTX_S_relaxed) ||
-           ptx_has(insn, PTX_S_acquire) || ptx_has(insn, PTX_S_mmio);
+    return ir_has(insn, IR_S_volatile) || ir_has(insn, IR_S_relaxed) ||
+           ir_has(insn, IR_S_acquire) || ir_has(insn, IR_S_mmio);
 }
 
-bool flow_is_barrier(const ptx_insn *insn)
+bool flow_is_barrier(const ir_insn *insn)
 {
-    return insn->op == PTX_bar || insn->op == PTX_barrier;
+    return insn->op == IR_bar || insn->op == IR_barrier;
 }
 
-flow_source flow_guard_source(const flow_function *f, const ptx_insn *insn)
+flow_source flow_guard_source(const flow_function *f, const ir_insn *insn)
 {
     uint32_t u = f->use_first[insn->pc];
     return u < f->use_first[insn->pc + 1] && f->uses[u].role == FLOW_USE_GUARD
@@ -98,7 +98,7 @@ flow_source flow_guard_source(const flow_function *f, const ptx_insn *insn)
                : clean;
 }
 
-static flow_source uses_source(const flow_function *f, const ptx_insn *insn, unsigned roles)
+static flow_source uses_source(const flow_function *f, const ir_insn *insn, unsigned roles)
 {
     for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++)
         if (roles >> f->uses[u].role & 1 && f->taint[f->uses[u].value].reason != FLOW_CLEAN)
@@ -112,13 +112,13 @@ flow_source flow_branch_source(const flow_kernel *k, const flow_function *f, uin
 {
     if (block >= f->nblocks || flow_nsucc(&f->graph, block) < 2)
         return clean;
-    const ptx_insn *last = &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
+    const ir_insn *last = &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
     switch (last->op) {
-    case PTX_bra:
-    case PTX_brx: return uses_source(f, last, ALL_ROLES);
-    case PTX_ret:
-    case PTX_exit: return flow_guard_source(f, last);
-    case PTX_call: {
+    case IR_bra:
+    case IR_brx: return uses_source(f, last, ALL_ROLES);
+    case IR_ret:
+    case IR_exit: return flow_guard_source(f, last);
+    case IR_call: {
         uint32_t callee = flow_callee(k, last);
         flow_source exits = callee != FLOW_NONE
                                 ? k->funcs[callee].exits.source
@@ -131,47 +131,47 @@ flow_source flow_branch_source(const flow_kernel *k, const flow_function *f, uin
 
 /* ---- sources ---- */
 
-static flow_source sreg_source(const state *s, const ptx_operand *o)
+static flow_source sreg_source(const state *s, const ir_operand *o)
 {
     for (uint32_t i = 0; i < o->count; i++) {
         flow_source item = sreg_source(s, &o->items[i]);
         if (item.reason != FLOW_CLEAN)
             return item;
     }
-    if (o->kind != PTX_OPD_SREG)
+    if (o->kind != IR_OPD_SREG)
         return clean;
     switch (o->sreg) {
-    case PTX_SR_tid:
-    case PTX_SR_ntid:
-    case PTX_SR_ctaid:
-    case PTX_SR_nctaid:
-    case PTX_SR_laneid:
-    case PTX_SR_is_explicit_cluster:
-    case PTX_SR_clusterid:
-    case PTX_SR_nclusterid:
-    case PTX_SR_cluster_ctaid:
-    case PTX_SR_cluster_nctaid:
-    case PTX_SR_cluster_ctarank:
-    case PTX_SR_cluster_nctarank:
-    case PTX_SR_lanemask_eq:
-    case PTX_SR_lanemask_le:
-    case PTX_SR_lanemask_lt:
-    case PTX_SR_lanemask_ge:
-    case PTX_SR_lanemask_gt:
-    case PTX_SR_reserved_smem_offset_begin:
-    case PTX_SR_reserved_smem_offset_end:
-    case PTX_SR_reserved_smem_offset_cap:
-    case PTX_SR_reserved_smem_offset:
-    case PTX_SR_total_smem_size:
-    case PTX_SR_aggr_smem_size:
-    case PTX_SR_dynamic_smem_size: return clean;
-    case PTX_SR_smid:
-    case PTX_SR_nsmid:
-    case PTX_SR_warpid:
-    case PTX_SR_nwarpid:
-    case PTX_SR_gridid:
-    case PTX_SR_envreg:
-    case PTX_SR_current_graph_exec: return here(s, FLOW_VOLATILE);
+    case IR_SR_tid:
+    case IR_SR_ntid:
+    case IR_SR_ctaid:
+    case IR_SR_nctaid:
+    case IR_SR_laneid:
+    case IR_SR_is_explicit_cluster:
+    case IR_SR_clusterid:
+    case IR_SR_nclusterid:
+    case IR_SR_cluster_ctaid:
+    case IR_SR_cluster_nctaid:
+    case IR_SR_cluster_ctarank:
+    case IR_SR_cluster_nctarank:
+    case IR_SR_lanemask_eq:
+    case IR_SR_lanemask_le:
+    case IR_SR_lanemask_lt:
+    case IR_SR_lanemask_ge:
+    case IR_SR_lanemask_gt:
+    case IR_SR_reserved_smem_offset_begin:
+    case IR_SR_reserved_smem_offset_end:
+    case IR_SR_reserved_smem_offset_cap:
+    case IR_SR_reserved_smem_offset:
+    case IR_SR_total_smem_size:
+    case IR_SR_aggr_smem_size:
+    case IR_SR_dynamic_smem_size: return clean;
+    case IR_SR_smid:
+    case IR_SR_nsmid:
+    case IR_SR_warpid:
+    case IR_SR_nwarpid:
+    case IR_SR_gridid:
+    case IR_SR_envreg:
+    case IR_SR_current_graph_exec: return here(s, FLOW_VOLATILE);
     default: return here(s, FLOW_CLOCK);
     }
 }
@@ -182,12 +182,12 @@ static flow_source object_source(const state *s, const flow_reach *r, uint32_t o
     const flow_object *o = &s->k->objects[object];
     flow_source source = cells_source(s->k, flow_cells(s->k, r, object, skip, bytes));
     switch (o->space) {
-    case PTX_SPACE_GLOBAL: return here(s, FLOW_LOADED);
-    case PTX_SPACE_SHARED:
+    case IR_SPACE_GLOBAL: return here(s, FLOW_LOADED);
+    case IR_SPACE_SHARED:
         source = either(source, s->k->any_shared);
         source = either(source, s->k->unordered);
         return flow_is_volatile(s->insn) ? either(source, here(s, FLOW_VOLATILE)) : source;
-    case PTX_SPACE_LOCAL: return either(source, s->k->any_local);
+    case IR_SPACE_LOCAL: return either(source, s->k->any_local);
     default: return source;
     }
 }
@@ -197,7 +197,7 @@ static flow_source load_source(const state *s, uint32_t n, uint32_t count)
     const flow_function *f = s->f;
     for (uint32_t i = f->address_first[s->insn->pc]; i < f->address_first[s->insn->pc + 1]; i++) {
         const flow_address *a = &f->addresses[i];
-        if (!(a->touch & FLOW_READ) || a->space == PTX_SPACE_CONST)
+        if (!(a->touch & FLOW_READ) || a->space == IR_SPACE_CONST)
             continue;
         flow_reach r = flow_reach_of(s->k, f, a);
         uint32_t skip, bytes, found = 0;
@@ -221,24 +221,24 @@ static flow_source load_source(const state *s, uint32_t n, uint32_t count)
 static flow_source effect_source(const state *s, uint32_t n, uint32_t count)
 {
     switch (s->f->effects[s->insn->pc]) {
-    case PTX_EFFECT_LOAD: return load_source(s, n, count);
-    case PTX_EFFECT_ATOMIC: return here(s, FLOW_ATOMIC);
-    case PTX_EFFECT_TEXTURE:
-    case PTX_EFFECT_SURFACE: return here(s, FLOW_TEXTURE);
-    case PTX_EFFECT_BARRIER: return flow_is_barrier(s->insn) ? s->reduced : here(s, FLOW_TIMING);
-    case PTX_EFFECT_NONE: return clean;
+    case IR_EFFECT_LOAD: return load_source(s, n, count);
+    case IR_EFFECT_ATOMIC: return here(s, FLOW_ATOMIC);
+    case IR_EFFECT_TEXTURE:
+    case IR_EFFECT_SURFACE: return here(s, FLOW_TEXTURE);
+    case IR_EFFECT_BARRIER: return flow_is_barrier(s->insn) ? s->reduced : here(s, FLOW_TIMING);
+    case IR_EFFECT_NONE: return clean;
     default: return here(s, FLOW_UNKNOWN_OP);
     }
 }
 
-static bool exchanges(const ptx_insn *insn)
+static bool exchanges(const ir_insn *insn)
 {
     switch (insn->op) {
-    case PTX_shfl:
-    case PTX_vote:
-    case PTX_match:
-    case PTX_redux:
-    case PTX_elect: return true;
+    case IR_shfl:
+    case IR_vote:
+    case IR_match:
+    case IR_redux:
+    case IR_elect: return true;
     default: return false;
     }
 }
@@ -255,20 +255,20 @@ static bool apart(const state *s)
 /* Of the n-th of `count` values that the instruction defines, beside control and operands. */
 static flow_source own_source(state *s, uint32_t n, uint32_t count)
 {
-    const ptx_insn *insn = s->insn;
+    const ir_insn *insn = s->insn;
     if (s->f->unknown[insn->pc])
         return here(s, FLOW_UNKNOWN_OP);
-    if (insn->op == PTX_call) {
+    if (insn->op == IR_call) {
         flow_call call = flow_call_of(s->f->func, insn);
         bool known = flow_callee(s->k, insn) != FLOW_NONE;
-        return here(s, known                              ? FLOW_UNKNOWN_OP
-                       : call.target->kind == PTX_OPD_REG ? FLOW_INDIRECT
-                                                          : FLOW_EXTERN);
+        return here(s, known                             ? FLOW_UNKNOWN_OP
+                       : call.target->kind == IR_OPD_REG ? FLOW_INDIRECT
+                                                         : FLOW_EXTERN);
     }
-    if (insn->op == PTX_activemask)
+    if (insn->op == IR_activemask)
         return here(s, FLOW_VOLATILE);
     if (insn->op ==
-        PTX_wgmma) /* reads shared memory that its operands only describe, some time later */
+        IR_wgmma) /* reads shared memory that its operands only describe, some time later */
         return here(s, FLOW_TIMING);
     for (uint32_t i = 0; i < insn->noperands; i++) {
         flow_source sreg = sreg_source(s, &insn->operands[i]);
@@ -340,11 +340,11 @@ static flow_source written_source(const state *s)
     if (s->f->unknown[s->insn->pc])
         return here(s, FLOW_UNKNOWN_OP);
     switch (s->f->effects[s->insn->pc]) {
-    case PTX_EFFECT_ATOMIC: return here(s, FLOW_ATOMIC);
-    case PTX_EFFECT_COPY:
-        return here(s, s->insn->op == PTX_clusterlaunchcontrol ? FLOW_TIMING : FLOW_LOADED);
-    case PTX_EFFECT_BARRIER: return here(s, FLOW_TIMING);
-    case PTX_EFFECT_STORE: return clean;
+    case IR_EFFECT_ATOMIC: return here(s, FLOW_ATOMIC);
+    case IR_EFFECT_COPY:
+        return here(s, s->insn->op == IR_clusterlaunchcontrol ? FLOW_TIMING : FLOW_LOADED);
+    case IR_EFFECT_BARRIER: return here(s, FLOW_TIMING);
+    case IR_EFFECT_STORE: return clean;
     default: return here(s, FLOW_UNKNOWN_OP);
     }
 }
@@ -399,10 +399,10 @@ static void copy_cells(state *s, uint32_t to, uint32_t from)
         stain(s, &s->k->cells[first_to + c], s->k->cells[first_from + c]);
 }
 
-static uint32_t named(const flow_kernel *k, const ptx_operand *o)
+static uint32_t named(const flow_kernel *k, const ir_operand *o)
 {
-    return o->kind == PTX_OPD_SYM && o->sym.kind == PTX_SYM_VAR ? flow_object_of(k, o->sym.var)
-                                                                : FLOW_NONE;
+    return o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR ? flow_object_of(k, o->sym.var)
+                                                              : FLOW_NONE;
 }
 
 static void stain_object(state *s, uint32_t object, flow_source with)
@@ -458,7 +458,7 @@ static void call_function(state *s, flow_source control)
 {
     flow_call call = flow_call_of(s->f->func, s->insn);
     uint32_t callee = flow_callee(s->k, s->insn), pc = s->f->first_pc + s->insn->pc;
-    if (callee == FLOW_NONE && call.target->kind == PTX_OPD_REG)
+    if (callee == FLOW_NONE && call.target->kind == IR_OPD_REG)
         call_pointer(s, &call);
     else if (callee == FLOW_NONE)
         call_unknown(s, &call, flow_extern_of(call.target->sym.func) == FLOW_EXTERN_ANY,
@@ -518,17 +518,17 @@ static void visit_insn(state *s, flow_source why)
     flow_function *f = s->f;
     if (exchanges(s->insn) && apart(s))
         stain(s, &s->exchanged[s->insn->op], either(why, uses_source(f, s->insn, ALL_ROLES)));
-    if (f->effects[s->insn->pc] == PTX_EFFECT_BARRIER)
+    if (f->effects[s->insn->pc] == IR_EFFECT_BARRIER)
         synchronise(s, why);
     define(s, why);
     for (uint32_t a = f->address_first[s->insn->pc]; a < f->address_first[s->insn->pc + 1]; a++)
         if (f->addresses[a].touch & FLOW_WRITE)
             store(s, &f->addresses[a], why);
-    if (s->insn->op == PTX_call)
+    if (s->insn->op == IR_call)
         call_function(s, why);
-    if (s->insn->op == PTX_exit)
+    if (s->insn->op == IR_exit)
         leave(s, either(why, flow_guard_source(f, s->insn)));
-    if (s->insn->op == PTX_call && flow_nsucc(&f->graph, f->block_of[s->insn->pc]) > 1)
+    if (s->insn->op == IR_call && flow_nsucc(&f->graph, f->block_of[s->insn->pc]) > 1)
         leave(s, either(why, flow_branch_source(s->k, f, f->block_of[s->insn->pc])));
 }
 
@@ -553,7 +553,7 @@ static void stain_reg_params(flow_function *f)
 {
     bool any = false;
     for (uint32_t i = 0; i < f->func->nparams; i++)
-        any |= f->func->params[i]->space == PTX_SPACE_REG;
+        any |= f->func->params[i]->space == IR_SPACE_REG;
     for (uint32_t v = 0; any && v < f->nvalues; v++)
         if (f->values[v].kind == FLOW_VALUE_ENTRY)
             f->taint[v] = (flow_source){FLOW_UNKNOWN_OP, f->first_pc};

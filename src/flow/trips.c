@@ -1,24 +1,24 @@
 /* Trip counts: the test that ends a loop, and its solution where all is constant. */
 #include "flow/affine.h"
 
-static ptx_suffix negated(ptx_suffix compare)
+static ir_suffix negated(ir_suffix compare)
 {
-    static const ptx_suffix pairs[][2] = {{PTX_S_eq, PTX_S_ne},
-                                          {PTX_S_lt, PTX_S_ge},
-                                          {PTX_S_le, PTX_S_gt},
-                                          {PTX_S_lo, PTX_S_hs},
-                                          {PTX_S_ls, PTX_S_hi}};
+    static const ir_suffix pairs[][2] = {{IR_S_eq, IR_S_ne},
+                                         {IR_S_lt, IR_S_ge},
+                                         {IR_S_le, IR_S_gt},
+                                         {IR_S_lo, IR_S_hs},
+                                         {IR_S_ls, IR_S_hi}};
     for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (int side = 0; side < 2; side++)
             if (pairs[i][side] == compare)
                 return pairs[i][!side];
-    return PTX_S_none;
+    return IR_S_none;
 }
 
-static ptx_suffix mirrored(ptx_suffix compare)
+static ir_suffix mirrored(ir_suffix compare)
 {
-    static const ptx_suffix pairs[][2] = {
-        {PTX_S_lt, PTX_S_gt}, {PTX_S_le, PTX_S_ge}, {PTX_S_lo, PTX_S_hi}, {PTX_S_ls, PTX_S_hs}};
+    static const ir_suffix pairs[][2] = {
+        {IR_S_lt, IR_S_gt}, {IR_S_le, IR_S_ge}, {IR_S_lo, IR_S_hi}, {IR_S_ls, IR_S_hs}};
     for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (int side = 0; side < 2; side++)
             if (pairs[i][side] == compare)
@@ -27,7 +27,7 @@ static ptx_suffix mirrored(ptx_suffix compare)
 }
 
 /* The first i >= 0 for which start + step * i does not compare; false where that never happens. */
-static bool solve(int64_t start, int64_t step, int64_t bound, ptx_suffix compare, uint64_t *out)
+static bool solve(int64_t start, int64_t step, int64_t bound, ir_suffix compare, uint64_t *out)
 {
     int64_t distance = bound - start; /* what the counter has to go */
     if (step < 0) {
@@ -36,19 +36,19 @@ static bool solve(int64_t start, int64_t step, int64_t bound, ptx_suffix compare
         compare = mirrored(compare);
     }
     switch (compare) {
-    case PTX_S_le:
-    case PTX_S_ls: distance++; /* fallthrough */
-    case PTX_S_lt:
-    case PTX_S_lo: break;
-    case PTX_S_ne:
+    case IR_S_le:
+    case IR_S_ls: distance++; /* fallthrough */
+    case IR_S_lt:
+    case IR_S_lo: break;
+    case IR_S_ne:
         if (distance < 0 || !step || distance % step)
             return false;
         break;
-    case PTX_S_eq: *out = distance == 0; return step != 0 || distance != 0;
-    case PTX_S_gt:
-    case PTX_S_hi: *out = 0; return distance >= 0; /* counts away from the bound */
-    case PTX_S_ge:
-    case PTX_S_hs: *out = 0; return distance > 0;
+    case IR_S_eq: *out = distance == 0; return step != 0 || distance != 0;
+    case IR_S_gt:
+    case IR_S_hi: *out = 0; return distance >= 0; /* counts away from the bound */
+    case IR_S_ge:
+    case IR_S_hs: *out = 0; return distance > 0;
     default: return false;
     }
     if (distance > 0 && !step)
@@ -57,14 +57,14 @@ static bool solve(int64_t start, int64_t step, int64_t bound, ptx_suffix compare
     return true;
 }
 
-static const flow_affine *form_of(flow_kernel *k, const flow_function *f, const ptx_insn *insn,
+static const flow_affine *form_of(flow_kernel *k, const flow_function *f, const ir_insn *insn,
                                   uint32_t operand)
 {
-    const ptx_operand *o = &insn->operands[operand];
-    if (o->kind == PTX_OPD_INT)
+    const ir_operand *o = &insn->operands[operand];
+    if (o->kind == IR_OPD_INT)
         return flow_affine_constant(&k->mem, (int64_t)o->imm);
     for (uint32_t u = f->use_first[insn->pc];
-         o->kind == PTX_OPD_REG && u < f->use_first[insn->pc + 1]; u++)
+         o->kind == IR_OPD_REG && u < f->use_first[insn->pc + 1]; u++)
         if (f->values[f->uses[u].value].reg == o->reg)
             return f->affine[f->uses[u].value];
     return NULL;
@@ -87,7 +87,7 @@ static bool varies(const flow_function *f, uint32_t loop, const flow_affine *a)
 }
 
 /* Sorts the sides of a comparison into counter and bound. */
-static bool read_test(flow_kernel *k, const flow_function *f, uint32_t loop, const ptx_insn *setp,
+static bool read_test(flow_kernel *k, const flow_function *f, uint32_t loop, const ir_insn *setp,
                       flow_trip *trip)
 {
     flow_symbol iterations = {FLOW_SYM_LOOP, loop, 0};
@@ -111,23 +111,23 @@ static bool read_test(flow_kernel *k, const flow_function *f, uint32_t loop, con
 static bool read_exit(flow_kernel *k, const flow_function *f, uint32_t loop, uint32_t block,
                       flow_trip *trip)
 {
-    const ptx_insn *last = &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
-    if (last->op != PTX_bra || last->guard == PTX_NONE || last->operands[0].kind != PTX_OPD_LABEL)
+    const ir_insn *last = &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
+    if (last->op != IR_bra || last->guard == IR_NONE || last->operands[0].kind != IR_OPD_LABEL)
         return false;
     const flow_value *guard = &f->values[f->uses[f->use_first[last->pc]].value];
     if (guard->kind != FLOW_VALUE_INSN || guard->old != FLOW_NONE)
         return false;
-    const ptx_insn *setp = &f->func->insns[guard->insn];
-    if (setp->op != PTX_setp || setp->noperands != 3 || setp->operands[0].kind != PTX_OPD_REG ||
-        ptx_type_get(setp->types[0])->kind == PTX_KIND_F)
+    const ir_insn *setp = &f->func->insns[guard->insn];
+    if (setp->op != IR_setp || setp->noperands != 3 || setp->operands[0].kind != IR_OPD_REG ||
+        ir_type_get(setp->types[0])->kind == IR_KIND_F)
         return false;
     trip->exiting = block;
-    trip->compare = ptx_first_of(setp, PTX_SC_CMP);
+    trip->compare = ir_first_of(setp, IR_SC_CMP);
     uint32_t target = f->block_of[f->func->labels[last->operands[0].label].pc];
     bool taken_stays = target < f->nblocks && flow_in_loop(&f->loops, loop, target);
     if (taken_stays == last->guard_neg)
         trip->compare = negated(trip->compare);
-    return trip->compare != PTX_S_none && read_test(k, f, loop, setp, trip);
+    return trip->compare != IR_S_none && read_test(k, f, loop, setp, trip);
 }
 
 /* A test that is not made in every iteration says nothing: its block must dominate all that go back to the header. */

@@ -33,39 +33,39 @@ flow_level flow_level_at(const flow_function *f, uint32_t value, uint32_t block)
 
 /* ---- sources ---- */
 
-static flow_level sreg_level(ptx_sreg sreg)
+static flow_level sreg_level(ir_sreg sreg)
 {
     switch (sreg) {
-    case PTX_SR_ntid:
-    case PTX_SR_nctaid:
-    case PTX_SR_nsmid:
-    case PTX_SR_gridid:
-    case PTX_SR_nclusterid:
-    case PTX_SR_cluster_nctaid:
-    case PTX_SR_cluster_nctarank:
-    case PTX_SR_is_explicit_cluster:
-    case PTX_SR_envreg:
-    case PTX_SR_total_smem_size:
-    case PTX_SR_aggr_smem_size:
-    case PTX_SR_dynamic_smem_size:
-    case PTX_SR_reserved_smem_offset_begin:
-    case PTX_SR_reserved_smem_offset_end:
-    case PTX_SR_reserved_smem_offset_cap:
-    case PTX_SR_reserved_smem_offset:
-    case PTX_SR_current_graph_exec: return FLOW_GRID;
-    case PTX_SR_ctaid:
-    case PTX_SR_clusterid:
-    case PTX_SR_cluster_ctaid:
-    case PTX_SR_cluster_ctarank:
-    case PTX_SR_nwarpid: return FLOW_BLOCK;
-    case PTX_SR_warpid: return FLOW_WARP;
+    case IR_SR_ntid:
+    case IR_SR_nctaid:
+    case IR_SR_nsmid:
+    case IR_SR_gridid:
+    case IR_SR_nclusterid:
+    case IR_SR_cluster_nctaid:
+    case IR_SR_cluster_nctarank:
+    case IR_SR_is_explicit_cluster:
+    case IR_SR_envreg:
+    case IR_SR_total_smem_size:
+    case IR_SR_aggr_smem_size:
+    case IR_SR_dynamic_smem_size:
+    case IR_SR_reserved_smem_offset_begin:
+    case IR_SR_reserved_smem_offset_end:
+    case IR_SR_reserved_smem_offset_cap:
+    case IR_SR_reserved_smem_offset:
+    case IR_SR_current_graph_exec: return FLOW_GRID;
+    case IR_SR_ctaid:
+    case IR_SR_clusterid:
+    case IR_SR_cluster_ctaid:
+    case IR_SR_cluster_ctarank:
+    case IR_SR_nwarpid: return FLOW_BLOCK;
+    case IR_SR_warpid: return FLOW_WARP;
     default: return FLOW_VARYING;
     }
 }
 
-static flow_level operand_level(const ptx_operand *o)
+static flow_level operand_level(const ir_operand *o)
 {
-    flow_level level = o->kind == PTX_OPD_SREG ? sreg_level(o->sreg) : FLOW_GRID;
+    flow_level level = o->kind == IR_OPD_SREG ? sreg_level(o->sreg) : FLOW_GRID;
     for (uint32_t i = 0; i < o->count; i++) {
         flow_level item = operand_level(&o->items[i]);
         level = item > level ? item : level;
@@ -73,7 +73,7 @@ static flow_level operand_level(const ptx_operand *o)
     return level;
 }
 
-static flow_level uses_level(const flow_function *f, const ptx_insn *insn)
+static flow_level uses_level(const flow_function *f, const ir_insn *insn)
 {
     flow_level level = FLOW_GRID;
     for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++) {
@@ -87,13 +87,13 @@ static flow_level uses_level(const flow_function *f, const ptx_insn *insn)
     return level;
 }
 
-static flow_level load_level(const state *s, const ptx_insn *insn, flow_level address)
+static flow_level load_level(const state *s, const ir_insn *insn, flow_level address)
 {
     const flow_function *f = s->f;
     flow_level level = address;
     for (uint32_t a = f->address_first[insn->pc]; a < f->address_first[insn->pc + 1]; a++) {
         const flow_address *at = &f->addresses[a];
-        if (at->space == PTX_SPACE_CONST || !(at->touch & FLOW_READ))
+        if (at->space == IR_SPACE_CONST || !(at->touch & FLOW_READ))
             continue;
         flow_reach r = flow_reach_of(s->k, f, at);
         flow_level one =
@@ -102,10 +102,10 @@ static flow_level load_level(const state *s, const ptx_insn *insn, flow_level ad
             one = FLOW_VARYING;
         for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
              o = flow_next_reached(s->k, &r, o + 1)) {
-            flow_level object = s->k->objects[o].space == PTX_SPACE_PARAM   ? s->k->object_level[o]
-                                : s->k->objects[o].space == PTX_SPACE_LOCAL ? FLOW_VARYING
-                                                                            : FLOW_WARP;
-            bool only = r.object == o && s->k->objects[o].space == PTX_SPACE_PARAM;
+            flow_level object = s->k->objects[o].space == IR_SPACE_PARAM   ? s->k->object_level[o]
+                                : s->k->objects[o].space == IR_SPACE_LOCAL ? FLOW_VARYING
+                                                                           : FLOW_WARP;
+            bool only = r.object == o && s->k->objects[o].space == IR_SPACE_PARAM;
             one = only || object > one ? object : one;
         }
         level = one > level ? one : level;
@@ -114,39 +114,39 @@ static flow_level load_level(const state *s, const ptx_insn *insn, flow_level ad
 }
 
 /* What the lanes of a warp agree on. */
-static flow_level exchange_level(const ptx_insn *insn, flow_level operands)
+static flow_level exchange_level(const ir_insn *insn, flow_level operands)
 {
     switch (insn->op) {
-    case PTX_vote:
-    case PTX_redux: return operands < FLOW_WARP ? operands : FLOW_WARP;
-    case PTX_match: return ptx_has(insn, PTX_S_all) ? FLOW_WARP : FLOW_VARYING;
-    case PTX_shfl: return operands;
-    case PTX_elect: return FLOW_VARYING;
+    case IR_vote:
+    case IR_redux: return operands < FLOW_WARP ? operands : FLOW_WARP;
+    case IR_match: return ir_has(insn, IR_S_all) ? FLOW_WARP : FLOW_VARYING;
+    case IR_shfl: return operands;
+    case IR_elect: return FLOW_VARYING;
     default: return FLOW_VARYING;
     }
 }
 
-static flow_level value_level(const state *s, const ptx_insn *insn)
+static flow_level value_level(const state *s, const ir_insn *insn)
 {
     flow_level operands = uses_level(s->f, insn);
     switch (insn->op) {
-    case PTX_vote:
-    case PTX_redux:
-    case PTX_match:
-    case PTX_shfl:
-    case PTX_elect:
-    case PTX_activemask: return exchange_level(insn, operands);
-    case PTX_call:
-    case PTX_alloca:
-    case PTX_stacksave: return FLOW_VARYING;
-    case PTX_bar:
-    case PTX_barrier: return FLOW_BLOCK;
+    case IR_vote:
+    case IR_redux:
+    case IR_match:
+    case IR_shfl:
+    case IR_elect:
+    case IR_activemask: return exchange_level(insn, operands);
+    case IR_call:
+    case IR_alloca:
+    case IR_stacksave: return FLOW_VARYING;
+    case IR_bar:
+    case IR_barrier: return FLOW_BLOCK;
     default: break;
     }
     switch (s->f->effects[insn->pc]) {
-    case PTX_EFFECT_LOAD: return load_level(s, insn, operands);
-    case PTX_EFFECT_TEXTURE: return operands > FLOW_WARP ? operands : FLOW_WARP;
-    case PTX_EFFECT_NONE: return s->f->unknown[insn->pc] ? FLOW_VARYING : operands;
+    case IR_EFFECT_LOAD: return load_level(s, insn, operands);
+    case IR_EFFECT_TEXTURE: return operands > FLOW_WARP ? operands : FLOW_WARP;
+    case IR_EFFECT_NONE: return s->f->unknown[insn->pc] ? FLOW_VARYING : operands;
     default: return FLOW_VARYING;
     }
 }
@@ -157,8 +157,8 @@ static flow_level branch_level(const flow_function *f, uint32_t block)
 {
     if (block >= f->nblocks || flow_nsucc(&f->graph, block) < 2)
         return FLOW_GRID;
-    const ptx_insn *last = &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
-    return last->op == PTX_call ? FLOW_VARYING : uses_level(f, last);
+    const ir_insn *last = &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
+    return last->op == IR_call ? FLOW_VARYING : uses_level(f, last);
 }
 
 static void spread_control(state *s, uint32_t block)
@@ -206,12 +206,12 @@ static void spread_loops(state *s)
 
 /* ---- functions ---- */
 
-static void pass_levels(state *s, const ptx_operand *list, ptx_var **params, uint32_t count,
+static void pass_levels(state *s, const ir_operand *list, ir_var **params, uint32_t count,
                         bool back)
 {
     for (uint32_t i = 0; list && i < list->count && i < count; i++) {
-        const ptx_operand *o = &list->items[i];
-        if (o->kind != PTX_OPD_SYM || o->sym.kind != PTX_SYM_VAR)
+        const ir_operand *o = &list->items[i];
+        if (o->kind != IR_OPD_SYM || o->sym.kind != IR_SYM_VAR)
             continue;
         uint8_t *here = &s->k->object_level[flow_object_of(s->k, o->sym.var)];
         uint8_t *there = &s->k->object_level[flow_object_of(s->k, params[i])];
@@ -219,19 +219,19 @@ static void pass_levels(state *s, const ptx_operand *list, ptx_var **params, uin
     }
 }
 
-static void call_function(state *s, const ptx_insn *insn)
+static void call_function(state *s, const ir_insn *insn)
 {
     flow_call call = flow_call_of(s->f->func, insn);
     uint32_t callee = flow_callee(s->k, insn);
     if (callee == FLOW_NONE) {
         for (uint32_t i = 0; call.rets && i < call.rets->count; i++)
-            if (call.rets->items[i].kind == PTX_OPD_SYM &&
-                call.rets->items[i].sym.kind == PTX_SYM_VAR)
+            if (call.rets->items[i].kind == IR_OPD_SYM &&
+                call.rets->items[i].sym.kind == IR_SYM_VAR)
                 raise(s, &s->k->object_level[flow_object_of(s->k, call.rets->items[i].sym.var)],
                       FLOW_VARYING);
         return;
     }
-    const ptx_func *func = s->k->order->funcs[callee];
+    const ir_func *func = s->k->order->funcs[callee];
     uint8_t level = s->f->control_level[s->f->block_of[insn->pc]];
     for (uint32_t u = s->f->use_first[insn->pc]; u < s->f->use_first[insn->pc + 1]; u++)
         if (s->f->uses[u].role == FLOW_USE_GUARD && s->f->level[s->f->uses[u].value] > level)
@@ -242,10 +242,10 @@ static void call_function(state *s, const ptx_insn *insn)
 }
 
 /* Results are stored to parameters, by the branches that decide about the store too. */
-static void store_params(state *s, const ptx_insn *insn)
+static void store_params(state *s, const ir_insn *insn)
 {
     for (uint32_t a = s->f->address_first[insn->pc]; a < s->f->address_first[insn->pc + 1]; a++) {
-        if (!(s->f->addresses[a].touch & FLOW_WRITE) || s->f->addresses[a].space != PTX_SPACE_PARAM)
+        if (!(s->f->addresses[a].touch & FLOW_WRITE) || s->f->addresses[a].space != IR_SPACE_PARAM)
             continue;
         flow_reach r = flow_reach_of(s->k, s->f, &s->f->addresses[a]);
         uint8_t level = (uint8_t)uses_level(s->f, insn),
@@ -275,14 +275,14 @@ static void visit_block(state *s, uint32_t block)
     }
     for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count;
          i++) {
-        const ptx_insn *insn = &f->func->insns[i];
+        const ir_insn *insn = &f->func->insns[i];
         for (uint32_t d = f->def_first[i]; d < f->def_first[i + 1]; d++) {
             raise(s, &f->level[f->defs[d]], (uint8_t)value_level(s, insn));
             if (f->values[f->defs[d]].old != FLOW_NONE)
                 raise(s, &f->level[f->defs[d]],
                       (uint8_t)flow_level_at(f, f->values[f->defs[d]].old, block));
         }
-        if (insn->op == PTX_call)
+        if (insn->op == IR_call)
             call_function(s, insn);
         else
             store_params(s, insn);

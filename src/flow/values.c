@@ -127,18 +127,18 @@ static void hold(builder *b, uint32_t reg, uint32_t value)
 static void rename_insn(builder *b, uint32_t i, uint32_t *value_of_raw)
 {
     flow_function *f = b->f;
-    const ptx_insn *insn = &f->func->insns[i];
+    const ir_insn *insn = &f->func->insns[i];
     for (uint32_t r = b->raws.first[i]; r < b->raws.first[i + 1]; r++)
         if (!b->raws.item[r].def)
             value_of_raw[r] = held(b, b->raws.item[r].reg);
     for (uint32_t a = f->address_first[i]; a < f->address_first[i + 1]; a++)
-        if (f->addresses[a].value != PTX_NONE)
+        if (f->addresses[a].value != IR_NONE)
             f->addresses[a].value = held(b, f->addresses[a].value);
     for (uint32_t r = b->raws.first[i]; r < b->raws.first[i + 1]; r++) {
         const flow_raw *raw = &b->raws.item[r];
         if (!raw->def)
             continue;
-        bool keeps = raw->partial || insn->guard != PTX_NONE;
+        bool keeps = raw->partial || insn->guard != IR_NONE;
         value_of_raw[r] = new_value(b, (flow_value){.kind = FLOW_VALUE_INSN,
                                                     .reg = raw->reg,
                                                     .block = f->block_of[i],

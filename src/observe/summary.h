@@ -111,7 +111,7 @@ typedef struct obs_shared {
 } obs_shared;
 
 typedef struct
-    obs_mix { /* instruction mix: thread instructions by cost class of ops.def (ptx_cost) */
+    obs_mix { /* instruction mix: thread instructions by cost class of ops.def (ir_cost) */
     uint64_t warp_instructions[16], thread_instructions[16];
 } obs_mix;
 

@@ -4,13 +4,13 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "ir/module.h"
 #include "profile/blob.h"
 #include "profile/db.h"
 #include "profile/hash.h"
 #include "profile/profile.h"
 #include "profile/sources.h"
 #include "profile/symbols.h"
-#include "ptx/ir.h"
 
 typedef enum statement_id {
 #define X(id, text) ST_##id,
@@ -57,7 +57,7 @@ typedef struct module { /* by its text, over all processes */
     const char *name, *text;
     size_t length;
     bool tried;
-    ptx_module *ptx;     /* NULL where it cannot be parsed */
+    ir_module *ptx;      /* NULL where it cannot be parsed */
     const char *why_not; /* then */
     uint32_t *locs;      /* profile's id for each loc of `ptx`; 0: not written yet */
     uint32_t *files;     /* profile's id for each of its files; 0: not asked for yet */

@@ -1,9 +1,10 @@
 /* Kernels: their code with source lines, and the objects that belong to a kernel (shared and local memory). */
 #include "profile/builder.h"
 
+#include "ir/callorder.h"
 #include "profile/demangle.h"
-#include "ptx/callorder.h"
 #include "ptx/ptx.h"
+#include "ptx/written.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static module *find_module(prof_builder *b, uint32_t number)
 void builder_modules_free(prof_builder *b)
 {
     for (module *m = b->modules; m; m = m->hh.next) {
-        ptx_module_free(m->ptx);
+        ir_module_free(m->ptx);
     }
     HASH_CLEAR(hh, b->modules);
 }
@@ -81,12 +82,12 @@ static bool read_bytes(const char *line, char *text, size_t *length, size_t size
 }
 
 /* The string behind a label of the section .debug_str, where .loc keeps the names of inlined functions. */
-static const char *debug_string(wl_arena *arena, const ptx_module *ptx, const char *label)
+static const char *debug_string(wl_arena *arena, const ir_module *ptx, const char *label)
 {
     char text[4096];
     size_t length = 0, n = strlen(label);
-    for (uint32_t s = 0; s < ptx->nsections; s++) {
-        const ptx_section *section = &ptx->sections[s];
+    for (uint32_t s = 0; s < ptx->written->nsections; s++) {
+        const ptx_section *section = &ptx->written->sections[s];
         bool inside = false;
         for (uint32_t i = 0; i < section->nlines; i++) {
             const char *line = section->lines[i] + strspn(section->lines[i], " \t");
@@ -99,7 +100,7 @@ static const char *debug_string(wl_arena *arena, const ptx_module *ptx, const ch
     return NULL;
 }
 
-static const char *inlined_function(prof_builder *b, const ptx_module *ptx, const ptx_loc *loc)
+static const char *inlined_function(prof_builder *b, const ir_module *ptx, const ir_loc *loc)
 {
     if (!loc->function) {
         return "";
@@ -113,7 +114,7 @@ static const char *inlined_function(prof_builder *b, const ptx_module *ptx, cons
 static uint32_t loc_file(prof_builder *b, const module *m, uint32_t number)
 {
     for (uint32_t i = 0; i < m->ptx->nfiles; i++) {
-        const ptx_file *file = &m->ptx->files[i];
+        const ir_file *file = &m->ptx->files[i];
         if (file->number == number) {
             if (!m->files[i]) {
                 m->files[i] = sources_id(b->sources, file->path, b->process.directory);
@@ -125,8 +126,8 @@ static uint32_t loc_file(prof_builder *b, const module *m, uint32_t number)
 }
 
 /* One row, the same id for equal ones. */
-static wl_status intern_loc(prof_builder *b, uint32_t file, const ptx_loc *loc,
-                            const char *function, uint32_t inlined_at, uint32_t *id, wl_error *err)
+static wl_status intern_loc(prof_builder *b, uint32_t file, const ir_loc *loc, const char *function,
+                            uint32_t inlined_at, uint32_t *id, wl_error *err)
 {
     char *key = wl_arena_printf(b->arena, "%u %u %u %u %s", file, loc->line, loc->column,
                                 inlined_at, function);
@@ -162,10 +163,10 @@ static wl_status write_loc(prof_builder *b, module *m, uint32_t index, int depth
         *id = m->locs[index];
         return WL_OK;
     }
-    const ptx_loc *loc = &m->ptx->locs[index];
+    const ir_loc *loc = &m->ptx->locs[index];
     uint32_t outer = 0, file = loc_file(b, m, loc->file);
     wl_status status = WL_OK;
-    if (loc->inlined_at != PTX_NONE) {
+    if (loc->inlined_at != IR_NONE) {
         status = write_loc(b, m, loc->inlined_at, depth + 1, &outer, err);
     }
     const char *function = inlined_function(b, m->ptx, loc);
@@ -181,9 +182,9 @@ static wl_status write_loc(prof_builder *b, module *m, uint32_t index, int depth
 }
 
 /* Where a location counts: the innermost place of its chain that is no system header, else the outermost. */
-static const ptx_loc *counting_loc(prof_builder *b, const module *m, uint32_t index)
+static const ir_loc *counting_loc(prof_builder *b, const module *m, uint32_t index)
 {
-    const ptx_loc *loc = NULL;
+    const ir_loc *loc = NULL;
     for (int depth = 0; index < m->ptx->nlocs && depth <= MAX_CHAIN; depth++) {
         loc = &m->ptx->locs[index];
         uint32_t file = loc_file(b, m, loc->file);
@@ -195,7 +196,7 @@ static const ptx_loc *counting_loc(prof_builder *b, const module *m, uint32_t in
     return loc;
 }
 
-static const ptx_loc *outermost(const ptx_module *ptx, uint32_t index)
+static const ir_loc *outermost(const ir_module *ptx, uint32_t index)
 {
     for (int depth = 0; ptx->locs[index].inlined_at < ptx->nlocs && depth <= MAX_CHAIN; depth++) {
         index = ptx->locs[index].inlined_at;
@@ -208,7 +209,7 @@ static const ptx_loc *outermost(const ptx_module *ptx, uint32_t index)
 typedef struct body {
     prof_builder *b;
     module *m;
-    ptx_callorder order;
+    ir_callorder order;
     const char **functions; /* demangled, by index in order */
     const obs_summary *summary;
     uint32_t *blocks; /* by pc */
@@ -236,14 +237,14 @@ static bool set_blocks(body *c)
     return true;
 }
 
-static char *op_text(const ptx_insn *insn, char *text, size_t size)
+static char *op_text(const ir_insn *insn, char *text, size_t size)
 {
     size_t n = 0;
-    const ptx_op_info *info = ptx_op_get(insn->op);
+    const ir_op_info *info = ir_op_get(insn->op);
     const char *part = info ? info->text : "?";
     for (int i = -1; i < insn->nsuffixes; i++) {
         if (i >= 0) {
-            part = ptx_suffix_text((ptx_suffix)insn->suffixes[i]);
+            part = ir_suffix_text((ir_suffix)insn->suffixes[i]);
         }
         size_t length = strlen(part) + (i >= 0);
         if (n + length + 1 > size) {
@@ -256,13 +257,13 @@ static char *op_text(const ptx_insn *insn, char *text, size_t size)
 
 static wl_status write_insn(body *c, kernel *k, uint32_t function, uint32_t i, wl_error *err)
 {
-    const ptx_func *f = c->order.funcs[function];
-    const ptx_insn *insn = &f->insns[i];
+    const ir_func *f = c->order.funcs[function];
+    const ir_insn *insn = &f->insns[i];
     uint32_t pc = c->order.first_pc[function] + i, loc = 0, file = 0;
     char text[MAX_TEXT], op[MAX_TEXT];
     ptx_print_insn(c->m->ptx, f, insn, text, sizeof text);
     wl_status status = write_loc(c->b, c->m, insn->loc, 0, &loc, err);
-    const ptx_loc *counts = counting_loc(c->b, c->m, insn->loc);
+    const ir_loc *counts = counting_loc(c->b, c->m, insn->loc);
     if (status != WL_OK) {
         return status;
     }
@@ -293,7 +294,7 @@ static wl_status write_code(body *c, kernel *k, wl_error *err)
 /* The first line of the kernel itself: the outermost place of its first instruction that has one. */
 static uint32_t first_line(const body *c)
 {
-    const ptx_func *f = c->order.funcs[0];
+    const ir_func *f = c->order.funcs[0];
     for (uint32_t i = 0; i < f->ninsns; i++) {
         if (f->insns[i].loc < c->m->ptx->nlocs) {
             return outermost(c->m->ptx, f->insns[i].loc)->line;
@@ -330,12 +331,12 @@ static wl_status write_kernel(prof_builder *b, const kernel *k, const cap_launch
 static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch, module *m,
                             wl_error *err)
 {
-    ptx_func *func = ptx_module_func(m->ptx, launch->kernel);
+    ir_func *func = ir_module_func(m->ptx, launch->kernel);
     if (!func || !func->has_body) {
         return write_kernel(b, k, launch, m, NULL, "the module's PTX does not define it", err);
     }
     body c = {.b = b, .m = m, .summary = &launch->summary};
-    if (ptx_callorder_of(m->ptx, func, b->process.arena, &c.order) != WL_OK || !set_blocks(&c) ||
+    if (ir_callorder_of(m->ptx, func, b->process.arena, &c.order) != WL_OK || !set_blocks(&c) ||
         !set_functions(&c)) {
         return NOMEM(err);
     }

@@ -155,7 +155,7 @@ typedef struct prof_launch {
     uint32_t rows_of; /* the launch whose rows are this one's too; its own id where it has some */
     /* obs_known of elements: of objects in global memory and of shared arrays without a prof_use, which were not accessed then */
     uint32_t objects_known, arrays_known;
-    obs_mix mix; /* by ptx_cost */
+    obs_mix mix; /* by ir_cost */
 } prof_launch;
 
 /* One static memory instruction on one object in one launch. `c.object` is a prof_object here. */

@@ -1,7 +1,7 @@
 #include "profile/vocabulary.h"
 
+#include "ir/module.h"
 #include "profile/profile.h"
-#include "ptx/ir.h"
 
 #include <string.h>
 

@@ -46,7 +46,7 @@ static const char *find_line(const char *text, const char *end, uint32_t line)
 }
 
 void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char *text,
-                  const char *end, ptx_pos pos, const char *hint, const char *message)
+                  const char *end, ir_pos pos, const char *hint, const char *message)
 {
     char shown[MAX_SHOWN + 1] = "", caret[MAX_SHOWN + 2] = "";
     if (text) {
@@ -64,7 +64,7 @@ void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char 
             hint ? hint : "");
 }
 
-void ptx_fail_at(ptx_parser *p, ptx_pos pos, wl_status status, const char *hint, const char *format,
+void ptx_fail_at(ptx_parser *p, ir_pos pos, wl_status status, const char *hint, const char *format,
                  ...)
 {
     if (p->failed)

@@ -9,36 +9,11 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "ir/lookup.h"
 #include "ptx/ptx.h"
+#include "ptx/written.h"
 
 #include <string.h>
-
-/* --- Vocabulary (tables.c) --- */
-
-/* Looks up a text without its dot or percent sign by hash; 0 where there is none. */
-ptx_op ptx_find_op(const char *text, size_t length, uint32_t hash);
-ptx_suffix ptx_find_suffix(const char *text, size_t length, uint32_t hash);
-/* `index` receives the number of a member of an indexed family. */
-ptx_sreg ptx_find_sreg(const char *text, size_t length, uint32_t hash, uint32_t *index);
-
-/* FNV-1a, a byte at a time. */
-#define PTX_HASH_START 2166136261u
-static inline uint32_t ptx_hash_step(uint32_t hash, unsigned char c)
-{
-    return (hash ^ c) * 16777619u;
-}
-
-static inline uint32_t ptx_hash(const char *text, size_t length)
-{
-    uint32_t hash = PTX_HASH_START;
-    for (size_t i = 0; i < length; i++)
-        hash = ptx_hash_step(hash, (unsigned char)text[i]);
-    return hash;
-}
-
-/* The member of a vocabulary that looks most like the text, for hints; NULL where none does. */
-typedef enum ptx_vocabulary { PTX_VOC_OPS, PTX_VOC_SUFFIXES, PTX_VOC_SREGS } ptx_vocabulary;
-const char *ptx_nearest(ptx_vocabulary vocabulary, const char *text, size_t length);
 
 /* --- Tokens (lexer.c) --- */
 
@@ -78,7 +53,7 @@ typedef struct ptx_binding {
     ptx_binding_kind kind;
     uint32_t depth; /* 0 module, 1 function, 2 and more nested */
     uint32_t index; /* of the register or label */
-    ptx_var *var;
+    ir_var *var;
 } ptx_binding;
 
 /* .reg .b32 %r<n>: the names %r0 .. %r(n-1). */
@@ -93,29 +68,29 @@ typedef struct ptx_family {
 typedef struct ptx_name {
     const char *text; /* in the module's arena */
     uint32_t length, hash;
-    ptx_op op;
-    ptx_sreg sreg;
+    ir_op op;
+    ir_sreg sreg;
     uint32_t sreg_index;
     struct ptx_name *stem; /* the word without its final number, or NULL */
     uint32_t number;
     ptx_binding *binding;
     ptx_family *family;
-    ptx_func *func; /* the definition, else the last declaration */
+    ir_func *func; /* the definition, else the last declaration */
 } ptx_name;
 
 /* A name whose meaning comes later. Operands and initialisers are built on a stack and move once;
  * the mark becomes a ptx_pending only when they have arrived. */
-#define KIND_UNRESOLVED ((ptx_operand_kind)100) /* the ptx_name in `items` */
-#define SYM_UNRESOLVED ((ptx_symbol_kind)100)   /* the ptx_name in `sym.var` */
+#define KIND_UNRESOLVED ((ir_operand_kind)100) /* the ptx_name in `items` */
+#define SYM_UNRESOLVED ((ir_symbol_kind)100)   /* the ptx_name in `sym.var` */
 
 /* A name used before its meaning is known. */
 typedef struct ptx_pending {
     ptx_name *name;
-    ptx_operand *operand; /* becomes a label or a symbol; or NULL */
-    ptx_symbol *symbol;   /* becomes a symbol; or NULL */
-    uint32_t *label;      /* becomes a label; or NULL */
+    ir_operand *operand; /* becomes a label or a symbol; or NULL */
+    ir_symbol *symbol;   /* becomes a symbol; or NULL */
+    uint32_t *label;     /* becomes a label; or NULL */
     uint32_t depth;
-    ptx_pos pos;
+    ir_pos pos;
 } ptx_pending;
 
 /* An open scope. */
@@ -149,7 +124,7 @@ typedef struct ptx_parser {
     wl_status status;
     wl_error *err;
 
-    ptx_module *module;
+    ir_module *module;
     wl_arena *arena;   /* the module's */
     wl_arena *scratch; /* until the end of parsing */
 
@@ -161,29 +136,29 @@ typedef struct ptx_parser {
     uint64_t vars_left; /* names of the form x<n> that may still be declared */
 
     /* the module so far */
-    wl_vec(ptx_var *) vars;
-    wl_vec(ptx_func *) funcs;
-    wl_vec(ptx_file) files;
-    wl_vec(ptx_loc) locs;
+    wl_vec(ir_var *) vars;
+    wl_vec(ir_func *) funcs;
+    wl_vec(ir_file) files;
+    wl_vec(ir_loc) locs;
     wl_vec(ptx_section) sections;
     wl_vec(ptx_item) items;
     wl_vec(ptx_loc_slot) loc_table; /* open addressing, a power of two */
     size_t loc_used;
 
     /* the function so far */
-    ptx_func *func;
-    wl_vec(ptx_reg) regs;
+    ir_func *func;
+    wl_vec(ir_reg) regs;
     wl_vec(ptx_regdecl) regdecls;
-    wl_vec(ptx_var *) func_vars;
-    wl_vec(ptx_label) labels;
+    wl_vec(ir_var *) func_vars;
+    wl_vec(ir_label) labels;
     wl_vec(ptx_scope) scopes;
-    wl_vec(ptx_insn) insns;
+    wl_vec(ir_insn) insns;
     wl_vec(ptx_stmt) stmts;
     uint32_t loc; /* in effect */
 
     /* stacks of lists that are not complete yet */
-    wl_vec(ptx_operand) operands;
-    wl_vec(ptx_init) inits;
+    wl_vec(ir_operand) operands;
+    wl_vec(ir_init) inits;
     uint32_t nesting; /* of expressions and lists */
 } ptx_parser;
 
@@ -200,7 +175,7 @@ enum {
 };
 
 /* Reports at a place of the text and stops the parse. `hint` may be NULL. */
-void ptx_fail_at(ptx_parser *p, ptx_pos pos, wl_status status, const char *hint, const char *format,
+void ptx_fail_at(ptx_parser *p, ir_pos pos, wl_status status, const char *hint, const char *format,
                  ...) __attribute__((format(printf, 5, 6)));
 /* At the current token. */
 #define ptx_fail(p, ...) ptx_fail_at((p), ptx_tok_pos(p), WL_PARSE, NULL, __VA_ARGS__)
@@ -211,11 +186,11 @@ void ptx_fail_memory(ptx_parser *p);
 /* "name:line:column: message", the line and a caret into err; without text only the message. For
  * the verifier too. */
 void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char *text,
-                  const char *end, ptx_pos pos, const char *hint, const char *message);
+                  const char *end, ir_pos pos, const char *hint, const char *message);
 
-static inline ptx_pos ptx_tok_pos(const ptx_parser *p)
+static inline ir_pos ptx_tok_pos(const ptx_parser *p)
 {
-    return (ptx_pos){p->tok.line, p->tok.column};
+    return (ir_pos){p->tok.line, p->tok.column};
 }
 
 /* Append to a vector of the parser; failure is sticky. */
@@ -251,8 +226,8 @@ ptx_name *ptx_name_tok(ptx_parser *p); /* of the current token, which is a TOK_N
 void ptx_open_level(ptx_parser *p, uint32_t scope);
 void ptx_close_level(ptx_parser *p);
 uint32_t ptx_depth(const ptx_parser *p);
-bool ptx_bind(ptx_parser *p, ptx_name *name, ptx_pos pos, ptx_binding what);
-bool ptx_bind_family(ptx_parser *p, ptx_name *name, ptx_pos pos, uint32_t first, uint32_t n);
+bool ptx_bind(ptx_parser *p, ptx_name *name, ir_pos pos, ptx_binding what);
+bool ptx_bind_family(ptx_parser *p, ptx_name *name, ir_pos pos, uint32_t first, uint32_t n);
 /* What the name means here. A register of a family is found too; false where the name is not bound
  * (yet). */
 bool ptx_lookup(const ptx_name *name, ptx_binding *out);
@@ -275,17 +250,16 @@ uint64_t ptx_parse_angle_count(ptx_parser *p, const char *what, uint64_t limit);
 void ptx_parse_insn(ptx_parser *p);
 
 /* parse_var.c */
-ptx_space ptx_space_of_suffix(ptx_suffix suffix); /* GENERIC where it is none */
-bool ptx_at_var(const ptx_parser *p);             /* at a state space that starts a declaration? */
-void ptx_parse_vars(ptx_parser *p, ptx_linkage linkage); /* up to and with the ';' */
-ptx_var *ptx_parse_param(ptx_parser *p, bool bind);
-ptx_type ptx_parse_type(ptx_parser *p);  /* .b32 */
+bool ptx_at_var(const ptx_parser *p); /* at a state space that starts a declaration? */
+void ptx_parse_vars(ptx_parser *p, ir_linkage linkage); /* up to and with the ';' */
+ir_var *ptx_parse_param(ptx_parser *p, bool bind);
+ir_type ptx_parse_type(ptx_parser *p);   /* .b32 */
 uint8_t ptx_parse_vector(ptx_parser *p); /* .v2 .v4 .v8, or 1 */
 void ptx_parse_attribute(ptx_parser *p, uint64_t *attributes, uint64_t unified[2]);
 
 /* parse_func.c */
-void ptx_parse_func(ptx_parser *p, ptx_linkage linkage);
-ptx_func *ptx_parse_prototype(ptx_parser *p); /* behind .callprototype, with the ';' */
+void ptx_parse_func(ptx_parser *p, ir_linkage linkage);
+ir_func *ptx_parse_prototype(ptx_parser *p); /* behind .callprototype, with the ';' */
 
 /* parse_body.c */
 void ptx_parse_body(ptx_parser *p); /* behind the '{', with the '}' */

@@ -45,7 +45,7 @@ static void newline(ptx_parser *p, const char *behind)
 /* Behind a comment that starts at `at`. */
 static const char *skip_comment(ptx_parser *p, const char *at)
 {
-    ptx_pos start = {p->line, (uint32_t)(at - p->line_start) + 1};
+    ir_pos start = {p->line, (uint32_t)(at - p->line_start) + 1};
     for (at += 2; at < p->end; at++) {
         if (*at == '\n')
             newline(p, at + 1);
@@ -87,7 +87,7 @@ static const char *word_end(const char *at, uint32_t *hash)
 {
     uint32_t h = *hash;
     while (is_class(*at, C_WORD))
-        h = ptx_hash_step(h, (unsigned char)*at++);
+        h = ir_hash_step(h, (unsigned char)*at++);
     *hash = h;
     return at;
 }
@@ -95,7 +95,7 @@ static const char *word_end(const char *at, uint32_t *hash)
 static void lex_name(ptx_parser *p, const char *from)
 {
     p->tok.kind = TOK_NAME;
-    p->tok.hash = ptx_hash_step(PTX_HASH_START, (unsigned char)*from);
+    p->tok.hash = ir_hash_step(IR_HASH_START, (unsigned char)*from);
     p->at = word_end(from + 1, &p->tok.hash);
     p->tok.length = (uint32_t)(p->at - from);
 }
@@ -105,10 +105,10 @@ static void lex_dot(ptx_parser *p, const char *from)
 {
     p->tok.kind = TOK_DOT;
     p->tok.text = from + 1;
-    p->tok.hash = PTX_HASH_START;
+    p->tok.hash = IR_HASH_START;
     const char *at = word_end(from + 1, &p->tok.hash);
     while (at[0] == ':' && at[1] == ':' && is_class(at[2], C_WORD)) {
-        p->tok.hash = ptx_hash_step(ptx_hash_step(p->tok.hash, ':'), ':');
+        p->tok.hash = ir_hash_step(ir_hash_step(p->tok.hash, ':'), ':');
         at = word_end(at + 2, &p->tok.hash);
     }
     p->at = at;

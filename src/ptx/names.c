@@ -42,15 +42,15 @@ static void split_number(ptx_parser *p, ptx_name *name)
         return;
     for (size_t i = stem; i < name->length; i++)
         name->number = name->number * 10 + (uint32_t)(name->text[i] - '0');
-    name->stem = ptx_name_of(p, name->text, stem, ptx_hash(name->text, stem));
+    name->stem = ptx_name_of(p, name->text, stem, ir_hash(name->text, stem));
 }
 
 static void classify(ptx_name *name)
 {
-    name->op = ptx_find_op(name->text, name->length, name->hash);
+    name->op = ir_find_op(name->text, name->length, name->hash);
     if (name->text[0] == '%')
-        name->sreg = ptx_find_sreg(name->text + 1, name->length - 1,
-                                   ptx_hash(name->text + 1, name->length - 1), &name->sreg_index);
+        name->sreg = ir_find_sreg(name->text + 1, name->length - 1,
+                                  ir_hash(name->text + 1, name->length - 1), &name->sreg_index);
 }
 
 static ptx_name *add_name(ptx_parser *p, size_t slot, const char *text, size_t length,
@@ -112,12 +112,12 @@ static bool is_bound_here(const ptx_parser *p, const ptx_name *name)
     return ptx_lookup(name, &found) && found.depth == ptx_depth(p);
 }
 
-static void fail_duplicate(ptx_parser *p, const ptx_name *name, ptx_pos pos)
+static void fail_duplicate(ptx_parser *p, const ptx_name *name, ir_pos pos)
 {
     ptx_fail_at(p, pos, WL_PARSE, NULL, "'%.60s' is already declared in this scope", name->text);
 }
 
-bool ptx_bind(ptx_parser *p, ptx_name *name, ptx_pos pos, ptx_binding what)
+bool ptx_bind(ptx_parser *p, ptx_name *name, ir_pos pos, ptx_binding what)
 {
     if (p->failed || !name)
         return false;
@@ -141,7 +141,7 @@ bool ptx_bind(ptx_parser *p, ptx_name *name, ptx_pos pos, ptx_binding what)
     return true;
 }
 
-bool ptx_bind_family(ptx_parser *p, ptx_name *name, ptx_pos pos, uint32_t first, uint32_t n)
+bool ptx_bind_family(ptx_parser *p, ptx_name *name, ir_pos pos, uint32_t first, uint32_t n)
 {
     if (p->failed || !name)
         return false;
@@ -196,12 +196,12 @@ static void fail_unknown(ptx_parser *p, const ptx_pending *u)
     ptx_fail_at(p, u->pos, WL_PARSE, hint, "unknown name '%.60s'", u->name->text);
 }
 
-static bool set_symbol(const ptx_name *name, ptx_symbol *symbol)
+static bool set_symbol(const ptx_name *name, ir_symbol *symbol)
 {
     if (name->func)
-        *symbol = (ptx_symbol){.kind = PTX_SYM_FUNC, .func = name->func};
+        *symbol = (ir_symbol){.kind = IR_SYM_FUNC, .func = name->func};
     else if (name->binding && name->binding->kind == PTX_BIND_VAR)
-        *symbol = (ptx_symbol){.kind = PTX_SYM_VAR, .var = name->binding->var};
+        *symbol = (ir_symbol){.kind = IR_SYM_VAR, .var = name->binding->var};
     else
         return false;
     return true;
@@ -213,8 +213,8 @@ static void set_label(const ptx_pending *u, uint32_t label)
         *u->label = label;
         return;
     }
-    ptx_operand *o = u->operand;
-    o->kind = PTX_OPD_LABEL;
+    ir_operand *o = u->operand;
+    o->kind = IR_OPD_LABEL;
     o->label = label;
     o->items = NULL;
 }
@@ -254,7 +254,7 @@ void ptx_close_level(ptx_parser *p)
 
 static void resolve_symbol(ptx_parser *p, const ptx_pending *u)
 {
-    ptx_symbol symbol;
+    ir_symbol symbol;
     if (u->label || !set_symbol(u->name, &symbol)) {
         fail_unknown(p, u);
         return;
@@ -263,8 +263,8 @@ static void resolve_symbol(ptx_parser *p, const ptx_pending *u)
         *u->symbol = symbol;
         return;
     }
-    ptx_operand *o = u->operand;
-    o->kind = PTX_OPD_SYM;
+    ir_operand *o = u->operand;
+    o->kind = IR_OPD_SYM;
     o->items = NULL;
     o->has_sym = true;
     o->sym = symbol;

@@ -13,7 +13,7 @@ static void push_stmt(ptx_parser *p, ptx_stmt_kind kind, size_t index, const cha
 void ptx_parse_file(ptx_parser *p)
 {
     ptx_next(p);
-    ptx_file file = {.number = (uint32_t)ptx_parse_count(p, "the number of a file", UINT32_MAX)};
+    ir_file file = {.number = (uint32_t)ptx_parse_count(p, "the number of a file", UINT32_MAX)};
     if (p->tok.kind != TOK_STRING) {
         ptx_fail(p, "expected the path of the file in quotes");
         return;
@@ -98,7 +98,7 @@ static void remember_loc(ptx_parser *p, const ptx_loc_key *key, uint32_t index)
     *slot = (ptx_loc_slot){*key, index + 1};
 }
 
-static uint32_t add_loc(ptx_parser *p, const ptx_loc *loc)
+static uint32_t add_loc(ptx_parser *p, const ir_loc *loc)
 {
     uint32_t index = (uint32_t)p->locs.count;
     ptx_loc_key key = {loc->file, loc->line, loc->column, (uint32_t)p->funcs.count};
@@ -107,7 +107,7 @@ static uint32_t add_loc(ptx_parser *p, const ptx_loc *loc)
     return index;
 }
 
-static void parse_place(ptx_parser *p, ptx_loc *loc)
+static void parse_place(ptx_parser *p, ir_loc *loc)
 {
     loc->file = (uint32_t)ptx_parse_count(p, "the number of a file", UINT32_MAX);
     loc->line = (uint32_t)ptx_parse_count(p, "a line", UINT32_MAX);
@@ -117,14 +117,14 @@ static void parse_place(ptx_parser *p, ptx_loc *loc)
 /* The latest .loc of this function with that place, or a new one. */
 static uint32_t parse_inlined_at(ptx_parser *p)
 {
-    ptx_loc place = {.inlined_at = PTX_NONE};
+    ir_loc place = {.inlined_at = IR_NONE};
     parse_place(p, &place);
     ptx_loc_key key = {place.file, place.line, place.column, (uint32_t)p->funcs.count};
     ptx_loc_slot *slot = p->loc_table.capacity ? find_loc(p, &key) : NULL;
     return slot && slot->loc ? slot->loc - 1 : add_loc(p, &place);
 }
 
-static void parse_function_name(ptx_parser *p, ptx_loc *loc)
+static void parse_function_name(ptx_parser *p, ir_loc *loc)
 {
     if (p->tok.kind != TOK_NAME && p->tok.kind != TOK_DOT) {
         ptx_fail(p, "expected a label or section behind function_name");
@@ -139,7 +139,7 @@ static void parse_function_name(ptx_parser *p, ptx_loc *loc)
 
 static void parse_loc(ptx_parser *p)
 {
-    ptx_loc loc = {.inlined_at = PTX_NONE};
+    ir_loc loc = {.inlined_at = IR_NONE};
     ptx_next(p);
     parse_place(p, &loc);
     while (ptx_accept(p, ',')) {
@@ -159,7 +159,7 @@ static void parse_loc(ptx_parser *p)
 
 /* --- Labels --- */
 
-static void defer_label(ptx_parser *p, ptx_name *name, ptx_pos pos, uint32_t *target)
+static void defer_label(ptx_parser *p, ptx_name *name, ir_pos pos, uint32_t *target)
 {
     ptx_binding b;
     if (name && ptx_lookup(name, &b) && b.kind == PTX_BIND_LABEL && b.depth == ptx_depth(p))
@@ -188,19 +188,18 @@ static void parse_target(ptx_parser *p, name_list *names)
         char text[PTX_MAX_STEM + 24];
         int length = snprintf(text, sizeof text, "%.*s%llu", PTX_MAX_STEM, name->text,
                               (unsigned long long)i);
-        ptx_name *numbered = ptx_name_of(p, text, (size_t)length, ptx_hash(text, (size_t)length));
+        ptx_name *numbered = ptx_name_of(p, text, (size_t)length, ir_hash(text, (size_t)length));
         (void)ptx_push(p, names, numbered);
     }
 }
 
-static void set_targets(ptx_parser *p, ptx_label *label, ptx_name **names, size_t count,
-                        ptx_pos pos)
+static void set_targets(ptx_parser *p, ir_label *label, ptx_name **names, size_t count, ir_pos pos)
 {
-    bool code = label->kind == PTX_LABEL_BRANCHTARGETS;
+    bool code = label->kind == IR_LABEL_BRANCHTARGETS;
     if (code)
         label->targets = wl_new_array(p->arena, uint32_t, count);
     else
-        label->callees = wl_new_array(p->arena, ptx_symbol, count);
+        label->callees = wl_new_array(p->arena, ir_symbol, count);
     if (!label->targets && !label->callees) {
         ptx_fail_memory(p);
         return;
@@ -213,10 +212,10 @@ static void set_targets(ptx_parser *p, ptx_label *label, ptx_name **names, size_
             ptx_defer(p, (ptx_pending){.name = names[i], .symbol = &label->callees[i], .pos = pos});
 }
 
-static void parse_targets(ptx_parser *p, ptx_label *label)
+static void parse_targets(ptx_parser *p, ir_label *label)
 {
     name_list names = {0};
-    ptx_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(p);
     do
         parse_target(p, &names);
     while (ptx_accept(p, ','));
@@ -228,18 +227,18 @@ static void parse_targets(ptx_parser *p, ptx_label *label)
     wl_vec_free(&names);
 }
 
-static void parse_table(ptx_parser *p, ptx_label *label)
+static void parse_table(ptx_parser *p, ir_label *label)
 {
     if (ptx_accept_dot(p, "branchtargets"))
-        label->kind = PTX_LABEL_BRANCHTARGETS;
+        label->kind = IR_LABEL_BRANCHTARGETS;
     else if (ptx_accept_dot(p, "calltargets"))
-        label->kind = PTX_LABEL_CALLTARGETS;
+        label->kind = IR_LABEL_CALLTARGETS;
     else if (ptx_accept_dot(p, "callprototype"))
-        label->kind = PTX_LABEL_PROTOTYPE;
+        label->kind = IR_LABEL_PROTOTYPE;
     else
         return;
-    label->pc = PTX_NONE;
-    if (label->kind == PTX_LABEL_PROTOTYPE)
+    label->pc = IR_NONE;
+    if (label->kind == IR_LABEL_PROTOTYPE)
         label->prototype = ptx_parse_prototype(p);
     else
         parse_targets(p, label);
@@ -256,16 +255,16 @@ static bool colon_follows(const ptx_parser *p)
 static void parse_label(ptx_parser *p)
 {
     ptx_name *name = ptx_name_tok(p);
-    ptx_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(p);
     ptx_next(p);
     ptx_next(p);
     if (!name || p->failed)
         return;
     uint32_t index = (uint32_t)p->labels.count;
-    ptx_label label = {.name = name->text,
-                       .pc = (uint32_t)p->insns.count,
-                       .pos = pos,
-                       .scope = p->levels.data[p->levels.count - 1].scope};
+    ir_label label = {.name = name->text,
+                      .pc = (uint32_t)p->insns.count,
+                      .pos = pos,
+                      .scope = p->levels.data[p->levels.count - 1].scope};
     ptx_bind(p, name, pos, (ptx_binding){.kind = PTX_BIND_LABEL, .index = index});
     parse_table(p, &label);
     if (ptx_push(p, &p->labels, label))
@@ -306,9 +305,9 @@ static bool parse_linked_var(ptx_parser *p)
 {
     static const struct {
         const char *text;
-        ptx_linkage linkage;
+        ir_linkage linkage;
     } linkages[] = {
-        {"extern", PTX_LINK_EXTERN}, {"visible", PTX_LINK_VISIBLE}, {"weak", PTX_LINK_WEAK}};
+        {"extern", IR_LINK_EXTERN}, {"visible", IR_LINK_VISIBLE}, {"weak", IR_LINK_WEAK}};
     for (unsigned i = 0; i < sizeof linkages / sizeof *linkages; i++) {
         if (!ptx_accept_dot(p, linkages[i].text))
             continue;
@@ -323,7 +322,7 @@ static bool parse_linked_var(ptx_parser *p)
 static void parse_directive(ptx_parser *p)
 {
     if (ptx_at_var(p)) {
-        ptx_parse_vars(p, PTX_LINK_NONE);
+        ptx_parse_vars(p, IR_LINK_NONE);
     } else if (ptx_is_dot(p, "loc")) {
         parse_loc(p);
     } else if (ptx_accept_dot(p, "pragma")) {

@@ -266,7 +266,7 @@ ptx_value ptx_parse_const(ptx_parser *p)
     return normal(parse_ternary(p));
 }
 
-static uint64_t checked_count(ptx_parser *p, ptx_pos pos, ptx_value v, const char *what,
+static uint64_t checked_count(ptx_parser *p, ir_pos pos, ptx_value v, const char *what,
                               uint64_t limit)
 {
     if (p->failed)
@@ -284,13 +284,13 @@ static uint64_t checked_count(ptx_parser *p, ptx_pos pos, ptx_value v, const cha
 
 uint64_t ptx_parse_count(ptx_parser *p, const char *what, uint64_t limit)
 {
-    ptx_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(p);
     return checked_count(p, pos, ptx_parse_const(p), what, limit);
 }
 
 uint64_t ptx_parse_angle_count(ptx_parser *p, const char *what, uint64_t limit)
 {
-    ptx_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(p);
     uint64_t count = checked_count(p, pos, parse_unary(p), what, limit);
     ptx_expect(p, '>', "behind the count");
     return count;

@@ -3,6 +3,17 @@
 
 #include <stdio.h>
 
+/* A function without anything in it; NULL, and the parse failed, without memory. */
+static ir_func *new_func(ptx_parser *p)
+{
+    ir_func *func = wl_new(p->arena, ir_func);
+    if (!func || !(func->written = wl_new(p->arena, ptx_written_func))) {
+        ptx_fail_memory(p);
+        return NULL;
+    }
+    return func;
+}
+
 /* The directives between the head and the body: name and the most numbers behind it. */
 static const struct perf_directive {
     const char *name;
@@ -29,6 +40,18 @@ static const struct perf_directive *perf_directive(const ptx_parser *p)
     return NULL;
 }
 
+/* What .maxntid and .reqntid allow; a product of 0, or beyond 32 bits, says nothing. */
+static void limit_threads(ir_func *func, const ptx_perf *perf)
+{
+    if (strcmp(perf->name, ".maxntid") != 0 && strcmp(perf->name, ".reqntid") != 0)
+        return;
+    uint64_t product = 1;
+    for (uint32_t n = 0; n < perf->count && product <= UINT32_MAX; n++)
+        product *= perf->values[n];
+    if (product && product <= UINT32_MAX && (!func->max_threads || product < func->max_threads))
+        func->max_threads = (uint32_t)product;
+}
+
 static void parse_perf(ptx_parser *p, const struct perf_directive *d, ptx_perf *perf)
 {
     *perf = (ptx_perf){.name = d->name};
@@ -42,40 +65,42 @@ static void parse_perf(ptx_parser *p, const struct perf_directive *d, ptx_perf *
 
 enum { MAX_PERF = 32 };
 
-static void parse_perf_list(ptx_parser *p, ptx_func *func)
+static void parse_perf_list(ptx_parser *p, ir_func *func)
 {
     ptx_perf list[MAX_PERF];
+    ptx_written_func *written = func->written;
     while (p->tok.kind == TOK_DOT) {
         const struct perf_directive *d = perf_directive(p);
-        if (func->nperf == MAX_PERF) {
+        if (written->nperf == MAX_PERF) {
             ptx_fail(p, "too many directives before the body");
         } else if (ptx_accept_dot(p, "noreturn")) {
             func->noreturn = true;
         } else if (ptx_accept_dot(p, "pragma")) {
-            list[func->nperf++] = (ptx_perf){.name = ".pragma", .text = ptx_parse_pragma(p)};
+            list[written->nperf++] = (ptx_perf){.name = ".pragma", .text = ptx_parse_pragma(p)};
         } else if (d) {
-            parse_perf(p, d, &list[func->nperf++]);
+            parse_perf(p, d, &list[written->nperf]);
+            limit_threads(func, &list[written->nperf++]);
         } else {
             char found[64];
             ptx_describe(p, found, sizeof found);
             ptx_fail(p, "unknown directive %s of a function", found);
         }
     }
-    func->perf = ptx_keep(p, list, func->nperf, sizeof *list);
+    written->perf = ptx_keep(p, list, written->nperf, sizeof *list);
 }
 
 /* (a, b), from the opening parenthesis on */
-static ptx_var **parse_params(ptx_parser *p, uint32_t *count, bool bind)
+static ir_var **parse_params(ptx_parser *p, uint32_t *count, bool bind)
 {
-    wl_vec(ptx_var *) params = {0};
+    wl_vec(ir_var *) params = {0};
     ptx_next(p);
     if (!ptx_is(p, ')'))
         do {
-            ptx_var *var = ptx_parse_param(p, bind);
+            ir_var *var = ptx_parse_param(p, bind);
             (void)ptx_push(p, &params, var);
         } while (ptx_accept(p, ','));
     ptx_expect(p, ')', "at the end of the parameters");
-    ptx_var **kept;
+    ir_var **kept;
     ptx_take(p, &params, kept, *count);
     wl_vec_free(&params);
     return kept;
@@ -94,13 +119,11 @@ static const char *parse_func_name(ptx_parser *p)
     return name->text;
 }
 
-ptx_func *ptx_parse_prototype(ptx_parser *p)
+ir_func *ptx_parse_prototype(ptx_parser *p)
 {
-    ptx_func *proto = wl_new(p->arena, ptx_func), *outer = p->func;
-    if (!proto) {
-        ptx_fail_memory(p);
+    ir_func *proto = new_func(p), *outer = p->func;
+    if (!proto)
         return NULL;
-    }
     proto->pos = ptx_tok_pos(p);
     p->func = proto;
     if (ptx_is(p, '('))
@@ -116,7 +139,7 @@ ptx_func *ptx_parse_prototype(ptx_parser *p)
 
 /* --- Functions of the module --- */
 
-static void add_func(ptx_parser *p, ptx_func *func, ptx_name *name)
+static void add_func(ptx_parser *p, ir_func *func, ptx_name *name)
 {
     func->index = (uint32_t)p->funcs.count;
     if (ptx_push(p, &p->funcs, func))
@@ -131,18 +154,18 @@ static void add_func(ptx_parser *p, ptx_func *func, ptx_name *name)
         name->func = func;
 }
 
-static void take_body(ptx_parser *p, ptx_func *func)
+static void take_body(ptx_parser *p, ir_func *func)
 {
     ptx_take(p, &p->regs, func->regs, func->nregs);
-    ptx_take(p, &p->regdecls, func->regdecls, func->nregdecls);
+    ptx_take(p, &p->regdecls, func->written->regdecls, func->written->nregdecls);
     ptx_take(p, &p->func_vars, func->vars, func->nvars);
     ptx_take(p, &p->labels, func->labels, func->nlabels);
-    ptx_take(p, &p->scopes, func->scopes, func->nscopes);
+    ptx_take(p, &p->scopes, func->written->scopes, func->written->nscopes);
     ptx_take(p, &p->insns, func->insns, func->ninsns);
-    ptx_take(p, &p->stmts, func->stmts, func->nstmts);
+    ptx_take(p, &p->stmts, func->written->stmts, func->written->nstmts);
 }
 
-static void parse_head(ptx_parser *p, ptx_func *func)
+static void parse_head(ptx_parser *p, ir_func *func)
 {
     func->entry = ptx_is_dot(p, "entry");
     ptx_next(p);
@@ -160,20 +183,18 @@ static void parse_head(ptx_parser *p, ptx_func *func)
 static ptx_name *name_of(ptx_parser *p, const char *text)
 {
     size_t length = strlen(text);
-    return ptx_name_of(p, text, length, ptx_hash(text, length));
+    return ptx_name_of(p, text, length, ir_hash(text, length));
 }
 
-void ptx_parse_func(ptx_parser *p, ptx_linkage linkage)
+void ptx_parse_func(ptx_parser *p, ir_linkage linkage)
 {
-    ptx_func *func = wl_new(p->arena, ptx_func);
-    if (!func) {
-        ptx_fail_memory(p);
+    ir_func *func = new_func(p);
+    if (!func)
         return;
-    }
     func->linkage = linkage;
     p->func = func;
-    p->loc = PTX_NONE;
-    (void)ptx_push(p, &p->scopes, (ptx_scope){.parent = PTX_NONE});
+    p->loc = IR_NONE;
+    (void)ptx_push(p, &p->scopes, (ptx_scope){.parent = IR_NONE});
     ptx_open_level(p, 0);
     parse_head(p, func);
     ptx_name *name = p->failed ? NULL : name_of(p, func->name);

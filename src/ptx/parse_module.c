@@ -54,13 +54,13 @@ static void parse_version(ptx_parser *p)
         ptx_fail(p, "a version is written like 8.0");
         return;
     }
-    p->module->version_major = parse_digits(&at);
+    p->module->written->version_major = parse_digits(&at);
     at += *at == '.';
-    p->module->version_minor = parse_digits(&at);
+    p->module->written->version_minor = parse_digits(&at);
     ptx_next(p);
 }
 
-static void note_target(ptx_module *m, const char *word)
+static void note_target(ir_module *m, const char *word)
 {
     if (m->sm == 0 && strncmp(word, "sm_", 3) == 0) {
         const char *digits = word + 3;
@@ -82,8 +82,8 @@ static void parse_target(ptx_parser *p)
         text = wl_arena_printf(p->arena, "%s%s%s", text ? text : "", text ? ", " : "", word);
         ptx_next(p);
     } while (ptx_accept(p, ','));
-    if (!p->module->target)
-        p->module->target = text;
+    if (!p->module->written->target)
+        p->module->written->target = text;
     else
         push_item(p, PTX_ITEM_DIRECTIVE, 0, wl_arena_printf(p->arena, ".target %s", text));
 }
@@ -200,24 +200,24 @@ static void parse_alias(ptx_parser *p)
     push_item(p, PTX_ITEM_ALIAS, 0, wl_arena_printf(p->arena, "%s, %s", alias->text, target->text));
 }
 
-static ptx_linkage parse_linkage(ptx_parser *p)
+static ir_linkage parse_linkage(ptx_parser *p)
 {
     static const struct {
         const char *text;
-        ptx_linkage linkage;
-    } linkages[] = {{"visible", PTX_LINK_VISIBLE},
-                    {"extern", PTX_LINK_EXTERN},
-                    {"weak", PTX_LINK_WEAK},
-                    {"common", PTX_LINK_COMMON}};
+        ir_linkage linkage;
+    } linkages[] = {{"visible", IR_LINK_VISIBLE},
+                    {"extern", IR_LINK_EXTERN},
+                    {"weak", IR_LINK_WEAK},
+                    {"common", IR_LINK_COMMON}};
     for (unsigned i = 0; i < sizeof linkages / sizeof *linkages; i++)
         if (ptx_accept_dot(p, linkages[i].text))
             return linkages[i].linkage;
-    return PTX_LINK_NONE;
+    return IR_LINK_NONE;
 }
 
 static void parse_declaration(ptx_parser *p)
 {
-    ptx_linkage linkage = parse_linkage(p);
+    ir_linkage linkage = parse_linkage(p);
     if (ptx_is_dot(p, "func") || ptx_is_dot(p, "entry")) {
         ptx_parse_func(p, linkage);
     } else if (ptx_at_var(p)) {
@@ -281,20 +281,20 @@ static void parse_module(ptx_parser *p)
         ptx_fail(p, "PTX starts with .version");
     while (p->tok.kind != TOK_EOF && !p->failed)
         parse_item(p);
-    if (!p->failed && !p->module->target)
+    if (!p->failed && !p->module->written->target)
         ptx_fail(p, "this module lacks a .target");
     ptx_resolve_module(p);
 }
 
 static void finish_module(ptx_parser *p)
 {
-    ptx_module *m = p->module;
+    ir_module *m = p->module;
     ptx_take(p, &p->vars, m->vars, m->nvars);
     ptx_take(p, &p->funcs, m->funcs, m->nfuncs);
     ptx_take(p, &p->files, m->files, m->nfiles);
     ptx_take(p, &p->locs, m->locs, m->nlocs);
-    ptx_take(p, &p->sections, m->sections, m->nsections);
-    ptx_take(p, &p->items, m->items, m->nitems);
+    ptx_take(p, &p->sections, m->written->sections, m->written->nsections);
+    ptx_take(p, &p->items, m->written->items, m->written->nitems);
 }
 
 static void free_parser(ptx_parser *p)
@@ -321,28 +321,26 @@ static void free_parser(ptx_parser *p)
     wl_arena_free(p->scratch);
 }
 
-static ptx_module *new_module(void)
+static ir_module *new_module(void)
 {
-    wl_arena *arena = wl_arena_new();
-    ptx_module *m = arena ? wl_new(arena, ptx_module) : NULL;
-    if (!m) {
-        wl_arena_free(arena);
+    ir_module *m = ir_module_new();
+    if (m && !(m->written = wl_new(m->arena, ptx_written_module))) {
+        ir_module_free(m);
         return NULL;
     }
-    m->arena = arena;
     return m;
 }
 
-wl_status ptx_parse(const char *text, size_t length, const char *name, ptx_module **out,
+wl_status ptx_parse(const char *text, size_t length, const char *name, ir_module **out,
                     wl_error *err)
 {
     *out = NULL;
     if (length > UINT32_MAX)
         return wl_fail(err, WL_LIMIT, "%s: PTX of more than 4 GiB", name ? name : "ptx");
-    ptx_module *m = new_module();
+    ir_module *m = new_module();
     wl_arena *scratch = wl_arena_new();
     if (!m || !scratch) {
-        ptx_module_free(m);
+        ir_module_free(m);
         wl_arena_free(scratch);
         return wl_fail(err, WL_NOMEM, "%s: out of memory", name ? name : "ptx");
     }
@@ -357,60 +355,16 @@ wl_status ptx_parse(const char *text, size_t length, const char *name, ptx_modul
                     .module = m,
                     .arena = m->arena,
                     .scratch = scratch,
-                    .loc = PTX_NONE,
+                    .loc = IR_NONE,
                     .regs_left = PTX_FREE_REGISTERS + length,
                     .vars_left = PTX_FREE_VARS};
     parse_module(&p);
     finish_module(&p);
     free_parser(&p);
     if (p.failed) {
-        ptx_module_free(m);
+        ir_module_free(m);
         return p.status;
     }
     *out = m;
     return WL_OK;
-}
-
-void ptx_module_free(ptx_module *module)
-{
-    if (module)
-        wl_arena_free(module->arena);
-}
-
-/* --- Questions about modules --- */
-
-ptx_func *ptx_module_func(const ptx_module *module, const char *name)
-{
-    ptx_func *declared = NULL;
-    for (uint32_t i = 0; i < module->nfuncs; i++) {
-        ptx_func *func = module->funcs[i];
-        if (strcmp(func->name, name) != 0)
-            continue;
-        if (func->has_body)
-            return func;
-        declared = func;
-    }
-    return declared;
-}
-
-ptx_var *ptx_module_var(const ptx_module *module, const char *name)
-{
-    ptx_var *declared = NULL;
-    for (uint32_t i = 0; i < module->nvars; i++) {
-        ptx_var *var = module->vars[i];
-        if (strcmp(var->name, name) != 0)
-            continue;
-        if (var->linkage != PTX_LINK_EXTERN)
-            return var;
-        declared = var;
-    }
-    return declared;
-}
-
-const char *ptx_module_file(const ptx_module *module, uint32_t number)
-{
-    for (uint32_t i = 0; i < module->nfiles; i++)
-        if (module->files[i].number == number)
-            return module->files[i].path;
-    return NULL;
 }

@@ -4,24 +4,24 @@
 
 #include <stdio.h>
 
-static ptx_operand parse_operand(ptx_parser *p, ptx_op op);
+static ir_operand parse_operand(ptx_parser *p, ir_op op);
 
-static ptx_operand new_operand(const ptx_parser *p, ptx_operand_kind kind)
+static ir_operand new_operand(const ptx_parser *p, ir_operand_kind kind)
 {
-    return (ptx_operand){.kind = kind, .reg = PTX_NONE, .label = PTX_NONE, .pos = ptx_tok_pos(p)};
+    return (ir_operand){.kind = kind, .reg = IR_NONE, .label = IR_NONE, .pos = ptx_tok_pos(p)};
 }
 
-static ptx_operand fail_operand(ptx_parser *p)
+static ir_operand fail_operand(ptx_parser *p)
 {
     char found[64];
     ptx_describe(p, found, sizeof found);
     ptx_fail(p, "expected an operand, found %s", found);
-    return new_operand(p, PTX_OPD_SINK);
+    return new_operand(p, IR_OPD_SINK);
 }
 
 /* --- Lists of operands --- */
 
-static void settle(ptx_parser *p, ptx_operand *o)
+static void settle(ptx_parser *p, ir_operand *o)
 {
     if (o->kind == KIND_UNRESOLVED)
         ptx_defer(p,
@@ -32,10 +32,10 @@ static void settle(ptx_parser *p, ptx_operand *o)
 }
 
 /* Moves what stands on the stack above `base` to the module. */
-static ptx_operand *pop_operands(ptx_parser *p, size_t base, uint32_t *count)
+static ir_operand *pop_operands(ptx_parser *p, size_t base, uint32_t *count)
 {
     size_t n = p->operands.count - base;
-    ptx_operand *items = n ? ptx_keep(p, p->operands.data + base, n, sizeof *items) : NULL;
+    ir_operand *items = n ? ptx_keep(p, p->operands.data + base, n, sizeof *items) : NULL;
     p->operands.count = base;
     *count = items ? (uint32_t)n : 0;
     for (uint32_t i = 0; i < *count; i++)
@@ -43,7 +43,7 @@ static ptx_operand *pop_operands(ptx_parser *p, size_t base, uint32_t *count)
     return items;
 }
 
-static void push_operand(ptx_parser *p, ptx_operand o)
+static void push_operand(ptx_parser *p, ir_operand o)
 {
     (void)ptx_push(p, &p->operands, o);
 }
@@ -57,30 +57,30 @@ static void enter_brackets(ptx_parser *p)
 }
 
 /* {a, b} or (a, b), from the opening bracket on; (...) may be empty. */
-static ptx_operand parse_list(ptx_parser *p, ptx_op op, ptx_operand_kind kind, char close)
+static ir_operand parse_list(ptx_parser *p, ir_op op, ir_operand_kind kind, char close)
 {
-    ptx_operand o = new_operand(p, kind);
+    ir_operand o = new_operand(p, kind);
     size_t base = p->operands.count;
     enter_brackets(p);
-    if (!(kind == PTX_OPD_LIST && ptx_is(p, ')')))
+    if (!(kind == IR_OPD_LIST && ptx_is(p, ')')))
         do
             push_operand(p, parse_operand(p, op));
         while (ptx_accept(p, ','));
     p->nesting--;
     ptx_expect(p, (unsigned char)close,
-               kind == PTX_OPD_LIST ? "at the end of the arguments" : "at the end of the vector");
+               kind == IR_OPD_LIST ? "at the end of the arguments" : "at the end of the vector");
     o.items = pop_operands(p, base, &o.count);
     return o;
 }
 
 /* --- Constants --- */
 
-static ptx_operand constant(ptx_parser *p)
+static ir_operand constant(ptx_parser *p)
 {
-    ptx_operand o = new_operand(p, PTX_OPD_INT);
+    ir_operand o = new_operand(p, IR_OPD_INT);
     ptx_value v = ptx_parse_const(p);
     if (v.kind != PTX_VALUE_INT)
-        o.kind = v.kind == PTX_VALUE_F32 ? PTX_OPD_F32 : PTX_OPD_F64;
+        o.kind = v.kind == PTX_VALUE_F32 ? IR_OPD_F32 : IR_OPD_F64;
     o.imm = v.bits;
     o.imm_unsigned = v.kind == PTX_VALUE_INT && v.is_unsigned;
     o.imm_hex = v.kind == PTX_VALUE_INT && v.hex;
@@ -98,7 +98,7 @@ static bool is_digits(const char *text, uint32_t length)
 }
 
 /* .x .y .z .w, .r .g .b .a, .b0 .h1, and the selectors of the SIMD video instructions. */
-static void parse_component(ptx_parser *p, ptx_operand *o)
+static void parse_component(ptx_parser *p, ir_operand *o)
 {
     static const char letters[] = "xyzwrgba";
     const char *t = p->tok.text;
@@ -115,9 +115,9 @@ static void parse_component(ptx_parser *p, ptx_operand *o)
     ptx_next(p);
 }
 
-static ptx_operand reg_operand(ptx_parser *p, uint32_t reg)
+static ir_operand reg_operand(ptx_parser *p, uint32_t reg)
 {
-    ptx_operand o = new_operand(p, PTX_OPD_REG);
+    ir_operand o = new_operand(p, IR_OPD_REG);
     o.reg = reg;
     ptx_next(p);
     if (p->tok.kind == TOK_DOT)
@@ -128,22 +128,22 @@ static ptx_operand reg_operand(ptx_parser *p, uint32_t reg)
     return o;
 }
 
-static ptx_operand sreg_operand(ptx_parser *p, const ptx_name *name)
+static ir_operand sreg_operand(ptx_parser *p, const ptx_name *name)
 {
-    ptx_operand o = new_operand(p, PTX_OPD_SREG);
+    ir_operand o = new_operand(p, IR_OPD_SREG);
     o.sreg = name->sreg;
     o.sreg_index = name->sreg_index;
     ptx_next(p);
     if (p->tok.kind != TOK_DOT)
         return o;
-    if (!ptx_sreg_get(o.sreg)->vector)
-        ptx_fail(p, "%%%s has no components", ptx_sreg_get(o.sreg)->text);
+    if (!ir_sreg_get(o.sreg)->vector)
+        ptx_fail(p, "%%%s has no components", ir_sreg_get(o.sreg)->text);
     parse_component(p, &o);
     return o;
 }
 
 /* x[3]: the address of an element. */
-static void parse_index(ptx_parser *p, ptx_operand *o, const ptx_var *var)
+static void parse_index(ptx_parser *p, ir_operand *o, const ir_var *var)
 {
     ptx_next(p);
     if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
@@ -152,12 +152,12 @@ static void parse_index(ptx_parser *p, ptx_operand *o, const ptx_var *var)
                     "an index in a register is not supported");
         return;
     }
-    o->imm = ptx_parse_count(p, "an index", UINT32_MAX) * ptx_type_get(var->type)->bytes *
+    o->imm = ptx_parse_count(p, "an index", UINT32_MAX) * ir_type_get(var->type)->bytes *
              var->vector;
     ptx_expect(p, ']', "behind the index");
 }
 
-static void parse_offset(ptx_parser *p, ptx_operand *o)
+static void parse_offset(ptx_parser *p, ir_operand *o)
 {
     bool minus = ptx_is(p, '-');
     if (!minus && !ptx_is(p, '+'))
@@ -173,41 +173,41 @@ static void parse_offset(ptx_parser *p, ptx_operand *o)
 
 static bool is_external(const ptx_binding *b)
 {
-    return b->depth == 0 && b->var->linkage == PTX_LINK_EXTERN;
+    return b->depth == 0 && b->var->linkage == IR_LINK_EXTERN;
 }
 
 /* Sets the symbol that a name stands for, as far as it is known already. */
-static void set_symbol(ptx_operand *o, ptx_name *name, const ptx_binding *b)
+static void set_symbol(ir_operand *o, ptx_name *name, const ptx_binding *b)
 {
     o->has_sym = true;
     if (b && b->kind == PTX_BIND_VAR && !is_external(b))
-        o->sym = (ptx_symbol){.kind = PTX_SYM_VAR, .var = b->var};
+        o->sym = (ir_symbol){.kind = IR_SYM_VAR, .var = b->var};
     else
-        o->sym = (ptx_symbol){.kind = SYM_UNRESOLVED, .var = (ptx_var *)(void *)name};
+        o->sym = (ir_symbol){.kind = SYM_UNRESOLVED, .var = (ir_var *)(void *)name};
 }
 
-static ptx_operand var_operand(ptx_parser *p, ptx_op op, ptx_name *name, const ptx_binding *b)
+static ir_operand var_operand(ptx_parser *p, ir_op op, ptx_name *name, const ptx_binding *b)
 {
-    ptx_operand o = new_operand(p, PTX_OPD_SYM);
+    ir_operand o = new_operand(p, IR_OPD_SYM);
     set_symbol(&o, name, b);
     ptx_next(p);
     if (ptx_is(p, '[')) {
         parse_index(p, &o, b->var);
-        if (ptx_op_get(op)->effect != PTX_EFFECT_NONE)
-            o.kind = PTX_OPD_ADDR;
+        if (ir_op_get(op)->effect != IR_EFFECT_NONE)
+            o.kind = IR_OPD_ADDR;
     } else {
         parse_offset(p, &o);
     }
     return o;
 }
 
-static ptx_operand forward_operand(ptx_parser *p, ptx_name *name)
+static ir_operand forward_operand(ptx_parser *p, ptx_name *name)
 {
-    ptx_operand o = new_operand(p, KIND_UNRESOLVED);
-    o.items = (ptx_operand *)(void *)name;
+    ir_operand o = new_operand(p, KIND_UNRESOLVED);
+    o.items = (ir_operand *)(void *)name;
     ptx_next(p);
     if (ptx_is(p, '+') || ptx_is(p, '-')) {
-        o.kind = PTX_OPD_SYM;
+        o.kind = IR_OPD_SYM;
         o.items = NULL;
         set_symbol(&o, name, NULL);
         parse_offset(p, &o);
@@ -217,22 +217,22 @@ static ptx_operand forward_operand(ptx_parser *p, ptx_name *name)
 
 /* Registers are declared before they are used, so what looks like one and is not known will never
  * be. */
-static ptx_operand unknown_register(ptx_parser *p, const ptx_name *name)
+static ir_operand unknown_register(ptx_parser *p, const ptx_name *name)
 {
     char hint[80] = "a register is declared with .reg before its first use";
-    const char *near = ptx_nearest(PTX_VOC_SREGS, name->text + 1, name->length - 1);
+    const char *near = ir_nearest(IR_VOC_SREGS, name->text + 1, name->length - 1);
     if (near)
         snprintf(hint, sizeof hint, "did you mean '%%%s'?", near);
     ptx_fail_hint(p, hint, "unknown register '%.60s'", name->text);
-    return new_operand(p, PTX_OPD_SINK);
+    return new_operand(p, IR_OPD_SINK);
 }
 
-static ptx_operand name_operand(ptx_parser *p, ptx_op op)
+static ir_operand name_operand(ptx_parser *p, ir_op op)
 {
     ptx_binding b;
     ptx_name *name = ptx_name_tok(p);
     if (!name)
-        return new_operand(p, PTX_OPD_SINK);
+        return new_operand(p, IR_OPD_SINK);
     if (ptx_lookup(name, &b)) {
         if (b.kind == PTX_BIND_REG)
             return reg_operand(p, b.index);
@@ -240,7 +240,7 @@ static ptx_operand name_operand(ptx_parser *p, ptx_op op)
             return var_operand(p, op, name, &b);
         if (b.depth < ptx_depth(p)) /* a label of this scope that follows would come first */
             return forward_operand(p, name);
-        ptx_operand o = new_operand(p, PTX_OPD_LABEL);
+        ir_operand o = new_operand(p, IR_OPD_LABEL);
         o.label = b.index;
         ptx_next(p);
         return o;
@@ -248,7 +248,7 @@ static ptx_operand name_operand(ptx_parser *p, ptx_op op)
     if (name->sreg)
         return sreg_operand(p, name);
     if (name->length == 1 && name->text[0] == '_') {
-        ptx_operand o = new_operand(p, PTX_OPD_SINK);
+        ir_operand o = new_operand(p, IR_OPD_SINK);
         ptx_next(p);
         return o;
     }
@@ -265,7 +265,7 @@ static void fail_base(ptx_parser *p, const ptx_name *name)
         ptx_fail(p, "the label '%.40s' cannot be an address", name->text);
 }
 
-static void parse_base(ptx_parser *p, ptx_operand *o)
+static void parse_base(ptx_parser *p, ir_operand *o)
 {
     ptx_binding b;
     ptx_name *name = ptx_name_tok(p);
@@ -285,26 +285,26 @@ static void parse_base(ptx_parser *p, ptx_operand *o)
 }
 
 /* What stands in the brackets as the first item of a list. */
-static ptx_operand handle_of(const ptx_operand *address)
+static ir_operand handle_of(const ir_operand *address)
 {
-    ptx_operand o = *address;
-    if (o.reg != PTX_NONE && o.imm == 0 && !o.zero_offset)
-        o.kind = PTX_OPD_REG;
+    ir_operand o = *address;
+    if (o.reg != IR_NONE && o.imm == 0 && !o.zero_offset)
+        o.kind = IR_OPD_REG;
     else if (o.has_sym)
-        o.kind = PTX_OPD_SYM;
+        o.kind = IR_OPD_SYM;
     return o;
 }
 
 /* [base + offset], or [texture, sampler, coordinates] */
-static ptx_operand parse_address(ptx_parser *p, ptx_op op)
+static ir_operand parse_address(ptx_parser *p, ir_op op)
 {
-    ptx_operand o = new_operand(p, PTX_OPD_ADDR);
+    ir_operand o = new_operand(p, IR_OPD_ADDR);
     enter_brackets(p);
     if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
         parse_base(p, &o);
     } else {
-        ptx_operand c = constant(p);
-        if (c.kind != PTX_OPD_INT)
+        ir_operand c = constant(p);
+        if (c.kind != IR_OPD_INT)
             ptx_fail_pos(p, c.pos, "an address is no floating-point number");
         o.imm = c.imm, o.imm_unsigned = c.imm_unsigned, o.imm_hex = c.imm_hex;
     }
@@ -313,7 +313,7 @@ static ptx_operand parse_address(ptx_parser *p, ptx_op op)
         push_operand(p, handle_of(&o));
         while (ptx_accept(p, ','))
             push_operand(p, parse_operand(p, op));
-        o = (ptx_operand){.kind = PTX_OPD_TEX, .reg = PTX_NONE, .label = PTX_NONE, .pos = o.pos};
+        o = (ir_operand){.kind = IR_OPD_TEX, .reg = IR_NONE, .label = IR_NONE, .pos = o.pos};
         o.items = pop_operands(p, base, &o.count);
     }
     p->nesting--;
@@ -334,19 +334,19 @@ static bool name_follows(const ptx_parser *p)
     return first && strncmp(at, "WARP_SZ", 7) != 0;
 }
 
-static ptx_operand parse_negated(ptx_parser *p, ptx_op op)
+static ir_operand parse_negated(ptx_parser *p, ir_op op)
 {
-    ptx_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(p);
     ptx_next(p);
-    ptx_operand o = name_operand(p, op);
-    if (o.kind != PTX_OPD_REG && !p->failed)
+    ir_operand o = name_operand(p, op);
+    if (o.kind != IR_OPD_REG && !p->failed)
         ptx_fail_pos(p, pos, "only a register can stand behind this sign");
     o.neg = true;
     o.pos = pos;
     return o;
 }
 
-static ptx_operand parse_simple(ptx_parser *p, ptx_op op)
+static ir_operand parse_simple(ptx_parser *p, ir_op op)
 {
     switch (p->tok.kind) {
     case TOK_NAME: return ptx_is_word(p, "WARP_SZ") ? constant(p) : name_operand(p, op);
@@ -358,9 +358,9 @@ static ptx_operand parse_simple(ptx_parser *p, ptx_op op)
     default: return fail_operand(p);
     }
     switch (p->tok.punct) {
-    case '{': return parse_list(p, op, PTX_OPD_VEC, '}');
+    case '{': return parse_list(p, op, IR_OPD_VEC, '}');
     case '[': return parse_address(p, op);
-    case '(': return op == PTX_call ? parse_list(p, op, PTX_OPD_LIST, ')') : constant(p);
+    case '(': return op == IR_call ? parse_list(p, op, IR_OPD_LIST, ')') : constant(p);
     case '!':
     case '-': return name_follows(p) ? parse_negated(p, op) : constant(p);
     case '+':
@@ -369,13 +369,13 @@ static ptx_operand parse_simple(ptx_parser *p, ptx_op op)
     }
 }
 
-static ptx_operand parse_operand(ptx_parser *p, ptx_op op)
+static ir_operand parse_operand(ptx_parser *p, ir_op op)
 {
-    ptx_operand o = parse_simple(p, op);
+    ir_operand o = parse_simple(p, op);
     if (!ptx_is(p, '|'))
         return o;
     size_t base = p->operands.count;
-    ptx_operand pair = {.kind = PTX_OPD_PAIR, .reg = PTX_NONE, .label = PTX_NONE, .pos = o.pos};
+    ir_operand pair = {.kind = IR_OPD_PAIR, .reg = IR_NONE, .label = IR_NONE, .pos = o.pos};
     push_operand(p, o);
     ptx_next(p);
     push_operand(p, parse_simple(p, op));
@@ -385,37 +385,37 @@ static ptx_operand parse_operand(ptx_parser *p, ptx_op op)
 
 /* --- Opcode and suffixes --- */
 
-static void note_suffix(ptx_insn *insn, unsigned *ntypes, ptx_suffix suffix)
+static void note_suffix(ir_insn *insn, unsigned *ntypes, ir_suffix suffix)
 {
-    ptx_suffix_class cls = ptx_suffix_class_of(suffix);
-    if (cls == PTX_SC_TYPE && *ntypes < 4)
-        insn->types[(*ntypes)++] = (ptx_type)suffix;
-    else if (cls == PTX_SC_SPACE && insn->space == PTX_SPACE_GENERIC)
-        insn->space = ptx_space_of_suffix(suffix);
-    else if (cls == PTX_SC_VECTOR && insn->vector == 1)
-        insn->vector = suffix == PTX_S_v2 ? 2 : suffix == PTX_S_v4 ? 4 : 8;
+    ir_suffix_class cls = ir_suffix_class_of(suffix);
+    if (cls == IR_SC_TYPE && *ntypes < 4)
+        insn->types[(*ntypes)++] = (ir_type)suffix;
+    else if (cls == IR_SC_SPACE && insn->space == IR_SPACE_GENERIC)
+        insn->space = ir_space_of_suffix(suffix);
+    else if (cls == IR_SC_VECTOR && insn->vector == 1)
+        insn->vector = suffix == IR_S_v2 ? 2 : suffix == IR_S_v4 ? 4 : 8;
 }
 
-static void fail_suffix(ptx_parser *p, const ptx_insn *insn)
+static void fail_suffix(ptx_parser *p, const ir_insn *insn)
 {
     char hint[80] = "";
-    const char *near = ptx_nearest(PTX_VOC_SUFFIXES, p->tok.text, p->tok.length);
+    const char *near = ir_nearest(IR_VOC_SUFFIXES, p->tok.text, p->tok.length);
     if (near)
         snprintf(hint, sizeof hint, "did you mean '.%s'?", near);
     ptx_fail_hint(p, near ? hint : NULL, "unknown suffix '.%.*s' of '%s'",
                   p->tok.length < 60 ? (int)p->tok.length : 60, p->tok.text,
-                  ptx_op_get(insn->op)->text);
+                  ir_op_get(insn->op)->text);
 }
 
-static void parse_suffixes(ptx_parser *p, ptx_insn *insn)
+static void parse_suffixes(ptx_parser *p, ir_insn *insn)
 {
     unsigned ntypes = 0;
     for (; p->tok.kind == TOK_DOT; ptx_next(p)) {
-        ptx_suffix suffix = ptx_find_suffix(p->tok.text, p->tok.length, p->tok.hash);
+        ir_suffix suffix = ir_find_suffix(p->tok.text, p->tok.length, p->tok.hash);
         if (!suffix) {
             fail_suffix(p, insn);
-        } else if (insn->nsuffixes == PTX_MAX_SUFFIXES) {
-            ptx_fail(p, "an instruction has at most %d suffixes", PTX_MAX_SUFFIXES);
+        } else if (insn->nsuffixes == IR_MAX_SUFFIXES) {
+            ptx_fail(p, "an instruction has at most %d suffixes", IR_MAX_SUFFIXES);
         } else {
             insn->suffixes[insn->nsuffixes++] = (uint16_t)suffix;
             note_suffix(insn, &ntypes, suffix);
@@ -423,7 +423,7 @@ static void parse_suffixes(ptx_parser *p, ptx_insn *insn)
     }
 }
 
-static void parse_opcode(ptx_parser *p, ptx_insn *insn)
+static void parse_opcode(ptx_parser *p, ir_insn *insn)
 {
     ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (name && name->op) {
@@ -433,7 +433,7 @@ static void parse_opcode(ptx_parser *p, ptx_insn *insn)
     }
     char found[64], hint[80] = "";
     ptx_describe(p, found, sizeof found);
-    const char *near = name ? ptx_nearest(PTX_VOC_OPS, name->text, name->length) : NULL;
+    const char *near = name ? ir_nearest(IR_VOC_OPS, name->text, name->length) : NULL;
     if (near)
         snprintf(hint, sizeof hint, "did you mean '%s'?", near);
     if (name)
@@ -443,9 +443,9 @@ static void parse_opcode(ptx_parser *p, ptx_insn *insn)
 }
 
 /* @p or @!p */
-static void parse_guard(ptx_parser *p, ptx_insn *insn)
+static void parse_guard(ptx_parser *p, ir_insn *insn)
 {
-    insn->guard = PTX_NONE;
+    insn->guard = IR_NONE;
     if (!ptx_accept(p, '@'))
         return;
     insn->guard_neg = ptx_accept(p, '!');
@@ -463,7 +463,7 @@ static void parse_guard(ptx_parser *p, ptx_insn *insn)
 
 void ptx_parse_insn(ptx_parser *p)
 {
-    ptx_insn insn = {
+    ir_insn insn = {
         .vector = 1, .loc = p->loc, .pc = (uint32_t)p->insns.count, .pos = ptx_tok_pos(p)};
     parse_guard(p, &insn);
     parse_opcode(p, &insn);

@@ -3,70 +3,54 @@
 
 #include <stdio.h>
 
-ptx_space ptx_space_of_suffix(ptx_suffix suffix)
-{
-    switch (suffix) {
-    case PTX_S_global: return PTX_SPACE_GLOBAL;
-    case PTX_S_shared: return PTX_SPACE_SHARED;
-    case PTX_S_shared__cta: return PTX_SPACE_SHARED;
-    case PTX_S_shared__cluster: return PTX_SPACE_SHARED_CLUSTER;
-    case PTX_S_local: return PTX_SPACE_LOCAL;
-    case PTX_S_const: return PTX_SPACE_CONST;
-    case PTX_S_param: return PTX_SPACE_PARAM;
-    case PTX_S_param__entry: return PTX_SPACE_PARAM;
-    case PTX_S_param__func: return PTX_SPACE_PARAM;
-    default: return PTX_SPACE_GENERIC;
-    }
-}
-
 /* The state space that the current token names for a declaration; GENERIC where it names none. */
-static ptx_space declared_space(const ptx_parser *p)
+static ir_space declared_space(const ptx_parser *p)
 {
     if (p->tok.kind != TOK_DOT)
-        return PTX_SPACE_GENERIC;
+        return IR_SPACE_GENERIC;
     if (ptx_is_dot(p, "reg"))
-        return PTX_SPACE_REG;
+        return IR_SPACE_REG;
     if (ptx_is_dot(p, "tex"))
-        return PTX_SPACE_TEX;
-    ptx_suffix suffix = ptx_find_suffix(p->tok.text, p->tok.length, p->tok.hash);
-    ptx_space space = ptx_space_of_suffix(suffix);
-    return memchr(p->tok.text, ':', p->tok.length) ? PTX_SPACE_GENERIC : space;
+        return IR_SPACE_TEX;
+    ir_suffix suffix = ir_find_suffix(p->tok.text, p->tok.length, p->tok.hash);
+    ir_space space = ir_space_of_suffix(suffix);
+    return memchr(p->tok.text, ':', p->tok.length) ? IR_SPACE_GENERIC : space;
 }
 
 bool ptx_at_var(const ptx_parser *p)
 {
-    return declared_space(p) != PTX_SPACE_GENERIC;
+    return declared_space(p) != IR_SPACE_GENERIC;
 }
 
-ptx_type ptx_parse_type(ptx_parser *p)
+ir_type ptx_parse_type(ptx_parser *p)
 {
-    ptx_suffix s = p->tok.kind == TOK_DOT ? ptx_find_suffix(p->tok.text, p->tok.length, p->tok.hash)
-                                          : PTX_S_none;
-    if (!s || ptx_suffix_class_of(s) != PTX_SC_TYPE) {
+    ir_suffix s = p->tok.kind == TOK_DOT ? ir_find_suffix(p->tok.text, p->tok.length, p->tok.hash)
+                                         : IR_S_none;
+    if (!s || ir_suffix_class_of(s) != IR_SC_TYPE) {
         char found[64];
         ptx_describe(p, found, sizeof found);
         ptx_fail(p, "expected a type, found %s", found);
-        return PTX_T_none;
+        return IR_T_none;
     }
     ptx_next(p);
-    return (ptx_type)s;
+    return (ir_type)s;
 }
 
 /* The types of variables and registers; the others only stand in instructions. */
-static bool is_declarable(ptx_type type)
+static bool is_declarable(ir_type type)
 {
-    const ptx_type_info *t = ptx_type_get(type);
-    if (type == PTX_T_pred || type == PTX_T_f16x2)
+    const ir_type_info *t = ir_type_get(type);
+    if (type == IR_T_pred || type == IR_T_f16x2)
         return true;
-    return t->lanes == 1 && t->bits >= 8 && (t->kind <= PTX_KIND_F || t->kind == PTX_KIND_B);
+    return t->lanes == 1 && t->bits >= 8 && (t->kind <= IR_KIND_F || t->kind == IR_KIND_B);
 }
 
-static ptx_type parse_declared_type(ptx_parser *p)
+static ir_type parse_declared_type(ptx_parser *p)
 {
-    ptx_pos pos = ptx_tok_pos(p);
-    ptx_type type = ptx_parse_type(p);
-    if (type != PTX_T_none && !is_declarable(type) && !p->failed)
-        ptx_fail_pos(p, pos, "nothing can be declared as .%s", ptx_type_get(type)->text);
+    ir_pos pos = ptx_tok_pos(p);
+    ir_type type = ptx_parse_type(p);
+    if (type != IR_T_none && !is_declarable(type) && !p->failed)
+        ptx_fail_pos(p, pos, "nothing can be declared as .%s", ir_type_get(type)->text);
     return type;
 }
 
@@ -84,7 +68,7 @@ uint8_t ptx_parse_vector(ptx_parser *p)
 
 static uint32_t parse_align(ptx_parser *p)
 {
-    ptx_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(p);
     uint64_t align = ptx_parse_count(p, "an alignment", 1u << 20);
     if (!p->failed && (align == 0 || (align & (align - 1))))
         ptx_fail_pos(p, pos, "an alignment is a power of two");
@@ -113,11 +97,11 @@ void ptx_parse_attribute(ptx_parser *p, uint64_t *attributes, uint64_t unified[2
 }
 
 /* .ptr [space] [.align n], behind the type of a kernel's parameter */
-static void parse_ptr(ptx_parser *p, ptx_var *var)
+static void parse_ptr(ptx_parser *p, ir_var *var)
 {
     var->is_ptr = true;
-    ptx_space space = declared_space(p);
-    if (space != PTX_SPACE_GENERIC) {
+    ir_space space = declared_space(p);
+    if (space != IR_SPACE_GENERIC) {
         var->ptr_space = space;
         ptx_next(p);
     }
@@ -135,9 +119,9 @@ static const char *opaque_type(const ptx_parser *p)
 }
 
 /* Everything between the state space and the name. */
-static void parse_qualifiers(ptx_parser *p, ptx_var *var)
+static void parse_qualifiers(ptx_parser *p, ir_var *var)
 {
-    while (p->tok.kind == TOK_DOT && var->type == PTX_T_none && !var->opaque) {
+    while (p->tok.kind == TOK_DOT && var->type == IR_T_none && !var->opaque) {
         if (ptx_accept_dot(p, "align")) {
             var->align = parse_align(p);
         } else if (ptx_accept_dot(p, "attribute")) {
@@ -154,11 +138,11 @@ static void parse_qualifiers(ptx_parser *p, ptx_var *var)
     }
     if (ptx_accept_dot(p, "ptr"))
         parse_ptr(p, var);
-    if (!p->failed && var->type == PTX_T_none && !var->opaque)
+    if (!p->failed && var->type == IR_T_none && !var->opaque)
         ptx_fail(p, "this declaration lacks a type");
 }
 
-static void parse_dims(ptx_parser *p, ptx_var *var)
+static void parse_dims(ptx_parser *p, ir_var *var)
 {
     uint64_t dims[PTX_MAX_DIMS] = {0};
     while (ptx_accept(p, '[')) {
@@ -172,7 +156,7 @@ static void parse_dims(ptx_parser *p, ptx_var *var)
         ptx_expect(p, ']', "behind the array's size");
     }
     var->dims = ptx_keep(p, dims, var->ndims, sizeof *dims);
-    uint64_t size = (uint64_t)ptx_type_get(var->type)->bytes * var->vector;
+    uint64_t size = (uint64_t)ir_type_get(var->type)->bytes * var->vector;
     for (uint32_t i = 0; i < var->ndims && !p->failed; i++)
         if (dims[i] && (__builtin_mul_overflow(size, dims[i], &size) || size > PTX_MAX_VAR_BYTES))
             ptx_fail_at(p, var->pos, WL_LIMIT, NULL, "'%.60s' is too large", var->name);
@@ -180,17 +164,17 @@ static void parse_dims(ptx_parser *p, ptx_var *var)
 
 /* --- Initialisers --- */
 
-static void parse_init(ptx_parser *p, ptx_init *init);
+static void parse_init(ptx_parser *p, ir_init *init);
 
-static void settle_init(ptx_parser *p, ptx_init *init, ptx_pos pos)
+static void settle_init(ptx_parser *p, ir_init *init, ir_pos pos)
 {
-    if (init->kind == PTX_INIT_ADDRESS && init->sym.kind == SYM_UNRESOLVED)
+    if (init->kind == IR_INIT_ADDRESS && init->sym.kind == SYM_UNRESOLVED)
         ptx_defer(p, (ptx_pending){.name = (ptx_name *)(void *)init->sym.var,
                                    .symbol = &init->sym,
                                    .pos = pos});
 }
 
-static void pop_inits(ptx_parser *p, ptx_init *list, size_t base, ptx_pos pos)
+static void pop_inits(ptx_parser *p, ir_init *list, size_t base, ir_pos pos)
 {
     size_t n = p->inits.count - base;
     list->items = n ? ptx_keep(p, p->inits.data + base, n, sizeof *list->items) : NULL;
@@ -202,16 +186,16 @@ static void pop_inits(ptx_parser *p, ptx_init *list, size_t base, ptx_pos pos)
 
 static void push_init(ptx_parser *p)
 {
-    ptx_init item = {0};
+    ir_init item = {0};
     parse_init(p, &item);
     (void)ptx_push(p, &p->inits, item);
 }
 
-static void parse_init_list(ptx_parser *p, ptx_init *init)
+static void parse_init_list(ptx_parser *p, ir_init *init)
 {
-    ptx_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(p);
     size_t base = p->inits.count;
-    init->kind = PTX_INIT_LIST;
+    init->kind = IR_INIT_LIST;
     ptx_next(p);
     if (p->nesting++ >= PTX_MAX_NESTING)
         ptx_fail_at(p, pos, WL_LIMIT, NULL, "an initialiser is nested more than %d deep",
@@ -225,7 +209,7 @@ static void parse_init_list(ptx_parser *p, ptx_init *init)
     pop_inits(p, init, base, pos);
 }
 
-static void parse_addend(ptx_parser *p, ptx_init *init)
+static void parse_addend(ptx_parser *p, ir_init *init)
 {
     bool minus = ptx_is(p, '-');
     if (!minus && !ptx_is(p, '+'))
@@ -238,9 +222,9 @@ static void parse_addend(ptx_parser *p, ptx_init *init)
 }
 
 /* sym, sym + n, generic(sym) + n */
-static void parse_init_address(ptx_parser *p, ptx_init *init)
+static void parse_init_address(ptx_parser *p, ir_init *init)
 {
-    init->kind = PTX_INIT_ADDRESS;
+    init->kind = IR_INIT_ADDRESS;
     if (ptx_is_word(p, "generic")) {
         ptx_next(p);
         init->generic = true;
@@ -251,7 +235,7 @@ static void parse_init_address(ptx_parser *p, ptx_init *init)
         return;
     }
     init->sym.kind = SYM_UNRESOLVED;
-    init->sym.var = (ptx_var *)(void *)ptx_name_tok(p);
+    init->sym.var = (ir_var *)(void *)ptx_name_tok(p);
     ptx_next(p);
     if (init->generic) {
         parse_addend(p, init);
@@ -271,7 +255,7 @@ static bool is_mask(uint64_t value, uint8_t *index)
 }
 
 /* 0xFF00(sym): a byte of an address. */
-static void parse_masked(ptx_parser *p, ptx_init *init, uint64_t mask)
+static void parse_masked(ptx_parser *p, ir_init *init, uint64_t mask)
 {
     if (!is_mask(mask, &init->mask))
         ptx_fail(p, "a mask of an address selects one byte: 0xFF, 0xFF00, ...");
@@ -281,16 +265,16 @@ static void parse_masked(ptx_parser *p, ptx_init *init, uint64_t mask)
 }
 
 /* name = value */
-static void parse_field(ptx_parser *p, ptx_init *init)
+static void parse_field(ptx_parser *p, ir_init *init)
 {
-    init->kind = PTX_INIT_FIELD;
+    init->kind = IR_INIT_FIELD;
     init->name = ptx_tok_text(p);
     ptx_next(p);
     ptx_next(p);
     size_t base = p->inits.count;
-    ptx_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(p);
     if (p->tok.kind == TOK_NAME) {
-        ptx_init word = {.kind = PTX_INIT_WORD, .name = ptx_tok_text(p)};
+        ir_init word = {.kind = IR_INIT_WORD, .name = ptx_tok_text(p)};
         (void)ptx_push(p, &p->inits, word);
         ptx_next(p);
     } else {
@@ -308,7 +292,7 @@ static char next_char(const ptx_parser *p)
     return *at;
 }
 
-static void parse_init(ptx_parser *p, ptx_init *init)
+static void parse_init(ptx_parser *p, ir_init *init)
 {
     if (ptx_is(p, '{')) {
         parse_init_list(p, init);
@@ -323,18 +307,18 @@ static void parse_init(ptx_parser *p, ptx_init *init)
         parse_masked(p, init, mask);
     } else {
         ptx_value v = ptx_parse_const(p);
-        init->kind = v.kind == PTX_VALUE_INT   ? PTX_INIT_INT
-                     : v.kind == PTX_VALUE_F32 ? PTX_INIT_F32
-                                               : PTX_INIT_F64;
+        init->kind = v.kind == PTX_VALUE_INT   ? IR_INIT_INT
+                     : v.kind == PTX_VALUE_F32 ? IR_INIT_F32
+                                               : IR_INIT_F64;
         init->bits = v.bits;
     }
 }
 
 /* --- Declarations --- */
 
-static ptx_var *new_var(ptx_parser *p, const ptx_var *template, const char *name, ptx_pos pos)
+static ir_var *new_var(ptx_parser *p, const ir_var *template, const char *name, ir_pos pos)
 {
-    ptx_var *var = ptx_keep(p, template, 1, sizeof *var);
+    ir_var *var = ptx_keep(p, template, 1, sizeof *var);
     if (!var)
         return NULL;
     var->name = name;
@@ -347,15 +331,15 @@ static ptx_var *new_var(ptx_parser *p, const ptx_var *template, const char *name
 static bool redeclares(const ptx_binding *b)
 {
     return b->kind == PTX_BIND_VAR && b->depth == 0 &&
-           (b->var->linkage == PTX_LINK_EXTERN || b->var->linkage == PTX_LINK_COMMON ||
-            b->var->linkage == PTX_LINK_WEAK);
+           (b->var->linkage == IR_LINK_EXTERN || b->var->linkage == IR_LINK_COMMON ||
+            b->var->linkage == IR_LINK_WEAK);
 }
 
-static void bind_var(ptx_parser *p, ptx_name *name, ptx_var *var)
+static void bind_var(ptx_parser *p, ptx_name *name, ir_var *var)
 {
     ptx_binding b;
     if (!p->func && name && ptx_lookup(name, &b) && redeclares(&b)) {
-        if (name->binding->var->linkage == PTX_LINK_EXTERN)
+        if (name->binding->var->linkage == IR_LINK_EXTERN)
             name->binding->var = var;
         return;
     }
@@ -364,7 +348,7 @@ static void bind_var(ptx_parser *p, ptx_name *name, ptx_var *var)
     ptx_bind(p, name, var->pos, (ptx_binding){.kind = PTX_BIND_VAR, .var = var});
 }
 
-static void add_var(ptx_parser *p, ptx_name *name, ptx_var *var)
+static void add_var(ptx_parser *p, ptx_name *name, ir_var *var)
 {
     if (!name || !var)
         return;
@@ -381,7 +365,7 @@ static void add_var(ptx_parser *p, ptx_name *name, ptx_var *var)
 }
 
 /* x<4> stands for x0, x1, x2, x3. */
-static void add_numbered_vars(ptx_parser *p, const ptx_var *template, const char *stem, ptx_pos pos)
+static void add_numbered_vars(ptx_parser *p, const ir_var *template, const char *stem, ir_pos pos)
 {
     uint64_t n = ptx_parse_angle_count(p, "the number of variables", p->vars_left);
     p->vars_left -= p->failed ? 0 : n;
@@ -389,14 +373,14 @@ static void add_numbered_vars(ptx_parser *p, const ptx_var *template, const char
         char text[PTX_MAX_STEM + 24];
         int length = snprintf(text, sizeof text, "%.*s%llu", PTX_MAX_STEM, stem,
                               (unsigned long long)i);
-        ptx_name *name = ptx_name_of(p, text, (size_t)length, ptx_hash(text, (size_t)length));
+        ptx_name *name = ptx_name_of(p, text, (size_t)length, ir_hash(text, (size_t)length));
         add_var(p, name, name ? new_var(p, template, name->text, pos) : NULL);
     }
 }
 
-static void parse_declarator(ptx_parser *p, const ptx_var *template)
+static void parse_declarator(ptx_parser *p, const ir_var *template)
 {
-    ptx_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(p);
     if (p->tok.kind != TOK_NAME) {
         char found[64];
         ptx_describe(p, found, sizeof found);
@@ -411,7 +395,7 @@ static void parse_declarator(ptx_parser *p, const ptx_var *template)
         add_numbered_vars(p, template, name->text, pos);
         return;
     }
-    ptx_var *var = new_var(p, template, name->text, pos);
+    ir_var *var = new_var(p, template, name->text, pos);
     if (!var)
         return;
     parse_dims(p, var);
@@ -425,7 +409,7 @@ static void parse_declarator(ptx_parser *p, const ptx_var *template)
 
 /* --- Registers --- */
 
-static bool take_registers(ptx_parser *p, uint64_t n, ptx_pos pos)
+static bool take_registers(ptx_parser *p, uint64_t n, ir_pos pos)
 {
     if (n > p->regs_left) {
         ptx_fail_at(p, pos, WL_LIMIT, NULL,
@@ -464,7 +448,7 @@ static char *numbered_names(ptx_parser *p, const ptx_name *stem, uint64_t n, siz
     return block;
 }
 
-static void bind_numbered(ptx_parser *p, ptx_name *stem, ptx_pos pos, uint32_t first, uint32_t n)
+static void bind_numbered(ptx_parser *p, ptx_name *stem, ir_pos pos, uint32_t first, uint32_t n)
 {
     char last = stem->text[stem->length - 1];
     if (last < '0' || last > '9') {
@@ -474,12 +458,12 @@ static void bind_numbered(ptx_parser *p, ptx_name *stem, ptx_pos pos, uint32_t f
     for (uint32_t i = 0; i < n && !p->failed;
          i++) { /* %a1<2>: the final number of %a10 is not the index */
         const char *text = p->regs.data[first + i].name;
-        ptx_name *name = ptx_name_of(p, text, strlen(text), ptx_hash(text, strlen(text)));
+        ptx_name *name = ptx_name_of(p, text, strlen(text), ir_hash(text, strlen(text)));
         ptx_bind(p, name, pos, (ptx_binding){.kind = PTX_BIND_REG, .index = first + i});
     }
 }
 
-static void add_numbered_regs(ptx_parser *p, const ptx_var *template, ptx_name *stem, ptx_pos pos)
+static void add_numbered_regs(ptx_parser *p, const ir_var *template, ptx_name *stem, ir_pos pos)
 {
     uint64_t n = ptx_parse_angle_count(p, "the number of registers", UINT32_MAX);
     size_t stride;
@@ -498,7 +482,7 @@ static void add_numbered_regs(ptx_parser *p, const ptx_var *template, ptx_name *
                         .count = (uint32_t)n,
                         .prefix = stem->text,
                         .n = (uint32_t)n};
-    ptx_reg reg = {.type = template->type, .vector = template->vector, .scope = scope_here(p)};
+    ir_reg reg = {.type = template->type, .vector = template->vector, .scope = scope_here(p)};
     for (uint64_t i = 0; i < n; i++) {
         reg.name = names + i * stride;
         p->regs.data[p->regs.count++] = reg;
@@ -507,21 +491,21 @@ static void add_numbered_regs(ptx_parser *p, const ptx_var *template, ptx_name *
     (void)ptx_push(p, &p->regdecls, decl);
 }
 
-static void add_reg(ptx_parser *p, const ptx_var *template, ptx_name *name, ptx_pos pos)
+static void add_reg(ptx_parser *p, const ir_var *template, ptx_name *name, ir_pos pos)
 {
     if (!take_registers(p, 1, pos))
         return;
     uint32_t index = (uint32_t)p->regs.count;
-    ptx_reg reg = {.name = name->text,
-                   .type = template->type,
-                   .vector = template->vector,
-                   .scope = scope_here(p)};
+    ir_reg reg = {.name = name->text,
+                  .type = template->type,
+                  .vector = template->vector,
+                  .scope = scope_here(p)};
     if (ptx_push(p, &p->regs, reg))
         ptx_bind(p, name, pos, (ptx_binding){.kind = PTX_BIND_REG, .index = index});
 }
 
 /* A run of single names is one declaration, a numbered family another one. */
-static void push_regdecl(ptx_parser *p, const ptx_var *template, uint32_t first)
+static void push_regdecl(ptx_parser *p, const ir_var *template, uint32_t first)
 {
     uint32_t count = (uint32_t)p->regs.count - first;
     if (count)
@@ -538,12 +522,12 @@ static void push_regs_stmts(ptx_parser *p, size_t from)
         (void)ptx_push(p, &p->stmts, (ptx_stmt){.kind = PTX_STMT_REGS, .index = (uint32_t)i});
 }
 
-static void parse_regs(ptx_parser *p, const ptx_var *template)
+static void parse_regs(ptx_parser *p, const ir_var *template)
 {
     size_t first_decl = p->regdecls.count;
     uint32_t first = (uint32_t)p->regs.count;
     do {
-        ptx_pos pos = ptx_tok_pos(p);
+        ir_pos pos = ptx_tok_pos(p);
         ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
         if (!name) {
             ptx_fail(p, "expected the name of a register");
@@ -562,14 +546,14 @@ static void parse_regs(ptx_parser *p, const ptx_var *template)
     push_regs_stmts(p, first_decl);
 }
 
-void ptx_parse_vars(ptx_parser *p, ptx_linkage linkage)
+void ptx_parse_vars(ptx_parser *p, ir_linkage linkage)
 {
-    ptx_var template = {.linkage = linkage, .space = declared_space(p), .vector = 1};
-    if (template.space == PTX_SPACE_REG && !p->func)
+    ir_var template = {.linkage = linkage, .space = declared_space(p), .vector = 1};
+    if (template.space == IR_SPACE_REG && !p->func)
         ptx_fail(p, "registers are declared inside functions");
     ptx_next(p);
     parse_qualifiers(p, &template);
-    if (template.space == PTX_SPACE_REG)
+    if (template.space == IR_SPACE_REG)
         parse_regs(p, &template);
     else
         do
@@ -580,66 +564,39 @@ void ptx_parse_vars(ptx_parser *p, ptx_linkage linkage)
 
 /* --- Parameters --- */
 
-static void bind_param(ptx_parser *p, ptx_name *name, ptx_var *var)
+static void bind_param(ptx_parser *p, ptx_name *name, ir_var *var)
 {
-    if (var->space != PTX_SPACE_REG) {
+    if (var->space != IR_SPACE_REG) {
         bind_var(p, name, var);
         return;
     }
     uint32_t index = (uint32_t)p->regs.count;
-    ptx_reg reg = {.name = name->text, .type = var->type, .vector = var->vector};
+    ir_reg reg = {.name = name->text, .type = var->type, .vector = var->vector};
     if (take_registers(p, 1, var->pos) && ptx_push(p, &p->regs, reg))
         ptx_bind(p, name, var->pos, (ptx_binding){.kind = PTX_BIND_REG, .index = index});
 }
 
-ptx_var *ptx_parse_param(ptx_parser *p, bool bind)
+ir_var *ptx_parse_param(ptx_parser *p, bool bind)
 {
-    ptx_var template = {.space = declared_space(p), .vector = 1};
-    if (template.space != PTX_SPACE_PARAM && template.space != PTX_SPACE_REG) {
+    ir_var template = {.space = declared_space(p), .vector = 1};
+    if (template.space != IR_SPACE_PARAM && template.space != IR_SPACE_REG) {
         ptx_fail(p, "a parameter starts with .param or .reg");
         return NULL;
     }
     ptx_next(p);
     parse_qualifiers(p, &template);
-    ptx_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(p);
     ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (!name) {
         ptx_fail(p, "expected the name of the parameter");
         return NULL;
     }
     ptx_next(p);
-    ptx_var *var = p->failed ? NULL : new_var(p, &template, name->text, pos);
+    ir_var *var = p->failed ? NULL : new_var(p, &template, name->text, pos);
     if (!var)
         return NULL;
     parse_dims(p, var);
     if (bind)
         bind_param(p, name, var);
     return var;
-}
-
-/* --- Questions about variables --- */
-
-uint64_t ptx_var_size(const ptx_var *var)
-{
-    uint64_t size = var->opaque ? 8 : ptx_type_get(var->type)->bytes;
-    if (__builtin_mul_overflow(size, (uint64_t)(var->vector ? var->vector : 1), &size))
-        return 0;
-    for (uint32_t i = 0; i < var->ndims; i++) {
-        uint64_t dim = var->dims[i];
-        if (dim == 0 && i == 0 && var->has_init)
-            dim = var->init.count;
-        if (__builtin_mul_overflow(size, dim, &size))
-            return 0;
-    }
-    return size;
-}
-
-uint32_t ptx_var_align(const ptx_var *var)
-{
-    if (var->align)
-        return var->align;
-    uint32_t bytes = var->opaque ? 8
-                                 : ptx_type_get(var->type)->bytes *
-                                       (uint32_t)(var->vector ? var->vector : 1);
-    return bytes ? bytes : 1;
 }

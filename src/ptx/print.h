@@ -5,7 +5,7 @@
 #ifndef WL_PTX_PRINT_H
 #define WL_PTX_PRINT_H
 
-#include "ptx/ir.h"
+#include "ptx/written.h"
 
 #include <stdarg.h>
 
@@ -23,13 +23,13 @@ void ptx_vputf(ptx_text *text, const char *format, va_list args)
 char *ptx_text_take(ptx_text *text, size_t *length);
 
 /* .version, .target, .address_size */
-void ptx_print_begin(ptx_text *text, const ptx_module *module);
-void ptx_print_item(ptx_text *text, const ptx_module *module, const ptx_item *item);
+void ptx_print_begin(ptx_text *text, const ir_module *module);
+void ptx_print_item(ptx_text *text, const ir_module *module, const ptx_item *item);
 /* Linkage, name, results, parameters and directives of a function: all before its brace or semicolon. */
-void ptx_print_head(ptx_text *text, const ptx_func *func);
+void ptx_print_head(ptx_text *text, const ir_func *func);
 /* One statement of a body, with its line end. */
-void ptx_print_stmt(ptx_text *text, const ptx_module *module, const ptx_func *func,
+void ptx_print_stmt(ptx_text *text, const ir_module *module, const ir_func *func,
                     const ptx_stmt *stmt);
-void ptx_print_operand(ptx_text *text, const ptx_func *func, const ptx_operand *operand);
+void ptx_print_operand(ptx_text *text, const ir_func *func, const ir_operand *operand);
 
 #endif

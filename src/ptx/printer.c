@@ -87,13 +87,13 @@ static void put_f64(text *t, uint64_t bits)
 
 typedef struct printer {
     text *out;
-    const ptx_module *module;
-    const ptx_func *func;
+    const ir_module *module;
+    const ir_func *func;
 } printer;
 
-static void print_operand(printer *p, const ptx_operand *o);
+static void print_operand(printer *p, const ir_operand *o);
 
-static void print_int(text *t, const ptx_operand *o)
+static void print_int(text *t, const ir_operand *o)
 {
     if (o->imm_hex) {
         put(t, "0x");
@@ -107,7 +107,7 @@ static void print_int(text *t, const ptx_operand *o)
         put_char(t, 'U');
 }
 
-static void print_component(text *t, const ptx_operand *o)
+static void print_component(text *t, const ir_operand *o)
 {
     if (!o->component && !o->selector)
         return;
@@ -122,18 +122,18 @@ static void print_component(text *t, const ptx_operand *o)
     }
 }
 
-static void print_reg(printer *p, const ptx_operand *o)
+static void print_reg(printer *p, const ir_operand *o)
 {
-    const ptx_reg *reg = &p->func->regs[o->reg];
+    const ir_reg *reg = &p->func->regs[o->reg];
     if (o->neg)
-        put_char(p->out, reg->type == PTX_T_pred ? '!' : '-');
+        put_char(p->out, reg->type == IR_T_pred ? '!' : '-');
     put(p->out, reg->name);
     print_component(p->out, o);
 }
 
-static void print_sreg(text *t, const ptx_operand *o)
+static void print_sreg(text *t, const ir_operand *o)
 {
-    const ptx_sreg_info *info = ptx_sreg_get(o->sreg);
+    const ir_sreg_info *info = ir_sreg_get(o->sreg);
     put_char(t, '%');
     put(t, info->text);
     if (info->indexed)
@@ -141,12 +141,12 @@ static void print_sreg(text *t, const ptx_operand *o)
     print_component(t, o);
 }
 
-static const char *symbol_name(const ptx_symbol *sym)
+static const char *symbol_name(const ir_symbol *sym)
 {
-    return sym->kind == PTX_SYM_FUNC ? sym->func->name : sym->var->name;
+    return sym->kind == IR_SYM_FUNC ? sym->func->name : sym->var->name;
 }
 
-static void print_offset(text *t, const ptx_operand *o)
+static void print_offset(text *t, const ir_operand *o)
 {
     if (!o->imm && !o->zero_offset)
         return;
@@ -160,26 +160,26 @@ static void print_offset(text *t, const ptx_operand *o)
 }
 
 /* What stands between the brackets of an address. */
-static void print_base(printer *p, const ptx_operand *o)
+static void print_base(printer *p, const ir_operand *o)
 {
-    if (o->reg != PTX_NONE)
+    if (o->reg != IR_NONE)
         print_reg(p, o);
     else if (o->has_sym)
         put(p->out, symbol_name(&o->sym));
     else
         print_int(p->out, o);
-    if (o->reg != PTX_NONE || o->has_sym)
+    if (o->reg != IR_NONE || o->has_sym)
         print_offset(p->out, o);
 }
 
-static void print_items(printer *p, const ptx_operand *o, const char *open, const char *between,
+static void print_items(printer *p, const ir_operand *o, const char *open, const char *between,
                         const char *close)
 {
     put(p->out, open);
     for (uint32_t i = 0; i < o->count; i++) {
         if (i)
             put(p->out, between);
-        if (o->kind == PTX_OPD_TEX && i == 0 && o->items[0].kind == PTX_OPD_ADDR)
+        if (o->kind == IR_OPD_TEX && i == 0 && o->items[0].kind == IR_OPD_ADDR)
             print_base(p, &o->items[0]);
         else
             print_operand(p, &o->items[i]);
@@ -187,44 +187,44 @@ static void print_items(printer *p, const ptx_operand *o, const char *open, cons
     put(p->out, close);
 }
 
-static void print_address(printer *p, const ptx_operand *o)
+static void print_address(printer *p, const ir_operand *o)
 {
     put_char(p->out, '[');
     print_base(p, o);
     put_char(p->out, ']');
 }
 
-static void print_operand(printer *p, const ptx_operand *o)
+static void print_operand(printer *p, const ir_operand *o)
 {
     switch (o->kind) {
-    case PTX_OPD_REG: print_reg(p, o); break;
-    case PTX_OPD_SREG: print_sreg(p->out, o); break;
-    case PTX_OPD_INT: print_int(p->out, o); break;
-    case PTX_OPD_F32: put_f32(p->out, o->imm); break;
-    case PTX_OPD_F64: put_f64(p->out, o->imm); break;
-    case PTX_OPD_SYM: print_base(p, o); break;
-    case PTX_OPD_ADDR: print_address(p, o); break;
-    case PTX_OPD_LABEL: put(p->out, p->func->labels[o->label].name); break;
-    case PTX_OPD_VEC: print_items(p, o, "{", ", ", "}"); break;
-    case PTX_OPD_PAIR: print_items(p, o, "", "|", ""); break;
-    case PTX_OPD_LIST: print_items(p, o, "(", ", ", ")"); break;
-    case PTX_OPD_TEX: print_items(p, o, "[", ", ", "]"); break;
-    case PTX_OPD_SINK: put_char(p->out, '_'); break;
+    case IR_OPD_REG: print_reg(p, o); break;
+    case IR_OPD_SREG: print_sreg(p->out, o); break;
+    case IR_OPD_INT: print_int(p->out, o); break;
+    case IR_OPD_F32: put_f32(p->out, o->imm); break;
+    case IR_OPD_F64: put_f64(p->out, o->imm); break;
+    case IR_OPD_SYM: print_base(p, o); break;
+    case IR_OPD_ADDR: print_address(p, o); break;
+    case IR_OPD_LABEL: put(p->out, p->func->labels[o->label].name); break;
+    case IR_OPD_VEC: print_items(p, o, "{", ", ", "}"); break;
+    case IR_OPD_PAIR: print_items(p, o, "", "|", ""); break;
+    case IR_OPD_LIST: print_items(p, o, "(", ", ", ")"); break;
+    case IR_OPD_TEX: print_items(p, o, "[", ", ", "]"); break;
+    case IR_OPD_SINK: put_char(p->out, '_'); break;
     }
 }
 
-static void print_insn(printer *p, const ptx_insn *insn, const char *gap)
+static void print_insn(printer *p, const ir_insn *insn, const char *gap)
 {
     text *t = p->out;
-    if (insn->guard != PTX_NONE) {
+    if (insn->guard != IR_NONE) {
         put(t, insn->guard_neg ? "@!" : "@");
         put(t, p->func->regs[insn->guard].name);
         put_char(t, ' ');
     }
-    put(t, ptx_op_get(insn->op)->text);
+    put(t, ir_op_get(insn->op)->text);
     for (unsigned i = 0; i < insn->nsuffixes; i++) {
         put_char(t, '.');
-        put(t, ptx_suffix_text(insn->suffixes[i]));
+        put(t, ir_suffix_text(insn->suffixes[i]));
     }
     for (uint32_t i = 0; i < insn->noperands; i++) {
         put(t, i ? ", " : gap);
@@ -252,7 +252,7 @@ static void print_attributes(text *t, uint64_t attributes, const uint64_t unifie
     put_char(t, ')');
 }
 
-static void print_init_address(text *t, const ptx_init *init)
+static void print_init_address(text *t, const ir_init *init)
 {
     if (init->mask) {
         put(t, "0x");
@@ -270,9 +270,9 @@ static void print_init_address(text *t, const ptx_init *init)
         put_char(t, ')');
 }
 
-static void print_init(text *t, const ptx_init *init);
+static void print_init(text *t, const ir_init *init);
 
-static void print_init_list(text *t, const ptx_init *init)
+static void print_init_list(text *t, const ir_init *init)
 {
     put_char(t, '{');
     for (uint32_t i = 0; i < init->count; i++) {
@@ -283,16 +283,16 @@ static void print_init_list(text *t, const ptx_init *init)
     put_char(t, '}');
 }
 
-static void print_init(text *t, const ptx_init *init)
+static void print_init(text *t, const ir_init *init)
 {
     switch (init->kind) {
-    case PTX_INIT_INT: put_signed(t, init->bits); break;
-    case PTX_INIT_F32: put_f32(t, init->bits); break;
-    case PTX_INIT_F64: put_f64(t, init->bits); break;
-    case PTX_INIT_ADDRESS: print_init_address(t, init); break;
-    case PTX_INIT_LIST: print_init_list(t, init); break;
-    case PTX_INIT_WORD: put(t, init->name); break;
-    case PTX_INIT_FIELD:
+    case IR_INIT_INT: put_signed(t, init->bits); break;
+    case IR_INIT_F32: put_f32(t, init->bits); break;
+    case IR_INIT_F64: put_f64(t, init->bits); break;
+    case IR_INIT_ADDRESS: print_init_address(t, init); break;
+    case IR_INIT_LIST: print_init_list(t, init); break;
+    case IR_INIT_WORD: put(t, init->name); break;
+    case IR_INIT_FIELD:
         put(t, init->name);
         put(t, " = ");
         if (init->count)
@@ -317,35 +317,35 @@ static void print_vector(text *t, unsigned lanes)
     put_decimal(t, lanes);
 }
 
-static void print_ptr(text *t, const ptx_var *var)
+static void print_ptr(text *t, const ir_var *var)
 {
     if (!var->is_ptr)
         return;
     put(t, " .ptr");
-    if (var->ptr_space != PTX_SPACE_GENERIC) {
+    if (var->ptr_space != IR_SPACE_GENERIC) {
         put(t, " .");
-        put(t, ptx_space_text(var->ptr_space));
+        put(t, ir_space_text(var->ptr_space));
     }
     print_align(t, var->ptr_align);
 }
 
-static void print_linkage(text *t, ptx_linkage linkage)
+static void print_linkage(text *t, ir_linkage linkage)
 {
     static const char *const texts[] = {"", ".visible ", ".extern ", ".weak ", ".common "};
     put(t, texts[linkage]);
 }
 
 /* Without the semicolon. */
-static void print_var(text *t, const ptx_var *var)
+static void print_var(text *t, const ir_var *var)
 {
     print_linkage(t, var->linkage);
     put_char(t, '.');
-    put(t, ptx_space_text(var->space));
+    put(t, ir_space_text(var->space));
     print_attributes(t, var->attributes, var->unified);
     print_align(t, var->align);
     print_vector(t, var->vector);
     put(t, " .");
-    put(t, var->opaque ? var->opaque : ptx_type_get(var->type)->text);
+    put(t, var->opaque ? var->opaque : ir_type_get(var->type)->text);
     print_ptr(t, var);
     put_char(t, ' ');
     put(t, var->name);
@@ -361,7 +361,7 @@ static void print_var(text *t, const ptx_var *var)
     }
 }
 
-static void print_params(text *t, ptx_var *const *params, uint32_t count, const char *between)
+static void print_params(text *t, ir_var *const *params, uint32_t count, const char *between)
 {
     put_char(t, '(');
     for (uint32_t i = 0; i < count; i++) {
@@ -374,10 +374,10 @@ static void print_params(text *t, ptx_var *const *params, uint32_t count, const 
 
 /* --- Functions --- */
 
-static void print_perf(text *t, const ptx_func *func, const char *before)
+static void print_perf(text *t, const ir_func *func, const char *before)
 {
-    for (uint32_t i = 0; i < func->nperf; i++) {
-        const ptx_perf *perf = &func->perf[i];
+    for (uint32_t i = 0; i < func->written->nperf; i++) {
+        const ptx_perf *perf = &func->written->perf[i];
         put(t, before);
         put(t, perf->name);
         for (uint32_t k = 0; k < perf->count; k++) {
@@ -396,7 +396,7 @@ static void print_perf(text *t, const ptx_func *func, const char *before)
     }
 }
 
-static void print_prototype(text *t, const ptx_func *proto)
+static void print_prototype(text *t, const ir_func *proto)
 {
     put(t, ".callprototype ");
     print_params(t, proto->rets, proto->nrets, "");
@@ -408,9 +408,9 @@ static void print_prototype(text *t, const ptx_func *proto)
     put_char(t, ';');
 }
 
-static void print_targets(printer *p, const ptx_label *label)
+static void print_targets(printer *p, const ir_label *label)
 {
-    bool code = label->kind == PTX_LABEL_BRANCHTARGETS;
+    bool code = label->kind == IR_LABEL_BRANCHTARGETS;
     put(p->out, code ? ".branchtargets" : ".calltargets");
     for (uint32_t i = 0; i < label->count; i++) {
         put(p->out, i ? ", " : " ");
@@ -420,20 +420,20 @@ static void print_targets(printer *p, const ptx_label *label)
     put_char(p->out, ';');
 }
 
-static void print_label(printer *p, const ptx_label *label)
+static void print_label(printer *p, const ir_label *label)
 {
     put(p->out, label->name);
     put_char(p->out, ':');
-    if (label->kind != PTX_LABEL_CODE)
+    if (label->kind != IR_LABEL_CODE)
         put_char(p->out, ' ');
-    if (label->kind == PTX_LABEL_PROTOTYPE)
+    if (label->kind == IR_LABEL_PROTOTYPE)
         print_prototype(p->out, label->prototype);
-    else if (label->kind != PTX_LABEL_CODE)
+    else if (label->kind != IR_LABEL_CODE)
         print_targets(p, label);
     put_char(p->out, '\n');
 }
 
-static void print_place(text *t, const ptx_loc *loc)
+static void print_place(text *t, const ir_loc *loc)
 {
     put_decimal(t, loc->file);
     put_char(t, ' ');
@@ -442,7 +442,7 @@ static void print_place(text *t, const ptx_loc *loc)
     put_decimal(t, loc->column);
 }
 
-static void print_loc(printer *p, const ptx_loc *loc)
+static void print_loc(printer *p, const ir_loc *loc)
 {
     text *t = p->out;
     put(t, "\t.loc\t");
@@ -455,7 +455,7 @@ static void print_loc(printer *p, const ptx_loc *loc)
             put_signed(t, (uint64_t)loc->function_offset);
         }
     }
-    if (loc->inlined_at != PTX_NONE) {
+    if (loc->inlined_at != IR_NONE) {
         put(t, ", inlined_at ");
         print_place(t, &p->module->locs[loc->inlined_at]);
     }
@@ -468,7 +468,7 @@ static void print_regs(printer *p, const ptx_regdecl *decl)
     put(t, "\t.reg");
     print_vector(t, decl->vector);
     put(t, " .");
-    put(t, ptx_type_get(decl->type)->text);
+    put(t, ir_type_get(decl->type)->text);
     put(t, " \t");
     if (decl->prefix) {
         put(t, decl->prefix);
@@ -483,7 +483,7 @@ static void print_regs(printer *p, const ptx_regdecl *decl)
     put(t, ";\n");
 }
 
-static void print_file(text *t, const ptx_file *file)
+static void print_file(text *t, const ir_file *file)
 {
     put(t, "\t.file\t");
     put_decimal(t, file->number);
@@ -517,7 +517,7 @@ static void print_stmt(printer *p, const ptx_stmt *stmt)
         break;
     case PTX_STMT_LABEL: print_label(p, &p->func->labels[stmt->index]); break;
     case PTX_STMT_LOC: print_loc(p, &p->module->locs[stmt->index]); break;
-    case PTX_STMT_REGS: print_regs(p, &p->func->regdecls[stmt->index]); break;
+    case PTX_STMT_REGS: print_regs(p, &p->func->written->regdecls[stmt->index]); break;
     case PTX_STMT_VAR:
         put_char(t, '\t');
         print_var(t, p->func->vars[stmt->index]);
@@ -531,7 +531,7 @@ static void print_stmt(printer *p, const ptx_stmt *stmt)
     }
 }
 
-static void print_head(text *t, const ptx_func *func)
+static void print_head(text *t, const ir_func *func)
 {
     print_linkage(t, func->linkage);
     put(t, func->entry ? ".entry" : ".func");
@@ -546,7 +546,7 @@ static void print_head(text *t, const ptx_func *func)
     print_perf(t, func, "\n");
 }
 
-static void print_func(printer *p, const ptx_func *func)
+static void print_func(printer *p, const ir_func *func)
 {
     text *t = p->out;
     p->func = func;
@@ -556,8 +556,8 @@ static void print_func(printer *p, const ptx_func *func)
         return;
     }
     put(t, "\n{\n");
-    for (uint32_t i = 0; i < func->nstmts; i++)
-        print_stmt(p, &func->stmts[i]);
+    for (uint32_t i = 0; i < func->written->nstmts; i++)
+        print_stmt(p, &func->written->stmts[i]);
     put(t, "}\n");
 }
 
@@ -581,20 +581,20 @@ static void print_item(printer *p, const ptx_item *item)
         break;
     case PTX_ITEM_FUNC: print_func(p, p->module->funcs[item->index]); break;
     case PTX_ITEM_FILE: print_file(t, &p->module->files[item->index]); break;
-    case PTX_ITEM_SECTION: print_section(t, &p->module->sections[item->index]); break;
+    case PTX_ITEM_SECTION: print_section(t, &p->module->written->sections[item->index]); break;
     case PTX_ITEM_PRAGMA: print_line(t, ".pragma ", item->text, ";\n"); break;
     case PTX_ITEM_ALIAS: print_line(t, ".alias ", item->text, ";\n"); break;
     case PTX_ITEM_DIRECTIVE: print_line(t, "", item->text, "\n"); break;
     }
 }
 
-void ptx_print_begin(ptx_text *t, const ptx_module *module)
+void ptx_print_begin(ptx_text *t, const ir_module *module)
 {
     put(t, ".version ");
-    put_decimal(t, module->version_major);
+    put_decimal(t, module->written->version_major);
     put_char(t, '.');
-    put_decimal(t, module->version_minor);
-    print_line(t, "\n.target ", module->target ? module->target : "sm_50", "\n");
+    put_decimal(t, module->written->version_minor);
+    print_line(t, "\n.target ", module->written->target ? module->written->target : "sm_50", "\n");
     if (module->address_size) {
         put(t, ".address_size ");
         put_decimal(t, module->address_size);
@@ -602,19 +602,19 @@ void ptx_print_begin(ptx_text *t, const ptx_module *module)
     }
 }
 
-wl_status ptx_print(const ptx_module *module, char **out, size_t *length)
+wl_status ptx_print(const ir_module *module, char **out, size_t *length)
 {
     text t = {0};
     ptx_print_begin(&t, module);
-    for (uint32_t i = 0; i < module->nitems; i++) {
+    for (uint32_t i = 0; i < module->written->nitems; i++) {
         put_char(&t, '\n');
-        ptx_print_item(&t, module, &module->items[i]);
+        ptx_print_item(&t, module, &module->written->items[i]);
     }
     *out = ptx_text_take(&t, length);
     return *out ? WL_OK : WL_NOMEM;
 }
 
-char *ptx_print_insn(const ptx_module *module, const ptx_func *func, const ptx_insn *insn,
+char *ptx_print_insn(const ir_module *module, const ir_func *func, const ir_insn *insn,
                      char *buffer, size_t size)
 {
     if (size == 0)
@@ -675,25 +675,24 @@ char *ptx_text_take(ptx_text *t, size_t *length)
     return data;
 }
 
-void ptx_print_item(ptx_text *t, const ptx_module *module, const ptx_item *item)
+void ptx_print_item(ptx_text *t, const ir_module *module, const ptx_item *item)
 {
     printer p = {.out = t, .module = module};
     print_item(&p, item);
 }
 
-void ptx_print_head(ptx_text *t, const ptx_func *func)
+void ptx_print_head(ptx_text *t, const ir_func *func)
 {
     print_head(t, func);
 }
 
-void ptx_print_stmt(ptx_text *t, const ptx_module *module, const ptx_func *func,
-                    const ptx_stmt *stmt)
+void ptx_print_stmt(ptx_text *t, const ir_module *module, const ir_func *func, const ptx_stmt *stmt)
 {
     printer p = {.out = t, .module = module, .func = func};
     print_stmt(&p, stmt);
 }
 
-void ptx_print_operand(ptx_text *t, const ptx_func *func, const ptx_operand *operand)
+void ptx_print_operand(ptx_text *t, const ir_func *func, const ir_operand *operand)
 {
     printer p = {.out = t, .func = func};
     print_operand(&p, operand);

@@ -3,29 +3,28 @@
 #define WL_PTX_PTX_H
 
 #include "base/error.h"
-#include "ptx/ir.h"
+#include "ir/module.h"
 
 #include <stdio.h>
 
 /* Parses `text` (NUL-terminated, `length` without the NUL). The module belongs to the caller:
- * ptx_module_free(). On failure *out is NULL and err->text holds "name:line:column: message", the
+ * ir_module_free(). On failure *out is NULL and err->text holds "name:line:column: message", the
  * line itself and a caret. */
-wl_status ptx_parse(const char *text, size_t length, const char *name, ptx_module **out,
+wl_status ptx_parse(const char *text, size_t length, const char *name, ir_module **out,
                     wl_error *err);
-void ptx_module_free(ptx_module *module);
 
 /* Writes the module as PTX that ptxas accepts. *out is malloc'ed and NUL-terminated. */
-wl_status ptx_print(const ptx_module *module, char **out, size_t *length);
+wl_status ptx_print(const ir_module *module, char **out, size_t *length);
 /* One instruction as text (without guard's newline or indentation) into buffer; truncates. Returns
  * buffer. */
-char *ptx_print_insn(const ptx_module *module, const ptx_func *func, const ptx_insn *insn,
+char *ptx_print_insn(const ir_module *module, const ir_func *func, const ir_insn *insn,
                      char *buffer, size_t size);
 
 /* Equal in everything but positions. */
-bool ptx_module_equal(const ptx_module *a, const ptx_module *b);
+bool ptx_module_equal(const ir_module *a, const ir_module *b);
 
 /* Checks each instruction against ops.def: suffixes, number and roles of operands, register widths.
  */
-wl_status ptx_verify(const ptx_module *module, const char *name, wl_error *err);
+wl_status ptx_verify(const ir_module *module, const char *name, wl_error *err);
 
 #endif

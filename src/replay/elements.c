@@ -45,20 +45,20 @@ static obs_known less(obs_known a, obs_known b)
 
 /* ---- what instructions access ---- */
 
-static unsigned spaces_of(const ptx_insn *insn)
+static unsigned spaces_of(const ir_insn *insn)
 {
-    switch (ptx_insn_effect(insn)) {
-    case PTX_EFFECT_COPY: return REPLAY_ELEMENTS_OBJECTS | REPLAY_ELEMENTS_ARRAYS;
-    case PTX_EFFECT_TEXTURE:
-    case PTX_EFFECT_SURFACE: return REPLAY_ELEMENTS_OBJECTS;
-    case PTX_EFFECT_BARRIER: return REPLAY_ELEMENTS_ARRAYS;
+    switch (ir_insn_effect(insn)) {
+    case IR_EFFECT_COPY: return REPLAY_ELEMENTS_OBJECTS | REPLAY_ELEMENTS_ARRAYS;
+    case IR_EFFECT_TEXTURE:
+    case IR_EFFECT_SURFACE: return REPLAY_ELEMENTS_OBJECTS;
+    case IR_EFFECT_BARRIER: return REPLAY_ELEMENTS_ARRAYS;
     default: break;
     }
     switch (insn->space) {
-    case PTX_SPACE_GENERIC: return REPLAY_ELEMENTS_OBJECTS | REPLAY_ELEMENTS_ARRAYS;
-    case PTX_SPACE_GLOBAL: return REPLAY_ELEMENTS_OBJECTS;
-    case PTX_SPACE_SHARED:
-    case PTX_SPACE_SHARED_CLUSTER: return REPLAY_ELEMENTS_ARRAYS;
+    case IR_SPACE_GENERIC: return REPLAY_ELEMENTS_OBJECTS | REPLAY_ELEMENTS_ARRAYS;
+    case IR_SPACE_GLOBAL: return REPLAY_ELEMENTS_OBJECTS;
+    case IR_SPACE_SHARED:
+    case IR_SPACE_SHARED_CLUSTER: return REPLAY_ELEMENTS_ARRAYS;
     default: return 0;
     }
 }
@@ -68,9 +68,9 @@ unsigned replay_elements_of_site(const rewrite_kernel *k, const rewrite_site *si
     unsigned objects = replay_elements_of_objects(k->probes) ? REPLAY_ELEMENTS_OBJECTS : 0,
              arrays = replay_elements_of_arrays(k->probes) ? REPLAY_ELEMENTS_ARRAYS : 0;
     switch (site->space) {
-    case PTX_SPACE_GENERIC: return objects | arrays;
-    case PTX_SPACE_GLOBAL: return objects;
-    case PTX_SPACE_SHARED: return arrays;
+    case IR_SPACE_GENERIC: return objects | arrays;
+    case IR_SPACE_GLOBAL: return objects;
+    case IR_SPACE_SHARED: return arrays;
     default: return 0;
     }
 }
@@ -219,8 +219,8 @@ static wl_status add_objects(state *st)
 static bool device_address(const state *st, const obs_shared *array, uint64_t *address)
 {
     for (uint32_t i = 0; i < st->kernel->nvars; i++) {
-        const ptx_var *var = st->kernel->vars[i].var;
-        if (var->space != PTX_SPACE_CONST && strcmp(var->name, array->name) == 0) {
+        const ir_var *var = st->kernel->vars[i].var;
+        if (var->space != IR_SPACE_CONST && strcmp(var->name, array->name) == 0) {
             *address = rewrite_var_address(&st->copy, i);
             return true;
         }

@@ -1,19 +1,19 @@
 #include "replay/facts.h"
 
 #include "emu/slice.h"
-#include "ptx/blocks.h"
+#include "ir/blocks.h"
 
 #include <string.h>
 
 typedef struct state {
     replay_facts *facts;
-    const ptx_func *kernel;
+    const ir_func *kernel;
     uint32_t room; /* in facts->constants */
 } state;
 
-static const ptx_insn *insn_at(const replay_facts *facts, uint32_t pc)
+static const ir_insn *insn_at(const replay_facts *facts, uint32_t pc)
 {
-    uint32_t f = ptx_callorder_find(&facts->order, pc);
+    uint32_t f = ir_callorder_find(&facts->order, pc);
     return &facts->order.funcs[f]->insns[pc - facts->order.first_pc[f]];
 }
 
@@ -21,26 +21,26 @@ static const ptx_insn *insn_at(const replay_facts *facts, uint32_t pc)
 
 /* Where the parameter lies among the launch's bytes (PTX ISA, "Parameter state space"): each at its own alignment, in order.
  * All of them where `var` is NULL. */
-static bool place_of(const ptx_func *kernel, const ptx_var *var, uint32_t *from, uint32_t *to)
+static bool place_of(const ir_func *kernel, const ir_var *var, uint32_t *from, uint32_t *to)
 {
     *from = *to = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
-        uint32_t align = ptx_var_align(kernel->params[i]);
+        uint32_t align = ir_var_align(kernel->params[i]);
         *from = align > 1 ? (*to + align - 1) & ~(align - 1) : *to;
-        *to = *from + (uint32_t)ptx_var_size(kernel->params[i]);
+        *to = *from + (uint32_t)ir_var_size(kernel->params[i]);
         if (kernel->params[i] == var)
             return true;
     }
     return !var;
 }
 
-static void use_param(state *s, const ptx_insn *insn, const ptx_operand *o)
+static void use_param(state *s, const ir_insn *insn, const ir_operand *o)
 {
     uint32_t from, to;
     if (!place_of(s->kernel, o->sym.var, &from, &to))
         return; /* of a device function */
-    const ptx_type_info *type = ptx_type_get(insn->types[0]);
-    bool reads_part = insn->op == PTX_ld && o->kind == PTX_OPD_ADDR && (int64_t)o->imm >= 0;
+    const ir_type_info *type = ir_type_get(insn->types[0]);
+    bool reads_part = insn->op == IR_ld && o->kind == IR_OPD_ADDR && (int64_t)o->imm >= 0;
     uint64_t first = from + o->imm;
     uint64_t bytes = (uint64_t)type->bits * type->lanes / 8 * (insn->vector ? insn->vector : 1);
     if (reads_part && first + bytes <= to) {
@@ -50,7 +50,7 @@ static void use_param(state *s, const ptx_insn *insn, const ptx_operand *o)
     memset(s->facts->param_used + from, 1, to - from);
 }
 
-static void use_constant(state *s, const ptx_var *var)
+static void use_constant(state *s, const ir_var *var)
 {
     for (uint32_t i = 0; i < s->facts->nconstants; i++)
         if (s->facts->constants[i] == var)
@@ -59,12 +59,12 @@ static void use_constant(state *s, const ptx_var *var)
         s->facts->constants[s->facts->nconstants++] = var;
 }
 
-static void use_operand(state *s, const ptx_insn *insn, const ptx_operand *o)
+static void use_operand(state *s, const ir_insn *insn, const ir_operand *o)
 {
-    bool symbol = o->kind == PTX_OPD_SYM || (o->kind == PTX_OPD_ADDR && o->has_sym);
-    if (symbol && o->sym.kind == PTX_SYM_VAR && o->sym.var->space == PTX_SPACE_PARAM)
+    bool symbol = o->kind == IR_OPD_SYM || (o->kind == IR_OPD_ADDR && o->has_sym);
+    if (symbol && o->sym.kind == IR_SYM_VAR && o->sym.var->space == IR_SPACE_PARAM)
         use_param(s, insn, o);
-    if (symbol && o->sym.kind == PTX_SYM_VAR && o->sym.var->space == PTX_SPACE_CONST)
+    if (symbol && o->sym.kind == IR_SYM_VAR && o->sym.var->space == IR_SPACE_CONST)
         use_constant(s, o->sym.var);
     for (uint32_t i = 0; i < o->count; i++)
         use_operand(s, insn, &o->items[i]);
@@ -73,23 +73,23 @@ static void use_operand(state *s, const ptx_insn *insn, const ptx_operand *o)
 /* ---- the whole ---- */
 
 /* Barriers in shared memory are accessed as often as their waits take. */
-static bool waits(const ptx_insn *insn)
+static bool waits(const ir_insn *insn)
 {
-    return insn->op == PTX_mbarrier || (insn->op == PTX_cp && ptx_has(insn, PTX_S_mbarrier));
+    return insn->op == IR_mbarrier || (insn->op == IR_cp && ir_has(insn, IR_S_mbarrier));
 }
 
 /* Guards of instructions that stand in a block of their own decide how many lanes run it. */
-static bool counted(const ptx_insn *insn, uint8_t flags)
+static bool counted(const ir_insn *insn, uint8_t flags)
 {
-    bool alone = insn->guard != PTX_NONE && insn->op != PTX_bra &&
-                 (ptx_ends_block(insn) || ptx_wait_of(insn) != PTX_WAIT_NONE);
+    bool alone = insn->guard != IR_NONE && insn->op != IR_bra &&
+                 (ir_ends_block(insn) || ir_wait_of(insn) != IR_WAIT_NONE);
     return flags & FLOW_PC_COUNTED && (!alone || flags & (FLOW_PC_SLICE | FLOW_PC_PROVEN));
 }
 
 static void look_at(state *s, uint32_t pc)
 {
     replay_facts *facts = s->facts;
-    const ptx_insn *insn = insn_at(facts, pc);
+    const ir_insn *insn = insn_at(facts, pc);
     uint8_t flags = facts->proof.flags[pc];
     bool memory = flags & FLOW_PC_MEMORY;
     facts->whole &= !(memory && !(flags & FLOW_PC_PROVEN)) && !(flags & FLOW_PC_UNKNOWN) &&
@@ -100,7 +100,7 @@ static void look_at(state *s, uint32_t pc)
         use_operand(s, insn, &insn->operands[i]);
 }
 
-wl_status replay_facts_of(const ptx_module *ptx, const ptx_func *kernel, wl_arena *arena,
+wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, wl_arena *arena,
                           replay_facts *out)
 {
     uint32_t from;
@@ -108,9 +108,9 @@ wl_status replay_facts_of(const ptx_module *ptx, const ptx_func *kernel, wl_aren
     state s = {.facts = out, .kernel = kernel, .room = ptx->nvars};
     place_of(kernel, NULL, &from, &out->param_bytes);
     out->param_used = wl_new_array(arena, uint8_t, out->param_bytes + 1);
-    out->constants = wl_new_array(arena, const ptx_var *, ptx->nvars + 1);
+    out->constants = wl_new_array(arena, const ir_var *, ptx->nvars + 1);
     if (!out->param_used || !out->constants ||
-        ptx_callorder_of(ptx, (ptx_func *)(uintptr_t)kernel, arena, &out->order) != WL_OK ||
+        ir_callorder_of(ptx, (ir_func *)(uintptr_t)kernel, arena, &out->order) != WL_OK ||
         flow_prove(ptx, &out->order, arena, &out->proof) != WL_OK)
         return WL_NOMEM;
     for (uint32_t pc = 0; pc < out->proof.npcs; pc++)
@@ -133,7 +133,7 @@ const char *replay_gap(const replay_facts *facts, const emu_kernel *slice, uint3
                        wl_arena *arena)
 {
     const flow_verdict *verdict = &facts->proof.verdicts[pc];
-    const ptx_insn *insn = insn_at(facts, pc);
+    const ir_insn *insn = insn_at(facts, pc);
     if (waits(insn))
         return "how often it is executed depends on when copies end";
     if (!(facts->proof.flags[pc] & FLOW_PC_MEMORY) || emu_slice_shows(slice, pc))
@@ -142,11 +142,11 @@ const char *replay_gap(const replay_facts *facts, const emu_kernel *slice, uint3
         return wl_arena_printf(arena, "%s %s", through_text(verdict->through),
                                flow_reason_text(verdict->reason));
     switch (insn->op) {
-    case PTX_tex:
-    case PTX_tld4:
-    case PTX_suld:
-    case PTX_sust:
-    case PTX_sured: return "where the texels of textures and surfaces lie is not noted";
+    case IR_tex:
+    case IR_tld4:
+    case IR_suld:
+    case IR_sust:
+    case IR_sured: return "where the texels of textures and surfaces lie is not noted";
     default: return "warplens does not replay this instruction";
     }
 }

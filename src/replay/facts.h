@@ -7,20 +7,20 @@
 #include "flow/flow.h"
 
 typedef struct replay_facts {
-    ptx_callorder order;
+    ir_callorder order;
     flow_proof proof;
     /* Bytes of the parameters that addresses, masks or followed branches may depend on: 1, else 0. */
     uint32_t param_bytes;
     uint8_t *param_used;
     /* Variables in constant memory that they may depend on. */
     uint32_t nconstants;
-    const ptx_var **constants;
+    const ir_var **constants;
     /* All that a launch does to memory, and how often it executes what, follows from the launch. */
     bool whole;
 } replay_facts;
 
 /* Everything lies in `arena`. Fails with WL_NOMEM only. */
-wl_status replay_facts_of(const ptx_module *ptx, const ptx_func *kernel, wl_arena *arena,
+wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, wl_arena *arena,
                           replay_facts *out);
 
 /* Why the accesses of the instruction are not replayed, as a sentence's end, in `arena`: "its address depends on data loaded

@@ -19,7 +19,7 @@ typedef struct taken { /* a PROBE record */
 } taken;
 
 typedef struct planned { /* what rewrite_module() said of a module */
-    const ptx_module *module;
+    const ir_module *module;
     uint32_t probes, everything;
     wl_arena *arena;
     rewrite_result result;
@@ -197,7 +197,7 @@ bool replay_recorded_has(const replay_recorded *r, uint32_t note)
 
 /* ---- the kernel as it was rewritten ---- */
 
-static const planned *plan_of(replay_recorded *r, const ptx_module *module, const cap_probe *probe)
+static const planned *plan_of(replay_recorded *r, const ir_module *module, const cap_probe *probe)
 {
     for (planned *p = r->plans; p; p = p->next)
         if (p->module == module && p->probes == probe->probes && p->everything == probe->everything)
@@ -270,7 +270,7 @@ static void lay_out(replay_recorded_launch *l, const cap_note *note, const cap_p
 
 /* ---- places of variables ---- */
 
-static bool shared_here(const replay_recorded_part *part, const ptx_var *var, place *p)
+static bool shared_here(const replay_recorded_part *part, const ir_var *var, place *p)
 {
     uint32_t count = emu_kernel_nshared(part->slice);
     for (uint32_t i = 0; i < count; i++) {
@@ -284,14 +284,13 @@ static bool shared_here(const replay_recorded_part *part, const ptx_var *var, pl
     return false;
 }
 
-static bool place_of(const replay_recorded_part *part, const ptx_var *var, uint64_t device,
-                     place *p)
+static bool place_of(const replay_recorded_part *part, const ir_var *var, uint64_t device, place *p)
 {
     *p = (place){.space = (uint8_t)var->space, .device = device};
-    if (var->space != PTX_SPACE_CONST)
+    if (var->space != IR_SPACE_CONST)
         return shared_here(part, var, p);
     p->here = part->constant(part->ctx, var->name);
-    p->bytes = ptx_var_size(var);
+    p->bytes = ir_var_size(var);
     return p->here != 0;
 }
 
@@ -312,12 +311,12 @@ static wl_status find_places(replay_recorded_launch *l, const replay_recorded_pa
 /* An address on the device to the one here; false where nothing lies there. */
 static bool translate(const struct replay_recorded_trace *t, uint8_t space, uint64_t *address)
 {
-    if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_LOCAL)
+    if (space == IR_SPACE_GLOBAL || space == IR_SPACE_LOCAL)
         return true;
-    bool constant = space == PTX_SPACE_CONST;
+    bool constant = space == IR_SPACE_CONST;
     for (uint32_t i = 0; i < t->nplaces; i++) {
         const place *p = &t->places[i];
-        if ((p->space == PTX_SPACE_CONST) == constant && *address - p->device < p->bytes) {
+        if ((p->space == IR_SPACE_CONST) == constant && *address - p->device < p->bytes) {
             *address += p->here - p->device;
             return true;
         }
@@ -341,7 +340,7 @@ static void count_block(struct replay_recorded_trace *t, uint32_t first_pc, uint
 {
     uint32_t npcs = emu_kernel_get(t->slice)->ncode;
     for (uint32_t pc = first_pc; pc < first_pc + ninsns && pc < npcs; pc++)
-        if (!all.executions || emu_kernel_code(t->slice, pc).insn->guard == PTX_NONE)
+        if (!all.executions || emu_kernel_code(t->slice, pc).insn->guard == IR_NONE)
             t->counted[pc] = all;
 }
 
@@ -505,15 +504,15 @@ static void on_access(void *block, const emu_access *a)
         return;
     if (!l->covered[a->pc])
         replay_watch_record(b->inner, a);
-    bool array = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER;
+    bool array = a->space == IR_SPACE_SHARED || a->space == IR_SPACE_SHARED_CLUSTER;
     if (!(l->elements[a->pc] & (array ? REPLAY_ELEMENTS_ARRAYS : REPLAY_ELEMENTS_OBJECTS)))
         replay_watch_count(b->inner, a);
 }
 
-static const uint8_t space_of[PTX_SPACE_COUNT] = {[PTX_SPACE_GLOBAL] = OBS_GLOBAL,
-                                                  [PTX_SPACE_SHARED] = OBS_SHARED,
-                                                  [PTX_SPACE_LOCAL] = OBS_LOCAL,
-                                                  [PTX_SPACE_CONST] = OBS_CONST};
+static const uint8_t space_of[IR_SPACE_COUNT] = {[IR_SPACE_GLOBAL] = OBS_GLOBAL,
+                                                 [IR_SPACE_SHARED] = OBS_SHARED,
+                                                 [IR_SPACE_LOCAL] = OBS_LOCAL,
+                                                 [IR_SPACE_CONST] = OBS_CONST};
 
 static int64_t stride_of(const rewrite_access *a, const uint64_t *address)
 {
@@ -604,7 +603,7 @@ static bool is_known(const obs_summary *s, uint32_t first_pc)
 static void add_mix(const struct replay_recorded_trace *t, const obs_block_count *b, obs_summary *s)
 {
     for (uint32_t pc = b->first_pc; pc < b->first_pc + b->ninsns; pc++) {
-        ptx_cost cost = ptx_op_get(emu_kernel_code(t->slice, pc).insn->op)->cost;
+        ir_cost cost = ir_op_get(emu_kernel_code(t->slice, pc).insn->op)->cost;
         s->mix.warp_instructions[cost] += b->executions;
         s->mix.thread_instructions[cost] += b->lanes;
     }

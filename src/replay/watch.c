@@ -2,10 +2,10 @@
 
 #include "replay/sampling.h"
 
-static const uint8_t space_of[PTX_SPACE_COUNT] = {
-    [PTX_SPACE_GLOBAL] = OBS_GLOBAL,         [PTX_SPACE_SHARED] = OBS_SHARED,
-    [PTX_SPACE_SHARED_CLUSTER] = OBS_SHARED, [PTX_SPACE_LOCAL] = OBS_LOCAL,
-    [PTX_SPACE_CONST] = OBS_CONST,           [PTX_SPACE_TEX] = OBS_GLOBAL};
+static const uint8_t space_of[IR_SPACE_COUNT] = {
+    [IR_SPACE_GLOBAL] = OBS_GLOBAL,         [IR_SPACE_SHARED] = OBS_SHARED,
+    [IR_SPACE_SHARED_CLUSTER] = OBS_SHARED, [IR_SPACE_LOCAL] = OBS_LOCAL,
+    [IR_SPACE_CONST] = OBS_CONST,           [IR_SPACE_TEX] = OBS_GLOBAL};
 
 _Static_assert((int)EMU_LOAD == OBS_LOAD && (int)EMU_STORE == OBS_STORE &&
                    (int)EMU_ATOMIC == OBS_ATOMIC && (int)EMU_REDUCTION == OBS_REDUCTION,
@@ -178,7 +178,7 @@ static void count_insn(const replay_watch *w, const emu_result *result, uint32_t
     block->ninsns++;
     block->executions = counted->executions;
     block->lanes = counted->lanes;
-    ptx_cost cost = ptx_op_get(code.insn->op)->cost;
+    ir_cost cost = ir_op_get(code.insn->op)->cost;
     summary->mix.warp_instructions[cost] += counted->executions;
     summary->mix.thread_instructions[cost] += counted->lanes;
     summary->warp_instructions += counted->executions;

@@ -142,11 +142,11 @@ typedef struct placing {
     const replay_world_module *m;
 } placing;
 
-static uint64_t address_of(void *ctx, const ptx_var *var, uint64_t size)
+static uint64_t address_of(void *ctx, const ir_var *var, uint64_t size)
 {
     const placing *p = ctx;
     const replay_world_object *o = variable_of(p->w, p->m, var->name);
-    bool constant = var->space == PTX_SPACE_CONST;
+    bool constant = var->space == IR_SPACE_CONST;
     return !o || o->bytes < size ? 0 : constant ? o->at : o->base;
 }
 
@@ -176,7 +176,7 @@ static void module_free(replay_world_module *m)
         HASH_DEL(m->kernels, k);
         kernel_free(k);
     }
-    ptx_module_free(m->ptx);
+    ir_module_free(m->ptx);
     wl_vec_free(&m->variables);
     free(m->name);
     free(m->text);
@@ -205,7 +205,7 @@ static wl_status prepare(replay_world *w, replay_world_module *m, replay_world_k
     wl_error *err = &k->error;
     if (!load(w, m))
         return wl_fail(err, WL_UNSUPPORTED, "its module cannot be read: %s", m->error.text);
-    const ptx_func *func = ptx_module_func(m->ptx, k->name);
+    const ir_func *func = ir_module_func(m->ptx, k->name);
     if (!func || !func->entry || !func->has_body)
         return wl_fail(err, WL_NOENT, "its module has no such kernel");
     if (replay_facts_of(m->ptx, func, k->arena, &k->facts) != WL_OK)

@@ -40,7 +40,7 @@ typedef struct replay_world_module {
     size_t length;
     bool tried;
     wl_error error; /* why it could not be loaded */
-    ptx_module *ptx;
+    ir_module *ptx;
     emu_module *loaded;
     wl_vec(uint32_t) variables; /* objects */
     replay_world_kernel *kernels;

@@ -2,7 +2,7 @@
 #include "report/keys.h"
 
 #include "base/version.h"
-#include "ptx/ir.h"
+#include "ir/module.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -176,7 +176,7 @@ static const prof_launch *costliest_launch(const rep_data *d, uint32_t kernel)
 static json_t *mix_json(const rep_data *d, uint32_t kernel)
 {
     json_t *mix = json_array();
-    for (uint32_t class = 0; class < PTX_COST_COUNT; class ++) {
+    for (uint32_t class = 0; class < IR_COST_COUNT; class ++) {
         uint64_t sum = 0;
         for (uint32_t i = 0; i < d->launches.count; i++)
             if (d->launches.rows[i].kernel == kernel)

@@ -15,7 +15,7 @@ typedef struct naming {
     const char *refused;
 } naming;
 
-static bool add_var(const ptx_var **list, uint32_t *count, const ptx_var *var)
+static bool add_var(const ir_var **list, uint32_t *count, const ir_var *var)
 {
     for (uint32_t i = 0; i < *count; i++)
         if (list[i] == var)
@@ -24,20 +24,20 @@ static bool add_var(const ptx_var **list, uint32_t *count, const ptx_var *var)
     return true;
 }
 
-static void name_var(naming *n, const ptx_var *var)
+static void name_var(naming *n, const ir_var *var)
 {
     rw_alone *a = n->alone;
     if (var->opaque)
         n->refused = "it names a texture, a sampler or a surface";
-    else if (var->func && (var->space == PTX_SPACE_GLOBAL || var->space == PTX_SPACE_CONST))
+    else if (var->func && (var->space == IR_SPACE_GLOBAL || var->space == IR_SPACE_CONST))
         n->refused = "it has a variable within a function that keeps its value";
-    else if (var->space == PTX_SPACE_GLOBAL)
+    else if (var->space == IR_SPACE_GLOBAL)
         add_var(a->globals, &a->nglobals, var);
-    else if (var->space == PTX_SPACE_CONST && !ptx_var_size(var))
+    else if (var->space == IR_SPACE_CONST && !ir_var_size(var))
         n->refused = "it names a constant without a size";
-    else if (var->space == PTX_SPACE_CONST)
+    else if (var->space == IR_SPACE_CONST)
         add_var(a->constants, &a->nconstants, var);
-    else if (var->space == PTX_SPACE_SHARED && !var->func)
+    else if (var->space == IR_SPACE_SHARED && !var->func)
         add_var(a->shared, &a->nshared, var);
 }
 
@@ -51,9 +51,9 @@ static bool is_system_call(const char *name)
     return false;
 }
 
-static void name_callee(naming *n, const ptx_func *func)
+static void name_callee(naming *n, const ir_func *func)
 {
-    const ptx_func *callee = ptx_module_func(n->plan->module, func->name);
+    const ir_func *callee = ir_module_func(n->plan->module, func->name);
     if (!callee || callee->alias)
         n->refused = "it calls a function by another name";
     else if (!callee->has_body && !is_system_call(callee->name))
@@ -62,9 +62,9 @@ static void name_callee(naming *n, const ptx_func *func)
         n->alone->funcs[callee->index] = true;
 }
 
-static void name_operand(naming *n, const ptx_operand *o, bool callee)
+static void name_operand(naming *n, const ir_operand *o, bool callee)
 {
-    if (o->has_sym && o->sym.kind == PTX_SYM_VAR)
+    if (o->has_sym && o->sym.kind == IR_SYM_VAR)
         name_var(n, o->sym.var);
     else if (o->has_sym && callee)
         name_callee(n, o->sym.func);
@@ -74,10 +74,10 @@ static void name_operand(naming *n, const ptx_operand *o, bool callee)
         name_operand(n, &o->items[i], false);
 }
 
-static void name_insn(naming *n, const ptx_func *func, const ptx_insn *insn)
+static void name_insn(naming *n, const ir_func *func, const ir_insn *insn)
 {
-    const ptx_operand *target = insn->op == PTX_call ? flow_call_of(func, insn).target : NULL;
-    if (insn->op == PTX_call && (!target || !target->has_sym))
+    const ir_operand *target = insn->op == IR_call ? flow_call_of(func, insn).target : NULL;
+    if (insn->op == IR_call && (!target || !target->has_sym))
         n->refused = "it calls functions through pointers";
     for (uint32_t i = 0; i < insn->noperands; i++)
         name_operand(n, &insn->operands[i], target && target == &insn->operands[i]);
@@ -85,7 +85,7 @@ static void name_insn(naming *n, const ptx_func *func, const ptx_insn *insn)
 
 static void name_all(naming *n)
 {
-    const ptx_callorder *order = &n->plan->order;
+    const ir_callorder *order = &n->plan->order;
     n->alone->funcs[order->funcs[0]->index] = true;
     for (uint32_t k = 0; k < order->count && !n->refused; k++)
         for (uint32_t i = 0; i < order->funcs[k]->ninsns && !n->refused; i++)
@@ -100,7 +100,7 @@ typedef struct renaming {
     bool failed;
 } renaming;
 
-static uint32_t global_of(const rw_plan *plan, const ptx_var *var)
+static uint32_t global_of(const rw_plan *plan, const ir_var *var)
 {
     uint32_t i = 0;
     while (plan->alone->globals[i] != var)
@@ -118,12 +118,12 @@ static uint32_t register_of(rw_by_address *body, uint32_t global, uint64_t offse
     return body->nnamed++;
 }
 
-static bool names_global(const ptx_operand *o)
+static bool names_global(const ir_operand *o)
 {
-    return o->has_sym && o->sym.kind == PTX_SYM_VAR && o->sym.var->space == PTX_SPACE_GLOBAL;
+    return o->has_sym && o->sym.kind == IR_SYM_VAR && o->sym.var->space == IR_SPACE_GLOBAL;
 }
 
-static uint32_t count_globals(const ptx_operand *operands, uint32_t count)
+static uint32_t count_globals(const ir_operand *operands, uint32_t count)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -132,17 +132,17 @@ static uint32_t count_globals(const ptx_operand *operands, uint32_t count)
 }
 
 /* An address keeps its offset, the value of a name is a register with it. */
-static ptx_operand *rename_operands(renaming *r, const ptx_operand *operands, uint32_t count)
+static ir_operand *rename_operands(renaming *r, const ir_operand *operands, uint32_t count)
 {
     uint32_t first = r->body->func->nregs;
-    ptx_operand *copy = wl_arena_copy(r->plan->arena, operands, count * sizeof *operands);
+    ir_operand *copy = wl_arena_copy(r->plan->arena, operands, count * sizeof *operands);
     for (uint32_t i = 0; copy && i < count; i++) {
-        ptx_operand *o = &copy[i];
+        ir_operand *o = &copy[i];
         if (names_global(o)) {
-            bool address = o->kind == PTX_OPD_ADDR;
+            bool address = o->kind == IR_OPD_ADDR;
             uint32_t global = global_of(r->plan, o->sym.var);
             o->reg = first + register_of(r->body, global, address ? 0 : o->imm);
-            o->kind = address ? PTX_OPD_ADDR : PTX_OPD_REG;
+            o->kind = address ? IR_OPD_ADDR : IR_OPD_REG;
             o->imm = address ? o->imm : 0;
             o->has_sym = false;
         }
@@ -155,15 +155,15 @@ static ptx_operand *rename_operands(renaming *r, const ptx_operand *operands, ui
 
 static bool add_registers(rw_plan *plan, rw_by_address *body)
 {
-    ptx_func *func = body->func;
-    ptx_reg *regs = wl_new_array(plan->arena, ptx_reg, (size_t)func->nregs + body->nnamed + 1);
+    ir_func *func = body->func;
+    ir_reg *regs = wl_new_array(plan->arena, ir_reg, (size_t)func->nregs + body->nnamed + 1);
     if (!regs)
         return false;
     if (func->nregs)
         memcpy(regs, func->regs, func->nregs * sizeof *regs);
     for (uint32_t i = 0; i < body->nnamed; i++) {
-        ptx_reg *reg = &regs[func->nregs + i];
-        *reg = (ptx_reg){.type = PTX_T_b64, .vector = 1};
+        ir_reg *reg = &regs[func->nregs + i];
+        *reg = (ir_reg){.type = IR_T_b64, .vector = 1};
         if (!(reg->name = wl_arena_printf(plan->arena, RW_PREFIX "g%u", i)))
             return false;
     }
@@ -172,7 +172,7 @@ static bool add_registers(rw_plan *plan, rw_by_address *body)
     return true;
 }
 
-static bool rename_body(rw_plan *plan, const ptx_func *func, rw_by_address *body)
+static bool rename_body(rw_plan *plan, const ir_func *func, rw_by_address *body)
 {
     renaming r = {plan, body, false};
     uint32_t names = 0;
@@ -184,7 +184,7 @@ static bool rename_body(rw_plan *plan, const ptx_func *func, rw_by_address *body
         return false;
     if (!names)
         return true;
-    ptx_insn *insns = wl_arena_copy(plan->arena, func->insns, func->ninsns * sizeof *insns);
+    ir_insn *insns = wl_arena_copy(plan->arena, func->insns, func->ninsns * sizeof *insns);
     for (uint32_t i = 0; insns && i < func->ninsns; i++)
         if (count_globals(insns[i].operands, insns[i].noperands))
             insns[i].operands = rename_operands(&r, insns[i].operands, insns[i].noperands);
@@ -208,9 +208,9 @@ static rw_alone *new_alone(const rw_plan *plan)
     rw_alone *a = wl_new(plan->arena, rw_alone);
     if (!a)
         return NULL;
-    *a = (rw_alone){.globals = wl_new_array(plan->arena, const ptx_var *, vars),
-                    .constants = wl_new_array(plan->arena, const ptx_var *, vars),
-                    .shared = wl_new_array(plan->arena, const ptx_var *, vars),
+    *a = (rw_alone){.globals = wl_new_array(plan->arena, const ir_var *, vars),
+                    .constants = wl_new_array(plan->arena, const ir_var *, vars),
+                    .shared = wl_new_array(plan->arena, const ir_var *, vars),
                     .funcs = wl_new_array(plan->arena, bool, (size_t)plan->module->nfuncs + 1),
                     .bodies = wl_new_array(plan->arena, rw_by_address, plan->order.count)};
     return a->globals && a->constants && a->shared && a->funcs && a->bodies ? a : NULL;
@@ -233,10 +233,10 @@ wl_status rw_plan_alone(rw_plan *plan)
 /* ---- printing ---- */
 
 /* What the variable holds is copied there, and the host may change it: the compiler must not take it for something else. */
-static void print_constant(ptx_text *out, const ptx_var *var)
+static void print_constant(ptx_text *out, const ir_var *var)
 {
-    ptx_putf(out, ".visible .const .align %u .b8 %s[%llu];\n", (unsigned)ptx_var_align(var),
-             var->name, (unsigned long long)ptx_var_size(var));
+    ptx_putf(out, ".visible .const .align %u .b8 %s[%llu];\n", (unsigned)ir_var_align(var),
+             var->name, (unsigned long long)ir_var_size(var));
 }
 
 void rw_print_alone_variables(ptx_text *out, const rw_plan *plan)
@@ -247,15 +247,15 @@ void rw_print_alone_variables(ptx_text *out, const rw_plan *plan)
                  (unsigned)a->nglobals);
     for (uint32_t i = 0; i < a->nconstants; i++)
         print_constant(out, a->constants[i]);
-    for (uint32_t i = 0; i < plan->module->nitems; i++) {
-        const ptx_item *item = &plan->module->items[i];
+    for (uint32_t i = 0; i < plan->module->written->nitems; i++) {
+        const ptx_item *item = &plan->module->written->items[i];
         for (uint32_t s = 0; item->kind == PTX_ITEM_VAR && s < a->nshared; s++)
             if (plan->module->vars[item->index] == a->shared[s])
                 ptx_print_item(out, plan->module, item);
     }
 }
 
-const ptx_func *rw_printed(const rw_plan *plan, uint32_t index)
+const ir_func *rw_printed(const rw_plan *plan, uint32_t index)
 {
     return plan->alone ? plan->alone->bodies[index].func : plan->flow->funcs[index].func;
 }
@@ -278,7 +278,7 @@ void rw_load_addresses(rw_body *b)
         load_address(b, body, i);
 }
 
-const char *rw_address_of(const rw_body *b, const ptx_var *var, char buffer[RW_NAME_BYTES])
+const char *rw_address_of(const rw_body *b, const ir_var *var, char buffer[RW_NAME_BYTES])
 {
     rw_by_address *body = &b->plan->alone->bodies[b->index];
     uint32_t n = register_of(body, global_of(b->plan, var), 0);

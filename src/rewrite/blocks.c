@@ -14,7 +14,7 @@
  * kernel. */
 #include "rewrite/internal.h"
 
-#include "ptx/blocks.h"
+#include "ir/blocks.h"
 
 enum { MAX_REGISTERS = 32 }; /* of a copy, for counters */
 
@@ -81,7 +81,7 @@ static bool derive(rw_plan *p, const flow_function *f, uint32_t root, uint32_t *
                    rewrite_counter *out)
 {
     const rw_run *run = &p->runs[f->index][root];
-    *out = (rewrite_counter){.kind = REWRITE_COUNT_LAUNCH, .from = PTX_NONE, .root = root};
+    *out = (rewrite_counter){.kind = REWRITE_COUNT_LAUNCH, .from = IR_NONE, .root = root};
     if (f->index == 0 && rw_runs_once(f, root))
         return true;
     if (run->from == FLOW_NONE || (!run->placed && run->edge == FLOW_NONE))
@@ -124,7 +124,7 @@ static uint32_t count_root(rw_plan *p, const flow_function *f, uint32_t root, ui
     bool derived = derive(p, f, root, of_root, &known);
     rw_counter how = {.kind = RW_DERIVED, .func = f->index, .loop = FLOW_NONE};
     if (!derived) {
-        known = (rewrite_counter){REWRITE_COUNT_MEASURED, PTX_NONE, p->out->ntallies++, root};
+        known = (rewrite_counter){REWRITE_COUNT_MEASURED, IR_NONE, p->out->ntallies++, root};
         how = measured(p, f, root, true);
     }
     uint32_t c = add_counter(p, known, how);
@@ -138,15 +138,15 @@ static uint32_t count_root(rw_plan *p, const flow_function *f, uint32_t root, ui
  * instructions of which some lanes take no part. */
 static void plan_block(rw_plan *p, const flow_function *f, uint32_t n, uint32_t *of_root)
 {
-    uint32_t fb = n < f->func->ninsns ? f->block_of[n] : FLOW_NONE, counter = PTX_NONE;
+    uint32_t fb = n < f->func->ninsns ? f->block_of[n] : FLOW_NONE, counter = IR_NONE;
     bool own = fb == FLOW_NONE || !f->blocks[fb].reached ||
-               (f->func->insns[n].guard != PTX_NONE && ptx_stands_alone(&f->func->insns[n]));
+               (f->func->insns[n].guard != IR_NONE && ir_stands_alone(&f->func->insns[n]));
     if (p->cloned[f->index] && !own)
         counter = count_root(p, f, p->runs[f->index][fb].root, of_root);
     else if (p->cloned[f->index])
         counter = add_counter(p,
-                              (rewrite_counter){REWRITE_COUNT_MEASURED, PTX_NONE,
-                                                p->out->ntallies++, FLOW_NONE},
+                              (rewrite_counter){REWRITE_COUNT_MEASURED, IR_NONE, p->out->ntallies++,
+                                                FLOW_NONE},
                               measured(p, f, fb, false));
     p->owns[p->out->nblocks] = p->cloned[f->index] && own;
     p->block_at[f->first_pc + f->index + n] = p->out->nblocks;
@@ -178,7 +178,7 @@ wl_status rw_plan_blocks(rw_plan *p)
     if (!p->counters || !p->known || !p->owns || !p->block_at || !p->counted_at || !p->blocks)
         return WL_NOMEM;
     for (uint32_t pc = 0; pc < p->proof.npcs; pc++)
-        p->counted_at[pc] = PTX_NONE;
+        p->counted_at[pc] = IR_NONE;
     for (uint32_t k = 0; k < p->order.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
         uint32_t *of_root = wl_new_array(p->arena, uint32_t, (size_t)f->nblocks + 1);
@@ -310,21 +310,21 @@ static uint32_t counted_at(const rw_body *b, uint32_t insn)
 {
     uint32_t block = b->f->block_of[insn];
     bool first = insn < b->f->func->ninsns && b->f->blocks[block].first == insn;
-    return first ? b->plan->counted_at[b->f->first_pc + insn] : PTX_NONE;
+    return first ? b->plan->counted_at[b->f->first_pc + insn] : IR_NONE;
 }
 
 /* Who waits is counted behind the waiting. */
 static bool waits(const rw_body *b, uint32_t insn)
 {
-    const ptx_insn *i = &b->f->func->insns[insn];
-    return i->guard == PTX_NONE && ptx_wait_of(i) != PTX_WAIT_NONE;
+    const ir_insn *i = &b->f->func->insns[insn];
+    return i->guard == IR_NONE && ir_wait_of(i) != IR_WAIT_NONE;
 }
 
 static void count_block(rw_body *b, uint32_t block)
 {
     uint32_t insn = b->plan->out->blocks[block].first_pc - b->f->first_pc;
     uint32_t c = counted_at(b, insn);
-    if (c != PTX_NONE && waits(b, insn))
+    if (c != IR_NONE && waits(b, insn))
         count(b, c);
     if (b->plan->owns[block])
         count(b, b->plan->out->blocks[block].counter);
@@ -433,7 +433,7 @@ static void start(rw_body *b, uint32_t block)
             publish(b, c);
     }
     uint32_t insn = b->f->blocks[block].first, c = counted_at(b, insn);
-    if (c != PTX_NONE && !waits(b, insn))
+    if (c != IR_NONE && !waits(b, insn))
         count(b, c);
 }
 

@@ -1,7 +1,7 @@
 /* Copies of a function's body, with the code of the probes between the instructions. */
 #include "rewrite/internal.h"
 
-#include "ptx/blocks.h"
+#include "ir/blocks.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes,
     return buffer;
 }
 
-static void print_list(rw_body *b, const ptx_operand *list)
+static void print_list(rw_body *b, const ir_operand *list)
 {
     for (uint32_t i = 0; list && i < list->count; i++) {
         ptx_print_operand(b->out, b->func, &list->items[i]);
@@ -45,16 +45,16 @@ static void print_list(rw_body *b, const ptx_operand *list)
 }
 
 /* The same call of the clone, which gets the address of our frame: the state, and what else outlives a function. */
-static void print_clone_call(rw_body *b, const ptx_insn *insn, uint32_t callee)
+static void print_clone_call(rw_body *b, const ir_insn *insn, uint32_t callee)
 {
     char name[RW_NAME_BYTES];
     flow_call call = flow_call_of(b->func, insn);
     if (rw_has(b, REWRITE_TRACE))
         rw_keep_trace(b);
     rw_text(b, "\t{\n\t.param .b64 __wl_out;\n\tst.param.b64 [__wl_out], __wl_frame;\n\t");
-    if (insn->guard != PTX_NONE)
+    if (insn->guard != IR_NONE)
         ptx_putf(b->out, "@%s%s ", insn->guard_neg ? "!" : "", b->func->regs[insn->guard].name);
-    ptx_put(b->out, ptx_has(insn, PTX_S_uni) ? "call.uni \t" : "call \t");
+    ptx_put(b->out, ir_has(insn, IR_S_uni) ? "call.uni \t" : "call \t");
     if (call.rets && call.rets->count) {
         ptx_put(b->out, "(");
         ptx_print_operand(b->out, b->func, &call.rets->items[0]);
@@ -79,7 +79,7 @@ static bool may_not_return(const rw_body *b, uint32_t callee)
     return false;
 }
 
-static void print_call(rw_body *b, const ptx_insn *insn, const ptx_stmt *stmt)
+static void print_call(rw_body *b, const ir_insn *insn, const ptx_stmt *stmt)
 {
     uint32_t callee = flow_callee(b->plan->flow, insn);
     rw_forget_lanes(b);
@@ -93,9 +93,9 @@ static void print_call(rw_body *b, const ptx_insn *insn, const ptx_stmt *stmt)
 
 /* ---- instructions ---- */
 
-static bool leaves(const ptx_insn *insn)
+static bool leaves(const ir_insn *insn)
 {
-    return insn->op == PTX_ret || insn->op == PTX_exit;
+    return insn->op == IR_ret || insn->op == IR_exit;
 }
 
 static bool starts_block(const rw_body *b, uint32_t i)
@@ -115,7 +115,7 @@ static bool needs_address(const rw_body *b, uint32_t site)
     const rw_late *late = &b->plan->late[site];
     bool covered = late->loop != FLOW_NONE && late->head != site;
     return (rw_has(b, REWRITE_TRACE) && b->plan->spots[site].alone) ||
-           (b->plan->slot_of[site] != PTX_NONE && !covered) || rw_counts_shared(b, site);
+           (b->plan->slot_of[site] != IR_NONE && !covered) || rw_counts_shared(b, site);
 }
 
 static void print_access(rw_body *b, uint32_t site)
@@ -134,13 +134,13 @@ static void print_access(rw_body *b, uint32_t site)
 /* The instruction, without its guard: who prints it has seen to that. */
 static void print_bare(rw_body *b, uint32_t i)
 {
-    ptx_insn insn = b->func->insns[i];
-    insn.guard = PTX_NONE;
-    ptx_func one = *b->func;
+    ir_insn insn = b->func->insns[i];
+    insn.guard = IR_NONE;
+    ir_func one = *b->func;
     one.insns = &insn;
     ptx_stmt stmt = {.kind = PTX_STMT_INSN, .index = 0};
-    if (insn.op == PTX_call) {
-        const ptx_func *whole = b->func;
+    if (insn.op == IR_call) {
+        const ir_func *whole = b->func;
         b->func = &one;
         print_call(b, &insn, &stmt);
         b->func = whole;
@@ -152,11 +152,11 @@ static void print_bare(rw_body *b, uint32_t i)
 /* Code that only lanes with a true guard may run stands with the instruction behind a branch. */
 static bool needs_branch(const rw_body *b, uint32_t i)
 {
-    const ptx_insn *insn = &b->func->insns[i];
-    if (insn->guard == PTX_NONE || insn->op == PTX_bra)
+    const ir_insn *insn = &b->func->insns[i];
+    if (insn->guard == IR_NONE || insn->op == IR_bra)
         return false;
     return (leaves(insn) && (has_leave(b) || b->index != 0)) ||
-           (rw_has(b, REWRITE_BLOCKS) && ptx_stands_alone(insn));
+           (rw_has(b, REWRITE_BLOCKS) && ir_stands_alone(insn));
 }
 
 /* Does the copy remember in __wl_gone which ways its threads went? */
@@ -222,7 +222,7 @@ static uint32_t edge_at(const rw_body *b, uint32_t i)
 /* A branch, and code for those that go one of its ways. */
 static void print_branch(rw_body *b, const ptx_stmt *stmt, uint32_t edge)
 {
-    const ptx_insn *insn = &b->func->insns[stmt->index];
+    const ir_insn *insn = &b->func->insns[stmt->index];
     const rw_edge *e = &b->plan->edges[edge];
     if (e->bit) {
         rw_line(b, "@%s%s or.b32 __wl_gone, __wl_gone, %u;", insn->guard_neg == e->taken ? "!" : "",
@@ -249,7 +249,7 @@ static void print_edges(rw_body *b)
         if (e->func != b->index || e->bit || !e->taken || !(e->probes & b->probes))
             continue;
         const flow_block *from = &b->f->blocks[e->block];
-        const ptx_insn *insn = &b->func->insns[from->first + from->count - 1];
+        const ir_insn *insn = &b->func->insns[from->first + from->count - 1];
         ptx_putf(b->out, "$__wl_edge%u:\n", b->edge_labels + n);
         rw_active(b);
         EACH_PASS(b, edge, b, n);
@@ -258,10 +258,10 @@ static void print_edges(rw_body *b)
 }
 
 /* Does control go on elsewhere from the instruction, or perhaps? */
-static bool transfers(const ptx_insn *insn)
+static bool transfers(const ir_insn *insn)
 {
-    return leaves(insn) || insn->op == PTX_bra || insn->op == PTX_brx || insn->op == PTX_call ||
-           insn->op == PTX_trap;
+    return leaves(insn) || insn->op == IR_bra || insn->op == IR_brx || insn->op == IR_call ||
+           insn->op == IR_trap;
 }
 
 static bool ends_block(const rw_body *b, uint32_t i)
@@ -273,9 +273,9 @@ static bool ends_block(const rw_body *b, uint32_t i)
 static void print_insn(rw_body *b, const ptx_stmt *stmt)
 {
     uint32_t i = stmt->index, pc = b->f->first_pc + i;
-    const ptx_insn *insn = &b->func->insns[i];
+    const ir_insn *insn = &b->func->insns[i];
     bool counted = rw_has(b, REWRITE_BLOCKS) && starts_block(b, i);
-    bool late = ptx_wait_of(insn) != PTX_WAIT_NONE, branch = needs_branch(b, i);
+    bool late = ir_wait_of(insn) != IR_WAIT_NONE, branch = needs_branch(b, i);
     uint32_t label = branch ? (*b->labels)++ : 0, block = b->f->block_of[i];
     if (starts_block(b, i))
         rw_forget_lanes(b);
@@ -283,7 +283,7 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         EACH_PASS(b, start, b, block);
     if (transfers(insn))
         EACH_PASS(b, finish, b, i);
-    if (ptx_ends_block(insn))
+    if (ir_ends_block(insn))
         EACH_PASS(b, end, b, i);
     if (branch)
         rw_line(b, "@%s%s bra $__wl_past%u;", insn->guard_neg ? "" : "!",
@@ -300,12 +300,12 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         print_branch(b, stmt, edge_at(b, i));
     else if (branch)
         print_bare(b, i);
-    else if (insn->op == PTX_call)
+    else if (insn->op == IR_call)
         print_call(b, insn, stmt);
     else
         ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
     EACH_PASS(b, behind, b, i);
-    if (!ptx_ends_block(insn))
+    if (!ir_ends_block(insn))
         EACH_PASS(b, end, b, i);
     if (counted && late)
         print_block(b, i);
@@ -342,8 +342,8 @@ static void print_copy(rw_body *b, bool outer)
     ptx_text rest = {0};
     b->rest = &rest;
     b->depth = 0;
-    for (uint32_t i = 0; i < b->func->nstmts; i++) {
-        const ptx_stmt *stmt = &b->func->stmts[i];
+    for (uint32_t i = 0; i < b->func->written->nstmts; i++) {
+        const ptx_stmt *stmt = &b->func->written->stmts[i];
         b->depth += (uint32_t)(stmt->kind == PTX_STMT_OPEN) -
                     (uint32_t)(stmt->kind == PTX_STMT_CLOSE);
         if (b->depth == 0 && is_declaration(stmt) && !outer)
@@ -370,8 +370,8 @@ static void print_copy(rw_body *b, bool outer)
 static void print_outer_declarations(rw_body *b)
 {
     uint32_t depth = 0;
-    for (uint32_t i = 0; i < b->func->nstmts; i++) {
-        const ptx_stmt *stmt = &b->func->stmts[i];
+    for (uint32_t i = 0; i < b->func->written->nstmts; i++) {
+        const ptx_stmt *stmt = &b->func->written->stmts[i];
         depth += (uint32_t)(stmt->kind == PTX_STMT_OPEN) - (uint32_t)(stmt->kind == PTX_STMT_CLOSE);
         if (depth == 0 && is_declaration(stmt))
             ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
@@ -379,10 +379,10 @@ static void print_outer_declarations(rw_body *b)
 }
 
 /* A copy of a body within the same function needs labels of its own. */
-static ptx_func *with_labels(const rw_plan *plan, const ptx_func *func, const char *suffix)
+static ir_func *with_labels(const rw_plan *plan, const ir_func *func, const char *suffix)
 {
-    ptx_func *copy = wl_arena_copy(plan->arena, func, sizeof *func);
-    ptx_label *labels = wl_new_array(plan->arena, ptx_label, (size_t)func->nlabels + 1);
+    ir_func *copy = wl_arena_copy(plan->arena, func, sizeof *func);
+    ir_label *labels = wl_new_array(plan->arena, ir_label, (size_t)func->nlabels + 1);
     if (!copy || !labels)
         return NULL;
     for (uint32_t i = 0; i < func->nlabels; i++) {
@@ -441,8 +441,8 @@ static void print_choice(rw_body *b)
 
 static void print_probed_copy(rw_body *b, uint32_t probes, const char *suffix)
 {
-    const ptx_func *original = b->func;
-    ptx_func *func = with_labels(b->plan, original, suffix);
+    const ir_func *original = b->func;
+    ir_func *func = with_labels(b->plan, original, suffix);
     if (!func) {
         b->out->failed = true;
         return;

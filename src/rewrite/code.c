@@ -32,13 +32,13 @@ void rw_declare(rw_body *b)
 /* ---- addresses ---- */
 
 /* In the address's own width, which may be 32 bits. */
-static void add_offset(rw_body *b, const ptx_operand *o)
+static void add_offset(rw_body *b, const ir_operand *o)
 {
-    ptx_operand base = {
-        .kind = PTX_OPD_REG, .reg = o->reg, .component = o->component, .selector = o->selector};
+    ir_operand base = {
+        .kind = IR_OPD_REG, .reg = o->reg, .component = o->component, .selector = o->selector};
     ptx_text name = {0};
     ptx_print_operand(&name, b->func, &base);
-    const ptx_type_info *type = ptx_type_get(b->func->regs[o->reg].type);
+    const ir_type_info *type = ir_type_get(b->func->regs[o->reg].type);
     size_t length;
     char *text = ptx_text_take(&name, &length);
     if (!text) {
@@ -63,17 +63,17 @@ static void tag_generic(rw_body *b)
                "\t@__wl_q or.b64 __wl_a, __wl_a, 0x8000000000000000;\n");
 }
 
-static bool is_elsewhere(const rw_body *b, const ptx_operand *o)
+static bool is_elsewhere(const rw_body *b, const ir_operand *o)
 {
-    return b->plan->alone && o->has_sym && o->sym.var->space == PTX_SPACE_GLOBAL;
+    return b->plan->alone && o->has_sym && o->sym.var->space == IR_SPACE_GLOBAL;
 }
 
 /* Fills __wl_a; changes __wl_t, __wl_p, __wl_q. */
 void rw_address(rw_body *b, uint32_t site)
 {
-    const ptx_operand *o = b->plan->addresses[site]->operand;
+    const ir_operand *o = b->plan->addresses[site]->operand;
     char name[RW_NAME_BYTES];
-    if (o->reg != PTX_NONE)
+    if (o->reg != IR_NONE)
         add_offset(b, o);
     else if (is_elsewhere(b, o))
         rw_line(b, "add.s64 __wl_a, %s, %lld;", rw_address_of(b, o->sym.var, name),
@@ -88,7 +88,7 @@ void rw_address(rw_body *b, uint32_t site)
 
 /* ---- which lanes ---- */
 
-static void print_into(char *buffer, size_t size, const rw_body *b, const ptx_operand *o)
+static void print_into(char *buffer, size_t size, const rw_body *b, const ir_operand *o)
 {
     ptx_text text = {0};
     size_t length;
@@ -99,17 +99,17 @@ static void print_into(char *buffer, size_t size, const rw_body *b, const ptx_op
 }
 
 /* The source of a copy is read by lanes whose size is not 0, and that do not ignore it. */
-static rw_guard source_guard(rw_body *b, const ptx_insn *insn, rw_guard guard)
+static rw_guard source_guard(rw_body *b, const ir_insn *insn, rw_guard guard)
 {
     for (uint32_t i = 3; i < insn->noperands; i++) {
-        const ptx_operand *o = &insn->operands[i];
-        bool reg = o->kind == PTX_OPD_REG;
-        const ptx_type_info *type = reg ? ptx_type_get(b->func->regs[o->reg].type) : NULL;
+        const ir_operand *o = &insn->operands[i];
+        bool reg = o->kind == IR_OPD_REG;
+        const ir_type_info *type = reg ? ir_type_get(b->func->regs[o->reg].type) : NULL;
         char text[RW_REGISTER_BYTES + 2];
         print_into(text, sizeof text, b, o);
-        if (reg && type->kind == PTX_KIND_P)
+        if (reg && type->kind == IR_KIND_P)
             rw_line(b, "selp.b32 __wl_t, %d, %d, %s;", o->neg, !o->neg, text + o->neg);
-        else if ((reg && type->bits == 32) || o->kind == PTX_OPD_INT)
+        else if ((reg && type->bits == 32) || o->kind == IR_OPD_INT)
             rw_line(b, "mov.b32 __wl_t, %s;", text);
         else
             continue;
@@ -122,13 +122,13 @@ static rw_guard source_guard(rw_body *b, const ptx_insn *insn, rw_guard guard)
     return guard;
 }
 
-uint32_t rw_matrix_rows(const ptx_insn *insn)
+uint32_t rw_matrix_rows(const ir_insn *insn)
 {
-    return ptx_has(insn, PTX_S_x1) ? 8 : ptx_has(insn, PTX_S_x2) ? 16 : 32;
+    return ir_has(insn, IR_S_x1) ? 8 : ir_has(insn, IR_S_x2) ? 16 : 32;
 }
 
 /* Of .x1 and .x2 only the first lanes give addresses. */
-static rw_guard row_guard(rw_body *b, const ptx_insn *insn)
+static rw_guard row_guard(rw_body *b, const ir_insn *insn)
 {
     uint32_t rows = rw_matrix_rows(insn);
     if (rows == REWRITE_LANES)
@@ -141,14 +141,14 @@ static rw_guard row_guard(rw_body *b, const ptx_insn *insn)
 rw_guard rw_guard_of(rw_body *b, uint32_t site)
 {
     const rewrite_site *s = &b->plan->sites[site];
-    const ptx_insn *insn = &b->func->insns[s->pc - b->f->first_pc];
+    const ir_insn *insn = &b->func->insns[s->pc - b->f->first_pc];
     rw_guard guard = {""};
-    if (insn->op == PTX_ldmatrix || insn->op == PTX_stmatrix)
+    if (insn->op == IR_ldmatrix || insn->op == IR_stmatrix)
         return row_guard(b, insn);
-    if (insn->guard != PTX_NONE)
+    if (insn->guard != IR_NONE)
         snprintf(guard.text, sizeof guard.text, "%s%s", insn->guard_neg ? "!" : "",
                  b->func->regs[insn->guard].name);
-    if (insn->op == PTX_cp && s->op == REWRITE_LOAD)
+    if (insn->op == IR_cp && s->op == REWRITE_LOAD)
         return source_guard(b, insn, guard);
     return guard;
 }
@@ -201,12 +201,12 @@ unsigned rw_elements(const rewrite_site *site)
 
 bool rw_may_be_global(const rewrite_site *site)
 {
-    return site->space == PTX_SPACE_GLOBAL || site->space == PTX_SPACE_GENERIC;
+    return site->space == IR_SPACE_GLOBAL || site->space == IR_SPACE_GENERIC;
 }
 
-bool rw_can_reduce(const ptx_module *module)
+bool rw_can_reduce(const ir_module *module)
 {
-    return module->sm >= 80 && module->version_major >= 7;
+    return module->sm >= 80 && module->written->version_major >= 7;
 }
 
 bool rw_follows_loop(const flow_function *f, uint32_t block, uint32_t loop)
@@ -286,7 +286,7 @@ void rw_write_vars(rw_body *b)
         rw_text(b, "\tmov.u32 __wl_lo, %ctaid.x;\n\tor.b32 __wl_t, __wl_t, __wl_lo;\n");
     rw_line(b, "setp.eq.u32 __wl_p, __wl_t, 0;");
     for (uint32_t i = 0; i < k->nvars; i++) {
-        const ptx_var *var = k->vars[i].var;
+        const ir_var *var = k->vars[i].var;
         if (var->func ? var->func != b->f->func : b->index != 0)
             continue;
         rw_line(b, "mov.u64 __wl_a, %s;", var->name);

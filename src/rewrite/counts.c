@@ -22,7 +22,7 @@ static shape shape_of(const rw_body *b, uint32_t site)
     if (flow_level_at(b->f, a->value, b->f->block_of[i]) <= FLOW_WARP)
         return ONE_ADDRESS;
     const flow_affine *form = b->f->affine[a->value];
-    flow_symbol tid = {FLOW_SYM_SREG, PTX_SR_tid, 1};
+    flow_symbol tid = {FLOW_SYM_SREG, IR_SR_tid, 1};
     return form && flow_affine_coefficient(form, tid, &step) && step != 0 ? APART : UNKNOWN;
 }
 

@@ -5,15 +5,15 @@
  * without probes. So such a product is computed once more, right before the sum; the first one is dead. */
 #include "rewrite/internal.h"
 
-static bool rounds_as_it_likes(const ptx_insn *insn)
+static bool rounds_as_it_likes(const ir_insn *insn)
 {
-    return ptx_type_get(insn->types[0])->kind == PTX_KIND_F && !ptx_has(insn, PTX_S_rn) &&
-           !ptx_has(insn, PTX_S_rz) && !ptx_has(insn, PTX_S_rm) && !ptx_has(insn, PTX_S_rp);
+    return ir_type_get(insn->types[0])->kind == IR_KIND_F && !ir_has(insn, IR_S_rn) &&
+           !ir_has(insn, IR_S_rz) && !ir_has(insn, IR_S_rm) && !ir_has(insn, IR_S_rp);
 }
 
-static bool is_sum(const ptx_insn *insn)
+static bool is_sum(const ir_insn *insn)
 {
-    return (insn->op == PTX_add || insn->op == PTX_sub) && rounds_as_it_likes(insn);
+    return (insn->op == IR_add || insn->op == IR_sub) && rounds_as_it_likes(insn);
 }
 
 static bool is_product(const flow_function *f, uint32_t value)
@@ -21,8 +21,8 @@ static bool is_product(const flow_function *f, uint32_t value)
     const flow_value *v = &f->values[value];
     if (v->kind != FLOW_VALUE_INSN || f->user_first[value + 1] - f->user_first[value] != 1)
         return false;
-    const ptx_insn *insn = &f->func->insns[v->insn];
-    return insn->op == PTX_mul && insn->guard == PTX_NONE && rounds_as_it_likes(insn);
+    const ir_insn *insn = &f->func->insns[v->insn];
+    return insn->op == IR_mul && insn->guard == IR_NONE && rounds_as_it_likes(insn);
 }
 
 /* Does an instruction in (from, to) write to a register that `from` reads? */
@@ -49,8 +49,8 @@ static bool are_apart(const rw_body *b, uint32_t from, uint32_t to)
 void rw_print_products(rw_body *b, uint32_t i)
 {
     const flow_function *f = b->f;
-    const ptx_insn *insn = &f->func->insns[i];
-    if (!is_sum(insn) || insn->guard != PTX_NONE)
+    const ir_insn *insn = &f->func->insns[i];
+    if (!is_sum(insn) || insn->guard != IR_NONE)
         return;
     for (uint32_t u = f->use_first[i]; u < f->use_first[i + 1]; u++) {
         uint32_t value = f->uses[u].value, from = f->values[value].insn;

@@ -61,7 +61,7 @@ enum { RW_PLACE_OPERANDS = 4 };
 
 /* shared: counters in shared memory for accesses of one class to one array. */
 typedef struct rw_table {
-    const ptx_var *var;
+    const ir_var *var;
     unsigned class_;
     uint32_t bytes, from; /* its size, and its place among the tables */
 } rw_table;
@@ -96,7 +96,7 @@ typedef struct rw_late {
     bool known;          /* flow knows the step: */
     int64_t step;        /* of the base in an iteration */
     bool gapless, dense; /* all between first and last is touched; and once only */
-    uint32_t table;      /* in plan->walks, or PTX_NONE */
+    uint32_t table;      /* in plan->walks, or IR_NONE */
 } rw_late;
 
 /* What is marked at a site: also what others access that run whenever it does, from the same base, with no gap. */
@@ -141,27 +141,27 @@ typedef struct rw_named {
 
 /* A function that names global variables by such registers: __wl_g<n> is named[n]. */
 typedef struct rw_by_address {
-    ptx_func *func;
+    ir_func *func;
     rw_named *named;
     uint32_t nnamed;
 } rw_by_address;
 
 /* What a kernel needs in a module of its own (alone.c). */
 typedef struct rw_alone {
-    const ptx_var **globals, **constants, **shared;
+    const ir_var **globals, **constants, **shared;
     uint32_t nglobals, nconstants, nshared;
     bool *funcs;           /* [module->nfuncs] that it reaches */
     rw_by_address *bodies; /* [order.count] */
 } rw_alone;
 
 typedef struct rw_plan {
-    const ptx_module *module;
+    const ir_module *module;
     const rewrite_options *options;
     wl_arena *arena;
     rewrite_kernel *out;
     uint32_t number; /* of the kernel in the module */
     size_t bytes;    /* of its text, as last printed */
-    ptx_callorder order;
+    ir_callorder order;
     flow_kernel *flow;
     flow_proof proof;
     /* Sites of pc are [site_first[pc], site_first[pc + 1]). */
@@ -172,7 +172,7 @@ typedef struct rw_plan {
     uint32_t nskips;
     bool *cloned; /* [order.count] the function has a copy with probes */
     uint8_t
-        *leader; /* [npcs + order.count] of function k from first_pc[k] + k on: ptx_block_leaders */
+        *leader; /* [npcs + order.count] of function k from first_pc[k] + k on: ir_block_leaders */
     uint32_t *block_at; /* as leader: index of the block that starts there */
     rw_late *late;      /* [nsites] */
     rw_run **runs;      /* [order.count][nblocks] */
@@ -184,21 +184,21 @@ typedef struct rw_plan {
     rewrite_counter *known; /* [ncounters] as the reader knows it */
     rw_counter *counters;   /* [ncounters] */
     uint32_t *counted_at;   /* [npcs] counter of the block of flow that starts there */
-    uint32_t *bits;     /* [nsites] objects: of each site, PTX_NONE: it follows from the launch */
-    uint32_t *first_of; /* [nsites] the block that sets it, PTX_NONE: the site itself does */
-    uint32_t *bit_at;   /* [npcs] that the block of flow that starts there sets, or PTX_NONE */
-    uint32_t *table_of; /* [nsites] shared: in `tables`, or PTX_NONE */
+    uint32_t *bits;     /* [nsites] objects: of each site, IR_NONE: it follows from the launch */
+    uint32_t *first_of; /* [nsites] the block that sets it, IR_NONE: the site itself does */
+    uint32_t *bit_at;   /* [npcs] that the block of flow that starts there sets, or IR_NONE */
+    uint32_t *table_of; /* [nsites] shared: in `tables`, or IR_NONE */
     rw_table tables[RW_MAX_TABLES];
     uint32_t ntables, table_bytes;
     bool counts_directly; /* shared: some site by its address, and not in a table */
     bool *by_place;       /* [nsites] shared: counted by thread */
     uint32_t *
-        place_of; /* [nblocks] of the kernel: the register that counts the root, by its place; PTX_NONE */
+        place_of; /* [nblocks] of the kernel: the register that counts the root, by its place; IR_NONE */
     uint32_t ntimes; /* such registers */
     bool *owns;      /* [nblocks] the block alone has its counter */
     rewrite_var *vars;
     uint32_t nvars;
-    uint32_t *slot_of; /* [nsites] PTX_NONE: none */
+    uint32_t *slot_of; /* [nsites] IR_NONE: none */
     rw_joint *joints;  /* [nsites] touch */
     rewrite_pointer slots[REWRITE_SLOTS];
     uint32_t nslots;
@@ -209,12 +209,11 @@ typedef struct rw_plan {
     uint32_t npieces;
     rewrite_spot *spots; /* [nsites], as the next ones */
     uint32_t *piece_of;
-    bool *opens; /* the site's base is written for it, and others use it */
-    uint32_t
-        *record_at; /* [npcs] piece whose record is written with the instruction, or PTX_NONE */
+    bool *opens;         /* the site's base is written for it, and others use it */
+    uint32_t *record_at; /* [npcs] piece whose record is written with the instruction, or IR_NONE */
     uint32_t *begins_at, *ends_at; /* [npcs] loop told from outside that begins, ends behind it */
     uint8_t *ran_at;     /* [npcs] of the block of flow that starts there: its bit + 1, or 0 */
-    uint32_t *keep_at;   /* [nvalues of the kernel] in keeps: written where defined; or PTX_NONE */
+    uint32_t *keep_at;   /* [nvalues of the kernel] in keeps: written where defined; or IR_NONE */
     uint32_t *opened_at; /* [nvalues of the kernel] the first site whose base is the value */
     rw_keep keeps[REWRITE_KEPT];
     uint32_t nkeeps;
@@ -273,11 +272,11 @@ uint32_t rw_common_loop(const rw_plan *plan, const flow_function *f, uint32_t bl
  * iteration, wait for the others behind it; it is in no other loop. Else FLOW_NONE. */
 uint32_t rw_waiting_loop(const flow_function *f, uint32_t block);
 /* Does the instruction's guard follow from the thread's place in its block? */
-bool rw_guard_placed(rw_plan *plan, const flow_function *f, const ptx_insn *insn);
+bool rw_guard_placed(rw_plan *plan, const flow_function *f, const ir_insn *insn);
 bool rw_guard_launched(rw_plan *plan, const flow_function *f,
-                       const ptx_insn *insn); /* from the launch */
+                       const ir_insn *insn); /* from the launch */
 /* For one thread, where it does: whether the guard is true or missing, whether the branch of run->from goes to the root. */
-bool rw_guard_holds(rw_place *place, const flow_function *f, const ptx_insn *insn);
+bool rw_guard_holds(rw_place *place, const flow_function *f, const ir_insn *insn);
 bool rw_goes(rw_place *place, const flow_function *f, const rw_run *run);
 /* The same for several threads. */
 rw_answer rw_may_go(rw_place *place, const flow_function *f, const rw_run *run);
@@ -300,25 +299,25 @@ rw_span rw_place_span(rw_place *place, const flow_function *f, uint32_t value);
 typedef rw_answer rw_question(rw_place *place, const void *about);
 rw_answer rw_any_thread(const rewrite_copy *copy, rw_question *ask, const void *about);
 /* Where a parameter of the kernel begins. */
-uint32_t rw_param_at(const ptx_func *kernel, uint32_t param);
+uint32_t rw_param_at(const ir_func *kernel, uint32_t param);
 
 /* ---- arithmetic (span.c) ---- */
 
-bool rw_is_integer(ptx_type type);
-unsigned rw_bits_of(ptx_type type);
+bool rw_is_integer(ir_type type);
+unsigned rw_bits_of(ir_type type);
 /* x as a number of that type, extended to so many bits. */
-uint64_t rw_extended(ptx_type type, uint64_t x, unsigned bits);
+uint64_t rw_extended(ir_type type, uint64_t x, unsigned bits);
 /* Is the result computed here? */
-bool rw_op_is_known(const ptx_insn *insn);
-unsigned rw_result_bits(const ptx_insn *insn);
-ptx_type rw_operand_type(const ptx_insn *insn, uint32_t operand);
-rw_span rw_span_compute(const ptx_insn *insn, const rw_span *operands);
+bool rw_op_is_known(const ir_insn *insn);
+unsigned rw_result_bits(const ir_insn *insn);
+ir_type rw_operand_type(const ir_insn *insn, uint32_t operand);
+rw_span rw_span_compute(const ir_insn *insn, const rw_span *operands);
 /* What the copy has at a place of a thread; what it counts by address, added to counts[class][word]. */
 uint64_t rw_read_place(const rewrite_copy *copy, uint32_t place, uint32_t thread);
 void rw_add_by_address(const rewrite_copy *copy, uint64_t *counts);
-/* The shared variable in plan->vars whose address the kernel writes down, or PTX_NONE. */
-uint32_t rw_var_listed(const rw_plan *plan, const ptx_symbol *symbol);
-uint32_t rw_var_listed_as(const rw_plan *plan, const ptx_var *var);
+/* The shared variable in plan->vars whose address the kernel writes down, or IR_NONE. */
+uint32_t rw_var_listed(const rw_plan *plan, const ir_symbol *symbol);
+uint32_t rw_var_listed_as(const rw_plan *plan, const ir_var *var);
 
 enum { RW_REGISTER_BYTES = 128 }; /* of the longest name that a register may have */
 enum { RW_NAME_BYTES = 48 };      /* of one of ours */
@@ -378,7 +377,7 @@ typedef struct rw_body {
     rw_plan *plan;
     uint32_t index; /* in plan->order */
     const flow_function *f;
-    const ptx_func *func; /* as printed: labels have names of their own */
+    const ir_func *func;  /* as printed: labels have names of their own */
     uint32_t probes;      /* bit set, of this copy */
     const char *suffix;   /* of labels and clones: "t" with the trace, "c" without */
     uint32_t *labels;     /* used so far in this function */
@@ -422,11 +421,11 @@ bool rw_counts_shared(const rw_body *b, uint32_t site);
 /* And does that need to know the lanes? */
 bool rw_shared_needs_lanes(const rw_body *b, uint32_t site);
 /* Lanes that give addresses to ldmatrix or stmatrix. */
-uint32_t rw_matrix_rows(const ptx_insn *insn);
+uint32_t rw_matrix_rows(const ir_insn *insn);
 /* Elements of 4 bytes that a lane accesses at a site. */
 unsigned rw_elements(const rewrite_site *site);
 /* Is there redux.sync? */
-bool rw_can_reduce(const ptx_module *module);
+bool rw_can_reduce(const ir_module *module);
 void rw_linear_block(rw_body *b, const char *to);
 void rw_low_block(rw_body *b, const char *to);
 void rw_linear_warp(rw_body *b, const char *to);
@@ -517,11 +516,11 @@ wl_status rw_plan_alone(rw_plan *plan);
 /* The table of addresses, and the variables that the kernel has there. */
 void rw_print_alone_variables(ptx_text *out, const rw_plan *plan);
 /* The function as it is printed. */
-const ptx_func *rw_printed(const rw_plan *plan, uint32_t index);
+const ir_func *rw_printed(const rw_plan *plan, uint32_t index);
 /* Loads the registers of its variables, at its begin. */
 void rw_load_addresses(rw_body *b);
 /* The register with the address of a variable that an access of the function names. */
-const char *rw_address_of(const rw_body *b, const ptx_var *var, char buffer[RW_NAME_BYTES]);
+const char *rw_address_of(const rw_body *b, const ir_var *var, char buffer[RW_NAME_BYTES]);
 
 /* Prints the copies of the kernel's body, the one of a clone, or that of a function as it was, between its braces. */
 void rw_print_kernel_body(ptx_text *out, rw_plan *plan);

@@ -88,11 +88,11 @@ static bool is_candidate(const rw_plan *p, const flow_function *f, uint32_t site
     uint32_t i = s->pc - f->first_pc, loop = loop_of(p, f, site), slot = p->slot_of[site],
              value = p->addresses[site]->value;
     bool counts = p->out->probes >> REWRITE_FREQUENCY & 1;
-    return s->space == PTX_SPACE_GLOBAL && slot != PTX_NONE && p->slots[slot].param != PTX_NONE &&
-           f->func->insns[i].guard == PTX_NONE && !(s->flags & REWRITE_ASYNC) &&
-           loop != FLOW_NONE && !f->loops.irreducible && value != FLOW_NONE && f->affine[value] &&
+    return s->space == IR_SPACE_GLOBAL && slot != IR_NONE && p->slots[slot].param != IR_NONE &&
+           f->func->insns[i].guard == IR_NONE && !(s->flags & REWRITE_ASYNC) && loop != FLOW_NONE &&
+           !f->loops.irreducible && value != FLOW_NONE && f->affine[value] &&
            (s->bytes >= 4 || !counts) &&
-           ptx_type_get(f->func->regs[p->addresses[site]->operand->reg].type)->bits == 64 &&
+           ir_type_get(f->func->regs[p->addresses[site]->operand->reg].type)->bits == 64 &&
            rw_is_walk(f, f->affine[value], loop) &&
            rw_runs_in_each_iteration(f, block_of(p, f, site), loop);
 }
@@ -108,7 +108,7 @@ static bool find_step(const flow_affine *form, uint32_t loop, int64_t *step)
 static bool calls_between(const flow_function *f, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++)
-        if (f->func->insns[i].op == PTX_call)
+        if (f->func->insns[i].op == IR_call)
             return true;
     return false;
 }
@@ -182,7 +182,7 @@ static uint32_t find_table(rw_plan *p, uint32_t slot, uint32_t leader, uint64_t 
             (step || p->walk_leader[i] == leader))
             return i;
     if (p->nwalks == REWRITE_WALKS)
-        return PTX_NONE;
+        return IR_NONE;
     p->walks[p->nwalks] = (rewrite_walk_key){slot, step};
     p->walk_leader[p->nwalks] = leader;
     return p->nwalks++;
@@ -203,7 +203,7 @@ static void form_walk(rw_plan *p, const flow_function *f, uint32_t head, uint32_
     if (h->known)
         find_density(p, head, end, step);
     uint64_t table = !h->known ? 0 : h->dense ? 4 : (uint64_t)(step < 0 ? -step : step);
-    h->table = h->known && !step ? PTX_NONE : find_table(p, p->slot_of[head], leader, table);
+    h->table = h->known && !step ? IR_NONE : find_table(p, p->slot_of[head], leader, table);
 }
 
 /* Leaders that run together count iterations together: in the register of the first. */
@@ -557,7 +557,7 @@ static void choose_marks(rw_body *b, uint32_t head)
                "\tselp.b32 __wl_times, 1, __wl_turns, __wl_p;\n");
     if (lines)
         rw_is_reused(b, rw_reuse_of(b->plan, b->f, head), "__wl_wary");
-    if (table == PTX_NONE)
+    if (table == IR_NONE)
         return;
     if (lines)
         rw_line(b, "@!__wl_wary bra $__wl_chosen%u;", label);
@@ -612,7 +612,7 @@ static void choose_differences(rw_body *b, uint32_t head)
     const rw_late *late = &b->plan->late[head];
     uint32_t label = (*b->labels)++;
     rw_text(b, "\tsetp.ne.u32 __wl_fits, __wl_lane, __wl_lane;\n");
-    if (late->table == PTX_NONE)
+    if (late->table == IR_NONE)
         return;
     rw_line(b, "ld.global.u64 __wl_diffs, [__wl_state+%zu];",
             place_of(b, head, offsetof(rewrite_walk, counts)));
@@ -715,7 +715,7 @@ static void note_walk(rw_body *b, uint32_t head)
     ptx_putf(b->out, "$__wl_noted%u:\n", label);
 }
 
-/* The first of the leader's walks that is not of the kind; PTX_NONE without. */
+/* The first of the leader's walks that is not of the kind; IR_NONE without. */
 static uint32_t first_walk(const rw_body *b, uint32_t leader, size_t kind)
 {
     uint32_t end = b->plan->site_first[b->f->first_pc + b->f->func->ninsns];
@@ -725,7 +725,7 @@ static uint32_t first_walk(const rw_body *b, uint32_t leader, size_t kind)
             !*(const bool *)((const char *)late + kind))
             return s;
     }
-    return PTX_NONE;
+    return IR_NONE;
 }
 
 /* The tables that walks with a leader share. Those of dense walks are others. */
@@ -733,9 +733,9 @@ static void choose_tables(rw_body *b, uint32_t leader)
 {
     uint32_t gaps = first_walk(b, leader, offsetof(rw_late, gapless)),
              apart = first_walk(b, leader, offsetof(rw_late, dense));
-    if (rw_marks(b) && gaps != PTX_NONE)
+    if (rw_marks(b) && gaps != IR_NONE)
         choose_marks(b, gaps);
-    if (rw_has(b, REWRITE_FREQUENCY) && apart != PTX_NONE)
+    if (rw_has(b, REWRITE_FREQUENCY) && apart != IR_NONE)
         choose_differences(b, apart);
 }
 

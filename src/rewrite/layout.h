@@ -226,7 +226,7 @@ typedef struct rewrite_access {
     const rewrite_site *site;
     uint64_t block;
     uint32_t warp;
-    uint8_t space; /* ptx_space, never generic */
+    uint8_t space; /* ir_space, never generic */
     uint32_t mask;
     uint64_t addr[REWRITE_LANES]; /* of lanes in the mask: address in the space */
 } rewrite_access;
@@ -254,7 +254,7 @@ bool rewrite_read_block(const rewrite_copy *copy, uint32_t index, uint64_t *exec
 /* objects: whether kernel->sites[site] ran. Where that follows from the launch, it is taken to have run if grid and parameters
  * are not known, or if the grid is taken apart into more than 100,000 pieces without an answer. */
 bool rewrite_site_ran(const rewrite_copy *copy, uint32_t site);
-/* objects: classes (bits) that accessed the object, by sites whose `param` is PTX_NONE. */
+/* objects: classes (bits) that accessed the object, by sites whose `param` is IR_NONE. */
 uint32_t rewrite_object_used(const rewrite_copy *copy, uint32_t object);
 /* Elements here count from the object's base rounded down to 4. */
 bool rewrite_touched(const rewrite_copy *copy, uint32_t object, uint64_t element);

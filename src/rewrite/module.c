@@ -50,7 +50,7 @@ bool rewrite_probes_parse(const char *names, uint32_t *out)
 }
 
 typedef struct writer {
-    const ptx_module *module;
+    const ir_module *module;
     wl_arena *arena;
     ptx_text text;
     rw_plan **plans; /* [module->nfuncs], NULL where the function stays as it is */
@@ -61,13 +61,13 @@ typedef struct writer {
 
 /* ---- what cannot be rewritten ---- */
 
-static void take(const ptx_symbol *symbol, bool *taken)
+static void take(const ir_symbol *symbol, bool *taken)
 {
-    if (symbol->kind == PTX_SYM_FUNC)
+    if (symbol->kind == IR_SYM_FUNC)
         taken[symbol->func->index] = true;
 }
 
-static void take_operand(const ptx_operand *o, bool *taken)
+static void take_operand(const ir_operand *o, bool *taken)
 {
     if (o->has_sym)
         take(&o->sym, taken);
@@ -75,16 +75,16 @@ static void take_operand(const ptx_operand *o, bool *taken)
         take_operand(&o->items[i], taken);
 }
 
-static void take_init(const ptx_init *init, bool *taken)
+static void take_init(const ir_init *init, bool *taken)
 {
-    if (init->kind == PTX_INIT_ADDRESS)
+    if (init->kind == IR_INIT_ADDRESS)
         take(&init->sym, taken);
-    for (uint32_t i = 0; init->kind == PTX_INIT_LIST && i < init->count; i++)
+    for (uint32_t i = 0; init->kind == IR_INIT_LIST && i < init->count; i++)
         take_init(&init->items[i], taken);
 }
 
 /* taken[index]: something names the function; where it is a kernel, device code may launch it. */
-static void mark_taken(const ptx_module *m, bool *taken)
+static void mark_taken(const ir_module *m, bool *taken)
 {
     for (uint32_t v = 0; v < m->nvars; v++)
         if (m->vars[v]->has_init)
@@ -95,34 +95,34 @@ static void mark_taken(const ptx_module *m, bool *taken)
                 take_operand(&m->funcs[f]->insns[i].operands[o], taken);
 }
 
-static uint32_t param_bytes(const ptx_func *func)
+static uint32_t param_bytes(const ir_func *func)
 {
     uint64_t at = 0;
     for (uint32_t i = 0; i < func->nparams; i++) {
-        uint64_t align = ptx_var_align(func->params[i]);
-        at = (at + align - 1) / align * align + ptx_var_size(func->params[i]);
+        uint64_t align = ir_var_align(func->params[i]);
+        at = (at + align - 1) / align * align + ir_var_size(func->params[i]);
     }
     return (uint32_t)((at + 7) / 8 * 8);
 }
 
 /* PTX ISA, "Kernel Function Parameters". */
-static uint32_t param_limit(const ptx_module *m)
+static uint32_t param_limit(const ir_module *m)
 {
-    bool large = m->sm >= 70 &&
-                 (m->version_major > 8 || (m->version_major == 8 && m->version_minor >= 1));
+    bool large = m->sm >= 70 && (m->written->version_major > 8 || (m->written->version_major == 8 &&
+                                                                   m->written->version_minor >= 1));
     return large ? 32764 : 4096;
 }
 
 /* Variables in an inner scope would be declared once a copy. */
-static bool has_inner_variables(const ptx_func *func)
+static bool has_inner_variables(const ir_func *func)
 {
     for (uint32_t i = 0; i < func->nvars; i++)
-        if (func->vars[i]->scope != 0 && func->vars[i]->space != PTX_SPACE_PARAM)
+        if (func->vars[i]->scope != 0 && func->vars[i]->space != IR_SPACE_PARAM)
             return true;
     return false;
 }
 
-static const char *refusal(const writer *w, const ptx_func *func, uint32_t at)
+static const char *refusal(const writer *w, const ir_func *func, uint32_t at)
 {
     if (at + sizeof(rewrite_param) > param_limit(w->module))
         return "its parameters leave no room for another";
@@ -133,7 +133,7 @@ static const char *refusal(const writer *w, const ptx_func *func, uint32_t at)
     return NULL;
 }
 
-static wl_status check_module(const ptx_module *m, wl_error *err)
+static wl_status check_module(const ir_module *m, wl_error *err)
 {
     if (m->address_size == 32)
         return wl_fail(err, WL_UNSUPPORTED, "PTX with 32-bit addresses cannot be probed");
@@ -141,7 +141,7 @@ static wl_status check_module(const ptx_module *m, wl_error *err)
         return wl_fail(err, WL_UNSUPPORTED, "PTX for sm_%u cannot be probed: sm_30 is the first",
                        m->sm);
     for (uint32_t f = 0; f < m->nfuncs; f++) {
-        const ptx_func *func = m->funcs[f];
+        const ir_func *func = m->funcs[f];
         for (uint32_t i = 0; i < func->nregs; i++) {
             if (strlen(func->regs[i].name) >= RW_REGISTER_BYTES)
                 return wl_fail(err, WL_UNSUPPORTED, "a register's name is too long");
@@ -155,10 +155,10 @@ static wl_status check_module(const ptx_module *m, wl_error *err)
 /* ---- printing ---- */
 
 /* The function with another name and one more parameter. */
-static ptx_func *with_param(const writer *w, const ptx_func *func, ptx_var *param, const char *name)
+static ir_func *with_param(const writer *w, const ir_func *func, ir_var *param, const char *name)
 {
-    ptx_func *copy = wl_arena_copy(w->arena, func, sizeof *func);
-    ptx_var **params = wl_new_array(w->arena, ptx_var *, (size_t)func->nparams + 1);
+    ir_func *copy = wl_arena_copy(w->arena, func, sizeof *func);
+    ir_var **params = wl_new_array(w->arena, ir_var *, (size_t)func->nparams + 1);
     if (!copy || !params)
         return NULL;
     for (uint32_t i = 0; i < func->nparams; i++)
@@ -167,37 +167,37 @@ static ptx_func *with_param(const writer *w, const ptx_func *func, ptx_var *para
     copy->params = params;
     if (name) {
         copy->name = wl_arena_strdup(w->arena, name);
-        copy->linkage = PTX_LINK_NONE;
+        copy->linkage = IR_LINK_NONE;
     }
     return copy;
 }
 
-static void print_extended(writer *w, const ptx_func *func, ptx_var *param, const char *name)
+static void print_extended(writer *w, const ir_func *func, ir_var *param, const char *name)
 {
-    const ptx_func *extended = with_param(w, func, param, name);
+    const ir_func *extended = with_param(w, func, param, name);
     if (extended && extended->name)
         ptx_print_head(&w->text, extended);
     else
         w->text.failed = true;
 }
 
-static void print_kernel_head(writer *w, const ptx_func *func)
+static void print_kernel_head(writer *w, const ir_func *func)
 {
     static uint64_t dims[] = {sizeof(rewrite_param)};
-    static ptx_var param = {.name = RW_PREFIX "probe",
-                            .space = PTX_SPACE_PARAM,
-                            .type = PTX_T_b8,
-                            .vector = 1,
-                            .align = 8,
-                            .ndims = 1,
-                            .dims = dims};
+    static ir_var param = {.name = RW_PREFIX "probe",
+                           .space = IR_SPACE_PARAM,
+                           .type = IR_T_b8,
+                           .vector = 1,
+                           .align = 8,
+                           .ndims = 1,
+                           .dims = dims};
     print_extended(w, func, &param, NULL);
 }
 
 static void print_clone_head(writer *w, const rw_plan *plan, uint32_t index, uint32_t set)
 {
-    static ptx_var param = {
-        .name = RW_PREFIX "caller", .space = PTX_SPACE_PARAM, .type = PTX_T_b64, .vector = 1};
+    static ir_var param = {
+        .name = RW_PREFIX "caller", .space = IR_SPACE_PARAM, .type = IR_T_b64, .vector = 1};
     char name[RW_NAME_BYTES];
     print_extended(w, plan->order.funcs[index], &param, rw_clone_name(plan, index, set, name));
 }
@@ -230,13 +230,13 @@ static void print_clone(writer *w, rw_plan *plan, uint32_t index, uint32_t set)
     ptx_put(&w->text, "}\n");
 }
 
-static rw_plan *plan_of(const writer *w, const ptx_func *func)
+static rw_plan *plan_of(const writer *w, const ir_func *func)
 {
-    const ptx_func *kernel = func->entry ? ptx_module_func(w->module, func->name) : NULL;
+    const ir_func *kernel = func->entry ? ir_module_func(w->module, func->name) : NULL;
     return kernel ? w->plans[kernel->index] : NULL;
 }
 
-static void print_rewritten(writer *w, rw_plan *plan, const ptx_func *func)
+static void print_rewritten(writer *w, rw_plan *plan, const ir_func *func)
 {
     if (func->has_body)
         each_clone(w, plan, print_prototype);
@@ -251,7 +251,7 @@ static void print_rewritten(writer *w, rw_plan *plan, const ptx_func *func)
 }
 
 /* A function that keeps its code, in the module of its kernel. */
-static void print_reached(writer *w, const ptx_func *func)
+static void print_reached(writer *w, const ir_func *func)
 {
     uint32_t index = 0;
     while (w->alone->order.funcs[index] != func)
@@ -264,7 +264,7 @@ static void print_reached(writer *w, const ptx_func *func)
 
 static void print_func(writer *w, const ptx_item *item)
 {
-    const ptx_func *func = w->module->funcs[item->index];
+    const ir_func *func = w->module->funcs[item->index];
     rw_plan *plan = plan_of(w, func);
     size_t before = w->text.count;
     if (!plan && w->alone && func->has_body) {
@@ -286,11 +286,11 @@ static void print_clones(writer *w, rw_plan *plan)
     plan->bytes += w->text.count - before;
 }
 
-static uint32_t last_function(const ptx_module *m)
+static uint32_t last_function(const ir_module *m)
 {
     uint32_t last = 0;
-    for (uint32_t i = 0; i < m->nitems; i++)
-        if (m->items[i].kind == PTX_ITEM_FUNC)
+    for (uint32_t i = 0; i < m->written->nitems; i++)
+        if (m->written->items[i].kind == PTX_ITEM_FUNC)
             last = i;
     return last;
 }
@@ -299,7 +299,7 @@ static uint32_t last_function(const ptx_module *m)
 static const char *target_alone(const writer *w)
 {
     static const char word[] = ", debug";
-    const char *target = w->module->target, *debug = strstr(target, word);
+    const char *target = w->module->written->target, *debug = strstr(target, word);
     return debug ? wl_arena_printf(w->arena, "%.*s%s", (int)(debug - target), target,
                                    debug + sizeof word - 1)
                  : target;
@@ -308,15 +308,17 @@ static const char *target_alone(const writer *w)
 /* activemask came with PTX 6.2. */
 static void print_begin(writer *w)
 {
-    ptx_module head = *w->module;
+    ir_module head = *w->module;
+    ptx_written_module written = *w->module->written;
+    head.written = &written;
     if (w->alone)
-        head.target = target_alone(w);
-    if (!head.target) {
+        written.target = target_alone(w);
+    if (!written.target) {
         w->text.failed = true;
         return;
     }
-    if (head.version_major < 6 || (head.version_major == 6 && head.version_minor < 2))
-        head.version_major = 6, head.version_minor = 2;
+    if (written.version_major < 6 || (written.version_major == 6 && written.version_minor < 2))
+        written.version_major = 6, written.version_minor = 2;
     ptx_print_begin(&w->text, &head);
 }
 
@@ -328,7 +330,7 @@ static bool is_printed(const writer *w, const ptx_item *item)
         return true;
     if (item->kind != PTX_ITEM_FUNC)
         return item->kind == PTX_ITEM_PRAGMA || item->kind == PTX_ITEM_DIRECTIVE;
-    const ptx_func *func = ptx_module_func(w->module, w->module->funcs[item->index]->name);
+    const ir_func *func = ir_module_func(w->module, w->module->funcs[item->index]->name);
     return func && w->alone->alone->funcs[func->index];
 }
 
@@ -338,14 +340,14 @@ static void print_module(writer *w)
     print_begin(w);
     if (w->alone)
         rw_print_alone_variables(&w->text, w->alone);
-    for (uint32_t i = 0; i < w->module->nitems; i++) {
+    for (uint32_t i = 0; i < w->module->written->nitems; i++) {
         ptx_put(&w->text, "\n");
-        if (!is_printed(w, &w->module->items[i]))
+        if (!is_printed(w, &w->module->written->items[i]))
             ;
-        else if (w->module->items[i].kind == PTX_ITEM_FUNC)
-            print_func(w, &w->module->items[i]);
+        else if (w->module->written->items[i].kind == PTX_ITEM_FUNC)
+            print_func(w, &w->module->written->items[i]);
         else
-            ptx_print_item(&w->text, w->module, &w->module->items[i]);
+            ptx_print_item(&w->text, w->module, &w->module->written->items[i]);
         for (uint32_t f = 0; i == last && f < w->module->nfuncs; f++)
             if (w->plans[f])
                 print_clones(w, w->plans[f]);
@@ -354,7 +356,7 @@ static void print_module(writer *w)
 
 /* ---- the whole ---- */
 
-static bool wanted(const rewrite_options *o, const ptx_func *func)
+static bool wanted(const rewrite_options *o, const ir_func *func)
 {
     return !o->wants || o->wants(o->ctx, func->name);
 }
@@ -388,7 +390,7 @@ static wl_status plan_all(writer *w, const rewrite_options *options, rewrite_res
 {
     wl_status status = WL_OK;
     for (uint32_t f = 0; status == WL_OK && f < w->module->nfuncs; f++) {
-        const ptx_func *func = w->module->funcs[f];
+        const ir_func *func = w->module->funcs[f];
         if (!func->entry || !func->has_body)
             continue;
         out->kernels[out->nkernels] = (rewrite_kernel){.func = func};
@@ -433,7 +435,7 @@ static wl_status out_of_memory(wl_error *err)
     return wl_fail(err, WL_NOMEM, "no memory to rewrite PTX");
 }
 
-static wl_status begin(writer *w, const ptx_module *module, wl_arena *arena, wl_error *err)
+static wl_status begin(writer *w, const ir_module *module, wl_arena *arena, wl_error *err)
 {
     *w = (writer){.module = module,
                   .arena = arena,
@@ -447,7 +449,7 @@ static wl_status begin(writer *w, const ptx_module *module, wl_arena *arena, wl_
     return status;
 }
 
-wl_status rewrite_module(const ptx_module *module, const rewrite_options *options, wl_arena *arena,
+wl_status rewrite_module(const ir_module *module, const rewrite_options *options, wl_arena *arena,
                          rewrite_result *out, wl_error *err)
 {
     writer w;
@@ -490,7 +492,7 @@ static wl_status plan_alone(writer *w, const rewrite_options *options, rewrite_k
     return WL_OK;
 }
 
-wl_status rewrite_kernel_alone(const ptx_module *module, const ptx_func *func,
+wl_status rewrite_kernel_alone(const ir_module *module, const ir_func *func,
                                const rewrite_options *options, wl_arena *arena, rewrite_alone *out,
                                wl_error *err)
 {

@@ -41,15 +41,15 @@ static bool is_known(const rw_plan *p, const flow_function *f, uint32_t block)
 
 static bool has_guard(const rw_plan *p, const flow_function *f, uint32_t site)
 {
-    const ptx_insn *insn = &f->func->insns[p->sites[site].pc - f->first_pc];
-    return insn->guard != PTX_NONE || (insn->op == PTX_cp && insn->noperands > 3);
+    const ir_insn *insn = &f->func->insns[p->sites[site].pc - f->first_pc];
+    return insn->guard != IR_NONE || (insn->op == IR_cp && insn->noperands > 3);
 }
 
 static void plan_site(rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t block = f->block_of[p->sites[site].pc - f->first_pc];
-    p->bits[site] = PTX_NONE;
-    p->first_of[site] = PTX_NONE;
+    p->bits[site] = IR_NONE;
+    p->first_of[site] = IR_NONE;
     if (!f->blocks[block].reached || has_guard(p, f, site)) {
         p->bits[site] = p->out->nbits++;
         return;
@@ -58,7 +58,7 @@ static void plan_site(rw_plan *p, const flow_function *f, uint32_t site)
     uint32_t *bit = &p->bit_at[f->first_pc + f->blocks[first].first];
     if (is_known(p, f, first))
         return;
-    if (*bit == PTX_NONE)
+    if (*bit == IR_NONE)
         *bit = p->out->nbits++;
     p->bits[site] = *bit;
 }
@@ -68,8 +68,8 @@ static void leave_alone(rw_plan *p)
 {
     bool looks_up = false;
     for (uint32_t s = 0; s < p->nsites; s++)
-        looks_up |= p->sites[s].param == PTX_NONE && (p->sites[s].space == PTX_SPACE_GLOBAL ||
-                                                      p->sites[s].space == PTX_SPACE_GENERIC);
+        looks_up |= p->sites[s].param == IR_NONE &&
+                    (p->sites[s].space == IR_SPACE_GLOBAL || p->sites[s].space == IR_SPACE_GENERIC);
     if (p->out->probes == 1u << REWRITE_OBJECTS && !p->out->nbits && !looks_up)
         p->out->probes = 0;
 }
@@ -82,7 +82,7 @@ wl_status rw_plan_objects(rw_plan *p)
     if (!p->bits || !p->first_of || !p->bit_at)
         return WL_NOMEM;
     for (uint32_t pc = 0; pc < p->proof.npcs; pc++)
-        p->bit_at[pc] = PTX_NONE;
+        p->bit_at[pc] = IR_NONE;
     for (uint32_t k = 0; p->out->probes >> REWRITE_OBJECTS & 1 && k < p->order.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
         for (uint32_t s = p->site_first[f->first_pc]; s < p->site_first[p->order.first_pc[k + 1]];
@@ -153,13 +153,13 @@ static void set(rw_body *b, uint32_t bit, const char *guard)
 static void start(rw_body *b, uint32_t block)
 {
     uint32_t bit = b->plan->bit_at[b->f->first_pc + b->f->blocks[block].first];
-    if (bit != PTX_NONE)
+    if (bit != IR_NONE)
         set(b, bit, "");
 }
 
 static void see(rw_body *b, uint32_t site)
 {
-    if (b->plan->first_of[site] == PTX_NONE)
+    if (b->plan->first_of[site] == IR_NONE)
         set(b, b->plan->bits[site], b->guard.text);
 }
 
@@ -239,6 +239,5 @@ bool rewrite_site_ran(const rewrite_copy *c, uint32_t site)
     uint32_t bit = p->bits[site];
     if (!(c->kernel->probes >> REWRITE_OBJECTS & 1))
         return false;
-    return bit != PTX_NONE ? is_set(c, bit)
-                           : rw_any_thread(c, gets_to, &p->first_of[site]) != RW_NO;
+    return bit != IR_NONE ? is_set(c, bit) : rw_any_thread(c, gets_to, &p->first_of[site]) != RW_NO;
 }

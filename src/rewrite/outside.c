@@ -32,9 +32,9 @@ static uint32_t last_insn(const flow_function *f, uint32_t block)
 /* Does the branch at the end of the block go to the header, and the way out of the loop fall through? */
 static bool falls_out(const flow_function *f, uint32_t loop, uint32_t latch)
 {
-    const ptx_insn *insn = &f->func->insns[last_insn(f, latch)];
+    const ir_insn *insn = &f->func->insns[last_insn(f, latch)];
     const flow_graph *g = &f->graph;
-    if (insn->op != PTX_bra || insn->guard == PTX_NONE || flow_nsucc(g, latch) != 2)
+    if (insn->op != IR_bra || insn->guard == IR_NONE || flow_nsucc(g, latch) != 2)
         return false;
     for (uint32_t e = g->succ_first[latch]; e < g->succ_first[latch + 1]; e++)
         if (g->succ[e] != f->loops.loops[loop].header &&
@@ -60,7 +60,7 @@ static bool find_ends(const flow_function *f, rw_piece *piece)
 {
     uint32_t before = only_before(f, piece->loop, false), latch = only_before(f, piece->loop, true);
     if (before == FLOW_NONE || latch == FLOW_NONE || flow_nsucc(&f->graph, before) != 1 ||
-        f->func->insns[last_insn(f, before)].op == PTX_call || !falls_out(f, piece->loop, latch) ||
+        f->func->insns[last_insn(f, before)].op == IR_call || !falls_out(f, piece->loop, latch) ||
         leaves_elsewhere(f, piece->loop, latch))
         return false;
     piece->entry = last_insn(f, before);
@@ -87,14 +87,14 @@ static bool is_of_header(const flow_function *f, uint32_t value, uint32_t loop)
 
 static bool is_narrow(const flow_function *f, uint32_t value)
 {
-    return ptx_type_get(f->func->regs[f->values[value].reg].type)->bits < 64;
+    return ir_type_get(f->func->regs[f->values[value].reg].type)->bits < 64;
 }
 
 /* Is the register one that can be written before and behind the loop, and a number? */
 static bool can_be_named(const flow_function *f, uint32_t value)
 {
-    const ptx_reg *reg = &f->func->regs[f->values[value].reg];
-    uint32_t bits = ptx_type_get(reg->type)->bits;
+    const ir_reg *reg = &f->func->regs[f->values[value].reg];
+    uint32_t bits = ir_type_get(reg->type)->bits;
     return reg->scope == 0 && reg->vector == 1 && (bits == 32 || bits == 64);
 }
 
@@ -124,9 +124,9 @@ static uint32_t added_to(const flow_function *f, uint32_t value, uint32_t loop)
     const flow_value *n = next == FLOW_NONE ? NULL : &f->values[next];
     if (!n || n->kind != FLOW_VALUE_INSN || n->old != FLOW_NONE)
         return FLOW_NONE;
-    const ptx_insn *insn = &f->func->insns[n->insn];
+    const ir_insn *insn = &f->func->insns[n->insn];
     uint32_t use = f->use_first[n->insn];
-    if (insn->op != PTX_add || f->use_first[n->insn + 1] - use != 2 || insn->operands[1].neg ||
+    if (insn->op != IR_add || f->use_first[n->insn + 1] - use != 2 || insn->operands[1].neg ||
         insn->operands[2].neg)
         return FLOW_NONE;
     uint32_t a = f->uses[use].value, b = f->uses[use + 1].value, by = a == value ? b : a;

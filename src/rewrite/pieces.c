@@ -14,22 +14,22 @@ enum { MAX_LOOP_BASES = 32 };
 
 /* ---- bases ---- */
 
-static const ptx_insn *insn_of(const rw_plan *p, const flow_function *f, uint32_t site)
+static const ir_insn *insn_of(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     return &f->func->insns[p->sites[site].pc - f->first_pc];
 }
 
-static bool is_matrix(const ptx_insn *insn)
+static bool is_matrix(const ir_insn *insn)
 {
-    return insn->op == PTX_ldmatrix || insn->op == PTX_stmatrix;
+    return insn->op == IR_ldmatrix || insn->op == IR_stmatrix;
 }
 
 /* Has the site a base of its own, with the whole address, or none where the lane's guard is false? */
 static bool is_alone(const rw_plan *p, const flow_function *f, uint32_t site)
 {
-    const ptx_insn *insn = insn_of(p, f, site);
-    const ptx_operand *o = p->addresses[site]->operand;
-    return insn->guard != PTX_NONE || is_matrix(insn) || o->reg == PTX_NONE || o->component ||
+    const ir_insn *insn = insn_of(p, f, site);
+    const ir_operand *o = p->addresses[site]->operand;
+    return insn->guard != IR_NONE || is_matrix(insn) || o->reg == IR_NONE || o->component ||
            p->sites[site].flags & (REWRITE_GENERIC | REWRITE_ASYNC);
 }
 
@@ -49,12 +49,12 @@ uint32_t rw_find_base(const rw_plan *p, const flow_function *f, uint32_t first, 
     return site;
 }
 
-static uint32_t listed_as(const rw_plan *p, const ptx_var *var)
+static uint32_t listed_as(const rw_plan *p, const ir_var *var)
 {
     for (uint32_t i = 0; i < p->nvars; i++)
         if (p->vars[i].var == var)
             return i;
-    return PTX_NONE;
+    return IR_NONE;
 }
 
 /* Is the base at a constant distance from a variable whose address the kernel writes down? */
@@ -63,35 +63,35 @@ static bool is_of_var(const rw_plan *p, const flow_function *f, uint32_t site, u
 {
     const flow_address *a = p->addresses[site];
     const flow_affine *form = a->value == FLOW_NONE ? NULL : f->affine[a->value];
-    *var = PTX_NONE, *offset = 0;
-    if (a->operand->reg == PTX_NONE && a->operand->has_sym)
-        *var = a->operand->sym.kind == PTX_SYM_VAR ? listed_as(p, a->operand->sym.var) : PTX_NONE;
+    *var = IR_NONE, *offset = 0;
+    if (a->operand->reg == IR_NONE && a->operand->has_sym)
+        *var = a->operand->sym.kind == IR_SYM_VAR ? listed_as(p, a->operand->sym.var) : IR_NONE;
     for (uint32_t t = 0; form && t < form->nterms; t++) {
         const flow_term *term = &form->terms[t];
         if (term->nfactors == 0)
             *offset = term->coefficient;
-        else if (*var == PTX_NONE && term->nfactors == 1 && term->coefficient == 1 &&
+        else if (*var == IR_NONE && term->nfactors == 1 && term->coefficient == 1 &&
                  term->factors[0].kind == FLOW_SYM_BASE)
             *var = listed_as(p, p->flow->objects[term->factors[0].a].var);
         else
             return false;
     }
-    return *var != PTX_NONE;
+    return *var != IR_NONE;
 }
 
 rewrite_spot rw_spot_of(const rw_plan *p, const flow_function *f, uint32_t site)
 {
-    const ptx_operand *o = p->addresses[site]->operand;
+    const ir_operand *o = p->addresses[site]->operand;
     uint32_t var;
     int64_t offset;
-    const ptx_insn *insn = insn_of(p, f, site);
+    const ir_insn *insn = insn_of(p, f, site);
     bool alone = is_alone(p, f, site);
-    if (insn->guard == PTX_NONE && !is_matrix(insn) && !o->component &&
+    if (insn->guard == IR_NONE && !is_matrix(insn) && !o->component &&
         !(p->sites[site].flags & (REWRITE_GENERIC | REWRITE_ASYNC)) &&
         is_of_var(p, f, site, &var, &offset))
         return (rewrite_spot){.var = 1 + var, .offset = offset + (int64_t)o->imm};
     return (rewrite_spot){.alone = alone,
-                          .narrow = !alone && ptx_type_get(f->func->regs[o->reg].type)->bits < 64,
+                          .narrow = !alone && ir_type_get(f->func->regs[o->reg].type)->bits < 64,
                           .offset = alone ? 0 : (int64_t)o->imm};
 }
 
@@ -100,12 +100,12 @@ rewrite_spot rw_spot_of(const rw_plan *p, const flow_function *f, uint32_t site)
 static bool is_linear_site(const rw_plan *p, const flow_function *f, uint32_t site, uint32_t loop)
 {
     const flow_address *a = p->addresses[site];
-    const ptx_insn *insn = insn_of(p, f, site);
-    if (insn->guard != PTX_NONE || is_matrix(insn) || a->operand->component ||
+    const ir_insn *insn = insn_of(p, f, site);
+    if (insn->guard != IR_NONE || is_matrix(insn) || a->operand->component ||
         p->sites[site].flags & (REWRITE_GENERIC | REWRITE_ASYNC))
         return false;
-    return a->operand->reg == PTX_NONE || (a->value != FLOW_NONE && f->affine[a->value] &&
-                                           rw_is_walk(f, f->affine[a->value], loop));
+    return a->operand->reg == IR_NONE || (a->value != FLOW_NONE && f->affine[a->value] &&
+                                          rw_is_walk(f, f->affine[a->value], loop));
 }
 
 static bool has_inner_loop(const flow_function *f, uint32_t loop)
@@ -120,8 +120,8 @@ static bool has_inner_loop(const flow_function *f, uint32_t loop)
 static bool has_call(const flow_function *f, uint32_t block)
 {
     for (uint32_t i = 0; i < f->blocks[block].count; i++) {
-        ptx_op op = f->func->insns[f->blocks[block].first + i].op;
-        if (op == PTX_call || op == PTX_ret || op == PTX_exit)
+        ir_op op = f->func->insns[f->blocks[block].first + i].op;
+        if (op == IR_call || op == IR_ret || op == IR_exit)
             return true;
     }
     return false;

@@ -11,7 +11,7 @@ enum { MAX_DEPTH = 64 /* of operations within one another */ };
 
 /* ---- which values ---- */
 
-static uint32_t value_read(const flow_function *f, const ptx_insn *i, const ptx_operand *o)
+static uint32_t value_read(const flow_function *f, const ir_insn *i, const ir_operand *o)
 {
     for (uint32_t u = f->use_first[i->pc]; u < f->use_first[i->pc + 1]; u++)
         if (f->values[f->uses[u].value].reg == o->reg)
@@ -22,48 +22,47 @@ static uint32_t value_read(const flow_function *f, const ptx_insn *i, const ptx_
 /* How far threads have to be known for a value. */
 enum { OF_PLACE = 1, OF_LAUNCH, UNKNOWN }; /* 0 in plan->placed: nobody has looked */
 
-static uint8_t level_of_sreg(const ptx_operand *o)
+static uint8_t level_of_sreg(const ir_operand *o)
 {
-    if (o->sreg == PTX_SR_laneid && !o->component)
+    if (o->sreg == IR_SR_laneid && !o->component)
         return OF_PLACE;
     if (o->component < 1 || o->component > 3)
         return UNKNOWN;
-    if (o->sreg == PTX_SR_tid || o->sreg == PTX_SR_ntid)
+    if (o->sreg == IR_SR_tid || o->sreg == IR_SR_ntid)
         return OF_PLACE;
-    return o->sreg == PTX_SR_ctaid || o->sreg == PTX_SR_nctaid ? OF_LAUNCH : UNKNOWN;
+    return o->sreg == IR_SR_ctaid || o->sreg == IR_SR_nctaid ? OF_LAUNCH : UNKNOWN;
 }
 
-/* Where the integer that the instruction loads lies among the kernel's parameters, or PTX_NONE. */
-static uint32_t param_at(const rw_plan *p, const ptx_insn *i)
+/* Where the integer that the instruction loads lies among the kernel's parameters, or IR_NONE. */
+static uint32_t param_at(const rw_plan *p, const ir_insn *i)
 {
-    const ptx_func *kernel = p->order.funcs[0];
+    const ir_func *kernel = p->order.funcs[0];
     if (i->noperands < 2)
-        return PTX_NONE;
-    const ptx_operand *from = &i->operands[1];
-    if (i->op != PTX_ld || i->space != PTX_SPACE_PARAM || i->vector > 1 ||
-        !rw_is_integer(i->types[0]) || from->kind != PTX_OPD_ADDR || from->reg != PTX_NONE ||
-        !from->has_sym || from->sym.kind != PTX_SYM_VAR || from->imm > UINT16_MAX)
-        return PTX_NONE;
+        return IR_NONE;
+    const ir_operand *from = &i->operands[1];
+    if (i->op != IR_ld || i->space != IR_SPACE_PARAM || i->vector > 1 ||
+        !rw_is_integer(i->types[0]) || from->kind != IR_OPD_ADDR || from->reg != IR_NONE ||
+        !from->has_sym || from->sym.kind != IR_SYM_VAR || from->imm > UINT16_MAX)
+        return IR_NONE;
     for (uint32_t n = 0; n < kernel->nparams; n++)
         if (kernel->params[n] == from->sym.var)
             return rw_param_at(kernel, n) + (uint32_t)from->imm;
-    return PTX_NONE;
+    return IR_NONE;
 }
 
 static uint8_t level_of(rw_plan *p, const flow_function *f, uint32_t value, unsigned depth);
 
-static uint8_t level_of_operand(rw_plan *p, const flow_function *f, const ptx_insn *i,
-                                const ptx_operand *o, unsigned depth)
+static uint8_t level_of_operand(rw_plan *p, const flow_function *f, const ir_insn *i,
+                                const ir_operand *o, unsigned depth)
 {
     switch (o->kind) {
-    case PTX_OPD_INT: return OF_PLACE;
-    case PTX_OPD_SREG: return level_of_sreg(o);
-    case PTX_OPD_SYM:
-        return o->has_sym && rw_var_listed(p, &o->sym) != PTX_NONE ? OF_PLACE : UNKNOWN;
-    case PTX_OPD_REG: break;
+    case IR_OPD_INT: return OF_PLACE;
+    case IR_OPD_SREG: return level_of_sreg(o);
+    case IR_OPD_SYM: return o->has_sym && rw_var_listed(p, &o->sym) != IR_NONE ? OF_PLACE : UNKNOWN;
+    case IR_OPD_REG: break;
     default: return UNKNOWN;
     }
-    bool negated = o->neg && ptx_type_get(f->func->regs[o->reg].type)->kind != PTX_KIND_P;
+    bool negated = o->neg && ir_type_get(f->func->regs[o->reg].type)->kind != IR_KIND_P;
     uint32_t value = o->component || negated ? FLOW_NONE : value_read(f, i, o);
     return value != FLOW_NONE ? level_of(p, f, value, depth + 1) : UNKNOWN;
 }
@@ -71,13 +70,13 @@ static uint8_t level_of_operand(rw_plan *p, const flow_function *f, const ptx_in
 static uint8_t level_of_insn(rw_plan *p, const flow_function *f, const flow_value *v,
                              unsigned depth)
 {
-    const ptx_insn *i = &f->func->insns[v->insn];
+    const ir_insn *i = &f->func->insns[v->insn];
     unsigned bits = rw_bits_of(f->func->regs[v->reg].type);
     uint8_t level = OF_PLACE;
     if (v->old != FLOW_NONE || f->def_first[v->insn + 1] - f->def_first[v->insn] != 1 ||
-        f->unknown[v->insn] || i->operands[0].kind != PTX_OPD_REG || i->operands[0].component)
+        f->unknown[v->insn] || i->operands[0].kind != IR_OPD_REG || i->operands[0].component)
         return UNKNOWN;
-    if (param_at(p, i) != PTX_NONE)
+    if (param_at(p, i) != IR_NONE)
         return rw_bits_of(i->types[0]) <= bits ? OF_LAUNCH : UNKNOWN;
     if (!rw_op_is_known(i) || rw_result_bits(i) != bits)
         return UNKNOWN;
@@ -133,39 +132,39 @@ static rw_span lane_of(rw_place *place)
     return exact ? one(at % REWRITE_LANES) : (rw_span){0, REWRITE_LANES - 1};
 }
 
-static rw_span special(rw_place *place, const ptx_operand *o)
+static rw_span special(rw_place *place, const ir_operand *o)
 {
     unsigned axis = o->component - 1u;
-    bool of_grid = o->sreg == PTX_SR_ctaid || o->sreg == PTX_SR_nctaid;
+    bool of_grid = o->sreg == IR_SR_ctaid || o->sreg == IR_SR_nctaid;
     if (of_grid && !place->nctaid[axis])
         return (rw_span){0, UINT32_MAX};
     switch (o->sreg) {
-    case PTX_SR_laneid: return lane_of(place);
-    case PTX_SR_tid: return on_axis(place, axis);
-    case PTX_SR_ctaid: return on_axis(place, REWRITE_AXES + axis);
-    case PTX_SR_ntid: return one(place->ntid[axis]);
+    case IR_SR_laneid: return lane_of(place);
+    case IR_SR_tid: return on_axis(place, axis);
+    case IR_SR_ctaid: return on_axis(place, REWRITE_AXES + axis);
+    case IR_SR_ntid: return one(place->ntid[axis]);
     default: return one(place->nctaid[axis]);
     }
 }
 
-static rw_span parameter(const rw_place *place, const ptx_insn *i, unsigned bits)
+static rw_span parameter(const rw_place *place, const ir_insn *i, unsigned bits)
 {
     uint64_t x = 0;
     uint32_t at = param_at(place->plan, i), bytes = rw_bits_of(i->types[0]) / 8;
     if (at + (uint64_t)bytes > place->nparams)
-        return (rw_span){0, rw_extended(PTX_T_u64, UINT64_MAX, bits)};
+        return (rw_span){0, rw_extended(IR_T_u64, UINT64_MAX, bits)};
     memcpy(&x, (const char *)place->params + at, bytes);
     return one(rw_extended(i->types[0], x, bits));
 }
 
-static rw_span operand_span(rw_place *place, const flow_function *f, const ptx_insn *i, uint32_t n)
+static rw_span operand_span(rw_place *place, const flow_function *f, const ir_insn *i, uint32_t n)
 {
-    const ptx_operand *o = &i->operands[n];
-    ptx_type type = rw_operand_type(i, n);
+    const ir_operand *o = &i->operands[n];
+    ir_type type = rw_operand_type(i, n);
     switch (o->kind) {
-    case PTX_OPD_INT: return one(rw_extended(type, o->imm, rw_bits_of(type)));
-    case PTX_OPD_SREG: return special(place, o);
-    case PTX_OPD_SYM: return one(place->vars[rw_var_listed(place->plan, &o->sym)] + o->imm);
+    case IR_OPD_INT: return one(rw_extended(type, o->imm, rw_bits_of(type)));
+    case IR_OPD_SREG: return special(place, o);
+    case IR_OPD_SYM: return one(place->vars[rw_var_listed(place->plan, &o->sym)] + o->imm);
     default: break;
     }
     rw_span s = rw_place_span(place, f, value_read(f, i, o));
@@ -175,12 +174,12 @@ static rw_span operand_span(rw_place *place, const flow_function *f, const ptx_i
 rw_span rw_place_span(rw_place *place, const flow_function *f, uint32_t value)
 {
     const flow_value *v = &f->values[value];
-    const ptx_insn *i = &f->func->insns[v->insn];
+    const ir_insn *i = &f->func->insns[v->insn];
     rw_span in[RW_PLACE_OPERANDS] = {0};
     if (place->stamp[value] == place->now)
         return place->values[value];
     place->stamp[value] = place->now;
-    if (param_at(place->plan, i) != PTX_NONE)
+    if (param_at(place->plan, i) != IR_NONE)
         return place->values[value] = parameter(place, i, rw_bits_of(f->func->regs[v->reg].type));
     for (uint32_t n = 1; n < i->noperands; n++)
         in[n] = operand_span(place, f, i, n);

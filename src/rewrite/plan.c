@@ -1,59 +1,59 @@
 /* What is probed in a kernel: its accesses, its functions, its variables. */
-#include "ptx/blocks.h"
+#include "ir/blocks.h"
 #include "rewrite/internal.h"
 
 #include <string.h>
 
 /* ---- accesses ---- */
 
-static bool is_plain_copy(const ptx_insn *insn)
+static bool is_plain_copy(const ir_insn *insn)
 {
-    return insn->op == PTX_cp && ptx_has(insn, PTX_S_async) && !ptx_has(insn, PTX_S_bulk);
+    return insn->op == IR_cp && ir_has(insn, IR_S_async) && !ir_has(insn, IR_S_bulk);
 }
 
-static bool is_matrix(const ptx_insn *insn)
+static bool is_matrix(const ir_insn *insn)
 {
-    return insn->op == PTX_ldmatrix || insn->op == PTX_stmatrix;
+    return insn->op == IR_ldmatrix || insn->op == IR_stmatrix;
 }
 
 /* Why no probe can follow the instruction's addresses; NULL where one can. */
-static const char *obstacle(const ptx_insn *insn, const flow_address *a)
+static const char *obstacle(const ir_insn *insn, const flow_address *a)
 {
-    bool bulk = ptx_has(insn, PTX_S_bulk);
-    if (!a || a->operand->kind != PTX_OPD_ADDR)
+    bool bulk = ir_has(insn, IR_S_bulk);
+    if (!a || a->operand->kind != IR_OPD_ADDR)
         return "textures, surfaces and tensor copies are not followed";
-    if (bulk || (ptx_has(insn, PTX_S_async) && !is_plain_copy(insn)))
+    if (bulk || (ir_has(insn, IR_S_async) && !is_plain_copy(insn)))
         return "bulk and remote copies are not followed";
-    if (insn->op == PTX_wmma)
+    if (insn->op == IR_wmma)
         return "matrix fragments are not followed";
-    if (insn->op != PTX_ld && insn->op != PTX_ldu && insn->op != PTX_st && insn->op != PTX_atom &&
-        insn->op != PTX_red && !is_plain_copy(insn) && !is_matrix(insn))
+    if (insn->op != IR_ld && insn->op != IR_ldu && insn->op != IR_st && insn->op != IR_atom &&
+        insn->op != IR_red && !is_plain_copy(insn) && !is_matrix(insn))
         return "this instruction is not followed";
-    if (a->space == PTX_SPACE_GENERIC && a->operand->reg == PTX_NONE)
+    if (a->space == IR_SPACE_GENERIC && a->operand->reg == IR_NONE)
         return "a generic access of a symbol is not followed";
     return NULL;
 }
 
-static uint8_t op_of(const ptx_insn *insn, const flow_address *a)
+static uint8_t op_of(const ir_insn *insn, const flow_address *a)
 {
-    if (insn->op == PTX_red)
+    if (insn->op == IR_red)
         return REWRITE_REDUCTION;
-    if (insn->op == PTX_atom)
-        return insn->operands[0].kind == PTX_OPD_SINK ? REWRITE_REDUCTION : REWRITE_ATOMIC;
+    if (insn->op == IR_atom)
+        return insn->operands[0].kind == IR_OPD_SINK ? REWRITE_REDUCTION : REWRITE_ATOMIC;
     return a->touch & FLOW_WRITE ? REWRITE_STORE : REWRITE_LOAD;
 }
 
-static ptx_space space_of(const flow_address *a)
+static ir_space space_of(const flow_address *a)
 {
-    return a->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : a->space;
+    return a->space == IR_SPACE_SHARED_CLUSTER ? IR_SPACE_SHARED : a->space;
 }
 
-static uint8_t flags_of(const ptx_insn *insn, const flow_address *a)
+static uint8_t flags_of(const ir_insn *insn, const flow_address *a)
 {
     return (uint8_t)((is_plain_copy(insn) ? REWRITE_ASYNC : 0) |
-                     (ptx_has(insn, PTX_S_volatile) ? REWRITE_VOLATILE : 0) |
-                     (ptx_has(insn, PTX_S_nc) || insn->op == PTX_ldu ? REWRITE_READONLY : 0) |
-                     (a->space == PTX_SPACE_GENERIC ? REWRITE_GENERIC : 0));
+                     (ir_has(insn, IR_S_volatile) ? REWRITE_VOLATILE : 0) |
+                     (ir_has(insn, IR_S_nc) || insn->op == IR_ldu ? REWRITE_READONLY : 0) |
+                     (a->space == IR_SPACE_GENERIC ? REWRITE_GENERIC : 0));
 }
 
 /* The only pointer in the kernel's parameters that the address can come from. */
@@ -80,7 +80,7 @@ static void add_skip(rw_plan *p, uint32_t pc, const char *reason)
 
 static void add_site(rw_plan *p, const flow_function *f, uint32_t i, const flow_address *a)
 {
-    const ptx_insn *insn = &f->func->insns[i];
+    const ir_insn *insn = &f->func->insns[i];
     p->addresses[p->nsites] = a;
     rewrite_site *site = &p->sites[p->nsites++];
     *site = (rewrite_site){.pc = f->first_pc + i,
@@ -88,14 +88,14 @@ static void add_site(rw_plan *p, const flow_function *f, uint32_t i, const flow_
                            .space = (uint8_t)space_of(a),
                            .flags = flags_of(insn, a),
                            .bytes = (uint16_t)(is_matrix(insn) ? 16 : a->bytes),
-                           .param = PTX_NONE};
+                           .param = IR_NONE};
     find_param(p, f, a, site);
 }
 
 /* The addresses of a copy in the order in which the emulator reports them: what is read, then what is written. */
 static void add_sites(rw_plan *p, const flow_function *f, uint32_t i)
 {
-    const ptx_insn *insn = &f->func->insns[i];
+    const ir_insn *insn = &f->func->insns[i];
     const flow_address *first = f->addresses + f->address_first[i],
                        *end = f->addresses + f->address_first[i + 1];
     const char *why = obstacle(insn, first < end ? first : NULL);
@@ -118,13 +118,13 @@ static bool wanted(const rw_plan *p, uint32_t pc)
 
 /* A variable of its own would be another one in a copy; arguments in registers, as PTX had them once, leave no room for
  * ours. */
-static bool copyable(const ptx_func *func)
+static bool copyable(const ir_func *func)
 {
-    if ((func->nparams && func->params[0]->space == PTX_SPACE_REG) ||
-        (func->nrets && func->rets[0]->space == PTX_SPACE_REG))
+    if ((func->nparams && func->params[0]->space == IR_SPACE_REG) ||
+        (func->nrets && func->rets[0]->space == IR_SPACE_REG))
         return false;
     for (uint32_t i = 0; i < func->nvars; i++)
-        if (func->vars[i]->space != PTX_SPACE_PARAM && func->vars[i]->space != PTX_SPACE_LOCAL)
+        if (func->vars[i]->space != IR_SPACE_PARAM && func->vars[i]->space != IR_SPACE_LOCAL)
             return false;
     return true;
 }
@@ -132,8 +132,8 @@ static bool copyable(const ptx_func *func)
 /* The function of a direct call, or FLOW_NONE. */
 static uint32_t callee_of(const rw_plan *p, uint32_t k, uint32_t i)
 {
-    const ptx_insn *insn = &p->order.funcs[k]->insns[i];
-    return insn->op == PTX_call ? flow_callee(p->flow, insn) : FLOW_NONE;
+    const ir_insn *insn = &p->order.funcs[k]->insns[i];
+    return insn->op == IR_call ? flow_callee(p->flow, insn) : FLOW_NONE;
 }
 
 /* why[k]: what keeps function k from being probed, NULL where all its executions can be. A function that runs as it was calls
@@ -212,13 +212,13 @@ static void mark_cloned(rw_plan *p, const char *const *why, bool blocks)
 /* ---- variables ---- */
 
 /* One that the code at the begin of a function can name. */
-static bool listed(const ptx_var *var)
+static bool listed(const ir_var *var)
 {
-    return (var->space == PTX_SPACE_SHARED || var->space == PTX_SPACE_CONST) &&
+    return (var->space == IR_SPACE_SHARED || var->space == IR_SPACE_CONST) &&
            (!var->func || var->scope == 0);
 }
 
-static void add_var(rw_plan *p, const ptx_var *var)
+static void add_var(rw_plan *p, const ir_var *var)
 {
     for (uint32_t i = 0; i < p->nvars; i++)
         if (p->vars[i].var == var)
@@ -226,10 +226,10 @@ static void add_var(rw_plan *p, const ptx_var *var)
     p->vars[p->nvars++].var = var;
 }
 
-static uint32_t list_vars(rw_plan *p, const ptx_operand *o, bool count)
+static uint32_t list_vars(rw_plan *p, const ir_operand *o, bool count)
 {
     uint32_t n = 0;
-    if (o->has_sym && o->sym.kind == PTX_SYM_VAR && listed(o->sym.var)) {
+    if (o->has_sym && o->sym.kind == IR_SYM_VAR && listed(o->sym.var)) {
         if (!count)
             add_var(p, o->sym.var);
         n++;
@@ -245,7 +245,7 @@ static wl_status find_vars(rw_plan *p)
     for (int count = 1; count >= 0; count--) {
         for (uint32_t k = 0; k < p->order.count; k++)
             for (uint32_t i = 0; i < p->order.funcs[k]->ninsns; i++) {
-                const ptx_insn *insn = &p->order.funcs[k]->insns[i];
+                const ir_insn *insn = &p->order.funcs[k]->insns[i];
                 for (uint32_t o = 0; o < insn->noperands; o++)
                     room += list_vars(p, &insn->operands[o], count) * (uint32_t)count;
             }
@@ -255,18 +255,18 @@ static wl_status find_vars(rw_plan *p)
     return WL_OK;
 }
 
-uint32_t rw_var_listed_as(const rw_plan *p, const ptx_var *var)
+uint32_t rw_var_listed_as(const rw_plan *p, const ir_var *var)
 {
-    bool written = p->out->probes >> REWRITE_SHARED & 1 && var->space == PTX_SPACE_SHARED;
+    bool written = p->out->probes >> REWRITE_SHARED & 1 && var->space == IR_SPACE_SHARED;
     for (uint32_t i = 0; written && i < p->nvars; i++)
         if (p->vars[i].var == var)
             return i;
-    return PTX_NONE;
+    return IR_NONE;
 }
 
-uint32_t rw_var_listed(const rw_plan *p, const ptx_symbol *symbol)
+uint32_t rw_var_listed(const rw_plan *p, const ir_symbol *symbol)
 {
-    return symbol->kind == PTX_SYM_VAR ? rw_var_listed_as(p, symbol->var) : PTX_NONE;
+    return symbol->kind == IR_SYM_VAR ? rw_var_listed_as(p, symbol->var) : IR_NONE;
 }
 
 /* ---- the whole ---- */
@@ -286,13 +286,13 @@ static wl_status find_leaders(rw_plan *p)
 {
     p->leader = wl_new_array(p->arena, uint8_t, (size_t)p->proof.npcs + p->order.count);
     for (uint32_t k = 0; p->leader && k < p->order.count; k++)
-        ptx_block_leaders(p->order.funcs[k], p->leader + p->order.first_pc[k] + k);
+        ir_block_leaders(p->order.funcs[k], p->leader + p->order.first_pc[k] + k);
     return p->leader ? WL_OK : WL_NOMEM;
 }
 
-static wl_status analyse(rw_plan *p, ptx_func *kernel)
+static wl_status analyse(rw_plan *p, ir_func *kernel)
 {
-    wl_status status = ptx_callorder_of(p->module, kernel, p->arena, &p->order);
+    wl_status status = ir_callorder_of(p->module, kernel, p->arena, &p->order);
     if (status != WL_OK)
         return status;
     p->flow = flow_kernel_new(p->module, &p->order, p->arena);

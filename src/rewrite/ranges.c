@@ -17,27 +17,27 @@ static const uint32_t elements = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY;
 
 static bool needs_slot(const rw_plan *p, const rewrite_site *s)
 {
-    bool object = p->out->probes >> REWRITE_OBJECTS & 1 && s->param == PTX_NONE;
+    bool object = p->out->probes >> REWRITE_OBJECTS & 1 && s->param == IR_NONE;
     return rw_may_be_global(s) && (p->out->probes & elements || object);
 }
 
-uint32_t rw_param_at(const ptx_func *kernel, uint32_t param)
+uint32_t rw_param_at(const ir_func *kernel, uint32_t param)
 {
     uint64_t at = 0;
     for (uint32_t i = 0;; i++) {
-        uint64_t align = ptx_var_align(kernel->params[i]);
+        uint64_t align = ir_var_align(kernel->params[i]);
         at = (at + align - 1) / align * align;
         if (i == param)
             return (uint32_t)at;
-        at += ptx_var_size(kernel->params[i]);
+        at += ir_var_size(kernel->params[i]);
     }
 }
 
 /* Where the pointer lies among the kernel's parameters, which the host can read. */
-static uint32_t place_of(const ptx_func *kernel, uint32_t param, uint32_t offset)
+static uint32_t place_of(const ir_func *kernel, uint32_t param, uint32_t offset)
 {
-    if (param == PTX_NONE || offset + UINT64_C(8) > ptx_var_size(kernel->params[param]))
-        return PTX_NONE;
+    if (param == IR_NONE || offset + UINT64_C(8) > ir_var_size(kernel->params[param]))
+        return IR_NONE;
     return rw_param_at(kernel, param) + offset;
 }
 
@@ -48,7 +48,7 @@ static uint32_t find_slot(rw_plan *p, rewrite_pointer key, uint32_t most)
             p->slots[i].class_ == key.class_)
             return i;
     if (p->nslots >= most)
-        return PTX_NONE;
+        return IR_NONE;
     p->slots[p->nslots] = key;
     return p->nslots++;
 }
@@ -61,7 +61,7 @@ static void find_crowded(rw_plan *p)
         const flow_function *f = &p->flow->funcs[k];
         uint32_t end = p->site_first[p->order.first_pc[k + 1]];
         for (uint32_t s = p->site_first[f->first_pc]; s < end; s++) {
-            if (p->slot_of[s] == PTX_NONE)
+            if (p->slot_of[s] == IR_NONE)
                 continue;
             bool atomic = rewrite_class(&p->sites[s]) == REWRITE_ATOMICS;
             if ((atomic && rw_shape_of(p, f, s) >= RW_APART) || rw_reuse_of(p, f, s) & 1)
@@ -78,16 +78,16 @@ wl_status rw_plan_slots(rw_plan *p)
         return WL_NOMEM;
     for (uint32_t i = 0; i < p->nsites; i++) {
         const rewrite_site *s = &p->sites[i];
-        bool apart = s->param == PTX_NONE || p->out->probes >> REWRITE_FREQUENCY & 1;
+        bool apart = s->param == IR_NONE || p->out->probes >> REWRITE_FREQUENCY & 1;
         rewrite_pointer key = {s->param, s->param_offset,
                                place_of(p->order.funcs[0], s->param, s->param_offset),
                                apart ? rewrite_class(s) : 0};
-        p->slot_of[i] = PTX_NONE;
+        p->slot_of[i] = IR_NONE;
         if (!needs_slot(p, s))
             continue;
         p->slot_of[i] = find_slot(p, key, REWRITE_SLOTS - REWRITE_CLASSES);
-        if (p->slot_of[i] == PTX_NONE)
-            p->slot_of[i] = find_slot(p, (rewrite_pointer){PTX_NONE, 0, PTX_NONE, rewrite_class(s)},
+        if (p->slot_of[i] == IR_NONE)
+            p->slot_of[i] = find_slot(p, (rewrite_pointer){IR_NONE, 0, IR_NONE, rewrite_class(s)},
                                       REWRITE_SLOTS);
     }
     find_crowded(p);
@@ -98,7 +98,7 @@ wl_status rw_plan_slots(rw_plan *p)
 
 static bool is_given(const rw_body *b, uint32_t slot)
 {
-    return b->plan->slots[slot].param != PTX_NONE;
+    return b->plan->slots[slot].param != IR_NONE;
 }
 
 /* ---- registers ---- */
@@ -288,7 +288,7 @@ static void look_elsewhere(rw_body *b, uint32_t site, uint32_t label)
         rw_line(b, "@__wl_q bra $__wl_none%u;", label);
     }
     search(b, label);
-    if (rw_has(b, REWRITE_OBJECTS) && b->plan->sites[site].param == PTX_NONE)
+    if (rw_has(b, REWRITE_OBJECTS) && b->plan->sites[site].param == IR_NONE)
         mark_used(b, rewrite_class(&b->plan->sites[site]));
     if (b->probes & elements)
         note_apart(b, site, label);
@@ -393,7 +393,7 @@ static void find_lanes_in(rw_body *b, uint32_t site)
 /* Does the site wait? What is noted behind its loop, or by another site, does not. */
 static bool is_kept(const rw_body *b, uint32_t site)
 {
-    return b->plan->slot_of[site] != PTX_NONE && b->plan->late[site].loop == FLOW_NONE &&
+    return b->plan->slot_of[site] != IR_NONE && b->plan->late[site].loop == FLOW_NONE &&
            !(rw_marks(b) && b->plan->joints[site].head != site);
 }
 
@@ -410,7 +410,7 @@ static bool has_base(const rw_body *b, uint32_t site)
 {
     const flow_address *a = b->plan->addresses[site];
     return a->value != FLOW_NONE && !(b->plan->sites[site].flags & REWRITE_GENERIC) &&
-           ptx_type_get(b->func->regs[a->operand->reg].type)->bits == 64;
+           ir_type_get(b->func->regs[a->operand->reg].type)->bits == 64;
 }
 
 /* What was kept from the same base as the site; NULL: nothing. */
@@ -435,7 +435,7 @@ static bool has_atomic(const rw_body *b, uint32_t block)
 {
     const flow_block *f = &b->f->blocks[block];
     for (uint32_t i = f->first; i < f->first + f->count; i++)
-        if (b->f->func->insns[i].op == PTX_atom)
+        if (b->f->func->insns[i].op == IR_atom)
             return true;
     return false;
 }
@@ -728,7 +728,7 @@ static void note(rw_body *b, uint32_t site)
         keep(b, site);
         return;
     }
-    if (b->probes & elements || b->plan->slot_of[site] == PTX_NONE ||
+    if (b->probes & elements || b->plan->slot_of[site] == IR_NONE ||
         b->plan->late[site].loop != FLOW_NONE)
         return;
     uint32_t label = (*b->labels)++;

@@ -447,10 +447,10 @@ bool rewrite_read_block(const rewrite_copy *c, uint32_t index, uint64_t *executi
                         uint64_t *lanes)
 {
     uint32_t counter = c->kernel->blocks[index].counter;
-    runs all = counter == PTX_NONE ? (runs){0} : run_counter(c, counter);
+    runs all = counter == IR_NONE ? (runs){0} : run_counter(c, counter);
     *executions = all.executions;
     *lanes = all.lanes;
-    return counter != PTX_NONE;
+    return counter != IR_NONE;
 }
 
 /* The address in the copy of what the kernel knows by a device address. */

@@ -53,9 +53,9 @@ static uint8_t space_of(const rewrite_site *site, uint64_t address)
 {
     if (!(site->flags & REWRITE_GENERIC))
         return site->space;
-    return address & REWRITE_TAG_LOCAL    ? PTX_SPACE_LOCAL
-           : address & REWRITE_TAG_SHARED ? PTX_SPACE_SHARED
-                                          : PTX_SPACE_GLOBAL;
+    return address & REWRITE_TAG_LOCAL    ? IR_SPACE_LOCAL
+           : address & REWRITE_TAG_SHARED ? IR_SPACE_SHARED
+                                          : IR_SPACE_GLOBAL;
 }
 
 /* One access for each space that lanes are in. */

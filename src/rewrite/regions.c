@@ -35,7 +35,7 @@ static uint8_t ran_of(const rw_plan *p, const flow_function *f, uint32_t block)
 
 static bool is_narrow(const flow_function *f, uint32_t reg)
 {
-    return ptx_type_get(f->func->regs[reg].type)->bits < 64;
+    return ir_type_get(f->func->regs[reg].type)->bits < 64;
 }
 
 /* The value that the site's base is, where pieces may share it; else FLOW_NONE. */
@@ -58,7 +58,7 @@ static uint32_t keep_site(rw_plan *p, uint32_t site)
             p->keeps[i].keep.high == spot->high)
             return i;
     if (p->nkeeps == REWRITE_KEPT)
-        return PTX_NONE;
+        return IR_NONE;
     p->keeps[p->nkeeps] = (rw_keep){
         p->piece_of[site],
         {.row = spot->row, .slot = p->nkeeps, .high = spot->high, .ran = spot->ran},
@@ -66,18 +66,18 @@ static uint32_t keep_site(rw_plan *p, uint32_t site)
     return p->nkeeps++;
 }
 
-/* The base that an earlier piece, or this one where it is computed, writes for the site; PTX_NONE: none does. */
+/* The base that an earlier piece, or this one where it is computed, writes for the site; IR_NONE: none does. */
 static uint32_t find_kept(rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t value = shared_value(p, f, site), from;
     if (value == FLOW_NONE)
-        return PTX_NONE;
-    if (p->keep_at[value] != PTX_NONE)
+        return IR_NONE;
+    if (p->keep_at[value] != IR_NONE)
         return p->keep_at[value];
     from = p->opened_at[value];
-    if (from == PTX_NONE || p->piece_of[from] == p->npieces - 1 ||
+    if (from == IR_NONE || p->piece_of[from] == p->npieces - 1 ||
         !flow_dominates(&f->dom, block_of(p, f, from), block_of(p, f, site)))
-        return PTX_NONE;
+        return IR_NONE;
     return keep_site(p, from);
 }
 
@@ -91,7 +91,7 @@ static void spot_site(rw_plan *p, const flow_function *f, rw_piece *piece, uint3
     if (spot->var)
         return;
     uint32_t kept = find_kept(p, f, site), base = rw_find_base(p, f, piece->first, site);
-    if (kept != PTX_NONE) {
+    if (kept != IR_NONE) {
         spot->kept = (uint8_t)(1 + p->keeps[kept].keep.slot);
     } else if (base != site) {
         spot->row = p->spots[base].row, spot->high = p->spots[base].high;
@@ -99,7 +99,7 @@ static void spot_site(rw_plan *p, const flow_function *f, rw_piece *piece, uint3
         uint32_t value = shared_value(p, f, site);
         p->opens[site] = true;
         place_base(piece, spot->narrow, &spot->row, &spot->high);
-        if (value != FLOW_NONE && p->opened_at[value] == PTX_NONE)
+        if (value != FLOW_NONE && p->opened_at[value] == IR_NONE)
             p->opened_at[value] = site;
     }
 }
@@ -119,7 +119,7 @@ static void find_outer(rw_plan *p, const flow_function *f, bool *outer)
 {
     uint32_t end = p->site_first[p->order.first_pc[f->index + 1]];
     for (uint32_t s = p->site_first[f->first_pc]; s < end; s++) {
-        if (p->piece_of[s] != PTX_NONE)
+        if (p->piece_of[s] != IR_NONE)
             continue;
         p->spots[s] = rw_spot_of(p, f, s);
         if (is_outer(p, f, s) && shared_value(p, f, s) != FLOW_NONE)
@@ -164,7 +164,7 @@ static bool is_told(const rw_plan *p, const flow_function *f, uint32_t block, co
 static bool has_call(const flow_function *f, const flow_block *block)
 {
     for (uint32_t i = block->first; i < block->first + block->count; i++)
-        if (f->func->insns[i].op == PTX_call)
+        if (f->func->insns[i].op == IR_call)
             return true;
     return false;
 }
@@ -173,7 +173,7 @@ static bool is_plain(const rw_plan *p, const flow_function *f, uint32_t block)
 {
     const flow_block *b = &f->blocks[block];
     uint32_t first = sites_before(p, f, block);
-    bool of_loop = first < sites_before(p, f, block + 1) && p->piece_of[first] != PTX_NONE;
+    bool of_loop = first < sites_before(p, f, block + 1) && p->piece_of[first] != IR_NONE;
     return b->reached && !b->doomed && !of_loop && !has_call(f, b);
 }
 
@@ -244,7 +244,7 @@ static void form_region(rw_plan *p, const flow_function *f, uint32_t first, uint
 
 /* ---- basic blocks with calls, and those that fault ---- */
 
-/* The last instruction of the basic block (ptx/blocks.h) in which the site is. */
+/* The last instruction of the basic block (ir/blocks.h) in which the site is. */
 static uint32_t last_of(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t pc = p->sites[site].pc, end = f->first_pc + f->func->ninsns;
@@ -274,7 +274,7 @@ void rw_form_regions(rw_plan *p, uint32_t func)
         find_outer(p, f, outer);
     for (uint32_t b = 0; b < f->nblocks; b++) {
         uint32_t first = sites_before(p, f, b), last = b;
-        if (first < sites_before(p, f, b + 1) && p->piece_of[first] != PTX_NONE)
+        if (first < sites_before(p, f, b + 1) && p->piece_of[first] != IR_NONE)
             continue;
         if (is_plain(p, f, b))
             last = end_of_region(p, f, b, outer);

@@ -4,13 +4,13 @@
  * A rewritten kernel has one parameter more, the last (struct rewrite_param): the address of a block of memory of this
  * launch, its *state*, and the blocks to trace. With a state of 0 the kernel runs its original instructions. layout.h
  * says what is in a state, sizes it, prepares it and reads it.
- * A kernel's instructions are numbered as ptx_callorder numbers the original's. */
+ * A kernel's instructions are numbered as ir_callorder numbers the original's. */
 #ifndef WL_REWRITE_REWRITE_H
 #define WL_REWRITE_REWRITE_H
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "ptx/ir.h"
+#include "ir/module.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,10 +60,10 @@ enum { /* of a site; the values of the emulator's EMU_ACCESS_* */
 typedef struct rewrite_site {
     uint32_t pc;
     uint8_t op;     /* rewrite_op */
-    uint8_t space;  /* ptx_space as written; GENERIC: known at run time only */
+    uint8_t space;  /* ir_space as written; GENERIC: known at run time only */
     uint8_t flags;  /* REWRITE_* above */
     uint16_t bytes; /* per lane, all elements of a vector */
-    /* The only pointer that the address can come from is in this parameter of the kernel, at this byte of it; PTX_NONE:
+    /* The only pointer that the address can come from is in this parameter of the kernel, at this byte of it; IR_NONE:
      * not known, or no parameter. */
     uint32_t param, param_offset;
 } rewrite_site;
@@ -74,10 +74,10 @@ typedef struct rewrite_skip {
     const char *reason;
 } rewrite_skip;
 
-/* A basic block (ptx/blocks.h), in the emulator's numbering. */
+/* A basic block (ir/blocks.h), in the emulator's numbering. */
 typedef struct rewrite_block {
     uint32_t first_pc, ninsns;
-    uint32_t counter; /* tells how often it ran, several may share one; PTX_NONE: not counted */
+    uint32_t counter; /* tells how often it ran, several may share one; IR_NONE: not counted */
 } rewrite_block;
 
 /* How a counter of basic blocks is known. */
@@ -98,13 +98,13 @@ typedef struct rewrite_counter {
 
 /* A variable whose address in its space the traced code writes down: shared and constant ones. */
 typedef struct rewrite_var {
-    const ptx_var *var;
+    const ir_var *var;
 } rewrite_var;
 
 /* Whose range the host gives with a launch, to accesses of one class through one pointer (layout.h: slots). */
 typedef struct rewrite_pointer {
-    uint32_t param, offset; /* the pointer's, as in rewrite_site; param PTX_NONE: some other */
-    uint32_t at;            /* of it in a buffer of all parameters; PTX_NONE: it has not 8 bytes */
+    uint32_t param, offset; /* the pointer's, as in rewrite_site; param IR_NONE: some other */
+    uint32_t at;            /* of it in a buffer of all parameters; IR_NONE: it has not 8 bytes */
     unsigned class_;
 } rewrite_pointer;
 /* Where a record of the trace has the address of a site: `offset` from the base in a row of the record (layout.h). */
@@ -155,7 +155,7 @@ typedef struct rewrite_walk_key {
 } rewrite_walk_key;
 
 typedef struct rewrite_kernel {
-    const ptx_func *func;
+    const ir_func *func;
     const char *refused; /* why it is as it was; NULL: it is rewritten, or had nothing to probe */
     uint32_t probes;     /* that are in it; 0: it is as it was */
     uint32_t param_index, param_offset; /* of the hidden parameter */
@@ -198,7 +198,7 @@ typedef struct rewrite_result {
 /* Rewrites what it can of a verified module; what it cannot rewrite is left as it was and says why. Everything but the text
  * lies in `arena`, and points into `module`. Fails with WL_NOMEM, and with WL_UNSUPPORTED where the module as a whole cannot
  * be rewritten (32-bit addresses, an architecture before sm_30, rewritten before). */
-wl_status rewrite_module(const ptx_module *module, const rewrite_options *options, wl_arena *arena,
+wl_status rewrite_module(const ir_module *module, const rewrite_options *options, wl_arena *arena,
                          rewrite_result *out, wl_error *err);
 
 /* ---- one kernel ---- */
@@ -215,12 +215,12 @@ typedef struct rewrite_alone {
     char *text; /* malloc'ed, NUL-terminated; NULL where kernel.probes is 0 */
     size_t length;
     uint32_t nglobals, nconstants;
-    const ptx_var **globals, **constants;
+    const ir_var **globals, **constants;
 } rewrite_alone;
 
 /* As rewrite_module(), of the kernel `func` only. It refuses, in addition, what a module beside the other cannot have: calls
  * through pointers, functions whose address is taken or that have no PTX, references to textures and surfaces. */
-wl_status rewrite_kernel_alone(const ptx_module *module, const ptx_func *func,
+wl_status rewrite_kernel_alone(const ir_module *module, const ir_func *func,
                                const rewrite_options *options, wl_arena *arena, rewrite_alone *out,
                                wl_error *err);
 

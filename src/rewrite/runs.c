@@ -28,7 +28,7 @@ static uint32_t root_of(const flow_function *f, uint32_t block)
 
 /* ---- branches ---- */
 
-static const ptx_insn *last_of(const flow_function *f, uint32_t block)
+static const ir_insn *last_of(const flow_function *f, uint32_t block)
 {
     return &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
 }
@@ -36,13 +36,13 @@ static const ptx_insn *last_of(const flow_function *f, uint32_t block)
 /* Where the branch with a guard at the end of the block goes when it is taken; FLOW_NONE: there is no such branch. */
 static uint32_t target_of(const flow_function *f, uint32_t block)
 {
-    const ptx_insn *last = last_of(f, block);
-    if (last->op != PTX_bra || last->guard == PTX_NONE || flow_nsucc(&f->graph, block) != 2)
+    const ir_insn *last = last_of(f, block);
+    if (last->op != IR_bra || last->guard == IR_NONE || flow_nsucc(&f->graph, block) != 2)
         return FLOW_NONE;
     return f->block_of[f->func->labels[last->operands[0].label].pc];
 }
 
-static uint32_t guard_value(const flow_function *f, const ptx_insn *insn)
+static uint32_t guard_value(const flow_function *f, const ir_insn *insn)
 {
     for (uint32_t u = f->use_first[insn->pc]; u < f->use_first[insn->pc + 1]; u++)
         if (f->uses[u].role == FLOW_USE_GUARD)
@@ -50,13 +50,13 @@ static uint32_t guard_value(const flow_function *f, const ptx_insn *insn)
     return FLOW_NONE;
 }
 
-bool rw_guard_placed(rw_plan *p, const flow_function *f, const ptx_insn *insn)
+bool rw_guard_placed(rw_plan *p, const flow_function *f, const ir_insn *insn)
 {
     uint32_t value = guard_value(f, insn);
     return value != FLOW_NONE && rw_placed(p, f, value);
 }
 
-bool rw_guard_launched(rw_plan *p, const flow_function *f, const ptx_insn *insn)
+bool rw_guard_launched(rw_plan *p, const flow_function *f, const ir_insn *insn)
 {
     uint32_t value = guard_value(f, insn);
     return value != FLOW_NONE && rw_launched(p, f, value);
@@ -68,14 +68,14 @@ bool rw_same_test(const rw_plan *p, const flow_function *f, uint32_t a, uint32_t
     if (ra->from == FLOW_NONE || rb->from == FLOW_NONE || ra->root != a || rb->root != b ||
         runs[ra->from].root != runs[rb->from].root)
         return false;
-    const ptx_insn *la = last_of(f, ra->from), *lb = last_of(f, rb->from);
+    const ir_insn *la = last_of(f, ra->from), *lb = last_of(f, rb->from);
     return guard_value(f, la) == guard_value(f, lb) &&
            (ra->taken != la->guard_neg) == (rb->taken != lb->guard_neg);
 }
 
-bool rw_guard_holds(rw_place *place, const flow_function *f, const ptx_insn *insn)
+bool rw_guard_holds(rw_place *place, const flow_function *f, const ir_insn *insn)
 {
-    return insn->guard == PTX_NONE ||
+    return insn->guard == IR_NONE ||
            (bool)rw_place_value(place, f, guard_value(f, insn)) != insn->guard_neg;
 }
 
@@ -86,7 +86,7 @@ bool rw_goes(rw_place *place, const flow_function *f, const rw_run *run)
 
 rw_answer rw_may_go(rw_place *place, const flow_function *f, const rw_run *run)
 {
-    const ptx_insn *last = last_of(f, run->from);
+    const ir_insn *last = last_of(f, run->from);
     rw_span taken = rw_place_span(place, f, guard_value(f, last));
     if (taken.low != taken.high)
         return RW_PERHAPS;
@@ -177,7 +177,7 @@ static bool calls(const flow_function *f, uint32_t block)
 {
     for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count;
          i++)
-        if (f->func->insns[i].op == PTX_call)
+        if (f->func->insns[i].op == IR_call)
             return true;
     return false;
 }
@@ -211,10 +211,10 @@ bool rw_by_blocks(const flow_function *f, uint32_t root)
 static flow_level level_of_branch(const flow_function *f, uint32_t block)
 {
     flow_level level = FLOW_GRID;
-    const ptx_insn *last = last_of(f, block);
+    const ir_insn *last = last_of(f, block);
     if (flow_nsucc(&f->graph, block) < 2)
         return FLOW_GRID;
-    if (last->op == PTX_call)
+    if (last->op == IR_call)
         return FLOW_VARYING;
     for (uint32_t u = f->use_first[last->pc]; u < f->use_first[last->pc + 1]; u++) {
         flow_level one = flow_level_at(f, f->uses[u].value, block);
@@ -317,17 +317,17 @@ bool rw_leaves_together(const rw_plan *p)
         if (p->flow->funcs[k].may_exit)
             return false;
     for (uint32_t i = 0; i < f->func->ninsns; i++) {
-        const ptx_insn *insn = &f->func->insns[i];
-        if (insn->op != PTX_ret && insn->op != PTX_exit)
+        const ir_insn *insn = &f->func->insns[i];
+        if (insn->op != IR_ret && insn->op != IR_exit)
             continue;
         places++;
-        if (insn->guard != PTX_NONE || !f->blocks[f->block_of[i]].reached ||
+        if (insn->guard != IR_NONE || !f->blocks[f->block_of[i]].reached ||
             !rw_runs_once(f, p->runs[0][f->block_of[i]].root))
             return false;
     }
-    const ptx_insn *last = &f->func->insns[f->func->ninsns - 1];
-    return places == 1 && last->guard == PTX_NONE &&
-           (last->op == PTX_ret || last->op == PTX_exit || last->op == PTX_bra);
+    const ir_insn *last = &f->func->insns[f->func->ninsns - 1];
+    return places == 1 && last->guard == IR_NONE &&
+           (last->op == IR_ret || last->op == IR_exit || last->op == IR_bra);
 }
 
 /* Gives the edge a bit, and those that decide about its branch; false where something else does, or bits run out. */

@@ -13,8 +13,7 @@ static bool is_same_in_row(const flow_function *f, flow_symbol s, uint32_t block
 {
     switch (s.kind) {
     case FLOW_SYM_SREG:
-        return s.a == PTX_SR_tid || s.a == PTX_SR_ntid || s.a == PTX_SR_ctaid ||
-               s.a == PTX_SR_nctaid;
+        return s.a == IR_SR_tid || s.a == IR_SR_ntid || s.a == IR_SR_ctaid || s.a == IR_SR_nctaid;
     case FLOW_SYM_PARAM:
     case FLOW_SYM_BASE: return true;
     case FLOW_SYM_LOOP: return f->loop_level[s.a] <= FLOW_WARP && is_together(f, block);
@@ -36,7 +35,7 @@ static bool rest_is_same(const flow_function *f, const flow_affine *form, uint32
 static rw_shape shape_of_form(const flow_function *f, const rewrite_site *s,
                               const flow_affine *form, uint32_t block, rw_shape otherwise)
 {
-    flow_symbol tid = {FLOW_SYM_SREG, PTX_SR_tid, 1};
+    flow_symbol tid = {FLOW_SYM_SREG, IR_SR_tid, 1};
     int64_t step;
     if (!flow_affine_coefficient(form, tid, &step))
         return RW_APART;
@@ -61,7 +60,7 @@ rw_shape rw_shape_of(const rw_plan *p, const flow_function *f, uint32_t site)
 
 bool rw_is_strided(const rw_plan *p, const flow_function *f, uint32_t site)
 {
-    flow_symbol tid = {FLOW_SYM_SREG, PTX_SR_tid, 1};
+    flow_symbol tid = {FLOW_SYM_SREG, IR_SR_tid, 1};
     uint32_t value = p->addresses[site]->value;
     const flow_affine *form = value != FLOW_NONE ? f->affine[value] : NULL;
     int64_t step;
@@ -74,7 +73,7 @@ bool rw_is_for_block(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t i = p->sites[site].pc - f->first_pc, block = f->block_of[i],
              value = p->addresses[site]->value;
-    return f->entered_level <= FLOW_BLOCK && f->func->insns[i].guard == PTX_NONE &&
+    return f->entered_level <= FLOW_BLOCK && f->func->insns[i].guard == IR_NONE &&
            !(p->sites[site].flags & REWRITE_ASYNC) && f->blocks[block].reached &&
            rw_by_blocks(f, p->runs[f->index][block].root) &&
            (value == FLOW_NONE || flow_level_at(f, value, block) <= FLOW_BLOCK);
@@ -102,11 +101,11 @@ static bool has_value(const flow_affine *form)
 static const struct {
     uint32_t sreg, component;
     const char *index, *count;
-} dimensions[] = {{PTX_SR_ctaid, 1, "%ctaid.x", "%nctaid.x"},
-                  {PTX_SR_ctaid, 2, "%ctaid.y", "%nctaid.y"},
-                  {PTX_SR_ctaid, 3, "%ctaid.z", "%nctaid.z"},
-                  {PTX_SR_tid, 2, "%tid.y", "%ntid.y"},
-                  {PTX_SR_tid, 3, "%tid.z", "%ntid.z"}};
+} dimensions[] = {{IR_SR_ctaid, 1, "%ctaid.x", "%nctaid.x"},
+                  {IR_SR_ctaid, 2, "%ctaid.y", "%nctaid.y"},
+                  {IR_SR_ctaid, 3, "%ctaid.z", "%nctaid.z"},
+                  {IR_SR_tid, 2, "%tid.y", "%ntid.y"},
+                  {IR_SR_tid, 3, "%tid.z", "%ntid.z"}};
 enum { DIMENSIONS = sizeof dimensions / sizeof *dimensions };
 
 uint32_t rw_reuse_of(const rw_plan *p, const flow_function *f, uint32_t site)
@@ -127,7 +126,7 @@ bool rw_is_own(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t value = p->addresses[site]->value;
     const flow_affine *form = value != FLOW_NONE ? f->affine[value] : NULL;
-    return form && !has_value(form) && has_sreg(form, PTX_SR_ctaid, 1) &&
+    return form && !has_value(form) && has_sreg(form, IR_SR_ctaid, 1) &&
            f->loops.of[f->block_of[p->sites[site].pc - f->first_pc]] == FLOW_NONE;
 }
 
@@ -146,7 +145,7 @@ bool rw_is_for_all(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t i = p->sites[site].pc - f->first_pc, block = f->block_of[i],
              value = p->addresses[site]->value;
-    if (f->index != 0 || f->func->insns[i].guard != PTX_NONE || !f->blocks[block].reached ||
+    if (f->index != 0 || f->func->insns[i].guard != IR_NONE || !f->blocks[block].reached ||
         p->sites[site].flags & REWRITE_ASYNC || !rw_runs_once(f, p->runs[0][block].root))
         return false;
     return value == FLOW_NONE || (f->affine[value] && is_fixed(f->affine[value]));

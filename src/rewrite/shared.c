@@ -24,14 +24,14 @@ enum {
 
 bool rw_may_be_shared(const rewrite_site *s)
 {
-    return s->space == PTX_SPACE_SHARED || s->space == PTX_SPACE_GENERIC;
+    return s->space == IR_SPACE_SHARED || s->space == IR_SPACE_GENERIC;
 }
 
 static bool address_placed(rw_plan *p, const flow_function *f, const flow_address *a)
 {
     if (a->value != FLOW_NONE)
         return !a->operand->component && rw_placed(p, f, a->value);
-    return a->operand->has_sym && rw_var_listed(p, &a->operand->sym) != PTX_NONE;
+    return a->operand->has_sym && rw_var_listed(p, &a->operand->sym) != IR_NONE;
 }
 
 /* Makes sure that it is known how often each thread runs the blocks with that root; false where that is too much. */
@@ -50,20 +50,20 @@ static bool follow_root(rw_plan *p, const flow_function *f, uint32_t root)
         }
         return true;
     }
-    if (p->place_of[root] == PTX_NONE && p->ntimes < MAX_TIMES) {
+    if (p->place_of[root] == IR_NONE && p->ntimes < MAX_TIMES) {
         p->place_of[root] = p->out->nplaces++;
         p->ntimes++;
     }
-    return p->place_of[root] != PTX_NONE;
+    return p->place_of[root] != IR_NONE;
 }
 
 static bool plan_site(rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t i = p->sites[site].pc - f->first_pc;
-    const ptx_insn *insn = &f->func->insns[i];
-    return p->sites[site].space == PTX_SPACE_SHARED && f->blocks[f->block_of[i]].reached &&
+    const ir_insn *insn = &f->func->insns[i];
+    return p->sites[site].space == IR_SPACE_SHARED && f->blocks[f->block_of[i]].reached &&
            address_placed(p, f, p->addresses[site]) &&
-           (insn->guard == PTX_NONE || rw_guard_placed(p, f, insn)) &&
+           (insn->guard == IR_NONE || rw_guard_placed(p, f, insn)) &&
            follow_root(p, f, p->runs[0][f->block_of[i]].root);
 }
 
@@ -74,16 +74,16 @@ static uint64_t free_bytes(const rw_plan *p)
                                          : p->module->sm >= 80 ? 5248
                                                                : 3072;
     for (uint32_t i = 0; i < p->nvars; i++) {
-        const ptx_var *var = p->vars[i].var;
-        if (var->space == PTX_SPACE_SHARED && !ptx_var_size(var))
+        const ir_var *var = p->vars[i].var;
+        if (var->space == IR_SPACE_SHARED && !ir_var_size(var))
             return 0; /* the launch says how much it is */
-        used += var->space == PTX_SPACE_SHARED ? ptx_var_size(var) + 16 : 0;
+        used += var->space == IR_SPACE_SHARED ? ir_var_size(var) + 16 : 0;
     }
     used += 2 * NOWHERE_BYTES;
     return used < each ? (each - used) / TABLES_ALIGN * TABLES_ALIGN : 0;
 }
 
-/* The table of the site's array and class; PTX_NONE: there is no room for it. */
+/* The table of the site's array and class; IR_NONE: there is no room for it. */
 static uint32_t table_for(rw_plan *p, const flow_object *o, unsigned class_, uint64_t room)
 {
     uint32_t n = p->ntables;
@@ -92,7 +92,7 @@ static uint32_t table_for(rw_plan *p, const flow_object *o, unsigned class_, uin
             return t;
     uint32_t bytes = (uint32_t)((o->bytes + 3) / 4 * 4);
     if (n == RW_MAX_TABLES || !o->bytes || o->bytes > room || p->table_bytes + bytes > room)
-        return PTX_NONE;
+        return IR_NONE;
     p->tables[n] = (rw_table){o->var, class_, bytes, p->table_bytes};
     p->table_bytes += bytes;
     return p->ntables++;
@@ -105,11 +105,11 @@ static void plan_tables(rw_plan *p, const flow_function *f)
         return;
     for (uint32_t s = p->site_first[0]; s < p->site_first[f->func->ninsns]; s++) {
         const rewrite_site *site = &p->sites[s];
-        if (site->space != PTX_SPACE_SHARED || p->by_place[s])
+        if (site->space != IR_SPACE_SHARED || p->by_place[s])
             continue;
         flow_reach reach = flow_reach_of(p->flow, f, p->addresses[s]);
         const flow_object *o = reach.object == FLOW_NONE ? NULL : &p->flow->objects[reach.object];
-        if (o && o->space == PTX_SPACE_SHARED && rw_var_listed_as(p, o->var) != PTX_NONE)
+        if (o && o->space == IR_SPACE_SHARED && rw_var_listed_as(p, o->var) != IR_NONE)
             p->table_of[s] = table_for(p, o, rewrite_class(site), room);
     }
     if (p->ntables)
@@ -126,9 +126,9 @@ wl_status rw_plan_shared(rw_plan *p)
     if (!p->by_place || !p->place_of || !p->table_of)
         return WL_NOMEM;
     for (uint32_t s = 0; s < p->nsites; s++)
-        p->table_of[s] = PTX_NONE;
+        p->table_of[s] = IR_NONE;
     for (uint32_t b = 0; b < f->nblocks; b++)
-        p->place_of[b] = PTX_NONE;
+        p->place_of[b] = IR_NONE;
     if (!(p->out->probes >> REWRITE_SHARED & 1))
         return WL_OK;
     for (uint32_t s = p->site_first[0]; s < p->site_first[f->func->ninsns]; s++)
@@ -137,7 +137,7 @@ wl_status rw_plan_shared(rw_plan *p)
     for (uint32_t s = 0; s < p->nsites; s++) {
         bool by_address = rw_may_be_shared(&p->sites[s]) && !p->by_place[s];
         p->out->by_address |= by_address;
-        p->counts_directly |= by_address && p->table_of[s] == PTX_NONE;
+        p->counts_directly |= by_address && p->table_of[s] == IR_NONE;
     }
     return WL_OK;
 }
@@ -172,7 +172,7 @@ static void find_tables(rw_body *b)
 
 bool rw_shared_needs_lanes(const rw_body *b, uint32_t site)
 {
-    return rw_counts_shared(b, site) && b->plan->table_of[site] == PTX_NONE &&
+    return rw_counts_shared(b, site) && b->plan->table_of[site] == IR_NONE &&
            rw_counts_lanes(b, site);
 }
 
@@ -281,7 +281,7 @@ static void count_in_table(rw_body *b, uint32_t site)
 static void each_times(rw_body *b, void (*each)(rw_body *b, uint32_t block))
 {
     for (uint32_t n = 0; b->index == 0 && n < b->f->nblocks; n++)
-        if (b->plan->place_of[n] != PTX_NONE)
+        if (b->plan->place_of[n] != IR_NONE)
             each(b, n);
 }
 
@@ -297,7 +297,7 @@ static void clear_times(rw_body *b, uint32_t block)
 
 static void start(rw_body *b, uint32_t block)
 {
-    if (b->index == 0 && b->plan->place_of[block] != PTX_NONE)
+    if (b->index == 0 && b->plan->place_of[block] != IR_NONE)
         rw_line(b, "add.u32 __wl_times%u, __wl_times%u, 1;", block, block);
 }
 
@@ -389,7 +389,7 @@ static void count_shared(rw_body *b, uint32_t site)
     const rewrite_site *s = &b->plan->sites[site];
     if (!rw_counts_shared(b, site))
         return;
-    if (b->plan->table_of[site] != PTX_NONE) {
+    if (b->plan->table_of[site] != IR_NONE) {
         count_in_table(b, site);
         return;
     }
@@ -440,9 +440,9 @@ static uint64_t times_of(reading *r, uint32_t root)
 }
 
 /* Of .x1 and .x2 only the first lanes give addresses. */
-static bool gives_address(const reading *r, const ptx_insn *insn)
+static bool gives_address(const reading *r, const ir_insn *insn)
 {
-    return (insn->op != PTX_ldmatrix && insn->op != PTX_stmatrix) ||
+    return (insn->op != IR_ldmatrix && insn->op != IR_stmatrix) ||
            r->thread % REWRITE_LANES < rw_matrix_rows(insn);
 }
 
@@ -450,7 +450,7 @@ static void add_site(reading *r, uint32_t site, uint64_t *counts)
 {
     const rewrite_site *s = &r->plan->sites[site];
     const flow_address *a = r->plan->addresses[site];
-    const ptx_insn *insn = &r->f->func->insns[s->pc];
+    const ir_insn *insn = &r->f->func->insns[s->pc];
     uint64_t times = times_of(r, r->plan->runs[0][r->f->block_of[s->pc]].root);
     if (!times || !gives_address(r, insn) || !rw_guard_holds(r->place, r->f, insn))
         return;

@@ -45,7 +45,7 @@ static uint32_t common_reuse(const rw_body *b)
     uint32_t first = b->plan->site_first[b->f->first_pc],
              end = b->plan->site_first[b->f->first_pc + b->f->func->ninsns];
     for (uint32_t s = first; s < end; s++)
-        if (b->plan->slot_of[s] != PTX_NONE && b->plan->late[s].loop == FLOW_NONE &&
+        if (b->plan->slot_of[s] != IR_NONE && b->plan->late[s].loop == FLOW_NONE &&
             crowd_of(b->plan, b->f, s))
             return crowd_of(b->plan, b->f, s);
     return 0;
@@ -169,11 +169,11 @@ static bool may_join(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     const rewrite_site *s = &p->sites[site];
     uint32_t i = s->pc - f->first_pc, slot = p->slot_of[site], value = p->addresses[site]->value;
-    return slot != PTX_NONE && p->slots[slot].param != PTX_NONE && value != FLOW_NONE &&
-           s->space == PTX_SPACE_GLOBAL && s->bytes >= 4 && !(s->flags & REWRITE_ASYNC) &&
-           p->late[site].loop == FLOW_NONE && f->func->insns[i].guard == PTX_NONE &&
+    return slot != IR_NONE && p->slots[slot].param != IR_NONE && value != FLOW_NONE &&
+           s->space == IR_SPACE_GLOBAL && s->bytes >= 4 && !(s->flags & REWRITE_ASYNC) &&
+           p->late[site].loop == FLOW_NONE && f->func->insns[i].guard == IR_NONE &&
            f->blocks[f->block_of[i]].reached && !crowd_of(p, f, site) &&
-           ptx_type_get(f->func->regs[p->addresses[site]->operand->reg].type)->bits == 64;
+           ir_type_get(f->func->regs[p->addresses[site]->operand->reg].type)->bits == 64;
 }
 
 /* Does the site run whenever the head does, from the same base, with no gap between it and the head's joint? */
@@ -182,7 +182,7 @@ static bool joins(const rw_plan *p, const flow_function *f, uint32_t head, uint3
     const rw_joint *joint = &p->joints[head];
     const rw_run *runs = p->runs[f->index];
     int64_t low = low_of(p, site), high = high_of(p, site);
-    return p->joints[site].head == PTX_NONE && may_join(p, f, site) &&
+    return p->joints[site].head == IR_NONE && may_join(p, f, site) &&
            p->addresses[site]->value == p->addresses[head]->value &&
            p->slot_of[site] == p->slot_of[head] &&
            runs[f->block_of[p->sites[site].pc - f->first_pc]].root ==
@@ -217,12 +217,12 @@ wl_status rw_plan_joints(rw_plan *p)
     if (!p->joints)
         return WL_NOMEM;
     for (uint32_t s = 0; s < p->nsites; s++)
-        p->joints[s].head = PTX_NONE;
+        p->joints[s].head = IR_NONE;
     for (uint32_t k = 0; k < p->order.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
         uint32_t end = p->site_first[p->order.first_pc[k + 1]];
         for (uint32_t s = p->site_first[f->first_pc]; s < end; s++)
-            if (p->joints[s].head == PTX_NONE)
+            if (p->joints[s].head == IR_NONE)
                 find_joint(p, f, s, end);
     }
     return WL_OK;
@@ -232,7 +232,7 @@ wl_status rw_plan_joints(rw_plan *p)
 
 static bool is_given(const rw_body *b, uint32_t kept)
 {
-    return b->plan->slots[b->plan->slot_of[b->kept[kept].site]].param != PTX_NONE;
+    return b->plan->slots[b->plan->slot_of[b->kept[kept].site]].param != IR_NONE;
 }
 
 static bool may_look(const rw_body *b, const rw_kept *k)

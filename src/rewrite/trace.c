@@ -164,12 +164,12 @@ static void keep_site(rw_body *b, uint32_t site)
 /* The value that a register has just got, if other pieces refer to it. */
 static void keep_value(rw_body *b, uint32_t value)
 {
-    uint32_t index = b->index == 0 ? b->plan->keep_at[value] : PTX_NONE;
-    if (index == PTX_NONE)
+    uint32_t index = b->index == 0 ? b->plan->keep_at[value] : IR_NONE;
+    if (index == IR_NONE)
         return;
     const rewrite_keep *keep = &b->plan->keeps[index].keep;
     uint32_t reg = b->f->values[value].reg;
-    bool narrow = ptx_type_get(b->func->regs[reg].type)->bits < 64;
+    bool narrow = ir_type_get(b->func->regs[reg].type)->bits < 64;
     add_pending(b, reg, keep->row, narrow, keep->high);
 }
 
@@ -223,15 +223,15 @@ static void start_region(rw_body *b, uint32_t block)
 static void store_base(rw_body *b, uint32_t site, const char *row, int rows)
 {
     const rewrite_spot *spot = &b->plan->spots[site];
-    const ptx_operand *o = b->plan->addresses[site]->operand;
+    const ir_operand *o = b->plan->addresses[site]->operand;
     rw_line(b, "st.global.b%u [%s+%d], %s;", spot->narrow ? 32 : 64, row, ROW * rows,
             spot->alone ? "__wl_x" : b->func->regs[o->reg].name);
 }
 
 static void store_value(rw_body *b, uint32_t value, uint32_t at)
 {
-    const ptx_reg *reg = &b->func->regs[b->f->values[value].reg];
-    rw_line(b, "st.global.b%u [__wl_row+%u], %s;", ptx_type_get(reg->type)->bits, at, reg->name);
+    const ir_reg *reg = &b->func->regs[b->f->values[value].reg];
+    rw_line(b, "st.global.b%u [__wl_row+%u], %s;", ir_type_get(reg->type)->bits, at, reg->name);
 }
 
 /* One that is told from outside: before it, what is known then. */
@@ -364,12 +364,12 @@ static bool ends_block(const rw_body *b, uint32_t insn)
 static void end(rw_body *b, uint32_t insn)
 {
     uint32_t piece = b->plan->record_at[b->f->first_pc + insn];
-    if (piece != PTX_NONE)
+    if (piece != IR_NONE)
         end_record(b, piece);
     else if (ends_block(b, insn))
         write_pending(b);
     uint32_t loop = b->plan->begins_at[b->f->first_pc + insn];
-    if (loop != PTX_NONE)
+    if (loop != IR_NONE)
         begin_outside(b, loop);
 }
 
@@ -378,7 +378,7 @@ static void behind(rw_body *b, uint32_t insn)
     for (uint32_t d = b->f->def_first[insn]; d < b->f->def_first[insn + 1]; d++)
         keep_value(b, b->f->defs[d]);
     uint32_t loop = b->plan->ends_at[b->f->first_pc + insn];
-    if (loop != PTX_NONE)
+    if (loop != IR_NONE)
         end_outside(b, loop);
 }
 

@@ -32,7 +32,7 @@ void fixture_end(fixture *f)
     emu_result_clear(&f->result);
     emu_module_unload(f->module);
     emu_machine_free(f->machine);
-    ptx_module_free(f->ptx);
+    ir_module_free(f->ptx);
 }
 
 void *fixture_alloc(fixture *f, uint64_t bytes)

@@ -17,7 +17,7 @@
 
 typedef struct fixture {
     emu_machine *machine;
-    ptx_module *ptx;
+    ir_module *ptx;
     emu_module *module;
     emu_result result;
     wl_error err;

@@ -225,7 +225,7 @@ static void the_observer_sees_accesses(void **state)
     const emu_access *a = s.access;
     assert_int_equal(a[0].pc, 4);
     assert_int_equal(a[0].op, EMU_LOAD);
-    assert_int_equal(a[0].space, PTX_SPACE_GLOBAL);
+    assert_int_equal(a[0].space, IR_SPACE_GLOBAL);
     assert_int_equal(a[0].bytes, 4);
     assert_int_equal(a[0].stride, 4);
     assert_int_equal(a[0].mask, UINT32_MAX);
@@ -238,12 +238,12 @@ static void the_observer_sees_accesses(void **state)
     assert_int_equal(a[2].op, EMU_STORE);
     assert_int_equal(a[2].mask, 7);
     assert_int_equal(a[2].stride, EMU_IRREGULAR);
-    assert_int_equal(a[3].space, PTX_SPACE_SHARED);
+    assert_int_equal(a[3].space, IR_SPACE_SHARED);
     assert_int_equal(a[3].stride, 8);
     assert_int_equal(s.last[3], 31 * 8);
-    assert_int_equal(a[4].space, PTX_SPACE_LOCAL);
+    assert_int_equal(a[4].space, IR_SPACE_LOCAL);
     assert_int_equal(s.first[4], 4);
-    assert_int_equal(a[5].space, PTX_SPACE_SHARED);
+    assert_int_equal(a[5].space, IR_SPACE_SHARED);
     assert_int_equal(a[5].flags, EMU_ACCESS_VOLATILE | EMU_ACCESS_GENERIC);
     assert_int_equal(s.first[5], 4);
     assert_int_equal(a[6].op, EMU_REDUCTION);

@@ -699,7 +699,7 @@ static void requests_are_reported(void **state)
     fixture_ok(&b.f, try(&b, THREADS));
     assert_int_equal(s.count, 1);
     assert_int_equal(s.access.op, EMU_LOAD);
-    assert_int_equal(s.access.space, PTX_SPACE_GLOBAL);
+    assert_int_equal(s.access.space, IR_SPACE_GLOBAL);
     assert_int_equal(s.access.flags, EMU_ACCESS_TEXTURE | EMU_ACCESS_READONLY);
     assert_int_equal(s.access.bytes, 4);
     assert_true(s.access.mask == UINT32_MAX);

@@ -96,70 +96,70 @@ static void mark(crude *c, bool *at, bool value)
     *at |= value;
 }
 
-static bool any_reg(const crude *c, const ptx_operand *o)
+static bool any_reg(const crude *c, const ir_operand *o)
 {
-    bool any = (o->kind == PTX_OPD_REG || o->kind == PTX_OPD_ADDR) && o->reg != PTX_NONE &&
+    bool any = (o->kind == IR_OPD_REG || o->kind == IR_OPD_ADDR) && o->reg != IR_NONE &&
                c->regs[o->reg];
     for (uint32_t i = 0; i < o->count; i++)
         any |= any_reg(c, &o->items[i]);
     return any;
 }
 
-static bool reads_any(const crude *c, const ptx_insn *insn, uint32_t from)
+static bool reads_any(const crude *c, const ir_insn *insn, uint32_t from)
 {
-    bool any = insn->guard != PTX_NONE && c->regs[insn->guard];
+    bool any = insn->guard != IR_NONE && c->regs[insn->guard];
     for (uint32_t i = from; i < insn->noperands; i++)
         any |= any_reg(c, &insn->operands[i]);
     return any;
 }
 
-static void write_all(crude *c, const ptx_operand *o, bool value)
+static void write_all(crude *c, const ir_operand *o, bool value)
 {
-    if (o->kind == PTX_OPD_REG)
+    if (o->kind == IR_OPD_REG)
         mark(c, &c->regs[o->reg], value);
     for (uint32_t i = 0; i < o->count; i++)
         write_all(c, &o->items[i], value);
 }
 
-static bool source(const crude *c, const ptx_insn *insn)
+static bool source(const crude *c, const ir_insn *insn)
 {
     for (uint32_t i = 0; i < insn->noperands; i++)
-        if (insn->operands[i].kind == PTX_OPD_SREG &&
-            (insn->operands[i].sreg == PTX_SR_clock64 || insn->operands[i].sreg == PTX_SR_clock))
+        if (insn->operands[i].kind == IR_OPD_SREG &&
+            (insn->operands[i].sreg == IR_SR_clock64 || insn->operands[i].sreg == IR_SR_clock))
             return true;
     switch (insn->op) {
-    case PTX_atom:
-    case PTX_activemask: return true;
-    case PTX_ld:
+    case IR_atom:
+    case IR_activemask: return true;
+    case IR_ld:
         switch (insn->space) {
-        case PTX_SPACE_GLOBAL:
-        case PTX_SPACE_GENERIC: return true;
-        case PTX_SPACE_SHARED: return c->shared;
-        case PTX_SPACE_LOCAL: return c->local;
+        case IR_SPACE_GLOBAL:
+        case IR_SPACE_GENERIC: return true;
+        case IR_SPACE_SHARED: return c->shared;
+        case IR_SPACE_LOCAL: return c->local;
         default: return false;
         }
     default: return false;
     }
 }
 
-static void step(crude *c, const ptx_insn *insn, bool control)
+static void step(crude *c, const ir_insn *insn, bool control)
 {
     bool taken = control || reads_any(c, insn, 0);
     switch (insn->op) {
-    case PTX_st:
-    case PTX_atom:
-    case PTX_red:
-        if (insn->space != PTX_SPACE_GLOBAL && insn->space != PTX_SPACE_LOCAL)
-            mark(c, &c->shared, taken || insn->op != PTX_st);
-        if (insn->space != PTX_SPACE_GLOBAL && insn->space != PTX_SPACE_SHARED)
-            mark(c, &c->local, taken || insn->op != PTX_st);
-        if (insn->op != PTX_atom)
+    case IR_st:
+    case IR_atom:
+    case IR_red:
+        if (insn->space != IR_SPACE_GLOBAL && insn->space != IR_SPACE_LOCAL)
+            mark(c, &c->shared, taken || insn->op != IR_st);
+        if (insn->space != IR_SPACE_GLOBAL && insn->space != IR_SPACE_SHARED)
+            mark(c, &c->local, taken || insn->op != IR_st);
+        if (insn->op != IR_atom)
             return;
         break;
-    case PTX_bra:
-    case PTX_ret:
-    case PTX_exit:
-    case PTX_bar: return;
+    case IR_bra:
+    case IR_ret:
+    case IR_exit:
+    case IR_bar: return;
     default: break;
     }
     if (insn->noperands)
@@ -172,7 +172,7 @@ static void spread(crude *c)
     for (uint32_t v = 0; v < f->nblocks; v++)
         for (uint32_t b = 0; b < f->nblocks; b++) {
             const flow_block *block = &f->blocks[b];
-            const ptx_insn *last = &f->func->insns[block->first + block->count - 1];
+            const ir_insn *last = &f->func->insns[block->first + block->count - 1];
             bool decided = c->blocks[b] || reads_any(c, last, 0);
             if (decided && !c->blocks[v] && ref_depends(&f->graph, f->nblocks, v, b))
                 mark(c, &c->blocks[v], true);
@@ -192,11 +192,10 @@ bool *ref_taint(const subject *s)
     }
     bool *tainted = calloc(s->f->func->ninsns, sizeof *tainted);
     for (uint32_t i = 0; i < s->f->func->ninsns; i++) {
-        const ptx_insn *insn = &s->f->func->insns[i];
-        tainted[i] = c.blocks[s->f->block_of[i]] ||
-                     (insn->guard != PTX_NONE && c.regs[insn->guard]);
+        const ir_insn *insn = &s->f->func->insns[i];
+        tainted[i] = c.blocks[s->f->block_of[i]] || (insn->guard != IR_NONE && c.regs[insn->guard]);
         for (uint32_t o = 0; o < insn->noperands; o++)
-            tainted[i] |= insn->operands[o].kind == PTX_OPD_ADDR && any_reg(&c, &insn->operands[o]);
+            tainted[i] |= insn->operands[o].kind == IR_OPD_ADDR && any_reg(&c, &insn->operands[o]);
     }
     free(c.regs);
     free(c.blocks);

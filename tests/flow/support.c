@@ -6,9 +6,9 @@ void subject_begin(subject *s, const char *ptx, const char *kernel)
     *s = (subject){.arena = wl_arena_new()};
     if (ptx_parse(ptx, strlen(ptx), "test", &s->module, &err) != WL_OK)
         fail_msg("%s", err.text);
-    ptx_func *func = ptx_module_func(s->module, kernel);
+    ir_func *func = ir_module_func(s->module, kernel);
     assert_non_null(func);
-    assert_int_equal(ptx_callorder_of(s->module, func, s->arena, &s->order), WL_OK);
+    assert_int_equal(ir_callorder_of(s->module, func, s->arena, &s->order), WL_OK);
     s->kernel = flow_kernel_new(s->module, &s->order, s->arena);
     assert_non_null(s->kernel);
     assert_int_equal(flow_prove_kernel(s->kernel, s->arena, &s->proof), WL_OK);
@@ -19,7 +19,7 @@ void subject_begin(subject *s, const char *ptx, const char *kernel)
 void subject_end(subject *s)
 {
     wl_arena_free(s->arena);
-    ptx_module_free(s->module);
+    ir_module_free(s->module);
 }
 
 char *read_source(const char *path)

@@ -21,8 +21,8 @@
 
 typedef struct subject {
     wl_arena *arena;
-    ptx_module *module;
-    ptx_callorder order;
+    ir_module *module;
+    ir_callorder order;
     flow_kernel *kernel;
     flow_function *f; /* the kernel's own */
     flow_proof proof;

@@ -416,7 +416,7 @@ CASE(linear_forms_and_trip_counts, KERNEL("mov.u32 %r3, %ctaid.x;\n"
     assert_true(outer->only_exit);
     assert_int_equal(inner->kind, FLOW_TRIP_SYMBOLIC);
     assert_int_equal(inner->step, 2);
-    assert_int_equal(inner->compare, PTX_S_lt);
+    assert_int_equal(inner->compare, IR_S_lt);
     char text[64];
     assert_string_equal(flow_affine_text(s->kernel, inner->bound, text, sizeof text), "param2");
 }

@@ -25,25 +25,25 @@ static emu_machine *machine(void)
     return m;
 }
 
-static bool is_kernel(const ptx_func *func)
+static bool is_kernel(const ir_func *func)
 {
     return func->entry && func->has_body;
 }
 
-static void analyse(const ptx_module *module, ptx_func *func)
+static void analyse(const ir_module *module, ir_func *func)
 {
     wl_arena *arena = wl_arena_new();
-    ptx_callorder order;
+    ir_callorder order;
     flow_proof proof;
     flow_kernel *kernel = NULL;
-    if (ptx_callorder_of(module, func, arena, &order) == WL_OK)
+    if (ir_callorder_of(module, func, arena, &order) == WL_OK)
         kernel = flow_kernel_new(module, &order, arena);
     if (kernel && flow_prove_kernel(kernel, arena, &proof) == WL_OK)
         (void)flow_run(kernel, FLOW_PASS_ilp);
     wl_arena_free(arena);
 }
 
-static void decode(const ptx_module *module)
+static void decode(const ir_module *module)
 {
     emu_module *loaded;
     emu_kernel *kernel;
@@ -57,24 +57,24 @@ static void decode(const ptx_module *module)
 }
 
 /* What comes out with probes must be PTX, too. */
-static void rewrite(const ptx_module *module)
+static void rewrite(const ir_module *module)
 {
     rewrite_options options = {.probes = (1u << REWRITE_PROBE_COUNT) - 1};
     rewrite_result out = {0};
     wl_arena *arena = wl_arena_new();
-    ptx_module *again;
+    ir_module *again;
     wl_error err;
     if (rewrite_module(module, &options, arena, &out, &err) == WL_OK && out.text) {
         if (ptx_parse(out.text, out.length, "rewritten", &again, &err) != WL_OK ||
             ptx_verify(again, "rewritten", &err) != WL_OK)
             abort();
-        ptx_module_free(again);
+        ir_module_free(again);
     }
     free(out.text);
     wl_arena_free(arena);
 }
 
-static void analyse_all(const ptx_module *module, bool verified)
+static void analyse_all(const ir_module *module, bool verified)
 {
     if (!verified)
         return;

@@ -4,11 +4,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_round_trip(const ptx_module *module, bool verified)
+static void check_round_trip(const ir_module *module, bool verified)
 {
     char *printed;
     size_t length;
-    ptx_module *again;
+    ir_module *again;
     wl_error err;
     (void)verified;
     if (ptx_print(module, &printed, &length) != WL_OK)
@@ -16,7 +16,7 @@ static void check_round_trip(const ptx_module *module, bool verified)
     if (ptx_parse(printed, length, "printed", &again, &err) != WL_OK ||
         !ptx_module_equal(module, again))
         abort();
-    ptx_module_free(again);
+    ir_module_free(again);
     free(printed);
 }
 

@@ -9,10 +9,10 @@
 
 /* Calls `use` with the module where the bytes parse; `verified`: and where it is one that ptxas would take. */
 static void use_ptx(const uint8_t *data, size_t size,
-                    void (*use)(const ptx_module *module, bool verified))
+                    void (*use)(const ir_module *module, bool verified))
 {
     char *text = malloc(size + 1);
-    ptx_module *module;
+    ir_module *module;
     wl_error err;
     if (!text)
         return;
@@ -20,7 +20,7 @@ static void use_ptx(const uint8_t *data, size_t size,
     text[size] = 0;
     if (ptx_parse(text, size, "input", &module, &err) == WL_OK) {
         use(module, ptx_verify(module, "input", &err) == WL_OK);
-        ptx_module_free(module);
+        ir_module_free(module);
     }
     free(text);
 }

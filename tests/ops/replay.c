@@ -155,7 +155,7 @@ typedef struct machine {
 static bool run(machine *mc, const ops_form *form, const uint64_t *in, wl_error *err)
 {
     char *ptx = ops_form_ptx(form);
-    ptx_module *module = NULL;
+    ir_module *module = NULL;
     emu_module *loaded = NULL;
     emu_kernel *kernel = NULL;
     emu_result result = {0};
@@ -178,7 +178,7 @@ static bool run(machine *mc, const ops_form *form, const uint64_t *in, wl_error 
     emu_result_clear(&result);
     if (loaded)
         emu_module_unload(loaded);
-    ptx_module_free(module);
+    ir_module_free(module);
     free(ptx);
     return ok;
 }

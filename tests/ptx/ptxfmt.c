@@ -48,24 +48,24 @@ static int time_parse(const char *text, size_t length, const char *path, int tim
     wl_error err;
     double start = seconds();
     for (int i = 0; i < times; i++) {
-        ptx_module *module;
+        ir_module *module;
         if (ptx_parse(text, length, path, &module, &err) != WL_OK)
             return fail(err.text);
-        ptx_module_free(module);
+        ir_module_free(module);
     }
     fprintf(stderr, "%s: %.1f MB/s\n", path, (double)length * times / (seconds() - start) / 1e6);
     return 0;
 }
 
-static int check_round_trip(const ptx_module *module, const char *printed, size_t length,
+static int check_round_trip(const ir_module *module, const char *printed, size_t length,
                             const char *path)
 {
-    ptx_module *again;
+    ir_module *again;
     wl_error err;
     if (ptx_parse(printed, length, "printed", &again, &err) != WL_OK)
         return fail(err.text);
     bool equal = ptx_module_equal(module, again);
-    ptx_module_free(again);
+    ir_module_free(again);
     if (!equal)
         fprintf(stderr, "%s: what was printed parses to another module\n", path);
     return equal ? 0 : 1;
@@ -73,7 +73,7 @@ static int check_round_trip(const ptx_module *module, const char *printed, size_
 
 static int format(const char *text, size_t length, const char *path, const char *flags)
 {
-    ptx_module *module;
+    ir_module *module;
     wl_error err;
     if (ptx_parse(text, length, path, &module, &err) != WL_OK)
         return fail(err.text);
@@ -89,7 +89,7 @@ static int format(const char *text, size_t length, const char *path, const char 
     if (status == 0 && !strchr(flags, 'q'))
         fwrite(printed, 1, printed_length, stdout);
     free(printed);
-    ptx_module_free(module);
+    ir_module_free(module);
     return status;
 }
 

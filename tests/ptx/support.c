@@ -31,27 +31,27 @@ void write_text(const char *path, const char *text, size_t length)
     assert_int_equal(fclose(file), 0);
 }
 
-ptx_module *parse_ok(const char *text, const char *name)
+ir_module *parse_ok(const char *text, const char *name)
 {
-    ptx_module *module;
+    ir_module *module;
     wl_error err;
     if (ptx_parse(text, strlen(text), name, &module, &err) != WL_OK)
         fail_msg("%s", err.text);
     return module;
 }
 
-char *check_round_trip(const ptx_module *module, const char *name, size_t *length)
+char *check_round_trip(const ir_module *module, const char *name, size_t *length)
 {
     char *printed, *again;
     size_t n;
     assert_int_equal(ptx_print(module, &printed, length), WL_OK);
-    ptx_module *second = parse_ok(printed, "printed");
+    ir_module *second = parse_ok(printed, "printed");
     if (!ptx_module_equal(module, second))
         fail_msg("%s: what was printed parses to another module", name);
     assert_int_equal(ptx_print(second, &again, &n), WL_OK);
     assert_string_equal(printed, again);
     free(again);
-    ptx_module_free(second);
+    ir_module_free(second);
     return printed;
 }
 
@@ -135,15 +135,15 @@ static const char *tool(const char *name)
     return path ? path : "false";
 }
 
-static int assemble(const ptx_module *module, const char *path, const char *out)
+static int assemble(const ir_module *module, const char *path, const char *out)
 {
-    int n = (int)strcspn(module->target, ",");
-    const char *flags = strstr(module->target, "debug") ? "-g -O0" : "-O1";
+    int n = (int)strcspn(module->written->target, ",");
+    const char *flags = strstr(module->written->target, "debug") ? "-g -O0" : "-O1";
     /* ptxas no longer assembles for what is older than sm_75; PTX for it runs on what is newer */
     if (module->sm < 75)
         return run_quietly("'%s' -c -arch=sm_75 %s '%s' -o '%s'", tool("ptxas"), flags, path, out);
-    return run_quietly("'%s' -c -arch=%.*s %s '%s' -o '%s'", tool("ptxas"), n, module->target,
-                       flags, path, out);
+    return run_quietly("'%s' -c -arch=%.*s %s '%s' -o '%s'", tool("ptxas"), n,
+                       module->written->target, flags, path, out);
 }
 
 /* The code and data sections as text, without the numbers that ptxas appends to local names. */
@@ -167,7 +167,7 @@ static bool same_code(const char *a, const char *b)
     return run_quietly("test -s '%s' && diff '%s' '%s'", text_a, text_a, text_b) == 0;
 }
 
-const char *machine_code_problem(const ptx_module *module, const char *path, const char *printed,
+const char *machine_code_problem(const ir_module *module, const char *path, const char *printed,
                                  size_t length)
 {
     static char problem[2000];
@@ -187,7 +187,7 @@ const char *machine_code_problem(const ptx_module *module, const char *path, con
     return what ? problem : NULL;
 }
 
-void check_machine_code(const ptx_module *module, const char *path, const char *printed,
+void check_machine_code(const ir_module *module, const char *path, const char *printed,
                         size_t length)
 {
     const char *problem = machine_code_problem(module, path, printed, length);

@@ -10,15 +10,16 @@
 #include <cmocka.h>
 
 #include "ptx/ptx.h"
+#include "ptx/written.h"
 
 /* The file's text, NUL-terminated and malloc'ed. */
 char *read_text(const char *path, size_t *length);
 void write_text(const char *path, const char *text, size_t length);
 
-ptx_module *parse_ok(const char *text, const char *name);
+ir_module *parse_ok(const char *text, const char *name);
 /* Prints, parses again, compares; prints again and compares the texts. Returns the printed text,
  * malloc'ed. */
-char *check_round_trip(const ptx_module *module, const char *name, size_t *length);
+char *check_round_trip(const ir_module *module, const char *name, size_t *length);
 
 /* A kernel k(p, n) with registers of every type around `body`; "declarations ## body" puts
  * something before it. The registers: %p, %rs (.b16), %r (.b32), %f, %rd (.b64), %fd, %u, %s, %q
@@ -36,9 +37,9 @@ const char *scratch_dir(void);
 /* NULL where ptxas takes the printed text and makes the same machine code and data of it as of the
  * file at `path`, debug information aside (it names places in the PTX); else what is wrong. The
  * second fails the test with it. */
-const char *machine_code_problem(const ptx_module *module, const char *path, const char *printed,
+const char *machine_code_problem(const ir_module *module, const char *path, const char *printed,
                                  size_t length);
-void check_machine_code(const ptx_module *module, const char *path, const char *printed,
+void check_machine_code(const ir_module *module, const char *path, const char *printed,
                         size_t length);
 
 #endif

@@ -19,13 +19,13 @@ static char *load_cases(const char *target)
 /* Accepted: parses, verifies and survives the round trip. */
 static bool accepted(const char *text, const char *name, wl_error *err)
 {
-    ptx_module *module;
+    ir_module *module;
     if (ptx_parse(text, strlen(text), name, &module, err) != WL_OK)
         return false;
     bool ok = ptx_verify(module, name, err) == WL_OK;
     size_t length;
     free(check_round_trip(module, name, &length));
-    ptx_module_free(module);
+    ir_module_free(module);
     return ok;
 }
 

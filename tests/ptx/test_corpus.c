@@ -35,12 +35,12 @@ static void find_files(int count, const char *const *places)
     qsort(files, nfiles, sizeof *files, by_name);
 }
 
-static ptx_module *load(const char *path)
+static ir_module *load(const char *path)
 {
     size_t length;
     wl_error err;
     char *text = read_text(path, &length);
-    ptx_module *module = parse_ok(text, path);
+    ir_module *module = parse_ok(text, path);
     if (ptx_verify(module, path, &err) != WL_OK)
         fail_msg("%s", err.text);
     free(text);
@@ -53,9 +53,9 @@ static void test_round_trip(void **state)
     assert_true(nfiles > 0);
     for (size_t i = 0; i < nfiles; i++) {
         size_t length;
-        ptx_module *module = load(files[i]);
+        ir_module *module = load(files[i]);
         free(check_round_trip(module, files[i], &length));
-        ptx_module_free(module);
+        ir_module_free(module);
     }
 }
 
@@ -66,11 +66,11 @@ static void test_assembles(void **state)
         skip();
     for (size_t i = 0; i < nfiles; i++) {
         size_t length;
-        ptx_module *module = load(files[i]);
+        ir_module *module = load(files[i]);
         char *printed = check_round_trip(module, files[i], &length);
         check_machine_code(module, files[i], printed, length);
         free(printed);
-        ptx_module_free(module);
+        ir_module_free(module);
     }
 }
 
@@ -86,7 +86,7 @@ static void test_notices_changes(void **state)
         "ld.param.u64 a,[p];st.global.u32 [a],7;ret;}";
     snprintf(path, sizeof path, "%s/change.ptx", scratch_dir());
     write_text(path, text, sizeof text - 1);
-    ptx_module *module = parse_ok(text, path);
+    ir_module *module = parse_ok(text, path);
     assert_null(machine_code_problem(module, path, text, sizeof text - 1));
     char *changed = strdup(text);
     *strstr(changed, "7;") = '8';
@@ -96,7 +96,7 @@ static void test_notices_changes(void **state)
     assert_non_null(strstr(machine_code_problem(module, path, changed, sizeof text - 1),
                            "refuses what is printed"));
     free(changed);
-    ptx_module_free(module);
+    ir_module_free(module);
 }
 
 int main(int argc, char **argv)

@@ -94,12 +94,12 @@ static const sample modules[] = {
 
 static wl_status parse(const char *text, size_t length, wl_error *err)
 {
-    ptx_module *module = (ptx_module *)&module;
+    ir_module *module = (ir_module *)&module;
     wl_status status = ptx_parse(text, length, "x.ptx", &module, err);
     if (status != WL_OK)
         assert_null(module);
     else
-        ptx_module_free(module);
+        ir_module_free(module);
     return status;
 }
 
@@ -232,7 +232,7 @@ static void test_limits(void **state)
 static void test_without_message(void **state)
 {
     (void)state;
-    ptx_module *module;
+    ir_module *module;
     assert_int_equal(ptx_parse("bogus", 5, NULL, &module, NULL), WL_PARSE);
     assert_null(module);
 }

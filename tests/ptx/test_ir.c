@@ -10,14 +10,14 @@
     ".visible .entry k(.param .u64 p)\n{\n" \
     ".reg .pred %p<3>; .reg .b32 %r<5>; .reg .f32 %f<5>; .reg .b64 %rd<5>;\n"
 
-static ptx_module *module;
+static ir_module *module;
 
-static const ptx_func *parse_kernel(const char *body)
+static const ir_func *parse_kernel(const char *body)
 {
     char text[4000];
     snprintf(text, sizeof text, "%s%s%s}\n", HEAD, KERNEL, body);
     module = parse_ok(text, "x");
-    ptx_func *k = ptx_module_func(module, "k");
+    ir_func *k = ir_module_func(module, "k");
     assert_non_null(k);
     return k;
 }
@@ -30,63 +30,63 @@ static void test_module(void **state)
              ".func f(); .func f() { ret; } .global .u32 x = 7;\n"
              ".entry k() { .reg .b64 a; mov.u64 a, x; call f; }",
         "x");
-    assert_int_equal(module->version_major, 8);
-    assert_int_equal(module->version_minor, 7);
-    assert_string_equal(module->target, "sm_90a, debug");
+    assert_int_equal(module->written->version_major, 8);
+    assert_int_equal(module->written->version_minor, 7);
+    assert_string_equal(module->written->target, "sm_90a, debug");
     assert_int_equal(module->sm, 90);
     assert_int_equal(module->address_size, 64);
-    assert_string_equal(ptx_module_file(module, 3), "a.cu");
-    assert_null(ptx_module_file(module, 4));
-    ptx_var *y = ptx_module_var(module, "y");
-    assert_int_equal(ptx_var_size(y), 48);
-    assert_int_equal(ptx_var_align(y), 16);
-    ptx_var *x = ptx_module_var(module, "x");
+    assert_string_equal(ir_module_file(module, 3), "a.cu");
+    assert_null(ir_module_file(module, 4));
+    ir_var *y = ir_module_var(module, "y");
+    assert_int_equal(ir_var_size(y), 48);
+    assert_int_equal(ir_var_align(y), 16);
+    ir_var *x = ir_module_var(module, "x");
     assert_true(x->has_init);
-    assert_int_equal(ptx_var_align(x), 4);
-    ptx_func *f = ptx_module_func(module, "f"), *k = ptx_module_func(module, "k");
+    assert_int_equal(ir_var_align(x), 4);
+    ir_func *f = ir_module_func(module, "f"), *k = ir_module_func(module, "k");
     assert_true(f->has_body);
     assert_int_equal(f->index, 1);
     assert_int_equal(module->nfuncs, 3);
     /* names mean the definition, wherever it stands */
     assert_ptr_equal(k->insns[0].operands[1].sym.var, x);
     assert_ptr_equal(k->insns[1].operands[0].sym.func, f);
-    assert_null(ptx_module_func(module, "g"));
-    ptx_module_free(module);
+    assert_null(ir_module_func(module, "g"));
+    ir_module_free(module);
 }
 
 static void test_instruction(void **state)
 {
     (void)state;
-    const ptx_func *k = parse_kernel("@!%p1 ld.volatile.global.v2.u32 {%r1, _}, [%rd1+-8];\n"
-                                     "cvt.rzi.s32.f32 %r1, %f2;\nadd.s32 %r1, %r2, 0xFFFFFFFF;\n");
-    const ptx_insn *ld = &k->insns[0], *cvt = &k->insns[1], *add = &k->insns[2];
-    assert_int_equal(ld->op, PTX_ld);
+    const ir_func *k = parse_kernel("@!%p1 ld.volatile.global.v2.u32 {%r1, _}, [%rd1+-8];\n"
+                                    "cvt.rzi.s32.f32 %r1, %f2;\nadd.s32 %r1, %r2, 0xFFFFFFFF;\n");
+    const ir_insn *ld = &k->insns[0], *cvt = &k->insns[1], *add = &k->insns[2];
+    assert_int_equal(ld->op, IR_ld);
     assert_int_equal(ld->nsuffixes, 4);
-    assert_int_equal(ld->suffixes[0], PTX_S_volatile);
-    assert_int_equal(ld->space, PTX_SPACE_GLOBAL);
+    assert_int_equal(ld->suffixes[0], IR_S_volatile);
+    assert_int_equal(ld->space, IR_SPACE_GLOBAL);
     assert_int_equal(ld->vector, 2);
-    assert_int_equal(ld->types[0], PTX_T_u32);
-    assert_int_equal(ld->types[1], PTX_T_none);
+    assert_int_equal(ld->types[0], IR_T_u32);
+    assert_int_equal(ld->types[1], IR_T_none);
     assert_string_equal(k->regs[ld->guard].name, "%p1");
     assert_true(ld->guard_neg);
-    assert_true(ptx_has(ld, PTX_S_v2));
-    assert_false(ptx_has(ld, PTX_S_v4));
-    assert_int_equal(ptx_first_of(ld, PTX_SC_SEM), PTX_S_volatile);
-    assert_int_equal(ptx_first_of(ld, PTX_SC_ROUND), PTX_S_none);
-    assert_int_equal(ld->operands[0].kind, PTX_OPD_VEC);
-    assert_int_equal(ld->operands[0].items[1].kind, PTX_OPD_SINK);
-    assert_int_equal(ld->operands[1].kind, PTX_OPD_ADDR);
+    assert_true(ir_has(ld, IR_S_v2));
+    assert_false(ir_has(ld, IR_S_v4));
+    assert_int_equal(ir_first_of(ld, IR_SC_SEM), IR_S_volatile);
+    assert_int_equal(ir_first_of(ld, IR_SC_ROUND), IR_S_none);
+    assert_int_equal(ld->operands[0].kind, IR_OPD_VEC);
+    assert_int_equal(ld->operands[0].items[1].kind, IR_OPD_SINK);
+    assert_int_equal(ld->operands[1].kind, IR_OPD_ADDR);
     assert_string_equal(k->regs[ld->operands[1].reg].name, "%rd1");
     assert_int_equal((int64_t)ld->operands[1].imm, -8);
     assert_int_equal(ld->pos.line, 7);
     assert_int_equal(ld->pos.column, 1);
-    assert_int_equal(cvt->types[0], PTX_T_s32);
-    assert_int_equal(cvt->types[1], PTX_T_f32);
-    assert_int_equal(cvt->guard, PTX_NONE);
+    assert_int_equal(cvt->types[0], IR_T_s32);
+    assert_int_equal(cvt->types[1], IR_T_f32);
+    assert_int_equal(cvt->guard, IR_NONE);
     assert_int_equal(cvt->pc, 1);
     assert_int_equal(add->operands[2].imm, 0xFFFFFFFF);
     assert_true(add->operands[2].imm_hex);
-    ptx_module_free(module);
+    ir_module_free(module);
 }
 
 static void test_costs_and_effects(void **state)
@@ -94,44 +94,44 @@ static void test_costs_and_effects(void **state)
     (void)state;
     static const struct {
         const char *text;
-        ptx_cost cost;
-        ptx_effect effect;
+        ir_cost cost;
+        ir_effect effect;
     } samples[] = {
-        {"add.s32 %r1, %r2, %r3;", PTX_COST_INT, PTX_EFFECT_NONE},
-        {"add.f32 %f1, %f2, %f3;", PTX_COST_FP32, PTX_EFFECT_NONE},
-        {"add.f16x2 %r1, %r2, %r3;", PTX_COST_HALF, PTX_EFFECT_NONE},
-        {"fma.rn.f64 %rd1, %rd2, %rd3, %rd4;", PTX_COST_FP64, PTX_EFFECT_NONE},
-        {"sin.approx.f32 %f1, %f2;", PTX_COST_SFU, PTX_EFFECT_NONE},
-        {"ld.global.u32 %r1, [%rd1];", PTX_COST_MEMORY, PTX_EFFECT_LOAD},
-        {"st.shared.u32 [%rd1], %r1;", PTX_COST_MEMORY, PTX_EFFECT_STORE},
-        {"red.global.add.u32 [%rd1], %r1;", PTX_COST_ATOMIC, PTX_EFFECT_ATOMIC},
-        {"cp.async.ca.shared.global [%r1], [%rd1], 4;", PTX_COST_MEMORY, PTX_EFFECT_COPY},
-        {"cp.async.wait_all;", PTX_COST_SYNC, PTX_EFFECT_NONE},
-        {"bar.sync 0;", PTX_COST_SYNC, PTX_EFFECT_BARRIER},
-        {"fence.acq_rel.gpu;", PTX_COST_SYNC, PTX_EFFECT_FENCE},
-        {"wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1}, [%rd1];", PTX_COST_TENSOR,
-         PTX_EFFECT_LOAD},
-        {"shfl.sync.up.b32 %r1, %r2, 1, 0, -1;", PTX_COST_WARP, PTX_EFFECT_NONE},
-        {"bra L; L:", PTX_COST_CONTROL, PTX_EFFECT_NONE},
+        {"add.s32 %r1, %r2, %r3;", IR_COST_INT, IR_EFFECT_NONE},
+        {"add.f32 %f1, %f2, %f3;", IR_COST_FP32, IR_EFFECT_NONE},
+        {"add.f16x2 %r1, %r2, %r3;", IR_COST_HALF, IR_EFFECT_NONE},
+        {"fma.rn.f64 %rd1, %rd2, %rd3, %rd4;", IR_COST_FP64, IR_EFFECT_NONE},
+        {"sin.approx.f32 %f1, %f2;", IR_COST_SFU, IR_EFFECT_NONE},
+        {"ld.global.u32 %r1, [%rd1];", IR_COST_MEMORY, IR_EFFECT_LOAD},
+        {"st.shared.u32 [%rd1], %r1;", IR_COST_MEMORY, IR_EFFECT_STORE},
+        {"red.global.add.u32 [%rd1], %r1;", IR_COST_ATOMIC, IR_EFFECT_ATOMIC},
+        {"cp.async.ca.shared.global [%r1], [%rd1], 4;", IR_COST_MEMORY, IR_EFFECT_COPY},
+        {"cp.async.wait_all;", IR_COST_SYNC, IR_EFFECT_NONE},
+        {"bar.sync 0;", IR_COST_SYNC, IR_EFFECT_BARRIER},
+        {"fence.acq_rel.gpu;", IR_COST_SYNC, IR_EFFECT_FENCE},
+        {"wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1}, [%rd1];", IR_COST_TENSOR,
+         IR_EFFECT_LOAD},
+        {"shfl.sync.up.b32 %r1, %r2, 1, 0, -1;", IR_COST_WARP, IR_EFFECT_NONE},
+        {"bra L; L:", IR_COST_CONTROL, IR_EFFECT_NONE},
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        const ptx_func *k = parse_kernel(samples[i].text);
-        assert_non_null(ptx_insn_form(k->insns));
-        assert_int_equal(ptx_insn_cost(k->insns), samples[i].cost);
-        assert_int_equal(ptx_insn_effect(k->insns), samples[i].effect);
-        ptx_module_free(module);
+        const ir_func *k = parse_kernel(samples[i].text);
+        assert_non_null(ir_insn_form(k->insns));
+        assert_int_equal(ir_insn_cost(k->insns), samples[i].cost);
+        assert_int_equal(ir_insn_effect(k->insns), samples[i].effect);
+        ir_module_free(module);
     }
 }
 
 static void test_scopes_and_labels(void **state)
 {
     (void)state;
-    const ptx_func *k =
+    const ir_func *k =
         parse_kernel("mov.u32 %r1, 0;\nL: { .reg .b32 %r1; mov.u32 %r1, 1; bra L; L: bra M; }\n"
                      "mov.u32 %r1, 2; M:\n");
-    assert_int_equal(k->nscopes, 2);
-    assert_int_equal(k->scopes[0].parent, PTX_NONE);
-    assert_int_equal(k->scopes[1].parent, 0);
+    assert_int_equal(k->written->nscopes, 2);
+    assert_int_equal(k->written->scopes[0].parent, IR_NONE);
+    assert_int_equal(k->written->scopes[1].parent, 0);
     uint32_t outer = k->insns[0].operands[0].reg, inner = k->insns[1].operands[0].reg;
     assert_int_not_equal(outer, inner);
     assert_int_equal(k->regs[inner].scope, 1);
@@ -140,26 +140,26 @@ static void test_scopes_and_labels(void **state)
     assert_int_equal(k->insns[2].operands[0].label, 1); /* the L of its own scope */
     assert_int_equal(k->labels[1].pc, 3);
     assert_int_equal(k->labels[k->insns[3].operands[0].label].pc, 5); /* M, at the end */
-    ptx_module_free(module);
+    ir_module_free(module);
 }
 
 static void test_locations(void **state)
 {
     (void)state;
-    const ptx_func *k = parse_kernel(
+    const ir_func *k = parse_kernel(
         "exit;\n.loc 1 10 2\nexit;\n.loc 2 5 7, function_name $str, inlined_at 1 10 2\nexit;\n"
         ".loc 2 6 1, function_name $str+8, inlined_at 9 9 9\nexit;");
-    assert_int_equal(k->insns[0].loc, PTX_NONE);
-    const ptx_loc *first = &module->locs[k->insns[1].loc], *second = &module->locs[k->insns[2].loc];
+    assert_int_equal(k->insns[0].loc, IR_NONE);
+    const ir_loc *first = &module->locs[k->insns[1].loc], *second = &module->locs[k->insns[2].loc];
     assert_int_equal(first->line, 10);
-    assert_int_equal(first->inlined_at, PTX_NONE);
+    assert_int_equal(first->inlined_at, IR_NONE);
     assert_ptr_equal(&module->locs[second->inlined_at], first);
     assert_string_equal(second->function, "$str");
-    const ptx_loc *third = &module->locs[k->insns[3].loc];
+    const ir_loc *third = &module->locs[k->insns[3].loc];
     assert_int_equal(third->function_offset, 8);
     assert_int_equal(module->locs[third->inlined_at].line,
                      9); /* a place that no .loc named before */
-    ptx_module_free(module);
+    ir_module_free(module);
 }
 
 static void test_calls(void **state)
@@ -173,24 +173,24 @@ static void test_calls(void **state)
                       ".param .b32 x; .param .b32 y; call (x), f, (y); call (x), %rd1, (y), P;\n"
                       "B: .branchtargets E, D; brx.idx %r1, B; D: E: }",
                       "x");
-    const ptx_func *k = ptx_module_func(module, "k");
-    const ptx_insn *call = &k->insns[0], *indirect = &k->insns[1];
+    const ir_func *k = ir_module_func(module, "k");
+    const ir_insn *call = &k->insns[0], *indirect = &k->insns[1];
     assert_int_equal(call->noperands, 3);
-    assert_int_equal(call->operands[0].kind, PTX_OPD_LIST);
-    assert_int_equal(call->operands[0].items[0].kind, PTX_OPD_SYM);
+    assert_int_equal(call->operands[0].kind, IR_OPD_LIST);
+    assert_int_equal(call->operands[0].items[0].kind, IR_OPD_SYM);
     assert_string_equal(call->operands[0].items[0].sym.var->name, "x");
-    assert_int_equal(call->operands[1].sym.kind, PTX_SYM_FUNC);
-    const ptx_label *proto = &k->labels[indirect->operands[3].label];
-    assert_int_equal(proto->kind, PTX_LABEL_PROTOTYPE);
+    assert_int_equal(call->operands[1].sym.kind, IR_SYM_FUNC);
+    const ir_label *proto = &k->labels[indirect->operands[3].label];
+    assert_int_equal(proto->kind, IR_LABEL_PROTOTYPE);
     assert_int_equal(proto->prototype->nparams, 1);
-    assert_int_equal(proto->pc, PTX_NONE);
-    assert_int_equal(k->labels[1].kind, PTX_LABEL_CALLTARGETS);
+    assert_int_equal(proto->pc, IR_NONE);
+    assert_int_equal(k->labels[1].kind, IR_LABEL_CALLTARGETS);
     assert_string_equal(k->labels[1].callees[1].func->name, "g");
-    const ptx_label *table = &k->labels[k->insns[2].operands[1].label];
+    const ir_label *table = &k->labels[k->insns[2].operands[1].label];
     assert_int_equal(table->count, 2);
     assert_string_equal(k->labels[table->targets[0]].name, "E");
-    assert_ptr_equal(ptx_module_func(module, "h")->alias, ptx_module_func(module, "g"));
-    ptx_module_free(module);
+    assert_ptr_equal(ir_module_func(module, "h")->alias, ir_module_func(module, "g"));
+    ir_module_free(module);
 }
 
 static void test_initialisers(void **state)
@@ -201,18 +201,18 @@ static void test_initialisers(void **state)
         ".global .u32 y; .global .u64 x[3] = {generic(y)+8, y, -1}; .global .b8 s[] = {1, 2, 3};"
         ".global .u8 m[2] = {0xFF(y), 0xFF00(y+2)};",
         "x");
-    const ptx_var *x = ptx_module_var(module, "x"), *m = ptx_module_var(module, "m");
-    assert_int_equal(x->init.kind, PTX_INIT_LIST);
+    const ir_var *x = ir_module_var(module, "x"), *m = ir_module_var(module, "m");
+    assert_int_equal(x->init.kind, IR_INIT_LIST);
     assert_int_equal(x->init.count, 3);
     assert_true(x->init.items[0].generic);
     assert_int_equal(x->init.items[0].bits, 8);
-    assert_ptr_equal(x->init.items[0].sym.var, ptx_module_var(module, "y"));
-    assert_int_equal(x->init.items[1].kind, PTX_INIT_ADDRESS);
+    assert_ptr_equal(x->init.items[0].sym.var, ir_module_var(module, "y"));
+    assert_int_equal(x->init.items[1].kind, IR_INIT_ADDRESS);
     assert_int_equal((int64_t)x->init.items[2].bits, -1);
-    assert_int_equal(ptx_var_size(ptx_module_var(module, "s")), 3);
+    assert_int_equal(ir_var_size(ir_module_var(module, "s")), 3);
     assert_int_equal(m->init.items[1].mask, 2);
     assert_int_equal(m->init.items[1].bits, 2);
-    ptx_module_free(module);
+    ir_module_free(module);
 }
 
 static void test_inequality(void **state)
@@ -236,7 +236,7 @@ static void test_inequality(void **state)
         "mov.u64 %rd1, p+8;",
     };
     enum { N = sizeof variants / sizeof *variants };
-    ptx_module *modules[N];
+    ir_module *modules[N];
     for (size_t i = 0; i < N; i++) {
         parse_kernel(variants[i]);
         modules[i] = module;
@@ -245,7 +245,7 @@ static void test_inequality(void **state)
         for (size_t j = 0; j < N; j++)
             assert_int_equal(ptx_module_equal(modules[i], modules[j]), i == j);
     for (size_t i = 0; i < N; i++)
-        ptx_module_free(modules[i]);
+        ir_module_free(modules[i]);
 }
 
 /* Passes build operands by hand: numbers that stand for nothing are refused, not followed. */
@@ -253,7 +253,7 @@ static void test_verify_numbers(void **state)
 {
     (void)state;
     wl_error err = {0};
-    const ptx_func *k = parse_kernel("add.s32 %r1, %r2, 1; bra L; L:");
+    const ir_func *k = parse_kernel("add.s32 %r1, %r2, 1; bra L; L:");
     assert_int_equal(ptx_verify(module, "x", &err), WL_OK);
     uint32_t reg = k->insns[0].operands[1].reg;
     k->insns[0].operands[1].reg = k->nregs;
@@ -264,7 +264,7 @@ static void test_verify_numbers(void **state)
     k->insns[1].operands[0].label = 0;
     k->insns[1].guard = reg;
     assert_int_equal(ptx_verify(module, "x", &err), WL_PARSE);
-    ptx_module_free(module);
+    ir_module_free(module);
 }
 
 static void test_verify_messages(void **state)
@@ -297,7 +297,7 @@ static void test_verify_messages(void **state)
         parse_kernel(samples[i].text);
         assert_int_equal(ptx_verify(module, "x", &err), WL_PARSE);
         assert_string_equal(err.text, samples[i].message);
-        ptx_module_free(module);
+        ir_module_free(module);
     }
 }
 

@@ -16,14 +16,14 @@ static void check(const char *ptx, const char *what, bool code)
     size_t length, n;
     wl_error err;
     char *text = read_text(ptx, &length);
-    ptx_module *module = parse_ok(text, what);
+    ir_module *module = parse_ok(text, what);
     if (ptx_verify(module, what, &err) != WL_OK)
         fail_msg("%s", err.text);
     char *printed = check_round_trip(module, what, &n);
     if (code)
         check_machine_code(module, ptx, printed, n);
     free(printed);
-    ptx_module_free(module);
+    ir_module_free(module);
     free(text);
 }
 

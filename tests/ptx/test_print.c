@@ -125,11 +125,11 @@ static void check_body(const sample *s)
     const char *before = HEAD FUNCTIONS KERNEL DECLARATIONS;
     snprintf(text, sizeof text, "%s%s}\n", before, s->text);
     snprintf(expected, sizeof expected, "%s%s}\n", before, s->printed ? s->printed : s->text);
-    ptx_module *module = parse_ok(text, "sample");
+    ir_module *module = parse_ok(text, "sample");
     char *printed = check_round_trip(module, s->text, &length);
     assert_string_equal(printed, expected);
     free(printed);
-    ptx_module_free(module);
+    ir_module_free(module);
 }
 
 static void test_bodies(void **state)
@@ -203,11 +203,11 @@ static void test_modules(void **state)
         const sample *s = &modules[i];
         snprintf(text, sizeof text, HEAD "\n%s", s->text);
         snprintf(expected, sizeof expected, HEAD "\n%s", s->printed ? s->printed : s->text);
-        ptx_module *module = parse_ok(text, "sample");
+        ir_module *module = parse_ok(text, "sample");
         char *printed = check_round_trip(module, s->text, &length);
         assert_string_equal(printed, expected);
         free(printed);
-        ptx_module_free(module);
+        ir_module_free(module);
     }
 }
 
@@ -215,16 +215,16 @@ static void test_single_instruction(void **state)
 {
     (void)state;
     char small[12], full[100];
-    ptx_module *module = parse_ok(HEAD
-                                  ".entry k(){.reg .b32 r<2>;.reg .pred p;@!p add.s32 r0,r1,-1;}",
-                                  "x");
-    const ptx_func *func = module->funcs[0];
+    ir_module *module = parse_ok(HEAD
+                                 ".entry k(){.reg .b32 r<2>;.reg .pred p;@!p add.s32 r0,r1,-1;}",
+                                 "x");
+    const ir_func *func = module->funcs[0];
     assert_string_equal(ptx_print_insn(module, func, func->insns, full, sizeof full),
                         "@!p add.s32 r0, r1, -1;");
     assert_string_equal(ptx_print_insn(module, func, func->insns, small, sizeof small),
                         "@!p add.s32");
     assert_string_equal(ptx_print_insn(module, func, func->insns, small, 1), "");
-    ptx_module_free(module);
+    ir_module_free(module);
 }
 
 int main(void)

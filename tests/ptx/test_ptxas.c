@@ -19,9 +19,9 @@ static char *printed_form(const char *line, const char *target)
 {
     char *text = wrap_body(line + 2, target), *printed;
     size_t length;
-    ptx_module *module = parse_ok(text, line);
+    ir_module *module = parse_ok(text, line);
     printed = check_round_trip(module, line, &length);
-    ptx_module_free(module);
+    ir_module_free(module);
     free(text);
     return printed;
 }

@@ -2,7 +2,7 @@
  * itself. */
 #include "support.h"
 
-#include "ptx/forms.h"
+#include "ir/forms.h"
 #include "ptx/internal.h"
 
 #include <pthread.h>
@@ -12,93 +12,93 @@
 static void test_ops(void **state)
 {
     (void)state;
-    for (unsigned op = 1; op < PTX_OP_COUNT; op++) {
-        const char *text = ptx_op_get(op)->text;
+    for (unsigned op = 1; op < IR_OP_COUNT; op++) {
+        const char *text = ir_op_get(op)->text;
         unsigned count;
-        assert_int_equal(ptx_find_op(text, strlen(text), ptx_hash(text, strlen(text))), op);
-        const ptx_form_info *forms = ptx_forms_of(op, &count);
+        assert_int_equal(ir_find_op(text, strlen(text), ir_hash(text, strlen(text))), op);
+        const ir_form_info *forms = ir_forms_of(op, &count);
         assert_true(count > 0);
         for (unsigned i = 0; i < count; i++)
             assert_int_equal(forms[i].form.op, op);
     }
-    assert_null(ptx_forms_problem());
-    assert_string_equal(ptx_op_get(PTX_OP_COUNT)->text, "");
+    assert_null(ir_forms_problem());
+    assert_string_equal(ir_op_get(IR_OP_COUNT)->text, "");
 }
 
 static void test_suffixes(void **state)
 {
     (void)state;
-    for (unsigned s = 1; s < PTX_SUFFIX_COUNT; s++) {
-        const char *text = ptx_suffix_text(s);
+    for (unsigned s = 1; s < IR_SUFFIX_COUNT; s++) {
+        const char *text = ir_suffix_text(s);
         assert_true(*text);
-        assert_int_equal(ptx_find_suffix(text, strlen(text), ptx_hash(text, strlen(text))), s);
-        assert_int_equal(ptx_suffix_class_of(s) == PTX_SC_TYPE, s < PTX_TYPE_COUNT);
+        assert_int_equal(ir_find_suffix(text, strlen(text), ir_hash(text, strlen(text))), s);
+        assert_int_equal(ir_suffix_class_of(s) == IR_SC_TYPE, s < IR_TYPE_COUNT);
     }
-    assert_int_equal(PTX_S_f32, PTX_T_f32);
-    assert_string_equal(ptx_suffix_text(PTX_S_shared__cta), "shared::cta");
-    assert_string_equal(ptx_suffix_text(PTX_S_m64n128k16), "m64n128k16");
-    assert_int_equal(ptx_suffix_class_of(PTX_S_v4), PTX_SC_VECTOR);
-    assert_string_equal(ptx_suffix_text(PTX_SUFFIX_COUNT), "");
+    assert_int_equal(IR_S_f32, IR_T_f32);
+    assert_string_equal(ir_suffix_text(IR_S_shared__cta), "shared::cta");
+    assert_string_equal(ir_suffix_text(IR_S_m64n128k16), "m64n128k16");
+    assert_int_equal(ir_suffix_class_of(IR_S_v4), IR_SC_VECTOR);
+    assert_string_equal(ir_suffix_text(IR_SUFFIX_COUNT), "");
 }
 
-static ptx_sreg find_sreg(const char *text, uint32_t *index)
+static ir_sreg find_sreg(const char *text, uint32_t *index)
 {
-    return ptx_find_sreg(text, strlen(text), ptx_hash(text, strlen(text)), index);
+    return ir_find_sreg(text, strlen(text), ir_hash(text, strlen(text)), index);
 }
 
 static void test_sregs(void **state)
 {
     (void)state;
     uint32_t index;
-    for (unsigned r = 1; r < PTX_SREG_COUNT; r++)
-        if (!ptx_sreg_get(r)->indexed)
-            assert_int_equal(find_sreg(ptx_sreg_get(r)->text, &index), r);
-    assert_int_equal(find_sreg("envreg31", &index), PTX_SR_envreg);
+    for (unsigned r = 1; r < IR_SREG_COUNT; r++)
+        if (!ir_sreg_get(r)->indexed)
+            assert_int_equal(find_sreg(ir_sreg_get(r)->text, &index), r);
+    assert_int_equal(find_sreg("envreg31", &index), IR_SR_envreg);
     assert_int_equal(index, 31);
-    assert_int_equal(find_sreg("envreg32", &index), PTX_SR_none);
-    assert_int_equal(find_sreg("envreg", &index), PTX_SR_none);
-    assert_int_equal(find_sreg("pm7", &index), PTX_SR_pm);
+    assert_int_equal(find_sreg("envreg32", &index), IR_SR_none);
+    assert_int_equal(find_sreg("envreg", &index), IR_SR_none);
+    assert_int_equal(find_sreg("pm7", &index), IR_SR_pm);
     assert_int_equal(index, 7);
-    assert_int_equal(find_sreg("reserved_smem_offset_1", &index), PTX_SR_reserved_smem_offset);
-    assert_int_equal(find_sreg("tid1", &index), PTX_SR_none);
-    assert_true(ptx_sreg_get(PTX_SR_tid)->vector);
-    assert_int_equal(ptx_sreg_get(PTX_SR_clock64)->type, PTX_T_u64);
+    assert_int_equal(find_sreg("reserved_smem_offset_1", &index), IR_SR_reserved_smem_offset);
+    assert_int_equal(find_sreg("tid1", &index), IR_SR_none);
+    assert_true(ir_sreg_get(IR_SR_tid)->vector);
+    assert_int_equal(ir_sreg_get(IR_SR_clock64)->type, IR_T_u64);
 }
 
 static void test_types(void **state)
 {
     (void)state;
-    assert_int_equal(ptx_type_get(PTX_T_f16x2)->bytes, 4);
-    assert_int_equal(ptx_type_get(PTX_T_b128)->bytes, 16);
-    assert_int_equal(ptx_type_get(PTX_T_e2m1x2)->bytes, 1);
-    assert_int_equal(ptx_type_get(PTX_T_e3m2x2)->bytes, 2);
-    assert_int_equal(ptx_type_get(PTX_T_pred)->bytes, 1);
-    assert_string_equal(ptx_type_get(PTX_T_bf16x2)->text, "bf16x2");
-    assert_string_equal(ptx_space_text(PTX_SPACE_SHARED_CLUSTER), "shared::cluster");
+    assert_int_equal(ir_type_get(IR_T_f16x2)->bytes, 4);
+    assert_int_equal(ir_type_get(IR_T_b128)->bytes, 16);
+    assert_int_equal(ir_type_get(IR_T_e2m1x2)->bytes, 1);
+    assert_int_equal(ir_type_get(IR_T_e3m2x2)->bytes, 2);
+    assert_int_equal(ir_type_get(IR_T_pred)->bytes, 1);
+    assert_string_equal(ir_type_get(IR_T_bf16x2)->text, "bf16x2");
+    assert_string_equal(ir_space_text(IR_SPACE_SHARED_CLUSTER), "shared::cluster");
 }
 
 static void test_nearest(void **state)
 {
     (void)state;
-    assert_string_equal(ptx_nearest(PTX_VOC_OPS, "moov", 4), "mov");
-    assert_string_equal(ptx_nearest(PTX_VOC_SUFFIXES, "gobal", 5), "global");
-    assert_string_equal(ptx_nearest(PTX_VOC_SREGS, "nctaidd", 7), "nctaid");
-    assert_null(ptx_nearest(PTX_VOC_OPS, "somethingelse", 13));
-    assert_null(ptx_nearest(PTX_VOC_OPS, "", 0));
+    assert_string_equal(ir_nearest(IR_VOC_OPS, "moov", 4), "mov");
+    assert_string_equal(ir_nearest(IR_VOC_SUFFIXES, "gobal", 5), "global");
+    assert_string_equal(ir_nearest(IR_VOC_SREGS, "nctaidd", 7), "nctaid");
+    assert_null(ir_nearest(IR_VOC_OPS, "somethingelse", 13));
+    assert_null(ir_nearest(IR_VOC_OPS, "", 0));
 }
 
 /* The tables are built by whoever comes first, here by four threads at once that parse, verify and
  * print. */
 static void *parse_in_thread(void *text)
 {
-    ptx_module *module;
+    ir_module *module;
     wl_error err;
     intptr_t failures = 0;
     for (int i = 0; i < 50; i++) {
         if (ptx_parse(text, strlen(text), "x", &module, &err) != WL_OK ||
             ptx_verify(module, "x", &err) != WL_OK)
             failures++;
-        ptx_module_free(module);
+        ir_module_free(module);
     }
     return (void *)failures;
 }

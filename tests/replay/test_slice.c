@@ -2,7 +2,7 @@
 #include "../emu/fixture.h"
 #include "../flow/generate.h"
 
-#include "ptx/ptx.h"
+#include "ir/module.h"
 #include "replay/compare.h"
 #include "replay/watch.h"
 
@@ -38,7 +38,7 @@ static const emu_device device = {.sm = 90,
                                   .max_threads_per_sm = 2048,
                                   .global_bytes = UINT64_C(1) << 34};
 
-static uint64_t same_address(void *ctx, const ptx_var *var, uint64_t size)
+static uint64_t same_address(void *ctx, const ir_var *var, uint64_t size)
 {
     uint64_t address = 0;
     (void)size;

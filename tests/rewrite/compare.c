@@ -139,7 +139,7 @@ static uint32_t object_at(const rewrite_setup *setup, uint64_t address)
         if (address >= setup->objects[i].base &&
             address - setup->objects[i].base < setup->objects[i].bytes)
             return i;
-    return PTX_NONE;
+    return IR_NONE;
 }
 
 static void add_lane(naive *n, const rewrite_kernel *k, const rewrite_site *site,
@@ -147,17 +147,17 @@ static void add_lane(naive *n, const rewrite_kernel *k, const rewrite_site *site
 {
     unsigned class_ = rewrite_class(site), words = a->bytes > 4 ? a->bytes / 4 : 1;
     bool elements = k->probes & (1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY);
-    if (a->space == PTX_SPACE_SHARED)
+    if (a->space == IR_SPACE_SHARED)
         for (unsigned w = 0; w < words; w++)
             n->shared[class_][address / 4 + w]++;
-    if (a->space != PTX_SPACE_GLOBAL)
+    if (a->space != IR_SPACE_GLOBAL)
         return;
     uint32_t object = object_at(setup, address);
-    if (object == PTX_NONE) {
-        n->missed += elements || (k->probes >> REWRITE_OBJECTS & 1 && site->param == PTX_NONE);
+    if (object == IR_NONE) {
+        n->missed += elements || (k->probes >> REWRITE_OBJECTS & 1 && site->param == IR_NONE);
         return;
     }
-    if (site->param == PTX_NONE)
+    if (site->param == IR_NONE)
         n->used[object] |= 1u << class_;
     for (unsigned w = 0; w < words; w++) {
         uint64_t at = (address - P(s->data)) / 4 + w;

@@ -25,7 +25,7 @@ void probed_begin(probed *p, const char *ptx, uint32_t probes, bool everything)
 void probed_end(probed *p)
 {
     emu_module_unload(p->rewritten);
-    ptx_module_free(p->rewritten_ptx);
+    ir_module_free(p->rewritten_ptx);
     fixture_end(&p->f);
     free(p->result.text);
     wl_arena_free(p->arena);
@@ -46,7 +46,7 @@ const rewrite_kernel *probed_kernel(const probed *p, const char *name)
 static uint64_t normal(emu_machine *m, uint32_t space, uint64_t address)
 {
     emu_alloc alloc;
-    bool variable = space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST;
+    bool variable = space == IR_SPACE_GLOBAL || space == IR_SPACE_CONST;
     if (variable && emu_mem_find(m, address, &alloc) &&
         (alloc.kind == EMU_ALLOC_SYMBOL || alloc.kind == EMU_ALLOC_CONST))
         return (address - alloc.base) | UINT64_C(1) << 60;
@@ -60,7 +60,7 @@ static void add(shot *s, emu_machine *m, seen one, const uint64_t *addr)
         s->list = realloc(s->list, s->room * sizeof *s->list);
     }
     /* A function's frame lies elsewhere where its caller's is larger. */
-    uint64_t from = one.space == PTX_SPACE_LOCAL ? addr[__builtin_ctz(one.mask)] : 0;
+    uint64_t from = one.space == IR_SPACE_LOCAL ? addr[__builtin_ctz(one.mask)] : 0;
     for (uint32_t lane = 0; lane < 32; lane++)
         one.addr[lane] = one.mask >> lane & 1 ? normal(m, one.space, addr[lane]) - from : 0;
     s->list[s->count++] = one;

@@ -10,7 +10,7 @@ enum { MAX_ARGUMENTS = 8 };
 
 typedef struct probed {
     fixture f; /* the original */
-    ptx_module *rewritten_ptx;
+    ir_module *rewritten_ptx;
     emu_module *rewritten;
     wl_arena *arena;
     rewrite_result result;

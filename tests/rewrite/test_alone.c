@@ -14,7 +14,7 @@
 
 typedef struct alone {
     wl_arena *arena;
-    ptx_module *module, *own; /* own: the text, parsed */
+    ir_module *module, *own; /* own: the text, parsed */
     rewrite_alone out;
 } alone;
 
@@ -25,7 +25,7 @@ static void begin(alone *a, const char *text, const char *probes)
     *a = (alone){.arena = wl_arena_new()};
     assert_true(rewrite_probes_parse(probes, &options.probes));
     assert_int_equal(ptx_parse(text, strlen(text), "case", &a->module, &err), WL_OK);
-    const ptx_func *kernel = ptx_module_func(a->module, "k");
+    const ir_func *kernel = ir_module_func(a->module, "k");
     assert_non_null(kernel);
     assert_int_equal(rewrite_kernel_alone(a->module, kernel, &options, a->arena, &a->out, &err),
                      WL_OK);
@@ -38,8 +38,8 @@ static void begin(alone *a, const char *text, const char *probes)
 static void end(alone *a)
 {
     if (a->own)
-        ptx_module_free(a->own);
-    ptx_module_free(a->module);
+        ir_module_free(a->own);
+    ir_module_free(a->module);
     free(a->out.text);
     wl_arena_free(a->arena);
 }
@@ -103,12 +103,12 @@ static void the_kernel_and_what_it_reaches_is_there(void **state)
     assert_string_equal(a.out.globals[1]->name, "counter");
     assert_int_equal(a.out.nconstants, 1);
     assert_string_equal(a.out.constants[0]->name, "where");
-    const ptx_var *table = ptx_module_var(a.own, REWRITE_GLOBALS),
-                  *where = ptx_module_var(a.own, "where");
-    assert_int_equal(ptx_var_size(table), 16);
-    assert_int_equal(ptx_var_size(where), 8);
+    const ir_var *table = ir_module_var(a.own, REWRITE_GLOBALS),
+                 *where = ir_module_var(a.own, "where");
+    assert_int_equal(ir_var_size(table), 16);
+    assert_int_equal(ir_var_size(where), 8);
     assert_false(where->has_init); /* its contents are copied */
-    assert_int_equal(ptx_var_align(where), 8);
+    assert_int_equal(ir_var_align(where), 8);
     end(&a);
 }
 
@@ -187,9 +187,9 @@ static void calls_of_the_system_are_taken(void **state)
                  "call (y), malloc, (x);\nld.param.b64 %d2, [y];\n}\nst.global.u32 [%d2], 1;\n"),
           "trace");
     assert_non_null(a.own);
-    assert_non_null(ptx_module_func(a.own, "malloc"));
+    assert_non_null(ir_module_func(a.own, "malloc"));
     assert_int_equal(a.out.nglobals, 0);
-    assert_null(ptx_module_var(a.own, REWRITE_GLOBALS));
+    assert_null(ir_module_var(a.own, REWRITE_GLOBALS));
     end(&a);
 }
 

@@ -1,7 +1,7 @@
 /* Each probe on a kernel small enough to know the buffers by hand. */
 #include "probed.h"
 
-#include "ptx/ptx.h"
+#include "ir/module.h"
 
 #include <stdio.h>
 #include <stdlib.h>

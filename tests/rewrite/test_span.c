@@ -59,7 +59,7 @@ static uint64_t inside(rw_span s)
                                   : s.low + any() % (length + 1);
 }
 
-static void check(const ptx_func *f, const ptx_insn *insn, const rw_span *in)
+static void check(const ir_func *f, const ir_insn *insn, const rw_span *in)
 {
     rw_span out = rw_span_compute(insn, in), number[RW_PLACE_OPERANDS] = {0};
     assert_true(out.low <= out.high);
@@ -78,13 +78,13 @@ static void check(const ptx_func *f, const ptx_insn *insn, const rw_span *in)
 static void spans_hold_all_results(void **ctx)
 {
     (void)ctx;
-    ptx_module *m;
+    ir_module *m;
     wl_error err = {0};
     assert_int_equal(ptx_parse(text, strlen(text), "spans", &m, &err), WL_OK);
-    const ptx_func *f = m->funcs[0];
+    const ir_func *f = m->funcs[0];
     uint32_t narrow = 0;
     for (uint32_t i = 0; i + 1 < f->ninsns; i++) {
-        const ptx_insn *insn = &f->insns[i];
+        const ir_insn *insn = &f->insns[i];
         assert_true(rw_op_is_known(insn));
         for (int n = 0; n < 2000; n++) {
             rw_span in[RW_PLACE_OPERANDS] = {0};
@@ -96,7 +96,7 @@ static void spans_hold_all_results(void **ctx)
         }
     }
     assert_true(narrow > 2000 * (f->ninsns - 1) / 2); /* and are mostly not all numbers there are */
-    ptx_module_free(m);
+    ir_module_free(m);
 }
 
 int main(void)

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static rewrite_result rewrite(const char *text, ptx_module **module, wl_arena *arena,
-                              wl_status want)
+static rewrite_result rewrite(const char *text, ir_module **module, wl_arena *arena, wl_status want)
 {
     wl_error err = {0};
     rewrite_result result = {0};
@@ -19,13 +18,13 @@ static rewrite_result rewrite(const char *text, ptx_module **module, wl_arena *a
 
 static void check_refused(const char *text, const char *reason)
 {
-    ptx_module *module;
+    ir_module *module;
     wl_arena *arena = wl_arena_new();
     rewrite_result result = rewrite(text, &module, arena, WL_OK);
     assert_null(result.text);
     assert_non_null(result.kernels[0].refused);
     assert_non_null(strstr(result.kernels[0].refused, reason));
-    ptx_module_free(module);
+    ir_module_free(module);
     wl_arena_free(arena);
 }
 
@@ -52,13 +51,13 @@ static void the_largest_kernels_stay_as_they_are_where_text_is_limited(void **st
         ".visible .entry large(.param .u64 a)\n{\n.reg .b64 %d<3>;\nld.param.u64 %d1, [a];\n"
         "st.global.u32 [%d1], 1;\nld.global.u64 %d2, [%d1];\nst.global.u32 [%d2], 2;\nret;\n}\n"
         ".visible .entry small(.param .u64 a)\n{\n" STORE "}\n";
-    ptx_module *module;
+    ir_module *module;
     wl_error err = {0};
     wl_arena *arena = wl_arena_new();
     rewrite_result all = rewrite(text, &module, arena, WL_OK), some = {0}, none = {0};
     rewrite_options options = {.probes = 1u << REWRITE_TRACE, .everything = true};
     rewrite_alone own;
-    assert_int_equal(rewrite_kernel_alone(module, ptx_module_func(module, "small"), &options, arena,
+    assert_int_equal(rewrite_kernel_alone(module, ir_module_func(module, "small"), &options, arena,
                                           &own, &err),
                      WL_OK);
     options.most_bytes = own.length; /* with what stands before the kernel */
@@ -74,14 +73,14 @@ static void the_largest_kernels_stay_as_they_are_where_text_is_limited(void **st
     free(own.text);
     free(all.text);
     free(some.text);
-    ptx_module_free(module);
+    ir_module_free(module);
     wl_arena_free(arena);
 }
 
 static void a_kernel_without_instructions_stays_as_it_is(void **state)
 {
     (void)state;
-    ptx_module *module;
+    ir_module *module;
     wl_error err = {0};
     wl_arena *arena = wl_arena_new();
     rewrite_result result = rewrite(HEADER ".visible .entry k()\n{\n}\n", &module, arena, WL_OK);
@@ -89,14 +88,14 @@ static void a_kernel_without_instructions_stays_as_it_is(void **state)
     free(result.text);
     assert_int_equal(rewrite_module(module, &options, arena, &result, &err), WL_OK);
     free(result.text);
-    ptx_module_free(module);
+    ir_module_free(module);
     wl_arena_free(arena);
 }
 
 static void large_parameters_have_room_since_ptx_8_1(void **state)
 {
     (void)state;
-    ptx_module *module;
+    ir_module *module;
     wl_arena *arena = wl_arena_new();
     rewrite_result result = rewrite(
         HEADER ".visible .entry k(.param .u64 a, .param .align 4 .b8 b[5001])\n{\n" STORE "}\n",
@@ -104,12 +103,12 @@ static void large_parameters_have_room_since_ptx_8_1(void **state)
     assert_non_null(result.text);
     assert_int_equal(result.kernels[0].param_index, 2);
     assert_int_equal(result.kernels[0].param_offset, 5016);
-    ptx_module_free(module);
+    ir_module_free(module);
 
     /* What has probes gets no more. */
     char *text = result.text;
     rewrite(text, &module, arena, WL_UNSUPPORTED);
-    ptx_module_free(module);
+    ir_module_free(module);
     wl_arena_free(arena);
     free(text);
 }
@@ -117,14 +116,14 @@ static void large_parameters_have_room_since_ptx_8_1(void **state)
 static void directives_are_kept(void **state)
 {
     (void)state;
-    ptx_module *module;
+    ir_module *module;
     wl_arena *arena = wl_arena_new();
     rewrite_result result = rewrite(HEADER ".visible .entry k(.param .u64 a)\n.maxntid 128, 1, 1\n"
                                            ".minnctapersm 4\n{\n" STORE "}\n",
                                     &module, arena, WL_OK);
     assert_non_null(strstr(result.text, ".maxntid 128, 1, 1"));
     assert_non_null(strstr(result.text, ".minnctapersm 4"));
-    ptx_module_free(module);
+    ir_module_free(module);
     wl_arena_free(arena);
     free(result.text);
 }
@@ -134,7 +133,7 @@ static void long_names_stay_whole(void **state)
 {
     (void)state;
     char name[3000], text[20000];
-    ptx_module *module, *again;
+    ir_module *module, *again;
     wl_error err = {0};
     wl_arena *arena = wl_arena_new();
     memset(name, 'x', sizeof name - 1);
@@ -152,8 +151,8 @@ static void long_names_stay_whole(void **state)
     assert_int_equal(result.kernels[0].nsites, 2);
     assert_int_equal(ptx_parse(result.text, result.length, "again", &again, &err), WL_OK);
     assert_int_equal(ptx_verify(again, "again", &err), WL_OK);
-    ptx_module_free(module);
-    ptx_module_free(again);
+    ir_module_free(module);
+    ir_module_free(again);
     wl_arena_free(arena);
     free(result.text);
 }

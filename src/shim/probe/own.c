@@ -3,7 +3,7 @@
  * The driver loads a module only when nothing runs in the context: it would wait for what runs, and that may wait for the
  * program, whose launch we hold up. So we wait ourselves, for a while; a launch that comes while the device is busy for longer
  * is made as the program made it, and a later one tries again. */
-#include "ptx/ir.h"
+#include "ptx/written.h"
 #include "shim/probe/recording.h"
 
 #include <sched.h>
@@ -141,7 +141,7 @@ static void choose_options(compiling *c, const shim_probed_kernel *k, const shim
                            uint32_t registers)
 {
     c->count = shim_module_options(f->module, c->options, c->values, MAX_OPTIONS - 2);
-    if (strstr(k->owner->ptx->target, "debug"))
+    if (strstr(k->owner->ptx->written->target, "debug"))
         ask_for(c, CU_JIT_OPTIMIZATION_LEVEL, 0);
     if (registers)
         ask_for(c, CU_JIT_MAX_REGISTERS, registers);

@@ -89,7 +89,7 @@ static void find_pointers(const rewrite_kernel *k, const arguments *a, uint64_t 
     const char *buffer = buffer_of(a, &length);
     for (uint32_t i = 0; i < k->nslots; i++) {
         const rewrite_pointer *slot = &k->slots[i];
-        if (slot->at == PTX_NONE)
+        if (slot->at == IR_NONE)
             continue;
         if (buffer && slot->at + sizeof(uint64_t) <= length)
             memcpy(&pointers[i], buffer + slot->at, sizeof(uint64_t));

@@ -39,7 +39,7 @@ typedef struct shim_probed_kernel {
 struct shim_probed { /* a module's PTX */
     char *text;      /* malloc'ed; NULL once it was read */
     size_t length;
-    ptx_module *ptx; /* NULL: not read yet, or it cannot be */
+    ir_module *ptx; /* NULL: not read yet, or it cannot be */
     wl_arena *arena;
     shim_probed_kernel *kernels;
 };

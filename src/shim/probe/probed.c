@@ -72,7 +72,7 @@ void shim_probed_free(shim_probed *p)
     }
     wl_arena_free(p->arena);
     if (p->ptx)
-        ptx_module_free(p->ptx);
+        ir_module_free(p->ptx);
     free(p->text);
     free(p);
 }
@@ -110,7 +110,7 @@ static void read_text(shim_probed *p)
         ptx_verify(p->ptx, "module", &err) != WL_OK) {
         shim_remark("A module's kernels have no probes: %s", err.text);
         if (p->ptx)
-            ptx_module_free(p->ptx);
+            ir_module_free(p->ptx);
         p->ptx = NULL;
     }
     free(p->text);
@@ -127,7 +127,7 @@ void shim_probed_rewrite(shim_probed_kernel *k)
         return;
     k->kernel = &k->alone.kernel;
     read_text(p);
-    const ptx_func *func = p->ptx ? ptx_module_func(p->ptx, k->name) : NULL;
+    const ir_func *func = p->ptx ? ir_module_func(p->ptx, k->name) : NULL;
     if (!func || !func->entry || !func->has_body)
         return;
     wl_status status = rewrite_kernel_alone(p->ptx, func, &options, p->arena, &k->alone, &err);

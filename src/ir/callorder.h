@@ -4,25 +4,25 @@
  * one names (calls, address taken, the targets of a .calltargets), once, in order of instruction and operand. Where one of
  * them calls through a register and gives no .calltargets, the functions of the module whose address is taken anywhere
  * (in instructions or initialisers) follow in module order, and what they name in turn.
- * The instruction insns[i] of funcs[k] has the number first_pc[k] + i: the `pc` everywhere outside of src/ptx. */
-#ifndef WL_PTX_CALLORDER_H
-#define WL_PTX_CALLORDER_H
+ * The instruction insns[i] of funcs[k] has the number first_pc[k] + i: the `pc` everywhere outside of src/ir and src/ptx. */
+#ifndef WL_IR_CALLORDER_H
+#define WL_IR_CALLORDER_H
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "ptx/ir.h"
+#include "ir/module.h"
 
-typedef struct ptx_callorder {
+typedef struct ir_callorder {
     uint32_t count;
-    ptx_func **funcs;
+    ir_func **funcs;
     uint32_t *first_pc; /* count + 1 of them: the last is the number of static instructions */
-} ptx_callorder;
+} ir_callorder;
 
 /* The arrays lie in `arena`. WL_NOMEM is the only failure. */
-wl_status ptx_callorder_of(const ptx_module *module, ptx_func *kernel, wl_arena *arena,
-                           ptx_callorder *out);
+wl_status ir_callorder_of(const ir_module *module, ir_func *kernel, wl_arena *arena,
+                          ir_callorder *out);
 
 /* The index in order->funcs of the function that holds the instruction; pc is below first_pc[count]. */
-uint32_t ptx_callorder_find(const ptx_callorder *order, uint32_t pc);
+uint32_t ir_callorder_find(const ir_callorder *order, uint32_t pc);
 
 #endif

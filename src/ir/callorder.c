@@ -1,19 +1,17 @@
-#include "ptx/callorder.h"
-
-#include "ptx/ptx.h"
+#include "ir/callorder.h"
 
 typedef struct walk {
-    const ptx_module *module;
-    ptx_callorder *out;
+    const ir_module *module;
+    ir_callorder *out;
     bool *listed;  /* by index of the function in the module */
     bool indirect; /* a call through a register without .calltargets was met */
 } walk;
 
 /* A prototype may stand before the definition; only the definition has code. */
-static void list(walk *w, ptx_func *func)
+static void list(walk *w, ir_func *func)
 {
     if (func && !func->has_body) {
-        func = ptx_module_func(w->module, func->name);
+        func = ir_module_func(w->module, func->name);
     }
     if (!func || !func->has_body || w->listed[func->index]) {
         return;
@@ -22,16 +20,16 @@ static void list(walk *w, ptx_func *func)
     w->out->funcs[w->out->count++] = func;
 }
 
-static void list_symbol(walk *w, const ptx_symbol *symbol)
+static void list_symbol(walk *w, const ir_symbol *symbol)
 {
-    if (symbol->kind == PTX_SYM_FUNC) {
+    if (symbol->kind == IR_SYM_FUNC) {
         list(w, symbol->func);
     }
 }
 
-static void list_operand(walk *w, const ptx_operand *operand)
+static void list_operand(walk *w, const ir_operand *operand)
 {
-    if (operand->has_sym || operand->kind == PTX_OPD_SYM) {
+    if (operand->has_sym || operand->kind == IR_OPD_SYM) {
         list_symbol(w, &operand->sym);
     }
     for (uint32_t i = 0; i < operand->count; i++) {
@@ -40,15 +38,15 @@ static void list_operand(walk *w, const ptx_operand *operand)
 }
 
 /* The callees of a .calltargets label among the operands; false without one. */
-static bool list_targets(walk *w, const ptx_func *func, const ptx_insn *insn)
+static bool list_targets(walk *w, const ir_func *func, const ir_insn *insn)
 {
     for (uint32_t i = 0; i < insn->noperands; i++) {
-        const ptx_operand *operand = &insn->operands[i];
-        if (operand->kind != PTX_OPD_LABEL || operand->label >= func->nlabels) {
+        const ir_operand *operand = &insn->operands[i];
+        if (operand->kind != IR_OPD_LABEL || operand->label >= func->nlabels) {
             continue;
         }
-        const ptx_label *label = &func->labels[operand->label];
-        if (label->kind == PTX_LABEL_CALLTARGETS) {
+        const ir_label *label = &func->labels[operand->label];
+        if (label->kind == IR_LABEL_CALLTARGETS) {
             for (uint32_t k = 0; k < label->count; k++) {
                 list_symbol(w, &label->callees[k]);
             }
@@ -58,35 +56,35 @@ static bool list_targets(walk *w, const ptx_func *func, const ptx_insn *insn)
     return false;
 }
 
-static bool has_register(const ptx_insn *insn)
+static bool has_register(const ir_insn *insn)
 {
     for (uint32_t i = 0; i < insn->noperands; i++) {
-        if (insn->operands[i].kind == PTX_OPD_REG) {
+        if (insn->operands[i].kind == IR_OPD_REG) {
             return true;
         }
     }
     return false;
 }
 
-static void list_named(walk *w, const ptx_func *func)
+static void list_named(walk *w, const ir_func *func)
 {
     for (uint32_t i = 0; i < func->ninsns; i++) {
-        const ptx_insn *insn = &func->insns[i];
+        const ir_insn *insn = &func->insns[i];
         for (uint32_t k = 0; k < insn->noperands; k++) {
             list_operand(w, &insn->operands[k]);
         }
-        if (insn->op == PTX_call && has_register(insn) && !list_targets(w, func, insn)) {
+        if (insn->op == IR_call && has_register(insn) && !list_targets(w, func, insn)) {
             w->indirect = true;
         }
     }
 }
 
-static void list_init(walk *w, const ptx_init *init)
+static void list_init(walk *w, const ir_init *init)
 {
-    if (init->kind == PTX_INIT_ADDRESS) {
+    if (init->kind == IR_INIT_ADDRESS) {
         list_symbol(w, &init->sym);
     }
-    if (init->kind == PTX_INIT_LIST) {
+    if (init->kind == IR_INIT_LIST) {
         for (uint32_t i = 0; i < init->count; i++) {
             list_init(w, &init->items[i]);
         }
@@ -102,10 +100,10 @@ static void mark_taken(walk *w)
         }
     }
     for (uint32_t f = 0; f < w->module->nfuncs; f++) {
-        const ptx_func *func = w->module->funcs[f];
+        const ir_func *func = w->module->funcs[f];
         for (uint32_t i = 0; i < func->ninsns; i++) {
-            const ptx_insn *insn = &func->insns[i];
-            for (uint32_t k = 0; insn->op != PTX_call && k < insn->noperands; k++) {
+            const ir_insn *insn = &func->insns[i];
+            for (uint32_t k = 0; insn->op != IR_call && k < insn->noperands; k++) {
                 list_operand(w, &insn->operands[k]);
             }
         }
@@ -116,7 +114,7 @@ static void mark_taken(walk *w)
 static wl_status list_taken(walk *w, wl_arena *arena)
 {
     uint32_t n = w->module->nfuncs;
-    ptx_callorder found = {.funcs = wl_new_array(arena, ptx_func *, n ? n : 1)};
+    ir_callorder found = {.funcs = wl_new_array(arena, ir_func *, n ? n : 1)};
     walk taken = {w->module, &found, wl_new_array(arena, bool, n ? n : 1), false};
     if (!found.funcs || !taken.listed) {
         return WL_NOMEM;
@@ -130,7 +128,7 @@ static wl_status list_taken(walk *w, wl_arena *arena)
     return WL_OK;
 }
 
-static wl_status number(ptx_callorder *order, wl_arena *arena)
+static wl_status number(ir_callorder *order, wl_arena *arena)
 {
     order->first_pc = wl_new_array(arena, uint32_t, (size_t)order->count + 1);
     if (!order->first_pc) {
@@ -142,10 +140,10 @@ static wl_status number(ptx_callorder *order, wl_arena *arena)
     return WL_OK;
 }
 
-wl_status ptx_callorder_of(const ptx_module *module, ptx_func *kernel, wl_arena *arena,
-                           ptx_callorder *out)
+wl_status ir_callorder_of(const ir_module *module, ir_func *kernel, wl_arena *arena,
+                          ir_callorder *out)
 {
-    *out = (ptx_callorder){.funcs = wl_new_array(arena, ptx_func *, (size_t)module->nfuncs + 1)};
+    *out = (ir_callorder){.funcs = wl_new_array(arena, ir_func *, (size_t)module->nfuncs + 1)};
     walk w = {module, out, wl_new_array(arena, bool, (size_t)module->nfuncs + 1), false};
     if (!out->funcs || !w.listed) {
         return WL_NOMEM;
@@ -164,7 +162,7 @@ wl_status ptx_callorder_of(const ptx_module *module, ptx_func *kernel, wl_arena 
     return number(out, arena);
 }
 
-uint32_t ptx_callorder_find(const ptx_callorder *order, uint32_t pc)
+uint32_t ir_callorder_find(const ir_callorder *order, uint32_t pc)
 {
     uint32_t low = 0, high = order->count;
     while (high - low > 1) {
