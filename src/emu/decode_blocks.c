@@ -61,6 +61,7 @@ static void add_blocks(emu_decode *d, uint32_t index, const uint8_t *leader)
         if (n < func->ninsns) {
             k->bbs[k->nbbs - 1].ninsns++;
             k->bb_of_pc[k->order.first_pc[index] + n] = k->nbbs - 1;
+            k->cost_of_pc[k->order.first_pc[index] + n] = (uint8_t)ir_insn_cost(&func->insns[n]);
         }
     }
 }
@@ -109,7 +110,8 @@ wl_status emu_form_blocks(emu_decode *d)
     uint8_t *leaders = leaders_of(d, &total);
     k->bbs = wl_new_array(d->arena, emu_bb, total + 1);
     k->bb_of_pc = wl_new_array(d->arena, uint32_t, ncode + 1);
-    if (!leaders || !k->bbs || !k->bb_of_pc) {
+    k->cost_of_pc = wl_new_array(d->arena, uint8_t, ncode + 1);
+    if (!leaders || !k->bbs || !k->bb_of_pc || !k->cost_of_pc) {
         free(leaders);
         return WL_NOMEM;
     }

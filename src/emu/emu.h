@@ -159,6 +159,7 @@ typedef struct emu_code {
     const ir_func *func;
     const ir_insn *insn;
     uint32_t block; /* basic block, 0 .. nblocks-1 */
+    ir_cost cost;   /* class of work, by the instruction's types and not its opcode alone */
 } emu_code;
 
 emu_code emu_kernel_code(const emu_kernel *kernel, uint32_t pc);

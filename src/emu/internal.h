@@ -226,6 +226,7 @@ struct emu_kernel {
     emu_bb *bbs;
     uint32_t nbbs;
     uint32_t *bb_of_pc;
+    uint8_t *cost_of_pc;     /* ir_cost */
     emu_function *functions; /* as order.funcs; [0] is the kernel */
     uint32_t nfunctions;
     emu_pool_entry *pool;

@@ -322,7 +322,8 @@ emu_code emu_kernel_code(const emu_kernel *kernel, uint32_t pc)
         return (emu_code){0};
     uint32_t f = ir_callorder_find(&kernel->order, pc);
     const ir_func *func = kernel->order.funcs[f];
-    return (emu_code){func, &func->insns[pc - kernel->order.first_pc[f]], kernel->bb_of_pc[pc]};
+    return (emu_code){func, &func->insns[pc - kernel->order.first_pc[f]], kernel->bb_of_pc[pc],
+                      (ir_cost)kernel->cost_of_pc[pc]};
 }
 
 uint32_t emu_kernel_nshared(const emu_kernel *kernel)

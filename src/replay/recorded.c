@@ -603,7 +603,7 @@ static bool is_known(const obs_summary *s, uint32_t first_pc)
 static void add_mix(const struct replay_recorded_trace *t, const obs_block_count *b, obs_summary *s)
 {
     for (uint32_t pc = b->first_pc; pc < b->first_pc + b->ninsns; pc++) {
-        ir_cost cost = ir_op_get(emu_kernel_code(t->slice, pc).insn->op)->cost;
+        ir_cost cost = emu_kernel_code(t->slice, pc).cost;
         s->mix.warp_instructions[cost] += b->executions;
         s->mix.thread_instructions[cost] += b->lanes;
     }

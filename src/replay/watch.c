@@ -178,9 +178,8 @@ static void count_insn(const replay_watch *w, const emu_result *result, uint32_t
     block->ninsns++;
     block->executions = counted->executions;
     block->lanes = counted->lanes;
-    ir_cost cost = ir_op_get(code.insn->op)->cost;
-    summary->mix.warp_instructions[cost] += counted->executions;
-    summary->mix.thread_instructions[cost] += counted->lanes;
+    summary->mix.warp_instructions[code.cost] += counted->executions;
+    summary->mix.thread_instructions[code.cost] += counted->lanes;
     summary->warp_instructions += counted->executions;
     summary->thread_instructions += counted->lanes;
 }
