@@ -1,3 +1,4 @@
+/* `warplens devices`: the GPUs that can be emulated, and what the description of one says. */
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cuda/device.h"
@@ -20,9 +21,10 @@ static int describe(const char *name)
     printf("  %-34s %u threads, %u blocks, %u registers, %u KiB of shared memory\n", "an SM holds",
            d.limits.threads, d.limits.blocks, d.limits.registers, d.limits.shared / 1024);
     for (int i = 0; i < CUDA_ATTRIBUTES; i++) {
+        char key[CUDA_ATTRIBUTE_KEY];
         int value;
-        if (cuda_attribute_name(i) && cuda_device_attribute(&d, i, &value))
-            printf("  %-50s %d\n", cuda_attribute_name(i), value);
+        if (cuda_attribute_key(i, key) && cuda_device_attribute(&d, i, &value))
+            printf("  %-50s %d\n", key, value);
     }
     printf("source: %s\n", d.source);
     return CLI_OK;

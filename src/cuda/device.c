@@ -1,3 +1,4 @@
+/* Reads device descriptions: JSON files of devices/, or of one's own (docs/devices.md). */
 #include "cuda/device.h"
 
 #include <ctype.h>
@@ -81,25 +82,60 @@ const char *cuda_device_folder(void)
 
 /* ---- JSON to struct ---- */
 
+/* What is wrong with a description: all of it, so that nobody has to mend one key after the other. */
+typedef struct problem_list {
+    char text[sizeof((wl_error *)0)->text];
+    size_t used;
+    int depth; /* of the file that the last one is in, see reader; -1: none yet */
+} problem_list;
+
 typedef struct reader {
     cuda_device *device;
     const char *path;
-    wl_error *err;
-    wl_status status;
+    int depth;         /* how many files inherit from this one, directly or not */
+    const char *group; /* what stands before a key to name it: "", or "sm." */
+    problem_list *problems;
 } reader;
 
-static void bad(reader *r, const char *where, const char *what)
+/* A list that is too long ends where the text does. */
+static void append(problem_list *p, const char *text, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(problem_list *p, const char *text, ...)
 {
-    if (r->status == WL_OK)
-        r->status = wl_fail(r->err, WL_PARSE, "%s: %s: %s", r->path, where, what);
+    va_list args;
+    va_start(args, text);
+    int length = vsnprintf(p->text + p->used, sizeof p->text - p->used, text, args);
+    va_end(args);
+    if (length > 0)
+        p->used += (size_t)length;
+    if (p->used >= sizeof p->text)
+        p->used = sizeof p->text - 1;
 }
 
+/* Begins one more problem, with the file's name where the one before is of another. */
+static void next_problem(reader *r)
+{
+    problem_list *p = r->problems;
+    if (p->used)
+        append(p, "; ");
+    if (p->depth != r->depth)
+        append(p, "%s: ", r->path);
+    p->depth = r->depth;
+}
+
+static void bad(reader *r, const char *key, const char *what)
+{
+    next_problem(r);
+    append(r->problems, "%s%s: %s", r->group, key, what);
+}
+
+/* 1 where it is no such number: what is wrong is not reported as missing, too. */
 static uint64_t read_number(reader *r, const char *key, json_t *value, uint64_t most)
 {
     json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < 0 || (uint64_t)number > most) {
         bad(r, key, "not a number in range");
-        return 0;
+        return 1;
     }
     return (uint64_t)number;
 }
@@ -107,10 +143,9 @@ static uint64_t read_number(reader *r, const char *key, json_t *value, uint64_t 
 static void read_text(reader *r, const char *key, json_t *value, char *out, size_t size)
 {
     const char *text = json_string_value(value);
-    if (!text || strlen(text) >= size)
+    if (!text || !*text || strlen(text) >= size)
         bad(r, key, "not a text of a fitting length");
-    else
-        snprintf(out, size, "%s", text);
+    snprintf(out, size, "%s", text && *text ? text : "?");
 }
 
 static void read_source(reader *r, json_t *value)
@@ -126,33 +161,22 @@ static void read_source(reader *r, json_t *value)
 
 static int attribute_by_key(const char *key)
 {
-    for (int i = 0; i < CUDA_ATTRIBUTES; i++) {
-        const char *name = cuda_attribute_name(i);
-        size_t k = 0;
-        if (!name)
-            continue;
-        while (name[k] && tolower((unsigned char)name[k]) == key[k])
-            k++;
-        if (!name[k] && !key[k])
+    char name[CUDA_ATTRIBUTE_KEY];
+    for (int i = 0; i < CUDA_ATTRIBUTES; i++)
+        if (cuda_attribute_key(i, name) && strcmp(name, key) == 0)
             return i;
-    }
     return -1;
 }
 
-static void read_attributes(reader *r, json_t *object)
+static void read_attribute(reader *r, const char *key, json_t *value)
 {
-    const char *key;
-    json_t *value;
-    if (!json_is_object(object))
-        bad(r, "attributes", "not an object");
-    json_object_foreach(object, key, value)
-    {
-        int number = attribute_by_key(key);
-        if (number < 0)
-            bad(r, key, "no device attribute of CUDA");
-        else
-            r->device->attributes[number] = (int)read_number(r, key, value, INT_MAX);
-    }
+    int number = attribute_by_key(key);
+    if (number < 0)
+        bad(r, key, "no attribute of CUDA, CU_DEVICE_ATTRIBUTE_* in lower case");
+    else if (cuda_attribute_source_of(number) == CUDA_ATTRIBUTE_HERE)
+        bad(r, key, "not a matter of the chip; the emulator answers it");
+    else
+        r->device->attributes[number] = (int)read_number(r, key, value, INT_MAX);
 }
 
 static void read_carveouts(reader *r, json_t *value)
@@ -172,44 +196,42 @@ static void read_carveouts(reader *r, json_t *value)
     }
 }
 
-static void read_sm(reader *r, json_t *object)
+typedef struct field {
+    const char *key;
+    uint32_t *value;
+} field;
+
+/* False where no field has that key. */
+static bool read_field(reader *r, const field *fields, size_t count, const char *key, json_t *value)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(fields[i].key, key) == 0) {
+            *fields[i].value = (uint32_t)read_number(r, key, value, UINT32_MAX);
+            return true;
+        }
+    return false;
+}
+
+static void read_sm(reader *r, const char *key, json_t *value)
 {
     cuda_sm_limits *limits = &r->device->limits;
-    const struct {
-        const char *key;
-        uint32_t *field;
-    } fields[] = {
+    const field fields[] = {
         {"register_unit", &limits->register_unit},
         {"registers_per_thread", &limits->registers_per_thread},
         {"partitions", &limits->partitions},
         {"shared_unit", &limits->shared_unit},
         {"l1_bytes", &limits->l1_bytes},
     };
-    const char *key;
-    json_t *value;
-    if (!json_is_object(object))
-        bad(r, "sm", "not an object");
-    json_object_foreach(object, key, value)
-    {
-        size_t i = 0, count = sizeof fields / sizeof *fields;
-        while (i < count && strcmp(fields[i].key, key) != 0)
-            i++;
-        if (i < count)
-            *fields[i].field = (uint32_t)read_number(r, key, value, UINT32_MAX);
-        else if (strcmp(key, "carveouts") == 0)
-            read_carveouts(r, value);
-        else
-            bad(r, key, "unknown in \"sm\"");
-    }
+    if (strcmp(key, "carveouts") == 0)
+        read_carveouts(r, value);
+    else if (!read_field(r, fields, sizeof fields / sizeof *fields, key, value))
+        bad(r, key, "unknown");
 }
 
-static void read_model(reader *r, json_t *object)
+static void read_model(reader *r, const char *key, json_t *value)
 {
     cuda_model *model = &r->device->model;
-    const struct {
-        const char *key;
-        uint32_t *field;
-    } fields[] = {
+    const field fields[] = {
         {"schedulers", &model->schedulers},
         {"fp32", &model->fp32},
         {"fp64", &model->fp64},
@@ -222,45 +244,50 @@ static void read_model(reader *r, json_t *object)
         {"sector_bytes", &model->sector_bytes},
         {"line_bytes", &model->line_bytes},
     };
+    if (strcmp(key, "dram_bytes_per_second") == 0)
+        model->dram_bytes_per_second = (double)read_number(r, key, value, INT64_MAX);
+    else if (!read_field(r, fields, sizeof fields / sizeof *fields, key, value))
+        bad(r, key, "unknown");
+}
+
+/* Each key of an object that stands under a key of its own. */
+static void read_group(reader *r, const char *group, json_t *object,
+                       void (*read)(reader *r, const char *key, json_t *value))
+{
     const char *key;
     json_t *value;
     if (!json_is_object(object))
-        bad(r, "model", "not an object");
+        bad(r, group, "not an object");
+    char prefix[32];
+    snprintf(prefix, sizeof prefix, "%s.", group);
+    r->group = prefix;
     json_object_foreach(object, key, value)
     {
-        size_t i = 0, count = sizeof fields / sizeof *fields;
-        while (i < count && strcmp(fields[i].key, key) != 0)
-            i++;
-        if (i < count)
-            *fields[i].field = (uint32_t)read_number(r, key, value, UINT32_MAX);
-        else if (strcmp(key, "dram_bytes_per_second") == 0)
-            model->dram_bytes_per_second = (double)read_number(r, key, value, INT64_MAX);
-        else
-            bad(r, key, "unknown in \"model\"");
+        read(r, key, value);
     }
+    r->group = "";
 }
 
-static wl_status load_file(cuda_device *device, const char *path, int depth, wl_error *err);
+static wl_status load_file(cuda_device *device, const char *path, int depth, problem_list *problems,
+                           wl_error *err);
 
 /* What a device has in common with others of its compute capability lies in cc/<name>.json. */
-static void read_base(reader *r, json_t *value, int depth)
+static wl_status read_base(reader *r, json_t *value, int depth, wl_error *err)
 {
     const char *name = json_string_value(value), *slash = strrchr(r->path, '/');
     char path[PATH_MAX];
     size_t folder = slash ? (size_t)(slash - r->path) + 1 : 0;
     if (!name || !*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] ||
-        depth >= MAX_BASES) {
-        bad(r, "inherits", "not the name of a file in cc/, or too many of them");
-        return;
-    }
+        depth >= MAX_BASES)
+        return wl_fail(err, WL_PARSE,
+                       "%s: inherits: not the name of a file in cc/, or too many of them", r->path);
     bool fits = format(path, sizeof path, "%.*s%s%s.json", (int)folder, r->path, depth ? "" : "cc/",
                        name);
     if (fits && access(path, R_OK) != 0) /* a description of one's own, elsewhere */
         fits = format(path, sizeof path, "%s/cc/%s.json", cuda_device_folder(), name);
-    if (fits)
-        r->status = load_file(r->device, path, depth + 1, r->err);
-    else
-        bad(r, "inherits", "path too long");
+    if (!fits)
+        return wl_fail(err, WL_PARSE, "%s: inherits: path too long", r->path);
+    return load_file(r->device, path, depth + 1, r->problems, err);
 }
 
 static void read_key(reader *r, const char *key, json_t *value)
@@ -273,37 +300,44 @@ static void read_key(reader *r, const char *key, json_t *value)
     else if (strcmp(key, "memory_bytes") == 0)
         device->global_bytes = read_number(r, key, value, INT64_MAX);
     else if (strcmp(key, "attributes") == 0)
-        read_attributes(r, value);
+        read_group(r, key, value, read_attribute);
     else if (strcmp(key, "sm") == 0)
-        read_sm(r, value);
+        read_group(r, key, value, read_sm);
     else if (strcmp(key, "model") == 0)
-        read_model(r, value);
+        read_group(r, key, value, read_model);
     else if (strcmp(key, "inherits") != 0)
-        bad(r, key, "unknown key");
+        bad(r, key, "unknown");
 }
 
-static wl_status load_file(cuda_device *device, const char *path, int depth, wl_error *err)
+static wl_status read_object(reader *r, json_t *root, int depth, wl_error *err)
 {
-    reader r = {device, path, err, WL_OK};
-    json_error_t error;
+    json_t *base = json_object_get(root, "inherits"), *value;
+    wl_status status = base ? read_base(r, base, depth, err) : WL_OK;
     const char *key;
-    json_t *value;
+    if (status != WL_OK)
+        return status;
+    json_object_foreach(root, key, value)
+    {
+        read_key(r, key, value);
+    }
+    return WL_OK;
+}
+
+/* Fails where there is nothing to read; what is wrong in what was read goes to `problems`. */
+static wl_status load_file(cuda_device *device, const char *path, int depth, problem_list *problems,
+                           wl_error *err)
+{
+    reader r = {device, path, depth, "", problems};
+    json_error_t error;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root && error.line < 0)
         return wl_fail(err, WL_NOENT, "%s: cannot be read", path);
     if (!root)
         return wl_fail(err, WL_PARSE, "%s:%d:%d: %s", path, error.line, error.column, error.text);
-    if (!json_is_object(root))
-        bad(&r, "file", "not an object");
-    else if (json_object_get(root, "inherits"))
-        read_base(&r, json_object_get(root, "inherits"), depth);
-    json_object_foreach(root, key, value)
-    {
-        if (r.status == WL_OK)
-            read_key(&r, key, value);
-    }
+    wl_status status = json_is_object(root) ? read_object(&r, root, depth, err)
+                                            : wl_fail(err, WL_PARSE, "%s: not an object", path);
     json_decref(root);
-    return r.status;
+    return status;
 }
 
 /* ---- after reading ---- */
@@ -335,53 +369,70 @@ static void derive(cuda_device *device)
         get(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 }
 
-/* What the rest of the code divides by or relies on. */
-static wl_status check(const cuda_device *device, const char *path, wl_error *err)
+/* `count`: how many were missing before, under the same heading. */
+static void missing(reader *r, size_t count, const char *heading, const char *key)
 {
-    static const int needed[] = {
-        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-        CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
-        CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
-        CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
-        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
-        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
-        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
-        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
-        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
-        CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY,
-        CU_DEVICE_ATTRIBUTE_WARP_SIZE,
-        CU_DEVICE_ATTRIBUTE_MAX_PITCH,
-        CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK,
-        CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
-        CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
-        CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE,
-        CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH,
-        CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
-        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
-        CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR,
-        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-        CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT,
-        CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT,
-    };
+    if (count == 0)
+        next_problem(r);
+    append(r->problems, "%s%s", count ? ", " : heading, key);
+}
+
+static size_t missing_attributes(reader *r)
+{
+    char key[CUDA_ATTRIBUTE_KEY];
+    size_t count = 0;
+    for (int i = 0; i < CUDA_ATTRIBUTES; i++) {
+        if (cuda_attribute_source_of(i) != CUDA_ATTRIBUTE_NEEDED || get(r->device, i) > 0)
+            continue;
+        cuda_attribute_key(i, key);
+        missing(r, count++, "missing in attributes: ", key);
+    }
+    return count;
+}
+
+/* What the rest of the code divides by or relies on; how many keys are not there. */
+static size_t check_missing(reader *r)
+{
+    const cuda_device *device = r->device;
     const cuda_sm_limits *limits = &device->limits;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (get(device, needed[i]) <= 0)
-            return wl_fail(err, WL_PARSE, "%s: attribute %s is missing", path,
-                           cuda_attribute_name(needed[i]));
-    if (!device->name[0] || !device->source[0] || !device->global_bytes)
-        return wl_fail(err, WL_PARSE, "%s: \"name\", \"source\" or \"memory_bytes\" is missing",
-                       path);
-    if (!limits->register_unit || !limits->partitions || !limits->shared_unit ||
-        !limits->registers_per_thread || limits->registers_per_thread > 1024 ||
-        limits->register_unit > limits->registers / limits->partitions)
-        return wl_fail(err, WL_PARSE, "%s: \"sm\" is incomplete or contradicts the attributes",
-                       path);
+    const struct {
+        const char *key;
+        bool there;
+    } keys[] = {
+        {"name", device->name[0] != '\0'},
+        {"source", device->source[0] != '\0'},
+        {"memory_bytes", device->global_bytes != 0},
+        {"sm.register_unit", limits->register_unit != 0},
+        {"sm.registers_per_thread", limits->registers_per_thread != 0},
+        {"sm.partitions", limits->partitions != 0},
+        {"sm.shared_unit", limits->shared_unit != 0},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!keys[i].there)
+            missing(r, count++, "missing: ", keys[i].key);
+    return count + missing_attributes(r);
+}
+
+static void check_limits(reader *r)
+{
+    const cuda_sm_limits *limits = &r->device->limits;
+    if (limits->registers_per_thread > 1024)
+        bad(r, "sm.registers_per_thread", "more than 1024");
+    if (limits->register_unit > limits->registers / limits->partitions)
+        bad(r, "sm.register_unit", "more than the registers of a partition");
     if (limits->carveouts && limits->carveout_bytes[limits->carveouts - 1] != limits->shared)
-        return wl_fail(err, WL_PARSE, "%s: the largest carveout is not the shared memory of an SM",
-                       path);
-    return WL_OK;
+        bad(r, "sm.carveouts", "the last is not attributes.max_shared_memory_per_multiprocessor");
+}
+
+/* WL_PARSE where anything was or is found wrong. */
+static wl_status check(cuda_device *device, const char *path, problem_list *p, wl_error *err)
+{
+    reader r = {device, path, 0, "", p};
+    bool read_well = p->used == 0;
+    if (check_missing(&r) == 0 && read_well)
+        check_limits(&r);
+    return p->used ? wl_fail(err, WL_PARSE, "%s", p->text) : WL_OK;
 }
 
 static bool is_path(const char *name)
@@ -434,12 +485,13 @@ wl_status cuda_device_load(const char *name, cuda_device *out, wl_error *err)
         if (!fits || access(path, R_OK) != 0)
             return unknown_device(name, err);
     }
-    wl_status status = load_file(out, path, 0, err);
+    problem_list problems = {.depth = -1};
+    wl_status status = load_file(out, path, 0, &problems, err);
     if (status != WL_OK)
         return status;
     set_id(out, path);
     derive(out);
-    return check(out, path, err);
+    return check(out, path, &problems, err);
 }
 
 /* ---- the list ---- */

@@ -53,7 +53,8 @@ typedef struct cuda_device {
 #define CUDA_DEFAULT_DEVICE "h200"
 
 /* `name`: a device's id ("h200", any case), or the path of a description (with a '/' or ending in ".json"). WL_NOENT with a
- * text that lists the known ids; WL_PARSE with file, line and what is wrong. */
+ * text that lists the known ids; WL_PARSE with file and line where it is no JSON, else with all that is
+ * wrong, unknown or missing in it, as the file spells it. */
 wl_status cuda_device_load(const char *name, cuda_device *out, wl_error *err);
 
 /* The ids of all descriptions that are installed, sorted; *ids and each id are malloc'ed: cuda_device_list_free(). */
@@ -67,6 +68,20 @@ const char *cuda_device_folder(void);
 /* False where CUDA has no attribute of this number (cuDeviceGetAttribute gives CUDA_ERROR_INVALID_VALUE). */
 bool cuda_device_attribute(const cuda_device *device, int number, int *value);
 const char *cuda_attribute_name(int number); /* "MAX_THREADS_PER_BLOCK"; NULL where there is none */
+
+/* "max_threads_per_block", as descriptions spell it. False, and "", where there is none. */
+enum { CUDA_ATTRIBUTE_KEY = 80 }; /* bytes that are enough for every key and its end */
+bool cuda_attribute_key(int number, char key[static CUDA_ATTRIBUTE_KEY]);
+
+/* Who answers for an attribute; see attributes.def. */
+typedef enum cuda_attribute_source {
+    CUDA_ATTRIBUTE_CHIP,
+    CUDA_ATTRIBUTE_NEEDED,
+    CUDA_ATTRIBUTE_HERE
+} cuda_attribute_source;
+
+/* CUDA_ATTRIBUTE_HERE for a number that CUDA does not have: no description can set it. */
+cuda_attribute_source cuda_attribute_source_of(int number);
 
 /* 16 bytes that stand for the emulated device: the same in every run, different for each id and ordinal. */
 void cuda_device_uuid(const cuda_device *device, int ordinal, CUuuid *uuid);

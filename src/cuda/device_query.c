@@ -1,18 +1,18 @@
 /* What CUDA's queries about a device answer. */
 #include "cuda/device.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { CHIP, HERE };
-
 static const struct attribute_row {
     const char *name;
-    int source, value;
+    cuda_attribute_source source;
+    int value;
 } rows[CUDA_ATTRIBUTES] = {
-#define X(number, id, source, value) [number] = {#id, source, value},
+#define X(number, id, source, value) [number] = {#id, CUDA_ATTRIBUTE_##source, value},
 #include "cuda/attributes.def"
 #undef X
 };
@@ -22,11 +22,26 @@ const char *cuda_attribute_name(int number)
     return number >= 0 && number < CUDA_ATTRIBUTES ? rows[number].name : NULL;
 }
 
+cuda_attribute_source cuda_attribute_source_of(int number)
+{
+    return cuda_attribute_name(number) ? rows[number].source : CUDA_ATTRIBUTE_HERE;
+}
+
+bool cuda_attribute_key(int number, char key[static CUDA_ATTRIBUTE_KEY])
+{
+    const char *name = cuda_attribute_name(number);
+    snprintf(key, CUDA_ATTRIBUTE_KEY, "%s", name ? name : "");
+    for (char *c = key; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return name != NULL;
+}
+
 bool cuda_device_attribute(const cuda_device *device, int number, int *value)
 {
     if (!cuda_attribute_name(number))
         return false;
-    *value = rows[number].source == HERE ? rows[number].value : device->attributes[number];
+    *value = rows[number].source == CUDA_ATTRIBUTE_HERE ? rows[number].value
+                                                        : device->attributes[number];
     return true;
 }
 
