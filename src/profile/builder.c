@@ -1,7 +1,7 @@
+/* A new profile: its file and statements, processes one after the other, sources at the end. */
 #include "profile/builder.h"
 
 #include "base/log.h"
-
 #include "base/version.h"
 #include "profile/publish.h"
 #include "profile/vocabulary.h"
@@ -43,6 +43,9 @@ static wl_status prepare(prof_builder *b, wl_error *err)
     wl_status status = WL_OK;
     for (int i = 0; i < ST_COUNT && status == WL_OK; i++) {
         status = db_prepare(b->sql, statement_texts[i], &b->stmt[i], err);
+    }
+    for (int i = 0; i < TABLE_COUNT && status == WL_OK; i++) {
+        status = table_prepare(b->sql, i, &b->insert[i], err);
     }
     return status;
 }
@@ -120,6 +123,10 @@ static wl_status close_file(prof_builder *b, wl_error *err)
     for (int i = 0; i < ST_COUNT; i++) {
         sqlite3_finalize(b->stmt[i]);
         b->stmt[i] = NULL;
+    }
+    for (int i = 0; i < TABLE_COUNT; i++) {
+        sqlite3_finalize(b->insert[i]);
+        b->insert[i] = NULL;
     }
     int rc = sqlite3_close(b->sql);
     b->sql = NULL;
@@ -263,7 +270,8 @@ wl_status prof_end_process(prof_builder *b, const char *cut_off, wl_error *err)
     if (!cut_off && !p->ended) {
         cut_off = "the application did not end in order";
     }
-    wl_status status = builder_notes_left(b, err);
+    wl_status status = builder_launches(b, err);
+    status = status == WL_OK ? builder_notes_left(b, err) : status;
     status = status == WL_OK ? builder_objects(b, err) : status;
     status = status == WL_OK ? write_skips(b, err) : status;
     if (status == WL_OK && p->named) {

@@ -11,6 +11,7 @@
 #include "profile/profile.h"
 #include "profile/sources.h"
 #include "profile/symbols.h"
+#include "profile/tables.h"
 
 typedef enum statement_id {
 #define X(id, text) ST_##id,
@@ -120,17 +121,15 @@ typedef struct stream_entry {
     UT_hash_handle hh;
 } stream_entry;
 
-/* A launch that a REPEAT may name, or a NOTE that waits to be completed. */
+/* A launch, by its number in the capture. Its row is written when the process ends: until then records may add to it. */
 typedef struct launch_entry {
-    uint32_t number, id;
+    uint32_t number;
+    prof_launch row; /* without a mix */
     kernel *kernel;
     bool noted, done;   /* noted and not done: it waits */
     const char *name;   /* of the kernel, mangled; of a note */
     const char *reason; /* why it was not worked out, as far as is known */
-    uint32_t call, way;
-    bool estimated;
-    uint64_t warp_instructions, thread_instructions, blocks_run, blocks_observed, blocks_sampled,
-        dropped;
+    uint32_t call;      /* of a note, as the capture numbers it */
     UT_hash_handle hh;
 } launch_entry;
 
@@ -173,6 +172,7 @@ typedef struct process {
 struct prof_builder {
     sqlite3 *sql;
     sqlite3_stmt *stmt[ST_COUNT];
+    sqlite3_stmt *insert[TABLE_COUNT];
     char *path, *temp;
     prof_options options;
     wl_arena *arena;
@@ -221,6 +221,11 @@ void builder_modules_free(prof_builder *b);
 
 /* launches.c */
 wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err);
+/* The launch that a record announces, with what is known before it runs; WL_CORRUPT where it is there already. */
+wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, launch_entry **out,
+                              wl_error *err);
+/* Writes the rows of the process's launches. */
+wl_status builder_launches(prof_builder *b, wl_error *err);
 
 /* uses.c: USES, behind its LAUNCH */
 wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_error *err);
@@ -235,10 +240,5 @@ wl_status builder_repeat(prof_builder *b, const cap_repeat *repeat, wl_error *er
 /* Counts the notes that were never completed as skipped. */
 wl_status builder_notes_left(prof_builder *b, wl_error *err);
 launch_entry *builder_find_launch(const prof_builder *b, uint32_t number);
-/* Made on first mention; NULL when out of memory. */
-launch_entry *builder_launch_entry(prof_builder *b, uint32_t number);
-/* Fills in a launch's results. */
-wl_status builder_launch_done(prof_builder *b, const launch_entry *entry, double host_seconds,
-                              int32_t error, const char *fault, wl_error *err);
 
 #endif

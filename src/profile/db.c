@@ -100,11 +100,26 @@ uint64_t row_u64(db_row *row)
     return (uint64_t)row_i64(row);
 }
 
-uint32_t row_u32(db_row *row)
+static uint64_t row_up_to(db_row *row, int64_t most)
 {
     int64_t value = row_i64(row);
-    row->bad |= value < 0 || value > UINT32_MAX;
-    return (uint32_t)value;
+    row->bad |= value < 0 || value > most;
+    return (uint64_t)value;
+}
+
+uint8_t row_u8(db_row *row)
+{
+    return (uint8_t)row_up_to(row, UINT8_MAX);
+}
+
+uint16_t row_u16(db_row *row)
+{
+    return (uint16_t)row_up_to(row, UINT16_MAX);
+}
+
+uint32_t row_u32(db_row *row)
+{
+    return (uint32_t)row_up_to(row, UINT32_MAX);
 }
 
 int32_t row_i32(db_row *row)
@@ -112,6 +127,15 @@ int32_t row_i32(db_row *row)
     int64_t value = row_i64(row);
     row->bad |= value < INT32_MIN || value > INT32_MAX;
     return (int32_t)value;
+}
+
+uint32_t row_index(db_row *row)
+{
+    if (row_is_null(row)) {
+        row->column++;
+        return UINT32_MAX;
+    }
+    return row_u32(row);
 }
 
 bool row_bool(db_row *row)

@@ -89,11 +89,14 @@ typedef struct db_row {
     bool bad, nomem;
 } db_row;
 
-uint32_t row_u32(db_row *row); /* 0 for NULL */
+uint8_t row_u8(db_row *row); /* this and the following give 0 for NULL */
+uint16_t row_u16(db_row *row);
+uint32_t row_u32(db_row *row);
 uint64_t row_u64(db_row *row);
 int64_t row_i64(db_row *row);
 int32_t row_i32(db_row *row);
 bool row_bool(db_row *row);
+uint32_t row_index(db_row *row);   /* UINT32_MAX for NULL */
 double row_seconds(db_row *row);   /* -1 for NULL */
 const char *row_text(db_row *row); /* "" for NULL; valid UTF-8 whatever the file holds */
 const char *row_text_or_null(db_row *row);

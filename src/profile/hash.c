@@ -1,3 +1,4 @@
+/* A hash over the content of a profile. */
 #include "profile/db.h"
 #include "profile/profile.h"
 
@@ -22,16 +23,15 @@ static const char *const stable[] = {
     "warp_instructions, thread_instructions, blocks_run, blocks_observed, blocks_sampled, dropped, "
     "way, estimated, objects_known, arrays_known FROM launches ORDER BY id",
     /* Whether a launch has rows of its own, or those of one that did the same, is no difference. */
-    "SELECT l.id, m.class, m.warp_instructions, m.thread_instructions FROM launches l "
-    "JOIN mix m ON m.launch = l.rows_of ORDER BY l.id, m.class",
-    "SELECT l.id, coalesce(m.becomes, i.object), i.pc, i.space, i.access, i.bytes, i.flags, "
-    "i.executions, i.execution_lanes, i.requests, i.active_lanes, i.sectors, i.sectors_min, "
-    "i.wavefronts, i.wavefronts_min, i.uniform, i.contiguous, i.misaligned, i.strided, "
-    "i.irregular, i.stride FROM launches l JOIN instructions i ON i.launch = l.rows_of "
-    "LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object ORDER BY l.id, i.pc, 2, i.space, "
-    "i.access",
-    "SELECT l.id, b.block, b.first_pc, b.ninsns, b.executions, b.lanes FROM launches l "
-    "JOIN blocks b ON b.launch = l.rows_of ORDER BY l.id, b.block",
+    "SELECT launch, class, warp_instructions, thread_instructions FROM launch_mix "
+    "ORDER BY launch, class",
+    "SELECT launch, object, pc, space, access, bytes, flags, executions, execution_lanes, "
+    "requests, "
+    "active_lanes, sectors, sectors_min, wavefronts, wavefronts_min, uniform, contiguous, "
+    "misaligned, strided, irregular, stride FROM launch_instructions "
+    "ORDER BY launch, pc, object, space, access",
+    "SELECT launch, block, first_pc, ninsns, executions, lanes FROM launch_blocks "
+    "ORDER BY launch, block",
     "SELECT * FROM gaps ORDER BY kernel, pc, reason",
     "SELECT id, process, kernel, kind, space, device, name, variable, CASE WHEN kernel IS NULL "
     "THEN 0 ELSE base END, "
@@ -41,17 +41,15 @@ static const char *const stable[] = {
     "target_object, "
     "target_offset, bytes, stack, file, line, function FROM calls ORDER BY id",
     "SELECT * FROM frames ORDER BY stack, depth",
-    "SELECT l.id, coalesce(m.becomes, h.object), h.space, h.block, h.warps, h.dropped, c.nrows, "
-    "c.npcsets, c.npcs, CASE WHEN h.object IS NULL THEN NULL ELSE c.data END "
-    "FROM launches l JOIN heats h ON h.launch = l.rows_of JOIN contents c ON c.id = h.content "
-    "LEFT JOIN moves m ON m.id = l.moves AND m.object = h.object ORDER BY l.id, h.block, 2, "
-    "h.space",
-    "SELECT l.id, coalesce(m.becomes, u.object), u.space, u.known, u.elements, u.touched, u.loads, "
-    "u.stores, u.atomics, u.least, u.most, s.bytes, s.data FROM launches l "
-    "JOIN uses u ON u.launch = l.rows_of LEFT JOIN spans s ON s.id = u.spans "
-    "LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object ORDER BY l.id, 2, u.space",
-    "SELECT l.id, s.block, s.why, s.mapped, s.alike, s.instructions, s.requests, s.sectors "
-    "FROM launches l JOIN samples s ON s.launch = l.rows_of ORDER BY l.id, s.block",
+    "SELECT h.launch, h.object, h.space, h.block, h.warps, h.dropped, c.nrows, c.npcsets, c.npcs, "
+    "CASE WHEN h.object IS NULL THEN NULL ELSE c.data END "
+    "FROM launch_heats h JOIN contents c ON c.id = h.content "
+    "ORDER BY h.launch, h.block, h.object, h.space",
+    "SELECT u.launch, u.object, u.space, u.known, u.elements, u.touched, u.loads, u.stores, "
+    "u.atomics, u.least, u.most, s.bytes, s.data "
+    "FROM launch_uses u LEFT JOIN spans s ON s.id = u.spans ORDER BY u.launch, u.object, u.space",
+    "SELECT launch, block, why, mapped, alike, instructions, requests, sectors FROM launch_samples "
+    "ORDER BY launch, block",
     "SELECT process, kernel, reason, count FROM skips ORDER BY id",
     "SELECT process, level, text FROM messages ORDER BY id",
     "SELECT api FROM unsupported ORDER BY api",

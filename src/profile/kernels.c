@@ -147,8 +147,8 @@ static wl_status intern_loc(prof_builder *b, uint32_t file, const ir_loc *loc, c
     *entry = (loc_entry){.key = key, .id = ++b->nlocs};
     HASH_ADD_KEYPTR(hh, b->locs, key, strlen(key), entry);
     *id = entry->id;
-    return db_run(b->stmt[ST_LOC], err, db_int(*id), db_int(file), db_int(loc->line),
-                  db_int(loc->column), db_text(function), db_id(inlined_at));
+    const prof_loc row = {*id, file, loc->line, loc->column, function, inlined_at};
+    return table_insert_locs(b->insert[TABLE_locs], &row, err);
 }
 
 /* The profile's id for a location of the module; outer ones are written first. */
@@ -273,11 +273,18 @@ static wl_status write_insn(body *c, kernel *k, uint32_t function, uint32_t i, w
     if (!k->file && counts) {
         k->file = loc_file(c->b, c->m, outermost(c->m->ptx, insn->loc)->file);
     }
-    db_value block = c->blocks[pc] == UINT32_MAX ? db_null() : db_int(c->blocks[pc]);
-    return db_run(c->b->stmt[ST_CODE], err, db_int(k->id), db_int(pc), db_text(text),
-                  db_text(op_text(insn, op, sizeof op)), db_text(c->functions[function]),
-                  db_int(insn->pos.line), block, db_id(loc), db_id(file),
-                  db_id(file ? counts->line : 0), db_id(file ? counts->column : 0));
+    const prof_code row = {.kernel = k->id,
+                           .pc = pc,
+                           .text = text,
+                           .op = op_text(insn, op, sizeof op),
+                           .function = c->functions[function],
+                           .ptx_line = insn->pos.line,
+                           .block = c->blocks[pc],
+                           .loc = loc,
+                           .file = file,
+                           .line = file ? counts->line : 0,
+                           .column = file ? counts->column : 0};
+    return table_insert_code(c->b->insert[TABLE_code], &row, err);
 }
 
 static wl_status write_code(body *c, kernel *k, wl_error *err)
@@ -322,10 +329,17 @@ static wl_status write_kernel(prof_builder *b, const kernel *k, const cap_launch
     if (!name) {
         return NOMEM(err);
     }
-    return db_run(b->stmt[ST_KERNEL], err, db_int(k->id), db_text(launch->kernel), db_text(name),
-                  db_text(k->short_name), db_id(m ? m->id : 0), db_id(k->file),
-                  db_id(k->file ? k->line : 0), db_int(c ? ncode(c) : 0),
-                  db_int(launch->summary.nblocks), db_text(missing));
+    const prof_kernel row = {.id = k->id,
+                             .name = name,
+                             .short_name = k->short_name,
+                             .mangled = launch->kernel,
+                             .module_id = m ? m->id : 0,
+                             .file = k->file,
+                             .line = k->file ? k->line : 0,
+                             .ncode = c ? ncode(c) : 0,
+                             .nblocks = launch->summary.nblocks,
+                             .missing = missing};
+    return table_insert_kernels(b->insert[TABLE_kernels], &row, err);
 }
 
 static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch, module *m,
@@ -438,11 +452,18 @@ static wl_status write_shared(prof_builder *b, const kernel *k, const shared_ent
     if (!name) {
         return NOMEM(err);
     }
-    uint32_t space = e->kind == PROF_OBJECT_LOCAL ? OBS_LOCAL : OBS_SHARED;
-    return db_run(b->stmt[ST_OBJECT], err, db_int(e->object), db_null(), db_int(k->id),
-                  db_int(e->kind), db_int(space), db_int(0), db_text(name), db_text(variable),
-                  db_int(e->offset), db_int(e->bytes), db_null(), db_null(), db_int(0), db_null(),
-                  db_id(line ? k->file : 0), db_id(line), db_text(""));
+    const prof_object row = {.id = e->object,
+                             .kernel = k->id,
+                             .kind = e->kind,
+                             .space = e->kind == PROF_OBJECT_LOCAL ? OBS_LOCAL : OBS_SHARED,
+                             .name = name,
+                             .variable = variable,
+                             .base = e->offset,
+                             .bytes = e->bytes,
+                             .file = line ? k->file : 0,
+                             .line = line,
+                             .function = ""};
+    return table_insert_objects(b->insert[TABLE_objects], &row, err);
 }
 
 wl_status builder_kernel_objects(prof_builder *b, wl_error *err)

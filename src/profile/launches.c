@@ -59,79 +59,98 @@ static bool samples_valid(const obs_summary *s)
     return true;
 }
 
+/* ---- the launch ---- */
+
+static prof_launch row_of(prof_builder *b, const cap_launch *l)
+{
+    return (prof_launch){
+        .id = ++b->nlaunches,
+        .process = b->process.id,
+        .number = l->id,
+        .call = builder_call(b, l->call),
+        .grid = {l->grid[0], l->grid[1], l->grid[2]},
+        .block = {l->block[0], l->block[1], l->block[2]},
+        .cluster = {l->cluster[0], l->cluster[1], l->cluster[2]},
+        .dynamic_shared = l->dynamic_shared,
+        .static_shared = l->static_shared,
+        .local_bytes = l->local_bytes,
+        .registers = l->registers,
+        .stream = builder_stream(b, l->stream),
+        .host_seconds = -1,
+        .device_seconds = l->device_seconds,
+        .fault = "",
+        .rows_of = b->nlaunches,
+        .way = b->process.emulated ? CAP_WAY_EMULATE : CAP_WAY_NONE,
+    };
+}
+
+wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, launch_entry **out,
+                              wl_error *err)
+{
+    if (builder_find_launch(b, launch->id)) {
+        return wl_fail(err, WL_CORRUPT, "The capture tells of launch %u twice.", launch->id);
+    }
+    kernel *k;
+    wl_status status = builder_kernel(b, launch, &k, err);
+    launch_entry *e = status == WL_OK ? wl_new(b->process.arena, launch_entry) : NULL;
+    if (!e) {
+        return status == WL_OK ? NOMEM(err) : status;
+    }
+    e->number = launch->id;
+    e->kernel = k;
+    e->row = row_of(b, launch);
+    e->row.kernel = k->id;
+    HASH_ADD(hh, b->process.launches, number, sizeof e->number, e);
+    *out = e;
+    return WL_OK;
+}
+
+wl_status builder_launches(prof_builder *b, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (const launch_entry *e = b->process.launches; e && status == WL_OK; e = e->hh.next) {
+        status = table_insert_launches(b->insert[TABLE_launches], &e->row, err);
+    }
+    return status;
+}
+
 /* ---- rows ---- */
 
 typedef struct writer {
     prof_builder *b;
-    kernel *kernel;
     launch_entry *entry;
+    kernel *kernel;
     uint32_t id;
     const cap_launch *launch;
     const obs_block_count *blocks; /* sorted by first_pc */
     wl_error *err;
 } writer;
 
-static wl_status write_launch(writer *w)
-{
-    const cap_launch *l = w->launch;
-    const obs_summary *s = &l->summary;
-    const char *fault = prof_demangle_text(w->b->process.arena, l->fault);
-    if (!fault) {
-        return NOMEM(w->err);
-    }
-    return db_run(w->b->stmt[ST_LAUNCH], w->err, db_int(w->id), db_int(w->b->process.id),
-                  db_int(l->id), db_int(w->kernel->id), db_id(builder_call(w->b, l->call)),
-                  db_int(l->grid[0]), db_int(l->grid[1]), db_int(l->grid[2]), db_int(l->block[0]),
-                  db_int(l->block[1]), db_int(l->block[2]), db_int(l->cluster[0]),
-                  db_int(l->cluster[1]), db_int(l->cluster[2]), db_int(l->dynamic_shared),
-                  db_int(l->static_shared), db_int(l->local_bytes), db_int(l->registers),
-                  db_int(builder_stream(w->b, l->stream)), db_real(l->host_seconds),
-                  db_real(l->device_seconds), db_int((uint64_t)(int64_t)l->error), db_text(fault),
-                  db_int(s->warp_instructions), db_int(s->thread_instructions),
-                  db_int(s->blocks_run), db_int(s->blocks_observed), db_int(s->blocks_sampled),
-                  db_int(s->dropped), db_int(w->entry->way), db_int(w->entry->estimated));
-}
-
-wl_status builder_launch_done(prof_builder *b, const launch_entry *e, double host_seconds,
-                              int32_t error, const char *fault, wl_error *err)
-{
-    fault = prof_demangle_text(b->process.arena, fault);
-    if (!fault) {
-        return NOMEM(err);
-    }
-    return db_run(b->stmt[ST_LAUNCH_DONE], err, db_int(e->id), db_real(host_seconds),
-                  db_int((uint64_t)(int64_t)error), db_text(fault), db_int(e->warp_instructions),
-                  db_int(e->thread_instructions), db_int(e->blocks_run), db_int(e->blocks_observed),
-                  db_int(e->blocks_sampled), db_int(e->dropped), db_int(e->way),
-                  db_int(e->estimated));
-}
-
-/* A row of its own, or that of the note that waits for it. */
-static wl_status open_launch(writer *w)
+/* What it did; the launch is a new one, or a note that waits for it. */
+static wl_status complete_launch(writer *w)
 {
     const obs_summary *s = &w->launch->summary;
-    launch_entry *e = builder_launch_entry(w->b, w->launch->id);
-    if (!e) {
-        return NOMEM(w->err);
+    launch_entry *e = builder_find_launch(w->b, w->launch->id);
+    if (!e || !e->noted || e->done) {
+        wl_status status = builder_open_launch(w->b, w->launch, &e, w->err);
+        if (status != WL_OK) {
+            return status;
+        }
     }
-    bool waits = e->noted && !e->done;
-    if (!waits) {
-        *e = (launch_entry){.number = e->number, .hh = e->hh, .id = ++w->b->nlaunches};
-        e->way = w->b->process.emulated ? CAP_WAY_EMULATE : CAP_WAY_NONE;
-    }
-    e->kernel = w->kernel;
     e->done = true;
-    e->warp_instructions = s->warp_instructions;
-    e->thread_instructions = s->thread_instructions;
-    e->blocks_run = s->blocks_run;
-    e->blocks_observed = s->blocks_observed;
-    e->blocks_sampled = s->blocks_sampled;
-    e->dropped = s->dropped;
+    e->row.host_seconds = w->launch->host_seconds;
+    e->row.error = w->launch->error;
+    e->row.fault = prof_demangle_text(w->b->process.arena, w->launch->fault);
+    e->row.warp_instructions = s->warp_instructions;
+    e->row.thread_instructions = s->thread_instructions;
+    e->row.blocks_run = s->blocks_run;
+    e->row.blocks_observed = s->blocks_observed;
+    e->row.blocks_sampled = s->blocks_sampled;
+    e->row.dropped = s->dropped;
     w->entry = e;
-    w->id = e->id;
-    return waits ? builder_launch_done(w->b, e, w->launch->host_seconds, w->launch->error,
-                                       w->launch->fault, w->err)
-                 : write_launch(w);
+    w->kernel = e->kernel;
+    w->id = e->row.id;
+    return e->row.fault ? WL_OK : NOMEM(w->err);
 }
 
 static wl_status write_mix(writer *w)
@@ -153,8 +172,13 @@ static wl_status write_blocks(writer *w)
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < s->nblocks && status == WL_OK; i++) {
         const obs_block_count *c = &s->blocks[i];
-        status = db_run(w->b->stmt[ST_BLOCK], w->err, db_int(w->id), db_int(i), db_int(c->first_pc),
-                        db_int(c->ninsns), db_int(c->executions), db_int(c->lanes));
+        const prof_block row = {.launch = w->id,
+                                .block = i,
+                                .first_pc = c->first_pc,
+                                .ninsns = c->ninsns,
+                                .executions = c->executions,
+                                .lanes = c->lanes};
+        status = table_insert_blocks(w->b->insert[TABLE_blocks], &row, w->err);
     }
     return status;
 }
@@ -219,22 +243,16 @@ static wl_status object_of(writer *w, uint8_t space, uint32_t number, uint32_t *
 static wl_status write_insn(writer *w, uint32_t position)
 {
     const obs_insn *c = &w->launch->summary.insns[position];
-    static const obs_block_count none;
     const obs_block_count *block = block_of(w, c->pc);
-    uint32_t object_id;
-    wl_status status = object_of(w, c->space, c->object, &object_id);
-    block = block ? block : &none;
-    if (status != WL_OK) {
-        return status;
-    }
-    return db_run(w->b->stmt[ST_INSTRUCTION], w->err, db_int(w->id), db_int(position),
-                  db_int(c->pc), db_id(object_id), db_int(c->space), db_int(c->op),
-                  db_int(c->bytes), db_int(c->flags), db_int(block->executions),
-                  db_int(block->lanes), db_int(c->requests), db_int(c->active_lanes),
-                  db_int(c->sectors), db_int(c->sectors_min), db_int(c->wavefronts),
-                  db_int(c->wavefronts_min), db_int(c->uniform), db_int(c->contiguous),
-                  db_int(c->misaligned), db_int(c->strided), db_int(c->irregular),
-                  db_int((uint64_t)c->stride));
+    prof_instruction row = {.launch = w->id,
+                            .position = position,
+                            .c = *c,
+                            .executions = block ? block->executions : 0,
+                            .execution_lanes = block ? block->lanes : 0};
+    wl_status status = object_of(w, c->space, c->object, &row.c.object);
+    return status == WL_OK
+               ? table_insert_instructions(w->b->insert[TABLE_instructions], &row, w->err)
+               : status;
 }
 
 /* ---- heat maps ---- */
@@ -281,26 +299,23 @@ static uint64_t first_sector_of(const writer *w, const obs_heat *heat)
 
 static wl_status write_heat(writer *w, const obs_heat *heat)
 {
-    uint32_t object_id, content = 0;
-    wl_status status = object_of(w, heat->space, heat->object, &object_id);
+    prof_heat_info row = {.launch = w->id,
+                          .space = heat->space,
+                          .block = heat->block,
+                          .warps = heat->warps,
+                          .dropped = heat->dropped};
+    memcpy(row.block_index, heat->block_index, sizeof row.block_index);
+    wl_status status = object_of(w, heat->space, heat->object, &row.object);
     if (status == WL_OK) {
-        status = write_content(w, heat, first_sector_of(w, heat), &content);
+        status = write_content(w, heat, first_sector_of(w, heat), &row.content);
     }
-    if (status != WL_OK) {
-        return status;
-    }
-    return db_run(w->b->stmt[ST_HEAT], w->err, db_int(w->id), db_id(object_id), db_int(heat->space),
-                  db_int(heat->block), db_int(heat->block_index[0]), db_int(heat->block_index[1]),
-                  db_int(heat->block_index[2]), db_int(heat->warps), db_int(heat->dropped),
-                  db_int(content));
+    return status == WL_OK ? table_insert_heats(w->b->insert[TABLE_heats], &row, w->err) : status;
 }
 
 static wl_status write_sample(writer *w, const obs_sample *s)
 {
-    return db_run(w->b->stmt[ST_SAMPLE], w->err, db_int(w->id), db_int(s->block),
-                  db_int(s->block_index[0]), db_int(s->block_index[1]), db_int(s->block_index[2]),
-                  db_int(s->why), db_int(s->mapped), db_id(s->alike), db_id(s->instructions),
-                  db_int(s->requests), db_int(s->sectors));
+    const prof_sample row = {.launch = w->id, .s = *s};
+    return table_insert_samples(w->b->insert[TABLE_samples], &row, w->err);
 }
 
 /* An observed launch has its arrays as objects, used or not. */
@@ -324,11 +339,9 @@ wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *er
                        launch->id);
     }
     writer w = {.b = b, .launch = launch, .err = err};
-    wl_status status = builder_kernel(b, launch, &w.kernel, err);
-    if (status == WL_OK) {
-        status = sort_blocks(&w);
-    }
-    wl_status (*const parts[])(writer *) = {open_launch, write_mix, write_blocks, write_arrays};
+    wl_status status = WL_OK;
+    wl_status (*const parts[])(writer *) = {sort_blocks, complete_launch, write_mix, write_blocks,
+                                            write_arrays};
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == WL_OK; i++) {
         status = parts[i](&w);
     }

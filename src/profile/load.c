@@ -3,6 +3,7 @@
 #include "profile/db.h"
 #include "profile/profile.h"
 #include "profile/sources.h"
+#include "profile/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +16,24 @@
     db_load((db)->sql, (query), NULL, 0, sizeof *(out)->rows, (fill), (arena), &(out)->count, \
             &(out)->rows, (err))
 
-/* Rows of a launch that did what an earlier one did are that one's, with some objects moved (schema.sql, `rows_of`). */
-#define JOIN(table, t)                                  \
-    "JOIN " table " " t " ON " t ".launch = l.rows_of " \
-    "LEFT JOIN moves m ON m.id = l.moves AND m.object = " t ".object "
-#define OBJECT(t) "coalesce(m.becomes, " t ".object)"
-/* Launches whose rows are the same; n is how many. */
-#define SAME                                                       \
-    "(SELECT kernel, rows_of, moves, count(*) AS n FROM launches " \
-    "WHERE ?1 = 0 OR kernel = ?1 GROUP BY kernel, rows_of, moves)"
+/* The same for a table of columns.def; `from`: what follows FROM, schema.sql has the views. */
+#define LOAD_ROWS(db, table, arena, out, err, from, ...)                                 \
+    table_load((db)->sql, TABLE_##table, (from), DB_VALUES(__VA_ARGS__),                 \
+               sizeof DB_VALUES(__VA_ARGS__) / sizeof(db_value), (arena), &(out)->count, \
+               &(out)->rows, (err))
+#define LOAD_ALL_ROWS(db, table, arena, out, err, from)                                         \
+    table_load((db)->sql, TABLE_##table, (from), NULL, 0, (arena), &(out)->count, &(out)->rows, \
+               (err))
+
+/* Of one kernel, or of all for PROF_ALL. */
+#define OF_KERNEL "(?1 = 0 OR kernel = ?1) "
+
+/* For structures that begin with their id. */
+static int compare_id(const void *key, const void *item)
+{
+    uint32_t a = *(const uint32_t *)key, b = *(const uint32_t *)item;
+    return a < b ? -1 : a > b;
+}
 
 /* ---- info, processes, devices ---- */
 
@@ -92,23 +102,9 @@ wl_status prof_load_processes(prof_db *db, wl_arena *arena, prof_process_rows *o
     return status;
 }
 
-static void fill_device(db_row *row, void *item)
-{
-    prof_device *d = item;
-    d->id = row_u32(row);
-    d->process = row_u32(row);
-    d->ordinal = row_u32(row);
-    d->name = row_text(row);
-    d->file = row_text(row);
-    d->cc_major = row_u32(row);
-    d->cc_minor = row_u32(row);
-    d->num_sms = row_u32(row);
-    d->global_bytes = row_u64(row);
-}
-
 wl_status prof_load_devices(prof_db *db, wl_arena *arena, prof_device_rows *out, wl_error *err)
 {
-    return LOAD_ALL(db, arena, out, err, fill_device, "SELECT * FROM devices ORDER BY id");
+    return LOAD_ALL_ROWS(db, devices, arena, out, err, "devices ORDER BY id");
 }
 
 /* ---- code ---- */
@@ -132,114 +128,24 @@ wl_status prof_load_files(prof_db *db, wl_arena *arena, prof_file_rows *out, wl_
         "SELECT id, path, system, bytes, missing, text IS NOT NULL FROM files ORDER BY id");
 }
 
-static void fill_loc(db_row *row, void *item)
-{
-    prof_loc *l = item;
-    l->id = row_u32(row);
-    l->file = row_u32(row);
-    l->line = row_u32(row);
-    l->column = row_u32(row);
-    l->function = row_text(row);
-    l->inlined_at = row_u32(row);
-    row->bad |= l->inlined_at >= l->id; /* chains end */
-}
-
 wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err)
 {
-    return LOAD_ALL(db, arena, out, err, fill_loc,
-                    "SELECT id, file, line, col, function, inlined_at FROM locs ORDER BY id");
-}
-
-static void fill_kernel(db_row *row, void *item)
-{
-    prof_kernel *k = item;
-    k->id = row_u32(row);
-    k->mangled = row_text(row);
-    k->name = row_text(row);
-    k->short_name = row_text(row);
-    k->file = row_u32(row);
-    k->line = row_u32(row);
-    k->ncode = row_u32(row);
-    k->nblocks = row_u32(row);
-    k->missing = row_text(row);
-    k->module = row_text(row);
-    k->ptx_hash = row_u64(row);
+    return LOAD_ALL_ROWS(db, locs, arena, out, err, "locs ORDER BY id");
 }
 
 wl_status prof_load_kernels(prof_db *db, wl_arena *arena, prof_kernel_rows *out, wl_error *err)
 {
-    return LOAD_ALL(
-        db, arena, out, err, fill_kernel,
-        "SELECT k.id, k.mangled, k.name, k.short_name, k.file, k.line, k.ncode, k.nblocks, "
-        "k.missing, m.name, m.hash "
-        "FROM kernels k LEFT JOIN modules m ON m.id = k.module ORDER BY k.id");
-}
-
-static void fill_code(db_row *row, void *item)
-{
-    prof_code *c = item;
-    c->kernel = row_u32(row);
-    c->pc = row_u32(row);
-    c->text = row_text(row);
-    c->op = row_text(row);
-    c->function = row_text(row);
-    c->ptx_line = row_u32(row);
-    bool known = !row_is_null(row);
-    c->block = row_u32(row);
-    c->block = known ? c->block : UINT32_MAX;
-    c->loc = row_u32(row);
-    c->file = row_u32(row);
-    c->line = row_u32(row);
-    c->column = row_u32(row);
+    return LOAD_ALL_ROWS(db, kernels, arena, out, err, "module_kernels ORDER BY id");
 }
 
 wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_code_rows *out,
                          wl_error *err)
 {
-    return LOAD(db, arena, out, err, fill_code,
-                "SELECT * FROM code WHERE ?1 = 0 OR kernel = ?1 ORDER BY kernel, pc",
-                db_int(kernel));
+    return LOAD_ROWS(db, code, arena, out, err, "code WHERE " OF_KERNEL "ORDER BY kernel, pc",
+                     db_int(kernel));
 }
 
 /* ---- launches ---- */
-
-static void fill_launch(db_row *row, void *item)
-{
-    prof_launch *l = item;
-    l->id = row_u32(row);
-    l->process = row_u32(row);
-    l->number = row_u32(row);
-    l->kernel = row_u32(row);
-    l->call = row_u32(row);
-    uint32_t *const dims[] = {l->grid, l->block, l->cluster};
-    for (int i = 0; i < 9; i++) {
-        dims[i / 3][i % 3] = row_u32(row);
-    }
-    l->dynamic_shared = row_u32(row);
-    l->static_shared = row_u32(row);
-    l->local_bytes = row_u32(row);
-    l->registers = row_u32(row);
-    l->stream = row_u32(row);
-    l->host_seconds = row_seconds(row);
-    l->device_seconds = row_seconds(row);
-    l->error = row_i32(row);
-    l->fault = row_text(row);
-    l->warp_instructions = row_u64(row);
-    l->thread_instructions = row_u64(row);
-    l->blocks_run = row_u64(row);
-    l->blocks_observed = row_u64(row);
-    l->blocks_sampled = row_u64(row);
-    l->dropped = row_u64(row);
-    l->way = row_u32(row);
-    l->estimated = row_bool(row);
-    l->recorded = row_bool(row);
-    l->rows_of = row_u32(row);
-    row_u32(row); /* moves */
-    l->objects_known = row_u32(row);
-    l->arrays_known = row_u32(row);
-    row->bad |= l->way > CAP_WAY_PROBE || l->rows_of > l->id ||
-                l->objects_known >= OBS_KNOWN_COUNT || l->arrays_known >= OBS_KNOWN_COUNT;
-}
 
 typedef struct mix_row {
     uint32_t launch, class;
@@ -261,102 +167,78 @@ static void fill_mix(db_row *row, void *item)
     row->bad |= m->class >= sizeof((obs_mix *)0)->warp_instructions / sizeof(uint64_t);
 }
 
-/* Both ascend by launch. */
-static void join_mix(const prof_launch_rows *launches, const mix_rows *mixes)
+/* A launch that has rows of its own, and its mix. */
+typedef struct launch_mix {
+    uint32_t launch;
+    obs_mix mix;
+} launch_mix;
+
+/* One element a launch; NULL without memory. The rows ascend by launch. */
+static launch_mix *group_mix(const mix_rows *rows, wl_arena *arena, uint32_t *count)
 {
-    uint32_t at = 0;
+    *count = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        *count += i == 0 || rows->rows[i - 1].launch != rows->rows[i].launch;
+    }
+    launch_mix *mixes = wl_new_array(arena, launch_mix, *count + 1), *to = mixes;
+    for (uint32_t i = 0; mixes && i < rows->count; i++) {
+        const mix_row *m = &rows->rows[i];
+        to += i && rows->rows[i - 1].launch != m->launch;
+        to->launch = m->launch;
+        to->mix.warp_instructions[m->class] = m->warp;
+        to->mix.thread_instructions[m->class] = m->thread;
+    }
+    return mixes;
+}
+
+static wl_status load_mix(prof_db *db, uint32_t kernel, wl_arena *arena, prof_launch_rows *launches,
+                          wl_error *err)
+{
+    static const obs_mix none;
+    mix_rows rows;
+    uint32_t count;
+    wl_status status = LOAD(db, arena, &rows, err, fill_mix,
+                            "SELECT launch, class, warp_instructions, thread_instructions FROM mix "
+                            "WHERE launch IN (SELECT rows_of FROM launches WHERE " OF_KERNEL ") "
+                            "ORDER BY launch, class",
+                            db_int(kernel));
+    const launch_mix *mixes = status == WL_OK ? group_mix(&rows, arena, &count) : NULL;
+    if (!mixes) {
+        return status != WL_OK ? status
+                               : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
+    }
     for (uint32_t i = 0; i < launches->count; i++) {
         prof_launch *l = &launches->rows[i];
-        for (; at < mixes->count && mixes->rows[at].launch <= l->id; at++) {
-            const mix_row *m = &mixes->rows[at];
-            if (m->launch == l->id) {
-                l->mix.warp_instructions[m->class] = m->warp;
-                l->mix.thread_instructions[m->class] = m->thread;
-            }
-        }
+        const launch_mix *found = bsearch(&l->rows_of, mixes, count, sizeof *mixes, compare_id);
+        l->mix = found ? &found->mix : &none;
     }
+    return WL_OK;
 }
 
 wl_status prof_load_launches(prof_db *db, uint32_t kernel, wl_arena *arena, prof_launch_rows *out,
                              wl_error *err)
 {
-    mix_rows mixes;
-    wl_status status = LOAD(db, arena, out, err, fill_launch,
-                            kernel ? "SELECT * FROM launches WHERE kernel = ?1 ORDER BY id"
-                                   : "SELECT * FROM launches WHERE ?1 = 0 ORDER BY id",
-                            db_int(kernel));
-    if (status == WL_OK) {
-        status = LOAD(db, arena, &mixes, err, fill_mix,
-                      "SELECT l.id, m.class, m.warp_instructions, m.thread_instructions "
-                      "FROM launches l JOIN mix m ON m.launch = l.rows_of "
-                      "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY l.id, m.class",
-                      db_int(kernel));
-    }
-    if (status == WL_OK) {
-        join_mix(out, &mixes);
-    }
-    return status;
-}
-
-static void fill_instruction(db_row *row, void *item)
-{
-    prof_instruction *i = item;
-    i->kernel = row_u32(row);
-    i->launch = row_u32(row);
-    i->c.pc = row_u32(row);
-    i->c.object = row_u32(row);
-    i->c.space = (uint8_t)row_u32(row);
-    i->c.op = (uint8_t)row_u32(row);
-    i->c.bytes = (uint16_t)row_u32(row);
-    i->c.flags = row_u32(row);
-    i->executions = row_u64(row);
-    i->execution_lanes = row_u64(row);
-    uint64_t *const counts[] = {
-        &i->c.requests,   &i->c.active_lanes,   &i->c.sectors,   &i->c.sectors_min,
-        &i->c.wavefronts, &i->c.wavefronts_min, &i->c.uniform,   &i->c.contiguous,
-        &i->c.misaligned, &i->c.strided,        &i->c.irregular,
-    };
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-        *counts[k] = row_u64(row);
-    }
-    i->c.stride = row_i64(row);
-    row->bad |= i->c.space >= OBS_SPACE_COUNT || i->c.op >= OBS_OP_COUNT;
+    wl_status status = LOAD_ROWS(db, launches, arena, out, err,
+                                 "launches WHERE " OF_KERNEL "ORDER BY id", db_int(kernel));
+    return status == WL_OK ? load_mix(db, kernel, arena, out, err) : status;
 }
 
 wl_status prof_load_instructions(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
                                  prof_instruction_rows *out, wl_error *err)
 {
-#define COLUMNS                                                                                  \
-    "l.kernel, l.id, i.pc, " OBJECT("i") ", i.space, i.access, i.bytes, i.flags, i.executions, " \
-                                         "i.execution_lanes, i.requests, i.active_lanes, "       \
-                                         "i.sectors, i.sectors_min, i.wavefronts, "              \
-                                         "i.wavefronts_min, i.uniform, i.contiguous, "           \
-                                         "i.misaligned, i.strided, i.irregular, i.stride "
-    return LOAD(db, arena, out, err, fill_instruction,
-                "SELECT " COLUMNS "FROM launches l " JOIN(
-                    "instructions",
-                    "i") "WHERE (?1 = 0 OR l.kernel = ?1) AND (?2 = 0 OR l.id = ?2) "
-                         "ORDER BY 1, 2, 3, 4, i.space, i.position",
-                db_int(kernel), db_int(launch));
-#undef COLUMNS
+    return LOAD_ROWS(
+        db, instructions, arena, out, err,
+        "launch_instructions WHERE " OF_KERNEL
+        "AND (?2 = 0 OR launch = ?2) ORDER BY kernel, launch, pc, object, space, position",
+        db_int(kernel), db_int(launch));
 }
 
 wl_status prof_load_instruction_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
                                        prof_instruction_rows *out, wl_error *err)
 {
-    /* Bare columns beside max() come from the row that has the maximum. */
-    return LOAD(db, arena, out, err, fill_instruction,
-                "SELECT l.kernel, i.launch, i.pc, " OBJECT(
-                    "i") ", i.space, i.access, i.bytes, i.flags, "
-                         "sum(n * i.executions), sum(n * i.execution_lanes), sum(n * i.requests), "
-                         "sum(n * i.active_lanes), sum(n * i.sectors), sum(n * i.sectors_min), "
-                         "sum(n * i.wavefronts), sum(n * i.wavefronts_min), sum(n * i.uniform), "
-                         "sum(n * i.contiguous), sum(n * i.misaligned), sum(n * i.strided), sum(n "
-                         "* i.irregular), "
-                         "i.stride, max(i.sectors + i.wavefronts) "
-                         "FROM " SAME
-                         " l " JOIN("instructions", "i") "GROUP BY 1, 3, 4, 5 ORDER BY 1, 3, 4, 5",
-                db_int(kernel));
+    return LOAD_ROWS(db, instructions, arena, out, err,
+                     "kernel_instructions WHERE " OF_KERNEL "ORDER BY kernel, pc, object, space",
+                     db_int(kernel));
 }
 
 static void fill_traffic(db_row *row, void *item)
@@ -378,111 +260,39 @@ wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_
                             wl_error *err)
 {
     return LOAD(db, arena, out, err, fill_traffic,
-                "WITH i AS (SELECT launch, object, space, sum(requests) AS requests, sum(sectors) "
-                "AS sectors, "
-                "sum(sectors_min) AS sectors_min, sum(wavefronts) AS wavefronts, "
-                "sum(wavefronts_min) AS wavefronts_min FROM instructions "
-                "WHERE launch IN (SELECT rows_of FROM launches WHERE ?1 = 0 OR kernel = ?1) "
-                "GROUP BY launch, object, space) "
-                "SELECT l.kernel, l.id, " OBJECT(
-                    "i") ", i.space, i.requests, i.sectors, i.sectors_min, "
-                         "i.wavefronts, i.wavefronts_min FROM launches l " JOIN(
-                             "i", "i") "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY 1, 3, 4, 2",
+                "SELECT kernel, launch, object, space, requests, sectors, sectors_min, wavefronts, "
+                "wavefronts_min FROM launch_traffic WHERE " OF_KERNEL
+                "ORDER BY kernel, object, space, launch",
                 db_int(kernel));
-}
-
-static void fill_block(db_row *row, void *item)
-{
-    prof_block *b = item;
-    b->kernel = row_u32(row);
-    b->launch = row_u32(row);
-    b->block = row_u32(row);
-    b->first_pc = row_u32(row);
-    b->ninsns = row_u32(row);
-    b->executions = row_u64(row);
-    b->lanes = row_u64(row);
 }
 
 wl_status prof_load_blocks(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
                            prof_block_rows *out, wl_error *err)
 {
-    return LOAD(db, arena, out, err, fill_block,
-                "SELECT l.kernel, l.id, b.block, b.first_pc, b.ninsns, b.executions, b.lanes "
-                "FROM launches l JOIN blocks b ON b.launch = l.rows_of "
-                "WHERE (?1 = 0 OR l.kernel = ?1) AND (?2 = 0 OR l.id = ?2) ORDER BY 2, 3",
-                db_int(kernel), db_int(launch));
+    return LOAD_ROWS(db, blocks, arena, out, err,
+                     "launch_blocks WHERE " OF_KERNEL
+                     "AND (?2 = 0 OR launch = ?2) ORDER BY launch, block",
+                     db_int(kernel), db_int(launch));
 }
 
 wl_status prof_load_block_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
                                  prof_block_rows *out, wl_error *err)
 {
-    return LOAD(
-        db, arena, out, err, fill_block,
-        "SELECT l.kernel, min(b.launch), b.block, b.first_pc, b.ninsns, sum(n * b.executions), "
-        "sum(n * b.lanes) FROM " SAME " l JOIN blocks b ON b.launch = l.rows_of "
-        "GROUP BY l.kernel, b.block, b.first_pc, b.ninsns ORDER BY l.kernel, b.block, b.first_pc",
-        db_int(kernel));
+    return LOAD_ROWS(db, blocks, arena, out, err,
+                     "kernel_blocks WHERE " OF_KERNEL "ORDER BY kernel, block, first_pc",
+                     db_int(kernel));
 }
 
 /* ---- objects and calls ---- */
 
-static void fill_object(db_row *row, void *item)
-{
-    prof_object *o = item;
-    o->id = row_u32(row);
-    o->process = row_u32(row);
-    o->kernel = row_u32(row);
-    o->kind = row_u32(row);
-    o->space = row_u32(row);
-    o->device = row_u32(row);
-    o->name = row_text(row);
-    o->variable = row_text(row);
-    o->base = row_u64(row);
-    o->bytes = row_u64(row);
-    o->alloc_call = row_u32(row);
-    o->free_call = row_u32(row);
-    o->alloc_order = row_u64(row);
-    o->freed = !row_is_null(row);
-    o->free_order = row_u64(row);
-    o->file = row_u32(row);
-    o->line = row_u32(row);
-    o->function = row_text(row);
-    row->bad |= o->space >= OBS_SPACE_COUNT;
-}
-
 wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out, wl_error *err)
 {
-    return LOAD_ALL(db, arena, out, err, fill_object, "SELECT * FROM objects ORDER BY id");
-}
-
-static void fill_call(db_row *row, void *item)
-{
-    prof_call *c = item;
-    c->id = row_u32(row);
-    c->process = row_u32(row);
-    c->number = row_u32(row);
-    c->api = row_text(row);
-    c->kind = row_u32(row);
-    c->stream = row_u32(row);
-    c->thread = row_u32(row);
-    c->start_ns = row_i64(row);
-    c->end_ns = row_i64(row);
-    c->result = row_i32(row);
-    c->source_object = row_u32(row);
-    c->source_offset = row_u64(row);
-    c->target_object = row_u32(row);
-    c->target_offset = row_u64(row);
-    c->bytes = row_u64(row);
-    c->stack = row_u32(row);
-    c->file = row_u32(row);
-    c->line = row_u32(row);
-    c->function = row_text(row);
-    c->device_seconds = row_seconds(row);
+    return LOAD_ALL_ROWS(db, objects, arena, out, err, "objects ORDER BY id");
 }
 
 wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err)
 {
-    return LOAD_ALL(db, arena, out, err, fill_call, "SELECT * FROM calls ORDER BY id");
+    return LOAD_ALL_ROWS(db, calls, arena, out, err, "calls ORDER BY id");
 }
 
 static void fill_frame(db_row *row, void *item)
@@ -507,36 +317,13 @@ wl_status prof_load_stack(prof_db *db, uint32_t stack, wl_arena *arena, prof_fra
 
 /* ---- heat maps ---- */
 
-static void fill_heat(db_row *row, void *item)
-{
-    prof_heat_info *h = item;
-    h->kernel = row_u32(row);
-    h->nrows = row_u32(row);
-    h->id = row_u32(row);
-    h->launch = row_u32(row);
-    h->object = row_u32(row);
-    h->space = row_u32(row);
-    h->block = row_u64(row);
-    for (int i = 0; i < 3; i++) {
-        h->block_index[i] = row_u32(row);
-    }
-    h->warps = row_u32(row);
-    h->dropped = row_u64(row);
-    h->content = row_u32(row);
-    row->bad |= h->space >= OBS_SPACE_COUNT;
-}
-
-#define HEATS                                                                             \
-    "SELECT l.kernel, c.nrows, h.id, l.id, " OBJECT(                                      \
-        "h") ", h.space, h.block, h.block_x, "                                            \
-             "h.block_y, h.block_z, h.warps, h.dropped, h.content FROM launches l " JOIN( \
-                 "heats", "h") "JOIN contents c ON c.id = h.content "
-
 wl_status prof_load_heats(prof_db *db, uint32_t kernel, wl_arena *arena, prof_heat_info_rows *out,
                           wl_error *err)
 {
-    return LOAD(db, arena, out, err, fill_heat,
-                HEATS "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY 1, 5, 6, 4, 7", db_int(kernel));
+    return LOAD_ROWS(db, heats, arena, out, err,
+                     "launch_heats WHERE " OF_KERNEL
+                     "ORDER BY kernel, object, space, launch, block",
+                     db_int(kernel));
 }
 
 typedef struct packed { /* a blob and the sizes that it claims */
@@ -581,36 +368,12 @@ static wl_status unpack(const packed *p, wl_arena *scratch, wl_arena *arena, pro
 
 /* ---- elements ---- */
 
-static void fill_use(db_row *row, void *item)
-{
-    prof_use *u = item;
-    u->kernel = row_u32(row);
-    u->launch = row_u32(row);
-    u->object = row_u32(row);
-    u->space = row_u32(row);
-    u->known = row_u32(row);
-    u->elements = row_u64(row);
-    u->touched = row_u64(row);
-    for (int c = 0; c < WL_CLASSES; c++) {
-        u->times[c] = row_u64(row);
-    }
-    u->least = row_u64(row);
-    u->most = row_u64(row);
-    u->squares = row_seconds(row);
-    u->spans = row_u32(row);
-    row->bad |= u->space >= OBS_SPACE_COUNT || u->known >= OBS_KNOWN_COUNT ||
-                u->touched > u->elements;
-}
-
 wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use_rows *out,
                          wl_error *err)
 {
-    return LOAD(db, arena, out, err, fill_use,
-                "SELECT l.kernel, l.id, " OBJECT(
-                    "u") ", u.space, u.known, u.elements, u.touched, u.loads, u.stores, "
-                         "u.atomics, u.least, u.most, u.squares, u.spans FROM launches l " JOIN(
-                             "uses", "u") "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY 3, 4, 1, 2",
-                db_int(kernel));
+    return LOAD_ROWS(db, uses, arena, out, err,
+                     "launch_uses WHERE " OF_KERNEL "ORDER BY object, space, kernel, launch",
+                     db_int(kernel));
 }
 
 typedef struct packed_spans {
@@ -677,36 +440,11 @@ wl_status prof_load_spans(prof_db *db, uint32_t spans, wl_arena *arena, wl_span_
 
 /* ---- samples ---- */
 
-static void fill_sample(db_row *row, void *item)
-{
-    prof_sample *p = item;
-    p->kernel = row_u32(row);
-    p->of = row_u64(row);
-    p->launch = row_u32(row);
-    p->s.block = row_u64(row);
-    for (int i = 0; i < 3; i++) {
-        p->s.block_index[i] = row_u32(row);
-    }
-    uint32_t why = row_u32(row), mapped = row_u32(row);
-    p->s.alike = row_u64(row);
-    p->s.instructions = row_u64(row);
-    p->s.requests = row_u64(row);
-    p->s.sectors = row_u64(row);
-    row->bad |= why >= OBS_WHY_COUNT || mapped > 1;
-    p->s.why = (uint8_t)why;
-    p->s.mapped = (uint8_t)mapped;
-}
-
 wl_status prof_load_samples(prof_db *db, uint32_t kernel, wl_arena *arena, prof_sample_rows *out,
                             wl_error *err)
 {
-    return LOAD(
-        db, arena, out, err, fill_sample,
-        "SELECT l.kernel, l.blocks_observed, l.id, s.block, s.block_x, s.block_y, s.block_z, "
-        "s.why, s.mapped, s.alike, s.instructions, s.requests, s.sectors "
-        "FROM launches l JOIN samples s ON s.launch = l.rows_of "
-        "WHERE ?1 = 0 OR l.kernel = ?1 ORDER BY 3, 4",
-        db_int(kernel));
+    return LOAD_ROWS(db, samples, arena, out, err,
+                     "launch_samples WHERE " OF_KERNEL "ORDER BY launch, block", db_int(kernel));
 }
 
 wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *out, wl_error *err)
@@ -715,9 +453,10 @@ wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *o
     packed_rows blobs = {0};
     wl_arena *scratch = wl_arena_new();
     *out = (prof_heat){0};
-    wl_status status = scratch ? LOAD(db, arena, &infos, err, fill_heat,
-                                      HEATS "WHERE h.id = ? AND l.id = h.launch", db_int(id))
-                               : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
+    wl_status status = scratch
+                           ? LOAD_ROWS(db, heats, arena, &infos, err,
+                                       "launch_heats WHERE id = ? AND launch = rows_of", db_int(id))
+                           : wl_fail(err, WL_NOMEM, "Cannot read the profile: out of memory.");
     if (status == WL_OK && infos.count != 1) {
         status = wl_fail(err, WL_NOENT, "The profile has no heat map %u.", id);
     }
@@ -896,12 +635,6 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
 }
 
 /* ---- finding ---- */
-
-static int compare_id(const void *key, const void *item)
-{
-    uint32_t a = *(const uint32_t *)key, b = *(const uint32_t *)item;
-    return a < b ? -1 : a > b;
-}
 
 /* The id is each row's first member, and rows ascend by it. */
 #define FIND(name)                                                                                 \

@@ -10,16 +10,6 @@ launch_entry *builder_find_launch(const prof_builder *b, uint32_t number)
     return entry;
 }
 
-launch_entry *builder_launch_entry(prof_builder *b, uint32_t number)
-{
-    launch_entry *entry = builder_find_launch(b, number);
-    if (!entry && (entry = wl_new(b->process.arena, launch_entry))) {
-        entry->number = number;
-        HASH_ADD(hh, b->process.launches, number, sizeof entry->number, entry);
-    }
-    return entry;
-}
-
 static const char *reason_of(const cap_note *note)
 {
     return note->module ? "it ran on the GPU and was not observed there"
@@ -29,40 +19,30 @@ static const char *reason_of(const cap_note *note)
 wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
 {
     cap_launch launch = cap_launch_of_note(note);
-    if (builder_find_launch(b, note->id)) {
-        return wl_fail(err, WL_CORRUPT, "The capture notes launch %u twice.", note->id);
-    }
-    wl_status status = builder_launch(b, &launch, err);
-    launch_entry *entry = status == WL_OK ? builder_find_launch(b, note->id) : NULL;
-    if (!entry) {
+    launch_entry *entry;
+    wl_status status = builder_open_launch(b, &launch, &entry, err);
+    if (status != WL_OK) {
         return status;
     }
     entry->noted = true;
-    entry->done = false;
     entry->call = note->call;
-    entry->way = CAP_WAY_NONE;
+    entry->row.way = CAP_WAY_NONE;
+    entry->row.recorded = (note->flags & CAP_NOTE_PROBED) != 0;
     entry->name = wl_arena_strdup(b->process.arena, note->kernel);
     entry->reason = reason_of(note);
-    if (!entry->name) {
-        return NOMEM(err);
-    }
-    if (note->flags & CAP_NOTE_PROBED) {
-        status = db_run(b->stmt[ST_LAUNCH_RECORDED], err, db_int(entry->id));
-    }
-    return status == WL_OK ? builder_launch_done(b, entry, -1, 0, "", err) : status;
+    return entry->name ? WL_OK : NOMEM(err);
 }
 
 wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err)
 {
-    wl_status status = WL_OK;
-    for (uint32_t i = 0; i < times->count && status == WL_OK; i++) {
-        const launch_entry *entry = builder_find_launch(b, times->times[i].note);
+    (void)err;
+    for (uint32_t i = 0; i < times->count; i++) {
+        launch_entry *entry = builder_find_launch(b, times->times[i].note);
         if (entry) {
-            status = db_run(b->stmt[ST_LAUNCH_TIME], err, db_int(entry->id),
-                            db_real(times->times[i].seconds));
+            entry->row.device_seconds = times->times[i].seconds;
         }
     }
-    return status;
+    return WL_OK;
 }
 
 wl_status builder_call_times(prof_builder *b, const cap_call_times *times, wl_error *err)
@@ -81,14 +61,14 @@ wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err)
         return wl_fail(err, WL_CORRUPT, "The capture tells of launch %u, which is not open.",
                        way->note);
     }
-    entry->way = way->way;
-    entry->estimated = way->estimated != 0;
+    entry->row.way = way->way;
+    entry->row.estimated = way->estimated != 0;
     if (*way->reason && !(entry->reason = wl_arena_strdup(b->process.arena, way->reason))) {
         return NOMEM(err);
     }
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < way->count && status == WL_OK; i++) {
-        status = db_run(b->stmt[ST_GAP], err, db_int(entry->kernel->id), db_int(way->gaps[i].pc),
+        status = db_run(b->stmt[ST_GAP], err, db_int(entry->row.kernel), db_int(way->gaps[i].pc),
                         db_text(way->gaps[i].reason));
     }
     return status;
@@ -144,6 +124,22 @@ static wl_status intern_moves(prof_builder *b, const cap_repeat *r, uint32_t *id
     return status;
 }
 
+/* All that is known of a launch from the rows of another. */
+static void same_results(prof_launch *to, const prof_launch *from)
+{
+    to->rows_of = from->id;
+    to->way = from->way;
+    to->estimated |= from->estimated;
+    to->warp_instructions = from->warp_instructions;
+    to->thread_instructions = from->thread_instructions;
+    to->blocks_run = from->blocks_run;
+    to->blocks_observed = from->blocks_observed;
+    to->blocks_sampled = from->blocks_sampled;
+    to->dropped = from->dropped;
+    to->objects_known = from->objects_known;
+    to->arrays_known = from->arrays_known;
+}
+
 wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)
 {
     launch_entry *entry = builder_find_launch(b, r->note);
@@ -159,18 +155,10 @@ wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)
         return status;
     }
     entry->done = true;
-    entry->way = from->way;
-    entry->estimated |= from->estimated;
-    entry->warp_instructions = from->warp_instructions;
-    entry->thread_instructions = from->thread_instructions;
-    entry->blocks_run = from->blocks_run;
-    entry->blocks_observed = from->blocks_observed;
-    entry->blocks_sampled = from->blocks_sampled;
-    entry->dropped = from->dropped;
-    status = builder_launch_done(b, entry, r->host_seconds, 0, "", err);
-    return status == WL_OK ? db_run(b->stmt[ST_LAUNCH_SAME], err, db_int(entry->id),
-                                    db_int(from->id), db_id(moves))
-                           : status;
+    entry->row.host_seconds = r->host_seconds;
+    entry->row.moves = moves;
+    same_results(&entry->row, &from->row);
+    return WL_OK;
 }
 
 wl_status builder_notes_left(prof_builder *b, wl_error *err)

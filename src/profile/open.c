@@ -1,3 +1,4 @@
+/* Opening a profile that may come from anywhere, and copying one. */
 #include "profile/db.h"
 #include "profile/profile.h"
 #include "profile/publish.h"
@@ -58,7 +59,8 @@ static wl_status check_file(const char *path, wl_error *err)
     return S_ISREG(st.st_mode) ? WL_OK : wl_fail(err, WL_ARG, "%s is not a file.", path);
 }
 
-/* Nothing that the file says is run: no triggers, no views, no functions in its schema. */
+/* Nothing that the file says is run: no triggers, no functions in its schema, and no views until check_schema has found them to
+ * be ours. */
 static void harden(sqlite3 *sql)
 {
     sqlite3_db_config(sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -107,23 +109,24 @@ static wl_status check_ids(sqlite3 *sql, const char *path, wl_error *err)
     }
     status = pragma(sql, "PRAGMA user_version", &version);
     if (status == WL_OK && version != PROF_VERSION) {
-        return wl_fail(
-            err, WL_VERSION,
-            "%s has schema %lld; this warplens reads schema %d. Use the warplens that wrote it.",
-            path, (long long)version, PROF_VERSION);
+        return wl_fail(err, WL_VERSION,
+                       "%s has schema %lld, and this warplens reads schema %d only: profile the "
+                       "program again, or read it with the warplens that wrote it.",
+                       path, (long long)version, PROF_VERSION);
     }
     return status == WL_OK ? WL_OK : wl_fail(err, WL_CORRUPT, "%s is damaged.", path);
 }
 
-/* The text of a table's definition; "" where there is no such table. */
-static wl_status definition(sqlite3 *sql, const char *name, wl_arena *arena, const char **text)
+/* The text of the definition of a table or view; "" where there is no such one. */
+static wl_status definition(sqlite3 *sql, const char *type, const char *name, wl_arena *arena,
+                            const char **text)
 {
     sqlite3_stmt *stmt = NULL;
     *text = "";
-    int rc = sqlite3_prepare_v2(sql,
-                                "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?",
+    int rc = sqlite3_prepare_v2(sql, "SELECT sql FROM sqlite_schema WHERE type = ? AND name = ?",
                                 -1, &stmt, NULL);
-    rc = rc == SQLITE_OK ? sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC) : rc;
+    rc = rc == SQLITE_OK ? sqlite3_bind_text(stmt, 1, type, -1, SQLITE_STATIC) : rc;
+    rc = rc == SQLITE_OK ? sqlite3_bind_text(stmt, 2, name, -1, SQLITE_STATIC) : rc;
     rc = rc == SQLITE_OK ? sqlite3_step(stmt) : rc;
     if (rc == SQLITE_ROW) {
         const char *found = (const char *)sqlite3_column_text(stmt, 0);
@@ -133,26 +136,28 @@ static wl_status definition(sqlite3 *sql, const char *name, wl_arena *arena, con
     return *text ? WL_OK : WL_NOMEM;
 }
 
-/* Each table of ours must be defined as we define it: a profile cannot bring a view, a virtual table or computed columns
- * under a table's name. */
-static wl_status check_tables(sqlite3 *sql, sqlite3 *reference, wl_arena *arena, const char *path,
-                              wl_error *err)
+/* Each table and view of ours must be defined as we define it: a profile cannot bring a view, a virtual table or computed
+ * columns under a table's name, nor another statement under a view's. */
+static wl_status check_definitions(sqlite3 *sql, sqlite3 *reference, wl_arena *arena,
+                                   const char *path, wl_error *err)
 {
     sqlite3_stmt *stmt = NULL;
     wl_status status = db_prepare(reference,
-                                  "SELECT name, sql FROM sqlite_schema WHERE type = 'table'", &stmt,
-                                  err);
+                                  "SELECT type, name, sql FROM sqlite_schema "
+                                  "WHERE type IN ('table', 'view')",
+                                  &stmt, err);
     while (status == WL_OK && sqlite3_step(stmt) == SQLITE_ROW) {
-        const char *found, *name = (const char *)sqlite3_column_text(stmt, 0);
-        const char *expected = (const char *)sqlite3_column_text(stmt, 1);
-        status = definition(sql, name, arena, &found);
+        const char *found, *type = (const char *)sqlite3_column_text(stmt, 0);
+        const char *name = (const char *)sqlite3_column_text(stmt, 1);
+        const char *expected = (const char *)sqlite3_column_text(stmt, 2);
+        status = definition(sql, type, name, arena, &found);
         if (status == WL_OK && expected && strcmp(found, expected) != 0) {
             status = wl_fail(
                 err, *found ? WL_VERSION : WL_CORRUPT,
-                *found ? "%s: table %s is not as this warplens writes it. Use the warplens that "
-                         "wrote the profile."
-                       : "%s is damaged: it has no table %s.",
-                path, name);
+                *found ? "%s: %s %s is not as this warplens writes it. Use the warplens that wrote "
+                         "the profile."
+                       : "%s is damaged: it has no %s %s.",
+                path, type, name);
         }
     }
     sqlite3_finalize(stmt);
@@ -169,7 +174,10 @@ static wl_status check_schema(sqlite3 *sql, const char *path, wl_error *err)
                            ? db_exec(reference, prof_schema, err)
                            : wl_fail(err, WL_NOMEM, "Cannot open %s: out of memory.", path);
     if (status == WL_OK) {
-        status = check_tables(sql, reference, arena, path, err);
+        status = check_definitions(sql, reference, arena, path, err);
+    }
+    if (status == WL_OK) {
+        sqlite3_db_config(sql, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
     }
     sqlite3_close(reference);
     wl_arena_free(arena);

@@ -1,5 +1,5 @@
+/* The small records of a capture: the process, its device, modules, objects, calls, messages. */
 #include "profile/builder.h"
-
 #include "profile/demangle.h"
 
 #include <string.h>
@@ -84,9 +84,15 @@ static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *er
 
 static wl_status add_device(prof_builder *b, const cap_device *r, wl_error *err)
 {
-    return db_run(b->stmt[ST_DEVICE], err, db_int(b->process.id), db_int(r->ordinal),
-                  db_text(r->name), db_text(r->file), db_int(r->cc_major), db_int(r->cc_minor),
-                  db_int(r->num_sms), db_int(r->global_bytes));
+    const prof_device row = {.process = b->process.id,
+                             .ordinal = r->ordinal,
+                             .name = r->name,
+                             .file = r->file,
+                             .cc_major = r->cc_major,
+                             .cc_minor = r->cc_minor,
+                             .num_sms = r->num_sms,
+                             .global_bytes = r->global_bytes};
+    return table_insert_devices(b->insert[TABLE_devices], &row, err);
 }
 
 static wl_status add_maps(prof_builder *b, const cap_maps *r, wl_error *err)
@@ -200,6 +206,34 @@ static wl_status keep_call(prof_builder *b, uint32_t id, const cap_call *r, stac
     return p->calls.data[index].api ? WL_OK : NOMEM(err);
 }
 
+static prof_call call_row(prof_builder *b, uint32_t id, const cap_call *r, const stack *s)
+{
+    const stack_frame none = {.function = ""};
+    const stack_frame *site = s && s->site < s->count ? &s->frames[s->site] : &none;
+    return (prof_call){
+        .id = id,
+        .process = b->process.id,
+        .number = r->id,
+        .api = r->api,
+        .kind = r->kind,
+        .stream = builder_stream(b, r->stream),
+        .thread = numbered(b, &b->process.threads, r->thread, &b->process.nthreads),
+        .start_ns = r->start_ns,
+        .end_ns = r->end_ns,
+        .result = r->result,
+        .source_object = known_object(b, r->source_object),
+        .source_offset = r->source_offset,
+        .target_object = known_object(b, r->target_object),
+        .target_offset = r->target_offset,
+        .bytes = r->bytes,
+        .stack = s ? s->id : 0,
+        .file = site->file,
+        .line = site->line,
+        .function = site->function,
+        .device_seconds = -1,
+    };
+}
+
 static wl_status add_call(prof_builder *b, const cap_call *r, wl_error *err)
 {
     stack *s;
@@ -210,16 +244,8 @@ static wl_status add_call(prof_builder *b, const cap_call *r, wl_error *err)
                : b->nomem      ? NOMEM(err)
                           : wl_fail(err, WL_CORRUPT, "The capture has a call without a number.");
     }
-    const stack_frame none = {.function = ""};
-    const stack_frame *site = s && s->site < s->count ? &s->frames[s->site] : &none;
-    status = db_run(b->stmt[ST_CALL], err, db_int(id), db_int(b->process.id), db_int(r->id),
-                    db_text(r->api), db_int(r->kind), db_int(builder_stream(b, r->stream)),
-                    db_int(numbered(b, &b->process.threads, r->thread, &b->process.nthreads)),
-                    db_int((uint64_t)r->start_ns), db_int((uint64_t)r->end_ns),
-                    db_int((uint64_t)r->result), db_id(known_object(b, r->source_object)),
-                    db_int(r->source_offset), db_id(known_object(b, r->target_object)),
-                    db_int(r->target_offset), db_int(r->bytes), db_id(s ? s->id : 0),
-                    db_id(site->file), db_id(site->line), db_text(site->function));
+    const prof_call row = call_row(b, id, r, s);
+    status = table_insert_calls(b->insert[TABLE_calls], &row, err);
     return status == WL_OK ? keep_call(b, id, r, s, err) : status;
 }
 

@@ -21,11 +21,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 5 };
+enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 6 };
 
 typedef struct prof_db prof_db;
 
-/* Read-only. WL_NOENT; WL_CORRUPT: no profile, or a damaged one; WL_VERSION: another schema, err says which warplens. */
+/* Read-only. WL_NOENT; WL_CORRUPT: no profile, or a damaged one; WL_VERSION: another schema, err says what to do. */
 wl_status prof_open(const char *path, prof_db **out, wl_error *err);
 void prof_close(prof_db *db); /* NULL is allowed */
 /* Whether a profile can have this name: SQLite takes names of some 500 bytes, with all folders. WL_ARG where not. */
@@ -116,6 +116,7 @@ typedef struct prof_kernel {
     const char *name;       /* demangled: "gemm<float>(float const*, float*, int)" */
     const char *short_name; /* without arguments and return type: "gemm<float>" */
     const char *mangled;
+    uint32_t module_id;  /* in the table `modules`; 0: none */
     const char *module;  /* file or library that it came from */
     uint32_t file, line; /* where its code begins; 0: no line information */
     uint32_t ncode;      /* static instructions, called functions included */
@@ -153,14 +154,15 @@ typedef struct prof_launch {
     bool estimated;   /* counts are scaled from some of the blocks */
     bool recorded;    /* its probes were on: device_seconds holds their cost */
     uint32_t rows_of; /* the launch whose rows are this one's too; its own id where it has some */
+    uint32_t moves;   /* of objects in those rows, in the table `moves`; 0: none */
     /* obs_known of elements: of objects in global memory and of shared arrays without a prof_use, which were not accessed then */
     uint32_t objects_known, arrays_known;
-    obs_mix mix; /* by ir_cost */
+    const obs_mix *mix; /* by ir_cost; never NULL in what was loaded */
 } prof_launch;
 
 /* One static memory instruction on one object in one launch. `c.object` is a prof_object here. */
 typedef struct prof_instruction {
-    uint32_t launch, kernel;
+    uint32_t launch, kernel, position; /* position: in its launch */
     obs_insn c;
     uint64_t
         executions; /* of the instruction by warps, whatever the object; from the block counts */

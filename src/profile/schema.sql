@@ -1,4 +1,4 @@
--- The profile, schema 5. docs/profile-schema.md explains it. Columns hold NULL where something was not measured or is not
+-- The profile, schema 6. docs/profile-schema.md explains it. Columns hold NULL where something was not measured or is not
 -- known; ids count from 1. Integers above 2^63 - 1 (addresses, hashes) are stored as their two's complement.
 
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -202,6 +202,96 @@ CREATE TABLE messages (
 
 CREATE TABLE unsupported (api TEXT PRIMARY KEY) WITHOUT ROWID;
 
+-- ---- the rows of each launch ----
+-- A launch that did what an earlier one did has that one's rows, with objects moved. These views resolve that, for warplens too;
+-- launch is the launch's own id, kernel its kernel.
+
+-- Launches whose rows are the same: n of them have the rows of one, with these moves.
+CREATE VIEW v_same AS
+SELECT kernel, rows_of, moves, count(*) AS n FROM launches GROUP BY kernel, rows_of, moves;
+
+CREATE VIEW launch_mix AS
+SELECT l.kernel, l.id AS launch, x.class, x.warp_instructions, x.thread_instructions
+FROM launches l JOIN mix x ON x.launch = l.rows_of;
+
+CREATE VIEW launch_blocks AS
+SELECT l.kernel, l.id AS launch, b.block, b.first_pc, b.ninsns, b.executions, b.lanes
+FROM launches l JOIN blocks b ON b.launch = l.rows_of;
+
+CREATE VIEW launch_instructions AS
+SELECT l.kernel, l.id AS launch, i.position, i.pc, coalesce(m.becomes, i.object) AS object,
+       i.space, i.access, i.bytes, i.flags, i.executions, i.execution_lanes, i.requests,
+       i.active_lanes, i.sectors, i.sectors_min, i.wavefronts, i.wavefronts_min,
+       i.uniform, i.contiguous, i.misaligned, i.strided, i.irregular, i.stride
+FROM launches l
+JOIN instructions i ON i.launch = l.rows_of
+LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object;
+
+CREATE VIEW launch_heats AS
+SELECT l.kernel, c.nrows, h.id, l.id AS launch, coalesce(m.becomes, h.object) AS object, h.space,
+       h.block, h.block_x, h.block_y, h.block_z, h.warps, h.dropped, h.content,
+       h.launch AS rows_of
+FROM launches l
+JOIN heats h ON h.launch = l.rows_of
+JOIN contents c ON c.id = h.content
+LEFT JOIN moves m ON m.id = l.moves AND m.object = h.object;
+
+CREATE VIEW launch_samples AS
+SELECT l.kernel, l.blocks_observed, l.id AS launch, s.block, s.block_x, s.block_y, s.block_z,
+       s.why, s.mapped, s.alike, s.instructions, s.requests, s.sectors
+FROM launches l JOIN samples s ON s.launch = l.rows_of;
+
+CREATE VIEW launch_uses AS
+SELECT l.kernel, l.id AS launch, coalesce(m.becomes, u.object) AS object, u.space, u.known,
+       u.elements, u.touched, u.loads, u.stores, u.atomics, u.least, u.most, u.squares, u.spans
+FROM launches l
+JOIN uses u ON u.launch = l.rows_of
+LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object;
+
+-- What each launch moved of each object.
+CREATE VIEW traffic AS
+SELECT launch, object, space, sum(requests) AS requests, sum(sectors) AS sectors,
+       sum(sectors_min) AS sectors_min, sum(wavefronts) AS wavefronts,
+       sum(wavefronts_min) AS wavefronts_min
+FROM instructions GROUP BY launch, object, space;
+
+CREATE VIEW launch_traffic AS
+SELECT l.kernel, l.id AS launch, coalesce(m.becomes, t.object) AS object, t.space,
+       t.requests, t.sectors, t.sectors_min, t.wavefronts, t.wavefronts_min
+FROM launches l
+JOIN traffic t ON t.launch = l.rows_of
+LEFT JOIN moves m ON m.id = l.moves AND m.object = t.object;
+
+-- ---- sums over the launches of a kernel ----
+
+-- launch, position, bytes, flags and stride are those of the launch that moved most.
+CREATE VIEW kernel_instructions AS
+SELECT l.kernel, i.launch, i.position, i.pc, coalesce(m.becomes, i.object) AS object,
+       i.space, i.access, i.bytes, i.flags,
+       sum(l.n * i.executions) AS executions, sum(l.n * i.execution_lanes) AS execution_lanes,
+       sum(l.n * i.requests) AS requests, sum(l.n * i.active_lanes) AS active_lanes,
+       sum(l.n * i.sectors) AS sectors, sum(l.n * i.sectors_min) AS sectors_min,
+       sum(l.n * i.wavefronts) AS wavefronts, sum(l.n * i.wavefronts_min) AS wavefronts_min,
+       sum(l.n * i.uniform) AS uniform, sum(l.n * i.contiguous) AS contiguous,
+       sum(l.n * i.misaligned) AS misaligned, sum(l.n * i.strided) AS strided,
+       sum(l.n * i.irregular) AS irregular, i.stride,
+       max(i.sectors + i.wavefronts) AS most
+FROM v_same l
+JOIN instructions i ON i.launch = l.rows_of
+LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object
+GROUP BY l.kernel, i.pc, coalesce(m.becomes, i.object), i.space;
+
+-- launch is the first.
+CREATE VIEW kernel_blocks AS
+SELECT l.kernel, min(b.launch) AS launch, b.block, b.first_pc, b.ninsns,
+       sum(l.n * b.executions) AS executions, sum(l.n * b.lanes) AS lanes
+FROM v_same l JOIN blocks b ON b.launch = l.rows_of
+GROUP BY l.kernel, b.block, b.first_pc, b.ninsns;
+
+CREATE VIEW module_kernels AS
+SELECT k.*, m.name AS module_name, m.hash AS module_hash
+FROM kernels k LEFT JOIN modules m ON m.id = k.module;
+
 -- ---- for people ----
 
 CREATE VIEW v_launches AS
@@ -213,87 +303,69 @@ SELECT l.id, l.process, k.name AS kernel, k.short_name, w.name AS way, l.estimat
 FROM launches l JOIN kernels k ON k.id = l.kernel
 LEFT JOIN names w ON w.kind = 'way' AND w.value = l.way;
 
--- Launches whose rows are the same: n of them have the rows of one, with these moves.
-CREATE VIEW v_same AS
-SELECT kernel, rows_of, moves, count(*) AS n FROM launches GROUP BY kernel, rows_of, moves;
-
 CREATE VIEW v_instructions AS
-SELECT l.id AS launch, k.short_name AS kernel, i.pc, c.op, c.text, s.name AS space, a.name AS access,
+SELECT i.launch, k.short_name AS kernel, i.pc, c.op, c.text, s.name AS space, a.name AS access,
        o.name AS object, f.path AS file, c.line, i.executions, i.requests, i.sectors, i.sectors_min,
        i.wavefronts, i.wavefronts_min, i.active_lanes,
        i.uniform, i.contiguous, i.misaligned, i.strided, i.irregular, i.stride
-FROM launches l
-JOIN instructions i ON i.launch = l.rows_of
-JOIN kernels k ON k.id = l.kernel
-LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object
-LEFT JOIN code c ON c.kernel = l.kernel AND c.pc = i.pc
+FROM launch_instructions i
+JOIN kernels k ON k.id = i.kernel
+LEFT JOIN code c ON c.kernel = i.kernel AND c.pc = i.pc
 LEFT JOIN files f ON f.id = c.file
-LEFT JOIN objects o ON o.id = coalesce(m.becomes, i.object)
+LEFT JOIN objects o ON o.id = i.object
 LEFT JOIN names s ON s.kind = 'space' AND s.value = i.space
 LEFT JOIN names a ON a.kind = 'access' AND a.value = i.access;
 
 CREATE VIEW v_lines AS
-SELECT k.short_name AS kernel, f.path AS file, c.line, sum(l.n * i.requests) AS requests,
-       sum(l.n * i.sectors) AS sectors, sum(l.n * i.sectors_min) AS sectors_min,
-       sum(l.n * i.wavefronts) AS wavefronts, sum(l.n * i.wavefronts_min) AS wavefronts_min,
-       round(1.0 * sum(l.n * i.sectors) /
-             nullif(sum(CASE WHEN i.sectors > 0 THEN l.n * i.requests END), 0), 2)
+SELECT k.short_name AS kernel, f.path AS file, c.line, sum(i.requests) AS requests,
+       sum(i.sectors) AS sectors, sum(i.sectors_min) AS sectors_min,
+       sum(i.wavefronts) AS wavefronts, sum(i.wavefronts_min) AS wavefronts_min,
+       round(1.0 * sum(i.sectors) /
+             nullif(sum(CASE WHEN i.sectors > 0 THEN i.requests END), 0), 2)
          AS sectors_per_request
-FROM v_same l
-JOIN instructions i ON i.launch = l.rows_of
-JOIN kernels k ON k.id = l.kernel
-LEFT JOIN code c ON c.kernel = l.kernel AND c.pc = i.pc
+FROM kernel_instructions i
+JOIN kernels k ON k.id = i.kernel
+LEFT JOIN code c ON c.kernel = i.kernel AND c.pc = i.pc
 LEFT JOIN files f ON f.id = c.file
-GROUP BY l.kernel, c.file, c.line;
+GROUP BY i.kernel, c.file, c.line;
 
 -- What the detectors start from: traffic of a kernel on an object, and the heat maps that exist of it.
 CREATE VIEW v_findings_input AS
 SELECT t.kernel_id, k.short_name AS kernel, t.object_id, o.name AS object, s.name AS space,
-       (SELECT count(DISTINCT il.id) FROM launches il JOIN instructions ii ON ii.launch = il.rows_of
-        LEFT JOIN moves im ON im.id = il.moves AND im.object = ii.object
-        WHERE il.kernel = t.kernel_id AND coalesce(im.becomes, ii.object) IS t.object_id
-          AND ii.space = t.space) AS launches,
+       (SELECT count(DISTINCT launch) FROM launch_instructions i
+        WHERE i.kernel = t.kernel_id AND i.object IS t.object_id AND i.space = t.space) AS launches,
        t.requests, t.sectors, t.sectors_min, t.wavefronts, t.wavefronts_min,
        t.uniform, t.contiguous, t.misaligned, t.strided, t.irregular,
-       (SELECT count(*) FROM heats h JOIN launches hl ON hl.rows_of = h.launch
-        LEFT JOIN moves hm ON hm.id = hl.moves AND hm.object = h.object
-        WHERE hl.kernel = t.kernel_id AND coalesce(hm.becomes, h.object) IS t.object_id
-          AND h.space = t.space) AS maps
+       (SELECT count(*) FROM launch_heats h
+        WHERE h.kernel = t.kernel_id AND h.object IS t.object_id AND h.space = t.space) AS maps
 FROM (
-  SELECT l.kernel AS kernel_id, coalesce(m.becomes, i.object) AS object_id, i.space AS space,
-         sum(l.n * i.requests) AS requests, sum(l.n * i.sectors) AS sectors,
-         sum(l.n * i.sectors_min) AS sectors_min, sum(l.n * i.wavefronts) AS wavefronts,
-         sum(l.n * i.wavefronts_min) AS wavefronts_min, sum(l.n * i.uniform) AS uniform,
-         sum(l.n * i.contiguous) AS contiguous, sum(l.n * i.misaligned) AS misaligned,
-         sum(l.n * i.strided) AS strided, sum(l.n * i.irregular) AS irregular
-  FROM v_same l
-  JOIN instructions i ON i.launch = l.rows_of
-  LEFT JOIN moves m ON m.id = l.moves AND m.object = i.object
-  GROUP BY l.kernel, coalesce(m.becomes, i.object), i.space) t
+  SELECT kernel AS kernel_id, object AS object_id, space,
+         sum(requests) AS requests, sum(sectors) AS sectors, sum(sectors_min) AS sectors_min,
+         sum(wavefronts) AS wavefronts, sum(wavefronts_min) AS wavefronts_min,
+         sum(uniform) AS uniform, sum(contiguous) AS contiguous, sum(misaligned) AS misaligned,
+         sum(strided) AS strided, sum(irregular) AS irregular
+  FROM kernel_instructions GROUP BY kernel, object, space) t
 JOIN kernels k ON k.id = t.kernel_id
 LEFT JOIN objects o ON o.id = t.object_id
 LEFT JOIN names s ON s.kind = 'space' AND s.value = t.space;
 
 CREATE VIEW v_samples AS
-SELECT l.id AS launch, k.short_name AS kernel, s.block_x || ',' || s.block_y || ',' || s.block_z AS block,
-       n.name AS why, s.alike, l.blocks_observed AS of, s.mapped, s.instructions,
+SELECT s.launch, k.short_name AS kernel, s.block_x || ',' || s.block_y || ',' || s.block_z AS block,
+       n.name AS why, s.alike, s.blocks_observed AS of, s.mapped, s.instructions,
        round(1.0 * s.sectors / nullif(s.requests, 0), 2) AS sectors_per_request
-FROM launches l
-JOIN samples s ON s.launch = l.rows_of
-JOIN kernels k ON k.id = l.kernel
+FROM launch_samples s
+JOIN kernels k ON k.id = s.kernel
 LEFT JOIN names n ON n.kind = 'why' AND n.value = s.why;
 
 CREATE VIEW v_uses AS
-SELECT l.id AS launch, k.short_name AS kernel, o.name AS object, s.name AS space, n.name AS known,
+SELECT u.launch, k.short_name AS kernel, o.name AS object, s.name AS space, n.name AS known,
        4 * u.elements AS bytes, 4 * u.touched AS touched_bytes,
        round(1.0 * u.touched / u.elements, 4) AS touched, u.loads, u.stores, u.atomics,
        round(1.0 * (u.loads + u.stores + u.atomics) / u.elements, 2) AS mean,
        CASE WHEN u.touched < u.elements THEN 0 ELSE u.least END AS least, u.most
-FROM launches l
-JOIN uses u ON u.launch = l.rows_of
-JOIN kernels k ON k.id = l.kernel
-LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object
-LEFT JOIN objects o ON o.id = coalesce(m.becomes, u.object)
+FROM launch_uses u
+JOIN kernels k ON k.id = u.kernel
+LEFT JOIN objects o ON o.id = u.object
 LEFT JOIN names s ON s.kind = 'space' AND s.value = u.space
 LEFT JOIN names n ON n.kind = 'known' AND n.value = u.known;
 
@@ -325,8 +397,7 @@ LEFT JOIN code c ON c.kernel = g.kernel AND c.pc = g.pc
 LEFT JOIN files f ON f.id = c.file;
 
 CREATE VIEW v_mix AS
-SELECT l.id AS launch, k.short_name AS kernel, n.name AS class, m.warp_instructions, m.thread_instructions
-FROM launches l
-JOIN mix m ON m.launch = l.rows_of
-JOIN kernels k ON k.id = l.kernel
+SELECT m.launch, k.short_name AS kernel, n.name AS class, m.warp_instructions, m.thread_instructions
+FROM launch_mix m
+JOIN kernels k ON k.id = m.kernel
 LEFT JOIN names n ON n.kind = 'class' AND n.value = m.class;

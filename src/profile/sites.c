@@ -460,12 +460,23 @@ static uint32_t space_of(const object_info *o)
 static wl_status write_object(sites *s, const site *row, const char *name, wl_error *err)
 {
     const object_info *o = row->object;
-    return db_run(s->b->stmt[ST_OBJECT], err, db_int(o->id), db_int(s->b->process.id), db_null(),
-                  db_int(o->record.kind), db_int(space_of(o)), db_int(o->record.device),
-                  db_text(name), db_text(row->variable), db_int(o->record.base),
-                  db_int(o->record.bytes), db_id(o->alloc_call), db_id(o->free_call),
-                  db_int(o->alloc_order), db_id(o->free_order), db_id(row->file), db_id(row->line),
-                  db_text(row->function));
+    const prof_object written = {.id = o->id,
+                                 .process = s->b->process.id,
+                                 .kind = o->record.kind,
+                                 .space = space_of(o),
+                                 .device = o->record.device,
+                                 .name = name,
+                                 .variable = row->variable,
+                                 .base = o->record.base,
+                                 .bytes = o->record.bytes,
+                                 .alloc_call = o->alloc_call,
+                                 .free_call = o->free_call,
+                                 .alloc_order = o->alloc_order,
+                                 .free_order = o->free_order,
+                                 .file = row->file,
+                                 .line = row->line,
+                                 .function = row->function};
+    return table_insert_objects(s->b->insert[TABLE_objects], &written, err);
 }
 
 /* A call whose line the stack does not tell. */

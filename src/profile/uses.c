@@ -36,7 +36,7 @@ wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_erro
 
 typedef struct writer {
     prof_builder *b;
-    const launch_entry *launch;
+    launch_entry *launch;
     wl_error *err;
 } writer;
 
@@ -119,14 +119,22 @@ static wl_status find_object(writer *w, const obs_use *use, uint32_t *id, uint64
     return *id && bytes <= UINT64_MAX / 2 ? WL_OK : damaged(w);
 }
 
-static db_value counted(const obs_use *use, uint64_t value)
+static prof_use row_of(const writer *w, const obs_use *use, const sums *s)
 {
-    return use->known == OBS_KNOWN_COUNTED ? db_int(value) : db_null();
+    bool counted = use->known == OBS_KNOWN_COUNTED;
+    return (prof_use){.launch = w->launch->row.id,
+                      .space = use->space,
+                      .known = use->known,
+                      .touched = s->touched,
+                      .times = {s->times[0], s->times[1], s->times[2]},
+                      .least = s->touched ? s->least : 0,
+                      .most = s->most,
+                      .squares = counted ? s->squares : -1};
 }
 
 static wl_status write_use(writer *w, const obs_use *use)
 {
-    uint32_t id, spans = 0;
+    uint32_t id;
     uint64_t elements = 0;
     sums s;
     wl_status status = find_object(w, use, &id, &elements);
@@ -136,18 +144,13 @@ static wl_status write_use(writer *w, const obs_use *use)
     if (!add_up(use, elements, &s) || (!use->known && use->length)) {
         return damaged(w);
     }
+    prof_use row = row_of(w, use, &s);
+    row.object = id;
+    row.elements = elements;
     if (use->known) {
-        status = write_spans(w, use, &spans);
+        status = write_spans(w, use, &row.spans);
     }
-    if (status != WL_OK) {
-        return status;
-    }
-    return db_run(w->b->stmt[ST_USE], w->err, db_int(w->launch->id), db_int(id), db_int(use->space),
-                  db_int(use->known), db_int(elements), use->known ? db_int(s.touched) : db_null(),
-                  counted(use, s.times[WL_LOADS]), counted(use, s.times[WL_STORES]),
-                  counted(use, s.times[WL_ATOMICS]), counted(use, s.touched ? s.least : 0),
-                  counted(use, s.most),
-                  use->known == OBS_KNOWN_COUNTED ? db_real(s.squares) : db_null(), db_id(spans));
+    return status == WL_OK ? table_insert_uses(w->b->insert[TABLE_uses], &row, w->err) : status;
 }
 
 static bool ascend(const cap_uses *uses)
@@ -171,8 +174,9 @@ wl_status builder_uses(prof_builder *b, const cap_uses *uses, wl_error *err)
                        uses->launch);
     }
     b->process.last_launch = 0; /* only once */
-    wl_status status = db_run(b->stmt[ST_LAUNCH_KNOWN], err, db_int(w.launch->id),
-                              db_int(uses->objects_known), db_int(uses->arrays_known));
+    w.launch->row.objects_known = uses->objects_known;
+    w.launch->row.arrays_known = uses->arrays_known;
+    wl_status status = WL_OK;
     for (uint32_t i = 0; i < uses->count && status == WL_OK; i++) {
         status = write_use(&w, &uses->uses[i]);
     }

@@ -180,7 +180,7 @@ static json_t *mix_json(const rep_data *d, uint32_t kernel)
         uint64_t sum = 0;
         for (uint32_t i = 0; i < d->launches.count; i++)
             if (d->launches.rows[i].kernel == kernel)
-                sum += d->launches.rows[i].mix.warp_instructions[class];
+                sum += d->launches.rows[i].mix->warp_instructions[class];
         if (sum == 0)
             continue;
         json_t *row = json_object();

@@ -49,14 +49,39 @@ static prof_file files[] = {
 };
 
 static prof_kernel kernels[] = {
-    {1, "transpose_naive(float const*, float*, int)", "transpose_naive",
-     "_Z15transpose_naivePKfPfi", "/home/dev/transpose", 1, 3, 40, 5, 1, ""},
-    {2,
-     "void transpose_shared<float, 32, std::integral_constant<bool, true> >(float const*, float*, "
-     "int)",
-     "transpose_shared<float, 32, std::integral_constant<bool, true> >",
-     "_Z16transpose_sharedPKfPfi", "/home/dev/transpose", 1, 10, 60, 7, 1, ""},
-    {3, SAMPLE_HOSTILE "(\033[31mint\x80)", SAMPLE_HOSTILE, "_Z4evili", "", 0, 0, 4, 1, 2, ""},
+    {.id = 1,
+     .name = "transpose_naive(float const*, float*, int)",
+     .short_name = "transpose_naive",
+     .mangled = "_Z15transpose_naivePKfPfi",
+     .module = "/home/dev/transpose",
+     .file = 1,
+     .line = 3,
+     .ncode = 40,
+     .nblocks = 5,
+     .ptx_hash = 1,
+     .missing = ""},
+    {.id = 2,
+     .name = "void transpose_shared<float, 32, std::integral_constant<bool, true> >(float const*, "
+             "float*, "
+             "int)",
+     .short_name = "transpose_shared<float, 32, std::integral_constant<bool, true> >",
+     .mangled = "_Z16transpose_sharedPKfPfi",
+     .module = "/home/dev/transpose",
+     .file = 1,
+     .line = 10,
+     .ncode = 60,
+     .nblocks = 7,
+     .ptx_hash = 1,
+     .missing = ""},
+    {.id = 3,
+     .name = SAMPLE_HOSTILE "(\033[31mint\x80)",
+     .short_name = SAMPLE_HOSTILE,
+     .mangled = "_Z4evili",
+     .module = "",
+     .ncode = 4,
+     .nblocks = 1,
+     .ptx_hash = 2,
+     .missing = ""},
 };
 
 static prof_object objects[] = {
@@ -115,6 +140,8 @@ static prof_code code[] = {
     {3, 2, "ld.global.u32 %r1, [%rd1]", "ld.global.u32", "evil", 5, 0, 0, 0, 0, 0},
 };
 
+static const obs_mix no_mix;
+
 #define LAUNCH(ID, BLOCKS_)        \
     {.id = ID,                     \
      .process = 1,                 \
@@ -130,7 +157,8 @@ static prof_code code[] = {
      .thread_instructions = 32000, \
      .blocks_run = BLOCKS_,        \
      .blocks_observed = BLOCKS_,   \
-     .blocks_sampled = 1}
+     .blocks_sampled = 1,          \
+     .mix = &no_mix}
 
 static prof_launch launches[] = {LAUNCH(1, BLOCKS), LAUNCH(2, BLOCKS), LAUNCH(3, 1)};
 

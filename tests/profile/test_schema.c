@@ -1,0 +1,280 @@
+/* The schema: columns.def says what schema.sql says, the views can be pasted and agree with what is loaded, and profiles with
+ * another schema are refused. */
+#include "story.h"
+
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static wl_error err;
+
+static sqlite3 *open_sql(const char *path)
+{
+    sqlite3 *sql;
+    assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
+    sqlite3_db_config(sql, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+    return sql;
+}
+
+static void run(sqlite3 *sql, const char *text)
+{
+    if (sqlite3_exec(sql, text, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", text, sqlite3_errmsg(sql));
+}
+
+/* The only number that a statement gives. */
+static int64_t number(sqlite3 *sql, const char *text)
+{
+    sqlite3_stmt *stmt;
+    if (sqlite3_prepare_v2(sql, text, -1, &stmt, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", text, sqlite3_errmsg(sql));
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return value;
+}
+
+static char *schema_text(void)
+{
+    static char text[1 << 17];
+    FILE *file = fopen(WL_SOURCE_DIR "/src/profile/schema.sql", "r");
+    assert_non_null(file);
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    text[n] = '\0';
+    assert_true(n > 0 && n < sizeof text - 1);
+    fclose(file);
+    return text;
+}
+
+/* ---- columns ---- */
+
+typedef struct column {
+    const char *table; /* begins a table; else NULL */
+    const char *name, *type;
+    bool required, key;
+} column;
+
+static const column columns[] = {
+#define TABLE(table, type) {#table, NULL, NULL, false, false},
+#define KEY(column, member) {NULL, #column, "INTEGER", false, true},
+#define NUMBER(column, member) {NULL, #column, "INTEGER", true, false},
+#define ENUM(column, member, n) {NULL, #column, "INTEGER", true, false},
+#define ID(column, member) {NULL, #column, "INTEGER", false, false},
+#define INDEX(column, member) {NULL, #column, "INTEGER", false, false},
+#define AMOUNT(column, member) {NULL, #column, "REAL", false, false},
+#define TEXT(column, member) {NULL, #column, "TEXT", true, false},
+#define WHEN(condition, column, member) {NULL, #column, "INTEGER", false, false},
+#include "profile/columns.def"
+};
+
+static void same_column(const char *table, const column *c, sqlite3_stmt *info)
+{
+    if (sqlite3_step(info) != SQLITE_ROW)
+        fail_msg("schema.sql: %s has no column %s, which columns.def has", table, c->name);
+    const char *name = (const char *)sqlite3_column_text(info, 1);
+    const char *type = (const char *)sqlite3_column_text(info, 2);
+    bool required = sqlite3_column_int(info, 3) != 0;
+    bool no_key = c->key && sqlite3_column_int(info, 5) != 1;
+    if (strcmp(name, c->name) || strcmp(type, c->type) || required != c->required || no_key)
+        fail_msg("schema.sql: %s has %s %s%s where columns.def has %s %s%s", table, name, type,
+                 required ? " NOT NULL" : "", c->name, c->type, c->required ? " NOT NULL" : "");
+}
+
+static void columns_are_those_of_the_schema(void **state)
+{
+    (void)state;
+    sqlite3 *sql = open_sql(":memory:");
+    run(sql, schema_text());
+    size_t n = sizeof columns / sizeof *columns, seen = 0;
+    for (size_t i = 0; i < n;) {
+        const char *table = columns[i++].table;
+        char text[128];
+        sqlite3_stmt *info;
+        snprintf(text, sizeof text, "PRAGMA table_info(%s)", table);
+        assert_int_equal(sqlite3_prepare_v2(sql, text, -1, &info, NULL), SQLITE_OK);
+        for (; i < n && !columns[i].table; i++, seen++)
+            same_column(table, &columns[i], info);
+        if (sqlite3_step(info) == SQLITE_ROW)
+            fail_msg("columns.def: %s lacks %s", table, sqlite3_column_text(info, 1));
+        sqlite3_finalize(info);
+    }
+    assert_true(seen > 150);
+    sqlite3_close(sql);
+}
+
+/* ---- views ---- */
+
+/* The story, and a launch on the GPU that did what the second one did, to another object. */
+static void tell_repeat(prof_builder *builder)
+{
+    static cap_move move = {1, 2};
+    const cap_record head[] = {
+        story_process("/src/app"),
+        story_device(),
+        story_module(1),
+        story_call(1, "cudaMalloc", CAP_CALL_ALLOC),
+        story_object(1, 1, 0x7f0000000000, 4096),
+        story_call(2, "cudaMalloc", CAP_CALL_ALLOC),
+        story_object(2, 2, 0x7f0000100000, 4096),
+        story_launch(1, 0, 0x7f0000000000),
+        story_uses(1),
+        {.type = CAP_NOTE, .note = {.id = 2, .module = 1, .kernel = "_Z5scalePf"}},
+        {.type = CAP_REPEAT,
+         .repeat = {.note = 2, .same_as = 1, .host_seconds = 0.5, .count = 1, .moves = &move}},
+        story_end(),
+    };
+    story_expect(prof_begin_process(builder, &err), &err);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        story_expect(prof_add(builder, &head[i], &err), &err);
+}
+
+static void make(const char *name, void (*tell)(prof_builder *))
+{
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    story_expect(prof_create(story_path(name), &options, &builder, &err), &err);
+    tell(builder);
+    story_expect(prof_finish(builder, &err), &err);
+}
+
+/* All views go and come back from schema.sql's text, as a person would paste it; each gives rows. */
+static void views_can_be_pasted(void **state)
+{
+    (void)state;
+    make("paste.wlprof", story_all);
+    sqlite3 *sql = open_sql(story_path("paste.wlprof"));
+    int64_t before = number(sql, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'");
+    assert_true(before > 15);
+    run(sql, "DELETE FROM sqlite_schema WHERE type = 'view'");
+    sqlite3_close(sql);
+    sql = open_sql(story_path("paste.wlprof"));
+    run(sql, strstr(schema_text(), "\nCREATE VIEW"));
+    assert_int_equal(number(sql, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), before);
+    sqlite3_stmt *names;
+    const char *views = "SELECT name FROM sqlite_schema WHERE type = 'view' AND name <> 'v_gaps'";
+    assert_int_equal(sqlite3_prepare_v2(sql, views, -1, &names, NULL), SQLITE_OK);
+    while (sqlite3_step(names) == SQLITE_ROW) {
+        char text[128];
+        const char *name = (const char *)sqlite3_column_text(names, 0);
+        snprintf(text, sizeof text, "SELECT count(*) FROM %s", name);
+        if (number(sql, text) == 0)
+            fail_msg("%s has no rows", name);
+    }
+    sqlite3_finalize(names);
+    sqlite3_close(sql);
+    unlink(story_path("paste.wlprof"));
+}
+
+static void views_resolve_repeats(void **state)
+{
+    (void)state;
+    const struct {
+        const char *sql;
+        int64_t value;
+    } cases[] = {
+        {"SELECT count(*) FROM instructions WHERE launch = 2", 0},
+        {"SELECT count(*) FROM launch_instructions WHERE launch = 2", 3},
+        {"SELECT sum(sectors) FROM launch_instructions WHERE launch = 2 AND object = 2", 32 + 64},
+        {"SELECT count(*) FROM launch_instructions WHERE launch = 2 AND object = 1", 0},
+        {"SELECT sum(sectors) FROM kernel_instructions WHERE object = 1", 32 + 64},
+        {"SELECT sum(wavefronts) FROM kernel_instructions WHERE space = 1", 2 * 4},
+        {"SELECT executions FROM kernel_blocks WHERE block = 1", 2 * 8},
+        {"SELECT sum(executions) FROM launch_blocks WHERE launch = 2", 16},
+        {"SELECT warp_instructions FROM launch_mix WHERE launch = 2", 80},
+        {"SELECT object FROM launch_heats WHERE launch = 2", 2},
+        {"SELECT rows_of FROM launch_heats WHERE launch = 2", 1},
+        {"SELECT count(*) FROM launch_samples WHERE launch = 2", 2},
+        {"SELECT touched FROM launch_uses WHERE launch = 2 AND object = 2 AND known = 2", 7},
+        {"SELECT sectors FROM launch_traffic WHERE launch = 2 AND object = 2", 32 + 64},
+        {"SELECT n FROM v_same WHERE moves IS NULL", 1},
+        {"SELECT launches FROM v_findings_input WHERE object_id = 2", 1},
+        {"SELECT requests FROM v_lines WHERE line = 14", 2 * 8},
+        {"SELECT objects_known FROM launches WHERE id = 2", OBS_KNOWN_COUNTED},
+        {"SELECT 1000 * host_seconds FROM launches WHERE id = 2", 500},
+    };
+    make("repeat.wlprof", tell_repeat);
+    sqlite3 *sql = open_sql(story_path("repeat.wlprof"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (number(sql, cases[i].sql) != cases[i].value)
+            fail_msg("%s: %lld", cases[i].sql, (long long)number(sql, cases[i].sql));
+    sqlite3_close(sql);
+    unlink(story_path("repeat.wlprof"));
+}
+
+static void loaders_resolve_repeats(void **state)
+{
+    (void)state;
+    prof_db *db;
+    wl_arena *arena = wl_arena_new();
+    prof_launch_rows launches;
+    prof_instruction_rows insns;
+    prof_traffic_rows traffic;
+    make("repeat.wlprof", tell_repeat);
+    story_expect(prof_open(story_path("repeat.wlprof"), &db, &err), &err);
+    story_expect(prof_load_launches(db, PROF_ALL, arena, &launches, &err), &err);
+    assert_int_equal(launches.count, 2);
+    assert_int_equal(launches.rows[1].rows_of, 1);
+    assert_int_equal(launches.rows[1].moves, 1);
+    assert_int_equal(launches.rows[1].way, CAP_WAY_EMULATE);
+    assert_int_equal(launches.rows[1].blocks_run, 4);
+    assert_int_equal(launches.rows[1].mix->warp_instructions[0], 80);
+    story_expect(prof_load_instructions(db, PROF_ALL, 2, arena, &insns, &err), &err);
+    assert_int_equal(insns.count, 3);
+    assert_int_equal(insns.rows[0].c.object, 2);
+    assert_int_equal(insns.rows[0].launch, 2);
+    story_expect(prof_load_instruction_totals(db, 1, arena, &insns, &err), &err);
+    assert_int_equal(insns.count, 5); /* two of each object, and the shared array's */
+    story_expect(prof_load_traffic(db, 1, arena, &traffic, &err), &err);
+    assert_int_equal(traffic.count, 4);
+    assert_true(traffic.rows[1].object == 2 && traffic.rows[1].launch == 2);
+    prof_close(db);
+    wl_arena_free(arena);
+    unlink(story_path("repeat.wlprof"));
+}
+
+/* ---- other schemas ---- */
+
+static void refused(const char *change, wl_status expected, const char *text)
+{
+    prof_db *db;
+    make("other.wlprof", story_all);
+    sqlite3 *sql = open_sql(story_path("other.wlprof"));
+    run(sql, change);
+    sqlite3_close(sql);
+    assert_int_equal(prof_open(story_path("other.wlprof"), &db, &err), expected);
+    assert_null(db);
+    if (!strstr(err.text, text))
+        fail_msg("%s: %s", change, err.text);
+    unlink(story_path("other.wlprof"));
+}
+
+static void other_schemas_are_refused(void **state)
+{
+    (void)state;
+    refused("PRAGMA user_version = 5", WL_VERSION, "profile the program again");
+    refused("PRAGMA user_version = 7", WL_VERSION, "schema 7");
+    refused("DROP VIEW launch_instructions", WL_CORRUPT, "no view launch_instructions");
+    refused("DROP VIEW v_same; CREATE VIEW v_same AS SELECT 1 AS kernel, 1 AS rows_of, "
+            "1 AS moves, 1 AS n",
+            WL_VERSION, "view v_same");
+    refused("DROP TABLE gaps", WL_CORRUPT, "no table gaps");
+    refused("ALTER TABLE launches ADD COLUMN more INTEGER", WL_VERSION, "table launches");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_those_of_the_schema),
+        cmocka_unit_test(views_can_be_pasted),
+        cmocka_unit_test(views_resolve_repeats),
+        cmocka_unit_test(loaders_resolve_repeats),
+        cmocka_unit_test(other_schemas_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
