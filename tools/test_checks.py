@@ -90,6 +90,45 @@ class Includes(Check):
         self.assertEqual(self.includes()[0], 1)
 
 
+class Figures(Check):
+    """A copy of the project's pages and results, spoilt."""
+
+    def setUp(self):
+        super().setUp()
+        project = TOOLS.parent
+        for pattern in ("README.md", "docs/*.md", "bench/*/*.md", "bench/*/*.csv", "bench/*/*/*.csv"):
+            for path in project.glob(pattern):
+                self.write(str(path.relative_to(project)), path.read_text(encoding="utf-8"))
+
+    def spoil(self, path, old, new):
+        text = (self.root / path).read_text(encoding="utf-8")
+        self.assertIn(old, text)
+        self.write(path, text.replace(old, new))
+
+    def test_pages_that_agree_pass(self):
+        code, out = self.run_tool("figures.py", "--check")
+        self.assertEqual(code, 0, out)
+
+    def test_a_figure_that_differs_is_found_and_drawn(self):
+        self.spoil("README.md", "1.02<!-- figure overhead.auto.trace", "0.97<!-- figure overhead.auto.trace")
+        code, out = self.run_tool("figures.py", "--check")
+        self.assertEqual(code, 1)
+        self.assertIn("overhead.auto.trace is 0.97, the results give 1.02", out)
+        self.assertEqual(self.run_tool("figures.py")[0], 0)
+        self.assertEqual(self.run_tool("figures.py", "--check")[0], 0)
+
+    def test_a_result_that_changes_is_found(self):
+        self.spoil("bench/replay/results.md", "| on | 3.4 | 0.37 |", "| on | 3.4 | 0.87 |")
+        self.assertEqual(self.run_tool("figures.py", "--check")[0], 1)
+
+    def test_names_are_known_and_used(self):
+        self.spoil("README.md", "figure overhead.auto.trace", "figure overhead.auto.trail")
+        code, out = self.run_tool("figures.py", "--check")
+        self.assertEqual(code, 1)
+        self.assertIn("no figure has the name overhead.auto.trail", out)
+        self.assertIn("no page has the figure overhead.auto.trace", out)
+
+
 class Style(Check):
     def setUp(self):
         super().setUp()
