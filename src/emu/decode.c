@@ -148,7 +148,7 @@ emu_ref emu_param_const(emu_decode *d, uint32_t bytes, uint32_t memory_bytes, bo
     return pool_entry(d, &entry);
 }
 
-static emu_ref uniform(emu_decode *d, emu_uniform which, unsigned bits)
+emu_ref emu_uniform_ref(emu_decode *d, emu_uniform which, unsigned bits)
 {
     emu_pool_entry entry = {.kind = EMU_POOL_SREG, .bytes = bits / 8, .value = which};
     return pool_entry(d, &entry);
@@ -236,95 +236,6 @@ unsigned emu_reg_bits(const emu_decode *d, const ir_operand *o)
     return o->kind == IR_OPD_REG ? reg_width(d, o->reg) : 0;
 }
 
-/* ---- special registers ---- */
-
-static emu_ref vector_of(uint32_t base, uint32_t index)
-{
-    return EMU_REF(base, index * EMU_VECTOR32);
-}
-
-static emu_ref dimension(emu_decode *d, const ir_operand *o, emu_uniform x)
-{
-    uint32_t c = o->component ? o->component - 1u : 0;
-    return uniform(d, c < 3 ? (emu_uniform)(x + c) : EMU_U_ZERO32, 32);
-}
-
-static emu_ref per_block(emu_decode *d, const ir_operand *o, uint32_t base, uint32_t x)
-{
-    uint32_t c = o->component ? o->component - 1u : 0;
-    return c < 3 ? vector_of(base, x + c) : uniform(d, EMU_U_ZERO32, 32);
-}
-
-static emu_ref clock_ref(emu_decode *d, emu_h handler, unsigned bits)
-{
-    emu_ref ref = emu_temp(d, bits);
-    emu_emit(d, handler, ref, EMU_NOREF, EMU_NOREF, EMU_NOREF);
-    return ref;
-}
-
-static emu_ref sreg_ref(emu_decode *d, const ir_operand *o)
-{
-    switch (o->sreg) {
-    case IR_SR_tid: return per_block(d, o, EMU_WARP, EMU_W_TID_X);
-    case IR_SR_ctaid: return per_block(d, o, EMU_BLOCK, EMU_B_CTAID_X);
-    case IR_SR_clusterid:
-        d->kernel->uses_cluster = true;
-        return per_block(d, o, EMU_BLOCK, EMU_B_CLUSTERID_X);
-    case IR_SR_cluster_ctaid:
-        d->kernel->uses_cluster = true;
-        return per_block(d, o, EMU_BLOCK, EMU_B_CLUSTER_CTAID_X);
-    case IR_SR_cluster_ctarank:
-        d->kernel->uses_cluster = true;
-        return vector_of(EMU_BLOCK, EMU_B_CLUSTER_CTARANK);
-    case IR_SR_smid: return vector_of(EMU_BLOCK, EMU_B_SMID);
-    case IR_SR_warpid: return vector_of(EMU_WARP, EMU_W_WARPID);
-    case IR_SR_ntid: return dimension(d, o, EMU_U_NTID_X);
-    case IR_SR_nctaid: return dimension(d, o, EMU_U_NCTAID_X);
-    case IR_SR_cluster_nctaid: return dimension(d, o, EMU_U_CLUSTER_NCTAID_X);
-    case IR_SR_nclusterid: return dimension(d, o, EMU_U_NCLUSTERID_X);
-    case IR_SR_cluster_nctarank: return uniform(d, EMU_U_CLUSTER_NCTARANK, 32);
-    case IR_SR_is_explicit_cluster: return uniform(d, EMU_U_IS_CLUSTER, 1);
-    case IR_SR_laneid: return uniform(d, EMU_U_LANEID, 32);
-    case IR_SR_lanemask_eq: return uniform(d, EMU_U_LANEMASK_EQ, 32);
-    case IR_SR_lanemask_le: return uniform(d, EMU_U_LANEMASK_LE, 32);
-    case IR_SR_lanemask_lt: return uniform(d, EMU_U_LANEMASK_LT, 32);
-    case IR_SR_lanemask_ge: return uniform(d, EMU_U_LANEMASK_GE, 32);
-    case IR_SR_lanemask_gt: return uniform(d, EMU_U_LANEMASK_GT, 32);
-    case IR_SR_nwarpid: return uniform(d, EMU_U_NWARPID, 32);
-    case IR_SR_nsmid: return uniform(d, EMU_U_NSMID, 32);
-    case IR_SR_gridid: return uniform(d, EMU_U_GRIDID, 64);
-    case IR_SR_total_smem_size:
-    case IR_SR_aggr_smem_size: return uniform(d, EMU_U_TOTAL_SMEM, 32);
-    case IR_SR_dynamic_smem_size: return uniform(d, EMU_U_DYNAMIC_SMEM, 32);
-    case IR_SR_envreg: /* 1 and 2: the workspace of a cooperative launch */
-        return uniform(d,
-                       o->sreg_index == 1   ? EMU_U_ENVREG1
-                       : o->sreg_index == 2 ? EMU_U_ENVREG2
-                                            : EMU_U_ZERO32,
-                       32);
-    case IR_SR_reserved_smem_offset:
-    case IR_SR_reserved_smem_offset_begin:
-        d->kernel->reserves_shared = true;
-        return uniform(d, EMU_U_RESERVED_SMEM, 32);
-    case IR_SR_reserved_smem_offset_end:
-    case IR_SR_reserved_smem_offset_cap:
-    case IR_SR_pm: return uniform(d, EMU_U_ZERO32, 32);
-    case IR_SR_clock: return clock_ref(d, EMU_H_clock_32, 32);
-    case IR_SR_clock_hi: return clock_ref(d, EMU_H_clock_hi, 32);
-    case IR_SR_clock64: return clock_ref(d, EMU_H_clock_64, 64);
-    case IR_SR_globaltimer: return clock_ref(d, EMU_H_timer_64, 64);
-    case IR_SR_globaltimer_lo: return clock_ref(d, EMU_H_timer_lo, 32);
-    case IR_SR_globaltimer_hi: return clock_ref(d, EMU_H_timer_hi, 32);
-    case IR_SR_current_graph_exec: return uniform(d, EMU_U_ZERO64, 64);
-    default:
-        if (o->sreg >= IR_SR_pm0_64 && o->sreg <= IR_SR_pm7_64)
-            return uniform(d, EMU_U_ZERO64, 64);
-        emu_unsupported(d, "the special register %%%s is not supported",
-                        ir_sreg_get(o->sreg)->text);
-        return 0;
-    }
-}
-
 /* Brings a vector of `from` bits to `to` bits, without sign. */
 static emu_ref resize(emu_decode *d, emu_ref ref, unsigned from, unsigned to)
 {
@@ -336,12 +247,6 @@ static emu_ref resize(emu_decode *d, emu_ref ref, unsigned from, unsigned to)
     emu_ref temp = emu_temp(d, to);
     emu_emit(d, h, temp, ref, EMU_NOREF, EMU_NOREF);
     return temp;
-}
-
-static unsigned sreg_bits(ir_sreg sreg)
-{
-    const ir_type_info *t = ir_type_get(ir_sreg_get(sreg)->type);
-    return t->kind == IR_KIND_P ? 1 : t->bits;
 }
 
 /* ---- symbols ---- */
@@ -458,7 +363,7 @@ emu_ref emu_src(emu_decode *d, const ir_operand *o, unsigned bits)
             emu_unsupported(d, "register %s has %u bits where %u are read",
                             d->func->regs[o->reg].name, reg_width(d, o->reg), bits);
         return reg_slot(d, o->reg, o->component);
-    case IR_OPD_SREG: return resize(d, sreg_ref(d, o), sreg_bits(o->sreg), bits);
+    case IR_OPD_SREG: return resize(d, emu_sreg(d, o), emu_sreg_bits(o->sreg), bits);
     case IR_OPD_INT:
     case IR_OPD_F32:
     case IR_OPD_F64: return emu_const(d, bits, o->imm);
@@ -513,8 +418,8 @@ emu_ref emu_pred_src(emu_decode *d, const ir_operand *o, bool *neg)
         return 0;
     if (o->kind == IR_OPD_INT)
         return emu_const(d, 1, ((o->imm != 0) ^ o->neg) ? EMU_ALL : 0);
-    if (o->kind == IR_OPD_SREG && sreg_bits(o->sreg) == 1)
-        return sreg_ref(d, o);
+    if (o->kind == IR_OPD_SREG && emu_sreg_bits(o->sreg) == 1)
+        return emu_sreg(d, o);
     if (o->kind != IR_OPD_REG || reg_width(d, o->reg) != 1) {
         emu_unsupported(d, "a predicate is needed here");
         return 0;

@@ -107,6 +107,11 @@ emu_ref emu_const(emu_decode *d, unsigned bits, uint64_t value);
 /* Bytes of the launch's parameters, extended from memory_bytes to `bytes`. */
 emu_ref emu_param_const(emu_decode *d, uint32_t bytes, uint32_t memory_bytes, bool sign,
                         uint32_t offset);
+/* What all warps of a launch share: a constant of the launch, or one value a lane. */
+emu_ref emu_uniform_ref(emu_decode *d, emu_uniform which, unsigned bits);
+/* A special register, of emu_sreg_bits() bits: 1 for a predicate. */
+emu_ref emu_sreg(emu_decode *d, const ir_operand *o);
+unsigned emu_sreg_bits(ir_sreg sreg);
 /* Bits of the register an operand names: 1 for a predicate; 0 where it is none. */
 unsigned emu_reg_bits(const emu_decode *d, const ir_operand *o);
 bool emu_immediate(const ir_operand *o, uint64_t *value);

@@ -140,40 +140,13 @@ static flow_source sreg_source(const state *s, const ir_operand *o)
     }
     if (o->kind != IR_OPD_SREG)
         return clean;
-    switch (o->sreg) {
-    case IR_SR_tid:
-    case IR_SR_ntid:
-    case IR_SR_ctaid:
-    case IR_SR_nctaid:
-    case IR_SR_laneid:
-    case IR_SR_is_explicit_cluster:
-    case IR_SR_clusterid:
-    case IR_SR_nclusterid:
-    case IR_SR_cluster_ctaid:
-    case IR_SR_cluster_nctaid:
-    case IR_SR_cluster_ctarank:
-    case IR_SR_cluster_nctarank:
-    case IR_SR_lanemask_eq:
-    case IR_SR_lanemask_le:
-    case IR_SR_lanemask_lt:
-    case IR_SR_lanemask_ge:
-    case IR_SR_lanemask_gt:
-    case IR_SR_reserved_smem_offset_begin:
-    case IR_SR_reserved_smem_offset_end:
-    case IR_SR_reserved_smem_offset_cap:
-    case IR_SR_reserved_smem_offset:
-    case IR_SR_total_smem_size:
-    case IR_SR_aggr_smem_size:
-    case IR_SR_dynamic_smem_size: return clean;
-    case IR_SR_smid:
-    case IR_SR_nsmid:
-    case IR_SR_warpid:
-    case IR_SR_nwarpid:
-    case IR_SR_gridid:
-    case IR_SR_envreg:
-    case IR_SR_current_graph_exec: return here(s, FLOW_VOLATILE);
-    default: return here(s, FLOW_CLOCK);
+    switch (ir_sreg_get(o->sreg)->source) {
+    case IR_SOURCE_LAUNCH: return clean;
+    case IR_SOURCE_PLACEMENT:
+    case IR_SOURCE_ENVIRONMENT: return here(s, FLOW_VOLATILE);
+    case IR_SOURCE_CLOCK: return here(s, FLOW_CLOCK);
     }
+    return here(s, FLOW_VOLATILE);
 }
 
 static flow_source object_source(const state *s, const flow_reach *r, uint32_t object,

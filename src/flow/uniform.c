@@ -35,32 +35,15 @@ flow_level flow_level_at(const flow_function *f, uint32_t value, uint32_t block)
 
 static flow_level sreg_level(ir_sreg sreg)
 {
-    switch (sreg) {
-    case IR_SR_ntid:
-    case IR_SR_nctaid:
-    case IR_SR_nsmid:
-    case IR_SR_gridid:
-    case IR_SR_nclusterid:
-    case IR_SR_cluster_nctaid:
-    case IR_SR_cluster_nctarank:
-    case IR_SR_is_explicit_cluster:
-    case IR_SR_envreg:
-    case IR_SR_total_smem_size:
-    case IR_SR_aggr_smem_size:
-    case IR_SR_dynamic_smem_size:
-    case IR_SR_reserved_smem_offset_begin:
-    case IR_SR_reserved_smem_offset_end:
-    case IR_SR_reserved_smem_offset_cap:
-    case IR_SR_reserved_smem_offset:
-    case IR_SR_current_graph_exec: return FLOW_GRID;
-    case IR_SR_ctaid:
-    case IR_SR_clusterid:
-    case IR_SR_cluster_ctaid:
-    case IR_SR_cluster_ctarank:
-    case IR_SR_nwarpid: return FLOW_BLOCK;
-    case IR_SR_warpid: return FLOW_WARP;
-    default: return FLOW_VARYING;
+    switch (ir_sreg_get(sreg)->level) {
+    case IR_LEVEL_THREAD: return FLOW_VARYING;
+    case IR_LEVEL_WARP: return FLOW_WARP;
+    case IR_LEVEL_BLOCK:
+    case IR_LEVEL_CLUSTER: return FLOW_BLOCK;
+    case IR_LEVEL_GRID:
+    case IR_LEVEL_DEVICE: return FLOW_GRID;
     }
+    return FLOW_VARYING;
 }
 
 static flow_level operand_level(const ir_operand *o)

@@ -164,11 +164,31 @@ typedef enum ir_sreg {
     IR_SREG_COUNT
 } ir_sreg;
 
+/* Groups of threads, each within the next. */
+typedef enum ir_level {
+    IR_LEVEL_THREAD,
+    IR_LEVEL_WARP,
+    IR_LEVEL_BLOCK,
+    IR_LEVEL_CLUSTER,
+    IR_LEVEL_GRID,
+    IR_LEVEL_DEVICE
+} ir_level;
+
+/* Who decides about the value of a special register. */
+typedef enum ir_source {
+    IR_SOURCE_LAUNCH, /* the shape of the launch and the thread's place in it: known beforehand */
+    IR_SOURCE_PLACEMENT,  /* the hardware, when it places blocks and warps */
+    IR_SOURCE_CLOCK,      /* clocks and counters of events */
+    IR_SOURCE_ENVIRONMENT /* the device, the driver and what else it runs */
+} ir_source;
+
 typedef struct ir_sreg_info {
     const char *text; /* without the % */
     ir_type type;     /* of a component */
     bool vector;      /* has components .x .y .z .w */
     uint8_t indexed;  /* members of an indexed family (%envreg<32>), else 0 */
+    ir_level level;   /* see sregs.def */
+    ir_source source;
 } ir_sreg_info;
 
 const ir_sreg_info *ir_sreg_get(ir_sreg sreg);

@@ -89,9 +89,14 @@ const ir_sreg_info *ir_sreg_get(ir_sreg sreg)
 {
     enum { SCALAR = -1, VECTOR = -2 }; /* a positive form is the count of an indexed family */
     static const ir_sreg_info info[IR_SREG_COUNT] = {
-        [IR_SR_none] = {"", IR_T_none, false, 0},
-#define X(id, text, type, form) \
-    [IR_SR_##id] = {text, IR_T_##type, form == VECTOR, form > 0 ? form : 0},
+        [IR_SR_none] = {"", IR_T_none, false, 0, IR_LEVEL_GRID, IR_SOURCE_LAUNCH},
+#define X(id, text, type, form, level, source) \
+    [IR_SR_##id] = {text,                      \
+                    IR_T_##type,               \
+                    form == VECTOR,            \
+                    form > 0 ? form : 0,       \
+                    IR_LEVEL_##level,          \
+                    IR_SOURCE_##source},
 #include "ir/sregs.def"
 #undef X
     };

@@ -1,12 +1,17 @@
 /* The vocabulary tables: nothing is named twice, every grammar can be read, every text finds
  * itself. */
-#include "support.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 #include "ir/forms.h"
-#include "ptx/internal.h"
+#include "ir/lookup.h"
+#include "ptx/ptx.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 static void test_ops(void **state)
@@ -65,6 +70,32 @@ static void test_sregs(void **state)
     assert_int_equal(ir_sreg_get(IR_SR_clock64)->type, IR_T_u64);
 }
 
+/* Who reads the same value, and whether the launch decides it: one of each kind. */
+static void test_sreg_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        ir_sreg sreg;
+        ir_level level;
+        ir_source source;
+    } rows[] = {
+        {IR_SR_tid, IR_LEVEL_THREAD, IR_SOURCE_LAUNCH},
+        {IR_SR_ntid, IR_LEVEL_GRID, IR_SOURCE_LAUNCH},
+        {IR_SR_ctaid, IR_LEVEL_BLOCK, IR_SOURCE_LAUNCH},
+        {IR_SR_clusterid, IR_LEVEL_CLUSTER, IR_SOURCE_LAUNCH},
+        {IR_SR_lanemask_lt, IR_LEVEL_THREAD, IR_SOURCE_LAUNCH},
+        {IR_SR_warpid, IR_LEVEL_WARP, IR_SOURCE_PLACEMENT},
+        {IR_SR_smid, IR_LEVEL_WARP, IR_SOURCE_PLACEMENT},
+        {IR_SR_nsmid, IR_LEVEL_DEVICE, IR_SOURCE_ENVIRONMENT},
+        {IR_SR_globaltimer, IR_LEVEL_THREAD, IR_SOURCE_CLOCK},
+        {IR_SR_pm3_64, IR_LEVEL_THREAD, IR_SOURCE_CLOCK},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(ir_sreg_get(rows[i].sreg)->level, rows[i].level);
+        assert_int_equal(ir_sreg_get(rows[i].sreg)->source, rows[i].source);
+    }
+}
+
 static void test_types(void **state)
 {
     (void)state;
@@ -121,8 +152,9 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_ops),
-        cmocka_unit_test(test_suffixes), cmocka_unit_test(test_sregs),
-        cmocka_unit_test(test_types),    cmocka_unit_test(test_nearest)};
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_ops),
+        cmocka_unit_test(test_suffixes),     cmocka_unit_test(test_sregs),
+        cmocka_unit_test(test_sreg_columns), cmocka_unit_test(test_types),
+        cmocka_unit_test(test_nearest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
