@@ -17,7 +17,7 @@ check: ## everything that a change must pass: format, build, tests, linter
 	@tools/bootstrap.sh check
 	@tools/check.sh
 
-check-all: ## what continuous integration runs: check, then the tests under sanitizers and the fuzzers
+check-all: ## what continuous integration runs: check, a short bench, the tests under sanitizers, the fuzzers
 	@tools/bootstrap.sh check
 	@tools/check.sh all
 
@@ -57,8 +57,7 @@ fuzz: ## each fuzzer for FUZZ_SECONDS (60)
 bench: ## what is claimed about speed, and about scale (4 GB of memory)
 	@tools/bootstrap.sh check
 	@tools/build.sh release all bench
-	@set -e; for program in build/release/bin/bench_*; do echo "== $$program"; $$program; done
-	@bench/scale/scale.py build/release
+	@tools/bench.sh
 
 clean: ## build output, not what bootstrap installed
 	@rm -rf build

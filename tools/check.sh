@@ -33,6 +33,7 @@ sanitizers() {
 }
 
 if [ "${1:-}" = all ]; then
+    step bench-build tools/build.sh release bench && step bench tools/bench.sh short
     sanitizers asan
     sanitizers tsan
     export FUZZ_SECONDS="${FUZZ_SECONDS:-20}"

@@ -1,0 +1,45 @@
+#!/bin/sh
+# What `make bench` runs once all is built: every program of bench/ that needs no GPU, with the sizes that its results were
+# recorded with. With the argument `short` each does little: whether they run through, which CI wants to know, not how
+# fast, which it cannot know. All run, then the failed ones are named.
+set -u
+cd "$(dirname "$0")/.." || exit
+build=build/release
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failed=
+
+# bench <name> <command> [argument ...]
+bench() {
+    name=$1
+    shift
+    echo "== $name: $*"
+    "$@" || failed="$failed $name"
+}
+
+case ${1:-} in
+'')
+    bench emulator $build/bin/bench_emulator -r 15
+    bench findings $build/bin/bench_findings -n 40
+    bench inline $build/bin/bench_inline
+    bench observe $build/bin/bench_observe
+    bench replay $build/bin/bench_replay -r 7
+    bench report $build/bin/bench_report "$scratch"
+    bench scale bench/scale/scale.py $build
+    ;;
+short)
+    bench emulator $build/bin/bench_emulator -r 1
+    bench findings $build/bin/bench_findings -n 1
+    bench inline $build/bin/bench_inline --runs 1 --launches 1000
+    bench observe $build/bin/bench_observe 500
+    bench replay $build/bin/bench_replay -r 1
+    bench report $build/bin/bench_report "$scratch" 16384
+    bench scale-launches bench/scale/scale.py $build launches 200
+    ;;
+*)
+    echo "usage: tools/bench.sh [short]" >&2
+    exit 2
+    ;;
+esac
+
+[ -z "$failed" ] || { echo "bench: FAILED:$failed" >&2; exit 1; }
