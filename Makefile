@@ -1,7 +1,7 @@
 # The commands to know are `make demo`, `make check` and `make check-all`; see README.md. CMake does the work: presets in CMakePresets.json.
 PREFIX ?= /usr/local
 
-.PHONY: help build demo check check-all check-long gpu-check gpu-bench install format tidy debug asan tsan fuzz bench clean
+.PHONY: help build demo check check-all gpu-check gpu-bench install format tidy debug asan tsan fuzz bench clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -20,11 +20,6 @@ check: ## everything that a change must pass: format, build, tests, linter
 check-all: ## what continuous integration runs: check, a short bench, the tests under sanitizers, the fuzzers
 	@tools/bootstrap.sh check
 	@tools/check.sh all
-
-check-long: ## the suites that take too long for `make check`
-	@tools/bootstrap.sh check
-	@tools/build.sh release all tests
-	@ctest --preset release -L long
 
 gpu-check: build ## run programs on a GPU with and without warplens; skipped where there is none
 	@tools/gpu_check.sh

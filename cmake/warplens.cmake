@@ -5,7 +5,8 @@
 #   wl_collector(<name> SOURCES ... [DEPS ...] [LINK ...] [MAP <version script>] [FOLDER <name>])
 #       shared library lib/warplens/[<folder>/]lib<name>.so that exports what MAP names and nothing that it links.
 #   wl_test(<name> SOURCES ... [DEPS ...] [LINK ...] [LABELS ...] [ARGS ...] [TIMEOUT <seconds>])
-#       cmocka program test_<name>, registered as ctest <name>; not part of "all", see the target "tests".
+#       cmocka program test_<name>, registered as ctest <name>; not part of "all", see the target "tests". Its folder's
+#       name is one of its labels.
 #   wl_fuzzer(<name> SOURCES ... [DEPS ...] [LINK ...])
 #       libFuzzer program fuzz_<name>, only with WL_FUZZ=ON (needs clang).
 
@@ -159,6 +160,9 @@ function(wl_test name)
     if(WL_SANITIZE)
         math(EXPR A_TIMEOUT "${A_TIMEOUT} * 5")
     endif()
+    get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+    list(PREPEND A_LABELS "${folder}")
+    list(REMOVE_DUPLICATES A_LABELS)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}")
 endfunction()
 

@@ -23,7 +23,7 @@ step() {
 
 step style tools/check_style.py
 if step build tools/build.sh release all tests; then
-    step tests ctest --preset release -j "$jobs" -LE long
+    step tests ctest --preset release -j "$jobs"
     step tidy tools/tidy.py
 fi
 
