@@ -152,7 +152,7 @@ dev_result dev_array_new(dev_call *call, const dev_array_desc *asked, dev_array 
     }
     block->array = array;
     dev_call_write(call, DEV_OK);
-    dev_object_write(block, call->id, CAP_OBJECT_ARRAY, 0, "");
+    dev_object_write(block, call->rec.id, CAP_OBJECT_ARRAY, 0, "");
     *out = array;
     return DEV_OK;
 }
@@ -164,10 +164,10 @@ dev_result dev_array_destroy(dev_call *call, dev_array *array)
     dev_block *block = dev_block_find(array->address);
     dev_wait_idle(NULL, NULL);
     if (block) {
-        call->record.source_object = block->object;
-        call->record.bytes = block->size;
+        call->rec.record.source_object = block->object;
+        call->rec.record.bytes = block->size;
         dev_call_write(call, DEV_OK);
-        dev_block_release(block, call->id);
+        dev_block_release(block, call->rec.id);
     }
     free_handle(array);
     return DEV_OK;

@@ -2,10 +2,7 @@
 #include "device/impl.h"
 
 #include "base/log.h"
-#include "inject/stack.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +30,7 @@ dev_thread *dev_self(void)
     pthread_once(&self_once, make_key);
     self = calloc(1, sizeof *self);
     if (self) {
-        self->number = __atomic_add_fetch(&dev_g.next_thread, 1, __ATOMIC_RELAXED);
+        self->number = rec_thread();
         pthread_setspecific(self_key, self);
     }
     return self;
@@ -80,42 +77,10 @@ dev_result dev_pop_current(dev_context **context)
 
 /* ---- records ---- */
 
-static void write_maps(void)
-{
-    cap_maps maps;
-    if (!inj_maps_changed())
-        return;
-    if (inj_maps_read(&maps) != WL_OK)
-        return;
-    DEV_WRITE(maps, &maps);
-    inj_maps_free(&maps);
-}
-
 void dev_call_write(dev_call *call, dev_result result)
 {
-    if (!call->id || call->written)
-        return;
-    call->written = true;
-    write_maps();
-    cap_call record = call->record;
-    record.id = call->id;
-    record.end_ns = dev_since_start();
-    record.result = result;
-    DEV_WRITE(call, &record);
-}
-
-uint32_t dev_call_node(uint32_t parent, const char *api, cap_call_kind kind, const cap_call *fields)
-{
-    if (!parent || !dev_g.writer)
-        return 0;
-    cap_call record = *fields;
-    record.id = ++dev_g.next_call;
-    record.api = api;
-    record.kind = kind;
-    record.thread = dev_self() ? dev_self()->number : 0;
-    record.end_ns = dev_since_start();
-    DEV_WRITE(call, &record);
-    return record.id;
+    if (call->rec.id)
+        rec_call_write(&call->rec, (int32_t)result);
 }
 
 /* ---- calls ---- */
@@ -152,22 +117,15 @@ static dev_result check(dev_call *call, dev_thread *t)
     return call->flags & DEV_UNSTICKY ? DEV_OK : call->context->error;
 }
 
-/* Kept out of line: its frame is this library's, which the stack leaves out. */
-static __attribute__((noinline)) void note(dev_call *call, cap_call_kind kind)
-{
-    call->record.kind = kind;
-    call->record.start_ns = dev_since_start();
-    call->record.stack.pcs = call->pcs;
-    call->record.stack.count = inj_stack(call->pcs, CAP_MAX_STACK);
-}
-
 dev_result dev_begin(dev_call *call, const char *api, cap_call_kind kind, uint32_t flags)
 {
-    memset(call, 0, offsetof(dev_call, pcs));
-    call->api = call->record.api = api;
+    call->api = api;
+    call->context = NULL;
     call->flags = flags;
-    if (dev_g.forked) {
-        dev_mark_forked();
+    call->locked = false;
+    call->rec.id = 0;
+    if (rec_g.forked) {
+        rec_mark_forked();
         return DEV_NOT_INITIALIZED;
     }
     dev_thread *t = dev_self();
@@ -176,15 +134,14 @@ dev_result dev_begin(dev_call *call, const char *api, cap_call_kind kind, uint32
     if (t->in_host_function)
         return DEV_NOT_PERMITTED;
     bool recorded = !(flags & DEV_QUIET) && *prog_options_get()->capture_dir;
+    rec_call_begin(&call->rec, api, kind, REC_NOW);
     if (recorded)
-        note(call, kind);
-    pthread_mutex_lock(&dev_g.lock);
+        rec_call_stack(&call->rec);
+    pthread_mutex_lock(&rec_g.lock);
     call->locked = true;
     dev_result r = check(call, t);
-    if (recorded && dev_g.writer) {
-        call->record.thread = t->number;
-        call->id = ++dev_g.next_call;
-    }
+    if (recorded)
+        rec_call_number(&call->rec);
     return r;
 }
 
@@ -193,7 +150,7 @@ dev_result dev_end(dev_call *call, dev_result result)
     if (!call->locked)
         return result;
     dev_call_write(call, result);
-    pthread_mutex_unlock(&dev_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     call->locked = false;
     return result;
 }
@@ -222,16 +179,16 @@ static void name_missing(const char *name)
     dev_initialize();
     wl_log(WL_LOG_WARN, "%s is not supported by the emulator; it returns an error.", name);
     cap_unsupported record = {.api = m->name};
-    DEV_WRITE(unsupported, &record);
+    REC_WRITE(unsupported, &record);
 }
 
 dev_result dev_unsupported(const char *api)
 {
-    if (dev_g.forked)
+    if (rec_g.forked)
         return DEV_NOT_INITIALIZED;
-    pthread_mutex_lock(&dev_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     name_missing(api);
-    pthread_mutex_unlock(&dev_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return DEV_NOT_SUPPORTED;
 }
 

@@ -25,7 +25,7 @@ static dev_stream *default_stream(dev_context *context, bool per_thread)
     if (!stream)
         return NULL;
     stream->context = context;
-    stream->id = per_thread ? ++dev_g.next_stream : 0;
+    stream->id = per_thread ? ++rec_g.next_stream : 0;
     stream->is_legacy = !per_thread;
     stream->is_per_thread = per_thread;
     dev_handle_add(&stream->handle, DEV_STREAM, stream);
@@ -39,7 +39,7 @@ dev_result dev_context_new(dev_gpu *device, unsigned flags, dev_context **out)
         return DEV_NOMEM;
     context->device = device;
     context->flags = flags;
-    context->id = ++dev_g.next_context;
+    context->id = ++rec_g.next_context;
     memcpy(context->limits, initial_limits, sizeof initial_limits);
     dev_handle_add(&context->handle, DEV_CONTEXT, context);
     context->legacy = default_stream(context, false);

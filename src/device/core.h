@@ -19,9 +19,9 @@
 #define WL_DEVICE_CORE_H
 
 #include "base/error.h"
-#include "capture/capture.h"
 #include "cuda/device.h"
 #include "emu/emu.h"
+#include "record/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,10 +137,8 @@ typedef struct dev_call {
     const char *api;
     dev_context *context; /* the current one, set by dev_begin for CURRENT and PRIMARY */
     uint32_t flags;
-    uint32_t id; /* number of the CALL record; 0 where it is not recorded */
-    bool locked, written;
-    cap_call record; /* fields that the core functions fill in: stream, objects, offsets, bytes */
-    uint64_t pcs[CAP_MAX_STACK];
+    bool locked;
+    rec_call rec; /* its `id` is 0 where the call is not recorded */
 } dev_call;
 
 /* First thing in every entry point, after nothing but its argument's declaration. Notes time and call stack (unless
@@ -160,9 +158,6 @@ dev_result dev_unsupported_part(const char *part);
 /* Before the program's own constructors; then the clock starts. Of what libc sets up only the
  * environment is needed. */
 void dev_process_begins(void);
-/* After the application's own exit handlers. The lock is not waited for: a thread that still runs
- * may hold it, and the process must end. */
-void dev_process_ends(void);
 
 /* ---- threads ---- */
 

@@ -12,9 +12,9 @@ static void drop_references(dev_object *object, unsigned count)
     if (object->references)
         return;
     dev_handle_remove(&object->handle);
-    pthread_mutex_unlock(&dev_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     object->destroy(object->data);
-    pthread_mutex_lock(&dev_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     free(object);
 }
 
@@ -454,17 +454,18 @@ static dev_op *instance_of(dev_op *op)
     return copy;
 }
 
-static void record_step(dev_call *call, const dev_op *op, const dev_stream *stream)
+static void record_step(const dev_call *call, const dev_op *op, const dev_stream *stream)
 {
-    cap_call fields = {.stream = stream->id, .start_ns = dev_since_start()};
-    fields.stack = call->record.stack;
-    if (op->kind == OP_COPY)
-        dev_copy_describe(&op->copy, &fields);
-    else if (op->kind == OP_SET)
-        dev_set_describe(&op->set, &fields);
-    else
+    rec_call part;
+    if (!call->rec.id || (op->kind != OP_COPY && op->kind != OP_SET))
         return;
-    dev_call_node(call->id, call->api, op->kind == OP_COPY ? CAP_CALL_COPY : CAP_CALL_SET, &fields);
+    rec_call_begin_part(&part, &call->rec, op->kind == OP_COPY ? CAP_CALL_COPY : CAP_CALL_SET);
+    part.record.stream = stream->id;
+    if (op->kind == OP_COPY)
+        dev_copy_describe(&op->copy, &part.record);
+    else
+        dev_set_describe(&op->set, &part.record);
+    rec_call_write(&part, DEV_OK);
 }
 
 dev_result dev_exec_launch(dev_call *call, dev_exec *exec, dev_stream *stream)
@@ -570,7 +571,7 @@ static void run_alloc(dev_op *op, uint32_t call)
     dev_block *old = dev_block_find(op->alloc.address);
     if (old)
         dev_block_release(old, call);
-    uint32_t object = dev_object_new();
+    uint32_t object = rec_object_new();
     if (emu_mem_map(device->machine, op->alloc.address, op->alloc.size, object) != WL_OK) {
         dev_lose(op->context, DEV_NOMEM);
         return;

@@ -7,7 +7,7 @@
 #include "device/core.h"
 #include "ir/module.h"
 #include "program/options.h"
-#include "record/process.h"
+#include "record/record.h"
 
 #include <pthread.h>
 #include <uthash.h>
@@ -209,29 +209,19 @@ struct dev_module {
     wl_vec(dev_function *) functions;
 };
 
-/* What the process has, once. */
+/* What the process has, once. rec_g.lock guards it. */
 typedef struct dev_state {
-    pthread_mutex_t lock;
     pthread_cond_t changed; /* pending work has finished */
     bool initialized, failed;
-    bool forked; /* a child whose parent used CUDA: nothing works */
     int ndevices;
     dev_gpu devices[DEV_MAX_DEVICES];
     dev_handle *handles;
     dev_block *blocks;
     dev_pending *pending; /* in program order */
-    cap_writer *writer;   /* NULL: nothing is recorded */
-    bool observe;         /* launches are observed */
-    int64_t start_ns;     /* monotonic */
-    uint32_t next_call, next_object, next_module, next_launch, next_thread;
-    uint64_t next_stream, next_context, next_capture;
-    uint64_t matched; /* launches whose kernel passes the name filters */
-    pid_t pid;
+    uint64_t next_capture;
 } dev_state;
 
 extern dev_state dev_g;
-
-int64_t dev_since_start(void);
 
 void dev_handle_add(dev_handle *handle, dev_kind kind, void *self);
 void dev_handle_remove(dev_handle *handle);
@@ -240,32 +230,12 @@ void dev_handle_remove(dev_handle *handle);
 
 /* Writes the CALL record unless that happened: before any record that refers to it. */
 void dev_call_write(dev_call *call, dev_result result);
-/* A CALL without an entry point of its own: a node of a graph that runs. Returns its number. */
-uint32_t dev_call_node(uint32_t parent, const char *api, cap_call_kind kind,
-                       const cap_call *fields);
-/* Every write to the capture goes through this: a failure is said once and ends recording. */
-void dev_recorded(wl_status status);
-#define DEV_WRITE(type, record)                                     \
-    do {                                                            \
-        if (dev_g.writer)                                           \
-            dev_recorded(cap_write_##type(dev_g.writer, (record))); \
-    } while (0)
-/* To the user only; with C++ names as people write them. */
-void dev_say(wl_log_level level, const char *text);
-void dev_message(wl_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* In a child that cannot use CUDA: a capture that says so. */
-void dev_mark_forked(void);
-/* Something of ours failed: launches run on, unobserved. */
-void dev_stop_observing(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void dev_skipped(uint32_t call, const char *kernel, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* ---- memory ---- */
 
 dev_block *dev_block_find(uint64_t address);
 dev_block *dev_block_add(dev_call *call, dev_gpu *device, uint64_t base, uint64_t size,
                          emu_alloc_kind kind, uint32_t object, dev_context *context);
-uint32_t dev_object_new(void);
 void dev_object_write(const dev_block *block, uint32_t call, cap_object_kind kind, uint32_t module,
                       const char *name);
 /* Forgets the block and frees its memory; writes FREE for `call`. */

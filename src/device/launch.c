@@ -94,7 +94,7 @@ static dev_result refuse(dev_call *call, dev_function *f, const wl_error *why)
         wl_log(WL_LOG_ERROR, "Kernel %s cannot be emulated: %s", f->name, why->text);
     f->refused = true;
     dev_call_write(call, DEV_NOT_SUPPORTED);
-    dev_skipped(call->id, f->name, "%s", why->text);
+    rec_skipped(call->rec.id, f->name, "%s", why->text);
     return DEV_NOT_SUPPORTED;
 }
 
@@ -165,18 +165,18 @@ static void write_launch(replay_watch *w, const dev_op *op, const dev_stream *st
     cap_launch record = describe_launch(op, stream, call, result);
     wl_status status = replay_watch_finish(w, result, &record.summary);
     if (status != WL_OK) {
-        dev_skipped(call, l->function->name, "its summary could not be made (%s)",
+        rec_skipped(call, l->function->name, "its summary could not be made (%s)",
                     wl_status_text(status));
-        dev_stop_observing("the summary of %s could not be made (%s).", l->function->name,
+        rec_stop_observing("the summary of %s could not be made (%s).", l->function->name,
                            wl_status_text(status));
         return;
     }
     if (prog_options_get()->check_replay && !record.error)
         dev_check_replay(op, &record.summary);
-    dev_g.next_launch++;
-    status = dev_g.writer ? cap_write_observed(dev_g.writer, &record) : WL_STATE;
-    if (dev_g.writer)
-        dev_recorded(status);
+    rec_g.next_launch++;
+    status = rec_g.writer ? cap_write_observed(rec_g.writer, &record) : WL_STATE;
+    if (rec_g.writer)
+        rec_written(status);
     if (status == WL_OK && !record.error)
         dev_same_keep(op, known, record.id, &record.summary);
 }
@@ -232,12 +232,12 @@ static void settle(dev_op *op, uint32_t call, wl_status status, emu_result *resu
     if (status == WL_OK)
         return;
     if (status == WL_FAULT) {
-        dev_say(WL_LOG_ERROR, result->fault.text);
+        rec_say(WL_LOG_ERROR, result->fault.text);
         dev_lose(op->context, (dev_result)result->fault.cuda_error);
         return;
     }
-    dev_message(WL_LOG_ERROR, "Kernel %s could not be run: %s", kernel, err->text);
-    dev_skipped(call, kernel, "%s", err->text);
+    rec_message(WL_LOG_ERROR, "Kernel %s could not be run: %s", kernel, err->text);
+    rec_skipped(call, kernel, "%s", err->text);
     dev_lose(op->context, status == WL_NOMEM ? DEV_NOMEM : DEV_LAUNCH_FAILED);
 }
 
@@ -261,31 +261,13 @@ static wl_status run(dev_op *op, const emu_observer *observer, emu_result *resul
     return status;
 }
 
-/* NULL, or why the launch is not observed. */
-static const char *reason_to_skip(const char *kernel)
-{
-    const prog_options *options = prog_options_get();
-    if (!dev_g.writer)
-        return NULL;
-    if (!dev_g.observe)
-        return "observation was switched off";
-    if (!prog_kernel_asked(kernel))
-        return "its name was not asked for (--kernel-name)";
-    uint64_t number = dev_g.matched++;
-    if (number < options->launch_skip)
-        return "it came before the first launch asked for (--launch-skip)";
-    if (options->launch_count && number - options->launch_skip >= options->launch_count)
-        return "it came after the last launch asked for (--launch-count)";
-    return NULL;
-}
-
 static void run_unobserved(dev_op *op, uint32_t call, const char *reason)
 {
     emu_result result = {0};
     wl_error err = {0};
     wl_status status = run(op, NULL, &result, &err);
     if (reason && (status == WL_OK || status == WL_FAULT))
-        dev_skipped(call, op->launch.function->name, "%s%s%s", reason,
+        rec_skipped(call, op->launch.function->name, "%s%s%s", reason,
                     status == WL_FAULT ? "; it failed: " : "",
                     status == WL_FAULT ? result.fault.text : "");
     settle(op, call, status, &result, &err);
@@ -298,8 +280,8 @@ static void write_failed(const dev_op *op, const dev_stream *stream, uint32_t ca
 {
     cap_launch record = describe_launch(op, stream, call, result);
     record.summary.blocks_run = result->blocks_run;
-    dev_g.next_launch++;
-    DEV_WRITE(launch, &record);
+    rec_g.next_launch++;
+    REC_WRITE(launch, &record);
 }
 
 static void run_repeat(dev_op *op, const dev_stream *stream, uint32_t call, const dev_known *known)
@@ -310,7 +292,7 @@ static void run_repeat(dev_op *op, const dev_stream *stream, uint32_t call, cons
     if (status == WL_FAULT)
         write_failed(op, stream, call, &result);
     else if (status == WL_OK && !dev_same_write(op, stream, call, known, &result))
-        dev_skipped(call, op->launch.function->name, "it was not what it was taken for");
+        rec_skipped(call, op->launch.function->name, "it was not what it was taken for");
     settle(op, call, status, &result, &err);
     emu_result_clear(&result);
 }
@@ -331,8 +313,8 @@ void dev_launch_run(dev_op *op, dev_stream *stream, uint32_t call)
 {
     const char *kernel = op->launch.function->name;
     dev_flush_printed(op->context);
-    const char *reason = reason_to_skip(kernel);
-    if (reason || !dev_g.observe) {
+    const char *reason = rec_choose(kernel);
+    if (reason || !rec_g.observe) {
         run_unobserved(op, call, reason);
         return;
     }
@@ -347,7 +329,7 @@ void dev_launch_run(dev_op *op, dev_stream *stream, uint32_t call)
                          &watch) == WL_OK) {
         run_observed(op, stream, call, &watch, &known);
     } else {
-        dev_stop_observing("no memory for the counters of %s.", kernel);
+        rec_stop_observing("no memory for the counters of %s.", kernel);
         run_unobserved(op, call, "no memory for its counters");
     }
     replay_watch_end(&watch);

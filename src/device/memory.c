@@ -41,11 +41,6 @@ dev_block *dev_block_find(uint64_t address)
     return find_alloc(address, &alloc) ? find_base(alloc.base) : NULL;
 }
 
-uint32_t dev_object_new(void)
-{
-    return ++dev_g.next_object;
-}
-
 dev_block *dev_block_add(dev_call *call, dev_gpu *device, uint64_t base, uint64_t size,
                          emu_alloc_kind kind, uint32_t object, dev_context *context)
 {
@@ -60,8 +55,8 @@ dev_block *dev_block_add(dev_call *call, dev_gpu *device, uint64_t base, uint64_
                          .device = device};
     HASH_ADD(hh, dev_g.blocks, base, sizeof block->base, block);
     if (call) {
-        call->record.target_object = object;
-        call->record.bytes = size;
+        call->rec.record.target_object = object;
+        call->rec.record.bytes = size;
     }
     return block;
 }
@@ -77,7 +72,7 @@ void dev_object_write(const dev_block *block, uint32_t call, cap_object_kind kin
                          .call = call,
                          .module = module,
                          .name = name};
-    DEV_WRITE(object, &object);
+    REC_WRITE(object, &object);
 }
 
 /* Every device sees all memory: peers, pinned and managed memory alike. */
@@ -98,8 +93,7 @@ static void unshare_block(const dev_block *block)
 
 void dev_block_release(dev_block *block, uint32_t call)
 {
-    cap_free record = {.object = block->object, .call = call};
-    DEV_WRITE(free, &record);
+    rec_freed(block->object, call);
     unshare_block(block);
     if (block->mapped)
         emu_mem_unmap(block->device->machine, block->base, block->size);
@@ -183,10 +177,10 @@ dev_result dev_alloc_block(dev_call *call, dev_gpu *device, uint64_t size, emu_a
                            dev_context *context, dev_block **out)
 {
     uint64_t address;
-    uint32_t object = dev_object_new();
+    uint32_t object = rec_object_new();
     wl_status status = emu_mem_alloc(device->machine, size, 256, kind, object, &address);
     if (status != WL_OK) {
-        dev_g.next_object--;
+        rec_object_unused();
         return dev_status(status);
     }
     return add_block(call, device, address, size, kind, object, context, out);
@@ -206,7 +200,7 @@ static dev_result allocate(dev_call *call, uint64_t size, emu_alloc_kind kind, u
         return r;
     (*out)->flags = flags;
     dev_call_write(call, DEV_OK);
-    dev_object_write(*out, call->id, object_kind(kind), 0, "");
+    dev_object_write(*out, call->rec.id, object_kind(kind), 0, "");
     return DEV_OK;
 }
 
@@ -267,12 +261,12 @@ static dev_result release(dev_call *call, dev_block *block)
     dev_flush_printed(call->context);
     if (call->context->error)
         return call->context->error;
-    call->record.source_object = block->object;
-    call->record.bytes = block->size;
+    call->rec.record.source_object = block->object;
+    call->rec.record.bytes = block->size;
     if (block->pool)
         block->pool->used -= block->size;
     dev_call_write(call, DEV_OK);
-    dev_block_release(block, call->id);
+    dev_block_release(block, call->rec.id);
     return DEV_OK;
 }
 
@@ -296,7 +290,7 @@ dev_result dev_register(dev_call *call, void *data, uint64_t size, unsigned flag
     if (find_alloc((uint64_t)data, &alloc) || find_alloc((uint64_t)data + size - 1, &alloc))
         return DEV_HOST_REGISTERED;
     dev_gpu *device = call->context->device;
-    uint32_t object = dev_object_new();
+    uint32_t object = rec_object_new();
     wl_status status = emu_mem_register(device->machine, data, size, object);
     if (status != WL_OK)
         return dev_status(status);
@@ -307,7 +301,7 @@ dev_result dev_register(dev_call *call, void *data, uint64_t size, unsigned flag
         return r;
     block->flags = flags;
     dev_call_write(call, DEV_OK);
-    dev_object_write(block, call->id, CAP_OBJECT_REGISTERED, 0, "");
+    dev_object_write(block, call->rec.id, CAP_OBJECT_REGISTERED, 0, "");
     return DEV_OK;
 }
 

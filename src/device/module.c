@@ -50,15 +50,6 @@ static dev_result read_text(const dev_gpu *device, const void *image, char **tex
     return status == WL_OK ? DEV_OK : DEV_INVALID_PTX;
 }
 
-static void write_module(const dev_module *module)
-{
-    cap_module record = {.id = module->id,
-                         .name = file_of(module->image),
-                         .ptx = module->text,
-                         .length = module->length};
-    DEV_WRITE(module, &record);
-}
-
 static uint32_t place_variable(void *ctx, const ir_var *var, uint64_t address, uint64_t size)
 {
     dev_module *module = ctx;
@@ -66,7 +57,7 @@ static uint32_t place_variable(void *ctx, const ir_var *var, uint64_t address, u
     emu_alloc_kind kind = constant  ? EMU_ALLOC_CONST
                           : managed ? EMU_ALLOC_MANAGED
                                     : EMU_ALLOC_SYMBOL;
-    uint32_t object = dev_object_new();
+    uint32_t object = rec_object_new();
     dev_block *block = dev_block_add(NULL, module->context->device, address, size, kind, object,
                                      module->context);
     if (!block)
@@ -99,8 +90,7 @@ static dev_result add_functions(dev_module *module)
 
 static dev_result place(dev_module *module, wl_error *log)
 {
-    module->id = ++dev_g.next_module;
-    write_module(module);
+    module->id = rec_module(file_of(module->image), module->text, module->length);
     wl_status status = emu_module_load(module->context->device->machine, module->ptx,
                                        place_variable, module, &module->loaded, log);
     if (status == WL_UNSUPPORTED)

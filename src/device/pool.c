@@ -170,9 +170,9 @@ dev_result dev_malloc_async(dev_call *call, uint64_t size, dev_pool *pool, dev_s
     dev_result r = dev_pool_alloc(call, size, pool, &block);
     if (r)
         return r;
-    call->record.stream = stream->id;
+    call->rec.record.stream = stream->id;
     dev_call_write(call, DEV_OK);
-    dev_object_write(block, call->id, CAP_OBJECT_DEVICE, 0, "");
+    dev_object_write(block, call->rec.id, CAP_OBJECT_DEVICE, 0, "");
     *address = block->base;
     return DEV_OK;
 }
@@ -186,15 +186,15 @@ dev_result dev_free_async(dev_call *call, uint64_t address, dev_stream *stream)
     if (!block || block->base != address || block->kind != EMU_ALLOC_DEVICE || block->physical ||
         block->array || block->module)
         return DEV_INVALID_VALUE;
-    call->record.stream = stream->id;
+    call->rec.record.stream = stream->id;
     if (stream->capturing)
         return dev_capture_free(call, stream, address);
     dev_wait_idle(NULL, NULL);
-    call->record.source_object = block->object;
-    call->record.bytes = block->size;
+    call->rec.record.source_object = block->object;
+    call->rec.record.bytes = block->size;
     if (block->pool)
         block->pool->used -= block->size;
     dev_call_write(call, DEV_OK);
-    dev_block_release(block, call->id);
+    dev_block_release(block, call->rec.id);
     return DEV_OK;
 }

@@ -132,7 +132,7 @@ cap_note dev_note_of(const dev_op *op, const dev_stream *stream, uint32_t call)
 {
     const dev_op_launch *l = &op->launch;
     const emu_kernel_info *info = emu_kernel_get(l->function->kernel);
-    return (cap_note){.id = dev_g.next_launch + 1,
+    return (cap_note){.id = rec_g.next_launch + 1,
                       .call = call,
                       .module = l->function->module->id,
                       .kernel = l->function->name,
@@ -159,9 +159,9 @@ static void write_repeat(const dev_op *op, const dev_stream *stream, uint32_t ca
                          .host_seconds = seconds,
                          .count = known->nmoves,
                          .moves = (cap_move *)(uintptr_t)known->moves};
-    dev_g.next_launch++;
-    DEV_WRITE(note, &note);
-    DEV_WRITE(repeat, &repeat);
+    rec_g.next_launch++;
+    REC_WRITE(note, &note);
+    REC_WRITE(repeat, &repeat);
 }
 
 bool dev_same_write(const dev_op *op, const dev_stream *stream, uint32_t call,
@@ -174,7 +174,7 @@ bool dev_same_write(const dev_op *op, const dev_stream *stream, uint32_t call,
         return true;
     }
     off = true;
-    dev_message(WL_LOG_WARN,
+    rec_message(WL_LOG_WARN,
                 "A launch of %s was taken for the repeat of an earlier one, and did something "
                 "else; launches are not taken for repeats from here on.",
                 op->launch.function->name);

@@ -20,7 +20,7 @@ dev_result dev_stream_get(dev_call *call, void *handle, bool per_thread, dev_str
         *stream = handle;
     else
         return DEV_INVALID_HANDLE;
-    call->record.stream = (*stream)->id;
+    call->rec.record.stream = (*stream)->id;
     return (*stream)->context->error;
 }
 
@@ -34,7 +34,7 @@ dev_result dev_stream_new(dev_context *context, unsigned flags, int priority, de
     stream->context = context;
     stream->flags = flags;
     stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-    stream->id = ++dev_g.next_stream;
+    stream->id = ++rec_g.next_stream;
     dev_handle_add(&stream->handle, DEV_STREAM, stream);
     *out = stream;
     return DEV_OK;
@@ -147,7 +147,7 @@ dev_result dev_event_synchronize(dev_call *call, dev_event *event)
         return captured;
     uint64_t version = event->recorded;
     while (dev_is(event, DEV_EVENT) && event->completed < version)
-        pthread_cond_wait(&dev_g.changed, &dev_g.lock);
+        pthread_cond_wait(&dev_g.changed, &rec_g.lock);
     if (!dev_is(event, DEV_EVENT))
         return DEV_OK;
     dev_flush_printed(event->context);
@@ -201,7 +201,7 @@ dev_result dev_do_copy(dev_call *call, dev_stream *stream, const dev_copy *copy,
     if (r == DEV_OK && !stream->capturing && dev_copy_missing(copy))
         return DEV_INVALID_VALUE;
     if (!stream->capturing) /* else the graph copies */
-        dev_copy_describe(copy, &call->record);
+        dev_copy_describe(copy, &call->rec.record);
     if (r)
         return r;
     dev_op *op = dev_op_new(OP_COPY, stream->context);
@@ -222,7 +222,7 @@ dev_result dev_do_set(dev_call *call, dev_stream *stream, const dev_set *set, bo
     if (r == DEV_OK && !stream->capturing && dev_set_missing(set))
         return DEV_INVALID_VALUE;
     if (!stream->capturing)
-        dev_set_describe(set, &call->record);
+        dev_set_describe(set, &call->rec.record);
     if (r)
         return r;
     dev_op *op = dev_op_new(OP_SET, stream->context);

@@ -99,7 +99,7 @@ dev_gpu *dev_physical_device(const dev_physical *physical)
 static dev_result map(dev_call *call, uint64_t address, dev_physical *physical)
 {
     dev_gpu *home = &dev_g.devices[0]; /* all reservations are its */
-    uint32_t object = dev_object_new();
+    uint32_t object = rec_object_new();
     wl_status status = emu_mem_map(home->machine, address, physical->size, object);
     if (status != WL_OK)
         return dev_status(status);
@@ -115,7 +115,7 @@ static dev_result map(dev_call *call, uint64_t address, dev_physical *physical)
     if (physical->saved)
         memcpy((void *)address, physical->saved, physical->size);
     dev_call_write(call, DEV_OK);
-    dev_object_write(block, call->id, CAP_OBJECT_DEVICE, 0, "");
+    dev_object_write(block, call->rec.id, CAP_OBJECT_DEVICE, 0, "");
     return DEV_OK;
 }
 
@@ -150,15 +150,15 @@ dev_result dev_unmap(dev_call *call, uint64_t address, uint64_t size)
         at += block->size;
     }
     dev_wait_idle(NULL, NULL);
-    call->record.bytes = size;
+    call->rec.record.bytes = size;
     while (size) {
         dev_block *block = dev_block_find(address);
         dev_physical *physical = block->physical;
         uint64_t bytes = block->size;
         keep_content(block);
-        call->record.source_object = block->object;
+        call->rec.record.source_object = block->object;
         dev_call_write(call, DEV_OK);
-        dev_block_release(block, call->id);
+        dev_block_release(block, call->rec.id);
         physical->mappings--;
         drop(physical);
         address += bytes;

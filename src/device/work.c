@@ -151,7 +151,7 @@ void dev_wait_idle(dev_stream *stream, dev_context *context)
             busy |= stream ? ordered(p->stream, stream) : !context || p->op->context == context;
         if (!busy)
             return;
-        pthread_cond_wait(&dev_g.changed, &dev_g.lock);
+        pthread_cond_wait(&dev_g.changed, &rec_g.lock);
     }
 }
 
@@ -211,9 +211,9 @@ static void run_host(const dev_host *host, int status)
 static void await_value(const dev_op_value *value)
 {
     for (;;) {
-        pthread_mutex_lock(&dev_g.lock);
+        pthread_mutex_lock(&rec_g.lock);
         bool done = !dev_range_valid(value->address, value->bytes) || value_reached(value);
-        pthread_mutex_unlock(&dev_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
         if (done)
             return;
         usleep(POLL_US);
@@ -228,10 +228,10 @@ static void *helper(void *data)
         await_value(&p->op->value);
     else if (p->op->host.kind == DEV_HOST_CALLBACK || !status)
         run_host(&p->op->host, status);
-    pthread_mutex_lock(&dev_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     unlink_pending(p);
     carry_on();
-    pthread_mutex_unlock(&dev_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return NULL;
 }
 
@@ -256,7 +256,7 @@ static void start(dev_pending *p)
     p->running = true;
     if (spawn(helper, p) == 0)
         return;
-    dev_message(WL_LOG_ERROR, "No thread could be started for a host function; it did not run.");
+    rec_message(WL_LOG_ERROR, "No thread could be started for a host function; it did not run.");
     unlink_pending(p);
 }
 
@@ -292,8 +292,8 @@ static void wait_for(uint64_t ticket, int milliseconds)
     until.tv_nsec %= 1000000000L;
     while (still_pending(ticket)) {
         if (!milliseconds)
-            pthread_cond_wait(&dev_g.changed, &dev_g.lock);
-        else if (pthread_cond_timedwait(&dev_g.changed, &dev_g.lock, &until) == ETIMEDOUT)
+            pthread_cond_wait(&dev_g.changed, &rec_g.lock);
+        else if (pthread_cond_timedwait(&dev_g.changed, &rec_g.lock, &until) == ETIMEDOUT)
             return;
     }
 }
@@ -305,11 +305,11 @@ dev_result dev_submit(dev_call *call, dev_stream *stream, dev_op *op, bool wait)
     if (!host && !must_wait(stream, NULL) && ready(op)) {
         if (op->kind == OP_LAUNCH) /* what the launch records comes behind its call */
             dev_call_write(call, DEV_OK);
-        dev_op_run(op, stream, call->id);
+        dev_op_run(op, stream, call->rec.id);
         dev_op_unref(op);
         return DEV_OK;
     }
-    if (!append(stream, op, call->id, &ticket)) {
+    if (!append(stream, op, call->rec.id, &ticket)) {
         dev_op_unref(op);
         return DEV_NOMEM;
     }

@@ -1,99 +1,114 @@
-#include "record/process.h"
-
+/* The process's life: its clock, its threads' numbers, its start, fork and end. */
 #include "base/log.h"
-#include "base/vec.h"
-#include "base/version.h"
+#include "inject/stack.h"
 #include "program/options.h"
+#include "record/open.h"
+#include "record/record.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static int64_t read_clock(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+rec_state rec_g = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const rec_collector *collector;
+static bool is_wanted; /* rec_start()'s */
+static uint32_t nthreads;
+static __thread uint32_t thread_number;
 
 int64_t rec_now(void)
 {
-    return read_clock(CLOCK_MONOTONIC);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* /proc/self/cmdline: arguments end in NUL each. Returns their number; *text and *argv are malloc'ed. */
-static uint32_t read_arguments(char **text, const char ***argv)
+int64_t rec_since_start(void)
 {
-    size_t length = 0, capacity = 0;
-    *text = NULL;
-    *argv = NULL;
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    while (file && !feof(file) && !ferror(file)) {
-        if (!wl_vec_grow((void **)text, &capacity, length, 4096, 1))
-            break;
-        length += fread(*text + length, 1, 4096, file);
+    return rec_now() - rec_g.start_ns;
+}
+
+uint32_t rec_thread(void)
+{
+    if (!thread_number)
+        thread_number = __atomic_add_fetch(&nthreads, 1, __ATOMIC_RELAXED);
+    return thread_number;
+}
+
+static void open_capture(void)
+{
+    if (is_wanted)
+        rec_g.writer = rec_open_capture(collector->name, rec_g.start_ns);
+    rec_g.observe = rec_g.writer != NULL;
+}
+
+void rec_start(bool wanted)
+{
+    is_wanted = wanted;
+    wl_log_set_level((wl_log_level)prog_options_get()->verbosity);
+    open_capture();
+    __atomic_store_n(&rec_g.started, true, __ATOMIC_RELEASE);
+}
+
+/* The child has the parent's memory but none of its threads: what the parent did with CUDA is lost to it, as the driver has
+ * it. A child of a parent that had not yet used CUDA starts afresh. */
+static void in_child(void)
+{
+    pthread_mutex_init(&rec_g.lock, NULL);
+    if (rec_g.started) {
+        cap_abandon(rec_g.writer);
+        rec_g.writer = NULL;
+        rec_g.observe = rec_g.kept = false;
+        rec_g.forked = true;
     }
-    if (file)
-        fclose(file);
-    uint32_t count = 0;
-    for (size_t i = 0; i < length; i++)
-        count += (*text)[i] == '\0';
-    *argv = calloc(count + 1, sizeof **argv);
-    if (!*argv)
-        return 0;
-    const char *p = *text;
-    for (uint32_t i = 0; i < count; i++, p += strlen(p) + 1)
-        (*argv)[i] = p;
-    return count;
+    if (collector->in_child)
+        collector->in_child();
 }
 
-/* A failure is kept by the writer and found with the next record. */
-static void write_process(cap_writer *writer, const char *collector, int64_t start_ns)
+void rec_mark_forked(void)
 {
-    char executable[4096] = "", directory[4096] = "", host[256] = "";
-    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-    executable[length > 0 ? length : 0] = '\0';
-    if (!getcwd(directory, sizeof directory))
-        directory[0] = '\0';
-    gethostname(host, sizeof host - 1);
-    char *text;
-    const char **argv;
-    cap_process p = {.pid = (uint32_t)getpid(),
-                     .parent = (uint32_t)getppid(),
-                     .executable = executable,
-                     .directory = directory,
-                     .host = host,
-                     .collector = collector,
-                     .version = WARPLENS_VERSION,
-                     .options = prog_options_get()->command,
-                     .start_ns = read_clock(CLOCK_REALTIME) - (rec_now() - start_ns)};
-    p.argc = read_arguments(&text, &argv);
-    p.argv = argv;
-    cap_write_process(writer, &p);
-    free(text);
-    free(argv);
+    static bool marked;
+    if (__atomic_exchange_n(&marked, true, __ATOMIC_RELAXED))
+        return;
+    pthread_mutex_lock(&rec_g.lock);
+    open_capture();
+    rec_message(WL_LOG_WARN,
+                "Process %ld was forked by one that had used CUDA: as with a GPU, its own CUDA "
+                "calls fail with cudaErrorInitializationError.",
+                (long)getpid());
+    rec_g.observe = false;
+    cap_close(rec_g.writer);
+    rec_g.writer = NULL;
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
-cap_writer *rec_open_capture(const char *collector, int64_t start_ns)
+static void write_end(void)
 {
-    const char *folder = prog_options_get()->capture_dir;
-    uint64_t only = prog_options_get()->only_process;
-    cap_writer *writer = NULL;
-    wl_error err = {0};
-    if (!*folder || (only && only != (uint64_t)getpid()))
-        return NULL;
-    for (int n = 0; n < 1000; n++) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/%ld-%d.wlcap", folder, (long)getpid(), n);
-        wl_status status = cap_create(path, &writer, &err);
-        if (status != WL_EXISTS)
-            break;
-    }
-    if (writer)
-        write_process(writer, collector, start_ns);
-    else
-        wl_log(WL_LOG_ERROR, "Nothing is recorded: %s", err.text);
-    return writer;
+    if (rec_g.kept)
+        rec_call_write_kept();
+    if (collector->last)
+        collector->last();
+    cap_end end = {.end_ns = rec_since_start(), .records = cap_written(rec_g.writer)};
+    REC_WRITE(end, &end);
+    cap_close(rec_g.writer);
+    rec_g.writer = NULL;
+    rec_g.observe = false;
+}
+
+void rec_process_ends(void)
+{
+    bool locked = pthread_mutex_trylock(&rec_g.lock) == 0;
+    if (rec_g.writer && !rec_g.forked)
+        write_end();
+    if (locked)
+        pthread_mutex_unlock(&rec_g.lock);
+}
+
+void rec_process_begins(const rec_collector *which)
+{
+    collector = which;
+    rec_g.start_ns = rec_now();
+    pthread_atfork(NULL, NULL, in_child);
+    at_quick_exit(rec_process_ends);
+    inj_stack_start();
 }

@@ -8,12 +8,12 @@
 static void not_patched(const char *path, const char *why)
 {
     dev_initialize();
-    dev_message(WL_LOG_ERROR, "%s: %s; its CUDA calls are not emulated.", path, why);
+    rec_message(WL_LOG_ERROR, "%s: %s; its CUDA calls are not emulated.", path, why);
 }
 
 static bool is_active(void)
 {
-    return !dev_g.forked;
+    return !rec_g.forked;
 }
 
 /* Runs before the constructors of all other libraries, even libc's (-z initfirst): some of them may
@@ -30,5 +30,5 @@ __attribute__((constructor)) static void process_begins(int argc, char **argv, c
 
 __attribute__((destructor)) static void process_ends(void)
 {
-    dev_process_ends();
+    rec_process_ends();
 }

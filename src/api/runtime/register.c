@@ -104,12 +104,12 @@ WL_RUNTIME(void, __cudaUnregisterFatBinary, (void **handle))
     rt_binary *binary = (rt_binary *)handle;
     if (!binary)
         return;
-    if (!dev_g.forked) {
-        pthread_mutex_lock(&dev_g.lock);
+    if (!rec_g.forked) {
+        pthread_mutex_lock(&rec_g.lock);
         for (size_t i = 0; i < binary->loaded.count; i++)
             if (dev_is(binary->loaded.data[i].module, DEV_MODULE))
                 dev_module_unload(binary->loaded.data[i].module);
-        pthread_mutex_unlock(&dev_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     pthread_mutex_lock(&lock);
     forget(binary);
@@ -205,7 +205,7 @@ static void set_managed(rt_binary *binary, dev_module *module)
 static void report(rt_binary *binary, const wl_error *why)
 {
     if (!binary->reported)
-        dev_message(WL_LOG_ERROR, "Device code could not be loaded: %s", why->text);
+        rec_message(WL_LOG_ERROR, "Device code could not be loaded: %s", why->text);
     binary->reported = true;
 }
 

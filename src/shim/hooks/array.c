@@ -79,13 +79,13 @@ static CUresult made(shim_call *call, CUresult result, void *const *handle, uint
     array *a;
     if (!call->active || result != CUDA_SUCCESS || !(a = calloc(1, sizeof *a)))
         return shim_end(call, result);
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     a->handle = *handle;
     a->object = (shim_object){
         .bytes = bytes, .kind = CAP_OBJECT_ARRAY, .context = shim_current().handle};
     shim_object_write(call, &a->object, "");
     HASH_ADD_PTR(arrays, handle, a);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return shim_end(call, result);
 }
 
@@ -111,17 +111,17 @@ static CUresult released(shim_call *call, CUresult result, array *a)
 {
     if (!a)
         return shim_end(call, result);
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     if (result == CUDA_SUCCESS) {
-        call->record.source_object = a->object.number;
-        call->record.bytes = a->object.bytes;
+        call->rec.record.source_object = a->object.number;
+        call->rec.record.bytes = a->object.bytes;
         shim_write_call(call, result);
-        shim_object_freed(&a->object, call->id);
+        shim_object_freed(&a->object, call->rec.id);
         free(a);
     } else {
         HASH_ADD_PTR(arrays, handle, a);
     }
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return shim_end(call, result);
 }
 
@@ -129,11 +129,11 @@ static array *take(const shim_call *call, const void *handle)
 {
     if (!call->active)
         return NULL;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     array *a = find(handle);
     if (a)
         HASH_DEL(arrays, a);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return a;
 }
 

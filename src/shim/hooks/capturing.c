@@ -11,14 +11,14 @@ bool shim_capturing(void)
 
 static void take_out(uint64_t stream, bool once)
 {
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     for (size_t i = streams.count; i-- > 0;)
         if (streams.data[i] == stream) {
             streams.data[i] = streams.data[--streams.count];
             if (once)
                 break;
         }
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 void shim_capture_ended(uint64_t stream)
@@ -29,9 +29,9 @@ void shim_capture_ended(uint64_t stream)
 /* Before the driver knows of it, so that nobody asks in between. */
 static void begin(uint64_t stream)
 {
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     (void)wl_push(&streams, stream);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 #define BEGIN(symbol, per_thread, params, args)              \

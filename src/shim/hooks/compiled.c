@@ -107,16 +107,16 @@ static void completed(const linking *l, const void *cubin, size_t size)
 
 /* ---- hooks ---- */
 
-#define LINK(symbol, params, args, what)               \
-    HOOK(symbol, params, args)                         \
-    {                                                  \
-        CUresult result = real_##symbol args;          \
-        if (result == CUDA_SUCCESS && shim_g.writer) { \
-            pthread_mutex_lock(&shim_g.lock);          \
-            what;                                      \
-            pthread_mutex_unlock(&shim_g.lock);        \
-        }                                              \
-        return result;                                 \
+#define LINK(symbol, params, args, what)              \
+    HOOK(symbol, params, args)                        \
+    {                                                 \
+        CUresult result = real_##symbol args;         \
+        if (result == CUDA_SUCCESS && rec_g.writer) { \
+            pthread_mutex_lock(&rec_g.lock);          \
+            what;                                     \
+            pthread_mutex_unlock(&rec_g.lock);        \
+        }                                             \
+        return result;                                \
     }
 
 LINK(cuLinkCreate, (unsigned count, CUjit_option *options, void **values, CUlinkState *out),
@@ -157,8 +157,8 @@ LINK(cuLinkComplete, (CUlinkState state, void **cubin, size_t *size), (state, cu
 
 HOOK(cuLinkDestroy, (CUlinkState state), (state))
 {
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     forget(state_of(state));
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return real_cuLinkDestroy(state);
 }

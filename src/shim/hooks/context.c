@@ -71,17 +71,17 @@ static CUcontext primary_of(CUdevice device, int *state)
 static void check_primary(CUdevice device)
 {
     int active;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     CUcontext primary = primary_of(device, &active);
     if (primary && !active)
         context_gone(primary);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 HOOK(cuInit, (unsigned int flags), (flags))
 {
     CUresult result = real_cuInit(flags);
-    if (result == CUDA_SUCCESS && !__atomic_load_n(&shim_g.started, __ATOMIC_ACQUIRE))
+    if (result == CUDA_SUCCESS && !__atomic_load_n(&rec_g.started, __ATOMIC_ACQUIRE))
         shim_start();
     return result;
 }
@@ -90,9 +90,9 @@ HOOK(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context,
 {
     CUresult result = real_cuDevicePrimaryCtxRetain(context, device);
     if (result == CUDA_SUCCESS && device >= 0 && device < MAX_DEVICES) {
-        pthread_mutex_lock(&shim_g.lock);
+        pthread_mutex_lock(&rec_g.lock);
         contexts.primary[device] = *context;
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -104,11 +104,11 @@ static CUresult destroy(const char *api, CUcontext context, CUresult (*real)(CUc
     shim_times_resolve(0, true);
     shim_probes_last();
     CUresult result = real(context);
-    if (result == CUDA_SUCCESS && shim_g.writer) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer) {
+        pthread_mutex_lock(&rec_g.lock);
         shim_write_call(&call, result);
         context_gone(context);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return shim_end(&call, result);
 }
@@ -138,10 +138,10 @@ HOOK(cuGreenCtxDestroy, (CUgreenCtx part), (part))
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
     }
     CUresult result = real_cuGreenCtxDestroy(part);
-    if (result == CUDA_SUCCESS && shim_g.writer && context) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer && context) {
+        pthread_mutex_lock(&rec_g.lock);
         streams_gone(context);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return shim_end(&call, result);
 }
@@ -153,7 +153,7 @@ static CUresult end_primary(const char *api, CUdevice device, CUresult (*real)(C
     shim_times_resolve(0, true);
     shim_probes_last();
     CUresult result = real(device);
-    if (result == CUDA_SUCCESS && shim_g.writer)
+    if (result == CUDA_SUCCESS && rec_g.writer)
         check_primary(device);
     return shim_end(&call, result);
 }
@@ -185,7 +185,7 @@ static CUresult resolved(shim_call *call, const shim_wait *wait)
 {
     shim_times_resolve(wait->stream, wait->over != SHIM_OVER_STREAM);
     shim_probes_resolve(wait);
-    call->held = true;
+    call->rec.held = true;
     return shim_end(call, CUDA_SUCCESS);
 }
 
@@ -194,14 +194,14 @@ static CUresult waited(shim_call *call, CUresult result, shim_over over, CUconte
 {
     if (result != CUDA_SUCCESS)
         return shim_end(call, result);
-    return resolved(call, &(shim_wait){over, context, call->record.stream, call->launched});
+    return resolved(call, &(shim_wait){over, context, call->rec.record.stream, call->launched});
 }
 
 HOOK(cuCtxSynchronize, (void), ())
 {
     shim_call call;
     shim_begin(&call, "cuCtxSynchronize", CAP_CALL_SYNC);
-    call.record.stream = 0;
+    call.rec.record.stream = 0;
     return waited(&call, real_cuCtxSynchronize(), SHIM_OVER_CONTEXT, NULL);
 }
 
@@ -209,7 +209,7 @@ HOOK(cuCtxSynchronize_v2, (CUcontext context), (context))
 {
     shim_call call;
     shim_begin(&call, "cuCtxSynchronize_v2", CAP_CALL_SYNC);
-    call.record.stream = 0;
+    call.rec.record.stream = 0;
     return waited(&call, real_cuCtxSynchronize_v2(context), SHIM_OVER_CONTEXT, context);
 }
 
@@ -217,7 +217,7 @@ HOOK(cuStreamSynchronize, (CUstream stream), (stream))
 {
     shim_call call;
     shim_begin(&call, "cuStreamSynchronize", CAP_CALL_SYNC);
-    call.record.stream = shim_stream(stream, false);
+    call.rec.record.stream = shim_stream(stream, false);
     return waited(&call, real_cuStreamSynchronize(stream), SHIM_OVER_STREAM, NULL);
 }
 
@@ -225,7 +225,7 @@ HOOK(cuStreamSynchronize_ptsz, (CUstream stream), (stream))
 {
     shim_call call;
     shim_begin(&call, "cuStreamSynchronize_ptsz", CAP_CALL_SYNC);
-    call.record.stream = shim_stream(stream, true);
+    call.rec.record.stream = shim_stream(stream, true);
     return waited(&call, real_cuStreamSynchronize_ptsz(stream), SHIM_OVER_STREAM, NULL);
 }
 
@@ -234,7 +234,7 @@ HOOK(cuEventSynchronize, (CUevent event), (event))
     shim_call call;
     shim_event known, now;
     shim_begin(&call, "cuEventSynchronize", CAP_CALL_SYNC);
-    call.record.stream = 0;
+    call.rec.record.stream = 0;
     bool found = shim_event_find(event, &known);
     CUresult result = real_cuEventSynchronize(event);
     if (result != CUDA_SUCCESS)
@@ -248,13 +248,13 @@ HOOK(cuEventSynchronize, (CUevent event), (event))
 
 /* ---- calls that order streams: noted, no more ---- */
 
-#define ORDER(symbol, per_thread, of, params, args)       \
-    HOOK(symbol, params, args)                            \
-    {                                                     \
-        shim_call call;                                   \
-        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);  \
-        call.record.stream = shim_stream(of, per_thread); \
-        return shim_end(&call, real_##symbol args);       \
+#define ORDER(symbol, per_thread, of, params, args)           \
+    HOOK(symbol, params, args)                                \
+    {                                                         \
+        shim_call call;                                       \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);      \
+        call.rec.record.stream = shim_stream(of, per_thread); \
+        return shim_end(&call, real_##symbol args);           \
     }
 
 ORDER(cuStreamCreate, false, NULL, (CUstream * stream, unsigned int flags), (stream, flags))
@@ -310,16 +310,16 @@ VALUES(cuStreamBatchMemOp_ptsz, true)
 VALUES(cuStreamBatchMemOp_v2, false)
 VALUES(cuStreamBatchMemOp_v2_ptsz, true)
 
-#define RECORD(symbol, per_thread, params, args)                          \
-    HOOK(symbol, params, args)                                            \
-    {                                                                     \
-        shim_call call;                                                   \
-        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);                  \
-        call.record.stream = shim_stream(stream, per_thread);             \
-        shim_event_begin(event);                                          \
-        CUresult result = real_##symbol args;                             \
-        shim_event_end(event, call.record.stream, call.launched, result); \
-        return shim_end_late(&call, result);                              \
+#define RECORD(symbol, per_thread, params, args)                              \
+    HOOK(symbol, params, args)                                                \
+    {                                                                         \
+        shim_call call;                                                       \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);                      \
+        call.rec.record.stream = shim_stream(stream, per_thread);             \
+        shim_event_begin(event);                                              \
+        CUresult result = real_##symbol args;                                 \
+        shim_event_end(event, call.rec.record.stream, call.launched, result); \
+        return shim_end_late(&call, result);                                  \
     }
 
 RECORD(cuEventRecord, false, (CUevent event, CUstream stream), (event, stream))
@@ -333,9 +333,9 @@ static CUresult destroy_stream(const char *api, CUstream stream, CUresult (*real
 {
     shim_call call;
     shim_begin_work(&call, api, CAP_CALL_OTHER);
-    call.record.stream = shim_stream(stream, false);
-    shim_probes_mark(call.record.stream);
-    shim_capture_ended(call.record.stream);
+    call.rec.record.stream = shim_stream(stream, false);
+    shim_probes_mark(call.rec.record.stream);
+    shim_capture_ended(call.rec.record.stream);
     return shim_end(&call, real(stream));
 }
 

@@ -22,7 +22,7 @@ static void write_constant(const shim_object *o, uint32_t call, uint64_t offset,
                          .offset = offset,
                          .data = known ? data : "",
                          .length = known ? bytes : 0};
-    SHIM_WRITE(symbol, &record);
+    REC_WRITE(symbol, &record);
 }
 
 /* Puts both sides into the record; returns the target, NULL where it is none of ours. */
@@ -50,18 +50,17 @@ static void after_copy(const shim_object *target, const cap_call *r, uint32_t ca
 
 void shim_moved_write(const shim_call *call, cap_call_kind kind, const shim_moved *moved)
 {
-    shim_call own = *call;
-    own.id = 0;
-    own.record.kind = kind;
-    const shim_object *target = describe(&own.record, moved);
-    shim_write_call(&own, CUDA_SUCCESS);
-    after_copy(target, &own.record, own.id, moved);
+    rec_call part;
+    rec_call_begin_part(&part, &call->rec, kind);
+    const shim_object *target = describe(&part.record, moved);
+    rec_call_write(&part, CUDA_SUCCESS);
+    after_copy(target, &part.record, part.id, moved);
 }
 
 /* A call whose stream is being captured moves nothing: the graph does. `time` is taken only where it is not. */
 static bool captured(const shim_call *call, const shim_time *time)
 {
-    return !time->taken && shim_in_capture(call->record.stream);
+    return !time->taken && shim_in_capture(call->rec.record.stream);
 }
 
 static CUresult done(shim_call *call, CUresult result, const shim_moved *m, const shim_time *time)
@@ -69,12 +68,12 @@ static CUresult done(shim_call *call, CUresult result, const shim_moved *m, cons
     if (!call->active)
         return shim_end(call, result);
     bool moved = result == CUDA_SUCCESS && !captured(call, time);
-    pthread_mutex_lock(&shim_g.lock);
-    const shim_object *target = moved ? describe(&call->record, m) : NULL;
+    pthread_mutex_lock(&rec_g.lock);
+    const shim_object *target = moved ? describe(&call->rec.record, m) : NULL;
     shim_write_call(call, result);
-    shim_time_keep(time, moved ? call->id : 0);
-    after_copy(target, &call->record, call->id, m);
-    pthread_mutex_unlock(&shim_g.lock);
+    shim_time_keep(time, moved ? call->rec.id : 0);
+    after_copy(target, &call->rec.record, call->rec.id, m);
+    pthread_mutex_unlock(&rec_g.lock);
     return shim_end(call, result);
 }
 
@@ -95,9 +94,9 @@ enum { WAITS_COPY = true, WAITS_SHIFT = false, WAITS_SET = false };
             shim_begin(&call, #symbol, KIND_##what);                                               \
         else                                                                                       \
             shim_begin_work(&call, #symbol, KIND_##what);                                          \
-        call.record.stream = shim_stream(of, per_thread);                                          \
+        call.rec.record.stream = shim_stream(of, per_thread);                                      \
         if (call.active)                                                                           \
-            shim_time_call_begin(&time, #symbol, call.record.stream);                              \
+            shim_time_call_begin(&time, #symbol, call.rec.record.stream);                          \
         CUresult result = real_##symbol args;                                                      \
         shim_time_end(&time, result);                                                              \
         shim_moved m = {0};                                                                        \
@@ -106,7 +105,7 @@ enum { WAITS_COPY = true, WAITS_SHIFT = false, WAITS_SET = false };
         if (blocking && result == CUDA_SUCCESS) {                                                  \
             shim_times_resolve(0, true);                                                           \
             shim_probes_resolve(&(shim_wait){m.waits ? SHIM_OVER_STREAM : SHIM_OVER_NOTHING, NULL, \
-                                             call.record.stream, call.launched});                  \
+                                             call.rec.record.stream, call.launched});              \
         }                                                                                          \
         return done(&call, result, &m, &time);                                                     \
     }
@@ -232,17 +231,17 @@ typedef shim_moved one_of(const void *list, size_t index);
 static CUresult done_batch(shim_call *call, CUresult result, one_of *get, const void *list,
                            size_t count)
 {
-    if (!call->active || result != CUDA_SUCCESS || shim_in_capture(call->record.stream))
+    if (!call->active || result != CUDA_SUCCESS || shim_in_capture(call->rec.record.stream))
         return shim_end(call, result);
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     for (size_t i = 0; i < count; i++) {
         shim_moved m = get(list, i);
-        call->id = 0;
-        const shim_object *target = describe(&call->record, &m);
+        rec_call_again(&call->rec);
+        const shim_object *target = describe(&call->rec.record, &m);
         shim_write_call(call, result);
-        after_copy(target, &call->record, call->id, &m);
+        after_copy(target, &call->rec.record, call->rec.id, &m);
     }
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return shim_end(call, result);
 }
 
@@ -251,7 +250,7 @@ static CUresult done_batch(shim_call *call, CUresult result, one_of *get, const 
     {                                                             \
         shim_call call;                                           \
         shim_begin(&call, #symbol, CAP_CALL_COPY);                \
-        call.record.stream = shim_stream(stream, per_thread);     \
+        call.rec.record.stream = shim_stream(stream, per_thread); \
         CUresult result = real_##symbol args;                     \
         return done_batch(&call, result, get, list, count);       \
     }

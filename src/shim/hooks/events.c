@@ -14,7 +14,7 @@ static mark *marks;
 
 static bool is_needed(void)
 {
-    return shim_probes_launched() && !shim_g.forked;
+    return shim_probes_launched() && !rec_g.forked;
 }
 
 static mark *find(CUevent event)
@@ -36,7 +36,7 @@ void shim_event_begin(CUevent event)
 {
     if (!is_needed())
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     mark *m = find(event);
     if (!m && (m = calloc(1, sizeof *m))) {
         m->event = event;
@@ -44,14 +44,14 @@ void shim_event_begin(CUevent event)
     }
     if (m)
         m->known.begun++;
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 void shim_event_end(CUevent event, uint64_t stream, uint64_t launched, CUresult result)
 {
     if (!is_needed())
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     mark *m = find(event);
     if (m)
         m->ended++;
@@ -60,19 +60,19 @@ void shim_event_end(CUevent event, uint64_t stream, uint64_t launched, CUresult 
         m->known.stream = stream;
         m->known.launched = launched;
     }
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 bool shim_event_find(CUevent event, shim_event *out)
 {
     if (!is_needed())
         return false;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     mark *m = find(event);
     bool known = m && m->known.begun == m->ended;
     if (known)
         *out = m->known;
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return known;
 }
 
@@ -92,11 +92,11 @@ static void destroyed(CUevent event)
 {
     if (!is_needed())
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     mark *m = find(event);
     if (m)
         forget(m);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 HOOK(cuEventDestroy, (CUevent event), (event))

@@ -234,16 +234,16 @@ static void forget(CUgraphExec exec)
 static CUresult instantiated(CUresult result, CUgraphExec *exec, CUgraph source)
 {
     graph *g;
-    if (result != CUDA_SUCCESS || !shim_g.writer)
+    if (result != CUDA_SUCCESS || !rec_g.writer)
         return result;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     forget(*exec);
     if ((g = calloc(1, sizeof *g))) {
         g->handle = *exec;
         HASH_ADD_PTR(graphs, handle, g);
         read_graph(g, source, NULL, 0);
     }
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return result;
 }
 
@@ -270,9 +270,9 @@ INSTANTIATE(cuGraphInstantiateWithParams_ptsz,
 
 HOOK(cuGraphExecDestroy, (CUgraphExec exec), (exec))
 {
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     forget(exec);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return real_cuGraphExecDestroy(exec);
 }
 
@@ -304,10 +304,10 @@ static void take_over(CUgraphExec exec, CUgraph source, CUgraphNode child)
 
 static CUresult updated(CUresult result, CUgraphExec exec, CUgraph source, CUgraphNode child)
 {
-    if (result == CUDA_SUCCESS && shim_g.writer) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer) {
+        pthread_mutex_lock(&rec_g.lock);
         take_over(exec, source, child);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -334,12 +334,12 @@ HOOK(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode handle, 
 static CUresult copy_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
                          const CUDA_MEMCPY3D *copy)
 {
-    if (result == CUDA_SUCCESS && shim_g.writer && copy) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer && copy) {
+        pthread_mutex_lock(&rec_g.lock);
         node *n = find_node(exec, handle);
         if (n)
             set_copy(n, copy);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -347,12 +347,12 @@ static CUresult copy_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
 static CUresult set_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
                         const CUDA_MEMSET_NODE_PARAMS *set)
 {
-    if (result == CUDA_SUCCESS && shim_g.writer && set) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer && set) {
+        pthread_mutex_lock(&rec_g.lock);
         node *n = find_node(exec, handle);
         if (n)
             n->moved = shim_moved_set(set);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -376,12 +376,12 @@ HOOK(cuGraphExecMemsetNodeSetParams,
 static CUresult kernel_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
                            const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
-    if (result == CUDA_SUCCESS && params && shim_g.writer) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && params && rec_g.writer) {
+        pthread_mutex_lock(&rec_g.lock);
         node *n = find_node(exec, handle);
         if (n)
             set_kernel(n, params);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -426,12 +426,12 @@ HOOK(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode handle, unsigned int 
      (exec, handle, enabled))
 {
     CUresult result = real_cuGraphNodeSetEnabled(exec, handle, enabled);
-    if (result == CUDA_SUCCESS && shim_g.writer) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer) {
+        pthread_mutex_lock(&rec_g.lock);
         node *n = find_node(exec, handle);
         if (n)
             n->disabled = !enabled;
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -443,7 +443,7 @@ static void freed(const shim_call *call, uint64_t address)
 {
     shim_object o;
     if (shim_object_take(address, &o))
-        shim_object_freed(&o, call->id);
+        shim_object_freed(&o, call->rec.id);
 }
 
 static void allocated(shim_call *call, const shim_moved *memory)
@@ -481,33 +481,33 @@ static void note_nodes(shim_call *call, const graph *g)
         if (!g->nodes.data[i].disabled)
             note_node(call, &g->nodes.data[i]);
     for (uint32_t i = 0; i < g->conditional; i++)
-        shim_skipped(call->id, "(kernels of a conditional node)",
-                     "the device decided how often they ran");
+        rec_skipped(call->rec.id, "(kernels of a conditional node)",
+                    "the device decided how often they ran");
 }
 
-#define LAUNCH(symbol, per_thread)                                                         \
-    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                      \
-    {                                                                                      \
-        shim_call call;                                                                    \
-        shim_begin_launch(&call, #symbol);                                                 \
-        call.record.stream = shim_stream(stream, per_thread);                              \
-        CUresult result = real_##symbol(exec, stream);                                     \
-        if (call.active && result == CUDA_SUCCESS && !shim_in_capture(call.record.stream)) \
-            launched(&call, exec);                                                         \
-        return shim_end(&call, result);                                                    \
+#define LAUNCH(symbol, per_thread)                                                             \
+    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                          \
+    {                                                                                          \
+        shim_call call;                                                                        \
+        shim_begin_launch(&call, #symbol);                                                     \
+        call.rec.record.stream = shim_stream(stream, per_thread);                              \
+        CUresult result = real_##symbol(exec, stream);                                         \
+        if (call.active && result == CUDA_SUCCESS && !shim_in_capture(call.rec.record.stream)) \
+            launched(&call, exec);                                                             \
+        return shim_end(&call, result);                                                        \
     }
 
 static void launched(shim_call *call, CUgraphExec exec)
 {
     shim_stack(call);
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     shim_events_unknown(NULL); /* it may record any */
     shim_constants_changed();  /* and copy to any constant */
     shim_write_call(call, CUDA_SUCCESS);
     graph *g = find(exec);
     if (g)
         note_nodes(call, g);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 LAUNCH(cuGraphLaunch, false)

@@ -49,24 +49,6 @@ shim_bytes shim_pack(const shim_function *f, void **params, void **extra)
 
 /* ---- records ---- */
 
-/* NULL, or why the options leave out the launch with this number. */
-static const char *left_out(const char *kernel, uint64_t number)
-{
-    const prog_options *options = prog_options_get();
-    if (!prog_kernel_asked(kernel))
-        return "its name was not asked for (--kernel-name)";
-    if (number < options->launch_skip)
-        return "it came before the first launch asked for (--launch-skip)";
-    if (options->launch_count && number - options->launch_skip >= options->launch_count)
-        return "it came after the last launch asked for (--launch-count)";
-    return NULL;
-}
-
-bool shim_launch_wanted(const char *kernel)
-{
-    return !left_out(kernel, shim_g.matched);
-}
-
 static void set_cluster(const shim_shape *shape, const shim_function *f, cap_note *note)
 {
     for (int i = 0; i < 3; i++) {
@@ -81,14 +63,13 @@ uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *sh
     shim_context context = shim_current();
     uint32_t module = f->module ? shim_module_use(f->module) : 0;
     shim_write_call(call, CUDA_SUCCESS);
-    const char *reason = left_out(f->name, shim_g.matched);
-    shim_g.matched += prog_kernel_asked(f->name);
+    const char *reason = rec_choose(f->name);
     if (reason) {
-        shim_skipped(call->id, f->name, "%s", reason);
+        rec_skipped(call->rec.id, f->name, "%s", reason);
         return 0;
     }
-    cap_note note = {.id = ++shim_g.next_note,
-                     .call = call->id,
+    cap_note note = {.id = ++rec_g.next_launch,
+                     .call = call->rec.id,
                      .module = module,
                      .kernel = f->name,
                      .dynamic_shared = shape->shared,
@@ -98,13 +79,13 @@ uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *sh
                      .flags = shape->flags | (params.known ? 0 : CAP_NOTE_NO_PARAMS),
                      .device = context.device,
                      .context = context.id,
-                     .stream = call->record.stream,
+                     .stream = call->rec.record.stream,
                      .params = params.data,
                      .nparams = params.length};
     memcpy(note.grid, shape->grid, sizeof note.grid);
     memcpy(note.block, shape->block, sizeof note.block);
     set_cluster(shape, f, &note);
-    SHIM_WRITE(note, &note);
+    REC_WRITE(note, &note);
     shim_constants_given(params);
     return note.id;
 }
@@ -126,18 +107,18 @@ bool shim_in_capture(uint64_t stream)
 static void before(launch *l, const char *api, CUstream stream, bool per_thread, bool timed)
 {
     shim_begin_launch(&l->call, api);
-    l->call.record.stream = shim_stream(stream, per_thread);
+    l->call.rec.record.stream = shim_stream(stream, per_thread);
     l->time = (shim_time){0};
     shim_probe_begin(&l->probe,
                      &(shim_probe_launch){.function = l->function,
                                           .shape = &l->shape,
-                                          .stream = l->call.record.stream,
+                                          .stream = l->call.rec.record.stream,
                                           .record = l->call.active && timed},
                      l->params, l->extra);
     if (shim_probe_records(&l->probe))
         l->shape.flags |= CAP_NOTE_PROBED;
     if (l->call.active && timed)
-        shim_time_begin(&l->time, l->function, &l->shape, l->call.record.stream,
+        shim_time_begin(&l->time, l->function, &l->shape, l->call.rec.record.stream,
                         shim_probe_records(&l->probe));
 }
 
@@ -151,21 +132,21 @@ static CUresult after(launch *l, CUresult result)
     shim_time_end(&l->time, result);
     shim_stack(&l->call);
     bool captured = result == CUDA_SUCCESS && !l->time.taken &&
-                    shim_in_capture(l->call.record.stream);
-    pthread_mutex_lock(&shim_g.lock);
+                    shim_in_capture(l->call.rec.record.stream);
+    pthread_mutex_lock(&rec_g.lock);
     shim_function *f = l->function ? shim_function_of(l->function) : NULL;
     uint32_t note = 0;
-    if (captured || !f || !shim_g.writer) { /* into a graph: it runs when that is launched */
+    if (captured || !f || !rec_g.writer) { /* into a graph: it runs when that is launched */
         shim_write_call(&l->call, result);
     } else if (result != CUDA_SUCCESS) {
         shim_write_call(&l->call, result);
-        shim_skipped(l->call.id, f->name, "its launch failed (error %d)", (int)result);
+        rec_skipped(l->call.rec.id, f->name, "its launch failed (error %d)", (int)result);
     } else {
         note = shim_note(&l->call, f, &l->shape, shim_pack(f, l->params, l->extra));
     }
     shim_time_keep(&l->time, note);
     shim_probe_keep(&l->probe, note, result);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     return shim_end(&l->call, result);
 }
 
@@ -279,8 +260,8 @@ static void note_one(shim_call *call, const CUDA_LAUNCH_PARAMS *p)
     bool pushed = own && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPushCurrent_v2, (CUcontext), own) ==
                              CUDA_SUCCESS;
     shim_function *f = shim_function_of(p->function);
-    call->record.stream = shim_stream(p->hStream, false);
-    call->id = 0; /* a record for each stream */
+    call->rec.record.stream = shim_stream(p->hStream, false);
+    rec_call_again(&call->rec); /* a record for each stream */
     if (f)
         shim_note(call, f, &shape, shim_pack(f, p->kernelParams, NULL));
     if (pushed)
@@ -295,10 +276,10 @@ HOOK(cuLaunchCooperativeKernelMultiDevice,
     CUresult result = real_cuLaunchCooperativeKernelMultiDevice(list, count, flags);
     if (call.active && list && result == CUDA_SUCCESS) {
         shim_stack(&call);
-        pthread_mutex_lock(&shim_g.lock);
+        pthread_mutex_lock(&rec_g.lock);
         for (unsigned i = 0; i < count; i++)
             note_one(&call, &list[i]);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return shim_end(&call, result);
 }

@@ -6,14 +6,14 @@ static CUresult made(shim_call *call, CUresult result, uint64_t base, uint64_t b
                      cap_object_kind kind)
 {
     if (call->active && result == CUDA_SUCCESS && bytes) {
-        pthread_mutex_lock(&shim_g.lock);
+        pthread_mutex_lock(&rec_g.lock);
         shim_object stale;
         if (shim_object_take(base, &stale)) /* went without our notice */
             shim_object_freed(&stale, 0);
         shim_object object = {
             .base = base, .bytes = bytes, .kind = (uint8_t)kind, .context = shim_current().handle};
         shim_object_add(call, &object, "");
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return shim_end(call, result);
 }
@@ -28,9 +28,9 @@ static taken take(const shim_call *call, uint64_t base)
 {
     taken t = {false, {0}};
     if (call->active) {
-        pthread_mutex_lock(&shim_g.lock);
+        pthread_mutex_lock(&rec_g.lock);
         t.there = shim_object_take(base, &t.object);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return t;
 }
@@ -38,16 +38,16 @@ static taken take(const shim_call *call, uint64_t base)
 static CUresult released(shim_call *call, CUresult result, const taken *t)
 {
     if (call->active && t->there) {
-        pthread_mutex_lock(&shim_g.lock);
+        pthread_mutex_lock(&rec_g.lock);
         if (result == CUDA_SUCCESS) {
-            call->record.source_object = t->object.number;
-            call->record.bytes = t->object.bytes;
+            call->rec.record.source_object = t->object.number;
+            call->rec.record.bytes = t->object.bytes;
             shim_write_call(call, result);
-            shim_object_freed(&t->object, call->id);
+            shim_object_freed(&t->object, call->rec.id);
         } else {
             shim_object_put_back(&t->object);
         }
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return shim_end(call, result);
 }
@@ -70,9 +70,9 @@ static CUresult released(shim_call *call, CUresult result, const taken *t)
     {                                                                            \
         shim_call call;                                                          \
         shim_begin(&call, #symbol, CAP_CALL_ALLOC);                              \
-        call.record.stream = shim_stream(stream, per_thread);                    \
+        call.rec.record.stream = shim_stream(stream, per_thread);                \
         CUresult result = real_##symbol args;                                    \
-        if (result != CUDA_SUCCESS || shim_in_capture(call.record.stream))       \
+        if (result != CUDA_SUCCESS || shim_in_capture(call.rec.record.stream))   \
             return shim_end(&call, result); /* a graph allocates when it runs */ \
         return made(&call, result, *out, bytes, CAP_OBJECT_DEVICE);              \
     }
@@ -139,8 +139,8 @@ MAKE(cuMemPoolImportPointer, DEVICE, *out, range_of(*out),
     {                                                                       \
         shim_call call;                                                     \
         shim_begin(&call, #symbol, CAP_CALL_FREE);                          \
-        call.record.stream = shim_stream(stream, per_thread);               \
-        if (shim_in_capture(call.record.stream))                            \
+        call.rec.record.stream = shim_stream(stream, per_thread);           \
+        if (shim_in_capture(call.rec.record.stream))                        \
             return shim_end(&call, real_##symbol(address, stream));         \
         taken t = take(&call, address);                                     \
         return released(&call, real_##symbol(address, stream), &t);         \
@@ -167,11 +167,11 @@ static void take_range(object_list *list, uint64_t address, uint64_t bytes)
 
 static void range_released(shim_call *call, const object_list *list, uint64_t bytes)
 {
-    call->record.source_object = list->count ? list->data[0].number : 0;
-    call->record.bytes = bytes;
+    call->rec.record.source_object = list->count ? list->data[0].number : 0;
+    call->rec.record.bytes = bytes;
     shim_write_call(call, CUDA_SUCCESS);
     for (size_t i = 0; i < list->count; i++)
-        shim_object_freed(&list->data[i], call->id);
+        shim_object_freed(&list->data[i], call->rec.id);
 }
 
 HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes))
@@ -181,16 +181,16 @@ HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes))
     shim_begin(&call, "cuMemUnmap", CAP_CALL_FREE);
     if (!call.active)
         return shim_end(&call, real_cuMemUnmap(address, bytes));
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     take_range(&list, address, bytes);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     CUresult result = real_cuMemUnmap(address, bytes);
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     if (result == CUDA_SUCCESS)
         range_released(&call, &list, bytes);
     for (size_t i = 0; result != CUDA_SUCCESS && i < list.count; i++)
         shim_object_put_back(&list.data[i]);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     wl_vec_free(&list);
     return shim_end(&call, result);
 }

@@ -215,10 +215,7 @@ static void first_use(shim_module *m)
         read_text(m, m->image, CUDA_SIZE_UNKNOWN);
     if (!m->text)
         return;
-    m->number = ++shim_g.next_module;
-    cap_module record = {
-        .id = m->number, .name = m->name ? m->name : "memory", .ptx = m->text, .length = m->length};
-    SHIM_WRITE(module, &record);
+    m->number = rec_module(m->name ? m->name : "memory", m->text, m->length);
     list_variables(m);
     if (shim_probes_on())
         m->probed = shim_probed_new(m->text, m->length);
@@ -443,23 +440,23 @@ static void begin_loading(loading *l, bool library, const void *image, const cha
     l->module = NULL;
     if (!l->call.active || (!image && !file))
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     l->module = new_module(library, image, file);
     if (l->module)
         keep_wishes(l->module, &w);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 static CUresult end_loading(loading *l, CUresult result, void *const *handle)
 {
     shim_module *m = l->module;
     if (m && result == CUDA_SUCCESS) {
-        pthread_mutex_lock(&shim_g.lock);
+        pthread_mutex_lock(&rec_g.lock);
         m->handle = *handle;
         m->context = shim_current().handle;
         m->next = modules;
         modules = m;
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     } else if (m) {
         free_module(m);
     }
@@ -499,12 +496,12 @@ LOAD(cuLibraryLoadFromFile, true, NULL, name, jit, jit_values, njit,
         shim_call call;                                \
         shim_begin(&call, #symbol, CAP_CALL_OTHER);    \
         if (call.active) {                             \
-            pthread_mutex_lock(&shim_g.lock);          \
+            pthread_mutex_lock(&rec_g.lock);           \
             shim_module *m = find_module(handle);      \
             shim_own *own = NULL;                      \
             if (m && m->handle == handle)              \
                 own = forget_module(m);                \
-            pthread_mutex_unlock(&shim_g.lock);        \
+            pthread_mutex_unlock(&rec_g.lock);         \
             shim_own_free(own, true);                  \
         }                                              \
         return shim_end(&call, real_##symbol(handle)); \
@@ -544,10 +541,10 @@ HOOK(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
      (out, module, name))
 {
     CUresult result = real_cuModuleGetFunction(out, module, name);
-    if (result == CUDA_SUCCESS && shim_g.writer) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer) {
+        pthread_mutex_lock(&rec_g.lock);
         add_function(*out, name, find_or_guess(module, false, name));
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -556,12 +553,12 @@ HOOK(cuLibraryGetKernel, (CUkernel * out, CUlibrary library, const char *name),
      (out, library, name))
 {
     CUresult result = real_cuLibraryGetKernel(out, library, name);
-    if (result == CUDA_SUCCESS && shim_g.writer) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer) {
+        pthread_mutex_lock(&rec_g.lock);
         shim_function *f = add_function(*out, name, find_or_guess(library, true, name));
         if (f)
             f->kernel = true;
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -569,13 +566,13 @@ HOOK(cuLibraryGetKernel, (CUkernel * out, CUlibrary library, const char *name),
 HOOK(cuKernelGetFunction, (CUfunction * out, CUkernel kernel), (out, kernel))
 {
     CUresult result = real_cuKernelGetFunction(out, kernel);
-    if (result == CUDA_SUCCESS && shim_g.writer) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer) {
+        pthread_mutex_lock(&rec_g.lock);
         shim_function *known = NULL;
         HASH_FIND_PTR(functions, &kernel, known);
         if (known && (void *)kernel != (void *)*out)
             add_function(*out, known->name, known->module);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -583,12 +580,12 @@ HOOK(cuKernelGetFunction, (CUfunction * out, CUkernel kernel), (out, kernel))
 HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
 {
     CUresult result = real_cuLibraryGetModule(out, library);
-    if (result == CUDA_SUCCESS && shim_g.writer) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer) {
+        pthread_mutex_lock(&rec_g.lock);
         shim_module *m = find_module(library);
         if (m)
             add_alias(*out, m);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -597,12 +594,12 @@ HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
 
 static CUresult named(CUresult result, void *handle, bool library, const char *name)
 {
-    if (result == CUDA_SUCCESS && shim_g.writer) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && rec_g.writer) {
+        pthread_mutex_lock(&rec_g.lock);
         shim_module *m = find_or_guess(handle, library, name);
         if (m)
             shim_module_use(m);
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }

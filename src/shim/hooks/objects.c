@@ -61,8 +61,8 @@ static void take_out(size_t at)
 static void write_object(shim_call *call, const shim_object *o, const char *name)
 {
     if (call) {
-        call->record.target_object = o->number;
-        call->record.bytes = o->bytes;
+        call->rec.record.target_object = o->number;
+        call->rec.record.bytes = o->bytes;
         shim_write_call(call, CUDA_SUCCESS);
     }
     cap_object record = {.id = o->number,
@@ -70,22 +70,22 @@ static void write_object(shim_call *call, const shim_object *o, const char *name
                          .device = shim_current().device,
                          .base = o->base,
                          .bytes = o->bytes,
-                         .call = call ? call->id : 0,
+                         .call = call ? call->rec.id : 0,
                          .module = o->module ? shim_module_use(o->module) : 0,
                          .name = name};
-    SHIM_WRITE(object, &record);
+    REC_WRITE(object, &record);
 }
 
 void shim_object_write(shim_call *call, shim_object *object, const char *name)
 {
-    object->number = ++shim_g.next_object;
+    object->number = rec_object_new();
     write_object(call, object, name);
 }
 
 uint32_t shim_object_add(shim_call *call, const shim_object *object, const char *name)
 {
     shim_object o = *object;
-    o.number = ++shim_g.next_object;
+    o.number = rec_object_new();
     if (!insert(&o))
         return 0;
     write_object(call, &o, name);
@@ -109,8 +109,7 @@ void shim_object_put_back(const shim_object *object)
 
 void shim_object_freed(const shim_object *object, uint32_t call)
 {
-    cap_free record = {.object = object->number, .call = call};
-    SHIM_WRITE(free, &record);
+    rec_freed(object->number, call);
 }
 
 void shim_objects_gone(CUcontext context, const struct shim_module *module)

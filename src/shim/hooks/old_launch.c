@@ -30,19 +30,19 @@ static setting *of(CUfunction f)
     return s;
 }
 
-#define SET(symbol, params, args, what)                \
-    HOOK(symbol, params, args)                         \
-    {                                                  \
-        CUresult result = real_##symbol args;          \
-        if (result == CUDA_SUCCESS && shim_g.writer) { \
-            pthread_mutex_lock(&shim_g.lock);          \
-            setting *s = of(f);                        \
-            if (s) {                                   \
-                what;                                  \
-            }                                          \
-            pthread_mutex_unlock(&shim_g.lock);        \
-        }                                              \
-        return result;                                 \
+#define SET(symbol, params, args, what)               \
+    HOOK(symbol, params, args)                        \
+    {                                                 \
+        CUresult result = real_##symbol args;         \
+        if (result == CUDA_SUCCESS && rec_g.writer) { \
+            pthread_mutex_lock(&rec_g.lock);          \
+            setting *s = of(f);                       \
+            if (s) {                                  \
+                what;                                 \
+            }                                         \
+            pthread_mutex_unlock(&rec_g.lock);        \
+        }                                             \
+        return result;                                \
     }
 
 static void put(setting *s, int offset, const void *data, size_t bytes)
@@ -66,7 +66,7 @@ SET(cuParamSetv, (CUfunction f, int offset, void *data, unsigned int bytes),
 static void launched(shim_call *call, CUfunction handle, int width, int height)
 {
     shim_stack(call);
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     shim_function *f = shim_function_of(handle);
     setting *s = of(handle);
     if (f && s) {
@@ -75,19 +75,19 @@ static void launched(shim_call *call, CUfunction handle, int width, int height)
         s->shape.grid[2] = 1;
         shim_note(call, f, &s->shape, (shim_bytes){s->params, s->bytes, s->bytes <= MAX_PARAMS});
     }
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
-#define LAUNCH(symbol, of_stream, width, height, params, args) \
-    HOOK(symbol, params, args)                                 \
-    {                                                          \
-        shim_call call;                                        \
-        shim_begin_launch(&call, #symbol);                     \
-        call.record.stream = shim_stream(of_stream, false);    \
-        CUresult result = real_##symbol args;                  \
-        if (result == CUDA_SUCCESS && call.active)             \
-            launched(&call, f, width, height);                 \
-        return shim_end(&call, result);                        \
+#define LAUNCH(symbol, of_stream, width, height, params, args)  \
+    HOOK(symbol, params, args)                                  \
+    {                                                           \
+        shim_call call;                                         \
+        shim_begin_launch(&call, #symbol);                      \
+        call.rec.record.stream = shim_stream(of_stream, false); \
+        CUresult result = real_##symbol args;                   \
+        if (result == CUDA_SUCCESS && call.active)              \
+            launched(&call, f, width, height);                  \
+        return shim_end(&call, result);                         \
     }
 
 LAUNCH(cuLaunch, NULL, 1, 1, (CUfunction f), (f))

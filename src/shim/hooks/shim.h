@@ -2,7 +2,7 @@
  * is one of front.S's jumps: to the driver's function, or to a hook of ours, which calls the driver's and notes what
  * happened. A hook never changes arguments or results.
  *
- * Locking: shim_g.lock guards what is noted. It is never held while a function of the application's choice runs; the
+ * Locking: rec_g.lock guards what is noted. It is never held while a function of the application's choice runs; the
  * driver is asked only for what it knows (names, attributes, whether an event is over) with the lock held.
  *
  * A hook:
@@ -22,7 +22,7 @@
 #include "capture/capture.h"
 #include "cuda/types.h"
 #include "program/options.h"
-#include "record/process.h"
+#include "record/record.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -66,28 +66,19 @@ void *shim_real(const char *symbol);
         function_##symbol ? ((CUresult(*) types)function_##symbol)(__VA_ARGS__) : (otherwise); \
     })
 
-/* ---- record.c: calls and the process ---- */
+/* ---- process.c: calls and the process ---- */
 
+/* With the lock held but for `sm`, which stays. */
 typedef struct shim_state {
-    pthread_mutex_t lock;
-    cap_writer *writer; /* NULL: nothing is recorded */
-    bool started, forked;
-    bool late; /* shim_end_late() left a call to be written */
-    int64_t start_ns;
-    uint32_t next_call, next_object, next_module, next_note, next_thread;
-    uint64_t matched; /* launches whose kernel passes the name filters */
-    unsigned sm;      /* of the first device */
+    unsigned sm; /* of the first device */
 } shim_state;
 
 extern shim_state shim_g;
 
 typedef struct shim_call {
     bool active;       /* to be recorded */
-    bool held;         /* the record may stay in memory for a while */
     uint64_t launched; /* shim_probes_launched() */
-    uint32_t id;       /* once written */
-    cap_call record;
-    uint64_t pcs[CAP_MAX_STACK];
+    rec_call rec;      /* not set where it is not active */
 } shim_call;
 
 /* Notes time and call stack. A call from within another one of ours is not recorded. Every begin has its end, on the same
@@ -108,23 +99,6 @@ CUresult shim_end_late(shim_call *call, CUresult result);
 void shim_write_call(shim_call *call, CUresult result);
 
 void shim_start(void); /* after cuInit: opens the capture, lists the devices */
-void shim_message(wl_log_level level, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* In the report only. */
-void shim_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void shim_skipped(uint32_t call, const char *kernel, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void shim_recorded(wl_status status);
-/* With the lock held. */
-void shim_write_late(void);
-#define SHIM_WRITE(type, record)                                      \
-    do {                                                              \
-        if (shim_g.late)                                              \
-            shim_write_late();                                        \
-        if (shim_g.writer)                                            \
-            shim_recorded(cap_write_##type(shim_g.writer, (record))); \
-    } while (0)
-
 /* A stream as records and tables name it: 0 and 1 are the legacy stream; a thread's own default stream has the thread in
  * its upper bits. `per_thread`: what 0 means. */
 uint64_t shim_stream(CUstream stream, bool per_thread);
@@ -240,8 +214,6 @@ shim_bytes shim_pack(const shim_function *f, void **params, void **extra);
 /* Writes NOTE for a launch that the driver accepted. Returns its number; 0 where the options leave it out. */
 uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *shape,
                    shim_bytes params);
-/* Whether the options ask for the next launch of the kernel. */
-bool shim_launch_wanted(const char *kernel);
 /* A stream that is being captured runs nothing, and nothing of ours may go there; nor to the legacy stream while a stream that
  * waits for it is. */
 bool shim_in_capture(uint64_t stream);

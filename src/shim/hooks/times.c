@@ -229,12 +229,12 @@ void shim_time_begin(shim_time *t, void *function, const shim_shape *shape, uint
     *t = (shim_time){.stream = stream};
     if (asked() == NONE || !function)
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     shim_function *f = shim_function_of(function);
     t->kind = f ? kind_of(f, shape, records) : NULL;
     if (t->kind)
         prepare(t);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     t->taken = t->end && record(t->begin, stream);
 }
 
@@ -253,11 +253,11 @@ void shim_time_call_begin(shim_time *t, const char *api, uint64_t stream)
     *t = (shim_time){.stream = stream};
     if (asked() == NONE)
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     t->kind = calls_of(api);
     if (t->kind)
         prepare(t);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     t->taken = t->end && record(t->begin, stream);
 }
 
@@ -304,9 +304,9 @@ static void write_times(known *times)
     times->launch_times.times = times->launches;
     times->call_times.times = times->calls;
     if (times->launch_times.count)
-        SHIM_WRITE(times, &times->launch_times);
+        REC_WRITE(times, &times->launch_times);
     if (times->call_times.count)
-        SHIM_WRITE(call_times, &times->call_times);
+        REC_WRITE(call_times, &times->call_times);
     times->launch_times.count = times->call_times.count = 0;
 }
 
@@ -364,13 +364,13 @@ static void resolve_some(CUcontext context, uint64_t stream, bool all)
 
 void shim_times_resolve(uint64_t stream, bool all)
 {
-    if (!__atomic_load_n(&total, __ATOMIC_RELAXED) || shim_g.forked)
+    if (!__atomic_load_n(&total, __ATOMIC_RELAXED) || rec_g.forked)
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     CUcontext context = shim_current().handle;
-    if (shim_g.writer && context)
+    if (rec_g.writer && context)
         resolve_some(context, stream, all);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 void shim_times_gone(CUcontext context)

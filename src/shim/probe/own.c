@@ -94,9 +94,9 @@ static bool is_idle(CUcontext context)
     CUevent event;
     if (!new_event(&event))
         return false;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     CUresult result = record_all(context, event);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     bool idle = result == CUDA_ERROR_NOT_SUPPORTED ||
                 (result == CUDA_SUCCESS && wait_patiently(event));
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventDestroy_v2, (CUevent), event);
@@ -303,9 +303,9 @@ static void tell(const shim_own *o, const char *name)
 {
     const shim_resources *now = &o->resources, *was = &o->original;
     if (!o->function)
-        shim_remark("%s has no probes: %s.", name, o->why);
+        rec_remark("%s has no probes: %s.", name, o->why);
     else if (!same(now, was))
-        shim_remark(
+        rec_remark(
             "With probes %s takes %u registers (without: %u), %u bytes of local memory (%u), "
             "%u of shared memory (%u); %d blocks of %d threads fit a multiprocessor (%d).",
             name, now->registers, was->registers, now->local_bytes, was->local_bytes,
@@ -333,9 +333,9 @@ static void make_once(shim_probed_kernel *k, const shim_function *f, CUcontext c
 {
     CUstream stream = shim_own_stream(context);
     k->making = true;
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     shim_own *o = make(k, f, context, stream);
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     k->making = false;
     if (o)
         keep(k, o);
@@ -347,7 +347,7 @@ shim_own *shim_own_get(shim_probed_kernel *k, const shim_function *f, bool *late
     CUcontext context = shim_current().handle;
     *later = false;
     while (k->making)
-        pthread_cond_wait(&made, &shim_g.lock);
+        pthread_cond_wait(&made, &rec_g.lock);
     shim_probed_rewrite(k);
     if (!k->kernel->probes || !context || !shim_module_in(f->module, context))
         return NULL;
@@ -429,7 +429,7 @@ bool shim_own_fits(shim_own *o, shim_probed_kernel *k, const shim_function *f,
 void shim_own_unfit(shim_probed_kernel *k, const char *why)
 {
     if (!k->unfit)
-        shim_remark("Launches of %s ran without recording: %s.", k->name, why);
+        rec_remark("Launches of %s ran without recording: %s.", k->name, why);
     k->unfit = true;
 }
 
@@ -441,13 +441,13 @@ void shim_own_unfit(shim_probed_kernel *k, const char *why)
 
 static CUresult configured(CUresult result, void *handle, int config)
 {
-    if (result == CUDA_SUCCESS && shim_probes_on() && shim_g.writer) {
-        pthread_mutex_lock(&shim_g.lock);
+    if (result == CUDA_SUCCESS && shim_probes_on() && rec_g.writer) {
+        pthread_mutex_lock(&rec_g.lock);
         shim_function *f = shim_function_of(handle);
         shim_probed_kernel *k = f ? shim_function_probe(f) : NULL;
         if (k)
             k->cache_config = config;
-        pthread_mutex_unlock(&shim_g.lock);
+        pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
 }
@@ -558,6 +558,6 @@ void shim_own_finish(void)
 {
     enum { WORTH_TELLING = 100000000 }; /* ns */
     if (compiling_ns >= WORTH_TELLING)
-        shim_remark("The driver took %.1f s to compile %u kernels with probes.",
-                    (double)compiling_ns / 1e9, compiled);
+        rec_remark("The driver took %.1f s to compile %u kernels with probes.",
+                   (double)compiling_ns / 1e9, compiled);
 }

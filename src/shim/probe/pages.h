@@ -1,4 +1,4 @@
-/* Which pages of device memory hold anything but zeros. With shim_g.lock held and the context current. */
+/* Which pages of device memory hold anything but zeros. With rec_g.lock held and the context current. */
 #ifndef WL_SHIM_PROBE_PAGES_H
 #define WL_SHIM_PROBE_PAGES_H
 

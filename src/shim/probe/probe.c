@@ -177,8 +177,8 @@ static bool is_to_record(shim_probed_kernel *k, const shim_probe_launch *l)
         k->launches++;
         return false;
     }
-    return l->record && shim_g.writer && blocks_of(l->shape) && !shim_in_capture(l->stream) &&
-           shim_launch_wanted(k->name) && ++k->launches;
+    return l->record && rec_g.writer && blocks_of(l->shape) && !shim_in_capture(l->stream) &&
+           !rec_left_out(k->name) && ++k->launches;
 }
 
 static void start_recording(shim_probe *p, const shim_probe_launch *l, void **params, void **extra)
@@ -218,19 +218,19 @@ void shim_probe_begin(shim_probe *p, const shim_probe_launch *l, void **params, 
     p->stream = l->stream;
     if (!l->record || !shim_probes_on())
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     start_recording(p, l, params, extra);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 bool shim_probe_refused(shim_probe *p, CUresult result)
 {
     if (!p->recording || result == CUDA_SUCCESS)
         return false;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     shim_recording_give_back(p->recording);
     shim_own_unfit(p->kernel, "the driver refused them with probes");
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
     p->recording = NULL;
     return true;
 }
@@ -263,8 +263,8 @@ void shim_probe_keep(shim_probe *p, uint32_t note, CUresult result)
 void shim_probe_tell_missing(void)
 {
     if (without_memory)
-        shim_message(WL_LOG_INFO,
-                     "%u launches ran without probes, since what launches record would have taken "
-                     "more than %u MiB of the device's memory (--device-memory).",
-                     without_memory, (unsigned)prog_options_get()->device_memory);
+        rec_message(WL_LOG_INFO,
+                    "%u launches ran without probes, since what launches record would have taken "
+                    "more than %u MiB of the device's memory (--device-memory).",
+                    without_memory, (unsigned)prog_options_get()->device_memory);
 }

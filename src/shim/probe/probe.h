@@ -1,5 +1,5 @@
 /* Probes in kernels: what is known of a module's PTX (probed.c), kernels that record in modules of their own (own.c), launches
- * that record (probe.c). With shim_g.lock held unless said otherwise. */
+ * that record (probe.c). With rec_g.lock held unless said otherwise. */
 #ifndef WL_SHIM_PROBE_PROBE_H
 #define WL_SHIM_PROBE_PROBE_H
 

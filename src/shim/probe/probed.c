@@ -108,7 +108,7 @@ static void read_text(shim_probed *p)
         return;
     if (ptx_parse(p->text, p->length, "module", &p->ptx, &err) != WL_OK ||
         ptx_verify(p->ptx, "module", &err) != WL_OK) {
-        shim_remark("A module's kernels have no probes: %s", err.text);
+        rec_remark("A module's kernels have no probes: %s", err.text);
         if (p->ptx)
             ir_module_free(p->ptx);
         p->ptx = NULL;
@@ -134,8 +134,8 @@ void shim_probed_rewrite(shim_probed_kernel *k)
     if (status != WL_OK)
         k->alone.kernel.probes = 0;
     if (status != WL_OK || k->kernel->refused)
-        shim_remark("%s has no probes: %s.", k->name,
-                    status == WL_OK ? k->kernel->refused : err.text);
+        rec_remark("%s has no probes: %s.", k->name,
+                   status == WL_OK ? k->kernel->refused : err.text);
 }
 
 /* ---- what a kernel takes ---- */

@@ -63,13 +63,13 @@ static void mark(CUcontext context, uint64_t stream)
 
 void shim_probes_mark(uint64_t stream)
 {
-    if (!__atomic_load_n(&uncovered, __ATOMIC_RELAXED) || shim_g.forked)
+    if (!__atomic_load_n(&uncovered, __ATOMIC_RELAXED) || rec_g.forked)
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     CUcontext context = shim_current().handle;
     if (context)
         mark(context, stream);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 void shim_recording_launched(shim_recording *r, uint32_t note, uint64_t stream)
@@ -278,7 +278,7 @@ static void write_probe(const shim_recording *r, const char *data, uint64_t byte
                         .objects = objects,
                         .data = data,
                         .length = bytes};
-    SHIM_WRITE(probe, &record);
+    REC_WRITE(probe, &record);
     free(objects);
 }
 
@@ -323,7 +323,7 @@ static void read_tables(const shim_recording *r)
         packed_begin(&p, r, from, end_of_tables(r) - from, (rewrite_run){0, 0}, pool) &&
         read_runs(r, &p, p.nruns) && wait_for_bytes(r)) {
         cap_tables record = {.note = r->note, .data = p.data, .length = p.length};
-        SHIM_WRITE(tables, &record);
+        REC_WRITE(tables, &record);
     }
     packed_end(&p);
 }
@@ -331,7 +331,7 @@ static void read_tables(const shim_recording *r)
 static void read_one(const shim_recording *r)
 {
     rewrite_state head;
-    if (!shim_g.writer || !r->kernel || r->failed || !read_bytes(r, 0, &head, sizeof head) ||
+    if (!rec_g.writer || !r->kernel || r->failed || !read_bytes(r, 0, &head, sizeof head) ||
         !wait_for_bytes(r))
         return;
     learn(r, &head);
@@ -390,13 +390,13 @@ void shim_recordings_read(CUcontext context, uint64_t stream)
 
 void shim_probes_resolve(const shim_wait *wait)
 {
-    if (!__atomic_load_n(&waiting, __ATOMIC_RELAXED) || shim_g.forked)
+    if (!__atomic_load_n(&waiting, __ATOMIC_RELAXED) || rec_g.forked)
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     CUcontext context = shim_current().handle;
     if (context && (!wait->context || wait->context == context))
         read_over(context, wait);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 /* ---- ends ---- */
@@ -456,10 +456,10 @@ static void drop(selector which, const void *what, bool keep)
         }
     }
     if (dropped)
-        shim_message(WL_LOG_INFO,
-                     "What %u launches recorded is lost: they were not over when "
-                     "their module or context went.",
-                     dropped);
+        rec_message(WL_LOG_INFO,
+                    "What %u launches recorded is lost: they were not over when "
+                    "their module or context went.",
+                    dropped);
 }
 
 void shim_probes_gone(CUcontext context)
@@ -486,13 +486,13 @@ void shim_probe_module_gone(const shim_probed *probed)
 
 void shim_probes_last(void)
 {
-    if (!__atomic_load_n(&waiting, __ATOMIC_RELAXED) || shim_g.forked)
+    if (!__atomic_load_n(&waiting, __ATOMIC_RELAXED) || rec_g.forked)
         return;
-    pthread_mutex_lock(&shim_g.lock);
+    pthread_mutex_lock(&rec_g.lock);
     CUcontext context = shim_current().handle;
     if (context)
         read_last(context, of_context, context);
-    pthread_mutex_unlock(&shim_g.lock);
+    pthread_mutex_unlock(&rec_g.lock);
 }
 
 void shim_probes_finish(void)

@@ -1,4 +1,4 @@
-/* Memory on the device that launches with probes record into: what rewrite/layout.h calls a state. All with shim_g.lock held.
+/* Memory on the device that launches with probes record into: what rewrite/layout.h calls a state. All with rec_g.lock held.
  *
  * A recording is in one of three lists:
  *     idle      memory that nobody uses

@@ -1,10 +1,8 @@
-/* The capture of this process, its clock and its PROCESS record: what all collectors share. */
-#ifndef WL_RECORD_PROCESS_H
-#define WL_RECORD_PROCESS_H
+/* The capture of this process, and its PROCESS record: the recorder's own. */
+#ifndef WL_RECORD_OPEN_H
+#define WL_RECORD_OPEN_H
 
 #include "capture/capture.h"
-
-int64_t rec_now(void); /* nanoseconds, monotonic */
 
 /* Creates <capture_dir>/<pid>-<n>.wlcap with the first free n, since a process that called exec keeps its number, and
  * writes PROCESS. `start_ns`: when the process began, by rec_now(). NULL where the options ask for no capture, and,

@@ -1,0 +1,139 @@
+/* The recorder: what every collector notes alike. The emulator (src/device) and the library before NVIDIA's driver (src/shim)
+ * link it, one copy each, and one copy records one process.
+ *
+ * It has the capture's writer and clock, the numbers of calls, objects, modules, launches and threads, the choice of
+ * launches, what is said when recording fails, and the process's life: its start, fork and end.
+ *
+ * Locking: rec_g.lock guards all that is noted, and whatever else a collector keeps behind it. Every function here is
+ * called with it held, unless it says otherwise.
+ *
+ * Ownership: texts, stacks and arrays of records are the caller's and are read within the call. Names of interfaces
+ * (`api`) are constants.
+ *
+ * Errors: nothing here fails towards the application. A record that cannot be written alone is lost, which is said once;
+ * a writer that is switched off (full disk) ends the recording, which is said once, whatever was lost before. */
+#ifndef WL_RECORD_RECORD_H
+#define WL_RECORD_RECORD_H
+
+#include "base/log.h"
+#include "capture/capture.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the recorder asks of a collector. Functions may be NULL. */
+typedef struct rec_collector {
+    const char *name; /* as PROCESS has it: "emulate", "inline" */
+    void (*in_child)(
+        void); /* after a fork, in the child; rec_g.forked tells whether CUDA is lost to it */
+    void (*last)(void); /* before END; the lock is held if it could be had */
+} rec_collector;
+
+typedef struct rec_state {
+    pthread_mutex_t lock;
+    cap_writer *writer;                 /* NULL: nothing is recorded */
+    bool started;                       /* rec_start() was called */
+    bool forked;                        /* a child whose parent used CUDA: CUDA is lost to it */
+    bool kept;                          /* rec_call_keep() left a call to be written */
+    bool observe;                       /* launches are observed; false where nothing is recorded */
+    int64_t start_ns;                   /* by rec_now() */
+    uint64_t next_stream, next_context; /* numbers of the collector's that the capture shows */
+    uint32_t next_call, next_object, next_module, next_launch;
+    uint64_t matched; /* launches whose kernel passes the name filters */
+} rec_state;
+
+extern rec_state rec_g;
+
+/* ---- the process (process.c) ---- */
+
+int64_t rec_now(void);         /* nanoseconds, monotonic; needs no lock */
+int64_t rec_since_start(void); /* needs no lock */
+/* From 1 in the order in which threads first asked; needs no lock. */
+uint32_t rec_thread(void);
+
+/* Once, without the lock, before the program uses CUDA: starts the clock, and asks to be told of forks. */
+void rec_process_begins(const rec_collector *collector);
+/* The program uses CUDA from now on: opens the capture. `wanted` false: another library in this process records. */
+void rec_start(bool wanted);
+/* The process ends: writes END and closes the capture. Without the lock, which is not waited for: a thread that still runs
+ * may hold it, and the process must end. Further calls do nothing. */
+void rec_process_ends(void);
+/* In a child that cannot use CUDA, without the lock: a capture that says so, once. */
+void rec_mark_forked(void);
+
+/* ---- writing (write.c) ---- */
+
+/* What a write to the capture gave: says a failure, once a kind. */
+void rec_written(wl_status status);
+/* Writes the record, after the call that was kept for later. */
+#define REC_WRITE(type, record)                                    \
+    do {                                                           \
+        if (rec_g.kept)                                            \
+            rec_call_write_kept();                                 \
+        if (rec_g.writer)                                          \
+            rec_written(cap_write_##type(rec_g.writer, (record))); \
+    } while (0)
+
+/* To the user only, and with C++ names as people write them; needs no lock. */
+void rec_say(wl_log_level level, const char *text);
+/* To the user and in the report. */
+void rec_message(wl_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* In the report only. */
+void rec_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A launch that is not observed, and why. */
+void rec_skipped(uint32_t call, const char *kernel, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Something of ours failed: launches run on, unobserved. Said once. */
+void rec_stop_observing(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- calls (call.c) ---- */
+
+typedef enum rec_when {
+    REC_NOW, /* what is held in memory is written before the call, and its own record with it */
+    REC_HELD /* the call puts work on a stream and waits for nothing: its record may stay in memory for 50 ms */
+} rec_when;
+
+typedef struct rec_call {
+    uint32_t id; /* 0: it has none yet */
+    bool held, written;
+    uint64_t mark;   /* of the collector's own; 0 at first */
+    cap_call record; /* what the collector knows of it goes here: stream, objects, offsets, bytes */
+    uint64_t pcs[CAP_MAX_STACK];
+} rec_call;
+
+/* Notes thread and time. Needs no lock; with REC_NOW it must not be held. */
+void rec_call_begin(rec_call *call, const char *api, cap_call_kind kind, rec_when when);
+/* Notes the call stack, unless that happened; on the same thread, in a function that the application called. Needs no lock. */
+void rec_call_stack(rec_call *call);
+/* Gives it the next number, unless it has one: calls without are numbered as they are written. */
+void rec_call_number(rec_call *call);
+/* Writes CALL, unless that happened: before any record that refers to it. */
+void rec_call_write(rec_call *call, int32_t result);
+/* The next rec_call_write() writes one more record of the call: it is one of several that one function made. */
+void rec_call_again(rec_call *call);
+/* Begins what a call that is written makes the device do, a node of a graph: it has the call's name, thread and stack, whose
+ * memory must last. */
+void rec_call_begin_part(rec_call *part, const rec_call *call, cap_call_kind kind);
+/* Keeps the call and writes it before the next record that anybody writes: for calls after which the device may be waiting for
+ * the next one. Takes the lock. */
+void rec_call_keep(rec_call *call, int32_t result);
+void rec_call_write_kept(void);
+
+/* ---- objects and modules (write.c) ---- */
+
+uint32_t rec_object_new(void); /* the next number */
+void rec_object_unused(void);  /* the latest number is free again: the allocation failed */
+void rec_freed(uint32_t object,
+               uint32_t call); /* writes FREE; call 0: it went with its module or context */
+/* Writes MODULE; returns its number. */
+uint32_t rec_module(const char *name, const char *ptx, uint64_t length);
+
+/* ---- launches (write.c) ---- */
+
+/* Why the next launch of the kernel is not observed: as the options say, or since observation ended. NULL: it is. */
+const char *rec_left_out(const char *kernel);
+/* The same, and the launch counts. */
+const char *rec_choose(const char *kernel);
+
+#endif

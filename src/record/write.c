@@ -1,0 +1,149 @@
+/* Records, what is said when one is lost, and which launches are observed. */
+#include "base/log.h"
+#include "base/names.h"
+#include "program/options.h"
+#include "record/record.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- failures ---- */
+
+/* A record that is too large or finds no memory is lost alone; other failures end the recording. */
+void rec_written(wl_status status)
+{
+    static bool said_lost, said_end;
+    wl_error err = {0};
+    if (status == WL_OK)
+        return;
+    if (cap_state(rec_g.writer, &err) != WL_OK) {
+        if (!said_end)
+            wl_log(WL_LOG_ERROR, "Recording ends here: %s", err.text);
+        said_end = true;
+        rec_g.observe = false;
+    } else if (!said_lost) {
+        said_lost = true;
+        wl_log(WL_LOG_ERROR, "Something could not be recorded (%s).", wl_status_text(status));
+    }
+}
+
+/* ---- messages ---- */
+
+/* A program with C++ kernels has the demangler of its own C++ library; without one names stay as they are. */
+void rec_say(wl_log_level level, const char *text)
+{
+    wl_demangle *demangle = strstr(text, "_Z")
+                                ? (wl_demangle *)dlsym(RTLD_DEFAULT, "__cxa_demangle")
+                                : NULL;
+    char *plain = demangle ? wl_demangle_words(text, demangle) : NULL;
+    wl_log(level, "%s", plain ? plain : text);
+    free(plain);
+}
+
+static void write_message(wl_log_level level, const char *text)
+{
+    cap_message message = {.level = level, .text = text};
+    REC_WRITE(message, &message);
+}
+
+void rec_message(wl_log_level level, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    rec_say(level, text);
+    write_message(level, text);
+}
+
+void rec_remark(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    write_message(WL_LOG_INFO, text);
+}
+
+void rec_skipped(uint32_t call, const char *kernel, const char *format, ...)
+{
+    char text[1200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cap_skipped record = {.kernel = kernel, .reason = text, .call = call};
+    REC_WRITE(skipped, &record);
+}
+
+void rec_stop_observing(const char *format, ...)
+{
+    if (!rec_g.observe)
+        return;
+    rec_g.observe = false;
+    char text[900];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    rec_message(WL_LOG_ERROR, "Launches are no longer observed: %s", text);
+}
+
+/* ---- objects and modules ---- */
+
+uint32_t rec_object_new(void)
+{
+    return ++rec_g.next_object;
+}
+
+void rec_object_unused(void)
+{
+    rec_g.next_object--;
+}
+
+void rec_freed(uint32_t object, uint32_t call)
+{
+    cap_free record = {.object = object, .call = call};
+    REC_WRITE(free, &record);
+}
+
+uint32_t rec_module(const char *name, const char *ptx, uint64_t length)
+{
+    cap_module record = {.id = ++rec_g.next_module, .name = name, .ptx = ptx, .length = length};
+    REC_WRITE(module, &record);
+    return record.id;
+}
+
+/* ---- launches ---- */
+
+static const char *why_left_out(bool asked)
+{
+    const prog_options *options = prog_options_get();
+    if (!rec_g.observe)
+        return "observation was switched off";
+    if (!asked)
+        return "its name was not asked for (--kernel-name)";
+    if (rec_g.matched < options->launch_skip)
+        return "it came before the first launch asked for (--launch-skip)";
+    if (options->launch_count && rec_g.matched - options->launch_skip >= options->launch_count)
+        return "it came after the last launch asked for (--launch-count)";
+    return NULL;
+}
+
+const char *rec_left_out(const char *kernel)
+{
+    return why_left_out(prog_kernel_asked(kernel));
+}
+
+const char *rec_choose(const char *kernel)
+{
+    bool asked = prog_kernel_asked(kernel);
+    const char *reason = why_left_out(asked);
+    rec_g.matched += asked && rec_g.observe;
+    return reason;
+}
