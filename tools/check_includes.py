@@ -6,6 +6,7 @@ and rooms above it in ROOMS. What runs after the application (from `profile` on)
 runs inside it only the capture's format and the rooms that know nothing of a process (PURE). The
 command line, which asks before the run and starts the rest, may include any room but those that
 live inside the application.
+A room's inside (impl.h, ..._impl.h) is for the room alone.
 Public headers ("warplens/...") are open to all. Includes of the project's headers are written from
 src/.
 """
@@ -26,12 +27,15 @@ PURE = {"base", "ir", "ptx", "flow", "cuda"}
 # The two libraries that live inside the application: what only they hold.
 APPLICATION = {room for room in ROOMS if room.split("/")[0] in ("inject", "record", "device", "api", "shim")}
 
+# Headers that only their own room includes.
+INSIDE = re.compile(r"(^|[/_])impl\.h$")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 SUFFIXES = {".c", ".h", ".def", ".inc", ".S"}
 
 
 def room_of(path):
-    """The room of a path below src/, "device/core.h" or "api/both/ask.h"."""
+    """The room of a path below src/, "device/call.h" or "api/both/entry.h"."""
     parts = path.split("/")
     return "/".join(parts[: 2 if parts[0] in HOUSES else 1])
 
@@ -43,6 +47,8 @@ def allowed(room, header):
         return None
     if "/" not in header or target not in ROOMS:
         return 'project headers are included as "room/header.h"'
+    if INSIDE.search(header):
+        return f"it is the inside of {target}"
     if ROOMS.index(target) > ROOMS.index(room):
         return f"{target} stands below {room}"
     if room == "cli":

@@ -63,7 +63,7 @@ class Includes(Check):
     def test_command_line_stays_out_of_the_application(self):
         self.write("src/cli/profile.c", '#include "replay/replay.h"\n#include "emu/emu.h"\n')
         self.assertEqual(self.includes()[0], 0)
-        self.write("src/cli/stats.c", '#include "device/core.h"\n')
+        self.write("src/cli/stats.c", '#include "device/device.h"\n')
         code, out = self.includes()
         self.assertEqual(code, 1)
         self.assertIn("device lives inside the application", out)
@@ -75,6 +75,15 @@ class Includes(Check):
         code, out = self.includes()
         self.assertEqual(code, 1)
         self.assertIn("api/driver stands below api/both", out)
+
+    def test_inside_of_a_room_is_its_own(self):
+        self.write("src/device/memory.c", '#include "device/impl.h"\n#include "device/graph_impl.h"\n')
+        self.assertEqual(self.includes()[0], 0)
+        self.write("src/api/runtime/memory.c", '#include "device/impl.h"\n#include "device/graph_impl.h"\n')
+        code, out = self.includes()
+        self.assertEqual(code, 1)
+        self.assertIn("2 against", out)
+        self.assertIn("it is the inside of device", out)
 
     def test_bare_and_relative_includes_are_found(self):
         self.write("src/ptx/lexer.c", '#include "lexer.h"\n#include "../base/arena.h"\n')

@@ -1,5 +1,5 @@
 /* Capture of streams: what is enqueued on a captured stream becomes a node of a graph. */
-#include "device/graph.h"
+#include "device/graph_impl.h"
 
 #include <stdlib.h>
 
@@ -195,8 +195,8 @@ dev_result dev_capture_add(dev_call *call, dev_stream *stream, dev_op *op)
         return DEV_CAPTURE_INVALIDATED;
     }
     dev_node *node;
-    dev_result r = dev_node_add(stream->capturing->graph, stream->tail.data, stream->tail.count,
-                                type_of(op->kind), op, &node);
+    dev_result r = dev_node_add_op(stream->capturing->graph, stream->tail.data, stream->tail.count,
+                                   type_of(op->kind), op, &node);
     return r ? r : follow(stream, node);
 }
 

@@ -117,6 +117,12 @@ dev_result dev_primary_retain(dev_gpu *device, dev_context **context)
     return DEV_OK;
 }
 
+dev_result dev_primary_get(dev_gpu *device, dev_context **context)
+{
+    *context = device->primary;
+    return *context ? DEV_OK : dev_primary_retain(device, context);
+}
+
 dev_result dev_primary_release(dev_gpu *device)
 {
     if (!device->primary || !device->primary_references)
@@ -183,7 +189,8 @@ void dev_lose(dev_context *context, dev_result error)
         context->error = error;
 }
 
-/* What kernels printed appears when the device is synchronised or the next kernel starts, as with a GPU. */
+/* What kernels printed appears when the device is synchronised or the next kernel starts, as with a
+ * GPU. */
 void dev_flush_printed(dev_context *context)
 {
     if (!context->printed.count)

@@ -1,6 +1,5 @@
 /* Copies and sets: checked against the allocations on both sides, executed by the host. */
-#include "device/graph.h"
-#include "device/impl.h"
+#include "device/graph_impl.h"
 
 #include <string.h>
 
@@ -37,7 +36,8 @@ static bool fits_array(const dev_place *p, const dev_copy *copy)
            copy->height <= rows - p->y && p->z <= slices && copy->depth <= slices - p->z;
 }
 
-/* A host pointer that belongs to no allocation is the application's own memory: it must be mapped. */
+/* A host pointer that belongs to no allocation is the application's own memory: it must be
+ * mapped. */
 static dev_result check_place(const dev_place *p, const dev_copy *copy)
 {
     side s = resolve(p, copy);

@@ -1,10 +1,11 @@
-/* The inside of the device layer: its structures and what its files share. See core.h for the rules. */
+/* The inside of the device layer: its structures and what its files share. device.h has the
+ * rules. */
 #ifndef WL_DEVICE_IMPL_H
 #define WL_DEVICE_IMPL_H
 
 #include "base/log.h"
 #include "base/vec.h"
-#include "device/core.h"
+#include "device/device.h"
 #include "ir/module.h"
 #include "program/options.h"
 #include "record/record.h"
@@ -17,7 +18,8 @@ enum { DEV_MAX_DEVICES = 8 };
 typedef wl_vec(dev_node *) dev_nodes;
 typedef struct dev_capturing dev_capturing; /* one cudaStreamBeginCapture, until its end */
 
-/* Given by the application's side of every object that it holds by pointer: first member of each. */
+/* Given by the application's side of every object that it holds by pointer: first member of
+ * each. */
 typedef struct dev_handle {
     dev_kind kind;
     void *self; /* key */
@@ -120,9 +122,9 @@ struct dev_stream {
     unsigned flags;
     int priority;
     bool is_legacy, is_per_thread;
-    dev_capturing *capturing;  /* the capture that it belongs to, or NULL */
-    dev_nodes tail;            /* nodes that the next operation depends on */
-    uint64_t attributes[8][8]; /* cudaStreamSetAttribute: kept and given back */
+    dev_capturing *capturing; /* the capture that it belongs to, or NULL */
+    dev_nodes tail;           /* nodes that the next operation depends on */
+    uint64_t attributes[DEV_STREAM_ATTRIBUTES][DEV_STREAM_ATTRIBUTE_BYTES / sizeof(uint64_t)];
 };
 
 struct dev_event {
@@ -243,8 +245,6 @@ void dev_block_release(dev_block *block, uint32_t call);
 dev_result dev_status(wl_status status); /* of an emulator's memory function */
 dev_result dev_alloc_block(dev_call *call, dev_gpu *device, uint64_t size, emu_alloc_kind kind,
                            dev_context *context, dev_block **block);
-/* True where `bytes` from `address` lie in live memory of the emulator. */
-bool dev_range_valid(uint64_t address, uint64_t bytes);
 /* False where part of the range is not mapped in this process. */
 bool dev_host_readable(const void *data, uint64_t bytes);
 dev_result dev_pool_alloc(dev_call *call, uint64_t size, dev_pool *pool, dev_block **out);
@@ -257,8 +257,8 @@ void dev_release_context_memory(dev_context *context);
 dev_op *dev_op_new(dev_op_kind kind, dev_context *context);
 dev_op *dev_op_ref(dev_op *op);
 void dev_op_unref(dev_op *op);
-/* Executes, or queues behind work that is not done yet. Takes over the reference. `wait`: returns only
- * when it is done. */
+/* Executes, or queues behind work that is not done yet. Takes over the reference. `wait`: returns
+ * only when it is done. */
 dev_result dev_submit(dev_call *call, dev_stream *stream, dev_op *op, bool wait);
 /* Runs it now, on this thread, with the lock. */
 void dev_op_run(dev_op *op, dev_stream *stream, uint32_t call);
@@ -295,12 +295,13 @@ dev_result dev_capture_add(dev_call *call, dev_stream *stream, dev_op *op);
 dev_result dev_capture_alloc(dev_call *call, dev_stream *stream, uint64_t size, dev_pool *pool,
                              uint64_t *address);
 dev_result dev_capture_free(dev_call *call, dev_stream *stream, uint64_t address);
-/* A call that may not happen while a stream is captured (cudaFree, cudaDeviceSynchronize): invalidates the
- * captures that forbid it. OK where there is none. */
+/* A call that may not happen while a stream is captured (cudaFree, cudaDeviceSynchronize):
+ * invalidates the captures that forbid it. OK where there is none. */
 dev_result dev_capture_forbid(void);
 /* As above, whatever the mode: a call that waits for all of the context's streams. */
 dev_result dev_capture_forbid_any(const dev_context *context);
-/* Work on the legacy stream waits for blocking streams: true (and the capture is spoilt) while one of them is captured. */
+/* Work on the legacy stream waits for blocking streams: true (and the capture is spoilt) while one
+ * of them is captured. */
 bool dev_capture_forbids_legacy(dev_stream *legacy);
 /* Spoils the stream's capture; returns `result`. */
 dev_result dev_capture_invalidate(dev_stream *stream, dev_result result);

@@ -243,7 +243,8 @@ dev_result dev_malloc_pitch(dev_call *call, uint64_t width, uint64_t rows, uint6
     return r;
 }
 
-/* The block that starts at the address and may be freed by a call for `pinned` memory or for the other kinds. */
+/* The block that starts at the address and may be freed by a call for `pinned` memory or for the
+ * other kinds. */
 static dev_block *freeable(uint64_t address, emu_alloc_kind a, emu_alloc_kind b)
 {
     dev_block *block = find_base(address);

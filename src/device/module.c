@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file that the image is part of; the image may also lie in memory of its own. Lives until the next call. */
+/* The file that the image is part of; the image may also lie in memory of its own. Lives until the
+ * next call. */
 static const char *file_of(const void *image)
 {
     static char path[PATH_MAX];
@@ -324,7 +325,8 @@ dev_result dev_function_set(dev_function *function, int attribute, int value)
 
 /* ---- occupancy ---- */
 
-/* Percent, or -1. A context that prefers L1 leaves no more shared memory than one block needs (seen on an H200). */
+/* Percent, or -1. A context that prefers L1 leaves no more shared memory than one block needs (seen
+ * on an H200). */
 static int preferred_carveout(const dev_function *function)
 {
     int own = function->attributes[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT];

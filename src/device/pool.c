@@ -1,6 +1,6 @@
-/* Memory pools and stream-ordered allocation. Memory is taken and given back at once; a pool only counts. */
-#include "device/graph.h"
-#include "device/impl.h"
+/* Memory pools and stream-ordered allocation. Memory is taken and given back at once; a pool only
+ * counts. */
+#include "device/graph_impl.h"
 
 #include <stdlib.h>
 

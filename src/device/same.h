@@ -1,5 +1,6 @@
-/* Launches that do what an earlier one did: they run unobserved, at full speed, and are recorded as its repeats. What they
- * access must follow from the launch, all of it, and so must how often they execute what. */
+/* Launches that do what an earlier one did: they run unobserved, at full speed, and are recorded as
+ * its repeats. What they access must follow from the launch, all of it, and so must how often they
+ * execute what. */
 #ifndef WL_DEVICE_SAME_H
 #define WL_DEVICE_SAME_H
 
@@ -13,14 +14,16 @@ typedef struct dev_known {
     replay_known launch;
 } dev_known;
 
-/* What is known of the launch before it runs. A kernel is proven when it is launched for the second time. */
+/* What is known of the launch before it runs. A kernel is proven when it is launched for the second
+ * time. */
 void dev_same_find(const dev_op *op, dev_known *out);
 /* The launch that is next, as a note without parameters. */
 cap_note dev_note_of(const dev_op *op, const dev_stream *stream, uint32_t call);
 /* Remembers a launch that was recorded with this id, for `out` of dev_same_find. */
 void dev_same_keep(const dev_op *op, const dev_known *known, uint32_t launch,
                    const obs_summary *summary);
-/* Records a launch that ran as a repeat. False where it did not execute what it should have: no repeat is trusted then. */
+/* Records a launch that ran as a repeat. False where it did not execute what it should have: no
+ * repeat is trusted then. */
 bool dev_same_write(const dev_op *op, const dev_stream *stream, uint32_t call,
                     const dev_known *known, const emu_result *result);
 void dev_same_forget(dev_function *function); /* its facts */

@@ -92,6 +92,12 @@ dev_context *dev_stream_context(const dev_stream *stream)
     return stream->context;
 }
 
+void *dev_stream_attribute(dev_stream *stream, int attribute)
+{
+    bool known = attribute >= 0 && attribute < DEV_STREAM_ATTRIBUTES;
+    return known ? stream->attributes[attribute] : NULL;
+}
+
 /* ---- events ---- */
 
 dev_result dev_event_new(dev_context *context, unsigned flags, dev_event **out)

@@ -1,4 +1,5 @@
-/* Texture and surface objects: an array or memory, and how it is sampled, described to the emulator. */
+/* Texture and surface objects: an array or memory, and how it is sampled, described to the
+ * emulator. */
 #include "device/impl.h"
 
 #include <stdlib.h>
@@ -12,7 +13,8 @@ typedef struct texture {
     void *stored;
 } texture;
 
-/* Textures and surfaces have numbers of their own, which may be equal: surfaces are kept with the top bit set. */
+/* Textures and surfaces have numbers of their own, which may be equal: surfaces are kept with the
+ * top bit set. */
 static void *key_of(uint64_t value, bool surface)
 {
     return (void *)(uintptr_t)(value | (surface ? UINT64_C(1) << 63 : 0));

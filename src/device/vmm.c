@@ -1,4 +1,5 @@
-/* Virtual memory management: addresses without memory, memory without an address, and the two joined. */
+/* Virtual memory management: addresses without memory, memory without an address, and the two
+ * joined. */
 #include "device/impl.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Work on streams. Operations run when they are enqueued, on the caller's thread. Only host functions run on threads of
- * their own, as the driver's do; while one is busy, what must come after it waits in the list of pending work, in program
- * order, and whoever finishes the function carries on. */
-#include "device/graph.h"
-#include "device/impl.h"
+/* Work on streams. Operations run when they are enqueued, on the caller's thread. Only host
+ * functions run on threads of their own, as the driver's do; while one is busy, what must come
+ * after it waits in the list of pending work, in program order, and whoever finishes the function
+ * carries on. */
+#include "device/graph_impl.h"
 
 #include <errno.h>
 #include <signal.h>

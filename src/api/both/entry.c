@@ -1,7 +1,7 @@
 #include "api/both/entry.h"
 
 #include "cuda/types.h"
-#include "device/core.h"
+#include "device/device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,8 @@ inj_code api_entry_find(const char *symbol, int major, bool *implemented)
 
 /* ---- what this library exports ---- */
 
-/* Named as the driver's own function, which the libraries in front forward here: nothing but CUDA's symbols is visible. */
+/* Named as the driver's own function, which the libraries in front forward here: nothing but CUDA's
+ * symbols is visible. */
 __attribute__((visibility("default"))) CUresult cuGetExportTable(const void **table,
                                                                  const CUuuid *id);
 

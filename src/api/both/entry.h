@@ -1,11 +1,13 @@
 /* Entry points of the CUDA interfaces.
  *
- * A front end defines a function with WL_RUNTIME or WL_DRIVER in place of its head; that registers it under its symbol:
+ * A front end defines a function with WL_RUNTIME or WL_DRIVER in place of its head; that registers
+ * it under its symbol:
  *     WL_RUNTIME(cudaError_t, cudaFree, (void *data)) { ... }
- * The libraries that stand in for libcudart.so.N and libcuda.so.1 hold one jump a symbol and ask api_entry_find() where
- * it leads; in programs with the static runtime the jumps are written over its functions. A symbol that nobody defines leads
- * to a function that returns cudaErrorNotSupported and says so once.
- * Where releases of the runtime differ in a function, each has a definition of its own: WL_RUNTIME_FOR(11, 12, ...). */
+ * The libraries that stand in for libcudart.so.N and libcuda.so.1 hold one jump a symbol and ask
+ * api_entry_find() where it leads; in programs with the static runtime the jumps are written over
+ * its functions. A symbol that nobody defines leads to a function that returns
+ * cudaErrorNotSupported and says so once. Where releases of the runtime differ in a function, each
+ * has a definition of its own: WL_RUNTIME_FOR(11, 12, ...). */
 #ifndef WL_API_BOTH_ENTRY_H
 #define WL_API_BOTH_ENTRY_H
 
@@ -32,8 +34,9 @@ typedef struct api_entry {
     static ret rt_##name##_##first args
 #define WL_RUNTIME(ret, name, args) WL_RUNTIME_FOR(11, 13, ret, name, args)
 
-/* Two entry points with one body, which gets the name and whether stream 0 is the thread's own (`suffix` ptsz or ptds):
- *     WL_RUNTIME_STREAM(ptsz, cudaStreamSynchronize, (cudaStream_t stream), (stream)) { ... api, per_thread ... } */
+/* Two entry points with one body, which gets the name and whether stream 0 is the thread's own
+ * (`suffix` ptsz or ptds):
+ *     WL_RUNTIME_STREAM(ptsz, cudaStreamQuery, (cudaStream_t s), (s)) { ... api, per_thread ... } */
 #define API_ARGS(...) __VA_ARGS__
 #define WL_RUNTIME_STREAM_FOR(first, last, suffix, name, params, args)                   \
     static int body_##name##_##first(const char *api, bool per_thread, API_ARGS params); \

@@ -107,7 +107,7 @@ WL_DRIVER(CUresult, cuCtxGetCurrent, (CUcontext * out))
 static CUresult device_of(const char *api, CUdevice *out, CUcontext handle)
 {
     DR_BEGIN(api, CAP_CALL_OTHER, DEV_QUIET | (handle ? 0 : DEV_CURRENT));
-    dev_context *context = handle ? context_of(handle) : call.context;
+    dev_context *context = handle ? context_of(handle) : call->context;
     if (!out || !context)
         DR_END(out ? DEV_INVALID_CONTEXT : DEV_INVALID_VALUE);
     *out = dev_gpu_ordinal(dev_context_device(context));
@@ -128,7 +128,7 @@ WL_DRIVER(CUresult, cuCtxGetFlags, (unsigned *flags))
 {
     DR_QUIET("cuCtxGetFlags");
     if (flags)
-        *flags = dev_context_flags(call.context) | CU_CTX_MAP_HOST;
+        *flags = dev_context_flags(call->context) | CU_CTX_MAP_HOST;
     DR_END(flags ? DEV_OK : DEV_INVALID_VALUE);
 }
 
@@ -141,7 +141,7 @@ WL_DRIVER(CUresult, cuCtxSetFlags, (unsigned flags))
 WL_DRIVER(CUresult, cuCtxGetId, (CUcontext handle, unsigned long long *id))
 {
     DR_BEGIN("cuCtxGetId", CAP_CALL_OTHER, DEV_QUIET | (handle ? 0 : DEV_CURRENT));
-    dev_context *context = handle ? context_of(handle) : call.context;
+    dev_context *context = handle ? context_of(handle) : call->context;
     if (!id || !context)
         DR_END(id ? DEV_CONTEXT_DESTROYED : DEV_INVALID_VALUE);
     *id = dev_context_id(context);
@@ -173,7 +173,7 @@ WL_DRIVER(CUresult, cuCtxGetStreamPriorityRange, (int *least, int *greatest))
 static CUresult synchronize(const char *api, CUcontext handle)
 {
     DR_BEGIN(api, CAP_CALL_SYNC, handle ? 0 : DEV_CURRENT);
-    dev_context *context = handle ? context_of(handle) : call.context;
+    dev_context *context = handle ? context_of(handle) : call->context;
     DR_END(context ? dev_context_synchronize(context) : DEV_CONTEXT_DESTROYED);
 }
 
@@ -201,27 +201,27 @@ WL_DRIVER(CUresult, cuCtxGetLimit, (size_t *value, int limit))
 {
     DR_QUIET("cuCtxGetLimit");
     result = value ? known_limit(limit) : DEV_INVALID_VALUE;
-    DR_END(result ? result : dev_limit_get(call.context, limit, value));
+    DR_END(result ? result : dev_limit_get(call->context, limit, value));
 }
 
 WL_DRIVER(CUresult, cuCtxSetLimit, (int limit, size_t value))
 {
     DR_QUIET("cuCtxSetLimit");
     result = known_limit(limit);
-    DR_END(result ? result : dev_limit_set(call.context, limit, value));
+    DR_END(result ? result : dev_limit_set(call->context, limit, value));
 }
 
 WL_DRIVER(CUresult, cuCtxGetCacheConfig, (int *config))
 {
     DR_QUIET("cuCtxGetCacheConfig");
-    DR_END(config ? dev_cache_config(call.context, config, 0) : DEV_INVALID_VALUE);
+    DR_END(config ? dev_cache_config(call->context, config, 0) : DEV_INVALID_VALUE);
 }
 
 WL_DRIVER(CUresult, cuCtxSetCacheConfig, (int config))
 {
     DR_QUIET("cuCtxSetCacheConfig");
     DR_END(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL
-               ? dev_cache_config(call.context, NULL, config)
+               ? dev_cache_config(call->context, NULL, config)
                : DEV_INVALID_VALUE);
 }
 
@@ -256,12 +256,12 @@ WL_DRIVER(CUresult, cuCtxEnablePeerAccess, (CUcontext handle, unsigned flags))
     dev_context *peer = context_of(handle);
     if (flags)
         DR_END(DEV_INVALID_VALUE);
-    DR_END(peer ? dev_peer_enable(call.context, peer) : DEV_INVALID_CONTEXT);
+    DR_END(peer ? dev_peer_enable(call->context, peer) : DEV_INVALID_CONTEXT);
 }
 
 WL_DRIVER(CUresult, cuCtxDisablePeerAccess, (CUcontext handle))
 {
     DR_QUIET("cuCtxDisablePeerAccess");
     dev_context *peer = context_of(handle);
-    DR_END(peer ? dev_peer_disable(call.context, peer) : DEV_INVALID_CONTEXT);
+    DR_END(peer ? dev_peer_disable(call->context, peer) : DEV_INVALID_CONTEXT);
 }

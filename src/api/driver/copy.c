@@ -19,9 +19,9 @@ static CUresult run(const char *api, bool per_thread, CUstream handle, const dev
 {
     DR_BEGIN(api, CAP_CALL_COPY, DEV_CURRENT);
     dev_stream *stream;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK)
-        result = dev_do_copy(&call, stream, copy, blocking);
+        result = dev_do_copy(call, stream, copy, blocking);
     DR_END(result);
 }
 
@@ -123,7 +123,7 @@ static CUresult new_array(const char *api, CUarray *out, const dev_array_desc *d
 {
     DR_BEGIN(api, CAP_CALL_ALLOC, DEV_CURRENT);
     dev_array *array;
-    result = out && desc ? dev_array_new(&call, desc, &array) : DEV_INVALID_VALUE;
+    result = out && desc ? dev_array_new(call, desc, &array) : DEV_INVALID_VALUE;
     if (result == DEV_OK)
         *out = (CUarray)array;
     DR_END(result);
@@ -157,7 +157,7 @@ WL_DRIVER(CUresult, cuArrayDestroy, (CUarray handle))
 {
     DR_BEGIN("cuArrayDestroy", CAP_CALL_FREE, DEV_CURRENT);
     dev_array *array = array_of(handle);
-    DR_END(array ? dev_array_destroy(&call, array) : DEV_INVALID_HANDLE);
+    DR_END(array ? dev_array_destroy(call, array) : DEV_INVALID_HANDLE);
 }
 
 WL_DRIVER(CUresult, cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * out, CUarray handle))
@@ -195,11 +195,11 @@ static CUresult copy_array(const char *api, bool per_thread, CUstream stream, CU
                            size_t to_offset, CUarray from, size_t from_offset, dev_place other,
                            size_t bytes, bool blocking)
 {
-    dev_call call;
-    dev_begin(&call, api, CAP_CALL_OTHER, DEV_QUIET);
+    if (!dev_lock())
+        return CUDA_ERROR_NOT_INITIALIZED;
     dev_place target = {.array = array_of(to), .x = to_offset};
     dev_place source = {.array = array_of(from), .x = from_offset};
-    dev_end(&call, DEV_OK);
+    dev_unlock();
     if ((to && !target.array) || (from && !source.array))
         return CUDA_ERROR_INVALID_HANDLE;
     return copy_bytes(api, per_thread, stream, to ? target : other, from ? source : other, bytes,
@@ -312,11 +312,11 @@ static CUresult copy_3d(const char *api, bool per_thread, CUstream handle, const
     DR_BEGIN(api, CAP_CALL_COPY, DEV_CURRENT);
     dev_stream *stream;
     dev_copy copy;
-    result = c ? dev_stream_get(&call, handle, per_thread, &stream) : DEV_INVALID_VALUE;
+    result = c ? dev_stream_get(call, handle, per_thread, &stream) : DEV_INVALID_VALUE;
     if (result == DEV_OK)
         result = dr_copy_3d(c, &copy);
     if (result == DEV_OK)
-        result = dev_do_copy(&call, stream, &copy, blocking);
+        result = dev_do_copy(call, stream, &copy, blocking);
     DR_END(result);
 }
 
@@ -399,9 +399,9 @@ static CUresult set(const char *api, bool per_thread, CUstream handle, CUdevicep
                  .width = width,
                  .height = height,
                  .depth = 1};
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK)
-        result = dev_do_set(&call, stream, &s, blocking);
+        result = dev_do_set(call, stream, &s, blocking);
     DR_END(result);
 }
 

@@ -6,8 +6,8 @@
 
 WL_DRIVER(CUresult, cuInit, (unsigned flags))
 {
-    dev_call call;
-    dev_result result = dev_begin(&call, "cuInit", CAP_CALL_OTHER, DEV_QUIET);
+    dev_call begun, *call = &begun;
+    dev_result result = dev_begin(call, "cuInit", CAP_CALL_OTHER, DEV_QUIET);
     if (result == DEV_OK)
         result = flags ? DEV_INVALID_VALUE : dev_initialize();
     DR_END(result);

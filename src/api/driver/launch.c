@@ -8,32 +8,11 @@ static CUresult launch(const char *api, bool per_thread, CUstream handle, CUfunc
 {
     DR_BEGIN(api, CAP_CALL_LAUNCH, DEV_CURRENT);
     dev_stream *stream;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result)
         DR_END(result);
     l->function = dr_function(dev_stream_context(stream), function);
-    DR_END(l->function ? dev_do_launch(&call, stream, l) : DEV_INVALID_HANDLE);
-}
-
-static bool read_extra(void **extra, dev_launch *l)
-{
-    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            l->packed = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            l->packed_bytes = *(size_t *)extra[1];
-        else
-            return false;
-    }
-    return true;
-}
-
-bool dr_arguments(void **params, void **extra, dev_launch *l)
-{
-    if (params && extra)
-        return false;
-    l->params = params;
-    return !extra || read_extra(extra, l);
+    DR_END(l->function ? dev_do_launch(call, stream, l) : DEV_INVALID_HANDLE);
 }
 
 WL_DRIVER_STREAM(ptsz, cuLaunchKernel,
@@ -43,7 +22,7 @@ WL_DRIVER_STREAM(ptsz, cuLaunchKernel,
                  (function, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
 {
     dev_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
-    if (!dr_arguments(params, extra, &l))
+    if (api_arguments(params, extra, &l))
         return CUDA_ERROR_INVALID_VALUE;
     return launch(api, per_thread, stream, function, &l);
 }
@@ -83,7 +62,7 @@ WL_DRIVER_STREAM(ptsz, cuLaunchKernelEx,
                  (config, function, params, extra))
 {
     dev_launch l = {0};
-    if (!read_config(config, &l) || !dr_arguments(params, extra, &l))
+    if (!read_config(config, &l) || api_arguments(params, extra, &l))
         return CUDA_ERROR_INVALID_VALUE;
     return launch(api, per_thread, config->hStream, function, &l);
 }
@@ -93,7 +72,7 @@ WL_DRIVER_STREAM(ptsz, cuLaunchKernelEx,
 static CUresult occupancy(const char *api, int *blocks, CUfunction handle, int block, size_t shared)
 {
     DR_QUIET(api);
-    dev_function *function = dr_function(call.context, handle);
+    dev_function *function = dr_function(call->context, handle);
     if (!blocks || !function)
         DR_END(blocks ? DEV_INVALID_HANDLE : DEV_INVALID_VALUE);
     DR_END(dev_occupancy(function, block, shared, blocks));
@@ -119,7 +98,7 @@ WL_DRIVER(CUresult, cuOccupancyAvailableDynamicSMemPerBlock,
           (size_t *shared, CUfunction handle, int blocks, int block))
 {
     DR_QUIET("cuOccupancyAvailableDynamicSMemPerBlock");
-    dev_function *function = dr_function(call.context, handle);
+    dev_function *function = dr_function(call->context, handle);
     if (!shared || !function)
         DR_END(shared ? DEV_INVALID_HANDLE : DEV_INVALID_VALUE);
     DR_END(dev_occupancy_shared(function, blocks, block, shared));
@@ -159,13 +138,13 @@ static CUresult potential_size(const char *api, int *grid, int *block, CUfunctio
     for (int i = 0; i < SIZES; i++) /* before the call begins: the application's own function */
         bytes[i] = shared_of ? shared_of((i + 1) * WARP) : shared;
     DR_QUIET(api);
-    dev_function *function = dr_function(call.context, handle);
+    dev_function *function = dr_function(call->context, handle);
     potential best;
     int sms = 0;
     if (!grid || !block || !function)
         DR_END(grid && block ? DEV_INVALID_HANDLE : DEV_INVALID_VALUE);
     result = best_size(function, bytes, limit, &best);
-    cuda_device_attribute(dev_gpu_description(dev_context_device(call.context)),
+    cuda_device_attribute(dev_gpu_description(dev_context_device(call->context)),
                           CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &sms);
     if (result == DEV_OK) {
         *block = best.threads;
@@ -198,7 +177,7 @@ static CUresult clusters(const char *api, int *out, CUfunction handle, const CUl
                          bool size)
 {
     DR_QUIET(api);
-    dev_function *function = dr_function(call.context, handle);
+    dev_function *function = dr_function(call->context, handle);
     dev_launch l = {.cluster = {1, 1, 1}};
     int larger = 0;
     if (!out || !function || !read_config(config, &l))

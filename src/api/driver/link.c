@@ -1,5 +1,5 @@
-/* cuLink*: PTX in, PTX out. What an application takes for a cubin is the text of all that it added, joined; it can only
- * be loaded again. */
+/* cuLink*: PTX in, PTX out. What an application takes for a cubin is the text of all that it added,
+ * joined; it can only be loaded again. */
 #include "api/driver/driver.h"
 
 #include "cuda/fatbin.h"
@@ -64,7 +64,7 @@ WL_DRIVER(CUresult, cuLinkCreate_v2,
         if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
             state->log_size = (uintptr_t)values[i] & UINT32_MAX;
     }
-    state->sm = dev_gpu_description(dev_context_device(call.context))->sm;
+    state->sm = dev_gpu_description(dev_context_device(call->context))->sm;
     state->self = state;
     HASH_ADD_PTR(states, self, state);
     *out = state;

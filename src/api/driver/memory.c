@@ -9,7 +9,7 @@ WL_DRIVER(CUresult, cuMemAlloc_v2, (CUdeviceptr * out, size_t size))
 {
     DR_BEGIN("cuMemAlloc_v2", CAP_CALL_ALLOC, DEV_CURRENT);
     uint64_t address;
-    result = out ? dev_malloc(&call, size, &address) : DEV_INVALID_VALUE;
+    result = out ? dev_malloc(call, size, &address) : DEV_INVALID_VALUE;
     if (result == DEV_OK)
         *out = address;
     DR_END(result);
@@ -21,7 +21,7 @@ WL_DRIVER(CUresult, cuMemAllocManaged, (CUdeviceptr * out, size_t size, unsigned
     uint64_t address;
     if (!out || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
         DR_END(DEV_INVALID_VALUE);
-    result = dev_malloc_managed(&call, size, flags, &address);
+    result = dev_malloc_managed(call, size, flags, &address);
     if (result == DEV_OK)
         *out = address;
     DR_END(result);
@@ -34,7 +34,7 @@ WL_DRIVER(CUresult, cuMemAllocPitch_v2,
     uint64_t address;
     if (!out || !pitch || !width || !height || (element != 4 && element != 8 && element != 16))
         DR_END(DEV_INVALID_VALUE);
-    result = dev_malloc_pitch(&call, width, height, &address, pitch);
+    result = dev_malloc_pitch(call, width, height, &address, pitch);
     if (result == DEV_OK)
         *out = address;
     DR_END(result);
@@ -43,7 +43,7 @@ WL_DRIVER(CUresult, cuMemAllocPitch_v2,
 WL_DRIVER(CUresult, cuMemFree_v2, (CUdeviceptr address))
 {
     DR_BEGIN("cuMemFree_v2", CAP_CALL_FREE, DEV_CURRENT);
-    DR_END(address ? dev_free(&call, address) : DEV_OK);
+    DR_END(address ? dev_free(call, address) : DEV_OK);
 }
 
 static CUresult alloc_host(const char *api, void **out, size_t size, unsigned flags)
@@ -57,7 +57,7 @@ static CUresult alloc_host(const char *api, void **out, size_t size, unsigned fl
         *out = NULL;
         DR_END(DEV_OK);
     }
-    DR_END(dev_malloc_pinned(&call, size, flags | CU_MEMHOSTALLOC_DEVICEMAP, out));
+    DR_END(dev_malloc_pinned(call, size, flags | CU_MEMHOSTALLOC_DEVICEMAP, out));
 }
 
 WL_DRIVER(CUresult, cuMemHostAlloc, (void **out, size_t size, unsigned flags))
@@ -73,7 +73,7 @@ WL_DRIVER(CUresult, cuMemAllocHost_v2, (void **out, size_t size))
 WL_DRIVER(CUresult, cuMemFreeHost, (void *data))
 {
     DR_BEGIN("cuMemFreeHost", CAP_CALL_FREE, DEV_CURRENT);
-    DR_END(data ? dev_free_pinned(&call, data) : DEV_OK);
+    DR_END(data ? dev_free_pinned(call, data) : DEV_OK);
 }
 
 WL_DRIVER(CUresult, cuMemHostRegister_v2, (void *data, size_t size, unsigned flags))
@@ -85,14 +85,14 @@ WL_DRIVER(CUresult, cuMemHostRegister_v2, (void *data, size_t size, unsigned fla
         DR_END(DEV_NOT_SUPPORTED);
     if (flags & ~known)
         DR_END(DEV_INVALID_VALUE);
-    DR_END(dev_register(&call, data, size, flags));
+    DR_END(dev_register(call, data, size, flags));
 }
 WL_DRIVER_ALSO(cuMemHostRegister, cuMemHostRegister_v2);
 
 WL_DRIVER(CUresult, cuMemHostUnregister, (void *data))
 {
     DR_BEGIN("cuMemHostUnregister", CAP_CALL_FREE, DEV_CURRENT);
-    DR_END(data ? dev_unregister(&call, data) : DEV_INVALID_VALUE);
+    DR_END(data ? dev_unregister(call, data) : DEV_INVALID_VALUE);
 }
 
 WL_DRIVER(CUresult, cuMemHostGetDevicePointer_v2, (CUdeviceptr * out, void *data, unsigned flags))
@@ -120,7 +120,7 @@ WL_DRIVER(CUresult, cuMemGetInfo_v2, (size_t *free_bytes, size_t *total))
 {
     DR_QUIET("cuMemGetInfo_v2");
     uint64_t unused, all;
-    dev_gpu_memory(dev_context_device(call.context), &unused, &all);
+    dev_gpu_memory(dev_context_device(call->context), &unused, &all);
     if (free_bytes)
         *free_bytes = unused;
     if (total)
@@ -279,7 +279,7 @@ static CUresult prefetch(const char *api, bool per_thread, CUdeviceptr address, 
 {
     DR_QUIET(api);
     dev_stream *stream;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     DR_END(result ? result : check_managed(address, size));
 }
 

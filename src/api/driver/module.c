@@ -79,7 +79,7 @@ static CUresult load(const char *api, CUmodule *out, const void *image, unsigned
     jit_log log = error_log(count, options, values);
     if (!out || !image)
         DR_END(DEV_INVALID_VALUE);
-    result = dev_module_load(call.context, image, &module, &err);
+    result = dev_module_load(call->context, image, &module, &err);
     write_log(&log, &err);
     if (result == DEV_OK)
         *out = (CUmodule)module;
@@ -236,7 +236,8 @@ static dr_kernel *kernel_of(void *handle)
     return found;
 }
 
-/* The library's module in a context. A module or a context that went leaves an entry that is not used any more. */
+/* The library's module in a context. A module or a context that went leaves an entry that is not
+ * used any more. */
 static dev_result library_module(dr_library *library, dev_context *context, dev_module **out,
                                  wl_error *err)
 {
@@ -321,7 +322,7 @@ static CUresult load_library(const char *api, CUlibrary *out, const void *image,
     dr_library *library = calloc(1, sizeof *library);
     if (!library)
         DR_END(DEV_NOMEM);
-    unsigned sm = dev_gpu_description(library_device(&call))->sm;
+    unsigned sm = dev_gpu_description(library_device(call))->sm;
     result = image_text(image, sm, &library->text, &err);
     dev_module *module;
     if (result == DEV_OK && dev_current()) /* tells at once what is wrong with it */
@@ -491,7 +492,7 @@ dev_function *dr_function(dev_context *context, CUfunction handle)
 WL_DRIVER(CUresult, cuKernelGetFunction, (CUfunction * out, CUkernel kernel))
 {
     DR_QUIET("cuKernelGetFunction");
-    dev_function *function = dr_function(call.context, (CUfunction)kernel);
+    dev_function *function = dr_function(call->context, (CUfunction)kernel);
     if (!out || !function)
         DR_END(out ? DEV_INVALID_HANDLE : DEV_INVALID_VALUE);
     *out = (CUfunction)function;
@@ -511,7 +512,7 @@ WL_DRIVER(CUresult, cuKernelGetLibrary, (CUlibrary * out, CUkernel handle))
 static CUresult name_of(const char *api, const char **name, void *handle)
 {
     DR_QUIET(api);
-    dev_function *function = dr_function(call.context, handle);
+    dev_function *function = dr_function(call->context, handle);
     if (!name || !function)
         DR_END(name ? DEV_INVALID_HANDLE : DEV_INVALID_VALUE);
     *name = dev_function_name(function);
@@ -531,7 +532,7 @@ WL_DRIVER(CUresult, cuKernelGetName, (const char **name, CUkernel kernel))
 static CUresult param(const char *api, void *handle, size_t index, size_t *offset, size_t *size)
 {
     DR_QUIET(api);
-    dev_function *function = dr_function(call.context, handle);
+    dev_function *function = dr_function(call->context, handle);
     if (!offset || !function)
         DR_END(offset ? DEV_INVALID_HANDLE : DEV_INVALID_VALUE);
     DR_END(dev_function_param(function, index, offset, size));
@@ -552,7 +553,7 @@ WL_DRIVER(CUresult, cuKernelGetParamInfo,
 WL_DRIVER(CUresult, cuFuncGetModule, (CUmodule * out, CUfunction handle))
 {
     DR_QUIET("cuFuncGetModule");
-    dev_function *function = dr_function(call.context, handle);
+    dev_function *function = dr_function(call->context, handle);
     if (!out || !function)
         DR_END(out ? DEV_INVALID_HANDLE : DEV_INVALID_VALUE);
     *out = (CUmodule)dev_function_module(function);
@@ -562,7 +563,7 @@ WL_DRIVER(CUresult, cuFuncGetModule, (CUmodule * out, CUfunction handle))
 static CUresult attribute(const char *api, int *get, int number, void *handle, int set)
 {
     DR_QUIET(api);
-    dev_function *function = dr_function(call.context, handle);
+    dev_function *function = dr_function(call->context, handle);
     if (!function)
         DR_END(DEV_INVALID_HANDLE);
     DR_END(get ? dev_function_get(function, number, get) : dev_function_set(function, number, set));
@@ -599,7 +600,7 @@ static CUresult prefer(const char *api, void *handle, bool valid)
     DR_QUIET(api);
     if (!valid)
         DR_END(DEV_INVALID_VALUE);
-    DR_END(dr_function(call.context, handle) ? DEV_OK : DEV_INVALID_HANDLE);
+    DR_END(dr_function(call->context, handle) ? DEV_OK : DEV_INVALID_HANDLE);
 }
 
 WL_DRIVER(CUresult, cuFuncSetCacheConfig, (CUfunction function, int config))

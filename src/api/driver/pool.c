@@ -84,10 +84,10 @@ static CUresult alloc_async(const char *api, bool per_thread, CUdeviceptr *out, 
     DR_BEGIN(api, CAP_CALL_ALLOC, DEV_CURRENT);
     dev_stream *stream;
     uint64_t address = 0;
-    result = out && !pool_is_bad ? dev_stream_get(&call, handle, per_thread, &stream)
+    result = out && !pool_is_bad ? dev_stream_get(call, handle, per_thread, &stream)
                                  : DEV_INVALID_VALUE;
     if (result == DEV_OK && size) /* nothing asked for is nothing given */
-        result = dev_malloc_async(&call, size, pool, stream, &address);
+        result = dev_malloc_async(call, size, pool, stream, &address);
     if (result == DEV_OK)
         *out = address;
     DR_END(result);
@@ -103,10 +103,10 @@ WL_DRIVER_STREAM(ptsz, cuMemAllocFromPoolAsync,
                  (CUdeviceptr * out, size_t size, CUmemoryPool pool, CUstream stream),
                  (out, size, pool, stream))
 {
-    dev_call call;
-    dev_begin(&call, api, CAP_CALL_OTHER, DEV_QUIET);
+    if (!dev_lock())
+        return CUDA_ERROR_NOT_INITIALIZED;
     dev_pool *known = pool_of(pool);
-    dev_end(&call, DEV_OK);
+    dev_unlock();
     return alloc_async(api, per_thread, out, size, known, !known, stream);
 }
 
@@ -114,9 +114,9 @@ WL_DRIVER_STREAM(ptsz, cuMemFreeAsync, (CUdeviceptr address, CUstream handle), (
 {
     DR_BEGIN(api, CAP_CALL_FREE, DEV_CURRENT);
     dev_stream *stream;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK && address)
-        result = dev_free_async(&call, address, stream);
+        result = dev_free_async(call, address, stream);
     DR_END(result);
 }
 
@@ -219,14 +219,13 @@ WL_DRIVER(CUresult, cuMemMap,
 {
     DR_BEGIN("cuMemMap", CAP_CALL_ALLOC, 0);
     dev_physical *physical = physical_of(handle);
-    DR_END(physical && !flags ? dev_map(&call, address, size, offset, physical)
-                              : DEV_INVALID_VALUE);
+    DR_END(physical && !flags ? dev_map(call, address, size, offset, physical) : DEV_INVALID_VALUE);
 }
 
 WL_DRIVER(CUresult, cuMemUnmap, (CUdeviceptr address, size_t size))
 {
     DR_BEGIN("cuMemUnmap", CAP_CALL_FREE, 0);
-    DR_END(dev_unmap(&call, address, size));
+    DR_END(dev_unmap(call, address, size));
 }
 
 WL_DRIVER(CUresult, cuMemSetAccess,

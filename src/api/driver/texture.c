@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* What the questions give back. Objects that the runtime made lack the mark: it keeps other descriptions. */
+/* What the questions give back. Objects that the runtime made lack the mark: it keeps other
+ * descriptions. */
 typedef struct stored_object {
     uint64_t mark;
     CUDA_RESOURCE_DESC resource;
@@ -85,7 +86,7 @@ WL_DRIVER(CUresult, cuTexObjectCreate,
     dev_resource r = resource_of(resource);
     emu_texture sampling = sampling_of(texture);
     uint64_t handle = 0;
-    result = dev_texture_new(&call, &r, &sampling, &stored, sizeof stored, &handle);
+    result = dev_texture_new(call, &r, &sampling, &stored, sizeof stored, &handle);
     if (result == DEV_OK)
         *out = handle;
     DR_END(result);
@@ -99,7 +100,7 @@ WL_DRIVER(CUresult, cuSurfObjectCreate, (CUsurfObject * out, const CUDA_RESOURCE
     stored_object stored = {.mark = MARK, .resource = *resource};
     dev_resource r = resource_of(resource);
     uint64_t handle = 0;
-    result = dev_texture_new(&call, &r, NULL, &stored, sizeof stored, &handle);
+    result = dev_texture_new(call, &r, NULL, &stored, sizeof stored, &handle);
     if (result == DEV_OK)
         *out = handle;
     DR_END(result);
@@ -171,7 +172,7 @@ WL_DRIVER(CUresult, cuMipmappedArrayCreate,
                            .flags = d->Flags,
                            .levels = levels ? levels : 1};
     dev_array *array;
-    result = dev_array_new(&call, &desc, &array);
+    result = dev_array_new(call, &desc, &array);
     if (result == DEV_OK)
         *out = (CUmipmappedArray)array;
     DR_END(result);
@@ -187,6 +188,6 @@ WL_DRIVER(CUresult, cuMipmappedArrayGetLevel,
 WL_DRIVER(CUresult, cuMipmappedArrayDestroy, (CUmipmappedArray mipmap))
 {
     DR_BEGIN("cuMipmappedArrayDestroy", CAP_CALL_FREE, DEV_CURRENT);
-    DR_END(dev_is(mipmap, DEV_MIPMAP) ? dev_array_destroy(&call, (dev_array *)mipmap)
+    DR_END(dev_is(mipmap, DEV_MIPMAP) ? dev_array_destroy(call, (dev_array *)mipmap)
                                       : DEV_INVALID_HANDLE);
 }

@@ -1,6 +1,5 @@
 /* Copies and sets of the runtime. */
 #include "api/runtime/runtime.h"
-#include "device/impl.h"
 
 /* ---- arguments ---- */
 
@@ -31,13 +30,13 @@ static dev_array *array_of(cudaArray_const_t handle)
     return dev_is(handle, DEV_ARRAY) ? (dev_array *)(uintptr_t)handle : NULL;
 }
 
-/* As above, outside of a call. */
+/* As above, outside of a call-> */
 static dev_array *find_array(cudaArray_const_t handle)
 {
-    dev_call call;
-    dev_begin(&call, "", CAP_CALL_OTHER, DEV_QUIET);
+    if (!dev_lock())
+        return NULL;
     dev_array *array = array_of(handle);
-    dev_end(&call, DEV_OK);
+    dev_unlock();
     return array;
 }
 
@@ -92,11 +91,11 @@ static int do_copy(const char *api, bool per_thread, cudaStream_t handle, const 
     RT_BEGIN(api, CAP_CALL_COPY, DEV_PRIMARY);
     dev_stream *stream;
     dev_copy checked = *copy;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK)
         result = rt_direction(&checked, kind);
     if (result == DEV_OK)
-        result = dev_do_copy(&call, stream, &checked, blocking);
+        result = dev_do_copy(call, stream, &checked, blocking);
     RT_END(result);
 }
 
@@ -172,11 +171,11 @@ static int copy_3d(const char *api, bool per_thread, const struct cudaMemcpy3DPa
     RT_BEGIN(api, CAP_CALL_COPY, DEV_PRIMARY);
     dev_stream *stream;
     dev_copy copy;
-    result = p ? dev_stream_get(&call, handle, per_thread, &stream) : DEV_INVALID_VALUE;
+    result = p ? dev_stream_get(call, handle, per_thread, &stream) : DEV_INVALID_VALUE;
     if (result == DEV_OK)
         result = rt_copy_3d(p, &copy);
     if (result == DEV_OK)
-        result = dev_do_copy(&call, stream, &copy, blocking);
+        result = dev_do_copy(call, stream, &copy, blocking);
     RT_END(result);
 }
 
@@ -235,7 +234,7 @@ static int copy_array(const char *api, bool per_thread, cudaStream_t handle, cor
     RT_BEGIN(api, CAP_CALL_COPY, DEV_PRIMARY);
     dev_stream *stream;
     dev_array *array = array_of(at.array);
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result || !array)
         RT_END(result ? result : DEV_INVALID_HANDLE);
     dev_place one = {.array = array, .x = at.x, .y = at.y};
@@ -249,7 +248,7 @@ static int copy_array(const char *api, bool per_thread, cudaStream_t handle, cor
         RT_END(DEV_INVALID_PITCH);
     result = rt_direction(&copy, kind);
     if (result == DEV_OK)
-        result = dev_do_copy(&call, stream, &copy, blocking);
+        result = dev_do_copy(call, stream, &copy, blocking);
     RT_END(result);
 }
 
@@ -375,16 +374,16 @@ static int copy_symbol(const char *api, bool per_thread, cudaStream_t handle, co
                    kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
     if (!allowed)
         RT_END(DEV_INVALID_DIRECTION);
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK)
-        result = rt_symbol(call.context, symbol, &base, &size);
+        result = rt_symbol(call->context, symbol, &base, &size);
     if (result == DEV_OK && (offset > size || count > size - offset))
         result = DEV_INVALID_VALUE;
     if (result)
         RT_END(result);
     void *place = (void *)(base + offset);
     dev_copy copy = rt_linear_copy(into ? place : other, into ? other : place, count, kind);
-    RT_END(dev_do_copy(&call, stream, &copy, blocking));
+    RT_END(dev_do_copy(call, stream, &copy, blocking));
 }
 
 WL_RUNTIME_STREAM(ptds, cudaMemcpyToSymbol,
@@ -426,9 +425,9 @@ static int do_set(const char *api, bool per_thread, cudaStream_t handle, const d
 {
     RT_BEGIN(api, CAP_CALL_SET, DEV_PRIMARY);
     dev_stream *stream;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK)
-        result = dev_do_set(&call, stream, set, blocking);
+        result = dev_do_set(call, stream, set, blocking);
     RT_END(result);
 }
 

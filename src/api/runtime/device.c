@@ -1,6 +1,5 @@
 /* Devices, limits, versions and errors of the runtime. */
 #include "api/runtime/runtime.h"
-#include "device/impl.h"
 
 #include "cuda/errors.h"
 
@@ -92,21 +91,18 @@ static int select_device(int device)
 dev_context *rt_device_context(int ordinal)
 {
     dev_context *context = NULL;
-    if (dev_initialize() != DEV_OK || !dev_gpu_get(ordinal))
-        return NULL;
-    dev_gpu *device = dev_gpu_get(ordinal);
-    if (device->primary)
-        return device->primary;
-    dev_primary_retain(device, &context);
+    dev_gpu *device = dev_initialize() == DEV_OK ? dev_gpu_get(ordinal) : NULL;
+    if (device)
+        dev_primary_get(device, &context);
     return context;
 }
 
 bool rt_device_exists(int device)
 {
-    dev_call call;
-    dev_begin(&call, "", CAP_CALL_OTHER, DEV_QUIET);
+    if (!dev_lock())
+        return false;
     bool exists = dev_initialize() == DEV_OK && dev_gpu_get(device);
-    dev_end(&call, DEV_OK);
+    dev_unlock();
     return exists;
 }
 
@@ -233,13 +229,13 @@ WL_RUNTIME(int, cudaGetDeviceFlags, (unsigned *flags))
 WL_RUNTIME(int, cudaDeviceSynchronize, (void))
 {
     RT_BEGIN("cudaDeviceSynchronize", CAP_CALL_SYNC, DEV_PRIMARY);
-    RT_END(dev_context_synchronize(call.context));
+    RT_END(dev_context_synchronize(call->context));
 }
 
 WL_RUNTIME_FOR(11, 12, int, cudaThreadSynchronize, (void))
 {
     RT_BEGIN("cudaThreadSynchronize", CAP_CALL_SYNC, DEV_PRIMARY);
-    RT_END(dev_context_synchronize(call.context));
+    RT_END(dev_context_synchronize(call->context));
 }
 
 static int reset(const char *api)
@@ -247,7 +243,7 @@ static int reset(const char *api)
     RT_BEGIN(api, CAP_CALL_OTHER, DEV_UNSTICKY);
     result = dev_initialize();
     if (result == DEV_OK) {
-        call.context = NULL;
+        call->context = NULL;
         result = dev_primary_reset(dev_gpu_get(dev_self()->device));
     }
     RT_END(result);
@@ -269,7 +265,7 @@ WL_RUNTIME(int, cudaMemGetInfo, (size_t *free_bytes, size_t *total))
     uint64_t f, t;
     if (!free_bytes || !total)
         RT_END(DEV_INVALID_VALUE);
-    dev_gpu_memory(call.context->device, &f, &t);
+    dev_gpu_memory(dev_context_device(call->context), &f, &t);
     *free_bytes = f;
     *total = t;
     RT_END(DEV_OK);
@@ -280,26 +276,26 @@ WL_RUNTIME(int, cudaMemGetInfo, (size_t *free_bytes, size_t *total))
 WL_RUNTIME(int, cudaDeviceGetLimit, (size_t *value, int limit))
 {
     RT_QUIET("cudaDeviceGetLimit");
-    RT_END(value ? dev_limit_get(call.context, limit, value) : DEV_INVALID_VALUE);
+    RT_END(value ? dev_limit_get(call->context, limit, value) : DEV_INVALID_VALUE);
 }
 
 WL_RUNTIME(int, cudaDeviceSetLimit, (int limit, size_t value))
 {
     RT_QUIET("cudaDeviceSetLimit");
-    RT_END(dev_limit_set(call.context, limit, value));
+    RT_END(dev_limit_set(call->context, limit, value));
 }
 
 WL_RUNTIME(int, cudaDeviceGetCacheConfig, (int *config))
 {
     RT_QUIET("cudaDeviceGetCacheConfig");
-    RT_END(config ? dev_cache_config(call.context, config, 0) : DEV_INVALID_VALUE);
+    RT_END(config ? dev_cache_config(call->context, config, 0) : DEV_INVALID_VALUE);
 }
 
 WL_RUNTIME(int, cudaDeviceSetCacheConfig, (int config))
 {
     RT_QUIET("cudaDeviceSetCacheConfig");
     bool known = config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
-    RT_END(known ? dev_cache_config(call.context, NULL, config) : DEV_INVALID_VALUE);
+    RT_END(known ? dev_cache_config(call->context, NULL, config) : DEV_INVALID_VALUE);
 }
 
 /* Banks have been four bytes wide since Maxwell. */
@@ -316,16 +312,6 @@ WL_RUNTIME(int, cudaDeviceSetSharedMemConfig, (int config))
     RT_QUIET("cudaDeviceSetSharedMemConfig");
     bool known = config >= cudaSharedMemBankSizeDefault && config <= cudaSharedMemBankSizeEightByte;
     RT_END(known ? DEV_OK : DEV_INVALID_VALUE);
-}
-
-WL_RUNTIME(int, cudaDeviceGetStreamPriorityRange, (int *least, int *greatest))
-{
-    RT_QUIET("cudaDeviceGetStreamPriorityRange");
-    if (least)
-        *least = 0;
-    if (greatest)
-        *greatest = -5;
-    RT_END(DEV_OK);
 }
 
 WL_RUNTIME(int, cudaCtxResetPersistingL2Cache, (void))
@@ -368,14 +354,14 @@ WL_RUNTIME(int, cudaDeviceEnablePeerAccess, (int peer, unsigned flags))
     dev_context *other = rt_device_context(peer);
     if (!other || flags)
         RT_END(other ? DEV_INVALID_VALUE : DEV_INVALID_DEVICE);
-    RT_END(dev_peer_enable(call.context, other));
+    RT_END(dev_peer_enable(call->context, other));
 }
 
 WL_RUNTIME(int, cudaDeviceDisablePeerAccess, (int peer))
 {
     RT_QUIET("cudaDeviceDisablePeerAccess");
     dev_context *other = rt_device_context(peer);
-    RT_END(other ? dev_peer_disable(call.context, other) : DEV_INVALID_DEVICE);
+    RT_END(other ? dev_peer_disable(call->context, other) : DEV_INVALID_DEVICE);
 }
 
 WL_RUNTIME(int, cudaDeviceGetP2PAttribute, (int *value, int attribute, int device, int peer))

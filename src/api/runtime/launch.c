@@ -1,6 +1,5 @@
 /* Launches, attributes of kernels and occupancy in the runtime. */
 #include "api/runtime/runtime.h"
-#include "device/impl.h"
 
 #include <string.h>
 
@@ -43,9 +42,9 @@ static int do_launch(const char *api, bool per_thread, cudaStream_t handle, cons
     RT_BEGIN(api, CAP_CALL_LAUNCH, DEV_PRIMARY);
     dev_stream *stream;
     static void *none[1]; /* a kernel without parameters may be launched without a list */
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK)
-        result = rt_resolve(stream->context, function, &launch->function);
+        result = rt_resolve(dev_stream_context(stream), function, &launch->function);
     if (result == DEV_OK && shared > UINT32_MAX)
         result = DEV_INVALID_VALUE;
     if (result)
@@ -54,7 +53,7 @@ static int do_launch(const char *api, bool per_thread, cudaStream_t handle, cons
     launch->old_runtime = api_runtime_release() < 13;
     if (!launch->params)
         launch->params = none;
-    RT_END(dev_do_launch(&call, stream, launch));
+    RT_END(dev_do_launch(call, stream, launch));
 }
 
 static int launch_kernel(const char *api, bool per_thread, const void *function, dim3 grid,
@@ -135,7 +134,7 @@ static int attributes_of(struct cudaFuncAttributes_v12 *out, const void *stub, b
 {
     RT_QUIET("cudaFuncGetAttributes");
     dev_function *f;
-    result = out ? rt_resolve(call.context, stub, &f) : DEV_INVALID_VALUE;
+    result = out ? rt_resolve(call->context, stub, &f) : DEV_INVALID_VALUE;
     if (result == DEV_OK && !dev_function_info(f, NULL))
         result = DEV_NOT_SUPPORTED;
     if (result)
@@ -175,8 +174,8 @@ static int set_attribute(const char *api, const void *stub, int attribute, int v
 {
     RT_QUIET(api);
     dev_function *f;
-    result = rt_resolve(call.context, stub, &f);
-    RT_END(result ? result : (int)dev_function_set(f, attribute, value));
+    result = rt_resolve(call->context, stub, &f);
+    RT_END(result ? result : dev_function_set(f, attribute, value));
 }
 
 WL_RUNTIME(int, cudaFuncSetAttribute, (const void *stub, int attribute, int value))
@@ -195,7 +194,7 @@ static int check_function(const char *api, const void *stub, bool valid)
 {
     RT_QUIET(api);
     dev_function *f;
-    RT_END(valid ? rt_resolve(call.context, stub, &f) : DEV_INVALID_VALUE);
+    RT_END(valid ? rt_resolve(call->context, stub, &f) : DEV_INVALID_VALUE);
 }
 
 /* Preferences: nothing that can be observed here depends on them. */
@@ -215,8 +214,8 @@ static int occupancy(const char *api, int *blocks, const void *stub, int block, 
 {
     RT_QUIET(api);
     dev_function *f;
-    result = blocks ? rt_resolve(call.context, stub, &f) : DEV_INVALID_VALUE;
-    RT_END(result ? result : (int)dev_occupancy(f, block, shared, blocks));
+    result = blocks ? rt_resolve(call->context, stub, &f) : DEV_INVALID_VALUE;
+    RT_END(result ? result : dev_occupancy(f, block, shared, blocks));
 }
 
 WL_RUNTIME(int, cudaOccupancyMaxActiveBlocksPerMultiprocessor,
@@ -239,8 +238,8 @@ WL_RUNTIME(int, cudaOccupancyAvailableDynamicSMemPerBlock,
 {
     RT_QUIET("cudaOccupancyAvailableDynamicSMemPerBlock");
     dev_function *f;
-    result = shared ? rt_resolve(call.context, stub, &f) : DEV_INVALID_VALUE;
-    RT_END(result ? result : (int)dev_occupancy_shared(f, blocks, block, shared));
+    result = shared ? rt_resolve(call->context, stub, &f) : DEV_INVALID_VALUE;
+    RT_END(result ? result : dev_occupancy_shared(f, blocks, block, shared));
 }
 
 static int clusters(const char *api, int *out, const void *stub, const cudaLaunchConfig_t *config,
@@ -256,7 +255,7 @@ static int clusters(const char *api, int *out, const void *stub, const cudaLaunc
                          .shared = (uint32_t)config->dynamicSmemBytes};
     result = rt_launch_attributes(config->attrs, config->numAttrs, &launch);
     if (result == DEV_OK)
-        result = rt_resolve(call.context, stub, &f);
+        result = rt_resolve(call->context, stub, &f);
     if (result == DEV_OK)
         result = dev_max_clusters(f, &launch, out);
     if (result == DEV_OK && size) /* the largest that is portable, or 16 where it was allowed */

@@ -1,4 +1,5 @@
-/* Libraries of kernels that are loaded while the program runs: the driver's, with the thread's device in use. */
+/* Libraries of kernels that are loaded while the program runs: the driver's, with the thread's
+ * device in use. */
 #include "api/driver/driver.h"
 #include "api/runtime/runtime.h"
 

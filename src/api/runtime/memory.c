@@ -1,6 +1,5 @@
 /* Memory of the runtime: allocation, registration, pools, questions about pointers. */
 #include "api/runtime/runtime.h"
-#include "device/impl.h"
 
 #include <string.h>
 
@@ -14,7 +13,7 @@ WL_RUNTIME(int, cudaMalloc, (void **data, size_t size))
         RT_END(DEV_INVALID_VALUE);
     *data = NULL;
     if (size)
-        result = dev_malloc(&call, size, &address);
+        result = dev_malloc(call, size, &address);
     if (result == DEV_OK)
         *data = (void *)address;
     RT_END(result);
@@ -23,7 +22,7 @@ WL_RUNTIME(int, cudaMalloc, (void **data, size_t size))
 WL_RUNTIME(int, cudaFree, (void *data))
 {
     RT_BEGIN("cudaFree", CAP_CALL_FREE, DEV_PRIMARY);
-    RT_END(data ? dev_free(&call, (uint64_t)data) : DEV_OK);
+    RT_END(data ? dev_free(call, (uint64_t)data) : DEV_OK);
 }
 
 static int host_alloc(const char *api, void **data, size_t size, unsigned flags)
@@ -32,7 +31,7 @@ static int host_alloc(const char *api, void **data, size_t size, unsigned flags)
     if (!data || flags & ~7U)
         RT_END(DEV_INVALID_VALUE);
     *data = NULL;
-    RT_END(size ? dev_malloc_pinned(&call, size, flags, data) : DEV_OK);
+    RT_END(size ? dev_malloc_pinned(call, size, flags, data) : DEV_OK);
 }
 
 WL_RUNTIME(int, cudaHostAlloc, (void **data, size_t size, unsigned flags))
@@ -48,7 +47,7 @@ WL_RUNTIME(int, cudaMallocHost, (void **data, size_t size))
 WL_RUNTIME(int, cudaFreeHost, (void *data))
 {
     RT_BEGIN("cudaFreeHost", CAP_CALL_FREE, DEV_PRIMARY);
-    RT_END(data ? dev_free_pinned(&call, data) : DEV_OK);
+    RT_END(data ? dev_free_pinned(call, data) : DEV_OK);
 }
 
 WL_RUNTIME(int, cudaMallocManaged, (void **data, size_t size, unsigned flags))
@@ -61,7 +60,7 @@ WL_RUNTIME(int, cudaMallocManaged, (void **data, size_t size, unsigned flags))
     *data = NULL;
     if (!size)
         RT_END(DEV_OK);
-    result = dev_malloc_managed(&call, size, flags, &address);
+    result = dev_malloc_managed(call, size, flags, &address);
     if (result == DEV_OK)
         *data = (void *)address;
     RT_END(result);
@@ -76,7 +75,7 @@ WL_RUNTIME(int, cudaMallocPitch, (void **data, size_t *pitch, size_t width, size
     *data = NULL;
     *pitch = 0;
     if (width && height)
-        result = dev_malloc_pitch(&call, width, height, &address, pitch);
+        result = dev_malloc_pitch(call, width, height, &address, pitch);
     if (result == DEV_OK)
         *data = (void *)address;
     RT_END(result);
@@ -90,7 +89,7 @@ WL_RUNTIME(int, cudaMalloc3D, (struct cudaPitchedPtr * pitched, struct cudaExten
     if (!pitched || __builtin_mul_overflow(extent.height, extent.depth, &rows))
         RT_END(DEV_INVALID_VALUE);
     if (extent.width && rows)
-        result = dev_malloc_pitch(&call, extent.width, rows, &address, &pitch);
+        result = dev_malloc_pitch(call, extent.width, rows, &address, &pitch);
     if (result == DEV_OK)
         *pitched = (struct cudaPitchedPtr){
             .ptr = (void *)address, .pitch = pitch, .xsize = extent.width, .ysize = extent.height};
@@ -102,13 +101,13 @@ WL_RUNTIME(int, cudaMalloc3D, (struct cudaPitchedPtr * pitched, struct cudaExten
 WL_RUNTIME(int, cudaHostRegister, (void *data, size_t size, unsigned flags))
 {
     RT_BEGIN("cudaHostRegister", CAP_CALL_ALLOC, DEV_PRIMARY);
-    RT_END(flags & ~15U ? DEV_INVALID_VALUE : dev_register(&call, data, size, flags));
+    RT_END(flags & ~15U ? DEV_INVALID_VALUE : dev_register(call, data, size, flags));
 }
 
 WL_RUNTIME(int, cudaHostUnregister, (void *data))
 {
     RT_BEGIN("cudaHostUnregister", CAP_CALL_FREE, DEV_PRIMARY);
-    RT_END(data ? dev_unregister(&call, data) : DEV_INVALID_VALUE);
+    RT_END(data ? dev_unregister(call, data) : DEV_INVALID_VALUE);
 }
 
 WL_RUNTIME(int, cudaHostGetDevicePointer, (void **device, void *host, unsigned flags))
@@ -197,7 +196,7 @@ static int prefetch(bool per_thread, const void *data, size_t count,
 {
     RT_BEGIN("cudaMemPrefetchAsync", CAP_CALL_OTHER, DEV_PRIMARY);
     dev_stream *stream;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result)
         RT_END(result);
     if (flags || !count || !is_managed(data, count))
@@ -260,7 +259,7 @@ WL_RUNTIME_STREAM(ptsz, cudaStreamAttachMemAsync,
     RT_BEGIN(api, CAP_CALL_OTHER, DEV_PRIMARY);
     dev_stream *stream;
     (void)length;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK &&
         (!is_managed(data, 1) || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
                                   flags != cudaMemAttachSingle)))
@@ -284,9 +283,9 @@ WL_RUNTIME_STREAM(ptsz, cudaMallocAsync, (void **data, size_t size, cudaStream_t
     if (!data)
         RT_END(DEV_INVALID_VALUE);
     *data = NULL;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK && size)
-        result = dev_malloc_async(&call, size, NULL, stream, &address);
+        result = dev_malloc_async(call, size, NULL, stream, &address);
     if (result == DEV_OK)
         *data = (void *)address;
     RT_END(result);
@@ -302,9 +301,9 @@ WL_RUNTIME_STREAM(ptsz, cudaMallocFromPoolAsync,
     if (!data || !pool_of(pool))
         RT_END(DEV_INVALID_VALUE);
     *data = NULL;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK && size)
-        result = dev_malloc_async(&call, size, pool_of(pool), stream, &address);
+        result = dev_malloc_async(call, size, pool_of(pool), stream, &address);
     if (result == DEV_OK)
         *data = (void *)address;
     RT_END(result);
@@ -314,9 +313,9 @@ WL_RUNTIME_STREAM(ptsz, cudaFreeAsync, (void *data, cudaStream_t handle), (data,
 {
     RT_BEGIN(api, CAP_CALL_FREE, DEV_PRIMARY);
     dev_stream *stream;
-    result = dev_stream_get(&call, handle, per_thread, &stream);
+    result = dev_stream_get(call, handle, per_thread, &stream);
     if (result == DEV_OK && data)
-        result = dev_free_async(&call, (uint64_t)data, stream);
+        result = dev_free_async(call, (uint64_t)data, stream);
     RT_END(result);
 }
 
@@ -425,7 +424,7 @@ WL_RUNTIME(int, cudaGetSymbolAddress, (void **address, const void *symbol))
     RT_QUIET("cudaGetSymbolAddress");
     uint64_t base;
     size_t size;
-    result = address ? rt_symbol(call.context, symbol, &base, &size) : DEV_INVALID_VALUE;
+    result = address ? rt_symbol(call->context, symbol, &base, &size) : DEV_INVALID_VALUE;
     if (result == DEV_OK)
         *address = (void *)base;
     RT_END(result);
@@ -435,7 +434,7 @@ WL_RUNTIME(int, cudaGetSymbolSize, (size_t *size, const void *symbol))
 {
     RT_QUIET("cudaGetSymbolSize");
     uint64_t base;
-    RT_END(size ? rt_symbol(call.context, symbol, &base, size) : DEV_INVALID_VALUE);
+    RT_END(size ? rt_symbol(call->context, symbol, &base, size) : DEV_INVALID_VALUE);
 }
 
 /* ---- arrays ---- */
@@ -478,7 +477,7 @@ WL_RUNTIME(int, cudaMallocArray,
             size_t height, unsigned flags))
 {
     RT_BEGIN("cudaMallocArray", CAP_CALL_ALLOC, DEV_PRIMARY);
-    RT_END(new_array(&call, out, desc, (struct cudaExtent){width, height, 0}, flags));
+    RT_END(new_array(call, out, desc, (struct cudaExtent){width, height, 0}, flags));
 }
 
 WL_RUNTIME(int, cudaMalloc3DArray,
@@ -486,7 +485,7 @@ WL_RUNTIME(int, cudaMalloc3DArray,
             unsigned flags))
 {
     RT_BEGIN("cudaMalloc3DArray", CAP_CALL_ALLOC, DEV_PRIMARY);
-    RT_END(new_array(&call, out, desc, extent, flags));
+    RT_END(new_array(call, out, desc, extent, flags));
 }
 
 WL_RUNTIME(int, cudaFreeArray, (cudaArray_t array))
@@ -494,7 +493,7 @@ WL_RUNTIME(int, cudaFreeArray, (cudaArray_t array))
     RT_BEGIN("cudaFreeArray", CAP_CALL_FREE, DEV_PRIMARY);
     if (!array)
         RT_END(DEV_OK);
-    RT_END(dev_is(array, DEV_ARRAY) ? dev_array_destroy(&call, (dev_array *)array)
+    RT_END(dev_is(array, DEV_ARRAY) ? dev_array_destroy(call, (dev_array *)array)
                                     : DEV_INVALID_HANDLE);
 }
 

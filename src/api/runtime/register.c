@@ -1,11 +1,13 @@
-/* What nvcc's generated code registers when the program starts: fat binaries, kernels, variables. Nothing is loaded before
- * it is used. */
+/* What nvcc's generated code registers when the program starts: fat binaries, kernels, variables.
+ * Nothing is loaded before it is used. */
 #include "api/driver/driver.h"
 #include "api/runtime/runtime.h"
-#include "device/impl.h"
+#include "base/vec.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 typedef struct rt_loaded { /* a binary in a context */
     dev_context *context;
@@ -51,20 +53,6 @@ __attribute__((constructor)) static void prepare(void)
     pthread_atfork(NULL, NULL, in_child);
 }
 
-int rt_end(dev_call *call, int result)
-{
-    result = (int)dev_end(call, (dev_result)result);
-    return result ? rt_fail(result) : 0;
-}
-
-int rt_fail(int result)
-{
-    dev_thread *self = dev_self();
-    if (self)
-        self->last_error = result;
-    return result;
-}
-
 /* ---- registration ---- */
 
 WL_RUNTIME(void **, __cudaRegisterFatBinary, (void *wrapper))
@@ -98,18 +86,18 @@ static void forget(rt_binary *binary)
     }
 }
 
-/* Also at the end of every program: its modules go, so that their variables are not taken for leaks. */
+/* Also at the end of every program: its modules go, so that their variables are not taken for
+ * leaks. */
 WL_RUNTIME(void, __cudaUnregisterFatBinary, (void **handle))
 {
     rt_binary *binary = (rt_binary *)handle;
     if (!binary)
         return;
-    if (!rec_g.forked) {
-        pthread_mutex_lock(&rec_g.lock);
+    if (dev_lock()) {
         for (size_t i = 0; i < binary->loaded.count; i++)
             if (dev_is(binary->loaded.data[i].module, DEV_MODULE))
                 dev_module_unload(binary->loaded.data[i].module);
-        pthread_mutex_unlock(&rec_g.lock);
+        dev_unlock();
     }
     pthread_mutex_lock(&lock);
     forget(binary);
@@ -213,13 +201,13 @@ static dev_result load(rt_binary *binary, dev_context *context, dev_module **out
 {
     for (size_t i = 0; i < binary->loaded.count; i++) {
         rt_loaded *l = &binary->loaded.data[i];
-        if (l->context != context || l->context_id != context->id)
+        if (l->context != context || l->context_id != dev_context_id(context))
             continue;
         *out = l->module;
         return l->error;
     }
     wl_error why = {0};
-    rt_loaded l = {.context = context, .context_id = context->id};
+    rt_loaded l = {.context = context, .context_id = dev_context_id(context)};
     l.error = dev_module_load(context, binary->wrapper, &l.module, &why);
     if (l.error)
         report(binary, &why);
@@ -235,10 +223,10 @@ WL_RUNTIME(char, __cudaInitModule, (void **handle))
 {
     dev_call call;
     dev_module *module;
-    int result = dev_begin(&call, "__cudaInitModule", CAP_CALL_OTHER, DEV_PRIMARY | DEV_QUIET);
-    if (result == DEV_OK)
-        result = load((rt_binary *)handle, call.context, &module);
-    return rt_end(&call, result) == cudaSuccess;
+    dev_result r = dev_begin(&call, "__cudaInitModule", CAP_CALL_OTHER, DEV_PRIMARY | DEV_QUIET);
+    if (r == DEV_OK)
+        r = load((rt_binary *)handle, call.context, &module);
+    return rt_end(&call, r) == cudaSuccess;
 }
 
 /* ---- finding ---- */
@@ -315,7 +303,7 @@ WL_RUNTIME(int, cudaGetFuncBySymbol, (cudaFunction_t * function, const void *stu
 {
     RT_QUIET("cudaGetFuncBySymbol");
     dev_function *f;
-    result = function ? rt_resolve(call.context, stub, &f) : DEV_INVALID_VALUE;
+    result = function ? rt_resolve(call->context, stub, &f) : DEV_INVALID_VALUE;
     if (result == DEV_OK)
         *function = (cudaFunction_t)f;
     RT_END(result);
@@ -325,7 +313,7 @@ WL_RUNTIME(int, cudaFuncGetName, (const char **name, const void *stub))
 {
     RT_QUIET("cudaFuncGetName");
     dev_function *f;
-    result = name ? rt_resolve(call.context, stub, &f) : DEV_INVALID_VALUE;
+    result = name ? rt_resolve(call->context, stub, &f) : DEV_INVALID_VALUE;
     if (result == DEV_OK)
         *name = dev_function_name(f);
     RT_END(result);
@@ -336,7 +324,7 @@ WL_RUNTIME(int, cudaFuncGetParamInfo,
 {
     RT_QUIET("cudaFuncGetParamInfo");
     dev_function *f;
-    result = offset ? rt_resolve(call.context, stub, &f) : DEV_INVALID_VALUE;
+    result = offset ? rt_resolve(call->context, stub, &f) : DEV_INVALID_VALUE;
     if (result == DEV_OK)
         result = dev_function_param(f, index, offset, size);
     RT_END(result);

@@ -1,10 +1,10 @@
 /* Textures, surfaces and mipmapped arrays of the runtime. */
 #include "api/runtime/runtime.h"
-#include "device/impl.h"
 
 #include <string.h>
 
-/* What cudaGetTextureObject... gives back. Releases differ in what lies behind the fields of 11 and 12. */
+/* What cudaGetTextureObject... gives back. Releases differ in what lies behind the fields of 11 and
+ * 12. */
 typedef struct stored_texture {
     struct cudaResourceDesc_v13 resource;
     struct cudaTextureDesc texture;
@@ -107,7 +107,7 @@ static int create_texture(int major, cudaTextureObject_t *out,
     uint64_t handle = 0;
     result = check(&r, texture);
     if (result == DEV_OK)
-        result = dev_texture_new(&call, &r, &sampling, &stored, sizeof stored, &handle);
+        result = dev_texture_new(call, &r, &sampling, &stored, sizeof stored, &handle);
     if (result == DEV_OK)
         *out = handle;
     RT_END(result);
@@ -190,7 +190,7 @@ static int create_surface(int major, cudaSurfaceObject_t *out,
     memcpy(&stored.resource, resource, resource_bytes(major));
     dev_resource r = resource_of(resource);
     uint64_t handle = 0;
-    result = dev_texture_new(&call, &r, NULL, &stored, sizeof stored, &handle);
+    result = dev_texture_new(call, &r, NULL, &stored, sizeof stored, &handle);
     if (result == DEV_OK)
         *out = handle;
     RT_END(result);
@@ -230,7 +230,7 @@ WL_RUNTIME(int, cudaMallocMipmappedArray,
     if (!out || !desc)
         RT_END(DEV_INVALID_VALUE);
     d.format = rt_format_of(desc, &d.channels);
-    result = d.format ? dev_array_new(&call, &d, &array) : DEV_INVALID_CHANNEL;
+    result = d.format ? dev_array_new(call, &d, &array) : DEV_INVALID_CHANNEL;
     if (result == DEV_OK)
         *out = (cudaMipmappedArray_t)array;
     RT_END(result);
@@ -248,6 +248,6 @@ WL_RUNTIME(int, cudaFreeMipmappedArray, (cudaMipmappedArray_t mipmap))
     RT_BEGIN("cudaFreeMipmappedArray", CAP_CALL_FREE, DEV_PRIMARY);
     if (!mipmap)
         RT_END(DEV_OK);
-    RT_END(dev_is(mipmap, DEV_MIPMAP) ? dev_array_destroy(&call, (dev_array *)mipmap)
+    RT_END(dev_is(mipmap, DEV_MIPMAP) ? dev_array_destroy(call, (dev_array *)mipmap)
                                       : DEV_INVALID_HANDLE);
 }
