@@ -17,6 +17,10 @@ static const char *const stable[] = {
     "SELECT * FROM modules ORDER BY id",
     "SELECT * FROM kernels ORDER BY id",
     "SELECT * FROM code ORDER BY kernel, pc",
+    "SELECT * FROM static_blocks ORDER BY kernel, first_pc",
+    "SELECT * FROM static_mix ORDER BY kernel, first_pc, class",
+    "SELECT * FROM loops ORDER BY kernel, header",
+    "SELECT * FROM forms ORDER BY kernel, pc, position",
     "SELECT id, process, number, kernel, call, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
     "cluster_x, "
     "cluster_y, cluster_z, dynamic_shared, static_shared, local_bytes, registers, stream, error, "

@@ -137,6 +137,34 @@ typedef struct prof_code {
         column; /* where it counts: the innermost place of the chain that is no system header */
 } prof_code;
 
+/* What is known of code without running it. */
+typedef struct prof_static_block {
+    uint32_t kernel, first_pc, ninsns;
+    uint32_t loop; /* header of the innermost loop around it; UINT32_MAX: none */
+    double ilp,
+        mlp; /* instructions, and memory requests, that can overlap; mlp negative: it loads nothing */
+} prof_static_block;
+
+typedef struct prof_static_mix { /* instructions of one class in one of these blocks */
+    uint32_t kernel, first_pc, cost /* ir_cost */, instructions;
+} prof_static_mix;
+
+typedef struct prof_loop {
+    uint32_t kernel, header; /* header: first pc of its first block */
+    uint32_t number;         /* in its function: forms call its iterations i<number> */
+    uint32_t depth,
+        outer;      /* depth: 1 outermost; outer: header of the loop around it, UINT32_MAX: none */
+    bool constant;  /* times is known */
+    uint64_t times; /* that the header runs */
+    const char *trips; /* as flow_trip_text() says it */
+} prof_loop;
+
+typedef struct prof_form { /* of an address of an instruction */
+    uint32_t kernel, pc, position, bytes;
+    const char *form; /* as flow_address_text() says it */
+    bool no_wrap;     /* holds where no 32-bit step overflows */
+} prof_form;
+
 typedef struct prof_launch {
     uint32_t id, process, number; /* number: in its process, from 1 */
     uint32_t kernel, call;        /* call: prof_call, 0 unknown */

@@ -62,6 +62,39 @@ CREATE TABLE code (
   PRIMARY KEY (kernel, pc)
 ) WITHOUT ROWID;
 
+-- What is known of code without running it (docs/flow.md). Basic blocks, by their first instruction; loop: the header of the
+-- innermost loop that it is in. ilp, mlp: instructions and memory requests that can overlap; mlp is NULL without loads.
+CREATE TABLE static_blocks (
+  kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, ninsns INTEGER NOT NULL,
+  loop INTEGER, ilp REAL, mlp REAL,
+  PRIMARY KEY (kernel, first_pc)
+) WITHOUT ROWID;
+
+-- Instructions of these blocks by class; classes that a block has none of have no row.
+CREATE TABLE static_mix (
+  kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, class INTEGER NOT NULL,
+  instructions INTEGER NOT NULL,
+  PRIMARY KEY (kernel, first_pc, class)
+) WITHOUT ROWID;
+
+-- Loops, by the first instruction of their header, in which forms call the iterations i and the loop's number. outer: the
+-- header of the loop around it. times: how often the header runs where that is constant; trips: the same, or the
+-- condition to go on, as text.
+CREATE TABLE loops (
+  kernel INTEGER NOT NULL, header INTEGER NOT NULL, number INTEGER NOT NULL,
+  depth INTEGER NOT NULL, outer INTEGER, times INTEGER, trips TEXT NOT NULL,
+  PRIMARY KEY (kernel, header)
+) WITHOUT ROWID;
+
+-- Addresses that are sums of products of indices, parameters and iterations; those without such a form have no row.
+-- position: of several addresses of an instruction. bytes: by a lane, 0 where that is not constant. no_wrap: 1 where the form
+-- holds only if no 32-bit step overflows.
+CREATE TABLE forms (
+  kernel INTEGER NOT NULL, pc INTEGER NOT NULL, position INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, form TEXT NOT NULL, no_wrap INTEGER NOT NULL,
+  PRIMARY KEY (kernel, pc, position)
+) WITHOUT ROWID;
+
 CREATE TABLE launches (
   id INTEGER PRIMARY KEY, process INTEGER NOT NULL, number INTEGER NOT NULL,
   kernel INTEGER NOT NULL, call INTEGER,
@@ -387,6 +420,31 @@ FROM calls c
 LEFT JOIN names n ON n.kind = 'call' AND n.value = c.kind
 LEFT JOIN objects s ON s.id = c.source_object
 LEFT JOIN objects t ON t.id = c.target_object
+LEFT JOIN files f ON f.id = c.file;
+
+CREATE VIEW v_static_mix AS
+SELECT k.short_name AS kernel, m.first_pc, f.path AS file, c.line, b.ilp, b.mlp, n.name AS class,
+       m.instructions
+FROM static_mix m
+JOIN static_blocks b ON b.kernel = m.kernel AND b.first_pc = m.first_pc
+JOIN kernels k ON k.id = m.kernel
+LEFT JOIN code c ON c.kernel = m.kernel AND c.pc = m.first_pc
+LEFT JOIN files f ON f.id = c.file
+LEFT JOIN names n ON n.kind = 'class' AND n.value = m.class;
+
+CREATE VIEW v_loops AS
+SELECT k.short_name AS kernel, l.header, c.function, f.path AS file, c.line, l.number, l.depth,
+       l.times, l.trips
+FROM loops l
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN code c ON c.kernel = l.kernel AND c.pc = l.header
+LEFT JOIN files f ON f.id = c.file;
+
+CREATE VIEW v_forms AS
+SELECT k.short_name AS kernel, a.pc, c.op, f.path AS file, c.line, a.bytes, a.form, a.no_wrap
+FROM forms a
+JOIN kernels k ON k.id = a.kernel
+LEFT JOIN code c ON c.kernel = a.kernel AND c.pc = a.pc
 LEFT JOIN files f ON f.id = c.file;
 
 CREATE VIEW v_gaps AS

@@ -1,6 +1,8 @@
 /* The statements over the tables of columns.def, and the copying of rows. */
 #include "profile/tables.h"
 
+#include "ir/ops.h"
+
 #include <stdio.h>
 
 enum { MAX_STATEMENT = 2048 };
