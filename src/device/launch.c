@@ -4,6 +4,7 @@
 
 #include "device/check.h"
 #include "device/same.h"
+#include "program/kernel_name.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -136,13 +137,14 @@ wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *k
                            const flow_proof *proof, replay_watch *w)
 {
     const dev_op_launch *l = &op->launch;
-    replay_watched what = {.machine = machine,
+    const replay_settings settings = replay_settings_of(prog_options_get());
+    replay_watched what = {.settings = &settings,
+                           .machine = machine,
                            .kernel = kernel,
                            .grid = l->grid,
                            .block = l->block,
                            .cluster = l->cluster,
                            .dynamic_shared = l->shared,
-                           .threads = (uint32_t)prog_options_get()->threads,
                            .cooperative = l->cooperative};
     return replay_watch_begin(&what, proof, w);
 }
