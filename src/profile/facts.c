@@ -1,4 +1,5 @@
-/* What is known of a kernel's code without running it: basic blocks, loops, forms of addresses (docs/flow.md). */
+/* What is known of a kernel's code without running it: basic blocks, loops, forms of addresses
+ * (docs/flow.md). */
 #include "profile/builder.h"
 
 #include "flow/affine.h"

@@ -1,4 +1,5 @@
-/* Kernels: their code with source lines, and the objects that belong to a kernel (shared and local memory). */
+/* Kernels: their code with source lines, and the objects that belong to a kernel (shared and local
+ * memory). */
 #include "profile/builder.h"
 
 #include "ir/callorder.h"
@@ -61,7 +62,8 @@ void builder_modules_free(prof_builder *b)
 
 /* ---- locations ---- */
 
-/* ".b8 95, 90, 0": the bytes of one line of a section, up to the zero that ends a string; true when it was met. */
+/* ".b8 95, 90, 0": the bytes of one line of a section, up to the zero that ends a string; true when
+ * it was met. */
 static bool read_bytes(const char *line, char *text, size_t *length, size_t size)
 {
     const char *p = strstr(line, ".b8");
@@ -81,7 +83,8 @@ static bool read_bytes(const char *line, char *text, size_t *length, size_t size
     return false;
 }
 
-/* The string behind a label of the section .debug_str, where .loc keeps the names of inlined functions. */
+/* The string at a label of the section .debug_str, where .loc keeps the names of inlined
+ * functions. */
 static const char *debug_string(wl_arena *arena, const ir_module *ptx, const char *label)
 {
     char text[4096];
@@ -181,7 +184,8 @@ static wl_status write_loc(prof_builder *b, module *m, uint32_t index, int depth
     return status;
 }
 
-/* Where a location counts: the innermost place of its chain that is no system header, else the outermost. */
+/* Where a location counts: the innermost place of its chain that is no system header, else the
+ * outermost. */
 static const ir_loc *counting_loc(prof_builder *b, const module *m, uint32_t index)
 {
     const ir_loc *loc = NULL;
@@ -298,7 +302,8 @@ static wl_status write_code(body *c, kernel *k, wl_error *err)
     return status;
 }
 
-/* The first line of the kernel itself: the outermost place of its first instruction that has one. */
+/* The first line of the kernel itself: the outermost place of its first instruction that has
+ * one. */
 static uint32_t first_line(const body *c)
 {
     const ir_func *f = c->order.funcs[0];

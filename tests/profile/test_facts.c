@@ -1,4 +1,5 @@
-/* What the profile says of a kernel without running it, worked out by hand. tests/cli compares it with `warplens ptx`. */
+/* What the profile says of a kernel without running it, worked out by hand. tests/cli compares it
+ * with `warplens ptx`. */
 #include "story.h"
 
 #include <setjmp.h>
@@ -90,8 +91,9 @@ static void expect_rows(sqlite3 *sql, const char *query, const char *expected)
 
 static void blocks(void **state)
 {
-    /* Groups that can issue together: {0 1 2} {3} {4 5 6}; {7 8} {9} {10 11 12} {13} {14}; {15} {16} {17 18} {19 20}.
-     * Two loads before the use of the first, one before that of the second. */
+    /* Groups that can issue together: {0 1 2} {3} {4 5 6}; {7 8} {9} {10 11 12} {13} {14}; {15}
+     * {16} {17 18} {19 20}. Two loads before the use of the first, one before that of the
+     * second. */
     expect_rows(*state,
                 "SELECT first_pc, ninsns, loop, round(ilp, 3), mlp FROM static_blocks "
                 "WHERE kernel = 1 ORDER BY first_pc",

@@ -1,5 +1,5 @@
-/* The schema: columns.def says what schema.sql says, the views can be pasted and agree with what is loaded, and profiles with
- * another schema are refused. */
+/* The schema: columns.def says what schema.sql says, the views can be pasted and agree with what is
+ * loaded, and profiles with another schema are refused. */
 #include "story.h"
 
 #include <setjmp.h>
@@ -143,7 +143,8 @@ static void make(const char *name, void (*tell)(prof_builder *))
     story_expect(prof_finish(builder, &err), &err);
 }
 
-/* All views go and come back from schema.sql's text, as a person would paste it; each gives rows. */
+/* All views go and come back from schema.sql's text, as a person would paste it; each gives
+ * rows. */
 static void views_can_be_pasted(void **state)
 {
     (void)state;
