@@ -4,6 +4,7 @@
 
 #include "ir/callorder.h"
 #include "profile/demangle.h"
+#include "ptx/lexer.h"
 #include "ptx/ptx.h"
 #include "ptx/written.h"
 
@@ -64,21 +65,19 @@ void builder_modules_free(prof_builder *b)
 
 /* ".b8 95, 90, 0": the bytes of one line of a section, up to the zero that ends a string; true when
  * it was met. */
-static bool read_bytes(const char *line, char *text, size_t *length, size_t size)
+static bool read_bytes(ptx_lexer *x, char *text, size_t *length, size_t size)
 {
-    const char *p = strstr(line, ".b8");
-    for (p = p ? p + 3 : line + strlen(line); *p;) {
-        char *end;
-        unsigned long byte = strtoul(p, &end, 0);
-        if (end == p) {
-            p++;
+    while (x->tok.kind != TOK_EOF && !ptx_accept_dot(x, "b8")) {
+        ptx_next(x);
+    }
+    for (; x->tok.kind != TOK_EOF; ptx_next(x)) {
+        if (x->tok.kind != TOK_INT) {
             continue;
         }
-        p = end;
-        if (byte == 0 || *length + 1 >= size) {
+        if (x->tok.value == 0 || *length + 1 >= size) {
             return true;
         }
-        text[(*length)++] = (char)byte;
+        text[(*length)++] = (char)x->tok.value;
     }
     return false;
 }
@@ -88,14 +87,15 @@ static bool read_bytes(const char *line, char *text, size_t *length, size_t size
 static const char *debug_string(wl_arena *arena, const ir_module *ptx, const char *label)
 {
     char text[4096];
-    size_t length = 0, n = strlen(label);
+    size_t length = 0;
     for (uint32_t s = 0; s < ptx->written->nsections; s++) {
         const ptx_section *section = &ptx->written->sections[s];
         bool inside = false;
         for (uint32_t i = 0; i < section->nlines; i++) {
-            const char *line = section->lines[i] + strspn(section->lines[i], " \t");
-            inside |= strncmp(line, label, n) == 0 && line[n] == ':';
-            if (inside && read_bytes(line, text, &length, sizeof text)) {
+            ptx_lexer x = ptx_lexer_of(section->lines[i], strlen(section->lines[i]), NULL, NULL);
+            ptx_next(&x);
+            inside |= ptx_is_word(&x, label);
+            if (inside && read_bytes(&x, text, &length, sizeof text)) {
                 return wl_arena_strndup(arena, text, length);
             }
         }

@@ -1,4 +1,6 @@
-#include "cuda/link.h"
+/* Joining texts statement by statement: each is copied as it was written, save names and numbers of files that must
+ * differ in the whole. */
+#include "ptx/link.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -9,26 +11,16 @@
 #include <uthash.h>
 
 #include "base/vec.h"
+#include "ptx/outline.h"
 
-typedef enum linkage { LOCAL, VISIBLE, EXTERN, WEAK, COMMON } linkage;
-
-typedef enum statement_kind {
-    HEAD,
-    SOURCE,
-    SECTION,
-    PROTOTYPE,
-    VARIABLE,
-    FUNCTION,
-    OTHER
-} statement_kind;
-
-typedef struct span {
+typedef struct span { /* of text: a token, a statement, a part */
     const char *start, *end;
+    ptx_token_kind kind; /* of a token */
 } span;
 
 typedef struct statement {
-    statement_kind kind;
-    linkage linkage;
+    ptx_statement_kind kind;
+    ir_linkage linkage;
     span text, name;
     bool initialised, dropped;
 } statement;
@@ -59,57 +51,19 @@ typedef struct linker {
 
 /* ---- tokens ---- */
 
-static bool is_word(char c)
+/* The first token of the text from `at` on; empty, and at `end`, where none is left or it is none of PTX. */
+static span token(const char *at, const char *end)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
+    ptx_lexer x = ptx_lexer_of(at, (size_t)(end - at), NULL, NULL);
+    ptx_next(&x);
+    if (x.tok.kind == TOK_EOF)
+        return (span){end, end, TOK_EOF};
+    return (span){ptx_tok_start(&x), x.at, x.tok.kind};
 }
 
-static const char *skip_string(const char *p, const char *end)
+static span next(span t, const char *end)
 {
-    for (p++; p < end && *p != '"'; p++)
-        if (*p == '\\' && end - p > 1)
-            p++;
-    return p < end ? p + 1 : end;
-}
-
-static const char *skip_comment(const char *p, const char *end)
-{
-    bool line = p[1] == '/';
-    for (p += 2; p < end; p++) {
-        if (line && *p == '\n')
-            return p;
-        if (!line && *p == '*' && end - p > 1 && p[1] == '/')
-            return p + 2;
-    }
-    return end;
-}
-
-static bool at_comment(const char *p, const char *end)
-{
-    return *p == '/' && end - p > 1 && (p[1] == '/' || p[1] == '*');
-}
-
-static const char *skip_space(const char *p, const char *end)
-{
-    while (p < end && (isspace((unsigned char)*p) || at_comment(p, end)))
-        p = at_comment(p, end) ? skip_comment(p, end) : p + 1;
-    return p;
-}
-
-/* The token at p, which is no white space: a word (a directive's dot belongs to it), a string, or one character. */
-static span token(const char *p, const char *end)
-{
-    const char *start = p;
-    if (p >= end)
-        return (span){end, end};
-    if (*p == '"')
-        return (span){start, skip_string(p, end)};
-    if (*p == '.' || is_word(*p))
-        for (p++; p < end && is_word(*p); p++)
-            continue;
-    else
-        p++;
-    return (span){start, p};
+    return token(t.end, end);
 }
 
 static bool is(span t, const char *text)
@@ -118,108 +72,30 @@ static bool is(span t, const char *text)
     return strlen(text) == length && memcmp(t.start, text, length) == 0;
 }
 
-static bool is_name(span t)
-{
-    return t.start < t.end && is_word(*t.start) && !isdigit((unsigned char)*t.start);
-}
-
-static span next(span t, const char *end)
-{
-    return token(skip_space(t.end, end), end);
-}
-
 /* ---- statements ---- */
 
-static linkage linkage_of(span t)
+static bool keep_statement(part *p, const ptx_statement *s)
 {
-    static const char *const words[] = {"", ".visible", ".extern", ".weak", ".common"};
-    for (int i = VISIBLE; i <= COMMON; i++)
-        if (is(t, words[i]))
-            return (linkage)i;
-    return LOCAL;
-}
-
-static statement_kind kind_of(span t)
-{
-    if (is(t, ".version") || is(t, ".target") || is(t, ".address_size"))
-        return HEAD;
-    if (is(t, ".file"))
-        return SOURCE;
-    if (is(t, ".section"))
-        return SECTION;
-    if (is(t, ".func") || is(t, ".entry"))
-        return FUNCTION;
-    if (is(t, ".pragma") || is(t, ".alias"))
-        return OTHER;
-    return VARIABLE;
-}
-
-static const char *end_of_line(const char *p, const char *end)
-{
-    while (p < end && *p != '\n')
-        p++;
-    return p;
-}
-
-/* ".version 8.0", ".target sm_90a, debug", ".address_size 64" and ".file 1 "a.cu", 1, 2" have no semicolon. */
-static const char *end_of_head(span first, const char *end)
-{
-    if (!is(first, ".target") && !is(first, ".file"))
-        return end_of_line(first.end, end);
-    span last = next(first, end);
-    if (is(first, ".file"))
-        last = next(last, end);
-    for (span comma = next(last, end); is(comma, ","); comma = next(last, end))
-        last = next(comma, end);
-    return last.end;
-}
-
-/* Notes the statement's name on the way: behind the results of a function, before the brackets of a variable. */
-static const char *end_of_statement(statement *s, span t, const char *end)
-{
-    int braces = 0, parens = 0;
-    for (; t.start < end; t = next(t, end)) {
-        if (is_name(t) && !parens && !braces && !s->name.start)
-            s->name = t;
-        parens += is(t, "(") - is(t, ")");
-        s->initialised |= is(t, "=");
-        braces += is(t, "{") - is(t, "}");
-        if (is(t, ";") && !braces) {
-            if (s->kind == FUNCTION)
-                s->kind = PROTOTYPE;
-            return t.end;
-        }
-        if (is(t, "}") && !braces && !s->initialised)
-            return t.end;
-    }
-    return NULL;
+    p->files += s->kind == PTX_STATEMENT_SOURCE;
+    return wl_push(&p->statements, ((statement){
+                                       .kind = s->kind,
+                                       .linkage = s->linkage,
+                                       .text = {s->text, s->end, TOK_EOF},
+                                       .name = {s->name, s->name + s->name_length, TOK_NAME},
+                                       .initialised = s->initialised,
+                                   }));
 }
 
 static wl_status split(linker *l, part *p)
 {
-    const char *end = p->text.end;
-    for (const char *at = skip_space(p->text.start, end); at < end; at = skip_space(at, end)) {
-        statement s = {.text.start = at};
-        span t = token(at, end);
-        s.linkage = linkage_of(t);
-        if (s.linkage != LOCAL)
-            t = next(t, end);
-        s.kind = kind_of(t);
-        if (*t.start != '.')
-            return wl_fail(l->err, WL_PARSE, "PTX to be linked: no statement begins with \"%.20s\"",
-                           t.start);
-        at = s.kind == HEAD || s.kind == SOURCE ? end_of_head(t, end)
-             : s.kind == SECTION                ? end_of_statement(&s, next(next(t, end), end), end)
-                                                : end_of_statement(&s, next(t, end), end);
-        if (!at)
-            return wl_fail(l->err, WL_PARSE, "PTX to be linked: a statement has no end: \"%.40s\"",
-                           s.text.start);
-        s.text.end = at;
-        p->files += s.kind == SOURCE;
-        if (!wl_push(&p->statements, s))
+    ptx_lexer x = ptx_lexer_of(p->text.start, (size_t)(p->text.end - p->text.start),
+                               "PTX to be linked", l->err);
+    ptx_statement s;
+    ptx_next(&x);
+    while (ptx_next_statement(&x, &s))
+        if (!keep_statement(p, &s))
             return wl_fail(l->err, WL_NOMEM, "no memory to link PTX");
-    }
-    return WL_OK;
+    return x.failed ? WL_PARSE : WL_OK;
 }
 
 /* ---- symbols ---- */
@@ -247,7 +123,8 @@ static link_symbol *enter(linker *l, span name)
 
 static bool is_definition(const statement *s)
 {
-    return s->kind == FUNCTION || (s->kind == VARIABLE && s->linkage != EXTERN);
+    return s->kind == PTX_STATEMENT_FUNCTION ||
+           (s->kind == PTX_STATEMENT_VARIABLE && s->linkage != IR_LINK_EXTERN);
 }
 
 static wl_status define(linker *l, part *p, statement *s, link_symbol *symbol)
@@ -257,11 +134,12 @@ static wl_status define(linker *l, part *p, statement *s, link_symbol *symbol)
         symbol->owner = p;
         return WL_OK;
     }
-    linkage before = symbol->definition->linkage;
-    if (s->linkage == VISIBLE && before == VISIBLE)
+    ir_linkage before = symbol->definition->linkage;
+    if (s->linkage == IR_LINK_VISIBLE && before == IR_LINK_VISIBLE)
         return wl_fail(l->err, WL_EXISTS, "%s is defined in two of the objects to be linked",
                        symbol->name);
-    bool replaces = s->linkage == VISIBLE && (before == WEAK || before == COMMON);
+    bool replaces = s->linkage == IR_LINK_VISIBLE &&
+                    (before == IR_LINK_WEAK || before == IR_LINK_COMMON);
     (replaces ? symbol->definition : s)->dropped = true;
     if (replaces) {
         symbol->definition = s;
@@ -275,8 +153,8 @@ static wl_status collect(linker *l, part *p, bool locals)
 {
     for (size_t i = 0; i < p->statements.count; i++) {
         statement *s = &p->statements.data[i];
-        if (!s->name.start || s->kind == SECTION || s->kind == OTHER ||
-            (s->linkage == LOCAL) != locals)
+        if (!s->name.start || s->kind == PTX_STATEMENT_SECTION || s->kind == PTX_STATEMENT_OTHER ||
+            (s->linkage == IR_LINK_NONE) != locals)
             continue;
         if (locals && find(l, s->name))
             continue; /* renamed when it is written; or the prototype of a local function */
@@ -329,7 +207,7 @@ static bool is_renamed(linker *l, const part *p, span name)
         return false;
     for (size_t i = 0; i < p->statements.count; i++) {
         const statement *own = &p->statements.data[i];
-        if (own->linkage == LOCAL && own->name.start && own->kind != SECTION &&
+        if (own->linkage == IR_LINK_NONE && own->name.start && own->kind != PTX_STATEMENT_SECTION &&
             is(own->name, s->name))
             return true;
     }
@@ -351,16 +229,15 @@ static void put_file_number(linker *l, const part *p, span t)
 static void put_statement(linker *l, const part *p, const statement *s)
 {
     const char *at = s->text.start, *end = s->text.end;
-    span before = {at, at};
+    span before = {at, at, TOK_EOF};
     while (at < end) {
-        const char *start = skip_space(at, end);
-        span t = token(start, end);
-        put(l, at, (size_t)(start - at));
+        span t = token(at, end);
+        put(l, at, (size_t)(t.start - at));
         if (is(before, ".file") || is(before, ".loc") || is(before, "inlined_at"))
             put_file_number(l, p, t);
         else
             put(l, t.start, (size_t)(t.end - t.start));
-        if (is_name(t) && ((is_section_label(t) && p->index) || is_renamed(l, p, t)))
+        if (t.kind == TOK_NAME && ((is_section_label(t) && p->index) || is_renamed(l, p, t)))
             put_text(l, "_part%u", p->index);
         before = t;
         at = t.end;
@@ -373,18 +250,19 @@ static void put_declaration(linker *l, const part *p, const statement *s)
 {
     link_symbol *symbol = find(l, s->name);
     statement copy = *s;
-    if (s->linkage != EXTERN || !symbol || !symbol->definition) {
+    if (s->linkage != IR_LINK_EXTERN || !symbol || !symbol->definition) {
         put_statement(l, p, s);
         return;
     }
-    copy.text.start = skip_space(s->text.start + strlen(".extern"), s->text.end);
-    put_text(l, "%s ", symbol->definition->linkage == WEAK ? ".weak" : ".visible");
+    copy.text.start = next(token(s->text.start, s->text.end), s->text.end).start;
+    put_text(l, "%s ", symbol->definition->linkage == IR_LINK_WEAK ? ".weak" : ".visible");
     put_statement(l, p, &copy);
 }
 
 static bool is_declaration(const statement *s)
 {
-    return s->kind == PROTOTYPE || (s->kind == VARIABLE && s->linkage == EXTERN);
+    return s->kind == PTX_STATEMENT_PROTOTYPE ||
+           (s->kind == PTX_STATEMENT_VARIABLE && s->linkage == IR_LINK_EXTERN);
 }
 
 static void put_declarations(linker *l, part *p)
@@ -392,11 +270,11 @@ static void put_declarations(linker *l, part *p)
     for (size_t i = 0; i < p->statements.count; i++) {
         statement *s = &p->statements.data[i];
         link_symbol *symbol = is_declaration(s) && s->name.start ? find(l, s->name) : NULL;
-        if (!is_declaration(s) || (symbol && symbol->declared && s->linkage != LOCAL))
+        if (!is_declaration(s) || (symbol && symbol->declared && s->linkage != IR_LINK_NONE))
             continue;
-        if (s->kind == VARIABLE && symbol && symbol->definition)
+        if (s->kind == PTX_STATEMENT_VARIABLE && symbol && symbol->definition)
             continue; /* its definition follows */
-        if (symbol && s->linkage != LOCAL)
+        if (symbol && s->linkage != IR_LINK_NONE)
             symbol->declared = s;
         put_declaration(l, p, s);
     }
@@ -409,13 +287,13 @@ static void put_prototype(linker *l, const part *p, const statement *s)
     span first = token(s->text.start, s->text.end), t;
     statement head = *s;
     int parens = 0;
-    if (linkage_of(first) != LOCAL)
+    if (s->linkage != IR_LINK_NONE)
         first = next(first, s->text.end);
     if (!is(first, ".func"))
         return;
     for (t = first; t.start < s->text.end; t = next(t, s->text.end)) {
         parens += is(t, "(") - is(t, ")");
-        if (!parens && t.start > s->name.start && (is(t, "{") || *t.start == '.'))
+        if (!parens && t.start > s->name.start && (is(t, "{") || t.kind == TOK_DOT))
             break;
         head.text.end = t.end;
     }
@@ -428,8 +306,9 @@ static void put_prototypes(linker *l, part *p)
 {
     for (size_t i = 0; i < p->statements.count; i++) {
         statement *s = &p->statements.data[i];
-        link_symbol *symbol = s->kind == FUNCTION && s->name.start ? find(l, s->name) : NULL;
-        if (!symbol || s->dropped || symbol->declared || s->linkage == LOCAL)
+        link_symbol *symbol = s->kind == PTX_STATEMENT_FUNCTION && s->name.start ? find(l, s->name)
+                                                                                 : NULL;
+        if (!symbol || s->dropped || symbol->declared || s->linkage == IR_LINK_NONE)
             continue;
         put_prototype(l, p, s);
     }
@@ -439,14 +318,15 @@ static void put_prototypes(linker *l, part *p)
 static bool is_dwarf(const statement *s)
 {
     span section = token(s->text.start, s->text.end);
-    return s->kind == SECTION && !is(next(section, s->text.end), ".debug_str");
+    return s->kind == PTX_STATEMENT_SECTION && !is(next(section, s->text.end), ".debug_str");
 }
 
-static void put_kind(linker *l, part *p, statement_kind kind, bool initialised)
+static void put_kind(linker *l, part *p, ptx_statement_kind kind, bool initialised)
 {
     for (size_t i = 0; i < p->statements.count; i++) {
         statement *s = &p->statements.data[i];
-        bool wanted = s->kind == kind && (kind != VARIABLE || s->initialised == initialised);
+        bool wanted = s->kind == kind &&
+                      (kind != PTX_STATEMENT_VARIABLE || s->initialised == initialised);
         if (wanted && !s->dropped && !is_declaration(s) && !is_dwarf(s))
             put_statement(l, p, s);
     }
@@ -458,7 +338,7 @@ static const statement *find_head(const part *p, const char *word)
 {
     for (size_t i = 0; i < p->statements.count; i++) {
         const statement *s = &p->statements.data[i];
-        if (s->kind == HEAD && is(token(s->text.start, s->text.end), word))
+        if (s->kind == PTX_STATEMENT_HEAD && is(token(s->text.start, s->text.end), word))
             return s;
     }
     return NULL;
@@ -486,8 +366,7 @@ static void put_head(linker *l)
         if (!s)
             continue;
         statement head = *s; /* without ", debug": the DWARF is left out */
-        const char *comma = memchr(s->text.start, ',', (size_t)(s->text.end - s->text.start));
-        head.text.end = comma ? comma : s->text.end;
+        head.text.end = next(token(s->text.start, s->text.end), s->text.end).end;
         put_statement(l, best, &head);
     }
 }
@@ -496,29 +375,30 @@ static void put_all(linker *l)
 {
     put_head(l);
     for (size_t i = 0; i < l->count; i++)
-        put_kind(l, &l->parts[i], SOURCE, false);
+        put_kind(l, &l->parts[i], PTX_STATEMENT_SOURCE, false);
     for (size_t i = 0; i < l->count; i++)
         put_declarations(l, &l->parts[i]);
     for (size_t i = 0; i < l->count; i++)
         put_prototypes(l, &l->parts[i]);
     for (int initialised = 0; initialised < 2; initialised++)
         for (size_t i = 0; i < l->count; i++)
-            put_kind(l, &l->parts[i], VARIABLE, initialised);
+            put_kind(l, &l->parts[i], PTX_STATEMENT_VARIABLE, initialised);
     for (size_t i = 0; i < l->count; i++) {
-        put_kind(l, &l->parts[i], FUNCTION, false);
-        put_kind(l, &l->parts[i], OTHER, false);
+        put_kind(l, &l->parts[i], PTX_STATEMENT_FUNCTION, false);
+        put_kind(l, &l->parts[i], PTX_STATEMENT_OTHER, false);
     }
     for (size_t i = 0; i < l->count; i++)
-        put_kind(l, &l->parts[i], SECTION, false);
+        put_kind(l, &l->parts[i], PTX_STATEMENT_SECTION, false);
 }
 
-static wl_status link_parts(linker *l, const cuda_ptx *parts)
+static wl_status link_parts(linker *l, const ptx_source *parts)
 {
     unsigned files = 0;
     wl_status status = WL_OK;
     for (size_t i = 0; i < l->count && status == WL_OK; i++) {
         part *p = &l->parts[i];
-        p->text = (span){parts[i].text, parts[i].text + parts[i].length};
+        p->text.start = parts[i].text;
+        p->text.end = parts[i].text + parts[i].length;
         p->index = (unsigned)i;
         p->file_offset = files;
         status = split(l, p);
@@ -550,8 +430,8 @@ static void clear(linker *l)
     free(l->parts);
 }
 
-wl_status cuda_link_ptx(const cuda_ptx *parts, size_t count, char **text, size_t *length,
-                        wl_error *err)
+wl_status ptx_link(const ptx_source *parts, size_t count, char **text, size_t *length,
+                   wl_error *err)
 {
     linker l = {.count = count, .err = err};
     *text = NULL;

@@ -1,5 +1,5 @@
 /* Linking of PTX. */
-#include "cuda/link.h"
+#include "ptx/link.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,12 +16,12 @@
 
 static char *link_texts(const char *const *texts, size_t count, wl_status expected, wl_error *err)
 {
-    cuda_ptx parts[4];
+    ptx_source parts[4];
     char *text;
     size_t length;
     for (size_t i = 0; i < count; i++)
-        parts[i] = (cuda_ptx){.text = (char *)(uintptr_t)texts[i], .length = strlen(texts[i])};
-    wl_status status = cuda_link_ptx(parts, count, &text, &length, err);
+        parts[i] = (ptx_source){.text = (char *)(uintptr_t)texts[i], .length = strlen(texts[i])};
+    wl_status status = ptx_link(parts, count, &text, &length, err);
     if (status != expected)
         fail_msg("status %d: %s", status, err->text);
     if (text)
@@ -164,10 +164,10 @@ static void damage_is_survived(void **state)
     for (size_t i = 0; i < sizeof whole; i++) {
         char *copy = strndup(whole, i), *text;
         size_t length;
-        cuda_ptx parts[2] = {{.text = copy, .length = i}, {.text = copy, .length = i}};
-        if (cuda_link_ptx(parts, 1, &text, &length, NULL) == WL_OK)
+        ptx_source parts[2] = {{.text = copy, .length = i}, {.text = copy, .length = i}};
+        if (ptx_link(parts, 1, &text, &length, NULL) == WL_OK)
             free(text);
-        if (cuda_link_ptx(parts, 2, &text, &length, NULL) == WL_OK)
+        if (ptx_link(parts, 2, &text, &length, NULL) == WL_OK)
             free(text);
         free(copy);
     }
