@@ -29,6 +29,8 @@ Same = collections.namedtuple("Same", "other need")
 VOCABULARIES = {
     "pattern": ("src/analysis/patterns.def", r"X\(\w+, "),
     "gain": ("src/analysis/gains.def", r"X\(\w+, "),
+    "scope": ("src/analysis/scopes.def", r"X\(\w+, "),
+    "certainty": ("src/analysis/certainties.def", r"X\(\w+, "),
     "unit": ("src/analysis/units.def", r"X\(\w+, "),
     "direction": ("src/analysis/copies.def", r"X\(\w+, "),
     "space": ("src/profile/vocabulary.def", r"X\(SPACE, \w+, "),

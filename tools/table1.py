@@ -99,7 +99,7 @@ def profile(o, example):
 def pick(findings, kernel, obj, pattern):
     for f in findings:
         name = re.split(r"[<(]", f["kernel"])[0].split()[-1]
-        if name == kernel and re.split(r"[ (]", f["object"])[0] == obj and f["pattern"] == pattern:
+        if name == kernel and re.split(r"[ (]", f.get("object", "-"))[0] == obj and f["pattern"] == pattern:
             return f
     return None
 
@@ -117,7 +117,7 @@ def row(profiles, r, missing):
     found = [pick(profiles[example], our_kernel, obj, p) for p in patterns]
     missing += ["%s: no %s on %s" % (example, p, obj) for p, f in zip(patterns, found, strict=True) if not f]
     left = profiles[mended]
-    missing += ["%s: %s on %s" % (mended, f["pattern"], f["object"]) for f in left]
+    missing += ["%s: %s on %s" % (mended, f["pattern"], f.get("object", "-")) for f in left]
     return "| %s | %s | %s | %s | %s on `%s` | %s | %s | %s: %s |\n" % (
         application, "`%s`" % kernel if kernel else "", "`%s`" % thing if " " not in thing else thing, paper,
         ", ".join(patterns), obj, ", ".join(percent(f["share_of_kernel"]) for f in found if f), link(example), link(mended),
@@ -130,7 +130,7 @@ def trap(profiles, example, missing):
         missing.append("%s: not one finding of little gain" % example)
     f = findings[0]
     return "| %s | %s | `%s` | %s | %s | %s |\n" % (
-        link(example), f["pattern"], re.split(r"[ (]", f["object"])[0], percent(f["share_of_kernel"]),
+        link(example), f["pattern"], re.split(r"[ (]", f.get("object", "-"))[0], percent(f["share_of_kernel"]),
         percent(f["share_of_program"]), f.get("gain_note", ""))
 
 

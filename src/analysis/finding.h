@@ -1,7 +1,10 @@
 /* Findings: what the analyses say, as data. Reporters draw them; nothing here formats.
  *
- * A finding stands for one pattern on one object in one kernel, over all its observed launches in a profile. Findings that
- * one change in the source fixes make up a group; what people read numbers the groups. */
+ * A finding has a head that all kinds share (what is wrong, with what, what it costs, what mending it
+ * is worth, how sure that is, what to change) and a part for each kind of evidence, NULL where it has
+ * none of that kind. All findings stand in one list, ranked by a cost that every kind has: its share
+ * of what the program pays. Findings that one change in the source fixes make up a group; what
+ * people read numbers the groups. */
 #ifndef WL_ANALYSIS_FINDING_H
 #define WL_ANALYSIS_FINDING_H
 
@@ -9,12 +12,16 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
+/* ---- vocabularies ---- */
+
 typedef enum ana_unit { /* what a cost counts */
-#define X(id, name) ANA_##id,
+#define X(id, name, resource) ANA_##id,
 #include "analysis/units.def"
 #undef X
                         ANA_UNIT_COUNT
 } ana_unit;
+
+typedef enum ana_resource { ANA_TRAFFIC, ANA_MEMORY, ANA_RESOURCE_COUNT } ana_resource;
 
 typedef enum ana_pattern {
 #define X(id, name, title, unit, remedy) ANA_##id,
@@ -23,16 +30,26 @@ typedef enum ana_pattern {
     ANA_PATTERN_COUNT
 } ana_pattern;
 
+typedef enum ana_scope { /* what a finding is about */
+#define X(id, name) ANA_SCOPE_##id,
+#include "analysis/scopes.def"
+#undef X
+                         ANA_SCOPE_COUNT
+} ana_scope;
+
+typedef enum ana_certainty {
+#define X(id, name, meaning) ANA_CERTAINTY_##id,
+#include "analysis/certainties.def"
+#undef X
+    ANA_CERTAINTY_COUNT
+} ana_certainty;
+
 typedef enum ana_gain {
 #define X(id, name, reason) ANA_GAIN_##id,
 #include "analysis/gains.def"
 #undef X
     ANA_GAIN_COUNT
 } ana_gain;
-
-const char *ana_gain_name(ana_gain gain); /* "full" */
-const char *ana_gain_reason(
-    ana_gain gain); /* why fixing gains little, a sentence; "" for ANA_GAIN_FULL */
 
 typedef struct ana_pattern_info {
     const char *name, *title, *remedy;
@@ -41,6 +58,12 @@ typedef struct ana_pattern_info {
 
 const ana_pattern_info *ana_pattern_get(ana_pattern pattern);
 const char *ana_unit_text(ana_unit unit); /* "sectors" */
+ana_resource ana_unit_resource(ana_unit unit);
+const char *ana_scope_name(ana_scope scope);             /* "kernel-and-object" */
+const char *ana_certainty_name(ana_certainty certainty); /* "counted" */
+const char *ana_gain_name(ana_gain gain);                /* "full" */
+/* Why fixing gains little, a sentence; "" for ANA_GAIN_FULL. */
+const char *ana_gain_reason(ana_gain gain);
 
 /* Thresholds of all patterns: thresholds.def, X(id, default, "option", "reason"). */
 typedef struct ana_thresholds {
@@ -51,7 +74,9 @@ typedef struct ana_thresholds {
 
 ana_thresholds ana_thresholds_default(void);
 
-typedef struct ana_line { /* a source line with what its instructions on this object did */
+/* ---- findings ---- */
+
+typedef struct ana_line { /* a source line, with what its instructions did there; 0 where nothing */
     const char *file;     /* NULL: no line information; then `line` is 0 and `pc` tells */
     uint32_t line;
     uint32_t pc; /* the costliest instruction of the line */
@@ -65,53 +90,68 @@ typedef struct ana_evidence { /* named numbers behind the finding, in the order 
     const char *unit; /* "" , "warps", "sectors", "bytes", "%" */
 } ana_evidence;
 
-typedef struct ana_sector { /* an example */
-    uint64_t
-        offset; /* bytes from the object's start, sector-aligned down (may be negative as int64_t) */
+typedef struct ana_cost {
+    ana_unit unit;
+    uint64_t excess;         /* what could be saved, over all observed launches */
+    double share_of_kernel;  /* of what the kernel pays in this unit, 0..1; 0 without a kernel */
+    double share_of_program; /* of what the program pays of the unit's resource: ranks all kinds */
+} ana_cost;
+
+typedef struct ana_sector { /* an example from a heat map */
+    /* Bytes from the object's start, aligned down to a sector; may be negative as int64_t. */
+    uint64_t offset;
     uint32_t temperature; /* of the sector */
     uint32_t word[8];     /* temperatures */
 } ana_sector;
 
-typedef struct ana_finding {
-    uint32_t number; /* of its group, from 1 */
-    ana_pattern pattern;
-    uint32_t kernel, object, space; /* ids of the profile; obs_space */
-    uint32_t
-        objects; /* that show it: allocated at one place, one after the other; `object` is the costliest */
+/* The part of findings about what the instructions of a kernel access. */
+typedef struct ana_access {
+    uint32_t space;          /* obs_space */
     uint32_t launches;       /* that show it */
     uint32_t example_launch; /* id of the costliest */
-    uint64_t excess;         /* in the pattern's unit, over all observed launches */
-    double share_of_kernel;  /* excess / all sectors (or wavefronts) of the kernel, 0..1 */
-    double
-        share_of_program; /* excess / (sectors + wavefronts) of all kernels, so that both units rank together */
-    double
-        kernel_share_of_time; /* the kernel's part of the program's device time; negative: not measured */
+    /* Objects that show it, allocated at one place one after the other: the finding's is the
+     * costliest of them. */
+    uint32_t objects;
+    uint32_t first_object; /* the first of them by id */
+    uint32_t nsectors;
+    ana_sector *sectors; /* of a heat map, where the finding rests on one */
+} ana_access;
+
+typedef struct ana_finding {
+    ana_pattern pattern;
+    uint64_t key;    /* the same in profiles of other builds and runs: key.h */
+    uint32_t number; /* of its group, from 1 */
+    ana_scope scope;
+    uint32_t kernel, object; /* ids of the profile; 0: of none, or memory of no known object */
+    ana_cost cost;
+    /* The kernel's part of the program's device time; negative: not measured, or no kernel. */
+    double kernel_share_of_time;
     ana_gain gain;
     const char *gain_figures; /* "64 warps on 132 multiprocessors"; "" with ANA_GAIN_FULL */
     const char *gain_note;    /* why fixing it gains little, with these figures; "" likewise */
+    ana_certainty certainty;
     uint32_t nlines;
     ana_line *lines; /* costliest first */
     uint32_t nevidence;
     ana_evidence *evidence;
-    uint32_t nsectors;
-    ana_sector *sectors;
     const char *summary; /* one or two sentences with this case's numbers */
-    const char
-        *remedy; /* what to change, ANA_OBJECT in the object's place: equal where the change is */
+    /* What to change, ANA_OBJECT in the object's place: equal where the change is. */
+    const char *remedy;
     const char *advice; /* the same with the object's name */
+    ana_access *access; /* NULL: of another kind */
 } ana_finding;
 
 #define ANA_OBJECT "\x1a"
 
-/* Findings of one pattern with one remedy, of one kernel, one source line or kernels that are alike (group.c). */
+/* Findings of one pattern with one remedy, of one kernel, one source line or kernels that are alike
+ * (group.c). */
 typedef struct ana_finding_group {
     uint32_t first, count;       /* its findings: rows first, first + 1, ..., costliest first */
     uint32_t nkernels, *kernels; /* ids, costliest first */
     uint32_t nobjects, *objects; /* likewise; shared arrays of one name and size once */
     uint32_t nlines;
-    ana_line *lines; /* of all its findings, those of the costliest first */
-    uint64_t excess; /* of all, in the pattern's unit */
-    double share_of_program;
+    ana_line *lines;    /* of all its findings, those of the costliest first */
+    ana_cost cost;      /* of all; share_of_kernel is 0 */
     const char *advice; /* with the names of all objects */
 } ana_finding_group;
 
@@ -119,8 +159,8 @@ typedef struct ana_findings {
     uint32_t count;
     ana_finding *rows; /* group after group */
     uint32_t ngroups;
-    ana_finding_group *
-        groups; /* those worth fixing first; costliest first: by share of the program, then excess */
+    /* Those worth fixing first; costliest first: by share of the program, then excess. */
+    ana_finding_group *groups;
 } ana_findings;
 
 /* All findings of a profile; they lie in `arena`. */

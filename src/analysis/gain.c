@@ -1,3 +1,4 @@
+/* What fixing a finding is worth: whether its kernel matters, and whether that waits for memory. */
 #include "analysis/gain.h"
 
 #include <math.h>
@@ -81,7 +82,7 @@ static double sectors_too_many_a_request(const ana_finding *f)
 
 static bool is_cached(const gain_input *in, const ana_finding *f, const prof_object *object)
 {
-    return ana_pattern_get(f->pattern)->unit == ANA_SECTORS && f->space == OBS_GLOBAL && object &&
+    return f->cost.unit == ANA_SECTORS && f->access && f->access->space == OBS_GLOBAL && object &&
            object->bytes && (double)object->bytes <= in->thresholds->cached_bytes &&
            sectors_too_many_a_request(f) < PASS_SECTORS;
 }
@@ -148,24 +149,4 @@ bool gain_set(const gain_input *in, const gain_kernel *k, const prof_object *obj
     f->gain_figures = figures(in, k, f, object);
     f->gain_note = note(in, f);
     return f->gain_note != NULL;
-}
-
-const char *ana_gain_name(ana_gain gain)
-{
-    static const char *const names[ANA_GAIN_COUNT] = {
-#define X(id, name, reason) [ANA_GAIN_##id] = name,
-#include "analysis/gains.def"
-#undef X
-    };
-    return gain < ANA_GAIN_COUNT ? names[gain] : "";
-}
-
-const char *ana_gain_reason(ana_gain gain)
-{
-    static const char *const reasons[ANA_GAIN_COUNT] = {
-#define X(id, name, reason) [ANA_GAIN_##id] = reason,
-#include "analysis/gains.def"
-#undef X
-    };
-    return gain < ANA_GAIN_COUNT ? reasons[gain] : "";
 }

@@ -1,3 +1,4 @@
+/* Puts findings together that one change in the source fixes. */
 #include "analysis/group.h"
 
 #include <stdlib.h>
@@ -27,29 +28,35 @@ typedef struct work {
 
 /* ---- what findings share ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t hash_number(uint64_t hash, uint64_t value)
 {
     return XXH3_64bits_withSeed(&value, sizeof value, hash);
 }
 
-static uint64_t mix_text(uint64_t hash, const char *text)
+static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    return text ? XXH3_64bits_withSeed(text, strlen(text), hash) : mix(hash, 0);
+    return text ? XXH3_64bits_withSeed(text, strlen(text), hash) : hash_number(hash, 0);
 }
 
-static uint64_t object_key(const work *w, const ana_finding *f)
+/* Findings that are not about accesses have none of the spaces. */
+static uint32_t space_of(const ana_finding *f)
+{
+    return f->access ? f->access->space : OBS_SPACE_COUNT;
+}
+
+static uint64_t object_identity(const work *w, const ana_finding *f)
 {
     const prof_object *o = prof_find_object(w->objects, f->object);
-    if (!o || f->space != OBS_SHARED || !o->variable[0]) {
-        return mix(1, f->object);
+    if (!o || space_of(f) != OBS_SHARED || !o->variable[0]) {
+        return hash_number(1, f->object);
     }
-    return mix(mix_text(2, o->variable), o->bytes);
+    return hash_number(hash_text(2, o->variable), o->bytes);
 }
 
-static uint64_t finding_key(const item *i)
+static uint64_t finding_identity(const item *i)
 {
-    uint64_t hash = mix(mix(i->object, i->f->pattern), i->f->gain);
-    return mix_text(hash, i->f->remedy);
+    uint64_t hash = hash_number(hash_number(i->object, i->f->pattern), i->f->gain);
+    return hash_text(hash, i->f->remedy);
 }
 
 static int by_kernel_alone(const void *a, const void *b)
@@ -58,19 +65,19 @@ static int by_kernel_alone(const void *a, const void *b)
     return ORDER(x->f->kernel, y->f->kernel);
 }
 
-/* In what order a kernel's findings come does not matter: their keys are added up. */
-static void set_keys(work *w)
+/* In what order a kernel's findings come does not matter: their identities are added up. */
+static void set_identities(work *w)
 {
     for (uint32_t i = 0; i < w->count; i++) {
-        w->items[i] = (item){.f = &w->rows[i], .at = i, .object = object_key(w, &w->rows[i])};
+        w->items[i] = (item){.f = &w->rows[i], .at = i, .object = object_identity(w, &w->rows[i])};
         w->order[i] = &w->items[i];
     }
     qsort(w->order, w->count, sizeof *w->order, by_kernel_alone);
     for (uint32_t i = 0, end; i < w->count; i = end) {
         const prof_kernel *k = prof_find_kernel(w->kernels, w->order[i]->f->kernel);
-        uint64_t sum = k ? mix(mix_text(3, k->module), k->file) : 0;
+        uint64_t sum = k ? hash_number(hash_text(3, k->module), k->file) : 0;
         for (end = i; end < w->count && w->order[end]->f->kernel == w->order[i]->f->kernel; end++) {
-            sum += finding_key(w->order[end]);
+            sum += finding_identity(w->order[end]);
         }
         for (uint32_t j = i; j < end; j++) {
             w->order[j]->findings = sum;
@@ -83,7 +90,8 @@ static void set_keys(work *w)
 static int by_change(const item *x, const item *y)
 {
     int order = ORDER(x->f->pattern, y->f->pattern);
-    order = order ? order : ORDER(x->f->space, y->f->space);
+    order = order ? order : ORDER(x->f->scope, y->f->scope);
+    order = order ? order : ORDER(space_of(x->f), space_of(y->f));
     order = order ? order : ORDER(x->f->gain, y->f->gain);
     return order ? order : strcmp(x->f->remedy, y->f->remedy);
 }
@@ -92,7 +100,8 @@ static int by_kernel(const void *a, const void *b)
 {
     const item *x = *(item *const *)a, *y = *(item *const *)b;
     int order = by_change(x, y);
-    return order ? order : ORDER(x->f->kernel, y->f->kernel);
+    order = order ? order : ORDER(x->f->kernel, y->f->kernel);
+    return order || x->f->kernel ? order : ORDER(x->at, y->at); /* no kernel is nothing in common */
 }
 
 static int by_line(const void *a, const void *b)
@@ -125,7 +134,7 @@ static uint32_t root_of(work *w, uint32_t at)
 }
 
 /* Joins findings that `compare` calls equal. */
-static void join(work *w, int (*compare)(const void *, const void *))
+static void join_equal(work *w, int (*compare)(const void *, const void *))
 {
     qsort(w->order, w->count, sizeof *w->order, compare);
     for (uint32_t i = 1; i < w->count; i++) {
@@ -155,15 +164,15 @@ static int by_cost(const void *a, const void *b)
 }
 
 /* One cost a group, in the order of the groups; *count of them. */
-static cost *rank(work *w, uint32_t *count)
+static cost *rank_groups(work *w, uint32_t *count)
 {
     cost *all = wl_new_array(w->scratch, cost, w->count + 1);
     double best[ANA_GAIN_COUNT] = {0};
     for (uint32_t i = 0; all && i < w->count; i++) {
         cost *c = &all[root_of(w, i)];
         c->count++;
-        c->share += w->rows[i].share_of_program;
-        c->excess += w->rows[i].excess;
+        c->share += w->rows[i].cost.share_of_program;
+        c->excess += w->rows[i].cost.excess;
     }
     *count = 0;
     for (uint32_t i = 0; all && i < w->count; i++) {
@@ -197,8 +206,9 @@ static bool place_rows(work *w, cost *costs, ana_findings *out)
         group_of[costs[g].root] = g;
         out->groups[g] = (ana_finding_group){.first = at,
                                              .count = costs[g].count,
-                                             .excess = costs[g].excess,
-                                             .share_of_program = costs[g].share};
+                                             .cost = {.unit = w->rows[costs[g].root].cost.unit,
+                                                      .excess = costs[g].excess,
+                                                      .share_of_program = costs[g].share}};
         costs[g].next = at;
         at += costs[g].count;
     }
@@ -210,13 +220,14 @@ static bool place_rows(work *w, cost *costs, ana_findings *out)
     return true;
 }
 
-static void add_id(uint32_t *ids, uint32_t *count, uint32_t id)
+/* Appends an id that is not there yet; 0 is none. */
+static void append_id(uint32_t *ids, uint32_t *count, uint32_t id)
 {
     uint32_t i = 0;
     while (i < *count && ids[i] != id) {
         i++;
     }
-    if (i == *count) {
+    if (id && i == *count) {
         ids[(*count)++] = id;
     }
 }
@@ -241,17 +252,22 @@ static const char *name_all(const work *w, const ana_finding_group *g)
 }
 
 /* Does the group name an object like the finding's already? */
-static bool has_object(const work *w, const ana_finding *rows, const ana_finding *f)
+static bool names_object(const work *w, const ana_finding *rows, const ana_finding *f)
 {
     for (const ana_finding *other = rows; other < f; other++) {
-        if (object_key(w, other) == object_key(w, f)) {
+        if (object_identity(w, other) == object_identity(w, f)) {
             return true;
         }
     }
     return false;
 }
 
-static bool fill(const work *w, const ana_finding *rows, ana_finding_group *g)
+static bool is_about_object(const ana_finding *f)
+{
+    return f->scope == ANA_SCOPE_OBJECT || f->scope == ANA_SCOPE_KERNEL_AND_OBJECT;
+}
+
+static bool fill_group(const work *w, const ana_finding *rows, ana_finding_group *g)
 {
     g->kernels = wl_new_array(w->arena, uint32_t, g->count);
     g->objects = wl_new_array(w->arena, uint32_t, g->count);
@@ -260,8 +276,8 @@ static bool fill(const work *w, const ana_finding *rows, ana_finding_group *g)
     }
     for (uint32_t i = 0; i < g->count; i++) {
         const ana_finding *f = &rows[g->first + i];
-        add_id(g->kernels, &g->nkernels, f->kernel);
-        if (!has_object(w, &rows[g->first], f)) {
+        append_id(g->kernels, &g->nkernels, f->kernel);
+        if (is_about_object(f) && !names_object(w, &rows[g->first], f)) {
             g->objects[g->nobjects++] = f->object;
         }
         g->lines = group_join_lines(w->arena, g->lines, g->nlines, f->lines, f->nlines, &g->nlines);
@@ -271,24 +287,24 @@ static bool fill(const work *w, const ana_finding *rows, ana_finding_group *g)
     }
     const ana_finding *lead = &rows[g->first];
     const char *names = name_all(w, g);
-    g->advice = g->nobjects == 1 ? lead->advice
+    g->advice = g->nobjects <= 1 ? lead->advice
                 : names          ? group_fill(w->arena, lead->remedy, names)
                                  : NULL;
     return g->advice != NULL;
 }
 
-static bool group(work *w, ana_findings *out)
+static bool make_groups(work *w, ana_findings *out)
 {
-    set_keys(w);
-    join(w, by_kernel);
-    join(w, by_line);
-    join(w, by_twin);
-    cost *costs = rank(w, &out->ngroups);
+    set_identities(w);
+    join_equal(w, by_kernel);
+    join_equal(w, by_line);
+    join_equal(w, by_twin);
+    cost *costs = rank_groups(w, &out->ngroups);
     out->rows = wl_new_array(w->arena, ana_finding, w->count);
     out->groups = wl_new_array(w->arena, ana_finding_group, out->ngroups);
     bool good = costs && out->rows && out->groups && place_rows(w, costs, out);
     for (uint32_t g = 0; good && g < out->ngroups; g++) {
-        good = fill(w, out->rows, &out->groups[g]);
+        good = fill_group(w, out->rows, &out->groups[g]);
     }
     return good;
 }
@@ -311,7 +327,7 @@ wl_status group_findings(const ana_finding *rows, uint32_t count, const prof_ker
         for (uint32_t i = 0; w.parent && i < count; i++) {
             w.parent[i] = i;
         }
-        good = w.items && w.order && w.parent && group(&w, out);
+        good = w.items && w.order && w.parent && make_groups(&w, out);
     }
     wl_arena_free(w.scratch);
     return good ? WL_OK : WL_NOMEM;

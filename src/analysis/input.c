@@ -1,3 +1,4 @@
+/* Loads what detectors are given of a kernel, its instructions grouped by the object they touch. */
 #include "analysis/input.h"
 
 #include <stdlib.h>
@@ -46,8 +47,7 @@ static void attach(ana_input *input, const prof_traffic_rows *traffic,
     }
 }
 
-static wl_status group(ana_input *input, const prof_instruction_rows *totals,
-                       const prof_object_rows *objects)
+static wl_status group_instructions(ana_input *input, const prof_instruction_rows *totals)
 {
     input->groups = wl_new_array(input->scratch, ana_group, totals->count);
     if (!input->groups) {
@@ -62,36 +62,58 @@ static wl_status group(ana_input *input, const prof_instruction_rows *totals,
         if (!last || !same(row->c.object, row->c.space, last)) {
             last = &input->groups[input->ngroups++];
             *last = (ana_group){.object = row->c.object, .space = row->c.space, .insns = row};
-            last->info = prof_find_object(objects, row->c.object);
+            last->info = prof_find_object(&input->program->objects, row->c.object);
         }
         last->ninsns++;
-        input->sectors += row->c.sectors;
-        input->wavefronts += row->c.wavefronts;
+        input->totals[ANA_SECTORS] += (double)row->c.sectors;
+        input->totals[ANA_WAVEFRONTS] += (double)row->c.wavefronts;
     }
+    input->insns = totals->rows;
+    input->ninsns = totals->count;
     return WL_OK;
 }
 
-wl_status ana_input_load(ana_input *input, const prof_object_rows *objects, wl_error *err)
+static bool is_counted(const ana_input *input)
+{
+    const prof_launch_rows *launches = &input->program->launches;
+    const prof_gap_rows *gaps = &input->program->gaps;
+    for (uint32_t i = 0; i < launches->count; i++) {
+        const prof_launch *l = &launches->rows[i];
+        bool whole = !l->estimated && !l->dropped && l->blocks_observed == l->blocks_run;
+        if (l->kernel == input->kernel->id && !whole) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < gaps->count; i++) {
+        if (gaps->rows[i].kernel == input->kernel->id) {
+            return false;
+        }
+    }
+    return true;
+}
+
+wl_status ana_input_load(ana_input *input, wl_error *err)
 {
     prof_instruction_rows totals;
     prof_traffic_rows traffic;
     prof_heat_info_rows heats;
     uint32_t kernel = input->kernel->id;
+    prof_db *db = input->program->db;
     wl_arena *arena = input->scratch;
-    wl_status status = prof_load_code(input->db, kernel, arena, &input->code, err);
-    status = status == WL_OK ? prof_load_instruction_totals(input->db, kernel, arena, &totals, err)
+    wl_status status = prof_load_code(db, kernel, arena, &input->code, err);
+    status = status == WL_OK ? prof_load_instruction_totals(db, kernel, arena, &totals, err)
                              : status;
-    status = status == WL_OK ? prof_load_samples(input->db, kernel, arena, &input->samples, err)
-                             : status;
-    status = status == WL_OK ? prof_load_traffic(input->db, kernel, arena, &traffic, err) : status;
-    status = status == WL_OK ? prof_load_heats(input->db, kernel, arena, &heats, err) : status;
+    status = status == WL_OK ? prof_load_samples(db, kernel, arena, &input->samples, err) : status;
+    status = status == WL_OK ? prof_load_traffic(db, kernel, arena, &traffic, err) : status;
+    status = status == WL_OK ? prof_load_heats(db, kernel, arena, &heats, err) : status;
     if (status != WL_OK) {
         return status;
     }
-    if (group(input, &totals, objects) != WL_OK) {
+    if (group_instructions(input, &totals) != WL_OK) {
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     }
     attach(input, &traffic, &heats);
+    input->counted = is_counted(input);
     return WL_OK;
 }
 
@@ -108,53 +130,21 @@ double ana_alike(const ana_input *input, const prof_heat_info *heat)
         }
     }
     const prof_sample *found = low < input->samples.count ? &input->samples.rows[low] : NULL;
-    bool same = found && found->launch == heat->launch && found->s.block == heat->block;
-    return same && found->s.alike ? (double)found->s.alike : 1;
+    bool same_block = found && found->launch == heat->launch && found->s.block == heat->block;
+    return same_block && found->s.alike ? (double)found->s.alike : 1;
 }
 
-void ana_add_evidence(ana_draft *draft, const char *name, const char *label, double value,
-                      const char *unit)
+bool ana_maps_all_blocks(const ana_input *input, const ana_group *group)
 {
-    if (draft->nevidence < sizeof draft->evidence / sizeof *draft->evidence) {
-        draft->evidence[draft->nevidence++] = (ana_evidence){name, label, value, unit};
-    }
-}
-
-const char *ana_object_text(const prof_object *o)
-{
-    return !o ? "memory of no known allocation" : o->variable[0] ? o->variable : "this object";
-}
-
-ana_sector ana_sector_of(const obs_heat_row *row, const prof_object *object)
-{
-    uint64_t base = object ? object->base % OBS_SECTOR_BYTES : 0;
-    ana_sector sector = {
-        .offset = row->sector * OBS_SECTOR_BYTES - base,
-        .temperature = (uint32_t)__builtin_popcount(row->history),
-    };
-    for (int i = 0; i < OBS_WORDS_PER_SECTOR; i++) {
-        sector.word[i] = (uint32_t)__builtin_popcount(row->word[i]);
-    }
-    return sector;
-}
-
-ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, const ana_group *group,
-                         ana_pattern pattern)
-{
-    if (drafts->count == drafts->capacity) {
-        uint32_t capacity = drafts->capacity ? drafts->capacity * 2 : 16;
-        ana_draft *rows = realloc(drafts->rows, capacity * sizeof *rows);
-        if (!rows) {
-            return NULL;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < group->ntraffic; i++) {
+        uint32_t launch = group->traffic[i].launch, first;
+        for (; at < group->nheats && group->heats[at].launch < launch; at++) {}
+        for (first = at; at < group->nheats && group->heats[at].launch == launch; at++) {}
+        const prof_launch *l = prof_find_launch(&input->program->launches, launch);
+        if (!l || at - first < l->blocks_observed) {
+            return false;
         }
-        drafts->rows = rows;
-        drafts->capacity = capacity;
     }
-    double *excess = wl_new_array(input->scratch, double, group->ninsns);
-    if (!excess) {
-        return NULL;
-    }
-    drafts->rows[drafts->count] = (ana_draft){
-        .pattern = pattern, .group = group, .insn_excess = excess};
-    return &drafts->rows[drafts->count++];
+    return true;
 }

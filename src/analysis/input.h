@@ -1,8 +1,26 @@
-/* What the detectors are given: one kernel of a profile, its instructions grouped by the object that they touch. */
+/* What detectors are given, and what they make of it.
+ *
+ * A detector has a scope (detectors.def). Of scope KERNEL_AND_OBJECT it is called once for each kernel
+ * and object that the kernel accesses, in each space; KERNEL: once for each kernel; OBJECT: once for
+ * each object; PROGRAM: once. Those of kernels come first. */
 #ifndef WL_ANALYSIS_INPUT_H
 #define WL_ANALYSIS_INPUT_H
 
 #include "analysis/finding.h"
+
+/* Rows of the profile that every detector may look at. */
+typedef struct ana_program {
+    prof_db *db; /* for rows that only some detectors need */
+    const ana_thresholds *thresholds;
+    prof_kernel_rows kernels;
+    prof_object_rows objects;
+    prof_file_rows files;
+    prof_launch_rows launches; /* of all kernels */
+    prof_device_rows devices;
+    prof_gap_rows gaps;
+    /* What the whole program pays; known to detectors of scope OBJECT and PROGRAM. */
+    double totals[ANA_UNIT_COUNT];
+} ana_program;
 
 typedef struct ana_group { /* a kernel's instructions on one object in one space */
     uint32_t object, space;
@@ -16,35 +34,52 @@ typedef struct ana_group { /* a kernel's instructions on one object in one space
 } ana_group;
 
 typedef struct ana_input {
-    prof_db *db;
-    const ana_thresholds *thresholds;
-    const prof_kernel *kernel;
-    const prof_file_rows *files;
+    const ana_program *program;
+    ana_scope scope; /* of the detector that is called */
+
+    const prof_kernel *kernel; /* KERNEL, KERNEL_AND_OBJECT; else NULL and what follows is 0 */
     prof_code_rows code;
     prof_sample_rows samples;
     uint32_t ngroups;
-    ana_group *groups;            /* by object, space */
-    uint64_t sectors, wavefronts; /* of the kernel, over all launches */
-    wl_arena *scratch;            /* freed when the kernel is done */
-    wl_arena *arena;              /* of the results */
+    ana_group *groups; /* by object, space */
+    uint32_t ninsns;
+    const prof_instruction *insns; /* of all groups, one after the other */
+    bool counted; /* every access of every launch: nothing is estimated, missing or dropped */
+
+    const ana_group *group;        /* KERNEL_AND_OBJECT */
+    const prof_object *object;     /* OBJECT; KERNEL_AND_OBJECT where it is known */
+    double totals[ANA_UNIT_COUNT]; /* what the kernel pays over all launches, else the program */
+    wl_arena *scratch;             /* freed when the kernel, the objects or the program are done */
+    wl_arena *arena;               /* of the results */
 } ana_input;
 
-/* Loads a kernel. `input` comes with db, thresholds, kernel, files and the arenas filled in. */
-wl_status ana_input_load(ana_input *input, const prof_object_rows *objects, wl_error *err);
+/* Loads what belongs to input->kernel. `input` comes with program, kernel and the arenas. */
+wl_status ana_input_load(ana_input *input, wl_error *err);
 
 /* How many blocks the map's stands for; 1 where that is not known. */
 double ana_alike(const ana_input *input, const prof_heat_info *heat);
 
-/* One pattern on one object, before it is judged and put into words. */
+/* Whether the group's heat maps are of every block of its launches, so that nothing is taken from a
+ * sample. */
+bool ana_maps_all_blocks(const ana_input *input, const ana_group *group);
+
+/* One pattern, before it is judged and put into a finding. */
 typedef struct ana_draft {
     ana_pattern pattern;
-    const ana_group *group;
+    ana_scope scope;
+    /* Ids as the input has them; a detector of a wider scope may set what it found. */
+    uint32_t kernel, object;
+    const ana_group *group; /* KERNEL_AND_OBJECT */
+    uint32_t ninsns;        /* the group's, or all of the kernel's; 0 without a kernel */
+    const prof_instruction *insns;
+    double *insn_excess; /* what each of them pays */
+    ana_unit unit;       /* of the excess: the pattern's, unless the detector sets another */
     double excess;
-    double
-        alone; /* excess were no other pattern charged first: by this it is judged whether to tell it */
-    double *insn_excess; /* by index in group->insns */
-    uint64_t requests;   /* that show it */
+    /* The excess were no other pattern charged first: by this it is judged whether to tell it. */
+    double alone;
+    uint64_t requests; /* that show it */
     uint32_t launches, example_launch;
+    ana_certainty certainty; /* as far as the detector knows */
     uint32_t nevidence;
     ana_evidence evidence[12];
     uint32_t nsectors;
@@ -52,6 +87,15 @@ typedef struct ana_draft {
     const char *summary;
     const char *remedy; /* ANA_OBJECT in the object's place */
 } ana_draft;
+
+typedef struct ana_drafts {
+    uint32_t count, capacity;
+    ana_draft *rows; /* malloc'ed */
+} ana_drafts;
+
+/* Room for one more draft about what the input is about, zeroed but for that and its arrays; NULL when
+ * memory is exhausted. It is the last row, and may be taken back by counting down. */
+ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, ana_pattern pattern);
 
 void ana_add_evidence(ana_draft *draft, const char *name, const char *label, double value,
                       const char *unit);
@@ -62,20 +106,11 @@ const char *ana_object_text(const prof_object *object);
 /* A row of a heat map as an example; `object` may be NULL. */
 ana_sector ana_sector_of(const obs_heat_row *row, const prof_object *object);
 
-typedef struct ana_drafts {
-    uint32_t count, capacity;
-    ana_draft *rows; /* malloc'ed */
-} ana_drafts;
+/* A detector looks at what its scope names, and adds drafts. */
+typedef wl_status ana_detector(const ana_input *input, ana_drafts *drafts, wl_error *err);
 
-/* Room for one more draft of the group, zeroed but for its pattern and arrays; NULL when memory is exhausted. */
-ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, const ana_group *group,
-                         ana_pattern pattern);
-
-/* A detector looks at one object of the kernel and adds drafts. The order in find.c is their precedence. */
-typedef wl_status ana_detector(const ana_input *input, const ana_group *group, ana_drafts *drafts,
-                               wl_error *err);
-
-ana_detector ana_detect_global; /* heatmap/global.c */
-ana_detector ana_detect_shared; /* heatmap/shared.c */
+#define X(name, scope) ana_detector ana_detect_##name;
+#include "analysis/detectors.def"
+#undef X
 
 #endif

@@ -11,7 +11,6 @@
 #define WL_CUDA_FATBIN_H
 
 #include "base/error.h"
-#include "ptx/link.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,9 +83,15 @@ const cuda_entry *cuda_fatbin_choose(const cuda_fatbin *fatbin, uint32_t sm);
 
 /* ---- images: anything that cuModuleLoadData or __cudaRegisterFatBinary takes ---- */
 
+typedef struct cuda_ptx {
+    char *text; /* malloc'ed, NUL-terminated */
+    size_t length;
+    uint32_t arch;
+    char variant;
+} cuda_ptx;
+
 typedef struct cuda_image {
-    ptx_source *
-        ptx; /* their texts are malloc'ed; more than one: relocatable, to be linked with ptx_link() */
+    cuda_ptx *ptx; /* more than one: relocatable, to be linked with cuda_link_ptx() */
     size_t count;
 } cuda_image;
 

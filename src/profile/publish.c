@@ -1,4 +1,3 @@
-/* A file that appears under its name when it is whole. */
 #include "profile/publish.h"
 
 #include <errno.h>

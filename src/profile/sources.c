@@ -1,4 +1,3 @@
-/* Source files that a profile names: their text, where they are found, which are the system's. */
 #include "profile/sources.h"
 
 #include "base/arena.h"
@@ -146,8 +145,7 @@ static char *below(sources *s, const char *folder, size_t length, const char *pa
     return full && access(full, R_OK) == 0 ? full : NULL;
 }
 
-/* A relative path: compilers write it as they were given it, in a folder that nobody knows any
- * more. */
+/* A relative path: compilers write it as they were given it, in a folder that nobody knows any more. */
 static char *find_relative(sources *s, const char *path, const char *directory)
 {
     char *full = directory && directory[0] ? below(s, directory, strlen(directory), path) : NULL;
@@ -195,14 +193,14 @@ uint32_t sources_id(sources *s, const char *path, const char *directory)
     return made->id;
 }
 
-static source *source_of(const sources *s, uint32_t file)
+static source *get(const sources *s, uint32_t file)
 {
     return file && file <= s->all.count ? s->all.data[file - 1] : NULL;
 }
 
 bool sources_system(const sources *s, uint32_t file)
 {
-    const source *f = source_of(s, file);
+    const source *f = get(s, file);
     return f && f->system;
 }
 
@@ -223,13 +221,13 @@ void sources_binary(sources *s, const char *path)
 
 bool sources_changed(const sources *s, uint32_t file)
 {
-    const source *f = source_of(s, file);
+    const source *f = get(s, file);
     return f && s->built && f->modified > s->built;
 }
 
 const char *sources_path(const sources *s, uint32_t file)
 {
-    const source *f = source_of(s, file);
+    const source *f = get(s, file);
     return f ? f->path : "";
 }
 
@@ -327,7 +325,7 @@ static void read_source(sources *s, source *f)
 
 const char *sources_text(sources *s, uint32_t file, size_t *length, const char **why)
 {
-    source *f = source_of(s, file);
+    source *f = get(s, file);
     *length = 0;
     if (!f) {
         *why = "not found";
@@ -363,7 +361,7 @@ const char *sources_line(sources *s, uint32_t file, uint32_t line, size_t *lengt
     const char *why;
     size_t size;
     const char *text = sources_text(s, file, &size, &why);
-    source *f = source_of(s, file);
+    source *f = get(s, file);
     if (!text || (f->lines.count == 0 && !index_lines(f)) || line == 0 || line > f->lines.count) {
         return NULL;
     }

@@ -8,14 +8,13 @@ static ir_operand parse_operand(ptx_parser *p, ir_op op);
 
 static ir_operand new_operand(const ptx_parser *p, ir_operand_kind kind)
 {
-    return (ir_operand){
-        .kind = kind, .reg = IR_NONE, .label = IR_NONE, .pos = ptx_tok_pos(&p->lex)};
+    return (ir_operand){.kind = kind, .reg = IR_NONE, .label = IR_NONE, .pos = ptx_tok_pos(p)};
 }
 
 static ir_operand fail_operand(ptx_parser *p)
 {
     char found[64];
-    ptx_describe(&p->lex, found, sizeof found);
+    ptx_describe(p, found, sizeof found);
     ptx_fail(p, "expected an operand, found %s", found);
     return new_operand(p, IR_OPD_SINK);
 }
@@ -52,9 +51,9 @@ static void push_operand(ptx_parser *p, ir_operand o)
 static void enter_brackets(ptx_parser *p)
 {
     if (p->nesting++ >= PTX_MAX_NESTING)
-        ptx_fail_at(&p->lex, ptx_tok_pos(&p->lex), WL_LIMIT, NULL,
-                    "brackets are nested more than %d deep", PTX_MAX_NESTING);
-    ptx_next(&p->lex);
+        ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "brackets are nested more than %d deep",
+                    PTX_MAX_NESTING);
+    ptx_next(p);
 }
 
 /* {a, b} or (a, b), from the opening bracket on; (...) may be empty. */
@@ -63,12 +62,12 @@ static ir_operand parse_list(ptx_parser *p, ir_op op, ir_operand_kind kind, char
     ir_operand o = new_operand(p, kind);
     size_t base = p->operands.count;
     enter_brackets(p);
-    if (!(kind == IR_OPD_LIST && ptx_is(&p->lex, ')')))
+    if (!(kind == IR_OPD_LIST && ptx_is(p, ')')))
         do
             push_operand(p, parse_operand(p, op));
-        while (ptx_accept(&p->lex, ','));
+        while (ptx_accept(p, ','));
     p->nesting--;
-    ptx_expect(&p->lex, (unsigned char)close,
+    ptx_expect(p, (unsigned char)close,
                kind == IR_OPD_LIST ? "at the end of the arguments" : "at the end of the vector");
     o.items = pop_operands(p, base, &o.count);
     return o;
@@ -102,8 +101,8 @@ static bool is_digits(const char *text, uint32_t length)
 static void parse_component(ptx_parser *p, ir_operand *o)
 {
     static const char letters[] = "xyzwrgba";
-    const char *t = p->lex.tok.text;
-    uint32_t n = p->lex.tok.length;
+    const char *t = p->tok.text;
+    uint32_t n = p->tok.length;
     const char *letter = n == 1 ? memchr(letters, *t, 8) : NULL;
     if (letter)
         o->component = (uint8_t)((letter - letters) % 4 + 1);
@@ -113,19 +112,18 @@ static void parse_component(ptx_parser *p, ir_operand *o)
         o->selector = ptx_tok_text(p);
     else
         ptx_fail(p, "a register has no component '.%.*s'", n < 20 ? (int)n : 20, t);
-    ptx_next(&p->lex);
+    ptx_next(p);
 }
 
 static ir_operand reg_operand(ptx_parser *p, uint32_t reg)
 {
     ir_operand o = new_operand(p, IR_OPD_REG);
     o.reg = reg;
-    ptx_next(&p->lex);
-    if (p->lex.tok.kind == TOK_DOT)
+    ptx_next(p);
+    if (p->tok.kind == TOK_DOT)
         parse_component(p, &o);
-    if (ptx_is(&p->lex, '+'))
-        ptx_fail_at(&p->lex, ptx_tok_pos(&p->lex), WL_UNSUPPORTED,
-                    "add by an instruction of its own",
+    if (ptx_is(p, '+'))
+        ptx_fail_at(p, ptx_tok_pos(p), WL_UNSUPPORTED, "add by an instruction of its own",
                     "a register plus a number is only supported in addresses");
     return o;
 }
@@ -135,8 +133,8 @@ static ir_operand sreg_operand(ptx_parser *p, const ptx_name *name)
     ir_operand o = new_operand(p, IR_OPD_SREG);
     o.sreg = name->sreg;
     o.sreg_index = name->sreg_index;
-    ptx_next(&p->lex);
-    if (p->lex.tok.kind != TOK_DOT)
+    ptx_next(p);
+    if (p->tok.kind != TOK_DOT)
         return o;
     if (!ir_sreg_get(o.sreg)->vector)
         ptx_fail(p, "%%%s has no components", ir_sreg_get(o.sreg)->text);
@@ -147,24 +145,24 @@ static ir_operand sreg_operand(ptx_parser *p, const ptx_name *name)
 /* x[3]: the address of an element. */
 static void parse_index(ptx_parser *p, ir_operand *o, const ir_var *var)
 {
-    ptx_next(&p->lex);
-    if (p->lex.tok.kind == TOK_NAME && !ptx_is_word(&p->lex, "WARP_SZ")) {
-        ptx_fail_at(&p->lex, ptx_tok_pos(&p->lex), WL_UNSUPPORTED,
+    ptx_next(p);
+    if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
+        ptx_fail_at(p, ptx_tok_pos(p), WL_UNSUPPORTED,
                     "compute the address in a register and use [register]",
                     "an index in a register is not supported");
         return;
     }
     o->imm = ptx_parse_count(p, "an index", UINT32_MAX) * ir_type_get(var->type)->bytes *
              var->vector;
-    ptx_expect(&p->lex, ']', "behind the index");
+    ptx_expect(p, ']', "behind the index");
 }
 
 static void parse_offset(ptx_parser *p, ir_operand *o)
 {
-    bool minus = ptx_is(&p->lex, '-');
-    if (!minus && !ptx_is(&p->lex, '+'))
+    bool minus = ptx_is(p, '-');
+    if (!minus && !ptx_is(p, '+'))
         return;
-    ptx_next(&p->lex);
+    ptx_next(p);
     ptx_value v = ptx_parse_const(p);
     if (v.kind != PTX_VALUE_INT)
         ptx_fail(p, "the offset of an address is an integer");
@@ -192,8 +190,8 @@ static ir_operand var_operand(ptx_parser *p, ir_op op, ptx_name *name, const ptx
 {
     ir_operand o = new_operand(p, IR_OPD_SYM);
     set_symbol(&o, name, b);
-    ptx_next(&p->lex);
-    if (ptx_is(&p->lex, '[')) {
+    ptx_next(p);
+    if (ptx_is(p, '[')) {
         parse_index(p, &o, b->var);
         if (ir_op_get(op)->effect != IR_EFFECT_NONE)
             o.kind = IR_OPD_ADDR;
@@ -207,8 +205,8 @@ static ir_operand forward_operand(ptx_parser *p, ptx_name *name)
 {
     ir_operand o = new_operand(p, KIND_UNRESOLVED);
     o.items = (ir_operand *)(void *)name;
-    ptx_next(&p->lex);
-    if (ptx_is(&p->lex, '+') || ptx_is(&p->lex, '-')) {
+    ptx_next(p);
+    if (ptx_is(p, '+') || ptx_is(p, '-')) {
         o.kind = IR_OPD_SYM;
         o.items = NULL;
         set_symbol(&o, name, NULL);
@@ -244,14 +242,14 @@ static ir_operand name_operand(ptx_parser *p, ir_op op)
             return forward_operand(p, name);
         ir_operand o = new_operand(p, IR_OPD_LABEL);
         o.label = b.index;
-        ptx_next(&p->lex);
+        ptx_next(p);
         return o;
     }
     if (name->sreg)
         return sreg_operand(p, name);
     if (name->length == 1 && name->text[0] == '_') {
         ir_operand o = new_operand(p, IR_OPD_SINK);
-        ptx_next(&p->lex);
+        ptx_next(p);
         return o;
     }
     return name->text[0] == '%' ? unknown_register(p, name) : forward_operand(p, name);
@@ -282,7 +280,7 @@ static void parse_base(ptx_parser *p, ir_operand *o)
         fail_base(p, name);
     else
         set_symbol(o, name, bound ? &b : NULL);
-    ptx_next(&p->lex);
+    ptx_next(p);
     parse_offset(p, o);
 }
 
@@ -302,7 +300,7 @@ static ir_operand parse_address(ptx_parser *p, ir_op op)
 {
     ir_operand o = new_operand(p, IR_OPD_ADDR);
     enter_brackets(p);
-    if (p->lex.tok.kind == TOK_NAME && !ptx_is_word(&p->lex, "WARP_SZ")) {
+    if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
         parse_base(p, &o);
     } else {
         ir_operand c = constant(p);
@@ -310,16 +308,16 @@ static ir_operand parse_address(ptx_parser *p, ir_op op)
             ptx_fail_pos(p, c.pos, "an address is no floating-point number");
         o.imm = c.imm, o.imm_unsigned = c.imm_unsigned, o.imm_hex = c.imm_hex;
     }
-    if (ptx_is(&p->lex, ',')) {
+    if (ptx_is(p, ',')) {
         size_t base = p->operands.count;
         push_operand(p, handle_of(&o));
-        while (ptx_accept(&p->lex, ','))
+        while (ptx_accept(p, ','))
             push_operand(p, parse_operand(p, op));
         o = (ir_operand){.kind = IR_OPD_TEX, .reg = IR_NONE, .label = IR_NONE, .pos = o.pos};
         o.items = pop_operands(p, base, &o.count);
     }
     p->nesting--;
-    ptx_expect(&p->lex, ']', "at the end of the address");
+    ptx_expect(p, ']', "at the end of the address");
     return o;
 }
 
@@ -328,7 +326,7 @@ static ir_operand parse_address(ptx_parser *p, ir_op op)
 /* Does a register's name follow the sign that is the current token? */
 static bool name_follows(const ptx_parser *p)
 {
-    const char *at = p->lex.at;
+    const char *at = p->at;
     while (*at == ' ' || *at == '\t')
         at++;
     bool first = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' ||
@@ -338,10 +336,10 @@ static bool name_follows(const ptx_parser *p)
 
 static ir_operand parse_negated(ptx_parser *p, ir_op op)
 {
-    ir_pos pos = ptx_tok_pos(&p->lex);
-    ptx_next(&p->lex);
+    ir_pos pos = ptx_tok_pos(p);
+    ptx_next(p);
     ir_operand o = name_operand(p, op);
-    if (o.kind != IR_OPD_REG && !p->lex.failed)
+    if (o.kind != IR_OPD_REG && !p->failed)
         ptx_fail_pos(p, pos, "only a register can stand behind this sign");
     o.neg = true;
     o.pos = pos;
@@ -350,8 +348,8 @@ static ir_operand parse_negated(ptx_parser *p, ir_op op)
 
 static ir_operand parse_simple(ptx_parser *p, ir_op op)
 {
-    switch (p->lex.tok.kind) {
-    case TOK_NAME: return ptx_is_word(&p->lex, "WARP_SZ") ? constant(p) : name_operand(p, op);
+    switch (p->tok.kind) {
+    case TOK_NAME: return ptx_is_word(p, "WARP_SZ") ? constant(p) : name_operand(p, op);
     case TOK_INT:
     case TOK_F32:
     case TOK_F64:
@@ -359,7 +357,7 @@ static ir_operand parse_simple(ptx_parser *p, ir_op op)
     case TOK_PUNCT: break;
     default: return fail_operand(p);
     }
-    switch (p->lex.tok.punct) {
+    switch (p->tok.punct) {
     case '{': return parse_list(p, op, IR_OPD_VEC, '}');
     case '[': return parse_address(p, op);
     case '(': return op == IR_call ? parse_list(p, op, IR_OPD_LIST, ')') : constant(p);
@@ -374,12 +372,12 @@ static ir_operand parse_simple(ptx_parser *p, ir_op op)
 static ir_operand parse_operand(ptx_parser *p, ir_op op)
 {
     ir_operand o = parse_simple(p, op);
-    if (!ptx_is(&p->lex, '|'))
+    if (!ptx_is(p, '|'))
         return o;
     size_t base = p->operands.count;
     ir_operand pair = {.kind = IR_OPD_PAIR, .reg = IR_NONE, .label = IR_NONE, .pos = o.pos};
     push_operand(p, o);
-    ptx_next(&p->lex);
+    ptx_next(p);
     push_operand(p, parse_simple(p, op));
     pair.items = pop_operands(p, base, &pair.count);
     return pair;
@@ -401,19 +399,19 @@ static void note_suffix(ir_insn *insn, unsigned *ntypes, ir_suffix suffix)
 static void fail_suffix(ptx_parser *p, const ir_insn *insn)
 {
     char hint[80] = "";
-    const char *near = ir_nearest(IR_VOC_SUFFIXES, p->lex.tok.text, p->lex.tok.length);
+    const char *near = ir_nearest(IR_VOC_SUFFIXES, p->tok.text, p->tok.length);
     if (near)
         snprintf(hint, sizeof hint, "did you mean '.%s'?", near);
     ptx_fail_hint(p, near ? hint : NULL, "unknown suffix '.%.*s' of '%s'",
-                  p->lex.tok.length < 60 ? (int)p->lex.tok.length : 60, p->lex.tok.text,
+                  p->tok.length < 60 ? (int)p->tok.length : 60, p->tok.text,
                   ir_op_get(insn->op)->text);
 }
 
 static void parse_suffixes(ptx_parser *p, ir_insn *insn)
 {
     unsigned ntypes = 0;
-    for (; p->lex.tok.kind == TOK_DOT; ptx_next(&p->lex)) {
-        ir_suffix suffix = ir_find_suffix(p->lex.tok.text, p->lex.tok.length, p->lex.tok.hash);
+    for (; p->tok.kind == TOK_DOT; ptx_next(p)) {
+        ir_suffix suffix = ir_find_suffix(p->tok.text, p->tok.length, p->tok.hash);
         if (!suffix) {
             fail_suffix(p, insn);
         } else if (insn->nsuffixes == IR_MAX_SUFFIXES) {
@@ -427,14 +425,14 @@ static void parse_suffixes(ptx_parser *p, ir_insn *insn)
 
 static void parse_opcode(ptx_parser *p, ir_insn *insn)
 {
-    ptx_name *name = p->lex.tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (name && name->op) {
         insn->op = name->op;
-        ptx_next(&p->lex);
+        ptx_next(p);
         return;
     }
     char found[64], hint[80] = "";
-    ptx_describe(&p->lex, found, sizeof found);
+    ptx_describe(p, found, sizeof found);
     const char *near = name ? ir_nearest(IR_VOC_OPS, name->text, name->length) : NULL;
     if (near)
         snprintf(hint, sizeof hint, "did you mean '%s'?", near);
@@ -448,35 +446,35 @@ static void parse_opcode(ptx_parser *p, ir_insn *insn)
 static void parse_guard(ptx_parser *p, ir_insn *insn)
 {
     insn->guard = IR_NONE;
-    if (!ptx_accept(&p->lex, '@'))
+    if (!ptx_accept(p, '@'))
         return;
-    insn->guard_neg = ptx_accept(&p->lex, '!');
+    insn->guard_neg = ptx_accept(p, '!');
     ptx_binding b;
-    ptx_name *name = p->lex.tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (!name || !ptx_lookup(name, &b) || b.kind != PTX_BIND_REG) {
         char found[64];
-        ptx_describe(&p->lex, found, sizeof found);
+        ptx_describe(p, found, sizeof found);
         ptx_fail(p, "a guard is a predicate register, found %s", found);
         return;
     }
     insn->guard = b.index;
-    ptx_next(&p->lex);
+    ptx_next(p);
 }
 
 void ptx_parse_insn(ptx_parser *p)
 {
     ir_insn insn = {
-        .vector = 1, .loc = p->loc, .pc = (uint32_t)p->insns.count, .pos = ptx_tok_pos(&p->lex)};
+        .vector = 1, .loc = p->loc, .pc = (uint32_t)p->insns.count, .pos = ptx_tok_pos(p)};
     parse_guard(p, &insn);
     parse_opcode(p, &insn);
     parse_suffixes(p, &insn);
     size_t base = p->operands.count;
-    if (!ptx_is(&p->lex, ';') && !p->lex.failed)
+    if (!ptx_is(p, ';') && !p->failed)
         do
             push_operand(p, parse_operand(p, insn.op));
-        while (ptx_accept(&p->lex, ','));
+        while (ptx_accept(p, ','));
     insn.operands = pop_operands(p, base, &insn.noperands);
-    ptx_expect(&p->lex, ';', "at the end of the instruction");
+    ptx_expect(p, ';', "at the end of the instruction");
     if (ptx_push(p, &p->insns, insn))
         (void)ptx_push(p, &p->stmts, (ptx_stmt){.kind = PTX_STMT_INSN, .index = insn.pc});
 }

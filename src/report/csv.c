@@ -136,13 +136,13 @@ static void findings(csv *c)
         text(c, rep_object_name(c->d, f->object));
         text(c, line ? f->lines[0].file : NULL);
         known(c, line, line ? f->lines[0].line : 0);
-        count(c, f->excess);
+        count(c, f->cost.excess);
         text(c, ana_unit_text(pattern->unit));
-        number(c, f->share_of_kernel);
-        number(c, f->share_of_program);
+        number(c, f->cost.share_of_kernel);
+        number(c, f->cost.share_of_program);
         number(c, f->kernel_share_of_time);
         text(c, ana_gain_name(f->gain));
-        count(c, f->launches);
+        known(c, f->access, f->access ? f->access->launches : 0);
         text(c, f->summary);
         text(c, f->advice && *f->advice ? f->advice : pattern->remedy);
         count(c, f->number);

@@ -90,9 +90,9 @@ static const char *kernel_text(const rep_terminal *t, uint32_t id, size_t used)
 static const char *object_text(const rep_terminal *t, const ana_finding *f, size_t used)
 {
     const char *object = rep_object_name(t->d, f->object);
-    const char *more = f->objects > 1 ? wl_arena_printf(t->arena, " and %u more allocated there",
-                                                        f->objects - 1)
-                                      : "";
+    uint32_t others = f->access ? f->access->objects - 1 : 0;
+    const char *more = others ? wl_arena_printf(t->arena, " and %u more allocated there", others)
+                              : "";
     const char *name = rep_fit_name(t, object ? object : "unknown",
                                     used + (more ? strlen(more) : 0));
     return wl_arena_printf(t->arena, "%s%s", name, more ? more : "");
@@ -129,7 +129,8 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
         {"of the kernel", .right = true, .spare = 1},
     };
     const ana_finding *rows = first_of(t, g);
-    bool one_object = g->nobjects == 1 && (g->nkernels == 1 || rows->space != OBS_SHARED);
+    bool shared = rows->access && rows->access->space == OBS_SHARED;
+    bool one_object = g->nobjects == 1 && (g->nkernels == 1 || !shared);
     if (g->nkernels == 1)
         fprintf(t->out, "     kernel %s\n", kernel_text(t, rows->kernel, 12));
     if (one_object)
@@ -139,11 +140,11 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; grid && i < g->count && i < MOST_PLACES; i++) {
         const char *cells[] = {
-            g->nkernels == 1 ? "" : kernel_text(t, rows[i].kernel, t->o->width * 3 / 5),
-            one_object ? "" : object_text(t, &rows[i], 0),
-            rep_short_count(t->arena, rows[i].excess),
-            rep_percent(t->arena, rows[i].share_of_program),
-            rep_percent(t->arena, rows[i].share_of_kernel)};
+            g->nkernels <= 1 ? "" : kernel_text(t, rows[i].kernel, t->o->width * 3 / 5),
+            one_object || !g->nobjects ? "" : object_text(t, &rows[i], 0),
+            rep_short_count(t->arena, rows[i].cost.excess),
+            rep_percent(t->arena, rows[i].cost.share_of_program),
+            rep_percent(t->arena, rows[i].cost.share_of_kernel)};
         rep_grid_add(grid, cells);
     }
     if (grid)
@@ -157,10 +158,12 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
 /* Which blocks the heat map is of, where the finding rests on one. */
 static void draw_samples(const rep_terminal *t, const ana_finding *f)
 {
+    if (!f->access || !f->access->nsectors)
+        return;
     uint32_t count;
-    const prof_sample *samples = rep_samples(t->d, f->example_launch, &count);
+    const prof_sample *samples = rep_samples(t->d, f->access->example_launch, &count);
     const char *line = "";
-    for (uint32_t i = 0; f->nsectors && line && i < count; i++) {
+    for (uint32_t i = 0; line && i < count; i++) {
         const obs_sample *s = &samples[i].s;
         if (s->mapped)
             line = wl_arena_printf(t->arena, "%s%s%u,%u,%u (%s)", line, *line ? "; " : "",
@@ -214,19 +217,26 @@ static void draw_title(const rep_terminal *t, const ana_finding *f)
     fputc('\n', t->out);
 }
 
+/* What the shares of costs in a unit are parts of. */
+static const char *whole_of(ana_unit unit)
+{
+    return ana_unit_resource(unit) == ANA_MEMORY ? "the program's memory" : "the program's traffic";
+}
+
 static void draw_cost(const rep_terminal *t, const ana_finding_group *g)
 {
     const ana_finding *f = first_of(t, g);
-    const char *share = wl_arena_printf(t->arena, "%s of the program's traffic",
-                                        rep_percent(t->arena, g->share_of_program));
-    const char *of_kernel = g->count > 1
+    const char *share = wl_arena_printf(t->arena, "%s of %s",
+                                        rep_percent(t->arena, g->cost.share_of_program),
+                                        whole_of(g->cost.unit));
+    const char *of_kernel = g->count > 1 || !f->kernel
                                 ? ""
                                 : wl_arena_printf(t->arena, ", %s of the kernel's",
-                                                  rep_percent(t->arena, f->share_of_kernel));
+                                                  rep_percent(t->arena, f->cost.share_of_kernel));
     fprintf(t->out, "     %s%s%s: ", t->s.warn, share ? share : "", t->s.off);
     rep_wrap_at(t, 5, share ? 7 + (unsigned)rep_width(share) : 7,
-                wl_arena_printf(t->arena, "%s %s too many%s", rep_count(t->arena, g->excess),
-                                ana_unit_text(ana_pattern_get(f->pattern)->unit), of_kernel));
+                wl_arena_printf(t->arena, "%s %s too many%s", rep_count(t->arena, g->cost.excess),
+                                ana_unit_text(g->cost.unit), of_kernel));
 }
 
 static void draw_group(const rep_terminal *t, const ana_finding_group *g)

@@ -56,6 +56,9 @@ bool rep_loaded_text(const rep_data *data, uint32_t file, const char **text, siz
 /* "cudaMalloc (demo.cu:65)"; NULL for 0. */
 char *rep_call_text(const rep_data *data, wl_arena *arena, uint32_t call);
 
+/* Whether the finding is about what the kernel accesses of the object. */
+bool rep_is_about(const ana_finding *finding, uint32_t kernel, uint32_t object);
+
 /* The blocks of a launch that were chosen for heat maps; *count of them, in d->samples. */
 const prof_sample *rep_samples(const rep_data *data, uint32_t launch, uint32_t *count);
 /* Why a block was chosen, in words: "typical of 1,020 of 1,024 blocks". */

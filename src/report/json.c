@@ -62,6 +62,30 @@ static void copies(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
+static void put_key(json_t *row, const char *name, uint64_t key)
+{
+    char text[ANA_KEY_TEXT];
+    ana_key_text(key, text);
+    rep_put_text(row, name, text);
+}
+
+static void kernels(rep_json_out *j, const rep_data *d)
+{
+    rep_json_array(j, K(output, kernels));
+    for (uint32_t i = 0; i < d->kernels.count; i++) {
+        const prof_kernel *k = &d->kernels.rows[i];
+        json_t *row = json_object();
+        put_key(row, K(kernel, key), d->keys.kernels[i]);
+        rep_put_text(row, K(kernel, name), k->name);
+        if (k->file && k->line) {
+            rep_put_text(row, K(kernel, file), rep_file_path(d, k->file));
+            rep_put_count(row, K(kernel, line), k->line);
+        }
+        rep_json_row(j, row);
+    }
+    rep_json_array_end(j);
+}
+
 static json_t *instruction_json(const rep_data *d, const prof_instruction *i, const obs_insn *sum)
 {
     const prof_code *code = prof_find_code(&d->code, i->kernel, i->c.pc);
@@ -149,6 +173,7 @@ static void objects(rep_json_out *j, const rep_data *d)
         const prof_object *o = &d->objects.rows[i];
         json_t *row = json_object();
         rep_put_count(row, K(object, id), o->id);
+        put_key(row, K(object, key), d->keys.objects[i]);
         rep_put_text(row, K(object, name), o->name);
         rep_put_text(row, K(object, space), prof_space_text(o->space));
         rep_put_count(row, K(object, bytes), o->bytes);
@@ -213,17 +238,21 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
     const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
     json_t *row = json_object(), *evidence = json_object();
     rep_put_count(row, K(finding, number), f->number);
+    put_key(row, K(finding, key), f->key);
     rep_put_text(row, K(finding, pattern), pattern->name);
+    rep_put_text(row, K(finding, subject), ana_scope_name(f->scope));
     rep_put_text(row, K(finding, kernel), rep_kernel_name(d, f->kernel));
     rep_put_text(row, K(finding, object), rep_object_name(d, f->object));
     rep_put(row, K(finding, lines), lines_json(f->lines, f->nlines));
-    rep_put_count(row, cost_key(pattern->unit), f->excess);
+    rep_put_count(row, cost_key(f->cost.unit), f->cost.excess);
     for (uint32_t i = 0; i < f->nevidence; i++)
         rep_put_number(evidence, f->evidence[i].name, f->evidence[i].value);
-    rep_put_number(row, K(finding, share_of_kernel), f->share_of_kernel);
-    rep_put_number(row, K(finding, share_of_program), f->share_of_program);
+    if (f->kernel)
+        rep_put_number(row, K(finding, share_of_kernel), f->cost.share_of_kernel);
+    rep_put_number(row, K(finding, share_of_program), f->cost.share_of_program);
     rep_put_seconds(row, K(finding, kernel_share_of_time), f->kernel_share_of_time);
     put_gain(row, f);
+    rep_put_text(row, K(finding, certainty), ana_certainty_name(f->certainty));
     rep_put(row, K(finding, evidence), evidence);
     rep_put_text(row, K(finding, advice), f->advice && *f->advice ? f->advice : pattern->remedy);
     return row;
@@ -261,8 +290,8 @@ static json_t *group_json(const rep_data *d, const ana_finding_group *g)
     rep_put(row, K(group, kernels), rep_kernel_names(d, g));
     rep_put(row, K(group, objects), rep_object_names(d, g));
     rep_put(row, K(group, lines), lines_json(g->lines, g->nlines));
-    rep_put_count(row, cost_key(pattern->unit), g->excess);
-    rep_put_number(row, K(group, share_of_program), g->share_of_program);
+    rep_put_count(row, cost_key(g->cost.unit), g->cost.excess);
+    rep_put_number(row, K(group, share_of_program), g->cost.share_of_program);
     put_gain(row, first);
     rep_put_text(row, K(group, advice), g->advice && *g->advice ? g->advice : pattern->remedy);
     return row;
@@ -376,6 +405,7 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
     if (data->info.collector[0])
         rep_json_value(&j, K(output, collector), rep_text_json(data->info.collector));
     launches(&j, data);
+    kernels(&j, data);
     copies(&j, data);
     instructions(&j, data);
     objects(&j, data);

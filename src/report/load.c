@@ -31,6 +31,8 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
     LOAD(ana_kernel_table(db, d->findings, arena, &d->kernel_table, err));
     LOAD(ana_memory_table(db, arena, &d->memory, err));
     LOAD(ana_use_table(db, NULL, arena, &d->uses, err));
+    if (!ana_keys_of(&d->kernels, &d->objects, arena, &d->keys))
+        return wl_fail(err, WL_NOMEM, "not enough memory for the keys of the report");
 #undef LOAD
     return WL_OK;
 }
@@ -93,8 +95,8 @@ static uint32_t telling_launch(const rep_data *d, uint32_t kernel, uint32_t obje
 {
     for (uint32_t i = 0; i < d->findings->count; i++) {
         const ana_finding *f = &d->findings->rows[i];
-        if (f->kernel == kernel && f->object == object)
-            return f->example_launch;
+        if (rep_is_about(f, kernel, object))
+            return f->access->example_launch;
     }
     for (uint32_t i = 0; i < d->totals.count; i++) {
         const prof_instruction *row = &d->totals.rows[i];
@@ -107,8 +109,7 @@ static uint32_t telling_launch(const rep_data *d, uint32_t kernel, uint32_t obje
 static bool has_finding(const rep_data *d, const prof_heat_info *info)
 {
     for (uint32_t i = 0; i < d->findings->count; i++)
-        if (d->findings->rows[i].kernel == info->kernel &&
-            d->findings->rows[i].object == info->object)
+        if (rep_is_about(&d->findings->rows[i], info->kernel, info->object))
             return true;
     return false;
 }

@@ -106,6 +106,12 @@ char *rep_call_text(const rep_data *data, wl_arena *arena, uint32_t call)
                  : wl_arena_strdup(arena, found->api);
 }
 
+bool rep_is_about(const ana_finding *f, uint32_t kernel, uint32_t object)
+{
+    return f->scope == ANA_SCOPE_KERNEL_AND_OBJECT && f->access && f->kernel == kernel &&
+           f->object == object;
+}
+
 uint64_t rep_excess(uint64_t now, uint64_t min)
 {
     return now > min ? now - min : 0;

@@ -227,7 +227,7 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k)
 static bool is_example(const rep_data *d, uint32_t launch)
 {
     for (uint32_t i = 0; i < d->findings->count; i++)
-        if (d->findings->rows[i].example_launch == launch)
+        if (d->findings->rows[i].access && d->findings->rows[i].access->example_launch == launch)
             return true;
     for (uint32_t i = 0; i < d->nheats; i++)
         if (d->heats[i].info.launch == launch)
@@ -401,40 +401,55 @@ static json_t *sector_json(const ana_sector *s)
     return row;
 }
 
-static json_t *finding_json(const rep_data *d, const ana_finding *f)
+/* The part of findings about accesses. */
+static json_t *access_json(const ana_access *a)
 {
-    const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
-    json_t *row = json_object(), *lines = json_array(), *evidence = json_array(),
-           *sectors = json_array();
-    for (uint32_t i = 0; i < f->nlines; i++)
-        json_array_append_new(lines, finding_line_json(d, &f->lines[i]));
-    for (uint32_t i = 0; i < f->nevidence; i++)
-        json_array_append_new(evidence, evidence_json(&f->evidence[i]));
-    for (uint32_t i = 0; i < f->nsectors; i++)
-        json_array_append_new(sectors, sector_json(&f->sectors[i]));
-    rep_put_count(row, K(page_finding, number), f->number);
-    rep_put_text(row, K(page_finding, pattern), pattern->name);
-    rep_put_text(row, K(page_finding, title), pattern->title);
-    rep_put_count(row, K(page_finding, kernel), f->kernel);
-    if (f->object)
-        rep_put_count(row, K(page_finding, object), f->object);
-    if (f->objects > 1)
-        rep_put_count(row, K(page_finding, objects), f->objects);
-    rep_put_text(row, K(page_finding, space), prof_space_text(f->space));
-    rep_put_count(row, K(page_finding, launches), f->launches);
-    rep_put_count(row, K(page_finding, example_launch), f->example_launch);
-    rep_put_text(row, K(page_finding, unit), ana_unit_text(pattern->unit));
-    rep_put_count(row, K(page_finding, excess), f->excess);
-    rep_put_number(row, K(page_finding, share_of_kernel), f->share_of_kernel);
-    rep_put_number(row, K(page_finding, share_of_program), f->share_of_program);
+    json_t *row = json_object(), *sectors = json_array();
+    for (uint32_t i = 0; i < a->nsectors; i++)
+        json_array_append_new(sectors, sector_json(&a->sectors[i]));
+    rep_put_text(row, K(page_access, space), prof_space_text(a->space));
+    rep_put_count(row, K(page_access, launches), a->launches);
+    rep_put_count(row, K(page_access, example_launch), a->example_launch);
+    rep_put_count(row, K(page_access, objects), a->objects);
+    rep_put(row, K(page_access, sectors), sectors);
+    return row;
+}
+
+static void put_page_cost(json_t *row, const ana_finding *f)
+{
+    rep_put_text(row, K(page_finding, unit), ana_unit_text(f->cost.unit));
+    rep_put_count(row, K(page_finding, excess), f->cost.excess);
+    if (f->kernel)
+        rep_put_number(row, K(page_finding, share_of_kernel), f->cost.share_of_kernel);
+    rep_put_number(row, K(page_finding, share_of_program), f->cost.share_of_program);
     rep_put_seconds(row, K(page_finding, kernel_share_of_time), f->kernel_share_of_time);
     rep_put_text(row, K(page_finding, gain), ana_gain_name(f->gain));
     if (f->gain != ANA_GAIN_FULL)
         rep_put_text(row, K(page_finding, gain_note), f->gain_note);
+}
+
+static json_t *finding_json(const rep_data *d, const ana_finding *f)
+{
+    const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
+    json_t *row = json_object(), *lines = json_array(), *evidence = json_array();
+    for (uint32_t i = 0; i < f->nlines; i++)
+        json_array_append_new(lines, finding_line_json(d, &f->lines[i]));
+    for (uint32_t i = 0; i < f->nevidence; i++)
+        json_array_append_new(evidence, evidence_json(&f->evidence[i]));
+    rep_put_count(row, K(page_finding, number), f->number);
+    rep_put_text(row, K(page_finding, pattern), pattern->name);
+    rep_put_text(row, K(page_finding, title), pattern->title);
+    rep_put_text(row, K(page_finding, subject), ana_scope_name(f->scope));
+    if (f->kernel)
+        rep_put_count(row, K(page_finding, kernel), f->kernel);
+    if (f->object)
+        rep_put_count(row, K(page_finding, object), f->object);
+    put_page_cost(row, f);
     rep_put_text(row, K(page_finding, summary), f->summary ? f->summary : "");
     rep_put(row, K(page_finding, lines), lines);
     rep_put(row, K(page_finding, evidence), evidence);
-    rep_put(row, K(page_finding, sectors), sectors);
+    if (f->access)
+        rep_put(row, K(page_finding, access), access_json(f->access));
     return row;
 }
 
@@ -455,8 +470,8 @@ static json_t *group_json(const rep_data *d, const ana_finding_group *g)
     rep_put_count(row, K(page_group, count), g->count);
     rep_put(row, K(page_group, kernels), ids_json(g->kernels, g->nkernels));
     rep_put(row, K(page_group, objects), ids_json(g->objects, g->nobjects));
-    rep_put_count(row, K(page_group, excess), g->excess);
-    rep_put_number(row, K(page_group, share_of_program), g->share_of_program);
+    rep_put_count(row, K(page_group, excess), g->cost.excess);
+    rep_put_number(row, K(page_group, share_of_program), g->cost.share_of_program);
     if (f->gain != ANA_GAIN_FULL)
         rep_put_text(row, K(page_group, gain_reason), ana_gain_reason(f->gain));
     rep_put_text(row, K(page_group, advice),

@@ -6,6 +6,7 @@
 #ifndef WL_REPORT_REPORT_H
 #define WL_REPORT_REPORT_H
 
+#include "analysis/key.h"
 #include "analysis/tables.h"
 
 #include <stdio.h>
@@ -40,6 +41,7 @@ typedef struct rep_data {
     ana_kernels kernel_table;
     ana_memory memory;
     ana_uses uses;
+    ana_keys keys; /* of kernels and objects */
     const ana_findings *findings;
     uint32_t nheats; /* heat maps chosen for the HTML report; none without REP_PART_HEATS */
     prof_heat *heats;

@@ -117,34 +117,32 @@ static json_t *properties(const rep_data *d, const ana_finding_group *g)
     rep_put_text(row, "object", rep_object_name(d, f->object));
     rep_put(row, "kernels", rep_kernel_names(d, g));
     rep_put(row, "objects", rep_object_names(d, g));
-    rep_put_count(row, "excess", g->excess);
-    rep_put_text(row, "unit", ana_unit_text(ana_pattern_get(f->pattern)->unit));
-    rep_put_number(row, "shareOfProgram", g->share_of_program);
+    rep_put_count(row, "excess", g->cost.excess);
+    rep_put_text(row, "unit", ana_unit_text(g->cost.unit));
+    rep_put_number(row, "shareOfProgram", g->cost.share_of_program);
     rep_put_text(row, "gain", ana_gain_name(f->gain));
     return row;
 }
 
-/* Of one finding of the group, the first by name: which is the costliest may change from run to run. */
-static json_t *fingerprint(const rep_data *d, wl_arena *arena, const ana_finding_group *g)
+/* The least key of the group's findings: which is the costliest may change from run to run. */
+static json_t *fingerprint(const rep_data *d, const ana_finding_group *g)
 {
-    const char *first = NULL;
+    uint64_t least = UINT64_MAX;
     for (uint32_t i = g->first; i < g->first + g->count; i++) {
-        const ana_finding *f = &d->findings->rows[i];
-        const char *kernel = rep_kernel_name(d, f->kernel), *object = rep_object_name(d, f->object);
-        const char *text = wl_arena_printf(arena, "%s|%s|%s", ana_pattern_get(f->pattern)->name,
-                                           kernel ? kernel : "", object ? object : "");
-        if (!first || (text && strcmp(text, first) < 0))
-            first = text;
+        uint64_t key = d->findings->rows[i].key;
+        least = key < least ? key : least;
     }
+    char text[ANA_KEY_TEXT];
+    ana_key_text(least, text);
     json_t *row = json_object();
-    rep_put_text(row, "patternKernelObject/v1", first);
+    rep_put_text(row, "patternKernelObject/v2", text);
     return row;
 }
 
 static bool worth_a_warning(const ana_finding_group *g, ana_gain gain)
 {
     enum { LEAST = 10 }; /* percent of the program's traffic */
-    return gain == ANA_GAIN_FULL && g->share_of_program * 100 >= LEAST;
+    return gain == ANA_GAIN_FULL && g->cost.share_of_program * 100 >= LEAST;
 }
 
 /* A group is one result, with the lines of all its findings. */
@@ -165,7 +163,7 @@ static json_t *result(const rep_data *d, wl_arena *arena, const ana_finding_grou
         if (g->lines[i].file && g->lines[i].line)
             json_array_append_new(locations, location(d, arena, &g->lines[i]));
     rep_put(row, "locations", locations);
-    rep_put(row, "partialFingerprints", fingerprint(d, arena, g));
+    rep_put(row, "partialFingerprints", fingerprint(d, g));
     rep_put(row, "properties", properties(d, g));
     return row;
 }

@@ -33,6 +33,7 @@ typedef struct fixture {
     prof_object object;
     ana_line line;
     ana_evidence evidence;
+    ana_access access;
     ana_finding finding;
 } fixture;
 
@@ -46,8 +47,9 @@ static int set_up(void **state)
     f.in = (gain_input){&f.thresholds, &f.rows, NULL, &device_rows, f.arena};
     f.object = (prof_object){.id = 1, .bytes = 1 << 20, .variable = "d_A", .name = "d_A (a.cu:1)"};
     f.line = (ana_line){.requests = 100, .sectors = 400, .sectors_min = 400};
+    f.access = (ana_access){.space = OBS_GLOBAL};
     f.finding = (ana_finding){
-        .pattern = ANA_HOT, .kernel = 1, .space = OBS_GLOBAL, .nlines = 1, .lines = &f.line};
+        .pattern = ANA_HOT, .kernel = 1, .access = &f.access, .nlines = 1, .lines = &f.line};
     *state = &f;
     return 0;
 }
@@ -127,7 +129,7 @@ static void cached(void **state)
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
     f->object.bytes = 1024;
     f->finding.pattern = ANA_BANK_CONFLICT; /* no matter of the L1 cache */
-    f->finding.space = OBS_SHARED;
+    f->access.space = OBS_SHARED;
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
 }
 
@@ -139,7 +141,7 @@ static void shuffles(void **state)
     f->finding.evidence = &f->evidence;
     f->finding.nevidence = 1;
     f->finding.pattern = ANA_SHARED_WARP_LOCAL;
-    f->finding.space = OBS_SHARED;
+    f->access.space = OBS_SHARED;
     assert_int_equal(judge(f, 0.5), ANA_GAIN_SHUFFLES);
     f->evidence.value = 50;
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);

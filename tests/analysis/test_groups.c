@@ -30,6 +30,7 @@ static const prof_object_rows object_rows = {7, objects};
 static wl_arena *arena;
 static ana_finding rows[MOST];
 static ana_line lines[MOST];
+static ana_access accesses[MOST];
 static uint32_t count;
 static ana_findings out;
 
@@ -53,12 +54,13 @@ static ana_finding *add(ana_pattern pattern, uint32_t kernel, uint32_t object)
 {
     ana_finding *f = &rows[count];
     lines[count] = (ana_line){.file = "x.cu", .line = 100 + count, .requests = 1};
+    accesses[count] = (ana_access){.space = object >= 5 ? OBS_SHARED : OBS_GLOBAL};
     *f = (ana_finding){.pattern = pattern,
                        .kernel = kernel,
                        .object = object,
-                       .space = object >= 5 ? OBS_SHARED : OBS_GLOBAL,
-                       .excess = 1024u >> count,
-                       .share_of_program = 1.0 / (16 << count),
+                       .scope = ANA_SCOPE_KERNEL_AND_OBJECT,
+                       .access = &accesses[count],
+                       .cost = {.excess = 1024u >> count, .share_of_program = 1.0 / (16 << count)},
                        .gain_figures = "",
                        .gain_note = "",
                        .nlines = 1,
@@ -80,9 +82,9 @@ static void group(void)
         assert_int_equal(out.groups[g].first, at);
         for (; at < out.groups[g].first + out.groups[g].count; at++) {
             assert_int_equal(out.rows[at].number, g + 1);
-            excess += out.rows[at].excess;
+            excess += out.rows[at].cost.excess;
         }
-        assert_int_equal(out.groups[g].excess, excess);
+        assert_int_equal(out.groups[g].cost.excess, excess);
     }
     assert_int_equal(at, count);
 }
@@ -101,7 +103,7 @@ static void objects_of_one_kernel(void **state)
     assert_int_equal(out.groups[0].nobjects, 2);
     assert_int_equal(out.groups[0].nlines, 2);
     assert_string_equal(out.groups[0].advice, "Change d_a and d_b.");
-    assert_true(out.groups[0].share_of_program == 1.0 / 16 + 1.0 / 64);
+    assert_true(out.groups[0].cost.share_of_program == 1.0 / 16 + 1.0 / 64);
     assert_string_equal(out.groups[1].advice, "Change it.");
 }
 

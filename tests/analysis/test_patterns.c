@@ -25,7 +25,8 @@ static void print_all(const sim *s, const ana_findings *all)
         const ana_finding *f = &all->rows[i];
         print_message("%s on %s: excess %llu, %.4f of the kernel; %s %s\n",
                       ana_pattern_get(f->pattern)->name, sim_object_of(s, f),
-                      (unsigned long long)f->excess, f->share_of_kernel, f->summary, f->advice);
+                      (unsigned long long)f->cost.excess, f->cost.share_of_kernel, f->summary,
+                      f->advice);
     }
 }
 
@@ -111,10 +112,11 @@ static void gemm_v00(void **state)
     expect(&s, &all, "B", P(FALSE_SHARING));
     expect(&s, &all, "C", P(FALSE_SHARING));
     /* Per block: a sector of A is loaded by 32 warps in 8 steps of k, once would do; one of B by 8 warps; one of C, too. */
-    assert_int_equal(sim_finding(&s, &all, "A", ANA_HOT)->excess, 4 * (32 * 64 / 8) * (32 * 8 - 1));
-    assert_int_equal(sim_finding(&s, &all, "B", ANA_FALSE_SHARING)->excess,
+    assert_int_equal(sim_finding(&s, &all, "A", ANA_HOT)->cost.excess,
+                     4 * (32 * 64 / 8) * (32 * 8 - 1));
+    assert_int_equal(sim_finding(&s, &all, "B", ANA_FALSE_SHARING)->cost.excess,
                      4 * (64 * 32 / 8) * (8 - 1));
-    assert_int_equal(sim_finding(&s, &all, "C", ANA_FALSE_SHARING)->excess,
+    assert_int_equal(sim_finding(&s, &all, "C", ANA_FALSE_SHARING)->cost.excess,
                      4 * (32 * 32 / 8) * (8 - 1));
     assert_int_equal(all.rows[0].pattern, ANA_HOT); /* dearest first */
     assert_int_equal(sim_finding(&s, &all, "B", ANA_FALSE_SHARING)->lines[0].pc, 11);
@@ -132,8 +134,8 @@ static void gemm_v01(void **state)
     expect(&s, &all, "B", P(HOT));
     expect(&s, &all, "C", 0);
     const ana_finding *hot = sim_finding(&s, &all, "B", ANA_HOT);
-    assert_int_equal(hot->excess, 3 * 4 * (64 * 4) * 31);
-    assert_int_equal(hot->launches, 3);
+    assert_int_equal(hot->cost.excess, 3 * 4 * (64 * 4) * 31);
+    assert_int_equal(hot->access->launches, 3);
     sim_end(&s);
 }
 
@@ -251,7 +253,7 @@ static void spmv(void **state)
     expect(&s, &all, "values", P(UNCOALESCED));
     expect(&s, &all, "y", 0);
     const ana_finding *f = sim_finding(&s, &all, "rowOffsets", ANA_MISALIGNED);
-    assert_int_equal(f->excess, ROWS / 32);
+    assert_int_equal(f->cost.excess, ROWS / 32);
     assert_int_equal(f->nlines, 1);
     assert_int_equal(f->lines[0].pc, 2);
     sim_end(&s);
@@ -286,7 +288,8 @@ static void ttm(void **state)
     sim_find(&s, 1, &all);
     expect(&s, &all, "Y_shr", P(SHARED_THREAD_LOCAL));
     expect(&s, &all, "Y", 0);
-    assert_int_equal(sim_finding(&s, &all, "Y_shr", ANA_SHARED_THREAD_LOCAL)->excess, 8 * 4 * 16);
+    assert_int_equal(sim_finding(&s, &all, "Y_shr", ANA_SHARED_THREAD_LOCAL)->cost.excess,
+                     8 * 4 * 16);
     sim_end(&s);
 }
 
@@ -393,8 +396,8 @@ static void gramschmidt_kernel2(void **state)
     expect(&s, &all, "a", P(STRIDED));
     expect(&s, &all, "q", P(STRIDED));
     expect(&s, &all, "r", P(HOT));
-    assert_int_equal(sim_finding(&s, &all, "q", ANA_STRIDED)->excess, 4 * 256 * 7 / 8);
-    assert_int_equal(sim_finding(&s, &all, "r", ANA_HOT)->excess, 4 * 7);
+    assert_int_equal(sim_finding(&s, &all, "q", ANA_STRIDED)->cost.excess, 4 * 256 * 7 / 8);
+    assert_int_equal(sim_finding(&s, &all, "r", ANA_HOT)->cost.excess, 4 * 7);
     sim_end(&s);
 }
 
@@ -439,8 +442,8 @@ static void gramschmidt_kernel3(void **state)
     expect(&s, &all, "a", 0);
     expect(&s, &all, "r", 0);
     /* Of each sector's 8 transfers 7 are shared away; of the one that is left 7 words of 8 are not used. */
-    assert_int_equal(sim_finding(&s, &all, "q", ANA_HOT)->excess, NI * 7);
-    assert_int_equal(sim_finding(&s, &all, "q", ANA_STRIDED)->excess, NI * 7 / 8);
+    assert_int_equal(sim_finding(&s, &all, "q", ANA_HOT)->cost.excess, NI * 7);
+    assert_int_equal(sim_finding(&s, &all, "q", ANA_STRIDED)->cost.excess, NI * 7 / 8);
     sim_end(&s);
 }
 
@@ -490,7 +493,7 @@ static uint32_t vector_add(uint32_t stride, uint32_t skew, uint64_t *excess)
     sim_find(&s, 1, &all);
     expect(&s, &all, "y", 0);
     uint32_t found = sim_patterns(&s, &all, "x");
-    *excess = all.count ? all.rows[0].excess : 0;
+    *excess = all.count ? all.rows[0].cost.excess : 0;
     sim_end(&s);
     return found;
 }
@@ -523,7 +526,7 @@ static void array_of_structures(void **state)
     }
     sim_find(&s, 1, &all);
     expect(&s, &all, "x", P(UNCOALESCED));
-    assert_int_equal(all.rows[0].excess, 32 * 8 * 28);
+    assert_int_equal(all.rows[0].cost.excess, 32 * 8 * 28);
     assert_int_equal(all.rows[0].nlines, 8);
     sim_end(&s);
 }
@@ -547,7 +550,7 @@ static uint32_t lists(uint32_t every, uint64_t *excess)
     }
     sim_find(&s, 1, &all);
     uint32_t found = sim_patterns(&s, &all, "x");
-    *excess = all.count ? all.rows[0].excess : 0;
+    *excess = all.count ? all.rows[0].cost.excess : 0;
     sim_end(&s);
     return found;
 }
@@ -593,7 +596,7 @@ static void transpose_naive(void **state)
     sim_find(&s, 1, &all);
     expect(&s, &all, "in", 0);
     expect(&s, &all, "out", P(FALSE_SHARING));
-    assert_int_equal(all.rows[0].excess, 128 * 128 / 8 * 7);
+    assert_int_equal(all.rows[0].cost.excess, 128 * 128 / 8 * 7);
     sim_end(&s);
 }
 
@@ -622,7 +625,7 @@ static uint32_t transpose_shared(uint32_t pitch, uint64_t *excess)
     }
     sim_find(&s, 1, &all);
     uint32_t found = sim_patterns(&s, &all, "tile");
-    *excess = all.count ? all.rows[0].excess : 0;
+    *excess = all.count ? all.rows[0].cost.excess : 0;
     sim_end(&s);
     return found;
 }
@@ -737,8 +740,8 @@ static void objects_made_again(void **state)
     }
     sim_find(&s, 1, &all);
     assert_int_equal(all.count, 1);
-    assert_int_equal(all.rows[0].objects, 2);
-    assert_int_equal(all.rows[0].excess, 2 * 32 * 8 * 28);
+    assert_int_equal(all.rows[0].access->objects, 2);
+    assert_int_equal(all.rows[0].cost.excess, 2 * 32 * 8 * 28);
     assert_int_equal(all.rows[0].nlines, 8);
     uint64_t requests = 0;
     for (uint32_t i = 0; i < 8; i++) {
@@ -900,7 +903,7 @@ static void several_blocks(void **state)
     assert_int_equal(one.count, four.count);
     for (uint32_t i = 0; i < one.count; i++) {
         assert_int_equal(one.rows[i].pattern, four.rows[i].pattern);
-        assert_int_equal(one.rows[i].excess, four.rows[i].excess);
+        assert_int_equal(one.rows[i].cost.excess, four.rows[i].cost.excess);
     }
     sim_end(&s);
 }

@@ -177,7 +177,7 @@ static uint32_t make_kernel(sim *s, use *uses)
 static double found_excess(const sim *s, const ana_findings *all, uint32_t object, ana_pattern p)
 {
     const ana_finding *f = sim_finding(s, all, s->objects[object].name, p);
-    return f ? (double)f->excess : 0;
+    return f ? (double)f->cost.excess : 0;
 }
 
 /* Finds one kernel's patterns in three ways. `exact`: what is known must be told whatever its share. */
@@ -252,8 +252,8 @@ static void launches_add_up(void **state)
             const ana_finding *f = &one.rows[i];
             const ana_finding *g = sim_finding(&s, &two, sim_object_of(&s, f), f->pattern);
             assert_non_null(g);
-            assert_true(llabs((long long)(g->excess - 2 * f->excess)) <= 1);
-            assert_true(fabs(g->share_of_kernel - f->share_of_kernel) < 1e-9);
+            assert_true(llabs((long long)(g->cost.excess - 2 * f->cost.excess)) <= 1);
+            assert_true(fabs(g->cost.share_of_kernel - f->cost.share_of_kernel) < 1e-9);
         }
         sim_end(&s);
     }
@@ -272,7 +272,7 @@ static void excess_never_exceeds_traffic(void **state)
         sim_find(&s, 1, &all);
         double excess = 0;
         for (uint32_t i = 0; i < all.count; i++) {
-            excess += (double)all.rows[i].excess;
+            excess += (double)all.rows[i].cost.excess;
         }
         assert_true(excess <= reference_sectors(&s));
         sim_end(&s);

@@ -63,8 +63,8 @@ static void kernels(void **state)
     uint64_t sectors = 0;
     assert_int_equal(k->nfindings, findings.ngroups);
     for (uint32_t i = 0; i < findings.count; i++) {
-        bool counted = ana_pattern_get(findings.rows[i].pattern)->unit == ANA_SECTORS;
-        sectors += counted ? findings.rows[i].excess : 0;
+        const ana_cost *cost = &findings.rows[i].cost;
+        sectors += cost->unit == ANA_SECTORS ? cost->excess : 0;
     }
     assert_int_equal(k->excess_sectors, sectors);
     prof_close(db);

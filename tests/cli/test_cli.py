@@ -19,7 +19,7 @@ import subprocess
 import termios
 import time
 
-from case import HERE, WARPLENS, Case, compile_program, main, run
+from case import HERE, NVCC, WARPLENS, Case, compile_program, main, run
 
 
 def in_terminal(columns, environment, *command):
@@ -157,6 +157,37 @@ class CudaPrograms(Case):
         for line in ("memory     700 KiB at the peak on device 0", "900 KiB at the peak on device 1"):
             self.assertIn(line, shown)
 
+    def keys(self, folder, source):
+        """What a build of the source in a folder of its own gives: the keys of its kernels by name,
+        of its objects, of its findings; and the lines that those name."""
+        os.makedirs(folder)
+        path = os.path.join(folder, os.path.basename(folder) + ".cu")
+        with open(path, "w") as f:
+            f.write(source)
+        program = path[:-3]
+        include = os.path.join(HERE, "programs")
+        subprocess.run([NVCC, "-g", "-lineinfo", "-I", include, "-o", program, path], check=True)
+        done = self.profile(program, options=["-f"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        stats = self.stats()
+        lines = [at["line"] for f in stats["findings"] for at in f["lines"]]
+        return ({k["name"]: k["key"] for k in stats["kernels"]}, [o["key"] for o in stats["objects"]],
+                [(f["pattern"], f["key"]) for f in stats["findings"]], lines)
+
+    def test_keys_survive_a_build_and_moved_lines(self):
+        if not NVCC:
+            self.skipTest("no nvcc here")
+        with open(os.path.join(HERE, "programs", "keys.cu")) as f:
+            source = f.read()
+        *before, lines = self.keys(os.path.join(self.folder, "one"), source)
+        *after, moved = self.keys(os.path.join(self.folder, "two"), source.replace("// here", "\n" * 7))
+        self.assertEqual(before, after)
+        kernels, objects, findings = before
+        self.assertEqual(len(set(kernels.values())), 4, kernels)
+        self.assertEqual(len(set(objects)), len(objects))
+        self.assertGreaterEqual(len(set(findings)), 2)
+        self.assertTrue(lines and all(a < b for a, b in zip(lines, moved, strict=True)), (lines, moved))
+
     def test_refuses_to_overwrite(self):
         self.assertEqual(self.profile(compile_program("simple")).returncode, 0)
         before = os.stat(self.wlprof).st_mtime_ns
@@ -238,39 +269,6 @@ class CudaPrograms(Case):
         self.assertIn("candidates to change places", " ".join(text.split()))
         view = sqlite3.connect(self.wlprof).execute("select object, touched, mean, least, most from v_uses where space = 'shared'")
         self.assertEqual([row[1:] for row in view], [(1.0, 36.0, 36, 36)])
-
-    def test_static_facts(self):
-        """The profile says of blocks, loops and addresses what `warplens ptx` prints."""
-        program = compile_program("odd")
-        self.profile(program)
-        sql = sqlite3.connect(self.wlprof)
-        launched = {name for name, in sql.execute("select mangled from kernels")}
-
-        def in_profile(query):
-            return sorted(sql.execute("select mangled, " + query))
-
-        def printed(*options):
-            return run(WARPLENS, "ptx", *options, program).stdout
-
-        kernels = json.loads(printed("--format", "json"))["files"][0]["kernels"]
-        addresses = [(k["symbol"], a["pc"], a["address"]) for k in kernels if k["symbol"] in launched
-                     for a in k["accesses"] if "address" in a]
-        self.assertGreater(len(addresses), 4)
-        self.assertEqual(in_profile("pc, form from forms join kernels on id = kernel where position = 0"), sorted(addresses))
-
-        def dumped(name, pattern):
-            texts = re.split(r"^kernel ", printed("--dump", name), flags=re.M)[1:]
-            return sorted((kernel, int(first), *rest) for text in texts for kernel in text.split()[:1] if kernel in launched
-                          for first, *rest in re.findall(pattern, text, re.M))
-
-        blocks = [(kernel, int(pc), ilp, mlp) for kernel, _, ilp, mlp, pc in
-                  dumped("ilp", r"^block (\d+) ILP (\S+) MLP (\S+)\n(?: +phi .*\n)* +(\d+) ")]
-        self.assertGreater(len(blocks), len(launched))
-        self.assertEqual(in_profile("first_pc, printf('%.2f', ilp), printf('%.2f', ifnull(mlp, 0)) from static_blocks "
-                                    "join kernels on id = kernel"), sorted(blocks))
-        loops = dumped("affine", r"^loop (\d+) at block \d+, depth (\d+): (.*)$")
-        self.assertTrue(loops)
-        self.assertEqual(in_profile("number, cast(depth as text), trips from loops join kernels on id = kernel"), loops)
 
     def test_elements_touched(self):
         self.profile(compile_program("elements"), options=["--probes", "touch"])

@@ -31,8 +31,8 @@ def found(stats, source):
     rows = set()
     for f in stats["findings"]:
         lines = [at["line"] for at in f.get("lines", []) if os.path.basename(at.get("file", "")) == name]
-        objects = [o["name"] for o in stats["objects"] if o["id"] == f["object"]] if isinstance(f["object"], int) \
-            else [f["object"]]
+        objects = [o["name"] for o in stats["objects"] if o["id"] == f["object"]] if isinstance(f.get("object"), int) \
+            else [f.get("object", "-")]
         variable = re.split(r"[ (]", objects[0])[0] if objects else "?"
         rows |= {(f["pattern"], variable, "(%s)" % f["gain"], line) for line in lines or [0]}
     return rows

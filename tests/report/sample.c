@@ -1,5 +1,7 @@
 #include "sample.h"
 
+#include <stdlib.h>
+
 #include <string.h>
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
@@ -264,47 +266,57 @@ static ana_evidence evidence[] = {{"sectors_per_request", "sectors per request",
 static ana_sector example_sectors[] = {{0, 8, {1, 1, 1, 1, 1, 1, 1, 1}},
                                        {2048, 8, {1, 1, 1, 1, 1, 1, 1, 0}}};
 
+static ana_access accesses[] = {
+    {.space = OBS_SHARED, .launches = 1, .example_launch = 2, .objects = 1, .first_object = 3},
+    {.space = OBS_GLOBAL,
+     .launches = 1,
+     .example_launch = 1,
+     .objects = 3,
+     .first_object = 2,
+     .nsectors = COUNT(example_sectors),
+     .sectors = example_sectors},
+};
 static ana_finding findings_rows[] = {
     {.number = 1,
+     .key = 0xfeedUL,
      .pattern = ANA_BANK_CONFLICT,
+     .scope = ANA_SCOPE_KERNEL_AND_OBJECT,
      .kernel = 2,
      .object = 3,
-     .space = OBS_SHARED,
-     .launches = 1,
-     .example_launch = 2,
-     .excess = REQUESTS * 31,
-     .share_of_kernel = 0.96875,
-     .share_of_program = 0.96875,
+     .cost = {.unit = ANA_WAVEFRONTS,
+              .excess = REQUESTS * 31,
+              .share_of_kernel = 0.96875,
+              .share_of_program = 0.96875},
      .kernel_share_of_time = -1,
      .gain_figures = "",
      .gain_note = "",
      .nlines = 1,
      .lines = conflict_lines,
      .summary = "The load takes a column of tile, so that all 32 lanes fall into one bank.",
-     .advice = "Declare tile[TILE][TILE + 1], so that a column's elements lie in different banks."},
+     .advice = "Declare tile[TILE][TILE + 1], so that a column's elements lie in different banks.",
+     .access = &accesses[0]},
     {.number = 2,
+     .key = 2,
      .pattern = ANA_STRIDED,
+     .scope = ANA_SCOPE_KERNEL_AND_OBJECT,
      .kernel = 1,
      .object = 2,
-     .space = OBS_GLOBAL,
-     .launches = 1,
-     .example_launch = 1,
-     .excess = REQUESTS * 28,
-     .objects = 3,
-     .share_of_kernel = 0.77777,
-     .share_of_program = 0.6829,
+     .cost = {.unit = ANA_SECTORS,
+              .excess = REQUESTS * 28,
+              .share_of_kernel = 0.77777,
+              .share_of_program = 0.6829},
      .kernel_share_of_time = 0.004,
      .gain = ANA_GAIN_TINY,
      .gain_figures = "0.4 % of the program's time",
      .gain_note = "Fixing this gains little (0.4 % of the program's time).",
+     .certainty = ANA_CERTAINTY_SAMPLED,
      .nlines = 1,
      .lines = strided_lines,
      .nevidence = COUNT(evidence),
      .evidence = evidence,
-     .nsectors = COUNT(example_sectors),
-     .sectors = example_sectors,
      .summary = "The store writes one float in each of 32 sectors, 2,048 bytes apart.",
-     .advice = ""},
+     .advice = "",
+     .access = &accesses[1]},
 };
 /* Launch 1 in full; what was asked for in launch 2 has no heat map. */
 static prof_sample samples[] = {
@@ -339,8 +351,7 @@ static ana_finding_group groups[] = {
      .objects = &group_ids[2],
      .nlines = 1,
      .lines = conflict_lines,
-     .excess = REQUESTS * 31,
-     .share_of_program = 0.96875,
+     .cost = {.unit = ANA_WAVEFRONTS, .excess = REQUESTS * 31, .share_of_program = 0.96875},
      .advice = "Declare tile[TILE][TILE + 1], so that a column's elements lie in different banks."},
     {.first = 1,
      .count = 1,
@@ -350,8 +361,7 @@ static ana_finding_group groups[] = {
      .objects = &group_ids[1],
      .nlines = 1,
      .lines = strided_lines,
-     .excess = REQUESTS * 28,
-     .share_of_program = 0.6829,
+     .cost = {.unit = ANA_SECTORS, .excess = REQUESTS * 28, .share_of_program = 0.6829},
      .advice = ""},
 };
 static const ana_findings findings = {COUNT(findings_rows), findings_rows, COUNT(groups), groups};
@@ -426,4 +436,6 @@ void sample_make(rep_data *data, wl_arena *arena)
         .heats = wl_new(arena, prof_heat),
     };
     data->heats[0] = heat_of_stores(arena);
+    if (!ana_keys_of(&data->kernels, &data->objects, arena, &data->keys))
+        abort();
 }

@@ -224,9 +224,8 @@ static void test_json_of_a_profile(void **state)
 {
     fixture *f = *state;
     char *text = drawn(f, true);
-    assert_has(
-        text,
-        "\"number\":1,\"pattern\":\"strided\",\"kernel\":\"scatter(float*)\",\"object\":\"cells");
+    assert_has(text, "\"pattern\":\"strided\",\"subject\":\"kernel-and-object\",\"kernel\":"
+                     "\"scatter(float*)\",\"object\":\"cells");
     assert_has(text, "\"excess_sectors\":14336");
     assert_has(text, "\"line\":3,\"executions\":512,\"requests\":512,\"sectors\":16384");
     free(text);

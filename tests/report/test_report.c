@@ -117,22 +117,60 @@ static void test_text_says_what_matters(void **state)
     free(text);
 }
 
+static void assert_keys(json_t *object, const char *keys)
+{
+    char found[512] = "";
+    const char *key;
+    json_t *value;
+    assert_non_null(object);
+    json_object_foreach(object, key, value)
+    {
+        strcat(found, *found ? " " : "");
+        strcat(found, key);
+    }
+    assert_string_equal(found, keys);
+}
+
+/* Findings of wider scopes have no kernel, no object or neither, and cost something else. */
+static void test_text_of_a_finding_of_the_program(void **state)
+{
+    fixture *f = *state;
+    ana_finding row = f->data.findings->rows[0];
+    row.scope = ANA_SCOPE_PROGRAM;
+    row.kernel = row.object = 0;
+    row.access = NULL;
+    ana_finding_group group = {.count = 1,
+                               .cost = {.unit = ANA_BYTES, .excess = 4096, .share_of_program = 0.5},
+                               .advice = "Allocate less."};
+    ana_findings all = {1, &row, 1, &group};
+    f->data.findings = &all;
+    char *text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_has(text, "     50 % of the program's memory: 4,096 bytes too many\n     why   ");
+    assert_has(text, "     fix   Allocate less.\n");
+    free(text);
+    json_t *json = json_of(&f->data);
+    json_t *finding = json_array_get(json_object_get(json, "findings"), 0);
+    assert_keys(finding, "number key pattern subject lines excess_wavefronts share_of_program gain "
+                         "certainty evidence advice");
+    json_decref(json);
+}
+
 /* The transposes as one finding: what one change fixes has one number, with its places and its lines. */
 static void test_text_of_a_group(void **state)
 {
     fixture *f = *state;
     uint32_t kernels[] = {2, 1}, objects[] = {3, 2};
     ana_line lines[] = {f->data.findings->rows[0].lines[0], f->data.findings->rows[1].lines[0]};
-    ana_finding_group group = {.count = 2,
-                               .nkernels = 2,
-                               .kernels = kernels,
-                               .nobjects = 2,
-                               .objects = objects,
-                               .nlines = 2,
-                               .lines = lines,
-                               .excess = 483328,
-                               .share_of_program = 0.99,
-                               .advice = "Transpose tile and d_out."};
+    ana_finding_group group = {
+        .count = 2,
+        .nkernels = 2,
+        .kernels = kernels,
+        .nobjects = 2,
+        .objects = objects,
+        .nlines = 2,
+        .lines = lines,
+        .cost = {.unit = ANA_WAVEFRONTS, .excess = 483328, .share_of_program = 0.99},
+        .advice = "Transpose tile and d_out."};
     ana_findings all = *f->data.findings;
     all.ngroups = 1;
     all.groups = &group;
@@ -278,47 +316,34 @@ static void test_text_of_nothing(void **state)
 
 /* ---- JSON ---- */
 
-static void assert_keys(json_t *object, const char *keys)
-{
-    char found[512] = "";
-    const char *key;
-    json_t *value;
-    assert_non_null(object);
-    json_object_foreach(object, key, value)
-    {
-        strcat(found, *found ? " " : "");
-        strcat(found, key);
-    }
-    assert_string_equal(found, keys);
-}
-
 static void test_json_has_the_documented_keys(void **state)
 {
     fixture *f = *state;
     json_t *json = json_of(&f->data);
-    assert_keys(json, "schema device collector launches copies instructions objects samples "
-                      "findings groups memory "
-                      "coverage");
+    assert_keys(json,
+                "schema device collector launches kernels copies instructions objects samples "
+                "findings groups memory "
+                "coverage");
     assert_keys(json_object_get(json, "device"), "name compute_capability");
     assert_keys(json_array_get(json_object_get(json, "launches"), 0),
                 "id kernel grid block stream thread_instructions host_seconds way");
     assert_keys(json_array_get(json_object_get(json, "instructions"), 0),
                 "launch kernel pc op space file line executions requests sectors sectors_min "
                 "wavefronts wavefronts_min active_lanes");
-    assert_keys(json_array_get(json_object_get(json, "objects"), 0),
-                "id name space bytes file line touched_bytes loads stores atomics accesses_mean "
-                "accesses_max accesses_variation rarely_used_bytes touched_partial");
-    assert_keys(json_array_get(json_object_get(json, "objects"), 1),
-                "id name space bytes file line touched_bytes touched_estimated");
-    assert_keys(json_array_get(json_object_get(json, "objects"), 2),
-                "id name space bytes file line");
-    assert_keys(json_array_get(json_object_get(json, "findings"), 0),
-                "number pattern kernel object lines excess_wavefronts share_of_kernel "
-                "share_of_program gain evidence advice");
     assert_keys(
-        json_array_get(json_object_get(json, "findings"), 1),
-        "number pattern kernel object lines excess_sectors share_of_kernel share_of_program "
-        "kernel_share_of_time gain gain_note evidence advice");
+        json_array_get(json_object_get(json, "objects"), 0),
+        "id key name space bytes file line touched_bytes loads stores atomics accesses_mean "
+        "accesses_max accesses_variation rarely_used_bytes touched_partial");
+    assert_keys(json_array_get(json_object_get(json, "objects"), 1),
+                "id key name space bytes file line touched_bytes touched_estimated");
+    assert_keys(json_array_get(json_object_get(json, "objects"), 2),
+                "id key name space bytes file line");
+    assert_keys(json_array_get(json_object_get(json, "findings"), 0),
+                "number key pattern subject kernel object lines excess_wavefronts share_of_kernel "
+                "share_of_program gain certainty evidence advice");
+    assert_keys(json_array_get(json_object_get(json, "findings"), 1),
+                "number key pattern subject kernel object lines excess_sectors share_of_kernel "
+                "share_of_program kernel_share_of_time gain gain_note certainty evidence advice");
     assert_keys(json_array_get(json_object_get(json, "groups"), 1),
                 "number pattern kernels objects lines excess_sectors share_of_program gain "
                 "gain_note advice");
@@ -775,6 +800,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         T(test_text_says_what_matters),
+        T(test_text_of_a_finding_of_the_program),
         T(test_text_of_a_group),
         T(test_text_says_that_nothing_gains_much),
         T(test_text_of_long_names),

@@ -332,6 +332,22 @@ test("peaks of several devices are told apart", async () => {
   }, two);
 });
 
+test("findings of the whole program need no kernel, object or map", async () => {
+  const whole = await report(folder, "whole", ({ payload, parts }) => {
+    const [finding] = payload.findings;
+    for (const key of ["kernel", "object", "share_of_kernel", "access"]) delete finding[key];
+    Object.assign(finding, { subject: "program", unit: "bytes", lines: [] });
+    Object.assign(payload.groups[0], { kernels: [], objects: [] });
+    return { payload, parts };
+  });
+  await visit("#finding/1", async (page) => {
+    await sees(page, ".detail h1", /Different warps use different words/);
+    await sees(page, ".detail", /bytes too many/);
+    for (const link of ["kernel", "object"]) await counts(page, `.detail a[href*="#${link}"]`, 0);
+  }, whole);
+  await visit("#overview", (page) => sees(page, "main", /Different warps use different words/), whole);
+});
+
 /** Goes to another view of the report, until it stands there. */
 async function visits(page, hash) {
   await page.evaluate((h) => {

@@ -88,11 +88,12 @@ static wl_status analyze_one(work *w, const prof_heat_info *info, cached *c, wl_
 {
     prof_heat heat = {0};
     wl_arena *scratch = wl_arena_new();
-    wl_status status = scratch ? prof_load_heat(w->input->db, info->id, scratch, &heat, err)
-                               : nomem(err);
-    if (status == WL_OK &&
-        map_analyze(&heat, w->group->info, w->insns, w->group->ninsns, w->input->thresholds,
-                    scratch, w->input->scratch, &c->result) != WL_OK) {
+    wl_status status = scratch
+                           ? prof_load_heat(w->input->program->db, info->id, scratch, &heat, err)
+                           : nomem(err);
+    if (status == WL_OK && map_analyze(&heat, w->group->info, w->insns, w->group->ninsns,
+                                       w->input->program->thresholds, scratch, w->input->scratch,
+                                       &c->result) != WL_OK) {
         status = nomem(err);
     }
     c->content = info->content;
@@ -273,9 +274,9 @@ static uint64_t requests_paying(const ana_draft *d)
     return n;
 }
 
-static bool draft_map(const work *w, ana_pattern p, ana_drafts *drafts)
+static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)
 {
-    ana_draft *d = ana_draft_add(drafts, w->input, w->group, p);
+    ana_draft *d = ana_draft_add(drafts, w->input, p);
     if (!d) {
         return false;
     }
@@ -296,7 +297,9 @@ static bool draft_map(const work *w, ana_pattern p, ana_drafts *drafts)
     add_request_evidence(d, &f);
     d->nsectors = r->patterns[p].nexamples;
     memcpy(d->sectors, r->patterns[p].examples, d->nsectors * sizeof *d->sectors);
-    return words_set(d, w->input, &f);
+    d->certainty = ana_maps_all_blocks(w->input, w->group) ? ANA_CERTAINTY_COUNTED
+                                                           : ANA_CERTAINTY_SAMPLED;
+    return words_set(d, w->input, &f, kind);
 }
 
 /* The part of an instruction's transfers that no pattern of the map has settled. */
@@ -312,13 +315,14 @@ typedef struct charges {
 
 static bool is_divergent(const work *w, const obs_insn *c)
 {
-    return (double)c->active_lanes <= w->input->thresholds->divergent_lanes * (double)c->requests;
+    return (double)c->active_lanes <=
+           w->input->program->thresholds->divergent_lanes * (double)c->requests;
 }
 
 static charges charge(const work *w, uint32_t i)
 {
     const obs_insn *c = &w->group->insns[i].c;
-    const ana_thresholds *t = w->input->thresholds;
+    const ana_thresholds *t = w->input->program->thresholds;
     charges paid = {0};
     if (c->sectors <= c->sectors_min || c->requests == 0) {
         return paid;
@@ -341,7 +345,7 @@ static charges charge(const work *w, uint32_t i)
 
 static bool is_aligned_load(const work *w, const obs_insn *c)
 {
-    double most = w->input->thresholds->misaligned_share * (double)c->requests;
+    double most = w->input->program->thresholds->misaligned_share * (double)c->requests;
     return c->op == OBS_LOAD && c->contiguous * 2 > c->requests && (double)c->misaligned < most;
 }
 
@@ -384,9 +388,9 @@ static bool walks(const work *w, const ana_draft *d)
     return w->sectors[most] > 0 && w->traffic[most] >= VISITS * w->sectors[most];
 }
 
-static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
+static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)
 {
-    ana_draft *d = ana_draft_add(drafts, w->input, w->group, p);
+    ana_draft *d = ana_draft_add(drafts, w->input, p);
     if (!d) {
         return false;
     }
@@ -421,29 +425,37 @@ static bool draft_requests(const work *w, ana_pattern p, ana_drafts *drafts)
         ana_add_evidence(d, "lanes", "lanes that take part", f.lanes, "");
     }
     ana_add_evidence(d, "bytes", "bytes per lane", (double)f.bytes, "bytes");
-    return words_set(d, w->input, &f);
+    return words_set(d, w->input, &f, kind);
 }
 
-wl_status ana_detect_global(const ana_input *input, const ana_group *group, ana_drafts *drafts,
-                            wl_error *err)
+wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error *err)
 {
-    static const ana_pattern of_map[] = {ANA_HOT, ANA_HOT_RANDOM, ANA_FALSE_SHARING, ANA_STRIDED};
-    work w = {.input = input, .group = group};
-    if (group->space != OBS_GLOBAL) {
+    static const struct {
+        ana_pattern pattern;
+        const words_kind *kind;
+    } of_map[] = {{ANA_HOT, &words_hot},
+                  {ANA_HOT_RANDOM, &words_hot_random},
+                  {ANA_FALSE_SHARING, &words_false_sharing},
+                  {ANA_STRIDED, &words_strided}},
+      of_requests[] = {{ANA_MISALIGNED, &words_misaligned},
+                       {ANA_UNCOALESCED, &words_uncoalesced},
+                       {ANA_DIVERGENT, &words_divergent}};
+    work w = {.input = input, .group = input->group};
+    if (w.group->space != OBS_GLOBAL) {
         return WL_OK;
     }
     if (!start(&w)) {
         return nomem(err);
     }
-    wl_status status = group->object ? add_maps(&w, err) : WL_OK;
+    wl_status status = w.group->object ? add_maps(&w, err) : WL_OK;
     bool good = true;
     for (size_t i = 0; status == WL_OK && i < sizeof of_map / sizeof *of_map && good; i++) {
-        good = !w.example[of_map[i]] || draft_map(&w, of_map[i], drafts);
+        ana_pattern p = of_map[i].pattern;
+        good = !w.example[p] || draft_map(&w, p, of_map[i].kind, drafts);
     }
-    if (status == WL_OK) {
-        good = good && draft_requests(&w, ANA_MISALIGNED, drafts) &&
-               draft_requests(&w, ANA_UNCOALESCED, drafts) &&
-               draft_requests(&w, ANA_DIVERGENT, drafts);
+    for (size_t i = 0; status == WL_OK && i < sizeof of_requests / sizeof *of_requests && good;
+         i++) {
+        good = draft_requests(&w, of_requests[i].pattern, of_requests[i].kind, drafts);
     }
     return status != WL_OK ? status : good ? WL_OK : nomem(err);
 }

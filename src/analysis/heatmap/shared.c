@@ -37,7 +37,7 @@ static bool is_typical(const ana_input *input, const ana_group *g, const owners 
         requests += g->insns[i].c.requests;
         unseen += o->seen[i] ? 0 : g->insns[i].c.requests;
     }
-    return (double)unseen <= input->thresholds->unseen_share * (double)requests;
+    return (double)unseen <= input->program->thresholds->unseen_share * (double)requests;
 }
 
 static void count_owners(owners *o, const ana_group *g, const prof_heat *heat)
@@ -59,7 +59,7 @@ static wl_status add_owners(const ana_input *input, const ana_group *g, uint32_t
     prof_heat heat = {0};
     wl_arena *scratch = wl_arena_new();
     wl_status status = scratch
-                           ? prof_load_heat(input->db, heat_id, scratch, &heat, err)
+                           ? prof_load_heat(input->program->db, heat_id, scratch, &heat, err)
                            : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     if (status == WL_OK) {
         count_owners(o, g, &heat);
@@ -85,7 +85,8 @@ static wl_status load_owners(const ana_input *input, const ana_group *g, owners 
 
 static bool is_conflict(const ana_input *input, const obs_insn *c)
 {
-    return (double)c->wavefronts >= input->thresholds->bank_ratio * (double)c->wavefronts_min &&
+    return (double)c->wavefronts >=
+               input->program->thresholds->bank_ratio * (double)c->wavefronts_min &&
            c->wavefronts > c->wavefronts_min;
 }
 
@@ -141,9 +142,9 @@ static words_facts charge(const ana_input *input, ana_draft *d)
     return f;
 }
 
-static bool draft_conflict(const ana_input *input, const ana_group *g, ana_drafts *drafts)
+static bool draft_conflict(const ana_input *input, ana_drafts *drafts)
 {
-    ana_draft *d = ana_draft_add(drafts, input, g, ANA_BANK_CONFLICT);
+    ana_draft *d = ana_draft_add(drafts, input, ANA_BANK_CONFLICT);
     if (!d) {
         return false;
     }
@@ -160,7 +161,7 @@ static bool draft_conflict(const ana_input *input, const ana_group *g, ana_draft
     if (f.stride) {
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
     }
-    return words_set(d, input, &f);
+    return words_set(d, input, &f, &words_bank_conflict);
 }
 
 /* The fewest wavefronts that all accesses to the array take; at least 1. */
@@ -181,7 +182,7 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
     if (words == 0 || o->words[OBS_OWNER_BLOCK] || !is_typical(input, g, o)) {
         return true;
     }
-    ana_draft *d = ana_draft_add(drafts, input, g,
+    ana_draft *d = ana_draft_add(drafts, input,
                                  warp ? ANA_SHARED_WARP_LOCAL : ANA_SHARED_THREAD_LOCAL);
     if (!d) {
         return false;
@@ -205,12 +206,13 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
     }
     d->nsectors = o->nsectors;
     memcpy(d->sectors, o->sectors, d->nsectors * sizeof *d->sectors);
-    return words_set(d, input, &f);
+    d->certainty = ana_maps_all_blocks(input, g) ? ANA_CERTAINTY_COUNTED : ANA_CERTAINTY_SAMPLED;
+    return words_set(d, input, &f, warp ? &words_warp_local : &words_thread_local);
 }
 
-wl_status ana_detect_shared(const ana_input *input, const ana_group *group, ana_drafts *drafts,
-                            wl_error *err)
+wl_status ana_detect_shared(const ana_input *input, ana_drafts *drafts, wl_error *err)
 {
+    const ana_group *group = input->group;
     owners o = {0};
     if (group->space != OBS_SHARED) {
         return WL_OK;
@@ -222,6 +224,6 @@ wl_status ana_detect_shared(const ana_input *input, const ana_group *group, ana_
     if (status != WL_OK) {
         return status;
     }
-    bool good = draft_conflict(input, group, drafts) && draft_local(input, group, &o, drafts);
+    bool good = draft_conflict(input, drafts) && draft_local(input, group, &o, drafts);
     return good ? WL_OK : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
 }

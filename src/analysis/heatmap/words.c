@@ -1,3 +1,4 @@
+/* Summaries and remedies of the heat map's patterns. */
 #include "analysis/heatmap/words.h"
 
 #include <stdlib.h>
@@ -164,7 +165,7 @@ static const char *false_sharing_remedy(const texts *t)
 
 static bool is_row(const texts *t)
 {
-    return (double)llabs(t->f->stride) >= t->input->thresholds->row_bytes;
+    return (double)llabs(t->f->stride) >= t->input->program->thresholds->row_bytes;
 }
 
 static const char *strided_remedy(const texts *t)
@@ -284,34 +285,26 @@ static const char library_remedy[] = ANA_OBJECT
 
 typedef const char *writer(const texts *t);
 
-bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts)
+struct words_kind {
+    writer *summary, *remedy;
+};
+
+const words_kind words_hot = {hot_summary, hot_remedy};
+const words_kind words_hot_random = {hot_random_summary, hot_random_remedy};
+const words_kind words_false_sharing = {false_sharing_summary, false_sharing_remedy};
+const words_kind words_misaligned = {misaligned_summary, misaligned_remedy};
+const words_kind words_strided = {strided_summary, strided_remedy};
+const words_kind words_uncoalesced = {uncoalesced_summary, uncoalesced_remedy};
+const words_kind words_divergent = {divergent_summary, divergent_remedy};
+const words_kind words_thread_local = {thread_local_summary, thread_local_remedy};
+const words_kind words_warp_local = {warp_local_summary, warp_local_remedy};
+const words_kind words_bank_conflict = {bank_conflict_summary, bank_conflict_remedy};
+
+bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts,
+               const words_kind *kind)
 {
-    static writer *const summaries[ANA_PATTERN_COUNT] = {
-        [ANA_HOT] = hot_summary,
-        [ANA_HOT_RANDOM] = hot_random_summary,
-        [ANA_FALSE_SHARING] = false_sharing_summary,
-        [ANA_MISALIGNED] = misaligned_summary,
-        [ANA_STRIDED] = strided_summary,
-        [ANA_UNCOALESCED] = uncoalesced_summary,
-        [ANA_DIVERGENT] = divergent_summary,
-        [ANA_SHARED_THREAD_LOCAL] = thread_local_summary,
-        [ANA_SHARED_WARP_LOCAL] = warp_local_summary,
-        [ANA_BANK_CONFLICT] = bank_conflict_summary,
-    };
-    static writer *const remedies[ANA_PATTERN_COUNT] = {
-        [ANA_HOT] = hot_remedy,
-        [ANA_HOT_RANDOM] = hot_random_remedy,
-        [ANA_FALSE_SHARING] = false_sharing_remedy,
-        [ANA_MISALIGNED] = misaligned_remedy,
-        [ANA_STRIDED] = strided_remedy,
-        [ANA_UNCOALESCED] = uncoalesced_remedy,
-        [ANA_DIVERGENT] = divergent_remedy,
-        [ANA_SHARED_THREAD_LOCAL] = thread_local_remedy,
-        [ANA_SHARED_WARP_LOCAL] = warp_local_remedy,
-        [ANA_BANK_CONFLICT] = bank_conflict_remedy,
-    };
     texts t = {draft, input, facts, ana_object_text(draft->group->info)};
-    draft->summary = summaries[draft->pattern](&t);
-    draft->remedy = is_library_table(&t) ? library_remedy : remedies[draft->pattern](&t);
+    draft->summary = kind->summary(&t);
+    draft->remedy = is_library_table(&t) ? library_remedy : kind->remedy(&t);
     return draft->summary && draft->remedy;
 }

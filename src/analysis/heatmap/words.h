@@ -15,11 +15,17 @@ typedef struct words_facts {
     bool irregular; /* the requests gather */
     bool broadcast; /* every request is one address */
     bool walks;     /* one instruction takes the words of a sector one after the other */
-    bool
-        halo; /* misaligned loads beside aligned ones of the same object: neighbours of a stencil */
+    bool halo; /* misaligned loads beside aligned ones of the object: neighbours of a stencil */
 } words_facts;
 
+/* What there is to say about a pattern: one for each that the heat map's detectors tell. */
+typedef struct words_kind words_kind;
+extern const words_kind words_hot, words_hot_random, words_false_sharing, words_misaligned,
+    words_strided, words_uncoalesced, words_divergent, words_thread_local, words_warp_local,
+    words_bank_conflict;
+
 /* Sets summary and remedy; false when memory is exhausted. */
-bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts);
+bool words_set(ana_draft *draft, const ana_input *input, const words_facts *facts,
+               const words_kind *kind);
 
 #endif

@@ -50,9 +50,8 @@ static void add_findings(ana_kernel *k, const ana_findings *findings)
         }
         k->nfindings += f->number != last;
         last = f->number;
-        ana_unit unit = ana_pattern_get(f->pattern)->unit;
-        k->excess_sectors += unit == ANA_SECTORS ? f->excess : 0;
-        k->excess_wavefronts += unit == ANA_WAVEFRONTS ? f->excess : 0;
+        k->excess_sectors += f->cost.unit == ANA_SECTORS ? f->cost.excess : 0;
+        k->excess_wavefronts += f->cost.unit == ANA_WAVEFRONTS ? f->cost.excess : 0;
     }
 }
 

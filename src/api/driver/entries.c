@@ -1,8 +1,5 @@
 /* Entry points of the driver interface that are one call of the core: the rows of entries.def. */
-#include "api/both/array.h"
-#include "api/both/copy.h"
 #include "api/both/graph.h"
-#include "api/both/memory.h"
 #include "api/both/stream.h"
 #include "api/driver/driver.h"
 

@@ -104,6 +104,17 @@ export function buildModel(report: Report): Model {
   };
 }
 
+export const kernelOf = (m: Model, id: number | undefined): Kernel | undefined =>
+  id === undefined ? undefined : m.kernelById.get(id);
+
+/** The launch that a finding about accesses takes as its example. */
+export const exampleOf = (m: Model, { access }: Finding): Launch | undefined =>
+  access && m.launchById.get(access.example_launch);
+
+/** Whether a finding is about one object. */
+export const isAboutObject = ({ subject }: Finding): boolean =>
+  subject === "object" || subject === "kernel-and-object";
+
 export const objectOf = (m: Model, id: number | undefined): MemoryObject | undefined =>
   id === undefined ? undefined : m.objectById.get(id);
 
@@ -202,7 +213,8 @@ export function findingsAt(m: Model, r: LineRow): number[] {
   const kernel = r.instructions[0]?.kernel;
   const objects = new Set(r.instructions.map((i) => i.object));
   const numbers = m.payload.findings.flatMap((f) => {
-    const here = f.kernel === kernel && f.space === r.space && objects.has(f.object);
+    const about = !isAboutObject(f) || objects.has(f.object);
+    const here = f.kernel === kernel && f.access?.space === r.space && about;
     const named = f.lines.some((l) =>
       l.line === undefined ? l.pc === r.pc : l.file === r.file && l.line === r.line,
     );

@@ -19,6 +19,7 @@ export type Pattern =
   | "shared-thread-local"
   | "shared-warp-local"
   | "bank-conflict";
+export type Scope = "program" | "object" | "kernel" | "kernel-and-object";
 export type Unit = "sectors" | "wavefronts" | "bytes";
 export type Gain = "full" | "cached" | "latency" | "shuffles" | "tiny";
 export type Level = "error" | "warning" | "info" | "debug";
@@ -199,27 +200,35 @@ export interface ExampleSector {
   words: number[];
 }
 
+/** What the instructions of a kernel access. */
+export interface Access {
+  space: Space;
+  launches: number; // That show it.
+  example_launch: number; // The id of the costliest.
+  objects: number; // That show it, allocated at one place one after the other.
+  sectors: ExampleSector[]; // Examples from a heat map.
+}
+
+/** A head that all findings share, and a part for each kind of evidence. */
 export interface Finding {
   number: number; // Of its group, from 1.
   pattern: Pattern;
   title: string;
-  kernel: number;
-  space: Space;
-  launches: number;
-  example_launch: number; // Id.
-  unit: Unit;
-  excess: number;
-  share_of_kernel: number;
+  subject: Scope; // What it is about.
+  kernel?: number; // Absent for findings that concern no single kernel.
+  object?: number; // The costliest.
+  unit: Unit; // Of the excess.
+  excess: number; // What could be saved.
+  share_of_kernel?: number; // Of what the kernel pays in this unit.
+  /** Of what the program pays: of its sectors and wavefronts, or of its memory at the peak. */
   share_of_program: number;
   kernel_share_of_time?: number; // The kernel's part of the program's device time.
   gain: Gain; // Fixing those that are not full gains little; they come last.
-  gain_note?: string; // Why.
+  gain_note?: string; // Why it gains little.
   summary: string;
-  lines: FindingLine[];
+  lines: FindingLine[]; // The costliest first.
   evidence: Evidence[];
-  sectors: ExampleSector[];
-  object?: number; // The costliest.
-  objects?: number; // That show it, made at one place one after the other; absent: one.
+  access?: Access; // Of findings about what a kernel accesses.
 }
 
 /** Findings that one change fixes: findings[first], findings[first + 1], ..., costliest first. */

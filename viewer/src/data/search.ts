@@ -1,6 +1,6 @@
 import { findingHref, href } from "../state/address";
 import { baseName } from "../widgets/format";
-import type { Model } from "./model";
+import { kernelOf, type Model } from "./model";
 
 export interface Hit {
   kind: "finding" | "kernel" | "object" | "file";
@@ -28,7 +28,7 @@ export function searchIndex(m: Model): Entry[] {
   };
   return [
     ...findings.map((f) => {
-      const kernel = m.kernelById.get(f.kernel)?.short_name ?? "";
+      const kernel = kernelOf(m, f.kernel)?.short_name ?? "";
       const object = m.objectById.get(f.object ?? -1)?.name ?? "";
       const at = place(f.lines[0]?.file, f.lines[0]?.line);
       const detail = [kernel, object, at].filter(Boolean).join(" · ");

@@ -1,15 +1,21 @@
-import { type Model, objectOf } from "../data/model";
+import { kernelOf, type Model, objectOf } from "../data/model";
 import type { MemoryObject } from "../data/payload";
 import { href } from "../state/route";
 import { bytes, middle } from "../widgets/format";
 
 const LONGEST = 56;
 
-export function KernelName({ m, id, most = LONGEST }: { m: Model; id: number; most?: number }) {
-  const kernel = m.kernelById.get(id);
+interface KernelProps {
+  m: Model;
+  id: number | undefined;
+  most?: number;
+}
+
+export function KernelName({ m, id, most = LONGEST }: KernelProps) {
+  const kernel = kernelOf(m, id);
   if (!kernel) return <span class="muted">unknown kernel</span>;
   return (
-    <a class="mono" href={href("kernel", id)} title={kernel.name}>
+    <a class="mono" href={href("kernel", kernel.id)} title={kernel.name}>
       {middle(kernel.short_name, most)}
     </a>
   );

@@ -1,4 +1,4 @@
-import { type Model, placesOf, sourceLine } from "../data/model";
+import { kernelOf, type Model, placesOf, sourceLine } from "../data/model";
 import type { MemoryObject } from "../data/payload";
 import { href } from "../state/route";
 import { FactRow } from "../widgets/fact";
@@ -159,7 +159,7 @@ function FixFirst({ m }: { m: Model }) {
                   <Code text={(sourceLine(m, line?.file, line?.line) ?? "").trim()} />
                   <span class="muted small">
                     <span class="mono">{place(m, line?.file, line?.line)}</span> ·{" "}
-                    {middle(m.kernelById.get(f.kernel)?.short_name ?? "", 48)}
+                    {middle(kernelOf(m, f.kernel)?.short_name ?? "", 48)}
                     {group.count > 1 && ` and ${plural(group.count - 1, "more place")}`}
                   </span>
                 </a>

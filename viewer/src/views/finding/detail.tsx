@@ -1,5 +1,13 @@
-import type { Model } from "../../data/model";
-import { cost, costliest, placesOf } from "../../data/model";
+import {
+  cost,
+  costliest,
+  exampleOf,
+  isAboutObject,
+  kernelOf,
+  type Model,
+  objectOf,
+  placesOf,
+} from "../../data/model";
 import type { Finding, FindingLine, Group, Instruction, Shapes } from "../../data/payload";
 import { BankPicture } from "../../pictures/banks";
 import { HeatStrip } from "../../pictures/heatstrip";
@@ -54,7 +62,7 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
         label="of the program's traffic"
         title="excess sectors and wavefronts, of all sectors and wavefronts"
       />
-      {group.count === 1 && (
+      {group.count === 1 && finding.share_of_kernel !== undefined && (
         <Figure
           value={percent(finding.share_of_kernel)}
           label={`of the kernel's ${unit}${ofTime(finding)}`}
@@ -169,14 +177,15 @@ function worthAPicture(i: Instruction, finding: Finding): boolean {
 }
 
 function warpsOf(m: Model, finding: Finding): number {
-  const block = m.launchById.get(finding.example_launch)?.block ?? [1024, 1, 1];
+  const block = exampleOf(m, finding)?.block ?? [1024, 1, 1];
   return Math.min(32, Math.ceil((block[0] * block[1] * block[2]) / 32));
 }
 
 function Pictures({ m, finding }: { m: Model; finding: Finding }) {
   const i = costliest(m, finding);
   const request = i && worthAPicture(i, finding);
-  if (!request && finding.sectors.length === 0) return null;
+  const sectors = finding.access?.sectors ?? [];
+  if (!request && sectors.length === 0) return null;
   return (
     <section>
       <h2>{request ? "One request of a warp" : "Who touches what"}</h2>
@@ -186,9 +195,7 @@ function Pictures({ m, finding }: { m: Model; finding: Finding }) {
         </p>
       )}
       {request && <RequestPicture i={i} finding={finding} />}
-      {finding.sectors.length > 0 && (
-        <HeatStrip sectors={finding.sectors} warps={warpsOf(m, finding)} />
-      )}
+      {sectors.length > 0 && <HeatStrip sectors={sectors} warps={warpsOf(m, finding)} />}
     </section>
   );
 }
@@ -240,20 +247,20 @@ function Places({ m, group, finding }: Props) {
                   <a
                     href={findingHref(m.payload, f)}
                     aria-current={f === finding}
-                    aria-label={`Details of ${m.kernelById.get(f.kernel)?.short_name ?? "this place"}`}
+                    aria-label={`Details of ${kernelOf(m, f.kernel)?.short_name ?? "this place"}`}
                   >
                     <Place m={m} file={f.lines[0]?.file} line={f.lines[0]?.line} />
                   </a>
                 </td>
                 <td class="text">
-                  <KernelName m={m} id={f.kernel} most={40} />
+                  {f.kernel !== undefined && <KernelName m={m} id={f.kernel} most={40} />}
                 </td>
-                <td class="text">
-                  <ObjectName m={m} id={f.object} />
-                </td>
+                <td class="text">{isAboutObject(f) && <ObjectName m={m} id={f.object} />}</td>
                 <td class="num">{count(f.excess)}</td>
                 <td class="num">{percent(f.share_of_program)}</td>
-                <td class="num">{percent(f.share_of_kernel)}</td>
+                <td class="num">
+                  {f.share_of_kernel === undefined ? "" : percent(f.share_of_kernel)}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -265,8 +272,9 @@ function Places({ m, group, finding }: Props) {
 
 function Header({ m, group, finding }: Props) {
   const line = finding.lines[0];
-  const launch = m.launchById.get(finding.example_launch);
-  const object = finding.object === undefined ? undefined : m.objectById.get(finding.object);
+  const launch = exampleOf(m, finding);
+  const object = objectOf(m, finding.object);
+  const others = (finding.access?.objects ?? 1) - 1;
   return (
     <header class="headline">
       <p class="crumbs muted">
@@ -275,20 +283,24 @@ function Header({ m, group, finding }: Props) {
       </p>
       <h1>{finding.title}</h1>
       <p class="who">
-        <KernelName m={m} id={finding.kernel} />
+        {finding.kernel !== undefined && <KernelName m={m} id={finding.kernel} />}
         {launch && (
           <span class="muted">
             {" "}
             {dim(launch.grid)} blocks of {dim(launch.block)} threads
           </span>
         )}
-        <span class="dot">·</span>
-        <ObjectName m={m} id={finding.object} />
+        {isAboutObject(finding) && (
+          <>
+            <span class="dot">·</span>
+            <ObjectName m={m} id={finding.object} />
+          </>
+        )}
         {object?.bytes !== undefined && (
           <span class="muted">
             {" "}
             {bytes(object.bytes)}, {object.kind}
-            {finding.objects !== undefined && `, and ${finding.objects - 1} more allocated there`}
+            {others > 0 && `, and ${others} more allocated there`}
           </span>
         )}
         <span class="dot">·</span>
@@ -303,7 +315,7 @@ function Header({ m, group, finding }: Props) {
 /** The address of the map that shows what the finding says. */
 function mapOf(m: Model, f: Finding, object: number): string {
   const maps = m.mapsOf.get(object) ?? [];
-  const at = maps.findIndex((h) => h.kernel === f.kernel && h.launch === f.example_launch);
+  const at = maps.findIndex((h) => h.kernel === f.kernel && h.launch === f.access?.example_launch);
   const query: Record<string, string | number> = at > 0 ? { map: at + 1 } : {};
   if (f.pattern.startsWith("shared-")) query.mode = "owner";
   return href("object", object, query);
@@ -325,7 +337,9 @@ export function FindingDetail({ m, group, finding }: Props) {
       <Pictures m={m} finding={finding} />
       <Evidence m={m} finding={finding} />
       <p class="more">
-        <a href={href("kernel", finding.kernel)}>All lines of the kernel</a>
+        {finding.kernel !== undefined && (
+          <a href={href("kernel", finding.kernel)}>All lines of the kernel</a>
+        )}
         {finding.object !== undefined && (
           <a href={mapOf(m, finding, finding.object)}>Heat map of the object</a>
         )}

@@ -1,4 +1,4 @@
-import { type Model, objectOf, placesOf } from "../../data/model";
+import { kernelOf, type Model, objectOf, placesOf } from "../../data/model";
 import type { Group } from "../../data/payload";
 import { href, route } from "../../state/route";
 import { CardList } from "../../widgets/cards";
@@ -13,15 +13,19 @@ function Card({ m, group, number }: { m: Model; group: Group; number: number }) 
   if (!finding) return null;
   const object = objectOf(m, finding.object);
   const line = finding.lines[0];
-  const kernel = m.kernelById.get(finding.kernel);
+  const kernel = kernelOf(m, finding.kernel);
   return (
     <>
       <span class="rank">{number}</span>
       <span class="title">{finding.title}</span>
       <Bar share={group.share_of_program} label={percent(group.share_of_program)} />
       <span class="where mono">
-        {middle(kernel?.short_name ?? "unknown kernel", 30)}
-        {object ? ` · ${middle(shortObject(object), 20)}` : ""}
+        {[
+          finding.kernel === undefined ? "" : middle(kernel?.short_name ?? "unknown kernel", 30),
+          object ? middle(shortObject(object), 20) : "",
+        ]
+          .filter(Boolean)
+          .join(" · ")}
       </span>
       <span class="where mono">
         {place(m, line?.file, line?.line)}

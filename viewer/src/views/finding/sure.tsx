@@ -1,4 +1,4 @@
-import type { Model } from "../../data/model";
+import { exampleOf, kernelOf, type Model } from "../../data/model";
 import type { Finding, Sample } from "../../data/payload";
 import { whyBlock } from "../../data/sample";
 import { href } from "../../state/route";
@@ -10,7 +10,7 @@ const isEstimated = (m: Model, finding: Finding) =>
 
 /** Whether the finding's numbers are counts of everything: all blocks, nothing dropped or estimated. */
 export function isCounted(m: Model, finding: Finding): boolean {
-  const launch = m.launchById.get(finding.example_launch);
+  const launch = exampleOf(m, finding);
   return (
     launch !== undefined &&
     launch.blocks_observed === launch.blocks_run &&
@@ -21,8 +21,8 @@ export function isCounted(m: Model, finding: Finding): boolean {
 
 /** How sure the numbers are: what was counted, and over how much. */
 export function Sureness({ m, finding }: { m: Model; finding: Finding }) {
-  const launch = m.launchById.get(finding.example_launch);
-  const kernel = m.kernelById.get(finding.kernel);
+  const launch = exampleOf(m, finding);
+  const kernel = kernelOf(m, finding.kernel);
   const all = launch && launch.blocks_observed === launch.blocks_run;
   const dropped = m.payload.coverage.records_dropped ?? 0;
   return (
@@ -39,9 +39,9 @@ export function Sureness({ m, finding }: { m: Model; finding: Finding }) {
           estimated in some launches, from a part of the blocks or from a launch like them
         </Fact>
       )}
-      {kernel && (
-        <Fact good={finding.launches === kernel.launches}>
-          seen in {exact(finding.launches)} of{" "}
+      {kernel && finding.access && (
+        <Fact good={finding.access.launches === kernel.launches}>
+          seen in {exact(finding.access.launches)} of{" "}
           {plural(kernel.launches, "observed launch", "observed launches")}
         </Fact>
       )}
@@ -52,7 +52,7 @@ export function Sureness({ m, finding }: { m: Model; finding: Finding }) {
 
 /** The blocks whose sharing between warps was looked at, and why these. */
 export function WhyBlocks({ m, finding }: { m: Model; finding: Finding }) {
-  const samples = m.launchById.get(finding.example_launch)?.samples ?? [];
+  const samples = exampleOf(m, finding)?.samples ?? [];
   if (samples.length === 0) return null;
   return (
     <>

@@ -1,0 +1,267 @@
+/* Runs detectors and makes findings of their drafts. */
+#include "analysis/detect.h"
+#include "analysis/group.h"
+#include "analysis/tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static wl_status nomem(wl_error *err)
+{
+    return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
+}
+
+/* ---- judging ---- */
+
+static double total_of(const ana_input *input, const ana_draft *d)
+{
+    double total = input->totals[d->unit];
+    return total > 0 ? total : 1;
+}
+
+static bool is_worth_telling(const ana_input *input, const ana_draft *d)
+{
+    const ana_thresholds *t = input->program->thresholds;
+    double share = d->alone / total_of(input, d);
+    bool wasteful = d->requests && d->alone >= t->wasteful * (double)d->requests * (1 - 1e-9);
+    return d->excess >= t->min_excess && share >= (wasteful ? t->min_share_wasteful : t->min_share);
+}
+
+/* ---- lines ---- */
+
+typedef struct charged_line {
+    ana_line line;
+    uint32_t file;
+    double excess, most; /* of the line, and of its costliest instruction */
+} charged_line;
+
+static int by_excess(const void *a, const void *b)
+{
+    const charged_line *x = a, *y = b;
+    if (x->excess != y->excess) {
+        return x->excess > y->excess ? -1 : 1;
+    }
+    return x->line.pc < y->line.pc ? -1 : x->line.pc > y->line.pc;
+}
+
+static charged_line *line_of(charged_line *lines, uint32_t *n, const ana_input *input, uint32_t pc)
+{
+    const prof_code *code = prof_find_code(&input->code, input->kernel->id, pc);
+    uint32_t file = code ? code->file : 0, line = file ? code->line : 0;
+    for (uint32_t i = 0; i < *n; i++) {
+        bool same = file ? lines[i].file == file && lines[i].line.line == line
+                         : !lines[i].file && lines[i].line.pc == pc;
+        if (same) {
+            return &lines[i];
+        }
+    }
+    const prof_file *found = prof_find_file(&input->program->files, file);
+    lines[*n] = (charged_line){.file = file, .line = {.line = line, .pc = pc}};
+    lines[*n].line.file = found ? found->path : NULL;
+    return &lines[(*n)++];
+}
+
+static void charge_line(charged_line *l, const obs_insn *c, double excess)
+{
+    l->excess += excess;
+    l->line.requests += c->requests;
+    l->line.sectors += c->sectors;
+    l->line.sectors_min += c->sectors_min;
+    l->line.wavefronts += c->wavefronts;
+    l->line.wavefronts_min += c->wavefronts_min;
+    if (excess > l->most) {
+        l->most = excess;
+        l->line.pc = c->pc;
+    }
+}
+
+/* The lines whose instructions pay, the costliest first. */
+static bool set_paying_lines(const ana_input *input, const ana_draft *d, ana_finding *f)
+{
+    charged_line *lines = wl_new_array(input->scratch, charged_line, d->ninsns);
+    uint32_t n = 0;
+    for (uint32_t i = 0; lines && i < d->ninsns; i++) {
+        const obs_insn *c = &d->insns[i].c;
+        if (d->insn_excess[i] > 0) {
+            charge_line(line_of(lines, &n, input, c->pc), c, d->insn_excess[i]);
+        }
+    }
+    if (n) {
+        qsort(lines, n, sizeof *lines, by_excess);
+    }
+    f->nlines = n;
+    f->lines = wl_new_array(input->arena, ana_line, n);
+    for (uint32_t i = 0; f->lines && i < n; i++) {
+        f->lines[i] = lines[i].line;
+    }
+    return lines && f->lines;
+}
+
+/* Where the object is allocated or defined. */
+static bool set_site(const ana_input *input, const ana_draft *d, ana_finding *f)
+{
+    const prof_object *o = prof_find_object(&input->program->objects, d->object);
+    const prof_file *file = o ? prof_find_file(&input->program->files, o->file) : NULL;
+    f->lines = wl_new(input->arena, ana_line);
+    if (f->lines && file && o->line) {
+        f->lines[f->nlines++] = (ana_line){.file = file->path, .line = o->line};
+    }
+    return f->lines != NULL;
+}
+
+/* ---- findings ---- */
+
+static bool set_access(const ana_input *input, const ana_draft *d, ana_finding *f)
+{
+    f->access = wl_new(input->arena, ana_access);
+    if (!f->access) {
+        return false;
+    }
+    *f->access = (ana_access){.space = d->group ? d->group->space : OBS_GLOBAL,
+                              .launches = d->launches,
+                              .example_launch = d->example_launch,
+                              .objects = 1,
+                              .first_object = d->object,
+                              .nsectors = d->nsectors};
+    for (uint32_t i = 0; !d->group && i < d->ninsns; i++) {
+        f->access->space = d->insn_excess[i] > 0 ? d->insns[i].c.space : f->access->space;
+    }
+    f->access->sectors = wl_arena_copy(input->arena, d->sectors, d->nsectors * sizeof *d->sectors);
+    return f->access->sectors != NULL;
+}
+
+static ana_certainty certainty_of(const ana_input *input, const ana_draft *d)
+{
+    bool less = input->kernel && !input->counted && d->certainty < ANA_CERTAINTY_ESTIMATED;
+    return less ? ANA_CERTAINTY_ESTIMATED : d->certainty;
+}
+
+static bool append_finding(detect_run *run, const ana_input *input, const ana_draft *d)
+{
+    const prof_object *object = prof_find_object(&run->program.objects, d->object);
+    ana_finding f = {
+        .pattern = d->pattern,
+        .scope = d->scope,
+        .kernel = d->kernel,
+        .object = d->object,
+        .cost = {.unit = d->unit,
+                 .excess = (uint64_t)llround(d->excess),
+                 .share_of_kernel = input->kernel ? d->excess / total_of(input, d) : 0},
+        .kernel_share_of_time = -1,
+        .gain_figures = "",
+        .gain_note = "",
+        .certainty = certainty_of(input, d),
+        .nevidence = d->nevidence,
+        .summary = d->summary,
+        .remedy = d->remedy,
+        .advice = group_fill(run->arena, d->remedy, ana_object_text(object)),
+    };
+    f.evidence = wl_arena_copy(run->arena, d->evidence, d->nevidence * sizeof *f.evidence);
+    bool good = f.advice && f.evidence;
+    good = good && (d->ninsns ? set_paying_lines(input, d, &f) && set_access(input, d, &f)
+                              : set_site(input, d, &f));
+    return good && wl_push(&run->found, f);
+}
+
+/* ---- scopes ---- */
+
+static wl_status run_detectors(const detect_run *run, ana_input *input, ana_scope scope,
+                               ana_drafts *drafts, wl_error *err)
+{
+    wl_status status = WL_OK;
+    input->scope = scope;
+    for (size_t i = 0; i < run->ndetectors && status == WL_OK; i++) {
+        if (run->detectors[i].scope == scope) {
+            status = run->detectors[i].detect(input, drafts, err);
+        }
+    }
+    return status;
+}
+
+static wl_status run_in_kernel(const detect_run *run, ana_input *input, ana_drafts *drafts,
+                               wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (uint32_t g = 0; g < input->ngroups && status == WL_OK; g++) {
+        input->group = &input->groups[g];
+        input->object = input->group->info;
+        status = run_detectors(run, input, ANA_SCOPE_KERNEL_AND_OBJECT, drafts, err);
+    }
+    input->group = NULL;
+    input->object = NULL;
+    return status == WL_OK ? run_detectors(run, input, ANA_SCOPE_KERNEL, drafts, err) : status;
+}
+
+static wl_status tell_drafts(detect_run *run, const ana_input *input, const ana_drafts *drafts,
+                             wl_error *err)
+{
+    for (uint32_t i = 0; i < drafts->count; i++) {
+        const ana_draft *d = &drafts->rows[i];
+        if (is_worth_telling(input, d) && !append_finding(run, input, d)) {
+            return nomem(err);
+        }
+    }
+    return WL_OK;
+}
+
+static wl_status detect_in_kernel(detect_run *run, const prof_kernel *kernel, wl_error *err)
+{
+    ana_drafts drafts = {0};
+    ana_input input = {
+        .program = &run->program, .kernel = kernel, .scratch = wl_arena_new(), .arena = run->arena};
+    size_t first = run->found.count;
+    wl_status status = input.scratch ? ana_input_load(&input, err) : nomem(err);
+    status = status == WL_OK ? run_in_kernel(run, &input, &drafts, err) : status;
+    status = status == WL_OK ? tell_drafts(run, &input, &drafts, err) : status;
+    status = status == WL_OK ? detect_merge(run, first, input.scratch, err) : status;
+    double traffic = input.totals[ANA_SECTORS] + input.totals[ANA_WAVEFRONTS];
+    run->traffic[kernel->id] = (uint64_t)traffic;
+    run->program.totals[ANA_SECTORS] += input.totals[ANA_SECTORS];
+    run->program.totals[ANA_WAVEFRONTS] += input.totals[ANA_WAVEFRONTS];
+    free(drafts.rows);
+    wl_arena_free(input.scratch);
+    return status;
+}
+
+static wl_status run_in_program(const detect_run *run, ana_input *input, ana_drafts *drafts,
+                                wl_error *err)
+{
+    const prof_object_rows *objects = &run->program.objects;
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < objects->count && status == WL_OK; i++) {
+        input->object = &objects->rows[i];
+        status = run_detectors(run, input, ANA_SCOPE_OBJECT, drafts, err);
+    }
+    input->object = NULL;
+    return status == WL_OK ? run_detectors(run, input, ANA_SCOPE_PROGRAM, drafts, err) : status;
+}
+
+/* Detectors of objects and of the program. */
+static wl_status detect_in_program(detect_run *run, wl_error *err)
+{
+    ana_drafts drafts = {0};
+    ana_memory memory = {0};
+    ana_input input = {.program = &run->program, .scratch = wl_arena_new(), .arena = run->arena};
+    wl_status status = input.scratch
+                           ? ana_memory_table(run->program.db, input.scratch, &memory, err)
+                           : nomem(err);
+    run->program.totals[ANA_BYTES] = (double)memory.peak_bytes;
+    for (int unit = 0; unit < ANA_UNIT_COUNT; unit++) {
+        input.totals[unit] = run->program.totals[unit];
+    }
+    status = status == WL_OK ? run_in_program(run, &input, &drafts, err) : status;
+    status = status == WL_OK ? tell_drafts(run, &input, &drafts, err) : status;
+    free(drafts.rows);
+    wl_arena_free(input.scratch);
+    return status;
+}
+
+wl_status detect_all(detect_run *run, wl_error *err)
+{
+    const prof_kernel_rows *kernels = &run->program.kernels;
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < kernels->count && status == WL_OK; i++) {
+        status = detect_in_kernel(run, &kernels->rows[i], err);
+    }
+    return status == WL_OK ? detect_in_program(run, err) : status;
+}

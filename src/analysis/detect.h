@@ -1,0 +1,29 @@
+/* Runs detectors, each on what its scope names, and makes findings of the drafts worth telling. */
+#ifndef WL_ANALYSIS_DETECT_H
+#define WL_ANALYSIS_DETECT_H
+
+#include "analysis/input.h"
+#include "base/vec.h"
+
+typedef struct detect_row {
+    ana_scope scope;
+    ana_detector *detect;
+} detect_row;
+
+typedef struct detect_run {
+    const detect_row *detectors;
+    size_t ndetectors;
+    ana_program program;
+    uint64_t *traffic;         /* sectors and wavefronts by kernel id */
+    wl_vec(ana_finding) found; /* those of a kernel stand together; not yet judged */
+    wl_arena *arena;           /* of the results */
+} detect_run;
+
+/* `run` comes with detectors, program (its totals 0), traffic and arena filled in; frees nothing. */
+wl_status detect_all(detect_run *run, wl_error *err);
+
+/* Findings on objects that are allocated at one place again and again, from found.data[first] on, become
+ * one: with the text and evidence of the costlier, the lines of both. */
+wl_status detect_merge(detect_run *run, size_t first, wl_arena *scratch, wl_error *err);
+
+#endif
