@@ -78,12 +78,13 @@ static double run_watched(const bench *b, emu_machine *machine, emu_kernel *kern
                           replay_watch *watch, obs_summary *summary)
 {
     emu_result result = {0};
-    replay_watched what = {.machine = machine,
+    replay_settings settings = {.threads = b->threads, .blocks = {.automatic = true}};
+    replay_watched what = {.settings = &settings,
+                           .machine = machine,
                            .kernel = kernel,
                            .grid = s->grid,
                            .block = s->block,
-                           .dynamic_shared = s->shared,
-                           .threads = b->threads};
+                           .dynamic_shared = s->shared};
     if (replay_watch_begin(&what, proof, watch) != WL_OK)
         stop("out of memory");
     double seconds = run(b, machine, kernel, s, params, &watch->observer, &result);

@@ -1,8 +1,10 @@
-/* What the subcommands share. Only this folder prints to the user, reads the command line and exits. */
+/* What the subcommands share. Only this folder prints to the user, reads the command line and
+ * exits. */
 #ifndef WL_CLI_CLI_H
 #define WL_CLI_CLI_H
 
 #include "base/error.h"
+#include "replay/settings.h"
 #include "report/report.h"
 
 #include <popt.h>
@@ -28,8 +30,9 @@ extern struct poptOption cli_common[];
 #define CLI_COMMON {NULL, '\0', POPT_ARG_INCLUDE_TABLE, cli_common, 0, "Common options:", NULL}, POPT_AUTOHELP POPT_TABLEEND
 /* clang-format on */
 
-/* Reads all options; arguments are left in the context (poptGetArgs). `each`, which may be NULL, sees every option whose
- * `val` is not 0. On a usage error says so and sets *status to CLI_USAGE; NULL then. `usage` names the arguments. */
+/* Reads all options; arguments are left in the context (poptGetArgs). `each`, which may be NULL,
+ * sees every option whose `val` is not 0. On a usage error says so and sets *status to
+ * CLI_USAGE; NULL then. `usage` names the arguments. */
 poptContext cli_parse(int argc, const char **argv, const struct poptOption *options,
                       const char *usage, bool (*each)(void *state, int val, const char *arg),
                       void *state, int *status);
@@ -57,11 +60,12 @@ int cli_interrupt(void); /* the signal noted, 0 without one */
 
 /* ---- files ---- */
 
-/* The folder of warplens's own files: <prefix> such that <prefix>/bin/warplens runs. NULL when /proc cannot tell. */
+/* The folder of warplens's own files: <prefix> such that <prefix>/bin/warplens runs. NULL when
+ * /proc cannot tell. */
 const char *cli_prefix(void);
-/* Opens for writing, one file at a time, refusing to replace one without `force`; "-" is stdout. The file appears under its
- * name when cli_finish succeeds: a failure or an interrupt leaves what was there before. Pipes and devices are written
- * as they are. */
+/* Opens for writing, one file at a time, refusing to replace one without `force`; "-" is stdout.
+ * The file appears under its name when cli_finish succeeds: a failure or an interrupt leaves
+ * what was there before. Pipes and devices are written as they are. */
 FILE *cli_create(const char *path, bool force, wl_error *err);
 /* Flushes, closes and publishes; returns an exit status, having said what went wrong. */
 int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err);
@@ -80,10 +84,19 @@ bool cli_profile_open(const char *path, unsigned parts, cli_profile *out);
 void cli_profile_close(cli_profile *profile);
 
 /* Works out what launches did that a GPU ran. Ctrl-C ends it early: what is done is kept. */
-wl_status cli_replay(const char *const *captures, uint32_t count, wl_error *err);
-/* Turns the captures in `folder` into a profile, replaying them where that is needed; removes what it imported when that succeeded. Files that are no captures are
- * left out, and left there, where others are. WL_STATE when an interrupt stopped it: cli_interrupt() then tells which. */
-wl_status cli_import(const char *folder, const char *profile, const char *command, bool force,
+wl_status cli_replay(const char *const *captures, uint32_t count, const replay_settings *settings,
+                     wl_error *err);
+
+typedef struct cli_import_options {
+    const char *command; /* that the profile says it was made with; NULL: the captures' own */
+    bool force;          /* replace the file */
+    const replay_settings *replay;
+} cli_import_options;
+
+/* Turns the captures in `folder` into a profile, replaying them where that is needed; removes
+ * what it imported when that succeeded. Files that are no captures are left out, and left there,
+ * where others are. WL_STATE when an interrupt stopped it: cli_interrupt() then tells which. */
+wl_status cli_import(const char *folder, const char *profile, const cli_import_options *how,
                      wl_error *err);
 
 #endif

@@ -1,14 +1,11 @@
+/* `warplens profile`: runs a program under a collector and makes a profile of what it recorded. */
 #include "base/log.h"
-#include "base/vec.h"
-#include "cli/cli.h"
+#include "cli/asked.h"
 #include "cli/launch.h"
 #include "program/driver_path.h"
-#include "program/options.h"
 #include "program/target.h"
-#include "replay/replay.h"
-#include "rewrite/rewrite.h"
+#include "replay/settings.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,153 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct profile_options {
-    char *backend, *output, *targets;
-    int force, error_exitcode;
-    char *device_times;
-    bool on_gpu;                  /* the backend is inline */
-    wl_vec(cli_setting) settings; /* values malloc'ed */
-    char *blocks;
-} profile_options;
-
-enum { /* options that become a variable of the collector; the rest is popt's own business */
-       OPT_DEVICE = 1,
-       OPT_THREADS,
-       OPT_KERNEL,
-       OPT_EXCLUDE,
-       OPT_SKIP,
-       OPT_COUNT,
-       OPT_BLOCK,
-       OPT_SET,
-       OPT_TIME_LIMIT,
-       OPT_COLLECT,
-       OPT_PROBES,
-       OPT_PROBE_LAUNCHES,
-       OPT_DEVICE_MEMORY,
-       OPT_BUDGET
-};
-
-static const char *variable_of(int option)
-{
-    static const char *const names[] = {
-        [OPT_DEVICE] = "WARPLENS_DEVICE",
-        [OPT_THREADS] = "WARPLENS_THREADS",
-        [OPT_KERNEL] = "WARPLENS_KERNEL_NAME",
-        [OPT_EXCLUDE] = "WARPLENS_KERNEL_EXCLUDE",
-        [OPT_SKIP] = "WARPLENS_LAUNCH_SKIP",
-        [OPT_COUNT] = "WARPLENS_LAUNCH_COUNT",
-        [OPT_BLOCK] = "WARPLENS_BLOCKS",
-        [OPT_SET] = "WARPLENS_SET",
-        [OPT_TIME_LIMIT] = "WARPLENS_TIME_LIMIT",
-        [OPT_COLLECT] = "WARPLENS_COLLECT",
-        [OPT_PROBES] = "WARPLENS_PROBES",
-        [OPT_PROBE_LAUNCHES] = "WARPLENS_PROBE_LAUNCHES",
-        [OPT_DEVICE_MEMORY] = "WARPLENS_DEVICE_MEMORY",
-        [OPT_BUDGET] = "WARPLENS_REPLAY_BUDGET",
-    };
-    return names[option];
-}
-
-static bool set(profile_options *o, const char *name, const char *value)
-{
-    char *copy = strdup(value);
-    return copy && wl_push(&o->settings, (cli_setting){name, copy});
-}
-
-/* ---- checking values, so that a typing error is told before the program runs ---- */
-
-static bool is_number(const char *text)
-{
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    return *text && !*end && errno == 0 && value >= 0 && value <= INT_MAX;
-}
-
-static bool is_block(const char *text)
-{
-    if (strcmp(text, "auto") == 0 || strcmp(text, "all") == 0)
-        return true;
-    unsigned x, y = 0, z = 0;
-    char rest;
-    int n = sscanf(text, "%u,%u,%u%c", &x, &y, &z, &rest);
-    return n >= 1 && n <= 3 && text[strspn(text, "0123456789,")] == '\0';
-}
-
-static bool are_probes(const char *text)
-{
-    uint32_t probes;
-    char names[256] = "";
-    if (strcmp(text, "none") == 0 || rewrite_probes_parse(text, &probes))
-        return true;
-    for (unsigned i = 0; i < REWRITE_PROBE_COUNT; i++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s, ",
-                 rewrite_probe_name(i));
-    cli_usage_error("profile", "--probes takes %sall or none, not '%s'", names, text);
-    return false;
-}
-
-static bool is_budget(const char *text)
-{
-    double seconds;
-    uint64_t bytes;
-    return replay_budget(text, &seconds, &bytes) ||
-           (cli_usage_error("profile",
-                            "--replay-budget takes a time and memory, as in 90s,2G, or none, not "
-                            "'%s'",
-                            text),
-            false);
-}
-
-static bool valid(int option, const char *arg)
-{
-    switch (option) {
-    case OPT_THREADS:
-    case OPT_SKIP:
-    case OPT_COUNT:
-    case OPT_TIME_LIMIT:
-    case OPT_PROBE_LAUNCHES:
-    case OPT_DEVICE_MEMORY:
-        return is_number(arg) || (cli_usage_error("profile", "'%s' is no number", arg), false);
-    case OPT_BLOCK:
-        return is_block(arg) ||
-               (cli_usage_error("profile", "--block takes x,y,z, auto or all, not '%s'", arg),
-                false);
-    case OPT_BUDGET: return is_budget(arg);
-    case OPT_SET:
-        return strcmp(arg, "basic") == 0 || strcmp(arg, "full") == 0 ||
-               (cli_usage_error("profile", "--set is basic or full, not '%s'", arg), false);
-    case OPT_COLLECT:
-        return strcmp(arg, "auto") == 0 || strcmp(arg, "replay") == 0 ||
-               strcmp(arg, "probe") == 0 ||
-               (cli_usage_error("profile", "--collect is auto, replay or probe, not '%s'", arg),
-                false);
-    case OPT_PROBES: return are_probes(arg);
-    default: return true;
-    }
-}
-
-static bool add_block(profile_options *o, const char *arg)
-{
-    char *joined;
-    if (o->blocks && (strpbrk(arg, "a") || strpbrk(o->blocks, "a")))
-        return cli_usage_error("profile", "--block %s stands alone",
-                               strpbrk(arg, "a") ? arg : o->blocks),
-               false;
-    if (asprintf(&joined, "%s%s%s", o->blocks ? o->blocks : "", o->blocks ? ";" : "", arg) < 0)
-        return false;
-    free(o->blocks);
-    o->blocks = joined;
-    return true;
-}
-
-static bool each_option(void *state, int option, const char *arg)
-{
-    profile_options *o = state;
-    if (!arg || !valid(option, arg))
-        return false;
-    return option == OPT_BLOCK ? add_block(o, arg) : set(o, variable_of(option), arg);
-}
+typedef struct profile_run {
+    cli_asked asked;
+    bool on_gpu;         /* the backend is inline */
+    const char *command; /* the command line, for the report */
+} profile_run;
 
 /* ---- names of files ---- */
 
@@ -219,12 +74,13 @@ static char *free_output(const char *program)
     return NULL;
 }
 
-static wl_status choose_output(profile_options *o, const char *program, char **path, wl_error *err)
+static wl_status choose_output(const prog_options *o, const char *program, char **path,
+                               wl_error *err)
 {
-    *path = o->output ? expand_output(o->output) : free_output(program);
+    *path = *o->output ? expand_output(o->output) : free_output(program);
     if (!*path)
         return wl_fail(err, WL_NOMEM, "out of memory");
-    if (o->output && !o->force && access(*path, F_OK) == 0)
+    if (*o->output && !o->force && access(*path, F_OK) == 0)
         return wl_fail(err, WL_EXISTS,
                        "%s is there already; -f replaces it, -o NAME writes elsewhere", *path);
     struct stat st;
@@ -233,7 +89,8 @@ static wl_status choose_output(profile_options *o, const char *program, char **p
     return prof_check_path(*path, err);
 }
 
-/* The captures lie beside the profile, on the same disk: a run that cannot keep its result fails before it starts. */
+/* The captures lie beside the profile, on the same disk: a run that cannot keep its result fails
+ * before it starts. */
 static wl_status make_folder(const char *profile, char **folder, wl_error *err)
 {
     char *pattern, *absolute = NULL;
@@ -264,61 +121,99 @@ static char *command_line(int argc, const char **argv)
     return text;
 }
 
-static bool collector_settings(profile_options *o, const char *folder, const char *command)
+/* What the collector is told beyond what the user gave. */
+static bool tell_collector(profile_run *run, const char *folder)
 {
+    cli_asked *asked = &run->asked;
     char verbosity[12];
     snprintf(verbosity, sizeof verbosity, "%d", (int)wl_log_get_level());
     bool progress = !cli_quiet() && cli_terminal(stderr);
-    return set(o, "WARPLENS_CAPTURE_DIR", folder) && set(o, "WARPLENS_COMMAND", command) &&
-           set(o, "WARPLENS_VERBOSITY", verbosity) &&
-           set(o, "WARPLENS_PROGRESS", progress ? "1" : "0") &&
-           (!o->device_times || set(o, "WARPLENS_DEVICE_TIMES", o->device_times)) &&
-           (!o->blocks || set(o, "WARPLENS_BLOCKS", o->blocks));
+    return cli_asked_set(asked, PROG_OPTION_capture_dir, folder) &&
+           cli_asked_set(asked, PROG_OPTION_command, run->command) &&
+           cli_asked_set(asked, PROG_OPTION_verbosity, verbosity) &&
+           cli_asked_set(asked, PROG_OPTION_progress, progress ? "1" : "0");
 }
 
-/* Programs that compile PTX while they run (Triton, torch.compile) get a ptxas that keeps it, and caches of their own: a
- * cubin from elsewhere would come without its PTX. */
-static bool compiler_settings(profile_options *o, const char *prefix)
+enum { COMPILER_SETTINGS = 5 };
+
+typedef struct setting_list {
+    cli_setting list[PROG_OPTIONS + COMPILER_SETTINGS];
+    size_t count;
+    char texts[COMPILER_SETTINGS][PATH_MAX + 64];
+    size_t ntexts;
+} setting_list;
+
+static void list_given(const cli_asked *asked, setting_list *s)
+{
+    for (prog_option_id id = 0; id < PROG_OPTIONS; id++)
+        if (asked->given[id] && prog_option_table[id].variable)
+            s->list[s->count++] = (cli_setting){prog_option_table[id].variable, asked->given[id]};
+}
+
+static void list_path(setting_list *s, const char *variable, const char *folder, const char *name)
+{
+    char *text = s->texts[s->ntexts++];
+    snprintf(text, sizeof s->texts[0], "%s%s", folder, name);
+    s->list[s->count++] = (cli_setting){variable, text};
+}
+
+/* Programs that compile PTX while they run (Triton, torch.compile) get a ptxas that keeps it,
+ * and caches of their own: a cubin from elsewhere would come without its PTX. */
+static void list_compilers(setting_list *s, const char *prefix)
 {
     const char *home = getenv("HOME"), *caches = getenv("XDG_CACHE_HOME");
     const char *ptxas = getenv("TRITON_PTXAS_PATH");
-    char own[PATH_MAX], path[PATH_MAX + 32];
+    char own[PATH_MAX], stand_in[PATH_MAX + 32];
     bool given = caches && *caches;
     if (!home && !given)
-        return true;
+        return;
     snprintf(own, sizeof own, "%s%s/warplens", given ? caches : home, given ? "" : "/.cache");
-    snprintf(path, sizeof path, "%s/lib/warplens/warplens-ptxas", prefix);
-    bool done = (!ptxas || set(o, "WARPLENS_PTXAS", ptxas)) && set(o, "TRITON_PTXAS_PATH", path) &&
-                set(o, "TRITON_PTXAS_BLACKWELL_PATH", path);
-    snprintf(path, sizeof path, "%s/ptx", own);
-    done = done && set(o, "WARPLENS_PTX_STORE", path);
-    snprintf(path, sizeof path, "%s/triton", own);
-    done = done && set(o, "TRITON_CACHE_DIR", path);
-    snprintf(path, sizeof path, "%s/inductor", own);
-    return done && set(o, "TORCHINDUCTOR_CACHE_DIR", path);
+    snprintf(stand_in, sizeof stand_in, "%s/lib/warplens/warplens-ptxas", prefix);
+    if (ptxas)
+        s->list[s->count++] = (cli_setting){"WARPLENS_PTXAS", ptxas};
+    list_path(s, "TRITON_PTXAS_PATH", stand_in, "");
+    list_path(s, "TRITON_PTXAS_BLACKWELL_PATH", stand_in, "");
+    list_path(s, prog_option_table[PROG_OPTION_ptx_store].variable, own, "/ptx");
+    list_path(s, "TRITON_CACHE_DIR", own, "/triton");
+    list_path(s, "TORCHINDUCTOR_CACHE_DIR", own, "/inductor");
 }
 
-static wl_status launch(profile_options *o, const char **argv, const char *folder,
-                        const char *command, cli_outcome *outcome, wl_error *err)
+/* The library that is preloaded, and the folder with those that stand for CUDA's. */
+static wl_status find_libraries(const profile_run *run, const char *prefix,
+                                char libraries[PATH_MAX], char preload[PATH_MAX + 32],
+                                wl_error *err)
 {
-    const char *prefix = cli_prefix();
-    char libraries[PATH_MAX], preload[PATH_MAX + 32];
-    if (!prefix)
-        return wl_fail(err, WL_NOENT, "cannot find warplens's own files: /proc is not mounted");
-    snprintf(libraries, sizeof libraries, "%s/lib/warplens/%s", prefix,
-             o->on_gpu ? "inline" : "emulate");
-    snprintf(preload, sizeof preload, "%s/%s", libraries,
-             o->on_gpu ? "libcuda.so.1" : "libwarplens_emulate.so");
+    snprintf(libraries, PATH_MAX, "%s/lib/warplens/%s", prefix, run->on_gpu ? "inline" : "emulate");
+    snprintf(preload, PATH_MAX + 32, "%s/%s", libraries,
+             run->on_gpu ? "libcuda.so.1" : "libwarplens_emulate.so");
     if (access(preload, R_OK) != 0)
         return wl_fail_errno(err, "%s is missing: install warplens again", preload);
-    if (!collector_settings(o, folder, command) || (o->on_gpu && !compiler_settings(o, prefix)))
+    return WL_OK;
+}
+
+static wl_status launch(profile_run *run, const char *folder, cli_outcome *outcome, wl_error *err)
+{
+    const cli_asked *asked = &run->asked;
+    const char *prefix = cli_prefix();
+    char libraries[PATH_MAX], preload[PATH_MAX + 32];
+    setting_list settings = {.count = 0};
+    if (!prefix)
+        return wl_fail(err, WL_NOENT, "cannot find warplens's own files: /proc is not mounted");
+    wl_status status = find_libraries(run, prefix, libraries, preload, err);
+    if (status != WL_OK)
+        return status;
+    if (!tell_collector(run, folder))
         return wl_fail(err, WL_NOMEM, "out of memory");
-    cli_launch l = {.argv = argv,
-                    .libraries = o->on_gpu ? NULL : libraries,
+    list_given(asked, &settings);
+    if (run->on_gpu)
+        list_compilers(&settings, prefix);
+    bool all = strcmp(asked->options.targets, "all") == 0;
+    cli_launch l = {.argv = asked->program,
+                    .libraries = run->on_gpu ? NULL : libraries,
                     .preload = preload,
-                    .settings = o->settings.data,
-                    .nsettings = o->settings.count,
-                    .application_only = o->targets && strcmp(o->targets, "application-only") == 0};
+                    .settings = settings.list,
+                    .nsettings = settings.count,
+                    .application_only = !all};
     return cli_launch_run(&l, outcome, err);
 }
 
@@ -380,31 +275,34 @@ static bool folder_empty(const char *folder)
     return rmdir(folder) == 0;
 }
 
-/* Where the name was chosen for the user and another run took it meanwhile, the next free one is taken. */
-static wl_status import(profile_options *o, const char *folder, const char *program, char **path,
-                        const char *command, wl_error *err)
+/* Where the name was chosen for the user and another run took it meanwhile, the next free one is
+ * taken. */
+static wl_status import(const profile_run *run, const char *folder, char **path, wl_error *err)
 {
-    wl_status status = cli_import(folder, *path, command, o->force, err);
-    while (status == WL_EXISTS && !o->output) {
-        char *next = free_output(program);
+    const prog_options *o = &run->asked.options;
+    replay_settings settings = replay_settings_of(o);
+    cli_import_options how = {run->command, o->force, &settings};
+    wl_status status = cli_import(folder, *path, &how, err);
+    while (status == WL_EXISTS && !*o->output) {
+        char *next = free_output(run->asked.program[0]);
         if (!next)
             break;
         free(*path);
         *path = next;
-        status = cli_import(folder, *path, command, false, err);
+        how.force = false;
+        status = cli_import(folder, *path, &how, err);
     }
     return status;
 }
 
-static bool keep_result(profile_options *o, const char *folder, const char *program, char **path,
-                        const char *command, wl_error *err)
+static bool keep_result(const profile_run *run, const char *folder, char **path, wl_error *err)
 {
     if (folder_empty(folder)) {
         wl_log(WL_LOG_WARN, "the application made no CUDA call, so there is nothing to profile and "
                             "no profile was written");
         return false;
     }
-    if (import(o, folder, program, path, command, err) != WL_OK) {
+    if (import(run, folder, path, err) != WL_OK) {
         cli_fail(err);
         wl_log(WL_LOG_ERROR,
                "what was recorded is kept in %s: 'warplens import -o NAME %s' tries again", folder,
@@ -414,180 +312,74 @@ static bool keep_result(profile_options *o, const char *folder, const char *prog
     return tell_profile(*path);
 }
 
-/* What the collector was told counts for the replay in this process, too. */
-static void use_settings(const profile_options *o)
-{
-    for (size_t i = 0; i < o->settings.count; i++)
-        if (strncmp(o->settings.data[i].name, "WARPLENS_", 9) == 0)
-            setenv(o->settings.data[i].name, o->settings.data[i].value, 1);
-    prog_options_again();
-}
-
-static int profile(profile_options *o, const char **argv, const char *command)
+/* The run went to its end: what it left is made a profile. Returns the exit status. */
+static int conclude(const profile_run *run, const cli_outcome *outcome, const char *folder,
+                    char **path)
 {
     wl_error err = {0};
+    int otherwise = (int)run->asked.options.error_exitcode;
+    tell_end(outcome);
+    bool kept = keep_result(run, folder, path, &err);
+    if (!kept && cli_interrupt())
+        return 128 + cli_interrupt();
+    return !kept && otherwise ? otherwise : exit_status(outcome->status);
+}
+
+/* Nothing was run, or it could not be waited for. Returns the exit status. */
+static int give_up(const profile_run *run, const cli_outcome *outcome, const char *folder,
+                   const wl_error *err)
+{
+    if (folder)
+        rmdir(folder);
+    if (!outcome->not_started)
+        return cli_fail(err);
+    wl_log(WL_LOG_ERROR, "%s: %s", run->asked.program[0], err->text);
+    return 127;
+}
+
+static int profile(profile_run *run)
+{
+    wl_error err = {0};
+    const char *program = run->asked.program[0];
     char *path = NULL, *folder = NULL;
     cli_outcome outcome = {0};
-    wl_status status = o->on_gpu ? prog_check_program(argv[0], &err)
-                                 : prog_check_target(argv[0], &err);
+    wl_status status = run->on_gpu ? prog_check_program(program, &err)
+                                   : prog_check_target(program, &err);
     if (status == WL_OK)
-        status = choose_output(o, argv[0], &path, &err);
+        status = choose_output(&run->asked.options, program, &path, &err);
     if (status == WL_OK)
         status = make_folder(path, &folder, &err);
     if (status == WL_OK)
-        status = launch(o, argv, folder, command, &outcome, &err);
-    int result;
-    if (status != WL_OK || !folder) {
-        if (folder)
-            rmdir(folder);
-        result = outcome.not_started ? 127 : cli_fail(&err);
-        if (outcome.not_started)
-            wl_log(WL_LOG_ERROR, "%s: %s", argv[0], err.text);
-    } else {
-        tell_end(&outcome);
-        use_settings(o);
-        bool kept = keep_result(o, folder, argv[0], &path, command, &err);
-        result = cli_interrupt() && !kept     ? 128 + cli_interrupt()
-                 : !kept && o->error_exitcode ? o->error_exitcode
-                                              : exit_status(outcome.status);
-    }
+        status = launch(run, folder, &outcome, &err);
+    int result = status == WL_OK ? conclude(run, &outcome, folder, &path)
+                                 : give_up(run, &outcome, folder, &err);
     free(path), free(folder);
     return result;
 }
 
-static bool names_device(const profile_options *o)
-{
-    for (size_t i = 0; i < o->settings.count; i++)
-        if (strcmp(o->settings.data[i].name, "WARPLENS_DEVICE") == 0)
-            return true;
-    return false;
-}
-
 /* auto: on the GPU where there is one, unless another device is to be emulated. */
-static bool choose_backend(profile_options *o)
+static bool choose_backend(profile_run *run)
 {
     char driver[PATH_MAX];
-    const char *name = o->backend ? o->backend : getenv("WARPLENS_BACKEND");
+    const char *name = run->asked.options.backend;
     bool there = prog_find_driver(driver, sizeof driver);
-    if (!name || strcmp(name, "auto") == 0)
-        name = there && prog_gpu_present() && !names_device(o) ? "inline" : "emulate";
-    o->on_gpu = strcmp(name, "inline") == 0;
-    if (o->on_gpu && !there)
-        return cli_usage_error("profile", "--backend inline needs NVIDIA's driver (libcuda.so.1), "
-                                          "and there is none; 'warplens doctor' tells more"),
-               false;
-    if (o->on_gpu || strcmp(name, "emulate") == 0)
-        return true;
-    if (strcmp(name, "sass") == 0)
-        cli_usage_error("profile", "this version has no --backend sass yet");
-    else
-        cli_usage_error("profile", "--backend is auto, emulate or inline, not '%s'", name);
-    return false;
-}
-
-static bool check_targets(const char *name)
-{
-    return !name || strcmp(name, "all") == 0 || strcmp(name, "application-only") == 0 ||
-           (cli_usage_error("profile", "--target-processes is all or application-only, not '%s'",
-                            name),
-            false);
-}
-
-static bool check_times(const char *which)
-{
-    return !which || strcmp(which, "auto") == 0 || strcmp(which, "all") == 0 ||
-           strcmp(which, "none") == 0 ||
-           (cli_usage_error("profile", "--device-times is auto, all or none, not '%s'", which),
-            false);
-}
-
-static void options_free(profile_options *o)
-{
-    for (size_t i = 0; i < o->settings.count; i++)
-        free((char *)o->settings.data[i].value);
-    wl_vec_free(&o->settings);
-    free(o->backend), free(o->output), free(o->blocks), free(o->targets), free(o->device_times);
+    bool automatic = strcmp(name, "auto") == 0;
+    run->on_gpu = automatic ? there && prog_gpu_present() && !run->asked.given[PROG_OPTION_device]
+                            : strcmp(name, "inline") == 0;
+    if (run->on_gpu && !there)
+        cli_usage_error("profile", "--backend inline needs NVIDIA's driver (libcuda.so.1), and "
+                                   "there is none; 'warplens doctor' tells more");
+    return there || !run->on_gpu;
 }
 
 int cmd_profile(int argc, const char **argv)
 {
-    profile_options o = {0};
-    const struct poptOption options[] = {
-        {"output", 'o', POPT_ARG_STRING, &o.output, 0,
-         "The profile to write; %p is the process, %h the host, %q{VAR} a variable (default: "
-         "PROGRAM.wlprof)",
-         "FILE"},
-        {"force", 'f', POPT_ARG_NONE, &o.force, 0, "Replace the file", NULL},
-        {"backend", '\0', POPT_ARG_STRING, &o.backend, 0,
-         "inline: on the GPU, at its own speed; emulate: on the CPU; auto (default): inline where "
-         "there is a GPU and --device names no other",
-         "NAME"},
-        {"target-processes", '\0', POPT_ARG_STRING, &o.targets, 0,
-         "all (default): the program's children too; application-only: not them", "WHICH"},
-        {"device-times", '\0', POPT_ARG_STRING, &o.device_times, 0,
-         "On a GPU: which launches are timed on it: all, none, or auto (default): the first two of "
-         "a "
-         "kernel and shape, more of them as long as it takes no more than 0.2 % of their time",
-         "WHICH"},
-        {"replay-budget", '\0', POPT_ARG_STRING, NULL, OPT_BUDGET,
-         "On a GPU: time and memory that may be spent after the run on working out accesses that "
-         "follow "
-         "from the launch, or none for no limits; what does not fit "
-         "is estimated from a part of the blocks, or left out (default: 60s,4G)",
-         "TIME,MEMORY"},
-        {"device", '\0', POPT_ARG_STRING, NULL, OPT_DEVICE,
-         "GPU to emulate, see 'warplens devices' (default: h200)", "NAME"},
-        {"threads", '\0', POPT_ARG_STRING, NULL, OPT_THREADS,
-         "Host threads of the emulation (default: all cores)", "N"},
-        {"kernel-name", 'k', POPT_ARG_STRING, NULL, OPT_KERNEL,
-         "Observe these kernels only: NAME or regex:EXPRESSION", "NAME"},
-        {"kernel-name-exclude", '\0', POPT_ARG_STRING, NULL, OPT_EXCLUDE, "Leave these kernels out",
-         "NAME"},
-        {"launch-skip", 's', POPT_ARG_STRING, NULL, OPT_SKIP, "Pass over the first N launches",
-         "N"},
-        {"launch-count", 'c', POPT_ARG_STRING, NULL, OPT_COUNT, "Observe N launches", "N"},
-        {"block", '\0', POPT_ARG_STRING, NULL, OPT_BLOCK,
-         "Block that gets a heat map, may be repeated; auto (default): blocks that stand for the "
-         "others, and odd ones; all: every block, up to 256",
-         "X,Y,Z"},
-        {"set", '\0', POPT_ARG_STRING, NULL, OPT_SET,
-         "basic: counters only; full (default): heat maps too", "SET"},
-        {"collect", '\0', POPT_ARG_STRING, NULL, OPT_COLLECT,
-         "On a GPU: auto (default): accesses that do not follow from the launch are recorded on "
-         "the "
-         "device; replay: none; probe: all",
-         "WAY"},
-        {"probes", '\0', POPT_ARG_STRING, NULL, OPT_PROBES,
-         "What is recorded, behind commas: touch, frequency and shared tell which elements of "
-         "objects "
-         "and shared arrays are accessed, and how often, on every backend; on a GPU also objects, "
-         "trace and blocks (default: trace,blocks)",
-         "LIST"},
-        {"probe-launches", '\0', POPT_ARG_STRING, NULL, OPT_PROBE_LAUNCHES,
-         "On a GPU: record N launches of a kernel, then those that are a power of two; 0: all "
-         "(default: 16)",
-         "N"},
-        {"device-memory", '\0', POPT_ARG_STRING, NULL, OPT_DEVICE_MEMORY,
-         "On a GPU: MiB of its memory for what is recorded (default: 256)", "N"},
-        {"time-limit", '\0', POPT_ARG_STRING, NULL, OPT_TIME_LIMIT,
-         "Stop a launch after so many seconds", "SECONDS"},
-        {"error-exitcode", '\0', POPT_ARG_INT, &o.error_exitcode, 0,
-         "Exit with this status when nothing was measured or the profile could not be written",
-         "N"},
-        CLI_COMMON};
     int status;
     char *command = command_line(argc, argv);
-    poptContext context = cli_parse(argc, argv, options, "[options] [--] PROGRAM [arguments]",
-                                    each_option, &o, &status);
-    const char **args = context ? poptGetArgs(context) : NULL;
-    if (context && (!args || !args[0]))
-        status = cli_usage_error("profile", "no program was given");
-    else if (context)
-        status = check_targets(o.targets) && check_times(o.device_times) && choose_backend(&o)
-                     ? profile(&o, args, command ? command : "")
-                     : CLI_USAGE;
-    poptFreeContext(context);
-    options_free(&o);
+    profile_run run = {.command = command ? command : ""};
+    if (cli_asked_read(argc, argv, &run.asked, &status))
+        status = choose_backend(&run) ? profile(&run) : CLI_USAGE;
+    cli_asked_clear(&run.asked);
     free(command);
     return status;
 }

@@ -4,7 +4,7 @@
 #include "flow/dump.h"
 #include "profile/demangle.h"
 #include "ptx/ptx.h"
-#include "rewrite/rewrite.h"
+#include "rewrite/dump.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@ typedef struct ptx_options {
     int summary, addresses, everything, alone;
     bool json;
     flow_pass pass;  /* of --dump */
+    bool dumps_plan; /* --dump names a pass of the probes */
     uint32_t probes; /* of --rewrite */
 } ptx_options;
 
@@ -37,6 +38,25 @@ static void show(ptx_run *r, const ptx_subject *s)
         ptx_print_kernel(s, r->options->addresses, stdout);
 }
 
+static bool is_named(void *ctx, const char *kernel)
+{
+    const ptx_options *o = ctx;
+    return !o->kernel || strstr(kernel, o->kernel);
+}
+
+/* What a pass of src/rewrite plans for the kernel, with the probes that --rewrite names, else with all. */
+static wl_status dump_plan(ptx_run *r, const ir_module *module, const ir_func *func,
+                           wl_arena *arena)
+{
+    rewrite_options o = {.probes = r->options->probes ? r->options->probes
+                                                      : (1u << REWRITE_PROBE_COUNT) - 1,
+                         .everything = r->options->everything};
+    if (!is_named((void *)r->options, func->name))
+        return WL_OK;
+    r->shown++;
+    return rewrite_dump(module, func, &o, r->options->dump, arena, stdout);
+}
+
 static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *func, wl_arena *arena)
 {
     ir_callorder order;
@@ -53,12 +73,6 @@ static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *fu
     if (status == WL_OK && (!r->options->kernel || strstr(s.name, r->options->kernel)))
         show(r, &s);
     return status;
-}
-
-static bool is_named(void *ctx, const char *kernel)
-{
-    const ptx_options *o = ctx;
-    return !o->kernel || strstr(kernel, o->kernel);
 }
 
 static void tell_left_alone(ptx_run *r, const rewrite_kernel *k)
@@ -131,7 +145,7 @@ static wl_status analyse_text(void *ctx, const char *name, const char *text, siz
     ptx_run *r = ctx;
     ir_module *module;
     wl_status status = ptx_parse(text, length, name, &module, err);
-    if (status == WL_OK && r->options->rewrite) {
+    if (status == WL_OK && r->options->rewrite && !r->options->dump) {
         status = rewrite_text(r, module, err);
         ir_module_free(module);
         return status;
@@ -140,7 +154,9 @@ static wl_status analyse_text(void *ctx, const char *name, const char *text, siz
         if (!module->funcs[i]->entry || !module->funcs[i]->has_body)
             continue;
         wl_arena *arena = wl_arena_new();
-        status = arena ? analyse_kernel(r, module, module->funcs[i], arena) : WL_NOMEM;
+        status = !arena                   ? WL_NOMEM
+                 : r->options->dumps_plan ? dump_plan(r, module, module->funcs[i], arena)
+                                          : analyse_kernel(r, module, module->funcs[i], arena);
         wl_arena_free(arena);
         if (status != WL_OK)
             wl_fail(err, status, "%s: no memory to analyse %s", name, module->funcs[i]->name);
@@ -204,13 +220,14 @@ static int check(ptx_options *o, const char **paths)
     if (o->format && strcmp(o->format, "text") != 0 && strcmp(o->format, "json") != 0)
         return cli_usage_error("ptx", "--format is text or json, not '%s'", o->format);
     o->json = o->format && strcmp(o->format, "json") == 0;
-    if (o->dump && !flow_pass_find(o->dump, &o->pass))
+    o->dumps_plan = o->dump && rewrite_has_pass(o->dump);
+    if (o->dump && !o->dumps_plan && !flow_pass_find(o->dump, &o->pass))
         return cli_usage_error("ptx", "--dump: there is no pass '%s'", o->dump);
     if (o->dump && o->json)
         return cli_usage_error("ptx", "--dump is text only");
     if (o->rewrite && !rewrite_probes_parse(o->rewrite, &o->probes))
         return cli_usage_error("ptx", "--rewrite: '%s' are not probes", o->rewrite);
-    if (o->rewrite && (o->json || o->dump || o->summary))
+    if (o->rewrite && (o->json || (o->dump && !o->dumps_plan) || o->summary))
         return cli_usage_error("ptx", "--rewrite prints PTX and nothing else");
     return CLI_OK;
 }
@@ -225,8 +242,8 @@ int cmd_ptx(int argc, const char **argv)
          "TEXT"},
         {"addresses", 'a', POPT_ARG_NONE, &o.addresses, 0,
          "Also what each access points to, and its linear form", NULL},
-        {"dump", '\0', POPT_ARG_STRING, &o.dump, 0, "Print what a pass of the analysis found",
-         "PASS"},
+        {"dump", '\0', POPT_ARG_STRING, &o.dump, 0,
+         "Print what a pass of the analysis found, or one that plans probes", "PASS"},
         {"rewrite", '\0', POPT_ARG_STRING, &o.rewrite, 0,
          "Print the PTX with these probes in its kernels: all, or some of objects, trace, touch, "
          "frequency, shared, "

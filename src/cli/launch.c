@@ -1,5 +1,7 @@
 #include "cli/launch.h"
 
+#include "program/options.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -39,7 +41,8 @@ static bool set_environment(const cli_launch *launch)
             return false;
     char self[24];
     snprintf(self, sizeof self, "%ld", (long)getpid());
-    if (launch->application_only && setenv("WARPLENS_ONLY_PROCESS", self, 1) != 0)
+    if (launch->application_only &&
+        setenv(prog_option_table[PROG_OPTION_only_process].variable, self, 1) != 0)
         return false;
     if (launch->libraries && !prepend("LD_LIBRARY_PATH", launch->libraries))
         return false;

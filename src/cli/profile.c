@@ -97,7 +97,7 @@ static void leave_out_others(path_list *paths, wl_error *err)
 }
 
 static wl_status import(const char *folder, path_list *paths, const char *profile,
-                        const prof_options *options, wl_error *err)
+                        const prof_options *options, const replay_settings *replay, wl_error *err)
 {
     if (paths->count == 0)
         return wl_fail(err, WL_NOENT, "no captures in %s", folder);
@@ -105,19 +105,20 @@ static wl_status import(const char *folder, path_list *paths, const char *profil
     if (paths->count == 0)
         return wl_fail(err, WL_CORRUPT, "nothing in %s can be read", folder);
     const char *const *list = (const char *const *)paths->data;
-    wl_status status = cli_replay(list, (uint32_t)paths->count, err);
+    wl_status status = cli_replay(list, (uint32_t)paths->count, replay, err);
     return status == WL_OK ? prof_import(list, paths->count, profile, options, err) : status;
 }
 
-wl_status cli_import(const char *folder, const char *profile, const char *command, bool force,
+wl_status cli_import(const char *folder, const char *profile, const cli_import_options *how,
                      wl_error *err)
 {
     path_list paths = {0};
-    prof_options options = {.force = force, .command = command, .progress = import_progress};
+    prof_options options = {
+        .force = how->force, .command = how->command, .progress = import_progress};
     cli_note_interrupts();
     wl_status status = list_captures(folder, &paths, err);
     if (status == WL_OK)
-        status = import(folder, &paths, profile, &options, err);
+        status = import(folder, &paths, profile, &options, how->replay, err);
     cli_progress_end();
     if (status == WL_OK)
         remove_captures(folder, &paths);

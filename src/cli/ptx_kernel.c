@@ -50,14 +50,7 @@ char *ptx_address(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
     const flow_function *f;
     const flow_address *a = address_of(s, pc, &f);
     snprintf(buffer, size, "%s", "");
-    if (!a || a->value == FLOW_NONE || a->operand->kind != IR_OPD_ADDR || !f->affine[a->value])
-        return buffer;
-    flow_affine_text(s->kernel, f->affine[a->value], buffer, size);
-    size_t at = strlen(buffer);
-    if (a->operand->imm)
-        snprintf(buffer + at, size - at, " %c %lld", (int64_t)a->operand->imm < 0 ? '-' : '+',
-                 llabs((long long)a->operand->imm));
-    return buffer;
+    return a ? flow_address_text(s->kernel, f, a, buffer, size) : buffer;
 }
 
 static size_t add_text(char *buffer, size_t size, size_t at, const char *text)

@@ -11,6 +11,7 @@
 #define WL_CUDA_FATBIN_H
 
 #include "base/error.h"
+#include "ptx/link.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,15 +84,9 @@ const cuda_entry *cuda_fatbin_choose(const cuda_fatbin *fatbin, uint32_t sm);
 
 /* ---- images: anything that cuModuleLoadData or __cudaRegisterFatBinary takes ---- */
 
-typedef struct cuda_ptx {
-    char *text; /* malloc'ed, NUL-terminated */
-    size_t length;
-    uint32_t arch;
-    char variant;
-} cuda_ptx;
-
 typedef struct cuda_image {
-    cuda_ptx *ptx; /* more than one: relocatable, to be linked with cuda_link_ptx() */
+    ptx_source *
+        ptx; /* their texts are malloc'ed; more than one: relocatable, to be linked with ptx_link() */
     size_t count;
 } cuda_image;
 

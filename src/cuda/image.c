@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "ptx/lexer.h"
 
 #ifndef EM_CUDA
 #define EM_CUDA 190
@@ -89,7 +90,7 @@ static wl_status nothing_fits(uint32_t sm, const char *held, wl_error *err)
 
 /* ---- reading ---- */
 
-typedef wl_vec(cuda_ptx) ptx_list;
+typedef wl_vec(ptx_source) ptx_list;
 
 static wl_status take(const cuda_entry *entry, ptx_list *list, wl_error *err)
 {
@@ -98,7 +99,7 @@ static wl_status take(const cuda_entry *entry, ptx_list *list, wl_error *err)
     wl_status status = cuda_entry_content(entry, &content, &length, err);
     if (status != WL_OK)
         return status;
-    if (wl_push(list, (cuda_ptx){(char *)content, length, entry->arch, entry->variant}))
+    if (wl_push(list, (ptx_source){(char *)content, length, entry->arch, entry->variant}))
         return WL_OK;
     free(content);
     return wl_fail(err, WL_NOMEM, "no memory for device code");
@@ -142,34 +143,39 @@ static wl_status take_wrapped(const void *data, uint32_t sm, ptx_list *list, cha
 static uint32_t target_of(const char *text, size_t length, char *variant)
 {
     uint32_t arch = 0;
+    ptx_lexer x = ptx_lexer_of(text, length, NULL, NULL);
     *variant = '\0';
-    for (const char *p = text; (p = memmem(p, length - (size_t)(p - text), ".target", 7)); p += 7) {
-        const char *end = text + length, *q = skip_blank(p + 7, end);
-        if (end - q < 4 || memcmp(q, "sm_", 3) != 0)
-            continue;
-        for (q += 3; q < end && isdigit((unsigned char)*q) && arch < 10000; q++)
-            arch = arch * 10 + (uint32_t)(*q - '0');
-        if (q < end && (*q == 'a' || *q == 'f'))
-            *variant = *q;
-        return arch;
-    }
-    return 0;
+    do
+        ptx_next(&x);
+    while (x.tok.kind != TOK_EOF && !ptx_is_dot(&x, "target"));
+    ptx_next(&x);
+    if (x.tok.kind != TOK_NAME || strncmp(x.tok.text, "sm_", 3) != 0)
+        return 0;
+    const char *p = x.tok.text + 3;
+    for (; isdigit((unsigned char)*p) && arch < 10000; p++)
+        arch = arch * 10 + (uint32_t)(*p - '0');
+    if (*p == 'a' || *p == 'f')
+        *variant = *p;
+    return arch;
 }
 
 static wl_status take_text(const char *text, size_t size, uint32_t sm, ptx_list *list,
                            wl_error *err)
 {
     size_t length = text_length(text, size);
-    char variant;
-    uint32_t arch = target_of(text, length, &variant);
+    char variant, *copy = strndup(text, length);
+    if (!copy)
+        return wl_fail(err, WL_NOMEM, "no memory for device code");
+    uint32_t arch = target_of(copy, length, &variant);
+    wl_status status = WL_OK;
     if (!cuda_arch_fits(arch, variant, sm))
-        return wl_fail(err, WL_UNSUPPORTED, "the PTX is for sm_%u%.1s, the device is sm_%u", arch,
-                       &variant, sm);
-    char *copy = strndup(text, length);
-    if (copy && wl_push(list, (cuda_ptx){copy, length, arch, variant}))
-        return WL_OK;
-    free(copy);
-    return wl_fail(err, WL_NOMEM, "no memory for device code");
+        status = wl_fail(err, WL_UNSUPPORTED, "the PTX is for sm_%u%.1s, the device is sm_%u", arch,
+                         &variant, sm);
+    else if (!wl_push(list, (ptx_source){copy, length, arch, variant}))
+        status = wl_fail(err, WL_NOMEM, "no memory for device code");
+    if (status != WL_OK)
+        free(copy);
+    return status;
 }
 
 /* A cubin has no PTX; its architecture lies in the flags (bits 0-7 up to ABI 7, 8-15 since). */

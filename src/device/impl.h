@@ -9,6 +9,8 @@
 #include "ir/module.h"
 #include "program/options.h"
 #include "record/record.h"
+#include "replay/repeats.h"
+#include "replay/settings.h"
 
 #include <pthread.h>
 #include <uthash.h>
@@ -194,9 +196,7 @@ struct dev_function {
     wl_error error; /* why it cannot run */
     bool refused;   /* and that was said */
     int attributes[DEV_ATTRIBUTE_MAX];
-    uint64_t launched;
-    bool facts_tried;
-    struct dev_facts *facts; /* what its proof says; same.h */
+    replay_proven proven; /* same.h */
 };
 
 struct dev_module {
@@ -213,7 +213,8 @@ struct dev_module {
 
 /* What the process has, once. rec_g.lock guards it. */
 typedef struct dev_state {
-    pthread_cond_t changed; /* pending work has finished */
+    replay_settings settings; /* for what is observed and repeated */
+    pthread_cond_t changed;   /* pending work has finished */
     bool initialized, failed;
     int ndevices;
     dev_gpu devices[DEV_MAX_DEVICES];

@@ -4,6 +4,7 @@
 
 #include "device/check.h"
 #include "device/same.h"
+#include "program/kernel_name.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -136,13 +137,13 @@ wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *k
                            const flow_proof *proof, replay_watch *w)
 {
     const dev_op_launch *l = &op->launch;
-    replay_watched what = {.machine = machine,
+    replay_watched what = {.settings = &dev_g.settings,
+                           .machine = machine,
                            .kernel = kernel,
                            .grid = l->grid,
                            .block = l->block,
                            .cluster = l->cluster,
                            .dynamic_shared = l->shared,
-                           .threads = (uint32_t)prog_options_get()->threads,
                            .cooperative = l->cooperative};
     return replay_watch_begin(&what, proof, w);
 }
@@ -159,7 +160,7 @@ static cap_launch describe_launch(const dev_op *op, const dev_stream *stream, ui
 }
 
 static void write_launch(replay_watch *w, const dev_op *op, const dev_stream *stream, uint32_t call,
-                         const emu_result *result, const dev_known *known)
+                         const emu_result *result, const replay_repeat *repeat)
 {
     const dev_op_launch *l = &op->launch;
     cap_launch record = describe_launch(op, stream, call, result);
@@ -178,7 +179,7 @@ static void write_launch(replay_watch *w, const dev_op *op, const dev_stream *st
     if (rec_g.writer)
         rec_written(status);
     if (status == WL_OK && !record.error)
-        dev_same_keep(op, known, record.id, &record.summary);
+        dev_same_keep(op, repeat, record.id, &record.summary);
 }
 
 /* ---- running ---- */
@@ -221,7 +222,7 @@ emu_launch dev_launch_emulated(const dev_op *op)
                         .dynamic_shared = l->shared,
                         .params = l->params,
                         .cooperative = l->cooperative,
-                        .threads = (uint32_t)prog_options_get()->threads};
+                        .threads = dev_g.settings.threads};
 }
 
 /* The kernel's own fault loses the context, as on a GPU; a failure of the emulation is told apart. */
@@ -284,27 +285,28 @@ static void write_failed(const dev_op *op, const dev_stream *stream, uint32_t ca
     REC_WRITE(launch, &record);
 }
 
-static void run_repeat(dev_op *op, const dev_stream *stream, uint32_t call, const dev_known *known)
+static void run_repeat(dev_op *op, const dev_stream *stream, uint32_t call,
+                       const replay_repeat *repeat)
 {
     emu_result result = {0};
     wl_error err = {0};
     wl_status status = run(op, NULL, &result, &err);
     if (status == WL_FAULT)
         write_failed(op, stream, call, &result);
-    else if (status == WL_OK && !dev_same_write(op, stream, call, known, &result))
+    else if (status == WL_OK && !dev_same_write(op, stream, call, repeat, &result))
         rec_skipped(call, op->launch.function->name, "it was not what it was taken for");
     settle(op, call, status, &result, &err);
     emu_result_clear(&result);
 }
 
 static void run_observed(dev_op *op, const dev_stream *stream, uint32_t call, replay_watch *w,
-                         const dev_known *known)
+                         const replay_repeat *repeat)
 {
     emu_result result = {0};
     wl_error err = {0};
     wl_status status = run(op, &w->observer, &result, &err);
     if (status == WL_OK || status == WL_FAULT)
-        write_launch(w, op, stream, call, &result, known);
+        write_launch(w, op, stream, call, &result, repeat);
     settle(op, call, status, &result, &err);
     emu_result_clear(&result);
 }
@@ -318,16 +320,16 @@ void dev_launch_run(dev_op *op, dev_stream *stream, uint32_t call)
         run_unobserved(op, call, reason);
         return;
     }
-    dev_known known;
-    dev_same_find(op, &known);
-    if (known.known) {
-        run_repeat(op, stream, call, &known);
+    replay_repeat repeat;
+    dev_same_find(op, &repeat);
+    if (repeat.known) {
+        run_repeat(op, stream, call, &repeat);
         return;
     }
     replay_watch watch = {0};
     if (dev_launch_watch(op, op->context->device->machine, op->launch.function->kernel, NULL,
                          &watch) == WL_OK) {
-        run_observed(op, stream, call, &watch, &known);
+        run_observed(op, stream, call, &watch, &repeat);
     } else {
         rec_stop_observing("no memory for the counters of %s.", kernel);
         run_unobserved(op, call, "no memory for its counters");

@@ -2,7 +2,7 @@
 #include "device/same.h"
 
 #include "cuda/fatbin.h"
-#include "cuda/link.h"
+#include "ptx/link.h"
 #include "ptx/ptx.h"
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ static dev_result read_text(const dev_gpu *device, const void *image, char **tex
     if (status != WL_OK)
         return read_status(status);
     if (found.count > 1) {
-        status = cuda_link_ptx(found.ptx, found.count, text, length, log);
+        status = ptx_link(found.ptx, found.count, text, length, log);
     } else {
         *text = found.ptx[0].text;
         *length = found.ptx[0].length;

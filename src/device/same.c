@@ -1,63 +1,21 @@
+/* Launches that are the same as an earlier one: what replay asks of the process, and what is recorded
+ * of them. */
 #include "device/same.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-enum { MOST_BYTES = 64 << 20 }; /* of the memo */
-
-struct dev_facts {
-    wl_arena *arena;
-    replay_facts facts;
-    uint64_t number; /* of the kernel */
-};
-
-static replay_memo *memo;
-static uint64_t next_number;
-static bool off; /* a repeat was none */
-
-/* ---- facts ---- */
+static replay_repeats *repeats;
 
 void dev_same_forget(dev_function *function)
 {
-    if (!function->facts)
-        return;
-    wl_arena_free(function->facts->arena);
-    free(function->facts);
-    function->facts = NULL;
-}
-
-static struct dev_facts *new_facts(const dev_function *f)
-{
-    struct dev_facts *facts = calloc(1, sizeof *facts);
-    const emu_kernel_info *info = emu_kernel_get(f->kernel);
-    if (!facts)
-        return NULL;
-    facts->number = ++next_number;
-    facts->arena = wl_arena_new();
-    if (facts->arena &&
-        replay_facts_of(f->module->ptx, info->func, facts->arena, &facts->facts) == WL_OK) {
-        facts->facts.whole &= facts->facts.param_bytes == info->param_bytes;
-        return facts;
-    }
-    wl_arena_free(facts->arena);
-    free(facts);
-    return NULL;
-}
-
-static const struct dev_facts *facts_of(dev_function *f)
-{
-    if (f->launched++ == 0)
-        return NULL;
-    if (!f->facts && !f->facts_tried)
-        f->facts = new_facts(f);
-    f->facts_tried = true;
-    return f->facts && f->facts->facts.whole ? f->facts : NULL;
+    replay_proven_clear(&function->proven);
 }
 
 /* ---- live memory ---- */
 
-static bool find(void *ctx, uint64_t address, emu_alloc *out)
+static bool find_allocation(void *ctx, uint64_t address, emu_alloc *out)
 {
     return emu_mem_find(ctx, address, out) && out->id != 0;
 }
@@ -67,7 +25,7 @@ static bool find_object(void *ctx, uint32_t object, emu_alloc *out)
     dev_block *block, *next;
     HASH_ITER (hh, dev_g.blocks, block, next) {
         if (block->object == object)
-            return find(ctx, block->base, out) && out->id == object;
+            return find_allocation(ctx, block->base, out) && out->id == object;
     }
     return false;
 }
@@ -83,47 +41,36 @@ static uint64_t hash_constants(const dev_function *f, const replay_facts *facts)
 
 /* ---- finding and keeping ---- */
 
-void dev_same_find(const dev_op *op, dev_known *out)
+void dev_same_find(const dev_op *op, replay_repeat *out)
 {
     const dev_op_launch *l = &op->launch;
-    emu_machine *machine = op->context->device->machine;
-    out->keyed = out->known = false;
-    if (off || !prog_options_get()->memo || (!memo && !(memo = replay_memo_new())))
+    dev_function *f = l->function;
+    out->facts = NULL;
+    out->known = false;
+    if (!dev_g.settings.memo || (!repeats && !(repeats = replay_repeats_new())))
         return;
-    const struct dev_facts *facts = facts_of(l->function);
+    const replay_facts *facts = replay_repeats_prove(repeats, &f->proven, f->module->ptx,
+                                                     f->kernel);
     if (!facts)
         return;
-    replay_launch launch = {.facts = &facts->facts,
-                            .kernel = facts->number,
-                            .grid = l->grid,
+    replay_launch launch = {.grid = l->grid,
                             .block = l->block,
                             .cluster = l->cluster,
                             .dynamic_shared = l->shared,
                             .device = (uint32_t)op->context->device->ordinal,
                             .cooperative = l->cooperative,
                             .params = l->params,
-                            .constants = hash_constants(l->function, &facts->facts)};
-    replay_key_of(&launch, find, machine, &out->key);
-    out->keyed = true;
-    out->known = replay_memo_get(memo, &out->key, find, machine, &out->launch);
+                            .constants = hash_constants(f, facts)};
+    replay_repeats_find(repeats, &f->proven, &launch, find_allocation, op->context->device->machine,
+                        out);
 }
 
-/* All that was accessed is proven. */
-static bool is_proven(const replay_facts *facts, const obs_summary *summary)
-{
-    for (uint32_t i = 0; i < summary->ninsns; i++)
-        if (!(facts->proof.flags[summary->insns[i].pc] & FLOW_PC_PROVEN))
-            return false;
-    return summary->dropped == 0;
-}
-
-void dev_same_keep(const dev_op *op, const dev_known *known, uint32_t launch,
+void dev_same_keep(const dev_op *op, const replay_repeat *repeat, uint32_t launch,
                    const obs_summary *summary)
 {
-    if (known->keyed && replay_memo_bytes(memo) < MOST_BYTES &&
-        is_proven(&op->launch.function->facts->facts, summary))
-        replay_memo_put(memo, &known->key, launch, summary, find_object,
-                        op->context->device->machine);
+    if (repeat->facts)
+        replay_repeats_keep(repeats, repeat, launch, summary, find_object,
+                            op->context->device->machine);
 }
 
 /* ---- recording ---- */
@@ -165,15 +112,12 @@ static void write_repeat(const dev_op *op, const dev_stream *stream, uint32_t ca
 }
 
 bool dev_same_write(const dev_op *op, const dev_stream *stream, uint32_t call,
-                    const dev_known *known, const emu_result *result)
+                    const replay_repeat *repeat, const emu_result *result)
 {
-    const replay_known *launch = &known->launch;
-    if (result->warp_instructions == launch->warp_instructions &&
-        result->thread_instructions == launch->thread_instructions) {
-        write_repeat(op, stream, call, launch, result->seconds);
+    if (replay_repeats_confirm(repeats, repeat, result)) {
+        write_repeat(op, stream, call, &repeat->launch, result->seconds);
         return true;
     }
-    off = true;
     rec_message(WL_LOG_WARN,
                 "A launch of %s was taken for the repeat of an earlier one, and did something "
                 "else; launches are not taken for repeats from here on.",

@@ -5,27 +5,20 @@
 #define WL_DEVICE_SAME_H
 
 #include "device/impl.h"
-#include "replay/memo.h"
-
-typedef struct dev_known {
-    bool keyed; /* the key is set: the launch may be repeated */
-    bool known; /* it repeats `launch` */
-    replay_key key;
-    replay_known launch;
-} dev_known;
+#include "replay/repeats.h"
 
 /* What is known of the launch before it runs. A kernel is proven when it is launched for the second
  * time. */
-void dev_same_find(const dev_op *op, dev_known *out);
+void dev_same_find(const dev_op *op, replay_repeat *out);
 /* The launch that is next, as a note without parameters. */
 cap_note dev_note_of(const dev_op *op, const dev_stream *stream, uint32_t call);
 /* Remembers a launch that was recorded with this id, for `out` of dev_same_find. */
-void dev_same_keep(const dev_op *op, const dev_known *known, uint32_t launch,
+void dev_same_keep(const dev_op *op, const replay_repeat *repeat, uint32_t launch,
                    const obs_summary *summary);
 /* Records a launch that ran as a repeat. False where it did not execute what it should have: no
  * repeat is trusted then. */
 bool dev_same_write(const dev_op *op, const dev_stream *stream, uint32_t call,
-                    const dev_known *known, const emu_result *result);
+                    const replay_repeat *repeat, const emu_result *result);
 void dev_same_forget(dev_function *function); /* its facts */
 
 #endif

@@ -97,6 +97,7 @@ dev_result dev_initialize(void)
 {
     if (!dev_g.initialized) {
         dev_g.initialized = true;
+        dev_g.settings = replay_settings_of(prog_options_get());
         /* Where WARPLENS_DRIVER names this library, the one that stands before a driver records. */
         rec_start(!*prog_options_get()->driver);
         add_devices();

@@ -240,3 +240,32 @@ char *flow_affine_text(const flow_kernel *k, const flow_affine *a, char *buffer,
     }
     return buffer;
 }
+
+char *flow_address_text(const flow_kernel *k, const flow_function *f, const flow_address *a,
+                        char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", "");
+    if (a->value == FLOW_NONE || a->operand->kind != IR_OPD_ADDR || !f->affine[a->value])
+        return buffer;
+    int64_t offset = (int64_t)a->operand->imm;
+    size_t at = strlen(flow_affine_text(k, f->affine[a->value], buffer, size));
+    if (offset)
+        snprintf(buffer + at, size - at, " %c %llu", offset < 0 ? '-' : '+',
+                 (unsigned long long)(offset < 0 ? -(uint64_t)offset : (uint64_t)offset));
+    return buffer;
+}
+
+char *flow_trip_text(const flow_kernel *k, const flow_trip *t, char *buffer, size_t size)
+{
+    char start[512], bound[512], times[32] = "";
+    if (t->kind == FLOW_TRIP_CONSTANT)
+        snprintf(times, sizeof times, "%llu times, ", (unsigned long long)t->count);
+    if (t->kind == FLOW_TRIP_UNKNOWN)
+        snprintf(buffer, size, "unknown");
+    else
+        snprintf(buffer, size, "%swhile %s + %lld*i %s %s%s", times,
+                 flow_affine_text(k, t->start, start, sizeof start), (long long)t->step,
+                 ir_suffix_text(t->compare), flow_affine_text(k, t->bound, bound, sizeof bound),
+                 t->only_exit ? "" : ", or less");
+    return buffer;
+}

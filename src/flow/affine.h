@@ -23,5 +23,10 @@ const flow_affine *flow_affine_without(flow_mem *mem, const flow_affine *a, flow
 void flow_find_trips(flow_kernel *kernel, flow_function *f);
 /* "4*ctaid.x*ntid.x + 4*i0 + param0", where i0 counts the iterations of loop 0; truncates. Returns buffer. */
 char *flow_affine_text(const flow_kernel *kernel, const flow_affine *a, char *buffer, size_t size);
+/* The same of a whole address, its constant offset included; "" where it has no form. */
+char *flow_address_text(const flow_kernel *kernel, const flow_function *f,
+                        const flow_address *address, char *buffer, size_t size);
+/* "9 times, while 0 + 1*i lt 8", where i counts the iterations; ", or less" where the loop has other exits; "unknown". */
+char *flow_trip_text(const flow_kernel *kernel, const flow_trip *trip, char *buffer, size_t size);
 
 #endif

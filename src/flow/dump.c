@@ -136,20 +136,11 @@ static void dump_insn(const flow_kernel *k, const flow_function *f, uint32_t i, 
 
 static void dump_loops(const flow_kernel *k, const flow_function *f, FILE *out)
 {
-    char text[512];
+    char text[1200];
     for (uint32_t l = 0; l < f->loops.count; l++) {
-        const flow_trip *t = &f->trips[l];
-        fprintf(out, "loop %u at block %u, depth %u: ", l, f->loops.loops[l].header,
-                f->loops.loops[l].depth);
-        if (t->kind == FLOW_TRIP_UNKNOWN) {
-            fprintf(out, "unknown\n");
-            continue;
-        }
-        if (t->kind == FLOW_TRIP_CONSTANT)
-            fprintf(out, "%llu times, ", (unsigned long long)t->count);
-        fprintf(out, "while %s", flow_affine_text(k, t->start, text, sizeof text));
-        fprintf(out, " + %lld*i %s %s%s\n", (long long)t->step, ir_suffix_text(t->compare),
-                flow_affine_text(k, t->bound, text, sizeof text), t->only_exit ? "" : ", or less");
+        const flow_loop *loop = &f->loops.loops[l];
+        fprintf(out, "loop %u at block %u, depth %u: %s\n", l, loop->header, loop->depth,
+                flow_trip_text(k, &f->trips[l], text, sizeof text));
     }
 }
 

@@ -1,3 +1,4 @@
+/* Packing and unpacking of the blobs that profiles hold. */
 #include "profile/blob.h"
 
 #include "profile/db.h"
@@ -47,7 +48,8 @@ static void put64(blob *b, uint64_t value)
     b->size += sizeof value;
 }
 
-/* Column by column, sectors as differences: neighbouring rows are alike, so this compresses well. */
+/* Column by column, sectors as differences: neighbouring rows are alike, so this compresses
+ * well. */
 static void put_rows(blob *b, const obs_heat_row *rows, uint32_t n, uint64_t first_sector)
 {
     uint64_t last = first_sector;

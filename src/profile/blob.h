@@ -1,5 +1,5 @@
-/* Bulk arrays as blobs: zstd over a little-endian layout, sizes checked before use. docs/profile-schema.md gives the
- * layout; nothing else knows it. */
+/* Bulk arrays as blobs: zstd over a little-endian layout, sizes checked before use.
+ * docs/profile-schema.md gives the layout; nothing else knows it. */
 #ifndef WL_PROFILE_BLOB_H
 #define WL_PROFILE_BLOB_H
 
@@ -21,7 +21,7 @@ wl_status blob_unpack_heat(const unsigned char *data, size_t size, uint32_t nrow
                            uint32_t npcs, wl_arena *arena, obs_heat_row **rows, obs_pcset **pcsets);
 
 wl_status blob_compress(const void *data, size_t size, blob *out);
-/* `expected` bytes, no more and no less, NUL-terminated behind them; in the arena. */
+/* `expected` bytes, no more and no less, with a NUL after them; in the arena. */
 wl_status blob_decompress(const void *data, size_t size, uint64_t expected, wl_arena *arena,
                           unsigned char **out);
 

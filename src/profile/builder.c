@@ -25,7 +25,8 @@ static wl_status open_file(prof_builder *b, wl_error *err)
     if (rc != SQLITE_OK) {
         return db_fail(b->sql, rc, "write the profile", err);
     }
-    /* The file is nobody's until it is published: no journal, no waiting for the disk before then. */
+    /* The file is nobody's until it is published: no journal, no waiting for the disk before
+     * then. */
     wl_status status = db_exec(b->sql,
                                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
                                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; "

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "ir/callorder.h"
 #include "ir/module.h"
 #include "profile/blob.h"
 #include "profile/db.h"
@@ -121,7 +122,8 @@ typedef struct stream_entry {
     UT_hash_handle hh;
 } stream_entry;
 
-/* A launch, by its number in the capture. Its row is written when the process ends: until then records may add to it. */
+/* A launch, by its number in the capture. Its row is written when the process ends: until then
+ * records may add to it. */
 typedef struct launch_entry {
     uint32_t number;
     prof_launch row; /* without a mix */
@@ -196,12 +198,13 @@ struct prof_builder {
 /* id of a record's number, made on first mention; 0 for number 0. */
 uint32_t builder_id(prof_builder *b, id_entry **table, uint32_t number, uint32_t *counter);
 
-/* processes.c: PROCESS, DEVICE, MAPS, MODULE, OBJECT, FREE, CALL, SKIPPED, UNSUPPORTED, MESSAGE, END */
+/* processes.c: PROCESS, DEVICE, MAPS, MODULE, OBJECT, FREE, CALL, SKIPPED, UNSUPPORTED, MESSAGE,
+ * END */
 wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error *err);
 uint32_t builder_call(prof_builder *b, uint32_t number);
 wl_status builder_skipped(prof_builder *b, const cap_skipped *record, wl_error *err);
 uint32_t builder_stream(prof_builder *b, uint64_t handle);
-/* The object behind a number of the capture; NULL where no OBJECT record has announced it. */
+/* The object that the capture numbers so; NULL where no OBJECT record has announced it. */
 const object_info *builder_object(const prof_builder *b, uint32_t number);
 
 /* stacks.c */
@@ -219,15 +222,20 @@ wl_status builder_kernel_object(prof_builder *b, kernel *k, uint32_t kind, const
 wl_status builder_kernel_objects(prof_builder *b, wl_error *err);
 void builder_modules_free(prof_builder *b);
 
+/* facts.c: what is known of a kernel's code without running it. */
+wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_module *code,
+                        const ir_callorder *order, wl_error *err);
+
 /* launches.c */
 wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err);
-/* The launch that a record announces, with what is known before it runs; WL_CORRUPT where it is there already. */
+/* The launch that a record announces, with what is known before it runs; WL_CORRUPT where it is
+ * there already. */
 wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, launch_entry **out,
                               wl_error *err);
 /* Writes the rows of the process's launches. */
 wl_status builder_launches(prof_builder *b, wl_error *err);
 
-/* uses.c: USES, behind its LAUNCH */
+/* uses.c: USES, which follows its LAUNCH */
 wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_error *err);
 wl_status builder_uses(prof_builder *b, const cap_uses *uses, wl_error *err);
 

@@ -1,3 +1,4 @@
+/* SQLite with statuses and messages of ours; values in, columns out. */
 #include "profile/db.h"
 
 #include "base/vec.h"
@@ -229,7 +230,7 @@ const void *row_blob(db_row *row, size_t *size)
 
 typedef wl_vec(unsigned char) bytes;
 
-/* One row to the end of `items`; WL_OK with *done set behind the last. */
+/* One row to the end of `items`; WL_OK with *done set after the last. */
 static wl_status load_row(db_row *row, bytes *items, size_t size, db_fill *fill, bool *done,
                           wl_error *err)
 {

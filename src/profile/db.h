@@ -1,4 +1,5 @@
-/* SQLite as the other files of this folder use it: values to bind, columns to read, errors in the library's words. */
+/* SQLite as the other files of this folder use it: values to bind, columns to read, errors in the
+ * library's words. */
 #ifndef WL_PROFILE_DB_H
 #define WL_PROFILE_DB_H
 
@@ -81,7 +82,8 @@ wl_status db_run_values(sqlite3_stmt *stmt, const db_value *values, size_t count
 
 /* ---- reading ---- */
 
-/* The columns of a row, taken from left to right. A value that cannot be sets `bad`, and the loader gives up. */
+/* The columns of a row, taken from left to right. A value that cannot be sets `bad`, and the loader
+ * gives up. */
 typedef struct db_row {
     sqlite3_stmt *stmt;
     wl_arena *arena;
@@ -103,7 +105,8 @@ const char *row_text_or_null(db_row *row);
 const void *row_blob(db_row *row, size_t *size); /* valid until the next step; NULL for NULL */
 bool row_is_null(db_row *row);                   /* of the next column; does not take it */
 
-/* Replaces what is not UTF-8 by '?', so that every string can go into JSON and HTML; returns strnlen(text, length). */
+/* Replaces what is not UTF-8 by '?', so that every string can go into JSON and HTML; returns
+ * strnlen(text, length). */
 size_t db_mend_text(char *text, size_t length);
 
 /* Fills one element of `size` zeroed bytes. */

@@ -1,3 +1,4 @@
+/* Names of C++ as people write them, from mangled ones. */
 #include "profile/demangle.h"
 
 #include "base/names.h"
@@ -5,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The C++ ABI's own demangler (Itanium C++ ABI, 3.4), from the C++ runtime library. It has no header for C. */
+/* The C++ ABI's own demangler (Itanium C++ ABI, 3.4), from the C++ runtime library. It has no
+ * header for C. */
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 enum { LONGEST = 16 * 1024 };
 
-/* nvcc puts names that are private to a file into a namespace "_INTERNAL_1a2b3c4d_4_x_cu_main"; nobody wrote it. */
+/* nvcc puts names that are private to a file into a namespace "_INTERNAL_1a2b3c4d_4_x_cu_main";
+ * nobody wrote it. */
 static void drop_internal(char *text)
 {
     static const char prefix[] = "_INTERNAL_";
@@ -54,7 +57,8 @@ const char *prof_demangle_text(wl_arena *arena, const char *text)
     return copy;
 }
 
-/* Backwards from `end` (behind a closing bracket) to its opening one; NULL where they do not match. */
+/* Backwards from `end` (after a closing bracket) to its opening one; NULL where they do not
+ * match. */
 static const char *opening(const char *start, const char *end)
 {
     int depth = 0;
@@ -72,7 +76,8 @@ static const char *opening(const char *start, const char *end)
     return NULL;
 }
 
-/* Where the function's own name begins: behind the last space outside of brackets, which ends the return type. */
+/* Where the function's own name begins: after the last space outside of brackets, which ends the
+ * return type. */
 static const char *own_name(const char *start, const char *end)
 {
     const char *p = end;

@@ -4,7 +4,8 @@
 
 #include "base/arena.h"
 
-/* The C++ name behind a mangled one, or `name` itself where it is not mangled. NULL when memory is exhausted. */
+/* The C++ name that was mangled, or `name` itself where it is not mangled. NULL when memory is
+ * exhausted. */
 const char *prof_demangle(wl_arena *arena, const char *name);
 
 /* A text with such names in it: "kernel _Z4gemmPf failed" -> "kernel gemm(float*) failed". */
@@ -13,10 +14,12 @@ const char *prof_demangle_text(wl_arena *arena, const char *text);
 /* "void gemm<float>(float const*, int)" -> "gemm<float>"; "transpose(float*)::tile" -> itself. */
 const char *prof_short_name(wl_arena *arena, const char *demangled);
 
-/* What stands behind the last "::" that is in no bracket: "transpose(float*)::tile" -> "tile". Part of `demangled`. */
+/* What follows the last "::" that is in no bracket: "transpose(float*)::tile" -> "tile". Part
+ * of `demangled`. */
 const char *prof_last_name(const char *demangled);
 
-/* The bare identifier: "int ns::run<main::{lambda()#1}>(int)" -> "run". NULL when memory is exhausted. */
+/* The bare identifier: "int ns::run<main::{lambda()#1}>(int)" -> "run". NULL when memory is
+ * exhausted. */
 const char *prof_plain_name(wl_arena *arena, const char *demangled);
 
 #endif

@@ -1,4 +1,5 @@
-/* uthash for this folder: an entry that cannot be added for want of memory stays out, nothing exits. */
+/* uthash for this folder: an entry that cannot be added for want of memory stays out, nothing
+ * exits. */
 #ifndef WL_PROFILE_HASH_H
 #define WL_PROFILE_HASH_H
 

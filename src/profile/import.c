@@ -1,3 +1,4 @@
+/* Captures into a profile: their order, records that are damaged, progress. */
 #include "profile/profile.h"
 
 #include <stdio.h>
@@ -14,7 +15,8 @@ typedef struct capture {
     uint64_t bytes;
 } capture;
 
-/* A parent starts before its children; processes that start at once keep the order of their names. */
+/* A parent starts before its children; processes that start at once keep the order of their
+ * names. */
 static int by_start(const void *a, const void *b)
 {
     const capture *x = a, *y = b;

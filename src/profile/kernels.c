@@ -1,8 +1,10 @@
-/* Kernels: their code with source lines, and the objects that belong to a kernel (shared and local memory). */
+/* Kernels: their code with source lines, and the objects that belong to a kernel (shared and local
+ * memory). */
 #include "profile/builder.h"
 
 #include "ir/callorder.h"
 #include "profile/demangle.h"
+#include "ptx/lexer.h"
 #include "ptx/ptx.h"
 #include "ptx/written.h"
 
@@ -61,38 +63,39 @@ void builder_modules_free(prof_builder *b)
 
 /* ---- locations ---- */
 
-/* ".b8 95, 90, 0": the bytes of one line of a section, up to the zero that ends a string; true when it was met. */
-static bool read_bytes(const char *line, char *text, size_t *length, size_t size)
+/* ".b8 95, 90, 0": the bytes of one line of a section, up to the zero that ends a string; true when
+ * it was met. */
+static bool read_bytes(ptx_lexer *x, char *text, size_t *length, size_t size)
 {
-    const char *p = strstr(line, ".b8");
-    for (p = p ? p + 3 : line + strlen(line); *p;) {
-        char *end;
-        unsigned long byte = strtoul(p, &end, 0);
-        if (end == p) {
-            p++;
+    while (x->tok.kind != TOK_EOF && !ptx_accept_dot(x, "b8")) {
+        ptx_next(x);
+    }
+    for (; x->tok.kind != TOK_EOF; ptx_next(x)) {
+        if (x->tok.kind != TOK_INT) {
             continue;
         }
-        p = end;
-        if (byte == 0 || *length + 1 >= size) {
+        if (x->tok.value == 0 || *length + 1 >= size) {
             return true;
         }
-        text[(*length)++] = (char)byte;
+        text[(*length)++] = (char)x->tok.value;
     }
     return false;
 }
 
-/* The string behind a label of the section .debug_str, where .loc keeps the names of inlined functions. */
+/* The string at a label of the section .debug_str, where .loc keeps the names of inlined
+ * functions. */
 static const char *debug_string(wl_arena *arena, const ir_module *ptx, const char *label)
 {
     char text[4096];
-    size_t length = 0, n = strlen(label);
+    size_t length = 0;
     for (uint32_t s = 0; s < ptx->written->nsections; s++) {
         const ptx_section *section = &ptx->written->sections[s];
         bool inside = false;
         for (uint32_t i = 0; i < section->nlines; i++) {
-            const char *line = section->lines[i] + strspn(section->lines[i], " \t");
-            inside |= strncmp(line, label, n) == 0 && line[n] == ':';
-            if (inside && read_bytes(line, text, &length, sizeof text)) {
+            ptx_lexer x = ptx_lexer_of(section->lines[i], strlen(section->lines[i]), NULL, NULL);
+            ptx_next(&x);
+            inside |= ptx_is_word(&x, label);
+            if (inside && read_bytes(&x, text, &length, sizeof text)) {
                 return wl_arena_strndup(arena, text, length);
             }
         }
@@ -181,7 +184,8 @@ static wl_status write_loc(prof_builder *b, module *m, uint32_t index, int depth
     return status;
 }
 
-/* Where a location counts: the innermost place of its chain that is no system header, else the outermost. */
+/* Where a location counts: the innermost place of its chain that is no system header, else the
+ * outermost. */
 static const ir_loc *counting_loc(prof_builder *b, const module *m, uint32_t index)
 {
     const ir_loc *loc = NULL;
@@ -298,7 +302,8 @@ static wl_status write_code(body *c, kernel *k, wl_error *err)
     return status;
 }
 
-/* The first line of the kernel itself: the outermost place of its first instruction that has one. */
+/* The first line of the kernel itself: the outermost place of its first instruction that has
+ * one. */
 static uint32_t first_line(const body *c)
 {
     const ir_func *f = c->order.funcs[0];
@@ -355,6 +360,7 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
         return NOMEM(err);
     }
     wl_status status = write_code(&c, k, err);
+    status = status == WL_OK ? builder_facts(b, k->id, m->ptx, &c.order, err) : status;
     k->line = first_line(&c);
     return status == WL_OK ? write_kernel(b, k, launch, m, &c, "", err) : status;
 }

@@ -225,7 +225,7 @@ static const obs_block_count *block_of(const writer *w, uint32_t pc)
     return c && pc - c->first_pc < c->ninsns ? c : NULL;
 }
 
-/* The profile's object behind a capture's. */
+/* The id that the profile gives an object of the capture. */
 static wl_status object_of(writer *w, uint8_t space, uint32_t number, uint32_t *id)
 {
     if (space == OBS_SHARED) {

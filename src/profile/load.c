@@ -128,11 +128,6 @@ wl_status prof_load_files(prof_db *db, wl_arena *arena, prof_file_rows *out, wl_
         "SELECT id, path, system, bytes, missing, text IS NOT NULL FROM files ORDER BY id");
 }
 
-wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err)
-{
-    return LOAD_ALL_ROWS(db, locs, arena, out, err, "locs ORDER BY id");
-}
-
 wl_status prof_load_kernels(prof_db *db, wl_arena *arena, prof_kernel_rows *out, wl_error *err)
 {
     return LOAD_ALL_ROWS(db, kernels, arena, out, err, "module_kernels ORDER BY id");
@@ -266,15 +261,6 @@ wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_
                 db_int(kernel));
 }
 
-wl_status prof_load_blocks(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
-                           prof_block_rows *out, wl_error *err)
-{
-    return LOAD_ROWS(db, blocks, arena, out, err,
-                     "launch_blocks WHERE " OF_KERNEL
-                     "AND (?2 = 0 OR launch = ?2) ORDER BY launch, block",
-                     db_int(kernel), db_int(launch));
-}
-
 wl_status prof_load_block_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
                                  prof_block_rows *out, wl_error *err)
 {
@@ -293,26 +279,6 @@ wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out,
 wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err)
 {
     return LOAD_ALL_ROWS(db, calls, arena, out, err, "calls ORDER BY id");
-}
-
-static void fill_frame(db_row *row, void *item)
-{
-    prof_frame *f = item;
-    f->function = row_text(row);
-    f->file = row_u32(row);
-    f->line = row_u32(row);
-    f->binary = row_text(row);
-    f->offset = row_u64(row);
-    f->inlined = row_bool(row);
-}
-
-wl_status prof_load_stack(prof_db *db, uint32_t stack, wl_arena *arena, prof_frame_rows *out,
-                          wl_error *err)
-{
-    return LOAD(db, arena, out, err, fill_frame,
-                "SELECT function, file, line, binary, offset, inlined FROM frames WHERE stack = ? "
-                "ORDER BY depth",
-                db_int(stack));
 }
 
 /* ---- heat maps ---- */
@@ -353,7 +319,7 @@ static void fill_content(db_row *row, void *item)
     copy_blob(row, p);
 }
 
-static wl_status unpack(const packed *p, wl_arena *scratch, wl_arena *arena, prof_heat *out)
+static wl_status unpack_heat(const packed *p, wl_arena *scratch, wl_arena *arena, prof_heat *out)
 {
     unsigned char *data;
     uint64_t size = p->nrows * 60 + (p->npcsets + p->npcs) * 4;
@@ -467,7 +433,7 @@ wl_status prof_load_heat(prof_db *db, uint32_t id, wl_arena *arena, prof_heat *o
                       db_int(out->info.content));
     }
     if (status == WL_OK) {
-        status = blobs.count == 1 ? unpack(&blobs.rows[0], scratch, arena, out) : WL_CORRUPT;
+        status = blobs.count == 1 ? unpack_heat(&blobs.rows[0], scratch, arena, out) : WL_CORRUPT;
         if (status != WL_OK) {
             wl_fail(err, status, "Heat map %u of the profile cannot be read: %s.", id,
                     wl_status_text(status));
@@ -518,14 +484,6 @@ wl_status prof_load_source(prof_db *db, uint32_t file, wl_arena *arena, const ch
 {
     return load_packed_text(db, "SELECT bytes, text FROM files WHERE id = ?", file, arena, text,
                             length, err);
-}
-
-wl_status prof_load_ptx(prof_db *db, uint32_t kernel, wl_arena *arena, const char **text,
-                        size_t *length, wl_error *err)
-{
-    return load_packed_text(
-        db, "SELECT m.bytes, m.ptx FROM kernels k JOIN modules m ON m.id = k.module WHERE k.id = ?",
-        kernel, arena, text, length, err);
 }
 
 /* ---- coverage ---- */
@@ -605,7 +563,8 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
         const char *sql;
     } all[] = {
         {&out->launches_seen,
-         /* a launch that only a GPU saw has a row and, with the reason, is counted among the skips */
+         /* a launch that only a GPU saw has a row and, with the reason, is counted among the
+          * skips */
          "SELECT (SELECT count(*) FROM launches WHERE blocks_run > 0 OR error <> 0) + "
          "(SELECT coalesce(sum(count), 0) FROM skips)"},
         {&out->launches_observed, "SELECT count(*) FROM launches WHERE blocks_observed > 0"},
@@ -644,7 +603,6 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
                            : NULL;                                                                 \
     }
 FIND(file)
-FIND(loc)
 FIND(kernel)
 FIND(launch)
 FIND(object)

@@ -1,4 +1,5 @@
-/* Launches that are noted when they run and worked out later, and launches that did what earlier ones did. */
+/* Launches that are noted when they run and worked out later, and launches that did what earlier
+ * ones did. */
 #include "profile/builder.h"
 
 #include <string.h>

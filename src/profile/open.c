@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A path as an SQLite URI. immutable: no journal beside the file is looked at, nothing is locked or written. */
+/* A path as an SQLite URI. immutable: no journal beside the file is looked at, nothing is locked or
+ * written. */
 static char *uri_of(const char *path)
 {
     static const char ending[] = "?immutable=1";
@@ -59,8 +60,8 @@ static wl_status check_file(const char *path, wl_error *err)
     return S_ISREG(st.st_mode) ? WL_OK : wl_fail(err, WL_ARG, "%s is not a file.", path);
 }
 
-/* Nothing that the file says is run: no triggers, no functions in its schema, and no views until check_schema has found them to
- * be ours. */
+/* Nothing that the file says is run: no triggers, no functions in its schema, and no views until
+ * check_schema has found them to be ours. */
 static void harden(sqlite3 *sql)
 {
     sqlite3_db_config(sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -136,8 +137,8 @@ static wl_status definition(sqlite3 *sql, const char *type, const char *name, wl
     return *text ? WL_OK : WL_NOMEM;
 }
 
-/* Each table and view of ours must be defined as we define it: a profile cannot bring a view, a virtual table or computed
- * columns under a table's name, nor another statement under a view's. */
+/* Each table and view of ours must be defined as we define it: a profile cannot bring a view, a
+ * virtual table or computed columns under a table's name, nor another statement under a view's. */
 static wl_status check_definitions(sqlite3 *sql, sqlite3 *reference, wl_arena *arena,
                                    const char *path, wl_error *err)
 {

@@ -1,14 +1,18 @@
-/* The profile: what the captures of one run say, named and joined, in one SQLite file. The only reader and writer of SQL.
+/* The profile: what the captures of one run say, named and joined, in one SQLite file. The only
+ * reader and writer of SQL.
  *
- * docs/profile-schema.md documents the tables, the views that a person would query and the layout of blobs.
+ * docs/profile-schema.md documents the tables, the views that a person would query and the layout
+ * of blobs.
  *
- * Ids count from 1 and are the same in every run of the same program; 0 stands for none or unknown. Processes come in
- * order of their start; launches, calls and objects keep the order of their process. Rows ascend by id unless a loader
- * says otherwise. Strings are never NULL unless a comment says so. Everything that a loader returns lies in the caller's
- * arena and outlives the prof_db.
+ * Ids count from 1 and are the same in every run of the same program; 0 stands for none or unknown.
+ * Processes come in order of their start; launches, calls and objects keep the order of their
+ * process. Rows ascend by id unless a loader says otherwise. Strings are never NULL unless a
+ * comment says so. Everything that a loader returns lies in the caller's arena and outlives the
+ * prof_db.
  *
- * A profile may come from anywhere: opening one runs nothing that it contains, and a loader that meets a size, id or
- * text that cannot be returns WL_CORRUPT. A prof_db is used by one thread at a time. */
+ * A profile may come from anywhere: opening one runs nothing that it contains, and a loader that
+ * meets a size, id or text that cannot be returns WL_CORRUPT. A prof_db is used by one thread at a
+ * time. */
 #ifndef WL_PROFILE_PROFILE_H
 #define WL_PROFILE_PROFILE_H
 
@@ -25,10 +29,12 @@ enum { PROF_APPLICATION_ID = 0x574c5031 /* "WLP1" */, PROF_VERSION = 6 };
 
 typedef struct prof_db prof_db;
 
-/* Read-only. WL_NOENT; WL_CORRUPT: no profile, or a damaged one; WL_VERSION: another schema, err says what to do. */
+/* Read-only. WL_NOENT; WL_CORRUPT: no profile, or a damaged one; WL_VERSION: another schema, err
+ * says what to do. */
 wl_status prof_open(const char *path, prof_db **out, wl_error *err);
 void prof_close(prof_db *db); /* NULL is allowed */
-/* Whether a profile can have this name: SQLite takes names of some 500 bytes, with all folders. WL_ARG where not. */
+/* Whether a profile can have this name: SQLite takes names of some 500 bytes, with all folders.
+ * WL_ARG where not. */
 wl_status prof_check_path(const char *path, wl_error *err);
 /* A copy of the file, whole or not at all. WL_EXISTS without `force`. */
 wl_status prof_copy(prof_db *db, const char *path, bool force, wl_error *err);
@@ -46,14 +52,15 @@ typedef struct prof_options {
     void *progress_ctx;
 } prof_options;
 
-/* Imports the captures into a new file, in one transaction; it appears under its name when it is whole, and on failure
- * nothing is left. A capture that was cut off or is damaged behind its first record goes in as far as it is whole, which
- * the coverage tells; one that is no capture fails the import. `options` may be NULL. */
+/* Imports the captures into a new file, in one transaction; it appears under its name when it is
+ * whole, and on failure nothing is left. A capture that was cut off or is damaged after its first
+ * record goes in as far as it is whole, which the coverage tells; one that is no capture fails the
+ * import. `options` may be NULL. */
 wl_status prof_import(const char *const *captures, size_t ncaptures, const char *path,
                       const prof_options *options, wl_error *err);
 
-/* The same a record at a time. Usage: create, then for each process begin, add..., end; then finish or discard.
- * After a failure only prof_discard is allowed. */
+/* The same a record at a time. Usage: create, then for each process begin, add..., end; then finish
+ * or discard. After a failure only prof_discard is allowed. */
 typedef struct prof_builder prof_builder;
 wl_status prof_create(const char *path, const prof_options *options, prof_builder **out,
                       wl_error *err);
@@ -133,9 +140,37 @@ typedef struct prof_code {
     uint32_t ptx_line;    /* in the module's text */
     uint32_t block;       /* basic block, 0 ..; UINT32_MAX: unknown */
     uint32_t loc;         /* innermost prof_loc; 0: none */
-    uint32_t file, line,
-        column; /* where it counts: the innermost place of the chain that is no system header */
+    /* Where it counts: the innermost place of the chain that is no system header. */
+    uint32_t file, line, column;
 } prof_code;
+
+/* What is known of code without running it. */
+typedef struct prof_static_block {
+    uint32_t kernel, first_pc, ninsns;
+    uint32_t loop; /* header of the innermost loop around it; UINT32_MAX: none */
+    /* Instructions, and memory requests, that can overlap; mlp is negative where it loads nothing. */
+    double ilp, mlp;
+} prof_static_block;
+
+typedef struct prof_static_mix { /* instructions of one class in one of these blocks */
+    uint32_t kernel, first_pc, cost /* ir_cost */, instructions;
+} prof_static_mix;
+
+typedef struct prof_loop {
+    uint32_t kernel, header; /* header: first pc of its first block */
+    uint32_t number;         /* in its function: forms call its iterations i<number> */
+    uint32_t depth,
+        outer;      /* depth: 1 outermost; outer: header of the loop around it, UINT32_MAX: none */
+    bool constant;  /* times is known */
+    uint64_t times; /* that the header runs */
+    const char *trips; /* as flow_trip_text() says it */
+} prof_loop;
+
+typedef struct prof_form { /* of an address of an instruction */
+    uint32_t kernel, pc, position, bytes;
+    const char *form; /* as flow_address_text() says it */
+    bool no_wrap;     /* holds where no 32-bit step overflows */
+} prof_form;
 
 typedef struct prof_launch {
     uint32_t id, process, number; /* number: in its process, from 1 */
@@ -155,7 +190,8 @@ typedef struct prof_launch {
     bool recorded;    /* its probes were on: device_seconds holds their cost */
     uint32_t rows_of; /* the launch whose rows are this one's too; its own id where it has some */
     uint32_t moves;   /* of objects in those rows, in the table `moves`; 0: none */
-    /* obs_known of elements: of objects in global memory and of shared arrays without a prof_use, which were not accessed then */
+    /* obs_known of elements: of objects in global memory and of shared arrays without a prof_use,
+     * which were not accessed then */
     uint32_t objects_known, arrays_known;
     const obs_mix *mix; /* by ir_cost; never NULL in what was loaded */
 } prof_launch;
@@ -185,7 +221,6 @@ const char *prof_space_text(uint32_t space);      /* "global", "shared", "local"
 const char *prof_way_text(uint32_t way);          /* "emulate", "replay", "probe", "none" */
 const char *prof_access_text(uint32_t op);        /* "load", "store", "atomic", "reduction" */
 const char *prof_class_text(uint32_t class);      /* of obs_mix: "fp32", "memory", ... */
-const char *prof_call_kind_text(uint32_t kind);   /* "alloc", "free", "copy", ... */
 
 typedef struct prof_object {
     uint32_t id;
@@ -217,23 +252,15 @@ typedef struct prof_call {
     int32_t result;
     uint32_t source_object, target_object;
     uint64_t source_offset, target_offset, bytes;
-    uint32_t stack; /* for prof_load_stack; 0: none */
-    uint32_t file,
-        line; /* where it counts: the innermost frame that is no system header or library; 0: unknown */
+    uint32_t stack; /* in the table `frames`; 0: none */
+    /* Where it counts: the innermost frame that is no system header or library; 0: unknown. */
+    uint32_t file, line;
     const char *function;
     double device_seconds; /* of a copy or set; negative: not measured */
 } prof_call;
 
-typedef struct prof_frame { /* innermost first; what the compiler inlined is a frame of its own */
-    const char *function;   /* demangled; "" unknown */
-    uint32_t file, line;    /* 0: no line information */
-    const char *binary;     /* "" unknown */
-    uint64_t offset;        /* in the binary */
-    bool inlined;           /* into the frame that follows */
-} prof_frame;
-
-/* A heat map without its rows: one sampled block of one launch over one object. Launches that did the same have maps with the
- * same id. */
+/* A heat map without its rows: one sampled block of one launch over one object. Launches that did
+ * the same have maps with the same id. */
 typedef struct prof_heat_info {
     uint32_t id, launch, kernel, object, space;
     uint64_t block;
@@ -254,8 +281,9 @@ const char *prof_why_text(uint32_t why); /* obs_why: "asked", "typical" */
 
 typedef struct prof_heat {
     prof_heat_info info;
-    /* rows[].sector counts from the sector that holds the object's first byte (base / 32); for object 0 it is
-     * address / 32. As a signed number it ascends; it may be negative where a capture was wrong about the object. */
+    /* rows[].sector counts from the sector that holds the object's first byte (base / 32); for
+     * object 0 it is address / 32. As a signed number it ascends; it may be negative where a
+     * capture was wrong about the object. */
     obs_heat_row *rows;
     uint32_t npcsets;
     obs_pcset *pcsets;
@@ -322,7 +350,6 @@ typedef struct prof_coverage {
 PROF_ROWS(process)
 PROF_ROWS(device)
 PROF_ROWS(file)
-PROF_ROWS(loc)
 PROF_ROWS(kernel)
 PROF_ROWS(code)
 PROF_ROWS(launch)
@@ -330,7 +357,6 @@ PROF_ROWS(instruction)
 PROF_ROWS(block)
 PROF_ROWS(object)
 PROF_ROWS(call)
-PROF_ROWS(frame)
 PROF_ROWS(heat_info)
 PROF_ROWS(sample)
 PROF_ROWS(use)
@@ -348,7 +374,6 @@ wl_status prof_load_coverage(prof_db *db, wl_arena *arena, prof_coverage *out, w
 wl_status prof_load_processes(prof_db *db, wl_arena *arena, prof_process_rows *out, wl_error *err);
 wl_status prof_load_devices(prof_db *db, wl_arena *arena, prof_device_rows *out, wl_error *err);
 wl_status prof_load_files(prof_db *db, wl_arena *arena, prof_file_rows *out, wl_error *err);
-wl_status prof_load_locs(prof_db *db, wl_arena *arena, prof_loc_rows *out, wl_error *err);
 wl_status prof_load_kernels(prof_db *db, wl_arena *arena, prof_kernel_rows *out, wl_error *err);
 wl_status prof_load_objects(prof_db *db, wl_arena *arena, prof_object_rows *out, wl_error *err);
 wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_error *err);
@@ -360,16 +385,13 @@ wl_status prof_load_launches(prof_db *db, uint32_t kernel, wl_arena *arena, prof
 /* By kernel, launch, pc, object, space; kernel and launch may be PROF_ALL. */
 wl_status prof_load_instructions(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
                                  prof_instruction_rows *out, wl_error *err);
-/* Summed over the kernel's launches, by kernel, pc, object, space; `launch` is the one with most sectors and wavefronts,
- * `c.stride` the one of that launch. */
+/* Summed over the kernel's launches, by kernel, pc, object, space; `launch` is the one with most
+ * sectors and wavefronts, `c.stride` the one of that launch. */
 wl_status prof_load_instruction_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
                                        prof_instruction_rows *out, wl_error *err);
 /* By object, space, launch. */
 wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_traffic_rows *out,
                             wl_error *err);
-/* By launch, block. */
-wl_status prof_load_blocks(prof_db *db, uint32_t kernel, uint32_t launch, wl_arena *arena,
-                           prof_block_rows *out, wl_error *err);
 /* Summed over the kernel's launches, by block; `launch` is the first. */
 wl_status prof_load_block_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
                                  prof_block_rows *out, wl_error *err);
@@ -386,8 +408,6 @@ wl_status prof_load_uses(prof_db *db, uint32_t kernel, wl_arena *arena, prof_use
 /* A reader of checked spans, which lie in the arena. */
 wl_status prof_load_spans(prof_db *db, uint32_t spans, wl_arena *arena, wl_span_reader *out,
                           wl_error *err);
-wl_status prof_load_stack(prof_db *db, uint32_t stack, wl_arena *arena, prof_frame_rows *out,
-                          wl_error *err);
 /* By kernel, pc. */
 wl_status prof_load_gaps(prof_db *db, wl_arena *arena, prof_gap_rows *out, wl_error *err);
 /* By count, largest first. */
@@ -398,21 +418,13 @@ wl_status prof_load_unsupported(prof_db *db, wl_arena *arena, prof_unsupported_r
 /* The text of a file, NUL-terminated; WL_NOENT where the profile has none. */
 wl_status prof_load_source(prof_db *db, uint32_t file, wl_arena *arena, const char **text,
                            size_t *length, wl_error *err);
-/* The PTX text of a kernel's module; WL_NOENT where the profile has none. */
-wl_status prof_load_ptx(prof_db *db, uint32_t kernel, wl_arena *arena, const char **text,
-                        size_t *length, wl_error *err);
-
 /* ---- looking things up in what was loaded; NULL where the id is not there ---- */
 
 const prof_file *prof_find_file(const prof_file_rows *rows, uint32_t id);
-const prof_loc *prof_find_loc(const prof_loc_rows *rows, uint32_t id);
 const prof_kernel *prof_find_kernel(const prof_kernel_rows *rows, uint32_t id);
 const prof_launch *prof_find_launch(const prof_launch_rows *rows, uint32_t id);
 const prof_object *prof_find_object(const prof_object_rows *rows, uint32_t id);
 const prof_call *prof_find_call(const prof_call_rows *rows, uint32_t id);
 const prof_code *prof_find_code(const prof_code_rows *code, uint32_t kernel, uint32_t pc);
-
-/* XXH64 over the content that every run of the same program shares: all but times, addresses, pids and threads. */
-wl_status prof_content_hash(prof_db *db, uint64_t *out, wl_error *err);
 
 #endif

@@ -1,3 +1,4 @@
+/* A file that appears under its name when it is whole. */
 #include "profile/publish.h"
 
 #include <errno.h>

@@ -6,11 +6,12 @@
 
 #include <stdbool.h>
 
-/* An empty file beside `path`, to be written and then published; *temp is malloc'ed. WL_EXISTS where `path` is there and
- * `force` is false; WL_ARG where it is something else than a file (a pipe, a device), which is never replaced. A link's
- * file is meant, not the link. */
+/* An empty file beside `path`, to be written and then published; *temp is malloc'ed. WL_EXISTS
+ * where `path` is there and `force` is false; WL_ARG where it is something else than a file (a
+ * pipe, a device), which is never replaced. A link's file is meant, not the link. */
 wl_status publish_begin(const char *path, bool force, char **temp, wl_error *err);
-/* Gives the file its name, after what it holds is on the disk. Frees temp; on failure the file is gone. */
+/* Gives the file its name, after what it holds is on the disk. Frees temp; on failure the file is
+ * gone. */
 wl_status publish_end(char *temp, const char *path, bool force, wl_error *err);
 /* Removes the file; frees temp. NULL is allowed. */
 void publish_discard(char *temp);

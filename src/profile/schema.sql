@@ -1,9 +1,11 @@
--- The profile, schema 6. docs/profile-schema.md explains it. Columns hold NULL where something was not measured or is not
--- known; ids count from 1. Integers above 2^63 - 1 (addresses, hashes) are stored as their two's complement.
+-- The profile, schema 6. docs/profile-schema.md explains it. Columns hold NULL where something was
+-- not measured or is not known; ids count from 1. Integers above 2^63 - 1 (addresses, hashes) are
+-- stored as their two's complement.
 
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
--- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner', 'why', 'way' or 'known'.
+-- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner',
+-- 'why', 'way' or 'known'.
 CREATE TABLE names (
   kind TEXT NOT NULL, value INTEGER NOT NULL, name TEXT NOT NULL,
   PRIMARY KEY (kind, value)
@@ -62,6 +64,40 @@ CREATE TABLE code (
   PRIMARY KEY (kernel, pc)
 ) WITHOUT ROWID;
 
+-- What is known of code without running it (docs/flow.md). Basic blocks, by their first
+-- instruction; loop: the header of the innermost loop that it is in. ilp, mlp: instructions and
+-- memory requests that can overlap; mlp is NULL without loads.
+CREATE TABLE static_blocks (
+  kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, ninsns INTEGER NOT NULL,
+  loop INTEGER, ilp REAL, mlp REAL,
+  PRIMARY KEY (kernel, first_pc)
+) WITHOUT ROWID;
+
+-- Instructions of these blocks by class; classes that a block has none of have no row.
+CREATE TABLE static_mix (
+  kernel INTEGER NOT NULL, first_pc INTEGER NOT NULL, class INTEGER NOT NULL,
+  instructions INTEGER NOT NULL,
+  PRIMARY KEY (kernel, first_pc, class)
+) WITHOUT ROWID;
+
+-- Loops, by the first instruction of their header, in which forms call the iterations i and the
+-- loop's number. outer: the header of the loop around it. times: how often the header runs where
+-- that is constant; trips: the same, or the condition to go on, as text.
+CREATE TABLE loops (
+  kernel INTEGER NOT NULL, header INTEGER NOT NULL, number INTEGER NOT NULL,
+  depth INTEGER NOT NULL, outer INTEGER, times INTEGER, trips TEXT NOT NULL,
+  PRIMARY KEY (kernel, header)
+) WITHOUT ROWID;
+
+-- Addresses that are sums of products of indices, parameters and iterations; those without such a
+-- form have no row. position: of several addresses of an instruction. bytes: by a lane, 0 where
+-- that is not constant. no_wrap: 1 where the form holds only if no 32-bit step overflows.
+CREATE TABLE forms (
+  kernel INTEGER NOT NULL, pc INTEGER NOT NULL, position INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, form TEXT NOT NULL, no_wrap INTEGER NOT NULL,
+  PRIMARY KEY (kernel, pc, position)
+) WITHOUT ROWID;
+
 CREATE TABLE launches (
   id INTEGER PRIMARY KEY, process INTEGER NOT NULL, number INTEGER NOT NULL,
   kernel INTEGER NOT NULL, call INTEGER,
@@ -82,8 +118,9 @@ CREATE TABLE launches (
 );
 CREATE INDEX launches_by_kernel ON launches (kernel);
 
--- A launch that did what an earlier one did has no rows of its own: rows_of names the launch whose rows in mix, instructions,
--- blocks, heats, samples and uses are its too (else its own id), and moves the objects that others stand for.
+-- A launch that did what an earlier one did has no rows of its own: rows_of names the launch whose
+-- rows in mix, instructions, blocks, heats, samples and uses are its too (else its own id), and
+-- moves the objects that others stand for.
 CREATE TABLE moves (
   id INTEGER NOT NULL, object INTEGER NOT NULL, becomes INTEGER NOT NULL,
   PRIMARY KEY (id, object)
@@ -159,13 +196,14 @@ CREATE TABLE contents (
 
 CREATE TABLE heats (
   id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, object INTEGER, space INTEGER NOT NULL,
-  block INTEGER NOT NULL, block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
   warps INTEGER NOT NULL, dropped INTEGER NOT NULL, content INTEGER NOT NULL
 );
 CREATE INDEX heats_by_launch ON heats (launch);
 
--- Blocks that were chosen for heat maps, and why ('why' in names). alike: blocks that it stands for, itself included.
--- mapped: 0 where its accesses were too many to keep until it was chosen.
+-- Blocks that were chosen for heat maps, and why ('why' in names). alike: blocks that it stands
+-- for, itself included. mapped: 0 where its accesses were too many to keep until it was chosen.
 CREATE TABLE samples (
   launch INTEGER NOT NULL, block INTEGER NOT NULL,
   block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
@@ -174,9 +212,10 @@ CREATE TABLE samples (
   PRIMARY KEY (launch, block)
 ) WITHOUT ROWID;
 
--- How often the elements (aligned 4 bytes) of an object were accessed, over all blocks of a launch. known ('known' in names)
--- says what of that is known; an object without a row was not accessed where launches.objects_known (shared arrays:
--- arrays_known) is not 0. least and most: accesses of a touched element; squares: the sum of their squares over all elements.
+-- How often the elements (aligned 4 bytes) of an object were accessed, over all blocks of a launch.
+-- known ('known' in names) says what of that is known; an object without a row was not accessed
+-- where launches.objects_known (shared arrays: arrays_known) is not 0. least and most: accesses of
+-- a touched element; squares: the sum of their squares over all elements.
 CREATE TABLE uses (
   launch INTEGER NOT NULL, object INTEGER NOT NULL, space INTEGER NOT NULL,
   known INTEGER NOT NULL, elements INTEGER NOT NULL,
@@ -185,7 +224,8 @@ CREATE TABLE uses (
   PRIMARY KEY (launch, object, space)
 ) WITHOUT ROWID;
 
--- Elements side by side that were accessed equally often: blobs that several uses may share. bytes: unpacked.
+-- Elements side by side that were accessed equally often: blobs that several uses may share. bytes:
+-- unpacked.
 CREATE TABLE spans (
   id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, counted INTEGER NOT NULL, data BLOB NOT NULL
 );
@@ -203,8 +243,8 @@ CREATE TABLE messages (
 CREATE TABLE unsupported (api TEXT PRIMARY KEY) WITHOUT ROWID;
 
 -- ---- the rows of each launch ----
--- A launch that did what an earlier one did has that one's rows, with objects moved. These views resolve that, for warplens too;
--- launch is the launch's own id, kernel its kernel.
+-- A launch that did what an earlier one did has that one's rows, with objects moved. These views
+-- resolve that, for warplens too; launch is the launch's own id, kernel its kernel.
 
 -- Launches whose rows are the same: n of them have the rows of one, with these moves.
 CREATE VIEW v_same AS
@@ -329,7 +369,8 @@ LEFT JOIN code c ON c.kernel = i.kernel AND c.pc = i.pc
 LEFT JOIN files f ON f.id = c.file
 GROUP BY i.kernel, c.file, c.line;
 
--- What the detectors start from: traffic of a kernel on an object, and the heat maps that exist of it.
+-- What the detectors start from: traffic of a kernel on an object, and the heat maps that exist of
+-- it.
 CREATE VIEW v_findings_input AS
 SELECT t.kernel_id, k.short_name AS kernel, t.object_id, o.name AS object, s.name AS space,
        (SELECT count(DISTINCT launch) FROM launch_instructions i
@@ -381,12 +422,38 @@ LEFT JOIN calls a ON a.id = o.alloc_call
 LEFT JOIN calls r ON r.id = o.free_call;
 
 CREATE VIEW v_calls AS
-SELECT c.id, c.process, c.api, n.name AS kind, c.stream, c.start_ns, c.end_ns, c.result, c.bytes, c.device_seconds,
+SELECT c.id, c.process, c.api, n.name AS kind, c.stream, c.start_ns, c.end_ns, c.result, c.bytes,
+       c.device_seconds,
        s.name AS source, t.name AS target, f.path AS file, c.line, c.function
 FROM calls c
 LEFT JOIN names n ON n.kind = 'call' AND n.value = c.kind
 LEFT JOIN objects s ON s.id = c.source_object
 LEFT JOIN objects t ON t.id = c.target_object
+LEFT JOIN files f ON f.id = c.file;
+
+CREATE VIEW v_static_mix AS
+SELECT k.short_name AS kernel, m.first_pc, f.path AS file, c.line, b.ilp, b.mlp, n.name AS class,
+       m.instructions
+FROM static_mix m
+JOIN static_blocks b ON b.kernel = m.kernel AND b.first_pc = m.first_pc
+JOIN kernels k ON k.id = m.kernel
+LEFT JOIN code c ON c.kernel = m.kernel AND c.pc = m.first_pc
+LEFT JOIN files f ON f.id = c.file
+LEFT JOIN names n ON n.kind = 'class' AND n.value = m.class;
+
+CREATE VIEW v_loops AS
+SELECT k.short_name AS kernel, l.header, c.function, f.path AS file, c.line, l.number, l.depth,
+       l.times, l.trips
+FROM loops l
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN code c ON c.kernel = l.kernel AND c.pc = l.header
+LEFT JOIN files f ON f.id = c.file;
+
+CREATE VIEW v_forms AS
+SELECT k.short_name AS kernel, a.pc, c.op, f.path AS file, c.line, a.bytes, a.form, a.no_wrap
+FROM forms a
+JOIN kernels k ON k.id = a.kernel
+LEFT JOIN code c ON c.kernel = a.kernel AND c.pc = a.pc
 LEFT JOIN files f ON f.id = c.file;
 
 CREATE VIEW v_gaps AS

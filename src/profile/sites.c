@@ -1,5 +1,6 @@
-/* Names and places of the data objects of a process: from the call stacks of their allocations, and from what the source
- * text says there. Done when the process has ended, for only then are all sources known. */
+/* Names and places of the data objects of a process: from the call stacks of their allocations, and
+ * from what the source text says there. Done when the process has ended, for only then are all
+ * sources known. */
 #include "profile/builder.h"
 
 #include "profile/demangle.h"
@@ -65,7 +66,7 @@ static bool set_frame(sites *s, site *row, uint32_t frame)
     return set_variable(s, row, f->column);
 }
 
-static bool start(sites *s, process *p)
+static bool begin_sites(sites *s, process *p)
 {
     s->count = p->objects.count;
     s->rows = wl_new_array(s->arena, site, s->count);
@@ -85,7 +86,8 @@ static bool start(sites *s, process *p)
 
 /* ---- allocation helpers: the place is where they are called ---- */
 
-/* The next frame outwards that is the application's and has a line; the count where there is none. */
+/* The next frame outwards that is the application's and has a line; the count where there is
+ * none. */
 static uint32_t caller_of(const stack *s, uint32_t frame)
 {
     uint32_t i = frame + 1;
@@ -217,7 +219,7 @@ static const stack_frame *named_frame(const stack *s)
 }
 
 /* Puts an address into an ascending list that has room. */
-static void insert(uint64_t *places, uint32_t *n, uint64_t place)
+static void insert_place(uint64_t *places, uint32_t *n, uint64_t place)
 {
     uint32_t at = *n;
     while (at > 0 && places[at - 1] > place) {
@@ -242,9 +244,9 @@ static uint32_t find_places(sites *s, const guess *rows, size_t n, uint64_t *pla
         }
         uint64_t alike[MAX_CALLS];
         uint32_t m = symbols_equal_calls(s->b->symbols, f->binary, f->offset, alike, MAX_CALLS);
-        insert(places, &count, f->offset);
+        insert_place(places, &count, f->offset);
         for (uint32_t k = 0; k < m; k++) {
-            insert(places, &count, alike[k]);
+            insert_place(places, &count, alike[k]);
         }
     }
     return count;
@@ -275,9 +277,10 @@ static bool make_texts(sites *s)
     return true;
 }
 
-/* The one file whose text has exactly as many calls of the API in that function as its machine code. Compilers keep the
- * order of calls, so that the k-th address is the k-th call. `inlined`: not in that function, but all in one other, which
- * the compiler has put into it. 0 where there is no such file or several. */
+/* The one file whose text has exactly as many calls of the API in that function as its machine
+ * code. Compilers keep the order of calls, so that the k-th address is the k-th call. `inlined`:
+ * not in that function, but all in one other, which the compiler has put into it. 0 where there is
+ * no such file or several. */
 static uint32_t find_text(sites *s, const guess *g, bool inlined, uint32_t places,
                           statement_place *lines)
 {
@@ -513,7 +516,8 @@ wl_status builder_objects(prof_builder *b, wl_error *err)
     if (b->process.objects.count == 0) {
         return WL_OK;
     }
-    bool good = start(&s, &b->process) && guess_places(&s) && climb_helpers(&s) && set_symbols(&s);
+    bool good = begin_sites(&s, &b->process) && guess_places(&s) && climb_helpers(&s) &&
+                set_symbols(&s);
     sources_free(s.texts);
     return good ? write_objects(&s, err) : NOMEM(err);
 }

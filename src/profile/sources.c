@@ -1,3 +1,4 @@
+/* Source files that a profile names: their text, where they are found, which are the system's. */
 #include "profile/sources.h"
 
 #include "base/arena.h"
@@ -145,7 +146,8 @@ static char *below(sources *s, const char *folder, size_t length, const char *pa
     return full && access(full, R_OK) == 0 ? full : NULL;
 }
 
-/* A relative path: compilers write it as they were given it, in a folder that nobody knows any more. */
+/* A relative path: compilers write it as they were given it, in a folder that nobody knows any
+ * more. */
 static char *find_relative(sources *s, const char *path, const char *directory)
 {
     char *full = directory && directory[0] ? below(s, directory, strlen(directory), path) : NULL;
@@ -193,14 +195,14 @@ uint32_t sources_id(sources *s, const char *path, const char *directory)
     return made->id;
 }
 
-static source *get(const sources *s, uint32_t file)
+static source *source_of(const sources *s, uint32_t file)
 {
     return file && file <= s->all.count ? s->all.data[file - 1] : NULL;
 }
 
 bool sources_system(const sources *s, uint32_t file)
 {
-    const source *f = get(s, file);
+    const source *f = source_of(s, file);
     return f && f->system;
 }
 
@@ -221,13 +223,13 @@ void sources_binary(sources *s, const char *path)
 
 bool sources_changed(const sources *s, uint32_t file)
 {
-    const source *f = get(s, file);
+    const source *f = source_of(s, file);
     return f && s->built && f->modified > s->built;
 }
 
 const char *sources_path(const sources *s, uint32_t file)
 {
-    const source *f = get(s, file);
+    const source *f = source_of(s, file);
     return f ? f->path : "";
 }
 
@@ -325,7 +327,7 @@ static void read_source(sources *s, source *f)
 
 const char *sources_text(sources *s, uint32_t file, size_t *length, const char **why)
 {
-    source *f = get(s, file);
+    source *f = source_of(s, file);
     *length = 0;
     if (!f) {
         *why = "not found";
@@ -361,7 +363,7 @@ const char *sources_line(sources *s, uint32_t file, uint32_t line, size_t *lengt
     const char *why;
     size_t size;
     const char *text = sources_text(s, file, &size, &why);
-    source *f = get(s, file);
+    source *f = source_of(s, file);
     if (!text || (f->lines.count == 0 && !index_lines(f)) || line == 0 || line > f->lines.count) {
         return NULL;
     }

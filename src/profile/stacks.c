@@ -1,3 +1,4 @@
+/* Call stacks: from return addresses to frames with functions and lines. */
 #include "profile/builder.h"
 
 #include "profile/demangle.h"
@@ -7,8 +8,8 @@
 
 typedef wl_vec(stack_frame) frame_vec;
 
-/* Wrappers that the toolkit's headers put around a call are functions of the application where they are not inlined:
- * "cudaError cudaMalloc<float>(float**, unsigned long)". */
+/* Wrappers that the toolkit's headers put around a call are functions of the application where they
+ * are not inlined: "cudaError cudaMalloc<float>(float**, unsigned long)". */
 static bool is_wrapper(wl_arena *arena, const char *function)
 {
     const char *name = prof_short_name(arena, function);
@@ -44,7 +45,8 @@ static wl_status add_frames(prof_builder *b, const sym_frames *from, frame_vec *
     return WL_OK;
 }
 
-/* Of the static runtime's functions only those of its interface keep their names; others have a hash, a number in CUDA 11. */
+/* Of the static runtime's functions only those of its interface keep their names; others have a
+ * hash, a number in CUDA 11. */
 static bool is_inner(const stack_frame *f)
 {
     static const char *const prefixes[] = {"libcudart_static_", "__cudart"};
@@ -68,7 +70,8 @@ static bool is_interface(const stack_frame *f)
     return strncmp(f->function, "cuda", 4) == 0 && f->function[4] >= 'A' && f->function[4] <= 'Z';
 }
 
-/* Frames within CUDA's runtime are none of the application's. Returns the function that was called there. */
+/* Frames within CUDA's runtime are none of the application's. Returns the function that was called
+ * there. */
 static const char *mark_runtime(stack_frame *frames, size_t count)
 {
     const char *called = NULL;

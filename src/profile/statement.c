@@ -1,3 +1,4 @@
+/* Calls of CUDA functions in source text: where they are, and which variable they fill. */
 #include "profile/statement.h"
 
 #include <ctype.h>
@@ -47,7 +48,8 @@ static const char *skip_space(const char *p)
     return p;
 }
 
-/* The bracket of a call of `name` (n bytes) at or behind `p`; NULL without one. *start: where its name begins. */
+/* The bracket of a call of `name` (n bytes) at or after `p`; NULL without one. *start: where its
+ * name begins. */
 static const char *find_call(const char *text, const char *p, const char *name, size_t n,
                              const char **start)
 {
@@ -68,7 +70,8 @@ static const char *find_call(const char *text, const char *p, const char *name, 
     return NULL;
 }
 
-/* Where the runtime is NVIDIA's, the call that is recorded is the driver's, while the text has the runtime's. */
+/* Where the runtime is NVIDIA's, the call that is recorded is the driver's, while the text has the
+ * runtime's. */
 static const char *const of_runtime[][2] = {
     {"cuMemAlloc", "cudaMalloc"},
     {"cuMemAlloc", "cudaMalloc3D"},
@@ -141,7 +144,8 @@ static bool begins(span s, const char *text)
     return (size_t)(s.end - s.start) >= n && memcmp(s.start, text, n) == 0;
 }
 
-/* "(T)x" -> "x", "reinterpret_cast<T>(x)" -> "x", "(x)" -> "x", "&x" -> "x", "this->x" -> "x"; false: nothing to take off. */
+/* "(T)x" -> "x", "reinterpret_cast<T>(x)" -> "x", "(x)" -> "x", "&x" -> "x", "this->x" -> "x";
+ * false: nothing to take off. */
 static bool peel(span *s)
 {
     if (s->start == s->end) {
@@ -404,7 +408,8 @@ static const char *name_at(const char *text, const char *p, const char *function
     return p;
 }
 
-/* The brace that opens the body of the next definition of `function` at or behind `p`; NULL without one. */
+/* The brace that opens the body of the next definition of `function` at or after `p`; NULL without
+ * one. */
 static const char *find_body(const char *text, const char *p, const char *function)
 {
     while (*p) {

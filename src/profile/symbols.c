@@ -1,3 +1,4 @@
+/* Functions, lines and calls in the application's binaries. */
 #include "profile/symbols.h"
 
 #include "base/vec.h"
@@ -147,8 +148,8 @@ static const mapping *mapping_of(const symbols *s, uint64_t address)
 
 /* ---- opening binaries ---- */
 
-/* A distribution's library. Its lines are nobody's to change, and its debug information is large: libc's takes longer to
- * unpack than many an import. */
+/* A distribution's library. Its lines are nobody's to change, and its debug information is large:
+ * libc's takes longer to unpack than many an import. */
 static bool of_the_system(const char *path)
 {
     return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;
@@ -300,7 +301,8 @@ static void enter_caller(walk *w, Dwarf_Die *unit, Dwarf_Die *die)
     w->next.column = (uint32_t)column;
 }
 
-/* Emits a frame for each inlined function around the address, then the one for the function itself. */
+/* Emits a frame for each inlined function around the address, then the one for the function
+ * itself. */
 static bool walk_scopes(walk *w, Dwarf_Die *unit, Dwarf_Addr address)
 {
     Dwarf_Die *inner = NULL, *scopes = NULL;

@@ -1,5 +1,6 @@
-/* Code addresses of a process to functions and source lines, after the run: its map of executable files, their symbol
- * tables and DWARF (libdw). Reads only files of this machine; asks no server. */
+/* Code addresses of a process to functions and source lines, after the run: its map of executable
+ * files, their symbol tables and DWARF (libdw). Reads only files of this machine; asks no
+ * server. */
 #ifndef WL_PROFILE_SYMBOLS_H
 #define WL_PROFILE_SYMBOLS_H
 
@@ -30,11 +31,12 @@ void symbols_free(symbols *s); /* NULL is allowed */
 /* A new process begins: nothing is mapped yet. */
 void symbols_reset(symbols *s, const char *executable);
 wl_status symbols_maps(symbols *s, const cap_maps *maps);
-/* The frames behind one return address. They stay valid as long as `s`. */
+/* The frames that one return address stands for. They stay valid as long as `s`. */
 wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out);
 
-/* All calls, in the function around the call at `offset` of the binary (both as in sym_frame), that go to the same place:
- * ascending and with the one itself; at most `most`. 0 where the machine code cannot be had or is not x86-64's. */
+/* All calls, in the function around the call at `offset` of the binary (both as in sym_frame), that
+ * go to the same place: ascending and with the one itself; at most `most`. 0 where the machine code
+ * cannot be had or is not x86-64's. */
 uint32_t symbols_equal_calls(symbols *s, const char *name, uint64_t offset, uint64_t *calls,
                              uint32_t most);
 

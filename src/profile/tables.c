@@ -1,6 +1,8 @@
 /* The statements over the tables of columns.def, and the copying of rows. */
 #include "profile/tables.h"
 
+#include "ir/ops.h"
+
 #include <stdio.h>
 
 enum { MAX_STATEMENT = 2048 };
@@ -61,7 +63,8 @@ enum { MAX_STATEMENT = 2048 };
 
 /* ---- statements ---- */
 
-/* ", id, process, ...": the columns that are written, as many question marks, and the columns that are read. */
+/* ", id, process, ...": the columns that are written, as many question marks, and the columns that
+ * are read. */
 #define TABLE(table, type) static const char written_##table[] = ""
 #define END(table) ;
 #define COLUMN(column) ", " #column

@@ -1,3 +1,4 @@
+/* The words of vocabulary.def. */
 #include "profile/vocabulary.h"
 
 #include "ir/module.h"
@@ -49,11 +50,6 @@ const char *prof_space_text(uint32_t space)
 const char *prof_access_text(uint32_t op)
 {
     return text_of(ACCESS, op);
-}
-
-const char *prof_call_kind_text(uint32_t kind)
-{
-    return text_of(CALL, kind);
 }
 
 const char *prof_why_text(uint32_t why)

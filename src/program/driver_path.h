@@ -5,12 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The file that the dynamic linker would load for "libcuda.so.1", were no library of ours in front of it: from
- * LD_LIBRARY_PATH, the linker's cache, the usual folders. Libraries of warplens and the toolkit's stubs are passed over.
- * WARPLENS_DRIVER names the file in its place. False where there is none. */
+/* The file that the dynamic linker would load for "libcuda.so.1", were no library of ours in
+ * front of it: from LD_LIBRARY_PATH, the linker's cache, the usual folders. Libraries of
+ * warplens and the toolkit's stubs are passed over. WARPLENS_DRIVER names the file in its place.
+ * False where there is none. */
 bool prog_find_driver(char *path, size_t size);
 
-/* Whether this machine has a GPU that the driver could use: a device file. Loads nothing, starts nothing. */
+/* Whether this machine has a GPU that the driver could use: a device file. Loads nothing, starts
+ * nothing. */
 bool prog_gpu_present(void);
 
 #endif

@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Read by hand: this also runs inside applications, and libelf cannot be linked into a shared library from its archive. Only
- * 64-bit files are looked into; every offset is checked against the file's size. */
+/* Read by hand: this also runs inside applications, and libelf cannot be linked into a shared
+ * library from its archive. Only 64-bit files are looked into; every offset is checked against
+ * the file's size. */
 typedef struct reader {
     const uint8_t *data;
     size_t size;
@@ -24,8 +25,8 @@ typedef struct reader {
     bool has_v2_properties, has_texture_references;
 } reader;
 
-/* `count` items of `size` bytes at an offset of the file; NULL where they are not all there or not aligned, as a linker
- * aligns all tables. */
+/* `count` items of `size` bytes at an offset of the file; NULL where they are not all there or
+ * not aligned, as a linker aligns all tables. */
 static const void *at(const reader *r, uint64_t offset, uint64_t count, uint64_t size)
 {
     if (offset > r->size || (count && size > (r->size - offset) / count) || offset % 8)
@@ -55,8 +56,8 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Names of the runtime's own functions; an application may well have a "cudaHelper" of its own: inject/patch.c only
- * redirects what the runtime's table lists. */
+/* Names of the runtime's own functions; an application may well have a "cudaHelper" of its own:
+ * inject/patch.c only redirects what the runtime's table lists. */
 static bool is_runtime_name(const char *name)
 {
     return begins(name, "cuda") || begins(name, "__cuda");
@@ -106,7 +107,8 @@ static void read_dynamic(reader *r, const Elf64_Shdr *section)
     }
 }
 
-/* The static runtime names its functions to tools and opens the driver by its file name; nothing else has both. */
+/* The static runtime names its functions to tools and opens the driver by its file name; nothing
+ * else has both. */
 static bool has_runtime_texts(const reader *r, const Elf64_Shdr *section)
 {
     static const char function[] = "cudaMallocFromPoolAsync", old[] = "cudaStreamBeginCapture",

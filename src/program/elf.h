@@ -1,5 +1,5 @@
-/* What an ELF file says about its use of CUDA: which libraries it asks for, and whether NVIDIA's static runtime was linked
- * into it, with or without the symbols that are needed to redirect it. */
+/* What an ELF file says about its use of CUDA: which libraries it asks for, and whether NVIDIA's
+ * static runtime was linked into it, with or without the symbols that are needed to redirect it. */
 #ifndef WL_PROGRAM_ELF_H
 #define WL_PROGRAM_ELF_H
 

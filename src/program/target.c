@@ -49,7 +49,8 @@ static wl_status locate(const char *program, char *path, size_t size, wl_error *
     return WL_OK;
 }
 
-/* The interpreter in "#! /usr/bin/env python3" or "#!/bin/sh -e"; false where the file is no script. */
+/* The interpreter in "#! /usr/bin/env python3" or "#!/bin/sh -e"; false where the file is no
+ * script. */
 static bool read_interpreter(const char *path, char *interpreter, size_t size)
 {
     char line[512] = "";

@@ -19,9 +19,10 @@ typedef struct prog_target {
     int runtime_major;  /* of the static runtime; 0 without or where it cannot be told */
 } prog_target;
 
-/* `program` as it would be given to execvp. WL_NOENT: there is no such program. WL_UNSUPPORTED: it exists, but cannot be
- * profiled, and err says why and what to do: no ELF file for this machine, 32-bit, setuid, without a dynamic linker, or with a
- * static CUDA runtime whose symbols were stripped. A program without any trace of CUDA is WL_OK: it may load a library. */
+/* `program` as it would be given to execvp. WL_NOENT: there is no such program. WL_UNSUPPORTED:
+ * it exists, but cannot be profiled, and err says why and what to do: no ELF file for this
+ * machine, 32-bit, setuid, without a dynamic linker, or with a static CUDA runtime whose symbols
+ * were stripped. A program without any trace of CUDA is WL_OK: it may load a library. */
 wl_status prog_target_read(const char *program, prog_target *out, wl_error *err);
 
 /* As above, for the answer alone. */

@@ -64,28 +64,28 @@ void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char 
             hint ? hint : "");
 }
 
-void ptx_fail_at(ptx_parser *p, ir_pos pos, wl_status status, const char *hint, const char *format,
+void ptx_fail_at(ptx_lexer *x, ir_pos pos, wl_status status, const char *hint, const char *format,
                  ...)
 {
-    if (p->failed)
+    if (x->failed)
         return;
     char message[400];
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    ptx_diagnose(p->err, status, p->name, p->text, p->end, pos, hint, message);
-    p->failed = true;
-    p->status = status;
-    p->tok.kind = TOK_EOF;
+    ptx_diagnose(x->err, status, x->name, x->text, x->end, pos, hint, message);
+    x->failed = true;
+    x->status = status;
+    x->tok.kind = TOK_EOF;
 }
 
-void ptx_fail_memory(ptx_parser *p)
+void ptx_fail_memory(ptx_lexer *x)
 {
-    if (p->failed)
+    if (x->failed)
         return;
-    p->failed = true;
-    p->status = wl_fail(p->err, WL_NOMEM, "%.200s:%u: out of memory", p->name ? p->name : "ptx",
-                        p->line);
-    p->tok.kind = TOK_EOF;
+    x->failed = true;
+    x->status = wl_fail(x->err, WL_NOMEM, "%.200s:%u: out of memory", x->name ? x->name : "ptx",
+                        x->line);
+    x->tok.kind = TOK_EOF;
 }

@@ -1,45 +1,19 @@
-/* What the files of the front end share: tokens, names and scopes, the parser's state. Nobody
+/* What the files of the front end share: names and scopes, the parser's state. Nobody
  * outside includes this.
  *
- * Errors are sticky: the first one fills the caller's wl_error, and from then on the lexer only
- * gives TOK_EOF. Parse functions therefore return no status; every loop of theirs ends at TOK_EOF,
- * and who needs to know asks p->failed. */
+ * Errors are sticky, see ptx/lexer.h. Parse functions therefore return no status; every loop of
+ * theirs ends at TOK_EOF, and who needs to know asks p->lex.failed. */
 #ifndef WL_PTX_INTERNAL_H
 #define WL_PTX_INTERNAL_H
 
 #include "base/arena.h"
 #include "base/vec.h"
 #include "ir/lookup.h"
+#include "ptx/lexer.h"
 #include "ptx/ptx.h"
 #include "ptx/written.h"
 
 #include <string.h>
-
-/* --- Tokens (lexer.c) --- */
-
-typedef enum ptx_token_kind {
-    TOK_EOF,
-    TOK_NAME,   /* text, length, hash */
-    TOK_DOT,    /* directive or suffix: text and length without the dot, hash */
-    TOK_INT,    /* value, hex, is_unsigned */
-    TOK_F32,    /* value: IEEE bits */
-    TOK_F64,    /* value: IEEE bits */
-    TOK_STRING, /* text and length without the quotes, escapes as written */
-    TOK_PUNCT   /* punct: the character, or two of them as PUNCT2 */
-} ptx_token_kind;
-
-#define PUNCT2(a, b) ((a) << 8 | (b))
-
-typedef struct ptx_token {
-    ptx_token_kind kind;
-    const char *text;
-    uint32_t length;
-    uint32_t hash;
-    uint32_t line, column;
-    uint32_t punct;
-    uint64_t value;
-    bool hex, is_unsigned;
-} ptx_token;
 
 /* --- Names and scopes (names.c) --- */
 
@@ -114,16 +88,7 @@ typedef struct ptx_loc_slot {
 /* --- Parser state --- */
 
 typedef struct ptx_parser {
-    const char *name;
-    const char *text, *end;
-    const char *at; /* behind the current token */
-    const char *line_start;
-    uint32_t line;
-    ptx_token tok;
-    bool failed;
-    wl_status status;
-    wl_error *err;
-
+    ptx_lexer lex;
     ir_module *module;
     wl_arena *arena;   /* the module's */
     wl_arena *scratch; /* until the end of parsing */
@@ -174,27 +139,19 @@ enum {
     PTX_MAX_STEM = 100       /* letters of x in x<n> */
 };
 
-/* Reports at a place of the text and stops the parse. `hint` may be NULL. */
-void ptx_fail_at(ptx_parser *p, ir_pos pos, wl_status status, const char *hint, const char *format,
-                 ...) __attribute__((format(printf, 5, 6)));
 /* At the current token. */
-#define ptx_fail(p, ...) ptx_fail_at((p), ptx_tok_pos(p), WL_PARSE, NULL, __VA_ARGS__)
-#define ptx_fail_hint(p, hint, ...) ptx_fail_at((p), ptx_tok_pos(p), WL_PARSE, (hint), __VA_ARGS__)
+#define ptx_fail(p, ...) ptx_fail_at(&(p)->lex, ptx_tok_pos(&(p)->lex), WL_PARSE, NULL, __VA_ARGS__)
+#define ptx_fail_hint(p, hint, ...) \
+    ptx_fail_at(&(p)->lex, ptx_tok_pos(&(p)->lex), WL_PARSE, (hint), __VA_ARGS__)
 /* At a place that is no longer the current token. */
-#define ptx_fail_pos(p, pos, ...) ptx_fail_at((p), (pos), WL_PARSE, NULL, __VA_ARGS__)
-void ptx_fail_memory(ptx_parser *p);
+#define ptx_fail_pos(p, pos, ...) ptx_fail_at(&(p)->lex, (pos), WL_PARSE, NULL, __VA_ARGS__)
 /* "name:line:column: message", the line and a caret into err; without text only the message. For
  * the verifier too. */
 void ptx_diagnose(wl_error *err, wl_status status, const char *name, const char *text,
                   const char *end, ir_pos pos, const char *hint, const char *message);
 
-static inline ir_pos ptx_tok_pos(const ptx_parser *p)
-{
-    return (ir_pos){p->tok.line, p->tok.column};
-}
-
 /* Append to a vector of the parser; failure is sticky. */
-#define ptx_push(p, v, ...) (wl_push((v), __VA_ARGS__) ? true : (ptx_fail_memory(p), false))
+#define ptx_push(p, v, ...) (wl_push((v), __VA_ARGS__) ? true : (ptx_fail_memory(&(p)->lex), false))
 /* The vector's elements as an array of the module, and the vector empty again. */
 #define ptx_take(p, v, array, n) \
     ((n) = (uint32_t)(v)->count, \
@@ -204,21 +161,8 @@ void *ptx_keep(ptx_parser *p, const void *data, size_t count,
 const char *ptx_keep_text(ptx_parser *p, const char *text, size_t length);
 bool ptx_at_dwarf(const ptx_parser *p); /* a line of an old debug section: @@DWARF ... */
 
-/* lexer.c */
-void ptx_next(ptx_parser *p); /* reads the next token into p->tok */
-bool ptx_lex_number(ptx_parser *p,
-                    const char *from); /* p->tok becomes the number that starts at `from` */
-bool ptx_is(const ptx_parser *p, uint32_t punct);
-bool ptx_accept(ptx_parser *p, uint32_t punct);
-bool ptx_expect(ptx_parser *p, uint32_t punct, const char *after); /* "expected ';' after ..." */
-bool ptx_is_dot(const ptx_parser *p, const char *text);            /* the directive .text? */
-bool ptx_accept_dot(ptx_parser *p, const char *text);
-bool ptx_is_word(const ptx_parser *p, const char *text);
-const char *ptx_tok_text(ptx_parser *p); /* a copy of the current token in the module's arena */
-const char *ptx_rest_of_line(ptx_parser *p,
-                             size_t *length); /* from the current token on; skips it */
-void ptx_describe(const ptx_parser *p, char *buffer,
-                  size_t size); /* the current token, for messages */
+/* A copy of the current token in the module's arena. */
+const char *ptx_tok_text(ptx_parser *p);
 
 /* names.c */
 ptx_name *ptx_name_of(ptx_parser *p, const char *text, size_t length, uint32_t hash);

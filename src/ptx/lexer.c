@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define fail(x, ...) ptx_fail_at((x), ptx_tok_pos(x), WL_PARSE, NULL, __VA_ARGS__)
+
 enum { C_SPACE = 1, C_FIRST = 2, C_WORD = 4, C_DIGIT = 8, C_HEX = 16 };
 
 /* Classes of the characters that PTX uses; everything else is 0. */
@@ -29,52 +31,52 @@ static inline bool is_class(char c, uint8_t class)
     return classes[(unsigned char)c] & class;
 }
 
-static void set_place(ptx_parser *p, const char *from)
+static void set_place(ptx_lexer *x, const char *from)
 {
-    p->tok.text = from;
-    p->tok.line = p->line;
-    p->tok.column = (uint32_t)(from - p->line_start) + 1;
+    x->tok.text = from;
+    x->tok.line = x->line;
+    x->tok.column = (uint32_t)(from - x->line_start) + 1;
 }
 
-static void newline(ptx_parser *p, const char *behind)
+static void newline(ptx_lexer *x, const char *behind)
 {
-    p->line++;
-    p->line_start = behind;
+    x->line++;
+    x->line_start = behind;
 }
 
 /* Behind a comment that starts at `at`. */
-static const char *skip_comment(ptx_parser *p, const char *at)
+static const char *skip_comment(ptx_lexer *x, const char *at)
 {
-    ir_pos start = {p->line, (uint32_t)(at - p->line_start) + 1};
-    for (at += 2; at < p->end; at++) {
+    ir_pos start = {x->line, (uint32_t)(at - x->line_start) + 1};
+    for (at += 2; at < x->end; at++) {
         if (*at == '\n')
-            newline(p, at + 1);
+            newline(x, at + 1);
         else if (at[0] == '*' && at[1] == '/')
             return at + 2;
     }
-    ptx_fail_at(p, start, WL_TRUNCATED, NULL, "this comment is not closed");
-    return p->end;
+    ptx_fail_at(x, start, WL_TRUNCATED, NULL, "this comment is not closed");
+    return x->end;
 }
 
-static const char *skip_line(const ptx_parser *p, const char *at)
+static const char *skip_line(const ptx_lexer *x, const char *at)
 {
-    const char *end = memchr(at, '\n', (size_t)(p->end - at));
-    return end ? end : p->end;
+    const char *end = memchr(at, '\n', (size_t)(x->end - at));
+    return end ? end : x->end;
 }
 
-static const char *skip_blank(ptx_parser *p, const char *at)
+static const char *skip_blank(ptx_lexer *x, const char *at)
 {
     for (;;) {
         if (is_class(*at, C_SPACE)) {
             at++;
         } else if (*at == '\n') {
-            newline(p, ++at);
+            newline(x, ++at);
         } else if (at[0] == '/' && at[1] == '/') {
-            at = skip_line(p, at);
+            at = skip_line(x, at);
         } else if (at[0] == '/' && at[1] == '*') {
-            at = skip_comment(p, at);
-        } else if (*at == '#' && at == p->line_start) {
-            at = skip_line(p, at); /* a line marker of a preprocessor */
+            at = skip_comment(x, at);
+        } else if (*at == '#' && at == x->line_start) {
+            at = skip_line(x, at); /* a line marker of a preprocessor */
         } else {
             return at;
         }
@@ -92,27 +94,27 @@ static const char *word_end(const char *at, uint32_t *hash)
     return at;
 }
 
-static void lex_name(ptx_parser *p, const char *from)
+static void lex_name(ptx_lexer *x, const char *from)
 {
-    p->tok.kind = TOK_NAME;
-    p->tok.hash = ir_hash_step(IR_HASH_START, (unsigned char)*from);
-    p->at = word_end(from + 1, &p->tok.hash);
-    p->tok.length = (uint32_t)(p->at - from);
+    x->tok.kind = TOK_NAME;
+    x->tok.hash = ir_hash_step(IR_HASH_START, (unsigned char)*from);
+    x->at = word_end(from + 1, &x->tok.hash);
+    x->tok.length = (uint32_t)(x->at - from);
 }
 
 /* A directive or suffix with its parts: .shared::cta */
-static void lex_dot(ptx_parser *p, const char *from)
+static void lex_dot(ptx_lexer *x, const char *from)
 {
-    p->tok.kind = TOK_DOT;
-    p->tok.text = from + 1;
-    p->tok.hash = IR_HASH_START;
-    const char *at = word_end(from + 1, &p->tok.hash);
+    x->tok.kind = TOK_DOT;
+    x->tok.text = from + 1;
+    x->tok.hash = IR_HASH_START;
+    const char *at = word_end(from + 1, &x->tok.hash);
     while (at[0] == ':' && at[1] == ':' && is_class(at[2], C_WORD)) {
-        p->tok.hash = ir_hash_step(ir_hash_step(p->tok.hash, ':'), ':');
-        at = word_end(at + 2, &p->tok.hash);
+        x->tok.hash = ir_hash_step(ir_hash_step(x->tok.hash, ':'), ':');
+        at = word_end(at + 2, &x->tok.hash);
     }
-    p->at = at;
-    p->tok.length = (uint32_t)(at - from - 1);
+    x->at = at;
+    x->tok.length = (uint32_t)(at - from - 1);
 }
 
 /* --- Numbers --- */
@@ -124,19 +126,19 @@ static bool is_float_start(const char *at)
 }
 
 /* 0f or 0d and 8 or 16 hexadecimal digits. */
-static void lex_ieee(ptx_parser *p, const char *from)
+static void lex_ieee(ptx_lexer *x, const char *from)
 {
     bool is_double = from[1] == 'd' || from[1] == 'D';
     const char *at = from + 2;
     uint64_t bits = 0;
     while (is_class(*at, C_HEX) && at - from < 19)
         bits = bits << 4 | (uint64_t)(*at <= '9' ? *at - '0' : (*at | 0x20) - 'a' + 10), at++;
-    p->tok.kind = is_double ? TOK_F64 : TOK_F32;
-    p->tok.value = bits;
-    p->at = at;
+    x->tok.kind = is_double ? TOK_F64 : TOK_F32;
+    x->tok.value = bits;
+    x->at = at;
     if (at - from != (is_double ? 18 : 10) || is_class(*at, C_WORD))
-        ptx_fail(p, "a number that starts with 0%c has %d hexadecimal digits behind it", from[1],
-                 is_double ? 16 : 8);
+        fail(x, "a number that starts with 0%c has %d hexadecimal digits behind it", from[1],
+             is_double ? 16 : 8);
 }
 
 static bool is_decimal_float(const char *at)
@@ -168,7 +170,7 @@ static double to_double(const char *text, char **stop)
 
 /* The value of [digits][.digits][e[+-]digits]; read from a copy, because strtod would take more
  * than PTX has. */
-static void lex_decimal_float(ptx_parser *p, const char *from)
+static void lex_decimal_float(ptx_lexer *x, const char *from)
 {
     char copy[64];
     const char *at = from;
@@ -179,10 +181,10 @@ static void lex_decimal_float(ptx_parser *p, const char *from)
         while (is_class(*at, C_DIGIT))
             at++;
     }
-    p->tok.kind = TOK_F64;
-    p->at = at;
+    x->tok.kind = TOK_F64;
+    x->at = at;
     if ((size_t)(at - from) >= sizeof copy || is_class(*at, C_WORD)) {
-        ptx_fail(p, "this floating-point number is not written as PTX writes it");
+        fail(x, "this floating-point number is not written as PTX writes it");
         return;
     }
     memcpy(copy, from, (size_t)(at - from));
@@ -190,8 +192,8 @@ static void lex_decimal_float(ptx_parser *p, const char *from)
     char *stop;
     double value = to_double(copy, &stop);
     if (*stop)
-        ptx_fail(p, "this floating-point number is not written as PTX writes it");
-    memcpy(&p->tok.value, &value, sizeof value);
+        fail(x, "this floating-point number is not written as PTX writes it");
+    memcpy(&x->tok.value, &value, sizeof value);
 }
 
 static unsigned number_base(const char **at)
@@ -212,53 +214,53 @@ static unsigned digit_of(char c)
 }
 
 /* Decimal, 0x, 0b or octal, with U or without. What does not fit in 64 bits wraps, as in ptxas. */
-static void lex_integer(ptx_parser *p, const char *from)
+static void lex_integer(ptx_lexer *x, const char *from)
 {
     const char *at = from;
     unsigned base = number_base(&at);
     uint64_t value = 0;
     for (; is_class(*at, C_HEX) && digit_of(*at) < base; at++)
         value = value * base + digit_of(*at);
-    p->tok.kind = TOK_INT;
-    p->tok.value = value;
-    p->tok.hex = base == 16;
-    p->tok.is_unsigned = value > INT64_MAX;
+    x->tok.kind = TOK_INT;
+    x->tok.value = value;
+    x->tok.hex = base == 16;
+    x->tok.is_unsigned = value > INT64_MAX;
     if (*at == 'U' || *at == 'u') {
-        p->tok.is_unsigned = true;
+        x->tok.is_unsigned = true;
         at++;
     }
-    p->at = at;
+    x->at = at;
     if (is_class(*at, C_WORD))
-        ptx_fail(p, "this number has a letter or digit that does not belong to it");
+        fail(x, "this number has a letter or digit that does not belong to it");
 }
 
-bool ptx_lex_number(ptx_parser *p, const char *from)
+bool ptx_lex_number(ptx_lexer *x, const char *from)
 {
-    p->tok.text = from;
+    x->tok.text = from;
     if (is_float_start(from))
-        lex_ieee(p, from);
+        lex_ieee(x, from);
     else if (is_decimal_float(from))
-        lex_decimal_float(p, from);
+        lex_decimal_float(x, from);
     else
-        lex_integer(p, from);
-    p->tok.length = (uint32_t)(p->at - from);
-    return !p->failed;
+        lex_integer(x, from);
+    x->tok.length = (uint32_t)(x->at - from);
+    return !x->failed;
 }
 
 /* --- The rest --- */
 
-static void lex_string(ptx_parser *p, const char *from)
+static void lex_string(ptx_lexer *x, const char *from)
 {
     const char *at = from + 1;
-    while (at < p->end && *at != '"' && *at != '\n' && *at)
-        at += at[0] == '\\' && at + 1 < p->end && at[1] != '\n' && at[1] ? 2 : 1;
-    p->tok.kind = TOK_STRING;
-    p->tok.text = from + 1;
-    p->tok.length = (uint32_t)(at - from - 1);
-    p->at = at + 1;
-    if (at >= p->end || *at != '"') {
-        p->at = at;
-        ptx_fail(p, "this string is not closed");
+    while (at < x->end && *at != '"' && *at != '\n' && *at)
+        at += at[0] == '\\' && at + 1 < x->end && at[1] != '\n' && at[1] ? 2 : 1;
+    x->tok.kind = TOK_STRING;
+    x->tok.text = from + 1;
+    x->tok.length = (uint32_t)(at - from - 1);
+    x->at = at + 1;
+    if (at >= x->end || *at != '"') {
+        x->at = at;
+        fail(x, "this string is not closed");
     }
 }
 
@@ -275,131 +277,140 @@ static bool is_double_punct(char a, char b)
     }
 }
 
-static void lex_punct(ptx_parser *p, const char *from)
+static void lex_punct(ptx_lexer *x, const char *from)
 {
-    p->tok.kind = TOK_PUNCT;
-    p->tok.punct = (unsigned char)*from;
-    p->at = from + 1;
+    x->tok.kind = TOK_PUNCT;
+    x->tok.punct = (unsigned char)*from;
+    x->at = from + 1;
     if (strchr(",;(){}[]<>|!@+-*/%&^~?:=", *from) == NULL || *from == 0) {
         unsigned char c = (unsigned char)*from;
         if (c > 0x20 && c < 0x7f)
-            ptx_fail(p, "unexpected character '%c'", c);
+            fail(x, "unexpected character '%c'", c);
         else
-            ptx_fail(p, "unexpected byte 0x%02x", c);
+            fail(x, "unexpected byte 0x%02x", c);
     } else if (is_double_punct(from[0], from[1])) {
-        p->tok.punct = PUNCT2((unsigned char)from[0], (unsigned char)from[1]);
-        p->at = from + 2;
+        x->tok.punct = PUNCT2((unsigned char)from[0], (unsigned char)from[1]);
+        x->at = from + 2;
     }
-    p->tok.length = (uint32_t)(p->at - from);
+    x->tok.length = (uint32_t)(x->at - from);
 }
 
-void ptx_next(ptx_parser *p)
+ptx_lexer ptx_lexer_of(const char *text, size_t length, const char *name, wl_error *err)
 {
-    if (p->failed)
+    return (ptx_lexer){.name = name,
+                       .text = text,
+                       .end = text + length,
+                       .at = text,
+                       .line_start = text,
+                       .line = 1,
+                       .err = err};
+}
+
+void ptx_next(ptx_lexer *x)
+{
+    if (x->failed)
         return;
-    const char *at = skip_blank(p, p->at);
-    set_place(p, at);
-    if (p->failed)
+    const char *at = skip_blank(x, x->at);
+    set_place(x, at);
+    if (x->failed)
         return;
-    p->at = at;
-    if (at >= p->end) {
-        p->tok.kind = TOK_EOF;
-        p->tok.length = 0;
+    x->at = at;
+    if (at >= x->end) {
+        x->tok.kind = TOK_EOF;
+        x->tok.length = 0;
     } else if (is_class(*at, C_FIRST) || (*at == '%' && is_class(at[1], C_WORD))) {
-        lex_name(p, at);
+        lex_name(x, at);
     } else if (is_class(*at, C_DIGIT)) {
-        ptx_lex_number(p, at);
+        ptx_lex_number(x, at);
     } else if (*at == '.' && is_class(at[1], C_WORD)) {
-        lex_dot(p, at);
+        lex_dot(x, at);
     } else if (*at == '"') {
-        lex_string(p, at);
+        lex_string(x, at);
     } else {
-        lex_punct(p, at);
+        lex_punct(x, at);
     }
-    if (p->failed)
-        p->tok.kind = TOK_EOF;
+    if (x->failed)
+        x->tok.kind = TOK_EOF;
 }
 
-bool ptx_is(const ptx_parser *p, uint32_t punct)
+bool ptx_is(const ptx_lexer *x, uint32_t punct)
 {
-    return p->tok.kind == TOK_PUNCT && p->tok.punct == punct;
+    return x->tok.kind == TOK_PUNCT && x->tok.punct == punct;
 }
 
-bool ptx_accept(ptx_parser *p, uint32_t punct)
+bool ptx_accept(ptx_lexer *x, uint32_t punct)
 {
-    if (!ptx_is(p, punct))
+    if (!ptx_is(x, punct))
         return false;
-    ptx_next(p);
+    ptx_next(x);
     return true;
 }
 
-bool ptx_expect(ptx_parser *p, uint32_t punct, const char *after)
+bool ptx_expect(ptx_lexer *x, uint32_t punct, const char *after)
 {
-    if (ptx_accept(p, punct))
+    if (ptx_accept(x, punct))
         return true;
     char found[64];
-    ptx_describe(p, found, sizeof found);
-    ptx_fail(p, "expected '%c' %s, found %s", (int)punct, after, found);
+    ptx_describe(x, found, sizeof found);
+    fail(x, "expected '%c' %s, found %s", (int)punct, after, found);
     return false;
 }
 
-static bool has_text(const ptx_parser *p, const char *text)
+static bool has_text(const ptx_lexer *x, const char *text)
 {
     size_t length = strlen(text);
-    return p->tok.length == length && memcmp(p->tok.text, text, length) == 0;
+    return x->tok.length == length && memcmp(x->tok.text, text, length) == 0;
 }
 
-bool ptx_is_dot(const ptx_parser *p, const char *text)
+bool ptx_is_dot(const ptx_lexer *x, const char *text)
 {
-    return p->tok.kind == TOK_DOT && has_text(p, text);
+    return x->tok.kind == TOK_DOT && has_text(x, text);
 }
 
-bool ptx_accept_dot(ptx_parser *p, const char *text)
+bool ptx_accept_dot(ptx_lexer *x, const char *text)
 {
-    if (!ptx_is_dot(p, text))
+    if (!ptx_is_dot(x, text))
         return false;
-    ptx_next(p);
+    ptx_next(x);
     return true;
 }
 
-bool ptx_is_word(const ptx_parser *p, const char *text)
+bool ptx_is_word(const ptx_lexer *x, const char *text)
 {
-    return p->tok.kind == TOK_NAME && has_text(p, text);
+    return x->tok.kind == TOK_NAME && has_text(x, text);
 }
 
-const char *ptx_tok_text(ptx_parser *p)
+const char *ptx_tok_start(const ptx_lexer *x)
 {
-    const char *copy = wl_arena_strndup(p->arena, p->tok.text, p->tok.length);
-    if (!copy)
-        ptx_fail_memory(p);
-    return copy ? copy : "";
+    bool marked = x->tok.kind == TOK_DOT || x->tok.kind == TOK_STRING;
+    return x->tok.text - (marked ? 1 : 0);
 }
 
-const char *ptx_rest_of_line(ptx_parser *p, size_t *length)
+const char *ptx_rest_of_line(ptx_lexer *x, size_t *length)
 {
-    const char *from = p->tok.kind == TOK_DOT ? p->tok.text - 1 : p->tok.text;
-    const char *end = skip_line(p, from);
-    p->at = end;
+    const char *from = ptx_tok_start(x);
+    const char *end = skip_line(x, from);
+    x->at = end;
     while (end > from && is_class(end[-1], C_SPACE))
         end--;
     *length = (size_t)(end - from);
     return from;
 }
 
-void ptx_describe(const ptx_parser *p, char *buffer, size_t size)
+void ptx_describe(const ptx_lexer *x, char *buffer, size_t size)
 {
-    if (p->tok.kind == TOK_EOF) {
+    if (x->tok.kind == TOK_EOF) {
         snprintf(buffer, size, "the end of the text");
         return;
     }
     char copy[41];
-    size_t n = p->tok.length < sizeof copy - 1 ? p->tok.length : sizeof copy - 1;
+    size_t n = x->tok.length < sizeof copy - 1 ? x->tok.length : sizeof copy - 1;
     for (size_t i = 0; i < n; i++)
-        copy[i] = p->tok.text[i] > 0x20 && p->tok.text[i] < 0x7f ? p->tok.text[i] : '?';
+        copy[i] = x->tok.text[i] > 0x20 && x->tok.text[i] < 0x7f ? x->tok.text[i] : '?';
     copy[n] = 0;
     snprintf(buffer, size,
-             p->tok.kind == TOK_STRING ? "\"%s\""
-             : p->tok.kind == TOK_DOT  ? "'.%s'"
+             x->tok.kind == TOK_STRING ? "\"%s\""
+             : x->tok.kind == TOK_DOT  ? "'.%s'"
                                        : "'%s'",
              copy);
 }

@@ -59,7 +59,7 @@ static ptx_name *add_name(ptx_parser *p, size_t slot, const char *text, size_t l
     ptx_name *name = wl_new(p->scratch, ptx_name);
     char *copy = wl_arena_strndup(p->arena, text, length);
     if (!name || !copy) {
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
         return NULL;
     }
     *name = (ptx_name){.text = copy, .length = (uint32_t)length, .hash = hash};
@@ -73,7 +73,7 @@ static ptx_name *add_name(ptx_parser *p, size_t slot, const char *text, size_t l
 ptx_name *ptx_name_of(ptx_parser *p, const char *text, size_t length, uint32_t hash)
 {
     if (p->name_count * 2 >= p->name_slots && !grow_table(p)) {
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
         return NULL;
     }
     size_t slot = hash & (p->name_slots - 1);
@@ -85,7 +85,7 @@ ptx_name *ptx_name_of(ptx_parser *p, const char *text, size_t length, uint32_t h
 
 ptx_name *ptx_name_tok(ptx_parser *p)
 {
-    return ptx_name_of(p, p->tok.text, p->tok.length, p->tok.hash);
+    return ptx_name_of(p, p->lex.tok.text, p->lex.tok.length, p->lex.tok.hash);
 }
 
 /* --- Scopes --- */
@@ -114,12 +114,13 @@ static bool is_bound_here(const ptx_parser *p, const ptx_name *name)
 
 static void fail_duplicate(ptx_parser *p, const ptx_name *name, ir_pos pos)
 {
-    ptx_fail_at(p, pos, WL_PARSE, NULL, "'%.60s' is already declared in this scope", name->text);
+    ptx_fail_at(&p->lex, pos, WL_PARSE, NULL, "'%.60s' is already declared in this scope",
+                name->text);
 }
 
 bool ptx_bind(ptx_parser *p, ptx_name *name, ir_pos pos, ptx_binding what)
 {
-    if (p->failed || !name)
+    if (p->lex.failed || !name)
         return false;
     if (is_bound_here(p, name)) {
         fail_duplicate(p, name, pos);
@@ -127,7 +128,7 @@ bool ptx_bind(ptx_parser *p, ptx_name *name, ir_pos pos, ptx_binding what)
     }
     ptx_binding *b = wl_new(p->scratch, ptx_binding);
     if (!b) {
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
         return false;
     }
     *b = what;
@@ -143,7 +144,7 @@ bool ptx_bind(ptx_parser *p, ptx_name *name, ir_pos pos, ptx_binding what)
 
 bool ptx_bind_family(ptx_parser *p, ptx_name *name, ir_pos pos, uint32_t first, uint32_t n)
 {
-    if (p->failed || !name)
+    if (p->lex.failed || !name)
         return false;
     if (name->family && name->family->depth == ptx_depth(p)) {
         fail_duplicate(p, name, pos);
@@ -151,7 +152,7 @@ bool ptx_bind_family(ptx_parser *p, ptx_name *name, ir_pos pos, uint32_t first, 
     }
     ptx_family *f = wl_new(p->scratch, ptx_family);
     if (!f) {
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
         return false;
     }
     *f = (ptx_family){
@@ -193,7 +194,7 @@ static void fail_unknown(ptx_parser *p, const ptx_pending *u)
     const char *hint = u->label
                            ? "the label must stand in the same function, in this scope or around it"
                            : NULL;
-    ptx_fail_at(p, u->pos, WL_PARSE, hint, "unknown name '%.60s'", u->name->text);
+    ptx_fail_at(&p->lex, u->pos, WL_PARSE, hint, "unknown name '%.60s'", u->name->text);
 }
 
 static bool set_symbol(const ptx_name *name, ir_symbol *symbol)
@@ -272,7 +273,15 @@ static void resolve_symbol(ptx_parser *p, const ptx_pending *u)
 
 void ptx_resolve_module(ptx_parser *p)
 {
-    for (size_t i = 0; i < p->pending.count && !p->failed; i++)
+    for (size_t i = 0; i < p->pending.count && !p->lex.failed; i++)
         resolve_symbol(p, &p->pending.data[i]);
     p->pending.count = 0;
+}
+
+const char *ptx_tok_text(ptx_parser *p)
+{
+    const char *copy = wl_arena_strndup(p->arena, p->lex.tok.text, p->lex.tok.length);
+    if (!copy)
+        ptx_fail_memory(&p->lex);
+    return copy ? copy : "";
 }

@@ -12,18 +12,18 @@ static void push_stmt(ptx_parser *p, ptx_stmt_kind kind, size_t index, const cha
 
 void ptx_parse_file(ptx_parser *p)
 {
-    ptx_next(p);
+    ptx_next(&p->lex);
     ir_file file = {.number = (uint32_t)ptx_parse_count(p, "the number of a file", UINT32_MAX)};
-    if (p->tok.kind != TOK_STRING) {
+    if (p->lex.tok.kind != TOK_STRING) {
         ptx_fail(p, "expected the path of the file in quotes");
         return;
     }
     file.path = ptx_tok_text(p);
-    ptx_next(p);
-    if (ptx_accept(p, ',')) {
+    ptx_next(&p->lex);
+    if (ptx_accept(&p->lex, ',')) {
         file.has_stat = true;
         file.timestamp = ptx_parse_count(p, "a time", UINT64_MAX);
-        ptx_expect(p, ',', "between time and size");
+        ptx_expect(&p->lex, ',', "between time and size");
         file.size = ptx_parse_count(p, "a size", UINT64_MAX);
     }
     size_t index = p->files.count;
@@ -39,18 +39,18 @@ const char *ptx_parse_pragma(ptx_parser *p)
 {
     const char *text = NULL;
     do {
-        if (p->tok.kind != TOK_STRING) {
+        if (p->lex.tok.kind != TOK_STRING) {
             ptx_fail(p, "expected a pragma in quotes");
             return "";
         }
-        int length = (int)(p->tok.length < 4096 ? p->tok.length : 4096);
+        int length = (int)(p->lex.tok.length < 4096 ? p->lex.tok.length : 4096);
         text = wl_arena_printf(p->arena, "%s%s\"%.*s\"", text ? text : "", text ? ", " : "", length,
-                               p->tok.text);
+                               p->lex.tok.text);
         if (!text)
-            ptx_fail_memory(p);
-        ptx_next(p);
-    } while (ptx_accept(p, ','));
-    ptx_expect(p, ';', "behind the pragma");
+            ptx_fail_memory(&p->lex);
+        ptx_next(&p->lex);
+    } while (ptx_accept(&p->lex, ','));
+    ptx_expect(&p->lex, ';', "behind the pragma");
     return text;
 }
 
@@ -77,7 +77,7 @@ static bool grow_locs(ptx_parser *p)
     ptx_loc_slot *before = p->loc_table.data;
     ptx_loc_slot *after = calloc(grown, sizeof *after);
     if (!after) {
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
         return false;
     }
     p->loc_table.data = after;
@@ -126,28 +126,28 @@ static uint32_t parse_inlined_at(ptx_parser *p)
 
 static void parse_function_name(ptx_parser *p, ir_loc *loc)
 {
-    if (p->tok.kind != TOK_NAME && p->tok.kind != TOK_DOT) {
+    if (p->lex.tok.kind != TOK_NAME && p->lex.tok.kind != TOK_DOT) {
         ptx_fail(p, "expected a label or section behind function_name");
         return;
     }
     const char *text = ptx_tok_text(p);
-    loc->function = p->tok.kind == TOK_DOT ? wl_arena_printf(p->arena, ".%s", text) : text;
-    ptx_next(p);
-    if (ptx_accept(p, '+'))
+    loc->function = p->lex.tok.kind == TOK_DOT ? wl_arena_printf(p->arena, ".%s", text) : text;
+    ptx_next(&p->lex);
+    if (ptx_accept(&p->lex, '+'))
         loc->function_offset = (int64_t)ptx_parse_const(p).bits;
 }
 
 static void parse_loc(ptx_parser *p)
 {
     ir_loc loc = {.inlined_at = IR_NONE};
-    ptx_next(p);
+    ptx_next(&p->lex);
     parse_place(p, &loc);
-    while (ptx_accept(p, ',')) {
-        if (ptx_is_word(p, "function_name")) {
-            ptx_next(p);
+    while (ptx_accept(&p->lex, ',')) {
+        if (ptx_is_word(&p->lex, "function_name")) {
+            ptx_next(&p->lex);
             parse_function_name(p, &loc);
-        } else if (ptx_is_word(p, "inlined_at")) {
-            ptx_next(p);
+        } else if (ptx_is_word(&p->lex, "inlined_at")) {
+            ptx_next(&p->lex);
             loc.inlined_at = parse_inlined_at(p);
         } else {
             ptx_fail(p, "expected function_name or inlined_at");
@@ -173,18 +173,18 @@ typedef wl_vec(ptx_name *) name_list;
 /* A name in a list, and with L<3> the names L0, L1, L2. */
 static void parse_target(ptx_parser *p, name_list *names)
 {
-    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    ptx_name *name = p->lex.tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (!name) {
         ptx_fail(p, "expected a name");
         return;
     }
-    ptx_next(p);
-    if (!ptx_accept(p, '<')) {
+    ptx_next(&p->lex);
+    if (!ptx_accept(&p->lex, '<')) {
         (void)ptx_push(p, names, name);
         return;
     }
     uint64_t n = ptx_parse_angle_count(p, "the number of labels", PTX_FREE_VARS);
-    for (uint64_t i = 0; i < n && !p->failed; i++) {
+    for (uint64_t i = 0; i < n && !p->lex.failed; i++) {
         char text[PTX_MAX_STEM + 24];
         int length = snprintf(text, sizeof text, "%.*s%llu", PTX_MAX_STEM, name->text,
                               (unsigned long long)i);
@@ -201,7 +201,7 @@ static void set_targets(ptx_parser *p, ir_label *label, ptx_name **names, size_t
     else
         label->callees = wl_new_array(p->arena, ir_symbol, count);
     if (!label->targets && !label->callees) {
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
         return;
     }
     label->count = (uint32_t)count;
@@ -215,25 +215,25 @@ static void set_targets(ptx_parser *p, ir_label *label, ptx_name **names, size_t
 static void parse_targets(ptx_parser *p, ir_label *label)
 {
     name_list names = {0};
-    ir_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(&p->lex);
     do
         parse_target(p, &names);
-    while (ptx_accept(p, ','));
-    ptx_expect(p, ';', "behind the targets");
+    while (ptx_accept(&p->lex, ','));
+    ptx_expect(&p->lex, ';', "behind the targets");
     if (!names.count)
         ptx_fail_pos(p, pos, "a list of targets cannot be empty");
-    if (!p->failed)
+    if (!p->lex.failed)
         set_targets(p, label, names.data, names.count, pos);
     wl_vec_free(&names);
 }
 
 static void parse_table(ptx_parser *p, ir_label *label)
 {
-    if (ptx_accept_dot(p, "branchtargets"))
+    if (ptx_accept_dot(&p->lex, "branchtargets"))
         label->kind = IR_LABEL_BRANCHTARGETS;
-    else if (ptx_accept_dot(p, "calltargets"))
+    else if (ptx_accept_dot(&p->lex, "calltargets"))
         label->kind = IR_LABEL_CALLTARGETS;
-    else if (ptx_accept_dot(p, "callprototype"))
+    else if (ptx_accept_dot(&p->lex, "callprototype"))
         label->kind = IR_LABEL_PROTOTYPE;
     else
         return;
@@ -246,7 +246,7 @@ static void parse_table(ptx_parser *p, ir_label *label)
 
 static bool colon_follows(const ptx_parser *p)
 {
-    const char *at = p->at;
+    const char *at = p->lex.at;
     while (*at == ' ' || *at == '\t')
         at++;
     return at[0] == ':' && at[1] != ':';
@@ -255,10 +255,10 @@ static bool colon_follows(const ptx_parser *p)
 static void parse_label(ptx_parser *p)
 {
     ptx_name *name = ptx_name_tok(p);
-    ir_pos pos = ptx_tok_pos(p);
-    ptx_next(p);
-    ptx_next(p);
-    if (!name || p->failed)
+    ir_pos pos = ptx_tok_pos(&p->lex);
+    ptx_next(&p->lex);
+    ptx_next(&p->lex);
+    if (!name || p->lex.failed)
         return;
     uint32_t index = (uint32_t)p->labels.count;
     ir_label label = {.name = name->text,
@@ -276,8 +276,8 @@ static void parse_label(ptx_parser *p)
 static void open_scope(ptx_parser *p)
 {
     if (p->levels.count >= PTX_MAX_SCOPES) {
-        ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "scopes are nested more than %d deep",
-                    PTX_MAX_SCOPES);
+        ptx_fail_at(&p->lex, ptx_tok_pos(&p->lex), WL_LIMIT, NULL,
+                    "scopes are nested more than %d deep", PTX_MAX_SCOPES);
         return;
     }
     uint32_t scope = (uint32_t)p->scopes.count;
@@ -285,7 +285,7 @@ static void open_scope(ptx_parser *p)
         return;
     ptx_open_level(p, scope);
     push_stmt(p, PTX_STMT_OPEN, scope, NULL);
-    ptx_next(p);
+    ptx_next(&p->lex);
 }
 
 /* False at the brace that ends the body. */
@@ -295,7 +295,7 @@ static bool close_scope(ptx_parser *p)
         return false;
     push_stmt(p, PTX_STMT_CLOSE, p->levels.data[p->levels.count - 1].scope, NULL);
     ptx_close_level(p);
-    ptx_next(p);
+    ptx_next(&p->lex);
     return true;
 }
 
@@ -309,7 +309,7 @@ static bool parse_linked_var(ptx_parser *p)
     } linkages[] = {
         {"extern", IR_LINK_EXTERN}, {"visible", IR_LINK_VISIBLE}, {"weak", IR_LINK_WEAK}};
     for (unsigned i = 0; i < sizeof linkages / sizeof *linkages; i++) {
-        if (!ptx_accept_dot(p, linkages[i].text))
+        if (!ptx_accept_dot(&p->lex, linkages[i].text))
             continue;
         if (!ptx_at_var(p))
             ptx_fail(p, "expected a variable");
@@ -323,15 +323,15 @@ static void parse_directive(ptx_parser *p)
 {
     if (ptx_at_var(p)) {
         ptx_parse_vars(p, IR_LINK_NONE);
-    } else if (ptx_is_dot(p, "loc")) {
+    } else if (ptx_is_dot(&p->lex, "loc")) {
         parse_loc(p);
-    } else if (ptx_accept_dot(p, "pragma")) {
+    } else if (ptx_accept_dot(&p->lex, "pragma")) {
         push_stmt(p, PTX_STMT_PRAGMA, 0, ptx_parse_pragma(p));
-    } else if (ptx_is_dot(p, "file")) {
+    } else if (ptx_is_dot(&p->lex, "file")) {
         ptx_parse_file(p);
     } else if (!parse_linked_var(p)) {
         char found[64];
-        ptx_describe(p, found, sizeof found);
+        ptx_describe(&p->lex, found, sizeof found);
         ptx_fail(p, "unknown directive %s in a function", found);
     }
 }
@@ -339,16 +339,16 @@ static void parse_directive(ptx_parser *p)
 static void parse_dwarf_line(ptx_parser *p)
 {
     size_t length;
-    const char *text = ptx_rest_of_line(p, &length);
+    const char *text = ptx_rest_of_line(&p->lex, &length);
     push_stmt(p, PTX_STMT_DIRECTIVE, 0, ptx_keep_text(p, text, length));
-    ptx_next(p);
+    ptx_next(&p->lex);
 }
 
 static void parse_punct(ptx_parser *p)
 {
-    if (ptx_is(p, '{'))
+    if (ptx_is(&p->lex, '{'))
         open_scope(p);
-    else if (ptx_is(p, '@') && ptx_at_dwarf(p))
+    else if (ptx_is(&p->lex, '@') && ptx_at_dwarf(p))
         parse_dwarf_line(p);
     else
         ptx_parse_insn(p);
@@ -356,22 +356,22 @@ static void parse_punct(ptx_parser *p)
 
 void ptx_parse_body(ptx_parser *p)
 {
-    while (!p->failed) {
-        if (ptx_is(p, '}')) {
+    while (!p->lex.failed) {
+        if (ptx_is(&p->lex, '}')) {
             if (!close_scope(p))
                 break;
-        } else if (p->tok.kind == TOK_NAME && colon_follows(p)) {
+        } else if (p->lex.tok.kind == TOK_NAME && colon_follows(p)) {
             parse_label(p);
-        } else if (p->tok.kind == TOK_NAME) {
+        } else if (p->lex.tok.kind == TOK_NAME) {
             ptx_parse_insn(p);
-        } else if (p->tok.kind == TOK_DOT) {
+        } else if (p->lex.tok.kind == TOK_DOT) {
             parse_directive(p);
-        } else if (p->tok.kind == TOK_EOF) {
-            ptx_fail_at(p, ptx_tok_pos(p), WL_TRUNCATED, NULL, "the text ends inside '%.60s'",
-                        p->func->name);
+        } else if (p->lex.tok.kind == TOK_EOF) {
+            ptx_fail_at(&p->lex, ptx_tok_pos(&p->lex), WL_TRUNCATED, NULL,
+                        "the text ends inside '%.60s'", p->func->name);
         } else {
             parse_punct(p);
         }
     }
-    ptx_expect(p, '}', "at the end of the function");
+    ptx_expect(&p->lex, '}', "at the end of the function");
 }

@@ -35,19 +35,19 @@ static ptx_value double_value(double d)
 
 static ptx_value literal(ptx_parser *p)
 {
-    ptx_value v = {.bits = p->tok.value};
-    if (p->tok.kind == TOK_INT)
-        v = (ptx_value){PTX_VALUE_INT, p->tok.value, p->tok.is_unsigned, p->tok.hex};
+    ptx_value v = {.bits = p->lex.tok.value};
+    if (p->lex.tok.kind == TOK_INT)
+        v = (ptx_value){PTX_VALUE_INT, p->lex.tok.value, p->lex.tok.is_unsigned, p->lex.tok.hex};
     else
-        v.kind = p->tok.kind == TOK_F32 ? PTX_VALUE_F32 : PTX_VALUE_F64;
-    ptx_next(p);
+        v.kind = p->lex.tok.kind == TOK_F32 ? PTX_VALUE_F32 : PTX_VALUE_F64;
+    ptx_next(&p->lex);
     return v;
 }
 
 static ptx_value fail_constant(ptx_parser *p)
 {
     char found[64];
-    ptx_describe(p, found, sizeof found);
+    ptx_describe(&p->lex, found, sizeof found);
     ptx_fail(p, "expected a constant, found %s", found);
     return int_value(0, false);
 }
@@ -55,31 +55,32 @@ static ptx_value fail_constant(ptx_parser *p)
 /* (.s64) x, (.u64) x or a parenthesised expression. */
 static ptx_value parse_paren(ptx_parser *p, ptx_value (*unary)(ptx_parser *))
 {
-    ptx_next(p);
-    bool to_signed = ptx_is_dot(p, "s64");
-    if (to_signed || ptx_is_dot(p, "u64")) {
-        ptx_next(p);
-        ptx_expect(p, ')', "behind the type of a cast");
+    ptx_next(&p->lex);
+    bool to_signed = ptx_is_dot(&p->lex, "s64");
+    if (to_signed || ptx_is_dot(&p->lex, "u64")) {
+        ptx_next(&p->lex);
+        ptx_expect(&p->lex, ')', "behind the type of a cast");
         ptx_value v = unary(p);
         return int_value(v.kind == PTX_VALUE_INT ? v.bits : (uint64_t)0, !to_signed);
     }
     ptx_value v = parse_ternary(p);
-    ptx_expect(p, ')', "at the end of the expression");
+    ptx_expect(&p->lex, ')', "at the end of the expression");
     v.hex = false;
     return v;
 }
 
 static ptx_value parse_primary(ptx_parser *p, ptx_value (*unary)(ptx_parser *))
 {
-    if (p->tok.kind == TOK_INT || p->tok.kind == TOK_F32 || p->tok.kind == TOK_F64)
+    if (p->lex.tok.kind == TOK_INT || p->lex.tok.kind == TOK_F32 || p->lex.tok.kind == TOK_F64)
         return literal(p);
-    if (p->tok.kind == TOK_DOT && p->tok.text[0] >= '0' && p->tok.text[0] <= '9') /* .5 */
-        return ptx_lex_number(p, p->tok.text - 1) ? literal(p) : int_value(0, false);
-    if (ptx_is_word(p, "WARP_SZ")) {
-        ptx_next(p);
+    if (p->lex.tok.kind == TOK_DOT && p->lex.tok.text[0] >= '0' &&
+        p->lex.tok.text[0] <= '9') /* .5 */
+        return ptx_lex_number(&p->lex, p->lex.tok.text - 1) ? literal(p) : int_value(0, false);
+    if (ptx_is_word(&p->lex, "WARP_SZ")) {
+        ptx_next(&p->lex);
         return int_value(32, false);
     }
-    if (ptx_is(p, '('))
+    if (ptx_is(&p->lex, '('))
         return parse_paren(p, unary);
     return fail_constant(p);
 }
@@ -96,7 +97,7 @@ static bool enter(ptx_parser *p)
 {
     if (p->nesting++ < PTX_MAX_NESTING)
         return true;
-    ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "this is nested more than %d deep",
+    ptx_fail_at(&p->lex, ptx_tok_pos(&p->lex), WL_LIMIT, NULL, "this is nested more than %d deep",
                 PTX_MAX_NESTING);
     return false;
 }
@@ -113,10 +114,11 @@ static ptx_value apply_unary(uint32_t op, ptx_value v)
 
 static ptx_value parse_unary(ptx_parser *p)
 {
-    if (!ptx_is(p, '-') && !ptx_is(p, '+') && !ptx_is(p, '!') && !ptx_is(p, '~'))
+    if (!ptx_is(&p->lex, '-') && !ptx_is(&p->lex, '+') && !ptx_is(&p->lex, '!') &&
+        !ptx_is(&p->lex, '~'))
         return parse_primary(p, parse_unary);
-    uint32_t op = p->tok.punct;
-    ptx_next(p);
+    uint32_t op = p->lex.tok.punct;
+    ptx_next(&p->lex);
     ptx_value v = enter(p) ? parse_unary(p) : int_value(0, false);
     p->nesting--;
     return apply_unary(op, v);
@@ -226,9 +228,9 @@ static ptx_value int_binary(ptx_parser *p, uint32_t op, ptx_value x, ptx_value y
 static ptx_value parse_binary(ptx_parser *p, int least)
 {
     ptx_value left = parse_unary(p);
-    for (int rank; (rank = precedence(&p->tok)) >= least && rank > 0;) {
-        uint32_t op = p->tok.punct;
-        ptx_next(p);
+    for (int rank; (rank = precedence(&p->lex.tok)) >= least && rank > 0;) {
+        uint32_t op = p->lex.tok.punct;
+        ptx_next(&p->lex);
         ptx_value right = parse_binary(p, rank + 1);
         left = left.kind == PTX_VALUE_INT && right.kind == PTX_VALUE_INT
                    ? int_binary(p, op, left, right)
@@ -240,9 +242,9 @@ static ptx_value parse_binary(ptx_parser *p, int least)
 static ptx_value parse_ternary(ptx_parser *p)
 {
     ptx_value v = enter(p) ? parse_binary(p, 1) : int_value(0, false);
-    if (ptx_accept(p, '?')) {
+    if (ptx_accept(&p->lex, '?')) {
         ptx_value yes = parse_ternary(p);
-        ptx_expect(p, ':', "between the values of '?'");
+        ptx_expect(&p->lex, ':', "between the values of '?'");
         ptx_value no = parse_ternary(p);
         v = (v.kind == PTX_VALUE_INT ? v.bits != 0 : as_double(v) != 0.0) ? yes : no;
         v.hex = false;
@@ -269,14 +271,15 @@ ptx_value ptx_parse_const(ptx_parser *p)
 static uint64_t checked_count(ptx_parser *p, ir_pos pos, ptx_value v, const char *what,
                               uint64_t limit)
 {
-    if (p->failed)
+    if (p->lex.failed)
         return 0;
     if (v.kind != PTX_VALUE_INT || (!v.is_unsigned && (int64_t)v.bits < 0)) {
         ptx_fail_pos(p, pos, "%s is a non-negative integer", what);
         return 0;
     }
     if (v.bits > limit) {
-        ptx_fail_at(p, pos, WL_LIMIT, NULL, "%s is at most %llu", what, (unsigned long long)limit);
+        ptx_fail_at(&p->lex, pos, WL_LIMIT, NULL, "%s is at most %llu", what,
+                    (unsigned long long)limit);
         return 0;
     }
     return v.bits;
@@ -284,14 +287,14 @@ static uint64_t checked_count(ptx_parser *p, ir_pos pos, ptx_value v, const char
 
 uint64_t ptx_parse_count(ptx_parser *p, const char *what, uint64_t limit)
 {
-    ir_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(&p->lex);
     return checked_count(p, pos, ptx_parse_const(p), what, limit);
 }
 
 uint64_t ptx_parse_angle_count(ptx_parser *p, const char *what, uint64_t limit)
 {
-    ir_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(&p->lex);
     uint64_t count = checked_count(p, pos, parse_unary(p), what, limit);
-    ptx_expect(p, '>', "behind the count");
+    ptx_expect(&p->lex, '>', "behind the count");
     return count;
 }

@@ -8,7 +8,7 @@ static ir_func *new_func(ptx_parser *p)
 {
     ir_func *func = wl_new(p->arena, ir_func);
     if (!func || !(func->written = wl_new(p->arena, ptx_written_func))) {
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
         return NULL;
     }
     return func;
@@ -35,7 +35,7 @@ static const struct perf_directive {
 static const struct perf_directive *perf_directive(const ptx_parser *p)
 {
     for (size_t i = 0; i < sizeof perf_directives / sizeof *perf_directives; i++)
-        if (ptx_is_dot(p, perf_directives[i].name + 1))
+        if (ptx_is_dot(&p->lex, perf_directives[i].name + 1))
             return &perf_directives[i];
     return NULL;
 }
@@ -55,10 +55,10 @@ static void limit_threads(ir_func *func, const ptx_perf *perf)
 static void parse_perf(ptx_parser *p, const struct perf_directive *d, ptx_perf *perf)
 {
     *perf = (ptx_perf){.name = d->name};
-    ptx_next(p);
+    ptx_next(&p->lex);
     while (perf->count < d->most) {
         perf->values[perf->count++] = (uint32_t)ptx_parse_count(p, "this number", UINT32_MAX);
-        if (perf->count == d->most || !ptx_accept(p, ','))
+        if (perf->count == d->most || !ptx_accept(&p->lex, ','))
             break;
     }
 }
@@ -69,20 +69,20 @@ static void parse_perf_list(ptx_parser *p, ir_func *func)
 {
     ptx_perf list[MAX_PERF];
     ptx_written_func *written = func->written;
-    while (p->tok.kind == TOK_DOT) {
+    while (p->lex.tok.kind == TOK_DOT) {
         const struct perf_directive *d = perf_directive(p);
         if (written->nperf == MAX_PERF) {
             ptx_fail(p, "too many directives before the body");
-        } else if (ptx_accept_dot(p, "noreturn")) {
+        } else if (ptx_accept_dot(&p->lex, "noreturn")) {
             func->noreturn = true;
-        } else if (ptx_accept_dot(p, "pragma")) {
+        } else if (ptx_accept_dot(&p->lex, "pragma")) {
             list[written->nperf++] = (ptx_perf){.name = ".pragma", .text = ptx_parse_pragma(p)};
         } else if (d) {
             parse_perf(p, d, &list[written->nperf]);
             limit_threads(func, &list[written->nperf++]);
         } else {
             char found[64];
-            ptx_describe(p, found, sizeof found);
+            ptx_describe(&p->lex, found, sizeof found);
             ptx_fail(p, "unknown directive %s of a function", found);
         }
     }
@@ -93,13 +93,13 @@ static void parse_perf_list(ptx_parser *p, ir_func *func)
 static ir_var **parse_params(ptx_parser *p, uint32_t *count, bool bind)
 {
     wl_vec(ir_var *) params = {0};
-    ptx_next(p);
-    if (!ptx_is(p, ')'))
+    ptx_next(&p->lex);
+    if (!ptx_is(&p->lex, ')'))
         do {
             ir_var *var = ptx_parse_param(p, bind);
             (void)ptx_push(p, &params, var);
-        } while (ptx_accept(p, ','));
-    ptx_expect(p, ')', "at the end of the parameters");
+        } while (ptx_accept(&p->lex, ','));
+    ptx_expect(&p->lex, ')', "at the end of the parameters");
     ir_var **kept;
     ptx_take(p, &params, kept, *count);
     wl_vec_free(&params);
@@ -108,14 +108,14 @@ static ir_var **parse_params(ptx_parser *p, uint32_t *count, bool bind)
 
 static const char *parse_func_name(ptx_parser *p)
 {
-    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    ptx_name *name = p->lex.tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (!name) {
         char found[64];
-        ptx_describe(p, found, sizeof found);
+        ptx_describe(&p->lex, found, sizeof found);
         ptx_fail(p, "expected the name of a function, found %s", found);
         return "";
     }
-    ptx_next(p);
+    ptx_next(&p->lex);
     return name->text;
 }
 
@@ -124,16 +124,16 @@ ir_func *ptx_parse_prototype(ptx_parser *p)
     ir_func *proto = new_func(p), *outer = p->func;
     if (!proto)
         return NULL;
-    proto->pos = ptx_tok_pos(p);
+    proto->pos = ptx_tok_pos(&p->lex);
     p->func = proto;
-    if (ptx_is(p, '('))
+    if (ptx_is(&p->lex, '('))
         proto->rets = parse_params(p, &proto->nrets, false);
     proto->name = parse_func_name(p);
-    if (ptx_is(p, '('))
+    if (ptx_is(&p->lex, '('))
         proto->params = parse_params(p, &proto->nparams, false);
     parse_perf_list(p, proto);
     p->func = outer;
-    ptx_expect(p, ';', "at the end of the prototype");
+    ptx_expect(&p->lex, ';', "at the end of the prototype");
     return proto;
 }
 
@@ -144,7 +144,7 @@ static void add_func(ptx_parser *p, ir_func *func, ptx_name *name)
     func->index = (uint32_t)p->funcs.count;
     if (ptx_push(p, &p->funcs, func))
         (void)ptx_push(p, &p->items, (ptx_item){.kind = PTX_ITEM_FUNC, .index = func->index});
-    if (!name || p->failed)
+    if (!name || p->lex.failed)
         return;
     if (name->binding)
         ptx_fail_pos(p, func->pos, "'%.60s' is already declared as a variable", func->name);
@@ -167,15 +167,15 @@ static void take_body(ptx_parser *p, ir_func *func)
 
 static void parse_head(ptx_parser *p, ir_func *func)
 {
-    func->entry = ptx_is_dot(p, "entry");
-    ptx_next(p);
-    if (ptx_accept_dot(p, "attribute"))
+    func->entry = ptx_is_dot(&p->lex, "entry");
+    ptx_next(&p->lex);
+    if (ptx_accept_dot(&p->lex, "attribute"))
         ptx_parse_attribute(p, &func->attributes, func->unified);
-    if (!func->entry && ptx_is(p, '('))
+    if (!func->entry && ptx_is(&p->lex, '('))
         func->rets = parse_params(p, &func->nrets, true);
-    func->pos = ptx_tok_pos(p);
+    func->pos = ptx_tok_pos(&p->lex);
     func->name = parse_func_name(p);
-    if (ptx_is(p, '('))
+    if (ptx_is(&p->lex, '('))
         func->params = parse_params(p, &func->nparams, true);
     parse_perf_list(p, func);
 }
@@ -197,13 +197,13 @@ void ptx_parse_func(ptx_parser *p, ir_linkage linkage)
     (void)ptx_push(p, &p->scopes, (ptx_scope){.parent = IR_NONE});
     ptx_open_level(p, 0);
     parse_head(p, func);
-    ptx_name *name = p->failed ? NULL : name_of(p, func->name);
-    func->has_body = ptx_is(p, '{');
+    ptx_name *name = p->lex.failed ? NULL : name_of(p, func->name);
+    func->has_body = ptx_is(&p->lex, '{');
     if (func->has_body) {
-        ptx_next(p);
+        ptx_next(&p->lex);
         ptx_parse_body(p);
     } else {
-        ptx_expect(p, ';', "at the end of the declaration");
+        ptx_expect(&p->lex, ';', "at the end of the declaration");
     }
     take_body(p, func);
     ptx_close_level(p);

@@ -12,7 +12,7 @@ void *ptx_keep(ptx_parser *p, const void *data, size_t count, size_t size)
     if (copy)
         memcpy(copy, data, count * size);
     else
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
     return copy;
 }
 
@@ -22,7 +22,7 @@ const char *ptx_keep_text(ptx_parser *p, const char *text, size_t length)
         ptx_fail(p, "a NUL byte cannot stand in a text");
     const char *copy = wl_arena_strndup(p->arena, text, length);
     if (!copy)
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
     return copy;
 }
 
@@ -33,7 +33,7 @@ static void push_item(ptx_parser *p, ptx_item_kind kind, size_t index, const cha
 
 bool ptx_at_dwarf(const ptx_parser *p)
 {
-    return (size_t)(p->end - p->tok.text) > 7 && memcmp(p->tok.text, "@@DWARF", 7) == 0;
+    return (size_t)(p->lex.end - p->lex.tok.text) > 7 && memcmp(p->lex.tok.text, "@@DWARF", 7) == 0;
 }
 
 /* --- .version, .target, .address_size --- */
@@ -48,16 +48,16 @@ static uint32_t parse_digits(const char **at)
 
 static void parse_version(ptx_parser *p)
 {
-    ptx_next(p);
-    const char *at = p->tok.text;
-    if (p->tok.kind != TOK_F64) {
+    ptx_next(&p->lex);
+    const char *at = p->lex.tok.text;
+    if (p->lex.tok.kind != TOK_F64) {
         ptx_fail(p, "a version is written like 8.0");
         return;
     }
     p->module->written->version_major = parse_digits(&at);
     at += *at == '.';
     p->module->written->version_minor = parse_digits(&at);
-    ptx_next(p);
+    ptx_next(&p->lex);
 }
 
 static void note_target(ir_module *m, const char *word)
@@ -71,17 +71,17 @@ static void note_target(ir_module *m, const char *word)
 static void parse_target(ptx_parser *p)
 {
     const char *text = NULL;
-    ptx_next(p);
+    ptx_next(&p->lex);
     do {
-        if (p->tok.kind != TOK_NAME) {
+        if (p->lex.tok.kind != TOK_NAME) {
             ptx_fail(p, "a target is written like sm_80");
             return;
         }
         const char *word = ptx_tok_text(p);
         note_target(p->module, word);
         text = wl_arena_printf(p->arena, "%s%s%s", text ? text : "", text ? ", " : "", word);
-        ptx_next(p);
-    } while (ptx_accept(p, ','));
+        ptx_next(&p->lex);
+    } while (ptx_accept(&p->lex, ','));
     if (!p->module->written->target)
         p->module->written->target = text;
     else
@@ -100,10 +100,10 @@ static bool is_blank(char c)
 static const char *section_line_end(const ptx_parser *p, const char *at)
 {
     bool quoted = false;
-    for (; at < p->end && *at != '\n'; at++) {
+    for (; at < p->lex.end && *at != '\n'; at++) {
         if (*at == '"')
             quoted = !quoted;
-        else if (quoted && *at == '\\' && at + 1 < p->end && at[1] != '\n')
+        else if (quoted && *at == '\\' && at + 1 < p->lex.end && at[1] != '\n')
             at++;
         else if (!quoted && (*at == '}' || (at[0] == '/' && at[1] == '/')))
             break;
@@ -128,44 +128,45 @@ static void push_section_line(ptx_parser *p, line_list *lines, const char *from,
 /* From behind the opening brace to behind the closing one. */
 static void parse_section_lines(ptx_parser *p, line_list *lines)
 {
-    const char *at = p->at;
-    while (!p->failed) {
+    const char *at = p->lex.at;
+    while (!p->lex.failed) {
         const char *end = section_line_end(p, at);
         push_section_line(p, lines, at, end);
-        if (end < p->end && *end == '/') {
-            const char *next = memchr(end, '\n', (size_t)(p->end - end));
-            end = next ? next : p->end;
+        if (end < p->lex.end && *end == '/') {
+            const char *next = memchr(end, '\n', (size_t)(p->lex.end - end));
+            end = next ? next : p->lex.end;
         }
-        if (end >= p->end) {
-            ptx_fail_at(p, ptx_tok_pos(p), WL_TRUNCATED, NULL, "this section is not closed");
+        if (end >= p->lex.end) {
+            ptx_fail_at(&p->lex, ptx_tok_pos(&p->lex), WL_TRUNCATED, NULL,
+                        "this section is not closed");
             return;
         }
         at = end + 1;
         if (*end == '}')
             break;
-        p->line++;
-        p->line_start = at;
+        p->lex.line++;
+        p->lex.line_start = at;
     }
-    p->at = at;
+    p->lex.at = at;
 }
 
 static void parse_section(ptx_parser *p)
 {
     line_list lines = {0};
     ptx_section section = {0};
-    ptx_next(p);
-    if (p->tok.kind != TOK_DOT && p->tok.kind != TOK_NAME)
+    ptx_next(&p->lex);
+    if (p->lex.tok.kind != TOK_DOT && p->lex.tok.kind != TOK_NAME)
         ptx_fail(p, "expected the name of the section");
-    const char *from = p->tok.kind == TOK_DOT ? p->tok.text - 1 : p->tok.text;
-    while (p->tok.kind == TOK_DOT || p->tok.kind == TOK_NAME)
-        ptx_next(p);
-    const char *to = p->tok.text;
+    const char *from = p->lex.tok.kind == TOK_DOT ? p->lex.tok.text - 1 : p->lex.tok.text;
+    while (p->lex.tok.kind == TOK_DOT || p->lex.tok.kind == TOK_NAME)
+        ptx_next(&p->lex);
+    const char *to = p->lex.tok.text;
     while (to > from && (is_blank(to[-1]) || to[-1] == '\n'))
         to--;
-    if (ptx_is(p, '{')) {
+    if (ptx_is(&p->lex, '{')) {
         section.name = ptx_keep_text(p, from, (size_t)(to - from));
         parse_section_lines(p, &lines);
-        ptx_next(p);
+        ptx_next(&p->lex);
     } else {
         ptx_fail(p, "expected '{' behind the name of the section");
     }
@@ -180,21 +181,21 @@ static void parse_section(ptx_parser *p)
 
 static ptx_name *parse_alias_name(ptx_parser *p)
 {
-    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    ptx_name *name = p->lex.tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (!name || !name->func)
         ptx_fail(p, "expected the name of a function that is declared above");
-    ptx_next(p);
+    ptx_next(&p->lex);
     return name;
 }
 
 static void parse_alias(ptx_parser *p)
 {
-    ptx_next(p);
+    ptx_next(&p->lex);
     ptx_name *alias = parse_alias_name(p);
-    ptx_expect(p, ',', "between the names");
-    ptx_name *target = p->failed ? NULL : parse_alias_name(p);
-    ptx_expect(p, ';', "at the end of the directive");
-    if (p->failed || !alias || !target)
+    ptx_expect(&p->lex, ',', "between the names");
+    ptx_name *target = p->lex.failed ? NULL : parse_alias_name(p);
+    ptx_expect(&p->lex, ';', "at the end of the directive");
+    if (p->lex.failed || !alias || !target)
         return;
     alias->func->alias = target->func;
     push_item(p, PTX_ITEM_ALIAS, 0, wl_arena_printf(p->arena, "%s, %s", alias->text, target->text));
@@ -210,7 +211,7 @@ static ir_linkage parse_linkage(ptx_parser *p)
                     {"weak", IR_LINK_WEAK},
                     {"common", IR_LINK_COMMON}};
     for (unsigned i = 0; i < sizeof linkages / sizeof *linkages; i++)
-        if (ptx_accept_dot(p, linkages[i].text))
+        if (ptx_accept_dot(&p->lex, linkages[i].text))
             return linkages[i].linkage;
     return IR_LINK_NONE;
 }
@@ -218,13 +219,13 @@ static ir_linkage parse_linkage(ptx_parser *p)
 static void parse_declaration(ptx_parser *p)
 {
     ir_linkage linkage = parse_linkage(p);
-    if (ptx_is_dot(p, "func") || ptx_is_dot(p, "entry")) {
+    if (ptx_is_dot(&p->lex, "func") || ptx_is_dot(&p->lex, "entry")) {
         ptx_parse_func(p, linkage);
     } else if (ptx_at_var(p)) {
         ptx_parse_vars(p, linkage);
     } else {
         char found[64];
-        ptx_describe(p, found, sizeof found);
+        ptx_describe(&p->lex, found, sizeof found);
         ptx_fail(p,
                  linkage ? "expected a function or a variable, found %s" : "unknown directive %s",
                  found);
@@ -233,39 +234,39 @@ static void parse_declaration(ptx_parser *p)
 
 static void parse_address_size(ptx_parser *p)
 {
-    ptx_next(p);
+    ptx_next(&p->lex);
     p->module->address_size = (uint32_t)ptx_parse_count(p, "the size of an address", 64);
 }
 
 static void parse_dwarf_line(ptx_parser *p)
 {
     size_t length;
-    const char *text = ptx_rest_of_line(p, &length);
+    const char *text = ptx_rest_of_line(&p->lex, &length);
     push_item(p, PTX_ITEM_DIRECTIVE, 0, ptx_keep_text(p, text, length));
-    ptx_next(p);
+    ptx_next(&p->lex);
 }
 
 static void parse_item(ptx_parser *p)
 {
-    if (ptx_is(p, '@') && ptx_at_dwarf(p)) {
+    if (ptx_is(&p->lex, '@') && ptx_at_dwarf(p)) {
         parse_dwarf_line(p);
-    } else if (p->tok.kind != TOK_DOT) {
+    } else if (p->lex.tok.kind != TOK_DOT) {
         char found[64];
-        ptx_describe(p, found, sizeof found);
+        ptx_describe(&p->lex, found, sizeof found);
         ptx_fail(p, "expected a directive, found %s", found);
-    } else if (ptx_is_dot(p, "version")) {
+    } else if (ptx_is_dot(&p->lex, "version")) {
         parse_version(p);
-    } else if (ptx_is_dot(p, "target")) {
+    } else if (ptx_is_dot(&p->lex, "target")) {
         parse_target(p);
-    } else if (ptx_is_dot(p, "address_size")) {
+    } else if (ptx_is_dot(&p->lex, "address_size")) {
         parse_address_size(p);
-    } else if (ptx_is_dot(p, "file")) {
+    } else if (ptx_is_dot(&p->lex, "file")) {
         ptx_parse_file(p);
-    } else if (ptx_is_dot(p, "section")) {
+    } else if (ptx_is_dot(&p->lex, "section")) {
         parse_section(p);
-    } else if (ptx_accept_dot(p, "pragma")) {
+    } else if (ptx_accept_dot(&p->lex, "pragma")) {
         push_item(p, PTX_ITEM_PRAGMA, 0, ptx_parse_pragma(p));
-    } else if (ptx_is_dot(p, "alias")) {
+    } else if (ptx_is_dot(&p->lex, "alias")) {
         parse_alias(p);
     } else {
         parse_declaration(p);
@@ -276,12 +277,12 @@ static void parse_item(ptx_parser *p)
 
 static void parse_module(ptx_parser *p)
 {
-    ptx_next(p);
-    if (!p->failed && !ptx_is_dot(p, "version"))
+    ptx_next(&p->lex);
+    if (!p->lex.failed && !ptx_is_dot(&p->lex, "version"))
         ptx_fail(p, "PTX starts with .version");
-    while (p->tok.kind != TOK_EOF && !p->failed)
+    while (p->lex.tok.kind != TOK_EOF && !p->lex.failed)
         parse_item(p);
-    if (!p->failed && !p->module->written->target)
+    if (!p->lex.failed && !p->module->written->target)
         ptx_fail(p, "this module lacks a .target");
     ptx_resolve_module(p);
 }
@@ -344,14 +345,7 @@ wl_status ptx_parse(const char *text, size_t length, const char *name, ir_module
         wl_arena_free(scratch);
         return wl_fail(err, WL_NOMEM, "%s: out of memory", name ? name : "ptx");
     }
-    ptx_parser p = {.name = name,
-                    .text = text,
-                    .end = text + length,
-                    .at = text,
-                    .line_start = text,
-                    .line = 1,
-                    .status = WL_OK,
-                    .err = err,
+    ptx_parser p = {.lex = ptx_lexer_of(text, length, name, err),
                     .module = m,
                     .arena = m->arena,
                     .scratch = scratch,
@@ -361,9 +355,9 @@ wl_status ptx_parse(const char *text, size_t length, const char *name, ir_module
     parse_module(&p);
     finish_module(&p);
     free_parser(&p);
-    if (p.failed) {
+    if (p.lex.failed) {
         ir_module_free(m);
-        return p.status;
+        return p.lex.status;
     }
     *out = m;
     return WL_OK;

@@ -8,13 +8,14 @@ static ir_operand parse_operand(ptx_parser *p, ir_op op);
 
 static ir_operand new_operand(const ptx_parser *p, ir_operand_kind kind)
 {
-    return (ir_operand){.kind = kind, .reg = IR_NONE, .label = IR_NONE, .pos = ptx_tok_pos(p)};
+    return (ir_operand){
+        .kind = kind, .reg = IR_NONE, .label = IR_NONE, .pos = ptx_tok_pos(&p->lex)};
 }
 
 static ir_operand fail_operand(ptx_parser *p)
 {
     char found[64];
-    ptx_describe(p, found, sizeof found);
+    ptx_describe(&p->lex, found, sizeof found);
     ptx_fail(p, "expected an operand, found %s", found);
     return new_operand(p, IR_OPD_SINK);
 }
@@ -51,9 +52,9 @@ static void push_operand(ptx_parser *p, ir_operand o)
 static void enter_brackets(ptx_parser *p)
 {
     if (p->nesting++ >= PTX_MAX_NESTING)
-        ptx_fail_at(p, ptx_tok_pos(p), WL_LIMIT, NULL, "brackets are nested more than %d deep",
-                    PTX_MAX_NESTING);
-    ptx_next(p);
+        ptx_fail_at(&p->lex, ptx_tok_pos(&p->lex), WL_LIMIT, NULL,
+                    "brackets are nested more than %d deep", PTX_MAX_NESTING);
+    ptx_next(&p->lex);
 }
 
 /* {a, b} or (a, b), from the opening bracket on; (...) may be empty. */
@@ -62,12 +63,12 @@ static ir_operand parse_list(ptx_parser *p, ir_op op, ir_operand_kind kind, char
     ir_operand o = new_operand(p, kind);
     size_t base = p->operands.count;
     enter_brackets(p);
-    if (!(kind == IR_OPD_LIST && ptx_is(p, ')')))
+    if (!(kind == IR_OPD_LIST && ptx_is(&p->lex, ')')))
         do
             push_operand(p, parse_operand(p, op));
-        while (ptx_accept(p, ','));
+        while (ptx_accept(&p->lex, ','));
     p->nesting--;
-    ptx_expect(p, (unsigned char)close,
+    ptx_expect(&p->lex, (unsigned char)close,
                kind == IR_OPD_LIST ? "at the end of the arguments" : "at the end of the vector");
     o.items = pop_operands(p, base, &o.count);
     return o;
@@ -101,8 +102,8 @@ static bool is_digits(const char *text, uint32_t length)
 static void parse_component(ptx_parser *p, ir_operand *o)
 {
     static const char letters[] = "xyzwrgba";
-    const char *t = p->tok.text;
-    uint32_t n = p->tok.length;
+    const char *t = p->lex.tok.text;
+    uint32_t n = p->lex.tok.length;
     const char *letter = n == 1 ? memchr(letters, *t, 8) : NULL;
     if (letter)
         o->component = (uint8_t)((letter - letters) % 4 + 1);
@@ -112,18 +113,19 @@ static void parse_component(ptx_parser *p, ir_operand *o)
         o->selector = ptx_tok_text(p);
     else
         ptx_fail(p, "a register has no component '.%.*s'", n < 20 ? (int)n : 20, t);
-    ptx_next(p);
+    ptx_next(&p->lex);
 }
 
 static ir_operand reg_operand(ptx_parser *p, uint32_t reg)
 {
     ir_operand o = new_operand(p, IR_OPD_REG);
     o.reg = reg;
-    ptx_next(p);
-    if (p->tok.kind == TOK_DOT)
+    ptx_next(&p->lex);
+    if (p->lex.tok.kind == TOK_DOT)
         parse_component(p, &o);
-    if (ptx_is(p, '+'))
-        ptx_fail_at(p, ptx_tok_pos(p), WL_UNSUPPORTED, "add by an instruction of its own",
+    if (ptx_is(&p->lex, '+'))
+        ptx_fail_at(&p->lex, ptx_tok_pos(&p->lex), WL_UNSUPPORTED,
+                    "add by an instruction of its own",
                     "a register plus a number is only supported in addresses");
     return o;
 }
@@ -133,8 +135,8 @@ static ir_operand sreg_operand(ptx_parser *p, const ptx_name *name)
     ir_operand o = new_operand(p, IR_OPD_SREG);
     o.sreg = name->sreg;
     o.sreg_index = name->sreg_index;
-    ptx_next(p);
-    if (p->tok.kind != TOK_DOT)
+    ptx_next(&p->lex);
+    if (p->lex.tok.kind != TOK_DOT)
         return o;
     if (!ir_sreg_get(o.sreg)->vector)
         ptx_fail(p, "%%%s has no components", ir_sreg_get(o.sreg)->text);
@@ -145,24 +147,24 @@ static ir_operand sreg_operand(ptx_parser *p, const ptx_name *name)
 /* x[3]: the address of an element. */
 static void parse_index(ptx_parser *p, ir_operand *o, const ir_var *var)
 {
-    ptx_next(p);
-    if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
-        ptx_fail_at(p, ptx_tok_pos(p), WL_UNSUPPORTED,
+    ptx_next(&p->lex);
+    if (p->lex.tok.kind == TOK_NAME && !ptx_is_word(&p->lex, "WARP_SZ")) {
+        ptx_fail_at(&p->lex, ptx_tok_pos(&p->lex), WL_UNSUPPORTED,
                     "compute the address in a register and use [register]",
                     "an index in a register is not supported");
         return;
     }
     o->imm = ptx_parse_count(p, "an index", UINT32_MAX) * ir_type_get(var->type)->bytes *
              var->vector;
-    ptx_expect(p, ']', "behind the index");
+    ptx_expect(&p->lex, ']', "behind the index");
 }
 
 static void parse_offset(ptx_parser *p, ir_operand *o)
 {
-    bool minus = ptx_is(p, '-');
-    if (!minus && !ptx_is(p, '+'))
+    bool minus = ptx_is(&p->lex, '-');
+    if (!minus && !ptx_is(&p->lex, '+'))
         return;
-    ptx_next(p);
+    ptx_next(&p->lex);
     ptx_value v = ptx_parse_const(p);
     if (v.kind != PTX_VALUE_INT)
         ptx_fail(p, "the offset of an address is an integer");
@@ -190,8 +192,8 @@ static ir_operand var_operand(ptx_parser *p, ir_op op, ptx_name *name, const ptx
 {
     ir_operand o = new_operand(p, IR_OPD_SYM);
     set_symbol(&o, name, b);
-    ptx_next(p);
-    if (ptx_is(p, '[')) {
+    ptx_next(&p->lex);
+    if (ptx_is(&p->lex, '[')) {
         parse_index(p, &o, b->var);
         if (ir_op_get(op)->effect != IR_EFFECT_NONE)
             o.kind = IR_OPD_ADDR;
@@ -205,8 +207,8 @@ static ir_operand forward_operand(ptx_parser *p, ptx_name *name)
 {
     ir_operand o = new_operand(p, KIND_UNRESOLVED);
     o.items = (ir_operand *)(void *)name;
-    ptx_next(p);
-    if (ptx_is(p, '+') || ptx_is(p, '-')) {
+    ptx_next(&p->lex);
+    if (ptx_is(&p->lex, '+') || ptx_is(&p->lex, '-')) {
         o.kind = IR_OPD_SYM;
         o.items = NULL;
         set_symbol(&o, name, NULL);
@@ -242,14 +244,14 @@ static ir_operand name_operand(ptx_parser *p, ir_op op)
             return forward_operand(p, name);
         ir_operand o = new_operand(p, IR_OPD_LABEL);
         o.label = b.index;
-        ptx_next(p);
+        ptx_next(&p->lex);
         return o;
     }
     if (name->sreg)
         return sreg_operand(p, name);
     if (name->length == 1 && name->text[0] == '_') {
         ir_operand o = new_operand(p, IR_OPD_SINK);
-        ptx_next(p);
+        ptx_next(&p->lex);
         return o;
     }
     return name->text[0] == '%' ? unknown_register(p, name) : forward_operand(p, name);
@@ -280,7 +282,7 @@ static void parse_base(ptx_parser *p, ir_operand *o)
         fail_base(p, name);
     else
         set_symbol(o, name, bound ? &b : NULL);
-    ptx_next(p);
+    ptx_next(&p->lex);
     parse_offset(p, o);
 }
 
@@ -300,7 +302,7 @@ static ir_operand parse_address(ptx_parser *p, ir_op op)
 {
     ir_operand o = new_operand(p, IR_OPD_ADDR);
     enter_brackets(p);
-    if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
+    if (p->lex.tok.kind == TOK_NAME && !ptx_is_word(&p->lex, "WARP_SZ")) {
         parse_base(p, &o);
     } else {
         ir_operand c = constant(p);
@@ -308,16 +310,16 @@ static ir_operand parse_address(ptx_parser *p, ir_op op)
             ptx_fail_pos(p, c.pos, "an address is no floating-point number");
         o.imm = c.imm, o.imm_unsigned = c.imm_unsigned, o.imm_hex = c.imm_hex;
     }
-    if (ptx_is(p, ',')) {
+    if (ptx_is(&p->lex, ',')) {
         size_t base = p->operands.count;
         push_operand(p, handle_of(&o));
-        while (ptx_accept(p, ','))
+        while (ptx_accept(&p->lex, ','))
             push_operand(p, parse_operand(p, op));
         o = (ir_operand){.kind = IR_OPD_TEX, .reg = IR_NONE, .label = IR_NONE, .pos = o.pos};
         o.items = pop_operands(p, base, &o.count);
     }
     p->nesting--;
-    ptx_expect(p, ']', "at the end of the address");
+    ptx_expect(&p->lex, ']', "at the end of the address");
     return o;
 }
 
@@ -326,7 +328,7 @@ static ir_operand parse_address(ptx_parser *p, ir_op op)
 /* Does a register's name follow the sign that is the current token? */
 static bool name_follows(const ptx_parser *p)
 {
-    const char *at = p->at;
+    const char *at = p->lex.at;
     while (*at == ' ' || *at == '\t')
         at++;
     bool first = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' ||
@@ -336,10 +338,10 @@ static bool name_follows(const ptx_parser *p)
 
 static ir_operand parse_negated(ptx_parser *p, ir_op op)
 {
-    ir_pos pos = ptx_tok_pos(p);
-    ptx_next(p);
+    ir_pos pos = ptx_tok_pos(&p->lex);
+    ptx_next(&p->lex);
     ir_operand o = name_operand(p, op);
-    if (o.kind != IR_OPD_REG && !p->failed)
+    if (o.kind != IR_OPD_REG && !p->lex.failed)
         ptx_fail_pos(p, pos, "only a register can stand behind this sign");
     o.neg = true;
     o.pos = pos;
@@ -348,8 +350,8 @@ static ir_operand parse_negated(ptx_parser *p, ir_op op)
 
 static ir_operand parse_simple(ptx_parser *p, ir_op op)
 {
-    switch (p->tok.kind) {
-    case TOK_NAME: return ptx_is_word(p, "WARP_SZ") ? constant(p) : name_operand(p, op);
+    switch (p->lex.tok.kind) {
+    case TOK_NAME: return ptx_is_word(&p->lex, "WARP_SZ") ? constant(p) : name_operand(p, op);
     case TOK_INT:
     case TOK_F32:
     case TOK_F64:
@@ -357,7 +359,7 @@ static ir_operand parse_simple(ptx_parser *p, ir_op op)
     case TOK_PUNCT: break;
     default: return fail_operand(p);
     }
-    switch (p->tok.punct) {
+    switch (p->lex.tok.punct) {
     case '{': return parse_list(p, op, IR_OPD_VEC, '}');
     case '[': return parse_address(p, op);
     case '(': return op == IR_call ? parse_list(p, op, IR_OPD_LIST, ')') : constant(p);
@@ -372,12 +374,12 @@ static ir_operand parse_simple(ptx_parser *p, ir_op op)
 static ir_operand parse_operand(ptx_parser *p, ir_op op)
 {
     ir_operand o = parse_simple(p, op);
-    if (!ptx_is(p, '|'))
+    if (!ptx_is(&p->lex, '|'))
         return o;
     size_t base = p->operands.count;
     ir_operand pair = {.kind = IR_OPD_PAIR, .reg = IR_NONE, .label = IR_NONE, .pos = o.pos};
     push_operand(p, o);
-    ptx_next(p);
+    ptx_next(&p->lex);
     push_operand(p, parse_simple(p, op));
     pair.items = pop_operands(p, base, &pair.count);
     return pair;
@@ -399,19 +401,19 @@ static void note_suffix(ir_insn *insn, unsigned *ntypes, ir_suffix suffix)
 static void fail_suffix(ptx_parser *p, const ir_insn *insn)
 {
     char hint[80] = "";
-    const char *near = ir_nearest(IR_VOC_SUFFIXES, p->tok.text, p->tok.length);
+    const char *near = ir_nearest(IR_VOC_SUFFIXES, p->lex.tok.text, p->lex.tok.length);
     if (near)
         snprintf(hint, sizeof hint, "did you mean '.%s'?", near);
     ptx_fail_hint(p, near ? hint : NULL, "unknown suffix '.%.*s' of '%s'",
-                  p->tok.length < 60 ? (int)p->tok.length : 60, p->tok.text,
+                  p->lex.tok.length < 60 ? (int)p->lex.tok.length : 60, p->lex.tok.text,
                   ir_op_get(insn->op)->text);
 }
 
 static void parse_suffixes(ptx_parser *p, ir_insn *insn)
 {
     unsigned ntypes = 0;
-    for (; p->tok.kind == TOK_DOT; ptx_next(p)) {
-        ir_suffix suffix = ir_find_suffix(p->tok.text, p->tok.length, p->tok.hash);
+    for (; p->lex.tok.kind == TOK_DOT; ptx_next(&p->lex)) {
+        ir_suffix suffix = ir_find_suffix(p->lex.tok.text, p->lex.tok.length, p->lex.tok.hash);
         if (!suffix) {
             fail_suffix(p, insn);
         } else if (insn->nsuffixes == IR_MAX_SUFFIXES) {
@@ -425,14 +427,14 @@ static void parse_suffixes(ptx_parser *p, ir_insn *insn)
 
 static void parse_opcode(ptx_parser *p, ir_insn *insn)
 {
-    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    ptx_name *name = p->lex.tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (name && name->op) {
         insn->op = name->op;
-        ptx_next(p);
+        ptx_next(&p->lex);
         return;
     }
     char found[64], hint[80] = "";
-    ptx_describe(p, found, sizeof found);
+    ptx_describe(&p->lex, found, sizeof found);
     const char *near = name ? ir_nearest(IR_VOC_OPS, name->text, name->length) : NULL;
     if (near)
         snprintf(hint, sizeof hint, "did you mean '%s'?", near);
@@ -446,35 +448,35 @@ static void parse_opcode(ptx_parser *p, ir_insn *insn)
 static void parse_guard(ptx_parser *p, ir_insn *insn)
 {
     insn->guard = IR_NONE;
-    if (!ptx_accept(p, '@'))
+    if (!ptx_accept(&p->lex, '@'))
         return;
-    insn->guard_neg = ptx_accept(p, '!');
+    insn->guard_neg = ptx_accept(&p->lex, '!');
     ptx_binding b;
-    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    ptx_name *name = p->lex.tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (!name || !ptx_lookup(name, &b) || b.kind != PTX_BIND_REG) {
         char found[64];
-        ptx_describe(p, found, sizeof found);
+        ptx_describe(&p->lex, found, sizeof found);
         ptx_fail(p, "a guard is a predicate register, found %s", found);
         return;
     }
     insn->guard = b.index;
-    ptx_next(p);
+    ptx_next(&p->lex);
 }
 
 void ptx_parse_insn(ptx_parser *p)
 {
     ir_insn insn = {
-        .vector = 1, .loc = p->loc, .pc = (uint32_t)p->insns.count, .pos = ptx_tok_pos(p)};
+        .vector = 1, .loc = p->loc, .pc = (uint32_t)p->insns.count, .pos = ptx_tok_pos(&p->lex)};
     parse_guard(p, &insn);
     parse_opcode(p, &insn);
     parse_suffixes(p, &insn);
     size_t base = p->operands.count;
-    if (!ptx_is(p, ';') && !p->failed)
+    if (!ptx_is(&p->lex, ';') && !p->lex.failed)
         do
             push_operand(p, parse_operand(p, insn.op));
-        while (ptx_accept(p, ','));
+        while (ptx_accept(&p->lex, ','));
     insn.operands = pop_operands(p, base, &insn.noperands);
-    ptx_expect(p, ';', "at the end of the instruction");
+    ptx_expect(&p->lex, ';', "at the end of the instruction");
     if (ptx_push(p, &p->insns, insn))
         (void)ptx_push(p, &p->stmts, (ptx_stmt){.kind = PTX_STMT_INSN, .index = insn.pc});
 }

@@ -6,15 +6,15 @@
 /* The state space that the current token names for a declaration; GENERIC where it names none. */
 static ir_space declared_space(const ptx_parser *p)
 {
-    if (p->tok.kind != TOK_DOT)
+    if (p->lex.tok.kind != TOK_DOT)
         return IR_SPACE_GENERIC;
-    if (ptx_is_dot(p, "reg"))
+    if (ptx_is_dot(&p->lex, "reg"))
         return IR_SPACE_REG;
-    if (ptx_is_dot(p, "tex"))
+    if (ptx_is_dot(&p->lex, "tex"))
         return IR_SPACE_TEX;
-    ir_suffix suffix = ir_find_suffix(p->tok.text, p->tok.length, p->tok.hash);
+    ir_suffix suffix = ir_find_suffix(p->lex.tok.text, p->lex.tok.length, p->lex.tok.hash);
     ir_space space = ir_space_of_suffix(suffix);
-    return memchr(p->tok.text, ':', p->tok.length) ? IR_SPACE_GENERIC : space;
+    return memchr(p->lex.tok.text, ':', p->lex.tok.length) ? IR_SPACE_GENERIC : space;
 }
 
 bool ptx_at_var(const ptx_parser *p)
@@ -24,15 +24,16 @@ bool ptx_at_var(const ptx_parser *p)
 
 ir_type ptx_parse_type(ptx_parser *p)
 {
-    ir_suffix s = p->tok.kind == TOK_DOT ? ir_find_suffix(p->tok.text, p->tok.length, p->tok.hash)
-                                         : IR_S_none;
+    ir_suffix s = p->lex.tok.kind == TOK_DOT
+                      ? ir_find_suffix(p->lex.tok.text, p->lex.tok.length, p->lex.tok.hash)
+                      : IR_S_none;
     if (!s || ir_suffix_class_of(s) != IR_SC_TYPE) {
         char found[64];
-        ptx_describe(p, found, sizeof found);
+        ptx_describe(&p->lex, found, sizeof found);
         ptx_fail(p, "expected a type, found %s", found);
         return IR_T_none;
     }
-    ptx_next(p);
+    ptx_next(&p->lex);
     return (ir_type)s;
 }
 
@@ -47,9 +48,9 @@ static bool is_declarable(ir_type type)
 
 static ir_type parse_declared_type(ptx_parser *p)
 {
-    ir_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(&p->lex);
     ir_type type = ptx_parse_type(p);
-    if (type != IR_T_none && !is_declarable(type) && !p->failed)
+    if (type != IR_T_none && !is_declarable(type) && !p->lex.failed)
         ptx_fail_pos(p, pos, "nothing can be declared as .%s", ir_type_get(type)->text);
     return type;
 }
@@ -61,16 +62,16 @@ uint8_t ptx_parse_vector(ptx_parser *p)
         uint8_t lanes;
     } vectors[] = {{"v2", 2}, {"v4", 4}, {"v8", 8}};
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        if (ptx_accept_dot(p, vectors[i].text))
+        if (ptx_accept_dot(&p->lex, vectors[i].text))
             return vectors[i].lanes;
     return 1;
 }
 
 static uint32_t parse_align(ptx_parser *p)
 {
-    ir_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(&p->lex);
     uint64_t align = ptx_parse_count(p, "an alignment", 1u << 20);
-    if (!p->failed && (align == 0 || (align & (align - 1))))
+    if (!p->lex.failed && (align == 0 || (align & (align - 1))))
         ptx_fail_pos(p, pos, "an alignment is a power of two");
     return (uint32_t)align;
 }
@@ -78,22 +79,22 @@ static uint32_t parse_align(ptx_parser *p)
 /* (.managed, .unified(1, 2)) */
 void ptx_parse_attribute(ptx_parser *p, uint64_t *attributes, uint64_t unified[2])
 {
-    ptx_expect(p, '(', "behind .attribute");
+    ptx_expect(&p->lex, '(', "behind .attribute");
     do {
-        if (ptx_accept_dot(p, "managed")) {
+        if (ptx_accept_dot(&p->lex, "managed")) {
             *attributes |= 1;
-        } else if (ptx_accept_dot(p, "unified")) {
+        } else if (ptx_accept_dot(&p->lex, "unified")) {
             *attributes |= 2;
-            ptx_expect(p, '(', "behind .unified");
+            ptx_expect(&p->lex, '(', "behind .unified");
             unified[0] = ptx_parse_const(p).bits;
-            ptx_expect(p, ',', "between the halves of the identifier");
+            ptx_expect(&p->lex, ',', "between the halves of the identifier");
             unified[1] = ptx_parse_const(p).bits;
-            ptx_expect(p, ')', "behind the identifier");
+            ptx_expect(&p->lex, ')', "behind the identifier");
         } else {
             ptx_fail(p, "unknown attribute");
         }
-    } while (ptx_accept(p, ','));
-    ptx_expect(p, ')', "at the end of the attributes");
+    } while (ptx_accept(&p->lex, ','));
+    ptx_expect(&p->lex, ')', "at the end of the attributes");
 }
 
 /* .ptr [space] [.align n], behind the type of a kernel's parameter */
@@ -103,9 +104,9 @@ static void parse_ptr(ptx_parser *p, ir_var *var)
     ir_space space = declared_space(p);
     if (space != IR_SPACE_GENERIC) {
         var->ptr_space = space;
-        ptx_next(p);
+        ptx_next(&p->lex);
     }
-    if (ptx_accept_dot(p, "align"))
+    if (ptx_accept_dot(&p->lex, "align"))
         var->ptr_align = parse_align(p);
 }
 
@@ -113,7 +114,7 @@ static const char *opaque_type(const ptx_parser *p)
 {
     static const char *const names[] = {"texref", "samplerref", "surfref"};
     for (unsigned i = 0; i < 3; i++)
-        if (ptx_is_dot(p, names[i]))
+        if (ptx_is_dot(&p->lex, names[i]))
             return names[i];
     return NULL;
 }
@@ -121,13 +122,13 @@ static const char *opaque_type(const ptx_parser *p)
 /* Everything between the state space and the name. */
 static void parse_qualifiers(ptx_parser *p, ir_var *var)
 {
-    while (p->tok.kind == TOK_DOT && var->type == IR_T_none && !var->opaque) {
-        if (ptx_accept_dot(p, "align")) {
+    while (p->lex.tok.kind == TOK_DOT && var->type == IR_T_none && !var->opaque) {
+        if (ptx_accept_dot(&p->lex, "align")) {
             var->align = parse_align(p);
-        } else if (ptx_accept_dot(p, "attribute")) {
+        } else if (ptx_accept_dot(&p->lex, "attribute")) {
             ptx_parse_attribute(p, &var->attributes, var->unified);
         } else if ((var->opaque = opaque_type(p)) != NULL) {
-            ptx_next(p);
+            ptx_next(&p->lex);
         } else {
             uint8_t lanes = ptx_parse_vector(p);
             if (lanes > 1)
@@ -136,30 +137,30 @@ static void parse_qualifiers(ptx_parser *p, ir_var *var)
                 var->type = parse_declared_type(p);
         }
     }
-    if (ptx_accept_dot(p, "ptr"))
+    if (ptx_accept_dot(&p->lex, "ptr"))
         parse_ptr(p, var);
-    if (!p->failed && var->type == IR_T_none && !var->opaque)
+    if (!p->lex.failed && var->type == IR_T_none && !var->opaque)
         ptx_fail(p, "this declaration lacks a type");
 }
 
 static void parse_dims(ptx_parser *p, ir_var *var)
 {
     uint64_t dims[PTX_MAX_DIMS] = {0};
-    while (ptx_accept(p, '[')) {
+    while (ptx_accept(&p->lex, '[')) {
         if (var->ndims == PTX_MAX_DIMS) {
             ptx_fail(p, "an array has at most %d dimensions", PTX_MAX_DIMS);
             return;
         }
-        dims[var->ndims++] = ptx_is(p, ']')
+        dims[var->ndims++] = ptx_is(&p->lex, ']')
                                  ? 0
                                  : ptx_parse_count(p, "an array's size", PTX_MAX_VAR_BYTES);
-        ptx_expect(p, ']', "behind the array's size");
+        ptx_expect(&p->lex, ']', "behind the array's size");
     }
     var->dims = ptx_keep(p, dims, var->ndims, sizeof *dims);
     uint64_t size = (uint64_t)ir_type_get(var->type)->bytes * var->vector;
-    for (uint32_t i = 0; i < var->ndims && !p->failed; i++)
+    for (uint32_t i = 0; i < var->ndims && !p->lex.failed; i++)
         if (dims[i] && (__builtin_mul_overflow(size, dims[i], &size) || size > PTX_MAX_VAR_BYTES))
-            ptx_fail_at(p, var->pos, WL_LIMIT, NULL, "'%.60s' is too large", var->name);
+            ptx_fail_at(&p->lex, var->pos, WL_LIMIT, NULL, "'%.60s' is too large", var->name);
 }
 
 /* --- Initialisers --- */
@@ -193,28 +194,28 @@ static void push_init(ptx_parser *p)
 
 static void parse_init_list(ptx_parser *p, ir_init *init)
 {
-    ir_pos pos = ptx_tok_pos(p);
+    ir_pos pos = ptx_tok_pos(&p->lex);
     size_t base = p->inits.count;
     init->kind = IR_INIT_LIST;
-    ptx_next(p);
+    ptx_next(&p->lex);
     if (p->nesting++ >= PTX_MAX_NESTING)
-        ptx_fail_at(p, pos, WL_LIMIT, NULL, "an initialiser is nested more than %d deep",
+        ptx_fail_at(&p->lex, pos, WL_LIMIT, NULL, "an initialiser is nested more than %d deep",
                     PTX_MAX_NESTING);
-    if (!ptx_is(p, '}'))
+    if (!ptx_is(&p->lex, '}'))
         do
             push_init(p);
-        while (ptx_accept(p, ','));
+        while (ptx_accept(&p->lex, ','));
     p->nesting--;
-    ptx_expect(p, '}', "at the end of the initialiser");
+    ptx_expect(&p->lex, '}', "at the end of the initialiser");
     pop_inits(p, init, base, pos);
 }
 
 static void parse_addend(ptx_parser *p, ir_init *init)
 {
-    bool minus = ptx_is(p, '-');
-    if (!minus && !ptx_is(p, '+'))
+    bool minus = ptx_is(&p->lex, '-');
+    if (!minus && !ptx_is(&p->lex, '+'))
         return;
-    ptx_next(p);
+    ptx_next(&p->lex);
     ptx_value v = ptx_parse_const(p);
     if (v.kind != PTX_VALUE_INT)
         ptx_fail(p, "what is added to an address is an integer");
@@ -225,21 +226,21 @@ static void parse_addend(ptx_parser *p, ir_init *init)
 static void parse_init_address(ptx_parser *p, ir_init *init)
 {
     init->kind = IR_INIT_ADDRESS;
-    if (ptx_is_word(p, "generic")) {
-        ptx_next(p);
+    if (ptx_is_word(&p->lex, "generic")) {
+        ptx_next(&p->lex);
         init->generic = true;
-        ptx_expect(p, '(', "behind 'generic'");
+        ptx_expect(&p->lex, '(', "behind 'generic'");
     }
-    if (p->tok.kind != TOK_NAME) {
+    if (p->lex.tok.kind != TOK_NAME) {
         ptx_fail(p, "expected the name of a variable or function");
         return;
     }
     init->sym.kind = SYM_UNRESOLVED;
     init->sym.var = (ir_var *)(void *)ptx_name_tok(p);
-    ptx_next(p);
+    ptx_next(&p->lex);
     if (init->generic) {
         parse_addend(p, init);
-        ptx_expect(p, ')', "behind the symbol");
+        ptx_expect(&p->lex, ')', "behind the symbol");
     }
     parse_addend(p, init);
 }
@@ -259,9 +260,9 @@ static void parse_masked(ptx_parser *p, ir_init *init, uint64_t mask)
 {
     if (!is_mask(mask, &init->mask))
         ptx_fail(p, "a mask of an address selects one byte: 0xFF, 0xFF00, ...");
-    ptx_expect(p, '(', "behind the mask");
+    ptx_expect(&p->lex, '(', "behind the mask");
     parse_init_address(p, init);
-    ptx_expect(p, ')', "behind the masked address");
+    ptx_expect(&p->lex, ')', "behind the masked address");
 }
 
 /* name = value */
@@ -269,14 +270,14 @@ static void parse_field(ptx_parser *p, ir_init *init)
 {
     init->kind = IR_INIT_FIELD;
     init->name = ptx_tok_text(p);
-    ptx_next(p);
-    ptx_next(p);
+    ptx_next(&p->lex);
+    ptx_next(&p->lex);
     size_t base = p->inits.count;
-    ir_pos pos = ptx_tok_pos(p);
-    if (p->tok.kind == TOK_NAME) {
+    ir_pos pos = ptx_tok_pos(&p->lex);
+    if (p->lex.tok.kind == TOK_NAME) {
         ir_init word = {.kind = IR_INIT_WORD, .name = ptx_tok_text(p)};
         (void)ptx_push(p, &p->inits, word);
-        ptx_next(p);
+        ptx_next(&p->lex);
     } else {
         push_init(p);
     }
@@ -286,7 +287,7 @@ static void parse_field(ptx_parser *p, ir_init *init)
 /* The character behind the current token, blanks left out. */
 static char next_char(const ptx_parser *p)
 {
-    const char *at = p->at;
+    const char *at = p->lex.at;
     while (*at == ' ' || *at == '\t')
         at++;
     return *at;
@@ -294,16 +295,16 @@ static char next_char(const ptx_parser *p)
 
 static void parse_init(ptx_parser *p, ir_init *init)
 {
-    if (ptx_is(p, '{')) {
+    if (ptx_is(&p->lex, '{')) {
         parse_init_list(p, init);
-    } else if (p->tok.kind == TOK_NAME && !ptx_is_word(p, "WARP_SZ")) {
+    } else if (p->lex.tok.kind == TOK_NAME && !ptx_is_word(&p->lex, "WARP_SZ")) {
         if (next_char(p) == '=')
             parse_field(p, init);
         else
             parse_init_address(p, init);
-    } else if (p->tok.kind == TOK_INT && next_char(p) == '(') {
-        uint64_t mask = p->tok.value;
-        ptx_next(p);
+    } else if (p->lex.tok.kind == TOK_INT && next_char(p) == '(') {
+        uint64_t mask = p->lex.tok.value;
+        ptx_next(&p->lex);
         parse_masked(p, init, mask);
     } else {
         ptx_value v = ptx_parse_const(p);
@@ -343,7 +344,7 @@ static void bind_var(ptx_parser *p, ptx_name *name, ir_var *var)
             name->binding->var = var;
         return;
     }
-    if (!p->func && name && name->func && !p->failed)
+    if (!p->func && name && name->func && !p->lex.failed)
         ptx_fail_pos(p, var->pos, "'%.60s' is already declared as a function", name->text);
     ptx_bind(p, name, var->pos, (ptx_binding){.kind = PTX_BIND_VAR, .var = var});
 }
@@ -368,8 +369,8 @@ static void add_var(ptx_parser *p, ptx_name *name, ir_var *var)
 static void add_numbered_vars(ptx_parser *p, const ir_var *template, const char *stem, ir_pos pos)
 {
     uint64_t n = ptx_parse_angle_count(p, "the number of variables", p->vars_left);
-    p->vars_left -= p->failed ? 0 : n;
-    for (uint64_t i = 0; i < n && !p->failed; i++) {
+    p->vars_left -= p->lex.failed ? 0 : n;
+    for (uint64_t i = 0; i < n && !p->lex.failed; i++) {
         char text[PTX_MAX_STEM + 24];
         int length = snprintf(text, sizeof text, "%.*s%llu", PTX_MAX_STEM, stem,
                               (unsigned long long)i);
@@ -380,18 +381,18 @@ static void add_numbered_vars(ptx_parser *p, const ir_var *template, const char 
 
 static void parse_declarator(ptx_parser *p, const ir_var *template)
 {
-    ir_pos pos = ptx_tok_pos(p);
-    if (p->tok.kind != TOK_NAME) {
+    ir_pos pos = ptx_tok_pos(&p->lex);
+    if (p->lex.tok.kind != TOK_NAME) {
         char found[64];
-        ptx_describe(p, found, sizeof found);
+        ptx_describe(&p->lex, found, sizeof found);
         ptx_fail(p, "expected the name of a variable, found %s", found);
         return;
     }
     ptx_name *name = ptx_name_tok(p);
-    ptx_next(p);
-    if (!name || p->failed)
+    ptx_next(&p->lex);
+    if (!name || p->lex.failed)
         return;
-    if (ptx_accept(p, '<')) {
+    if (ptx_accept(&p->lex, '<')) {
         add_numbered_vars(p, template, name->text, pos);
         return;
     }
@@ -400,7 +401,7 @@ static void parse_declarator(ptx_parser *p, const ir_var *template)
         return;
     parse_dims(p, var);
     add_var(p, name, var);
-    if (ptx_accept(p, '=')) {
+    if (ptx_accept(&p->lex, '=')) {
         var->has_init = true;
         parse_init(p, &var->init);
         settle_init(p, &var->init, pos);
@@ -412,7 +413,7 @@ static void parse_declarator(ptx_parser *p, const ir_var *template)
 static bool take_registers(ptx_parser *p, uint64_t n, ir_pos pos)
 {
     if (n > p->regs_left) {
-        ptx_fail_at(p, pos, WL_LIMIT, NULL,
+        ptx_fail_at(&p->lex, pos, WL_LIMIT, NULL,
                     "too many registers are declared for the size of this module");
         return false;
     }
@@ -432,7 +433,7 @@ static char *numbered_names(ptx_parser *p, const ptx_name *stem, uint64_t n, siz
     *stride = stem->length + (size_t)digits + 1;
     char *block = wl_arena_array(p->arena, n ? n : 1, *stride);
     if (!block) {
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
         return NULL;
     }
     for (uint64_t i = 0; i < n; i++) {
@@ -455,7 +456,7 @@ static void bind_numbered(ptx_parser *p, ptx_name *stem, ir_pos pos, uint32_t fi
         ptx_bind_family(p, stem, pos, first, n);
         return;
     }
-    for (uint32_t i = 0; i < n && !p->failed;
+    for (uint32_t i = 0; i < n && !p->lex.failed;
          i++) { /* %a1<2>: the final number of %a10 is not the index */
         const char *text = p->regs.data[first + i].name;
         ptx_name *name = ptx_name_of(p, text, strlen(text), ir_hash(text, strlen(text)));
@@ -468,12 +469,13 @@ static void add_numbered_regs(ptx_parser *p, const ir_var *template, ptx_name *s
     uint64_t n = ptx_parse_angle_count(p, "the number of registers", UINT32_MAX);
     size_t stride;
     if (stem->length > PTX_MAX_STEM)
-        ptx_fail_at(p, pos, WL_LIMIT, NULL, "this register's name is too long to be numbered");
-    if (p->failed || !take_registers(p, n, pos))
+        ptx_fail_at(&p->lex, pos, WL_LIMIT, NULL,
+                    "this register's name is too long to be numbered");
+    if (p->lex.failed || !take_registers(p, n, pos))
         return;
     char *names = numbered_names(p, stem, n, &stride);
     if (!names || !wl_reserve(&p->regs, n)) {
-        ptx_fail_memory(p);
+        ptx_fail_memory(&p->lex);
         return;
     }
     ptx_regdecl decl = {.type = template->type,
@@ -518,7 +520,7 @@ static void push_regdecl(ptx_parser *p, const ir_var *template, uint32_t first)
 
 static void push_regs_stmts(ptx_parser *p, size_t from)
 {
-    for (size_t i = from; i < p->regdecls.count && !p->failed; i++)
+    for (size_t i = from; i < p->regdecls.count && !p->lex.failed; i++)
         (void)ptx_push(p, &p->stmts, (ptx_stmt){.kind = PTX_STMT_REGS, .index = (uint32_t)i});
 }
 
@@ -527,21 +529,21 @@ static void parse_regs(ptx_parser *p, const ir_var *template)
     size_t first_decl = p->regdecls.count;
     uint32_t first = (uint32_t)p->regs.count;
     do {
-        ir_pos pos = ptx_tok_pos(p);
-        ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+        ir_pos pos = ptx_tok_pos(&p->lex);
+        ptx_name *name = p->lex.tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
         if (!name) {
             ptx_fail(p, "expected the name of a register");
             return;
         }
-        ptx_next(p);
-        if (ptx_accept(p, '<')) {
+        ptx_next(&p->lex);
+        if (ptx_accept(&p->lex, '<')) {
             push_regdecl(p, template, first);
             add_numbered_regs(p, template, name, pos);
             first = (uint32_t)p->regs.count;
         } else {
             add_reg(p, template, name, pos);
         }
-    } while (ptx_accept(p, ','));
+    } while (ptx_accept(&p->lex, ','));
     push_regdecl(p, template, first);
     push_regs_stmts(p, first_decl);
 }
@@ -551,15 +553,15 @@ void ptx_parse_vars(ptx_parser *p, ir_linkage linkage)
     ir_var template = {.linkage = linkage, .space = declared_space(p), .vector = 1};
     if (template.space == IR_SPACE_REG && !p->func)
         ptx_fail(p, "registers are declared inside functions");
-    ptx_next(p);
+    ptx_next(&p->lex);
     parse_qualifiers(p, &template);
     if (template.space == IR_SPACE_REG)
         parse_regs(p, &template);
     else
         do
             parse_declarator(p, &template);
-        while (ptx_accept(p, ','));
-    ptx_expect(p, ';', "at the end of the declaration");
+        while (ptx_accept(&p->lex, ','));
+    ptx_expect(&p->lex, ';', "at the end of the declaration");
 }
 
 /* --- Parameters --- */
@@ -583,16 +585,16 @@ ir_var *ptx_parse_param(ptx_parser *p, bool bind)
         ptx_fail(p, "a parameter starts with .param or .reg");
         return NULL;
     }
-    ptx_next(p);
+    ptx_next(&p->lex);
     parse_qualifiers(p, &template);
-    ir_pos pos = ptx_tok_pos(p);
-    ptx_name *name = p->tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
+    ir_pos pos = ptx_tok_pos(&p->lex);
+    ptx_name *name = p->lex.tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (!name) {
         ptx_fail(p, "expected the name of the parameter");
         return NULL;
     }
-    ptx_next(p);
-    ir_var *var = p->failed ? NULL : new_var(p, &template, name->text, pos);
+    ptx_next(&p->lex);
+    ir_var *var = p->lex.failed ? NULL : new_var(p, &template, name->text, pos);
     if (!var)
         return NULL;
     parse_dims(p, var);

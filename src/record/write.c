@@ -1,6 +1,7 @@
 /* Records, what is said when one is lost, and which launches are observed. */
 #include "base/log.h"
 #include "base/names.h"
+#include "program/kernel_name.h"
 #include "program/options.h"
 #include "record/record.h"
 

@@ -1,9 +1,8 @@
+/* Captures, one after another: their records walked in order, outcomes appended. */
 #include "replay/replay.h"
 
-#include "program/options.h"
 #include "replay/session.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +11,8 @@
 enum { STEP = 256 }; /* records between two looks at the progress */
 
 typedef struct run {
-    const replay_options *options;
+    const replay_settings *settings;
+    const replay_progress *progress;
     replay_session *session;
     cap_reader *reader;
     cap_writer *writer;
@@ -21,62 +21,14 @@ typedef struct run {
     bool stopped;
 } run;
 
-/* ---- the budget ---- */
-
-static bool seconds_unit(char unit, double *scale)
-{
-    *scale = unit == 'h' ? 3600 : unit == 'm' ? 60 : 1;
-    return unit == '\0' || unit == 's' || unit == 'm' || unit == 'h';
-}
-
-static bool bytes_unit(char unit, double *scale)
-{
-    *scale = unit == 'G' ? 1 << 30 : 1 << 20;
-    return unit == 'G' || unit == 'M';
-}
-
-/* One part: a number and a unit of time or memory. */
-static bool read_part(const char *text, size_t length, double *seconds, uint64_t *bytes)
-{
-    char part[64], *end;
-    double scale;
-    if (length == 0 || length >= sizeof part || strchr("+-", *text) || *text == ' ')
-        return false;
-    memcpy(part, text, length);
-    part[length] = '\0';
-    double number = strtod(part, &end);
-    if (end == part || !isfinite(number) || number <= 0 || (*end && end[1]))
-        return false;
-    if (bytes_unit(*end, &scale))
-        *bytes = (uint64_t)(number * scale);
-    else if (seconds_unit(*end, &scale))
-        *seconds = number * scale;
-    else
-        return false;
-    return true;
-}
-
-bool replay_budget(const char *text, double *seconds, uint64_t *bytes)
-{
-    const char *comma = strchr(text, ',');
-    if (strcmp(text, "none") == 0) {
-        *seconds = 0;
-        *bytes = 0;
-        return true;
-    }
-    size_t first = comma ? (size_t)(comma - text) : strlen(text);
-    return read_part(text, first, seconds, bytes) &&
-           (!comma || read_part(comma + 1, strlen(comma + 1), seconds, bytes));
-}
-
 /* ---- one capture ---- */
 
 static bool go_on(void *ctx)
 {
     run *r = ctx;
-    const replay_options *o = r->options;
-    if (!r->stopped && o->progress)
-        r->stopped = !o->progress(o->ctx, r->before + cap_position(r->reader), r->total);
+    const replay_progress *p = r->progress;
+    if (!r->stopped && p)
+        r->stopped = !p->tell(p->ctx, r->before + cap_position(r->reader), r->total);
     return !r->stopped;
 }
 
@@ -161,12 +113,8 @@ static wl_status measure(const char *path, uint64_t *size, wl_error *err)
 static wl_status replay_one(run *r, const char *path, double seconds, wl_error *err)
 {
     uint64_t size;
-    replay_limits limits = {.threads = (uint32_t)prog_options_get()->threads,
-                            .seconds = seconds,
-                            .bytes = r->options->bytes,
-                            .without_memo = !prog_options_get()->memo,
-                            .go_on = go_on,
-                            .ctx = r};
+    replay_settings settings = *r->settings;
+    settings.budget.seconds = seconds;
     wl_status status = measure(path, &size, err);
     if (status != WL_OK || !size)
         return status;
@@ -175,10 +123,10 @@ static wl_status replay_one(run *r, const char *path, double seconds, wl_error *
         status = cap_open(path, &r->reader, err);
     if (status == WL_OK) {
         cap_skip(r->reader, 1u << CAP_PROBE | 1u << CAP_TABLES); /* read by recorded.c */
-        status = replay_session_new(&limits, &r->session, err);
+        status = replay_session_new(&settings, go_on, r, &r->session, err);
     }
     if (status == WL_OK)
-        status = replay_recorded_read(path, size, r->options->bytes / 2, &r->recorded, err);
+        status = replay_recorded_read(path, size, settings.budget.bytes / 2, &r->recorded, err);
     if (status == WL_OK)
         replay_use(r->session, r->recorded);
     if (status == WL_OK)
@@ -209,18 +157,18 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-wl_status replay_captures(const char *const *paths, uint32_t count, const replay_options *options,
-                          wl_error *err)
+wl_status replay_captures(const char *const *paths, uint32_t count, const replay_settings *settings,
+                          const replay_progress *progress, wl_error *err)
 {
-    run r = {.options = options};
-    double end = now() + options->seconds;
+    run r = {.settings = settings, .progress = progress};
+    double all = settings->budget.seconds, end = now() + all;
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < count; i++)
         r.total += size_of(paths[i]);
     for (uint32_t i = 0; i < count && status == WL_OK; i++) {
         uint64_t size = size_of(paths[i]);
         double left = end - now();
-        status = replay_one(&r, paths[i], options->seconds <= 0 ? 0 : left > 0 ? left : 1e-9, err);
+        status = replay_one(&r, paths[i], all <= 0 ? 0 : left > 0 ? left : 1e-9, err);
         r.before += size;
     }
     return status;

@@ -1,6 +1,6 @@
+/* Blocks that get heat maps, and what is counted of elements. */
 #include "replay/sampling.h"
 
-#include "program/options.h"
 #include "replay/elements.h"
 
 #include <stdlib.h>
@@ -20,15 +20,15 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Those that the user named and the grid has, each once. */
-static bool list_named(wl_arena *arena, emu_dim grid, uint64_t **list, uint32_t *count)
+static bool list_named(const prog_blocks *named, wl_arena *arena, emu_dim grid, uint64_t **list,
+                       uint32_t *count)
 {
-    const prog_options *options = prog_options_get();
     uint32_t n = 0, kept = 0;
-    *list = wl_new_array(arena, uint64_t, (size_t)options->nblocks + 1);
+    *list = wl_new_array(arena, uint64_t, (size_t)named->count + 1);
     if (!*list)
         return false;
-    for (uint32_t i = 0; i < options->nblocks; i++) {
-        prog_block b = options->block[i];
+    for (uint32_t i = 0; i < named->count; i++) {
+        prog_block b = named->list[i];
         if (b.x < grid.x && b.y < grid.y && b.z < grid.z)
             (*list)[n++] = ((uint64_t)b.z * grid.y + b.y) * grid.x + b.x;
     }
@@ -51,29 +51,26 @@ static bool list_all(wl_arena *arena, emu_dim grid, uint64_t **list, uint32_t *c
     return *list != NULL;
 }
 
-bool replay_sampling(wl_arena *arena, emu_dim grid, uint64_t together, obs_config *config)
+bool replay_sampling(const replay_settings *settings, wl_arena *arena, emu_dim grid,
+                     uint64_t together, obs_config *config)
 {
-    const prog_options *options = prog_options_get();
     uint64_t *list = NULL;
     uint32_t count = 0;
     uint64_t log = together ? LOGS_TOGETHER / together : OBS_LOG_BYTES;
-    bool good = options->all_blocks ? list_all(arena, grid, &list, &count)
-                                    : list_named(arena, grid, &list, &count);
+    bool good = settings->blocks.all ? list_all(arena, grid, &list, &count)
+                                     : list_named(&settings->blocks, arena, grid, &list, &count);
     config->sampled = list;
     config->nsampled = count;
-    config->automatic = options->automatic;
+    config->automatic = settings->blocks.automatic;
     config->log_limit = log > OBS_LOG_BYTES  ? OBS_LOG_BYTES
                         : log < SMALLEST_LOG ? SMALLEST_LOG
                                              : log;
-    config->heat_limit = options->heat_limit;
+    config->heat_limit = settings->heat_limit;
     return good;
 }
 
 void replay_counting(uint32_t probes, obs_config *config)
 {
-    uint32_t asked = 0;
-    if (!rewrite_probes_parse(prog_options_get()->probes, &asked))
-        asked = 0; /* none, or what the command line has refused */
-    config->objects = replay_elements_of_objects(asked | probes);
-    config->arrays = replay_elements_of_arrays(asked | probes);
+    config->objects = replay_elements_of_objects(probes);
+    config->arrays = replay_elements_of_arrays(probes);
 }

@@ -1,3 +1,4 @@
+/* One process: its records taken in, its notes worked out. */
 #include "replay/session.h"
 
 #include "replay/elements.h"
@@ -14,7 +15,9 @@
 enum { SHARE = 4 }; /* a launch takes at most this part of the time that is left */
 
 struct replay_session {
-    replay_limits limits;
+    replay_settings settings;
+    bool (*go_on)(void *ctx);
+    void *ctx;
     replay_recorded *recorded;
     replay_world world;
     replay_memo *memo;
@@ -40,11 +43,14 @@ typedef struct work {
     emu_observer observer;
 } work;
 
-wl_status replay_session_new(const replay_limits *limits, replay_session **out, wl_error *err)
+wl_status replay_session_new(const replay_settings *settings, bool (*go_on)(void *ctx), void *ctx,
+                             replay_session **out, wl_error *err)
 {
     replay_session *s = calloc(1, sizeof *s);
     if (s) {
-        s->limits = *limits;
+        s->settings = *settings;
+        s->go_on = go_on;
+        s->ctx = ctx;
         s->memo = replay_memo_new();
         s->likely = replay_memo_new();
     }
@@ -107,9 +113,10 @@ static uint64_t resident_bytes(void)
 
 static const char *beyond_limits(const replay_session *s)
 {
-    if (s->limits.seconds > 0 && s->seconds >= s->limits.seconds)
+    const prog_budget *budget = &s->settings.budget;
+    if (budget->seconds > 0 && s->seconds >= budget->seconds)
         return "the time for replaying launches was used up (--replay-budget)";
-    if (s->limits.bytes && resident_bytes() > s->limits.bytes)
+    if (budget->bytes && resident_bytes() > budget->bytes)
         return "the memory for replaying launches was used up (--replay-budget)";
     return NULL;
 }
@@ -160,7 +167,8 @@ static wl_status list_gaps(const work *w, const uint8_t *covered, cap_way *way)
     return WL_OK;
 }
 
-/* What depends on data is taken from the last launch that recorded it and was the same in everything else. */
+/* What depends on data is taken from the last launch that recorded it and was the same in
+ * everything else. */
 static wl_status estimate(const work *w, replay_outcome *out)
 {
     out->way = (cap_way){
@@ -174,7 +182,7 @@ static replay_run run_of(const work *w)
 {
     const replay_session *s = w->s;
     const cap_note *n = w->note;
-    double left = s->limits.seconds - s->seconds;
+    double all = s->settings.budget.seconds, left = all - s->seconds;
     return (replay_run){.machine = s->world.machine,
                         .slice = w->kernel->slice,
                         .launch = {.grid = w->grid,
@@ -183,12 +191,12 @@ static replay_run run_of(const work *w)
                                    .dynamic_shared = n->dynamic_shared,
                                    .params = w->params,
                                    .cooperative = n->flags & CAP_NOTE_COOPERATIVE,
-                                   .threads = s->limits.threads},
+                                   .threads = s->settings.threads},
                         .sampled = s->watch.sampled,
                         .nsampled = s->watch.nsampled,
-                        .seconds = s->limits.seconds > 0 ? left / SHARE : 0,
-                        .go_on = s->limits.go_on,
-                        .ctx = s->limits.ctx};
+                        .seconds = all > 0 ? left / SHARE : 0,
+                        .go_on = s->go_on,
+                        .ctx = s->ctx};
 }
 
 static uint64_t constant_at(void *ctx, const char *name)
@@ -210,13 +218,13 @@ static wl_status begin_recorded(work *w)
 static wl_status begin_watch(work *w)
 {
     wl_status status = w->completed ? begin_recorded(w) : WL_OK;
-    replay_watched what = {.machine = w->s->world.machine,
+    replay_watched what = {.settings = &w->s->settings,
+                           .machine = w->s->world.machine,
                            .kernel = w->kernel->slice,
                            .grid = w->grid,
                            .block = w->block,
                            .cluster = w->cluster,
                            .dynamic_shared = w->note->dynamic_shared,
-                           .threads = w->s->limits.threads,
                            .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
                            .blocks = w->completed ? w->device.blocks : NULL,
                            .nblocks = w->device.nblocks,
@@ -320,7 +328,7 @@ static bool is_known(work *w, const replay_key *key, replay_outcome *out)
         return false;
     if (replay_memo_get(s->likely, key, replay_world_find, &s->world, &s->known))
         return estimate(w, out) == WL_OK;
-    return !s->limits.without_memo &&
+    return s->settings.memo &&
            replay_memo_get(s->memo, key, replay_world_find, &s->world, &s->known) &&
            repeat(w, out) == WL_OK;
 }
@@ -328,7 +336,7 @@ static bool is_known(work *w, const replay_key *key, replay_outcome *out)
 static void remember(const work *w, const replay_key *key, const replay_outcome *out)
 {
     replay_session *s = w->s;
-    if (out->kind == REPLAY_LAUNCH && (w->completed || !s->limits.without_memo))
+    if (out->kind == REPLAY_LAUNCH && (w->completed || s->settings.memo))
         replay_memo_put(w->completed ? s->likely : s->memo, key, w->note->id, &out->launch.summary,
                         replay_world_find_object, &s->world);
 }

@@ -1,5 +1,6 @@
-/* Replay of one process's launches: it is told, record by record, what the process did, and works out what each noted launch
- * did to memory. Not safe for several threads at once; runs use threads of their own.
+/* Replay of one process's launches: it is told, record by record, what the process did, and works
+ * out what each noted launch did to memory. Not safe for several threads at once; runs use threads
+ * of their own.
  *
  * What probes recorded on the device joins in by recorded.h. */
 #ifndef WL_REPLAY_SESSION_H
@@ -7,27 +8,22 @@
 
 #include "capture/capture.h"
 #include "replay/recorded.h"
+#include "replay/settings.h"
 #include "replay/watch.h"
-
-typedef struct replay_limits {
-    uint32_t threads;  /* of the host; 0: all cores */
-    double seconds;    /* that all replays together may take; 0: no limit */
-    uint64_t bytes;    /* that the process may take meanwhile; 0: no limit */
-    bool without_memo; /* every launch is worked out anew */
-    /* Now and then during a run; false ends it, and the launch is left out. May be NULL. */
-    bool (*go_on)(void *ctx);
-    void *ctx;
-} replay_limits;
 
 typedef struct replay_session replay_session;
 
 /* What probes recorded of the process's launches; must outlive the session. */
 void replay_use(replay_session *session, replay_recorded *device);
 
-wl_status replay_session_new(const replay_limits *limits, replay_session **out, wl_error *err);
+/* `go_on` is asked now and then during a run; false ends the run, and the launch is left out. It
+ * may be NULL. */
+wl_status replay_session_new(const replay_settings *settings, bool (*go_on)(void *ctx), void *ctx,
+                             replay_session **out, wl_error *err);
 void replay_session_free(replay_session *session);
 
-/* Takes in DEVICE, MODULE, OBJECT, FREE and SYMBOL; ignores all others. WL_NOMEM is the only failure. */
+/* Takes in DEVICE, MODULE, OBJECT, FREE and SYMBOL; ignores all others. WL_NOMEM is the only
+ * failure. */
 wl_status replay_see(replay_session *session, const cap_record *record, wl_error *err);
 
 typedef enum replay_kind {
@@ -43,8 +39,8 @@ typedef struct replay_outcome {
     cap_repeat repeat; /* of REPEAT */
 } replay_outcome;
 
-/* What the note's launch did. All that *out points to lives until the next call. A LAUNCH counts as written from then on:
- * later notes may repeat it. WL_NOMEM is the only failure. */
+/* What the note's launch did. All that *out points to lives until the next call. A LAUNCH counts
+ * as written from then on: later notes may repeat it. WL_NOMEM is the only failure. */
 wl_status replay_note(replay_session *session, const cap_note *note, replay_outcome *out,
                       wl_error *err);
 

@@ -1,3 +1,4 @@
+/* From what the emulator shows of a launch to its summary. */
 #include "replay/watch.h"
 
 #include "replay/sampling.h"
@@ -84,7 +85,8 @@ static bool range_at(void *ctx, uint64_t address, obs_range *out)
 
 /* ---- begin ---- */
 
-/* Index 0 covers what no array does; the arrays follow as the emulator lays them out, the dynamic part last. */
+/* Index 0 covers what no array does; the arrays follow as the emulator lays them out, the
+ * dynamic part last. */
 static obs_shared *list_shared(wl_arena *arena, const replay_watched *what, uint32_t *n)
 {
     uint32_t count = emu_kernel_nshared(what->kernel);
@@ -107,7 +109,8 @@ static uint64_t blocks_in_flight(const replay_watched *what)
     uint64_t cluster = (uint64_t)what->cluster.x * what->cluster.y * what->cluster.z;
     if (what->cooperative)
         return (uint64_t)what->grid.x * what->grid.y * what->grid.z;
-    return (cluster ? cluster : 1) * (what->threads ? what->threads : 1);
+    uint32_t threads = what->settings->threads;
+    return (cluster ? cluster : 1) * (threads ? threads : 1);
 }
 
 wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof, replay_watch *out)
@@ -125,7 +128,7 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
                          .object_at = object_at,
                          .range_at = range_at,
                          .object_ctx = what->machine};
-    if (!replay_sampling(out->arena, what->grid, blocks_in_flight(what), &config))
+    if (!replay_sampling(what->settings, out->arena, what->grid, blocks_in_flight(what), &config))
         return WL_NOMEM;
     if (what->blocks) {
         config.sampled = what->blocks;
@@ -133,7 +136,7 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
         config.why = config.automatic ? OBS_WHY_TRACED : OBS_WHY_ASKED;
         config.automatic = false;
     }
-    replay_counting(what->probes, &config);
+    replay_counting(what->settings->probes | what->probes, &config);
     bool counts = config.objects || config.arrays;
     wl_status status = obs_launch_new(&config, &out->launch);
     out->sampled = config.sampled;

@@ -1,24 +1,27 @@
-/* Joins the emulator's observer to src/observe, for runs of whole kernels and of slices: the one way to a launch summary. */
+/* Joins the emulator's observer to src/observe, for runs of whole kernels and of slices: the one
+ * way to a launch summary. */
 #ifndef WL_REPLAY_WATCH_H
 #define WL_REPLAY_WATCH_H
 
 #include "base/arena.h"
 #include "emu/slice.h"
 #include "observe/observe.h"
+#include "replay/settings.h"
 
 typedef struct replay_watched { /* what is watched */
+    const replay_settings *settings;
     emu_machine *machine;
     emu_kernel *kernel; /* whole, or a slice */
     emu_dim grid, block;
     uint32_t dynamic_shared;
-    emu_dim cluster;  /* {0, 0, 0}: none */
-    uint32_t threads; /* that run it; 0: not known */
+    emu_dim cluster; /* {0, 0, 0}: none */
     bool cooperative;
-    /* Blocks that get heat maps in place of those that the options say; linear indices, ascending. NULL: the options. */
+    /* Blocks that get heat maps in place of those that the settings say; linear indices,
+     * ascending. NULL: the settings. */
     const uint64_t *blocks;
     uint32_t nblocks;
-    uint32_t
-        probes; /* whose counts by element are asked for besides those that the options name: bits */
+    /* Whose counts by element are asked for besides those that the settings name: bits. */
+    uint32_t probes;
 } replay_watched;
 
 typedef struct replay_watch {
@@ -28,17 +31,19 @@ typedef struct replay_watch {
     const flow_proof *proof; /* of a slice, else NULL */
     emu_observer
         observer; /* for emu_launch; several runs of one launch may use it, one after another */
-    uint32_t nsampled; /* blocks that the options name for a heat map: linear indices, ascending */
+    uint32_t nsampled; /* blocks that the settings name for a heat map: linear indices, ascending */
     const uint64_t *sampled; /* in `arena` */
 } replay_watch;
 
-/* Blocks get heat maps, and elements are counted, as the options say (replay/sampling.h). */
+/* Blocks get heat maps, and elements are counted, as the settings say (replay/sampling.h). */
 wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof,
                              replay_watch *out);
-/* The summary, with the execution counts of `result`. Of a slice those that follow from the launch alone: basic blocks
- * behind unknown branches are left out, and the totals and the mix are without them. */
+/* The summary, with the execution counts of `result`. Of a slice those that follow from the
+ * launch alone: basic blocks behind unknown branches are left out, and the totals and the mix
+ * are without them. */
 wl_status replay_watch_finish(replay_watch *watch, const emu_result *result, obs_summary *out);
-/* An access of a block of the observer's (an obs_block), to its rows and maps, and to its elements. */
+/* An access of a block of the observer's (an obs_block), to its rows and maps, and to its
+ * elements. */
 void replay_watch_record(void *block, const emu_access *access);
 void replay_watch_count(void *block, const emu_access *access);
 void replay_watch_end(replay_watch *watch); /* frees the summary, too */

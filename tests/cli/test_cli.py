@@ -270,6 +270,39 @@ class CudaPrograms(Case):
         view = sqlite3.connect(self.wlprof).execute("select object, touched, mean, least, most from v_uses where space = 'shared'")
         self.assertEqual([row[1:] for row in view], [(1.0, 36.0, 36, 36)])
 
+    def test_static_facts(self):
+        """The profile says of blocks, loops and addresses what `warplens ptx` prints."""
+        program = compile_program("odd")
+        self.profile(program)
+        sql = sqlite3.connect(self.wlprof)
+        launched = {name for name, in sql.execute("select mangled from kernels")}
+
+        def in_profile(query):
+            return sorted(sql.execute("select mangled, " + query))
+
+        def printed(*options):
+            return run(WARPLENS, "ptx", *options, program).stdout
+
+        kernels = json.loads(printed("--format", "json"))["files"][0]["kernels"]
+        addresses = [(k["symbol"], a["pc"], a["address"]) for k in kernels if k["symbol"] in launched
+                     for a in k["accesses"] if "address" in a]
+        self.assertGreater(len(addresses), 4)
+        self.assertEqual(in_profile("pc, form from forms join kernels on id = kernel where position = 0"), sorted(addresses))
+
+        def dumped(name, pattern):
+            texts = re.split(r"^kernel ", printed("--dump", name), flags=re.M)[1:]
+            return sorted((kernel, int(first), *rest) for text in texts for kernel in text.split()[:1] if kernel in launched
+                          for first, *rest in re.findall(pattern, text, re.M))
+
+        blocks = [(kernel, int(pc), ilp, mlp) for kernel, _, ilp, mlp, pc in
+                  dumped("ilp", r"^block (\d+) ILP (\S+) MLP (\S+)\n(?: +phi .*\n)* +(\d+) ")]
+        self.assertGreater(len(blocks), len(launched))
+        self.assertEqual(in_profile("first_pc, printf('%.2f', ilp), printf('%.2f', ifnull(mlp, 0)) from static_blocks "
+                                    "join kernels on id = kernel"), sorted(blocks))
+        loops = dumped("affine", r"^loop (\d+) at block \d+, depth (\d+): (.*)$")
+        self.assertTrue(loops)
+        self.assertEqual(in_profile("number, cast(depth as text), trips from loops join kernels on id = kernel"), loops)
+
     def test_elements_touched(self):
         self.profile(compile_program("elements"), options=["--probes", "touch"])
         objects = {one["name"].split(" ")[0]: one for one in self.stats()["objects"]}

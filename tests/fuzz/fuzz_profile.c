@@ -86,23 +86,7 @@ static void load_texts(prof_db *db, wl_arena *arena)
     if (prof_load_files(db, arena, &files, &err) == WL_OK)
         for (uint32_t i = 0; i < files.count && i < 16; i++)
             (void)prof_load_source(db, files.rows[i].id, arena, &text, &length, &err);
-    if (prof_load_kernels(db, arena, &kernels, &err) == WL_OK)
-        for (uint32_t i = 0; i < kernels.count && i < 16; i++)
-            (void)prof_load_ptx(db, kernels.rows[i].id, arena, &text, &length, &err);
-}
-
-static void load_chains(prof_db *db, wl_arena *arena)
-{
-    prof_loc_rows locs;
-    prof_call_rows calls;
-    prof_frame_rows frames;
-    if (prof_load_locs(db, arena, &locs, &err) == WL_OK)
-        for (uint32_t i = 0; i < locs.count; i++)
-            for (const prof_loc *l = &locs.rows[i]; l; l = prof_find_loc(&locs, l->inlined_at))
-                ;
-    if (prof_load_calls(db, arena, &calls, &err) == WL_OK)
-        for (uint32_t i = 0; i < calls.count && i < 16; i++)
-            (void)prof_load_stack(db, calls.rows[i].stack, arena, &frames, &err);
+    (void)prof_load_kernels(db, arena, &kernels, &err);
 }
 
 static void load_rows(prof_db *db, wl_arena *arena)
@@ -119,7 +103,7 @@ static void load_rows(prof_db *db, wl_arena *arena)
     prof_skip_rows skips;
     prof_message_rows messages;
     prof_unsupported_rows unsupported;
-    uint64_t hash;
+    prof_call_rows calls;
     (void)prof_load_info(db, arena, &info, &err);
     (void)prof_load_coverage(db, arena, &coverage, &err);
     (void)prof_load_processes(db, arena, &processes, &err);
@@ -127,12 +111,12 @@ static void load_rows(prof_db *db, wl_arena *arena)
     (void)prof_load_code(db, PROF_ALL, arena, &code, &err);
     (void)prof_load_launches(db, PROF_ALL, arena, &launches, &err);
     (void)prof_load_instructions(db, PROF_ALL, PROF_ALL, arena, &insns, &err);
-    (void)prof_load_blocks(db, PROF_ALL, PROF_ALL, arena, &blocks, &err);
+    (void)prof_load_block_totals(db, PROF_ALL, arena, &blocks, &err);
     (void)prof_load_samples(db, PROF_ALL, arena, &samples, &err);
+    (void)prof_load_calls(db, arena, &calls, &err);
     (void)prof_load_skips(db, arena, &skips, &err);
     (void)prof_load_messages(db, arena, &messages, &err);
     (void)prof_load_unsupported(db, arena, &unsupported, &err);
-    (void)prof_content_hash(db, &hash, &err);
 }
 
 static void analyze(prof_db *db, wl_arena *arena)
@@ -177,7 +161,6 @@ static void load_file(const void *data, size_t size)
     wl_arena *arena = wl_arena_new();
     if (prof_open(path, &db, &err) == WL_OK) {
         load_rows(db, arena);
-        load_chains(db, arena);
         load_texts(db, arena);
         load_maps(db, arena);
         analyze(db, arena);

@@ -1,5 +1,6 @@
-/* Allocates like an application and prints what a collector would record: the return addresses of each call, innermost
- * first, then the process's executable mappings. Built with debug information and without; test_sites.c reads it. */
+/* Allocates like an application and prints what a collector would record: the return addresses of
+ * each call, innermost first, then the process's executable mappings. Built with debug information
+ * and without; test_sites.c reads it. */
 #include <execinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,8 @@ __attribute__((noipa)) int driver_alloc(void **p, size_t size)
     return *p == NULL;
 }
 
-/* As in CUDA's static runtime: a function of its interface, and one within that calls the driver. */
+/* As in CUDA's static runtime: a function of its interface, and one within that calls the
+ * driver. */
 __attribute__((noipa)) int libcudart_static_1a2b(void **p, size_t size)
 {
     int failed = driver_alloc(p, size);

@@ -17,18 +17,20 @@ cap_record story_object(uint32_t id, uint32_t call, uint64_t base, uint64_t byte
 cap_record story_free(uint32_t object, uint32_t call);
 cap_record story_call(uint32_t id, const char *api, cap_call_kind kind);
 cap_record story_end(void);
-/* A launch of "_Z5scalePf" over object 1 with one heat map of two sectors; the summary lives in static memory. */
+/* A launch of "_Z5scalePf" over object 1 with one heat map of two sectors; the summary lives in
+ * static memory. */
 cap_record story_launch(uint32_t id, uint32_t call, uint64_t base);
 
-/* Of launch `id`: elements 0 to 4 of object 1 were loaded twice, 7 and 8 stored to once; of object 2 nothing is known; all 32
- * words of the shared array were accessed. */
+/* Of launch `id`: elements 0 to 4 of object 1 were loaded twice, 7 and 8 stored to once; of object
+ * 2 nothing is known; all 32 words of the shared array were accessed. */
 cap_record story_uses(uint32_t id);
 
 void story_expect(wl_status status, const wl_error *err);
 /* A file name under the build folder, the same buffer each time. */
 const char *story_path(const char *name);
 
-/* Everything above as one process: two allocations, three launches, the first with uses, one free. */
+/* Everything above as one process: two allocations, three launches, the first with uses, one
+ * free. */
 void story_all(prof_builder *builder);
 
 #endif

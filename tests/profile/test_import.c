@@ -1,4 +1,5 @@
-/* From capture files to a profile: several processes, captures that were cut off or damaged, cancelling, many launches. */
+/* From capture files to a profile: several processes, captures that were cut off or damaged,
+ * cancelling, many launches. */
 #include "story.h"
 
 #include <setjmp.h>
@@ -104,7 +105,8 @@ static void processes_in_order_of_start(void **state)
     wl_arena_free(arena);
 }
 
-/* Wherever a capture is cut, what is whole comes in, and the coverage says that something is missing. */
+/* Wherever a capture is cut, what is whole comes in, and the coverage says that something is
+ * missing. */
 static void cut_captures(void **state)
 {
     (void)state;

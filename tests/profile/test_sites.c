@@ -1,5 +1,5 @@
-/* Allocations get the name of the variable that holds them and the line that made them: from DWARF where there is some, from
- * the order of calls in the source text where there is none. */
+/* Allocations get the name of the variable that holds them and the line that made them: from DWARF
+ * where there is some, from the order of calls in the source text where there is none. */
 #include "story.h"
 
 #include "profile/statement.h"
@@ -67,7 +67,8 @@ static void variables_of_statements(void **state)
     wl_arena_free(arena);
 }
 
-/* Whatever stands in a source file: no more than its bytes are read (run it with a sanitizer), and names stay short. */
+/* Whatever stands in a source file: no more than its bytes are read (run it with a sanitizer), and
+ * names stay short. */
 static void any_text(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* Which programs are accepted before they run, and how kernels are chosen by name. */
+/* Which programs are accepted before they run. */
 #include "program/elf.h"
-#include "program/options.h"
 #include "program/target.h"
 
 #include <elf.h>
@@ -125,46 +124,12 @@ static void test_cuda_programs(void **state)
     refuse(API_PROGRAMS "/vecadd_stripped", WL_UNSUPPORTED, "-cudart shared");
 }
 
-static void expect_base(const char *mangled, const char *base)
-{
-    char text[64];
-    prog_base_name(mangled, text, sizeof text);
-    assert_string_equal(text, base);
-}
-
-static void test_base_names(void **state)
-{
-    (void)state;
-    expect_base("_Z3addPKfS0_Pfi", "add");
-    expect_base("_Z6reduceIfLi256EEvPT_S1_j", "reduce");
-    expect_base("_ZN4deep5inner6kernelIiEEvPT_", "kernel");
-    expect_base("_ZN12_GLOBAL__N_15localEv", "local");
-    expect_base("plain_c", "plain_c");
-    expect_base("_Z", "_Z");
-    expect_base("_Z99short", "_Z99short");
-}
-
-static void test_name_patterns(void **state)
-{
-    wl_error err = {0};
-    (void)state;
-    assert_true(prog_name_matches("add", "_Z3addPKf", NULL));
-    assert_true(prog_name_matches("_Z3addPKf", "_Z3addPKf", NULL));
-    assert_false(prog_name_matches("ad", "_Z3addPKf", NULL));
-    assert_true(prog_name_matches("regex:^a.d$", "_Z3addPKf", NULL));
-    assert_true(prog_name_matches("regex:PKf", "_Z3addPKf", NULL));
-    assert_false(prog_name_matches("regex:sub", "_Z3addPKf", NULL));
-    assert_false(prog_name_matches("regex:(", "_Z3addPKf", &err));
-    assert_int_equal(err.status, WL_ARG);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scripts),        cmocka_unit_test(test_found_along_path),
         cmocka_unit_test(test_other_machines), cmocka_unit_test(test_setuid),
         cmocka_unit_test(test_damaged_files),  cmocka_unit_test(test_cuda_programs),
-        cmocka_unit_test(test_base_names),     cmocka_unit_test(test_name_patterns),
     };
     if (!mkdtemp(folder))
         return 1;

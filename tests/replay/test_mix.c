@@ -50,11 +50,12 @@ static const expected rows[] = {
 static void run_watched(fixture *f, obs_summary *out, replay_watch *watch)
 {
     uint64_t address = P(fixture_alloc(f, 8));
-    replay_watched what = {.machine = f->machine,
+    replay_settings settings = {.threads = 1, .blocks = {.automatic = true}};
+    replay_watched what = {.settings = &settings,
+                           .machine = f->machine,
                            .kernel = fixture_kernel(f, "k"),
                            .grid = {1, 1, 1},
-                           .block = {THREADS, 1, 1},
-                           .threads = 1};
+                           .block = {THREADS, 1, 1}};
     assert_int_equal(replay_watch_begin(&what, NULL, watch), WL_OK);
     f->observer = &watch->observer;
     RUN(f, "k", 1, THREADS, address);

@@ -83,8 +83,9 @@ static bool go_on(void *ctx)
 static void begin(fixture *f, double seconds)
 {
     *f = (fixture){0};
-    replay_limits limits = {.threads = 1, .seconds = seconds, .go_on = go_on, .ctx = f};
-    assert_int_equal(replay_session_new(&limits, &f->session, &f->err), WL_OK);
+    replay_settings settings = {
+        .threads = 1, .blocks = {.automatic = true}, .memo = true, .budget = {.seconds = seconds}};
+    assert_int_equal(replay_session_new(&settings, go_on, f, &f->session, &f->err), WL_OK);
     see(f, &(cap_record){.type = CAP_DEVICE,
                          .device = {.cc_major = 9, .num_sms = 132, .global_bytes = 1 << 30}});
     see(f,
@@ -327,25 +328,6 @@ static void interrupted(void **state)
     end(&f);
 }
 
-static void budgets(void **state)
-{
-    (void)state;
-    double seconds = 1;
-    uint64_t bytes = 2;
-    assert_true(replay_budget("90", &seconds, &bytes));
-    assert_true(seconds == 90 && bytes == 2);
-    assert_true(replay_budget("2m,512M", &seconds, &bytes));
-    assert_true(seconds == 120 && bytes == 512 << 20);
-    assert_true(replay_budget("4G", &seconds, &bytes));
-    assert_true(seconds == 120 && bytes == UINT64_C(4) << 30);
-    assert_true(replay_budget("none", &seconds, &bytes));
-    assert_true(seconds == 0 && bytes == 0);
-    const char *const bad[] = {"", "x", "0", "-1", "5x", "5 s", "1,", ",1", "1,2,3", "inf", "nan"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (replay_budget(bad[i], &seconds, &bytes))
-            fail_msg("\"%s\" is taken for a budget", bad[i]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,7 +341,6 @@ int main(void)
         cmocka_unit_test(estimates),
         cmocka_unit_test(nothing_left),
         cmocka_unit_test(interrupted),
-        cmocka_unit_test(budgets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

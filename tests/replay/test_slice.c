@@ -82,12 +82,13 @@ static void run_on(work *w, emu_machine *machine, emu_kernel *kernel, const flow
 {
     emu_result result = {0};
     wl_error err = {0};
-    replay_watched what = {.machine = machine,
+    replay_settings settings = {.threads = 1, .blocks = {.automatic = true}};
+    replay_watched what = {.settings = &settings,
+                           .machine = machine,
                            .kernel = kernel,
                            .grid = w->launch.grid,
                            .block = w->launch.block,
-                           .dynamic_shared = w->launch.dynamic_shared,
-                           .threads = 1};
+                           .dynamic_shared = w->launch.dynamic_shared};
     assert_int_equal(replay_watch_begin(&what, proof, watch), WL_OK);
     w->launch.observer = &watch->observer;
     if (emu_run(machine, kernel, &w->launch, &result, &err) != WL_OK)

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "ptx/ptx.h"
-#include "rewrite/internal.h"
+#include "rewrite/plan/plan.h"
 
 static const char text[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
@@ -41,16 +41,16 @@ static uint64_t greatest(unsigned bits)
 }
 
 /* Of small numbers, of numbers around where a sign changes, of any. */
-static rw_span any_span(unsigned bits)
+static rw_interval any_span(unsigned bits)
 {
     static const uint64_t lengths[] = {0, 1, 5, 300, UINT64_MAX};
     uint64_t all = greatest(bits),
              from[] = {any() % 40, all - any() % 40, all / 2 - any() % 9, any()},
              low = from[any() % 4] & all, length = any() & lengths[any() % 5];
-    return (rw_span){low, length > all - low ? all : low + length};
+    return (rw_interval){low, length > all - low ? all : low + length};
 }
 
-static uint64_t inside(rw_span s)
+static uint64_t inside(rw_interval s)
 {
     uint64_t length = s.high - s.low;
     return any() % 4 == 0         ? s.low
@@ -59,14 +59,14 @@ static uint64_t inside(rw_span s)
                                   : s.low + any() % (length + 1);
 }
 
-static void check(const ir_func *f, const ir_insn *insn, const rw_span *in)
+static void check(const ir_func *f, const ir_insn *insn, const rw_interval *in)
 {
-    rw_span out = rw_span_compute(insn, in), number[RW_PLACE_OPERANDS] = {0};
+    rw_interval out = rw_interval_of(insn, in), number[RW_MAX_OPERANDS] = {0};
     assert_true(out.low <= out.high);
     for (int n = 0; n < 20; n++) {
         for (uint32_t o = 1; o < insn->noperands; o++)
             number[o].low = number[o].high = inside(in[o]);
-        rw_span one = rw_span_compute(insn, number);
+        rw_interval one = rw_interval_of(insn, number);
         assert_int_equal(one.low, one.high);
         if (one.low < out.low || one.low > out.high)
             fail_msg("instruction %u of %s: %llx is not in %llx to %llx", insn->pc, f->name,
@@ -87,11 +87,11 @@ static void spans_hold_all_results(void **ctx)
         const ir_insn *insn = &f->insns[i];
         assert_true(rw_op_is_known(insn));
         for (int n = 0; n < 2000; n++) {
-            rw_span in[RW_PLACE_OPERANDS] = {0};
+            rw_interval in[RW_MAX_OPERANDS] = {0};
             for (uint32_t o = 1; o < insn->noperands; o++)
                 in[o] = any_span(rw_bits_of(f->regs[insn->operands[o].reg].type));
             check(f, insn, in);
-            rw_span out = rw_span_compute(insn, in);
+            rw_interval out = rw_interval_of(insn, in);
             narrow += out.high - out.low < greatest(rw_result_bits(insn));
         }
     }

@@ -1,6 +1,7 @@
 /* What the nodes of graphs do: parameters in, work for the core out, and back. */
 #include "api/both/node.h"
 
+#include "api/both/copy.h"
 #include "api/both/graph.h"
 #include "cuda/types.h"
 
@@ -74,13 +75,7 @@ static dev_result read_kernel(dev_call *call, const api_side *side,
 
 static dev_set read_set(const CUDA_MEMSET_NODE_PARAMS_v2 *p)
 {
-    return (dev_set){.address = p->dst,
-                     .pitch = p->pitch,
-                     .value = p->value,
-                     .element = p->elementSize,
-                     .width = p->width,
-                     .height = p->height,
-                     .depth = 1};
+    return api_rows(p->dst, p->pitch, p->value, p->elementSize, p->width, p->height);
 }
 
 static dev_result read_work(dev_call *call, const api_side *side, const CUgraphNodeParams *p,

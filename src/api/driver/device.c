@@ -220,40 +220,6 @@ WL_DRIVER(CUresult, cuDeviceGetExecAffinitySupport, (int *supported, int type, C
     DR_END(DEV_OK);
 }
 
-/* ---- pools of a device ---- */
-
-static CUresult device_pool(const char *api, CUmemoryPool *pool, CUdevice device,
-                            dev_pool *(*get)(dev_gpu *device))
-{
-    DR_FREE(api);
-    dev_gpu *d = dev_gpu_get(device);
-    if (!pool || !d)
-        DR_END(pool ? DEV_INVALID_DEVICE : DEV_INVALID_VALUE);
-    *pool = (CUmemoryPool)get(d);
-    DR_END(*pool ? DEV_OK : DEV_NOMEM);
-}
-
-WL_DRIVER(CUresult, cuDeviceGetDefaultMemPool, (CUmemoryPool * pool, CUdevice device))
-{
-    return device_pool("cuDeviceGetDefaultMemPool", pool, device, dev_pool_default);
-}
-
-WL_DRIVER(CUresult, cuDeviceGetMemPool, (CUmemoryPool * pool, CUdevice device))
-{
-    return device_pool("cuDeviceGetMemPool", pool, device, dev_pool_current);
-}
-
-WL_DRIVER(CUresult, cuDeviceSetMemPool, (CUdevice device, CUmemoryPool pool))
-{
-    DR_FREE("cuDeviceSetMemPool");
-    dev_gpu *d = dev_gpu_get(device);
-    if (!d)
-        DR_END(DEV_INVALID_DEVICE);
-    if (!dev_is(pool, DEV_POOL))
-        DR_END(DEV_INVALID_VALUE);
-    DR_END(dev_pool_set_current(d, (dev_pool *)pool));
-}
-
 /* ---- primary contexts ---- */
 
 WL_DRIVER(CUresult, cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))

@@ -12,7 +12,7 @@ static dev_result function_of(dev_call *call, const CUDA_KERNEL_NODE_PARAMS_v2 *
 
 static dev_result read_copy(const void *params, dev_copy *copy)
 {
-    return dr_copy_3d(params, copy);
+    return dr_read_copy(params, copy);
 }
 
 static CUmemorytype type_of(const dev_place *place)

@@ -3,7 +3,7 @@
 #include "api/driver/driver.h"
 
 #include "cuda/fatbin.h"
-#include "cuda/link.h"
+#include "ptx/link.h"
 
 #include "base/vec.h"
 
@@ -14,7 +14,7 @@
 
 struct CUlinkState_st {
     unsigned sm;
-    wl_vec(cuda_ptx) parts;
+    wl_vec(ptx_source) parts;
     char *text; /* once it is complete */
     size_t length;
     char *log; /* of the application, for errors */
@@ -138,8 +138,8 @@ WL_DRIVER(CUresult, cuLinkComplete, (CUlinkState handle, void **cubin, size_t *s
     wl_error err = {0};
     if (!state)
         DR_END(DEV_INVALID_HANDLE);
-    if (!state->text && cuda_link_ptx(state->parts.data, state->parts.count, &state->text,
-                                      &state->length, &err) != WL_OK) {
+    if (!state->text && ptx_link(state->parts.data, state->parts.count, &state->text,
+                                 &state->length, &err) != WL_OK) {
         say(state, &err);
         DR_END(DEV_INVALID_IMAGE);
     }

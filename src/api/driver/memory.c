@@ -5,141 +5,91 @@
 
 /* ---- allocation ---- */
 
-WL_DRIVER(CUresult, cuMemAlloc_v2, (CUdeviceptr * out, size_t size))
+dev_result dr_malloc(dev_call *call, CUdeviceptr *out, size_t size)
 {
-    DR_BEGIN("cuMemAlloc_v2", CAP_CALL_ALLOC, DEV_CURRENT);
     uint64_t address;
-    result = out ? dev_malloc(call, size, &address) : DEV_INVALID_VALUE;
-    if (result == DEV_OK)
+    dev_result r = out ? dev_malloc(call, size, &address) : DEV_INVALID_VALUE;
+    if (r == DEV_OK)
         *out = address;
-    DR_END(result);
+    return r;
 }
 
-WL_DRIVER(CUresult, cuMemAllocManaged, (CUdeviceptr * out, size_t size, unsigned flags))
+dev_result dr_malloc_managed(dev_call *call, CUdeviceptr *out, size_t size, unsigned flags)
 {
-    DR_BEGIN("cuMemAllocManaged", CAP_CALL_ALLOC, DEV_CURRENT);
     uint64_t address;
-    if (!out || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
-        DR_END(DEV_INVALID_VALUE);
-    result = dev_malloc_managed(call, size, flags, &address);
-    if (result == DEV_OK)
+    bool known = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST;
+    dev_result r = out && known ? dev_malloc_managed(call, size, flags, &address)
+                                : DEV_INVALID_VALUE;
+    if (r == DEV_OK)
         *out = address;
-    DR_END(result);
+    return r;
 }
 
-WL_DRIVER(CUresult, cuMemAllocPitch_v2,
-          (CUdeviceptr * out, size_t *pitch, size_t width, size_t height, unsigned element))
+dev_result dr_malloc_pitch(dev_call *call, CUdeviceptr *out, size_t *pitch, size_t width,
+                           size_t height, unsigned element)
 {
-    DR_BEGIN("cuMemAllocPitch_v2", CAP_CALL_ALLOC, DEV_CURRENT);
     uint64_t address;
-    if (!out || !pitch || !width || !height || (element != 4 && element != 8 && element != 16))
-        DR_END(DEV_INVALID_VALUE);
-    result = dev_malloc_pitch(call, width, height, &address, pitch);
-    if (result == DEV_OK)
+    bool known = element == 4 || element == 8 || element == 16;
+    dev_result r = out && pitch && width && height && known
+                       ? dev_malloc_pitch(call, width, height, &address, pitch)
+                       : DEV_INVALID_VALUE;
+    if (r == DEV_OK)
         *out = address;
-    DR_END(result);
+    return r;
 }
 
-WL_DRIVER(CUresult, cuMemFree_v2, (CUdeviceptr address))
+dev_result dr_malloc_host(dev_call *call, void **out, size_t size, unsigned flags)
 {
-    DR_BEGIN("cuMemFree_v2", CAP_CALL_FREE, DEV_CURRENT);
-    DR_END(address ? dev_free(call, address) : DEV_OK);
-}
-
-static CUresult alloc_host(const char *api, void **out, size_t size, unsigned flags)
-{
-    DR_BEGIN(api, CAP_CALL_ALLOC, DEV_CURRENT);
     const unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
                            CU_MEMHOSTALLOC_WRITECOMBINED;
     if (!out || (flags & ~known))
-        DR_END(DEV_INVALID_VALUE);
-    if (!size) {
-        *out = NULL;
-        DR_END(DEV_OK);
-    }
-    DR_END(dev_malloc_pinned(call, size, flags | CU_MEMHOSTALLOC_DEVICEMAP, out));
+        return DEV_INVALID_VALUE;
+    if (size)
+        return dev_malloc_pinned(call, size, flags | CU_MEMHOSTALLOC_DEVICEMAP, out);
+    *out = NULL;
+    return DEV_OK;
 }
 
-WL_DRIVER(CUresult, cuMemHostAlloc, (void **out, size_t size, unsigned flags))
+dev_result dr_register(dev_call *call, void *data, size_t size, unsigned flags)
 {
-    return alloc_host("cuMemHostAlloc", out, size, flags);
-}
-
-WL_DRIVER(CUresult, cuMemAllocHost_v2, (void **out, size_t size))
-{
-    return alloc_host("cuMemAllocHost_v2", out, size, 0);
-}
-
-WL_DRIVER(CUresult, cuMemFreeHost, (void *data))
-{
-    DR_BEGIN("cuMemFreeHost", CAP_CALL_FREE, DEV_CURRENT);
-    DR_END(data ? dev_free_pinned(call, data) : DEV_OK);
-}
-
-WL_DRIVER(CUresult, cuMemHostRegister_v2, (void *data, size_t size, unsigned flags))
-{
-    DR_BEGIN("cuMemHostRegister_v2", CAP_CALL_ALLOC, DEV_CURRENT);
     const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                            CU_MEMHOSTREGISTER_READ_ONLY;
     if (flags & CU_MEMHOSTREGISTER_IOMEMORY)
-        DR_END(DEV_NOT_SUPPORTED);
-    if (flags & ~known)
-        DR_END(DEV_INVALID_VALUE);
-    DR_END(dev_register(call, data, size, flags));
-}
-WL_DRIVER_ALSO(cuMemHostRegister, cuMemHostRegister_v2);
-
-WL_DRIVER(CUresult, cuMemHostUnregister, (void *data))
-{
-    DR_BEGIN("cuMemHostUnregister", CAP_CALL_FREE, DEV_CURRENT);
-    DR_END(data ? dev_unregister(call, data) : DEV_INVALID_VALUE);
+        return DEV_NOT_SUPPORTED;
+    return flags & ~known ? DEV_INVALID_VALUE : dev_register(call, data, size, flags);
 }
 
-WL_DRIVER(CUresult, cuMemHostGetDevicePointer_v2, (CUdeviceptr * out, void *data, unsigned flags))
+/* ---- what is known of memory ---- */
+
+dev_result dr_device_pointer(CUdeviceptr *out, void *data, unsigned flags)
 {
-    DR_QUIET("cuMemHostGetDevicePointer_v2");
     dev_memory memory;
     if (!out || flags || !dev_memory_find((uint64_t)data, &memory) ||
         memory.type == DEV_MEMORY_DEVICE)
-        DR_END(DEV_INVALID_VALUE);
+        return DEV_INVALID_VALUE;
     *out = (CUdeviceptr)data;
-    DR_END(DEV_OK);
+    return DEV_OK;
 }
 
-WL_DRIVER(CUresult, cuMemHostGetFlags, (unsigned *flags, void *data))
+dev_result dr_host_flags(unsigned *flags, void *data)
 {
-    DR_QUIET("cuMemHostGetFlags");
     dev_memory memory;
     if (!flags || !dev_memory_find((uint64_t)data, &memory) || memory.type != DEV_MEMORY_HOST)
-        DR_END(DEV_INVALID_VALUE);
+        return DEV_INVALID_VALUE;
     *flags = memory.flags | CU_MEMHOSTALLOC_DEVICEMAP;
-    DR_END(DEV_OK);
+    return DEV_OK;
 }
 
-WL_DRIVER(CUresult, cuMemGetInfo_v2, (size_t *free_bytes, size_t *total))
+dev_result dr_address_range(CUdeviceptr *base, size_t *size, CUdeviceptr address)
 {
-    DR_QUIET("cuMemGetInfo_v2");
-    uint64_t unused, all;
-    dev_gpu_memory(dev_context_device(call->context), &unused, &all);
-    if (free_bytes)
-        *free_bytes = unused;
-    if (total)
-        *total = all;
-    DR_END(DEV_OK);
-}
-
-WL_DRIVER(CUresult, cuMemGetAddressRange_v2,
-          (CUdeviceptr * base, size_t *size, CUdeviceptr address))
-{
-    DR_QUIET("cuMemGetAddressRange_v2");
     dev_memory memory;
     if (!dev_memory_find(address, &memory))
-        DR_END(DEV_NOT_FOUND);
+        return DEV_NOT_FOUND;
     if (base)
         *base = memory.base;
     if (size)
         *size = memory.size;
-    DR_END(DEV_OK);
+    return DEV_OK;
 }
 
 /* ---- attributes of addresses ---- */
@@ -192,16 +142,15 @@ static answer attribute_of(int attribute, const dev_memory *memory, CUdeviceptr 
     }
 }
 
-WL_DRIVER(CUresult, cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address))
+dev_result dr_pointer_attribute(void *out, int attribute, CUdeviceptr address)
 {
-    DR_QUIET("cuPointerGetAttribute");
     dev_memory memory;
     answer a = {0};
     if (out && dev_memory_find(address, &memory))
         a = attribute_of(attribute, &memory, address);
     if (a.bytes)
         memcpy(out, &a.value, a.bytes);
-    DR_END(a.bytes ? DEV_OK : DEV_INVALID_VALUE);
+    return a.bytes ? DEV_OK : DEV_INVALID_VALUE;
 }
 
 /* What the query of several attributes gives for an address that CUDA does not know. */
@@ -213,13 +162,12 @@ static answer unknown_address(int attribute)
     return a;
 }
 
-WL_DRIVER(CUresult, cuPointerGetAttributes,
-          (unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address))
+dev_result dr_pointer_attributes(unsigned count, const CUpointer_attribute *attributes, void **data,
+                                 CUdeviceptr address)
 {
-    DR_QUIET("cuPointerGetAttributes");
     dev_memory memory;
     if (!attributes || !data || !count)
-        DR_END(DEV_INVALID_VALUE);
+        return DEV_INVALID_VALUE;
     bool known = dev_memory_find(address, &memory);
     for (unsigned i = 0; i < count; i++) {
         int number = (int)attributes[i];
@@ -227,85 +175,18 @@ WL_DRIVER(CUresult, cuPointerGetAttributes,
         if (!a.bytes && number == CU_POINTER_ATTRIBUTE_HOST_POINTER)
             a.bytes = 8;
         if (!a.bytes || !data[i])
-            DR_END(DEV_INVALID_VALUE);
+            return DEV_INVALID_VALUE;
         memcpy(data[i], &a.value, a.bytes);
     }
-    DR_END(DEV_OK);
+    return DEV_OK;
 }
 
-WL_DRIVER(CUresult, cuPointerSetAttribute, (const void *value, int attribute, CUdeviceptr address))
+/* Of those that can be set there is one, and all memory operations are synchronous here. */
+dev_result dr_set_pointer_attribute(const void *value, int attribute, CUdeviceptr address)
 {
-    DR_QUIET("cuPointerSetAttribute"); /* all memory operations are synchronous here */
     dev_memory memory;
-    DR_END(value && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS &&
+    return value && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS &&
                    dev_memory_find(address, &memory)
                ? DEV_OK
-               : DEV_INVALID_VALUE);
-}
-
-/* ---- managed memory: where it lies is of no effect here ---- */
-
-static dev_result check_managed(CUdeviceptr address, size_t size)
-{
-    dev_memory memory;
-    if (!size || !dev_memory_find(address, &memory) || memory.type != DEV_MEMORY_MANAGED)
-        return DEV_INVALID_VALUE;
-    return size <= memory.base + memory.size - address ? DEV_OK : DEV_INVALID_VALUE;
-}
-
-static CUresult advise(const char *api, CUdeviceptr address, size_t size, int advice)
-{
-    DR_QUIET(api);
-    if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
-        DR_END(DEV_INVALID_VALUE);
-    DR_END(check_managed(address, size));
-}
-
-WL_DRIVER(CUresult, cuMemAdvise, (CUdeviceptr address, size_t size, int advice, CUdevice device))
-{
-    (void)device;
-    return advise("cuMemAdvise", address, size, advice);
-}
-
-WL_DRIVER(CUresult, cuMemAdvise_v2,
-          (CUdeviceptr address, size_t size, int advice, CUmemLocation location))
-{
-    (void)location;
-    return advise("cuMemAdvise_v2", address, size, advice);
-}
-
-static CUresult prefetch(const char *api, bool per_thread, CUdeviceptr address, size_t size,
-                         CUstream handle)
-{
-    DR_QUIET(api);
-    dev_stream *stream;
-    result = dev_stream_get(call, handle, per_thread, &stream);
-    DR_END(result ? result : check_managed(address, size));
-}
-
-WL_DRIVER_STREAM(ptsz, cuMemPrefetchAsync,
-                 (CUdeviceptr address, size_t size, CUdevice device, CUstream stream),
-                 (address, size, device, stream))
-{
-    (void)device;
-    return prefetch(api, per_thread, address, size, stream);
-}
-
-WL_DRIVER_STREAM(ptsz, cuMemPrefetchAsync_v2,
-                 (CUdeviceptr address, size_t size, CUmemLocation location, unsigned flags,
-                  CUstream stream),
-                 (address, size, location, flags, stream))
-{
-    (void)location;
-    (void)flags;
-    return prefetch(api, per_thread, address, size, stream);
-}
-
-WL_DRIVER_STREAM(ptsz, cuStreamAttachMemAsync,
-                 (CUstream stream, CUdeviceptr address, size_t size, unsigned flags),
-                 (stream, address, size, flags))
-{
-    (void)size;
-    (void)flags;
-    return prefetch(api, per_thread, address, 1, stream);
+               : DEV_INVALID_VALUE;
 }

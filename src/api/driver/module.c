@@ -2,7 +2,7 @@
 #include "api/driver/driver.h"
 
 #include "cuda/fatbin.h"
-#include "cuda/link.h"
+#include "ptx/link.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -302,7 +302,7 @@ static dev_result image_text(const void *image, unsigned sm, char **text, wl_err
     if (status != WL_OK)
         return status == WL_NOMEM ? DEV_NOMEM : DEV_INVALID_IMAGE;
     if (read.count > 1) {
-        status = cuda_link_ptx(read.ptx, read.count, text, &length, err);
+        status = ptx_link(read.ptx, read.count, text, &length, err);
     } else {
         *text = read.ptx[0].text;
         read.ptx[0].text = NULL;

@@ -259,18 +259,6 @@ WL_RUNTIME_FOR(11, 12, int, cudaThreadExit, (void))
     return reset("cudaThreadExit");
 }
 
-WL_RUNTIME(int, cudaMemGetInfo, (size_t *free_bytes, size_t *total))
-{
-    RT_QUIET("cudaMemGetInfo");
-    uint64_t f, t;
-    if (!free_bytes || !total)
-        RT_END(DEV_INVALID_VALUE);
-    dev_gpu_memory(dev_context_device(call->context), &f, &t);
-    *free_bytes = f;
-    *total = t;
-    RT_END(DEV_OK);
-}
-
 /* ---- limits and configuration ---- */
 
 WL_RUNTIME(int, cudaDeviceGetLimit, (size_t *value, int limit))

@@ -14,7 +14,7 @@ static dev_result function_of(dev_call *call, const CUDA_KERNEL_NODE_PARAMS_v2 *
 
 static dev_result read_copy(const void *params, dev_copy *copy)
 {
-    return rt_copy_3d(params, copy);
+    return rt_read_copy(params, copy);
 }
 
 static struct cudaPitchedPtr pitched_of(const dev_place *place, const dev_copy *copy)

@@ -44,10 +44,8 @@ dev_result rt_symbol(dev_context *context, const void *shadow, uint64_t *address
 
 /* CUarray_format; 0 where there is no such format. */
 int rt_format_of(const struct cudaChannelFormatDesc *desc, unsigned *channels);
-dev_copy rt_linear_copy(void *to, const void *from, size_t bytes, int kind);
-/* Sets what is known of both sides; INVALID_DIRECTION. */
-dev_result rt_direction(dev_copy *copy, int kind);
-dev_result rt_copy_3d(const struct cudaMemcpy3DParms *p, dev_copy *copy);
+/* INVALID_VALUE, INVALID_HANDLE, INVALID_DIRECTION. */
+dev_result rt_read_copy(const struct cudaMemcpy3DParms *p, dev_copy *copy);
 dev_result rt_launch_attributes(const cudaLaunchAttribute *attributes, unsigned count,
                                 dev_launch *launch);
 bool rt_device_exists(int device);          /* takes the lock itself */
@@ -80,5 +78,74 @@ dev_result rt_object_release(cudaUserObject_t object, unsigned count);
 dev_result rt_graph_retain(cudaGraph_t graph, cudaUserObject_t object, unsigned count,
                            unsigned flags);
 dev_result rt_graph_release(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
+
+/* memory.c; rt_clear: false where there is no place for the result */
+bool rt_clear(void **data);
+dev_result rt_malloc(dev_call *call, void **data, size_t size);
+dev_result rt_malloc_host(dev_call *call, void **data, size_t size, unsigned flags);
+dev_result rt_malloc_managed(dev_call *call, void **data, size_t size, unsigned flags);
+dev_result rt_malloc_pitch(dev_call *call, void **data, size_t *pitch, size_t width, size_t height);
+dev_result rt_malloc_3d(dev_call *call, struct cudaPitchedPtr *out, struct cudaExtent extent);
+dev_result rt_register(dev_call *call, void *data, size_t size, unsigned flags);
+dev_result rt_device_pointer(void **device, void *host, unsigned flags);
+dev_result rt_host_flags(unsigned *flags, void *host);
+dev_result rt_pointer_attributes(struct cudaPointerAttributes_v12 *out, const void *data);
+dev_result rt_pointer_attributes_13(struct cudaPointerAttributes_v13 *out, const void *data);
+dev_result rt_symbol_address(dev_call *call, void **address, const void *symbol);
+dev_result rt_symbol_size(dev_call *call, size_t *size, const void *symbol);
+dev_result rt_new_array(dev_call *call, void *out, const struct cudaChannelFormatDesc *desc,
+                        struct cudaExtent extent, unsigned flags, unsigned levels);
+dev_result rt_array_info(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
+                         unsigned *flags, cudaArray_const_t array);
+
+/* copy.c */
+
+typedef struct rt_rows { /* linear memory: rows with `pitch` bytes from one to the next */
+    const void *data;
+    size_t pitch;
+} rt_rows;
+
+typedef struct rt_corner { /* where in an array a copy starts */
+    cudaArray_const_t array;
+    size_t x, y; /* bytes, rows */
+} rt_corner;
+
+typedef struct rt_way { /* of a copy between linear memory and an array or a variable */
+    bool into;          /* towards the array or the variable */
+    int kind;           /* cudaMemcpyKind */
+    bool blocking;
+} rt_way;
+
+dev_result rt_copy(dev_call *call, cudaStream_t stream, bool per_thread, void *to, const void *from,
+                   size_t bytes, int kind, bool blocking);
+dev_result rt_copy_between(dev_call *call, cudaStream_t stream, void *to, int to_device,
+                           const void *from, int from_device, size_t bytes, bool blocking);
+dev_result rt_copy_rows(dev_call *call, cudaStream_t stream, bool per_thread, rt_rows to,
+                        rt_rows from, size_t width, size_t height, int kind, bool blocking);
+dev_result rt_copy_slices(dev_call *call, cudaStream_t stream, bool per_thread,
+                          const struct cudaMemcpy3DParms *p, bool blocking);
+dev_result rt_copy_slices_between(dev_call *call, cudaStream_t stream, bool per_thread,
+                                  const struct cudaMemcpy3DPeerParms *p, bool blocking);
+dev_result rt_copy_array(dev_call *call, cudaStream_t stream, bool per_thread, rt_corner at,
+                         rt_rows linear, size_t width, size_t height, rt_way way);
+dev_result rt_copy_array_bytes(dev_call *call, cudaStream_t stream, bool per_thread, rt_corner at,
+                               const void *data, size_t bytes, rt_way way);
+dev_result rt_copy_arrays(dev_call *call, bool per_thread, rt_corner to, rt_corner from,
+                          size_t width, size_t height, int kind);
+dev_result rt_copy_symbol(dev_call *call, cudaStream_t stream, bool per_thread, const void *symbol,
+                          size_t offset, const void *other, size_t bytes, rt_way way);
+dev_set rt_rows_set(void *data, size_t pitch, int value, size_t width, size_t height);
+dev_set rt_slices_set(struct cudaPitchedPtr p, int value, struct cudaExtent extent);
+
+/* texture.c; `major`: the release of the runtime that the application was built with */
+dev_result rt_new_texture(dev_call *call, int major, cudaTextureObject_t *out,
+                          const struct cudaResourceDesc_v12 *resource,
+                          const struct cudaTextureDesc *texture,
+                          const struct cudaResourceViewDesc_v12 *view);
+dev_result rt_new_surface(dev_call *call, int major, cudaSurfaceObject_t *out,
+                          const struct cudaResourceDesc_v12 *resource);
+dev_result rt_resource_of(unsigned long long handle, bool surface, void *out, size_t bytes);
+dev_result rt_texture_of(unsigned long long handle, void *out, size_t bytes);
+dev_result rt_view_of(unsigned long long handle, void *out, size_t bytes);
 
 #endif

@@ -3,8 +3,8 @@
 #include "shim/hooks/shim.h"
 
 #include "cuda/fatbin.h"
-#include "cuda/link.h"
 #include "cuda/store.h"
+#include "ptx/link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ typedef struct linked { /* a result of cuLinkComplete */
 
 typedef struct linking { /* a CUlinkState */
     CUlinkState handle;
-    wl_vec(cuda_ptx) parts;
+    wl_vec(ptx_source) parts;
     bool incomplete; /* something that went in has no PTX */
     UT_hash_handle hh;
 } linking;
@@ -98,7 +98,7 @@ static void completed(const linking *l, const void *cubin, size_t size)
     if (cuda_cubin_hash(cubin, size, r->name))
         HASH_FIND_STR(results, r->name, known);
     if (*r->name && !known &&
-        cuda_link_ptx(l->parts.data, l->parts.count, &r->text, &r->length, &err) == WL_OK) {
+        ptx_link(l->parts.data, l->parts.count, &r->text, &r->length, &err) == WL_OK) {
         HASH_ADD_STR(results, name, r);
         return;
     }

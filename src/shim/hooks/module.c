@@ -3,9 +3,9 @@
 #include "shim/probe/probe.h"
 
 #include "cuda/fatbin.h"
-#include "cuda/link.h"
+#include "ptx/link.h"
+#include "ptx/outline.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -76,7 +76,7 @@ static bool read_text(shim_module *m, const void *image, size_t size)
         return shim_compiled_find(image, size, &m->text, &m->length);
     wl_status status = WL_OK;
     if (found.count > 1) {
-        status = cuda_link_ptx(found.ptx, found.count, &m->text, &m->length, &err);
+        status = ptx_link(found.ptx, found.count, &m->text, &m->length, &err);
     } else {
         m->text = found.ptx[0].text;
         m->length = found.ptx[0].length;
@@ -130,40 +130,6 @@ uint32_t shim_module_options(const shim_module *m, CUjit_option *options, void *
     return n;
 }
 
-static const char *skip_space(const char *p)
-{
-    return p + strspn(p, " \t");
-}
-
-static bool is_word(const char *p, const char *word)
-{
-    size_t n = strlen(word);
-    return strncmp(p, word, n) == 0 && (p[n] == ' ' || p[n] == '\t');
-}
-
-/* The variable that a line of PTX declares at its begin: ".visible .const .align 4 .b8 table[1024];" gives "table".
- * Parsing in earnest comes after the run; what this misses has no object. */
-static bool variable_of_line(const char *line, char *name, size_t size, bool *constant)
-{
-    const char *p = skip_space(line);
-    while (is_word(p, ".visible") || is_word(p, ".weak") || is_word(p, ".common"))
-        p = skip_space(p + strcspn(p, " \t"));
-    if (!is_word(p, ".global") && !is_word(p, ".const"))
-        return false;
-    *constant = p[1] == 'c';
-    const char *end = p + strcspn(p, "=;[\n"), *start;
-    while (end > p && isspace((unsigned char)end[-1]))
-        end--;
-    for (start = end; start > p && (isalnum((unsigned char)start[-1]) || strchr("_$%", start[-1]));)
-        start--;
-    size_t length = (size_t)(end - start);
-    if (length == 0 || length >= size)
-        return false;
-    memcpy(name, start, length);
-    name[length] = '\0';
-    return true;
-}
-
 static void place_variable(shim_module *m, const variable *v, CUcontext context)
 {
     CUdeviceptr address;
@@ -189,22 +155,20 @@ static void place_variables(shim_module *m, CUcontext context)
         place_variable(m, &m->variables.data[i], context);
 }
 
+/* The variables that the module defines, which become objects. Parsing in earnest comes after the run. */
 static void list_variables(shim_module *m)
 {
-    char name[1024];
-    bool constant;
-    int depth = 0;
-    for (const char *line = m->text; line && *line;) {
-        const char *end = strchrnul(line, '\n');
-        if (depth == 0 && variable_of_line(line, name, sizeof name, &constant)) {
-            variable v = {strdup(name), constant};
-            if (!v.name || !wl_push(&m->variables, v))
-                free(v.name);
-        } else {
-            for (const char *p = line; p < end && line[0] != '/'; p++)
-                depth += (*p == '{') - (*p == '}');
-        }
-        line = *end ? end + 1 : end;
+    ptx_lexer x = ptx_lexer_of(m->text, m->length, NULL, NULL);
+    ptx_statement s;
+    ptx_next(&x);
+    while (ptx_next_statement(&x, &s)) {
+        bool constant = s.space == IR_SPACE_CONST;
+        if (s.kind != PTX_STATEMENT_VARIABLE || s.linkage == IR_LINK_EXTERN || !s.name ||
+            (!constant && s.space != IR_SPACE_GLOBAL))
+            continue;
+        variable v = {strndup(s.name, s.name_length), constant};
+        if (!v.name || !wl_push(&m->variables, v))
+            free(v.name);
     }
 }
 

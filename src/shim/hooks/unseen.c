@@ -6,8 +6,8 @@
 #include "base/vec.h"
 #include "cuda/fatbin.h"
 #include "program/elf.h"
+#include "ptx/outline.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -38,33 +38,20 @@ static bool is_taken(const char *fatbin, const void *context)
     return false;
 }
 
-static bool in_name(char c)
+/* Whether the text has a kernel or a variable of that name. Most texts do not even mention it. */
+static bool declares(const char *text, size_t length, const char *name)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
-}
-
-/* Whether the line up to `name` declares a kernel or a variable. */
-static bool declares_before(const char *text, const char *name)
-{
-    static const char *const words[] = {".entry", ".global", ".const"};
-    const char *line = name;
-    while (line > text && line[-1] != '\n')
-        line--;
-    size_t length = (size_t)(name - line);
-    if (memmem(line, length, ".extern", strlen(".extern")))
+    ptx_lexer x = ptx_lexer_of(text, length, NULL, NULL);
+    ptx_statement s;
+    if (!strstr(text, name))
         return false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (memmem(line, length, words[i], strlen(words[i])))
+    ptx_next(&x);
+    while (ptx_next_statement(&x, &s)) {
+        bool variable = s.kind == PTX_STATEMENT_VARIABLE &&
+                        (s.space == IR_SPACE_GLOBAL || s.space == IR_SPACE_CONST);
+        if ((s.entry || variable) && s.linkage != IR_LINK_EXTERN && ptx_is_named(&s, name))
             return true;
-    return false;
-}
-
-static bool declares(const char *text, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = text; (at = strstr(at, name)); at += length)
-        if (at > text && !in_name(at[-1]) && !in_name(at[length]) && declares_before(text, at))
-            return true;
+    }
     return false;
 }
 
@@ -108,7 +95,7 @@ static bool take(const search *s, const char *at, const cuda_fatbin *fatbin)
         cuda_entry_content(entry, &text, &length, &err) != WL_OK)
         return false;
     expanded += length;
-    if (!declares((char *)text, s->name) || !wl_push(&taken, ((taking){at, s->context}))) {
+    if (!declares((char *)text, length, s->name) || !wl_push(&taken, ((taking){at, s->context}))) {
         free(text);
         return false;
     }

@@ -29,12 +29,13 @@ static uint64_t blocks_of(const shim_shape *s)
 
 static uint32_t named_blocks(const shim_shape *s, uint64_t *blocks)
 {
-    const prog_options *o = prog_options_get();
+    const prog_blocks *named = &prog_options_get()->blocks;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < o->nblocks && n < REWRITE_MAX_BLOCKS; i++)
-        if (o->block[i].x < s->grid[0] && o->block[i].y < s->grid[1] && o->block[i].z < s->grid[2])
-            blocks[n++] = ((uint64_t)o->block[i].z * s->grid[1] + o->block[i].y) * s->grid[0] +
-                          o->block[i].x;
+    for (uint32_t i = 0; i < named->count && n < REWRITE_MAX_BLOCKS; i++) {
+        prog_block b = named->list[i];
+        if (b.x < s->grid[0] && b.y < s->grid[1] && b.z < s->grid[2])
+            blocks[n++] = ((uint64_t)b.z * s->grid[1] + b.y) * s->grid[0] + b.x;
+    }
     return n;
 }
 
@@ -42,8 +43,8 @@ static uint32_t named_blocks(const shim_shape *s, uint64_t *blocks)
  * among them where there are many. */
 static uint32_t choose_blocks(const shim_shape *s, uint64_t *blocks)
 {
-    const prog_options *o = prog_options_get();
-    if (!o->automatic && !o->all_blocks)
+    const prog_blocks *asked = &prog_options_get()->blocks;
+    if (!asked->automatic && !asked->all)
         return named_blocks(s, blocks);
     uint64_t all = blocks_of(s);
     uint32_t n = all < REWRITE_MAX_BLOCKS ? (uint32_t)all : REWRITE_MAX_BLOCKS;

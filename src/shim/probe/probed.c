@@ -1,6 +1,7 @@
 /* What is known of a module's PTX, and of its kernels that get probes. */
 #include "shim/probe/probe.h"
 
+#include "program/kernel_name.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -16,12 +17,8 @@ static void read_options(void)
 {
     const prog_options *o = prog_options_get();
     asked.everything = strcmp(o->collect, "probe") == 0;
-    asked.on = *o->capture_dir && strcmp(o->collect, "replay") != 0 && *o->probes &&
-               strcmp(o->probes, "none") != 0;
-    if (asked.on && !rewrite_probes_parse(o->probes, &asked.probes)) {
-        wl_log(WL_LOG_WARN, "WARPLENS_PROBES=%s cannot be read; there are no probes.", o->probes);
-        asked.on = false;
-    }
+    asked.on = *o->capture_dir && strcmp(o->collect, "replay") != 0 && o->probes;
+    asked.probes = asked.on ? o->probes : 0;
 }
 
 bool shim_probes_on(void)

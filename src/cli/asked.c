@@ -1,0 +1,139 @@
+/* The command line of `warplens profile`: popt's table and what is read with it, both from
+ * program/options.def. */
+#include "cli/asked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- popt's table ---- */
+
+/* Without the backquotes around what the user types. */
+static void write_plain(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        if (*text != '`')
+            fputc(*text, out);
+}
+
+/* "Host threads that the emulation uses (default: all cores)", malloc'ed; NULL when out of
+ * memory. */
+static char *describe(const prog_option *row)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    const char *initial = row->initial ? row->initial : row->without;
+    if (!out)
+        return NULL;
+    write_plain(out, row->help);
+    if (initial) {
+        fputs(" (default: ", out);
+        write_plain(out, initial);
+        fputc(')', out);
+    }
+    return fclose(out) == 0 ? text : NULL;
+}
+
+static struct poptOption entry_of(prog_option_id id)
+{
+    const prog_option *row = &prog_option_table[id];
+    return (struct poptOption){.longName = row->name,
+                               .shortName = row->letter,
+                               .argInfo = row->argument ? POPT_ARG_STRING : POPT_ARG_NONE,
+                               .val = (int)id + 1, /* 0 would mean that popt keeps it */
+                               .descrip = describe(row),
+                               .argDescrip = row->argument};
+}
+
+typedef struct table {
+    struct poptOption own[PROG_OPTIONS + 1]; /* ends with zeroes */
+    unsigned count;
+} table;
+
+static void table_make(table *t)
+{
+    *t = (table){0};
+    for (prog_option_id id = 0; id < PROG_OPTIONS; id++)
+        if (prog_option_table[id].name)
+            t->own[t->count++] = entry_of(id);
+}
+
+static void table_free(table *t)
+{
+    for (unsigned i = 0; i < t->count; i++)
+        free((char *)t->own[i].descrip);
+}
+
+/* ---- what is given ---- */
+
+bool cli_asked_set(cli_asked *asked, prog_option_id id, const char *value)
+{
+    char *copy = strdup(value);
+    if (!copy)
+        return false;
+    free(asked->given[id]);
+    asked->given[id] = copy;
+    return true;
+}
+
+/* One more value of an option that may be repeated. */
+static bool join(cli_asked *asked, prog_option_id id, const char *value)
+{
+    char *joined;
+    if (strchr(value, ';')) {
+        cli_usage_error("profile", "--%s takes one value at a time, not '%s'",
+                        prog_option_table[id].name, value);
+        return false;
+    }
+    if (!asked->given[id])
+        return cli_asked_set(asked, id, value);
+    if (asprintf(&joined, "%s;%s", asked->given[id], value) < 0)
+        return false;
+    free(asked->given[id]);
+    asked->given[id] = joined;
+    return true;
+}
+
+static bool each_option(void *state, int val, const char *arg)
+{
+    prog_option_id id = (prog_option_id)(val - 1);
+    const char *value = arg ? arg : "1"; /* a flag */
+    return prog_option_table[id].repeated ? join(state, id, value)
+                                          : cli_asked_set(state, id, value);
+}
+
+static bool check(cli_asked *asked, int *status)
+{
+    wl_error err = {0};
+    *status = CLI_USAGE;
+    asked->program = poptGetArgs(asked->context);
+    if (!asked->program || !asked->program[0])
+        return cli_usage_error("profile", "no program was given"), false;
+    wl_status read = prog_options_read((const char *const *)asked->given, &asked->options, &err);
+    if (read == WL_ARG)
+        return cli_usage_error("profile", "%s", err.text), false;
+    *status = read == WL_OK ? CLI_OK : cli_fail(&err);
+    return read == WL_OK;
+}
+
+bool cli_asked_read(int argc, const char **argv, cli_asked *out, int *status)
+{
+    table t;
+    table_make(&t);
+    const struct poptOption options[] = {
+        {NULL, '\0', POPT_ARG_INCLUDE_TABLE, t.own, 0, "Options:", NULL}, CLI_COMMON};
+    *out = (cli_asked){0};
+    out->context = cli_parse(argc, argv, options, "[options] [--] PROGRAM [arguments]", each_option,
+                             out, status);
+    bool good = out->context && check(out, status);
+    table_free(&t);
+    return good;
+}
+
+void cli_asked_clear(cli_asked *asked)
+{
+    poptFreeContext(asked->context);
+    prog_options_clear(&asked->options);
+    for (prog_option_id id = 0; id < PROG_OPTIONS; id++)
+        free(asked->given[id]);
+}

@@ -1,0 +1,138 @@
+/* What is known of a kernel's code without running it: basic blocks, loops, forms of addresses
+ * (docs/flow.md). */
+#include "profile/builder.h"
+
+#include "flow/affine.h"
+
+typedef struct writer {
+    prof_builder *b;
+    uint32_t kernel;
+    const flow_kernel *flow;
+    const flow_function *f; /* the function at hand */
+    wl_error *err;
+} writer;
+
+static uint32_t header_of(const flow_function *f, uint32_t loop)
+{
+    return loop == FLOW_NONE ? UINT32_MAX
+                             : f->first_pc + f->blocks[f->loops.loops[loop].header].first;
+}
+
+/* ---- blocks ---- */
+
+static wl_status write_mix(const writer *w, const flow_block *block)
+{
+    uint32_t counts[IR_COST_COUNT] = {0};
+    for (uint32_t i = block->first; i < block->first + block->count; i++) {
+        counts[ir_insn_cost(&w->f->func->insns[i])]++;
+    }
+    wl_status status = WL_OK;
+    for (uint32_t cost = 0; cost < IR_COST_COUNT && status == WL_OK; cost++) {
+        const prof_static_mix row = {w->kernel, w->f->first_pc + block->first, cost, counts[cost]};
+        if (counts[cost]) {
+            status = table_insert_static_mix(w->b->insert[TABLE_static_mix], &row, w->err);
+        }
+    }
+    return status;
+}
+
+static wl_status write_block(const writer *w, uint32_t number)
+{
+    const flow_block *block = &w->f->blocks[number];
+    const flow_ilp *ilp = &w->f->ilp[number];
+    const prof_static_block row = {.kernel = w->kernel,
+                                   .first_pc = w->f->first_pc + block->first,
+                                   .ninsns = block->count,
+                                   .loop = header_of(w->f, w->f->loops.of[number]),
+                                   .ilp = ilp->groups ? flow_ilp_of(ilp) : -1,
+                                   .mlp = ilp->loads ? flow_mlp_of(ilp) : -1};
+    if (block->count == 0) {
+        return WL_OK;
+    }
+    wl_status status = table_insert_static_blocks(w->b->insert[TABLE_static_blocks], &row, w->err);
+    return status == WL_OK ? write_mix(w, block) : status;
+}
+
+static wl_status write_blocks(const writer *w)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < w->f->nblocks && status == WL_OK; i++) {
+        status = write_block(w, i);
+    }
+    return status;
+}
+
+/* ---- loops ---- */
+
+static wl_status write_loops(const writer *w)
+{
+    char text[1200];
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < w->f->loops.count && status == WL_OK; i++) {
+        const flow_loop *loop = &w->f->loops.loops[i];
+        const flow_trip *trip = &w->f->trips[i];
+        const prof_loop row = {.kernel = w->kernel,
+                               .header = header_of(w->f, i),
+                               .number = i,
+                               .depth = loop->depth,
+                               .outer = header_of(w->f, loop->parent),
+                               .constant = trip->kind == FLOW_TRIP_CONSTANT,
+                               .times = trip->count,
+                               .trips = flow_trip_text(w->flow, trip, text, sizeof text)};
+        status = table_insert_loops(w->b->insert[TABLE_loops], &row, w->err);
+    }
+    return status;
+}
+
+/* ---- addresses ---- */
+
+static wl_status write_form(const writer *w, const flow_address *address, uint32_t position)
+{
+    char text[1200];
+    if (!*flow_address_text(w->flow, w->f, address, text, sizeof text)) {
+        return WL_OK;
+    }
+    const prof_form row = {.kernel = w->kernel,
+                           .pc = w->f->first_pc + address->insn,
+                           .position = position,
+                           .bytes = address->bytes,
+                           .form = text,
+                           .no_wrap = w->f->affine[address->value]->assumes_no_wrap};
+    return table_insert_forms(w->b->insert[TABLE_forms], &row, w->err);
+}
+
+static wl_status write_forms(const writer *w)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < w->f->func->ninsns; i++) {
+        uint32_t first = w->f->address_first[i];
+        for (uint32_t a = first; a < w->f->address_first[i + 1] && status == WL_OK; a++) {
+            const flow_address *address = &w->f->addresses[a];
+            if (address->touch && address->space != IR_SPACE_PARAM) {
+                status = write_form(w, address, a - first);
+            }
+        }
+    }
+    return status;
+}
+
+wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_module *code,
+                        const ir_callorder *order, wl_error *err)
+{
+    wl_arena *arena = wl_arena_new();
+    flow_kernel *flow = arena ? flow_kernel_new(code, order, arena) : NULL;
+    wl_status status = flow ? flow_run(flow, FLOW_PASS_ilp) : WL_NOMEM;
+    if (status != WL_OK) {
+        wl_arena_free(arena);
+        return NOMEM(err);
+    }
+    wl_status (*const parts[])(const writer *) = {write_blocks, write_loops, write_forms};
+    for (uint32_t i = 0; i < order->count; i++) {
+        const writer w = {b, kernel_id, flow, &flow->funcs[i], err};
+        for (size_t p = 0; p < sizeof parts / sizeof *parts && status == WL_OK; p++) {
+            status = parts[p](&w);
+        }
+    }
+    wl_arena_free(arena);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* What the options say to replay. */
+#include "replay/settings.h"
+
+replay_settings replay_settings_of(const prog_options *options)
+{
+    return (replay_settings){.threads = (uint32_t)options->threads,
+                             .blocks = options->blocks,
+                             .heat_limit = options->heat_limit,
+                             .probes = options->probes,
+                             .memo = options->memo,
+                             .budget = options->replay_budget};
+}

@@ -1,0 +1,58 @@
+/* Prints what a kernel in a module of its own has beside its code: variables, and the registers with their addresses. */
+#include "rewrite/code/body.h"
+
+#include <stdio.h>
+
+/* What the variable holds is copied there, and the host may change it: the compiler must not take it for something else. */
+static void print_constant(ptx_text *out, const ir_var *var)
+{
+    ptx_putf(out, ".visible .const .align %u .b8 %s[%llu];\n", (unsigned)ir_var_align(var),
+             var->name, (unsigned long long)ir_var_size(var));
+}
+
+void rw_print_alone_variables(ptx_text *out, const rw_plan *plan)
+{
+    const rw_alone *a = plan->alone;
+    if (a->nglobals)
+        ptx_putf(out, "\n.visible .const .align 8 .u64 " REWRITE_GLOBALS "[%u];\n",
+                 (unsigned)a->nglobals);
+    for (uint32_t i = 0; i < a->nconstants; i++)
+        print_constant(out, a->constants[i]);
+    for (uint32_t i = 0; i < plan->module->written->nitems; i++) {
+        const ptx_item *item = &plan->module->written->items[i];
+        for (uint32_t s = 0; item->kind == PTX_ITEM_VAR && s < a->nshared; s++)
+            if (plan->module->vars[item->index] == a->shared[s])
+                ptx_print_item(out, plan->module, item);
+    }
+}
+
+const ir_func *rw_printed(const rw_plan *plan, uint32_t index)
+{
+    return plan->alone ? plan->alone->bodies[index].func : plan->flow->funcs[index].func;
+}
+
+static void load_address(rw_body *b, const rw_by_address *body, uint32_t i)
+{
+    const rw_named *named = &body->named[i];
+    rw_line(b, "ld.const.u64 __wl_g%u, [" REWRITE_GLOBALS "+%u];", i, 8 * named->global);
+    if (named->offset)
+        rw_line(b, "add.s64 __wl_g%u, __wl_g%u, %lld;", i, i, (long long)named->offset);
+}
+
+void rw_load_addresses(rw_body *b)
+{
+    const rw_by_address *body = b->plan->alone ? &b->plan->alone->bodies[b->index] : NULL;
+    if (!body || !body->nnamed)
+        return;
+    rw_line(b, ".reg .b64 __wl_g<%u>;", body->nnamed);
+    for (uint32_t i = 0; i < body->nnamed; i++)
+        load_address(b, body, i);
+}
+
+const char *rw_address_of(const rw_body *b, const ir_var *var, char buffer[RW_NAME_BYTES])
+{
+    rw_by_address *body = &b->plan->alone->bodies[b->index];
+    uint32_t n = rw_register_of(b->plan, body, var);
+    snprintf(buffer, RW_NAME_BYTES, "__wl_g%u", n);
+    return buffer;
+}

@@ -1,0 +1,245 @@
+/* objects: which memory instructions ran.
+ *
+ * Needs: the guard of the site, runs.c, place.c. Keeps: everything. Buffers: `nbits` bits, in copies by the number of the
+ * multiprocessor, since most warps of the first wave have something to tell. Accesses without a guard in blocks of which one
+ * dominates the other and is post-dominated by it run all, or none does: they share a bit, which the first of these blocks
+ * sets, mostly one outside of loops. Those that follow from the launch need none: what all threads run, or those for which
+ * branches on their place in the grid and on parameters lead there. Bits are set in registers, and published when the thread
+ * leaves, as far as the multiprocessor's copy lacks them; it looks there no earlier, so that no register is taken meanwhile.
+ * Which object an instruction accessed follows from its parameter (rewrite_site.param); where that is not known, from the
+ * ranges (ranges.c). */
+#include "rewrite/code/body.h"
+
+#include <string.h>
+
+/* Bits beyond the registers are published at once. */
+enum { MAX_WORDS = 8 };
+
+/* ---- which bits ---- */
+
+/* The first block of which every thread that runs it runs this one, too, and the other way round. */
+static uint32_t first_of(const flow_function *f, uint32_t block)
+{
+    uint32_t first = block;
+    for (uint32_t a = f->dom.parent[block]; a != FLOW_NONE && a < f->nblocks; a = f->dom.parent[a])
+        if (flow_dominates(&f->post, block, a))
+            first = a;
+    return first;
+}
+
+/* Do threads come to the block by nothing but what follows from the launch? */
+static bool is_known(const rw_plan *p, const flow_function *f, uint32_t block)
+{
+    while (f->index == 0 && block != f->dom.root) {
+        const rw_run *run = &p->control->runs[0][block];
+        if (run->root != block || run->from == FLOW_NONE || !run->by_launch)
+            return false;
+        block = first_of(f, run->from);
+    }
+    return f->index == 0;
+}
+
+static bool has_guard(const rw_plan *p, const flow_function *f, uint32_t site)
+{
+    const ir_insn *insn = &f->func->insns[p->sites[site].pc - f->first_pc];
+    return insn->guard != IR_NONE || (insn->op == IR_cp && insn->noperands > 3);
+}
+
+static void plan_site(rw_plan *p, const flow_function *f, uint32_t site)
+{
+    uint32_t block = f->block_of[p->sites[site].pc - f->first_pc];
+    p->objects->bit[site] = IR_NONE;
+    p->objects->first_of[site] = IR_NONE;
+    if (!f->blocks[block].reached || has_guard(p, f, site)) {
+        p->objects->bit[site] = p->out->nbits++;
+        return;
+    }
+    uint32_t first = p->objects->first_of[site] = first_of(f, block);
+    uint32_t *bit = &p->objects->bit_at[f->first_pc + f->blocks[first].first];
+    if (is_known(p, f, first))
+        return;
+    if (*bit == IR_NONE)
+        *bit = p->out->nbits++;
+    p->objects->bit[site] = *bit;
+}
+
+/* Nothing is to be recorded where all that would be follows from the launch, and other probes ask for nothing. */
+static void leave_alone(rw_plan *p)
+{
+    bool looks_up = false;
+    for (uint32_t s = 0; s < p->nsites; s++)
+        looks_up |= p->sites[s].param == IR_NONE &&
+                    (p->sites[s].space == IR_SPACE_GLOBAL || p->sites[s].space == IR_SPACE_GENERIC);
+    if (p->out->probes == 1u << REWRITE_OBJECTS && !p->out->nbits && !looks_up)
+        p->out->probes = 0;
+}
+
+/* Needs: sites, runs. Fills: objects. */
+wl_status rw_pass_bits(rw_plan *p)
+{
+    p->objects->bit = wl_new_array(p->arena, uint32_t, (size_t)p->nsites + 1);
+    p->objects->first_of = wl_new_array(p->arena, uint32_t, (size_t)p->nsites + 1);
+    p->objects->bit_at = wl_new_array(p->arena, uint32_t, (size_t)p->proof.npcs + 1);
+    if (!p->objects->bit || !p->objects->first_of || !p->objects->bit_at)
+        return WL_NOMEM;
+    for (uint32_t pc = 0; pc < p->proof.npcs; pc++)
+        p->objects->bit_at[pc] = IR_NONE;
+    for (uint32_t k = 0; p->out->probes >> REWRITE_OBJECTS & 1 && k < p->order.count; k++) {
+        const flow_function *f = &p->flow->funcs[k];
+        for (uint32_t s = p->site_first[f->first_pc]; s < p->site_first[p->order.first_pc[k + 1]];
+             s++)
+            plan_site(p, f, s);
+    }
+    leave_alone(p);
+    return WL_OK;
+}
+
+/* ---- code ---- */
+
+static uint32_t words(const rw_body *b)
+{
+    uint32_t n = (b->plan->out->nbits + 31) / 32;
+    return n < MAX_WORDS ? n : MAX_WORDS;
+}
+
+/* Does the copy's function set bits in the word? */
+static bool uses(const rw_body *b, uint32_t word)
+{
+    uint32_t first = b->plan->site_first[b->f->first_pc],
+             end = b->plan->site_first[b->f->first_pc + b->f->func->ninsns];
+    for (uint32_t s = first; s < end; s++)
+        if (b->plan->objects->bit[s] / 32 == word)
+            return true;
+    return false;
+}
+
+static void declare(rw_body *b)
+{
+    for (uint32_t w = 0; w < words(b); w++)
+        if (uses(b, w))
+            rw_line(b, ".reg .b32 __wl_seen%u;", w);
+}
+
+/* __wl_x: the multiprocessor's copy, less bits_at. Changes __wl_t. */
+static void find_bits(rw_body *b)
+{
+    rw_line(b, "mov.u32 __wl_t, %%smid;");
+    rw_line(b, "and.b32 __wl_t, __wl_t, %u;", REWRITE_COPIES - 1);
+    rw_line(b, "mad.wide.u32 __wl_x, __wl_t, %u, __wl_state;", b->plan->out->bits_bytes);
+}
+
+static void enter(rw_body *b)
+{
+    for (uint32_t w = 0; w < words(b); w++)
+        if (uses(b, w))
+            rw_line(b, "mov.u32 __wl_seen%u, 0;", w);
+}
+
+static void set(rw_body *b, uint32_t bit, const char *guard)
+{
+    uint32_t word = bit / 32, mask = 1u << bit % 32, at = b->plan->out->bits_at + 4 * word;
+    if (word < MAX_WORDS) {
+        rw_line(b, "%s%s%sor.b32 __wl_seen%u, __wl_seen%u, %u;", *guard ? "@" : "", guard,
+                *guard ? " " : "", word, word, mask);
+        return;
+    }
+    find_bits(b);
+    rw_line(b, "ld.global.u32 __wl_t, [__wl_x+%u];", at);
+    rw_line(b, "and.b32 __wl_t, __wl_t, %u;", mask);
+    rw_line(b, "setp.eq%s.u32 __wl_p, __wl_t, 0%s%s;", *guard ? ".and" : "", *guard ? ", " : "",
+            guard);
+    rw_line(b, "@__wl_p red.global.or.b32 [__wl_x+%u], %u;", at, mask);
+}
+
+static void start(rw_body *b, uint32_t block)
+{
+    uint32_t bit = b->plan->objects->bit_at[b->f->first_pc + b->f->blocks[block].first];
+    if (bit != IR_NONE)
+        set(b, bit, "");
+}
+
+static void see(rw_body *b, uint32_t site)
+{
+    if (b->plan->objects->first_of[site] == IR_NONE)
+        set(b, b->plan->objects->bit[site], b->guard.text);
+}
+
+/* Lanes that leave together publish together where the architecture can reduce over them. __wl_x: the multiprocessor's copy. */
+static void publish(rw_body *b, uint32_t word)
+{
+    uint32_t label = (*b->labels)++, at = b->plan->out->bits_at + 4 * word;
+    rw_line(b, "ld.global.u32 __wl_t, [__wl_x+%u];", at);
+    rw_text(b, "\tnot.b32 __wl_t, __wl_t;\n");
+    rw_line(b, "and.b32 __wl_u, __wl_t, __wl_seen%u;", word);
+    rw_text(b, "\tsetp.eq.u32 __wl_p, __wl_u, 0;\n");
+    rw_line(b, "@__wl_p bra $__wl_nothing%u;", label);
+    if (rw_can_reduce(b->plan->module)) {
+        const rw_guard none = {""};
+        rw_group(b, &none);
+        rw_text(b, "\tredux.sync.or.b32 __wl_u, __wl_u, __wl_active;\n");
+        rw_line(b, "@__wl_leads red.global.or.b32 [__wl_x+%u], __wl_u;", at);
+    } else {
+        rw_line(b, "red.global.or.b32 [__wl_x+%u], __wl_u;", at);
+    }
+    ptx_putf(b->out, "$__wl_nothing%u:\n", label);
+}
+
+static void leave(rw_body *b)
+{
+    bool any = false;
+    for (uint32_t w = 0; w < words(b); w++)
+        any |= uses(b, w);
+    if (any)
+        find_bits(b);
+    for (uint32_t w = 0; w < words(b); w++)
+        if (uses(b, w))
+            publish(b, w);
+}
+
+const rw_emitter rw_objects_emitter = {.probes = 1u << REWRITE_OBJECTS,
+                                       .declare = declare,
+                                       .enter = enter,
+                                       .start = start,
+                                       .access = see,
+                                       .leave = leave};
+
+/* ---- reading ---- */
+
+/* `about`: the block. */
+static rw_answer gets_to(rw_eval *place, const void *about)
+{
+    const flow_function *f = &place->plan->flow->funcs[0];
+    rw_answer all = RW_YES;
+    for (uint32_t block = *(const uint32_t *)about; block != f->dom.root;) {
+        const rw_run *run = &place->plan->control->runs[0][block];
+        rw_answer one = rw_may_go(place, f, run);
+        if (one == RW_NO)
+            return RW_NO;
+        all = one < all ? one : all;
+        block = first_of(f, run->from);
+    }
+    return all;
+}
+
+static bool is_set(const rewrite_copy *c, uint32_t bit)
+{
+    uint32_t all = 0, word;
+    for (uint64_t copy = 0; copy < REWRITE_COPIES; copy++) {
+        uint64_t at = c->kernel->bits_at + copy * c->kernel->bits_bytes + bit / 32 * 4;
+        if (at + sizeof word > c->size)
+            break;
+        memcpy(&word, (const char *)c->state + at, sizeof word);
+        all |= word;
+    }
+    return all >> bit % 32 & 1;
+}
+
+bool rewrite_site_ran(const rewrite_copy *c, uint32_t site)
+{
+    const rw_plan *p = c->kernel->plan;
+    uint32_t bit = p->objects->bit[site];
+    if (!(c->kernel->probes >> REWRITE_OBJECTS & 1))
+        return false;
+    return bit != IR_NONE ? is_set(c, bit)
+                          : rw_any_thread(c, gets_to, &p->objects->first_of[site]) != RW_NO;
+}

@@ -1,0 +1,98 @@
+/* The plan of one kernel: runs flow, then the passes of passes.def, then says where in a state everything lies. */
+#include "rewrite/plan/plan.h"
+
+#include "ir/blocks.h"
+#include "rewrite/counting/counting.h"
+#include "rewrite/elements/elements.h"
+#include "rewrite/trace/trace.h"
+
+#include <string.h>
+
+static wl_status find_leaders(rw_plan *p)
+{
+    p->leader = wl_new_array(p->arena, uint8_t, (size_t)p->proof.npcs + p->order.count);
+    for (uint32_t k = 0; p->leader && k < p->order.count; k++)
+        ir_block_leaders(p->order.funcs[k], p->leader + p->order.first_pc[k] + k);
+    return p->leader ? WL_OK : WL_NOMEM;
+}
+
+static wl_status analyse(rw_plan *p, ir_func *kernel)
+{
+    wl_status status = ir_callorder_of(p->module, kernel, p->arena, &p->order);
+    if (status != WL_OK)
+        return status;
+    p->flow = flow_kernel_new(p->module, &p->order, p->arena);
+    if (!p->flow)
+        return WL_NOMEM;
+    status = flow_prove_kernel(p->flow, p->arena, &p->proof);
+    return status == WL_OK ? flow_run(p->flow, FLOW_PASS_affine) : status;
+}
+
+static wl_status allocate(rw_plan *p)
+{
+    p->control = wl_new(p->arena, rw_control);
+    p->blocks = wl_new(p->arena, rw_block_plan);
+    p->objects = wl_new(p->arena, rw_object_plan);
+    p->shared = wl_new(p->arena, rw_shared_plan);
+    p->elements = wl_new(p->arena, rw_element_plan);
+    p->trace = wl_new(p->arena, rw_trace_plan);
+    return p->control && p->blocks && p->objects && p->shared && p->elements && p->trace ? WL_OK
+                                                                                         : WL_NOMEM;
+}
+
+static void lay_out(rw_plan *p)
+{
+    rewrite_kernel *k = p->out;
+    uint32_t at = sizeof(rewrite_state);
+    if (k->probes & (1u << REWRITE_TRACE | 1u << REWRITE_SHARED) && k->nvars) {
+        k->vars_at = at;
+        at += 8 * k->nvars;
+    }
+    if (k->probes >> REWRITE_OBJECTS & 1) {
+        k->bits_at = at;
+        k->bits_bytes = (k->nbits + 1023) / 1024 * 128;
+        at += REWRITE_COPIES * k->bits_bytes;
+    }
+    if (k->ntallies) {
+        k->counters_at = at;
+        k->copy_bytes = (k->ntallies * REWRITE_TALLY_BYTES + 127) / 128 * 128;
+        at += REWRITE_COPIES * k->copy_bytes;
+    }
+    k->fixed_bytes = (at + 255) / 256 * 256;
+}
+
+/* ---- passes ---- */
+
+static const struct {
+    const char *name;
+    wl_status (*run)(rw_plan *plan);
+} passes[RW_PASS_COUNT] = {
+#define X(name, summary) {#name, rw_pass_##name},
+#include "rewrite/passes.def"
+#undef X
+};
+
+bool rw_pass_find(const char *name, rw_pass *out)
+{
+    for (unsigned i = 0; i < RW_PASS_COUNT; i++)
+        if (strcmp(passes[i].name, name) == 0) {
+            *out = (rw_pass)i;
+            return true;
+        }
+    return false;
+}
+
+wl_status rw_plan_kernel(rw_plan *p)
+{
+    wl_status status = analyse(p, p->module->funcs[p->out->func->index]);
+    if (status == WL_OK)
+        status = allocate(p);
+    if (status == WL_OK)
+        status = find_leaders(p);
+    p->out->plan = p;
+    for (unsigned i = 0; status == WL_OK && i < RW_PASS_COUNT; i++)
+        status = passes[i].run(p);
+    if (status == WL_OK)
+        lay_out(p);
+    return status;
+}

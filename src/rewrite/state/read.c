@@ -1,0 +1,241 @@
+/* Reading the counters, marks and addresses that kernels left in a state. */
+#include "rewrite/state/state.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers in a state ---- */
+
+static bool get(const rewrite_copy *c, uint64_t at, void *out, size_t bytes)
+{
+    memset(out, 0, bytes);
+    if (at > c->size || c->size - at < bytes)
+        return false;
+    memcpy(out, (const char *)c->state + at, bytes);
+    return true;
+}
+
+static uint64_t get64(const rewrite_copy *c, uint64_t at)
+{
+    uint64_t value;
+    get(c, at, &value, sizeof value);
+    return value;
+}
+
+static uint32_t get32(const rewrite_copy *c, uint64_t at)
+{
+    uint32_t value;
+    get(c, at, &value, sizeof value);
+    return value;
+}
+
+uint64_t rewrite_missed(const rewrite_copy *c)
+{
+    return get64(c, offsetof(rewrite_state, missed));
+}
+
+uint64_t rewrite_var_address(const rewrite_copy *c, uint32_t index)
+{
+    return c->kernel->vars_at ? get64(c, c->kernel->vars_at + 8 * (uint64_t)index) : 0;
+}
+
+/* A tally of all copies. */
+static void sum_tally(const rewrite_copy *c, uint32_t tally, uint64_t out[3])
+{
+    memset(out, 0, 3 * sizeof *out);
+    for (uint64_t copy = 0; copy < REWRITE_COPIES; copy++) {
+        uint64_t at = c->kernel->counters_at + copy * c->kernel->copy_bytes +
+                      (uint64_t)REWRITE_TALLY_BYTES * tally;
+        for (unsigned i = 0; i < 3; i++)
+            out[i] += get64(c, at + 8 * i);
+    }
+}
+
+typedef struct runs { /* how often something ran */
+    uint64_t executions, lanes;
+} runs;
+
+/* By each thread that gets there, whenever its block comes to the counter that this one is derived from. */
+static runs run_placed(const rewrite_copy *c, const rewrite_counter *k, uint64_t times)
+{
+    runs all = {0};
+    uint32_t warp = UINT32_MAX, from = c->kernel->counters[k->from].root;
+    rw_eval *place = rw_eval_new(c);
+    for (uint32_t t = 0; place && t < rw_threads_of(c->layout); t++) {
+        rw_eval_thread(place, t);
+        if (!rw_gets_to(place, k->root, from))
+            continue;
+        all.lanes += times;
+        all.executions += warp != t / REWRITE_LANES ? times : 0;
+        warp = t / REWRITE_LANES;
+    }
+    rw_eval_free(place);
+    return all;
+}
+
+static runs run_counter(const rewrite_copy *c, uint32_t counter)
+{
+    const rewrite_counter *k = &c->kernel->counters[counter];
+    uint64_t tally[3], warps = rw_warps_of(c->layout);
+    runs from;
+    switch (k->kind) {
+    case REWRITE_COUNT_LAUNCH:
+        return (runs){c->layout->blocks * warps, c->layout->blocks * rw_threads_of(c->layout)};
+    case REWRITE_COUNT_PLACED:
+        return run_placed(c, k, warps ? run_counter(c, k->from).executions / warps : 0);
+    default: break;
+    }
+    sum_tally(c, k->tally, tally);
+    switch (k->kind) {
+    case REWRITE_COUNT_STAYED:
+        from = run_counter(c, k->from);
+        return (runs){from.executions - tally[2], from.lanes - tally[1]};
+    case REWRITE_COUNT_LEFT: return (runs){tally[0], tally[1]};
+    default: return (runs){tally[0] + tally[2], tally[1] + REWRITE_LANES * tally[2]};
+    }
+}
+
+bool rewrite_read_block(const rewrite_copy *c, uint32_t index, uint64_t *executions,
+                        uint64_t *lanes)
+{
+    uint32_t counter = c->kernel->blocks[index].counter;
+    runs all = counter == IR_NONE ? (runs){0} : run_counter(c, counter);
+    *executions = all.executions;
+    *lanes = all.lanes;
+    return counter != IR_NONE;
+}
+
+/* The address in the copy of what the kernel knows by a device address. */
+static uint64_t offset_of(const rewrite_copy *c, uint64_t address)
+{
+    return address - (get64(c, offsetof(rewrite_state, ranges)) - c->layout->ranges_at);
+}
+
+static bool range_of(const rewrite_copy *c, uint32_t object, rewrite_range *out)
+{
+    return object < c->layout->nranges &&
+           get(c, c->layout->ranges_at + sizeof *out * (uint64_t)object, out, sizeof *out);
+}
+
+uint32_t rewrite_object_used(const rewrite_copy *c, uint32_t object)
+{
+    rewrite_range r;
+    return range_of(c, object, &r) ? r.used : 0;
+}
+
+/* ---- elements ---- */
+
+/* Marked at that device address, or in the bitmap. */
+static bool is_marked(const rewrite_copy *c, uint64_t address)
+{
+    uint64_t mark = offset_of(c, address) - c->layout->marks_at;
+    uint8_t byte;
+    if (mark >= 32 * c->layout->nwords)
+        return false;
+    get(c, c->layout->marks_at + mark, &byte, sizeof byte);
+    return byte || get32(c, c->layout->bits_at + mark / 32 * 4) >> mark % 32 & 1;
+}
+
+static rewrite_walk walk_of(const rewrite_copy *c, uint32_t walk)
+{
+    rewrite_walk w;
+    get(c, offsetof(rewrite_state, walk) + walk * sizeof w, &w, sizeof w);
+    return w;
+}
+
+/* Did one of the walks whose first elements are marked come to the element? */
+static bool is_walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t element)
+{
+    uint64_t step = (w->shape >> 32) / 4, turns = w->shape & UINT32_MAX;
+    for (uint64_t i = 0; step && i < turns && i * step <= element; i++)
+        if (is_marked(c, w->marks + element - i * step))
+            return true;
+    return false;
+}
+
+static uint32_t copies_in(const rewrite_range *r)
+{
+    return r->spread ? REWRITE_SPREAD : 1;
+}
+
+/* Of the element's line. */
+static uint32_t line_count(const rewrite_copy *c, const rewrite_range *r, unsigned class_,
+                           uint64_t element)
+{
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < copies_in(r); i++)
+        count += get32(c, offset_of(c, r->lines[class_]) + i * r->spread + element / 32 * 4);
+    return count;
+}
+
+static uint32_t walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t element)
+{
+    uint64_t step = w->step / 4;
+    uint32_t count = 0;
+    for (uint64_t at = element;; at -= step) {
+        count += get32(c, offset_of(c, w->counts) + 4 * at);
+        if (at < step)
+            return count;
+    }
+}
+
+uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned class_,
+                               uint64_t element)
+{
+    rewrite_range r;
+    if (!range_of(c, object, &r) || !r.counts[class_])
+        return 0;
+    element += (r.base & 127) / 4;
+    uint32_t count = line_count(c, &r, class_, element);
+    for (uint64_t i = 0; i < copies_in(&r); i++)
+        count += get32(c, offset_of(c, r.counts[class_]) + i * r.spread + 4 * element);
+    for (uint32_t i = 0; i < c->kernel->nwalks; i++) {
+        rewrite_walk w = walk_of(c, i);
+        if (w.counts && w.step && w.object == object &&
+            c->kernel->slots[c->kernel->walks[i].slot].class_ == class_)
+            count += walked(c, &w, element);
+    }
+    return count;
+}
+
+static bool is_counted(const rewrite_copy *c, uint32_t object, uint64_t element)
+{
+    for (unsigned k = 0; k < REWRITE_CLASSES; k++)
+        if (rewrite_element_count(c, object, k, element))
+            return true;
+    return false;
+}
+
+bool rewrite_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
+{
+    rewrite_range r;
+    if (!rw_has_marks(c->kernel))
+        return is_counted(c, object, element);
+    if (!range_of(c, object, &r) || !r.lines[0])
+        return false;
+    element += (r.base & 127) / 4;
+    bool touched = is_marked(c, r.lines[0] + element);
+    for (uint32_t i = 0; !touched && i < c->kernel->nwalks; i++) {
+        rewrite_walk w = walk_of(c, i);
+        touched = w.marks && w.object == object && is_walked(c, &w, element);
+    }
+    return touched;
+}
+
+uint64_t rw_read_place(const rewrite_copy *c, uint32_t place, uint32_t thread)
+{
+    uint64_t sum = 0,
+             at = c->layout->places_at + 4 * ((uint64_t)place * rw_threads_of(c->layout) + thread);
+    for (uint32_t copy = 0; copy < c->layout->place_copies; copy++)
+        sum += get32(c, at + (uint64_t)copy * c->layout->place_bytes);
+    return sum;
+}
+
+void rw_add_by_address(const rewrite_copy *c, uint64_t *counts)
+{
+    uint64_t words = (uint64_t)REWRITE_CLASSES * c->layout->shared_bytes / 4;
+    for (uint32_t copy = 0; c->layout->shared_at && copy < c->layout->shared_copies; copy++)
+        for (uint64_t w = 0; w < words; w++)
+            counts[w] += get32(c, c->layout->shared_at + 4 * (copy * words + w));
+}

@@ -1,0 +1,151 @@
+/* What the profile says of a kernel without running it, worked out by hand. tests/cli compares it
+ * with `warplens ptx`. */
+#include "story.h"
+
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static wl_error err;
+
+/* out[tid] = 2 * the sum over i < 8 of in[tid + 32 i] + in[tid + 32 i + 1024]; pcs at the left. */
+static const char ptx[] = ".version 8.0\n"
+                          ".target sm_90\n"
+                          ".address_size 64\n"
+                          ".visible .entry facts(.param .u64 in, .param .u64 out)\n"
+                          "{\n"
+                          ".reg .b64 %rd<6>;\n"
+                          ".reg .b32 %r<3>;\n"
+                          ".reg .f32 %f<6>;\n"
+                          ".reg .f64 %d<3>;\n"
+                          ".reg .pred %p<2>;\n"
+                          /*  0 */ "ld.param.u64 %rd1, [in];\n"
+                          /*  1 */ "ld.param.u64 %rd2, [out];\n"
+                          /*  2 */ "mov.u32 %r1, %tid.x;\n"
+                          /*  3 */ "mul.wide.u32 %rd3, %r1, 4;\n"
+                          /*  4 */ "add.s64 %rd4, %rd1, %rd3;\n"
+                          /*  5 */ "mov.u32 %r2, 0;\n"
+                          /*  6 */ "mov.f32 %f1, 0f00000000;\n"
+                          "LOOP:\n"
+                          /*  7 */ "ld.global.f32 %f2, [%rd4];\n"
+                          /*  8 */ "ld.global.f32 %f3, [%rd4+4096];\n"
+                          /*  9 */ "add.f32 %f4, %f2, %f3;\n"
+                          /* 10 */ "add.f32 %f1, %f1, %f4;\n"
+                          /* 11 */ "add.s64 %rd4, %rd4, 128;\n"
+                          /* 12 */ "add.u32 %r2, %r2, 1;\n"
+                          /* 13 */ "setp.lt.u32 %p1, %r2, 8;\n"
+                          /* 14 */ "@%p1 bra LOOP;\n"
+                          /* 15 */ "cvt.f64.f32 %d1, %f1;\n"
+                          /* 16 */ "add.f64 %d2, %d1, %d1;\n"
+                          /* 17 */ "cvt.rn.f32.f64 %f5, %d2;\n"
+                          /* 18 */ "add.s64 %rd5, %rd2, %rd3;\n"
+                          /* 19 */ "st.global.f32 [%rd5], %f5;\n"
+                          /* 20 */ "ret;\n"
+                          "}\n";
+
+static sqlite3 *make(void)
+{
+    const char *path = story_path("facts.wlprof");
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    const cap_record records[] = {
+        story_process("/src/app"),
+        {.type = CAP_MODULE,
+         .module = {.id = 1, .name = "/src/app", .ptx = ptx, .length = sizeof ptx - 1}},
+        {.type = CAP_NOTE, .note = {.id = 1, .module = 1, .kernel = "facts"}},
+        story_end(),
+    };
+    story_expect(prof_create(path, &options, &builder, &err), &err);
+    story_expect(prof_begin_process(builder, &err), &err);
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        story_expect(prof_add(builder, &records[i], &err), &err);
+    story_expect(prof_finish(builder, &err), &err);
+    sqlite3 *sql;
+    assert_int_equal(sqlite3_open_v2(path, &sql, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    return sql;
+}
+
+/* All rows as text, columns with ' ' between them, rows with '\n' after them. */
+static void expect_rows(sqlite3 *sql, const char *query, const char *expected)
+{
+    char text[2048] = "";
+    size_t at = 0;
+    sqlite3_stmt *stmt;
+    if (sqlite3_prepare_v2(sql, query, -1, &stmt, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", query, sqlite3_errmsg(sql));
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        for (int i = 0, n = sqlite3_column_count(stmt); i < n; i++) {
+            const char *value = (const char *)sqlite3_column_text(stmt, i);
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%c", value ? value : "-",
+                                   i + 1 < n ? ' ' : '\n');
+            assert_true(at < sizeof text);
+        }
+    sqlite3_finalize(stmt);
+    assert_string_equal(text, expected);
+}
+
+static void blocks(void **state)
+{
+    /* Groups that can issue together: {0 1 2} {3} {4 5 6}; {7 8} {9} {10 11 12} {13} {14}; {15}
+     * {16} {17 18} {19 20}. Two loads before the use of the first, one before that of the
+     * second. */
+    expect_rows(*state,
+                "SELECT first_pc, ninsns, loop, round(ilp, 3), mlp FROM static_blocks "
+                "WHERE kernel = 1 ORDER BY first_pc",
+                "0 7 - 2.333 -\n"
+                "7 8 7 1.6 1.5\n"
+                "15 6 - 1.5 -\n");
+}
+
+static void classes_are_those_of_the_types(void **state)
+{
+    expect_rows(*state,
+                "SELECT first_pc, class, instructions FROM v_static_mix WHERE kernel = 'facts' "
+                "ORDER BY first_pc, class",
+                "0 int 2\n0 memory 2\n0 move 3\n"
+                "7 compare 1\n7 control 1\n7 fp32 2\n7 int 2\n7 memory 2\n"
+                "15 control 1\n15 convert 2\n15 fp64 1\n15 int 1\n15 memory 1\n");
+}
+
+static void loops(void **state)
+{
+    expect_rows(*state, "SELECT header, number, depth, outer, times, trips FROM loops",
+                "7 0 1 - 8 8 times, while 1 + 1*i lt 8\n");
+    expect_rows(*state, "SELECT kernel, function, depth, times FROM v_loops", "facts facts 1 8\n");
+}
+
+static void forms(void **state)
+{
+    expect_rows(*state, "SELECT pc, bytes, form FROM v_forms ORDER BY pc",
+                "7 4 4*tid.x + param0 + 128*i0\n"
+                "8 4 4*tid.x + param0 + 128*i0 + 4096\n"
+                "19 4 4*tid.x + param1\n");
+}
+
+static int set_up(void **state)
+{
+    *state = make();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    sqlite3_close(*state);
+    return unlink(story_path("facts.wlprof"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks),
+        cmocka_unit_test(classes_are_those_of_the_types),
+        cmocka_unit_test(loops),
+        cmocka_unit_test(forms),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
