@@ -146,7 +146,7 @@ function(wl_test name)
         return()
     endif()
     add_executable(test_${name} EXCLUDE_FROM_ALL ${A_SOURCES})
-    wl_link_parts(test_${name} PRIVATE DEPS ${A_DEPS} LINK ${A_LINK} PkgConfig::CMOCKA)
+    wl_link_parts(test_${name} PRIVATE DEPS ${A_DEPS} LINK ${A_LINK} test_support)
     target_compile_definitions(test_${name} PRIVATE
         WL_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WL_BINARY_DIR="${PROJECT_BINARY_DIR}"
         WL_NVCC="${WL_NVCC}" WL_CUDA_HOME="${WL_CUDA_HOME}")

@@ -7,6 +7,7 @@
  * -c: comma-separated values. */
 #include "emu/emu.h"
 #include "ptx/ptx.h"
+#include "support/file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -197,13 +198,9 @@ static void run_reduce(bench *b)
 
 static char *read_file(const char *path, size_t *length)
 {
-    FILE *f = fopen(path, "rb");
-    char *text = f ? malloc(1 << 20) : NULL;
+    char *text = file_read(path, length);
     if (!text)
         stop("cannot read the PTX file");
-    *length = fread(text, 1, (1 << 20) - 1, f);
-    text[*length] = '\0';
-    fclose(f);
     return text;
 }
 

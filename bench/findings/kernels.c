@@ -1,4 +1,5 @@
 #include "kernels.h"
+#include "support/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,12 +8,9 @@
 
 static uint64_t state;
 
-static uint32_t pick(uint32_t n) /* splitmix64 */
+static uint32_t pick(uint32_t n)
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return (uint32_t)((z ^ z >> 31) % n);
+    return (uint32_t)random_below(&state, n);
 }
 
 static uint32_t between(uint32_t low, uint32_t high)

@@ -6,6 +6,7 @@
 #include "ptx/ptx.h"
 #include "replay/compare.h"
 #include "replay/watch.h"
+#include "support/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,12 +135,9 @@ static void measure(bench *b, const subject *s)
 
 static char *read_file(const char *path, size_t *length)
 {
-    FILE *f = fopen(path, "rb");
-    char *text = f ? calloc(1, 1 << 20) : NULL;
+    char *text = file_read(path, length);
     if (!text)
         stop("cannot read the PTX file");
-    *length = fread(text, 1, (1 << 20) - 1, f);
-    fclose(f);
     return text;
 }
 

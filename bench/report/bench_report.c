@@ -6,6 +6,7 @@
  * two sampled blocks: `gathered`, whose words belong to irregular warps, so that no two sectors are alike and nothing
  * compresses well, and `streamed`, four neighbouring sectors a warp. viewer/test/large.mjs opens the report in a browser. */
 #include "report/report.h"
+#include "support/random.h"
 
 #include "../clock.h"
 
@@ -54,13 +55,9 @@ static void add(prof_builder *builder, cap_record record)
     must(prof_add(builder, &record, &err), &err);
 }
 
-/* splitmix64 */
 static uint32_t next_random(uint64_t *state)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (uint32_t)(z >> 32);
+    return (uint32_t)(random_next(state) >> 32);
 }
 
 /* Each word used by one warp, any, and every fourth by another, too. */

@@ -1,17 +1,12 @@
 #include "sim.h"
+#include "support/test.h"
 
 #include "base/vec.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void expect_ok(wl_status status, const wl_error *err)
 {

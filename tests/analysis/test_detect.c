@@ -1,15 +1,12 @@
 /* Detectors of every scope: what they are called with, and the findings that come of their drafts. */
 #include "../profile/story.h"
+#include "support/test.h"
 
 #include "analysis/find.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* The story's program: one kernel that moves 3 * 96 sectors and takes 3 * 4 wavefronts; two objects of
  * 4,096 and 1,024 bytes, alive together, and a shared array. */

@@ -1,13 +1,9 @@
 /* What mending is worth: hand-worked launches and findings, each side of every threshold. */
 #include "analysis/gain.h"
 #include "analysis/times.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static prof_device devices[] = {{.id = 1, .process = 1, .num_sms = 100}};
 static const prof_device_rows device_rows = {1, devices};

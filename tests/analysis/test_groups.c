@@ -1,13 +1,9 @@
 /* Findings that one change fixes, put together: by kernel, by line, by kernels that are alike. */
 #include "analysis/group.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 16 };
 

@@ -1,13 +1,8 @@
 /* Keys from one build to the next: two tables of the same program, with other ids, addresses and lines. */
 #include "analysis/key.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 

@@ -1,14 +1,9 @@
 /* The kernels of table I of the heat map's paper, and their mended versions, as lists of accesses. */
 #include "sim.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 

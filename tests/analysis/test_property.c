@@ -1,16 +1,12 @@
 /* Hundreds of small synthetic kernels whose patterns are known by construction: what is found must be those, and must be
  * what the naive detectors say from the raw accesses, costs included. */
 #include "reference.h"
+#include "support/random.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define P(id) (1u << ANA_##id)
 
@@ -18,12 +14,9 @@ enum { KERNELS = 400, TABLE = 4096 };
 
 static uint64_t seed;
 
-static uint32_t pick(uint32_t n) /* splitmix64 */
+static uint32_t pick(uint32_t n)
 {
-    uint64_t z = seed += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return (uint32_t)((z ^ z >> 31) % n);
+    return (uint32_t)random_below(&seed, n);
 }
 
 typedef struct call {

@@ -1,15 +1,12 @@
 /* Kernels, lines and memory over time, from captures made by hand. */
 #include "../profile/story.h"
+#include "support/test.h"
 
 #include "analysis/tables.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static wl_error err;
 static wl_arena *arena;

@@ -1,11 +1,6 @@
 /* Times of launches that were not timed: a kernel's launches, worked through by hand. */
 #include "analysis/times.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 static prof_launch launch(uint32_t kernel, uint32_t blocks, bool recorded, double seconds)
 {

@@ -1,16 +1,13 @@
 /* How often elements are accessed over a program: worked by hand, and random programs against arrays of counts. */
 #include "../profile/story.h"
+#include "support/test.h"
 
 #include "analysis/tables.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static wl_error err;
 static wl_arena *arena;

@@ -1,13 +1,12 @@
 #include "run.h"
+#include "support/file.h"
+#include "support/test.h"
 
 #include "dump.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define EMULATE WL_BINARY_DIR "/lib/warplens/emulate"
 
@@ -36,17 +33,12 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
+/* "" where there is no such file. */
 static char *read_all(const char *folder, const char *name)
 {
-    char *path = join(folder, name);
-    FILE *file = fopen(path, "r");
+    char *path = join(folder, name), *text = file_read(path, NULL);
     free(path);
-    char *text = calloc(1, 1 << 20);
-    if (file && text && fread(text, 1, (1 << 20) - 1, file) == 0)
-        text[0] = '\0';
-    if (file)
-        fclose(file);
-    return text;
+    return text ? text : calloc(1, 1);
 }
 
 static void redirect(const char *folder, const char *name, int fd)

@@ -1,16 +1,11 @@
 /* Programs compiled by nvcc in three ways, and what processes do. The programs are in programs/, compiled by the build. */
 #include "run.h"
+#include "support/test.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define PROGRAM(name) API_PROGRAMS "/" name
 #define RUN(r, ...)                                     \

@@ -1,28 +1,18 @@
 #include "sample.h"
+#include "support/random.h"
+#include "support/test.h"
 
 #include "base/log.h"
 #include "capture/records.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static uint64_t next(sample_rng *rng)
-{
-    rng->state += 0x9e3779b97f4a7c15u;
-    uint64_t z = (rng->state ^ rng->state >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 static uint32_t count(sample_rng *rng)
 {
-    return (uint32_t)(next(rng) % (rng->size + 1));
+    return (uint32_t)(random_next(&rng->state) % (rng->size + 1));
 }
 
 static const char *text(sample_rng *rng)
@@ -30,7 +20,7 @@ static const char *text(sample_rng *rng)
     uint32_t length = count(rng);
     char *s = wl_arena_alloc(rng->arena, length + 1);
     for (uint32_t i = 0; i < length; i++)
-        s[i] = (char)(1 + next(rng) % 255);
+        s[i] = (char)(1 + random_next(&rng->state) % 255);
     return s;
 }
 
@@ -44,7 +34,7 @@ static const char **texts(sample_rng *rng, uint32_t n)
 
 static double number(sample_rng *rng)
 {
-    return (double)(int64_t)next(rng) / 1024;
+    return (double)(int64_t)random_next(&rng->state) / 1024;
 }
 
 /* Random bits may break what readers insist on; these are drawn within it. */
@@ -83,12 +73,12 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
 #define END(t)  \
     (void)type; \
     }
-#define U8(f) v->f = (uint8_t)within(rng, type, #f, next(rng) & 0xff);
-#define U16(f) v->f = (uint16_t)next(rng);
-#define U32(f) v->f = (uint32_t)within(rng, type, #f, next(rng) & 0xffffffff);
-#define U64(f) v->f = next(rng);
-#define I32(f) v->f = (int32_t)next(rng);
-#define I64(f) v->f = (int64_t)next(rng);
+#define U8(f) v->f = (uint8_t)within(rng, type, #f, random_next(&rng->state) & 0xff);
+#define U16(f) v->f = (uint16_t)random_next(&rng->state);
+#define U32(f) v->f = (uint32_t)within(rng, type, #f, random_next(&rng->state) & 0xffffffff);
+#define U64(f) v->f = random_next(&rng->state);
+#define I32(f) v->f = (int32_t)random_next(&rng->state);
+#define I64(f) v->f = (int64_t)random_next(&rng->state);
 #define F64(f) v->f = number(rng);
 #define STR(f) v->f = text(rng);
 #define TEXT(f, n)    \
@@ -96,10 +86,10 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
     v->n = strlen(v->f);
 #define WORDS(f, n)                  \
     for (uint32_t i = 0; i < n; i++) \
-        v->f[i] = (uint32_t)next(rng);
+        v->f[i] = (uint32_t)random_next(&rng->state);
 #define QWORDS(f, n)                 \
     for (uint32_t i = 0; i < n; i++) \
-        v->f[i] = next(rng);
+        v->f[i] = random_next(&rng->state);
 #define STRINGS(n, f)  \
     v->n = count(rng); \
     v->f = texts(rng, v->n);
@@ -163,7 +153,8 @@ static void mend(sample_rng *rng, obs_summary *s)
         if (!h->npcsets)
             h->nrows = 0;
         for (uint32_t r = 0; r < h->nrows; r++) {
-            h->rows[r].sector = (r ? h->rows[r - 1].sector : 0) + 1 + next(rng) % 100;
+            h->rows[r].sector = (r ? h->rows[r - 1].sector : 0) + 1 +
+                                random_next(&rng->state) % 100;
             h->rows[r].pcset %= h->npcsets;
         }
     }

@@ -2,17 +2,14 @@
  * before stays readable. */
 #include "capture/records.h"
 #include "sample.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <zstd.h>
-
-#include <cmocka.h>
 
 typedef struct capture {
     wl_arena *arena;
@@ -28,11 +25,9 @@ static capture load(uint64_t seed, uint32_t size)
     const char *path = sample_path(c.arena, "damage");
     sample_file(path, seed, size, c.records, c.ends, c.arena);
     c.size = c.ends[SAMPLE_TYPES - 1];
-    c.data = malloc(c.size);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fread(c.data, 1, c.size, file), c.size);
-    fclose(file);
+    size_t length;
+    c.data = (uint8_t *)test_read(path, &length);
+    assert_int_equal(length, c.size);
     unlink(path);
     return c;
 }

@@ -2,17 +2,15 @@
  * with the code. */
 #include "capture/records.h"
 #include "sample.h"
+#include "support/test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void read_back(const char *path, const cap_record *records, int count)
 {
@@ -187,18 +185,6 @@ static void describe(layout *out)
 #include "capture/fields_undef.h"
 }
 
-static char *read_text(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return NULL;
-    char *text = calloc(1, 1 << 20);
-    size_t n = fread(text, 1, (1 << 20) - 1, file);
-    text[n] = '\0';
-    fclose(file);
-    return text;
-}
-
 /* `test_capture_records --layout` prints the tables for the document. */
 static void document_agrees(void **state)
 {
@@ -207,8 +193,7 @@ static void document_agrees(void **state)
     layout out = {want, sizeof want};
     describe(&out);
     out.at[-1] = '\0'; /* nothing follows the last table */
-    char *have = read_text(WL_SOURCE_DIR "/docs/capture-format.md");
-    assert_non_null(have);
+    char *have = test_read_source("docs/capture-format.md");
     for (char *part = want, *next; part && *part; part = next) {
         next = strstr(part + 1, "\n### ");
         if (next)

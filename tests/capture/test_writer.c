@@ -1,13 +1,12 @@
 /* The writer inside somebody else's process: full disks, limits, closed descriptors, forks.
  * write() is wrapped. */
 #include "sample.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- write() that misbehaves ---- */
 

@@ -2,16 +2,11 @@
 #include "cuda/api.h"
 #include "cuda/errors.h"
 #include "cuda/types.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const int releases[] = {0,     1000,  2000,  2010,  2020,  3000,  3010,  3020,  4000,
                                4010,  4020,  5000,  5050,  6000,  6050,  7000,  7050,  8000,

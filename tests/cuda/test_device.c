@@ -1,16 +1,11 @@
 /* Device descriptions, attributes, properties and occupancy. */
 #include "cuda/device.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define RECORDED WL_SOURCE_DIR "/tests/cuda/recorded/"
 

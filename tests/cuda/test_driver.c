@@ -1,18 +1,13 @@
 /* The emulated driver, called as an application calls libcuda.so.1. The results expected of calls, good and bad, are those
  * that driver 580.159 gave on an H200. */
 #include "cuda/types.h"
+#include "support/test.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void *library;
 

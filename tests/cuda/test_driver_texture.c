@@ -1,15 +1,10 @@
 /* Textures, surfaces and mipmapped arrays of the emulated driver, called as an application calls libcuda.so.1. */
 #include "cuda/types.h"
+#include "support/test.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void *library;
 

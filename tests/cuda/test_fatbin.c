@@ -1,14 +1,9 @@
 /* Fat binaries, images and files, built by hand. */
 #include "fatbin_builder.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define PTX(sm) ".version 8.0\n.target sm_" sm "\n.address_size 64\n.visible .entry k() { ret; }\n"
 

@@ -1,16 +1,11 @@
 /* The libraries that bear the names of NVIDIA's: what they export, and that each has its own release's functions. */
 #include "cuda/types.h"
+#include "support/test.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define FOLDER WL_BINARY_DIR "/lib/warplens/emulate/"
 

@@ -1,18 +1,13 @@
 /* Our declarations of CUDA's types against the toolkit's: sizes, offsets and numbers, compiled with the toolkit's headers
  * on the spot. Passes over without a toolkit. */
 #include "cuda/types.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void check_sizes(FILE *out)
 {

@@ -1,16 +1,11 @@
 /* What nvcc writes, in its several modes, against what we read out of it. Needs nvcc; passes over without. */
 #include "cuda/fatbin.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char source[] =
     "__device__ int table[4];\n"
@@ -30,10 +25,7 @@ static void write_text(const char *name, const char *text)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    test_write_text(path, text);
 }
 
 static int set_up(void **state)
@@ -82,12 +74,7 @@ static char *ptx_of(const char *name)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 20);
-    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
-    fclose(file);
-    return text;
+    return test_read(path, NULL);
 }
 
 /* The entry's text holds the same entries and instructions as nvcc -ptx, comments aside. */

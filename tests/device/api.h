@@ -4,14 +4,11 @@
 
 #include "api/both/entry.h"
 #include "cuda/types.h"
+#include "support/test.h"
 
 #include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define RUNTIME_FUNCTIONS(X)                                                                      \
     X(cudaGetLastError, (void))                                                                   \

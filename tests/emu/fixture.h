@@ -2,16 +2,13 @@
 #ifndef TEST_EMU_FIXTURE_H
 #define TEST_EMU_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "emu/emu.h"
+#include "support/test.h"
 
 #define HEADER ".version 8.3\n.target sm_90\n.address_size 64\n"
 

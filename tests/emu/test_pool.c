@@ -1,15 +1,10 @@
 /* The host threads that run blocks: every piece of work is done once, and nothing runs on when the call has returned. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "emu/pool.h"
+#include "support/test.h"
 
 enum { THREADS = 4, PIECES = 8, ROUNDS = 2000 };
 

@@ -6,6 +6,7 @@
  * the length of a footprint is known to 2/256 of a level, and a result that two levels make may differ by as much of the
  * texels' difference. Of a cube map, gradients that lead to another face are not compared: how the texture unit
  * takes the difference between faces is not known. */
+#include "support/file.h"
 #include "texture_cases.h"
 
 #include <math.h>
@@ -21,20 +22,11 @@ typedef struct recording {
 
 static char *whole_file(const char *path, size_t *size)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        perror(path);
-        exit(1);
-    }
-    fseek(f, 0, SEEK_END);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *data = malloc(*size + 1);
-    if (!data || fread(data, 1, *size, f) != *size)
-        exit(1);
-    data[*size] = '\0';
-    fclose(f);
-    return data;
+    char *data = file_read(path, size);
+    if (data)
+        return data;
+    perror(path);
+    exit(1);
 }
 
 static recording opened(const char *path, bool packed)

@@ -22,25 +22,6 @@ void subject_end(subject *s)
     ir_module_free(s->module);
 }
 
-char *read_source(const char *path)
-{
-    char name[4096];
-    snprintf(name, sizeof name, "%s/%s", WL_SOURCE_DIR, path);
-    FILE *file = fopen(name, "rb");
-    assert_non_null(file);
-    char *text = NULL;
-    size_t length = 0, got;
-    do {
-        text = realloc(text, length + 65537);
-        assert_non_null(text);
-        got = fread(text + length, 1, 65536, file);
-        length += got;
-    } while (got);
-    text[length] = '\0';
-    fclose(file);
-    return text;
-}
-
 uint32_t pc_of(const subject *s, const char *text, unsigned n)
 {
     for (uint32_t k = 0; k < s->order.count; k++)

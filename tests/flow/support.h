@@ -2,8 +2,6 @@
 #ifndef TEST_FLOW_SUPPORT_H
 #define TEST_FLOW_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "flow/affine.h"
 #include "flow/kernel.h"
 #include "ptx/ptx.h"
+#include "support/test.h"
 
 #define FLOW_HEADER ".version 8.3\n.target sm_90\n.address_size 64\n"
 
@@ -32,8 +29,6 @@ typedef struct subject {
 void subject_begin(subject *s, const char *ptx, const char *kernel);
 void subject_end(subject *s);
 
-/* The text of a file below the source folder, malloc'ed. */
-char *read_source(const char *path);
 /* The instruction of the kernel whose text, as the printer writes it, holds `text`; the n-th, from 0. */
 uint32_t pc_of(const subject *s, const char *text, unsigned n);
 

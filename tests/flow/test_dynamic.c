@@ -2,6 +2,7 @@
  * proven instruction, warp by warp and in order; and they must differ in some of those that are not proven. */
 #include "../emu/fixture.h"
 #include "support.h"
+#include "support/test.h"
 
 enum { N = 700, BLOCK = 256, GRID = 3, WARPS = BLOCK / 32 };
 
@@ -132,7 +133,7 @@ static void check_kernel(fixture *f, const char *text, const char *name, const m
 static void proven_accesses_do_not_depend_on_data(void **state)
 {
     (void)state;
-    char *text = read_source("tests/flow/kernels.ptx");
+    char *text = test_read_source("tests/flow/kernels.ptx");
     fixture f;
     tally t = {0};
     fixture_begin(&f, text);

@@ -2,6 +2,7 @@
  * struct edit), which reach what a random change of the file's bytes hardly does. Everything that can be loaded is,
  * and reported. */
 #include "../profile/story.h"
+#include "support/file.h"
 
 #include "report/report.h"
 
@@ -53,14 +54,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     story_expect(prof_open(path, &db, &err),
                  &err); /* else everything would be refused, and nothing found */
     prof_close(db);
-    FILE *file = fopen(path, "rb");
-    fseek(file, 0, SEEK_END);
-    valid_size = (size_t)ftell(file);
-    valid = malloc(valid_size);
-    rewind(file);
-    if (!valid || fread(valid, 1, valid_size, file) != valid_size)
+    valid = (void *)file_read(path, &valid_size);
+    if (!valid)
         abort();
-    fclose(file);
     return 0;
 }
 

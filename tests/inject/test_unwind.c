@@ -2,6 +2,7 @@
 #include "inject/stack.h"
 #include "inject/stack_path.h"
 #include "inject/unwind.h"
+#include "support/test.h"
 
 #include <alloca.h>
 #include <dlfcn.h>
@@ -10,9 +11,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,8 +20,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
-
-#include <cmocka.h>
 
 /* ---- rules, against elfutils ---- */
 

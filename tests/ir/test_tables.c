@@ -1,15 +1,10 @@
 /* The vocabulary tables: nothing is named twice, every grammar can be read, every text finds
  * itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "ir/forms.h"
 #include "ir/lookup.h"
 #include "ptx/ptx.h"
+#include "support/test.h"
 
 #include <pthread.h>
 #include <string.h>

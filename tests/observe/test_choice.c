@@ -2,14 +2,11 @@
  * maps that are drawn afterwards are those that would have been drawn at once. */
 #include "observe/choice.h"
 #include "patterns.h"
+#include "support/test.h"
 
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { GRID = 5, BLOCKS = GRID * GRID, MANY = 6000, ROOM = 1 << 20 };
 

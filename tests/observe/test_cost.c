@@ -1,12 +1,9 @@
 /* obs_cost_of against the reference on random requests, and against counts worked out by hand. */
 #include "patterns.h"
 #include "reference.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static void show(const obs_access *a)
 {

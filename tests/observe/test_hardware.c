@@ -1,13 +1,10 @@
 /* Our counts against those of a real GPU, pattern by pattern (data/, measured by hardware/). */
 #include "observe/cost.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct measured {
     char kind[16], name[64];

@@ -2,14 +2,11 @@
  * object, arrays of shared memory, several workers in any order, limits. */
 #include "patterns.h"
 #include "reference.h"
+#include "support/test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     PCS = 24,

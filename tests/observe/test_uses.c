@@ -1,14 +1,11 @@
 /* How often elements are accessed: worked by hand, and random launches against counting one by one. */
 #include "observe/uses.h"
 #include "patterns.h"
+#include "support/test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     OBJECTS = 3,

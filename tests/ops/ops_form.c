@@ -1,23 +1,9 @@
 #include "ops_form.h"
+#include "support/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *read_file(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return NULL;
-    char *text = NULL;
-    long size;
-    if (fseek(f, 0, SEEK_END) == 0 && (size = ftell(f)) >= 0 && (text = malloc((size_t)size + 1))) {
-        rewind(f);
-        text[fread(text, 1, (size_t)size, f)] = '\0';
-    }
-    fclose(f);
-    return text;
-}
 
 static void split_slots(char *field, ops_form *form, bool source)
 {
@@ -55,7 +41,7 @@ static bool parse_row(char *line, ops_form *form)
 
 bool ops_forms_read(const char *path, ops_forms *out)
 {
-    *out = (ops_forms){.storage = read_file(path)};
+    *out = (ops_forms){.storage = file_read(path, NULL)};
     if (!out->storage) {
         perror(path);
         return false;

@@ -3,37 +3,24 @@
  * The recorded results belong to exactly these inputs; the recording holds their hash. A change here asks for a new
  * recording. No expression may draw twice: C leaves open which draw comes first. */
 #include "ops_form.h"
+#include "support/random.h"
 
 #include <math.h>
 #include <string.h>
 
-/* splitmix64, public domain algorithm by Sebastiano Vigna */
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
-
-static uint64_t below(uint64_t *state, uint64_t n)
-{
-    return next(state) % n;
-}
-
 static double unit(uint64_t *state) /* -1 .. 1 */
 {
-    return (double)(int64_t)next(state) * 0x1p-63;
+    return (double)(int64_t)random_next(state) * 0x1p-63;
 }
 
 /* Of either sign and any magnitude up to 2 ** (octaves / 2). */
 static double scaled(uint64_t *state, uint64_t octaves)
 {
     double factor = unit(state);
-    return factor * exp2((double)below(state, octaves) - (double)(octaves / 2));
+    return factor * exp2((double)random_below(state, octaves) - (double)(octaves / 2));
 }
 
-#define PICK(state, table) ((table)[below((state), sizeof(table) / sizeof(table)[0])])
+#define PICK(state, table) ((table)[random_below((state), sizeof(table) / sizeof(table)[0])])
 
 static uint64_t mask(uint32_t bits)
 {
@@ -46,11 +33,11 @@ static uint64_t draw_int(uint64_t *s, uint32_t bits)
     const uint64_t edges[] = {
         0,        1,    2,    3,    7,      top - 1, top,    top + 1, mask(bits), mask(bits) - 1,
         top >> 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000,  0xffff, 0x10000};
-    if (below(s, 5) < 2)
+    if (random_below(s, 5) < 2)
         return PICK(s, edges) & mask(bits);
-    uint64_t value = next(s);
-    value >>= below(s, 64); /* all magnitudes */
-    return (below(s, 2) ? value : 0 - value) & mask(bits);
+    uint64_t value = random_next(s);
+    value >>= random_below(s, 64); /* all magnitudes */
+    return (random_below(s, 2) ? value : 0 - value) & mask(bits);
 }
 
 static uint64_t bits_of_float(float f)
@@ -76,13 +63,13 @@ static uint64_t draw_f32(uint64_t *s)
         0x40200000, 0xc0200000, 0x40490fdb, 0x4effffff, 0x4f000000, 0xcf000000, 0x4f7fffff,
         0x4f800000, 0x5f000000, 0xdf000000, 0x5f800000, 0x477fe000, 0x477ff000, 0x33800000,
         0x38800000, 0x387fc000, 0x3f7fffff, 0x34000000, 0x437f0000, 0x42fe8000};
-    switch (below(s, 5)) {
+    switch (random_below(s, 5)) {
     case 0:
     case 1: return PICK(s, edges);
-    case 2: return next(s) & 0xffffffff;
+    case 2: return random_next(s) & 0xffffffff;
     case 3: return bits_of_float((float)(scaled(s, 60)));
     default:
-        return bits_of_float((float)((double)(int64_t)below(s, 4001) * 0.25 -
+        return bits_of_float((float)((double)(int64_t)random_below(s, 4001) * 0.25 -
                                      500)); /* ties of integer rounding */
     }
 }
@@ -100,12 +87,12 @@ static uint64_t draw_f64(uint64_t *s)
         0x36a0000000000000, 0x3690000000000000, 0x3810000000000000, 0x380fffffe0000000,
         0x47efffffe0000000, 0x47effffff0000000, 0x3cb0000000000000, 0x40effc0000000000,
         0x3f10000000000000, 0x3e70000000000000};
-    switch (below(s, 5)) {
+    switch (random_below(s, 5)) {
     case 0:
     case 1: return PICK(s, edges);
-    case 2: return next(s);
+    case 2: return random_next(s);
     case 3: return bits_of_double(scaled(s, 100));
-    default: return bits_of_double((double)(int64_t)below(s, 4001) * 0.25 - 500);
+    default: return bits_of_double((double)(int64_t)random_below(s, 4001) * 0.25 - 500);
     }
 }
 
@@ -117,14 +104,14 @@ static uint64_t draw_16(uint64_t *s, bool bf)
     static const uint16_t bf16[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x0001, 0x8001, 0x007f,
                                     0x0080, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0xffc1,
                                     0x7f81, 0x3f00, 0x3fc0, 0x4020, 0x3eab, 0x4049};
-    switch (below(s, 3)) {
+    switch (random_below(s, 3)) {
     case 0: return bf ? PICK(s, bf16) : PICK(s, f16);
-    case 1: return next(s) & 0xffff;
+    case 1: return random_next(s) & 0xffff;
     default: break;
     }
-    uint64_t magnitude = bf ? 0x3c00 + below(s, 0x0600)
-                            : 0x2c00 + below(s, 0x2400); /* around one */
-    return magnitude | (below(s, 2) << 15);
+    uint64_t magnitude = bf ? 0x3c00 + random_below(s, 0x0600)
+                            : 0x2c00 + random_below(s, 0x2400); /* around one */
+    return magnitude | (random_below(s, 2) << 15);
 }
 
 static uint64_t pair(uint64_t low, uint64_t high)
@@ -135,7 +122,7 @@ static uint64_t pair(uint64_t low, uint64_t high)
 static uint64_t draw_unit16(uint64_t *s,
                             bool bf) /* a multiple of 1/32 in -1 .. 1, exact in both formats */
 {
-    float f = (float)((int64_t)below(s, 65) - 32) / 32;
+    float f = (float)((int64_t)random_below(s, 65) - 32) / 32;
     if (bf)
         return bits_of_float(f) >> 16;
     uint32_t b = (uint32_t)bits_of_float(f), exponent = b >> 23 & 0xff;
@@ -145,24 +132,25 @@ static uint64_t draw_unit16(uint64_t *s,
 static uint64_t draw_vote(uint64_t *s, uint32_t thread, uint64_t form_seed, bool few)
 {
     uint64_t warp = form_seed + thread / 32; /* the same for all lanes of a warp */
-    uint64_t kind = next(&warp) % 5, chosen = next(&warp) % 32, value = next(&warp) % 3;
+    uint64_t kind = random_next(&warp) % 5, chosen = random_next(&warp) % 32,
+             value = random_next(&warp) % 3;
     if (few)
-        return below(s, kind + 1);
+        return random_below(s, kind + 1);
     switch (kind) {
     case 0: return 0;
     case 1: return 1 + value;
     case 2: return thread % 32 == chosen;
     case 3: return thread % 32 != chosen;
-    default: return below(s, 2);
+    default: return random_below(s, 2);
     }
 }
 
 static uint64_t draw_range(uint64_t *s, uint32_t limit, uint32_t wild)
 {
-    switch (below(s, 6)) {
-    case 0: return below(s, wild);
-    case 1: return next(s) & 0xffffffff;
-    default: return below(s, limit);
+    switch (random_below(s, 6)) {
+    case 0: return random_below(s, wild);
+    case 1: return random_next(s) & 0xffffffff;
+    default: return random_below(s, limit);
     }
 }
 
@@ -204,11 +192,11 @@ static uint64_t draw(uint64_t *s, const char *pool, uint32_t thread, uint64_t fo
     if (IS("field"))
         return draw_range(s, 66, 256);
     if (IS("lane"))
-        return below(s, 36);
+        return random_below(s, 36);
     if (IS("small"))
-        return (below(s, 16) - 4) & 0xffffffff;
+        return (random_below(s, 16) - 4) & 0xffffffff;
     if (IS("bool"))
-        return below(s, 2);
+        return random_below(s, 2);
     if (IS("all"))
         return 1;
     if (IS("vote") || IS("few"))
@@ -225,7 +213,7 @@ void ops_form_inputs(const ops_form *form, uint64_t *in)
     uint64_t seed = 0;
     for (const char *c = form->text; *c; c++) {
         seed ^= (unsigned char)*c;
-        next(&seed);
+        random_next(&seed);
     }
     uint64_t state = seed;
     for (uint32_t slot = 0; slot < form->nsrc; slot++)

@@ -7,6 +7,7 @@
 #include "emu/emu.h"
 #include "ops_form.h"
 #include "ptx/ptx.h"
+#include "support/file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,19 +23,18 @@ typedef struct recording {
 
 static bool recording_read(const char *path, recording *out)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f) {
+    size_t n;
+    char *packed = file_read(path, &n);
+    if (!packed) {
         perror(path);
         return false;
     }
-    static char packed[16 << 20];
-    size_t n = fread(packed, 1, sizeof packed, f);
-    fclose(f);
     unsigned long long size = ZSTD_getFrameContentSize(packed, n);
     if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
         !(out->data = malloc(size + 1)))
         return false;
     out->size = ZSTD_decompress(out->data, size, packed, n);
+    free(packed);
     if (ZSTD_isError(out->size))
         return false;
     out->data[out->size] = '\0';

@@ -1,15 +1,12 @@
 /* What the profile says of a kernel without running it, worked out by hand. tests/cli compares it
  * with `warplens ptx`. */
 #include "story.h"
+#include "support/test.h"
 
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static wl_error err;
 

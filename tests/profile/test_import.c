@@ -1,17 +1,14 @@
 /* From capture files to a profile: several processes, captures that were cut off or damaged,
  * cancelling, many launches. */
 #include "story.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static wl_error err;
 static char paths[3][4096], profile[4096];
@@ -161,9 +158,7 @@ static void no_captures_at_all(void **state)
     (void)state;
     const char *captures[1] = {path_of(0)};
     assert_int_equal(prof_import(captures, 1, profile, NULL, &err), WL_NOENT);
-    FILE *file = fopen(paths[0], "w");
-    fputs("no capture", file);
-    fclose(file);
+    test_write_text(paths[0], "no capture");
     assert_int_not_equal(prof_import(captures, 1, profile, NULL, &err), WL_OK);
     assert_int_equal(access(profile, F_OK), -1);
     prof_db *db = import(0); /* a program that made none gives an empty profile */

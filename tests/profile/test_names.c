@@ -1,13 +1,7 @@
 /* Mangled names in messages. */
 #include "base/arena.h"
 #include "profile/demangle.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 static void check(const char *text, const char *expected)
 {

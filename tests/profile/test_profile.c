@@ -3,20 +3,16 @@
 #include "content.h"
 #include "profile/tables.h"
 #include "story.h"
+#include "support/test.h"
 
-#include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static wl_error err;
 
@@ -363,9 +359,7 @@ static void never_overwrites(void **state)
     const char *path = story_path("there.wlprof");
     prof_builder *builder;
     unlink(path);
-    FILE *file = fopen(path, "w");
-    fputs("mine", file);
-    fclose(file);
+    test_write_text(path, "mine");
     assert_int_equal(prof_create(path, NULL, &builder, &err), WL_EXISTS);
     assert_null(builder);
     struct stat st;
@@ -374,9 +368,7 @@ static void never_overwrites(void **state)
     unlink(path);
     /* One that comes while the import runs is not replaced, either, and nothing else is left. */
     story_expect(prof_create(path, NULL, &builder, &err), &err);
-    file = fopen(path, "w");
-    fputs("mine", file);
-    fclose(file);
+    test_write_text(path, "mine");
     story_all(builder);
     assert_int_equal(prof_finish(builder, &err), WL_EXISTS);
     assert_int_equal(stat(path, &st), 0);
@@ -492,15 +484,11 @@ static void strangers_are_refused(void **state)
     const char *path = story_path("strange.wlprof");
     assert_int_equal(try_open("/nowhere/x"), WL_NOENT);
     assert_int_equal(try_open("/tmp"), WL_ARG);
-    FILE *file = fopen(path, "w");
-    fputs("no profile at all, but long enough for a header of SQLite's, which has a hundred bytes "
-          "of its own: here.",
-          file);
-    fclose(file);
+    test_write_text(path,
+                    "no profile at all, but long enough for a header of SQLite's, which has a "
+                    "hundred bytes of its own: here.");
     assert_int_equal(try_open(path), WL_CORRUPT);
-    file = fopen(path, "w");
-    fputs("WLCAPTUR........", file);
-    fclose(file);
+    test_write_text(path, "WLCAPTUR........");
     assert_int_equal(try_open(path), WL_CORRUPT);
     assert_non_null(strstr(err.text, "import"));
     assert_int_equal(truncate(path, 0), 0);

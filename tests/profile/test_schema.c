@@ -1,16 +1,13 @@
 /* The schema: columns.def says what schema.sql says, the views can be pasted and agree with what is
  * loaded, and profiles with another schema are refused. */
 #include "story.h"
+#include "support/test.h"
 
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static wl_error err;
 
@@ -40,15 +37,11 @@ static int64_t number(sqlite3 *sql, const char *text)
     return value;
 }
 
-static char *schema_text(void)
+static const char *schema_text(void)
 {
-    static char text[1 << 17];
-    FILE *file = fopen(WL_SOURCE_DIR "/src/profile/schema.sql", "r");
-    assert_non_null(file);
-    size_t n = fread(text, 1, sizeof text - 1, file);
-    text[n] = '\0';
-    assert_true(n > 0 && n < sizeof text - 1);
-    fclose(file);
+    static char *text;
+    if (!text)
+        text = test_read_source("src/profile/schema.sql");
     return text;
 }
 

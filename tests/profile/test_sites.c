@@ -1,17 +1,14 @@
 /* Allocations get the name of the variable that holds them and the line that made them: from DWARF
  * where there is some, from the order of calls in the source text where there is none. */
 #include "story.h"
+#include "support/test.h"
 
 #include "profile/statement.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char source[] = WL_SOURCE_DIR "/tests/profile/site_probe.c";
 static wl_error err;

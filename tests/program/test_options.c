@@ -2,16 +2,11 @@
  * kernels chosen by name. */
 #include "program/kernel_name.h"
 #include "program/options.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- one option ---- */
 

@@ -1,19 +1,14 @@
 /* Which programs are accepted before they run. */
 #include "program/elf.h"
 #include "program/target.h"
+#include "support/test.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[] = "/tmp/warplens-target-XXXXXX";
 
@@ -21,10 +16,7 @@ static const char *write_file(const char *name, const void *data, size_t size, m
 {
     static char path[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(data, 1, size, file), size);
-    fclose(file);
+    test_write(path, data, size);
     assert_int_equal(chmod(path, mode), 0);
     return path;
 }

@@ -3,6 +3,7 @@
  *   -q  do not print       -r  check that what was printed parses to an equal module
  *   -n  do not verify      -t N  parse N times and print the speed to stderr */
 #include "ptx/ptx.h"
+#include "support/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,22 +13,7 @@
 
 static char *read_all(const char *path, size_t *length)
 {
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (!file)
-        return NULL;
-    size_t capacity = 1 << 16, count = 0;
-    char *text = malloc(capacity);
-    for (size_t n; text && (n = fread(text + count, 1, capacity - count - 1, file)) > 0;) {
-        count += n;
-        if (capacity - count < 2)
-            text = realloc(text, capacity *= 2);
-    }
-    if (file != stdin)
-        fclose(file);
-    if (text)
-        text[count] = 0;
-    *length = count;
-    return text;
+    return strcmp(path, "-") == 0 ? file_rest(stdin, length) : file_read(path, length);
 }
 
 static int fail(const char *message)

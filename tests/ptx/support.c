@@ -1,35 +1,10 @@
 #include "support.h"
+#include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-char *read_text(const char *path, size_t *length)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        fail_msg("cannot open %s", path);
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    rewind(file);
-    char *text = malloc((size_t)size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, (size_t)size, file), size);
-    text[size] = 0;
-    fclose(file);
-    *length = (size_t)size;
-    return text;
-}
-
-void write_text(const char *path, const char *text, size_t length)
-{
-    FILE *file = fopen(path, "wb");
-    if (!file)
-        fail_msg("cannot write %s", path);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
-}
 
 ir_module *parse_ok(const char *text, const char *name)
 {
@@ -176,7 +151,7 @@ const char *machine_code_problem(const ir_module *module, const char *path, cons
     snprintf(mine, sizeof mine, "%s/printed.ptx", scratch_dir());
     snprintf(a, sizeof a, "%s/original.cubin", scratch_dir());
     snprintf(b, sizeof b, "%s/printed.cubin", scratch_dir());
-    write_text(mine, printed, length);
+    test_write(mine, printed, length);
     if (assemble(module, path, a) != 0)
         what = "ptxas refuses the original";
     else if (assemble(module, mine, b) != 0)

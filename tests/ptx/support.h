@@ -2,19 +2,12 @@
 #ifndef WL_TESTS_PTX_SUPPORT_H
 #define WL_TESTS_PTX_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "ptx/ptx.h"
 #include "ptx/written.h"
-
-/* The file's text, NUL-terminated and malloc'ed. */
-char *read_text(const char *path, size_t *length);
-void write_text(const char *path, const char *text, size_t length);
+#include "support/test.h"
 
 ir_module *parse_ok(const char *text, const char *name);
 /* Prints, parses again, compares; prints again and compares the texts. Returns the printed text,

@@ -1,6 +1,7 @@
 /* Single instructions and declarations, cases/<target>.txt: "+ text" is PTX, "- text" is not. What
  * we say must be what the file says, and what ptxas says where it is installed. */
 #include "support.h"
+#include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static char *load_cases(const char *target)
     char path[4096];
     size_t length;
     snprintf(path, sizeof path, WL_SOURCE_DIR "/tests/ptx/cases/%s.txt", target);
-    return read_text(path, &length);
+    return test_read(path, &length);
 }
 
 /* Accepted: parses, verifies and survives the round trip. */

@@ -2,6 +2,7 @@
  * (where there is one) makes of it what it makes of the original. Without arguments over the
  * committed PTX, else over the files and folders named. */
 #include "support.h"
+#include "support/test.h"
 
 #include <fnmatch.h>
 #include <ftw.h>
@@ -39,7 +40,7 @@ static ir_module *load(const char *path)
 {
     size_t length;
     wl_error err;
-    char *text = read_text(path, &length);
+    char *text = test_read(path, &length);
     ir_module *module = parse_ok(text, path);
     if (ptx_verify(module, path, &err) != WL_OK)
         fail_msg("%s", err.text);
@@ -85,7 +86,7 @@ static void test_notices_changes(void **state)
         ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p){.reg .b64 a;"
         "ld.param.u64 a,[p];st.global.u32 [a],7;ret;}";
     snprintf(path, sizeof path, "%s/change.ptx", scratch_dir());
-    write_text(path, text, sizeof text - 1);
+    test_write(path, text, sizeof text - 1);
     ir_module *module = parse_ok(text, path);
     assert_null(machine_code_problem(module, path, text, sizeof text - 1));
     char *changed = strdup(text);

@@ -1,16 +1,11 @@
 /* Linking of PTX. */
 #include "ptx/link.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define HEAD(version, target) ".version " version "\n.target " target "\n.address_size 64\n"
 
@@ -208,21 +203,14 @@ static void write_text(const char *folder, const char *name, const char *text)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    test_write_text(path, text);
 }
 
 static char *read_text(const char *folder, const char *name)
 {
-    char path[256], *text = calloc(1, 1 << 20);
+    char path[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
-    fclose(file);
-    return text;
+    return test_read(path, NULL);
 }
 
 static int run(const char *folder, const char *command)

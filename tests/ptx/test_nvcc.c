@@ -1,6 +1,7 @@
 /* The sources of tests/ptx/cuda, compiled by nvcc for several architectures and with several flags:
  * the same as test_corpus.c demands of the committed PTX. */
 #include "support.h"
+#include "support/test.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ static void check(const char *ptx, const char *what, bool code)
 {
     size_t length, n;
     wl_error err;
-    char *text = read_text(ptx, &length);
+    char *text = test_read(ptx, &length);
     ir_module *module = parse_ok(text, what);
     if (ptx_verify(module, what, &err) != WL_OK)
         fail_msg("%s", err.text);

@@ -1,6 +1,7 @@
 /* The cases of cases/<target>.txt before the real assembler: ptxas must accept what we accept, as
  * we print it, and refuse what we refuse. Skipped where there is no toolkit. */
 #include "support.h"
+#include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@ static bool assembles(const char *text, size_t length, const char *target)
 {
     char path[300];
     snprintf(path, sizeof path, "%s/case.ptx", scratch_dir());
-    write_text(path, text, length);
+    test_write(path, text, length);
     return run_quietly("'%s' -arch=%s -O0 %s -o %s.cubin", cuda_tool("ptxas"), target, path,
                        path) == 0;
 }
@@ -82,10 +83,10 @@ static void check_target(const char *target)
     if (!cuda_tool("ptxas"))
         skip();
     snprintf(path, sizeof path, WL_SOURCE_DIR "/tests/ptx/cases/%s.txt", target);
-    char *cases = read_text(path, &length);
+    char *cases = test_read(path, &length);
     check_accepted(cases, target);
     free(cases);
-    cases = read_text(path, &length);
+    cases = test_read(path, &length);
     check_refused(cases, target);
     free(cases);
 }

@@ -1,21 +1,17 @@
 /* The recorder as the two collectors use it: each case runs in a child, which records into a folder of its own and whose stderr
  * and capture are looked at afterwards. */
 #include "record/record.h"
+#include "support/test.h"
 
 #include <fcntl.h>
 #include <glob.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { FULL = 64 << 10 }; /* bytes of the file that stand for a full disk */
 

@@ -1,14 +1,9 @@
 /* Notes made by hand: what replay makes of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "replay/replay.h"
 #include "replay/session.h"
+#include "support/test.h"
 
 static const char ptx[] =
     ".version 8.3\n.target sm_90\n.address_size 64\n"

@@ -1,6 +1,7 @@
 /* Slices against whole kernels: the same accesses, row for row and heat map for heat map, with no memory behind the objects. */
 #include "../emu/fixture.h"
 #include "../flow/generate.h"
+#include "support/test.h"
 
 #include "ir/module.h"
 #include "replay/compare.h"
@@ -10,19 +11,6 @@
 #include <stdlib.h>
 
 enum { N = 700, BLOCK = 256, GRID = 3 };
-
-static char *read_source(const char *path)
-{
-    char name[512];
-    snprintf(name, sizeof name, "%s/%s", WL_SOURCE_DIR, path);
-    FILE *file = fopen(name, "r");
-    assert_non_null(file);
-    char *text = calloc(1, 4 << 20);
-    assert_non_null(text);
-    assert_true(fread(text, 1, (4 << 20) - 1, file) > 0);
-    fclose(file);
-    return text;
-}
 
 /* ---- a machine of ghosts beside one with memory ---- */
 
@@ -129,7 +117,7 @@ static void check_kernel(work *w, const char *name, tally *t)
 static void slices_show_what_kernels_do(void **state)
 {
     (void)state;
-    char *text = read_source("tests/flow/kernels.ptx");
+    char *text = test_read_source("tests/flow/kernels.ptx");
     fixture f;
     ghosts g;
     tally t = {0};

@@ -1,15 +1,10 @@
 /* A profile made record by record, read by rep_load and drawn. */
 #include "report/report.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define PROFILE WL_BINARY_DIR "/tests/report_load.wlprof"
 #define SOURCE WL_BINARY_DIR "/tests/report_load.cu"
@@ -108,10 +103,7 @@ static void make_profile(void)
 {
     static const char *arguments[] = {"/opt/scatter", "--fast"};
     wl_error err = {0};
-    FILE *source = fopen(SOURCE, "w");
-    assert_non_null(source);
-    fputs(source_text, source);
-    fclose(source);
+    test_write_text(SOURCE, source_text);
     prof_builder *builder;
     prof_options options = {.force = true};
     ok(prof_create(PROFILE, &options, &builder, &err), &err);

@@ -1,16 +1,11 @@
 #include "sample.h"
+#include "support/test.h"
 
 #include "report/impl.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 /* ---- a report into memory ---- */
 

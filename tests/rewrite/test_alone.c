@@ -1,11 +1,7 @@
 /* A kernel in a module of its own: what is in its text, and which kernels cannot have one. */
 #include "ptx/ptx.h"
 #include "rewrite/rewrite.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <stdlib.h>
 #include <string.h>

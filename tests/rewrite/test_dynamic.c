@@ -2,6 +2,7 @@
 #include "../flow/generate.h"
 #include "../flow/support.h"
 #include "compare.h"
+#include "support/test.h"
 
 enum { N = 700, BLOCK = 256, GRID = 3 };
 
@@ -28,7 +29,7 @@ static shape in_out(probed *p, uint32_t words)
 
 static void check_module(const char *path, uint32_t probes, bool everything, tally *t)
 {
-    char *text = read_source(path);
+    char *text = test_read_source(path);
     probed p;
     probed_begin(&p, text, probes, everything);
     shape s = in_out(&p, N);
@@ -103,7 +104,7 @@ static bool runs_in(const char *name, const shape *s)
 
 static void own_kernels(uint32_t probes, bool everything, tally *t)
 {
-    char *text = read_source("tests/rewrite/kernels.ptx");
+    char *text = test_read_source("tests/rewrite/kernels.ptx");
     for (size_t g = 0; g < sizeof shapes / sizeof *shapes; g++) {
         probed p;
         probed_begin(&p, text, probes, everything);

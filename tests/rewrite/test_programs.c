@@ -2,6 +2,7 @@
  * probes add is written there. */
 #include "../flow/support.h"
 #include "compare.h"
+#include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static void check_program(const program *e, const char *probe, uint32_t probes, 
                           tally *t)
 {
     probed p;
-    char *text = read_source("tests/rewrite/programs.ptx");
+    char *text = test_read_source("tests/rewrite/programs.ptx");
     probed_begin(&p, text, probes, everything);
     const char *name = e->kernel;
     shape s = shape_of(&p, e);

@@ -1,14 +1,9 @@
 /* Spans of numbers: whatever a span's numbers give lies in the span that is computed for them; single numbers give one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ptx/ptx.h"
 #include "rewrite/plan/plan.h"
+#include "support/test.h"
 
 static const char text[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
