@@ -2,6 +2,7 @@
 #include "inject/stack.h"
 #include "record/record.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* ---- holding ----
@@ -42,9 +43,22 @@ static void hold(int64_t now)
 
 /* ---- begin ---- */
 
+static uint32_t nthreads;
+static __thread struct {
+    uint32_t number, depth; /* depth: of calls within calls */
+} thread;
+
+uint32_t rec_thread(void)
+{
+    if (!thread.number)
+        thread.number = __atomic_add_fetch(&nthreads, 1, __ATOMIC_RELAXED);
+    return thread.number;
+}
+
 void rec_call_begin(rec_call *call, const char *api, cap_call_kind kind, rec_when when)
 {
     memset(call, 0, offsetof(rec_call, pcs));
+    call->active = true;
     call->held = when == REC_HELD;
     call->record.api = api;
     call->record.kind = kind;
@@ -137,11 +151,8 @@ void rec_call_write_kept(void)
         write_call(&kept);
 }
 
-void rec_call_keep(rec_call *call, int32_t result)
+static void keep(const rec_call *call, int32_t result)
 {
-    pthread_mutex_lock(&rec_g.lock);
-    if (rec_g.kept)
-        rec_call_write_kept();
     memcpy(&kept, call, offsetof(rec_call, pcs));
     memcpy(kept.pcs, call->pcs, call->record.stack.count * sizeof *kept.pcs);
     kept.held = true;
@@ -149,5 +160,37 @@ void rec_call_keep(rec_call *call, int32_t result)
     kept.record.result = result;
     kept.record.stack.pcs = kept.pcs;
     __atomic_store_n(&rec_g.kept, true, __ATOMIC_RELAXED);
+}
+
+/* ---- calls within calls ---- */
+
+void rec_call_enter(rec_call *call, const char *api, cap_call_kind kind, rec_when when)
+{
+    bool active = thread.depth++ == 0 && rec_g.writer && !rec_g.forked;
+    call->active = false;
+    if (active)
+        rec_call_begin(call, api, kind, when);
+}
+
+void rec_call_leave(rec_call *call, int32_t result)
+{
+    thread.depth--;
+    if (!call->active || call->written)
+        return;
+    rec_call_stack(call);
+    pthread_mutex_lock(&rec_g.lock);
+    rec_call_write(call, result);
+    pthread_mutex_unlock(&rec_g.lock);
+}
+
+void rec_call_leave_late(rec_call *call, int32_t result)
+{
+    thread.depth--;
+    if (!call->active)
+        return;
+    pthread_mutex_lock(&rec_g.lock);
+    if (rec_g.kept)
+        rec_call_write_kept();
+    keep(call, result);
     pthread_mutex_unlock(&rec_g.lock);
 }

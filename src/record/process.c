@@ -1,4 +1,4 @@
-/* The process's life: its clock, its threads' numbers, its start, fork and end. */
+/* The process's life: its clock, its start, fork and end. */
 #include "base/log.h"
 #include "inject/stack.h"
 #include "program/options.h"
@@ -13,8 +13,6 @@ rec_state rec_g = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const rec_collector *collector;
 static bool is_wanted; /* rec_start()'s */
-static uint32_t nthreads;
-static __thread uint32_t thread_number;
 
 int64_t rec_now(void)
 {
@@ -26,13 +24,6 @@ int64_t rec_now(void)
 int64_t rec_since_start(void)
 {
     return rec_now() - rec_g.start_ns;
-}
-
-uint32_t rec_thread(void)
-{
-    if (!thread_number)
-        thread_number = __atomic_add_fetch(&nthreads, 1, __ATOMIC_RELAXED);
-    return thread_number;
 }
 
 static void open_capture(void)

@@ -35,7 +35,7 @@ typedef struct rec_state {
     cap_writer *writer;                 /* NULL: nothing is recorded */
     bool started;                       /* rec_start() was called */
     bool forked;                        /* a child whose parent used CUDA: CUDA is lost to it */
-    bool kept;                          /* rec_call_keep() left a call to be written */
+    bool kept;                          /* rec_call_leave_late() left a call to be written */
     bool observe;                       /* launches are observed; false where nothing is recorded */
     int64_t start_ns;                   /* by rec_now() */
     uint64_t next_stream, next_context; /* numbers of the collector's that the capture shows */
@@ -96,8 +96,8 @@ typedef enum rec_when {
 
 typedef struct rec_call {
     uint32_t id; /* 0: it has none yet */
+    bool active; /* rec_call_enter(): it is recorded; else no other field is set */
     bool held, written;
-    uint64_t mark;   /* of the collector's own; 0 at first */
     cap_call record; /* what the collector knows of it goes here: stream, objects, offsets, bytes */
     uint64_t pcs[CAP_MAX_STACK];
 } rec_call;
@@ -115,10 +115,16 @@ void rec_call_again(rec_call *call);
 /* Begins what a call that is written makes the device do, a node of a graph: it has the call's name, thread and stack, whose
  * memory must last. */
 void rec_call_begin_part(rec_call *part, const rec_call *call, cap_call_kind kind);
-/* Keeps the call and writes it before the next record that anybody writes: for calls after which the device may be waiting for
- * the next one. Takes the lock. */
-void rec_call_keep(rec_call *call, int32_t result);
 void rec_call_write_kept(void);
+
+/* The same for a collector that does not hold the lock during a call, and whose functions may come to be called by one
+ * another: a call within another one of the thread is not recorded. Every rec_call_enter() has its rec_call_leave(), on the
+ * same thread; all take the lock where they need it. Leaving writes the call, unless that happened. */
+void rec_call_enter(rec_call *call, const char *api, cap_call_kind kind, rec_when when);
+void rec_call_leave(rec_call *call, int32_t result);
+/* Leaves a call after which the device may be waiting for the next one, as after the event before a launch: it is kept, and
+ * written before the next record that anybody writes. */
+void rec_call_leave_late(rec_call *call, int32_t result);
 
 /* ---- objects and modules (write.c) ---- */
 

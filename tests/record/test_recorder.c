@@ -37,15 +37,14 @@ static void emulated(const char *api)
 static void hooked(const char *api)
 {
     static unsigned launches;
-    rec_call event, launch;
-    rec_call_begin(&event, api, CAP_CALL_OTHER, REC_HELD);
+    rec_call event, launch, within;
+    rec_call_enter(&event, api, CAP_CALL_OTHER, REC_HELD);
     rec_call_stack(&event);
-    rec_call_keep(&event, 0);
-    rec_call_begin(&launch, api, CAP_CALL_LAUNCH, REC_HELD);
-    rec_call_stack(&launch);
-    pthread_mutex_lock(&rec_g.lock);
-    rec_call_write(&launch, 0);
-    pthread_mutex_unlock(&rec_g.lock);
+    rec_call_enter(&within, "within", CAP_CALL_OTHER, REC_HELD);
+    rec_call_leave(&within, 0);
+    rec_call_leave_late(&event, 0);
+    rec_call_enter(&launch, api, CAP_CALL_LAUNCH, REC_HELD);
+    rec_call_leave(&launch, 0);
     if (++launches % 16 == 0)
         rec_call_begin(&launch, "cuStreamSynchronize", CAP_CALL_SYNC, REC_NOW);
 }

@@ -77,7 +77,7 @@ void shim_arrays_gone(CUcontext context)
 static CUresult made(shim_call *call, CUresult result, void *const *handle, uint64_t bytes)
 {
     array *a;
-    if (!call->active || result != CUDA_SUCCESS || !(a = calloc(1, sizeof *a)))
+    if (!call->rec.active || result != CUDA_SUCCESS || !(a = calloc(1, sizeof *a)))
         return shim_end(call, result);
     pthread_mutex_lock(&rec_g.lock);
     a->handle = *handle;
@@ -127,7 +127,7 @@ static CUresult released(shim_call *call, CUresult result, array *a)
 
 static array *take(const shim_call *call, const void *handle)
 {
-    if (!call->active)
+    if (!call->rec.active)
         return NULL;
     pthread_mutex_lock(&rec_g.lock);
     array *a = find(handle);

@@ -65,7 +65,7 @@ static bool captured(const shim_call *call, const shim_time *time)
 
 static CUresult done(shim_call *call, CUresult result, const shim_moved *m, const shim_time *time)
 {
-    if (!call->active)
+    if (!call->rec.active)
         return shim_end(call, result);
     bool moved = result == CUDA_SUCCESS && !captured(call, time);
     pthread_mutex_lock(&rec_g.lock);
@@ -95,7 +95,7 @@ enum { WAITS_COPY = true, WAITS_SHIFT = false, WAITS_SET = false };
         else                                                                                       \
             shim_begin_work(&call, #symbol, KIND_##what);                                          \
         call.rec.record.stream = shim_stream(of, per_thread);                                      \
-        if (call.active)                                                                           \
+        if (call.rec.active)                                                                       \
             shim_time_call_begin(&time, #symbol, call.rec.record.stream);                          \
         CUresult result = real_##symbol args;                                                      \
         shim_time_end(&time, result);                                                              \
@@ -231,7 +231,7 @@ typedef shim_moved one_of(const void *list, size_t index);
 static CUresult done_batch(shim_call *call, CUresult result, one_of *get, const void *list,
                            size_t count)
 {
-    if (!call->active || result != CUDA_SUCCESS || shim_in_capture(call->rec.record.stream))
+    if (!call->rec.active || result != CUDA_SUCCESS || shim_in_capture(call->rec.record.stream))
         return shim_end(call, result);
     pthread_mutex_lock(&rec_g.lock);
     for (size_t i = 0; i < count; i++) {

@@ -485,16 +485,16 @@ static void note_nodes(shim_call *call, const graph *g)
                     "the device decided how often they ran");
 }
 
-#define LAUNCH(symbol, per_thread)                                                             \
-    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                          \
-    {                                                                                          \
-        shim_call call;                                                                        \
-        shim_begin_launch(&call, #symbol);                                                     \
-        call.rec.record.stream = shim_stream(stream, per_thread);                              \
-        CUresult result = real_##symbol(exec, stream);                                         \
-        if (call.active && result == CUDA_SUCCESS && !shim_in_capture(call.rec.record.stream)) \
-            launched(&call, exec);                                                             \
-        return shim_end(&call, result);                                                        \
+#define LAUNCH(symbol, per_thread)                                                                 \
+    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                              \
+    {                                                                                              \
+        shim_call call;                                                                            \
+        shim_begin_launch(&call, #symbol);                                                         \
+        call.rec.record.stream = shim_stream(stream, per_thread);                                  \
+        CUresult result = real_##symbol(exec, stream);                                             \
+        if (call.rec.active && result == CUDA_SUCCESS && !shim_in_capture(call.rec.record.stream)) \
+            launched(&call, exec);                                                                 \
+        return shim_end(&call, result);                                                            \
     }
 
 static void launched(shim_call *call, CUgraphExec exec)

@@ -113,11 +113,11 @@ static void before(launch *l, const char *api, CUstream stream, bool per_thread,
                      &(shim_probe_launch){.function = l->function,
                                           .shape = &l->shape,
                                           .stream = l->call.rec.record.stream,
-                                          .record = l->call.active && timed},
+                                          .record = l->call.rec.active && timed},
                      l->params, l->extra);
     if (shim_probe_records(&l->probe))
         l->shape.flags |= CAP_NOTE_PROBED;
-    if (l->call.active && timed)
+    if (l->call.rec.active && timed)
         shim_time_begin(&l->time, l->function, &l->shape, l->call.rec.record.stream,
                         shim_probe_records(&l->probe));
 }
@@ -127,7 +127,7 @@ static CUresult after(launch *l, CUresult result)
     shim_probe_free(&l->probe);
     if (!shim_probe_records(&l->probe))
         l->shape.flags &= ~(uint32_t)CAP_NOTE_PROBED;
-    if (!l->call.active)
+    if (!l->call.rec.active)
         return shim_end(&l->call, result);
     shim_time_end(&l->time, result);
     shim_stack(&l->call);
@@ -274,7 +274,7 @@ HOOK(cuLaunchCooperativeKernelMultiDevice,
     shim_call call;
     shim_begin_launch(&call, "cuLaunchCooperativeKernelMultiDevice");
     CUresult result = real_cuLaunchCooperativeKernelMultiDevice(list, count, flags);
-    if (call.active && list && result == CUDA_SUCCESS) {
+    if (call.rec.active && list && result == CUDA_SUCCESS) {
         shim_stack(&call);
         pthread_mutex_lock(&rec_g.lock);
         for (unsigned i = 0; i < count; i++)

@@ -5,7 +5,7 @@
 static CUresult made(shim_call *call, CUresult result, uint64_t base, uint64_t bytes,
                      cap_object_kind kind)
 {
-    if (call->active && result == CUDA_SUCCESS && bytes) {
+    if (call->rec.active && result == CUDA_SUCCESS && bytes) {
         pthread_mutex_lock(&rec_g.lock);
         shim_object stale;
         if (shim_object_take(base, &stale)) /* went without our notice */
@@ -27,7 +27,7 @@ typedef struct taken {
 static taken take(const shim_call *call, uint64_t base)
 {
     taken t = {false, {0}};
-    if (call->active) {
+    if (call->rec.active) {
         pthread_mutex_lock(&rec_g.lock);
         t.there = shim_object_take(base, &t.object);
         pthread_mutex_unlock(&rec_g.lock);
@@ -37,7 +37,7 @@ static taken take(const shim_call *call, uint64_t base)
 
 static CUresult released(shim_call *call, CUresult result, const taken *t)
 {
-    if (call->active && t->there) {
+    if (call->rec.active && t->there) {
         pthread_mutex_lock(&rec_g.lock);
         if (result == CUDA_SUCCESS) {
             call->rec.record.source_object = t->object.number;
@@ -179,7 +179,7 @@ HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes))
     shim_call call;
     object_list list = {0};
     shim_begin(&call, "cuMemUnmap", CAP_CALL_FREE);
-    if (!call.active)
+    if (!call.rec.active)
         return shim_end(&call, real_cuMemUnmap(address, bytes));
     pthread_mutex_lock(&rec_g.lock);
     take_range(&list, address, bytes);

@@ -402,7 +402,7 @@ static void keep_wishes(shim_module *m, const wishes *w)
 static void begin_loading(loading *l, bool library, const void *image, const char *file, wishes w)
 {
     l->module = NULL;
-    if (!l->call.active || (!image && !file))
+    if (!l->call.rec.active || (!image && !file))
         return;
     pthread_mutex_lock(&rec_g.lock);
     l->module = new_module(library, image, file);
@@ -459,7 +459,7 @@ LOAD(cuLibraryLoadFromFile, true, NULL, name, jit, jit_values, njit,
     {                                                  \
         shim_call call;                                \
         shim_begin(&call, #symbol, CAP_CALL_OTHER);    \
-        if (call.active) {                             \
+        if (call.rec.active) {                         \
             pthread_mutex_lock(&rec_g.lock);           \
             shim_module *m = find_module(handle);      \
             shim_own *own = NULL;                      \

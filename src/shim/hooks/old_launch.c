@@ -85,7 +85,7 @@ static void launched(shim_call *call, CUfunction handle, int width, int height)
         shim_begin_launch(&call, #symbol);                      \
         call.rec.record.stream = shim_stream(of_stream, false); \
         CUresult result = real_##symbol args;                   \
-        if (result == CUDA_SUCCESS && call.active)              \
+        if (result == CUDA_SUCCESS && call.rec.active)          \
             launched(&call, f, width, height);                  \
         return shim_end(&call, result);                         \
     }

@@ -6,8 +6,6 @@
 
 shim_state shim_g;
 
-static __thread uint32_t depth; /* of hooks within hooks */
-
 uint64_t shim_stream(CUstream stream, bool per_thread)
 {
     enum { LEGACY = 1, PER_THREAD = 2, THREAD_SHIFT = 48 };
@@ -19,61 +17,47 @@ uint64_t shim_stream(CUstream stream, bool per_thread)
 
 /* ---- calls ---- */
 
-static void begin(shim_call *call, const char *api, cap_call_kind kind, rec_when when)
-{
-    call->launched = shim_probes_launched();
-    call->active = depth++ == 0 && rec_g.writer && !rec_g.forked;
-    if (call->active)
-        rec_call_begin(&call->rec, api, kind, when);
-}
-
-/* Not a tail call: its frame is this library's, which the stack leaves out. */
 void shim_stack(shim_call *call)
 {
-    if (call->active)
+    if (call->rec.active)
         rec_call_stack(&call->rec);
 }
 
 void shim_begin(shim_call *call, const char *api, cap_call_kind kind)
 {
-    begin(call, api, kind, REC_NOW);
+    call->launched = shim_probes_launched();
+    rec_call_enter(&call->rec, api, kind, REC_NOW);
     shim_stack(call);
 }
 
 void shim_begin_work(shim_call *call, const char *api, cap_call_kind kind)
 {
-    begin(call, api, kind, REC_HELD);
+    call->launched = shim_probes_launched();
+    rec_call_enter(&call->rec, api, kind, REC_HELD);
     shim_stack(call);
 }
 
 void shim_begin_launch(shim_call *call, const char *api)
 {
-    begin(call, api, CAP_CALL_LAUNCH, REC_HELD);
+    call->launched = shim_probes_launched();
+    rec_call_enter(&call->rec, api, CAP_CALL_LAUNCH, REC_HELD);
 }
 
 void shim_write_call(shim_call *call, CUresult result)
 {
-    if (call->active)
+    if (call->rec.active)
         rec_call_write(&call->rec, (int32_t)result);
 }
 
 CUresult shim_end(shim_call *call, CUresult result)
 {
-    depth--;
-    if (call->active && !call->rec.written) {
-        shim_stack(call);
-        pthread_mutex_lock(&rec_g.lock);
-        rec_call_write(&call->rec, (int32_t)result);
-        pthread_mutex_unlock(&rec_g.lock);
-    }
+    rec_call_leave(&call->rec, (int32_t)result);
     return result;
 }
 
 CUresult shim_end_late(shim_call *call, CUresult result)
 {
-    depth--;
-    if (call->active)
-        rec_call_keep(&call->rec, (int32_t)result);
+    rec_call_leave_late(&call->rec, (int32_t)result);
     return result;
 }
 

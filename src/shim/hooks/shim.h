@@ -76,9 +76,8 @@ typedef struct shim_state {
 extern shim_state shim_g;
 
 typedef struct shim_call {
-    bool active;       /* to be recorded */
     uint64_t launched; /* shim_probes_launched() */
-    rec_call rec;      /* not set where it is not active */
+    rec_call rec;
 } shim_call;
 
 /* Notes time and call stack. A call from within another one of ours is not recorded. Every begin has its end, on the same
