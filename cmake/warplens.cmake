@@ -2,6 +2,7 @@
 #
 #   wl_library(<folder> SOURCES ... [DEPS <folder> ...] [LINK <target> ...])
 #       static, position-independent library wl_<folder>; DEPS are folders of src/, LINK any other target.
+#       Without SOURCES a folder of headers and tables.
 #   wl_collector(<name> SOURCES ... [DEPS ...] [LINK ...] [MAP <version script>] [FOLDER <name>])
 #       shared library lib/warplens/[<folder>/]lib<name>.so that exports what MAP names and nothing that it links.
 #   wl_test(<name> SOURCES ... [DEPS ...] [LINK ...] [LABELS ...] [ARGS ...] [TIMEOUT <seconds>])
@@ -118,6 +119,11 @@ endfunction()
 
 function(wl_library folder)
     cmake_parse_arguments(PARSE_ARGV 1 A "" "" "SOURCES;DEPS;LINK")
+    if(NOT A_SOURCES)
+        add_library(wl_${folder} INTERFACE)
+        wl_link_parts(wl_${folder} INTERFACE DEPS ${A_DEPS} LINK ${A_LINK})
+        return()
+    endif()
     add_library(wl_${folder} STATIC ${A_SOURCES})
     wl_link_parts(wl_${folder} PUBLIC DEPS ${A_DEPS} LINK ${A_LINK})
 endfunction()

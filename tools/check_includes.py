@@ -16,14 +16,14 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["base", "ir", "ptx", "flow", "rewrite", "cuda", "emu", "observe", "capture", "program", "inject", "record", "replay",
+ROOMS = ["base", "access", "ir", "ptx", "flow", "rewrite", "cuda", "emu", "observe", "capture", "program", "inject", "record", "replay",
          "device", "api/both", "api/driver", "api/runtime", "shim",
          "profile", "analysis", "report", "cli"]
 # Folders whose folders are rooms.
 HOUSES = {room.split("/")[0] for room in ROOMS if "/" in room}
 
 AFTER = ["profile", "analysis", "report", "cli"]
-PURE = {"base", "ir", "ptx", "flow", "cuda"}
+PURE = {"base", "access", "ir", "ptx", "flow", "cuda"}
 # The two libraries that live inside the application: what only they hold.
 APPLICATION = {room for room in ROOMS if room.split("/")[0] in ("inject", "record", "device", "api", "shim")}
 

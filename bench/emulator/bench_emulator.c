@@ -19,7 +19,7 @@ typedef struct bench {
     emu_machine *machine;
     emu_module *module;
     uint32_t threads, repeats;
-    const emu_observer *observer;
+    const acc_observer *observer;
     const char *only;
     bool csv;
 } bench;
@@ -60,22 +60,21 @@ static void end_worker(void *worker)
     free(worker);
 }
 
-static void *begin_block(void *worker, uint64_t block, emu_dim index)
+static void *begin_block(void *worker, uint64_t block)
 {
     (void)block;
-    (void)index;
     return worker;
 }
 
-static void see(void *block, const emu_access *access)
+static void see(void *block, const acc_request *access)
 {
     counts *c = block;
     c->records++;
     c->lanes += (uint64_t)__builtin_popcount(access->mask);
-    c->regular += access->stride != EMU_IRREGULAR;
+    c->regular += access->stride != ACC_IRREGULAR;
 }
 
-static const emu_observer counting = {.worker_begin = begin_worker,
+static const acc_observer counting = {.worker_begin = begin_worker,
                                       .worker_end = end_worker,
                                       .block_begin = begin_block,
                                       .access = see};

@@ -46,17 +46,17 @@ static uint32_t object_of(const run *r, bool shared, uint64_t address)
     return 0;
 }
 
-static void keep_raw(course *c, const emu_access *a)
+static void keep_raw(course *c, const acc_request *a)
 {
     run *r = c->run;
-    bool shared = a->space == IR_SPACE_SHARED;
+    bool shared = a->space == ACC_SHARED;
     sim_request request = {.pc = a->pc,
                            .warp = a->warp,
                            .object = object_of(r, shared, a->addr[__builtin_ctz(a->mask)]),
                            .bytes = a->bytes,
                            .mask = a->mask,
                            .op = (uint8_t)a->op,
-                           .space = shared ? OBS_SHARED : OBS_GLOBAL,
+                           .space = shared ? ACC_SHARED : ACC_GLOBAL,
                            .block = c->block};
     memcpy(request.addr, a->addr, sizeof request.addr);
     if (!wl_push(&r->accesses.log, request))
@@ -75,9 +75,8 @@ typedef struct in_flight {
     obs_block *block;
 } in_flight;
 
-static void *on_block(void *worker, uint64_t block, emu_dim index)
+static void *on_block(void *worker, uint64_t block)
 {
-    (void)index;
     course *c = worker;
     static in_flight one; /* of a single worker, one block after the other */
     c->block = block;
@@ -93,21 +92,11 @@ static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
     obs_block_end(c->worker, one->block);
 }
 
-static void on_access(void *block, const emu_access *a)
+static void on_access(void *block, const acc_request *a)
 {
     in_flight *one = block;
-    obs_access access = {.pc = a->pc,
-                         .op = (obs_op)a->op,
-                         .space = a->space == IR_SPACE_SHARED ? OBS_SHARED : OBS_GLOBAL,
-                         .bytes = a->bytes,
-                         .flags = a->flags,
-                         .mask = a->mask,
-                         .warp = a->warp,
-                         .addr = a->addr,
-                         .stride = a->stride,
-                         .object = a->alloc ? a->alloc->id : 0};
     keep_raw(one->course, a);
-    obs_record(one->block, &access);
+    obs_record(one->block, a);
 }
 
 static uint32_t object_at(void *ctx, uint64_t address)
@@ -161,7 +150,7 @@ static void observe(course *c, const uint64_t *params, wl_arena *arena, obs_summ
                          .automatic = true,
                          .object_at = object_at,
                          .object_ctx = c->machine};
-    emu_observer observer = {.ctx = c,
+    acc_observer observer = {.ctx = c,
                              .worker_begin = on_worker,
                              .block_begin = on_block,
                              .block_end = on_block_end,

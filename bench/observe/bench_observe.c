@@ -17,8 +17,8 @@ enum { VARIANTS = 64, PCS = 16, ROUNDS = 60, LOGGED = 1500 };
 
 typedef struct workload {
     const char *name;
-    obs_space space;
-    obs_op op;
+    acc_space space;
+    acc_op op;
     uint32_t bytes, mask;
     uint64_t (*address)(uint32_t variant, uint32_t lane);
     int64_t stride;
@@ -92,45 +92,45 @@ static uint64_t permuted(uint32_t v, uint32_t l)
 }
 
 static const workload workloads[] = {
-    {"global contiguous f32", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, contiguous, 4},
-    {"global contiguous f32x4", OBS_GLOBAL, OBS_STORE, 16, UINT32_MAX, contiguous16, 16},
-    {"global contiguous, phase changes", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, shifting, 4},
-    {"global uniform", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, same, 0},
-    {"global column", OBS_GLOBAL, OBS_STORE, 4, UINT32_MAX, column, 2048},
-    {"global contiguous, 20 lanes", OBS_GLOBAL, OBS_LOAD, 4, 0xfffff, contiguous, OBS_IRREGULAR},
-    {"global contiguous, even lanes", OBS_GLOBAL, OBS_LOAD, 4, 0x55555555, contiguous,
-     OBS_IRREGULAR},
-    {"global one lane", OBS_GLOBAL, OBS_STORE, 4, 1, contiguous, OBS_IRREGULAR},
-    {"global 2 x 16 tile rows", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, tile_rows, OBS_IRREGULAR},
-    {"global random in 4 MB", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, random4, OBS_IRREGULAR},
-    {"global random in 256 bytes", OBS_GLOBAL, OBS_LOAD, 4, UINT32_MAX, random_near, OBS_IRREGULAR},
-    {"global random, even lanes", OBS_GLOBAL, OBS_ATOMIC, 4, 0x55555555, random4, OBS_IRREGULAR},
-    {"shared contiguous f32", OBS_SHARED, OBS_LOAD, 4, UINT32_MAX, contiguous, 4},
-    {"shared 16 x 16 tile, a[ty][k]", OBS_SHARED, OBS_LOAD, 4, UINT32_MAX, tile_column,
-     OBS_IRREGULAR},
-    {"shared 16 x 16 tile, b[k][tx]", OBS_SHARED, OBS_LOAD, 4, UINT32_MAX, halves, OBS_IRREGULAR},
-    {"shared permuted", OBS_SHARED, OBS_LOAD, 4, UINT32_MAX, permuted, OBS_IRREGULAR},
-    {"shared random in 4 KB", OBS_SHARED, OBS_LOAD, 4, UINT32_MAX, random_shared, OBS_IRREGULAR},
-    {"shared random atomics", OBS_SHARED, OBS_ATOMIC, 4, UINT32_MAX, random_shared, OBS_IRREGULAR},
-    {"shared contiguous f64", OBS_SHARED, OBS_LOAD, 8, UINT32_MAX, contiguous16, 16},
-    {"local same offset", OBS_LOCAL, OBS_LOAD, 4, UINT32_MAX, same, 0},
+    {"global contiguous f32", ACC_GLOBAL, ACC_LOAD, 4, UINT32_MAX, contiguous, 4},
+    {"global contiguous f32x4", ACC_GLOBAL, ACC_STORE, 16, UINT32_MAX, contiguous16, 16},
+    {"global contiguous, phase changes", ACC_GLOBAL, ACC_LOAD, 4, UINT32_MAX, shifting, 4},
+    {"global uniform", ACC_GLOBAL, ACC_LOAD, 4, UINT32_MAX, same, 0},
+    {"global column", ACC_GLOBAL, ACC_STORE, 4, UINT32_MAX, column, 2048},
+    {"global contiguous, 20 lanes", ACC_GLOBAL, ACC_LOAD, 4, 0xfffff, contiguous, ACC_IRREGULAR},
+    {"global contiguous, even lanes", ACC_GLOBAL, ACC_LOAD, 4, 0x55555555, contiguous,
+     ACC_IRREGULAR},
+    {"global one lane", ACC_GLOBAL, ACC_STORE, 4, 1, contiguous, ACC_IRREGULAR},
+    {"global 2 x 16 tile rows", ACC_GLOBAL, ACC_LOAD, 4, UINT32_MAX, tile_rows, ACC_IRREGULAR},
+    {"global random in 4 MB", ACC_GLOBAL, ACC_LOAD, 4, UINT32_MAX, random4, ACC_IRREGULAR},
+    {"global random in 256 bytes", ACC_GLOBAL, ACC_LOAD, 4, UINT32_MAX, random_near, ACC_IRREGULAR},
+    {"global random, even lanes", ACC_GLOBAL, ACC_ATOMIC, 4, 0x55555555, random4, ACC_IRREGULAR},
+    {"shared contiguous f32", ACC_SHARED, ACC_LOAD, 4, UINT32_MAX, contiguous, 4},
+    {"shared 16 x 16 tile, a[ty][k]", ACC_SHARED, ACC_LOAD, 4, UINT32_MAX, tile_column,
+     ACC_IRREGULAR},
+    {"shared 16 x 16 tile, b[k][tx]", ACC_SHARED, ACC_LOAD, 4, UINT32_MAX, halves, ACC_IRREGULAR},
+    {"shared permuted", ACC_SHARED, ACC_LOAD, 4, UINT32_MAX, permuted, ACC_IRREGULAR},
+    {"shared random in 4 KB", ACC_SHARED, ACC_LOAD, 4, UINT32_MAX, random_shared, ACC_IRREGULAR},
+    {"shared random atomics", ACC_SHARED, ACC_ATOMIC, 4, UINT32_MAX, random_shared, ACC_IRREGULAR},
+    {"shared contiguous f64", ACC_SHARED, ACC_LOAD, 8, UINT32_MAX, contiguous16, 16},
+    {"local same offset", ACC_LOCAL, ACC_LOAD, 4, UINT32_MAX, same, 0},
 };
 
-static void prepare(const workload *w, uint64_t addr[VARIANTS][32], obs_access *access)
+static void prepare(const workload *w, uint64_t addr[VARIANTS][32], acc_request *access)
 {
-    uint64_t base = w->space == OBS_GLOBAL ? 0x7f0000000000u : 0;
+    uint64_t base = w->space == ACC_GLOBAL ? 0x7f0000000000u : 0;
     for (uint32_t v = 0; v < VARIANTS; v++) {
         for (uint32_t l = 0; l < 32; l++)
-            addr[v][l] = base + w->address(v, l) % (w->space == OBS_SHARED ? 32768 : UINT64_MAX);
-        access[v] = (obs_access){.pc = v % PCS,
-                                 .op = w->op,
-                                 .space = w->space,
-                                 .bytes = w->bytes,
-                                 .mask = w->mask,
-                                 .warp = v / 8,
-                                 .addr = addr[v],
-                                 .stride = w->stride,
-                                 .object = w->space == OBS_GLOBAL};
+            addr[v][l] = base + w->address(v, l) % (w->space == ACC_SHARED ? 32768 : UINT64_MAX);
+        access[v] = (acc_request){.pc = v % PCS,
+                                  .op = w->op,
+                                  .space = w->space,
+                                  .bytes = w->bytes,
+                                  .mask = w->mask,
+                                  .warp = v / 8,
+                                  .addr = addr[v],
+                                  .stride = w->stride,
+                                  .object = w->space == ACC_GLOBAL};
     }
 }
 
@@ -143,7 +143,7 @@ typedef enum keeping {
 static double nanoseconds(const workload *w, keeping mode, long requests)
 {
     static uint64_t addr[VARIANTS][32];
-    obs_access access[VARIANTS];
+    acc_request access[VARIANTS];
     obs_shared shared[2] = {{"", 0, 0}, {"tile", 0, 32768}};
     uint64_t sampled = 0;
     obs_config config = {.ncode = PCS,

@@ -60,7 +60,7 @@ static void make_params(bench *b, const subject *s, uint8_t *params)
 }
 
 static double run(const bench *b, emu_machine *machine, emu_kernel *kernel, const subject *s,
-                  const void *params, const emu_observer *observer, emu_result *result)
+                  const void *params, const acc_observer *observer, emu_result *result)
 {
     wl_error err = {0};
     emu_launch launch = {.grid = s->grid,

@@ -117,7 +117,7 @@ static bool set_access(const ana_input *input, const ana_draft *d, ana_finding *
     if (!f->access) {
         return false;
     }
-    *f->access = (ana_access){.space = d->group ? d->group->space : OBS_GLOBAL,
+    *f->access = (ana_access){.space = d->group ? d->group->space : ACC_GLOBAL,
                               .launches = d->launches,
                               .example_launch = d->example_launch,
                               .objects = 1,

@@ -106,7 +106,7 @@ typedef struct ana_sector { /* an example from a heat map */
 
 /* The part of findings about what the instructions of a kernel access. */
 typedef struct ana_access {
-    uint32_t space;          /* obs_space */
+    uint32_t space;          /* acc_space */
     uint32_t launches;       /* that show it */
     uint32_t example_launch; /* id of the costliest */
     /* Objects that show it, allocated at one place one after the other: the finding's is the

@@ -82,7 +82,7 @@ static double sectors_too_many_a_request(const ana_finding *f)
 
 static bool is_cached(const gain_input *in, const ana_finding *f, const prof_object *object)
 {
-    return f->cost.unit == ANA_SECTORS && f->access && f->access->space == OBS_GLOBAL && object &&
+    return f->cost.unit == ANA_SECTORS && f->access && f->access->space == ACC_GLOBAL && object &&
            object->bytes && (double)object->bytes <= in->thresholds->cached_bytes &&
            sectors_too_many_a_request(f) < PASS_SECTORS;
 }

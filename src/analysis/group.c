@@ -41,13 +41,13 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 /* Findings that are not about accesses have none of the spaces. */
 static uint32_t space_of(const ana_finding *f)
 {
-    return f->access ? f->access->space : OBS_SPACE_COUNT;
+    return f->access ? f->access->space : ACC_SPACE_COUNT;
 }
 
 static uint64_t object_identity(const work *w, const ana_finding *f)
 {
     const prof_object *o = prof_find_object(w->objects, f->object);
-    if (!o || space_of(f) != OBS_SHARED || !o->variable[0]) {
+    if (!o || space_of(f) != ACC_SHARED || !o->variable[0]) {
         return hash_number(1, f->object);
     }
     return hash_number(hash_text(2, o->variable), o->bytes);

@@ -242,7 +242,7 @@ static void settle(dev_op *op, uint32_t call, wl_status status, emu_result *resu
     dev_lose(op->context, status == WL_NOMEM ? DEV_NOMEM : DEV_LAUNCH_FAILED);
 }
 
-static wl_status run(dev_op *op, const emu_observer *observer, emu_result *result, wl_error *err)
+static wl_status run(dev_op *op, const acc_observer *observer, emu_result *result, wl_error *err)
 {
     progress shown = {.kernel = op->launch.function->name, .start_ns = rec_now()};
     const prog_options *options = prog_options_get();

@@ -3,7 +3,7 @@
 
 static const char *verb(const emu_mem *mem)
 {
-    return mem->op == EMU_LOAD ? "reads" : mem->op == EMU_STORE ? "writes" : "updates";
+    return mem->op == ACC_LOAD ? "reads" : mem->op == ACC_STORE ? "writes" : "updates";
 }
 
 _Noreturn void emu_misaligned(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
@@ -84,7 +84,7 @@ void emu_check_global(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t b
                                  .epoch = epoch,
                                  .writable = found->kind != EMU_ALLOC_CONST};
         }
-        if (mem->op != EMU_LOAD && !cache->writable && !mem->look)
+        if (mem->op != ACC_LOAD && !cache->writable && !mem->look)
             emu_raise(w, in->pc, EMU_FAULT_READ_ONLY, lane, address, bytes,
                       "%s %u bytes in constant memory", verb(mem), bytes);
         several |= common && common != cache->alloc;
@@ -141,20 +141,20 @@ void emu_observe(emu_warp *w, const emu_insn *in, uint32_t mask, uint32_t bytes,
                  const emu_span *span)
 {
     const emu_mem *mem = in->extra;
-    emu_access access = {
+    acc_request access = {
         .pc = in->pc,
-        .op = (emu_access_op)mem->op,
-        .space = (ir_space)span->space,
+        .op = (acc_op)mem->op,
+        .space = (acc_space)span->space,
         .bytes = bytes,
         .flags = mem->flags,
         .mask = mask,
         .warp = w->index,
         .addr = span->addr,
-        .stride = mask == EMU_ALL ? span->stride : EMU_IRREGULAR,
-        .alloc = span->alloc,
+        .stride = mask == EMU_ALL ? span->stride : ACC_IRREGULAR,
+        .object = span->alloc ? span->alloc->id : 0,
     };
     if (mem->space == IR_SPACE_CONST)
-        access.space = IR_SPACE_CONST;
+        access.space = ACC_CONST;
     if (span->alloc && span->alloc->kind == EMU_ALLOC_INTERNAL)
         return;
     w->worker->run->launch->observer->access(w->cta->observed, &access);

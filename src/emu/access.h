@@ -9,7 +9,7 @@ enum { EMU_MAX_VECTOR = 8 };
 /* What a memory instruction is, beyond its address ([src[0] + imm]) */
 typedef struct emu_mem {
     uint8_t space;         /* ir_space; CONST and PARAM count as GLOBAL where they have addresses */
-    uint8_t op;            /* emu_access_op */
+    uint8_t op;            /* acc_op */
     uint8_t base_bits;     /* 32 or 64 */
     uint8_t size;          /* bytes of an element in memory */
     uint8_t count;         /* elements */
@@ -18,7 +18,7 @@ typedef struct emu_mem {
     bool look;             /* of a slice: shown to the observer, and nothing is moved */
     bool acquire, release; /* fences after and before */
     bool spin;             /* a loop around it may be waiting for another thread */
-    uint16_t flags;        /* EMU_ACCESS_* */
+    uint16_t flags;        /* acc_flag */
     uint32_t cache;        /* index of the inline cache */
     emu_ref data[EMU_MAX_VECTOR]; /* registers or constants; EMU_NOREF: a sink */
 } emu_mem;
@@ -30,7 +30,7 @@ typedef struct emu_span {
     const uint64_t *at;
     uint64_t bias;
     int64_t
-        stride; /* of addr over all 32 lanes, EMU_IRREGULAR where there is none or the mask is not full */
+        stride; /* of addr over all 32 lanes, ACC_IRREGULAR where there is none or the mask is not full */
     const emu_alloc *alloc;
     uint32_t space;
 } emu_span;
@@ -62,14 +62,14 @@ static inline void emu_addresses(const emu_warp *w, const emu_insn *in, u64 *add
     }
 }
 
-/* The constant difference between neighbouring lanes, or EMU_IRREGULAR. */
+/* The constant difference between neighbouring lanes, or ACC_IRREGULAR. */
 static inline s64 emu_stride(const u64 *addr)
 {
     const u64 first = addr[0], step = addr[1] - addr[0];
     u64 differ = 0;
     for (int i = 0; i < EMU_LANES; i++)
         differ |= addr[i] ^ (first + (u64)i * step);
-    return differ ? EMU_IRREGULAR : (s64)step;
+    return differ ? ACC_IRREGULAR : (s64)step;
 }
 
 typedef struct emu_extent {
@@ -79,7 +79,7 @@ typedef struct emu_extent {
 
 static inline emu_extent emu_extent_of(u32 mask, const emu_span *span)
 {
-    if (span->stride != EMU_IRREGULAR) {
+    if (span->stride != ACC_IRREGULAR) {
         u64 first = span->addr[0], last = span->addr[EMU_LANES - 1];
         bool up = span->stride >= 0;
         return (emu_extent){up ? first : last, up ? last : first, first | (u64)span->stride};
@@ -106,11 +106,11 @@ static inline void emu_locate_global(emu_warp *w, const emu_insn *in, u32 mask, 
     u32 epoch = atomic_load_explicit(&w->worker->run->machine->memory.epoch, memory_order_relaxed);
     span->at = span->addr;
     span->bias = 0;
-    span->space = IR_SPACE_GLOBAL;
+    span->space = ACC_GLOBAL;
     span->alloc = cache->alloc;
     bool inside = e.low >= cache->base && e.high < cache->end && bytes <= cache->end - e.high &&
                   cache->epoch == epoch;
-    if (__builtin_expect(!inside || (mem->op != EMU_LOAD && !cache->writable), 0))
+    if (__builtin_expect(!inside || (mem->op != ACC_LOAD && !cache->writable), 0))
         emu_check_global(w, in, mask, bytes, span);
 }
 
@@ -123,7 +123,7 @@ static inline void emu_locate_shared(emu_warp *w, const emu_insn *in, u32 mask, 
         emu_misaligned(w, in, mask, bytes, span);
     span->at = span->addr;
     span->bias = (u64)(uintptr_t)cta->shared;
-    span->space = IR_SPACE_SHARED;
+    span->space = ACC_SHARED;
     span->alloc = NULL;
     if (__builtin_expect(e.high >= cta->shared_bytes || bytes > cta->shared_bytes - e.high, 0))
         emu_check_shared(w, in, mask, bytes, span);
@@ -135,7 +135,7 @@ static inline void emu_locate_local(emu_warp *w, const emu_insn *in, u32 mask, u
     emu_extent e = emu_extent_of(mask, span);
     if (__builtin_expect((e.bits & (bytes - 1)) != 0, 0))
         emu_misaligned(w, in, mask, bytes, span);
-    span->space = IR_SPACE_LOCAL;
+    span->space = ACC_LOCAL;
     span->alloc = NULL;
     if (__builtin_expect(e.high >= w->local_stride || bytes > w->local_stride - e.high, 0))
         emu_check_local(w, in, mask, bytes, span);
@@ -150,9 +150,9 @@ static inline void emu_locate_local(emu_warp *w, const emu_insn *in, u32 mask, u
 static inline u32 emu_space_of(const emu_warp *w, u64 address)
 {
     u64 offset = address - w->worker->run->machine->shared_window;
-    return offset >= 2 * EMU_WINDOW_BYTES ? IR_SPACE_GLOBAL
-           : offset >= EMU_WINDOW_BYTES   ? IR_SPACE_LOCAL
-                                          : IR_SPACE_SHARED;
+    return offset >= 2 * EMU_WINDOW_BYTES ? ACC_GLOBAL
+           : offset >= EMU_WINDOW_BYTES   ? ACC_LOCAL
+                                          : ACC_SHARED;
 }
 
 /* The active lanes that are in the space of the first one. */
@@ -167,7 +167,7 @@ static inline u32 emu_same_space(const emu_warp *w, u32 mask, const u64 *addr, u
         local[i] = offset - EMU_WINDOW_BYTES < EMU_WINDOW_BYTES;
     }
     u32 s = emu_pack(shared) & mask, l = emu_pack(local) & mask, first = mask & -mask;
-    *space = s & first ? IR_SPACE_SHARED : l & first ? IR_SPACE_LOCAL : IR_SPACE_GLOBAL;
+    *space = s & first ? ACC_SHARED : l & first ? ACC_LOCAL : ACC_GLOBAL;
     return s & first ? s : l & first ? l : mask & ~(s | l);
 }
 
@@ -176,14 +176,14 @@ static inline void emu_locate_generic(emu_warp *w, const emu_insn *in, u32 mask,
                                       u32 space, emu_span *span)
 {
     const u64 window = w->worker->run->machine->shared_window;
-    if (space == IR_SPACE_GLOBAL) {
+    if (space == ACC_GLOBAL) {
         emu_locate_global(w, in, mask, bytes, span);
         return;
     }
-    const u64 base = space == IR_SPACE_SHARED ? window : window + EMU_WINDOW_BYTES;
+    const u64 base = space == ACC_SHARED ? window : window + EMU_WINDOW_BYTES;
     EACH_LANE
     span->addr[i] -= base;
-    if (space == IR_SPACE_SHARED)
+    if (space == ACC_SHARED)
         emu_locate_shared(w, in, mask, bytes, span);
     else
         emu_locate_local(w, in, mask, bytes, span);
@@ -192,9 +192,9 @@ static inline void emu_locate_generic(emu_warp *w, const emu_insn *in, u32 mask,
 static inline void emu_locate(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, u32 space,
                               emu_span *span)
 {
-    if (space == IR_SPACE_GLOBAL)
+    if (space == ACC_GLOBAL)
         emu_locate_global(w, in, mask, bytes, span);
-    else if (space == IR_SPACE_SHARED)
+    else if (space == ACC_SHARED)
         emu_locate_shared(w, in, mask, bytes, span);
     else
         emu_locate_local(w, in, mask, bytes, span);

@@ -65,10 +65,9 @@ static void locate(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, emu_spa
 {
     const emu_mem *mem = in->extra;
     emu_addresses(w, in, span->addr);
-    span->stride = EMU_IRREGULAR;
+    span->stride = ACC_IRREGULAR;
     if (mem->space != IR_SPACE_GENERIC) {
-        emu_locate(w, in, mask, bytes,
-                   mem->space == IR_SPACE_SHARED_CLUSTER ? IR_SPACE_SHARED : mem->space, span);
+        emu_locate(w, in, mask, bytes, ir_request_space(mem->space), span);
         return;
     }
     u32 space, same = emu_same_space(w, mask, span->addr, &space);
@@ -158,11 +157,11 @@ void emu_run_copy(emu_warp *w, const emu_insn *in, uint32_t mask)
     for (u32 rest = mask; rest; rest &= rest - 1)
         reads |= bytes_read(w, c, (u32)__builtin_ctz(rest)) ? rest & -rest : 0;
     emu_addresses(w, &c->to.insn, to.addr);
-    to.stride = mask == EMU_ALL ? emu_stride(to.addr) : EMU_IRREGULAR;
+    to.stride = mask == EMU_ALL ? emu_stride(to.addr) : ACC_IRREGULAR;
     emu_locate_shared(w, &c->to.insn, mask, c->bytes, &to);
     if (reads) {
         emu_addresses(w, &c->from.insn, from.addr);
-        from.stride = reads == EMU_ALL ? emu_stride(from.addr) : EMU_IRREGULAR;
+        from.stride = reads == EMU_ALL ? emu_stride(from.addr) : ACC_IRREGULAR;
         emu_locate_global(w, &c->from.insn, reads, c->bytes, &from);
     }
     for (u32 rest = c->to.mem.look ? 0 : mask; rest; rest &= rest - 1) {
@@ -212,7 +211,7 @@ static void move_bulk(emu_warp *w, const emu_copy *c, u32 lane, u32 bytes, const
     u8 *target = (u8 *)(uintptr_t)(to->at[lane] + to->bias);
     const u8 *source = (const u8 *)(uintptr_t)(from->at[lane] + from->bias);
     if (c->combine)
-        reduce(c, target, source, bytes, w->worker->run->parallel && to->space == IR_SPACE_GLOBAL);
+        reduce(c, target, source, bytes, w->worker->run->parallel && to->space == ACC_GLOBAL);
     else
         memmove(target, source, bytes);
 }

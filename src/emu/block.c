@@ -101,7 +101,7 @@ emu_cta *emu_cta_start(emu_worker *worker, uint64_t index, emu_cluster *cluster,
         return NULL;
     const emu_run_state *run = worker->run;
     const emu_dim grid = run->launch->grid;
-    const emu_observer *o = run->launch->observer;
+    const acc_observer *o = run->launch->observer;
     cta->worker = worker;
     cta->index = index;
     cta->id = (emu_dim){(uint32_t)(index % grid.x), (uint32_t)(index / grid.x % grid.y),
@@ -114,8 +114,7 @@ emu_cta *emu_cta_start(emu_worker *worker, uint64_t index, emu_cluster *cluster,
     memset(cta->barriers, 0, sizeof cta->barriers);
     fill_pool(cta);
     start_warps(cta);
-    cta->observer_block = o && o->block_begin ? o->block_begin(worker->observer, index, cta->id)
-                                              : NULL;
+    cta->observer_block = o && o->block_begin ? o->block_begin(worker->observer, index) : NULL;
     cta->observed = o && o->access ? cta->observer_block : NULL;
     return cta;
 }
@@ -123,7 +122,7 @@ emu_cta *emu_cta_start(emu_worker *worker, uint64_t index, emu_cluster *cluster,
 void emu_cta_end(emu_cta *cta)
 {
     emu_worker *worker = cta->worker;
-    const emu_observer *o = worker->run->launch->observer;
+    const acc_observer *o = worker->run->launch->observer;
     for (uint32_t n = 0; n < cta->nwarps; n++)
         emu_warp_abandon(&cta->warps[n]);
     if (o && o->block_end && cta->observer_block)

@@ -452,7 +452,7 @@ bool emu_alias(emu_decode *d, const ir_operand *dst, emu_ref src)
 
 /* ---- memory operands ---- */
 
-emu_mem *emu_mem_new(emu_decode *d, const ir_insn *i, ir_space space, emu_access_op op)
+emu_mem *emu_mem_new(emu_decode *d, const ir_insn *i, ir_space space, acc_op op)
 {
     emu_mem *mem = wl_new(d->arena, emu_mem);
     if (!mem) {
@@ -467,12 +467,12 @@ emu_mem *emu_mem_new(emu_decode *d, const ir_insn *i, ir_space space, emu_access
     mem->cache = d->kernel->ncaches++;
     mem->acquire = ir_has(i, IR_S_acquire) || ir_has(i, IR_S_acq_rel);
     mem->release = ir_has(i, IR_S_release) || ir_has(i, IR_S_acq_rel);
-    mem->spin = op == EMU_ATOMIC ||
-                (op == EMU_LOAD && (ordered || ir_has(i, IR_S_volatile) ||
+    mem->spin = op == ACC_ATOMIC ||
+                (op == ACC_LOAD && (ordered || ir_has(i, IR_S_volatile) ||
                                     ir_has(i, IR_S_relaxed) || ir_has(i, IR_S_cv)));
-    mem->flags = (uint16_t)((ir_has(i, IR_S_volatile) ? EMU_ACCESS_VOLATILE : 0) |
-                            (ir_has(i, IR_S_nc) || i->op == IR_ldu ? EMU_ACCESS_READONLY : 0) |
-                            (space == IR_SPACE_GENERIC ? EMU_ACCESS_GENERIC : 0));
+    mem->flags = (uint16_t)((ir_has(i, IR_S_volatile) ? ACC_VOLATILE : 0) |
+                            (ir_has(i, IR_S_nc) || i->op == IR_ldu ? ACC_READONLY : 0) |
+                            (space == IR_SPACE_GENERIC ? ACC_GENERIC : 0));
     return mem;
 }
 

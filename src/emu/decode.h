@@ -117,7 +117,7 @@ unsigned emu_reg_bits(const emu_decode *d, const ir_operand *o);
 bool emu_immediate(const ir_operand *o, uint64_t *value);
 
 /* What describes a memory instruction; `space` is the one it names. */
-emu_mem *emu_mem_new(emu_decode *d, const ir_insn *i, ir_space space, emu_access_op op);
+emu_mem *emu_mem_new(emu_decode *d, const ir_insn *i, ir_space space, acc_op op);
 /* Appends the instruction that accesses [address]. */
 emu_insn *emu_emit_mem(emu_decode *d, emu_h handler, const ir_operand *address, emu_mem *mem);
 /* The address of a symbol as a vector of `bits`. */

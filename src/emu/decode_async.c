@@ -15,7 +15,7 @@ static ir_space nth_space(const ir_insn *i, uint32_t nth)
 
 /* One end of a copy: decoded as an instruction of its own and taken out of the code again. */
 static void set_end(emu_decode *d, const ir_insn *i, const ir_operand *address, ir_space space,
-                    emu_access_op op, uint32_t flags, emu_end *end)
+                    acc_op op, uint32_t flags, emu_end *end)
 {
     end->mem = *emu_mem_new(d, i, space, op);
     end->mem.flags |= (uint16_t)flags;
@@ -74,8 +74,8 @@ static void small_copy(emu_decode *d, const ir_insn *i)
         else if (bits != 64)
             c->size = emu_src(d, &i->operands[k], 32);
     }
-    set_end(d, i, &i->operands[0], nth_space(i, 0), EMU_STORE, EMU_ACCESS_ASYNC, &c->to);
-    set_end(d, i, &i->operands[1], nth_space(i, 1), EMU_LOAD, EMU_ACCESS_ASYNC, &c->from);
+    set_end(d, i, &i->operands[0], nth_space(i, 0), ACC_STORE, ACC_ASYNC, &c->to);
+    set_end(d, i, &i->operands[1], nth_space(i, 1), ACC_LOAD, ACC_ASYNC, &c->from);
     emu_emit_fn(d, emu_run_copy)->extra = c;
 }
 
@@ -111,26 +111,25 @@ static void bulk_copy(emu_decode *d, const ir_insn *i)
         }
     }
     c->size = emu_src(d, &i->operands[2], 32);
-    set_end(d, i, &i->operands[0], nth_space(i, 0), c->combine ? EMU_REDUCTION : EMU_STORE,
-            EMU_ACCESS_ASYNC | EMU_ACCESS_BULK, &c->to);
-    set_end(d, i, &i->operands[1], nth_space(i, 1), EMU_LOAD, EMU_ACCESS_ASYNC | EMU_ACCESS_BULK,
-            &c->from);
+    set_end(d, i, &i->operands[0], nth_space(i, 0), c->combine ? ACC_REDUCTION : ACC_STORE,
+            ACC_ASYNC | ACC_BULK, &c->to);
+    set_end(d, i, &i->operands[1], nth_space(i, 1), ACC_LOAD, ACC_ASYNC | ACC_BULK, &c->from);
     c->has_barrier = ir_has(i, IR_S_mbarrier__complete_tx__bytes);
     if (c->has_barrier)
-        set_end(d, i, &i->operands[3], nth_space(i, 0), EMU_ATOMIC, 0, &c->barrier);
+        set_end(d, i, &i->operands[3], nth_space(i, 0), ACC_ATOMIC, 0, &c->barrier);
     emu_emit_fn(d, emu_run_bulk)->extra = c;
 }
 
 /* ---- mbarrier ---- */
 
-static emu_access_op access_of(emu_mbarrier_op op)
+static acc_op access_of(emu_mbarrier_op op)
 {
     switch (op) {
     case EMU_MBARRIER_INIT:
-    case EMU_MBARRIER_INVAL: return EMU_STORE;
+    case EMU_MBARRIER_INVAL: return ACC_STORE;
     case EMU_MBARRIER_WAIT:
-    case EMU_MBARRIER_WAIT_PARITY: return EMU_LOAD;
-    default: return EMU_ATOMIC;
+    case EMU_MBARRIER_WAIT_PARITY: return ACC_LOAD;
+    default: return ACC_ATOMIC;
     }
 }
 

@@ -191,7 +191,7 @@ static void wmma_memory(emu_decode *d, const ir_insn *i, bool load)
     }
     uint64_t tight = x.column_major ? x.fragment.rows : x.fragment.columns;
     x.stride = i->noperands > 2 ? emu_src(d, &i->operands[2], 32) : emu_const(d, 32, tight);
-    emu_mem *mem = emu_mem_new(d, i, i->space, load ? EMU_LOAD : EMU_STORE);
+    emu_mem *mem = emu_mem_new(d, i, i->space, load ? ACC_LOAD : ACC_STORE);
     x.mem = *mem;
     emu_wmma *extra = wl_arena_copy(d->arena, &x, sizeof x);
     if (!extra) {
@@ -232,7 +232,7 @@ static void matrices(emu_decode *d, const ir_insn *i, bool load)
         emu_unsupported(d, "this shape of matrices is not supported");
         return;
     }
-    x->mem = *emu_mem_new(d, i, i->space, load ? EMU_LOAD : EMU_STORE);
+    x->mem = *emu_mem_new(d, i, i->space, load ? ACC_LOAD : ACC_STORE);
     x->count = (uint8_t)count;
     x->transposed = ir_has(i, IR_S_trans);
     for (uint32_t k = 0; k < count; k++)

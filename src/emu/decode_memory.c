@@ -200,7 +200,7 @@ void emu_decode_ld(emu_decode *d, const ir_insn *i)
         return;
     }
     const ir_operand *to = elements(&i->operands[0], &count);
-    emu_mem *mem = emu_mem_new(d, i, i->space, EMU_LOAD);
+    emu_mem *mem = emu_mem_new(d, i, i->space, ACC_LOAD);
     fill_shape(d, i, mem, to, count);
     for (uint32_t k = 0; k < count && k < EMU_MAX_VECTOR && d->status == WL_OK; k++)
         mem->data[k] = to[k].kind == IR_OPD_SINK ? EMU_NOREF : emu_dst(d, &to[k], mem->width * 8u);
@@ -221,7 +221,7 @@ static void store(emu_decode *d, const ir_insn *i)
                                    EMU_H_st_shared_8};
     uint32_t count;
     const ir_operand *from = elements(&i->operands[1], &count);
-    emu_mem *mem = emu_mem_new(d, i, i->space, EMU_STORE);
+    emu_mem *mem = emu_mem_new(d, i, i->space, ACC_STORE);
     fill_shape(d, i, mem, from, count);
     for (uint32_t k = 0; k < count && k < EMU_MAX_VECTOR && d->status == WL_OK; k++)
         mem->data[k] = mem->width == mem->size ? emu_src_typed(d, &from[k], i->types[0])
@@ -283,7 +283,7 @@ static void atomic(emu_decode *d, const ir_insn *i, uint32_t address, bool resul
     const ir_operand *to = elements(&i->operands[0], &ndst);
     bool kept = result && i->operands[0].kind != IR_OPD_SINK;
     unsigned bits = type_bytes(i) * 8;
-    emu_mem *mem = emu_mem_new(d, i, i->space, kept ? EMU_ATOMIC : EMU_REDUCTION);
+    emu_mem *mem = emu_mem_new(d, i, i->space, kept ? ACC_ATOMIC : ACC_REDUCTION);
     atom->mem = *mem;
     atom->mem.size = atom->mem.width = (uint8_t)(bits / 8);
     atom->mem.count = (uint8_t)count;

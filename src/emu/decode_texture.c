@@ -22,7 +22,7 @@ static bool shape_of(emu_decode *d, const ir_insn *i, shape *s)
     }
 }
 
-static emu_tex *new_tex(emu_decode *d, const ir_insn *i, emu_access_op op)
+static emu_tex *new_tex(emu_decode *d, const ir_insn *i, acc_op op)
 {
     emu_tex *x = wl_new(d->arena, emu_tex);
     if (!x) {
@@ -30,8 +30,7 @@ static emu_tex *new_tex(emu_decode *d, const ir_insn *i, emu_access_op op)
         return NULL;
     }
     x->mem = *emu_mem_new(d, i, IR_SPACE_GLOBAL, op);
-    x->mem.flags = EMU_ACCESS_TEXTURE |
-                   (i->op == IR_tex || i->op == IR_tld4 ? EMU_ACCESS_READONLY : 0);
+    x->mem.flags = ACC_TEXTURE | (i->op == IR_tex || i->op == IR_tld4 ? ACC_READONLY : 0);
     x->mem.spin = false;
     x->layer = x->level = x->resident = EMU_NOREF;
     for (uint32_t k = 0; k < 3; k++)
@@ -118,7 +117,7 @@ static bool allow(emu_decode *d, const ir_insn *i)
 void emu_decode_tex(emu_decode *d, const ir_insn *i)
 {
     shape s;
-    emu_tex *x = allow(d, i) && shape_of(d, i, &s) ? new_tex(d, i, EMU_LOAD) : NULL;
+    emu_tex *x = allow(d, i) && shape_of(d, i, &s) ? new_tex(d, i, ACC_LOAD) : NULL;
     if (!x)
         return;
     bool level = ir_has(i, IR_S_level), grad = ir_has(i, IR_S_grad);
@@ -145,7 +144,7 @@ void emu_decode_tex(emu_decode *d, const ir_insn *i)
 void emu_decode_tld4(emu_decode *d, const ir_insn *i)
 {
     shape s;
-    emu_tex *x = shape_of(d, i, &s) ? new_tex(d, i, EMU_LOAD) : NULL;
+    emu_tex *x = shape_of(d, i, &s) ? new_tex(d, i, ACC_LOAD) : NULL;
     if (!x)
         return;
     if (i->noperands != 2 || s.cube || s.dims != 2) {
@@ -181,7 +180,7 @@ static bool query_of(const ir_insn *i, uint8_t *query)
 
 static void query(emu_decode *d, const ir_insn *i, bool surface)
 {
-    emu_tex *x = new_tex(d, i, EMU_LOAD);
+    emu_tex *x = new_tex(d, i, ACC_LOAD);
     if (!x)
         return;
     if (!query_of(i, &x->query)) {
@@ -210,7 +209,7 @@ void emu_decode_suq(emu_decode *d, const ir_insn *i)
 
 /* ---- surfaces ---- */
 
-static emu_tex *new_surface(emu_decode *d, const ir_insn *i, emu_access_op op, const ir_operand *at)
+static emu_tex *new_surface(emu_decode *d, const ir_insn *i, acc_op op, const ir_operand *at)
 {
     shape s;
     emu_tex *x = allow(d, i) && shape_of(d, i, &s) ? new_tex(d, i, op) : NULL;
@@ -247,7 +246,7 @@ static void set_data(emu_decode *d, const ir_insn *i, const ir_operand *o, bool 
 
 void emu_decode_suld(emu_decode *d, const ir_insn *i)
 {
-    emu_tex *x = new_surface(d, i, EMU_LOAD, &i->operands[1]);
+    emu_tex *x = new_surface(d, i, ACC_LOAD, &i->operands[1]);
     if (!x)
         return;
     set_data(d, i, &i->operands[0], true, x);
@@ -256,7 +255,7 @@ void emu_decode_suld(emu_decode *d, const ir_insn *i)
 
 void emu_decode_sust(emu_decode *d, const ir_insn *i)
 {
-    emu_tex *x = new_surface(d, i, EMU_STORE, &i->operands[0]);
+    emu_tex *x = new_surface(d, i, ACC_STORE, &i->operands[0]);
     if (!x)
         return;
     set_data(d, i, &i->operands[1], false, x);
@@ -273,7 +272,7 @@ void emu_decode_sured(emu_decode *d, const ir_insn *i)
                  {IR_S_max, EMU_ATOMIC_MAX},
                  {IR_S_and, EMU_ATOMIC_AND},
                  {IR_S_or, EMU_ATOMIC_OR}};
-    emu_tex *x = new_surface(d, i, EMU_REDUCTION, &i->operands[0]);
+    emu_tex *x = new_surface(d, i, ACC_REDUCTION, &i->operands[0]);
     if (!x)
         return;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)

@@ -8,6 +8,7 @@
 #ifndef WL_EMU_EMU_H
 #define WL_EMU_EMU_H
 
+#include "access/access.h"
 #include "base/error.h"
 #include "ir/module.h"
 
@@ -177,60 +178,6 @@ uint32_t emu_kernel_nblocks(const emu_kernel *kernel);
 /* The PTX module that the kernel was decoded from. */
 const ir_module *emu_kernel_module(const emu_kernel *kernel);
 
-/* ---- observation ---- */
-
-typedef enum emu_access_op {
-    EMU_LOAD,
-    EMU_STORE,
-    EMU_ATOMIC,
-    EMU_REDUCTION /* atomic without a result */
-} emu_access_op;
-
-enum {
-    EMU_ACCESS_ASYNC = 1,
-    EMU_ACCESS_BULK = 2,
-    EMU_ACCESS_VOLATILE = 4,
-    EMU_ACCESS_GENERIC = 8,
-    EMU_ACCESS_READONLY = 16,
-    /* 32 is the observer's: OBS_ACCESS_MATRIX */
-    EMU_ACCESS_TEXTURE =
-        64 /* by tex, tld4, suld, sust, sured: a lane's address is its first texel's */
-};
-
-#define EMU_IRREGULAR INT64_MIN
-
-/* One executed warp instruction that accesses memory, with at least one active lane. A cp.async gives two: the load
- * from global and the store to shared memory. Space is the one really accessed: never generic. Lanes of a generic
- * access that fall into different spaces give one record a space. */
-typedef struct emu_access {
-    uint32_t pc;
-    emu_access_op op;
-    ir_space space; /* GLOBAL, SHARED, LOCAL, CONST, PARAM is not reported */
-    uint32_t bytes; /* per lane, all elements of a vector */
-    uint32_t flags; /* EMU_ACCESS_* */
-    uint32_t mask;  /* lanes that access */
-    uint32_t warp;  /* in the block: linear thread index / 32 */
-    /* addr[lane] for lanes in mask: device address; offset in the block's shared memory; for local memory the offset in
-     * the thread's own. Lanes outside of mask hold anything. */
-    const uint64_t *addr;
-    /* Difference between neighbouring lanes where mask is full and it is constant (0: all the same), else EMU_IRREGULAR */
-    int64_t stride;
-    /* The allocation that all lanes fall in (GLOBAL, CONST), or NULL where they fall in several. Valid during the call. */
-    const emu_alloc *alloc;
-} emu_access;
-
-/* Calls arrive on the worker's thread. worker_begin returns the worker's state, block_begin that of a block, which every
- * access of the block is given (a worker may have several blocks in flight, as cooperative launches need). A NULL from
- * block_begin: this block's accesses are of no interest (execution counts go on). Any member may be NULL. */
-typedef struct emu_observer {
-    void *ctx;
-    void *(*worker_begin)(void *ctx, uint32_t worker);
-    void (*worker_end)(void *worker);
-    void *(*block_begin)(void *worker, uint64_t block, emu_dim index);
-    void (*block_end)(void *worker, void *block, uint64_t warp_instructions);
-    void (*access)(void *block, const emu_access *access);
-} emu_observer;
-
 /* ---- launches ---- */
 
 typedef struct emu_launch {
@@ -243,7 +190,7 @@ typedef struct emu_launch {
     uint64_t nonly;
     uint32_t threads;             /* host threads; 0: all cores */
     double time_limit;            /* seconds; 0: none */
-    const emu_observer *observer; /* NULL: nobody watches */
+    const acc_observer *observer; /* NULL: nobody watches */
     /* Receives what vprintf writes; NULL: the process's stdout. */
     void (*print)(void *ctx, const char *text, size_t length);
     void *print_ctx;

@@ -223,28 +223,22 @@ static void move_register_bytes(const emu_warp *w, const emu_fragment *f, uint32
     }
 }
 
-static uint32_t space_of(const emu_mem *mem)
-{
-    return mem->space == IR_SPACE_SHARED_CLUSTER ? IR_SPACE_SHARED : mem->space;
-}
-
 /* Checks one piece of every lane and moves it. */
 static void move_piece(emu_warp *w, const emu_insn *in, const u64 *addr, uint32_t mask, uint32_t at,
                        uint32_t bytes, bool load)
 {
     const emu_wmma *x = in->extra;
-    u32 space = space_of(&x->mem);
     for (u32 rest = mask, part; rest; rest &= ~part) {
         emu_span span;
         memcpy(span.addr, addr, sizeof span.addr);
         part = rest;
-        span.stride = EMU_IRREGULAR;
-        if (space == IR_SPACE_GENERIC) {
+        span.stride = ACC_IRREGULAR;
+        if (x->mem.space == IR_SPACE_GENERIC) {
             u32 found;
             part = emu_same_space(w, rest, addr, &found);
             emu_locate_generic(w, in, part, bytes, found, &span);
         } else {
-            emu_locate(w, in, part, bytes, space, &span);
+            emu_locate(w, in, part, bytes, ir_request_space(x->mem.space), &span);
         }
         for (u32 m = x->mem.look ? 0 : part; m; m &= m - 1) {
             u32 lane = (u32)__builtin_ctz(m);
@@ -313,10 +307,10 @@ static void locate_rows(emu_warp *w, const emu_insn *in, uint32_t lanes, emu_spa
 {
     const emu_matrices *x = in->extra;
     emu_addresses(w, in, span->addr);
-    span->stride = lanes == EMU_ALL ? emu_stride(span->addr) : EMU_IRREGULAR;
+    span->stride = lanes == EMU_ALL ? emu_stride(span->addr) : ACC_IRREGULAR;
     if (x->mem.space == IR_SPACE_GENERIC) {
         u32 space;
-        if (emu_same_space(w, lanes, span->addr, &space) != lanes || space != IR_SPACE_SHARED)
+        if (emu_same_space(w, lanes, span->addr, &space) != lanes || space != ACC_SHARED)
             emu_raise(w, in->pc, EMU_FAULT_ADDRESS_SPACE, (u32)__builtin_ctz(lanes),
                       span->addr[__builtin_ctz(lanes)], 16,
                       "a matrix that is not in shared memory");

@@ -49,21 +49,21 @@ static void run(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     const u32 bytes = (u32)atom->mem.size * atom->mem.count;
     emu_span span;
     emu_addresses(w, in, span.addr);
-    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
     emu_locate(w, in, mask, bytes, space, &span);
-    update(w, atom, mask, &span, w->worker->run->parallel && space == IR_SPACE_GLOBAL);
+    update(w, atom, mask, &span, w->worker->run->parallel && space == ACC_GLOBAL);
     w->spinning |= atom->mem.spin;
     emu_watch(w, in, mask, bytes, &span);
 }
 
 static void atom_global(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    run(w, in, mask, IR_SPACE_GLOBAL);
+    run(w, in, mask, ACC_GLOBAL);
 }
 
 static void atom_shared(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    run(w, in, mask, IR_SPACE_SHARED);
+    run(w, in, mask, ACC_SHARED);
 }
 
 static void atom_generic(emu_warp *w, const emu_insn *in, u32 mask)
@@ -77,12 +77,12 @@ static void atom_generic(emu_warp *w, const emu_insn *in, u32 mask)
         u32 space;
         memcpy(span.addr, addr, sizeof addr);
         part = emu_same_space(w, rest, addr, &space);
-        if (space == IR_SPACE_LOCAL)
+        if (space == ACC_LOCAL)
             emu_raise(w, in->pc, EMU_FAULT_ADDRESS_SPACE, (u32)__builtin_ctz(part),
                       addr[__builtin_ctz(part)], bytes, "an atomic operation on local memory");
-        span.stride = part == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+        span.stride = part == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
         emu_locate_generic(w, in, part, bytes, space, &span);
-        update(w, atom, part, &span, w->worker->run->parallel && space == IR_SPACE_GLOBAL);
+        update(w, atom, part, &span, w->worker->run->parallel && space == ACC_GLOBAL);
         emu_watch(w, in, part, bytes, &span);
     }
     w->spinning |= atom->mem.spin;
@@ -104,9 +104,9 @@ static RACY void atom_b128(emu_warp *w, const emu_insn *in, u32 mask)
         part = emu_same_space(w, rest, addr, &space);
         if (atom->mem.space == IR_SPACE_SHARED) {
             part = rest;
-            space = IR_SPACE_SHARED;
+            space = ACC_SHARED;
         }
-        span.stride = EMU_IRREGULAR;
+        span.stride = ACC_IRREGULAR;
         if (atom->mem.space == IR_SPACE_GENERIC)
             emu_locate_generic(w, in, part, 16, space, &span);
         else

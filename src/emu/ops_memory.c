@@ -88,7 +88,7 @@ INLINE RACY void load_all(emu_warp *w, const emu_mem *mem, const emu_span *span,
     void *to = emu_at(w, mem->data[0]);
     const u64 *at = span->at;
     const u64 bias = span->bias;
-    if (span->stride != EMU_IRREGULAR && at == span->addr) {
+    if (span->stride != ACC_IRREGULAR && at == span->addr) {
         load_affine(at[0] + bias, span->stride, to, size);
         return;
     }
@@ -122,7 +122,7 @@ INLINE RACY void load_simple(emu_warp *w, const emu_insn *in, u32 mask, u32 spac
     const emu_mem *mem = in->extra;
     emu_span span;
     emu_addresses(w, in, span.addr);
-    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
     emu_locate(w, in, mask, size, space, &span);
     if (mask == EMU_ALL)
         load_all(w, mem, &span, size);
@@ -138,7 +138,7 @@ INLINE RACY void load_any(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     emu_span span;
     begin(mem);
     emu_addresses(w, in, span.addr);
-    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
     emu_locate(w, in, mask, bytes, space, &span);
     load_lanes(w, mem, mask, &span, mem->size, mem->width, mem->sign, mem->count);
     end(w, mem);
@@ -150,26 +150,26 @@ INLINE RACY void load_any(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     {                                                                               \
         load_simple(w, in, mask, SPACE, size);                                      \
     }
-LOAD(global, IR_SPACE_GLOBAL, 2)
-LOAD(global, IR_SPACE_GLOBAL, 4)
-LOAD(global, IR_SPACE_GLOBAL, 8)
-LOAD(shared, IR_SPACE_SHARED, 2)
-LOAD(shared, IR_SPACE_SHARED, 4)
-LOAD(shared, IR_SPACE_SHARED, 8)
+LOAD(global, ACC_GLOBAL, 2)
+LOAD(global, ACC_GLOBAL, 4)
+LOAD(global, ACC_GLOBAL, 8)
+LOAD(shared, ACC_SHARED, 2)
+LOAD(shared, ACC_SHARED, 4)
+LOAD(shared, ACC_SHARED, 8)
 
 static RACY void ld_global(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    load_any(w, in, mask, IR_SPACE_GLOBAL);
+    load_any(w, in, mask, ACC_GLOBAL);
 }
 
 static RACY void ld_shared(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    load_any(w, in, mask, IR_SPACE_SHARED);
+    load_any(w, in, mask, ACC_SHARED);
 }
 
 static RACY void ld_local(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    load_any(w, in, mask, IR_SPACE_LOCAL);
+    load_any(w, in, mask, ACC_LOCAL);
 }
 
 static RACY void ld_generic(emu_warp *w, const emu_insn *in, u32 mask)
@@ -184,7 +184,7 @@ static RACY void ld_generic(emu_warp *w, const emu_insn *in, u32 mask)
         u32 space;
         memcpy(span.addr, addr, sizeof addr);
         part = emu_same_space(w, rest, addr, &space);
-        span.stride = part == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+        span.stride = part == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
         emu_locate_generic(w, in, part, bytes, space, &span);
         load_lanes(w, mem, part, &span, mem->size, mem->width, mem->sign, mem->count);
         emu_watch(w, in, part, bytes, &span);
@@ -251,7 +251,7 @@ INLINE RACY void store_simple(emu_warp *w, const emu_insn *in, u32 mask, u32 spa
     const emu_mem *mem = in->extra;
     emu_span span;
     emu_addresses(w, in, span.addr);
-    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
     emu_locate(w, in, mask, size, space, &span);
     if (mask == EMU_ALL)
         store_all(w, mem, &span, size);
@@ -267,7 +267,7 @@ INLINE RACY void store_any(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     emu_span span;
     begin(mem);
     emu_addresses(w, in, span.addr);
-    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
     emu_locate(w, in, mask, bytes, space, &span);
     store_lanes(w, mem, mask, &span, mem->size, mem->width, mem->count);
     end(w, mem);
@@ -279,26 +279,26 @@ INLINE RACY void store_any(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     {                                                                               \
         store_simple(w, in, mask, SPACE, size);                                     \
     }
-STORE(global, IR_SPACE_GLOBAL, 2)
-STORE(global, IR_SPACE_GLOBAL, 4)
-STORE(global, IR_SPACE_GLOBAL, 8)
-STORE(shared, IR_SPACE_SHARED, 2)
-STORE(shared, IR_SPACE_SHARED, 4)
-STORE(shared, IR_SPACE_SHARED, 8)
+STORE(global, ACC_GLOBAL, 2)
+STORE(global, ACC_GLOBAL, 4)
+STORE(global, ACC_GLOBAL, 8)
+STORE(shared, ACC_SHARED, 2)
+STORE(shared, ACC_SHARED, 4)
+STORE(shared, ACC_SHARED, 8)
 
 static RACY void st_global(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    store_any(w, in, mask, IR_SPACE_GLOBAL);
+    store_any(w, in, mask, ACC_GLOBAL);
 }
 
 static RACY void st_shared(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    store_any(w, in, mask, IR_SPACE_SHARED);
+    store_any(w, in, mask, ACC_SHARED);
 }
 
 static RACY void st_local(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    store_any(w, in, mask, IR_SPACE_LOCAL);
+    store_any(w, in, mask, ACC_LOCAL);
 }
 
 /* A space at a time; without `stores` the accesses are only looked at. */
@@ -311,7 +311,7 @@ INLINE RACY void each_space(emu_warp *w, const emu_insn *in, u32 mask, bool stor
         u32 space;
         emu_addresses(w, in, span.addr);
         part = emu_same_space(w, rest, span.addr, &space);
-        span.stride = part == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+        span.stride = part == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
         emu_locate_generic(w, in, part, bytes, space, &span);
         if (stores)
             store_lanes(w, mem, part, &span, mem->size, mem->width, mem->count);
@@ -334,27 +334,27 @@ INLINE void look(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     const u32 bytes = (u32)mem->size * mem->count;
     emu_span span;
     emu_addresses(w, in, span.addr);
-    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : EMU_IRREGULAR;
+    span.stride = mask == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
     span.space = space;
     span.alloc = NULL;
-    if (space == IR_SPACE_GLOBAL)
+    if (space == ACC_GLOBAL)
         emu_locate_global(w, in, mask, bytes, &span);
     emu_watch(w, in, mask, bytes, &span);
 }
 
 static void look_global(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    look(w, in, mask, IR_SPACE_GLOBAL);
+    look(w, in, mask, ACC_GLOBAL);
 }
 
 static void look_shared(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    look(w, in, mask, IR_SPACE_SHARED);
+    look(w, in, mask, ACC_SHARED);
 }
 
 static void look_local(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    look(w, in, mask, IR_SPACE_LOCAL);
+    look(w, in, mask, ACC_LOCAL);
 }
 
 static void look_generic(emu_warp *w, const emu_insn *in, u32 mask)

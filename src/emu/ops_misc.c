@@ -172,12 +172,12 @@ static void isspacep(emu_warp *w, const emu_insn *in, u32 mask)
         const u64 offset = a[i] - m->shared_window;
         bool yes;
         switch (in->imm) {
-        case IR_S_global: yes = space == IR_SPACE_GLOBAL; break;
-        case IR_S_local: yes = space == IR_SPACE_LOCAL; break;
-        case IR_S_shared__cluster: yes = space == IR_SPACE_SHARED; break;
+        case IR_S_global: yes = space == ACC_GLOBAL; break;
+        case IR_S_local: yes = space == ACC_LOCAL; break;
+        case IR_S_shared__cluster: yes = space == ACC_SHARED; break;
         case IR_S_shared:
         case IR_S_shared__cta:
-            yes = space == IR_SPACE_SHARED && offset >> EMU_SHARED_SLOT_BITS == 0;
+            yes = space == ACC_SHARED && offset >> EMU_SHARED_SLOT_BITS == 0;
             break;
         default: {
             const emu_alloc *alloc = emu_memory_holding(&w->worker->run->machine->memory, a[i], 1);

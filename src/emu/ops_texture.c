@@ -23,7 +23,7 @@ static void *reach(reader *r, uint64_t address, uint32_t bytes)
     uint32_t epoch = atomic_load_explicit(&r->w->worker->run->machine->memory.epoch,
                                           memory_order_relaxed);
     bool inside = address >= cache->base && address < cache->end && bytes <= cache->end - address &&
-                  cache->epoch == epoch && (mem->op == EMU_LOAD || cache->writable);
+                  cache->epoch == epoch && (mem->op == ACC_LOAD || cache->writable);
     if (!inside) {
         emu_span one;
         one.addr[r->lane] = address;
@@ -50,7 +50,7 @@ static void begin(reader *r, emu_warp *w, const emu_insn *in)
     r->in = in;
     r->mask = r->bytes = 0;
     r->several = false;
-    r->span.space = IR_SPACE_GLOBAL;
+    r->span.space = ACC_GLOBAL;
     r->span.alloc = NULL;
 }
 
@@ -58,7 +58,7 @@ static void report(reader *r)
 {
     if (!r->mask || !r->w->cta->observed)
         return;
-    r->span.stride = r->mask == EMU_ALL ? emu_stride(r->span.addr) : EMU_IRREGULAR;
+    r->span.stride = r->mask == EMU_ALL ? emu_stride(r->span.addr) : ACC_IRREGULAR;
     if (r->several)
         r->span.alloc = NULL;
     emu_observe(r->w, r->in, r->mask, r->bytes, &r->span);
@@ -302,7 +302,7 @@ void emu_run_surface(emu_warp *w, const emu_insn *in, uint32_t mask)
     }
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        if (x->mem.op == EMU_LOAD)
+        if (x->mem.op == ACC_LOAD)
             load(w, x, lane, at[lane]);
         else if (at[lane])
             store(w, x, lane, at[lane]);

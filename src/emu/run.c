@@ -268,7 +268,7 @@ static void work(void *ctx, uint32_t index)
 {
     emu_run_state *run = ctx;
     emu_worker *worker = &run->workers[index];
-    const emu_observer *o = run->launch->observer;
+    const acc_observer *o = run->launch->observer;
     worker->observer = o && o->worker_begin ? o->worker_begin(o->ctx, index) : NULL;
     if (setjmp(worker->fault) == 0)
         while (!atomic_load_explicit(&run->stop, memory_order_relaxed)) {

@@ -6,6 +6,8 @@
 #ifndef WL_IR_OPS_H
 #define WL_IR_OPS_H
 
+#include "access/access.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,19 +44,15 @@ typedef struct ir_type_info {
 const ir_type_info *ir_type_get(ir_type type);
 
 typedef enum ir_space {
-    IR_SPACE_GENERIC, /* no space given */
-    IR_SPACE_REG,
-    IR_SPACE_GLOBAL,
-    IR_SPACE_SHARED, /* also .shared::cta */
-    IR_SPACE_SHARED_CLUSTER,
-    IR_SPACE_LOCAL,
-    IR_SPACE_CONST,
-    IR_SPACE_PARAM,
-    IR_SPACE_TEX,
+#define X(id, text, request) IR_SPACE_##id,
+#include "ir/spaces.def"
+#undef X
     IR_SPACE_COUNT
 } ir_space;
 
 const char *ir_space_text(ir_space space);
+/* The memory that a request of this space goes to; ACC_SPACE_COUNT where the space does not say. */
+acc_space ir_request_space(ir_space space);
 
 typedef enum ir_op {
     IR_OP_NONE,

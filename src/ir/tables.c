@@ -19,17 +19,21 @@ const ir_type_info *ir_type_get(ir_type type)
 const char *ir_space_text(ir_space space)
 {
     static const char *const texts[IR_SPACE_COUNT] = {
-        [IR_SPACE_GENERIC] = "",
-        [IR_SPACE_REG] = "reg",
-        [IR_SPACE_GLOBAL] = "global",
-        [IR_SPACE_SHARED] = "shared",
-        [IR_SPACE_SHARED_CLUSTER] = "shared::cluster",
-        [IR_SPACE_LOCAL] = "local",
-        [IR_SPACE_CONST] = "const",
-        [IR_SPACE_PARAM] = "param",
-        [IR_SPACE_TEX] = "tex",
+#define X(id, text, request) [IR_SPACE_##id] = text,
+#include "ir/spaces.def"
+#undef X
     };
     return (unsigned)space < IR_SPACE_COUNT ? texts[space] : "";
+}
+
+acc_space ir_request_space(ir_space space)
+{
+    static const uint8_t requests[IR_SPACE_COUNT] = {
+#define X(id, text, request) [IR_SPACE_##id] = ACC_##request,
+#include "ir/spaces.def"
+#undef X
+    };
+    return (unsigned)space < IR_SPACE_COUNT ? (acc_space)requests[space] : ACC_SPACE_COUNT;
 }
 
 ir_space ir_space_of_suffix(ir_suffix suffix)

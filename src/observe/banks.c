@@ -47,13 +47,13 @@ static bool joins(const obs_active *active)
 }
 
 /* Lanes of a group read or write 128 bytes at most: fewer lanes the wider they are. */
-static grouping group_of(const obs_active *active, obs_op op, uint32_t flags)
+static grouping group_of(const obs_active *active, acc_op op, uint32_t flags)
 {
-    grouping g = {.size = OBS_LANES, .atomic = op == OBS_ATOMIC || op == OBS_REDUCTION};
+    grouping g = {.size = OBS_LANES, .atomic = op == ACC_ATOMIC || op == ACC_REDUCTION};
     while (g.size > 1 && g.size * active->bytes > 128)
         g.size /= 2;
     bool wide = active->bytes == 8 || active->bytes == 16;
-    if (wide && op == OBS_LOAD && !(flags & OBS_ACCESS_MATRIX) && joins(active))
+    if (wide && op == ACC_LOAD && !(flags & ACC_MATRIX) && joins(active))
         g.size *= 2;
     return g;
 }
@@ -185,7 +185,7 @@ static bool in_units(const obs_active *active)
            any >> ROW_BITS == 0;
 }
 
-void obs_wavefronts(const obs_active *active, obs_op op, uint32_t flags, obs_cost *cost)
+void obs_wavefronts(const obs_active *active, acc_op op, uint32_t flags, obs_cost *cost)
 {
     grouping g = group_of(active, op, flags);
     if (in_units(active)) {

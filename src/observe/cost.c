@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-bool obs_find_run(const obs_access *access, obs_run *run)
+bool obs_find_run(const acc_request *access, obs_run *run)
 {
     uint32_t mask = access->mask, lane = (uint32_t)__builtin_ctz(mask);
     uint32_t ones = mask >> lane, count = (uint32_t)__builtin_popcount(mask);
     const uint64_t *a = access->addr + lane;
     *run = (obs_run){.first = a[0], .stride = 0, .lane = lane, .count = count};
-    if (mask == UINT32_MAX && access->stride != OBS_IRREGULAR) {
+    if (mask == UINT32_MAX && access->stride != ACC_IRREGULAR) {
         run->stride = access->stride;
         return true;
     }
@@ -98,24 +98,24 @@ static bool local_run(const obs_run *run, uint32_t bytes, obs_cost *cost)
 
 /* Aligned accesses of 4, 8 or 16 bytes, by what banks.c says in full: lanes i and j of a group
  * fall in one bank where their distance is a multiple of width / gcd(width, step). */
-static bool shared_run(const obs_run *run, uint32_t bytes, obs_op op, uint32_t flags,
+static bool shared_run(const obs_run *run, uint32_t bytes, acc_op op, uint32_t flags,
                        obs_cost *cost)
 {
     uint64_t step = magnitude(run->stride);
     if (bytes < 4 || bytes > 16 || !obs_is_pow2(bytes) || ((run->first | step) & (bytes - 1)))
         return false;
-    if ((bytes > 4 && run->count < OBS_LANES) || (step == 0 && (flags & OBS_ACCESS_MATRIX)))
+    if ((bytes > 4 && run->count < OBS_LANES) || (step == 0 && (flags & ACC_MATRIX)))
         return false;
     uint32_t width = 128 / bytes, groups = bytes / 4;
     uint32_t in_group = run->count < width ? run->count : width;
     uint32_t units = (uint32_t)(step / bytes) & (width - 1);
     uint32_t common = units ? units & (0 - units)
                             : width; /* gcd(width, units), both powers of two where it matters */
-    bool atomic = op == OBS_ATOMIC || op == OBS_REDUCTION;
+    bool atomic = op == ACC_ATOMIC || op == ACC_REDUCTION;
     uint32_t ways = (in_group * common + width - 1) / width;
     if (step == 0)
         ways = atomic ? in_group : 1;
-    if (step == 0 && op == OBS_LOAD && groups > 1)
+    if (step == 0 && op == ACC_LOAD && groups > 1)
         groups /= 2;
     cost->wavefronts = groups * ways;
     cost->wavefronts_min = groups;
@@ -123,7 +123,7 @@ static bool shared_run(const obs_run *run, uint32_t bytes, obs_op op, uint32_t f
 }
 
 /* Closes up the active lanes in `lane` and `addr`; all of them need no copy. */
-static obs_active gather(const obs_access *access, uint8_t *lane, uint64_t *addr)
+static obs_active gather(const acc_request *access, uint8_t *lane, uint64_t *addr)
 {
     static const uint8_t all[OBS_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                            11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -142,24 +142,24 @@ static obs_active gather(const obs_access *access, uint8_t *lane, uint64_t *addr
 }
 
 /* Sectors or wavefronts lane by lane. */
-static void count_lanes(const obs_access *access, const obs_active *active, obs_cost *cost)
+static void count_lanes(const acc_request *access, const obs_active *active, obs_cost *cost)
 {
-    if (access->space == OBS_SHARED)
+    if (access->space == ACC_SHARED)
         obs_wavefronts(active, access->op, access->flags, cost);
-    else if (access->space == OBS_LOCAL)
+    else if (access->space == ACC_LOCAL)
         obs_sectors_local(active, cost);
     else
         obs_sectors(active, cost);
 }
 
-obs_cost obs_cost_run(const obs_access *access, const obs_run *run)
+obs_cost obs_cost_run(const acc_request *access, const obs_run *run)
 {
     obs_cost cost = {.lanes = run->count};
     bool known = true;
-    shape_of_run(run, access->bytes, access->space == OBS_LOCAL, &cost);
-    if (access->space == OBS_SHARED)
+    shape_of_run(run, access->bytes, access->space == ACC_LOCAL, &cost);
+    if (access->space == ACC_SHARED)
         known = shared_run(run, access->bytes, access->op, access->flags, &cost);
-    else if (access->space == OBS_LOCAL)
+    else if (access->space == ACC_LOCAL)
         known = local_run(run, access->bytes, &cost);
     else
         sectors_of_run(run, access->bytes, &cost);
@@ -222,7 +222,7 @@ static void shape_of_active(const obs_active *active, bool local, obs_cost *cost
     }
 }
 
-obs_cost obs_cost_irregular(const obs_access *access)
+obs_cost obs_cost_irregular(const acc_request *access)
 {
     uint8_t lane[OBS_LANES];
     uint64_t addr[OBS_LANES];
@@ -230,12 +230,12 @@ obs_cost obs_cost_irregular(const obs_access *access)
     uint32_t ones = access->mask >> __builtin_ctz(access->mask);
     obs_cost cost = {.lanes = active.count, .shape = OBS_SHAPE_IRREGULAR};
     if (ones & (ones + 1)) /* with gaps; without, another shape would be a run */
-        shape_of_active(&active, access->space == OBS_LOCAL, &cost);
+        shape_of_active(&active, access->space == ACC_LOCAL, &cost);
     count_lanes(access, &active, &cost);
     return cost;
 }
 
-obs_cost obs_cost_of(const obs_access *access)
+obs_cost obs_cost_of(const acc_request *access)
 {
     obs_run run;
     return obs_find_run(access, &run) ? obs_cost_run(access, &run) : obs_cost_irregular(access);

@@ -63,13 +63,13 @@ typedef struct obs_run {
 } obs_run;
 
 /* Whether all active lanes form one run. A single lane is a run of stride 0. */
-bool obs_find_run(const obs_access *access, obs_run *run);
+bool obs_find_run(const acc_request *access, obs_run *run);
 
 /* `access` needs at least one active lane and one byte. The three agree; cost_run is for accesses
  * that are a run. */
-obs_cost obs_cost_of(const obs_access *access);
-obs_cost obs_cost_run(const obs_access *access, const obs_run *run);
-obs_cost obs_cost_irregular(const obs_access *access);
+obs_cost obs_cost_of(const acc_request *access);
+obs_cost obs_cost_run(const acc_request *access, const obs_run *run);
+obs_cost obs_cost_irregular(const acc_request *access);
 
 /* ---- parts, for cost.c ---- */
 
@@ -86,7 +86,7 @@ void obs_sectors(const obs_active *active, obs_cost *cost);
  * nothing done) for others and on other machines. */
 bool obs_sectors_simd(const obs_active *active, obs_cost *cost);
 void obs_sectors_local(const obs_active *active, obs_cost *cost);
-void obs_wavefronts(const obs_active *active, obs_op op, uint32_t flags, obs_cost *cost);
+void obs_wavefronts(const obs_active *active, acc_op op, uint32_t flags, obs_cost *cost);
 
 /* For 32 keys with a slot in the upper five bits: over groups of `per_group` slots, the sum of the
  * most different keys that share a slot of the group. False without AVX2. */

@@ -74,7 +74,7 @@ void obs_heat_free(obs_heat_block *heat)
     free(heat);
 }
 
-static map *map_of(obs_heat_block *heat, const obs_access *access)
+static map *map_of(obs_heat_block *heat, const acc_request *access)
 {
     uint64_t key = (uint64_t)access->object << 8 | access->space;
     uint32_t index = obs_table_get(&heat->by_object, key);
@@ -179,7 +179,7 @@ static void touch_words(touch *t, uint64_t first, uint64_t last)
 }
 
 /* Neighbouring lanes mostly fall in one sector: their words are collected and touched at once. */
-static void touch_lanes(touch *t, const obs_access *access)
+static void touch_lanes(touch *t, const acc_request *access)
 {
     uint64_t sector = 0;
     uint32_t words = 0;
@@ -203,7 +203,7 @@ static void touch_lanes(touch *t, const obs_access *access)
 }
 
 /* Shared memory, where each word also remembers its lane. */
-static void touch_owned(touch *t, const obs_access *access)
+static void touch_owned(touch *t, const acc_request *access)
 {
     cell *c = NULL;
     for (uint32_t m = access->mask; m; m &= m - 1) {
@@ -224,14 +224,14 @@ static void touch_owned(touch *t, const obs_access *access)
     }
 }
 
-static uint32_t count_of(obs_op op)
+static uint32_t count_of(acc_op op)
 {
-    return op == OBS_LOAD ? COUNT_READS : op == OBS_STORE ? COUNT_WRITES : COUNT_ATOMICS;
+    return op == ACC_LOAD ? COUNT_READS : op == ACC_STORE ? COUNT_WRITES : COUNT_ATOMICS;
 }
 
-bool obs_heat_record(obs_heat_block *heat, const obs_access *access, const obs_run *run)
+bool obs_heat_record(obs_heat_block *heat, const acc_request *access, const obs_run *run)
 {
-    if (access->space == OBS_LOCAL)
+    if (access->space == ACC_LOCAL)
         return true;
     touch t = {.map = map_of(heat, access),
                .limit = heat->limit,
@@ -241,7 +241,7 @@ bool obs_heat_record(obs_heat_block *heat, const obs_access *access, const obs_r
     if (!t.map)
         return false;
     t.map->request++;
-    if (access->space == OBS_SHARED) {
+    if (access->space == ACC_SHARED) {
         touch_owned(&t, access);
     } else if (run && run->stride >= 0 && (uint64_t)run->stride <= access->bytes) {
         uint64_t last = run->first + (uint64_t)run->stride * (run->count - 1) + access->bytes - 1;
@@ -364,7 +364,7 @@ static bool fill(map *m, obs_heat *out)
     }
     for (size_t i = 0; ok && i < m->cells.count; i++) {
         const cell *c = &m->cells.data[i];
-        fill_row(c, m->space == OBS_SHARED, renumbered[c->pcset], &out->rows[i]);
+        fill_row(c, m->space == ACC_SHARED, renumbered[c->pcset], &out->rows[i]);
     }
     out->nrows = ok ? (uint32_t)m->cells.count : 0;
     free(renumbered);

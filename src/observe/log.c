@@ -38,7 +38,7 @@ static bool grow(obs_log *log, size_t limit)
 }
 
 /* Distances of all lanes; false where those of active ones take more than 32 bits. */
-static bool put_near(const obs_access *access, uint64_t first, int32_t *to)
+static bool put_near(const acc_request *access, uint64_t first, int32_t *to)
 {
     uint64_t far = 0;
     for (uint32_t i = 0; i < OBS_LANES; i++) {
@@ -55,7 +55,7 @@ static bool fits(const obs_run *run)
     return run->stride >= INT32_MIN && run->stride <= INT32_MAX;
 }
 
-static void put_lanes(entry *e, const obs_access *access)
+static void put_lanes(entry *e, const acc_request *access)
 {
     e->lanes = NEAR;
     if (!put_near(access, e->first, (int32_t *)(e + 1))) {
@@ -64,7 +64,7 @@ static void put_lanes(entry *e, const obs_access *access)
     }
 }
 
-bool obs_log_add(obs_log *log, size_t limit, const obs_access *access, const obs_run *run,
+bool obs_log_add(obs_log *log, size_t limit, const acc_request *access, const obs_run *run,
                  uint64_t number, obs_log_place *place)
 {
     bool is_run = run && fits(run), same = !is_run && place && place->log == number;
@@ -110,15 +110,15 @@ static bool play(const obs_log *log, const entry *e, obs_heat_block *heat)
 {
     uint64_t addr[OBS_LANES];
     addresses_of(log, e, addr);
-    obs_access access = {.pc = e->pc,
-                         .op = (obs_op)e->op,
-                         .space = (obs_space)e->space,
-                         .bytes = e->bytes,
-                         .mask = e->mask,
-                         .warp = e->warp,
-                         .addr = addr,
-                         .stride = OBS_IRREGULAR,
-                         .object = e->object};
+    acc_request access = {.pc = e->pc,
+                          .op = (acc_op)e->op,
+                          .space = (acc_space)e->space,
+                          .bytes = e->bytes,
+                          .mask = e->mask,
+                          .warp = e->warp,
+                          .addr = addr,
+                          .stride = ACC_IRREGULAR,
+                          .object = e->object};
     obs_run run = {.first = e->first,
                    .stride = e->stride,
                    .lane = (uint32_t)__builtin_ctz(e->mask),

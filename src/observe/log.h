@@ -19,7 +19,7 @@ typedef struct obs_log_place {
 /* Appends a request on one object; `run` describes its lanes or is NULL. `place` (may be NULL) belongs to a pattern of
  * distances that the request repeats: the log with this `number` holds them once. False where the log would exceed `limit` bytes
  * or memory is exhausted; then it misses the request. */
-bool obs_log_add(obs_log *log, size_t limit, const obs_access *access, const obs_run *run,
+bool obs_log_add(obs_log *log, size_t limit, const acc_request *access, const obs_run *run,
                  uint64_t number, obs_log_place *place);
 /* Records all of it in the heat maps. False when memory is exhausted. */
 bool obs_log_play(const obs_log *log, obs_heat_block *heat);

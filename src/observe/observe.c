@@ -304,23 +304,23 @@ void obs_array_range(const obs_config *config, uint64_t offset, uint64_t *low, u
     }
 }
 
-static uint32_t object_of(const obs_config *config, const obs_access *access, uint32_t lane)
+static uint32_t object_of(const obs_config *config, const acc_request *access, uint32_t lane)
 {
     uint64_t address = access->addr[lane];
-    if (access->space == OBS_LOCAL)
+    if (access->space == ACC_LOCAL)
         return 0;
-    if (access->space == OBS_SHARED)
+    if (access->space == ACC_SHARED)
         return obs_array_at(config, address);
     return config->object_at ? config->object_at(config->object_ctx, address) : 0;
 }
 
-static bool fits(const obs_row *row, const obs_access *access)
+static bool fits(const obs_row *row, const acc_request *access)
 {
     return row->insn.space == access->space && row->insn.op == access->op &&
            row->insn.object == access->object;
 }
 
-static obs_row *row_new(obs_worker *worker, const obs_access *access)
+static obs_row *row_new(obs_worker *worker, const acc_request *access)
 {
     obs_row *row = calloc(1, sizeof *row);
     if (!row)
@@ -337,7 +337,7 @@ static obs_row *row_new(obs_worker *worker, const obs_access *access)
 }
 
 /* The row of pc, object, space and op, made where it is missing; it becomes first of its list. */
-static obs_row *row_of(obs_worker *worker, const obs_access *access)
+static obs_row *row_of(obs_worker *worker, const acc_request *access)
 {
     obs_row **first = &worker->rows[access->pc];
     for (obs_row **at = first; *at; at = &(*at)->next) {
@@ -374,18 +374,18 @@ static void end_log(obs_block *block)
     block->log.used = 0;
 }
 
-static void note(obs_block *block, const obs_access *access, const obs_run *run,
+static void note(obs_block *block, const acc_request *access, const obs_run *run,
                  obs_log_place *place)
 {
     uint64_t limit = block->worker->launch->config.log_limit;
-    if (block->logging && access->space != OBS_LOCAL &&
+    if (block->logging && access->space != ACC_LOCAL &&
         !obs_log_add(&block->log, limit ? limit : OBS_LOG_BYTES, access, run, block->number, place))
         end_log(block);
     if (block->heat && !obs_heat_record(block->heat, access, run))
         block->worker->dropped++;
 }
 
-static void record_on(obs_block *block, obs_row *row, const obs_access *access, const obs_run *run,
+static void record_on(obs_block *block, obs_row *row, const acc_request *access, const obs_run *run,
                       bool known)
 {
     uint32_t sectors = obs_row_count(row, access, run, known);
@@ -396,7 +396,7 @@ static void record_on(obs_block *block, obs_row *row, const obs_access *access, 
 }
 
 /* One request on one object, `access->object`. */
-static void record_one(obs_block *block, const obs_access *access)
+static void record_one(obs_block *block, const acc_request *access)
 {
     obs_run run;
     obs_row *row = row_of(block->worker, access);
@@ -404,7 +404,7 @@ static void record_one(obs_block *block, const obs_access *access)
         block->worker->dropped++;
         return;
     }
-    if (access->space == OBS_SHARED)
+    if (access->space == ACC_SHARED)
         obs_array_range(&block->worker->launch->config, access->addr[__builtin_ctz(access->mask)],
                         &row->low, &row->high);
     const obs_run *found = obs_find_run(access, &run) ? &run : NULL;
@@ -412,7 +412,7 @@ static void record_one(obs_block *block, const obs_access *access)
 }
 
 /* Lanes by object: a request counts once on each, with its own lanes. */
-static void record_split(obs_block *block, const obs_access *access)
+static void record_split(obs_block *block, const acc_request *access)
 {
     const obs_config *config = &block->worker->launch->config;
     uint32_t objects[OBS_LANES];
@@ -421,14 +421,14 @@ static void record_split(obs_block *block, const obs_access *access)
         objects[lane] = object_of(config, access, lane);
     }
     for (uint32_t left = access->mask; left;) {
-        obs_access part = *access;
+        acc_request part = *access;
         part.object = objects[__builtin_ctz(left)];
         part.mask = 0;
         for (uint32_t m = left; m; m &= m - 1)
             if (objects[__builtin_ctz(m)] == part.object)
                 part.mask |= m & (0 - m);
         if (part.mask != access->mask)
-            part.stride = OBS_IRREGULAR;
+            part.stride = ACC_IRREGULAR;
         record_one(block, &part);
         left &= ~part.mask;
     }
@@ -442,14 +442,14 @@ static bool run_within(const obs_run *run, uint32_t bytes, uint64_t low, uint64_
     return from >= low && to + bytes <= high;
 }
 
-static bool pattern_within(const obs_row *row, const obs_access *access)
+static bool pattern_within(const obs_row *row, const acc_request *access)
 {
     uint64_t base = access->addr[__builtin_ctz(access->mask)];
     uint64_t from = base + (uint64_t)row->pattern.low, to = base + (uint64_t)row->pattern.high;
     return from >= row->low && to + access->bytes <= row->high;
 }
 
-static bool lanes_within(const obs_access *access, uint64_t low, uint64_t high)
+static bool lanes_within(const acc_request *access, uint64_t low, uint64_t high)
 {
     uint64_t outside = 0, top = high - access->bytes;
     for (uint32_t i = 0; access->mask == UINT32_MAX && i < OBS_LANES; i++)
@@ -463,10 +463,10 @@ static bool lanes_within(const obs_access *access, uint64_t low, uint64_t high)
 
 /* A shared-memory row of the request's pc whose array holds all of it, among the two used last:
  * cp.async has a row for each of its two sides. */
-static obs_row *shared_row(obs_row *row, const obs_access *access, const obs_run *run, bool *known)
+static obs_row *shared_row(obs_row *row, const acc_request *access, const obs_run *run, bool *known)
 {
     for (int i = 0; row && i < 2; i++, row = row->next) {
-        if (row->insn.space != OBS_SHARED || row->insn.op != access->op)
+        if (row->insn.space != ACC_SHARED || row->insn.op != access->op)
             continue;
         *known = !run && obs_row_knows(row, access);
         if (run      ? run_within(run, access->bytes, row->low, row->high)
@@ -477,14 +477,14 @@ static obs_row *shared_row(obs_row *row, const obs_access *access, const obs_run
     return NULL;
 }
 
-static obs_row *recent_row(obs_row *row, const obs_access *access)
+static obs_row *recent_row(obs_row *row, const acc_request *access)
 {
     if (row && !fits(row, access))
         row = row->next;
     return row && fits(row, access) ? row : NULL;
 }
 
-static void record_shared(obs_block *block, const obs_access *access)
+static void record_shared(obs_block *block, const acc_request *access)
 {
     obs_run run;
     bool known = false;
@@ -494,12 +494,12 @@ static void record_shared(obs_block *block, const obs_access *access)
         record_split(block, access);
         return;
     }
-    obs_access on = *access;
+    acc_request on = *access;
     on.object = row->insn.object;
     record_on(block, row, &on, found, known);
 }
 
-static void record_object(obs_block *block, const obs_access *access)
+static void record_object(obs_block *block, const acc_request *access)
 {
     obs_run run;
     obs_row *row = recent_row(block->worker->rows[access->pc], access);
@@ -511,15 +511,56 @@ static void record_object(obs_block *block, const obs_access *access)
     record_on(block, row, access, found, !found && obs_row_knows(row, access));
 }
 
-void obs_record(obs_block *block, const obs_access *access)
+void obs_record(obs_block *block, const acc_request *access)
 {
     obs_worker *worker = block->worker;
     if (!access->mask || !access->bytes || access->pc >= worker->launch->config.ncode)
         worker->dropped += access->mask != 0;
-    else if (access->space == OBS_SHARED)
+    else if (access->space == ACC_SHARED)
         record_shared(block, access);
-    else if (access->object == 0 && access->space != OBS_LOCAL)
+    else if (access->object == 0 && access->space != ACC_LOCAL)
         record_split(block, access);
     else
         record_object(block, access);
+}
+
+/* ---- the observer of a run ---- */
+
+static void *on_worker(void *ctx, uint32_t number)
+{
+    return obs_worker_begin(ctx, number);
+}
+
+static void *on_block(void *worker, uint64_t index)
+{
+    return worker ? obs_block_begin(worker, index) : NULL;
+}
+
+static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
+{
+    if (!block)
+        return;
+    obs_block_ran(block, warp_instructions);
+    obs_block_end(worker, block);
+}
+
+static void on_request(void *block, const acc_request *request)
+{
+    obs_record(block, request);
+}
+
+static void on_counted_request(void *block, const acc_request *request)
+{
+    obs_record(block, request);
+    obs_record_use(block, request);
+}
+
+acc_observer obs_observer(obs_launch *launch)
+{
+    bool counts = launch->config.objects || launch->config.arrays;
+    return (acc_observer){.ctx = launch,
+                          .worker_begin = on_worker,
+                          .block_begin = on_block,
+                          .block_end = on_block_end,
+                          .access = counts ? on_counted_request : on_request};
 }

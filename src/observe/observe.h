@@ -1,6 +1,5 @@
-/* Turns the accesses of a launch into its summary. One obs_launch observes one launch; the emulator's observer is made
- * from it by src/collect, which joins the two (src/observe knows nothing of the emulator, and the emulator nothing of
- * observation): obs_access has the fields of emu_access that matter here. */
+/* Turns the requests of a launch into its summary. One obs_launch observes one launch: obs_observer
+ * is what a run of its kernel, or of a slice of it, shows its requests to. */
 #ifndef WL_OBSERVE_OBSERVE_H
 #define WL_OBSERVE_OBSERVE_H
 
@@ -45,23 +44,10 @@ typedef struct obs_config {
 
 enum { OBS_LOG_BYTES = 512 << 10, OBS_USE_BYTES = 1 << 30 };
 
-#define OBS_IRREGULAR INT64_MIN
-
-/* The bits of obs_access.flags that change how a request is counted; the others (EMU_ACCESS_*) are only kept.
- * ldmatrix: each active lane gives the address of a row of 16 bytes. Textures: addresses say too little to count elements. */
-enum { OBS_ACCESS_MATRIX = 32, OBS_ACCESS_TEXTURE = 64 };
-
-typedef struct obs_access {
-    uint32_t pc;
-    obs_op op;
-    obs_space space;
-    uint32_t bytes, flags, mask, warp;
-    const uint64_t *addr; /* 32 lanes */
-    int64_t stride;       /* as emu_access.stride */
-    uint32_t object;      /* 0: ask object_at per lane (GLOBAL, CONST) */
-} obs_access;
-
 wl_status obs_launch_new(const obs_config *config, obs_launch **out);
+/* Blocks are obs_blocks; a request goes to its rows and maps (obs_record) and, where the configuration
+ * asks for elements, to these. Several runs of one launch may use it, one after another. */
+acc_observer obs_observer(obs_launch *launch);
 void obs_launch_free(obs_launch *launch);
 
 obs_worker *obs_worker_begin(obs_launch *launch,
@@ -70,9 +56,9 @@ obs_block *obs_block_begin(obs_worker *worker, uint64_t index);
 /* Before its end: how many instructions the block's warps executed. Without it blocks are told apart by their sectors. */
 void obs_block_ran(obs_block *block, uint64_t warp_instructions);
 void obs_block_end(obs_worker *worker, obs_block *block);
-void obs_record(obs_block *block, const obs_access *access); /* the hot path */
+void obs_record(obs_block *block, const acc_request *access); /* the hot path */
 /* Counts the elements that the request accesses, as far as the configuration asks for them. */
-void obs_record_use(obs_block *block, const obs_access *access);
+void obs_record_use(obs_block *block, const acc_request *access);
 
 /* Merges the workers; the summary lies in `arena`. Execution counts and mix are the caller's to fill in. */
 wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out);

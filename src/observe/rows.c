@@ -31,14 +31,14 @@ void obs_row_flush(obs_row *row)
     row->pattern.times = 0;
 }
 
-static void add_kind(obs_row *row, const obs_access *access)
+static void add_kind(obs_row *row, const acc_request *access)
 {
     row->insn.flags |= access->flags;
     if (access->bytes > row->insn.bytes)
         row->insn.bytes = access->bytes < UINT16_MAX ? (uint16_t)access->bytes : UINT16_MAX;
 }
 
-static uint32_t count_run(obs_row *row, const obs_access *access, const obs_run *run)
+static uint32_t count_run(obs_row *row, const acc_request *access, const obs_run *run)
 {
     obs_memo *memo = &row->memo;
     uint32_t phase = (uint32_t)run->first & 127;
@@ -63,18 +63,18 @@ static uint32_t count_run(obs_row *row, const obs_access *access, const obs_run 
 /* What the costs of lanes at given distances still depend on: the place within a sector; in shared
  * memory, whose banks are all alike, only the place within a unit. Where lanes are missing in
  * between, the shape looks at sectors, too. */
-static uint32_t phase_of(const obs_access *access, uint64_t base)
+static uint32_t phase_of(const acc_request *access, uint64_t base)
 {
     uint32_t ones = access->mask >> __builtin_ctz(access->mask);
     bool gaps = (ones & (ones + 1)) != 0;
-    if (access->space != OBS_SHARED)
+    if (access->space != ACC_SHARED)
         return (uint32_t)base & (OBS_SECTOR_BYTES - 1);
     if (gaps || access->bytes > 16 || !obs_is_pow2(access->bytes))
         return (uint32_t)base & 127;
     return (uint32_t)base & ((access->bytes < 4 ? 4 : access->bytes) - 1);
 }
 
-bool obs_row_knows(const obs_row *row, const obs_access *access)
+bool obs_row_knows(const obs_row *row, const acc_request *access)
 {
     const obs_pattern *p = &row->pattern;
     if (p->mask != access->mask || p->bytes != access->bytes || p->flags != access->flags)
@@ -100,7 +100,7 @@ static void set_bounds(obs_pattern *p)
     p->high = high;
 }
 
-static void learn(obs_row *row, const obs_access *access, const obs_cost *cost)
+static void learn(obs_row *row, const acc_request *access, const obs_cost *cost)
 {
     obs_pattern *p = &row->pattern;
     uint32_t mask = access->mask;
@@ -121,7 +121,7 @@ static void learn(obs_row *row, const obs_access *access, const obs_cost *cost)
     p->place = (obs_log_place){0};
 }
 
-static uint32_t count_pattern(obs_row *row, const obs_access *access, bool known)
+static uint32_t count_pattern(obs_row *row, const acc_request *access, bool known)
 {
     enum { MOST_PATIENCE = 64 };
     obs_pattern *p = &row->pattern;
@@ -142,7 +142,7 @@ static uint32_t count_pattern(obs_row *row, const obs_access *access, bool known
     return cost.sectors;
 }
 
-uint32_t obs_row_count(obs_row *row, const obs_access *access, const obs_run *run, bool known)
+uint32_t obs_row_count(obs_row *row, const acc_request *access, const obs_run *run, bool known)
 {
     return run ? count_run(row, access, run) : count_pattern(row, access, known);
 }

@@ -48,9 +48,9 @@ typedef struct obs_row {
 } obs_row;
 
 /* Whether the row's pattern has the request's lanes. */
-bool obs_row_knows(const obs_row *row, const obs_access *access);
+bool obs_row_knows(const obs_row *row, const acc_request *access);
 /* run is NULL where the request is none; then `known` is what obs_row_knows says. Returns the sectors moved. */
-uint32_t obs_row_count(obs_row *row, const obs_access *access, const obs_run *run, bool known);
+uint32_t obs_row_count(obs_row *row, const acc_request *access, const obs_run *run, bool known);
 void obs_row_flush(obs_row *row); /* memo and pattern into counts */
 
 bool obs_strides_add(obs_strides *strides, int64_t stride, uint64_t count);

@@ -7,24 +7,23 @@
 #ifndef WL_OBSERVE_SUMMARY_H
 #define WL_OBSERVE_SUMMARY_H
 
+#include "access/access.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { OBS_SECTOR_BYTES = 32, OBS_WORD_BYTES = 4, OBS_WORDS_PER_SECTOR = 8 };
 
-typedef enum obs_space { OBS_GLOBAL, OBS_SHARED, OBS_LOCAL, OBS_CONST, OBS_SPACE_COUNT } obs_space;
-typedef enum obs_op { OBS_LOAD, OBS_STORE, OBS_ATOMIC, OBS_REDUCTION, OBS_OP_COUNT } obs_op;
-
 /* One static memory instruction on one object. */
 typedef struct obs_insn {
     uint32_t pc;
     uint32_t
         object; /* number in the capture; for shared memory the index of the array in `shared`; 0: unknown */
-    uint8_t space;  /* obs_space */
-    uint8_t op;     /* obs_op */
+    uint8_t space;  /* acc_space */
+    uint8_t op;     /* acc_op */
     uint16_t bytes; /* per lane, all elements of a vector */
-    uint32_t flags; /* EMU_ACCESS_* */
+    uint32_t flags; /* acc_flag */
     uint64_t requests;
     uint64_t active_lanes; /* summed over requests */
     uint64_t sectors;      /* distinct sectors moved, summed; 0 for shared memory */
@@ -72,7 +71,7 @@ typedef struct obs_pcset {
 /* The heat map of one sampled block over one object. Rows ascend by sector. */
 typedef struct obs_heat {
     uint32_t object;
-    uint8_t space;  /* obs_space: GLOBAL, SHARED or CONST */
+    uint8_t space;  /* acc_space: GLOBAL, SHARED or CONST */
     uint64_t block; /* linear index */
     uint32_t block_index[3];
     uint32_t warps; /* of the block */
@@ -127,7 +126,7 @@ typedef enum obs_known {
  * are atomics. Addresses are truly accessed ones: an estimate is never among them. */
 typedef struct obs_use {
     uint32_t object;   /* as in obs_insn */
-    uint8_t space;     /* OBS_GLOBAL, or OBS_SHARED: an array's elements are those of all blocks */
+    uint8_t space;     /* ACC_GLOBAL, or ACC_SHARED: an array's elements are those of all blocks */
     uint8_t known;     /* obs_known; NOTHING: it was accessed, nobody knows where */
     const char *spans; /* base/spans.h; counted where known is COUNTED */
     uint64_t length;   /* bytes */

@@ -168,7 +168,7 @@ static bool pack(obs_launch *launch, obs_use_table *t)
 
 typedef struct request {
     obs_worker *worker;
-    const obs_access *access;
+    const acc_request *access;
     int class_;
 } request;
 
@@ -195,7 +195,7 @@ static bool holds(const obs_use_table *t, uint8_t space, uint64_t address)
 static bool range_of(const request *r, uint64_t address, obs_range *range)
 {
     const obs_config *config = &r->worker->launch->config;
-    if (r->access->space != OBS_SHARED)
+    if (r->access->space != ACC_SHARED)
         return config->range_at && config->range_at(config->object_ctx, address, range) &&
                range->object;
     uint32_t array = obs_array_at(config, address);
@@ -213,14 +213,14 @@ static void miss(const request *r, uint64_t address)
         uint64_t its = (uint64_t)config->shared[i].offset + config->shared[i].bytes;
         end = its > end ? its : end;
     }
-    if (r->access->space == OBS_SHARED && address >= end)
+    if (r->access->space == ACC_SHARED && address >= end)
         r->worker->uses.lost_arrays = true;
 }
 
 static void lose(const request *r)
 {
-    r->worker->uses.lost_objects |= r->access->space != OBS_SHARED;
-    r->worker->uses.lost_arrays |= r->access->space == OBS_SHARED;
+    r->worker->uses.lost_objects |= r->access->space != ACC_SHARED;
+    r->worker->uses.lost_arrays |= r->access->space == ACC_SHARED;
 }
 
 /* The table of what holds the address; NULL: nothing that is counted. */
@@ -233,7 +233,7 @@ static obs_use_table *table_at(const request *r, uint64_t address)
     if (holds(*last, space, address))
         return *last;
     uint64_t key = (uint64_t)space << 32 | r->access->object;
-    uint32_t known = space != OBS_SHARED && r->access->object ? obs_table_get(&u->by_object, key)
+    uint32_t known = space != ACC_SHARED && r->access->object ? obs_table_get(&u->by_object, key)
                                                               : 0;
     if (known && holds(u->tables[known - 1], space, address))
         return *last = u->tables[known - 1];
@@ -246,7 +246,7 @@ static obs_use_table *table_at(const request *r, uint64_t address)
     if (!t)
         lose(r);
     else if (!known &&
-             space == OBS_SHARED) /* arrays may overlap: the first has what several could */
+             space == ACC_SHARED) /* arrays may overlap: the first has what several could */
         obs_array_range(&r->worker->launch->config, address, &t->low, &t->high);
     return *last = t;
 }
@@ -254,7 +254,7 @@ static obs_use_table *table_at(const request *r, uint64_t address)
 /* A whole warp at one address, or side by side. */
 static bool add_regular(const request *r)
 {
-    const obs_access *a = r->access;
+    const acc_request *a = r->access;
     int64_t stride = a->stride;
     bool beside = stride == (int64_t)a->bytes || stride == -(int64_t)a->bytes;
     if (a->mask != UINT32_MAX || (stride && (!beside || a->bytes % OBS_WORD_BYTES)))
@@ -272,7 +272,7 @@ static bool add_regular(const request *r)
 /* Lane by lane; those that follow each other on the same elements together. */
 static void add_lanes(const request *r)
 {
-    const obs_access *a = r->access;
+    const acc_request *a = r->access;
     obs_use_table *last = NULL;
     obs_use_run run = {0};
     for (uint32_t m = a->mask; m; m &= m - 1) {
@@ -306,22 +306,22 @@ static void lose_lanes(const request *r)
     }
 }
 
-static bool is_asked(const obs_config *config, const obs_access *a)
+static bool is_asked(const obs_config *config, const acc_request *a)
 {
-    return (a->space == OBS_GLOBAL && config->objects) ||
-           (a->space == OBS_SHARED && config->arrays);
+    return (a->space == ACC_GLOBAL && config->objects) ||
+           (a->space == ACC_SHARED && config->arrays);
 }
 
-void obs_record_use(obs_block *block, const obs_access *access)
+void obs_record_use(obs_block *block, const acc_request *access)
 {
     request r = {.worker = block->worker,
                  .access = access,
-                 .class_ = access->op == OBS_LOAD    ? WL_LOADS
-                           : access->op == OBS_STORE ? WL_STORES
+                 .class_ = access->op == ACC_LOAD    ? WL_LOADS
+                           : access->op == ACC_STORE ? WL_STORES
                                                      : WL_ATOMICS};
     if (!access->mask || !access->bytes || !is_asked(&block->worker->launch->config, access))
         return;
-    if (access->flags & OBS_ACCESS_TEXTURE)
+    if (access->flags & ACC_TEXTURE)
         lose_lanes(&r);
     else if (!add_regular(&r))
         add_lanes(&r);
@@ -383,7 +383,7 @@ static bool join(obs_use_table *const *tables, size_t count)
 static wl_status add_use(const obs_launch *launch, obs_use_table *const *tables, size_t count,
                          uint64_t *room, wl_arena *arena, obs_summary *out)
 {
-    obs_known asked = tables[0]->space == OBS_SHARED ? launch->config.arrays
+    obs_known asked = tables[0]->space == ACC_SHARED ? launch->config.arrays
                                                      : launch->config.objects;
     obs_use *use = &out->uses[out->nuses];
     *use = (obs_use){.object = tables[0]->object, .space = tables[0]->space};
@@ -416,7 +416,7 @@ static bool list_tables(obs_launch *launch, table_list *list, obs_summary *out)
 
 static bool is_wanted(const obs_summary *out, const obs_use_table *t)
 {
-    return t->space == OBS_SHARED ? out->arrays_known : out->objects_known;
+    return t->space == ACC_SHARED ? out->arrays_known : out->objects_known;
 }
 
 wl_status obs_uses_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)

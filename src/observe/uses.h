@@ -18,7 +18,7 @@ typedef struct obs_use_run { /* elements [first, end) were accessed so many time
 
 typedef struct obs_use_table {
     uint32_t object;
-    uint8_t space;                   /* OBS_GLOBAL or OBS_SHARED */
+    uint8_t space;                   /* ACC_GLOBAL or ACC_SHARED */
     uint64_t low, high;              /* addresses that are its own; of an array offsets */
     uint64_t first, elements;        /* address / 4 of the object's begin; its elements */
     obs_use_run pending[WL_CLASSES]; /* not in the pages yet */

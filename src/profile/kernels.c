@@ -461,7 +461,7 @@ static wl_status write_shared(prof_builder *b, const kernel *k, const shared_ent
     const prof_object row = {.id = e->object,
                              .kernel = k->id,
                              .kind = e->kind,
-                             .space = e->kind == PROF_OBJECT_LOCAL ? OBS_LOCAL : OBS_SHARED,
+                             .space = e->kind == PROF_OBJECT_LOCAL ? ACC_LOCAL : ACC_SHARED,
                              .name = name,
                              .variable = variable,
                              .base = e->offset,

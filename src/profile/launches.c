@@ -12,8 +12,8 @@ static bool insns_valid(const obs_summary *s)
 {
     for (uint32_t i = 0; i < s->ninsns; i++) {
         const obs_insn *c = &s->insns[i];
-        bool shared = c->space == OBS_SHARED;
-        if (c->space >= OBS_SPACE_COUNT || c->op >= OBS_OP_COUNT ||
+        bool shared = c->space == ACC_SHARED;
+        if (c->space >= ACC_SPACE_COUNT || c->op >= ACC_OP_COUNT ||
             (shared && c->object >= s->nshared)) {
             return false;
         }
@@ -34,8 +34,8 @@ static bool heats_valid(const obs_summary *s)
 {
     for (uint32_t h = 0; h < s->nheats; h++) {
         const obs_heat *heat = &s->heats[h];
-        if (heat->space >= OBS_SPACE_COUNT ||
-            (heat->space == OBS_SHARED && heat->object >= s->nshared)) {
+        if (heat->space >= ACC_SPACE_COUNT ||
+            (heat->space == ACC_SHARED && heat->object >= s->nshared)) {
             return false;
         }
         for (uint32_t i = 0; i < heat->nrows; i++) {
@@ -228,11 +228,11 @@ static const obs_block_count *block_of(const writer *w, uint32_t pc)
 /* The id that the profile gives an object of the capture. */
 static wl_status object_of(writer *w, uint8_t space, uint32_t number, uint32_t *id)
 {
-    if (space == OBS_SHARED) {
+    if (space == ACC_SHARED) {
         const obs_shared *array = &w->launch->summary.shared[number];
         return builder_kernel_object(w->b, w->kernel, PROF_OBJECT_SHARED, array, id, w->err);
     }
-    if (space == OBS_LOCAL) {
+    if (space == ACC_LOCAL) {
         return builder_kernel_object(w->b, w->kernel, PROF_OBJECT_LOCAL, NULL, id, w->err);
     }
     const object_info *found = builder_object(w->b, number);
@@ -290,7 +290,7 @@ static wl_status write_content(writer *w, const obs_heat *heat, uint64_t first_s
 
 static uint64_t first_sector_of(const writer *w, const obs_heat *heat)
 {
-    if (heat->space == OBS_SHARED) {
+    if (heat->space == ACC_SHARED) {
         return w->launch->summary.shared[heat->object].offset / OBS_SECTOR_BYTES;
     }
     const object_info *found = builder_object(w->b, heat->object);

@@ -248,7 +248,7 @@ static void fill_traffic(db_row *row, void *item)
     t->sectors_min = row_u64(row);
     t->wavefronts = row_u64(row);
     t->wavefronts_min = row_u64(row);
-    row->bad |= t->space >= OBS_SPACE_COUNT;
+    row->bad |= t->space >= ACC_SPACE_COUNT;
 }
 
 wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_traffic_rows *out,

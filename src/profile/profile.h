@@ -227,7 +227,7 @@ typedef struct prof_object {
     uint32_t process; /* 0 for shared and local memory */
     uint32_t kernel;  /* of shared and local memory, else 0 */
     uint32_t kind;    /* cap_object_kind or prof_object_kind */
-    uint32_t space;   /* obs_space that it lies in */
+    uint32_t space;   /* acc_space that it lies in */
     uint32_t device;  /* ordinal */
     const char
         *name; /* unambiguous for a person: "d_A (matmul.cu:41)", "table", "tile (matmul.cu:12)" */

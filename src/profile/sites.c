@@ -457,7 +457,7 @@ static const char *numbered_name(sites *s, name_use **names, const char *base, c
 
 static uint32_t space_of(const object_info *o)
 {
-    return o->record.kind == CAP_OBJECT_CONST ? OBS_CONST : OBS_GLOBAL;
+    return o->record.kind == CAP_OBJECT_CONST ? ACC_CONST : ACC_GLOBAL;
 }
 
 static wl_status write_object(sites *s, const site *row, const char *name, wl_error *err)

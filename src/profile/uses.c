@@ -102,7 +102,7 @@ static wl_status find_object(writer *w, const obs_use *use, uint32_t *id, uint64
     const object_info *found = builder_object(w->b, use->object);
     uint64_t base = found ? found->record.base : 0, bytes = found ? found->record.bytes : 0;
     *id = found ? found->id : 0;
-    if (use->space == OBS_SHARED) {
+    if (use->space == ACC_SHARED) {
         if (use->object >= p->nlast_arrays) {
             return damaged(w);
         }
@@ -158,7 +158,7 @@ static bool ascend(const cap_uses *uses)
     for (uint32_t i = 0; i < uses->count; i++) {
         const obs_use *a = &uses->uses[i ? i - 1 : 0], *b = &uses->uses[i];
         bool after = a->space < b->space || (a->space == b->space && a->object < b->object);
-        if ((i && !after) || (b->space != OBS_GLOBAL && b->space != OBS_SHARED)) {
+        if ((i && !after) || (b->space != ACC_GLOBAL && b->space != ACC_SHARED)) {
             return false;
         }
     }

@@ -16,6 +16,12 @@
 #define WAY "way"
 #define KNOWN "known"
 static const word words[] = {
+#define X(id, text) {SPACE, ACC_##id, text},
+#include "access/spaces.def"
+#undef X
+#define X(id, text) {ACCESS, ACC_##id, text},
+#include "access/ops.def"
+#undef X
 #define X(kind, value, text) {kind, value, text},
 #include "profile/vocabulary.def"
 #undef X

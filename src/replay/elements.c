@@ -193,9 +193,9 @@ static wl_status add_object(state *st, uint32_t number, bool missed)
                                  OBS_KNOWN_COUNTED};
     bool exact = rewrite_knows_elements(&st->copy, number);
     wl_status status = exact ? rewrite_read_elements(&st->copy, number, &spans) : WL_OK;
-    bool told = missed || spans.size || find_use(st, OBS_GLOBAL, object);
+    bool told = missed || spans.size || find_use(st, ACC_GLOBAL, object);
     if (status == WL_OK && told)
-        status = add_use(st, OBS_GLOBAL, object, exact ? st->objects : OBS_KNOWN_NOTHING, &spans);
+        status = add_use(st, ACC_GLOBAL, object, exact ? st->objects : OBS_KNOWN_NOTHING, &spans);
     wl_spans_free(&spans);
     return status;
 }
@@ -211,7 +211,7 @@ static wl_status add_objects(state *st)
         status = add_object(st, i, missed);
     if (missed)
         st->objects = OBS_KNOWN_NOTHING;
-    return status == WL_OK ? add_others(st, OBS_GLOBAL, st->objects) : status;
+    return status == WL_OK ? add_others(st, ACC_GLOBAL, st->objects) : status;
 }
 
 /* ---- arrays ---- */
@@ -252,8 +252,8 @@ static wl_status add_array(state *st, uint32_t number, uint64_t *counts, uint64_
     if (there)
         take_counts(counts, words, address, array->bytes, &spans);
     wl_status status = wl_spans_finish(&spans) ? WL_OK : WL_NOMEM;
-    if (status == WL_OK && (spans.size || find_use(st, OBS_SHARED, number)))
-        status = add_use(st, OBS_SHARED, number, alike ? st->arrays : OBS_KNOWN_NOTHING, &spans);
+    if (status == WL_OK && (spans.size || find_use(st, ACC_SHARED, number)))
+        status = add_use(st, ACC_SHARED, number, alike ? st->arrays : OBS_KNOWN_NOTHING, &spans);
     wl_spans_free(&spans);
     return status;
 }
@@ -304,10 +304,10 @@ static wl_status join(state *st)
         st->arrays = OBS_KNOWN_NOTHING;
     if (st->arrays)
         status = st->counted & REPLAY_ELEMENTS_ARRAYS ? add_arrays(st)
-                                                      : add_others(st, OBS_SHARED, st->arrays);
+                                                      : add_others(st, ACC_SHARED, st->arrays);
     if (st->objects && status == WL_OK)
         status = st->counted & REPLAY_ELEMENTS_OBJECTS ? add_objects(st)
-                                                       : add_others(st, OBS_GLOBAL, st->objects);
+                                                       : add_others(st, ACC_GLOBAL, st->objects);
     return status;
 }
 

@@ -211,7 +211,7 @@ static bool has_object(const entry *e, uint32_t object)
 static bool add_object(entry *e, uint32_t object, uint8_t space, replay_find_object find, void *ctx)
 {
     emu_alloc alloc;
-    if (space == OBS_SHARED || space == OBS_LOCAL || has_object(e, object))
+    if (space == ACC_SHARED || space == ACC_LOCAL || has_object(e, object))
         return true;
     if (object == 0 || !find(ctx, object, &alloc)) {
         e->fixed = true;

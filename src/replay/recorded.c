@@ -60,7 +60,7 @@ struct replay_recorded_trace {
     tally *counted;   /* [pcs] in all; executions UINT64_MAX: not counted */
     uint64_t records; /* accesses in the trace */
     uint64_t blocks;  /* of the launch */
-    const emu_observer *inner;
+    const acc_observer *inner;
 };
 
 /* ---- reading the capture ---- */
@@ -485,43 +485,37 @@ static void on_worker_end(void *worker)
     free(worker);
 }
 
-static void *on_block(void *worker, uint64_t index, emu_dim at)
+static void *on_block(void *worker, uint64_t index)
 {
     joined_worker *w = worker;
     joined_block *b = w ? malloc(sizeof *b) : NULL;
     if (!b)
         return NULL;
-    *b = (joined_block){w->launch, w->launch->trace->inner->block_begin(w->inner, index, at),
-                        index};
+    *b = (joined_block){w->launch, w->launch->trace->inner->block_begin(w->inner, index), index};
     return b;
 }
 
-static void on_access(void *block, const emu_access *a)
+static void on_access(void *block, const acc_request *a)
 {
     joined_block *b = block;
     const replay_recorded_launch *l = b->launch;
     if (!b->inner)
         return;
     if (!l->covered[a->pc])
-        replay_watch_record(b->inner, a);
-    bool array = a->space == IR_SPACE_SHARED || a->space == IR_SPACE_SHARED_CLUSTER;
+        obs_record(b->inner, a);
+    bool array = a->space == ACC_SHARED;
     if (!(l->elements[a->pc] & (array ? REPLAY_ELEMENTS_ARRAYS : REPLAY_ELEMENTS_OBJECTS)))
-        replay_watch_count(b->inner, a);
+        obs_record_use(b->inner, a);
 }
-
-static const uint8_t space_of[IR_SPACE_COUNT] = {[IR_SPACE_GLOBAL] = OBS_GLOBAL,
-                                                 [IR_SPACE_SHARED] = OBS_SHARED,
-                                                 [IR_SPACE_LOCAL] = OBS_LOCAL,
-                                                 [IR_SPACE_CONST] = OBS_CONST};
 
 static int64_t stride_of(const rewrite_access *a, const uint64_t *address)
 {
     int64_t stride = (int64_t)(address[1] - address[0]);
     if (a->mask != UINT32_MAX)
-        return OBS_IRREGULAR;
+        return ACC_IRREGULAR;
     for (uint32_t lane = 2; lane < REWRITE_LANES; lane++)
         if ((int64_t)(address[lane] - address[lane - 1]) != stride)
-            return OBS_IRREGULAR;
+            return ACC_IRREGULAR;
     return stride;
 }
 
@@ -540,15 +534,15 @@ static void give_access(void *ctx, const rewrite_access *a)
             return;
         }
     }
-    obs_access access = {.pc = s->pc,
-                         .op = (obs_op)s->op,
-                         .space = (obs_space)space_of[a->space],
-                         .bytes = s->bytes,
-                         .flags = s->flags,
-                         .mask = a->mask,
-                         .warp = a->warp,
-                         .addr = address,
-                         .stride = stride_of(a, address)};
+    acc_request access = {.pc = s->pc,
+                          .op = (acc_op)s->op,
+                          .space = ir_request_space(a->space),
+                          .bytes = s->bytes,
+                          .flags = s->flags,
+                          .mask = a->mask,
+                          .warp = a->warp,
+                          .addr = address,
+                          .stride = stride_of(a, address)};
     obs_record(b->inner, &access);
 }
 
@@ -568,10 +562,10 @@ static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
     free(b);
 }
 
-emu_observer replay_recorded_observer(replay_recorded_launch *launch, const emu_observer *inner)
+acc_observer replay_recorded_observer(replay_recorded_launch *launch, const acc_observer *inner)
 {
     launch->trace->inner = inner;
-    return (emu_observer){.ctx = launch,
+    return (acc_observer){.ctx = launch,
                           .worker_begin = on_worker,
                           .worker_end = on_worker_end,
                           .block_begin = on_block,

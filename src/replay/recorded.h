@@ -60,7 +60,7 @@ const rewrite_copy *replay_recorded_copy(const replay_recorded_launch *launch);
 bool replay_recorded_idle(const replay_recorded_launch *launch, uint32_t pc);
 /* An observer that gives `inner`, that of a replay_watch, what the slice shows and what was recorded. Both must live while it
  * runs. */
-emu_observer replay_recorded_observer(replay_recorded_launch *launch, const emu_observer *inner);
+acc_observer replay_recorded_observer(replay_recorded_launch *launch, const acc_observer *inner);
 /* After obs_finish: scales the rows of covered instructions, adds the counts of basic blocks. */
 wl_status replay_recorded_finish(replay_recorded_launch *launch, wl_arena *arena,
                                  obs_summary *summary);

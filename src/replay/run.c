@@ -12,7 +12,7 @@ enum {
 
 typedef struct progress {
     const replay_run *run;
-    const emu_observer *observer;
+    const acc_observer *observer;
     emu_result *sum;
     uint64_t units;  /* blocks, or clusters where there are any */
     uint64_t *first; /* what is run first: ascending */
@@ -143,7 +143,7 @@ static uint64_t affordable(const progress *p)
     return limit <= 0 || most >= (double)p->units ? p->units : (uint64_t)most;
 }
 
-wl_status replay_run_blocks(const replay_run *run, const emu_observer *observer, emu_result *result,
+wl_status replay_run_blocks(const replay_run *run, const acc_observer *observer, emu_result *result,
                             double *share, wl_error *err)
 {
     const emu_dim g = run->launch.grid, c = run->launch.cluster;

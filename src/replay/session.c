@@ -40,7 +40,7 @@ typedef struct work {
     bool completed; /* probes recorded something of it */
     bool outdated;  /* what it recorded is of another version */
     replay_recorded_launch device;
-    emu_observer observer;
+    acc_observer observer;
 } work;
 
 wl_status replay_session_new(const replay_settings *settings, bool (*go_on)(void *ctx), void *ctx,

@@ -3,69 +3,7 @@
 
 #include "replay/sampling.h"
 
-static const uint8_t space_of[IR_SPACE_COUNT] = {
-    [IR_SPACE_GLOBAL] = OBS_GLOBAL,         [IR_SPACE_SHARED] = OBS_SHARED,
-    [IR_SPACE_SHARED_CLUSTER] = OBS_SHARED, [IR_SPACE_LOCAL] = OBS_LOCAL,
-    [IR_SPACE_CONST] = OBS_CONST,           [IR_SPACE_TEX] = OBS_GLOBAL};
-
-_Static_assert((int)EMU_LOAD == OBS_LOAD && (int)EMU_STORE == OBS_STORE &&
-                   (int)EMU_ATOMIC == OBS_ATOMIC && (int)EMU_REDUCTION == OBS_REDUCTION,
-               "both name operations alike");
-_Static_assert(EMU_IRREGULAR == OBS_IRREGULAR, "both mark irregular strides alike");
-
-/* ---- the observer ---- */
-
-static void *on_worker(void *ctx, uint32_t worker)
-{
-    return obs_worker_begin(ctx, worker);
-}
-
-static void *on_block(void *worker, uint64_t block, emu_dim index)
-{
-    (void)index;
-    return worker ? obs_block_begin(worker, block) : NULL;
-}
-
-static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
-{
-    if (!block)
-        return;
-    obs_block_ran(block, warp_instructions);
-    obs_block_end(worker, block);
-}
-
-static obs_access access_of(const emu_access *a)
-{
-    return (obs_access){.pc = a->pc,
-                        .op = (obs_op)a->op,
-                        .space = (obs_space)space_of[a->space],
-                        .bytes = a->bytes,
-                        .flags = a->flags,
-                        .mask = a->mask,
-                        .warp = a->warp,
-                        .addr = a->addr,
-                        .stride = a->stride,
-                        .object = a->alloc ? a->alloc->id : 0};
-}
-
-void replay_watch_record(void *block, const emu_access *a)
-{
-    obs_access access = access_of(a);
-    obs_record(block, &access);
-}
-
-void replay_watch_count(void *block, const emu_access *a)
-{
-    obs_access access = access_of(a);
-    obs_record_use(block, &access);
-}
-
-static void on_access(void *block, const emu_access *a)
-{
-    obs_access access = access_of(a);
-    obs_record(block, &access);
-    obs_record_use(block, &access);
-}
+/* ---- what the observer asks ---- */
 
 static uint32_t object_at(void *ctx, uint64_t address)
 {
@@ -137,15 +75,11 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
         config.automatic = false;
     }
     replay_counting(what->settings->probes | what->probes, &config);
-    bool counts = config.objects || config.arrays;
     wl_status status = obs_launch_new(&config, &out->launch);
     out->sampled = config.sampled;
     out->nsampled = config.nsampled;
-    out->observer = (emu_observer){.ctx = out->launch,
-                                   .worker_begin = on_worker,
-                                   .block_begin = on_block,
-                                   .block_end = on_block_end,
-                                   .access = counts ? on_access : replay_watch_record};
+    if (status == WL_OK)
+        out->observer = obs_observer(out->launch);
     return status;
 }
 

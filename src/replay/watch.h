@@ -29,7 +29,7 @@ typedef struct replay_watch {
     obs_launch *launch;
     emu_kernel *kernel;
     const flow_proof *proof; /* of a slice, else NULL */
-    emu_observer
+    acc_observer
         observer; /* for emu_launch; several runs of one launch may use it, one after another */
     uint32_t nsampled; /* blocks that the settings name for a heat map: linear indices, ascending */
     const uint64_t *sampled; /* in `arena` */
@@ -42,10 +42,6 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
  * launch alone: basic blocks behind unknown branches are left out, and the totals and the mix
  * are without them. */
 wl_status replay_watch_finish(replay_watch *watch, const emu_result *result, obs_summary *out);
-/* An access of a block of the observer's (an obs_block), to its rows and maps, and to its
- * elements. */
-void replay_watch_record(void *block, const emu_access *access);
-void replay_watch_count(void *block, const emu_access *access);
 void replay_watch_end(replay_watch *watch); /* frees the summary, too */
 
 #endif

@@ -305,7 +305,7 @@ void replay_world_place_constants(replay_world *w, obs_summary *summary)
 {
     for (uint32_t i = 0; i < summary->nheats; i++) {
         obs_heat *heat = &summary->heats[i];
-        bool shared = heat->space == OBS_SHARED || heat->space == OBS_LOCAL;
+        bool shared = heat->space == ACC_SHARED || heat->space == ACC_LOCAL;
         const replay_world_object *o = shared ? NULL : object_of(w, heat->object);
         if (o && o->memory)
             place_rows(o, heat);

@@ -92,7 +92,7 @@ static void instructions(csv *c)
     for (uint32_t i = 0; i < c->d->instructions.count; i++) {
         const prof_instruction *row = &c->d->instructions.rows[i];
         const prof_code *code = prof_find_code(&c->d->code, row->kernel, row->c.pc);
-        bool shared = row->c.space == OBS_SHARED;
+        bool shared = row->c.space == ACC_SHARED;
         count(c, row->launch);
         text(c, rep_kernel_name(c->d, row->kernel));
         count(c, row->c.pc);

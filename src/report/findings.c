@@ -129,7 +129,7 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
         {"of the kernel", .right = true, .spare = 1},
     };
     const ana_finding *rows = first_of(t, g);
-    bool shared = rows->access && rows->access->space == OBS_SHARED;
+    bool shared = rows->access && rows->access->space == ACC_SHARED;
     bool one_object = g->nobjects == 1 && (g->nkernels == 1 || !shared);
     if (g->nkernels == 1)
         fprintf(t->out, "     kernel %s\n", kernel_text(t, rows->kernel, 12));

@@ -140,7 +140,7 @@ static void instructions(rep_json_out *j, const rep_data *d)
             end++;
         const prof_instruction *one;
         obs_insn sum;
-        for (int space = 0; space < OBS_SPACE_COUNT; space++)
+        for (int space = 0; space < ACC_SPACE_COUNT; space++)
             if (add_up(row, end, space, &one, &sum))
                 rep_json_row(j, instruction_json(d, one, &sum));
     }

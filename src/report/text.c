@@ -291,7 +291,7 @@ static void kernels(const rep_terminal *t)
             continue;
         uint64_t global = 0; /* requests that move sectors */
         for (uint32_t k = 0; k < t->lines.count; k++)
-            if (t->lines.rows[k].kernel == row->kernel && t->lines.rows[k].space != OBS_SHARED)
+            if (t->lines.rows[k].kernel == row->kernel && t->lines.rows[k].space != ACC_SHARED)
                 global += t->lines.rows[k].requests;
         const char *cells[] = {
             kernel_cell(t, row->kernel),
@@ -367,7 +367,7 @@ static void line_head(const rep_terminal *t, rep_grid *grid, const rep_line *l)
 
 static void line_row(const rep_terminal *t, rep_grid *grid, const rep_line *l)
 {
-    bool shared = l->space == OBS_SHARED;
+    bool shared = l->space == ACC_SHARED;
     uint64_t now = shared ? l->wavefronts : l->sectors;
     uint64_t min = shared ? l->wavefronts_min : l->sectors_min;
     const char *cells[] = {

@@ -51,7 +51,7 @@ static void add_row(const rep_terminal *t, rep_grid *grid, const ana_use *u)
     const char *name = rep_object_name(t->d, u->object);
     const char *cells[] = {
         rep_fit_name(t, name ? name : "unknown", t->o->width / 2),
-        prof_space_text(o ? o->space : OBS_GLOBAL),
+        prof_space_text(o ? o->space : ACC_GLOBAL),
         o ? rep_bytes(t->arena, o->bytes) : "",
         cell_percent(t, u, u->touched),
         cell_times(t, u, WL_LOADS),

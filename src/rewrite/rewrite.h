@@ -49,7 +49,7 @@ typedef enum rewrite_op {
     REWRITE_REDUCTION /* atomic without a result */
 } rewrite_op;
 
-enum { /* of a site; the values of the emulator's EMU_ACCESS_* */
+enum { /* of a site; the values of the emulator's acc_flag */
        REWRITE_ASYNC = 1,
        REWRITE_VOLATILE = 4,
        REWRITE_GENERIC = 8,

@@ -95,7 +95,7 @@ double reference_sectors(const sim *s)
 {
     double n = 0;
     for (size_t i = 0; i < s->log.count; i++) {
-        n += s->log.data[i].space == OBS_GLOBAL ? sectors_of(&s->log.data[i]) : 0;
+        n += s->log.data[i].space == ACC_GLOBAL ? sectors_of(&s->log.data[i]) : 0;
     }
     return n;
 }
@@ -131,7 +131,7 @@ typedef struct map {
 
 static int kind_of(const sim_request *r)
 {
-    return r->op == OBS_LOAD ? 0 : r->op == OBS_STORE ? 1 : 2;
+    return r->op == ACC_LOAD ? 0 : r->op == ACC_STORE ? 1 : 2;
 }
 
 /* The place of the request's block among the sampled ones; negative: it is of none, or on another object. */
@@ -491,7 +491,7 @@ static void passes_of(const sim_request *r, double *now, double *fewest)
                 uint64_t word = (r->addr[lane] + b) / 4, bank = word % 32;
                 bool known = false;
                 for (int i = 0; i < n[bank]; i++) {
-                    known |= words[bank][i] == word && (r->op == OBS_LOAD || r->op == OBS_STORE);
+                    known |= words[bank][i] == word && (r->op == ACC_LOAD || r->op == ACC_STORE);
                 }
                 if (!known) {
                     words[bank][n[bank]++] = word;
@@ -508,7 +508,7 @@ double reference_passes(const sim *s)
 {
     double sum = 0, now, fewest;
     for (size_t i = 0; i < s->log.count; i++) {
-        if (s->log.data[i].space == OBS_SHARED) {
+        if (s->log.data[i].space == ACC_SHARED) {
             passes_of(&s->log.data[i], &now, &fewest);
             sum += now;
         }
@@ -530,7 +530,7 @@ static void pass_costs(const sim *s, uint32_t object, costs *out)
                 n++;
                 now += a;
                 fewest += b;
-                load = r->op == OBS_LOAD;
+                load = r->op == ACC_LOAD;
             }
         }
         if (now > fewest && now >= 1.1 * fewest) {

@@ -78,11 +78,11 @@ static void access_warp(sim *s, sim_request *r, uint64_t block, uint32_t warp, s
     }
 }
 
-void sim_access(sim *s, uint32_t pc, obs_op op, uint32_t object, uint32_t bytes, sim_offset *offset,
+void sim_access(sim *s, uint32_t pc, acc_op op, uint32_t object, uint32_t bytes, sim_offset *offset,
                 const void *args)
 {
     sim_request r = {.pc = pc, .object = object, .bytes = bytes, .op = (uint8_t)op};
-    r.space = s->objects[object].shared ? OBS_SHARED : OBS_GLOBAL;
+    r.space = s->objects[object].shared ? ACC_SHARED : ACC_GLOBAL;
     for (uint64_t block = 0; block < (uint64_t)s->grid[0] * s->grid[1]; block++) {
         for (uint32_t warp = 0; warp < sim_warps(s); warp++) {
             access_warp(s, &r, block, warp, offset, args);
@@ -108,12 +108,12 @@ static void observe_block(const sim *s, obs_worker *worker, uint64_t block)
     for (size_t i = 0; i < s->log.count; i++) {
         const sim_request *r = &s->log.data[i];
         if (r->block == block) {
-            obs_access a = {
+            acc_request a = {
                 .pc = r->pc, .op = r->op, .space = r->space, .bytes = r->bytes, .mask = r->mask};
             a.warp = r->warp;
             a.addr = r->addr;
-            a.stride = OBS_IRREGULAR;
-            a.object = r->space == OBS_SHARED ? shared_index(s, r->object) : r->object;
+            a.stride = ACC_IRREGULAR;
+            a.object = r->space == ACC_SHARED ? shared_index(s, r->object) : r->object;
             obs_record(b, &a);
         }
     }

@@ -58,7 +58,7 @@ uint32_t sim_alloc(sim *s, const char *name, uint64_t bytes, uint32_t skew);
 uint32_t sim_shared(sim *s, const char *name, uint64_t bytes);
 
 /* Every warp of every block executes the instruction once. */
-void sim_access(sim *s, uint32_t pc, obs_op op, uint32_t object, uint32_t bytes, sim_offset *offset,
+void sim_access(sim *s, uint32_t pc, acc_op op, uint32_t object, uint32_t bytes, sim_offset *offset,
                 const void *args);
 
 /* Makes a profile with `launches` equal launches and finds in it; everything lies in s->arena. */

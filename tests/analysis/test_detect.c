@@ -90,7 +90,7 @@ static wl_status of_both(const ana_input *input, ana_drafts *drafts, wl_error *e
 {
     (void)error;
     assert_true(input->kernel && input->group && input->object == input->group->info);
-    if (input->group->space != OBS_GLOBAL) {
+    if (input->group->space != ACC_GLOBAL) {
         calls[ANA_SCOPE_KERNEL_AND_OBJECT]++;
         return WL_OK;
     }
@@ -156,7 +156,7 @@ static void heads_say_what_they_are_about(void **state)
     const ana_finding *both = of_scope(&all, ANA_SCOPE_KERNEL_AND_OBJECT);
     assert_true(both->kernel == 1 && both->object == 1 && both->nlines > 0);
     assert_int_equal(both->certainty, ANA_CERTAINTY_SAMPLED);
-    assert_int_equal(both->access->space, OBS_GLOBAL);
+    assert_int_equal(both->access->space, ACC_GLOBAL);
 }
 
 /* All kinds stand in one list, by their share of what the program pays. */

@@ -43,7 +43,7 @@ static int set_up(void **state)
     f.in = (gain_input){&f.thresholds, &f.rows, NULL, &device_rows, f.arena};
     f.object = (prof_object){.id = 1, .bytes = 1 << 20, .variable = "d_A", .name = "d_A (a.cu:1)"};
     f.line = (ana_line){.requests = 100, .sectors = 400, .sectors_min = 400};
-    f.access = (ana_access){.space = OBS_GLOBAL};
+    f.access = (ana_access){.space = ACC_GLOBAL};
     f.finding = (ana_finding){
         .pattern = ANA_HOT, .kernel = 1, .access = &f.access, .nlines = 1, .lines = &f.line};
     *state = &f;
@@ -125,7 +125,7 @@ static void cached(void **state)
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
     f->object.bytes = 1024;
     f->finding.pattern = ANA_BANK_CONFLICT; /* no matter of the L1 cache */
-    f->access.space = OBS_SHARED;
+    f->access.space = ACC_SHARED;
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
 }
 
@@ -137,7 +137,7 @@ static void shuffles(void **state)
     f->finding.evidence = &f->evidence;
     f->finding.nevidence = 1;
     f->finding.pattern = ANA_SHARED_WARP_LOCAL;
-    f->access.space = OBS_SHARED;
+    f->access.space = ACC_SHARED;
     assert_int_equal(judge(f, 0.5), ANA_GAIN_SHUFFLES);
     f->evidence.value = 50;
     assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);

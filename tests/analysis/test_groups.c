@@ -50,7 +50,7 @@ static ana_finding *add(ana_pattern pattern, uint32_t kernel, uint32_t object)
 {
     ana_finding *f = &rows[count];
     lines[count] = (ana_line){.file = "x.cu", .line = 100 + count, .requests = 1};
-    accesses[count] = (ana_access){.space = object >= 5 ? OBS_SHARED : OBS_GLOBAL};
+    accesses[count] = (ana_access){.space = object >= 5 ? ACC_SHARED : ACC_GLOBAL};
     *f = (ana_finding){.pattern = pattern,
                        .kernel = kernel,
                        .object = object,

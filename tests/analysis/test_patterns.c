@@ -89,11 +89,11 @@ static void gemm(sim *s, uint32_t n, sim_offset *a, sim_offset *b, sim_offset *c
              C = sim_alloc(s, "C", n * n * 4, 0);
     for (uint32_t k = 0; k < n; k++) {
         args p = {.n = n, .k = k};
-        sim_access(s, 10, OBS_LOAD, A, 4, a, &p);
-        sim_access(s, 11, OBS_LOAD, B, 4, b, &p);
+        sim_access(s, 10, ACC_LOAD, A, 4, a, &p);
+        sim_access(s, 11, ACC_LOAD, B, 4, b, &p);
     }
     args p = {.n = n};
-    sim_access(s, 20, OBS_STORE, C, 4, c, &p);
+    sim_access(s, 20, ACC_STORE, C, 4, c, &p);
 }
 
 static void gemm_v00(void **state)
@@ -174,18 +174,18 @@ static void gemm_tiled(void **state)
     uint32_t As = sim_shared(&s, "As", 4096), Bs = sim_shared(&s, "Bs", 4096);
     for (uint32_t k = 0; k < 2; k++) {
         args p = {.n = 64, .k = k};
-        sim_access(&s, 1, OBS_LOAD, A, 4, tile_a, &p);
-        sim_access(&s, 2, OBS_STORE, As, 4, tile_write, &p);
-        sim_access(&s, 3, OBS_LOAD, B, 4, tile_b, &p);
-        sim_access(&s, 4, OBS_STORE, Bs, 4, tile_write, &p);
+        sim_access(&s, 1, ACC_LOAD, A, 4, tile_a, &p);
+        sim_access(&s, 2, ACC_STORE, As, 4, tile_write, &p);
+        sim_access(&s, 3, ACC_LOAD, B, 4, tile_b, &p);
+        sim_access(&s, 4, ACC_STORE, Bs, 4, tile_write, &p);
         for (uint32_t i = 0; i < 32; i++) {
             args q = {.k = i};
-            sim_access(&s, 5, OBS_LOAD, As, 4, tile_row, &q);
-            sim_access(&s, 6, OBS_LOAD, Bs, 4, tile_column, &q);
+            sim_access(&s, 5, ACC_LOAD, As, 4, tile_row, &q);
+            sim_access(&s, 6, ACC_LOAD, Bs, 4, tile_column, &q);
         }
     }
     args p = {.n = 64};
-    sim_access(&s, 7, OBS_STORE, C, 4, c_v01, &p);
+    sim_access(&s, 7, ACC_STORE, C, 4, c_v01, &p);
     sim_find(&s, 1, &all);
     /* A warp reads the row of As that it wrote itself. */
     expect(&s, &all, "As", P(SHARED_WARP_LOCAL));
@@ -232,15 +232,15 @@ static void spmv(void **state)
     uint32_t values = sim_alloc(&s, "values", sizeof columns, 0),
              x = sim_alloc(&s, "x", ROWS * 4, 0);
     uint32_t y = sim_alloc(&s, "y", ROWS * 4, 0);
-    sim_access(&s, 1, OBS_LOAD, offsets, 4, csr_row, &(args){.k = 0});
-    sim_access(&s, 2, OBS_LOAD, offsets, 4, csr_row, &(args){.k = 1});
+    sim_access(&s, 1, ACC_LOAD, offsets, 4, csr_row, &(args){.k = 0});
+    sim_access(&s, 2, ACC_LOAD, offsets, 4, csr_row, &(args){.k = 1});
     for (uint32_t k = 0; k < NNZ; k++) {
         args p = {.k = k, .table = columns};
-        sim_access(&s, 3, OBS_LOAD, cols, 4, csr_entry, &p);
-        sim_access(&s, 4, OBS_LOAD, values, 4, csr_entry, &p);
-        sim_access(&s, 5, OBS_LOAD, x, 4, csr_x, &p);
+        sim_access(&s, 3, ACC_LOAD, cols, 4, csr_entry, &p);
+        sim_access(&s, 4, ACC_LOAD, values, 4, csr_entry, &p);
+        sim_access(&s, 5, ACC_LOAD, x, 4, csr_x, &p);
     }
-    sim_access(&s, 6, OBS_STORE, y, 4, csr_row, &(args){.k = 0});
+    sim_access(&s, 6, ACC_STORE, y, 4, csr_row, &(args){.k = 0});
     sim_find(&s, 1, &all);
     expect(&s, &all, "rowOffsets", P(MISALIGNED));
     expect(&s, &all, "x", P(HOT_RANDOM));
@@ -276,10 +276,10 @@ static void ttm(void **state)
     sim_begin(&s, 8, 1, 128, 1);
     uint32_t Y = sim_alloc(&s, "Y", 8 * 128 * 4, 0), shared = sim_shared(&s, "Y_shr", 512);
     for (uint32_t k = 0; k < 8; k++) {
-        sim_access(&s, 1, OBS_LOAD, shared, 4, own_word, NULL);
-        sim_access(&s, 2, OBS_STORE, shared, 4, own_word, NULL);
+        sim_access(&s, 1, ACC_LOAD, shared, 4, own_word, NULL);
+        sim_access(&s, 2, ACC_STORE, shared, 4, own_word, NULL);
     }
-    sim_access(&s, 3, OBS_STORE, Y, 4, own_element, NULL);
+    sim_access(&s, 3, ACC_STORE, Y, 4, own_element, NULL);
     sim_find(&s, 1, &all);
     expect(&s, &all, "Y_shr", P(SHARED_THREAD_LOCAL));
     expect(&s, &all, "Y", 0);
@@ -307,8 +307,8 @@ static void warp_broadcast(void **state)
     ana_findings all;
     sim_begin(&s, 8, 1, 256, 1);
     uint32_t sum = sim_shared(&s, "exel_sum", 32);
-    sim_access(&s, 1, OBS_STORE, sum, 4, first_lane, NULL);
-    sim_access(&s, 2, OBS_LOAD, sum, 4, of_warp, NULL);
+    sim_access(&s, 1, ACC_STORE, sum, 4, first_lane, NULL);
+    sim_access(&s, 2, ACC_LOAD, sum, 4, of_warp, NULL);
     sim_find(&s, 1, &all);
     expect(&s, &all, "exel_sum", P(SHARED_WARP_LOCAL));
     sim_end(&s);
@@ -346,15 +346,15 @@ static void reduction(void **state)
     sim_begin(&s, 64, 1, 256, 1);
     uint32_t in = sim_alloc(&s, "in", 64 * 256 * 4, 0), out = sim_alloc(&s, "out", 64 * 4, 0);
     uint32_t shared = sim_shared(&s, "partial", 1024);
-    sim_access(&s, 1, OBS_LOAD, in, 4, block_input, NULL);
-    sim_access(&s, 2, OBS_STORE, shared, 4, own_word, NULL);
+    sim_access(&s, 1, ACC_LOAD, in, 4, block_input, NULL);
+    sim_access(&s, 2, ACC_STORE, shared, 4, own_word, NULL);
     for (uint32_t k = 128; k > 0; k /= 2) {
         args p = {.k = k};
-        sim_access(&s, 3, OBS_LOAD, shared, 4, upper_half, &p);
-        sim_access(&s, 4, OBS_LOAD, shared, 4, lower_half, &p);
-        sim_access(&s, 5, OBS_STORE, shared, 4, lower_half, &p);
+        sim_access(&s, 3, ACC_LOAD, shared, 4, upper_half, &p);
+        sim_access(&s, 4, ACC_LOAD, shared, 4, lower_half, &p);
+        sim_access(&s, 5, ACC_STORE, shared, 4, lower_half, &p);
     }
-    sim_access(&s, 6, OBS_STORE, out, 4, block_result, NULL);
+    sim_access(&s, 6, ACC_STORE, out, 4, block_result, NULL);
     sim_find(&s, 1, &all);
     assert_int_equal(all.count, 0);
     sim_end(&s);
@@ -384,9 +384,9 @@ static void gramschmidt_kernel2(void **state)
     uint32_t a = sim_alloc(&s, "a", NI * NI * 4, 0), r = sim_alloc(&s, "r", NI * NI * 4, 0);
     uint32_t q = sim_alloc(&s, "q", NI * NI * 4, 0);
     args p = {.k = 3};
-    sim_access(&s, 1, OBS_LOAD, a, 4, gs_own_row, &p);
-    sim_access(&s, 2, OBS_LOAD, r, 4, gs_diagonal, &p);
-    sim_access(&s, 3, OBS_STORE, q, 4, gs_own_row, &p);
+    sim_access(&s, 1, ACC_LOAD, a, 4, gs_own_row, &p);
+    sim_access(&s, 2, ACC_LOAD, r, 4, gs_diagonal, &p);
+    sim_access(&s, 3, ACC_STORE, q, 4, gs_own_row, &p);
     sim_find(&s, 4, &all);
     expect(&s, &all, "a", P(STRIDED));
     expect(&s, &all, "q", P(STRIDED));
@@ -427,10 +427,10 @@ static void gramschmidt_kernel3(void **state)
     uint32_t q = sim_alloc(&s, "q", NI * NI * 4, 0);
     for (uint32_t i = 0; i < NI; i++) {
         gs_args p = {i, 3};
-        sim_access(&s, 1, OBS_LOAD, q, 4, gs_q, &p);
-        sim_access(&s, 2, OBS_LOAD, a, 4, gs_a, &p);
-        sim_access(&s, 3, OBS_LOAD, r, 4, gs_r, &p);
-        sim_access(&s, 4, OBS_STORE, r, 4, gs_r, &p);
+        sim_access(&s, 1, ACC_LOAD, q, 4, gs_q, &p);
+        sim_access(&s, 2, ACC_LOAD, a, 4, gs_a, &p);
+        sim_access(&s, 3, ACC_LOAD, r, 4, gs_r, &p);
+        sim_access(&s, 4, ACC_STORE, r, 4, gs_r, &p);
     }
     sim_find(&s, 1, &all);
     expect(&s, &all, "q", P(STRIDED) | P(HOT));
@@ -460,8 +460,8 @@ static void cell_list(void **state)
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t count = sim_alloc(&s, "cell_count", 16 * 1024 * 4, 0),
              pos = sim_alloc(&s, "position", 1024 * 4, 0);
-    sim_access(&s, 1, OBS_LOAD, pos, 4, block_input, NULL);
-    sim_access(&s, 2, OBS_ATOMIC, count, 4, cell_of, &(args){.n = 1024});
+    sim_access(&s, 1, ACC_LOAD, pos, 4, block_input, NULL);
+    sim_access(&s, 2, ACC_ATOMIC, count, 4, cell_of, &(args){.n = 1024});
     sim_find(&s, 1, &all);
     expect(&s, &all, "cell_count", P(STRIDED) | P(FALSE_SHARING));
     expect(&s, &all, "position", 0);
@@ -483,8 +483,8 @@ static uint32_t vector_add(uint32_t stride, uint32_t skew, uint64_t *excess)
     sim_begin(&s, 16, 1, 256, 1);
     uint32_t x = sim_alloc(&s, "x", 16 * 256 * 4 * stride, skew),
              y = sim_alloc(&s, "y", 16 * 256 * 4, 0);
-    sim_access(&s, 1, OBS_LOAD, x, 4, scaled, &(args){.n = stride});
-    sim_access(&s, 2, OBS_STORE, y, 4, scaled, &(args){.n = 1});
+    sim_access(&s, 1, ACC_LOAD, x, 4, scaled, &(args){.n = stride});
+    sim_access(&s, 2, ACC_STORE, y, 4, scaled, &(args){.n = 1});
     sim_find(&s, 1, &all);
     expect(&s, &all, "y", 0);
     uint32_t found = sim_patterns(&s, &all, "x");
@@ -517,7 +517,7 @@ static void array_of_structures(void **state)
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t x = sim_alloc(&s, "x", 4 * 256 * 32, 0);
     for (uint32_t k = 0; k < 8; k++) {
-        sim_access(&s, k, OBS_LOAD, x, 4, scaled, &(args){.n = 8, .k = k});
+        sim_access(&s, k, ACC_LOAD, x, 4, scaled, &(args){.n = 8, .k = k});
     }
     sim_find(&s, 1, &all);
     expect(&s, &all, "x", P(UNCOALESCED));
@@ -541,7 +541,7 @@ static uint32_t lists(uint32_t every, uint64_t *excess)
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t x = sim_alloc(&s, "x", 4 * 256 * 32, 0);
     for (uint32_t k = 0; k < 8; k++) {
-        sim_access(&s, k, OBS_LOAD, x, 4, seldom, &(args){.n = every, .k = k});
+        sim_access(&s, k, ACC_LOAD, x, 4, seldom, &(args){.n = every, .k = k});
     }
     sim_find(&s, 1, &all);
     uint32_t found = sim_patterns(&s, &all, "x");
@@ -585,8 +585,8 @@ static void transpose_naive(void **state)
              out = sim_alloc(&s, "out", 128 * 128 * 4, 0);
     for (uint32_t j = 0; j < 32; j += 8) {
         args p = {.n = 128, .k = j};
-        sim_access(&s, 1, OBS_LOAD, in, 4, load_naive, &p);
-        sim_access(&s, 2, OBS_STORE, out, 4, store_naive, &p);
+        sim_access(&s, 1, ACC_LOAD, in, 4, load_naive, &p);
+        sim_access(&s, 2, ACC_STORE, out, 4, store_naive, &p);
     }
     sim_find(&s, 1, &all);
     expect(&s, &all, "in", 0);
@@ -615,8 +615,8 @@ static uint32_t transpose_shared(uint32_t pitch, uint64_t *excess)
     uint32_t tile = sim_shared(&s, "tile", 32 * 33 * 4);
     for (uint32_t j = 0; j < 32; j += 8) {
         args p = {.n = pitch, .k = j};
-        sim_access(&s, 1, OBS_STORE, tile, 4, tile_store, &p);
-        sim_access(&s, 2, OBS_LOAD, tile, 4, tile_load, &p);
+        sim_access(&s, 1, ACC_STORE, tile, 4, tile_store, &p);
+        sim_access(&s, 2, ACC_LOAD, tile, 4, tile_load, &p);
     }
     sim_find(&s, 1, &all);
     uint32_t found = sim_patterns(&s, &all, "tile");
@@ -655,11 +655,11 @@ static void tiny_effects(void **state)
     sim_begin(&s, 4, 1, 32, 8);
     uint32_t image = sim_alloc(&s, "image", 32 * 1024 * 4, 0),
              factor = sim_alloc(&s, "factor", 32 * 4, 0);
-    sim_access(&s, 1, OBS_LOAD, factor, 4, of_row, NULL);
+    sim_access(&s, 1, ACC_LOAD, factor, 4, of_row, NULL);
     for (uint32_t k = 0; k < 1024; k += 32) {
         args p = {.n = 1024, .k = k};
-        sim_access(&s, 2, OBS_LOAD, image, 4, in_row, &p);
-        sim_access(&s, 3, OBS_STORE, image, 4, in_row, &p);
+        sim_access(&s, 2, ACC_LOAD, image, 4, in_row, &p);
+        sim_access(&s, 3, ACC_STORE, image, 4, in_row, &p);
     }
     sim_find(&s, 1, &all);
     assert_int_equal(all.count, 0);
@@ -684,7 +684,7 @@ static void ends_of_rows_are_no_stride(void **state)
     ana_findings all;
     sim_begin(&s, 4, 4, 16, 16);
     uint32_t out = sim_alloc(&s, "out", 48 * 256 * 4, 0);
-    sim_access(&s, 1, OBS_STORE, out, 4, inner_of_tile, &(args){.n = 256});
+    sim_access(&s, 1, ACC_STORE, out, 4, inner_of_tile, &(args){.n = 256});
     sim_find(&s, 1, &all);
     assert_int_equal(sim_patterns(&s, &all, "out") & P(STRIDED), 0);
     sim_end(&s);
@@ -703,9 +703,9 @@ static uint32_t merge_of(uint32_t first)
     ana_findings all;
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t box = sim_shared(&s, "box", 1024);
-    sim_access(&s, 1, OBS_STORE, box, 4, own_word, NULL);
-    sim_access(&s, 2, OBS_LOAD, box, 4, own_word, NULL);
-    sim_access(&s, 3, OBS_LOAD, box, 4, others_word, &(args){.n = first});
+    sim_access(&s, 1, ACC_STORE, box, 4, own_word, NULL);
+    sim_access(&s, 2, ACC_LOAD, box, 4, own_word, NULL);
+    sim_access(&s, 3, ACC_LOAD, box, 4, others_word, &(args){.n = first});
     sim_find(&s, 1, &all);
     uint32_t found = sim_patterns(&s, &all, "box");
     sim_end(&s);
@@ -730,8 +730,8 @@ static void objects_made_again(void **state)
     uint32_t first = sim_alloc(&s, "x", 4 * 256 * 32, 0),
              again = sim_alloc(&s, "x", 4 * 256 * 32, 0);
     for (uint32_t k = 0; k < 8; k++) {
-        sim_access(&s, k, OBS_LOAD, first, 4, scaled, &(args){.n = 8, .k = k});
-        sim_access(&s, k / 2, OBS_LOAD, again, 4, scaled, &(args){.n = 8, .k = k});
+        sim_access(&s, k, ACC_LOAD, first, 4, scaled, &(args){.n = 8, .k = k});
+        sim_access(&s, k / 2, ACC_LOAD, again, 4, scaled, &(args){.n = 8, .k = k});
     }
     sim_find(&s, 1, &all);
     assert_int_equal(all.count, 1);
@@ -765,9 +765,9 @@ static void advice_for_stencils(void **state)
     uint32_t in = sim_alloc(&s, "in", 16 * 256 * 4 + 64, 0),
              row = sim_alloc(&s, "row", 16 * 256 * 4 + 64, 4);
     for (uint32_t k = 0; k < 3; k++) {
-        sim_access(&s, k, OBS_LOAD, in, 4, scaled, &(args){.n = 1, .k = k});
+        sim_access(&s, k, ACC_LOAD, in, 4, scaled, &(args){.n = 1, .k = k});
     }
-    sim_access(&s, 5, OBS_LOAD, row, 4, scaled, &(args){.n = 1});
+    sim_access(&s, 5, ACC_LOAD, row, 4, scaled, &(args){.n = 1});
     sim_find(&s, 1, &all);
     assert_non_null(strstr(advice_of(&s, &all, "in", ANA_MISALIGNED), "stencil"));
     assert_null(strstr(advice_of(&s, &all, "row", ANA_MISALIGNED), "stencil"));
@@ -794,8 +794,8 @@ static void advice_for_shared_atomics(void **state)
     ana_findings all;
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t sum = sim_shared(&s, "sum", 256), bins = sim_shared(&s, "bins", 256);
-    sim_access(&s, 1, OBS_ATOMIC, sum, 4, first_word, NULL);
-    sim_access(&s, 2, OBS_ATOMIC, bins, 4, word_of_bin, NULL);
+    sim_access(&s, 1, ACC_ATOMIC, sum, 4, first_word, NULL);
+    sim_access(&s, 2, ACC_ATOMIC, bins, 4, word_of_bin, NULL);
     sim_find(&s, 1, &all);
     assert_non_null(strstr(advice_of(&s, &all, "sum", ANA_BANK_CONFLICT), "one lane"));
     assert_null(strstr(advice_of(&s, &all, "bins", ANA_BANK_CONFLICT), "one lane"));
@@ -816,8 +816,8 @@ static void advice_for_scattered_atomics(void **state)
     ana_findings all;
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t bins = sim_alloc(&s, "bins", 65536, 0), table = sim_alloc(&s, "table", 65536, 0);
-    sim_access(&s, 1, OBS_ATOMIC, bins, 4, anywhere, NULL);
-    sim_access(&s, 2, OBS_LOAD, table, 4, anywhere, NULL);
+    sim_access(&s, 1, ACC_ATOMIC, bins, 4, anywhere, NULL);
+    sim_access(&s, 2, ACC_LOAD, table, 4, anywhere, NULL);
     sim_find(&s, 1, &all);
     assert_non_null(strstr(advice_of(&s, &all, "bins", ANA_UNCOALESCED), "in shared memory first"));
     assert_non_null(strstr(advice_of(&s, &all, "table", ANA_UNCOALESCED), "renumber the index"));
@@ -838,8 +838,8 @@ static void advice_for_private_arrays(void **state)
     ana_findings all;
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t counts = sim_shared(&s, "counts", 16 * 256 * 4), own = sim_shared(&s, "own", 1024);
-    sim_access(&s, 1, OBS_STORE, counts, 4, counter_of, NULL);
-    sim_access(&s, 2, OBS_STORE, own, 4, own_word, NULL);
+    sim_access(&s, 1, ACC_STORE, counts, 4, counter_of, NULL);
+    sim_access(&s, 2, ACC_STORE, own, 4, own_word, NULL);
     sim_find(&s, 1, &all);
     assert_non_null(strstr(advice_of(&s, &all, "counts", ANA_SHARED_THREAD_LOCAL), "index"));
     assert_null(strstr(advice_of(&s, &all, "own", ANA_SHARED_THREAD_LOCAL), "index"));
@@ -861,7 +861,7 @@ static void advice_for_small_tables(void **state)
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t table = sim_alloc(&s, "table", 32, 0);
     for (uint32_t k = 0; k < 4; k++) {
-        sim_access(&s, 1, OBS_LOAD, table, 4, in_small_table, NULL);
+        sim_access(&s, 1, ACC_LOAD, table, 4, in_small_table, NULL);
     }
     sim_find(&s, 1, &all);
     assert_int_equal(all.count, 1);
@@ -876,7 +876,7 @@ static void advice_for_tables_of_the_library(void **state)
     ana_findings all;
     sim_begin(&s, 4, 1, 256, 1);
     uint32_t table = sim_alloc(&s, "__cudart_sin_cos_coeffs", 128, 0);
-    sim_access(&s, 1, OBS_LOAD, table, 8, first_word, NULL);
+    sim_access(&s, 1, ACC_LOAD, table, 8, first_word, NULL);
     sim_find(&s, 1, &all);
     assert_non_null(strstr(advice_of(&s, &all, "__cudart_sin_cos_coeffs", ANA_HOT), "library"));
     sim_end(&s);

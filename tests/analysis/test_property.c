@@ -139,9 +139,9 @@ static uint32_t plan(use *u, uint32_t blocks, uint32_t warps)
     }
 }
 
-static obs_op some_op(uint32_t which)
+static acc_op some_op(uint32_t which)
 {
-    return which == ALL_WARPS || which == GATHER ? OBS_LOAD : pick(3) ? OBS_LOAD : OBS_STORE;
+    return which == ALL_WARPS || which == GATHER ? ACC_LOAD : pick(3) ? ACC_LOAD : ACC_STORE;
 }
 
 static uint32_t make_kernel(sim *s, use *uses)
@@ -158,7 +158,7 @@ static uint32_t make_kernel(sim *s, use *uses)
             continue;
         }
         u->object = sim_alloc(s, names[n], (uint64_t)(u->c.elements + 64) * u->c.bytes, 0);
-        obs_op op = some_op(u->family);
+        acc_op op = some_op(u->family);
         for (u->c.step = 0; u->c.step < u->c.steps; u->c.step++) {
             sim_access(s, 10 * n, op, u->object, u->c.bytes, families[u->family].offset, &u->c);
         }

@@ -93,7 +93,7 @@ static void add_repeat(prof_builder *builder, uint32_t id, uint32_t same_as, uin
 }
 
 /* The spans of counts[element][class]; on the heap, for as long as the test. */
-static obs_use use_of(uint32_t object, obs_space space, obs_known known, uint64_t elements,
+static obs_use use_of(uint32_t object, acc_space space, obs_known known, uint64_t elements,
                       const uint64_t (*counts)[WL_CLASSES])
 {
     wl_spans spans = {.counted = known == OBS_KNOWN_COUNTED};
@@ -135,9 +135,9 @@ static void worked_by_hand(void **state)
     for (int i = 0; i < 16; i++)
         tile[i][WL_STORES] = 1;
     prof_builder *b = begin(3, bytes);
-    obs_use one[] = {use_of(1, OBS_GLOBAL, OBS_KNOWN_COUNTED, 8, first),
-                     use_of(1, OBS_SHARED, OBS_KNOWN_COUNTED, 32, tile)};
-    obs_use two[] = {use_of(1, OBS_GLOBAL, OBS_KNOWN_COUNTED, 8, second)};
+    obs_use one[] = {use_of(1, ACC_GLOBAL, OBS_KNOWN_COUNTED, 8, first),
+                     use_of(1, ACC_SHARED, OBS_KNOWN_COUNTED, 32, tile)};
+    obs_use two[] = {use_of(1, ACC_GLOBAL, OBS_KNOWN_COUNTED, 8, second)};
     story_expect(add_launch(b, 1, OBS_KNOWN_COUNTED, 2, one), &err);
     story_expect(add_launch(b, 2, OBS_KNOWN_COUNTED, 1, two), &err);
     add_repeat(b, 3, 2, 1, 2);
@@ -180,9 +180,9 @@ static void partial(void **state)
     const uint64_t bytes[] = {0, 32, 32};
     const uint64_t counts[8][WL_CLASSES] = {{1}, {1}};
     prof_builder *b = begin(2, bytes);
-    obs_use one[] = {use_of(1, OBS_GLOBAL, OBS_KNOWN_COUNTED, 8, counts),
-                     use_of(2, OBS_GLOBAL, OBS_KNOWN_NOTHING, 8, counts)};
-    obs_use two[] = {use_of(1, OBS_GLOBAL, OBS_KNOWN_TOUCHED, 8, counts)};
+    obs_use one[] = {use_of(1, ACC_GLOBAL, OBS_KNOWN_COUNTED, 8, counts),
+                     use_of(2, ACC_GLOBAL, OBS_KNOWN_NOTHING, 8, counts)};
+    obs_use two[] = {use_of(1, ACC_GLOBAL, OBS_KNOWN_TOUCHED, 8, counts)};
     story_expect(add_launch(b, 1, OBS_KNOWN_COUNTED, 2, one), &err);
     story_expect(add_launch(b, 2, OBS_KNOWN_NOTHING, 1, two), &err); /* of object 1 only */
     prof_db *db = end(b);
@@ -215,11 +215,11 @@ static void damage(void **state)
     const uint64_t bytes[] = {0, 32};
     const uint64_t counts[9][WL_CLASSES] = {[8] = {1}};
     prof_builder *b = begin(1, bytes);
-    obs_use beyond = use_of(1, OBS_GLOBAL, OBS_KNOWN_COUNTED, 9, counts), cut = beyond,
+    obs_use beyond = use_of(1, ACC_GLOBAL, OBS_KNOWN_COUNTED, 9, counts), cut = beyond,
             nobody = beyond, array = beyond;
     cut.length--;
     nobody.object = 7;
-    array.space = OBS_SHARED;
+    array.space = ACC_SHARED;
     array.object = 2;
     assert_int_equal(add_launch(b, 1, OBS_KNOWN_COUNTED, 1, &beyond), WL_CORRUPT);
     assert_int_equal(add_launch(b, 2, OBS_KNOWN_COUNTED, 1, &cut), WL_CORRUPT);
@@ -288,7 +288,7 @@ static void one_by_one(void **state)
             add_repeat(b, id, own, object_of[own], to);
         } else {
             draw(&rng, kept[id]);
-            obs_use use = use_of(to, OBS_GLOBAL, OBS_KNOWN_COUNTED, ELEMENTS,
+            obs_use use = use_of(to, ACC_GLOBAL, OBS_KNOWN_COUNTED, ELEMENTS,
                                  (const uint64_t (*)[WL_CLASSES])kept[id]);
             story_expect(add_launch(b, id, OBS_KNOWN_COUNTED, 1, &use), &err);
             object_of[id] = to;

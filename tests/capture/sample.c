@@ -44,9 +44,9 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         const char *type, *field;
         uint32_t bound;
     } bounds[] = {
-        {"obs_insn", "space", OBS_SPACE_COUNT},
-        {"obs_insn", "op", OBS_OP_COUNT},
-        {"obs_heat", "space", OBS_SPACE_COUNT},
+        {"obs_insn", "space", ACC_SPACE_COUNT},
+        {"obs_insn", "op", ACC_OP_COUNT},
+        {"obs_heat", "space", ACC_SPACE_COUNT},
         {"cap_object", "kind", CAP_OBJECT_ARRAY + 1},
         {"obs_sample", "why", OBS_WHY_COUNT},
         {"obs_sample", "mapped", 2},
@@ -54,7 +54,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"cap_message", "level", WL_LOG_DEBUG + 1},
         {"cap_way", "way", CAP_WAY_PROBE + 1},
         {"cap_way", "estimated", 2},
-        {"obs_use", "space", OBS_SPACE_COUNT},
+        {"obs_use", "space", ACC_SPACE_COUNT},
         {"obs_use", "known", OBS_KNOWN_COUNT},
         {"cap_uses", "objects_known", OBS_KNOWN_COUNT},
         {"cap_uses", "arrays_known", OBS_KNOWN_COUNT},

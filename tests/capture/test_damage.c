@@ -209,9 +209,9 @@ static void maps_that_contradict_themselves(void **state)
     rows[1].sector = 5;
     assert_int_equal(read_launch(&summary), WL_CORRUPT);
     rows[1].sector = 6;
-    heat.space = OBS_SPACE_COUNT;
+    heat.space = ACC_SPACE_COUNT;
     assert_int_equal(read_launch(&summary), WL_CORRUPT);
-    obs_insn insn = {.op = OBS_OP_COUNT};
+    obs_insn insn = {.op = ACC_OP_COUNT};
     assert_int_equal(read_launch(&(obs_summary){.ninsns = 1, .insns = &insn}), WL_CORRUPT);
 }
 

@@ -23,7 +23,7 @@ typedef struct fixture {
     uint32_t dynamic_shared;
     emu_dim cluster;
     bool cooperative;
-    const emu_observer *observer;
+    const acc_observer *observer;
     void (*print)(void *ctx, const char *text, size_t length);
     void *print_ctx;
 } fixture;

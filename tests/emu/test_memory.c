@@ -161,7 +161,7 @@ static void variables_are_initialised(void **state)
 /* ---- the observer ---- */
 
 typedef struct seen {
-    emu_access access[16];
+    acc_request access[16];
     uint64_t first[16], last[16];
     uint32_t count, blocks;
     uint64_t warp_instructions;
@@ -173,9 +173,8 @@ static void *begin_worker(void *ctx, uint32_t worker)
     return ctx;
 }
 
-static void *begin_block(void *worker, uint64_t block, emu_dim index)
+static void *begin_block(void *worker, uint64_t block)
 {
-    assert_int_equal(block, index.x);
     ((seen *)worker)->blocks++;
     return block == 1 ? worker : NULL;
 }
@@ -186,7 +185,7 @@ static void end_block(void *worker, void *block, uint64_t warp_instructions)
     ((seen *)worker)->warp_instructions += warp_instructions;
 }
 
-static void see(void *block, const emu_access *access)
+static void see(void *block, const acc_request *access)
 {
     seen *s = block;
     assert_true(s->count < 16);
@@ -200,7 +199,7 @@ static void the_observer_sees_accesses(void **state)
     (void)state;
     fixture f;
     seen s = {0};
-    const emu_observer observer = {.ctx = &s,
+    const acc_observer observer = {.ctx = &s,
                                    .worker_begin = begin_worker,
                                    .block_begin = begin_block,
                                    .block_end = end_block,
@@ -222,31 +221,31 @@ static void the_observer_sees_accesses(void **state)
     assert_int_equal(s.blocks, 3);
     assert_int_equal(s.count, 7);
     assert_int_equal(s.warp_instructions, 18);
-    const emu_access *a = s.access;
+    const acc_request *a = s.access;
     assert_int_equal(a[0].pc, 4);
-    assert_int_equal(a[0].op, EMU_LOAD);
-    assert_int_equal(a[0].space, IR_SPACE_GLOBAL);
+    assert_int_equal(a[0].op, ACC_LOAD);
+    assert_int_equal(a[0].space, ACC_GLOBAL);
     assert_int_equal(a[0].bytes, 4);
     assert_int_equal(a[0].stride, 4);
     assert_int_equal(a[0].mask, UINT32_MAX);
-    assert_int_equal(a[0].flags, EMU_ACCESS_READONLY);
-    assert_int_equal(a[0].alloc->id, 1);
+    assert_int_equal(a[0].flags, ACC_READONLY);
+    assert_int_equal(a[0].object, 1);
     assert_int_equal(s.first[0], P(data));
     assert_int_equal(s.last[0], P(data) + 124);
     assert_int_equal(a[1].bytes, 8);
     assert_int_equal(a[1].stride, 0);
-    assert_int_equal(a[2].op, EMU_STORE);
+    assert_int_equal(a[2].op, ACC_STORE);
     assert_int_equal(a[2].mask, 7);
-    assert_int_equal(a[2].stride, EMU_IRREGULAR);
-    assert_int_equal(a[3].space, IR_SPACE_SHARED);
+    assert_int_equal(a[2].stride, ACC_IRREGULAR);
+    assert_int_equal(a[3].space, ACC_SHARED);
     assert_int_equal(a[3].stride, 8);
     assert_int_equal(s.last[3], 31 * 8);
-    assert_int_equal(a[4].space, IR_SPACE_LOCAL);
+    assert_int_equal(a[4].space, ACC_LOCAL);
     assert_int_equal(s.first[4], 4);
-    assert_int_equal(a[5].space, IR_SPACE_SHARED);
-    assert_int_equal(a[5].flags, EMU_ACCESS_VOLATILE | EMU_ACCESS_GENERIC);
+    assert_int_equal(a[5].space, ACC_SHARED);
+    assert_int_equal(a[5].flags, ACC_VOLATILE | ACC_GENERIC);
     assert_int_equal(s.first[5], 4);
-    assert_int_equal(a[6].op, EMU_REDUCTION);
+    assert_int_equal(a[6].op, ACC_REDUCTION);
     assert_int_equal(data[0], 32 * 3);
     fixture_end(&f);
 }
@@ -257,7 +256,7 @@ static void the_observer_sees_barriers(void **state)
     (void)state;
     fixture f;
     seen s = {0};
-    const emu_observer observer = {.ctx = &s,
+    const acc_observer observer = {.ctx = &s,
                                    .worker_begin = begin_worker,
                                    .block_begin = begin_block,
                                    .block_end = end_block,
@@ -270,7 +269,7 @@ static void the_observer_sees_barriers(void **state)
     void *data = fixture_alloc(&f, 4);
     f.observer = &observer;
     RUN(&f, "k", 2, 1, P(data));
-    const emu_access_op ops[] = {EMU_STORE, EMU_ATOMIC, EMU_LOAD, EMU_STORE};
+    const acc_op ops[] = {ACC_STORE, ACC_ATOMIC, ACC_LOAD, ACC_STORE};
     assert_int_equal(s.count, 4);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(s.access[i].op, ops[i]);

@@ -649,9 +649,8 @@ static void handles_are_checked(void **state)
 }
 
 typedef struct seen {
-    emu_access access;
+    acc_request access;
     uint64_t addr[32];
-    emu_alloc alloc;
     int count;
 } seen;
 
@@ -661,29 +660,27 @@ static void *see_worker(void *ctx, uint32_t worker)
     return ctx;
 }
 
-static void *see_block(void *worker, uint64_t block, emu_dim index)
+static void *see_block(void *worker, uint64_t block)
 {
     (void)block;
-    (void)index;
     return worker;
 }
 
-static void see(void *block, const emu_access *a)
+static void see(void *block, const acc_request *a)
 {
     seen *s = block;
-    if (!(a->flags & EMU_ACCESS_TEXTURE))
+    if (!(a->flags & ACC_TEXTURE))
         return;
     s->count++;
     s->access = *a;
     memcpy(s->addr, a->addr, sizeof s->addr);
-    s->alloc = a->alloc ? *a->alloc : (emu_alloc){0};
 }
 
 static void requests_are_reported(void **state)
 {
     (void)state;
     seen s = {0};
-    const emu_observer observer = {
+    const acc_observer observer = {
         .ctx = &s, .worker_begin = see_worker, .block_begin = see_block, .access = see};
     float texels[40];
     for (int k = 0; k < 40; k++)
@@ -698,14 +695,16 @@ static void requests_are_reported(void **state)
         memcpy(b.in + 8 * k, &(int32_t){k + 3}, 4);
     fixture_ok(&b.f, try(&b, THREADS));
     assert_int_equal(s.count, 1);
-    assert_int_equal(s.access.op, EMU_LOAD);
-    assert_int_equal(s.access.space, IR_SPACE_GLOBAL);
-    assert_int_equal(s.access.flags, EMU_ACCESS_TEXTURE | EMU_ACCESS_READONLY);
+    assert_int_equal(s.access.op, ACC_LOAD);
+    assert_int_equal(s.access.space, ACC_GLOBAL);
+    assert_int_equal(s.access.flags, ACC_TEXTURE | ACC_READONLY);
     assert_int_equal(s.access.bytes, 4);
     assert_true(s.access.mask == UINT32_MAX);
     assert_int_equal(s.access.stride, 4);
     assert_int_equal(s.addr[0], image.level[0].address + 12);
-    assert_int_equal(s.alloc.base, image.level[0].address);
+    emu_alloc held;
+    assert_true(emu_mem_find(b.f.machine, image.level[0].address, &held));
+    assert_int_equal(s.access.object, held.id);
     for (int32_t k = 0; k < THREADS; k++)
         memcpy(b.in + 8 * k, &(int32_t){k + 30}, 4);
     fixture_ok(&b.f, try(&b, THREADS));

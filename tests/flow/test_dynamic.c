@@ -30,9 +30,8 @@ static void *begin_worker(void *ctx, uint32_t worker)
     return ctx;
 }
 
-static void *begin_block(void *worker, uint64_t block, emu_dim index)
+static void *begin_block(void *worker, uint64_t block)
 {
-    (void)index;
     states[block] = (block_state){worker, block};
     return &states[block];
 }
@@ -42,7 +41,7 @@ static void mix(uint64_t *hash, uint64_t value)
     *hash = (*hash ^ value) * UINT64_C(0x100000001b3);
 }
 
-static void on_access(void *block, const emu_access *a)
+static void on_access(void *block, const acc_request *a)
 {
     block_state *s = block;
     trace *t = &s->r->traces[(a->pc * GRID + s->block) * WARPS + a->warp];
@@ -60,7 +59,7 @@ typedef struct memory {
 
 static bool run(fixture *f, const char *name, const memory *m, uint64_t seed, recorder *r)
 {
-    emu_observer observer = {
+    acc_observer observer = {
         .ctx = r, .worker_begin = begin_worker, .block_begin = begin_block, .access = on_access};
     for (int i = 0; i < N; i++) {
         m->in[i] = (int)rnd(&seed, N);

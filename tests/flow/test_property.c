@@ -93,13 +93,13 @@ static void *pass_on(void *ctx, uint32_t worker)
     return ctx;
 }
 
-static void *block_of(void *worker, uint64_t block, emu_dim index)
+static void *block_of(void *worker, uint64_t block)
 {
-    (void)block, (void)index;
+    (void)block;
     return worker;
 }
 
-static void on_access(void *block, const emu_access *a)
+static void on_access(void *block, const acc_request *a)
 {
     record *r = (record *)block + a->pc;
     r->count++;
@@ -111,7 +111,7 @@ static void on_access(void *block, const emu_access *a)
 
 static void run(fixture *f, uint32_t *in, uint32_t *out, uint64_t seed, record *records)
 {
-    emu_observer observer = {
+    acc_observer observer = {
         .ctx = records, .worker_begin = pass_on, .block_begin = block_of, .access = on_access};
     for (uint32_t i = 0; i < THREADS * GENERATED_WORDS; i++) {
         in[i] = rnd(&seed, 64);

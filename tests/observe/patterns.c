@@ -79,15 +79,15 @@ static void draw_compacted(pattern_rng *rng, uint32_t bytes, uint32_t room, uint
     }
 }
 
-obs_access pattern_draw(pattern_rng *rng, uint64_t base, uint32_t room, bool regular,
-                        uint64_t *addr)
+acc_request pattern_draw(pattern_rng *rng, uint64_t base, uint32_t room, bool regular,
+                         uint64_t *addr)
 {
     static const uint32_t common[] = {1, 2, 4, 4, 4, 8, 8, 16},
                           odd[] = {3, 6, 12, 24, 32, 48, 64, 96, 160, 500};
-    obs_access access = {.space = (obs_space)pattern_below(rng, OBS_SPACE_COUNT),
-                         .op = (obs_op)pattern_below(rng, 4),
-                         .addr = addr,
-                         .stride = OBS_IRREGULAR};
+    acc_request access = {.space = (acc_space)pattern_below(rng, ACC_SPACE_COUNT),
+                          .op = (acc_op)pattern_below(rng, 4),
+                          .addr = addr,
+                          .stride = ACC_IRREGULAR};
     bool any = !regular && pattern_below(rng, 6) == 0;
     access.bytes = any ? odd[pattern_below(rng, 10)] : common[pattern_below(rng, 8)];
     access.mask = draw_mask(rng);

@@ -13,7 +13,7 @@ uint32_t pattern_below(pattern_rng *rng, uint32_t bound);
 /* Fills addr with offsets from `base` below `base + room` (room at least 32 KiB) and returns the
  * request. Its pc, warp and object are 0. `regular` leaves out what no GPU does: widths that are
  * no power of two, misaligned lanes. */
-obs_access pattern_draw(pattern_rng *rng, uint64_t base, uint32_t room, bool regular,
-                        uint64_t *addr);
+acc_request pattern_draw(pattern_rng *rng, uint64_t base, uint32_t room, bool regular,
+                         uint64_t *addr);
 
 #endif

@@ -24,20 +24,20 @@ static void unique(set *s)
     s->count = n;
 }
 
-static bool active(const obs_access *access, uint32_t lane)
+static bool active(const acc_request *access, uint32_t lane)
 {
     return access->mask >> lane & 1;
 }
 
 /* Where byte `i` of a lane really lies: local memory is interleaved by words. */
-static uint64_t place(const obs_access *access, uint32_t lane, uint32_t i)
+static uint64_t place(const acc_request *access, uint32_t lane, uint32_t i)
 {
     uint64_t a = access->addr[lane] + i;
-    return access->space == OBS_LOCAL ? a / 4 * 128 + lane * 4 + a % 4 : a;
+    return access->space == ACC_LOCAL ? a / 4 * 128 + lane * 4 + a % 4 : a;
 }
 
 /* The distinct bytes of the active lanes divided by `unit`. */
-static set pieces(const obs_access *access, uint64_t unit)
+static set pieces(const acc_request *access, uint64_t unit)
 {
     set s = {malloc((size_t)32 * access->bytes * sizeof(uint64_t)), 0};
     for (uint32_t lane = 0; lane < 32; lane++)
@@ -47,7 +47,7 @@ static set pieces(const obs_access *access, uint64_t unit)
     return s;
 }
 
-static size_t count_pieces(const obs_access *access, uint64_t unit)
+static size_t count_pieces(const acc_request *access, uint64_t unit)
 {
     set s = pieces(access, unit);
     free(s.items);
@@ -56,7 +56,7 @@ static size_t count_pieces(const obs_access *access, uint64_t unit)
 
 /* ---- wavefronts ---- */
 
-static bool partners_agree(const obs_access *access, uint32_t distance)
+static bool partners_agree(const acc_request *access, uint32_t distance)
 {
     for (uint32_t n = 0; n < 32; n++)
         if (active(access, n) && active(access, n ^ distance) &&
@@ -65,12 +65,12 @@ static bool partners_agree(const obs_access *access, uint32_t distance)
     return true;
 }
 
-static uint32_t lanes_together(const obs_access *access)
+static uint32_t lanes_together(const acc_request *access)
 {
     uint32_t lanes = 32;
     while (lanes > 1 && lanes * access->bytes > 128)
         lanes /= 2;
-    if (access->op == OBS_LOAD && !(access->flags & OBS_ACCESS_MATRIX) &&
+    if (access->op == ACC_LOAD && !(access->flags & ACC_MATRIX) &&
         (access->bytes == 8 || access->bytes == 16) &&
         (partners_agree(access, 1) || partners_agree(access, 2)))
         lanes *= 2;
@@ -78,12 +78,12 @@ static uint32_t lanes_together(const obs_access *access)
 }
 
 /* Passes of the lanes [from, from + lanes). */
-static uint32_t passes(const obs_access *access, uint32_t from, uint32_t lanes, uint32_t *any)
+static uint32_t passes(const acc_request *access, uint32_t from, uint32_t lanes, uint32_t *any)
 {
     size_t words = (access->bytes + 3) / 4 + 1;
     set s = {malloc(lanes * words * sizeof(uint64_t)), 0};
     uint32_t banks[32] = {0}, most = 0;
-    bool atomic = access->op == OBS_ATOMIC || access->op == OBS_REDUCTION;
+    bool atomic = access->op == ACC_ATOMIC || access->op == ACC_REDUCTION;
     for (uint32_t lane = from; lane < from + lanes; lane++) {
         uint64_t first = access->addr[lane] / 4,
                  last = (access->addr[lane] + access->bytes - 1) / 4;
@@ -101,7 +101,7 @@ static uint32_t passes(const obs_access *access, uint32_t from, uint32_t lanes, 
     return most;
 }
 
-static void wavefronts(const obs_access *access, obs_cost *cost)
+static void wavefronts(const acc_request *access, obs_cost *cost)
 {
     uint32_t lanes = lanes_together(access);
     for (uint32_t from = 0; from < 32; from += lanes) {
@@ -113,7 +113,7 @@ static void wavefronts(const obs_access *access, obs_cost *cost)
 
 /* ---- shapes ---- */
 
-static bool by_lane(const obs_access *access, int64_t stride)
+static bool by_lane(const acc_request *access, int64_t stride)
 {
     for (uint32_t i = 0; i < 32; i++)
         for (uint32_t k = 0; k < i; k++)
@@ -123,7 +123,7 @@ static bool by_lane(const obs_access *access, int64_t stride)
     return true;
 }
 
-static bool by_rank(const obs_access *access, int64_t stride)
+static bool by_rank(const acc_request *access, int64_t stride)
 {
     uint32_t last = 32;
     for (uint32_t i = 0; i < 32; i++) {
@@ -137,7 +137,7 @@ static bool by_rank(const obs_access *access, int64_t stride)
 }
 
 /* The stride that the first two active lanes suggest; false where they suggest none. */
-static bool suggestion(const obs_access *access, int64_t *stride)
+static bool suggestion(const acc_request *access, int64_t *stride)
 {
     uint32_t i = 0, k;
     while (!active(access, i))
@@ -151,7 +151,7 @@ static bool suggestion(const obs_access *access, int64_t *stride)
     return over % (int64_t)(k - i) == 0;
 }
 
-static obs_shape neighbours(const obs_access *access)
+static obs_shape neighbours(const acc_request *access)
 {
     uint64_t low = UINT64_MAX, high = 0;
     for (uint32_t i = 0; i < 32; i++) {
@@ -164,10 +164,10 @@ static obs_shape neighbours(const obs_access *access)
     return spanned > fewest ? OBS_SHAPE_MISALIGNED : OBS_SHAPE_CONTIGUOUS;
 }
 
-static obs_shape shape(const obs_access *access, int64_t *stride)
+static obs_shape shape(const acc_request *access, int64_t *stride)
 {
     int64_t size = access->bytes, s = 0;
-    bool local = access->space == OBS_LOCAL;
+    bool local = access->space == ACC_LOCAL;
     if (by_rank(access, 0))
         return local ? OBS_SHAPE_CONTIGUOUS : OBS_SHAPE_UNIFORM;
     if (!local && (by_lane(access, size) || by_lane(access, -size) || by_rank(access, size) ||
@@ -180,11 +180,11 @@ static obs_shape shape(const obs_access *access, int64_t *stride)
     return OBS_SHAPE_IRREGULAR;
 }
 
-obs_cost ref_cost(const obs_access *access)
+obs_cost ref_cost(const acc_request *access)
 {
     obs_cost cost = {.lanes = (uint32_t)__builtin_popcount(access->mask)};
     cost.shape = shape(access, &cost.stride);
-    if (access->space == OBS_SHARED) {
+    if (access->space == ACC_SHARED) {
         wavefronts(access, &cost);
         return cost;
     }
@@ -207,7 +207,7 @@ static void count_stride(ref_row *row, int64_t stride)
     row->strides[i].count++;
 }
 
-void ref_row_add(ref_row *row, const obs_access *access)
+void ref_row_add(ref_row *row, const acc_request *access)
 {
     obs_cost cost = ref_cost(access);
     row->insn.bytes = access->bytes > row->insn.bytes ? (uint16_t)access->bytes : row->insn.bytes;
@@ -248,10 +248,10 @@ void ref_row_finish(ref_row *row)
 
 /* ---- heat ---- */
 
-void ref_heat_add(ref_heat *heat, const obs_access *access)
+void ref_heat_add(ref_heat *heat, const acc_request *access)
 {
     set sectors = pieces(access, 32);
-    uint32_t kind = access->op == OBS_LOAD ? 0 : access->op == OBS_STORE ? 1 : 2;
+    uint32_t kind = access->op == ACC_LOAD ? 0 : access->op == ACC_STORE ? 1 : 2;
     for (size_t i = 0; i < sectors.count; i++) {
         uint64_t s = sectors.items[i] - heat->first;
         if (s >= REF_SECTORS)

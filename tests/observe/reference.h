@@ -5,7 +5,7 @@
 
 #include "observe/cost.h"
 
-obs_cost ref_cost(const obs_access *access);
+obs_cost ref_cost(const acc_request *access);
 
 /* Counts of a launch: a row a (pc, object, space, op), as many as `capacity`. */
 typedef struct ref_row {
@@ -22,7 +22,7 @@ enum { REF_SECTORS = 4096, REF_PCS = 64 };
 /* A heat map over the sectors [first, first + REF_SECTORS). */
 typedef struct ref_heat {
     uint32_t object;
-    obs_space space;
+    acc_space space;
     uint64_t block;
     uint64_t first;
     struct {
@@ -32,9 +32,9 @@ typedef struct ref_heat {
     } cells[REF_SECTORS];
 } ref_heat;
 
-void ref_row_add(ref_row *row, const obs_access *access); /* access is on the row's object only */
-void ref_row_finish(ref_row *row);                        /* sets insn.stride */
-void ref_heat_add(ref_heat *heat, const obs_access *access);
+void ref_row_add(ref_row *row, const acc_request *access); /* access is on the row's object only */
+void ref_row_finish(ref_row *row);                         /* sets insn.stride */
+void ref_heat_add(ref_heat *heat, const acc_request *access);
 obs_owner ref_owner(const ref_heat *heat, uint32_t sector, uint32_t word);
 
 #endif

@@ -26,15 +26,15 @@ static void request(obs_block *b, uint32_t pc, uint32_t warp, uint64_t first, ui
     uint64_t addr[32];
     for (uint32_t lane = 0; lane < 32; lane++)
         addr[lane] = BASE + first + (lane < sectors ? lane * 32u : 0);
-    obs_access access = {.pc = pc,
-                         .op = OBS_LOAD,
-                         .space = OBS_GLOBAL,
-                         .bytes = 4,
-                         .mask = UINT32_MAX,
-                         .warp = warp,
-                         .addr = addr,
-                         .stride = OBS_IRREGULAR,
-                         .object = 1};
+    acc_request access = {.pc = pc,
+                          .op = ACC_LOAD,
+                          .space = ACC_GLOBAL,
+                          .bytes = 4,
+                          .mask = UINT32_MAX,
+                          .warp = warp,
+                          .addr = addr,
+                          .stride = ACC_IRREGULAR,
+                          .object = 1};
     obs_record(b, &access);
 }
 
@@ -317,14 +317,14 @@ static void random_block(obs_launch *launch, uint32_t seed)
     for (uint32_t i = 0; i < 400; i++) {
         uint64_t addr[32];
         bool shared = pattern_below(&rng, 3) == 0;
-        obs_access a = pattern_draw(&rng, shared ? 0 : BASE, shared ? 65536 : ROOM, false, addr);
-        a.space = shared ? OBS_SHARED : OBS_GLOBAL;
+        acc_request a = pattern_draw(&rng, shared ? 0 : BASE, shared ? 65536 : ROOM, false, addr);
+        a.space = shared ? ACC_SHARED : ACC_GLOBAL;
         a.object = shared ? 0 : 1;
         a.pc = pattern_below(&rng, 4);
         a.addr = addr;
         if (!shared && pattern_below(&rng, 8) == 0) {
             addr[__builtin_ctz(a.mask)] += (uint64_t)5 << 32; /* further than 32 bits tell */
-            a.stride = OBS_IRREGULAR;
+            a.stride = ACC_IRREGULAR;
         }
         for (uint32_t times = pattern_below(&rng, 4) + 1, t = 0; t < times; t++) {
             a.warp = pattern_below(&rng, 8);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-static void show(const obs_access *a)
+static void show(const acc_request *a)
 {
     print_message("space %d op %d bytes %u mask %08x stride %lld:", a->space, a->op, a->bytes,
                   a->mask, (long long)a->stride);
@@ -14,7 +14,7 @@ static void show(const obs_access *a)
     print_message("\n");
 }
 
-static void expect_same(const obs_access *access, obs_cost got, obs_cost want)
+static void expect_same(const acc_request *access, obs_cost got, obs_cost want)
 {
     if (got.lanes == want.lanes && got.sectors == want.sectors &&
         got.sectors_min == want.sectors_min && got.wavefronts == want.wavefronts &&
@@ -36,8 +36,9 @@ static void random_requests_agree(void **state)
     (void)state;
     for (int i = 0; i < 60000; i++) {
         obs_run run;
-        obs_access access = pattern_draw(&rng, i % 3 ? 0x7f5c00000000u : 0, 64 * 1024, false, addr);
-        access.flags = pattern_below(&rng, 16) ? 0 : OBS_ACCESS_MATRIX;
+        acc_request access = pattern_draw(&rng, i % 3 ? 0x7f5c00000000u : 0, 64 * 1024, false,
+                                          addr);
+        access.flags = pattern_below(&rng, 16) ? 0 : ACC_MATRIX;
         obs_cost want = ref_cost(&access);
         expect_same(&access, obs_cost_of(&access), want);
         if (obs_find_run(&access, &run)) {
@@ -52,24 +53,24 @@ static void random_requests_agree(void **state)
 }
 
 /* A request whose lane l has first + l * stride. */
-static obs_cost cost_of(obs_space space, obs_op op, uint32_t bytes, uint32_t mask, uint64_t first,
+static obs_cost cost_of(acc_space space, acc_op op, uint32_t bytes, uint32_t mask, uint64_t first,
                         int64_t stride)
 {
     static uint64_t addr[32];
     for (int i = 0; i < 32; i++)
         addr[i] = first + (uint64_t)(stride * i);
-    obs_access access = {.space = space,
-                         .op = op,
-                         .bytes = bytes,
-                         .mask = mask,
-                         .addr = addr,
-                         .stride = mask == UINT32_MAX ? stride : OBS_IRREGULAR};
+    acc_request access = {.space = space,
+                          .op = op,
+                          .bytes = bytes,
+                          .mask = mask,
+                          .addr = addr,
+                          .stride = mask == UINT32_MAX ? stride : ACC_IRREGULAR};
     return obs_cost_of(&access);
 }
 
 static obs_cost load(uint32_t bytes, uint32_t mask, uint64_t first, int64_t stride)
 {
-    return cost_of(OBS_GLOBAL, OBS_LOAD, bytes, mask, first, stride);
+    return cost_of(ACC_GLOBAL, ACC_LOAD, bytes, mask, first, stride);
 }
 
 static void expect_sectors(obs_cost c, uint32_t sectors, uint32_t fewest, obs_shape shape)
@@ -120,53 +121,53 @@ static void expect_passes(obs_cost c, uint32_t passes, uint32_t fewest)
     assert_int_equal(c.sectors_min, 0);
 }
 
-static obs_cost shared(obs_op op, uint32_t bytes, uint32_t mask, int64_t stride)
+static obs_cost shared(acc_op op, uint32_t bytes, uint32_t mask, int64_t stride)
 {
-    return cost_of(OBS_SHARED, op, bytes, mask, 0, stride);
+    return cost_of(ACC_SHARED, op, bytes, mask, 0, stride);
 }
 
 static void shared_by_hand(void **state)
 {
     const uint32_t full = UINT32_MAX;
     (void)state;
-    expect_passes(shared(OBS_LOAD, 4, full, 4), 1, 1);
-    expect_passes(shared(OBS_LOAD, 4, full, 128), 32, 1); /* a column of a 32 x 32 tile */
-    expect_passes(shared(OBS_LOAD, 4, full, 132), 1, 1);  /* padded */
-    expect_passes(shared(OBS_LOAD, 4, full, 8), 2, 1);
-    expect_passes(shared(OBS_LOAD, 4, full, 24), 2, 1);
-    expect_passes(shared(OBS_LOAD, 4, 0xffff, 8), 1, 1);
-    expect_passes(shared(OBS_LOAD, 4, full, 0), 1, 1);
-    expect_passes(shared(OBS_STORE, 4, full, 0), 1, 1);
-    expect_passes(shared(OBS_ATOMIC, 4, full, 0), 32, 1); /* atomics do not share */
-    expect_passes(shared(OBS_REDUCTION, 4, full, 4), 1, 1);
-    expect_passes(shared(OBS_LOAD, 1, full, 1), 1, 1);
-    expect_passes(shared(OBS_LOAD, 2, full, 128), 32, 1);
-    expect_passes(shared(OBS_LOAD, 8, full, 8), 2, 2);
-    expect_passes(shared(OBS_LOAD, 8, full, 0), 1, 1);
-    expect_passes(shared(OBS_STORE, 8, full, 0), 2, 2);
-    expect_passes(shared(OBS_LOAD, 8, full, 16), 4, 2);
-    expect_passes(shared(OBS_LOAD, 8, full, 128), 32, 2);
-    expect_passes(shared(OBS_LOAD, 8, 0x55555555, 8), 2,
+    expect_passes(shared(ACC_LOAD, 4, full, 4), 1, 1);
+    expect_passes(shared(ACC_LOAD, 4, full, 128), 32, 1); /* a column of a 32 x 32 tile */
+    expect_passes(shared(ACC_LOAD, 4, full, 132), 1, 1);  /* padded */
+    expect_passes(shared(ACC_LOAD, 4, full, 8), 2, 1);
+    expect_passes(shared(ACC_LOAD, 4, full, 24), 2, 1);
+    expect_passes(shared(ACC_LOAD, 4, 0xffff, 8), 1, 1);
+    expect_passes(shared(ACC_LOAD, 4, full, 0), 1, 1);
+    expect_passes(shared(ACC_STORE, 4, full, 0), 1, 1);
+    expect_passes(shared(ACC_ATOMIC, 4, full, 0), 32, 1); /* atomics do not share */
+    expect_passes(shared(ACC_REDUCTION, 4, full, 4), 1, 1);
+    expect_passes(shared(ACC_LOAD, 1, full, 1), 1, 1);
+    expect_passes(shared(ACC_LOAD, 2, full, 128), 32, 1);
+    expect_passes(shared(ACC_LOAD, 8, full, 8), 2, 2);
+    expect_passes(shared(ACC_LOAD, 8, full, 0), 1, 1);
+    expect_passes(shared(ACC_STORE, 8, full, 0), 2, 2);
+    expect_passes(shared(ACC_LOAD, 8, full, 16), 4, 2);
+    expect_passes(shared(ACC_LOAD, 8, full, 128), 32, 2);
+    expect_passes(shared(ACC_LOAD, 8, 0x55555555, 8), 2,
                   1); /* no lane has a partner: one group, 16 doubles apart */
-    expect_passes(shared(OBS_LOAD, 16, full, 16), 4, 4);
-    expect_passes(shared(OBS_LOAD, 16, full, 0), 2, 2);
-    expect_passes(shared(OBS_STORE, 16, full, 0), 4, 4);
-    expect_passes(shared(OBS_LOAD, 16, full, 144), 4, 4);
-    expect_passes(shared(OBS_LOAD, 16, full, 128), 32, 4);
-    expect_passes(shared(OBS_STORE, 4096, 1, 0), 32, 32); /* a bulk copy */
+    expect_passes(shared(ACC_LOAD, 16, full, 16), 4, 4);
+    expect_passes(shared(ACC_LOAD, 16, full, 0), 2, 2);
+    expect_passes(shared(ACC_STORE, 16, full, 0), 4, 4);
+    expect_passes(shared(ACC_LOAD, 16, full, 144), 4, 4);
+    expect_passes(shared(ACC_LOAD, 16, full, 128), 32, 4);
+    expect_passes(shared(ACC_STORE, 4096, 1, 0), 32, 32); /* a bulk copy */
 }
 
 static void local_by_hand(void **state)
 {
     const uint32_t full = UINT32_MAX;
     (void)state;
-    expect_sectors(cost_of(OBS_LOCAL, OBS_LOAD, 4, full, 24, 0), 4, 4, OBS_SHAPE_CONTIGUOUS);
-    expect_sectors(cost_of(OBS_LOCAL, OBS_STORE, 16, full, 16, 0), 16, 16, OBS_SHAPE_CONTIGUOUS);
-    expect_sectors(cost_of(OBS_LOCAL, OBS_LOAD, 1, full, 3, 0), 4, 1, OBS_SHAPE_CONTIGUOUS);
-    expect_sectors(cost_of(OBS_LOCAL, OBS_LOAD, 4, full, 0, 4), 32, 4,
+    expect_sectors(cost_of(ACC_LOCAL, ACC_LOAD, 4, full, 24, 0), 4, 4, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(cost_of(ACC_LOCAL, ACC_STORE, 16, full, 16, 0), 16, 16, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(cost_of(ACC_LOCAL, ACC_LOAD, 1, full, 3, 0), 4, 1, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(cost_of(ACC_LOCAL, ACC_LOAD, 4, full, 0, 4), 32, 4,
                    OBS_SHAPE_STRIDED); /* another index a lane */
-    expect_sectors(cost_of(OBS_LOCAL, OBS_LOAD, 4, 0x80000001, 8, 0), 2, 1, OBS_SHAPE_CONTIGUOUS);
-    expect_sectors(cost_of(OBS_LOCAL, OBS_LOAD, 4, 1, 8, 0), 1, 1, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(cost_of(ACC_LOCAL, ACC_LOAD, 4, 0x80000001, 8, 0), 2, 1, OBS_SHAPE_CONTIGUOUS);
+    expect_sectors(cost_of(ACC_LOCAL, ACC_LOAD, 4, 1, 8, 0), 1, 1, OBS_SHAPE_CONTIGUOUS);
 }
 
 int main(void)

@@ -9,19 +9,19 @@
 typedef struct measured {
     char kind[16], name[64];
     uint64_t addr[32];
-    obs_access access;
+    acc_request access;
     uint32_t counts[2]; /* wavefronts and conflicts, or sectors and requests */
 } measured;
 
 static const struct {
     const char *kind;
-    obs_space space;
-    obs_op op;
+    acc_space space;
+    acc_op op;
     uint32_t flags;
 } kinds[] = {
-    {"lds", OBS_SHARED, OBS_LOAD, 0},     {"sts", OBS_SHARED, OBS_STORE, 0},
-    {"atoms", OBS_SHARED, OBS_ATOMIC, 0}, {"ldsm", OBS_SHARED, OBS_LOAD, OBS_ACCESS_MATRIX},
-    {"ldg", OBS_GLOBAL, OBS_LOAD, 0},     {"stg", OBS_GLOBAL, OBS_STORE, 0},
+    {"lds", ACC_SHARED, ACC_LOAD, 0},     {"sts", ACC_SHARED, ACC_STORE, 0},
+    {"atoms", ACC_SHARED, ACC_ATOMIC, 0}, {"ldsm", ACC_SHARED, ACC_LOAD, ACC_MATRIX},
+    {"ldg", ACC_GLOBAL, ACC_LOAD, 0},     {"stg", ACC_GLOBAL, ACC_STORE, 0},
 };
 
 static bool set_kind(measured *m)
@@ -41,7 +41,7 @@ static bool set_kind(measured *m)
 static bool parse(char *line, measured *m)
 {
     char offsets[512];
-    *m = (measured){.access = {.stride = OBS_IRREGULAR}};
+    *m = (measured){.access = {.stride = ACC_IRREGULAR}};
     m->access.addr = m->addr;
     if (sscanf(line, "%15[^,],%u,%x,%63[^,],%511[^,],%u,%u", m->kind, &m->access.bytes,
                &m->access.mask, m->name, offsets, &m->counts[0], &m->counts[1]) != 7)
@@ -62,7 +62,7 @@ static void expect(const measured *m, uint32_t got, uint32_t want, const char *w
 static void compare(const measured *m)
 {
     obs_cost cost = obs_cost_of(&m->access);
-    if (m->access.space == OBS_SHARED) {
+    if (m->access.space == ACC_SHARED) {
         expect(m, cost.wavefronts, m->counts[0], "wavefronts");
         expect(m, cost.wavefronts - cost.wavefronts_min, m->counts[1], "bank conflicts");
     } else {

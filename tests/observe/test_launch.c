@@ -39,17 +39,17 @@ static uint32_t array_at(uint64_t offset)
     return 0;
 }
 
-static uint32_t object_of(const obs_access *a, uint32_t lane)
+static uint32_t object_of(const acc_request *a, uint32_t lane)
 {
-    if (a->space == OBS_LOCAL)
+    if (a->space == ACC_LOCAL)
         return 0;
-    return a->space == OBS_SHARED ? array_at(a->addr[lane]) : object_at(NULL, a->addr[lane]);
+    return a->space == ACC_SHARED ? array_at(a->addr[lane]) : object_at(NULL, a->addr[lane]);
 }
 
 /* ---- the same requests, given to both ---- */
 
 typedef struct request {
-    obs_access access;
+    acc_request access;
     uint64_t addr[32];
 } request;
 
@@ -69,15 +69,15 @@ static void draw(uint64_t block, uint32_t n, request *r)
                          : 0;
     for (int i = 0; i < 32; i++)
         r->addr[i] += shift;
-    r->access.space = shared ? OBS_SHARED : r->access.space;
-    if (r->access.space == OBS_SHARED || r->access.space == OBS_LOCAL)
+    r->access.space = shared ? ACC_SHARED : r->access.space;
+    if (r->access.space == ACC_SHARED || r->access.space == ACC_LOCAL)
         for (int i = 0; i < 32; i++)
             r->addr[i] %= ROOM / 2;
-    if (r->access.space == OBS_SHARED || r->access.space == OBS_LOCAL)
-        r->access.stride = OBS_IRREGULAR; /* the remainder may have broken it */
+    if (r->access.space == ACC_SHARED || r->access.space == ACC_LOCAL)
+        r->access.stride = ACC_IRREGULAR; /* the remainder may have broken it */
     r->access.pc = pattern_below(&rng, PCS);
     r->access.warp = pattern_below(&rng, 8);
-    if (r->access.space == OBS_GLOBAL || r->access.space == OBS_CONST) {
+    if (r->access.space == ACC_GLOBAL || r->access.space == ACC_CONST) {
         uint32_t first = object_of(&r->access, (uint32_t)__builtin_ctz(r->access.mask));
         bool one = true;
         for (uint32_t i = 0; i < 32; i++)
@@ -95,7 +95,7 @@ static struct {
     uint32_t nheats;
 } ref;
 
-static ref_row *ref_row_of(const obs_access *a, uint32_t object)
+static ref_row *ref_row_of(const acc_request *a, uint32_t object)
 {
     for (uint32_t i = 0; i < ref.nrows; i++) {
         const obs_insn *insn = &ref.rows[i].insn;
@@ -110,7 +110,7 @@ static ref_row *ref_row_of(const obs_access *a, uint32_t object)
     return row;
 }
 
-static ref_heat *ref_heat_of(const obs_access *a, uint32_t object, uint64_t block)
+static ref_heat *ref_heat_of(const acc_request *a, uint32_t object, uint64_t block)
 {
     for (uint32_t i = 0; i < ref.nheats; i++) {
         ref_heat *h = ref.heats[i];
@@ -122,7 +122,7 @@ static ref_heat *ref_heat_of(const obs_access *a, uint32_t object, uint64_t bloc
     h->object = object;
     h->space = a->space;
     h->block = block;
-    h->first = a->space == OBS_SHARED
+    h->first = a->space == ACC_SHARED
                    ? 0
                    : (BASE + (object ? object - 1 : OBJECTS) * (uint64_t)ROOM) / 32;
     return ref.heats[ref.nheats++] = h;
@@ -140,7 +140,7 @@ static void ref_record(uint64_t block, const request *r)
 {
     uint32_t left = r->access.mask;
     while (left) {
-        obs_access part = r->access;
+        acc_request part = r->access;
         uint32_t object = object_of(&part, (uint32_t)__builtin_ctz(left));
         part.mask = 0;
         part.addr = r->addr;
@@ -148,7 +148,7 @@ static void ref_record(uint64_t block, const request *r)
             if ((left >> i & 1) && object_of(&part, i) == object)
                 part.mask |= 1u << i;
         ref_row_add(ref_row_of(&part, object), &part);
-        if (is_sampled(block) && part.space != OBS_LOCAL)
+        if (is_sampled(block) && part.space != ACC_LOCAL)
             ref_heat_add(ref_heat_of(&part, object, block), &part);
         left &= ~part.mask;
     }
@@ -289,7 +289,7 @@ static void compare_row(const obs_heat *heat, const obs_heat_row *row, const ref
     assert_int_equal(row->atomics, want->cells[s].counts[2]);
     for (uint32_t w = 0; w < 8; w++)
         assert_int_equal(row->owner >> (2 * w) & 3,
-                         heat->space == OBS_SHARED ? ref_owner(want, s, w) : 0);
+                         heat->space == ACC_SHARED ? ref_owner(want, s, w) : 0);
     compare_pcs(heat, row->pcset, want->cells[s].pcs);
 }
 
@@ -396,8 +396,8 @@ static void same_ends(void **state)
         for (uint32_t i = 0; i < 32; i++)
             addr[i] = BASE + (n % 4 ? addr[i] - BASE : pattern_below(&rng, 64) * 4);
         addr[1 + pattern_below(&rng, 30)] = BASE + pattern_below(&rng, 64) * 4;
-        obs_access a = {
-            .bytes = 4, .mask = UINT32_MAX, .addr = addr, .stride = OBS_IRREGULAR, .object = 1};
+        acc_request a = {
+            .bytes = 4, .mask = UINT32_MAX, .addr = addr, .stride = ACC_IRREGULAR, .object = 1};
         ref_row_add(want, &a);
         obs_record(block, &a);
         if (n % 3)
@@ -431,13 +431,13 @@ static void over_the_ends_of_arrays(void **state)
         uint64_t base = n < 1500 ? 3000 + n * 4 : 3000 + (3000 - n) * 4;
         for (int i = 0; i < 32; i++)
             addr[i] = base + distance[i];
-        obs_access a = {.space = OBS_SHARED, .bytes = 4, .addr = addr, .stride = OBS_IRREGULAR};
+        acc_request a = {.space = ACC_SHARED, .bytes = 4, .addr = addr, .stride = ACC_IRREGULAR};
         for (uint32_t object = 0; object < 4; object++) {
             a.mask = 0;
             for (uint32_t i = 0; i < 32; i++)
                 a.mask |= (uint32_t)(array_at(addr[i]) == object) << i;
             want[object].insn.object = object;
-            want[object].insn.space = OBS_SHARED;
+            want[object].insn.space = ACC_SHARED;
             if (a.mask)
                 ref_row_add(&want[object], &a);
         }
@@ -471,7 +471,7 @@ static obs_summary touch_sectors(wl_arena *arena, uint64_t limit, uint32_t secto
     for (uint32_t i = 0; i < sectors * 2; i++) {
         for (int l = 0; l < 32; l++)
             addr[l] = BASE + (i % sectors) * 32;
-        obs_access a = {.bytes = 4, .mask = UINT32_MAX, .addr = addr, .stride = 0, .object = 1};
+        acc_request a = {.bytes = 4, .mask = UINT32_MAX, .addr = addr, .stride = 0, .object = 1};
         obs_record(block, &a);
     }
     obs_block_end(worker, block);
@@ -505,9 +505,9 @@ static void nonsense_is_dropped(void **state)
     assert_int_equal(obs_launch_new(&config, &launch), WL_OK);
     obs_worker *worker = obs_worker_begin(launch, 0);
     obs_block *block = obs_block_begin(worker, 1);
-    obs_record(block, &(obs_access){.pc = PCS, .bytes = 4, .mask = 1, .addr = addr});
-    obs_record(block, &(obs_access){.pc = 0, .bytes = 0, .mask = 1, .addr = addr});
-    obs_record(block, &(obs_access){.pc = 0, .bytes = 4, .mask = 0, .addr = addr});
+    obs_record(block, &(acc_request){.pc = PCS, .bytes = 4, .mask = 1, .addr = addr});
+    obs_record(block, &(acc_request){.pc = 0, .bytes = 0, .mask = 1, .addr = addr});
+    obs_record(block, &(acc_request){.pc = 0, .bytes = 4, .mask = 0, .addr = addr});
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
     assert_int_equal(s.ninsns, 0);
     assert_int_equal(s.dropped, 2);

@@ -59,7 +59,7 @@ static obs_launch *launch_for(const obs_config *config)
     return launch;
 }
 
-static const obs_use *use_of(const obs_summary *s, obs_space space, uint32_t object)
+static const obs_use *use_of(const obs_summary *s, acc_space space, uint32_t object)
 {
     for (uint32_t i = 0; i < s->nuses; i++)
         if (s->uses[i].space == space && s->uses[i].object == object)
@@ -94,35 +94,35 @@ static void expect_end(wl_span_reader *r)
 /* ---- by hand ---- */
 
 typedef struct warp {
-    obs_access access;
+    acc_request access;
     uint64_t addr[32];
 } warp;
 
 /* Lane l accesses base + l * stride. */
-static void record(obs_block *block, obs_op op, obs_space space, uint64_t base, int64_t stride,
+static void record(obs_block *block, acc_op op, acc_space space, uint64_t base, int64_t stride,
                    uint32_t bytes, uint32_t mask)
 {
     warp w = {.access = {.op = op,
                          .space = space,
                          .bytes = bytes,
                          .mask = mask,
-                         .stride = mask == UINT32_MAX ? stride : OBS_IRREGULAR}};
+                         .stride = mask == UINT32_MAX ? stride : ACC_IRREGULAR}};
     for (int l = 0; l < 32; l++)
         w.addr[l] = base + (uint64_t)l * (uint64_t)stride;
     w.access.addr = w.addr;
-    w.access.object = space == OBS_GLOBAL ? object_at(NULL, base) : 0;
+    w.access.object = space == ACC_GLOBAL ? object_at(NULL, base) : 0;
     obs_record_use(block, &w.access);
 }
 
 static void run_by_hand(obs_block *b)
 {
-    record(b, OBS_LOAD, OBS_GLOBAL, BASE, 4, 4, UINT32_MAX);      /* elements 0 to 31 */
-    record(b, OBS_LOAD, OBS_GLOBAL, BASE + 20, 0, 4, UINT32_MAX); /* element 5 */
-    record(b, OBS_STORE, OBS_GLOBAL, BASE + 64, 8, 8, 0x3);       /* 16 to 19 */
-    record(b, OBS_REDUCTION, OBS_GLOBAL, BASE + 128, -4, 4, 0x7); /* 32, 31, 30 */
-    record(b, OBS_LOAD, OBS_GLOBAL, BASE + 400, 1, 1, 0x1f);      /* 100, and once 101 */
-    record(b, OBS_STORE, OBS_SHARED, 16, 132, 4, 0x7);            /* tile: 4, 37, 70 */
-    record(b, OBS_LOAD, OBS_GLOBAL, BASE + 3 * (uint64_t)ROOM, 4, 4, UINT32_MAX); /* no object */
+    record(b, ACC_LOAD, ACC_GLOBAL, BASE, 4, 4, UINT32_MAX);      /* elements 0 to 31 */
+    record(b, ACC_LOAD, ACC_GLOBAL, BASE + 20, 0, 4, UINT32_MAX); /* element 5 */
+    record(b, ACC_STORE, ACC_GLOBAL, BASE + 64, 8, 8, 0x3);       /* 16 to 19 */
+    record(b, ACC_REDUCTION, ACC_GLOBAL, BASE + 128, -4, 4, 0x7); /* 32, 31, 30 */
+    record(b, ACC_LOAD, ACC_GLOBAL, BASE + 400, 1, 1, 0x1f);      /* 100, and once 101 */
+    record(b, ACC_STORE, ACC_SHARED, 16, 132, 4, 0x7);            /* tile: 4, 37, 70 */
+    record(b, ACC_LOAD, ACC_GLOBAL, BASE + 3 * (uint64_t)ROOM, 4, 4, UINT32_MAX); /* no object */
 }
 
 static void worked_by_hand(void **state)
@@ -140,7 +140,7 @@ static void worked_by_hand(void **state)
     assert_int_equal(s.objects_known, OBS_KNOWN_COUNTED);
     assert_int_equal(s.arrays_known, OBS_KNOWN_COUNTED);
     assert_int_equal(s.nuses, 2);
-    wl_span_reader r = read_use(use_of(&s, OBS_GLOBAL, 1));
+    wl_span_reader r = read_use(use_of(&s, ACC_GLOBAL, 1));
     expect_span(&r, 0, 5, 1, 0, 0);
     expect_span(&r, 5, 1, 33, 0, 0);
     expect_span(&r, 6, 10, 1, 0, 0);
@@ -151,7 +151,7 @@ static void worked_by_hand(void **state)
     expect_span(&r, 100, 1, 4, 0, 0);
     expect_span(&r, 101, 1, 1, 0, 0);
     expect_end(&r);
-    r = read_use(use_of(&s, OBS_SHARED, 1));
+    r = read_use(use_of(&s, ACC_SHARED, 1));
     expect_span(&r, 4, 1, 0, 1, 0);
     expect_span(&r, 37, 1, 0, 1, 0);
     expect_span(&r, 70, 1, 0, 1, 0);
@@ -174,10 +174,10 @@ static uint32_t array_at(uint64_t offset)
     return 0;
 }
 
-static void add_lane(naive *n, const obs_access *a, uint64_t address)
+static void add_lane(naive *n, const acc_request *a, uint64_t address)
 {
-    int class_ = a->op == OBS_LOAD ? WL_LOADS : a->op == OBS_STORE ? WL_STORES : WL_ATOMICS;
-    bool shared = a->space == OBS_SHARED;
+    int class_ = a->op == ACC_LOAD ? WL_LOADS : a->op == ACC_STORE ? WL_STORES : WL_ATOMICS;
+    bool shared = a->space == ACC_SHARED;
     uint32_t o = shared ? array_at(address) : object_at(NULL, address);
     if (!o)
         return;
@@ -199,12 +199,12 @@ static void draw(uint64_t block, uint32_t n, warp *w)
                              shared ? 0 : BASE + pattern_below(&rng, OBJECTS) * (uint64_t)ROOM,
                              ROOM - 512, true, w->addr);
     if (shared) {
-        w->access.space = OBS_SHARED;
-        w->access.stride = OBS_IRREGULAR;
+        w->access.space = ACC_SHARED;
+        w->access.stride = ACC_IRREGULAR;
         for (int i = 0; i < 32; i++)
             w->addr[i] %= 9216 - w->access.bytes;
-    } else if (w->access.space == OBS_SHARED) {
-        w->access.space = OBS_GLOBAL;
+    } else if (w->access.space == ACC_SHARED) {
+        w->access.space = ACC_GLOBAL;
     }
     w->access.addr = w->addr;
     w->access.object = 0;
@@ -217,7 +217,7 @@ static naive *count_naively(void)
         for (uint32_t i = 0; i < REQUESTS; i++) {
             warp w;
             draw(block, i, &w);
-            if (w.access.space != OBS_GLOBAL && w.access.space != OBS_SHARED)
+            if (w.access.space != ACC_GLOBAL && w.access.space != ACC_SHARED)
                 continue;
             for (uint32_t m = w.access.mask; m; m &= m - 1)
                 add_lane(n, &w.access, w.addr[__builtin_ctz(m)]);
@@ -288,9 +288,9 @@ static void check_random(obs_known objects, uint32_t workers)
     wl_arena *arena = wl_arena_new();
     obs_summary s = observe(&config, arena, workers);
     for (uint32_t o = 1; o <= OBJECTS; o++)
-        compare(use_of(&s, OBS_GLOBAL, o), n->objects[o], objects == OBS_KNOWN_COUNTED);
+        compare(use_of(&s, ACC_GLOBAL, o), n->objects[o], objects == OBS_KNOWN_COUNTED);
     for (uint32_t a = 1; a < ARRAYS; a++)
-        compare(use_of(&s, OBS_SHARED, a), n->arrays[a], true);
+        compare(use_of(&s, ACC_SHARED, a), n->arrays[a], true);
     assert_int_equal(s.nuses, OBJECTS + ARRAYS - 1);
     wl_arena_free(arena);
     free(n);
@@ -315,7 +315,7 @@ static void limits(void **state)
     obs_summary s = observe(&config, arena, 1);
     uint32_t known = 0;
     assert_int_equal(s.nuses, OBJECTS);
-    assert_null(use_of(&s, OBS_SHARED, 1));
+    assert_null(use_of(&s, ACC_SHARED, 1));
     for (uint32_t i = 0; i < s.nuses; i++) {
         known += s.uses[i].known == OBS_KNOWN_COUNTED;
         assert_true(s.uses[i].known || !s.uses[i].length);
@@ -335,21 +335,21 @@ static void what_cannot_be_counted(void **state)
     obs_worker *worker = obs_worker_begin(launch, 0);
     obs_block *block = obs_block_begin(worker, 0);
     uint64_t addr[32] = {BASE + 2 * (uint64_t)ROOM};
-    obs_access texture = {.space = OBS_GLOBAL,
-                          .bytes = 4,
-                          .mask = 1,
-                          .flags = OBS_ACCESS_TEXTURE,
-                          .addr = addr,
-                          .stride = OBS_IRREGULAR};
-    record(block, OBS_LOAD, OBS_GLOBAL, BASE, 4, 4, UINT32_MAX);
+    acc_request texture = {.space = ACC_GLOBAL,
+                           .bytes = 4,
+                           .mask = 1,
+                           .flags = ACC_TEXTURE,
+                           .addr = addr,
+                           .stride = ACC_IRREGULAR};
+    record(block, ACC_LOAD, ACC_GLOBAL, BASE, 4, 4, UINT32_MAX);
     obs_record_use(block, &texture);
-    record(block, OBS_LOAD, OBS_SHARED, 0, 4, 4, UINT32_MAX);
-    record(block, OBS_LOAD, OBS_SHARED, 1 << 24, 4, 4, 1); /* of another block */
+    record(block, ACC_LOAD, ACC_SHARED, 0, 4, 4, UINT32_MAX);
+    record(block, ACC_LOAD, ACC_SHARED, 1 << 24, 4, 4, 1); /* of another block */
     obs_block_end(worker, block);
     assert_int_equal(obs_finish(launch, arena, &s), WL_OK);
     assert_int_equal(s.nuses, 2);
-    assert_int_equal(use_of(&s, OBS_GLOBAL, 1)->known, OBS_KNOWN_COUNTED);
-    assert_int_equal(use_of(&s, OBS_GLOBAL, 3)->known, OBS_KNOWN_NOTHING);
+    assert_int_equal(use_of(&s, ACC_GLOBAL, 1)->known, OBS_KNOWN_COUNTED);
+    assert_int_equal(use_of(&s, ACC_GLOBAL, 3)->known, OBS_KNOWN_NOTHING);
     assert_int_equal(s.arrays_known, OBS_KNOWN_NOTHING);
     obs_launch_free(launch);
     wl_arena_free(arena);

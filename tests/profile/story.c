@@ -163,16 +163,16 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
                                     .sectors = 200}};
     static const obs_shared shared[2] = {{"", 0, 65536}, {"_ZZ5scalePfE4tile", 0, 128}};
     insns[0] = (obs_insn){
-        .pc = 1, .object = 1, .space = OBS_GLOBAL, .op = OBS_LOAD, .bytes = 4, .requests = 8};
+        .pc = 1, .object = 1, .space = ACC_GLOBAL, .op = ACC_LOAD, .bytes = 4, .requests = 8};
     insns[0].active_lanes = 256, insns[0].sectors = 32, insns[0].sectors_min = 32,
     insns[0].contiguous = 8;
     insns[1] = (obs_insn){
-        .pc = 5, .object = 1, .space = OBS_GLOBAL, .op = OBS_STORE, .bytes = 4, .requests = 8};
+        .pc = 5, .object = 1, .space = ACC_GLOBAL, .op = ACC_STORE, .bytes = 4, .requests = 8};
     insns[1].active_lanes = 256, insns[1].sectors = 64, insns[1].sectors_min = 32,
     insns[1].strided = 8;
     insns[1].stride = -8;
     insns[2] = (obs_insn){
-        .pc = 5, .object = 1, .space = OBS_SHARED, .op = OBS_STORE, .bytes = 4, .requests = 2};
+        .pc = 5, .object = 1, .space = ACC_SHARED, .op = ACC_STORE, .bytes = 4, .requests = 2};
     insns[2].wavefronts = 4, insns[2].wavefronts_min = 2;
     blocks[0] = (obs_block_count){0, 7, 8, 250};
     blocks[1] = (obs_block_count){7, 4, 8, 240};
@@ -180,7 +180,7 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
     rows[1] = (obs_heat_row){
         .sector = base / 32 + 4, .history = 0x80000000, .word = {[7] = 0x80000000}, .writes = 9};
     heats[0] = (obs_heat){.object = 1,
-                          .space = OBS_GLOBAL,
+                          .space = ACC_GLOBAL,
                           .warps = 32,
                           .nrows = 2,
                           .rows = rows,
@@ -219,9 +219,9 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
 cap_record story_uses(uint32_t id)
 {
     static const char object[] = {0, 5, 2, 0, 0, 2, 2, 0, 1, 0}, array[] = {0, 32, 8, 4, 1};
-    static obs_use uses[] = {{1, OBS_GLOBAL, OBS_KNOWN_COUNTED, object, sizeof object},
-                             {2, OBS_GLOBAL, OBS_KNOWN_NOTHING, "", 0},
-                             {1, OBS_SHARED, OBS_KNOWN_COUNTED, array, sizeof array}};
+    static obs_use uses[] = {{1, ACC_GLOBAL, OBS_KNOWN_COUNTED, object, sizeof object},
+                             {2, ACC_GLOBAL, OBS_KNOWN_NOTHING, "", 0},
+                             {1, ACC_SHARED, OBS_KNOWN_COUNTED, array, sizeof array}};
     cap_record r = {.type = CAP_USES};
     r.uses = (cap_uses){id, OBS_KNOWN_COUNTED, OBS_KNOWN_COUNTED, 3, uses};
     return r;

@@ -182,7 +182,7 @@ static void uses_come_back(void **state)
     story_expect(prof_load_uses(o.db, PROF_ALL, o.arena, &uses, &err), &err);
     assert_int_equal(uses.count, 3); /* by object */
     const prof_use *u = &uses.rows[0];
-    assert_true(u->launch == 1 && u->object == 1 && u->space == OBS_GLOBAL && u->elements == 1024);
+    assert_true(u->launch == 1 && u->object == 1 && u->space == ACC_GLOBAL && u->elements == 1024);
     assert_true(u->known == OBS_KNOWN_COUNTED && u->touched == 7 && u->times[WL_LOADS] == 10);
     assert_true(u->times[WL_STORES] == 2 && u->times[WL_ATOMICS] == 0 && u->least == 1);
     assert_true(u->most == 2 && u->squares == 22);
@@ -193,7 +193,7 @@ static void uses_come_back(void **state)
     u = &uses.rows[1];
     assert_true(u->object == 2 && u->known == OBS_KNOWN_NOTHING && u->spans == 0);
     u = &uses.rows[2];
-    assert_true(u->space == OBS_SHARED && u->elements == 32 && u->touched == 32 && u->most == 13);
+    assert_true(u->space == ACC_SHARED && u->elements == 32 && u->touched == 32 && u->most == 13);
     assert_int_equal(prof_load_spans(o.db, 99, o.arena, &spans, &err), WL_CORRUPT);
     story_expect(prof_load_launches(o.db, PROF_ALL, o.arena, &launches, &err), &err);
     assert_int_equal(launches.rows[0].objects_known, OBS_KNOWN_COUNTED);

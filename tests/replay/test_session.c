@@ -143,7 +143,7 @@ static void a_launch(void **state)
     fixture f;
     begin(&f, 0);
     assert_int_equal(scale(&f, base_a, base_b, 2, 1000), REPLAY_LAUNCH);
-    const obs_insn *load = row(&f, B, OBS_LOAD), *store = row(&f, A, OBS_STORE);
+    const obs_insn *load = row(&f, B, ACC_LOAD), *store = row(&f, A, ACC_STORE);
     /* 31 whole warps of 128 bytes, and one of 8 threads: 32 bytes. */
     assert_int_equal(load->requests, 32);
     assert_int_equal(load->active_lanes, 1000);
@@ -195,7 +195,7 @@ static void repeats_with_other_objects(void **state)
     see(&f, &(cap_record){.type = CAP_FREE, .free = {.object = A}});
     object(&f, 10, CAP_OBJECT_DEVICE, base_a, BYTES / 2, ""); /* smaller, at the same place */
     assert_int_equal(scale(&f, base_a, base_b, 2, 1000), REPLAY_LAUNCH);
-    assert_int_equal(row(&f, 10, OBS_STORE)->requests, 32);
+    assert_int_equal(row(&f, 10, ACC_STORE)->requests, 32);
     object(&f, 11, CAP_OBJECT_DEVICE, base_a + (1 << 20) + 32, BYTES, ""); /* otherwise aligned */
     assert_int_equal(scale(&f, base_b, base_a + (1 << 20) + 32, 2, 1000), REPLAY_LAUNCH);
     end(&f);
@@ -210,15 +210,15 @@ static void constants(void **state)
     uint64_t p[] = {base_a};
     begin(&f, 0);
     assert_int_equal(launch(&f, "strided", 1, 32, p, sizeof p), REPLAY_LAUNCH);
-    assert_int_equal(row(&f, A, OBS_STORE)->sectors, 8); /* 32 words, every second: 256 bytes */
-    assert_int_equal(row(&f, COUNTER, OBS_REDUCTION)->requests, 1);
-    assert_int_equal(row(&f, STRIDE, OBS_LOAD)->requests, 1);
+    assert_int_equal(row(&f, A, ACC_STORE)->sectors, 8); /* 32 words, every second: 256 bytes */
+    assert_int_equal(row(&f, COUNTER, ACC_REDUCTION)->requests, 1);
+    assert_int_equal(row(&f, STRIDE, ACC_LOAD)->requests, 1);
     for (uint32_t i = 0; i < f.out.launch.summary.nheats; i++)
         if (f.out.launch.summary.heats[i].object == STRIDE)
             assert_int_equal(f.out.launch.summary.heats[i].rows[0].sector, base_stride / 32);
     set_stride(&f, 8, true);
     assert_int_equal(launch(&f, "strided", 1, 32, p, sizeof p), REPLAY_LAUNCH);
-    assert_int_equal(row(&f, A, OBS_STORE)->sectors, 32);
+    assert_int_equal(row(&f, A, ACC_STORE)->sectors, 32);
     set_stride(&f, 2, true);
     assert_int_equal(launch(&f, "strided", 1, 32, p, sizeof p), REPLAY_REPEAT);
     assert_int_equal(f.out.repeat.same_as, 1);
@@ -240,7 +240,7 @@ static void gaps(void **state)
     begin(&f, 0);
     assert_int_equal(launch(&f, "scatter", 1, 32, p, sizeof p), REPLAY_LAUNCH);
     assert_int_equal(f.out.launch.summary.ninsns, 1);
-    assert_int_equal(row(&f, B, OBS_LOAD)->sectors, 4);
+    assert_int_equal(row(&f, B, ACC_LOAD)->sectors, 4);
     assert_int_equal(f.out.way.count, 1);
     assert_string_equal(f.out.way.gaps[0].reason, "its address depends on data loaded from memory");
     end(&f);
@@ -273,7 +273,7 @@ static void memory_of_no_object(void **state)
     fixture f;
     begin(&f, 0);
     assert_int_equal(scale(&f, 0x7e0000000000, base_b, 2, 1000), REPLAY_LAUNCH);
-    assert_int_equal(row(&f, 0, OBS_STORE)->requests, 32);
+    assert_int_equal(row(&f, 0, ACC_STORE)->requests, 32);
     assert_int_equal(scale(&f, 0x7e0000000000, base_b, 3, 1000), REPLAY_REPEAT);
     assert_int_equal(scale(&f, 0x7e0000000000, base_c, 2, 1000), REPLAY_LAUNCH);
     end(&f);
@@ -294,7 +294,7 @@ static void estimates(void **state)
     assert_true(s->blocks_observed >= 32 && s->blocks_observed < 1 << 20);
     uint64_t requests = 0; /* on A, B and what lies behind */
     for (uint32_t i = 0; i < s->ninsns; i++)
-        requests += s->insns[i].op == OBS_LOAD ? s->insns[i].requests : 0;
+        requests += s->insns[i].op == ACC_LOAD ? s->insns[i].requests : 0;
     assert_true(requests > (1 << 23) * 0.99 && requests < (1 << 23) * 1.01);
     end(&f);
 }

@@ -46,8 +46,8 @@ static obs_summary make_summary(obs_heat_row *rows)
     static obs_pcset pcsets[] = {{1, pcs}};
     static obs_insn insns[] = {{.pc = PC_STORE,
                                 .object = 1,
-                                .space = OBS_GLOBAL,
-                                .op = OBS_STORE,
+                                .space = ACC_GLOBAL,
+                                .op = ACC_STORE,
                                 .bytes = 4,
                                 .requests = REQUESTS,
                                 .active_lanes = REQUESTS * 32,

@@ -147,10 +147,10 @@ static void add_lane(naive *n, const rewrite_kernel *k, const rewrite_site *site
 {
     unsigned class_ = rewrite_class(site), words = a->bytes > 4 ? a->bytes / 4 : 1;
     bool elements = k->probes & (1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY);
-    if (a->space == IR_SPACE_SHARED)
+    if (a->space == ACC_SHARED)
         for (unsigned w = 0; w < words; w++)
             n->shared[class_][address / 4 + w]++;
-    if (a->space != IR_SPACE_GLOBAL)
+    if (a->space != ACC_GLOBAL)
         return;
     uint32_t object = object_at(setup, address);
     if (object == IR_NONE) {

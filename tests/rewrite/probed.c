@@ -46,7 +46,7 @@ const rewrite_kernel *probed_kernel(const probed *p, const char *name)
 static uint64_t normal(emu_machine *m, uint32_t space, uint64_t address)
 {
     emu_alloc alloc;
-    bool variable = space == IR_SPACE_GLOBAL || space == IR_SPACE_CONST;
+    bool variable = space == ACC_GLOBAL || space == ACC_CONST;
     if (variable && emu_mem_find(m, address, &alloc) &&
         (alloc.kind == EMU_ALLOC_SYMBOL || alloc.kind == EMU_ALLOC_CONST))
         return (address - alloc.base) | UINT64_C(1) << 60;
@@ -60,7 +60,7 @@ static void add(shot *s, emu_machine *m, seen one, const uint64_t *addr)
         s->list = realloc(s->list, s->room * sizeof *s->list);
     }
     /* A function's frame lies elsewhere where its caller's is larger. */
-    uint64_t from = one.space == IR_SPACE_LOCAL ? addr[__builtin_ctz(one.mask)] : 0;
+    uint64_t from = one.space == ACC_LOCAL ? addr[__builtin_ctz(one.mask)] : 0;
     for (uint32_t lane = 0; lane < 32; lane++)
         one.addr[lane] = one.mask >> lane & 1 ? normal(m, one.space, addr[lane]) - from : 0;
     s->list[s->count++] = one;
@@ -78,9 +78,8 @@ static void *begin_worker(void *ctx, uint32_t worker)
     return ctx;
 }
 
-static void *begin_block(void *worker, uint64_t block, emu_dim index)
+static void *begin_block(void *worker, uint64_t block)
 {
-    (void)index;
     watch *w = malloc(sizeof *w);
     *w = *(watch *)worker;
     w->block = block;
@@ -93,7 +92,7 @@ static void end_block(void *worker, void *block, uint64_t warp_instructions)
     free(block);
 }
 
-static void on_access(void *block, const emu_access *a)
+static void on_access(void *block, const acc_request *a)
 {
     watch *w = block;
     add(w->shot, w->machine,
@@ -106,7 +105,15 @@ static void on_record(void *ctx, const rewrite_access *a)
     watch *w = ctx;
     const rewrite_site *s = a->site;
     add(w->shot, w->machine,
-        (seen){a->block, s->pc, s->op, a->space, s->bytes, s->flags, a->mask, a->warp, {0}},
+        (seen){a->block,
+               s->pc,
+               s->op,
+               (uint8_t)ir_request_space(a->space),
+               s->bytes,
+               s->flags,
+               a->mask,
+               a->warp,
+               {0}},
         a->addr);
 }
 
@@ -139,7 +146,7 @@ static void keep_params(probed *p, const char *name, const shape *s, left *l)
 }
 
 static void launch(probed *p, emu_module *module, const char *name, const shape *s,
-                   const emu_observer *observer, const rewrite_param *param, shot *out)
+                   const acc_observer *observer, const rewrite_param *param, shot *out)
 {
     uint8_t buffer[4096] = {0};
     emu_kernel *kernel = lay_out_params(p, module, name, s, buffer);
@@ -173,7 +180,7 @@ void shoot_original(probed *p, const char *name, const shape *s, shot *out)
 {
     *out = (shot){0};
     watch w = {out, p->f.machine, 0};
-    emu_observer observer = {.ctx = &w,
+    acc_observer observer = {.ctx = &w,
                              .worker_begin = begin_worker,
                              .block_begin = begin_block,
                              .block_end = end_block,

@@ -219,9 +219,9 @@ static words_facts facts_of(const ana_draft *d)
         irregular += c->irregular;
         uniform += c->uniform;
         strided += c->strided;
-        f.loads |= c->op == OBS_LOAD;
-        f.stores |= c->op == OBS_STORE;
-        f.atomics |= c->op == OBS_ATOMIC || c->op == OBS_REDUCTION;
+        f.loads |= c->op == ACC_LOAD;
+        f.stores |= c->op == ACC_STORE;
+        f.atomics |= c->op == ACC_ATOMIC || c->op == ACC_REDUCTION;
         if (d->insn_excess[i] > most) {
             most = d->insn_excess[i];
             f.bytes = c->bytes;
@@ -346,7 +346,7 @@ static charges charge(const work *w, uint32_t i)
 static bool is_aligned_load(const work *w, const obs_insn *c)
 {
     double most = w->input->program->thresholds->misaligned_share * (double)c->requests;
-    return c->op == OBS_LOAD && c->contiguous * 2 > c->requests && (double)c->misaligned < most;
+    return c->op == ACC_LOAD && c->contiguous * 2 > c->requests && (double)c->misaligned < most;
 }
 
 /* Is one of the instructions that pay a copy of this one, of the same line? A loop over rows is unrolled. */
@@ -369,7 +369,7 @@ static bool is_halo(const work *w, const ana_draft *d)
     bool aligned = false;
     for (uint32_t i = 0; i < d->group->ninsns; i++) {
         const obs_insn *c = &d->group->insns[i].c;
-        if (d->insn_excess[i] > 0 && c->op != OBS_LOAD) {
+        if (d->insn_excess[i] > 0 && c->op != ACC_LOAD) {
             return false;
         }
         aligned |= is_aligned_load(w, c) && !line_pays(w, d, c->pc);
@@ -441,7 +441,7 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
                        {ANA_UNCOALESCED, &words_uncoalesced},
                        {ANA_DIVERGENT, &words_divergent}};
     work w = {.input = input, .group = input->group};
-    if (w.group->space != OBS_GLOBAL) {
+    if (w.group->space != ACC_GLOBAL) {
         return WL_OK;
     }
     if (!start(&w)) {

@@ -238,7 +238,7 @@ static uint32_t find_insn(const work *w, uint32_t pc)
 
 static uint32_t kind_of(const map_insn *insn)
 {
-    return insn->op == OBS_LOAD ? 0 : insn->op == OBS_STORE ? 1 : 2;
+    return insn->op == ACC_LOAD ? 0 : insn->op == ACC_STORE ? 1 : 2;
 }
 
 static bool resolve_set(work *w, uint32_t s)

@@ -16,7 +16,7 @@ enum { MAP_EXAMPLES = 4, MAP_STREAM_BYTES = 32 };
 /* An instruction of the kernel on the map's object, over all launches. */
 typedef struct map_insn {
     uint32_t pc;
-    uint8_t op; /* obs_op */
+    uint8_t op; /* acc_op */
     uint64_t
         weight; /* sectors issued: how the transfers of a row are shared out among its instructions */
     uint64_t requests, irregular;

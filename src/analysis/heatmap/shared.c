@@ -95,16 +95,16 @@ static double excess_of(const ana_input *input, ana_pattern pattern, const obs_i
     switch (pattern) {
     case ANA_BANK_CONFLICT:
         return is_conflict(input, c) ? (double)(c->wavefronts - c->wavefronts_min) : 0;
-    case ANA_SHARED_WARP_LOCAL: return c->op == OBS_LOAD ? 0 : (double)c->wavefronts_min;
+    case ANA_SHARED_WARP_LOCAL: return c->op == ACC_LOAD ? 0 : (double)c->wavefronts_min;
     default: return (double)c->wavefronts_min;
     }
 }
 
 static void add_facts(words_facts *f, const obs_insn *c)
 {
-    f->loads |= c->op == OBS_LOAD;
-    f->stores |= c->op == OBS_STORE;
-    f->atomics |= c->op == OBS_ATOMIC || c->op == OBS_REDUCTION;
+    f->loads |= c->op == ACC_LOAD;
+    f->stores |= c->op == ACC_STORE;
+    f->atomics |= c->op == ACC_ATOMIC || c->op == ACC_REDUCTION;
 }
 
 /* Charges the instructions and collects what the words need. */
@@ -214,7 +214,7 @@ wl_status ana_detect_shared(const ana_input *input, ana_drafts *drafts, wl_error
 {
     const ana_group *group = input->group;
     owners o = {0};
-    if (group->space != OBS_SHARED) {
+    if (group->space != ACC_SHARED) {
         return WL_OK;
     }
     o.seen = wl_new_array(input->scratch, bool, group->ninsns + 1);

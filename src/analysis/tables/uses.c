@@ -168,7 +168,7 @@ typedef struct told {      /* launches that could have accessed an object */
 
 static uint32_t known_of(const prof_object *o, const prof_launch *l)
 {
-    return o->space == OBS_SHARED ? l->arrays_known : l->objects_known;
+    return o->space == ACC_SHARED ? l->arrays_known : l->objects_known;
 }
 
 static told count_launches(const work *w, const prof_object *o, const prof_use *uses,
@@ -205,7 +205,7 @@ static bool was_skipped(const work *w, const prof_object *o)
 
 static bool may_have_uses(const prof_object *o)
 {
-    return o->space == OBS_SHARED || (o->space == OBS_GLOBAL && o->kind != CAP_OBJECT_ARRAY);
+    return o->space == ACC_SHARED || (o->space == ACC_GLOBAL && o->kind != CAP_OBJECT_ARRAY);
 }
 
 static wl_status add_up(const work *w, const prof_use *uses, uint32_t count, ana_use *u,
