@@ -7,7 +7,7 @@
 #include "cuda/driver_types.h"
 #include "device/device.h"
 
-/* ---- stream-ordered allocation; `out`: a CUdeviceptr or a void *, NULL where nothing is asked for ---- */
+/* ---- stream-ordered allocation; `out`: a CUdeviceptr or a void *, NULL for no bytes ---- */
 
 dev_result api_malloc_async(dev_call *call, CUstream stream, bool per_thread, void *out,
                             size_t size);

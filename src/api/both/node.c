@@ -2,6 +2,7 @@
 #include "api/both/node.h"
 
 #include "api/both/copy.h"
+#include "api/both/function.h"
 #include "api/both/graph.h"
 #include "cuda/types.h"
 
@@ -36,27 +37,6 @@ _Static_assert(sizeof(CUgraphNodeParams) == sizeof(struct cudaGraphNodeParams),
                "parameters of nodes differ in size");
 
 /* ---- parameters to work ---- */
-
-static bool read_extra(void **extra, dev_launch *launch)
-{
-    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            launch->packed = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            launch->packed_bytes = *(size_t *)extra[1];
-        else
-            return false;
-    }
-    return true;
-}
-
-dev_result api_arguments(void **params, void **extra, dev_launch *launch)
-{
-    if (params && extra)
-        return DEV_INVALID_VALUE;
-    launch->params = params;
-    return !extra || read_extra(extra, launch) ? DEV_OK : DEV_INVALID_VALUE;
-}
 
 static dev_result read_kernel(dev_call *call, const api_side *side,
                               const CUDA_KERNEL_NODE_PARAMS_v2 *k, dev_launch *launch)

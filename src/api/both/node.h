@@ -21,10 +21,6 @@ typedef struct api_side {
     bool gives_back; /* questions are answered with the parameters as the application gave them */
 } api_side;
 
-/* The lists of parameters of a launch: `extra` is one of tags and values that ends in
- * CU_LAUNCH_PARAM_END. INVALID_VALUE where it is malformed, or given together with `params`. */
-dev_result api_arguments(void **params, void **extra, dev_launch *launch);
-
 /* `p`: also receives the address of a node that allocates. */
 dev_result api_add_node(dev_call *call, const api_side *side, CUgraphNode *out, CUgraph graph,
                         const CUgraphNode *needs, size_t count, CUgraphNodeParams *p);

@@ -1,9 +1,7 @@
 /* Contexts in the driver interface. */
 #include "api/driver/driver.h"
 
-#include <stddef.h>
-
-enum { API_VERSION = 3020, LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5, MAX_LIMIT = 10 };
+enum { API_VERSION = 3020, MAX_LIMIT = 10 };
 
 static dev_context *context_of(CUcontext handle)
 {
@@ -12,182 +10,139 @@ static dev_context *context_of(CUcontext handle)
 
 /* ---- making, destroying, stacking ---- */
 
-static CUresult create(const char *api, CUcontext *out, unsigned flags, CUdevice device)
+dev_result dr_new_context(CUcontext *out, unsigned flags, CUdevice device)
 {
-    DR_FREE(api);
-    dev_gpu *d = dev_gpu_get(device);
+    dev_gpu *gpu = dev_gpu_get(device);
     dev_context *context;
     if (!out || (flags & ~(unsigned)CU_CTX_FLAGS_MASK))
-        DR_END(DEV_INVALID_VALUE);
-    if (!d)
-        DR_END(DEV_INVALID_DEVICE);
-    result = dev_context_new(d, flags | CU_CTX_MAP_HOST, &context);
-    if (result == DEV_OK)
-        result = dev_push_current(context);
-    if (result == DEV_OK)
+        return DEV_INVALID_VALUE;
+    if (!gpu)
+        return DEV_INVALID_DEVICE;
+    dev_result r = dev_context_new(gpu, flags | CU_CTX_MAP_HOST, &context);
+    if (r == DEV_OK)
+        r = dev_push_current(context);
+    if (r == DEV_OK)
         *out = (CUcontext)context;
-    DR_END(result);
+    return r;
 }
 
-WL_DRIVER(CUresult, cuCtxCreate_v2, (CUcontext * context, unsigned flags, CUdevice device))
+dev_result dr_new_context_3(CUcontext *out, const CUexecAffinityParam *params, int count,
+                            unsigned flags, CUdevice device)
 {
-    return create("cuCtxCreate_v2", context, flags, device);
-}
-WL_DRIVER_ALSO(cuCtxCreate, cuCtxCreate_v2);
-
-WL_DRIVER(CUresult, cuCtxCreate_v3,
-          (CUcontext * context, CUexecAffinityParam *params, int count, unsigned flags,
-           CUdevice device))
-{
-    if (params && count)
-        return (CUresult)dev_unsupported("cuCtxCreate_v3 with an execution affinity");
-    return create("cuCtxCreate_v3", context, flags, device);
+    return params && count ? dev_unsupported_part("cuCtxCreate_v3 with an execution affinity")
+                           : dr_new_context(out, flags, device);
 }
 
-WL_DRIVER(CUresult, cuCtxCreate_v4,
-          (CUcontext * context, CUctxCreateParams *params, unsigned flags, CUdevice device))
+dev_result dr_new_context_4(CUcontext *out, const CUctxCreateParams *params, unsigned flags,
+                            CUdevice device)
 {
-    if (params && (params->numExecAffinityParams || params->cigParams))
-        return (CUresult)dev_unsupported("cuCtxCreate_v4 with parameters");
-    return create("cuCtxCreate_v4", context, flags, device);
+    return params && (params->numExecAffinityParams || params->cigParams)
+               ? dev_unsupported_part("cuCtxCreate_v4 with parameters")
+               : dr_new_context(out, flags, device);
 }
 
-WL_DRIVER(CUresult, cuCtxDestroy_v2, (CUcontext handle))
+dev_result dr_destroy_context(CUcontext handle)
 {
-    DR_FREE("cuCtxDestroy_v2");
     dev_context *context = context_of(handle), *popped;
-    if (!handle)
-        DR_END(DEV_INVALID_VALUE);
     if (!context)
-        DR_END(DEV_INVALID_CONTEXT);
+        return handle ? DEV_INVALID_CONTEXT : DEV_INVALID_VALUE;
     if (context == dev_current())
         dev_pop_current(&popped);
-    DR_END(dev_context_destroy(context));
+    return dev_context_destroy(context);
 }
-WL_DRIVER_ALSO(cuCtxDestroy, cuCtxDestroy_v2);
 
-WL_DRIVER(CUresult, cuCtxPushCurrent_v2, (CUcontext handle))
+dev_result dr_push_context(CUcontext handle)
 {
-    DR_FREE("cuCtxPushCurrent_v2");
-    dev_context *context = context_of(handle);
-    DR_END(context ? dev_push_current(context) : DEV_INVALID_CONTEXT);
+    return context_of(handle) ? dev_push_current(context_of(handle)) : DEV_INVALID_CONTEXT;
 }
-WL_DRIVER_ALSO(cuCtxPushCurrent, cuCtxPushCurrent_v2);
 
-WL_DRIVER(CUresult, cuCtxPopCurrent_v2, (CUcontext * out))
+dev_result dr_pop_context(CUcontext *out)
 {
-    DR_FREE("cuCtxPopCurrent_v2");
     dev_context *context;
-    result = dev_pop_current(&context);
-    if (result == DEV_OK && out)
+    dev_result r = dev_pop_current(&context);
+    if (r == DEV_OK && out)
         *out = (CUcontext)context;
-    DR_END(result);
+    return r;
 }
-WL_DRIVER_ALSO(cuCtxPopCurrent, cuCtxPopCurrent_v2);
 
-WL_DRIVER(CUresult, cuCtxSetCurrent, (CUcontext handle))
+dev_result dr_set_current(CUcontext handle)
 {
-    DR_FREE("cuCtxSetCurrent");
     if (handle && !context_of(handle))
-        DR_END(DEV_INVALID_CONTEXT);
+        return DEV_INVALID_CONTEXT;
     dev_set_current(context_of(handle));
-    DR_END(DEV_OK);
+    return DEV_OK;
 }
 
-WL_DRIVER(CUresult, cuCtxGetCurrent, (CUcontext * out))
+dev_result dr_get_current(CUcontext *out)
 {
-    DR_FREE("cuCtxGetCurrent");
     if (out)
         *out = (CUcontext)dev_current();
-    DR_END(out ? DEV_OK : DEV_INVALID_VALUE);
+    return out ? DEV_OK : DEV_INVALID_VALUE;
 }
 
-/* ---- properties ---- */
+/* ---- questions; newer functions name the context, or give NULL for the current one ---- */
 
-static CUresult device_of(const char *api, CUdevice *out, CUcontext handle)
+/* `gone`: the result where there is no such context. */
+static dev_result named_or_current(CUcontext handle, dev_result gone, dev_context **out)
 {
-    DR_BEGIN(api, CAP_CALL_OTHER, DEV_QUIET | (handle ? 0 : DEV_CURRENT));
-    dev_context *context = handle ? context_of(handle) : call->context;
-    if (!out || !context)
-        DR_END(out ? DEV_INVALID_CONTEXT : DEV_INVALID_VALUE);
-    *out = dev_gpu_ordinal(dev_context_device(context));
-    DR_END(DEV_OK);
+    *out = handle ? context_of(handle) : dev_current();
+    if (handle || !*out)
+        return *out ? DEV_OK : handle ? gone : DEV_INVALID_CONTEXT;
+    return dev_is(*out, DEV_CONTEXT) ? dev_context_error(*out) : DEV_CONTEXT_DESTROYED;
 }
 
-WL_DRIVER(CUresult, cuCtxGetDevice, (CUdevice * device))
+dev_result dr_context_device(CUdevice *out, CUcontext handle)
 {
-    return device_of("cuCtxGetDevice", device, NULL);
+    dev_context *context;
+    dev_result r = out ? named_or_current(handle, DEV_INVALID_CONTEXT, &context)
+                       : DEV_INVALID_VALUE;
+    if (r == DEV_OK)
+        *out = dev_gpu_ordinal(dev_context_device(context));
+    return r;
 }
 
-WL_DRIVER(CUresult, cuCtxGetDevice_v2, (CUdevice * device, CUcontext context))
+dev_result dr_context_id(CUcontext handle, unsigned long long *id)
 {
-    return device_of("cuCtxGetDevice_v2", device, context);
+    dev_context *context;
+    dev_result r = id ? named_or_current(handle, DEV_CONTEXT_DESTROYED, &context)
+                      : DEV_INVALID_VALUE;
+    if (r == DEV_OK)
+        *id = dev_context_id(context);
+    return r;
 }
 
-WL_DRIVER(CUresult, cuCtxGetFlags, (unsigned *flags))
+dev_result dr_context_version(CUcontext handle, unsigned *version)
 {
-    DR_QUIET("cuCtxGetFlags");
-    if (flags)
-        *flags = dev_context_flags(call->context) | CU_CTX_MAP_HOST;
-    DR_END(flags ? DEV_OK : DEV_INVALID_VALUE);
-}
-
-WL_DRIVER(CUresult, cuCtxSetFlags, (unsigned flags))
-{
-    DR_QUIET("cuCtxSetFlags"); /* how the host waits: of no effect here */
-    DR_END(flags & ~(unsigned)CU_CTX_FLAGS_MASK ? DEV_INVALID_VALUE : DEV_OK);
-}
-
-WL_DRIVER(CUresult, cuCtxGetId, (CUcontext handle, unsigned long long *id))
-{
-    DR_BEGIN("cuCtxGetId", CAP_CALL_OTHER, DEV_QUIET | (handle ? 0 : DEV_CURRENT));
-    dev_context *context = handle ? context_of(handle) : call->context;
-    if (!id || !context)
-        DR_END(id ? DEV_CONTEXT_DESTROYED : DEV_INVALID_VALUE);
-    *id = dev_context_id(context);
-    DR_END(DEV_OK);
-}
-
-WL_DRIVER(CUresult, cuCtxGetApiVersion, (CUcontext handle, unsigned *version))
-{
-    DR_BEGIN("cuCtxGetApiVersion", CAP_CALL_OTHER, DEV_QUIET | (handle ? 0 : DEV_CURRENT));
-    if (handle && !context_of(handle))
-        DR_END(DEV_INVALID_CONTEXT);
+    dev_context *context;
+    dev_result r = named_or_current(handle, DEV_INVALID_CONTEXT, &context);
+    if (r)
+        return r;
     if (version)
         *version = API_VERSION;
-    DR_END(version ? DEV_OK : DEV_INVALID_VALUE);
+    return version ? DEV_OK : DEV_INVALID_VALUE;
 }
 
-WL_DRIVER(CUresult, cuCtxGetStreamPriorityRange, (int *least, int *greatest))
+dev_result dr_synchronize(CUcontext handle)
 {
-    DR_QUIET("cuCtxGetStreamPriorityRange");
-    if (least)
-        *least = LEAST_PRIORITY;
-    if (greatest)
-        *greatest = GREATEST_PRIORITY;
-    DR_END(DEV_OK);
+    dev_context *context;
+    dev_result r = named_or_current(handle, DEV_CONTEXT_DESTROYED, &context);
+    return r ? r : dev_context_synchronize(context);
 }
 
-/* ---- synchronisation ---- */
-
-static CUresult synchronize(const char *api, CUcontext handle)
+dev_result dr_context_flags(dev_call *call, unsigned *flags)
 {
-    DR_BEGIN(api, CAP_CALL_SYNC, handle ? 0 : DEV_CURRENT);
-    dev_context *context = handle ? context_of(handle) : call->context;
-    DR_END(context ? dev_context_synchronize(context) : DEV_CONTEXT_DESTROYED);
+    if (flags)
+        *flags = dev_context_flags(call->context) | CU_CTX_MAP_HOST;
+    return flags ? DEV_OK : DEV_INVALID_VALUE;
 }
 
-WL_DRIVER(CUresult, cuCtxSynchronize, (void))
+/* How the host waits: of no effect here. */
+dev_result dr_set_context_flags(unsigned flags)
 {
-    return synchronize("cuCtxSynchronize", NULL);
+    return flags & ~(unsigned)CU_CTX_FLAGS_MASK ? DEV_INVALID_VALUE : DEV_OK;
 }
 
-WL_DRIVER(CUresult, cuCtxSynchronize_v2, (CUcontext context))
-{
-    return synchronize("cuCtxSynchronize_v2", context);
-}
-
-/* ---- limits and preferences ---- */
+/* ---- limits and peers ---- */
 
 /* The depth at which device code may wait for its children went with CUDA 12. */
 static dev_result known_limit(int limit)
@@ -197,71 +152,28 @@ static dev_result known_limit(int limit)
     return limit >= 0 && limit < MAX_LIMIT ? DEV_OK : DEV_INVALID_VALUE;
 }
 
-WL_DRIVER(CUresult, cuCtxGetLimit, (size_t *value, int limit))
+dev_result dr_limit(dev_call *call, size_t *value, int limit)
 {
-    DR_QUIET("cuCtxGetLimit");
-    result = value ? known_limit(limit) : DEV_INVALID_VALUE;
-    DR_END(result ? result : dev_limit_get(call->context, limit, value));
+    dev_result r = value ? known_limit(limit) : DEV_INVALID_VALUE;
+    return r ? r : dev_limit_get(call->context, limit, value);
 }
 
-WL_DRIVER(CUresult, cuCtxSetLimit, (int limit, size_t value))
+dev_result dr_set_limit(dev_call *call, int limit, size_t value)
 {
-    DR_QUIET("cuCtxSetLimit");
-    result = known_limit(limit);
-    DR_END(result ? result : dev_limit_set(call->context, limit, value));
+    dev_result r = known_limit(limit);
+    return r ? r : dev_limit_set(call->context, limit, value);
 }
 
-WL_DRIVER(CUresult, cuCtxGetCacheConfig, (int *config))
+dev_result dr_enable_peer(dev_call *call, CUcontext handle, unsigned flags)
 {
-    DR_QUIET("cuCtxGetCacheConfig");
-    DR_END(config ? dev_cache_config(call->context, config, 0) : DEV_INVALID_VALUE);
-}
-
-WL_DRIVER(CUresult, cuCtxSetCacheConfig, (int config))
-{
-    DR_QUIET("cuCtxSetCacheConfig");
-    DR_END(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL
-               ? dev_cache_config(call->context, NULL, config)
-               : DEV_INVALID_VALUE);
-}
-
-WL_DRIVER(CUresult, cuCtxGetSharedMemConfig, (int *config))
-{
-    DR_QUIET("cuCtxGetSharedMemConfig"); /* banks are four bytes wide since Maxwell */
-    if (config)
-        *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
-    DR_END(config ? DEV_OK : DEV_INVALID_VALUE);
-}
-
-WL_DRIVER(CUresult, cuCtxSetSharedMemConfig, (int config))
-{
-    DR_QUIET("cuCtxSetSharedMemConfig");
-    DR_END(config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE &&
-                   config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE
-               ? DEV_OK
-               : DEV_INVALID_VALUE);
-}
-
-WL_DRIVER(CUresult, cuCtxResetPersistingL2Cache, (void))
-{
-    DR_QUIET("cuCtxResetPersistingL2Cache");
-    DR_END(DEV_OK);
-}
-
-/* ---- peers ---- */
-
-WL_DRIVER(CUresult, cuCtxEnablePeerAccess, (CUcontext handle, unsigned flags))
-{
-    DR_QUIET("cuCtxEnablePeerAccess");
     dev_context *peer = context_of(handle);
-    if (flags)
-        DR_END(DEV_INVALID_VALUE);
-    DR_END(peer ? dev_peer_enable(call->context, peer) : DEV_INVALID_CONTEXT);
+    if (!peer || flags)
+        return flags ? DEV_INVALID_VALUE : DEV_INVALID_CONTEXT;
+    return dev_peer_enable(call->context, peer);
 }
 
-WL_DRIVER(CUresult, cuCtxDisablePeerAccess, (CUcontext handle))
+dev_result dr_disable_peer(dev_call *call, CUcontext handle)
 {
-    DR_QUIET("cuCtxDisablePeerAccess");
     dev_context *peer = context_of(handle);
-    DR_END(peer ? dev_peer_disable(call->context, peer) : DEV_INVALID_CONTEXT);
+    return peer ? dev_peer_disable(call->context, peer) : DEV_INVALID_CONTEXT;
 }

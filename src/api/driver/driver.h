@@ -21,10 +21,6 @@ enum { DR_VERSION = 13000 }; /* the driver that we stand in for: CUDA 13.0 */
     } while (0)
 #define DR_END(value) return dr_end(call, value)
 
-/* Calls that are not recorded, with and without need of a context. */
-#define DR_QUIET(api) DR_BEGIN(api, CAP_CALL_OTHER, DEV_CURRENT | DEV_QUIET)
-#define DR_FREE(api) DR_BEGIN(api, CAP_CALL_OTHER, DEV_QUIET)
-
 static inline CUresult dr_end(dev_call *call, dev_result result)
 {
     return (CUresult)dev_driver_result(dev_end(call, result));
@@ -50,15 +46,25 @@ static inline CUresult dr_end(dev_call *call, dev_result result)
         __attribute__((section("wl_entries"), used, aligned(8))) = { \
             #symbol, (inj_code)(void *)dr_##name, 0, 0, 0}
 
-/* The file's content, NUL-terminated, malloc'ed; FILE_NOT_FOUND. Needs no lock. */
+/* The file's content, NUL-terminated, malloc'ed; FILE_NOT_FOUND. */
 dev_result dr_read_file(const char *path, char **data, size_t *length);
+
+typedef struct dr_log { /* where the application wants to read what went wrong */
+    char *text;
+    size_t size;
+    void **left; /* its size option, which receives the length written; may be NULL */
+} dr_log;
+
+dr_log dr_error_log(unsigned count, const CUjit_option *options, void **values);
+void dr_write_log(const dr_log *log, const wl_error *err);
+dev_result dr_read_status(wl_status status); /* of cuda_image_read */
 
 /* INVALID_VALUE, INVALID_HANDLE. Within a call. */
 dev_result dr_read_copy(const CUDA_MEMCPY3D *params, dev_copy *copy);
 
-/* The function that a CUfunction or a CUkernel stands for in the context; NULL where it is
- * neither. */
-dev_function *dr_function(dev_context *context, CUfunction handle);
+/* An api_resolver, of a CUfunction or a CUkernel. INVALID_HANDLE. */
+dev_result dr_resolve(dev_context *context, const void *handle, dev_function **out);
+dev_result dr_global(dev_module *module, const char *name, CUdeviceptr *address, size_t *bytes);
 
 extern const api_side dr_nodes;
 
@@ -121,5 +127,85 @@ dev_result dr_new_surface(dev_call *call, CUsurfObject *out, const CUDA_RESOURCE
 dev_result dr_resource_of(unsigned long long handle, bool surface, CUDA_RESOURCE_DESC *out);
 dev_result dr_texture_of(CUtexObject handle, CUDA_TEXTURE_DESC *out);
 dev_result dr_view_of(CUtexObject handle, CUDA_RESOURCE_VIEW_DESC *out);
+
+/* device.c */
+dev_result dr_device_count(int *count);
+dev_result dr_device(CUdevice *device, int ordinal);
+dev_result dr_device_name(char *name, int length, CUdevice device);
+dev_result dr_device_uuid(CUuuid *uuid, CUdevice device);
+dev_result dr_device_memory(size_t *bytes, CUdevice device);
+dev_result dr_compute_capability(int *major, int *minor, CUdevice device);
+dev_result dr_device_properties(CUdevprop *prop, CUdevice device);
+dev_result dr_linear_texture_width(size_t *width, int format, unsigned channels, CUdevice device);
+dev_result dr_affinity_support(int *supported, CUdevice device);
+dev_result dr_primary_retain(CUcontext *context, CUdevice device);
+dev_result dr_with_device(CUdevice device, dev_result (*act)(dev_gpu *device));
+dev_result dr_set_primary_flags(CUdevice device, unsigned flags);
+dev_result dr_primary_state(CUdevice device, unsigned *flags, int *active);
+
+/* context.c; those that take a context take NULL for the current one */
+dev_result dr_new_context(CUcontext *out, unsigned flags, CUdevice device);
+dev_result dr_new_context_3(CUcontext *out, const CUexecAffinityParam *params, int count,
+                            unsigned flags, CUdevice device);
+dev_result dr_new_context_4(CUcontext *out, const CUctxCreateParams *params, unsigned flags,
+                            CUdevice device);
+dev_result dr_destroy_context(CUcontext handle);
+dev_result dr_push_context(CUcontext handle);
+dev_result dr_pop_context(CUcontext *out);
+dev_result dr_set_current(CUcontext handle);
+dev_result dr_get_current(CUcontext *out);
+dev_result dr_context_device(CUdevice *out, CUcontext handle);
+dev_result dr_context_id(CUcontext handle, unsigned long long *id);
+dev_result dr_context_version(CUcontext handle, unsigned *version);
+dev_result dr_synchronize(CUcontext handle);
+dev_result dr_context_flags(dev_call *call, unsigned *flags);
+dev_result dr_set_context_flags(unsigned flags);
+dev_result dr_limit(dev_call *call, size_t *value, int limit);
+dev_result dr_set_limit(dev_call *call, int limit, size_t value);
+dev_result dr_enable_peer(dev_call *call, CUcontext handle, unsigned flags);
+dev_result dr_disable_peer(dev_call *call, CUcontext handle);
+
+/* launch.c */
+dev_result dr_launch(dev_call *call, CUstream stream, bool per_thread, CUfunction function,
+                     dev_launch launch, void **params, void **extra);
+dev_result dr_launch_config(dev_call *call, bool per_thread, const CUlaunchConfig *config,
+                            CUfunction function, void **params, void **extra);
+dev_result dr_clusters(dev_call *call, int *out, CUfunction handle, const CUlaunchConfig *config,
+                       dev_result (*count)(dev_function *, const dev_launch *, int *));
+
+/* module.c */
+dev_result dr_load_module(dev_call *call, CUmodule *out, const void *image, unsigned count,
+                          const CUjit_option *options, void **values);
+dev_result dr_load_module_file(dev_call *call, CUmodule *out, const char *path);
+dev_result dr_unload_module(CUmodule module);
+dev_result dr_loading_mode(int *mode);
+dev_result dr_module_function(CUfunction *out, CUmodule handle, const char *name);
+dev_result dr_function_count(unsigned *count, CUmodule handle);
+dev_result dr_list_functions(CUfunction *out, unsigned room, CUmodule handle);
+dev_result dr_module_global(CUdeviceptr *address, size_t *bytes, CUmodule handle, const char *name);
+dev_result dr_function_module(dev_call *call, CUmodule *out, CUfunction handle);
+dev_result dr_is_loaded(dev_call *call, int *state, CUfunction handle);
+
+/* library.c */
+dev_result dr_load_library(CUlibrary *out, const void *image, unsigned count,
+                           const CUjit_option *options, void **values);
+dev_result dr_load_library_file(CUlibrary *out, const char *path, unsigned count,
+                                const CUjit_option *options, void **values);
+dev_result dr_unload_library(CUlibrary handle);
+dev_result dr_library_kernel(CUkernel *out, CUlibrary handle, const char *name);
+dev_result dr_kernel_count(unsigned *count, CUlibrary handle);
+dev_result dr_list_kernels(CUkernel *out, unsigned room, CUlibrary handle);
+dev_result dr_library_module(CUmodule *out, CUlibrary handle);
+dev_result dr_library_global(CUdeviceptr *address, size_t *bytes, CUlibrary handle,
+                             const char *name);
+dev_result dr_kernel_library(CUlibrary *out, CUkernel handle);
+
+/* link.c */
+dev_result dr_new_link(dev_call *call, unsigned count, const CUjit_option *options, void **values,
+                       CUlinkState *out);
+dev_result dr_link_data(CUlinkState handle, int type, const void *data, size_t size);
+dev_result dr_link_file(CUlinkState state, int type, const char *path);
+dev_result dr_complete_link(CUlinkState handle, void **cubin, size_t *size);
+dev_result dr_destroy_link(CUlinkState handle);
 
 #endif

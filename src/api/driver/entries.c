@@ -1,6 +1,8 @@
 /* Entry points of the driver interface that are one call of the core: the rows of entries.def. */
 #include "api/both/array.h"
 #include "api/both/copy.h"
+#include "api/both/device.h"
+#include "api/both/function.h"
 #include "api/both/graph.h"
 #include "api/both/memory.h"
 #include "api/both/stream.h"

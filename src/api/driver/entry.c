@@ -1,4 +1,4 @@
-/* Errors, entry points by name and the profiler's switches in the driver interface. */
+/* Errors and entry points by name in the driver interface: what needs no call. */
 #include "api/driver/driver.h"
 
 #include "cuda/api.h"
@@ -55,22 +55,4 @@ WL_DRIVER(CUresult, cuGetProcAddress, (const char *name, void **out, int version
 {
     CUresult result = get_address(name, out, version, flags, NULL);
     return result == CUDA_SUCCESS && !*out ? CUDA_ERROR_NOT_FOUND : result;
-}
-
-/* ---- profiler: an application that marks its interesting part is observed all through ---- */
-
-static CUresult profiler(const char *api)
-{
-    DR_QUIET(api);
-    DR_END(DEV_OK);
-}
-
-WL_DRIVER(CUresult, cuProfilerStart, (void))
-{
-    return profiler("cuProfilerStart");
-}
-
-WL_DRIVER(CUresult, cuProfilerStop, (void))
-{
-    return profiler("cuProfilerStop");
 }

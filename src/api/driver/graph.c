@@ -6,8 +6,8 @@
 static dev_result function_of(dev_call *call, const CUDA_KERNEL_NODE_PARAMS_v2 *k,
                               dev_launch *launch)
 {
-    launch->function = dr_function(call->context, k->func ? k->func : (CUfunction)k->kern);
-    return launch->function ? DEV_OK : DEV_INVALID_HANDLE;
+    const void *handle = k->func ? (const void *)k->func : k->kern;
+    return dr_resolve(call->context, handle, &launch->function);
 }
 
 static dev_result read_copy(const void *params, dev_copy *copy)

@@ -1,9 +1,12 @@
 /* Entry points of the runtime that are one call of the core: the rows of entries.def. */
 #include "api/both/array.h"
 #include "api/both/copy.h"
+#include "api/both/device.h"
+#include "api/both/function.h"
 #include "api/both/graph.h"
 #include "api/both/memory.h"
 #include "api/both/stream.h"
+#include "api/driver/driver.h"
 #include "api/runtime/runtime.h"
 
 /* Not every function uses all of its parameters. */
@@ -13,6 +16,7 @@
 #define NOTHING (CAP_CALL_OTHER, DEV_QUIET)
 #define DEVICES (CAP_CALL_OTHER, RT_DEVICES | DEV_QUIET)
 #define CONTEXT (CAP_CALL_OTHER, DEV_PRIMARY | DEV_QUIET)
+#define RESET (CAP_CALL_OTHER, RT_DEVICES | DEV_UNSTICKY)
 #define RECORDED(kind) (CAP_CALL_##kind, DEV_PRIMARY)
 
 #define BEGIN(...) RT_BEGIN(__VA_ARGS__)

@@ -253,8 +253,8 @@ dev_result rt_resolve(dev_context *context, const void *function, dev_function *
 {
     rt_function *f = function ? rt_function_find(function) : NULL;
     if (!f) { /* it may be of a library */
-        *out = function ? dr_function(context, (CUfunction)(uintptr_t)function) : NULL;
-        return *out ? DEV_OK : unknown_function(function);
+        bool known = function && dr_resolve(context, function, out) == DEV_OK;
+        return known ? DEV_OK : unknown_function(function);
     }
     dev_module *module;
     dev_result r = load(f->binary, context, &module);
@@ -297,35 +297,4 @@ WL_RUNTIME(int, cudaGetKernel, (cudaKernel_t * kernel, const void *stub))
         return rt_fail(kernel ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidValue);
     *kernel = (cudaKernel_t)f;
     return cudaSuccess;
-}
-
-WL_RUNTIME(int, cudaGetFuncBySymbol, (cudaFunction_t * function, const void *stub))
-{
-    RT_QUIET("cudaGetFuncBySymbol");
-    dev_function *f;
-    result = function ? rt_resolve(call->context, stub, &f) : DEV_INVALID_VALUE;
-    if (result == DEV_OK)
-        *function = (cudaFunction_t)f;
-    RT_END(result);
-}
-
-WL_RUNTIME(int, cudaFuncGetName, (const char **name, const void *stub))
-{
-    RT_QUIET("cudaFuncGetName");
-    dev_function *f;
-    result = name ? rt_resolve(call->context, stub, &f) : DEV_INVALID_VALUE;
-    if (result == DEV_OK)
-        *name = dev_function_name(f);
-    RT_END(result);
-}
-
-WL_RUNTIME(int, cudaFuncGetParamInfo,
-           (const void *stub, size_t index, size_t *offset, size_t *size))
-{
-    RT_QUIET("cudaFuncGetParamInfo");
-    dev_function *f;
-    result = offset ? rt_resolve(call->context, stub, &f) : DEV_INVALID_VALUE;
-    if (result == DEV_OK)
-        result = dev_function_param(f, index, offset, size);
-    RT_END(result);
 }

@@ -18,10 +18,6 @@
     } while (0)
 #define RT_END(value) return rt_end(call, value)
 
-/* Calls that are not recorded, with and without need of a context. */
-#define RT_QUIET(api) RT_BEGIN(api, CAP_CALL_OTHER, DEV_PRIMARY | DEV_QUIET)
-#define RT_FREE(api) RT_BEGIN(api, CAP_CALL_OTHER, DEV_QUIET)
-
 enum { RT_DEVICES = 1 << 16 }; /* beside dev_begin's flags: the devices must be known */
 
 dev_result rt_begin(dev_call *call, const char *api, cap_call_kind kind, uint32_t flags);
@@ -46,9 +42,6 @@ dev_result rt_symbol(dev_context *context, const void *shadow, uint64_t *address
 int rt_format_of(const struct cudaChannelFormatDesc *desc, unsigned *channels);
 /* INVALID_VALUE, INVALID_HANDLE, INVALID_DIRECTION. */
 dev_result rt_read_copy(const struct cudaMemcpy3DParms *p, dev_copy *copy);
-dev_result rt_launch_attributes(const cudaLaunchAttribute *attributes, unsigned count,
-                                dev_launch *launch);
-bool rt_device_exists(int device);          /* takes the lock itself */
 dev_context *rt_device_context(int device); /* the primary context, made where needed; NULL */
 
 extern const api_side rt_nodes;
@@ -147,5 +140,31 @@ dev_result rt_new_surface(dev_call *call, int major, cudaSurfaceObject_t *out,
 dev_result rt_resource_of(unsigned long long handle, bool surface, void *out, size_t bytes);
 dev_result rt_texture_of(unsigned long long handle, void *out, size_t bytes);
 dev_result rt_view_of(unsigned long long handle, void *out, size_t bytes);
+
+/* device.c */
+dev_result rt_device_count(int *count);
+dev_result rt_set_device(int device);
+dev_result rt_init_device(int device, unsigned device_flags, unsigned flags);
+dev_result rt_get_device(int *device);
+dev_result rt_choose_device(int *device, const void *prop);
+dev_result rt_set_valid_devices(const int *devices, int count);
+dev_result rt_set_flags(unsigned flags);
+dev_result rt_get_flags(unsigned *flags);
+dev_result rt_reset(dev_call *call);
+dev_result rt_enable_peer(dev_call *call, int peer, unsigned flags);
+dev_result rt_disable_peer(dev_call *call, int peer);
+dev_result rt_properties_v11(cudaDeviceProp_v11 *prop, int device);
+dev_result rt_properties_v12(cudaDeviceProp_v12 *prop, int device);
+dev_result rt_properties_v13(cudaDeviceProp_v13 *prop, int device);
+
+/* launch.c */
+dev_result rt_launch(dev_call *call, cudaStream_t stream, bool per_thread, const void *function,
+                     dim3 grid, dim3 block, void **args, size_t shared, bool cooperative);
+dev_result rt_launch_config(dev_call *call, bool per_thread, const cudaLaunchConfig_t *config,
+                            const void *function, void **args);
+dev_result rt_attributes(dev_call *call, struct cudaFuncAttributes_v12 *out, const void *stub,
+                         bool clusters);
+dev_result rt_clusters(dev_call *call, int *out, const void *stub, const cudaLaunchConfig_t *config,
+                       dev_result (*count)(dev_function *, const dev_launch *, int *));
 
 #endif
