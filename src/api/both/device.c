@@ -80,6 +80,18 @@ dev_result api_peer_attribute(int *value, int number, int device, int peer)
     return DEV_OK;
 }
 
+dev_result api_enable_peer(dev_call *call, dev_context *peer, unsigned flags, dev_result none)
+{
+    if (flags || !peer)
+        return flags ? DEV_INVALID_VALUE : none;
+    return dev_peer_enable(call->context, peer);
+}
+
+dev_result api_disable_peer(dev_call *call, dev_context *peer, dev_result none)
+{
+    return peer ? dev_peer_disable(call->context, peer) : none;
+}
+
 /* ---- preferences ---- */
 
 dev_result api_cache_config(dev_call *call, int *config)

@@ -14,6 +14,10 @@ dev_result api_by_bus_id(int *device, const char *text);
 dev_result api_can_access_peer(int *can, int device, int peer);
 dev_result api_peer_attribute(int *value, int number, int device, int peer);
 
+/* `peer` NULL: none was found, which gives `none`. */
+dev_result api_enable_peer(dev_call *call, dev_context *peer, unsigned flags, dev_result none);
+dev_result api_disable_peer(dev_call *call, dev_context *peer, dev_result none);
+
 /* Preferences of a context that are kept and given back. */
 dev_result api_cache_config(dev_call *call, int *config);
 dev_result api_set_cache_config(dev_call *call, int config);

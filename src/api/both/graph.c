@@ -1,6 +1,8 @@
 /* What both interfaces ask of graphs and their instances. */
 #include "api/both/graph.h"
 
+#include "cuda/types.h"
+
 #include <string.h>
 
 dev_graph *api_graph_of(CUgraph handle)
@@ -208,6 +210,24 @@ dev_result api_instantiate_logged(CUgraphExec *out, CUgraph graph, CUgraphNode *
     if (log && size)
         *log = '\0';
     return api_instantiate(out, graph, 0);
+}
+
+_Static_assert(offsetof(CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out) ==
+                       offsetof(cudaGraphInstantiateParams, errNode_out) &&
+                   offsetof(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out) ==
+                       offsetof(cudaGraphInstantiateParams, result_out),
+               "parameters of instances differ between the interfaces");
+
+dev_result api_instantiate_with(CUgraphExec *out, CUgraph graph,
+                                CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    enum { SUCCESS, FAILED }; /* CUgraphInstantiateResult */
+    if (!params)
+        return DEV_INVALID_VALUE;
+    dev_result r = api_instantiate(out, graph, params->flags);
+    params->hErrNode_out = NULL;
+    params->result_out = r == DEV_OK ? SUCCESS : FAILED;
+    return r;
 }
 
 dev_result api_destroy_exec(CUgraphExec exec)

@@ -41,6 +41,9 @@ dev_result api_instantiate(CUgraphExec *out, CUgraph graph, unsigned long long f
  * NULL. */
 dev_result api_instantiate_logged(CUgraphExec *out, CUgraph graph, CUgraphNode *node, char *log,
                                   size_t size);
+/* cudaGraphInstantiateParams has the same layout. */
+dev_result api_instantiate_with(CUgraphExec *out, CUgraph graph,
+                                CUDA_GRAPH_INSTANTIATE_PARAMS *params);
 dev_result api_destroy_exec(CUgraphExec exec);
 dev_result api_launch(dev_call *call, CUgraphExec exec, CUstream stream, bool per_thread);
 dev_result api_upload(dev_call *call, CUgraphExec exec, CUstream stream, bool per_thread);

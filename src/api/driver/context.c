@@ -1,4 +1,5 @@
 /* Contexts in the driver interface. */
+#include "api/both/device.h"
 #include "api/driver/driver.h"
 
 enum { API_VERSION = 3020, MAX_LIMIT = 10 };
@@ -164,16 +165,12 @@ dev_result dr_set_limit(dev_call *call, int limit, size_t value)
     return r ? r : dev_limit_set(call->context, limit, value);
 }
 
-dev_result dr_enable_peer(dev_call *call, CUcontext handle, unsigned flags)
+dev_result dr_enable_peer(dev_call *call, CUcontext peer, unsigned flags)
 {
-    dev_context *peer = context_of(handle);
-    if (!peer || flags)
-        return flags ? DEV_INVALID_VALUE : DEV_INVALID_CONTEXT;
-    return dev_peer_enable(call->context, peer);
+    return api_enable_peer(call, context_of(peer), flags, DEV_INVALID_CONTEXT);
 }
 
-dev_result dr_disable_peer(dev_call *call, CUcontext handle)
+dev_result dr_disable_peer(dev_call *call, CUcontext peer)
 {
-    dev_context *peer = context_of(handle);
-    return peer ? dev_peer_disable(call->context, peer) : DEV_INVALID_CONTEXT;
+    return api_disable_peer(call, context_of(peer), DEV_INVALID_CONTEXT);
 }

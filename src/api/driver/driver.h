@@ -75,7 +75,6 @@ dev_result dr_wait_value(dev_call *call, CUstream stream, bool per_thread, CUdev
                          uint64_t value, unsigned bytes, unsigned flags);
 dev_result dr_write_value(dev_call *call, CUstream stream, bool per_thread, CUdeviceptr address,
                           uint64_t value, unsigned bytes);
-dev_result dr_instantiate(CUgraphExec *out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params);
 
 /* memory.c */
 dev_result dr_malloc(dev_call *call, CUdeviceptr *out, size_t size);

@@ -62,13 +62,3 @@ const api_side dr_nodes = {.function = function_of,
                            .read_copy = read_copy,
                            .write_copy = write_copy,
                            .context = context_on};
-
-dev_result dr_instantiate(CUgraphExec *out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
-{
-    if (!params)
-        return DEV_INVALID_VALUE;
-    dev_result r = api_instantiate(out, graph, params->flags);
-    params->hErrNode_out = NULL;
-    params->result_out = r != DEV_OK;
-    return r;
-}

@@ -97,7 +97,7 @@ dev_result dr_complete_link(CUlinkState handle, void **cubin, size_t *size)
     if (!state)
         return DEV_INVALID_HANDLE;
     if (!state->text && ptx_link(state->parts.data, state->parts.count, &state->text,
-                                      &state->length, &err) != WL_OK) {
+                                 &state->length, &err) != WL_OK) {
         dr_write_log(&state->log, &err);
         return DEV_INVALID_IMAGE;
     }

@@ -164,19 +164,3 @@ dev_result rt_reset(dev_call *call)
     call->context = NULL;
     return dev_primary_reset(current_device());
 }
-
-/* ---- peers ---- */
-
-dev_result rt_enable_peer(dev_call *call, int peer, unsigned flags)
-{
-    dev_context *other = rt_device_context(peer);
-    if (!other || flags)
-        return other ? DEV_INVALID_VALUE : DEV_INVALID_DEVICE;
-    return dev_peer_enable(call->context, other);
-}
-
-dev_result rt_disable_peer(dev_call *call, int peer)
-{
-    dev_context *other = rt_device_context(peer);
-    return other ? dev_peer_disable(call->context, other) : DEV_INVALID_DEVICE;
-}

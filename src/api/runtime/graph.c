@@ -117,18 +117,6 @@ dev_result rt_set_step_copy(dev_call *call, CUgraphExec exec, CUgraphNode node, 
     return api_set_step_part(call, &rt_nodes, exec, node, CU_GRAPH_NODE_TYPE_MEMCPY, &p, sizeof p);
 }
 
-/* ---- instances ---- */
-
-dev_result rt_instantiate(cudaGraphExec_t *out, cudaGraph_t graph, cudaGraphInstantiateParams *p)
-{
-    if (!p)
-        return DEV_INVALID_VALUE;
-    dev_result r = api_instantiate(out, graph, p->flags);
-    p->errNode_out = NULL;
-    p->result_out = r != DEV_OK;
-    return r;
-}
-
 /* ---- memory of graphs ---- */
 
 static dev_result check_attribute(int device, int attribute, const void *value)

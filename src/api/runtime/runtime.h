@@ -61,7 +61,6 @@ dev_result rt_set_copy(dev_call *call, CUgraphNode node, void *to, const void *f
                        int kind);
 dev_result rt_set_step_copy(dev_call *call, CUgraphExec exec, CUgraphNode node, void *to,
                             const void *from, size_t bytes, int kind);
-dev_result rt_instantiate(cudaGraphExec_t *out, cudaGraph_t graph, cudaGraphInstantiateParams *p);
 dev_result rt_graph_memory(int device, int attribute, void *value);
 dev_result rt_set_graph_memory(int device, int attribute, const void *value);
 dev_result rt_object_create(cudaUserObject_t *out, void *data, cudaHostFn_t destroy, unsigned count,
@@ -151,8 +150,6 @@ dev_result rt_set_valid_devices(const int *devices, int count);
 dev_result rt_set_flags(unsigned flags);
 dev_result rt_get_flags(unsigned *flags);
 dev_result rt_reset(dev_call *call);
-dev_result rt_enable_peer(dev_call *call, int peer, unsigned flags);
-dev_result rt_disable_peer(dev_call *call, int peer);
 dev_result rt_properties_v11(cudaDeviceProp_v11 *prop, int device);
 dev_result rt_properties_v12(cudaDeviceProp_v12 *prop, int device);
 dev_result rt_properties_v13(cudaDeviceProp_v13 *prop, int device);
