@@ -41,7 +41,7 @@ const char *cli_only_argument(poptContext context, const char *what, int *status
 int cli_usage_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ---- messages, on stderr behind ==WARPLENS== ---- */
+/* ---- messages, on stderr after ==WARPLENS== ---- */
 
 int cli_fail(const wl_error *err); /* prints and returns CLI_FAILED */
 bool cli_quiet(void);

@@ -1,3 +1,4 @@
+/* `warplens doctor`: checks this machine and a program for what profiling needs. */
 #include "base/log.h"
 #include "base/version.h"
 #include "cli/cli.h"

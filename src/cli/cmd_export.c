@@ -1,3 +1,4 @@
+/* `warplens export`: a profile in other programs' formats. */
 #include "base/log.h"
 #include "cli/cli.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Replays as the environment says. Returns an exit status. */
-static int import(const char *folder, const char *output, bool force)
+static int import_folder(const char *folder, const char *output, bool force)
 {
     wl_error err = {0};
     prog_options options;
@@ -41,7 +41,7 @@ int cmd_import(int argc, const char **argv)
     if (folder && !output)
         status = cli_usage_error("import", "-o FILE is needed");
     else if (folder)
-        status = import(folder, output, force);
+        status = import_folder(folder, output, force);
     poptFreeContext(context);
     free(output);
     return status;

@@ -343,8 +343,7 @@ static int profile(profile_run *run)
     const char *program = run->asked.program[0];
     char *path = NULL, *folder = NULL;
     cli_outcome outcome = {0};
-    wl_status status = run->on_gpu ? prog_check_program(program, &err)
-                                   : prog_check_target(program, &err);
+    wl_status status = prog_check_program(program, !run->on_gpu, &err);
     if (status == WL_OK)
         status = choose_output(&run->asked.options, program, &path, &err);
     if (status == WL_OK)

@@ -1,3 +1,4 @@
+/* `warplens ptx`: what of each kernel's accesses follows from its launch alone. */
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/ptx.h"
@@ -44,7 +45,8 @@ static bool is_named(void *ctx, const char *kernel)
     return !o->kernel || strstr(kernel, o->kernel);
 }
 
-/* What a pass of src/rewrite plans for the kernel, with the probes that --rewrite names, else with all. */
+/* What a pass of src/rewrite plans for the kernel, with the probes that --rewrite names, else
+ * with all. */
 static wl_status dump_plan(ptx_run *r, const ir_module *module, const ir_func *func,
                            wl_arena *arena)
 {
@@ -85,7 +87,8 @@ static void tell_left_alone(ptx_run *r, const rewrite_kernel *k)
                k->skips[s].reason);
 }
 
-/* Prints the module with probes, or as it is where there is nothing to probe; says on stderr what was left alone. */
+/* Prints the module with probes, or as it is where there is nothing to probe; says on stderr
+ * what was left alone. */
 static wl_status rewrite_whole(ptx_run *r, const ir_module *module, const rewrite_options *o,
                                wl_arena *arena, wl_error *err)
 {
@@ -104,7 +107,7 @@ static wl_status rewrite_whole(ptx_run *r, const ir_module *module, const rewrit
     return status;
 }
 
-/* Of each kernel the module of its own, one behind the other. */
+/* Of each kernel the module of its own, one after another. */
 static wl_status rewrite_kernels(ptx_run *r, const ir_module *module, const rewrite_options *o,
                                  wl_arena *arena, wl_error *err)
 {
@@ -247,7 +250,7 @@ int cmd_ptx(int argc, const char **argv)
         {"rewrite", '\0', POPT_ARG_STRING, &o.rewrite, 0,
          "Print the PTX with these probes in its kernels: all, or some of objects, trace, touch, "
          "frequency, shared, "
-         "blocks, behind commas",
+         "blocks, separated by commas",
          "PROBES"},
         {"everything", '\0', POPT_ARG_NONE, &o.everything, 0,
          "With --rewrite: probe what is proven, too", NULL},

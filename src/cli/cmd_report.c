@@ -1,3 +1,4 @@
+/* `warplens report`: a profile as one HTML file. */
 #include "base/log.h"
 #include "cli/cli.h"
 

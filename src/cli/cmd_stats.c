@@ -1,3 +1,4 @@
+/* `warplens stats`: what a profile says, as text or JSON. */
 #include "base/log.h"
 #include "cli/cli.h"
 

@@ -1,4 +1,5 @@
-/* What warplens-doctor looks at: the machine and its GPU (doctor_gpu.c), a program (doctor_program.c). */
+/* What warplens-doctor looks at: the machine and its GPU (doctor_gpu.c), a program
+ * (doctor_program.c). */
 #ifndef WL_CLI_DOCTOR_H
 #define WL_CLI_DOCTOR_H
 

@@ -1,3 +1,4 @@
+/* What warplens doctor says of the GPU and its driver. */
 #include "cli/doctor.h"
 
 #include "cli/cli.h"
@@ -26,7 +27,8 @@ typedef struct answer {
 #define LOOK_UP(library, name, types) \
     int(*name) types = (library) ? (int(*) types)dlsym((library), #name) : NULL
 
-/* What the driver says of its devices, in a process of its own: a driver may take long, fail or end it. */
+/* What the driver says of its devices, in a process of its own: a driver may take long, fail or
+ * end it. */
 static void ask_driver(const char *path, answer *a)
 {
     int result = 0, major = 0, minor = 0;
@@ -75,7 +77,8 @@ static void ask(const char *path, answer *a)
         waitpid(child, NULL, 0);
 }
 
-/* The word with a digit and a dot in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82.07  Release Build". */
+/* The word with a digit and a dot in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82.07
+ * Release Build". */
 static void release_of_driver(char *release, size_t size)
 {
     char line[512] = "";

@@ -1,3 +1,4 @@
+/* What warplens doctor says of a program. */
 #include "cli/doctor.h"
 
 #include "base/vec.h"

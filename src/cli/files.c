@@ -1,3 +1,4 @@
+/* Files that the commands write: refused, published whole, or left as they were. */
 #include "cli/cli.h"
 #include "profile/publish.h"
 

@@ -1,3 +1,4 @@
+/* Interrupts that are only noted, so that what was recorded is kept. */
 #include "cli/cli.h"
 
 #include <signal.h>

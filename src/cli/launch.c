@@ -1,3 +1,4 @@
+/* Starts the application under the collector, and waits for it. */
 #include "cli/launch.h"
 
 #include "program/options.h"

@@ -27,8 +27,9 @@ typedef struct cli_outcome {
     bool not_started; /* exec failed; err says why */
 } cli_outcome;
 
-/* Starts the application with our stdin, stdout and stderr and waits for its end. SIGINT and SIGQUIT reach it from the
- * terminal as usual, while we go on to keep what was recorded; SIGTERM and SIGHUP are passed on. */
+/* Starts the application with our stdin, stdout and stderr and waits for its end. SIGINT and
+ * SIGQUIT reach it from the terminal as usual, while we go on to keep what was recorded; SIGTERM
+ * and SIGHUP are passed on. */
 wl_status cli_launch_run(const cli_launch *launch, cli_outcome *outcome, wl_error *err);
 
 #endif

@@ -1,3 +1,4 @@
+/* The command: finds the subcommand and runs it. */
 #include "base/log.h"
 #include "base/version.h"
 #include "cli/cli.h"
@@ -34,8 +35,8 @@ static void print_help(FILE *out)
           out);
 }
 
-/* Makes sure that no file of ours is opened as a standard stream that we were started without. What takes its place fails
- * when it is used, and is closed for the application. */
+/* Makes sure that no file of ours is opened as a standard stream that we were started without.
+ * What takes its place fails when it is used, and is closed for the application. */
 static void hold_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -1,10 +1,11 @@
+/* What stderr may be told: messages, colours, the progress line. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 static bool progress_shown;
@@ -45,12 +46,9 @@ unsigned cli_width(FILE *stream)
 
 static bool due(void)
 {
-    static struct timespec last;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double passed = (double)(now.tv_sec - last.tv_sec) +
-                    1e-9 * (double)(now.tv_nsec - last.tv_nsec);
-    if (passed < 0.1)
+    static double last = -1;
+    double now = wl_seconds();
+    if (now - last < 0.1)
         return false;
     last = now;
     return true;

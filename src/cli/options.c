@@ -1,3 +1,4 @@
+/* Reading of command lines by popt, alike for every command. */
 #include "base/log.h"
 #include "cli/cli.h"
 
@@ -33,7 +34,7 @@ poptContext cli_parse(int argc, const char **argv, const struct poptOption *opti
                       const char *usage, bool (*each)(void *state, int val, const char *arg),
                       void *state, int *status)
 {
-    /* POSIXMEHARDER: what stands behind the first argument belongs to the program that is profiled. */
+    /* POSIXMEHARDER: what follows the first argument belongs to the program that is profiled. */
     char name[64];
     snprintf(name, sizeof name, "warplens %s", argv[0]);
     const char *command = argv[0];

@@ -1,3 +1,4 @@
+/* Profiles as the commands open them, and as they are made from captures. */
 #include "base/log.h"
 #include "base/vec.h"
 #include "capture/capture.h"
@@ -81,7 +82,8 @@ static bool readable(const char *path, wl_error *err)
     return good;
 }
 
-/* Takes away what is no capture, as a process leaves that is killed while it begins one. The last error stays in *err. */
+/* Takes away what is no capture, as a process leaves that is killed while it begins one. The
+ * last error stays in *err. */
 static void leave_out_others(path_list *paths, wl_error *err)
 {
     size_t kept = 0;

@@ -13,8 +13,9 @@
 /* Text, NUL-terminated, valid during the call; `name` tells it apart in messages. */
 typedef wl_status (*ptx_visit)(void *ctx, const char *name, const char *text, size_t length,
                                wl_error *err);
-/* Calls `visit` for the PTX in a file: PTX text, or what an executable, library, object or fat binary holds, of each fat
- * binary the PTX for the newest architecture. WL_NOENT where there is none. Ends with the first failure. */
+/* Calls `visit` for the PTX in a file: PTX text, or what an executable, library, object or fat
+ * binary holds, of each fat binary the PTX for the newest architecture. WL_NOENT where there is
+ * none. Ends with the first failure. */
 wl_status ptx_each(const char *path, ptx_visit visit, void *ctx, wl_error *err);
 
 /* ---- one kernel ---- */
@@ -33,9 +34,11 @@ const ir_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_functio
 char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
 /* The opcode with its suffixes; truncates. Returns buffer. */
 char *ptx_opcode(const ir_insn *insn, char *buffer, size_t size);
-/* The linear form of an instruction's address with its constant, "" where it has no register. Returns buffer. */
+/* The linear form of an instruction's address with its constant, "" where it has no register.
+ * Returns buffer. */
 char *ptx_address(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
-/* Where the pointer comes from: "param 0", "tile (shared)", "unknown"; several are separated by commas. */
+/* Where the pointer comes from: "param 0", "tile (shared)", "unknown"; several are separated by
+ * commas. */
 char *ptx_origin(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
 
 /* ---- all kernels ---- */

@@ -1,7 +1,8 @@
-/* warplens-ptxas: what `warplens profile` names to programs that compile PTX while they run (Triton, and torch.compile
- * through it). It runs the real ptxas on the same arguments, with its output and status, and keeps the PTX of each cubin
- * in the folder that WARPLENS_PTX_STORE names, for the collector to find when the cubin is loaded. Whatever goes wrong in
- * that is silent: the program gets its cubin. */
+/* warplens-ptxas: what `warplens profile` names to programs that compile PTX while they run
+ * (Triton, and torch.compile through it). It runs the real ptxas on the same arguments, with its
+ * output and status, and keeps the PTX of each cubin in the folder that WARPLENS_PTX_STORE
+ * names, for the collector to find when the cubin is loaded. Whatever goes wrong in that is
+ * silent: the program gets its cubin. */
 #include "cuda/fatbin.h"
 #include "cuda/store.h"
 
@@ -90,7 +91,8 @@ static const char *output_of(int argc, char **argv)
     return "elf.o";
 }
 
-/* The only argument that is a file of PTX; malloc'ed text, NULL where there is none or there are several. */
+/* The only argument that is a file of PTX; malloc'ed text, NULL where there is none or there are
+ * several. */
 static char *read_input(int argc, char **argv, size_t *length)
 {
     char *found = NULL, *text;
@@ -155,7 +157,8 @@ int main(int argc, char **argv)
     char *ptx = folder && *folder ? read_input(argc, argv, &length) : NULL;
     pid_t child = ptx ? fork() : 0;
     if (child <= 0) { /* nothing to keep, or in the child, or there can be none */
-        /* NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): the user names the program to run */
+        /* NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): the user names the program to
+         * run */
         execv(path, argv);
         _exit(cannot_run(path));
     }

@@ -1,4 +1,5 @@
 /* A launch: its vectors of constants, its workers, its result. */
+#include "base/clock.h"
 #include "emu/matrix.h"
 #include "emu/ops.h"
 #include "emu/pool.h"
@@ -6,16 +7,8 @@
 
 #include <sched.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { RESERVED_BYTES = 1024 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static uint64_t product(emu_dim d)
 {
@@ -165,7 +158,7 @@ void emu_poll(emu_worker *worker)
     bool reports = worker->index == 0 && l->progress;
     if (run->deadline == 0 && !reports)
         return;
-    double t = now();
+    double t = wl_seconds();
     if (run->deadline != 0 && t > run->deadline && !atomic_exchange(&run->stop, true)) {
         pthread_mutex_lock(&run->lock);
         if (run->fault.kind == EMU_FAULT_NONE) {
@@ -466,11 +459,11 @@ static wl_status execute(emu_run_state *run, emu_result *result, wl_error *err)
         memset((void *)(uintptr_t)run->machine->grid_barrier, 0, 64);
     fill_pool(run);
     fill_warps(run);
-    double start = now();
+    double start = wl_seconds();
     run->deadline = l->time_limit > 0 ? start + l->time_limit : 0;
     run->last_progress = start;
     emu_pool_run(&run->machine->pool, run->nworkers, work, run);
-    result->seconds = now() - start;
+    result->seconds = wl_seconds() - start;
     emu_text_flush(run);
     result->fault = run->fault;
     if (!sum_up(run, result) || run->out_of_memory)

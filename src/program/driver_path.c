@@ -1,3 +1,4 @@
+/* Where NVIDIA's driver library lies: the dynamic linker's own places, searched as it would. */
 #include "program/driver_path.h"
 
 #include "program/options.h"
@@ -40,7 +41,7 @@ static bool along(const char *folders, char *path, size_t size)
 
 /* ---- /etc/ld.so.cache ---- */
 
-typedef struct cache_header { /* glibc's format of 2.2 and later; may stand behind an older one */
+typedef struct cache_header { /* glibc's format of 2.2 and later; may follow an older one */
     char magic[20];
     uint32_t count, string_bytes;
     uint8_t flags, padding[3];

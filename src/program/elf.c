@@ -1,3 +1,4 @@
+/* The few sections of an ELF file that say how a program uses CUDA. */
 #include "program/elf.h"
 
 #include "base/vec.h"

@@ -1,3 +1,4 @@
+/* Which file a program's name leads to, and whether it can be profiled. */
 #include "program/target.h"
 
 #include "program/elf.h"
@@ -148,15 +149,9 @@ wl_status prog_target_read(const char *program, prog_target *out, wl_error *err)
     return status;
 }
 
-wl_status prog_check_target(const char *program, wl_error *err)
-{
-    prog_target target;
-    return prog_target_read(program, &target, err);
-}
-
-wl_status prog_check_program(const char *program, wl_error *err)
+wl_status prog_check_program(const char *program, bool emulated, wl_error *err)
 {
     prog_target target;
     wl_status status = prog_target_read(program, &target, err);
-    return status == WL_UNSUPPORTED && target.stripped ? WL_OK : status;
+    return status == WL_UNSUPPORTED && target.stripped && !emulated ? WL_OK : status;
 }

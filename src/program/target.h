@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 typedef struct prog_target {
-    char path
-        [4096]; /* the file that exec would run: found along PATH, interpreters of scripts followed */
+    /* The file that exec would run: found along PATH, interpreters of scripts followed. */
+    char path[4096];
     bool script;        /* the program was a script; path is its interpreter */
     bool static_cudart; /* NVIDIA's static runtime is inside */
     bool shared_cudart; /* asks for libcudart.so */
@@ -25,9 +25,8 @@ typedef struct prog_target {
  * were stripped. A program without any trace of CUDA is WL_OK: it may load a library. */
 wl_status prog_target_read(const char *program, prog_target *out, wl_error *err);
 
-/* As above, for the answer alone. */
-wl_status prog_check_target(const char *program, wl_error *err);
-/* For a run on a GPU, where the runtime is not redirected. */
-wl_status prog_check_program(const char *program, wl_error *err);
+/* As above, for the answer alone. A run on a GPU (not `emulated`) does not redirect the runtime, so
+ * there a stripped one is no hindrance. */
+wl_status prog_check_program(const char *program, bool emulated, wl_error *err);
 
 #endif

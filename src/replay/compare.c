@@ -1,3 +1,4 @@
+/* A slice's summary against the whole kernel's, row for row. */
 #include "replay/compare.h"
 
 #include "emu/slice.h"

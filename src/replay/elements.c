@@ -1,3 +1,4 @@
+/* Elements of a noted launch: what its slice accessed joined with what probes counted. */
 #include "replay/elements.h"
 
 #include "observe/uses.h"

@@ -1,5 +1,6 @@
-/* What is known of the elements of a noted launch: what its slice accessed and what probes counted (touch, frequency, shared),
- * together. Where something else may have been accessed that nobody saw, nothing is known: no part is told for the whole. */
+/* What is known of the elements of a noted launch: what its slice accessed and what probes
+ * counted (touch, frequency, shared), together. Where something else may have been accessed that
+ * nobody saw, nothing is known: no part is told for the whole. */
 #ifndef WL_REPLAY_ELEMENTS_H
 #define WL_REPLAY_ELEMENTS_H
 
@@ -24,7 +25,8 @@ typedef struct replay_elements_part { /* of a launch */
     const replay_recorded_launch *device; /* NULL: probes recorded nothing */
 } replay_elements_part;
 
-/* Completes what obs_finish, and replay_recorded_finish, made of uses in the summary. WL_NOMEM is the only failure. */
+/* Completes what obs_finish, and replay_recorded_finish, made of uses in the summary. WL_NOMEM
+ * is the only failure. */
 wl_status replay_elements_finish(const replay_elements_part *part, wl_arena *arena,
                                  obs_summary *summary);
 

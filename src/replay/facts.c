@@ -1,3 +1,4 @@
+/* What of parameters and constants a kernel's accesses depend on, and reasons of gaps. */
 #include "replay/facts.h"
 
 #include "emu/slice.h"
@@ -19,8 +20,8 @@ static const ir_insn *insn_at(const replay_facts *facts, uint32_t pc)
 
 /* ---- parameters and constants ---- */
 
-/* Where the parameter lies among the launch's bytes (PTX ISA, "Parameter state space"): each at its own alignment, in order.
- * All of them where `var` is NULL. */
+/* Where the parameter lies among the launch's bytes (PTX ISA, "Parameter state space"): each at
+ * its own alignment, in order. All of them where `var` is NULL. */
 static bool place_of(const ir_func *kernel, const ir_var *var, uint32_t *from, uint32_t *to)
 {
     *from = *to = 0;

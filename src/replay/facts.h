@@ -9,7 +9,8 @@
 typedef struct replay_facts {
     ir_callorder order;
     flow_proof proof;
-    /* Bytes of the parameters that addresses, masks or followed branches may depend on: 1, else 0. */
+    /* Bytes of the parameters that addresses, masks or followed branches may depend on: 1, else
+     * 0. */
     uint32_t param_bytes;
     uint8_t *param_used;
     /* Variables in constant memory that they may depend on. */
@@ -23,8 +24,9 @@ typedef struct replay_facts {
 wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, wl_arena *arena,
                           replay_facts *out);
 
-/* Why the accesses of the instruction are not replayed, as a sentence's end, in `arena`: "its address depends on data loaded
- * from memory"; NULL where there is nothing to say: no access, or one that `slice` shows. */
+/* Why the accesses of the instruction are not replayed, as a sentence's end, in `arena`: "its
+ * address depends on data loaded from memory"; NULL where there is nothing to say: no access, or
+ * one that `slice` shows. */
 const char *replay_gap(const replay_facts *facts, const emu_kernel *slice, uint32_t pc,
                        wl_arena *arena);
 

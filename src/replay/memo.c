@@ -1,3 +1,4 @@
+/* Keys of launches, and the results that were worked out for them. */
 #include "replay/memo.h"
 
 #include "base/vec.h"
@@ -93,7 +94,7 @@ static uint32_t ordinal_of(replay_key *key, const emu_alloc *alloc)
     return n;
 }
 
-/* A pointer to an object, or behind its last byte. */
+/* A pointer to an object, or to the byte after its last. */
 static bool add_pointer(maker *m, uint64_t value)
 {
     emu_alloc alloc;

@@ -1,8 +1,8 @@
-/* What launches are the same: results by kernel, shape, and what of parameters and constants the accesses depend on, with
- * pointers taken relative to the objects that they lead to.
+/* What launches are the same: results by kernel, shape, and what of parameters and constants the
+ * accesses depend on, with pointers taken relative to the objects that they lead to.
  *
- * Assumed beyond the proof: a kernel's accesses do not depend on how far two objects lie apart (their order counts), nor on
- * an object's address beyond its place in 256 bytes. */
+ * Assumed beyond the proof: a kernel's accesses do not depend on how far two objects lie apart
+ * (their order counts), nor on an object's address beyond its place in 256 bytes. */
 #ifndef WL_REPLAY_MEMO_H
 #define WL_REPLAY_MEMO_H
 
@@ -48,7 +48,8 @@ typedef struct replay_known { /* a launch whose results are known */
     cap_move moves[REPLAY_OBJECTS]; /* ascending by `from` */
 } replay_known;
 
-/* True where a launch with this key was added, and all that it accessed still lives or has moved with the parameters. */
+/* True where a launch with this key was added, and all that it accessed still lives or has moved
+ * with the parameters. */
 bool replay_memo_get(const replay_memo *memo, const replay_key *key, replay_find find, void *ctx,
                      replay_known *out);
 /* Keeps the key of a launch that was written with this id. Without memory it is not kept. */

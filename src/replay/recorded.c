@@ -1,3 +1,4 @@
+/* What probes recorded: read from the capture, joined with a slice's run, scaled to the launch. */
 #include "replay/recorded.h"
 
 #include "replay/elements.h"
@@ -375,7 +376,8 @@ const rewrite_copy *replay_recorded_copy(const replay_recorded_launch *l)
     return &l->trace->copy;
 }
 
-/* What did not run in the traced blocks may have run in others, unless something tells that it did not. */
+/* What did not run in the traced blocks may have run in others, unless something tells that it
+ * did not. */
 static void cover(replay_recorded_launch *l)
 {
     const struct replay_recorded_trace *t = l->trace;
@@ -638,7 +640,8 @@ static wl_status add_blocks(const replay_recorded_launch *l, wl_arena *arena, ob
     return WL_OK;
 }
 
-/* Lanes by how many ran the block, where that is known: blocks at the edge of the data have fewer. */
+/* Lanes by how many ran the block, where that is known: blocks at the edge of the data have
+ * fewer. */
 static void scale_lanes(const struct replay_recorded_trace *t, obs_insn *row, uint64_t lanes)
 {
     const tally *seen = &t->seen[row->pc], *all = &t->counted[row->pc];

@@ -1,9 +1,11 @@
-/* What probes recorded of launches on the device (PROBE records), and how it joins what replay works out.
+/* What probes recorded of launches on the device (PROBE records), and how it joins what replay
+ * works out.
  *
- * A kernel that is proven in part only is replayed in part; probes stand at the other accesses, or at all where that was
- * asked for. The accesses of the traced blocks go into the same obs_block as those that the slice shows of the block. What
- * they add up to is scaled to the launch: by how often the basic block ran in all, where that was counted, else by the
- * number of blocks. */
+ * A kernel that is proven in part only is replayed in part; probes stand at the other accesses,
+ * or at all where that was asked for. The accesses of the traced blocks go into the same
+ * obs_block as those that the slice shows of the block. What they add up to is scaled to the
+ * launch: by how often the basic block ran in all, where that was counted, else by the number of
+ * blocks. */
 #ifndef WL_REPLAY_RECORDED_H
 #define WL_REPLAY_RECORDED_H
 
@@ -16,7 +18,8 @@
 
 typedef struct replay_recorded replay_recorded; /* of one capture */
 
-/* Reads the capture's PROBE and TABLES records, as many as fit in `most` bytes of memory (0: no limit). `size`: of whole records. */
+/* Reads the capture's PROBE and TABLES records, as many as fit in `most` bytes of memory (0: no
+ * limit). `size`: of whole records. */
 wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
                                replay_recorded **out, wl_error *err);
 void replay_recorded_free(replay_recorded *r); /* NULL is allowed */
@@ -50,16 +53,17 @@ typedef struct replay_recorded_part { /* the launch that is worked out */
     void *ctx;
 } replay_recorded_part;
 
-/* Everything lies in `arena`. WL_NOENT where what was recorded does not fit the kernel, WL_UNSUPPORTED where another version
- * of warplens recorded it, whose traces this one does not read: nothing is known of it then. */
+/* Everything lies in `arena`. WL_NOENT where what was recorded does not fit the kernel,
+ * WL_UNSUPPORTED where another version of warplens recorded it, whose traces this one does not
+ * read: nothing is known of it then. */
 wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *part,
                                 wl_arena *arena, replay_recorded_launch *out);
 /* What was recorded, without the tables of elements. */
 const rewrite_copy *replay_recorded_copy(const replay_recorded_launch *launch);
 /* Whether it is known that the instruction did not run. */
 bool replay_recorded_idle(const replay_recorded_launch *launch, uint32_t pc);
-/* An observer that gives `inner`, that of a replay_watch, what the slice shows and what was recorded. Both must live while it
- * runs. */
+/* An observer that gives `inner`, that of a replay_watch, what the slice shows and what was
+ * recorded. Both must live while it runs. */
 acc_observer replay_recorded_observer(replay_recorded_launch *launch, const acc_observer *inner);
 /* After obs_finish: scales the rows of covered instructions, adds the counts of basic blocks. */
 wl_status replay_recorded_finish(replay_recorded_launch *launch, wl_arena *arena,

@@ -1,12 +1,12 @@
 /* Captures, one after another: their records walked in order, outcomes appended. */
 #include "replay/replay.h"
 
+#include "base/clock.h"
 #include "replay/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { STEP = 256 }; /* records between two looks at the progress */
 
@@ -150,24 +150,17 @@ static uint64_t size_of(const char *path)
     return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 wl_status replay_captures(const char *const *paths, uint32_t count, const replay_settings *settings,
                           const replay_progress *progress, wl_error *err)
 {
     run r = {.settings = settings, .progress = progress};
-    double all = settings->budget.seconds, end = now() + all;
+    double all = settings->budget.seconds, end = wl_seconds() + all;
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < count; i++)
         r.total += size_of(paths[i]);
     for (uint32_t i = 0; i < count && status == WL_OK; i++) {
         uint64_t size = size_of(paths[i]);
-        double left = end - now();
+        double left = end - wl_seconds();
         status = replay_one(&r, paths[i], all <= 0 ? 0 : left > 0 ? left : 1e-9, err);
         r.before += size;
     }

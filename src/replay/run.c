@@ -1,9 +1,11 @@
+/* A slice run over as many blocks as the time allows, and the scaling of what it counted. */
 #include "replay/run.h"
+
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     FIRST = 32,     /* blocks to judge the time by */
@@ -21,13 +23,6 @@ typedef struct progress {
     uint64_t done;
     double started;
 } progress;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool on_progress(void *ctx, uint64_t done, uint64_t total)
 {
@@ -138,7 +133,7 @@ static wl_status run_spread(progress *p, uint64_t total, wl_error *err)
 /* How many units fit into the time, by what the first ones took. */
 static uint64_t affordable(const progress *p)
 {
-    double limit = p->run->seconds, taken = now() - p->started;
+    double limit = p->run->seconds, taken = wl_seconds() - p->started;
     double each = taken / p->nfirst, most = limit / each;
     return limit <= 0 || most >= (double)p->units ? p->units : (uint64_t)most;
 }
@@ -147,7 +142,7 @@ wl_status replay_run_blocks(const replay_run *run, const acc_observer *observer,
                             double *share, wl_error *err)
 {
     const emu_dim g = run->launch.grid, c = run->launch.cluster;
-    progress p = {.run = run, .observer = observer, .sum = result, .started = now()};
+    progress p = {.run = run, .observer = observer, .sum = result, .started = wl_seconds()};
     uint64_t size = c.x ? (uint64_t)c.x * c.y * c.z : 1;
     p.units = (uint64_t)g.x * g.y * g.z / size;
     p.chunk = malloc(CHUNK * sizeof *p.chunk);

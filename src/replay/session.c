@@ -1,6 +1,7 @@
 /* One process: its records taken in, its notes worked out. */
 #include "replay/session.h"
 
+#include "base/clock.h"
 #include "replay/elements.h"
 #include "replay/memo.h"
 #include "replay/run.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SHARE = 4 }; /* a launch takes at most this part of the time that is left */
@@ -91,13 +91,6 @@ wl_status replay_see(replay_session *s, const cap_record *record, wl_error *err)
 }
 
 /* ---- limits ---- */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Memory that the process takes. */
 static uint64_t resident_bytes(void)
@@ -272,7 +265,7 @@ static wl_status work_out(work *w, replay_outcome *out)
 {
     emu_result result = {0};
     wl_error err = {0};
-    double share = 1, started = now();
+    double share = 1, started = wl_seconds();
     wl_status status = begin_watch(w);
     replay_run run = run_of(w);
     out->launch = cap_launch_of_note(w->note);
@@ -281,7 +274,7 @@ static wl_status work_out(work *w, replay_outcome *out)
     if (status == WL_OK)
         status = summarise(w, &result, share, out);
     emu_result_clear(&result);
-    w->s->seconds += now() - started;
+    w->s->seconds += wl_seconds() - started;
     if (status == WL_OK || status == WL_NOMEM)
         return status;
     return nothing(w, status == WL_LIMIT ? "replaying it was interrupted" : err.text, out);

@@ -39,7 +39,7 @@ typedef struct replay_watch {
 wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof,
                              replay_watch *out);
 /* The summary, with the execution counts of `result`. Of a slice those that follow from the
- * launch alone: basic blocks behind unknown branches are left out, and the totals and the mix
+ * launch alone: basic blocks after unknown branches are left out, and the totals and the mix
  * are without them. */
 wl_status replay_watch_finish(replay_watch *watch, const emu_result *result, obs_summary *out);
 void replay_watch_end(replay_watch *watch); /* frees the summary, too */

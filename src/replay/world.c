@@ -1,3 +1,4 @@
+/* Objects, modules, constants and kernels of a process, as its records tell of them. */
 #include "replay/world.h"
 
 #include "ptx/ptx.h"

@@ -1,4 +1,5 @@
-/* The process as it stands at one point of its capture: live objects as ghosts, modules, constants. */
+/* The process as it stands at one point of its capture: live objects as ghosts, modules,
+ * constants. */
 #ifndef WL_REPLAY_WORLD_H
 #define WL_REPLAY_WORLD_H
 
@@ -59,15 +60,17 @@ void replay_world_clear(replay_world *w);
 /* DEVICE, MODULE, OBJECT, FREE, SYMBOL; all others are ignored. WL_NOMEM is the only failure. */
 wl_status replay_world_see(replay_world *w, const cap_record *record, wl_error *err);
 
-/* The live allocation at an address, and with a number: replay_find and replay_find_object with the world as ctx. */
+/* The live allocation at an address, and with a number: replay_find and replay_find_object with
+ * the world as ctx. */
 bool replay_world_find(void *ctx, uint64_t address, emu_alloc *out);
 bool replay_world_find_object(void *ctx, uint32_t object, emu_alloc *out);
 
-/* The kernel with all that is known of it. Where it cannot be replayed err ends a sentence that says why; *out may be there
- * all the same, with its gaps. */
+/* The kernel with all that is known of it. Where it cannot be replayed err ends a sentence that
+ * says why; *out may be there all the same, with its gaps. */
 wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char *name,
                                    replay_world_kernel **out, wl_error *err);
-/* Hash of what the kernel's constants hold; false, with the name of the first one, where one of them is not known. */
+/* Hash of what the kernel's constants hold; false, with the name of the first one, where one of
+ * them is not known. */
 bool replay_world_constants(replay_world *w, uint32_t module, const replay_facts *facts,
                             uint64_t *hash, const char **unknown);
 /* Where a constant of the module lies in the replay's memory; 0: nowhere. */
