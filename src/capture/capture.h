@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 /* Version 2 is the same without USES, and is read, too. */
-enum { CAP_VERSION = 3, CAP_OLDEST = 2, CAP_MAX_STACK = 32 };
+enum { CAP_VERSION = 4, CAP_MAX_STACK = 32 };
 /* Bytes of a record's payload before compression, and of what a reader makes of it. */
 enum { CAP_MAX_PAYLOAD = 512 << 20, CAP_MAX_DECODED = 1 << 30 };
 

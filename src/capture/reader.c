@@ -67,7 +67,7 @@ static wl_status read_header(cap_reader *r, wl_error *err)
         return wl_fail(err, WL_TRUNCATED, "%s ends before its first record.", r->name);
     cap_cursor c = {.at = header + sizeof cap_magic, .end = header + sizeof header};
     uint64_t version = cap_get_number(&c, 4), reserved = cap_get_number(&c, 4);
-    if (version < CAP_OLDEST || version > CAP_VERSION)
+    if (version != CAP_VERSION)
         return wl_fail(err, WL_VERSION,
                        "%s has format %u, this warplens reads format %u; profile the program anew.",
                        r->name, (unsigned)version, (unsigned)CAP_VERSION);

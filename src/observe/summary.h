@@ -121,6 +121,19 @@ typedef enum obs_known {
     OBS_KNOWN_COUNT
 } obs_known;
 
+/* Where the value came from that a live range of a word in shared memory begins with. */
+typedef enum obs_origin {
+    OBS_FROM_MEMORY, /* a load from device memory */
+    OBS_FROM_COPY,   /* an asynchronous copy */
+    OBS_COMPUTED,
+    OBS_ORIGIN_COUNT
+} obs_origin;
+
+enum { /* what a use's `reuse` says is known */
+       OBS_REUSE_RANGES = 1,
+       OBS_REUSE_BLOCKS = 2
+};
+
 /* How often the elements of an object were accessed, over all blocks of the launch. Elements are aligned pieces of 4 bytes,
  * counted from the object's begin rounded down to 4. A lane's access counts once on each element that it touches; reductions
  * are atomics. Addresses are truly accessed ones: an estimate is never among them. */
@@ -130,6 +143,11 @@ typedef struct obs_use {
     uint8_t known;     /* obs_known; NOTHING: it was accessed, nobody knows where */
     const char *spans; /* base/spans.h; counted where known is COUNTED */
     uint64_t length;   /* bytes */
+    uint8_t reuse;     /* OBS_REUSE_*: which of the following is known */
+    /* Of arrays: live ranges by obs_origin, and the accesses in them after the store that begins them. A store
+     * to a word begins one, unless its value depends on a read of that word. */
+    uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT];
+    uint64_t block_words; /* elements that a block accessed, summed over all blocks */
 } obs_use;
 
 typedef struct obs_summary {

@@ -130,15 +130,6 @@ int32_t row_i32(db_row *row)
     return (int32_t)value;
 }
 
-uint32_t row_index(db_row *row)
-{
-    if (row_is_null(row)) {
-        row->column++;
-        return UINT32_MAX;
-    }
-    return row_u32(row);
-}
-
 bool row_bool(db_row *row)
 {
     return row_i64(row) != 0;

@@ -98,7 +98,6 @@ uint64_t row_u64(db_row *row);
 int64_t row_i64(db_row *row);
 int32_t row_i32(db_row *row);
 bool row_bool(db_row *row);
-uint32_t row_index(db_row *row);   /* UINT32_MAX for NULL */
 double row_seconds(db_row *row);   /* -1 for NULL */
 const char *row_text(db_row *row); /* "" for NULL; valid UTF-8 whatever the file holds */
 const char *row_text_or_null(db_row *row);

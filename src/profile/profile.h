@@ -298,6 +298,8 @@ typedef struct prof_use {
     uint64_t least, most;       /* accesses of a touched element */
     double squares;             /* sum of the squares of accesses, over all elements */
     uint32_t spans;             /* of prof_load_spans, 0: none; equal numbers, equal spans */
+    /* As in obs_use; UINT64_MAX: not known. */
+    uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT], block_words;
 } prof_use;
 
 /* What one launch moved of one object. */

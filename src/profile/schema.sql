@@ -216,11 +216,17 @@ CREATE TABLE samples (
 -- known ('known' in names) says what of that is known; an object without a row was not accessed
 -- where launches.objects_known (shared arrays: arrays_known) is not 0. least and most: accesses of
 -- a touched element; squares: the sum of their squares over all elements.
+-- ranges and accesses: live ranges of a shared array's words, by where the first value came from (a
+-- load from device memory, an asynchronous copy, computed), and the accesses in them after the
+-- store that begins them. block_words: elements that a block accessed, summed over all blocks.
 CREATE TABLE uses (
   launch INTEGER NOT NULL, object INTEGER NOT NULL, space INTEGER NOT NULL,
   known INTEGER NOT NULL, elements INTEGER NOT NULL,
   touched INTEGER, loads INTEGER, stores INTEGER, atomics INTEGER,
   least INTEGER, most INTEGER, squares REAL, spans INTEGER,
+  ranges_loaded INTEGER, ranges_copied INTEGER, ranges_computed INTEGER,
+  accesses_loaded INTEGER, accesses_copied INTEGER, accesses_computed INTEGER,
+  block_words INTEGER,
   PRIMARY KEY (launch, object, space)
 ) WITHOUT ROWID;
 
@@ -283,7 +289,9 @@ FROM launches l JOIN samples s ON s.launch = l.rows_of;
 
 CREATE VIEW launch_uses AS
 SELECT l.kernel, l.id AS launch, coalesce(m.becomes, u.object) AS object, u.space, u.known,
-       u.elements, u.touched, u.loads, u.stores, u.atomics, u.least, u.most, u.squares, u.spans
+       u.elements, u.touched, u.loads, u.stores, u.atomics, u.least, u.most, u.squares, u.spans,
+       u.ranges_loaded, u.ranges_copied, u.ranges_computed,
+       u.accesses_loaded, u.accesses_copied, u.accesses_computed, u.block_words
 FROM launches l
 JOIN uses u ON u.launch = l.rows_of
 LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object;
@@ -403,7 +411,12 @@ SELECT u.launch, k.short_name AS kernel, o.name AS object, s.name AS space, n.na
        4 * u.elements AS bytes, 4 * u.touched AS touched_bytes,
        round(1.0 * u.touched / u.elements, 4) AS touched, u.loads, u.stores, u.atomics,
        round(1.0 * (u.loads + u.stores + u.atomics) / u.elements, 2) AS mean,
-       CASE WHEN u.touched < u.elements THEN 0 ELSE u.least END AS least, u.most
+       CASE WHEN u.touched < u.elements THEN 0 ELSE u.least END AS least, u.most,
+       round(1.0 * (u.accesses_loaded + u.accesses_copied + u.accesses_computed) /
+             nullif(u.ranges_loaded + u.ranges_copied + u.ranges_computed, 0), 2)
+         AS accesses_per_range,
+       round(1.0 * (u.loads + u.stores + u.atomics) / nullif(u.block_words, 0), 2)
+         AS accesses_per_block_word
 FROM launch_uses u
 JOIN kernels k ON k.id = u.kernel
 LEFT JOIN objects o ON o.id = u.object

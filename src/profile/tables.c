@@ -7,7 +7,17 @@
 
 enum { MAX_STATEMENT = 2048 };
 
+/* The largest number of an unsigned type. */
+#define LARGEST(lvalue) _Generic((lvalue), uint32_t: UINT32_MAX, uint64_t: UINT64_MAX)
+
 /* ---- reading ---- */
+
+static bool take_null(db_row *row)
+{
+    bool null = row_is_null(row);
+    row->column += null;
+    return null;
+}
 
 #define READ(lvalue)              \
     (lvalue) = _Generic((lvalue), \
@@ -31,7 +41,11 @@ enum { MAX_STATEMENT = 2048 };
     READ(v->member);            \
     row->bad |= v->member >= (n);
 #define ID(column, member) READ(v->member);
-#define INDEX(column, member) v->member = row_index(row);
+#define MAYBE(column, member)           \
+    if (take_null(row))                 \
+        v->member = LARGEST(v->member); \
+    else                                \
+        READ(v->member);
 #define AMOUNT(column, member) v->member = row_seconds(row);
 #define TEXT(column, member) READ(v->member);
 #define WHEN(condition, column, member) READ(v->member);
@@ -55,7 +69,7 @@ enum { MAX_STATEMENT = 2048 };
 #define NUMBER(column, member) db_int((uint64_t)v->member),
 #define ENUM(column, member, n) db_int(v->member),
 #define ID(column, member) db_id(v->member),
-#define INDEX(column, member) v->member == UINT32_MAX ? db_null() : db_int(v->member),
+#define MAYBE(column, member) v->member == LARGEST(v->member) ? db_null() : db_int(v->member),
 #define AMOUNT(column, member) db_real(v->member),
 #define TEXT(column, member) db_text(v->member),
 #define WHEN(condition, column, member) (condition) ? db_int(v->member) : db_null(),

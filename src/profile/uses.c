@@ -121,15 +121,21 @@ static wl_status find_object(writer *w, const obs_use *use, uint32_t *id, uint64
 
 static prof_use row_of(const writer *w, const obs_use *use, const sums *s)
 {
-    bool counted = use->known == OBS_KNOWN_COUNTED;
-    return (prof_use){.launch = w->launch->row.id,
-                      .space = use->space,
-                      .known = use->known,
-                      .touched = s->touched,
-                      .times = {s->times[0], s->times[1], s->times[2]},
-                      .least = s->touched ? s->least : 0,
-                      .most = s->most,
-                      .squares = counted ? s->squares : -1};
+    bool counted = use->known == OBS_KNOWN_COUNTED, ranges = use->reuse & OBS_REUSE_RANGES;
+    prof_use row = {.launch = w->launch->row.id,
+                    .space = use->space,
+                    .known = use->known,
+                    .touched = s->touched,
+                    .times = {s->times[0], s->times[1], s->times[2]},
+                    .least = s->touched ? s->least : 0,
+                    .most = s->most,
+                    .squares = counted ? s->squares : -1,
+                    .block_words = use->reuse & OBS_REUSE_BLOCKS ? use->block_words : UINT64_MAX};
+    for (int origin = 0; origin < OBS_ORIGIN_COUNT; origin++) {
+        row.ranges[origin] = ranges ? use->ranges[origin] : UINT64_MAX;
+        row.range_accesses[origin] = ranges ? use->range_accesses[origin] : UINT64_MAX;
+    }
+    return row;
 }
 
 static wl_status write_use(writer *w, const obs_use *use)

@@ -56,6 +56,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"cap_way", "estimated", 2},
         {"obs_use", "space", ACC_SPACE_COUNT},
         {"obs_use", "known", OBS_KNOWN_COUNT},
+        {"obs_use", "reuse", (OBS_REUSE_RANGES | OBS_REUSE_BLOCKS) + 1},
         {"cap_uses", "objects_known", OBS_KNOWN_COUNT},
         {"cap_uses", "arrays_known", OBS_KNOWN_COUNT},
     };

@@ -51,7 +51,9 @@ static const char *const stable[] = {
     "FROM launch_heats h JOIN contents c ON c.id = h.content "
     "ORDER BY h.launch, h.block, h.object, h.space",
     "SELECT u.launch, u.object, u.space, u.known, u.elements, u.touched, u.loads, u.stores, "
-    "u.atomics, u.least, u.most, s.bytes, s.data "
+    "u.atomics, u.least, u.most, u.ranges_loaded, u.ranges_copied, "
+    "u.ranges_computed, u.accesses_loaded, u.accesses_copied, u.accesses_computed, u.block_words, "
+    "s.bytes, s.data "
     "FROM launch_uses u LEFT JOIN spans s ON s.id = u.spans ORDER BY u.launch, u.object, u.space",
     "SELECT launch, block, why, mapped, alike, instructions, requests, sectors FROM launch_samples "
     "ORDER BY launch, block",

@@ -219,9 +219,21 @@ cap_record story_launch(uint32_t id, uint32_t call, uint64_t base)
 cap_record story_uses(uint32_t id)
 {
     static const char object[] = {0, 5, 2, 0, 0, 2, 2, 0, 1, 0}, array[] = {0, 32, 8, 4, 1};
-    static obs_use uses[] = {{1, ACC_GLOBAL, OBS_KNOWN_COUNTED, object, sizeof object},
-                             {2, ACC_GLOBAL, OBS_KNOWN_NOTHING, "", 0},
-                             {1, ACC_SHARED, OBS_KNOWN_COUNTED, array, sizeof array}};
+    static obs_use uses[] = {{.object = 1,
+                              .space = ACC_GLOBAL,
+                              .known = OBS_KNOWN_COUNTED,
+                              .spans = object,
+                              .length = sizeof object},
+                             {.object = 2, .space = ACC_GLOBAL, .spans = ""},
+                             {.object = 1,
+                              .space = ACC_SHARED,
+                              .known = OBS_KNOWN_COUNTED,
+                              .spans = array,
+                              .length = sizeof array,
+                              .reuse = OBS_REUSE_RANGES | OBS_REUSE_BLOCKS,
+                              .ranges = {[OBS_FROM_MEMORY] = 64, [OBS_COMPUTED] = 32},
+                              .range_accesses = {[OBS_FROM_MEMORY] = 128, [OBS_COMPUTED] = 160},
+                              .block_words = 4 * 32}};
     cap_record r = {.type = CAP_USES};
     r.uses = (cap_uses){id, OBS_KNOWN_COUNTED, OBS_KNOWN_COUNTED, 3, uses};
     return r;

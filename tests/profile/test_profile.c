@@ -192,8 +192,13 @@ static void uses_come_back(void **state)
     assert_false(wl_span_next(&spans, &none));
     u = &uses.rows[1];
     assert_true(u->object == 2 && u->known == OBS_KNOWN_NOTHING && u->spans == 0);
+    assert_true(u->ranges[OBS_COMPUTED] == UINT64_MAX && u->block_words == UINT64_MAX);
     u = &uses.rows[2];
     assert_true(u->space == ACC_SHARED && u->elements == 32 && u->touched == 32 && u->most == 13);
+    assert_true(u->ranges[OBS_FROM_MEMORY] == 64 && u->range_accesses[OBS_FROM_MEMORY] == 128);
+    assert_true(u->ranges[OBS_FROM_COPY] == 0 && u->range_accesses[OBS_FROM_COPY] == 0);
+    assert_true(u->ranges[OBS_COMPUTED] == 32 && u->range_accesses[OBS_COMPUTED] == 160);
+    assert_int_equal(u->block_words, 128);
     assert_int_equal(prof_load_spans(o.db, 99, o.arena, &spans, &err), WL_CORRUPT);
     story_expect(prof_load_launches(o.db, PROF_ALL, o.arena, &launches, &err), &err);
     assert_int_equal(launches.rows[0].objects_known, OBS_KNOWN_COUNTED);
