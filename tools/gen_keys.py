@@ -33,8 +33,8 @@ VOCABULARIES = {
     "certainty": ("src/analysis/certainties.def", r"X\(\w+, "),
     "unit": ("src/analysis/units.def", r"X\(\w+, "),
     "direction": ("src/analysis/copies.def", r"X\(\w+, "),
-    "space": ("src/profile/vocabulary.def", r"X\(SPACE, \w+, "),
-    "access": ("src/profile/vocabulary.def", r"X\(ACCESS, \w+, "),
+    "space": ("src/access/spaces.def", r"X\(\w+, "),
+    "access": ("src/access/ops.def", r"X\(\w+, "),
     "why": ("src/profile/vocabulary.def", r"X\(WHY, \w+, "),
     "way": ("src/profile/vocabulary.def", r"X\(WAY, \w+, "),
 }
