@@ -127,17 +127,21 @@ static bool read_index(const char **text, uint64_t most, uint32_t *out)
     return true;
 }
 
+/* After a comma; 0 where there is none. */
+static bool read_next_index(const char **text, uint32_t *out)
+{
+    *out = 0;
+    if (**text != ',')
+        return true;
+    ++*text;
+    return read_index(text, MOST_YZ, out);
+}
+
 /* "x", "x,y" or "x,y,z" up to a semicolon or the end. */
 static bool read_block(const char **text, prog_block *block)
 {
-    *block = (prog_block){0};
-    if (!read_index(text, MOST_X, &block->x))
-        return false;
-    if (**text == ',' && (++*text, !read_index(text, MOST_YZ, &block->y)))
-        return false;
-    if (**text == ',' && (++*text, !read_index(text, MOST_YZ, &block->z)))
-        return false;
-    return **text == ';' || **text == '\0';
+    return read_index(text, MOST_X, &block->x) && read_next_index(text, &block->y) &&
+           read_next_index(text, &block->z) && (**text == ';' || **text == '\0');
 }
 
 static wl_status read_block_list(const char *text, wl_arena *arena, prog_blocks *blocks,
@@ -275,8 +279,7 @@ void prog_option_allowed(const prog_option *row, char *text, size_t size)
         [PROG_TYPE_flag] = "1 or 0",
         [PROG_TYPE_pattern] = "a kernel's name, or regex: and an extended regular expression",
         [PROG_TYPE_devices] = "what 'warplens devices' lists, or the file of a description",
-        [PROG_TYPE_blocks] = "the index of a block, x,y,z, within the largest grid (2147483647, "
-                             "65535, 65535), auto or all",
+        [PROG_TYPE_blocks] = "x,y,z of a grid (at most 2147483646,65534,65534), auto or all",
         [PROG_TYPE_budget] = "a time and memory, as in 90s,2G, or none"};
     if (row->type == PROG_TYPE_number)
         snprintf(text, size, "a number from %" PRIu64 " to %" PRIu64, row->least, row->most);
