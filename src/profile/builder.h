@@ -85,6 +85,7 @@ typedef struct kernel {
     uint32_t id;
     const char *short_name;
     uint32_t file, line; /* where its code begins */
+    uint32_t ncode;      /* static instructions; 0 where there is no code */
     shared_entry *shared;
     UT_hash_handle hh;
 } kernel;
@@ -129,6 +130,7 @@ typedef struct launch_entry {
     prof_launch row; /* without a mix */
     kernel *kernel;
     bool noted, done;   /* noted and not done: it waits */
+    bool gaps;          /* some of its accesses were not observed */
     const char *name;   /* of the kernel, mangled; of a note */
     const char *reason; /* why it was not worked out, as far as is known */
     uint32_t call;      /* of a note, as the capture numbers it */

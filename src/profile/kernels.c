@@ -362,6 +362,7 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
     wl_status status = write_code(&c, k, err);
     status = status == WL_OK ? builder_facts(b, k->id, m->ptx, &c.order, err) : status;
     k->line = first_line(&c);
+    k->ncode = ncode(&c);
     return status == WL_OK ? write_kernel(b, k, launch, m, &c, "", err) : status;
 }
 

@@ -80,6 +80,7 @@ static prof_launch row_of(prof_builder *b, const cap_launch *l)
         .device_seconds = l->device_seconds,
         .fault = "",
         .rows_of = b->nlaunches,
+        .registers_by = b->process.emulated ? PROF_REGISTERS_ESTIMATE : PROF_REGISTERS_PTXAS,
         .way = b->process.emulated ? CAP_WAY_EMULATE : CAP_WAY_NONE,
     };
 }
@@ -126,6 +127,16 @@ typedef struct writer {
     wl_error *err;
 } writer;
 
+/* Replay leaves out the basic blocks whose executions depend on data. */
+static bool counts_all(const obs_summary *s, const kernel *k)
+{
+    uint64_t counted = 0;
+    for (uint32_t i = 0; i < s->nblocks; i++) {
+        counted += s->blocks[i].ninsns;
+    }
+    return counted && counted == k->ncode;
+}
+
 /* What it did; the launch is a new one, or a note that waits for it. */
 static wl_status complete_launch(writer *w)
 {
@@ -147,6 +158,8 @@ static wl_status complete_launch(writer *w)
     e->row.blocks_observed = s->blocks_observed;
     e->row.blocks_sampled = s->blocks_sampled;
     e->row.dropped = s->dropped;
+    e->row.accesses_known = !e->gaps && !s->dropped && !w->launch->error;
+    e->row.mix_whole = counts_all(s, e->kernel);
     w->entry = e;
     w->kernel = e->kernel;
     w->id = e->row.id;

@@ -514,7 +514,7 @@ static void fill_gap(db_row *row, void *item)
 wl_status prof_load_gaps(prof_db *db, wl_arena *arena, prof_gap_rows *out, wl_error *err)
 {
     return LOAD_ALL(db, arena, out, err, fill_gap,
-                    "SELECT kernel, pc, reason FROM gaps ORDER BY kernel, pc, reason");
+                    "SELECT kernel, pc, reason FROM kernel_gaps ORDER BY kernel, pc, reason");
 }
 
 static void fill_message(db_row *row, void *item)

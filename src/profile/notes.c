@@ -64,12 +64,13 @@ wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err)
     }
     entry->row.way = way->way;
     entry->row.estimated = way->estimated != 0;
+    entry->gaps = way->count != 0;
     if (*way->reason && !(entry->reason = wl_arena_strdup(b->process.arena, way->reason))) {
         return NOMEM(err);
     }
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < way->count && status == WL_OK; i++) {
-        status = db_run(b->stmt[ST_GAP], err, db_int(entry->row.kernel), db_int(way->gaps[i].pc),
+        status = db_run(b->stmt[ST_GAP], err, db_int(entry->row.id), db_int(way->gaps[i].pc),
                         db_text(way->gaps[i].reason));
     }
     return status;
@@ -137,6 +138,8 @@ static void same_results(prof_launch *to, const prof_launch *from)
     to->blocks_observed = from->blocks_observed;
     to->blocks_sampled = from->blocks_sampled;
     to->dropped = from->dropped;
+    to->accesses_known = from->accesses_known;
+    to->mix_whole = from->mix_whole;
     to->objects_known = from->objects_known;
     to->arrays_known = from->arrays_known;
 }

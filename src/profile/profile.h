@@ -172,6 +172,12 @@ typedef struct prof_form { /* of an address of an instruction */
     bool no_wrap;     /* holds where no 32-bit step overflows */
 } prof_form;
 
+typedef enum prof_registers {
+    PROF_REGISTERS_ESTIMATE, /* what the PTX keeps live at most */
+    PROF_REGISTERS_PTXAS,    /* the driver, of the machine code that ran */
+    PROF_REGISTERS_COUNT
+} prof_registers;
+
 typedef struct prof_launch {
     uint32_t id, process, number; /* number: in its process, from 1 */
     uint32_t kernel, call;        /* call: prof_call, 0 unknown */
@@ -188,6 +194,12 @@ typedef struct prof_launch {
     uint32_t way;     /* cap_way_kind: how that is known */
     bool estimated;   /* counts are scaled from some of the blocks */
     bool recorded;    /* its probes were on: device_seconds holds their cost */
+    /* Every access is in the rows; of an object without a row none was made, but through code that
+     * is not the kernel's (copies). */
+    bool accesses_known;
+    bool
+        mix_whole; /* mix and totals are of all basic blocks, not of those alone that replay counts */
+    uint32_t registers_by; /* prof_registers: who says registers and static_shared */
     uint32_t rows_of; /* the launch whose rows are this one's too; its own id where it has some */
     uint32_t moves;   /* of objects in those rows, in the table `moves`; 0: none */
     /* obs_known of elements: of objects in global memory and of shared arrays without a prof_use,

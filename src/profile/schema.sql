@@ -113,6 +113,7 @@ CREATE TABLE launches (
   blocks_run INTEGER NOT NULL, blocks_observed INTEGER NOT NULL, blocks_sampled INTEGER NOT NULL,
   dropped INTEGER NOT NULL,
   way INTEGER NOT NULL, estimated INTEGER NOT NULL, recorded INTEGER NOT NULL,
+  accesses_known INTEGER NOT NULL, mix_whole INTEGER NOT NULL, registers_by INTEGER NOT NULL,
   rows_of INTEGER NOT NULL, moves INTEGER,
   objects_known INTEGER, arrays_known INTEGER
 );
@@ -126,10 +127,11 @@ CREATE TABLE moves (
   PRIMARY KEY (id, object)
 ) WITHOUT ROWID;
 
--- Instructions that were not observed in some launch, and why.
+-- Instructions whose accesses were not observed in a launch, and why; of launches with rows of their own (rows_of), and of
+-- those of which nothing was worked out.
 CREATE TABLE gaps (
-  kernel INTEGER NOT NULL, pc INTEGER NOT NULL, reason TEXT NOT NULL,
-  PRIMARY KEY (kernel, pc, reason)
+  launch INTEGER NOT NULL, pc INTEGER NOT NULL, reason TEXT NOT NULL,
+  PRIMARY KEY (launch, pc)
 ) WITHOUT ROWID;
 
 -- Executed instructions by class; classes that did not occur have no row.
@@ -469,9 +471,15 @@ JOIN kernels k ON k.id = a.kernel
 LEFT JOIN code c ON c.kernel = a.kernel AND c.pc = a.pc
 LEFT JOIN files f ON f.id = c.file;
 
+-- Instructions that were not observed in some launch of their kernel, and why.
+CREATE VIEW kernel_gaps AS
+SELECT DISTINCT l.kernel, g.pc, g.reason
+FROM launches l
+JOIN gaps g ON g.launch = l.rows_of;
+
 CREATE VIEW v_gaps AS
 SELECT k.short_name AS kernel, g.pc, c.op, f.path AS file, c.line, g.reason
-FROM gaps g
+FROM kernel_gaps g
 JOIN kernels k ON k.id = g.kernel
 LEFT JOIN code c ON c.kernel = g.kernel AND c.pc = g.pc
 LEFT JOIN files f ON f.id = c.file;

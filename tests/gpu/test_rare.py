@@ -156,7 +156,7 @@ class Rare(unittest.TestCase):
         self.assertEqual(skipped, expected.get("skipped", []))
         messages = "\n".join(text for text, in database.execute("SELECT text FROM messages"))
         self.assertIn(expected.get("message", ""), messages)
-        [(gaps,)] = database.execute("SELECT count(*) FROM gaps")
+        [(gaps,)] = database.execute("SELECT count(*) FROM kernel_gaps")
         self.assertEqual(gaps, expected.get("gaps", gaps))
 
     def places(self, objects, expected):

@@ -152,7 +152,7 @@ static void views_can_be_pasted(void **state)
     assert_int_equal(number(sql, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), before);
     sqlite3_stmt *names;
     const char *views = "SELECT name FROM sqlite_schema WHERE type = 'view' "
-                        "AND name NOT IN ('v_gaps', 'v_loops', 'v_forms')";
+                        "AND name NOT IN ('kernel_gaps', 'v_gaps', 'v_loops', 'v_forms')";
     assert_int_equal(sqlite3_prepare_v2(sql, views, -1, &names, NULL), SQLITE_OK);
     while (sqlite3_step(names) == SQLITE_ROW) {
         char text[128];
@@ -236,6 +236,62 @@ static void loaders_resolve_repeats(void **state)
     unlink(story_path("repeat.wlprof"));
 }
 
+/* Launch 1 was replayed but for one instruction and one basic block, 2 whole, 3 did what 1 did. */
+static void tell_replayed(prof_builder *builder)
+{
+    static cap_gap gap = {5, "its address depends on data"};
+    cap_record process = story_process("/src/app");
+    process.process.collector = "inline";
+    cap_record part = story_launch(1, 0, 0x7f0000000000),
+               whole = story_launch(2, 0, 0x7f0000000000);
+    part.launch.summary.nblocks = 1;
+    const cap_record told[] = {
+        process,
+        story_device(),
+        story_module(1),
+        story_object(1, 0, 0x7f0000000000, 4096),
+        {.type = CAP_NOTE, .note = {.id = 1, .module = 1, .kernel = "_Z5scalePf"}},
+        {.type = CAP_NOTE, .note = {.id = 2, .module = 1, .kernel = "_Z5scalePf"}},
+        {.type = CAP_NOTE, .note = {.id = 3, .module = 1, .kernel = "_Z5scalePf"}},
+        {.type = CAP_WAY,
+         .way = {.note = 1, .way = CAP_WAY_REPLAY, .reason = "", .count = 1, .gaps = &gap}},
+        part,
+        {.type = CAP_WAY, .way = {.note = 2, .way = CAP_WAY_REPLAY, .reason = ""}},
+        whole,
+        {.type = CAP_REPEAT, .repeat = {.note = 3, .same_as = 1}},
+        story_end(),
+    };
+    story_expect(prof_begin_process(builder, &err), &err);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        story_expect(prof_add(builder, &told[i], &err), &err);
+    story_expect(prof_end_process(builder, NULL, &err), &err);
+}
+
+static void launches_say_what_is_known(void **state)
+{
+    (void)state;
+    const struct {
+        const char *sql;
+        int64_t value;
+    } cases[] = {
+        {"SELECT count(*) FROM gaps WHERE launch = 1 AND pc = 5", 1},
+        {"SELECT count(*) FROM gaps WHERE launch <> 1", 0},
+        {"SELECT count(*) FROM kernel_gaps", 1},
+        {"SELECT group_concat(accesses_known, '') FROM launches", 10},
+        {"SELECT group_concat(mix_whole, '') FROM launches", 10},
+        {"SELECT count(*) FROM launches l JOIN names n ON n.kind = 'registers' "
+         "AND n.value = l.registers_by WHERE n.name = 'ptxas'",
+         3},
+    };
+    make("replayed.wlprof", tell_replayed);
+    sqlite3 *sql = open_sql(story_path("replayed.wlprof"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (number(sql, cases[i].sql) != cases[i].value)
+            fail_msg("%s: %lld", cases[i].sql, (long long)number(sql, cases[i].sql));
+    sqlite3_close(sql);
+    unlink(story_path("replayed.wlprof"));
+}
+
 /* ---- other schemas ---- */
 
 static void refused(const char *change, wl_status expected, const char *text)
@@ -272,6 +328,7 @@ int main(void)
         cmocka_unit_test(views_can_be_pasted),
         cmocka_unit_test(views_resolve_repeats),
         cmocka_unit_test(loaders_resolve_repeats),
+        cmocka_unit_test(launches_say_what_is_known),
         cmocka_unit_test(other_schemas_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
