@@ -233,6 +233,10 @@ static void analyze(run *r, const char *scratch)
     expect_ok(r, prof_load_objects(db, r->accesses.arena, &objects, &err), &err);
     for (uint32_t i = 0; i < r->found.count; i++) {
         const prof_object *o = prof_find_object(&objects, r->found.rows[i].object);
+        if (r->found.rows[i].scope == ANA_SCOPE_KERNEL) {
+            r->found.rows[i].object = UINT32_MAX; /* no object's */
+            continue;
+        }
         if (!o)
             stop(r, "a finding on no object");
         r->found.rows[i].object = (uint32_t)atoi(o->variable + 1);

@@ -19,11 +19,12 @@ typedef struct detect_run {
     wl_arena *arena;           /* of the results */
 } detect_run;
 
-/* `run` comes with detectors, program (its totals 0), traffic and arena filled in; frees nothing. */
+/* `run` comes with detectors, program (its totals 0), traffic and arena filled in; frees
+ * nothing. */
 wl_status detect_all(detect_run *run, wl_error *err);
 
-/* Findings on objects that are allocated at one place again and again, from found.data[first] on, become
- * one: with the text and evidence of the costlier, the lines of both. */
+/* Findings on objects that are allocated at one place again and again, from found.data[first] on,
+ * become one: with the text and evidence of the costlier, the lines of both. */
 wl_status detect_merge(detect_run *run, size_t first, wl_arena *scratch, wl_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* The search for findings with detectors of the caller's choice, for tests; others call ana_find. */
+/* The search for findings with detectors of the caller's choice, for tests; others call
+ * ana_find. */
 #ifndef WL_ANALYSIS_FIND_H
 #define WL_ANALYSIS_FIND_H
 

@@ -1,10 +1,10 @@
 /* Findings: what the analyses say, as data. Reporters draw them; nothing here formats.
  *
- * A finding has a head that all kinds share (what is wrong, with what, what it costs, what mending it
- * is worth, how sure that is, what to change) and a part for each kind of evidence, NULL where it has
- * none of that kind. All findings stand in one list, ranked by a cost that every kind has: its share
- * of what the program pays. Findings that one change in the source fixes make up a group; what
- * people read numbers the groups. */
+ * A finding has a head that all kinds share (what is wrong, with what, what it costs, what mending
+ * it is worth, how sure that is, what to change) and a part for each kind of evidence, NULL where
+ * it has none of that kind. All findings stand in one list, ranked by a cost that every kind has:
+ * its share of what the program pays. Findings that one change in the source fixes make up a group;
+ * what people read numbers the groups. */
 #ifndef WL_ANALYSIS_FINDING_H
 #define WL_ANALYSIS_FINDING_H
 

@@ -1,5 +1,5 @@
-/* What fixing a finding is worth: gains.def. The excess counts transfers; whether the kernel waits for them, and whether
- * anybody waits for the kernel, is judged here. */
+/* What fixing a finding is worth: gains.def. The excess counts transfers; whether the kernel waits
+ * for them, and whether anybody waits for the kernel, is judged here. */
 #ifndef WL_ANALYSIS_GAIN_H
 #define WL_ANALYSIS_GAIN_H
 
@@ -22,7 +22,8 @@ typedef struct gain_kernel {
 
 /* `traffic_share`: the kernel's part of the program's sectors and wavefronts. */
 gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic_share);
-/* Sets gain, its figures and note, and kernel_share_of_time; `object` may be NULL. False when memory is exhausted. */
+/* Sets gain, its figures and note, and kernel_share_of_time; `object` may be NULL. False when
+ * memory is exhausted. */
 bool gain_set(const gain_input *in, const gain_kernel *k, const prof_object *object,
               ana_finding *f);
 

@@ -1,13 +1,16 @@
-/* Findings that one change in the source fixes, put together. They have one pattern, one remedy and one gain, and are
+/* Findings that one change in the source fixes, put together. They have one pattern, one remedy and
+ * one gain, and are
  *   of one kernel (whose objects are used alike), or
  *   of one source line (instances of a template, a function that several kernels call), or
- *   of kernels of one file that are alike, on the same object: all their findings are the same, pair by pair. */
+ *   of kernels of one file that are alike, on the same object: all their findings are the same,
+ *   pair by pair. */
 #ifndef WL_ANALYSIS_GROUP_H
 #define WL_ANALYSIS_GROUP_H
 
 #include "analysis/finding.h"
 
-/* Groups `rows` (costliest first), which are judged: gain and shares are set. The result lies in `arena`. */
+/* Groups `rows` (costliest first), which are judged: gain and shares are set. The result lies in
+ * `arena`. */
 wl_status group_findings(const ana_finding *rows, uint32_t count, const prof_kernel_rows *kernels,
                          const prof_object_rows *objects, wl_arena *arena, ana_findings *out);
 

@@ -1,8 +1,8 @@
 /* What detectors are given, and what they make of it.
  *
- * A detector has a scope (detectors.def). Of scope KERNEL_AND_OBJECT it is called once for each kernel
- * and object that the kernel accesses, in each space; KERNEL: once for each kernel; OBJECT: once for
- * each object; PROGRAM: once. Those of kernels come first. */
+ * A detector has a scope (detectors.def). Of scope KERNEL_AND_OBJECT it is called once for each
+ * kernel and object that the kernel accesses, in each space; KERNEL: once for each kernel; OBJECT:
+ * once for each object; PROGRAM: once. Those of kernels come first. */
 #ifndef WL_ANALYSIS_INPUT_H
 #define WL_ANALYSIS_INPUT_H
 
@@ -93,8 +93,8 @@ typedef struct ana_drafts {
     ana_draft *rows; /* malloc'ed */
 } ana_drafts;
 
-/* Room for one more draft about what the input is about, zeroed but for that and its arrays; NULL when
- * memory is exhausted. It is the last row, and may be taken back by counting down. */
+/* Room for one more draft about what the input is about, zeroed but for that and its arrays; NULL
+ * when memory is exhausted. It is the last row, and may be taken back by counting down. */
 ana_draft *ana_draft_add(ana_drafts *drafts, const ana_input *input, ana_pattern pattern);
 
 void ana_add_evidence(ana_draft *draft, const char *name, const char *label, double value,

@@ -1,5 +1,5 @@
-/* Keys: numbers by which kernels, objects and findings are known again in the profile of another run or
- * another build of the program. No address, id, line or path goes into them:
+/* Keys: numbers by which kernels, objects and findings are known again in the profile of another
+ * run or another build of the program. No address, id, line or path goes into them:
  *   kernel   its demangled name with template arguments and parameters
  *   object   its variable, the function that allocates it, the kernel whose array it is
  *   finding  its pattern, and the keys of its kernel and object

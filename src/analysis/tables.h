@@ -1,5 +1,6 @@
-/* Tables that the analyses compute from a profile, besides the findings: kernels and source lines by what they cost, and
- * the memory that objects take over time. Pure functions; everything lies in the caller's arena. */
+/* Tables that the analyses compute from a profile, besides the findings: kernels and source lines
+ * by what they cost, and the memory that objects take over time. Pure functions; everything lies in
+ * the caller's arena. */
 #ifndef WL_ANALYSIS_TABLES_H
 #define WL_ANALYSIS_TABLES_H
 
@@ -27,8 +28,8 @@ typedef struct ana_kernel {
 
 typedef struct ana_kernels {
     uint32_t count;
-    ana_kernel *
-        rows; /* most excess first (by share of the program's sectors or wavefronts), then most sectors */
+    /* most excess first (by share of the program's sectors or wavefronts), then most sectors */
+    ana_kernel *rows;
 } ana_kernels;
 
 /* `findings` may be NULL: then without excess. */
@@ -83,8 +84,8 @@ typedef struct ana_memory {
     ana_device_memory *devices; /* by process and device; none without an allocation */
 } ana_memory;
 
-/* How often kernels accessed the elements (aligned 4 bytes) of an object, over the program; an array in shared memory has the
- * accesses of all blocks. Copies and sets do not count. */
+/* How often kernels accessed the elements (aligned 4 bytes) of an object, over the program; an
+ * array in shared memory has the accesses of all blocks. Copies and sets do not count. */
 typedef struct ana_use {
     uint32_t object;   /* prof_object: in global memory, or a shared array */
     uint32_t kernel;   /* whose array it is; 0: device memory */
@@ -95,13 +96,14 @@ typedef struct ana_use {
     uint64_t elements, touched;
     uint64_t times[WL_CLASSES]; /* of all elements */
     uint64_t most;              /* of a single one */
-    uint64_t
-        rare; /* elements that were touched, but less than rare_share of a touched one's mean */
+    /* elements that were touched, but less than rare_share of a touched one's mean */
+    uint64_t rare;
     double mean, variation; /* accesses of an element; their coefficient of variation */
 } ana_use;
 
-/* An array in device memory that a kernel accesses more often, element for element, than one that it keeps in shared memory: a
- * candidate to change places with it (spec: Zheng et al., "GMProf"). */
+/* An array in device memory that a kernel accesses more often, element for element, than one
+ * that it keeps in shared memory: a candidate to change places with it (spec: Zheng et al.,
+ * "GMProf"). */
 typedef struct ana_swap {
     uint32_t kernel, device, shared; /* the last two are prof_objects */
     double device_mean, shared_mean; /* accesses of an element by the kernel, all blocks together */

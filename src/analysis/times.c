@@ -1,3 +1,4 @@
+/* How long launches took on a GPU, and what copies moved in which direction. */
 #include "analysis/times.h"
 
 #include <string.h>

@@ -5,15 +5,16 @@
 #include "base/arena.h"
 #include "profile/profile.h"
 
-/* Seconds of each launch in `launches`, without what probes cost; negative where no launch of its kernel was timed. A launch
- * counts with its own time if it has one and did not record, else with the mean of launches like it: those of the same kernel
- * and shape that did not record, those that did, those of the same kernel. NULL when memory is exhausted. */
+/* Seconds of each launch in `launches`, without what probes cost; negative where no launch of its
+ * kernel was timed. A launch counts with its own time if it has one and did not record, else with
+ * the mean of launches like it: those of the same kernel and shape that did not record, those that
+ * did, those of the same kernel. NULL when memory is exhausted. */
 double *ana_launch_seconds(const prof_launch_rows *launches, wl_arena *arena);
 
 typedef struct ana_device_time {
     uint64_t launches, timed;
-    double
-        seconds; /* of all launches, as above; an estimate unless all were timed; negative: none was */
+    /* of all launches, as above; an estimate unless all were timed; negative: none was */
+    double seconds;
     double least, most; /* of those that were timed */
 } ana_device_time;
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Lines that are named of a kernel; kernels with gaps that are told, and kernels that are named for one reason; columns of a
- * kernel's name. */
+/* Lines that are named of a kernel; kernels with gaps that are told, and kernels that are named for
+ * one reason; columns of a kernel's name. */
 enum { MOST_LINES = 8, MOST_FACTS = 8, MOST_NAMES = 3, BRIEF = 48 };
 
 static void fact(const rep_terminal *t, bool good, const char *words)
@@ -28,7 +28,8 @@ static const char *brief(const rep_terminal *t, const char *kernel)
     return t->o->full_names ? kernel : rep_brief_name(t->arena, kernel ? kernel : "unknown", BRIEF);
 }
 
-/* Instructions of one kernel that were not observed for one reason, in a line; false where that was said before. */
+/* Instructions of one kernel that were not observed for one reason, in a line; false where that was
+ * said before. */
 static bool gap(const rep_terminal *t, uint32_t from)
 {
     const prof_gap *rows = t->d->gaps.rows, *first = &rows[from];

@@ -1,3 +1,4 @@
+/* Tables as CSV. */
 #include "report/impl.h"
 
 #include <inttypes.h>

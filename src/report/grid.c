@@ -1,3 +1,4 @@
+/* Tables in a terminal: columns that fit its width. */
 #include "report/impl.h"
 
 #include "base/vec.h"
@@ -91,7 +92,8 @@ static size_t most_spare(const rep_grid *grid, const size_t *widths)
     return found;
 }
 
-/* Leaves out spare columns, then takes from the flexible ones, the widest first, until a row fits. */
+/* Leaves out spare columns, then takes from the flexible ones, the widest first, until a row
+ * fits. */
 static void fit(const rep_grid *grid, size_t *widths, size_t indent, size_t most)
 {
     while (most && total_width(grid, widths, indent, COMFORTABLE) > most) {
@@ -129,7 +131,7 @@ static void draw_row(const rep_grid *grid, const size_t *widths, const char *con
                                           : rep_shorten_end(grid->arena, cells[i], widths[i]);
         size_t width = text ? rep_width(text) : 0;
         size_t pad = widths[i] - (width < widths[i] ? width : widths[i]);
-        if (width > 0) { /* nothing behind the last cell */
+        if (width > 0) { /* nothing after the last cell */
             spaces(out, pending + (column->right ? pad : 0));
             fputs(text, out);
             pending = GAP + (column->right ? 0 : pad);

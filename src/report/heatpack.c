@@ -1,3 +1,4 @@
+/* A heat map as columns of bytes for the HTML report. */
 #include "report/impl.h"
 #include "report/keys.h"
 
@@ -71,14 +72,15 @@ typedef struct column_writer {
 
 enum { RUN_BYTES = 8 + 4 + 4 * WORDS + 3 * 4 + 2 * 2 }; /* of one run in all columns, at most */
 
-/* Element `i` of a column: its bytes go to as many planes, the lowest first, because equal bytes side by side compress. */
+/* Element `i` of a column: its bytes go to as many planes, the lowest first, because equal bytes
+ * side by side compress. */
 static void put(column_writer *c, size_t count, size_t width, size_t i, uint64_t value)
 {
     for (size_t byte = 0; byte < width; byte++)
         c->data[c->size + byte * count + i] = (uint8_t)(value >> (8 * byte));
 }
 
-/* Names the column that was put, and goes behind it. */
+/* Names the column that was put, and goes on after it. */
 static void end_column(column_writer *c, const char *name, size_t count, size_t width)
 {
     rep_put(c->object, name, json_pack("[I,I]", (json_int_t)c->size, (json_int_t)count));
@@ -139,7 +141,8 @@ static void put_columns(column_writer *c, bool merged)
     COLUMN(c, K(page_columns, pcset), 2, r->row.pcset);
 }
 
-/* The runs compressed into `part`, which the caller frees; the columns' places. NULL without memory. */
+/* The runs compressed into `part`, which the caller frees; the columns' places. NULL without
+ * memory. */
 static json_t *columns_json(const run *runs, uint32_t count, bool merged, rep_part *part)
 {
     column_writer c = {json_object(), malloc((size_t)count * RUN_BYTES + 1), 0, runs, count};
@@ -186,7 +189,8 @@ static uint64_t sectors_of(const run *runs, uint32_t count)
     return sum;
 }
 
-/* The columns of as many merged runs as fit in `room` bytes, *count of them; NULL where too few do. */
+/* The columns of as many merged runs as fit in `room` bytes, *count of them; NULL where too few
+ * do. */
 static json_t *fitting(const run *runs, uint32_t *count, uint64_t room, rep_part *part)
 {
     enum { FEWEST = 16 };

@@ -1,3 +1,4 @@
+/* The HTML report: the page with the data in its place. */
 #include "report/impl.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* What the reporters share: looking things up, numbers and names as text, tables, JSON rows. Internal to src/report. */
+/* What the reporters share: looking things up, numbers and names as text, tables, JSON rows.
+ * Internal to src/report. */
 #ifndef WL_REPORT_IMPL_H
 #define WL_REPORT_IMPL_H
 
@@ -10,13 +11,15 @@
 
 /* Columns that valid UTF-8 takes in a terminal. */
 size_t rep_width(const char *text);
-/* A copy in which bytes that are no UTF-8 are U+FFFD; with `printable` control characters are spaces, too, so that a
- * terminal obeys nothing in it. */
+/* A copy in which bytes that are no UTF-8 are U+FFFD; with `printable` control characters are
+ * spaces, too, so that a terminal obeys nothing in it. */
 char *rep_clean(wl_arena *arena, const char *text, bool printable);
-/* At most `columns` columns of clean text, an ellipsis in the middle or at the end of what was shortened. */
+/* At most `columns` columns of clean text, an ellipsis in the middle or at the end of what was
+ * shortened. */
 char *rep_shorten_middle(wl_arena *arena, const char *text, size_t columns);
 char *rep_shorten_end(wl_arena *arena, const char *text, size_t columns);
-/* A C++ name in at most `columns`: template arguments go first, the innermost before the outer ones, then namespaces. */
+/* A C++ name in at most `columns`: template arguments go first, the innermost before the outer
+ * ones, then namespaces. */
 char *rep_shorten_name(wl_arena *arena, const char *name, size_t columns);
 /* A kernel's demangled name without return type and parameters, in at most `columns`. */
 char *rep_brief_name(wl_arena *arena, const char *kernel, size_t columns);
@@ -63,8 +66,8 @@ bool rep_is_about(const ana_finding *finding, uint32_t kernel, uint32_t object);
 const prof_sample *rep_samples(const rep_data *data, uint32_t launch, uint32_t *count);
 /* Why a block was chosen, in words: "typical of 1,020 of 1,024 blocks". */
 char *rep_why(wl_arena *arena, const prof_sample *sample);
-/* The keys that say which block, why and of how many: "why", "mapped", "alike", "of", "instructions",
- * "sectors_per_request". */
+/* The keys that say which block, why and of how many: "why", "mapped", "alike", "of",
+ * "instructions", "sectors_per_request". */
 void rep_put_sample(json_t *row, const prof_sample *sample);
 
 /* What one source line did in one way: all its loads from global memory, say. */
@@ -155,14 +158,16 @@ void rep_add_part(rep_parts *parts, rep_part part); /* takes its data */
 void rep_free_parts(rep_parts *parts);
 void rep_write_parts(const rep_parts *parts, FILE *out); /* base64, points between them */
 
-/* The row of the payload's "maps" for one heat map, whose columns become a part. What would take more than `most` bytes, at
- * most parts->room, is merged; then what finds no room is cut. NULL where not even that helps, or without memory. */
+/* The row of the payload's "maps" for one heat map, whose columns become a part. What would take
+ * more than `most` bytes, at most parts->room, is merged; then what finds no room is cut. NULL
+ * where not even that helps, or without memory. */
 json_t *rep_pack_heat(const prof_heat *heat, uint64_t most, rep_parts *parts);
 
 /* Caller frees with rep_free_parts, also after an error. */
 wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err);
 
-/* The page with a mark in the place of its data; NULL where warplens was built without it (page.c). */
+/* The page with a mark in the place of its data; NULL where warplens was built without it
+ * (page.c). */
 const char *rep_page(size_t *size);
 
 #endif

@@ -1,3 +1,4 @@
+/* The machine-readable output "warplens/1". */
 #include "report/impl.h"
 #include "report/keys.h"
 
@@ -16,7 +17,7 @@ static json_t *device_json(const rep_data *d)
     return row;
 }
 
-static void launches(rep_json_out *j, const rep_data *d)
+static void put_launches(rep_json_out *j, const rep_data *d)
 {
     rep_json_array(j, K(output, launches));
     for (uint32_t i = 0; i < d->launches.count; i++) {
@@ -40,7 +41,7 @@ static void launches(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
-static void copies(rep_json_out *j, const rep_data *d)
+static void put_copies(rep_json_out *j, const rep_data *d)
 {
     ana_copy_sum sums[ANA_DIRECTIONS];
     ana_copies(&d->calls, &d->objects, sums);
@@ -69,7 +70,7 @@ static void put_key(json_t *row, const char *name, uint64_t key)
     rep_put_text(row, name, text);
 }
 
-static void kernels(rep_json_out *j, const rep_data *d)
+static void put_kernels(rep_json_out *j, const rep_data *d)
 {
     rep_json_array(j, K(output, kernels));
     for (uint32_t i = 0; i < d->kernels.count; i++) {
@@ -129,8 +130,9 @@ static bool add_up(const prof_instruction *first, const prof_instruction *end, i
     return *one != NULL;
 }
 
-/* One row an instruction and space: what it did to several objects is added up. The rows come by kernel, launch, pc. */
-static void instructions(rep_json_out *j, const rep_data *d)
+/* One row an instruction and space: what it did to several objects is added up. The rows come by
+ * kernel, launch, pc. */
+static void put_instructions(rep_json_out *j, const rep_data *d)
 {
     const prof_instruction *row = d->instructions.rows, *last = row + d->instructions.count;
     rep_json_array(j, K(output, instructions));
@@ -166,7 +168,7 @@ void rep_put_use(json_t *row, const ana_use *u, uint64_t bytes)
         rep_put(row, K(use, touched_estimated), json_true());
 }
 
-static void objects(rep_json_out *j, const rep_data *d)
+static void put_objects(rep_json_out *j, const rep_data *d)
 {
     rep_json_array(j, K(output, objects));
     for (uint32_t i = 0; i < d->objects.count; i++) {
@@ -188,7 +190,7 @@ static void objects(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
-static void samples(rep_json_out *j, const rep_data *d)
+static void put_samples(rep_json_out *j, const rep_data *d)
 {
     rep_json_array(j, K(output, samples));
     for (uint32_t i = 0; i < d->samples.count; i++) {
@@ -404,12 +406,12 @@ wl_status rep_json(const rep_data *data, FILE *out, wl_error *err)
         rep_json_value(&j, K(output, device), device);
     if (data->info.collector[0])
         rep_json_value(&j, K(output, collector), rep_text_json(data->info.collector));
-    launches(&j, data);
-    kernels(&j, data);
-    copies(&j, data);
-    instructions(&j, data);
-    objects(&j, data);
-    samples(&j, data);
+    put_launches(&j, data);
+    put_kernels(&j, data);
+    put_copies(&j, data);
+    put_instructions(&j, data);
+    put_objects(&j, data);
+    put_samples(&j, data);
     rep_json_array(&j, K(output, findings));
     for (uint32_t i = 0; i < data->findings->count; i++)
         rep_json_row(&j, finding_json(data, &data->findings->rows[i]));

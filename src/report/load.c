@@ -1,3 +1,4 @@
+/* Loads what all reporters draw. */
 #include "report/impl.h"
 
 #include <string.h>
@@ -90,7 +91,8 @@ static wl_status load_sources(prof_db *db, wl_arena *arena, rep_data *d, wl_erro
 
 /* ---- heat maps ---- */
 
-/* The launch whose map of an object tells most: a finding's example, else the one that moved most. */
+/* The launch whose map of an object tells most: a finding's example, else the one that moved
+ * most. */
 static uint32_t telling_launch(const rep_data *d, uint32_t kernel, uint32_t object)
 {
     for (uint32_t i = 0; i < d->findings->count; i++) {
@@ -114,7 +116,8 @@ static bool has_finding(const rep_data *d, const prof_heat_info *info)
     return false;
 }
 
-/* Marks up to MAX_BLOCKS maps with different content of each kernel and object: those of one launch. */
+/* Marks up to MAX_BLOCKS maps with different content of each kernel and object: those of one
+ * launch. */
 static void choose(const rep_data *d, const prof_heat_info_rows *infos, bool *chosen)
 {
     for (uint32_t i = 0, end; i < infos->count; i = end) {

@@ -1,3 +1,4 @@
+/* Looks things up in what was loaded: names, places, source lines, samples. */
 #include "report/impl.h"
 #include "report/keys.h"
 
@@ -158,8 +159,8 @@ static int by_place(const void *left, const void *right)
     return order ? order : ORDER(a->op, b->op);
 }
 
-/* Adds up neighbours in the sorted rows. A line's rows stand together, but ways to access may alternate, so a row looks
- * back over its whole line. */
+/* Adds up neighbours in the sorted rows. A line's rows stand together, but ways to access may
+ * alternate, so a row looks back over its whole line. */
 static uint32_t merge(rep_line *rows, uint32_t count)
 {
     uint32_t kept = 0;

@@ -7,8 +7,8 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* The depth of template arguments that follows the character at `p`; names with operators that look like brackets count as
- * if they had none. */
+/* The depth of template arguments that follows the character at `p`; names with operators that look
+ * like brackets count as if they had none. */
 static int step(const char *name, const char *p, int depth)
 {
     bool arrow = p > name && (p[-1] == '-' || p[-1] == '<' || p[-1] == '>') && depth == 0;

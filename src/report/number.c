@@ -1,3 +1,4 @@
+/* Numbers as people read them. */
 #include "report/impl.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@ char *rep_count(wl_arena *arena, uint64_t value)
     return wl_arena_strndup(arena, text, (size_t)at);
 }
 
-/* Digits behind the point that leave about three that count. */
+/* Digits after the point that leave about three that count. */
 static int digits_of(double value)
 {
     return value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;

@@ -1,4 +1,5 @@
-/* The page of the HTML report, put into the library by the assembler: WL_PAGE names the file that viewer/ builds. */
+/* The page of the HTML report, put into the library by the assembler: WL_PAGE names the file that
+ * viewer/ builds. */
 #include "report/impl.h"
 
 #ifdef WL_PAGE

@@ -1,3 +1,4 @@
+/* The parts of the HTML report's data: compressed, and written as base64. */
 #define ZLIB_CONST
 #include "report/impl.h"
 

@@ -1,3 +1,4 @@
+/* The HTML report's data, all but the columns of heat maps. */
 #include "report/impl.h"
 #include "report/keys.h"
 
@@ -69,7 +70,7 @@ typedef struct needed { /* by line, 1 .. count */
     bool any;
 } needed;
 
-static void need(needed *n, uint32_t line)
+static void need_around(needed *n, uint32_t line)
 {
     n->any = true;
     uint32_t from = line > CONTEXT ? line - CONTEXT : 1;
@@ -83,15 +84,15 @@ static void need_lines(const rep_data *d, uint32_t file, needed *n)
     for (uint32_t i = 0; i < d->code.count; i++) {
         const prof_code *code = &d->code.rows[i];
         if (code->file == file && code->line != last)
-            need(n, code->line);
+            need_around(n, code->line);
         last = code->file == file ? code->line : 0;
     }
     for (uint32_t i = 0; i < d->kernels.count; i++)
         if (d->kernels.rows[i].file == file)
-            need(n, d->kernels.rows[i].line);
+            need_around(n, d->kernels.rows[i].line);
     for (uint32_t i = 0; i < d->objects.count; i++)
         if (d->objects.rows[i].file == file)
-            need(n, d->objects.rows[i].line);
+            need_around(n, d->objects.rows[i].line);
 }
 
 static uint32_t count_lines(const char *text, size_t length)
@@ -273,7 +274,7 @@ static json_t *launch_json(const rep_data *d, const prof_launch *l)
 }
 
 /* Returns how many were left out. */
-static uint32_t launches(rep_json_out *j, const rep_data *d)
+static uint32_t put_launches(rep_json_out *j, const rep_data *d)
 {
     uint32_t left_out = 0;
     rep_json_array(j, K(page, launches));
@@ -593,7 +594,7 @@ static json_t *coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_l
 /* ---- the whole ---- */
 
 /* Returns how many of the loaded maps found no room. */
-static uint32_t maps(rep_json_out *j, const rep_data *d, rep_parts *parts)
+static uint32_t put_maps(rep_json_out *j, const rep_data *d, rep_parts *parts)
 {
     uint32_t left_out = 0;
     rep_json_array(j, K(page, maps));
@@ -609,7 +610,7 @@ static uint32_t maps(rep_json_out *j, const rep_data *d, rep_parts *parts)
     return left_out;
 }
 
-static void tables(rep_json_out *j, const rep_data *d)
+static void put_tables(rep_json_out *j, const rep_data *d)
 {
     rep_json_array(j, K(page, files));
     for (uint32_t i = 0; i < d->files.count; i++) {
@@ -640,7 +641,7 @@ static void tables(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
-static bool document(const rep_data *d, rep_parts *parts, wl_arena *arena, FILE *out)
+static bool put_document(const rep_data *d, rep_parts *parts, wl_arena *arena, FILE *out)
 {
     rep_json_out j;
     rep_json_begin(&j, out);
@@ -649,9 +650,9 @@ static bool document(const rep_data *d, rep_parts *parts, wl_arena *arena, FILE 
     rep_json_value(&j, K(page, program), program_json(d));
     if (d->devices.count > 0)
         rep_json_value(&j, K(page, device), device_json(d));
-    tables(&j, d);
-    uint32_t launches_left_out = launches(&j, d);
-    uint64_t maps_left_out = d->heats_left_out + maps(&j, d, parts);
+    put_tables(&j, d);
+    uint32_t launches_left_out = put_launches(&j, d);
+    uint64_t maps_left_out = d->heats_left_out + put_maps(&j, d, parts);
     rep_json_value(&j, K(page, memory), memory_json(d, arena));
     rep_json_value(&j, K(page, coverage),
                    coverage_json(d, arena, maps_left_out, launches_left_out));
@@ -667,7 +668,7 @@ wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err)
     FILE *stream = arena ? open_memstream(&text, &length) : NULL;
     *out = (rep_parts){.room = MAPS_BYTES};
     rep_add_part(out, (rep_part){0}); /* the text's, which names the others */
-    bool done = stream && document(data, out, arena, stream);
+    bool done = stream && put_document(data, out, arena, stream);
     done = stream && fclose(stream) == 0 && done;
     done = done && out->count > 0 && rep_gzip(text, length, &out->rows[0]);
     free(text);

@@ -1,8 +1,8 @@
 /* Reports: a profile and its findings drawn for a terminal, as JSON, as CSV or as one HTML file.
  *
- * rep_load reads once what all of them draw; the drawing functions are pure: they only write to the stream, and flush it.
- * They return WL_IO or WL_NOSPACE when a write fails. What was not measured is absent
- * in every output, never zero. */
+ * rep_load reads once what all of them draw; the drawing functions are pure: they only write to the
+ * stream, and flush it. They return WL_IO or WL_NOSPACE when a write fails. What was not measured
+ * is absent in every output, never zero. */
 #ifndef WL_REPORT_REPORT_H
 #define WL_REPORT_REPORT_H
 
@@ -18,7 +18,8 @@ typedef struct rep_source {
     size_t length;
 } rep_source;
 
-/* Everything that the reporters draw. Rows lie in the arena given to rep_load; `findings` is the caller's. */
+/* Everything that the reporters draw. Rows lie in the arena given to rep_load; `findings` is the
+ * caller's. */
 typedef struct rep_data {
     prof_info info;
     prof_coverage coverage;
@@ -66,13 +67,15 @@ typedef struct rep_text_options {
     bool all_lines;    /* also lines that cost no excess, and kernels without findings */
 } rep_text_options;
 
-/* `stats`: header, kernels, findings, source lines, coverage. `options` may be NULL: width 100, no colour. */
+/* `stats`: header, kernels, findings, source lines, coverage. `options` may be NULL: width 100, no
+ * colour. */
 wl_status rep_text(const rep_data *data, const rep_text_options *options, FILE *out, wl_error *err);
 
 /* One object of the schema "warplens/1": docs/json-schema.md. */
 wl_status rep_json(const rep_data *data, FILE *out, wl_error *err);
 
-/* SARIF 2.1.0, for code hosts: the findings as results at their lines, the patterns as rules with their pages. */
+/* SARIF 2.1.0, for code hosts: the findings as results at their lines, the patterns as rules with
+ * their pages. */
 wl_status rep_sarif(const rep_data *data, FILE *out, wl_error *err);
 
 typedef enum rep_table {
@@ -87,11 +90,13 @@ const char *rep_table_name(rep_table table); /* "instructions" */
 /* One table as RFC 4180: CRLF, a header line, UTF-8. */
 wl_status rep_csv(const rep_data *data, rep_table table, FILE *out, wl_error *err);
 
-/* One HTML file that needs nothing else. WL_UNSUPPORTED where warplens was built without its page. */
+/* One HTML file that needs nothing else. WL_UNSUPPORTED where warplens was built without its
+ * page. */
 wl_status rep_html(const rep_data *data, FILE *out, wl_error *err);
 bool rep_html_available(void);
 
-/* The HTML report's data alone, as they stand in the page (docs/report-payload.md). For tests of the page. */
+/* The HTML report's data alone, as they stand in the page (docs/report-payload.md). For tests of
+ * the page. */
 wl_status rep_payload(const rep_data *data, FILE *out, wl_error *err);
 
 #endif

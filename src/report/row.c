@@ -1,3 +1,4 @@
+/* Rows of JSON, written as they come. */
 #include "report/impl.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
-/* SARIF 2.1.0 (OASIS): findings as results that code hosts show at the line, each rule with its page of docs/patterns.
+/* SARIF 2.1.0 (OASIS): findings as results that code hosts show at the line, each rule with its
+ * page of docs/patterns.
  *
- * Files below the directory that the program ran in are named relative to it (base "SRCROOT"), so that a host finds them
- * in its checkout; others keep their absolute path. */
+ * Files below the directory that the program ran in are named relative to it (base "SRCROOT"), so
+ * that a host finds them in its checkout; others keep their absolute path. */
 #include "report/impl.h"
 
 #include "base/version.h"
@@ -75,7 +76,8 @@ static char *uri_of(wl_arena *arena, const char *path)
     return uri;
 }
 
-/* The directory that the first process ran in, without a slash at its end; "" where it is not known. */
+/* The directory that the first process ran in, without a slash at its end; "" where it is not
+ * known. */
 static const char *root_of(const rep_data *d)
 {
     return d->processes.count ? d->processes.rows[0].directory : "";

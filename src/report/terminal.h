@@ -1,4 +1,5 @@
-/* What the parts of `warplens stats` in a terminal share: text.c draws the whole, findings.c and coverage.c their parts. */
+/* What the parts of `warplens stats` in a terminal share: text.c draws the whole, findings.c and
+ * coverage.c their parts. */
 #ifndef WL_REPORT_TERMINAL_H
 #define WL_REPORT_TERMINAL_H
 
@@ -21,11 +22,12 @@ typedef struct rep_terminal {
 const char *rep_printable(const rep_terminal *t, const char *text);
 /* A heading, and a note beside it where the line has room. */
 void rep_title(const rep_terminal *t, const char *heading, const char *note);
-/* Prints words, which begin at column `at` of a line that already stands; further lines begin at `indent`. */
+/* Prints words, which begin at column `at` of a line that already stands; further lines begin at
+ * `indent`. */
 void rep_wrap_open(const rep_terminal *t, unsigned indent, unsigned at, const char *words);
 void rep_wrap_at(const rep_terminal *t, unsigned indent, unsigned at, const char *words);
 void rep_wrap(const rep_terminal *t, unsigned indent, const char *words);
-/* A name cut to what is left of the line behind `used` columns. */
+/* A name cut to what is left of the line after `used` columns. */
 const char *rep_fit_name(const rep_terminal *t, const char *name, size_t used);
 
 /* ---- parts ---- */

@@ -1,3 +1,4 @@
+/* `stats`: header, kernels, findings, source lines and coverage in a terminal. */
 #include "report/terminal.h"
 
 #include <stdlib.h>
@@ -345,7 +346,8 @@ static bool costs(const rep_terminal *t, uint32_t i, uint32_t end)
     return false;
 }
 
-/* The line, or the instruction where there is no line information, above the rows of its accesses. */
+/* The line, or the instruction where there is no line information, above the rows of its
+ * accesses. */
 static void line_head(const rep_terminal *t, rep_grid *grid, const rep_line *l)
 {
     char *place = rep_place(t->arena, rep_file_path(t->d, l->file), l->line);

@@ -1,3 +1,4 @@
+/* Text that may come from an untrusted profile: cleaned, measured, shortened. */
 #include "report/impl.h"
 
 #include <string.h>
@@ -43,7 +44,8 @@ static bool within(uint32_t code, const uint32_t (*ranges)[2], size_t count)
     return false;
 }
 
-/* Unicode's East Asian wide ranges and combining marks, as far as source code is likely to hold them. */
+/* Unicode's East Asian wide ranges and combining marks, as far as source code is likely to hold
+ * them. */
 size_t rep_code_width(uint32_t code)
 {
     static const uint32_t none[][2] = {{0x300, 0x36f},   {0x200b, 0x200f}, {0x202a, 0x202e},

@@ -1,3 +1,4 @@
+/* The patterns once more, naively, from raw accesses. */
 #include "reference.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static bool covers(const sim_request *r, uint64_t byte)
     return false;
 }
 
-static int up(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
@@ -37,7 +38,7 @@ static uint32_t pieces(const sim_request *r, uint64_t unit, uint64_t *out)
             }
         }
     }
-    qsort(all, n, sizeof *all, up);
+    qsort(all, n, sizeof *all, ascending);
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || all[i] != all[i - 1]) {
             out[kept++] = all[i];
@@ -134,7 +135,8 @@ static int kind_of(const sim_request *r)
     return r->op == ACC_LOAD ? 0 : r->op == ACC_STORE ? 1 : 2;
 }
 
-/* The place of the request's block among the sampled ones; negative: it is of none, or on another object. */
+/* The place of the request's block among the sampled ones; negative: it is of none, or on another
+ * object. */
 static int in_sample(const sim *s, const sim_request *r, uint32_t object)
 {
     for (uint32_t i = 0; r->object == object && i < s->nsampled; i++) {
@@ -161,7 +163,7 @@ static bool streams(const sim *s, uint32_t object, uint32_t pc)
     return contiguous * 2 >= n && bytes >= 32 * n;
 }
 
-static void touch(map *m, const sim_request *r, bool stream)
+static void touch_map(map *m, const sim_request *r, bool stream)
 {
     uint64_t out[32 * 16];
     uint32_t n = pieces(r, 32, out);
@@ -193,7 +195,7 @@ static map make_map(const sim *s, uint32_t object, int sample)
                 known[r->pc] = true;
                 stream[r->pc] = streams(s, object, r->pc);
             }
-            touch(&m, r, stream[r->pc]);
+            touch_map(&m, r, stream[r->pc]);
         }
     }
     return m;
@@ -289,7 +291,8 @@ static bool is_random(const sim *s, uint32_t object, const map *m)
     return irregular * 2 >= requests && disorder;
 }
 
-/* Are half of the distances between runs of touched words equal, and the runs four words long at most? */
+/* Are half of the distances between runs of touched words equal, and the runs four words long at
+ * most? */
 static bool constant_stride(const map *m)
 {
     uint64_t *distances = calloc((size_t)m->count * 8 + 1, sizeof *distances);
@@ -308,7 +311,7 @@ static bool constant_stride(const map *m)
         }
         before = touched;
     }
-    qsort(distances, n, sizeof *distances, up);
+    qsort(distances, n, sizeof *distances, ascending);
     for (size_t i = 0, run = 0; i < n; i++) {
         run = i && distances[i] == distances[i - 1] ? run + 1 : 1;
         best = run > best ? run : best;
@@ -388,7 +391,8 @@ static void map_costs(const sim *s, uint32_t object, map *m, costs *out)
     }
 }
 
-/* Requests of each instruction, counted where the sectors that it moves are not settled by the map. */
+/* Requests of each instruction, counted where the sectors that it moves are not settled by the
+ * map. */
 static void request_costs(const sim *s, uint32_t object, const map *maps, costs *out)
 {
     for (uint32_t pc = next_pc(s, object, 0); pc < MOST_PCS; pc = next_pc(s, object, pc + 1)) {
@@ -434,7 +438,7 @@ static void request_costs(const sim *s, uint32_t object, const map *maps, costs 
     out->alone[ANA_DIVERGENT] = out->excess[ANA_DIVERGENT];
 }
 
-static void judge(const costs *c, double total, reference *out)
+static void judge_costs(const costs *c, double total, reference *out)
 {
     for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
         bool wasteful = c->requests[p] > 0 && c->alone[p] >= c->requests[p] * (1 - 1e-9);
@@ -469,7 +473,7 @@ void reference_object(const sim *s, uint32_t object, double total, reference *ou
     }
     c.requests[ANA_MISALIGNED] = c.requests[ANA_UNCOALESCED] = c.requests[ANA_DIVERGENT] = 0;
     request_costs(s, object, maps, &c);
-    judge(&c, total, out);
+    judge_costs(&c, total, out);
     for (uint32_t i = 0; i < s->nsampled; i++) {
         free(maps[i].cells);
     }
@@ -477,8 +481,8 @@ void reference_object(const sim *s, uint32_t object, double total, reference *ou
 
 /* ---- shared memory ---- */
 
-/* Lanes are served in groups that take 128 bytes at most; a group takes as many passes as its fullest bank has different
- * words of it, or, with atomics, lanes. */
+/* Lanes are served in groups that take 128 bytes at most; a group takes as many passes as its
+ * fullest bank has different words of it, or, with atomics, lanes. */
 static void passes_of(const sim_request *r, double *now, double *fewest)
 {
     uint32_t lanes = r->bytes <= 4 ? 32 : 128 / r->bytes;
@@ -516,7 +520,8 @@ double reference_passes(const sim *s)
     return sum;
 }
 
-/* The instructions of a shared array, one after the other: what conflicts cost, and what the array costs. */
+/* The instructions of a shared array, one after the other: what conflicts cost, and what the array
+ * costs. */
 static void pass_costs(const sim *s, uint32_t object, costs *out)
 {
     for (uint32_t pc = next_pc(s, object, 0); pc < MOST_PCS; pc = next_pc(s, object, pc + 1)) {
@@ -544,13 +549,15 @@ static void pass_costs(const sim *s, uint32_t object, costs *out)
     }
 }
 
-/* Who touches a word of the array, in one block: bits of warps, and the thread, or -2 for several. */
+/* Who touches a word of the array, in one block: bits of warps, and the thread, or -2 for
+ * several. */
 typedef struct toucher {
     uint32_t warps;
     int thread;
 } toucher;
 
-/* Are all words touched by one thread each (and if not, by one warp each) in every sampled block? */
+/* Are all words touched by one thread each (and if not, by one warp each) in every sampled
+ * block? */
 static void owners_of(const sim *s, uint32_t object, bool *one_thread, bool *one_warp)
 {
     uint64_t words = s->objects[object].bytes / 4 + 1, base = s->objects[object].base;
@@ -590,5 +597,27 @@ void reference_shared(const sim *s, uint32_t object, double total, reference *ou
         c.excess[ANA_SHARED_WARP_LOCAL] = 0;
     }
     memcpy(c.alone, c.excess, sizeof c.alone);
-    judge(&c, total > 0 ? total : 1, out);
+    judge_costs(&c, total > 0 ? total : 1, out);
+}
+
+/* Word k of the 32 lanes of a warp lies side by side, so that of lane l at 128 k + 4 l. */
+double reference_local(const sim *s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->log.count; i++) {
+        const sim_request *r = &s->log.data[i];
+        uint64_t found[32 * 16];
+        uint32_t n = 0;
+        for (uint32_t lane = 0; r->space == ACC_LOCAL && lane < 32; lane++) {
+            for (uint32_t b = 0; (r->mask >> lane & 1) && b < r->bytes; b += 4) {
+                uint64_t sector = ((r->addr[lane] + b) / 4 * 128 + 4 * (uint64_t)lane) / 32;
+                uint32_t known = 0;
+                for (; known < n && found[known] != sector; known++) {}
+                found[known] = sector;
+                n += known == n;
+            }
+        }
+        sum += n;
+    }
+    return sum;
 }

@@ -1,5 +1,5 @@
-/* The patterns, decided from raw accesses alone: no summaries, no heat maps, no sharing out by weight.
- * Slow and simple; written from the definitions in docs/patterns. */
+/* The patterns, decided from raw accesses alone: no summaries, no heat maps, no sharing out by
+ * weight. Slow and simple; written from the definitions in docs/patterns. */
 #ifndef TESTS_ANALYSIS_REFERENCE_H
 #define TESTS_ANALYSIS_REFERENCE_H
 
@@ -7,8 +7,8 @@
 
 typedef struct reference {
     bool told[ANA_PATTERN_COUNT];
-    double excess
-        [ANA_PATTERN_COUNT]; /* sector transfers, or passes through shared memory, over all blocks */
+    /* Sector transfers, or passes through shared memory, over all blocks. */
+    double excess[ANA_PATTERN_COUNT];
 } reference;
 
 /* One object in device memory, from the blocks s->sampled; `total` is the kernel's sectors. */
@@ -18,5 +18,7 @@ double reference_sectors(const sim *s);
 /* The same of a shared array and passes through shared memory. */
 void reference_shared(const sim *s, uint32_t object, double total, reference *out);
 double reference_passes(const sim *s);
+/* Sectors that accesses to local memory move. */
+double reference_local(const sim *s);
 
 #endif

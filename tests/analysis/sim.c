@@ -1,3 +1,4 @@
+/* Kernels as lists of accesses: observed, put into a profile, searched for findings. */
 #include "sim.h"
 #include "support/test.h"
 
@@ -31,7 +32,7 @@ void sim_end(sim *s)
 static uint32_t add_object(sim *s, const char *name, uint64_t base, uint64_t bytes, bool shared)
 {
     assert_true(s->nobjects + 1 < SIM_MAX_OBJECTS);
-    s->objects[++s->nobjects] = (sim_object){name, base, bytes, shared};
+    s->objects[++s->nobjects] = (sim_object){name, base, bytes, shared, false};
     return s->nobjects;
 }
 
@@ -50,6 +51,13 @@ uint32_t sim_shared(sim *s, const char *name, uint64_t bytes)
     }
     s->nshared++;
     return add_object(s, name, offset, bytes, true);
+}
+
+uint32_t sim_local(sim *s, uint64_t bytes)
+{
+    uint32_t object = add_object(s, "local", 0, bytes, false);
+    s->objects[object].local = true;
+    return object;
 }
 
 static void access_warp(sim *s, sim_request *r, uint64_t block, uint32_t warp, sim_offset *offset,
@@ -82,7 +90,9 @@ void sim_access(sim *s, uint32_t pc, acc_op op, uint32_t object, uint32_t bytes,
                 const void *args)
 {
     sim_request r = {.pc = pc, .object = object, .bytes = bytes, .op = (uint8_t)op};
-    r.space = s->objects[object].shared ? ACC_SHARED : ACC_GLOBAL;
+    r.space = s->objects[object].shared  ? ACC_SHARED
+              : s->objects[object].local ? ACC_LOCAL
+                                         : ACC_GLOBAL;
     for (uint64_t block = 0; block < (uint64_t)s->grid[0] * s->grid[1]; block++) {
         for (uint32_t warp = 0; warp < sim_warps(s); warp++) {
             access_warp(s, &r, block, warp, offset, args);
@@ -113,7 +123,9 @@ static void observe_block(const sim *s, obs_worker *worker, uint64_t block)
             a.warp = r->warp;
             a.addr = r->addr;
             a.stride = ACC_IRREGULAR;
-            a.object = r->space == ACC_SHARED ? shared_index(s, r->object) : r->object;
+            a.object = r->space == ACC_SHARED  ? shared_index(s, r->object)
+                       : r->space == ACC_LOCAL ? 0
+                                               : r->object;
             obs_record(b, &a);
         }
     }
@@ -125,7 +137,7 @@ static uint32_t object_at(void *ctx, uint64_t address)
     const sim *s = ctx;
     for (uint32_t i = 1; i <= s->nobjects; i++) {
         const sim_object *o = &s->objects[i];
-        if (!o->shared && address >= o->base && address < o->base + o->bytes) {
+        if (!o->shared && !o->local && address >= o->base && address < o->base + o->bytes) {
             return i;
         }
     }
@@ -177,7 +189,7 @@ static obs_summary summarize(sim *s)
 
 /* ---- to a profile ---- */
 
-static void add(prof_builder *builder, const cap_record *record)
+static void add_record(prof_builder *builder, const cap_record *record)
 {
     wl_error err = {0};
     expect_ok(prof_add(builder, record, &err), &err);
@@ -189,7 +201,7 @@ static void add_process(prof_builder *builder)
     r.process = (cap_process){
         .pid = 1, .executable = "/sim", .directory = "/", .host = "", .collector = "emulate"};
     r.process.version = r.process.options = "";
-    add(builder, &r);
+    add_record(builder, &r);
 }
 
 /* An object of the same name as an earlier one is made when that one is gone. */
@@ -199,7 +211,7 @@ static void free_namesake(const sim *s, prof_builder *builder, uint32_t object)
         if (!s->objects[i].shared && strcmp(s->objects[i].name, s->objects[object].name) == 0) {
             cap_record r = {.type = CAP_FREE};
             r.free = (cap_free){i, 0};
-            add(builder, &r);
+            add_record(builder, &r);
         }
     }
 }
@@ -214,9 +226,9 @@ static void add_objects(const sim *s, prof_builder *builder)
                                 .base = o->base,
                                 .bytes = o->bytes,
                                 .name = o->name};
-        if (!o->shared) {
+        if (!o->shared && !o->local) {
             free_namesake(s, builder, i);
-            add(builder, &r);
+            add_record(builder, &r);
         }
     }
 }
@@ -231,7 +243,7 @@ static void add_launches(sim *s, prof_builder *builder, uint32_t launches)
     r.launch.summary = summarize(s);
     for (uint32_t i = 1; i <= launches; i++) {
         r.launch.id = i;
-        add(builder, &r);
+        add_record(builder, &r);
     }
 }
 
@@ -252,7 +264,7 @@ void sim_find(sim *s, uint32_t launches, ana_findings *out)
     add_objects(s, builder);
     add_launches(s, builder, launches);
     cap_record end = {.type = CAP_END};
-    add(builder, &end);
+    add_record(builder, &end);
     expect_ok(prof_finish(builder, &err), &err);
     expect_ok(prof_open(path, &db, &err), &err);
     ana_thresholds thresholds = ana_thresholds_default();
@@ -262,6 +274,9 @@ void sim_find(sim *s, uint32_t launches, ana_findings *out)
     expect_ok(prof_load_objects(db, s->arena, &objects, &err), &err);
     for (uint32_t i = 0; i < out->count; i++) {
         const prof_object *o = prof_find_object(&objects, out->rows[i].object);
+        if (out->rows[i].scope == ANA_SCOPE_KERNEL) {
+            continue;
+        }
         assert_non_null(o);
         for (uint32_t k = 1; k <= s->nobjects; k++) {
             if (strcmp(o->variable, s->objects[k].name) == 0) {
@@ -276,7 +291,7 @@ void sim_find(sim *s, uint32_t launches, ana_findings *out)
 
 const char *sim_object_of(const sim *s, const ana_finding *f)
 {
-    return s->objects[f->object].name;
+    return f->object ? s->objects[f->object].name : "";
 }
 
 const ana_finding *sim_finding(const sim *s, const ana_findings *all, const char *object,

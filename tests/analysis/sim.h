@@ -1,5 +1,5 @@
-/* A kernel as a list of warp accesses, written down by a test: goes through observation into a profile, and stays at hand
- * for the naive detectors of reference.h. */
+/* A kernel as a list of warp accesses, written down by a test: goes through observation into a
+ * profile, and stays at hand for the naive detectors of reference.h. */
 #ifndef TESTS_ANALYSIS_SIM_H
 #define TESTS_ANALYSIS_SIM_H
 
@@ -27,15 +27,15 @@ typedef struct sim_request {
 typedef struct sim_object {
     const char *name;
     uint64_t base, bytes;
-    bool shared;
+    bool shared, local;
 } sim_object;
 
 typedef struct sim {
     wl_arena *arena;
     uint32_t grid[3], block[3];
     uint32_t nobjects;
-    sim_object
-        objects[SIM_MAX_OBJECTS]; /* 1 ..; for shared memory the index is that of the array */
+    /* 1 ..; for shared memory the index is that of the array */
+    sim_object objects[SIM_MAX_OBJECTS];
     uint32_t nshared;
     uint64_t next;
     uint32_t nsampled;
@@ -52,10 +52,13 @@ static inline uint32_t sim_warps(const sim *s)
 {
     return (s->block[0] * s->block[1] + 31) / 32;
 }
-/* An object of device memory; the returned number goes to sim_access. `skew`: bytes off the 256-byte boundary. One of a
- * name that there is already counts as allocated after that one was freed. */
+/* An object of device memory; the returned number goes to sim_access. `skew`: bytes off the
+ * 256-byte boundary. One of a name that there is already counts as allocated after that one was
+ * freed. */
 uint32_t sim_alloc(sim *s, const char *name, uint64_t bytes, uint32_t skew);
 uint32_t sim_shared(sim *s, const char *name, uint64_t bytes);
+/* The local memory of each thread. */
+uint32_t sim_local(sim *s, uint64_t bytes);
 
 /* Every warp of every block executes the instruction once. */
 void sim_access(sim *s, uint32_t pc, acc_op op, uint32_t object, uint32_t bytes, sim_offset *offset,
@@ -69,6 +72,7 @@ const ana_finding *sim_finding(const sim *s, const ana_findings *all, const char
                                ana_pattern pattern);
 /* Findings on an object, as a set of 1 << pattern. */
 uint32_t sim_patterns(const sim *s, const ana_findings *all, const char *object);
+/* "" for findings that are about no object. */
 const char *sim_object_of(const sim *s, const ana_finding *f);
 
 #endif

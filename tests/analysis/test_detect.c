@@ -1,4 +1,5 @@
-/* Detectors of every scope: what they are called with, and the findings that come of their drafts. */
+/* Detectors of every scope: what they are called with, and the findings that come of their
+ * drafts. */
 #include "../profile/story.h"
 #include "support/test.h"
 
@@ -8,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The story's program: one kernel that moves 3 * 96 sectors and takes 3 * 4 wavefronts; two objects of
- * 4,096 and 1,024 bytes, alive together, and a shared array. */
+/* The story's program: one kernel that moves 3 * 96 sectors and takes 3 * 4 wavefronts; two objects
+ * of 4,096 and 1,024 bytes, alive together, and a shared array. */
 enum { SECTORS = 3 * 96, WAVEFRONTS = 3 * 4, PEAK = 4096 + 1024 };
 
 static wl_error err;

@@ -45,7 +45,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A finding of a kernel on an object, at a line of its own unless that is changed; its share is 1/16, 1/32, ... */
+/* A finding of a kernel on an object, at a line of its own unless that is changed; its share is
+ * 1/16, 1/32, ... */
 static ana_finding *add(ana_pattern pattern, uint32_t kernel, uint32_t object)
 {
     ana_finding *f = &rows[count];

@@ -1,4 +1,5 @@
-/* Keys from one build to the next: two tables of the same program, with other ids, addresses and lines. */
+/* Keys from one build to the next: two tables of the same program, with other ids, addresses and
+ * lines. */
 #include "analysis/key.h"
 #include "support/test.h"
 

@@ -1,4 +1,5 @@
-/* The kernels of table I of the heat map's paper, and their mended versions, as lists of accesses. */
+/* The kernels of table I of the heat map's paper, and their mended versions, as lists of
+ * accesses. */
 #include "sim.h"
 #include "support/test.h"
 
@@ -106,7 +107,8 @@ static void gemm_v00(void **state)
     expect(&s, &all, "A", P(HOT));
     expect(&s, &all, "B", P(FALSE_SHARING));
     expect(&s, &all, "C", P(FALSE_SHARING));
-    /* Per block: a sector of A is loaded by 32 warps in 8 steps of k, once would do; one of B by 8 warps; one of C, too. */
+    /* Per block: a sector of A is loaded by 32 warps in 8 steps of k, once would do; one of B by 8
+     * warps; one of C, too. */
     assert_int_equal(sim_finding(&s, &all, "A", ANA_HOT)->cost.excess,
                      4 * (32 * 64 / 8) * (32 * 8 - 1));
     assert_int_equal(sim_finding(&s, &all, "B", ANA_FALSE_SHARING)->cost.excess,
@@ -436,7 +438,8 @@ static void gramschmidt_kernel3(void **state)
     expect(&s, &all, "q", P(STRIDED) | P(HOT));
     expect(&s, &all, "a", 0);
     expect(&s, &all, "r", 0);
-    /* Of each sector's 8 transfers 7 are shared away; of the one that is left 7 words of 8 are not used. */
+    /* Of each sector's 8 transfers 7 are shared away; of the one that is left 7 words of 8 are not
+     * used. */
     assert_int_equal(sim_finding(&s, &all, "q", ANA_HOT)->cost.excess, NI * 7);
     assert_int_equal(sim_finding(&s, &all, "q", ANA_STRIDED)->cost.excess, NI * 7 / 8);
     sim_end(&s);
@@ -550,7 +553,8 @@ static uint32_t lists(uint32_t every, uint64_t *excess)
     return found;
 }
 
-/* Of a warp's request n lanes need n sectors, where n * 4 bytes would fill one; beyond two too many it is the layout's fault. */
+/* Of a warp's request n lanes need n sectors, where n * 4 bytes would fill one; beyond two too many
+ * it is the layout's fault. */
 static void few_lanes(void **state)
 {
     (void)state;
@@ -562,7 +566,8 @@ static void few_lanes(void **state)
     assert_int_equal(excess, 32 * 8 * 3);
 }
 
-/* Transpose of a 32 x 32 tile by 32 x 8 threads: the naive store, and the column of an unpadded tile. */
+/* Transpose of a 32 x 32 tile by 32 x 8 threads: the naive store, and the column of an unpadded
+ * tile. */
 static int64_t store_naive(const sim_thread *t, const void *p)
 {
     const args *a = p;
@@ -634,7 +639,8 @@ static void bank_conflicts(void **state)
     assert_int_equal(transpose_shared(33, &excess), 0);
 }
 
-/* A factor a row, read once by the warp of the row, beside a long row: true, but too little to tell. */
+/* A factor a row, read once by the warp of the row, beside a long row: true, but too little to
+ * tell. */
 static int64_t of_row(const sim_thread *t, const void *p)
 {
     (void)p;
@@ -690,7 +696,8 @@ static void ends_of_rows_are_no_stride(void **state)
     sim_end(&s);
 }
 
-/* The first block has nothing to merge, so that it does not show that the others read one another's words. */
+/* The first block has nothing to merge, so that it does not show that the others read one another's
+ * words. */
 static int64_t others_word(const sim_thread *t, const void *p)
 {
     const args *a = p;
@@ -720,7 +727,8 @@ static void blocks_that_are_not_typical(void **state)
     assert_int_equal(merge_of(4), P(SHARED_THREAD_LOCAL));
 }
 
-/* A buffer made again and again has one name: its findings are one, with the lines of all of them added up. */
+/* A buffer made again and again has one name: its findings are one, with the lines of all of them
+ * added up. */
 static void objects_made_again(void **state)
 {
     (void)state;

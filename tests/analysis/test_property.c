@@ -1,5 +1,5 @@
-/* Hundreds of small synthetic kernels whose patterns are known by construction: what is found must be those, and must be
- * what the naive detectors say from the raw accesses, costs included. */
+/* Hundreds of small synthetic kernels whose patterns are known by construction: what is found must
+ * be those, and must be what the naive detectors say from the raw accesses, costs included. */
 #include "reference.h"
 #include "support/random.h"
 #include "support/test.h"
@@ -173,7 +173,8 @@ static double found_excess(const sim *s, const ana_findings *all, uint32_t objec
     return f ? (double)f->cost.excess : 0;
 }
 
-/* Finds one kernel's patterns in three ways. `exact`: what is known must be told whatever its share. */
+/* Finds one kernel's patterns in three ways. `exact`: what is known must be told whatever its
+ * share. */
 static void check(const sim *s, const ana_findings *all, const use *u, uint32_t kernel)
 {
     reference ref;

@@ -89,7 +89,8 @@ static void lines(void **state)
     const ana_source_line *load = line_at(&table, file, 14), *twice = line_at(&table, file, 30);
     assert_non_null(load);
     assert_int_equal(load->counts.sectors, 3 * 32);
-    /* The load, and three instructions inlined from a header of the toolkit; each executed by 8 warps a launch. */
+    /* The load, and three instructions inlined from a header of the toolkit; each executed by 8
+     * warps a launch. */
     assert_int_equal(load->counts.executions, 3 * 4 * 8);
     assert_int_equal(load->counts.thread_instructions, 3 * 4 * 250);
     assert_non_null(twice);

@@ -66,7 +66,8 @@ static prof_call moved(uint32_t kind, uint32_t from, uint32_t to, uint64_t bytes
                        .device_seconds = seconds};
 }
 
-/* Objects 1 and 2 lie on the device, 3 is pinned; 0 is memory of the host that nobody registered. */
+/* Objects 1 and 2 lie on the device, 3 is pinned; 0 is memory of the host that nobody
+ * registered. */
 static void directions(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* How often elements are accessed over a program: worked by hand, and random programs against arrays of counts. */
+/* How often elements are accessed over a program: worked by hand, and random programs against
+ * arrays of counts. */
 #include "../profile/story.h"
 #include "support/test.h"
 
@@ -123,8 +124,9 @@ static const ana_use *row_of(const ana_uses *uses, uint32_t object)
 
 /* ---- by hand ---- */
 
-/* Object 1: 8 elements, of which 0 to 3 are loaded twice and 4 is stored to; a second launch loads 0 to 3 twice again, the
- * repeat does that to object 2. The shared array has 32 elements: the first 16 are stored to once. */
+/* Object 1: 8 elements, of which 0 to 3 are loaded twice and 4 is stored to; a second launch loads
+ * 0 to 3 twice again, the repeat does that to object 2. The shared array has 32 elements: the first
+ * 16 are stored to once. */
 static void worked_by_hand(void **state)
 {
     (void)state;
@@ -163,7 +165,8 @@ static void worked_by_hand(void **state)
     assert_int_equal(row_of(&uses, 3)->touched, 0);
     u = row_of(&uses, 4); /* the array */
     assert_true(u->kernel == 1 && u->elements == 32 && u->touched == 16 && u->mean == 0.5);
-    /* Of an element of object 1 the kernel has 17 / 8 accesses, of object 2 one, of the array a half. */
+    /* Of an element of object 1 the kernel has 17 / 8 accesses, of object 2 one, of the array a
+     * half. */
     assert_int_equal(uses.nswaps, 2);
     assert_int_equal(uses.swaps[0].device, 1);
     assert_true(uses.swaps[0].written && uses.swaps[0].device_mean == 17.0 / 8);

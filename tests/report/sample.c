@@ -1,3 +1,4 @@
+/* A profile as reporters get it, made by hand. */
 #include "sample.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A profile's content made by hand, for tests of the reporters: two transposes and a kernel with a hostile name. */
+/* A profile's content made by hand, for tests of the reporters: two transposes and a kernel with a
+ * hostile name. */
 #ifndef TESTS_REPORT_SAMPLE_H
 #define TESTS_REPORT_SAMPLE_H
 

@@ -1,3 +1,4 @@
+/* Every reporter on the sample: what stands in its output, and what must not. */
 #include "sample.h"
 #include "support/test.h"
 
@@ -150,7 +151,8 @@ static void test_text_of_a_finding_of_the_program(void **state)
     json_decref(json);
 }
 
-/* The transposes as one finding: what one change fixes has one number, with its places and its lines. */
+/* The transposes as one finding: what one change fixes has one number, with its places and its
+ * lines. */
 static void test_text_of_a_group(void **state)
 {
     fixture *f = *state;
@@ -430,7 +432,8 @@ static void test_sarif_places(void **state)
 
 /* ---- CSV ---- */
 
-/* Checks the grammar of RFC 4180 and returns the number of records; every one has `fields` fields. */
+/* Checks the grammar of RFC 4180 and returns the number of records; every one has `fields`
+ * fields. */
 static size_t check_csv(const char *text, size_t fields)
 {
     size_t records = 0;
@@ -745,7 +748,8 @@ static void test_utf8(void **state)
     assert_string_equal(rep_shorten_end(f->arena, "abcd", 4), "abcd");
 }
 
-/* Template arguments go first, the innermost before the outer ones, then namespaces; then the middle. */
+/* Template arguments go first, the innermost before the outer ones, then namespaces; then the
+ * middle. */
 static void test_names(void **state)
 {
     fixture *f = *state;

@@ -1,12 +1,14 @@
 /* Patterns of device memory. Sector transfers are charged once, in this order:
- *   1. patterns of the heat map (map.h): hot, hot-random or false-sharing, then strided out of what they leave;
+ *   1. patterns of the heat map (map.h): hot, hot-random or false-sharing, then strided out of what
+ *      they leave;
  *   2. misaligned: one sector for each request that is contiguous but starts off the boundary;
- *   3. uncoalesced: what else the requests issue beyond the fewest sectors that could hold their bytes; or divergent, where
- *      that is little a request since few lanes take part.
- * 2 and 3 are charged for an instruction only as far as its transfers lie in sectors that 1 has not settled: mending the
- * sharing changes those requests, too.
+ *   3. uncoalesced: what else the requests issue beyond the fewest sectors that could hold their
+ *      bytes; or divergent, where that is little a request since few lanes take part.
+ * 2 and 3 are charged for an instruction only as far as its transfers lie in sectors that 1 has not
+ * settled: mending the sharing changes those requests, too.
  *
- * A map knows the sampled blocks only. Its costs, as parts of the transfers that it saw, are taken for the whole launch. */
+ * A map knows the sampled blocks only. Its costs, as parts of the transfers that it saw, are taken
+ * for the whole launch. */
 #include "analysis/heatmap/map.h"
 #include "analysis/heatmap/words.h"
 
@@ -57,7 +59,7 @@ static bool start_cache(work *w)
     return w->cache && w->by_content;
 }
 
-static bool start(work *w)
+static bool begin_work(work *w)
 {
     wl_arena *arena = w->input->scratch;
     uint32_t n = w->group->ninsns;
@@ -102,7 +104,7 @@ static wl_status analyze_one(work *w, const prof_heat_info *info, cached *c, wl_
 }
 
 /* Maps with equal rows are analysed once: the launches of a loop are often all alike. */
-static wl_status analyze(work *w, const prof_heat_info *info, const cached **out, wl_error *err)
+static wl_status analyze_map(work *w, const prof_heat_info *info, const cached **out, wl_error *err)
 {
     uint32_t *known = &w->by_content[info->content - w->lowest];
     if (*known && w->cache[*known - 1].result.warps == info->warps) {
@@ -115,7 +117,7 @@ static wl_status analyze(work *w, const prof_heat_info *info, const cached **out
     return analyze_one(w, info, c, err);
 }
 
-static uint64_t issued(const ana_group *g, uint32_t launch)
+static uint64_t sectors_issued(const ana_group *g, uint32_t launch)
 {
     uint32_t low = 0, high = g->ntraffic;
     while (low < high) {
@@ -141,7 +143,8 @@ static void add_map(work *w, const map_result *r, double scale)
     }
 }
 
-/* The maps of one launch: several sampled blocks stand for it together, each for as many as are like it. */
+/* The maps of one launch: several sampled blocks stand for it together, each for as many as are
+ * like it. */
 static void add_launch(work *w, uint32_t launch, const cached *const *maps, const double *alike,
                        uint32_t n)
 {
@@ -149,7 +152,7 @@ static void add_launch(work *w, uint32_t launch, const cached *const *maps, cons
     for (uint32_t i = 0; i < n; i++) {
         traffic += alike[i] * maps[i]->result.traffic;
     }
-    double scale = traffic > 0 ? (double)issued(w->group, launch) / traffic : 0;
+    double scale = traffic > 0 ? (double)sectors_issued(w->group, launch) / traffic : 0;
     for (uint32_t i = 0; i < n; i++) {
         add_map(w, &maps[i]->result, scale * alike[i]);
     }
@@ -188,7 +191,7 @@ static wl_status add_maps(work *w, wl_error *err)
     for (uint32_t i = 0, n; i < g->nheats; i += n) {
         for (n = 0; i + n < g->nheats && g->heats[i + n].launch == g->heats[i].launch; n++) {
             alike[n] = ana_alike(w->input, &g->heats[i + n]);
-            wl_status status = analyze(w, &g->heats[i + n], &maps[n], err);
+            wl_status status = analyze_map(w, &g->heats[i + n], &maps[n], err);
             if (status != WL_OK) {
                 return status;
             }
@@ -319,7 +322,7 @@ static bool is_divergent(const work *w, const obs_insn *c)
            w->input->program->thresholds->divergent_lanes * (double)c->requests;
 }
 
-static charges charge(const work *w, uint32_t i)
+static charges charge_requests(const work *w, uint32_t i)
 {
     const obs_insn *c = &w->group->insns[i].c;
     const ana_thresholds *t = w->input->program->thresholds;
@@ -349,7 +352,8 @@ static bool is_aligned_load(const work *w, const obs_insn *c)
     return c->op == ACC_LOAD && c->contiguous * 2 > c->requests && (double)c->misaligned < most;
 }
 
-/* Is one of the instructions that pay a copy of this one, of the same line? A loop over rows is unrolled. */
+/* Is one of the instructions that pay a copy of this one, of the same line? A loop over rows is
+ * unrolled. */
 static bool line_pays(const work *w, const ana_draft *d, uint32_t pc)
 {
     uint32_t kernel = w->input->kernel->id;
@@ -396,7 +400,7 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     }
     double most = 0;
     for (uint32_t i = 0; i < w->group->ninsns; i++) {
-        double excess = charge(w, i).of[p];
+        double excess = charge_requests(w, i).of[p];
         d->insn_excess[i] = excess;
         d->excess += excess;
         if (excess > most) {
@@ -444,7 +448,7 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
     if (w.group->space != ACC_GLOBAL) {
         return WL_OK;
     }
-    if (!start(&w)) {
+    if (!begin_work(&w)) {
         return nomem(err);
     }
     wl_status status = w.group->object ? add_maps(&w, err) : WL_OK;

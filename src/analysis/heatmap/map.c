@@ -1,3 +1,4 @@
+/* Which sectors of one heat map follow which pattern, and what instructions pay for it. */
 #include "analysis/heatmap/map.h"
 
 #include <math.h>
@@ -85,7 +86,8 @@ static int by_value_down(const void *a, const void *b)
     return by_value(b, a);
 }
 
-/* Sorts values and counts equal ones: counts, largest first, in `counts`; how many different ones. */
+/* Sorts values and counts equal ones: counts, largest first, in `counts`; how many different
+ * ones. */
 static uint32_t count_equal(uint64_t *values, uint64_t *counts, uint32_t n)
 {
     uint32_t different = 0;
@@ -268,7 +270,8 @@ static wl_status resolve_sets(work *w)
     return good ? WL_OK : WL_NOMEM;
 }
 
-/* The part of a row's transfers of one kind that each of its instructions made, by how much they issue in all. */
+/* The part of a row's transfers of one kind that each of its instructions made, by how much they
+ * issue in all. */
 static double part_of(const work *w, const obs_heat_row *row, uint32_t kind, uint32_t index)
 {
     const map_insn *insn = &w->insns[index];
@@ -327,7 +330,7 @@ static void label_rows(work *w)
     }
 }
 
-static void decide(work *w)
+static void decide_pattern(work *w)
 {
     map_result *out = w->out;
     for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
@@ -371,8 +374,9 @@ static void keep_example(work *w, ana_pattern pattern, uint32_t row, double exce
 }
 
 /* Of one kind of transfers: what each instruction of the row pays. */
-static void charge(work *w, uint32_t index, const obs_heat_row *row, const row_facts *f,
-                   uint32_t kind, ana_pattern shared, bool has_shared, bool strided, double *excess)
+static void charge_insn(work *w, uint32_t index, const obs_heat_row *row, const row_facts *f,
+                        uint32_t kind, ana_pattern shared, bool has_shared, bool strided,
+                        double *excess)
 {
     map_share *share = &w->out->shares[index];
     double part = part_of(w, row, kind, index), n = (double)f->n[kind] * part, left = n;
@@ -405,7 +409,8 @@ static void charge_row(work *w, uint32_t i, double (*best)[MAP_EXAMPLES])
     double excess[2] = {0, 0};
     for (uint32_t k = 0; k < w->counts[row->pcset] && (has_shared || strided); k++) {
         for (uint32_t kind = 0; kind < KINDS; kind++) {
-            charge(w, w->sets[row->pcset][k], row, &f, kind, shared, has_shared, strided, excess);
+            charge_insn(w, w->sets[row->pcset][k], row, &f, kind, shared, has_shared, strided,
+                        excess);
         }
     }
     const ana_pattern paid[2] = {shared, ANA_STRIDED};
@@ -457,7 +462,7 @@ wl_status map_analyze(const prof_heat *heat, const prof_object *object, const ma
     share_out_traffic(&w);
     out->random = irregular_requests(&w) && irregular_map(&w, spread);
     label_rows(&w);
-    decide(&w);
+    decide_pattern(&w);
     for (uint32_t i = 0; i < heat->info.nrows; i++) {
         charge_row(&w, i, best);
     }

@@ -1,11 +1,16 @@
-/* What one heat map of device memory shows: which sectors follow which pattern, and what each instruction pays for it.
+/* What one heat map of device memory shows: which sectors follow which pattern, and what each
+ * instruction pays for it.
  *
- * Costs are counted in sector transfers of the sampled block: n of a sector is the number of requests that touched it, loads,
- * stores and atomics each by themselves, because a layout that serves the loads does not spare the stores.
+ * Costs are counted in sector transfers of the sampled block: n of a sector is the number of
+ * requests that touched it, loads, stores and atomics each by themselves, because a layout that
+ * serves the loads does not spare the stores.
  *   hot, hot-random   n - 1: staged once a block, the sector would move once
- *   false-sharing     n - n / T: were the sector's words one warp's, it would move once where it now moves for each of T warps
- *   strided           of what remains, the part of the sector that nobody uses: (1 - words used / words) of each transfer
- * A sector has at most one of the first three; strided is paid from what they leave, so that the sum never exceeds n. */
+ *   false-sharing     n - n / T: were the sector's words one warp's, it would move once where it
+ *                     now moves for each of T warps
+ *   strided           of what remains, the part of the sector that nobody uses: (1 - words used /
+ *                     words) of each transfer
+ * A sector has at most one of the first three; strided is paid from what they leave, so that the
+ * sum never exceeds n. */
 #ifndef WL_ANALYSIS_HEATMAP_MAP_H
 #define WL_ANALYSIS_HEATMAP_MAP_H
 
@@ -17,10 +22,11 @@ enum { MAP_EXAMPLES = 4, MAP_STREAM_BYTES = 32 };
 typedef struct map_insn {
     uint32_t pc;
     uint8_t op; /* acc_op */
-    uint64_t
-        weight; /* sectors issued: how the transfers of a row are shared out among its instructions */
+    /* sectors issued: how the transfers of a row are shared out among its instructions */
+    uint64_t weight;
     uint64_t requests, irregular;
-    /* Contiguous requests of at least a sector: where two warps meet in a sector, that is their alignment and no sharing. */
+    /* Contiguous requests of at least a sector: where two warps meet in a sector, that is their
+     * alignment and no sharing. */
     bool stream;
 } map_insn;
 
@@ -48,8 +54,8 @@ typedef struct map_result {
     double hottest_word;       /* mean over sectors of the hottest word's temperature */
     double words_used;         /* mean over sectors */
     double shapes;             /* part of the rows that the eight commonest make up */
-    int64_t
-        stride; /* bytes between touched words, the commonest distance; 0: fewer than four runs of words */
+    /* bytes between touched words, the commonest distance; 0: fewer than four runs of words */
+    int64_t stride;
     double stride_share; /* part of the distances that equal it */
     double run;          /* mean words of a run of touched words */
     bool random;
@@ -57,8 +63,8 @@ typedef struct map_result {
     map_share *shares; /* by index of the instruction */
 } map_result;
 
-/* `object` gives base and size (NULL or bytes 0: unknown, then every word counts); `insns` ascend by pc. Only out->shares
- * lie in `arena`; `scratch` is not needed afterwards. */
+/* `object` gives base and size (NULL or bytes 0: unknown, then every word counts); `insns` ascend
+ * by pc. Only out->shares lie in `arena`; `scratch` is not needed afterwards. */
 wl_status map_analyze(const prof_heat *heat, const prof_object *object, const map_insn *insns,
                       uint32_t ninsns, const ana_thresholds *thresholds, wl_arena *scratch,
                       wl_arena *arena, map_result *out);

@@ -1,9 +1,12 @@
 /* Patterns of shared memory. Wavefronts are charged once:
  *   bank-conflict                       those beyond the fewest possible
- *   shared-thread-local                 the fewest possible ones, which registers would save as well
- *   shared-warp-local                   of the fewest possible those of stores and atomics: a shuffle takes the pass of a load
- * An array is thread-local (warp-local) when in every sampled block every word that was touched was touched by one thread
- * (threads of one warp) only, and the sampled blocks executed what touches it elsewhere, too. */
+ *   shared-thread-local                 the fewest possible ones, which registers would save as
+ *                                       well
+ *   shared-warp-local                   of the fewest possible those of stores and atomics: a
+ *                                       shuffle takes the pass of a load
+ * An array is thread-local (warp-local) when in every sampled block every word that was touched was
+ * touched by one thread (threads of one warp) only, and the sampled blocks executed what touches it
+ * elsewhere, too. */
 #include "analysis/heatmap/words.h"
 
 #include <string.h>

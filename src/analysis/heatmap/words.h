@@ -1,4 +1,5 @@
-/* Findings of the heat map in words: what was seen, with this case's numbers, and what to change. */
+/* Findings of the heat map in words: what was seen, with this case's numbers, and what to
+ * change. */
 #ifndef WL_ANALYSIS_HEATMAP_WORDS_H
 #define WL_ANALYSIS_HEATMAP_WORDS_H
 

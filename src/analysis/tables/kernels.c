@@ -1,3 +1,4 @@
+/* Kernels by what they cost: the counts of their instructions, their times and findings. */
 #include "analysis/tables.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Source lines by what their instructions did. */
 #include "analysis/tables.h"
 
 #include "base/vec.h"

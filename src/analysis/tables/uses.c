@@ -20,7 +20,8 @@ typedef struct work {
 
 enum { LEVELS = 40 };
 
-/* Sums of spans, each about twice as large as the one before: what is added is merged about log n times. */
+/* Sums of spans, each about twice as large as the one before: what is added is merged about log n
+ * times. */
 typedef struct pile {
     wl_spans level[LEVELS];
     bool counted, failed;
@@ -31,7 +32,7 @@ static wl_span_reader reader_of(const wl_spans *s)
     return wl_spans_read(s->data, s->size, s->counted);
 }
 
-static wl_spans join(pile *p, wl_spans *a, wl_spans *b)
+static wl_spans join_uses(pile *p, wl_spans *a, wl_spans *b)
 {
     wl_spans sum = {.counted = p->counted};
     wl_span_reader x = reader_of(a), y = reader_of(b);
@@ -45,7 +46,7 @@ static void pile_up(pile *p, wl_spans spans)
 {
     int i = 0;
     for (; i < LEVELS - 1 && p->level[i].size; i++) {
-        spans = join(p, &p->level[i], &spans);
+        spans = join_uses(p, &p->level[i], &spans);
     }
     wl_spans_free(&p->level[i]);
     p->level[i] = spans;
@@ -56,7 +57,7 @@ static wl_spans pile_sum(pile *p)
     wl_spans sum = {.counted = p->counted};
     for (int i = 0; i < LEVELS; i++) {
         if (p->level[i].size) {
-            sum = sum.size ? join(p, &p->level[i], &sum) : p->level[i];
+            sum = sum.size ? join_uses(p, &p->level[i], &sum) : p->level[i];
         }
     }
     return sum;
@@ -144,7 +145,7 @@ static void count_rare(const work *w, const wl_spans *spans, ana_use *u, double 
     }
 }
 
-static void finish(const work *w, const wl_spans *spans, ana_use *u)
+static void finish_use(const work *w, const wl_spans *spans, ana_use *u)
 {
     double squares = 0;
     count_spans(spans, u, &squares);
@@ -218,7 +219,7 @@ static wl_status add_up(const work *w, const prof_use *uses, uint32_t count, ana
         status = wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     }
     if (status == WL_OK) {
-        finish(w, &sum, u);
+        finish_use(w, &sum, u);
     }
     wl_spans_free(&sum);
     return status;
@@ -334,7 +335,7 @@ static bool find_swaps(const work *w, ana_uses *out)
 
 /* ---- together ---- */
 
-static wl_status load(work *w, wl_error *err)
+static wl_status load_uses(work *w, wl_error *err)
 {
     wl_status status = prof_load_objects(w->db, w->arena, &w->objects, err);
     if (status == WL_OK) {
@@ -365,7 +366,7 @@ wl_status ana_use_table(prof_db *profile, const ana_thresholds *thresholds, wl_a
     ana_thresholds defaults = ana_thresholds_default();
     work w = {.db = profile, .thresholds = thresholds ? thresholds : &defaults, .arena = arena};
     *out = (ana_uses){0};
-    wl_status status = load(&w, err);
+    wl_status status = load_uses(&w, err);
     if (status != WL_OK || !any_known(&w)) {
         return status;
     }

@@ -18,7 +18,8 @@ export type Pattern =
   | "divergent"
   | "shared-thread-local"
   | "shared-warp-local"
-  | "bank-conflict";
+  | "bank-conflict"
+  | "local-memory";
 export type Scope = "program" | "object" | "kernel" | "kernel-and-object";
 export type Unit = "sectors" | "wavefronts" | "bytes";
 export type Gain = "full" | "cached" | "latency" | "shuffles" | "tiny";

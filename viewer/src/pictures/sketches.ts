@@ -129,6 +129,23 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
       code: "for (int j = 0; j < 8; j++) // unrolled\n    order(&list[j], &d);",
     },
   },
+  "local-memory": {
+    legend: "arrows: trips to local memory, through the L1 cache",
+    before: {
+      picture: {
+        from: ["thread 0", "thread 1", "thread 2"],
+        to: "local memory",
+        how: { all: true },
+      },
+      note: "an index that the compiler does not know",
+      code: "float list[8];\nfor (int k = 0; k < keep; k++)\n    sum += list[k];",
+    },
+    after: {
+      picture: { from: ["thread 0", "thread 1", "thread 2"], to: "registers", how: { own: true } },
+      note: "every index is a constant: no trip at all",
+      code: "float list[8];\n#pragma unroll\nfor (int k = 0; k < 8; k++)\n    sum += list[k];",
+    },
+  },
   "shared-thread-local": {
     legend: "arrows: passes through shared memory",
     before: {
