@@ -277,7 +277,8 @@ static bool folder_empty(const char *folder)
 
 /* Where the name was chosen for the user and another run took it meanwhile, the next free one is
  * taken. */
-static wl_status import(const profile_run *run, const char *folder, char **path, wl_error *err)
+static wl_status import_captures(const profile_run *run, const char *folder, char **path,
+                                 wl_error *err)
 {
     const prog_options *o = &run->asked.options;
     replay_settings settings = replay_settings_of(o);
@@ -302,7 +303,7 @@ static bool keep_result(const profile_run *run, const char *folder, char **path,
                             "no profile was written");
         return false;
     }
-    if (import(run, folder, path, err) != WL_OK) {
+    if (import_captures(run, folder, path, err) != WL_OK) {
         cli_fail(err);
         wl_log(WL_LOG_ERROR,
                "what was recorded is kept in %s: 'warplens import -o NAME %s' tries again", folder,

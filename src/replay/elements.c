@@ -22,24 +22,24 @@ typedef struct state {
 
 /* ---- what is asked for ---- */
 
-static bool has(uint32_t probes, rewrite_probe probe)
+static bool probes_have(uint32_t probes, rewrite_probe probe)
 {
     return probes >> probe & 1;
 }
 
 obs_known replay_elements_of_objects(uint32_t probes)
 {
-    return has(probes, REWRITE_FREQUENCY) ? OBS_KNOWN_COUNTED
-           : has(probes, REWRITE_TOUCH)   ? OBS_KNOWN_TOUCHED
-                                          : OBS_KNOWN_NOTHING;
+    return probes_have(probes, REWRITE_FREQUENCY) ? OBS_KNOWN_COUNTED
+           : probes_have(probes, REWRITE_TOUCH)   ? OBS_KNOWN_TOUCHED
+                                                  : OBS_KNOWN_NOTHING;
 }
 
 obs_known replay_elements_of_arrays(uint32_t probes)
 {
-    return has(probes, REWRITE_SHARED) ? OBS_KNOWN_COUNTED : OBS_KNOWN_NOTHING;
+    return probes_have(probes, REWRITE_SHARED) ? OBS_KNOWN_COUNTED : OBS_KNOWN_NOTHING;
 }
 
-static obs_known less(obs_known a, obs_known b)
+static obs_known lesser_known(obs_known a, obs_known b)
 {
     return a < b ? a : b;
 }
@@ -139,7 +139,7 @@ static wl_status add_use(state *st, uint8_t space, uint32_t object, obs_known kn
     obs_use *use = &st->uses[st->nuses++];
     *use = (obs_use){.object = object, .space = space, .spans = ""};
     if (slice)
-        known = less(known, (obs_known)slice->known);
+        known = lesser_known(known, (obs_known)slice->known);
     if (!known)
         return WL_OK;
     wl_spans sum = {.counted = known == OBS_KNOWN_COUNTED};
@@ -172,7 +172,7 @@ static wl_status add_others(state *st, uint8_t space, obs_known known)
 /* ---- objects ---- */
 
 /* The state with its tables; what is zero in it takes no memory. */
-static bool unpack(state *st)
+static bool unpack_copy(state *st)
 {
     const replay_recorded_launch *d = st->part->device;
     uint64_t size = rewrite_packed_size(d->tables, d->tables_length),
@@ -207,7 +207,7 @@ static wl_status add_objects(state *st)
     bool missed = rewrite_missed(&st->copy) > 0;
     wl_status status = WL_OK;
     if (st->part->device->tables)
-        status = unpack(st) ? WL_OK : WL_NOMEM;
+        status = unpack_copy(st) ? WL_OK : WL_NOMEM;
     for (uint32_t i = 0; i < probe->count && status == WL_OK; i++)
         status = add_object(st, i, missed);
     if (missed)
@@ -279,7 +279,7 @@ static int by_object(const void *a, const void *b)
     return (k > l) - (k < l);
 }
 
-static bool begin(state *st)
+static bool begin_state(state *st)
 {
     const replay_recorded_launch *device = st->part->device;
     uint32_t most = st->s->nuses + st->s->nshared;
@@ -292,12 +292,12 @@ static bool begin(state *st)
     for (uint32_t i = 0; st->kernel && i < st->kernel->nsites; i++)
         st->counted |= replay_elements_of_site(st->kernel, &st->kernel->sites[i]);
     if (st->counted & REPLAY_ELEMENTS_OBJECTS)
-        st->objects = less(st->objects, replay_elements_of_objects(st->kernel->probes));
+        st->objects = lesser_known(st->objects, replay_elements_of_objects(st->kernel->probes));
     st->uses = wl_new_array(st->arena, obs_use, most + 1);
     return st->uses != NULL;
 }
 
-static wl_status join(state *st)
+static wl_status join_counts(state *st)
 {
     bool missed = st->counted && rewrite_missed(&st->copy) > 0;
     wl_status status = WL_OK;
@@ -321,14 +321,14 @@ wl_status replay_elements_finish(const replay_elements_part *part, wl_arena *are
                 .arrays = (obs_known)s->arrays_known};
     if (!s->objects_known && !s->arrays_known)
         return WL_OK;
-    if (!begin(&st))
+    if (!begin_state(&st))
         return WL_NOMEM;
     unsigned unknown = find_unknown(&st);
     if (unknown & REPLAY_ELEMENTS_OBJECTS)
         st.objects = OBS_KNOWN_NOTHING;
     if (unknown & REPLAY_ELEMENTS_ARRAYS)
         st.arrays = OBS_KNOWN_NOTHING;
-    wl_status status = join(&st);
+    wl_status status = join_counts(&st);
     free(st.whole);
     qsort(st.uses, st.nuses, sizeof *st.uses, by_object);
     s->uses = st.uses;

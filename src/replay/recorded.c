@@ -66,7 +66,7 @@ struct replay_recorded_trace {
 
 /* ---- reading the capture ---- */
 
-static bool keep(replay_recorded *r, const cap_probe *p)
+static bool keep_probe(replay_recorded *r, const cap_probe *p)
 {
     taken *t = wl_new(r->arena, taken);
     if (!t)
@@ -118,7 +118,7 @@ static bool keep_tables(replay_recorded *r, const cap_tables *tables)
     return t->tables != NULL;
 }
 
-static bool fits(const replay_recorded *r, uint64_t length, uint64_t most)
+static bool fits_memory(const replay_recorded *r, uint64_t length, uint64_t most)
 {
     return !most || wl_arena_used(r->arena) + length <= most;
 }
@@ -136,12 +136,12 @@ static wl_status read_records(replay_recorded *r, cap_reader *reader, uint64_t s
         if (status == WL_NOMEM ||
             (status == WL_OK && record.type == CAP_NOTE && !keep_kernel(r, &record.note)))
             return WL_NOMEM;
-        if (status == WL_OK && record.type == CAP_TABLES && fits(r, record.tables.length, most) &&
-            !keep_tables(r, &record.tables))
+        if (status == WL_OK && record.type == CAP_TABLES &&
+            fits_memory(r, record.tables.length, most) && !keep_tables(r, &record.tables))
             return WL_NOMEM;
         if (status == WL_OK && record.type == CAP_PROBE &&
-            !has_note(r, record.probe.note, &before) && fits(r, record.probe.length, most) &&
-            !keep(r, &record.probe))
+            !has_note(r, record.probe.note, &before) && fits_memory(r, record.probe.length, most) &&
+            !keep_probe(r, &record.probe))
             return WL_NOMEM;
     }
 }
@@ -229,8 +229,8 @@ static const rewrite_kernel *kernel_of(const planned *p, const char *name)
 }
 
 /* Without the tables of elements, which are large and which nothing here asks for. */
-static void unpack(struct replay_recorded_trace *t, const cap_note *note, const cap_probe *probe,
-                   wl_arena *arena)
+static void unpack_probe(struct replay_recorded_trace *t, const cap_note *note,
+                         const cap_probe *probe, wl_arena *arena)
 {
     uint64_t size = rewrite_packed_size(probe->data, probe->length);
     rewrite_state head = {0}, *state;
@@ -251,8 +251,8 @@ static void unpack(struct replay_recorded_trace *t, const cap_note *note, const 
     t->copy.size = fixed + pool;
 }
 
-static void lay_out(replay_recorded_launch *l, const cap_note *note, const cap_probe *probe,
-                    wl_arena *arena)
+static void lay_out_trace(replay_recorded_launch *l, const cap_note *note, const cap_probe *probe,
+                          wl_arena *arena)
 {
     struct replay_recorded_trace *t = l->trace;
     rewrite_setup setup = {.blocks = t->blocks,
@@ -265,7 +265,7 @@ static void lay_out(replay_recorded_launch *l, const cap_note *note, const cap_p
     setup.objects = objects;
     setup.nobjects = objects ? probe->count : 0;
     rewrite_lay_out(t->kernel, &setup, &t->layout);
-    unpack(t, note, probe, arena);
+    unpack_probe(t, note, probe, arena);
     l->dropped = rewrite_dropped(&t->copy);
 }
 
@@ -310,7 +310,8 @@ static wl_status find_places(replay_recorded_launch *l, const replay_recorded_pa
 }
 
 /* An address on the device to the one here; false where nothing lies there. */
-static bool translate(const struct replay_recorded_trace *t, uint8_t space, uint64_t *address)
+static bool translate_address(const struct replay_recorded_trace *t, uint8_t space,
+                              uint64_t *address)
 {
     if (space == IR_SPACE_GLOBAL || space == IR_SPACE_LOCAL)
         return true;
@@ -378,7 +379,7 @@ const rewrite_copy *replay_recorded_copy(const replay_recorded_launch *l)
 
 /* What did not run in the traced blocks may have run in others, unless something tells that it
  * did not. */
-static void cover(replay_recorded_launch *l)
+static void mark_covered(replay_recorded_launch *l)
 {
     const struct replay_recorded_trace *t = l->trace;
     bool traced = t->kernel->probes >> REWRITE_TRACE & 1,
@@ -448,7 +449,7 @@ wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *
     out->probe = &found->probe;
     out->tables = found->tables;
     out->tables_length = found->tables_length;
-    lay_out(out, part->note, &found->probe, arena);
+    lay_out_trace(out, part->note, &found->probe, arena);
     if (k->probes >> REWRITE_TRACE & 1 && !rewrite_trace_is_readable(&out->trace->copy))
         return WL_UNSUPPORTED;
     status = find_places(out, part, arena);
@@ -456,7 +457,7 @@ wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *
         return status;
     rewrite_read_trace(&out->trace->copy, count_access, out->trace);
     count_blocks(out->trace, emu_kernel_get(part->slice)->ncode);
-    cover(out);
+    mark_covered(out);
     return WL_OK;
 }
 
@@ -531,7 +532,7 @@ static void give_access(void *ctx, const rewrite_access *a)
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         address[lane] = a->addr[lane];
-        if (!translate(b->launch->trace, a->space, &address[lane])) {
+        if (!translate_address(b->launch->trace, a->space, &address[lane])) {
             __atomic_add_fetch(&b->launch->dropped, 1, __ATOMIC_RELAXED);
             return;
         }

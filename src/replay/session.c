@@ -116,7 +116,7 @@ static const char *beyond_limits(const replay_session *s)
 
 /* ---- outcomes ---- */
 
-static wl_status nothing(const work *w, const char *reason, replay_outcome *out)
+static wl_status say_nothing_known(const work *w, const char *reason, replay_outcome *out)
 {
     snprintf(w->s->reason, sizeof w->s->reason, "%s", reason);
     out->kind = REPLAY_NOTHING;
@@ -128,7 +128,7 @@ static wl_status nothing(const work *w, const char *reason, replay_outcome *out)
     return WL_OK;
 }
 
-static wl_status repeat(const work *w, replay_outcome *out)
+static wl_status say_repeat(const work *w, replay_outcome *out)
 {
     replay_known *known = &w->s->known;
     out->kind = REPLAY_REPEAT;
@@ -162,11 +162,11 @@ static wl_status list_gaps(const work *w, const uint8_t *covered, cap_way *way)
 
 /* What depends on data is taken from the last launch that recorded it and was the same in
  * everything else. */
-static wl_status estimate(const work *w, replay_outcome *out)
+static wl_status say_estimate(const work *w, replay_outcome *out)
 {
     out->way = (cap_way){
         .note = w->note->id, .way = CAP_WAY_PROBE, .estimated = true, .reason = ""};
-    return repeat(w, out);
+    return say_repeat(w, out);
 }
 
 /* ---- working out ---- */
@@ -277,7 +277,8 @@ static wl_status work_out(work *w, replay_outcome *out)
     w->s->seconds += wl_seconds() - started;
     if (status == WL_OK || status == WL_NOMEM)
         return status;
-    return nothing(w, status == WL_LIMIT ? "replaying it was interrupted" : err.text, out);
+    return say_nothing_known(w, status == WL_LIMIT ? "replaying it was interrupted" : err.text,
+                             out);
 }
 
 /* ---- notes ---- */
@@ -320,13 +321,13 @@ static bool is_known(work *w, const replay_key *key, replay_outcome *out)
     if (w->completed)
         return false;
     if (replay_memo_get(s->likely, key, replay_world_find, &s->world, &s->known))
-        return estimate(w, out) == WL_OK;
+        return say_estimate(w, out) == WL_OK;
     return s->settings.memo &&
            replay_memo_get(s->memo, key, replay_world_find, &s->world, &s->known) &&
-           repeat(w, out) == WL_OK;
+           say_repeat(w, out) == WL_OK;
 }
 
-static void remember(const work *w, const replay_key *key, const replay_outcome *out)
+static void remember_outcome(const work *w, const replay_key *key, const replay_outcome *out)
 {
     replay_session *s = w->s;
     if (out->kind == REPLAY_LAUNCH && (w->completed || s->settings.memo))
@@ -345,7 +346,7 @@ static wl_status known_or_new(work *w, replay_outcome *out)
         char text[600];
         snprintf(text, sizeof text, "it depends on the constant %s, whose content is not known",
                  unknown);
-        return nothing(w, text, out);
+        return say_nothing_known(w, text, out);
     }
     replay_key_of(&launch, replay_world_find, &s->world, &key);
     if (is_known(w, &key, out))
@@ -353,10 +354,10 @@ static wl_status known_or_new(work *w, replay_outcome *out)
     const char *reason = nothing_to_show(w);
     reason = reason ? reason : beyond_limits(s);
     if (reason)
-        return nothing(w, reason, out);
+        return say_nothing_known(w, reason, out);
     wl_status status = work_out(w, out);
     if (status == WL_OK)
-        remember(w, &key, out);
+        remember_outcome(w, &key, out);
     return status;
 }
 
@@ -370,15 +371,15 @@ static wl_status take_up(work *w, replay_outcome *out)
     replay_session *s = w->s;
     wl_error why = {0};
     if (!s->world.machine)
-        return nothing(w, "its device is not known", out);
+        return say_nothing_known(w, "its device is not known", out);
     wl_status status = replay_world_find_kernel(&s->world, w->note->module, w->note->kernel,
                                                 &w->kernel, &why);
     if (status != WL_OK)
-        return status == WL_NOMEM ? status : nothing(w, why.text, out);
+        return status == WL_NOMEM ? status : say_nothing_known(w, why.text, out);
     w->completed = replay_recorded_has(s->recorded, w->note->id);
     const char *reason = not_replayable(w);
     if (reason)
-        return nothing(w, reason, out);
+        return say_nothing_known(w, reason, out);
     return known_or_new(w, out);
 }
 

@@ -9,7 +9,7 @@
 
 enum { ALIGNMENT = 512 };
 
-static wl_status nomem(wl_error *err)
+static wl_status fail_nomem(wl_error *err)
 {
     return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
 }
@@ -81,7 +81,7 @@ static wl_status see_object(replay_world *w, const cap_object *r, wl_error *err)
         return WL_OK;
     o = calloc(1, sizeof *o);
     if (!o)
-        return nomem(err);
+        return fail_nomem(err);
     *o = (replay_world_object){.id = r->id, .base = r->base, .bytes = r->bytes};
     HASH_ADD(hh, w->objects, id, sizeof o->id, o);
     wl_status status = add_ghost(w, r->base, r->bytes, kind_of(r->kind), r->id);
@@ -92,7 +92,7 @@ static wl_status see_object(replay_world *w, const cap_object *r, wl_error *err)
     }
     if (status == WL_OK && m && r->kind == CAP_OBJECT_CONST)
         status = add_constant(w, o);
-    return status == WL_OK ? WL_OK : nomem(err);
+    return status == WL_OK ? WL_OK : fail_nomem(err);
 }
 
 bool replay_world_find(void *ctx, uint64_t address, emu_alloc *out)
@@ -116,12 +116,12 @@ static wl_status see_module(replay_world *w, const cap_module *r, wl_error *err)
         return WL_OK;
     m = calloc(1, sizeof *m);
     if (!m)
-        return nomem(err);
+        return fail_nomem(err);
     *m = (replay_world_module){
         .id = r->id, .name = strdup(r->name), .text = malloc(r->length + 1), .length = r->length};
     HASH_ADD(hh, w->modules, id, sizeof m->id, m);
     if (!m->name || !m->text)
-        return nomem(err);
+        return fail_nomem(err);
     memcpy(m->text, r->ptx, r->length);
     m->text[r->length] = '\0';
     return WL_OK;
@@ -151,7 +151,7 @@ static uint64_t address_of(void *ctx, const ir_var *var, uint64_t size)
     return !o || o->bytes < size ? 0 : constant ? o->at : o->base;
 }
 
-static bool load(replay_world *w, replay_world_module *m)
+static bool load_module(replay_world *w, replay_world_module *m)
 {
     placing p = {w, m};
     if (m->tried)
@@ -201,18 +201,18 @@ static wl_status list_gaps(replay_world_kernel *k)
     return WL_OK;
 }
 
-static wl_status prepare(replay_world *w, replay_world_module *m, replay_world_kernel *k)
+static wl_status prepare_kernel(replay_world *w, replay_world_module *m, replay_world_kernel *k)
 {
     wl_error *err = &k->error;
-    if (!load(w, m))
+    if (!load_module(w, m))
         return wl_fail(err, WL_UNSUPPORTED, "its module cannot be read: %s", m->error.text);
     const ir_func *func = ir_module_func(m->ptx, k->name);
     if (!func || !func->entry || !func->has_body)
         return wl_fail(err, WL_NOENT, "its module has no such kernel");
     if (replay_facts_of(m->ptx, func, k->arena, &k->facts) != WL_OK)
-        return nomem(err);
+        return fail_nomem(err);
     wl_status status = emu_module_slice(m->loaded, k->name, &k->facts.proof, &k->slice, err);
-    return status == WL_OK && list_gaps(k) != WL_OK ? nomem(err) : status;
+    return status == WL_OK && list_gaps(k) != WL_OK ? fail_nomem(err) : status;
 }
 
 static replay_world_kernel *new_kernel(replay_world *w, replay_world_module *m, const char *name)
@@ -227,7 +227,7 @@ static replay_world_kernel *new_kernel(replay_world *w, replay_world_module *m, 
         return NULL;
     }
     k->number = ++w->nkernels;
-    k->status = prepare(w, m, k);
+    k->status = prepare_kernel(w, m, k);
     HASH_ADD_KEYPTR(hh, m->kernels, k->name, strlen(k->name), k);
     return k;
 }
@@ -243,7 +243,7 @@ wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char 
     if (!*out)
         *out = new_kernel(w, m, name);
     if (!*out)
-        return nomem(err);
+        return fail_nomem(err);
     if ((*out)->status != WL_OK)
         *err = (*out)->error;
     return (*out)->status;
@@ -261,7 +261,7 @@ static wl_status see_symbol(replay_world *w, const cap_symbol *r, wl_error *err)
     HASH_ITER (hh, w->modules, m, next) { /* initial values come first */
         for (size_t i = 0; i < m->variables.count && !m->tried; i++)
             if (m->variables.data[i] == r->object)
-                load(w, m);
+                load_module(w, m);
     }
     bool fits = r->length && r->offset <= o->bytes && r->length <= o->bytes - r->offset;
     if (fits)

@@ -2,6 +2,7 @@
  * kernels chosen by name. */
 #include "program/kernel_name.h"
 #include "program/options.h"
+#include "support/random.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -246,15 +247,15 @@ static void damaged_values(void **state)
                                        "none",   "12345678",     "basic"};
     static const char bytes[] = "0123456789,;:.|()[]{}*+-\\ax sGMn\xff\n";
     (void)state;
-    srand(7);
+    uint64_t seed = 7;
     for (int i = 0; i < 3000; i++) {
         char text[64];
         wl_error err = {0};
         prog_options o;
         prog_option_id id = (prog_option_id)(i % PROG_OPTIONS);
-        snprintf(text, sizeof text, "%s", good[(size_t)rand() % (sizeof good / sizeof *good)]);
+        snprintf(text, sizeof text, "%s", good[random_below(&seed, sizeof good / sizeof *good)]);
         for (int k = 0; k < 1 + i % 4; k++)
-            text[(size_t)rand() % strlen(text)] = bytes[(size_t)rand() % (sizeof bytes - 1)];
+            text[random_below(&seed, strlen(text))] = bytes[random_below(&seed, sizeof bytes - 1)];
         wl_status status = read_with(id, text, &o, &err);
         assert_true(status == WL_OK || status == WL_ARG);
         assert_int_equal(status == WL_ARG, *err.text != '\0');

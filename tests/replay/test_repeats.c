@@ -1,0 +1,178 @@
+/* Launches that do what an earlier one did, as the emulating collector asks for them: which kernels
+ * are proven, what is kept, what is found, and that nothing is trusted once a repeat was none. */
+#include "../emu/fixture.h"
+
+#include "replay/repeats.h"
+#include "replay/watch.h"
+
+enum { THREADS = 64, BYTES = 4 * THREADS, A = 1, B = 2 };
+
+/* `plain` stores one word a thread; `gather` stores where its data says. */
+static const char *const text = HEADER
+    ".visible .entry plain(.param .u64 to, .param .u32 value)\n{\n"
+    ".reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
+    "ld.param.u64 %rd1, [to];\nld.param.u32 %r1, [value];\n"
+    "mov.u32 %r2, %tid.x;\nmul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+    "st.global.u32 [%rd3], %r1;\nret;\n}\n"
+    ".visible .entry gather(.param .u64 to)\n{\n"
+    ".reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
+    "ld.param.u64 %rd1, [to];\nld.global.u32 %r1, [%rd1];\n"
+    "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+    "st.global.u32 [%rd3], %r1;\nret;\n}\n";
+
+typedef struct process {
+    fixture f;
+    replay_repeats *repeats;
+    replay_proven plain, gather;
+    uint64_t a, b; /* objects */
+} process;
+
+static uint64_t new_object(process *p, uint32_t id)
+{
+    uint64_t address = 0;
+    assert_int_equal(emu_mem_alloc(p->f.machine, BYTES, 256, EMU_ALLOC_DEVICE, id, &address),
+                     WL_OK);
+    return address;
+}
+
+static void begin(process *p)
+{
+    *p = (process){0};
+    fixture_begin(&p->f, text);
+    p->repeats = replay_repeats_new();
+    assert_non_null(p->repeats);
+    p->a = new_object(p, A);
+    p->b = new_object(p, B);
+}
+
+static void end(process *p)
+{
+    replay_proven_clear(&p->plain);
+    replay_proven_clear(&p->gather);
+    replay_repeats_free(p->repeats);
+    fixture_end(&p->f);
+}
+
+static bool find_address(void *ctx, uint64_t address, emu_alloc *out)
+{
+    process *p = ctx;
+    return emu_mem_find(p->f.machine, address, out);
+}
+
+static bool find_number(void *ctx, uint32_t object, emu_alloc *out)
+{
+    process *p = ctx;
+    return find_address(ctx, object == A ? p->a : p->b, out) && out->id == object;
+}
+
+static const replay_facts *prove(process *p, replay_proven *proven, const char *kernel)
+{
+    return replay_repeats_prove(p->repeats, proven, p->f.ptx, fixture_kernel(&p->f, kernel));
+}
+
+typedef struct plain_params {
+    uint64_t to;
+    uint32_t value;
+} plain_params;
+
+/* What is known of a launch of `plain` before it runs. */
+static void look(process *p, uint64_t to, uint32_t value, replay_repeat *out)
+{
+    plain_params params = {to, value};
+    replay_launch launch = {.grid = {1, 1, 1}, .block = {THREADS, 1, 1}, .params = &params};
+    replay_repeats_find(p->repeats, &p->plain, &launch, find_address, p, out);
+}
+
+/* Runs it observed, and keeps it under this number. */
+static void run_and_keep(process *p, uint64_t to, const replay_repeat *repeat, uint32_t number)
+{
+    replay_watch watch;
+    obs_summary summary;
+    replay_settings settings = {.threads = 1};
+    replay_watched what = {.settings = &settings,
+                           .machine = p->f.machine,
+                           .kernel = fixture_kernel(&p->f, "plain"),
+                           .grid = {1, 1, 1},
+                           .block = {THREADS, 1, 1}};
+    assert_int_equal(replay_watch_begin(&what, NULL, &watch), WL_OK);
+    p->f.observer = &watch.observer;
+    RUN(&p->f, "plain", 1, THREADS, to, 7);
+    assert_int_equal(replay_watch_finish(&watch, &p->f.result, &summary), WL_OK);
+    replay_repeats_keep(p->repeats, repeat, number, &summary, find_number, p);
+    replay_watch_end(&watch);
+}
+
+/* One launch is not worth a proof; accesses that depend on data have none. */
+static void kernels_are_proven_late(void **state)
+{
+    (void)state;
+    process p;
+    begin(&p);
+    replay_repeat repeat;
+    assert_null(prove(&p, &p.plain, "plain"));
+    look(&p, p.a, 1, &repeat);
+    assert_null(repeat.facts);
+    assert_non_null(prove(&p, &p.plain, "plain"));
+    assert_non_null(prove(&p, &p.plain, "plain"));
+    assert_null(prove(&p, &p.gather, "gather"));
+    assert_null(prove(&p, &p.gather, "gather"));
+    end(&p);
+}
+
+/* Found with another value, which no address depends on, and on another object of its size. */
+static void a_repeat_is_found(void **state)
+{
+    (void)state;
+    process p;
+    replay_repeat repeat;
+    begin(&p);
+    prove(&p, &p.plain, "plain");
+    prove(&p, &p.plain, "plain");
+    look(&p, p.a, 1, &repeat);
+    assert_true(repeat.facts && !repeat.known);
+    run_and_keep(&p, p.a, &repeat, 5);
+    look(&p, p.a, 2, &repeat);
+    assert_true(repeat.known);
+    assert_int_equal(repeat.launch.launch, 5);
+    look(&p, p.b, 2, &repeat);
+    assert_true(repeat.known);
+    assert_int_equal(repeat.launch.nmoves, 1);
+    assert_int_equal(repeat.launch.moves[0].from, A);
+    assert_int_equal(repeat.launch.moves[0].to, B);
+    look(&p, p.a + 4, 2, &repeat); /* another place in its object */
+    assert_true(repeat.facts && !repeat.known);
+    end(&p);
+}
+
+static void nothing_is_trusted_after_a_wrong_repeat(void **state)
+{
+    (void)state;
+    process p;
+    replay_repeat repeat;
+    begin(&p);
+    prove(&p, &p.plain, "plain");
+    prove(&p, &p.plain, "plain");
+    look(&p, p.a, 1, &repeat);
+    run_and_keep(&p, p.a, &repeat, 1);
+    look(&p, p.a, 1, &repeat);
+    emu_result result = {.warp_instructions = repeat.launch.warp_instructions,
+                         .thread_instructions = repeat.launch.thread_instructions};
+    assert_true(replay_repeats_confirm(p.repeats, &repeat, &result));
+    look(&p, p.a, 1, &repeat);
+    assert_true(repeat.known);
+    result.thread_instructions++;
+    assert_false(replay_repeats_confirm(p.repeats, &repeat, &result));
+    look(&p, p.a, 1, &repeat);
+    assert_true(!repeat.facts && !repeat.known);
+    end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_are_proven_late),
+        cmocka_unit_test(a_repeat_is_found),
+        cmocka_unit_test(nothing_is_trusted_after_a_wrong_repeat),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
