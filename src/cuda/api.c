@@ -26,12 +26,6 @@ const cuda_driver_function *cuda_driver_functions(size_t *count)
     return driver;
 }
 
-const cuda_runtime_function *cuda_runtime_functions(size_t *count)
-{
-    *count = RUNTIME;
-    return runtime;
-}
-
 static size_t first_of_base(const char *base)
 {
     size_t low = 0, high = DRIVER;

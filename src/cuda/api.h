@@ -24,9 +24,8 @@ typedef struct cuda_runtime_function {
         last; /* CUDA releases (11070, 13020) with this signature; a symbol may have several rows */
 } cuda_runtime_function;
 
-/* All rows, sorted by base and by symbol. */
+/* All rows of the driver, sorted by base and by symbol. */
 const cuda_driver_function *cuda_driver_functions(size_t *count);
-const cuda_runtime_function *cuda_runtime_functions(size_t *count);
 
 /* What cuGetProcAddress finds for a name and a version: the newest variant not newer than `version`, of the per-thread
  * kind where `per_thread` is set and there is one. A name with a suffix of its own ("cuMemAlloc_v2") is no name.

@@ -174,7 +174,6 @@ typedef struct emu_shared_var {
 
 uint32_t emu_kernel_nshared(const emu_kernel *kernel);
 emu_shared_var emu_kernel_shared(const emu_kernel *kernel, uint32_t index, uint32_t dynamic_shared);
-uint32_t emu_kernel_nblocks(const emu_kernel *kernel);
 /* The PTX module that the kernel was decoded from. */
 const ir_module *emu_kernel_module(const emu_kernel *kernel);
 

@@ -339,11 +339,6 @@ emu_shared_var emu_kernel_shared(const emu_kernel *kernel, uint32_t index, uint3
     return var;
 }
 
-uint32_t emu_kernel_nblocks(const emu_kernel *kernel)
-{
-    return kernel->nbbs;
-}
-
 const ir_module *emu_kernel_module(const emu_kernel *kernel)
 {
     return kernel->module->ptx;

@@ -20,9 +20,6 @@ wl_status ptx_print(const ir_module *module, char **out, size_t *length);
 char *ptx_print_insn(const ir_module *module, const ir_func *func, const ir_insn *insn,
                      char *buffer, size_t size);
 
-/* Equal in everything but positions. */
-bool ptx_module_equal(const ir_module *a, const ir_module *b);
-
 /* Checks each instruction against ops.def: suffixes, number and roles of operands, register widths.
  */
 wl_status ptx_verify(const ir_module *module, const char *name, wl_error *err);

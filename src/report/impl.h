@@ -37,7 +37,6 @@ char *rep_ratio(wl_arena *arena, double num, double den); /* 32.0; "" where den 
 char *rep_percent(wl_arena *arena, double share);         /* 12 % */
 char *rep_bytes(wl_arena *arena, uint64_t value);         /* 4 KiB */
 char *rep_seconds(wl_arena *arena, double value);         /* 12.0 ms */
-char *rep_dim(wl_arena *arena, const uint32_t dim[3]);    /* 16x16 */
 char *rep_plural(wl_arena *arena, uint64_t n, const char *one, const char *many);
 char *rep_quantity(wl_arena *arena, double value, const char *unit);
 

@@ -70,14 +70,6 @@ char *rep_seconds(wl_arena *arena, double value)
     return wl_arena_printf(arena, "%.2f s", value);
 }
 
-char *rep_dim(wl_arena *arena, const uint32_t dim[3])
-{
-    if (dim[2] > 1)
-        return wl_arena_printf(arena, "%ux%ux%u", dim[0], dim[1], dim[2]);
-    return dim[1] > 1 ? wl_arena_printf(arena, "%ux%u", dim[0], dim[1])
-                      : wl_arena_printf(arena, "%u", dim[0]);
-}
-
 char *rep_plural(wl_arena *arena, uint64_t n, const char *one, const char *many)
 {
     const char *number = rep_count(arena, n);

@@ -1,5 +1,6 @@
 /* What parses must verify or be refused without harm, and print as PTX that parses to an equal
  * module. */
+#include "../ptx/equal.h"
 #include "ptx_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -14,7 +15,7 @@ static void check_round_trip(const ir_module *module, bool verified)
     if (ptx_print(module, &printed, &length) != WL_OK)
         return;
     if (ptx_parse(printed, length, "printed", &again, &err) != WL_OK ||
-        !ptx_module_equal(module, again))
+        !modules_equal(module, again))
         abort();
     ir_module_free(again);
     free(printed);

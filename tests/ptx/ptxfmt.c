@@ -2,6 +2,7 @@
  * status 0, or 1 with a message.
  *   -q  do not print       -r  check that what was printed parses to an equal module
  *   -n  do not verify      -t N  parse N times and print the speed to stderr */
+#include "equal.h"
 #include "ptx/ptx.h"
 #include "support/file.h"
 
@@ -50,7 +51,7 @@ static int check_round_trip(const ir_module *module, const char *printed, size_t
     wl_error err;
     if (ptx_parse(printed, length, "printed", &again, &err) != WL_OK)
         return fail(err.text);
-    bool equal = ptx_module_equal(module, again);
+    bool equal = modules_equal(module, again);
     ir_module_free(again);
     if (!equal)
         fprintf(stderr, "%s: what was printed parses to another module\n", path);

@@ -1,4 +1,5 @@
 #include "support.h"
+#include "equal.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ char *check_round_trip(const ir_module *module, const char *name, size_t *length
     size_t n;
     assert_int_equal(ptx_print(module, &printed, length), WL_OK);
     ir_module *second = parse_ok(printed, "printed");
-    if (!ptx_module_equal(module, second))
+    if (!modules_equal(module, second))
         fail_msg("%s: what was printed parses to another module", name);
     assert_int_equal(ptx_print(second, &again, &n), WL_OK);
     assert_string_equal(printed, again);

@@ -1,6 +1,10 @@
 /* Structural equality of modules. Indices count as equal where they are equal: both modules number
  * alike. */
-#include "ptx/internal.h"
+#include "equal.h"
+
+#include "ptx/written.h"
+
+#include <string.h>
 
 static bool same_text(const char *a, const char *b)
 {
@@ -226,7 +230,7 @@ static bool same_written_module(const ptx_written_module *a, const ptx_written_m
            SAME_ARRAY(a->items, a->nitems, b->items, b->nitems, same_item);
 }
 
-bool ptx_module_equal(const ir_module *a, const ir_module *b)
+bool modules_equal(const ir_module *a, const ir_module *b)
 {
     return a->sm == b->sm && a->address_size == b->address_size &&
            SAME_ARRAY(a->vars, a->nvars, b->vars, b->nvars, same_var) &&
