@@ -138,6 +138,38 @@ class Figures(Check):
         self.assertIn("no page has the figure overhead.auto.trace", out)
 
 
+class Paths(Check):
+    def setUp(self):
+        super().setUp()
+        self.write("src/emu/run.c", "int a;\n")
+        self.write("src/flow/graph.c", "int a;\n")
+        self.write("tests/emu/test_run.c", "int a;\n")
+
+    def paths(self, text):
+        self.write("docs/page.md", text)
+        return self.run_tool("check_paths.py")
+
+    def test_paths_that_exist_pass(self):
+        code, out = self.paths("# Running: src/emu\n\n`run.c`, `emu/run.c`, `flow/graph.c` and "
+                               "[a test](../tests/emu/test_run.c); tests/*/test_<name>.c, "
+                               "src/{emu,flow}, `cuda.h`.\n\n    cat src/emu/run.c\n")
+        self.assertEqual((code, out), (0, "check_paths: 1 pages, 0 dead paths\n"))
+
+    def test_dead_paths_are_found(self):
+        for text in ("src/emu/walk.c", "`emu/walk.c`", "`walk.c`", "[walk](../src/emu/walk.c)",
+                     "    cat src/emu/walk.c", "src/{emu,walk}", "tests/emu/walk_*.c"):
+            code, out = self.paths("# Page\n\nSee " + text + ".\n")
+            self.assertEqual(code, 1, text)
+            self.assertIn("docs/page.md:3: ", out)
+
+    def test_a_name_lies_in_the_folder_of_its_section(self):
+        code, out = self.paths("# Page\n\n## Running: src/emu\n\nSee `graph.c`.\n")
+        self.assertEqual(code, 1)
+        self.assertIn("there is no graph.c in src/emu", out)
+        self.assertEqual(self.paths("# Page\n\n## src/emu\n\nIn src/flow, `graph.c`.\n")[0], 0)
+        self.assertEqual(self.paths("# Page\n\nSee `graph.c`.\n")[0], 0)
+
+
 class Style(Check):
     def setUp(self):
         super().setUp()
