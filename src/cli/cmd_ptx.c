@@ -61,17 +61,17 @@ static wl_status dump_plan(ptx_run *r, const ir_module *module, const ir_func *f
 
 static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *func, wl_arena *arena)
 {
-    ir_callorder order;
+    ir_kernel code;
     flow_proof proof;
-    wl_status status = ir_callorder_of(module, func, arena, &order);
-    flow_kernel *kernel = status == WL_OK ? flow_kernel_new(module, &order, arena) : NULL;
+    wl_status status = ir_kernel_of(module, func, arena, &code);
+    flow_kernel *kernel = status == WL_OK ? flow_kernel_new(&code, arena) : NULL;
     if (!kernel)
         return WL_NOMEM;
     status = flow_prove_kernel(kernel, arena, &proof);
     if (status == WL_OK && (!r->options->summary || r->options->dump))
         status = flow_run(kernel, FLOW_PASS_ilp);
     const char *name = prof_demangle(arena, func->name);
-    ptx_subject s = {r->file, module, &order, kernel, &proof, name ? name : func->name};
+    ptx_subject s = {r->file, module, &code, kernel, &proof, name ? name : func->name};
     if (status == WL_OK && (!r->options->kernel || strstr(s.name, r->options->kernel)))
         show(r, &s);
     return status;

@@ -23,7 +23,7 @@ wl_status ptx_each(const char *path, ptx_visit visit, void *ctx, wl_error *err);
 typedef struct ptx_subject {
     const char *file; /* as given on the command line */
     const ir_module *module;
-    const ir_callorder *order;
+    const ir_kernel *code;
     flow_kernel *kernel; /* all passes have run */
     const flow_proof *proof;
     const char *name; /* demangled */

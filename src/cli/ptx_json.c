@@ -52,7 +52,7 @@ json_t *ptx_kernel_json(const ptx_subject *s)
     const flow_proof *p = s->proof;
     json_t *kernel = json_object(), *list = json_array();
     json_object_set_new(kernel, "kernel", json_string(s->name));
-    json_object_set_new(kernel, "symbol", json_string(s->order->funcs[0]->name));
+    json_object_set_new(kernel, "symbol", json_string(s->code->funcs[0]->name));
     json_object_set_new(kernel, "class", json_string(flow_class_name(p->class_)));
     json_object_set_new(kernel, "instructions", json_integer(p->npcs));
     json_object_set_new(kernel, "slice", json_integer(p->slice));

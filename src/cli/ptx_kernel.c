@@ -7,10 +7,10 @@
 
 const ir_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f)
 {
-    uint32_t n = ir_callorder_find(s->order, pc);
+    ir_place place = ir_kernel_at(s->code, pc);
     if (f)
-        *f = &s->kernel->funcs[n];
-    return &s->order->funcs[n]->insns[pc - s->order->first_pc[n]];
+        *f = &s->kernel->funcs[place.index];
+    return place.insn;
 }
 
 char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
@@ -115,12 +115,12 @@ static void hash_text(uint64_t *hash, const char *text)
 static uint64_t hash_of(const ptx_subject *s)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    hash_text(&hash, s->order->funcs[0]->name);
-    for (uint32_t k = 0; k < s->order->count; k++)
-        for (uint32_t i = 0; i < s->order->funcs[k]->ninsns; i++) {
+    hash_text(&hash, s->code->funcs[0]->name);
+    for (uint32_t k = 0; k < s->code->count; k++)
+        for (uint32_t i = 0; i < s->code->funcs[k]->ninsns; i++) {
             char line[400];
-            hash_text(&hash, ptx_print_insn(s->module, s->order->funcs[k],
-                                            &s->order->funcs[k]->insns[i], line, sizeof line));
+            hash_text(&hash, ptx_print_insn(s->module, s->code->funcs[k],
+                                            &s->code->funcs[k]->insns[i], line, sizeof line));
         }
     return hash;
 }

@@ -665,9 +665,9 @@ static void count_defs(emu_decode *d, const ir_operand *o)
 
 static bool begin_function(emu_decode *d, uint32_t index)
 {
-    d->func = d->kernel->order.funcs[index];
+    d->func = d->kernel->code.funcs[index];
     d->function = &d->kernel->functions[index];
-    d->first_pc = d->kernel->order.first_pc[index];
+    d->first_pc = d->kernel->code.first_pc[index];
     d->frame_top = 64; /* offset 0 is where failed lookups point */
     d->pred_at = 0;
     d->places.count = d->locals.count = 0;
@@ -822,7 +822,7 @@ wl_status emu_decode_kernel(emu_module *module, const ir_func *func, const flow_
                     .handlers = emu_handlers(),
                     .func = func};
     d.insn = func->insns;
-    if (ir_callorder_of(module->ptx, (ir_func *)(uintptr_t)func, arena, &kernel->order) != WL_OK)
+    if (ir_kernel_of(module->ptx, func, arena, &kernel->code) != WL_OK)
         emu_decode_nomem(&d);
     if (d.status == WL_OK && proof && emu_prepare_slice(&d) != WL_OK)
         emu_decode_nomem(&d);

@@ -47,12 +47,12 @@ uint32_t emu_written(const ir_insn *i)
 static void add_blocks(emu_decode *d, uint32_t index, const uint8_t *leader)
 {
     emu_kernel *k = d->kernel;
-    const ir_func *func = k->order.funcs[index];
+    const ir_func *func = k->code.funcs[index];
     k->functions[index].entry = k->nbbs;
     for (uint32_t n = 0; n <= func->ninsns; n++) {
         if (leader[n]) {
             emu_bb *bb = &k->bbs[k->nbbs++];
-            bb->first_pc = k->order.first_pc[index] + n;
+            bb->first_pc = k->code.first_pc[index] + n;
             bb->function = index;
             bb->term = n == func->ninsns ? EMU_TERM_RET : EMU_TERM_FALL;
             bb->pred = bb->guard = EMU_NOREF;
@@ -60,8 +60,8 @@ static void add_blocks(emu_decode *d, uint32_t index, const uint8_t *leader)
         }
         if (n < func->ninsns) {
             k->bbs[k->nbbs - 1].ninsns++;
-            k->bb_of_pc[k->order.first_pc[index] + n] = k->nbbs - 1;
-            k->cost_of_pc[k->order.first_pc[index] + n] = (uint8_t)ir_insn_cost(&func->insns[n]);
+            k->bb_of_pc[k->code.first_pc[index] + n] = k->nbbs - 1;
+            k->cost_of_pc[k->code.first_pc[index] + n] = (uint8_t)ir_insn_cost(&func->insns[n]);
         }
     }
 }
@@ -71,22 +71,21 @@ static void mark_rejoin(const emu_kernel *k, uint32_t pc, uint8_t *leaders)
 {
     uint32_t to = k->proof->rejoin[pc];
     if (k->proof->flags[pc] & FLOW_PC_UNKNOWN && to < k->info.ncode)
-        leaders[to + ir_callorder_find(&k->order, to)] = 1;
+        leaders[to + ir_kernel_at(&k->code, to).index] = 1;
 }
 
 static uint8_t *leaders_of(emu_decode *d, uint32_t *total)
 {
-    const ir_callorder *order = &d->kernel->order;
-    uint32_t ncode = order->first_pc[order->count];
-    uint8_t *leaders = calloc(ncode + order->count + 1, 1);
+    const ir_kernel *code = &d->kernel->code;
+    uint32_t ncode = code->npcs, places = ncode + code->count;
+    uint8_t *leaders = malloc(places + 1);
     if (!leaders)
         return NULL;
+    memcpy(leaders, code->leader, places);
     *total = 0;
-    for (uint32_t k = 0; k < order->count; k++)
-        ir_block_leaders(order->funcs[k], leaders + order->first_pc[k] + k);
     for (uint32_t pc = 0; d->kernel->proof && pc < ncode; pc++)
         mark_rejoin(d->kernel, pc, leaders);
-    for (uint32_t n = 0; n < ncode + order->count; n++)
+    for (uint32_t n = 0; n < places; n++)
         *total += leaders[n];
     return leaders;
 }
@@ -106,7 +105,7 @@ uint32_t emu_label_bb(const emu_decode *d, uint32_t label)
 wl_status emu_form_blocks(emu_decode *d)
 {
     emu_kernel *k = d->kernel;
-    uint32_t total = 0, ncode = k->order.first_pc[k->order.count];
+    uint32_t total = 0, ncode = k->code.npcs;
     uint8_t *leaders = leaders_of(d, &total);
     k->bbs = wl_new_array(d->arena, emu_bb, total + 1);
     k->bb_of_pc = wl_new_array(d->arena, uint32_t, ncode + 1);
@@ -115,8 +114,8 @@ wl_status emu_form_blocks(emu_decode *d)
         free(leaders);
         return WL_NOMEM;
     }
-    for (uint32_t f = 0; f < k->order.count; f++)
-        add_blocks(d, f, leaders + k->order.first_pc[f] + f);
+    for (uint32_t f = 0; f < k->code.count; f++)
+        add_blocks(d, f, leaders + k->code.first_pc[f] + f);
     free(leaders);
     return WL_OK;
 }

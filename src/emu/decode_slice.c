@@ -5,7 +5,7 @@
 wl_status emu_prepare_slice(emu_decode *d)
 {
     emu_kernel *k = d->kernel;
-    uint32_t n = k->order.first_pc[k->order.count];
+    uint32_t n = k->code.npcs;
     if (k->proof->npcs != n)
         return wl_fail(d->err, WL_ARG, "the proof is of another kernel than %s", k->func->name);
     k->info.ncode = n;

@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "ir/blocks.h"
-#include "ir/callorder.h"
+#include "ir/kernel.h"
 #include "ir/module.h"
 
 #include <pthread.h>
@@ -220,7 +220,7 @@ struct emu_kernel {
     emu_module *module;
     wl_arena *arena; /* owns all of the decoded code */
     const ir_func *func;
-    ir_callorder order;
+    ir_kernel code;
     emu_kernel_info info;
     emu_insn *insns;
     emu_bb *bbs;

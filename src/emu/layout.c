@@ -67,11 +67,11 @@ static bool is_dynamic(const emu_shared_place *place)
 /* Static variables in the order in which the code names them; every unsized one starts where they end. */
 static bool lay_out_shared(emu_decode *d)
 {
-    const ir_callorder *order = &d->kernel->order;
-    for (uint32_t f = 0; f < order->count; f++)
-        for (uint32_t n = 0; n < order->funcs[f]->ninsns; n++)
-            for (uint32_t k = 0; k < order->funcs[f]->insns[n].noperands; k++)
-                if (!find_shared(d, &order->funcs[f]->insns[n].operands[k]))
+    const ir_kernel *code = &d->kernel->code;
+    for (uint32_t f = 0; f < code->count; f++)
+        for (uint32_t n = 0; n < code->funcs[f]->ninsns; n++)
+            for (uint32_t k = 0; k < code->funcs[f]->insns[n].noperands; k++)
+                if (!find_shared(d, &code->funcs[f]->insns[n].operands[k]))
                     return false;
     uint32_t at = 0, dynamic_align = 16;
     for (size_t k = 0; k < d->shared.count; k++) {
@@ -109,7 +109,7 @@ static bool keep_shared(emu_decode *d)
 void emu_lay_out_kernel(emu_decode *d)
 {
     emu_kernel *k = d->kernel;
-    k->nfunctions = k->order.count;
+    k->nfunctions = k->code.count;
     k->functions = wl_new_array(d->arena, emu_function, k->nfunctions);
     if (!k->functions || !lay_out_params(d) || !lay_out_shared(d) || !keep_shared(d)) {
         emu_decode_nomem(d);
@@ -117,7 +117,7 @@ void emu_lay_out_kernel(emu_decode *d)
         return;
     }
     for (uint32_t f = 0; f < k->nfunctions; f++) {
-        k->functions[f].func = k->order.funcs[f];
+        k->functions[f].func = k->code.funcs[f];
         k->functions[f].index = f;
     }
 }
@@ -195,7 +195,7 @@ void emu_finish_info(emu_decode *d)
     k->info.local_bytes = k->functions[0].local_bytes;
     k->info.max_threads = max_threads(d);
     k->info.registers = most_registers(k);
-    k->info.ncode = k->order.first_pc[k->order.count];
+    k->info.ncode = k->code.npcs;
     if (emu_order_blocks(k) != WL_OK || !measure_local(k))
         emu_decode_nomem(d);
 }

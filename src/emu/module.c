@@ -281,8 +281,8 @@ static wl_status find_or_decode(emu_module *module, const char *name, const flow
             *out = k;
             return WL_OK;
         }
-    const ir_func *func = ir_module_func(module->ptx, name);
-    if (!func || !func->entry || !func->has_body)
+    const ir_func *func = ir_module_kernel(module->ptx, name);
+    if (!func)
         return wl_fail(err, WL_NOENT, "the module has no kernel %s", name);
     wl_status status = emu_decode_kernel(module, func, proof, out, err);
     if (status == WL_OK) {
@@ -320,10 +320,8 @@ emu_code emu_kernel_code(const emu_kernel *kernel, uint32_t pc)
 {
     if (pc >= kernel->info.ncode)
         return (emu_code){0};
-    uint32_t f = ir_callorder_find(&kernel->order, pc);
-    const ir_func *func = kernel->order.funcs[f];
-    return (emu_code){func, &func->insns[pc - kernel->order.first_pc[f]], kernel->bb_of_pc[pc],
-                      (ir_cost)kernel->cost_of_pc[pc]};
+    ir_place at = ir_kernel_at(&kernel->code, pc);
+    return (emu_code){at.func, at.insn, kernel->bb_of_pc[pc], (ir_cost)kernel->cost_of_pc[pc]};
 }
 
 uint32_t emu_kernel_nshared(const emu_kernel *kernel)

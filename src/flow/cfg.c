@@ -36,7 +36,7 @@ static bool may_end(const flow_kernel *k, const ir_func *func, const ir_insn *in
         return k->funcs[callee].may_exit;
     if (flow_call_of(func, insn).target->kind != IR_OPD_REG)
         return false;
-    for (uint32_t f = 0; f < k->order->count; f++)
+    for (uint32_t f = 0; f < k->code->count; f++)
         if (k->funcs[f].pointed && k->funcs[f].may_exit)
             return true;
     return false;
@@ -58,8 +58,8 @@ static void find_exits(flow_kernel *k)
 {
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t f = 0; f < k->order->count; f++) {
-            const ir_func *func = k->order->funcs[f];
+        for (uint32_t f = 0; f < k->code->count; f++) {
+            const ir_func *func = k->code->funcs[f];
             bool exits = false;
             for (uint32_t i = 0; i < func->ninsns; i++)
                 exits |= func->insns[i].op == IR_exit || may_end(k, func, &func->insns[i]);
@@ -242,7 +242,7 @@ static void analyse(flow_kernel *k, flow_function *f)
 void flow_pass_cfg(flow_kernel *k)
 {
     find_exits(k);
-    for (uint32_t i = 0; i < k->order->count; i++) {
+    for (uint32_t i = 0; i < k->code->count; i++) {
         find_blocks(k, &k->funcs[i]);
         analyse(k, &k->funcs[i]);
     }

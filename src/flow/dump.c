@@ -154,7 +154,7 @@ static void dump_objects(const flow_kernel *k, FILE *out)
 
 void flow_dump(const flow_kernel *k, flow_pass pass, FILE *out)
 {
-    for (uint32_t n = 0; n < k->order->count; n++) {
+    for (uint32_t n = 0; n < k->code->count; n++) {
         const flow_function *f = &k->funcs[n];
         fprintf(out, "%s %s\n", f->func->entry ? "kernel" : "function", f->func->name);
         if (pass == FLOW_PASS_affine)

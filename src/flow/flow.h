@@ -3,14 +3,13 @@
  * flow_prove() is the whole of what replay needs. Everything else (control flow, values, uniformity, affine addresses,
  * origins, loops, ILP) is reached through a flow_kernel, on which passes run; see flow/kernel.h.
  *
- * Instructions are numbered by ir_callorder: the pc everywhere outside of src/ptx. */
+ * Instructions are numbered by ir_kernel: the pc everywhere outside of src/ir. */
 #ifndef WL_FLOW_FLOW_H
 #define WL_FLOW_FLOW_H
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "ir/callorder.h"
-#include "ir/module.h"
+#include "ir/kernel.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,7 +81,7 @@ const char *flow_class_name(
     flow_class class_); /* "no memory", "independent", "partly", "dependent" */
 
 typedef struct flow_proof {
-    uint32_t npcs;          /* order->first_pc[order->count] */
+    uint32_t npcs;          /* the code's */
     uint8_t *flags;         /* [npcs] FLOW_PC_* */
     uint32_t *rejoin;       /* [npcs] of FLOW_PC_UNKNOWN; IR_NONE elsewhere */
     flow_verdict *verdicts; /* [npcs] */
@@ -98,7 +97,6 @@ typedef struct flow_proof {
  * the object that their pointer was made from; plain (not volatile) shared-memory accesses do not race; .const memory is
  * written by the host only.
  * All arrays lie in `arena`; working memory is freed before return. Fails with WL_NOMEM only. */
-wl_status flow_prove(const ir_module *module, const ir_callorder *order, wl_arena *arena,
-                     flow_proof *out);
+wl_status flow_prove(const ir_kernel *code, wl_arena *arena, flow_proof *out);
 
 #endif

@@ -68,7 +68,7 @@ static const flow_affine *shifted(state *s)
 static const flow_affine *parameter(state *s)
 {
     const ir_operand *from = &s->insn->operands[1];
-    const ir_func *kernel = s->k->order->funcs[0];
+    const ir_func *kernel = s->k->code->funcs[0];
     if (s->insn->op != IR_ld || s->insn->space != IR_SPACE_PARAM || s->f->index != 0 ||
         s->insn->vector > 1 || from->reg != IR_NONE || !from->has_sym ||
         from->sym.kind != IR_SYM_VAR)
@@ -225,7 +225,7 @@ static void visit(state *s)
  * the second writes these as start + step * iterations. What has no form is a symbol of its own. */
 void flow_pass_affine(flow_kernel *k)
 {
-    for (uint32_t i = 0; i < k->order->count; i++) {
+    for (uint32_t i = 0; i < k->code->count; i++) {
         state s = {.k = k, .f = &k->funcs[i]};
         s.f->affine = flow_new(&k->mem, const flow_affine *, s.f->nvalues);
         s.step = flow_new(&k->mem, const flow_affine *, s.f->nvalues);

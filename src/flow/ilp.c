@@ -69,7 +69,7 @@ static flow_ilp measure(const flow_function *f, const flow_block *b)
 /* Needs: cfg, values. Fills: ilp. */
 void flow_pass_ilp(flow_kernel *k)
 {
-    for (uint32_t i = 0; i < k->order->count; i++) {
+    for (uint32_t i = 0; i < k->code->count; i++) {
         flow_function *f = &k->funcs[i];
         f->ilp = flow_new(&k->mem, flow_ilp, f->nblocks);
         for (uint32_t b = 0; b < f->nblocks; b++)

@@ -2,17 +2,18 @@
 
 #include <string.h>
 
-flow_kernel *flow_kernel_new(const ir_module *module, const ir_callorder *order, wl_arena *arena)
+flow_kernel *flow_kernel_new(const ir_kernel *code, wl_arena *arena)
 {
     flow_kernel *kernel = wl_new(arena, flow_kernel);
-    flow_function *funcs = wl_new_array(arena, flow_function, order->count ? order->count : 1);
+    flow_function *funcs = wl_new_array(arena, flow_function, code->count ? code->count : 1);
     if (!kernel || !funcs)
         return NULL;
-    *kernel = (flow_kernel){.mem.arena = arena, .module = module, .order = order, .funcs = funcs};
-    for (uint32_t i = 0; i < order->count; i++) {
-        funcs[i].func = order->funcs[i];
+    *kernel = (flow_kernel){
+        .mem.arena = arena, .module = code->module, .code = code, .funcs = funcs};
+    for (uint32_t i = 0; i < code->count; i++) {
+        funcs[i].func = code->funcs[i];
         funcs[i].index = i;
-        funcs[i].first_pc = order->first_pc[i];
+        funcs[i].first_pc = code->first_pc[i];
     }
     return kernel;
 }
@@ -87,8 +88,8 @@ uint32_t flow_callee(const flow_kernel *kernel, const ir_insn *insn)
         if (insn->operands[i].kind != IR_OPD_LIST)
             target = &insn->operands[i];
     const ir_func *func = defined(kernel->module, called(target));
-    for (uint32_t i = 0; func && i < kernel->order->count; i++)
-        if (kernel->order->funcs[i] == func)
+    for (uint32_t i = 0; func && i < kernel->code->count; i++)
+        if (kernel->code->funcs[i] == func)
             return i;
     return FLOW_NONE;
 }

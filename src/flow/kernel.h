@@ -261,7 +261,7 @@ typedef struct flow_function {
 typedef struct flow_kernel {
     flow_mem mem;
     const ir_module *module;
-    const ir_callorder *order;
+    const ir_kernel *code;
     flow_function *funcs; /* [order->count] */
 
     /* objects */
@@ -294,7 +294,7 @@ typedef struct flow_kernel {
 } flow_kernel;
 
 /* The functions of `order`, nothing analysed yet. Lies in `arena`, as all that passes make. NULL: out of memory. */
-flow_kernel *flow_kernel_new(const ir_module *module, const ir_callorder *order, wl_arena *arena);
+flow_kernel *flow_kernel_new(const ir_kernel *code, wl_arena *arena);
 /* Runs the pass and those before it in passes.def that have not run. WL_NOMEM is the only failure. */
 wl_status flow_run(flow_kernel *kernel, flow_pass pass);
 

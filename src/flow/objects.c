@@ -67,8 +67,8 @@ static void add_operand(flow_kernel *k, const ir_operand *o)
 static size_t count_vars(const flow_kernel *k)
 {
     size_t count = k->module->nvars;
-    for (uint32_t f = 0; f < k->order->count; f++) {
-        const ir_func *func = k->order->funcs[f];
+    for (uint32_t f = 0; f < k->code->count; f++) {
+        const ir_func *func = k->code->funcs[f];
         count += (size_t)func->nparams + func->nrets + func->nvars;
     }
     return count;
@@ -76,7 +76,7 @@ static size_t count_vars(const flow_kernel *k)
 
 static void add_function(flow_kernel *k, uint32_t index)
 {
-    const ir_func *func = k->order->funcs[index];
+    const ir_func *func = k->code->funcs[index];
     for (uint32_t i = 0; i < func->nparams; i++)
         add_object(k, func->params[i], index);
     for (uint32_t i = 0; i < func->nrets; i++)
@@ -119,7 +119,7 @@ static void add_pointer(flow_kernel *k, element_list *list, uint32_t param, uint
 static void add_pointers(flow_kernel *k, element_list *list, const ir_insn *insn)
 {
     const ir_operand *from = insn->noperands > 1 ? &insn->operands[1] : NULL;
-    const ir_func *kernel = k->order->funcs[0];
+    const ir_func *kernel = k->code->funcs[0];
     if (!from || insn->op != IR_ld || insn->space != IR_SPACE_PARAM || from->kind != IR_OPD_ADDR ||
         !from->has_sym || from->sym.kind != IR_SYM_VAR || from->reg != IR_NONE ||
         ir_type_get(insn->types[0])->bytes != 8)
@@ -135,8 +135,8 @@ static void find_elements(flow_kernel *k)
     flow_push(&k->mem, &list, (flow_element){.kind = FLOW_TO_UNKNOWN});
     flow_push(&k->mem, &list, (flow_element){.kind = FLOW_TO_SHARED});
     flow_push(&k->mem, &list, (flow_element){.kind = FLOW_TO_LOCAL});
-    for (uint32_t f = 0; f < k->order->count; f++) {
-        const ir_func *func = k->order->funcs[f];
+    for (uint32_t f = 0; f < k->code->count; f++) {
+        const ir_func *func = k->code->funcs[f];
         for (uint32_t i = 0; i < func->ninsns; i++) {
             const ir_insn *insn = &func->insns[i];
             for (uint32_t o = 0; insn->op != IR_call && o < insn->noperands; o++)
@@ -154,11 +154,11 @@ static void find_elements(flow_kernel *k)
 
 static void mark_symbol(flow_kernel *k, const ir_symbol *sym)
 {
-    for (uint32_t f = 0; sym->kind == IR_SYM_FUNC && sym->func && f < k->order->count; f++) {
+    for (uint32_t f = 0; sym->kind == IR_SYM_FUNC && sym->func && f < k->code->count; f++) {
         const ir_func *func = sym->func->has_body ? sym->func
                                                   : ir_module_func(k->module, sym->func->name);
-        k->funcs[f].pointed |= k->order->funcs[f] == func ||
-                               (sym->func->alias && k->order->funcs[f] == sym->func->alias);
+        k->funcs[f].pointed |= k->code->funcs[f] == func ||
+                               (sym->func->alias && k->code->funcs[f] == sym->func->alias);
     }
 }
 
@@ -188,9 +188,9 @@ static bool through_register(const ir_func *func, const ir_insn *insn)
 
 static void mark_pointed(flow_kernel *k)
 {
-    for (uint32_t f = 0; f < k->order->count; f++)
-        for (uint32_t i = 0; i < k->order->funcs[f]->ninsns; i++)
-            k->calls_unknown |= through_register(k->order->funcs[f], &k->order->funcs[f]->insns[i]);
+    for (uint32_t f = 0; f < k->code->count; f++)
+        for (uint32_t i = 0; i < k->code->funcs[f]->ninsns; i++)
+            k->calls_unknown |= through_register(k->code->funcs[f], &k->code->funcs[f]->insns[i]);
     if (!k->calls_unknown)
         return;
     for (uint32_t i = 0; i < k->module->nvars; i++)
@@ -219,7 +219,7 @@ void flow_pass_objects(flow_kernel *k)
     k->object_keys = flow_new(&k->mem, const ir_var *, k->object_room);
     k->object_slots = flow_new(&k->mem, uint32_t, k->object_room);
     k->dynamic_shared = FLOW_NONE;
-    for (uint32_t f = 0; f < k->order->count; f++)
+    for (uint32_t f = 0; f < k->code->count; f++)
         add_function(k, f);
     find_elements(k);
     mark_pointed(k);

@@ -269,7 +269,7 @@ static void arithmetic(state *s, const ir_insn *insn, flow_points *to)
 static void load_param(state *s, const flow_reach *r, const ir_insn *insn, uint32_t lane,
                        flow_points *to)
 {
-    const ir_func *kernel = s->k->order->funcs[0];
+    const ir_func *kernel = s->k->code->funcs[0];
     uint32_t bytes = ir_type_get(insn->types[0])->bytes;
     for (uint32_t e = 0; e < s->k->nelements; e++) {
         const flow_element *element = &s->k->elements[e];
@@ -372,8 +372,8 @@ static void call_unknown(state *s, const flow_call *call)
             add_element(s, here, UNKNOWN, FLOW_OFFSET_UNKNOWN);
         }
     }
-    for (uint32_t u = 0; u < s->k->order->count && call->target->kind == IR_OPD_REG; u++) {
-        const ir_func *func = s->k->order->funcs[u];
+    for (uint32_t u = 0; u < s->k->code->count && call->target->kind == IR_OPD_REG; u++) {
+        const ir_func *func = s->k->code->funcs[u];
         for (uint32_t p = 0; s->k->funcs[u].pointed && p < func->nparams; p++) {
             flow_points *param = &s->k->contents[flow_object_of(s->k, func->params[p])];
             merge(s, param->set, s->k->escaped);
@@ -393,7 +393,7 @@ static void call_function(state *s, const ir_insn *insn)
             call_unknown(s, &call);
         return;
     }
-    const ir_func *func = s->k->order->funcs[callee];
+    const ir_func *func = s->k->code->funcs[callee];
     pass_all(s, call.args, func->params, func->nparams, false);
     pass_all(s, call.rets, func->rets, func->nrets, true);
 }
@@ -445,7 +445,7 @@ static void visit_block(state *s, uint32_t block)
 
 static void prepare(flow_kernel *k)
 {
-    for (uint32_t i = 0; i < k->order->count; i++)
+    for (uint32_t i = 0; i < k->code->count; i++)
         k->funcs[i].points = make_points(k, k->funcs[i].nvalues);
     k->contents = make_points(k, k->nobjects);
     k->escaped = flow_new(&k->mem, uint64_t, k->words);
@@ -466,7 +466,7 @@ void flow_pass_origins(flow_kernel *k)
     state s = {.k = k, .scratch = flow_new(&k->mem, uint64_t, k->words), .changed = true};
     while (s.changed) {
         s.changed = false;
-        for (uint32_t i = 0; i < k->order->count; i++) {
+        for (uint32_t i = 0; i < k->code->count; i++) {
             s.f = &k->funcs[i];
             for (uint32_t b = 0; b < s.f->norder; b++)
                 if (s.f->order[b] < s.f->nblocks)

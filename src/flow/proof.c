@@ -148,7 +148,7 @@ static flow_class class_of(const flow_proof *p)
 static void prove(void *ctx)
 {
     state *s = ctx;
-    for (uint32_t i = 0; i < s->k->order->count; i++)
+    for (uint32_t i = 0; i < s->k->code->count; i++)
         judge_function(s, &s->k->funcs[i]);
     flow_slice(s->k, s->proof->flags);
     for (uint32_t pc = 0; pc < s->proof->npcs; pc++)
@@ -156,9 +156,9 @@ static void prove(void *ctx)
     s->proof->class_ = class_of(s->proof);
 }
 
-static wl_status allocate(const ir_callorder *order, wl_arena *arena, flow_proof *out)
+static wl_status allocate(const ir_kernel *code, wl_arena *arena, flow_proof *out)
 {
-    uint32_t n = order->first_pc[order->count];
+    uint32_t n = code->npcs;
     *out = (flow_proof){.npcs = n,
                         .flags = wl_new_array(arena, uint8_t, n ? n : 1),
                         .rejoin = wl_new_array(arena, uint32_t, n ? n : 1),
@@ -174,18 +174,17 @@ static wl_status allocate(const ir_callorder *order, wl_arena *arena, flow_proof
 
 wl_status flow_prove_kernel(flow_kernel *kernel, wl_arena *arena, flow_proof *out)
 {
-    wl_status status = allocate(kernel->order, arena, out);
+    wl_status status = allocate(kernel->code, arena, out);
     if (status == WL_OK)
         status = flow_run(kernel, FLOW_PASS_taint);
     state s = {kernel, out};
     return status == WL_OK ? flow_guard(&kernel->mem, prove, &s) : status;
 }
 
-wl_status flow_prove(const ir_module *module, const ir_callorder *order, wl_arena *arena,
-                     flow_proof *out)
+wl_status flow_prove(const ir_kernel *code, wl_arena *arena, flow_proof *out)
 {
     wl_arena *work = wl_arena_new();
-    flow_kernel *kernel = work ? flow_kernel_new(module, order, work) : NULL;
+    flow_kernel *kernel = work ? flow_kernel_new(code, work) : NULL;
     wl_status status = kernel ? flow_prove_kernel(kernel, arena, out) : WL_NOMEM;
     wl_arena_free(work);
     return status;

@@ -115,7 +115,7 @@ static void through_call(state *s, const flow_function *f, const ir_insn *insn)
     if (callee == FLOW_NONE)
         return;
     flow_call call = flow_call_of(f->func, insn);
-    const ir_func *to = s->k->order->funcs[callee];
+    const ir_func *to = s->k->code->funcs[callee];
     for (uint32_t i = 0; call.args && i < call.args->count && i < to->nparams; i++)
         if (named(s->k, &call.args->items[i]) != FLOW_NONE)
             copy_needs(s, flow_object_of(s->k, to->params[i]), named(s->k, &call.args->items[i]));
@@ -127,7 +127,7 @@ static void through_call(state *s, const flow_function *f, const ir_insn *insn)
 /* A store that brings in anything unproven fills no cell that is needed, for all that is needed is clean. */
 static void find_stores(state *s)
 {
-    for (uint32_t n = 0; n < s->k->order->count; n++) {
+    for (uint32_t n = 0; n < s->k->code->count; n++) {
         const flow_function *f = &s->k->funcs[n];
         for (uint32_t i = 0; i < f->func->ninsns; i++) {
             const ir_insn *insn = &f->func->insns[i];
@@ -190,11 +190,11 @@ void flow_slice(flow_kernel *k, uint8_t *flags)
 {
     state *s = flow_new(&k->mem, state, 1);
     *s = (state){.k = k, .flags = flags};
-    s->needed = flow_new(&k->mem, bool *, k->order->count);
+    s->needed = flow_new(&k->mem, bool *, k->code->count);
     s->cells = flow_new(&k->mem, bool, k->cell_first[k->nobjects]);
-    for (uint32_t i = 0; i < k->order->count; i++)
+    for (uint32_t i = 0; i < k->code->count; i++)
         s->needed[i] = flow_new(&k->mem, bool, k->funcs[i].nvalues);
-    for (uint32_t i = 0; i < k->order->count; i++)
+    for (uint32_t i = 0; i < k->code->count; i++)
         add_roots(s, &k->funcs[i]);
     do {
         while (s->work.count)

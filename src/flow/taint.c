@@ -418,12 +418,12 @@ static void call_pointer(state *s, const flow_call *call)
 {
     flow_source with = here(s, FLOW_INDIRECT);
     call_unknown(s, call, true, with);
-    for (uint32_t i = 0; i < s->k->order->count; i++) {
+    for (uint32_t i = 0; i < s->k->code->count; i++) {
         if (!s->k->funcs[i].pointed)
             continue;
         enter(s, &s->k->funcs[i], with, with.pc);
-        for (uint32_t p = 0; p < s->k->order->funcs[i]->nparams; p++)
-            stain_object(s, flow_object_of(s->k, s->k->order->funcs[i]->params[p]), with);
+        for (uint32_t p = 0; p < s->k->code->funcs[i]->nparams; p++)
+            stain_object(s, flow_object_of(s->k, s->k->code->funcs[i]->params[p]), with);
     }
 }
 
@@ -538,7 +538,7 @@ static void prepare(flow_kernel *k)
     for (uint32_t o = 0; o < k->nobjects; o++)
         k->cell_first[o + 1] = k->cell_first[o] + k->objects[o].cells;
     k->cells = flow_new(&k->mem, flow_source, k->cell_first[k->nobjects]);
-    for (uint32_t i = 0; i < k->order->count; i++) {
+    for (uint32_t i = 0; i < k->code->count; i++) {
         flow_function *f = &k->funcs[i];
         f->taint = flow_new(&k->mem, flow_source, f->nvalues);
         f->guarded = flow_new(&k->mem, flow_control, (size_t)f->nblocks + 1);
@@ -555,7 +555,7 @@ void flow_pass_taint(flow_kernel *k)
     *s = (state){.k = k, .changed = true};
     while (s->changed) {
         s->changed = false;
-        for (uint32_t i = 0; i < k->order->count; i++) {
+        for (uint32_t i = 0; i < k->code->count; i++) {
             s->f = &k->funcs[i];
             for (uint32_t b = 0; b < s->f->norder; b++)
                 visit_block(s, s->f->order[b]);

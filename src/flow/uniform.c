@@ -214,7 +214,7 @@ static void call_function(state *s, const ir_insn *insn)
                       FLOW_VARYING);
         return;
     }
-    const ir_func *func = s->k->order->funcs[callee];
+    const ir_func *func = s->k->code->funcs[callee];
     uint8_t level = s->f->control_level[s->f->block_of[insn->pc]];
     for (uint32_t u = s->f->use_first[insn->pc]; u < s->f->use_first[insn->pc + 1]; u++)
         if (s->f->uses[u].role == FLOW_USE_GUARD && s->f->level[s->f->uses[u].value] > level)
@@ -276,7 +276,7 @@ static void visit_block(state *s, uint32_t block)
 static void prepare(state *s)
 {
     uint32_t most = 0;
-    for (uint32_t i = 0; i < s->k->order->count; i++) {
+    for (uint32_t i = 0; i < s->k->code->count; i++) {
         flow_function *f = &s->k->funcs[i];
         f->level = flow_new(&s->k->mem, uint8_t, f->nvalues);
         f->control_level = flow_new(&s->k->mem, uint8_t, (size_t)f->nblocks + 1);
@@ -304,7 +304,7 @@ void flow_pass_uniform(flow_kernel *k)
     prepare(&s);
     while (s.changed) {
         s.changed = false;
-        for (uint32_t i = 0; i < k->order->count; i++) {
+        for (uint32_t i = 0; i < k->code->count; i++) {
             s.f = &k->funcs[i];
             for (uint32_t b = 0; b < s.f->norder; b++)
                 visit_block(&s, s.f->order[b]);

@@ -280,6 +280,6 @@ static void build(flow_kernel *k, flow_function *f)
  * Only reached instructions have values. Every argument of a phi is set, since edges come from reached blocks only. */
 void flow_pass_values(flow_kernel *k)
 {
-    for (uint32_t i = 0; i < k->order->count; i++)
+    for (uint32_t i = 0; i < k->code->count; i++)
         build(k, &k->funcs[i]);
 }

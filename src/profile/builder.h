@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "ir/callorder.h"
+#include "ir/kernel.h"
 #include "ir/module.h"
 #include "profile/blob.h"
 #include "profile/db.h"
@@ -225,8 +225,7 @@ wl_status builder_kernel_objects(prof_builder *b, wl_error *err);
 void builder_modules_free(prof_builder *b);
 
 /* facts.c: what is known of a kernel's code without running it. */
-wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_module *code,
-                        const ir_callorder *order, wl_error *err);
+wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code, wl_error *err);
 
 /* launches.c */
 wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *err);

@@ -116,18 +116,17 @@ static wl_status write_forms(const writer *w)
     return status;
 }
 
-wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_module *code,
-                        const ir_callorder *order, wl_error *err)
+wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *code, wl_error *err)
 {
     wl_arena *arena = wl_arena_new();
-    flow_kernel *flow = arena ? flow_kernel_new(code, order, arena) : NULL;
+    flow_kernel *flow = arena ? flow_kernel_new(code, arena) : NULL;
     wl_status status = flow ? flow_run(flow, FLOW_PASS_ilp) : WL_NOMEM;
     if (status != WL_OK) {
         wl_arena_free(arena);
         return NOMEM(err);
     }
     wl_status (*const parts[])(const writer *) = {write_blocks, write_loops, write_forms};
-    for (uint32_t i = 0; i < order->count; i++) {
+    for (uint32_t i = 0; i < code->count; i++) {
         const writer w = {b, kernel_id, flow, &flow->funcs[i], err};
         for (size_t p = 0; p < sizeof parts / sizeof *parts && status == WL_OK; p++) {
             status = parts[p](&w);

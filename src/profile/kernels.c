@@ -2,7 +2,7 @@
  * memory). */
 #include "profile/builder.h"
 
-#include "ir/callorder.h"
+#include "ir/kernel.h"
 #include "profile/demangle.h"
 #include "ptx/lexer.h"
 #include "ptx/ptx.h"
@@ -213,15 +213,15 @@ static const ir_loc *outermost(const ir_module *ptx, uint32_t index)
 typedef struct body {
     prof_builder *b;
     module *m;
-    ir_callorder order;
-    const char **functions; /* demangled, by index in order */
+    ir_kernel code;
+    const char **functions; /* demangled, by index in code */
     const obs_summary *summary;
     uint32_t *blocks; /* by pc */
 } body;
 
 static uint32_t ncode(const body *c)
 {
-    return c->order.first_pc[c->order.count];
+    return c->code.npcs;
 }
 
 static bool set_blocks(body *c)
@@ -261,9 +261,9 @@ static char *op_text(const ir_insn *insn, char *text, size_t size)
 
 static wl_status write_insn(body *c, kernel *k, uint32_t function, uint32_t i, wl_error *err)
 {
-    const ir_func *f = c->order.funcs[function];
+    const ir_func *f = c->code.funcs[function];
     const ir_insn *insn = &f->insns[i];
-    uint32_t pc = c->order.first_pc[function] + i, loc = 0, file = 0;
+    uint32_t pc = c->code.first_pc[function] + i, loc = 0, file = 0;
     char text[MAX_TEXT], op[MAX_TEXT];
     ptx_print_insn(c->m->ptx, f, insn, text, sizeof text);
     wl_status status = write_loc(c->b, c->m, insn->loc, 0, &loc, err);
@@ -294,8 +294,8 @@ static wl_status write_insn(body *c, kernel *k, uint32_t function, uint32_t i, w
 static wl_status write_code(body *c, kernel *k, wl_error *err)
 {
     wl_status status = WL_OK;
-    for (uint32_t f = 0; f < c->order.count; f++) {
-        for (uint32_t i = 0; i < c->order.funcs[f]->ninsns && status == WL_OK; i++) {
+    for (uint32_t f = 0; f < c->code.count; f++) {
+        for (uint32_t i = 0; i < c->code.funcs[f]->ninsns && status == WL_OK; i++) {
             status = write_insn(c, k, f, i, err);
         }
     }
@@ -306,7 +306,7 @@ static wl_status write_code(body *c, kernel *k, wl_error *err)
  * one. */
 static uint32_t first_line(const body *c)
 {
-    const ir_func *f = c->order.funcs[0];
+    const ir_func *f = c->code.funcs[0];
     for (uint32_t i = 0; i < f->ninsns; i++) {
         if (f->insns[i].loc < c->m->ptx->nlocs) {
             return outermost(c->m->ptx, f->insns[i].loc)->line;
@@ -317,9 +317,9 @@ static uint32_t first_line(const body *c)
 
 static bool set_functions(body *c)
 {
-    c->functions = wl_new_array(c->b->process.arena, const char *, c->order.count);
-    for (uint32_t i = 0; c->functions && i < c->order.count; i++) {
-        c->functions[i] = prof_demangle(c->b->arena, c->order.funcs[i]->name);
+    c->functions = wl_new_array(c->b->process.arena, const char *, c->code.count);
+    for (uint32_t i = 0; c->functions && i < c->code.count; i++) {
+        c->functions[i] = prof_demangle(c->b->arena, c->code.funcs[i]->name);
         if (!c->functions[i]) {
             return false;
         }
@@ -350,17 +350,17 @@ static wl_status write_kernel(prof_builder *b, const kernel *k, const cap_launch
 static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch, module *m,
                             wl_error *err)
 {
-    ir_func *func = ir_module_func(m->ptx, launch->kernel);
-    if (!func || !func->has_body) {
+    const ir_func *func = ir_module_kernel(m->ptx, launch->kernel);
+    if (!func) {
         return write_kernel(b, k, launch, m, NULL, "the module's PTX does not define it", err);
     }
     body c = {.b = b, .m = m, .summary = &launch->summary};
-    if (ir_callorder_of(m->ptx, func, b->process.arena, &c.order) != WL_OK || !set_blocks(&c) ||
+    if (ir_kernel_of(m->ptx, func, b->process.arena, &c.code) != WL_OK || !set_blocks(&c) ||
         !set_functions(&c)) {
         return NOMEM(err);
     }
     wl_status status = write_code(&c, k, err);
-    status = status == WL_OK ? builder_facts(b, k->id, m->ptx, &c.order, err) : status;
+    status = status == WL_OK ? builder_facts(b, k->id, &c.code, err) : status;
     k->line = first_line(&c);
     k->ncode = ncode(&c);
     return status == WL_OK ? write_kernel(b, k, launch, m, &c, "", err) : status;

@@ -14,8 +14,7 @@ typedef struct state {
 
 static const ir_insn *insn_at(const replay_facts *facts, uint32_t pc)
 {
-    uint32_t f = ir_callorder_find(&facts->order, pc);
-    return &facts->order.funcs[f]->insns[pc - facts->order.first_pc[f]];
+    return ir_kernel_at(&facts->code, pc).insn;
 }
 
 /* ---- parameters and constants ---- */
@@ -111,8 +110,8 @@ wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, wl_arena 
     out->param_used = wl_new_array(arena, uint8_t, out->param_bytes + 1);
     out->constants = wl_new_array(arena, const ir_var *, ptx->nvars + 1);
     if (!out->param_used || !out->constants ||
-        ir_callorder_of(ptx, (ir_func *)(uintptr_t)kernel, arena, &out->order) != WL_OK ||
-        flow_prove(ptx, &out->order, arena, &out->proof) != WL_OK)
+        ir_kernel_of(ptx, kernel, arena, &out->code) != WL_OK ||
+        flow_prove(&out->code, arena, &out->proof) != WL_OK)
         return WL_NOMEM;
     for (uint32_t pc = 0; pc < out->proof.npcs; pc++)
         look_at(&s, pc);

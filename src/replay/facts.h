@@ -7,7 +7,7 @@
 #include "flow/flow.h"
 
 typedef struct replay_facts {
-    ir_callorder order;
+    ir_kernel code;
     flow_proof proof;
     /* Bytes of the parameters that addresses, masks or followed branches may depend on: 1, else
      * 0. */

@@ -206,8 +206,8 @@ static wl_status prepare_kernel(replay_world *w, replay_world_module *m, replay_
     wl_error *err = &k->error;
     if (!load_module(w, m))
         return wl_fail(err, WL_UNSUPPORTED, "its module cannot be read: %s", m->error.text);
-    const ir_func *func = ir_module_func(m->ptx, k->name);
-    if (!func || !func->entry || !func->has_body)
+    const ir_func *func = ir_module_kernel(m->ptx, k->name);
+    if (!func)
         return wl_fail(err, WL_NOENT, "its module has no such kernel");
     if (replay_facts_of(m->ptx, func, k->arena, &k->facts) != WL_OK)
         return fail_nomem(err);

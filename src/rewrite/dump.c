@@ -144,7 +144,7 @@ static void dump_counter(const rw_plan *p, const flow_function *f, uint32_t i, F
 {
     static const char *const kinds[] = {"in memory", "in registers of each lane", "in a register",
                                         "in a register", "derived"};
-    if (!rw_plan_has(p, REWRITE_BLOCKS) || !p->leader[f->first_pc + f->index + i])
+    if (!rw_plan_has(p, REWRITE_BLOCKS) || !p->code.leader[f->first_pc + f->index + i])
         return;
     uint32_t block = p->blocks->block_at[f->first_pc + f->index + i],
              counter = p->blocks->list[block].counter;
@@ -207,7 +207,7 @@ void rw_dump(const rw_plan *p, rw_pass pass, FILE *out)
     for (uint32_t v = 0; pass == RW_PASS_variables && v < p->nvars; v++)
         fprintf(out, "variable %u %s (%s)\n", v, p->vars[v].var->name,
                 ir_space_text(p->vars[v].var->space));
-    for (uint32_t k = 0; k < p->order.count; k++)
+    for (uint32_t k = 0; k < p->code.count; k++)
         dump_function(p, &p->flow->funcs[k], pass, out);
 }
 

@@ -4,7 +4,7 @@
  * A rewritten kernel has one parameter more, the last (struct rewrite_param): the address of a block of memory of this
  * launch, its *state*, and the blocks to trace. With a state of 0 the kernel runs its original instructions. layout.h
  * says what is in a state, sizes it, prepares it and reads it.
- * A kernel's instructions are numbered as ir_callorder numbers the original's. */
+ * A kernel's instructions are numbered as ir_kernel numbers the original's. */
 #ifndef WL_REWRITE_REWRITE_H
 #define WL_REWRITE_REWRITE_H
 

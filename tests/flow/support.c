@@ -8,8 +8,8 @@ void subject_begin(subject *s, const char *ptx, const char *kernel)
         fail_msg("%s", err.text);
     ir_func *func = ir_module_func(s->module, kernel);
     assert_non_null(func);
-    assert_int_equal(ir_callorder_of(s->module, func, s->arena, &s->order), WL_OK);
-    s->kernel = flow_kernel_new(s->module, &s->order, s->arena);
+    assert_int_equal(ir_kernel_of(s->module, func, s->arena, &s->code), WL_OK);
+    s->kernel = flow_kernel_new(&s->code, s->arena);
     assert_non_null(s->kernel);
     assert_int_equal(flow_prove_kernel(s->kernel, s->arena, &s->proof), WL_OK);
     assert_int_equal(flow_run(s->kernel, FLOW_PASS_ilp), WL_OK);
@@ -24,13 +24,13 @@ void subject_end(subject *s)
 
 uint32_t pc_of(const subject *s, const char *text, unsigned n)
 {
-    for (uint32_t k = 0; k < s->order.count; k++)
-        for (uint32_t i = 0; i < s->order.funcs[k]->ninsns; i++) {
+    for (uint32_t k = 0; k < s->code.count; k++)
+        for (uint32_t i = 0; i < s->code.funcs[k]->ninsns; i++) {
             char line[512];
-            ptx_print_insn(s->module, s->order.funcs[k], &s->order.funcs[k]->insns[i], line,
+            ptx_print_insn(s->module, s->code.funcs[k], &s->code.funcs[k]->insns[i], line,
                            sizeof line);
             if (strstr(line, text) && n-- == 0)
-                return s->order.first_pc[k] + i;
+                return s->code.first_pc[k] + i;
         }
     fail_msg("no instruction '%s'", text);
     return 0;

@@ -19,7 +19,7 @@
 typedef struct subject {
     wl_arena *arena;
     ir_module *module;
-    ir_callorder order;
+    ir_kernel code;
     flow_kernel *kernel;
     flow_function *f; /* the kernel's own */
     flow_proof proof;

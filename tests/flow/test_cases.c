@@ -234,7 +234,7 @@ static const char calls[] = FLOW_HEADER
 
 CASE(results_of_functions_depend_on_what_they_use, calls)
 {
-    assert_int_equal(s->order.count, 2);
+    assert_int_equal(s->code.count, 2);
     assert_true(proven(s, pc_of(s, "st.global", 0)));
     assert_true(slice(s, pc_of(s, "st.param.b32 [p0]", 0)));
     assert_false(slice(s, pc_of(s, "st.param.b32 [p1]", 0)));

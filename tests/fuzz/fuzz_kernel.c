@@ -33,11 +33,11 @@ static bool is_kernel(const ir_func *func)
 static void analyse(const ir_module *module, ir_func *func)
 {
     wl_arena *arena = wl_arena_new();
-    ir_callorder order;
+    ir_kernel code;
     flow_proof proof;
     flow_kernel *kernel = NULL;
-    if (ir_callorder_of(module, func, arena, &order) == WL_OK)
-        kernel = flow_kernel_new(module, &order, arena);
+    if (ir_kernel_of(module, func, arena, &code) == WL_OK)
+        kernel = flow_kernel_new(&code, arena);
     if (kernel && flow_prove_kernel(kernel, arena, &proof) == WL_OK)
         (void)flow_run(kernel, FLOW_PASS_ilp);
     wl_arena_free(arena);

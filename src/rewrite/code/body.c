@@ -73,7 +73,7 @@ static bool may_not_return(const rw_body *b, uint32_t callee)
     const flow_kernel *k = b->plan->flow;
     if (callee != FLOW_NONE)
         return k->funcs[callee].may_exit;
-    for (uint32_t i = 1; i < b->plan->order.count; i++)
+    for (uint32_t i = 1; i < b->plan->code.count; i++)
         if (k->funcs[i].pointed && k->funcs[i].may_exit)
             return true;
     return false;
@@ -100,7 +100,7 @@ static bool leaves(const ir_insn *insn)
 
 static bool starts_block(const rw_body *b, uint32_t i)
 {
-    return b->plan->leader[b->f->first_pc + b->index + i];
+    return b->plan->code.leader[b->f->first_pc + b->index + i];
 }
 
 static void print_block(rw_body *b, uint32_t i)
@@ -397,7 +397,7 @@ static ir_func *with_labels(const rw_plan *plan, const ir_func *func, const char
 
 static bool has_clones(const rw_plan *plan)
 {
-    for (uint32_t k = 1; k < plan->order.count; k++)
+    for (uint32_t k = 1; k < plan->code.count; k++)
         if (plan->cloned[k])
             return true;
     return false;

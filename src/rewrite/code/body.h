@@ -45,7 +45,7 @@ typedef struct rw_body {
     ptx_text *rest; /* what is seldom run: printed at the end of the copy */
     uint32_t depth; /* of the scope that is printed: the body's own is 0 */
     rw_plan *plan;
-    uint32_t index; /* in plan->order */
+    uint32_t index; /* in plan->code */
     const flow_function *f;
     const ir_func *func;  /* as printed: labels have names of their own */
     uint32_t probes;      /* bit set, of this copy */

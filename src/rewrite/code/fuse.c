@@ -41,7 +41,7 @@ static bool are_apart(const rw_body *b, uint32_t from, uint32_t to)
     uint32_t pc = b->f->first_pc;
     for (uint32_t i = from + 1; i <= to; i++)
         if (b->plan->site_first[pc + i + 1] > b->plan->site_first[pc + i] ||
-            b->plan->leader[pc + b->index + i])
+            b->plan->code.leader[pc + b->index + i])
             return true;
     return false;
 }

@@ -199,7 +199,7 @@ static void print_clone_head(writer *w, const rw_plan *plan, uint32_t index, uin
     static ir_var param = {
         .name = RW_PREFIX "caller", .space = IR_SPACE_PARAM, .type = IR_T_b64, .vector = 1};
     char name[RW_NAME_BYTES];
-    print_extended(w, plan->order.funcs[index], &param, rw_clone_name(plan, index, set, name));
+    print_extended(w, plan->code.funcs[index], &param, rw_clone_name(plan, index, set, name));
 }
 
 /* Calls `print` for each clone of the kernel: with all probes, and with those that run in all blocks. */
@@ -207,7 +207,7 @@ static void each_clone(writer *w, rw_plan *plan,
                        void (*print)(writer *w, rw_plan *plan, uint32_t index, uint32_t set))
 {
     uint32_t all = plan->out->probes, rest = all & ~(1u << REWRITE_TRACE);
-    for (uint32_t k = 1; k < plan->order.count; k++) {
+    for (uint32_t k = 1; k < plan->code.count; k++) {
         if (!plan->cloned[k])
             continue;
         print(w, plan, k, all);
@@ -254,7 +254,7 @@ static void print_rewritten(writer *w, rw_plan *plan, const ir_func *func)
 static void print_reached(writer *w, const ir_func *func)
 {
     uint32_t index = 0;
-    while (w->alone->order.funcs[index] != func)
+    while (w->alone->code.funcs[index] != func)
         index++;
     ptx_print_head(&w->text, func);
     ptx_put(&w->text, "\n{\n");

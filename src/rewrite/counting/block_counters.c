@@ -1,6 +1,6 @@
 /* blocks: how often each basic block ran, by warps and by threads.
  *
- * Needs: __wl_lane, plan->leader and block_at, runs.c. Keeps: everything. Buffers: REWRITE_COPIES tables of three u64 a tally,
+ * Needs: __wl_lane, plan->code.leader and block_at, runs.c. Keeps: everything. Buffers: REWRITE_COPIES tables of three u64 a tally,
  * the one of the multiprocessor's number.
  *
  * What control flow tells is not counted (runs.c): the kernel's first block, and those that run as often, are known from the

@@ -143,7 +143,7 @@ static void plan_block(rw_plan *p, const flow_function *f, uint32_t n, uint32_t 
 
 static void plan_function(rw_plan *p, const flow_function *f, uint32_t *of_root)
 {
-    const uint8_t *leader = p->leader + f->first_pc + f->index;
+    const uint8_t *leader = p->code.leader + f->first_pc + f->index;
     uint32_t first = p->out->ncounters;
     for (uint32_t n = 0; n <= f->func->ninsns; n++) {
         if (leader[n])
@@ -159,7 +159,7 @@ wl_status rw_pass_blocks(rw_plan *p)
 {
     if (!rw_plan_has(p, REWRITE_BLOCKS))
         return WL_OK;
-    size_t room = 2 * ((size_t)p->proof.npcs + p->order.count);
+    size_t room = 2 * ((size_t)p->proof.npcs + p->code.count);
     p->blocks->counters = wl_new_array(p->arena, rw_counter, room);
     p->blocks->known = wl_new_array(p->arena, rewrite_counter, room);
     p->blocks->owns = wl_new_array(p->arena, bool, room);
@@ -171,7 +171,7 @@ wl_status rw_pass_blocks(rw_plan *p)
         return WL_NOMEM;
     for (uint32_t pc = 0; pc < p->proof.npcs; pc++)
         p->blocks->counted_at[pc] = IR_NONE;
-    for (uint32_t k = 0; k < p->order.count; k++) {
+    for (uint32_t k = 0; k < p->code.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
         uint32_t *of_root = wl_new_array(p->arena, uint32_t, (size_t)f->nblocks + 1);
         if (!of_root)

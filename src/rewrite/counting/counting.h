@@ -21,13 +21,13 @@ typedef enum rw_counter_kind {
 
 typedef struct rw_counter {
     uint8_t kind;
-    uint32_t func;  /* in plan->order */
+    uint32_t func;  /* in plan->code */
     uint32_t loop;  /* RW_TOGETHER: the outermost that all lanes leave together */
     uint32_t depth; /* of its block */
 } rw_counter;
 
 typedef struct rw_block_plan {
-    uint32_t *block_at; /* as plan->leader: index of the block that starts there */
+    uint32_t *block_at; /* as plan->code.leader: index of the block that starts there */
     rewrite_block *list;
     rewrite_counter *known; /* [ncounters] as the reader knows it */
     rw_counter *counters;   /* [ncounters] */

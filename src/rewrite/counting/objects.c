@@ -84,9 +84,9 @@ wl_status rw_pass_bits(rw_plan *p)
         return WL_NOMEM;
     for (uint32_t pc = 0; pc < p->proof.npcs; pc++)
         p->objects->bit_at[pc] = IR_NONE;
-    for (uint32_t k = 0; p->out->probes >> REWRITE_OBJECTS & 1 && k < p->order.count; k++) {
+    for (uint32_t k = 0; p->out->probes >> REWRITE_OBJECTS & 1 && k < p->code.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
-        for (uint32_t s = p->site_first[f->first_pc]; s < p->site_first[p->order.first_pc[k + 1]];
+        for (uint32_t s = p->site_first[f->first_pc]; s < p->site_first[p->code.first_pc[k + 1]];
              s++)
             plan_site(p, f, s);
     }

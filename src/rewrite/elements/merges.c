@@ -75,9 +75,9 @@ wl_status rw_pass_merges(rw_plan *p)
         return WL_NOMEM;
     for (uint32_t s = 0; s < p->nsites; s++)
         p->elements->merges[s].head = IR_NONE;
-    for (uint32_t k = 0; k < p->order.count; k++) {
+    for (uint32_t k = 0; k < p->code.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
-        uint32_t end = p->site_first[p->order.first_pc[k + 1]];
+        uint32_t end = p->site_first[p->code.first_pc[k + 1]];
         for (uint32_t s = p->site_first[f->first_pc]; s < end; s++)
             if (p->elements->merges[s].head == IR_NONE)
                 find_joint(p, f, s, end);

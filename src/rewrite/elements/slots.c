@@ -34,9 +34,9 @@ static uint32_t find_slot(rw_plan *p, rewrite_pointer key, uint32_t most)
  * %ctaid.x has no part in. */
 static void find_crowded(rw_plan *p)
 {
-    for (uint32_t k = 0; k < p->order.count; k++) {
+    for (uint32_t k = 0; k < p->code.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
-        uint32_t end = p->site_first[p->order.first_pc[k + 1]];
+        uint32_t end = p->site_first[p->code.first_pc[k + 1]];
         for (uint32_t s = p->site_first[f->first_pc]; s < end; s++) {
             if (p->elements->slot_of[s] == IR_NONE)
                 continue;
@@ -58,7 +58,7 @@ wl_status rw_pass_slots(rw_plan *p)
         const rewrite_site *s = &p->sites[i];
         bool apart = s->param == IR_NONE || p->out->probes >> REWRITE_FREQUENCY & 1;
         rewrite_pointer key = {s->param, s->param_offset,
-                               place_of(p->order.funcs[0], s->param, s->param_offset),
+                               place_of(p->code.funcs[0], s->param, s->param_offset),
                                apart ? rewrite_class(s) : 0};
         p->elements->slot_of[i] = IR_NONE;
         if (!needs_slot(p, s))

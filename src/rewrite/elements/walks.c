@@ -189,10 +189,10 @@ wl_status rw_pass_walks(rw_plan *p)
         return WL_NOMEM;
     for (uint32_t s = 0; s < p->nsites; s++)
         p->elements->walk[s].loop = FLOW_NONE;
-    for (uint32_t k = 0; p->out->probes & elements && k < p->order.count; k++) {
+    for (uint32_t k = 0; p->out->probes & elements && k < p->code.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
         uint32_t leaders = MAX_LEADERS, walks = MAX_WALKS;
-        uint32_t end = p->site_first[p->order.first_pc[k + 1]];
+        uint32_t end = p->site_first[p->code.first_pc[k + 1]];
         for (uint32_t s = p->site_first[f->first_pc]; leaders && walks && s < end; s++)
             if (p->elements->walk[s].loop == FLOW_NONE && is_candidate(p, f, s)) {
                 walks -= form_walks(p, f, s, walks);

@@ -84,11 +84,11 @@ static void name_insn(naming *n, const ir_func *func, const ir_insn *insn)
 
 static void name_all(naming *n)
 {
-    const ir_callorder *order = &n->plan->order;
-    n->alone->funcs[order->funcs[0]->index] = true;
-    for (uint32_t k = 0; k < order->count && !n->refused; k++)
-        for (uint32_t i = 0; i < order->funcs[k]->ninsns && !n->refused; i++)
-            name_insn(n, order->funcs[k], &order->funcs[k]->insns[i]);
+    const ir_kernel *code = &n->plan->code;
+    n->alone->funcs[code->funcs[0]->index] = true;
+    for (uint32_t k = 0; k < code->count && !n->refused; k++)
+        for (uint32_t i = 0; i < code->funcs[k]->ninsns && !n->refused; i++)
+            name_insn(n, code->funcs[k], &code->funcs[k]->insns[i]);
 }
 
 /* ---- registers in the place of names ---- */
@@ -201,8 +201,8 @@ static bool rename_body(rw_plan *plan, const ir_func *func, rw_by_address *body)
 static uint32_t count_names(const rw_plan *plan)
 {
     uint32_t n = plan->module->nvars;
-    for (uint32_t k = 0; k < plan->order.count; k++)
-        n += plan->order.funcs[k]->nvars;
+    for (uint32_t k = 0; k < plan->code.count; k++)
+        n += plan->code.funcs[k]->nvars;
     return n;
 }
 
@@ -216,7 +216,7 @@ static rw_alone *new_alone(const rw_plan *plan)
                     .constants = wl_new_array(plan->arena, const ir_var *, vars),
                     .shared = wl_new_array(plan->arena, const ir_var *, vars),
                     .funcs = wl_new_array(plan->arena, bool, (size_t)plan->module->nfuncs + 1),
-                    .bodies = wl_new_array(plan->arena, rw_by_address, plan->order.count)};
+                    .bodies = wl_new_array(plan->arena, rw_by_address, plan->code.count)};
     return a->globals && a->constants && a->shared && a->funcs && a->bodies ? a : NULL;
 }
 
@@ -228,8 +228,8 @@ wl_status rw_plan_alone(rw_plan *plan)
     name_all(&n);
     plan->alone = n.alone;
     plan->out->refused = n.refused;
-    for (uint32_t k = 0; !n.refused && k < plan->order.count; k++)
-        if (!rename_body(plan, plan->order.funcs[k], &n.alone->bodies[k]))
+    for (uint32_t k = 0; !n.refused && k < plan->code.count; k++)
+        if (!rename_body(plan, plan->code.funcs[k], &n.alone->bodies[k]))
             return WL_NOMEM;
     return WL_OK;
 }

@@ -36,7 +36,7 @@ static uint8_t level_of_sreg(const ir_operand *o)
 /* Where the integer that the instruction loads lies among the kernel's parameters, or IR_NONE. */
 static uint32_t param_at(const rw_plan *p, const ir_insn *i)
 {
-    const ir_func *kernel = p->order.funcs[0];
+    const ir_func *kernel = p->code.funcs[0];
     if (i->noperands < 2)
         return IR_NONE;
     const ir_operand *from = &i->operands[1];

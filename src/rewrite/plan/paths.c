@@ -10,7 +10,7 @@ bool rw_leaves_together(const rw_plan *p)
     uint32_t places = 0;
     if (!f->func->ninsns)
         return false;
-    for (uint32_t k = 1; k < p->order.count; k++)
+    for (uint32_t k = 1; k < p->code.count; k++)
         if (p->flow->funcs[k].may_exit)
             return false;
     for (uint32_t i = 0; i < f->func->ninsns; i++) {

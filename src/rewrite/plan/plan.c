@@ -1,27 +1,18 @@
 /* The plan of one kernel: runs flow, then the passes of passes.def, then says where in a state everything lies. */
 #include "rewrite/plan/plan.h"
 
-#include "ir/blocks.h"
 #include "rewrite/counting/counting.h"
 #include "rewrite/elements/elements.h"
 #include "rewrite/trace/trace.h"
 
 #include <string.h>
 
-static wl_status find_leaders(rw_plan *p)
+static wl_status analyse(rw_plan *p, const ir_func *kernel)
 {
-    p->leader = wl_new_array(p->arena, uint8_t, (size_t)p->proof.npcs + p->order.count);
-    for (uint32_t k = 0; p->leader && k < p->order.count; k++)
-        ir_block_leaders(p->order.funcs[k], p->leader + p->order.first_pc[k] + k);
-    return p->leader ? WL_OK : WL_NOMEM;
-}
-
-static wl_status analyse(rw_plan *p, ir_func *kernel)
-{
-    wl_status status = ir_callorder_of(p->module, kernel, p->arena, &p->order);
+    wl_status status = ir_kernel_of(p->module, kernel, p->arena, &p->code);
     if (status != WL_OK)
         return status;
-    p->flow = flow_kernel_new(p->module, &p->order, p->arena);
+    p->flow = flow_kernel_new(&p->code, p->arena);
     if (!p->flow)
         return WL_NOMEM;
     status = flow_prove_kernel(p->flow, p->arena, &p->proof);
@@ -84,11 +75,9 @@ bool rw_pass_find(const char *name, rw_pass *out)
 
 wl_status rw_plan_kernel(rw_plan *p)
 {
-    wl_status status = analyse(p, p->module->funcs[p->out->func->index]);
+    wl_status status = analyse(p, p->out->func);
     if (status == WL_OK)
         status = allocate(p);
-    if (status == WL_OK)
-        status = find_leaders(p);
     p->out->plan = p;
     for (unsigned i = 0; status == WL_OK && i < RW_PASS_COUNT; i++)
         status = passes[i].run(p);

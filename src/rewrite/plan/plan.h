@@ -93,11 +93,9 @@ typedef struct rw_plan {
     rewrite_kernel *out;
     uint32_t number; /* of the kernel in the module */
     size_t bytes;    /* of its text, as last printed */
-    ir_callorder order;
+    ir_kernel code;
     flow_kernel *flow;
     flow_proof proof;
-    /* [npcs + order.count] of function k from first_pc[k] + k on: ir_block_leaders */
-    uint8_t *leader;
     /* sites: those of pc are [site_first[pc], site_first[pc + 1]). */
     uint32_t *site_first, nsites;
     rewrite_site *sites;

@@ -145,7 +145,7 @@ static rw_run run_of(rw_plan *p, const flow_function *f, uint32_t block)
 /* Needs: sites, variables. Fills: control, but for what is counted at edges. */
 wl_status rw_pass_runs(rw_plan *p)
 {
-    p->control->runs = wl_new_array(p->arena, rw_run *, p->order.count);
+    p->control->runs = wl_new_array(p->arena, rw_run *, p->code.count);
     p->control->edges = wl_new_array(p->arena, rw_edge, (size_t)p->proof.npcs + 1);
     p->control->edge_at = wl_new_array(p->arena, uint32_t, (size_t)p->proof.npcs + 1);
     p->control->follows = wl_new_array(p->arena, uint8_t, (size_t)p->flow->funcs[0].nvalues + 1);
@@ -153,7 +153,7 @@ wl_status rw_pass_runs(rw_plan *p)
         return WL_NOMEM;
     for (uint32_t pc = 0; pc < p->proof.npcs; pc++)
         p->control->edge_at[pc] = FLOW_NONE;
-    for (uint32_t k = 0; k < p->order.count; k++) {
+    for (uint32_t k = 0; k < p->code.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
         p->control->runs[k] = wl_new_array(p->arena, rw_run, (size_t)f->nblocks + 1);
         if (!p->control->runs[k])

@@ -156,7 +156,7 @@ static bool copyable(const ir_func *func)
 /* The function of a direct call, or FLOW_NONE. */
 static uint32_t callee_of(const rw_plan *p, uint32_t k, uint32_t i)
 {
-    const ir_insn *insn = &p->order.funcs[k]->insns[i];
+    const ir_insn *insn = &p->code.funcs[k]->insns[i];
     return insn->op == IR_call ? flow_callee(p->flow, insn) : FLOW_NONE;
 }
 
@@ -164,15 +164,15 @@ static uint32_t callee_of(const rw_plan *p, uint32_t k, uint32_t i)
  * others as they were. */
 static void mark_unprobed(const rw_plan *p, const char **why)
 {
-    for (uint32_t k = 1; k < p->order.count; k++)
+    for (uint32_t k = 1; k < p->code.count; k++)
         why[k] = p->flow->funcs[k].pointed && p->flow->calls_unknown
                      ? "its function is called through a pointer"
-                 : !copyable(p->order.funcs[k]) ? "its function cannot be copied"
-                                                : NULL;
+                 : !copyable(p->code.funcs[k]) ? "its function cannot be copied"
+                                               : NULL;
     for (bool more = true; more;) {
         more = false;
-        for (uint32_t k = 1; k < p->order.count; k++)
-            for (uint32_t i = 0; why[k] && i < p->order.funcs[k]->ninsns; i++) {
+        for (uint32_t k = 1; k < p->code.count; k++)
+            for (uint32_t i = 0; why[k] && i < p->code.funcs[k]->ninsns; i++) {
                 uint32_t callee = callee_of(p, k, i);
                 if (callee == FLOW_NONE || callee == 0 || why[callee])
                     continue;
@@ -188,21 +188,21 @@ static void mark_unreached(const rw_plan *p, const char **why, bool *reached)
     reached[0] = true;
     for (bool more = true; more;) {
         more = false;
-        for (uint32_t k = 0; k < p->order.count; k++)
-            for (uint32_t i = 0; reached[k] && i < p->order.funcs[k]->ninsns; i++) {
+        for (uint32_t k = 0; k < p->code.count; k++)
+            for (uint32_t i = 0; reached[k] && i < p->code.funcs[k]->ninsns; i++) {
                 uint32_t callee = callee_of(p, k, i);
                 if (callee != FLOW_NONE && !reached[callee])
                     reached[callee] = more = true;
             }
     }
-    for (uint32_t k = 0; k < p->order.count; k++)
+    for (uint32_t k = 0; k < p->code.count; k++)
         if (!reached[k] && !why[k])
             why[k] = "its function is not called directly";
 }
 
 static void find_sites(rw_plan *p, const char *const *why)
 {
-    for (uint32_t k = 0; k < p->order.count; k++) {
+    for (uint32_t k = 0; k < p->code.count; k++) {
         const flow_function *f = &p->flow->funcs[k];
         for (uint32_t i = 0; i < f->func->ninsns; i++) {
             uint32_t pc = f->first_pc + i;
@@ -219,13 +219,13 @@ static void find_sites(rw_plan *p, const char *const *why)
 /* Functions with something to probe, and those on the way to them. */
 static void mark_cloned(rw_plan *p, const char *const *why, bool blocks)
 {
-    for (uint32_t k = 0; k < p->order.count; k++)
-        p->cloned[k] = !why[k] && (blocks || p->site_first[p->order.first_pc[k + 1]] >
-                                                 p->site_first[p->order.first_pc[k]]);
+    for (uint32_t k = 0; k < p->code.count; k++)
+        p->cloned[k] = !why[k] && (blocks || p->site_first[p->code.first_pc[k + 1]] >
+                                                 p->site_first[p->code.first_pc[k]]);
     for (bool more = true; more;) {
         more = false;
-        for (uint32_t k = 0; k < p->order.count; k++)
-            for (uint32_t i = 0; !p->cloned[k] && !why[k] && i < p->order.funcs[k]->ninsns; i++) {
+        for (uint32_t k = 0; k < p->code.count; k++)
+            for (uint32_t i = 0; !p->cloned[k] && !why[k] && i < p->code.funcs[k]->ninsns; i++) {
                 uint32_t callee = callee_of(p, k, i);
                 if (callee != FLOW_NONE && p->cloned[callee])
                     p->cloned[k] = more = true;
@@ -238,7 +238,7 @@ static void mark_cloned(rw_plan *p, const char *const *why, bool blocks)
 static wl_status allocate(rw_plan *p)
 {
     size_t npcs = p->proof.npcs;
-    p->cloned = wl_new_array(p->arena, bool, (size_t)p->order.count);
+    p->cloned = wl_new_array(p->arena, bool, (size_t)p->code.count);
     p->site_first = wl_new_array(p->arena, uint32_t, npcs + 1);
     p->sites = wl_new_array(p->arena, rewrite_site, npcs * 2 + 1);
     p->addresses = wl_new_array(p->arena, const flow_address *, npcs * 2 + 1);
@@ -266,8 +266,8 @@ static uint32_t useful(const rw_plan *p)
 /* Needs: flow. Fills: sites, addresses, site_first, skips, cloned; of the kernel's result the probes that find something. */
 wl_status rw_pass_sites(rw_plan *p)
 {
-    const char **why = wl_new_array(p->arena, const char *, (size_t)p->order.count + 1);
-    bool *reached = wl_new_array(p->arena, bool, (size_t)p->order.count + 1);
+    const char **why = wl_new_array(p->arena, const char *, (size_t)p->code.count + 1);
+    bool *reached = wl_new_array(p->arena, bool, (size_t)p->code.count + 1);
     if (!why || !reached || allocate(p) != WL_OK)
         return WL_NOMEM;
     mark_unprobed(p, why);

@@ -35,9 +35,9 @@ wl_status rw_pass_variables(rw_plan *p)
 {
     uint32_t room = 0;
     for (int count = 1; count >= 0; count--) {
-        for (uint32_t k = 0; k < p->order.count; k++)
-            for (uint32_t i = 0; i < p->order.funcs[k]->ninsns; i++) {
-                const ir_insn *insn = &p->order.funcs[k]->insns[i];
+        for (uint32_t k = 0; k < p->code.count; k++)
+            for (uint32_t i = 0; i < p->code.funcs[k]->ninsns; i++) {
+                const ir_insn *insn = &p->code.funcs[k]->insns[i];
                 for (uint32_t o = 0; o < insn->noperands; o++)
                     room += list_vars(p, &insn->operands[o], count) * (uint32_t)count;
             }

@@ -285,8 +285,8 @@ static void form_loop(rw_plan *p, uint32_t k, uint32_t first)
 static void form_loops(rw_plan *p, uint32_t k, bool *tried)
 {
     const flow_function *f = &p->flow->funcs[k];
-    uint32_t end = p->site_first[p->order.first_pc[k + 1]];
-    for (uint32_t s = p->site_first[p->order.first_pc[k]]; s < end; s++) {
+    uint32_t end = p->site_first[p->code.first_pc[k + 1]];
+    for (uint32_t s = p->site_first[p->code.first_pc[k]]; s < end; s++) {
         uint32_t loop = f->loops.of[block_of(p, f, s)];
         if (loop == FLOW_NONE || tried[loop])
             continue;
@@ -368,7 +368,7 @@ wl_status rw_pass_records(rw_plan *p)
     if (!rw_plan_has(p, REWRITE_TRACE))
         return WL_OK;
     wl_status status = allocate(p);
-    for (uint32_t k = 0; status == WL_OK && k < p->order.count; k++) {
+    for (uint32_t k = 0; status == WL_OK && k < p->code.count; k++) {
         bool *tried = wl_new_array(p->arena, bool, (size_t)p->flow->funcs[k].loops.count + 1);
         if (!tried)
             return WL_NOMEM;

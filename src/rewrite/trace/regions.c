@@ -117,7 +117,7 @@ static bool is_outer(const rw_plan *p, const flow_function *f, uint32_t site)
 /* Values of the kernel that loops need which do not compute them. */
 static void find_outer(rw_plan *p, const flow_function *f, bool *outer)
 {
-    uint32_t end = p->site_first[p->order.first_pc[f->index + 1]];
+    uint32_t end = p->site_first[p->code.first_pc[f->index + 1]];
     for (uint32_t s = p->site_first[f->first_pc]; s < end; s++) {
         if (p->trace->piece_of[s] != IR_NONE)
             continue;
@@ -249,7 +249,7 @@ static void form_region(rw_plan *p, const flow_function *f, uint32_t first, uint
 static uint32_t last_of(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t pc = p->sites[site].pc, end = f->first_pc + f->func->ninsns;
-    while (pc + 1 < end && !p->leader[pc + 1 + f->index])
+    while (pc + 1 < end && !p->code.leader[pc + 1 + f->index])
         pc++;
     return pc;
 }

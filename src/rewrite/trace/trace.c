@@ -358,7 +358,8 @@ static void trace_access(rw_body *b, uint32_t site)
 
 static bool ends_block(const rw_body *b, uint32_t insn)
 {
-    return b->plan->leader[b->f->first_pc + b->index + insn + 1] || insn + 1 == b->func->ninsns;
+    return b->plan->code.leader[b->f->first_pc + b->index + insn + 1] ||
+           insn + 1 == b->func->ninsns;
 }
 
 /* Where a basic block may end, and its region. */

@@ -9,7 +9,7 @@
 
 /* Code that writes one record of the trace: sites [first, end) of a region (regions.c), or of a loop (pieces.c). */
 typedef struct rw_piece {
-    uint32_t func;  /* in plan->order */
+    uint32_t func;  /* in plan->code */
     uint32_t loop;  /* FLOW_NONE: a region */
     uint32_t block; /* of a loop: where its first site is; of a region: where it begins */
     uint32_t first, end;

@@ -1,14 +1,17 @@
-#include "ir/callorder.h"
+/* What a kernel reaches, found by a walk over what its instructions name. */
+#include "ir/kernel.h"
+
+#include "ir/blocks.h"
 
 typedef struct walk {
     const ir_module *module;
-    ir_callorder *out;
+    ir_kernel *out;
     bool *listed;  /* by index of the function in the module */
     bool indirect; /* a call through a register without .calltargets was met */
 } walk;
 
 /* A prototype may stand before the definition; only the definition has code. */
-static void list(walk *w, ir_func *func)
+static void list(walk *w, const ir_func *func)
 {
     if (func && !func->has_body) {
         func = ir_module_func(w->module, func->name);
@@ -17,7 +20,7 @@ static void list(walk *w, ir_func *func)
         return;
     }
     w->listed[func->index] = true;
-    w->out->funcs[w->out->count++] = func;
+    w->out->funcs[w->out->count++] = w->module->funcs[func->index];
 }
 
 static void list_symbol(walk *w, const ir_symbol *symbol)
@@ -114,7 +117,7 @@ static void mark_taken(walk *w)
 static wl_status list_taken(walk *w, wl_arena *arena)
 {
     uint32_t n = w->module->nfuncs;
-    ir_callorder found = {.funcs = wl_new_array(arena, ir_func *, n ? n : 1)};
+    ir_kernel found = {.funcs = wl_new_array(arena, ir_func *, n ? n : 1)};
     walk taken = {w->module, &found, wl_new_array(arena, bool, n ? n : 1), false};
     if (!found.funcs || !taken.listed) {
         return WL_NOMEM;
@@ -128,50 +131,74 @@ static wl_status list_taken(walk *w, wl_arena *arena)
     return WL_OK;
 }
 
-static wl_status number(ir_callorder *order, wl_arena *arena)
+static wl_status number(ir_kernel *kernel, wl_arena *arena)
 {
-    order->first_pc = wl_new_array(arena, uint32_t, (size_t)order->count + 1);
-    if (!order->first_pc) {
+    kernel->first_pc = wl_new_array(arena, uint32_t, (size_t)kernel->count + 1);
+    if (!kernel->first_pc) {
         return WL_NOMEM;
     }
-    for (uint32_t k = 0; k < order->count; k++) {
-        order->first_pc[k + 1] = order->first_pc[k] + order->funcs[k]->ninsns;
+    for (uint32_t k = 0; k < kernel->count; k++) {
+        kernel->first_pc[k + 1] = kernel->first_pc[k] + kernel->funcs[k]->ninsns;
     }
+    kernel->npcs = kernel->first_pc[kernel->count];
     return WL_OK;
 }
 
-wl_status ir_callorder_of(const ir_module *module, ir_func *kernel, wl_arena *arena,
-                          ir_callorder *out)
+static wl_status mark_blocks(ir_kernel *kernel, wl_arena *arena)
 {
-    *out = (ir_callorder){.funcs = wl_new_array(arena, ir_func *, (size_t)module->nfuncs + 1)};
-    walk w = {module, out, wl_new_array(arena, bool, (size_t)module->nfuncs + 1), false};
-    if (!out->funcs || !w.listed) {
-        return WL_NOMEM;
+    kernel->leader = wl_new_array(arena, uint8_t, (size_t)kernel->npcs + kernel->count + 1);
+    for (uint32_t k = 0; kernel->leader && k < kernel->count; k++) {
+        ir_block_leaders(kernel->funcs[k], kernel->leader + kernel->first_pc[k] + k);
     }
-    list(&w, kernel);
+    return kernel->leader ? WL_OK : WL_NOMEM;
+}
+
+static wl_status list_all(walk *w, const ir_func *func, wl_arena *arena)
+{
     bool taken_listed = false;
-    for (uint32_t k = 0; k < out->count; k++) {
-        list_named(&w, out->funcs[k]);
-        if (k + 1 == out->count && w.indirect && !taken_listed) {
+    list(w, func);
+    for (uint32_t k = 0; k < w->out->count; k++) {
+        list_named(w, w->out->funcs[k]);
+        if (k + 1 == w->out->count && w->indirect && !taken_listed) {
             taken_listed = true;
-            if (list_taken(&w, arena) != WL_OK) {
+            if (list_taken(w, arena) != WL_OK) {
                 return WL_NOMEM;
             }
         }
     }
-    return number(out, arena);
+    return WL_OK;
 }
 
-uint32_t ir_callorder_find(const ir_callorder *order, uint32_t pc)
+wl_status ir_kernel_of(const ir_module *module, const ir_func *func, wl_arena *arena,
+                       ir_kernel *out)
 {
-    uint32_t low = 0, high = order->count;
+    *out = (ir_kernel){.module = module,
+                       .funcs = wl_new_array(arena, ir_func *, (size_t)module->nfuncs + 1)};
+    walk w = {module, out, wl_new_array(arena, bool, (size_t)module->nfuncs + 1), false};
+    if (!out->funcs || !w.listed || list_all(&w, func, arena) != WL_OK ||
+        number(out, arena) != WL_OK) {
+        return WL_NOMEM;
+    }
+    return mark_blocks(out, arena);
+}
+
+const ir_func *ir_module_kernel(const ir_module *module, const char *name)
+{
+    const ir_func *func = ir_module_func(module, name);
+    return func && func->entry && func->has_body ? func : NULL;
+}
+
+ir_place ir_kernel_at(const ir_kernel *kernel, uint32_t pc)
+{
+    uint32_t low = 0, high = kernel->count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (order->first_pc[middle] <= pc) {
+        if (kernel->first_pc[middle] <= pc) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    return low;
+    const ir_func *func = kernel->funcs[low];
+    return (ir_place){low, func, &func->insns[pc - kernel->first_pc[low]]};
 }
