@@ -1,25 +1,11 @@
 /* CUDA arrays: rows of elements in device memory with a pitch of their own. */
+#include "cuda/args.h"
 #include "device/impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROW_ALIGN = 64 };
-
-unsigned dev_format_bytes(int format)
-{
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8: return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF: return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT: return 4;
-    default: return 0;
-    }
-}
 
 static size_t at_least_one(size_t n)
 {
@@ -29,7 +15,7 @@ static size_t at_least_one(size_t n)
 static bool bytes_of(const dev_array_desc *d, size_t *pitch, uint64_t *bytes)
 {
     uint64_t row, rows;
-    if (__builtin_mul_overflow(d->width, d->channels * dev_format_bytes(d->format), &row) ||
+    if (__builtin_mul_overflow(d->width, d->channels * cuda_format_bytes(d->format), &row) ||
         row > UINT64_MAX - ROW_ALIGN)
         return false;
     *pitch = (row + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
@@ -41,7 +27,7 @@ static bool is_valid(const dev_array_desc *d)
 {
     bool channels = d->channels == 1 || d->channels == 2 || d->channels == 4;
     bool layered = d->flags & DEV_ARRAY_LAYERED, cube = d->flags & DEV_ARRAY_CUBE;
-    if (!d->width || !channels || !dev_format_bytes(d->format) || (layered && !d->depth) ||
+    if (!d->width || !channels || !cuda_format_bytes(d->format) || (layered && !d->depth) ||
         (d->depth && !d->height && !layered))
         return false;
     return !cube ||
@@ -126,6 +112,16 @@ static unsigned most_levels(const dev_array_desc *d)
     return levels;
 }
 
+/* The array over memory that is there; NULL where no host memory is left for it. */
+static dev_array *array_over(dev_context *context, const dev_array_desc *desc, uint64_t address)
+{
+    dev_array *array = new_handle(context, desc, address, desc->levels ? DEV_MIPMAP : DEV_ARRAY);
+    if (!array || !desc->levels || add_levels(array))
+        return array;
+    free_handle(array);
+    return NULL;
+}
+
 /* A desc with levels makes a mipmapped array, of a kind of its own, which only gives its levels. */
 dev_result dev_array_new(dev_call *call, const dev_array_desc *asked, dev_array **out)
 {
@@ -142,11 +138,8 @@ dev_result dev_array_new(dev_call *call, const dev_array_desc *asked, dev_array 
     dev_result r = dev_alloc_block(call, context->device, bytes, EMU_ALLOC_DEVICE, context, &block);
     if (r)
         return r;
-    dev_array *array = new_handle(context, &desc, block->base,
-                                  desc.levels ? DEV_MIPMAP : DEV_ARRAY);
-    if (!array || (desc.levels && !add_levels(array))) {
-        if (array)
-            free_handle(array);
+    dev_array *array = array_over(context, &desc, block->base);
+    if (!array) {
         dev_block_release(block, 0);
         return DEV_NOMEM;
     }

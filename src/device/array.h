@@ -15,7 +15,6 @@ typedef struct dev_array_desc {
 
 enum { DEV_ARRAY_LAYERED = 1, DEV_ARRAY_SURFACE = 2, DEV_ARRAY_CUBE = 4 }; /* flags */
 
-unsigned dev_format_bytes(int format); /* of a channel; 0 where unknown */
 dev_result dev_array_new(dev_call *call, const dev_array_desc *desc, dev_array **array);
 dev_result dev_array_destroy(dev_call *call, dev_array *array);
 /* An array made with desc.levels is a MIPMAP: it has levels, which are arrays and go with it.

@@ -39,6 +39,25 @@ static bool replace_all(dev_nodes *to, dev_node *const *nodes, size_t count)
 
 /* ---- begin and end ---- */
 
+/* Not yet among `captures`; NULL when memory is exhausted. */
+static dev_capturing *new_capture(dev_stream *stream, int mode, dev_graph *graph)
+{
+    dev_capturing *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    *c = (dev_capturing){.next = captures,
+                         .id = ++dev_g.next_capture,
+                         .graph = graph,
+                         .own_graph = !graph,
+                         .mode = mode,
+                         .origin = stream,
+                         .thread = dev_self()->number};
+    if (graph || dev_graph_new(&c->graph) == DEV_OK)
+        return c;
+    free(c);
+    return NULL;
+}
+
 dev_result dev_capture_begin(dev_stream *stream, int mode, dev_graph *graph, dev_node *const *needs,
                              size_t count)
 {
@@ -48,20 +67,10 @@ dev_result dev_capture_begin(dev_stream *stream, int mode, dev_graph *graph, dev
         return DEV_CAPTURE_UNSUPPORTED;
     if (stream->capturing)
         return DEV_ILLEGAL_STATE;
-    dev_capturing *c = calloc(1, sizeof *c);
-    if (!c)
-        return DEV_NOMEM;
-    *c = (dev_capturing){.next = captures,
-                         .id = ++dev_g.next_capture,
-                         .graph = graph,
-                         .own_graph = !graph,
-                         .mode = mode,
-                         .origin = stream,
-                         .thread = dev_self()->number};
-    dev_result r = graph ? DEV_OK : dev_graph_new(&c->graph);
-    if (r || !replace_all(&stream->tail, needs, count)) {
+    dev_capturing *c = new_capture(stream, mode, graph);
+    if (!c || !replace_all(&stream->tail, needs, count)) {
         free(c);
-        return r ? r : DEV_NOMEM;
+        return DEV_NOMEM;
     }
     captures = c;
     stream->capturing = c;
@@ -84,7 +93,7 @@ static void release_streams(const dev_capturing *c)
     }
 }
 
-static void finish(dev_capturing *c)
+static void finish_capture(dev_capturing *c)
 {
     release_streams(c);
     dev_capturing **at = &captures;
@@ -104,7 +113,7 @@ static bool reaches(const dev_node *from, const dev_node *node)
     return false;
 }
 
-static bool joined(const dev_stream *stream, const dev_stream *origin)
+static bool is_joined(const dev_stream *stream, const dev_stream *origin)
 {
     for (size_t i = 0; i < stream->tail.count; i++) {
         bool found = false;
@@ -120,7 +129,7 @@ static bool all_joined(const dev_capturing *c)
 {
     for (dev_handle *h = dev_g.handles; h; h = h->hh.next) {
         const dev_stream *stream = h->self;
-        if (h->kind == DEV_STREAM && stream->capturing == c && !joined(stream, c->origin))
+        if (h->kind == DEV_STREAM && stream->capturing == c && !is_joined(stream, c->origin))
             return false;
     }
     return true;
@@ -143,7 +152,7 @@ dev_result dev_capture_end(dev_stream *stream, dev_graph **graph)
         *graph = c->graph;
     else if (c->own_graph)
         dev_graph_destroy(c->graph);
-    finish(c);
+    finish_capture(c);
     return r;
 }
 
@@ -159,7 +168,7 @@ void dev_capture_leave(dev_stream *stream)
         return;
     if (c->own_graph)
         dev_graph_destroy(c->graph);
-    finish(c);
+    finish_capture(c);
 }
 
 /* ---- what happens in between ---- */
@@ -182,7 +191,7 @@ static dev_node_type type_of(dev_op_kind kind)
     return DEV_NODE_EMPTY;
 }
 
-static dev_result follow(dev_stream *stream, dev_node *node)
+static dev_result follow_node(dev_stream *stream, dev_node *node)
 {
     return replace_all(&stream->tail, &node, 1) ? DEV_OK : DEV_NOMEM;
 }
@@ -197,7 +206,7 @@ dev_result dev_capture_add(dev_call *call, dev_stream *stream, dev_op *op)
     dev_node *node;
     dev_result r = dev_node_add_op(stream->capturing->graph, stream->tail.data, stream->tail.count,
                                    type_of(op->kind), op, &node);
-    return r ? r : follow(stream, node);
+    return r ? r : follow_node(stream, node);
 }
 
 dev_result dev_capture_alloc(dev_call *call, dev_stream *stream, uint64_t size, dev_pool *pool,
@@ -210,7 +219,7 @@ dev_result dev_capture_alloc(dev_call *call, dev_stream *stream, uint64_t size, 
     dev_result r = dev_node_add_alloc(stream->capturing->graph, stream->tail.data,
                                       stream->tail.count, stream->context, size, pool, &node,
                                       address);
-    return r ? r : follow(stream, node);
+    return r ? r : follow_node(stream, node);
 }
 
 dev_result dev_capture_free(dev_call *call, dev_stream *stream, uint64_t address)
@@ -266,7 +275,7 @@ dev_result dev_capture_invalidate(dev_stream *stream, dev_result result)
     return result;
 }
 
-static bool forbids(const dev_capturing *c, const dev_thread *self)
+static bool forbids_call(const dev_capturing *c, const dev_thread *self)
 {
     if (c->invalid || c->mode == MODE_RELAXED || self->capture_mode == MODE_RELAXED)
         return false;
@@ -278,7 +287,7 @@ dev_result dev_capture_forbid(void)
 {
     dev_result r = DEV_OK;
     for (dev_capturing *c = captures; c; c = c->next) {
-        if (!forbids(c, dev_self()))
+        if (!forbids_call(c, dev_self()))
             continue;
         c->invalid = true;
         r = DEV_CAPTURE_UNSUPPORTED;

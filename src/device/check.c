@@ -1,3 +1,4 @@
+/* Replay held against what a launch did in the emulator: see check.h. */
 #include "device/check.h"
 
 #include "replay/compare.h"

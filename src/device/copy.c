@@ -1,4 +1,5 @@
 /* Copies and sets: checked against the allocations on both sides, executed by the host. */
+#include "cuda/args.h"
 #include "device/graph_impl.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static uint64_t extent(const side *s, const dev_copy *copy)
 static bool fits_array(const dev_place *p, const dev_copy *copy)
 {
     const dev_array_desc *d = &p->array->desc;
-    size_t row = d->width * d->channels * dev_format_bytes(d->format);
+    size_t row = d->width * d->channels * cuda_format_bytes(d->format);
     size_t rows = d->height ? d->height : 1, slices = d->depth ? d->depth : 1;
     return p->x <= row && copy->width <= row - p->x && p->y <= rows &&
            copy->height <= rows - p->y && p->z <= slices && copy->depth <= slices - p->z;

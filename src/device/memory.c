@@ -186,8 +186,8 @@ dev_result dev_alloc_block(dev_call *call, dev_gpu *device, uint64_t size, emu_a
     return add_block(call, device, address, size, kind, object, context, out);
 }
 
-static dev_result allocate(dev_call *call, uint64_t size, emu_alloc_kind kind, unsigned flags,
-                           dev_block **out)
+static dev_result allocate_block(dev_call *call, uint64_t size, emu_alloc_kind kind, unsigned flags,
+                                 dev_block **out)
 {
     dev_context *context = call->context;
     if (!size)
@@ -207,7 +207,7 @@ static dev_result allocate(dev_call *call, uint64_t size, emu_alloc_kind kind, u
 dev_result dev_malloc(dev_call *call, uint64_t size, uint64_t *address)
 {
     dev_block *block;
-    dev_result r = allocate(call, size, EMU_ALLOC_DEVICE, 0, &block);
+    dev_result r = allocate_block(call, size, EMU_ALLOC_DEVICE, 0, &block);
     if (r == DEV_OK)
         *address = block->base;
     return r;
@@ -216,7 +216,7 @@ dev_result dev_malloc(dev_call *call, uint64_t size, uint64_t *address)
 dev_result dev_malloc_pinned(dev_call *call, uint64_t size, unsigned flags, void **data)
 {
     dev_block *block;
-    dev_result r = allocate(call, size, EMU_ALLOC_PINNED, flags, &block);
+    dev_result r = allocate_block(call, size, EMU_ALLOC_PINNED, flags, &block);
     if (r == DEV_OK)
         *data = (void *)block->base;
     return r;
@@ -225,7 +225,7 @@ dev_result dev_malloc_pinned(dev_call *call, uint64_t size, unsigned flags, void
 dev_result dev_malloc_managed(dev_call *call, uint64_t size, unsigned flags, uint64_t *address)
 {
     dev_block *block;
-    dev_result r = allocate(call, size, EMU_ALLOC_MANAGED, flags, &block);
+    dev_result r = allocate_block(call, size, EMU_ALLOC_MANAGED, flags, &block);
     if (r == DEV_OK)
         *address = block->base;
     return r;
@@ -245,7 +245,7 @@ dev_result dev_malloc_pitch(dev_call *call, uint64_t width, uint64_t rows, uint6
 
 /* The block that starts at the address and may be freed by a call for `pinned` memory or for the
  * other kinds. */
-static dev_block *freeable(uint64_t address, emu_alloc_kind a, emu_alloc_kind b)
+static dev_block *freeable_block(uint64_t address, emu_alloc_kind a, emu_alloc_kind b)
 {
     dev_block *block = find_base(address);
     bool ok = block && (block->kind == a || block->kind == b) && !block->physical &&
@@ -253,7 +253,7 @@ static dev_block *freeable(uint64_t address, emu_alloc_kind a, emu_alloc_kind b)
     return ok ? block : NULL;
 }
 
-static dev_result release(dev_call *call, dev_block *block)
+static dev_result release_whole(dev_call *call, dev_block *block)
 {
     dev_result r = dev_capture_forbid();
     if (r)
@@ -273,14 +273,14 @@ static dev_result release(dev_call *call, dev_block *block)
 
 dev_result dev_free(dev_call *call, uint64_t address)
 {
-    dev_block *block = freeable(address, EMU_ALLOC_DEVICE, EMU_ALLOC_MANAGED);
-    return block ? release(call, block) : DEV_INVALID_VALUE;
+    dev_block *block = freeable_block(address, EMU_ALLOC_DEVICE, EMU_ALLOC_MANAGED);
+    return block ? release_whole(call, block) : DEV_INVALID_VALUE;
 }
 
 dev_result dev_free_pinned(dev_call *call, void *data)
 {
-    dev_block *block = freeable((uint64_t)data, EMU_ALLOC_PINNED, EMU_ALLOC_PINNED);
-    return block ? release(call, block) : DEV_INVALID_VALUE;
+    dev_block *block = freeable_block((uint64_t)data, EMU_ALLOC_PINNED, EMU_ALLOC_PINNED);
+    return block ? release_whole(call, block) : DEV_INVALID_VALUE;
 }
 
 dev_result dev_register(dev_call *call, void *data, uint64_t size, unsigned flags)
@@ -311,7 +311,7 @@ dev_result dev_unregister(dev_call *call, void *data)
     dev_block *block = find_base((uint64_t)data);
     if (!block || block->kind != EMU_ALLOC_REGISTERED)
         return DEV_HOST_NOT_REGISTERED;
-    return release(call, block);
+    return release_whole(call, block);
 }
 
 /* ---- questions ---- */

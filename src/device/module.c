@@ -12,7 +12,7 @@
 
 /* The file that the image is part of; the image may also lie in memory of its own. Lives until the
  * next call. */
-static const char *file_of(const void *image)
+static const char *mapped_file(const void *image)
 {
     static char path[PATH_MAX];
     Dl_info info;
@@ -89,9 +89,9 @@ static dev_result add_functions(dev_module *module)
     return DEV_OK;
 }
 
-static dev_result place(dev_module *module, wl_error *log)
+static dev_result place_module(dev_module *module, wl_error *log)
 {
-    module->id = rec_module(file_of(module->image), module->text, module->length);
+    module->id = rec_module(mapped_file(module->image), module->text, module->length);
     wl_status status = emu_module_load(module->context->device->machine, module->ptx,
                                        place_variable, module, &module->loaded, log);
     if (status == WL_UNSUPPORTED)
@@ -133,10 +133,10 @@ dev_result dev_module_load(dev_context *context, const void *image, dev_module *
     module->image = image;
     dev_result r = read_text(context->device, image, &module->text, &module->length, log);
     if (r == DEV_OK &&
-        ptx_parse(module->text, module->length, file_of(image), &module->ptx, log) != WL_OK)
+        ptx_parse(module->text, module->length, mapped_file(image), &module->ptx, log) != WL_OK)
         r = DEV_INVALID_PTX;
     if (r == DEV_OK)
-        r = place(module, log);
+        r = place_module(module, log);
     if (r) {
         release_module(module);
         return r;
@@ -299,7 +299,7 @@ dev_result dev_function_get(dev_function *function, int attribute, int *value)
     return DEV_OK;
 }
 
-static bool settable(int attribute)
+static bool is_settable(int attribute)
 {
     return attribute >= CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
            attribute < DEV_ATTRIBUTE_MAX;
@@ -310,7 +310,7 @@ dev_result dev_function_set(dev_function *function, int attribute, int value)
     const emu_kernel_info *info = dev_function_info(function, NULL);
     if (!info)
         return DEV_NOT_SUPPORTED;
-    if (!settable(attribute))
+    if (!is_settable(attribute))
         return DEV_INVALID_VALUE;
     uint32_t most = description_of(function)->limits.shared_per_block_optin;
     if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
@@ -334,8 +334,8 @@ static int preferred_carveout(const dev_function *function)
     return own < 0 && less ? 0 : own;
 }
 
-static cuda_footprint footprint(const dev_function *function, const emu_kernel_info *info,
-                                int block, size_t shared)
+static cuda_footprint footprint_of(const dev_function *function, const emu_kernel_info *info,
+                                   int block, size_t shared)
 {
     return (cuda_footprint){.threads = (uint32_t)block,
                             .registers = info->registers,
@@ -351,7 +351,7 @@ dev_result dev_occupancy(dev_function *function, int block, size_t shared, int *
         return DEV_NOT_SUPPORTED;
     if (block <= 0)
         return DEV_INVALID_VALUE;
-    cuda_footprint need = footprint(function, info, block, shared);
+    cuda_footprint need = footprint_of(function, info, block, shared);
     *blocks = (int)cuda_occupancy_of(description_of(function), &need).blocks;
     return DEV_OK;
 }
@@ -363,7 +363,7 @@ dev_result dev_occupancy_shared(dev_function *function, int blocks, int block, s
         return DEV_NOT_SUPPORTED;
     if (block <= 0 || blocks <= 0)
         return DEV_INVALID_VALUE;
-    cuda_footprint need = footprint(function, info, block, 0);
+    cuda_footprint need = footprint_of(function, info, block, 0);
     *shared = cuda_occupancy_shared(description_of(function), &need, (uint32_t)blocks);
     return DEV_OK;
 }

@@ -173,14 +173,14 @@ dev_result dev_event_elapsed(const dev_event *start, const dev_event *end, float
 /* ---- work ---- */
 
 /* While a stream is captured, what would wait for it (all of the legacy stream) may not be used. */
-static dev_result enter(dev_stream *stream)
+static dev_result enter_stream(dev_stream *stream)
 {
     if (stream->is_legacy && dev_capture_forbids_legacy(stream))
         return DEV_CAPTURE_IMPLICIT;
     return stream->context->error;
 }
 
-static dev_result dispatch(dev_call *call, dev_stream *stream, dev_op *op, bool wait)
+static dev_result put_on_stream(dev_call *call, dev_stream *stream, dev_op *op, bool wait)
 {
     if (!op)
         return DEV_NOMEM;
@@ -190,9 +190,9 @@ static dev_result dispatch(dev_call *call, dev_stream *stream, dev_op *op, bool 
 }
 
 /* A call that blocks waits for a captured stream for ever: it is refused. */
-static dev_result enter_blocking(dev_stream *stream, bool blocking)
+static dev_result enter_waiting(dev_stream *stream, bool blocking)
 {
-    dev_result r = enter(stream);
+    dev_result r = enter_stream(stream);
     if (r == DEV_OK && blocking && stream->capturing)
         r = dev_capture_invalidate(stream, DEV_CAPTURE_UNSUPPORTED);
     return r;
@@ -200,7 +200,7 @@ static dev_result enter_blocking(dev_stream *stream, bool blocking)
 
 dev_result dev_do_copy(dev_call *call, dev_stream *stream, const dev_copy *copy, bool blocking)
 {
-    dev_result r = enter_blocking(stream, blocking);
+    dev_result r = enter_waiting(stream, blocking);
     if (r || !copy->width || !copy->height || !copy->depth)
         return r;
     r = dev_copy_check(copy);
@@ -215,13 +215,13 @@ dev_result dev_do_copy(dev_call *call, dev_stream *stream, const dev_copy *copy,
         op->copy = *copy;
     if (blocking)
         dev_flush_printed(stream->context);
-    r = dispatch(call, stream, op, blocking || dev_copy_pageable(copy));
+    r = put_on_stream(call, stream, op, blocking || dev_copy_pageable(copy));
     return r == DEV_OK && blocking ? stream->context->error : r;
 }
 
 dev_result dev_do_set(dev_call *call, dev_stream *stream, const dev_set *set, bool blocking)
 {
-    dev_result r = enter_blocking(stream, blocking);
+    dev_result r = enter_waiting(stream, blocking);
     if (r || !set->width || !set->height || !set->depth)
         return r;
     r = dev_set_check(set);
@@ -234,32 +234,32 @@ dev_result dev_do_set(dev_call *call, dev_stream *stream, const dev_set *set, bo
     dev_op *op = dev_op_new(OP_SET, stream->context);
     if (op)
         op->set = *set;
-    return dispatch(call, stream, op, false);
+    return put_on_stream(call, stream, op, false);
 }
 
 dev_result dev_do_launch(dev_call *call, dev_stream *stream, const dev_launch *launch)
 {
     dev_op *op = NULL;
-    dev_result r = enter(stream);
+    dev_result r = enter_stream(stream);
     if (r == DEV_OK)
         r = dev_launch_prepare(call, stream->context, launch, &op);
-    return r ? r : dispatch(call, stream, op, false);
+    return r ? r : put_on_stream(call, stream, op, false);
 }
 
 dev_result dev_do_host(dev_call *call, dev_stream *stream, const dev_host *host)
 {
-    dev_result r = enter(stream);
+    dev_result r = enter_stream(stream);
     if (r)
         return r;
     dev_op *op = dev_op_new(OP_HOST, stream->context);
     if (op)
         op->host = *host;
-    return dispatch(call, stream, op, false);
+    return put_on_stream(call, stream, op, false);
 }
 
 dev_result dev_do_record(dev_call *call, dev_stream *stream, dev_event *event, unsigned flags)
 {
-    dev_result r = enter(stream);
+    dev_result r = enter_stream(stream);
     if (r)
         return r;
     if (flags & ~1U || event->context->device != stream->context->device)
@@ -275,12 +275,12 @@ dev_result dev_do_record(dev_call *call, dev_stream *stream, dev_event *event, u
         event->capturing = NULL;
         event->lost = false;
     }
-    return dispatch(call, stream, op, false);
+    return put_on_stream(call, stream, op, false);
 }
 
 dev_result dev_do_wait(dev_call *call, dev_stream *stream, dev_event *event, unsigned flags)
 {
-    dev_result r = enter(stream);
+    dev_result r = enter_stream(stream);
     if (r || flags & ~1U)
         return r ? r : DEV_INVALID_VALUE;
     bool external = flags & 1;
@@ -289,13 +289,13 @@ dev_result dev_do_wait(dev_call *call, dev_stream *stream, dev_event *event, uns
     dev_op *op = dev_op_new(OP_WAIT, stream->context);
     if (op)
         op->event = (dev_op_event){.event = event, .version = event->recorded};
-    return dispatch(call, stream, op, false);
+    return put_on_stream(call, stream, op, false);
 }
 
 static dev_result do_value(dev_call *call, dev_stream *stream, dev_op_kind kind,
                            const dev_op_value *value)
 {
-    dev_result r = enter(stream);
+    dev_result r = enter_stream(stream);
     if (r)
         return r;
     if (value->address % value->bytes || !dev_range_valid(value->address, value->bytes))
@@ -303,7 +303,7 @@ static dev_result do_value(dev_call *call, dev_stream *stream, dev_op_kind kind,
     dev_op *op = dev_op_new(kind, stream->context);
     if (op)
         op->value = *value;
-    return dispatch(call, stream, op, false);
+    return put_on_stream(call, stream, op, false);
 }
 
 dev_result dev_do_write_value(dev_call *call, dev_stream *stream, uint64_t address, uint64_t value,

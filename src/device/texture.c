@@ -1,5 +1,6 @@
 /* Texture and surface objects: an array or memory, and how it is sampled, described to the
  * emulator. */
+#include "cuda/args.h"
 #include "device/impl.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static void *key_of(uint64_t value, bool surface)
     return (void *)(uintptr_t)(value | (surface ? UINT64_C(1) << 63 : 0));
 }
 
-static texture *find(uint64_t value, bool surface)
+static texture *find_texture(uint64_t value, bool surface)
 {
     void *key = key_of(value, surface);
     dev_handle *h = NULL;
@@ -32,7 +33,7 @@ static texture *find(uint64_t value, bool surface)
 
 static dev_result set_format(emu_image *image, int format, unsigned channels)
 {
-    image->bits = (uint8_t)(dev_format_bytes(format) * 8);
+    image->bits = (uint8_t)(cuda_format_bytes(format) * 8);
     image->channels = (uint8_t)channels;
     if (format == CU_AD_FORMAT_HALF || format == CU_AD_FORMAT_FLOAT)
         image->kind = EMU_TEXEL_FLOAT;
@@ -77,7 +78,7 @@ static dev_result of_array(const dev_array *array, emu_image *image)
 
 static dev_result of_memory(const dev_resource *r, emu_image *image)
 {
-    size_t element = r->channels * dev_format_bytes(r->format);
+    size_t element = r->channels * cuda_format_bytes(r->format);
     bool linear = r->type == DEV_RESOURCE_LINEAR;
     size_t width = linear && element ? r->bytes / element : r->width;
     size_t pitch = linear ? r->bytes : r->pitch, rows = linear ? 1 : r->height;
@@ -111,8 +112,9 @@ static dev_result make_image(const dev_resource *r, emu_image *image)
 
 /* ---- objects ---- */
 
-static dev_result create(dev_call *call, const emu_image *image, const emu_texture *sampling,
-                         uint64_t *value)
+/* Of the emulator; `sampling` NULL: a surface. */
+static dev_result make_object(dev_call *call, const emu_image *image, const emu_texture *sampling,
+                              uint64_t *value)
 {
     emu_machine *machine = call->context->device->machine;
     if (!sampling)
@@ -122,28 +124,39 @@ static dev_result create(dev_call *call, const emu_image *image, const emu_textu
     return dev_status(emu_texture_new(machine, &whole, value));
 }
 
+static bool is_surface_array(const dev_resource *resource)
+{
+    return resource->type == DEV_RESOURCE_ARRAY && resource->array->desc.flags & DEV_ARRAY_SURFACE;
+}
+
+static texture *new_texture(dev_context *context, bool surface, const void *stored, size_t bytes)
+{
+    texture *t = calloc(1, sizeof *t);
+    if (!t || !(t->stored = malloc(bytes ? bytes : 1))) {
+        free(t);
+        return NULL;
+    }
+    if (bytes)
+        memcpy(t->stored, stored, bytes);
+    t->context = context;
+    t->surface = surface;
+    return t;
+}
+
 dev_result dev_texture_new(dev_call *call, const dev_resource *resource,
                            const emu_texture *sampling, const void *stored, size_t bytes,
                            uint64_t *handle)
 {
     emu_image image;
     dev_result r = make_image(resource, &image);
-    if (r == DEV_OK && !sampling &&
-        (resource->type != DEV_RESOURCE_ARRAY ||
-         !(resource->array->desc.flags & DEV_ARRAY_SURFACE)))
+    if (r == DEV_OK && !sampling && !is_surface_array(resource))
         r = DEV_INVALID_VALUE;
     if (r)
         return r;
-    texture *t = calloc(1, sizeof *t);
-    if (!t || !(t->stored = malloc(bytes ? bytes : 1))) {
-        free(t);
+    texture *t = new_texture(call->context, !sampling, stored, bytes);
+    if (!t)
         return DEV_NOMEM;
-    }
-    if (bytes)
-        memcpy(t->stored, stored, bytes);
-    t->context = call->context;
-    t->surface = !sampling;
-    r = create(call, &image, sampling, &t->value);
+    r = make_object(call, &image, sampling, &t->value);
     if (r) {
         free(t->stored);
         free(t);
@@ -168,7 +181,7 @@ static void destroy(texture *t)
 
 dev_result dev_texture_destroy(uint64_t handle, bool surface)
 {
-    texture *t = find(handle, surface);
+    texture *t = find_texture(handle, surface);
     if (!t)
         return DEV_INVALID_VALUE;
     dev_wait_idle(NULL, NULL);
@@ -178,7 +191,7 @@ dev_result dev_texture_destroy(uint64_t handle, bool surface)
 
 const void *dev_texture_stored(uint64_t handle, bool surface)
 {
-    const texture *t = find(handle, surface);
+    const texture *t = find_texture(handle, surface);
     return t ? t->stored : NULL;
 }
 

@@ -142,28 +142,39 @@ static void keep_content(dev_block *block)
         memcpy(physical->saved, (void *)block->base, physical->size);
 }
 
-dev_result dev_unmap(dev_call *call, uint64_t address, uint64_t size)
+/* Do whole mappings fill the range? */
+static bool all_mapped(uint64_t address, uint64_t size)
 {
     for (uint64_t at = address; at < address + size;) {
         dev_block *block = dev_block_find(at);
         if (!block || !block->physical || block->base != at || block->size > address + size - at)
-            return DEV_INVALID_VALUE;
+            return false;
         at += block->size;
     }
+    return true;
+}
+
+static void unmap_block(dev_call *call, dev_block *block)
+{
+    dev_physical *physical = block->physical;
+    keep_content(block);
+    call->rec.record.source_object = block->object;
+    dev_call_write(call, DEV_OK);
+    dev_block_release(block, call->rec.id);
+    physical->mappings--;
+    drop(physical);
+}
+
+dev_result dev_unmap(dev_call *call, uint64_t address, uint64_t size)
+{
+    if (!all_mapped(address, size))
+        return DEV_INVALID_VALUE;
     dev_wait_idle(NULL, NULL);
     call->rec.record.bytes = size;
-    while (size) {
-        dev_block *block = dev_block_find(address);
-        dev_physical *physical = block->physical;
-        uint64_t bytes = block->size;
-        keep_content(block);
-        call->rec.record.source_object = block->object;
-        dev_call_write(call, DEV_OK);
-        dev_block_release(block, call->rec.id);
-        physical->mappings--;
-        drop(physical);
-        address += bytes;
-        size -= bytes;
+    for (uint64_t at = address; at < address + size;) {
+        dev_block *block = dev_block_find(at);
+        at += block->size;
+        unmap_block(call, block);
     }
     return DEV_OK;
 }

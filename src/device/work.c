@@ -109,28 +109,28 @@ void dev_op_run(dev_op *op, dev_stream *stream, uint32_t call)
 
 /* ---- order ---- */
 
-static bool blocking(const dev_stream *stream)
+static bool is_blocking(const dev_stream *stream)
 {
     return !stream->is_legacy && !(stream->flags & STREAM_NON_BLOCKING);
 }
 
 /* The legacy default stream and the blocking streams of its context wait for one another. */
-static bool ordered(const dev_stream *a, const dev_stream *b)
+static bool are_ordered(const dev_stream *a, const dev_stream *b)
 {
     return a == b || (a->context == b->context &&
-                      ((a->is_legacy && blocking(b)) || (b->is_legacy && blocking(a))));
+                      ((a->is_legacy && is_blocking(b)) || (b->is_legacy && is_blocking(a))));
 }
 
 static bool must_wait(const dev_stream *stream, const dev_pending *before)
 {
     for (dev_pending *p = dev_g.pending; p && p != before; p = p->next)
-        if (ordered(p->stream, stream))
+        if (are_ordered(p->stream, stream))
             return true;
     return false;
 }
 
 /* Could the operation run now, its stream's turn given? */
-static bool ready(const dev_op *op)
+static bool is_ready(const dev_op *op)
 {
     const dev_event *event = op->event.event;
     if (op->kind == OP_WAIT)
@@ -148,7 +148,7 @@ void dev_wait_idle(dev_stream *stream, dev_context *context)
     for (;;) {
         bool busy = false;
         for (dev_pending *p = dev_g.pending; p; p = p->next)
-            busy |= stream ? ordered(p->stream, stream) : !context || p->op->context == context;
+            busy |= stream ? are_ordered(p->stream, stream) : !context || p->op->context == context;
         if (!busy)
             return;
         pthread_cond_wait(&dev_g.changed, &rec_g.lock);
@@ -157,7 +157,7 @@ void dev_wait_idle(dev_stream *stream, dev_context *context)
 
 /* ---- pending work ---- */
 
-static void start(dev_pending *p);
+static void start_pending(dev_pending *p);
 
 static void unlink_pending(dev_pending *p)
 {
@@ -170,7 +170,7 @@ static void unlink_pending(dev_pending *p)
     pthread_cond_broadcast(&dev_g.changed);
 }
 
-static bool own_thread(const dev_op *op)
+static bool needs_thread(const dev_op *op)
 {
     return op->kind == OP_HOST || op->kind == OP_WAIT_VALUE;
 }
@@ -182,11 +182,11 @@ static void carry_on(void)
         next = p->next;
         if (p->running || must_wait(p->stream, p))
             continue;
-        if (own_thread(p->op)) {
-            start(p);
+        if (needs_thread(p->op)) {
+            start_pending(p);
             continue;
         }
-        if (!ready(p->op))
+        if (!is_ready(p->op))
             continue;
         p->running = true;
         dev_op_run(p->op, p->stream, p->call);
@@ -220,7 +220,7 @@ static void await_value(const dev_op_value *value)
     }
 }
 
-static void *helper(void *data)
+static void *run_beside(void *data)
 {
     dev_pending *p = data;
     int status = p->op->context->error;
@@ -236,7 +236,7 @@ static void *helper(void *data)
 }
 
 /* The application's signals are not for our threads. */
-static int spawn(void *(*function)(void *), void *data)
+static int start_thread(void *(*function)(void *), void *data)
 {
     sigset_t all, old;
     pthread_t thread;
@@ -251,16 +251,16 @@ static int spawn(void *(*function)(void *), void *data)
     return code;
 }
 
-static void start(dev_pending *p)
+static void start_pending(dev_pending *p)
 {
     p->running = true;
-    if (spawn(helper, p) == 0)
+    if (start_thread(run_beside, p) == 0)
         return;
     rec_message(WL_LOG_ERROR, "No thread could be started for a host function; it did not run.");
     unlink_pending(p);
 }
 
-static bool append(dev_stream *stream, dev_op *op, uint32_t call, uint64_t *ticket)
+static bool append_pending(dev_stream *stream, dev_op *op, uint32_t call, uint64_t *ticket)
 {
     static uint64_t tickets;
     dev_pending *p = calloc(1, sizeof *p), **at = &dev_g.pending;
@@ -302,14 +302,14 @@ dev_result dev_submit(dev_call *call, dev_stream *stream, dev_op *op, bool wait)
 {
     bool host = op->kind == OP_HOST;
     uint64_t ticket;
-    if (!host && !must_wait(stream, NULL) && ready(op)) {
+    if (!host && !must_wait(stream, NULL) && is_ready(op)) {
         if (op->kind == OP_LAUNCH) /* what the launch records comes behind its call */
             dev_call_write(call, DEV_OK);
         dev_op_run(op, stream, call->rec.id);
         dev_op_unref(op);
         return DEV_OK;
     }
-    if (!append(stream, op, call->rec.id, &ticket)) {
+    if (!append_pending(stream, op, call->rec.id, &ticket)) {
         dev_op_unref(op);
         return DEV_NOMEM;
     }

@@ -1,6 +1,6 @@
 /* A capture as text, one line a record. */
-#ifndef WL_TESTS_COLLECT_DUMP_H
-#define WL_TESTS_COLLECT_DUMP_H
+#ifndef WL_TESTS_API_DUMP_H
+#define WL_TESTS_API_DUMP_H
 
 #include "capture/capture.h"
 

@@ -1,6 +1,6 @@
 /* Runs a program under the emulating collector and reads what it left. */
-#ifndef WL_TESTS_COLLECT_RUN_H
-#define WL_TESTS_COLLECT_RUN_H
+#ifndef WL_TESTS_API_RUN_H
+#define WL_TESTS_API_RUN_H
 
 #include <stdbool.h>
 #include <stddef.h>

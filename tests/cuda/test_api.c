@@ -1,5 +1,6 @@
 /* The tables of functions and errors. */
 #include "cuda/api.h"
+#include "cuda/args.h"
 #include "cuda/errors.h"
 #include "cuda/types.h"
 #include "support/test.h"
@@ -110,6 +111,32 @@ static void errors_have_names_and_texts(void **state)
     assert_string_equal(cuda_runtime_error_text(0), "no error");
 }
 
+static void parameters_of_launches_are_found(void **state)
+{
+    char packed[12];
+    size_t bytes = sizeof packed, found;
+    const void *buffer;
+    void *list[] = {CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_BUFFER_POINTER, packed,
+                    CU_LAUNCH_PARAM_END};
+    void *unknown[] = {(void *)99, packed, CU_LAUNCH_PARAM_END};
+    (void)state;
+    assert_true(cuda_read_extra(list, &buffer, &found));
+    assert_ptr_equal(buffer, packed);
+    assert_int_equal(found, sizeof packed);
+    assert_false(cuda_read_extra(unknown, &buffer, &found));
+    assert_true(cuda_read_extra(NULL, &buffer, &found));
+    assert_null(buffer);
+}
+
+static void channels_have_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(cuda_format_bytes(CU_AD_FORMAT_SIGNED_INT8), 1);
+    assert_int_equal(cuda_format_bytes(CU_AD_FORMAT_HALF), 2);
+    assert_int_equal(cuda_format_bytes(CU_AD_FORMAT_FLOAT), 4);
+    assert_int_equal(cuda_format_bytes(0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +145,8 @@ int main(void)
         cmocka_unit_test(symbols_are_unique_and_sorted),
         cmocka_unit_test(runtime_symbols_belong_to_releases),
         cmocka_unit_test(errors_have_names_and_texts),
+        cmocka_unit_test(parameters_of_launches_are_found),
+        cmocka_unit_test(channels_have_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* CUDA's functions in the test's own process: the entry points that the libraries in front lead to. */
-#ifndef WL_TESTS_COLLECT_API_H
-#define WL_TESTS_COLLECT_API_H
+#ifndef WL_TESTS_DEVICE_API_H
+#define WL_TESTS_DEVICE_API_H
 
 #include "api/both/entry.h"
 #include "cuda/types.h"

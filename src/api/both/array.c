@@ -1,5 +1,6 @@
 /* What both interfaces ask of arrays, textures and surfaces. */
 #include "api/both/array.h"
+#include "cuda/args.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ dev_array *api_array_of(const void *handle)
 size_t api_element_bytes(const dev_array *array)
 {
     const dev_array_desc *d = dev_array_get(array);
-    return d->channels * dev_format_bytes(d->format);
+    return d->channels * cuda_format_bytes(d->format);
 }
 
 dev_result api_new_array(dev_call *call, void *out, const CUDA_ARRAY3D_DESCRIPTOR *d,

@@ -1,8 +1,8 @@
-/* Entry points of the CUDA interfaces.
+/* Entry points of the CUDA interfaces, by name.
  *
- * A front end defines a function with WL_RUNTIME or WL_DRIVER in place of its head; that registers
- * it under its symbol:
- *     WL_RUNTIME(cudaError_t, cudaFree, (void *data)) { ... }
+ * Most are rows of api/driver/entries.def and api/runtime/entries.def, which say more. What they
+ * expand to, and what other entry points are written with, registers a function under its symbol:
+ *     WL_RUNTIME(int, cudaGetLastError, (void)) { ... }
  * The libraries that stand in for libcudart.so.N and libcuda.so.1 hold one jump a symbol and ask
  * api_entry_find() where it leads; in programs with the static runtime the jumps are written over
  * its functions. A symbol that nobody defines leads to a function that returns

@@ -1,31 +1,20 @@
 /* Launches of kernels, questions about them, and occupancy. */
 #include "api/both/function.h"
 
+#include "cuda/args.h"
 #include "cuda/types.h"
 
 _Static_assert(offsetof(CUlaunchAttribute, value) == offsetof(cudaLaunchAttribute, val) &&
                    sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute),
                "attributes of launches differ between the interfaces");
 
-static bool read_extra(void **extra, dev_launch *launch)
-{
-    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            launch->packed = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            launch->packed_bytes = *(size_t *)extra[1];
-        else
-            return false;
-    }
-    return true;
-}
-
 dev_result api_arguments(void **params, void **extra, dev_launch *launch)
 {
     if (params && extra)
         return DEV_INVALID_VALUE;
     launch->params = params;
-    return !extra || read_extra(extra, launch) ? DEV_OK : DEV_INVALID_VALUE;
+    bool good = cuda_read_extra(extra, &launch->packed, &launch->packed_bytes);
+    return good ? DEV_OK : DEV_INVALID_VALUE;
 }
 
 dev_result api_launch_attributes(const CUlaunchAttribute *attributes, unsigned count,

@@ -1,6 +1,7 @@
 /* Devices and their primary contexts in the driver interface. */
 #include "api/both/device.h"
 #include "api/driver/driver.h"
+#include "cuda/args.h"
 
 #include <stdio.h>
 
@@ -93,7 +94,7 @@ dev_result dr_linear_texture_width(size_t *width, int format, unsigned channels,
     bool known = channels == 1 || channels == 2 || channels == 4;
     if (!description_of(device))
         return DEV_INVALID_DEVICE;
-    if (!width || !dev_format_bytes(format) || !known)
+    if (!width || !cuda_format_bytes(format) || !known)
         return DEV_INVALID_VALUE;
     *width = (size_t)value_of(device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH);
     return DEV_OK;

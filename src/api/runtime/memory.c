@@ -2,6 +2,7 @@
  * channels. */
 #include "api/both/array.h"
 #include "api/runtime/runtime.h"
+#include "cuda/args.h"
 
 #include <string.h>
 
@@ -186,7 +187,7 @@ dev_result rt_new_array(dev_call *call, void *out, const struct cudaChannelForma
 
 static struct cudaChannelFormatDesc channels_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    int bits = (int)dev_format_bytes((int)d->Format) * 8;
+    int bits = (int)cuda_format_bytes((int)d->Format) * 8;
     struct cudaChannelFormatDesc desc = {.x = bits};
     desc.y = d->NumChannels > 1 ? bits : 0;
     desc.z = d->NumChannels > 2 ? bits : 0;

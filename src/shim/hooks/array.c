@@ -1,4 +1,5 @@
 /* CUDA arrays as objects. They have no address, so that they are kept by handle. */
+#include "cuda/args.h"
 #include "shim/hooks/shim.h"
 
 #include <stdlib.h>
@@ -13,14 +14,8 @@ static array *arrays;
 
 uint64_t shim_array_element(CUarray_format format)
 {
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8: return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF: return 2;
-    default: return 4;
-    }
+    unsigned bytes = cuda_format_bytes((int)format);
+    return bytes ? bytes : 4; /* of a format that is not a plain one: a guess */
 }
 
 static uint64_t at_least_one(uint64_t n)

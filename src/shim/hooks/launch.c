@@ -1,4 +1,5 @@
 /* Launches: noted as they ran. */
+#include "cuda/args.h"
 #include "shim/probe/probe.h"
 
 #include <stdlib.h>
@@ -17,28 +18,15 @@ typedef struct launch {
 
 /* ---- arguments ---- */
 
-/* A list of tags with values. */
-static bool read_extra(void **extra, const void **buffer, size_t *bytes)
-{
-    *buffer = NULL;
-    *bytes = 0;
-    for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            *buffer = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            *bytes = *(const size_t *)extra[1];
-    }
-    return *buffer && *bytes <= MAX_PARAMS;
-}
-
 shim_bytes shim_pack(const shim_function *f, void **params, void **extra)
 {
     static char packed[MAX_PARAMS];
     const void *buffer;
     size_t length;
-    if (!params && extra)
-        return read_extra(extra, &buffer, &length) ? (shim_bytes){buffer, length, true}
-                                                   : (shim_bytes){"", 0, false};
+    if (!params && extra) {
+        bool known = cuda_read_extra(extra, &buffer, &length) && buffer && length <= MAX_PARAMS;
+        return known ? (shim_bytes){buffer, length, true} : (shim_bytes){"", 0, false};
+    }
     if (!f->params_known || f->param_bytes > MAX_PARAMS)
         return (shim_bytes){"", 0, false};
     memset(packed, 0, f->param_bytes);

@@ -1,4 +1,5 @@
 /* Launches: which of them record, and what the driver gets for them. */
+#include "cuda/args.h"
 #include "shim/probe/recording.h"
 
 #include <stdlib.h>
@@ -72,15 +73,9 @@ typedef struct arguments {
 /* The launch's buffer of parameters; NULL where it has an array of them. */
 static const char *buffer_of(const arguments *a, size_t *length)
 {
-    const char *given = NULL;
-    *length = 0;
-    for (void **e = a->params ? NULL : a->extra; e && *e != CU_LAUNCH_PARAM_END; e += 2) {
-        if (*e == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            given = e[1];
-        else if (*e == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            *length = *(const size_t *)e[1];
-    }
-    return given;
+    const void *given = NULL;
+    bool known = cuda_read_extra(a->params ? NULL : a->extra, &given, length);
+    return known ? given : NULL;
 }
 
 /* What the pointers that the kernel's slots name lead to. */
