@@ -1,232 +1,11 @@
-/* What probes recorded: read from the capture, joined with a slice's run, scaled to the launch. */
-#include "replay/recorded.h"
-
+/* What probes recorded of a launch: unpacked, and scaled to the launch. */
 #include "replay/elements.h"
+#include "replay/recorded_impl.h"
 #include "replay/run.h"
-#include "replay/watch.h"
-#include "rewrite/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
-
-typedef struct taken { /* a PROBE record */
-    uint32_t note;
-    cap_probe probe;    /* arrays in the arena */
-    const char *tables; /* of elements, in the arena; NULL: none */
-    uint64_t tables_length;
-    UT_hash_handle hh;
-} taken;
-
-typedef struct planned { /* what rewrite_module() said of a module */
-    const ir_module *module;
-    uint32_t probes, everything;
-    wl_arena *arena;
-    rewrite_result result;
-    struct planned *next;
-} planned;
-
-typedef struct named { /* a kernel that recorded */
-    const char *name;
-    UT_hash_handle hh;
-} named;
-
-struct replay_recorded {
-    wl_arena *arena;
-    taken *notes;
-    named *kernels;
-    planned *plans;
-    uint32_t probes; /* of all records */
-};
-
-/* A variable's place on the device, and here. */
-typedef struct place {
-    uint8_t space;
-    uint64_t device, here, bytes;
-} place;
-
-typedef struct tally {
-    uint64_t executions, lanes;
-} tally;
-
-struct replay_recorded_trace {
-    const rewrite_kernel *kernel;
-    const emu_kernel *slice;
-    rewrite_layout layout;
-    rewrite_copy copy;
-    uint32_t nplaces;
-    place *places;
-    tally *seen;      /* [pcs] in the trace */
-    tally *counted;   /* [pcs] in all; executions UINT64_MAX: not counted */
-    uint64_t records; /* accesses in the trace */
-    uint64_t blocks;  /* of the launch */
-    const acc_observer *inner;
-};
-
-/* ---- reading the capture ---- */
-
-static bool keep_probe(replay_recorded *r, const cap_probe *p)
-{
-    taken *t = wl_new(r->arena, taken);
-    if (!t)
-        return false;
-    t->note = p->note;
-    t->probe = *p;
-    t->probe.data = wl_arena_copy(r->arena, p->data, p->length);
-    t->probe.blocks = wl_arena_copy(r->arena, p->blocks, p->nblocks * sizeof *p->blocks);
-    t->probe.objects = wl_arena_copy(r->arena, p->objects, p->count * sizeof *p->objects);
-    if (!t->probe.data || !t->probe.blocks || !t->probe.objects)
-        return false;
-    r->probes |= p->probes;
-    HASH_ADD(hh, r->notes, note, sizeof t->note, t);
-    return true;
-}
-
-static bool has_note(const replay_recorded *r, uint32_t note, taken **found)
-{
-    HASH_FIND(hh, r->notes, &note, sizeof note, *found);
-    return *found != NULL;
-}
-
-bool replay_recorded_kernel(const replay_recorded *r, const char *kernel)
-{
-    named *found = NULL;
-    if (r)
-        HASH_FIND_STR(r->kernels, kernel, found);
-    return found != NULL;
-}
-
-static bool keep_kernel(replay_recorded *r, const cap_note *note)
-{
-    if (!(note->flags & CAP_NOTE_PROBED) || replay_recorded_kernel(r, note->kernel))
-        return true;
-    named *k = wl_new(r->arena, named);
-    if (!k || !(k->name = wl_arena_strdup(r->arena, note->kernel)))
-        return false;
-    HASH_ADD_KEYPTR(hh, r->kernels, k->name, strlen(k->name), k);
-    return true;
-}
-
-static bool keep_tables(replay_recorded *r, const cap_tables *tables)
-{
-    taken *t = NULL;
-    if (!has_note(r, tables->note, &t) || t->tables)
-        return true;
-    t->tables = wl_arena_copy(r->arena, tables->data, tables->length);
-    t->tables_length = tables->length;
-    return t->tables != NULL;
-}
-
-static bool fits_memory(const replay_recorded *r, uint64_t length, uint64_t most)
-{
-    return !most || wl_arena_used(r->arena) + length <= most;
-}
-
-static wl_status read_records(replay_recorded *r, cap_reader *reader, uint64_t size, uint64_t most)
-{
-    cap_record record;
-    wl_error damage;
-    bool end = false;
-    taken *before;
-    for (;;) {
-        wl_status status = cap_read(reader, &record, &end, &damage);
-        if (end || cap_position(reader) > size)
-            return WL_OK;
-        if (status == WL_NOMEM ||
-            (status == WL_OK && record.type == CAP_NOTE && !keep_kernel(r, &record.note)))
-            return WL_NOMEM;
-        if (status == WL_OK && record.type == CAP_TABLES &&
-            fits_memory(r, record.tables.length, most) && !keep_tables(r, &record.tables))
-            return WL_NOMEM;
-        if (status == WL_OK && record.type == CAP_PROBE &&
-            !has_note(r, record.probe.note, &before) && fits_memory(r, record.probe.length, most) &&
-            !keep_probe(r, &record.probe))
-            return WL_NOMEM;
-    }
-}
-
-wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
-                               replay_recorded **out, wl_error *err)
-{
-    cap_reader *reader = NULL;
-    replay_recorded *r = calloc(1, sizeof *r);
-    if (!r || !(r->arena = wl_arena_new())) {
-        free(r);
-        return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
-    }
-    wl_status status = cap_open(path, &reader, err);
-    if (status == WL_OK) {
-        cap_skip(reader, ~(1u << CAP_NOTE | 1u << CAP_PROBE | 1u << CAP_TABLES));
-        status = read_records(r, reader, size, most);
-    }
-    cap_reader_free(reader);
-    if (status != WL_OK) {
-        replay_recorded_free(r);
-        return wl_fail(err, status, "what probes recorded cannot be read");
-    }
-    *out = r;
-    return WL_OK;
-}
-
-void replay_recorded_free(replay_recorded *r)
-{
-    if (!r)
-        return;
-    for (planned *p = r->plans, *next; p; p = next) {
-        next = p->next;
-        free(p->result.text);
-        wl_arena_free(p->arena);
-        free(p);
-    }
-    HASH_CLEAR(hh, r->notes);
-    HASH_CLEAR(hh, r->kernels);
-    wl_arena_free(r->arena);
-    free(r);
-}
-
-uint32_t replay_recorded_probes(const replay_recorded *r)
-{
-    return r ? r->probes : 0;
-}
-
-bool replay_recorded_has(const replay_recorded *r, uint32_t note)
-{
-    taken *found = NULL;
-    return r && has_note(r, note, &found);
-}
-
-/* ---- the kernel as it was rewritten ---- */
-
-static const planned *plan_of(replay_recorded *r, const ir_module *module, const cap_probe *probe)
-{
-    for (planned *p = r->plans; p; p = p->next)
-        if (p->module == module && p->probes == probe->probes && p->everything == probe->everything)
-            return p;
-    planned *p = calloc(1, sizeof *p);
-    rewrite_options options = {.probes = probe->probes, .everything = probe->everything};
-    wl_error err;
-    if (!p || !(p->arena = wl_arena_new())) {
-        free(p);
-        return NULL;
-    }
-    p->module = module;
-    p->probes = probe->probes;
-    p->everything = probe->everything;
-    if (rewrite_module(module, &options, p->arena, &p->result, &err) != WL_OK)
-        p->result = (rewrite_result){0};
-    p->next = r->plans;
-    r->plans = p;
-    return p;
-}
-
-static const rewrite_kernel *kernel_of(const planned *p, const char *name)
-{
-    for (uint32_t i = 0; i < p->result.nkernels; i++)
-        if (strcmp(p->result.kernels[i].func->name, name) == 0)
-            return p->result.kernels[i].probes ? &p->result.kernels[i] : NULL;
-    return NULL;
-}
 
 /* Without the tables of elements, which are large and which nothing here asks for. */
 static void unpack_probe(struct replay_recorded_trace *t, const cap_note *note,
@@ -271,7 +50,7 @@ static void lay_out_trace(replay_recorded_launch *l, const cap_note *note, const
 
 /* ---- places of variables ---- */
 
-static bool shared_here(const replay_recorded_part *part, const ir_var *var, place *p)
+static bool shared_here(const replay_recorded_part *part, const ir_var *var, replay_place *p)
 {
     uint32_t count = emu_kernel_nshared(part->slice);
     for (uint32_t i = 0; i < count; i++) {
@@ -285,9 +64,10 @@ static bool shared_here(const replay_recorded_part *part, const ir_var *var, pla
     return false;
 }
 
-static bool place_of(const replay_recorded_part *part, const ir_var *var, uint64_t device, place *p)
+static bool place_of(const replay_recorded_part *part, const ir_var *var, uint64_t device,
+                     replay_place *p)
 {
-    *p = (place){.space = (uint8_t)var->space, .device = device};
+    *p = (replay_place){.space = (uint8_t)var->space, .device = device};
     if (var->space != IR_SPACE_CONST)
         return shared_here(part, var, p);
     p->here = part->constant(part->ctx, var->name);
@@ -299,7 +79,7 @@ static wl_status find_places(replay_recorded_launch *l, const replay_recorded_pa
                              wl_arena *arena)
 {
     struct replay_recorded_trace *t = l->trace;
-    t->places = wl_new_array(arena, place, t->kernel->nvars + 1);
+    t->places = wl_new_array(arena, replay_place, t->kernel->nvars + 1);
     if (!t->places)
         return WL_NOMEM;
     for (uint32_t i = 0; i < t->kernel->nvars; i++)
@@ -310,14 +90,14 @@ static wl_status find_places(replay_recorded_launch *l, const replay_recorded_pa
 }
 
 /* An address on the device to the one here; false where nothing lies there. */
-static bool translate_address(const struct replay_recorded_trace *t, uint8_t space,
-                              uint64_t *address)
+bool replay_recorded_translate(const struct replay_recorded_trace *t, uint8_t space,
+                               uint64_t *address)
 {
     if (space == IR_SPACE_GLOBAL || space == IR_SPACE_LOCAL)
         return true;
     bool constant = space == IR_SPACE_CONST;
     for (uint32_t i = 0; i < t->nplaces; i++) {
-        const place *p = &t->places[i];
+        const replay_place *p = &t->places[i];
         if ((p->space == IR_SPACE_CONST) == constant && *address - p->device < p->bytes) {
             *address += p->here - p->device;
             return true;
@@ -338,7 +118,7 @@ static void count_access(void *ctx, const rewrite_access *a)
 
 /* Of the instructions that run whenever their block does. */
 static void count_block(struct replay_recorded_trace *t, uint32_t first_pc, uint32_t ninsns,
-                        tally all)
+                        replay_tally all)
 {
     uint32_t npcs = emu_kernel_get(t->slice)->ncode;
     for (uint32_t pc = first_pc; pc < first_pc + ninsns && pc < npcs; pc++)
@@ -348,7 +128,7 @@ static void count_block(struct replay_recorded_trace *t, uint32_t first_pc, uint
 
 static void count_blocks(struct replay_recorded_trace *t, uint32_t npcs)
 {
-    tally all;
+    replay_tally all;
     for (uint32_t pc = 0; pc < npcs; pc++)
         t->counted[pc].executions = UINT64_MAX;
     for (uint32_t i = 0; i < t->kernel->nblocks; i++)
@@ -423,8 +203,8 @@ static wl_status make_trace(const replay_recorded_part *part, const rewrite_kern
         return WL_NOMEM;
     *t = (struct replay_recorded_trace){.kernel = k,
                                         .slice = part->slice,
-                                        .seen = wl_new_array(arena, tally, npcs + 1),
-                                        .counted = wl_new_array(arena, tally, npcs + 1),
+                                        .seen = wl_new_array(arena, replay_tally, npcs + 1),
+                                        .counted = wl_new_array(arena, replay_tally, npcs + 1),
                                         .blocks = (uint64_t)part->note->grid[0] *
                                                   part->note->grid[1] * part->note->grid[2]};
     return t->seen && t->counted ? WL_OK : WL_NOMEM;
@@ -433,15 +213,18 @@ static wl_status make_trace(const replay_recorded_part *part, const rewrite_kern
 wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *part,
                                 wl_arena *arena, replay_recorded_launch *out)
 {
-    taken *found = NULL;
+    const replay_taken *found = replay_recorded_find(r, part->note->id);
+    const rewrite_kernel *k = NULL;
     *out = (replay_recorded_launch){0};
-    if (!has_note(r, part->note->id, &found))
+    if (!found)
         return WL_NOENT;
-    const planned *plan = plan_of(r, emu_kernel_module(part->slice), &found->probe);
-    const rewrite_kernel *k = plan ? kernel_of(plan, part->note->kernel) : NULL;
-    if (!k || rewrite_packed_size(found->probe.data, found->probe.length) < k->fixed_bytes)
-        return plan ? WL_NOENT : WL_NOMEM;
-    wl_status status = make_trace(part, k, arena, out);
+    wl_status status = replay_recorded_rewritten(r, emu_kernel_module(part->slice), &found->probe,
+                                                 part->note->kernel, &k);
+    if (status == WL_OK &&
+        rewrite_packed_size(found->probe.data, found->probe.length) < k->fixed_bytes)
+        status = WL_NOENT;
+    if (status == WL_OK)
+        status = make_trace(part, k, arena, out);
     if (status == WL_OK)
         status = list_blocks(out, &found->probe, arena);
     if (status != WL_OK)
@@ -461,119 +244,9 @@ wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *
     return WL_OK;
 }
 
-/* ---- joined with what the slice shows ---- */
-
-typedef struct joined_block {
-    replay_recorded_launch *launch;
-    void *inner; /* obs_block */
-    uint64_t index;
-} joined_block;
-
-typedef struct joined_worker {
-    replay_recorded_launch *launch;
-    void *inner;
-} joined_worker;
-
-static void *on_worker(void *ctx, uint32_t number)
+bool replay_recorded_traced(const replay_recorded_launch *launch, uint64_t block)
 {
-    replay_recorded_launch *l = ctx;
-    joined_worker *w = malloc(sizeof *w);
-    if (w)
-        *w = (joined_worker){l, l->trace->inner->worker_begin(l->trace->inner->ctx, number)};
-    return w;
-}
-
-static void on_worker_end(void *worker)
-{
-    free(worker);
-}
-
-static void *on_block(void *worker, uint64_t index)
-{
-    joined_worker *w = worker;
-    joined_block *b = w ? malloc(sizeof *b) : NULL;
-    if (!b)
-        return NULL;
-    *b = (joined_block){w->launch, w->launch->trace->inner->block_begin(w->inner, index), index};
-    return b;
-}
-
-static void on_access(void *block, const acc_request *a)
-{
-    joined_block *b = block;
-    const replay_recorded_launch *l = b->launch;
-    if (!b->inner)
-        return;
-    if (!l->covered[a->pc])
-        obs_record(b->inner, a);
-    bool array = a->space == ACC_SHARED;
-    if (!(l->elements[a->pc] & (array ? REPLAY_ELEMENTS_ARRAYS : REPLAY_ELEMENTS_OBJECTS)))
-        obs_record_use(b->inner, a);
-}
-
-static int64_t stride_of(const rewrite_access *a, const uint64_t *address)
-{
-    int64_t stride = (int64_t)(address[1] - address[0]);
-    if (a->mask != UINT32_MAX)
-        return ACC_IRREGULAR;
-    for (uint32_t lane = 2; lane < REWRITE_LANES; lane++)
-        if ((int64_t)(address[lane] - address[lane - 1]) != stride)
-            return ACC_IRREGULAR;
-    return stride;
-}
-
-static void give_access(void *ctx, const rewrite_access *a)
-{
-    joined_block *b = ctx;
-    const rewrite_site *s = a->site;
-    uint64_t address[REWRITE_LANES] = {0};
-    if (!b->launch->covered[s->pc])
-        return;
-    for (uint32_t m = a->mask; m; m &= m - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(m);
-        address[lane] = a->addr[lane];
-        if (!translate_address(b->launch->trace, a->space, &address[lane])) {
-            __atomic_add_fetch(&b->launch->dropped, 1, __ATOMIC_RELAXED);
-            return;
-        }
-    }
-    acc_request access = {.pc = s->pc,
-                          .op = (acc_op)s->op,
-                          .space = ir_request_space(a->space),
-                          .bytes = s->bytes,
-                          .flags = s->flags,
-                          .mask = a->mask,
-                          .warp = a->warp,
-                          .addr = address,
-                          .stride = stride_of(a, address)};
-    obs_record(b->inner, &access);
-}
-
-static bool is_traced(const replay_recorded_launch *l, uint64_t index)
-{
-    return bsearch(&index, l->blocks, l->nblocks, sizeof index, by_value) != NULL;
-}
-
-static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
-{
-    joined_worker *w = worker;
-    joined_block *b = block;
-    if (b && b->inner && is_traced(b->launch, b->index))
-        rewrite_read_traced(&b->launch->trace->copy, b->index, give_access, b);
-    if (b)
-        b->launch->trace->inner->block_end(w->inner, b->inner, warp_instructions);
-    free(b);
-}
-
-acc_observer replay_recorded_observer(replay_recorded_launch *launch, const acc_observer *inner)
-{
-    launch->trace->inner = inner;
-    return (acc_observer){.ctx = launch,
-                          .worker_begin = on_worker,
-                          .worker_end = on_worker_end,
-                          .block_begin = on_block,
-                          .block_end = on_block_end,
-                          .access = on_access};
+    return bsearch(&block, launch->blocks, launch->nblocks, sizeof block, by_value) != NULL;
 }
 
 /* ---- the whole launch ---- */
@@ -582,7 +255,7 @@ acc_observer replay_recorded_observer(replay_recorded_launch *launch, const acc_
 static double share_of(const replay_recorded_launch *l, uint32_t pc)
 {
     const struct replay_recorded_trace *t = l->trace;
-    const tally *seen = &t->seen[pc], *all = &t->counted[pc];
+    const replay_tally *seen = &t->seen[pc], *all = &t->counted[pc];
     if (all->executions != UINT64_MAX && all->executions >= seen->executions && seen->executions)
         return (double)seen->executions / (double)all->executions;
     double kept = (double)t->records / (double)(t->records + l->dropped);
@@ -645,7 +318,7 @@ static wl_status add_blocks(const replay_recorded_launch *l, wl_arena *arena, ob
  * fewer. */
 static void scale_lanes(const struct replay_recorded_trace *t, obs_insn *row, uint64_t lanes)
 {
-    const tally *seen = &t->seen[row->pc], *all = &t->counted[row->pc];
+    const replay_tally *seen = &t->seen[row->pc], *all = &t->counted[row->pc];
     if (all->executions != UINT64_MAX && seen->lanes && all->lanes >= seen->lanes)
         row->active_lanes = (uint64_t)llround((double)lanes * (double)all->lanes /
                                               (double)seen->lanes);
@@ -657,7 +330,7 @@ static void use_counts(struct replay_recorded_trace *t, const obs_summary *s)
     for (uint32_t i = 0; i < s->nblocks; i++)
         if (t->counted[s->blocks[i].first_pc].executions == UINT64_MAX)
             count_block(t, s->blocks[i].first_pc, s->blocks[i].ninsns,
-                        (tally){s->blocks[i].executions, s->blocks[i].lanes});
+                        (replay_tally){s->blocks[i].executions, s->blocks[i].lanes});
 }
 
 wl_status replay_recorded_finish(replay_recorded_launch *l, wl_arena *arena, obs_summary *s)

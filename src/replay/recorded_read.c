@@ -1,0 +1,204 @@
+/* What probes recorded, read from a capture, and the kernels as they were rewritten for it. */
+#include "replay/recorded_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct planned { /* what rewrite_module() said of a module */
+    const ir_module *module;
+    uint32_t probes, everything;
+    wl_arena *arena;
+    rewrite_result result;
+    struct planned *next;
+} planned;
+
+typedef struct named { /* a kernel that recorded */
+    const char *name;
+    UT_hash_handle hh;
+} named;
+
+struct replay_recorded {
+    wl_arena *arena;
+    replay_taken *notes;
+    named *kernels;
+    planned *plans;
+    uint32_t probes; /* of all records */
+};
+
+/* ---- reading the capture ---- */
+
+static bool keep_probe(replay_recorded *r, const cap_probe *p)
+{
+    replay_taken *t = wl_new(r->arena, replay_taken);
+    if (!t)
+        return false;
+    t->note = p->note;
+    t->probe = *p;
+    t->probe.data = wl_arena_copy(r->arena, p->data, p->length);
+    t->probe.blocks = wl_arena_copy(r->arena, p->blocks, p->nblocks * sizeof *p->blocks);
+    t->probe.objects = wl_arena_copy(r->arena, p->objects, p->count * sizeof *p->objects);
+    if (!t->probe.data || !t->probe.blocks || !t->probe.objects)
+        return false;
+    r->probes |= p->probes;
+    HASH_ADD(hh, r->notes, note, sizeof t->note, t);
+    return true;
+}
+
+static replay_taken *taken_of(const replay_recorded *r, uint32_t note)
+{
+    replay_taken *found = NULL;
+    HASH_FIND(hh, r->notes, &note, sizeof note, found);
+    return found;
+}
+
+const replay_taken *replay_recorded_find(const replay_recorded *r, uint32_t note)
+{
+    return r ? taken_of(r, note) : NULL;
+}
+
+bool replay_recorded_kernel(const replay_recorded *r, const char *kernel)
+{
+    named *found = NULL;
+    if (r)
+        HASH_FIND_STR(r->kernels, kernel, found);
+    return found != NULL;
+}
+
+static bool keep_kernel(replay_recorded *r, const cap_note *note)
+{
+    if (!(note->flags & CAP_NOTE_PROBED) || replay_recorded_kernel(r, note->kernel))
+        return true;
+    named *k = wl_new(r->arena, named);
+    if (!k || !(k->name = wl_arena_strdup(r->arena, note->kernel)))
+        return false;
+    HASH_ADD_KEYPTR(hh, r->kernels, k->name, strlen(k->name), k);
+    return true;
+}
+
+static bool keep_tables(replay_recorded *r, const cap_tables *tables)
+{
+    replay_taken *t = taken_of(r, tables->note);
+    if (!t || t->tables)
+        return true;
+    t->tables = wl_arena_copy(r->arena, tables->data, tables->length);
+    t->tables_length = tables->length;
+    return t->tables != NULL;
+}
+
+static bool fits_memory(const replay_recorded *r, uint64_t length, uint64_t most)
+{
+    return !most || wl_arena_used(r->arena) + length <= most;
+}
+
+static wl_status read_records(replay_recorded *r, cap_reader *reader, uint64_t size, uint64_t most)
+{
+    cap_record record;
+    wl_error damage;
+    bool end = false;
+    for (;;) {
+        wl_status status = cap_read(reader, &record, &end, &damage);
+        if (end || cap_position(reader) > size)
+            return WL_OK;
+        if (status == WL_NOMEM ||
+            (status == WL_OK && record.type == CAP_NOTE && !keep_kernel(r, &record.note)))
+            return WL_NOMEM;
+        if (status == WL_OK && record.type == CAP_TABLES &&
+            fits_memory(r, record.tables.length, most) && !keep_tables(r, &record.tables))
+            return WL_NOMEM;
+        if (status == WL_OK && record.type == CAP_PROBE && !taken_of(r, record.probe.note) &&
+            fits_memory(r, record.probe.length, most) && !keep_probe(r, &record.probe))
+            return WL_NOMEM;
+    }
+}
+
+wl_status replay_recorded_read(const char *path, uint64_t size, uint64_t most,
+                               replay_recorded **out, wl_error *err)
+{
+    cap_reader *reader = NULL;
+    replay_recorded *r = calloc(1, sizeof *r);
+    if (!r || !(r->arena = wl_arena_new())) {
+        free(r);
+        return wl_fail(err, WL_NOMEM, "out of memory while replaying launches");
+    }
+    wl_status status = cap_open(path, &reader, err);
+    if (status == WL_OK) {
+        cap_skip(reader, ~(1u << CAP_NOTE | 1u << CAP_PROBE | 1u << CAP_TABLES));
+        status = read_records(r, reader, size, most);
+    }
+    cap_reader_free(reader);
+    if (status != WL_OK) {
+        replay_recorded_free(r);
+        return wl_fail(err, status, "what probes recorded cannot be read");
+    }
+    *out = r;
+    return WL_OK;
+}
+
+void replay_recorded_free(replay_recorded *r)
+{
+    if (!r)
+        return;
+    for (planned *p = r->plans, *next; p; p = next) {
+        next = p->next;
+        free(p->result.text);
+        wl_arena_free(p->arena);
+        free(p);
+    }
+    HASH_CLEAR(hh, r->notes);
+    HASH_CLEAR(hh, r->kernels);
+    wl_arena_free(r->arena);
+    free(r);
+}
+
+uint32_t replay_recorded_probes(const replay_recorded *r)
+{
+    return r ? r->probes : 0;
+}
+
+bool replay_recorded_has(const replay_recorded *r, uint32_t note)
+{
+    return replay_recorded_find(r, note) != NULL;
+}
+
+/* ---- the kernel as it was rewritten ---- */
+
+static const planned *plan_of(replay_recorded *r, const ir_module *module, const cap_probe *probe)
+{
+    for (planned *p = r->plans; p; p = p->next)
+        if (p->module == module && p->probes == probe->probes && p->everything == probe->everything)
+            return p;
+    planned *p = calloc(1, sizeof *p);
+    rewrite_options options = {.probes = probe->probes, .everything = probe->everything};
+    wl_error err;
+    if (!p || !(p->arena = wl_arena_new())) {
+        free(p);
+        return NULL;
+    }
+    p->module = module;
+    p->probes = probe->probes;
+    p->everything = probe->everything;
+    if (rewrite_module(module, &options, p->arena, &p->result, &err) != WL_OK)
+        p->result = (rewrite_result){0};
+    p->next = r->plans;
+    r->plans = p;
+    return p;
+}
+
+static const rewrite_kernel *kernel_of(const planned *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->result.nkernels; i++)
+        if (strcmp(p->result.kernels[i].func->name, name) == 0)
+            return p->result.kernels[i].probes ? &p->result.kernels[i] : NULL;
+    return NULL;
+}
+
+wl_status replay_recorded_rewritten(replay_recorded *r, const ir_module *module,
+                                    const cap_probe *probe, const char *name,
+                                    const rewrite_kernel **out)
+{
+    const planned *plan = plan_of(r, module, probe);
+    if (!plan)
+        return WL_NOMEM;
+    *out = kernel_of(plan, name);
+    return *out ? WL_OK : WL_NOENT;
+}
