@@ -134,14 +134,15 @@ wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *pro
     return status;
 }
 
-wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena,
-                   ana_findings *out, wl_error *err)
-{
-    static const detect_row detectors[] = {
+const detect_row find_detectors[] = {
 #define X(name, scope) {ANA_SCOPE_##scope, ana_detect_##name},
 #include "analysis/detectors.def"
 #undef X
-    };
-    return find_with(detectors, sizeof detectors / sizeof *detectors, profile, thresholds, arena,
-                     out, err);
+};
+const size_t find_ndetectors = sizeof find_detectors / sizeof *find_detectors;
+
+wl_status ana_find(prof_db *profile, const ana_thresholds *thresholds, wl_arena *arena,
+                   ana_findings *out, wl_error *err)
+{
+    return find_with(find_detectors, find_ndetectors, profile, thresholds, arena, out, err);
 }

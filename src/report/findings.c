@@ -144,7 +144,7 @@ static void draw_places(const rep_terminal *t, const ana_finding_group *g)
             one_object || !g->nobjects ? "" : object_text(t, &rows[i], 0),
             rep_short_count(t->arena, rows[i].cost.excess),
             rep_percent(t->arena, rows[i].cost.share_of_program),
-            rep_percent(t->arena, rows[i].cost.share_of_kernel)};
+            rows[i].kernel ? rep_percent(t->arena, rows[i].cost.share_of_kernel) : ""};
         rep_grid_add(grid, cells);
     }
     if (grid)
@@ -264,6 +264,14 @@ static bool is_wanted(const rep_terminal *t, const ana_finding_group *g)
     return !t->o->kernel;
 }
 
+static const char *order_of(const ana_findings *all)
+{
+    for (uint32_t i = 0; i < all->ngroups; i++)
+        if (ana_unit_resource(all->groups[i].cost.unit) == ANA_MEMORY)
+            return "costliest first, by their share of the program's traffic or memory";
+    return "costliest first, by their share of all sectors and wavefronts";
+}
+
 /* Above the first finding of a section; those of little gain say why once for all of one reason,
  * and what differs for each. */
 static void draw_section(const rep_terminal *t, const ana_finding_group *g,
@@ -274,7 +282,7 @@ static void draw_section(const rep_terminal *t, const ana_finding_group *g,
     if (!before || little != is_little(t, last))
         rep_title(t, little ? "Findings of little gain" : "Findings",
                   little ? "fixing them would hardly make the program faster"
-                         : "costliest first, by their share of all sectors and wavefronts");
+                         : order_of(t->d->findings));
     else
         fputc('\n', t->out);
     if (!little || (before && before->gain == f->gain))

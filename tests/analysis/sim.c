@@ -2,6 +2,8 @@
 #include "sim.h"
 #include "support/test.h"
 
+#include "analysis/find.h"
+
 #include "base/vec.h"
 
 #include <stdio.h>
@@ -247,6 +249,22 @@ static void add_launches(sim *s, prof_builder *builder, uint32_t launches)
     }
 }
 
+/* What a kernel's accesses show: a list of accesses says nothing about how a program allocates. */
+static wl_status find_in_kernels(sim *s, prof_db *db, ana_findings *out, wl_error *err)
+{
+    detect_row detectors[64];
+    size_t n = 0;
+    ana_thresholds thresholds = ana_thresholds_default();
+    for (size_t i = 0; i < find_ndetectors; i++) {
+        ana_scope scope = find_detectors[i].scope;
+        if (scope == ANA_SCOPE_KERNEL || scope == ANA_SCOPE_KERNEL_AND_OBJECT) {
+            assert_true(n < sizeof detectors / sizeof *detectors);
+            detectors[n++] = find_detectors[i];
+        }
+    }
+    return find_with(detectors, n, db, &thresholds, s->arena, out, err);
+}
+
 void sim_find(sim *s, uint32_t launches, ana_findings *out)
 {
     char path[4096];
@@ -267,8 +285,7 @@ void sim_find(sim *s, uint32_t launches, ana_findings *out)
     add_record(builder, &end);
     expect_ok(prof_finish(builder, &err), &err);
     expect_ok(prof_open(path, &db, &err), &err);
-    ana_thresholds thresholds = ana_thresholds_default();
-    expect_ok(ana_find(db, &thresholds, s->arena, out, &err), &err);
+    expect_ok(find_in_kernels(s, db, out, &err), &err);
     /* The names of the profile's objects, in place of their ids. */
     prof_object_rows objects;
     expect_ok(prof_load_objects(db, s->arena, &objects, &err), &err);

@@ -141,6 +141,7 @@ static void test_text_of_a_finding_of_the_program(void **state)
     ana_findings all = {1, &row, 1, &group};
     f->data.findings = &all;
     char *text = text_of(&f->data, &(rep_text_options){.width = 120});
+    assert_has(text, "by their share of the program's traffic or memory\n");
     assert_has(text, "     50 % of the program's memory: 4,096 bytes too many\n     why   ");
     assert_has(text, "     fix   Allocate less.\n");
     free(text);

@@ -188,6 +188,10 @@ export function cost(
     : { now: row.sectors, min: row.sectors_min };
 }
 
+/** What shares of the program are parts of, for costs in this unit. */
+export const wholeOf = (unit: Unit): string =>
+  unit === "bytes" ? "the program's memory" : "the program's traffic";
+
 export const lineExcess = (row: LineRow): number => Math.max(0, row.now - row.min);
 
 export const lineUnit = (row: LineRow): Unit => (row.space === "shared" ? "wavefronts" : "sectors");

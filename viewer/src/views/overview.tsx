@@ -1,4 +1,4 @@
-import { kernelOf, type Model, placesOf, sourceLine } from "../data/model";
+import { kernelOf, type Model, placesOf, sourceLine, wholeOf } from "../data/model";
 import type { MemoryObject } from "../data/payload";
 import { href } from "../state/route";
 import { FactRow } from "../widgets/fact";
@@ -154,7 +154,7 @@ function FixFirst({ m }: { m: Model }) {
               <li key={number}>
                 <a href={href("finding", number)}>
                   <span class="big num">{percent(group.share_of_program)}</span>{" "}
-                  <span class="muted">of the program's traffic</span>
+                  <span class="muted">of {wholeOf(f.unit)}</span>
                   <p class="title">{f.title}</p>
                   <Code text={(sourceLine(m, line?.file, line?.line) ?? "").trim()} />
                   <span class="muted small">

@@ -7,6 +7,7 @@ import {
   type Model,
   objectOf,
   placesOf,
+  wholeOf,
 } from "../../data/model";
 import type { Finding, FindingLine, Group, Instruction, Shapes } from "../../data/payload";
 import { BankPicture } from "../../pictures/banks";
@@ -59,8 +60,12 @@ function Figures({ group, finding }: { group: Group; finding: Finding }) {
     <div class="figures">
       <Figure
         value={percent(group.share_of_program)}
-        label="of the program's traffic"
-        title="excess sectors and wavefronts, of all sectors and wavefronts"
+        label={`of ${wholeOf(unit)}`}
+        title={
+          unit === "bytes"
+            ? "of what was in use at the peak"
+            : "excess sectors and wavefronts, of all sectors and wavefronts"
+        }
       />
       {group.count === 1 && finding.share_of_kernel !== undefined && (
         <Figure
