@@ -115,8 +115,8 @@ static void variables_are_named_by_address(void **state)
     alone a;
     begin(&a, whole, "trace");
     static const char *const lines[] = {
-        "ld.const.u64 __wl_g0, [" REWRITE_GLOBALS "+0];",
-        "ld.const.u64 __wl_g1, [" REWRITE_GLOBALS "+0];",
+        "ld.const.u64 __wl_g0, [" REWRITE_GLOBALS "];",
+        "ld.const.u64 __wl_g1, [" REWRITE_GLOBALS "];",
         "add.s64 __wl_g1, __wl_g1, 16;",
         "ld.const.u64 __wl_g2, [" REWRITE_GLOBALS "+8];",
         "ld.const.u64 __wl_g0, [" REWRITE_GLOBALS "+8];", /* in the function */

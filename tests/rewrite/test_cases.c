@@ -666,6 +666,33 @@ static void walks_of_loops_are_marked_behind_them(void **state)
     }
 }
 
+/* One warp; lane l reads in[l] by sixteen registers, then, where it is below 3, in[l + 300]. So many accesses wait for the end of
+ * their block that the last has to have them noted first: it keeps its own guard and address. */
+static void full_blocks_keep_the_guard_of_their_last_access(void **state)
+{
+    (void)state;
+    static const char *const probes[] = {"touch", "frequency"};
+    char ptx[4096], *at = ptx + sprintf(ptx, HEADER ".visible .entry k(.param .u64 in)\n{\n"
+                                                    ".reg .pred %%p<2>;\n.reg .b32 %%r<20>;\n"
+                                                    ".reg .b64 %%d<20>;\n"
+                                                    "ld.param.u64 %%d0, [in];\n"
+                                                    "mov.u32 %%r0, %%tid.x;\n"
+                                                    "setp.lt.u32 %%p1, %%r0, 3;\n");
+    for (int i = 1; i <= 17; i++)
+        at += sprintf(at, "mad.wide.u32 %%d%d, %%r0, 4, %%d0;\n", i);
+    for (int i = 1; i <= 16; i++)
+        at += sprintf(at, "ld.global.u32 %%r%d, [%%d%d];\n", i, i);
+    sprintf(at, "@%%p1 ld.global.u32 %%r17, [%%d17+1200];\nret;\n}\n");
+    for (unsigned i = 0; i < 2; i++) {
+        small c;
+        small_begin(&c, ptx, probes[i], true);
+        for (uint32_t w = 0; w < WORDS; w++)
+            assert_int_equal(rewrite_touched(&c.left.copy, 0, w), w < 32 || (w >= 300 && w < 303));
+        assert_int_equal(rewrite_missed(&c.left.copy), 0);
+        small_end(&c);
+    }
+}
+
 /* in[4 * i] to in[4 * i + 3], i being the thread, read and written in blocks that all run: marked together, where the first is. */
 static void sites_that_run_alike_are_marked_together(void **state)
 {
@@ -680,7 +707,7 @@ static void sites_that_run_alike_are_marked_together(void **state)
                        "ld.global.v2.u32 {%r2, %r3}, [%d2];\nst.global.u32 [%d2+12], %r2;\n"
                        "ld.global.u32 %r4, [%d1+1600];\nret;\n}\n",
                 "touch", true);
-    assert_non_null(strstr(c.p.result.text, "st.global.u32 [__wl_y+0], 16843009;"));
+    assert_non_null(strstr(c.p.result.text, "], 16843009;"));
     const uint8_t *marks = marks_at(&c, range_in(&c)->lines[0]);
     for (uint32_t w = 0; w < WORDS; w++) {
         assert_int_equal(marks[w], w < 256 || w == 400);
@@ -918,6 +945,7 @@ int main(void)
         cmocka_unit_test(whole_lines_are_counted_as_such),
         cmocka_unit_test(walks_of_loops_are_noted_behind_them),
         cmocka_unit_test(walks_of_loops_are_marked_behind_them),
+        cmocka_unit_test(full_blocks_keep_the_guard_of_their_last_access),
         cmocka_unit_test(sites_that_run_alike_are_marked_together),
         cmocka_unit_test(lines_that_a_walk_covers_are_words_of_the_bitmap),
         cmocka_unit_test(marks_and_bits_are_for_lanes_side_by_side_and_scattered),

@@ -1,8 +1,6 @@
 /* Prints what a kernel in a module of its own has beside its code: variables, and the registers with their addresses. */
 #include "rewrite/code/body.h"
 
-#include <stdio.h>
-
 /* What the variable holds is copied there, and the host may change it: the compiler must not take it for something else. */
 static void print_constant(ptx_text *out, const ir_var *var)
 {
@@ -34,9 +32,10 @@ const ir_func *rw_printed(const rw_plan *plan, uint32_t index)
 static void load_address(rw_body *b, const rw_by_address *body, uint32_t i)
 {
     const rw_named *named = &body->named[i];
-    rw_line(b, "ld.const.u64 __wl_g%u, [" REWRITE_GLOBALS "+%u];", i, 8 * named->global);
+    rw_reg reg = rw_declare(b, RW_B64, "g", i);
+    rw_do(b, ld_const_u64, reg, rw_address_of_name(REWRITE_GLOBALS, 8 * (int64_t)named->global));
     if (named->offset)
-        rw_line(b, "add.s64 __wl_g%u, __wl_g%u, %lld;", i, i, (long long)named->offset);
+        rw_do(b, add_s64, reg, reg, rw_number((int64_t)named->offset));
 }
 
 void rw_load_addresses(rw_body *b)
@@ -44,15 +43,15 @@ void rw_load_addresses(rw_body *b)
     const rw_by_address *body = b->plan->alone ? &b->plan->alone->bodies[b->index] : NULL;
     if (!body || !body->nnamed)
         return;
-    rw_line(b, ".reg .b64 __wl_g<%u>;", body->nnamed);
     for (uint32_t i = 0; i < body->nnamed; i++)
         load_address(b, body, i);
 }
 
-const char *rw_address_of(const rw_body *b, const ir_var *var, char buffer[RW_NAME_BYTES])
+rw_reg rw_address_of(const rw_body *b, const ir_var *var)
 {
     rw_by_address *body = &b->plan->alone->bodies[b->index];
-    uint32_t n = rw_register_of(b->plan, body, var);
-    snprintf(buffer, RW_NAME_BYTES, "__wl_g%u", n);
-    return buffer;
+    return (rw_reg){.kind = RW_OPD_DECLARED,
+                    .type = RW_B64,
+                    .name = "g",
+                    .number = rw_register_of(b->plan, body, var)};
 }

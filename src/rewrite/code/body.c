@@ -8,21 +8,26 @@
 #include <stdlib.h>
 
 /* In this order at each access. */
-static const rw_emitter *const passes[] = {
-    &rw_blocks_emitter, &rw_ranges_emitter,  &rw_objects_emitter, &rw_walks_emitter,
-    &rw_touch_emitter,  &rw_counted_emitter, &rw_shared_emitter,  &rw_trace_emitter};
-enum { PASSES = sizeof passes / sizeof *passes };
+static const rw_emitter *const emitters[] = {
+#define X(name, summary) &rw_emitter_##name,
+#include "rewrite/code/emitters.def"
+#undef X
+};
+enum { EMITTERS = sizeof emitters / sizeof *emitters };
 
-/* Runs the member of each pass that the copy has. */
-#define EACH_PASS(b, member, ...)                                         \
-    for (unsigned pass_ = 0; pass_ < PASSES; pass_++)                     \
-        if ((b)->probes & passes[pass_]->probes && passes[pass_]->member) \
-    passes[pass_]->member(__VA_ARGS__)
+/* Calls the member of each emitter that the copy has, and takes back the temporaries that it used. */
+#define EACH_EMITTER(b, member, ...)                                                  \
+    for (unsigned emitter_ = 0; emitter_ < EMITTERS; emitter_++)                      \
+        if ((b)->probes & emitters[emitter_]->probes && emitters[emitter_]->member) { \
+            const rw_temps temps_ = rw_temps_now(b);                                  \
+            emitters[emitter_]->member(__VA_ARGS__);                                  \
+            rw_temps_back(b, &temps_);                                                \
+        }
 
 static bool has_leave(const rw_body *b)
 {
-    for (unsigned i = 0; i < PASSES; i++)
-        if (b->probes & passes[i]->probes && passes[i]->leave)
+    for (unsigned i = 0; i < EMITTERS; i++)
+        if (b->probes & emitters[i]->probes && emitters[i]->leave)
             return true;
     return false;
 }
@@ -51,7 +56,7 @@ static void print_clone_call(rw_body *b, const ir_insn *insn, uint32_t callee)
     flow_call call = flow_call_of(b->func, insn);
     if (rw_has(b, REWRITE_TRACE))
         rw_keep_trace(b);
-    rw_text(b, "\t{\n\t.param .b64 __wl_out;\n\tst.param.b64 [__wl_out], __wl_frame;\n\t");
+    ptx_put(b->out, "\t{\n\t.param .b64 __wl_out;\n\tst.param.b64 [__wl_out], __wl_frame;\n\t");
     if (insn->guard != IR_NONE)
         ptx_putf(b->out, "@%s%s ", insn->guard_neg ? "!" : "", b->func->regs[insn->guard].name);
     ptx_put(b->out, ir_has(insn, IR_S_uni) ? "call.uni \t" : "call \t");
@@ -62,7 +67,7 @@ static void print_clone_call(rw_body *b, const ir_insn *insn, uint32_t callee)
     }
     ptx_putf(b->out, "%s, (", rw_clone_name(b->plan, callee, b->probes, name));
     print_list(b, call.args);
-    rw_text(b, "__wl_out);\n\t}\n");
+    ptx_put(b->out, "__wl_out);\n\t}\n");
     if (rw_has(b, REWRITE_TRACE))
         rw_restore_trace(b);
 }
@@ -84,7 +89,7 @@ static void print_call(rw_body *b, const ir_insn *insn, const ptx_stmt *stmt)
     uint32_t callee = flow_callee(b->plan->flow, insn);
     rw_forget_lanes(b);
     if (may_not_return(b, callee))
-        EACH_PASS(b, leave, b);
+        EACH_EMITTER(b, leave, b);
     if (callee != FLOW_NONE && b->plan->cloned[callee] && callee != 0)
         print_clone_call(b, insn, callee);
     else
@@ -106,7 +111,7 @@ static bool starts_block(const rw_body *b, uint32_t i)
 static void print_block(rw_body *b, uint32_t i)
 {
     rw_forget_lanes(b);
-    EACH_PASS(b, block, b, b->plan->blocks->block_at[b->f->first_pc + b->index + i]);
+    EACH_EMITTER(b, block, b, b->plan->blocks->block_at[b->f->first_pc + b->index + i]);
 }
 
 /* Does a probe of the site need its address? */
@@ -123,12 +128,14 @@ static void print_access(rw_body *b, uint32_t site)
     bool place = needs_address(b, site);
     if (!(b->probes & ~(1u << REWRITE_BLOCKS)))
         return;
+    const rw_temps temps = rw_temps_now(b);
     if (place)
-        rw_address(b, site);
+        b->address = rw_find_address(b, site);
     b->guard = rw_guard_of(b, site);
     if (place && rw_shared_needs_lanes(b, site))
         rw_find_lanes(b, RW_LANES_GROUP);
-    EACH_PASS(b, access, b, site);
+    EACH_EMITTER(b, access, b, site);
+    rw_temps_back(b, &temps);
 }
 
 /* The instruction, without its guard: who prints it has seen to that. */
@@ -159,7 +166,7 @@ static bool needs_branch(const rw_body *b, uint32_t i)
            (rw_has(b, REWRITE_BLOCKS) && ir_stands_alone(insn));
 }
 
-/* Does the copy remember in __wl_gone which ways its threads went? */
+/* Does the copy remember in branches.path which ways its threads went? */
 static bool gathers(const rw_body *b)
 {
     for (uint32_t n = 0; b->index == 0 && n < b->plan->control->nedges; n++)
@@ -168,41 +175,44 @@ static bool gathers(const rw_body *b)
     return false;
 }
 
-/* The lanes that went the edge's way, for those of the passes that count them; all lanes of __wl_whole are here. */
+/* The lanes that went the edge's way, for those of the passes that count them; all lanes of branches.whole are here. */
 static void publish_edge(rw_body *b, uint32_t edge)
 {
     const rw_edge *e = &b->plan->control->edges[edge];
-    uint32_t label = (*b->labels)++;
-    rw_line(b, "and.b32 __wl_t, __wl_gone, %u;", e->before);
-    rw_line(b, "setp.eq.u32 __wl_p, __wl_t, %u;", e->gone_before);
-    rw_text(b, "\tvote.sync.ballot.b32 __wl_here, __wl_p, __wl_whole;\n");
-    rw_line(b, "and.b32 __wl_t, __wl_gone, %u;", e->bit);
-    rw_text(b, "\tsetp.ne.u32 __wl_p, __wl_t, 0;\n"
-               "\tvote.sync.ballot.b32 __wl_active, __wl_p, __wl_whole;\n");
-    rw_line(b, "@!__wl_p bra $__wl_stayed%u;", label);
-    EACH_PASS(b, edge, b, edge);
-    ptx_putf(b->out, "$__wl_stayed%u:\n", label);
+    const rw_branches *r = &b->branches;
+    rw_label stayed = rw_new_label(b, "stayed");
+    rw_reg before = rw_get(b, and_b32, r->path, rw_number(e->before));
+    rw_reg came = rw_get(b, setp_eq_u32, before, rw_number(e->gone_before));
+    rw_do(b, vote_sync_ballot_b32, r->here, came, r->whole);
+    rw_reg bit = rw_get(b, and_b32, r->path, rw_number(e->bit));
+    rw_reg went = rw_get(b, setp_ne_u32, bit, rw_number(0));
+    rw_do(b, vote_sync_ballot_b32, b->warp.active, went, r->whole);
+    rw_goto_if(b, rw_not(went), stayed);
+    EACH_EMITTER(b, edge, b, edge);
+    rw_put_label(b, stayed);
 }
 
 static void publish_edges(rw_body *b)
 {
-    uint32_t label = (*b->labels)++;
-    rw_text(b, "\tsetp.ne.u32 __wl_p, __wl_gone, 0;\n"
-               "\tactivemask.b32 __wl_whole;\n"
-               "\tvote.sync.any.pred __wl_p, __wl_p, __wl_whole;\n");
-    rw_line(b, "@!__wl_p bra $__wl_nobody%u;", label);
+    rw_label nobody = rw_new_label(b, "nobody");
+    rw_reg went = rw_get(b, setp_ne_u32, b->branches.path, rw_number(0));
+    rw_do(b, activemask_b32, b->branches.whole);
+    rw_reg any = rw_get(b, vote_sync_any_pred, went, b->branches.whole);
+    rw_goto_if(b, rw_not(any), nobody);
     for (uint32_t n = 0; n < b->plan->control->nedges; n++)
         if (b->plan->control->edges[n].bit && b->plan->control->edges[n].probes & b->probes)
             publish_edge(b, n);
-    ptx_putf(b->out, "$__wl_nobody%u:\n", label);
+    rw_put_label(b, nobody);
 }
 
 static void print_leave(rw_body *b)
 {
     rw_forget_lanes(b);
+    const rw_temps temps = rw_temps_now(b);
     if (gathers(b))
         publish_edges(b);
-    EACH_PASS(b, leave, b);
+    rw_temps_back(b, &temps);
+    EACH_EMITTER(b, leave, b);
     if (b->index != 0 && rw_has(b, REWRITE_TRACE))
         rw_keep_trace(b);
 }
@@ -219,29 +229,41 @@ static uint32_t edge_at(const rw_body *b, uint32_t i)
     return wanted ? edge : FLOW_NONE;
 }
 
+static rw_opd guard_of_insn(const rw_body *b, const ir_insn *insn)
+{
+    rw_opd guard = rw_kernels(b, insn->guard);
+    guard.negated = insn->guard_neg;
+    return guard;
+}
+
+static rw_label label_of_edge(const rw_body *b, uint32_t edge)
+{
+    return (rw_label){"edge", b->edge_labels + edge};
+}
+
 /* A branch, and code for those that go one of its ways. */
 static void print_branch(rw_body *b, const ptx_stmt *stmt, uint32_t edge)
 {
     const ir_insn *insn = &b->func->insns[stmt->index];
     const rw_edge *e = &b->plan->control->edges[edge];
+    rw_opd taken = guard_of_insn(b, insn);
     if (e->bit) {
-        rw_line(b, "@%s%s or.b32 __wl_gone, __wl_gone, %u;", insn->guard_neg == e->taken ? "!" : "",
-                b->func->regs[insn->guard].name, e->bit);
+        rw_when(b, e->taken ? taken : rw_not(taken), or_b32, b->branches.path, b->branches.path,
+                rw_number(e->bit));
         ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
         return;
     }
-    rw_text(b, "\tactivemask.b32 __wl_here;\n");
+    rw_do(b, activemask_b32, b->branches.here);
     if (e->taken) {
-        rw_line(b, "@%s%s bra $__wl_edge%u;", insn->guard_neg ? "!" : "",
-                b->func->regs[insn->guard].name, b->edge_labels + edge);
+        rw_goto_if(b, taken, label_of_edge(b, edge));
         return;
     }
     ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
     rw_active(b);
-    EACH_PASS(b, edge, b, edge);
+    EACH_EMITTER(b, edge, b, edge);
 }
 
-/* Behind the copy: ways of branches that are seldom taken, and on to where they lead. */
+/* After the copy: ways of branches that are seldom taken, and on to where they lead. */
 static void print_edges(rw_body *b)
 {
     for (uint32_t n = 0; n < b->plan->control->nedges; n++) {
@@ -250,10 +272,10 @@ static void print_edges(rw_body *b)
             continue;
         const flow_block *from = &b->f->blocks[e->block];
         const ir_insn *insn = &b->func->insns[from->first + from->count - 1];
-        ptx_putf(b->out, "$__wl_edge%u:\n", b->edge_labels + n);
+        rw_put_label(b, label_of_edge(b, n));
         rw_active(b);
-        EACH_PASS(b, edge, b, n);
-        rw_line(b, "bra %s;", b->func->labels[insn->operands[0].label].name);
+        EACH_EMITTER(b, edge, b, n);
+        ptx_putf(b->out, "\tbra %s;\n", b->func->labels[insn->operands[0].label].name);
     }
 }
 
@@ -276,24 +298,24 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
     const ir_insn *insn = &b->func->insns[i];
     bool counted = rw_has(b, REWRITE_BLOCKS) && starts_block(b, i);
     bool late = ir_wait_of(insn) != IR_WAIT_NONE, branch = needs_branch(b, i);
-    uint32_t label = branch ? (*b->labels)++ : 0, block = b->f->block_of[i];
+    uint32_t block = b->f->block_of[i];
+    rw_label past = branch ? rw_new_label(b, "past") : (rw_label){0};
     if (starts_block(b, i))
         rw_forget_lanes(b);
     if (b->f->blocks[block].first == i)
-        EACH_PASS(b, start, b, block);
+        EACH_EMITTER(b, start, b, block);
     if (transfers(insn))
-        EACH_PASS(b, finish, b, i);
+        EACH_EMITTER(b, finish, b, i);
     if (ir_ends_block(insn))
-        EACH_PASS(b, end, b, i);
+        EACH_EMITTER(b, end, b, i);
     if (branch)
-        rw_line(b, "@%s%s bra $__wl_past%u;", insn->guard_neg ? "" : "!",
-                b->func->regs[insn->guard].name, label);
+        rw_goto_if(b, rw_not(guard_of_insn(b, insn)), past);
     if (counted && !late)
         print_block(b, i);
     for (uint32_t s = b->plan->site_first[pc]; s < b->plan->site_first[pc + 1]; s++)
         print_access(b, s);
     rw_print_products(b, i);
-    EACH_PASS(b, before, b, i);
+    EACH_EMITTER(b, before, b, i);
     if (leaves(insn))
         print_leave(b);
     if (edge_at(b, i) != FLOW_NONE)
@@ -304,15 +326,15 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         print_call(b, insn, stmt);
     else
         ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
-    EACH_PASS(b, behind, b, i);
+    EACH_EMITTER(b, after, b, i);
     if (!ir_ends_block(insn))
-        EACH_PASS(b, end, b, i);
+        EACH_EMITTER(b, end, b, i);
     if (counted && late)
         print_block(b, i);
     if (branch)
-        ptx_putf(b->out, "$__wl_past%u:\n", label);
+        rw_put_label(b, past);
     if (ends_block(b, i) && !transfers(insn))
-        EACH_PASS(b, finish, b, i);
+        EACH_EMITTER(b, finish, b, i);
 }
 
 /* ---- bodies ---- */
@@ -327,7 +349,7 @@ static void print_rest(rw_body *b)
     size_t length;
     char *text = ptx_text_take(b->rest, &length);
     if (text)
-        rw_text(b, text);
+        ptx_put(b->out, text);
     else
         b->out->failed = true;
     free(text);
@@ -349,7 +371,7 @@ static void print_copy(rw_body *b, bool outer)
         if (b->depth == 0 && is_declaration(stmt) && !outer)
             continue;
         if (stmt->kind == PTX_STMT_OPEN || stmt->kind == PTX_STMT_CLOSE)
-            EACH_PASS(b, scope, b);
+            EACH_EMITTER(b, scope, b);
         if (stmt->kind == PTX_STMT_LOC && b->plan->alone)
             continue;
         if (stmt->kind == PTX_STMT_INSN && b->probes)
@@ -362,7 +384,7 @@ static void print_copy(rw_body *b, bool outer)
     if (rw_has(b, REWRITE_BLOCKS) && starts_block(b, b->func->ninsns))
         print_block(b, b->func->ninsns);
     print_leave(b);
-    rw_line(b, "ret;");
+    ptx_put(b->out, "\tret;\n");
     print_edges(b);
     print_rest(b);
 }
@@ -403,40 +425,49 @@ static bool has_clones(const rw_plan *plan)
     return false;
 }
 
-/* Goes to the original body without a state. With nothing but the trace, also where the block is none to trace, as most can tell from
- * their column: each instruction here costs small kernels more than all of the trace. Sets what all copies need. */
-static void print_entry(rw_body *b, bool only_trace)
+/* Goes to the original body without a state. With nothing but the trace, also where the block is none to trace, as most can tell
+ * from their column: each instruction here costs small kernels more than all of the trace. Sets what all copies need. */
+static void print_entry(rw_body *b, bool only_trace, rw_label plain)
 {
     if (only_trace) {
-        rw_text(b, "\tmov.u32 __wl_t, %ctaid.x;\n");
-        rw_line(b, "ld.param.u32 __wl_u, [__wl_probe+%zu];", offsetof(rewrite_param, columns));
-        rw_text(b, "\tshf.r.wrap.b32 __wl_u, __wl_u, __wl_u, __wl_t;\n"
-                   "\tand.b32 __wl_u, __wl_u, 1;\n"
-                   "\tsetp.eq.u32 __wl_p, __wl_u, 0;\n"
-                   "\t@__wl_p bra $__wl_plain;\n");
+        rw_reg x = rw_get(b, mov_u32, rw_sreg("%ctaid.x"));
+        rw_reg columns = rw_get(b, ld_param_u32, rw_in_param(offsetof(rewrite_param, columns)));
+        rw_reg column = rw_get(b, shf_r_wrap_b32, columns, columns, x);
+        rw_reg bit = rw_get(b, and_b32, column, rw_number(1));
+        rw_goto_if(b, rw_get(b, setp_eq_u32, bit, rw_number(0)), plain);
     }
-    rw_line(b, "ld.param.u64 __wl_state, [__wl_probe+%zu];", offsetof(rewrite_param, state));
+    rw_do(b, ld_param_u64, b->state, rw_in_param(offsetof(rewrite_param, state)));
     if (!only_trace && !b->plan->alone)
-        rw_text(b, "\tsetp.eq.u64 __wl_p, __wl_state, 0;\n"
-                   "\t@__wl_p bra $__wl_plain;\n");
-    rw_text(b, "\tmov.u32 __wl_lane, %laneid;\n");
-    if (has_clones(b->plan))
-        rw_text(b, "\tmov.u64 __wl_frame, __wl_stack;\n\tst.local.u64 [__wl_frame], __wl_state;\n");
+        rw_goto_if(b, rw_get(b, setp_eq_u64, b->state, rw_number(0)), plain);
+    rw_do(b, mov_u32, b->lane, rw_sreg("%laneid"));
+    if (has_clones(b->plan)) {
+        rw_do(b, mov_u64, b->frame, rw_address_of_name(RW_PREFIX "stack", 0));
+        rw_do(b, st_local_u64, rw_at(b->frame, 0), b->state);
+    }
 }
 
-/* __wl_slot: which of the launch's blocks this is. Goes on behind the traced copy where it is none of them. */
-static void print_choice(rw_body *b)
+/* Finds which of the launch's blocks this is, and goes on after the traced copy where it is none of them. */
+static void print_choice(rw_body *b, rw_label untraced)
 {
-    rw_low_block(b, "__wl_t");
-    rw_line(b, "mov.u32 __wl_slot, %u;", REWRITE_MAX_BLOCKS);
+    rw_reg slot = b->trace.slot, block = rw_low_block(b);
+    rw_do(b, mov_u32, slot, rw_number(REWRITE_MAX_BLOCKS));
     for (unsigned i = 0; i < REWRITE_MAX_BLOCKS; i++) {
-        rw_line(b, "ld.param.u32 __wl_u, [__wl_probe+%zu];",
-                offsetof(rewrite_param, block) + 4 * i);
-        rw_line(b, "setp.eq.u32 __wl_p, __wl_u, __wl_t;");
-        rw_line(b, "@__wl_p mov.u32 __wl_slot, %u;", i);
+        rw_reg traced = rw_get(b, ld_param_u32,
+                               rw_in_param(offsetof(rewrite_param, block) + 4 * i));
+        rw_reg is_it = rw_get(b, setp_eq_u32, traced, block);
+        rw_when(b, is_it, mov_u32, slot, rw_number(i));
     }
-    rw_line(b, "setp.eq.u32 __wl_p, __wl_slot, %u;", REWRITE_MAX_BLOCKS);
-    rw_text(b, "\t@__wl_p bra $__wl_untraced;\n");
+    rw_goto_if(b, rw_get(b, setp_eq_u32, slot, rw_number(REWRITE_MAX_BLOCKS)), untraced);
+}
+
+static void enter_copy(rw_body *b)
+{
+    const rw_temps temps = rw_temps_now(b);
+    rw_write_vars(b);
+    if (gathers(b))
+        rw_do(b, mov_u32, b->branches.path, rw_number(0));
+    rw_temps_back(b, &temps);
+    EACH_EMITTER(b, enter, b);
 }
 
 static void print_probed_copy(rw_body *b, uint32_t probes, const char *suffix)
@@ -449,10 +480,7 @@ static void print_probed_copy(rw_body *b, uint32_t probes, const char *suffix)
     }
     b->func = func;
     b->probes = probes;
-    rw_write_vars(b);
-    if (gathers(b))
-        rw_text(b, "\tmov.u32 __wl_gone, 0;\n");
-    EACH_PASS(b, enter, b);
+    enter_copy(b);
     print_copy(b, false);
     b->func = original;
 }
@@ -460,67 +488,102 @@ static void print_probed_copy(rw_body *b, uint32_t probes, const char *suffix)
 static void declare_all(rw_body *b, uint32_t probes)
 {
     b->probes = probes;
-    rw_declare(b);
+    b->state = rw_declare(b, RW_B64, "state", IR_NONE);
+    b->frame = rw_declare(b, RW_B64, "frame", IR_NONE);
+    b->lane = rw_declare(b, RW_B32, "lane", IR_NONE);
+    b->warp = (rw_warp){.active = rw_declare(b, RW_B32, "active", IR_NONE),
+                        .mask = rw_declare(b, RW_B32, "mask", IR_NONE),
+                        .lead = rw_declare(b, RW_B32, "lead", IR_NONE),
+                        .leads = rw_declare(b, RW_PRED, "leads", IR_NONE)};
     if (b->plan->control->nedges)
-        rw_text(b, "\t.reg .b32 __wl_here, __wl_whole, __wl_gone;\n");
-    EACH_PASS(b, declare, b);
+        b->branches = (rw_branches){.here = rw_declare(b, RW_B32, "here", IR_NONE),
+                                    .whole = rw_declare(b, RW_B32, "whole", IR_NONE),
+                                    .path = rw_declare(b, RW_B32, "path", IR_NONE)};
+    EACH_EMITTER(b, declare, b);
+}
+
+static rw_body body_of(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t *labels)
+{
+    return (rw_body){.out = out,
+                     .plan = plan,
+                     .index = index,
+                     .f = &plan->flow->funcs[index],
+                     .func = rw_printed(plan, index),
+                     .labels = labels};
+}
+
+/* Temporaries are declared before the code, which is printed first. */
+static void print_with_temps(ptx_text *out, rw_body *b, ptx_text *code)
+{
+    size_t length;
+    char *text = ptx_text_take(code, &length);
+    rw_print_temps(out, &b->temps);
+    if (text)
+        ptx_put(out, text);
+    else
+        out->failed = true;
+    free(text);
+}
+
+static void print_copies(rw_body *b, uint32_t probes)
+{
+    const rw_plan *plan = b->plan;
+    uint32_t trace = 1u << REWRITE_TRACE;
+    const rw_label plain = {"plain", IR_NONE}, untraced = {"untraced", IR_NONE};
+    const rw_temps temps = rw_temps_now(b);
+    print_entry(b, probes == trace, plain);
+    if (probes & trace) {
+        print_choice(b, untraced);
+        rw_temps_back(b, &temps);
+        print_probed_copy(b, probes, "__wl_t");
+        rw_put_label(b, untraced);
+    }
+    rw_temps_back(b, &temps);
+    if (probes & ~trace)
+        print_probed_copy(b, probes & ~trace, "__wl_c");
+    if (probes & ~trace && plan->alone) /* it always has a state */
+        return;
+    rw_put_label(b, plain);
+    b->probes = 0;
+    print_copy(b, false);
 }
 
 void rw_print_kernel_body(ptx_text *out, rw_plan *plan)
 {
-    uint32_t labels = 0, probes = plan->out->probes, trace = 1u << REWRITE_TRACE;
-    rw_body b = {.out = out, .plan = plan, .f = &plan->flow->funcs[0], .labels = &labels};
-    b.func = rw_printed(plan, 0);
+    uint32_t labels = 0;
+    ptx_text code = {0};
+    rw_body b = body_of(out, plan, 0, &labels);
     print_outer_declarations(&b);
-    declare_all(&b, probes);
+    b.out = &code;
+    declare_all(&b, plan->out->probes);
     rw_load_addresses(&b);
     if (has_clones(plan))
-        rw_text(&b, "\t.local .align 8 .b8 __wl_stack[24];\n");
-    print_entry(&b, probes == trace);
-    if (probes & trace) {
-        print_choice(&b);
-        print_probed_copy(&b, probes, "__wl_t");
-        rw_text(&b, "$__wl_untraced:\n");
-    }
-    if (probes & ~trace)
-        print_probed_copy(&b, probes & ~trace, "__wl_c");
-    if (probes & ~trace && plan->alone) /* it always has a state */
-        return;
-    rw_text(&b, "$__wl_plain:\n");
-    b.probes = 0;
-    print_copy(&b, false);
+        ptx_put(b.out, "\t.local .align 8 .b8 " RW_PREFIX "stack[24];\n");
+    print_copies(&b, plan->out->probes);
+    print_with_temps(out, &b, &code);
 }
 
 void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t probes)
 {
     uint32_t labels = 0;
-    rw_body b = {.out = out,
-                 .plan = plan,
-                 .index = index,
-                 .f = &plan->flow->funcs[index],
-                 .labels = &labels};
-    b.func = rw_printed(plan, index);
+    ptx_text code = {0};
+    rw_body b = body_of(&code, plan, index, &labels);
     declare_all(&b, probes);
     rw_load_addresses(&b);
-    rw_text(&b, "\tld.param.u64 __wl_frame, [__wl_caller];\n"
-                "\tld.local.u64 __wl_state, [__wl_frame];\n"
-                "\tmov.u32 __wl_lane, %laneid;\n");
+    ptx_put(b.out, "\tld.param.u64 __wl_frame, [__wl_caller];\n");
+    rw_do(&b, ld_local_u64, b.state, rw_at(b.frame, 0));
+    rw_do(&b, mov_u32, b.lane, rw_sreg("%laneid"));
     if (rw_has(&b, REWRITE_TRACE))
         rw_restore_trace(&b);
-    rw_write_vars(&b);
-    EACH_PASS(&b, enter, &b);
+    enter_copy(&b);
     print_copy(&b, true);
+    print_with_temps(out, &b, &code);
 }
 
 void rw_print_plain_body(ptx_text *out, rw_plan *plan, uint32_t index)
 {
     uint32_t labels = 0;
-    rw_body b = {.out = out,
-                 .plan = plan,
-                 .index = index,
-                 .f = &plan->flow->funcs[index],
-                 .labels = &labels};
-    b.func = rw_printed(plan, index);
+    rw_body b = body_of(out, plan, index, &labels);
     rw_load_addresses(&b);
     print_copy(&b, true);
 }

@@ -1,15 +1,22 @@
-/* Copies of a function's body with the code of the probes between the instructions. */
+/* Copies of a function's body with the code of the probes between the instructions.
+ *
+ * The emitters are listed in emitters.def. Each keeps the registers of its own in a struct here; what it reads of another's it
+ * names by that struct. */
 #ifndef WL_REWRITE_BODY_H
 #define WL_REWRITE_BODY_H
 
+#include "rewrite/code/code.h"
 #include "rewrite/counting/counting.h"
 #include "rewrite/elements/elements.h"
 #include "rewrite/trace/trace.h"
 
-/* A guard as text: "" or "%p1" or "!%p1". */
-typedef struct rw_guard {
-    char text[RW_REGISTER_BYTES + 2];
-} rw_guard;
+/* ---- what the code knows, in registers ---- */
+
+/* The lanes of the warp here; rw_active() fills `active`, rw_group() all of them. */
+typedef struct rw_warp {
+    rw_reg active, mask; /* lanes here; those of them whose guard holds */
+    rw_reg lead, leads;  /* the first of these, 0xffffffff without; this lane is it */
+} rw_warp;
 
 /* What the code has found out about the lanes here and is still true: until the next basic block. */
 typedef enum rw_lanes {
@@ -18,20 +25,23 @@ typedef enum rw_lanes {
     RW_LANES_GROUP   /* rw_group() without a guard */
 } rw_lanes;
 
+/* Branches that are counted: lanes that came to one; all lanes of the warp where the copy is left; the path's bits. */
+typedef struct rw_branches {
+    rw_reg here, whole, path;
+} rw_branches;
+
+/* Registers of a slot (elements/slots.c), as in rewrite_slot. */
+typedef struct rw_slot_registers {
+    rw_reg base, size, bits, counts, lines;
+} rw_slot_registers;
+
 enum {
-    RW_SHAPES = 2,
+    RW_COMPARED = 2,
     RW_PENDING = 16,
-    RW_DEFERRED = 16 /* accesses whose addresses wait for the end of their basic block (ranges.c) */
+    RW_DEFERRED = 16 /* accesses whose addresses wait for the end of their basic block */
 };
 
-/* A base of the trace that is still to be written (trace.c). */
-typedef struct rw_pending {
-    uint32_t reg, row;
-    bool narrow, high; /* as in rewrite_spot */
-    bool held;         /* in a register of ours, not in its own */
-} rw_pending;
-
-/* An access that waits for the end of its basic block: elements at `offset` from the address in register __wl_k<base>. */
+/* An access that waits for the end of its basic block: elements at `offset` from the address in register kept[base]. */
 typedef struct rw_deferred {
     uint32_t site, base, elements;
     int64_t offset;
@@ -39,7 +49,48 @@ typedef struct rw_deferred {
     bool joined;  /* of several sites */
 } rw_deferred;
 
-/* One copy of a function's body on its way into the text. */
+typedef struct rw_element_code {
+    rw_slot_registers slot[REWRITE_SLOTS];
+    rw_reg rows;   /* the lanes of the warp differ in %tid.x only, which goes up by 1 */
+    rw_reg lane4;  /* 4 times the lane, where they do, else what no offset in a line is */
+    rw_reg begins; /* the first thread of its block */
+    rw_reg kept[RW_DEFERRED];
+    rw_deferred deferred[RW_DEFERRED];
+    uint32_t ndeferred;
+    rw_reg reused; /* touch: rw_is_reused() of what most accesses do not depend on */
+} rw_element_code;
+
+/* Where the lane's access lies in its slot's range. */
+typedef struct rw_found {
+    rw_reg at;      /* how far after the range's begin */
+    rw_reg in, out; /* it accesses memory in the range; global memory elsewhere */
+} rw_found;
+
+typedef struct rw_shared_code {
+    rw_reg counters, limit;  /* of the multiprocessor's copy; bytes that are counted */
+    rw_reg one[RW_COMPARED]; /* all lanes that access memory have the address of their first: */
+    uint32_t compared[RW_COMPARED], next; /* from this base; FLOW_NONE: unknown. The next to fill */
+} rw_shared_code;
+
+/* A base of the trace that is still to be written. */
+typedef struct rw_pending {
+    rw_reg reg; /* the kernel's, or `held` ours */
+    uint32_t number, row;
+    bool narrow, high; /* as in rewrite_spot */
+    bool held;
+} rw_pending;
+
+typedef struct rw_trace_code {
+    rw_reg row, room; /* where the lane's next record begins; rows that are left, or below 0 lack */
+    rw_reg slot;      /* of the launch's blocks, this one */
+    rw_reg ran, count; /* bits of the region; iterations of the loop */
+    rw_reg held[RW_PENDING], held_narrow[RW_PENDING];
+    rw_pending pending[RW_PENDING];
+    uint32_t npending;
+} rw_trace_code;
+
+/* ---- a copy on its way into the text ---- */
+
 typedef struct rw_body {
     ptx_text *out;
     ptx_text *rest; /* what is seldom run: printed at the end of the copy */
@@ -49,121 +100,26 @@ typedef struct rw_body {
     const flow_function *f;
     const ir_func *func;  /* as printed: labels have names of their own */
     uint32_t probes;      /* bit set, of this copy */
-    const char *suffix;   /* of labels and clones: "t" with the trace, "c" without */
     uint32_t *labels;     /* used so far in this function */
     uint32_t edge_labels; /* number of the label of edge 0 */
-    rw_guard guard;       /* of the access at hand */
+    rw_temps temps;
+    rw_reg state, lane; /* the launch's state; %laneid */
+    rw_reg frame;       /* the kernel's, with what outlives a function */
+    rw_warp warp;
     rw_lanes lanes;
-    uint32_t
-        shapes[RW_SHAPES]; /* base whose lanes were compared, in __wl_one<n>; FLOW_NONE: none */
-    uint32_t next_shape;
-    rw_pending pending[RW_PENDING];
-    uint32_t npending;
-    rw_deferred kept[RW_DEFERRED];
-    uint32_t nkept;
+    rw_branches branches;
+    rw_opd guard;       /* of the access at hand: the lanes that access memory */
+    rw_reg address;     /* of it, where one of its probes needs that */
+    rw_reg lanes_below; /* blocks: %lanemask_lt */
+    rw_element_code elements;
+    rw_shared_code shared;
+    rw_trace_code trace;
 } rw_body;
-
-/* One line of PTX, indented. */
-void rw_line(rw_body *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Several, as they are. */
-void rw_text(rw_body *b, const char *text);
 
 static inline bool rw_has(const rw_body *b, rewrite_probe probe)
 {
     return b->probes >> probe & 1;
 }
-
-/* ---- common code (code.c); what each leaves behind is said there ---- */
-
-void rw_declare(rw_body *b);
-void rw_address(rw_body *b, uint32_t site);
-rw_guard rw_guard_of(rw_body *b, uint32_t site);
-void rw_forget_lanes(rw_body *b);
-void rw_active(rw_body *b);
-void rw_group(rw_body *b, const rw_guard *guard);
-void rw_write_vars(rw_body *b);
-/* Do counters of elements need to know the lanes of the site? */
-bool rw_counts_lanes(const rw_body *b, uint32_t site);
-/* Does the probe `shared` count the site by its address? */
-bool rw_counts_shared(const rw_body *b, uint32_t site);
-/* And does that need to know the lanes? */
-bool rw_shared_needs_lanes(const rw_body *b, uint32_t site);
-void rw_linear_block(rw_body *b, const char *to);
-void rw_low_block(rw_body *b, const char *to);
-void rw_linear_warp(rw_body *b, const char *to);
-void rw_linear_thread(rw_body *b, const char *to, const char *all);
-
-/* Adds to the counters of the site's elements. __wl_x: the counter of the lane's first element; __wl_counted: whether the lane
- * counts (counts.c). */
-void rw_count(rw_body *b, uint32_t site);
-/* touch: marks n elements from __wl_x on, to which that is aligned, where __wl_in is set, in the table that the register holds; in lanes
- * of the predicate `looks`, unless it is NULL, if they are not marked. */
-void rw_mark(rw_body *b, unsigned n, const char *table, const char *looks);
-/* Marks the n accesses that were kept, in slots that the host gives. Leaves __wl_missed: the lane accessed something else, too. */
-void rw_mark_kept(rw_body *b, uint32_t n);
-/* Does the probe mark elements? Where they are counted, their counters say as much. */
-bool rw_marks(const rw_body *b);
-/* The predicate `to`: the thread's indices in the dimensions of the set are 0. Changes __wl_t, __wl_u. */
-void rw_is_first(rw_body *b, uint32_t set, const char *to);
-/* The predicate `to`: there are so many of them in the set that each had better look first whether what it accesses is noted.
- * Changes __wl_t, __wl_u. */
-void rw_is_reused(rw_body *b, uint32_t set, const char *to);
-/* frequency at an access, where __wl_x and __wl_in are known: of a warp that accesses whole lines, and lane by lane. */
-void rw_count_lines(rw_body *b, uint32_t site);
-void rw_count_lanes(rw_body *b, uint32_t site);
-/* Of all threads of a block, which access the same address: the first does so for all. */
-void rw_count_block(rw_body *b, uint32_t site);
-/* Notes the access at __wl_a in whichever range it is (ranges.c). */
-void rw_look_elsewhere(rw_body *b, uint32_t site);
-/* __wl_x and __wl_in of what was kept; __wl_out: the lane accesses global memory elsewhere. With the number of what this was done for
- * just before, or NULL. (ranges.c) */
-void rw_find_kept(rw_body *b, const rw_deferred *kept, const rw_deferred *before);
-/* Which lanes are there, as far as `needed` says and the code does not know yet. For b->guard. */
-void rw_find_lanes(rw_body *b, rw_lanes needed);
-/* The lane's place in the trace, which outlives a function, to and from the kernel's frame (trace.c). */
-void rw_keep_trace(rw_body *b);
-void rw_restore_trace(rw_body *b);
-
-/* Before the sum i: products that it was fused with (fuse.c). */
-void rw_print_products(rw_body *b, uint32_t i);
-
-/* ---- passes ---- */
-
-/* What a probe adds to a copy of a function. Members may be NULL. The code may use the registers of rw_declare(). At an access
- * __wl_a, __wl_active, __wl_mask, __wl_lead and __wl_leads are those of the site, where one of its
- * probes needs them. */
-typedef struct rw_emitter {
-    uint32_t probes;                           /* bit set: runs where the copy has one of them */
-    void (*declare)(rw_body *b);               /* registers and variables of its own */
-    void (*enter)(rw_body *b);                 /* where the copy begins, __wl_state is set */
-    void (*start)(rw_body *b, uint32_t block); /* before flow's block */
-    void (*block)(rw_body *b, uint32_t block); /* where the basic block begins */
-    void (*access)(rw_body *b, uint32_t site); /* before the instruction */
-    void (*before)(rw_body *b, uint32_t insn); /* the instruction, behind what `access` did */
-    void (*behind)(rw_body *b, uint32_t insn);
-    void (*end)(rw_body *b, uint32_t insn); /* behind it, or before it where it leads elsewhere */
-    void (*scope)(rw_body *b);              /* before a scope is opened or closed */
-    void (*finish)(rw_body *b,
-                   uint32_t insn); /* behind the last of a block, or before what goes elsewhere */
-    /* By __wl_active, the lanes that went the way that is counted; __wl_here: those that came to the branch. */
-    void (*edge)(rw_body *b, uint32_t edge);
-    /* Before a thread leaves the copy: at its end, or into a call that may not come back. */
-    void (*leave)(rw_body *b);
-} rw_emitter;
-
-extern const rw_emitter rw_blocks_emitter, rw_ranges_emitter, rw_objects_emitter, rw_walks_emitter,
-    rw_touch_emitter, rw_counted_emitter, rw_shared_emitter, rw_trace_emitter;
-
-/* ---- a kernel in a module of its own (alone.c) ---- */
-
-/* The table of addresses, and the variables that the kernel has there. */
-void rw_print_alone_variables(ptx_text *out, const rw_plan *plan);
-/* The function as it is printed. */
-const ir_func *rw_printed(const rw_plan *plan, uint32_t index);
-/* Loads the registers of its variables, at its begin. */
-void rw_load_addresses(rw_body *b);
-/* The register with the address of a variable that an access of the function names. */
-const char *rw_address_of(const rw_body *b, const ir_var *var, char buffer[RW_NAME_BYTES]);
 
 /* Prints the copies of the kernel's body, the one of a clone, or that of a function as it was, between its braces. */
 void rw_print_kernel_body(ptx_text *out, rw_plan *plan);
@@ -172,5 +128,136 @@ void rw_print_plain_body(ptx_text *out, rw_plan *plan, uint32_t index);
 /* The name of a clone, in the buffer. */
 const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes,
                           char buffer[RW_NAME_BYTES]);
+
+/* ---- emitters ---- */
+
+/* What a probe adds to a copy of a function. Members may be NULL. Temporaries that a member asks for are free again when it returns.
+ * At an access b->guard holds, and b->address where one of its probes needs it. */
+typedef struct rw_emitter {
+    uint32_t probes;                           /* bit set: runs where the copy has one of them */
+    void (*declare)(rw_body *b);               /* registers and variables of its own */
+    void (*enter)(rw_body *b);                 /* where the copy begins, b->state is set */
+    void (*start)(rw_body *b, uint32_t block); /* before flow's block */
+    void (*block)(rw_body *b, uint32_t block); /* where the basic block begins */
+    void (*access)(rw_body *b, uint32_t site); /* before the instruction */
+    void (*before)(rw_body *b, uint32_t insn); /* the instruction, after what `access` did */
+    void (*after)(rw_body *b, uint32_t insn);
+    void (*end)(rw_body *b, uint32_t insn); /* after it, or before it where it leads elsewhere */
+    void (*scope)(rw_body *b);              /* before a scope is opened or closed */
+    void (*finish)(rw_body *b,
+                   uint32_t insn); /* after the last of a block, or before what goes elsewhere */
+    /* b->warp.active: the lanes that went the way that is counted; branches.here: those that came to the branch. */
+    void (*edge)(rw_body *b, uint32_t edge);
+    /* Before a thread leaves the copy: at its end, or into a call that may not come back. */
+    void (*leave)(rw_body *b);
+} rw_emitter;
+
+#define X(name, summary) extern const rw_emitter rw_emitter_##name;
+#include "rewrite/code/emitters.def"
+#undef X
+
+/* ---- an access (access.c) ---- */
+
+/* The site's address. Generic ones become addresses of their space, with a tag (layout.h). */
+rw_reg rw_find_address(rw_body *b, uint32_t site);
+/* The condition under which a lane accesses memory at the site. */
+rw_opd rw_guard_of(rw_body *b, uint32_t site);
+/* `plain` of x and y into `to`, or `and` of them and the guard where there is one. */
+void rw_compare(rw_body *b, rw_instruction plain, rw_instruction and, rw_reg to, rw_opd x, rw_opd y,
+                rw_opd guard);
+void rw_forget_lanes(rw_body *b);
+void rw_active(rw_body *b);
+void rw_group(rw_body *b, rw_opd guard);
+/* Which lanes are there, as far as `needed` says and the code does not know yet. For b->guard. */
+void rw_find_lanes(rw_body *b, rw_lanes needed);
+/* A predicate that holds nowhere, or everywhere. */
+rw_reg rw_nowhere(rw_body *b);
+rw_reg rw_everywhere(rw_body *b);
+/* `value` of the lane's leader. */
+rw_reg rw_of_leader(rw_body *b, rw_reg value);
+
+/* ---- where in the grid (grid.c) ---- */
+
+/* The lower half of the block's linear index. */
+rw_reg rw_low_block(rw_body *b);
+/* The warp's number in its block. */
+rw_reg rw_linear_warp(rw_body *b);
+/* The thread's number in its block, and how many there are. */
+void rw_linear_thread(rw_body *b, rw_reg *thread, rw_reg *threads);
+/* The copy of tables that this multiprocessor writes to: of `copies`, a power of two. */
+rw_reg rw_copy_number(rw_body *b, uint32_t copies);
+void rw_write_vars(rw_body *b);
+/* Are the thread's indices in the dimensions of the set 0? */
+rw_reg rw_is_first(rw_body *b, uint32_t set);
+/* Into `to`: there are so many of them in the set that each had better look first whether what it accesses is noted. */
+void rw_is_reused(rw_body *b, uint32_t set, rw_reg to);
+
+/* ---- shared memory (counting) ---- */
+
+/* Does the probe `shared` count the site by its address? */
+bool rw_counts_shared(const rw_body *b, uint32_t site);
+/* And does that need to know the lanes? */
+bool rw_shared_needs_lanes(const rw_body *b, uint32_t site);
+/* Do counters of elements need to know the lanes of the site? */
+bool rw_counts_lanes(const rw_body *b, uint32_t site);
+/* Adds to the counters of the site's elements, of which `counter` is the lane's first, in lanes of `counted` (counts.c). */
+void rw_count(rw_body *b, uint32_t site, rw_reg counter, rw_reg counted);
+
+/* ---- elements ---- */
+
+/* Is the slot's range given by the host, and not found at run time? */
+bool rw_is_given(const rw_body *b, uint32_t slot);
+/* Notes the access at the address in whichever range it is. */
+void rw_look_elsewhere(rw_body *b, uint32_t site, rw_reg address);
+/* Searches the range that the address lies in, and goes to `none` where there is none. */
+typedef struct rw_range_registers {
+    rw_reg range, base, size;
+} rw_range_registers;
+rw_range_registers rw_search_range(rw_body *b, rw_reg address, rw_label none);
+/* A table of the range, which may have none: then to `none`. */
+rw_reg rw_load_table(rw_body *b, rw_reg range, size_t at, rw_label none);
+/* One more access that is in no range. */
+void rw_miss(rw_body *b);
+/* found->in and ->out of what lies at found->at in the site's slot; a register for `out` is taken where there is none yet. */
+void rw_find_lanes_in(rw_body *b, uint32_t site, rw_reg address, rw_found *found);
+/* Where what was deferred lies, for b->guard, which it sets. *from: how far after the slot's begin its base lies, as it was found
+ * for `before`, which may be NULL. `out` is to be the register of that name, or is none: then a new one is. */
+rw_found rw_find_deferred(rw_body *b, const rw_deferred *deferred, const rw_deferred *before,
+                          rw_reg *from, rw_reg out);
+/* The address of what was deferred. */
+rw_reg rw_deferred_address(rw_body *b, const rw_deferred *deferred);
+
+/* Does the probe touch mark elements? Where they are counted, their counters say as much. */
+bool rw_marks(const rw_body *b);
+/* Marks n elements from `at` on, to which that is aligned, in lanes of `in`, in the table; in lanes of the predicate `looks`, unless
+ * that is none, if they are not marked. */
+void rw_mark(rw_body *b, unsigned n, rw_reg table, rw_reg at, rw_reg in, rw_opd looks);
+/* Marks the n accesses that were deferred, in slots that the host gives. The lane accessed something else, too: the result. */
+rw_reg rw_mark_deferred(rw_body *b, uint32_t n);
+/* frequency at an access: of a warp that accesses whole lines, a lane of `head` for each; and lane by lane. */
+void rw_count_lines(rw_body *b, uint32_t site, rw_reg at, rw_reg head);
+/* `alone`: the lane notes for all in `inside`, where the site's pattern is uniform. */
+void rw_count_lanes(rw_body *b, uint32_t site, const rw_found *found, rw_reg alone, rw_reg inside);
+/* Of all threads of a block, which access the same address: the first does so for all. */
+void rw_count_block(rw_body *b, uint32_t site, const rw_found *found);
+
+/* ---- trace ---- */
+
+/* The lane's place in the trace, which outlives a function, to and from the kernel's frame. */
+void rw_keep_trace(rw_body *b);
+void rw_restore_trace(rw_body *b);
+
+/* ---- other ---- */
+
+/* Before the sum i: products that it was fused with (fuse.c). */
+void rw_print_products(rw_body *b, uint32_t i);
+/* The table of addresses, and the variables that a kernel in a module of its own has (alone.c). */
+void rw_print_alone_variables(ptx_text *out, const rw_plan *plan);
+/* The function as it is printed. */
+const ir_func *rw_printed(const rw_plan *plan, uint32_t index);
+/* Loads the registers of its variables, at its begin. */
+void rw_load_addresses(rw_body *b);
+/* The register with the address of a variable that an access of the function names. */
+rw_reg rw_address_of(const rw_body *b, const ir_var *var);
 
 #endif

@@ -1,13 +1,13 @@
 /* objects: which memory instructions ran.
  *
- * Needs: the guard of the site, runs.c, place.c. Keeps: everything. Buffers: `nbits` bits, in copies by the number of the
+ * Needs: the guard of the site, the passes runs and bits. Keeps: everything. Buffers: `nbits` bits, in copies by the number of the
  * multiprocessor, since most warps of the first wave have something to tell. Accesses without a guard in blocks of which one
  * dominates the other and is post-dominated by it run all, or none does: they share a bit, which the first of these blocks
  * sets, mostly one outside of loops. Those that follow from the launch need none: what all threads run, or those for which
  * branches on their place in the grid and on parameters lead there. Bits are set in registers, and published when the thread
  * leaves, as far as the multiprocessor's copy lacks them; it looks there no earlier, so that no register is taken meanwhile.
  * Which object an instruction accessed follows from its parameter (rewrite_site.param); where that is not known, from the
- * ranges (ranges.c). */
+ * ranges (elements/ranges.c). */
 #include "rewrite/code/body.h"
 
 #include <string.h>
@@ -103,105 +103,106 @@ static uint32_t words(const rw_body *b)
 }
 
 /* Does the copy's function set bits in the word? */
-static bool uses(const rw_body *b, uint32_t word)
+static bool uses_word(const rw_body *b, uint32_t word)
 {
-    uint32_t first = b->plan->site_first[b->f->first_pc],
-             end = b->plan->site_first[b->f->first_pc + b->f->func->ninsns];
-    for (uint32_t s = first; s < end; s++)
+    uint32_t end = rw_end_of_sites(b->plan, b->f);
+    for (uint32_t s = rw_first_site(b->plan, b->f); s < end; s++)
         if (b->plan->objects->bit[s] / 32 == word)
             return true;
     return false;
 }
 
-static void declare(rw_body *b)
+/* The register in which bits of the word are set until they are published. */
+static rw_reg seen_in(uint32_t word)
+{
+    return (rw_reg){.kind = RW_OPD_DECLARED, .type = RW_B32, .name = "seen", .number = word};
+}
+
+static void declare_bits(rw_body *b)
 {
     for (uint32_t w = 0; w < words(b); w++)
-        if (uses(b, w))
-            rw_line(b, ".reg .b32 __wl_seen%u;", w);
+        if (uses_word(b, w))
+            rw_declare(b, RW_B32, "seen", w);
 }
 
-/* __wl_x: the multiprocessor's copy, less bits_at. Changes __wl_t. */
-static void find_bits(rw_body *b)
-{
-    rw_line(b, "mov.u32 __wl_t, %%smid;");
-    rw_line(b, "and.b32 __wl_t, __wl_t, %u;", REWRITE_COPIES - 1);
-    rw_line(b, "mad.wide.u32 __wl_x, __wl_t, %u, __wl_state;", b->plan->out->bits_bytes);
-}
-
-static void enter(rw_body *b)
+static void enter_bits(rw_body *b)
 {
     for (uint32_t w = 0; w < words(b); w++)
-        if (uses(b, w))
-            rw_line(b, "mov.u32 __wl_seen%u, 0;", w);
+        if (uses_word(b, w))
+            rw_do(b, mov_u32, seen_in(w), rw_number(0));
 }
 
-static void set(rw_body *b, uint32_t bit, const char *guard)
+/* The multiprocessor's copy, less bits_at. */
+static rw_reg find_bits(rw_body *b)
+{
+    rw_reg copy = rw_copy_number(b, REWRITE_COPIES);
+    return rw_get(b, mad_wide_u32, copy, rw_number(b->plan->out->bits_bytes), b->state);
+}
+
+static void set_bit(rw_body *b, uint32_t bit, rw_opd guard)
 {
     uint32_t word = bit / 32, mask = 1u << bit % 32, at = b->plan->out->bits_at + 4 * word;
     if (word < MAX_WORDS) {
-        rw_line(b, "%s%s%sor.b32 __wl_seen%u, __wl_seen%u, %u;", *guard ? "@" : "", guard,
-                *guard ? " " : "", word, word, mask);
+        rw_when(b, guard, or_b32, seen_in(word), seen_in(word), rw_number(mask));
         return;
     }
-    find_bits(b);
-    rw_line(b, "ld.global.u32 __wl_t, [__wl_x+%u];", at);
-    rw_line(b, "and.b32 __wl_t, __wl_t, %u;", mask);
-    rw_line(b, "setp.eq%s.u32 __wl_p, __wl_t, 0%s%s;", *guard ? ".and" : "", *guard ? ", " : "",
-            guard);
-    rw_line(b, "@__wl_p red.global.or.b32 [__wl_x+%u], %u;", at, mask);
+    rw_reg bits = find_bits(b);
+    rw_reg known = rw_get(b, ld_global_u32, rw_at(bits, at));
+    rw_do(b, and_b32, known, known, rw_number(mask));
+    rw_reg is_new = rw_temp(b, RW_PRED);
+    rw_compare(b, RW_I_setp_eq_u32, RW_I_setp_eq_and_u32, is_new, known, rw_number(0), guard);
+    rw_when(b, is_new, red_global_or_b32, rw_at(bits, at), rw_number(mask));
 }
 
-static void start(rw_body *b, uint32_t block)
+static void start_block(rw_body *b, uint32_t block)
 {
     uint32_t bit = b->plan->objects->bit_at[b->f->first_pc + b->f->blocks[block].first];
     if (bit != IR_NONE)
-        set(b, bit, "");
+        set_bit(b, bit, (rw_opd){0});
 }
 
-static void see(rw_body *b, uint32_t site)
+static void see_access(rw_body *b, uint32_t site)
 {
     if (b->plan->objects->first_of[site] == IR_NONE)
-        set(b, b->plan->objects->bit[site], b->guard.text);
+        set_bit(b, b->plan->objects->bit[site], b->guard);
 }
 
-/* Lanes that leave together publish together where the architecture can reduce over them. __wl_x: the multiprocessor's copy. */
-static void publish(rw_body *b, uint32_t word)
+/* Lanes that leave together publish together where the architecture can reduce over them. `bits`: the multiprocessor's copy. */
+static void publish_word(rw_body *b, uint32_t word, rw_reg bits)
 {
-    uint32_t label = (*b->labels)++, at = b->plan->out->bits_at + 4 * word;
-    rw_line(b, "ld.global.u32 __wl_t, [__wl_x+%u];", at);
-    rw_text(b, "\tnot.b32 __wl_t, __wl_t;\n");
-    rw_line(b, "and.b32 __wl_u, __wl_t, __wl_seen%u;", word);
-    rw_text(b, "\tsetp.eq.u32 __wl_p, __wl_u, 0;\n");
-    rw_line(b, "@__wl_p bra $__wl_nothing%u;", label);
+    rw_label nothing = rw_new_label(b, "nothing");
+    uint32_t at = b->plan->out->bits_at + 4 * word;
+    rw_reg known = rw_get(b, ld_global_u32, rw_at(bits, at));
+    rw_reg unknown = rw_get(b, not_b32, known);
+    rw_reg set = rw_get(b, and_b32, unknown, seen_in(word));
+    rw_goto_if(b, rw_get(b, setp_eq_u32, set, rw_number(0)), nothing);
     if (rw_can_reduce(b->plan->module)) {
-        const rw_guard none = {""};
-        rw_group(b, &none);
-        rw_text(b, "\tredux.sync.or.b32 __wl_u, __wl_u, __wl_active;\n");
-        rw_line(b, "@__wl_leads red.global.or.b32 [__wl_x+%u], __wl_u;", at);
+        rw_group(b, (rw_opd){0});
+        rw_do(b, redux_sync_or_b32, set, set, b->warp.active);
+        rw_when(b, b->warp.leads, red_global_or_b32, rw_at(bits, at), set);
     } else {
-        rw_line(b, "red.global.or.b32 [__wl_x+%u], __wl_u;", at);
+        rw_do(b, red_global_or_b32, rw_at(bits, at), set);
     }
-    ptx_putf(b->out, "$__wl_nothing%u:\n", label);
+    rw_put_label(b, nothing);
 }
 
-static void leave(rw_body *b)
+static void leave_bits(rw_body *b)
 {
     bool any = false;
     for (uint32_t w = 0; w < words(b); w++)
-        any |= uses(b, w);
-    if (any)
-        find_bits(b);
+        any |= uses_word(b, w);
+    rw_reg bits = any ? find_bits(b) : (rw_reg){0};
     for (uint32_t w = 0; w < words(b); w++)
-        if (uses(b, w))
-            publish(b, w);
+        if (uses_word(b, w))
+            publish_word(b, w, bits);
 }
 
-const rw_emitter rw_objects_emitter = {.probes = 1u << REWRITE_OBJECTS,
-                                       .declare = declare,
-                                       .enter = enter,
-                                       .start = start,
-                                       .access = see,
-                                       .leave = leave};
+const rw_emitter rw_emitter_objects = {.probes = 1u << REWRITE_OBJECTS,
+                                       .declare = declare_bits,
+                                       .enter = enter_bits,
+                                       .start = start_block,
+                                       .access = see_access,
+                                       .leave = leave_bits};
 
 /* ---- reading ---- */
 

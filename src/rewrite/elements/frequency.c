@@ -1,79 +1,76 @@
 /* frequency: how often each element of objects was loaded, stored, updated.
  *
- * Needs: ranges.c (__wl_in, __wl_x, lines). Keeps: everything. Buffers: a u32 for each class and element, and one for each class
- * and line. Counts are exact. A warp that accesses whole lines adds 1 to each line's counter, and to no element's; where all
- * lanes of a warp or all threads of a block have one address, one of them adds their number; else each adds for itself. */
+ * Needs: where the access lies in its slot's range (deferred.c, lines.c). Keeps: everything. Buffers: a u32 for each class and
+ * element, and one for each class and line. Counts are exact. A warp that accesses whole lines adds 1 to each line's counter, and
+ * to no element's; where all lanes of a warp or all threads of a block have one address, one of them adds their number; else each
+ * adds for itself. */
 #include "rewrite/code/body.h"
 
-static void add(rw_body *b, unsigned n, const char *guard, const char *amount)
+static void add_to_each(rw_body *b, unsigned n, rw_reg counter, rw_reg guard, rw_opd amount)
 {
     for (unsigned e = 0; e < n; e++)
-        rw_line(b, "@%s red.global.add.u32 [__wl_y+%u], %s;", guard, 4 * e, amount);
+        rw_when(b, guard, red_global_add_u32, rw_at(counter, 4 * e), amount);
 }
 
-/* __wl_y: the counter of the lane's first element. */
-static void find_counter(rw_body *b, uint32_t site)
+/* The counter of the lane's first element. */
+static rw_reg find_counter(rw_body *b, uint32_t site, rw_reg at)
 {
-    uint32_t slot = b->plan->elements->slot_of[site];
-    if (b->plan->sites[site].bytes >= 4) {
-        rw_line(b, "add.s64 __wl_y, __wl_x, __wl_counts%u;", slot);
-        return;
-    }
-    rw_text(b, "\tand.b64 __wl_y, __wl_x, -4;\n");
-    rw_line(b, "add.s64 __wl_y, __wl_y, __wl_counts%u;", slot);
+    rw_reg counts = b->elements.slot[b->plan->elements->slot_of[site]].counts;
+    if (b->plan->sites[site].bytes >= 4)
+        return rw_get(b, add_s64, at, counts);
+    rw_reg element = rw_get(b, and_b64, at, rw_number(-4));
+    rw_do(b, add_s64, element, element, counts);
+    return element;
 }
 
-/* One lane for all that have its address. */
-static void add_together(rw_body *b, unsigned n, bool in_row)
+/* If all 32 lanes have the address of the first, goes to `done` with one update. */
+static void try_one(rw_body *b, unsigned n, rw_reg counter, const rw_found *found, rw_label done)
 {
-    rw_text(b, "\tpopc.b32 __wl_t, __wl_inside;\n");
-    if (in_row)
-        rw_text(b, "\tselp.b32 __wl_t, __wl_t, 1, __wl_rows;\n");
-    add(b, n, "__wl_alone", "__wl_t");
+    rw_reg low = rw_temp(b, RW_B32), high = rw_temp(b, RW_B32), active = b->warp.active;
+    rw_do(b, mov_b64__split, low, high, found->at);
+    rw_reg first = rw_get(b, shfl_sync_idx_b32, low, rw_number(0), rw_number(31), active);
+    rw_reg same = rw_get(b, setp_eq_and_u32, first, low, found->in);
+    first = rw_get(b, shfl_sync_idx_b32, high, rw_number(0), rw_number(31), active);
+    rw_do(b, setp_eq_and_u32, same, first, high, same);
+    rw_reg lanes = rw_get(b, vote_sync_ballot_b32, same, active);
+    rw_reg all = rw_get(b, setp_eq_u32, lanes, rw_number(-1));
+    rw_reg adds = rw_get(b, setp_eq_and_u32, b->lane, rw_number(0), all);
+    add_to_each(b, n, counter, adds, rw_number(32));
+    rw_goto_if(b, all, done);
 }
 
-/* To $__wl_counted with one update, if all 32 lanes have the address of the first. */
-static void try_one(rw_body *b, unsigned n, uint32_t label)
+void rw_count_lines(rw_body *b, uint32_t site, rw_reg at, rw_reg head)
 {
-    rw_text(b, "\tmov.b64 {__wl_lo, __wl_u}, __wl_x;\n"
-               "\tshfl.sync.idx.b32 __wl_t, __wl_lo, 0, 31, __wl_active;\n"
-               "\tsetp.eq.and.u32 __wl_p, __wl_t, __wl_lo, __wl_in;\n"
-               "\tshfl.sync.idx.b32 __wl_t, __wl_u, 0, 31, __wl_active;\n"
-               "\tsetp.eq.and.u32 __wl_p, __wl_t, __wl_u, __wl_p;\n"
-               "\tvote.sync.ballot.b32 __wl_t, __wl_p, __wl_active;\n"
-               "\tsetp.eq.u32 __wl_q, __wl_t, -1;\n"
-               "\tsetp.eq.and.u32 __wl_p, __wl_lane, 0, __wl_q;\n");
-    add(b, n, "__wl_p", "32");
-    rw_line(b, "@__wl_q bra $__wl_counted%u;", label);
+    rw_reg lines = b->elements.slot[b->plan->elements->slot_of[site]].lines;
+    rw_reg wide = rw_get(b, shr_u64, at, rw_number(7));
+    rw_reg line = rw_get(b, cvt_u32_u64, wide);
+    rw_reg counter = rw_get(b, mad_wide_u32, line, rw_number(4), lines);
+    rw_when(b, head, red_global_add_u32, rw_at(counter, 0), rw_number(1));
 }
 
-void rw_count_lines(rw_body *b, uint32_t site)
+void rw_count_block(rw_body *b, uint32_t site, const rw_found *found)
 {
-    rw_text(b, "\tshr.u64 __wl_z, __wl_x, 7;\n\tcvt.u32.u64 __wl_u, __wl_z;\n");
-    rw_line(b, "mad.wide.u32 __wl_z, __wl_u, 4, __wl_lines%u;", b->plan->elements->slot_of[site]);
-    rw_text(b, "\t@__wl_head red.global.add.u32 [__wl_z], 1;\n");
+    rw_reg counter = find_counter(b, site, found->at), thread, threads;
+    rw_linear_thread(b, &thread, &threads);
+    rw_reg adds = rw_get(b, setp_eq_and_u32, thread, rw_number(0), found->in);
+    add_to_each(b, rw_elements(&b->plan->sites[site]), counter, adds, threads);
 }
 
-void rw_count_block(rw_body *b, uint32_t site)
-{
-    find_counter(b, site);
-    rw_linear_thread(b, "__wl_t", "__wl_lo");
-    rw_text(b, "\tsetp.eq.and.u32 __wl_p, __wl_t, 0, __wl_in;\n");
-    add(b, rw_elements(&b->plan->sites[site]), "__wl_p", "__wl_lo");
-}
-
-void rw_count_lanes(rw_body *b, uint32_t site)
+void rw_count_lanes(rw_body *b, uint32_t site, const rw_found *found, rw_reg alone, rw_reg inside)
 {
     unsigned n = rw_elements(&b->plan->sites[site]);
-    rw_pattern shape = rw_pattern_of(b->plan, b->f, site);
-    uint32_t label = (*b->labels)++;
-    find_counter(b, site);
-    if (shape == RW_UNIFORM || shape == RW_UNIFORM_IN_ROW) {
-        add_together(b, n, shape == RW_UNIFORM_IN_ROW);
+    rw_pattern pattern = rw_pattern_of(b->plan, b->f, site);
+    rw_label done = rw_new_label(b, "counted");
+    rw_reg counter = find_counter(b, site, found->at);
+    if (pattern == RW_UNIFORM || pattern == RW_UNIFORM_IN_ROW) {
+        rw_reg lanes = rw_get(b, popc_b32, inside);
+        if (pattern == RW_UNIFORM_IN_ROW)
+            rw_do(b, selp_b32, lanes, lanes, rw_number(1), b->elements.rows);
+        add_to_each(b, n, counter, alone, lanes);
     } else {
-        if (shape == RW_UNKNOWN)
-            try_one(b, n, label);
-        add(b, n, "__wl_in", "1");
+        if (pattern == RW_UNKNOWN)
+            try_one(b, n, counter, found, done);
+        add_to_each(b, n, counter, found->in, rw_number(1));
     }
-    ptx_putf(b->out, "$__wl_counted%u:\n", label);
+    rw_put_label(b, done);
 }

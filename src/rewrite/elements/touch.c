@@ -1,22 +1,26 @@
 /* touch: which elements of objects were touched.
  *
- * Needs: ranges.c (__wl_in, __wl_x). Keeps: everything. Buffers (layout.h): marks, a byte for each element, and a bitmap. A mark is a plain store of 1: whoever comes first, and however often, it is right. So nothing is read, nothing waits, and of
- * lanes with one address none has to be chosen: their stores are one. Of a block whose threads all have one address its first stores; and what
- * all blocks access alike, the first ones mark.
+ * Needs: where the access lies in its slot's range (deferred.c). Keeps: everything. Buffers (layout.h): marks, a byte for each
+ * element, and a bitmap. A mark is a plain store of 1: whoever comes first, and however often, it is right. So nothing is read,
+ * nothing waits, and of lanes with one address none has to be chosen: their stores are one. Of a block whose threads all have one
+ * address its first stores; and what all blocks access alike, the first ones mark.
  *
- * Lanes look first only where stores would wait for each other: where many warps of the launch are known to touch the same, and where
- * lanes are scattered over a small object; these use the bitmap, which stays in the multiprocessor's cache. So do lanes a line or more
- * apart: the next warps mark what lies beside, at the same time, and updates of a word get less into each other's way than stores to it. All accesses of a basic block
- * look before the first of them waits.
+ * Lanes look first only where stores would wait for each other: where many warps of the launch are known to touch the same, and
+ * where lanes are scattered over a small object; these use the bitmap, which stays in the multiprocessor's cache. So do lanes a
+ * line or more apart: the next warps mark what lies beside, at the same time, and updates of a word get less into each other's way
+ * than stores to it. All accesses of a basic block look before the first of them waits.
  *
  * With frequency there are no marks: what was counted was touched. */
 #include "rewrite/code/body.h"
 
-#include <stdio.h>
-
 bool rw_marks(const rw_body *b)
 {
     return rw_has(b, REWRITE_TOUCH) && !rw_has(b, REWRITE_FREQUENCY);
+}
+
+static rw_slot_registers slot_of(const rw_body *b, uint32_t site)
+{
+    return b->elements.slot[b->plan->elements->slot_of[site]];
 }
 
 /* ---- who looks first ---- */
@@ -35,30 +39,25 @@ static uint32_t spared_of(const rw_plan *p, const flow_function *f, uint32_t sit
 /* A set of dimensions as in rw_crowd_of(), whose predicate is found once, where the copy begins; 0: none. */
 static uint32_t common_reuse(const rw_body *b)
 {
-    uint32_t first = b->plan->site_first[b->f->first_pc],
-             end = b->plan->site_first[b->f->first_pc + b->f->func->ninsns];
-    for (uint32_t s = first; s < end; s++)
-        if (b->plan->elements->slot_of[s] != IR_NONE &&
-            b->plan->elements->walk[s].loop == FLOW_NONE && rw_crowd_of(b->plan, b->f, s))
+    uint32_t end = rw_end_of_sites(b->plan, b->f);
+    for (uint32_t s = rw_first_site(b->plan, b->f); s < end; s++)
+        if (b->plan->elements->slot_of[s] != IR_NONE && !rw_is_in_walk(b->plan, s) &&
+            rw_crowd_of(b->plan, b->f, s))
             return rw_crowd_of(b->plan, b->f, s);
     return 0;
 }
 
-static void declare(rw_body *b)
+static void declare_touch(rw_body *b)
 {
-    if (!rw_marks(b))
-        return;
-    rw_text(b, "\t.reg .pred __wl_reused, __wl_look, __wl_looks, __wl_missed, __wl_lost;\n"
-               "\t.reg .b32 __wl_turn, __wl_many;\n");
-    for (unsigned i = 0; i < RW_DEFERRED; i++)
-        rw_line(b, ".reg .b64 __wl_m%u;\n\t.reg .b32 __wl_s%u;", i, i);
+    if (rw_marks(b))
+        b->elements.reused = rw_declare(b, RW_PRED, "reused", IR_NONE);
 }
 
-static void enter(rw_body *b)
+static void enter_touch(rw_body *b)
 {
     uint32_t set = rw_marks(b) ? common_reuse(b) : 0;
     if (set)
-        rw_is_reused(b, set, "__wl_reused");
+        rw_is_reused(b, set, b->elements.reused);
 }
 
 /* Do lanes go wherever data or a stride says? */
@@ -67,166 +66,177 @@ static bool is_scattered(const rw_body *b, uint32_t site)
     return rw_pattern_of(b->plan, b->f, site) >= RW_SCATTERED;
 }
 
-/* The predicate, the same for all threads, that says whether lanes look first; NULL: they never do. */
-static const char *find_look(rw_body *b, uint32_t site)
+/* The predicate, the same for all threads, that says whether lanes look first; none: they never do. */
+static rw_opd find_look(rw_body *b, uint32_t site)
 {
     uint32_t set = rw_crowd_of(b->plan, b->f, site);
     if (is_scattered(b, site))
-        rw_line(b, "setp.le.u64 __wl_look, __wl_size%u, %u;", b->plan->elements->slot_of[site],
-                SMALL_BYTES);
-    else if (set && set == common_reuse(b))
-        return "__wl_reused";
-    else if (set)
-        rw_is_reused(b, set, "__wl_look");
-    else
-        return NULL;
-    return "__wl_look";
+        return rw_get(b, setp_le_u64, slot_of(b, site).size, rw_number(SMALL_BYTES));
+    if (set && set == common_reuse(b))
+        return b->elements.reused;
+    if (!set)
+        return (rw_opd){0};
+    rw_reg look = rw_temp(b, RW_PRED);
+    rw_is_reused(b, set, look);
+    return look;
 }
 
 /* ---- one access ---- */
 
 /* Sets n marks from `at` on, in the lanes of the predicate. An access of n elements is aligned to n. */
-static void set_marks(rw_body *b, unsigned n, const char *at, const char *lanes)
+static void set_marks(rw_body *b, unsigned n, rw_opd at, rw_reg lanes)
 {
-    bool together = n <= 8 && (n & (n - 1)) == 0;
-    uint64_t ones = UINT64_C(0x0101010101010101) >> (together ? 64 - 8 * n : 0);
-    if (together)
-        rw_line(b, "@%s st.global.u%u [%s], %llu;", lanes, 8 * n, at, (unsigned long long)ones);
-    for (unsigned e = 0; !together && e < n; e++)
-        rw_line(b, "@%s st.global.u8 [%s+%u], 1;", lanes, at, e);
+    switch (n) {
+    case 2: rw_when(b, lanes, st_global_u16, at, rw_number(0x0101)); break;
+    case 4: rw_when(b, lanes, st_global_u32, at, rw_number(0x01010101)); break;
+    case 8: rw_when(b, lanes, st_global_u64, at, rw_number(0x0101010101010101)); break;
+    default:
+        for (unsigned e = 0; e < n; e++)
+            rw_when(b, lanes, st_global_u8, rw_at(at, at.value + e), rw_number(1));
+    }
 }
 
-/* __wl_y: the mark of the lane's first element at __wl_x. */
-static void find_mark(rw_body *b, const char *table)
+/* The mark of the lane's first element. */
+static rw_reg find_mark(rw_body *b, rw_reg table, rw_reg at)
 {
-    rw_text(b, "\tshr.u64 __wl_y, __wl_x, 2;\n");
-    rw_line(b, "add.s64 __wl_y, __wl_y, %s;", table);
+    rw_reg mark = rw_get(b, shr_u64, at, rw_number(2));
+    rw_do(b, add_s64, mark, mark, table);
+    return mark;
 }
 
-void rw_mark(rw_body *b, unsigned n, const char *table, const char *looks)
+void rw_mark(rw_body *b, unsigned n, rw_reg table, rw_reg at, rw_reg in, rw_opd looks)
 {
-    find_mark(b, table);
-    if (!looks || n > 1) { /* the first says nothing about the others */
-        set_marks(b, n, "__wl_y", "__wl_in");
+    rw_reg mark = find_mark(b, table, at);
+    if (!rw_is_some(looks) || n > 1) { /* the first says nothing about the others */
+        set_marks(b, n, rw_at(mark, 0), in);
         return;
     }
-    rw_line(b, "and.pred __wl_q, __wl_in, %s;", looks);
-    rw_text(b, "\tmov.u32 __wl_t, 0;\n"
-               "\t@__wl_q ld.global.u8 __wl_t, [__wl_y];\n"
-               "\tsetp.eq.and.u32 __wl_p, __wl_t, 0, __wl_in;\n");
-    set_marks(b, n, "__wl_y", "__wl_p");
+    rw_reg look = rw_get(b, and_pred, in, looks);
+    rw_reg known = rw_get(b, mov_u32, rw_number(0));
+    rw_when(b, look, ld_global_u8, known, rw_at(mark, 0));
+    rw_reg is_new = rw_get(b, setp_eq_and_u32, known, rw_number(0), in);
+    set_marks(b, n, rw_at(mark, 0), is_new);
 }
 
-/* Bits of n elements at __wl_x, where __wl_in is set. */
-static void set_bits(rw_body *b, unsigned n, uint32_t slot)
+/* The bits of n elements, in their word of the bitmap. */
+static rw_reg bits_of(rw_body *b, unsigned n, rw_reg element)
 {
-    rw_text(b, "\tshr.u64 __wl_y, __wl_x, 7;\n\tshl.b64 __wl_y, __wl_y, 2;\n");
-    rw_line(b, "add.s64 __wl_y, __wl_y, __wl_bits%u;", slot);
-    rw_text(b, "\tcvt.u32.u64 __wl_u, __wl_x;\n\tshr.u32 __wl_u, __wl_u, 2;\n");
-    rw_line(b, "shf.l.wrap.b32 __wl_u, 0, %u, __wl_u;", (1u << n) - 1);
-    rw_text(b, "\t@__wl_in red.global.or.b32 [__wl_y], __wl_u;\n");
+    return rw_get(b, shf_l_wrap_b32, rw_number(0), rw_number((1u << n) - 1), element);
+}
+
+static void set_bits(rw_body *b, unsigned n, rw_reg table, const rw_found *found)
+{
+    rw_reg word = rw_get(b, shr_u64, found->at, rw_number(7));
+    rw_do(b, shl_b64, word, word, rw_number(2));
+    rw_do(b, add_s64, word, word, table);
+    rw_reg element = rw_get(b, cvt_u32_u64, found->at);
+    rw_do(b, shr_u32, element, element, rw_number(2));
+    rw_reg bits = bits_of(b, n, element);
+    rw_when(b, found->in, red_global_or_b32, rw_at(word, 0), bits);
 }
 
 /* Of several sites, whose elements are aligned to 4 bytes at least: several at once where they are aligned to more. */
-static void mark_joined(rw_body *b, unsigned n, const char *table)
+static void mark_joined(rw_body *b, unsigned n, rw_reg table, const rw_found *found)
 {
     unsigned width = n % 8 == 0 ? 8 : n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : 1;
-    char at[32];
-    find_mark(b, table);
-    rw_line(b, "cvt.u32.u64 __wl_t, __wl_y;\n\tand.b32 __wl_t, __wl_t, %u;", width - 1);
-    rw_text(b, "\tsetp.eq.and.u32 __wl_p|__wl_q, __wl_t, 0, __wl_in;\n");
-    for (unsigned e = 0; e < n; e += width) {
-        snprintf(at, sizeof at, "__wl_y+%u", e);
-        set_marks(b, width, at, "__wl_p");
-    }
-    for (unsigned e = 0; width > 1 && e < n; e++) {
-        snprintf(at, sizeof at, "__wl_y+%u", e);
-        set_marks(b, 1, at, "__wl_q");
-    }
+    rw_reg mark = find_mark(b, table, found->at);
+    rw_reg low = rw_get(b, cvt_u32_u64, mark);
+    rw_do(b, and_b32, low, low, rw_number(width - 1));
+    rw_reg aligned = rw_temp(b, RW_PRED), other = rw_temp(b, RW_PRED);
+    rw_do(b, setp_eq_and_u32__both, aligned, other, low, rw_number(0), found->in);
+    for (unsigned e = 0; e < n; e += width)
+        set_marks(b, width, rw_at(mark, e), aligned);
+    for (unsigned e = 0; width > 1 && e < n; e++)
+        set_marks(b, 1, rw_at(mark, e), other);
 }
 
 /* ---- accesses of a basic block ---- */
 
-static bool is_given(const rw_body *b, uint32_t kept)
+static bool is_given(const rw_body *b, uint32_t n)
 {
-    return b->plan->elements->slots[b->plan->elements->slot_of[b->kept[kept].site]].param !=
-           IR_NONE;
+    return rw_is_given(b, b->plan->elements->slot_of[b->elements.deferred[n].site]);
 }
 
-static bool may_look(const rw_body *b, const rw_deferred *k)
+static bool may_look(const rw_body *b, const rw_deferred *d)
 {
-    return !k->joined && (is_scattered(b, k->site) || rw_crowd_of(b->plan, b->f, k->site));
+    return !d->joined && (is_scattered(b, d->site) || rw_crowd_of(b->plan, b->f, d->site));
 }
 
-/* Marks without looking. Changes __wl_looks: some do look. */
-static void mark_at_once(rw_body *b, const rw_deferred *k, const rw_deferred *before)
+/* Leaves in found->in only the lanes that mark for others. */
+static void spare_lanes(rw_body *b, uint32_t site, const rw_found *found)
 {
-    uint32_t site = k->site;
-    char table[24];
-    rw_find_kept(b, k, before);
-    rw_text(b, "\tor.pred __wl_missed, __wl_missed, __wl_out;\n");
+    uint32_t spared = spared_of(b->plan, b->f, site);
     if (rw_is_for_block(b->plan, b->f, site))
-        rw_text(b, "\tand.pred __wl_in, __wl_in, __wl_begins;\n");
-    if (spared_of(b->plan, b->f, site)) {
-        rw_is_first(b, spared_of(b->plan, b->f, site), "__wl_p");
-        rw_text(b, "\tand.pred __wl_in, __wl_in, __wl_p;\n");
-    }
-    snprintf(table, sizeof table, "__wl_lines%u", b->plan->elements->slot_of[site]);
-    if (k->joined) {
-        mark_joined(b, k->elements, table);
-        return;
-    }
-    const char *looks = find_look(b, site);
-    if (looks) {
-        rw_line(b, "or.pred __wl_looks, __wl_looks, %s;", looks);
-        rw_line(b, "not.pred __wl_p, %s;\n\tand.pred __wl_in, __wl_in, __wl_p;", looks);
-    }
-    if (is_scattered(b, site) && rw_is_strided(b->plan, b->f, site))
-        set_bits(b, k->elements, b->plan->elements->slot_of[site]);
-    else
-        rw_mark(b, k->elements, table, NULL);
+        rw_do(b, and_pred, found->in, found->in, b->elements.begins);
+    if (spared)
+        rw_do(b, and_pred, found->in, found->in, rw_is_first(b, spared));
 }
 
-/* __wl_s<i>: what the lane has to set at __wl_m<i>, as bits of a word or as one mark. */
-static void look(rw_body *b, uint32_t i)
+/* Marks without looking. Changes looks: some do look. */
+static void mark_at_once(rw_body *b, const rw_deferred *d, const rw_found *found, rw_reg looks)
 {
-    uint32_t site = b->kept[i].site, slot = b->plan->elements->slot_of[site];
-    unsigned n = rw_elements(&b->plan->sites[site]);
-    rw_find_kept(b, &b->kept[i], NULL);
-    const char *looks = find_look(b, site);
-    rw_line(b, "and.pred __wl_p, __wl_in, %s;", looks);
-    rw_line(b, "shr.u64 __wl_m%u, __wl_x, %d;", i, is_scattered(b, site) ? 7 : 2);
-    if (is_scattered(b, site))
-        rw_line(b, "shl.b64 __wl_m%u, __wl_m%u, 2;", i, i);
-    rw_line(b, "add.s64 __wl_m%u, __wl_m%u, __wl_%s%u;", i, i,
-            is_scattered(b, site) ? "bits" : "lines", slot);
-    rw_line(b, "mov.u32 __wl_s%u, -1;", i);
-    if (is_scattered(b, site))
-        rw_line(b, "@__wl_p ld.global.u32 __wl_s%u, [__wl_m%u];", i, i);
-    else if (n > 1) /* the first says nothing about the others */
-        rw_line(b, "@__wl_p mov.u32 __wl_s%u, 0;", i);
-    else
-        rw_line(b, "@__wl_p ld.global.u8 __wl_s%u, [__wl_m%u];", i, i);
-}
-
-static void set_unseen(rw_body *b, uint32_t i)
-{
-    uint32_t site = b->kept[i].site;
-    unsigned n = rw_elements(&b->plan->sites[site]);
-    char at[16];
-    snprintf(at, sizeof at, "__wl_m%u", i);
-    if (!is_scattered(b, site)) {
-        rw_line(b, "setp.eq.u32 __wl_p, __wl_s%u, 0;", i);
-        set_marks(b, n, at, "__wl_p");
+    spare_lanes(b, d->site, found);
+    rw_slot_registers slot = slot_of(b, d->site);
+    if (d->joined) {
+        mark_joined(b, d->elements, slot.lines, found);
         return;
     }
-    rw_line(b, "cvt.u32.u64 __wl_u, __wl_k%u;", b->kept[i].base);
-    rw_line(b, "add.u32 __wl_u, __wl_u, %d;", (int)b->kept[i].offset);
-    rw_text(b, "\tshr.u32 __wl_u, __wl_u, 2;\n"); /* objects in slots begin at multiples of 128 */
-    rw_line(b, "shf.l.wrap.b32 __wl_u, 0, %u, __wl_u;", (1u << n) - 1);
-    rw_line(b, "not.b32 __wl_t, __wl_s%u;\n\tand.b32 __wl_t, __wl_t, __wl_u;", i);
-    rw_text(b, "\tsetp.ne.u32 __wl_p, __wl_t, 0;\n");
-    rw_line(b, "@__wl_p red.global.or.b32 [%s], __wl_t;", at);
+    rw_opd look = find_look(b, d->site);
+    if (rw_is_some(look)) {
+        rw_do(b, or_pred, looks, looks, look);
+        rw_do(b, and_pred, found->in, found->in, rw_get(b, not_pred, look));
+    }
+    if (is_scattered(b, d->site) && rw_is_strided(b->plan, b->f, d->site))
+        set_bits(b, d->elements, slot.bits, found);
+    else
+        rw_mark(b, d->elements, slot.lines, found->at, found->in, (rw_opd){0});
+}
+
+/* What a lane has looked at: the mark, or the word of the bitmap, and what is there. */
+typedef struct looked {
+    rw_reg at, known;
+} looked;
+
+static looked look_first(rw_body *b, const rw_deferred *d)
+{
+    bool scattered = is_scattered(b, d->site);
+    rw_slot_registers slot = slot_of(b, d->site);
+    rw_reg from;
+    rw_found found = rw_find_deferred(b, d, NULL, &from, (rw_reg){0});
+    rw_opd look = find_look(b, d->site);
+    rw_reg lanes = rw_get(b, and_pred, found.in, look);
+    looked l = {.at = rw_get(b, shr_u64, found.at, rw_number(scattered ? 7 : 2))};
+    if (scattered)
+        rw_do(b, shl_b64, l.at, l.at, rw_number(2));
+    rw_do(b, add_s64, l.at, l.at, scattered ? slot.bits : slot.lines);
+    l.known = rw_get(b, mov_u32, rw_number(-1));
+    if (scattered)
+        rw_when(b, lanes, ld_global_u32, l.known, rw_at(l.at, 0));
+    else if (rw_elements(&b->plan->sites[d->site]) >
+             1) /* the first says nothing about the others */
+        rw_when(b, lanes, mov_u32, l.known, rw_number(0));
+    else
+        rw_when(b, lanes, ld_global_u8, l.known, rw_at(l.at, 0));
+    return l;
+}
+
+static void set_unseen(rw_body *b, const rw_deferred *d, const looked *l)
+{
+    unsigned n = rw_elements(&b->plan->sites[d->site]);
+    if (!is_scattered(b, d->site)) {
+        rw_reg is_new = rw_get(b, setp_eq_u32, l->known, rw_number(0));
+        set_marks(b, n, rw_at(l->at, 0), is_new);
+        return;
+    }
+    rw_reg element = rw_get(b, cvt_u32_u64, b->elements.kept[d->base]);
+    rw_do(b, add_u32, element, element, rw_number((int)d->offset));
+    /* Objects in slots begin at multiples of 128, so this is the element's place in its word. */
+    rw_do(b, shr_u32, element, element, rw_number(2));
+    rw_reg bits = bits_of(b, n, element);
+    rw_reg is_new = rw_get(b, not_b32, l->known);
+    rw_do(b, and_b32, is_new, is_new, bits);
+    rw_reg any = rw_get(b, setp_ne_u32, is_new, rw_number(0));
+    rw_when(b, any, red_global_or_b32, rw_at(l->at, 0), is_new);
 }
 
 /* Those that may look, of [*next, n), in turns: as many as do not cost registers look before the first is waited for. */
@@ -234,39 +244,46 @@ static uint32_t find_looking(const rw_body *b, uint32_t *next, uint32_t n, uint3
 {
     uint32_t count = 0;
     for (; *next < n && count < AT_ONCE; ++*next)
-        if (is_given(b, *next) && may_look(b, &b->kept[*next]))
+        if (is_given(b, *next) && may_look(b, &b->elements.deferred[*next]))
             found[count++] = *next;
     return count;
 }
 
-static void mark_looking(rw_body *b, uint32_t n)
+static void mark_looking(rw_body *b, uint32_t n, rw_reg looks)
 {
-    uint32_t label = (*b->labels)++, some[AT_ONCE], next = 0,
-             count = find_looking(b, &next, n, some);
+    rw_label done = rw_new_label(b, "looked");
+    uint32_t some[AT_ONCE], next = 0, count = find_looking(b, &next, n, some);
+    looked seen[AT_ONCE];
     if (!count)
         return;
-    rw_line(b, "@!__wl_looks bra $__wl_looked%u;", label);
+    rw_goto_if(b, rw_not(looks), done);
     for (; count; count = find_looking(b, &next, n, some)) {
+        const rw_temps temps = rw_temps_now(b);
         for (uint32_t i = 0; i < count; i++)
-            look(b, some[i]);
+            seen[i] = look_first(b, &b->elements.deferred[some[i]]);
         for (uint32_t i = 0; i < count; i++)
-            set_unseen(b, some[i]);
+            set_unseen(b, &b->elements.deferred[some[i]], &seen[i]);
+        rw_temps_back(b, &temps);
     }
-    ptx_putf(b->out, "$__wl_looked%u:\n", label);
+    rw_put_label(b, done);
 }
 
-void rw_mark_kept(rw_body *b, uint32_t n)
+rw_reg rw_mark_deferred(rw_body *b, uint32_t n)
 {
-    rw_text(b, "\tsetp.ne.u32 __wl_missed, __wl_lane, __wl_lane;\n"
-               "\tmov.pred __wl_looks, __wl_missed;\n");
     const rw_deferred *before = NULL;
-    for (uint32_t i = 0; i < n; i++)
-        if (is_given(b, i)) {
-            mark_at_once(b, &b->kept[i], before);
-            before = &b->kept[i];
-        }
-    mark_looking(b, n);
+    rw_reg missed = rw_nowhere(b), looks = rw_get(b, mov_pred, missed), from = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_given(b, i))
+            continue;
+        const rw_deferred *d = &b->elements.deferred[i];
+        rw_found found = rw_find_deferred(b, d, before, &from, (rw_reg){0});
+        rw_do(b, or_pred, missed, missed, found.out);
+        mark_at_once(b, d, &found, looks);
+        before = d;
+    }
+    mark_looking(b, n, looks);
+    return missed;
 }
 
-const rw_emitter rw_touch_emitter = {
-    .probes = 1u << REWRITE_TOUCH, .declare = declare, .enter = enter};
+const rw_emitter rw_emitter_touch = {
+    .probes = 1u << REWRITE_TOUCH, .declare = declare_touch, .enter = enter_touch};

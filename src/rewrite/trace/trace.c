@@ -1,6 +1,6 @@
 /* trace: every access of the blocks that the launch names, in the order in which each lane made them.
  *
- * Needs: __wl_lane, the pieces (pieces.c). Keeps: everything; no lane waits for another. Buffers: a region of the pool for each
+ * Needs: the pass records. Keeps: everything; no lane waits for another. Buffers: a region of the pool for each
  * warp, a column of it for each lane (layout.h).
  *
  * A record is written where a basic block ends: the piece's number and the lanes that are there, and the registers that its
@@ -16,137 +16,159 @@
 
 #include <stddef.h>
 
-#define ROW REWRITE_ROW
+enum { ROW = REWRITE_ROW };
 
-static void declare(rw_body *b)
+static void declare_trace(rw_body *b)
 {
-    rw_text(b, "\t.reg .b64 __wl_row;\n\t.reg .b32 __wl_slot, __wl_room, __wl_ran, __wl_count;\n"
-               "\t.reg .pred __wl_has_room;\n");
-    rw_line(b, ".reg .b64 __wl_held<%u>;", RW_PENDING);
-    rw_line(b, ".reg .b32 __wl_short<%u>;", RW_PENDING);
+    rw_trace_code *t = &b->trace;
+    t->row = rw_declare(b, RW_B64, "row", IR_NONE);
+    t->slot = rw_declare(b, RW_B32, "slot", IR_NONE);
+    t->room = rw_declare(b, RW_B32, "room", IR_NONE);
+    t->ran = rw_declare(b, RW_B32, "ran", IR_NONE);
+    t->count = rw_declare(b, RW_B32, "count", IR_NONE);
+    for (uint32_t i = 0; i < RW_PENDING; i++) {
+        t->held[i] = rw_declare(b, RW_B64, "held", i);
+        t->held_narrow[i] = rw_declare(b, RW_B32, "short", i);
+    }
 }
 
 /* ---- a lane's place in the pool ---- */
 
 static void enter_kernel(rw_body *b)
 {
-    rw_text(b, "\tcvt.u64.u32 __wl_x, __wl_slot;\n"
-               "\tadd.s64 __wl_x, __wl_x, __wl_state;\n\tmov.u32 __wl_t, 1;\n");
-    rw_line(b, "st.global.u8 [__wl_x+%zu], __wl_t;", offsetof(rewrite_state, ran));
-    rw_linear_warp(b, "__wl_t");
-    rw_line(b, "ld.param.u64 __wl_row, [__wl_probe+%zu];", offsetof(rewrite_param, pool));
-    rw_line(b, "ld.param.u32 __wl_room, [__wl_probe+%zu];", offsetof(rewrite_param, rows));
-    rw_line(b, "ld.param.u32 __wl_v, [__wl_probe+%zu];", offsetof(rewrite_param, warps));
-    rw_text(b, "\tmad.lo.u32 __wl_u, __wl_slot, __wl_v, __wl_t;\n"
-               "\tmul.wide.u32 __wl_x, __wl_u, __wl_room;\n"
-               "\tshl.b64 __wl_x, __wl_x, 8;\n"
-               "\tadd.s64 __wl_row, __wl_row, __wl_x;\n"
-               "\tmad.wide.u32 __wl_row, __wl_lane, 8, __wl_row;\n");
-    rw_line(b, "sub.u32 __wl_room, __wl_room, %u;", b->plan->out->tail_rows);
+    const rw_trace_code *t = &b->trace;
+    rw_reg slot = rw_get(b, cvt_u64_u32, t->slot);
+    rw_do(b, add_s64, slot, slot, b->state);
+    rw_reg ran = rw_get(b, mov_u32, rw_number(1));
+    rw_do(b, st_global_u8, rw_at(slot, offsetof(rewrite_state, ran)), ran);
+    rw_reg warp = rw_linear_warp(b);
+    rw_do(b, ld_param_u64, t->row, rw_in_param(offsetof(rewrite_param, pool)));
+    rw_do(b, ld_param_u32, t->room, rw_in_param(offsetof(rewrite_param, rows)));
+    rw_reg warps = rw_get(b, ld_param_u32, rw_in_param(offsetof(rewrite_param, warps)));
+    rw_reg region = rw_get(b, mad_lo_u32, t->slot, warps, warp);
+    rw_reg offset = rw_get(b, mul_wide_u32, region, t->room);
+    rw_do(b, shl_b64, offset, offset, rw_number(8));
+    rw_do(b, add_s64, t->row, t->row, offset);
+    rw_do(b, mad_wide_u32, t->row, b->lane, rw_number(8), t->row);
+    rw_do(b, sub_u32, t->room, t->room, rw_number(b->plan->out->tail_rows));
 }
 
-static void enter(rw_body *b)
+static void enter_trace(rw_body *b)
 {
     if (b->index == 0)
         enter_kernel(b);
-    rw_line(b, "mov.u32 __wl_count, 0;");
+    rw_do(b, mov_u32, b->trace.count, rw_number(0));
 }
 
 void rw_keep_trace(rw_body *b)
 {
-    rw_text(b, "\tst.local.u64 [__wl_frame+8], __wl_row;\n"
-               "\tst.local.u32 [__wl_frame+16], __wl_room;\n");
+    rw_do(b, st_local_u64, rw_at(b->frame, 8), b->trace.row);
+    rw_do(b, st_local_u32, rw_at(b->frame, 16), b->trace.room);
 }
 
 void rw_restore_trace(rw_body *b)
 {
-    rw_text(b, "\tld.local.u64 __wl_row, [__wl_frame+8];\n"
-               "\tld.local.u32 __wl_room, [__wl_frame+16];\n");
+    rw_do(b, ld_local_u64, b->trace.row, rw_at(b->frame, 8));
+    rw_do(b, ld_local_u32, b->trace.room, rw_at(b->frame, 16));
 }
 
 /* ---- bases ---- */
 
-/* __wl_x: the site's address, or -1 where the lane's guard is false. */
-static void find_address(rw_body *b)
+/* The address, or -1 where the lane's guard is false. */
+static rw_reg address_if_any(rw_body *b, rw_reg address)
 {
-    const char *guard = b->guard.text;
-    if (!*guard)
-        rw_line(b, "mov.u64 __wl_x, __wl_a;");
-    else if (*guard == '!')
-        rw_line(b, "selp.b64 __wl_x, -1, __wl_a, %s;", guard + 1);
-    else
-        rw_line(b, "selp.b64 __wl_x, __wl_a, -1, %s;", guard);
+    if (!rw_is_some(b->guard))
+        return rw_get(b, mov_u64, address);
+    if (b->guard.negated)
+        return rw_get(b, selp_b64, rw_number(-1), address, rw_not(b->guard));
+    return rw_get(b, selp_b64, address, rw_number(-1), b->guard);
 }
 
 /* ---- basic blocks ---- */
 
-/* Takes `rows` of the room that is left. What is lost is counted below 0, and does not wrap. */
-static void take_room(rw_body *b, uint32_t rows)
+/* Takes `rows` of the room that is left; the result: there was as much. What is lost is counted below 0, and does not wrap. */
+static rw_reg take_room(rw_body *b, uint32_t rows)
 {
-    rw_line(b, "sub.s32 __wl_room, __wl_room, %u;", rows);
-    rw_text(b, "\tsetp.ge.s32 __wl_has_room, __wl_room, 0;\n"
-               "\t@!__wl_has_room max.s32 __wl_room, __wl_room, -1073741824;\n");
+    rw_reg room = b->trace.room;
+    rw_do(b, sub_s32, room, room, rw_number(rows));
+    rw_reg has_room = rw_get(b, setp_ge_s32, room, rw_number(0));
+    rw_when(b, rw_not(has_room), max_s32, room, room, rw_number(-1073741824));
+    return has_room;
 }
 
-static const char *held_name(const rw_pending *p)
+/* Begins a record: its piece, and the lanes that are there. */
+static void write_head(rw_body *b, rw_reg piece)
 {
-    return p->narrow ? "__wl_short" : "__wl_held";
+    rw_do(b, st_global_v2_b32, rw_at(b->trace.row, 0), piece, b->warp.active);
 }
 
-static void put_pending(rw_body *b, uint32_t pending)
+static void write_number(rw_body *b, uint32_t number)
 {
-    const rw_pending *p = &b->pending[pending];
-    if (p->held)
-        ptx_putf(b->out, "%s%u", held_name(p), pending);
-    else
-        ptx_put(b->out, b->func->regs[p->reg].name);
+    write_head(b, rw_get(b, mov_u32, rw_number(number)));
 }
 
-/* The base that shares the row with the one at `pending`, behind it; npending: none. */
-static uint32_t other_half(const rw_body *b, uint32_t pending)
+static void next_record(rw_body *b, rw_reg has_room, uint32_t rows)
 {
-    const rw_pending *p = &b->pending[pending];
+    rw_when(b, has_room, add_s64, b->trace.row, b->trace.row, rw_number((int64_t)ROW * rows));
+}
+
+/* The base that shares the row with the one at `pending`, after it; npending: none. */
+static uint32_t other_half(const rw_trace_code *t, uint32_t pending)
+{
+    const rw_pending *p = &t->pending[pending];
     uint32_t i = pending + 1;
-    while (i < b->npending && (b->pending[i].row != p->row || b->pending[i].high == p->high))
+    while (i < t->npending && (t->pending[i].row != p->row || t->pending[i].high == p->high))
         i++;
-    return p->narrow && !p->high ? i : b->npending;
+    return p->narrow && !p->high ? i : t->npending;
 }
 
 static void write_base(rw_body *b, uint32_t pending)
 {
-    rw_pending *p = &b->pending[pending];
-    uint32_t other = other_half(b, pending);
-    ptx_putf(b->out, "\tst.global.%s [__wl_row+%u], ",
-             !p->narrow            ? "b64"
-             : other < b->npending ? "v2.b32"
-                                   : "b32",
-             ROW * p->row + 4 * p->high);
-    ptx_put(b->out, other < b->npending ? "{" : "");
-    put_pending(b, pending);
-    if (other < b->npending) {
-        ptx_put(b->out, ", ");
-        put_pending(b, other);
-        b->pending[other].row = 0; /* is written */
+    rw_trace_code *t = &b->trace;
+    const rw_pending *p = &t->pending[pending];
+    uint32_t other = other_half(t, pending);
+    rw_opd to = rw_at(t->row, (int64_t)ROW * p->row + 4 * p->high);
+    if (!p->narrow) {
+        rw_do(b, st_global_b64, to, p->reg);
+    } else if (other < t->npending) {
+        rw_do(b, st_global_v2_b32, to, p->reg, t->pending[other].reg);
+        t->pending[other].row = 0; /* is written */
+    } else {
+        rw_do(b, st_global_b32, to, p->reg);
     }
-    ptx_put(b->out, other < b->npending ? "};\n" : ";\n");
 }
 
 static void write_pending(rw_body *b)
 {
-    for (uint32_t i = 0; i < b->npending; i++)
-        if (b->pending[i].row)
+    for (uint32_t i = 0; i < b->trace.npending; i++)
+        if (b->trace.pending[i].row)
             write_base(b, i);
-    b->npending = 0;
+    b->trace.npending = 0;
 }
 
 /* Keeps a base until the basic block ends. */
 static rw_pending *add_pending(rw_body *b, uint32_t reg, uint32_t row, bool narrow, bool high)
 {
-    if (b->npending == RW_PENDING)
+    rw_trace_code *t = &b->trace;
+    if (t->npending == RW_PENDING)
         write_pending(b);
-    rw_pending *p = &b->pending[b->npending++];
-    *p = (rw_pending){.reg = reg, .row = row, .narrow = narrow, .high = high};
+    rw_pending *p = &t->pending[t->npending++];
+    *p = (rw_pending){.number = reg, .row = row, .narrow = narrow, .high = high};
+    if (reg != IR_NONE)
+        p->reg = rw_kernels(b, reg);
     return p;
+}
+
+/* Keeps the base in a register of ours. */
+static void hold(rw_body *b, rw_pending *p, rw_reg value)
+{
+    uint32_t i = (uint32_t)(p - b->trace.pending);
+    p->held = true;
+    p->reg = p->narrow ? b->trace.held_narrow[i] : b->trace.held[i];
+    if (p->narrow)
+        rw_do(b, mov_b32, p->reg, value);
+    else
+        rw_do(b, mov_b64, p->reg, value);
 }
 
 static void keep_site(rw_body *b, uint32_t site)
@@ -154,11 +176,8 @@ static void keep_site(rw_body *b, uint32_t site)
     const rewrite_spot *spot = &b->plan->trace->spots[site];
     rw_pending *p = add_pending(b, b->plan->addresses[site]->operand->reg, spot->row, spot->narrow,
                                 spot->high);
-    if (!spot->alone)
-        return;
-    find_address(b);
-    p->held = true;
-    rw_line(b, "mov.b64 %s%u, __wl_x;", held_name(p), b->npending - 1);
+    if (spot->alone)
+        hold(b, p, address_if_any(b, b->address));
 }
 
 /* The value that a register has just got, if other pieces refer to it. */
@@ -173,34 +192,43 @@ static void keep_value(rw_body *b, uint32_t value)
     add_pending(b, reg, keep->row, narrow, keep->high);
 }
 
+static bool writes_register(const flow_function *f, uint32_t insn, uint32_t reg)
+{
+    for (uint32_t d = f->def_first[insn]; d < f->def_first[insn + 1]; d++)
+        if (f->values[f->defs[d]].reg == reg)
+            return true;
+    return false;
+}
+
 /* Before the instruction changes registers that are to be written yet. */
 static void save_pending(rw_body *b, uint32_t insn)
 {
-    for (uint32_t i = 0; i < b->npending; i++) {
-        rw_pending *p = &b->pending[i];
-        bool changes = false;
-        for (uint32_t d = b->f->def_first[insn]; d < b->f->def_first[insn + 1]; d++)
-            changes |= b->f->values[b->f->defs[d]].reg == p->reg;
-        if (!changes || p->held)
-            continue;
-        p->held = true;
-        rw_line(b, "mov.b%u %s%u, %s;", p->narrow ? 32 : 64, held_name(p), i,
-                b->func->regs[p->reg].name);
+    for (uint32_t i = 0; i < b->trace.npending; i++) {
+        rw_pending *p = &b->trace.pending[i];
+        if (!p->held && writes_register(b->f, insn, p->number))
+            hold(b, p, p->reg);
     }
+}
+
+static void know_active(rw_body *b)
+{
+    if (b->lanes != RW_LANES_UNKNOWN)
+        return;
+    rw_active(b);
+    b->lanes = RW_LANES_ACTIVE;
 }
 
 static void end_record(rw_body *b, uint32_t number)
 {
     const rw_piece *piece = &b->plan->trace->pieces[number];
-    take_room(b, piece->rows);
-    if (b->lanes == RW_LANES_UNKNOWN) {
-        rw_active(b);
-        b->lanes = RW_LANES_ACTIVE;
-    }
-    rw_line(b, piece->nbits ? "or.b32 __wl_t, __wl_ran, %u;" : "mov.u32 __wl_t, %u;", number);
-    rw_line(b, "st.global.v2.b32 [__wl_row], {__wl_t, __wl_active};");
+    rw_reg has_room = take_room(b, piece->rows);
+    know_active(b);
+    if (piece->nbits)
+        write_head(b, rw_get(b, or_b32, b->trace.ran, rw_number(number)));
+    else
+        write_number(b, number);
     write_pending(b);
-    rw_line(b, "@__wl_has_room add.s64 __wl_row, __wl_row, %u;", ROW * piece->rows);
+    next_record(b, has_room, piece->rows);
 }
 
 /* Where regions begin, and blocks of them with a bit. */
@@ -211,48 +239,61 @@ static void start_region(rw_body *b, uint32_t block)
         const rw_piece *piece = &b->plan->trace->pieces[i];
         if (piece->func == b->index && piece->loop == FLOW_NONE && piece->block == block &&
             piece->nbits)
-            rw_line(b, "mov.u32 __wl_ran, 0;");
+            rw_do(b, mov_u32, b->trace.ran, rw_number(0));
     }
     if (bit)
-        rw_line(b, "or.b32 __wl_ran, __wl_ran, %u;", 1u << (REWRITE_RAN_SHIFT + bit - 1));
+        rw_do(b, or_b32, b->trace.ran, b->trace.ran,
+              rw_number(1u << (REWRITE_RAN_SHIFT + bit - 1)));
 }
 
 /* ---- loops ---- */
 
-/* The register that the site's address is relative to, or its address, from a row on that is `rows` from the lane's. */
-static void store_base(rw_body *b, uint32_t site, const char *row, int rows)
+/* Into a row that is `rows` from the given one: the register that the site's address is relative to, or, where that is alone, its
+ * address, which stands in b->address. */
+static void store_base(rw_body *b, uint32_t site, rw_reg row, int rows)
 {
     const rewrite_spot *spot = &b->plan->trace->spots[site];
     const ir_operand *o = b->plan->addresses[site]->operand;
-    rw_line(b, "st.global.b%u [%s+%d], %s;", spot->narrow ? 32 : 64, row, ROW * rows,
-            spot->alone ? "__wl_x" : b->func->regs[o->reg].name);
+    rw_opd to = rw_at(row, (int64_t)ROW * rows);
+    rw_reg base = spot->alone ? b->address : rw_kernels(b, o->reg);
+    if (spot->narrow)
+        rw_do(b, st_global_b32, to, base);
+    else
+        rw_do(b, st_global_b64, to, base);
+}
+
+/* A base that is known where a loop or its iteration begins. */
+static void store_early(rw_body *b, uint32_t site, rw_reg row, int rows)
+{
+    const rw_temps temps = rw_temps_now(b);
+    if (b->plan->trace->spots[site].alone) {
+        rw_reg address = rw_find_address(b, site);
+        b->address = rw_get(b, mov_u64, address);
+    }
+    store_base(b, site, row, rows);
+    rw_temps_back(b, &temps);
 }
 
 static void store_value(rw_body *b, uint32_t value, uint32_t at)
 {
-    const ir_reg *reg = &b->func->regs[b->f->values[value].reg];
-    rw_line(b, "st.global.b%u [__wl_row+%u], %s;", ir_type_get(reg->type)->bits, at, reg->name);
+    rw_reg reg = rw_kernels(b, b->f->values[value].reg);
+    if (reg.type == RW_B64)
+        rw_do(b, st_global_b64, rw_at(b->trace.row, at), reg);
+    else
+        rw_do(b, st_global_b32, rw_at(b->trace.row, at), reg);
 }
 
-/* One that is told from outside: before it, what is known then. */
-static void begin_outside(rw_body *b, uint32_t number)
+/* One that is summarized: before it, what is known then. */
+static void begin_summary(rw_body *b, uint32_t number)
 {
     const rw_piece *piece = &b->plan->trace->pieces[number];
     bool told = false;
-    if (b->lanes == RW_LANES_UNKNOWN) {
-        rw_active(b);
-        b->lanes = RW_LANES_ACTIVE;
-    }
-    rw_line(b, "mov.u32 __wl_t, %u;", number);
-    rw_line(b, "st.global.v2.b32 [__wl_row], {__wl_t, __wl_active};");
+    know_active(b);
+    write_number(b, number);
     for (uint32_t s = piece->first; s < piece->end; s++) {
         if (!b->plan->trace->opens[s] || b->plan->trace->spots[s].last)
             continue;
-        if (b->plan->trace->spots[s].alone) {
-            rw_address(b, s);
-            rw_line(b, "mov.u64 __wl_x, __wl_a;");
-        }
-        store_base(b, s, "__wl_row", (int)b->plan->trace->spots[s].row);
+        store_early(b, s, b->trace.row, (int)b->plan->trace->spots[s].row);
         told |= b->plan->trace->spots[s].row == piece->count_row;
     }
     if (!told)
@@ -261,14 +302,14 @@ static void begin_outside(rw_body *b, uint32_t number)
         store_value(b, piece->by, ROW * piece->by_row);
 }
 
-/* What has moved in the loop, behind what it was before. */
+/* What has moved in the loop, after what it was before. */
 static void store_moved(rw_body *b, uint32_t value, uint32_t row, bool narrow)
 {
     store_value(b, value, narrow ? ROW * row + 4 : ROW * (row + 1));
 }
 
-/* And behind it. */
-static void end_outside(rw_body *b, uint32_t number)
+/* And after it. */
+static void end_summary(rw_body *b, uint32_t number)
 {
     const rw_piece *piece = &b->plan->trace->pieces[number];
     for (uint32_t s = piece->first; s < piece->end; s++) {
@@ -276,31 +317,30 @@ static void end_outside(rw_body *b, uint32_t number)
         if (!b->plan->trace->opens[s])
             continue;
         if (spot->last)
-            store_base(b, s, "__wl_row", (int)spot->row);
+            store_base(b, s, b->trace.row, (int)spot->row);
         else if (spot->step_row)
             store_moved(b, b->plan->addresses[s]->value, spot->row, spot->narrow);
     }
     store_moved(b, piece->counter, piece->count_row, piece->count_narrow);
-    take_room(b, piece->rows);
-    rw_line(b, "@__wl_has_room add.s64 __wl_row, __wl_row, %u;", ROW * piece->rows);
+    next_record(b, take_room(b, piece->rows), piece->rows);
 }
 
-/* While another loop runs, __wl_row is behind its record. */
-static void begin_loop(rw_body *b, uint32_t number, uint32_t label)
+/* In the first iteration. While another loop runs, the row is after its record. */
+static void begin_loop(rw_body *b, uint32_t number, rw_label steady)
 {
+    const rw_trace_code *t = &b->trace;
+    rw_label second = rw_new_label(b, "second");
     uint32_t rows = b->plan->trace->pieces[number].rows;
-    rw_line(b, "setp.ne.u32 __wl_p, __wl_count, 0;");
-    rw_line(b, "@__wl_p bra $__wl_second%u;", label);
-    take_room(b, rows);
-    rw_text(b, "\t@!__wl_has_room mov.u32 __wl_count, 2;\n");
-    rw_line(b, "@!__wl_has_room bra $__wl_steady%u;", label);
+    rw_goto_if(b, rw_get(b, setp_ne_u32, t->count, rw_number(0)), second);
+    rw_reg has_room = take_room(b, rows);
+    rw_when(b, rw_not(has_room), mov_u32, t->count, rw_number(2));
+    rw_goto_if(b, rw_not(has_room), steady);
     rw_active(b);
-    rw_line(b, "mov.u32 __wl_t, %u;", number);
-    rw_line(b, "st.global.v2.b32 [__wl_row], {__wl_t, __wl_active};");
-    rw_line(b, "mov.u32 __wl_t, -1;"); /* for a count that wraps */
-    rw_line(b, "st.global.u32 [__wl_row+%u], __wl_t;", ROW * (rows - 1));
-    rw_line(b, "add.s64 __wl_row, __wl_row, %u;", ROW * rows);
-    ptx_putf(b->out, "$__wl_second%u:\n", label);
+    write_number(b, number);
+    rw_reg wraps = rw_get(b, mov_u32, rw_number(-1)); /* for a count that wraps */
+    rw_do(b, st_global_u32, rw_at(t->row, (int64_t)ROW * (rows - 1)), wraps);
+    rw_do(b, add_s64, t->row, t->row, rw_number((int64_t)ROW * rows));
+    rw_put_label(b, second);
 }
 
 static int row_in_loop(const rw_body *b, const rw_piece *piece, uint32_t site)
@@ -311,43 +351,37 @@ static int row_in_loop(const rw_body *b, const rw_piece *piece, uint32_t site)
 static void start_loop(rw_body *b, uint32_t number)
 {
     const rw_piece *piece = &b->plan->trace->pieces[number];
-    uint32_t label = (*b->labels)++;
-    rw_line(b, "setp.gt.u32 __wl_p, __wl_count, 1;");
-    rw_line(b, "@__wl_p bra $__wl_steady%u;", label);
-    begin_loop(b, number, label);
-    rw_line(b, "mad.wide.u32 __wl_y, __wl_count, %u, __wl_row;", ROW * piece->early);
-    for (uint32_t s = piece->first; s < piece->end; s++) {
-        if (!b->plan->trace->opens[s] || b->plan->trace->spots[s].last)
-            continue;
-        if (b->plan->trace->spots[s].alone) {
-            rw_address(b, s);
-            rw_line(b, "mov.u64 __wl_x, __wl_a;");
-        }
-        store_base(b, s, "__wl_y", row_in_loop(b, piece, s));
-    }
-    ptx_putf(b->out, "$__wl_steady%u:\n", label);
-    rw_line(b, "add.u32 __wl_count, __wl_count, 1;");
+    rw_reg count = b->trace.count;
+    rw_label steady = rw_new_label(b, "steady");
+    rw_goto_if(b, rw_get(b, setp_gt_u32, count, rw_number(1)), steady);
+    begin_loop(b, number, steady);
+    rw_reg row = rw_get(b, mad_wide_u32, count, rw_number((int64_t)ROW * piece->early),
+                        b->trace.row);
+    for (uint32_t s = piece->first; s < piece->end; s++)
+        if (b->plan->trace->opens[s] && !b->plan->trace->spots[s].last)
+            store_early(b, s, row, row_in_loop(b, piece, s));
+    rw_put_label(b, steady);
+    rw_do(b, add_u32, count, count, rw_number(1));
     rw_forget_lanes(b);
 }
 
-/* Behind the loop, if that is where the lane comes from. */
+/* After the loop, if that is where the lane comes from. */
 static void end_loop(rw_body *b, const rw_piece *piece)
 {
-    uint32_t label = (*b->labels)++;
-    rw_line(b, "setp.eq.u32 __wl_p, __wl_count, 0;");
-    rw_line(b, "@__wl_p bra $__wl_told%u;", label);
-    rw_line(b, "setp.lt.s32 __wl_p, __wl_room, 0;");
-    rw_line(b, "@__wl_p bra $__wl_lost%u;", label);
+    const rw_trace_code *t = &b->trace;
+    rw_label told = rw_new_label(b, "told"), lost = rw_new_label(b, "lost");
+    rw_goto_if(b, rw_get(b, setp_eq_u32, t->count, rw_number(0)), told);
+    rw_goto_if(b, rw_get(b, setp_lt_s32, t->room, rw_number(0)), lost);
     for (uint32_t s = piece->first; s < piece->end; s++)
         if (b->plan->trace->opens[s] && b->plan->trace->spots[s].last)
-            store_base(b, s, "__wl_row", row_in_loop(b, piece, s));
-    rw_line(b, "st.global.u32 [__wl_row+%d], __wl_count;", -ROW);
-    ptx_putf(b->out, "$__wl_lost%u:\n", label);
-    rw_line(b, "mov.u32 __wl_count, 0;");
-    ptx_putf(b->out, "$__wl_told%u:\n", label);
+            store_base(b, s, t->row, row_in_loop(b, piece, s));
+    rw_do(b, st_global_u32, rw_at(t->row, -ROW), t->count);
+    rw_put_label(b, lost);
+    rw_do(b, mov_u32, t->count, rw_number(0));
+    rw_put_label(b, told);
 }
 
-/* ---- the pass ---- */
+/* ---- the emitter ---- */
 
 static void trace_access(rw_body *b, uint32_t site)
 {
@@ -363,7 +397,7 @@ static bool ends_block(const rw_body *b, uint32_t insn)
 }
 
 /* Where a basic block may end, and its region. */
-static void end(rw_body *b, uint32_t insn)
+static void end_insn(rw_body *b, uint32_t insn)
 {
     uint32_t piece = b->plan->trace->record_at[b->f->first_pc + insn];
     if (piece != IR_NONE)
@@ -372,16 +406,16 @@ static void end(rw_body *b, uint32_t insn)
         write_pending(b);
     uint32_t loop = b->plan->trace->begins_at[b->f->first_pc + insn];
     if (loop != IR_NONE)
-        begin_outside(b, loop);
+        begin_summary(b, loop);
 }
 
-static void behind(rw_body *b, uint32_t insn)
+static void after_insn(rw_body *b, uint32_t insn)
 {
     for (uint32_t d = b->f->def_first[insn]; d < b->f->def_first[insn + 1]; d++)
         keep_value(b, b->f->defs[d]);
     uint32_t loop = b->plan->trace->ends_at[b->f->first_pc + insn];
     if (loop != IR_NONE)
-        end_outside(b, loop);
+        end_summary(b, loop);
 }
 
 static void each_loop(rw_body *b, uint32_t block, bool begins)
@@ -397,7 +431,7 @@ static void each_loop(rw_body *b, uint32_t block, bool begins)
     }
 }
 
-static void start(rw_body *b, uint32_t block)
+static void start_block(rw_body *b, uint32_t block)
 {
     each_loop(b, block, false);
     each_loop(b, block, true);
@@ -407,21 +441,22 @@ static void start(rw_body *b, uint32_t block)
 }
 
 /* Marks the end of the lane's records, where the next one would begin; tells how far the fullest column is. */
-static void leave(rw_body *b)
+static void leave_trace(rw_body *b)
 {
-    rw_text(b, "\tneg.s32 __wl_u, __wl_room;\n\tmax.s32 __wl_u, __wl_u, 0;\n"
-               "\tmov.u32 __wl_t, -1;\n"
-               "\tst.global.v2.b32 [__wl_row], {__wl_t, __wl_u};\n");
-    rw_line(b, "red.global.min.s32 [__wl_state+%zu], __wl_room;", offsetof(rewrite_state, room));
+    rw_reg lost = rw_get(b, neg_s32, b->trace.room);
+    rw_do(b, max_s32, lost, lost, rw_number(0));
+    rw_reg end = rw_get(b, mov_u32, rw_number(-1));
+    rw_do(b, st_global_v2_b32, rw_at(b->trace.row, 0), end, lost);
+    rw_do(b, red_global_min_s32, rw_at(b->state, offsetof(rewrite_state, room)), b->trace.room);
 }
 
-const rw_emitter rw_trace_emitter = {.probes = 1u << REWRITE_TRACE,
-                                     .declare = declare,
-                                     .enter = enter,
-                                     .start = start,
+const rw_emitter rw_emitter_trace = {.probes = 1u << REWRITE_TRACE,
+                                     .declare = declare_trace,
+                                     .enter = enter_trace,
+                                     .start = start_block,
                                      .access = trace_access,
                                      .before = save_pending,
-                                     .behind = behind,
-                                     .end = end,
+                                     .after = after_insn,
+                                     .end = end_insn,
                                      .scope = write_pending,
-                                     .leave = leave};
+                                     .leave = leave_trace};
