@@ -201,8 +201,8 @@ typedef struct cap_move { /* what was `from` in the launch that is repeated is `
     uint32_t from, to;    /* objects */
 } cap_move;
 
-/* What an earlier launch did, a note's launch did again: the summary is the same, but for the objects in `moves`, which lie
- * elsewhere. Addresses differ by the distance of their objects. */
+/* What an earlier launch did, a note's launch did again: the summary is the same, but for the
+ * objects in `moves`, which lie elsewhere. Addresses differ by the distance of their objects. */
 typedef struct cap_repeat {
     uint32_t note;
     uint32_t same_as;    /* id of a LAUNCH before */
@@ -223,7 +223,8 @@ typedef enum cap_way_kind {
     CAP_WAY_PROBE    /* the device recorded it, at least in part */
 } cap_way_kind;
 
-/* How it is known what a note's launch did to memory. Before the LAUNCH or REPEAT that completes the note. */
+/* How it is known what a note's launch did to memory. Before the LAUNCH or REPEAT that completes
+ * the note. */
 typedef struct cap_way {
     uint32_t note;
     uint32_t way; /* cap_way_kind */
@@ -239,8 +240,9 @@ typedef struct cap_probed { /* an object whose elements were counted */
     uint64_t base, bytes;
 } cap_probed;
 
-/* What the probes of a launch wrote on the device: a state as rewrite/layout.h describes it, without rows that were not
- * used and without tables of elements, packed (rewrite_unpack()). It is read with what rewrite_module() says of the module's PTX when it is asked for the same, and
+/* What the probes of a launch wrote on the device: a state as rewrite/layout.h describes it,
+ * without rows that were not used and without tables of elements, packed (rewrite_unpack()). It is
+ * read with what rewrite_module() says of the module's PTX when it is asked for the same, and
  * rewrite_lay_out() for the same setup. */
 typedef struct cap_probe {
     uint32_t note;
@@ -255,22 +257,33 @@ typedef struct cap_probe {
     uint64_t length;
 } cap_probe;
 
-/* The tables of elements (what the ranges of an earlier PROBE's state point to), which are large and which not every reader
- * wants: the same state, packed, with nothing but them. */
+/* The tables of elements (what the ranges of an earlier PROBE's state point to), which are large
+ * and which not every reader wants: the same state, packed, with nothing but them. */
 typedef struct cap_tables {
     uint32_t note;
     const char *data;
     uint64_t length;
 } cap_tables;
 
-/* How often the elements of objects were accessed in a launch. Behind its LAUNCH, where anything is known of that; what a
- * REPEAT repeats has the same. Members as in obs_summary. */
+/* How often the elements of objects were accessed in a launch. Behind its LAUNCH, where anything is
+ * known of that; what a REPEAT repeats has the same. Members as in obs_summary. */
 typedef struct cap_uses {
     uint32_t launch; /* id of a LAUNCH before */
     uint8_t objects_known, arrays_known;
     uint32_t count;
     obs_use *uses;
 } cap_uses;
+
+/* What warps of the LAUNCH before did, step by step: those of the blocks that were chosen for heat
+ * maps, as far as there was room for them. */
+typedef struct cap_sequences {
+    uint32_t launch;  /* id of the LAUNCH before */
+    uint64_t dropped; /* warps of these blocks for which there was no room */
+    uint32_t nsequences;
+    obs_sequence *sequences;
+    uint32_t nwarps;
+    obs_warps *warps;
+} cap_sequences;
 
 typedef struct cap_unsupported { /* a CUDA function that the collector lacks; once a function */
     const char *api;
@@ -295,8 +308,8 @@ typedef struct cap_writer cap_writer;
  * replaces it by a file of its own, loses nothing and disturbs nothing: the file is opened again
  * by its name. */
 wl_status cap_create(const char *path, cap_writer **out, wl_error *err);
-/* Goes on with a capture whose writer is gone: behind its first `size` bytes, whole records as a reader counts them
- * (cap_position); what follows them is cut off. */
+/* Goes on with a capture whose writer is gone: behind its first `size` bytes, whole records as a
+ * reader counts them (cap_position); what follows them is cut off. */
 wl_status cap_append(const char *path, uint64_t size, cap_writer **out, wl_error *err);
 /* After a failed write (no space left, a limit on file sizes) the writer takes the torn record
  * back, drops all further records, counts them, and returns the first error. A record that memory
@@ -308,8 +321,9 @@ wl_status cap_append(const char *path, uint64_t size, cap_writer **out, wl_error
 #undef X
 /* LAUNCH, and USES where the summary has something for it. */
 wl_status cap_write_observed(cap_writer *writer, const cap_launch *launch);
-/* While `hold` is set, records gather in memory and are written together: when 1 MiB are full, and when it is cleared.
- * What is held is lost with the process. Clearing returns the first error of that write. */
+/* While `hold` is set, records gather in memory and are written together: when 1 MiB are full, and
+ * when it is cleared. What is held is lost with the process. Clearing returns the first error of
+ * that write. */
 wl_status cap_hold(cap_writer *writer, bool hold);
 uint64_t cap_written(cap_writer *writer); /* records */
 uint64_t cap_dropped(cap_writer *writer);
@@ -343,7 +357,8 @@ wl_status cap_open_memory(const void *data, size_t size, cap_reader **out, wl_er
  * WL_CORRUPT the next call goes on with the next record where the length of the damaged one can be
  * believed; where nothing more can be read, *end is set with the error, too. */
 wl_status cap_read(cap_reader *reader, cap_record *record, bool *end, wl_error *err);
-/* Of these types (a set of 1u << cap_type) cap_read gives the type alone: records are checked, but not decoded. */
+/* Of these types (a set of 1u << cap_type) cap_read gives the type alone: records are checked, but
+ * not decoded. */
 void cap_skip(cap_reader *reader, uint32_t types);
 /* Bytes of the file read so far. */
 uint64_t cap_position(const cap_reader *reader);

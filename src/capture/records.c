@@ -1,6 +1,7 @@
 #include "capture/records.h"
 
 #include "base/log.h"
+#include "base/steps.h"
 
 #include <string.h>
 #include <xxhash.h>

@@ -1,9 +1,11 @@
-/* The launch summary: what one kernel launch did to memory. Every collector fills it; everything later reads it.
+/* The launch summary: what one kernel launch did to memory. Every collector fills it; everything
+ * later reads it.
  *
- * Units: a request is a warp's execution of a memory instruction with at least one active lane; a sector is an aligned
- * 32-byte piece; a wavefront is a pass through shared memory. Counts are sums over the observed blocks and do not depend
- * on the number of threads that ran them. Rows are sorted by (pc, object, space, op). observe/cost.h defines sectors,
- * wavefronts and the five shapes to the byte. */
+ * Units: a request is a warp's execution of a memory instruction with at least one active lane; a
+ * sector is an aligned 32-byte piece; a wavefront is a pass through shared memory. Counts are sums
+ * over the observed blocks and do not depend on the number of threads that ran them. Rows are
+ * sorted by (pc, object, space, op). observe/cost.h defines sectors, wavefronts and the five shapes
+ * to the byte. */
 #ifndef WL_OBSERVE_SUMMARY_H
 #define WL_OBSERVE_SUMMARY_H
 
@@ -53,7 +55,8 @@ typedef enum obs_owner {
     OBS_OWNER_BLOCK
 } obs_owner;
 
-/* One sector of a heat map. Histories have bit w set where warp w of the block touched the word or sector. */
+/* One sector of a heat map. Histories have bit w set where warp w of the block touched the word or
+ * sector. */
 typedef struct obs_heat_row {
     uint64_t sector;  /* address / 32; for shared memory offset / 32 */
     uint32_t history; /* of the sector */
@@ -82,8 +85,9 @@ typedef struct obs_heat {
     uint64_t dropped; /* sectors left out because the map was full; at least this many */
 } obs_heat;
 
-/* Why a block is sampled: the user named it, or asked for all; it stands for a population of blocks that do much the same; it
- * does something else than the populations; it is one of those that were traced on the device. */
+/* Why a block is sampled: the user named it, or asked for all; it stands for a population of blocks
+ * that do much the same; it does something else than the populations; it is one of those that were
+ * traced on the device. */
 typedef enum obs_why {
     OBS_WHY_ASKED,
     OBS_WHY_TYPICAL,
@@ -103,7 +107,8 @@ typedef struct obs_sample {
     uint64_t requests, sectors;
 } obs_sample;
 
-/* A shared-memory array of the kernel, static by name or the dynamic part. Index 0 is what no array covers. */
+/* A shared-memory array of the kernel, static by name or the dynamic part. Index 0 is what no array
+ * covers. */
 typedef struct obs_shared {
     const char *name; /* PTX name; "" for index 0 */
     uint32_t offset, bytes;
@@ -134,9 +139,10 @@ enum { /* what a use's `reuse` says is known */
        OBS_REUSE_BLOCKS = 2
 };
 
-/* How often the elements of an object were accessed, over all blocks of the launch. Elements are aligned pieces of 4 bytes,
- * counted from the object's begin rounded down to 4. A lane's access counts once on each element that it touches; reductions
- * are atomics. Addresses are truly accessed ones: an estimate is never among them. */
+/* How often the elements of an object were accessed, over all blocks of the launch. Elements are
+ * aligned pieces of 4 bytes, counted from the object's begin rounded down to 4. A lane's access
+ * counts once on each element that it touches; reductions are atomics. Addresses are truly accessed
+ * ones: an estimate is never among them. */
 typedef struct obs_use {
     uint32_t object;   /* as in obs_insn */
     uint8_t space;     /* ACC_GLOBAL, or ACC_SHARED: an array's elements are those of all blocks */
@@ -144,11 +150,40 @@ typedef struct obs_use {
     const char *spans; /* base/spans.h; counted where known is COUNTED */
     uint64_t length;   /* bytes */
     uint8_t reuse;     /* OBS_REUSE_*: which of the following is known */
-    /* Of arrays: live ranges by obs_origin, and the accesses in them after the store that begins them. A store
-     * to a word begins one, unless its value depends on a read of that word. */
+    /* Of arrays: live ranges by obs_origin, and the accesses in them after the store that begins
+     * them. A store to a word begins one, unless its value depends on a read of that word. */
     uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT];
     uint64_t block_words; /* elements that a block accessed, summed over all blocks */
 } obs_use;
+
+/* Steps or warps, packed as base/steps.h says; WL_PAGE_ITEMS of them at most. */
+typedef struct obs_page {
+    uint32_t count;
+    const char *data;
+    uint64_t length;
+} obs_page;
+
+/* Steps that one warp or many took, one after the other, in one page or several. */
+typedef struct obs_sequence {
+    uint32_t nslots; /* objects that they access */
+    uint32_t npages;
+    obs_page *pages;
+} obs_sequence;
+
+typedef struct
+    obs_step_object { /* the object that a slot of a sequence stands for; as in obs_insn */
+    uint8_t space;
+    uint32_t object;
+} obs_step_object;
+
+/* Warps that took the same steps over the same objects, ascending by block and number. */
+typedef struct obs_warps {
+    uint32_t sequence; /* index */
+    uint32_t nslots;   /* the sequence's */
+    obs_step_object *slots;
+    uint32_t npages;
+    obs_page *pages;
+} obs_warps;
 
 typedef struct obs_summary {
     uint32_t ninsns;
@@ -161,7 +196,8 @@ typedef struct obs_summary {
     obs_sample *samples; /* ascend by block */
     uint32_t nshared;
     obs_shared *shared;
-    /* What is known of elements. Of objects and arrays that are not in `uses`: they were not accessed, or nothing is known. */
+    /* What is known of elements. Of objects and arrays that are not in `uses`: they were not
+     * accessed, or nothing is known. */
     uint8_t objects_known, arrays_known; /* obs_known; objects: global memory */
     uint32_t nuses;
     obs_use *uses; /* ascend by space, object */

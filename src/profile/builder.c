@@ -153,6 +153,7 @@ void prof_discard(prof_builder *b)
     HASH_CLEAR(hh, b->locs);
     HASH_CLEAR(hh, b->contents);
     HASH_CLEAR(hh, b->spans);
+    HASH_CLEAR(hh, b->sequences);
     blob_free(&b->packed);
     blob_free(&b->compressed);
     sources_free(b->sources);
@@ -247,6 +248,9 @@ wl_status prof_add(prof_builder *b, const cap_record *record, wl_error *err)
     }
     if (record->type == CAP_USES) {
         return builder_uses(b, &record->uses, err);
+    }
+    if (record->type == CAP_SEQUENCES) {
+        return builder_sequences(b, &record->sequences, err);
     }
     wl_status status = builder_add_small(b, record, err);
     return status == WL_OK && b->nomem ? NOMEM(err) : status;

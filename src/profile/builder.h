@@ -167,6 +167,7 @@ typedef struct process {
     launch_entry *launches;
     moves_entry *moves;
     uint32_t last_launch; /* number of the LAUNCH before; 0: it has its USES */
+    uint32_t arrays_of;   /* number of the LAUNCH before */
     uint32_t nlast_arrays;
     wl_vec(obs_shared) last_arrays; /* its arrays, by index; there may be more */
     skip *skips;
@@ -187,10 +188,10 @@ struct prof_builder {
     kernel *kernels;
     stack *stacks;
     loc_entry *locs;
-    content_entry *contents, *spans;
+    content_entry *contents, *spans, *sequences;
     uint32_t nmoves;
     uint32_t nprocesses, nlaunches, nobjects, ncalls, nkernels, nmodules, nstacks, nlocs, ncontents,
-        nspans;
+        nspans, nsequences, nwarp_groups;
     bool nomem; /* a hash had no room */
     blob packed, compressed;
 };
@@ -239,6 +240,9 @@ wl_status builder_launches(prof_builder *b, wl_error *err);
 /* uses.c: USES, which follows its LAUNCH */
 wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_error *err);
 wl_status builder_uses(prof_builder *b, const cap_uses *uses, wl_error *err);
+
+/* sequences.c: SEQUENCES, which follows its LAUNCH */
+wl_status builder_sequences(prof_builder *b, const cap_sequences *record, wl_error *err);
 
 /* notes.c: launches that are noted first and worked out later: NOTE, TIMES, WAY, REPEAT */
 wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err);

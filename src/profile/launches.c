@@ -81,6 +81,7 @@ static prof_launch row_of(prof_builder *b, const cap_launch *l)
         .fault = "",
         .rows_of = b->nlaunches,
         .registers_by = b->process.emulated ? PROF_REGISTERS_ESTIMATE : PROF_REGISTERS_PTXAS,
+        .warps_dropped = UINT64_MAX,
         .way = b->process.emulated ? CAP_WAY_EMULATE : CAP_WAY_NONE,
     };
 }

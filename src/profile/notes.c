@@ -142,6 +142,7 @@ static void same_results(prof_launch *to, const prof_launch *from)
     to->mix_whole = from->mix_whole;
     to->objects_known = from->objects_known;
     to->arrays_known = from->arrays_known;
+    to->warps_dropped = from->warps_dropped;
 }
 
 wl_status builder_repeat(prof_builder *b, const cap_repeat *r, wl_error *err)

@@ -205,7 +205,8 @@ typedef struct prof_launch {
     /* obs_known of elements: of objects in global memory and of shared arrays without a prof_use,
      * which were not accessed then */
     uint32_t objects_known, arrays_known;
-    const obs_mix *mix; /* by ir_cost; never NULL in what was loaded */
+    uint64_t warps_dropped; /* left out of the tables of sequences; UINT64_MAX: it has none */
+    const obs_mix *mix;     /* by ir_cost; never NULL in what was loaded */
 } prof_launch;
 
 /* One static memory instruction on one object in one launch. `c.object` is a prof_object here. */

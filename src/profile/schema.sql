@@ -115,7 +115,8 @@ CREATE TABLE launches (
   way INTEGER NOT NULL, estimated INTEGER NOT NULL, recorded INTEGER NOT NULL,
   accesses_known INTEGER NOT NULL, mix_whole INTEGER NOT NULL, registers_by INTEGER NOT NULL,
   rows_of INTEGER NOT NULL, moves INTEGER,
-  objects_known INTEGER, arrays_known INTEGER
+  objects_known INTEGER, arrays_known INTEGER,
+  warps_dropped INTEGER
 );
 CREATE INDEX launches_by_kernel ON launches (kernel);
 
@@ -238,6 +239,34 @@ CREATE TABLE spans (
   id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, counted INTEGER NOT NULL, data BLOB NOT NULL
 );
 
+-- What warps did, step by step, in pages that can be read alone (docs/profile-schema.md has their
+-- layout; bytes: unpacked). Equal sequences of steps are kept once, over all launches; nslots: objects
+-- that they access.
+CREATE TABLE sequences (
+  id INTEGER PRIMARY KEY, nsteps INTEGER NOT NULL, nslots INTEGER NOT NULL
+);
+CREATE TABLE sequence_pages (
+  sequence INTEGER NOT NULL, page INTEGER NOT NULL,
+  nsteps INTEGER NOT NULL, bytes INTEGER NOT NULL, data BLOB NOT NULL,
+  PRIMARY KEY (sequence, page)
+) WITHOUT ROWID;
+
+-- Warps of a launch that took the same steps over the same objects.
+CREATE TABLE warp_groups (
+  id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, sequence INTEGER NOT NULL,
+  nwarps INTEGER NOT NULL
+);
+CREATE INDEX warp_groups_by_launch ON warp_groups (launch);
+CREATE TABLE warp_objects (
+  warps INTEGER NOT NULL, slot INTEGER NOT NULL, space INTEGER NOT NULL, object INTEGER,
+  PRIMARY KEY (warps, slot)
+) WITHOUT ROWID;
+CREATE TABLE warp_pages (
+  warps INTEGER NOT NULL, page INTEGER NOT NULL,
+  nwarps INTEGER NOT NULL, bytes INTEGER NOT NULL, data BLOB NOT NULL,
+  PRIMARY KEY (warps, page)
+) WITHOUT ROWID;
+
 -- Launches that were not observed.
 CREATE TABLE skips (
   id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kernel TEXT NOT NULL, reason TEXT NOT NULL,
@@ -297,6 +326,15 @@ SELECT l.kernel, l.id AS launch, coalesce(m.becomes, u.object) AS object, u.spac
 FROM launches l
 JOIN uses u ON u.launch = l.rows_of
 LEFT JOIN moves m ON m.id = l.moves AND m.object = u.object;
+
+CREATE VIEW launch_warps AS
+SELECT l.kernel, l.id AS launch, w.id AS warps, w.sequence, w.nwarps, s.nsteps, o.slot, o.space,
+       coalesce(m.becomes, o.object) AS object
+FROM launches l
+JOIN warp_groups w ON w.launch = l.rows_of
+JOIN sequences s ON s.id = w.sequence
+LEFT JOIN warp_objects o ON o.warps = w.id
+LEFT JOIN moves m ON m.id = l.moves AND m.object = o.object;
 
 -- What each launch moved of each object.
 CREATE VIEW traffic AS

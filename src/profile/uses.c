@@ -24,7 +24,7 @@ static bool keep_array(prof_builder *b, uint32_t index, const obs_shared *array)
 wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_error *err)
 {
     const obs_summary *s = &launch->summary;
-    b->process.last_launch = launch->id;
+    b->process.last_launch = b->process.arrays_of = launch->id;
     b->process.nlast_arrays = s->nshared;
     for (uint32_t i = 0; i < s->nshared; i++) {
         if (!keep_array(b, i, &s->shared[i])) {

@@ -169,6 +169,11 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
         fprintf(out, "note %u bytes %" PRIu64 "\n", r->tables.note, r->tables.length);
         break;
     case CAP_USES: put_uses(&r->uses, out); break;
+    case CAP_SEQUENCES:
+        fprintf(out, "%u sequences %u groups of warps %u dropped %" PRIu64 "\n",
+                r->sequences.launch, r->sequences.nsequences, r->sequences.nwarps,
+                r->sequences.dropped);
+        break;
     case CAP_END: fprintf(out, "records %" PRIu64 "\n", r->end.records); break;
     }
 }

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "base/log.h"
+#include "base/steps.h"
 #include "capture/records.h"
 
 #include <stdlib.h>
@@ -57,6 +58,9 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"obs_use", "space", ACC_SPACE_COUNT},
         {"obs_use", "known", OBS_KNOWN_COUNT},
         {"obs_use", "reuse", (OBS_REUSE_RANGES | OBS_REUSE_BLOCKS) + 1},
+        {"obs_page", "count", WL_PAGE_ITEMS + 1},
+        {"obs_sequence", "nslots", WL_MOST_SLOTS + 1},
+        {"obs_step_object", "space", ACC_SPACE_COUNT},
         {"cap_uses", "objects_known", OBS_KNOWN_COUNT},
         {"cap_uses", "arrays_known", OBS_KNOWN_COUNT},
     };

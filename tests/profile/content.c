@@ -26,7 +26,8 @@ static const char *const stable[] = {
     "cluster_x, "
     "cluster_y, cluster_z, dynamic_shared, static_shared, local_bytes, registers, stream, error, "
     "warp_instructions, thread_instructions, blocks_run, blocks_observed, blocks_sampled, dropped, "
-    "way, estimated, objects_known, arrays_known FROM launches ORDER BY id",
+    "way, estimated, objects_known, arrays_known, accesses_known, mix_whole, registers_by, "
+    "warps_dropped FROM launches ORDER BY id",
     /* Whether a launch has rows of its own, or those of one that did the same, is no difference. */
     "SELECT launch, class, warp_instructions, thread_instructions FROM launch_mix "
     "ORDER BY launch, class",
@@ -37,7 +38,13 @@ static const char *const stable[] = {
     "ORDER BY launch, pc, object, space, access",
     "SELECT launch, block, first_pc, ninsns, executions, lanes FROM launch_blocks "
     "ORDER BY launch, block",
-    "SELECT * FROM gaps ORDER BY kernel, pc, reason",
+    "SELECT l.id, g.pc, g.reason FROM launches l JOIN gaps g ON g.launch = l.rows_of "
+    "ORDER BY l.id, g.pc",
+    "SELECT * FROM sequences ORDER BY id",
+    "SELECT * FROM sequence_pages ORDER BY sequence, page",
+    "SELECT launch, warps, sequence, slot, space, object FROM launch_warps "
+    "ORDER BY launch, warps, slot",
+    "SELECT * FROM warp_pages ORDER BY warps, page",
     "SELECT id, process, kernel, kind, space, device, name, variable, CASE WHEN kernel IS NULL "
     "THEN 0 ELSE base END, "
     "bytes, alloc_call, free_call, alloc_order, free_order, file, line, function FROM objects "

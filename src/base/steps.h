@@ -1,0 +1,54 @@
+/* What warps did, step by step, packed in pages. A sequence of steps is kept once: where its
+ * accesses lie is told from where a warp begins in each of the objects that it touches (their
+ * slots), so that warps that did the same elsewhere share it, and a warp is its block, its number
+ * and these begins.
+ *
+ * A page can be read alone and holds WL_PAGE_ITEMS steps or warps at most. Its numbers have seven
+ * bits a byte, the lowest first, bit 7 set in all but the last (LEB128); signed ones are 2 * n, or
+ * -2 * n - 1 where negative. "Before" is the item before in the page, all 0 at its begin.
+ *
+ * A step: pc (signed, minus the one before); active lanes xor those before; slot + 1, or 0 for no
+ * access, which ends the step; offset of the first active lane (signed, minus that of the access
+ * before); shape: 0, and then the offset of each further active lane (signed, minus that of the
+ * active lane before), or 1 + the bytes between lanes (as a signed number). A warp: block (minus
+ * the one before); number in the block; its begin in each slot (signed, minus that of the warp
+ * before). */
+#ifndef WL_BASE_STEPS_H
+#define WL_BASE_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WL_PAGE_ITEMS = 4096, WL_STEP_LANES = 32, WL_MOST_SLOTS = 64 };
+#define WL_NO_SLOT UINT32_MAX
+
+typedef struct wl_step {
+    uint32_t pc, mask; /* mask: active lanes, at least one */
+    uint32_t slot;     /* of the object that is accessed; WL_NO_SLOT: none */
+    int64_t
+        offset[WL_STEP_LANES]; /* of active lanes, from the warp's begin in that object; bytes */
+} wl_step;
+
+typedef struct wl_warp {
+    uint64_t block; /* linear index */
+    uint32_t number;
+    int64_t begin[WL_MOST_SLOTS]; /* bytes from the object's begin */
+} wl_warp;
+
+typedef struct wl_page_reader {
+    const uint8_t *at, *end;
+    uint32_t nslots;
+    bool damaged; /* and at its end */
+    wl_step step; /* the last one */
+    wl_warp warp;
+    int64_t offset; /* of the first active lane of the last access */
+} wl_page_reader;
+
+/* nslots: of the sequence; pages with more than WL_MOST_SLOTS are damaged. */
+wl_page_reader wl_page_read(const void *data, size_t size, uint32_t nslots);
+/* The next item; false after the last, and where the bytes are none. */
+bool wl_page_step(wl_page_reader *reader, wl_step *step);
+bool wl_page_warp(wl_page_reader *reader, wl_warp *warp);
+
+#endif

@@ -1,0 +1,168 @@
+/* What warps did, step by step: SEQUENCES records. Equal sequences are kept once for all launches. */
+#include "profile/builder.h"
+
+#include "base/steps.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+typedef struct writer {
+    prof_builder *b;
+    launch_entry *launch;
+    const cap_sequences *record;
+    uint32_t *ids; /* the profile's, of the record's sequences */
+    wl_error *err;
+} writer;
+
+static wl_status damaged(const writer *w)
+{
+    return wl_fail(w->err, WL_CORRUPT, "The capture's sequences of launch %u do not hold together.",
+                   w->record->launch);
+}
+
+/* ---- sequences ---- */
+
+static bool steps_valid(const obs_page *page, uint32_t nslots)
+{
+    wl_page_reader reader = wl_page_read(page->data, page->length, nslots);
+    uint32_t count = 0;
+    for (wl_step step; wl_page_step(&reader, &step);)
+        count++;
+    return !reader.damaged && count == page->count;
+}
+
+/* The entry of a sequence, by its content; its id is 0 where it is new. */
+static content_entry *intern_sequence(prof_builder *b, const obs_sequence *s)
+{
+    XXH128_canonical_t hash;
+    XXH3_state_t *state = XXH3_createState();
+    if (!state)
+        return NULL;
+    XXH3_128bits_reset_withSeed(state, s->nslots);
+    for (uint32_t i = 0; i < s->npages; i++) {
+        XXH3_128bits_update(state, &s->pages[i].length, sizeof s->pages[i].length);
+        XXH3_128bits_update(state, s->pages[i].data, s->pages[i].length);
+    }
+    XXH128_canonicalFromHash(&hash, XXH3_128bits_digest(state));
+    XXH3_freeState(state);
+    content_entry *entry = NULL;
+    HASH_FIND(hh, b->sequences, hash.digest, sizeof entry->hash, entry);
+    if (!entry && (entry = wl_new(b->arena, content_entry))) {
+        memcpy(entry->hash, hash.digest, sizeof entry->hash);
+        HASH_ADD(hh, b->sequences, hash, sizeof entry->hash, entry);
+    }
+    return entry;
+}
+
+static wl_status write_page(writer *w, statement_id statement, uint32_t of, uint32_t number,
+                            const obs_page *page)
+{
+    blob *packed = &w->b->compressed;
+    if (blob_compress(page->data, page->length, packed) != WL_OK)
+        return NOMEM(w->err);
+    return db_run(w->b->stmt[statement], w->err, db_int(of), db_int(number), db_int(page->count),
+                  db_int(page->length), db_blob(packed->data, packed->size));
+}
+
+static wl_status write_sequence(writer *w, const obs_sequence *s, uint32_t *id)
+{
+    uint64_t nsteps = 0;
+    for (uint32_t i = 0; i < s->npages; i++) {
+        if (!steps_valid(&s->pages[i], s->nslots))
+            return damaged(w);
+        nsteps += s->pages[i].count;
+    }
+    content_entry *entry = intern_sequence(w->b, s);
+    if (!entry)
+        return NOMEM(w->err);
+    if (entry->id) {
+        *id = entry->id;
+        return WL_OK;
+    }
+    *id = entry->id = ++w->b->nsequences;
+    wl_status status = db_run(w->b->stmt[ST_SEQUENCE], w->err, db_int(*id), db_int(nsteps),
+                              db_int(s->nslots));
+    for (uint32_t i = 0; i < s->npages && status == WL_OK; i++)
+        status = write_page(w, ST_SEQUENCE_PAGE, *id, i, &s->pages[i]);
+    return status;
+}
+
+/* ---- warps ---- */
+
+static bool warps_valid(const obs_page *page, uint32_t nslots, wl_warp *last, bool *any)
+{
+    wl_page_reader reader = wl_page_read(page->data, page->length, nslots);
+    uint32_t count = 0;
+    bool ascend = true;
+    for (wl_warp warp; wl_page_warp(&reader, &warp); count++) {
+        ascend &= !*any || warp.block > last->block ||
+                  (warp.block == last->block && warp.number > last->number);
+        *last = warp;
+        *any = true;
+    }
+    return !reader.damaged && ascend && count == page->count;
+}
+
+static wl_status write_object(writer *w, uint32_t group, uint32_t slot, const obs_step_object *s)
+{
+    const process *p = &w->b->process;
+    const object_info *found = builder_object(w->b, s->object);
+    uint32_t id = found ? found->id : 0;
+    wl_status status = WL_OK;
+    if (s->space == ACC_SHARED && s->object >= p->nlast_arrays)
+        return damaged(w);
+    if (s->space == ACC_SHARED)
+        status = builder_kernel_object(w->b, w->launch->kernel, PROF_OBJECT_SHARED,
+                                       &p->last_arrays.data[s->object], &id, w->err);
+    else if (s->space == ACC_LOCAL)
+        status = builder_kernel_object(w->b, w->launch->kernel, PROF_OBJECT_LOCAL, NULL, &id,
+                                       w->err);
+    return status == WL_OK ? db_run(w->b->stmt[ST_WARP_OBJECT], w->err, db_int(group), db_int(slot),
+                                    db_int(s->space), db_id(id))
+                           : status;
+}
+
+static wl_status write_group(writer *w, const obs_warps *g)
+{
+    if (g->sequence >= w->record->nsequences ||
+        g->nslots != w->record->sequences[g->sequence].nslots)
+        return damaged(w);
+    uint64_t nwarps = 0;
+    wl_warp last;
+    bool any = false;
+    for (uint32_t i = 0; i < g->npages; i++) {
+        if (!warps_valid(&g->pages[i], g->nslots, &last, &any))
+            return damaged(w);
+        nwarps += g->pages[i].count;
+    }
+    uint32_t id = ++w->b->nwarp_groups;
+    wl_status status = db_run(w->b->stmt[ST_WARP_GROUP], w->err, db_int(id),
+                              db_int(w->launch->row.id), db_int(w->ids[g->sequence]),
+                              db_int(nwarps));
+    for (uint32_t i = 0; i < g->nslots && status == WL_OK; i++)
+        status = write_object(w, id, i, &g->slots[i]);
+    for (uint32_t i = 0; i < g->npages && status == WL_OK; i++)
+        status = write_page(w, ST_WARP_PAGE, id, i, &g->pages[i]);
+    return status;
+}
+
+wl_status builder_sequences(prof_builder *b, const cap_sequences *record, wl_error *err)
+{
+    writer w = {.b = b,
+                .launch = builder_find_launch(b, record->launch),
+                .record = record,
+                .ids = wl_new_array(b->process.arena, uint32_t, (size_t)record->nsequences + 1),
+                .err = err};
+    if (!w.ids)
+        return NOMEM(err);
+    if (!w.launch || b->process.arrays_of != record->launch ||
+        w.launch->row.warps_dropped != UINT64_MAX)
+        return damaged(&w);
+    w.launch->row.warps_dropped = record->dropped;
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < record->nsequences && status == WL_OK; i++)
+        status = write_sequence(&w, &record->sequences[i], &w.ids[i]);
+    for (uint32_t i = 0; i < record->nwarps && status == WL_OK; i++)
+        status = write_group(&w, &record->warps[i]);
+    return status;
+}

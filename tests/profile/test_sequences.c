@@ -1,0 +1,251 @@
+/* What warps did, step by step: packed by hand, through a capture and the import, and read back. */
+#include "base/steps.h"
+#include "profile/blob.h"
+#include "story.h"
+#include "support/test.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static wl_error err;
+
+/* Three steps, then a page with one more. */
+static const uint8_t first_steps[] = {
+    2, 0xff, 0xff, 0xff, 0xff, 0x0f, 1, 0,       /* pc 1, all lanes, slot 0 from byte 0 */
+    9,                                           /* 4 bytes between lanes */
+    8, 0xf4, 0xff, 0xff, 0xff, 0x0f, 2, 0x80, 2, /* pc 5, lanes 0, 1, 3, slot 1, byte 128 */
+    0, 15,   32,                                 /* then bytes 120 and 136 */
+    3, 0,    0,                                  /* pc 3, the same lanes, no access */
+};
+static const uint8_t last_step[] = {14, 1, 0}; /* pc 7, lane 0 */
+/* Warp 0 and 1 of block 0, the latter 128 bytes on in slot 0, and warp 0 of block 3, 64 back. */
+static const uint8_t warps[] = {0, 0, 0, 0, 0, 1, 0x80, 2, 0, 3, 0, 127, 0};
+
+static obs_page step_pages[2], warp_pages[1];
+static obs_sequence sequences[1];
+static obs_step_object slots[2];
+static obs_warps groups[1];
+
+static cap_record story_sequences(uint32_t launch)
+{
+    step_pages[0] = (obs_page){3, (const char *)first_steps, sizeof first_steps};
+    step_pages[1] = (obs_page){1, (const char *)last_step, sizeof last_step};
+    sequences[0] = (obs_sequence){2, 2, step_pages};
+    slots[0] = (obs_step_object){ACC_GLOBAL, 1};
+    slots[1] = (obs_step_object){ACC_SHARED, 1};
+    warp_pages[0] = (obs_page){3, (const char *)warps, sizeof warps};
+    groups[0] = (obs_warps){0, 2, slots, 1, warp_pages};
+    return (cap_record){.type = CAP_SEQUENCES, .sequences = {launch, 5, 1, sequences, 1, groups}};
+}
+
+/* Launch 1, which launch 2 repeats on another object, and launch 3, which took the same steps. */
+static void write_capture(const char *path)
+{
+    static cap_move move = {1, 2};
+    cap_writer *w;
+    const cap_record process = story_process("/src/app"), module = story_module(1),
+                     first = story_object(1, 0, 0x7f0000000000, 4096),
+                     second = story_object(2, 0, 0x7f0000100000, 4096);
+    const cap_note note = {.id = 2, .module = 1, .kernel = "_Z5scalePf", .params = ""};
+    const cap_repeat repeat = {2, 1, 0.5, 1, &move};
+    unlink(path);
+    story_expect(cap_create(path, &w, &err), &err);
+    assert_int_equal(cap_write_process(w, &process.process), WL_OK);
+    assert_int_equal(cap_write_module(w, &module.module), WL_OK);
+    assert_int_equal(cap_write_object(w, &first.object), WL_OK);
+    assert_int_equal(cap_write_object(w, &second.object), WL_OK);
+    for (uint32_t id = 1; id <= 3; id += 2) {
+        const cap_record launch = story_launch(id, 0, 0x7f0000000000), did = story_sequences(id);
+        assert_int_equal(cap_write_launch(w, &launch.launch), WL_OK);
+        assert_int_equal(cap_write_sequences(w, &did.sequences), WL_OK);
+    }
+    assert_int_equal(cap_write_note(w, &note), WL_OK);
+    assert_int_equal(cap_write_repeat(w, &repeat), WL_OK);
+    cap_close(w);
+}
+
+static sqlite3_stmt *rows(sqlite3 *sql, const char *text)
+{
+    sqlite3_stmt *stmt;
+    if (sqlite3_prepare_v2(sql, text, -1, &stmt, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", text, sqlite3_errmsg(sql));
+    return stmt;
+}
+
+static int64_t number(sqlite3 *sql, const char *text)
+{
+    sqlite3_stmt *stmt = rows(sql, text);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return value;
+}
+
+/* Opens the page that the statement's row (bytes, data) holds. */
+static wl_page_reader page_of(sqlite3_stmt *stmt, uint32_t nslots, wl_arena *arena)
+{
+    unsigned char *data;
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    uint64_t bytes = (uint64_t)sqlite3_column_int64(stmt, 0);
+    assert_int_equal(blob_decompress(sqlite3_column_blob(stmt, 1),
+                                     (size_t)sqlite3_column_bytes(stmt, 1), bytes, arena, &data),
+                     WL_OK);
+    return wl_page_read(data, (size_t)bytes, nslots);
+}
+
+static void steps_come_back(sqlite3 *sql, wl_arena *arena)
+{
+    wl_step s;
+    sqlite3_stmt *stmt = rows(sql, "SELECT bytes, data FROM sequence_pages ORDER BY page");
+    wl_page_reader page = page_of(stmt, 2, arena);
+    assert_true(wl_page_step(&page, &s));
+    assert_true(s.pc == 1 && s.mask == UINT32_MAX && s.slot == 0);
+    assert_true(s.offset[0] == 0 && s.offset[31] == 124);
+    assert_true(wl_page_step(&page, &s));
+    assert_true(s.pc == 5 && s.mask == 11 && s.slot == 1);
+    assert_true(s.offset[0] == 128 && s.offset[1] == 120 && s.offset[2] == 0 && s.offset[3] == 136);
+    assert_true(wl_page_step(&page, &s));
+    assert_true(s.pc == 3 && s.mask == 11 && s.slot == WL_NO_SLOT);
+    assert_false(wl_page_step(&page, &s));
+    assert_false(page.damaged);
+    page = page_of(stmt, 2, arena);
+    assert_true(wl_page_step(&page, &s));
+    assert_true(s.pc == 7 && s.mask == 1 && s.slot == WL_NO_SLOT);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
+    sqlite3_finalize(stmt);
+}
+
+static void warps_come_back(sqlite3 *sql, wl_arena *arena)
+{
+    wl_warp w;
+    sqlite3_stmt *stmt = rows(sql, "SELECT bytes, data FROM warp_pages WHERE warps = 2");
+    wl_page_reader page = page_of(stmt, 2, arena);
+    assert_true(wl_page_warp(&page, &w));
+    assert_true(w.block == 0 && w.number == 0 && w.begin[0] == 0 && w.begin[1] == 0);
+    assert_true(wl_page_warp(&page, &w));
+    assert_true(w.block == 0 && w.number == 1 && w.begin[0] == 128);
+    assert_true(wl_page_warp(&page, &w));
+    assert_true(w.block == 3 && w.number == 0 && w.begin[0] == 64 && w.begin[1] == 0);
+    assert_false(wl_page_warp(&page, &w));
+    assert_false(page.damaged);
+    sqlite3_finalize(stmt);
+}
+
+static void sequences_come_back(void **state)
+{
+    (void)state;
+    char capture[4096], profile[4096];
+    snprintf(capture, sizeof capture, "%s", story_path("sequences.wlcap"));
+    snprintf(profile, sizeof profile, "%s", story_path("sequences.wlprof"));
+    write_capture(capture);
+    const char *captures[] = {capture};
+    prof_options options = {.force = true};
+    story_expect(prof_import(captures, 1, profile, &options, &err), &err);
+    const struct {
+        const char *sql;
+        int64_t value;
+    } cases[] = {
+        {"SELECT count(*) FROM sequences", 1}, /* of both launches */
+        {"SELECT nsteps FROM sequences", 4},
+        {"SELECT count(*) FROM sequence_pages", 2},
+        {"SELECT sum(nwarps) FROM warp_groups", 6},
+        {"SELECT object FROM launch_warps WHERE launch = 1 AND slot = 0", 1},
+        {"SELECT object FROM launch_warps WHERE launch = 3 AND slot = 0", 2}, /* the repeat */
+        {"SELECT count(DISTINCT object) FROM launch_warps WHERE slot = 1 AND space = 1", 1},
+        {"SELECT count(*) FROM launches WHERE warps_dropped = 5", 3},
+    };
+    sqlite3 *sql;
+    wl_arena *arena = wl_arena_new();
+    assert_int_equal(sqlite3_open_v2(profile, &sql, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (number(sql, cases[i].sql) != cases[i].value)
+            fail_msg("%s: %lld", cases[i].sql, (long long)number(sql, cases[i].sql));
+    steps_come_back(sql, arena);
+    warps_come_back(sql, arena);
+    sqlite3_close(sql);
+    wl_arena_free(arena);
+    unlink(capture);
+    unlink(profile);
+}
+
+typedef void change(cap_sequences *s);
+
+static void wrong_count(cap_sequences *s)
+{
+    s->sequences[0].pages[0].count = 4;
+}
+
+static void cut_page(cap_sequences *s)
+{
+    s->sequences[0].pages[0].length--;
+}
+
+static void slot_beyond(cap_sequences *s)
+{
+    s->sequences[0].nslots = s->warps[0].nslots = 1;
+}
+
+static void other_slots(cap_sequences *s)
+{
+    s->warps[0].nslots = 1;
+}
+
+static void no_such_sequence(cap_sequences *s)
+{
+    s->warps[0].sequence = 1;
+}
+
+static void no_such_array(cap_sequences *s)
+{
+    s->warps[0].slots[1].object = 2;
+}
+
+static void falling_warps(cap_sequences *s)
+{
+    static const uint8_t twice[] = {1, 0, 0, 0, 0, 0, 0, 0};
+    s->warps[0].pages[0] = (obs_page){2, (const char *)twice, sizeof twice};
+}
+
+static void another_launch(cap_sequences *s)
+{
+    s->launch = 2;
+}
+
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    static change *const changes[] = {wrong_count,   cut_page,         slot_beyond,
+                                      other_slots,   no_such_sequence, no_such_array,
+                                      falling_warps, another_launch};
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    story_expect(prof_create(story_path("steps.wlprof"), &options, &builder, &err), &err);
+    story_expect(prof_begin_process(builder, &err), &err);
+    cap_record r = story_process("/src/app");
+    story_expect(prof_add(builder, &r, &err), &err);
+    for (uint32_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        r = story_launch(10 + i, 0, 0);
+        story_expect(prof_add(builder, &r, &err), &err);
+        r = story_sequences(10 + i);
+        changes[i](&r.sequences);
+        if (prof_add(builder, &r, &err) != WL_CORRUPT)
+            fail_msg("change %u is not refused", i);
+    }
+    r = story_launch(30, 0, 0);
+    story_expect(prof_add(builder, &r, &err), &err);
+    r = story_sequences(30);
+    story_expect(prof_add(builder, &r, &err), &err);
+    assert_int_equal(prof_add(builder, &r, &err), WL_CORRUPT); /* only once */
+    prof_discard(builder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sequences_come_back),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
