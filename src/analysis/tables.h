@@ -1,6 +1,6 @@
-/* Tables that the analyses compute from a profile, besides the findings: kernels and source lines
- * by what they cost, and the memory that objects take over time. Pure functions; everything lies in
- * the caller's arena. */
+/* Tables that the analyses compute from a profile, besides the findings: kernels by what they
+ * cost, how often elements are used, and the memory that objects take over time. Pure functions;
+ * everything lies in the caller's arena. */
 #ifndef WL_ANALYSIS_TABLES_H
 #define WL_ANALYSIS_TABLES_H
 
@@ -35,21 +35,6 @@ typedef struct ana_kernels {
 /* `findings` may be NULL: then without excess. */
 wl_status ana_kernel_table(prof_db *profile, const ana_findings *findings, wl_arena *arena,
                            ana_kernels *out, wl_error *err);
-
-typedef struct ana_source_line {
-    uint32_t kernel;
-    uint32_t file, line; /* 0: instructions without line information */
-    ana_counts counts;   /* over all launches */
-} ana_source_line;
-
-typedef struct ana_source_lines {
-    uint32_t count;
-    ana_source_line *rows; /* by kernel, file, line */
-} ana_source_lines;
-
-/* Every source line that has instructions, one kernel or PROF_ALL. */
-wl_status ana_line_table(prof_db *profile, uint32_t kernel, wl_arena *arena, ana_source_lines *out,
-                         wl_error *err);
 
 typedef struct ana_peak {
     uint32_t process, device; /* device: ordinal */

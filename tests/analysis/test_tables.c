@@ -1,4 +1,4 @@
-/* Kernels, lines and memory over time, from captures made by hand. */
+/* Kernels and memory over time, from captures made by hand. */
 #include "../profile/story.h"
 #include "support/test.h"
 
@@ -68,43 +68,6 @@ static void kernels(void **state)
         sectors += cost->unit == ANA_SECTORS ? cost->excess : 0;
     }
     assert_int_equal(k->excess_sectors, sectors);
-    prof_close(db);
-}
-
-static const ana_source_line *line_at(const ana_source_lines *table, uint32_t file, uint32_t line)
-{
-    for (uint32_t i = 0; i < table->count; i++) {
-        if (table->rows[i].file == file && table->rows[i].line == line) {
-            return &table->rows[i];
-        }
-    }
-    return NULL;
-}
-
-static void lines(void **state)
-{
-    (void)state;
-    prof_db *db = make(story_all);
-    ana_source_lines table;
-    prof_kernel_rows kernels_of;
-    story_expect(ana_line_table(db, PROF_ALL, arena, &table, &err), &err);
-    story_expect(prof_load_kernels(db, arena, &kernels_of, &err), &err);
-    uint32_t file = kernels_of.rows[0].file;
-    const ana_source_line *load = line_at(&table, file, 14), *twice = line_at(&table, file, 30);
-    assert_non_null(load);
-    assert_int_equal(load->counts.sectors, 3 * 32);
-    /* The load, and three instructions inlined from a header of the toolkit; each executed by 8
-     * warps a launch. */
-    assert_int_equal(load->counts.executions, 3 * 4 * 8);
-    assert_int_equal(load->counts.thread_instructions, 3 * 4 * 250);
-    assert_non_null(twice);
-    assert_int_equal(twice->counts.executions, 3 * 4 * 8);
-    assert_int_equal(twice->counts.sectors, 0);
-    uint64_t sectors = 0;
-    for (uint32_t i = 0; i < table.count; i++) {
-        sectors += table.rows[i].counts.sectors;
-    }
-    assert_int_equal(sectors, 3 * (32 + 64));
     prof_close(db);
 }
 
@@ -233,13 +196,11 @@ static void nothing(void **state)
     ana_memory table;
     ana_kernels kernels_of;
     ana_findings findings;
-    ana_source_lines lines_of;
     ana_thresholds thresholds = ana_thresholds_default();
     story_expect(ana_memory_table(db, arena, &table, &err), &err);
     story_expect(ana_kernel_table(db, NULL, arena, &kernels_of, &err), &err);
-    story_expect(ana_line_table(db, PROF_ALL, arena, &lines_of, &err), &err);
     story_expect(ana_find(db, &thresholds, arena, &findings, &err), &err);
-    assert_int_equal(table.npeaks + kernels_of.count + findings.count + lines_of.count, 0);
+    assert_int_equal(table.npeaks + kernels_of.count + findings.count, 0);
     assert_int_equal(table.peak_bytes, 0);
     prof_close(db);
 }
@@ -261,7 +222,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(kernels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_of_two_devices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing, set_up, tear_down),

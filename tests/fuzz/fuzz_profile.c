@@ -120,12 +120,10 @@ static void analyze(prof_db *db, wl_arena *arena)
     ana_thresholds thresholds = ana_thresholds_default();
     ana_findings findings;
     ana_kernels kernels;
-    ana_source_lines lines;
     ana_memory memory;
     ana_uses uses;
     bool found = ana_find(db, &thresholds, arena, &findings, &err) == WL_OK;
     (void)ana_kernel_table(db, found ? &findings : NULL, arena, &kernels, &err);
-    (void)ana_line_table(db, PROF_ALL, arena, &lines, &err);
     (void)ana_memory_table(db, arena, &memory, &err);
     (void)ana_use_table(db, &thresholds, arena, &uses, &err);
 }
