@@ -135,6 +135,9 @@ typedef struct cap_launch {
     double device_seconds; /* negative: not measured */
     int32_t error;         /* CUDA error of the launch, 0 on success */
     const char *fault;     /* text, "" on success */
+    const char
+        *params; /* bytes, laid out as the kernel has them; "" where a note has them, or nobody */
+    uint64_t nparams;
     obs_summary summary;
 } cap_launch;
 
@@ -166,7 +169,7 @@ typedef struct cap_note {
     uint64_t nparams;
 } cap_note;
 
-/* The note as a launch of which nothing else is known. */
+/* The note as a launch of which nothing else is known; its parameters stay with the note. */
 cap_launch cap_launch_of_note(const cap_note *note);
 
 /* What the host wrote to a module's constant variable; counts for the notes that follow. */

@@ -204,6 +204,7 @@ cap_launch cap_launch_of_note(const cap_note *note)
                          .stream = note->stream,
                          .host_seconds = -1,
                          .device_seconds = -1,
+                         .params = "",
                          .fault = ""};
     memcpy(launch.grid, note->grid, sizeof launch.grid);
     memcpy(launch.block, note->block, sizeof launch.block);

@@ -153,6 +153,8 @@ static cap_launch describe_launch(const dev_op *op, const dev_stream *stream, ui
 {
     const cap_note note = dev_note_of(op, stream, call);
     cap_launch launch = cap_launch_of_note(&note);
+    launch.params = op->launch.params;
+    launch.nparams = op->launch.bytes;
     launch.host_seconds = result->seconds;
     launch.error = result->fault.cuda_error;
     launch.fault = result->fault.text;

@@ -98,6 +98,11 @@ typedef struct object_info {
     uint64_t alloc_order, free_order;
 } object_info;
 
+typedef struct live_place { /* of an object */
+    uint64_t base, bytes;
+    uint32_t object; /* its id */
+} live_place;
+
 typedef struct skip {
     const char *key;
     const char *kernel, *reason;
@@ -134,6 +139,8 @@ typedef struct launch_entry {
     const char *name;   /* of the kernel, mangled; of a note */
     const char *reason; /* why it was not worked out, as far as is known */
     uint32_t call;      /* of a note, as the capture numbers it */
+    prof_reach *reaches;
+    uint32_t nreaches;
     UT_hash_handle hh;
 } launch_entry;
 
@@ -157,6 +164,7 @@ typedef struct process {
     int64_t end_ns;
     id_entry *objects_by_number, *calls_by_number;
     wl_vec(object_info) objects;
+    wl_vec(live_place) places; /* that live at this point of the capture, by address */
     uint32_t first_call;
     wl_vec(call_info) calls; /* by id - first_call */
     module_entry *modules;
@@ -209,6 +217,16 @@ wl_status builder_skipped(prof_builder *b, const cap_skipped *record, wl_error *
 uint32_t builder_stream(prof_builder *b, uint64_t handle);
 /* The object that the capture numbers so; NULL where no OBJECT record has announced it. */
 const object_info *builder_object(const prof_builder *b, uint32_t number);
+
+/* parameters.c: those of a kernel, from its code; which of its objects a launch was given. The
+ * places follow what is allocated and freed. */
+wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func *func,
+                             wl_error *err);
+wl_status builder_reaches(prof_builder *b, launch_entry *e, const char *params, uint64_t length,
+                          wl_error *err);
+wl_status builder_write_reaches(prof_builder *b, const launch_entry *e, wl_error *err);
+bool builder_place(process *p, uint32_t object, uint64_t base, uint64_t bytes);
+void builder_displace(process *p, uint32_t object, uint64_t base);
 
 /* stacks.c */
 wl_status builder_stack(prof_builder *b, const cap_stack *record, stack **out, wl_error *err);

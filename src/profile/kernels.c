@@ -360,6 +360,7 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
         return NOMEM(err);
     }
     wl_status status = write_code(&c, k, err);
+    status = status == WL_OK ? builder_parameters(b, k->id, func, err) : status;
     status = status == WL_OK ? builder_facts(b, k->id, &c.code, err) : status;
     k->line = first_line(&c);
     k->ncode = ncode(&c);

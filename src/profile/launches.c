@@ -112,6 +112,7 @@ wl_status builder_launches(prof_builder *b, wl_error *err)
     wl_status status = WL_OK;
     for (const launch_entry *e = b->process.launches; e && status == WL_OK; e = e->hh.next) {
         status = table_insert_launches(b->insert[TABLE_launches], &e->row, err);
+        status = status == WL_OK ? builder_write_reaches(b, e, err) : status;
     }
     return status;
 }
@@ -161,6 +162,10 @@ static wl_status complete_launch(writer *w)
     e->row.dropped = s->dropped;
     e->row.accesses_known = !e->gaps && !s->dropped && !w->launch->error;
     e->row.mix_whole = counts_all(s, e->kernel);
+    wl_status status = builder_reaches(w->b, e, w->launch->params, w->launch->nparams, w->err);
+    if (status != WL_OK) {
+        return status;
+    }
     w->entry = e;
     w->kernel = e->kernel;
     w->id = e->row.id;

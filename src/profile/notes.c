@@ -26,6 +26,9 @@ wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
         return status;
     }
     entry->noted = true;
+    if (builder_reaches(b, entry, note->params, note->nparams, err) != WL_OK) {
+        return WL_NOMEM;
+    }
     entry->call = note->call;
     entry->row.way = CAP_WAY_NONE;
     entry->row.recorded = (note->flags & CAP_NOTE_PROBED) != 0;

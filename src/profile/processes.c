@@ -149,7 +149,8 @@ static wl_status add_object(prof_builder *b, const cap_object *r, wl_error *err)
         .record = *r, .alloc_call = builder_call(b, r->call), .alloc_order = ++p->order};
     o.id = builder_id(b, &p->objects_by_number, r->id, &b->nobjects);
     o.record.name = wl_arena_strdup(p->arena, r->name);
-    if (b->nomem || !o.record.name || !wl_push(&p->objects, o)) {
+    if (b->nomem || !o.record.name || !wl_push(&p->objects, o) ||
+        !builder_place(p, o.id, r->base, r->bytes)) {
         return NOMEM(err);
     }
     return WL_OK;
@@ -182,6 +183,7 @@ static wl_status add_free(prof_builder *b, const cap_free *r, wl_error *err)
                        r->object);
     }
     o->freed = true;
+    builder_displace(&b->process, o->id, o->record.base);
     o->free_call = builder_call(b, r->call);
     o->free_order = ++b->process.order;
     return b->nomem ? NOMEM(err) : WL_OK;

@@ -315,6 +315,20 @@ typedef struct prof_use {
     uint64_t ranges[OBS_ORIGIN_COUNT], range_accesses[OBS_ORIGIN_COUNT], block_words;
 } prof_use;
 
+/* A parameter of a kernel. */
+typedef struct prof_parameter {
+    uint32_t kernel, position;
+    uint64_t offset, bytes; /* in the launch's parameters */
+    const char *type;       /* "float const*"; "" where the kernel's name does not tell */
+} prof_parameter;
+
+/* A word of a launch's parameters that was the address of live memory. */
+typedef struct prof_reach {
+    uint32_t launch, object;
+    uint64_t offset,
+        object_offset; /* of the word in the parameters; of the address in the object */
+} prof_reach;
+
 /* What one launch moved of one object. */
 typedef struct prof_traffic {
     uint32_t launch, kernel, object, space;

@@ -128,6 +128,19 @@ CREATE TABLE moves (
   PRIMARY KEY (id, object)
 ) WITHOUT ROWID;
 
+-- Parameters of kernels; offset: in a launch's parameters. type: '' where the kernel's name does not tell.
+CREATE TABLE parameters (
+  kernel INTEGER NOT NULL, position INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  PRIMARY KEY (kernel, position)
+) WITHOUT ROWID;
+
+-- Words of a launch's parameters that were addresses of live objects: through which parameter a kernel reached what.
+CREATE TABLE reaches (
+  launch INTEGER NOT NULL, offset INTEGER NOT NULL, object INTEGER NOT NULL, object_offset INTEGER NOT NULL,
+  PRIMARY KEY (launch, offset)
+) WITHOUT ROWID;
+
 -- Instructions whose accesses were not observed in a launch, and why; of launches with rows of their own (rows_of), and of
 -- those of which nothing was worked out.
 CREATE TABLE gaps (
@@ -521,6 +534,16 @@ FROM kernel_gaps g
 JOIN kernels k ON k.id = g.kernel
 LEFT JOIN code c ON c.kernel = g.kernel AND c.pc = g.pc
 LEFT JOIN files f ON f.id = c.file;
+
+CREATE VIEW v_parameters AS
+SELECT k.short_name AS kernel, p.position, p.type, o.name AS object, o.variable, count(*) AS launches
+FROM launches l
+JOIN reaches r ON r.launch = l.rows_of
+JOIN kernels k ON k.id = l.kernel
+LEFT JOIN parameters p ON p.kernel = l.kernel AND r.offset >= p.offset AND r.offset < p.offset + p.bytes
+LEFT JOIN moves m ON m.id = l.moves AND m.object = r.object
+LEFT JOIN objects o ON o.id = coalesce(m.becomes, r.object)
+GROUP BY l.kernel, p.position, r.offset, o.id;
 
 CREATE VIEW v_mix AS
 SELECT m.launch, k.short_name AS kernel, n.name AS class, m.warp_instructions, m.thread_instructions

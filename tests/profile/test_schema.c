@@ -151,9 +151,10 @@ static void views_can_be_pasted(void **state)
     run(sql, strstr(schema_text(), "\nCREATE VIEW"));
     assert_int_equal(number(sql, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), before);
     sqlite3_stmt *names;
-    const char *views = "SELECT name FROM sqlite_schema WHERE type = 'view' "
-                        "AND name NOT IN ('kernel_gaps', 'v_gaps', 'v_loops', 'v_forms', "
-                        "'launch_warps')";
+    const char *views =
+        "SELECT name FROM sqlite_schema WHERE type = 'view' "
+        "AND name NOT IN ('kernel_gaps', 'v_gaps', 'v_loops', 'v_forms', 'v_parameters', "
+        "'launch_warps')";
     assert_int_equal(sqlite3_prepare_v2(sql, views, -1, &names, NULL), SQLITE_OK);
     while (sqlite3_step(names) == SQLITE_ROW) {
         char text[128];
@@ -235,6 +236,76 @@ static void loaders_resolve_repeats(void **state)
     prof_close(db);
     wl_arena_free(arena);
     unlink(story_path("repeat.wlprof"));
+}
+
+/* Two launches by note, of which the second repeats the first on another object, and one by the
+ * emulator. */
+static void tell_parameters(prof_builder *builder)
+{
+    static const uint64_t words[3][2] = {
+        {0x7f0000000010, 5}, {0x7f0000100010, 5}, {7, 0x7f00001003ff}};
+    static cap_move move = {1, 2};
+    cap_record launch = story_launch(1, 0, 0x7f0000000000),
+               own = story_launch(3, 0, 0x7f0000000000);
+    own.launch.params = (const char *)words[2];
+    own.launch.nparams = sizeof words[2];
+    const cap_record told[] = {
+        story_process("/src/app"),
+        story_device(),
+        story_module(1),
+        story_object(1, 0, 0x7f0000000000, 4096),
+        story_object(2, 0, 0x7f0000100000, 1024),
+        {.type = CAP_NOTE,
+         .note = {.id = 1,
+                  .module = 1,
+                  .kernel = "_Z5scalePf",
+                  .params = (const char *)words[0],
+                  .nparams = sizeof words[0]}},
+        {.type = CAP_NOTE,
+         .note = {.id = 2,
+                  .module = 1,
+                  .kernel = "_Z5scalePf",
+                  .params = (const char *)words[1],
+                  .nparams = sizeof words[1]}},
+        launch,
+        {.type = CAP_REPEAT, .repeat = {.note = 2, .same_as = 1, .count = 1, .moves = &move}},
+        own,
+        story_free(2, 0),
+        {.type = CAP_NOTE,
+         .note = {.id = 4,
+                  .module = 1,
+                  .kernel = "_Z5scalePf",
+                  .params = (const char *)words[1],
+                  .nparams = sizeof words[1]}},
+        story_end(),
+    };
+    story_expect(prof_begin_process(builder, &err), &err);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        story_expect(prof_add(builder, &told[i], &err), &err);
+    story_expect(prof_end_process(builder, NULL, &err), &err);
+}
+
+static void parameters_lead_to_objects(void **state)
+{
+    (void)state;
+    const struct {
+        const char *sql;
+        int64_t value;
+    } cases[] = {
+        {"SELECT count(*) FROM parameters", 1},
+        {"SELECT type = 'float*' AND offset = 0 AND bytes = 8 FROM parameters", 1},
+        {"SELECT count(*) FROM reaches", 2}, /* a repeat has none of its own; object 2 was freed */
+        {"SELECT object_offset FROM reaches WHERE launch = 1 AND offset = 0 AND object = 1", 16},
+        {"SELECT object_offset FROM reaches WHERE launch = 3 AND offset = 8 AND object = 2", 0x3ff},
+        {"SELECT count(*) FROM v_parameters WHERE position = 0", 2},
+    };
+    make("parameters.wlprof", tell_parameters);
+    sqlite3 *sql = open_sql(story_path("parameters.wlprof"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (number(sql, cases[i].sql) != cases[i].value)
+            fail_msg("%s: %lld", cases[i].sql, (long long)number(sql, cases[i].sql));
+    sqlite3_close(sql);
+    unlink(story_path("parameters.wlprof"));
 }
 
 /* Launch 1 was replayed but for one instruction and one basic block, 2 whole, 3 did what 1 did. */
@@ -330,6 +401,7 @@ int main(void)
         cmocka_unit_test(views_resolve_repeats),
         cmocka_unit_test(loaders_resolve_repeats),
         cmocka_unit_test(launches_say_what_is_known),
+        cmocka_unit_test(parameters_lead_to_objects),
         cmocka_unit_test(other_schemas_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,172 @@
+/* Kernels' parameters, and the objects that they lead to: how a kernel reached what it accessed. */
+#include "profile/builder.h"
+#include "profile/demangle.h"
+
+#include <string.h>
+
+/* ---- types, as the name tells ---- */
+
+/* Where the list of parameters of a demangled function begins, after its bracket; NULL without one. */
+static const char *list_of(const char *demangled)
+{
+    const char *end = strrchr(demangled, ')');
+    int depth = 0;
+    for (const char *p = end; p && p >= demangled; p--) {
+        depth += *p == ')';
+        depth -= *p == '(';
+        if (depth == 0) {
+            return p + 1;
+        }
+    }
+    return NULL;
+}
+
+/* The length of the type that begins there: up to a comma or bracket that is not its own. */
+static size_t type_length(const char *text)
+{
+    size_t n = 0;
+    for (int depth = 0; text[n]; n++) {
+        if (depth == 0 && (text[n] == ',' || text[n] == ')')) {
+            break;
+        }
+        depth += strchr("(<[{", text[n]) != NULL;
+        depth -= strchr(")>]}", text[n]) != NULL;
+    }
+    return n;
+}
+
+static uint32_t count_types(const char *list)
+{
+    uint32_t count = 0;
+    for (const char *p = list; p && *p && *p != ')'; count++) {
+        p += type_length(p);
+        p += strspn(p, ", ");
+    }
+    return count;
+}
+
+/* The type of parameter `position` of `count`; "" where the name does not tell, as of a C function. */
+static const char *type_of(wl_arena *arena, const char *demangled, uint32_t position,
+                           uint32_t count)
+{
+    const char *p = list_of(demangled);
+    if (!p || count_types(p) != count) {
+        return "";
+    }
+    for (uint32_t i = 0; i < position; i++) {
+        p += type_length(p);
+        p += strspn(p, ", ");
+    }
+    return wl_arena_strndup(arena, p, type_length(p));
+}
+
+wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func *func,
+                             wl_error *err)
+{
+    const char *demangled = prof_demangle(b->process.arena, func->name);
+    uint64_t offset = 0;
+    wl_status status = demangled ? WL_OK : NOMEM(err);
+    for (uint32_t i = 0; i < func->nparams && status == WL_OK; i++) {
+        uint32_t align = ir_var_align(func->params[i]);
+        offset = (offset + align - 1) / align * align;
+        const prof_parameter row = {.kernel = kernel_id,
+                                    .position = i,
+                                    .offset = offset,
+                                    .bytes = ir_var_size(func->params[i]),
+                                    .type = type_of(b->process.arena, demangled, i, func->nparams)};
+        status = row.type ? table_insert_parameters(b->insert[TABLE_parameters], &row, err)
+                          : NOMEM(err);
+        offset += row.bytes;
+    }
+    return status;
+}
+
+/* ---- live memory by address ---- */
+
+/* The first place that begins after the address. */
+static size_t place_after(const process *p, uint64_t address)
+{
+    size_t low = 0, high = p->places.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->places.data[middle].base <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+bool builder_place(process *p, uint32_t object, uint64_t base, uint64_t bytes)
+{
+    const live_place fresh = {base, bytes, object};
+    if (!base || !bytes) {
+        return true; /* a CUDA array has no address */
+    }
+    size_t at = place_after(p, base);
+    if (!wl_push(&p->places, fresh)) {
+        return false;
+    }
+    memmove(&p->places.data[at + 1], &p->places.data[at],
+            (p->places.count - 1 - at) * sizeof fresh);
+    p->places.data[at] = fresh;
+    return true;
+}
+
+void builder_displace(process *p, uint32_t object, uint64_t base)
+{
+    for (size_t i = place_after(p, base); i-- > 0 && p->places.data[i].base == base;) {
+        if (p->places.data[i].object != object) {
+            continue;
+        }
+        p->places.count--;
+        memmove(&p->places.data[i], &p->places.data[i + 1],
+                (p->places.count - i) * sizeof *p->places.data);
+        return;
+    }
+}
+
+static const live_place *place_at(const process *p, uint64_t address)
+{
+    size_t i = place_after(p, address);
+    const live_place *place = i ? &p->places.data[i - 1] : NULL;
+    return place && address - place->base < place->bytes ? place : NULL;
+}
+
+/* ---- what a launch was given ---- */
+
+/* Any aligned word of the parameters may be a pointer, also within a structure. */
+wl_status builder_reaches(prof_builder *b, launch_entry *e, const char *params, uint64_t length,
+                          wl_error *err)
+{
+    size_t most = length / sizeof(uint64_t);
+    if (!most || e->nreaches) {
+        return WL_OK;
+    }
+    e->reaches = wl_new_array(b->process.arena, prof_reach, most);
+    if (!e->reaches) {
+        return NOMEM(err);
+    }
+    for (size_t i = 0; i < most; i++) {
+        uint64_t address;
+        memcpy(&address, params + i * sizeof address, sizeof address);
+        const live_place *place = place_at(&b->process, address);
+        if (place) {
+            e->reaches[e->nreaches++] = (prof_reach){.launch = e->row.id,
+                                                     .offset = i * sizeof address,
+                                                     .object = place->object,
+                                                     .object_offset = address - place->base};
+        }
+    }
+    return WL_OK;
+}
+
+wl_status builder_write_reaches(prof_builder *b, const launch_entry *e, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < e->nreaches && e->row.rows_of == e->row.id && status == WL_OK; i++) {
+        status = table_insert_reaches(b->insert[TABLE_reaches], &e->reaches[i], err);
+    }
+    return status;
+}
