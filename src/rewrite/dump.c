@@ -1,4 +1,5 @@
-/* What the passes found, for people: the kernel's instructions, each with a line for what the pass says about it. */
+/* What the passes found, for people: the kernel's instructions, each with a line for what the pass
+ * says about it. */
 #include "rewrite/dump.h"
 
 #include "ptx/ptx.h"

@@ -5,37 +5,50 @@
  * A state is one block of device memory, aligned to 256:
  *
  *     0            rewrite_state, filled by the host
- *     vars_at      u64 for each of kernel->vars: its address in its own space; written by traced blocks, and by block 0
- *     bits_at      REWRITE_COPIES copies of bits_bytes, u32 words: bit b % 32 of word b / 32 says that the sites with that bit ran
- *     counters_at  REWRITE_COPIES copies of copy_bytes: for each tally of basic blocks three u64 and one that is not used:
- *                  executions by warps, their lanes, and executions by whole warps, which are not among the former
- *                  (MEASURED); or how often lanes went the way that is counted, how many, and how often all did
+ *     vars_at      u64 for each of kernel->vars: its address in its own space; written by traced
+ *                  blocks, and by block 0
+ *     bits_at      REWRITE_COPIES copies of bits_bytes, u32 words: bit b % 32 of word b / 32 says
+ *                  that the sites with that bit ran
+ *     counters_at  REWRITE_COPIES copies of copy_bytes: for each tally of basic blocks three u64
+ *                  and one that is not used:
+ *                  executions by warps, their lanes, and executions by whole warps, which are not
+ *                  among the former
+ *                  (MEASURED); or how often lanes went the way that is counted, how many, and how
+ *                  often all did
  *     ranges_at    rewrite_range for each range of the setup, filled by the host
- *     behind it    counters of shared memory, and what ranges point to
- *     rewrite_state.pool_at  the trace: a region of `rows` rows of REWRITE_ROW bytes for each block to trace and warp of it
+ *     after it     counters of shared memory, and what ranges point to
+ *     rewrite_state.pool_at  the trace: a region of `rows` rows of REWRITE_ROW bytes for each block
+ *                            to trace and warp of it
  *
- * Everything that the host does not fill is zero before the launch, but for the pool, which may hold anything. Which parts
- * there are depends on the probes; offsets are those of rewrite_kernel and rewrite_layout.
+ * Everything that the host does not fill is zero before the launch, but for the pool, which may
+ * hold anything. Which parts there are depends on the probes; offsets are those of rewrite_kernel
+ * and rewrite_layout.
  *
- * Lane l of a warp writes to its column of the warp's region, the 8 bytes from 8 * l on of each row, downwards. It holds records
- * one behind the other. The first row of a record is a rewrite_record. What follows is told by the piece that it names
- * (kernel->pieces): of a region its bases; of a loop the `early` ones in the first iteration, then in the second
- * (undefined where there was none), then the others in the last, then the number of iterations (u32). A loop with a
- * count_row has before the loop, and behind it, in the next row or, where it is narrow, in the upper half: what counts, and bases whose
- * step is not known; what is added to what counts, where that is no number; and of the others one row each. A base is 8 bytes, or where its spots are
- * narrow the lower or the higher 4 of them. Spots may also name a base that a record before has (kernel->keeps).
- * The lane has accessed memory at every spot of the piece that it came to, in their order, in each iteration; lane by lane in the order of the
- * records. Lanes of `mask` came to the piece together, and those that are in an iteration run it together. Addresses are those
- * of the site's space. Where the site is generic, the two highest bits name the space: REWRITE_TAG_*.
+ * Lane l of a warp writes to its column of the warp's region, the 8 bytes from 8 * l on of each
+ * row, downwards. It holds records one after the other. The first row of a record is a
+ * rewrite_record. What follows is told by the piece that it names (kernel->pieces): of a region its
+ * bases; of a loop the `early` ones in the first iteration, then in the second (undefined where
+ * there was none), then the others in the last, then the number of iterations (u32). A loop with a
+ * count_row has before the loop, and after it, in the next row or, where it is narrow, in the upper
+ * half: what counts, and bases whose step is not known; what is added to what counts, where that is
+ * no number; and of the others one row each. A base is 8 bytes, or where its spots are narrow the
+ * lower or the higher 4 of them. Spots may also name a base that a record before has
+ * (kernel->keeps). The lane has accessed memory at every spot of the piece that it came to, in
+ * their order, in each iteration; lane by lane in the order of the records. Lanes of `mask` came to
+ * the piece together, and those that are in an iteration run it together. Addresses are those of
+ * the site's space. Where the site is generic, the two highest bits name the space: REWRITE_TAG_*.
  *
- * Elements are aligned pieces of 4 bytes, lines aligned pieces of 128; those of an object count from `base` rounded down to 128.
- * Marks are bytes, one for each element: what is not 0 was touched. So is, in a bitmap of touched elements, bit e % 32 of word e / 32
- * for element e. All marks lie together in a state, and all bitmaps, in the same order: word w of these is for marks 32 * w to
- * 32 * w + 31. Who adds each mark to its word need not copy the marks. With frequency there is neither: what
- * was counted was touched. An element was accessed as often as its counter (u32)
- * and that of its line (u32) say together. Counters come by class: loads, stores, atomics; an object has those of the classes
- * that the launch can access it by. Where all warps of a grid access the same few elements, they would wait for each other at
- * their counters: those of small objects are spread over copies, and say together how often. Counters of shared memory count from its address 0, `shared_bytes` / 4 a class. */
+ * Elements are aligned pieces of 4 bytes, lines aligned pieces of 128; those of an object count
+ * from `base` rounded down to 128. Marks are bytes, one for each element: what is not 0 was
+ * touched. So is, in a bitmap of touched elements, bit e % 32 of word e / 32 for element e. All
+ * marks lie together in a state, and all bitmaps, in the same order: word w of these is for marks
+ * 32 * w to 32 * w + 31. Who adds each mark to its word need not copy the marks. With frequency
+ * there is neither: what was counted was touched. An element was accessed as often as its counter
+ * (u32) and that of its line (u32) say together. Counters come by class: loads, stores, atomics; an
+ * object has those of the classes that the launch can access it by. Where all warps of a grid
+ * access the same few elements, they would wait for each other at their counters: those of small
+ * objects are spread over copies, and say together how often. Counters of shared memory count from
+ * its address 0, `shared_bytes` / 4 a class. */
 #ifndef WL_REWRITE_LAYOUT_H
 #define WL_REWRITE_LAYOUT_H
 
@@ -69,9 +82,9 @@ typedef struct rewrite_slot {
     uint32_t reserved;
 } rewrite_slot;
 
-/* Tables of walks through an object. counts: u32 for each element; an element e was accessed as often as elements e, e - step / 4,
- * e - 2 * step / 4 ... of it say together. marks: of elements only; where e is marked, e, e + step / 4 and so on were touched, as many as the
- * shape says. */
+/* Tables of walks through an object. counts: u32 for each element; an element e was accessed as
+ * often as elements e, e - step / 4, e - 2 * step / 4 ... of it say together. marks: of elements
+ * only; where e is marked, e, e + step / 4 and so on were touched, as many as the shape says. */
 typedef struct rewrite_walk {
     uint64_t counts, marks; /* device addresses, 0: none */
     uint64_t step;          /* of counts, in bytes; 0: none yet, the kernel writes it */
@@ -80,8 +93,8 @@ typedef struct rewrite_walk {
     uint32_t object, reserved;
 } rewrite_walk;
 
-/* What all blocks look at comes first: most likely it is in the line of the constant cache that has the kernel's own parameters, which
- * every launch fetches anew. */
+/* What all blocks look at comes first: most likely it is in the line of the constant cache that has
+ * the kernel's own parameters, which every launch fetches anew. */
 typedef struct rewrite_param {
     uint32_t columns; /* bit x % 32: blocks with %ctaid.x = x are among those to trace, perhaps */
     uint32_t warps;   /* of a block */
@@ -134,7 +147,8 @@ typedef struct rewrite_range {
 } rewrite_range;
 
 typedef struct rewrite_record {
-    /* In kernel->pieces, and from bit REWRITE_RAN_SHIFT on which of its blocks with a bit the lane ran; or REWRITE_END. */
+    /* In kernel->pieces, and from bit REWRITE_RAN_SHIFT on which of its blocks with a bit the lane
+     * ran; or REWRITE_END. */
     uint32_t piece;
     uint32_t mask; /* END: rows that did not fit */
 } rewrite_record;
@@ -157,7 +171,8 @@ typedef struct rewrite_setup {
     const uint64_t *traced;        /* linear indices of blocks */
     uint32_t nobjects;             /* objects, touch, frequency */
     const rewrite_object *objects; /* sorted by base, without overlap */
-    /* For each of kernel->slots the pointer in its parameter, 0 where it has none or that is not known. NULL: none is known. */
+    /* For each of kernel->slots the pointer in its parameter, 0 where it has none or that is not
+     * known. NULL: none is known. */
     const uint64_t *pointers;
     uint32_t nleft_out; /* objects that would take too much memory */
     const rewrite_object *left_out;
@@ -167,7 +182,8 @@ typedef struct rewrite_setup {
         shared_bytes; /* shared: the highest address + 1, so also what lies below the kernel's own (1 KiB from sm_80 on) */
 } rewrite_setup;
 
-/* Offsets in the state of one launch; 0: absent. Up to `shared_at` they do not depend on `pointers` and `everywhere`. */
+/* Offsets in the state of one launch; 0: absent. Up to `shared_at` they do not depend on `pointers`
+ * and `everywhere`. */
 typedef struct rewrite_layout {
     uint64_t bytes;  /* of the state */
     uint64_t blocks; /* as in the setup */
@@ -177,24 +193,25 @@ typedef struct rewrite_layout {
     uint32_t place_bytes;                                /* of a copy */
     uint64_t ranges_at, shared_at, places_at, tables_at; /* of all that ranges point to */
     uint64_t bits_at, marks_at,
-        nwords;       /* of touched elements: bitmaps, marks behind all tables, words of bitmaps */
+        nwords;       /* of touched elements: bitmaps, marks after all tables, words of bitmaps */
     uint64_t pool_at; /* also where there is none: the end of what must be zero */
 } rewrite_layout;
 
 void rewrite_lay_out(const rewrite_kernel *kernel, const rewrite_setup *setup, rewrite_layout *out);
-/* The two parts of the state at device address `address` that are not zero: its begin, and what lies at layout->ranges_at,
- * nranges of them. */
+/* The two parts of the state at device address `address` that are not zero: its begin, and what
+ * lies at layout->ranges_at, nranges of them. */
 void rewrite_fill(const rewrite_kernel *kernel, const rewrite_setup *setup,
                   const rewrite_layout *layout, uint64_t address, rewrite_state *state,
                   rewrite_range *ranges);
-/* `filled` is the state's begin as it was filled, `width` the grid's in x. With a state of 0 they may be NULL and 0. */
+/* `filled` is the state's begin as it was filled, `width` the grid's in x. With a state of 0 they
+ * may be NULL and 0. */
 void rewrite_param_init(uint64_t state, const rewrite_state *filled, uint32_t width,
                         rewrite_param *out);
 
 /* ---- after it ---- */
 
-/* A state may be kept packed, since counters of large objects are zero for the most part: u64 size, u64 number of runs, the runs,
- * then their bytes. What lies in no run is zero. */
+/* A state may be kept packed, since counters of large objects are zero for the most part: u64 size,
+ * u64 number of runs, the runs, then their bytes. What lies in no run is zero. */
 typedef struct rewrite_run {
     uint64_t at, bytes;
 } rewrite_run;
@@ -204,11 +221,12 @@ enum { REWRITE_PAGE = 4096 }; /* worth to be left out */
 /* Writes all but the bytes of the runs, where `out` is not NULL. Returns its length. */
 uint64_t rewrite_pack_head(const rewrite_run *runs, uint64_t nruns, uint64_t size, void *out);
 uint64_t rewrite_packed_size(const void *packed, uint64_t length);
-/* `size` bytes of the state from `from` on into `out`, which is zero. What is damaged stays zero. */
+/* `size` bytes of the state from `from` on into `out`, which is zero. What is damaged stays
+ * zero. */
 void rewrite_unpack(const void *packed, uint64_t length, uint64_t from, void *out, uint64_t size);
 
-/* Rows of each region that were written to, from the begin of a state after the launch. A copy of the state may leave out the
- * others, if it says so in rewrite_state.rows. */
+/* Rows of each region that were written to, from the begin of a state after the launch. A copy of
+ * the state may leave out the others, if it says so in rewrite_state.rows. */
 uint32_t rewrite_rows_used(const rewrite_state *state);
 
 /* A copy of the state, made with that layout but for the rows. */
@@ -231,9 +249,9 @@ typedef struct rewrite_access {
     uint64_t addr[REWRITE_LANES]; /* of lanes in the mask: address in the space */
 } rewrite_access;
 
-/* Calls `visit` for each access, sorted by block, then warp; for each lane they are in the order in which it made them. Lanes
- * of a generic access that are in different spaces give one access a space. Damaged states give fewer accesses, nothing
- * worse. */
+/* Calls `visit` for each access, sorted by block, then warp; for each lane they are in the order in
+ * which it made them. Lanes of a generic access that are in different spaces give one access a
+ * space. Damaged states give fewer accesses, nothing worse. */
 void rewrite_read_trace(const rewrite_copy *copy,
                         void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
 /* Those of one block. */
@@ -241,18 +259,20 @@ void rewrite_read_traced(const rewrite_copy *copy, uint64_t block,
                          void (*visit)(void *ctx, const rewrite_access *access), void *ctx);
 /* Was the trace written as this version reads it? */
 bool rewrite_trace_is_readable(const rewrite_copy *copy);
-/* About how many accesses the kernel had no room for, or are more than what is read: REWRITE_MAX_ACCESSES of a launch in equal
- * parts for its warps. Not 0 where there are any. */
+/* About how many accesses the kernel had no room for, or are more than what is read:
+ * REWRITE_MAX_ACCESSES of a launch in equal parts for its warps. Not 0 where there are any. */
 uint64_t rewrite_dropped(const rewrite_copy *copy);
-/* Lanes' accesses outside of all ranges, or of counted shared memory; those of a loop may count as one. */
+/* Lanes' accesses outside of all ranges, or of counted shared memory; those of a loop may count as
+ * one. */
 uint64_t rewrite_missed(const rewrite_copy *copy);
 /* Address of kernel->vars[index] in its space, 0 where nobody wrote it. */
 uint64_t rewrite_var_address(const rewrite_copy *copy, uint32_t index);
 /* Of kernel->blocks[index]; false where it is not counted. */
 bool rewrite_read_block(const rewrite_copy *copy, uint32_t index, uint64_t *executions,
                         uint64_t *lanes);
-/* objects: whether kernel->sites[site] ran. Where that follows from the launch, it is taken to have run if grid and parameters
- * are not known, or if the grid is taken apart into more than 100,000 pieces without an answer. */
+/* objects: whether kernel->sites[site] ran. Where that follows from the launch, it is taken to have
+ * run if grid and parameters are not known, or if the grid is taken apart into more than 100,000
+ * pieces without an answer. */
 bool rewrite_site_ran(const rewrite_copy *copy, uint32_t site);
 /* objects: classes (bits) that accessed the object, by sites whose `param` is IR_NONE. */
 uint32_t rewrite_object_used(const rewrite_copy *copy, uint32_t object);
@@ -260,13 +280,14 @@ uint32_t rewrite_object_used(const rewrite_copy *copy, uint32_t object);
 bool rewrite_touched(const rewrite_copy *copy, uint32_t object, uint64_t element);
 uint32_t rewrite_element_count(const rewrite_copy *copy, uint32_t object, unsigned class_,
                                uint64_t element);
-/* What these two say of all elements of an object, at once: appends its spans to `out`, which may be counted where the
- * kernel has the probe frequency. */
+/* What these two say of all elements of an object, at once: appends its spans to `out`, which may
+ * be counted where the kernel has the probe frequency. */
 wl_status rewrite_read_elements(const rewrite_copy *copy, uint32_t object, wl_spans *out);
-/* Whether that is all that the sites accessed of the object: not where some was missed, and the object lacks tables. */
+/* Whether that is all that the sites accessed of the object: not where some was missed, and the
+ * object lacks tables. */
 bool rewrite_knows_elements(const rewrite_copy *copy, uint32_t object);
-/* Adds to counts[class * layout->shared_bytes / 4 + word] how often the words of shared memory were accessed, by their
- * addresses. WL_NOMEM is the only failure. */
+/* Adds to counts[class * layout->shared_bytes / 4 + word] how often the words of shared memory were
+ * accessed, by their addresses. WL_NOMEM is the only failure. */
 wl_status rewrite_read_shared(const rewrite_copy *copy, uint64_t *counts);
 
 #endif

@@ -1,10 +1,11 @@
 /* Probes: puts measuring code into the kernels of a PTX module.
  *
- * What comes out is PTX text: the driver wants text, and whoever wants a tree parses it, which also shows that it is valid.
- * A rewritten kernel has one parameter more, the last (struct rewrite_param): the address of a block of memory of this
- * launch, its *state*, and the blocks to trace. With a state of 0 the kernel runs its original instructions. layout.h
- * says what is in a state, sizes it, prepares it and reads it.
- * A kernel's instructions are numbered as ir_kernel numbers the original's. */
+ * What comes out is PTX text: the driver wants text, and whoever wants a tree parses it, which also
+ * shows that it is valid. A rewritten kernel has one parameter more, the last (struct
+ * rewrite_param): the address of a block of memory of this launch, its *state*, and the blocks to
+ * trace. With a state of 0 the kernel runs its original instructions. layout.h says what is in a
+ * state, sizes it, prepares it and reads it. A kernel's instructions are numbered as ir_kernel
+ * numbers the original's. */
 #ifndef WL_REWRITE_REWRITE_H
 #define WL_REWRITE_REWRITE_H
 
@@ -37,7 +38,8 @@ typedef struct rewrite_options {
     size_t most_bytes; /* of a kernel's text; one with more stays as it is; 0: any */
 } rewrite_options;
 
-/* What compiles in some fifteen seconds (bench/rewrite/results.md): a launch may not take longer. */
+/* What compiles in some fifteen seconds (bench/rewrite/results.md): a launch may not take
+ * longer. */
 #define REWRITE_QUICK_BYTES (4u << 20)
 
 /* ---- what came out, per kernel ---- */
@@ -63,8 +65,8 @@ typedef struct rewrite_site {
     uint8_t space;  /* ir_space as written; GENERIC: known at run time only */
     uint8_t flags;  /* REWRITE_* above */
     uint16_t bytes; /* per lane, all elements of a vector */
-    /* The only pointer that the address can come from is in this parameter of the kernel, at this byte of it; IR_NONE:
-     * not known, or no parameter. */
+    /* The only pointer that the address can come from is in this parameter of the kernel, at this
+     * byte of it; IR_NONE: not known, or no parameter. */
     uint32_t param, param_offset;
 } rewrite_site;
 
@@ -101,13 +103,15 @@ typedef struct rewrite_var {
     const ir_var *var;
 } rewrite_var;
 
-/* Whose range the host gives with a launch, to accesses of one class through one pointer (layout.h: slots). */
+/* Whose range the host gives with a launch, to accesses of one class through one pointer (layout.h:
+ * slots). */
 typedef struct rewrite_pointer {
     uint32_t param, offset; /* the pointer's, as in rewrite_site; param IR_NONE: some other */
     uint32_t at;            /* of it in a buffer of all parameters; IR_NONE: it has not 8 bytes */
     unsigned class_;
 } rewrite_pointer;
-/* Where a record of the trace has the address of a site: `offset` from the base in a row of the record (layout.h). */
+/* Where a record of the trace has the address of a site: `offset` from the base in a row of the
+ * record (layout.h). */
 typedef struct rewrite_spot {
     uint32_t row;
     bool narrow, high; /* 32 bits; the upper ones of the row */
@@ -116,9 +120,9 @@ typedef struct rewrite_spot {
     uint8_t ran;  /* not 0: only lanes with bit ran - 1 of the record's came here */
     bool
         alone; /* the base is the site's own address, and UINT64_MAX where the lane does not access memory */
-    /* Of a loop: whether the row is of the last iteration, else of the first; how far the base moves in each: by what row
-     * `step_row` differs from that of the next iteration, or, where that is 0, by `step`. Of a loop with a count_row: by what
-     * that of `step_row` moved in all. */
+    /* Of a loop: whether the row is of the last iteration, else of the first; how far the base
+     * moves in each: by what row `step_row` differs from that of the next iteration, or, where that
+     * is 0, by `step`. Of a loop with a count_row: by what that of `step_row` moved in all. */
     bool last;
     uint32_t step_row;
     bool by_count; /* by `step` times as much as what counts */
@@ -141,14 +145,16 @@ typedef struct rewrite_piece {
     uint32_t rows;               /* of a record */
     uint32_t early; /* of a loop: rows of the first iteration, and as many of the second */
     bool loop;
-    /* Not 0: of a loop whose rows have what was before it and behind it. That of this row moved by `count_step` in each iteration. */
+    /* Not 0: of a loop whose rows have what was before it and after it. That of this row moved by
+     * `count_step` in each iteration. */
     uint32_t count_row;
     uint32_t by_row; /* not 0: by what that row has, instead of `count_step` */
     int64_t count_step;
     bool count_narrow;
 } rewrite_piece;
 
-/* Loops that walk through a slot's range by one step, whose tables the host gives with a launch (layout.h: walks). */
+/* Loops that walk through a slot's range by one step, whose tables the host gives with a launch
+ * (layout.h: walks). */
 typedef struct rewrite_walk_key {
     uint32_t slot;
     uint64_t step; /* in bytes; 0: the kernel knows it when it runs */
@@ -195,9 +201,10 @@ typedef struct rewrite_result {
     rewrite_kernel *kernels;
 } rewrite_result;
 
-/* Rewrites what it can of a verified module; what it cannot rewrite is left as it was and says why. Everything but the text
- * lies in `arena`, and points into `module`. Fails with WL_NOMEM, and with WL_UNSUPPORTED where the module as a whole cannot
- * be rewritten (32-bit addresses, an architecture before sm_30, rewritten before). */
+/* Rewrites what it can of a verified module; what it cannot rewrite is left as it was and says why.
+ * Everything but the text lies in `arena`, and points into `module`. Fails with WL_NOMEM, and with
+ * WL_UNSUPPORTED where the module as a whole cannot be rewritten (32-bit addresses, an architecture
+ * before sm_30, rewritten before). */
 wl_status rewrite_module(const ir_module *module, const rewrite_options *options, wl_arena *arena,
                          rewrite_result *out, wl_error *err);
 
@@ -206,10 +213,11 @@ wl_status rewrite_module(const ir_module *module, const rewrite_options *options
 /* In the text: the addresses of variables, `.u64` each. */
 #define REWRITE_GLOBALS "__wl_globals"
 
-/* A kernel in a module of its own, beside the one that it comes from, with the functions that it reaches. It works on the
- * variables of the other module: whoever loads it writes the addresses of `globals` there to the constant REWRITE_GLOBALS,
- * in this order, and copies the contents of `constants` there to those of the same names here. So the text is the same
- * wherever variables are, and constants are read as fast as they were. It is never launched without a state. */
+/* A kernel in a module of its own, beside the one that it comes from, with the functions that it
+ * reaches. It works on the variables of the other module: whoever loads it writes the addresses of
+ * `globals` there to the constant REWRITE_GLOBALS, in this order, and copies the contents of
+ * `constants` there to those of the same names here. So the text is the same wherever variables
+ * are, and constants are read as fast as they were. It is never launched without a state. */
 typedef struct rewrite_alone {
     rewrite_kernel kernel;
     char *text; /* malloc'ed, NUL-terminated; NULL where kernel.probes is 0 */
@@ -218,8 +226,9 @@ typedef struct rewrite_alone {
     const ir_var **globals, **constants;
 } rewrite_alone;
 
-/* As rewrite_module(), of the kernel `func` only. It refuses, in addition, what a module beside the other cannot have: calls
- * through pointers, functions whose address is taken or that have no PTX, references to textures and surfaces. */
+/* As rewrite_module(), of the kernel `func` only. It refuses, in addition, what a module beside the
+ * other cannot have: calls through pointers, functions whose address is taken or that have no PTX,
+ * references to textures and surfaces. */
 wl_status rewrite_kernel_alone(const ir_module *module, const ir_func *func,
                                const rewrite_options *options, wl_arena *arena, rewrite_alone *out,
                                wl_error *err);

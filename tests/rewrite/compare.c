@@ -55,7 +55,8 @@ static void compare_access(const char *name, size_t i, const seen *want, const s
     fail_msg("%s: access %zu differs", name, i);
 }
 
-/* The earliest access of `want` that is not matched yet and has a lane of `have`, from *first on, where all before are. */
+/* The earliest access of `want` that is not matched yet and has a lane of `have`, from *first on,
+ * where all before are. */
 static size_t earliest(const seen *const *want, size_t n, const bool *matched, size_t *first,
                        const seen *have)
 {

@@ -1,5 +1,6 @@
-/* The checks of one kernel: results identical with probes, without a state and with a tiny pool; and what the probes tell is
- * what the emulator's observer saw, access for access and count for count. */
+/* The checks of one kernel: results identical with probes, without a state and with a tiny pool;
+ * and what the probes tell is what the emulator's observer saw, access for access and count for
+ * count. */
 #ifndef TEST_REWRITE_COMPARE_H
 #define TEST_REWRITE_COMPARE_H
 

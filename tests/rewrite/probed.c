@@ -42,7 +42,8 @@ const rewrite_kernel *probed_kernel(const probed *p, const char *name)
 
 /* ---- what is seen ---- */
 
-/* The two modules have their variables at different places: an address in one becomes its offset. */
+/* The two modules have their variables at different places: an address in one becomes its
+ * offset. */
 static uint64_t normal(emu_machine *m, uint32_t space, uint64_t address)
 {
     emu_alloc alloc;

@@ -1,5 +1,6 @@
-/* A module as it is and with probes, on one emulated device: both run from the same memory, and what the probes wrote is
- * compared with what the emulator's observer saw. Everything fails the test on any error. */
+/* A module as it is and with probes, on one emulated device: both run from the same memory, and
+ * what the probes wrote is compared with what the emulator's observer saw. Everything fails the
+ * test on any error. */
 #ifndef TEST_REWRITE_PROBED_H
 #define TEST_REWRITE_PROBED_H
 
@@ -59,8 +60,8 @@ typedef struct left {
     uint8_t params[512];
 } left;
 
-/* Runs the rewritten kernel, restores the memory, and leaves a copy of the state. With `off` the state's address is 0. Threads
- * and blocks of the setup are found here. */
+/* Runs the rewritten kernel, restores the memory, and leaves a copy of the state. With `off` the
+ * state's address is 0. Threads and blocks of the setup are found here. */
 void shoot_probed(probed *p, const char *name, const shape *s, bool off, const rewrite_setup *given,
                   const uint64_t *blocks, uint32_t nblocks, shot *out, left *state);
 void shot_end(shot *s);

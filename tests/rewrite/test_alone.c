@@ -51,8 +51,8 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Two global variables by three addresses, one of them in the function; a constant with the address of another variable in its
- * initialiser; shared memory; and what the kernel does not name. */
+/* Two global variables by three addresses, one of them in the function; a constant with the address
+ * of another variable in its initialiser; shared memory; and what the kernel does not name. */
 static const char whole[] = HEADER
     ".global .align 4 .b8 cells[64];\n"
     ".visible .global .align 4 .u32 counter = 7;\n"
@@ -108,7 +108,8 @@ static void the_kernel_and_what_it_reaches_is_there(void **state)
     end(&a);
 }
 
-/* Behind the name of the first variable stands its place in the table; an address with an offset has a register of its own. */
+/* After the name of the first variable stands its place in the table; an address with an offset has
+ * a register of its own. */
 static void variables_are_named_by_address(void **state)
 {
     (void)state;
@@ -189,7 +190,8 @@ static void calls_of_the_system_are_taken(void **state)
     end(&a);
 }
 
-/* With the trace only, blocks that are not traced run the plain body; else they run what has the other probes. */
+/* With the trace only, blocks that are not traced run the plain body; else they run what has the
+ * other probes. */
 static void there_is_no_body_that_never_runs(void **state)
 {
     (void)state;

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* k(in): one warp; lane l reads in[l] and, where it is below 3, in[in[l] + 8 * l]; adds 1 to in[100] at the end. */
+/* k(in): one warp; lane l reads in[l] and, where it is below 3, in[in[l] + 8 * l]; adds 1 to
+ * in[100] at the end. */
 #define SMALL                                                               \
     HEADER ".visible .entry k(.param .u64 in)\n{\n"                         \
            ".reg .pred %p<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"        \
@@ -143,7 +144,8 @@ static void trace_tells_of_a_loop_from_outside(void **state)
     small_end(&c);
 }
 
-/* Lane l goes l % 2 + 2 times through two arrays, by a step that it computes; the second base is computed in the loop. */
+/* Lane l goes l % 2 + 2 times through two arrays, by a step that it computes; the second base is
+ * computed in the loop. */
 #define STRIDES                                                                 \
     HEADER ".visible .entry k(.param .u64 in)\n{\n"                             \
            ".reg .pred %p<3>;\n.reg .b32 %r<8>;\n.reg .b64 %d<6>;\n"            \
@@ -156,7 +158,8 @@ static void trace_tells_of_a_loop_from_outside(void **state)
            "add.s32 %r2, %r2, -1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra AGAIN;\n" \
            "ret;\n}\n"
 
-/* Lane l reads in[l + 32 * i] below in[96 + l / 16 * 32]; 32 is the number of threads, and an address is computed anew each time. */
+/* Lane l reads in[l + 32 * i] below in[96 + l / 16 * 32]; 32 is the number of threads, and an
+ * address is computed anew each time. */
 #define GRID                                                                        \
     HEADER ".visible .entry k(.param .u64 in)\n{\n"                                 \
            ".reg .pred %p<3>;\n.reg .b32 %r<8>;\n.reg .b64 %d<6>;\n"                \
@@ -222,8 +225,8 @@ static void steps_follow_from_what_is_behind_the_loop(void **state)
     small_end(&c);
 }
 
-/* Lanes below 8 read one word, of them those below 4 another one; the others write; in the end all read an array in shared memory,
- * by its name. */
+/* Lanes below 8 read one word, of them those below 4 another one; the others write; in the end all
+ * read an array in shared memory, by its name. */
 #define WAYS                                                                        \
     HEADER ".visible .entry k(.param .u64 in)\n{\n"                                 \
            ".reg .pred %p<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"                \
@@ -267,7 +270,8 @@ static void lanes_tell_which_ways_they_went(void **state)
     small_end(&c);
 }
 
-/* A lane reads its word and writes another in every second of as many iterations as the word says; then it reads the next. */
+/* A lane reads its word and writes another in every second of as many iterations as the word says;
+ * then it reads the next. */
 #define OWN                                                                             \
     HEADER ".visible .entry k(.param .u64 in)\n{\n"                                     \
            ".reg .pred %p<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<6>;\n"                    \
@@ -284,7 +288,7 @@ static void what_is_known_before_a_loop_is_written_before_it(void **state)
     (void)state;
     small c;
     small_begin(&c, OWN, "trace", true);
-    /* What is before the loop, an iteration of it, what is behind. */
+    /* What is before the loop, an iteration of it, what is after. */
     assert_int_equal(c.k->npieces, 3);
     assert_int_equal(c.k->pieces[0].nkeeps, 1);
     for (uint32_t lane = 0; lane < 32; lane++) {
@@ -357,7 +361,8 @@ static void bases_are_written_where_the_block_ends(void **state)
         assert_int_equal(row_of(&c, 4, lane), own + 128);
         assert_record(&c, 5, lane, REWRITE_END, 0);
     }
-    /* Two are kept beyond their registers' changes; what another scope declares is written in it. */
+    /* Two are kept beyond their registers' changes; what another scope declares is written in
+     * it. */
     assert_non_null(strstr(text, "mov.b64 __wl_held0, %d2;"));
     const char *traced = strstr(text, "%r2, [%d2+4];"), *first = strstr(text, "[__wl_row+256]");
     assert_true(traced && first > traced);
@@ -402,7 +407,8 @@ static void products_are_computed_where_they_are_summed(void **state)
     small_end(&c);
 }
 
-/* The first and the last access follow from the launch: they carry no probe unless everything does. */
+/* The first and the last access follow from the launch: they carry no probe unless everything
+ * does. */
 static void only_what_is_not_proven_is_probed(void **state)
 {
     (void)state;
@@ -419,7 +425,7 @@ static void only_what_is_not_proven_is_probed(void **state)
 static void blocks_are_counted(void **state)
 {
     (void)state;
-    /* Two warps; behind the last instruction there is an empty block, where nobody comes. */
+    /* Two warps; after the last instruction there is an empty block, where nobody comes. */
     static const uint64_t want[][2] = {{2, 64}, {2, 4}, {2, 64}, {0, 0}};
     small c;
     small_begin(&c, SMALL, "blocks", false);
@@ -453,8 +459,9 @@ static void sites_that_ran_are_marked(void **state)
     free(other);
 }
 
-/* k(in, n), n = 40: thread i of the grid reads in[i] where i < n, in[2 i] where i + 8 * block > n + 21, and in[3 i] where it does
- * not get to by the launch alone: the number that it reads there first is below 3. */
+/* k(in, n), n = 40: thread i of the grid reads in[i] where i < n, in[2 i] where i + 8 * block > n +
+ * 21, and in[3 i] where it does not get to by the launch alone: the number that it reads there
+ * first is below 3. */
 #define EDGES                                                                             \
     HEADER ".visible .entry k(.param .u64 in, .param .u32 n)\n{\n"                        \
            ".reg .pred %p<5>;\n.reg .b32 %r<12>;\n.reg .b64 %d<6>;\n"                     \
@@ -570,7 +577,8 @@ static uint32_t sum_of(const small *c, const uint32_t *table, uint32_t index)
     return sum;
 }
 
-/* in[tid] is one line for each of the two warps, which both count it there; in[tid + 1] lies across two lines. */
+/* in[tid] is one line for each of the two warps, which both count it there; in[tid + 1] lies across
+ * two lines. */
 static void whole_lines_are_counted_as_such(void **state)
 {
     (void)state;
@@ -594,7 +602,8 @@ static void whole_lines_are_counted_as_such(void **state)
     small_end(&c);
 }
 
-/* Lane l reads in[4 * l + i] for i from 0 to 3, then in[l + 40 * j] for j from 0 to 2, 40 being a parameter. */
+/* Lane l reads in[4 * l + i] for i from 0 to 3, then in[l + 40 * j] for j from 0 to 2, 40 being a
+ * parameter. */
 #define LOOPS                                                                                  \
     HEADER ".visible .entry k(.param .u64 in, .param .u32 step)\n{\n.reg .pred %p<3>;\n"       \
            ".reg .b32 %r<9>;\n.reg .b64 %d<9>;\nld.param.u64 %d1, [in];\n"                     \
@@ -638,8 +647,9 @@ static const uint8_t *marks_at(const small *c, uint64_t address)
     return (const uint8_t *)table_of(c, address);
 }
 
-/* Of the same kernel: each lane's elements of the first walk. Those of the second, which lanes make side by side, are few enough to be
- * marked one by one; where lane l begins at in[2 * l], first elements are marked. */
+/* Of the same kernel: each lane's elements of the first walk. Those of the second, which lanes make
+ * side by side, are few enough to be marked one by one; where lane l begins at in[2 * l], first
+ * elements are marked. */
 static void walks_of_loops_are_marked_behind_them(void **state)
 {
     (void)state;
@@ -666,8 +676,9 @@ static void walks_of_loops_are_marked_behind_them(void **state)
     }
 }
 
-/* One warp; lane l reads in[l] by sixteen registers, then, where it is below 3, in[l + 300]. So many accesses wait for the end of
- * their block that the last has to have them noted first: it keeps its own guard and address. */
+/* One warp; lane l reads in[l] by sixteen registers, then, where it is below 3, in[l + 300]. So
+ * many accesses wait for the end of their block that the last has to have them noted first: it
+ * keeps its own guard and address. */
 static void full_blocks_keep_the_guard_of_their_last_access(void **state)
 {
     (void)state;
@@ -693,7 +704,8 @@ static void full_blocks_keep_the_guard_of_their_last_access(void **state)
     }
 }
 
-/* in[4 * i] to in[4 * i + 3], i being the thread, read and written in blocks that all run: marked together, where the first is. */
+/* in[4 * i] to in[4 * i + 3], i being the thread, read and written in blocks that all run: marked
+ * together, where the first is. */
 static void sites_that_run_alike_are_marked_together(void **state)
 {
     (void)state;
@@ -716,7 +728,8 @@ static void sites_that_run_alike_are_marked_together(void **state)
     small_end(&c);
 }
 
-/* All lanes read in[i + 5] for i from 0 to 99: parts of the first and the last line, two whole ones between them. */
+/* All lanes read in[i + 5] for i from 0 to 99: parts of the first and the last line, two whole ones
+ * between them. */
 static void lines_that_a_walk_covers_are_words_of_the_bitmap(void **state)
 {
     (void)state;
@@ -739,8 +752,8 @@ static void lines_that_a_walk_covers_are_words_of_the_bitmap(void **state)
     small_end(&c);
 }
 
-/* in[tid] is marked; in[2 * in[tid] + 32], whose lanes data scatters, is so if the object is large, else it goes to the bitmap; in[64 * tid]
- * always does. */
+/* in[tid] is marked; in[2 * in[tid] + 32], whose lanes data scatters, is so if the object is large,
+ * else it goes to the bitmap; in[64 * tid] always does. */
 static void marks_and_bits_are_for_lanes_side_by_side_and_scattered(void **state)
 {
     (void)state;
@@ -828,8 +841,9 @@ static void shared_words_are_counted(void **state)
     small_end(&c);
 }
 
-/* Threads 0 to 2 store; all load one word four times; each updates the word that its number says. Only the iterations and
- * the updates are counted as the kernel runs: the one by a register, the others in shared memory. */
+/* Threads 0 to 2 store; all load one word four times; each updates the word that its number says.
+ * Only the iterations and the updates are counted as the kernel runs: the one by a register, the
+ * others in shared memory. */
 static void shared_words_are_counted_by_thread(void **state)
 {
     (void)state;
@@ -861,8 +875,10 @@ static void shared_words_are_counted_by_thread(void **state)
     small_end(&c);
 }
 
-/* Threads 0 to 2 in a loop that all run four times, and what follows from that for the blocks; lanes 4 and 9 take the other way
- * of a branch on data, and in the second block all do, since the first has stored zeros. Three tallies: the loop's, that of the branch, and that of what is behind the end. */
+/* Threads 0 to 2 in a loop that all run four times, and what follows from that for the blocks;
+ * lanes 4 and 9 take the other way of a branch on data, and in the second block all do, since the
+ * first has stored zeros. Three tallies: the loop's, that of the branch, and that of what is after
+ * the end. */
 static void blocks_follow_from_others(void **state)
 {
     (void)state;

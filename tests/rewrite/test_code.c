@@ -1,4 +1,5 @@
-/* The builder of probe code: it takes operands of the right type only, and no register that is in use. */
+/* The builder of probe code: it takes operands of the right type only, and no register that is in
+ * use. */
 #include "rewrite/code/body.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* Kernels with probes against the same kernels without (compare.h): compiled, random and hand-made ones. */
+/* Kernels with probes against the same kernels without (compare.h): compiled, random and hand-made
+ * ones. */
 #include "../flow/generate.h"
 #include "../flow/support.h"
 #include "compare.h"
@@ -90,11 +91,12 @@ static shape in_one(probed *p, uint32_t n, const grid_shape *g)
                    .args = {P(data), n},
                    .data = data,
                    .bytes = 12 * n,
-                   .nobjects = 2, /* the numbers, and half of what is behind them */
+                   .nobjects = 2, /* the numbers, and half of what is after them */
                    .objects = {{P(data), 4 * (uint64_t)n}, {P(data + n), 4 * (uint64_t)n}}};
 }
 
-/* One kernel wants whole warps; one reads shared memory that nobody has written in blocks with fewer than 64 threads in x. */
+/* One kernel wants whole warps; one reads shared memory that nobody has written in blocks with
+ * fewer than 64 threads in x. */
 static bool runs_in(const char *name, const shape *s)
 {
     bool warps = s->block.x * s->block.y * s->block.z % 32 == 0;

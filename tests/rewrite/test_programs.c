@@ -1,5 +1,5 @@
-/* Kernels as programs have them (programs.cu) with each probe (compare.h). With an argument, a table of the instructions that
- * probes add is written there. */
+/* Kernels as programs have them (programs.cu) with each probe (compare.h). With an argument, a
+ * table of the instructions that probes add is written there. */
 #include "../flow/support.h"
 #include "compare.h"
 #include "support/test.h"
@@ -33,7 +33,8 @@ static uint32_t word_of(char kind, uint32_t i)
                          : 0;
 }
 
-/* All arrays in one allocation, each from a multiple of 256 bytes on. With `data` NULL only its size is found. */
+/* All arrays in one allocation, each from a multiple of 256 bytes on. With `data` NULL only its
+ * size is found. */
 static uint64_t place(const char *args, char *data, shape *s)
 {
     uint64_t at = 0;

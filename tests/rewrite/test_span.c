@@ -1,4 +1,5 @@
-/* Spans of numbers: whatever a span's numbers give lies in the span that is computed for them; single numbers give one. */
+/* Spans of numbers: whatever a span's numbers give lies in the span that is computed for them;
+ * single numbers give one. */
 #include <string.h>
 
 #include "ptx/ptx.h"

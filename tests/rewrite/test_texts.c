@@ -1,4 +1,5 @@
-/* Texts that are not rewritten, or not wholly: what is refused and why; what stays as it is; names. */
+/* Texts that are not rewritten, or not wholly: what is refused and why; what stays as it is;
+ * names. */
 #include "probed.h"
 
 #include "ptx/ptx.h"

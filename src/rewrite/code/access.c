@@ -78,7 +78,8 @@ void rw_compare(rw_body *b, rw_instruction plain, rw_instruction and, rw_reg to,
         rw_emit(b, (rw_opd){0}, plain, operands, 3);
 }
 
-/* Not 0 in lanes that read a copy's source, by the operand that says so; false where it does not. */
+/* Not 0 in lanes that read a copy's source, by the operand that says so; false where it does
+ * not. */
 static bool find_reads(rw_body *b, const ir_operand *o, rw_reg *out)
 {
     bool reg = o->kind == IR_OPD_REG;

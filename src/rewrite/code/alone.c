@@ -1,7 +1,9 @@
-/* Prints what a kernel in a module of its own has beside its code: variables, and the registers with their addresses. */
+/* Prints what a kernel in a module of its own has beside its code: variables, and the registers
+ * with their addresses. */
 #include "rewrite/code/body.h"
 
-/* What the variable holds is copied there, and the host may change it: the compiler must not take it for something else. */
+/* What the variable holds is copied there, and the host may change it: the compiler must not take
+ * it for something else. */
 static void print_constant(ptx_text *out, const ir_var *var)
 {
     ptx_putf(out, ".visible .const .align %u .b8 %s[%llu];\n", (unsigned)ir_var_align(var),

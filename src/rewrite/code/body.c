@@ -15,7 +15,8 @@ static const rw_emitter *const emitters[] = {
 };
 enum { EMITTERS = sizeof emitters / sizeof *emitters };
 
-/* Calls the member of each emitter that the copy has, and takes back the temporaries that it used. */
+/* Calls the member of each emitter that the copy has, and takes back the temporaries that it
+ * used. */
 #define EACH_EMITTER(b, member, ...)                                                  \
     for (unsigned emitter_ = 0; emitter_ < EMITTERS; emitter_++)                      \
         if ((b)->probes & emitters[emitter_]->probes && emitters[emitter_]->member) { \
@@ -49,7 +50,8 @@ static void print_list(rw_body *b, const ir_operand *list)
     }
 }
 
-/* The same call of the clone, which gets the address of our frame: the state, and what else outlives a function. */
+/* The same call of the clone, which gets the address of our frame: the state, and what else
+ * outlives a function. */
 static void print_clone_call(rw_body *b, const ir_insn *insn, uint32_t callee)
 {
     char name[RW_NAME_BYTES];
@@ -98,7 +100,7 @@ static void print_call(rw_body *b, const ir_insn *insn, const ptx_stmt *stmt)
 
 /* ---- instructions ---- */
 
-static bool leaves(const ir_insn *insn)
+static bool leaves_kernel(const ir_insn *insn)
 {
     return insn->op == IR_ret || insn->op == IR_exit;
 }
@@ -156,18 +158,18 @@ static void print_bare(rw_body *b, uint32_t i)
     }
 }
 
-/* Code that only lanes with a true guard may run stands with the instruction behind a branch. */
+/* Code that only lanes with a true guard may run stands with the instruction after a branch. */
 static bool needs_branch(const rw_body *b, uint32_t i)
 {
     const ir_insn *insn = &b->func->insns[i];
     if (insn->guard == IR_NONE || insn->op == IR_bra)
         return false;
-    return (leaves(insn) && (has_leave(b) || b->index != 0)) ||
+    return (leaves_kernel(insn) && (has_leave(b) || b->index != 0)) ||
            (rw_has(b, REWRITE_BLOCKS) && ir_stands_alone(insn));
 }
 
 /* Does the copy remember in branches.path which ways its threads went? */
-static bool gathers(const rw_body *b)
+static bool remembers_path(const rw_body *b)
 {
     for (uint32_t n = 0; b->index == 0 && n < b->plan->control->nedges; n++)
         if (b->plan->control->edges[n].bit && b->plan->control->edges[n].probes & b->probes)
@@ -175,7 +177,8 @@ static bool gathers(const rw_body *b)
     return false;
 }
 
-/* The lanes that went the edge's way, for those of the passes that count them; all lanes of branches.whole are here. */
+/* The lanes that went the edge's way, for those of the passes that count them; all lanes of
+ * branches.whole are here. */
 static void publish_edge(rw_body *b, uint32_t edge)
 {
     const rw_edge *e = &b->plan->control->edges[edge];
@@ -209,7 +212,7 @@ static void print_leave(rw_body *b)
 {
     rw_forget_lanes(b);
     const rw_temps temps = rw_temps_now(b);
-    if (gathers(b))
+    if (remembers_path(b))
         publish_edges(b);
     rw_temps_back(b, &temps);
     EACH_EMITTER(b, leave, b);
@@ -225,7 +228,7 @@ static uint32_t edge_at(const rw_body *b, uint32_t i)
     bool last = i == block->first + block->count - 1;
     bool wanted = last && edge != FLOW_NONE &&
                   (b->plan->control->edges[edge].probes & b->probes ||
-                   (b->plan->control->edges[edge].bit && gathers(b)));
+                   (b->plan->control->edges[edge].bit && remembers_path(b)));
     return wanted ? edge : FLOW_NONE;
 }
 
@@ -280,9 +283,9 @@ static void print_edges(rw_body *b)
 }
 
 /* Does control go on elsewhere from the instruction, or perhaps? */
-static bool transfers(const ir_insn *insn)
+static bool transfers_control(const ir_insn *insn)
 {
-    return leaves(insn) || insn->op == IR_bra || insn->op == IR_brx || insn->op == IR_call ||
+    return leaves_kernel(insn) || insn->op == IR_bra || insn->op == IR_brx || insn->op == IR_call ||
            insn->op == IR_trap;
 }
 
@@ -304,7 +307,7 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         rw_forget_lanes(b);
     if (b->f->blocks[block].first == i)
         EACH_EMITTER(b, start, b, block);
-    if (transfers(insn))
+    if (transfers_control(insn))
         EACH_EMITTER(b, finish, b, i);
     if (ir_ends_block(insn))
         EACH_EMITTER(b, end, b, i);
@@ -316,7 +319,7 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         print_access(b, s);
     rw_print_products(b, i);
     EACH_EMITTER(b, before, b, i);
-    if (leaves(insn))
+    if (leaves_kernel(insn))
         print_leave(b);
     if (edge_at(b, i) != FLOW_NONE)
         print_branch(b, stmt, edge_at(b, i));
@@ -333,7 +336,7 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         print_block(b, i);
     if (branch)
         rw_put_label(b, past);
-    if (ends_block(b, i) && !transfers(insn))
+    if (ends_block(b, i) && !transfers_control(insn))
         EACH_EMITTER(b, finish, b, i);
 }
 
@@ -425,8 +428,9 @@ static bool has_clones(const rw_plan *plan)
     return false;
 }
 
-/* Goes to the original body without a state. With nothing but the trace, also where the block is none to trace, as most can tell
- * from their column: each instruction here costs small kernels more than all of the trace. Sets what all copies need. */
+/* Goes to the original body without a state. With nothing but the trace, also where the block is
+ * none to trace, as most can tell from their column: each instruction here costs small kernels more
+ * than all of the trace. Sets what all copies need. */
 static void print_entry(rw_body *b, bool only_trace, rw_label plain)
 {
     if (only_trace) {
@@ -446,7 +450,8 @@ static void print_entry(rw_body *b, bool only_trace, rw_label plain)
     }
 }
 
-/* Finds which of the launch's blocks this is, and goes on after the traced copy where it is none of them. */
+/* Finds which of the launch's blocks this is, and goes on after the traced copy where it is none of
+ * them. */
 static void print_choice(rw_body *b, rw_label untraced)
 {
     rw_reg slot = b->trace.slot, block = rw_low_block(b);
@@ -464,7 +469,7 @@ static void enter_copy(rw_body *b)
 {
     const rw_temps temps = rw_temps_now(b);
     rw_write_vars(b);
-    if (gathers(b))
+    if (remembers_path(b))
         rw_do(b, mov_u32, b->branches.path, rw_number(0));
     rw_temps_back(b, &temps);
     EACH_EMITTER(b, enter, b);

@@ -1,7 +1,7 @@
 /* Copies of a function's body with the code of the probes between the instructions.
  *
- * The emitters are listed in emitters.def. Each keeps the registers of its own in a struct here; what it reads of another's it
- * names by that struct. */
+ * The emitters are listed in emitters.def. Each keeps the registers of its own in a struct here;
+ * what it reads of another's it names by that struct. */
 #ifndef WL_REWRITE_BODY_H
 #define WL_REWRITE_BODY_H
 
@@ -18,14 +18,16 @@ typedef struct rw_warp {
     rw_reg lead, leads;  /* the first of these, 0xffffffff without; this lane is it */
 } rw_warp;
 
-/* What the code has found out about the lanes here and is still true: until the next basic block. */
+/* What the code has found out about the lanes here and is still true: until the next basic
+ * block. */
 typedef enum rw_lanes {
     RW_LANES_UNKNOWN,
     RW_LANES_ACTIVE, /* rw_active() */
     RW_LANES_GROUP   /* rw_group() without a guard */
 } rw_lanes;
 
-/* Branches that are counted: lanes that came to one; all lanes of the warp where the copy is left; the path's bits. */
+/* Branches that are counted: lanes that came to one; all lanes of the warp where the copy is left;
+ * the path's bits. */
 typedef struct rw_branches {
     rw_reg here, whole, path;
 } rw_branches;
@@ -41,7 +43,8 @@ enum {
     RW_DEFERRED = 16 /* accesses whose addresses wait for the end of their basic block */
 };
 
-/* An access that waits for the end of its basic block: elements at `offset` from the address in register kept[base]. */
+/* An access that waits for the end of its basic block: elements at `offset` from the address in
+ * register kept[base]. */
 typedef struct rw_deferred {
     uint32_t site, base, elements;
     int64_t offset;
@@ -121,7 +124,8 @@ static inline bool rw_has(const rw_body *b, rewrite_probe probe)
     return b->probes >> probe & 1;
 }
 
-/* Prints the copies of the kernel's body, the one of a clone, or that of a function as it was, between its braces. */
+/* Prints the copies of the kernel's body, the one of a clone, or that of a function as it was,
+ * between its braces. */
 void rw_print_kernel_body(ptx_text *out, rw_plan *plan);
 void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t probes);
 void rw_print_plain_body(ptx_text *out, rw_plan *plan, uint32_t index);
@@ -131,8 +135,9 @@ const char *rw_clone_name(const rw_plan *plan, uint32_t index, uint32_t probes,
 
 /* ---- emitters ---- */
 
-/* What a probe adds to a copy of a function. Members may be NULL. Temporaries that a member asks for are free again when it returns.
- * At an access b->guard holds, and b->address where one of its probes needs it. */
+/* What a probe adds to a copy of a function. Members may be NULL. Temporaries that a member asks
+ * for are free again when it returns. At an access b->guard holds, and b->address where one of its
+ * probes needs it. */
 typedef struct rw_emitter {
     uint32_t probes;                           /* bit set: runs where the copy has one of them */
     void (*declare)(rw_body *b);               /* registers and variables of its own */
@@ -146,7 +151,8 @@ typedef struct rw_emitter {
     void (*scope)(rw_body *b);              /* before a scope is opened or closed */
     void (*finish)(rw_body *b,
                    uint32_t insn); /* after the last of a block, or before what goes elsewhere */
-    /* b->warp.active: the lanes that went the way that is counted; branches.here: those that came to the branch. */
+    /* b->warp.active: the lanes that went the way that is counted; branches.here: those that came
+     * to the branch. */
     void (*edge)(rw_body *b, uint32_t edge);
     /* Before a thread leaves the copy: at its end, or into a call that may not come back. */
     void (*leave)(rw_body *b);
@@ -189,7 +195,8 @@ rw_reg rw_copy_number(rw_body *b, uint32_t copies);
 void rw_write_vars(rw_body *b);
 /* Are the thread's indices in the dimensions of the set 0? */
 rw_reg rw_is_first(rw_body *b, uint32_t set);
-/* Into `to`: there are so many of them in the set that each had better look first whether what it accesses is noted. */
+/* Into `to`: there are so many of them in the set that each had better look first whether what it
+ * accesses is noted. */
 void rw_is_reused(rw_body *b, uint32_t set, rw_reg to);
 
 /* ---- shared memory (counting) ---- */
@@ -200,7 +207,8 @@ bool rw_counts_shared(const rw_body *b, uint32_t site);
 bool rw_shared_needs_lanes(const rw_body *b, uint32_t site);
 /* Do counters of elements need to know the lanes of the site? */
 bool rw_counts_lanes(const rw_body *b, uint32_t site);
-/* Adds to the counters of the site's elements, of which `counter` is the lane's first, in lanes of `counted` (counts.c). */
+/* Adds to the counters of the site's elements, of which `counter` is the lane's first, in lanes of
+ * `counted` (counts.c). */
 void rw_count(rw_body *b, uint32_t site, rw_reg counter, rw_reg counted);
 
 /* ---- elements ---- */
@@ -218,10 +226,12 @@ rw_range_registers rw_search_range(rw_body *b, rw_reg address, rw_label none);
 rw_reg rw_load_table(rw_body *b, rw_reg range, size_t at, rw_label none);
 /* One more access that is in no range. */
 void rw_miss(rw_body *b);
-/* found->in and ->out of what lies at found->at in the site's slot; a register for `out` is taken where there is none yet. */
+/* found->in and ->out of what lies at found->at in the site's slot; a register for `out` is taken
+ * where there is none yet. */
 void rw_find_lanes_in(rw_body *b, uint32_t site, rw_reg address, rw_found *found);
-/* Where what was deferred lies, for b->guard, which it sets. *from: how far after the slot's begin its base lies, as it was found
- * for `before`, which may be NULL. `out` is to be the register of that name, or is none: then a new one is. */
+/* Where what was deferred lies, for b->guard, which it sets. *from: how far after the slot's begin
+ * its base lies, as it was found for `before`, which may be NULL. `out` is to be the register of
+ * that name, or is none: then a new one is. */
 rw_found rw_find_deferred(rw_body *b, const rw_deferred *deferred, const rw_deferred *before,
                           rw_reg *from, rw_reg out);
 /* The address of what was deferred. */
@@ -229,12 +239,14 @@ rw_reg rw_deferred_address(rw_body *b, const rw_deferred *deferred);
 
 /* Does the probe touch mark elements? Where they are counted, their counters say as much. */
 bool rw_marks(const rw_body *b);
-/* Marks n elements from `at` on, to which that is aligned, in lanes of `in`, in the table; in lanes of the predicate `looks`, unless
- * that is none, if they are not marked. */
+/* Marks n elements from `at` on, to which that is aligned, in lanes of `in`, in the table; in lanes
+ * of the predicate `looks`, unless that is none, if they are not marked. */
 void rw_mark(rw_body *b, unsigned n, rw_reg table, rw_reg at, rw_reg in, rw_opd looks);
-/* Marks the n accesses that were deferred, in slots that the host gives. The lane accessed something else, too: the result. */
+/* Marks the n accesses that were deferred, in slots that the host gives. The lane accessed
+ * something else, too: the result. */
 rw_reg rw_mark_deferred(rw_body *b, uint32_t n);
-/* frequency at an access: of a warp that accesses whole lines, a lane of `head` for each; and lane by lane. */
+/* frequency at an access: of a warp that accesses whole lines, a lane of `head` for each; and lane
+ * by lane. */
 void rw_count_lines(rw_body *b, uint32_t site, rw_reg at, rw_reg head);
 /* `alone`: the lane notes for all in `inside`, where the site's pattern is uniform. */
 void rw_count_lanes(rw_body *b, uint32_t site, const rw_found *found, rw_reg alone, rw_reg inside);

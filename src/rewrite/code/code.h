@@ -1,8 +1,9 @@
 /* The builder of probe code: registers with a type, and instructions that check it.
  *
- * A register is declared by the emitter whose it is, and is a field of that emitter's struct (body.h); or it is a *temporary*,
- * which rw_get() hands out as the result of an instruction, and which is free again when the hook that asked for it returns. So no
- * code can overwrite what other code keeps. Each instruction is a row of instructions.def with the types of its operands: one of
+ * A register is declared by the emitter whose it is, and is a field of that emitter's struct
+ * (body.h); or it is a *temporary*, which rw_get() hands out as the result of an instruction, and
+ * which is free again when the hook that asked for it returns. So no code can overwrite what other
+ * code keeps. Each instruction is a row of instructions.def with the types of its operands: one of
  * another type fails an assertion, and without assertions fails the text. */
 #ifndef WL_REWRITE_CODE_H
 #define WL_REWRITE_CODE_H
@@ -35,7 +36,8 @@ typedef struct rw_opd {
 /* A register of ours or the kernel's. */
 typedef rw_opd rw_reg;
 
-/* Where control goes on: a name, and a number that is unique in the function, or IR_NONE where there is one of the name. */
+/* Where control goes on: a name, and a number that is unique in the function, or IR_NONE where
+ * there is one of the name. */
 typedef struct rw_label {
     const char *name;
     uint32_t number;

@@ -1,8 +1,9 @@
 /* Products that ptxas contracts with a sum to fma.
  *
- * It does so for a product without a rounding of its own that has one use, within a basic block. Code of ours between the two may
- * hold branches, which end the block; then the sum would be rounded twice, and the kernel's results would not be those that it has
- * without probes. So such a product is computed once more, right before the sum; the first one is dead. */
+ * It does so for a product without a rounding of its own that has one use, within a basic block.
+ * Code of ours between the two may hold branches, which end the block; then the sum would be
+ * rounded twice, and the kernel's results would not be those that it has without probes. So such a
+ * product is computed once more, right before the sum; the first one is dead. */
 #include "rewrite/code/body.h"
 
 static bool rounds_as_it_likes(const ir_insn *insn)

@@ -48,8 +48,8 @@ rw_reg rw_copy_number(rw_body *b, uint32_t copies)
     return rw_get(b, and_b32, load_sreg(b, "%smid"), rw_number(copies - 1));
 }
 
-/* Where the function's variables lie, and in the kernel those of the module: written by threads with %tid.x 0 of traced blocks,
- * and of blocks with %ctaid.x 0. */
+/* Where the function's variables lie, and in the kernel those of the module: written by threads
+ * with %tid.x 0 of traced blocks, and of blocks with %ctaid.x 0. */
 void rw_write_vars(rw_body *b)
 {
     const rewrite_kernel *k = b->plan->out;

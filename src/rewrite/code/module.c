@@ -61,7 +61,7 @@ typedef struct writer {
 
 /* ---- what cannot be rewritten ---- */
 
-static void take(const ir_symbol *symbol, bool *taken)
+static void take_symbol(const ir_symbol *symbol, bool *taken)
 {
     if (symbol->kind == IR_SYM_FUNC)
         taken[symbol->func->index] = true;
@@ -70,7 +70,7 @@ static void take(const ir_symbol *symbol, bool *taken)
 static void take_operand(const ir_operand *o, bool *taken)
 {
     if (o->has_sym)
-        take(&o->sym, taken);
+        take_symbol(&o->sym, taken);
     for (uint32_t i = 0; i < o->count; i++)
         take_operand(&o->items[i], taken);
 }
@@ -78,7 +78,7 @@ static void take_operand(const ir_operand *o, bool *taken)
 static void take_init(const ir_init *init, bool *taken)
 {
     if (init->kind == IR_INIT_ADDRESS)
-        take(&init->sym, taken);
+        take_symbol(&init->sym, taken);
     for (uint32_t i = 0; init->kind == IR_INIT_LIST && i < init->count; i++)
         take_init(&init->items[i], taken);
 }
@@ -122,7 +122,7 @@ static bool has_inner_variables(const ir_func *func)
     return false;
 }
 
-static const char *refusal(const writer *w, const ir_func *func, uint32_t at)
+static const char *why_refused(const writer *w, const ir_func *func, uint32_t at)
 {
     if (at + sizeof(rewrite_param) > param_limit(w->module))
         return "its parameters leave no room for another";
@@ -202,7 +202,8 @@ static void print_clone_head(writer *w, const rw_plan *plan, uint32_t index, uin
     print_extended(w, plan->code.funcs[index], &param, rw_clone_name(plan, index, set, name));
 }
 
-/* Calls `print` for each clone of the kernel: with all probes, and with those that run in all blocks. */
+/* Calls `print` for each clone of the kernel: with all probes, and with those that run in all
+ * blocks. */
 static void each_clone(writer *w, rw_plan *plan,
                        void (*print)(writer *w, rw_plan *plan, uint32_t index, uint32_t set))
 {
@@ -322,8 +323,8 @@ static void print_begin(writer *w)
     ptx_print_begin(&w->text, &head);
 }
 
-/* Is it in the text? What a kernel's own module has of variables is printed apart; lines of the source and what describes
- * them are left out. */
+/* Is it in the text? What a kernel's own module has of variables is printed apart; lines of the
+ * source and what describes them are left out. */
 static bool is_printed(const writer *w, const ptx_item *item)
 {
     if (!w->alone)
@@ -356,7 +357,7 @@ static void print_module(writer *w)
 
 /* ---- the whole ---- */
 
-static bool wanted(const rewrite_options *o, const ir_func *func)
+static bool is_wanted(const rewrite_options *o, const ir_func *func)
 {
     return !o->wants || o->wants(o->ctx, func->name);
 }
@@ -365,11 +366,11 @@ static wl_status plan_kernel(writer *w, const rewrite_options *options, rewrite_
 {
     out->param_index = out->func->nparams;
     out->param_offset = param_bytes(out->func);
-    if (!wanted(options, out->func)) {
+    if (!is_wanted(options, out->func)) {
         out->refused = "not asked for";
         return WL_OK;
     }
-    out->refused = refusal(w, out->func, out->param_offset);
+    out->refused = why_refused(w, out->func, out->param_offset);
     if (out->refused)
         return WL_OK;
     rw_plan *plan = wl_new(w->arena, rw_plan);
@@ -435,7 +436,7 @@ static wl_status out_of_memory(wl_error *err)
     return wl_fail(err, WL_NOMEM, "no memory to rewrite PTX");
 }
 
-static wl_status begin(writer *w, const ir_module *module, wl_arena *arena, wl_error *err)
+static wl_status begin_writer(writer *w, const ir_module *module, wl_arena *arena, wl_error *err)
 {
     *w = (writer){.module = module,
                   .arena = arena,
@@ -455,7 +456,7 @@ wl_status rewrite_module(const ir_module *module, const rewrite_options *options
     writer w;
     *out = (rewrite_result){
         .kernels = wl_new_array(arena, rewrite_kernel, (size_t)module->nfuncs + 1)};
-    wl_status status = out->kernels ? begin(&w, module, arena, err) : out_of_memory(err);
+    wl_status status = out->kernels ? begin_writer(&w, module, arena, err) : out_of_memory(err);
     if (status != WL_OK)
         return status;
     if (plan_all(&w, options, out) != WL_OK)
@@ -498,7 +499,7 @@ wl_status rewrite_kernel_alone(const ir_module *module, const ir_func *func,
 {
     writer w;
     *out = (rewrite_alone){.kernel = {.func = func}};
-    wl_status status = begin(&w, module, arena, err);
+    wl_status status = begin_writer(&w, module, arena, err);
     if (status != WL_OK)
         return status;
     if (plan_alone(&w, options, &out->kernel, &w.alone) != WL_OK)

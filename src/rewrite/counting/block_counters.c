@@ -1,17 +1,18 @@
 /* blocks: how often each basic block ran, by warps and by threads.
  *
- * Needs: the passes runs, blocks and paths. Keeps: everything. Buffers: REWRITE_COPIES tables of three u64 a tally, of which a warp
- * uses the one of the multiprocessor's number.
+ * Needs: the passes runs, blocks and paths. Keeps: everything. Buffers: REWRITE_COPIES tables of
+ * three u64 a tally, of which a warp uses the one of the multiprocessor's number.
  *
- * What control flow tells is not counted (plan/runs.c): the kernel's first block, and those that run as often, are known from the
- * launch. Those that threads at some places of each block run whenever another block runs, which all threads of a block run
- * as often, follow from that one. At branches outside of loops only the lanes are counted that go the less likely way; where
- * they are seldom taken, that costs nothing but a look at the active lanes.
+ * What control flow tells is not counted (plan/runs.c): the kernel's first block, and those that
+ * run as often, are known from the launch. Those that threads at some places of each block run
+ * whenever another block runs, which all threads of a block run as often, follow from that one. At
+ * branches outside of loops only the lanes are counted that go the less likely way; where they are
+ * seldom taken, that costs nothing but a look at the active lanes.
  *
- * The lanes that run a block together count once. In loops they do so in registers, as far as there are some to spare: one
- * number, published after the loop, where the lanes that enter it together leave it together, or wait for the last of them
- * after it; else a lane counts how often it ran the block, and how often as the first of those there, until it leaves the
- * kernel. */
+ * The lanes that run a block together count once. In loops they do so in registers, as far as there
+ * are some to spare: one number, published after the loop, where the lanes that enter it together
+ * leave it together, or wait for the last of them after it; else a lane counts how often it ran the
+ * block, and how often as the first of those there, until it leaves the kernel. */
 #include "rewrite/code/body.h"
 
 #include "ir/blocks.h"
@@ -104,8 +105,8 @@ static rw_reg is_first_of(rw_body *b, rw_reg mask)
     return rw_get(b, setp_eq_u32, before, rw_number(0));
 }
 
-/* Adds 1, the number of lanes here, and `third` to the tally: each lane one of the numbers, so that they go in one request; or
- * several, where the lanes are too few. */
+/* Adds 1, the number of lanes here, and `third` to the tally: each lane one of the numbers, so that
+ * they go in one request; or several, where the lanes are too few. */
 static void count_group(rw_body *b, uint32_t tally, rw_reg third)
 {
     rw_label number = rw_new_label(b, "number");
@@ -186,7 +187,8 @@ static void count_edge(rw_body *b, uint32_t edge)
 
 /* ---- publishing registers ---- */
 
-/* All lanes that ran the block ran it equally often, and are here. The third number of a tally is of whole warps. */
+/* All lanes that ran the block ran it equally often, and are here. The third number of a tally is
+ * of whole warps. */
 static void publish_together(rw_body *b, uint32_t c)
 {
     uint32_t place = place_of(b, b->plan->blocks->known[c].tally);
@@ -207,7 +209,8 @@ static void publish_together(rw_body *b, uint32_t c)
     rw_when(b, part, red_global_add_u64, rw_at(tallies, place + 8), of_lanes);
 }
 
-/* How often the lanes here ran the block, all together; each half of the numbers cannot overflow. */
+/* How often the lanes here ran the block, all together; each half of the numbers cannot
+ * overflow. */
 static rw_reg sum_lanes(rw_body *b, uint32_t c)
 {
     rw_reg low = rw_get(b, and_b32, times_of(c), rw_number(65535));

@@ -91,7 +91,8 @@ static bool derive(rw_plan *p, const flow_function *f, uint32_t root, uint32_t *
     return true;
 }
 
-/* of_root[] of another root that the same test leads to, from blocks that run as often; 0: there is none yet. */
+/* of_root[] of another root that the same test leads to, from blocks that run as often; 0: there is
+ * none yet. */
 static uint32_t same_root(const rw_plan *p, const flow_function *f, uint32_t root,
                           const uint32_t *of_root)
 {
@@ -122,8 +123,8 @@ static uint32_t count_root(rw_plan *p, const flow_function *f, uint32_t root, ui
     return c;
 }
 
-/* Blocks here are at least as small as flow's. One that starts in the middle of another runs as often as that one, but for
- * instructions of which some lanes take no part. */
+/* Blocks here are at least as small as flow's. One that starts in the middle of another runs as
+ * often as that one, but for instructions of which some lanes take no part. */
 static void plan_block(rw_plan *p, const flow_function *f, uint32_t n, uint32_t *of_root)
 {
     uint32_t fb = n < f->func->ninsns ? f->block_of[n] : FLOW_NONE, counter = IR_NONE;

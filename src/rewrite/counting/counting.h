@@ -1,8 +1,10 @@
-/* Probes that count, or remember, how often code runs: blocks, objects and shared; their part of the plan.
+/* Probes that count, or remember, how often code runs: blocks, objects and shared; their part of
+ * the plan.
  *
  *   blocks   how often each basic block ran: counters, as few as control flow allows
  *   objects  whether each memory instruction ran: bits
- *   shared   how often each element of shared memory was accessed: by thread, in shared memory, or by address */
+ *   shared   how often each element of shared memory was accessed: by thread, in shared memory, or
+ *            by address */
 #ifndef WL_REWRITE_COUNTING_H
 #define WL_REWRITE_COUNTING_H
 
@@ -64,8 +66,8 @@ enum {
 typedef struct rw_shared_plan {
     uint32_t *table_of; /* [nsites] in `tables`, or IR_NONE */
     rw_table tables[RW_MAX_TABLES];
-    /* The tables take table_bytes of shared memory. In the last 2 * RW_NOWHERE_BYTES lanes count that miss their array, and
-     * after those the ones that access nothing. */
+    /* The tables take table_bytes of shared memory. In the last 2 * RW_NOWHERE_BYTES lanes count
+     * that miss their array, and after those the ones that access nothing. */
     uint32_t ntables, table_bytes;
     bool counts_directly; /* some site by its address, and not in a table */
     bool *by_place;       /* [nsites] counted by thread */

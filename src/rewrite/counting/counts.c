@@ -1,7 +1,8 @@
 /* shared: adding to counters of elements, a u32 for each class and element. Counts are exact.
  *
- * Where all lanes have one address, one of them adds their number: flow proves it (thread-invariant), or a shuffle and a vote
- * find it out; where flow has the address as a form in which %tid.x stands, lanes are apart, and each adds for itself. */
+ * Where all lanes have one address, one of them adds their number: flow proves it
+ * (thread-invariant), or a shuffle and a vote find it out; where flow has the address as a form in
+ * which %tid.x stands, lanes are apart, and each adds for itself. */
 #include "rewrite/code/body.h"
 
 #include "flow/affine.h"

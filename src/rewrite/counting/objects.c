@@ -1,13 +1,15 @@
 /* objects: which memory instructions ran.
  *
- * Needs: the guard of the site, the passes runs and bits. Keeps: everything. Buffers: `nbits` bits, in copies by the number of the
- * multiprocessor, since most warps of the first wave have something to tell. Accesses without a guard in blocks of which one
- * dominates the other and is post-dominated by it run all, or none does: they share a bit, which the first of these blocks
- * sets, mostly one outside of loops. Those that follow from the launch need none: what all threads run, or those for which
- * branches on their place in the grid and on parameters lead there. Bits are set in registers, and published when the thread
- * leaves, as far as the multiprocessor's copy lacks them; it looks there no earlier, so that no register is taken meanwhile.
- * Which object an instruction accessed follows from its parameter (rewrite_site.param); where that is not known, from the
- * ranges (elements/ranges.c). */
+ * Needs: the guard of the site, the passes runs and bits. Keeps: everything. Buffers: `nbits` bits,
+ * in copies by the number of the multiprocessor, since most warps of the first wave have something
+ * to tell. Accesses without a guard in blocks of which one dominates the other and is
+ * post-dominated by it run all, or none does: they share a bit, which the first of these blocks
+ * sets, mostly one outside of loops. Those that follow from the launch need none: what all threads
+ * run, or those for which branches on their place in the grid and on parameters lead there. Bits
+ * are set in registers, and published when the thread leaves, as far as the multiprocessor's copy
+ * lacks them; it looks there no earlier, so that no register is taken meanwhile. Which object an
+ * instruction accessed follows from its parameter (rewrite_site.param); where that is not known,
+ * from the ranges (elements/ranges.c). */
 #include "rewrite/code/body.h"
 
 #include <string.h>
@@ -17,7 +19,8 @@ enum { MAX_WORDS = 8 };
 
 /* ---- which bits ---- */
 
-/* The first block of which every thread that runs it runs this one, too, and the other way round. */
+/* The first block of which every thread that runs it runs this one, too, and the other way
+ * round. */
 static uint32_t first_of(const flow_function *f, uint32_t block)
 {
     uint32_t first = block;
@@ -63,7 +66,8 @@ static void plan_site(rw_plan *p, const flow_function *f, uint32_t site)
     p->objects->bit[site] = *bit;
 }
 
-/* Nothing is to be recorded where all that would be follows from the launch, and other probes ask for nothing. */
+/* Nothing is to be recorded where all that would be follows from the launch, and other probes ask
+ * for nothing. */
 static void leave_alone(rw_plan *p)
 {
     bool looks_up = false;
@@ -167,7 +171,8 @@ static void see_access(rw_body *b, uint32_t site)
         set_bit(b, b->plan->objects->bit[site], b->guard);
 }
 
-/* Lanes that leave together publish together where the architecture can reduce over them. `bits`: the multiprocessor's copy. */
+/* Lanes that leave together publish together where the architecture can reduce over them. `bits`:
+ * the multiprocessor's copy. */
 static void publish_word(rw_body *b, uint32_t word, rw_reg bits)
 {
     rw_label nothing = rw_new_label(b, "nothing");

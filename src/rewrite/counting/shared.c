@@ -1,4 +1,5 @@
-/* The plan of the probe shared: which accesses are counted by thread, which in tables in shared memory, which by address. */
+/* The plan of the probe shared: which accesses are counted by thread, which in tables in shared
+ * memory, which by address. */
 #include "rewrite/counting/counting.h"
 
 enum {
@@ -16,7 +17,8 @@ static bool address_placed(rw_plan *p, const flow_function *f, const flow_addres
     return a->operand->has_sym && rw_var_listed(p, &a->operand->sym) != IR_NONE;
 }
 
-/* Makes sure that it is known how often each thread runs the blocks with that root; false where that is too much. */
+/* Makes sure that it is known how often each thread runs the blocks with that root; false where
+ * that is too much. */
 static bool follow_root(rw_plan *p, const flow_function *f, uint32_t root)
 {
     const rw_run *run = &p->control->runs[0][root];
@@ -49,7 +51,8 @@ static bool plan_site(rw_plan *p, const flow_function *f, uint32_t site)
            follow_root(p, f, p->control->runs[0][f->block_of[i]].root);
 }
 
-/* Shared memory that a block may have whatever its size, without any effect on how many blocks fit a multiprocessor. */
+/* Shared memory that a block may have whatever its size, without any effect on how many blocks fit
+ * a multiprocessor. */
 static uint64_t free_bytes(const rw_plan *p)
 {
     uint64_t used = SYSTEM_BYTES, each = p->module->sm >= 90   ? 7296

@@ -1,14 +1,15 @@
 /* shared: how often each element of shared memory was loaded, stored, updated.
  *
- * Needs: the passes runs and shared. Keeps: everything. Buffers: a u32 for each class and element, by address, and a u32 for
- * each thread of a block and each of `nplaces` things that are counted by thread; of both copies, the one of the
- * multiprocessor's number.
+ * Needs: the passes runs and shared. Keeps: everything. Buffers: a u32 for each class and element,
+ * by address, and a u32 for each thread of a block and each of `nplaces` things that are counted by
+ * thread; of both copies, the one of the multiprocessor's number.
  *
- * Where an address follows from the thread's index in its block, nothing is done at the access: the host knows the elements,
- * and has to know only how often each thread came there (GMProf's static determination). That follows from the launch, from
- * branches that are decided by the index as well, from counting the threads that go the seldom way of a branch, or, in loops,
- * from a register that counts iterations, published when the thread leaves. All other accesses are counted by address: in
- * tables in shared memory while they fit, else in device memory. */
+ * Where an address follows from the thread's index in its block, nothing is done at the access: the
+ * host knows the elements, and has to know only how often each thread came there (GMProf's static
+ * determination). That follows from the launch, from branches that are decided by the index as
+ * well, from counting the threads that go the seldom way of a branch, or, in loops, from a register
+ * that counts iterations, published when the thread leaves. All other accesses are counted by
+ * address: in tables in shared memory while they fit, else in device memory. */
 #include "rewrite/code/body.h"
 
 #include <stddef.h>
@@ -25,7 +26,8 @@ bool rw_shared_needs_lanes(const rw_body *b, uint32_t site)
            rw_counts_lanes(b, site);
 }
 
-/* The kernel finds it in its parameter, where nothing has to be loaded; other functions in the state. */
+/* The kernel finds it in its parameter, where nothing has to be loaded; other functions in the
+ * state. */
 #define LOAD(b, type, to, member)                                                             \
     do {                                                                                      \
         if ((b)->index == 0)                                                                  \
@@ -55,14 +57,15 @@ static rw_reg find_tables(rw_body *b)
     return rw_get(b, mov_u32, rw_address_of_name(RW_PREFIX "tables", 0));
 }
 
-/* After the tables: where lanes count that miss their array, and after that where those do that access nothing. */
+/* After the tables: where lanes count that miss their array, and after that where those do that
+ * access nothing. */
 static uint32_t missed_at(const rw_plan *p)
 {
     return p->shared->table_bytes - 2 * RW_NOWHERE_BYTES;
 }
 
-/* Calls `each` for this thread's part of the `bytes` of the tables from `from` on: with the word's address in shared memory, and
- * how far after `from` it is. */
+/* Calls `each` for this thread's part of the `bytes` of the tables from `from` on: with the word's
+ * address in shared memory, and how far after `from` it is. */
 static void each_word(rw_body *b, uint32_t from, uint32_t bytes,
                       void (*each)(rw_body *b, rw_reg word, rw_reg at, rw_reg to), rw_reg to)
 {
@@ -138,7 +141,8 @@ static void publish_tables(rw_body *b)
     publish_missed(b);
 }
 
-/* Where the lane counts: its element in the table, or where those do that miss their array, or that access nothing. */
+/* Where the lane counts: its element in the table, or where those do that miss their array, or that
+ * access nothing. */
 static rw_reg find_in_table(rw_body *b, const rw_table *table, unsigned n)
 {
     uint32_t reach = 4 * (n - 1);
@@ -163,8 +167,8 @@ static rw_reg find_in_table(rw_body *b, const rw_table *table, unsigned n)
     return at;
 }
 
-/* By address. Nothing here is a branch, not even to a guarded instruction, so that ptxas contracts products and sums as in the
- * original; lanes that are not to be counted count somewhere else. */
+/* By address. Nothing here is a branch, not even to a guarded instruction, so that ptxas contracts
+ * products and sums as in the original; lanes that are not to be counted count somewhere else. */
 static void count_in_table(rw_body *b, uint32_t site)
 {
     const rw_shared_plan *p = b->plan->shared;

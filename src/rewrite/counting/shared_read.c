@@ -1,4 +1,5 @@
-/* Reading what the probe shared left: counters by address, and for each thread what follows from how often it came where. */
+/* Reading what the probe shared left: counters by address, and for each thread what follows from
+ * how often it came where. */
 #include "rewrite/counting/counting.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Accesses that wait for the end of their basic block: code between them would keep the compiler from moving one before another,
- * as it does to wait for several at once. */
+/* Accesses that wait for the end of their basic block: code between them would keep the compiler
+ * from moving one before another, as it does to wait for several at once. */
 #include "rewrite/elements/deferred.h"
 
 /* ---- which accesses wait ---- */
@@ -52,7 +52,8 @@ static bool has_atomic(const rw_body *b, uint32_t block)
 
 enum { MOST_CARRIED = 8 /* of sixteen */ };
 
-/* Is the block gone around by a branch of the one before, so that what is deferred in it waits for what follows? */
+/* Is the block gone around by a branch of the one before, so that what is deferred in it waits for
+ * what follows? */
 static bool is_carried(const rw_body *b, uint32_t block)
 {
     uint32_t first = b->f->graph.pred_first[block];
@@ -198,7 +199,8 @@ void rw_note_deferred(rw_body *b)
     b->guard = guard;
 }
 
-/* Room for what is deferred in the block that the branch goes around: where it does, the registers say that nothing is accessed. */
+/* Room for what is deferred in the block that the branch goes around: where it does, the registers
+ * say that nothing is accessed. */
 static void make_room(rw_body *b, uint32_t body)
 {
     uint32_t n = deferred_in(b, body);
@@ -208,8 +210,9 @@ static void make_room(rw_body *b, uint32_t body)
         rw_do(b, mov_b64, b->elements.kept[b->elements.ndeferred + i], rw_number(-1));
 }
 
-/* Blocks that a branch goes around are as short as an access or two, as a rule, and the compiler makes instructions with guards of
- * them. So what they access is noted where the ways have met, after all that follow each other so. */
+/* Blocks that a branch goes around are as short as an access or two, as a rule, and the compiler
+ * makes instructions with guards of them. So what they access is noted where the ways have met,
+ * after all that follow each other so. */
 void rw_finish_block(rw_body *b, uint32_t insn)
 {
     uint32_t block = b->f->block_of[insn], body = rw_body_of_if(b->f, block);
@@ -223,7 +226,8 @@ void rw_finish_block(rw_body *b, uint32_t insn)
         rw_note_deferred(b);
 }
 
-/* Calls, which need their arguments side by side, are in scopes, but not in blocks that wait for others. */
+/* Calls, which need their arguments side by side, are in scopes, but not in blocks that wait for
+ * others. */
 void rw_finish_scope(rw_body *b)
 {
     const rw_element_code *e = &b->elements;

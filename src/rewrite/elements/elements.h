@@ -1,7 +1,8 @@
-/* Probes that know elements of objects in device memory: touch and frequency, and what they share with objects: the ranges that
- * addresses lie in; their part of the plan.
+/* Probes that know elements of objects in device memory: touch and frequency, and what they share
+ * with objects: the ranges that addresses lie in; their part of the plan.
  *
- *   slots    accesses through one pointer share the range that it leads to, which the host gives with the launch
+ *   slots    accesses through one pointer share the range that it leads to, which the host gives
+ *            with the launch
  *   walks    accesses of a loop whose addresses move by one step are noted once, after the loop
  *   merges   touch: accesses side by side are marked as one */
 #ifndef WL_REWRITE_ELEMENTS_H
@@ -24,7 +25,8 @@ typedef struct rw_walk {
     uint32_t table;      /* in rw_element_plan.walks, or IR_NONE */
 } rw_walk;
 
-/* What is marked at a site: also what others access that run whenever it does, from the same base, with no gap. */
+/* What is marked at a site: also what others access that run whenever it does, from the same base,
+ * with no gap. */
 typedef struct rw_merge {
     uint32_t head;     /* the site that marks it */
     int64_t low, high; /* of the head: bytes from the base */
@@ -41,8 +43,8 @@ typedef struct rw_element_plan {
     rw_merge *merges; /* [nsites] touch */
 } rw_element_plan;
 
-/* Dimensions of the launch (as rw_reuse_of()) that, where they are large, have warps touch the same again and again: all blocks
- * do, or the turns of a loop. Once a warp is seldom enough. */
+/* Dimensions of the launch (as rw_reuse_of()) that, where they are large, have warps touch the same
+ * again and again: all blocks do, or the turns of a loop. Once a warp is seldom enough. */
 uint32_t rw_crowd_of(const rw_plan *plan, const flow_function *f, uint32_t site);
 /* Of the site: its offset from its base. */
 int64_t rw_offset_of(const rw_plan *plan, uint32_t site);

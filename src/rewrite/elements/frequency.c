@@ -1,9 +1,10 @@
 /* frequency: how often each element of objects was loaded, stored, updated.
  *
- * Needs: where the access lies in its slot's range (deferred.c, lines.c). Keeps: everything. Buffers: a u32 for each class and
- * element, and one for each class and line. Counts are exact. A warp that accesses whole lines adds 1 to each line's counter, and
- * to no element's; where all lanes of a warp or all threads of a block have one address, one of them adds their number; else each
- * adds for itself. */
+ * Needs: where the access lies in its slot's range (deferred.c, lines.c). Keeps: everything.
+ * Buffers: a u32 for each class and element, and one for each class and line. Counts are exact. A
+ * warp that accesses whole lines adds 1 to each line's counter, and to no element's; where all
+ * lanes of a warp or all threads of a block have one address, one of them adds their number; else
+ * each adds for itself. */
 #include "rewrite/code/body.h"
 
 static void add_to_each(rw_body *b, unsigned n, rw_reg counter, rw_reg guard, rw_opd amount)

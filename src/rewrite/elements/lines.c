@@ -1,4 +1,5 @@
-/* frequency: counting an access that was deferred, by lines where a warp accesses whole lines, else lane by lane. */
+/* frequency: counting an access that was deferred, by lines where a warp accesses whole lines, else
+ * lane by lane. */
 #include "rewrite/elements/deferred.h"
 
 /* ---- which lanes ---- */
@@ -21,8 +22,8 @@ static rw_lanes needed_lanes(const rw_body *b, uint32_t site)
     return tries_lines(b, site) ? RW_LANES_ACTIVE : RW_LANES_UNKNOWN;
 }
 
-/* Lanes that are side by side: each is as far in its lines as lanes before it reach; and, unless that is proven, all are in the
- * first one's lines. */
+/* Lanes that are side by side: each is as far in its lines as lanes before it reach; and, unless
+ * that is proven, all are in the first one's lines. */
 static rw_reg find_side_by_side(rw_body *b, const rw_found *found, rw_reg low, unsigned n,
                                 bool proven)
 {
@@ -41,8 +42,8 @@ static rw_reg find_side_by_side(rw_body *b, const rw_found *found, rw_reg low, u
     return is;
 }
 
-/* Does the warp access whole lines, all lanes side by side? *head: a lane for each line. `proven`: flow knows that they are side by
- * side if they are in a row. */
+/* Does the warp access whole lines, all lanes side by side? *head: a lane for each line. `proven`:
+ * flow knows that they are side by side if they are in a row. */
 static rw_reg find_lines(rw_body *b, uint32_t site, const rw_found *found, bool proven,
                          rw_reg *head)
 {
@@ -56,8 +57,8 @@ static rw_reg find_lines(rw_body *b, uint32_t site, const rw_found *found, bool 
     return full;
 }
 
-/* The lane that notes the access for all in *inside, which have its address. Where each lane has found a range for itself, some may
- * have searched, and are done. */
+/* The lane that notes the access for all in *inside, which have its address. Where each lane has
+ * found a range for itself, some may have searched, and are done. */
 static rw_reg find_alone(rw_body *b, uint32_t slot, rw_pattern pattern, rw_reg in, rw_reg *inside)
 {
     rw_reg leads = rw_temp(b, RW_PRED);

@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 
-/* The access whose turn it is, in registers: code for each of them would seldom be run, and takes registers. */
+/* The access whose turn it is, in registers: code for each of them would seldom be run, and takes
+ * registers. */
 typedef struct turn {
     rw_reg number;
     rw_reg address, out; /* of the access; it is elsewhere */

@@ -1,8 +1,9 @@
-/* touch: accesses that are marked together, and which dimensions of the launch have warps touch the same again and again. */
+/* touch: accesses that are marked together, and which dimensions of the launch have warps touch the
+ * same again and again. */
 #include "rewrite/elements/elements.h"
 
-/* Dimensions of the launch (as rw_reuse_of()) that, where they are large, have warps touch the same again and again: all blocks do,
- * or the turns of a loop. Once a warp is seldom enough. */
+/* Dimensions of the launch (as rw_reuse_of()) that, where they are large, have warps touch the same
+ * again and again: all blocks do, or the turns of a loop. Once a warp is seldom enough. */
 uint32_t rw_crowd_of(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     return rw_is_own(p, f, site) || rw_is_for_all(p, f, site) ? 0 : rw_reuse_of(p, f, site);
@@ -32,7 +33,8 @@ static bool may_join(const rw_plan *p, const flow_function *f, uint32_t site)
            ir_type_get(f->func->regs[p->addresses[site]->operand->reg].type)->bits == 64;
 }
 
-/* Does the site run whenever the head does, from the same base, with no gap between it and the head's joint? */
+/* Does the site run whenever the head does, from the same base, with no gap between it and the
+ * head's joint? */
 static bool joins(const rw_plan *p, const flow_function *f, uint32_t head, uint32_t site)
 {
     const rw_merge *joint = &p->elements->merges[head];

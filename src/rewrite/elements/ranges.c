@@ -1,11 +1,13 @@
 /* The object that a lane's address lies in, for objects, touch and frequency.
  *
- * Needs: the address and the guard of the site, the pass slots. Keeps: everything. Accesses through one parameter, and of one class
- * where that matters, share a *slot*: the range that the parameter points into, which the host knows and gives with the hidden
- * parameter, so that nothing is loaded. Accesses through other pointers share a slot a class, registers that keep the range that
- * was found last. A lane whose address lies elsewhere searches the table of ranges (search.c), and has counted and marked there
- * when it comes back. Ranges in slots begin at multiples of 128, where elements are concerned: there a word of a bitmap and a
- * line begin, too. Accesses of touch and frequency wait for the end of their basic block (deferred.c). */
+ * Needs: the address and the guard of the site, the pass slots. Keeps: everything. Accesses through
+ * one parameter, and of one class where that matters, share a *slot*: the range that the parameter
+ * points into, which the host knows and gives with the hidden parameter, so that nothing is loaded.
+ * Accesses through other pointers share a slot a class, registers that keep the range that was
+ * found last. A lane whose address lies elsewhere searches the table of ranges (search.c), and has
+ * counted and marked there when it comes back. Ranges in slots begin at multiples of 128, where
+ * elements are concerned: there a word of a bitmap and a line begin, too. Accesses of touch and
+ * frequency wait for the end of their basic block (deferred.c). */
 #include "rewrite/code/body.h"
 
 #include "rewrite/elements/deferred.h"
@@ -47,7 +49,8 @@ static void declare_ranges(rw_body *b)
 
 /* ---- where the copy begins ---- */
 
-/* The kernel finds slots in its parameter, other functions where the host left them in the state, too. */
+/* The kernel finds slots in its parameter, other functions where the host left them in the state,
+ * too. */
 static void enter_slot(rw_body *b, uint32_t slot)
 {
     const rw_slot_registers *s = &b->elements.slot[slot];

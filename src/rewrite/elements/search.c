@@ -1,9 +1,11 @@
-/* Searching the range that a lane's address lies in, where it is not in its slot's, and noting the access there and then. */
+/* Searching the range that a lane's address lies in, where it is not in its slot's, and noting the
+ * access there and then. */
 #include "rewrite/code/body.h"
 
 #include <stddef.h>
 
-/* One more access that is in no range. The number stops growing at a million: all lanes of a large grid would wait for it. */
+/* One more access that is in no range. The number stops growing at a million: all lanes of a large
+ * grid would wait for it. */
 void rw_miss(rw_body *b)
 {
     rw_opd missed = rw_at(b->state, offsetof(rewrite_state, missed));

@@ -1,4 +1,5 @@
-/* Slots: accesses through one parameter, and of one class where that matters, share the range that the parameter points into. */
+/* Slots: accesses through one parameter, and of one class where that matters, share the range that
+ * the parameter points into. */
 #include "rewrite/elements/elements.h"
 
 static const uint32_t elements = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY;
@@ -30,8 +31,8 @@ static uint32_t find_slot(rw_plan *p, rewrite_pointer key, uint32_t most)
     return p->elements->nslots++;
 }
 
-/* Slots through which all blocks of a grid may access the same few elements: atomics wherever data says, and addresses that
- * %ctaid.x has no part in. */
+/* Slots through which all blocks of a grid may access the same few elements: atomics wherever data
+ * says, and addresses that %ctaid.x has no part in. */
 static void find_crowded(rw_plan *p)
 {
     for (uint32_t k = 0; k < p->code.count; k++) {

@@ -1,14 +1,16 @@
 /* touch: which elements of objects were touched.
  *
- * Needs: where the access lies in its slot's range (deferred.c). Keeps: everything. Buffers (layout.h): marks, a byte for each
- * element, and a bitmap. A mark is a plain store of 1: whoever comes first, and however often, it is right. So nothing is read,
- * nothing waits, and of lanes with one address none has to be chosen: their stores are one. Of a block whose threads all have one
+ * Needs: where the access lies in its slot's range (deferred.c). Keeps: everything. Buffers
+ * (layout.h): marks, a byte for each element, and a bitmap. A mark is a plain store of 1: whoever
+ * comes first, and however often, it is right. So nothing is read, nothing waits, and of lanes with
+ * one address none has to be chosen: their stores are one. Of a block whose threads all have one
  * address its first stores; and what all blocks access alike, the first ones mark.
  *
- * Lanes look first only where stores would wait for each other: where many warps of the launch are known to touch the same, and
- * where lanes are scattered over a small object; these use the bitmap, which stays in the multiprocessor's cache. So do lanes a
- * line or more apart: the next warps mark what lies beside, at the same time, and updates of a word get less into each other's way
- * than stores to it. All accesses of a basic block look before the first of them waits.
+ * Lanes look first only where stores would wait for each other: where many warps of the launch are
+ * known to touch the same, and where lanes are scattered over a small object; these use the bitmap,
+ * which stays in the multiprocessor's cache. So do lanes a line or more apart: the next warps mark
+ * what lies beside, at the same time, and updates of a word get less into each other's way than
+ * stores to it. All accesses of a basic block look before the first of them waits.
  *
  * With frequency there are no marks: what was counted was touched. */
 #include "rewrite/code/body.h"
@@ -30,13 +32,15 @@ enum {
     AT_ONCE = 4            /* accesses */
 };
 
-/* Dimensions whose first index marks for all (GMProf's thread-invariant accesses, over the whole launch). */
+/* Dimensions whose first index marks for all (GMProf's thread-invariant accesses, over the whole
+ * launch). */
 static uint32_t spared_of(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     return rw_is_for_all(p, f, site) ? rw_reuse_of(p, f, site) : 0;
 }
 
-/* A set of dimensions as in rw_crowd_of(), whose predicate is found once, where the copy begins; 0: none. */
+/* A set of dimensions as in rw_crowd_of(), whose predicate is found once, where the copy begins; 0:
+ * none. */
 static uint32_t common_reuse(const rw_body *b)
 {
     uint32_t end = rw_end_of_sites(b->plan, b->f);
@@ -66,7 +70,8 @@ static bool is_scattered(const rw_body *b, uint32_t site)
     return rw_pattern_of(b->plan, b->f, site) >= RW_SCATTERED;
 }
 
-/* The predicate, the same for all threads, that says whether lanes look first; none: they never do. */
+/* The predicate, the same for all threads, that says whether lanes look first; none: they never
+ * do. */
 static rw_opd find_look(rw_body *b, uint32_t site)
 {
     uint32_t set = rw_crowd_of(b->plan, b->f, site);
@@ -83,7 +88,8 @@ static rw_opd find_look(rw_body *b, uint32_t site)
 
 /* ---- one access ---- */
 
-/* Sets n marks from `at` on, in the lanes of the predicate. An access of n elements is aligned to n. */
+/* Sets n marks from `at` on, in the lanes of the predicate. An access of n elements is aligned to
+ * n. */
 static void set_marks(rw_body *b, unsigned n, rw_opd at, rw_reg lanes)
 {
     switch (n) {
@@ -135,7 +141,8 @@ static void set_bits(rw_body *b, unsigned n, rw_reg table, const rw_found *found
     rw_when(b, found->in, red_global_or_b32, rw_at(word, 0), bits);
 }
 
-/* Of several sites, whose elements are aligned to 4 bytes at least: several at once where they are aligned to more. */
+/* Of several sites, whose elements are aligned to 4 bytes at least: several at once where they are
+ * aligned to more. */
 static void mark_joined(rw_body *b, unsigned n, rw_reg table, const rw_found *found)
 {
     unsigned width = n % 8 == 0 ? 8 : n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : 1;
@@ -239,7 +246,8 @@ static void set_unseen(rw_body *b, const rw_deferred *d, const looked *l)
     rw_when(b, any, red_global_or_b32, rw_at(l->at, 0), is_new);
 }
 
-/* Those that may look, of [*next, n), in turns: as many as do not cost registers look before the first is waited for. */
+/* Those that may look, of [*next, n), in turns: as many as do not cost registers look before the
+ * first is waited for. */
 static uint32_t find_looking(const rw_body *b, uint32_t *next, uint32_t n, uint32_t found[AT_ONCE])
 {
     uint32_t count = 0;

@@ -1,20 +1,25 @@
 /* Elements that a loop walks through, noted once after it: for touch and frequency.
  *
- * Needs: the passes slots and walks. Keeps: everything. In the loop a lane keeps the last address of each walk (and, where flow does
- * not know it, the step) and counts iterations; after it all are noted at once:
+ * Needs: the passes slots and walks. Keeps: everything. In the loop a lane keeps the last address
+ * of each walk (and, where flow does not know it, the step) and counts iterations; after it all are
+ * noted at once:
  *
- *   frequency   the step is constant over the launch, mostly: a table of differences for that step (layout.h) gets 1 at the
- *               first element and -1 after the last. A walk without gaps has the step of an element, however far the loop is
+ *   frequency   the step is constant over the launch, mostly: a table of differences for that step
+ *               (layout.h) gets 1 at the
+ *               first element and -1 after the last. A walk without gaps has the step of an
+ *               element, however far the loop is
  *               unrolled. Lanes that all made the same walk add together. (walk_counts.c)
- *   touch       the lines and elements between first and last, where the walk leaves no gap. Else a mark at the first element, in
+ *   touch       the lines and elements between first and last, where the walk leaves no gap. Else a
+ *               mark at the first element, in
  *               a table of walks with that step and number of iterations. (walk_marks.c)
  *
- * Tables belong to the step, or step and number, that the first lane to come wrote down. Walks that differ, that leave the
- * slot's range, or whose table is missing are gone through again element by element. The form may assume that a 32-bit index does
- * not wrap: in a loop in which it did, addresses would be 4 GiB apart or more.
+ * Tables belong to the step, or step and number, that the first lane to come wrote down. Walks that
+ * differ, that leave the slot's range, or whose table is missing are gone through again element by
+ * element. The form may assume that a 32-bit index does not wrap: in a loop in which it did,
+ * addresses would be 4 GiB apart or more.
  *
- * Sites of one basic block with one base register are one walk; walks through one slot whose bases move alike have one *leader*,
- * which keeps what they have in common. */
+ * Sites of one basic block with one base register are one walk; walks through one slot whose bases
+ * move alike have one *leader*, which keeps what they have in common. */
 #include "rewrite/elements/walk_code.h"
 
 #include <stddef.h>
@@ -44,7 +49,8 @@ static bool counts_turns(const rw_body *b, uint32_t head)
     return is_leader(b, head) && walk_of(b, head)->count == head;
 }
 
-/* Declared registers: the last address of the head, the last step of a leader, iterations of those that it counts for. */
+/* Declared registers: the last address of the head, the last step of a leader, iterations of those
+ * that it counts for. */
 static rw_reg last_of(uint32_t head)
 {
     return (rw_reg){.kind = RW_OPD_DECLARED, .type = RW_B64, .name = "last", .number = head};
@@ -233,7 +239,8 @@ static rw_reg made_one_walk(rw_body *b, const rw_walk_code *w)
     return rw_get(b, vote_sync_all_pred, same, b->warp.active);
 }
 
-/* Fills adds and weight. Where flow expects one address, lanes whose walks are all the same have their first do it. */
+/* Fills adds and weight. Where flow expects one address, lanes whose walks are all the same have
+ * their first do it. */
 static void choose_lanes(rw_body *b, uint32_t head, rw_walk_code *w)
 {
     rw_pattern pattern = rw_pattern_of(b->plan, b->f, head);

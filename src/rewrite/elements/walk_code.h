@@ -5,10 +5,11 @@
 #include "rewrite/code/body.h"
 
 typedef struct rw_walk_code {
-    /* What a leader's walks have in common: iterations; how far each moves; from the lowest address to the highest; the last is the
-     * lowest. */
+    /* What a leader's walks have in common: iterations; how far each moves; from the lowest address
+     * to the highest; the last is the lowest. */
     rw_reg turns, step, length, down;
-    /* Of the walk at hand: the lowest address of its head; all that its sites access lies in the slot's range. */
+    /* Of the walk at hand: the lowest address of its head; all that its sites access lies in the
+     * slot's range. */
     rw_reg low, in;
     rw_reg adds, weight; /* the lane notes its walk; for how many lanes */
     /* touch: where to mark, how often, and whether lanes look before they do. */
@@ -32,8 +33,8 @@ typedef struct rw_turns {
 } rw_turns;
 rw_turns rw_begin_turns(rw_body *b, rw_reg times);
 void rw_end_turns(rw_body *b, const rw_turns *turns);
-/* Is what stands at `place` in the state `mine`, or was it nothing, and the first to come has put it there? Of the lanes that find
- * nothing one tries. */
+/* Is what stands at `place` in the state `mine`, or was it nothing, and the first to come has put
+ * it there? Of the lanes that find nothing one tries. */
 rw_reg rw_claim(rw_body *b, rw_opd place, rw_reg mine);
 
 /* touch (walk_marks.c): fills marks, times, wary for walks with gaps; marks a walk. */

@@ -37,7 +37,8 @@ void rw_choose_differences(rw_body *b, uint32_t head, rw_walk_code *w)
         agree_on_step(b, head, w);
 }
 
-/* The weight at `at`, and less of it one step beyond the walk's end, if that is in the range; elements n. */
+/* The weight at `at`, and less of it one step beyond the walk's end, if that is in the range;
+ * elements n. */
 static void add_difference(rw_body *b, uint32_t slot, const rw_walk_code *w, rw_reg at, unsigned n)
 {
     rw_reg counter = rw_get(b, add_s64, at, w->differences);

@@ -71,8 +71,8 @@ static void mark_line(rw_body *b, rw_reg line, rw_reg bits)
     rw_when(b, is_new, st_global_u32, rw_at(word, 0), rw_number(-1));
 }
 
-/* Of lines that the walk covers marks a word of the bitmap, of others their elements. Where a whole warp makes one walk, its lanes
- * share the lines. */
+/* Of lines that the walk covers marks a word of the bitmap, of others their elements. Where a whole
+ * warp makes one walk, its lanes share the lines. */
 static void mark_lines(rw_body *b, uint32_t head, const rw_walk_code *w)
 {
     const rw_slot_registers *s = &b->elements.slot[b->plan->elements->slot_of[head]];
@@ -113,8 +113,9 @@ static void check_step(rw_body *b, rw_reg step, rw_label chosen)
     rw_goto_if(b, bad, chosen);
 }
 
-/* The table of walks of this step and number, and 1 times; or that of elements, as often as there were turns: where lanes are side
- * by side, and few warps of the launch make the same walk, which is faster than to agree about the table. */
+/* The table of walks of this step and number, and 1 times; or that of elements, as often as there
+ * were turns: where lanes are side by side, and few warps of the launch make the same walk, which
+ * is faster than to agree about the table. */
 void rw_choose_marks(rw_body *b, uint32_t head, rw_walk_code *w)
 {
     uint32_t slot = b->plan->elements->slot_of[head];

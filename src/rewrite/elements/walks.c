@@ -1,6 +1,7 @@
-/* Walks: sites of a loop whose elements are noted once, after it. Where flow has an address as a linear form of which only the
- * loop's counter changes, and linearly, and the access runs in each iteration, a lane's addresses are first, first + step, ...
- * last. walk_code.c says what is done about them. */
+/* Walks: sites of a loop whose elements are noted once, after it. Where flow has an address as a
+ * linear form of which only the loop's counter changes, and linearly, and the access runs in each
+ * iteration, a lane's addresses are first, first + step, ... last. walk_code.c says what is done
+ * about them. */
 #include "rewrite/elements/elements.h"
 
 #include "flow/affine.h"
@@ -75,7 +76,7 @@ static bool move_alike(rw_plan *p, const flow_function *f, uint32_t a, uint32_t 
     return apart && !flow_affine_has(apart, counter);
 }
 
-/* The first site behind the site's basic block. */
+/* The first site after the site's basic block. */
 static uint32_t end_of_block(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     const flow_block *block = &f->blocks[rw_block_of(p, f, site)];
@@ -119,7 +120,8 @@ static void find_density(rw_plan *p, uint32_t head, uint32_t end, int64_t step)
     h->dense = to == h->high && moved == width && h->covered == width;
 }
 
-/* The tables for the slot and step; with a step of 0, which is not known before the launch, those of the leader. */
+/* The tables for the slot and step; with a step of 0, which is not known before the launch, those
+ * of the leader. */
 static uint32_t find_table(rw_plan *p, uint32_t slot, uint32_t leader, uint64_t step)
 {
     for (uint32_t i = 0; i < p->elements->nwalks; i++)
@@ -165,7 +167,8 @@ static void find_count(rw_plan *p, const flow_function *f, uint32_t leader)
         }
 }
 
-/* Makes `leader` the leader of all walks that move as its own, `most` at most. Returns how many there are. */
+/* Makes `leader` the leader of all walks that move as its own, `most` at most. Returns how many
+ * there are. */
 static uint32_t form_walks(rw_plan *p, const flow_function *f, uint32_t leader, uint32_t most)
 {
     uint32_t end = end_of_block(p, f, leader), walks = 0;

@@ -1,7 +1,9 @@
-/* A kernel in a module of its own, which names variables of the module that it comes from by their addresses.
+/* A kernel in a module of its own, which names variables of the module that it comes from by their
+ * addresses.
  *
- * Each function loads the addresses of the global variables that it names from a table in constant memory, which is what
- * ptxas makes of a name, too. Constant variables keep their names: the module has copies. Shared ones are the kernel's anyway. */
+ * Each function loads the addresses of the global variables that it names from a table in constant
+ * memory, which is what ptxas makes of a name, too. Constant variables keep their names: the module
+ * has copies. Shared ones are the kernel's anyway. */
 #include "rewrite/plan/plan.h"
 
 #include <string.h>

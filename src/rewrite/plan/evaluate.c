@@ -1,7 +1,8 @@
-/* Values that follow from a thread's place in its block: from %tid, %ntid, the lane, constants and the addresses of shared
- * variables; and those that follow from the launch: from its place in the grid and the parameters, too. What is counted by such
- * a value need not be measured where it is computed: the host computes it for each thread (GMProf's static determination, for
- * any arithmetic on integers). For all threads of a part of the grid at once it computes spans (span.c). */
+/* Values that follow from a thread's place in its block: from %tid, %ntid, the lane, constants and
+ * the addresses of shared variables; and those that follow from the launch: from its place in the
+ * grid and the parameters, too. What is counted by such a value need not be measured where it is
+ * computed: the host computes it for each thread (GMProf's static determination, for any arithmetic
+ * on integers). For all threads of a part of the grid at once it computes spans (span.c). */
 #include "rewrite/plan/plan.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* Arithmetic on integers as PTX does it, on numbers and on spans of numbers.
  *
- * A span holds what a register may hold, as the register holds it: without a sign, cut to its width. Where both ends are one
- * number the result is exact; else it is a span around all results, all numbers of that width where that cannot be told. */
+ * A span holds what a register may hold, as the register holds it: without a sign, cut to its
+ * width. Where both ends are one number the result is exact; else it is a span around all results,
+ * all numbers of that width where that cannot be told. */
 #include "rewrite/plan/plan.h"
 
 static unsigned bits_of(ir_type type)
@@ -21,37 +22,37 @@ static bool is_signed(ir_type type)
     return ir_type_get(type)->kind == IR_KIND_S;
 }
 
-static uint64_t most(unsigned bits)
+static uint64_t greatest_of(unsigned bits)
 {
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-static uint64_t cut(uint64_t x, unsigned bits)
+static uint64_t cut_to_bits(uint64_t x, unsigned bits)
 {
-    return x & most(bits);
+    return x & greatest_of(bits);
 }
 
 /* The lowest bits of x as a number of that type, in 64 bits. */
-static uint64_t as(ir_type type, uint64_t x)
+static uint64_t as_type(ir_type type, uint64_t x)
 {
     unsigned bits = bits_of(type);
     uint64_t sign = UINT64_C(1) << (bits - 1);
-    x = cut(x, bits);
+    x = cut_to_bits(x, bits);
     return is_signed(type) && bits < 64 ? (x ^ sign) - sign : x;
 }
 
 /* ---- numbers ---- */
 
-static bool less(ir_type type, uint64_t a, uint64_t b)
+static bool is_below(ir_type type, uint64_t a, uint64_t b)
 {
     return is_signed(type) ? (int64_t)a < (int64_t)b : a < b;
 }
 
-static uint64_t shift(const ir_insn *i, uint64_t x, uint64_t by)
+static uint64_t shift_number(const ir_insn *i, uint64_t x, uint64_t by)
 {
     unsigned bits = bits_of(i->types[0]);
     bool negative = is_signed(i->types[0]) && (int64_t)x < 0;
-    by = cut(by, 32);
+    by = cut_to_bits(by, 32);
     if (i->op == IR_shl)
         return by < bits ? x << by : 0;
     if (by >= bits)
@@ -59,9 +60,9 @@ static uint64_t shift(const ir_insn *i, uint64_t x, uint64_t by)
     return negative ? ~(~x >> by) : x >> by;
 }
 
-static bool compare(const ir_insn *i, uint64_t a, uint64_t b)
+static bool compare_numbers(const ir_insn *i, uint64_t a, uint64_t b)
 {
-    bool below = less(i->types[0], a, b), above = less(i->types[0], b, a);
+    bool below = is_below(i->types[0], a, b), above = is_below(i->types[0], b, a);
     switch (ir_first_of(i, IR_SC_CMP)) {
     case IR_S_eq: return a == b;
     case IR_S_ne: return a != b;
@@ -76,9 +77,9 @@ static bool compare(const ir_insn *i, uint64_t a, uint64_t b)
     }
 }
 
-static uint64_t test(const ir_insn *i, const uint64_t *in)
+static uint64_t test_numbers(const ir_insn *i, const uint64_t *in)
 {
-    bool first = compare(i, in[1], in[2]);
+    bool first = compare_numbers(i, in[1], in[2]);
     switch (ir_first_of(i, IR_SC_BOOL)) {
     case IR_S_and: return first && in[3];
     case IR_S_or: return first || in[3];
@@ -88,7 +89,7 @@ static uint64_t test(const ir_insn *i, const uint64_t *in)
 }
 
 /* in[n]: operand n, as a number of its type. */
-static uint64_t compute(const ir_insn *i, const uint64_t *in)
+static uint64_t compute_number(const ir_insn *i, const uint64_t *in)
 {
     switch (i->op) {
     case IR_add: return in[1] + in[2];
@@ -101,10 +102,10 @@ static uint64_t compute(const ir_insn *i, const uint64_t *in)
     case IR_not: return i->types[0] == IR_T_pred ? !in[1] : ~in[1];
     case IR_neg: return -in[1];
     case IR_shl:
-    case IR_shr: return shift(i, in[1], in[2]);
-    case IR_min: return less(i->types[0], in[2], in[1]) ? in[2] : in[1];
-    case IR_max: return less(i->types[0], in[1], in[2]) ? in[2] : in[1];
-    case IR_setp: return test(i, in);
+    case IR_shr: return shift_number(i, in[1], in[2]);
+    case IR_min: return is_below(i->types[0], in[2], in[1]) ? in[2] : in[1];
+    case IR_max: return is_below(i->types[0], in[1], in[2]) ? in[2] : in[1];
+    case IR_setp: return test_numbers(i, in);
     case IR_selp: return in[3] ? in[1] : in[2];
     default: return in[1]; /* mov, cvt, ld.param */
     }
@@ -121,24 +122,26 @@ static numbers numbers_of(ir_type type, rw_interval s)
 {
     unsigned bits = bits_of(type);
     uint64_t sign = UINT64_C(1) << (bits - 1);
-    if (s.high > most(bits))
-        s = (rw_interval){0, most(bits)};
+    if (s.high > greatest_of(bits))
+        s = (rw_interval){0, greatest_of(bits)};
     if (!is_signed(type) || s.high < sign)
         return (numbers){s.low, s.high};
     if (s.low >= sign)
-        return (numbers){(__int128)s.low - most(bits) - 1, (__int128)s.high - most(bits) - 1};
+        return (numbers){(__int128)s.low - greatest_of(bits) - 1,
+                         (__int128)s.high - greatest_of(bits) - 1};
     return (numbers){-(__int128)sign, sign - 1};
 }
 
-/* As a register of that width holds them: where the ends would not be the ends any more, it may hold anything. */
-static rw_interval held(numbers n, unsigned bits)
+/* As a register of that width holds them: where the ends would not be the ends any more, it may
+ * hold anything. */
+static rw_interval as_register_holds(numbers n, unsigned bits)
 {
-    __int128 all = (__int128)most(bits) + 1;
+    __int128 all = (__int128)greatest_of(bits) + 1;
     if (n.low >= 0 && n.high < all)
         return (rw_interval){(uint64_t)n.low, (uint64_t)n.high};
     if (n.high < 0 && n.low >= -all)
         return (rw_interval){(uint64_t)(n.low + all), (uint64_t)(n.high + all)};
-    return (rw_interval){0, most(bits)};
+    return (rw_interval){0, greatest_of(bits)};
 }
 
 static bool is_one(rw_interval s)
@@ -146,17 +149,17 @@ static bool is_one(rw_interval s)
     return s.low == s.high;
 }
 
-static numbers sum(numbers a, numbers b)
+static numbers sum_of(numbers a, numbers b)
 {
     return (numbers){a.low + b.low, a.high + b.high};
 }
 
-static numbers negative(numbers a)
+static numbers negative_of(numbers a)
 {
     return (numbers){-a.high, -a.low};
 }
 
-static numbers product(numbers a, numbers b)
+static numbers product_of(numbers a, numbers b)
 {
     const __int128 ends[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
     numbers n = {ends[0], ends[0]};
@@ -167,26 +170,29 @@ static numbers product(numbers a, numbers b)
     return n;
 }
 
-static numbers least(numbers a, numbers b)
+static numbers least_of(numbers a, numbers b)
 {
     return (numbers){a.low < b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
 }
 
 /* `by` is one number. */
-static rw_interval shifted(const ir_insn *i, numbers x, uint64_t by)
+static rw_interval shift_interval(const ir_insn *i, numbers x, uint64_t by)
 {
     unsigned bits = bits_of(i->types[0]);
-    by = cut(by, 32) < bits ? cut(by, 32) : bits;
+    by = cut_to_bits(by, 32) < bits ? cut_to_bits(by, 32) : bits;
     if (i->op == IR_shr)
-        return held((numbers){x.low >> by, x.high >> by}, bits);
-    return by == bits ? (rw_interval){0, 0}
-                      : held(product(x, (numbers){(__int128)1 << by, (__int128)1 << by}), bits);
+        return as_register_holds((numbers){x.low >> by, x.high >> by}, bits);
+    return by == bits
+               ? (rw_interval){0, 0}
+               : as_register_holds(product_of(x, (numbers){(__int128)1 << by, (__int128)1 << by}),
+                                   bits);
 }
 
-/* With one number: the bits above those in which the ends of the span differ are the same in all of it. */
-static rw_interval masked(const ir_insn *i, rw_interval x, uint64_t mask)
+/* With one number: the bits above those in which the ends of the span differ are the same in all of
+ * it. */
+static rw_interval mask_interval(const ir_insn *i, rw_interval x, uint64_t mask)
 {
-    uint64_t varying = is_one(x) ? 0 : most(64 - (unsigned)__builtin_clzll(x.low ^ x.high)),
+    uint64_t varying = is_one(x) ? 0 : greatest_of(64 - (unsigned)__builtin_clzll(x.low ^ x.high)),
              fixed = x.low & ~varying;
     if (i->op == IR_and)
         return (rw_interval){fixed & mask, (fixed | varying) & mask};
@@ -194,7 +200,7 @@ static rw_interval masked(const ir_insn *i, rw_interval x, uint64_t mask)
 }
 
 /* Of predicates; the ends of a span around both are 0 and 1. */
-static rw_interval joined(ir_op op, rw_interval a, rw_interval b)
+static rw_interval join_intervals(ir_op op, rw_interval a, rw_interval b)
 {
     if (op == IR_and)
         return (rw_interval){a.low & b.low, a.high & b.high};
@@ -204,15 +210,15 @@ static rw_interval joined(ir_op op, rw_interval a, rw_interval b)
                                   : (rw_interval){0, 1};
 }
 
-static rw_interval bitwise(const ir_insn *i, rw_interval a, rw_interval b)
+static rw_interval bitwise_interval(const ir_insn *i, rw_interval a, rw_interval b)
 {
     if (i->types[0] == IR_T_pred)
-        return joined(i->op, a, b);
+        return join_intervals(i->op, a, b);
     if (i->op != IR_xor && is_one(b))
-        return masked(i, a, b.low);
+        return mask_interval(i, a, b.low);
     if (i->op != IR_xor && is_one(a))
-        return masked(i, b, a.low);
-    return (rw_interval){0, most(bits_of(i->types[0]))};
+        return mask_interval(i, b, a.low);
+    return (rw_interval){0, greatest_of(bits_of(i->types[0]))};
 }
 
 /* Whether it holds for some, whether for all. */
@@ -232,7 +238,7 @@ static rw_interval is_equal(numbers a, numbers b)
     return (rw_interval){same, a.low <= b.high && b.low <= a.high};
 }
 
-static rw_interval compared(const ir_insn *i, numbers a, numbers b)
+static rw_interval compare_intervals(const ir_insn *i, numbers a, numbers b)
 {
     switch (ir_first_of(i, IR_SC_CMP)) {
     case IR_S_eq: return is_equal(a, b);
@@ -247,48 +253,52 @@ static rw_interval compared(const ir_insn *i, numbers a, numbers b)
     }
 }
 
-static rw_interval tested(const ir_insn *i, const numbers *n, rw_interval with)
+static rw_interval test_intervals(const ir_insn *i, const numbers *n, rw_interval with)
 {
-    rw_interval first = compared(i, n[1], n[2]);
+    rw_interval first = compare_intervals(i, n[1], n[2]);
     switch (ir_first_of(i, IR_SC_BOOL)) {
-    case IR_S_and: return joined(IR_and, first, with);
-    case IR_S_or: return joined(IR_or, first, with);
-    case IR_S_xor: return joined(IR_xor, first, with);
+    case IR_S_and: return join_intervals(IR_and, first, with);
+    case IR_S_or: return join_intervals(IR_or, first, with);
+    case IR_S_xor: return join_intervals(IR_xor, first, with);
     default: return first;
     }
 }
 
-static numbers chosen(const numbers *n)
+static numbers choose_interval(const numbers *n)
 {
     if (n[3].low == n[3].high)
         return n[3].low ? n[1] : n[2];
-    numbers most_of = negative(least(negative(n[1]), negative(n[2])));
-    return (numbers){least(n[1], n[2]).low, most_of.high};
+    numbers most_of = negative_of(least_of(negative_of(n[1]), negative_of(n[2])));
+    return (numbers){least_of(n[1], n[2]).low, most_of.high};
 }
 
-static rw_interval compute_span(const ir_insn *i, const rw_interval *in)
+static rw_interval compute_interval(const ir_insn *i, const rw_interval *in)
 {
     numbers n[RW_MAX_OPERANDS] = {0};
     unsigned bits = rw_result_bits(i);
     for (uint32_t o = 1; o < i->noperands && o < RW_MAX_OPERANDS; o++)
         n[o] = numbers_of(rw_operand_type(i, o), in[o]);
     switch (i->op) {
-    case IR_add: return held(sum(n[1], n[2]), bits);
-    case IR_sub: return held(sum(n[1], negative(n[2])), bits);
-    case IR_mul: return held(product(n[1], n[2]), bits);
-    case IR_mad: return held(sum(product(n[1], n[2]), n[3]), bits);
-    case IR_neg: return held(negative(n[1]), bits);
-    case IR_min: return held(least(n[1], n[2]), bits);
-    case IR_max: return held(negative(least(negative(n[1]), negative(n[2]))), bits);
-    case IR_not: return (rw_interval){cut(~in[1].high, bits), cut(~in[1].low, bits)};
+    case IR_add: return as_register_holds(sum_of(n[1], n[2]), bits);
+    case IR_sub: return as_register_holds(sum_of(n[1], negative_of(n[2])), bits);
+    case IR_mul: return as_register_holds(product_of(n[1], n[2]), bits);
+    case IR_mad: return as_register_holds(sum_of(product_of(n[1], n[2]), n[3]), bits);
+    case IR_neg: return as_register_holds(negative_of(n[1]), bits);
+    case IR_min: return as_register_holds(least_of(n[1], n[2]), bits);
+    case IR_max:
+        return as_register_holds(negative_of(least_of(negative_of(n[1]), negative_of(n[2]))), bits);
+    case IR_not:
+        return (rw_interval){cut_to_bits(~in[1].high, bits), cut_to_bits(~in[1].low, bits)};
     case IR_and:
     case IR_or:
-    case IR_xor: return bitwise(i, in[1], in[2]);
+    case IR_xor: return bitwise_interval(i, in[1], in[2]);
     case IR_shl:
-    case IR_shr: return is_one(in[2]) ? shifted(i, n[1], in[2].low) : (rw_interval){0, most(bits)};
-    case IR_setp: return tested(i, n, in[3]);
-    case IR_selp: return held(chosen(n), bits);
-    default: return held(n[1], bits); /* mov, cvt */
+    case IR_shr:
+        return is_one(in[2]) ? shift_interval(i, n[1], in[2].low)
+                             : (rw_interval){0, greatest_of(bits)};
+    case IR_setp: return test_intervals(i, n, in[3]);
+    case IR_selp: return as_register_holds(choose_interval(n), bits);
+    default: return as_register_holds(n[1], bits); /* mov, cvt */
     }
 }
 
@@ -346,11 +356,11 @@ rw_interval rw_interval_of(const ir_insn *i, const rw_interval *in)
     bool exact = true;
     for (uint32_t n = 1; n < i->noperands; n++) {
         exact &= is_one(in[n]);
-        exactly[n] = as(rw_operand_type(i, n), in[n].low);
+        exactly[n] = as_type(rw_operand_type(i, n), in[n].low);
     }
     if (!exact)
-        return compute_span(i, in);
-    uint64_t result = cut(compute(i, exactly), rw_result_bits(i));
+        return compute_interval(i, in);
+    uint64_t result = cut_to_bits(compute_number(i, exactly), rw_result_bits(i));
     return (rw_interval){result, result};
 }
 
@@ -366,5 +376,5 @@ unsigned rw_bits_of(ir_type type)
 
 uint64_t rw_extended(ir_type type, uint64_t x, unsigned bits)
 {
-    return cut(as(type, x), bits);
+    return cut_to_bits(as_type(type, x), bits);
 }

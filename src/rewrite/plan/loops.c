@@ -59,7 +59,8 @@ static flow_level level_of_branch(const flow_function *f, uint32_t block)
     return level;
 }
 
-/* Do the lanes that run an iteration of the loop together agree on whether they run the block in it? */
+/* Do the lanes that run an iteration of the loop together agree on whether they run the block in
+ * it? */
 static bool agree(const flow_function *f, uint32_t block, uint32_t loop, bool *visited)
 {
     for (uint32_t i = f->control.first[block]; i < f->control.first[block + 1]; i++) {
@@ -107,7 +108,8 @@ uint32_t rw_common_loop(const rw_plan *p, const flow_function *f, uint32_t block
     return found;
 }
 
-/* The only block that edges out of the loop lead to, which all lanes come to; FLOW_NONE: there are several. */
+/* The only block that edges out of the loop lead to, which all lanes come to; FLOW_NONE: there are
+ * several. */
 static uint32_t meeting_behind(const flow_function *f, const flow_loop *l, uint32_t loop)
 {
     uint32_t behind = FLOW_NONE;

@@ -1,5 +1,6 @@
-/* Remembering which way threads went at branches, as bits of a register, where all threads leave the kernel together: there the
- * bits are counted. Elsewhere the lanes of a branch are counted on their way. (Ball and Larus, "Efficient path profiling") */
+/* Remembering which way threads went at branches, as bits of a register, where all threads leave
+ * the kernel together: there the bits are counted. Elsewhere the lanes of a branch are counted on
+ * their way. (Ball and Larus, "Efficient path profiling") */
 #include "rewrite/plan/plan.h"
 
 enum { MAX_BITS = 32 };
@@ -27,7 +28,8 @@ bool rw_leaves_together(const rw_plan *p)
            (last->op == IR_ret || last->op == IR_exit || last->op == IR_bra);
 }
 
-/* Gives the edge a bit, and those that decide about its branch; false where something else does, or bits run out. */
+/* Gives the edge a bit, and those that decide about its branch; false where something else does, or
+ * bits run out. */
 static bool give_bit(rw_plan *p, uint32_t edge, uint32_t *used)
 {
     rw_edge *e = &p->control->edges[edge];
@@ -49,7 +51,8 @@ static bool give_bit(rw_plan *p, uint32_t edge, uint32_t *used)
     return true;
 }
 
-/* Needs: runs, shared, blocks: which edges are counted. Fills: bit, before, gone_before of edges. */
+/* Needs: runs, shared, blocks: which edges are counted. Fills: bit, before, gone_before of
+ * edges. */
 wl_status rw_pass_paths(rw_plan *p)
 {
     uint32_t used = 0;

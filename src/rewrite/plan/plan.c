@@ -1,4 +1,5 @@
-/* The plan of one kernel: runs flow, then the passes of passes.def, then says where in a state everything lies. */
+/* The plan of one kernel: runs flow, then the passes of passes.def, then says where in a state
+ * everything lies. */
 #include "rewrite/plan/plan.h"
 
 #include "rewrite/counting/counting.h"

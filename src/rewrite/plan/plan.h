@@ -1,9 +1,11 @@
-/* The plan of one kernel: what is probed in it, and what the passes of passes.def found out about that.
+/* The plan of one kernel: what is probed in it, and what the passes of passes.def found out about
+ * that.
  *
- * This header has what all probes share: the accesses with probes (sites), the variables, how often blocks run, and what the host
- * can compute instead of having it counted. What a probe adds is a struct in the header of its folder: counting/counting.h,
- * elements/elements.h, trace/trace.h. The plan and all that it points to lie in the arena that rewrite_module() was given; after
- * the launch the readers use it too. */
+ * This header has what all probes share: the accesses with probes (sites), the variables, how often
+ * blocks run, and what the host can compute instead of having it counted. What a probe adds is a
+ * struct in the header of its folder: counting/counting.h, elements/elements.h, trace/trace.h. The
+ * plan and all that it points to lie in the arena that rewrite_module() was given; after the launch
+ * the readers use it too. */
 #ifndef WL_REWRITE_PLAN_H
 #define WL_REWRITE_PLAN_H
 
@@ -33,7 +35,8 @@ typedef enum rw_pass {
 /* How often a block of flow runs (runs.c). */
 typedef struct rw_run {
     uint32_t root; /* the first of the blocks that all threads run as often */
-    /* Of the root: the only block before it, in the same loop, whose branch decides about it; FLOW_NONE: there is none. */
+    /* Of the root: the only block before it, in the same loop, whose branch decides about it;
+     * FLOW_NONE: there is none. */
     uint32_t from;
     bool taken; /* the branch goes there when it is taken */
     bool
@@ -42,8 +45,8 @@ typedef struct rw_run {
     uint32_t edge;  /* of the branch, where it is in no loop; else FLOW_NONE */
 } rw_run;
 
-/* A branch with a guard, of which the lanes that go one of the two ways are counted: on their way, or where they leave the
- * kernel, by a bit in a register. */
+/* A branch with a guard, of which the lanes that go one of the two ways are counted: on their way,
+ * or where they leave the kernel, by a bit in a register. */
 typedef struct rw_edge {
     uint32_t func, block;
     bool taken;                   /* which way */
@@ -64,7 +67,8 @@ typedef struct rw_control {
 
 /* ---- a kernel in a module of its own (alone.c) ---- */
 
-/* A register that holds the address of a global variable, or one after it, wherever the function is. */
+/* A register that holds the address of a global variable, or one after it, wherever the function
+ * is. */
 typedef struct rw_named {
     uint32_t global; /* in rw_alone.globals */
     uint64_t offset;
@@ -124,7 +128,8 @@ void rw_dump(const rw_plan *plan, rw_pass pass, FILE *out);
 #include "rewrite/passes.def"
 #undef X
 
-/* The number of the register with the address of the global variable in the function, new where there was none. */
+/* The number of the register with the address of the global variable in the function, new where
+ * there was none. */
 uint32_t rw_register_of(const rw_plan *plan, rw_by_address *body, const ir_var *var);
 /* Fills plan->alone. Where it cannot be, plan->out->refused says why. */
 wl_status rw_plan_alone(rw_plan *plan);
@@ -162,7 +167,8 @@ uint32_t rw_matrix_rows(const ir_insn *insn);
 bool rw_is_matrix(const ir_insn *insn);
 /* Is there redux.sync? */
 bool rw_can_reduce(const ir_module *module);
-/* The shared variable in plan->vars whose address the kernel writes down for the probe `shared`, or IR_NONE. */
+/* The shared variable in plan->vars whose address the kernel writes down for the probe `shared`, or
+ * IR_NONE. */
 uint32_t rw_var_listed(const rw_plan *plan, const ir_symbol *symbol);
 uint32_t rw_var_listed_as(const rw_plan *plan, const ir_var *var);
 /* Where a parameter of the kernel begins. */
@@ -185,18 +191,19 @@ const ir_insn *rw_last_of(const flow_function *f, uint32_t block);
 bool rw_runs_once(const flow_function *f, uint32_t root);
 /* Does one test lead to both roots, from blocks that run equally often? */
 bool rw_same_test(const rw_plan *plan, const flow_function *f, uint32_t a, uint32_t b);
-/* The block that a branch at the end of this one goes around, on to where both ways meet: an `if` without `else`, within one loop,
- * and with no other way to either. FLOW_NONE: there is none. */
+/* The block that a branch at the end of this one goes around, on to where both ways meet: an `if`
+ * without `else`, within one loop, and with no other way to either. FLOW_NONE: there is none. */
 uint32_t rw_body_of_if(const flow_function *f, uint32_t block);
 /* Do all threads of a block run the blocks with that root equally often? */
 bool rw_by_blocks(const flow_function *f, uint32_t root);
 /* Do all threads leave the kernel together, at one place? */
 bool rw_leaves_together(const rw_plan *plan);
-/* The outermost loop around the block that the lanes that enter it together leave together, with all loops within, and in
- * which they agree on whether they run the block; FLOW_NONE without. */
+/* The outermost loop around the block that the lanes that enter it together leave together, with
+ * all loops within, and in which they agree on whether they run the block; FLOW_NONE without. */
 uint32_t rw_common_loop(const rw_plan *plan, const flow_function *f, uint32_t block);
-/* The loop around the block, if every iteration that goes on to another runs the block, and lanes that leave it, at whatever
- * iteration, wait for the others after it; it is in no other loop. Else FLOW_NONE. */
+/* The loop around the block, if every iteration that goes on to another runs the block, and lanes
+ * that leave it, at whatever iteration, wait for the others after it; it is in no other loop. Else
+ * FLOW_NONE. */
 uint32_t rw_waiting_loop(const flow_function *f, uint32_t block);
 /* Does the instruction's guard follow from the thread's index in its block? */
 bool rw_guard_follows_thread(rw_plan *plan, const flow_function *f, const ir_insn *insn);
@@ -228,15 +235,15 @@ typedef struct rw_dimension {
 enum { RW_DIMENSIONS = 5 };
 extern const rw_dimension rw_dimensions[RW_DIMENSIONS];
 
-/* The dimensions of the launch (a set) that the address at the site does not depend on: blocks or rows that differ in them only
- * access the same. 0 also where that is not known. */
+/* The dimensions of the launch (a set) that the address at the site does not depend on: blocks or
+ * rows that differ in them only access the same. 0 also where that is not known. */
 uint32_t rw_reuse_of(const rw_plan *plan, const flow_function *f, uint32_t site);
 /* Is the address known to depend on the block, and accessed once by a warp? */
 bool rw_is_own(const rw_plan *plan, const flow_function *f, uint32_t site);
 /* Do all threads of a block access the same address there, each time that one does? */
 bool rw_is_for_block(const rw_plan *plan, const flow_function *f, uint32_t site);
-/* Is what the site accesses the same for all threads that differ only in dimensions that the address does not depend on, since all
- * threads of the launch get there once? */
+/* Is what the site accesses the same for all threads that differ only in dimensions that the
+ * address does not depend on, since all threads of the launch get there once? */
 bool rw_is_for_all(const rw_plan *plan, const flow_function *f, uint32_t site);
 
 /* ---- values that the host computes (evaluate.c), of the kernel's own function ---- */
@@ -246,7 +253,8 @@ bool rw_follows_thread(rw_plan *plan, const flow_function *f, uint32_t value);
 /* From the thread's place in the grid and the launch's parameters, too. */
 bool rw_follows_launch(rw_plan *plan, const flow_function *f, uint32_t value);
 
-/* Numbers that a register may hold, as it holds them: without a sign, cut to its width (intervals.c). */
+/* Numbers that a register may hold, as it holds them: without a sign, cut to its width
+ * (intervals.c). */
 typedef struct rw_interval {
     uint64_t low, high;
 } rw_interval;
@@ -268,24 +276,27 @@ typedef struct rw_eval {
 
 typedef enum rw_answer { RW_NO, RW_PERHAPS, RW_YES } rw_answer;
 
-/* The threads of the copy's launch: first choose one, by its number in its block. NULL: out of memory. */
+/* The threads of the copy's launch: first choose one, by its number in its block. NULL: out of
+ * memory. */
 rw_eval *rw_eval_new(const rewrite_copy *copy);
 void rw_eval_thread(rw_eval *eval, uint32_t thread);
 void rw_eval_free(rw_eval *eval); /* NULL is allowed */
 uint64_t rw_eval_value(rw_eval *eval, const flow_function *f, uint32_t value);
 rw_interval rw_eval_interval(rw_eval *eval, const flow_function *f, uint32_t value);
-/* The answer to `ask` for any thread of the copy's launch. It is asked for parts of the grid, and says RW_PERHAPS where it is
- * not the same for all threads there. RW_PERHAPS is returned where the launch is not known well enough, or is too large. */
+/* The answer to `ask` for any thread of the copy's launch. It is asked for parts of the grid, and
+ * says RW_PERHAPS where it is not the same for all threads there. RW_PERHAPS is returned where the
+ * launch is not known well enough, or is too large. */
 typedef rw_answer rw_question(rw_eval *eval, const void *about);
 rw_answer rw_any_thread(const rewrite_copy *copy, rw_question *ask, const void *about);
 
-/* For one thread, where it follows from that: whether the guard is true or missing, whether the branch of run->from goes to the
- * root. */
+/* For one thread, where it follows from that: whether the guard is true or missing, whether the
+ * branch of run->from goes to the root. */
 bool rw_guard_holds(rw_eval *eval, const flow_function *f, const ir_insn *insn);
 bool rw_goes(rw_eval *eval, const flow_function *f, const rw_run *run);
 /* The same for several threads. */
 rw_answer rw_may_go(rw_eval *eval, const flow_function *f, const rw_run *run);
-/* Does the thread run the root whenever it runs the root `from`, with only such branches between them? */
+/* Does the thread run the root whenever it runs the root `from`, with only such branches between
+ * them? */
 bool rw_gets_to(rw_eval *eval, uint32_t root, uint32_t from);
 
 /* ---- arithmetic on intervals (intervals.c) ---- */

@@ -1,11 +1,13 @@
 /* How often blocks run, as far as control flow tells without counting.
  *
- * Needs: flow. Fills: runs, edges. Blocks of which one dominates the other and is post-dominated by it, in the same loop, are
- * run equally often by every thread, and by the same warps: lanes that part at a branch meet again where its ways do. The
- * first of such blocks, the root, either is the function's first; or it is reached from one block only, whose branch decides:
- * then it suffices to know how often that one ran, and which lanes went the other way. So of the two ways of a branch one is
- * counted, the one that is less likely taken, and in most kernels next to never: that past an `if` without `else` (the usual
- * test for the edge of the data), else the one that is not in line (cf. Ball and Larus, "Branch prediction for free"). */
+ * Needs: flow. Fills: runs, edges. Blocks of which one dominates the other and is post-dominated by
+ * it, in the same loop, are run equally often by every thread, and by the same warps: lanes that
+ * part at a branch meet again where its ways do. The first of such blocks, the root, either is the
+ * function's first; or it is reached from one block only, whose branch decides: then it suffices to
+ * know how often that one ran, and which lanes went the other way. So of the two ways of a branch
+ * one is counted, the one that is less likely taken, and in most kernels next to never: that past
+ * an `if` without `else` (the usual test for the edge of the data), else the one that is not in
+ * line (cf. Ball and Larus, "Branch prediction for free"). */
 #include "rewrite/plan/plan.h"
 
 /* ---- classes ---- */
@@ -33,7 +35,8 @@ const ir_insn *rw_last_of(const flow_function *f, uint32_t block)
     return &f->func->insns[f->blocks[block].first + f->blocks[block].count - 1];
 }
 
-/* Where the branch with a guard at the end of the block goes when it is taken; FLOW_NONE: there is no such branch. */
+/* Where the branch with a guard at the end of the block goes when it is taken; FLOW_NONE: there is
+ * no such branch. */
 static uint32_t target_of(const flow_function *f, uint32_t block)
 {
     const ir_insn *last = rw_last_of(f, block);
@@ -135,7 +138,7 @@ static rw_run run_of(rw_plan *p, const flow_function *f, uint32_t block)
     run.taken = target == run.root;
     run.by_thread = rw_guard_follows_thread(p, f, rw_last_of(f, from));
     run.by_launch = rw_guard_follows_launch(p, f, rw_last_of(f, from));
-    /* Code that stands behind the function cannot go to labels within inner scopes. */
+    /* Code that stands after the function cannot go to labels within inner scopes. */
     if (f->loops.of[from] == FLOW_NONE &&
         f->func->labels[rw_last_of(f, from)->operands[0].label].scope == 0)
         run.edge = edge_of(p, f, from);

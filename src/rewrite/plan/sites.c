@@ -116,7 +116,8 @@ static void add_site(rw_plan *p, const flow_function *f, uint32_t i, const flow_
     find_param(p, f, a, site);
 }
 
-/* The addresses of a copy in the order in which the emulator reports them: what is read, then what is written. */
+/* The addresses of a copy in the order in which the emulator reports them: what is read, then what
+ * is written. */
 static void add_sites(rw_plan *p, const flow_function *f, uint32_t i)
 {
     const ir_insn *insn = &f->func->insns[i];
@@ -140,8 +141,8 @@ static bool wanted(const rw_plan *p, uint32_t pc)
 
 /* ---- functions ---- */
 
-/* A variable of its own would be another one in a copy; arguments in registers, as PTX had them once, leave no room for
- * ours. */
+/* A variable of its own would be another one in a copy; arguments in registers, as PTX had them
+ * once, leave no room for ours. */
 static bool copyable(const ir_func *func)
 {
     if ((func->nparams && func->params[0]->space == IR_SPACE_REG) ||
@@ -160,8 +161,8 @@ static uint32_t callee_of(const rw_plan *p, uint32_t k, uint32_t i)
     return insn->op == IR_call ? flow_callee(p->flow, insn) : FLOW_NONE;
 }
 
-/* why[k]: what keeps function k from being probed, NULL where all its executions can be. A function that runs as it was calls
- * others as they were. */
+/* why[k]: what keeps function k from being probed, NULL where all its executions can be. A function
+ * that runs as it was calls others as they were. */
 static void mark_unprobed(const rw_plan *p, const char **why)
 {
     for (uint32_t k = 1; k < p->code.count; k++)
@@ -263,7 +264,8 @@ static uint32_t useful(const rw_plan *p)
            (counts ? p->options->probes & blocks : 0);
 }
 
-/* Needs: flow. Fills: sites, addresses, site_first, skips, cloned; of the kernel's result the probes that find something. */
+/* Needs: flow. Fills: sites, addresses, site_first, skips, cloned; of the kernel's result the
+ * probes that find something. */
 wl_status rw_pass_sites(rw_plan *p)
 {
     const char **why = wl_new_array(p->arena, const char *, (size_t)p->code.count + 1);

@@ -1,5 +1,5 @@
-/* Variables whose addresses in their space a kernel with probes writes down, so that the host can tell an address as variable
- * and offset. */
+/* Variables whose addresses in their space a kernel with probes writes down, so that the host can
+ * tell an address as variable and offset. */
 #include "rewrite/plan/plan.h"
 
 /* One that the code at the begin of a function can name. */

@@ -1,7 +1,8 @@
 /* Reading what touch and frequency left, all elements of an object at once.
  *
- * Elements of tables count from the object's begin rounded down to a line; a walk's table says of an element something about
- * later ones, a step apart, so that what was said is kept for one step in a ring. */
+ * Elements of tables count from the object's begin rounded down to a line; a walk's table says of
+ * an element something about later ones, a step apart, so that what was said is kept for one step
+ * in a ring. */
 #include "rewrite/plan/plan.h"
 
 #include <stddef.h>
@@ -51,7 +52,8 @@ static bool range_of(const rewrite_copy *c, uint32_t object, rewrite_range *out)
     return out->bytes > 0;
 }
 
-/* `bytes` of the copy at what the kernel knows by a device address; NULL where they are not there. */
+/* `bytes` of the copy at what the kernel knows by a device address; NULL where they are not
+ * there. */
 static const void *bytes_at(const rewrite_copy *c, uint64_t address, uint64_t bytes, uint64_t align)
 {
     const rewrite_state *state = c->state;
@@ -70,8 +72,9 @@ static counters find_counters(const reading *r, unsigned class_)
     return found;
 }
 
-/* Those at the address, and their bitmap, which lies as far behind the range's as the marks do, by bits; where the copy was
- * made without marks, bitmaps say all. (What the layout says of marks depends on pointers, which readers need not know.) */
+/* Those at the address, and their bitmap, which lies as far after the range's as the marks do, by
+ * bits; where the copy was made without marks, bitmaps say all. (What the layout says of marks
+ * depends on pointers, which readers need not know.) */
 static marks find_marks(const reading *r, uint64_t address)
 {
     uint64_t first = r->range.lines[0], behind = address - first;

@@ -6,7 +6,7 @@
 
 /* ---- before a launch ---- */
 
-static bool has(const rewrite_kernel *k, rewrite_probe probe)
+static bool has_probe(const rewrite_kernel *k, rewrite_probe probe)
 {
     return k->probes >> probe & 1;
 }
@@ -18,12 +18,13 @@ unsigned rewrite_class(const rewrite_site *site)
                                        : REWRITE_ATOMICS;
 }
 
-static uint64_t whole(uint64_t bytes)
+static uint64_t round_up(uint64_t bytes)
 {
     return (bytes + 255) / 256 * 256;
 }
 
-/* Of an object: lines that it has a part in; bytes of its counters of one class, with room for an access that leaves it. */
+/* Of an object: lines that it has a part in; bytes of its counters of one class, with room for an
+ * access that leaves it. */
 static uint64_t lines_of(const rewrite_object *o)
 {
     return (o->base + o->bytes - 1) / 128 - o->base / 128 + 1;
@@ -34,7 +35,7 @@ static uint64_t counter_bytes(const rewrite_object *o)
     return lines_of(o) * (128 + 4) + 128;
 }
 
-static bool holds(const rewrite_object *o, uint64_t address)
+static bool holds_address(const rewrite_object *o, uint64_t address)
 {
     return address >= o->base && address - o->base < o->bytes;
 }
@@ -53,10 +54,11 @@ static uint32_t object_of(const rewrite_setup *setup, uint32_t slot)
         else
             high = middle;
     }
-    return low && holds(&setup->objects[low - 1], pointer) ? low - 1 : UINT32_MAX;
+    return low && holds_address(&setup->objects[low - 1], pointer) ? low - 1 : UINT32_MAX;
 }
 
-/* Where tables of objects are needed: by class (bits), for all objects, and for those that slots lead to. */
+/* Where tables of objects are needed: by class (bits), for all objects, and for those that slots
+ * lead to. */
 typedef struct needs {
     unsigned all;
     uint32_t object[REWRITE_SLOTS];
@@ -91,7 +93,7 @@ static uint64_t spread_of(const rewrite_object *o)
 /* Are there marks, and not counters that say as much? */
 bool rw_has_marks(const rewrite_kernel *k)
 {
-    return has(k, REWRITE_TOUCH) && !has(k, REWRITE_FREQUENCY);
+    return has_probe(k, REWRITE_TOUCH) && !has_probe(k, REWRITE_FREQUENCY);
 }
 
 /* Words of a bitmap of elements, with room for an access that leaves the object. */
@@ -104,9 +106,9 @@ static uint64_t words_of(const rewrite_object *o)
 static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, unsigned classes)
 {
     uint64_t bytes = 0;
-    if (has(k, REWRITE_FREQUENCY))
+    if (has_probe(k, REWRITE_FREQUENCY))
         bytes += (uint64_t)__builtin_popcount(classes) * spread_of(o) * counter_bytes(o);
-    return whole(bytes);
+    return round_up(bytes);
 }
 
 static uint32_t rows_of(const rewrite_kernel *k, const rewrite_setup *setup)
@@ -117,7 +119,7 @@ static uint32_t rows_of(const rewrite_kernel *k, const rewrite_setup *setup)
 /* Of the counters of walks through the object. */
 static uint64_t walk_bytes(const rewrite_kernel *k, const rewrite_object *o)
 {
-    return has(k, REWRITE_FREQUENCY) ? whole(128 * lines_of(o) + 128) : 0;
+    return has_probe(k, REWRITE_FREQUENCY) ? round_up(128 * lines_of(o) + 128) : 0;
 }
 
 /* The object that the walk goes through, where it gets tables; else UINT32_MAX. */
@@ -153,7 +155,7 @@ static uint32_t copies_of(uint64_t bytes)
 static uint64_t lay_out_shared(const rewrite_kernel *k, const rewrite_setup *setup, uint64_t at,
                                rewrite_layout *out)
 {
-    if (!has(k, REWRITE_SHARED) || !setup->shared_bytes)
+    if (!has_probe(k, REWRITE_SHARED) || !setup->shared_bytes)
         return at;
     out->shared_bytes = (setup->shared_bytes + 3) / 4 * 4;
     out->place_bytes = 4 * k->nplaces * rw_threads_of(out);
@@ -161,11 +163,11 @@ static uint64_t lay_out_shared(const rewrite_kernel *k, const rewrite_setup *set
     out->place_copies = copies_of(out->place_bytes);
     if (k->by_address) {
         out->shared_at = at;
-        at = whole(at + (uint64_t)out->shared_copies * REWRITE_CLASSES * out->shared_bytes);
+        at = round_up(at + (uint64_t)out->shared_copies * REWRITE_CLASSES * out->shared_bytes);
     }
     if (k->nplaces) {
         out->places_at = at;
-        at = whole(at + (uint64_t)out->place_copies * out->place_bytes);
+        at = round_up(at + (uint64_t)out->place_copies * out->place_bytes);
     }
     return at;
 }
@@ -190,8 +192,8 @@ static uint64_t lay_out_tables(const rewrite_kernel *k, const rewrite_setup *set
     if (!out->nwords)
         return at;
     out->bits_at = at;
-    out->marks_at = whole(at + 4 * out->nwords);
-    return whole(out->marks_at + 32 * out->nwords);
+    out->marks_at = round_up(at + 4 * out->nwords);
+    return round_up(out->marks_at + 32 * out->nwords);
 }
 
 void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
@@ -199,17 +201,17 @@ void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrit
     *out = (rewrite_layout){.blocks = setup->blocks,
                             .threads = {setup->threads[0], setup->threads[1], setup->threads[2]}};
     uint64_t at = k->fixed_bytes;
-    bool elements = has(k, REWRITE_TOUCH) || has(k, REWRITE_FREQUENCY);
-    if ((elements || has(k, REWRITE_OBJECTS)) && setup->nobjects) {
+    bool elements = has_probe(k, REWRITE_TOUCH) || has_probe(k, REWRITE_FREQUENCY);
+    if ((elements || has_probe(k, REWRITE_OBJECTS)) && setup->nobjects) {
         out->nranges = setup->nobjects;
         out->ranges_at = at;
-        at = whole(at + sizeof(rewrite_range) * (uint64_t)setup->nobjects);
+        at = round_up(at + sizeof(rewrite_range) * (uint64_t)setup->nobjects);
     }
     at = lay_out_shared(k, setup, at, out);
     if (elements && out->nranges)
         at = lay_out_tables(k, setup, at, out);
     out->pool_at = at;
-    if (has(k, REWRITE_TRACE))
+    if (has_probe(k, REWRITE_TRACE))
         out->nregions = setup->ntraced * rw_warps_of(out);
     out->bytes = at + (uint64_t)out->nregions * rows_of(k, setup) * REWRITE_ROW;
 }
@@ -218,14 +220,14 @@ static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigne
                        uint64_t at, rewrite_range *out)
 {
     *out = (rewrite_range){.base = o->base, .bytes = o->bytes};
-    for (unsigned c = 0; has(k, REWRITE_FREQUENCY) && c < REWRITE_CLASSES; c++) {
+    for (unsigned c = 0; has_probe(k, REWRITE_FREQUENCY) && c < REWRITE_CLASSES; c++) {
         if (!(classes >> c & 1))
             continue;
         out->counts[c] = at;
         out->lines[c] = at + counter_bytes(o) - 4 * lines_of(o);
         at += counter_bytes(o) * spread_of(o);
     }
-    if (has(k, REWRITE_FREQUENCY) && spread_of(o) > 1)
+    if (has_probe(k, REWRITE_FREQUENCY) && spread_of(o) > 1)
         out->spread = (uint32_t)counter_bytes(o);
 }
 
@@ -237,18 +239,18 @@ static void fill_slot(const rewrite_kernel *k, const rewrite_setup *setup, uint3
     unsigned c = k->slots[slot].class_;
     *out = (rewrite_slot){0};
     for (uint32_t i = 0; i < setup->nleft_out; i++)
-        if (object == UINT32_MAX && holds(&setup->left_out[i], pointer))
+        if (object == UINT32_MAX && holds_address(&setup->left_out[i], pointer))
             out->base = UINT64_MAX;
     if (object == UINT32_MAX || r->base % 128 != 0)
         return;
-    uint64_t lines = r->lines[has(k, REWRITE_FREQUENCY) ? c : 0];
+    uint64_t lines = r->lines[has_probe(k, REWRITE_FREQUENCY) ? c : 0];
     *out = (rewrite_slot){r->base, r->bytes, r->bits, r->counts[c], lines, r->spread, 0};
 }
 
 static void fill_walk(const rewrite_kernel *k, const rewrite_walk_key *key, uint64_t at,
                       rewrite_walk *out)
 {
-    bool counts = has(k, REWRITE_FREQUENCY);
+    bool counts = has_probe(k, REWRITE_FREQUENCY);
     if (counts && key->step % 4 == 0)
         out->counts = at;
     out->step = key->step;

@@ -56,7 +56,8 @@ typedef struct runs { /* how often something ran */
     uint64_t executions, lanes;
 } runs;
 
-/* By each thread that gets there, whenever its block comes to the counter that this one is derived from. */
+/* By each thread that gets there, whenever its block comes to the counter that this one is derived
+ * from. */
 static runs run_placed(const rewrite_copy *c, const rewrite_counter *k, uint64_t times)
 {
     runs all = {0};

@@ -1,10 +1,12 @@
 /* Pieces of code that write one record of the trace each: regions (regions.c) and loops.
  *
- * A record has one *base* for each register that addresses are relative to. A loop is one piece where it has no loop and no branch inside, but for its exits, and flow has all its
- * addresses as forms that are linear in the loop's counter: then the lanes that enter together stay together until they leave,
- * and the addresses of two iterations and how many a lane ran say all. A base that is known where the iteration begins is written
- * there in the first two; one that is computed later is in its register still when the loop is left, and moves as another one
- * does, or by a constant. A form may assume that a 32-bit index does not wrap within the loop. */
+ * A record has one *base* for each register that addresses are relative to. A loop is one piece
+ * where it has no loop and no branch inside, but for its exits, and flow has all its addresses as
+ * forms that are linear in the loop's counter: then the lanes that enter together stay together
+ * until they leave, and the addresses of two iterations and how many a lane ran say all. A base
+ * that is known where the iteration begins is written there in the first two; one that is computed
+ * later is in its register still when the loop is left, and moves as another one does, or by a
+ * constant. A form may assume that a 32-bit index does not wrap within the loop. */
 #include "flow/affine.h"
 #include "rewrite/trace/trace.h"
 
@@ -24,7 +26,8 @@ static bool is_matrix(const ir_insn *insn)
     return insn->op == IR_ldmatrix || insn->op == IR_stmatrix;
 }
 
-/* Has the site a base of its own, with the whole address, or none where the lane's guard is false? */
+/* Has the site a base of its own, with the whole address, or none where the lane's guard is
+ * false? */
 static bool is_alone(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     const ir_insn *insn = insn_of(p, f, site);
@@ -185,7 +188,7 @@ bool rw_keeps_register(const flow_function *f, uint32_t value)
     return f->values[value].kind == FLOW_VALUE_INSN && f->values[value].old == FLOW_NONE;
 }
 
-/* A block behind the loop that is behind another one, too, does not know which was run. */
+/* A block after the loop that is after another one, too, does not know which was run. */
 static bool shares_followers(const flow_function *f, uint32_t loop)
 {
     for (uint32_t l = 0; l < f->loops.count; l++)
@@ -306,7 +309,7 @@ static uint32_t list_keeps(const rw_plan *p, uint32_t piece, rewrite_keep *out)
     return n;
 }
 
-static wl_status publish(rw_plan *p)
+static wl_status publish_pieces(rw_plan *p)
 {
     rewrite_piece *all = wl_new_array(p->arena, rewrite_piece, (size_t)p->trace->npieces + 1);
     rewrite_keep *keeps = wl_new_array(p->arena, rewrite_keep, REWRITE_KEPT);
@@ -335,7 +338,7 @@ static wl_status publish(rw_plan *p)
     return WL_OK;
 }
 
-static wl_status allocate(rw_plan *p)
+static wl_status allocate_trace(rw_plan *p)
 {
     size_t n = (size_t)p->nsites + 1, npcs = (size_t)p->proof.npcs + 1,
            nvalues = (size_t)p->flow->funcs[0].nvalues + 1;
@@ -367,7 +370,7 @@ wl_status rw_pass_records(rw_plan *p)
 {
     if (!rw_plan_has(p, REWRITE_TRACE))
         return WL_OK;
-    wl_status status = allocate(p);
+    wl_status status = allocate_trace(p);
     for (uint32_t k = 0; status == WL_OK && k < p->code.count; k++) {
         bool *tried = wl_new_array(p->arena, bool, (size_t)p->flow->funcs[k].loops.count + 1);
         if (!tried)
@@ -375,5 +378,5 @@ wl_status rw_pass_records(rw_plan *p)
         form_loops(p, k, tried);
         rw_form_regions(p, k);
     }
-    return status == WL_OK ? publish(p) : status;
+    return status == WL_OK ? publish_pieces(p) : status;
 }

@@ -59,7 +59,7 @@ static uint8_t space_of(const rewrite_site *site, uint64_t address)
 }
 
 /* One access for each space that lanes are in. */
-static void tell(reader *r, const rewrite_site *site, const uint64_t *addr, uint32_t mask)
+static void tell_access(reader *r, const rewrite_site *site, const uint64_t *addr, uint32_t mask)
 {
     const uint64_t tags = site->flags & REWRITE_GENERIC ? REWRITE_TAG_SHARED | REWRITE_TAG_LOCAL
                                                         : 0;
@@ -82,7 +82,7 @@ static void tell(reader *r, const rewrite_site *site, const uint64_t *addr, uint
 }
 
 /* How far what has two rows, or the halves of one, moved in the loop. */
-static int64_t moved(const reader *r, uint32_t lane, uint32_t row, bool narrow)
+static int64_t moved_in_loop(const reader *r, uint32_t lane, uint32_t row, bool narrow)
 {
     uint64_t before = row_of(r, lane, r->at[lane] + row);
     return narrow ? (int32_t)((uint32_t)(before >> 32) - (uint32_t)before)
@@ -99,13 +99,13 @@ static int64_t count_step(const reader *r, const rewrite_piece *piece, uint32_t 
 }
 
 /* Of a lane, that a piece runs. */
-static uint32_t iterations(const reader *r, const rewrite_piece *piece, uint32_t lane)
+static uint32_t iterations_of(const reader *r, const rewrite_piece *piece, uint32_t lane)
 {
     if (!piece->loop)
         return 1;
     if (!piece->count_row)
         return (uint32_t)row_of(r, lane, r->at[lane] + piece->rows - 1);
-    int64_t by = moved(r, lane, piece->count_row, piece->count_narrow),
+    int64_t by = moved_in_loop(r, lane, piece->count_row, piece->count_narrow),
             step = count_step(r, piece, lane);
     if (step == 0 || step == -1)
         return step ? (uint32_t)-(uint64_t)by : 0;
@@ -117,13 +117,13 @@ static uint64_t step_of(const reader *r, const rewrite_piece *piece, const rewri
                         uint32_t lane)
 {
     uint32_t row = spot->step_row, at = r->at[lane];
-    int64_t n = iterations(r, piece, lane);
+    int64_t n = iterations_of(r, piece, lane);
     if (spot->by_count)
         return (uint64_t)spot->step * (uint64_t)count_step(r, piece, lane);
     if (!row)
         return (uint64_t)spot->step;
     if (piece->count_row)
-        return n ? (uint64_t)(moved(r, lane, row, spot->narrow) / n) : 0;
+        return n ? (uint64_t)(moved_in_loop(r, lane, row, spot->narrow) / n) : 0;
     return row_of(r, lane, at + row + piece->early) - row_of(r, lane, at + row);
 }
 
@@ -132,7 +132,7 @@ static uint64_t base_of(const reader *r, const rewrite_piece *piece, const rewri
                         uint32_t lane, uint32_t i)
 {
     uint32_t at = r->at[lane];
-    uint64_t from = spot->last ? iterations(r, piece, lane) - 1 : 0;
+    uint64_t from = spot->last ? iterations_of(r, piece, lane) - 1 : 0;
     if (spot->var)
         return rewrite_var_address(r->copy, spot->var - 1);
     if (spot->kept)
@@ -160,7 +160,7 @@ static void tell_pass(reader *r, const rewrite_piece *piece, uint32_t mask, uint
             addr[lane] = spot->narrow ? (uint32_t)base : base;
             here |= 1u << lane;
         }
-        tell(r, &r->copy->kernel->sites[piece->first_site + n], addr, here);
+        tell_access(r, &r->copy->kernel->sites[piece->first_site + n], addr, here);
     }
 }
 
@@ -168,7 +168,7 @@ static uint32_t most_iterations(const reader *r, const rewrite_piece *piece, uin
 {
     uint32_t most = 0;
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t n = iterations(r, piece, (uint32_t)__builtin_ctz(m));
+        uint32_t n = iterations_of(r, piece, (uint32_t)__builtin_ctz(m));
         most = n > most ? n : most;
     }
     return most;
@@ -188,8 +188,8 @@ static void keep_bases(reader *r, const rewrite_piece *piece, uint32_t mask)
     }
 }
 
-/* `all`: the lanes that came to the piece. Where one of them had no room for the record, the others do not tell what it was
- * that they accessed together. */
+/* `all`: the lanes that came to the piece. Where one of them had no room for the record, the others
+ * do not tell what it was that they accessed together. */
 static void tell_piece(reader *r, const rewrite_piece *piece, uint32_t mask, uint32_t all)
 {
     keep_bases(r, piece, mask);
@@ -200,7 +200,7 @@ static void tell_piece(reader *r, const rewrite_piece *piece, uint32_t mask, uin
     for (uint32_t i = 0; mask; i++) {
         for (uint32_t m = piece->loop ? mask : 0; m; m &= m - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(m);
-            if (iterations(r, piece, lane) <= i)
+            if (iterations_of(r, piece, lane) <= i)
                 mask &= ~(1u << lane);
         }
         if (!mask)
@@ -242,7 +242,7 @@ static const rewrite_piece *next_of(reader *r, uint32_t lane, rewrite_record *re
 }
 
 /* The lanes of the record that are there; 0 where one has others to tell before it. */
-static uint32_t gather(reader *r, const rewrite_record *record)
+static uint32_t gather_lanes(reader *r, const rewrite_record *record)
 {
     uint32_t here = 0;
     for (uint32_t m = record->mask; m; m &= m - 1) {
@@ -258,13 +258,13 @@ static uint32_t gather(reader *r, const rewrite_record *record)
 }
 
 /* Tells what the lane can tell without waiting for others; false where that is nothing. */
-static bool advance(reader *r, uint32_t lane)
+static bool advance_lane(reader *r, uint32_t lane)
 {
     rewrite_record record;
     const rewrite_piece *piece;
     bool any = false;
     while ((piece = next_of(r, lane, &record))) {
-        uint32_t here = gather(r, &record);
+        uint32_t here = gather_lanes(r, &record);
         if (!here)
             break;
         tell_piece(r, piece, here, record.mask);
@@ -283,7 +283,7 @@ static void read_region(reader *r)
     for (bool any = true; any && r->ended != UINT32_MAX;) {
         any = false;
         for (uint32_t lane = 0; lane < REWRITE_LANES; lane++)
-            any |= advance(r, lane);
+            any |= advance_lane(r, lane);
     }
     r->cut += r->ended != UINT32_MAX; /* lanes that wait for each other: damaged */
 }
@@ -300,7 +300,7 @@ static bool read_head(const rewrite_copy *c, rewrite_state *head)
 }
 
 /* Lanes that the warp does not have write nothing. */
-static uint32_t missing(const rewrite_state *head, uint32_t warp)
+static uint32_t missing_lanes(const rewrite_state *head, uint32_t warp)
 {
     uint32_t threads = head->threads - warp * REWRITE_LANES;
     return threads < REWRITE_LANES ? UINT32_MAX << threads : 0;
@@ -320,7 +320,7 @@ static void read_block(reader *r, const rewrite_state *head, uint32_t slot)
         r->access.warp = warp;
         r->region = (const char *)r->copy->state + at;
         r->left = REWRITE_MAX_ACCESSES / ((uint64_t)head->warps * REWRITE_MAX_BLOCKS) + 1;
-        r->ended = missing(head, warp);
+        r->ended = missing_lanes(head, warp);
         read_region(r);
     }
 }

@@ -1,14 +1,16 @@
 /* Regions: code that lanes enter and leave together, of which one record of the trace tells.
  *
- * A region is a row of basic blocks in one loop without a cycle and without a call: it is entered at the first only, left from
- * the last only, and branches go forward. The lanes that are in the last have all been in the first (what is assumed is that
- * lanes which part at a branch meet again where its ways do), and run each block once or not at all. A block that a branch
- * leads past has a bit: the record has those of the blocks that the lane ran. Blocks are told in the order of the text, which
- * is that of each lane.
+ * A region is a row of basic blocks in one loop without a cycle and without a call: it is entered
+ * at the first only, left from the last only, and branches go forward. The lanes that are in the
+ * last have all been in the first (what is assumed is that lanes which part at a branch meet again
+ * where its ways do), and run each block once or not at all. A block that a branch leads past has a
+ * bit: the record has those of the blocks that the lane ran. Blocks are told in the order of the
+ * text, which is that of each lane.
  *
- * A base is a value, and the same value is written once: a piece refers to what a piece wrote that dominates it. What is
- * known before a loop whose records need it is written by the region that computes it. Between that and its use the lane cannot
- * have computed it anew without having written it anew: all ways to the use lead through what wrote it. This holds for the kernel
+ * A base is a value, and the same value is written once: a piece refers to what a piece wrote that
+ * dominates it. What is known before a loop whose records need it is written by the region that
+ * computes it. Between that and its use the lane cannot have computed it anew without having
+ * written it anew: all ways to the use lead through what wrote it. This holds for the kernel
  * itself; a function may call itself between the two. */
 #include "rewrite/trace/trace.h"
 
@@ -66,7 +68,8 @@ static uint32_t keep_site(rw_plan *p, uint32_t site)
     return p->trace->nkeeps++;
 }
 
-/* The base that an earlier piece, or this one where it is computed, writes for the site; IR_NONE: none does. */
+/* The base that an earlier piece, or this one where it is computed, writes for the site; IR_NONE:
+ * none does. */
 static uint32_t find_kept(rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t value = shared_value(p, f, site), from;
@@ -187,7 +190,8 @@ static bool comes_from(const flow_function *f, uint32_t first, uint32_t block)
     return true;
 }
 
-/* The furthest block that the block leads to; FLOW_NONE where one leads back, or out of the function. */
+/* The furthest block that the block leads to; FLOW_NONE where one leads back, or out of the
+ * function. */
 static uint32_t leads_to(const flow_function *f, uint32_t block)
 {
     const flow_graph *g = &f->graph;
@@ -200,7 +204,8 @@ static uint32_t leads_to(const flow_function *f, uint32_t block)
     return furthest;
 }
 
-/* The last block of the region that begins with `first`, which is plain. Gives blocks that are passed by their bits. */
+/* The last block of the region that begins with `first`, which is plain. Gives blocks that are
+ * passed by their bits. */
 static uint32_t end_of_region(rw_plan *p, const flow_function *f, uint32_t first, const bool *outer)
 {
     uint32_t last = first, reach = first;

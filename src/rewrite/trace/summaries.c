@@ -1,9 +1,12 @@
-/* Loops that the trace tells of from outside: nothing is written in them, and they are compiled as they were.
+/* Loops that the trace tells of from outside: nothing is written in them, and they are compiled as
+ * they were.
  *
- * Such a loop is entered from one block, which leads nowhere else, and left where it would begin its next iteration; so each
- * iteration runs all of it. A register that its header finds changed by the same in each iteration has, behind the loop, moved by
- * that times the number of iterations: so one whose step is known, or is in a register, tells the number, and then others tell their
- * steps. What is written before the loop is what the header finds first, behind it what an iteration more would find. */
+ * Such a loop is entered from one block, which leads nowhere else, and left where it would begin
+ * its next iteration; so each iteration runs all of it. A register that its header finds changed by
+ * the same in each iteration has, after the loop, moved by that times the number of iterations: so
+ * one whose step is known, or is in a register, tells the number, and then others tell their steps.
+ * What is written before the loop is what the header finds first, after it what an iteration more
+ * would find. */
 #include "flow/affine.h"
 #include "rewrite/trace/trace.h"
 
@@ -11,7 +14,8 @@
 
 /* ---- the loop ---- */
 
-/* The only node before the loop's header that is in the loop, or that is not; FLOW_NONE: there are others. */
+/* The only node before the loop's header that is in the loop, or that is not; FLOW_NONE: there are
+ * others. */
 static uint32_t only_before(const flow_function *f, uint32_t loop, bool inside)
 {
     uint32_t header = f->loops.loops[loop].header, only = FLOW_NONE, n = 0;
@@ -29,7 +33,8 @@ static uint32_t last_insn(const flow_function *f, uint32_t block)
     return f->blocks[block].first + f->blocks[block].count - 1;
 }
 
-/* Does the branch at the end of the block go to the header, and the way out of the loop fall through? */
+/* Does the branch at the end of the block go to the header, and the way out of the loop fall
+ * through? */
 static bool falls_out(const flow_function *f, uint32_t loop, uint32_t latch)
 {
     const ir_insn *insn = &f->func->insns[last_insn(f, latch)];
@@ -55,7 +60,7 @@ static bool leaves_elsewhere(const flow_function *f, uint32_t loop, uint32_t lat
     return false;
 }
 
-/* Finds the instructions behind which the loop begins and ends. */
+/* Finds the instructions after which the loop begins and ends. */
 static bool find_ends(const flow_function *f, rw_piece *piece)
 {
     uint32_t before = only_before(f, piece->loop, false), latch = only_before(f, piece->loop, true);
@@ -90,7 +95,7 @@ static bool is_narrow(const flow_function *f, uint32_t value)
     return ir_type_get(f->func->regs[f->values[value].reg].type)->bits < 64;
 }
 
-/* Is the register one that can be written before and behind the loop, and a number? */
+/* Is the register one that can be written before and after the loop, and a number? */
 static bool can_be_named(const flow_function *f, uint32_t value)
 {
     const ir_reg *reg = &f->func->regs[f->values[value].reg];
@@ -113,7 +118,8 @@ static bool counts(const flow_function *f, uint32_t value, uint32_t loop)
            has_step(f, value, loop, &step) && step != 0;
 }
 
-/* What each iteration adds to the header's value, from a register that the loop does not change; FLOW_NONE: it is not so. */
+/* What each iteration adds to the header's value, from a register that the loop does not change;
+ * FLOW_NONE: it is not so. */
 static uint32_t added_to(const flow_function *f, uint32_t value, uint32_t loop)
 {
     const flow_value *v = &f->values[value];
@@ -161,7 +167,8 @@ static bool moves_with(rw_plan *p, const flow_function *f, const rw_piece *piece
     return false;
 }
 
-/* A value that tells the number of iterations, best one that is written anyway; FLOW_NONE: there is none. */
+/* A value that tells the number of iterations, best one that is written anyway; FLOW_NONE: there is
+ * none. */
 static uint32_t find_counter(const rw_plan *p, const flow_function *f, const rw_piece *piece)
 {
     uint32_t header = f->loops.loops[piece->loop].header;
@@ -179,7 +186,8 @@ static uint32_t find_counter(const rw_plan *p, const flow_function *f, const rw_
     return FLOW_NONE;
 }
 
-/* Rows for a base, or for what it is before and behind the loop: of narrow ones the two halves of a row. */
+/* Rows for a base, or for what it is before and after the loop: of narrow ones the two halves of a
+ * row. */
 static uint32_t take_rows(rw_piece *piece, bool pair, bool narrow)
 {
     uint32_t row = piece->rows;
@@ -201,7 +209,8 @@ static void place_early(rw_plan *p, const flow_function *f, rw_piece *piece, uin
         piece->count_row = spot->row;
 }
 
-/* A base that is written behind the loop; false where its step is not known, nor that of one before the loop. */
+/* A base that is written after the loop; false where its step is not known, nor that of one before
+ * the loop. */
 static bool place_late(rw_plan *p, const flow_function *f, rw_piece *piece, uint32_t site)
 {
     rewrite_spot *spot = &p->trace->spots[site];

@@ -1,17 +1,19 @@
-/* trace: every access of the blocks that the launch names, in the order in which each lane made them.
+/* trace: every access of the blocks that the launch names, in the order in which each lane made
+ * them.
  *
- * Needs: the pass records. Keeps: everything; no lane waits for another. Buffers: a region of the pool for each
- * warp, a column of it for each lane (layout.h).
+ * Needs: the pass records. Keeps: everything; no lane waits for another. Buffers: a region of the
+ * pool for each warp, a column of it for each lane (layout.h).
  *
- * A record is written where a basic block ends: the piece's number and the lanes that are there, and the registers that its
- * accesses are relative to. So an access costs one store or none, and lanes that run together write whole lines. Between
- * the accesses nothing is written: ptxas moves no load before a store, so that loads would wait for each other that the
- * kernel has under way together. A register that changes before the end is kept in one of ours. A loop that is one piece
+ * A record is written where a basic block ends: the piece's number and the lanes that are there,
+ * and the registers that its accesses are relative to. So an access costs one store or none, and
+ * lanes that run together write whole lines. Between the accesses nothing is written: ptxas moves
+ * no load before a store, so that loads would wait for each other that the kernel has under way
+ * together. A register that changes before the end is kept in one of ours. A loop that is one piece
  * writes its registers in two iterations, and counts on.
  *
- * Within a basic block there is neither a branch nor a store with a guard, which ptxas makes one of: it contracts products
- * and sums to fma within basic blocks only, and the results would differ. Where the room does not suffice, a lane goes on
- * writing to the region's last rows. */
+ * Within a basic block there is neither a branch nor a store with a guard, which ptxas makes one
+ * of: it contracts products and sums to fma within basic blocks only, and the results would differ.
+ * Where the room does not suffice, a lane goes on writing to the region's last rows. */
 #include "rewrite/code/body.h"
 
 #include <stddef.h>
@@ -86,7 +88,8 @@ static rw_reg address_if_any(rw_body *b, rw_reg address)
 
 /* ---- basic blocks ---- */
 
-/* Takes `rows` of the room that is left; the result: there was as much. What is lost is counted below 0, and does not wrap. */
+/* Takes `rows` of the room that is left; the result: there was as much. What is lost is counted
+ * below 0, and does not wrap. */
 static rw_reg take_room(rw_body *b, uint32_t rows)
 {
     rw_reg room = b->trace.room;
@@ -160,7 +163,7 @@ static rw_pending *add_pending(rw_body *b, uint32_t reg, uint32_t row, bool narr
 }
 
 /* Keeps the base in a register of ours. */
-static void hold(rw_body *b, rw_pending *p, rw_reg value)
+static void hold_base(rw_body *b, rw_pending *p, rw_reg value)
 {
     uint32_t i = (uint32_t)(p - b->trace.pending);
     p->held = true;
@@ -177,7 +180,7 @@ static void keep_site(rw_body *b, uint32_t site)
     rw_pending *p = add_pending(b, b->plan->addresses[site]->operand->reg, spot->row, spot->narrow,
                                 spot->high);
     if (spot->alone)
-        hold(b, p, address_if_any(b, b->address));
+        hold_base(b, p, address_if_any(b, b->address));
 }
 
 /* The value that a register has just got, if other pieces refer to it. */
@@ -206,7 +209,7 @@ static void save_pending(rw_body *b, uint32_t insn)
     for (uint32_t i = 0; i < b->trace.npending; i++) {
         rw_pending *p = &b->trace.pending[i];
         if (!p->held && writes_register(b->f, insn, p->number))
-            hold(b, p, p->reg);
+            hold_base(b, p, p->reg);
     }
 }
 
@@ -248,8 +251,8 @@ static void start_region(rw_body *b, uint32_t block)
 
 /* ---- loops ---- */
 
-/* Into a row that is `rows` from the given one: the register that the site's address is relative to, or, where that is alone, its
- * address, which stands in b->address. */
+/* Into a row that is `rows` from the given one: the register that the site's address is relative
+ * to, or, where that is alone, its address, which stands in b->address. */
 static void store_base(rw_body *b, uint32_t site, rw_reg row, int rows)
 {
     const rewrite_spot *spot = &b->plan->trace->spots[site];
@@ -440,7 +443,8 @@ static void start_block(rw_body *b, uint32_t block)
         keep_value(b, b->f->phis[i]);
 }
 
-/* Marks the end of the lane's records, where the next one would begin; tells how far the fullest column is. */
+/* Marks the end of the lane's records, where the next one would begin; tells how far the fullest
+ * column is. */
 static void leave_trace(rw_body *b)
 {
     rw_reg lost = rw_get(b, neg_s32, b->trace.room);

@@ -1,13 +1,15 @@
-/* The probe trace: every access of a few blocks, as records that the lanes write; its part of the plan.
+/* The probe trace: every access of a few blocks, as records that the lanes write; its part of the
+ * plan.
  *
- * A record is written by a *piece* of code: a region (regions.c), or a loop (pieces.c, summaries.c). docs/recording.md draws the
- * bytes of a record. */
+ * A record is written by a *piece* of code: a region (regions.c), or a loop (pieces.c,
+ * summaries.c). docs/recording.md draws the bytes of a record. */
 #ifndef WL_REWRITE_TRACE_H
 #define WL_REWRITE_TRACE_H
 
 #include "rewrite/plan/plan.h"
 
-/* Code that writes one record of the trace: sites [first, end) of a region (regions.c), or of a loop (pieces.c). */
+/* Code that writes one record of the trace: sites [first, end) of a region (regions.c), or of a
+ * loop (pieces.c). */
 typedef struct rw_piece {
     uint32_t func;  /* in plan->code */
     uint32_t loop;  /* FLOW_NONE: a region */
@@ -18,8 +20,8 @@ typedef struct rw_piece {
     uint32_t early, late;
     uint32_t nbits; /* blocks of a region that not all of its lanes run */
     uint32_t half;  /* row whose upper half has room for a base; 0: none */
-    /* Of a loop that is summarized (summaries.c): the last instructions before it and in it, and the value whose moving tells
-     * the number of iterations, as in rewrite_piece. */
+    /* Of a loop that is summarized (summaries.c): the last instructions before it and in it, and
+     * the value whose moving tells the number of iterations, as in rewrite_piece. */
     bool summarized;
     uint32_t entry, exit, counter, count_row;
     uint32_t by, by_row; /* what is added to it, where that is no number: a value; or FLOW_NONE */
@@ -59,7 +61,8 @@ bool rw_keeps_register(const flow_function *f, uint32_t value);
 rw_piece *rw_new_piece(rw_plan *plan, uint32_t func, uint32_t first, uint32_t loop);
 /* How the site's address is told, but for where its base is. */
 rewrite_spot rw_spot_of(const rw_plan *plan, const flow_function *f, uint32_t site);
-/* An earlier site of the piece that begins with `first` whose base the site can use, or the site itself. */
+/* An earlier site of the piece that begins with `first` whose base the site can use, or the site
+ * itself. */
 uint32_t rw_find_base(const rw_plan *plan, const flow_function *f, uint32_t first, uint32_t site);
 
 #endif
