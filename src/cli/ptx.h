@@ -32,8 +32,6 @@ typedef struct ptx_subject {
 const ir_insn *ptx_insn_at(const ptx_subject *s, uint32_t pc, const flow_function **f);
 /* "file.cu:12", or "line 80 of the PTX" without line information; truncates. Returns buffer. */
 char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);
-/* The opcode with its suffixes; truncates. Returns buffer. */
-char *ptx_opcode(const ir_insn *insn, char *buffer, size_t size);
 /* The linear form of an instruction's address with its constant, "" where it has no register.
  * Returns buffer. */
 char *ptx_address(const ptx_subject *s, uint32_t pc, char *buffer, size_t size);

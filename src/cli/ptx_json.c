@@ -1,5 +1,6 @@
 /* `warplens ptx --format json`, schema "warplens-ptx/1": docs/flow.md. */
 #include "cli/ptx.h"
+#include "ir/front.h"
 
 static void put_place(json_t *object, const ptx_subject *s, uint32_t pc)
 {
@@ -8,7 +9,7 @@ static void put_place(json_t *object, const ptx_subject *s, uint32_t pc)
     const char *file = loc ? ir_module_file(s->module, loc->file) : NULL;
     char op[80];
     json_object_set_new(object, "pc", json_integer(pc));
-    json_object_set_new(object, "op", json_string(ptx_opcode(insn, op, sizeof op)));
+    json_object_set_new(object, "op", json_string(ir_insn_name(insn, op, sizeof op)));
     if (file) {
         json_object_set_new(object, "file", json_string(file));
         json_object_set_new(object, "line", json_integer(loc->line));

@@ -1,7 +1,7 @@
 /* What is said about a kernel's instructions, and the totals. */
 #include "cli/ptx.h"
 #include "flow/affine.h"
-#include "ptx/ptx.h"
+#include "ir/front.h"
 
 #include <string.h>
 
@@ -23,15 +23,6 @@ char *ptx_place(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
         snprintf(buffer, size, "%s:%u", slash ? slash + 1 : file, loc->line);
     else
         snprintf(buffer, size, "PTX:%u", insn->pos.line);
-    return buffer;
-}
-
-char *ptx_opcode(const ir_insn *insn, char *buffer, size_t size)
-{
-    size_t at = (size_t)snprintf(buffer, size, "%s", ir_op_get(insn->op)->text);
-    for (unsigned i = 0; i < insn->nsuffixes && at < size; i++)
-        at += (size_t)snprintf(buffer + at, size - at, ".%s",
-                               ir_suffix_text((ir_suffix)insn->suffixes[i]));
     return buffer;
 }
 
@@ -119,8 +110,8 @@ static uint64_t hash_of(const ptx_subject *s)
     for (uint32_t k = 0; k < s->code->count; k++)
         for (uint32_t i = 0; i < s->code->funcs[k]->ninsns; i++) {
             char line[400];
-            hash_text(&hash, ptx_print_insn(s->module, s->code->funcs[k],
-                                            &s->code->funcs[k]->insns[i], line, sizeof line));
+            hash_text(&hash, ir_insn_text(s->module, s->code->funcs[k],
+                                          &s->code->funcs[k]->insns[i], line, sizeof line));
         }
     return hash;
 }

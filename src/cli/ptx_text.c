@@ -1,5 +1,6 @@
 /* `warplens ptx` for people. */
 #include "cli/ptx.h"
+#include "ir/front.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ static void print_verdict(const ptx_subject *s, const flow_verdict *v, FILE *out
     fprintf(out, "%s", flow_reason_text(v->reason));
     if (v->source != IR_NONE)
         fprintf(out, ", from %s (%s)", ptx_place(s, v->source, place, sizeof place),
-                ptx_opcode(ptx_insn_at(s, v->source, NULL), op, sizeof op));
+                ir_insn_name(ptx_insn_at(s, v->source, NULL), op, sizeof op));
     fputc('\n', out);
 }
 
@@ -26,7 +27,7 @@ static void print_access(const ptx_subject *s, uint32_t pc, bool addresses, FILE
     char place[160], op[80], text[1024];
     const flow_verdict *v = &s->proof->verdicts[pc];
     fprintf(out, "  %-24s %-24s ", ptx_place(s, pc, place, sizeof place),
-            ptx_opcode(ptx_insn_at(s, pc, NULL), op, sizeof op));
+            ir_insn_name(ptx_insn_at(s, pc, NULL), op, sizeof op));
     if (v->reason == FLOW_CLEAN)
         fprintf(out, "proven\n");
     else

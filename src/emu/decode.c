@@ -1,7 +1,7 @@
 /* Decoding: registers get their slots, constants their places in the pool, and each instruction its handlers. */
 #include "emu/decode.h"
 
-#include "ptx/ptx.h"
+#include "ir/front.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ void emu_unsupported(emu_decode *d, const char *format, ...)
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    ptx_print_insn(d->module->ptx, d->func, d->insn, text, sizeof text);
+    ir_insn_text(d->module->ptx, d->func, d->insn, text, sizeof text);
     d->status = wl_fail(d->err, WL_UNSUPPORTED,
                         "kernel %s cannot be emulated: PTX line %u: \"%s\": %s",
                         d->kernel->func->name, d->insn->pos.line, text, why);

@@ -1,7 +1,7 @@
 #include "flow/dump.h"
 
 #include "flow/affine.h"
-#include "ptx/ptx.h"
+#include "ir/front.h"
 
 #include <string.h>
 
@@ -124,7 +124,7 @@ static void dump_insn(const flow_kernel *k, const flow_function *f, uint32_t i, 
                       FILE *out)
 {
     char line[512];
-    ptx_print_insn(k->module, f->func, &f->func->insns[i], line, sizeof line);
+    ir_insn_text(k->module, f->func, &f->func->insns[i], line, sizeof line);
     fprintf(out, "  %5u %s", f->first_pc + i, line);
     for (uint32_t u = f->use_first[i]; pass == FLOW_PASS_values && u < f->use_first[i + 1]; u++)
         fprintf(out, "%sv%u", u == f->use_first[i] ? "  // reads " : ", ", f->uses[u].value);

@@ -132,6 +132,8 @@ typedef struct ir_func {
 
 typedef struct ir_module {
     wl_arena *arena;
+    const struct ir_front
+        *front;  /* that made it, ir/front.h; NULL where it was put together without one */
     uint32_t sm; /* of the target: 90 */
     uint32_t address_size;
     ir_var **vars; /* module scope */

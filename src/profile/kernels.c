@@ -4,9 +4,7 @@
 
 #include "ir/kernel.h"
 #include "profile/demangle.h"
-#include "ptx/lexer.h"
 #include "ptx/ptx.h"
-#include "ptx/written.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +18,7 @@ static void parse_module(prof_builder *b, module *m)
 {
     wl_error err = {0};
     m->tried = true;
-    if (ptx_parse(m->text, m->length, m->name, &m->ptx, &err) != WL_OK) {
+    if (ir_read(&ptx_front, m->text, m->length, m->name, &m->ptx, &err) != WL_OK) {
         m->ptx = NULL;
         m->why_not = wl_arena_strdup(b->arena, err.text);
         return;
@@ -63,54 +61,10 @@ void builder_modules_free(prof_builder *b)
 
 /* ---- locations ---- */
 
-/* ".b8 95, 90, 0": the bytes of one line of a section, up to the zero that ends a string; true when
- * it was met. */
-static bool read_bytes(ptx_lexer *x, char *text, size_t *length, size_t size)
+static const char *inlined_function(prof_builder *b, const ir_module *code, const ir_loc *loc)
 {
-    while (x->tok.kind != TOK_EOF && !ptx_accept_dot(x, "b8")) {
-        ptx_next(x);
-    }
-    for (; x->tok.kind != TOK_EOF; ptx_next(x)) {
-        if (x->tok.kind != TOK_INT) {
-            continue;
-        }
-        if (x->tok.value == 0 || *length + 1 >= size) {
-            return true;
-        }
-        text[(*length)++] = (char)x->tok.value;
-    }
-    return false;
-}
-
-/* The string at a label of the section .debug_str, where .loc keeps the names of inlined
- * functions. */
-static const char *debug_string(wl_arena *arena, const ir_module *ptx, const char *label)
-{
-    char text[4096];
-    size_t length = 0;
-    for (uint32_t s = 0; s < ptx->written->nsections; s++) {
-        const ptx_section *section = &ptx->written->sections[s];
-        bool inside = false;
-        for (uint32_t i = 0; i < section->nlines; i++) {
-            ptx_lexer x = ptx_lexer_of(section->lines[i], strlen(section->lines[i]), NULL, NULL);
-            ptx_next(&x);
-            inside |= ptx_is_word(&x, label);
-            if (inside && read_bytes(&x, text, &length, sizeof text)) {
-                return wl_arena_strndup(arena, text, length);
-            }
-        }
-    }
-    return NULL;
-}
-
-static const char *inlined_function(prof_builder *b, const ir_module *ptx, const ir_loc *loc)
-{
-    if (!loc->function) {
-        return "";
-    }
-    const char *mangled = debug_string(b->arena, ptx, loc->function);
-    mangled = mangled ? mangled : loc->function[0] == '$' ? "" : loc->function;
-    return prof_demangle(b->arena, mangled);
+    const char *mangled = ir_inlined_from(code, loc, b->arena);
+    return !mangled || !*mangled ? mangled : prof_demangle(b->arena, mangled);
 }
 
 /* The profile's id of a file that the module numbers. */
@@ -241,31 +195,13 @@ static bool set_blocks(body *c)
     return true;
 }
 
-static char *op_text(const ir_insn *insn, char *text, size_t size)
-{
-    size_t n = 0;
-    const ir_op_info *info = ir_op_get(insn->op);
-    const char *part = info ? info->text : "?";
-    for (int i = -1; i < insn->nsuffixes; i++) {
-        if (i >= 0) {
-            part = ir_suffix_text((ir_suffix)insn->suffixes[i]);
-        }
-        size_t length = strlen(part) + (i >= 0);
-        if (n + length + 1 > size) {
-            break;
-        }
-        n += (size_t)snprintf(text + n, size - n, "%s%s", i >= 0 ? "." : "", part);
-    }
-    return text;
-}
-
 static wl_status write_insn(body *c, kernel *k, uint32_t function, uint32_t i, wl_error *err)
 {
     const ir_func *f = c->code.funcs[function];
     const ir_insn *insn = &f->insns[i];
     uint32_t pc = c->code.first_pc[function] + i, loc = 0, file = 0;
     char text[MAX_TEXT], op[MAX_TEXT];
-    ptx_print_insn(c->m->ptx, f, insn, text, sizeof text);
+    ir_insn_text(c->m->ptx, f, insn, text, sizeof text);
     wl_status status = write_loc(c->b, c->m, insn->loc, 0, &loc, err);
     const ir_loc *counts = counting_loc(c->b, c->m, insn->loc);
     if (status != WL_OK) {
@@ -280,7 +216,7 @@ static wl_status write_insn(body *c, kernel *k, uint32_t function, uint32_t i, w
     const prof_code row = {.kernel = k->id,
                            .pc = pc,
                            .text = text,
-                           .op = op_text(insn, op, sizeof op),
+                           .op = ir_insn_name(insn, op, sizeof op),
                            .function = c->functions[function],
                            .ptx_line = insn->pos.line,
                            .block = c->blocks[pc],

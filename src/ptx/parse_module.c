@@ -322,6 +322,19 @@ static void free_parser(ptx_parser *p)
     wl_arena_free(p->scratch);
 }
 
+static bool is_ptx(const void *bytes, size_t length)
+{
+    ptx_lexer x = ptx_lexer_of(bytes, length, NULL, NULL);
+    ptx_next(&x);
+    return ptx_is_dot(&x, "version");
+}
+
+const ir_front ptx_front = {.name = "PTX",
+                            .recognises = is_ptx,
+                            .read = ptx_parse,
+                            .insn_text = ptx_print_insn,
+                            .inlined_from = ptx_inlined_from};
+
 static ir_module *new_module(void)
 {
     ir_module *m = ir_module_new();
@@ -329,6 +342,8 @@ static ir_module *new_module(void)
         ir_module_free(m);
         return NULL;
     }
+    if (m)
+        m->front = &ptx_front;
     return m;
 }
 

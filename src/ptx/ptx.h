@@ -3,9 +3,12 @@
 #define WL_PTX_PTX_H
 
 #include "base/error.h"
-#include "ir/module.h"
+#include "ir/front.h"
 
 #include <stdio.h>
+
+/* The front end for PTX: the functions below. */
+extern const ir_front ptx_front;
 
 /* Parses `text` (NUL-terminated, `length` without the NUL). The module belongs to the caller:
  * ir_module_free(). On failure *out is NULL and err->text holds "name:line:column: message", the
@@ -19,6 +22,9 @@ wl_status ptx_print(const ir_module *module, char **out, size_t *length);
  * buffer. */
 char *ptx_print_insn(const ir_module *module, const ir_func *func, const ir_insn *insn,
                      char *buffer, size_t size);
+
+/* As ir_front.inlined_from. */
+const char *ptx_inlined_from(const ir_module *module, const ir_loc *loc, wl_arena *arena);
 
 /* Checks each instruction against ops.def: suffixes, number and roles of operands, register widths.
  */

@@ -157,7 +157,7 @@ static bool load_module(replay_world *w, replay_world_module *m)
     if (m->tried)
         return m->loaded != NULL;
     m->tried = true;
-    if (ptx_parse(m->text, m->length, m->name, &m->ptx, &m->error) != WL_OK)
+    if (ir_read(&ptx_front, m->text, m->length, m->name, &m->ptx, &m->error) != WL_OK)
         return false;
     return emu_module_load_at(w->machine, m->ptx, address_of, &p, &m->loaded, &m->error) == WL_OK;
 }

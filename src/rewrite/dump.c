@@ -2,7 +2,7 @@
  * says about it. */
 #include "rewrite/dump.h"
 
-#include "ptx/ptx.h"
+#include "ir/front.h"
 #include "rewrite/counting/counting.h"
 #include "rewrite/elements/elements.h"
 #include "rewrite/trace/trace.h"
@@ -179,7 +179,7 @@ static void dump_insn(const rw_plan *p, const flow_function *f, uint32_t i, rw_p
                     pass != RW_PASS_variables;
     if (pass == RW_PASS_blocks)
         dump_counter(p, f, i, out);
-    ptx_print_insn(p->module, f->func, &f->func->insns[i], line, sizeof line);
+    ir_insn_text(p->module, f->func, &f->func->insns[i], line, sizeof line);
     fprintf(out, "  %5u %s\n", pc, line);
     for (uint32_t s = p->site_first[pc]; of_sites && s < p->site_first[pc + 1]; s++)
         dump_site(p, pass, s, out);
