@@ -1,4 +1,4 @@
-/* Analyses of PTX: what a kernel's accesses and control flow depend on.
+/* Analyses of code: what a kernel's accesses and control flow depend on.
  *
  * flow_prove() is the whole of what replay needs. Everything else (control flow, values, uniformity, affine addresses,
  * origins, loops, ILP) is reached through a flow_kernel, on which passes run; see flow/kernel.h.
