@@ -3,7 +3,8 @@
 have not changed.
 
 A file has not changed where its own text, that of every project header it includes, its compiler
-flags, .clang-tidy and the linter's version are the same; what passed is remembered in .deps/tidy/.
+flags, the files .clang-tidy and the linter's version are the same; what passed is remembered in
+.deps/tidy/.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TIDY = ROOT / ".deps/bin/clang-tidy"
 CACHE = ROOT / ".deps/tidy"
-CHECKED = ("src/", "include/")
+CHECKED = ("src/", "include/", "tests/", "bench/")
 
 
 def commands(build):
@@ -49,6 +50,8 @@ def dependencies(directory, arguments):
 def key(version, directory, arguments):
     digest = hashlib.sha256()
     digest.update(version)
+    for rules in sorted(ROOT.glob("*/.clang-tidy")):
+        digest.update(rules.read_bytes())
     digest.update((ROOT / ".clang-tidy").read_bytes())
     digest.update("\0".join(arguments).encode())
     for name in dependencies(directory, arguments):

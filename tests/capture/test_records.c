@@ -162,7 +162,7 @@ static void line(layout *out, const char *format, ...)
 static void describe(layout *out)
 {
 #define BEGIN(t) \
-    line(out, "### %s\n\n| type | field |\n|---|---|\n", strncmp(#t, "cap_", 4) ? #t : #t + 4);
+    line(out, "### %s\n\n| type | field |\n|---|---|\n", strncmp(#t, "cap_", 4) != 0 ? #t : &#t[4]);
 #define END(t) line(out, "\n");
 #define U8(f) line(out, "| u8 | %s |\n", #f);
 #define U16(f) line(out, "| u16 | %s |\n", #f);
@@ -178,8 +178,8 @@ static void describe(layout *out)
 #define STRINGS(n, f) line(out, "| strings | %s |\n", #f);
 #define U32S(n, f) line(out, "| u32 array | %s |\n", #f);
 #define U64S(n, f) line(out, "| u64 array | %s |\n", #f);
-#define ARRAY(t, n, f) line(out, "| %s array | %s |\n", strncmp(#t, "cap_", 4) ? #t : #t + 4, #f);
-#define PART(t, f) line(out, "| %s | %s |\n", strncmp(#t, "cap_", 4) ? #t : #t + 4, #f);
+#define ARRAY(t, n, f) line(out, "| %s array | %s |\n", strncmp(#t, "cap_", 4) ? #t : &#t[4], #f);
+#define PART(t, f) line(out, "| %s | %s |\n", strncmp(#t, "cap_", 4) ? #t : &#t[4], #f);
 #define CHECK(condition)
 #include "capture/fields.def"
 #include "capture/fields_undef.h"

@@ -211,7 +211,7 @@ static void h200_properties_are_those_of_the_chip(void **state)
     assert_string_equal(ours.name, theirs.name);
     assert_int_equal(ours.totalGlobalMem, theirs.totalGlobalMem);
 #define FIELD(type, name, count, attribute)                          \
-    if (A_##attribute && is_chip(A_##attribute)) {                   \
+    if (A_##attribute != A_NONE && is_chip(A_##attribute)) {         \
         if (memcmp(&ours.name, &theirs.name, sizeof ours.name) != 0) \
             fail_msg("%s differs", #name);                           \
         compared++;                                                  \

@@ -355,11 +355,11 @@ static bool heats_equal(const obs_heat *a, const obs_heat *b)
 {
     if (a->block != b->block || a->object != b->object || a->space != b->space ||
         a->nrows != b->nrows || a->npcsets != b->npcsets ||
-        memcmp(a->rows, b->rows, a->nrows * sizeof *a->rows))
+        memcmp(a->rows, b->rows, a->nrows * sizeof *a->rows) != 0)
         return false;
     for (uint32_t i = 0; i < a->npcsets; i++)
         if (a->pcsets[i].count != b->pcsets[i].count ||
-            memcmp(a->pcsets[i].pcs, b->pcsets[i].pcs, a->pcsets[i].count * 4))
+            memcmp(a->pcsets[i].pcs, b->pcsets[i].pcs, a->pcsets[i].count * 4) != 0)
             return false;
     return true;
 }

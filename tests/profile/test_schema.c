@@ -74,7 +74,8 @@ static void same_column(const char *table, const column *c, sqlite3_stmt *info)
     const char *type = (const char *)sqlite3_column_text(info, 2);
     bool required = sqlite3_column_int(info, 3) != 0;
     bool no_key = c->key && sqlite3_column_int(info, 5) != 1;
-    if (strcmp(name, c->name) || strcmp(type, c->type) || required != c->required || no_key)
+    if (strcmp(name, c->name) != 0 || strcmp(type, c->type) != 0 || required != c->required ||
+        no_key)
         fail_msg("schema.sql: %s has %s %s%s where columns.def has %s %s%s", table, name, type,
                  required ? " NOT NULL" : "", c->name, c->type, c->required ? " NOT NULL" : "");
 }

@@ -426,7 +426,7 @@ void sample_make(rep_data *data, wl_arena *arena)
         .messages = ROWS(messages),
         .unsupported = ROWS(unsupported),
         .kernel_table = ROWS(kernel_rows),
-        .uses = ROWS(uses),
+        .uses = {.count = COUNT(uses), .rows = uses},
         .memory = {.peak_bytes = 2097152,
                    .npeaks = 1,
                    .peaks = peaks,

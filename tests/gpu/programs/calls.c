@@ -91,7 +91,7 @@ static void other_ways(CUdeviceptr data)
     CUresult (*ask)(CUfunction, size_t, size_t *,
                     size_t *) = (CUresult (*)(CUfunction, size_t, size_t *,
                                               size_t *))find("cuFuncGetParamInfo", 12040, 0);
-    while (ask(scale, count, &offset, &bytes) == CUDA_SUCCESS && ++count < 10)
+    for (; count < 9 && ask(scale, count, &offset, &bytes) == CUDA_SUCCESS; count++)
         printf(" %zu at %zu", bytes, offset);
     printf("\n");
 }
