@@ -3,6 +3,7 @@
 #include "probed.h"
 
 #include "ptx/ptx.h"
+#include "rewrite/dump.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,62 @@ static void names_of_probes(void **state)
     assert_false(rewrite_probes_parse("Trace", &set));
 }
 
+/* Of each pass, what it says about a kernel with a store, a loop that loads, and an array in shared memory. */
+static void each_pass_can_be_dumped(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pass, *says;
+    } passes[] = {
+#define X(name, summary) {#name, NULL},
+#include "rewrite/passes.def"
+#undef X
+        {"sites", "site 0: store of 4 bytes, global, from parameter 0+0"},
+        {"variables", "variable 0 tile (shared)"},
+        {"runs", "block 1, runs as block 1"},
+        {"bits", "follows from the launch"},
+        {"shared", "site 1: counted by thread"},
+        {"slots", "site 0: slot 0, class 1"},
+        {"walks", "site 2: noted after loop 0, with site 2, leader 2"},
+        {"walks", "step 4, dense"},
+        {"merges", "site 0: marks bytes 0 to 4"},
+        {"records", "site 1: record 1 (region of 2 rows), 0 from variable tile"},
+        {"records", "(summarized loop of"},
+        {"blocks", "basic block 1: counter 1, in a register"},
+        {"paths", "block 0"},
+    };
+    wl_error err = {0};
+    ir_module *module;
+    const char *text = HEADER
+        ".visible .entry k(.param .u64 a)\n{\n.shared .align 4 .b8 tile[128];\n"
+        ".reg .pred %p<2>;\n.reg .b32 %r<6>;\n.reg .b64 %d<3>;\n"
+        "ld.param.u64 %d1, [a];\nmov.u32 %r1, 0;\nst.global.u32 [%d1], %r1;\n"
+        "st.shared.u32 [tile], %r1;\nAGAIN:\nld.global.u32 %r2, [%d1];\n"
+        "add.s64 %d1, %d1, 4;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n"
+        "@%p1 bra AGAIN;\nret;\n}\n";
+    rewrite_options options = {.probes = (1u << REWRITE_PROBE_COUNT) - 1, .everything = true};
+    assert_int_equal(ptx_parse(text, strlen(text), "case", &module, &err), WL_OK);
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        wl_arena *arena = wl_arena_new();
+        char *dumped = NULL;
+        size_t length = 0;
+        FILE *out = open_memstream(&dumped, &length);
+        const char *says = passes[i].says ? passes[i].says : "kernel k\nblock 0";
+        assert_true(rewrite_has_pass(passes[i].pass));
+        assert_int_equal(rewrite_dump(module, module->funcs[0], &options, passes[i].pass, arena,
+                                      out),
+                         WL_OK);
+        fclose(out);
+        if (!strstr(dumped, says))
+            print_error("%s does not say \"%s\":\n%s", passes[i].pass, says, dumped);
+        assert_non_null(strstr(dumped, says));
+        free(dumped);
+        wl_arena_free(arena);
+    }
+    assert_false(rewrite_has_pass("nothing"));
+    ir_module_free(module);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +238,7 @@ int main(void)
         cmocka_unit_test(directives_are_kept),
         cmocka_unit_test(long_names_stay_whole),
         cmocka_unit_test(names_of_probes),
+        cmocka_unit_test(each_pass_can_be_dumped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,13 +212,13 @@ const rw_emitter rw_emitter_objects = {.probes = 1u << REWRITE_OBJECTS,
 /* ---- reading ---- */
 
 /* `about`: the block. */
-static rw_answer gets_to(rw_eval *place, const void *about)
+static rw_answer gets_to(rw_eval *eval, const void *about)
 {
-    const flow_function *f = &place->plan->flow->funcs[0];
+    const flow_function *f = &eval->plan->flow->funcs[0];
     rw_answer all = RW_YES;
     for (uint32_t block = *(const uint32_t *)about; block != f->dom.root;) {
-        const rw_run *run = &place->plan->control->runs[0][block];
-        rw_answer one = rw_may_go(place, f, run);
+        const rw_run *run = &eval->plan->control->runs[0][block];
+        rw_answer one = rw_may_go(eval, f, run);
         if (one == RW_NO)
             return RW_NO;
         all = one < all ? one : all;

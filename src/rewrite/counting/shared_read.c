@@ -10,7 +10,7 @@ typedef struct reading {
     const rewrite_copy *copy;
     const rw_plan *plan;
     const flow_function *f;
-    rw_eval *place;
+    rw_eval *eval;
     uint32_t thread;
     uint64_t *times; /* of each root for this thread, UINT64_MAX: not known yet */
 } reading;
@@ -27,7 +27,7 @@ static uint64_t times_of(reading *r, uint32_t root)
         return *times = rw_read_place(r->copy, r->plan->shared->place_of[root], r->thread);
     uint32_t from = r->plan->control->runs[0][run->from].root;
     if (run->by_thread)
-        return *times = rw_goes(r->place, r->f, run) ? times_of(r, from) : 0;
+        return *times = rw_goes(r->eval, r->f, run) ? times_of(r, from) : 0;
     const rw_edge *edge = &r->plan->control->edges[run->edge];
     uint64_t gone = rw_read_place(r->copy, edge->place, r->thread);
     return *times = run->taken == edge->taken ? gone : times_of(r, from) - gone;
@@ -46,10 +46,10 @@ static void add_site(reading *r, uint32_t site, uint64_t *counts)
     const flow_address *a = r->plan->addresses[site];
     const ir_insn *insn = &r->f->func->insns[s->pc];
     uint64_t times = times_of(r, r->plan->control->runs[0][r->f->block_of[s->pc]].root);
-    if (!times || !gives_address(r, insn) || !rw_guard_holds(r->place, r->f, insn))
+    if (!times || !gives_address(r, insn) || !rw_guard_holds(r->eval, r->f, insn))
         return;
-    uint64_t at = a->value == FLOW_NONE ? r->place->vars[rw_var_listed(r->plan, &a->operand->sym)]
-                                        : rw_eval_value(r->place, r->f, a->value);
+    uint64_t at = a->value == FLOW_NONE ? r->eval->vars[rw_var_listed(r->plan, &a->operand->sym)]
+                                        : rw_eval_value(r->eval, r->f, a->value);
     uint32_t address = (uint32_t)(at + a->operand->imm), words = r->copy->layout->shared_bytes / 4;
     for (uint32_t e = 0; e < rw_elements(s); e++)
         if (address / 4 + e < words)
@@ -58,7 +58,7 @@ static void add_site(reading *r, uint32_t site, uint64_t *counts)
 
 static void add_thread(reading *r, uint64_t *counts)
 {
-    rw_eval_thread(r->place, r->thread);
+    rw_eval_thread(r->eval, r->thread);
     for (uint32_t b = 0; b < r->f->nblocks; b++)
         r->times[b] = UINT64_MAX;
     for (uint32_t s = r->plan->site_first[0]; s < r->plan->site_first[r->f->func->ninsns]; s++)
@@ -75,13 +75,13 @@ wl_status rewrite_read_shared(const rewrite_copy *c, uint64_t *counts)
     reading r = {.copy = c,
                  .plan = p,
                  .f = &p->flow->funcs[0],
-                 .place = rw_eval_new(c),
+                 .eval = rw_eval_new(c),
                  .times = calloc(p->flow->funcs[0].nblocks + 1, sizeof(uint64_t))};
     uint32_t threads = c->layout->threads[0] * c->layout->threads[1] * c->layout->threads[2];
-    wl_status status = r.place && r.times ? WL_OK : WL_NOMEM;
+    wl_status status = r.eval && r.times ? WL_OK : WL_NOMEM;
     for (r.thread = 0; status == WL_OK && r.thread < threads; r.thread++)
         add_thread(&r, counts);
-    rw_eval_free(r.place);
+    rw_eval_free(r.eval);
     free(r.times);
     return status;
 }

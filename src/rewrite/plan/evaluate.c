@@ -115,127 +115,126 @@ static rw_interval one(uint64_t x)
 }
 
 /* Of %tid and %ctaid: those of the threads at hand. */
-static rw_interval on_axis(rw_eval *place, unsigned axis)
+static rw_interval on_axis(rw_eval *eval, unsigned axis)
 {
-    place->asked |= (place->axes[axis].low != place->axes[axis].high) << axis;
-    return place->axes[axis];
+    eval->asked |= (eval->axes[axis].low != eval->axes[axis].high) << axis;
+    return eval->axes[axis];
 }
 
-static rw_interval lane_of(rw_eval *place)
+static rw_interval lane_of(rw_eval *eval)
 {
     uint64_t at = 0;
-    uint32_t before = place->asked;
-    place->asked = 0;
+    uint32_t before = eval->asked;
+    eval->asked = 0;
     for (unsigned axis = 3; axis-- > 0;)
-        at = at * place->ntid[axis] + on_axis(place, axis).low;
-    bool exact = !place->asked;
-    place->asked |= before;
+        at = at * eval->ntid[axis] + on_axis(eval, axis).low;
+    bool exact = !eval->asked;
+    eval->asked |= before;
     return exact ? one(at % REWRITE_LANES) : (rw_interval){0, REWRITE_LANES - 1};
 }
 
-static rw_interval special(rw_eval *place, const ir_operand *o)
+static rw_interval special(rw_eval *eval, const ir_operand *o)
 {
     unsigned axis = o->component - 1u;
     bool of_grid = o->sreg == IR_SR_ctaid || o->sreg == IR_SR_nctaid;
-    if (of_grid && !place->nctaid[axis])
+    if (of_grid && !eval->nctaid[axis])
         return (rw_interval){0, UINT32_MAX};
     switch (o->sreg) {
-    case IR_SR_laneid: return lane_of(place);
-    case IR_SR_tid: return on_axis(place, axis);
-    case IR_SR_ctaid: return on_axis(place, REWRITE_AXES + axis);
-    case IR_SR_ntid: return one(place->ntid[axis]);
-    default: return one(place->nctaid[axis]);
+    case IR_SR_laneid: return lane_of(eval);
+    case IR_SR_tid: return on_axis(eval, axis);
+    case IR_SR_ctaid: return on_axis(eval, REWRITE_AXES + axis);
+    case IR_SR_ntid: return one(eval->ntid[axis]);
+    default: return one(eval->nctaid[axis]);
     }
 }
 
-static rw_interval parameter(const rw_eval *place, const ir_insn *i, unsigned bits)
+static rw_interval parameter(const rw_eval *eval, const ir_insn *i, unsigned bits)
 {
     uint64_t x = 0;
-    uint32_t at = param_at(place->plan, i), bytes = rw_bits_of(i->types[0]) / 8;
-    if (at + (uint64_t)bytes > place->nparams)
+    uint32_t at = param_at(eval->plan, i), bytes = rw_bits_of(i->types[0]) / 8;
+    if (at + (uint64_t)bytes > eval->nparams)
         return (rw_interval){0, rw_extended(IR_T_u64, UINT64_MAX, bits)};
-    memcpy(&x, (const char *)place->params + at, bytes);
+    memcpy(&x, (const char *)eval->params + at, bytes);
     return one(rw_extended(i->types[0], x, bits));
 }
 
-static rw_interval operand_span(rw_eval *place, const flow_function *f, const ir_insn *i,
-                                uint32_t n)
+static rw_interval operand_span(rw_eval *eval, const flow_function *f, const ir_insn *i, uint32_t n)
 {
     const ir_operand *o = &i->operands[n];
     ir_type type = rw_operand_type(i, n);
     switch (o->kind) {
     case IR_OPD_INT: return one(rw_extended(type, o->imm, rw_bits_of(type)));
-    case IR_OPD_SREG: return special(place, o);
-    case IR_OPD_SYM: return one(place->vars[rw_var_listed(place->plan, &o->sym)] + o->imm);
+    case IR_OPD_SREG: return special(eval, o);
+    case IR_OPD_SYM: return one(eval->vars[rw_var_listed(eval->plan, &o->sym)] + o->imm);
     default: break;
     }
-    rw_interval s = rw_eval_interval(place, f, value_read(f, i, o));
+    rw_interval s = rw_eval_interval(eval, f, value_read(f, i, o));
     return o->neg ? (rw_interval){!s.high, !s.low} : s;
 }
 
-rw_interval rw_eval_interval(rw_eval *place, const flow_function *f, uint32_t value)
+rw_interval rw_eval_interval(rw_eval *eval, const flow_function *f, uint32_t value)
 {
     const flow_value *v = &f->values[value];
     const ir_insn *i = &f->func->insns[v->insn];
     rw_interval in[RW_MAX_OPERANDS] = {0};
-    if (place->stamp[value] == place->now)
-        return place->values[value];
-    place->stamp[value] = place->now;
-    if (param_at(place->plan, i) != IR_NONE)
-        return place->values[value] = parameter(place, i, rw_bits_of(f->func->regs[v->reg].type));
+    if (eval->stamp[value] == eval->now)
+        return eval->values[value];
+    eval->stamp[value] = eval->now;
+    if (param_at(eval->plan, i) != IR_NONE)
+        return eval->values[value] = parameter(eval, i, rw_bits_of(f->func->regs[v->reg].type));
     for (uint32_t n = 1; n < i->noperands; n++)
-        in[n] = operand_span(place, f, i, n);
-    return place->values[value] = rw_interval_of(i, in);
+        in[n] = operand_span(eval, f, i, n);
+    return eval->values[value] = rw_interval_of(i, in);
 }
 
-uint64_t rw_eval_value(rw_eval *place, const flow_function *f, uint32_t value)
+uint64_t rw_eval_value(rw_eval *eval, const flow_function *f, uint32_t value)
 {
-    return rw_eval_interval(place, f, value).low;
+    return rw_eval_interval(eval, f, value).low;
 }
 
 rw_eval *rw_eval_new(const rewrite_copy *c)
 {
     const rewrite_kernel *k = c->kernel;
     size_t values = k->plan->flow->funcs[0].nvalues + 1;
-    rw_eval *place = calloc(1, sizeof *place);
+    rw_eval *eval = calloc(1, sizeof *eval);
     rw_interval *spans = calloc(values, sizeof *spans);
     uint64_t *vars = calloc(k->nvars + 1, sizeof *vars);
     uint32_t *stamp = calloc(values, sizeof *stamp);
-    if (!place || !spans || !vars || !stamp) {
-        free(place), free(spans), free(vars), free(stamp);
+    if (!eval || !spans || !vars || !stamp) {
+        free(eval), free(spans), free(vars), free(stamp);
         return NULL;
     }
     for (uint32_t i = 0; i < k->nvars; i++)
         vars[i] = rewrite_var_address(c, i);
-    *place = (rw_eval){.plan = k->plan,
-                       .vars = vars,
-                       .values = spans,
-                       .stamp = stamp,
-                       .params = c->params,
-                       .nparams = c->nparams};
+    *eval = (rw_eval){.plan = k->plan,
+                      .vars = vars,
+                      .values = spans,
+                      .stamp = stamp,
+                      .params = c->params,
+                      .nparams = c->nparams};
     for (unsigned i = 0; i < REWRITE_AXES; i++) {
-        place->ntid[i] = c->layout->threads[i];
-        place->nctaid[i] = c->grid[i];
-        place->axes[i].high = place->ntid[i] ? place->ntid[i] - 1 : 0;
-        place->axes[REWRITE_AXES + i].high = place->nctaid[i] ? place->nctaid[i] - 1 : 0;
+        eval->ntid[i] = c->layout->threads[i];
+        eval->nctaid[i] = c->grid[i];
+        eval->axes[i].high = eval->ntid[i] ? eval->ntid[i] - 1 : 0;
+        eval->axes[REWRITE_AXES + i].high = eval->nctaid[i] ? eval->nctaid[i] - 1 : 0;
     }
-    return place;
+    return eval;
 }
 
-void rw_eval_thread(rw_eval *place, uint32_t thread)
+void rw_eval_thread(rw_eval *eval, uint32_t thread)
 {
-    place->axes[0] = one(thread % place->ntid[0]);
-    place->axes[1] = one(thread / place->ntid[0] % place->ntid[1]);
-    place->axes[2] = one(thread / place->ntid[0] / place->ntid[1]);
-    place->now++;
+    eval->axes[0] = one(thread % eval->ntid[0]);
+    eval->axes[1] = one(thread / eval->ntid[0] % eval->ntid[1]);
+    eval->axes[2] = one(thread / eval->ntid[0] / eval->ntid[1]);
+    eval->now++;
 }
 
-void rw_eval_free(rw_eval *place)
+void rw_eval_free(rw_eval *eval)
 {
-    if (!place)
+    if (!eval)
         return;
-    free(place->values), free(place->vars), free(place->stamp);
-    free(place);
+    free(eval->values), free(eval->vars), free(eval->stamp);
+    free(eval);
 }
 
 /* ---- whether any thread does something ---- */
@@ -243,48 +242,48 @@ void rw_eval_free(rw_eval *place)
 enum { MOST_PARTS = 1 << 17 /* that the grid is taken apart into */ };
 
 /* The axis that decided and is the longest, or -1. */
-static int longest(const rw_eval *place)
+static int longest(const rw_eval *eval)
 {
     int found = -1;
     uint64_t most = 0;
     for (int axis = 0; axis < 2 * REWRITE_AXES; axis++) {
-        uint64_t length = place->axes[axis].high - place->axes[axis].low;
-        if (place->asked >> axis & 1 && length > most)
+        uint64_t length = eval->axes[axis].high - eval->axes[axis].low;
+        if (eval->asked >> axis & 1 && length > most)
             most = length, found = axis;
     }
     return found;
 }
 
 /* Takes a part of the grid in two halves where its threads differ. */
-static rw_answer search(rw_eval *place, rw_question *ask, const void *about, uint32_t *left)
+static rw_answer search(rw_eval *eval, rw_question *ask, const void *about, uint32_t *left)
 {
     if (!*left)
         return RW_PERHAPS;
     --*left;
-    place->now++;
-    place->asked = 0;
-    rw_answer answer = ask(place, about);
-    int axis = longest(place);
+    eval->now++;
+    eval->asked = 0;
+    rw_answer answer = ask(eval, about);
+    int axis = longest(eval);
     if (answer != RW_PERHAPS || axis < 0)
         return answer;
-    rw_interval all = place->axes[axis];
+    rw_interval all = eval->axes[axis];
     uint64_t middle = all.low + (all.high - all.low) / 2;
-    place->axes[axis].high = middle;
-    answer = search(place, ask, about, left);
+    eval->axes[axis].high = middle;
+    answer = search(eval, ask, about, left);
     if (answer != RW_YES) {
-        place->axes[axis] = (rw_interval){middle + 1, all.high};
-        rw_answer other = search(place, ask, about, left);
+        eval->axes[axis] = (rw_interval){middle + 1, all.high};
+        rw_answer other = search(eval, ask, about, left);
         answer = other == RW_NO ? answer : other;
     }
-    place->axes[axis] = all;
+    eval->axes[axis] = all;
     return answer;
 }
 
 rw_answer rw_any_thread(const rewrite_copy *c, rw_question *ask, const void *about)
 {
     uint32_t left = MOST_PARTS;
-    rw_eval *place = rw_eval_new(c);
-    rw_answer answer = place ? search(place, ask, about, &left) : RW_PERHAPS;
-    rw_eval_free(place);
+    rw_eval *eval = rw_eval_new(c);
+    rw_answer answer = eval ? search(eval, ask, about, &left) : RW_PERHAPS;
+    rw_eval_free(eval);
     return answer;
 }

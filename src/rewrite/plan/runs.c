@@ -76,34 +76,34 @@ bool rw_same_test(const rw_plan *p, const flow_function *f, uint32_t a, uint32_t
            (ra->taken != la->guard_neg) == (rb->taken != lb->guard_neg);
 }
 
-bool rw_guard_holds(rw_eval *place, const flow_function *f, const ir_insn *insn)
+bool rw_guard_holds(rw_eval *eval, const flow_function *f, const ir_insn *insn)
 {
     return insn->guard == IR_NONE ||
-           (bool)rw_eval_value(place, f, guard_value(f, insn)) != insn->guard_neg;
+           (bool)rw_eval_value(eval, f, guard_value(f, insn)) != insn->guard_neg;
 }
 
-bool rw_goes(rw_eval *place, const flow_function *f, const rw_run *run)
+bool rw_goes(rw_eval *eval, const flow_function *f, const rw_run *run)
 {
-    return rw_guard_holds(place, f, rw_last_of(f, run->from)) == run->taken;
+    return rw_guard_holds(eval, f, rw_last_of(f, run->from)) == run->taken;
 }
 
-rw_answer rw_may_go(rw_eval *place, const flow_function *f, const rw_run *run)
+rw_answer rw_may_go(rw_eval *eval, const flow_function *f, const rw_run *run)
 {
     const ir_insn *last = rw_last_of(f, run->from);
-    rw_interval taken = rw_eval_interval(place, f, guard_value(f, last));
+    rw_interval taken = rw_eval_interval(eval, f, guard_value(f, last));
     if (taken.low != taken.high)
         return RW_PERHAPS;
     return (taken.low != last->guard_neg) == run->taken ? RW_YES : RW_NO;
 }
 
-bool rw_gets_to(rw_eval *place, uint32_t root, uint32_t from)
+bool rw_gets_to(rw_eval *eval, uint32_t root, uint32_t from)
 {
-    const flow_function *f = &place->plan->flow->funcs[0];
+    const flow_function *f = &eval->plan->flow->funcs[0];
     while (root != from) {
-        const rw_run *run = &place->plan->control->runs[0][root];
-        if (!rw_goes(place, f, run))
+        const rw_run *run = &eval->plan->control->runs[0][root];
+        if (!rw_goes(eval, f, run))
             return false;
-        root = place->plan->control->runs[0][run->from].root;
+        root = eval->plan->control->runs[0][run->from].root;
     }
     return true;
 }

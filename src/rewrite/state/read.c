@@ -62,16 +62,16 @@ static runs run_placed(const rewrite_copy *c, const rewrite_counter *k, uint64_t
 {
     runs all = {0};
     uint32_t warp = UINT32_MAX, from = c->kernel->counters[k->from].root;
-    rw_eval *place = rw_eval_new(c);
-    for (uint32_t t = 0; place && t < rw_threads_of(c->layout); t++) {
-        rw_eval_thread(place, t);
-        if (!rw_gets_to(place, k->root, from))
+    rw_eval *eval = rw_eval_new(c);
+    for (uint32_t t = 0; eval && t < rw_threads_of(c->layout); t++) {
+        rw_eval_thread(eval, t);
+        if (!rw_gets_to(eval, k->root, from))
             continue;
         all.lanes += times;
         all.executions += warp != t / REWRITE_LANES ? times : 0;
         warp = t / REWRITE_LANES;
     }
-    rw_eval_free(place);
+    rw_eval_free(eval);
     return all;
 }
 
