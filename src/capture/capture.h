@@ -17,7 +17,6 @@
 
 #include <stdint.h>
 
-/* Version 2 is the same without USES, and is read, too. */
 enum { CAP_VERSION = 4, CAP_MAX_STACK = 32 };
 /* Bytes of a record's payload before compression, and of what a reader makes of it. */
 enum { CAP_MAX_PAYLOAD = 512 << 20, CAP_MAX_DECODED = 1 << 30 };
@@ -98,19 +97,63 @@ typedef struct cap_free {
     uint32_t call; /* 0: freed with its module or context */
 } cap_free;
 
+typedef enum cap_stream_kind {
+    CAP_STREAM_LEGACY,     /* the default stream of its context */
+    CAP_STREAM_PER_THREAD, /* the default stream of a thread in its context */
+    CAP_STREAM_CREATED
+} cap_stream_kind;
+
+/* A stream, before anything refers to it; stream 0 is the legacy stream of the first context. Numbers are not given out
+ * again: a handle that is destroyed and given out once more is another stream. */
+typedef struct cap_stream {
+    uint64_t id;
+    uint32_t kind;    /* cap_stream_kind */
+    uint32_t device;  /* ordinal */
+    uint64_t context; /* as cap_call's */
+    uint32_t flags;   /* as cuStreamCreate's: 1: it does not wait for the legacy stream */
+    int32_t priority; /* lower runs first */
+} cap_stream;
+
+/* The extent of a copy or set of rows and slices, and how they lie on both sides. */
+typedef struct cap_shape {
+    uint64_t width; /* bytes of a row */
+    uint64_t rows, slices;
+    uint64_t source_pitch,
+        source_rows; /* bytes from row to row, rows from slice to slice; 0: a CUDA array, or no source */
+    uint64_t target_pitch, target_rows;
+} cap_shape;
+
+enum {                          /* cap_call's `flags` */
+       CAP_CALL_CAPTURED = 1,   /* its stream was being captured: nothing ran, a graph will do it */
+       CAP_CALL_GRAPH_NODE = 2, /* what a node of a graph did when that was launched, by `parent` */
+       CAP_CALL_FAILED = 4,     /* result is not 0 */
+       CAP_CALL_ASYNC = 8       /* it put work on its stream and may return before that is done */
+};
+
 /* A CUDA call that concerns memory or order: allocation, free, copy, set, launch, symbol access,
  * synchronisation. */
 typedef struct cap_call {
     uint32_t id;     /* from 1, ascending */
     const char *api; /* "cudaMalloc", "cuMemcpyHtoD_v2" */
     uint32_t kind;   /* cap_call_kind */
-    uint64_t stream;
+    uint64_t stream; /* cap_stream's id */
     uint32_t thread;
     int64_t start_ns, end_ns;              /* since the process's start */
     int32_t result;                        /* the CUDA error returned */
     uint32_t source_object, target_object; /* copies and sets; 0 for host memory or none */
-    uint64_t source_offset, target_offset, bytes;
+    uint64_t source_offset, target_offset;
+    uint64_t bytes; /* of a failed allocation: that it asked for, where that is known */
     cap_stack stack;
+    uint64_t ordinal; /* from 1: one order over the process's calls, nodes of graphs and launches */
+    uint32_t device;  /* ordinal of the thread's current context's; 0 without one */
+    uint64_t context; /* the thread's current one, from 1; 0: none */
+    uint32_t flags;
+    uint32_t parent; /* of a node: the CALL that launched its graph; else 0 */
+    uint64_t event;  /* that the call records or waits for, from 1, not given out again; 0: none */
+    uint64_t
+        version; /* how often it had been recorded by then, this time included; 0: never, or in a capture */
+    uint32_t nshapes; /* 0, or 1 of a copy or set of rows or slices */
+    cap_shape *shape;
 } cap_call;
 
 typedef enum cap_call_kind {
@@ -130,7 +173,9 @@ typedef struct cap_launch {
     const char *kernel; /* mangled */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t dynamic_shared, static_shared, local_bytes, registers;
-    uint64_t stream;
+    uint32_t device; /* ordinal */
+    uint64_t context, stream;
+    uint64_t ordinal;      /* as cap_call's: where it stands among the calls */
     double host_seconds;   /* of emulation; negative: not measured */
     double device_seconds; /* negative: not measured */
     int32_t error;         /* CUDA error of the launch, 0 on success */
@@ -165,6 +210,7 @@ typedef struct cap_note {
     uint32_t flags;
     uint32_t device; /* ordinal */
     uint64_t context, stream;
+    uint64_t ordinal;   /* as cap_call's */
     const char *params; /* bytes, laid out as the kernel has them */
     uint64_t nparams;
 } cap_note;

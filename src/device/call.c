@@ -79,8 +79,14 @@ dev_result dev_pop_current(dev_context **context)
 
 void dev_call_write(dev_call *call, dev_result result)
 {
-    if (call->rec.id)
-        rec_call_write(&call->rec, (int32_t)result);
+    const dev_context *context = dev_current();
+    if (!call->rec.id)
+        return;
+    if (!call->rec.record.context && dev_is(context, DEV_CONTEXT)) {
+        call->rec.record.context = context->id;
+        call->rec.record.device = (uint32_t)context->device->ordinal;
+    }
+    rec_call_write(&call->rec, (int32_t)result);
 }
 
 /* ---- calls ---- */
@@ -122,7 +128,7 @@ dev_result dev_begin(dev_call *call, const char *api, cap_call_kind kind, uint32
     call->api = api;
     call->context = NULL;
     call->flags = flags;
-    call->locked = false;
+    call->locked = call->launches_graph = false;
     call->rec.id = 0;
     if (rec_g.forked) {
         rec_mark_forked();
@@ -151,7 +157,7 @@ dev_result dev_end(dev_call *call, dev_result result)
         return result;
     dev_call_write(call, result);
     pthread_mutex_unlock(&rec_g.lock);
-    call->locked = false;
+    call->locked = call->launches_graph = false;
     return result;
 }
 

@@ -121,7 +121,8 @@ typedef struct dev_call {
     dev_context *context; /* the current one, set by dev_begin for CURRENT and PRIMARY */
     uint32_t flags;
     bool locked;
-    rec_call rec; /* its `id` is 0 where the call is not recorded */
+    bool launches_graph; /* what it submits are nodes */
+    rec_call rec;        /* its `id` is 0 where the call is not recorded */
 } dev_call;
 
 /* First thing in every entry point, after nothing but its argument's declaration. Notes time and

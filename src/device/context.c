@@ -25,10 +25,11 @@ static dev_stream *default_stream(dev_context *context, bool per_thread)
     if (!stream)
         return NULL;
     stream->context = context;
-    stream->id = per_thread ? ++rec_g.next_stream : 0;
+    stream->id = per_thread ? ++dev_g.next_stream : 0;
     stream->is_legacy = !per_thread;
     stream->is_per_thread = per_thread;
     dev_handle_add(&stream->handle, DEV_STREAM, stream);
+    dev_stream_write(stream);
     return stream;
 }
 

@@ -110,8 +110,29 @@ static void describe(uint64_t address, uint32_t *object, uint64_t *offset)
     *offset = address - memory.base;
 }
 
-void dev_copy_describe(const dev_copy *copy, cap_call *record)
+static uint64_t rows_of(const side *s, const dev_place *p)
 {
+    return p->array || !s->pitch ? 0 : s->slice / s->pitch;
+}
+
+static void describe_shape(const dev_copy *copy, rec_call *call)
+{
+    side from = resolve(&copy->from, copy), to = resolve(&copy->to, copy);
+    call->shape = (cap_shape){.width = copy->width,
+                              .rows = copy->height,
+                              .slices = copy->depth,
+                              .source_pitch = copy->from.array ? 0 : from.pitch,
+                              .source_rows = rows_of(&from, &copy->from),
+                              .target_pitch = copy->to.array ? 0 : to.pitch,
+                              .target_rows = rows_of(&to, &copy->to)};
+    rec_call_shape(call);
+}
+
+void dev_copy_describe(const dev_copy *copy, rec_call *call)
+{
+    cap_call *record = &call->record;
+    if (copy->height > 1 || copy->depth > 1)
+        describe_shape(copy, call);
     describe(resolve(&copy->from, copy).address, &record->source_object, &record->source_offset);
     describe(resolve(&copy->to, copy).address, &record->target_object, &record->target_offset);
     record->bytes = (uint64_t)copy->width * copy->height * copy->depth;
@@ -160,8 +181,18 @@ void dev_set_run(const dev_set *set)
             set_row((unsigned char *)set->address + z * set->slice + y * set->pitch, set);
 }
 
-void dev_set_describe(const dev_set *set, cap_call *record)
+void dev_set_describe(const dev_set *set, rec_call *call)
 {
+    cap_call *record = &call->record;
+    if (set->height > 1 || set->depth > 1) {
+        call->shape = (cap_shape){
+            .width = (uint64_t)set->width * set->element,
+            .rows = set->height,
+            .slices = set->depth,
+            .target_pitch = set->pitch,
+            .target_rows = set->depth > 1 && set->pitch ? set->slice / set->pitch : set->height};
+        rec_call_shape(call);
+    }
     describe(set->address, &record->target_object, &record->target_offset);
     record->bytes = (uint64_t)set->width * set->element * set->height * set->depth;
 }

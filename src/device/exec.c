@@ -102,11 +102,11 @@ static void record_step(const dev_call *call, const dev_op *op, const dev_stream
     if (!call->rec.id || (op->kind != OP_COPY && op->kind != OP_SET))
         return;
     rec_call_begin_part(&part, &call->rec, op->kind == OP_COPY ? CAP_CALL_COPY : CAP_CALL_SET);
-    part.record.stream = stream->id;
+    part.record.stream = stream->number;
     if (op->kind == OP_COPY)
-        dev_copy_describe(&op->copy, &part.record);
+        dev_copy_describe(&op->copy, &part);
     else
-        dev_set_describe(&op->set, &part.record);
+        dev_set_describe(&op->set, &part);
     rec_call_write(&part, DEV_OK);
 }
 
@@ -116,6 +116,8 @@ dev_result dev_exec_launch(dev_call *call, dev_exec *exec, dev_stream *stream)
         return stream->context->error;
     if (stream->capturing)
         return dev_capture_invalidate(stream, DEV_CAPTURE_UNSUPPORTED);
+    call->rec.record.flags |= CAP_CALL_ASYNC;
+    call->launches_graph = true;
     dev_call_write(call, DEV_OK);
     /* The lock may be open while a host function runs: the instance may then be destroyed. */
     for (size_t i = 0; dev_is(exec, DEV_EXEC) && i < exec->steps.count; i++) {

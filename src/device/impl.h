@@ -107,12 +107,19 @@ typedef struct dev_op {
     };
 } dev_op;
 
+/* What asked for a unit of work, and where and when. */
+typedef struct dev_turn {
+    dev_stream *stream;
+    uint32_t call;
+    bool node;        /* of a graph that was launched */
+    uint64_t ordinal; /* of a launch: from when it was submitted */
+} dev_turn;
+
 /* A unit of work that waits for its turn or runs on a thread of its own. */
 typedef struct dev_pending {
     struct dev_pending *next;
     dev_op *op;
-    dev_stream *stream;
-    uint32_t call;
+    dev_turn turn;
     uint64_t ticket;
     bool running;
 } dev_pending;
@@ -120,7 +127,8 @@ typedef struct dev_pending {
 struct dev_stream {
     dev_handle handle;
     dev_context *context;
-    uint64_t id; /* in the capture: 0 legacy, then ascending */
+    uint64_t id;     /* as the application may ask for it: 0 legacy, then ascending */
+    uint64_t number; /* in the capture */
     unsigned flags;
     int priority;
     bool is_legacy, is_per_thread;
@@ -133,6 +141,7 @@ struct dev_event {
     dev_handle handle;
     dev_context *context;
     unsigned flags;
+    uint64_t number;              /* in the capture */
     uint64_t recorded, completed; /* versions: number of recordings asked for, and done */
     int64_t time_ns;
     dev_capturing *capturing; /* the capture that it was last recorded in, or NULL */
@@ -221,7 +230,7 @@ typedef struct dev_state {
     dev_handle *handles;
     dev_block *blocks;
     dev_pending *pending; /* in program order */
-    uint64_t next_capture;
+    uint64_t next_capture, next_stream;
 } dev_state;
 
 extern dev_state dev_g;
@@ -262,7 +271,7 @@ void dev_op_unref(dev_op *op);
  * only when it is done. */
 dev_result dev_submit(dev_call *call, dev_stream *stream, dev_op *op, bool wait);
 /* Runs it now, on this thread, with the lock. */
-void dev_op_run(dev_op *op, dev_stream *stream, uint32_t call);
+void dev_op_run(dev_op *op, const dev_turn *turn);
 void dev_wait_idle(dev_stream *stream, dev_context *context); /* NULL: all */
 bool dev_is_idle(const dev_stream *stream);
 void dev_flush_printed(dev_context *context);
@@ -273,18 +282,20 @@ dev_result dev_copy_check(const dev_copy *copy);
 bool dev_copy_missing(const dev_copy *copy);
 bool dev_set_missing(const dev_set *set);
 void dev_copy_run(const dev_copy *copy);
-void dev_copy_describe(const dev_copy *copy, cap_call *record);
+void dev_copy_describe(const dev_copy *copy, rec_call *call);
 bool dev_copy_pageable(const dev_copy *copy);
 dev_result dev_set_check(const dev_set *set);
 void dev_set_run(const dev_set *set);
-void dev_set_describe(const dev_set *set, cap_call *record);
+void dev_set_describe(const dev_set *set, rec_call *call);
 dev_result dev_launch_prepare(dev_call *call, dev_context *context, const dev_launch *launch,
                               dev_op **op);
-void dev_launch_run(dev_op *op, dev_stream *stream, uint32_t call);
+void dev_launch_run(dev_op *op, const dev_turn *turn);
 void dev_graph_memory_run(dev_op *op, uint32_t call); /* OP_ALLOC, OP_FREE */
 /* Bytes of dynamic shared memory that a launch may ask for. */
 int dev_function_dynamic_limit(const dev_function *function, const emu_kernel_info *info);
 void dev_context_modules_unload(dev_context *context);
+
+void dev_stream_write(dev_stream *stream); /* STREAM: gives it its number */
 
 /* ---- capture of streams ---- */
 

@@ -148,10 +148,9 @@ wl_status dev_launch_watch(const dev_op *op, emu_machine *machine, emu_kernel *k
     return replay_watch_begin(&what, proof, w);
 }
 
-static cap_launch describe_launch(const dev_op *op, const dev_stream *stream, uint32_t call,
-                                  const emu_result *result)
+static cap_launch describe_launch(const dev_op *op, const dev_turn *turn, const emu_result *result)
 {
-    const cap_note note = dev_note_of(op, stream, call);
+    const cap_note note = dev_note_of(op, turn);
     cap_launch launch = cap_launch_of_note(&note);
     launch.params = op->launch.params;
     launch.nparams = op->launch.bytes;
@@ -161,14 +160,14 @@ static cap_launch describe_launch(const dev_op *op, const dev_stream *stream, ui
     return launch;
 }
 
-static void write_launch(replay_watch *w, const dev_op *op, const dev_stream *stream, uint32_t call,
+static void write_launch(replay_watch *w, const dev_op *op, const dev_turn *turn,
                          const emu_result *result, const replay_repeat *repeat)
 {
     const dev_op_launch *l = &op->launch;
-    cap_launch record = describe_launch(op, stream, call, result);
+    cap_launch record = describe_launch(op, turn, result);
     wl_status status = replay_watch_finish(w, result, &record.summary);
     if (status != WL_OK) {
-        rec_skipped(call, l->function->name, "its summary could not be made (%s)",
+        rec_skipped(turn->call, l->function->name, "its summary could not be made (%s)",
                     wl_status_text(status));
         rec_stop_observing("the summary of %s could not be made (%s).", l->function->name,
                            wl_status_text(status));
@@ -264,77 +263,75 @@ static wl_status run(dev_op *op, const acc_observer *observer, emu_result *resul
     return status;
 }
 
-static void run_unobserved(dev_op *op, uint32_t call, const char *reason)
+static void run_unobserved(dev_op *op, const dev_turn *turn, const char *reason)
 {
     emu_result result = {0};
     wl_error err = {0};
     wl_status status = run(op, NULL, &result, &err);
     if (reason && (status == WL_OK || status == WL_FAULT))
-        rec_skipped(call, op->launch.function->name, "%s%s%s", reason,
+        rec_skipped(turn->call, op->launch.function->name, "%s%s%s", reason,
                     status == WL_FAULT ? "; it failed: " : "",
                     status == WL_FAULT ? result.fault.text : "");
-    settle(op, call, status, &result, &err);
+    settle(op, turn->call, status, &result, &err);
     emu_result_clear(&result);
 }
 
 /* A repeat that fails has no more to it than that: what it did until then was not observed. */
-static void write_failed(const dev_op *op, const dev_stream *stream, uint32_t call,
-                         const emu_result *result)
+static void write_failed(const dev_op *op, const dev_turn *turn, const emu_result *result)
 {
-    cap_launch record = describe_launch(op, stream, call, result);
+    cap_launch record = describe_launch(op, turn, result);
     record.summary.blocks_run = result->blocks_run;
     rec_g.next_launch++;
     REC_WRITE(launch, &record);
 }
 
-static void run_repeat(dev_op *op, const dev_stream *stream, uint32_t call,
-                       const replay_repeat *repeat)
+static void run_repeat(dev_op *op, const dev_turn *turn, const replay_repeat *repeat)
 {
     emu_result result = {0};
     wl_error err = {0};
     wl_status status = run(op, NULL, &result, &err);
     if (status == WL_FAULT)
-        write_failed(op, stream, call, &result);
-    else if (status == WL_OK && !dev_same_write(op, stream, call, repeat, &result))
-        rec_skipped(call, op->launch.function->name, "it was not what it was taken for");
-    settle(op, call, status, &result, &err);
+        write_failed(op, turn, &result);
+    else if (status == WL_OK && !dev_same_write(op, turn, repeat, &result))
+        rec_skipped(turn->call, op->launch.function->name, "it was not what it was taken for");
+    settle(op, turn->call, status, &result, &err);
     emu_result_clear(&result);
 }
 
-static void run_observed(dev_op *op, const dev_stream *stream, uint32_t call, replay_watch *w,
+static void run_observed(dev_op *op, const dev_turn *turn, replay_watch *w,
                          const replay_repeat *repeat)
 {
     emu_result result = {0};
     wl_error err = {0};
     wl_status status = run(op, &w->observer, &result, &err);
     if (status == WL_OK || status == WL_FAULT)
-        write_launch(w, op, stream, call, &result, repeat);
-    settle(op, call, status, &result, &err);
+        write_launch(w, op, turn, &result, repeat);
+    settle(op, turn->call, status, &result, &err);
     emu_result_clear(&result);
 }
 
-void dev_launch_run(dev_op *op, dev_stream *stream, uint32_t call)
+void dev_launch_run(dev_op *op, const dev_turn *turn)
 {
     const char *kernel = op->launch.function->name;
     dev_flush_printed(op->context);
     const char *reason = rec_choose(kernel);
     if (reason || !rec_g.observe) {
-        run_unobserved(op, call, reason);
+        run_unobserved(op, turn, reason);
         return;
     }
     replay_repeat repeat;
     dev_same_find(op, &repeat);
     if (repeat.known) {
-        run_repeat(op, stream, call, &repeat);
+        run_repeat(op, turn, &repeat);
         return;
     }
     replay_watch watch = {0};
     if (dev_launch_watch(op, op->context->device->machine, op->launch.function->kernel, NULL,
                          &watch) == WL_OK) {
-        run_observed(op, stream, call, &watch, &repeat);
+        run_observed(op, turn, &watch, &repeat);
     } else {
         rec_stop_observing("no memory for the counters of %s.", kernel);
-        run_unobserved(op, call, "no memory for its counters");
+        run_unobserved(op, turn, "no memory for its counters");
     }
     replay_watch_end(&watch);
 }

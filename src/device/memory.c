@@ -178,6 +178,8 @@ dev_result dev_alloc_block(dev_call *call, dev_gpu *device, uint64_t size, emu_a
 {
     uint64_t address;
     uint32_t object = rec_object_new();
+    if (call)
+        call->rec.record.bytes = size;
     wl_status status = emu_mem_alloc(device->machine, size, 256, kind, object, &address);
     if (status != WL_OK) {
         rec_object_unused();

@@ -144,6 +144,7 @@ dev_result dev_pool_trim(dev_pool *pool, size_t keep)
 
 dev_result dev_pool_alloc(dev_call *call, uint64_t size, dev_pool *pool, dev_block **out)
 {
+    call->rec.record.bytes = size;
     if (pool->max_size && pool->used + size > pool->max_size)
         return DEV_NOMEM;
     dev_result r = dev_alloc_block(call, pool->device, size, EMU_ALLOC_DEVICE, NULL, out);
@@ -165,12 +166,15 @@ dev_result dev_malloc_async(dev_call *call, uint64_t size, dev_pool *pool, dev_s
     if (!pool)
         return DEV_NOMEM;
     if (stream->capturing)
+        call->rec.record.flags |= CAP_CALL_CAPTURED;
+    if (stream->capturing)
         return dev_capture_alloc(call, stream, size, pool, address);
     dev_block *block;
+    call->rec.record.stream = stream->number;
     dev_result r = dev_pool_alloc(call, size, pool, &block);
     if (r)
         return r;
-    call->rec.record.stream = stream->id;
+    call->rec.record.flags |= CAP_CALL_ASYNC;
     dev_call_write(call, DEV_OK);
     dev_object_write(block, call->rec.id, CAP_OBJECT_DEVICE, 0, "");
     *address = block->base;
@@ -180,13 +184,14 @@ dev_result dev_malloc_async(dev_call *call, uint64_t size, dev_pool *pool, dev_s
 /* Work before it in the stream may still wait for its turn, so freeing waits for it. */
 dev_result dev_free_async(dev_call *call, uint64_t address, dev_stream *stream)
 {
+    call->rec.record.flags |= CAP_CALL_ASYNC | (stream->capturing ? CAP_CALL_CAPTURED : 0);
     if (stream->capturing && dev_graph_promised(address, 1))
         return dev_capture_free(call, stream, address);
     dev_block *block = dev_block_find(address);
     if (!block || block->base != address || block->kind != EMU_ALLOC_DEVICE || block->physical ||
         block->array || block->module)
         return DEV_INVALID_VALUE;
-    call->rec.record.stream = stream->id;
+    call->rec.record.stream = stream->number;
     if (stream->capturing)
         return dev_capture_free(call, stream, address);
     dev_wait_idle(NULL, NULL);

@@ -75,12 +75,12 @@ void dev_same_keep(const dev_op *op, const replay_repeat *repeat, uint32_t launc
 
 /* ---- recording ---- */
 
-cap_note dev_note_of(const dev_op *op, const dev_stream *stream, uint32_t call)
+cap_note dev_note_of(const dev_op *op, const dev_turn *turn)
 {
     const dev_op_launch *l = &op->launch;
     const emu_kernel_info *info = emu_kernel_get(l->function->kernel);
     return (cap_note){.id = rec_g.next_launch + 1,
-                      .call = call,
+                      .call = turn->call,
                       .module = l->function->module->id,
                       .kernel = l->function->name,
                       .grid = {l->grid.x, l->grid.y, l->grid.z},
@@ -90,17 +90,19 @@ cap_note dev_note_of(const dev_op *op, const dev_stream *stream, uint32_t call)
                       .static_shared = info->static_shared,
                       .local_bytes = info->local_bytes,
                       .registers = info->registers,
-                      .flags = CAP_NOTE_NO_PARAMS | (l->cooperative ? CAP_NOTE_COOPERATIVE : 0),
+                      .flags = CAP_NOTE_NO_PARAMS | (turn->node ? CAP_NOTE_GRAPH : 0) |
+                               (l->cooperative ? CAP_NOTE_COOPERATIVE : 0),
                       .device = (uint32_t)op->context->device->ordinal,
                       .context = op->context->id,
-                      .stream = stream->id,
+                      .stream = turn->stream->number,
+                      .ordinal = turn->ordinal,
                       .params = ""};
 }
 
-static void write_repeat(const dev_op *op, const dev_stream *stream, uint32_t call,
-                         const replay_known *known, double seconds)
+static void write_repeat(const dev_op *op, const dev_turn *turn, const replay_known *known,
+                         double seconds)
 {
-    cap_note note = dev_note_of(op, stream, call);
+    cap_note note = dev_note_of(op, turn);
     cap_repeat repeat = {.note = note.id,
                          .same_as = known->launch,
                          .host_seconds = seconds,
@@ -111,11 +113,11 @@ static void write_repeat(const dev_op *op, const dev_stream *stream, uint32_t ca
     REC_WRITE(repeat, &repeat);
 }
 
-bool dev_same_write(const dev_op *op, const dev_stream *stream, uint32_t call,
-                    const replay_repeat *repeat, const emu_result *result)
+bool dev_same_write(const dev_op *op, const dev_turn *turn, const replay_repeat *repeat,
+                    const emu_result *result)
 {
     if (replay_repeats_confirm(repeats, repeat, result)) {
-        write_repeat(op, stream, call, &repeat->launch, result->seconds);
+        write_repeat(op, turn, &repeat->launch, result->seconds);
         return true;
     }
     rec_message(WL_LOG_WARN,

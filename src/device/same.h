@@ -11,14 +11,14 @@
  * time. */
 void dev_same_find(const dev_op *op, replay_repeat *out);
 /* The launch that is next, as a note without parameters. */
-cap_note dev_note_of(const dev_op *op, const dev_stream *stream, uint32_t call);
+cap_note dev_note_of(const dev_op *op, const dev_turn *turn);
 /* Remembers a launch that was recorded with this id, for `out` of dev_same_find. */
 void dev_same_keep(const dev_op *op, const replay_repeat *repeat, uint32_t launch,
                    const obs_summary *summary);
 /* Records a launch that ran as a repeat. False where it did not execute what it should have: no
  * repeat is trusted then. */
-bool dev_same_write(const dev_op *op, const dev_stream *stream, uint32_t call,
-                    const replay_repeat *repeat, const emu_result *result);
+bool dev_same_write(const dev_op *op, const dev_turn *turn, const replay_repeat *repeat,
+                    const emu_result *result);
 void dev_same_forget(dev_function *function); /* its facts */
 
 #endif

@@ -9,6 +9,18 @@ enum { STREAM_NON_BLOCKING = 1 };
 
 /* ---- streams ---- */
 
+void dev_stream_write(dev_stream *stream)
+{
+    cap_stream record = {.kind = stream->is_legacy       ? CAP_STREAM_LEGACY
+                                 : stream->is_per_thread ? CAP_STREAM_PER_THREAD
+                                                         : CAP_STREAM_CREATED,
+                         .device = (uint32_t)stream->context->device->ordinal,
+                         .context = stream->context->id,
+                         .flags = dev_stream_flags(stream),
+                         .priority = stream->priority};
+    stream->number = rec_stream(&record);
+}
+
 dev_result dev_stream_get(dev_call *call, void *handle, bool per_thread, dev_stream **stream)
 {
     uintptr_t value = (uintptr_t)handle;
@@ -20,7 +32,7 @@ dev_result dev_stream_get(dev_call *call, void *handle, bool per_thread, dev_str
         *stream = handle;
     else
         return DEV_INVALID_HANDLE;
-    call->rec.record.stream = (*stream)->id;
+    call->rec.record.stream = (*stream)->number;
     return (*stream)->context->error;
 }
 
@@ -34,7 +46,8 @@ dev_result dev_stream_new(dev_context *context, unsigned flags, int priority, de
     stream->context = context;
     stream->flags = flags;
     stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-    stream->id = ++rec_g.next_stream;
+    stream->id = ++dev_g.next_stream;
+    dev_stream_write(stream);
     dev_handle_add(&stream->handle, DEV_STREAM, stream);
     *out = stream;
     return DEV_OK;
@@ -111,6 +124,7 @@ dev_result dev_event_new(dev_context *context, unsigned flags, dev_event **out)
         return DEV_NOMEM;
     event->context = context;
     event->flags = flags;
+    event->number = ++rec_g.next_event;
     dev_handle_add(&event->handle, DEV_EVENT, event);
     *out = event;
     return DEV_OK;
@@ -147,7 +161,8 @@ dev_result dev_event_query(dev_event *event)
 
 dev_result dev_event_synchronize(dev_call *call, dev_event *event)
 {
-    (void)call;
+    call->rec.record.event = event->number;
+    call->rec.record.version = event->recorded;
     dev_result captured = check_not_captured(event);
     if (captured)
         return captured;
@@ -180,10 +195,28 @@ static dev_result enter_stream(dev_stream *stream)
     return stream->context->error;
 }
 
+/* In a capture it has no version: the graph's launches record it. */
+static void note_event(dev_call *call, const dev_stream *stream, const dev_event *event,
+                       uint64_t version)
+{
+    call->rec.record.event = event->number;
+    call->rec.record.version = stream->capturing ? 0 : version;
+}
+
+static void note_work(dev_call *call, const dev_stream *stream, bool blocking)
+{
+    if (stream->capturing)
+        call->rec.record.flags |= CAP_CALL_CAPTURED;
+    if (!blocking)
+        call->rec.record.flags |= CAP_CALL_ASYNC;
+}
+
 static dev_result put_on_stream(dev_call *call, dev_stream *stream, dev_op *op, bool wait)
 {
     if (!op)
         return DEV_NOMEM;
+    if (op->kind == OP_RECORD || op->kind == OP_WAIT)
+        note_event(call, stream, op->event.event, op->event.version);
     if (stream->capturing)
         return dev_capture_add(call, stream, op);
     return dev_submit(call, stream, op, wait);
@@ -200,6 +233,7 @@ static dev_result enter_waiting(dev_stream *stream, bool blocking)
 
 dev_result dev_do_copy(dev_call *call, dev_stream *stream, const dev_copy *copy, bool blocking)
 {
+    note_work(call, stream, blocking);
     dev_result r = enter_waiting(stream, blocking);
     if (r || !copy->width || !copy->height || !copy->depth)
         return r;
@@ -207,7 +241,7 @@ dev_result dev_do_copy(dev_call *call, dev_stream *stream, const dev_copy *copy,
     if (r == DEV_OK && !stream->capturing && dev_copy_missing(copy))
         return DEV_INVALID_VALUE;
     if (!stream->capturing) /* else the graph copies */
-        dev_copy_describe(copy, &call->rec.record);
+        dev_copy_describe(copy, &call->rec);
     if (r)
         return r;
     dev_op *op = dev_op_new(OP_COPY, stream->context);
@@ -221,6 +255,7 @@ dev_result dev_do_copy(dev_call *call, dev_stream *stream, const dev_copy *copy,
 
 dev_result dev_do_set(dev_call *call, dev_stream *stream, const dev_set *set, bool blocking)
 {
+    note_work(call, stream, blocking);
     dev_result r = enter_waiting(stream, blocking);
     if (r || !set->width || !set->height || !set->depth)
         return r;
@@ -228,7 +263,7 @@ dev_result dev_do_set(dev_call *call, dev_stream *stream, const dev_set *set, bo
     if (r == DEV_OK && !stream->capturing && dev_set_missing(set))
         return DEV_INVALID_VALUE;
     if (!stream->capturing)
-        dev_set_describe(set, &call->rec.record);
+        dev_set_describe(set, &call->rec);
     if (r)
         return r;
     dev_op *op = dev_op_new(OP_SET, stream->context);
@@ -239,6 +274,7 @@ dev_result dev_do_set(dev_call *call, dev_stream *stream, const dev_set *set, bo
 
 dev_result dev_do_launch(dev_call *call, dev_stream *stream, const dev_launch *launch)
 {
+    note_work(call, stream, false);
     dev_op *op = NULL;
     dev_result r = enter_stream(stream);
     if (r == DEV_OK)
@@ -248,6 +284,7 @@ dev_result dev_do_launch(dev_call *call, dev_stream *stream, const dev_launch *l
 
 dev_result dev_do_host(dev_call *call, dev_stream *stream, const dev_host *host)
 {
+    note_work(call, stream, false);
     dev_result r = enter_stream(stream);
     if (r)
         return r;
@@ -259,14 +296,17 @@ dev_result dev_do_host(dev_call *call, dev_stream *stream, const dev_host *host)
 
 dev_result dev_do_record(dev_call *call, dev_stream *stream, dev_event *event, unsigned flags)
 {
+    note_work(call, stream, false);
     dev_result r = enter_stream(stream);
     if (r)
         return r;
     if (flags & ~1U || event->context->device != stream->context->device)
         return flags & ~1U ? DEV_INVALID_VALUE : DEV_INVALID_HANDLE;
     bool external = flags & 1; /* a node of the graph rather than a mark in the capture */
-    if (stream->capturing && !external)
+    if (stream->capturing && !external) {
+        note_event(call, stream, event, 0);
         return dev_capture_record(stream, event);
+    }
     dev_op *op = dev_op_new(OP_RECORD, stream->context);
     if (op)
         op->event = (dev_op_event){.event = event, .version = event->recorded + 1};
@@ -280,12 +320,16 @@ dev_result dev_do_record(dev_call *call, dev_stream *stream, dev_event *event, u
 
 dev_result dev_do_wait(dev_call *call, dev_stream *stream, dev_event *event, unsigned flags)
 {
+    note_work(call, stream, false);
     dev_result r = enter_stream(stream);
     if (r || flags & ~1U)
         return r ? r : DEV_INVALID_VALUE;
     bool external = flags & 1;
-    if (!external && (event->capturing || stream->capturing))
+    if (!external && (event->capturing || stream->capturing)) {
+        call->rec.record.flags |= CAP_CALL_CAPTURED;
+        call->rec.record.event = event->number;
         return dev_capture_wait(stream, event);
+    }
     dev_op *op = dev_op_new(OP_WAIT, stream->context);
     if (op)
         op->event = (dev_op_event){.event = event, .version = event->recorded};
@@ -295,6 +339,7 @@ dev_result dev_do_wait(dev_call *call, dev_stream *stream, dev_event *event, uns
 static dev_result do_value(dev_call *call, dev_stream *stream, dev_op_kind kind,
                            const dev_op_value *value)
 {
+    note_work(call, stream, false);
     dev_result r = enter_stream(stream);
     if (r)
         return r;

@@ -84,7 +84,7 @@ static bool is_missing(const dev_op *op)
            (op->kind == OP_SET && dev_set_missing(&op->set));
 }
 
-void dev_op_run(dev_op *op, dev_stream *stream, uint32_t call)
+void dev_op_run(dev_op *op, const dev_turn *turn)
 {
     if (op->context && op->context->error && op->kind != OP_RECORD)
         return;
@@ -95,11 +95,11 @@ void dev_op_run(dev_op *op, dev_stream *stream, uint32_t call)
     switch (op->kind) {
     case OP_COPY: dev_copy_run(&op->copy); break;
     case OP_SET: dev_set_run(&op->set); break;
-    case OP_LAUNCH: dev_launch_run(op, stream, call); break;
+    case OP_LAUNCH: dev_launch_run(op, turn); break;
     case OP_RECORD: record_event(&op->event); break;
     case OP_WRITE_VALUE: write_value(&op->value); break;
     case OP_ALLOC:
-    case OP_FREE: dev_graph_memory_run(op, call); break;
+    case OP_FREE: dev_graph_memory_run(op, turn->call); break;
     case OP_EMPTY:
     case OP_WAIT:
     case OP_WAIT_VALUE:
@@ -124,7 +124,7 @@ static bool are_ordered(const dev_stream *a, const dev_stream *b)
 static bool must_wait(const dev_stream *stream, const dev_pending *before)
 {
     for (dev_pending *p = dev_g.pending; p && p != before; p = p->next)
-        if (are_ordered(p->stream, stream))
+        if (are_ordered(p->turn.stream, stream))
             return true;
     return false;
 }
@@ -148,7 +148,8 @@ void dev_wait_idle(dev_stream *stream, dev_context *context)
     for (;;) {
         bool busy = false;
         for (dev_pending *p = dev_g.pending; p; p = p->next)
-            busy |= stream ? are_ordered(p->stream, stream) : !context || p->op->context == context;
+            busy |= stream ? are_ordered(p->turn.stream, stream)
+                           : !context || p->op->context == context;
         if (!busy)
             return;
         pthread_cond_wait(&dev_g.changed, &rec_g.lock);
@@ -180,7 +181,7 @@ static void carry_on(void)
 {
     for (dev_pending *p = dev_g.pending, *next; p; p = next) {
         next = p->next;
-        if (p->running || must_wait(p->stream, p))
+        if (p->running || must_wait(p->turn.stream, p))
             continue;
         if (needs_thread(p->op)) {
             start_pending(p);
@@ -189,7 +190,7 @@ static void carry_on(void)
         if (!is_ready(p->op))
             continue;
         p->running = true;
-        dev_op_run(p->op, p->stream, p->call);
+        dev_op_run(p->op, &p->turn);
         unlink_pending(p);
         next = dev_g.pending; /* an event may have freed another stream */
     }
@@ -260,13 +261,13 @@ static void start_pending(dev_pending *p)
     unlink_pending(p);
 }
 
-static bool append_pending(dev_stream *stream, dev_op *op, uint32_t call, uint64_t *ticket)
+static bool append_pending(const dev_turn *turn, dev_op *op, uint64_t *ticket)
 {
     static uint64_t tickets;
     dev_pending *p = calloc(1, sizeof *p), **at = &dev_g.pending;
     if (!p)
         return false;
-    *p = (dev_pending){.op = op, .stream = stream, .call = call, .ticket = ++tickets};
+    *p = (dev_pending){.op = op, .turn = *turn, .ticket = ++tickets};
     while (*at)
         at = &(*at)->next;
     *at = p;
@@ -302,14 +303,17 @@ dev_result dev_submit(dev_call *call, dev_stream *stream, dev_op *op, bool wait)
 {
     bool host = op->kind == OP_HOST;
     uint64_t ticket;
+    dev_turn turn = {.stream = stream, .call = call->rec.id, .node = call->launches_graph};
+    if (op->kind == OP_LAUNCH) /* after its call, before what is submitted next */
+        turn.ordinal = rec_ordinal();
     if (!host && !must_wait(stream, NULL) && is_ready(op)) {
         if (op->kind == OP_LAUNCH) /* what the launch records comes behind its call */
             dev_call_write(call, DEV_OK);
-        dev_op_run(op, stream, call->rec.id);
+        dev_op_run(op, &turn);
         dev_op_unref(op);
         return DEV_OK;
     }
-    if (!append_pending(stream, op, call->rec.id, &ticket)) {
+    if (!append_pending(&turn, op, &ticket)) {
         dev_op_unref(op);
         return DEV_NOMEM;
     }

@@ -56,8 +56,7 @@ static uint32_t numbered(prof_builder *b, stream_entry **table, uint64_t handle,
 
 uint32_t builder_stream(prof_builder *b, uint64_t handle)
 {
-    /* 1 is cudaStreamLegacy, another name of the default stream. */
-    return handle <= 1 ? 0 : numbered(b, &b->process.streams, handle, &b->process.nstreams);
+    return handle == 0 ? 0 : numbered(b, &b->process.streams, handle, &b->process.nstreams);
 }
 
 static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *err)
@@ -233,7 +232,27 @@ static prof_call call_row(prof_builder *b, uint32_t id, const cap_call *r, const
         .line = site->line,
         .function = site->function,
         .device_seconds = -1,
+        .ordinal = r->ordinal,
+        .device = r->device,
+        .context = r->context,
+        .flags = r->flags,
+        .parent = r->parent ? builder_call(b, r->parent) : 0,
+        .event = r->event,
+        .version = r->version,
+        .shape = r->nshapes ? r->shape[0] : (cap_shape){0},
     };
+}
+
+static wl_status add_stream(prof_builder *b, const cap_stream *s, wl_error *err)
+{
+    prof_stream row = {.process = b->process.id,
+                       .stream = builder_stream(b, s->id),
+                       .kind = s->kind,
+                       .device = s->device,
+                       .context = s->context,
+                       .flags = s->flags,
+                       .priority = s->priority};
+    return table_insert_streams(b->insert[TABLE_streams], &row, err);
 }
 
 static wl_status add_call(prof_builder *b, const cap_call *r, wl_error *err)
@@ -295,6 +314,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_OBJECT: return add_object(b, &record->object, err);
     case CAP_FREE: return add_free(b, &record->free, err);
     case CAP_CALL: return add_call(b, &record->call, err);
+    case CAP_STREAM: return add_stream(b, &record->stream, err);
     case CAP_SKIPPED: return builder_skipped(b, &record->skipped, err);
     case CAP_UNSUPPORTED:
         return db_run(b->stmt[ST_UNSUPPORTED], err, db_text(record->unsupported.api));

@@ -184,6 +184,9 @@ typedef struct prof_launch {
     uint32_t grid[3], block[3], cluster[3];
     uint32_t dynamic_shared, static_shared, local_bytes, registers;
     uint32_t stream;     /* 0: the default stream; others numbered as they appear in the process */
+    uint32_t device;     /* ordinal */
+    uint64_t context;    /* in its process, from 1 */
+    uint64_t ordinal;    /* as prof_call.ordinal */
     double host_seconds; /* negative: not measured */
     double device_seconds;
     int32_t error;     /* CUDA error, 0 on success */
@@ -270,7 +273,23 @@ typedef struct prof_call {
     uint32_t file, line;
     const char *function;
     double device_seconds; /* of a copy or set; negative: not measured */
+    uint64_t ordinal;      /* among the process's calls, nodes of graphs and launches; 0: unknown */
+    uint32_t device;       /* ordinal */
+    uint64_t context;      /* in its process, from 1; 0: none */
+    uint32_t flags;        /* cap_call's */
+    uint32_t parent;       /* of a graph's node: the prof_call that launched the graph; else 0 */
+    uint64_t event, version; /* cap_call's */
+    cap_shape shape;         /* of a copy or set of several rows or slices; else 0 */
 } prof_call;
+
+typedef struct prof_stream {
+    uint32_t process, stream; /* stream: as prof_launch.stream */
+    uint32_t kind;            /* cap_stream_kind */
+    uint32_t device;
+    uint64_t context;
+    uint32_t flags;
+    int32_t priority;
+} prof_stream;
 
 /* A heat map without its rows: one sampled block of one launch over one object. Launches that did
  * the same have maps with the same id. */

@@ -106,7 +106,7 @@ CREATE TABLE launches (
   cluster_x INTEGER NOT NULL, cluster_y INTEGER NOT NULL, cluster_z INTEGER NOT NULL,
   dynamic_shared INTEGER NOT NULL, static_shared INTEGER NOT NULL,
   local_bytes INTEGER NOT NULL, registers INTEGER NOT NULL,
-  stream INTEGER NOT NULL,
+  stream INTEGER NOT NULL, device INTEGER NOT NULL, context INTEGER NOT NULL, ordinal INTEGER,
   host_seconds REAL, device_seconds REAL,
   error INTEGER NOT NULL, fault TEXT NOT NULL,
   warp_instructions INTEGER NOT NULL, thread_instructions INTEGER NOT NULL,
@@ -187,13 +187,28 @@ CREATE TABLE objects (
   file INTEGER, line INTEGER, function TEXT NOT NULL
 );
 
+-- ordinal, here and in launches: one order over the calls of a process, the nodes of its graphs and
+-- its launches. flags: cap_call's. parent: of a graph's node, the call that launched the graph.
+-- event, version: that the call records or waits for, and how often it was recorded by then. width
+-- to target_rows: of copies and sets of several rows or slices.
 CREATE TABLE calls (
   id INTEGER PRIMARY KEY, process INTEGER NOT NULL, number INTEGER NOT NULL,
   api TEXT NOT NULL, kind INTEGER NOT NULL, stream INTEGER NOT NULL, thread INTEGER NOT NULL,
   start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
   source_object INTEGER, source_offset INTEGER NOT NULL,
   target_object INTEGER, target_offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  stack INTEGER, file INTEGER, line INTEGER, function TEXT NOT NULL, device_seconds REAL
+  stack INTEGER, file INTEGER, line INTEGER, function TEXT NOT NULL, device_seconds REAL,
+  ordinal INTEGER, device INTEGER NOT NULL, context INTEGER NOT NULL, flags INTEGER NOT NULL,
+  parent INTEGER, event INTEGER, version INTEGER,
+  width INTEGER, rows INTEGER, slices INTEGER, source_pitch INTEGER, source_rows INTEGER,
+  target_pitch INTEGER, target_rows INTEGER
+);
+
+-- Streams; kind: cap_stream_kind, stream: as in calls and launches, never given out again.
+CREATE TABLE streams (
+  process INTEGER NOT NULL, stream INTEGER NOT NULL, kind INTEGER NOT NULL,
+  device INTEGER NOT NULL, context INTEGER NOT NULL, flags INTEGER NOT NULL,
+  priority INTEGER NOT NULL
 );
 
 -- Call stacks, innermost frame first.

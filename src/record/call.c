@@ -75,6 +75,10 @@ void rec_call_begin_part(rec_call *part, const rec_call *call, cap_call_kind kin
     part->record.api = call->record.api;
     part->record.kind = kind;
     part->record.thread = call->record.thread;
+    part->record.device = call->record.device;
+    part->record.context = call->record.context;
+    part->record.flags = CAP_CALL_GRAPH_NODE | CAP_CALL_ASYNC;
+    part->record.parent = call->id;
     part->record.stream = call->record.stream;
     part->record.start_ns = rec_since_start();
     part->record.stack = call->record.stack;
@@ -93,10 +97,23 @@ void rec_call_stack(rec_call *call)
         walk(call);
 }
 
+uint64_t rec_ordinal(void)
+{
+    return ++rec_g.next_ordinal;
+}
+
 void rec_call_number(rec_call *call)
 {
-    if (!call->id && rec_g.writer)
-        call->id = ++rec_g.next_call;
+    if (call->id || !rec_g.writer)
+        return;
+    call->id = ++rec_g.next_call;
+    call->record.ordinal = rec_ordinal();
+}
+
+void rec_call_shape(rec_call *call)
+{
+    call->record.nshapes = 1;
+    call->record.shape = &call->shape;
 }
 
 void rec_call_again(rec_call *call)
@@ -125,6 +142,8 @@ static void write_call(rec_call *call)
         hold(call->record.end_ns);
     rec_call_number(call);
     call->record.id = call->id;
+    if (call->record.result)
+        call->record.flags |= CAP_CALL_FAILED;
     REC_WRITE(call, &call->record);
 }
 

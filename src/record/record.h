@@ -32,13 +32,15 @@ typedef struct rec_collector {
 
 typedef struct rec_state {
     pthread_mutex_t lock;
-    cap_writer *writer;                 /* NULL: nothing is recorded */
-    bool started;                       /* rec_start() was called */
-    bool forked;                        /* a child whose parent used CUDA: CUDA is lost to it */
-    bool kept;                          /* rec_call_leave_late() left a call to be written */
-    bool observe;                       /* launches are observed; false where nothing is recorded */
-    int64_t start_ns;                   /* by rec_now() */
-    uint64_t next_stream, next_context; /* numbers of the collector's that the capture shows */
+    cap_writer *writer; /* NULL: nothing is recorded */
+    bool started;       /* rec_start() was called */
+    bool forked;        /* a child whose parent used CUDA: CUDA is lost to it */
+    bool kept;          /* rec_call_leave_late() left a call to be written */
+    bool observe;       /* launches are observed; false where nothing is recorded */
+    int64_t start_ns;   /* by rec_now() */
+    uint64_t next_stream, next_context,
+        next_event; /* numbers of the collector's that the capture shows */
+    uint64_t next_ordinal;
     uint32_t next_call, next_object, next_module, next_launch;
     uint64_t matched; /* launches whose kernel passes the name filters */
 } rec_state;
@@ -100,20 +102,25 @@ typedef struct rec_call {
     bool held, written;
     cap_call record; /* what the collector knows of it goes here: stream, objects, offsets, bytes */
     uint64_t pcs[CAP_MAX_STACK];
+    cap_shape shape; /* memory for record.shape */
 } rec_call;
 
 /* Notes thread and time. Needs no lock; with REC_NOW it must not be held. */
 void rec_call_begin(rec_call *call, const char *api, cap_call_kind kind, rec_when when);
 /* Notes the call stack, unless that happened; on the same thread, in a function that the application called. Needs no lock. */
 void rec_call_stack(rec_call *call);
-/* Gives it the next number, unless it has one: calls without are numbered as they are written. */
+/* The next place in the order of calls, nodes of graphs and launches. */
+uint64_t rec_ordinal(void);
+/* Gives it the next number and place, unless it has one: calls without are numbered as they are written. */
 void rec_call_number(rec_call *call);
+/* Its record gets the shape that call->shape has been set to. */
+void rec_call_shape(rec_call *call);
 /* Writes CALL, unless that happened: before any record that refers to it. */
 void rec_call_write(rec_call *call, int32_t result);
 /* The next rec_call_write() writes one more record of the call: it is one of several that one function made. */
 void rec_call_again(rec_call *call);
-/* Begins what a call that is written makes the device do, a node of a graph: it has the call's name, thread and stack, whose
- * memory must last. */
+/* Begins what a call that is written makes the device do, a node of a graph: it has the call's name, thread, context, stream
+ * and stack, whose memory must last. */
 void rec_call_begin_part(rec_call *part, const rec_call *call, cap_call_kind kind);
 void rec_call_write_kept(void);
 
@@ -126,12 +133,14 @@ void rec_call_leave(rec_call *call, int32_t result);
  * written before the next record that anybody writes. */
 void rec_call_leave_late(rec_call *call, int32_t result);
 
-/* ---- objects and modules (write.c) ---- */
+/* ---- objects, streams and modules (write.c) ---- */
 
 uint32_t rec_object_new(void); /* the next number */
 void rec_object_unused(void);  /* the latest number is free again: the allocation failed */
 void rec_freed(uint32_t object,
                uint32_t call); /* writes FREE; call 0: it went with its module or context */
+/* Writes STREAM with a number of its own, which is returned; stream->id is set. */
+uint64_t rec_stream(cap_stream *stream);
 /* Writes MODULE; returns its number. */
 uint32_t rec_module(const char *name, const char *ptx, uint64_t length);
 

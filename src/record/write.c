@@ -95,7 +95,7 @@ void rec_stop_observing(const char *format, ...)
     rec_message(WL_LOG_ERROR, "Launches are no longer observed: %s", text);
 }
 
-/* ---- objects and modules ---- */
+/* ---- objects, streams and modules ---- */
 
 uint32_t rec_object_new(void)
 {
@@ -111,6 +111,16 @@ void rec_freed(uint32_t object, uint32_t call)
 {
     cap_free record = {.object = object, .call = call};
     REC_WRITE(free, &record);
+}
+
+uint64_t rec_stream(cap_stream *stream)
+{
+    static bool has_default;
+    bool first = stream->kind == CAP_STREAM_LEGACY && !has_default;
+    has_default |= first;
+    stream->id = first ? 0 : ++rec_g.next_stream;
+    REC_WRITE(stream, stream);
+    return stream->id;
 }
 
 uint32_t rec_module(const char *name, const char *ptx, uint64_t length)

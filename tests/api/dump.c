@@ -43,6 +43,16 @@ static void put_launch(const cap_launch *l, unsigned flags, FILE *out)
         put_rows(s, out);
 }
 
+static void put_order(const cap_call *c, FILE *out)
+{
+    fprintf(out, "    ordinal %" PRIu64 " device %u context %" PRIu64 " flags %u parent %u",
+            c->ordinal, c->device, c->context, c->flags, c->parent);
+    fprintf(out, " event %" PRIu64 " version %" PRIu64 "\n", c->event, c->version);
+    for (uint32_t i = 0; i < c->nshapes; i++)
+        fprintf(out, "    %" PRIu64 " bytes x %" PRIu64 " x %" PRIu64 "\n", c->shape[i].width,
+                c->shape[i].rows, c->shape[i].slices);
+}
+
 static void put_call(const cap_call *c, unsigned flags, FILE *out)
 {
     fprintf(out, "%u %s kind %u stream %" PRIu64 " thread %u result %d", c->id, c->api, c->kind,
@@ -50,6 +60,8 @@ static void put_call(const cap_call *c, unsigned flags, FILE *out)
     fprintf(out, " from %u+%" PRIu64 " to %u+%" PRIu64 " bytes %" PRIu64 "%s\n", c->source_object,
             c->source_offset, c->target_object, c->target_offset, c->bytes,
             c->stack.count ? "" : " without a stack");
+    if (!(flags & DUMP_STABLE))
+        put_order(c, out);
     for (uint32_t i = 0; (flags & DUMP_ADDRESSES) && i < c->stack.count; i++)
         fprintf(out, "    %" PRIx64 "\n", c->stack.pcs[i]);
 }
@@ -124,7 +136,8 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
 #undef X
     };
     bool stable = flags & DUMP_STABLE;
-    if (stable && (r->type == CAP_PROCESS || r->type == CAP_MAPS || r->type == CAP_END))
+    if (stable && (r->type == CAP_PROCESS || r->type == CAP_STREAM || r->type == CAP_MAPS ||
+                   r->type == CAP_END))
         return;
     fprintf(out, "%-11s ", names[r->type]);
     switch (r->type) {
@@ -167,6 +180,11 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
         break;
     case CAP_TABLES:
         fprintf(out, "note %u bytes %" PRIu64 "\n", r->tables.note, r->tables.length);
+        break;
+    case CAP_STREAM:
+        fprintf(out, "%" PRIu64 " kind %u device %u context %" PRIu64 " flags %u priority %d\n",
+                r->stream.id, r->stream.kind, r->stream.device, r->stream.context, r->stream.flags,
+                r->stream.priority);
         break;
     case CAP_USES: put_uses(&r->uses, out); break;
     case CAP_SEQUENCES:

@@ -52,6 +52,8 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"obs_sample", "why", OBS_WHY_COUNT},
         {"obs_sample", "mapped", 2},
         {"cap_call", "kind", CAP_CALL_OTHER + 1},
+        {"cap_call", "nshapes", 2},
+        {"cap_stream", "kind", CAP_STREAM_CREATED + 1},
         {"cap_message", "level", WL_LOG_DEBUG + 1},
         {"cap_way", "way", CAP_WAY_PROBE + 1},
         {"cap_way", "estimated", 2},
@@ -106,10 +108,10 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
     v->n = count(rng) % (CAP_MAX_STACK + 1);         \
     v->f = wl_new_array(rng->arena, uint64_t, v->n); \
     QWORDS(f, v->n)
-#define ARRAY(t, n, f)                        \
-    v->n = count(rng);                        \
-    v->f = wl_new_array(rng->arena, t, v->n); \
-    for (uint32_t i = 0; i < v->n; i++)       \
+#define ARRAY(t, n, f)                                  \
+    v->n = (uint32_t)within(rng, type, #n, count(rng)); \
+    v->f = wl_new_array(rng->arena, t, v->n);           \
+    for (uint32_t i = 0; i < v->n; i++)                 \
         fill_##t(rng, &v->f[i]);
 #define PART(t, f) fill_##t(rng, &v->f);
 #define CHECK(condition)

@@ -9,6 +9,14 @@ bool shim_capturing(void)
     return streams.count != 0;
 }
 
+bool shim_is_captured(uint64_t stream)
+{
+    pthread_mutex_lock(&rec_g.lock);
+    bool any = streams.count != 0;
+    pthread_mutex_unlock(&rec_g.lock);
+    return any && shim_in_capture(stream);
+}
+
 static void take_out(uint64_t stream, bool once)
 {
     pthread_mutex_lock(&rec_g.lock);

@@ -35,6 +35,9 @@ static void streams_gone(CUcontext handle)
     shim_events_unknown(handle);
     for (uint32_t i = 0; i < contexts.count; i++)
         if (contexts.known[i].handle == handle)
+            shim_streams_gone(contexts.known[i].id);
+    for (uint32_t i = 0; i < contexts.count; i++)
+        if (contexts.known[i].handle == handle)
             contexts.known[i--] = contexts.known[--contexts.count];
 }
 
@@ -194,14 +197,14 @@ static CUresult waited(shim_call *call, CUresult result, shim_over over, CUconte
 {
     if (result != CUDA_SUCCESS)
         return shim_end(call, result);
-    return resolved(call, &(shim_wait){over, context, call->rec.record.stream, call->launched});
+    return resolved(call, &(shim_wait){over, context, call->stream, call->launched});
 }
 
 HOOK(cuCtxSynchronize, (void), ())
 {
     shim_call call;
     shim_begin(&call, "cuCtxSynchronize", CAP_CALL_SYNC);
-    call.rec.record.stream = 0;
+    call.stream = 0;
     return waited(&call, real_cuCtxSynchronize(), SHIM_OVER_CONTEXT, NULL);
 }
 
@@ -209,7 +212,7 @@ HOOK(cuCtxSynchronize_v2, (CUcontext context), (context))
 {
     shim_call call;
     shim_begin(&call, "cuCtxSynchronize_v2", CAP_CALL_SYNC);
-    call.rec.record.stream = 0;
+    call.stream = 0;
     return waited(&call, real_cuCtxSynchronize_v2(context), SHIM_OVER_CONTEXT, context);
 }
 
@@ -217,7 +220,7 @@ HOOK(cuStreamSynchronize, (CUstream stream), (stream))
 {
     shim_call call;
     shim_begin(&call, "cuStreamSynchronize", CAP_CALL_SYNC);
-    call.rec.record.stream = shim_stream(stream, false);
+    call.stream = shim_stream(stream, false);
     return waited(&call, real_cuStreamSynchronize(stream), SHIM_OVER_STREAM, NULL);
 }
 
@@ -225,7 +228,7 @@ HOOK(cuStreamSynchronize_ptsz, (CUstream stream), (stream))
 {
     shim_call call;
     shim_begin(&call, "cuStreamSynchronize_ptsz", CAP_CALL_SYNC);
-    call.rec.record.stream = shim_stream(stream, true);
+    call.stream = shim_stream(stream, true);
     return waited(&call, real_cuStreamSynchronize_ptsz(stream), SHIM_OVER_STREAM, NULL);
 }
 
@@ -234,7 +237,8 @@ HOOK(cuEventSynchronize, (CUevent event), (event))
     shim_call call;
     shim_event known, now;
     shim_begin(&call, "cuEventSynchronize", CAP_CALL_SYNC);
-    call.rec.record.stream = 0;
+    call.stream = 0;
+    shim_event_wait(&call, event);
     bool found = shim_event_find(event, &known);
     CUresult result = real_cuEventSynchronize(event);
     if (result != CUDA_SUCCESS)
@@ -248,22 +252,55 @@ HOOK(cuEventSynchronize, (CUevent event), (event))
 
 /* ---- calls that order streams: noted, no more ---- */
 
-#define ORDER(symbol, per_thread, of, params, args)           \
-    HOOK(symbol, params, args)                                \
-    {                                                         \
-        shim_call call;                                       \
-        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);      \
-        call.rec.record.stream = shim_stream(of, per_thread); \
-        return shim_end(&call, real_##symbol args);           \
+static CUresult ordered(shim_call *call, CUresult result)
+{
+    shim_async(call);
+    if (call->rec.active && shim_is_captured(call->stream))
+        call->rec.record.flags |= CAP_CALL_CAPTURED;
+    return shim_end(call, result);
+}
+
+/* The stream that a call made has its number from then on, as the call's own. */
+static CUresult created(shim_call *call, CUresult result, const CUstream *stream)
+{
+    if (call->rec.active && result == CUDA_SUCCESS)
+        call->stream = shim_stream(*stream, false);
+    return shim_end(call, result);
+}
+
+#define CREATE(symbol, params, args)                       \
+    HOOK(symbol, params, args)                             \
+    {                                                      \
+        shim_call call;                                    \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);   \
+        return created(&call, real_##symbol args, stream); \
     }
 
-ORDER(cuStreamCreate, false, NULL, (CUstream * stream, unsigned int flags), (stream, flags))
-ORDER(cuStreamCreateWithPriority, false, NULL,
-      (CUstream * stream, unsigned int flags, int priority), (stream, flags, priority))
-ORDER(cuStreamWaitEvent, false, stream, (CUstream stream, CUevent event, unsigned int flags),
-      (stream, event, flags))
-ORDER(cuStreamWaitEvent_ptsz, true, stream, (CUstream stream, CUevent event, unsigned int flags),
-      (stream, event, flags))
+CREATE(cuStreamCreate, (CUstream * stream, unsigned int flags), (stream, flags))
+CREATE(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags, int priority),
+       (stream, flags, priority))
+
+#define WAIT(symbol, per_thread)                                                               \
+    HOOK(symbol, (CUstream stream, CUevent event, unsigned int flags), (stream, event, flags)) \
+    {                                                                                          \
+        shim_call call;                                                                        \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);                                       \
+        call.stream = shim_stream(stream, per_thread);                                         \
+        shim_event_wait(&call, event);                                                         \
+        return ordered(&call, real_##symbol(stream, event, flags));                            \
+    }
+
+WAIT(cuStreamWaitEvent, false)
+WAIT(cuStreamWaitEvent_ptsz, true)
+
+#define ORDER(symbol, per_thread, of, params, args)      \
+    HOOK(symbol, params, args)                           \
+    {                                                    \
+        shim_call call;                                  \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER); \
+        call.stream = shim_stream(of, per_thread);       \
+        return ordered(&call, real_##symbol args);       \
+    }
 ORDER(cuLaunchHostFunc, false, stream, (CUstream stream, CUhostFn function, void *data),
       (stream, function, data))
 ORDER(cuLaunchHostFunc_ptsz, true, stream, (CUstream stream, CUhostFn function, void *data),
@@ -310,16 +347,17 @@ VALUES(cuStreamBatchMemOp_ptsz, true)
 VALUES(cuStreamBatchMemOp_v2, false)
 VALUES(cuStreamBatchMemOp_v2_ptsz, true)
 
-#define RECORD(symbol, per_thread, params, args)                              \
-    HOOK(symbol, params, args)                                                \
-    {                                                                         \
-        shim_call call;                                                       \
-        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);                      \
-        call.rec.record.stream = shim_stream(stream, per_thread);             \
-        shim_event_begin(event);                                              \
-        CUresult result = real_##symbol args;                                 \
-        shim_event_end(event, call.rec.record.stream, call.launched, result); \
-        return shim_end_late(&call, result);                                  \
+#define RECORD(symbol, per_thread, params, args)                   \
+    HOOK(symbol, params, args)                                     \
+    {                                                              \
+        shim_call call;                                            \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);           \
+        call.stream = shim_stream(stream, per_thread);             \
+        shim_async(&call);                                         \
+        shim_event_begin(&call, event);                            \
+        CUresult result = real_##symbol args;                      \
+        shim_event_end(event, call.stream, call.launched, result); \
+        return shim_end_late(&call, result);                       \
     }
 
 RECORD(cuEventRecord, false, (CUevent event, CUstream stream), (event, stream))
@@ -333,9 +371,15 @@ static CUresult destroy_stream(const char *api, CUstream stream, CUresult (*real
 {
     shim_call call;
     shim_begin_work(&call, api, CAP_CALL_OTHER);
-    call.rec.record.stream = shim_stream(stream, false);
-    shim_probes_mark(call.rec.record.stream);
-    shim_capture_ended(call.rec.record.stream);
+    call.stream = shim_stream(stream, false);
+    if (call.rec.active) {
+        pthread_mutex_lock(&rec_g.lock);
+        shim_place(&call, shim_current());
+        shim_stream_gone(call.stream);
+        pthread_mutex_unlock(&rec_g.lock);
+    }
+    shim_probes_mark(call.stream);
+    shim_capture_ended(call.stream);
     return shim_end(&call, real(stream));
 }
 

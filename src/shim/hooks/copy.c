@@ -26,9 +26,14 @@ static void write_constant(const shim_object *o, uint32_t call, uint64_t offset,
 }
 
 /* Puts both sides into the record; returns the target, NULL where it is none of ours. */
-static shim_object *describe(cap_call *r, const shim_moved *m)
+static shim_object *describe(rec_call *call, const shim_moved *m)
 {
     shim_object *object;
+    cap_call *r = &call->record;
+    if (m->shape.rows > 1 || m->shape.slices > 1) {
+        call->shape = m->shape;
+        rec_call_shape(call);
+    }
     r->bytes = m->bytes;
     r->source_object = place(m->from, &r->source_offset, &object);
     r->target_object = place(m->to, &r->target_offset, &object);
@@ -52,7 +57,7 @@ void shim_moved_write(const shim_call *call, cap_call_kind kind, const shim_move
 {
     rec_call part;
     rec_call_begin_part(&part, &call->rec, kind);
-    const shim_object *target = describe(&part.record, moved);
+    const shim_object *target = describe(&part, moved);
     rec_call_write(&part, CUDA_SUCCESS);
     after_copy(target, &part.record, part.id, moved);
 }
@@ -60,7 +65,7 @@ void shim_moved_write(const shim_call *call, cap_call_kind kind, const shim_move
 /* A call whose stream is being captured moves nothing: the graph does. `time` is taken only where it is not. */
 static bool captured(const shim_call *call, const shim_time *time)
 {
-    return !time->taken && shim_in_capture(call->rec.record.stream);
+    return !time->taken && shim_in_capture(call->stream);
 }
 
 static CUresult done(shim_call *call, CUresult result, const shim_moved *m, const shim_time *time)
@@ -68,8 +73,10 @@ static CUresult done(shim_call *call, CUresult result, const shim_moved *m, cons
     if (!call->rec.active)
         return shim_end(call, result);
     bool moved = result == CUDA_SUCCESS && !captured(call, time);
+    if (result == CUDA_SUCCESS && !moved)
+        call->rec.record.flags |= CAP_CALL_CAPTURED;
     pthread_mutex_lock(&rec_g.lock);
-    const shim_object *target = moved ? describe(&call->rec.record, m) : NULL;
+    const shim_object *target = moved ? describe(&call->rec, m) : NULL;
     shim_write_call(call, result);
     shim_time_keep(time, moved ? call->rec.id : 0);
     after_copy(target, &call->rec.record, call->rec.id, m);
@@ -94,9 +101,11 @@ enum { WAITS_COPY = true, WAITS_SHIFT = false, WAITS_SET = false };
             shim_begin(&call, #symbol, KIND_##what);                                               \
         else                                                                                       \
             shim_begin_work(&call, #symbol, KIND_##what);                                          \
-        call.rec.record.stream = shim_stream(of, per_thread);                                      \
+        call.stream = shim_stream(of, per_thread);                                                 \
+        if (!(blocking))                                                                           \
+            shim_async(&call);                                                                     \
         if (call.rec.active)                                                                       \
-            shim_time_call_begin(&time, #symbol, call.rec.record.stream);                          \
+            shim_time_call_begin(&time, #symbol, call.stream);                                     \
         CUresult result = real_##symbol args;                                                      \
         shim_time_end(&time, result);                                                              \
         shim_moved m = {0};                                                                        \
@@ -105,10 +114,14 @@ enum { WAITS_COPY = true, WAITS_SHIFT = false, WAITS_SET = false };
         if (blocking && result == CUDA_SUCCESS) {                                                  \
             shim_times_resolve(0, true);                                                           \
             shim_probes_resolve(&(shim_wait){m.waits ? SHIM_OVER_STREAM : SHIM_OVER_NOTHING, NULL, \
-                                             call.rec.record.stream, call.launched});              \
+                                             call.stream, call.launched});                         \
         }                                                                                          \
         return done(&call, result, &m, &time);                                                     \
     }
+
+/* `count` rows of `row` bytes, `step` bytes from one to the next. */
+#define SET_ROWS(address, step, row, count) \
+    0, address, (row) * (count), .host = NULL, .shape = {(row), (count), 1, 0, 0, (step), (count)}
 
 /* A blocking function, its per-thread variant, and the two of its counterpart that takes a stream. */
 #define UNPACK(...) __VA_ARGS__
@@ -148,13 +161,13 @@ MOVES(SET, cuMemsetD32_v2, cuMemsetD32_v2_ptds, cuMemsetD32Async, cuMemsetD32Asy
       .host = NULL)
 MOVES(SET, cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds, cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz,
       (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t rows),
-      (to, pitch, value, width, rows), 0, to, width *rows, .host = NULL)
+      (to, pitch, value, width, rows), SET_ROWS(to, pitch, width, rows))
 MOVES(SET, cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds, cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz,
       (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t rows),
-      (to, pitch, value, width, rows), 0, to, 2 * width * rows, .host = NULL)
+      (to, pitch, value, width, rows), SET_ROWS(to, pitch, 2 * width, rows))
 MOVES(SET, cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds, cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz,
       (CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t rows),
-      (to, pitch, value, width, rows), 0, to, 4 * width * rows, .host = NULL)
+      (to, pitch, value, width, rows), SET_ROWS(to, pitch, 4 * width, rows))
 
 /* ---- copies of rows and slices ---- */
 
@@ -172,11 +185,23 @@ static uint64_t address_of(CUmemorytype type, const void *host, CUdeviceptr devi
              : c->side##XInBytes + c->side##Y * c->side##Pitch)
 #define ARRAY(c, side) (c->side##MemoryType == CU_MEMORYTYPE_ARRAY ? c->side##Array : NULL)
 #define ARRAYS(c) .from_array = ARRAY(c, src), .to_array = ARRAY(c, dst)
-#define PLANE(c) SIDE(c, src), SIDE(c, dst), c->WidthInBytes * c->Height, NULL, ARRAYS(c)
-#define VOLUME(c)                                            \
-    SIDE(c, src) + c->srcZ * c->srcPitch * c->srcHeight,     \
-        SIDE(c, dst) + c->dstZ * c->dstPitch * c->dstHeight, \
-        c->WidthInBytes * c->Height * c->Depth, NULL, ARRAYS(c)
+#define PITCH(c, side) (ARRAY(c, side) ? 0 : c->side##Pitch ? c->side##Pitch : c->WidthInBytes)
+#define ROWS(c, side, rows) (ARRAY(c, side) ? 0 : (rows) ? (rows) : c->Height)
+#define SHAPE(c, depth, source_height, target_height) \
+    .shape = {c->WidthInBytes,                        \
+              c->Height,                              \
+              depth,                                  \
+              PITCH(c, src),                          \
+              ROWS(c, src, source_height),            \
+              PITCH(c, dst),                          \
+              ROWS(c, dst, target_height)}
+#define PLANE(c) \
+    SIDE(c, src), SIDE(c, dst), c->WidthInBytes * c->Height, NULL, ARRAYS(c), SHAPE(c, 1, 0, 0)
+#define VOLUME(c)                                                \
+    SIDE(c, src) + c->srcZ * c->srcPitch * c->srcHeight,         \
+        SIDE(c, dst) + c->dstZ * c->dstPitch * c->dstHeight,     \
+        c->WidthInBytes * c->Height * c->Depth, NULL, ARRAYS(c), \
+        SHAPE(c, c->Depth, c->srcHeight, c->dstHeight)
 
 shim_moved shim_moved_volume(const CUDA_MEMCPY3D *c)
 {
@@ -185,7 +210,7 @@ shim_moved shim_moved_volume(const CUDA_MEMCPY3D *c)
 
 shim_moved shim_moved_set(const CUDA_MEMSET_NODE_PARAMS *set)
 {
-    return (shim_moved){.to = set->dst, .bytes = set->elementSize * set->width * set->height};
+    return (shim_moved){SET_ROWS(set->dst, set->pitch, set->elementSize * set->width, set->height)};
 }
 
 MOVES(COPY, cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz,
@@ -231,13 +256,17 @@ typedef shim_moved one_of(const void *list, size_t index);
 static CUresult done_batch(shim_call *call, CUresult result, one_of *get, const void *list,
                            size_t count)
 {
-    if (!call->rec.active || result != CUDA_SUCCESS || shim_in_capture(call->rec.record.stream))
+    shim_async(call);
+    bool captured = call->rec.active && shim_in_capture(call->stream);
+    if (captured)
+        call->rec.record.flags |= CAP_CALL_CAPTURED;
+    if (!call->rec.active || result != CUDA_SUCCESS || captured)
         return shim_end(call, result);
     pthread_mutex_lock(&rec_g.lock);
     for (size_t i = 0; i < count; i++) {
         shim_moved m = get(list, i);
         rec_call_again(&call->rec);
-        const shim_object *target = describe(&call->rec.record, &m);
+        const shim_object *target = describe(&call->rec, &m);
         shim_write_call(call, result);
         after_copy(target, &call->rec.record, call->rec.id, &m);
     }
@@ -250,7 +279,7 @@ static CUresult done_batch(shim_call *call, CUresult result, one_of *get, const 
     {                                                             \
         shim_call call;                                           \
         shim_begin(&call, #symbol, CAP_CALL_COPY);                \
-        call.rec.record.stream = shim_stream(stream, per_thread); \
+        call.stream = shim_stream(stream, per_thread);            \
         CUresult result = real_##symbol args;                     \
         return done_batch(&call, result, get, list, count);       \
     }

@@ -9,6 +9,7 @@ typedef struct shim_moved {
     const void *host;         /* `from` where it is host memory whose bytes are there now */
     const void *from_array, *to_array; /* in the place of an address */
     bool waits;                        /* where it blocks: for the work of its stream */
+    cap_shape shape;                   /* of rows and slices; else 0 */
 } shim_moved;
 
 shim_moved shim_moved_volume(const CUDA_MEMCPY3D *copy);

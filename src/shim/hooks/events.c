@@ -1,4 +1,5 @@
-/* The program's events: which launches that record a wait for one says to be over. Only while there are such launches. */
+/* The program's events: their numbers and versions; and, while there are launches that record, which of them a wait for one says
+ * to be over. */
 #include "shim/probe/probe.h"
 
 #include <stdlib.h>
@@ -6,7 +7,9 @@
 typedef struct mark { /* of a CUevent */
     void *event;
     shim_event known;
-    uint32_t ended; /* records that did */
+    uint32_t ended;            /* records that did, while launches record */
+    CUcontext owner;           /* that was current when it was first seen */
+    uint64_t number, recorded; /* in the capture, and how often it was */
     UT_hash_handle hh;
 } mark;
 
@@ -31,19 +34,57 @@ static void forget(mark *m)
     free(m);
 }
 
-/* As long as a record is under way nobody can say which one a wait is for. */
-void shim_event_begin(CUevent event)
+/* NULL without memory. */
+static mark *find_or_add(CUevent event, CUcontext current)
 {
-    if (!is_needed())
-        return;
-    pthread_mutex_lock(&rec_g.lock);
     mark *m = find(event);
     if (!m && (m = calloc(1, sizeof *m))) {
         m->event = event;
+        m->owner = current;
+        m->number = ++rec_g.next_event;
         HASH_ADD_PTR(marks, event, m);
     }
-    if (m)
+    return m;
+}
+
+/* With the lock held. */
+static mark *note(shim_call *call, CUevent event, bool records)
+{
+    shim_context current = shim_current();
+    mark *m = find_or_add(event, current.handle);
+    shim_place(call, current);
+    if (m) {
+        m->recorded += records;
+        call->rec.record.event = m->number;
+        call->rec.record.version = m->recorded;
+    }
+    return m;
+}
+
+void shim_event_wait(shim_call *call, CUevent event)
+{
+    if (!call->rec.active)
+        return;
+    pthread_mutex_lock(&rec_g.lock);
+    note(call, event, false);
+    pthread_mutex_unlock(&rec_g.lock);
+}
+
+/* As long as a record is under way nobody can say which one a wait is for. */
+void shim_event_begin(shim_call *call, CUevent event)
+{
+    if (!call->rec.active && !is_needed())
+        return;
+    bool captured = shim_is_captured(call->stream);
+    pthread_mutex_lock(&rec_g.lock);
+    mark *m = call->rec.active ? note(call, event, !captured)
+                               : find_or_add(event, shim_current().handle);
+    if (m && is_needed())
         m->known.begun++;
+    if (captured && call->rec.active) {
+        call->rec.record.flags |= CAP_CALL_CAPTURED;
+        call->rec.record.version = 0;
+    }
     pthread_mutex_unlock(&rec_g.lock);
 }
 
@@ -83,14 +124,14 @@ void shim_events_unknown(CUcontext context)
         m->known.launched = 0;
         m->known.begun++;
         m->ended++;
-        if (context && m->known.context == context)
+        if (context && (m->known.context == context || m->owner == context))
             forget(m);
     }
 }
 
 static void destroyed(CUevent event)
 {
-    if (!is_needed())
+    if (rec_g.forked)
         return;
     pthread_mutex_lock(&rec_g.lock);
     mark *m = find(event);

@@ -195,6 +195,8 @@ static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth)
 {
     size_t count;
     CUgraphNode *nodes = depth < MAX_DEPTH ? list(source, &count) : NULL;
+    if (nodes)
+        shim_sort_nodes(source, nodes, count);
     for (size_t i = 0; nodes && i < count; i++)
         read_node(g, (node){.type = CU_GRAPH_NODE_TYPE_EMPTY, .handle = nodes[i], .child = child},
                   depth);
@@ -485,16 +487,16 @@ static void note_nodes(shim_call *call, const graph *g)
                     "the device decided how often they ran");
 }
 
-#define LAUNCH(symbol, per_thread)                                                                 \
-    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                              \
-    {                                                                                              \
-        shim_call call;                                                                            \
-        shim_begin_launch(&call, #symbol);                                                         \
-        call.rec.record.stream = shim_stream(stream, per_thread);                                  \
-        CUresult result = real_##symbol(exec, stream);                                             \
-        if (call.rec.active && result == CUDA_SUCCESS && !shim_in_capture(call.rec.record.stream)) \
-            launched(&call, exec);                                                                 \
-        return shim_end(&call, result);                                                            \
+#define LAUNCH(symbol, per_thread)                                                      \
+    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                   \
+    {                                                                                   \
+        shim_call call;                                                                 \
+        shim_begin_launch(&call, #symbol);                                              \
+        call.stream = shim_stream(stream, per_thread);                                  \
+        CUresult result = real_##symbol(exec, stream);                                  \
+        if (call.rec.active && result == CUDA_SUCCESS && !shim_in_capture(call.stream)) \
+            launched(&call, exec);                                                      \
+        return shim_end(&call, result);                                                 \
     }
 
 static void launched(shim_call *call, CUgraphExec exec)

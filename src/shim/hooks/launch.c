@@ -49,6 +49,7 @@ uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *sh
                    shim_bytes params)
 {
     shim_context context = shim_current();
+    shim_place(call, context);
     uint32_t module = f->module ? shim_module_use(f->module) : 0;
     shim_write_call(call, CUDA_SUCCESS);
     const char *reason = rec_choose(f->name);
@@ -68,6 +69,7 @@ uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *sh
                      .device = context.device,
                      .context = context.id,
                      .stream = call->rec.record.stream,
+                     .ordinal = rec_ordinal(),
                      .params = params.data,
                      .nparams = params.length};
     memcpy(note.grid, shape->grid, sizeof note.grid);
@@ -95,18 +97,18 @@ bool shim_in_capture(uint64_t stream)
 static void before(launch *l, const char *api, CUstream stream, bool per_thread, bool timed)
 {
     shim_begin_launch(&l->call, api);
-    l->call.rec.record.stream = shim_stream(stream, per_thread);
+    l->call.stream = shim_stream(stream, per_thread);
     l->time = (shim_time){0};
     shim_probe_begin(&l->probe,
                      &(shim_probe_launch){.function = l->function,
                                           .shape = &l->shape,
-                                          .stream = l->call.rec.record.stream,
+                                          .stream = l->call.stream,
                                           .record = l->call.rec.active && timed},
                      l->params, l->extra);
     if (shim_probe_records(&l->probe))
         l->shape.flags |= CAP_NOTE_PROBED;
     if (l->call.rec.active && timed)
-        shim_time_begin(&l->time, l->function, &l->shape, l->call.rec.record.stream,
+        shim_time_begin(&l->time, l->function, &l->shape, l->call.stream,
                         shim_probe_records(&l->probe));
 }
 
@@ -119,11 +121,12 @@ static CUresult after(launch *l, CUresult result)
         return shim_end(&l->call, result);
     shim_time_end(&l->time, result);
     shim_stack(&l->call);
-    bool captured = result == CUDA_SUCCESS && !l->time.taken &&
-                    shim_in_capture(l->call.rec.record.stream);
+    bool captured = result == CUDA_SUCCESS && !l->time.taken && shim_in_capture(l->call.stream);
     pthread_mutex_lock(&rec_g.lock);
     shim_function *f = l->function ? shim_function_of(l->function) : NULL;
     uint32_t note = 0;
+    if (captured)
+        l->call.rec.record.flags |= CAP_CALL_CAPTURED;
     if (captured || !f || !rec_g.writer) { /* into a graph: it runs when that is launched */
         shim_write_call(&l->call, result);
     } else if (result != CUDA_SUCCESS) {
@@ -248,7 +251,8 @@ static void note_one(shim_call *call, const CUDA_LAUNCH_PARAMS *p)
     bool pushed = own && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPushCurrent_v2, (CUcontext), own) ==
                              CUDA_SUCCESS;
     shim_function *f = shim_function_of(p->function);
-    call->rec.record.stream = shim_stream(p->hStream, false);
+    call->stream = shim_stream(p->hStream, false);
+    call->placed = false;
     rec_call_again(&call->rec); /* a record for each stream */
     if (f)
         shim_note(call, f, &shape, shim_pack(f, p->kernelParams, NULL));

@@ -1,7 +1,7 @@
 /* Allocation and release. */
 #include "shim/hooks/shim.h"
 
-/* After an allocation: `base` is read only where it succeeded. */
+/* After an allocation, or one that failed: then there is no `base`, and `bytes` is what was asked for. */
 static CUresult made(shim_call *call, CUresult result, uint64_t base, uint64_t bytes,
                      cap_object_kind kind)
 {
@@ -15,6 +15,8 @@ static CUresult made(shim_call *call, CUresult result, uint64_t base, uint64_t b
         shim_object_add(call, &object, "");
         pthread_mutex_unlock(&rec_g.lock);
     }
+    if (call->rec.active && result != CUDA_SUCCESS)
+        call->rec.record.bytes = bytes;
     return shim_end(call, result);
 }
 
@@ -54,43 +56,53 @@ static CUresult released(shim_call *call, CUresult result, const taken *t)
 
 /* ---- making ---- */
 
-#define MAKE(symbol, kind, base, bytes, params, args)                                         \
-    HOOK(symbol, params, args)                                                                \
-    {                                                                                         \
-        shim_call call;                                                                       \
-        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                                           \
-        CUresult result = real_##symbol args;                                                 \
-        bool good = result == CUDA_SUCCESS;                                                   \
-        return made(&call, result, good ? (uint64_t)(base) : 0, good ? (uint64_t)(bytes) : 0, \
-                    CAP_OBJECT_##kind);                                                       \
+/* `asked`: the bytes that a call which fails asked for. */
+#define MAKE(symbol, kind, base, bytes, asked, params, args)                \
+    HOOK(symbol, params, args)                                              \
+    {                                                                       \
+        shim_call call;                                                     \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                         \
+        CUresult result = real_##symbol args;                               \
+        bool good = result == CUDA_SUCCESS;                                 \
+        return made(&call, result, good ? (uint64_t)(base) : 0,             \
+                    good ? (uint64_t)(bytes) : (asked), CAP_OBJECT_##kind); \
     }
 
-#define MAKE_ASYNC(symbol, per_thread, params, args)                             \
-    HOOK(symbol, params, args)                                                   \
-    {                                                                            \
-        shim_call call;                                                          \
-        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                              \
-        call.rec.record.stream = shim_stream(stream, per_thread);                \
-        CUresult result = real_##symbol args;                                    \
-        if (result != CUDA_SUCCESS || shim_in_capture(call.rec.record.stream))   \
-            return shim_end(&call, result); /* a graph allocates when it runs */ \
-        return made(&call, result, *out, bytes, CAP_OBJECT_DEVICE);              \
+/* A graph allocates when it runs. */
+static CUresult made_async(shim_call *call, CUresult result, const CUdeviceptr *out, uint64_t bytes)
+{
+    bool captured = call->rec.active && result == CUDA_SUCCESS && shim_in_capture(call->stream);
+    shim_async(call);
+    if (captured)
+        call->rec.record.flags |= CAP_CALL_CAPTURED;
+    if (captured)
+        return shim_end(call, result);
+    return made(call, result, result == CUDA_SUCCESS ? *out : 0, bytes, CAP_OBJECT_DEVICE);
+}
+
+#define MAKE_ASYNC(symbol, per_thread, params, args)              \
+    HOOK(symbol, params, args)                                    \
+    {                                                             \
+        shim_call call;                                           \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);               \
+        call.stream = shim_stream(stream, per_thread);            \
+        return made_async(&call, real_##symbol args, out, bytes); \
     }
 
-MAKE(cuMemAlloc_v2, DEVICE, *out, bytes, (CUdeviceptr * out, size_t bytes), (out, bytes))
-MAKE(cuMemAllocPitch_v2, DEVICE, *out, *pitch *rows,
+MAKE(cuMemAlloc_v2, DEVICE, *out, bytes, bytes, (CUdeviceptr * out, size_t bytes), (out, bytes))
+MAKE(cuMemAllocPitch_v2, DEVICE, *out, *pitch *rows, width *rows,
      (CUdeviceptr * out, size_t *pitch, size_t width, size_t rows, unsigned int element),
      (out, pitch, width, rows, element))
-MAKE(cuMemAllocManaged, MANAGED, *out, bytes, (CUdeviceptr * out, size_t bytes, unsigned int flags),
+MAKE(cuMemAllocManaged, MANAGED, *out, bytes, bytes,
+     (CUdeviceptr * out, size_t bytes, unsigned int flags), (out, bytes, flags))
+MAKE(cuMemAllocHost_v2, PINNED, *out, bytes, bytes, (void **out, size_t bytes), (out, bytes))
+MAKE(cuMemHostAlloc, PINNED, *out, bytes, bytes, (void **out, size_t bytes, unsigned int flags),
      (out, bytes, flags))
-MAKE(cuMemAllocHost_v2, PINNED, *out, bytes, (void **out, size_t bytes), (out, bytes))
-MAKE(cuMemHostAlloc, PINNED, *out, bytes, (void **out, size_t bytes, unsigned int flags),
-     (out, bytes, flags))
-MAKE(cuMemHostRegister, REGISTERED, data, bytes, (void *data, size_t bytes, unsigned int flags),
-     (data, bytes, flags))
-MAKE(cuMemHostRegister_v2, REGISTERED, data, bytes, (void *data, size_t bytes, unsigned int flags),
-     (data, bytes, flags))
-MAKE(cuMemMap, DEVICE, address, bytes,
+MAKE(cuMemHostRegister, REGISTERED, data, bytes, bytes,
+     (void *data, size_t bytes, unsigned int flags), (data, bytes, flags))
+MAKE(cuMemHostRegister_v2, REGISTERED, data, bytes, bytes,
+     (void *data, size_t bytes, unsigned int flags), (data, bytes, flags))
+MAKE(cuMemMap, DEVICE, address, bytes, bytes,
      (CUdeviceptr address, size_t bytes, size_t offset, unsigned long long handle,
       unsigned long long flags),
      (address, bytes, offset, handle, flags))
@@ -115,12 +127,12 @@ static uint64_t range_of(CUdeviceptr address)
     return bytes - (address - base);
 }
 
-MAKE(cuIpcOpenMemHandle, DEVICE, *out, range_of(*out),
+MAKE(cuIpcOpenMemHandle, DEVICE, *out, range_of(*out), 0,
      (CUdeviceptr * out, CUipcMemHandle handle, unsigned int flags), (out, handle, flags))
-MAKE(cuIpcOpenMemHandle_v2, DEVICE, *out, range_of(*out),
+MAKE(cuIpcOpenMemHandle_v2, DEVICE, *out, range_of(*out), 0,
      (CUdeviceptr * out, CUipcMemHandle handle, unsigned int flags), (out, handle, flags))
 
-MAKE(cuMemPoolImportPointer, DEVICE, *out, range_of(*out),
+MAKE(cuMemPoolImportPointer, DEVICE, *out, range_of(*out), 0,
      (CUdeviceptr * out, CUmemoryPool pool, CUmemPoolPtrExportData *data), (out, pool, data))
 
 /* ---- releasing ---- */
@@ -139,8 +151,9 @@ MAKE(cuMemPoolImportPointer, DEVICE, *out, range_of(*out),
     {                                                                       \
         shim_call call;                                                     \
         shim_begin(&call, #symbol, CAP_CALL_FREE);                          \
-        call.rec.record.stream = shim_stream(stream, per_thread);           \
-        if (shim_in_capture(call.rec.record.stream))                        \
+        call.stream = shim_stream(stream, per_thread);                      \
+        shim_async(&call);                                                  \
+        if (shim_in_capture(call.stream))                                   \
             return shim_end(&call, real_##symbol(address, stream));         \
         taken t = take(&call, address);                                     \
         return released(&call, real_##symbol(address, stream), &t);         \

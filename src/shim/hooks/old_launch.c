@@ -78,16 +78,16 @@ static void launched(shim_call *call, CUfunction handle, int width, int height)
     pthread_mutex_unlock(&rec_g.lock);
 }
 
-#define LAUNCH(symbol, of_stream, width, height, params, args)  \
-    HOOK(symbol, params, args)                                  \
-    {                                                           \
-        shim_call call;                                         \
-        shim_begin_launch(&call, #symbol);                      \
-        call.rec.record.stream = shim_stream(of_stream, false); \
-        CUresult result = real_##symbol args;                   \
-        if (result == CUDA_SUCCESS && call.rec.active)          \
-            launched(&call, f, width, height);                  \
-        return shim_end(&call, result);                         \
+#define LAUNCH(symbol, of_stream, width, height, params, args) \
+    HOOK(symbol, params, args)                                 \
+    {                                                          \
+        shim_call call;                                        \
+        shim_begin_launch(&call, #symbol);                     \
+        call.stream = shim_stream(of_stream, false);           \
+        CUresult result = real_##symbol args;                  \
+        if (result == CUDA_SUCCESS && call.rec.active)         \
+            launched(&call, f, width, height);                 \
+        return shim_end(&call, result);                        \
     }
 
 LAUNCH(cuLaunch, NULL, 1, 1, (CUfunction f), (f))

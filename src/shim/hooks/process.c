@@ -25,6 +25,8 @@ void shim_stack(shim_call *call)
 
 void shim_begin(shim_call *call, const char *api, cap_call_kind kind)
 {
+    call->placed = false;
+    call->stream = 0;
     call->launched = shim_probes_launched();
     rec_call_enter(&call->rec, api, kind, REC_NOW);
     shim_stack(call);
@@ -32,6 +34,8 @@ void shim_begin(shim_call *call, const char *api, cap_call_kind kind)
 
 void shim_begin_work(shim_call *call, const char *api, cap_call_kind kind)
 {
+    call->placed = false;
+    call->stream = 0;
     call->launched = shim_probes_launched();
     rec_call_enter(&call->rec, api, kind, REC_HELD);
     shim_stack(call);
@@ -39,18 +43,45 @@ void shim_begin_work(shim_call *call, const char *api, cap_call_kind kind)
 
 void shim_begin_launch(shim_call *call, const char *api)
 {
+    call->placed = false;
+    call->stream = 0;
     call->launched = shim_probes_launched();
     rec_call_enter(&call->rec, api, CAP_CALL_LAUNCH, REC_HELD);
+    shim_async(call);
+}
+
+void shim_async(shim_call *call)
+{
+    if (call->rec.active)
+        call->rec.record.flags |= CAP_CALL_ASYNC;
+}
+
+void shim_place(shim_call *call, shim_context current)
+{
+    if (call->placed || !call->rec.active)
+        return;
+    call->placed = true;
+    call->rec.record.device = current.device;
+    call->rec.record.context = current.id;
+    call->rec.record.stream = shim_stream_number(call->stream, current);
 }
 
 void shim_write_call(shim_call *call, CUresult result)
 {
-    if (call->rec.active)
-        rec_call_write(&call->rec, (int32_t)result);
+    if (!call->rec.active || call->rec.written)
+        return;
+    shim_place(call, call->placed ? (shim_context){0} : shim_current());
+    rec_call_write(&call->rec, (int32_t)result);
 }
 
 CUresult shim_end(shim_call *call, CUresult result)
 {
+    if (call->rec.active && !call->rec.written) {
+        shim_stack(call);
+        pthread_mutex_lock(&rec_g.lock);
+        shim_write_call(call, result);
+        pthread_mutex_unlock(&rec_g.lock);
+    }
     rec_call_leave(&call->rec, (int32_t)result);
     return result;
 }

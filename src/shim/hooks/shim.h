@@ -76,7 +76,9 @@ typedef struct shim_state {
 extern shim_state shim_g;
 
 typedef struct shim_call {
+    bool placed;       /* the record has its context and stream */
     uint64_t launched; /* shim_probes_launched() */
+    uint64_t stream;   /* as shim_stream gives it */
     rec_call rec;
 } shim_call;
 
@@ -94,12 +96,14 @@ CUresult shim_end(shim_call *call, CUresult result);
 /* The same for a call that was begun with shim_begin_work() and behind which the device may wait for the next one, as behind the
  * event before a launch: its record is kept, and written before the next one that anybody writes. */
 CUresult shim_end_late(shim_call *call, CUresult result);
+/* The call puts work on its stream and may return before that is done. */
+void shim_async(shim_call *call);
 /* With the lock held: writes CALL, so that records can refer to it. */
 void shim_write_call(shim_call *call, CUresult result);
 
 void shim_start(void); /* after cuInit: opens the capture, lists the devices */
-/* A stream as records and tables name it: 0 and 1 are the legacy stream; a thread's own default stream has the thread in
- * its upper bits. `per_thread`: what 0 means. */
+/* A stream as our tables name it, by handle: 0 and 1 are the legacy stream; a thread's own default stream has the thread in
+ * its upper bits. `per_thread`: what 0 means. Records have its number in place of that, see streams.c. */
 uint64_t shim_stream(CUstream stream, bool per_thread);
 
 /* ---- context.c ---- */
@@ -112,6 +116,16 @@ typedef struct shim_context {
 
 /* The calling thread's; with the lock held. handle NULL: none is current. */
 shim_context shim_current(void);
+/* Puts context and stream into the call's record, unless that happened; with the lock held. */
+void shim_place(shim_call *call, shim_context current);
+
+/* ---- streams.c; with the lock held ---- */
+
+/* The number of a stream in the capture, `stream` as shim_stream gives it, used in this context. The first time it is given one
+ * STREAM is written. */
+uint64_t shim_stream_number(uint64_t stream, shim_context context);
+void shim_stream_gone(uint64_t stream);   /* its handle may be given out again */
+void shim_streams_gone(uint64_t context); /* the context went, shim_context's id */
 
 /* ---- objects.c: live memory by address; all with the lock held ---- */
 
@@ -217,10 +231,17 @@ uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *sh
  * waits for it is. */
 bool shim_in_capture(uint64_t stream);
 
+/* ---- order.c ---- */
+
+/* Brings the graph's nodes, in the order in which they were added, into one in which they run. */
+void shim_sort_nodes(CUgraph source, CUgraphNode *nodes, size_t count);
+
 /* ---- capturing.c ---- */
 
 bool shim_capturing(void);                /* is any stream captured? With the lock held */
 void shim_capture_ended(uint64_t stream); /* without it */
+/* Without it: shim_in_capture(), which costs little where no stream is captured. */
+bool shim_is_captured(uint64_t stream);
 
 /* ---- times.c ---- */
 

@@ -156,9 +156,11 @@ typedef struct shim_event { /* behind what it stands */
     uint32_t begun;            /* counts its records */
 } shim_event;
 
-/* Around the driver's function that records an event; `launched` from before it. */
-void shim_event_begin(CUevent event);
+/* Around the driver's function that records an event; `launched` from before it. The call's record gets the event. */
+void shim_event_begin(shim_call *call, CUevent event);
 void shim_event_end(CUevent event, uint64_t stream, uint64_t launched, CUresult result);
+/* Before a wait for it: the call's record gets the event. */
+void shim_event_wait(shim_call *call, CUevent event);
 /* Before a wait for it, and behind it once more: with the same `begun` it was for that. */
 bool shim_event_find(CUevent event, shim_event *out);
 /* Nothing is known of any event any more, until it is recorded again; those of the context are gone. */

@@ -1,0 +1,96 @@
+/* Streams by number: a handle that is destroyed and given out again is another stream, and each context has default streams of
+ * its own. With the lock held. */
+#include "shim/hooks/shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct stream_key {
+    uint64_t stream;  /* as shim_stream gives it */
+    uint64_t context; /* of a default stream; 0: handles are the same in all */
+} stream_key;
+
+typedef struct stream {
+    stream_key key;
+    uint64_t number;
+    uint64_t context; /* in which it was first used */
+    UT_hash_handle hh;
+} stream;
+
+static stream *streams;
+static const stream *latest; /* that was asked for; NULL: none */
+
+static bool is_per_thread(uint64_t handle)
+{
+    return handle >> 48 != 0;
+}
+
+static cap_stream describe(uint64_t handle, shim_context context)
+{
+    cap_stream record = {.device = context.device, .context = context.id};
+    record.kind = handle == 0             ? CAP_STREAM_LEGACY
+                  : is_per_thread(handle) ? CAP_STREAM_PER_THREAD
+                                          : CAP_STREAM_CREATED;
+    if (record.kind == CAP_STREAM_CREATED) {
+        CUstream asked = (CUstream)(uintptr_t)handle;
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamGetFlags, (CUstream, unsigned *), asked,
+               &record.flags);
+        DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamGetPriority, (CUstream, int *), asked,
+               &record.priority);
+    }
+    return record;
+}
+
+/* NULL without memory. */
+static const stream *add(const stream_key *key, shim_context context)
+{
+    cap_stream record = describe(key->stream, context);
+    stream *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->key = *key;
+    s->context = context.id;
+    s->number = rec_stream(&record);
+    HASH_ADD(hh, streams, key, sizeof s->key, s);
+    return s;
+}
+
+uint64_t shim_stream_number(uint64_t handle, shim_context context)
+{
+    stream *s = NULL;
+    bool is_default = handle == 0 || is_per_thread(handle);
+    stream_key key = {handle, is_default ? context.id : 0};
+    if (!context.id && is_default) /* a call that has no stream */
+        return 0;
+    if (latest && memcmp(&latest->key, &key, sizeof key) == 0)
+        return latest->number;
+    HASH_FIND(hh, streams, &key, sizeof key, s);
+    latest = s ? s : add(&key, context);
+    return latest ? latest->number : 0;
+}
+
+static void forget(stream *s)
+{
+    if (latest == s)
+        latest = NULL;
+    HASH_DEL(streams, s);
+    free(s);
+}
+
+void shim_stream_gone(uint64_t handle)
+{
+    stream *s = NULL;
+    stream_key key = {handle, 0};
+    HASH_FIND(hh, streams, &key, sizeof key, s);
+    if (s)
+        forget(s);
+}
+
+void shim_streams_gone(uint64_t context)
+{
+    stream *s, *next;
+    HASH_ITER (hh, streams, s, next) {
+        if (s->context == context)
+            forget(s);
+    }
+}
