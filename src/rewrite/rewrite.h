@@ -9,6 +9,7 @@
 #ifndef WL_REWRITE_REWRITE_H
 #define WL_REWRITE_REWRITE_H
 
+#include "access/access.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "ir/module.h"
@@ -44,26 +45,12 @@ typedef struct rewrite_options {
 
 /* ---- what came out, per kernel ---- */
 
-typedef enum rewrite_op {
-    REWRITE_LOAD,
-    REWRITE_STORE,
-    REWRITE_ATOMIC,
-    REWRITE_REDUCTION /* atomic without a result */
-} rewrite_op;
-
-enum { /* of a site; the values of the emulator's acc_flag */
-       REWRITE_ASYNC = 1,
-       REWRITE_VOLATILE = 4,
-       REWRITE_GENERIC = 8,
-       REWRITE_READONLY = 16
-};
-
 /* A static memory access that carries probes. An asynchronous copy is two. */
 typedef struct rewrite_site {
     uint32_t pc;
-    uint8_t op;     /* rewrite_op */
+    uint8_t op;     /* acc_op */
     uint8_t space;  /* ir_space as written; GENERIC: known at run time only */
-    uint8_t flags;  /* REWRITE_* above */
+    uint8_t flags;  /* of acc_flag */
     uint16_t bytes; /* per lane, all elements of a vector */
     /* The only pointer that the address can come from is in this parameter of the kernel, at this
      * byte of it; IR_NONE: not known, or no parameter. */

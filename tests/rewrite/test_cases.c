@@ -309,9 +309,9 @@ static void what_is_known_before_a_loop_is_written_before_it(void **state)
     for (size_t i = 0; i < decoded.count; i++) {
         const seen *a = &decoded.list[i];
         uint32_t lane = (uint32_t)__builtin_ctz(a->mask);
-        stores += a->op == REWRITE_STORE ? (uint32_t)__builtin_popcount(a->mask) : 0;
+        stores += a->op == ACC_STORE ? (uint32_t)__builtin_popcount(a->mask) : 0;
         uint64_t from = P(c.s.data) + 4 * lane;
-        assert_int_equal(a->addr[lane] - from, a->op == REWRITE_STORE ? 1024 : i ? 4 : 0);
+        assert_int_equal(a->addr[lane] - from, a->op == ACC_STORE ? 1024 : i ? 4 : 0);
     }
     assert_int_equal(stores, 2 * 1 + 30 * 3);
     shot_end(&decoded);
@@ -415,7 +415,7 @@ static void only_what_is_not_proven_is_probed(void **state)
     small c;
     small_begin(&c, SMALL, "trace", false);
     assert_int_equal(c.k->nsites, 1);
-    assert_int_equal(c.k->sites[0].op, REWRITE_LOAD);
+    assert_int_equal(c.k->sites[0].op, ACC_LOAD);
     assert_int_equal(c.k->sites[0].bytes, 4);
     assert_int_equal(c.k->sites[0].param, 0);
     assert_int_equal(rewrite_rows_used(c.left.state), 3);

@@ -61,7 +61,7 @@ rw_reg rw_find_address(rw_body *b, uint32_t site)
         address = rw_get(b, mov_u64, rw_address_of_name(o->sym.var->name, (int64_t)o->imm));
     else
         address = rw_get(b, mov_u64, rw_number((int64_t)o->imm));
-    if (b->plan->sites[site].flags & REWRITE_GENERIC)
+    if (b->plan->sites[site].flags & ACC_GENERIC)
         tag_generic(b, address);
     return address;
 }
@@ -129,7 +129,7 @@ rw_opd rw_guard_of(rw_body *b, uint32_t site)
         guard = rw_kernels(b, insn->guard);
         guard.negated = insn->guard_neg;
     }
-    if (insn->op == IR_cp && s->op == REWRITE_LOAD)
+    if (insn->op == IR_cp && s->op == ACC_LOAD)
         return source_guard(b, insn, guard);
     return guard;
 }

@@ -61,7 +61,7 @@ static void compare_lanes(rw_body *b, rw_reg to)
 static rw_reg have_one_address(rw_body *b, uint32_t site)
 {
     rw_shared_code *s = &b->shared;
-    bool keeps = !rw_is_some(b->guard) && !(b->plan->sites[site].flags & REWRITE_GENERIC);
+    bool keeps = !rw_is_some(b->guard) && !(b->plan->sites[site].flags & ACC_GENERIC);
     uint32_t value = b->plan->addresses[site]->value, n = s->next;
     for (uint32_t i = 0; keeps && i < RW_COMPARED; i++)
         if (s->compared[i] == value)

@@ -263,7 +263,7 @@ static rw_reg find_counted(rw_body *b, const rewrite_site *s, rw_reg *low)
 {
     rw_opd shared = b->guard;
     *low = rw_get(b, cvt_u32_u64, b->address);
-    if (s->flags & REWRITE_GENERIC) {
+    if (s->flags & ACC_GENERIC) {
         rw_reg tag = rw_get(b, shr_u64, b->address, rw_number(62)), is = rw_temp(b, RW_PRED);
         rw_compare(b, RW_I_setp_eq_u64, RW_I_setp_eq_and_u64, is, tag, rw_number(1), shared);
         shared = is;

@@ -24,7 +24,7 @@ static uint32_t deferred_in(const rw_body *b, uint32_t block)
 static bool has_base(const rw_body *b, uint32_t site)
 {
     const flow_address *a = b->plan->addresses[site];
-    return a->value != FLOW_NONE && !(b->plan->sites[site].flags & REWRITE_GENERIC) &&
+    return a->value != FLOW_NONE && !(b->plan->sites[site].flags & ACC_GENERIC) &&
            ir_type_get(b->func->regs[a->operand->reg].type)->bits == 64;
 }
 
@@ -143,7 +143,7 @@ rw_found rw_find_deferred(rw_body *b, const rw_deferred *d, const rw_deferred *b
     rw_reg address = {0};
     rw_found found = {.out = out};
     find_guard(b, d);
-    if (b->plan->sites[d->site].flags & REWRITE_GENERIC)
+    if (b->plan->sites[d->site].flags & ACC_GENERIC)
         address = rw_deferred_address(b, d);
     if (!before || before->base != d->base || p->slot_of[before->site] != slot)
         *from = rw_get(b, sub_s64, b->elements.kept[d->base], s->base);

@@ -27,7 +27,7 @@ static bool may_join(const rw_plan *p, const flow_function *f, uint32_t site)
     uint32_t i = s->pc - f->first_pc, slot = p->elements->slot_of[site],
              value = p->addresses[site]->value;
     return slot != IR_NONE && p->elements->slots[slot].param != IR_NONE && value != FLOW_NONE &&
-           s->space == IR_SPACE_GLOBAL && s->bytes >= 4 && !(s->flags & REWRITE_ASYNC) &&
+           s->space == IR_SPACE_GLOBAL && s->bytes >= 4 && !(s->flags & ACC_ASYNC) &&
            p->elements->walk[site].loop == FLOW_NONE && f->func->insns[i].guard == IR_NONE &&
            f->blocks[f->block_of[i]].reached && !rw_crowd_of(p, f, site) &&
            ir_type_get(f->func->regs[p->addresses[site]->operand->reg].type)->bits == 64;

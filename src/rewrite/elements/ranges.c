@@ -135,7 +135,7 @@ static void enter_ranges(rw_body *b)
 /* The condition under which the lane accesses global memory. */
 static rw_opd valid_lanes(rw_body *b, uint32_t site, rw_reg address)
 {
-    if (!(b->plan->sites[site].flags & REWRITE_GENERIC))
+    if (!(b->plan->sites[site].flags & ACC_GENERIC))
         return b->guard;
     rw_reg valid = rw_temp(b, RW_PRED);
     rw_compare(b, RW_I_setp_lt_u64, RW_I_setp_lt_and_u64, valid, address,

@@ -36,7 +36,7 @@ static bool is_candidate(const rw_plan *p, const flow_function *f, uint32_t site
     bool counts = p->out->probes >> REWRITE_FREQUENCY & 1;
     return s->space == IR_SPACE_GLOBAL && slot != IR_NONE &&
            p->elements->slots[slot].param != IR_NONE && f->func->insns[i].guard == IR_NONE &&
-           !(s->flags & REWRITE_ASYNC) && loop != FLOW_NONE && !f->loops.irreducible &&
+           !(s->flags & ACC_ASYNC) && loop != FLOW_NONE && !f->loops.irreducible &&
            value != FLOW_NONE && f->affine[value] && (s->bytes >= 4 || !counts) &&
            ir_type_get(f->func->regs[p->addresses[site]->operand->reg].type)->bits == 64 &&
            rw_is_walk(f, f->affine[value], loop) &&

@@ -74,7 +74,7 @@ bool rw_is_for_block(const rw_plan *p, const flow_function *f, uint32_t site)
     uint32_t i = p->sites[site].pc - f->first_pc, block = f->block_of[i],
              value = p->addresses[site]->value;
     return f->entered_level <= FLOW_BLOCK && f->func->insns[i].guard == IR_NONE &&
-           !(p->sites[site].flags & REWRITE_ASYNC) && f->blocks[block].reached &&
+           !(p->sites[site].flags & ACC_ASYNC) && f->blocks[block].reached &&
            rw_by_blocks(f, p->control->runs[f->index][block].root) &&
            (value == FLOW_NONE || flow_level_at(f, value, block) <= FLOW_BLOCK);
 }
@@ -140,7 +140,7 @@ bool rw_is_for_all(const rw_plan *p, const flow_function *f, uint32_t site)
     uint32_t i = p->sites[site].pc - f->first_pc, block = f->block_of[i],
              value = p->addresses[site]->value;
     if (f->index != 0 || f->func->insns[i].guard != IR_NONE || !f->blocks[block].reached ||
-        p->sites[site].flags & REWRITE_ASYNC || !rw_runs_once(f, p->control->runs[0][block].root))
+        p->sites[site].flags & ACC_ASYNC || !rw_runs_once(f, p->control->runs[0][block].root))
         return false;
     return value == FLOW_NONE || (f->affine[value] && is_fixed(f->affine[value]));
 }

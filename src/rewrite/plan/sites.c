@@ -61,10 +61,10 @@ static const char *obstacle(const ir_insn *insn, const flow_address *a)
 static uint8_t op_of(const ir_insn *insn, const flow_address *a)
 {
     if (insn->op == IR_red)
-        return REWRITE_REDUCTION;
+        return ACC_REDUCTION;
     if (insn->op == IR_atom)
-        return insn->operands[0].kind == IR_OPD_SINK ? REWRITE_REDUCTION : REWRITE_ATOMIC;
-    return a->touch & FLOW_WRITE ? REWRITE_STORE : REWRITE_LOAD;
+        return insn->operands[0].kind == IR_OPD_SINK ? ACC_REDUCTION : ACC_ATOMIC;
+    return a->touch & FLOW_WRITE ? ACC_STORE : ACC_LOAD;
 }
 
 static ir_space space_of(const flow_address *a)
@@ -74,10 +74,10 @@ static ir_space space_of(const flow_address *a)
 
 static uint8_t flags_of(const ir_insn *insn, const flow_address *a)
 {
-    return (uint8_t)((is_plain_copy(insn) ? REWRITE_ASYNC : 0) |
-                     (ir_has(insn, IR_S_volatile) ? REWRITE_VOLATILE : 0) |
-                     (ir_has(insn, IR_S_nc) || insn->op == IR_ldu ? REWRITE_READONLY : 0) |
-                     (a->space == IR_SPACE_GENERIC ? REWRITE_GENERIC : 0));
+    return (uint8_t)((is_plain_copy(insn) ? ACC_ASYNC : 0) |
+                     (ir_has(insn, IR_S_volatile) ? ACC_VOLATILE : 0) |
+                     (ir_has(insn, IR_S_nc) || insn->op == IR_ldu ? ACC_READONLY : 0) |
+                     (a->space == IR_SPACE_GENERIC ? ACC_GENERIC : 0));
 }
 
 /* The only pointer in the kernel's parameters that the address can come from. */

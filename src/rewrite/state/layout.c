@@ -13,9 +13,9 @@ static bool has_probe(const rewrite_kernel *k, rewrite_probe probe)
 
 unsigned rewrite_class(const rewrite_site *site)
 {
-    return site->op == REWRITE_LOAD    ? REWRITE_LOADS
-           : site->op == REWRITE_STORE ? REWRITE_STORES
-                                       : REWRITE_ATOMICS;
+    return site->op == ACC_LOAD    ? REWRITE_LOADS
+           : site->op == ACC_STORE ? REWRITE_STORES
+                                   : REWRITE_ATOMICS;
 }
 
 static uint64_t round_up(uint64_t bytes)

@@ -33,7 +33,7 @@ static bool is_alone(const rw_plan *p, const flow_function *f, uint32_t site)
     const ir_insn *insn = insn_of(p, f, site);
     const ir_operand *o = p->addresses[site]->operand;
     return insn->guard != IR_NONE || is_matrix(insn) || o->reg == IR_NONE || o->component ||
-           p->sites[site].flags & (REWRITE_GENERIC | REWRITE_ASYNC);
+           p->sites[site].flags & (ACC_GENERIC | ACC_ASYNC);
 }
 
 static uint32_t block_of(const rw_plan *p, const flow_function *f, uint32_t site)
@@ -90,8 +90,7 @@ rewrite_spot rw_spot_of(const rw_plan *p, const flow_function *f, uint32_t site)
     const ir_insn *insn = insn_of(p, f, site);
     bool alone = is_alone(p, f, site);
     if (insn->guard == IR_NONE && !is_matrix(insn) && !o->component &&
-        !(p->sites[site].flags & (REWRITE_GENERIC | REWRITE_ASYNC)) &&
-        is_of_var(p, f, site, &var, &offset))
+        !(p->sites[site].flags & (ACC_GENERIC | ACC_ASYNC)) && is_of_var(p, f, site, &var, &offset))
         return (rewrite_spot){.var = 1 + var, .offset = offset + (int64_t)o->imm};
     return (rewrite_spot){.alone = alone,
                           .narrow = !alone && ir_type_get(f->func->regs[o->reg].type)->bits < 64,
@@ -105,7 +104,7 @@ static bool is_linear_site(const rw_plan *p, const flow_function *f, uint32_t si
     const flow_address *a = p->addresses[site];
     const ir_insn *insn = insn_of(p, f, site);
     if (insn->guard != IR_NONE || is_matrix(insn) || a->operand->component ||
-        p->sites[site].flags & (REWRITE_GENERIC | REWRITE_ASYNC))
+        p->sites[site].flags & (ACC_GENERIC | ACC_ASYNC))
         return false;
     return a->operand->reg == IR_NONE || (a->value != FLOW_NONE && f->affine[a->value] &&
                                           rw_is_walk(f, f->affine[a->value], loop));

@@ -51,7 +51,7 @@ static bool came_to(const reader *r, uint32_t lane, uint8_t ran)
 
 static uint8_t space_of(const rewrite_site *site, uint64_t address)
 {
-    if (!(site->flags & REWRITE_GENERIC))
+    if (!(site->flags & ACC_GENERIC))
         return site->space;
     return address & REWRITE_TAG_LOCAL    ? IR_SPACE_LOCAL
            : address & REWRITE_TAG_SHARED ? IR_SPACE_SHARED
@@ -61,8 +61,7 @@ static uint8_t space_of(const rewrite_site *site, uint64_t address)
 /* One access for each space that lanes are in. */
 static void tell_access(reader *r, const rewrite_site *site, const uint64_t *addr, uint32_t mask)
 {
-    const uint64_t tags = site->flags & REWRITE_GENERIC ? REWRITE_TAG_SHARED | REWRITE_TAG_LOCAL
-                                                        : 0;
+    const uint64_t tags = site->flags & ACC_GENERIC ? REWRITE_TAG_SHARED | REWRITE_TAG_LOCAL : 0;
     rewrite_access *a = &r->access;
     a->site = site;
     while (mask) {
