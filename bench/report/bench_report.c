@@ -200,7 +200,7 @@ static void make_profile(const char *path, const char *source, uint32_t sectors)
                                          .file = "h200"}});
     add(builder,
         (cap_record){.type = CAP_MODULE,
-                     .module = {.id = 1, .name = "gather", .ptx = ptx, .length = (size_t)length}});
+                     .module = {.id = 1, .name = "gather", .code = ptx, .length = (size_t)length}});
     add_launch(builder, sectors);
     add(builder, (cap_record){.type = CAP_END});
     must(prof_finish(builder, &err), &err);

@@ -64,10 +64,16 @@ typedef struct
     uint64_t *pcs;
 } cap_stack;
 
-typedef struct cap_module { /* PTX that kernels come from */
-    uint32_t id;
+typedef enum cap_module_kind {
+    CAP_MODULE_PTX,  /* `code` is text */
+    CAP_MODULE_CUBIN /* an ELF file with machine code: it came without PTX */
+} cap_module_kind;
+
+typedef struct cap_module { /* code that kernels come from */
+    uint32_t id, kind;
+    uint64_t hash;    /* XXH64 of `code` */
     const char *name; /* file or library that it was loaded from */
-    const char *ptx;  /* text */
+    const char *code; /* bytes; without a NUL after them */
     uint64_t length;
 } cap_module;
 
@@ -203,7 +209,7 @@ enum { /* cap_note's `flags` */
 typedef struct cap_note {
     uint32_t id; /* from 1, ascending; one sequence with cap_launch's */
     uint32_t call;
-    uint32_t module;    /* 0: its PTX is not known */
+    uint32_t module;    /* 0: its code is not known */
     const char *kernel; /* mangled */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t dynamic_shared, static_shared, local_bytes, registers;

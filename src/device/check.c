@@ -70,7 +70,7 @@ static wl_status tell_all(replay_world *w, const dev_op *op, wl_error *err)
 {
     const dev_module *m = op->launch.function->module;
     cap_record module = {.type = CAP_MODULE,
-                         .module = {.id = m->id, .name = "", .ptx = m->text, .length = m->length}};
+                         .module = {.id = m->id, .name = "", .code = m->text, .length = m->length}};
     dev_block *block, *next;
     wl_status status = tell_device(w, op->context->device, err);
     if (status == WL_OK)

@@ -53,13 +53,14 @@ typedef struct stack_entry { /* return addresses of the current maps to stacks *
     UT_hash_handle hh;
 } stack_entry;
 
-typedef struct module { /* by its text, over all processes */
+typedef struct module { /* by its code's hash, over all processes */
     uint64_t hash;
     uint32_t id; /* 0 until a kernel of it is launched */
-    const char *name, *text;
+    cap_module_kind kind;
+    const char *name, *code;
     size_t length;
     bool tried;
-    ir_module *ptx;      /* NULL where it cannot be parsed */
+    ir_module *ptx;      /* NULL where it is none or cannot be parsed */
     const char *why_not; /* then */
     uint32_t *locs;      /* profile's id for each loc of `ptx`; 0: not written yet */
     uint32_t *files;     /* profile's id for each of its files; 0: not asked for yet */

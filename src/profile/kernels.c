@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TEXT = 512, MAX_CHAIN = 64 /* inlined into one another */ };
+enum {
+    MAX_TEXT = 512,
+    MAX_CHAIN = 64,      /* inlined into one another */
+    MAX_CUBIN = 1 << 20, /* compressed bytes: a profile keeps no longer one */
+};
+
+static const char no_ptx[] = "the capture has no PTX of it";
 
 /* ---- modules ---- */
 
@@ -18,7 +24,11 @@ static void parse_module(prof_builder *b, module *m)
 {
     wl_error err = {0};
     m->tried = true;
-    if (ir_read(&ptx_front, m->text, m->length, m->name, &m->ptx, &err) != WL_OK) {
+    if (m->kind != CAP_MODULE_PTX) {
+        m->why_not = no_ptx;
+        return;
+    }
+    if (ir_read(&ptx_front, m->code, m->length, m->name, &m->ptx, &err) != WL_OK) {
         m->ptx = NULL;
         m->why_not = wl_arena_strdup(b->arena, err.text);
         return;
@@ -30,12 +40,14 @@ static void parse_module(prof_builder *b, module *m)
 
 static wl_status write_module(prof_builder *b, module *m, wl_error *err)
 {
-    if (blob_compress(m->text, m->length, &b->compressed) != WL_OK) {
+    if (blob_compress(m->code, m->length, &b->compressed) != WL_OK) {
         return NOMEM(err);
     }
+    bool keep = m->kind == CAP_MODULE_PTX || b->compressed.size <= MAX_CUBIN;
     m->id = ++b->nmodules;
-    return db_run(b->stmt[ST_MODULE], err, db_int(m->id), db_text(m->name), db_int(m->hash),
-                  db_int(m->length), db_blob(b->compressed.data, b->compressed.size));
+    return db_run(b->stmt[ST_MODULE], err, db_int(m->id), db_int(m->kind), db_text(m->name),
+                  db_int(m->hash), db_int(m->length),
+                  keep ? db_blob(b->compressed.data, b->compressed.size) : db_null());
 }
 
 static module *find_module(prof_builder *b, uint32_t number)
@@ -313,7 +325,7 @@ static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *
         return NOMEM(err);
     }
     if (!m) {
-        return write_kernel(b, k, launch, NULL, NULL, "the capture has no PTX of it", err);
+        return write_kernel(b, k, launch, NULL, NULL, no_ptx, err);
     }
     wl_status status = m->id ? WL_OK : write_module(b, m, err);
     if (status != WL_OK) {

@@ -11,10 +11,14 @@ launch_entry *builder_find_launch(const prof_builder *b, uint32_t number)
     return entry;
 }
 
-static const char *reason_of(const cap_note *note)
+static const char *reason_of(const prof_builder *b, const cap_note *note)
 {
-    return note->module ? "it ran on the GPU and was not observed there"
-                        : "it ran on the GPU, and there is no PTX of it to tell what it accessed";
+    module_entry *entry = NULL;
+    HASH_FIND(hh, b->process.modules, &note->module, sizeof note->module, entry);
+    bool only_cubin = entry && entry->found->kind == CAP_MODULE_CUBIN;
+    return note->module && !only_cubin
+               ? "it ran on the GPU and was not observed there"
+               : "it ran on the GPU, and there is no PTX of it to tell what it accessed";
 }
 
 wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
@@ -33,7 +37,7 @@ wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err)
     entry->row.way = CAP_WAY_NONE;
     entry->row.recorded = (note->flags & CAP_NOTE_PROBED) != 0;
     entry->name = wl_arena_strdup(b->process.arena, note->kernel);
-    entry->reason = reason_of(note);
+    entry->reason = reason_of(b, note);
     return entry->name ? WL_OK : NOMEM(err);
 }
 

@@ -3,7 +3,6 @@
 #include "profile/demangle.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 uint32_t builder_id(prof_builder *b, id_entry **table, uint32_t number, uint32_t *counter)
 {
@@ -105,20 +104,20 @@ static wl_status add_maps(prof_builder *b, const cap_maps *r, wl_error *err)
 
 static module *intern_module(prof_builder *b, const cap_module *r)
 {
-    uint64_t hash = XXH64(r->ptx, r->length, 0);
     module *m = NULL;
-    HASH_FIND(hh, b->modules, &hash, sizeof hash, m);
+    HASH_FIND(hh, b->modules, &r->hash, sizeof r->hash, m);
     if (m || !(m = wl_new(b->arena, module))) {
         return m;
     }
-    m->hash = hash;
+    m->hash = r->hash;
+    m->kind = (cap_module_kind)r->kind;
     m->length = r->length;
     m->name = wl_arena_strdup(b->arena, r->name);
-    m->text = wl_arena_strndup(b->arena, r->ptx, r->length);
-    if (!m->name || !m->text) {
+    m->code = wl_arena_strndup(b->arena, r->code, r->length);
+    if (!m->name || !m->code) {
         return NULL;
     }
-    HASH_ADD(hh, b->modules, hash, sizeof hash, m);
+    HASH_ADD(hh, b->modules, hash, sizeof m->hash, m);
     return m;
 }
 

@@ -123,13 +123,13 @@ typedef struct prof_kernel {
     const char *name;       /* demangled: "gemm<float>(float const*, float*, int)" */
     const char *short_name; /* without arguments and return type: "gemm<float>" */
     const char *mangled;
-    uint32_t module_id;  /* in the table `modules`; 0: none */
-    const char *module;  /* file or library that it came from */
-    uint32_t file, line; /* where its code begins; 0: no line information */
-    uint32_t ncode;      /* static instructions, called functions included */
-    uint32_t nblocks;    /* basic blocks */
-    uint64_t ptx_hash;   /* XXH64 of the module's text */
-    const char *missing; /* why there is no code, "" where there is */
+    uint32_t module_id;   /* in the table `modules`; 0: none */
+    const char *module;   /* file or library that it came from */
+    uint32_t file, line;  /* where its code begins; 0: no line information */
+    uint32_t ncode;       /* static instructions, called functions included */
+    uint32_t nblocks;     /* basic blocks */
+    uint64_t module_hash; /* XXH64 of the module's code */
+    const char *missing;  /* why there is no code, "" where there is */
 } prof_kernel;
 
 typedef struct prof_code {

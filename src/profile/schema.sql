@@ -44,10 +44,10 @@ CREATE TABLE locs (
   function TEXT NOT NULL, inlined_at INTEGER
 );
 
--- PTX that kernels come from. ptx: zstd.
+-- Code that kernels come from. kind: ptx or cubin. code: zstd; NULL of a large cubin.
 CREATE TABLE modules (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash INTEGER NOT NULL,
-  bytes INTEGER NOT NULL, ptx BLOB
+  id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, name TEXT NOT NULL, hash INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, code BLOB
 );
 
 CREATE TABLE kernels (

@@ -15,6 +15,7 @@
 #define WHY "why"
 #define WAY "way"
 #define KNOWN "known"
+#define MODULE "module"
 #define REGISTERS "registers"
 static const word words[] = {
 #define X(id, text) {SPACE, ACC_##id, text},

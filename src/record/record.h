@@ -141,8 +141,8 @@ void rec_freed(uint32_t object,
                uint32_t call); /* writes FREE; call 0: it went with its module or context */
 /* Writes STREAM with a number of its own, which is returned; stream->id is set. */
 uint64_t rec_stream(cap_stream *stream);
-/* Writes MODULE; returns its number. */
-uint32_t rec_module(const char *name, const char *ptx, uint64_t length);
+/* Writes MODULE with the code's hash; returns its number. */
+uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, uint64_t length);
 
 /* ---- launches (write.c) ---- */
 

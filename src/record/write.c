@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* ---- failures ---- */
 
@@ -123,9 +124,14 @@ uint64_t rec_stream(cap_stream *stream)
     return stream->id;
 }
 
-uint32_t rec_module(const char *name, const char *ptx, uint64_t length)
+uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, uint64_t length)
 {
-    cap_module record = {.id = ++rec_g.next_module, .name = name, .ptx = ptx, .length = length};
+    cap_module record = {.id = ++rec_g.next_module,
+                         .kind = kind,
+                         .hash = XXH64(code, length, 0),
+                         .name = name,
+                         .code = code,
+                         .length = length};
     REC_WRITE(module, &record);
     return record.id;
 }

@@ -112,7 +112,7 @@ static wl_status see_module(replay_world *w, const cap_module *r, wl_error *err)
 {
     replay_world_module *m = NULL;
     HASH_FIND(hh, w->modules, &r->id, sizeof r->id, m);
-    if (m)
+    if (m || r->kind != CAP_MODULE_PTX)
         return WL_OK;
     m = calloc(1, sizeof *m);
     if (!m)
@@ -122,7 +122,7 @@ static wl_status see_module(replay_world *w, const cap_module *r, wl_error *err)
     HASH_ADD(hh, w->modules, id, sizeof m->id, m);
     if (!m->name || !m->text)
         return fail_nomem(err);
-    memcpy(m->text, r->ptx, r->length);
+    memcpy(m->text, r->code, r->length);
     m->text[r->length] = '\0';
     return WL_OK;
 }

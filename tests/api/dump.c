@@ -149,7 +149,8 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
         break;
     case CAP_MAPS: put_maps(&r->maps, flags, out); break;
     case CAP_MODULE:
-        fprintf(out, "%u %s %" PRIu64 " bytes\n", r->module.id, stable ? "" : r->module.name,
+        fprintf(out, "%u %s %s %" PRIu64 " bytes\n", r->module.id,
+                r->module.kind == CAP_MODULE_PTX ? "ptx" : "cubin", stable ? "" : r->module.name,
                 r->module.length);
         break;
     case CAP_OBJECT:

@@ -48,6 +48,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"obs_insn", "space", ACC_SPACE_COUNT},
         {"obs_insn", "op", ACC_OP_COUNT},
         {"obs_heat", "space", ACC_SPACE_COUNT},
+        {"cap_module", "kind", CAP_MODULE_CUBIN + 1},
         {"cap_object", "kind", CAP_OBJECT_ARRAY + 1},
         {"obs_sample", "why", OBS_WHY_COUNT},
         {"obs_sample", "mapped", 2},

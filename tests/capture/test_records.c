@@ -87,7 +87,7 @@ static void null_strings_are_empty(void **state)
     assert_int_equal(cap_write_module(writer, &(cap_module){.id = 1}), WL_OK);
     cap_close(writer);
     cap_record want[2] = {{.type = CAP_SKIPPED, .skipped = {"", "", 3}},
-                          {.type = CAP_MODULE, .module = {1, "", "", 0}}};
+                          {.type = CAP_MODULE, .module = {.id = 1, .name = "", .code = ""}}};
     read_back(path, want, 2);
     unlink(path);
     wl_arena_free(arena);

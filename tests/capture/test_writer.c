@@ -360,7 +360,7 @@ static void oversized_record(void **state)
     fixture *f = *state;
     static const char byte = 'x';
     cap_module module = {
-        .id = 1, .name = "", .ptx = &byte, .length = (uint64_t)CAP_MAX_PAYLOAD + 1};
+        .id = 1, .name = "", .code = &byte, .length = (uint64_t)CAP_MAX_PAYLOAD + 1};
     assert_int_equal(cap_write_module(f->writer, &module), WL_LIMIT);
     assert_int_equal(put(f, 1), WL_OK); /* the others are not concerned */
     assert_int_equal(cap_dropped(f->writer), 1);

@@ -41,7 +41,7 @@ static cap_record module_record(void)
 {
     return (cap_record){
         .type = CAP_MODULE,
-        .module = {.id = MODULE, .name = "m", .ptx = copy, .length = sizeof copy - 1}};
+        .module = {.id = MODULE, .name = "m", .code = copy, .length = sizeof copy - 1}};
 }
 
 static cap_record object_record(uint32_t id, uint64_t base)

@@ -98,7 +98,8 @@ cap_record story_device(void)
 cap_record story_module(uint32_t id)
 {
     cap_record r = {.type = CAP_MODULE};
-    r.module = (cap_module){id, "/src/app", story_ptx, strlen(story_ptx)};
+    r.module = (cap_module){
+        .id = id, .name = "/src/app", .code = story_ptx, .length = strlen(story_ptx)};
     return r;
 }
 

@@ -53,7 +53,7 @@ static sqlite3 *make(void)
     const cap_record records[] = {
         story_process("/src/app"),
         {.type = CAP_MODULE,
-         .module = {.id = 1, .name = "/src/app", .ptx = ptx, .length = sizeof ptx - 1}},
+         .module = {.id = 1, .name = "/src/app", .code = ptx, .length = sizeof ptx - 1}},
         {.type = CAP_NOTE, .note = {.id = 1, .module = 1, .kernel = "facts"}},
         story_end(),
     };

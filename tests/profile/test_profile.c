@@ -270,7 +270,7 @@ static void tell_relative(prof_builder *builder)
     cap_record process = story_process(WL_SOURCE_DIR "/build/some/bin/app"),
                module = story_module(1);
     cap_record launch = story_launch(1, 2, 0x7f0000000000), end = story_end();
-    module.module.ptx = ptx;
+    module.module.code = ptx;
     module.module.length = strlen(ptx);
     const cap_record *all[] = {&process, &module, &launch, &end};
     story_expect(prof_begin_process(builder, &err), &err);

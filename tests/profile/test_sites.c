@@ -209,7 +209,9 @@ static void load_objects(const char *program, wl_arena *arena, prof_object_rows 
     add(builder, story_process(program));
     add(builder, (cap_record){.type = CAP_MAPS, .maps = {p.nmaps, p.maps}});
     char *ptx = ptx_of_probe(arena);
-    add(builder, (cap_record){.type = CAP_MODULE, .module = {1, program, ptx, strlen(ptx)}});
+    add(builder,
+        (cap_record){.type = CAP_MODULE,
+                     .module = {.id = 1, .name = program, .code = ptx, .length = strlen(ptx)}});
     for (uint32_t i = 0; i < p.ncalls; i++) {
         add(builder, (cap_record){.type = CAP_CALL, .call = p.calls[i]});
         add(builder, story_object(i + 1, i + 1, 0x10000 * (i + 1), p.calls[i].bytes));

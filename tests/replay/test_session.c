@@ -83,9 +83,9 @@ static void begin(fixture *f, double seconds)
     assert_int_equal(replay_session_new(&settings, go_on, f, &f->session, &f->err), WL_OK);
     see(f, &(cap_record){.type = CAP_DEVICE,
                          .device = {.cc_major = 9, .num_sms = 132, .global_bytes = 1 << 30}});
-    see(f,
-        &(cap_record){.type = CAP_MODULE,
-                      .module = {.id = MODULE, .name = "m", .ptx = ptx, .length = sizeof ptx - 1}});
+    see(f, &(cap_record){
+               .type = CAP_MODULE,
+               .module = {.id = MODULE, .name = "m", .code = ptx, .length = sizeof ptx - 1}});
     object(f, STRIDE, CAP_OBJECT_CONST, base_stride, 4, "stride");
     object(f, COUNTER, CAP_OBJECT_SYMBOL, base_counter, 4, "counter");
     object(f, A, CAP_OBJECT_DEVICE, base_a, BYTES, "");

@@ -61,7 +61,7 @@ static prof_kernel kernels[] = {
      .line = 3,
      .ncode = 40,
      .nblocks = 5,
-     .ptx_hash = 1,
+     .module_hash = 1,
      .missing = ""},
     {.id = 2,
      .name = "void transpose_shared<float, 32, std::integral_constant<bool, true> >(float const*, "
@@ -74,7 +74,7 @@ static prof_kernel kernels[] = {
      .line = 10,
      .ncode = 60,
      .nblocks = 7,
-     .ptx_hash = 1,
+     .module_hash = 1,
      .missing = ""},
     {.id = 3,
      .name = SAMPLE_HOSTILE "(\033[31mint\x80)",
@@ -83,7 +83,7 @@ static prof_kernel kernels[] = {
      .module = "",
      .ncode = 4,
      .nblocks = 1,
-     .ptx_hash = 2,
+     .module_hash = 2,
      .missing = ""},
 };
 

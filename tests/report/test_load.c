@@ -127,7 +127,7 @@ static void make_profile(void)
     add(builder, (cap_record){.type = CAP_MODULE,
                               .module = {.id = 1,
                                          .name = "scatter",
-                                         .ptx = ptx_text,
+                                         .code = ptx_text,
                                          .length = sizeof ptx_text - 1}});
     add_launch(builder);
     add(builder, (cap_record){.type = CAP_UNSUPPORTED, .unsupported = {"cuFuncLoad"}});

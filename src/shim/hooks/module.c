@@ -179,7 +179,7 @@ static void first_use(shim_module *m)
         read_text(m, m->image, CUDA_SIZE_UNKNOWN);
     if (!m->text)
         return;
-    m->number = rec_module(m->name ? m->name : "memory", m->text, m->length);
+    m->number = rec_module(CAP_MODULE_PTX, m->name ? m->name : "memory", m->text, m->length);
     list_variables(m);
     if (shim_probes_on())
         m->probed = shim_probed_new(m->text, m->length);

@@ -1,0 +1,122 @@
+/* Modules of a profile: PTX and cubins, and what is said of kernels that came without PTX. */
+#include "story.h"
+#include "support/random.h"
+#include "support/test.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LARGE = 3 << 19 }; /* bytes; random ones, so that compression saves nothing */
+
+static wl_error err;
+
+static cap_record module_of(uint32_t id, cap_module_kind kind, const char *code, uint64_t length)
+{
+    return (cap_record){.type = CAP_MODULE,
+                        .module = {.id = id,
+                                   .kind = kind,
+                                   .hash = 100 + id,
+                                   .name = "/src/app",
+                                   .code = code,
+                                   .length = length}};
+}
+
+static cap_record note_of(uint32_t id, uint32_t module, const char *kernel)
+{
+    return (cap_record){.type = CAP_NOTE, .note = {.id = id, .module = module, .kernel = kernel}};
+}
+
+static sqlite3 *make(void)
+{
+    static char large[LARGE];
+    uint64_t rng = 1;
+    for (size_t i = 0; i < sizeof large; i++)
+        large[i] = (char)random_next(&rng);
+    const cap_record records[] = {
+        story_process("/src/app"),
+        module_of(1, CAP_MODULE_PTX, story_ptx, strlen(story_ptx)),
+        module_of(2, CAP_MODULE_CUBIN, "\177ELF\0small", 10),
+        module_of(3, CAP_MODULE_CUBIN, large, sizeof large),
+        note_of(1, 1, "_Z5scalePf"),
+        note_of(2, 2, "small"),
+        note_of(3, 3, "large"),
+        note_of(4, 0, "unknown"),
+        story_end(),
+    };
+    prof_builder *builder;
+    prof_options options = {.force = true};
+    const char *path = story_path("modules.wlprof");
+    story_expect(prof_create(path, &options, &builder, &err), &err);
+    story_expect(prof_begin_process(builder, &err), &err);
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        story_expect(prof_add(builder, &records[i], &err), &err);
+    story_expect(prof_finish(builder, &err), &err);
+    sqlite3 *sql;
+    assert_int_equal(sqlite3_open_v2(path, &sql, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    return sql;
+}
+
+/* The first column of all rows, each with '\n' after it. */
+static void expect_rows(sqlite3 *sql, const char *query, const char *expected)
+{
+    char text[2048] = "";
+    size_t at = 0;
+    sqlite3_stmt *stmt;
+    if (sqlite3_prepare_v2(sql, query, -1, &stmt, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", query, sqlite3_errmsg(sql));
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s\n", sqlite3_column_text(stmt, 0));
+        assert_true(at < sizeof text);
+    }
+    sqlite3_finalize(stmt);
+    assert_string_equal(text, expected);
+}
+
+static void large_cubins_leave_hash_and_size(void **state)
+{
+    expect_rows(
+        *state,
+        "SELECT n.name || ' ' || hash || ' ' || CASE m.kind WHEN 0 THEN '' ELSE bytes END || "
+        "CASE WHEN code IS NULL THEN ' left out' ELSE ' kept' END FROM modules m "
+        "JOIN names n ON n.kind = 'module' AND n.value = m.kind ORDER BY id",
+        "ptx 101  kept\ncubin 102 10 kept\ncubin 103 1572864 left out\n");
+}
+
+static void kernels_of_cubins_have_no_ptx(void **state)
+{
+    expect_rows(*state,
+                "SELECT mangled || ' ' || coalesce(module, '-') || ' ' || missing FROM kernels "
+                "ORDER BY id",
+                "_Z5scalePf 1 \n"
+                "small 2 the capture has no PTX of it\n"
+                "large 3 the capture has no PTX of it\n"
+                "unknown - the capture has no PTX of it\n");
+    expect_rows(*state, "SELECT reason FROM skips ORDER BY id",
+                "it ran on the GPU and was not observed there\n"
+                "it ran on the GPU, and there is no PTX of it to tell what it accessed\n"
+                "it ran on the GPU, and there is no PTX of it to tell what it accessed\n"
+                "it ran on the GPU, and there is no PTX of it to tell what it accessed\n");
+}
+
+static int set_up(void **state)
+{
+    *state = make();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    sqlite3_close(*state);
+    return unlink(story_path("modules.wlprof"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_cubins_leave_hash_and_size),
+        cmocka_unit_test(kernels_of_cubins_have_no_ptx),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
