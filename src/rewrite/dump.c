@@ -171,7 +171,8 @@ static void dump_edge(const rw_plan *p, const flow_function *f, uint32_t b, FILE
 
 /* ---- a kernel ---- */
 
-static void dump_insn(const rw_plan *p, const flow_function *f, uint32_t i, rw_pass pass, FILE *out)
+static void dump_insn_plan(const rw_plan *p, const flow_function *f, uint32_t i, rw_pass pass,
+                           FILE *out)
 {
     char line[512];
     uint32_t pc = f->first_pc + i;
@@ -199,7 +200,7 @@ static void dump_function(const rw_plan *p, const flow_function *f, rw_pass pass
             dump_edge(p, f, b, out);
         fputc('\n', out);
         for (uint32_t i = f->blocks[b].first; i < f->blocks[b].first + f->blocks[b].count; i++)
-            dump_insn(p, f, i, pass, out);
+            dump_insn_plan(p, f, i, pass, out);
     }
 }
 

@@ -125,7 +125,7 @@ static bool needs_address(const rw_body *b, uint32_t site)
            (b->plan->elements->slot_of[site] != IR_NONE && !covered) || rw_counts_shared(b, site);
 }
 
-static void print_access(rw_body *b, uint32_t site)
+static void print_access_probes(rw_body *b, uint32_t site)
 {
     bool place = needs_address(b, site);
     if (!(b->probes & ~(1u << REWRITE_BLOCKS)))
@@ -289,13 +289,13 @@ static bool transfers_control(const ir_insn *insn)
            insn->op == IR_trap;
 }
 
-static bool ends_block(const rw_body *b, uint32_t i)
+static bool ends_flow_block(const rw_body *b, uint32_t i)
 {
     const flow_block *block = &b->f->blocks[b->f->block_of[i]];
     return i == block->first + block->count - 1;
 }
 
-static void print_insn(rw_body *b, const ptx_stmt *stmt)
+static void print_insn_with_probes(rw_body *b, const ptx_stmt *stmt)
 {
     uint32_t i = stmt->index, pc = b->f->first_pc + i;
     const ir_insn *insn = &b->func->insns[i];
@@ -316,7 +316,7 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
     if (counted && !late)
         print_block(b, i);
     for (uint32_t s = b->plan->site_first[pc]; s < b->plan->site_first[pc + 1]; s++)
-        print_access(b, s);
+        print_access_probes(b, s);
     rw_print_products(b, i);
     EACH_EMITTER(b, before, b, i);
     if (leaves_kernel(insn))
@@ -336,13 +336,13 @@ static void print_insn(rw_body *b, const ptx_stmt *stmt)
         print_block(b, i);
     if (branch)
         rw_put_label(b, past);
-    if (ends_block(b, i) && !transfers_control(insn))
+    if (ends_flow_block(b, i) && !transfers_control(insn))
         EACH_EMITTER(b, finish, b, i);
 }
 
 /* ---- bodies ---- */
 
-static bool is_declaration(const ptx_stmt *stmt)
+static bool is_declaration_stmt(const ptx_stmt *stmt)
 {
     return stmt->kind == PTX_STMT_REGS || stmt->kind == PTX_STMT_VAR;
 }
@@ -371,14 +371,14 @@ static void print_copy(rw_body *b, bool outer)
         const ptx_stmt *stmt = &b->func->written->stmts[i];
         b->depth += (uint32_t)(stmt->kind == PTX_STMT_OPEN) -
                     (uint32_t)(stmt->kind == PTX_STMT_CLOSE);
-        if (b->depth == 0 && is_declaration(stmt) && !outer)
+        if (b->depth == 0 && is_declaration_stmt(stmt) && !outer)
             continue;
         if (stmt->kind == PTX_STMT_OPEN || stmt->kind == PTX_STMT_CLOSE)
             EACH_EMITTER(b, scope, b);
         if (stmt->kind == PTX_STMT_LOC && b->plan->alone)
             continue;
         if (stmt->kind == PTX_STMT_INSN && b->probes)
-            print_insn(b, stmt);
+            print_insn_with_probes(b, stmt);
         else if (stmt->kind != PTX_STMT_DIRECTIVE || !b->probes)
             ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
     }
@@ -398,7 +398,7 @@ static void print_outer_declarations(rw_body *b)
     for (uint32_t i = 0; i < b->func->written->nstmts; i++) {
         const ptx_stmt *stmt = &b->func->written->stmts[i];
         depth += (uint32_t)(stmt->kind == PTX_STMT_OPEN) - (uint32_t)(stmt->kind == PTX_STMT_CLOSE);
-        if (depth == 0 && is_declaration(stmt))
+        if (depth == 0 && is_declaration_stmt(stmt))
             ptx_print_stmt(b->out, b->plan->module, b->func, stmt);
     }
 }
@@ -465,7 +465,7 @@ static void print_choice(rw_body *b, rw_label untraced)
     rw_goto_if(b, rw_get(b, setp_eq_u32, slot, rw_number(REWRITE_MAX_BLOCKS)), untraced);
 }
 
-static void enter_copy(rw_body *b)
+static void enter_function_copy(rw_body *b)
 {
     const rw_temps temps = rw_temps_now(b);
     rw_write_vars(b);
@@ -485,7 +485,7 @@ static void print_probed_copy(rw_body *b, uint32_t probes, const char *suffix)
     }
     b->func = func;
     b->probes = probes;
-    enter_copy(b);
+    enter_function_copy(b);
     print_copy(b, false);
     b->func = original;
 }
@@ -580,7 +580,7 @@ void rw_print_clone_body(ptx_text *out, rw_plan *plan, uint32_t index, uint32_t 
     rw_do(&b, mov_u32, b.lane, rw_sreg("%laneid"));
     if (rw_has(&b, REWRITE_TRACE))
         rw_restore_trace(&b);
-    enter_copy(&b);
+    enter_function_copy(&b);
     print_copy(&b, true);
     print_with_temps(out, &b, &code);
 }

@@ -87,7 +87,7 @@ static bool is_register(const rw_opd *o, rw_type type)
 }
 
 /* May the operand stand where instructions.def has the letter? */
-static bool fits(const rw_opd *o, char letter, bool destination)
+static bool fits_letter(const rw_opd *o, char letter, bool destination)
 {
     bool plain = !o->is_address && !(o->negated && destination);
     bool constant = !destination && (o->kind == RW_OPD_NUMBER || o->kind == RW_OPD_NAME);
@@ -115,7 +115,7 @@ static void print_name(ptx_text *out, const rw_opd *o)
         ptx_putf(out, "+%lld", (long long)o->value);
 }
 
-static void print_address(ptx_text *out, const rw_opd *o)
+static void print_probe_address(ptx_text *out, const rw_opd *o)
 {
     ptx_put(out, "[");
     if (o->kind == RW_OPD_PARAM)
@@ -129,10 +129,10 @@ static void print_address(ptx_text *out, const rw_opd *o)
     ptx_put(out, "]");
 }
 
-static void print_operand(ptx_text *out, const rw_opd *o, char letter)
+static void print_probe_operand(ptx_text *out, const rw_opd *o, char letter)
 {
     if (letter == 'm' || letter == 's' || letter == 'h' || letter == 'c')
-        print_address(out, o);
+        print_probe_address(out, o);
     else if (o->kind == RW_OPD_NUMBER && o->value == INT64_MIN) /* has no opposite to write down */
         ptx_put(out, "0x8000000000000000");
     else if (o->kind == RW_OPD_NUMBER)
@@ -156,9 +156,9 @@ static unsigned width_of(char letter)
 static void print_pair(ptx_text *out, const rw_opd *o, char letter)
 {
     ptx_put(out, letter == 'q' ? "" : "{");
-    print_operand(out, &o[0], letter);
+    print_probe_operand(out, &o[0], letter);
     ptx_put(out, letter == 'q' ? "|" : ", ");
-    print_operand(out, &o[1], letter);
+    print_probe_operand(out, &o[1], letter);
     ptx_put(out, letter == 'q' ? "" : "}");
 }
 
@@ -171,7 +171,7 @@ bool rw_operands_fit(rw_instruction instruction, const rw_opd *operands, size_t 
     size_t n = 0;
     for (letters += !destination; *letters; letters++, destination = false)
         for (unsigned i = 0; i < width_of(*letters); i++, n++)
-            if (n >= count || !fits(&operands[n], *letters, destination))
+            if (n >= count || !fits_letter(&operands[n], *letters, destination))
                 return false;
     return n == count;
 }
@@ -215,7 +215,7 @@ void rw_emit(rw_body *b, rw_opd guard, rw_instruction instruction, const rw_opd 
         if (width_of(*letters) == 2)
             print_pair(b->out, &operands[n], *letters);
         else
-            print_operand(b->out, &operands[n], *letters);
+            print_probe_operand(b->out, &operands[n], *letters);
         n += width_of(*letters);
     }
     ptx_put(b->out, ";\n");
@@ -245,7 +245,7 @@ rw_label rw_new_label(rw_body *b, const char *name)
     return (rw_label){name, (*b->labels)++};
 }
 
-static void print_label(ptx_text *out, rw_label label)
+static void print_probe_label(ptx_text *out, rw_label label)
 {
     ptx_putf(out, "$" RW_PREFIX "%s", label.name);
     if (label.number != IR_NONE)
@@ -254,7 +254,7 @@ static void print_label(ptx_text *out, rw_label label)
 
 void rw_put_label(rw_body *b, rw_label label)
 {
-    print_label(b->out, label);
+    print_probe_label(b->out, label);
     ptx_put(b->out, ":\n");
 }
 
@@ -263,7 +263,7 @@ void rw_goto_if(rw_body *b, rw_opd guard, rw_label label)
     ptx_put(b->out, "\t");
     print_guard(b->out, &guard);
     ptx_put(b->out, "bra ");
-    print_label(b->out, label);
+    print_probe_label(b->out, label);
     ptx_put(b->out, ";\n");
 }
 

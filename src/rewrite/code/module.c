@@ -54,7 +54,7 @@ typedef struct writer {
     wl_arena *arena;
     ptx_text text;
     rw_plan **plans; /* [module->nfuncs], NULL where the function stays as it is */
-    bool *taken;     /* [module->nfuncs], see mark_taken() */
+    bool *taken;     /* [module->nfuncs], see mark_taken_functions() */
     rw_plan
         *alone; /* the kernel that is to have a module of its own; NULL: all stay where they are */
 } writer;
@@ -84,7 +84,7 @@ static void take_init(const ir_init *init, bool *taken)
 }
 
 /* taken[index]: something names the function; where it is a kernel, device code may launch it. */
-static void mark_taken(const ir_module *m, bool *taken)
+static void mark_taken_functions(const ir_module *m, bool *taken)
 {
     for (uint32_t v = 0; v < m->nvars; v++)
         if (m->vars[v]->has_init)
@@ -217,7 +217,7 @@ static void each_clone(writer *w, rw_plan *plan,
     }
 }
 
-static void print_prototype(writer *w, rw_plan *plan, uint32_t index, uint32_t set)
+static void print_clone_prototype(writer *w, rw_plan *plan, uint32_t index, uint32_t set)
 {
     print_clone_head(w, plan, index, set);
     ptx_put(&w->text, "\n;\n");
@@ -240,7 +240,7 @@ static rw_plan *plan_of(const writer *w, const ir_func *func)
 static void print_rewritten(writer *w, rw_plan *plan, const ir_func *func)
 {
     if (func->has_body)
-        each_clone(w, plan, print_prototype);
+        each_clone(w, plan, print_clone_prototype);
     print_kernel_head(w, func);
     if (!func->has_body) {
         ptx_put(&w->text, "\n;\n");
@@ -263,7 +263,7 @@ static void print_reached(writer *w, const ir_func *func)
     ptx_put(&w->text, "}\n");
 }
 
-static void print_func(writer *w, const ptx_item *item)
+static void print_function_item(writer *w, const ptx_item *item)
 {
     const ir_func *func = w->module->funcs[item->index];
     rw_plan *plan = plan_of(w, func);
@@ -346,7 +346,7 @@ static void print_module(writer *w)
         if (!is_printed(w, &w->module->written->items[i]))
             ;
         else if (w->module->written->items[i].kind == PTX_ITEM_FUNC)
-            print_func(w, &w->module->written->items[i]);
+            print_function_item(w, &w->module->written->items[i]);
         else
             ptx_print_item(&w->text, w->module, &w->module->written->items[i]);
         for (uint32_t f = 0; i == last && f < w->module->nfuncs; f++)
@@ -357,7 +357,7 @@ static void print_module(writer *w)
 
 /* ---- the whole ---- */
 
-static bool is_wanted(const rewrite_options *o, const ir_func *func)
+static bool is_kernel_wanted(const rewrite_options *o, const ir_func *func)
 {
     return !o->wants || o->wants(o->ctx, func->name);
 }
@@ -366,7 +366,7 @@ static wl_status plan_kernel(writer *w, const rewrite_options *options, rewrite_
 {
     out->param_index = out->func->nparams;
     out->param_offset = param_bytes(out->func);
-    if (!is_wanted(options, out->func)) {
+    if (!is_kernel_wanted(options, out->func)) {
         out->refused = "not asked for";
         return WL_OK;
     }
@@ -446,7 +446,7 @@ static wl_status begin_writer(writer *w, const ir_module *module, wl_arena *aren
         return out_of_memory(err);
     wl_status status = check_module(module, err);
     if (status == WL_OK)
-        mark_taken(module, w->taken);
+        mark_taken_functions(module, w->taken);
     return status;
 }
 

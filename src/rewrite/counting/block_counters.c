@@ -34,12 +34,12 @@ static bool is_per_lane(const rw_body *b, uint32_t c)
 }
 
 /* Names of declared registers, which are as many as there are counters. */
-static rw_reg times_of(uint32_t c)
+static rw_reg ran_register(uint32_t c)
 {
     return (rw_reg){.kind = RW_OPD_DECLARED, .type = RW_B32, .name = "ran", .number = c};
 }
 
-static rw_reg led_of(uint32_t c)
+static rw_reg led_register(uint32_t c)
 {
     return (rw_reg){.kind = RW_OPD_DECLARED, .type = RW_B32, .name = "led", .number = c};
 }
@@ -59,9 +59,9 @@ static void declare_blocks(rw_body *b)
 
 static void clear_counter(rw_body *b, uint32_t c)
 {
-    rw_do(b, mov_u32, times_of(c), rw_number(0));
+    rw_do(b, mov_u32, ran_register(c), rw_number(0));
     if (is_per_lane(b, c))
-        rw_do(b, mov_u32, led_of(c), rw_number(0));
+        rw_do(b, mov_u32, led_register(c), rw_number(0));
 }
 
 static void find_below(rw_body *b)
@@ -93,7 +93,7 @@ static rw_reg find_tallies(rw_body *b)
     return rw_get(b, mad_wide_u32, copy, rw_number(b->plan->out->copy_bytes), b->state);
 }
 
-static uint32_t place_of(const rw_body *b, uint32_t tally)
+static uint32_t tally_offset(const rw_body *b, uint32_t tally)
 {
     return b->plan->out->counters_at + REWRITE_TALLY_BYTES * tally;
 }
@@ -124,7 +124,7 @@ static void count_group(rw_body *b, uint32_t tally, rw_reg third)
     rw_reg at = rw_get(b, mad_wide_u32, mine, rw_number(8), tallies);
     rw_reg more = rw_get(b, setp_lt_u32, mine, rw_number(3));
     rw_reg adds = rw_get(b, setp_ne_and_u32, amount, rw_number(0), more);
-    rw_when(b, adds, red_global_add_u64, rw_at(at, place_of(b, tally)), wide);
+    rw_when(b, adds, red_global_add_u64, rw_at(at, tally_offset(b, tally)), wide);
     rw_do(b, add_u32, mine, mine, lanes);
     rw_goto_if(b, more, number);
 }
@@ -143,12 +143,12 @@ static void count_once(rw_body *b, uint32_t c)
         count_in_memory(b, b->plan->blocks->known[c].tally);
         return;
     }
-    rw_do(b, add_u32, times_of(c), times_of(c), rw_number(1));
+    rw_do(b, add_u32, ran_register(c), ran_register(c), rw_number(1));
     if (!is_per_lane(b, c))
         return;
     rw_active(b);
     rw_reg first = is_first_of(b, b->warp.active);
-    rw_when(b, first, add_u32, led_of(c), led_of(c), rw_number(1));
+    rw_when(b, first, add_u32, led_register(c), led_register(c), rw_number(1));
 }
 
 static uint32_t counted_at(const rw_body *b, uint32_t insn)
@@ -159,24 +159,24 @@ static uint32_t counted_at(const rw_body *b, uint32_t insn)
 }
 
 /* Who waits is counted after the waiting. */
-static bool waits(const rw_body *b, uint32_t insn)
+static bool is_unguarded_wait(const rw_body *b, uint32_t insn)
 {
     const ir_insn *i = &b->f->func->insns[insn];
     return i->guard == IR_NONE && ir_wait_of(i) != IR_WAIT_NONE;
 }
 
-static void count_block(rw_body *b, uint32_t block)
+static void count_basic_block(rw_body *b, uint32_t block)
 {
     uint32_t insn = b->plan->out->blocks[block].first_pc - b->f->first_pc;
     uint32_t c = counted_at(b, insn);
-    if (c != IR_NONE && waits(b, insn))
+    if (c != IR_NONE && is_unguarded_wait(b, insn))
         count_once(b, c);
     if (b->plan->blocks->owns[block])
         count_once(b, b->plan->out->blocks[block].counter);
 }
 
 /* The third number of a tally: how often nobody stayed. */
-static void count_edge(rw_body *b, uint32_t edge)
+static void count_edge_lanes(rw_body *b, uint32_t edge)
 {
     if (!(b->plan->control->edges[edge].probes >> REWRITE_BLOCKS & 1))
         return;
@@ -191,10 +191,10 @@ static void count_edge(rw_body *b, uint32_t edge)
  * of whole warps. */
 static void publish_together(rw_body *b, uint32_t c)
 {
-    uint32_t place = place_of(b, b->plan->blocks->known[c].tally);
+    uint32_t place = tally_offset(b, b->plan->blocks->known[c].tally);
     rw_active(b);
     find_below(b);
-    rw_reg ran = rw_get(b, setp_ne_u32, times_of(c), rw_number(0));
+    rw_reg ran = rw_get(b, setp_ne_u32, ran_register(c), rw_number(0));
     rw_reg lanes = rw_get(b, vote_sync_ballot_b32, ran, b->warp.active);
     rw_reg before = rw_get(b, and_b32, lanes, b->lanes_below);
     rw_reg leads = rw_get(b, setp_eq_and_u32, before, rw_number(0), ran);
@@ -202,8 +202,8 @@ static void publish_together(rw_body *b, uint32_t c)
     rw_reg part = rw_get(b, setp_ne_and_u32, lanes, rw_number(-1), leads);
     rw_reg tallies = find_tallies(b);
     rw_reg number = rw_get(b, popc_b32, lanes);
-    rw_reg of_lanes = rw_get(b, mul_wide_u32, times_of(c), number);
-    rw_reg of_warp = rw_get(b, cvt_u64_u32, times_of(c));
+    rw_reg of_lanes = rw_get(b, mul_wide_u32, ran_register(c), number);
+    rw_reg of_warp = rw_get(b, cvt_u64_u32, ran_register(c));
     rw_when(b, whole, red_global_add_u64, rw_at(tallies, place + 16), of_warp);
     rw_when(b, part, red_global_add_u64, rw_at(tallies, place), of_warp);
     rw_when(b, part, red_global_add_u64, rw_at(tallies, place + 8), of_lanes);
@@ -213,9 +213,9 @@ static void publish_together(rw_body *b, uint32_t c)
  * overflow. */
 static rw_reg sum_lanes(rw_body *b, uint32_t c)
 {
-    rw_reg low = rw_get(b, and_b32, times_of(c), rw_number(65535));
+    rw_reg low = rw_get(b, and_b32, ran_register(c), rw_number(65535));
     rw_do(b, redux_sync_add_u32, low, low, b->warp.active);
-    rw_reg high = rw_get(b, shr_u32, times_of(c), rw_number(16));
+    rw_reg high = rw_get(b, shr_u32, ran_register(c), rw_number(16));
     rw_do(b, redux_sync_add_u32, high, high, b->warp.active);
     rw_reg sum = rw_get(b, cvt_u64_u32, low);
     rw_do(b, mad_wide_u32, sum, high, rw_number(65536), sum);
@@ -225,10 +225,10 @@ static rw_reg sum_lanes(rw_body *b, uint32_t c)
 /* Few lanes have been the first; all have run the block. */
 static void publish_each(rw_body *b, uint32_t c)
 {
-    uint32_t place = place_of(b, b->plan->blocks->known[c].tally);
+    uint32_t place = tally_offset(b, b->plan->blocks->known[c].tally);
     rw_reg tallies = find_tallies(b);
-    rw_reg adds = rw_get(b, setp_ne_u32, led_of(c), rw_number(0));
-    rw_reg led = rw_get(b, cvt_u64_u32, led_of(c)), ran;
+    rw_reg adds = rw_get(b, setp_ne_u32, led_register(c), rw_number(0));
+    rw_reg led = rw_get(b, cvt_u64_u32, led_register(c)), ran;
     rw_when(b, adds, red_global_add_u64, rw_at(tallies, place), led);
     if (rw_can_reduce(b->plan->module)) {
         rw_active(b);
@@ -236,8 +236,8 @@ static void publish_each(rw_body *b, uint32_t c)
         ran = sum_lanes(b, c);
         rw_do(b, setp_ne_and_u64, adds, ran, rw_number(0), leads);
     } else {
-        rw_do(b, setp_ne_u32, adds, times_of(c), rw_number(0));
-        ran = rw_get(b, cvt_u64_u32, times_of(c));
+        rw_do(b, setp_ne_u32, adds, ran_register(c), rw_number(0));
+        ran = rw_get(b, cvt_u64_u32, ran_register(c));
     }
     rw_when(b, adds, red_global_add_u64, rw_at(tallies, place + 8), ran);
 }
@@ -245,12 +245,12 @@ static void publish_each(rw_body *b, uint32_t c)
 /* As long as any lane was there, the loop ran: as often as for the last of them. */
 static void publish_fewer(rw_body *b, uint32_t c)
 {
-    uint32_t place = place_of(b, b->plan->blocks->known[c].tally);
+    uint32_t place = tally_offset(b, b->plan->blocks->known[c].tally);
     rw_reg tallies = find_tallies(b);
     find_below(b);
     rw_active(b);
     rw_reg leads = is_first_of(b, b->warp.active);
-    rw_reg most = rw_get(b, redux_sync_max_u32, times_of(c), b->warp.active);
+    rw_reg most = rw_get(b, redux_sync_max_u32, ran_register(c), b->warp.active);
     rw_reg adds = rw_get(b, setp_ne_and_u32, most, rw_number(0), leads);
     rw_reg of_warp = rw_get(b, cvt_u64_u32, most);
     rw_reg of_lanes = sum_lanes(b, c);
@@ -276,7 +276,7 @@ static void leave_blocks(rw_body *b)
     each_register(b, publish_counter);
 }
 
-static void start_block(rw_body *b, uint32_t block)
+static void count_at_block_start(rw_body *b, uint32_t block)
 {
     for (uint32_t c = 0; c < b->plan->out->ncounters; c++) {
         const rw_counter *counter = &b->plan->blocks->counters[c];
@@ -286,14 +286,14 @@ static void start_block(rw_body *b, uint32_t block)
             publish_counter(b, c);
     }
     uint32_t insn = b->f->blocks[block].first, c = counted_at(b, insn);
-    if (c != IR_NONE && !waits(b, insn))
+    if (c != IR_NONE && !is_unguarded_wait(b, insn))
         count_once(b, c);
 }
 
 const rw_emitter rw_emitter_blocks = {.probes = 1u << REWRITE_BLOCKS,
                                       .declare = declare_blocks,
                                       .enter = enter_blocks,
-                                      .start = start_block,
-                                      .block = count_block,
-                                      .edge = count_edge,
+                                      .start = count_at_block_start,
+                                      .block = count_basic_block,
+                                      .edge = count_edge_lanes,
                                       .leave = leave_blocks};

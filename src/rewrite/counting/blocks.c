@@ -64,8 +64,8 @@ static uint32_t tally_of_edge(rw_plan *p, uint32_t edge)
 }
 
 /* From another counter, where a branch decides; false where that is not possible. */
-static bool derive(rw_plan *p, const flow_function *f, uint32_t root, uint32_t *of_root,
-                   rewrite_counter *out)
+static bool derive_counter(rw_plan *p, const flow_function *f, uint32_t root, uint32_t *of_root,
+                           rewrite_counter *out)
 {
     const rw_run *run = &p->control->runs[f->index][root];
     *out = (rewrite_counter){.kind = REWRITE_COUNT_LAUNCH, .from = IR_NONE, .root = root};
@@ -110,7 +110,7 @@ static uint32_t count_root(rw_plan *p, const flow_function *f, uint32_t root, ui
         of_root[root] = same_root(p, f, root, of_root);
     if (of_root[root])
         return of_root[root] - 1;
-    bool derived = derive(p, f, root, of_root, &known);
+    bool derived = derive_counter(p, f, root, of_root, &known);
     rw_counter how = {.kind = RW_DERIVED, .func = f->index, .loop = FLOW_NONE};
     if (!derived) {
         known = (rewrite_counter){REWRITE_COUNT_MEASURED, IR_NONE, p->out->ntallies++, root};

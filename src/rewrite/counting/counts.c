@@ -11,7 +11,7 @@
 
 typedef enum spread { ONE_ADDRESS, APART, UNKNOWN } spread;
 
-static spread spread_of(const rw_body *b, uint32_t site)
+static spread address_spread(const rw_body *b, uint32_t site)
 {
     const flow_address *a = b->plan->addresses[site];
     int64_t step;
@@ -26,7 +26,7 @@ static spread spread_of(const rw_body *b, uint32_t site)
 
 bool rw_counts_lanes(const rw_body *b, uint32_t site)
 {
-    return spread_of(b, site) != APART;
+    return address_spread(b, site) != APART;
 }
 
 /* ---- adding ---- */
@@ -75,7 +75,7 @@ static rw_reg have_one_address(rw_body *b, uint32_t site)
 void rw_count(rw_body *b, uint32_t site, rw_reg counter, rw_reg counted)
 {
     unsigned n = rw_elements(&b->plan->sites[site]);
-    spread s = spread_of(b, site);
+    spread s = address_spread(b, site);
     rw_label together = rw_new_label(b, "together"), done = rw_new_label(b, "counted");
     if (s == ONE_ADDRESS) {
         add_together(b, n, counter, counted);

@@ -31,7 +31,7 @@ static uint32_t first_of(const flow_function *f, uint32_t block)
 }
 
 /* Do threads come to the block by nothing but what follows from the launch? */
-static bool is_known(const rw_plan *p, const flow_function *f, uint32_t block)
+static bool follows_from_launch(const rw_plan *p, const flow_function *f, uint32_t block)
 {
     while (f->index == 0 && block != f->dom.root) {
         const rw_run *run = &p->control->runs[0][block];
@@ -48,7 +48,7 @@ static bool has_guard(const rw_plan *p, const flow_function *f, uint32_t site)
     return insn->guard != IR_NONE || (insn->op == IR_cp && insn->noperands > 3);
 }
 
-static void plan_site(rw_plan *p, const flow_function *f, uint32_t site)
+static void plan_site_bit(rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t block = f->block_of[p->sites[site].pc - f->first_pc];
     p->objects->bit[site] = IR_NONE;
@@ -59,7 +59,7 @@ static void plan_site(rw_plan *p, const flow_function *f, uint32_t site)
     }
     uint32_t first = p->objects->first_of[site] = first_of(f, block);
     uint32_t *bit = &p->objects->bit_at[f->first_pc + f->blocks[first].first];
-    if (is_known(p, f, first))
+    if (follows_from_launch(p, f, first))
         return;
     if (*bit == IR_NONE)
         *bit = p->out->nbits++;
@@ -92,7 +92,7 @@ wl_status rw_pass_bits(rw_plan *p)
         const flow_function *f = &p->flow->funcs[k];
         for (uint32_t s = p->site_first[f->first_pc]; s < p->site_first[p->code.first_pc[k + 1]];
              s++)
-            plan_site(p, f, s);
+            plan_site_bit(p, f, s);
     }
     leave_alone(p);
     return WL_OK;
@@ -158,7 +158,7 @@ static void set_bit(rw_body *b, uint32_t bit, rw_opd guard)
     rw_when(b, is_new, red_global_or_b32, rw_at(bits, at), rw_number(mask));
 }
 
-static void start_block(rw_body *b, uint32_t block)
+static void set_block_bit(rw_body *b, uint32_t block)
 {
     uint32_t bit = b->plan->objects->bit_at[b->f->first_pc + b->f->blocks[block].first];
     if (bit != IR_NONE)
@@ -173,7 +173,7 @@ static void see_access(rw_body *b, uint32_t site)
 
 /* Lanes that leave together publish together where the architecture can reduce over them. `bits`:
  * the multiprocessor's copy. */
-static void publish_word(rw_body *b, uint32_t word, rw_reg bits)
+static void publish_seen_word(rw_body *b, uint32_t word, rw_reg bits)
 {
     rw_label nothing = rw_new_label(b, "nothing");
     uint32_t at = b->plan->out->bits_at + 4 * word;
@@ -199,13 +199,13 @@ static void leave_bits(rw_body *b)
     rw_reg bits = any ? find_bits(b) : (rw_reg){0};
     for (uint32_t w = 0; w < words(b); w++)
         if (uses_word(b, w))
-            publish_word(b, w, bits);
+            publish_seen_word(b, w, bits);
 }
 
 const rw_emitter rw_emitter_objects = {.probes = 1u << REWRITE_OBJECTS,
                                        .declare = declare_bits,
                                        .enter = enter_bits,
-                                       .start = start_block,
+                                       .start = set_block_bit,
                                        .access = see_access,
                                        .leave = leave_bits};
 

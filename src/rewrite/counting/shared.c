@@ -41,7 +41,7 @@ static bool follow_root(rw_plan *p, const flow_function *f, uint32_t root)
     return p->shared->place_of[root] != IR_NONE;
 }
 
-static bool plan_site(rw_plan *p, const flow_function *f, uint32_t site)
+static bool plan_by_place(rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t i = p->sites[site].pc - f->first_pc;
     const ir_insn *insn = &f->func->insns[i];
@@ -119,7 +119,7 @@ wl_status rw_pass_shared(rw_plan *p)
     if (!(p->out->probes >> REWRITE_SHARED & 1))
         return WL_OK;
     for (uint32_t s = p->site_first[0]; s < p->site_first[f->func->ninsns]; s++)
-        p->shared->by_place[s] = plan_site(p, f, s);
+        p->shared->by_place[s] = plan_by_place(p, f, s);
     plan_tables(p, f);
     for (uint32_t s = 0; s < p->nsites; s++) {
         bool by_address = rw_may_be_shared(&p->sites[s]) && !p->shared->by_place[s];

@@ -37,7 +37,7 @@ bool rw_shared_needs_lanes(const rw_body *b, uint32_t site)
     } while (0)
 
 /* Fills shared.counters, the multiprocessor's copy of the counters by address, and shared.limit. */
-static void find_counters(rw_body *b)
+static void find_address_counters(rw_body *b)
 {
     const rw_shared_code *s = &b->shared;
     rw_reg mask = rw_temp(b, RW_B32);
@@ -52,7 +52,7 @@ static void find_counters(rw_body *b)
 
 /* ---- counters in shared memory ---- */
 
-static rw_reg find_tables(rw_body *b)
+static rw_reg find_shared_tables(rw_body *b)
 {
     return rw_get(b, mov_u32, rw_address_of_name(RW_PREFIX "tables", 0));
 }
@@ -74,7 +74,7 @@ static void each_word(rw_body *b, uint32_t from, uint32_t bytes,
     rw_linear_thread(b, &at, &step);
     rw_do(b, shl_b32, at, at, rw_number(2));
     rw_do(b, shl_b32, step, step, rw_number(2));
-    rw_reg tables = find_tables(b);
+    rw_reg tables = find_shared_tables(b);
     if (from)
         rw_do(b, add_u32, tables, tables, rw_number(from));
     rw_put_label(b, again);
@@ -99,7 +99,7 @@ static void clear_tables(rw_body *b)
 }
 
 /* `to`: the counters of the table's array and class. */
-static void publish_word(rw_body *b, rw_reg word, rw_reg at, rw_reg to)
+static void publish_table_word(rw_body *b, rw_reg word, rw_reg at, rw_reg to)
 {
     rw_reg count = rw_get(b, ld_shared_u32, rw_at(word, 0));
     rw_reg any = rw_get(b, setp_ne_u32, count, rw_number(0));
@@ -115,7 +115,7 @@ static void publish_table(rw_body *b, const rw_table *table)
     rw_do(b, add_s64, to, to, b->shared.counters);
     if (table->class_)
         rw_do(b, mad_wide_u32, to, b->shared.limit, rw_number(table->class_), to);
-    each_word(b, table->from, table->bytes, publish_word, to);
+    each_word(b, table->from, table->bytes, publish_table_word, to);
     rw_temps_back(b, &temps);
 }
 
@@ -124,7 +124,7 @@ static void publish_missed(rw_body *b)
 {
     rw_reg thread, threads;
     rw_linear_thread(b, &thread, &threads);
-    rw_reg tables = find_tables(b);
+    rw_reg tables = find_shared_tables(b);
     rw_reg count = rw_get(b, ld_shared_u32, rw_at(tables, missed_at(b->plan)));
     rw_reg first = rw_get(b, setp_eq_u32, thread, rw_number(0));
     rw_reg adds = rw_get(b, setp_ne_and_u32, count, rw_number(0), first);
@@ -135,7 +135,7 @@ static void publish_missed(rw_body *b)
 static void publish_tables(rw_body *b)
 {
     rw_do(b, bar_sync, rw_number(0));
-    find_counters(b);
+    find_address_counters(b);
     for (uint32_t t = 0; t < b->plan->shared->ntables; t++)
         publish_table(b, &b->plan->shared->tables[t]);
     publish_missed(b);
@@ -152,7 +152,7 @@ static rw_reg find_in_table(rw_body *b, const rw_table *table, unsigned n)
     rw_reg inside = rw_get(b, setp_lt_u32, at,
                            rw_number(table->bytes > reach ? table->bytes - reach : 0));
     rw_do(b, and_b32, at, at, rw_number(-4));
-    rw_reg tables = find_tables(b);
+    rw_reg tables = find_shared_tables(b);
     rw_reg nowhere = rw_get(b, add_u32, tables, rw_number(missed_at(b->plan)));
     rw_do(b, add_u32, tables, tables, rw_number(table->from));
     rw_do(b, add_u32, at, at, tables);
@@ -188,7 +188,7 @@ static void each_times(rw_body *b, void (*each)(rw_body *b, uint32_t block))
             each(b, n);
 }
 
-static rw_reg times_of(uint32_t block)
+static rw_reg times_register(uint32_t block)
 {
     return (rw_reg){.kind = RW_OPD_DECLARED, .type = RW_B32, .name = "times", .number = block};
 }
@@ -200,17 +200,17 @@ static void declare_times(rw_body *b, uint32_t block)
 
 static void clear_times(rw_body *b, uint32_t block)
 {
-    rw_do(b, mov_u32, times_of(block), rw_number(0));
+    rw_do(b, mov_u32, times_register(block), rw_number(0));
 }
 
-static void start_block(rw_body *b, uint32_t block)
+static void count_thread_run(rw_body *b, uint32_t block)
 {
     if (b->index == 0 && b->plan->shared->place_of[block] != IR_NONE)
-        rw_do(b, add_u32, times_of(block), times_of(block), rw_number(1));
+        rw_do(b, add_u32, times_register(block), times_register(block), rw_number(1));
 }
 
 /* The counters of this thread in the multiprocessor's copy, and how many threads a block has. */
-static rw_reg find_places(rw_body *b, rw_reg *threads)
+static rw_reg find_thread_places(rw_body *b, rw_reg *threads)
 {
     rw_reg places = rw_temp(b, RW_B64), bytes = rw_temp(b, RW_B32), mask = rw_temp(b, RW_B32),
            thread;
@@ -236,22 +236,22 @@ static rw_reg find_place(rw_body *b, uint32_t place, rw_reg places, rw_reg threa
 
 static void publish_times(rw_body *b)
 {
-    rw_reg threads, places = find_places(b, &threads);
+    rw_reg threads, places = find_thread_places(b, &threads);
     for (uint32_t n = 0; n < b->f->nblocks; n++) {
         if (b->plan->shared->place_of[n] == IR_NONE)
             continue;
         rw_reg counter = find_place(b, b->plan->shared->place_of[n], places, threads);
-        rw_reg any = rw_get(b, setp_ne_u32, times_of(n), rw_number(0));
-        rw_when(b, any, red_global_add_u32, rw_at(counter, 0), times_of(n));
+        rw_reg any = rw_get(b, setp_ne_u32, times_register(n), rw_number(0));
+        rw_when(b, any, red_global_add_u32, rw_at(counter, 0), times_register(n));
         clear_times(b, n);
     }
 }
 
-static void count_edge(rw_body *b, uint32_t edge)
+static void count_edge_threads(rw_body *b, uint32_t edge)
 {
     if (!(b->plan->control->edges[edge].probes >> REWRITE_SHARED & 1))
         return;
-    rw_reg threads, places = find_places(b, &threads);
+    rw_reg threads, places = find_thread_places(b, &threads);
     rw_reg counter = find_place(b, b->plan->control->edges[edge].place, places, threads);
     rw_do(b, red_global_add_u32, rw_at(counter, 0), rw_number(1));
 }
@@ -276,7 +276,7 @@ static rw_reg find_counted(rw_body *b, const rewrite_site *s, rw_reg *low)
     return counted;
 }
 
-static void count_access(rw_body *b, uint32_t site)
+static void count_shared_access(rw_body *b, uint32_t site)
 {
     const rewrite_site *s = &b->plan->sites[site];
     if (!rw_counts_shared(b, site))
@@ -312,7 +312,7 @@ static void enter_shared(rw_body *b)
     if (b->index == 0 && b->plan->shared->ntables)
         clear_tables(b);
     if (b->plan->shared->counts_directly)
-        find_counters(b);
+        find_address_counters(b);
 }
 
 static void leave_shared(rw_body *b)
@@ -328,7 +328,7 @@ static void leave_shared(rw_body *b)
 const rw_emitter rw_emitter_shared = {.probes = 1u << REWRITE_SHARED,
                                       .declare = declare_shared,
                                       .enter = enter_shared,
-                                      .start = start_block,
-                                      .access = count_access,
-                                      .edge = count_edge,
+                                      .start = count_thread_run,
+                                      .access = count_shared_access,
+                                      .edge = count_edge_threads,
                                       .leave = leave_shared};

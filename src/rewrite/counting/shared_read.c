@@ -15,7 +15,7 @@ typedef struct reading {
     uint64_t *times; /* of each root for this thread, UINT64_MAX: not known yet */
 } reading;
 
-static uint64_t times_of(reading *r, uint32_t root)
+static uint64_t times_thread_ran(reading *r, uint32_t root)
 {
     const rw_run *run = &r->plan->control->runs[0][root];
     uint64_t *times = &r->times[root];
@@ -27,10 +27,10 @@ static uint64_t times_of(reading *r, uint32_t root)
         return *times = rw_read_place(r->copy, r->plan->shared->place_of[root], r->thread);
     uint32_t from = r->plan->control->runs[0][run->from].root;
     if (run->by_thread)
-        return *times = rw_goes(r->eval, r->f, run) ? times_of(r, from) : 0;
+        return *times = rw_goes(r->eval, r->f, run) ? times_thread_ran(r, from) : 0;
     const rw_edge *edge = &r->plan->control->edges[run->edge];
     uint64_t gone = rw_read_place(r->copy, edge->place, r->thread);
-    return *times = run->taken == edge->taken ? gone : times_of(r, from) - gone;
+    return *times = run->taken == edge->taken ? gone : times_thread_ran(r, from) - gone;
 }
 
 /* Of .x1 and .x2 only the first lanes give addresses. */
@@ -40,12 +40,12 @@ static bool gives_address(const reading *r, const ir_insn *insn)
            r->thread % REWRITE_LANES < rw_matrix_rows(insn);
 }
 
-static void add_site(reading *r, uint32_t site, uint64_t *counts)
+static void add_site_accesses(reading *r, uint32_t site, uint64_t *counts)
 {
     const rewrite_site *s = &r->plan->sites[site];
     const flow_address *a = r->plan->addresses[site];
     const ir_insn *insn = &r->f->func->insns[s->pc];
-    uint64_t times = times_of(r, r->plan->control->runs[0][r->f->block_of[s->pc]].root);
+    uint64_t times = times_thread_ran(r, r->plan->control->runs[0][r->f->block_of[s->pc]].root);
     if (!times || !gives_address(r, insn) || !rw_guard_holds(r->eval, r->f, insn))
         return;
     uint64_t at = a->value == FLOW_NONE ? r->eval->vars[rw_var_listed(r->plan, &a->operand->sym)]
@@ -56,14 +56,14 @@ static void add_site(reading *r, uint32_t site, uint64_t *counts)
             counts[(size_t)rewrite_class(s) * words + address / 4 + e] += times;
 }
 
-static void add_thread(reading *r, uint64_t *counts)
+static void add_thread_accesses(reading *r, uint64_t *counts)
 {
     rw_eval_thread(r->eval, r->thread);
     for (uint32_t b = 0; b < r->f->nblocks; b++)
         r->times[b] = UINT64_MAX;
     for (uint32_t s = r->plan->site_first[0]; s < r->plan->site_first[r->f->func->ninsns]; s++)
         if (r->plan->shared->by_place[s])
-            add_site(r, s, counts);
+            add_site_accesses(r, s, counts);
 }
 
 wl_status rewrite_read_shared(const rewrite_copy *c, uint64_t *counts)
@@ -80,7 +80,7 @@ wl_status rewrite_read_shared(const rewrite_copy *c, uint64_t *counts)
     uint32_t threads = c->layout->threads[0] * c->layout->threads[1] * c->layout->threads[2];
     wl_status status = r.eval && r.times ? WL_OK : WL_NOMEM;
     for (r.thread = 0; status == WL_OK && r.thread < threads; r.thread++)
-        add_thread(&r, counts);
+        add_thread_accesses(&r, counts);
     rw_eval_free(r.eval);
     free(r.times);
     return status;

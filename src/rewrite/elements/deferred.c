@@ -71,7 +71,7 @@ static bool is_in_if(const rw_body *b, uint32_t site)
 
 /* ---- deferring ---- */
 
-static rw_deferred describe(const rw_body *b, uint32_t site, uint32_t number)
+static rw_deferred describe_deferred(const rw_body *b, uint32_t site, uint32_t number)
 {
     const rw_merge *merge = &b->plan->elements->merges[site];
     rw_deferred d = {.site = site,
@@ -105,7 +105,7 @@ void rw_defer(rw_body *b, uint32_t site)
     if (e->ndeferred == RW_DEFERRED)
         rw_note_deferred(b);
     uint32_t n = e->ndeferred;
-    rw_deferred d = describe(b, site, n);
+    rw_deferred d = describe_deferred(b, site, n);
     const rw_deferred *base = d.guarded ? NULL : find_base(b, site);
     if (base) {
         d.base = base->base;
@@ -201,7 +201,7 @@ void rw_note_deferred(rw_body *b)
 
 /* Room for what is deferred in the block that the branch goes around: where it does, the registers
  * say that nothing is accessed. */
-static void make_room(rw_body *b, uint32_t body)
+static void make_room_for_body(rw_body *b, uint32_t body)
 {
     uint32_t n = deferred_in(b, body);
     if (b->elements.ndeferred + n > MOST_CARRIED)
@@ -221,7 +221,7 @@ void rw_finish_block(rw_body *b, uint32_t insn)
     if (defers && is_carried(b, block))
         return;
     if (defers && body != FLOW_NONE && deferred_in(b, body) && is_carried(b, body))
-        make_room(b, body);
+        make_room_for_body(b, body);
     else
         rw_note_deferred(b);
 }

@@ -14,7 +14,7 @@ static void add_to_each(rw_body *b, unsigned n, rw_reg counter, rw_reg guard, rw
 }
 
 /* The counter of the lane's first element. */
-static rw_reg find_counter(rw_body *b, uint32_t site, rw_reg at)
+static rw_reg find_element_counter(rw_body *b, uint32_t site, rw_reg at)
 {
     rw_reg counts = b->elements.slot[b->plan->elements->slot_of[site]].counts;
     if (b->plan->sites[site].bytes >= 4)
@@ -51,7 +51,7 @@ void rw_count_lines(rw_body *b, uint32_t site, rw_reg at, rw_reg head)
 
 void rw_count_block(rw_body *b, uint32_t site, const rw_found *found)
 {
-    rw_reg counter = find_counter(b, site, found->at), thread, threads;
+    rw_reg counter = find_element_counter(b, site, found->at), thread, threads;
     rw_linear_thread(b, &thread, &threads);
     rw_reg adds = rw_get(b, setp_eq_and_u32, thread, rw_number(0), found->in);
     add_to_each(b, rw_elements(&b->plan->sites[site]), counter, adds, threads);
@@ -62,7 +62,7 @@ void rw_count_lanes(rw_body *b, uint32_t site, const rw_found *found, rw_reg alo
     unsigned n = rw_elements(&b->plan->sites[site]);
     rw_pattern pattern = rw_pattern_of(b->plan, b->f, site);
     rw_label done = rw_new_label(b, "counted");
-    rw_reg counter = find_counter(b, site, found->at);
+    rw_reg counter = find_element_counter(b, site, found->at);
     if (pattern == RW_UNIFORM || pattern == RW_UNIFORM_IN_ROW) {
         rw_reg lanes = rw_get(b, popc_b32, inside);
         if (pattern == RW_UNIFORM_IN_ROW)

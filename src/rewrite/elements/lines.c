@@ -79,7 +79,7 @@ static rw_reg find_alone(rw_body *b, uint32_t slot, rw_pattern pattern, rw_reg i
 
 /* ---- counting ---- */
 
-static void count_lanes(rw_body *b, const rw_deferred *d, const rw_found *found)
+static void count_deferred_lanes(rw_body *b, const rw_deferred *d, const rw_found *found)
 {
     rw_pattern pattern = rw_pattern_of(b->plan, b->f, d->site);
     rw_reg alone = {0}, inside = {0};
@@ -104,7 +104,7 @@ static void count_by_line(rw_body *b, const rw_deferred *d, const rw_found *foun
     if (b->depth != 0)
         rw_goto(b, noted);
     ptx_text *out = rw_begin_rest(b, rest);
-    count_lanes(b, d, found);
+    count_deferred_lanes(b, d, found);
     rw_end_rest(b, noted, out);
 }
 
@@ -117,6 +117,6 @@ void rw_count_deferred(rw_body *b, const rw_deferred *d)
     if (tries_lines(b, d->site))
         count_by_line(b, d, &found);
     else
-        count_lanes(b, d, &found);
+        count_deferred_lanes(b, d, &found);
     rw_temps_back(b, &temps);
 }

@@ -35,7 +35,7 @@ static bool may_join(const rw_plan *p, const flow_function *f, uint32_t site)
 
 /* Does the site run whenever the head does, from the same base, with no gap between it and the
  * head's joint? */
-static bool joins(const rw_plan *p, const flow_function *f, uint32_t head, uint32_t site)
+static bool joins_head(const rw_plan *p, const flow_function *f, uint32_t head, uint32_t site)
 {
     const rw_merge *joint = &p->elements->merges[head];
     const rw_run *runs = p->control->runs[f->index];
@@ -60,7 +60,7 @@ static void find_joint(rw_plan *p, const flow_function *f, uint32_t head, uint32
     for (bool more = true; more;) {
         more = false;
         for (uint32_t s = head + 1; s < end; s++)
-            if (joins(p, f, head, s)) {
+            if (joins_head(p, f, head, s)) {
                 p->elements->merges[s].head = head;
                 joint->low = low_of(p, s) < joint->low ? low_of(p, s) : joint->low;
                 joint->high = high_of(p, s) > joint->high ? high_of(p, s) : joint->high;

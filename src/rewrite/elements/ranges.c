@@ -75,7 +75,7 @@ static void enter_slot(rw_body *b, uint32_t slot)
 }
 
 /* Counters that are spread (layout.h) are those of the multiprocessor's copy. */
-static void enter_copy(rw_body *b, uint32_t slot)
+static void use_copy_of_counters(rw_body *b, uint32_t slot)
 {
     const rw_slot_registers *s = &b->elements.slot[slot];
     size_t at = slot * sizeof(rewrite_slot) + offsetof(rewrite_slot, spread);
@@ -125,7 +125,7 @@ static void enter_ranges(rw_body *b)
     for (uint32_t i = 0; i < b->plan->elements->nslots; i++)
         enter_slot(b, i);
     for (uint32_t i = 0; i < b->plan->elements->nslots; i++)
-        enter_copy(b, i);
+        use_copy_of_counters(b, i);
     if (b->probes & elements)
         enter_rows(b);
 }

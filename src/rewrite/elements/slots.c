@@ -11,7 +11,7 @@ static bool needs_slot(const rw_plan *p, const rewrite_site *s)
 }
 
 /* Where the pointer lies among the kernel's parameters, which the host can read. */
-static uint32_t place_of(const ir_func *kernel, uint32_t param, uint32_t offset)
+static uint32_t pointer_place(const ir_func *kernel, uint32_t param, uint32_t offset)
 {
     if (param == IR_NONE || offset + UINT64_C(8) > ir_var_size(kernel->params[param]))
         return IR_NONE;
@@ -59,7 +59,7 @@ wl_status rw_pass_slots(rw_plan *p)
         const rewrite_site *s = &p->sites[i];
         bool apart = s->param == IR_NONE || p->out->probes >> REWRITE_FREQUENCY & 1;
         rewrite_pointer key = {s->param, s->param_offset,
-                               place_of(p->code.funcs[0], s->param, s->param_offset),
+                               pointer_place(p->code.funcs[0], s->param, s->param_offset),
                                apart ? rewrite_class(s) : 0};
         p->elements->slot_of[i] = IR_NONE;
         if (!needs_slot(p, s))

@@ -125,7 +125,7 @@ void rw_mark(rw_body *b, unsigned n, rw_reg table, rw_reg at, rw_reg in, rw_opd 
 }
 
 /* The bits of n elements, in their word of the bitmap. */
-static rw_reg bits_of(rw_body *b, unsigned n, rw_reg element)
+static rw_reg element_mask(rw_body *b, unsigned n, rw_reg element)
 {
     return rw_get(b, shf_l_wrap_b32, rw_number(0), rw_number((1u << n) - 1), element);
 }
@@ -137,7 +137,7 @@ static void set_bits(rw_body *b, unsigned n, rw_reg table, const rw_found *found
     rw_do(b, add_s64, word, word, table);
     rw_reg element = rw_get(b, cvt_u32_u64, found->at);
     rw_do(b, shr_u32, element, element, rw_number(2));
-    rw_reg bits = bits_of(b, n, element);
+    rw_reg bits = element_mask(b, n, element);
     rw_when(b, found->in, red_global_or_b32, rw_at(word, 0), bits);
 }
 
@@ -239,7 +239,7 @@ static void set_unseen(rw_body *b, const rw_deferred *d, const looked *l)
     rw_do(b, add_u32, element, element, rw_number((int)d->offset));
     /* Objects in slots begin at multiples of 128, so this is the element's place in its word. */
     rw_do(b, shr_u32, element, element, rw_number(2));
-    rw_reg bits = bits_of(b, n, element);
+    rw_reg bits = element_mask(b, n, element);
     rw_reg is_new = rw_get(b, not_b32, l->known);
     rw_do(b, and_b32, is_new, is_new, bits);
     rw_reg any = rw_get(b, setp_ne_u32, is_new, rw_number(0));

@@ -51,17 +51,17 @@ static bool counts_turns(const rw_body *b, uint32_t head)
 
 /* Declared registers: the last address of the head, the last step of a leader, iterations of those
  * that it counts for. */
-static rw_reg last_of(uint32_t head)
+static rw_reg last_register(uint32_t head)
 {
     return (rw_reg){.kind = RW_OPD_DECLARED, .type = RW_B64, .name = "last", .number = head};
 }
 
-static rw_reg step_of(uint32_t head)
+static rw_reg step_register(uint32_t head)
 {
     return (rw_reg){.kind = RW_OPD_DECLARED, .type = RW_B64, .name = "stride", .number = head};
 }
 
-static rw_reg turns_of(uint32_t head)
+static rw_reg turns_register(uint32_t head)
 {
     return (rw_reg){.kind = RW_OPD_DECLARED, .type = RW_B32, .name = "n", .number = head};
 }
@@ -83,7 +83,7 @@ static void declare_walks(rw_body *b)
 static void clear_walk(rw_body *b, uint32_t head)
 {
     if (counts_turns(b, head))
-        rw_do(b, mov_u32, turns_of(head), rw_number(0));
+        rw_do(b, mov_u32, turns_register(head), rw_number(0));
 }
 
 static void enter_walks(rw_body *b)
@@ -96,10 +96,10 @@ static void keep_last(rw_body *b, uint32_t site)
     if (!rw_heads_walk(b->plan, site))
         return;
     if (counts_turns(b, site))
-        rw_do(b, add_u32, turns_of(site), turns_of(site), rw_number(1));
+        rw_do(b, add_u32, turns_register(site), turns_register(site), rw_number(1));
     if (is_leader(b, site) && !walk_of(b, site)->known)
-        rw_do(b, sub_s64, step_of(site), b->address, last_of(site));
-    rw_do(b, mov_u64, last_of(site), b->address);
+        rw_do(b, sub_s64, step_register(site), b->address, last_register(site));
+    rw_do(b, mov_u64, last_register(site), b->address);
 }
 
 /* ---- what notes walks ---- */
@@ -172,15 +172,15 @@ rw_reg rw_claim(rw_body *b, rw_opd place, rw_reg mine)
 
 /* ---- after the loop: what a leader's walks have in common ---- */
 
-static void find_steps(rw_body *b, uint32_t leader, rw_walk_code *w)
+static void find_walk_steps(rw_body *b, uint32_t leader, rw_walk_code *w)
 {
     const rw_walk *walk = walk_of(b, leader);
-    w->turns = rw_get(b, mov_u32, turns_of(walk->count));
+    w->turns = rw_get(b, mov_u32, turns_register(walk->count));
     rw_reg once = rw_get(b, setp_eq_u32, w->turns, rw_number(1));
     if (walk->known)
         w->step = rw_get(b, mov_u64, rw_number(walk->step));
     else
-        w->step = rw_get(b, selp_b64, rw_number(0), step_of(leader), once);
+        w->step = rw_get(b, selp_b64, rw_number(0), step_register(leader), once);
     rw_reg moves = rw_get(b, sub_u32, w->turns, rw_number(1));
     w->down = rw_get(b, setp_lt_s64, w->step, rw_number(0));
     rw_do(b, abs_s64, w->step, w->step);
@@ -191,12 +191,12 @@ static void find_steps(rw_body *b, uint32_t leader, rw_walk_code *w)
 /* ---- one walk ---- */
 
 /* Fills low and in. */
-static void find_ends(rw_body *b, uint32_t head, rw_walk_code *w)
+static void find_walk_ends(rw_body *b, uint32_t head, rw_walk_code *w)
 {
     const rw_walk *walk = walk_of(b, head);
     const rw_slot_registers *s = &b->elements.slot[b->plan->elements->slot_of[head]];
     int64_t own = rw_offset_of(b->plan, head);
-    w->low = rw_get(b, mov_u64, last_of(head));
+    w->low = rw_get(b, mov_u64, last_register(head));
     rw_when(b, rw_not(w->down), sub_s64, w->low, w->low, w->length);
     rw_reg at = rw_get(b, sub_s64, w->low, s->base);
     rw_reg first = rw_get(b, add_s64, at, rw_number(walk->low - own));
@@ -261,7 +261,7 @@ static void note_walk(rw_body *b, uint32_t head, const rw_walk_code *common)
     const rw_temps temps = rw_temps_now(b);
     rw_walk_code w = *common;
     rw_label inside = rw_new_label(b, "inside"), done = rw_new_label(b, "walk");
-    find_ends(b, head, &w);
+    find_walk_ends(b, head, &w);
     rw_goto_if(b, w.in, inside);
     search_all(b, head, &w);
     rw_goto(b, done);
@@ -317,9 +317,9 @@ static void publish_walks(rw_body *b, uint32_t leader)
     const rw_temps temps = rw_temps_now(b);
     rw_walk_code w = {0};
     rw_label walked = rw_new_label(b, "walked");
-    rw_reg turns = turns_of(walk_of(b, leader)->count);
+    rw_reg turns = turns_register(walk_of(b, leader)->count);
     rw_goto_if(b, rw_get(b, setp_eq_u32, turns, rw_number(0)), walked);
-    find_steps(b, leader, &w);
+    find_walk_steps(b, leader, &w);
     choose_tables(b, leader, &w);
     for (int dense = 0; dense <= 1; dense++) /* the latter choose tables of their own */
         for (uint32_t s = leader; s < end; s++)
@@ -337,7 +337,7 @@ static void leave_walks(rw_body *b)
 }
 
 /* Publishes what walked in loops that the block follows. */
-static void start_block(rw_body *b, uint32_t block)
+static void publish_finished_walks(rw_body *b, uint32_t block)
 {
     uint32_t end = rw_end_of_sites(b->plan, b->f);
     for (int cleared = 0; cleared <= 1; cleared++)
@@ -349,6 +349,6 @@ static void start_block(rw_body *b, uint32_t block)
 const rw_emitter rw_emitter_walks = {.probes = 1u << REWRITE_TOUCH | 1u << REWRITE_FREQUENCY,
                                      .declare = declare_walks,
                                      .enter = enter_walks,
-                                     .start = start_block,
+                                     .start = publish_finished_walks,
                                      .access = keep_last,
                                      .leave = leave_walks};

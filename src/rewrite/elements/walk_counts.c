@@ -81,7 +81,7 @@ static void count_turns(rw_body *b, const rw_walk_code *w, uint32_t site)
 }
 
 /* Where there is no table; all turns at once where the step is 0. */
-static void count_apart(rw_body *b, uint32_t head, const rw_walk_code *walk)
+static void count_turns_apart(rw_body *b, uint32_t head, const rw_walk_code *walk)
 {
     rw_walk_code w = *walk;
     rw_reg stays = rw_get(b, setp_eq_u64, w.step, rw_number(0));
@@ -106,6 +106,6 @@ void rw_count_walk(rw_body *b, uint32_t head, const rw_walk_code *walk)
         rw_each_site_of_walk(b, head, &w, count_site);
     rw_goto(b, done);
     rw_put_label(b, apart);
-    count_apart(b, head, &w);
+    count_turns_apart(b, head, &w);
     rw_put_label(b, done);
 }

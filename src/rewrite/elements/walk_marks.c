@@ -10,7 +10,7 @@ typedef struct elements {
     rw_reg first, end;
 } elements;
 
-static elements find_elements(rw_body *b, uint32_t head, const rw_walk_code *w)
+static elements find_walked_elements(rw_body *b, uint32_t head, const rw_walk_code *w)
 {
     const rw_walk *walk = &b->plan->elements->walk[head];
     const rw_slot_registers *s = &b->elements.slot[b->plan->elements->slot_of[head]];
@@ -78,7 +78,7 @@ static void mark_lines(rw_body *b, uint32_t head, const rw_walk_code *w)
     const rw_slot_registers *s = &b->elements.slot[b->plan->elements->slot_of[head]];
     rw_label again = rw_new_label(b, "line"), done = rw_new_label(b, "marked"),
              part = rw_new_label(b, "part_of"), next = rw_new_label(b, "next");
-    elements e = find_elements(b, head, w);
+    elements e = find_walked_elements(b, head, w);
     rw_reg line = rw_get(b, shr_u64, e.first, rw_number(5));
     rw_reg step = rw_get(b, mov_u64, rw_number(1)), lane = rw_get(b, cvt_u64_u32, b->lane);
     rw_reg shared = rw_get(b, setp_eq_u32, w->weight, rw_number(32));

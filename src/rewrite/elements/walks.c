@@ -44,7 +44,7 @@ static bool is_candidate(const rw_plan *p, const flow_function *f, uint32_t site
 }
 
 /* How far the base moves in an iteration; false where that is not known. */
-static bool find_step(const flow_affine *form, uint32_t loop, int64_t *step)
+static bool find_base_step(const flow_affine *form, uint32_t loop, int64_t *step)
 {
     flow_symbol counter = {FLOW_SYM_LOOP, loop, 0};
     *step = 0;
@@ -60,7 +60,7 @@ static bool calls_between(const flow_function *f, uint32_t from, uint32_t to)
 }
 
 /* Do the two run together, through one slot? `a` comes first. */
-static bool run_together(const rw_plan *p, const flow_function *f, uint32_t a, uint32_t b)
+static bool run_through_one_slot(const rw_plan *p, const flow_function *f, uint32_t a, uint32_t b)
 {
     return is_candidate(p, f, b) && rw_block_of(p, f, a) == rw_block_of(p, f, b) &&
            p->elements->slot_of[a] == p->elements->slot_of[b] &&
@@ -83,7 +83,7 @@ static uint32_t end_of_block(const rw_plan *p, const flow_function *f, uint32_t 
     return p->site_first[f->first_pc + block->first + block->count];
 }
 
-static void join(rw_plan *p, uint32_t site, uint32_t loop, uint32_t head, uint32_t leader)
+static void join_walk(rw_plan *p, uint32_t site, uint32_t loop, uint32_t head, uint32_t leader)
 {
     p->elements->walk[site] = (rw_walk){
         .loop = loop, .head = head, .leader = leader, .count = p->elements->walk[leader].count};
@@ -98,7 +98,7 @@ static void join(rw_plan *p, uint32_t site, uint32_t loop, uint32_t head, uint32
 }
 
 /* Where the pieces of the walk's sites that begin at `from` or before reach without a gap. */
-static int64_t reach(const rw_plan *p, uint32_t head, uint32_t end, int64_t from)
+static int64_t reach_without_gap(const rw_plan *p, uint32_t head, uint32_t end, int64_t from)
 {
     int64_t to = from;
     for (uint32_t s = head; s < end; s++)
@@ -114,7 +114,7 @@ static void find_density(rw_plan *p, uint32_t head, uint32_t end, int64_t step)
     int64_t width = h->high - h->low, moved = step < 0 ? -step : step, to = h->low, from;
     do {
         from = to;
-        to = reach(p, head, end, from);
+        to = reach_without_gap(p, head, end, from);
     } while (to > from);
     h->gapless = to == h->high && moved <= width;
     h->dense = to == h->high && moved == width && h->covered == width;
@@ -122,7 +122,7 @@ static void find_density(rw_plan *p, uint32_t head, uint32_t end, int64_t step)
 
 /* The tables for the slot and step; with a step of 0, which is not known before the launch, those
  * of the leader. */
-static uint32_t find_table(rw_plan *p, uint32_t slot, uint32_t leader, uint64_t step)
+static uint32_t find_walk_table(rw_plan *p, uint32_t slot, uint32_t leader, uint64_t step)
 {
     for (uint32_t i = 0; i < p->elements->nwalks; i++)
         if (p->elements->walks[i].slot == slot && p->elements->walks[i].step == step &&
@@ -141,17 +141,17 @@ static void form_walk(rw_plan *p, const flow_function *f, uint32_t head, uint32_
     uint32_t loop = loop_of(p, f, head), end = end_of_block(p, f, head);
     int64_t step;
     for (uint32_t s = head; s < end; s++)
-        if (p->elements->walk[s].loop == FLOW_NONE && run_together(p, f, leader, s) &&
+        if (p->elements->walk[s].loop == FLOW_NONE && run_through_one_slot(p, f, leader, s) &&
             p->addresses[s]->value == p->addresses[head]->value)
-            join(p, s, loop, head, leader);
+            join_walk(p, s, loop, head, leader);
     rw_walk *h = &p->elements->walk[head];
-    h->known = find_step(form_of(p, f, head), loop, &step);
+    h->known = find_base_step(form_of(p, f, head), loop, &step);
     h->step = step;
     if (h->known)
         find_density(p, head, end, step);
     uint64_t table = !h->known ? 0 : h->dense ? 4 : (uint64_t)(step < 0 ? -step : step);
     h->table = h->known && !step ? IR_NONE
-                                 : find_table(p, p->elements->slot_of[head], leader, table);
+                                 : find_walk_table(p, p->elements->slot_of[head], leader, table);
 }
 
 /* Leaders that run together count iterations together: in the register of the first. */
@@ -174,7 +174,7 @@ static uint32_t form_walks(rw_plan *p, const flow_function *f, uint32_t leader, 
     uint32_t end = end_of_block(p, f, leader), walks = 0;
     find_count(p, f, leader);
     for (uint32_t h = leader; h < end && walks < most; h++) {
-        if (p->elements->walk[h].loop != FLOW_NONE || !run_together(p, f, leader, h) ||
+        if (p->elements->walk[h].loop != FLOW_NONE || !run_through_one_slot(p, f, leader, h) ||
             !move_alike(p, f, leader, h))
             continue;
         form_walk(p, f, h, leader);

@@ -16,7 +16,7 @@ typedef struct naming {
     const char *refused;
 } naming;
 
-static bool add_var(const ir_var **list, uint32_t *count, const ir_var *var)
+static bool add_var_to_list(const ir_var **list, uint32_t *count, const ir_var *var)
 {
     for (uint32_t i = 0; i < *count; i++)
         if (list[i] == var)
@@ -33,13 +33,13 @@ static void name_var(naming *n, const ir_var *var)
     else if (var->func && (var->space == IR_SPACE_GLOBAL || var->space == IR_SPACE_CONST))
         n->refused = "it has a variable within a function that keeps its value";
     else if (var->space == IR_SPACE_GLOBAL)
-        add_var(a->globals, &a->nglobals, var);
+        add_var_to_list(a->globals, &a->nglobals, var);
     else if (var->space == IR_SPACE_CONST && !ir_var_size(var))
         n->refused = "it names a constant without a size";
     else if (var->space == IR_SPACE_CONST)
-        add_var(a->constants, &a->nconstants, var);
+        add_var_to_list(a->constants, &a->nconstants, var);
     else if (var->space == IR_SPACE_SHARED && !var->func)
-        add_var(a->shared, &a->nshared, var);
+        add_var_to_list(a->shared, &a->nshared, var);
 }
 
 /* What the driver has for any module. */
@@ -63,7 +63,7 @@ static void name_callee(naming *n, const ir_func *func)
         n->alone->funcs[callee->index] = true;
 }
 
-static void name_operand(naming *n, const ir_operand *o, bool callee)
+static void name_operand_symbols(naming *n, const ir_operand *o, bool callee)
 {
     if (o->has_sym && o->sym.kind == IR_SYM_VAR)
         name_var(n, o->sym.var);
@@ -72,7 +72,7 @@ static void name_operand(naming *n, const ir_operand *o, bool callee)
     else if (o->has_sym)
         n->refused = "it takes the address of a function";
     for (uint32_t i = 0; i < o->count; i++)
-        name_operand(n, &o->items[i], false);
+        name_operand_symbols(n, &o->items[i], false);
 }
 
 static void name_insn(naming *n, const ir_func *func, const ir_insn *insn)
@@ -81,7 +81,7 @@ static void name_insn(naming *n, const ir_func *func, const ir_insn *insn)
     if (insn->op == IR_call && (!target || !target->has_sym))
         n->refused = "it calls functions through pointers";
     for (uint32_t i = 0; i < insn->noperands; i++)
-        name_operand(n, &insn->operands[i], target && target == &insn->operands[i]);
+        name_operand_symbols(n, &insn->operands[i], target && target == &insn->operands[i]);
 }
 
 static void name_all(naming *n)
@@ -110,7 +110,7 @@ static uint32_t global_of(const rw_plan *plan, const ir_var *var)
 }
 
 /* The number of the register, new where there was none. */
-static uint32_t register_of(rw_by_address *body, uint32_t global, uint64_t offset)
+static uint32_t register_of_address(rw_by_address *body, uint32_t global, uint64_t offset)
 {
     for (uint32_t i = 0; i < body->nnamed; i++)
         if (body->named[i].global == global && body->named[i].offset == offset)
@@ -134,7 +134,7 @@ static uint32_t count_globals(const ir_operand *operands, uint32_t count)
 
 uint32_t rw_register_of(const rw_plan *plan, rw_by_address *body, const ir_var *var)
 {
-    return register_of(body, global_of(plan, var), 0);
+    return register_of_address(body, global_of(plan, var), 0);
 }
 
 /* An address keeps its offset, the value of a name is a register with it. */
@@ -147,7 +147,7 @@ static ir_operand *rename_operands(renaming *r, const ir_operand *operands, uint
         if (names_global(o)) {
             bool address = o->kind == IR_OPD_ADDR;
             uint32_t global = global_of(r->plan, o->sym.var);
-            o->reg = first + register_of(r->body, global, address ? 0 : o->imm);
+            o->reg = first + register_of_address(r->body, global, address ? 0 : o->imm);
             o->kind = address ? IR_OPD_ADDR : IR_OPD_REG;
             o->imm = address ? o->imm : 0;
             o->has_sym = false;

@@ -51,7 +51,7 @@ static uint32_t param_at(const rw_plan *p, const ir_insn *i)
     return IR_NONE;
 }
 
-static uint8_t level_of(rw_plan *p, const flow_function *f, uint32_t value, unsigned depth);
+static uint8_t level_of_value(rw_plan *p, const flow_function *f, uint32_t value, unsigned depth);
 
 static uint8_t level_of_operand(rw_plan *p, const flow_function *f, const ir_insn *i,
                                 const ir_operand *o, unsigned depth)
@@ -65,7 +65,7 @@ static uint8_t level_of_operand(rw_plan *p, const flow_function *f, const ir_ins
     }
     bool negated = o->neg && ir_type_get(f->func->regs[o->reg].type)->kind != IR_KIND_P;
     uint32_t value = o->component || negated ? FLOW_NONE : value_read(f, i, o);
-    return value != FLOW_NONE ? level_of(p, f, value, depth + 1) : UNKNOWN;
+    return value != FLOW_NONE ? level_of_value(p, f, value, depth + 1) : UNKNOWN;
 }
 
 static uint8_t level_of_insn(rw_plan *p, const flow_function *f, const flow_value *v,
@@ -88,7 +88,7 @@ static uint8_t level_of_insn(rw_plan *p, const flow_function *f, const flow_valu
     return level;
 }
 
-static uint8_t level_of(rw_plan *p, const flow_function *f, uint32_t value, unsigned depth)
+static uint8_t level_of_value(rw_plan *p, const flow_function *f, uint32_t value, unsigned depth)
 {
     uint8_t *known = &p->control->follows[value];
     const flow_value *v = &f->values[value];
@@ -99,12 +99,12 @@ static uint8_t level_of(rw_plan *p, const flow_function *f, uint32_t value, unsi
 
 bool rw_follows_thread(rw_plan *p, const flow_function *f, uint32_t value)
 {
-    return f->index == 0 && level_of(p, f, value, 0) == OF_PLACE;
+    return f->index == 0 && level_of_value(p, f, value, 0) == OF_PLACE;
 }
 
 bool rw_follows_launch(rw_plan *p, const flow_function *f, uint32_t value)
 {
-    return f->index == 0 && level_of(p, f, value, 0) <= OF_LAUNCH;
+    return f->index == 0 && level_of_value(p, f, value, 0) <= OF_LAUNCH;
 }
 
 /* ---- of one thread, or of several ---- */
@@ -133,7 +133,7 @@ static rw_interval lane_of(rw_eval *eval)
     return exact ? one(at % REWRITE_LANES) : (rw_interval){0, REWRITE_LANES - 1};
 }
 
-static rw_interval special(rw_eval *eval, const ir_operand *o)
+static rw_interval span_of_sreg(rw_eval *eval, const ir_operand *o)
 {
     unsigned axis = o->component - 1u;
     bool of_grid = o->sreg == IR_SR_ctaid || o->sreg == IR_SR_nctaid;
@@ -164,7 +164,7 @@ static rw_interval operand_span(rw_eval *eval, const flow_function *f, const ir_
     ir_type type = rw_operand_type(i, n);
     switch (o->kind) {
     case IR_OPD_INT: return one(rw_extended(type, o->imm, rw_bits_of(type)));
-    case IR_OPD_SREG: return special(eval, o);
+    case IR_OPD_SREG: return span_of_sreg(eval, o);
     case IR_OPD_SYM: return one(eval->vars[rw_var_listed(eval->plan, &o->sym)] + o->imm);
     default: break;
     }

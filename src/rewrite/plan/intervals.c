@@ -5,12 +5,12 @@
  * all numbers of that width where that cannot be told. */
 #include "rewrite/plan/plan.h"
 
-static unsigned bits_of(ir_type type)
+static unsigned bits_of_type(ir_type type)
 {
     return ir_type_get(type)->kind == IR_KIND_P ? 1 : ir_type_get(type)->bits;
 }
 
-static bool is_integer(ir_type type)
+static bool is_integer_type(ir_type type)
 {
     const ir_type_info *info = ir_type_get(type);
     bool integer = info->kind == IR_KIND_U || info->kind == IR_KIND_S || info->kind == IR_KIND_B;
@@ -35,7 +35,7 @@ static uint64_t cut_to_bits(uint64_t x, unsigned bits)
 /* The lowest bits of x as a number of that type, in 64 bits. */
 static uint64_t as_type(ir_type type, uint64_t x)
 {
-    unsigned bits = bits_of(type);
+    unsigned bits = bits_of_type(type);
     uint64_t sign = UINT64_C(1) << (bits - 1);
     x = cut_to_bits(x, bits);
     return is_signed(type) && bits < 64 ? (x ^ sign) - sign : x;
@@ -50,7 +50,7 @@ static bool is_below(ir_type type, uint64_t a, uint64_t b)
 
 static uint64_t shift_number(const ir_insn *i, uint64_t x, uint64_t by)
 {
-    unsigned bits = bits_of(i->types[0]);
+    unsigned bits = bits_of_type(i->types[0]);
     bool negative = is_signed(i->types[0]) && (int64_t)x < 0;
     by = cut_to_bits(by, 32);
     if (i->op == IR_shl)
@@ -120,7 +120,7 @@ typedef struct numbers {
 
 static numbers numbers_of(ir_type type, rw_interval s)
 {
-    unsigned bits = bits_of(type);
+    unsigned bits = bits_of_type(type);
     uint64_t sign = UINT64_C(1) << (bits - 1);
     if (s.high > greatest_of(bits))
         s = (rw_interval){0, greatest_of(bits)};
@@ -149,7 +149,7 @@ static bool is_one(rw_interval s)
     return s.low == s.high;
 }
 
-static numbers sum_of(numbers a, numbers b)
+static numbers sum_of_numbers(numbers a, numbers b)
 {
     return (numbers){a.low + b.low, a.high + b.high};
 }
@@ -178,7 +178,7 @@ static numbers least_of(numbers a, numbers b)
 /* `by` is one number. */
 static rw_interval shift_interval(const ir_insn *i, numbers x, uint64_t by)
 {
-    unsigned bits = bits_of(i->types[0]);
+    unsigned bits = bits_of_type(i->types[0]);
     by = cut_to_bits(by, 32) < bits ? cut_to_bits(by, 32) : bits;
     if (i->op == IR_shr)
         return as_register_holds((numbers){x.low >> by, x.high >> by}, bits);
@@ -218,11 +218,11 @@ static rw_interval bitwise_interval(const ir_insn *i, rw_interval a, rw_interval
         return mask_interval(i, a, b.low);
     if (i->op != IR_xor && is_one(a))
         return mask_interval(i, b, a.low);
-    return (rw_interval){0, greatest_of(bits_of(i->types[0]))};
+    return (rw_interval){0, greatest_of(bits_of_type(i->types[0]))};
 }
 
 /* Whether it holds for some, whether for all. */
-static rw_interval is_less(numbers a, numbers b)
+static rw_interval is_less_than(numbers a, numbers b)
 {
     return (rw_interval){a.high < b.low, a.low < b.high};
 }
@@ -244,12 +244,12 @@ static rw_interval compare_intervals(const ir_insn *i, numbers a, numbers b)
     case IR_S_eq: return is_equal(a, b);
     case IR_S_ne: return is_not(is_equal(a, b));
     case IR_S_lt:
-    case IR_S_lo: return is_less(a, b);
+    case IR_S_lo: return is_less_than(a, b);
     case IR_S_le:
-    case IR_S_ls: return is_not(is_less(b, a));
+    case IR_S_ls: return is_not(is_less_than(b, a));
     case IR_S_gt:
-    case IR_S_hi: return is_less(b, a);
-    default: return is_not(is_less(a, b)); /* ge, hs */
+    case IR_S_hi: return is_less_than(b, a);
+    default: return is_not(is_less_than(a, b)); /* ge, hs */
     }
 }
 
@@ -279,10 +279,10 @@ static rw_interval compute_interval(const ir_insn *i, const rw_interval *in)
     for (uint32_t o = 1; o < i->noperands && o < RW_MAX_OPERANDS; o++)
         n[o] = numbers_of(rw_operand_type(i, o), in[o]);
     switch (i->op) {
-    case IR_add: return as_register_holds(sum_of(n[1], n[2]), bits);
-    case IR_sub: return as_register_holds(sum_of(n[1], negative_of(n[2])), bits);
+    case IR_add: return as_register_holds(sum_of_numbers(n[1], n[2]), bits);
+    case IR_sub: return as_register_holds(sum_of_numbers(n[1], negative_of(n[2])), bits);
     case IR_mul: return as_register_holds(product_of(n[1], n[2]), bits);
-    case IR_mad: return as_register_holds(sum_of(product_of(n[1], n[2]), n[3]), bits);
+    case IR_mad: return as_register_holds(sum_of_numbers(product_of(n[1], n[2]), n[3]), bits);
     case IR_neg: return as_register_holds(negative_of(n[1]), bits);
     case IR_min: return as_register_holds(least_of(n[1], n[2]), bits);
     case IR_max:
@@ -326,7 +326,7 @@ bool rw_op_is_known(const ir_insn *i)
     case IR_selp: break;
     default: return false;
     }
-    bool types = is_integer(i->types[0]) && (i->op != IR_cvt || is_integer(i->types[1]));
+    bool types = is_integer_type(i->types[0]) && (i->op != IR_cvt || is_integer_type(i->types[1]));
     bool high = ir_has(i, IR_S_hi) && i->op != IR_setp, two = i->op == IR_min || i->op == IR_max;
     return types && !high && !ir_has(i, IR_S_sat) && !ir_has(i, IR_S_cc) && !ir_has(i, IR_S_relu) &&
            !ir_has(i, IR_S_pack) && i->noperands <= (two ? 3 : RW_MAX_OPERANDS);
@@ -335,7 +335,7 @@ bool rw_op_is_known(const ir_insn *i)
 unsigned rw_result_bits(const ir_insn *i)
 {
     bool wide = (i->op == IR_mul || i->op == IR_mad) && ir_has(i, IR_S_wide);
-    return i->op == IR_setp ? 1 : bits_of(i->types[0]) << wide;
+    return i->op == IR_setp ? 1 : bits_of_type(i->types[0]) << wide;
 }
 
 /* The last operands of setp and selp are predicates. */
@@ -366,12 +366,12 @@ rw_interval rw_interval_of(const ir_insn *i, const rw_interval *in)
 
 bool rw_is_integer(ir_type type)
 {
-    return is_integer(type);
+    return is_integer_type(type);
 }
 
 unsigned rw_bits_of(ir_type type)
 {
-    return bits_of(type);
+    return bits_of_type(type);
 }
 
 uint64_t rw_extended(ir_type type, uint64_t x, unsigned bits)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static wl_status analyse(rw_plan *p, const ir_func *kernel)
+static wl_status analyse_kernel_flow(rw_plan *p, const ir_func *kernel)
 {
     wl_status status = ir_kernel_of(p->module, kernel, p->arena, &p->code);
     if (status != WL_OK)
@@ -20,7 +20,7 @@ static wl_status analyse(rw_plan *p, const ir_func *kernel)
     return status == WL_OK ? flow_run(p->flow, FLOW_PASS_affine) : status;
 }
 
-static wl_status allocate(rw_plan *p)
+static wl_status allocate_plans(rw_plan *p)
 {
     p->control = wl_new(p->arena, rw_control);
     p->blocks = wl_new(p->arena, rw_block_plan);
@@ -32,7 +32,7 @@ static wl_status allocate(rw_plan *p)
                                                                                          : WL_NOMEM;
 }
 
-static void lay_out(rw_plan *p)
+static void lay_out_fixed_state(rw_plan *p)
 {
     rewrite_kernel *k = p->out;
     uint32_t at = sizeof(rewrite_state);
@@ -76,13 +76,13 @@ bool rw_pass_find(const char *name, rw_pass *out)
 
 wl_status rw_plan_kernel(rw_plan *p)
 {
-    wl_status status = analyse(p, p->out->func);
+    wl_status status = analyse_kernel_flow(p, p->out->func);
     if (status == WL_OK)
-        status = allocate(p);
+        status = allocate_plans(p);
     p->out->plan = p;
     for (unsigned i = 0; status == WL_OK && i < RW_PASS_COUNT; i++)
         status = passes[i].run(p);
     if (status == WL_OK)
-        lay_out(p);
+        lay_out_fixed_state(p);
     return status;
 }

@@ -18,7 +18,7 @@ static bool runs_as(const flow_function *f, uint32_t a, uint32_t b)
            flow_dominates(&f->post, b, a);
 }
 
-static uint32_t root_of(const flow_function *f, uint32_t block)
+static uint32_t root_of_block(const flow_function *f, uint32_t block)
 {
     uint32_t root = block;
     for (uint32_t a = f->dom.parent[block];
@@ -37,7 +37,7 @@ const ir_insn *rw_last_of(const flow_function *f, uint32_t block)
 
 /* Where the branch with a guard at the end of the block goes when it is taken; FLOW_NONE: there is
  * no such branch. */
-static uint32_t target_of(const flow_function *f, uint32_t block)
+static uint32_t branch_target(const flow_function *f, uint32_t block)
 {
     const ir_insn *last = rw_last_of(f, block);
     if (last->op != IR_bra || last->guard == IR_NONE || flow_nsucc(&f->graph, block) != 2)
@@ -112,7 +112,7 @@ bool rw_gets_to(rw_eval *eval, uint32_t root, uint32_t from)
 static uint32_t edge_of(rw_plan *p, const flow_function *f, uint32_t block)
 {
     uint32_t n = p->control->edge_at[f->first_pc + f->blocks[block].first],
-             target = target_of(f, block);
+             target = branch_target(f, block);
     if (n == FLOW_NONE) {
         n = p->control->edge_at[f->first_pc + f->blocks[block].first] = p->control->nedges++;
         p->control->edges[n] = (rw_edge){
@@ -125,13 +125,13 @@ static uint32_t edge_of(rw_plan *p, const flow_function *f, uint32_t block)
     return n;
 }
 
-static rw_run run_of(rw_plan *p, const flow_function *f, uint32_t block)
+static rw_run run_of_block(rw_plan *p, const flow_function *f, uint32_t block)
 {
-    rw_run run = {.root = root_of(f, block), .from = FLOW_NONE, .edge = FLOW_NONE};
+    rw_run run = {.root = root_of_block(f, block), .from = FLOW_NONE, .edge = FLOW_NONE};
     uint32_t first = f->graph.pred_first[run.root];
     if (run.root == f->dom.root || f->graph.pred_first[run.root + 1] - first != 1)
         return run;
-    uint32_t from = f->graph.pred[first], target = target_of(f, from);
+    uint32_t from = f->graph.pred[first], target = branch_target(f, from);
     if (target == FLOW_NONE || f->loops.irreducible || f->loops.of[from] != f->loops.of[run.root])
         return run;
     run.from = from;
@@ -163,7 +163,7 @@ wl_status rw_pass_runs(rw_plan *p)
             return WL_NOMEM;
         for (uint32_t b = 0; b < f->nblocks; b++)
             if (f->blocks[b].reached)
-                p->control->runs[k][b] = run_of(p, f, b);
+                p->control->runs[k][b] = run_of_block(p, f, b);
     }
     return WL_OK;
 }
@@ -190,9 +190,9 @@ static bool calls(const flow_function *f, uint32_t block)
 uint32_t rw_body_of_if(const flow_function *f, uint32_t block)
 {
     uint32_t behind = f->blocks[block].first + f->blocks[block].count;
-    if (f->loops.irreducible || target_of(f, block) == FLOW_NONE || behind >= f->func->ninsns)
+    if (f->loops.irreducible || branch_target(f, block) == FLOW_NONE || behind >= f->func->ninsns)
         return FLOW_NONE;
-    uint32_t body = f->block_of[behind], meeting = target_of(f, block);
+    uint32_t body = f->block_of[behind], meeting = branch_target(f, block);
     if (meeting == body || meeting <= body || !has_preds(f, body, 1) || !has_preds(f, meeting, 2) ||
         flow_nsucc(&f->graph, body) != 1 || f->graph.succ[f->graph.succ_first[body]] != meeting ||
         calls(f, body) ||

@@ -67,12 +67,12 @@ static uint8_t op_of(const ir_insn *insn, const flow_address *a)
     return a->touch & FLOW_WRITE ? ACC_STORE : ACC_LOAD;
 }
 
-static ir_space space_of(const flow_address *a)
+static ir_space accessed_space(const flow_address *a)
 {
     return a->space == IR_SPACE_SHARED_CLUSTER ? IR_SPACE_SHARED : a->space;
 }
 
-static uint8_t flags_of(const ir_insn *insn, const flow_address *a)
+static uint8_t access_flags(const ir_insn *insn, const flow_address *a)
 {
     return (uint8_t)((is_plain_copy(insn) ? ACC_ASYNC : 0) |
                      (ir_has(insn, IR_S_volatile) ? ACC_VOLATILE : 0) |
@@ -109,8 +109,8 @@ static void add_site(rw_plan *p, const flow_function *f, uint32_t i, const flow_
     rewrite_site *site = &p->sites[p->nsites++];
     *site = (rewrite_site){.pc = f->first_pc + i,
                            .op = op_of(insn, a),
-                           .space = (uint8_t)space_of(a),
-                           .flags = flags_of(insn, a),
+                           .space = (uint8_t)accessed_space(a),
+                           .flags = access_flags(insn, a),
                            .bytes = (uint16_t)(rw_is_matrix(insn) ? 16 : a->bytes),
                            .param = IR_NONE};
     find_param(p, f, a, site);
@@ -236,7 +236,7 @@ static void mark_cloned(rw_plan *p, const char *const *why, bool blocks)
 
 /* ---- the pass ---- */
 
-static wl_status allocate(rw_plan *p)
+static wl_status allocate_sites(rw_plan *p)
 {
     size_t npcs = p->proof.npcs;
     p->cloned = wl_new_array(p->arena, bool, (size_t)p->code.count);
@@ -270,7 +270,7 @@ wl_status rw_pass_sites(rw_plan *p)
 {
     const char **why = wl_new_array(p->arena, const char *, (size_t)p->code.count + 1);
     bool *reached = wl_new_array(p->arena, bool, (size_t)p->code.count + 1);
-    if (!why || !reached || allocate(p) != WL_OK)
+    if (!why || !reached || allocate_sites(p) != WL_OK)
         return WL_NOMEM;
     mark_unprobed(p, why);
     mark_unreached(p, why, reached);

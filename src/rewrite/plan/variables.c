@@ -9,7 +9,7 @@ static bool listed(const ir_var *var)
            (!var->func || var->scope == 0);
 }
 
-static void add_var(rw_plan *p, const ir_var *var)
+static void add_plan_var(rw_plan *p, const ir_var *var)
 {
     for (uint32_t i = 0; i < p->nvars; i++)
         if (p->vars[i].var == var)
@@ -22,7 +22,7 @@ static uint32_t list_vars(rw_plan *p, const ir_operand *o, bool count)
     uint32_t n = 0;
     if (o->has_sym && o->sym.kind == IR_SYM_VAR && listed(o->sym.var)) {
         if (!count)
-            add_var(p, o->sym.var);
+            add_plan_var(p, o->sym.var);
         n++;
     }
     for (uint32_t i = 0; i < o->count; i++)

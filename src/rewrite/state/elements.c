@@ -43,7 +43,7 @@ typedef struct reading {
 
 /* ---- tables ---- */
 
-static bool range_of(const rewrite_copy *c, uint32_t object, rewrite_range *out)
+static bool find_nonempty_range(const rewrite_copy *c, uint32_t object, rewrite_range *out)
 {
     uint64_t at = c->layout->ranges_at + sizeof *out * (uint64_t)object;
     if (object >= c->layout->nranges || at > c->size || c->size - at < sizeof *out)
@@ -62,7 +62,7 @@ static const void *bytes_at(const rewrite_copy *c, uint64_t address, uint64_t by
     return there ? (const char *)c->state + at : NULL;
 }
 
-static counters find_counters(const reading *r, unsigned class_)
+static counters find_class_counters(const reading *r, unsigned class_)
 {
     const rewrite_range *range = &r->range;
     counters found = {.copies = range->spread ? REWRITE_SPREAD : 1, .apart = range->spread / 4};
@@ -84,16 +84,16 @@ static marks find_marks(const reading *r, uint64_t address)
                    bytes_at(r->copy, r->range.bits + behind / 8, r->elements / 8, 4)};
 }
 
-static bool is_marked(const marks *m, uint64_t element)
+static bool is_element_marked(const marks *m, uint64_t element)
 {
     return (m->bytes && m->bytes[element]) ||
            (m->bits && m->bits[element / 32] >> element % 32 & 1);
 }
 
-static void find_tables(reading *r)
+static void find_object_tables(reading *r)
 {
     for (unsigned k = 0; r->counted && k < REWRITE_CLASSES; k++)
-        r->counts[k] = find_counters(r, k);
+        r->counts[k] = find_class_counters(r, k);
     if (!r->counted)
         r->marks = find_marks(r, r->range.lines[0]);
 }
@@ -117,15 +117,15 @@ static void find_walk(reading *r, uint32_t object, uint32_t number)
     r->nwalks++;
 }
 
-static bool begin(reading *r, const rewrite_copy *c, uint32_t object)
+static bool begin_reading(reading *r, const rewrite_copy *c, uint32_t object)
 {
     *r = (reading){.copy = c, .counted = c->kernel->probes >> REWRITE_FREQUENCY & 1};
-    if (c->size < sizeof(rewrite_state) || !range_of(c, object, &r->range))
+    if (c->size < sizeof(rewrite_state) || !find_nonempty_range(c, object, &r->range))
         return false;
     const rewrite_range *range = &r->range;
     r->skipped = (range->base & 127) / 4;
     r->elements = ((range->base + range->bytes - 1) / 128 - range->base / 128 + 1) * LINE;
-    find_tables(r);
+    find_object_tables(r);
     for (uint32_t i = 0; i < c->kernel->nwalks; i++)
         find_walk(r, object, i);
     return true;
@@ -141,7 +141,7 @@ static bool make_rings(reading *r)
 
 /* ---- elements ---- */
 
-static uint32_t count_of(const counters *c, uint64_t element)
+static uint32_t count_in_copies(const counters *c, uint64_t element)
 {
     uint32_t count = 0;
     for (uint64_t i = 0; i < c->copies; i++) {
@@ -155,7 +155,7 @@ static void count_element(reading *r, uint64_t element, wl_span *span)
 {
     uint32_t times[REWRITE_CLASSES], any = 0;
     for (unsigned k = 0; k < REWRITE_CLASSES; k++)
-        times[k] = count_of(&r->counts[k], element);
+        times[k] = count_in_copies(&r->counts[k], element);
     for (uint32_t i = 0; i < r->nwalks; i++) {
         walk *w = &r->walks[i];
         times[w->class_] += w->ring[element % w->step] += w->counts[element];
@@ -167,11 +167,11 @@ static void count_element(reading *r, uint64_t element, wl_span *span)
 
 static bool is_touched(reading *r, uint64_t element)
 {
-    bool touched = is_marked(&r->marks, element);
+    bool touched = is_element_marked(&r->marks, element);
     for (uint32_t i = 0; i < r->nwalks; i++) {
         walk *w = &r->walks[i];
         uint32_t *left = &w->ring[element % w->step];
-        *left = is_marked(&w->marks, element) ? w->turns : *left ? *left - 1 : 0;
+        *left = is_element_marked(&w->marks, element) ? w->turns : *left ? *left - 1 : 0;
         touched |= *left > 0;
     }
     return touched;
@@ -180,7 +180,7 @@ static bool is_touched(reading *r, uint64_t element)
 wl_status rewrite_read_elements(const rewrite_copy *c, uint32_t object, wl_spans *out)
 {
     reading r;
-    if (!begin(&r, c, object))
+    if (!begin_reading(&r, c, object))
         return WL_OK;
     bool good = make_rings(&r);
     uint64_t end = ((r.range.base & 127) + r.range.bytes + 3) / 4;
@@ -202,7 +202,7 @@ bool rewrite_knows_elements(const rewrite_copy *c, uint32_t object)
 {
     rewrite_range r;
     bool counted = c->kernel->probes >> REWRITE_FREQUENCY & 1;
-    if (!range_of(c, object, &r))
+    if (!find_nonempty_range(c, object, &r))
         return false;
     bool all = true;
     for (uint32_t i = 0; i < c->kernel->nslots; i++)

@@ -18,21 +18,21 @@ unsigned rewrite_class(const rewrite_site *site)
                                    : REWRITE_ATOMICS;
 }
 
-static uint64_t round_up(uint64_t bytes)
+static uint64_t round_to_256(uint64_t bytes)
 {
     return (bytes + 255) / 256 * 256;
 }
 
 /* Of an object: lines that it has a part in; bytes of its counters of one class, with room for an
  * access that leaves it. */
-static uint64_t lines_of(const rewrite_object *o)
+static uint64_t lines_of_object(const rewrite_object *o)
 {
     return (o->base + o->bytes - 1) / 128 - o->base / 128 + 1;
 }
 
 static uint64_t counter_bytes(const rewrite_object *o)
 {
-    return lines_of(o) * (128 + 4) + 128;
+    return lines_of_object(o) * (128 + 4) + 128;
 }
 
 static bool holds_address(const rewrite_object *o, uint64_t address)
@@ -43,7 +43,7 @@ static bool holds_address(const rewrite_object *o, uint64_t address)
 /* ---- what pointers lead to ---- */
 
 /* The object that the slot's pointer lies in, or UINT32_MAX. */
-static uint32_t object_of(const rewrite_setup *setup, uint32_t slot)
+static uint32_t object_of_slot(const rewrite_setup *setup, uint32_t slot)
 {
     uint64_t pointer = setup->pointers ? setup->pointers[slot] : 0;
     uint32_t low = 0, high = setup->nobjects;
@@ -68,7 +68,7 @@ static needs find_needs(const rewrite_kernel *k, const rewrite_setup *setup)
 {
     needs n = {0};
     for (uint32_t i = 0; i < k->nslots; i++) {
-        n.object[i] = object_of(setup, i);
+        n.object[i] = object_of_slot(setup, i);
         if (n.object[i] == UINT32_MAX || setup->everywhere)
             n.all |= 1u << k->slots[i].class_;
     }
@@ -85,7 +85,7 @@ static unsigned needed_classes(const rewrite_kernel *k, const needs *n, uint32_t
 }
 
 /* Copies of the counters. */
-static uint64_t spread_of(const rewrite_object *o)
+static uint64_t copies_of_counters(const rewrite_object *o)
 {
     return o->bytes <= REWRITE_SPREAD_BYTES ? REWRITE_SPREAD : 1;
 }
@@ -97,9 +97,9 @@ bool rw_has_marks(const rewrite_kernel *k)
 }
 
 /* Words of a bitmap of elements, with room for an access that leaves the object. */
-static uint64_t words_of(const rewrite_object *o)
+static uint64_t bitmap_words(const rewrite_object *o)
 {
-    return lines_of(o) + 1;
+    return lines_of_object(o) + 1;
 }
 
 /* Bytes of the object's counters. */
@@ -107,11 +107,11 @@ static uint64_t table_bytes(const rewrite_kernel *k, const rewrite_object *o, un
 {
     uint64_t bytes = 0;
     if (has_probe(k, REWRITE_FREQUENCY))
-        bytes += (uint64_t)__builtin_popcount(classes) * spread_of(o) * counter_bytes(o);
-    return round_up(bytes);
+        bytes += (uint64_t)__builtin_popcount(classes) * copies_of_counters(o) * counter_bytes(o);
+    return round_to_256(bytes);
 }
 
-static uint32_t rows_of(const rewrite_kernel *k, const rewrite_setup *setup)
+static uint32_t trace_rows(const rewrite_kernel *k, const rewrite_setup *setup)
 {
     return setup->rows > k->tail_rows ? setup->rows : k->tail_rows;
 }
@@ -119,7 +119,7 @@ static uint32_t rows_of(const rewrite_kernel *k, const rewrite_setup *setup)
 /* Of the counters of walks through the object. */
 static uint64_t walk_bytes(const rewrite_kernel *k, const rewrite_object *o)
 {
-    return has_probe(k, REWRITE_FREQUENCY) ? round_up(128 * lines_of(o) + 128) : 0;
+    return has_probe(k, REWRITE_FREQUENCY) ? round_to_256(128 * lines_of_object(o) + 128) : 0;
 }
 
 /* The object that the walk goes through, where it gets tables; else UINT32_MAX. */
@@ -152,8 +152,8 @@ static uint32_t copies_of(uint64_t bytes)
 }
 
 /* By address, and by thread. */
-static uint64_t lay_out_shared(const rewrite_kernel *k, const rewrite_setup *setup, uint64_t at,
-                               rewrite_layout *out)
+static uint64_t lay_out_shared_counters(const rewrite_kernel *k, const rewrite_setup *setup,
+                                        uint64_t at, rewrite_layout *out)
 {
     if (!has_probe(k, REWRITE_SHARED) || !setup->shared_bytes)
         return at;
@@ -163,11 +163,11 @@ static uint64_t lay_out_shared(const rewrite_kernel *k, const rewrite_setup *set
     out->place_copies = copies_of(out->place_bytes);
     if (k->by_address) {
         out->shared_at = at;
-        at = round_up(at + (uint64_t)out->shared_copies * REWRITE_CLASSES * out->shared_bytes);
+        at = round_to_256(at + (uint64_t)out->shared_copies * REWRITE_CLASSES * out->shared_bytes);
     }
     if (k->nplaces) {
         out->places_at = at;
-        at = round_up(at + (uint64_t)out->place_copies * out->place_bytes);
+        at = round_to_256(at + (uint64_t)out->place_copies * out->place_bytes);
     }
     return at;
 }
@@ -180,20 +180,20 @@ static uint64_t lay_out_tables(const rewrite_kernel *k, const rewrite_setup *set
     for (uint32_t i = 0; i < out->nranges; i++) {
         unsigned classes = needed_classes(k, &n, i);
         at += table_bytes(k, &setup->objects[i], classes);
-        out->nwords += rw_has_marks(k) && classes ? words_of(&setup->objects[i]) : 0;
+        out->nwords += rw_has_marks(k) && classes ? bitmap_words(&setup->objects[i]) : 0;
     }
     for (uint32_t i = 0; i < k->nwalks; i++) {
         uint32_t object = walked_object(k, setup, &n, i);
         if (object == UINT32_MAX)
             continue;
         at += walk_bytes(k, &setup->objects[object]);
-        out->nwords += rw_has_marks(k) ? words_of(&setup->objects[object]) : 0;
+        out->nwords += rw_has_marks(k) ? bitmap_words(&setup->objects[object]) : 0;
     }
     if (!out->nwords)
         return at;
     out->bits_at = at;
-    out->marks_at = round_up(at + 4 * out->nwords);
-    return round_up(out->marks_at + 32 * out->nwords);
+    out->marks_at = round_to_256(at + 4 * out->nwords);
+    return round_to_256(out->marks_at + 32 * out->nwords);
 }
 
 void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrite_layout *out)
@@ -205,15 +205,15 @@ void rewrite_lay_out(const rewrite_kernel *k, const rewrite_setup *setup, rewrit
     if ((elements || has_probe(k, REWRITE_OBJECTS)) && setup->nobjects) {
         out->nranges = setup->nobjects;
         out->ranges_at = at;
-        at = round_up(at + sizeof(rewrite_range) * (uint64_t)setup->nobjects);
+        at = round_to_256(at + sizeof(rewrite_range) * (uint64_t)setup->nobjects);
     }
-    at = lay_out_shared(k, setup, at, out);
+    at = lay_out_shared_counters(k, setup, at, out);
     if (elements && out->nranges)
         at = lay_out_tables(k, setup, at, out);
     out->pool_at = at;
     if (has_probe(k, REWRITE_TRACE))
         out->nregions = setup->ntraced * rw_warps_of(out);
-    out->bytes = at + (uint64_t)out->nregions * rows_of(k, setup) * REWRITE_ROW;
+    out->bytes = at + (uint64_t)out->nregions * trace_rows(k, setup) * REWRITE_ROW;
 }
 
 static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigned classes,
@@ -224,10 +224,10 @@ static void fill_range(const rewrite_kernel *k, const rewrite_object *o, unsigne
         if (!(classes >> c & 1))
             continue;
         out->counts[c] = at;
-        out->lines[c] = at + counter_bytes(o) - 4 * lines_of(o);
-        at += counter_bytes(o) * spread_of(o);
+        out->lines[c] = at + counter_bytes(o) - 4 * lines_of_object(o);
+        at += counter_bytes(o) * copies_of_counters(o);
     }
-    if (has_probe(k, REWRITE_FREQUENCY) && spread_of(o) > 1)
+    if (has_probe(k, REWRITE_FREQUENCY) && copies_of_counters(o) > 1)
         out->spread = (uint32_t)counter_bytes(o);
 }
 
@@ -271,7 +271,7 @@ static void fill_marks(const rewrite_kernel *k, const rewrite_object *o, filling
         return;
     *marked = f->address + f->layout->marks_at + 32 * f->word;
     *bits = f->address + f->layout->bits_at + 4 * f->word;
-    f->word += words_of(o);
+    f->word += bitmap_words(o);
 }
 
 static void fill_tables(const rewrite_kernel *k, const rewrite_setup *setup,
@@ -309,11 +309,11 @@ void rewrite_fill(const rewrite_kernel *k, const rewrite_setup *setup, const rew
     uint32_t ntraced = setup->blocks <= UINT32_MAX ? setup->ntraced : 0;
     *state = (rewrite_state){.version = REWRITE_VERSION,
                              .pool_at = l->pool_at,
-                             .rows = rows_of(k, setup),
+                             .rows = trace_rows(k, setup),
                              .warps = rw_warps_of(l),
                              .threads = rw_threads_of(l),
-                             .limit = (int32_t)(rows_of(k, setup) - k->tail_rows),
-                             .room = (int32_t)(rows_of(k, setup) - k->tail_rows),
+                             .limit = (int32_t)(trace_rows(k, setup) - k->tail_rows),
+                             .room = (int32_t)(trace_rows(k, setup) - k->tail_rows),
                              .nranges = l->nranges,
                              .shared_bytes = l->shared_bytes,
                              .ranges = l->ranges_at ? address + l->ranges_at : 0,

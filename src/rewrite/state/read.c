@@ -7,7 +7,7 @@
 
 /* ---- numbers in a state ---- */
 
-static bool get(const rewrite_copy *c, uint64_t at, void *out, size_t bytes)
+static bool read_state(const rewrite_copy *c, uint64_t at, void *out, size_t bytes)
 {
     memset(out, 0, bytes);
     if (at > c->size || c->size - at < bytes)
@@ -16,28 +16,28 @@ static bool get(const rewrite_copy *c, uint64_t at, void *out, size_t bytes)
     return true;
 }
 
-static uint64_t get64(const rewrite_copy *c, uint64_t at)
+static uint64_t read_state_u64(const rewrite_copy *c, uint64_t at)
 {
     uint64_t value;
-    get(c, at, &value, sizeof value);
+    read_state(c, at, &value, sizeof value);
     return value;
 }
 
-static uint32_t get32(const rewrite_copy *c, uint64_t at)
+static uint32_t read_state_u32(const rewrite_copy *c, uint64_t at)
 {
     uint32_t value;
-    get(c, at, &value, sizeof value);
+    read_state(c, at, &value, sizeof value);
     return value;
 }
 
 uint64_t rewrite_missed(const rewrite_copy *c)
 {
-    return get64(c, offsetof(rewrite_state, missed));
+    return read_state_u64(c, offsetof(rewrite_state, missed));
 }
 
 uint64_t rewrite_var_address(const rewrite_copy *c, uint32_t index)
 {
-    return c->kernel->vars_at ? get64(c, c->kernel->vars_at + 8 * (uint64_t)index) : 0;
+    return c->kernel->vars_at ? read_state_u64(c, c->kernel->vars_at + 8 * (uint64_t)index) : 0;
 }
 
 /* A tally of all copies. */
@@ -48,7 +48,7 @@ static void sum_tally(const rewrite_copy *c, uint32_t tally, uint64_t out[3])
         uint64_t at = c->kernel->counters_at + copy * c->kernel->copy_bytes +
                       (uint64_t)REWRITE_TALLY_BYTES * tally;
         for (unsigned i = 0; i < 3; i++)
-            out[i] += get64(c, at + 8 * i);
+            out[i] += read_state_u64(c, at + 8 * i);
     }
 }
 
@@ -110,38 +110,38 @@ bool rewrite_read_block(const rewrite_copy *c, uint32_t index, uint64_t *executi
 /* The address in the copy of what the kernel knows by a device address. */
 static uint64_t offset_of(const rewrite_copy *c, uint64_t address)
 {
-    return address - (get64(c, offsetof(rewrite_state, ranges)) - c->layout->ranges_at);
+    return address - (read_state_u64(c, offsetof(rewrite_state, ranges)) - c->layout->ranges_at);
 }
 
-static bool range_of(const rewrite_copy *c, uint32_t object, rewrite_range *out)
+static bool read_object_range(const rewrite_copy *c, uint32_t object, rewrite_range *out)
 {
     return object < c->layout->nranges &&
-           get(c, c->layout->ranges_at + sizeof *out * (uint64_t)object, out, sizeof *out);
+           read_state(c, c->layout->ranges_at + sizeof *out * (uint64_t)object, out, sizeof *out);
 }
 
 uint32_t rewrite_object_used(const rewrite_copy *c, uint32_t object)
 {
     rewrite_range r;
-    return range_of(c, object, &r) ? r.used : 0;
+    return read_object_range(c, object, &r) ? r.used : 0;
 }
 
 /* ---- elements ---- */
 
 /* Marked at that device address, or in the bitmap. */
-static bool is_marked(const rewrite_copy *c, uint64_t address)
+static bool is_marked_at(const rewrite_copy *c, uint64_t address)
 {
     uint64_t mark = offset_of(c, address) - c->layout->marks_at;
     uint8_t byte;
     if (mark >= 32 * c->layout->nwords)
         return false;
-    get(c, c->layout->marks_at + mark, &byte, sizeof byte);
-    return byte || get32(c, c->layout->bits_at + mark / 32 * 4) >> mark % 32 & 1;
+    read_state(c, c->layout->marks_at + mark, &byte, sizeof byte);
+    return byte || read_state_u32(c, c->layout->bits_at + mark / 32 * 4) >> mark % 32 & 1;
 }
 
 static rewrite_walk walk_of(const rewrite_copy *c, uint32_t walk)
 {
     rewrite_walk w;
-    get(c, offsetof(rewrite_state, walk) + walk * sizeof w, &w, sizeof w);
+    read_state(c, offsetof(rewrite_state, walk) + walk * sizeof w, &w, sizeof w);
     return w;
 }
 
@@ -150,7 +150,7 @@ static bool is_walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t ele
 {
     uint64_t step = (w->shape >> 32) / 4, turns = w->shape & UINT32_MAX;
     for (uint64_t i = 0; step && i < turns && i * step <= element; i++)
-        if (is_marked(c, w->marks + element - i * step))
+        if (is_marked_at(c, w->marks + element - i * step))
             return true;
     return false;
 }
@@ -166,7 +166,8 @@ static uint32_t line_count(const rewrite_copy *c, const rewrite_range *r, unsign
 {
     uint32_t count = 0;
     for (uint64_t i = 0; i < copies_in(r); i++)
-        count += get32(c, offset_of(c, r->lines[class_]) + i * r->spread + element / 32 * 4);
+        count += read_state_u32(c,
+                                offset_of(c, r->lines[class_]) + i * r->spread + element / 32 * 4);
     return count;
 }
 
@@ -175,7 +176,7 @@ static uint32_t walked(const rewrite_copy *c, const rewrite_walk *w, uint64_t el
     uint64_t step = w->step / 4;
     uint32_t count = 0;
     for (uint64_t at = element;; at -= step) {
-        count += get32(c, offset_of(c, w->counts) + 4 * at);
+        count += read_state_u32(c, offset_of(c, w->counts) + 4 * at);
         if (at < step)
             return count;
     }
@@ -185,12 +186,12 @@ uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned 
                                uint64_t element)
 {
     rewrite_range r;
-    if (!range_of(c, object, &r) || !r.counts[class_])
+    if (!read_object_range(c, object, &r) || !r.counts[class_])
         return 0;
     element += (r.base & 127) / 4;
     uint32_t count = line_count(c, &r, class_, element);
     for (uint64_t i = 0; i < copies_in(&r); i++)
-        count += get32(c, offset_of(c, r.counts[class_]) + i * r.spread + 4 * element);
+        count += read_state_u32(c, offset_of(c, r.counts[class_]) + i * r.spread + 4 * element);
     for (uint32_t i = 0; i < c->kernel->nwalks; i++) {
         rewrite_walk w = walk_of(c, i);
         if (w.counts && w.step && w.object == object &&
@@ -200,7 +201,7 @@ uint32_t rewrite_element_count(const rewrite_copy *c, uint32_t object, unsigned 
     return count;
 }
 
-static bool is_counted(const rewrite_copy *c, uint32_t object, uint64_t element)
+static bool is_element_counted(const rewrite_copy *c, uint32_t object, uint64_t element)
 {
     for (unsigned k = 0; k < REWRITE_CLASSES; k++)
         if (rewrite_element_count(c, object, k, element))
@@ -212,11 +213,11 @@ bool rewrite_touched(const rewrite_copy *c, uint32_t object, uint64_t element)
 {
     rewrite_range r;
     if (!rw_has_marks(c->kernel))
-        return is_counted(c, object, element);
-    if (!range_of(c, object, &r) || !r.lines[0])
+        return is_element_counted(c, object, element);
+    if (!read_object_range(c, object, &r) || !r.lines[0])
         return false;
     element += (r.base & 127) / 4;
-    bool touched = is_marked(c, r.lines[0] + element);
+    bool touched = is_marked_at(c, r.lines[0] + element);
     for (uint32_t i = 0; !touched && i < c->kernel->nwalks; i++) {
         rewrite_walk w = walk_of(c, i);
         touched = w.marks && w.object == object && is_walked(c, &w, element);
@@ -229,7 +230,7 @@ uint64_t rw_read_place(const rewrite_copy *c, uint32_t place, uint32_t thread)
     uint64_t sum = 0,
              at = c->layout->places_at + 4 * ((uint64_t)place * rw_threads_of(c->layout) + thread);
     for (uint32_t copy = 0; copy < c->layout->place_copies; copy++)
-        sum += get32(c, at + (uint64_t)copy * c->layout->place_bytes);
+        sum += read_state_u32(c, at + (uint64_t)copy * c->layout->place_bytes);
     return sum;
 }
 
@@ -238,5 +239,5 @@ void rw_add_by_address(const rewrite_copy *c, uint64_t *counts)
     uint64_t words = (uint64_t)REWRITE_CLASSES * c->layout->shared_bytes / 4;
     for (uint32_t copy = 0; c->layout->shared_at && copy < c->layout->shared_copies; copy++)
         for (uint64_t w = 0; w < words; w++)
-            counts[w] += get32(c, c->layout->shared_at + 4 * (copy * words + w));
+            counts[w] += read_state_u32(c, c->layout->shared_at + 4 * (copy * words + w));
 }

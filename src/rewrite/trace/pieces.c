@@ -119,7 +119,7 @@ static bool has_inner_loop(const flow_function *f, uint32_t loop)
 }
 
 /* Calls, and ends of threads. */
-static bool has_call(const flow_function *f, uint32_t block)
+static bool calls_or_ends_thread(const flow_function *f, uint32_t block)
 {
     for (uint32_t i = 0; i < f->blocks[block].count; i++) {
         ir_op op = f->func->insns[f->blocks[block].first + i].op;
@@ -147,7 +147,7 @@ static bool is_straight(const rw_plan *p, const flow_function *f, uint32_t loop,
         uint32_t block = f->loops.nodes[n];
         bool outside = (block != head && flow_dominates(&f->dom, block, head)) ||
                        flow_dominates(&f->dom, tail, block);
-        if (!rw_runs_in_each_iteration(f, block, loop) || has_call(f, block) ||
+        if (!rw_runs_in_each_iteration(f, block, loop) || calls_or_ends_thread(f, block) ||
             (leaves_loop(f, block, loop) && !outside))
             return false;
     }
@@ -168,7 +168,8 @@ static bool is_piece(const rw_plan *p, const flow_function *f, uint32_t loop, ui
 }
 
 /* Is the base known where the piece begins? */
-static bool is_early(const rw_plan *p, const flow_function *f, uint32_t site, const rw_piece *piece)
+static bool is_known_at_start(const rw_plan *p, const flow_function *f, uint32_t site,
+                              const rw_piece *piece)
 {
     if (p->trace->spots[site].alone || p->trace->spots[site].var)
         return true;
@@ -198,7 +199,7 @@ static bool shares_followers(const flow_function *f, uint32_t loop)
 }
 
 /* Finds how far the base of a late site moves in an iteration. */
-static bool find_step(rw_plan *p, const flow_function *f, const rw_piece *piece, uint32_t site)
+static bool find_late_step(rw_plan *p, const flow_function *f, const rw_piece *piece, uint32_t site)
 {
     flow_symbol counter = {FLOW_SYM_LOOP, piece->loop, 0};
     rewrite_spot *spot = &p->trace->spots[site];
@@ -238,12 +239,12 @@ rw_piece *rw_new_piece(rw_plan *p, uint32_t k, uint32_t first, uint32_t loop)
 }
 
 /* Gives rows to bases, early ones first; false where one cannot be told. */
-static bool place_bases(rw_plan *p, const flow_function *f, rw_piece *piece)
+static bool place_loop_bases(rw_plan *p, const flow_function *f, rw_piece *piece)
 {
     for (uint32_t s = piece->first; s < piece->end; s++) {
         p->trace->spots[s] = rw_spot_of(p, f, s);
         p->trace->opens[s] = !p->trace->spots[s].var && rw_find_base(p, f, piece->first, s) == s;
-        p->trace->spots[s].last = !is_early(p, f, s, piece);
+        p->trace->spots[s].last = !is_known_at_start(p, f, s, piece);
         if (p->trace->opens[s] && !p->trace->spots[s].last)
             p->trace->spots[s].step_row = p->trace->spots[s].row = 1 + piece->early++;
     }
@@ -252,7 +253,7 @@ static bool place_bases(rw_plan *p, const flow_function *f, rw_piece *piece)
         if (!p->trace->opens[s] || !spot->last)
             continue;
         spot->row = 1 + 2 * piece->early + piece->late++;
-        if (!rw_keeps_register(f, p->addresses[s]->value) || !find_step(p, f, piece, s))
+        if (!rw_keeps_register(f, p->addresses[s]->value) || !find_late_step(p, f, piece, s))
             return false;
     }
     piece->rows = 2 + 2 * piece->early + piece->late;
@@ -271,7 +272,7 @@ static void form_loop(rw_plan *p, uint32_t k, uint32_t first)
     rw_piece *piece = rw_new_piece(p, k, first, loop);
     piece->block = block_of(p, f, first);
     piece->end = end;
-    if (!rw_summarize_loop(p, f, piece) && !place_bases(p, f, piece)) {
+    if (!rw_summarize_loop(p, f, piece) && !place_loop_bases(p, f, piece)) {
         p->trace->npieces--;
         return;
     }

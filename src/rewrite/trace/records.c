@@ -22,7 +22,7 @@ typedef struct reader {
     void *ctx;
 } reader;
 
-static uint64_t row_of(const reader *r, uint32_t lane, uint32_t row)
+static uint64_t read_lane_row(const reader *r, uint32_t lane, uint32_t row)
 {
     uint64_t value;
     memcpy(&value, r->region + (uint64_t)row * REWRITE_ROW + 8 * (uint64_t)lane, sizeof value);
@@ -31,7 +31,7 @@ static uint64_t row_of(const reader *r, uint32_t lane, uint32_t row)
 
 static rewrite_record record_of(const reader *r, uint32_t lane)
 {
-    uint64_t row = row_of(r, lane, r->at[lane]);
+    uint64_t row = read_lane_row(r, lane, r->at[lane]);
     return (rewrite_record){(uint32_t)row, (uint32_t)(row >> 32)};
 }
 
@@ -49,7 +49,7 @@ static bool came_to(const reader *r, uint32_t lane, uint8_t ran)
 
 /* ---- accesses ---- */
 
-static uint8_t space_of(const rewrite_site *site, uint64_t address)
+static uint8_t space_of_address(const rewrite_site *site, uint64_t address)
 {
     if (!(site->flags & ACC_GENERIC))
         return site->space;
@@ -65,12 +65,12 @@ static void tell_access(reader *r, const rewrite_site *site, const uint64_t *add
     rewrite_access *a = &r->access;
     a->site = site;
     while (mask) {
-        a->space = space_of(site, addr[__builtin_ctz(mask)]);
+        a->space = space_of_address(site, addr[__builtin_ctz(mask)]);
         a->mask = 0;
         for (uint32_t m = mask; m; m &= m - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(m);
             a->addr[lane] = 0;
-            if (space_of(site, addr[lane]) != a->space)
+            if (space_of_address(site, addr[lane]) != a->space)
                 continue;
             a->mask |= 1u << lane;
             a->addr[lane] = addr[lane] & ~tags;
@@ -83,9 +83,9 @@ static void tell_access(reader *r, const rewrite_site *site, const uint64_t *add
 /* How far what has two rows, or the halves of one, moved in the loop. */
 static int64_t moved_in_loop(const reader *r, uint32_t lane, uint32_t row, bool narrow)
 {
-    uint64_t before = row_of(r, lane, r->at[lane] + row);
+    uint64_t before = read_lane_row(r, lane, r->at[lane] + row);
     return narrow ? (int32_t)((uint32_t)(before >> 32) - (uint32_t)before)
-                  : (int64_t)(row_of(r, lane, r->at[lane] + row + 1) - before);
+                  : (int64_t)(read_lane_row(r, lane, r->at[lane] + row + 1) - before);
 }
 
 /* Of what counts, in an iteration. */
@@ -93,7 +93,7 @@ static int64_t count_step(const reader *r, const rewrite_piece *piece, uint32_t 
 {
     if (!piece->by_row)
         return piece->count_step;
-    uint64_t by = row_of(r, lane, r->at[lane] + piece->by_row);
+    uint64_t by = read_lane_row(r, lane, r->at[lane] + piece->by_row);
     return piece->count_narrow ? (int32_t)(uint32_t)by : (int64_t)by;
 }
 
@@ -103,7 +103,7 @@ static uint32_t iterations_of(const reader *r, const rewrite_piece *piece, uint3
     if (!piece->loop)
         return 1;
     if (!piece->count_row)
-        return (uint32_t)row_of(r, lane, r->at[lane] + piece->rows - 1);
+        return (uint32_t)read_lane_row(r, lane, r->at[lane] + piece->rows - 1);
     int64_t by = moved_in_loop(r, lane, piece->count_row, piece->count_narrow),
             step = count_step(r, piece, lane);
     if (step == 0 || step == -1)
@@ -112,8 +112,8 @@ static uint32_t iterations_of(const reader *r, const rewrite_piece *piece, uint3
 }
 
 /* Of a base of a loop, in each iteration. */
-static uint64_t step_of(const reader *r, const rewrite_piece *piece, const rewrite_spot *spot,
-                        uint32_t lane)
+static uint64_t step_of_base(const reader *r, const rewrite_piece *piece, const rewrite_spot *spot,
+                             uint32_t lane)
 {
     uint32_t row = spot->step_row, at = r->at[lane];
     int64_t n = iterations_of(r, piece, lane);
@@ -123,7 +123,7 @@ static uint64_t step_of(const reader *r, const rewrite_piece *piece, const rewri
         return (uint64_t)spot->step;
     if (piece->count_row)
         return n ? (uint64_t)(moved_in_loop(r, lane, row, spot->narrow) / n) : 0;
-    return row_of(r, lane, at + row + piece->early) - row_of(r, lane, at + row);
+    return read_lane_row(r, lane, at + row + piece->early) - read_lane_row(r, lane, at + row);
 }
 
 /* Where the lane's base is in iteration `i`. Rows count from the lane's record on. */
@@ -137,8 +137,8 @@ static uint64_t base_of(const reader *r, const rewrite_piece *piece, const rewri
     if (spot->kept)
         return r->kept[spot->kept - 1][lane];
     if (i == from)
-        return row_of(r, lane, at + spot->row) >> (spot->high ? 32 : 0);
-    return row_of(r, lane, at + spot->row) + (i - from) * step_of(r, piece, spot, lane);
+        return read_lane_row(r, lane, at + spot->row) >> (spot->high ? 32 : 0);
+    return read_lane_row(r, lane, at + spot->row) + (i - from) * step_of_base(r, piece, spot, lane);
 }
 
 /* Iteration `i` of a piece, for the lanes in the mask. */
@@ -181,7 +181,7 @@ static void keep_bases(reader *r, const rewrite_piece *piece, uint32_t mask)
         for (uint32_t m = mask; m; m &= m - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(m);
             if (came_to(r, lane, keep->ran))
-                r->kept[keep->slot][lane] = row_of(r, lane, r->at[lane] + keep->row) >>
+                r->kept[keep->slot][lane] = read_lane_row(r, lane, r->at[lane] + keep->row) >>
                                             (keep->high ? 32 : 0);
         }
     }
@@ -289,7 +289,7 @@ static void read_region(reader *r)
 
 /* ---- blocks ---- */
 
-static bool read_head(const rewrite_copy *c, rewrite_state *head)
+static bool read_state_head(const rewrite_copy *c, rewrite_state *head)
 {
     if (c->size < sizeof *head || !(c->kernel->probes >> REWRITE_TRACE & 1))
         return false;
@@ -305,7 +305,7 @@ static uint32_t missing_lanes(const rewrite_state *head, uint32_t warp)
     return threads < REWRITE_LANES ? UINT32_MAX << threads : 0;
 }
 
-static void read_block(reader *r, const rewrite_state *head, uint32_t slot)
+static void read_block_records(reader *r, const rewrite_state *head, uint32_t slot)
 {
     uint64_t bytes = (uint64_t)head->rows * REWRITE_ROW;
     if (!head->ran[slot])
@@ -338,38 +338,38 @@ static uint32_t next_slot(const rewrite_state *head, const uint64_t *last)
 bool rewrite_trace_is_readable(const rewrite_copy *c)
 {
     rewrite_state head;
-    return read_head(c, &head);
+    return read_state_head(c, &head);
 }
 
 void rewrite_read_trace(const rewrite_copy *c, visitor *visit, void *ctx)
 {
     rewrite_state head;
     reader r = {.copy = c, .visit = visit, .ctx = ctx};
-    if (!read_head(c, &head))
+    if (!read_state_head(c, &head))
         return;
     for (uint32_t slot = next_slot(&head, NULL); slot < REWRITE_MAX_BLOCKS;
          slot = next_slot(&head, &head.block[slot]))
-        read_block(&r, &head, slot);
+        read_block_records(&r, &head, slot);
 }
 
 void rewrite_read_traced(const rewrite_copy *c, uint64_t block, visitor *visit, void *ctx)
 {
     rewrite_state head;
     reader r = {.copy = c, .visit = visit, .ctx = ctx};
-    if (!read_head(c, &head))
+    if (!read_state_head(c, &head))
         return;
     for (uint32_t slot = 0; slot < REWRITE_MAX_BLOCKS; slot++)
         if (head.block[slot] == block)
-            read_block(&r, &head, slot);
+            read_block_records(&r, &head, slot);
 }
 
 uint64_t rewrite_dropped(const rewrite_copy *c)
 {
     rewrite_state head;
     reader r = {.copy = c};
-    if (!read_head(c, &head))
+    if (!read_state_head(c, &head))
         return 0;
     for (uint32_t slot = 0; slot < REWRITE_MAX_BLOCKS; slot++)
-        read_block(&r, &head, slot);
+        read_block_records(&r, &head, slot);
     return r.cut + (r.lost_rows + REWRITE_LANES - 1) / REWRITE_LANES;
 }

@@ -35,7 +35,7 @@ static uint8_t ran_of(const rw_plan *p, const flow_function *f, uint32_t block)
     return p->trace->ran_at[f->first_pc + f->blocks[block].first];
 }
 
-static bool is_narrow(const flow_function *f, uint32_t reg)
+static bool is_narrow_register(const flow_function *f, uint32_t reg)
 {
     return ir_type_get(f->func->regs[reg].type)->bits < 64;
 }
@@ -52,7 +52,7 @@ static uint32_t shared_value(const rw_plan *p, const flow_function *f, uint32_t 
 /* ---- bases of other pieces ---- */
 
 /* Keeps the base of a site that is written for it. */
-static uint32_t keep_site(rw_plan *p, uint32_t site)
+static uint32_t keep_site_base(rw_plan *p, uint32_t site)
 {
     const rewrite_spot *spot = &p->trace->spots[site];
     for (uint32_t i = 0; i < p->trace->nkeeps; i++)
@@ -81,7 +81,7 @@ static uint32_t find_kept(rw_plan *p, const flow_function *f, uint32_t site)
     if (from == IR_NONE || p->trace->piece_of[from] == p->trace->npieces - 1 ||
         !flow_dominates(&f->dom, block_of(p, f, from), block_of(p, f, site)))
         return IR_NONE;
-    return keep_site(p, from);
+    return keep_site_base(p, from);
 }
 
 static void spot_site(rw_plan *p, const flow_function *f, rw_piece *piece, uint32_t site)
@@ -130,14 +130,15 @@ static void find_outer(rw_plan *p, const flow_function *f, bool *outer)
     }
 }
 
-static void keep_value(rw_plan *p, const flow_function *f, uint32_t value, rw_piece *piece)
+static void keep_value_in_region(rw_plan *p, const flow_function *f, uint32_t value,
+                                 rw_piece *piece)
 {
     if (p->trace->nkeeps == REWRITE_KEPT)
         return;
     const flow_value *v = &f->values[value];
     rewrite_keep *keep = &p->trace->keeps[p->trace->nkeeps].keep;
     *keep = (rewrite_keep){.slot = p->trace->nkeeps, .ran = ran_of(p, f, v->block)};
-    place_base(piece, is_narrow(f, v->reg), &keep->row, &keep->high);
+    place_base(piece, is_narrow_register(f, v->reg), &keep->row, &keep->high);
     p->trace->keeps[p->trace->nkeeps].piece = (uint32_t)(piece - p->trace->pieces);
     p->trace->keep_at[value] = p->trace->nkeeps++;
 }
@@ -159,7 +160,8 @@ static uint32_t sites_before(const rw_plan *p, const flow_function *f, uint32_t 
 }
 
 /* Is something of the block told by its region? */
-static bool is_told(const rw_plan *p, const flow_function *f, uint32_t block, const bool *outer)
+static bool is_told_by_region(const rw_plan *p, const flow_function *f, uint32_t block,
+                              const bool *outer)
 {
     return sites_before(p, f, block + 1) > sites_before(p, f, block) || computes(f, block, outer);
 }
@@ -216,9 +218,9 @@ static uint32_t end_of_region(rw_plan *p, const flow_function *f, uint32_t first
             break;
         if (reach <= b)
             last = b;
-        else if (is_told(p, f, b, outer) && ++bits > REWRITE_RAN_BITS)
+        else if (is_told_by_region(p, f, b, outer) && ++bits > REWRITE_RAN_BITS)
             break;
-        else if (is_told(p, f, b, outer))
+        else if (is_told_by_region(p, f, b, outer))
             p->trace->ran_at[f->first_pc + f->blocks[b].first] = (uint8_t)bits;
         uint32_t to = leads_to(f, b);
         if (to == FLOW_NONE)
@@ -239,7 +241,7 @@ static void form_region(rw_plan *p, const flow_function *f, uint32_t first, uint
     piece->rows = 1, piece->block = first;
     for (uint32_t v = 0; outer && v < f->nvalues; v++)
         if (outer[v] && f->values[v].block >= first && f->values[v].block <= last)
-            keep_value(p, f, v, piece);
+            keep_value_in_region(p, f, v, piece);
     for (; site < end; site++)
         spot_site(p, f, piece, site);
     for (uint32_t n = first; n <= last; n++)
@@ -251,7 +253,7 @@ static void form_region(rw_plan *p, const flow_function *f, uint32_t first, uint
 /* ---- basic blocks with calls, and those that fault ---- */
 
 /* The last instruction of the basic block (ir/blocks.h) in which the site is. */
-static uint32_t last_of(const rw_plan *p, const flow_function *f, uint32_t site)
+static uint32_t last_pc_of_block(const rw_plan *p, const flow_function *f, uint32_t site)
 {
     uint32_t pc = p->sites[site].pc, end = f->first_pc + f->func->ninsns;
     while (pc + 1 < end && !p->code.leader[pc + 1 + f->index])
@@ -264,7 +266,7 @@ static void form_blocks(rw_plan *p, const flow_function *f, uint32_t block)
     uint32_t end = sites_before(p, f, block + 1);
     for (uint32_t site = sites_before(p, f, block); site < end;) {
         rw_piece *piece = rw_new_piece(p, f->index, site, FLOW_NONE);
-        uint32_t last = last_of(p, f, site);
+        uint32_t last = last_pc_of_block(p, f, site);
         piece->rows = 1, piece->block = block;
         for (; site < end && p->sites[site].pc <= last; site++)
             spot_site(p, f, piece, site);

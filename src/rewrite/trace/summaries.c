@@ -61,7 +61,7 @@ static bool leaves_elsewhere(const flow_function *f, uint32_t loop, uint32_t lat
 }
 
 /* Finds the instructions after which the loop begins and ends. */
-static bool find_ends(const flow_function *f, rw_piece *piece)
+static bool find_loop_ends(const flow_function *f, rw_piece *piece)
 {
     uint32_t before = only_before(f, piece->loop, false), latch = only_before(f, piece->loop, true);
     if (before == FLOW_NONE || latch == FLOW_NONE || flow_nsucc(&f->graph, before) != 1 ||
@@ -90,7 +90,7 @@ static bool is_of_header(const flow_function *f, uint32_t value, uint32_t loop)
     return v->kind == FLOW_VALUE_PHI && v->block == f->loops.loops[loop].header;
 }
 
-static bool is_narrow(const flow_function *f, uint32_t value)
+static bool is_narrow_value(const flow_function *f, uint32_t value)
 {
     return ir_type_get(f->func->regs[f->values[value].reg].type)->bits < 64;
 }
@@ -104,14 +104,15 @@ static bool can_be_named(const flow_function *f, uint32_t value)
 }
 
 /* Is the base known before the loop begins? */
-static bool is_early(const rw_plan *p, const flow_function *f, uint32_t site, uint32_t loop)
+static bool is_known_before_loop(const rw_plan *p, const flow_function *f, uint32_t site,
+                                 uint32_t loop)
 {
     uint32_t value = p->addresses[site]->value;
     return p->trace->spots[site].alone || f->values[value].kind == FLOW_VALUE_ENTRY ||
            !flow_in_loop(&f->loops, loop, f->values[value].block) || is_of_header(f, value, loop);
 }
 
-static bool counts(const flow_function *f, uint32_t value, uint32_t loop)
+static bool counts_iterations(const flow_function *f, uint32_t value, uint32_t loop)
 {
     int64_t step;
     return value != FLOW_NONE && is_of_header(f, value, loop) && can_be_named(f, value) &&
@@ -137,7 +138,7 @@ static uint32_t added_to(const flow_function *f, uint32_t value, uint32_t loop)
         return FLOW_NONE;
     uint32_t a = f->uses[use].value, b = f->uses[use + 1].value, by = a == value ? b : a;
     bool fits = (a == value || b == value) && by != value && can_be_named(f, by) &&
-                is_narrow(f, by) == is_narrow(f, value) &&
+                is_narrow_value(f, by) == is_narrow_value(f, value) &&
                 (f->values[by].kind == FLOW_VALUE_ENTRY ||
                  !flow_in_loop(&f->loops, loop, f->values[by].block));
     return fits ? by : FLOW_NONE;
@@ -169,15 +170,15 @@ static bool moves_with(rw_plan *p, const flow_function *f, const rw_piece *piece
 
 /* A value that tells the number of iterations, best one that is written anyway; FLOW_NONE: there is
  * none. */
-static uint32_t find_counter(const rw_plan *p, const flow_function *f, const rw_piece *piece)
+static uint32_t find_loop_counter(const rw_plan *p, const flow_function *f, const rw_piece *piece)
 {
     uint32_t header = f->loops.loops[piece->loop].header;
     for (uint32_t s = piece->first; s < piece->end; s++)
-        if (counts(f, p->addresses[s]->value, piece->loop))
+        if (counts_iterations(f, p->addresses[s]->value, piece->loop))
             return p->addresses[s]->value;
     for (uint32_t i = f->phi_first[header]; i < f->phi_first[header + 1]; i++)
         if (f->phis[i] < f->nvalues && f->values[f->phis[i]].reg < f->func->nregs &&
-            counts(f, f->phis[i], piece->loop))
+            counts_iterations(f, f->phis[i], piece->loop))
             return f->phis[i];
     for (uint32_t i = f->phi_first[header]; i < f->phi_first[header + 1]; i++)
         if (f->values[f->phis[i]].reg < f->func->nregs && can_be_named(f, f->phis[i]) &&
@@ -235,21 +236,21 @@ static bool place_late(rw_plan *p, const flow_function *f, rw_piece *piece, uint
     return false;
 }
 
-static bool place_bases(rw_plan *p, const flow_function *f, rw_piece *piece)
+static bool place_summary_bases(rw_plan *p, const flow_function *f, rw_piece *piece)
 {
     for (uint32_t s = piece->first; s < piece->end; s++) {
         p->trace->spots[s] = rw_spot_of(p, f, s);
         p->trace->opens[s] = !p->trace->spots[s].var && rw_find_base(p, f, piece->first, s) == s;
         if (p->trace->spots[s].var)
             continue;
-        p->trace->spots[s].last = !is_early(p, f, s, piece->loop);
+        p->trace->spots[s].last = !is_known_before_loop(p, f, s, piece->loop);
         if (!p->trace->spots[s].alone && !can_be_named(f, p->addresses[s]->value))
             return false;
         if (p->trace->opens[s] && !p->trace->spots[s].last)
             place_early(p, f, piece, s);
     }
     if (!piece->count_row)
-        piece->count_row = take_rows(piece, true, is_narrow(f, piece->counter));
+        piece->count_row = take_rows(piece, true, is_narrow_value(f, piece->counter));
     if (piece->by != FLOW_NONE)
         piece->by_row = take_rows(piece, false, false);
     for (uint32_t s = piece->first; s < piece->end; s++)
@@ -261,16 +262,16 @@ static bool place_bases(rw_plan *p, const flow_function *f, rw_piece *piece)
 
 bool rw_summarize_loop(rw_plan *p, const flow_function *f, rw_piece *piece)
 {
-    if (!find_ends(f, piece) || (piece->counter = find_counter(p, f, piece)) == FLOW_NONE)
+    if (!find_loop_ends(f, piece) || (piece->counter = find_loop_counter(p, f, piece)) == FLOW_NONE)
         return false;
     piece->rows = 1, piece->count_row = piece->by_row = 0, piece->by = FLOW_NONE;
-    if (!counts(f, piece->counter, piece->loop))
+    if (!counts_iterations(f, piece->counter, piece->loop))
         piece->by = added_to(f, piece->counter, piece->loop);
-    if (!place_bases(p, f, piece))
+    if (!place_summary_bases(p, f, piece))
         return false;
     if (piece->by == FLOW_NONE)
         has_step(f, piece->counter, piece->loop, &piece->count_step);
-    piece->count_narrow = is_narrow(f, piece->counter);
+    piece->count_narrow = is_narrow_value(f, piece->counter);
     piece->summarized = true;
     p->trace->begins_at[f->first_pc + piece->entry] = (uint32_t)(piece - p->trace->pieces);
     p->trace->ends_at[f->first_pc + piece->exit] = (uint32_t)(piece - p->trace->pieces);

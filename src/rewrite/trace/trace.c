@@ -100,14 +100,14 @@ static rw_reg take_room(rw_body *b, uint32_t rows)
 }
 
 /* Begins a record: its piece, and the lanes that are there. */
-static void write_head(rw_body *b, rw_reg piece)
+static void write_record_head(rw_body *b, rw_reg piece)
 {
     rw_do(b, st_global_v2_b32, rw_at(b->trace.row, 0), piece, b->warp.active);
 }
 
 static void write_number(rw_body *b, uint32_t number)
 {
-    write_head(b, rw_get(b, mov_u32, rw_number(number)));
+    write_record_head(b, rw_get(b, mov_u32, rw_number(number)));
 }
 
 static void next_record(rw_body *b, rw_reg has_room, uint32_t rows)
@@ -174,7 +174,7 @@ static void hold_base(rw_body *b, rw_pending *p, rw_reg value)
         rw_do(b, mov_b64, p->reg, value);
 }
 
-static void keep_site(rw_body *b, uint32_t site)
+static void add_site_base(rw_body *b, uint32_t site)
 {
     const rewrite_spot *spot = &b->plan->trace->spots[site];
     rw_pending *p = add_pending(b, b->plan->addresses[site]->operand->reg, spot->row, spot->narrow,
@@ -184,7 +184,7 @@ static void keep_site(rw_body *b, uint32_t site)
 }
 
 /* The value that a register has just got, if other pieces refer to it. */
-static void keep_value(rw_body *b, uint32_t value)
+static void add_kept_value(rw_body *b, uint32_t value)
 {
     uint32_t index = b->index == 0 ? b->plan->trace->keep_at[value] : IR_NONE;
     if (index == IR_NONE)
@@ -227,7 +227,7 @@ static void end_record(rw_body *b, uint32_t number)
     rw_reg has_room = take_room(b, piece->rows);
     know_active(b);
     if (piece->nbits)
-        write_head(b, rw_get(b, or_b32, b->trace.ran, rw_number(number)));
+        write_record_head(b, rw_get(b, or_b32, b->trace.ran, rw_number(number)));
     else
         write_number(b, number);
     write_pending(b);
@@ -390,10 +390,10 @@ static void trace_access(rw_body *b, uint32_t site)
 {
     if (b->plan->trace->pieces[b->plan->trace->piece_of[site]].loop == FLOW_NONE &&
         b->plan->trace->opens[site])
-        keep_site(b, site);
+        add_site_base(b, site);
 }
 
-static bool ends_block(const rw_body *b, uint32_t insn)
+static bool ends_basic_block(const rw_body *b, uint32_t insn)
 {
     return b->plan->code.leader[b->f->first_pc + b->index + insn + 1] ||
            insn + 1 == b->func->ninsns;
@@ -405,7 +405,7 @@ static void end_insn(rw_body *b, uint32_t insn)
     uint32_t piece = b->plan->trace->record_at[b->f->first_pc + insn];
     if (piece != IR_NONE)
         end_record(b, piece);
-    else if (ends_block(b, insn))
+    else if (ends_basic_block(b, insn))
         write_pending(b);
     uint32_t loop = b->plan->trace->begins_at[b->f->first_pc + insn];
     if (loop != IR_NONE)
@@ -415,7 +415,7 @@ static void end_insn(rw_body *b, uint32_t insn)
 static void after_insn(rw_body *b, uint32_t insn)
 {
     for (uint32_t d = b->f->def_first[insn]; d < b->f->def_first[insn + 1]; d++)
-        keep_value(b, b->f->defs[d]);
+        add_kept_value(b, b->f->defs[d]);
     uint32_t loop = b->plan->trace->ends_at[b->f->first_pc + insn];
     if (loop != IR_NONE)
         end_summary(b, loop);
@@ -434,13 +434,13 @@ static void each_loop(rw_body *b, uint32_t block, bool begins)
     }
 }
 
-static void start_block(rw_body *b, uint32_t block)
+static void start_traced_block(rw_body *b, uint32_t block)
 {
     each_loop(b, block, false);
     each_loop(b, block, true);
     start_region(b, block);
     for (uint32_t i = b->f->phi_first[block]; i < b->f->phi_first[block + 1]; i++)
-        keep_value(b, b->f->phis[i]);
+        add_kept_value(b, b->f->phis[i]);
 }
 
 /* Marks the end of the lane's records, where the next one would begin; tells how far the fullest
@@ -457,7 +457,7 @@ static void leave_trace(rw_body *b)
 const rw_emitter rw_emitter_trace = {.probes = 1u << REWRITE_TRACE,
                                      .declare = declare_trace,
                                      .enter = enter_trace,
-                                     .start = start_block,
+                                     .start = start_traced_block,
                                      .access = trace_access,
                                      .before = save_pending,
                                      .after = after_insn,
