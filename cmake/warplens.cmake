@@ -6,8 +6,10 @@
 #   wl_collector(<name> SOURCES ... [DEPS ...] [LINK ...] [MAP <version script>] [FOLDER <name>])
 #       shared library lib/warplens/[<folder>/]lib<name>.so that exports what MAP names and nothing that it links.
 #   wl_test(<name> SOURCES ... [DEPS ...] [LINK ...] [LABELS ...] [ARGS ...] [TIMEOUT <seconds>])
-#       cmocka program test_<name>, registered as ctest <name>; not part of "all", see the target "tests". Its folder's
-#       name is one of its labels.
+#       cmocka program test_<name>, registered as ctest <name>; not part of "all", but of the targets "tests" and
+#       "tests_<folder>". Its folder's name is one of its labels.
+#   wl_tests_need(<target> ...)
+#       makes further targets parts of "tests" and "tests_<folder>".
 #   wl_fuzzer(<name> SOURCES ... [DEPS ...] [LINK ...])
 #       libFuzzer program fuzz_<name>, only with WL_FUZZ=ON (needs clang).
 
@@ -146,6 +148,15 @@ function(wl_collector name)
     install(TARGETS ${name} LIBRARY DESTINATION lib/warplens/${A_FOLDER})
 endfunction()
 
+function(wl_tests_need)
+    get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+    if(NOT TARGET tests_${folder})
+        add_custom_target(tests_${folder} COMMENT "Test programs of ${folder}")
+    endif()
+    add_dependencies(tests_${folder} ${ARGV})
+    add_dependencies(tests ${ARGV})
+endfunction()
+
 function(wl_test name)
     cmake_parse_arguments(PARSE_ARGV 1 A "" "TIMEOUT" "SOURCES;DEPS;LINK;LABELS;ARGS")
     if(NOT BUILD_TESTING)
@@ -158,7 +169,7 @@ function(wl_test name)
         WL_NVCC="${WL_NVCC}" WL_CUDA_HOME="${WL_CUDA_HOME}")
     set_target_properties(test_${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-    add_dependencies(tests test_${name})
+    wl_tests_need(test_${name})
     add_test(NAME ${name} COMMAND test_${name} ${A_ARGS})
     if(NOT A_TIMEOUT)
         set(A_TIMEOUT 60)

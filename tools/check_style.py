@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks what a reader of the diff should not have to: the format of C, what linters find in Python
-and shell scripts, ends of files, no package registry's address, one version of CMake.
+and shell scripts, ends of files, programs that cannot be executed, no package registry's address,
+one version of CMake.
 
 `--fix` rewrites the C files in the project's format, mends what the Python linter can mend, and
 leaves the rest to you. tools/tidy.py lints C.
@@ -71,6 +72,8 @@ def content_problems(root, path):
     if path.endswith(C_SUFFIXES + (".def", ".py", ".sh", ".cmake", ".ts", ".md", ".txt")):
         if text and not text.endswith("\n"):
             problems.append(f"{path}: no newline at the end")
+    if path.endswith((".py", ".sh")) and text.startswith("#!") and not os.access(root / path, os.X_OK):
+        problems.append(f"{path}: starts as a program, and cannot be executed: chmod +x")
     if path.endswith(C_SUFFIXES) and text.count("\n") > LONG_FILE:
         notes.append(f"{path}: {text.count(chr(10))} lines: more than {LONG_FILE}, better split")
     return problems, notes

@@ -234,6 +234,14 @@ class Style(Check):
         self.assertIn("viewer/.npmrc:1:", out)
         self.assertIn("docs/a.md:1:", out)
 
+    def test_programs_can_be_executed(self):
+        self.write("tools/run.py", '#!/usr/bin/env python3\n"""Does nothing."""\n')
+        code, out = self.style()
+        self.assertEqual(code, 1)
+        self.assertIn("tools/run.py: starts as a program", out)
+        (self.root / "tools/run.py").chmod(0o755)
+        self.assertEqual(self.style()[0], 0)
+
     def test_missing_newline_is_found_and_long_files_are_named(self):
         self.write("src/base/errors.def", "X(OK)")
         self.write("src/base/long.c", "int a;\n" * 1001)

@@ -437,7 +437,7 @@ wl_status prof_load_instructions(prof_db *db, uint32_t kernel, uint32_t launch, 
  * sectors and wavefronts, `c.stride` the one of that launch. */
 wl_status prof_load_instruction_totals(prof_db *db, uint32_t kernel, wl_arena *arena,
                                        prof_instruction_rows *out, wl_error *err);
-/* By object, space, launch. */
+/* By kernel, object, space, launch; kernel may be PROF_ALL. */
 wl_status prof_load_traffic(prof_db *db, uint32_t kernel, wl_arena *arena, prof_traffic_rows *out,
                             wl_error *err);
 /* Summed over the kernel's launches, by block; `launch` is the first. */

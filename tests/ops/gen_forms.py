@@ -5,7 +5,7 @@ emulator.
 A row is: family, PTX text, destination slots, source slots, tolerance. The text may hold several
 instructions parted by newlines written as "; ". {d0} and {s0} stand for registers, {t0} for scratch
 ones (declared by their suffix in the text: {t0:b32}). A destination slot is a register type; a
-source slot is "type:pool" where the pool says how inputs are drawn (see inputs.c). Tolerance:
+source slot is "type:pool" where the pool says how inputs are drawn (see ops_inputs.c). Tolerance:
 "exact", or "ulp N", "rel X", "abs X" for instructions that PTX defines approximately.
 """
 import itertools
