@@ -11,7 +11,7 @@ typedef struct mbarrier {
     s64 tx;
 } mbarrier;
 
-static mbarrier unpack(u64 word)
+static mbarrier unpack_mbarrier(u64 word)
 {
     return (mbarrier){.expected = FIELD(word, EXPECTED_AT, 20),
                       .pending = FIELD(word, PENDING_AT, 20),
@@ -19,13 +19,13 @@ static mbarrier unpack(u64 word)
                       .tx = (s64)(FIELD(word, TX_AT, 21) << 43) >> 43};
 }
 
-static u64 pack(const mbarrier *b)
+static u64 pack_mbarrier(const mbarrier *b)
 {
     return (b->expected & 0xfffff) << EXPECTED_AT | (b->pending & 0xfffff) << PENDING_AT |
            ((u64)b->tx & 0x1fffff) << TX_AT | (b->phase & 7) << PHASE_AT;
 }
 
-static void settle(mbarrier *b)
+static void complete_mbarrier_phase(mbarrier *b)
 {
     if (b->pending == 0 && b->tx == 0) {
         b->phase++;
@@ -33,11 +33,11 @@ static void settle(mbarrier *b)
     }
 }
 
-static void arrive(mbarrier *b, u64 count, bool drop)
+static void arrive_at_mbarrier(mbarrier *b, u64 count, bool drop)
 {
     b->pending -= count;
     b->expected -= drop ? count : 0;
-    settle(b);
+    complete_mbarrier_phase(b);
 }
 
 static void apply(mbarrier *b, emu_mbarrier_op op, u64 value)
@@ -48,20 +48,20 @@ static void apply(mbarrier *b, emu_mbarrier_op op, u64 value)
     case EMU_MBARRIER_EXPECT_TX: b->tx += (s64)value; break;
     case EMU_MBARRIER_COMPLETE_TX:
         b->tx -= (s64)value;
-        settle(b);
+        complete_mbarrier_phase(b);
         break;
-    case EMU_MBARRIER_ARRIVE: arrive(b, value, false); break;
-    case EMU_MBARRIER_DROP: arrive(b, value, true); break;
+    case EMU_MBARRIER_ARRIVE: arrive_at_mbarrier(b, value, false); break;
+    case EMU_MBARRIER_DROP: arrive_at_mbarrier(b, value, true); break;
     case EMU_MBARRIER_ARRIVE_EXPECT_TX:
     case EMU_MBARRIER_DROP_EXPECT_TX:
         b->tx += (s64)value;
-        arrive(b, 1, op == EMU_MBARRIER_DROP_EXPECT_TX);
+        arrive_at_mbarrier(b, 1, op == EMU_MBARRIER_DROP_EXPECT_TX);
         break;
     default: break;
     }
 }
 
-static void locate(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, emu_span *span)
+static void locate_lanes(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, emu_span *span)
 {
     const emu_mem *mem = in->extra;
     emu_addresses(w, in, span->addr);
@@ -78,12 +78,12 @@ static void locate(emu_warp *w, const emu_insn *in, u32 mask, u32 bytes, emu_spa
     emu_locate_generic(w, in, mask, bytes, space, span);
 }
 
-static u64 *word_at(const emu_span *span, u32 lane)
+static u64 *mbarrier_word(const emu_span *span, u32 lane)
 {
     return (u64 *)(uintptr_t)(span->at[lane] + span->bias);
 }
 
-static u64 value_of(const emu_warp *w, const emu_mbarrier *m, u32 lane)
+static u64 mbarrier_operand(const emu_warp *w, const emu_mbarrier *m, u32 lane)
 {
     if (m->value == EMU_NOREF)
         return 1;
@@ -92,14 +92,15 @@ static u64 value_of(const emu_warp *w, const emu_mbarrier *m, u32 lane)
 }
 
 /* A wait that has to go on lets other warps run soon. */
-static void wait_for(emu_warp *w, const emu_insn *in, u32 mask, const emu_span *span)
+static void wait_for_phase(emu_warp *w, const emu_insn *in, u32 mask, const emu_span *span)
 {
     const emu_mbarrier *m = in->extra;
     u32 done = 0;
     for (u32 rest = mask; rest; rest &= rest - 1) {
         u32 lane = (u32)__builtin_ctz(rest);
-        u64 phase = unpack(*word_at(span, lane)).phase, value = value_of(w, m, lane);
-        bool over = m->op == EMU_MBARRIER_WAIT ? phase != unpack(value).phase
+        u64 phase = unpack_mbarrier(*mbarrier_word(span, lane)).phase,
+            value = mbarrier_operand(w, m, lane);
+        bool over = m->op == EMU_MBARRIER_WAIT ? phase != unpack_mbarrier(value).phase
                                                : (phase & 1) != (value & 1);
         done |= (u32)over << lane;
     }
@@ -113,17 +114,17 @@ void emu_run_mbarrier(emu_warp *w, const emu_insn *in, uint32_t mask)
 {
     const emu_mbarrier *m = in->extra;
     emu_span span;
-    locate(w, in, mask, 8, &span);
+    locate_lanes(w, in, mask, 8, &span);
     atomic_thread_fence(memory_order_seq_cst);
     if (m->op == EMU_MBARRIER_WAIT || m->op == EMU_MBARRIER_WAIT_PARITY) {
-        wait_for(w, in, mask, &span);
+        wait_for_phase(w, in, mask, &span);
     } else {
         for (u32 rest = mask; rest; rest &= rest - 1) {
             u32 lane = (u32)__builtin_ctz(rest);
-            u64 *at = word_at(&span, lane), old = *at;
-            mbarrier b = unpack(old);
-            apply(&b, m->op, value_of(w, m, lane));
-            *at = pack(&b);
+            u64 *at = mbarrier_word(&span, lane), old = *at;
+            mbarrier b = unpack_mbarrier(old);
+            apply(&b, m->op, mbarrier_operand(w, m, lane));
+            *at = pack_mbarrier(&b);
             if (in->dst != EMU_NOREF)
                 ((u64 *)emu_at(w, in->dst))[lane] = old;
         }
@@ -136,7 +137,7 @@ void emu_run_pending(emu_warp *w, const emu_insn *in, uint32_t mask)
     VECTOR(u32, d, in->dst);
     VECTOR(const u64, state, in->src[0]);
     for (u32 rest = mask; rest; rest &= rest - 1)
-        d[__builtin_ctz(rest)] = (u32)unpack(state[__builtin_ctz(rest)]).pending;
+        d[__builtin_ctz(rest)] = (u32)unpack_mbarrier(state[__builtin_ctz(rest)]).pending;
 }
 
 /* ---- copies ---- */
@@ -176,7 +177,7 @@ void emu_run_copy(emu_warp *w, const emu_insn *in, uint32_t mask)
     emu_watch(w, &c->to.insn, mask, c->bytes, &to);
 }
 
-static void reduce(const emu_copy *c, u8 *to, const u8 *from, u32 bytes, bool shared)
+static void reduce_elements(const emu_copy *c, u8 *to, const u8 *from, u32 bytes, bool shared)
 {
     for (u32 at = 0; at + c->element <= bytes; at += c->element) {
         u64 value = 0;
@@ -189,7 +190,7 @@ static void reduce(const emu_copy *c, u8 *to, const u8 *from, u32 bytes, bool sh
 static void locate_bulk(emu_warp *w, const emu_end *end, u32 lane, u32 bytes, emu_span *span)
 {
     const u32 bit = 1u << lane;
-    locate(w, &end->insn, bit, 16, span);
+    locate_lanes(w, &end->insn, bit, 16, span);
     if (bytes <= 16)
         return;
     emu_span last = *span;
@@ -198,7 +199,7 @@ static void locate_bulk(emu_warp *w, const emu_end *end, u32 lane, u32 bytes, em
                                                            : bytes) {
         emu_insn moved = end->insn;
         moved.imm += at;
-        locate(w, &moved, bit, 16, &last);
+        locate_lanes(w, &moved, bit, 16, &last);
         if (!end->mem.look && last.at[lane] + last.bias != span->at[lane] + span->bias + at)
             emu_raise(w, end->insn.pc, EMU_FAULT_ILLEGAL_ADDRESS, lane, span->addr[lane], bytes,
                       "a bulk copy of %u bytes leaves its memory", bytes);
@@ -211,7 +212,8 @@ static void move_bulk(emu_warp *w, const emu_copy *c, u32 lane, u32 bytes, const
     u8 *target = (u8 *)(uintptr_t)(to->at[lane] + to->bias);
     const u8 *source = (const u8 *)(uintptr_t)(from->at[lane] + from->bias);
     if (c->combine)
-        reduce(c, target, source, bytes, w->worker->run->parallel && to->space == ACC_GLOBAL);
+        reduce_elements(c, target, source, bytes,
+                        w->worker->run->parallel && to->space == ACC_GLOBAL);
     else
         memmove(target, source, bytes);
 }
@@ -236,10 +238,10 @@ void emu_run_bulk(emu_warp *w, const emu_insn *in, uint32_t mask)
         emu_watch(w, &c->to.insn, 1u << lane, bytes, &to);
         if (c->has_barrier && !c->to.mem.look) {
             emu_span at;
-            locate(w, &c->barrier.insn, 1u << lane, 8, &at);
-            mbarrier b = unpack(*word_at(&at, lane));
+            locate_lanes(w, &c->barrier.insn, 1u << lane, 8, &at);
+            mbarrier b = unpack_mbarrier(*mbarrier_word(&at, lane));
             apply(&b, EMU_MBARRIER_COMPLETE_TX, bytes);
-            *word_at(&at, lane) = pack(&b);
+            *mbarrier_word(&at, lane) = pack_mbarrier(&b);
         }
     }
 }

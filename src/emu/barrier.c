@@ -46,7 +46,7 @@ static const emu_insn *barrier_insn(const emu_warp *w, const emu_split *s)
     return &bb->first[bb->sync_at];
 }
 
-static void release(emu_cta *cta, uint32_t id)
+static void release_barrier(emu_cta *cta, uint32_t id)
 {
     emu_barrier *b = &cta->barriers[id];
     for (uint32_t n = 0; n < cta->nwarps; n++) {
@@ -63,7 +63,7 @@ static void release(emu_cta *cta, uint32_t id)
     cta->moved = true;
 }
 
-static void arrive(emu_warp *w, const emu_split *s, const emu_insn *in, emu_barrier *b)
+static void arrive_at_barrier(emu_warp *w, const emu_split *s, const emu_insn *in, emu_barrier *b)
 {
     if (!b->busy) {
         b->busy = true;
@@ -93,14 +93,14 @@ bool emu_barrier_arrive(emu_warp *w, emu_split *s, const emu_insn *in)
                   EMU_LANES);
     emu_barrier *b = &cta->barriers[id];
     b->expected = expected;
-    arrive(w, s, in, b);
+    arrive_at_barrier(w, s, in, b);
     bool waits = in->imm != EMU_BARRIER_ARRIVE;
     if (waits) {
         s->state = EMU_WAIT_BARRIER;
         s->barrier = (uint8_t)id;
     }
     if (is_complete(cta, b))
-        release(cta, id);
+        release_barrier(cta, id);
     return s->state == EMU_RUN;
 }
 
@@ -120,7 +120,7 @@ void emu_barrier_exit(emu_warp *w)
             b->full--;
         }
         if (cta->warps_alive && is_complete(cta, b))
-            release(cta, id);
+            release_barrier(cta, id);
     }
 }
 

@@ -48,7 +48,7 @@ static void broadcast(emu_cta *cta, uint32_t vector, uint32_t value)
         v[i] = value;
 }
 
-static void fill_pool(emu_cta *cta)
+static void fill_block_pool(emu_cta *cta)
 {
     const emu_run_state *run = cta->worker->run;
     const emu_launch *l = run->launch;
@@ -112,7 +112,7 @@ emu_cta *emu_cta_start(emu_worker *worker, uint64_t index, emu_cluster *cluster,
     cta->cluster_rank = rank;
     memset(cta->shared, 0, run->shared_bytes);
     memset(cta->barriers, 0, sizeof cta->barriers);
-    fill_pool(cta);
+    fill_block_pool(cta);
     start_warps(cta);
     cta->observer_block = o && o->block_begin ? o->block_begin(worker->observer, index) : NULL;
     cta->observed = o && o->access ? cta->observer_block : NULL;

@@ -196,7 +196,7 @@ bool emu_zero_at_start(emu_decode *d, uint32_t offset, uint32_t bytes)
     return true;
 }
 
-static unsigned type_bits(ir_type type)
+static unsigned register_bits_of(ir_type type)
 {
     const ir_type_info *t = ir_type_get(type);
     unsigned bits = t->kind == IR_KIND_P ? 1 : (unsigned)t->bits * t->lanes;
@@ -205,7 +205,7 @@ static unsigned type_bits(ir_type type)
 
 static unsigned reg_width(const emu_decode *d, uint32_t reg)
 {
-    return type_bits(d->func->regs[reg].type);
+    return register_bits_of(d->func->regs[reg].type);
 }
 
 uint32_t emu_reg_bytes(const emu_decode *d, uint32_t reg)
@@ -477,7 +477,7 @@ emu_mem *emu_mem_new(emu_decode *d, const ir_insn *i, ir_space space, acc_op op)
 }
 
 /* A symbol's address in the generic space lies in the window of its own space. */
-static uint64_t window_of(const emu_decode *d, const ir_operand *o, const emu_mem *mem)
+static uint64_t window_of_symbol(const emu_decode *d, const ir_operand *o, const emu_mem *mem)
 {
     if (mem->space != IR_SPACE_GENERIC || o->sym.kind != IR_SYM_VAR)
         return 0;
@@ -496,7 +496,7 @@ emu_insn *emu_emit_mem(emu_decode *d, emu_h handler, const ir_operand *o, emu_me
         emu_unsupported(d, "an address is needed here");
     } else if (o->has_sym) {
         base = emu_symbol_ref(d, &o->sym, offset, 64);
-        offset = (int64_t)window_of(d, o, mem);
+        offset = (int64_t)window_of_symbol(d, o, mem);
     } else if (o->reg != IR_NONE) {
         mem->base_bits = (uint8_t)reg_width(d, o->reg);
         if (mem->base_bits != 32 && mem->base_bits != 64)
@@ -518,7 +518,7 @@ static void place_of_var(emu_decode *d, const ir_var *var, emu_place *place)
 {
     uint64_t size = ir_var_size(var);
     if (var->space == IR_SPACE_REG) {
-        unsigned bits = type_bits(var->type);
+        unsigned bits = register_bits_of(var->type);
         *place = (emu_place){
             .ref = new_slot(d, bits), .bytes = bits / 8, .stride = bits / 8, .pred = bits == 1};
         return;
@@ -765,7 +765,7 @@ static bool keep_lists(emu_decode *d)
     return true;
 }
 
-static void finish(emu_decode *d)
+static void finish_decoded_kernel(emu_decode *d)
 {
     emu_kernel *k = d->kernel;
     if (!wl_reserve(&d->code, 1) || !wl_reserve(&d->pool, 1)) { /* an empty kernel has neither */
@@ -834,7 +834,7 @@ wl_status emu_decode_kernel(emu_module *module, const ir_func *func, const flow_
     for (uint32_t k = 0; k < kernel->nfunctions && d.status == WL_OK; k++)
         decode_function(&d, k);
     if (d.status == WL_OK)
-        finish(&d);
+        finish_decoded_kernel(&d);
     if (d.status == WL_OK)
         emu_finish_info(&d);
     for (uint32_t k = 0; !d.kept && k < kernel->nfunctions; k++) {

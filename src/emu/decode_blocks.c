@@ -9,7 +9,7 @@ static bool is_destination(char letter)
 }
 
 /* An optional word stands for an operand only where the operand can be what its letter says. */
-static bool fits(char letter, const ir_operand *o)
+static bool operand_fits_letter(char letter, const ir_operand *o)
 {
     bool address = o->kind == IR_OPD_ADDR || o->kind == IR_OPD_TEX;
     return (letter == 'a' || letter == 't') == address || letter == 'x';
@@ -31,7 +31,7 @@ uint32_t emu_written(const ir_insn *i)
     for (const char *word = form->operands; *word && operand < i->noperands && operand < 32;) {
         size_t length = strcspn(word, " ");
         bool optional = word[length - 1] == '?' && !memchr(word, '|', length);
-        if (!optional || fits(*word, &i->operands[operand])) {
+        if (!optional || operand_fits_letter(*word, &i->operands[operand])) {
             if (is_destination(*word))
                 written |= 1u << operand;
             operand++;
@@ -44,7 +44,7 @@ uint32_t emu_written(const ir_insn *i)
 
 /* ---- basic blocks ---- */
 
-static void add_blocks(emu_decode *d, uint32_t index, const uint8_t *leader)
+static void add_function_blocks(emu_decode *d, uint32_t index, const uint8_t *leader)
 {
     emu_kernel *k = d->kernel;
     const ir_func *func = k->code.funcs[index];
@@ -115,7 +115,7 @@ wl_status emu_form_blocks(emu_decode *d)
         return WL_NOMEM;
     }
     for (uint32_t f = 0; f < k->code.count; f++)
-        add_blocks(d, f, leaders + k->code.first_pc[f] + f);
+        add_function_blocks(d, f, leaders + k->code.first_pc[f] + f);
     free(leaders);
     return WL_OK;
 }

@@ -114,7 +114,7 @@ void emu_decode_stackrestore(emu_decode *d, const ir_insn *i)
 
 /* ---- clusters ---- */
 
-static uint64_t window_of(const emu_decode *d, const ir_insn *i)
+static uint64_t shared_window_of(const emu_decode *d, const ir_insn *i)
 {
     return i->space == IR_SPACE_GENERIC ? d->module->machine->shared_window : 0;
 }
@@ -125,7 +125,7 @@ void emu_decode_mapa(emu_decode *d, const ir_insn *i)
     emu_ref a = emu_src(d, &i->operands[1], bits), rank = emu_src(d, &i->operands[2], 32);
     emu_emit(d, bits == 64 ? EMU_H_mapa_64 : EMU_H_mapa_32, emu_dst(d, &i->operands[0], bits), a,
              rank, EMU_NOREF)
-        ->imm = (s64)window_of(d, i);
+        ->imm = (s64)shared_window_of(d, i);
 }
 
 void emu_decode_getctarank(emu_decode *d, const ir_insn *i)
@@ -134,7 +134,7 @@ void emu_decode_getctarank(emu_decode *d, const ir_insn *i)
     emu_ref a = emu_src(d, &i->operands[1], bits);
     emu_emit(d, bits == 64 ? EMU_H_getctarank_64 : EMU_H_getctarank_32,
              emu_dst(d, &i->operands[0], 32), a, EMU_NOREF, EMU_NOREF)
-        ->imm = (s64)window_of(d, i);
+        ->imm = (s64)shared_window_of(d, i);
 }
 
 /* ---- calls ---- */
@@ -198,7 +198,7 @@ static const emu_function *function_of(emu_decode *d, const ir_func *func)
     return NULL;
 }
 
-static void resolve(emu_decode *d, const ir_operand *callee, emu_call *call)
+static void resolve_callee(emu_decode *d, const ir_operand *callee, emu_call *call)
 {
     call->pointer = EMU_NOREF;
     if (callee->kind == IR_OPD_SYM && callee->sym.kind == IR_SYM_FUNC) {
@@ -224,7 +224,7 @@ void emu_decode_call(emu_decode *d, const ir_insn *i)
     }
     if (!emu_allow(d, i, IR_S_uni) || !p.callee)
         return;
-    resolve(d, p.callee, call);
+    resolve_callee(d, p.callee, call);
     const emu_function *f = call->callee;
     call->args = places(d, p.args, f ? f->params : NULL, f ? f->nparams : 0, &call->nargs);
     call->rets = places(d, p.rets, f ? f->rets : NULL, f ? f->nrets : 0, &call->nrets);

@@ -11,7 +11,7 @@ typedef struct conversion {
     s64 flags; /* immediate of the half-precision conversions */
 } conversion;
 
-static bool is_int(const ir_type_info *t)
+static bool is_integer_type(const ir_type_info *t)
 {
     return t->kind == IR_KIND_U || t->kind == IR_KIND_S;
 }
@@ -50,7 +50,7 @@ static s64 clamp_of(const ir_type_info *t)
     }
 }
 
-static emu_ref step(conversion *c, emu_h h, unsigned bits, emu_ref from)
+static emu_ref emit_step(conversion *c, emu_h h, unsigned bits, emu_ref from)
 {
     emu_ref to = emu_temp(c->d, bits);
     emu_emit(c->d, h, to, from, EMU_NOREF, EMU_NOREF);
@@ -67,25 +67,25 @@ static emu_ref extended(conversion *c, emu_ref ref, const ir_type_info *t, unsig
     unsigned bits = t->bits;
     if (have == 16) {
         if (bits == 8)
-            return step(c,
-                        want == 32 ? (s ? EMU_H_ext_s8_32 : EMU_H_ext_u8_32)
-                        : s        ? EMU_H_ext_s8_64
-                                   : EMU_H_ext_u8_64,
-                        want, ref);
-        return step(c,
-                    want == 32 ? (s ? EMU_H_ext_s16_32 : EMU_H_ext_u16_32)
-                    : s        ? EMU_H_ext_s16_64
-                               : EMU_H_ext_u16_64,
-                    want, ref);
+            return emit_step(c,
+                             want == 32 ? (s ? EMU_H_ext_s8_32 : EMU_H_ext_u8_32)
+                             : s        ? EMU_H_ext_s8_64
+                                        : EMU_H_ext_u8_64,
+                             want, ref);
+        return emit_step(c,
+                         want == 32 ? (s ? EMU_H_ext_s16_32 : EMU_H_ext_u16_32)
+                         : s        ? EMU_H_ext_s16_64
+                                    : EMU_H_ext_u16_64,
+                         want, ref);
     }
     if (have == 64 && bits < 64)
-        ref = step(c, EMU_H_trunc_64_32, 32, ref), have = 32;
+        ref = emit_step(c, EMU_H_trunc_64_32, 32, ref), have = 32;
     if (have == 32 && bits == 8)
-        ref = step(c, s ? EMU_H_ext_s8_in32 : EMU_H_ext_u8_in32, 32, ref);
+        ref = emit_step(c, s ? EMU_H_ext_s8_in32 : EMU_H_ext_u8_in32, 32, ref);
     if (have == 32 && bits == 16)
-        ref = step(c, s ? EMU_H_ext_s16_in32 : EMU_H_ext_u16_in32, 32, ref);
+        ref = emit_step(c, s ? EMU_H_ext_s16_in32 : EMU_H_ext_u16_in32, 32, ref);
     if (have < want)
-        ref = step(c, s ? EMU_H_ext_s32_64 : EMU_H_ext_u32_64, 64, ref);
+        ref = emit_step(c, s ? EMU_H_ext_s32_64 : EMU_H_ext_u32_64, 64, ref);
     return ref;
 }
 
@@ -203,13 +203,13 @@ static emu_ref float_source(conversion *c, unsigned *bits)
     if (have == 16) {
         emu_ref half = emu_src_cut(c->d, src, 16);
         emu_h h = c->to->bits == 64 ? EMU_H_keep_f32_f16 : EMU_H_cvt_f32_f16;
-        return step(c, c->from->kind == IR_KIND_BF ? EMU_H_cvt_f32_bf16 : h, 32, half);
+        return emit_step(c, c->from->kind == IR_KIND_BF ? EMU_H_cvt_f32_bf16 : h, 32, half);
     }
     emu_ref ref = emu_src_typed(c->d, src, c->i->types[1] == IR_T_tf32 ? IR_T_f32 : c->i->types[1]);
-    if (!c->ftz || have != 32 || (c->to->bits == 16 && !is_int(c->to)))
+    if (!c->ftz || have != 32 || (c->to->bits == 16 && !is_integer_type(c->to)))
         return ref;
-    ref = step(c, EMU_H_flush_f32, 32, ref);
-    return c->to->bits == 64 ? step(c, EMU_H_canonical_f32, 32, ref) : ref;
+    ref = emit_step(c, EMU_H_flush_f32, 32, ref);
+    return c->to->bits == 64 ? emit_step(c, EMU_H_canonical_f32, 32, ref) : ref;
 }
 
 #define ROUNDS(op, F) \
@@ -226,14 +226,14 @@ static void float_to_int(conversion *c)
     unsigned bits, want = c->to->bits == 64 ? 64 : 32;
     emu_ref ref = float_source(c, &bits);
     bool small = c->to->bits < 32, u = c->to->kind == IR_KIND_U && !small;
-    emu_ref wide = step(c, table[bits == 64][c->round][2 * (want == 64) + u], want, ref);
+    emu_ref wide = emit_step(c, table[bits == 64][c->round][2 * (want == 64) + u], want, ref);
     bool nan = bits == 64 || want == 64; /* a NaN gives 100...0 there, else 0 */
     if (!small && !nan) {
         write_int(c, wide, want);
         return;
     }
     if (want == 32)
-        wide = step(c, u ? EMU_H_ext_u32_64 : EMU_H_ext_s32_64, 64, wide);
+        wide = emit_step(c, u ? EMU_H_ext_u32_64 : EMU_H_ext_s32_64, 64, wide);
     if (small) { /* a smaller integer is clamped to its own limits */
         emu_ref clamped = emu_temp(c->d, 64);
         emu_emit(c->d, EMU_H_clamp_s64, clamped, wide, EMU_NOREF, EMU_NOREF)->imm = clamp_of(c->to);
@@ -256,7 +256,7 @@ static void write_float(conversion *c, emu_ref ref, unsigned bits)
     if (c->to->bits == 16) {
         emu_ref twice = ref, half = emu_temp(d, 16);
         if (bits == 64)
-            ref = step(c, EMU_H_odd_f32_f64, 32, ref);
+            ref = emit_step(c, EMU_H_odd_f32_f64, 32, ref);
         bool plain = c->flags == 0;
         emu_h h = plain ? (bf ? EMU_H_cvt_bf16_f32 : EMU_H_cvt_f16_f32)
                   : bf  ? EMU_H_cvt_mode_bf16_f32
@@ -272,18 +272,18 @@ static void write_float(conversion *c, emu_ref ref, unsigned bits)
     }
     if (c->to->bits != bits) {
         if (bits == 64 && c->ftz) /* flushed before it is rounded */
-            ref = step(c, EMU_H_tiny_f64, 64, ref);
-        emu_ref other = step(c, bits == 64 ? EMU_H_cvt_f32_f64 : EMU_H_cvt_f64_f32, c->to->bits,
-                             ref);
+            ref = emit_step(c, EMU_H_tiny_f64, 64, ref);
+        emu_ref other = emit_step(c, bits == 64 ? EMU_H_cvt_f32_f64 : EMU_H_cvt_f64_f32,
+                                  c->to->bits, ref);
         if (bits == 64)
             emu_emit_rounded(d, c->round);
         ref = other;
     }
     if (c->sat)
-        ref = step(c, c->to->bits == 64 ? EMU_H_saturate_f64 : EMU_H_saturate_f32, c->to->bits,
-                   ref);
+        ref = emit_step(c, c->to->bits == 64 ? EMU_H_saturate_f64 : EMU_H_saturate_f32, c->to->bits,
+                        ref);
     if (c->ftz && c->to->bits == 32)
-        ref = step(c, EMU_H_flush_f32, 32, ref);
+        ref = emit_step(c, EMU_H_flush_f32, 32, ref);
     write_bits(c, ref, c->to->bits);
 }
 
@@ -293,11 +293,11 @@ static void float_to_float(conversion *c)
     unsigned bits;
     emu_ref ref = float_source(c, &bits);
     if (c->integral)
-        ref = step(c, rounds[bits == 64][c->round], bits, ref);
+        ref = emit_step(c, rounds[bits == 64][c->round], bits, ref);
     else if (c->from == c->to && bits == 32 && c->to->bits == 32)
-        ref = step(c, EMU_H_canonical_f32, 32, ref);
+        ref = emit_step(c, EMU_H_canonical_f32, 32, ref);
     if (c->sat && c->to->bits == 16)
-        ref = step(c, bits == 64 ? EMU_H_saturate_f64 : EMU_H_saturate_f32, bits, ref);
+        ref = emit_step(c, bits == 64 ? EMU_H_saturate_f64 : EMU_H_saturate_f32, bits, ref);
     write_float(c, ref, bits);
 }
 
@@ -311,14 +311,14 @@ static void int_to_float(conversion *c)
     bool u = c->from->kind == IR_KIND_U;
     emu_ref ref = extended(c, emu_src(c->d, &c->i->operands[1], have), c->from, have, want);
     if (c->to->bits == 16 && want == 64) {
-        ref = step(c, u ? EMU_H_odd_f64_u64 : EMU_H_odd_f64_s64, 64, ref);
+        ref = emit_step(c, u ? EMU_H_odd_f64_u64 : EMU_H_odd_f64_s64, 64, ref);
     } else {
-        emu_ref real = step(c, table[bits == 64][2 * (want == 64) + u], bits, ref);
+        emu_ref real = emit_step(c, table[bits == 64][2 * (want == 64) + u], bits, ref);
         emu_emit_rounded(c->d, c->to->bits == 16 ? EMU_ROUND_RN : c->round);
         ref = real;
     }
     if (c->sat && c->to->bits == 16)
-        ref = step(c, EMU_H_saturate_f64, 64, ref);
+        ref = emit_step(c, EMU_H_saturate_f64, 64, ref);
     write_float(c, ref, bits);
 }
 
@@ -332,8 +332,8 @@ static void f32_pair(conversion *c)
     emu_ref a = emu_src_typed(d, &i->operands[1], IR_T_f32),
             b = emu_src_typed(d, &i->operands[2], IR_T_f32);
     if (c->ftz) {
-        a = step(c, EMU_H_flush_f32, 32, a);
-        b = step(c, EMU_H_flush_f32, 32, b);
+        a = emit_step(c, EMU_H_flush_f32, 32, a);
+        b = emit_step(c, EMU_H_flush_f32, 32, b);
     }
     emu_ref r = rs ? emu_src(d, &i->operands[3], 32) : EMU_NOREF;
     emu_h h = rs         ? (bf ? EMU_H_cvt_rs_bf16x2_f32 : EMU_H_cvt_rs_f16x2_f32)
@@ -408,7 +408,7 @@ static void packed_ints(emu_decode *d, const ir_insn *i)
         clamp_of(emu_type(i, 0));
 }
 
-static s64 flags_of(const ir_insn *i, uint32_t round)
+static s64 half_flags_of(const ir_insn *i, uint32_t round)
 {
     return (ir_has(i, IR_S_relu) ? EMU_HALF_RELU : 0) |
            (ir_has(i, IR_S_satfinite) ? EMU_HALF_SATFINITE : 0) | (s64)round << 8;
@@ -423,7 +423,7 @@ void emu_decode_cvt(emu_decode *d, const ir_insn *i)
     c.round = rounding(i, &c.integral);
     c.ftz = ir_has(i, IR_S_ftz);
     c.sat = ir_has(i, IR_S_sat);
-    c.flags = flags_of(i, c.integral ? EMU_ROUND_RN : c.round);
+    c.flags = half_flags_of(i, c.integral ? EMU_ROUND_RN : c.round);
     bool from_float = is_float(c.from, 16) || is_float(c.from, 32) || is_float(c.from, 64) ||
                       (c.from->kind == IR_KIND_BF && c.from->lanes == 1) ||
                       c.from->kind == IR_KIND_T;
@@ -431,11 +431,11 @@ void emu_decode_cvt(emu_decode *d, const ir_insn *i)
                     (c.to->kind == IR_KIND_BF && c.to->lanes == 1);
     if (ir_has(i, IR_S_pack))
         packed_ints(d, i);
-    else if (is_int(c.to) && is_int(c.from))
+    else if (is_integer_type(c.to) && is_integer_type(c.from))
         int_to_int(&c);
-    else if (is_int(c.to) && from_float)
+    else if (is_integer_type(c.to) && from_float)
         float_to_int(&c);
-    else if (to_float && is_int(c.from))
+    else if (to_float && is_integer_type(c.from))
         int_to_float(&c);
     else if (to_float && from_float)
         float_to_float(&c);

@@ -23,8 +23,8 @@ static s64 half_flags(const ir_insn *i)
 }
 
 /* The operation over all sources in the first type; `mode` of rounding. */
-static void arithmetic(emu_decode *d, const ir_insn *i, emu_h h, uint32_t sources, s64 imm,
-                       uint32_t mode)
+static void emit_arithmetic(emu_decode *d, const ir_insn *i, emu_h h, uint32_t sources, s64 imm,
+                            uint32_t mode)
 {
     const ir_type_info *t = emu_type(i, 0);
     unsigned bits = (unsigned)t->bits * t->lanes;
@@ -63,14 +63,15 @@ static void any_format(emu_decode *d, const ir_insn *i, const float_ops *ops, ui
     if (half >= 0) {
         if (emu_rounding(i) != EMU_ROUND_RN)
             emu_unsupported(d, "half precision rounds to nearest even alone");
-        arithmetic(d, i, ops->half[half], sources, half_flags(i), EMU_ROUND_RN);
+        emit_arithmetic(d, i, ops->half[half], sources, half_flags(i), EMU_ROUND_RN);
     } else if (t->kind == IR_KIND_F && t->bits == 32 && t->lanes == 2) {
-        arithmetic(d, i, ops->pair, sources, ir_has(i, IR_S_ftz), emu_rounding(i));
+        emit_arithmetic(d, i, ops->pair, sources, ir_has(i, IR_S_ftz), emu_rounding(i));
     } else if (t->kind == IR_KIND_F && t->bits == 32) {
         bool first_mad = i->op == IR_mad && !ir_insn_form(i); /* compiled as fma.rn.ftz */
-        arithmetic(d, i, ops->single[single_index(i) | first_mad], sources, 0, emu_rounding(i));
+        emit_arithmetic(d, i, ops->single[single_index(i) | first_mad], sources, 0,
+                        emu_rounding(i));
     } else if (t->kind == IR_KIND_F && t->bits == 64) {
-        arithmetic(d, i, ops->twice, sources, 0, emu_rounding(i));
+        emit_arithmetic(d, i, ops->twice, sources, 0, emu_rounding(i));
     } else {
         emu_unsupported(d, "the type .%s is not supported", t->text);
     }
@@ -130,15 +131,16 @@ void emu_decode_float1(emu_decode *d, const ir_insn *i, emu_float_op op)
     if (!emu_allow(d, i, IR_S_ftz))
         return;
     if (half >= 0)
-        arithmetic(d, i, abs ? half_abs[half] : half_neg[half], 1, half_flags(i), EMU_ROUND_RN);
+        emit_arithmetic(d, i, abs ? half_abs[half] : half_neg[half], 1, half_flags(i),
+                        EMU_ROUND_RN);
     else if (t->bits == 64)
-        arithmetic(d, i, abs ? EMU_H_abs_f64 : EMU_H_neg_f64, 1, 0, EMU_ROUND_RN);
+        emit_arithmetic(d, i, abs ? EMU_H_abs_f64 : EMU_H_neg_f64, 1, 0, EMU_ROUND_RN);
     else
-        arithmetic(d, i,
-                   abs   ? (ftz ? EMU_H_abs_ftz_f32 : EMU_H_abs_f32)
-                   : ftz ? EMU_H_neg_ftz_f32
-                         : EMU_H_neg_f32,
-                   1, 0, EMU_ROUND_RN);
+        emit_arithmetic(d, i,
+                        abs   ? (ftz ? EMU_H_abs_ftz_f32 : EMU_H_abs_f32)
+                        : ftz ? EMU_H_neg_ftz_f32
+                              : EMU_H_neg_f32,
+                        1, 0, EMU_ROUND_RN);
 }
 
 void emu_decode_float_minmax(emu_decode *d, const ir_insn *i, bool min)
@@ -157,7 +159,7 @@ void emu_decode_float_minmax(emu_decode *d, const ir_insn *i, bool min)
                               : EMU_H_max_f32;
     s64 imm = half >= 0 ? half_flags(i) : mode;
     if (i->noperands == 3) {
-        arithmetic(d, i, h, 2, imm, EMU_ROUND_RN);
+        emit_arithmetic(d, i, h, 2, imm, EMU_ROUND_RN);
         return;
     }
     unsigned bits = t->bits;
@@ -174,11 +176,12 @@ void emu_decode_float_div(emu_decode *d, const ir_insn *i)
     if (!emu_allow(d, i, IR_S_rn, IR_S_rz, IR_S_rm, IR_S_rp, IR_S_ftz, IR_S_approx, IR_S_full))
         return;
     if (emu_type(i, 0)->bits == 64)
-        arithmetic(d, i, EMU_H_div_f64, 2, 0, emu_rounding(i));
+        emit_arithmetic(d, i, EMU_H_div_f64, 2, 0, emu_rounding(i));
     else if (approx)
-        arithmetic(d, i, ftz ? EMU_H_div_approx_ftz_f32 : EMU_H_div_approx_f32, 2, 0, EMU_ROUND_RN);
+        emit_arithmetic(d, i, ftz ? EMU_H_div_approx_ftz_f32 : EMU_H_div_approx_f32, 2, 0,
+                        EMU_ROUND_RN);
     else
-        arithmetic(d, i, ftz ? EMU_H_div_ftz_f32 : EMU_H_div_f32, 2, 0, emu_rounding(i));
+        emit_arithmetic(d, i, ftz ? EMU_H_div_ftz_f32 : EMU_H_div_f32, 2, 0, emu_rounding(i));
 }
 
 /* rcp, sqrt, rsqrt and the transcendental functions of one operand. */
@@ -189,9 +192,9 @@ static void function(emu_decode *d, const ir_insn *i, emu_h single, emu_h flushe
     if (!emu_allow(d, i, IR_S_rn, IR_S_rz, IR_S_rm, IR_S_rp, IR_S_ftz, IR_S_approx))
         return;
     if (emu_type(i, 0)->bits == 64)
-        arithmetic(d, i, ir_has(i, IR_S_approx) && ftz ? gross : twice, 1, 0, emu_rounding(i));
+        emit_arithmetic(d, i, ir_has(i, IR_S_approx) && ftz ? gross : twice, 1, 0, emu_rounding(i));
     else
-        arithmetic(d, i, ftz ? flushed : single, 1, 0, emu_rounding(i));
+        emit_arithmetic(d, i, ftz ? flushed : single, 1, 0, emu_rounding(i));
 }
 
 void emu_decode_rcp(emu_decode *d, const ir_insn *i)
@@ -231,7 +234,7 @@ void emu_decode_ex2(emu_decode *d, const ir_insn *i)
     if (half < 0)
         function(d, i, EMU_H_ex2_f32, EMU_H_ex2_ftz_f32, EMU_H_COUNT, EMU_H_COUNT);
     else if (emu_allow(d, i, IR_S_approx, IR_S_ftz))
-        arithmetic(d, i, halves[half], 1, half_flags(i), EMU_ROUND_RN);
+        emit_arithmetic(d, i, halves[half], 1, half_flags(i), EMU_ROUND_RN);
 }
 
 void emu_decode_tanh(emu_decode *d, const ir_insn *i)
@@ -240,14 +243,14 @@ void emu_decode_tanh(emu_decode *d, const ir_insn *i)
     int half = half_index(i);
     if (!emu_allow(d, i, IR_S_approx))
         return;
-    arithmetic(d, i, half < 0 ? EMU_H_tanh_f32 : halves[half], 1, 0, EMU_ROUND_RN);
+    emit_arithmetic(d, i, half < 0 ? EMU_H_tanh_f32 : halves[half], 1, 0, EMU_ROUND_RN);
 }
 
 void emu_decode_copysign(emu_decode *d, const ir_insn *i)
 {
     if (emu_allow(d, i, IR_S_none))
-        arithmetic(d, i, emu_type(i, 0)->bits == 64 ? EMU_H_copysign_f64 : EMU_H_copysign_f32, 2, 0,
-                   EMU_ROUND_RN);
+        emit_arithmetic(d, i, emu_type(i, 0)->bits == 64 ? EMU_H_copysign_f64 : EMU_H_copysign_f32,
+                        2, 0, EMU_ROUND_RN);
 }
 
 void emu_decode_testp(emu_decode *d, const ir_insn *i)

@@ -1,7 +1,7 @@
 /* Integer arithmetic, bit fields, video instructions. */
 #include "emu/decode.h"
 
-static unsigned bits_of(const ir_insn *i)
+static unsigned integer_width(const ir_insn *i)
 {
     const ir_type_info *t = emu_type(i, 0);
     return (unsigned)t->bits * t->lanes;
@@ -10,7 +10,7 @@ static unsigned bits_of(const ir_insn *i)
 /* d = op(sources), all of the first type's width. */
 static void simple(emu_decode *d, const ir_insn *i, emu_h h, uint32_t sources)
 {
-    unsigned bits = bits_of(i);
+    unsigned bits = integer_width(i);
     emu_ref src[3] = {EMU_NOREF, EMU_NOREF, EMU_NOREF};
     for (uint32_t k = 0; k < sources; k++)
         src[k] = emu_src(d, &i->operands[k + 1], bits);
@@ -29,7 +29,7 @@ static void carry(emu_decode *d, const ir_insn *i, emu_h h32, emu_h h64, bool re
 {
     if (!emu_allow(d, i, IR_S_cc, IR_S_lo, IR_S_hi))
         return;
-    unsigned bits = bits_of(i);
+    unsigned bits = integer_width(i);
     emu_ref c = i->noperands > 3 ? emu_src(d, &i->operands[3], bits) : EMU_NOREF;
     emu_ref a = emu_src(d, &i->operands[1], bits), b = emu_src(d, &i->operands[2], bits);
     emu_insn *in = emu_emit(d, bits == 64 ? h64 : h32, emu_dst(d, &i->operands[0], bits), a, b, c);
@@ -95,9 +95,9 @@ void emu_decode_madc(emu_decode *d, const ir_insn *i)
 }
 
 /* The product of two n-bit numbers in 2n bits, and 2n bits added to it. */
-static void wide(emu_decode *d, const ir_insn *i, const emu_h table[4])
+static void emit_wide_product(emu_decode *d, const ir_insn *i, const emu_h table[4])
 {
-    unsigned bits = bits_of(i);
+    unsigned bits = integer_width(i);
     emu_ref a = emu_src(d, &i->operands[1], bits), b = emu_src(d, &i->operands[2], bits);
     emu_ref c = i->noperands > 3 ? emu_src(d, &i->operands[3], 2 * bits) : EMU_NOREF;
     emu_emit(d, table[emu_int_index(i->types[0])], emu_dst(d, &i->operands[0], 2 * bits), a, b, c);
@@ -115,7 +115,7 @@ void emu_decode_mul(emu_decode *d, const ir_insn *i)
     if (!emu_allow(d, i, IR_S_lo, IR_S_hi, IR_S_wide))
         return;
     if (ir_has(i, IR_S_wide))
-        wide(d, i, wides);
+        emit_wide_product(d, i, wides);
     else
         simple(d, i, ir_has(i, IR_S_hi) ? PICK(hi, i) : PICK(lo, i), 2);
 }
@@ -136,7 +136,7 @@ void emu_decode_mad(emu_decode *d, const ir_insn *i)
     if (!emu_allow(d, i, IR_S_lo, IR_S_hi, IR_S_wide, IR_S_sat))
         return;
     if (ir_has(i, IR_S_wide))
-        wide(d, i, wides);
+        emit_wide_product(d, i, wides);
     else if (ir_has(i, IR_S_sat))
         simple(d, i, EMU_H_mad_hi_sat_s32, 3);
     else
@@ -186,7 +186,7 @@ void emu_decode_div(emu_decode *d, const ir_insn *i)
 
 void emu_decode_abs(emu_decode *d, const ir_insn *i)
 {
-    unsigned bits = bits_of(i);
+    unsigned bits = integer_width(i);
     if (emu_int_index(i->types[0]) < 0)
         emu_decode_float1(d, i, EMU_FLOAT_ABS);
     else if (emu_allow(d, i, IR_S_none))
@@ -195,7 +195,7 @@ void emu_decode_abs(emu_decode *d, const ir_insn *i)
 
 void emu_decode_neg(emu_decode *d, const ir_insn *i)
 {
-    unsigned bits = bits_of(i);
+    unsigned bits = integer_width(i);
     if (emu_int_index(i->types[0]) < 0)
         emu_decode_float1(d, i, EMU_FLOAT_NEG);
     else if (emu_allow(d, i, IR_S_none))
@@ -214,7 +214,7 @@ static void int_minmax(emu_decode *d, const ir_insn *i, const emu_h table[6], em
         simple(d, i, r ? relu : PICK(table, i), 2);
 }
 
-static bool is_int(const ir_insn *i)
+static bool has_integer_type(const ir_insn *i)
 {
     ir_kind kind = emu_type(i, 0)->kind;
     return kind == IR_KIND_U || kind == IR_KIND_S || kind == IR_KIND_B;
@@ -225,7 +225,7 @@ void emu_decode_min(emu_decode *d, const ir_insn *i)
     static const emu_h table[] = EMU_INT6(min);
     static const emu_h pair[] = {EMU_H_min_u16x2, EMU_H_min_s16x2, EMU_H_min_u16x2,
                                  EMU_H_min_relu_s16x2};
-    if (is_int(i))
+    if (has_integer_type(i))
         int_minmax(d, i, table, EMU_H_min_relu_s32, pair);
     else
         emu_decode_float_minmax(d, i, true);
@@ -236,7 +236,7 @@ void emu_decode_max(emu_decode *d, const ir_insn *i)
     static const emu_h table[] = EMU_INT6(max);
     static const emu_h pair[] = {EMU_H_max_u16x2, EMU_H_max_s16x2, EMU_H_max_u16x2,
                                  EMU_H_max_relu_s16x2};
-    if (is_int(i))
+    if (has_integer_type(i))
         int_minmax(d, i, table, EMU_H_max_relu_s32, pair);
     else
         emu_decode_float_minmax(d, i, false);
@@ -245,20 +245,20 @@ void emu_decode_max(emu_decode *d, const ir_insn *i)
 /* d:b32 = op(a) */
 static void to32(emu_decode *d, const ir_insn *i, emu_h h)
 {
-    emu_ref a = emu_src(d, &i->operands[1], bits_of(i));
+    emu_ref a = emu_src(d, &i->operands[1], integer_width(i));
     emu_emit(d, h, emu_dst(d, &i->operands[0], 32), a, EMU_NOREF, EMU_NOREF);
 }
 
 void emu_decode_popc(emu_decode *d, const ir_insn *i)
 {
     if (emu_allow(d, i, IR_S_none))
-        to32(d, i, bits_of(i) == 32 ? EMU_H_popc_32 : EMU_H_popc_64);
+        to32(d, i, integer_width(i) == 32 ? EMU_H_popc_32 : EMU_H_popc_64);
 }
 
 void emu_decode_clz(emu_decode *d, const ir_insn *i)
 {
     if (emu_allow(d, i, IR_S_none))
-        to32(d, i, bits_of(i) == 32 ? EMU_H_clz_32 : EMU_H_clz_64);
+        to32(d, i, integer_width(i) == 32 ? EMU_H_clz_32 : EMU_H_clz_64);
 }
 
 void emu_decode_bfind(emu_decode *d, const ir_insn *i)
@@ -274,7 +274,7 @@ void emu_decode_bfind(emu_decode *d, const ir_insn *i)
 void emu_decode_brev(emu_decode *d, const ir_insn *i)
 {
     if (emu_allow(d, i, IR_S_none))
-        simple(d, i, bits_of(i) == 32 ? EMU_H_brev_32 : EMU_H_brev_64, 1);
+        simple(d, i, integer_width(i) == 32 ? EMU_H_brev_32 : EMU_H_brev_64, 1);
 }
 
 void emu_decode_fns(emu_decode *d, const ir_insn *i)
@@ -288,7 +288,7 @@ void emu_decode_bfe(emu_decode *d, const ir_insn *i)
     static const emu_h table[] = {EMU_H_bfe_u32, EMU_H_bfe_s32, EMU_H_bfe_u64, EMU_H_bfe_s64};
     if (!emu_allow(d, i, IR_S_none))
         return;
-    unsigned bits = bits_of(i);
+    unsigned bits = integer_width(i);
     emu_ref a = emu_src(d, &i->operands[1], bits), b = emu_src(d, &i->operands[2], 32);
     emu_ref c = emu_src(d, &i->operands[3], 32);
     emu_emit(d, table[emu_int_index(i->types[0]) - 2], emu_dst(d, &i->operands[0], bits), a, b, c);
@@ -298,7 +298,7 @@ void emu_decode_bfi(emu_decode *d, const ir_insn *i)
 {
     if (!emu_allow(d, i, IR_S_none))
         return;
-    unsigned bits = bits_of(i);
+    unsigned bits = integer_width(i);
     emu_ref a = emu_src(d, &i->operands[1], bits), b = emu_src(d, &i->operands[2], bits);
     emu_ref c = emu_src(d, &i->operands[3], 32), e = emu_src(d, &i->operands[4], 32);
     emu_ref dst = emu_dst(d, &i->operands[0], bits);

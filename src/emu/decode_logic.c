@@ -1,7 +1,7 @@
 /* Logic, shifts, comparisons, selections and moves. */
 #include "emu/decode.h"
 
-static unsigned bits_of(const ir_insn *i)
+static unsigned logic_width(const ir_insn *i)
 {
     const ir_type_info *t = emu_type(i, 0);
     return t->kind == IR_KIND_P ? 1 : (unsigned)t->bits * t->lanes;
@@ -12,7 +12,7 @@ static void logic(emu_decode *d, const ir_insn *i, emu_h pred, emu_h h16, emu_h 
 {
     if (!emu_allow(d, i, IR_S_none))
         return;
-    unsigned bits = bits_of(i);
+    unsigned bits = logic_width(i);
     emu_ref src[2] = {EMU_NOREF, EMU_NOREF};
     for (uint32_t k = 0; k < sources; k++)
         src[k] = bits == 1 ? emu_pred_src(d, &i->operands[k + 1], NULL)
@@ -67,9 +67,9 @@ void emu_decode_lop3(emu_decode *d, const ir_insn *i)
 
 /* ---- shifts ---- */
 
-static void shift(emu_decode *d, const ir_insn *i, emu_h h, emu_h imm)
+static void emit_shift(emu_decode *d, const ir_insn *i, emu_h h, emu_h imm)
 {
-    unsigned bits = bits_of(i);
+    unsigned bits = logic_width(i);
     uint64_t amount;
     emu_ref a = emu_src(d, &i->operands[1], bits);
     if (emu_immediate(&i->operands[2], &amount) && amount < bits) {
@@ -84,10 +84,10 @@ static void shift(emu_decode *d, const ir_insn *i, emu_h h, emu_h imm)
 void emu_decode_shl(emu_decode *d, const ir_insn *i)
 {
     if (emu_allow(d, i, IR_S_none))
-        shift(d, i, EMU_BY_WIDTH(bits_of(i), EMU_H_shl),
-              bits_of(i) == 16   ? EMU_H_shl_16_imm
-              : bits_of(i) == 32 ? EMU_H_shl_32_imm
-                                 : EMU_H_shl_64_imm);
+        emit_shift(d, i, EMU_BY_WIDTH(logic_width(i), EMU_H_shl),
+                   logic_width(i) == 16   ? EMU_H_shl_16_imm
+                   : logic_width(i) == 32 ? EMU_H_shl_32_imm
+                                          : EMU_H_shl_64_imm);
 }
 
 void emu_decode_shr(emu_decode *d, const ir_insn *i)
@@ -97,7 +97,7 @@ void emu_decode_shr(emu_decode *d, const ir_insn *i)
                                         EMU_H_shr_s32_imm, EMU_H_shr_u64_imm, EMU_H_shr_s64_imm};
     int t = emu_int_index(i->types[0]);
     if (emu_allow(d, i, IR_S_none))
-        shift(d, i, by_register[t], by_constant[t]);
+        emit_shift(d, i, by_register[t], by_constant[t]);
 }
 
 static void three32(emu_decode *d, const ir_insn *i, emu_h h, s64 imm)
@@ -187,7 +187,7 @@ static emu_h half_compare(ir_type type)
 }
 
 /* Compares operands 1 and 2 of type `type` into the predicate; `high` for the upper half of a pair. */
-static void compare(emu_decode *d, const ir_insn *i, ir_type type, emu_ref to, bool high)
+static void emit_comparison(emu_decode *d, const ir_insn *i, ir_type type, emu_ref to, bool high)
 {
     const ir_type_info *t = ir_type_get(type);
     unsigned bits = (unsigned)t->bits * t->lanes;
@@ -237,14 +237,14 @@ void emu_decode_setp(emu_decode *d, const ir_insn *i)
     ir_type type = i->types[0];
     bool pair = ir_type_get(type)->lanes == 2, two = to->kind == IR_OPD_PAIR;
     if (!two && !combines(i)) {
-        compare(d, i, type, emu_pred_dst(d, to), false);
+        emit_comparison(d, i, type, emu_pred_dst(d, to), false);
         return;
     }
     emu_ref p = emu_temp(d, 1), q = emu_temp(d, 1);
     emu_ref with = combines(i) ? emu_pred_src(d, &i->operands[3], NULL) : EMU_NOREF;
-    compare(d, i, type, p, false);
+    emit_comparison(d, i, type, p, false);
     if (two && pair)
-        compare(d, i, type, q, true);
+        emit_comparison(d, i, type, q, true);
     else if (two)
         emu_emit(d, EMU_H_not_pred, q, p, EMU_NOREF, EMU_NOREF);
     if (combines(i)) {
@@ -274,9 +274,9 @@ void emu_decode_set(emu_decode *d, const ir_insn *i)
     unsigned bits = pair ? 32 : to->bits;
     emu_ref p = emu_temp(d, 1), q = emu_temp(d, 1);
     emu_ref with = combines(i) ? emu_pred_src(d, &i->operands[3], NULL) : EMU_NOREF;
-    compare(d, i, i->types[1], p, false);
+    emit_comparison(d, i, i->types[1], p, false);
     if (pair)
-        compare(d, i, i->types[1], q, true);
+        emit_comparison(d, i, i->types[1], q, true);
     if (combines(i)) {
         combine(d, i, p, p, with);
         combine(d, i, q, q, with);
@@ -299,7 +299,7 @@ void emu_decode_selp(emu_decode *d, const ir_insn *i)
     bool neg = false;
     if (!emu_allow(d, i, IR_S_none))
         return;
-    unsigned bits = bits_of(i);
+    unsigned bits = logic_width(i);
     emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]),
             b = emu_src_typed(d, &i->operands[2], i->types[0]);
     emu_ref p = emu_pred_src(d, &i->operands[3], &neg);
@@ -312,7 +312,7 @@ void emu_decode_slct(emu_decode *d, const ir_insn *i)
 {
     if (!emu_allow(d, i, IR_S_ftz))
         return;
-    unsigned bits = bits_of(i);
+    unsigned bits = logic_width(i);
     bool real = emu_type(i, 1)->kind == IR_KIND_F;
     emu_ref a = emu_src_typed(d, &i->operands[1], i->types[0]),
             b = emu_src_typed(d, &i->operands[2], i->types[0]);
@@ -326,7 +326,7 @@ void emu_decode_slct(emu_decode *d, const ir_insn *i)
 
 /* ---- moves ---- */
 
-static emu_h move_of(unsigned bits)
+static emu_h move_handler_of(unsigned bits)
 {
     return bits == 1 ? EMU_H_mov_pred : bits == 128 ? EMU_H_mov_128 : EMU_BY_WIDTH(bits, EMU_H_mov);
 }
@@ -340,7 +340,7 @@ static emu_h pack_of(unsigned bits) /* of each part */
 }
 
 /* Joins neighbours until one vector is left. */
-static void pack(emu_decode *d, const ir_operand *dst, const ir_operand *vec, unsigned bits)
+static void pack_vector(emu_decode *d, const ir_operand *dst, const ir_operand *vec, unsigned bits)
 {
     emu_ref parts[16];
     uint32_t count = vec->count;
@@ -374,7 +374,8 @@ static emu_h unpack_of(unsigned bits, unsigned part)
 }
 
 /* The source may be one of the destinations only as a whole, so it is read first where it is. */
-static void unpack(emu_decode *d, const ir_operand *vec, const ir_operand *src, unsigned bits)
+static void unpack_vector(emu_decode *d, const ir_operand *vec, const ir_operand *src,
+                          unsigned bits)
 {
     unsigned part = vec->count ? bits / vec->count : 0;
     emu_h h = unpack_of(bits, part);
@@ -394,21 +395,21 @@ void emu_decode_mov(emu_decode *d, const ir_insn *i)
 {
     if (!emu_allow(d, i, IR_S_none))
         return;
-    unsigned bits = bits_of(i);
+    unsigned bits = logic_width(i);
     const ir_operand *dst = &i->operands[0], *src = &i->operands[1];
     if (dst->kind == IR_OPD_VEC && src->kind == IR_OPD_VEC)
         emu_unsupported(d, "a move between vectors is not supported");
     else if (src->kind == IR_OPD_VEC)
-        pack(d, dst, src, bits);
+        pack_vector(d, dst, src, bits);
     else if (dst->kind == IR_OPD_VEC)
-        unpack(d, dst, src, bits);
+        unpack_vector(d, dst, src, bits);
     else if (bits == 1)
         emu_emit(d, EMU_H_mov_pred, emu_pred_dst(d, dst), emu_pred_src(d, src, NULL), EMU_NOREF,
                  EMU_NOREF);
     else {
         emu_ref from = emu_src_typed(d, src, i->types[0]);
         if (!emu_alias(d, dst, from))
-            emu_emit(d, move_of(bits), emu_dst(d, dst, bits), from, EMU_NOREF, EMU_NOREF);
+            emu_emit(d, move_handler_of(bits), emu_dst(d, dst, bits), from, EMU_NOREF, EMU_NOREF);
     }
 }
 
@@ -420,7 +421,7 @@ void emu_decode_cvta(emu_decode *d, const ir_insn *i)
                    IR_S_local, IR_S_const, IR_S_param, IR_S_param__entry))
         return;
     emu_has_class(i, IR_SC_SPACE, 0, &space);
-    unsigned bits = bits_of(i);
+    unsigned bits = logic_width(i);
     bool shared = space == IR_S_shared || space == IR_S_shared__cta ||
                   space == IR_S_shared__cluster;
     const emu_machine *m = d->module->machine;

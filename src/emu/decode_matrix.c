@@ -9,7 +9,7 @@ typedef struct shape {
 } shape;
 
 /* "m16n8k16" */
-static bool shape_of(const ir_insn *i, shape *s)
+static bool mma_shape_of(const ir_insn *i, shape *s)
 {
     ir_suffix suffix;
     unsigned m, n, k;
@@ -20,7 +20,7 @@ static bool shape_of(const ir_insn *i, shape *s)
     return true;
 }
 
-static bool element_of(ir_type type, emu_element *out)
+static bool matrix_element_of(ir_type type, emu_element *out)
 {
     static const struct {
         ir_type type;
@@ -39,7 +39,8 @@ static bool element_of(ir_type type, emu_element *out)
 }
 
 /* Registers of one operand. f16 matrices come in pairs in 32 bits; a fragment must hold its matrix a whole number of times. */
-static bool fill(emu_decode *d, const ir_operand *o, emu_fragment *f, bool write, bool copies)
+static bool fill_fragment(emu_decode *d, const ir_operand *o, emu_fragment *f, bool write,
+                          bool copies)
 {
     const ir_operand *items = o->kind == IR_OPD_VEC ? o->items : o;
     uint32_t count = o->kind == IR_OPD_VEC ? o->count : 1;
@@ -118,15 +119,15 @@ static bool types_of(const ir_insn *i, emu_element t[4])
 {
     if (i->op == IR_wmma && i->types[2] == IR_T_none) {
         t[1] = t[2] = EMU_E_F16;
-        return element_of(i->types[0], &t[0]) && element_of(i->types[1], &t[3]);
+        return matrix_element_of(i->types[0], &t[0]) && matrix_element_of(i->types[1], &t[3]);
     }
     for (int k = 0; k < 4; k++)
-        if (!element_of(i->types[k], &t[k]))
+        if (!matrix_element_of(i->types[k], &t[k]))
             return false;
     return true;
 }
 
-static void multiply(emu_decode *d, const ir_insn *i, emu_layout layout)
+static void decode_mma(emu_decode *d, const ir_insn *i, emu_layout layout)
 {
     shape s = {0};
     emu_element t[4];
@@ -135,7 +136,7 @@ static void multiply(emu_decode *d, const ir_insn *i, emu_layout layout)
     d->whole_warp = emu_const(d, 32, EMU_ALL);
     if (!allow_shapes(d, i))
         return;
-    if (!shape_of(i, &s) || !types_of(i, t)) {
+    if (!mma_shape_of(i, &s) || !types_of(i, t)) {
         emu_unsupported(d, "this shape or type of matrices is not supported");
         return;
     }
@@ -149,10 +150,10 @@ static void multiply(emu_decode *d, const ir_insn *i, emu_layout layout)
     m.a = fragment('a', &s, t[1], wmma && a_column);
     m.b = fragment('b', &s, t[2], wmma && b_column);
     m.c = fragment('c', &s, t[3], false);
-    bool ok = fill(d, &i->operands[0], &m.d, true, wmma) &&
-              fill(d, &i->operands[1], &m.a, false, wmma) &&
-              fill(d, &i->operands[2], &m.b, false, wmma) &&
-              fill(d, &i->operands[3], &m.c, false, wmma);
+    bool ok = fill_fragment(d, &i->operands[0], &m.d, true, wmma) &&
+              fill_fragment(d, &i->operands[1], &m.a, false, wmma) &&
+              fill_fragment(d, &i->operands[2], &m.b, false, wmma) &&
+              fill_fragment(d, &i->operands[3], &m.c, false, wmma);
     if (!ok) {
         emu_unsupported(d, "the registers do not fit this shape");
         return;
@@ -162,7 +163,7 @@ static void multiply(emu_decode *d, const ir_insn *i, emu_layout layout)
 
 void emu_decode_mma(emu_decode *d, const ir_insn *i)
 {
-    multiply(d, i, EMU_LAYOUT_MMA);
+    decode_mma(d, i, EMU_LAYOUT_MMA);
 }
 
 /* ---- wmma ---- */
@@ -177,7 +178,7 @@ static void wmma_memory(emu_decode *d, const ir_insn *i, bool load)
     d->whole_warp = emu_const(d, 32, EMU_ALL);
     if (!allow_shapes(d, i))
         return;
-    if (!shape_of(i, &s) || !element_of(i->types[0], &type)) {
+    if (!mma_shape_of(i, &s) || !matrix_element_of(i->types[0], &type)) {
         emu_unsupported(d, "this shape or type of matrices is not supported");
         return;
     }
@@ -185,7 +186,7 @@ static void wmma_memory(emu_decode *d, const ir_insn *i, bool load)
         type = EMU_E_F32;
     x.column_major = nth_is_column(i, 0);
     x.fragment = fragment(role, &s, type, role != 'c' && x.column_major);
-    if (!fill(d, regs, &x.fragment, load, true)) {
+    if (!fill_fragment(d, regs, &x.fragment, load, true)) {
         emu_unsupported(d, "the registers do not fit this shape");
         return;
     }
@@ -206,7 +207,7 @@ static void wmma_memory(emu_decode *d, const ir_insn *i, bool load)
 void emu_decode_wmma(emu_decode *d, const ir_insn *i)
 {
     if (ir_has(i, IR_S_mma))
-        multiply(d, i, EMU_LAYOUT_WMMA);
+        decode_mma(d, i, EMU_LAYOUT_WMMA);
     else
         wmma_memory(d, i, ir_has(i, IR_S_load));
 }

@@ -107,7 +107,7 @@ static emu_place *frame_place(emu_decode *d, const ir_operand *address, uint32_t
     return place;
 }
 
-static void load_param(emu_decode *d, const ir_insn *i)
+static void decode_param_load(emu_decode *d, const ir_insn *i)
 {
     uint32_t count, offset, size = type_bytes(i);
     const ir_operand *to = elements(&i->operands[0], &count), *from = &i->operands[1];
@@ -196,7 +196,7 @@ void emu_decode_ld(emu_decode *d, const ir_insn *i)
     if (!allow_memory(d, i))
         return;
     if (i->space == IR_SPACE_PARAM && i->operands[1].has_sym) {
-        load_param(d, i);
+        decode_param_load(d, i);
         return;
     }
     const ir_operand *to = elements(&i->operands[0], &count);
@@ -213,7 +213,7 @@ void emu_decode_ldu(emu_decode *d, const ir_insn *i)
     emu_decode_ld(d, i);
 }
 
-static void store(emu_decode *d, const ir_insn *i)
+static void decode_store(emu_decode *d, const ir_insn *i)
 {
     static const emu_h global[] = {EMU_H_st_global, EMU_H_st_global_2, EMU_H_st_global_4,
                                    EMU_H_st_global_8};
@@ -237,7 +237,7 @@ void emu_decode_st(emu_decode *d, const ir_insn *i)
     if (i->space == IR_SPACE_PARAM && i->operands[0].has_sym)
         store_param(d, i);
     else
-        store(d, i);
+        decode_store(d, i);
 }
 
 /* ---- atomic operations ---- */

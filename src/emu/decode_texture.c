@@ -8,7 +8,7 @@ typedef struct shape { /* of an instruction's coordinates */
     bool layered, cube;
 } shape;
 
-static bool shape_of(emu_decode *d, const ir_insn *i, shape *s)
+static bool geometry_of(emu_decode *d, const ir_insn *i, shape *s)
 {
     switch (ir_first_of(i, IR_SC_GEOM)) {
     case IR_S_1d: *s = (shape){1, false, false}; return true;
@@ -57,7 +57,8 @@ static void set_handle(emu_decode *d, const ir_operand *o, emu_tex *x)
     }
 }
 
-static void set_place(emu_decode *d, const ir_operand *o, const shape *s, bool integer, emu_tex *x)
+static void set_coordinates(emu_decode *d, const ir_operand *o, const shape *s, bool integer,
+                            emu_tex *x)
 {
     uint32_t count, n = 0;
     if (o->kind != IR_OPD_TEX || o->count != 2) {
@@ -117,7 +118,7 @@ static bool allow(emu_decode *d, const ir_insn *i)
 void emu_decode_tex(emu_decode *d, const ir_insn *i)
 {
     shape s;
-    emu_tex *x = allow(d, i) && shape_of(d, i, &s) ? new_tex(d, i, ACC_LOAD) : NULL;
+    emu_tex *x = allow(d, i) && geometry_of(d, i, &s) ? new_tex(d, i, ACC_LOAD) : NULL;
     if (!x)
         return;
     bool level = ir_has(i, IR_S_level), grad = ir_has(i, IR_S_grad);
@@ -130,7 +131,7 @@ void emu_decode_tex(emu_decode *d, const ir_insn *i)
         emu_unsupported(d, "offsets and depth comparison are not emulated");
         return;
     }
-    set_place(d, &i->operands[1], &s, x->integer, x);
+    set_coordinates(d, &i->operands[1], &s, x->integer, x);
     if (level)
         x->level = emu_src_typed(d, &i->operands[2], x->integer ? IR_T_s32 : IR_T_f32);
     if (grad) {
@@ -144,7 +145,7 @@ void emu_decode_tex(emu_decode *d, const ir_insn *i)
 void emu_decode_tld4(emu_decode *d, const ir_insn *i)
 {
     shape s;
-    emu_tex *x = shape_of(d, i, &s) ? new_tex(d, i, ACC_LOAD) : NULL;
+    emu_tex *x = geometry_of(d, i, &s) ? new_tex(d, i, ACC_LOAD) : NULL;
     if (!x)
         return;
     if (i->noperands != 2 || s.cube || s.dims != 2) {
@@ -152,7 +153,7 @@ void emu_decode_tld4(emu_decode *d, const ir_insn *i)
         return;
     }
     x->channel = ir_has(i, IR_S_g) ? 1 : ir_has(i, IR_S_b) ? 2 : ir_has(i, IR_S_a) ? 3 : 0;
-    set_place(d, &i->operands[1], &s, false, x);
+    set_coordinates(d, &i->operands[1], &s, false, x);
     set_results(d, &i->operands[0], 4, x);
     emu_emit_fn(d, emu_run_gather)->extra = x;
 }
@@ -212,7 +213,7 @@ void emu_decode_suq(emu_decode *d, const ir_insn *i)
 static emu_tex *new_surface(emu_decode *d, const ir_insn *i, acc_op op, const ir_operand *at)
 {
     shape s;
-    emu_tex *x = allow(d, i) && shape_of(d, i, &s) ? new_tex(d, i, op) : NULL;
+    emu_tex *x = allow(d, i) && geometry_of(d, i, &s) ? new_tex(d, i, op) : NULL;
     if (!x)
         return NULL;
     if (s.cube) {
@@ -221,7 +222,7 @@ static emu_tex *new_surface(emu_decode *d, const ir_insn *i, acc_op op, const ir
     }
     x->boundary = ir_has(i, IR_S_clamp) ? EMU_CLAMPED : ir_has(i, IR_S_zero) ? EMU_ZERO : EMU_TRAP;
     x->mem.size = (uint8_t)(emu_type(i, 0)->bits / 8);
-    set_place(d, at, &s, true, x);
+    set_coordinates(d, at, &s, true, x);
     return x;
 }
 

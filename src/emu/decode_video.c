@@ -2,7 +2,7 @@
 #include "emu/decode.h"
 #include "emu/video.h"
 
-static emu_ref register_of(emu_decode *d, const ir_operand *o)
+static emu_ref whole_register_of(emu_decode *d, const ir_operand *o)
 {
     ir_operand plain = *o;
     plain.neg = false;
@@ -11,7 +11,7 @@ static emu_ref register_of(emu_decode *d, const ir_operand *o)
 }
 
 /* .b0 .. .b3 are 0 .. 3, .h0 and .h1 are 4 and 5, nothing is 6. */
-static uint8_t part_of(const ir_operand *o)
+static uint8_t selector_of_component(const ir_operand *o)
 {
     return o->component >= 16  ? (uint8_t)(4 + (o->component - 16))
            : o->component >= 8 ? o->component - 8
@@ -40,8 +40,8 @@ static uint8_t comparison_of(const ir_insn *i)
 }
 
 /* Digits of a selector, the highest part first: "h32", "b7654". Without one, the parts of the operand itself. */
-static void elements_of(emu_decode *d, const ir_operand *o, uint8_t parts, uint8_t first,
-                        uint8_t select[4])
+static void select_elements(emu_decode *d, const ir_operand *o, uint8_t parts, uint8_t first,
+                            uint8_t select[4])
 {
     for (uint8_t k = 0; k < parts; k++)
         select[k] = (uint8_t)(first + k);
@@ -67,13 +67,13 @@ static uint8_t mask_of(const ir_operand *o, uint8_t parts)
     return mask;
 }
 
-static void emit(emu_decode *d, const ir_insn *i, emu_video *v)
+static void emit_video(emu_decode *d, const ir_insn *i, emu_video *v)
 {
     const ir_operand *o = i->operands;
     ir_operand dst = o[0];
     dst.component = 0;
-    emu_ref a = register_of(d, &o[1]), b = register_of(d, &o[2]);
-    emu_ref c = i->noperands > 3 ? register_of(d, &o[3]) : emu_const(d, 32, 0);
+    emu_ref a = whole_register_of(d, &o[1]), b = whole_register_of(d, &o[2]);
+    emu_ref c = i->noperands > 3 ? whole_register_of(d, &o[3]) : emu_const(d, 32, 0);
     emu_insn *in = emu_emit(d, EMU_H_video, emu_dst(d, &dst, 32), a, b, c);
     in->extra = wl_arena_copy(d->arena, v, sizeof *v);
     if (!in->extra)
@@ -84,7 +84,7 @@ static void emit(emu_decode *d, const ir_insn *i, emu_video *v)
     IR_S_sat, IR_S_add, IR_S_min, IR_S_max, IR_S_clamp, IR_S_wrap, IR_S_eq, IR_S_ne, IR_S_lt, \
         IR_S_le, IR_S_gt, IR_S_ge, IR_S_po, IR_S_shr7, IR_S_shr15
 
-static void decode(emu_decode *d, const ir_insn *i, emu_video_op op, uint8_t parts)
+static void decode_video_op(emu_decode *d, const ir_insn *i, emu_video_op op, uint8_t parts)
 {
     const ir_operand *o = i->operands;
     bool set = op == EMU_VIDEO_SET;
@@ -98,15 +98,15 @@ static void decode(emu_decode *d, const ir_insn *i, emu_video_op op, uint8_t par
     second_of(i, &v);
     v.compare = comparison_of(i);
     if (parts == 1) {
-        v.a_select[0] = part_of(&o[1]);
-        v.b_select[0] = part_of(&o[2]);
-        v.d_select = part_of(&o[0]);
+        v.a_select[0] = selector_of_component(&o[1]);
+        v.b_select[0] = selector_of_component(&o[2]);
+        v.d_select = selector_of_component(&o[0]);
     } else {
-        elements_of(d, &o[1], parts, 0, v.a_select);
-        elements_of(d, &o[2], parts, parts, v.b_select);
+        select_elements(d, &o[1], parts, 0, v.a_select);
+        select_elements(d, &o[2], parts, parts, v.b_select);
         v.d_mask = mask_of(&o[0], parts);
     }
-    emit(d, i, &v);
+    emit_video(d, i, &v);
 }
 
 void emu_decode_vmad(emu_decode *d, const ir_insn *i)
@@ -128,15 +128,15 @@ void emu_decode_vmad(emu_decode *d, const ir_insn *i)
                    .d_select = 6};
     if (!emu_allow(d, i, SUFFIXES))
         return;
-    v.a_select[0] = part_of(&o[1]);
-    v.b_select[0] = part_of(&o[2]);
-    emit(d, i, &v);
+    v.a_select[0] = selector_of_component(&o[1]);
+    v.b_select[0] = selector_of_component(&o[2]);
+    emit_video(d, i, &v);
 }
 
 #define VIDEO(name, op, parts)                              \
     void emu_decode_##name(emu_decode *d, const ir_insn *i) \
     {                                                       \
-        decode(d, i, EMU_VIDEO_##op, parts);                \
+        decode_video_op(d, i, EMU_VIDEO_##op, parts);       \
     }
 VIDEO(vadd, ADD, 1)
 VIDEO(vsub, SUB, 1)

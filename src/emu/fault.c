@@ -33,8 +33,8 @@ static emu_dim thread_of(const emu_warp *w, uint32_t lane)
     return (emu_dim){linear % block.x, linear / block.x % block.y, linear / block.x / block.y};
 }
 
-static void fill(emu_fault *f, emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t lane,
-                 uint64_t address, uint32_t bytes, const char *what)
+static void fill_fault(emu_fault *f, emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t lane,
+                       uint64_t address, uint32_t bytes, const char *what)
 {
     const emu_kernel *k = w->worker->run->kernel;
     char place[160], at[48] = "";
@@ -67,7 +67,7 @@ _Noreturn void emu_raise(emu_warp *w, uint32_t pc, emu_fault_kind kind, uint32_t
     /* Of several blocks that fail at about the same time the first one speaks, however many threads there are. */
     if (run->fault.kind == EMU_FAULT_NONE || w->cta->index < run->fault_block) {
         run->fault_block = w->cta->index;
-        fill(&run->fault, w, pc, kind, lane, address, bytes, what);
+        fill_fault(&run->fault, w, pc, kind, lane, address, bytes, what);
     }
     pthread_mutex_unlock(&run->lock);
     atomic_store(&run->stop, true);

@@ -51,7 +51,7 @@ static bool supported(const isa *s)
     return true;
 }
 
-static void choose(void)
+static void choose_isa(void)
 {
     static const uint32_t first[] = {0,
                                      EMU_H_INT_END,
@@ -74,12 +74,12 @@ static void choose(void)
 
 const emu_handler *emu_handlers(void)
 {
-    pthread_once(&once, choose);
+    pthread_once(&once, choose_isa);
     return table;
 }
 
 const char *emu_isa(void)
 {
-    pthread_once(&once, choose);
+    pthread_once(&once, choose_isa);
     return chosen->name;
 }

@@ -59,13 +59,13 @@ static bool find_shared(emu_decode *d, const ir_operand *o)
     return true;
 }
 
-static bool is_dynamic(const emu_shared_place *place)
+static bool is_dynamic_shared(const emu_shared_place *place)
 {
     return place->bytes == 0;
 }
 
 /* Static variables in the order in which the code names them; every unsized one starts where they end. */
-static bool lay_out_shared(emu_decode *d)
+static bool lay_out_shared_variables(emu_decode *d)
 {
     const ir_kernel *code = &d->kernel->code;
     for (uint32_t f = 0; f < code->count; f++)
@@ -77,7 +77,7 @@ static bool lay_out_shared(emu_decode *d)
     for (size_t k = 0; k < d->shared.count; k++) {
         emu_shared_place *place = &d->shared.data[k];
         uint32_t align = ir_var_align(place->var);
-        if (is_dynamic(place)) {
+        if (is_dynamic_shared(place)) {
             dynamic_align = align > dynamic_align ? align : dynamic_align;
             d->has_dynamic_shared = true;
             continue;
@@ -88,7 +88,7 @@ static bool lay_out_shared(emu_decode *d)
     d->kernel->info.static_shared = at;
     d->kernel->dynamic_at = d->has_dynamic_shared ? align_up(at, dynamic_align) : at;
     for (size_t k = 0; k < d->shared.count; k++)
-        if (is_dynamic(&d->shared.data[k]))
+        if (is_dynamic_shared(&d->shared.data[k]))
             d->shared.data[k].offset = d->kernel->dynamic_at;
     return true;
 }
@@ -111,7 +111,7 @@ void emu_lay_out_kernel(emu_decode *d)
     emu_kernel *k = d->kernel;
     k->nfunctions = k->code.count;
     k->functions = wl_new_array(d->arena, emu_function, k->nfunctions);
-    if (!k->functions || !lay_out_params(d) || !lay_out_shared(d) || !keep_shared(d)) {
+    if (!k->functions || !lay_out_params(d) || !lay_out_shared_variables(d) || !keep_shared(d)) {
         emu_decode_nomem(d);
         k->nfunctions = 0;
         return;
@@ -125,8 +125,8 @@ void emu_lay_out_kernel(emu_decode *d)
 /* ---- local memory ---- */
 
 /* Local memory of the deepest chain of calls from a function; 0 in *recursive's place says how deep is not known. */
-static uint64_t deepest(const emu_kernel *k, uint32_t f, uint8_t *state, uint64_t *known,
-                        bool *recursive)
+static uint64_t deepest_local_memory(const emu_kernel *k, uint32_t f, uint8_t *state,
+                                     uint64_t *known, bool *recursive)
 {
     if (state[f] == 2)
         return known[f];
@@ -142,7 +142,7 @@ static uint64_t deepest(const emu_kernel *k, uint32_t f, uint8_t *state, uint64_
             continue;
         for (uint32_t g = 1; g < k->nfunctions; g++)
             if (call->callee ? call->callee->index == g : true) {
-                uint64_t n = deepest(k, g, state, known, recursive);
+                uint64_t n = deepest_local_memory(k, g, state, known, recursive);
                 below = n > below ? n : below;
             }
     }
@@ -156,7 +156,7 @@ static bool measure_local(emu_kernel *k)
     uint64_t *known = calloc(k->nfunctions, sizeof *known);
     bool recursive = false;
     if (state && known) {
-        uint64_t bytes = deepest(k, 0, state, known, &recursive);
+        uint64_t bytes = deepest_local_memory(k, 0, state, known, &recursive);
         bytes += recursive ? LOCAL_RECURSION : 0;
         bytes += k->uses_alloca ? LOCAL_RECURSION : 0;
         k->local_stack = bytes < UINT32_MAX / 2 ? (uint32_t)bytes : UINT32_MAX / 2;

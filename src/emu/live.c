@@ -145,7 +145,7 @@ static void live_out(live_state *s, uint32_t b, uint64_t *out)
                 merge_label(s, out, last->operands[k].label);
 }
 
-static void solve(live_state *s, uint64_t *out)
+static void solve_liveness(live_state *s, uint64_t *out)
 {
     for (bool changed = true; changed;) {
         changed = false;
@@ -267,8 +267,8 @@ static uint32_t take_place(emu_decode *d, free_places *list, uint32_t bytes)
 }
 
 /* Scans the instructions: places become free behind the last one of a life, and are taken at the first. */
-static bool place_all(live_state *s, const uint32_t *by_start, uint32_t *next_end,
-                      uint32_t *first_end, free_places *list)
+static bool place_registers(live_state *s, const uint32_t *by_start, uint32_t *next_end,
+                            uint32_t *first_end, free_places *list)
 {
     emu_decode *d = s->d;
     uint32_t at = 0;
@@ -316,7 +316,7 @@ static bool zero_entry(live_state *s)
     return true;
 }
 
-static bool assign(live_state *s)
+static bool assign_places(live_state *s)
 {
     uint32_t n = s->func->ninsns + 2;
     uint32_t *by_start = malloc((s->nregs + 1) * sizeof *by_start),
@@ -325,7 +325,7 @@ static bool assign(live_state *s)
     free_places list = {0};
     bool ok = by_start && next_end && first_end && counts &&
               order_lives(s, by_start, next_end, first_end, counts) &&
-              place_all(s, by_start, next_end, first_end, &list) && zero_entry(s);
+              place_registers(s, by_start, next_end, first_end, &list) && zero_entry(s);
     free(by_start);
     free(next_end);
     free(first_end);
@@ -353,10 +353,10 @@ bool emu_place_registers(emu_decode *d, uint32_t nbbs)
     if (ok) {
         memset(s.start, 0xff, (s.nregs + 1) * sizeof *s.start);
         fill_sets(&s);
-        solve(&s, out);
+        solve_liveness(&s, out);
         find_lives(&s, out);
         d->function->registers = most_live(&s, out);
-        ok = assign(&s);
+        ok = assign_places(&s);
     }
     free(s.in);
     free(s.use);

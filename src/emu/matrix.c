@@ -21,7 +21,7 @@ uint32_t emu_element_bits(emu_element e)
     }
 }
 
-static bool is_integer(emu_element e)
+static bool is_integer_element(emu_element e)
 {
     return e == EMU_E_S8 || e == EMU_E_U8 || e == EMU_E_S4 || e == EMU_E_U4 || e == EMU_E_B1 ||
            e == EMU_E_S32;
@@ -48,7 +48,7 @@ static double fp8(uint32_t bits, int exponent_bits)
                      : ldexp((double)m, 1 - bias - mantissa_bits));
 }
 
-static value decode(emu_element type, uint64_t bits)
+static value decode_element(emu_element type, uint64_t bits)
 {
     switch (type) {
     case EMU_E_F16: return (value){.real = (double)emu_f_of_h((u16)bits)};
@@ -124,13 +124,13 @@ static uint32_t wmma_place(const emu_fragment *f, uint32_t reg, uint32_t e, uint
     return f->column_major ? n % f->rows * f->columns + n / f->rows : n;
 }
 
-static uint32_t place(const emu_fragment *f, emu_layout layout, uint32_t reg, uint32_t e,
-                      uint32_t lane)
+static uint32_t element_place(const emu_fragment *f, emu_layout layout, uint32_t reg, uint32_t e,
+                              uint32_t lane)
 {
     return layout == EMU_LAYOUT_MMA ? mma_place(f, reg, e, lane) : wmma_place(f, reg, e, lane);
 }
 
-static void gather(const emu_warp *w, const emu_fragment *f, emu_layout layout, value *to)
+static void gather_fragment(const emu_warp *w, const emu_fragment *f, emu_layout layout, value *to)
 {
     uint32_t bits = emu_element_bits(f->type), per = f->reg_bytes * 8u / bits;
     uint64_t ones = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
@@ -138,7 +138,8 @@ static void gather(const emu_warp *w, const emu_fragment *f, emu_layout layout, 
         for (uint32_t r = 0; r < f->nregs; r++) {
             uint64_t reg = get_register(w, f, r, lane);
             for (uint32_t e = 0; e < per; e++)
-                to[place(f, layout, r, e, lane)] = decode(f->type, reg >> e * bits & ones);
+                to[element_place(f, layout, r, e, lane)] = decode_element(f->type,
+                                                                          reg >> e * bits & ones);
         }
 }
 
@@ -149,7 +150,7 @@ static void scatter(const emu_warp *w, const emu_fragment *f, emu_layout layout,
         for (uint32_t r = 0; r < f->nregs; r++) {
             uint64_t reg = 0;
             for (uint32_t e = 0; e < per; e++)
-                reg |= encode(f->type, from[place(f, layout, r, e, lane)]) << e * bits;
+                reg |= encode(f->type, from[element_place(f, layout, r, e, lane)]) << e * bits;
             set_register(w, f, r, lane, reg);
         }
 }
@@ -181,7 +182,7 @@ static double real_dot(const value *a, const value *b, uint32_t n, uint32_t stri
 static value one_element(const emu_mma *m, const value *a, const value *b, value c)
 {
     uint32_t n = m->a.columns, stride = m->b.columns;
-    if (!is_integer(m->a.type))
+    if (!is_integer_element(m->a.type))
         return (value){.real = real_dot(a, b, n, stride, c.real, m->a.type == EMU_E_F64)};
     int64_t sum = integer_dot(m, a, b, n, stride) + c.whole;
     if (m->saturate)
@@ -194,9 +195,9 @@ void emu_run_mma(emu_warp *w, const emu_insn *in, uint32_t mask)
     const emu_mma *m = in->extra;
     value *a = w->worker->matrices, *b = a + EMU_MATRIX_ELEMENTS, *c = b + EMU_MATRIX_ELEMENTS;
     (void)mask;
-    gather(w, &m->a, m->layout, a);
-    gather(w, &m->b, m->layout, b);
-    gather(w, &m->c, m->layout, c);
+    gather_fragment(w, &m->a, m->layout, a);
+    gather_fragment(w, &m->b, m->layout, b);
+    gather_fragment(w, &m->c, m->layout, c);
     for (uint32_t row = 0; row < m->c.rows; row++)
         for (uint32_t column = 0; column < m->c.columns; column++) {
             value *at = &c[row * m->c.columns + column];

@@ -11,7 +11,7 @@
 #define EMU_COMMIT_STEP (UINT64_C(64) << 20)
 enum { EMU_ALIGN = 512, EMU_GAP = 512, EMU_KEEP_FREED = 1 << 16, EMU_BIG = 1 << 20 };
 
-static uint64_t align_up(uint64_t x, uint64_t align)
+static uint64_t align_address(uint64_t x, uint64_t align)
 {
     return (x + align - 1) & ~(align - 1);
 }
@@ -71,7 +71,7 @@ static emu_alloc *at_or_below(const emu_memory *memory, uint64_t address)
     return i ? memory->allocs[i - 1] : NULL;
 }
 
-static uint64_t distance(const emu_alloc *alloc, uint64_t address)
+static uint64_t distance_to_allocation(const emu_alloc *alloc, uint64_t address)
 {
     if (address < alloc->base)
         return alloc->base - address;
@@ -89,7 +89,9 @@ emu_alloc *emu_memory_nearest(emu_memory *memory, uint64_t address)
         if (memory->allocs[k]->kind != EMU_ALLOC_INTERNAL)
             over = memory->allocs[k];
     if (below && over)
-        return distance(below, address) <= distance(over, address) ? below : over;
+        return distance_to_allocation(below, address) <= distance_to_allocation(over, address)
+                   ? below
+                   : over;
     return below ? below : over;
 }
 
@@ -117,7 +119,7 @@ static bool commit(emu_memory *memory, uint64_t end)
 {
     if (end <= memory->committed)
         return true;
-    uint64_t to = align_up(end, EMU_COMMIT_STEP);
+    uint64_t to = align_address(end, EMU_COMMIT_STEP);
     if (to > memory->end)
         to = memory->end;
     if (mprotect((void *)(uintptr_t)memory->committed, to - memory->committed,
@@ -135,7 +137,7 @@ static uint64_t find_gap(const emu_memory *memory, uint64_t size, uint64_t align
         const emu_alloc *alloc = memory->allocs[i];
         if (alloc->base < memory->base || alloc->base >= memory->end || alloc->freed)
             continue;
-        uint64_t start = align_up(at, align);
+        uint64_t start = align_address(at, align);
         if (start + size + EMU_GAP <= alloc->base)
             return start;
         at = alloc->base + alloc->size + EMU_GAP;
@@ -143,9 +145,9 @@ static uint64_t find_gap(const emu_memory *memory, uint64_t size, uint64_t align
     return 0;
 }
 
-static uint64_t take_range(emu_memory *memory, uint64_t size, uint64_t align)
+static uint64_t take_address_range(emu_memory *memory, uint64_t size, uint64_t align)
 {
-    uint64_t start = align_up(memory->next, align);
+    uint64_t start = align_address(memory->next, align);
     if (start + size + EMU_GAP <= memory->end && start + size >= start) {
         memory->next = start + size + EMU_GAP;
         return start;
@@ -171,7 +173,7 @@ static void forget_freed(emu_memory *memory, bool all)
     atomic_fetch_add(&memory->epoch, 1);
 }
 
-static bool insert(emu_memory *memory, emu_alloc *alloc)
+static bool insert_allocation(emu_memory *memory, emu_alloc *alloc)
 {
     if (memory->count == memory->capacity) {
         uint32_t capacity = memory->capacity ? memory->capacity * 2 : 64;
@@ -210,14 +212,14 @@ static bool counts_as_device(emu_alloc_kind kind)
     return kind != EMU_ALLOC_PINNED && kind != EMU_ALLOC_REGISTERED && kind != EMU_ALLOC_INTERNAL;
 }
 
-static wl_status add(emu_memory *memory, uint64_t base, uint64_t size, emu_alloc_kind kind,
-                     uint32_t id)
+static wl_status add_allocation(emu_memory *memory, uint64_t base, uint64_t size,
+                                emu_alloc_kind kind, uint32_t id)
 {
     emu_alloc *alloc = malloc(sizeof *alloc);
     if (!alloc)
         return WL_NOMEM;
     *alloc = (emu_alloc){.base = base, .size = size, .kind = kind, .id = id};
-    if (!insert(memory, alloc)) {
+    if (!insert_allocation(memory, alloc)) {
         free(alloc);
         return WL_NOMEM;
     }
@@ -232,14 +234,14 @@ static wl_status alloc_locked(emu_memory *memory, uint64_t size, uint64_t align,
     if (counts_as_device(kind) && (size > memory->total || memory->used > memory->total - size))
         return WL_NOMEM;
     uint64_t top = memory->next;
-    uint64_t start = take_range(memory, size, align < EMU_ALIGN ? EMU_ALIGN : align);
+    uint64_t start = take_address_range(memory, size, align < EMU_ALIGN ? EMU_ALIGN : align);
     if (!start || !commit(memory, start + size))
         return WL_NOMEM;
     if (start < top) { /* used before: it must read as zeros again */
         remove_freed_overlaps(memory, start, size);
         memset((void *)(uintptr_t)start, 0, size);
     }
-    wl_status status = add(memory, start, size, kind, id);
+    wl_status status = add_allocation(memory, start, size, kind, id);
     if (status == WL_OK)
         *address = start;
     return status;
@@ -267,7 +269,7 @@ static wl_status add_foreign(emu_memory *memory, uint64_t base, uint64_t size, e
     emu_alloc *below = at_or_below(memory, base + size - 1);
     if (below && base < below->base + below->size)
         return WL_EXISTS;
-    return add(memory, base, size, kind, id);
+    return add_allocation(memory, base, size, kind, id);
 }
 
 wl_status emu_mem_register(emu_machine *m, void *data, uint64_t size, uint32_t id)
@@ -299,7 +301,7 @@ wl_status emu_mem_ghost(emu_machine *m, uint64_t base, uint64_t size, emu_alloc_
 static void decommit(uint64_t base, uint64_t size)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t from = align_up(base, page), to = (base + size) & ~(page - 1);
+    uint64_t from = align_address(base, page), to = (base + size) & ~(page - 1);
     if (from < to)
         madvise((void *)(uintptr_t)from, to - from, MADV_DONTNEED);
 }
@@ -371,7 +373,7 @@ wl_status emu_mem_reserve(emu_machine *m, uint64_t size, uint64_t align, uint64_
     if (align & (align - 1) || size == 0)
         return WL_ARG;
     pthread_rwlock_wrlock(&memory->lock);
-    uint64_t start = align_up(memory->next, align < EMU_BIG ? EMU_BIG : align);
+    uint64_t start = align_address(memory->next, align < EMU_BIG ? EMU_BIG : align);
     wl_status status = WL_NOMEM;
     if (size <= memory->end - memory->base && start + size + EMU_GAP <= memory->end &&
         commit(memory, start + size)) {
@@ -407,7 +409,7 @@ wl_status emu_mem_map(emu_machine *m, uint64_t address, uint64_t size, uint32_t 
         bool room = size <= memory->total && memory->used <= memory->total - size;
         status = !free_range ? WL_EXISTS
                  : !room     ? WL_NOMEM
-                             : add(memory, address, size, EMU_ALLOC_DEVICE, id);
+                             : add_allocation(memory, address, size, EMU_ALLOC_DEVICE, id);
     }
     pthread_rwlock_unlock(&memory->lock);
     return status;

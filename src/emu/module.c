@@ -93,7 +93,7 @@ static uint64_t item_value(init_state *s, const ir_init *i, ir_kind kind)
     return value;
 }
 
-static uint64_t stride_of(const ir_var *var, uint32_t level, uint32_t element)
+static uint64_t dimension_stride(const ir_var *var, uint32_t level, uint32_t element)
 {
     uint64_t n = element;
     for (uint32_t d = level + 1; d < var->ndims; d++)
@@ -108,7 +108,7 @@ static void write_init(init_state *s, const ir_var *var, const ir_init *i, uint3
     if (i->kind == IR_INIT_LIST) {
         for (uint32_t k = 0; k < i->count; k++) {
             bool nested = i->items[k].kind == IR_INIT_LIST;
-            uint64_t step = nested ? stride_of(var, level, s->element) : s->element;
+            uint64_t step = nested ? dimension_stride(var, level, s->element) : s->element;
             write_init(s, var, &i->items[k], level + 1, at);
             at += step;
         }
@@ -142,20 +142,21 @@ static bool has_place(const ir_var *var)
 }
 
 /* An unsized array is as large as its initialiser. */
-static uint64_t size_of(const ir_var *var)
+static uint64_t variable_bytes(const ir_var *var)
 {
     uint64_t size = ir_var_size(var);
     if (size == 0 && var->has_init && var->init.kind == IR_INIT_LIST)
-        size = (uint64_t)var->init.count * stride_of(var, 0, ir_type_get(var->type)->bytes);
+        size = (uint64_t)var->init.count * dimension_stride(var, 0, ir_type_get(var->type)->bytes);
     return size;
 }
 
-static wl_status place(emu_module *m, const ir_var *var, emu_id_of id_of, void *ctx, wl_error *err)
+static wl_status lay_out_symbol(emu_module *m, const ir_var *var, emu_id_of id_of, void *ctx,
+                                wl_error *err)
 {
     emu_symbol *symbol = &m->symbols[m->nsymbols];
     emu_alloc_kind kind = var->space == IR_SPACE_CONST ? EMU_ALLOC_CONST : EMU_ALLOC_SYMBOL;
     symbol->var = var;
-    symbol->size = size_of(var);
+    symbol->size = variable_bytes(var);
     if (m->address_of) {
         symbol->address = m->address_of(m->address_ctx, var, symbol->size);
         m->nsymbols += symbol->address != 0;
@@ -177,7 +178,7 @@ static bool is_backed(const emu_module *m, const emu_symbol *symbol)
     return !m->address_of || symbol->var->space == IR_SPACE_CONST;
 }
 
-static wl_status place_all(emu_module *m, emu_id_of id_of, void *ctx, wl_error *err)
+static wl_status lay_out_symbols(emu_module *m, emu_id_of id_of, void *ctx, wl_error *err)
 {
     const ir_module *ptx = m->ptx;
     wl_status status = WL_OK;
@@ -186,7 +187,7 @@ static wl_status place_all(emu_module *m, emu_id_of id_of, void *ctx, wl_error *
         return wl_fail(err, WL_NOMEM, "out of memory for a module");
     for (uint32_t k = 0; k < ptx->nvars && status == WL_OK; k++)
         if (has_place(ptx->vars[k]))
-            status = place(m, ptx->vars[k], id_of, ctx, err);
+            status = lay_out_symbol(m, ptx->vars[k], id_of, ctx, err);
     for (uint32_t k = 0; k < m->nsymbols && status == WL_OK; k++)
         if (is_backed(m, &m->symbols[k]) && !initialise(m, &m->symbols[k]))
             status = wl_fail(err, WL_UNSUPPORTED,
@@ -195,8 +196,9 @@ static wl_status place_all(emu_module *m, emu_id_of id_of, void *ctx, wl_error *
     return status;
 }
 
-static wl_status load(emu_machine *m, const ir_module *ptx, emu_id_of id_of,
-                      emu_address_of address_of, void *ctx, emu_module **out, wl_error *err)
+static wl_status load_onto_machine(emu_machine *m, const ir_module *ptx, emu_id_of id_of,
+                                   emu_address_of address_of, void *ctx, emu_module **out,
+                                   wl_error *err)
 {
     wl_arena *arena = wl_arena_new();
     emu_module *module = arena ? wl_new(arena, emu_module) : NULL;
@@ -212,7 +214,7 @@ static wl_status load(emu_machine *m, const ir_module *ptx, emu_id_of id_of,
     m->modules = module;
     pthread_mutex_unlock(&m->launching);
     wl_status status = ptx->address_size == 64 || ptx->address_size == 0
-                           ? place_all(module, id_of, ctx, err)
+                           ? lay_out_symbols(module, id_of, ctx, err)
                            : wl_fail(err, WL_UNSUPPORTED, "addresses of %u bits are not emulated",
                                      ptx->address_size);
     if (status != WL_OK) {
@@ -226,13 +228,13 @@ static wl_status load(emu_machine *m, const ir_module *ptx, emu_id_of id_of,
 wl_status emu_module_load(emu_machine *m, const ir_module *ptx, emu_id_of id_of, void *ctx,
                           emu_module **out, wl_error *err)
 {
-    return load(m, ptx, id_of, NULL, ctx, out, err);
+    return load_onto_machine(m, ptx, id_of, NULL, ctx, out, err);
 }
 
 wl_status emu_module_load_at(emu_machine *m, const ir_module *ptx, emu_address_of address_of,
                              void *ctx, emu_module **out, wl_error *err)
 {
-    return load(m, ptx, NULL, address_of, ctx, out, err);
+    return load_onto_machine(m, ptx, NULL, address_of, ctx, out, err);
 }
 
 void emu_module_unload(emu_module *module)

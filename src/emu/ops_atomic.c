@@ -7,7 +7,7 @@
 #define RACY
 #endif
 
-static inline u64 element(const emu_warp *w, emu_ref ref, int lane, u32 size)
+static inline u64 atomic_operand(const emu_warp *w, emu_ref ref, int lane, u32 size)
 {
     const void *at = emu_at(w, ref);
     return size == 2   ? ((const u16 *)at)[lane]
@@ -26,24 +26,25 @@ static inline void set_element(const emu_warp *w, emu_ref ref, int lane, u32 siz
         ((u64 *)at)[lane] = value;
 }
 
-static RACY void update(emu_warp *w, const emu_atom *atom, u32 mask, const emu_span *span,
-                        bool parallel)
+static RACY void update_elements(emu_warp *w, const emu_atom *atom, u32 mask, const emu_span *span,
+                                 bool parallel)
 {
     const u32 size = atom->mem.size;
     for (u32 m = mask; m; m &= m - 1) {
         int lane = __builtin_ctz(m);
         for (u32 e = 0; e < atom->mem.count; e++) {
-            u64 compare = atom->compare != EMU_NOREF ? element(w, atom->compare, lane, size) : 0;
+            u64 compare = atom->compare != EMU_NOREF ? atomic_operand(w, atom->compare, lane, size)
+                                                     : 0;
             void *host = (void *)(uintptr_t)(span->at[lane] + span->bias + (u64)e * size);
-            u64 old = emu_apply(atom->combine, host, size, element(w, atom->value[e], lane, size),
-                                compare, parallel);
+            u64 old = emu_apply(atom->combine, host, size,
+                                atomic_operand(w, atom->value[e], lane, size), compare, parallel);
             if (atom->result && atom->mem.data[e] != EMU_NOREF)
                 set_element(w, atom->mem.data[e], lane, size, old);
         }
     }
 }
 
-static void run(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
+static void run_atomic(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
 {
     const emu_atom *atom = in->extra;
     const u32 bytes = (u32)atom->mem.size * atom->mem.count;
@@ -51,19 +52,19 @@ static void run(emu_warp *w, const emu_insn *in, u32 mask, u32 space)
     emu_addresses(w, in, span.addr);
     span.stride = mask == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
     emu_locate(w, in, mask, bytes, space, &span);
-    update(w, atom, mask, &span, w->worker->run->parallel && space == ACC_GLOBAL);
+    update_elements(w, atom, mask, &span, w->worker->run->parallel && space == ACC_GLOBAL);
     w->spinning |= atom->mem.spin;
     emu_watch(w, in, mask, bytes, &span);
 }
 
 static void atom_global(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    run(w, in, mask, ACC_GLOBAL);
+    run_atomic(w, in, mask, ACC_GLOBAL);
 }
 
 static void atom_shared(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    run(w, in, mask, ACC_SHARED);
+    run_atomic(w, in, mask, ACC_SHARED);
 }
 
 static void atom_generic(emu_warp *w, const emu_insn *in, u32 mask)
@@ -82,7 +83,7 @@ static void atom_generic(emu_warp *w, const emu_insn *in, u32 mask)
                       addr[__builtin_ctz(part)], bytes, "an atomic operation on local memory");
         span.stride = part == EMU_ALL ? emu_stride(span.addr) : ACC_IRREGULAR;
         emu_locate_generic(w, in, part, bytes, space, &span);
-        update(w, atom, part, &span, w->worker->run->parallel && space == ACC_GLOBAL);
+        update_elements(w, atom, part, &span, w->worker->run->parallel && space == ACC_GLOBAL);
         emu_watch(w, in, part, bytes, &span);
     }
     w->spinning |= atom->mem.spin;

@@ -231,7 +231,7 @@ typedef struct place_shape {
     bool sign;
 } place_shape;
 
-static place_shape shape_of(s64 imm)
+static place_shape place_shape_of(s64 imm)
 {
     return (place_shape){(u32)(imm & 0xffffff), (u32)(imm >> 24 & 0xffffff),
                          (u32)(imm >> 48 & 0x3f), (u32)(imm >> 54 & 0x3f), imm >> 60 & 1};
@@ -239,7 +239,7 @@ static place_shape shape_of(s64 imm)
 
 static void place_load(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    const place_shape s = shape_of(in->imm);
+    const place_shape s = place_shape_of(in->imm);
     const u8 *place = emu_at(w, in->src[0]);
     u8 *to = emu_at(w, in->dst);
     for (u32 m = mask; m; m &= m - 1) {
@@ -254,7 +254,7 @@ static void place_load(emu_warp *w, const emu_insn *in, u32 mask)
 
 static void place_store(emu_warp *w, const emu_insn *in, u32 mask)
 {
-    const place_shape s = shape_of(in->imm);
+    const place_shape s = place_shape_of(in->imm);
     u8 *place = emu_at(w, in->dst);
     const u8 *from = emu_at(w, in->src[0]);
     for (u32 m = mask; m; m &= m - 1) {

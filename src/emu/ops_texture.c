@@ -16,7 +16,7 @@ typedef struct reader { /* a lane that reads texels */
 } reader;
 
 /* Where the bytes lie on the host; notes the lane's first access. */
-static void *reach(reader *r, uint64_t address, uint32_t bytes)
+static void *reach_texel_bytes(reader *r, uint64_t address, uint32_t bytes)
 {
     const emu_mem *mem = r->in->extra;
     const emu_cache *cache = &r->w->worker->caches[mem->cache];
@@ -41,10 +41,10 @@ static void *reach(reader *r, uint64_t address, uint32_t bytes)
 
 static const void *read_texel(void *ctx, uint64_t address, uint32_t bytes)
 {
-    return reach(ctx, address, bytes);
+    return reach_texel_bytes(ctx, address, bytes);
 }
 
-static void begin(reader *r, emu_warp *w, const emu_insn *in)
+static void begin_reading(reader *r, emu_warp *w, const emu_insn *in)
 {
     r->w = w;
     r->in = in;
@@ -54,7 +54,7 @@ static void begin(reader *r, emu_warp *w, const emu_insn *in)
     r->span.alloc = NULL;
 }
 
-static void report(reader *r)
+static void report_request(reader *r)
 {
     if (!r->mask || !r->w->cta->observed)
         return;
@@ -64,7 +64,7 @@ static void report(reader *r)
     emu_observe(r->w, r->in, r->mask, r->bytes, &r->span);
 }
 
-static uint32_t word_at(const emu_warp *w, emu_ref ref, uint32_t lane)
+static uint32_t lane_word(const emu_warp *w, emu_ref ref, uint32_t lane)
 {
     return ref == EMU_NOREF ? 0 : ((const uint32_t *)emu_at(w, ref))[lane];
 }
@@ -93,29 +93,29 @@ static const void *object_at(emu_warp *w, const emu_insn *in, uint32_t lane, boo
 static void gather_coordinates(const emu_warp *w, const emu_tex *x, uint32_t lane, emu_fetch *f)
 {
     for (int k = 0; k < 3; k++) {
-        uint32_t word = word_at(w, x->at[k], lane);
+        uint32_t word = lane_word(w, x->at[k], lane);
         f->index[k] = (int32_t)word;
         f->at[k] = f32_of(word);
     }
-    f->layer = (int32_t)word_at(w, x->layer, lane);
+    f->layer = (int32_t)lane_word(w, x->layer, lane);
 }
 
-static void set_level(const emu_warp *w, const emu_tex *x, uint32_t lane, emu_fetch *f)
+static void set_fetch_level(const emu_warp *w, const emu_tex *x, uint32_t lane, emu_fetch *f)
 {
     float d[2][3];
-    uint32_t word = word_at(w, x->level, lane);
+    uint32_t word = lane_word(w, x->level, lane);
     f->base = x->lod == EMU_LOD_BASE;
     f->level = x->integer ? (float)(int32_t)word : f32_of(word);
     if (x->lod != EMU_LOD_GRADIENT)
         return;
     for (int k = 0; k < 3; k++) {
-        d[0][k] = f32_of(word_at(w, x->dx[k], lane));
-        d[1][k] = f32_of(word_at(w, x->dy[k], lane));
+        d[0][k] = f32_of(lane_word(w, x->dx[k], lane));
+        d[1][k] = f32_of(lane_word(w, x->dy[k], lane));
     }
     f->level = emu_gradient_level(f, d[0], d[1]);
 }
 
-static void prepare(emu_warp *w, const emu_insn *in, uint32_t lane, reader *r, emu_fetch *f)
+static void prepare_fetch(emu_warp *w, const emu_insn *in, uint32_t lane, reader *r, emu_fetch *f)
 {
     const emu_tex *x = in->extra;
     const emu_texture *t = object_at(w, in, lane, false);
@@ -130,7 +130,7 @@ static void prepare(emu_warp *w, const emu_insn *in, uint32_t lane, reader *r, e
         emu_raise(w, in->pc, EMU_FAULT_BAD_TEXTURE, lane, handle_at(w, x, lane), 0,
                   "reads linear memory with coordinates that are no integers");
     gather_coordinates(w, x, lane, f);
-    set_level(w, x, lane, f);
+    set_fetch_level(w, x, lane, f);
 }
 
 static void deliver(emu_warp *w, const emu_tex *x, uint32_t mask, uint32_t results[EMU_LANES][4])
@@ -155,14 +155,14 @@ void emu_run_tex(emu_warp *w, const emu_insn *in, uint32_t mask)
 {
     uint32_t results[EMU_LANES][4];
     reader r;
-    begin(&r, w, in);
+    begin_reading(&r, w, in);
     for (uint32_t m = mask; m; m &= m - 1) {
         emu_fetch f;
-        prepare(w, in, (uint32_t)__builtin_ctz(m), &r, &f);
+        prepare_fetch(w, in, (uint32_t)__builtin_ctz(m), &r, &f);
         emu_sample(&f, results[r.lane]);
     }
     deliver(w, in->extra, mask, results);
-    report(&r);
+    report_request(&r);
 }
 
 void emu_run_gather(emu_warp *w, const emu_insn *in, uint32_t mask)
@@ -170,14 +170,14 @@ void emu_run_gather(emu_warp *w, const emu_insn *in, uint32_t mask)
     const emu_tex *x = in->extra;
     uint32_t results[EMU_LANES][4];
     reader r;
-    begin(&r, w, in);
+    begin_reading(&r, w, in);
     for (uint32_t m = mask; m; m &= m - 1) {
         emu_fetch f;
-        prepare(w, in, (uint32_t)__builtin_ctz(m), &r, &f);
+        prepare_fetch(w, in, (uint32_t)__builtin_ctz(m), &r, &f);
         emu_gather(&f, x->channel, results[r.lane]);
     }
     deliver(w, x, mask, results);
-    report(&r);
+    report_request(&r);
 }
 
 static uint32_t layers_of(const emu_image *image)
@@ -186,7 +186,7 @@ static uint32_t layers_of(const emu_image *image)
 }
 
 /* As the hardware keeps sizes: layers stand behind the dimensions, memory without shape has a width alone. */
-static uint32_t size_of(const emu_image *image, const emu_image_level *l, unsigned dim)
+static uint32_t image_dimension(const emu_image *image, const emu_image_level *l, unsigned dim)
 {
     if (image->layered && dim == image->dims)
         return layers_of(image);
@@ -197,9 +197,9 @@ static uint32_t answer(const emu_image *image, bool normalized, const emu_tex *x
 {
     const emu_image_level *l = &image->level[level < image->nlevels ? level : image->nlevels - 1];
     switch ((emu_query)x->query) {
-    case EMU_QUERY_WIDTH: return size_of(image, l, 0);
-    case EMU_QUERY_HEIGHT: return size_of(image, l, 1);
-    case EMU_QUERY_DEPTH: return size_of(image, l, 2);
+    case EMU_QUERY_WIDTH: return image_dimension(image, l, 0);
+    case EMU_QUERY_HEIGHT: return image_dimension(image, l, 1);
+    case EMU_QUERY_DEPTH: return image_dimension(image, l, 2);
     case EMU_QUERY_LAYERS: return layers_of(image);
     case EMU_QUERY_LEVELS: return image->nlevels;
     default: return normalized;
@@ -211,7 +211,7 @@ void emu_run_texture_query(emu_warp *w, const emu_insn *in, uint32_t mask)
     const emu_tex *x = in->extra;
     uint32_t *to = emu_at(w, in->dst);
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(m), level = word_at(w, x->level, lane);
+        uint32_t lane = (uint32_t)__builtin_ctz(m), level = lane_word(w, x->level, lane);
         if (x->surface) {
             to[lane] = answer(object_at(w, in, lane, true), false, x, level);
         } else {
@@ -223,13 +223,14 @@ void emu_run_texture_query(emu_warp *w, const emu_insn *in, uint32_t mask)
 
 /* ---- surfaces ---- */
 
-static int64_t held(int64_t at, int64_t last)
+static int64_t clamp_coordinate(int64_t at, int64_t last)
 {
     return at < 0 ? 0 : at > last ? last : at;
 }
 
 /* The address of an access of `bytes`; false where it is dropped. The first coordinate counts bytes. */
-static bool place(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes, uint64_t *address)
+static bool place_surface_access(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes,
+                                 uint64_t *address)
 {
     const emu_tex *x = in->extra;
     const emu_image *image = object_at(w, in, lane, true);
@@ -238,7 +239,7 @@ static bool place(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes
                               l->size[2] - 1, (int64_t)image->slices - 1};
     bool inside = last[0] >= 0;
     for (int k = 0; k < 4; k++) {
-        uint32_t word = word_at(w, k < 3 ? x->at[k] : x->layer, lane);
+        uint32_t word = lane_word(w, k < 3 ? x->at[k] : x->layer, lane);
         at[k] = k < 3 ? (int64_t)(int32_t)word : (int64_t)word; /* a layer's number has no sign */
         inside &= at[k] >= 0 && at[k] <= last[k];
         if (k == 0 && at[0] % bytes)
@@ -246,7 +247,7 @@ static bool place(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes
                       "byte %lld of a surface's row for an access of %u bytes", (long long)at[0],
                       bytes);
         if (x->boundary == EMU_CLAMPED)
-            at[k] = held(at[k], last[k]);
+            at[k] = clamp_coordinate(at[k], last[k]);
     }
     if (!inside && (x->boundary == EMU_TRAP || last[0] < 0))
         emu_raise(w, in->pc, EMU_FAULT_SURFACE_BOUNDS, lane, (uint64_t)at[0], bytes,
@@ -258,28 +259,28 @@ static bool place(emu_warp *w, const emu_insn *in, uint32_t lane, uint32_t bytes
     return inside || x->boundary == EMU_CLAMPED;
 }
 
-static uint64_t element(const void *at, uint32_t width)
+static uint64_t raw_element(const void *at, uint32_t width)
 {
     uint64_t value = 0;
     memcpy(&value, at, width);
     return value;
 }
 
-static void load(emu_warp *w, const emu_tex *x, uint32_t lane, const char *from)
+static void load_surface_lane(emu_warp *w, const emu_tex *x, uint32_t lane, const char *from)
 {
     for (uint32_t k = 0; k < x->mem.count; k++) {
-        uint64_t value = from ? element(from + k * x->mem.size, x->mem.size) : 0;
+        uint64_t value = from ? raw_element(from + k * x->mem.size, x->mem.size) : 0;
         if (x->mem.data[k] != EMU_NOREF)
             memcpy((char *)emu_at(w, x->mem.data[k]) + lane * x->mem.width, &value, x->mem.width);
     }
 }
 
-static void store(emu_warp *w, const emu_tex *x, uint32_t lane, char *to)
+static void store_surface_lane(emu_warp *w, const emu_tex *x, uint32_t lane, char *to)
 {
     bool parallel = w->worker->run->parallel;
     for (uint32_t k = 0; k < x->mem.count; k++) {
-        uint64_t value = element((char *)emu_at(w, x->mem.data[k]) + lane * x->mem.width,
-                                 x->mem.width);
+        uint64_t value = raw_element((char *)emu_at(w, x->mem.data[k]) + lane * x->mem.width,
+                                     x->mem.width);
         if (x->combine)
             emu_apply(x->combine, to, x->mem.size, value, 0, parallel);
         else
@@ -293,19 +294,19 @@ void emu_run_surface(emu_warp *w, const emu_insn *in, uint32_t mask)
     uint32_t bytes = (uint32_t)x->mem.size * x->mem.count;
     char *at[EMU_LANES] = {NULL}; /* found before a register that is also a coordinate is written */
     reader r;
-    begin(&r, w, in);
+    begin_reading(&r, w, in);
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t address;
         r.lane = (uint32_t)__builtin_ctz(m);
-        if (place(w, in, r.lane, bytes, &address))
-            at[r.lane] = reach(&r, address, bytes);
+        if (place_surface_access(w, in, r.lane, bytes, &address))
+            at[r.lane] = reach_texel_bytes(&r, address, bytes);
     }
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
         if (x->mem.op == ACC_LOAD)
-            load(w, x, lane, at[lane]);
+            load_surface_lane(w, x, lane, at[lane]);
         else if (at[lane])
-            store(w, x, lane, at[lane]);
+            store_surface_lane(w, x, lane, at[lane]);
     }
-    report(&r);
+    report_request(&r);
 }

@@ -131,7 +131,7 @@ static f32 extreme(f32 a, f32 b, s64 op)
     return (a < b) == low ? a : b;
 }
 
-static u32 reduce(u32 a, u32 b, s64 op)
+static u32 redux_pair(u32 a, u32 b, s64 op)
 {
     if (op & EMU_REDUX_F32)
         return f32_bits(extreme(f32_of(a), f32_of(b), op));
@@ -152,7 +152,7 @@ static void redux(emu_warp *w, const emu_insn *in, u32 mask)
     const u32 drop = in->imm & EMU_REDUX_ABS ? 0x7fffffff : EMU_ALL;
     u32 m = mask, r = a[__builtin_ctz(m)] & drop;
     for (m &= m - 1; m; m &= m - 1)
-        r = reduce(r, a[__builtin_ctz(m)] & drop, in->imm);
+        r = redux_pair(r, a[__builtin_ctz(m)] & drop, in->imm);
     if (in->imm & EMU_REDUX_F32)
         r = f32_bits(emu_nan32(f32_of(r)));
     set_all(w, in->dst, mask, r);

@@ -73,7 +73,7 @@ static bool end_visit(order_state *s, order_visit *v)
     return false;
 }
 
-static void step(order_state *s)
+static void step_visit(order_state *s)
 {
     order_visit *v = &s->visits[s->nvisits - 1];
     uint32_t next = successor(s, v->block, v->successor);
@@ -116,7 +116,7 @@ static bool order_function(emu_kernel *kernel, uint32_t first, uint32_t count)
     if (ok) {
         push_visit(&s, 0);
         while (s.nvisits)
-            step(&s);
+            step_visit(&s);
         for (uint32_t b = 0; b < count; b++) /* cannot be reached */
             kernel->bbs[first + b].order = UINT32_MAX;
         for (uint32_t n = 0; n < s.finished; n++)

@@ -63,7 +63,7 @@ static emu_pool *pool_new(void)
 }
 
 /* Signals are the application's business: none is delivered to a thread of ours. */
-static bool add_thread(emu_pool *p)
+static bool add_pool_thread(emu_pool *p)
 {
     struct emu_pool_thread *t = calloc(1, sizeof *t);
     sigset_t all, before;
@@ -99,7 +99,7 @@ void emu_pool_run(emu_pool **pool, uint32_t count, void (*fn)(void *ctx, uint32_
         return;
     }
     pthread_mutex_lock(&p->lock);
-    while (p->nthreads < count && p->nthreads < MOST && add_thread(p)) {}
+    while (p->nthreads < count && p->nthreads < MOST && add_pool_thread(p)) {}
     p->wanted = count < p->nthreads ? count : p->nthreads;
     p->fn = fn;
     p->ctx = ctx;

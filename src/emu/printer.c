@@ -44,7 +44,7 @@ static void hand_out(emu_run_state *run, const emu_text *text)
 
 /* Text waits in run->texts, and a block that has ended without any leaves a mark in run->ended, until all blocks before
  * it have ended. Nothing is kept while no block has printed. */
-static bool keep(emu_run_state *run)
+static bool reserve_texts(emu_run_state *run)
 {
     if (run->texts)
         return true;
@@ -61,7 +61,7 @@ void emu_text_done(emu_run_state *run, emu_cta *cta)
     pthread_mutex_lock(&run->lock);
     if (!run->ended)
         run->ended = calloc(run->nblocks, 1);
-    if (!run->ended || !keep(run)) { /* no memory: out of order is better than lost */
+    if (!run->ended || !reserve_texts(run)) { /* no memory: out of order is better than lost */
         hand_out(run, text);
         emu_text_free(text);
     } else {

@@ -16,7 +16,7 @@ typedef struct cursor {
     bool ok;
 } cursor;
 
-static uint64_t take(cursor *c, uint32_t bytes)
+static uint64_t take_argument(cursor *c, uint32_t bytes)
 {
     uint64_t value = 0;
     c->at = (c->at + bytes - 1) & ~(uint64_t)(bytes - 1);
@@ -33,7 +33,7 @@ typedef struct spec {
     char conversion;
 } spec;
 
-static void put(spec *s, char ch)
+static void put_spec_char(spec *s, char ch)
 {
     if (s->length + 8 < SPEC)
         s->text[s->length++] = ch;
@@ -44,7 +44,7 @@ static void put_number(spec *s, int n)
     char digits[16];
     snprintf(digits, sizeof digits, "%d", n);
     for (const char *p = digits; *p; p++)
-        put(s, *p);
+        put_spec_char(s, *p);
 }
 
 static const char *parse(const char *p, spec *s, cursor *c)
@@ -52,9 +52,9 @@ static const char *parse(const char *p, spec *s, cursor *c)
     *s = (spec){.text = "%", .length = 1};
     for (p++; *p && !isalpha((unsigned char)*p) && *p != '%'; p++) {
         if (*p == '*')
-            put_number(s, (int)(uint32_t)take(c, 4));
+            put_number(s, (int)(uint32_t)take_argument(c, 4));
         else
-            put(s, *p);
+            put_spec_char(s, *p);
     }
     for (; *p && strchr("hljztLq", *p); p++) {
         s->longs += *p == 'l' || *p == 'j' || *p == 'z' || *p == 't' || *p == 'L' || *p == 'q';
@@ -79,9 +79,9 @@ static int print_integer(char *to, size_t size, spec *s, uint64_t bits)
                     : s->shorts >= 2 ? UINT8_MAX
                     : s->shorts      ? UINT16_MAX
                                      : UINT32_MAX;
-    put(s, 'l');
-    put(s, 'l');
-    put(s, s->conversion);
+    put_spec_char(s, 'l');
+    put_spec_char(s, 'l');
+    put_spec_char(s, s->conversion);
     s->text[s->length] = '\0';
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -92,12 +92,12 @@ static int print_integer(char *to, size_t size, spec *s, uint64_t bits)
 static int print_string(char *to, size_t size, spec *s, cursor *c)
 {
     char text[MOST];
-    uint64_t address = take(c, 8);
+    uint64_t address = take_argument(c, 8);
     if (address == 0)
         strcpy(text, "(null)");
     else if (!emu_read_string(c->w, c->lane, address, text, sizeof text))
         strcpy(text, "(invalid)");
-    put(s, 's');
+    put_spec_char(s, 's');
     s->text[s->length] = '\0';
     return snprintf(to, size, s->text, text);
 }
@@ -106,14 +106,14 @@ static int print_double(char *to, size_t size, spec *s, uint64_t bits)
 {
     double value;
     memcpy(&value, &bits, sizeof value);
-    put(s, s->conversion);
+    put_spec_char(s, s->conversion);
     s->text[s->length] = '\0';
     return snprintf(to, size, s->text, value);
 }
 
 static int print_other(char *to, size_t size, spec *s, uint64_t bits)
 {
-    put(s, s->conversion);
+    put_spec_char(s, s->conversion);
     s->text[s->length] = '\0';
     return s->conversion == 'p' ? snprintf(to, size, s->text, (void *)(uintptr_t)bits)
                                 : snprintf(to, size, s->text, (int)(uint32_t)bits);
@@ -129,7 +129,7 @@ static bool convert(char *to, size_t size, spec *s, cursor *c, int *length)
     case 'u':
     case 'o':
     case 'x':
-    case 'X': *length = print_integer(to, size, s, take(c, s->longs ? 8 : 4)); return true;
+    case 'X': *length = print_integer(to, size, s, take_argument(c, s->longs ? 8 : 4)); return true;
     case 'a':
     case 'A':
     case 'e':
@@ -137,9 +137,9 @@ static bool convert(char *to, size_t size, spec *s, cursor *c, int *length)
     case 'f':
     case 'F':
     case 'g':
-    case 'G': *length = print_double(to, size, s, take(c, 8)); return true;
-    case 'c': *length = print_other(to, size, s, take(c, 4)); return true;
-    case 'p': *length = print_other(to, size, s, take(c, 8)); return true;
+    case 'G': *length = print_double(to, size, s, take_argument(c, 8)); return true;
+    case 'c': *length = print_other(to, size, s, take_argument(c, 4)); return true;
+    case 'p': *length = print_other(to, size, s, take_argument(c, 8)); return true;
     case 's': *length = print_string(to, size, s, c); return true;
     default: return false;
     }

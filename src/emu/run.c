@@ -10,7 +10,7 @@
 
 enum { RESERVED_BYTES = 1024 };
 
-static uint64_t product(emu_dim d)
+static uint64_t count_of_dim(emu_dim d)
 {
     return (uint64_t)d.x * d.y * d.z;
 }
@@ -35,7 +35,7 @@ static void fill64(void *to, uint64_t value)
         ((uint64_t *)to)[i] = value;
 }
 
-static void fill(void *to, uint32_t bytes, uint64_t value, uint64_t high)
+static void fill_vector(void *to, uint32_t bytes, uint64_t value, uint64_t high)
 {
     switch (bytes) {
     case 0: memcpy(to, &(uint32_t){(uint32_t)value}, 4); break;
@@ -86,11 +86,11 @@ static uint64_t uniform_value(const emu_run_state *run, emu_uniform which)
     case EMU_U_CLUSTER_NCTAID_X: return c.x;
     case EMU_U_CLUSTER_NCTAID_Y: return c.y;
     case EMU_U_CLUSTER_NCTAID_Z: return c.z;
-    case EMU_U_CLUSTER_NCTARANK: return product(c);
+    case EMU_U_CLUSTER_NCTARANK: return count_of_dim(c);
     case EMU_U_NCLUSTERID_X: return l->grid.x / c.x;
     case EMU_U_NCLUSTERID_Y: return l->grid.y / c.y;
     case EMU_U_NCLUSTERID_Z: return l->grid.z / c.z;
-    case EMU_U_IS_CLUSTER: return product(l->cluster) > 1 ? EMU_ALL : 0;
+    case EMU_U_IS_CLUSTER: return count_of_dim(l->cluster) > 1 ? EMU_ALL : 0;
     case EMU_U_ONE32: return 1;
     default: return 0;
     }
@@ -103,7 +103,7 @@ static void fill_uniform(const emu_run_state *run, const emu_pool_entry *e, uint
         for (uint32_t i = 0; i < EMU_LANES; i++)
             ((uint32_t *)(void *)to)[i] = lanemask(which, i);
     else
-        fill(to, e->bytes, uniform_value(run, which), 0);
+        fill_vector(to, e->bytes, uniform_value(run, which), 0);
 }
 
 static void fill_param(const emu_run_state *run, const emu_pool_entry *e, uint8_t *to)
@@ -116,19 +116,21 @@ static void fill_param(const emu_run_state *run, const emu_pool_entry *e, uint8_
                n <= have - e->value ? n : have - e->value);
     if (e->sign && n < 8 && value[0] >> (8 * n - 1) & 1)
         value[0] |= UINT64_MAX << 8 * n;
-    fill(to, e->bytes, value[0], value[1]);
+    fill_vector(to, e->bytes, value[0], value[1]);
 }
 
-static void fill_pool(emu_run_state *run)
+static void fill_launch_pool(emu_run_state *run)
 {
     const emu_kernel *k = run->kernel;
     for (uint32_t n = 0; n < k->npool; n++) {
         const emu_pool_entry *e = &k->pool[n];
         uint8_t *to = run->pool + e->offset;
         switch (e->kind) {
-        case EMU_POOL_CONST: fill(to, e->bytes, e->value, e->high); break;
+        case EMU_POOL_CONST: fill_vector(to, e->bytes, e->value, e->high); break;
         case EMU_POOL_PARAM: fill_param(run, e, to); break;
-        case EMU_POOL_PARAM_ADDRESS: fill(to, e->bytes, run->machine->params + e->value, 0); break;
+        case EMU_POOL_PARAM_ADDRESS:
+            fill_vector(to, e->bytes, run->machine->params + e->value, 0);
+            break;
         default: fill_uniform(run, e, to); break;
         }
     }
@@ -154,7 +156,7 @@ void emu_poll(emu_worker *worker)
 {
     emu_run_state *run = worker->run;
     const emu_launch *l = run->launch;
-    const uint64_t total = run->units * product(run->cluster);
+    const uint64_t total = run->units * count_of_dim(run->cluster);
     bool reports = worker->index == 0 && l->progress;
     if (run->deadline == 0 && !reports)
         return;
@@ -191,7 +193,7 @@ static bool start_next(emu_worker *worker)
         return false;
     if (run->launch->only)
         n = run->launch->only[n];
-    uint32_t size = (uint32_t)product(c);
+    uint32_t size = (uint32_t)count_of_dim(c);
     emu_cluster *cluster = calloc(1, sizeof *cluster + size * sizeof *cluster->blocks);
     if (!cluster)
         return false;
@@ -331,7 +333,7 @@ static void free_worker(emu_worker *w)
     free(w->free_frames);
 }
 
-static wl_status refuse(emu_run_state *run, const char *text)
+static wl_status refuse_launch(emu_run_state *run, const char *text)
 {
     run->fault.kind = EMU_FAULT_OUT_OF_RESOURCES;
     run->fault.cuda_error = 701;
@@ -346,29 +348,29 @@ static wl_status check_launch(emu_run_state *run, wl_error *err)
     const emu_device *dev = &run->machine->device;
     const emu_dim c = run->cluster;
     char text[200];
-    if (!product(l->grid) || !product(l->block))
+    if (!count_of_dim(l->grid) || !count_of_dim(l->block))
         return wl_fail(err, WL_ARG, "the launch has an empty grid or block");
     if (l->grid.x % c.x || l->grid.y % c.y || l->grid.z % c.z)
         return wl_fail(err, WL_ARG, "the grid is not a multiple of the cluster");
     if (run->kernel->info.param_bytes && !l->params)
         return wl_fail(err, WL_ARG, "the launch has no parameters");
     for (uint64_t i = 0; l->only && i < l->nonly; i++)
-        if (l->only[i] >= run->nblocks / product(c))
+        if (l->only[i] >= run->nblocks / count_of_dim(c))
             return wl_fail(err, WL_ARG, "the launch has no block %llu",
                            (unsigned long long)l->only[i]);
     uint32_t most = run->kernel->info.max_threads;
-    if (product(l->block) > most || product(l->block) > EMU_MAX_WARPS * EMU_LANES) {
+    if (count_of_dim(l->block) > most || count_of_dim(l->block) > EMU_MAX_WARPS * EMU_LANES) {
         snprintf(text, sizeof text, "a block of %llu threads; at most %u are possible",
-                 (unsigned long long)product(l->block), most);
-        return refuse(run, text);
+                 (unsigned long long)count_of_dim(l->block), most);
+        return refuse_launch(run, text);
     }
     if (dev->max_shared_per_block && run->reserved_at > ((dev->max_shared_per_block + 15) & ~15u)) {
         snprintf(text, sizeof text, "%u bytes of shared memory a block; the device has %u",
                  run->shared_bytes, dev->max_shared_per_block);
-        return refuse(run, text);
+        return refuse_launch(run, text);
     }
-    if (product(c) > 16)
-        return refuse(run, "a cluster of more than 16 blocks");
+    if (count_of_dim(c) > 16)
+        return refuse_launch(run, "a cluster of more than 16 blocks");
     return WL_OK;
 }
 
@@ -376,8 +378,8 @@ static void set_sizes(emu_run_state *run)
 {
     const emu_launch *l = run->launch;
     const emu_kernel *k = run->kernel;
-    run->cluster = product(l->cluster) ? l->cluster : (emu_dim){1, 1, 1};
-    run->block_threads = (uint32_t)product(l->block);
+    run->cluster = count_of_dim(l->cluster) ? l->cluster : (emu_dim){1, 1, 1};
+    run->block_threads = (uint32_t)count_of_dim(l->block);
     run->nwarps = (run->block_threads + EMU_LANES - 1) / EMU_LANES;
     run->shared_bytes = (l->dynamic_shared ? k->dynamic_at : k->info.static_shared) +
                         l->dynamic_shared;
@@ -385,8 +387,8 @@ static void set_sizes(emu_run_state *run)
     if (k->reserves_shared)
         run->shared_bytes = run->reserved_at + RESERVED_BYTES;
     run->local_stride = k->local_stack ? (k->local_stack + 63) & ~63u : 0;
-    run->nblocks = product(l->grid);
-    run->units = l->only ? l->nonly : run->nblocks / product(run->cluster);
+    run->nblocks = count_of_dim(l->grid);
+    run->units = l->only ? l->nonly : run->nblocks / count_of_dim(run->cluster);
     run->nworkers = count_workers(run);
     run->parallel = run->nworkers > 1;
     /* All of a cooperative grid is in flight at once; else what fits on the device, in case blocks wait for others. */
@@ -396,7 +398,7 @@ static void set_sizes(emu_run_state *run)
     run->resident_most = l->cooperative ? run->nblocks : fits / run->nworkers + 1;
 }
 
-static bool allocate(emu_run_state *run)
+static bool allocate_run(emu_run_state *run)
 {
     const emu_kernel *k = run->kernel;
     run->pool = aligned_alloc(64, (k->pool_bytes + 127) & ~(size_t)63);
@@ -410,7 +412,7 @@ static bool allocate(emu_run_state *run)
     return true;
 }
 
-static void release(emu_run_state *run)
+static void release_run(emu_run_state *run)
 {
     for (uint32_t n = 0; run->workers && n < run->nworkers; n++)
         free_worker(&run->workers[n]);
@@ -442,7 +444,7 @@ static bool sum_up(const emu_run_state *run, emu_result *result)
     return true;
 }
 
-static wl_status execute(emu_run_state *run, emu_result *result, wl_error *err)
+static wl_status execute_launch(emu_run_state *run, emu_result *result, wl_error *err)
 {
     const emu_launch *l = run->launch;
     wl_status status = check_launch(run, err);
@@ -450,14 +452,14 @@ static wl_status execute(emu_run_state *run, emu_result *result, wl_error *err)
         result->fault = run->fault;
         return status;
     }
-    if (!allocate(run))
+    if (!allocate_run(run))
         return wl_fail(err, WL_NOMEM, "out of memory while launching kernel %s",
                        run->kernel->func->name);
     if (run->kernel->info.param_bytes)
         memcpy((void *)(uintptr_t)run->machine->params, l->params, run->kernel->info.param_bytes);
     if (l->cooperative)
         memset((void *)(uintptr_t)run->machine->grid_barrier, 0, 64);
-    fill_pool(run);
+    fill_launch_pool(run);
     fill_warps(run);
     double start = wl_seconds();
     run->deadline = l->time_limit > 0 ? start + l->time_limit : 0;
@@ -486,9 +488,9 @@ wl_status emu_run(emu_machine *m, emu_kernel *kernel, const emu_launch *launch, 
     pthread_mutex_lock(&m->launching);
     m->launches++;
     set_sizes(&run);
-    wl_status status = execute(&run, result, err);
+    wl_status status = execute_launch(&run, result, err);
     pthread_mutex_unlock(&m->launching);
-    release(&run);
+    release_run(&run);
     return status;
 }
 

@@ -118,7 +118,7 @@ static emu_texel texel_of(const emu_fetch *f, const emu_image_level *level, cons
     return texel(f, level, s->at[0].index[x], s->at[1].index[y], s->slice);
 }
 
-static uint32_t share(uint32_t weight, uint32_t of)
+static uint32_t weight_share(uint32_t weight, uint32_t of)
 {
     return (weight * of + EMU_WEIGHTS / 2) / EMU_WEIGHTS;
 }
@@ -127,10 +127,10 @@ static uint32_t share(uint32_t weight, uint32_t of)
  * giving their neighbours the rest. Order: x counts fastest. */
 static void share_out(const place at[2], uint32_t weight, uint32_t out[4])
 {
-    uint32_t right = share(weight, at[0].weight), left = weight - right;
-    out[3] = share(right, at[1].weight);
+    uint32_t right = weight_share(weight, at[0].weight), left = weight - right;
+    out[3] = weight_share(right, at[1].weight);
     out[1] = right - out[3];
-    out[0] = share(left, EMU_WEIGHTS - at[1].weight);
+    out[0] = weight_share(left, EMU_WEIGHTS - at[1].weight);
     out[2] = left - out[0];
 }
 
@@ -152,7 +152,7 @@ static bool filters(const emu_texture *t)
     return t->filter && !emu_reads_integers(t);
 }
 
-static place along(const emu_fetch *f, const emu_image_level *level, int dim)
+static place place_along(const emu_fetch *f, const emu_image_level *level, int dim)
 {
     const emu_texture *t = f->texture;
     int32_t n = (int32_t)level->size[dim];
@@ -174,13 +174,13 @@ static void add_level(const emu_fetch *f, const emu_image_level *level, uint32_t
 {
     const emu_texture *t = f->texture;
     bool row = t->image.dims == 1 && t->image.layered;
-    spot s = {.at = {along(f, level, 0)}, .slice = layer_of(f)};
+    spot s = {.at = {place_along(f, level, 0)}, .slice = layer_of(f)};
     place depth = {.weight = 0};
     if (!row)
-        s.at[1] = along(f, level, 1);
+        s.at[1] = place_along(f, level, 1);
     if (t->image.dims == 3)
-        depth = along(f, level, 2);
-    uint32_t front = share(weight, EMU_WEIGHTS - depth.weight);
+        depth = place_along(f, level, 2);
+    uint32_t front = weight_share(weight, EMU_WEIGHTS - depth.weight);
     for (int k = 0; k < 2; k++) {
         uint32_t part = k ? weight - front : front;
         if (!part)
@@ -242,7 +242,7 @@ static face_point project(const float at[3])
                         .t = over_face(v[sides[face].t_axis], sides[face].t_sign)};
 }
 
-static bool within(int32_t i, int32_t n)
+static bool is_texel_index(int32_t i, int32_t n)
 {
     return i >= 0 && i < n;
 }
@@ -253,8 +253,8 @@ static emu_texel cube_texel(const emu_fetch *f, const emu_image_level *level, in
                             int32_t y)
 {
     int32_t n = (int32_t)level->size[0], v[3];
-    if (!within(x, n) || !within(y, n)) {
-        int over = within(y, n) ? sides[face].s_axis : sides[face].t_axis;
+    if (!is_texel_index(x, n) || !is_texel_index(y, n)) {
+        int over = is_texel_index(y, n) ? sides[face].s_axis : sides[face].t_axis;
         v[sides[face].normal] = sides[face].sign * (n - 1);
         v[sides[face].s_axis] = sides[face].s_sign * (x < 0 ? -n : x < n ? 2 * x + 1 - n : n);
         v[sides[face].t_axis] = sides[face].t_sign * (y < 0 ? -n : y < n ? 2 * y + 1 - n : n);
@@ -289,7 +289,7 @@ static void add_seamless(const emu_fetch *f, const emu_image_level *level, int f
     for (int k = 0; k < 4; k++) {
         x[k] = (s >> 8) + (k & 1);
         y[k] = (t >> 8) + (k >> 1);
-        if (!within(x[k], n) && !within(y[k], n))
+        if (!is_texel_index(x[k], n) && !is_texel_index(y[k], n))
             divide_corner(out, k);
     }
     for (int k = 0; k < 4; k++)
@@ -340,7 +340,7 @@ static int32_t clamped(int32_t x, int32_t low, int32_t high)
     return x > high ? high : x < low ? low : x;
 }
 
-static int32_t level_of(const emu_fetch *f)
+static int32_t mip_level_of(const emu_fetch *f)
 {
     const emu_texture *t = f->texture;
     int32_t level = f->base ? 0 : fixed_level(f->level) + fixed_level(t->bias);
@@ -348,10 +348,10 @@ static int32_t level_of(const emu_fetch *f)
     return clamped(level, 0, ((int32_t)t->image.nlevels - 1) * EMU_WEIGHTS);
 }
 
-static void add_levels(const emu_fetch *f, emu_taps *taps)
+static void add_level_taps(const emu_fetch *f, emu_taps *taps)
 {
     const emu_texture *t = f->texture;
-    int32_t level = t->image.nlevels > 1 ? level_of(f) : 0;
+    int32_t level = t->image.nlevels > 1 ? mip_level_of(f) : 0;
     if (!t->mip_filter || emu_reads_integers(t)) {
         add_any(f, (uint32_t)(level + EMU_WEIGHTS / 2) / EMU_WEIGHTS, EMU_WEIGHTS, taps);
         return;
@@ -366,7 +366,7 @@ static void add_levels(const emu_fetch *f, emu_taps *taps)
 
 /* The driver's code for volumes and cubes adds the gradient to the coordinate and has the texture unit take the
  * difference. It finds no level between infinite coordinates, and the last one serves; NaN is 0 at both ends. */
-static float difference(float at, float d)
+static float gradient_difference(float at, float d)
 {
     if (at != at)
         return 0;
@@ -399,7 +399,7 @@ static void derivative(const emu_fetch *f, const float d[3], double out[3])
         return;
     }
     for (int k = 0; k < t->image.dims; k++)
-        out[k] = (double)(t->image.dims == 3 ? difference(f->at[k], d[k]) : d[k]) *
+        out[k] = (double)(t->image.dims == 3 ? gradient_difference(f->at[k], d[k]) : d[k]) *
                  (t->normalized ? t->image.level[0].size[k] : 1);
 }
 
@@ -496,7 +496,7 @@ void emu_sample(const emu_fetch *f, uint32_t result[4])
         return;
     }
     emu_taps taps = {.count = 0};
-    add_levels(f, &taps);
+    add_level_taps(f, &taps);
     if (filters(t) || taps.count > 4)
         emu_texel_filter(t, &taps, result);
     else

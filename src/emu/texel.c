@@ -43,7 +43,7 @@ static bool is_srgb(const emu_texture *t, uint32_t channel)
            (channel == 0 || (channel < 3 && image->channels == 4));
 }
 
-static int32_t most(const emu_image *image)
+static int32_t largest_channel_value(const emu_image *image)
 {
     return (1 << (image->bits - (image->kind == EMU_TEXEL_SIGNED))) - 1;
 }
@@ -89,7 +89,7 @@ static uint32_t normalised(const emu_texture *t, float x, uint32_t channel)
     float held = x > (sign ? -1.0f : 0.0f) ? fminf(x, 1) : sign ? -1.0f : 0.0f;
     if (is_srgb(t, channel))
         held = srgb_of_linear(held);
-    float steps = held * (float)most(&t->image);
+    float steps = held * (float)largest_channel_value(&t->image);
     return (uint32_t)(int32_t)(steps < 0 ? floorf(steps + 0.5f) : ceilf(steps - 0.5f));
 }
 
@@ -109,7 +109,7 @@ emu_texel emu_texel_border(const emu_texture *t)
 
 /* ---- one texel ---- */
 
-static uint32_t number(const emu_texture *t, uint32_t word, uint32_t channel)
+static uint32_t channel_value(const emu_texture *t, uint32_t word, uint32_t channel)
 {
     const emu_image *image = &t->image;
     if (image->kind == EMU_TEXEL_FLOAT)
@@ -117,7 +117,7 @@ static uint32_t number(const emu_texture *t, uint32_t word, uint32_t channel)
     if (is_srgb(t, channel))
         return f32_bits((float)srgb_light[word] / 16384);
     double v = image->kind == EMU_TEXEL_SIGNED ? (int32_t)word : (double)word;
-    return f32_bits((float)fmax(v / most(image), -1));
+    return f32_bits((float)fmax(v / largest_channel_value(image), -1));
 }
 
 void emu_texel_deliver(const emu_texture *t, const emu_texel *texel, uint32_t result[4])
@@ -125,7 +125,7 @@ void emu_texel_deliver(const emu_texture *t, const emu_texel *texel, uint32_t re
     bool integers = emu_reads_integers(t);
     for (uint32_t k = 0; k < 4; k++)
         result[k] = integers || k >= t->image.channels ? texel->word[k]
-                                                       : number(t, texel->word[k], k);
+                                                       : channel_value(t, texel->word[k], k);
 }
 
 /* ---- sums of integers ---- */
@@ -179,7 +179,7 @@ static double sum_of_four(const uint32_t bits[4], const uint32_t weight[4], cons
 }
 
 /* To the given bits, halves away from zero; of what is below the normal numbers half precision keeps steps, single none. */
-static float rounded(double v, const precision *p)
+static float round_to_precision(double v, const precision *p)
 {
     uint64_t bits = f64_bits(v), dropped = 53u - (unsigned)p->bits;
     int below = p->least - 127 + 1023 - (int)(bits >> 52 & 2047);
@@ -194,7 +194,7 @@ static float rounded(double v, const precision *p)
 }
 
 /* What infinities and NaN make of the sum, or whether there is none. */
-static bool special(const uint32_t *bits, const emu_taps *taps, float *result)
+static bool special_sum(const uint32_t *bits, const emu_taps *taps, float *result)
 {
     bool negative = false, positive = false, nan = false;
     for (uint32_t k = 0; k < taps->count; k++) {
@@ -224,21 +224,21 @@ static float sum_of_floats(const emu_texture *t, const emu_taps *taps, uint32_t 
     float result;
     double sum = 0;
     for (uint32_t k = 0; k < taps->count; k++)
-        bits[k] = taps->weight[k] ? number(t, taps->texel[k].word[channel], channel) : 0;
-    if (special(bits, taps, &result))
+        bits[k] = taps->weight[k] ? channel_value(t, taps->texel[k].word[channel], channel) : 0;
+    if (special_sum(bits, taps, &result))
         return p->bits == 24 || result == result ? result : emu_f_of_h(0x7fff);
     for (uint32_t k = 0; k < taps->count; k += 4)
         sum += sum_of_four(bits + k, taps->weight + k, p);
     if (sum == 0)
         return all_negative(bits, taps) ? -0.0f : 0.0f;
-    return rounded(sum, p);
+    return round_to_precision(sum, p);
 }
 
 /* ---- sums of sRGB ---- */
 
 /* The step of a byte's linear light, as a power of two over 1/16384: the table's entries are short floats whose exponents
  * change at round bytes, a little before the powers of two. */
-static unsigned step_of(uint32_t byte)
+static unsigned light_step_of(uint32_t byte)
 {
     static const uint8_t first[] = {32, 48, 64, 96, 136, 184, 248};
     unsigned step = 0;
@@ -252,8 +252,8 @@ static uint32_t light_of_four(const uint32_t byte[4], const uint32_t weight[4])
     unsigned top = 0;
     uint32_t sum = 0;
     for (int k = 0; k < 4; k++)
-        if (weight[k] && step_of(byte[k]) > top)
-            top = step_of(byte[k]);
+        if (weight[k] && light_step_of(byte[k]) > top)
+            top = light_step_of(byte[k]);
     for (int k = 0; k < 4; k++)
         if (weight[k])
             sum += weight[k] * ((uint32_t)srgb_light[byte[k]] >> top << top);
@@ -268,10 +268,10 @@ static float sum_of_light(const emu_taps *taps, uint32_t channel)
         byte[k] = taps->weight[k] ? taps->texel[k].word[channel] : 0;
     for (uint32_t k = 0; k < taps->count; k += 4)
         sum += light_of_four(byte + k, taps->weight + k);
-    return sum ? rounded(sum / (16384.0 * EMU_WEIGHTS), &half) : 0;
+    return sum ? round_to_precision(sum / (16384.0 * EMU_WEIGHTS), &half) : 0;
 }
 
-static float sum_of(const emu_texture *t, const emu_taps *taps, uint32_t channel)
+static float channel_sum(const emu_texture *t, const emu_taps *taps, uint32_t channel)
 {
     if (channel >= t->image.channels)
         return 0;
@@ -284,5 +284,5 @@ static float sum_of(const emu_texture *t, const emu_taps *taps, uint32_t channel
 void emu_texel_filter(const emu_texture *t, const emu_taps *taps, uint32_t result[4])
 {
     for (uint32_t k = 0; k < 4; k++)
-        result[k] = f32_bits(sum_of(t, taps, k));
+        result[k] = f32_bits(channel_sum(t, taps, k));
 }

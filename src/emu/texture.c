@@ -51,7 +51,7 @@ static slot *slot_at(struct emu_texture_table *table, uint32_t index)
 }
 
 /* A free slot and its number. */
-static slot *take(struct emu_texture_table *table, uint32_t *index)
+static slot *take_free_slot(struct emu_texture_table *table, uint32_t *index)
 {
     slot *s = table->free;
     if (s) {
@@ -74,14 +74,15 @@ static slot *take(struct emu_texture_table *table, uint32_t *index)
     return slot_at(table, *index);
 }
 
-static wl_status add(emu_machine *m, const emu_texture *texture, bool surface, uint64_t *handle)
+static wl_status add_texture_object(emu_machine *m, const emu_texture *texture, bool surface,
+                                    uint64_t *handle)
 {
     struct emu_texture_table *table = table_of(m);
     if (!table)
         return WL_NOMEM;
     uint32_t index;
     pthread_mutex_lock(&table->lock);
-    slot *s = take(table, &index);
+    slot *s = take_free_slot(table, &index);
     if (s) {
         s->surface = surface;
         s->texture = *texture;
@@ -104,7 +105,7 @@ static const slot *find(const emu_machine *m, uint64_t handle, bool surface)
                : NULL;
 }
 
-static wl_status drop(emu_machine *m, uint64_t handle, bool surface)
+static wl_status drop_texture_object(emu_machine *m, uint64_t handle, bool surface)
 {
     slot *s = (slot *)find(m, handle, surface);
     if (!s)
@@ -120,22 +121,22 @@ static wl_status drop(emu_machine *m, uint64_t handle, bool surface)
 
 wl_status emu_texture_new(emu_machine *m, const emu_texture *texture, uint64_t *handle)
 {
-    return add(m, texture, false, handle);
+    return add_texture_object(m, texture, false, handle);
 }
 
 wl_status emu_surface_new(emu_machine *m, const emu_image *image, uint64_t *handle)
 {
-    return add(m, &(emu_texture){.image = *image}, true, handle);
+    return add_texture_object(m, &(emu_texture){.image = *image}, true, handle);
 }
 
 wl_status emu_texture_free(emu_machine *m, uint64_t handle)
 {
-    return drop(m, handle, false);
+    return drop_texture_object(m, handle, false);
 }
 
 wl_status emu_surface_free(emu_machine *m, uint64_t handle)
 {
-    return drop(m, handle, true);
+    return drop_texture_object(m, handle, true);
 }
 
 const emu_texture *emu_texture_find(const emu_machine *m, uint64_t handle)

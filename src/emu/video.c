@@ -10,7 +10,7 @@ static int64_t sign_extend(uint32_t x, uint32_t bits, bool is_signed)
     return is_signed && x >> (bits - 1) & 1 ? (int64_t)x - ((int64_t)ones + 1) : (int64_t)x;
 }
 
-static int64_t part(uint32_t x, uint8_t select, bool is_signed)
+static int64_t select_part(uint32_t x, uint8_t select, bool is_signed)
 {
     if (select < 4)
         return sign_extend(x >> 8 * select, 8, is_signed);
@@ -28,7 +28,7 @@ static int64_t clamp(int64_t x, uint32_t bits, bool is_signed)
     return x < low ? low : x > high ? high : x;
 }
 
-static bool compare(uint8_t cmp, int64_t a, int64_t b)
+static bool compare_values(uint8_t cmp, int64_t a, int64_t b)
 {
     switch (cmp) {
     case EMU_CMP_eq: return a == b;
@@ -56,7 +56,7 @@ static int64_t primary(const emu_video *v, int64_t a, int64_t b)
     case EMU_VIDEO_ABSDIFF: return a > b ? a - b : b - a;
     case EMU_VIDEO_MIN: return a < b ? a : b;
     case EMU_VIDEO_MAX: return a > b ? a : b;
-    case EMU_VIDEO_SET: return compare(v->compare, a, b);
+    case EMU_VIDEO_SET: return compare_values(v->compare, a, b);
     case EMU_VIDEO_AVRG: return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
     default: return shifted(v, a, b);
     }
@@ -75,7 +75,7 @@ static uint32_t secondary(const emu_video *v, int64_t t, uint32_t c)
 }
 
 /* Puts the value at the place that the destination names; the rest comes from c. */
-static uint32_t merge(uint8_t select, uint32_t t, uint32_t c)
+static uint32_t merge_part(uint8_t select, uint32_t t, uint32_t c)
 {
     if (select >= 6)
         return t;
@@ -84,22 +84,22 @@ static uint32_t merge(uint8_t select, uint32_t t, uint32_t c)
     return (t << at & ones) | (c & ~ones);
 }
 
-static uint32_t run_one(const emu_video *v, uint32_t a, uint32_t b, uint32_t c)
+static uint32_t run_video_lane(const emu_video *v, uint32_t a, uint32_t b, uint32_t c)
 {
-    int64_t t = primary(v, part(a, v->a_select[0], v->a_signed),
-                        part(b, v->b_select[0], v->b_signed));
+    int64_t t = primary(v, select_part(a, v->a_select[0], v->a_signed),
+                        select_part(b, v->b_select[0], v->b_signed));
     if (v->sat)
         t = clamp(t, v->d_select < 4 ? 8 : v->d_select < 6 ? 16 : 32, v->d_signed);
     if (v->d_select < 6)
-        return merge(v->d_select, (uint32_t)t, c);
+        return merge_part(v->d_select, (uint32_t)t, c);
     return secondary(v, t, c);
 }
 
 static uint32_t run_mad(const emu_video *v, uint32_t a, uint32_t b, uint32_t c)
 {
     bool is_signed = v->a_signed || v->b_signed || v->a_neg != v->b_neg || v->c_neg;
-    __int128 t = (__int128)part(a, v->a_select[0], v->a_signed) *
-                 part(b, v->b_select[0], v->b_signed);
+    __int128 t = (__int128)select_part(a, v->a_select[0], v->a_signed) *
+                 select_part(b, v->b_select[0], v->b_signed);
     __int128 one = 0;
     if (v->plus_one) {
         one = 1;
@@ -144,5 +144,5 @@ uint32_t emu_video_run(const emu_video *v, uint32_t a, uint32_t b, uint32_t c)
 {
     if (v->op == EMU_VIDEO_MAD)
         return run_mad(v, a, b, c);
-    return v->parts == 1 ? run_one(v, a, b, c) : run_parts(v, a, b, c);
+    return v->parts == 1 ? run_video_lane(v, a, b, c) : run_parts(v, a, b, c);
 }

@@ -16,12 +16,12 @@ enum {
     TOKEN_STEP = 16
 };
 
-static inline const emu_kernel *kernel_of(const emu_warp *w)
+static inline const emu_kernel *warp_kernel(const emu_warp *w)
 {
     return w->worker->run->kernel;
 }
 
-static inline void count_block(emu_warp *w, const emu_bb *bb, uint32_t index, uint32_t mask)
+static inline void count_block_run(emu_warp *w, const emu_bb *bb, uint32_t index, uint32_t mask)
 {
     emu_block_count *c = &w->worker->counts[index];
     c->executions++;
@@ -73,7 +73,7 @@ static void set_local_addresses(emu_frame *frame)
 
 void emu_warp_start(emu_warp *w)
 {
-    const emu_kernel *k = kernel_of(w);
+    const emu_kernel *k = warp_kernel(w);
     emu_frame *frame = emu_frame_new(w->worker, &k->functions[0]);
     w->live = w->lanes;
     w->dead = ~w->live;
@@ -101,7 +101,7 @@ void emu_warp_abandon(emu_warp *w)
 
 static inline uint32_t order_of(const emu_warp *w, uint32_t bb)
 {
-    return kernel_of(w)->bbs[bb].order;
+    return warp_kernel(w)->bbs[bb].order;
 }
 
 /* Whether split a is behind split b: their call chains are compared from the kernel down. Where one stands at a call and
@@ -138,7 +138,7 @@ static bool runnable(const emu_split *s)
 }
 
 /* The split that is furthest behind of those that can run; nsplits without one. */
-static uint32_t choose(const emu_warp *w)
+static uint32_t choose_split(const emu_warp *w)
 {
     uint32_t best = w->nsplits;
     for (uint32_t s = 0; s < w->nsplits; s++)
@@ -196,7 +196,7 @@ static bool can_join(const emu_split *a, const emu_split *b)
 }
 
 /* Joins the current split with all that stand where it does. True where another split has to run first. */
-static bool meet(emu_warp *w)
+static bool join_splits_here(emu_warp *w)
 {
     for (uint32_t o = 0; o < w->nsplits;) {
         emu_split *s = &w->splits[w->current], *other = &w->splits[o];
@@ -276,7 +276,7 @@ static step enter_warp(emu_warp *w, emu_split *s, const emu_insn *in)
     if (EMU_REF_BASE(in->src[3]) != EMU_LAUNCH && !is_uniform(members, s->mask)) {
         if (!run_groups(w, s, in, members))
             return part_by_members(w, s, members);
-        s->skip = (uint32_t)(in - kernel_of(w)->bbs[s->bb].first) + 2;
+        s->skip = (uint32_t)(in - warp_kernel(w)->bbs[s->bb].first) + 2;
         return GO;
     }
     if (members[__builtin_ctz(s->mask)] & w->live & ~s->mask) {
@@ -290,7 +290,7 @@ static step enter_warp(emu_warp *w, emu_split *s, const emu_insn *in)
 
 static const emu_insn *waits_for(const emu_warp *w, const emu_split *s)
 {
-    const emu_bb *bb = &kernel_of(w)->bbs[s->bb];
+    const emu_bb *bb = &warp_kernel(w)->bbs[s->bb];
     return &bb->first[bb->sync_at];
 }
 
@@ -334,14 +334,14 @@ static uint32_t result_bytes(const ir_insn *i)
 }
 
 /* Runs one instruction for lanes of several splits: operands are gathered, results spread. */
-static void run_together(emu_warp *w, const uint32_t *which, uint32_t count, uint32_t mask)
+static void run_for_splits(emu_warp *w, const uint32_t *which, uint32_t count, uint32_t mask)
 {
     scratch x;
     if (!count)
         return;
     memset(&x, 0, sizeof x);
     const emu_insn *first = waits_for(w, &w->splits[which[0]]);
-    const ir_insn *i = emu_kernel_code(kernel_of(w), first->pc).insn;
+    const ir_insn *i = emu_kernel_code(warp_kernel(w), first->pc).insn;
     emu_insn in = *first;
     bool pred = i->op == IR_shfl || i->op == IR_match || i->op == IR_elect;
     for (uint32_t n = 0; n < count; n++) {
@@ -367,10 +367,10 @@ static void run_together(emu_warp *w, const uint32_t *which, uint32_t count, uin
             move_lanes(emu_at(w, own->dst), x.bytes[3], s->mask, result_bytes(i));
         if (pred && own->imm != EMU_NOREF)
             move_lanes(emu_at(w, (emu_ref)own->imm), x.bytes[4], s->mask, 0);
-        s->skip = kernel_of(w)->bbs[s->bb].sync_at + 2;
+        s->skip = warp_kernel(w)->bbs[s->bb].sync_at + 2;
         s->passed = true;
         s->state = EMU_RUN;
-        count_block(w, &kernel_of(w)->bbs[s->bb], s->bb, s->mask);
+        count_block_run(w, &warp_kernel(w)->bbs[s->bb], s->bb, s->mask);
     }
 }
 
@@ -391,7 +391,7 @@ static bool join_scattered(emu_warp *w)
             mask |= s->mask;
         }
         if ((members & w->live & ~mask) == 0) {
-            run_together(w, which, count, mask);
+            run_for_splits(w, which, count, mask);
             return true;
         }
     }
@@ -415,7 +415,7 @@ static void run_range(emu_warp *w, const emu_insn *from, const emu_insn *to, uin
         in->fn[all](w, in, mask);
 }
 
-static step enter(emu_warp *w, emu_split *s, const emu_bb *bb)
+static step enter_sync_point(emu_warp *w, emu_split *s, const emu_bb *bb)
 {
     const emu_insn *in = &bb->first[bb->sync_at];
     switch (bb->entry) {
@@ -435,7 +435,7 @@ static step enter(emu_warp *w, emu_split *s, const emu_bb *bb)
 }
 
 /* Lanes whose guard does not hold go on behind the block. */
-static step check_guard(emu_warp *w, emu_split *s, const emu_bb *bb)
+static step check_block_guard(emu_warp *w, emu_split *s, const emu_bb *bb)
 {
     uint32_t on = s->mask & (emu_pred(w, bb->guard) ^ (0 - (u32)bb->guard_neg));
     if (on == 0) {
@@ -520,7 +520,7 @@ static void copy_place(uint8_t *to_frame, const emu_place *to, emu_warp *w, cons
 
 static const emu_function *function_at(emu_warp *w, uint64_t token)
 {
-    const emu_kernel *k = kernel_of(w);
+    const emu_kernel *k = warp_kernel(w);
     for (uint32_t f = 1; f < k->nfunctions; f++)
         if (emu_function_token(k->module->ptx, k->functions[f].func) == token)
             return &k->functions[f];
@@ -543,7 +543,7 @@ static const emu_function *callee_of(emu_warp *w, emu_split *s, const emu_call *
                   "calls what is no function of the kernel");
     if (same != s->mask) {
         add_split(w, s, s->mask & ~same, s->bb);
-        w->splits[w->nsplits - 1].skip = kernel_of(w)->bbs[s->bb].count + 1;
+        w->splits[w->nsplits - 1].skip = warp_kernel(w)->bbs[s->bb].count + 1;
         s->mask = same;
     }
     return f;
@@ -589,7 +589,7 @@ static void return_lanes(emu_warp *w, emu_split *s)
     for (uint32_t k = 0; k < f->nrets && k < c->nrets; k++)
         if (c->rets[k].ref != EMU_NOREF)
             copy_place(parent->registers, &c->rets[k], w, &f->rets[k], s->mask);
-    s->bb = kernel_of(w)->bbs[frame->call_bb].next;
+    s->bb = warp_kernel(w)->bbs[frame->call_bb].next;
     s->frame = parent;
     parent->users++;
     leave_frame(w, frame);
@@ -623,11 +623,11 @@ static inline bool back_edge(emu_warp *w)
 /* Runs the current split until another one has to run. */
 static void run_split(emu_warp *w)
 {
-    const emu_bb *bbs = kernel_of(w)->bbs;
+    const emu_bb *bbs = warp_kernel(w)->bbs;
     emu_split *s = &w->splits[w->current];
     w->base[EMU_FRAME] = s->frame->registers;
     w->cta->moved = true;
-    if (meet(w))
+    if (join_splits_here(w))
         return;
     for (;;) {
         s = &w->splits[w->current];
@@ -639,13 +639,13 @@ static void run_split(emu_warp *w)
             s->skip = 0;
             skip = skip > bb->count ? bb->count : skip;
         } else {
-            if (bb->guard != EMU_NOREF && check_guard(w, s, bb) == SKIP)
+            if (bb->guard != EMU_NOREF && check_block_guard(w, s, bb) == SKIP)
                 goto next;
-            if (bb->entry != IR_WAIT_NONE && !s->passed && enter(w, s, bb) == SWITCH)
+            if (bb->entry != IR_WAIT_NONE && !s->passed && enter_sync_point(w, s, bb) == SWITCH)
                 return;
             skip = s->skip ? s->skip - 1 : bb->sync_at * (bb->entry != IR_WAIT_NONE);
             s->skip = 0;
-            count_block(w, bb, b, s->mask);
+            count_block_run(w, bb, b, s->mask);
         }
         s->passed = false;
         run_range(w, bb->first + skip, bb->first + bb->count, s->mask);
@@ -668,7 +668,7 @@ static void run_split(emu_warp *w)
             s->demoted = true;
             return;
         }
-        if (bbs[s->bb].order >= w->stop && meet(w))
+        if (bbs[s->bb].order >= w->stop && join_splits_here(w))
             return;
     }
 }
@@ -689,7 +689,7 @@ emu_progress emu_warp_run(emu_warp *w)
 {
     revive(w);
     while (w->nsplits) {
-        uint32_t s = choose(w);
+        uint32_t s = choose_split(w);
         if (s < w->nsplits) {
             w->current = s;
             run_split(w);

@@ -38,7 +38,7 @@ static bool pairs_equal(const obs_active *active, const uint64_t *by_lane, uint3
     return true;
 }
 
-static bool joins(const obs_active *active)
+static bool joins_lane_pairs(const obs_active *active)
 {
     uint64_t by_lane[OBS_LANES];
     for (uint32_t i = 0; i < active->count; i++)
@@ -53,7 +53,7 @@ static grouping group_of(const obs_active *active, acc_op op, uint32_t flags)
     while (g.size > 1 && g.size * active->bytes > 128)
         g.size /= 2;
     bool wide = active->bytes == 8 || active->bytes == 16;
-    if (wide && op == ACC_LOAD && !(flags & ACC_MATRIX) && joins(active))
+    if (wide && op == ACC_LOAD && !(flags & ACC_MATRIX) && joins_lane_pairs(active))
         g.size *= 2;
     return g;
 }

@@ -8,7 +8,7 @@ enum { RATIO_SCALE = 256, SHARE = 20 };
 /* ---- cells ---- */
 
 /* Steps of a sixteenth of an octave, below 16 of one; without floating point, so that it is the same everywhere. */
-static uint32_t step_of(uint64_t n)
+static uint32_t log_step_of(uint64_t n)
 {
     if (n < 1u << STEPS_LOG2)
         return (uint32_t)n;
@@ -19,12 +19,12 @@ static uint32_t step_of(uint64_t n)
 
 static uint32_t x_of(const obs_sample *s)
 {
-    return step_of(s->instructions);
+    return log_step_of(s->instructions);
 }
 
 static uint32_t y_of(const obs_sample *s)
 {
-    return s->requests ? step_of(s->sectors * RATIO_SCALE / s->requests) : 0;
+    return s->requests ? log_step_of(s->sectors * RATIO_SCALE / s->requests) : 0;
 }
 
 void obs_kept_free(obs_kept *kept)
@@ -35,7 +35,7 @@ void obs_kept_free(obs_kept *kept)
 }
 
 /* The block with the smaller index that has a map stays. */
-static void keep(obs_kept *to, obs_kept *from)
+static void keep_better_block(obs_kept *to, obs_kept *from)
 {
     bool better = !to->about.mapped ? from->about.mapped || from->about.block < to->about.block
                                     : from->about.mapped && from->about.block < to->about.block;
@@ -46,15 +46,15 @@ static void keep(obs_kept *to, obs_kept *from)
     *from = old;
 }
 
-static void join(obs_cell *to, obs_cell *from)
+static void join_cells(obs_cell *to, obs_cell *from)
 {
     to->count += from->count;
     to->first = from->first < to->first ? from->first : to->first;
-    keep(&to->kept, &from->kept);
+    keep_better_block(&to->kept, &from->kept);
     obs_kept_free(&from->kept);
 }
 
-static obs_cell *find(obs_choice *c, uint32_t x, uint32_t y)
+static obs_cell *find_cell(obs_choice *c, uint32_t x, uint32_t y)
 {
     uint32_t n = c->count;
     for (uint32_t i = 0, at = c->last < n ? c->last : 0; i < n; i++, at = at + 1 < n ? at + 1 : 0) {
@@ -76,9 +76,9 @@ static void coarsen(obs_choice *c)
         obs_cell cell = c->cells[i];
         cell.x >>= 1;
         cell.y >>= 1;
-        obs_cell *there = find(c, cell.x, cell.y);
+        obs_cell *there = find_cell(c, cell.x, cell.y);
         if (there)
-            join(there, &cell);
+            join_cells(there, &cell);
         else
             c->cells[c->count++] = cell;
     }
@@ -91,7 +91,7 @@ static void add_cell(obs_choice *c, const obs_cell *cell)
         coarsen(c);
 }
 
-static void count(obs_choice *choice, obs_cell *cell, uint64_t block)
+static void count_block_in_cell(obs_choice *choice, obs_cell *cell, uint64_t block)
 {
     choice->blocks++;
     cell->count++;
@@ -100,17 +100,17 @@ static void count(obs_choice *choice, obs_cell *cell, uint64_t block)
 
 bool obs_choice_count(obs_choice *choice, const obs_sample *about)
 {
-    obs_cell *there = find(choice, x_of(about) >> choice->shift, y_of(about) >> choice->shift);
+    obs_cell *there = find_cell(choice, x_of(about) >> choice->shift, y_of(about) >> choice->shift);
     if (!there || (!there->kept.about.mapped && about->block < there->kept.about.block))
         return false;
-    count(choice, there, about->block);
+    count_block_in_cell(choice, there, about->block);
     return true;
 }
 
 void obs_choice_add(obs_choice *choice, obs_kept *block)
 {
     uint32_t x = x_of(&block->about) >> choice->shift, y = y_of(&block->about) >> choice->shift;
-    obs_cell *there = find(choice, x, y);
+    obs_cell *there = find_cell(choice, x, y);
     if (!there) {
         choice->blocks++;
         obs_cell cell = {x, y, 1, block->about.block, *block};
@@ -118,8 +118,8 @@ void obs_choice_add(obs_choice *choice, obs_kept *block)
         add_cell(choice, &cell);
         return;
     }
-    count(choice, there, block->about.block);
-    keep(&there->kept, block);
+    count_block_in_cell(choice, there, block->about.block);
+    keep_better_block(&there->kept, block);
 }
 
 void obs_choice_merge(obs_choice *to, obs_choice *from)
@@ -135,9 +135,9 @@ void obs_choice_merge(obs_choice *to, obs_choice *from)
             cell.x >>= 1;
             cell.y >>= 1;
         }
-        obs_cell *there = find(to, cell.x, cell.y);
+        obs_cell *there = find_cell(to, cell.x, cell.y);
         if (there)
-            join(there, &cell);
+            join_cells(there, &cell);
         else
             add_cell(to, &cell);
     }
@@ -167,15 +167,15 @@ typedef struct making {
     bool chosen[OBS_CELLS];
 } making;
 
-static uint32_t apart(uint32_t a, uint32_t b)
+static uint32_t steps_apart(uint32_t a, uint32_t b)
 {
     return a > b ? a - b : b - a;
 }
 
 /* Steps between two cells, the larger of both ways: 1 where they touch. */
-static uint32_t distance(const obs_cell *a, const obs_cell *b)
+static uint32_t cell_distance(const obs_cell *a, const obs_cell *b)
 {
-    uint32_t x = apart(a->x, b->x), y = apart(a->y, b->y);
+    uint32_t x = steps_apart(a->x, b->x), y = steps_apart(a->y, b->y);
     return x > y ? x : y;
 }
 
@@ -189,7 +189,7 @@ static void number_clusters(making *m)
         changed = false;
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t k = 0; k < n; k++)
-                if (distance(&cells[i], &cells[k]) <= 1 && m->of[k] < m->of[i]) {
+                if (cell_distance(&cells[i], &cells[k]) <= 1 && m->of[k] < m->of[i]) {
                     m->of[i] = m->of[k];
                     changed = true;
                 }
@@ -203,7 +203,7 @@ static uint64_t remoteness(const making *m, uint32_t cell)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < m->choice->count; i++)
         if (m->of[i] == m->of[cell])
-            sum += cells[i].count * distance(&cells[i], &cells[cell]);
+            sum += cells[i].count * cell_distance(&cells[i], &cells[cell]);
     return sum;
 }
 
@@ -263,15 +263,16 @@ static obs_cell *representative(const making *m, const cluster *c)
         if (m->of[i] != c->number || !cell->kept.about.mapped)
             continue;
         bool block_0 = cell->kept.about.block == 0;
-        if (block_0 && distance(cell, c->medoid) <= 1)
+        if (block_0 && cell_distance(cell, c->medoid) <= 1)
             return cell;
-        if (!best->kept.about.mapped || distance(cell, c->medoid) < distance(best, c->medoid))
+        if (!best->kept.about.mapped ||
+            cell_distance(cell, c->medoid) < cell_distance(best, c->medoid))
             best = cell;
     }
     return best;
 }
 
-static void choose(making *m, obs_cell *cell, obs_why why, uint64_t alike)
+static void choose_cell(making *m, obs_cell *cell, obs_why why, uint64_t alike)
 {
     m->chosen[cell - m->choice->cells] = true;
     cell->kept.about.why = (uint8_t)why;
@@ -283,7 +284,7 @@ static uint32_t strangeness(const making *m, const obs_cell *cell)
 {
     uint32_t least = UINT32_MAX;
     for (uint32_t i = 0; i < m->npopulations; i++) {
-        uint32_t d = distance(cell, m->clusters[i].medoid);
+        uint32_t d = cell_distance(cell, m->clusters[i].medoid);
         least = d < least ? d : least;
     }
     return least;
@@ -296,7 +297,8 @@ static bool is_outlier(const making *m, uint32_t i)
     for (uint32_t p = 0; p < m->npopulations; p++)
         if (m->of[i] == m->clusters[p].number)
             return cell->count * SHARE < m->choice->blocks &&
-                   distance(cell, m->clusters[p].medoid) << m->choice->shift >= 1u << STEPS_LOG2;
+                   cell_distance(cell, m->clusters[p].medoid) << m->choice->shift >=
+                       1u << STEPS_LOG2;
     return true;
 }
 
@@ -314,7 +316,7 @@ static obs_cell *next_outlier(const making *m)
     return best;
 }
 
-static int by_block(const void *a, const void *b)
+static int cells_by_block(const void *a, const void *b)
 {
     const obs_cell *x = *(obs_cell *const *)a, *y = *(obs_cell *const *)b;
     uint64_t i = x->kept.about.block, k = y->kept.about.block;
@@ -327,15 +329,15 @@ uint32_t obs_choice_make(obs_choice *choice, obs_cell **chosen)
     uint32_t n = 0;
     list_clusters(&m);
     for (uint32_t i = 0; i < m.npopulations; i++)
-        choose(&m, representative(&m, &m.clusters[i]), OBS_WHY_TYPICAL, m.clusters[i].count);
+        choose_cell(&m, representative(&m, &m.clusters[i]), OBS_WHY_TYPICAL, m.clusters[i].count);
     for (uint32_t i = 0; i < OBS_OUTLIERS; i++) {
         obs_cell *cell = next_outlier(&m);
         if (cell)
-            choose(&m, cell, OBS_WHY_OUTLIER, cell->count);
+            choose_cell(&m, cell, OBS_WHY_OUTLIER, cell->count);
     }
     for (uint32_t i = 0; i < choice->count; i++)
         if (m.chosen[i])
             chosen[n++] = &choice->cells[i];
-    qsort(chosen, n, sizeof *chosen, by_block);
+    qsort(chosen, n, sizeof *chosen, cells_by_block);
     return n;
 }

@@ -56,7 +56,7 @@ static void shape_of_run(const obs_run *run, uint32_t bytes, bool local, obs_cos
 
 /* Lanes far apart, any alignment: they come in ascending order, so that a sector that two share is
  * the last of one and the first of the next. */
-static uint32_t count_apart(uint64_t first, uint64_t step, uint32_t count, uint32_t bytes)
+static uint32_t count_sectors_apart(uint64_t first, uint64_t step, uint32_t count, uint32_t bytes)
 {
     uint64_t next = 0; /* the first sector not counted yet */
     uint32_t sectors = 0;
@@ -80,7 +80,7 @@ static void sectors_of_run(const obs_run *run, uint32_t bytes, obs_cost *cost)
     else if (obs_is_pow2(bytes) && bytes <= OBS_SECTOR_BYTES && ((first | step) & (bytes - 1)) == 0)
         cost->sectors = run->count;
     else
-        cost->sectors = count_apart(first, step, run->count, bytes);
+        cost->sectors = count_sectors_apart(first, step, run->count, bytes);
     uint64_t fresh = step < bytes ? step : bytes; /* bytes that a lane adds to those before it */
     cost->sectors_min = obs_div_up(bytes + fresh * (run->count - 1), OBS_SECTOR_BYTES);
 }
@@ -123,7 +123,7 @@ static bool shared_run(const obs_run *run, uint32_t bytes, acc_op op, uint32_t f
 }
 
 /* Closes up the active lanes in `lane` and `addr`; all of them need no copy. */
-static obs_active gather(const acc_request *access, uint8_t *lane, uint64_t *addr)
+static obs_active gather_active_lanes(const acc_request *access, uint8_t *lane, uint64_t *addr)
 {
     static const uint8_t all[OBS_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                            11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -142,7 +142,7 @@ static obs_active gather(const acc_request *access, uint8_t *lane, uint64_t *add
 }
 
 /* Sectors or wavefronts lane by lane. */
-static void count_lanes(const acc_request *access, const obs_active *active, obs_cost *cost)
+static void count_lane_by_lane(const acc_request *access, const obs_active *active, obs_cost *cost)
 {
     if (access->space == ACC_SHARED)
         obs_wavefronts(active, access->op, access->flags, cost);
@@ -166,8 +166,8 @@ obs_cost obs_cost_run(const acc_request *access, const obs_run *run)
     if (!known) {
         uint8_t lane[OBS_LANES];
         uint64_t addr[OBS_LANES];
-        obs_active active = gather(access, lane, addr);
-        count_lanes(access, &active, &cost);
+        obs_active active = gather_active_lanes(access, lane, addr);
+        count_lane_by_lane(access, &active, &cost);
     }
     return cost;
 }
@@ -226,12 +226,12 @@ obs_cost obs_cost_irregular(const acc_request *access)
 {
     uint8_t lane[OBS_LANES];
     uint64_t addr[OBS_LANES];
-    obs_active active = gather(access, lane, addr);
+    obs_active active = gather_active_lanes(access, lane, addr);
     uint32_t ones = access->mask >> __builtin_ctz(access->mask);
     obs_cost cost = {.lanes = active.count, .shape = OBS_SHAPE_IRREGULAR};
     if (ones & (ones + 1)) /* with gaps; without, another shape would be a run */
         shape_of_active(&active, access->space == ACC_LOCAL, &cost);
-    count_lanes(access, &active, &cost);
+    count_lane_by_lane(access, &active, &cost);
     return cost;
 }
 

@@ -4,7 +4,7 @@
 
 typedef wl_vec(obs_row *) row_list;
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_ascending(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
 }
@@ -12,21 +12,21 @@ static int compare(uint64_t a, uint64_t b)
 static int by_key(const void *a, const void *b)
 {
     const obs_insn *x = &(*(obs_row *const *)a)->insn, *y = &(*(obs_row *const *)b)->insn;
-    int order = compare(x->pc, y->pc);
+    int order = compare_ascending(x->pc, y->pc);
     if (!order)
-        order = compare(x->object, y->object);
+        order = compare_ascending(x->object, y->object);
     if (!order)
-        order = compare(x->space, y->space);
-    return order ? order : compare(x->op, y->op);
+        order = compare_ascending(x->space, y->space);
+    return order ? order : compare_ascending(x->op, y->op);
 }
 
-static int by_block(const void *a, const void *b)
+static int heats_by_block(const void *a, const void *b)
 {
     const obs_heat *x = a, *y = b;
-    int order = compare(x->block, y->block);
+    int order = compare_ascending(x->block, y->block);
     if (!order)
-        order = compare(x->object, y->object);
-    return order ? order : compare(x->space, y->space);
+        order = compare_ascending(x->object, y->object);
+    return order ? order : compare_ascending(x->space, y->space);
 }
 
 static bool dev_rows(obs_launch *launch, row_list *list)
@@ -44,7 +44,7 @@ static bool dev_rows(obs_launch *launch, row_list *list)
 }
 
 /* Rows of one key become one; its stride is the commonest of all of them. */
-static bool merge(obs_row *const *rows, size_t count, obs_insn *out)
+static bool merge_rows_of_key(obs_row *const *rows, size_t count, obs_insn *out)
 {
     obs_strides strides = {0};
     bool all = true;
@@ -71,7 +71,7 @@ static wl_status merge_rows(obs_launch *launch, wl_arena *arena, obs_summary *ou
         for (size_t from = 0, to; from < list.count && !status; from = to) {
             for (to = from + 1; to < list.count && by_key(&list.data[from], &list.data[to]) == 0;)
                 to++;
-            if (!merge(list.data + from, to - from, &out->insns[out->ninsns++]))
+            if (!merge_rows_of_key(list.data + from, to - from, &out->insns[out->ninsns++]))
                 status = WL_NOMEM;
         }
     }
@@ -96,11 +96,11 @@ static bool copy_heat(wl_arena *arena, const obs_heat *from, obs_heat *to)
 
 static int by_sampled_block(const void *a, const void *b)
 {
-    return compare(((const obs_sample *)a)->block, ((const obs_sample *)b)->block);
+    return compare_ascending(((const obs_sample *)a)->block, ((const obs_sample *)b)->block);
 }
 
 /* The map of a chosen block goes to the worker's. */
-static bool draw(obs_worker *worker, obs_kept *kept)
+static bool draw_chosen_block(obs_worker *worker, obs_kept *kept)
 {
     const obs_sample *s = &kept->about;
     obs_heat head = obs_heat_head(worker->launch, s->block);
@@ -113,7 +113,7 @@ static bool draw(obs_worker *worker, obs_kept *kept)
 }
 
 /* Chooses among the blocks of all workers; one of them takes the maps. */
-static wl_status choose(obs_launch *launch, wl_arena *arena, obs_summary *out)
+static wl_status choose_among_workers(obs_launch *launch, wl_arena *arena, obs_summary *out)
 {
     obs_worker *first = launch->workers;
     obs_cell *chosen[OBS_CELLS];
@@ -133,7 +133,7 @@ static wl_status choose(obs_launch *launch, wl_arena *arena, obs_summary *out)
             out->samples[out->nsamples++] = w->asked.data[i];
     for (uint32_t i = 0; i < n; i++) {
         obs_kept *kept = &chosen[i]->kept;
-        first->dropped += kept->about.mapped && !draw(first, kept);
+        first->dropped += kept->about.mapped && !draw_chosen_block(first, kept);
         out->samples[out->nsamples++] = kept->about;
     }
     qsort(out->samples, out->nsamples, sizeof *out->samples, by_sampled_block);
@@ -157,11 +157,11 @@ static wl_status merge_heats(obs_launch *launch, wl_arena *arena, obs_summary *o
         }
         w->heats.count = 0;
     }
-    qsort(out->heats, out->nheats, sizeof *out->heats, by_block);
+    qsort(out->heats, out->nheats, sizeof *out->heats, heats_by_block);
     return WL_OK;
 }
 
-static wl_status copy_shared(const obs_config *config, wl_arena *arena, obs_summary *out)
+static wl_status copy_shared_arrays(const obs_config *config, wl_arena *arena, obs_summary *out)
 {
     out->nshared = config->nshared;
     out->shared = wl_arena_copy(arena, config->shared, config->nshared * sizeof *config->shared);
@@ -174,13 +174,13 @@ static wl_status copy_shared(const obs_config *config, wl_arena *arena, obs_summ
 wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)
 {
     *out = (obs_summary){0};
-    wl_status status = choose(launch, arena, out);
+    wl_status status = choose_among_workers(launch, arena, out);
     if (!status)
         status = merge_heats(launch, arena, out);
     if (!status)
         status = merge_rows(launch, arena, out);
     if (!status)
-        status = copy_shared(&launch->config, arena, out);
+        status = copy_shared_arrays(&launch->config, arena, out);
     if (!status)
         status = obs_uses_finish(launch, arena, out);
     for (obs_worker *w = launch->workers; w; w = w->next) {

@@ -97,7 +97,7 @@ static void leave_out(touch *t, uint64_t sector)
         t->failed = true;
 }
 
-static cell *add_cell(touch *t, uint64_t sector)
+static cell *add_sector_cell(touch *t, uint64_t sector)
 {
     map *m = t->map;
     cell fresh = {.sector = sector, .pc = UINT32_MAX};
@@ -130,7 +130,7 @@ static cell *cell_of(touch *t, uint64_t sector)
     }
     uint32_t index = obs_table_get(&m->by_sector, sector);
     if (!index)
-        return add_cell(t, sector);
+        return add_sector_cell(t, sector);
     m->last = index - 1;
     return &m->cells.data[m->last];
 }
@@ -224,7 +224,7 @@ static void touch_owned(touch *t, const acc_request *access)
     }
 }
 
-static uint32_t count_of(acc_op op)
+static uint32_t counter_of_op(acc_op op)
 {
     return op == ACC_LOAD ? COUNT_READS : op == ACC_STORE ? COUNT_WRITES : COUNT_ATOMICS;
 }
@@ -237,7 +237,7 @@ bool obs_heat_record(obs_heat_block *heat, const acc_request *access, const obs_
                .limit = heat->limit,
                .warp_bit = 1u << (access->warp & 31),
                .pc = access->pc,
-               .count = count_of(access->op)};
+               .count = counter_of_op(access->op)};
     if (!t.map)
         return false;
     t.map->request++;
@@ -350,7 +350,7 @@ static bool fill_pcsets(map *m, const uint32_t *renumbered, uint32_t count, obs_
     return ok;
 }
 
-static bool fill(map *m, obs_heat *out)
+static bool fill_heat(map *m, obs_heat *out)
 {
     out->object = m->object;
     out->space = m->space;
@@ -380,7 +380,7 @@ bool obs_heat_end(obs_heat_block *heat, const obs_heat *about, obs_heats *out)
         one.pcsets = NULL;
         if (!heat->maps.data[i].cells.count)
             continue;
-        if (!fill(&heat->maps.data[i], &one) || !wl_push(out, one)) {
+        if (!fill_heat(&heat->maps.data[i], &one) || !wl_push(out, one)) {
             obs_heat_clear(&one);
             all = false;
         }

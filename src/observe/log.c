@@ -25,7 +25,7 @@ static const size_t bytes_of[] = {
     [FAR] = sizeof(entry) + OBS_LANES * sizeof(uint64_t),
 };
 
-static bool grow(obs_log *log, size_t limit)
+static bool grow_log(obs_log *log, size_t limit)
 {
     size_t capacity = log->capacity ? 2 * log->capacity : FIRST_BYTES;
     capacity = capacity < limit ? capacity : limit;
@@ -50,7 +50,7 @@ static bool put_near(const acc_request *access, uint64_t first, int32_t *to)
     return far <= UINT32_MAX;
 }
 
-static bool fits(const obs_run *run)
+static bool stride_fits(const obs_run *run)
 {
     return run->stride >= INT32_MIN && run->stride <= INT32_MAX;
 }
@@ -67,10 +67,10 @@ static void put_lanes(entry *e, const acc_request *access)
 bool obs_log_add(obs_log *log, size_t limit, const acc_request *access, const obs_run *run,
                  uint64_t number, obs_log_place *place)
 {
-    bool is_run = run && fits(run), same = !is_run && place && place->log == number;
+    bool is_run = run && stride_fits(run), same = !is_run && place && place->log == number;
     size_t most = bytes_of[is_run || same ? RUN : FAR];
     while (log->used + most > log->capacity)
-        if (!grow(log, limit))
+        if (!grow_log(log, limit))
             return false;
     entry *e = (entry *)(log->data + log->used);
     *e = (entry){.first = access->addr[__builtin_ctz(access->mask)],

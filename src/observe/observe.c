@@ -56,7 +56,7 @@ void obs_launch_free(obs_launch *launch)
     free(launch);
 }
 
-static bool copy_shared(obs_launch *launch)
+static bool copy_config_shared(obs_launch *launch)
 {
     uint32_t n = launch->config.nshared;
     launch->shared = calloc(n ? n : 1, sizeof *launch->shared);
@@ -94,7 +94,7 @@ wl_status obs_launch_new(const obs_config *config, obs_launch **out)
     for (int i = 0; i < 3; i++)
         launch->config.grid[i] += config->grid[i] == 0;
     pthread_mutex_init(&launch->lock, NULL);
-    if (!copy_shared(launch) || !copy_sampled(launch)) {
+    if (!copy_config_shared(launch) || !copy_sampled(launch)) {
         obs_launch_free(launch);
         return WL_NOMEM;
     }
@@ -304,7 +304,7 @@ void obs_array_range(const obs_config *config, uint64_t offset, uint64_t *low, u
     }
 }
 
-static uint32_t object_of(const obs_config *config, const acc_request *access, uint32_t lane)
+static uint32_t object_of_lane(const obs_config *config, const acc_request *access, uint32_t lane)
 {
     uint64_t address = access->addr[lane];
     if (access->space == ACC_LOCAL)
@@ -314,7 +314,7 @@ static uint32_t object_of(const obs_config *config, const acc_request *access, u
     return config->object_at ? config->object_at(config->object_ctx, address) : 0;
 }
 
-static bool fits(const obs_row *row, const acc_request *access)
+static bool is_row_of(const obs_row *row, const acc_request *access)
 {
     return row->insn.space == access->space && row->insn.op == access->op &&
            row->insn.object == access->object;
@@ -337,12 +337,12 @@ static obs_row *row_new(obs_worker *worker, const acc_request *access)
 }
 
 /* The row of pc, object, space and op, made where it is missing; it becomes first of its list. */
-static obs_row *row_of(obs_worker *worker, const acc_request *access)
+static obs_row *row_of_access(obs_worker *worker, const acc_request *access)
 {
     obs_row **first = &worker->rows[access->pc];
     for (obs_row **at = first; *at; at = &(*at)->next) {
         obs_row *row = *at;
-        if (fits(row, access)) {
+        if (is_row_of(row, access)) {
             *at = row->next;
             row->next = *first;
             *first = row;
@@ -374,8 +374,8 @@ static void end_log(obs_block *block)
     block->log.used = 0;
 }
 
-static void note(obs_block *block, const acc_request *access, const obs_run *run,
-                 obs_log_place *place)
+static void note_run(obs_block *block, const acc_request *access, const obs_run *run,
+                     obs_log_place *place)
 {
     uint64_t limit = block->worker->launch->config.log_limit;
     if (block->logging && access->space != ACC_LOCAL &&
@@ -392,14 +392,14 @@ static void record_on(obs_block *block, obs_row *row, const acc_request *access,
     block->sectors += sectors;
     block->requests += sectors > 0;
     if (block->logging || block->heat)
-        note(block, access, run, known ? &row->pattern.place : NULL);
+        note_run(block, access, run, known ? &row->pattern.place : NULL);
 }
 
 /* One request on one object, `access->object`. */
 static void record_one(obs_block *block, const acc_request *access)
 {
     obs_run run;
-    obs_row *row = row_of(block->worker, access);
+    obs_row *row = row_of_access(block->worker, access);
     if (!row) {
         block->worker->dropped++;
         return;
@@ -418,7 +418,7 @@ static void record_split(obs_block *block, const acc_request *access)
     uint32_t objects[OBS_LANES];
     for (uint32_t m = access->mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        objects[lane] = object_of(config, access, lane);
+        objects[lane] = object_of_lane(config, access, lane);
     }
     for (uint32_t left = access->mask; left;) {
         acc_request part = *access;
@@ -479,9 +479,9 @@ static obs_row *shared_row(obs_row *row, const acc_request *access, const obs_ru
 
 static obs_row *recent_row(obs_row *row, const acc_request *access)
 {
-    if (row && !fits(row, access))
+    if (row && !is_row_of(row, access))
         row = row->next;
-    return row && fits(row, access) ? row : NULL;
+    return row && is_row_of(row, access) ? row : NULL;
 }
 
 static void record_shared(obs_block *block, const acc_request *access)

@@ -9,7 +9,7 @@ const uint32_t *obs_pcset_get(const obs_pcsets *sets, uint32_t set, uint32_t *co
     return set ? sets->pcs.data + start : NULL;
 }
 
-static uint64_t hash_of(const uint32_t *pcs, uint32_t count)
+static uint64_t pcset_hash(const uint32_t *pcs, uint32_t count)
 {
     uint64_t h = count;
     for (uint32_t i = 0; i < count; i++)
@@ -21,7 +21,7 @@ static uint64_t hash_of(const uint32_t *pcs, uint32_t count)
 static uint32_t intern_last(obs_pcsets *sets, uint32_t count)
 {
     const uint32_t *last = sets->pcs.data + sets->pcs.count - count;
-    uint64_t key = hash_of(last, count);
+    uint64_t key = pcset_hash(last, count);
     for (uint32_t set; (set = obs_table_get(&sets->by_content, key)); key++) {
         uint32_t n;
         const uint32_t *members = obs_pcset_get(sets, set, &n);
@@ -40,7 +40,7 @@ static uint32_t intern_last(obs_pcsets *sets, uint32_t count)
     return UINT32_MAX;
 }
 
-static uint32_t insert(obs_pcsets *sets, uint32_t set, uint32_t pc)
+static uint32_t insert_pc(obs_pcsets *sets, uint32_t set, uint32_t pc)
 {
     uint32_t count, below = 0;
     obs_pcset_get(sets, set, &count);
@@ -69,7 +69,7 @@ uint32_t obs_pcset_add(obs_pcsets *sets, uint32_t set, uint32_t pc)
     uint64_t key = (uint64_t)set << 32 | pc;
     uint32_t with = obs_table_get(&sets->additions, key);
     if (!with) {
-        with = insert(sets, set, pc);
+        with = insert_pc(sets, set, pc);
         if (with == UINT32_MAX || !obs_table_put(&sets->additions, key, with))
             return UINT32_MAX;
     }

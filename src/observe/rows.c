@@ -31,7 +31,7 @@ void obs_row_flush(obs_row *row)
     row->pattern.times = 0;
 }
 
-static void add_kind(obs_row *row, const acc_request *access)
+static void add_access_kind(obs_row *row, const acc_request *access)
 {
     row->insn.flags |= access->flags;
     if (access->bytes > row->insn.bytes)
@@ -56,7 +56,7 @@ static uint32_t count_run(obs_row *row, const acc_request *access, const obs_run
                        .flags = access->flags,
                        .times = 1,
                        .cost = obs_cost_run(access, run)};
-    add_kind(row, access);
+    add_access_kind(row, access);
     return memo->cost.sectors;
 }
 
@@ -100,7 +100,7 @@ static void set_bounds(obs_pattern *p)
     p->high = high;
 }
 
-static void learn(obs_row *row, const acc_request *access, const obs_cost *cost)
+static void learn_pattern(obs_row *row, const acc_request *access, const obs_cost *cost)
 {
     obs_pattern *p = &row->pattern;
     uint32_t mask = access->mask;
@@ -130,7 +130,7 @@ static uint32_t count_pattern(obs_row *row, const acc_request *access, bool know
         return p->cost.sectors;
     }
     obs_cost cost = obs_cost_irregular(access);
-    add_kind(row, access);
+    add_access_kind(row, access);
     if (++p->misses < p->patience) {
         add_cost(row, &cost, 1);
         return cost.sectors;
@@ -138,7 +138,7 @@ static uint32_t count_pattern(obs_row *row, const acc_request *access, bool know
     bool useful = p->times > 2 * p->misses;
     p->patience = useful ? 1 : p->patience < MOST_PATIENCE ? 2 * p->patience + 1 : MOST_PATIENCE;
     p->misses = 0;
-    learn(row, access, &cost);
+    learn_pattern(row, access, &cost);
     return cost.sectors;
 }
 

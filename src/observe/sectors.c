@@ -4,7 +4,7 @@ enum { SLOTS = 256 };
 
 /* Keys that lost their slot to another one: of the later ones those that equal an earlier one
  * follow it. */
-static uint32_t settle(const uint64_t *key, uint32_t lost, uint8_t *same)
+static uint32_t settle_lost_keys(const uint64_t *key, uint32_t lost, uint8_t *same)
 {
     uint32_t found = 0;
     for (; lost; lost &= lost - 1) {
@@ -34,7 +34,7 @@ uint32_t obs_distinct(const uint64_t *key, uint32_t count, uint8_t *same)
         lost |= (uint32_t)(key[j] != key[i]) << i;
     }
     if (lost)
-        return first | settle(key, lost, same);
+        return first | settle_lost_keys(key, lost, same);
     return first;
 }
 

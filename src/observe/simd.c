@@ -16,7 +16,7 @@ typedef struct numbers {
 } numbers;
 
 /* WARPLENS_ISA=generic turns this off. */
-static bool usable(void)
+static bool simd_usable(void)
 {
     static int known; /* 0: not yet; every thread finds the same */
     int is = __atomic_load_n(&known, __ATOMIC_RELAXED);
@@ -170,7 +170,7 @@ AVX2 static uint32_t ways(const uint32_t *key, uint32_t per_group)
 
 bool obs_ways_simd(const uint32_t *key, uint32_t per_group, uint32_t *sum)
 {
-    if (!usable())
+    if (!simd_usable())
         return false;
     *sum = ways(key, per_group);
     return true;
@@ -178,7 +178,7 @@ bool obs_ways_simd(const uint32_t *key, uint32_t per_group, uint32_t *sum)
 
 bool obs_sectors_simd(const obs_active *active, obs_cost *cost)
 {
-    return obs_is_pow2(active->bytes) && active->bytes <= OBS_SECTOR_BYTES && usable() &&
+    return obs_is_pow2(active->bytes) && active->bytes <= OBS_SECTOR_BYTES && simd_usable() &&
            sectors(active, cost);
 }
 

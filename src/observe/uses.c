@@ -28,7 +28,7 @@ static void clear_pages(obs_use_table *t)
     t->adds = t->bytes = 0;
 }
 
-static void table_free(obs_use_table *t)
+static void use_table_free(obs_use_table *t)
 {
     clear_pages(t);
     wl_spans_free(&t->packed);
@@ -38,7 +38,7 @@ static void table_free(obs_use_table *t)
 void obs_uses_free(obs_uses *u)
 {
     for (uint32_t i = 0; i < u->count; i++)
-        table_free(u->tables[i]);
+        use_table_free(u->tables[i]);
     free(u->tables);
     obs_table_free(&u->by_object);
     *u = (obs_uses){0};
@@ -74,7 +74,7 @@ static obs_use_table *new_table(obs_uses *u, const obs_range *range, uint8_t spa
 
 /* ---- differences ---- */
 
-static void *take(obs_launch *launch, obs_use_table *t, uint64_t bytes)
+static void *take_page_memory(obs_launch *launch, obs_use_table *t, uint64_t bytes)
 {
     uint64_t limit = launch->config.use_limit ? launch->config.use_limit : OBS_USE_BYTES;
     t->bytes += bytes;
@@ -83,24 +83,24 @@ static void *take(obs_launch *launch, obs_use_table *t, uint64_t bytes)
                : NULL;
 }
 
-static uint32_t *difference(obs_launch *launch, obs_use_table *t, int class_, uint64_t element)
+static uint32_t *difference_cell(obs_launch *launch, obs_use_table *t, int class_, uint64_t element)
 {
     uint32_t ***pages = &t->pages[class_];
-    if (!*pages && !(*pages = take(launch, t, npages(t) * sizeof(uint32_t *))))
+    if (!*pages && !(*pages = take_page_memory(launch, t, npages(t) * sizeof(uint32_t *))))
         return NULL;
     uint32_t **page = &(*pages)[element / PAGE];
-    if (!*page && !(*page = take(launch, t, PAGE * sizeof(uint32_t))))
+    if (!*page && !(*page = take_page_memory(launch, t, PAGE * sizeof(uint32_t))))
         return NULL;
     return &(*page)[element % PAGE];
 }
 
-static void settle(obs_launch *launch, obs_use_table *t, int class_)
+static void settle_pending_run(obs_launch *launch, obs_use_table *t, int class_)
 {
     obs_use_run *run = &t->pending[class_];
     if (!run->times || t->lost)
         return;
-    uint32_t *from = difference(launch, t, class_, run->first);
-    uint32_t *to = from ? difference(launch, t, class_, run->end) : NULL;
+    uint32_t *from = difference_cell(launch, t, class_, run->first);
+    uint32_t *to = from ? difference_cell(launch, t, class_, run->end) : NULL;
     if (to) {
         *from += run->times;
         *to -= run->times;
@@ -142,12 +142,12 @@ static void pack_page(const obs_use_table *t, uint64_t page, sums *s, wl_spans *
 }
 
 /* Moves what the pages hold to the spans; false where memory is exhausted. */
-static bool pack(obs_launch *launch, obs_use_table *t)
+static bool pack_pages(obs_launch *launch, obs_use_table *t)
 {
     wl_spans now = {.counted = true}, sum = {.counted = true};
     sums s = {0};
     for (int c = 0; c < WL_CLASSES; c++)
-        settle(launch, t, c);
+        settle_pending_run(launch, t, c);
     if (t->pages[0] || t->pages[1] || t->pages[2])
         for (uint64_t p = 0; p < npages(t); p++)
             pack_page(t, p, &s, &now);
@@ -172,7 +172,8 @@ typedef struct request {
     int class_;
 } request;
 
-static void add(const request *r, obs_use_table *t, uint64_t first, uint64_t end, uint32_t times)
+static void add_elements(const request *r, obs_use_table *t, uint64_t first, uint64_t end,
+                         uint32_t times)
 {
     obs_use_run *run = &t->pending[r->class_];
     end = end < t->elements ? end : t->elements;
@@ -181,18 +182,18 @@ static void add(const request *r, obs_use_table *t, uint64_t first, uint64_t end
         return;
     }
     if (t->adds >= UINT32_MAX - OBS_LANES)
-        pack(r->worker->launch, t);
-    settle(r->worker->launch, t, r->class_);
+        pack_pages(r->worker->launch, t);
+    settle_pending_run(r->worker->launch, t, r->class_);
     t->adds += times;
     *run = (obs_use_run){first, end, times};
 }
 
-static bool holds(const obs_use_table *t, uint8_t space, uint64_t address)
+static bool table_holds(const obs_use_table *t, uint8_t space, uint64_t address)
 {
     return t && t->space == space && address >= t->low && address < t->high;
 }
 
-static bool range_of(const request *r, uint64_t address, obs_range *range)
+static bool range_of_address(const request *r, uint64_t address, obs_range *range)
 {
     const obs_config *config = &r->worker->launch->config;
     if (r->access->space != ACC_SHARED)
@@ -230,14 +231,14 @@ static obs_use_table *table_at(const request *r, uint64_t address)
     uint8_t space = (uint8_t)r->access->space;
     obs_use_table **last = &u->last[r->access->pc % OBS_USE_LAST];
     obs_range range;
-    if (holds(*last, space, address))
+    if (table_holds(*last, space, address))
         return *last;
     uint64_t key = (uint64_t)space << 32 | r->access->object;
     uint32_t known = space != ACC_SHARED && r->access->object ? obs_table_get(&u->by_object, key)
                                                               : 0;
-    if (known && holds(u->tables[known - 1], space, address))
+    if (known && table_holds(u->tables[known - 1], space, address))
         return *last = u->tables[known - 1];
-    if (!range_of(r, address, &range)) {
+    if (!range_of_address(r, address, &range)) {
         miss(r, address);
         return NULL;
     }
@@ -265,7 +266,8 @@ static bool add_regular(const request *r)
     if (!t || low % OBS_WORD_BYTES || low + bytes > t->high)
         return false;
     uint64_t first = low / OBS_WORD_BYTES - t->first;
-    add(r, t, first, first + (bytes + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES, stride ? 1 : OBS_LANES);
+    add_elements(r, t, first, first + (bytes + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES,
+                 stride ? 1 : OBS_LANES);
     return true;
 }
 
@@ -289,12 +291,12 @@ static void add_lanes(const request *r)
             continue;
         }
         if (last)
-            add(r, last, run.first, run.end, run.times);
+            add_elements(r, last, run.first, run.end, run.times);
         last = t;
         run = (obs_use_run){first, end, 1};
     }
     if (last)
-        add(r, last, run.first, run.end, run.times);
+        add_elements(r, last, run.first, run.end, run.times);
 }
 
 static void lose_lanes(const request *r)
@@ -357,7 +359,7 @@ wl_status obs_use_make(wl_spans *spans, obs_known known, uint64_t *room, wl_aren
     return use->spans ? WL_OK : WL_NOMEM;
 }
 
-static int by_object(const void *a, const void *b)
+static int tables_by_object(const void *a, const void *b)
 {
     const obs_use_table *x = *(obs_use_table *const *)a, *y = *(obs_use_table *const *)b;
     uint64_t k = (uint64_t)x->space << 32 | x->object, l = (uint64_t)y->space << 32 | y->object;
@@ -365,7 +367,7 @@ static int by_object(const void *a, const void *b)
 }
 
 /* The tables of one object become one, the first. */
-static bool join(obs_use_table *const *tables, size_t count)
+static bool join_tables(obs_use_table *const *tables, size_t count)
 {
     obs_use_table *to = tables[0];
     for (size_t i = 1; i < count && !to->lost; i++) {
@@ -380,14 +382,14 @@ static bool join(obs_use_table *const *tables, size_t count)
     return !to->lost;
 }
 
-static wl_status add_use(const obs_launch *launch, obs_use_table *const *tables, size_t count,
-                         uint64_t *room, wl_arena *arena, obs_summary *out)
+static wl_status add_object_use(const obs_launch *launch, obs_use_table *const *tables,
+                                size_t count, uint64_t *room, wl_arena *arena, obs_summary *out)
 {
     obs_known asked = tables[0]->space == ACC_SHARED ? launch->config.arrays
                                                      : launch->config.objects;
     obs_use *use = &out->uses[out->nuses];
     *use = (obs_use){.object = tables[0]->object, .space = tables[0]->space};
-    bool known = join(tables, count);
+    bool known = join_tables(tables, count);
     if (known && !tables[0]->packed.size)
         return WL_OK;
     out->nuses++;
@@ -400,7 +402,7 @@ static bool list_tables(obs_launch *launch, table_list *list, obs_summary *out)
 {
     for (obs_worker *w = launch->workers; w; w = w->next) {
         for (uint32_t i = 0; i < w->uses.count; i++) {
-            pack(launch, w->uses.tables[i]);
+            pack_pages(launch, w->uses.tables[i]);
             if (!wl_push(list, w->uses.tables[i]))
                 return false;
         }
@@ -410,11 +412,11 @@ static bool list_tables(obs_launch *launch, table_list *list, obs_summary *out)
             out->arrays_known = OBS_KNOWN_NOTHING;
     }
     if (list->count)
-        qsort(list->data, list->count, sizeof *list->data, by_object);
+        qsort(list->data, list->count, sizeof *list->data, tables_by_object);
     return true;
 }
 
-static bool is_wanted(const obs_summary *out, const obs_use_table *t)
+static bool is_table_wanted(const obs_summary *out, const obs_use_table *t)
 {
     return t->space == ACC_SHARED ? out->arrays_known : out->objects_known;
 }
@@ -430,10 +432,11 @@ wl_status obs_uses_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)
         (out->uses = wl_new_array(arena, obs_use, list.count + 1)))
         status = WL_OK;
     for (size_t from = 0, to; status == WL_OK && from < list.count; from = to) {
-        for (to = from + 1; to < list.count && by_object(&list.data[from], &list.data[to]) == 0;)
+        for (to = from + 1;
+             to < list.count && tables_by_object(&list.data[from], &list.data[to]) == 0;)
             to++;
-        if (is_wanted(out, list.data[from]))
-            status = add_use(launch, list.data + from, to - from, &room, arena, out);
+        if (is_table_wanted(out, list.data[from]))
+            status = add_object_use(launch, list.data + from, to - from, &room, arena, out);
     }
     wl_vec_free(&list);
     return status;
