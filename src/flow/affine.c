@@ -105,7 +105,7 @@ const flow_affine *flow_affine_add(flow_mem *mem, const flow_affine *a, const fl
 }
 
 /* False where the product has too many factors. */
-static bool multiply(const flow_term *a, const flow_term *b, flow_term *out)
+static bool multiply_terms(const flow_term *a, const flow_term *b, flow_term *out)
 {
     if (a->nfactors + b->nfactors > FLOW_MAX_FACTORS)
         return false;
@@ -127,7 +127,7 @@ const flow_affine *flow_affine_mul(flow_mem *mem, const flow_affine *a, const fl
     for (uint32_t i = 0; i < a->nterms; i++)
         for (uint32_t j = 0; j < b->nterms; j++) {
             flow_term product;
-            if (!multiply(&a->terms[i], &b->terms[j], &product))
+            if (!multiply_terms(&a->terms[i], &b->terms[j], &product))
                 return NULL;
             accumulate(&s, &product, 1);
         }
@@ -171,7 +171,7 @@ bool flow_affine_has(const flow_affine *a, flow_symbol symbol)
     return false;
 }
 
-static bool is_symbol(const flow_term *term, flow_symbol symbol)
+static bool is_lone_symbol(const flow_term *term, flow_symbol symbol)
 {
     return term->nfactors == 1 && compare_symbols(term->factors[0], symbol) == 0;
 }
@@ -180,7 +180,7 @@ bool flow_affine_coefficient(const flow_affine *a, flow_symbol symbol, int64_t *
 {
     *coefficient = 0;
     for (uint32_t i = 0; a && i < a->nterms; i++) {
-        if (is_symbol(&a->terms[i], symbol)) {
+        if (is_lone_symbol(&a->terms[i], symbol)) {
             *coefficient = a->terms[i].coefficient;
             continue;
         }
@@ -195,7 +195,7 @@ const flow_affine *flow_affine_without(flow_mem *mem, const flow_affine *a, flow
 {
     sum s = {.count = 0};
     for (uint32_t i = 0; i < a->nterms; i++)
-        if (!is_symbol(&a->terms[i], symbol))
+        if (!is_lone_symbol(&a->terms[i], symbol))
             accumulate(&s, &a->terms[i], 1);
     return finish(mem, &s, a->assumes_no_wrap);
 }

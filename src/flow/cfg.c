@@ -7,7 +7,7 @@ typedef flow_list(flow_edge) edge_list;
 
 /* ---- where control leaves ---- */
 
-static bool guarded(const ir_insn *insn)
+static bool is_guarded(const ir_insn *insn)
 {
     return insn->guard != IR_NONE;
 }
@@ -21,7 +21,7 @@ static bool calls_noreturn(const flow_kernel *k, const ir_func *func, const ir_i
            flow_extern_of(call.target->sym.func) == FLOW_EXTERN_NORETURN;
 }
 
-static bool faults(const flow_kernel *k, const ir_func *func, const ir_insn *insn)
+static bool never_returns(const flow_kernel *k, const ir_func *func, const ir_insn *insn)
 {
     return insn->op == IR_trap || (insn->op == IR_call && calls_noreturn(k, func, insn));
 }
@@ -42,14 +42,14 @@ static bool may_end(const flow_kernel *k, const ir_func *func, const ir_insn *in
     return false;
 }
 
-static bool ends_block(const flow_kernel *k, const ir_func *func, const ir_insn *insn)
+static bool ends_basic_block(const flow_kernel *k, const ir_func *func, const ir_insn *insn)
 {
     switch (insn->op) {
     case IR_bra:
     case IR_brx:
     case IR_ret:
     case IR_exit: return true;
-    default: return (faults(k, func, insn) && !guarded(insn)) || may_end(k, func, insn);
+    default: return (never_returns(k, func, insn) && !is_guarded(insn)) || may_end(k, func, insn);
     }
 }
 
@@ -80,7 +80,7 @@ static void find_blocks(flow_kernel *k, flow_function *f)
         if (func->labels[l].kind == IR_LABEL_CODE && func->labels[l].pc <= func->ninsns)
             leads[func->labels[l].pc] = true;
     for (uint32_t i = 0; i < func->ninsns; i++)
-        if (ends_block(k, func, &func->insns[i]))
+        if (ends_basic_block(k, func, &func->insns[i]))
             leads[i + 1] = true;
     f->blocks = flow_new(&k->mem, flow_block, (size_t)func->ninsns + 1);
     f->block_of = flow_new(&k->mem, uint32_t, (size_t)func->ninsns + 1);
@@ -132,14 +132,14 @@ static void edges_of(builder *b, uint32_t block)
     uint32_t last = b->f->blocks[block].first + b->f->blocks[block].count - 1;
     const ir_insn *insn = &func->insns[last];
     uint32_t next = b->f->block_of[last + 1];
-    bool falls = guarded(insn);
+    bool falls = is_guarded(insn);
     switch (insn->op) {
     case IR_bra:
     case IR_brx: edges_of_branch(b, block, insn); break;
     case IR_ret:
     case IR_exit: edge(b, block, b->f->nblocks); break;
     default:
-        if (faults(b->k, func, insn))
+        if (never_returns(b->k, func, insn))
             break;
         falls = true;
         if (may_end(b->k, func, insn))
@@ -214,7 +214,7 @@ static void connect_endless(builder *b)
     }
 }
 
-static void analyse(flow_kernel *k, flow_function *f)
+static void analyse_function(flow_kernel *k, flow_function *f)
 {
     builder b = {.k = k, .f = f};
     flow_graph g;
@@ -244,6 +244,6 @@ void flow_pass_cfg(flow_kernel *k)
     find_exits(k);
     for (uint32_t i = 0; i < k->code->count; i++) {
         find_blocks(k, &k->funcs[i]);
-        analyse(k, &k->funcs[i]);
+        analyse_function(k, &k->funcs[i]);
     }
 }

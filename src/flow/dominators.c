@@ -1,7 +1,8 @@
 /* Dominators, dominance frontiers and control dependence. */
 #include "flow/graph.h"
 
-static uint32_t meet(const uint32_t *parent, const uint32_t *number, uint32_t a, uint32_t b)
+static uint32_t nearest_dominator(const uint32_t *parent, const uint32_t *number, uint32_t a,
+                                  uint32_t b)
 {
     while (a != b) {
         while (number[a] > number[b])
@@ -19,7 +20,7 @@ static bool improve(const flow_graph *g, const uint32_t *number, uint32_t v, uin
         uint32_t p = g->pred[i];
         if (number[p] == FLOW_NONE || parent[p] == FLOW_NONE)
             continue;
-        best = best == FLOW_NONE ? p : meet(parent, number, best, p);
+        best = best == FLOW_NONE ? p : nearest_dominator(parent, number, best, p);
     }
     bool changed = parent[v] != best;
     parent[v] = best;
@@ -77,7 +78,7 @@ bool flow_dominates(const flow_tree *tree, uint32_t a, uint32_t b)
 
 typedef flow_list(flow_edge) edge_list;
 
-static void rows_of(flow_mem *mem, uint32_t n, const edge_list *pairs, flow_rows *out)
+static void rows_of_edges(flow_mem *mem, uint32_t n, const edge_list *pairs, flow_rows *out)
 {
     flow_graph g;
     flow_graph_make(mem, n, pairs->data, pairs->count, &g);
@@ -98,7 +99,7 @@ void flow_frontiers(flow_mem *mem, const flow_graph *g, const flow_tree *tree, f
                     break;
             }
     }
-    rows_of(mem, g->n, &pairs, out);
+    rows_of_edges(mem, g->n, &pairs, out);
 }
 
 void flow_control_dependence(flow_mem *mem, const flow_graph *g, const flow_tree *post,
@@ -113,5 +114,5 @@ void flow_control_dependence(flow_mem *mem, const flow_graph *g, const flow_tree
                  v = post->parent[v])
                 flow_push(mem, &pairs, (flow_edge){v, c});
     }
-    rows_of(mem, g->n, &pairs, out);
+    rows_of_edges(mem, g->n, &pairs, out);
 }

@@ -120,8 +120,8 @@ static void dump_phi(const flow_function *f, uint32_t v, FILE *out)
 
 /* ---- a function ---- */
 
-static void dump_insn(const flow_kernel *k, const flow_function *f, uint32_t i, flow_pass pass,
-                      FILE *out)
+static void dump_insn_line(const flow_kernel *k, const flow_function *f, uint32_t i, flow_pass pass,
+                           FILE *out)
 {
     char line[512];
     ir_insn_text(k->module, f->func, &f->func->insns[i], line, sizeof line);
@@ -168,7 +168,7 @@ void flow_dump(const flow_kernel *k, flow_pass pass, FILE *out)
                     dump_value(k, f, f->phis[i], pass, out);
             }
             for (uint32_t i = f->blocks[b].first; i < f->blocks[b].first + f->blocks[b].count; i++)
-                dump_insn(k, f, i, pass, out);
+                dump_insn_line(k, f, i, pass, out);
         }
     }
     if (pass == FLOW_PASS_objects)

@@ -42,7 +42,7 @@ static const flow_affine *operand_form(state *s, uint32_t n)
     return NULL;
 }
 
-static bool is_integer(ir_type type)
+static bool is_scalar_integer(ir_type type)
 {
     ir_kind kind = ir_type_get(type)->kind;
     return (kind == IR_KIND_U || kind == IR_KIND_S || kind == IR_KIND_B) &&
@@ -88,7 +88,8 @@ static const flow_affine *arithmetic(state *s)
     case IR_mov:
     case IR_cvta: return operand_form(s, 1);
     case IR_cvt:
-        return is_integer(insn->types[1]) && !ir_has(insn, IR_S_sat) ? operand_form(s, 1) : NULL;
+        return is_scalar_integer(insn->types[1]) && !ir_has(insn, IR_S_sat) ? operand_form(s, 1)
+                                                                            : NULL;
     case IR_add:
         return ir_has(insn, IR_S_sat)
                    ? NULL
@@ -109,7 +110,7 @@ static const flow_affine *arithmetic(state *s)
 }
 
 /* Results of 32 bits, and those that are widened from them, hold as long as nothing overflows. */
-static bool narrow(const ir_insn *insn)
+static bool may_overflow(const ir_insn *insn)
 {
     return insn->op != IR_mov && insn->op != IR_cvta &&
            (ir_type_get(insn->types[0])->bits < 64 || insn->op == IR_cvt);
@@ -121,9 +122,9 @@ static const flow_affine *form_of_insn(state *s, uint32_t value)
     const flow_affine *form = NULL;
     s->insn = &s->f->func->insns[v->insn];
     bool single = s->f->def_first[v->insn + 1] - s->f->def_first[v->insn] == 1;
-    if (v->old == FLOW_NONE && single && is_integer(s->insn->types[0])) {
+    if (v->old == FLOW_NONE && single && is_scalar_integer(s->insn->types[0])) {
         form = s->f->effects[v->insn] == IR_EFFECT_LOAD ? parameter(s) : arithmetic(s);
-        if (form && s->f->effects[v->insn] != IR_EFFECT_LOAD && narrow(s->insn))
+        if (form && s->f->effects[v->insn] != IR_EFFECT_LOAD && may_overflow(s->insn))
             form = flow_affine_narrow(&s->k->mem, form);
     }
     return form ? form : opaque(s, value);
@@ -186,7 +187,7 @@ static bool plain_symbols(const flow_affine *a)
 }
 
 /* A phi that comes back from the loop as itself plus something that every iteration adds. */
-static void find_steps(state *s)
+static void find_induction_steps(state *s)
 {
     for (uint32_t v = 0; v < s->f->nvalues; v++) {
         const flow_value *value = &s->f->values[v];
@@ -233,7 +234,7 @@ void flow_pass_affine(flow_kernel *k)
             if (s.f->values[v].kind == FLOW_VALUE_ENTRY)
                 s.f->affine[v] = opaque(&s, v);
         visit(&s);
-        find_steps(&s);
+        find_induction_steps(&s);
         visit(&s);
         flow_find_trips(k, s.f);
     }

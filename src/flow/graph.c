@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-static void fill(flow_mem *mem, uint32_t n, const flow_edge *edges, uint32_t count, bool forward,
-                 uint32_t **first, uint32_t **item)
+static void fill_adjacency(flow_mem *mem, uint32_t n, const flow_edge *edges, uint32_t count,
+                           bool forward, uint32_t **first, uint32_t **item)
 {
     *first = flow_new(mem, uint32_t, (size_t)n + 1);
     *item = flow_new(mem, uint32_t, count);
@@ -23,7 +23,7 @@ static uint32_t unique(flow_mem *mem, uint32_t n, const flow_edge *edges, uint32
                        flow_edge *out)
 {
     uint32_t *first, *item, kept = 0;
-    fill(mem, n, edges, count, true, &first, &item);
+    fill_adjacency(mem, n, edges, count, true, &first, &item);
     uint32_t *seen = flow_words(mem, n, FLOW_NONE);
     for (uint32_t v = 0; v < n; v++)
         for (uint32_t i = first[v]; i < first[v + 1]; i++) {
@@ -41,8 +41,8 @@ void flow_graph_make(flow_mem *mem, uint32_t n, const flow_edge *edges, uint32_t
     flow_edge *once = flow_new(mem, flow_edge, count);
     uint32_t kept = unique(mem, n, edges, count, once);
     out->n = n;
-    fill(mem, n, once, kept, true, &out->succ_first, &out->succ);
-    fill(mem, n, once, kept, false, &out->pred_first, &out->pred);
+    fill_adjacency(mem, n, once, kept, true, &out->succ_first, &out->succ);
+    fill_adjacency(mem, n, once, kept, false, &out->pred_first, &out->pred);
 }
 
 flow_graph flow_graph_reverse(const flow_graph *g)

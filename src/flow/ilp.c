@@ -37,7 +37,7 @@ static bool reads_off_chip(const flow_function *f, uint32_t insn)
 }
 
 /* The instruction of the block that first reads a result of `insn`, or the block's end. */
-static uint32_t first_use(const flow_function *f, uint32_t insn, uint32_t end)
+static uint32_t first_use_in_block(const flow_function *f, uint32_t insn, uint32_t end)
 {
     uint32_t first = end;
     for (uint32_t d = f->def_first[insn]; d < f->def_first[insn + 1]; d++)
@@ -47,7 +47,7 @@ static uint32_t first_use(const flow_function *f, uint32_t insn, uint32_t end)
     return first;
 }
 
-static flow_ilp measure(const flow_function *f, const flow_block *b)
+static flow_ilp measure_block(const flow_function *f, const flow_block *b)
 {
     flow_ilp ilp = {.insns = b->count};
     uint32_t end = b->first + b->count, group = b->first;
@@ -59,7 +59,7 @@ static flow_ilp measure(const flow_function *f, const flow_block *b)
         if (!reads_off_chip(f, i))
             continue;
         ilp.loads++;
-        uint32_t use = first_use(f, i, end);
+        uint32_t use = first_use_in_block(f, i, end);
         for (uint32_t k = i; k < use; k++)
             ilp.overlap += reads_off_chip(f, k);
     }
@@ -73,6 +73,6 @@ void flow_pass_ilp(flow_kernel *k)
         flow_function *f = &k->funcs[i];
         f->ilp = flow_new(&k->mem, flow_ilp, f->nblocks);
         for (uint32_t b = 0; b < f->nblocks; b++)
-            f->ilp[b] = measure(f, &f->blocks[b]);
+            f->ilp[b] = measure_block(f, &f->blocks[b]);
     }
 }

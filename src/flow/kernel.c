@@ -29,7 +29,7 @@ typedef struct run {
     flow_pass pass;
 } run;
 
-static void run_one(void *ctx)
+static void run_pass(void *ctx)
 {
     run *r = ctx;
     passes[r->pass](r->kernel);
@@ -41,7 +41,7 @@ wl_status flow_run(flow_kernel *kernel, flow_pass pass)
         if (kernel->done >> p & 1)
             continue;
         run r = {kernel, (flow_pass)p};
-        if (flow_guard(&kernel->mem, run_one, &r) != WL_OK)
+        if (flow_guard(&kernel->mem, run_pass, &r) != WL_OK)
             return WL_NOMEM;
         kernel->done |= 1u << p;
     }

@@ -38,7 +38,7 @@ static void number_registers(flow_kernel *k, flow_function *f, const flow_raws *
     f->live_words = (count + 63) / 64;
 }
 
-static void summarise(live *l, uint32_t block)
+static void summarise_block(live *l, uint32_t block)
 {
     const flow_function *f = l->f;
     uint64_t *gen = l->gen + (size_t)block * f->live_words,
@@ -60,7 +60,7 @@ static void summarise(live *l, uint32_t block)
     }
 }
 
-static bool update(live *l, uint32_t block)
+static bool update_live_out(live *l, uint32_t block)
 {
     const flow_function *f = l->f;
     size_t words = f->live_words, at = block * words;
@@ -83,11 +83,11 @@ void flow_find_liveness(flow_kernel *k, flow_function *f, const flow_raws *raws)
     live l = {f, raws, flow_new(&k->mem, uint64_t, words), flow_new(&k->mem, uint64_t, words)};
     f->live_in = flow_new(&k->mem, uint64_t, words);
     for (uint32_t b = 0; b < f->nblocks; b++)
-        summarise(&l, b);
+        summarise_block(&l, b);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = f->norder; i-- > 0;)
             if (f->order[i] < f->nblocks)
-                changed |= update(&l, f->order[i]);
+                changed |= update_live_out(&l, f->order[i]);
     }
 }

@@ -19,7 +19,7 @@ static bool is_back_edge(const finder *f, uint32_t from, uint32_t header)
 }
 
 /* All nodes that reach a back edge to the header without passing it. */
-static void collect(finder *f, uint32_t header, flow_loop *loop)
+static void collect_loop_nodes(finder *f, uint32_t header, flow_loop *loop)
 {
     uint32_t depth = 0, mark = f->out->count;
     loop->first = f->nodes.count;
@@ -46,7 +46,7 @@ static void add_loop(finder *f, uint32_t header)
 {
     flow_loops *out = f->out;
     flow_loop *loop = &out->loops[out->count];
-    collect(f, header, loop);
+    collect_loop_nodes(f, header, loop);
     loop->header = header;
     loop->parent = out->of[header];
     loop->depth = loop->parent == FLOW_NONE ? 1 : out->loops[loop->parent].depth + 1;

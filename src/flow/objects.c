@@ -3,7 +3,7 @@
 
 enum { MAX_CELLS = 1024, MIN_CELL = 4 };
 
-static uint32_t slot_of(const flow_kernel *k, const ir_var *var)
+static uint32_t variable_slot(const flow_kernel *k, const ir_var *var)
 {
     uint64_t hash = (uint64_t)(uintptr_t)var * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t slot = (uint32_t)(hash >> 32) & (k->object_room - 1);
@@ -14,16 +14,16 @@ static uint32_t slot_of(const flow_kernel *k, const ir_var *var)
 
 uint32_t flow_object_of(const flow_kernel *k, const ir_var *var)
 {
-    uint32_t slot = slot_of(k, var);
+    uint32_t slot = variable_slot(k, var);
     return k->object_keys[slot] ? k->object_slots[slot] : FLOW_NONE;
 }
 
-static bool is_dynamic(const ir_var *var)
+static bool is_dynamic_array(const ir_var *var)
 {
     return var->space == IR_SPACE_SHARED && ir_var_size(var) == 0;
 }
 
-static uint32_t new_object(flow_kernel *k, const ir_var *var, uint32_t func)
+static uint32_t new_variable_object(flow_kernel *k, const ir_var *var, uint32_t func)
 {
     uint64_t bytes = ir_var_size(var), cell = MIN_CELL;
     while (bytes / cell > MAX_CELLS)
@@ -39,18 +39,18 @@ static uint32_t new_object(flow_kernel *k, const ir_var *var, uint32_t func)
     return k->nobjects++;
 }
 
-static void add_object(flow_kernel *k, const ir_var *var, uint32_t func)
+static void add_variable_object(flow_kernel *k, const ir_var *var, uint32_t func)
 {
-    uint32_t slot = slot_of(k, var);
+    uint32_t slot = variable_slot(k, var);
     if (k->object_keys[slot])
         return;
     uint32_t object;
-    if (!is_dynamic(var))
-        object = new_object(k, var, func);
+    if (!is_dynamic_array(var))
+        object = new_variable_object(k, var, func);
     else if (k->dynamic_shared != FLOW_NONE)
         object = k->dynamic_shared;
     else
-        object = k->dynamic_shared = new_object(k, var, FLOW_NONE);
+        object = k->dynamic_shared = new_variable_object(k, var, FLOW_NONE);
     k->object_keys[slot] = var;
     k->object_slots[slot] = object;
 }
@@ -58,7 +58,7 @@ static void add_object(flow_kernel *k, const ir_var *var, uint32_t func)
 static void add_operand(flow_kernel *k, const ir_operand *o)
 {
     if ((o->has_sym || o->kind == IR_OPD_SYM) && o->sym.kind == IR_SYM_VAR && !o->sym.var->func)
-        add_object(k, o->sym.var, FLOW_NONE);
+        add_variable_object(k, o->sym.var, FLOW_NONE);
     for (uint32_t i = 0; i < o->count; i++)
         add_operand(k, &o->items[i]);
 }
@@ -74,15 +74,15 @@ static size_t count_vars(const flow_kernel *k)
     return count;
 }
 
-static void add_function(flow_kernel *k, uint32_t index)
+static void add_function_objects(flow_kernel *k, uint32_t index)
 {
     const ir_func *func = k->code->funcs[index];
     for (uint32_t i = 0; i < func->nparams; i++)
-        add_object(k, func->params[i], index);
+        add_variable_object(k, func->params[i], index);
     for (uint32_t i = 0; i < func->nrets; i++)
-        add_object(k, func->rets[i], index);
+        add_variable_object(k, func->rets[i], index);
     for (uint32_t i = 0; i < func->nvars; i++)
-        add_object(k, func->vars[i], index);
+        add_variable_object(k, func->vars[i], index);
     for (uint32_t i = 0; i < func->ninsns; i++)
         for (uint32_t o = 0; o < func->insns[i].noperands; o++)
             add_operand(k, &func->insns[i].operands[o]);
@@ -105,7 +105,7 @@ static void add_named(flow_kernel *k, element_list *list, const ir_operand *o)
         add_named(k, list, &o->items[i]);
 }
 
-static void add_pointer(flow_kernel *k, element_list *list, uint32_t param, uint64_t offset)
+static void add_param_pointer(flow_kernel *k, element_list *list, uint32_t param, uint64_t offset)
 {
     for (uint32_t i = 0; i < list->count; i++)
         if (list->data[i].kind == FLOW_TO_PARAM && list->data[i].param == param &&
@@ -126,10 +126,10 @@ static void add_pointers(flow_kernel *k, element_list *list, const ir_insn *insn
         return;
     for (uint32_t p = 0; p < kernel->nparams; p++)
         for (uint32_t i = 0; kernel->params[p] == from->sym.var && i < insn->vector; i++)
-            add_pointer(k, list, p, from->imm + 8 * i);
+            add_param_pointer(k, list, p, from->imm + 8 * i);
 }
 
-static void find_elements(flow_kernel *k)
+static void find_pointed_elements(flow_kernel *k)
 {
     element_list list = {0};
     flow_push(&k->mem, &list, (flow_element){.kind = FLOW_TO_UNKNOWN});
@@ -220,7 +220,7 @@ void flow_pass_objects(flow_kernel *k)
     k->object_slots = flow_new(&k->mem, uint32_t, k->object_room);
     k->dynamic_shared = FLOW_NONE;
     for (uint32_t f = 0; f < k->code->count; f++)
-        add_function(k, f);
-    find_elements(k);
+        add_function_objects(k, f);
+    find_pointed_elements(k);
     mark_pointed(k);
 }

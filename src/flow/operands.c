@@ -86,7 +86,7 @@ static uint8_t touch_of(const ir_insn *insn, ir_effect effect, unsigned n, bool 
     }
 }
 
-static ir_space space_of(const ir_insn *insn, ir_effect effect, unsigned n, bool tex)
+static ir_space accessed_space(const ir_insn *insn, ir_effect effect, unsigned n, bool tex)
 {
     if (effect == IR_EFFECT_TEXTURE || effect == IR_EFFECT_SURFACE)
         return IR_SPACE_TEX;
@@ -101,7 +101,7 @@ static ir_space space_of(const ir_insn *insn, ir_effect effect, unsigned n, bool
     return flow_nth_space(insn, n);
 }
 
-static uint32_t bytes_of(const ir_insn *insn, ir_effect effect)
+static uint32_t accessed_bytes(const ir_insn *insn, ir_effect effect)
 {
     if (insn->op == IR_cp && ir_has(insn, IR_S_async) && !ir_has(insn, IR_S_bulk) &&
         insn->noperands > 2 && insn->operands[2].kind == IR_OPD_INT)
@@ -121,9 +121,9 @@ static void add_address(reader *r, const ir_operand *o)
     flow_address address = {
         .insn = r->insn->pc,
         .operand = o,
-        .space = space_of(r->insn, r->effect, n, tex),
+        .space = accessed_space(r->insn, r->effect, n, tex),
         .touch = touch_of(r->insn, r->effect, n, tex),
-        .bytes = bytes_of(r->insn, r->effect),
+        .bytes = accessed_bytes(r->insn, r->effect),
         .value = o->kind == IR_OPD_ADDR ? o->reg : IR_NONE,
     };
     flow_push(&r->k->mem, &r->addresses, address);
@@ -184,8 +184,8 @@ static bool takes(const ir_role *role, const ir_operand *o)
 }
 
 /* Gives each operand a role; optional roles are skipped where that is needed. */
-static bool assign(const ir_role *roles, unsigned nroles, const ir_operand *o, unsigned count,
-                   char *letters)
+static bool assign_letters(const ir_role *roles, unsigned nroles, const ir_operand *o,
+                           unsigned count, char *letters)
 {
     if (count == 0) {
         for (unsigned i = 0; i < nroles; i++)
@@ -196,9 +196,9 @@ static bool assign(const ir_role *roles, unsigned nroles, const ir_operand *o, u
     if (nroles == 0)
         return false;
     *letters = roles->letter;
-    if (takes(roles, o) && assign(roles + 1, nroles - 1, o + 1, count - 1, letters + 1))
+    if (takes(roles, o) && assign_letters(roles + 1, nroles - 1, o + 1, count - 1, letters + 1))
         return true;
-    return roles->optional && assign(roles + 1, nroles - 1, o, count, letters);
+    return roles->optional && assign_letters(roles + 1, nroles - 1, o, count, letters);
 }
 
 /* ---- instructions ---- */
@@ -251,7 +251,8 @@ static void read_operands(reader *r)
     r->effect = form ? form->form.effect : ir_op_get(insn->op)->effect;
     r->f->effects[insn->pc] = r->effect;
     if (insn->op == IR_tcgen05 || !form || insn->noperands > IR_MAX_ROLES ||
-        !assign(ir_roles_of(form), form->nroles, insn->operands, insn->noperands, letters)) {
+        !assign_letters(ir_roles_of(form), form->nroles, insn->operands, insn->noperands,
+                        letters)) {
         read_unknown(r);
         return;
     }

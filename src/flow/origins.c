@@ -25,7 +25,7 @@ static bool empty(const flow_kernel *k, const uint64_t *set)
     return !any;
 }
 
-static void merge(state *s, uint64_t *into, const uint64_t *from)
+static void merge_sets(state *s, uint64_t *into, const uint64_t *from)
 {
     for (uint32_t w = 0; w < s->k->words; w++) {
         s->changed |= (from[w] & ~into[w]) != 0;
@@ -43,7 +43,7 @@ static void merge_offset(state *s, flow_points *into, int64_t offset)
 
 static void merge_points(state *s, flow_points *into, const flow_points *from)
 {
-    merge(s, into->set, from->set);
+    merge_sets(s, into->set, from->set);
     merge_offset(s, into, from->offset);
 }
 
@@ -193,7 +193,7 @@ static bool carries(const ir_insn *insn, uint32_t n)
 }
 
 /* The constant that is added to operand n, or unknown. */
-static int64_t added(const ir_insn *insn, uint32_t n)
+static int64_t added_constant(const ir_insn *insn, uint32_t n)
 {
     if (insn->op == IR_mov || insn->op == IR_cvta || insn->op == IR_cvt)
         return insn->operands[1].kind == IR_OPD_REG ? 0 : FLOW_OFFSET_UNKNOWN;
@@ -205,13 +205,14 @@ static int64_t added(const ir_insn *insn, uint32_t n)
     return insn->op == IR_add ? (int64_t)other->imm : -(int64_t)other->imm;
 }
 
-static void take(state *s, flow_points *to, const flow_points *from, bool carried, int64_t plus)
+static void take_pointers(state *s, flow_points *to, const flow_points *from, bool carried,
+                          int64_t plus)
 {
     for (uint32_t w = 0; w < s->k->words; w++)
         s->scratch[w] = carried ? from->set[w] : from->set[w] & s->k->strong[w];
     if (empty(s->k, s->scratch))
         return;
-    merge(s, to->set, s->scratch);
+    merge_sets(s, to->set, s->scratch);
     bool known = plus != FLOW_OFFSET_UNKNOWN && from->offset != FLOW_OFFSET_UNKNOWN &&
                  from->offset != OFFSET_UNSET;
     if (from->offset != OFFSET_UNSET)
@@ -227,7 +228,7 @@ static const flow_points *operand_points(const state *s, uint32_t *use, uint32_t
     return &s->f->points[s->f->uses[(*use)++].value];
 }
 
-static void arithmetic(state *s, const ir_insn *insn, flow_points *to)
+static void add_arithmetic_origins(state *s, const ir_insn *insn, flow_points *to)
 {
     uint32_t use = s->f->use_first[insn->pc], end = s->f->use_first[insn->pc + 1];
     use += use < end && s->f->uses[use].role == FLOW_USE_GUARD;
@@ -242,13 +243,13 @@ static void arithmetic(state *s, const ir_insn *insn, flow_points *to)
             for (uint32_t i = 0; i < o->count; i++) {
                 const flow_points *from = operand_points(s, &use, end, &o->items[i]);
                 if (from)
-                    take(s, to, from, carries(insn, n), FLOW_OFFSET_UNKNOWN);
+                    take_pointers(s, to, from, carries(insn, n), FLOW_OFFSET_UNKNOWN);
             }
             continue;
         }
         const flow_points *from = operand_points(s, &use, end, o);
         if (from)
-            take(s, to, from, carries(insn, n), added(insn, n));
+            take_pointers(s, to, from, carries(insn, n), added_constant(insn, n));
     }
     /* An address that was made from a number. */
     bool local = flow_nth_space(insn, 0) == IR_SPACE_LOCAL,
@@ -266,8 +267,8 @@ static void arithmetic(state *s, const ir_insn *insn, flow_points *to)
 
 /* ---- memory ---- */
 
-static void load_param(state *s, const flow_reach *r, const ir_insn *insn, uint32_t lane,
-                       flow_points *to)
+static void load_param_pointers(state *s, const flow_reach *r, const ir_insn *insn, uint32_t lane,
+                                flow_points *to)
 {
     const ir_func *kernel = s->k->code->funcs[0];
     uint32_t bytes = ir_type_get(insn->types[0])->bytes;
@@ -282,7 +283,7 @@ static void load_param(state *s, const flow_reach *r, const ir_insn *insn, uint3
     }
 }
 
-static void load(state *s, const ir_insn *insn, uint32_t lane, flow_points *to)
+static void load_pointers(state *s, const ir_insn *insn, uint32_t lane, flow_points *to)
 {
     for (uint32_t a = s->f->address_first[insn->pc]; a < s->f->address_first[insn->pc + 1]; a++) {
         const flow_address *address = &s->f->addresses[a];
@@ -291,22 +292,22 @@ static void load(state *s, const ir_insn *insn, uint32_t lane, flow_points *to)
         flow_reach r = flow_reach_of(s->k, s->f, address);
         if (r.object != FLOW_NONE && s->k->objects[r.object].space == IR_SPACE_PARAM &&
             s->k->objects[r.object].func == 0)
-            load_param(s, &r, insn, lane, to);
+            load_param_pointers(s, &r, insn, lane, to);
         for (uint32_t o = flow_next_reached(s->k, &r, 0); o != FLOW_NONE;
              o = flow_next_reached(s->k, &r, o + 1)) {
             merge_points(s, to, &s->k->contents[o]);
             if (s->k->objects[o].space != IR_SPACE_PARAM)
-                merge(s, to->set, s->k->wild);
+                merge_sets(s, to->set, s->k->wild);
         }
         if (r.global || r.shared || r.local) {
-            merge(s, to->set, s->k->escaped);
+            merge_sets(s, to->set, s->k->escaped);
             add_element(s, to, UNKNOWN, FLOW_OFFSET_UNKNOWN);
         }
     }
 }
 
 /* Something that holds these pointers is written to what the address reaches. */
-static void store(state *s, const flow_address *address, const flow_points *what)
+static void store_pointers(state *s, const flow_address *address, const flow_points *what)
 {
     if (empty(s->k, what->set))
         return;
@@ -318,9 +319,9 @@ static void store(state *s, const flow_address *address, const flow_points *what
         param |= s->k->objects[o].space == IR_SPACE_PARAM;
     }
     if (!param || r.object == FLOW_NONE)
-        merge(s, s->k->escaped, what->set);
+        merge_sets(s, s->k->escaped, what->set);
     if (r.shared || r.local)
-        merge(s, s->k->wild, what->set);
+        merge_sets(s, s->k->wild, what->set);
 }
 
 static void stores(state *s, const ir_insn *insn)
@@ -331,9 +332,9 @@ static void stores(state *s, const ir_insn *insn)
             continue;
         for (uint32_t u = s->f->use_first[insn->pc]; u < s->f->use_first[insn->pc + 1]; u++)
             if (s->f->uses[u].role == FLOW_USE_STORED)
-                store(s, &s->f->addresses[a], &s->f->points[s->f->uses[u].value]);
+                store_pointers(s, &s->f->addresses[a], &s->f->points[s->f->uses[u].value]);
         if (s->f->effects[insn->pc] == IR_EFFECT_COPY)
-            store(s, &s->f->addresses[a], &any);
+            store_pointers(s, &s->f->addresses[a], &any);
     }
 }
 
@@ -358,17 +359,17 @@ static void pass_all(state *s, const ir_operand *list, ir_var **params, uint32_t
 }
 
 /* A call whose code is not known: what it gets may go anywhere, what it returns may be anything. */
-static void call_unknown(state *s, const flow_call *call)
+static void pass_pointers_to_unknown(state *s, const flow_call *call)
 {
     for (uint32_t i = 0; call->args && i < call->args->count; i++) {
         flow_points *here = object_contents(s, &call->args->items[i]);
         if (here)
-            merge(s, s->k->escaped, here->set);
+            merge_sets(s, s->k->escaped, here->set);
     }
     for (uint32_t i = 0; call->rets && i < call->rets->count; i++) {
         flow_points *here = object_contents(s, &call->rets->items[i]);
         if (here) {
-            merge(s, here->set, s->k->escaped);
+            merge_sets(s, here->set, s->k->escaped);
             add_element(s, here, UNKNOWN, FLOW_OFFSET_UNKNOWN);
         }
     }
@@ -376,13 +377,13 @@ static void call_unknown(state *s, const flow_call *call)
         const ir_func *func = s->k->code->funcs[u];
         for (uint32_t p = 0; s->k->funcs[u].pointed && p < func->nparams; p++) {
             flow_points *param = &s->k->contents[flow_object_of(s->k, func->params[p])];
-            merge(s, param->set, s->k->escaped);
+            merge_sets(s, param->set, s->k->escaped);
             add_element(s, param, UNKNOWN, FLOW_OFFSET_UNKNOWN);
         }
     }
 }
 
-static void call_function(state *s, const ir_insn *insn)
+static void pass_pointers_to_callee(state *s, const ir_insn *insn)
 {
     flow_call call = flow_call_of(s->f->func, insn);
     uint32_t callee = flow_callee(s->k, insn);
@@ -390,7 +391,7 @@ static void call_function(state *s, const ir_insn *insn)
         if (call.target->kind == IR_OPD_REG ||
             flow_extern_of(call.target->sym.func) == FLOW_EXTERN_ANY ||
             flow_extern_of(call.target->sym.func) == FLOW_EXTERN_FRESH)
-            call_unknown(s, &call);
+            pass_pointers_to_unknown(s, &call);
         return;
     }
     const ir_func *func = s->k->code->funcs[callee];
@@ -405,7 +406,7 @@ static bool is_pred(const flow_function *f, uint32_t reg)
     return reg < f->func->nregs && f->func->regs[reg].type == IR_T_pred;
 }
 
-static void define(state *s, const ir_insn *insn, uint32_t lane)
+static void define_pointers(state *s, const ir_insn *insn, uint32_t lane)
 {
     uint32_t v = s->f->defs[s->f->def_first[insn->pc] + lane];
     flow_points *to = &s->f->points[v];
@@ -414,15 +415,15 @@ static void define(state *s, const ir_insn *insn, uint32_t lane)
     if (s->f->values[v].old != FLOW_NONE)
         merge_points(s, to, &s->f->points[s->f->values[v].old]);
     if (insn->op == IR_call) {
-        merge(s, to->set, s->k->escaped);
+        merge_sets(s, to->set, s->k->escaped);
         add_element(s, to, UNKNOWN, FLOW_OFFSET_UNKNOWN);
     } else if (s->f->address_first[insn->pc] < s->f->address_first[insn->pc + 1])
-        load(s, insn, lane, to);
+        load_pointers(s, insn, lane, to);
     else
-        arithmetic(s, insn, to);
+        add_arithmetic_origins(s, insn, to);
 }
 
-static void visit_block(state *s, uint32_t block)
+static void visit_block_origins(state *s, uint32_t block)
 {
     const flow_function *f = s->f;
     for (uint32_t i = f->phi_first[block]; i < f->phi_first[block + 1]; i++) {
@@ -435,15 +436,15 @@ static void visit_block(state *s, uint32_t block)
          i++) {
         const ir_insn *insn = &f->func->insns[i];
         for (uint32_t d = 0; d < f->def_first[i + 1] - f->def_first[i]; d++)
-            define(s, insn, d);
+            define_pointers(s, insn, d);
         if (insn->op == IR_call)
-            call_function(s, insn);
+            pass_pointers_to_callee(s, insn);
         else
             stores(s, insn);
     }
 }
 
-static void prepare(flow_kernel *k)
+static void prepare_points(flow_kernel *k)
 {
     for (uint32_t i = 0; i < k->code->count; i++)
         k->funcs[i].points = make_points(k, k->funcs[i].nvalues);
@@ -462,7 +463,7 @@ static void prepare(flow_kernel *k)
  * as accesses stay in their objects. */
 void flow_pass_origins(flow_kernel *k)
 {
-    prepare(k);
+    prepare_points(k);
     state s = {.k = k, .scratch = flow_new(&k->mem, uint64_t, k->words), .changed = true};
     while (s.changed) {
         s.changed = false;
@@ -470,7 +471,7 @@ void flow_pass_origins(flow_kernel *k)
             s.f = &k->funcs[i];
             for (uint32_t b = 0; b < s.f->norder; b++)
                 if (s.f->order[b] < s.f->nblocks)
-                    visit_block(&s, s.f->order[b]);
+                    visit_block_origins(&s, s.f->order[b]);
         }
     }
 }

@@ -71,7 +71,7 @@ static flow_verdict verdict_of(const state *s, const flow_function *f, const ir_
     return (flow_verdict){FLOW_CLEAN, FLOW_THROUGH_NONE, IR_NONE, IR_NONE};
 }
 
-static void judge(state *s, const flow_function *f, const ir_insn *insn)
+static void judge_access(state *s, const flow_function *f, const ir_insn *insn)
 {
     uint32_t pc = f->first_pc + insn->pc;
     if (!is_memory(f, insn))
@@ -131,7 +131,7 @@ static void judge_function(state *s, const flow_function *f)
             s->proof->flags[f->first_pc + i] |= FLOW_PC_COUNTED;
         if (!reached)
             continue;
-        judge(s, f, &f->func->insns[i]);
+        judge_access(s, f, &f->func->insns[i]);
         judge_control(s, f, &f->func->insns[i]);
     }
 }
@@ -145,7 +145,7 @@ static flow_class class_of(const flow_proof *p)
     return p->proven ? FLOW_PARTLY : FLOW_DEPENDENT;
 }
 
-static void prove(void *ctx)
+static void prove_kernel(void *ctx)
 {
     state *s = ctx;
     for (uint32_t i = 0; i < s->k->code->count; i++)
@@ -156,7 +156,7 @@ static void prove(void *ctx)
     s->proof->class_ = class_of(s->proof);
 }
 
-static wl_status allocate(const ir_kernel *code, wl_arena *arena, flow_proof *out)
+static wl_status allocate_proof(const ir_kernel *code, wl_arena *arena, flow_proof *out)
 {
     uint32_t n = code->npcs;
     *out = (flow_proof){.npcs = n,
@@ -174,11 +174,11 @@ static wl_status allocate(const ir_kernel *code, wl_arena *arena, flow_proof *ou
 
 wl_status flow_prove_kernel(flow_kernel *kernel, wl_arena *arena, flow_proof *out)
 {
-    wl_status status = allocate(kernel->code, arena, out);
+    wl_status status = allocate_proof(kernel->code, arena, out);
     if (status == WL_OK)
         status = flow_run(kernel, FLOW_PASS_taint);
     state s = {kernel, out};
-    return status == WL_OK ? flow_guard(&kernel->mem, prove, &s) : status;
+    return status == WL_OK ? flow_guard(&kernel->mem, prove_kernel, &s) : status;
 }
 
 wl_status flow_prove(const ir_kernel *code, wl_arena *arena, flow_proof *out)

@@ -30,7 +30,7 @@ static void need_uses(state *s, const flow_function *f, uint32_t insn, unsigned 
             need(s, f->index, f->uses[u].value);
 }
 
-static void execute(state *s, const flow_function *f, uint32_t insn)
+static void add_to_slice(state *s, const flow_function *f, uint32_t insn)
 {
     uint8_t *flags = &s->flags[f->first_pc + insn];
     if (*flags & FLOW_PC_SLICE)
@@ -72,7 +72,7 @@ static void follow(state *s, place at)
             need(s, at.func, f->args[v->first_arg + i]);
     if (v->kind != FLOW_VALUE_INSN)
         return;
-    execute(s, f, v->insn);
+    add_to_slice(s, f, v->insn);
     need_memory(s, f, v->insn);
 }
 
@@ -102,7 +102,7 @@ static void copy_needs(state *s, uint32_t to, uint32_t from)
             need_cells(s, na == nb ? (flow_range){b + c, 1} : (flow_range){b, nb});
 }
 
-static uint32_t named(const flow_kernel *k, const ir_operand *o)
+static uint32_t named_object(const flow_kernel *k, const ir_operand *o)
 {
     return o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR ? flow_object_of(k, o->sym.var)
                                                               : FLOW_NONE;
@@ -117,11 +117,13 @@ static void through_call(state *s, const flow_function *f, const ir_insn *insn)
     flow_call call = flow_call_of(f->func, insn);
     const ir_func *to = s->k->code->funcs[callee];
     for (uint32_t i = 0; call.args && i < call.args->count && i < to->nparams; i++)
-        if (named(s->k, &call.args->items[i]) != FLOW_NONE)
-            copy_needs(s, flow_object_of(s->k, to->params[i]), named(s->k, &call.args->items[i]));
+        if (named_object(s->k, &call.args->items[i]) != FLOW_NONE)
+            copy_needs(s, flow_object_of(s->k, to->params[i]),
+                       named_object(s->k, &call.args->items[i]));
     for (uint32_t i = 0; call.rets && i < call.rets->count && i < to->nrets; i++)
-        if (named(s->k, &call.rets->items[i]) != FLOW_NONE)
-            copy_needs(s, named(s->k, &call.rets->items[i]), flow_object_of(s->k, to->rets[i]));
+        if (named_object(s->k, &call.rets->items[i]) != FLOW_NONE)
+            copy_needs(s, named_object(s->k, &call.rets->items[i]),
+                       flow_object_of(s->k, to->rets[i]));
 }
 
 /* A store that brings in anything unproven fills no cell that is needed, for all that is needed is clean. */
@@ -137,14 +139,14 @@ static void find_stores(state *s)
                 through_call(s, f, insn);
             for (uint32_t a = f->address_first[i]; a < f->address_first[i + 1]; a++)
                 if (f->effects[i] == IR_EFFECT_STORE && fills(s, f, &f->addresses[a]))
-                    execute(s, f, i);
+                    add_to_slice(s, f, i);
         }
     }
 }
 
 /* ---- roots ---- */
 
-static bool is_control(const flow_kernel *k, const ir_insn *insn)
+static bool is_control_insn(const flow_kernel *k, const ir_insn *insn)
 {
     switch (insn->op) {
     case IR_bra:
@@ -179,7 +181,7 @@ static void add_roots(state *s, const flow_function *f)
         const flow_block *block = &f->blocks[f->block_of[i]];
         if (!block->reached || f->guarded[f->block_of[i]].source.reason != FLOW_CLEAN)
             continue;
-        if (is_control(s->k, insn))
+        if (is_control_insn(s->k, insn))
             add_control(s, f, insn);
         if (s->flags[f->first_pc + i] & FLOW_PC_PROVEN)
             need_uses(s, f, i, 1 << FLOW_USE_ADDRESS | 1 << FLOW_USE_GUARD);

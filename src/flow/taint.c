@@ -217,7 +217,7 @@ static bool exchanges(const ir_insn *insn)
 }
 
 /* Lanes of a warp may be at different instructions of the kind at once, and still exchange values. */
-static bool apart(const state *s)
+static bool lanes_may_diverge(const state *s)
 {
     uint32_t u = s->f->use_first[s->insn->pc];
     bool guard = u < s->f->use_first[s->insn->pc + 1] && s->f->uses[u].role == FLOW_USE_GUARD;
@@ -248,14 +248,14 @@ static flow_source own_source(state *s, uint32_t n, uint32_t count)
         if (sreg.reason != FLOW_CLEAN)
             return sreg;
     }
-    if (exchanges(insn) && apart(s))
+    if (exchanges(insn) && lanes_may_diverge(s))
         return s->exchanged[insn->op];
     return effect_source(s, n, count);
 }
 
 /* ---- values ---- */
 
-static void define(state *s, flow_source control)
+static void taint_results(state *s, flow_source control)
 {
     flow_function *f = s->f;
     uint32_t first = f->def_first[s->insn->pc], count = f->def_first[s->insn->pc + 1] - first;
@@ -273,7 +273,7 @@ static void define(state *s, flow_source control)
 }
 
 /* What arrives over an edge depends on what decides about the edge. */
-static void merge(state *s, uint32_t block)
+static void taint_phis(state *s, uint32_t block)
 {
     flow_function *f = s->f;
     uint32_t first = f->graph.pred_first[block], last = f->graph.pred_first[block + 1];
@@ -322,7 +322,7 @@ static flow_source written_source(const state *s)
     }
 }
 
-static void store(state *s, const flow_address *a, flow_source control)
+static void taint_stored(state *s, const flow_address *a, flow_source control)
 {
     const flow_function *f = s->f;
     uint32_t stored = 0, n = 0;
@@ -372,7 +372,7 @@ static void copy_cells(state *s, uint32_t to, uint32_t from)
         stain(s, &s->k->cells[first_to + c], s->k->cells[first_from + c]);
 }
 
-static uint32_t named(const flow_kernel *k, const ir_operand *o)
+static uint32_t named_object(const flow_kernel *k, const ir_operand *o)
 {
     return o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR ? flow_object_of(k, o->sym.var)
                                                               : FLOW_NONE;
@@ -384,7 +384,7 @@ static void stain_object(state *s, uint32_t object, flow_source with)
         stain_cells(s, (flow_range){s->k->cell_first[object], s->k->objects[object].cells}, with);
 }
 
-static void enter(state *s, flow_function *callee, flow_source source, uint32_t branch)
+static void taint_entry(state *s, flow_function *callee, flow_source source, uint32_t branch)
 {
     if (callee->entered.source.reason == FLOW_CLEAN && source.reason != FLOW_CLEAN) {
         callee->entered = (flow_control){source, branch};
@@ -400,14 +400,14 @@ static void stain_pointed(state *s, const uint64_t *set, flow_source with)
             stain_object(s, o, with);
 }
 
-static void call_unknown(state *s, const flow_call *call, bool writes, flow_source with)
+static void taint_unknown_call(state *s, const flow_call *call, bool writes, flow_source with)
 {
     for (uint32_t i = 0; call->rets && i < call->rets->count; i++)
-        stain_object(s, named(s->k, &call->rets->items[i]), with);
+        stain_object(s, named_object(s->k, &call->rets->items[i]), with);
     if (!writes)
         return;
     for (uint32_t i = 0; call->args && i < call->args->count; i++) {
-        uint32_t object = named(s->k, &call->args->items[i]);
+        uint32_t object = named_object(s->k, &call->args->items[i]);
         if (object != FLOW_NONE)
             stain_pointed(s, s->k->contents[object].set, with);
     }
@@ -417,37 +417,37 @@ static void call_unknown(state *s, const flow_call *call, bool writes, flow_sour
 static void call_pointer(state *s, const flow_call *call)
 {
     flow_source with = here(s, FLOW_INDIRECT);
-    call_unknown(s, call, true, with);
+    taint_unknown_call(s, call, true, with);
     for (uint32_t i = 0; i < s->k->code->count; i++) {
         if (!s->k->funcs[i].pointed)
             continue;
-        enter(s, &s->k->funcs[i], with, with.pc);
+        taint_entry(s, &s->k->funcs[i], with, with.pc);
         for (uint32_t p = 0; p < s->k->code->funcs[i]->nparams; p++)
             stain_object(s, flow_object_of(s->k, s->k->code->funcs[i]->params[p]), with);
     }
 }
 
-static void call_function(state *s, flow_source control)
+static void taint_callee(state *s, flow_source control)
 {
     flow_call call = flow_call_of(s->f->func, s->insn);
     uint32_t callee = flow_callee(s->k, s->insn), pc = s->f->first_pc + s->insn->pc;
     if (callee == FLOW_NONE && call.target->kind == IR_OPD_REG)
         call_pointer(s, &call);
     else if (callee == FLOW_NONE)
-        call_unknown(s, &call, flow_extern_of(call.target->sym.func) == FLOW_EXTERN_ANY,
-                     here(s, FLOW_EXTERN));
+        taint_unknown_call(s, &call, flow_extern_of(call.target->sym.func) == FLOW_EXTERN_ANY,
+                           here(s, FLOW_EXTERN));
     if (callee == FLOW_NONE)
         return;
     flow_function *to = &s->k->funcs[callee];
     flow_source guard = flow_guard_source(s->f, s->insn);
     const flow_control *block = &s->f->guarded[s->f->block_of[s->insn->pc]];
-    enter(s, to, either(control, guard), control.reason != FLOW_CLEAN ? block->branch : pc);
+    taint_entry(s, to, either(control, guard), control.reason != FLOW_CLEAN ? block->branch : pc);
     for (uint32_t i = 0; call.args && i < call.args->count && i < to->func->nparams; i++)
-        if (named(s->k, &call.args->items[i]) != FLOW_NONE)
+        if (named_object(s->k, &call.args->items[i]) != FLOW_NONE)
             copy_cells(s, flow_object_of(s->k, to->func->params[i]),
-                       named(s->k, &call.args->items[i]));
+                       named_object(s->k, &call.args->items[i]));
     for (uint32_t i = 0; call.rets && i < call.rets->count && i < to->func->nrets; i++) {
-        uint32_t ret = named(s->k, &call.rets->items[i]);
+        uint32_t ret = named_object(s->k, &call.rets->items[i]);
         if (ret == FLOW_NONE)
             continue;
         copy_cells(s, ret, flow_object_of(s->k, to->func->rets[i]));
@@ -489,29 +489,29 @@ static void control(state *s, uint32_t block)
 static void visit_insn(state *s, flow_source why)
 {
     flow_function *f = s->f;
-    if (exchanges(s->insn) && apart(s))
+    if (exchanges(s->insn) && lanes_may_diverge(s))
         stain(s, &s->exchanged[s->insn->op], either(why, uses_source(f, s->insn, ALL_ROLES)));
     if (f->effects[s->insn->pc] == IR_EFFECT_BARRIER)
         synchronise(s, why);
-    define(s, why);
+    taint_results(s, why);
     for (uint32_t a = f->address_first[s->insn->pc]; a < f->address_first[s->insn->pc + 1]; a++)
         if (f->addresses[a].touch & FLOW_WRITE)
-            store(s, &f->addresses[a], why);
+            taint_stored(s, &f->addresses[a], why);
     if (s->insn->op == IR_call)
-        call_function(s, why);
+        taint_callee(s, why);
     if (s->insn->op == IR_exit)
         leave(s, either(why, flow_guard_source(f, s->insn)));
     if (s->insn->op == IR_call && flow_nsucc(&f->graph, f->block_of[s->insn->pc]) > 1)
         leave(s, either(why, flow_branch_source(s->k, f, f->block_of[s->insn->pc])));
 }
 
-static void visit_block(state *s, uint32_t block)
+static void visit_block_taint(state *s, uint32_t block)
 {
     flow_function *f = s->f;
     control(s, block);
     if (block == f->nblocks)
         return;
-    merge(s, block);
+    taint_phis(s, block);
     for (uint32_t i = f->blocks[block].first; i < f->blocks[block].first + f->blocks[block].count;
          i++) {
         s->insn = &f->func->insns[i];
@@ -532,7 +532,7 @@ static void stain_reg_params(flow_function *f)
             f->taint[v] = (flow_source){FLOW_UNKNOWN_OP, f->first_pc};
 }
 
-static void prepare(flow_kernel *k)
+static void prepare_taint(flow_kernel *k)
 {
     k->cell_first = flow_new(&k->mem, uint32_t, (size_t)k->nobjects + 1);
     for (uint32_t o = 0; o < k->nobjects; o++)
@@ -551,14 +551,14 @@ static void prepare(flow_kernel *k)
 void flow_pass_taint(flow_kernel *k)
 {
     state *s = flow_new(&k->mem, state, 1);
-    prepare(k);
+    prepare_taint(k);
     *s = (state){.k = k, .changed = true};
     while (s->changed) {
         s->changed = false;
         for (uint32_t i = 0; i < k->code->count; i++) {
             s->f = &k->funcs[i];
             for (uint32_t b = 0; b < s->f->norder; b++)
-                visit_block(s, s->f->order[b]);
+                visit_block_taint(s, s->f->order[b]);
         }
     }
 }

@@ -27,7 +27,8 @@ static ir_suffix mirrored(ir_suffix compare)
 }
 
 /* The first i >= 0 for which start + step * i does not compare; false where that never happens. */
-static bool solve(int64_t start, int64_t step, int64_t bound, ir_suffix compare, uint64_t *out)
+static bool solve_trip_count(int64_t start, int64_t step, int64_t bound, ir_suffix compare,
+                             uint64_t *out)
 {
     int64_t distance = bound - start; /* what the counter has to go */
     if (step < 0) {
@@ -149,7 +150,7 @@ static bool leaves(const flow_function *f, uint32_t loop, uint32_t node)
     return false;
 }
 
-static flow_trip find(flow_kernel *k, const flow_function *f, uint32_t loop)
+static flow_trip find_trip(flow_kernel *k, const flow_function *f, uint32_t loop)
 {
     flow_trip best = {.kind = FLOW_TRIP_UNKNOWN};
     const flow_loop *l = &f->loops.loops[loop];
@@ -165,7 +166,7 @@ static flow_trip find(flow_kernel *k, const flow_function *f, uint32_t loop)
         int64_t start, bound;
         if (flow_affine_is_constant(trip.start, &start) &&
             flow_affine_is_constant(trip.bound, &bound) &&
-            solve(start, trip.step, bound, trip.compare, &trip.count)) {
+            solve_trip_count(start, trip.step, bound, trip.compare, &trip.count)) {
             trip.count++; /* the header ran before the test that fails */
             trip.kind = FLOW_TRIP_CONSTANT;
         }
@@ -180,5 +181,5 @@ void flow_find_trips(flow_kernel *k, flow_function *f)
 {
     f->trips = flow_new(&k->mem, flow_trip, f->loops.count);
     for (uint32_t l = 0; l < f->loops.count; l++)
-        f->trips[l] = find(k, f, l);
+        f->trips[l] = find_trip(k, f, l);
 }

@@ -202,7 +202,7 @@ static void pass_levels(state *s, const ir_operand *list, ir_var **params, uint3
     }
 }
 
-static void call_function(state *s, const ir_insn *insn)
+static void pass_levels_to_callee(state *s, const ir_insn *insn)
 {
     flow_call call = flow_call_of(s->f->func, insn);
     uint32_t callee = flow_callee(s->k, insn);
@@ -243,7 +243,7 @@ static void store_params(state *s, const ir_insn *insn)
     }
 }
 
-static void visit_block(state *s, uint32_t block)
+static void visit_block_levels(state *s, uint32_t block)
 {
     flow_function *f = s->f;
     spread_control(s, block);
@@ -266,14 +266,14 @@ static void visit_block(state *s, uint32_t block)
                       (uint8_t)flow_level_at(f, f->values[f->defs[d]].old, block));
         }
         if (insn->op == IR_call)
-            call_function(s, insn);
+            pass_levels_to_callee(s, insn);
         else
             store_params(s, insn);
     }
     spread_joins(s, block);
 }
 
-static void prepare(state *s)
+static void prepare_levels(state *s)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < s->k->code->count; i++) {
@@ -301,13 +301,13 @@ void flow_pass_uniform(flow_kernel *k)
 {
     state s = {.k = k, .changed = true};
     k->object_level = flow_new(&k->mem, uint8_t, k->nobjects);
-    prepare(&s);
+    prepare_levels(&s);
     while (s.changed) {
         s.changed = false;
         for (uint32_t i = 0; i < k->code->count; i++) {
             s.f = &k->funcs[i];
             for (uint32_t b = 0; b < s.f->norder; b++)
-                visit_block(&s, s.f->order[b]);
+                visit_block_levels(&s, s.f->order[b]);
             spread_loops(&s);
         }
     }

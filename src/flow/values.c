@@ -105,7 +105,7 @@ static void make_phis(builder *b)
 
 /* ---- renaming ---- */
 
-static uint32_t held(builder *b, uint32_t reg)
+static uint32_t current_value(builder *b, uint32_t reg)
 {
     if (b->current[reg] != FLOW_NONE)
         return b->current[reg];
@@ -117,7 +117,7 @@ static uint32_t held(builder *b, uint32_t reg)
     return b->entry[reg];
 }
 
-static void hold(builder *b, uint32_t reg, uint32_t value)
+static void set_current_value(builder *b, uint32_t reg, uint32_t value)
 {
     flow_push(&b->k->mem, &b->log, (undo){reg, b->current[reg]});
     b->current[reg] = value;
@@ -130,10 +130,10 @@ static void rename_insn(builder *b, uint32_t i, uint32_t *value_of_raw)
     const ir_insn *insn = &f->func->insns[i];
     for (uint32_t r = b->raws.first[i]; r < b->raws.first[i + 1]; r++)
         if (!b->raws.item[r].def)
-            value_of_raw[r] = held(b, b->raws.item[r].reg);
+            value_of_raw[r] = current_value(b, b->raws.item[r].reg);
     for (uint32_t a = f->address_first[i]; a < f->address_first[i + 1]; a++)
         if (f->addresses[a].value != IR_NONE)
-            f->addresses[a].value = held(b, f->addresses[a].value);
+            f->addresses[a].value = current_value(b, f->addresses[a].value);
     for (uint32_t r = b->raws.first[i]; r < b->raws.first[i + 1]; r++) {
         const flow_raw *raw = &b->raws.item[r];
         if (!raw->def)
@@ -143,8 +143,9 @@ static void rename_insn(builder *b, uint32_t i, uint32_t *value_of_raw)
                                                     .reg = raw->reg,
                                                     .block = f->block_of[i],
                                                     .insn = i,
-                                                    .old = keeps ? held(b, raw->reg) : FLOW_NONE});
-        hold(b, raw->reg, value_of_raw[r]);
+                                                    .old = keeps ? current_value(b, raw->reg)
+                                                                 : FLOW_NONE});
+        set_current_value(b, raw->reg, value_of_raw[r]);
     }
 }
 
@@ -152,7 +153,7 @@ static void rename_block(builder *b, uint32_t block, uint32_t *value_of_raw)
 {
     flow_function *f = b->f;
     for (uint32_t i = f->phi_first[block]; i < f->phi_first[block + 1]; i++)
-        hold(b, b->values.data[f->phis[i]].reg, f->phis[i]);
+        set_current_value(b, b->values.data[f->phis[i]].reg, f->phis[i]);
     const flow_block *bb = &f->blocks[block];
     for (uint32_t i = bb->first; i < bb->first + bb->count; i++)
         rename_insn(b, i, value_of_raw);
@@ -161,7 +162,7 @@ static void rename_block(builder *b, uint32_t block, uint32_t *value_of_raw)
         while (f->graph.pred[pred] != block)
             pred++;
         for (uint32_t i = f->phi_first[to]; to < f->nblocks && i < f->phi_first[to + 1]; i++) {
-            uint32_t phi = f->phis[i], arg = held(b, b->values.data[phi].reg);
+            uint32_t phi = f->phis[i], arg = current_value(b, b->values.data[phi].reg);
             b->args.data[b->values.data[phi].first_arg + pred - f->graph.pred_first[to]] = arg;
         }
     }
@@ -195,7 +196,7 @@ static void rename_all(builder *b, uint32_t *value_of_raw)
 
 /* ---- tables ---- */
 
-static void pack(builder *b, const uint32_t *value_of_raw)
+static void pack_values(builder *b, const uint32_t *value_of_raw)
 {
     flow_function *f = b->f;
     uint32_t n = f->func->ninsns, total = b->raws.first[n];
@@ -272,7 +273,7 @@ static void build(flow_kernel *k, flow_function *f)
     f->values = b.values.data;
     f->nvalues = b.values.count;
     f->args = b.args.data;
-    pack(&b, value_of_raw);
+    pack_values(&b, value_of_raw);
     find_users(&b);
 }
 
