@@ -98,9 +98,10 @@ typedef struct reader {
 } reader;
 
 /* A list that is too long ends where the text does. */
-static void append(problem_list *p, const char *text, ...) __attribute__((format(printf, 2, 3)));
+static void append_problem(problem_list *p, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void append(problem_list *p, const char *text, ...)
+static void append_problem(problem_list *p, const char *text, ...)
 {
     va_list args;
     va_start(args, text);
@@ -117,20 +118,20 @@ static void next_problem(reader *r)
 {
     problem_list *p = r->problems;
     if (p->used)
-        append(p, "; ");
+        append_problem(p, "; ");
     if (p->depth != r->depth)
-        append(p, "%s: ", r->path);
+        append_problem(p, "%s: ", r->path);
     p->depth = r->depth;
 }
 
 static void bad(reader *r, const char *key, const char *what)
 {
     next_problem(r);
-    append(r->problems, "%s%s: %s", r->group, key, what);
+    append_problem(r->problems, "%s%s: %s", r->group, key, what);
 }
 
 /* 1 where it is no such number: what is wrong is not reported as missing, too. */
-static uint64_t read_number(reader *r, const char *key, json_t *value, uint64_t most)
+static uint64_t read_bounded_number(reader *r, const char *key, json_t *value, uint64_t most)
 {
     json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < 0 || (uint64_t)number > most) {
@@ -140,7 +141,7 @@ static uint64_t read_number(reader *r, const char *key, json_t *value, uint64_t 
     return (uint64_t)number;
 }
 
-static void read_text(reader *r, const char *key, json_t *value, char *out, size_t size)
+static void read_text_field(reader *r, const char *key, json_t *value, char *out, size_t size)
 {
     const char *text = json_string_value(value);
     if (!text || !*text || strlen(text) >= size)
@@ -148,7 +149,7 @@ static void read_text(reader *r, const char *key, json_t *value, char *out, size
     snprintf(out, size, "%s", text && *text ? text : "?");
 }
 
-static void read_source(reader *r, json_t *value)
+static void read_device_source(reader *r, json_t *value)
 {
     char *out = r->device->source;
     size_t size = sizeof r->device->source, used = strlen(out);
@@ -176,7 +177,7 @@ static void read_attribute(reader *r, const char *key, json_t *value)
     else if (cuda_attribute_source_of(number) == CUDA_ATTRIBUTE_HERE)
         bad(r, key, "not a matter of the chip; the emulator answers it");
     else
-        r->device->attributes[number] = (int)read_number(r, key, value, INT_MAX);
+        r->device->attributes[number] = (int)read_bounded_number(r, key, value, INT_MAX);
 }
 
 static void read_carveouts(reader *r, json_t *value)
@@ -189,8 +190,9 @@ static void read_carveouts(reader *r, json_t *value)
     }
     limits->carveouts = (uint32_t)json_array_size(value);
     for (uint32_t i = 0; i < limits->carveouts; i++) {
-        limits->carveout_bytes[i] = (uint32_t)read_number(r, "carveouts", json_array_get(value, i),
-                                                          1 << 24);
+        limits->carveout_bytes[i] = (uint32_t)read_bounded_number(r, "carveouts",
+                                                                  json_array_get(value, i),
+                                                                  1 << 24);
         if (i && limits->carveout_bytes[i] <= limits->carveout_bytes[i - 1])
             bad(r, "carveouts", "not ascending");
     }
@@ -206,7 +208,7 @@ static bool read_field(reader *r, const field *fields, size_t count, const char 
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(fields[i].key, key) == 0) {
-            *fields[i].value = (uint32_t)read_number(r, key, value, UINT32_MAX);
+            *fields[i].value = (uint32_t)read_bounded_number(r, key, value, UINT32_MAX);
             return true;
         }
     return false;
@@ -245,7 +247,7 @@ static void read_model(reader *r, const char *key, json_t *value)
         {"line_bytes", &model->line_bytes},
     };
     if (strcmp(key, "dram_bytes_per_second") == 0)
-        model->dram_bytes_per_second = (double)read_number(r, key, value, INT64_MAX);
+        model->dram_bytes_per_second = (double)read_bounded_number(r, key, value, INT64_MAX);
     else if (!read_field(r, fields, sizeof fields / sizeof *fields, key, value))
         bad(r, key, "unknown");
 }
@@ -294,11 +296,11 @@ static void read_key(reader *r, const char *key, json_t *value)
 {
     cuda_device *device = r->device;
     if (strcmp(key, "name") == 0)
-        read_text(r, key, value, device->name, sizeof device->name);
+        read_text_field(r, key, value, device->name, sizeof device->name);
     else if (strcmp(key, "source") == 0)
-        read_source(r, value);
+        read_device_source(r, value);
     else if (strcmp(key, "memory_bytes") == 0)
-        device->global_bytes = read_number(r, key, value, INT64_MAX);
+        device->global_bytes = read_bounded_number(r, key, value, INT64_MAX);
     else if (strcmp(key, "attributes") == 0)
         read_group(r, key, value, read_attribute);
     else if (strcmp(key, "sm") == 0)
@@ -342,39 +344,43 @@ static wl_status load_file(cuda_device *device, const char *path, int depth, pro
 
 /* ---- after reading ---- */
 
-static int get(const cuda_device *device, int number)
+static int attribute_value(const cuda_device *device, int number)
 {
     return device->attributes[number];
 }
 
-static void derive(cuda_device *device)
+static void derive_limits(cuda_device *device)
 {
     cuda_sm_limits *limits = &device->limits;
-    device->sm = (uint32_t)(get(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
-                            get(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-    device->l2_bytes = (uint64_t)get(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    limits->threads = (uint32_t)get(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    device->sm = (uint32_t)(attribute_value(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) *
+                                10 +
+                            attribute_value(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+    device->l2_bytes = (uint64_t)attribute_value(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    limits->threads = (uint32_t)attribute_value(device,
+                                                CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
     limits->warps = limits->threads / 32;
-    limits->blocks = (uint32_t)get(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-    limits->registers = (uint32_t)get(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    limits->registers_per_block = (uint32_t)get(device,
-                                                CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
-    limits->shared = (uint32_t)get(device,
-                                   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    limits->shared_reserved = (uint32_t)get(device,
-                                            CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-    limits->shared_per_block = (uint32_t)get(device,
-                                             CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    limits->blocks = (uint32_t)attribute_value(device,
+                                               CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+    limits->registers = (uint32_t)
+        attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+    limits->registers_per_block = (uint32_t)
+        attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+    limits->shared = (uint32_t)
+        attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    limits->shared_reserved = (uint32_t)
+        attribute_value(device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+    limits->shared_per_block = (uint32_t)
+        attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     limits->shared_per_block_optin = (uint32_t)
-        get(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+        attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 }
 
 /* `count`: how many were missing before, under the same heading. */
-static void missing(reader *r, size_t count, const char *heading, const char *key)
+static void report_missing(reader *r, size_t count, const char *heading, const char *key)
 {
     if (count == 0)
         next_problem(r);
-    append(r->problems, "%s%s", count ? ", " : heading, key);
+    append_problem(r->problems, "%s%s", count ? ", " : heading, key);
 }
 
 static size_t missing_attributes(reader *r)
@@ -382,10 +388,11 @@ static size_t missing_attributes(reader *r)
     char key[CUDA_ATTRIBUTE_KEY];
     size_t count = 0;
     for (int i = 0; i < CUDA_ATTRIBUTES; i++) {
-        if (cuda_attribute_source_of(i) != CUDA_ATTRIBUTE_NEEDED || get(r->device, i) > 0)
+        if (cuda_attribute_source_of(i) != CUDA_ATTRIBUTE_NEEDED ||
+            attribute_value(r->device, i) > 0)
             continue;
         cuda_attribute_key(i, key);
-        missing(r, count++, "missing in attributes: ", key);
+        report_missing(r, count++, "missing in attributes: ", key);
     }
     return count;
 }
@@ -410,7 +417,7 @@ static size_t check_missing(reader *r)
     size_t count = 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!keys[i].there)
-            missing(r, count++, "missing: ", keys[i].key);
+            report_missing(r, count++, "missing: ", keys[i].key);
     return count + missing_attributes(r);
 }
 
@@ -426,7 +433,8 @@ static void check_limits(reader *r)
 }
 
 /* WL_PARSE where anything was or is found wrong. */
-static wl_status check(cuda_device *device, const char *path, problem_list *p, wl_error *err)
+static wl_status check_description(cuda_device *device, const char *path, problem_list *p,
+                                   wl_error *err)
 {
     reader r = {device, path, 0, "", p};
     bool read_well = p->used == 0;
@@ -490,8 +498,8 @@ wl_status cuda_device_load(const char *name, cuda_device *out, wl_error *err)
     if (status != WL_OK)
         return status;
     set_id(out, path);
-    derive(out);
-    return check(out, path, &problems, err);
+    derive_limits(out);
+    return check_description(out, path, &problems, err);
 }
 
 /* ---- the list ---- */

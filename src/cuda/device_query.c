@@ -54,7 +54,7 @@ void cuda_device_uuid(const cuda_device *device, int ordinal, CUuuid *uuid)
     memcpy(uuid->bytes + 8, &hash.low64, 8);
 }
 
-static int value_of(const cuda_device *device, int number)
+static int attribute_or_zero(const cuda_device *device, int number)
 {
     int value = 0;
     cuda_device_attribute(device, number, &value);
@@ -70,17 +70,18 @@ enum {
 };
 
 /* A field of `count` elements of `bytes` bytes each (0: a single value) from as many attributes with numbers in a row. */
-static void fill(void *field, size_t bytes, int count, int attribute, const cuda_device *device)
+static void fill_property(void *field, size_t bytes, int count, int attribute,
+                          const cuda_device *device)
 {
     for (int i = 0; attribute != A_NONE && i < (count ? count : 1); i++) {
-        int64_t value = value_of(device, attribute + i);
+        int64_t value = attribute_or_zero(device, attribute + i);
         memcpy((char *)field + (size_t)i * bytes, &value, bytes);
     }
 }
 
 #define ELEMENT(field, count) (sizeof(field) / ((count) ? (count) : 1))
 #define FILL(type, name, count, attribute) \
-    fill(&prop->name, ELEMENT(prop->name, count), count, A_##attribute, device);
+    fill_property(&prop->name, ELEMENT(prop->name, count), count, A_##attribute, device);
 #define SKIP(type, name, count, attribute)
 
 /* The fields that no attribute gives. */

@@ -44,7 +44,7 @@ static size_t text_length(const char *text, size_t size)
     return strnlen(text, size < CUDA_MAX_CONTENT ? size : CUDA_MAX_CONTENT);
 }
 
-static bool is_ptx(const char *text, size_t size)
+static bool is_ptx_text(const char *text, size_t size)
 {
     const char *end = text + text_length(text, size);
     const char *p = skip_blank(text, end);
@@ -62,13 +62,13 @@ cuda_image_kind cuda_image_identify(const void *data, size_t size)
         return CUDA_IMAGE_FATBIN;
     if (has_word && memcmp(data, ELFMAG, SELFMAG) == 0)
         return CUDA_IMAGE_ELF;
-    return is_ptx(text, size) ? CUDA_IMAGE_PTX : CUDA_IMAGE_UNKNOWN;
+    return is_ptx_text(text, size) ? CUDA_IMAGE_PTX : CUDA_IMAGE_UNKNOWN;
 }
 
 /* ---- what to say where nothing fits ---- */
 
 /* Appends "PTX for sm_100a" or the like, once. */
-static void describe(const cuda_entry *entry, char *text, size_t size)
+static void append_entry_kind(const cuda_entry *entry, char *text, size_t size)
 {
     static const char *const kinds[] = {"other code", "PTX", "SASS"};
     char one[64];
@@ -92,7 +92,7 @@ static wl_status nothing_fits(uint32_t sm, const char *held, wl_error *err)
 
 typedef wl_vec(ptx_source) ptx_list;
 
-static wl_status take(const cuda_entry *entry, ptx_list *list, wl_error *err)
+static wl_status add_ptx_source(const cuda_entry *entry, ptx_list *list, wl_error *err)
 {
     unsigned char *content;
     size_t length;
@@ -115,9 +115,9 @@ static wl_status take_best(const void *data, size_t size, uint32_t sm, ptx_list 
         return status;
     const cuda_entry *best = cuda_fatbin_choose(&fatbin, sm);
     if (best)
-        status = take(best, list, err);
+        status = add_ptx_source(best, list, err);
     for (size_t i = 0; !best && i < fatbin.count; i++)
-        describe(&fatbin.entries[i], held, room);
+        append_entry_kind(&fatbin.entries[i], held, room);
     cuda_fatbin_clear(&fatbin);
     return status;
 }
@@ -140,7 +140,7 @@ static wl_status take_wrapped(const void *data, uint32_t sm, ptx_list *list, cha
 }
 
 /* The first target of ".target sm_90a, ..."; 0 without. */
-static uint32_t target_of(const char *text, size_t length, char *variant)
+static uint32_t first_target_of(const char *text, size_t length, char *variant)
 {
     uint32_t arch = 0;
     ptx_lexer x = ptx_lexer_of(text, length, NULL, NULL);
@@ -166,7 +166,7 @@ static wl_status take_text(const char *text, size_t size, uint32_t sm, ptx_list 
     char variant, *copy = strndup(text, length);
     if (!copy)
         return wl_fail(err, WL_NOMEM, "no memory for device code");
-    uint32_t arch = target_of(copy, length, &variant);
+    uint32_t arch = first_target_of(copy, length, &variant);
     wl_status status = WL_OK;
     if (!cuda_arch_fits(arch, variant, sm))
         status = wl_fail(err, WL_UNSUPPORTED, "the PTX is for sm_%u%.1s, the device is sm_%u", arch,

@@ -27,7 +27,7 @@ static uint32_t blocks_by_registers(const cuda_sm_limits *limits, const cuda_foo
 }
 
 /* The shared memory that the SM is configured to: the smallest size that gives the preferred share and holds a block. */
-static uint32_t configured(const cuda_sm_limits *limits, int carveout, uint32_t need)
+static uint32_t configured_shared_bytes(const cuda_sm_limits *limits, int carveout, uint32_t need)
 {
     if (carveout < 0 || !limits->carveouts)
         return limits->shared;
@@ -46,7 +46,7 @@ static uint32_t blocks_by_shared(const cuda_sm_limits *limits, const cuda_footpr
     if (own > most)
         return 0;
     uint32_t need = round_up((uint32_t)own + limits->shared_reserved, limits->shared_unit);
-    return need ? configured(limits, block->carveout, need) / need : UINT32_MAX;
+    return need ? configured_shared_bytes(limits, block->carveout, need) / need : UINT32_MAX;
 }
 
 cuda_occupancy cuda_occupancy_of(const cuda_device *device, const cuda_footprint *block)

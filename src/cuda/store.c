@@ -69,7 +69,7 @@ bool cuda_cubin_hash(const void *cubin, size_t size, char name[CUDA_HASH_TEXT])
 
 /* ---- files ---- */
 
-static wl_status read_all(FILE *file, char **data, size_t *length)
+static wl_status read_store_file(FILE *file, char **data, size_t *length)
 {
     struct stat st;
     if (fstat(fileno(file), &st) != 0)
@@ -89,13 +89,13 @@ wl_status cuda_file_bytes(const char *path, char **data, size_t *length, wl_erro
     FILE *file = fopen(path, "rbe");
     if (!file)
         return wl_fail_errno(err, "cannot read %s", path);
-    wl_status status = read_all(file, data, length);
+    wl_status status = read_store_file(file, data, length);
     fclose(file);
     return status == WL_OK ? WL_OK : wl_fail(err, status, "cannot read %s", path);
 }
 
 /* "a/b/c": a, then a/b, then all. */
-static wl_status make_folder(const char *folder, wl_error *err)
+static wl_status make_folders(const char *folder, wl_error *err)
 {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s", folder) >= (int)sizeof path)
@@ -143,7 +143,7 @@ wl_status cuda_store_keep(const char *folder, const void *cubin, size_t size, co
     char path[PATH_MAX];
     if (!path_in(folder, cubin, size, path))
         return wl_fail(err, WL_ARG, "what was compiled is no cubin");
-    wl_status status = make_folder(folder, err);
+    wl_status status = make_folders(folder, err);
     return status == WL_OK ? write_whole(path, ptx, length, err) : status;
 }
 

@@ -147,7 +147,7 @@ static void compile_row(ir_form_info *info, const ir_form *form)
     info->nroles = (uint16_t)(nroles - info->first_role);
 }
 
-static void compile(void)
+static void compile_forms(void)
 {
     unsigned op = 0;
     for (unsigned i = 0; i < ROWS; i++) {
@@ -161,7 +161,7 @@ static void compile(void)
 
 const ir_form_info *ir_forms_of(ir_op op, unsigned *count)
 {
-    pthread_once(&once, compile);
+    pthread_once(&once, compile_forms);
     if ((unsigned)op >= IR_OP_COUNT)
         op = IR_OP_NONE;
     *count = (unsigned)first_form[op + 1] - first_form[op];
@@ -170,7 +170,7 @@ const ir_form_info *ir_forms_of(ir_op op, unsigned *count)
 
 const char *ir_forms_problem(void)
 {
-    pthread_once(&once, compile);
+    pthread_once(&once, compile_forms);
     return problem[0] ? problem : NULL;
 }
 
@@ -235,7 +235,7 @@ static int first_missing(const ir_form_info *form, const match *m)
     return -1;
 }
 
-static bool fits(const ir_form_info *form, const ir_insn *insn, unsigned *bad, int *missing)
+static bool form_fits(const ir_form_info *form, const ir_insn *insn, unsigned *bad, int *missing)
 {
     match m = {.next_type = 0};
     for (*bad = 0; *bad < insn->nsuffixes; ++*bad)
@@ -254,7 +254,7 @@ const ir_form_info *ir_match_form(const ir_insn *insn, const ir_form_info **clos
     for (unsigned i = 0; i < count; i++) {
         unsigned reached;
         int empty = -1;
-        if (fits(&list[i], insn, &reached, &empty))
+        if (form_fits(&list[i], insn, &reached, &empty))
             return &list[i];
         if (!*closest || reached > best) {
             *closest = &list[i];

@@ -11,7 +11,7 @@ typedef struct walk {
 } walk;
 
 /* A prototype may stand before the definition; only the definition has code. */
-static void list(walk *w, const ir_func *func)
+static void list_function(walk *w, const ir_func *func)
 {
     if (func && !func->has_body) {
         func = ir_module_func(w->module, func->name);
@@ -26,7 +26,7 @@ static void list(walk *w, const ir_func *func)
 static void list_symbol(walk *w, const ir_symbol *symbol)
 {
     if (symbol->kind == IR_SYM_FUNC) {
-        list(w, symbol->func);
+        list_function(w, symbol->func);
     }
 }
 
@@ -69,7 +69,7 @@ static bool has_register(const ir_insn *insn)
     return false;
 }
 
-static void list_named(walk *w, const ir_func *func)
+static void list_named_functions(walk *w, const ir_func *func)
 {
     for (uint32_t i = 0; i < func->ninsns; i++) {
         const ir_insn *insn = &func->insns[i];
@@ -95,7 +95,7 @@ static void list_init(walk *w, const ir_init *init)
 }
 
 /* Marks what any initialiser or any instruction but a direct call names. */
-static void mark_taken(walk *w)
+static void mark_address_taken(walk *w)
 {
     for (uint32_t i = 0; i < w->module->nvars; i++) {
         if (w->module->vars[i]->has_init) {
@@ -122,16 +122,16 @@ static wl_status list_taken(walk *w, wl_arena *arena)
     if (!found.funcs || !taken.listed) {
         return WL_NOMEM;
     }
-    mark_taken(&taken);
+    mark_address_taken(&taken);
     for (uint32_t f = 0; f < n; f++) {
         if (taken.listed[f]) {
-            list(w, w->module->funcs[f]);
+            list_function(w, w->module->funcs[f]);
         }
     }
     return WL_OK;
 }
 
-static wl_status number(ir_kernel *kernel, wl_arena *arena)
+static wl_status number_pcs(ir_kernel *kernel, wl_arena *arena)
 {
     kernel->first_pc = wl_new_array(arena, uint32_t, (size_t)kernel->count + 1);
     if (!kernel->first_pc) {
@@ -153,12 +153,12 @@ static wl_status mark_blocks(ir_kernel *kernel, wl_arena *arena)
     return kernel->leader ? WL_OK : WL_NOMEM;
 }
 
-static wl_status list_all(walk *w, const ir_func *func, wl_arena *arena)
+static wl_status list_reachable(walk *w, const ir_func *func, wl_arena *arena)
 {
     bool taken_listed = false;
-    list(w, func);
+    list_function(w, func);
     for (uint32_t k = 0; k < w->out->count; k++) {
-        list_named(w, w->out->funcs[k]);
+        list_named_functions(w, w->out->funcs[k]);
         if (k + 1 == w->out->count && w->indirect && !taken_listed) {
             taken_listed = true;
             if (list_taken(w, arena) != WL_OK) {
@@ -175,8 +175,8 @@ wl_status ir_kernel_of(const ir_module *module, const ir_func *func, wl_arena *a
     *out = (ir_kernel){.module = module,
                        .funcs = wl_new_array(arena, ir_func *, (size_t)module->nfuncs + 1)};
     walk w = {module, out, wl_new_array(arena, bool, (size_t)module->nfuncs + 1), false};
-    if (!out->funcs || !w.listed || list_all(&w, func, arena) != WL_OK ||
-        number(out, arena) != WL_OK) {
+    if (!out->funcs || !w.listed || list_reachable(&w, func, arena) != WL_OK ||
+        number_pcs(out, arena) != WL_OK) {
         return WL_NOMEM;
     }
     return mark_blocks(out, arena);

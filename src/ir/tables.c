@@ -141,7 +141,8 @@ static void build_tables(void)
         add_keyword(IR_VOC_SREGS, ir_sreg_get(r)->text, r);
 }
 
-static unsigned find(ir_vocabulary vocabulary, const char *text, size_t length, uint32_t hash)
+static unsigned find_keyword(ir_vocabulary vocabulary, const char *text, size_t length,
+                             uint32_t hash)
 {
     pthread_once(&once, build_tables);
     for (uint32_t slot = hash & (SLOTS - 1); tables[vocabulary][slot].text;
@@ -155,18 +156,18 @@ static unsigned find(ir_vocabulary vocabulary, const char *text, size_t length, 
 
 ir_op ir_find_op(const char *text, size_t length, uint32_t hash)
 {
-    return find(IR_VOC_OPS, text, length, hash);
+    return find_keyword(IR_VOC_OPS, text, length, hash);
 }
 
 ir_suffix ir_find_suffix(const char *text, size_t length, uint32_t hash)
 {
-    return find(IR_VOC_SUFFIXES, text, length, hash);
+    return find_keyword(IR_VOC_SUFFIXES, text, length, hash);
 }
 
 ir_sreg ir_find_sreg(const char *text, size_t length, uint32_t hash, uint32_t *index)
 {
     *index = 0;
-    ir_sreg sreg = find(IR_VOC_SREGS, text, length, hash);
+    ir_sreg sreg = find_keyword(IR_VOC_SREGS, text, length, hash);
     if (sreg)
         return ir_sreg_get(sreg)->indexed ? IR_SR_none : sreg;
     size_t stem = length;
@@ -177,7 +178,7 @@ ir_sreg ir_find_sreg(const char *text, size_t length, uint32_t hash, uint32_t *i
     }
     if (stem == length)
         return IR_SR_none;
-    sreg = find(IR_VOC_SREGS, text, stem, ir_hash(text, stem));
+    sreg = find_keyword(IR_VOC_SREGS, text, stem, ir_hash(text, stem));
     return sreg && *index < ir_sreg_get(sreg)->indexed ? sreg : IR_SR_none;
 }
 
@@ -186,7 +187,7 @@ ir_sreg ir_find_sreg(const char *text, size_t length, uint32_t hash, uint32_t *i
 enum { MAX_WORD = 32 };
 
 /* Levenshtein distance of two words of at most MAX_WORD letters. */
-static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
+static unsigned word_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     unsigned row[MAX_WORD + 1];
     for (size_t j = 0; j <= nb; j++)
@@ -218,7 +219,7 @@ const char *ir_nearest(ir_vocabulary vocabulary, const char *text, size_t length
         const keyword *k = &tables[vocabulary][slot];
         if (!k->text || k->length > MAX_WORD)
             continue;
-        unsigned d = distance(text, length, k->text, k->length);
+        unsigned d = word_distance(text, length, k->text, k->length);
         if (d < least || (d == least && best && strcmp(k->text, best) < 0))
             least = d, best = k->text;
     }

@@ -8,7 +8,7 @@
 enum { MAX_NAME = 4096 };
 
 /* ".b8 95, 90, 0": the bytes of one line of a section, up to the zero that ends a string; true when it was met. */
-static bool read_bytes(ptx_lexer *x, char *text, size_t *length)
+static bool read_byte_string(ptx_lexer *x, char *text, size_t *length)
 {
     while (x->tok.kind != TOK_EOF && !ptx_accept_dot(x, "b8"))
         ptx_next(x);
@@ -31,7 +31,7 @@ static bool read_string(const ptx_section *section, const char *label, char *tex
         ptx_lexer x = ptx_lexer_of(line, strlen(line), NULL, NULL);
         ptx_next(&x);
         inside |= ptx_is_word(&x, label);
-        if (inside && read_bytes(&x, text, length))
+        if (inside && read_byte_string(&x, text, length))
             return true;
     }
     return false;

@@ -66,7 +66,7 @@ static span next(span t, const char *end)
     return token(t.end, end);
 }
 
-static bool is(span t, const char *text)
+static bool span_is(span t, const char *text)
 {
     size_t length = (size_t)(t.end - t.start);
     return strlen(text) == length && memcmp(t.start, text, length) == 0;
@@ -100,16 +100,16 @@ static wl_status split(linker *l, part *p)
 
 /* ---- symbols ---- */
 
-static link_symbol *find(linker *l, span name)
+static link_symbol *find_symbol(linker *l, span name)
 {
     link_symbol *found;
     HASH_FIND(hh, l->symbols, name.start, (size_t)(name.end - name.start), found);
     return found;
 }
 
-static link_symbol *enter(linker *l, span name)
+static link_symbol *enter_symbol(linker *l, span name)
 {
-    link_symbol *s = find(l, name);
+    link_symbol *s = find_symbol(l, name);
     if (s)
         return s;
     s = calloc(1, sizeof *s);
@@ -127,7 +127,7 @@ static bool is_definition(const statement *s)
            (s->kind == PTX_STATEMENT_VARIABLE && s->linkage != IR_LINK_EXTERN);
 }
 
-static wl_status define(linker *l, part *p, statement *s, link_symbol *symbol)
+static wl_status define_symbol(linker *l, part *p, statement *s, link_symbol *symbol)
 {
     if (!symbol->definition) {
         symbol->definition = s;
@@ -149,19 +149,19 @@ static wl_status define(linker *l, part *p, statement *s, link_symbol *symbol)
 }
 
 /* Locals are entered last, so that they are what is renamed. */
-static wl_status collect(linker *l, part *p, bool locals)
+static wl_status collect_symbols(linker *l, part *p, bool locals)
 {
     for (size_t i = 0; i < p->statements.count; i++) {
         statement *s = &p->statements.data[i];
         if (!s->name.start || s->kind == PTX_STATEMENT_SECTION || s->kind == PTX_STATEMENT_OTHER ||
             (s->linkage == IR_LINK_NONE) != locals)
             continue;
-        if (locals && find(l, s->name))
+        if (locals && find_symbol(l, s->name))
             continue; /* renamed when it is written; or the prototype of a local function */
-        link_symbol *symbol = enter(l, s->name);
+        link_symbol *symbol = enter_symbol(l, s->name);
         wl_status status = symbol ? WL_OK : wl_fail(l->err, WL_NOMEM, "no memory to link PTX");
         if (status == WL_OK && is_definition(s))
-            status = define(l, p, s, symbol);
+            status = define_symbol(l, p, s, symbol);
         if (locals && symbol)
             symbol->owner = p;
         if (status != WL_OK)
@@ -172,7 +172,7 @@ static wl_status collect(linker *l, part *p, bool locals)
 
 /* ---- writing ---- */
 
-static void put(linker *l, const char *data, size_t size)
+static void put_bytes(linker *l, const char *data, size_t size)
 {
     if (l->used + size + 1 > l->room) {
         size_t room = (l->used + size) * 2 + 4096;
@@ -196,19 +196,19 @@ static void put_text(linker *l, const char *format, ...)
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    put(l, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+    put_bytes(l, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
 /* A name of the part's own that another part has too. */
 static bool is_renamed(linker *l, const part *p, span name)
 {
-    link_symbol *s = find(l, name);
+    link_symbol *s = find_symbol(l, name);
     if (!s || s->owner == p)
         return false;
     for (size_t i = 0; i < p->statements.count; i++) {
         const statement *own = &p->statements.data[i];
         if (own->linkage == IR_LINK_NONE && own->name.start && own->kind != PTX_STATEMENT_SECTION &&
-            is(own->name, s->name))
+            span_is(own->name, s->name))
             return true;
     }
     return false;
@@ -232,23 +232,23 @@ static void put_statement(linker *l, const part *p, const statement *s)
     span before = {at, at, TOK_EOF};
     while (at < end) {
         span t = token(at, end);
-        put(l, at, (size_t)(t.start - at));
-        if (is(before, ".file") || is(before, ".loc") || is(before, "inlined_at"))
+        put_bytes(l, at, (size_t)(t.start - at));
+        if (span_is(before, ".file") || span_is(before, ".loc") || span_is(before, "inlined_at"))
             put_file_number(l, p, t);
         else
-            put(l, t.start, (size_t)(t.end - t.start));
+            put_bytes(l, t.start, (size_t)(t.end - t.start));
         if (t.kind == TOK_NAME && ((is_section_label(t) && p->index) || is_renamed(l, p, t)))
             put_text(l, "_part%u", p->index);
         before = t;
         at = t.end;
     }
-    put(l, "\n", 1);
+    put_bytes(l, "\n", 1);
 }
 
 /* ".extern .func f;" where a part has f becomes its prototype. */
 static void put_declaration(linker *l, const part *p, const statement *s)
 {
-    link_symbol *symbol = find(l, s->name);
+    link_symbol *symbol = find_symbol(l, s->name);
     statement copy = *s;
     if (s->linkage != IR_LINK_EXTERN || !symbol || !symbol->definition) {
         put_statement(l, p, s);
@@ -259,7 +259,7 @@ static void put_declaration(linker *l, const part *p, const statement *s)
     put_statement(l, p, &copy);
 }
 
-static bool is_declaration(const statement *s)
+static bool only_declares(const statement *s)
 {
     return s->kind == PTX_STATEMENT_PROTOTYPE ||
            (s->kind == PTX_STATEMENT_VARIABLE && s->linkage == IR_LINK_EXTERN);
@@ -269,8 +269,8 @@ static void put_declarations(linker *l, part *p)
 {
     for (size_t i = 0; i < p->statements.count; i++) {
         statement *s = &p->statements.data[i];
-        link_symbol *symbol = is_declaration(s) && s->name.start ? find(l, s->name) : NULL;
-        if (!is_declaration(s) || (symbol && symbol->declared && s->linkage != IR_LINK_NONE))
+        link_symbol *symbol = only_declares(s) && s->name.start ? find_symbol(l, s->name) : NULL;
+        if (!only_declares(s) || (symbol && symbol->declared && s->linkage != IR_LINK_NONE))
             continue;
         if (s->kind == PTX_STATEMENT_VARIABLE && symbol && symbol->definition)
             continue; /* its definition follows */
@@ -289,25 +289,26 @@ static void put_prototype(linker *l, const part *p, const statement *s)
     int parens = 0;
     if (s->linkage != IR_LINK_NONE)
         first = next(first, s->text.end);
-    if (!is(first, ".func"))
+    if (!span_is(first, ".func"))
         return;
     for (t = first; t.start < s->text.end; t = next(t, s->text.end)) {
-        parens += is(t, "(") - is(t, ")");
-        if (!parens && t.start > s->name.start && (is(t, "{") || t.kind == TOK_DOT))
+        parens += span_is(t, "(") - span_is(t, ")");
+        if (!parens && t.start > s->name.start && (span_is(t, "{") || t.kind == TOK_DOT))
             break;
         head.text.end = t.end;
     }
     put_statement(l, p, &head);
     l->used -= l->used > 0;
-    put(l, ";\n", 2);
+    put_bytes(l, ";\n", 2);
 }
 
 static void put_prototypes(linker *l, part *p)
 {
     for (size_t i = 0; i < p->statements.count; i++) {
         statement *s = &p->statements.data[i];
-        link_symbol *symbol = s->kind == PTX_STATEMENT_FUNCTION && s->name.start ? find(l, s->name)
-                                                                                 : NULL;
+        link_symbol *symbol = s->kind == PTX_STATEMENT_FUNCTION && s->name.start
+                                  ? find_symbol(l, s->name)
+                                  : NULL;
         if (!symbol || s->dropped || symbol->declared || s->linkage == IR_LINK_NONE)
             continue;
         put_prototype(l, p, s);
@@ -318,7 +319,7 @@ static void put_prototypes(linker *l, part *p)
 static bool is_dwarf(const statement *s)
 {
     span section = token(s->text.start, s->text.end);
-    return s->kind == PTX_STATEMENT_SECTION && !is(next(section, s->text.end), ".debug_str");
+    return s->kind == PTX_STATEMENT_SECTION && !span_is(next(section, s->text.end), ".debug_str");
 }
 
 static void put_kind(linker *l, part *p, ptx_statement_kind kind, bool initialised)
@@ -327,7 +328,7 @@ static void put_kind(linker *l, part *p, ptx_statement_kind kind, bool initialis
         statement *s = &p->statements.data[i];
         bool wanted = s->kind == kind &&
                       (kind != PTX_STATEMENT_VARIABLE || s->initialised == initialised);
-        if (wanted && !s->dropped && !is_declaration(s) && !is_dwarf(s))
+        if (wanted && !s->dropped && !only_declares(s) && !is_dwarf(s))
             put_statement(l, p, s);
     }
 }
@@ -338,13 +339,13 @@ static const statement *find_head(const part *p, const char *word)
 {
     for (size_t i = 0; i < p->statements.count; i++) {
         const statement *s = &p->statements.data[i];
-        if (s->kind == PTX_STATEMENT_HEAD && is(token(s->text.start, s->text.end), word))
+        if (s->kind == PTX_STATEMENT_HEAD && span_is(token(s->text.start, s->text.end), word))
             return s;
     }
     return NULL;
 }
 
-static double number_of(const part *p, const char *word)
+static double head_number(const part *p, const char *word)
 {
     const statement *s = find_head(p, word);
     const char *at = s ? s->text.start + strlen(word) : "";
@@ -360,7 +361,7 @@ static void put_head(linker *l)
     for (int w = 0; w < 3; w++) {
         part *best = &l->parts[0];
         for (size_t i = 1; i < l->count; i++)
-            if (number_of(&l->parts[i], words[w]) > number_of(best, words[w]))
+            if (head_number(&l->parts[i], words[w]) > head_number(best, words[w]))
                 best = &l->parts[i];
         const statement *s = find_head(best, words[w]);
         if (!s)
@@ -405,17 +406,17 @@ static wl_status link_parts(linker *l, const ptx_source *parts)
         files += p->files;
     }
     for (size_t i = 0; i < l->count && status == WL_OK; i++)
-        status = collect(l, &l->parts[i], false);
+        status = collect_symbols(l, &l->parts[i], false);
     for (size_t i = 0; i < l->count && status == WL_OK; i++)
-        status = collect(l, &l->parts[i], true);
+        status = collect_symbols(l, &l->parts[i], true);
     if (status != WL_OK)
         return status;
     put_all(l);
-    put(l, "", 1);
+    put_bytes(l, "", 1);
     return l->failed ? wl_fail(l->err, WL_NOMEM, "no memory to link PTX") : WL_OK;
 }
 
-static void clear(linker *l)
+static void clear_symbols(linker *l)
 {
     link_symbol *s = l->symbols;
     HASH_CLEAR(hh, l->symbols); /* the table: its entries stay linked */
@@ -447,6 +448,6 @@ wl_status ptx_link(const ptx_source *parts, size_t count, char **text, size_t *l
         free(l.out);
     }
     if (l.parts)
-        clear(&l);
+        clear_symbols(&l);
     return status;
 }

@@ -197,7 +197,7 @@ static void fail_unknown(ptx_parser *p, const ptx_pending *u)
     ptx_fail_at(&p->lex, u->pos, WL_PARSE, hint, "unknown name '%.60s'", u->name->text);
 }
 
-static bool set_symbol(const ptx_name *name, ir_symbol *symbol)
+static bool set_named_symbol(const ptx_name *name, ir_symbol *symbol)
 {
     if (name->func)
         *symbol = (ir_symbol){.kind = IR_SYM_FUNC, .func = name->func};
@@ -256,7 +256,7 @@ void ptx_close_level(ptx_parser *p)
 static void resolve_symbol(ptx_parser *p, const ptx_pending *u)
 {
     ir_symbol symbol;
-    if (u->label || !set_symbol(u->name, &symbol)) {
+    if (u->label || !set_named_symbol(u->name, &symbol)) {
         fail_unknown(p, u);
         return;
     }

@@ -17,7 +17,7 @@ static ir_linkage read_linkage(ptx_lexer *x)
     return IR_LINK_NONE;
 }
 
-static ptx_statement_kind kind_of(const ptx_lexer *x)
+static ptx_statement_kind statement_kind_of(const ptx_lexer *x)
 {
     if (ptx_is_dot(x, "version") || ptx_is_dot(x, "target") || ptx_is_dot(x, "address_size"))
         return PTX_STATEMENT_HEAD;
@@ -32,27 +32,27 @@ static ptx_statement_kind kind_of(const ptx_lexer *x)
     return PTX_STATEMENT_VARIABLE;
 }
 
-static void step(ptx_lexer *x, ptx_statement *s)
+static void take_token(ptx_lexer *x, ptx_statement *s)
 {
     s->end = x->at;
     ptx_next(x);
 }
 
 /* ".version 8.0", ".target sm_90a, debug" and ".file 1 "a.cu", 1, 2" have no semicolon. */
-static bool read_head(ptx_lexer *x, ptx_statement *s)
+static bool read_head_directive(ptx_lexer *x, ptx_statement *s)
 {
-    step(x, s);
+    take_token(x, s);
     if (s->kind == PTX_STATEMENT_SOURCE)
-        step(x, s);
-    step(x, s);
+        take_token(x, s);
+    take_token(x, s);
     while (ptx_is(x, ',')) {
-        step(x, s);
-        step(x, s);
+        take_token(x, s);
+        take_token(x, s);
     }
     return !x->failed;
 }
 
-static bool declares(const ptx_statement *s)
+static bool declares_name(const ptx_statement *s)
 {
     return s->kind == PTX_STATEMENT_VARIABLE || s->kind == PTX_STATEMENT_FUNCTION;
 }
@@ -62,7 +62,7 @@ static bool read_to_end(ptx_lexer *x, ptx_statement *s)
 {
     int braces = 0, parens = 0;
     while (x->tok.kind != TOK_EOF) {
-        if (x->tok.kind == TOK_NAME && !parens && !braces && !s->name && declares(s)) {
+        if (x->tok.kind == TOK_NAME && !parens && !braces && !s->name && declares_name(s)) {
             s->name = x->tok.text;
             s->name_length = x->tok.length;
         }
@@ -71,7 +71,7 @@ static bool read_to_end(ptx_lexer *x, ptx_statement *s)
         braces += ptx_is(x, '{') - ptx_is(x, '}');
         bool semicolon = ptx_is(x, ';') && !braces;
         bool closed = ptx_is(x, '}') && !braces && !s->initialised;
-        step(x, s);
+        take_token(x, s);
         if (semicolon && s->kind == PTX_STATEMENT_FUNCTION)
             s->kind = PTX_STATEMENT_PROTOTYPE;
         if (semicolon || closed)
@@ -92,11 +92,11 @@ bool ptx_next_statement(ptx_lexer *x, ptx_statement *out)
                     x->tok.text);
         return false;
     }
-    out->kind = kind_of(x);
+    out->kind = statement_kind_of(x);
     out->entry = ptx_is_dot(x, "entry");
     out->space = ir_space_of_suffix(ir_find_suffix(x->tok.text, x->tok.length, x->tok.hash));
     bool head = out->kind == PTX_STATEMENT_HEAD || out->kind == PTX_STATEMENT_SOURCE;
-    return head ? read_head(x, out) : read_to_end(x, out);
+    return head ? read_head_directive(x, out) : read_to_end(x, out);
 }
 
 bool ptx_is_named(const ptx_statement *s, const char *name)

@@ -171,7 +171,7 @@ static void defer_label(ptx_parser *p, ptx_name *name, ir_pos pos, uint32_t *tar
 typedef wl_vec(ptx_name *) name_list;
 
 /* A name in a list, and with L<3> the names L0, L1, L2. */
-static void parse_target(ptx_parser *p, name_list *names)
+static void parse_label_names(ptx_parser *p, name_list *names)
 {
     ptx_name *name = p->lex.tok.kind == TOK_NAME ? ptx_name_tok(p) : NULL;
     if (!name) {
@@ -217,7 +217,7 @@ static void parse_targets(ptx_parser *p, ir_label *label)
     name_list names = {0};
     ir_pos pos = ptx_tok_pos(&p->lex);
     do
-        parse_target(p, &names);
+        parse_label_names(p, &names);
     while (ptx_accept(&p->lex, ','));
     ptx_expect(&p->lex, ';', "behind the targets");
     if (!names.count)
@@ -336,7 +336,7 @@ static void parse_directive(ptx_parser *p)
     }
 }
 
-static void parse_dwarf_line(ptx_parser *p)
+static void parse_body_dwarf_line(ptx_parser *p)
 {
     size_t length;
     const char *text = ptx_rest_of_line(&p->lex, &length);
@@ -349,7 +349,7 @@ static void parse_punct(ptx_parser *p)
     if (ptx_is(&p->lex, '{'))
         open_scope(p);
     else if (ptx_is(&p->lex, '@') && ptx_at_dwarf(p))
-        parse_dwarf_line(p);
+        parse_body_dwarf_line(p);
     else
         ptx_parse_insn(p);
 }

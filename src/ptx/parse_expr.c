@@ -93,7 +93,7 @@ static ptx_value negate(ptx_value v)
     return v;
 }
 
-static bool enter(ptx_parser *p)
+static bool enter_nesting(ptx_parser *p)
 {
     if (p->nesting++ < PTX_MAX_NESTING)
         return true;
@@ -119,7 +119,7 @@ static ptx_value parse_unary(ptx_parser *p)
         return parse_primary(p, parse_unary);
     uint32_t op = p->lex.tok.punct;
     ptx_next(&p->lex);
-    ptx_value v = enter(p) ? parse_unary(p) : int_value(0, false);
+    ptx_value v = enter_nesting(p) ? parse_unary(p) : int_value(0, false);
     p->nesting--;
     return apply_unary(op, v);
 }
@@ -185,7 +185,7 @@ static uint64_t divide(ptx_parser *p, uint32_t op, uint64_t a, uint64_t b, bool 
     return (uint64_t)(op == '/' ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
 }
 
-static uint64_t shift(uint32_t op, uint64_t a, uint64_t by, bool is_unsigned)
+static uint64_t shift_constant(uint32_t op, uint64_t a, uint64_t by, bool is_unsigned)
 {
     if (op == PUNCT2('<', '<'))
         return by < 64 ? a << by : 0;
@@ -194,7 +194,7 @@ static uint64_t shift(uint32_t op, uint64_t a, uint64_t by, bool is_unsigned)
     return (uint64_t)((int64_t)a >> (by < 64 ? by : 63));
 }
 
-static bool is_less(uint64_t a, uint64_t b, bool is_unsigned)
+static bool is_less_constant(uint64_t a, uint64_t b, bool is_unsigned)
 {
     return is_unsigned ? a < b : (int64_t)a < (int64_t)b;
 }
@@ -210,11 +210,11 @@ static ptx_value int_binary(ptx_parser *p, uint32_t op, ptx_value x, ptx_value y
     case '+': return int_value(a + b, u);
     case '-': return int_value(a - b, u);
     case PUNCT2('<', '<'):
-    case PUNCT2('>', '>'): return int_value(shift(op, a, b, x.is_unsigned), x.is_unsigned);
-    case '<': return int_value(is_less(a, b, u), false);
-    case '>': return int_value(is_less(b, a, u), false);
-    case PUNCT2('<', '='): return int_value(!is_less(b, a, u), false);
-    case PUNCT2('>', '='): return int_value(!is_less(a, b, u), false);
+    case PUNCT2('>', '>'): return int_value(shift_constant(op, a, b, x.is_unsigned), x.is_unsigned);
+    case '<': return int_value(is_less_constant(a, b, u), false);
+    case '>': return int_value(is_less_constant(b, a, u), false);
+    case PUNCT2('<', '='): return int_value(!is_less_constant(b, a, u), false);
+    case PUNCT2('>', '='): return int_value(!is_less_constant(a, b, u), false);
     case PUNCT2('=', '='): return int_value(a == b, false);
     case PUNCT2('!', '='): return int_value(a != b, false);
     case '&': return int_value(a & b, u);
@@ -241,7 +241,7 @@ static ptx_value parse_binary(ptx_parser *p, int least)
 
 static ptx_value parse_ternary(ptx_parser *p)
 {
-    ptx_value v = enter(p) ? parse_binary(p, 1) : int_value(0, false);
+    ptx_value v = enter_nesting(p) ? parse_binary(p, 1) : int_value(0, false);
     if (ptx_accept(&p->lex, '?')) {
         ptx_value yes = parse_ternary(p);
         ptx_expect(&p->lex, ':', "between the values of '?'");

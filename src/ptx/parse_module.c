@@ -68,7 +68,7 @@ static void note_target(ir_module *m, const char *word)
     }
 }
 
-static void parse_target(ptx_parser *p)
+static void parse_target_directive(ptx_parser *p)
 {
     const char *text = NULL;
     ptx_next(&p->lex);
@@ -257,7 +257,7 @@ static void parse_item(ptx_parser *p)
     } else if (ptx_is_dot(&p->lex, "version")) {
         parse_version(p);
     } else if (ptx_is_dot(&p->lex, "target")) {
-        parse_target(p);
+        parse_target_directive(p);
     } else if (ptx_is_dot(&p->lex, "address_size")) {
         parse_address_size(p);
     } else if (ptx_is_dot(&p->lex, "file")) {
@@ -275,7 +275,7 @@ static void parse_item(ptx_parser *p)
 
 /* --- The whole --- */
 
-static void parse_module(ptx_parser *p)
+static void parse_items(ptx_parser *p)
 {
     ptx_next(&p->lex);
     if (!p->lex.failed && !ptx_is_dot(&p->lex, "version"))
@@ -322,7 +322,7 @@ static void free_parser(ptx_parser *p)
     wl_arena_free(p->scratch);
 }
 
-static bool is_ptx(const void *bytes, size_t length)
+static bool starts_like_ptx(const void *bytes, size_t length)
 {
     ptx_lexer x = ptx_lexer_of(bytes, length, NULL, NULL);
     ptx_next(&x);
@@ -330,12 +330,12 @@ static bool is_ptx(const void *bytes, size_t length)
 }
 
 const ir_front ptx_front = {.name = "PTX",
-                            .recognises = is_ptx,
+                            .recognises = starts_like_ptx,
                             .read = ptx_parse,
                             .insn_text = ptx_print_insn,
                             .inlined_from = ptx_inlined_from};
 
-static ir_module *new_module(void)
+static ir_module *new_written_module(void)
 {
     ir_module *m = ir_module_new();
     if (m && !(m->written = wl_new(m->arena, ptx_written_module))) {
@@ -353,7 +353,7 @@ wl_status ptx_parse(const char *text, size_t length, const char *name, ir_module
     *out = NULL;
     if (length > UINT32_MAX)
         return wl_fail(err, WL_LIMIT, "%s: PTX of more than 4 GiB", name ? name : "ptx");
-    ir_module *m = new_module();
+    ir_module *m = new_written_module();
     wl_arena *scratch = wl_arena_new();
     if (!m || !scratch) {
         ir_module_free(m);
@@ -367,7 +367,7 @@ wl_status ptx_parse(const char *text, size_t length, const char *name, ir_module
                     .loc = IR_NONE,
                     .regs_left = PTX_FREE_REGISTERS + length,
                     .vars_left = PTX_FREE_VARS};
-    parse_module(&p);
+    parse_items(&p);
     finish_module(&p);
     free_parser(&p);
     if (p.lex.failed) {

@@ -22,7 +22,7 @@ static ir_operand fail_operand(ptx_parser *p)
 
 /* --- Lists of operands --- */
 
-static void settle(ptx_parser *p, ir_operand *o)
+static void defer_unresolved(ptx_parser *p, ir_operand *o)
 {
     if (o->kind == KIND_UNRESOLVED)
         ptx_defer(p,
@@ -40,7 +40,7 @@ static ir_operand *pop_operands(ptx_parser *p, size_t base, uint32_t *count)
     p->operands.count = base;
     *count = items ? (uint32_t)n : 0;
     for (uint32_t i = 0; i < *count; i++)
-        settle(p, &items[i]);
+        defer_unresolved(p, &items[i]);
     return items;
 }
 
@@ -179,7 +179,7 @@ static bool is_external(const ptx_binding *b)
 }
 
 /* Sets the symbol that a name stands for, as far as it is known already. */
-static void set_symbol(ir_operand *o, ptx_name *name, const ptx_binding *b)
+static void set_operand_symbol(ir_operand *o, ptx_name *name, const ptx_binding *b)
 {
     o->has_sym = true;
     if (b && b->kind == PTX_BIND_VAR && !is_external(b))
@@ -191,7 +191,7 @@ static void set_symbol(ir_operand *o, ptx_name *name, const ptx_binding *b)
 static ir_operand var_operand(ptx_parser *p, ir_op op, ptx_name *name, const ptx_binding *b)
 {
     ir_operand o = new_operand(p, IR_OPD_SYM);
-    set_symbol(&o, name, b);
+    set_operand_symbol(&o, name, b);
     ptx_next(&p->lex);
     if (ptx_is(&p->lex, '[')) {
         parse_index(p, &o, b->var);
@@ -211,7 +211,7 @@ static ir_operand forward_operand(ptx_parser *p, ptx_name *name)
     if (ptx_is(&p->lex, '+') || ptx_is(&p->lex, '-')) {
         o.kind = IR_OPD_SYM;
         o.items = NULL;
-        set_symbol(&o, name, NULL);
+        set_operand_symbol(&o, name, NULL);
         parse_offset(p, &o);
     }
     return o;
@@ -229,7 +229,7 @@ static ir_operand unknown_register(ptx_parser *p, const ptx_name *name)
     return new_operand(p, IR_OPD_SINK);
 }
 
-static ir_operand name_operand(ptx_parser *p, ir_op op)
+static ir_operand parse_name_operand(ptx_parser *p, ir_op op)
 {
     ptx_binding b;
     ptx_name *name = ptx_name_tok(p);
@@ -281,13 +281,13 @@ static void parse_base(ptx_parser *p, ir_operand *o)
     else if ((bound && b.kind == PTX_BIND_LABEL) || (!bound && name->sreg))
         fail_base(p, name);
     else
-        set_symbol(o, name, bound ? &b : NULL);
+        set_operand_symbol(o, name, bound ? &b : NULL);
     ptx_next(&p->lex);
     parse_offset(p, o);
 }
 
 /* What stands in the brackets as the first item of a list. */
-static ir_operand handle_of(const ir_operand *address)
+static ir_operand operand_of_handle(const ir_operand *address)
 {
     ir_operand o = *address;
     if (o.reg != IR_NONE && o.imm == 0 && !o.zero_offset)
@@ -312,7 +312,7 @@ static ir_operand parse_address(ptx_parser *p, ir_op op)
     }
     if (ptx_is(&p->lex, ',')) {
         size_t base = p->operands.count;
-        push_operand(p, handle_of(&o));
+        push_operand(p, operand_of_handle(&o));
         while (ptx_accept(&p->lex, ','))
             push_operand(p, parse_operand(p, op));
         o = (ir_operand){.kind = IR_OPD_TEX, .reg = IR_NONE, .label = IR_NONE, .pos = o.pos};
@@ -340,7 +340,7 @@ static ir_operand parse_negated(ptx_parser *p, ir_op op)
 {
     ir_pos pos = ptx_tok_pos(&p->lex);
     ptx_next(&p->lex);
-    ir_operand o = name_operand(p, op);
+    ir_operand o = parse_name_operand(p, op);
     if (o.kind != IR_OPD_REG && !p->lex.failed)
         ptx_fail_pos(p, pos, "only a register can stand behind this sign");
     o.neg = true;
@@ -351,7 +351,7 @@ static ir_operand parse_negated(ptx_parser *p, ir_op op)
 static ir_operand parse_simple(ptx_parser *p, ir_op op)
 {
     switch (p->lex.tok.kind) {
-    case TOK_NAME: return ptx_is_word(&p->lex, "WARP_SZ") ? constant(p) : name_operand(p, op);
+    case TOK_NAME: return ptx_is_word(&p->lex, "WARP_SZ") ? constant(p) : parse_name_operand(p, op);
     case TOK_INT:
     case TOK_F32:
     case TOK_F64:

@@ -349,7 +349,7 @@ static void bind_var(ptx_parser *p, ptx_name *name, ir_var *var)
     ptx_bind(p, name, var->pos, (ptx_binding){.kind = PTX_BIND_VAR, .var = var});
 }
 
-static void add_var(ptx_parser *p, ptx_name *name, ir_var *var)
+static void declare_var(ptx_parser *p, ptx_name *name, ir_var *var)
 {
     if (!name || !var)
         return;
@@ -375,7 +375,7 @@ static void add_numbered_vars(ptx_parser *p, const ir_var *template, const char 
         int length = snprintf(text, sizeof text, "%.*s%llu", PTX_MAX_STEM, stem,
                               (unsigned long long)i);
         ptx_name *name = ptx_name_of(p, text, (size_t)length, ir_hash(text, (size_t)length));
-        add_var(p, name, name ? new_var(p, template, name->text, pos) : NULL);
+        declare_var(p, name, name ? new_var(p, template, name->text, pos) : NULL);
     }
 }
 
@@ -400,7 +400,7 @@ static void parse_declarator(ptx_parser *p, const ir_var *template)
     if (!var)
         return;
     parse_dims(p, var);
-    add_var(p, name, var);
+    declare_var(p, name, var);
     if (ptx_accept(&p->lex, '=')) {
         var->has_init = true;
         parse_init(p, &var->init);

@@ -8,7 +8,7 @@
 
 typedef ptx_text text;
 
-static bool make_room(text *t, size_t more)
+static bool make_text_room(text *t, size_t more)
 {
     if (t->capacity - t->count > more)
         return true;
@@ -27,13 +27,13 @@ static bool make_room(text *t, size_t more)
 
 static void put_n(text *t, const char *s, size_t length)
 {
-    if (!make_room(t, length))
+    if (!make_text_room(t, length))
         return;
     memcpy(t->data + t->count, s, length);
     t->count += length;
 }
 
-static void put(text *t, const char *s)
+static void put_string(text *t, const char *s)
 {
     put_n(t, s, strlen(s));
 }
@@ -73,13 +73,13 @@ static void put_signed(text *t, uint64_t value)
 
 static void put_f32(text *t, uint64_t bits)
 {
-    put(t, "0f");
+    put_string(t, "0f");
     put_hex(t, (uint32_t)bits, 8);
 }
 
 static void put_f64(text *t, uint64_t bits)
 {
-    put(t, "0d");
+    put_string(t, "0d");
     put_hex(t, bits, 16);
 }
 
@@ -96,7 +96,7 @@ static void print_operand(printer *p, const ir_operand *o);
 static void print_int(text *t, const ir_operand *o)
 {
     if (o->imm_hex) {
-        put(t, "0x");
+        put_string(t, "0x");
         put_hex(t, o->imm, 1);
     } else if (o->imm_unsigned) {
         put_decimal(t, o->imm);
@@ -113,7 +113,7 @@ static void print_component(text *t, const ir_operand *o)
         return;
     put_char(t, '.');
     if (o->selector) {
-        put(t, o->selector);
+        put_string(t, o->selector);
     } else if (o->component <= 4) {
         put_char(t, "xyzw"[o->component - 1]);
     } else {
@@ -127,7 +127,7 @@ static void print_reg(printer *p, const ir_operand *o)
     const ir_reg *reg = &p->func->regs[o->reg];
     if (o->neg)
         put_char(p->out, reg->type == IR_T_pred ? '!' : '-');
-    put(p->out, reg->name);
+    put_string(p->out, reg->name);
     print_component(p->out, o);
 }
 
@@ -135,7 +135,7 @@ static void print_sreg(text *t, const ir_operand *o)
 {
     const ir_sreg_info *info = ir_sreg_get(o->sreg);
     put_char(t, '%');
-    put(t, info->text);
+    put_string(t, info->text);
     if (info->indexed)
         put_decimal(t, o->sreg_index);
     print_component(t, o);
@@ -152,7 +152,7 @@ static void print_offset(text *t, const ir_operand *o)
         return;
     put_char(t, '+');
     if (o->imm_hex) {
-        put(t, "0x");
+        put_string(t, "0x");
         put_hex(t, o->imm, 1);
     } else {
         put_signed(t, o->imm);
@@ -165,7 +165,7 @@ static void print_base(printer *p, const ir_operand *o)
     if (o->reg != IR_NONE)
         print_reg(p, o);
     else if (o->has_sym)
-        put(p->out, symbol_name(&o->sym));
+        put_string(p->out, symbol_name(&o->sym));
     else
         print_int(p->out, o);
     if (o->reg != IR_NONE || o->has_sym)
@@ -175,16 +175,16 @@ static void print_base(printer *p, const ir_operand *o)
 static void print_items(printer *p, const ir_operand *o, const char *open, const char *between,
                         const char *close)
 {
-    put(p->out, open);
+    put_string(p->out, open);
     for (uint32_t i = 0; i < o->count; i++) {
         if (i)
-            put(p->out, between);
+            put_string(p->out, between);
         if (o->kind == IR_OPD_TEX && i == 0 && o->items[0].kind == IR_OPD_ADDR)
             print_base(p, &o->items[0]);
         else
             print_operand(p, &o->items[i]);
     }
-    put(p->out, close);
+    put_string(p->out, close);
 }
 
 static void print_address(printer *p, const ir_operand *o)
@@ -204,7 +204,7 @@ static void print_operand(printer *p, const ir_operand *o)
     case IR_OPD_F64: put_f64(p->out, o->imm); break;
     case IR_OPD_SYM: print_base(p, o); break;
     case IR_OPD_ADDR: print_address(p, o); break;
-    case IR_OPD_LABEL: put(p->out, p->func->labels[o->label].name); break;
+    case IR_OPD_LABEL: put_string(p->out, p->func->labels[o->label].name); break;
     case IR_OPD_VEC: print_items(p, o, "{", ", ", "}"); break;
     case IR_OPD_PAIR: print_items(p, o, "", "|", ""); break;
     case IR_OPD_LIST: print_items(p, o, "(", ", ", ")"); break;
@@ -217,17 +217,17 @@ static void print_insn(printer *p, const ir_insn *insn, const char *gap)
 {
     text *t = p->out;
     if (insn->guard != IR_NONE) {
-        put(t, insn->guard_neg ? "@!" : "@");
-        put(t, p->func->regs[insn->guard].name);
+        put_string(t, insn->guard_neg ? "@!" : "@");
+        put_string(t, p->func->regs[insn->guard].name);
         put_char(t, ' ');
     }
-    put(t, ir_op_get(insn->op)->text);
+    put_string(t, ir_op_get(insn->op)->text);
     for (unsigned i = 0; i < insn->nsuffixes; i++) {
         put_char(t, '.');
-        put(t, ir_suffix_text(insn->suffixes[i]));
+        put_string(t, ir_suffix_text(insn->suffixes[i]));
     }
     for (uint32_t i = 0; i < insn->noperands; i++) {
-        put(t, i ? ", " : gap);
+        put_string(t, i ? ", " : gap);
         print_operand(p, &insn->operands[i]);
     }
     put_char(t, ';');
@@ -239,13 +239,13 @@ static void print_attributes(text *t, uint64_t attributes, const uint64_t unifie
 {
     if (!attributes)
         return;
-    put(t, " .attribute(");
+    put_string(t, " .attribute(");
     if (attributes & 1)
-        put(t, attributes & 2 ? ".managed, " : ".managed");
+        put_string(t, attributes & 2 ? ".managed, " : ".managed");
     if (attributes & 2) {
-        put(t, ".unified(");
+        put_string(t, ".unified(");
         put_decimal(t, unified[0]);
-        put(t, ", ");
+        put_string(t, ", ");
         put_decimal(t, unified[1]);
         put_char(t, ')');
     }
@@ -255,13 +255,13 @@ static void print_attributes(text *t, uint64_t attributes, const uint64_t unifie
 static void print_init_address(text *t, const ir_init *init)
 {
     if (init->mask) {
-        put(t, "0x");
+        put_string(t, "0x");
         put_hex(t, 0xffull << (8 * (init->mask - 1)), 2);
         put_char(t, '(');
     }
-    put(t, init->generic ? "generic(" : "");
-    put(t, symbol_name(&init->sym));
-    put(t, init->generic ? ")" : "");
+    put_string(t, init->generic ? "generic(" : "");
+    put_string(t, symbol_name(&init->sym));
+    put_string(t, init->generic ? ")" : "");
     if (init->bits) {
         put_char(t, '+');
         put_signed(t, init->bits);
@@ -277,7 +277,7 @@ static void print_init_list(text *t, const ir_init *init)
     put_char(t, '{');
     for (uint32_t i = 0; i < init->count; i++) {
         if (i)
-            put(t, ", ");
+            put_string(t, ", ");
         print_init(t, &init->items[i]);
     }
     put_char(t, '}');
@@ -291,10 +291,10 @@ static void print_init(text *t, const ir_init *init)
     case IR_INIT_F64: put_f64(t, init->bits); break;
     case IR_INIT_ADDRESS: print_init_address(t, init); break;
     case IR_INIT_LIST: print_init_list(t, init); break;
-    case IR_INIT_WORD: put(t, init->name); break;
+    case IR_INIT_WORD: put_string(t, init->name); break;
     case IR_INIT_FIELD:
-        put(t, init->name);
-        put(t, " = ");
+        put_string(t, init->name);
+        put_string(t, " = ");
         if (init->count)
             print_init(t, &init->items[0]);
         break;
@@ -305,7 +305,7 @@ static void print_align(text *t, uint32_t align)
 {
     if (!align)
         return;
-    put(t, " .align ");
+    put_string(t, " .align ");
     put_decimal(t, align);
 }
 
@@ -313,7 +313,7 @@ static void print_vector(text *t, unsigned lanes)
 {
     if (lanes <= 1)
         return;
-    put(t, " .v");
+    put_string(t, " .v");
     put_decimal(t, lanes);
 }
 
@@ -321,10 +321,10 @@ static void print_ptr(text *t, const ir_var *var)
 {
     if (!var->is_ptr)
         return;
-    put(t, " .ptr");
+    put_string(t, " .ptr");
     if (var->ptr_space != IR_SPACE_GENERIC) {
-        put(t, " .");
-        put(t, ir_space_text(var->ptr_space));
+        put_string(t, " .");
+        put_string(t, ir_space_text(var->ptr_space));
     }
     print_align(t, var->ptr_align);
 }
@@ -332,7 +332,7 @@ static void print_ptr(text *t, const ir_var *var)
 static void print_linkage(text *t, ir_linkage linkage)
 {
     static const char *const texts[] = {"", ".visible ", ".extern ", ".weak ", ".common "};
-    put(t, texts[linkage]);
+    put_string(t, texts[linkage]);
 }
 
 /* Without the semicolon. */
@@ -340,15 +340,15 @@ static void print_var(text *t, const ir_var *var)
 {
     print_linkage(t, var->linkage);
     put_char(t, '.');
-    put(t, ir_space_text(var->space));
+    put_string(t, ir_space_text(var->space));
     print_attributes(t, var->attributes, var->unified);
     print_align(t, var->align);
     print_vector(t, var->vector);
-    put(t, " .");
-    put(t, var->opaque ? var->opaque : ir_type_get(var->type)->text);
+    put_string(t, " .");
+    put_string(t, var->opaque ? var->opaque : ir_type_get(var->type)->text);
     print_ptr(t, var);
     put_char(t, ' ');
-    put(t, var->name);
+    put_string(t, var->name);
     for (uint32_t i = 0; i < var->ndims; i++) {
         put_char(t, '[');
         if (var->dims[i])
@@ -356,7 +356,7 @@ static void print_var(text *t, const ir_var *var)
         put_char(t, ']');
     }
     if (var->has_init) {
-        put(t, " = ");
+        put_string(t, " = ");
         print_init(t, &var->init);
     }
 }
@@ -365,11 +365,11 @@ static void print_params(text *t, ir_var *const *params, uint32_t count, const c
 {
     put_char(t, '(');
     for (uint32_t i = 0; i < count; i++) {
-        put(t, i ? "," : "");
-        put(t, i && *between == 0 ? " " : between);
+        put_string(t, i ? "," : "");
+        put_string(t, i && *between == 0 ? " " : between);
         print_var(t, params[i]);
     }
-    put(t, count && *between ? "\n)" : ")");
+    put_string(t, count && *between ? "\n)" : ")");
 }
 
 /* --- Functions --- */
@@ -378,30 +378,30 @@ static void print_perf(text *t, const ir_func *func, const char *before)
 {
     for (uint32_t i = 0; i < func->written->nperf; i++) {
         const ptx_perf *perf = &func->written->perf[i];
-        put(t, before);
-        put(t, perf->name);
+        put_string(t, before);
+        put_string(t, perf->name);
         for (uint32_t k = 0; k < perf->count; k++) {
-            put(t, k ? ", " : " ");
+            put_string(t, k ? ", " : " ");
             put_decimal(t, perf->values[k]);
         }
         if (perf->text) {
             put_char(t, ' ');
-            put(t, perf->text);
+            put_string(t, perf->text);
             put_char(t, ';');
         }
     }
     if (func->noreturn) {
-        put(t, before);
-        put(t, ".noreturn");
+        put_string(t, before);
+        put_string(t, ".noreturn");
     }
 }
 
 static void print_prototype(text *t, const ir_func *proto)
 {
-    put(t, ".callprototype ");
+    put_string(t, ".callprototype ");
     print_params(t, proto->rets, proto->nrets, "");
     put_char(t, ' ');
-    put(t, proto->name);
+    put_string(t, proto->name);
     put_char(t, ' ');
     print_params(t, proto->params, proto->nparams, "");
     print_perf(t, proto, " ");
@@ -411,18 +411,18 @@ static void print_prototype(text *t, const ir_func *proto)
 static void print_targets(printer *p, const ir_label *label)
 {
     bool code = label->kind == IR_LABEL_BRANCHTARGETS;
-    put(p->out, code ? ".branchtargets" : ".calltargets");
+    put_string(p->out, code ? ".branchtargets" : ".calltargets");
     for (uint32_t i = 0; i < label->count; i++) {
-        put(p->out, i ? ", " : " ");
-        put(p->out,
-            code ? p->func->labels[label->targets[i]].name : symbol_name(&label->callees[i]));
+        put_string(p->out, i ? ", " : " ");
+        put_string(p->out, code ? p->func->labels[label->targets[i]].name
+                                : symbol_name(&label->callees[i]));
     }
     put_char(p->out, ';');
 }
 
 static void print_label(printer *p, const ir_label *label)
 {
-    put(p->out, label->name);
+    put_string(p->out, label->name);
     put_char(p->out, ':');
     if (label->kind != IR_LABEL_CODE)
         put_char(p->out, ' ');
@@ -445,18 +445,18 @@ static void print_place(text *t, const ir_loc *loc)
 static void print_loc(printer *p, const ir_loc *loc)
 {
     text *t = p->out;
-    put(t, "\t.loc\t");
+    put_string(t, "\t.loc\t");
     print_place(t, loc);
     if (loc->function) {
-        put(t, ", function_name ");
-        put(t, loc->function);
+        put_string(t, ", function_name ");
+        put_string(t, loc->function);
         if (loc->function_offset) {
             put_char(t, '+');
             put_signed(t, (uint64_t)loc->function_offset);
         }
     }
     if (loc->inlined_at != IR_NONE) {
-        put(t, ", inlined_at ");
+        put_string(t, ", inlined_at ");
         print_place(t, &p->module->locs[loc->inlined_at]);
     }
     put_char(t, '\n');
@@ -465,35 +465,35 @@ static void print_loc(printer *p, const ir_loc *loc)
 static void print_regs(printer *p, const ptx_regdecl *decl)
 {
     text *t = p->out;
-    put(t, "\t.reg");
+    put_string(t, "\t.reg");
     print_vector(t, decl->vector);
-    put(t, " .");
-    put(t, ir_type_get(decl->type)->text);
-    put(t, " \t");
+    put_string(t, " .");
+    put_string(t, ir_type_get(decl->type)->text);
+    put_string(t, " \t");
     if (decl->prefix) {
-        put(t, decl->prefix);
+        put_string(t, decl->prefix);
         put_char(t, '<');
         put_decimal(t, decl->n);
         put_char(t, '>');
     }
     for (uint32_t i = 0; i < decl->count && !decl->prefix; i++) {
-        put(t, i ? ", " : "");
-        put(t, p->func->regs[decl->first + i].name);
+        put_string(t, i ? ", " : "");
+        put_string(t, p->func->regs[decl->first + i].name);
     }
-    put(t, ";\n");
+    put_string(t, ";\n");
 }
 
 static void print_file(text *t, const ir_file *file)
 {
-    put(t, "\t.file\t");
+    put_string(t, "\t.file\t");
     put_decimal(t, file->number);
-    put(t, " \"");
-    put(t, file->path);
+    put_string(t, " \"");
+    put_string(t, file->path);
     put_char(t, '"');
     if (file->has_stat) {
-        put(t, ", ");
+        put_string(t, ", ");
         put_decimal(t, file->timestamp);
-        put(t, ", ");
+        put_string(t, ", ");
         put_decimal(t, file->size);
     }
     put_char(t, '\n');
@@ -501,9 +501,9 @@ static void print_file(text *t, const ir_file *file)
 
 static void print_line(text *t, const char *before, const char *middle, const char *after)
 {
-    put(t, before);
-    put(t, middle);
-    put(t, after);
+    put_string(t, before);
+    put_string(t, middle);
+    put_string(t, after);
 }
 
 static void print_stmt(printer *p, const ptx_stmt *stmt)
@@ -521,11 +521,11 @@ static void print_stmt(printer *p, const ptx_stmt *stmt)
     case PTX_STMT_VAR:
         put_char(t, '\t');
         print_var(t, p->func->vars[stmt->index]);
-        put(t, ";\n");
+        put_string(t, ";\n");
         break;
     case PTX_STMT_PRAGMA: print_line(t, "\t.pragma ", stmt->text, ";\n"); break;
-    case PTX_STMT_OPEN: put(t, "\t{\n"); break;
-    case PTX_STMT_CLOSE: put(t, "\t}\n"); break;
+    case PTX_STMT_OPEN: put_string(t, "\t{\n"); break;
+    case PTX_STMT_CLOSE: put_string(t, "\t}\n"); break;
     case PTX_STMT_DIRECTIVE: print_line(t, "", stmt->text, "\n"); break;
     case PTX_STMT_FILE: print_file(t, &p->module->files[stmt->index]); break;
     }
@@ -534,14 +534,14 @@ static void print_stmt(printer *p, const ptx_stmt *stmt)
 static void print_head(text *t, const ir_func *func)
 {
     print_linkage(t, func->linkage);
-    put(t, func->entry ? ".entry" : ".func");
+    put_string(t, func->entry ? ".entry" : ".func");
     print_attributes(t, func->attributes, func->unified);
     put_char(t, ' ');
     if (func->nrets) {
         print_params(t, func->rets, func->nrets, "");
         put_char(t, ' ');
     }
-    put(t, func->name);
+    put_string(t, func->name);
     print_params(t, func->params, func->nparams, "\n\t");
     print_perf(t, func, "\n");
 }
@@ -552,13 +552,13 @@ static void print_func(printer *p, const ir_func *func)
     p->func = func;
     print_head(t, func);
     if (!func->has_body) {
-        put(t, "\n;\n");
+        put_string(t, "\n;\n");
         return;
     }
-    put(t, "\n{\n");
+    put_string(t, "\n{\n");
     for (uint32_t i = 0; i < func->written->nstmts; i++)
         print_stmt(p, &func->written->stmts[i]);
-    put(t, "}\n");
+    put_string(t, "}\n");
 }
 
 /* --- Modules --- */
@@ -568,7 +568,7 @@ static void print_section(text *t, const ptx_section *section)
     print_line(t, "\t.section\t", section->name, "\n\t{\n");
     for (uint32_t i = 0; i < section->nlines; i++)
         print_line(t, "\t", section->lines[i], "\n");
-    put(t, "\t}\n");
+    put_string(t, "\t}\n");
 }
 
 static void print_item(printer *p, const ptx_item *item)
@@ -577,7 +577,7 @@ static void print_item(printer *p, const ptx_item *item)
     switch (item->kind) {
     case PTX_ITEM_VAR:
         print_var(t, p->module->vars[item->index]);
-        put(t, ";\n");
+        put_string(t, ";\n");
         break;
     case PTX_ITEM_FUNC: print_func(p, p->module->funcs[item->index]); break;
     case PTX_ITEM_FILE: print_file(t, &p->module->files[item->index]); break;
@@ -590,13 +590,13 @@ static void print_item(printer *p, const ptx_item *item)
 
 void ptx_print_begin(ptx_text *t, const ir_module *module)
 {
-    put(t, ".version ");
+    put_string(t, ".version ");
     put_decimal(t, module->written->version_major);
     put_char(t, '.');
     put_decimal(t, module->written->version_minor);
     print_line(t, "\n.target ", module->written->target ? module->written->target : "sm_50", "\n");
     if (module->address_size) {
-        put(t, ".address_size ");
+        put_string(t, ".address_size ");
         put_decimal(t, module->address_size);
         put_char(t, '\n');
     }
@@ -636,7 +636,7 @@ char *ptx_print_insn(const ir_module *module, const ir_func *func, const ir_insn
 
 void ptx_put(ptx_text *t, const char *s)
 {
-    put(t, s);
+    put_string(t, s);
 }
 
 void ptx_vputf(ptx_text *t, const char *format, va_list args)
@@ -644,7 +644,7 @@ void ptx_vputf(ptx_text *t, const char *format, va_list args)
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
-    if (length >= 0 && make_room(t, (size_t)length + 1)) {
+    if (length >= 0 && make_text_room(t, (size_t)length + 1)) {
         vsnprintf(t->data + t->count, (size_t)length + 1, format, again);
         t->count += (size_t)length;
     }
@@ -663,7 +663,7 @@ char *ptx_text_take(ptx_text *t, size_t *length)
 {
     char *data = t->data;
     *length = 0;
-    if (t->failed || !make_room(t, 1)) {
+    if (t->failed || !make_text_room(t, 1)) {
         free(data);
         data = NULL;
     } else {

@@ -50,7 +50,7 @@ static unsigned type_bits(ir_type type)
     return type == IR_T_pred ? 1 : ir_type_get(type)->bytes * 8u;
 }
 
-static bool is_integer(ir_type type)
+static bool has_integer_kind(ir_type type)
 {
     ir_kind kind = ir_type_get(type)->kind;
     return kind == IR_KIND_U || kind == IR_KIND_S;
@@ -64,11 +64,11 @@ static bool is_floating(ir_type type)
 /* Can a register of that type hold an operand of this one? Untyped bits go with everything. */
 static bool kinds_agree(ir_type reg, ir_type type)
 {
-    if (is_integer(reg))
+    if (has_integer_kind(reg))
         return !is_floating(type) && ir_type_get(type)->kind != IR_KIND_BF;
     if (is_floating(reg)) {
         const ir_type_info *r = ir_type_get(reg), *t = ir_type_get(type);
-        return !is_integer(type) && t->kind != IR_KIND_BF &&
+        return !has_integer_kind(type) && t->kind != IR_KIND_BF &&
                (t->kind != IR_KIND_F || t->lanes == r->lanes);
     }
     return true;
@@ -161,8 +161,8 @@ static bool role_takes(const ir_role *role, const ir_operand *o)
 }
 
 /* Gives each operand a role, skipping optional roles where that is needed. */
-static bool assign(const ir_role *roles, unsigned nroles, const ir_operand *operands,
-                   unsigned noperands, const ir_role **out)
+static bool assign_roles(const ir_role *roles, unsigned nroles, const ir_operand *operands,
+                         unsigned noperands, const ir_role **out)
 {
     if (noperands == 0) {
         for (unsigned i = 0; i < nroles; i++)
@@ -174,10 +174,10 @@ static bool assign(const ir_role *roles, unsigned nroles, const ir_operand *oper
         return false;
     if (role_takes(roles, operands)) {
         *out = roles;
-        if (assign(roles + 1, nroles - 1, operands + 1, noperands - 1, out + 1))
+        if (assign_roles(roles + 1, nroles - 1, operands + 1, noperands - 1, out + 1))
             return true;
     }
-    return roles->optional && assign(roles + 1, nroles - 1, operands, noperands, out);
+    return roles->optional && assign_roles(roles + 1, nroles - 1, operands, noperands, out);
 }
 
 static const char *letter_text(char letter)
@@ -394,7 +394,7 @@ static bool check_insn(verifier *v)
         return complain_suffixes(v, closest, bad, missing);
     const ir_role *given[IR_MAX_ROLES] = {0};
     if (insn->noperands > IR_MAX_ROLES ||
-        !assign(ir_roles_of(form), form->nroles, insn->operands, insn->noperands, given))
+        !assign_roles(ir_roles_of(form), form->nroles, insn->operands, insn->noperands, given))
         return complain_operands(v, form);
     for (uint32_t i = 0; i < insn->noperands; i++)
         if (!check_operand(v, given[i], &insn->operands[i], role_type(v, given[i])))
