@@ -7,19 +7,20 @@
 
 enum { ROW_ALIGN = 64 };
 
-static size_t at_least_one(size_t n)
+static size_t dimension_or_one(size_t n)
 {
     return n ? n : 1;
 }
 
-static bool bytes_of(const dev_array_desc *d, size_t *pitch, uint64_t *bytes)
+static bool measure_array(const dev_array_desc *d, size_t *pitch, uint64_t *bytes)
 {
     uint64_t row, rows;
     if (__builtin_mul_overflow(d->width, d->channels * cuda_format_bytes(d->format), &row) ||
         row > UINT64_MAX - ROW_ALIGN)
         return false;
     *pitch = (row + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
-    return !__builtin_mul_overflow(at_least_one(d->height), at_least_one(d->depth), &rows) &&
+    return !__builtin_mul_overflow(dimension_or_one(d->height), dimension_or_one(d->depth),
+                                   &rows) &&
            !__builtin_mul_overflow(*pitch, rows, bytes);
 }
 
@@ -40,9 +41,9 @@ static dev_array_desc level_desc(const dev_array_desc *d, unsigned level)
     dev_array_desc l = *d;
     bool volume = d->depth && !(d->flags & (DEV_ARRAY_LAYERED | DEV_ARRAY_CUBE));
     l.levels = 0;
-    l.width = at_least_one(d->width >> level);
-    l.height = d->height ? at_least_one(d->height >> level) : 0;
-    l.depth = volume ? at_least_one(d->depth >> level) : d->depth;
+    l.width = dimension_or_one(d->width >> level);
+    l.height = d->height ? dimension_or_one(d->height >> level) : 0;
+    l.depth = volume ? dimension_or_one(d->depth >> level) : d->depth;
     return l;
 }
 
@@ -55,7 +56,7 @@ static dev_array *new_handle(dev_context *context, const dev_array_desc *desc, u
     if (!array)
         return NULL;
     *array = (dev_array){.context = context, .desc = *desc, .address = address};
-    bytes_of(desc, &array->pitch, &bytes);
+    measure_array(desc, &array->pitch, &bytes);
     dev_handle_add(&array->handle, kind, array);
     return array;
 }
@@ -69,7 +70,7 @@ static void free_handle(dev_array *array)
     free(array);
 }
 
-static bool add_levels(dev_array *array)
+static bool add_mipmap_levels(dev_array *array)
 {
     uint64_t address = array->address, bytes = 0;
     size_t pitch = 0;
@@ -81,7 +82,7 @@ static bool add_levels(dev_array *array)
             return false;
         array->levels[i]->parent = array;
         array->nlevels++;
-        bytes_of(&d, &pitch, &bytes);
+        measure_array(&d, &pitch, &bytes);
         address += bytes;
     }
     return array->levels != NULL;
@@ -94,7 +95,7 @@ static bool total_bytes(const dev_array_desc *desc, uint64_t *total)
     *total = 0;
     for (unsigned i = 0; i < (desc->levels ? desc->levels : 1); i++) {
         dev_array_desc d = level_desc(desc, i);
-        if (!bytes_of(&d, &pitch, &bytes) || __builtin_add_overflow(*total, bytes, total))
+        if (!measure_array(&d, &pitch, &bytes) || __builtin_add_overflow(*total, bytes, total))
             return false;
     }
     return true;
@@ -116,7 +117,7 @@ static unsigned most_levels(const dev_array_desc *d)
 static dev_array *array_over(dev_context *context, const dev_array_desc *desc, uint64_t address)
 {
     dev_array *array = new_handle(context, desc, address, desc->levels ? DEV_MIPMAP : DEV_ARRAY);
-    if (!array || !desc->levels || add_levels(array))
+    if (!array || !desc->levels || add_mipmap_levels(array))
         return array;
     free_handle(array);
     return NULL;

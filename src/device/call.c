@@ -18,7 +18,7 @@ static void forget_self(void *thread)
     free(thread);
 }
 
-static void make_key(void)
+static void make_thread_key(void)
 {
     pthread_key_create(&self_key, forget_self);
 }
@@ -27,7 +27,7 @@ dev_thread *dev_self(void)
 {
     if (self)
         return self;
-    pthread_once(&self_once, make_key);
+    pthread_once(&self_once, make_thread_key);
     self = calloc(1, sizeof *self);
     if (self) {
         self->number = rec_thread();
@@ -106,7 +106,7 @@ static dev_result make_primary_current(dev_thread *t)
     return r;
 }
 
-static dev_result check(dev_call *call, dev_thread *t)
+static dev_result check_context(dev_call *call, dev_thread *t)
 {
     if ((call->flags & DEV_INIT) && !dev_g.initialized)
         return DEV_NOT_INITIALIZED;
@@ -145,7 +145,7 @@ dev_result dev_begin(dev_call *call, const char *api, cap_call_kind kind, uint32
         rec_call_stack(&call->rec);
     pthread_mutex_lock(&rec_g.lock);
     call->locked = true;
-    dev_result r = check(call, t);
+    dev_result r = check_context(call, t);
     if (recorded)
         rec_call_number(&call->rec);
     return r;

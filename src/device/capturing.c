@@ -173,7 +173,7 @@ void dev_capture_leave(dev_stream *stream)
 
 /* ---- what happens in between ---- */
 
-static dev_node_type type_of(dev_op_kind kind)
+static dev_node_type node_type_of_op(dev_op_kind kind)
 {
     switch (kind) {
     case OP_COPY: return DEV_NODE_COPY;
@@ -205,7 +205,7 @@ dev_result dev_capture_add(dev_call *call, dev_stream *stream, dev_op *op)
     }
     dev_node *node;
     dev_result r = dev_node_add_op(stream->capturing->graph, stream->tail.data, stream->tail.count,
-                                   type_of(op->kind), op, &node);
+                                   node_type_of_op(op->kind), op, &node);
     return r ? r : follow_node(stream, node);
 }
 

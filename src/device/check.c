@@ -22,7 +22,7 @@ static wl_status tell_device(replay_world *w, const dev_gpu *d, wl_error *err)
     return replay_world_see(w, &record, err);
 }
 
-static uint32_t kind_of(emu_alloc_kind kind)
+static uint32_t object_kind_of_alloc(emu_alloc_kind kind)
 {
     switch (kind) {
     case EMU_ALLOC_PINNED: return CAP_OBJECT_PINNED;
@@ -49,7 +49,7 @@ static wl_status tell_object(replay_world *w, const dev_block *block, wl_error *
 {
     cap_record record = {.type = CAP_OBJECT,
                          .object = {.id = block->object,
-                                    .kind = kind_of(block->kind),
+                                    .kind = object_kind_of_alloc(block->kind),
                                     .base = block->base,
                                     .bytes = block->size,
                                     .module = block->module ? block->module->id : 0,
@@ -107,12 +107,13 @@ static wl_status run_slice(replay_world *w, const replay_world_kernel *k, const 
     return status;
 }
 
-static void tell(const dev_op *op, const char *what, const char *why)
+static void tell_of_replay(const dev_op *op, const char *what, const char *why)
 {
     fprintf(stderr, "==WARPLENS== replay of %s: %s%s\n", op->launch.function->name, what, why);
 }
 
-static wl_status compare(replay_world *w, const dev_op *op, const obs_summary *whole, wl_error *err)
+static wl_status compare_with_slice(replay_world *w, const dev_op *op, const obs_summary *whole,
+                                    wl_error *err)
 {
     replay_world_kernel *kernel = NULL;
     replay_watch watch = {0};
@@ -126,9 +127,9 @@ static wl_status compare(replay_world *w, const dev_op *op, const obs_summary *w
         replay_agree(&kernel->facts, kernel->slice, whole, &slice, text, sizeof text)) {
         snprintf(text, sizeof text, "%u of %u rows, %u heat maps%s", slice.ninsns, whole->ninsns,
                  slice.nheats, kernel->facts.whole ? ", whole" : "");
-        tell(op, "agrees: ", text);
+        tell_of_replay(op, "agrees: ", text);
     } else if (status == WL_OK) {
-        tell(op, "DIFFERS: ", text);
+        tell_of_replay(op, "DIFFERS: ", text);
     }
     replay_watch_end(&watch);
     return status;
@@ -140,8 +141,8 @@ void dev_check_replay(const dev_op *op, const obs_summary *whole)
     wl_error err = {0};
     wl_status status = tell_all(&w, op, &err);
     if (status == WL_OK)
-        status = compare(&w, op, whole, &err);
+        status = compare_with_slice(&w, op, whole, &err);
     if (status != WL_OK)
-        tell(op, "was not possible: ", err.text);
+        tell_of_replay(op, "was not possible: ", err.text);
     replay_world_clear(&w);
 }

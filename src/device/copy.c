@@ -9,7 +9,7 @@ typedef struct side { /* of a copy, resolved to linear memory */
     uint64_t pitch, slice;
 } side;
 
-static side resolve(const dev_place *p, const dev_copy *copy)
+static side resolve_side(const dev_place *p, const dev_copy *copy)
 {
     side s = {.address = p->address, .pitch = p->pitch ? p->pitch : copy->width};
     uint64_t rows = p->height ? p->height : copy->height;
@@ -41,7 +41,7 @@ static bool fits_array(const dev_place *p, const dev_copy *copy)
  * mapped. */
 static dev_result check_place(const dev_place *p, const dev_copy *copy)
 {
-    side s = resolve(p, copy);
+    side s = resolve_side(p, copy);
     if (p->array)
         return fits_array(p, copy) ? DEV_OK : DEV_INVALID_VALUE;
     if (s.pitch < copy->width && (copy->height > 1 || copy->depth > 1))
@@ -68,7 +68,7 @@ dev_result dev_copy_check(const dev_copy *copy)
 
 void dev_copy_run(const dev_copy *copy)
 {
-    side from = resolve(&copy->from, copy), to = resolve(&copy->to, copy);
+    side from = resolve_side(&copy->from, copy), to = resolve_side(&copy->to, copy);
     if (from.pitch == copy->width && to.pitch == copy->width && copy->depth == 1) {
         memmove((void *)to.address, (void *)from.address, copy->width * copy->height);
         return;
@@ -85,15 +85,15 @@ static uint64_t set_extent(const dev_set *set)
     return (set->depth - 1) * set->slice + (set->height - 1) * set->pitch + row;
 }
 
-static bool missing(const dev_place *p, const dev_copy *copy)
+static bool is_place_missing(const dev_place *p, const dev_copy *copy)
 {
-    side s = resolve(p, copy);
+    side s = resolve_side(p, copy);
     return !p->array && dev_graph_missing(s.address, extent(&s, copy));
 }
 
 bool dev_copy_missing(const dev_copy *copy)
 {
-    return missing(&copy->from, copy) || missing(&copy->to, copy);
+    return is_place_missing(&copy->from, copy) || is_place_missing(&copy->to, copy);
 }
 
 bool dev_set_missing(const dev_set *set)
@@ -101,7 +101,7 @@ bool dev_set_missing(const dev_set *set)
     return dev_graph_missing(set->address, set_extent(set));
 }
 
-static void describe(uint64_t address, uint32_t *object, uint64_t *offset)
+static void describe_address(uint64_t address, uint32_t *object, uint64_t *offset)
 {
     dev_memory memory;
     if (!dev_memory_find(address, &memory))
@@ -110,21 +110,21 @@ static void describe(uint64_t address, uint32_t *object, uint64_t *offset)
     *offset = address - memory.base;
 }
 
-static uint64_t rows_of(const side *s, const dev_place *p)
+static uint64_t rows_of_side(const side *s, const dev_place *p)
 {
     return p->array || !s->pitch ? 0 : s->slice / s->pitch;
 }
 
 static void describe_shape(const dev_copy *copy, rec_call *call)
 {
-    side from = resolve(&copy->from, copy), to = resolve(&copy->to, copy);
+    side from = resolve_side(&copy->from, copy), to = resolve_side(&copy->to, copy);
     call->shape = (cap_shape){.width = copy->width,
                               .rows = copy->height,
                               .slices = copy->depth,
                               .source_pitch = copy->from.array ? 0 : from.pitch,
-                              .source_rows = rows_of(&from, &copy->from),
+                              .source_rows = rows_of_side(&from, &copy->from),
                               .target_pitch = copy->to.array ? 0 : to.pitch,
-                              .target_rows = rows_of(&to, &copy->to)};
+                              .target_rows = rows_of_side(&to, &copy->to)};
     rec_call_shape(call);
 }
 
@@ -133,8 +133,10 @@ void dev_copy_describe(const dev_copy *copy, rec_call *call)
     cap_call *record = &call->record;
     if (copy->height > 1 || copy->depth > 1)
         describe_shape(copy, call);
-    describe(resolve(&copy->from, copy).address, &record->source_object, &record->source_offset);
-    describe(resolve(&copy->to, copy).address, &record->target_object, &record->target_offset);
+    describe_address(resolve_side(&copy->from, copy).address, &record->source_object,
+                     &record->source_offset);
+    describe_address(resolve_side(&copy->to, copy).address, &record->target_object,
+                     &record->target_offset);
     record->bytes = (uint64_t)copy->width * copy->height * copy->depth;
 }
 
@@ -193,6 +195,6 @@ void dev_set_describe(const dev_set *set, rec_call *call)
             .target_rows = set->depth > 1 && set->pitch ? set->slice / set->pitch : set->height};
         rec_call_shape(call);
     }
-    describe(set->address, &record->target_object, &record->target_offset);
+    describe_address(set->address, &record->target_object, &record->target_offset);
     record->bytes = (uint64_t)set->width * set->element * set->height * set->depth;
 }

@@ -172,7 +172,7 @@ dev_result dev_exec_update(dev_exec *exec, const dev_graph *graph, const dev_nod
     return DEV_OK;
 }
 
-static dev_step *step_of(dev_exec *exec, const dev_node *node)
+static dev_step *step_of_node(dev_exec *exec, const dev_node *node)
 {
     for (size_t i = 0; i < exec->steps.count; i++)
         if (exec->steps.data[i].origin == node)
@@ -188,7 +188,7 @@ dev_result dev_exec_update_child(dev_exec *exec, const dev_node *node, const dev
         return r;
     r = dev_exec_new(graph, exec->flags, &fresh);
     if (r == DEV_OK) {
-        dev_step *first = old->steps.count ? step_of(exec, old->steps.data[0].origin) : NULL;
+        dev_step *first = old->steps.count ? step_of_node(exec, old->steps.data[0].origin) : NULL;
         if (first_difference(old, fresh))
             r = DEV_GRAPH_UPDATE_FAILURE;
         else if (old->steps.count && !first)
@@ -205,7 +205,7 @@ dev_result dev_exec_update_child(dev_exec *exec, const dev_node *node, const dev
 dev_result dev_exec_change(dev_call *call, dev_exec *exec, const dev_node *node,
                            const dev_work *work)
 {
-    dev_step *step = step_of(exec, node);
+    dev_step *step = step_of_node(exec, node);
     dev_op *op;
     if (!step || step->type != work->type)
         return DEV_INVALID_VALUE;
@@ -224,6 +224,6 @@ unsigned long long dev_exec_flags(const dev_exec *exec)
 
 bool *dev_exec_enabled(dev_exec *exec, const dev_node *node)
 {
-    dev_step *step = step_of(exec, node);
+    dev_step *step = step_of_node(exec, node);
     return step && step->type <= DEV_NODE_SET ? &step->enabled : NULL;
 }

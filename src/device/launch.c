@@ -14,17 +14,17 @@
 
 /* ---- checks ---- */
 
-static int attribute(const cuda_device *device, int number)
+static int device_limit(const cuda_device *device, int number)
 {
     int value = 0;
     cuda_device_attribute(device, number, &value);
     return value;
 }
 
-static bool within(emu_dim d, const cuda_device *device, int x, int y, int z)
+static bool dims_within_limits(emu_dim d, const cuda_device *device, int x, int y, int z)
 {
-    return d.x && d.y && d.z && d.x <= (uint32_t)attribute(device, x) &&
-           d.y <= (uint32_t)attribute(device, y) && d.z <= (uint32_t)attribute(device, z);
+    return d.x && d.y && d.z && d.x <= (uint32_t)device_limit(device, x) &&
+           d.y <= (uint32_t)device_limit(device, y) && d.z <= (uint32_t)device_limit(device, z);
 }
 
 static bool has_cluster(const dev_launch *l)
@@ -35,13 +35,15 @@ static bool has_cluster(const dev_launch *l)
 static dev_result check_shape(const dev_launch *l, const cuda_device *device)
 {
     dev_result bad = l->old_runtime ? DEV_INVALID_CONFIGURATION : DEV_INVALID_VALUE;
-    if (!within(l->grid, device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
-                CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) ||
-        !within(l->block, device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
-                CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z))
+    if (!dims_within_limits(l->grid, device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+                            CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
+                            CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) ||
+        !dims_within_limits(l->block, device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+                            CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+                            CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z))
         return bad;
     uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
-    if (threads > (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
+    if (threads > (uint64_t)device_limit(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
         return bad;
     if (has_cluster(l) &&
         (l->grid.x % l->cluster.x || l->grid.y % l->cluster.y || l->grid.z % l->cluster.z))
@@ -64,11 +66,11 @@ static dev_result check_resources(const dev_launch *l, const emu_kernel_info *in
         return r ? r : DEV_OUT_OF_RESOURCES;
     uint64_t grid = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
     uint64_t room = (uint64_t)blocks *
-                    (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+                    (uint64_t)device_limit(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     return l->cooperative && grid > room ? DEV_COOPERATIVE_TOO_LARGE : DEV_OK;
 }
 
-static dev_result pack(const dev_launch *l, const emu_kernel_info *info, dev_op_launch *out)
+static dev_result pack_params(const dev_launch *l, const emu_kernel_info *info, dev_op_launch *out)
 {
     out->bytes = info->param_bytes;
     out->params = calloc(1, info->param_bytes ? info->param_bytes : 1);
@@ -89,7 +91,7 @@ static dev_result pack(const dev_launch *l, const emu_kernel_info *info, dev_op_
 }
 
 /* Said once a kernel on stderr, and recorded for each launch. */
-static dev_result refuse(dev_call *call, dev_function *f, const wl_error *why)
+static dev_result refuse_emulation(dev_call *call, dev_function *f, const wl_error *why)
 {
     if (!f->refused)
         wl_log(WL_LOG_ERROR, "Kernel %s cannot be emulated: %s", f->name, why->text);
@@ -109,7 +111,7 @@ dev_result dev_launch_prepare(dev_call *call, dev_context *context, const dev_la
         return r;
     const emu_kernel_info *info = dev_function_info(launch->function, &why);
     if (!info)
-        return refuse(call, launch->function, &why);
+        return refuse_emulation(call, launch->function, &why);
     r = check_resources(launch, info, device);
     if (r)
         return r;
@@ -122,7 +124,7 @@ dev_result dev_launch_prepare(dev_call *call, dev_context *context, const dev_la
                                  .cluster = launch->cluster,
                                  .shared = launch->shared,
                                  .cooperative = launch->cooperative};
-    r = pack(launch, info, &op->launch);
+    r = pack_params(launch, info, &op->launch);
     if (r) {
         dev_op_unref(op);
         return r;
@@ -200,7 +202,7 @@ typedef struct progress {
     bool shown;
 } progress;
 
-static bool on_progress(void *ctx, uint64_t done, uint64_t total)
+static bool show_block_progress(void *ctx, uint64_t done, uint64_t total)
 {
     progress *p = ctx;
     double seconds = (double)(rec_now() - p->start_ns) * 1e-9;
@@ -227,8 +229,8 @@ emu_launch dev_launch_emulated(const dev_op *op)
 }
 
 /* The kernel's own fault loses the context, as on a GPU; a failure of the emulation is told apart. */
-static void settle(dev_op *op, uint32_t call, wl_status status, emu_result *result,
-                   const wl_error *err)
+static void settle_launch(dev_op *op, uint32_t call, wl_status status, emu_result *result,
+                          const wl_error *err)
 {
     const char *kernel = op->launch.function->name;
     if (status == WL_OK)
@@ -243,7 +245,8 @@ static void settle(dev_op *op, uint32_t call, wl_status status, emu_result *resu
     dev_lose(op->context, status == WL_NOMEM ? DEV_NOMEM : DEV_LAUNCH_FAILED);
 }
 
-static wl_status run(dev_op *op, const acc_observer *observer, emu_result *result, wl_error *err)
+static wl_status run_kernel(dev_op *op, const acc_observer *observer, emu_result *result,
+                            wl_error *err)
 {
     progress shown = {.kernel = op->launch.function->name, .start_ns = rec_now()};
     const prog_options *options = prog_options_get();
@@ -252,7 +255,7 @@ static wl_status run(dev_op *op, const acc_observer *observer, emu_result *resul
     launch.time_limit = (double)options->time_limit;
     launch.print = print;
     launch.print_ctx = op->context;
-    launch.progress = options->progress ? on_progress : NULL;
+    launch.progress = options->progress ? show_block_progress : NULL;
     launch.progress_ctx = &shown;
     inj_guard_begin(shown.kernel);
     wl_status status = emu_run(op->context->device->machine, op->launch.function->kernel, &launch,
@@ -267,12 +270,12 @@ static void run_unobserved(dev_op *op, const dev_turn *turn, const char *reason)
 {
     emu_result result = {0};
     wl_error err = {0};
-    wl_status status = run(op, NULL, &result, &err);
+    wl_status status = run_kernel(op, NULL, &result, &err);
     if (reason && (status == WL_OK || status == WL_FAULT))
         rec_skipped(turn->call, op->launch.function->name, "%s%s%s", reason,
                     status == WL_FAULT ? "; it failed: " : "",
                     status == WL_FAULT ? result.fault.text : "");
-    settle(op, turn->call, status, &result, &err);
+    settle_launch(op, turn->call, status, &result, &err);
     emu_result_clear(&result);
 }
 
@@ -289,12 +292,12 @@ static void run_repeat(dev_op *op, const dev_turn *turn, const replay_repeat *re
 {
     emu_result result = {0};
     wl_error err = {0};
-    wl_status status = run(op, NULL, &result, &err);
+    wl_status status = run_kernel(op, NULL, &result, &err);
     if (status == WL_FAULT)
         write_failed(op, turn, &result);
     else if (status == WL_OK && !dev_same_write(op, turn, repeat, &result))
         rec_skipped(turn->call, op->launch.function->name, "it was not what it was taken for");
-    settle(op, turn->call, status, &result, &err);
+    settle_launch(op, turn->call, status, &result, &err);
     emu_result_clear(&result);
 }
 
@@ -303,10 +306,10 @@ static void run_observed(dev_op *op, const dev_turn *turn, replay_watch *w,
 {
     emu_result result = {0};
     wl_error err = {0};
-    wl_status status = run(op, &w->observer, &result, &err);
+    wl_status status = run_kernel(op, &w->observer, &result, &err);
     if (status == WL_OK || status == WL_FAULT)
         write_launch(w, op, turn, &result, repeat);
-    settle(op, turn->call, status, &result, &err);
+    settle_launch(op, turn->call, status, &result, &err);
     emu_result_clear(&result);
 }
 

@@ -318,7 +318,7 @@ dev_result dev_unregister(dev_call *call, void *data)
 
 /* ---- questions ---- */
 
-static dev_memory_type type_of(emu_alloc_kind kind)
+static dev_memory_type memory_type_of_alloc(emu_alloc_kind kind)
 {
     switch (kind) {
     case EMU_ALLOC_PINNED:
@@ -334,7 +334,7 @@ bool dev_memory_find(uint64_t address, dev_memory *out)
     if (!find_alloc(address, &alloc) || alloc.kind == EMU_ALLOC_INTERNAL)
         return false;
     const dev_block *block = find_base(alloc.base);
-    *out = (dev_memory){.type = type_of(block ? block->kind : alloc.kind),
+    *out = (dev_memory){.type = memory_type_of_alloc(block ? block->kind : alloc.kind),
                         .base = alloc.base,
                         .size = alloc.size,
                         .object = alloc.id};

@@ -32,8 +32,8 @@ static dev_result read_status(wl_status status)
 }
 
 /* The image's PTX in one text; *text is malloc'ed. */
-static dev_result read_text(const dev_gpu *device, const void *image, char **text, size_t *length,
-                            wl_error *log)
+static dev_result read_image_ptx(const dev_gpu *device, const void *image, char **text,
+                                 size_t *length, wl_error *log)
 {
     cuda_image found;
     wl_status status = cuda_image_read(image, CUDA_SIZE_UNKNOWN, device->description.sm, &found,
@@ -51,7 +51,7 @@ static dev_result read_text(const dev_gpu *device, const void *image, char **tex
     return status == WL_OK ? DEV_OK : DEV_INVALID_PTX;
 }
 
-static uint32_t place_variable(void *ctx, const ir_var *var, uint64_t address, uint64_t size)
+static uint32_t place_module_variable(void *ctx, const ir_var *var, uint64_t address, uint64_t size)
 {
     dev_module *module = ctx;
     bool constant = var->space == IR_SPACE_CONST, managed = var->attributes & 1;
@@ -94,7 +94,7 @@ static dev_result place_module(dev_module *module, wl_error *log)
     module->id = rec_module(CAP_MODULE_PTX, mapped_file(module->image), module->text,
                             module->length);
     wl_status status = emu_module_load(module->context->device->machine, module->ptx,
-                                       place_variable, module, &module->loaded, log);
+                                       place_module_variable, module, &module->loaded, log);
     if (status == WL_UNSUPPORTED)
         return DEV_NOT_SUPPORTED;
     if (status != WL_OK)
@@ -132,7 +132,7 @@ dev_result dev_module_load(dev_context *context, const void *image, dev_module *
         return DEV_NOMEM;
     module->context = context;
     module->image = image;
-    dev_result r = read_text(context->device, image, &module->text, &module->length, log);
+    dev_result r = read_image_ptx(context->device, image, &module->text, &module->length, log);
     if (r == DEV_OK &&
         ptx_parse(module->text, module->length, mapped_file(image), &module->ptx, log) != WL_OK)
         r = DEV_INVALID_PTX;

@@ -20,7 +20,7 @@ static bool find_allocation(void *ctx, uint64_t address, emu_alloc *out)
     return emu_mem_find(ctx, address, out) && out->id != 0;
 }
 
-static bool find_object(void *ctx, uint32_t object, emu_alloc *out)
+static bool find_object_allocation(void *ctx, uint32_t object, emu_alloc *out)
 {
     dev_block *block, *next;
     HASH_ITER (hh, dev_g.blocks, block, next) {
@@ -69,7 +69,7 @@ void dev_same_keep(const dev_op *op, const replay_repeat *repeat, uint32_t launc
                    const obs_summary *summary)
 {
     if (repeat->facts)
-        replay_repeats_keep(repeats, repeat, launch, summary, find_object,
+        replay_repeats_keep(repeats, repeat, launch, summary, find_object_allocation,
                             op->context->device->machine);
 }
 

@@ -28,14 +28,14 @@ bool dev_is(const void *handle, dev_kind kind)
     return found && found->kind == kind;
 }
 
-static int attribute(const cuda_device *device, int number)
+static int described_attribute(const cuda_device *device, int number)
 {
     int value = 0;
     cuda_device_attribute(device, number, &value);
     return value;
 }
 
-static void write_device(const dev_gpu *device)
+static void record_emulated_device(const dev_gpu *device)
 {
     const cuda_device *d = &device->description;
     cap_device record = {
@@ -43,7 +43,7 @@ static void write_device(const dev_gpu *device)
         .name = d->name,
         .cc_major = d->sm / 10,
         .cc_minor = d->sm % 10,
-        .num_sms = (uint32_t)attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .num_sms = (uint32_t)described_attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         .global_bytes = d->global_bytes,
         .file = d->id};
     REC_WRITE(device, &record);
@@ -55,17 +55,18 @@ static emu_device machine_of(const cuda_device *d)
 {
     return (emu_device){
         .sm = d->sm,
-        .num_sms = (uint32_t)attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-        .max_threads_per_block = (uint32_t)attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+        .num_sms = (uint32_t)described_attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .max_threads_per_block = (uint32_t)
+            described_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
         .max_shared_per_block = d->limits.shared_per_block_optin,
         .max_blocks_per_sm = d->limits.blocks,
         .max_threads_per_sm = d->limits.threads,
         .shared_per_sm = d->limits.shared,
         .global_bytes = d->global_bytes,
-        .clock_khz = (uint32_t)attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE)};
+        .clock_khz = (uint32_t)described_attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE)};
 }
 
-static bool add_device(const char *name)
+static bool add_emulated_device(const char *name)
 {
     dev_gpu *device = &dev_g.devices[dev_g.ndevices];
     wl_error err = {0};
@@ -80,7 +81,7 @@ static bool add_device(const char *name)
         return false;
     }
     dev_g.ndevices++;
-    write_device(device);
+    record_emulated_device(device);
     return true;
 }
 
@@ -88,7 +89,7 @@ static void add_devices(void)
 {
     char *names = strdup(prog_options_get()->device), *rest = names;
     for (char *name; names && (name = strsep(&rest, ","));)
-        if (*name && dev_g.ndevices < DEV_MAX_DEVICES && !add_device(name))
+        if (*name && dev_g.ndevices < DEV_MAX_DEVICES && !add_emulated_device(name))
             break;
     free(names);
 }
@@ -139,14 +140,14 @@ void dev_gpu_memory(const dev_gpu *device, uint64_t *free, uint64_t *total)
 
 /* ---- the process's life ---- */
 
-static void in_child(void)
+static void renew_condition_in_child(void)
 {
     pthread_cond_init(&dev_g.changed, NULL);
 }
 
 void dev_process_begins(void)
 {
-    static const rec_collector emulator = {.name = "emulate", .in_child = in_child};
+    static const rec_collector emulator = {.name = "emulate", .in_child = renew_condition_in_child};
     prog_options_get();
     rec_process_begins(&emulator);
 }

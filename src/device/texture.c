@@ -16,14 +16,14 @@ typedef struct texture {
 
 /* Textures and surfaces have numbers of their own, which may be equal: surfaces are kept with the
  * top bit set. */
-static void *key_of(uint64_t value, bool surface)
+static void *texture_key(uint64_t value, bool surface)
 {
     return (void *)(uintptr_t)(value | (surface ? UINT64_C(1) << 63 : 0));
 }
 
 static texture *find_texture(uint64_t value, bool surface)
 {
-    void *key = key_of(value, surface);
+    void *key = texture_key(value, surface);
     dev_handle *h = NULL;
     HASH_FIND_PTR(dev_g.handles, &key, h);
     return h && h->kind == DEV_TEXTURE ? (texture *)h : NULL;
@@ -45,20 +45,20 @@ static dev_result set_format(emu_image *image, int format, unsigned channels)
     return image->bits && known ? DEV_OK : DEV_INVALID_CHANNEL;
 }
 
-static uint32_t at_least_one(size_t n)
+static uint32_t level_extent(size_t n)
 {
     return n ? (uint32_t)n : 1;
 }
 
-static void set_level(emu_image *image, const dev_array *array)
+static void add_image_level(emu_image *image, const dev_array *array)
 {
     const dev_array_desc *d = &array->desc;
     bool volume = image->dims == 3;
     image->level[image->nlevels++] = (emu_image_level){
         .address = array->address,
         .pitch = array->pitch,
-        .slice = array->pitch * at_least_one(d->height),
-        .size = {(uint32_t)d->width, at_least_one(d->height), volume ? at_least_one(d->depth) : 1}};
+        .slice = array->pitch * level_extent(d->height),
+        .size = {(uint32_t)d->width, level_extent(d->height), volume ? level_extent(d->depth) : 1}};
 }
 
 static dev_result of_array(const dev_array *array, emu_image *image)
@@ -70,9 +70,9 @@ static dev_result of_array(const dev_array *array, emu_image *image)
     image->dims = d->depth && !sliced ? 3 : d->height ? 2 : 1;
     image->slices = sliced ? (uint32_t)d->depth : 1;
     if (!array->levels)
-        set_level(image, array);
+        add_image_level(image, array);
     for (unsigned i = 0; array->levels && i < array->nlevels && i < EMU_MAX_LEVELS; i++)
-        set_level(image, array->levels[i]);
+        add_image_level(image, array->levels[i]);
     return set_format(image, d->format, d->channels);
 }
 
@@ -162,12 +162,12 @@ dev_result dev_texture_new(dev_call *call, const dev_resource *resource,
         free(t);
         return r;
     }
-    dev_handle_add(&t->handle, DEV_TEXTURE, key_of(t->value, t->surface));
+    dev_handle_add(&t->handle, DEV_TEXTURE, texture_key(t->value, t->surface));
     *handle = t->value;
     return DEV_OK;
 }
 
-static void destroy(texture *t)
+static void destroy_texture(texture *t)
 {
     emu_machine *machine = t->context->device->machine;
     if (t->surface)
@@ -185,7 +185,7 @@ dev_result dev_texture_destroy(uint64_t handle, bool surface)
     if (!t)
         return DEV_INVALID_VALUE;
     dev_wait_idle(NULL, NULL);
-    destroy(t);
+    destroy_texture(t);
     return DEV_OK;
 }
 
@@ -206,5 +206,5 @@ static texture *next_of(const dev_context *context)
 void dev_textures_forget(const dev_context *context)
 {
     for (texture *t; (t = next_of(context));)
-        destroy(t);
+        destroy_texture(t);
 }

@@ -64,7 +64,7 @@ dev_result dev_physical_new(dev_gpu *device, uint64_t size, dev_physical **out)
     return DEV_OK;
 }
 
-static void drop(dev_physical *physical)
+static void drop_physical(dev_physical *physical)
 {
     if (physical->references || physical->mappings)
         return;
@@ -78,7 +78,7 @@ dev_result dev_physical_release(dev_physical *physical)
     if (!physical->references)
         return DEV_INVALID_VALUE;
     physical->references--;
-    drop(physical);
+    drop_physical(physical);
     return DEV_OK;
 }
 
@@ -162,7 +162,7 @@ static void unmap_block(dev_call *call, dev_block *block)
     dev_call_write(call, DEV_OK);
     dev_block_release(block, call->rec.id);
     physical->mappings--;
-    drop(physical);
+    drop_physical(physical);
 }
 
 dev_result dev_unmap(dev_call *call, uint64_t address, uint64_t size)

@@ -78,7 +78,7 @@ static void record_event(dev_op_event *e)
 }
 
 /* A copy or set of memory that no run of a graph allocated. */
-static bool is_missing(const dev_op *op)
+static bool lacks_memory(const dev_op *op)
 {
     return (op->kind == OP_COPY && dev_copy_missing(&op->copy)) ||
            (op->kind == OP_SET && dev_set_missing(&op->set));
@@ -88,7 +88,7 @@ void dev_op_run(dev_op *op, const dev_turn *turn)
 {
     if (op->context && op->context->error && op->kind != OP_RECORD)
         return;
-    if (is_missing(op)) {
+    if (lacks_memory(op)) {
         dev_lose(op->context, DEV_ILLEGAL_ADDRESS);
         return;
     }
@@ -284,7 +284,7 @@ static bool still_pending(uint64_t ticket)
 }
 
 /* Zero milliseconds: however long it takes. */
-static void wait_for(uint64_t ticket, int milliseconds)
+static void wait_for_ticket(uint64_t ticket, int milliseconds)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -320,6 +320,6 @@ dev_result dev_submit(dev_call *call, dev_stream *stream, dev_op *op, bool wait)
     dev_call_write(call, DEV_OK);
     carry_on();
     if (wait || host)
-        wait_for(ticket, wait ? 0 : HOST_PATIENCE_MS);
+        wait_for_ticket(ticket, wait ? 0 : HOST_PATIENCE_MS);
     return DEV_OK;
 }

@@ -22,7 +22,7 @@ static const char *volatile running; /* the kernel that began last */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-static bool is_ours(const void *context)
+static bool is_in_own_code(const void *context)
 {
     const ucontext_t *u = context;
 #if defined __x86_64__
@@ -56,7 +56,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     static volatile sig_atomic_t said;
     (void)info;
     signal(number, SIG_DFL);
-    if (said || !is_ours(context))
+    if (said || !is_in_own_code(context))
         return;
     said = 1;
     say_which(running);
@@ -72,7 +72,7 @@ static void install(void)
 }
 
 /* What the application installed meanwhile stays. */
-static void restore(void)
+static void restore_signals(void)
 {
     struct sigaction now;
     for (int i = 0; i < SIGNALS; i++)
@@ -94,6 +94,6 @@ void inj_guard_end(void)
 {
     pthread_mutex_lock(&lock);
     if (--runs == 0)
-        restore();
+        restore_signals();
     pthread_mutex_unlock(&lock);
 }

@@ -64,7 +64,7 @@ typedef struct walk {
 } walk;
 
 /* False where the walk ends. */
-static bool add(walk *w, uintptr_t pc)
+static bool add_frame(walk *w, uintptr_t pc)
 {
     if (pc - own.start < own.end - own.start && w->count == 0)
         return true;
@@ -72,7 +72,7 @@ static bool add(walk *w, uintptr_t pc)
     return w->count < w->limit;
 }
 
-static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *data)
+static _Unwind_Reason_Code step_frame(struct _Unwind_Context *context, void *data)
 {
     walk *w = data;
     uintptr_t pc = _Unwind_GetIP(context);
@@ -80,7 +80,7 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *data)
         w->inside = false;
         return _URC_NO_REASON;
     }
-    return pc && add(w, pc) ? _URC_NO_REASON : _URC_END_OF_STACK;
+    return pc && add_frame(w, pc) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 /* ---- walking by rules ---- */
@@ -178,7 +178,7 @@ static bool walk_by_rules(walk *w, frame f, stack_path *path)
             return true;
         if (rule.cfa == UNWIND_UNKNOWN || !go_up(&f, rule, path))
             return false;
-        if (!f.pc || !add(w, f.pc))
+        if (!f.pc || !add_frame(w, f.pc))
             return true;
         path->own += w->count == 0;
         pc = f.pc - 1;
@@ -197,7 +197,7 @@ static bool look_at_files(void)
     return true;
 }
 
-static void forget(void)
+static void forget_unwinding(void)
 {
     unwind_forget();
     stack_path_forget();
@@ -207,7 +207,7 @@ static void forget(void)
 static bool is_walkable(frame f)
 {
     if (look_at_files())
-        forget();
+        forget_unwinding();
     if (!bounds.high)
         find_bounds();
     return f.sp >= bounds.low && f.sp < bounds.high;
@@ -244,7 +244,7 @@ __attribute__((noinline)) uint32_t inj_stack(uint64_t *pcs, uint32_t limit)
     }
     w.count = 0;
     w.inside = true;
-    _Unwind_Backtrace(step, &w);
+    _Unwind_Backtrace(step_frame, &w);
     return w.count;
 }
 

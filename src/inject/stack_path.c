@@ -18,18 +18,18 @@ static pthread_key_t key; /* frees the table with its thread */
 static bool has_key;
 static __thread table *mine;
 
-static void release(void *memory)
+static void release_table(void *memory)
 {
     mine = NULL;
     free(memory);
 }
 
-static void make_key(void)
+static void make_table_key(void)
 {
-    has_key = pthread_key_create(&key, release) == 0;
+    has_key = pthread_key_create(&key, release_table) == 0;
 }
 
-static void clear(table *t, uint64_t now)
+static void clear_table(table *t, uint64_t now)
 {
     for (uint32_t set = 0; set < SETS; set++)
         for (uint32_t way = 0; way < WAYS; way++)
@@ -43,10 +43,10 @@ static table *table_of_thread(void)
     uint64_t now = __atomic_load_n(&forgets, __ATOMIC_RELAXED);
     if (mine) {
         if (mine->forgotten != now)
-            clear(mine, now);
+            clear_table(mine, now);
         return mine;
     }
-    pthread_once(&once, make_key);
+    pthread_once(&once, make_table_key);
     table *t = has_key ? calloc(1, sizeof *t) : NULL; /* of which the system gives what is used */
     if (!t || pthread_setspecific(key, t) != 0) {
         free(t);
@@ -110,8 +110,8 @@ void stack_path_begin(stack_path *path, uint64_t sp, uint64_t bp, uint32_t limit
     path->bp_counts = path->failed = false;
 }
 
-static void add(stack_path *path, uint64_t address, uint64_t value, uint16_t *at, uint64_t *values,
-                uint16_t *count, uint32_t most)
+static void add_path_word(stack_path *path, uint64_t address, uint64_t value, uint16_t *at,
+                          uint64_t *values, uint16_t *count, uint32_t most)
 {
     uint64_t words = (address - path->sp) / sizeof value;
     if (*count == most || words > UINT16_MAX) {
@@ -124,10 +124,12 @@ static void add(stack_path *path, uint64_t address, uint64_t value, uint16_t *at
 
 void stack_path_return(stack_path *path, uint64_t address, uint64_t value)
 {
-    add(path, address, value, path->return_at, path->returns, &path->nreturns, STACK_PATH_RETURNS);
+    add_path_word(path, address, value, path->return_at, path->returns, &path->nreturns,
+                  STACK_PATH_RETURNS);
 }
 
 void stack_path_other(stack_path *path, uint64_t address, uint64_t value)
 {
-    add(path, address, value, path->other_at, path->others, &path->nothers, STACK_PATH_OTHERS);
+    add_path_word(path, address, value, path->other_at, path->others, &path->nothers,
+                  STACK_PATH_OTHERS);
 }

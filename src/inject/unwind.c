@@ -18,7 +18,7 @@ typedef struct cursor {
     bool bad; /* read beyond the end, or met what is not known here */
 } cursor;
 
-static uint64_t get(cursor *c, size_t bytes)
+static uint64_t get_fixed(cursor *c, size_t bytes)
 {
     uint64_t value = 0;
     if ((size_t)(c->end - c->at) < bytes) {
@@ -31,7 +31,7 @@ static uint64_t get(cursor *c, size_t bytes)
     return value;
 }
 
-static void skip(cursor *c, uint64_t bytes)
+static void skip_bytes(cursor *c, uint64_t bytes)
 {
     if ((uint64_t)(c->end - c->at) < bytes)
         c->bad = true;
@@ -44,7 +44,7 @@ static uint64_t get_leb(cursor *c, bool is_signed)
     unsigned shift = 0;
     uint8_t byte;
     do {
-        byte = (uint8_t)get(c, 1);
+        byte = (uint8_t)get_fixed(c, 1);
         value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
         shift += 7;
     } while (byte & 0x80);
@@ -99,7 +99,7 @@ static void skip_address(cursor *c, uint8_t encoding)
         [0x0] = 8, [0x2] = 2, [0x3] = 4, [0x4] = 8, [0xa] = 2, [0xb] = 4, [0xc] = 8};
     uint8_t size = encoding == ALIGNED ? 0 : sizes[encoding & FORMAT];
     c->bad |= size == 0;
-    skip(c, size);
+    skip_bytes(c, size);
 }
 
 /* ---- instructions ---- */
@@ -114,7 +114,7 @@ typedef struct program {
 } program;
 
 /* Nothing can be said of the places from here on. */
-static void give_up(program *p)
+static void stop_program(program *p)
 {
     p->code.bad = true;
 }
@@ -123,7 +123,7 @@ static void set_cfa(program *p, uint64_t reg, int64_t offset)
 {
     unwind_rule *r = &p->now.rule;
     if (offset != (int32_t)offset)
-        give_up(p);
+        stop_program(p);
     r->cfa = reg == SP ? UNWIND_SP : reg == BP ? UNWIND_BP : UNWIND_UNKNOWN;
     r->cfa_at = (int32_t)offset;
 }
@@ -149,7 +149,7 @@ static void set_saved(program *p, uint64_t reg, int64_t offset)
     else if (reg == RA)
         p->now.ra = offset == -8 ? RA_AT_CFA : RA_ELSEWHERE;
     else if (reg == SP)
-        give_up(p);
+        stop_program(p);
 }
 
 static void set_other(program *p, uint64_t reg)
@@ -159,7 +159,7 @@ static void set_other(program *p, uint64_t reg)
     else if (reg == RA)
         p->now.ra = RA_ELSEWHERE;
     else if (reg == SP)
-        give_up(p);
+        stop_program(p);
 }
 
 static void set_same(program *p, uint64_t reg)
@@ -178,7 +178,7 @@ static void set_undefined(program *p, uint64_t reg)
         set_same(p, reg);
 }
 
-static void restore(program *p, uint64_t reg)
+static void restore_register(program *p, uint64_t reg)
 {
     const row *initial = &p->of.initial;
     if (reg == BP)
@@ -193,9 +193,9 @@ static void get_expression(program *p, uint64_t *reg, int64_t *offset, bool *der
     enum { BREG0 = 0x70, DEREF = 0x06 };
     uint64_t length = get_uleb(&p->code);
     cursor c = {p->code.at, p->code.at, false};
-    skip(&p->code, length);
+    skip_bytes(&p->code, length);
     c.end = p->code.at;
-    *reg = get(&c, 1) - BREG0;
+    *reg = get_fixed(&c, 1) - BREG0;
     *offset = get_sleb(&c);
     *deref = c.at < c.end && *c.at == DEREF;
     c.at += *deref;
@@ -232,7 +232,7 @@ static void set_expression(program *p)
 static void push(program *p)
 {
     if (p->depth == sizeof p->stack / sizeof *p->stack)
-        give_up(p);
+        stop_program(p);
     else
         p->stack[p->depth++] = p->now;
 }
@@ -242,10 +242,10 @@ static void pop(program *p)
     if (p->depth)
         p->now = p->stack[--p->depth];
     else
-        give_up(p);
+        stop_program(p);
 }
 
-static int64_t scaled(const program *p, int64_t factor)
+static int64_t scaled_offset(const program *p, int64_t factor)
 {
     return factor * p->of.data_align;
 }
@@ -290,14 +290,14 @@ static void define_cfa(program *p, uint8_t op)
         break;
     case DEF_CFA_SF:
         reg = get_uleb(c);
-        set_cfa(p, reg, scaled(p, get_sleb(c)));
+        set_cfa(p, reg, scaled_offset(p, get_sleb(c)));
         break;
     case DEF_CFA_REGISTER:
         reg = get_uleb(c);
         set_cfa(p, p->now.rule.cfa == UNWIND_AT_BP ? RA : reg, p->now.rule.cfa_at);
         break;
     case DEF_CFA_OFFSET: set_cfa_offset(p, (int64_t)get_uleb(c)); break;
-    case DEF_CFA_OFFSET_SF: set_cfa_offset(p, scaled(p, get_sleb(c))); break;
+    case DEF_CFA_OFFSET_SF: set_cfa_offset(p, scaled_offset(p, get_sleb(c))); break;
     default: set_cfa_expression(p); break;
     }
 }
@@ -307,14 +307,14 @@ static void define_register(program *p, uint8_t op)
     cursor *c = &p->code;
     uint64_t reg = get_uleb(c);
     switch (op) {
-    case OFFSET_EXTENDED: set_saved(p, reg, scaled(p, (int64_t)get_uleb(c))); break;
-    case OFFSET_EXTENDED_SF: set_saved(p, reg, scaled(p, get_sleb(c))); break;
-    case RESTORE_EXTENDED: restore(p, reg); break;
+    case OFFSET_EXTENDED: set_saved(p, reg, scaled_offset(p, (int64_t)get_uleb(c))); break;
+    case OFFSET_EXTENDED_SF: set_saved(p, reg, scaled_offset(p, get_sleb(c))); break;
+    case RESTORE_EXTENDED: restore_register(p, reg); break;
     case UNDEFINED: set_undefined(p, reg); break;
     case SAME_VALUE: set_same(p, reg); break;
     case VAL_EXPRESSION:
         set_other(p, reg);
-        skip(c, get_uleb(c));
+        skip_bytes(c, get_uleb(c));
         break;
     default: /* IN_REGISTER, VAL_OFFSET, VAL_OFFSET_SF: one operand */
         set_other(p, reg);
@@ -324,21 +324,21 @@ static void define_register(program *p, uint8_t op)
 }
 
 /* One instruction. */
-static void execute(program *p)
+static void execute_instruction(program *p)
 {
     cursor *c = &p->code;
-    uint8_t op = (uint8_t)get(c, 1), low = op & 0x3f;
+    uint8_t op = (uint8_t)get_fixed(c, 1), low = op & 0x3f;
     switch (op & 0xc0) {
     case ADVANCE: p->at += low * p->of.code_align; return;
-    case OFFSET: set_saved(p, low, scaled(p, (int64_t)get_uleb(c))); return;
-    case RESTORE: restore(p, low); return;
+    case OFFSET: set_saved(p, low, scaled_offset(p, (int64_t)get_uleb(c))); return;
+    case RESTORE: restore_register(p, low); return;
     default: break;
     }
     switch (op) {
     case NOP: break;
-    case ADVANCE_1: p->at += get(c, 1) * p->of.code_align; break;
-    case ADVANCE_2: p->at += get(c, 2) * p->of.code_align; break;
-    case ADVANCE_4: p->at += get(c, 4) * p->of.code_align; break;
+    case ADVANCE_1: p->at += get_fixed(c, 1) * p->of.code_align; break;
+    case ADVANCE_2: p->at += get_fixed(c, 2) * p->of.code_align; break;
+    case ADVANCE_4: p->at += get_fixed(c, 4) * p->of.code_align; break;
     case REMEMBER_STATE: push(p); break;
     case RESTORE_STATE: pop(p); break;
     case ARGS_SIZE: get_uleb(c); break;
@@ -351,18 +351,18 @@ static void execute(program *p)
     case DEF_CFA_EXPRESSION: define_cfa(p, op); break;
     default:
         if (op < OFFSET_EXTENDED || op > VAL_EXPRESSION)
-            give_up(p);
+            stop_program(p);
         else
             define_register(p, op);
     }
 }
 
 /* What holds at `pc`. */
-static row run(cursor code, const cie *of, uint64_t start, uint64_t pc)
+static row run_to_row(cursor code, const cie *of, uint64_t start, uint64_t pc)
 {
     program p = {.code = code, .of = *of, .now = of->initial, .at = start};
     while (p.code.at < p.code.end && !p.code.bad && p.at <= pc)
-        execute(&p);
+        execute_instruction(&p);
     if (p.code.bad)
         p.now.rule.cfa = UNWIND_UNKNOWN;
     return p.now;
@@ -375,15 +375,15 @@ static void read_augmentation(cursor *c, const char *letters, cie *out)
 {
     uint64_t length = get_uleb(c);
     cursor data = {c->at, c->at, false};
-    skip(c, length);
+    skip_bytes(c, length);
     data.end = c->at;
     for (; *letters && !data.bad; letters++) {
         if (*letters == 'R')
-            out->encoding = (uint8_t)get(&data, 1);
+            out->encoding = (uint8_t)get_fixed(&data, 1);
         else if (*letters == 'L')
-            skip(&data, 1);
+            skip_bytes(&data, 1);
         else if (*letters == 'P')
-            skip_address(&data, (uint8_t)get(&data, 1));
+            skip_address(&data, (uint8_t)get_fixed(&data, 1));
         else /* S among them, a frame that a signal interrupted */
             data.bad = true;
     }
@@ -393,13 +393,13 @@ static void read_augmentation(cursor *c, const char *letters, cie *out)
 static bool read_cie(const uint8_t *entry, cie *out)
 {
     cursor c = open_entry(entry);
-    skip(&c, 4); /* says that it is one */
-    uint64_t version = get(&c, 1);
+    skip_bytes(&c, 4); /* says that it is one */
+    uint64_t version = get_fixed(&c, 1);
     const char *letters = (const char *)c.at;
-    while (get(&c, 1))
+    while (get_fixed(&c, 1))
         ;
     *out = (cie){.code_align = get_uleb(&c), .data_align = get_sleb(&c)};
-    uint64_t ra = version == 1 ? get(&c, 1) : get_uleb(&c);
+    uint64_t ra = version == 1 ? get_fixed(&c, 1) : get_uleb(&c);
     if (c.bad || (version != 1 && version != 3) || ra != RA || (*letters && *letters != 'z'))
         return false;
     out->augmented = *letters == 'z';
@@ -409,7 +409,7 @@ static bool read_cie(const uint8_t *entry, cie *out)
         return false;
     cie none = *out;
     none.initial.ra = RA_ELSEWHERE; /* until it is said that it lies there */
-    out->initial = run(c, &none, 0, UINT64_MAX);
+    out->initial = run_to_row(c, &none, 0, UINT64_MAX);
     return out->initial.rule.cfa != UNWIND_UNKNOWN;
 }
 
@@ -435,16 +435,16 @@ unwind_rule unwind_read(uint64_t pc)
         return returns_from_signal(pc) ? nothing : (unwind_rule){.cfa = UNWIND_END};
     cursor c = open_entry(entry);
     const uint8_t *here = c.at;
-    back = (int32_t)get(&c, 4);
+    back = (int32_t)get_fixed(&c, 4);
     if (c.bad || !read_cie(here - back, &of))
         return nothing;
     skip_address(&c, of.encoding);
     skip_address(&c, of.encoding & 0x0f);
     if (of.augmented)
-        skip(&c, get_uleb(&c));
+        skip_bytes(&c, get_uleb(&c));
     if (c.bad)
         return nothing;
-    row at = run(c, &of, (uint64_t)(uintptr_t)found.function, pc);
+    row at = run_to_row(c, &of, (uint64_t)(uintptr_t)found.function, pc);
     if (at.ra == RA_NONE && at.rule.cfa != UNWIND_UNKNOWN)
         return (unwind_rule){.cfa = UNWIND_END};
     return at.ra == RA_AT_CFA && at.rule.bp != BP_ELSEWHERE && at.rule.cfa != UNWIND_UNKNOWN
@@ -462,12 +462,12 @@ static unwind_rule rules[RULES];
 static uint32_t nrules;
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 
-static uint64_t place_of(uint64_t pc)
+static uint64_t rule_place_of(uint64_t pc)
 {
     return pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACE_BITS);
 }
 
-static bool look(uint64_t place, uint64_t pc, unwind_rule *out)
+static bool look_up_rule(uint64_t place, uint64_t pc, unwind_rule *out)
 {
     uint64_t known = __atomic_load_n(&places[place], __ATOMIC_ACQUIRE);
     if (known >> RULE_BITS != pc || !known)
@@ -476,7 +476,7 @@ static bool look(uint64_t place, uint64_t pc, unwind_rule *out)
     return true;
 }
 
-static uint32_t number_of(unwind_rule rule)
+static uint32_t number_of_rule(unwind_rule rule)
 {
     uint32_t i = 0;
     while (i < nrules && memcmp(&rules[i], &rule, sizeof rule) != 0)
@@ -491,7 +491,7 @@ static void remember(uint64_t pc, unwind_rule rule)
 {
     if (pc >> (64 - RULE_BITS) || pthread_mutex_trylock(&adding) != 0)
         return;
-    uint64_t place = place_of(pc), number = number_of(rule);
+    uint64_t place = rule_place_of(pc), number = number_of_rule(rule);
     if (number < RULES) {
         __atomic_store_n(&places[place ^ 1], places[place], __ATOMIC_RELEASE);
         __atomic_store_n(&places[place], pc << RULE_BITS | (number + 1), __ATOMIC_RELEASE);
@@ -502,8 +502,8 @@ static void remember(uint64_t pc, unwind_rule rule)
 unwind_rule unwind_find(uint64_t pc)
 {
     unwind_rule rule;
-    uint64_t place = place_of(pc);
-    if (look(place, pc, &rule) || look(place ^ 1, pc, &rule))
+    uint64_t place = rule_place_of(pc);
+    if (look_up_rule(place, pc, &rule) || look_up_rule(place ^ 1, pc, &rule))
         return rule;
     rule = unwind_read(pc);
     remember(pc, rule);

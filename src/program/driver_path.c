@@ -14,7 +14,7 @@
 
 #define NAME "libcuda.so.1"
 
-static bool usable(const char *path)
+static bool is_usable_driver(const char *path)
 {
     char real[4096];
     if (access(path, R_OK) != 0 || !realpath(path, real))
@@ -25,10 +25,10 @@ static bool usable(const char *path)
 static bool in_folder(const char *folder, size_t length, char *path, size_t size)
 {
     int used = snprintf(path, size, "%.*s/" NAME, (int)length, folder);
-    return length > 0 && used > 0 && (size_t)used < size && usable(path);
+    return length > 0 && used > 0 && (size_t)used < size && is_usable_driver(path);
 }
 
-static bool along(const char *folders, char *path, size_t size)
+static bool find_along_folders(const char *folders, char *path, size_t size)
 {
     while (folders && *folders) {
         size_t length = strcspn(folders, ":;");
@@ -80,7 +80,7 @@ static bool search_cache(const char *data, size_t size, char *path, size_t room)
             strcmp(text_at(base, size, entry.name), NAME) != 0)
             continue;
         snprintf(path, room, "%s", text_at(base, size, entry.path));
-        if (usable(path))
+        if (is_usable_driver(path))
             return true;
     }
     return false;
@@ -115,8 +115,8 @@ bool prog_find_driver(char *path, size_t size)
         snprintf(path, size, "%s", named);
         return access(path, R_OK) == 0;
     }
-    return along(getenv("LD_LIBRARY_PATH"), path, size) || in_cache(path, size) ||
-           along(usual, path, size);
+    return find_along_folders(getenv("LD_LIBRARY_PATH"), path, size) || in_cache(path, size) ||
+           find_along_folders(usual, path, size);
 }
 
 bool prog_gpu_present(void)

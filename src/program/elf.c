@@ -52,7 +52,7 @@ static const char *string(const reader *r, size_t table, uint64_t offset)
     return strings && memchr(strings + offset, 0, rest) ? (const char *)strings + offset : "";
 }
 
-static bool begins(const char *text, const char *with)
+static bool begins_with(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -61,7 +61,7 @@ static bool begins(const char *text, const char *with)
  * inject/patch.c only redirects what the runtime's table lists. */
 static bool is_runtime_name(const char *name)
 {
-    return begins(name, "cuda") || begins(name, "__cuda");
+    return begins_with(name, "cuda") || begins_with(name, "__cuda");
 }
 
 static wl_status add_symbol(reader *r, const Elf64_Sym *sym, const char *name)
@@ -103,8 +103,8 @@ static void read_dynamic(reader *r, const Elf64_Shdr *section)
         if (dynamic[i].d_tag != DT_NEEDED)
             continue;
         const char *name = string(r, section->sh_link, dynamic[i].d_un.d_val);
-        r->out->needs_runtime |= begins(name, "libcudart.so");
-        r->out->needs_driver |= begins(name, "libcuda.so");
+        r->out->needs_runtime |= begins_with(name, "libcudart.so");
+        r->out->needs_driver |= begins_with(name, "libcuda.so");
     }
 }
 
@@ -145,7 +145,7 @@ static int by_address(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static int by_value(const void *a, const void *b)
+static int by_start_address(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -156,7 +156,7 @@ static void measure_room(reader *r)
     if (!r->functions.count)
         return;
     qsort(r->functions.data, r->functions.count, sizeof *r->functions.data, by_address);
-    qsort(r->starts.data, r->starts.count, sizeof *r->starts.data, by_value);
+    qsort(r->starts.data, r->starts.count, sizeof *r->starts.data, by_start_address);
     size_t next = 0;
     for (size_t i = 0; i < r->functions.count; i++) {
         prog_elf_function *f = &r->functions.data[i];
@@ -174,7 +174,7 @@ static bool has_function(const reader *r, const char *name)
     return false;
 }
 
-static void conclude(reader *r)
+static void conclude_elf(reader *r)
 {
     prog_elf *out = r->out;
     bool named = has_function(r, "__cudaRegisterFatBinary") &&
@@ -224,7 +224,7 @@ static wl_status read_elf(reader *r)
     for (size_t i = 0; i < r->nsections; i++)
         read_section(r, &r->sections[i]);
     wl_status status = read_symbols(r);
-    conclude(r);
+    conclude_elf(r);
     return status;
 }
 

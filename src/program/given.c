@@ -24,7 +24,7 @@ static wl_status refuse_value(const given *g, const char *why, wl_error *err)
 }
 
 /* Each name must lead to a description that can be read. */
-static wl_status check_devices(const given *g, wl_error *err)
+static wl_status check_device_names(const given *g, wl_error *err)
 {
     wl_error why = {0};
     wl_status status = WL_OK;
@@ -50,11 +50,11 @@ static wl_status check_and_read(const given *g, prog_options *out, wl_error *err
         return refuse_value(g, why.text, err);
     if (status != WL_OK)
         return wl_fail(err, status, "%s", why.text);
-    return row->type == PROG_TYPE_devices ? check_devices(g, err) : WL_OK;
+    return row->type == PROG_TYPE_devices ? check_device_names(g, err) : WL_OK;
 }
 
 /* An empty variable is as good as one that is not set. */
-static given source_of(prog_option_id id, const char *const *all)
+static given source_of_option(prog_option_id id, const char *const *all)
 {
     const prog_option *row = &prog_option_table[id];
     const char *text = all ? all[id] : NULL;
@@ -64,11 +64,11 @@ static given source_of(prog_option_id id, const char *const *all)
     return (given){id, "", row->variable, text && *text ? text : NULL};
 }
 
-static wl_status read_one(prog_option_id id, const char *const *all, prog_options *out,
-                          wl_error *err)
+static wl_status read_given(prog_option_id id, const char *const *all, prog_options *out,
+                            wl_error *err)
 {
     const prog_option *row = &prog_option_table[id];
-    given g = source_of(id, all);
+    given g = source_of_option(id, all);
     if (!g.text)
         return prog_value_read(id, row->initial ? row->initial : "", out, err);
     g.text = wl_arena_strdup(out->arena, g.text);
@@ -81,7 +81,7 @@ wl_status prog_options_read(const char *const *all, prog_options *out, wl_error 
     if (!out->arena)
         return wl_fail(err, WL_NOMEM, "out of memory");
     for (prog_option_id id = 0; id < PROG_OPTIONS; id++) {
-        wl_status status = read_one(id, all, out, err);
+        wl_status status = read_given(id, all, out, err);
         if (status != WL_OK)
             return status;
     }

@@ -50,7 +50,7 @@ static const char *expression_of(const char *pattern)
     return strncmp(pattern, PREFIX, length) == 0 ? pattern + length : NULL;
 }
 
-static int compile(regex_t *regex, const char *expression)
+static int compile_expression(regex_t *regex, const char *expression)
 {
     return regcomp(regex, expression, REG_EXTENDED | REG_NOSUB);
 }
@@ -62,7 +62,7 @@ wl_status prog_pattern_check(const char *pattern, wl_error *err)
     char text[256];
     if (!expression)
         return WL_OK;
-    int code = compile(&regex, expression);
+    int code = compile_expression(&regex, expression);
     if (code == 0) {
         regfree(&regex);
         return WL_OK;
@@ -79,7 +79,7 @@ bool prog_pattern_matches(const char *pattern, const char *kernel)
     prog_base_name(kernel, base, sizeof base);
     if (!expression)
         return strcmp(pattern, base) == 0 || strcmp(pattern, kernel) == 0;
-    if (compile(&regex, expression) != 0)
+    if (compile_expression(&regex, expression) != 0)
         return false;
     bool match = regexec(&regex, base, 0, NULL, 0) == 0 || regexec(&regex, kernel, 0, NULL, 0) == 0;
     regfree(&regex);

@@ -29,7 +29,7 @@ static const char *from_environment(const prog_option *row)
     return value && *value ? wl_arena_strdup(options.arena, value) : NULL;
 }
 
-static void read_one(prog_option_id id)
+static void read_from_environment(prog_option_id id)
 {
     const prog_option *row = &prog_option_table[id];
     const char *value = from_environment(row);
@@ -45,16 +45,16 @@ static void read_one(prog_option_id id)
            value);
 }
 
-static void read_all(void)
+static void read_environment(void)
 {
     options.arena = wl_arena_new();
     for (prog_option_id id = 0; id < PROG_OPTIONS; id++)
-        read_one(id);
+        read_from_environment(id);
     prog_options_settle(&options);
 }
 
 const prog_options *prog_options_get(void)
 {
-    pthread_once(&once, read_all);
+    pthread_once(&once, read_environment);
     return &options;
 }

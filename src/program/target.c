@@ -34,7 +34,7 @@ static bool find_along_path(const char *program, char *path, size_t size)
     return false;
 }
 
-static wl_status locate(const char *program, char *path, size_t size, wl_error *err)
+static wl_status locate_program(const char *program, char *path, size_t size, wl_error *err)
 {
     if (!strchr(program, '/')) {
         if (find_along_path(program, path, size))
@@ -86,7 +86,7 @@ static wl_status refuse_mode(const char *path, wl_error *err)
     return WL_OK;
 }
 
-static wl_status judge(const char *path, const prog_elf *elf, wl_error *err)
+static wl_status judge_elf(const char *path, const prog_elf *elf, wl_error *err)
 {
     if (!elf->is_elf)
         return wl_fail(err, WL_UNSUPPORTED, "%s is neither a program nor a script.", path);
@@ -121,7 +121,7 @@ wl_status prog_target_read(const char *program, prog_target *out, wl_error *err)
     *out = (prog_target){0};
     snprintf(next, sizeof next, "%s", program);
     for (int i = 0;; i++) {
-        wl_status status = locate(next, out->path, sizeof out->path, err);
+        wl_status status = locate_program(next, out->path, sizeof out->path, err);
         if (status != WL_OK)
             return status;
         if (i == MAX_INTERPRETERS || !read_interpreter(out->path, next, sizeof next))
@@ -141,7 +141,7 @@ wl_status prog_target_read(const char *program, prog_target *out, wl_error *err)
     out->device_code = elf.has_device_code;
     out->debug_info = elf.has_debug_info;
     out->runtime_major = elf.runtime_major;
-    status = judge(out->path, &elf, err);
+    status = judge_elf(out->path, &elf, err);
     out->stripped = status == WL_OK && elf.is_stripped;
     if (status == WL_OK)
         status = judge_runtime(out->path, &elf, err);

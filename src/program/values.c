@@ -34,7 +34,7 @@ static bool digits(const char *text, const char **stop, uint64_t *number)
     return errno == 0;
 }
 
-static wl_status refuse(wl_error *why)
+static wl_status refuse_text(wl_error *why)
 {
     wl_fail(why, WL_ARG, "%s", "");
     return WL_ARG;
@@ -56,7 +56,7 @@ static wl_status read_number(const prog_option *row, const char *text, wl_arena 
     const char *end = text;
     if (*text &&
         (!digits(text, &end, &number) || *end || number < row->least || number > row->most))
-        return refuse(why);
+        return refuse_text(why);
     *out = number;
     return WL_OK;
 }
@@ -66,7 +66,7 @@ static wl_status read_flag(const prog_option *row, const char *text, wl_arena *a
 {
     (void)row, (void)arena;
     if (*text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
-        return refuse(why);
+        return refuse_text(why);
     *out = *text == '1';
     return WL_OK;
 }
@@ -83,7 +83,7 @@ static wl_status read_choice(const prog_option *row, const char *text, wl_arena 
         }
         at += length;
         if (!*at)
-            return refuse(why);
+            return refuse_text(why);
     }
 }
 
@@ -111,7 +111,7 @@ static wl_status read_probes(const prog_option *row, const char *text, wl_arena 
     (void)row, (void)arena;
     uint32_t probes = 0;
     if (*text && strcmp(text, "none") != 0 && !rewrite_probes_parse(text, &probes))
-        return refuse(why);
+        return refuse_text(why);
     *out = probes;
     return WL_OK;
 }
@@ -138,7 +138,7 @@ static bool read_next_index(const char **text, uint32_t *out)
 }
 
 /* "x", "x,y" or "x,y,z" up to a semicolon or the end. */
-static bool read_block(const char **text, prog_block *block)
+static bool read_block_index(const char **text, prog_block *block)
 {
     return read_index(text, MOST_X, &block->x) && read_next_index(text, &block->y) &&
            read_next_index(text, &block->z) && (**text == ';' || **text == '\0');
@@ -152,8 +152,9 @@ static wl_status read_block_list(const char *text, wl_arena *arena, prog_blocks 
         return wl_fail(why, WL_NOMEM, "out of memory");
     bool words = strpbrk(text, "a");
     for (;; text++) {
-        if (!read_block(&text, &list[blocks->count++]))
-            return words ? wl_fail(why, WL_ARG, "each of auto and all stands alone") : refuse(why);
+        if (!read_block_index(&text, &list[blocks->count++]))
+            return words ? wl_fail(why, WL_ARG, "each of auto and all stands alone")
+                         : refuse_text(why);
         if (!*text)
             break;
     }
@@ -219,7 +220,7 @@ static wl_status read_budget(const prog_option *row, const char *text, wl_arena 
     if (*text && strcmp(text, "none") != 0 &&
         (!read_part(text, first, &budget) ||
          (comma && !read_part(comma + 1, strlen(comma + 1), &budget))))
-        return refuse(why);
+        return refuse_text(why);
     *out = budget;
     return WL_OK;
 }

@@ -31,7 +31,7 @@ static void release_held(void)
 }
 
 /* Before the records of a launch. `now`: rec_since_start(). */
-static void hold(int64_t now)
+static void hold_writer(int64_t now)
 {
     if (held_since && now - held_since > HOLD_NS)
         rec_written(cap_hold(rec_g.writer, false));
@@ -139,7 +139,7 @@ static void write_call(rec_call *call)
     call->written = true;
     write_maps();
     if (call->held)
-        hold(call->record.end_ns);
+        hold_writer(call->record.end_ns);
     rec_call_number(call);
     call->record.id = call->id;
     if (call->record.result)
@@ -170,7 +170,7 @@ void rec_call_write_kept(void)
         write_call(&kept);
 }
 
-static void keep(const rec_call *call, int32_t result)
+static void keep_call_record(const rec_call *call, int32_t result)
 {
     memcpy(&kept, call, offsetof(rec_call, pcs));
     memcpy(kept.pcs, call->pcs, call->record.stack.count * sizeof *kept.pcs);
@@ -210,6 +210,6 @@ void rec_call_leave_late(rec_call *call, int32_t result)
     pthread_mutex_lock(&rec_g.lock);
     if (rec_g.kept)
         rec_call_write_kept();
-    keep(call, result);
+    keep_call_record(call, result);
     pthread_mutex_unlock(&rec_g.lock);
 }

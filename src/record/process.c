@@ -43,7 +43,7 @@ void rec_start(bool wanted)
 
 /* The child has the parent's memory but none of its threads: what the parent did with CUDA is lost to it, as the driver has
  * it. A child of a parent that had not yet used CUDA starts afresh. */
-static void in_child(void)
+static void start_afresh_in_child(void)
 {
     pthread_mutex_init(&rec_g.lock, NULL);
     if (rec_g.started) {
@@ -99,7 +99,7 @@ void rec_process_begins(const rec_collector *which)
 {
     collector = which;
     rec_g.start_ns = rec_now();
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, start_afresh_in_child);
     at_quick_exit(rec_process_ends);
     inj_stack_start();
 }

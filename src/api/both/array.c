@@ -70,7 +70,7 @@ dev_result api_array_descriptor(const void *handle, CUDA_ARRAY3D_DESCRIPTOR *out
 
 /* ---- textures and surfaces ---- */
 
-static dev_resource resource_of(const CUDA_RESOURCE_DESC *d)
+static dev_resource read_resource_desc(const CUDA_RESOURCE_DESC *d)
 {
     dev_resource r = {.type = (dev_resource_type)d->resType};
     switch (d->resType) {
@@ -128,11 +128,11 @@ static bool whole_view(const CUDA_RESOURCE_VIEW_DESC *view)
 }
 
 /* What is kept lies after the name of the side that keeps it. */
-static dev_result new_object(dev_call *call, unsigned long long *out,
-                             const CUDA_RESOURCE_DESC *resource, const emu_texture *sampling,
-                             const api_kept *kept)
+static dev_result new_texture_object(dev_call *call, unsigned long long *out,
+                                     const CUDA_RESOURCE_DESC *resource,
+                                     const emu_texture *sampling, const api_kept *kept)
 {
-    dev_resource r = resource_of(resource);
+    dev_resource r = read_resource_desc(resource);
     uint64_t handle;
     char *stored = malloc(sizeof kept->side + kept->bytes);
     if (!stored)
@@ -157,13 +157,14 @@ dev_result api_new_texture(dev_call *call, unsigned long long *out,
     if (!whole_view(view))
         return dev_unsupported_part("resource views of textures");
     emu_texture sampling = sampling_of(texture);
-    return new_object(call, out, resource, &sampling, kept);
+    return new_texture_object(call, out, resource, &sampling, kept);
 }
 
 dev_result api_new_surface(dev_call *call, unsigned long long *out,
                            const CUDA_RESOURCE_DESC *resource, const api_kept *kept)
 {
-    return out && resource ? new_object(call, out, resource, NULL, kept) : DEV_INVALID_VALUE;
+    return out && resource ? new_texture_object(call, out, resource, NULL, kept)
+                           : DEV_INVALID_VALUE;
 }
 
 dev_result api_question(unsigned long long handle, bool surface, const char *side, void *out,

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static bool attribute_of(int device, int number, int *value)
+static bool attribute_of_gpu(int device, int number, int *value)
 {
     dev_gpu *gpu = dev_gpu_get(device);
     if (!gpu || !cuda_device_attribute(dev_gpu_description(gpu), number, value))
@@ -16,7 +16,7 @@ static bool attribute_of(int device, int number, int *value)
 static unsigned bus_number(int device, int number)
 {
     int value = 0;
-    attribute_of(device, number, &value);
+    attribute_of_gpu(device, number, &value);
     return (unsigned)value;
 }
 
@@ -24,7 +24,7 @@ dev_result api_device_attribute(int *value, int number, int device)
 {
     if (!value || !dev_gpu_get(device))
         return value ? DEV_INVALID_DEVICE : DEV_INVALID_VALUE;
-    return attribute_of(device, number, value) ? DEV_OK : DEV_INVALID_VALUE;
+    return attribute_of_gpu(device, number, value) ? DEV_OK : DEV_INVALID_VALUE;
 }
 
 dev_result api_bus_id(char *text, int length, int device)

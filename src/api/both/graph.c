@@ -106,7 +106,7 @@ static dev_result some_nodes(const dev_graph *graph, const dev_node *other,
     return DEV_OK;
 }
 
-static bool is_any(const dev_node *node, const dev_node *other)
+static bool is_any_node(const dev_node *node, const dev_node *other)
 {
     (void)node, (void)other;
     return true;
@@ -130,7 +130,7 @@ static const dev_graph *graph_with(CUgraphNode node)
 
 dev_result api_nodes(CUgraph graph, CUgraphNode *list, size_t *room)
 {
-    return some_nodes(api_graph_of(graph), NULL, is_any, list, room);
+    return some_nodes(api_graph_of(graph), NULL, is_any_node, list, room);
 }
 
 static void clear_edges(CUgraphEdgeData *edges, const size_t *room)

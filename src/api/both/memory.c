@@ -5,7 +5,7 @@
 
 /* ---- stream-ordered allocation ---- */
 
-static dev_pool *pool_of(CUmemoryPool handle)
+static dev_pool *pool_of_handle(CUmemoryPool handle)
 {
     return dev_is(handle, DEV_POOL) ? (dev_pool *)handle : NULL;
 }
@@ -32,8 +32,9 @@ dev_result api_malloc_async(dev_call *call, CUstream stream, bool per_thread, vo
 dev_result api_malloc_from(dev_call *call, CUstream stream, bool per_thread, CUmemoryPool pool,
                            void *out, size_t size)
 {
-    return out && pool_of(pool) ? malloc_async(call, stream, per_thread, pool_of(pool), out, size)
-                                : DEV_INVALID_VALUE;
+    return out && pool_of_handle(pool)
+               ? malloc_async(call, stream, per_thread, pool_of_handle(pool), out, size)
+               : DEV_INVALID_VALUE;
 }
 
 dev_result api_free_async(dev_call *call, CUstream handle, bool per_thread, CUdeviceptr address)
@@ -63,38 +64,40 @@ dev_result api_new_pool(CUmemoryPool *out, const CUmemPoolProps *props)
 
 dev_result api_destroy_pool(CUmemoryPool pool)
 {
-    return pool_of(pool) ? dev_pool_destroy(pool_of(pool)) : DEV_INVALID_VALUE;
+    return pool_of_handle(pool) ? dev_pool_destroy(pool_of_handle(pool)) : DEV_INVALID_VALUE;
 }
 
 dev_result api_trim_pool(CUmemoryPool pool, size_t keep)
 {
-    return pool_of(pool) ? dev_pool_trim(pool_of(pool), keep) : DEV_INVALID_VALUE;
+    return pool_of_handle(pool) ? dev_pool_trim(pool_of_handle(pool), keep) : DEV_INVALID_VALUE;
 }
 
 dev_result api_pool_attribute(CUmemoryPool pool, int attribute, void *value)
 {
-    return pool_of(pool) && value ? dev_pool_get(pool_of(pool), attribute, value)
-                                  : DEV_INVALID_VALUE;
+    return pool_of_handle(pool) && value ? dev_pool_get(pool_of_handle(pool), attribute, value)
+                                         : DEV_INVALID_VALUE;
 }
 
 dev_result api_set_pool_attribute(CUmemoryPool pool, int attribute, const void *value)
 {
-    return pool_of(pool) && value ? dev_pool_set(pool_of(pool), attribute, value)
-                                  : DEV_INVALID_VALUE;
+    return pool_of_handle(pool) && value ? dev_pool_set(pool_of_handle(pool), attribute, value)
+                                         : DEV_INVALID_VALUE;
 }
 
 dev_result api_pool_access(CUmemoryPool pool, const CUmemLocation *location, int *flags)
 {
-    bool good = pool_of(pool) && flags && location && location->type == CU_MEM_LOCATION_TYPE_DEVICE;
-    return good ? dev_pool_access_get(pool_of(pool), location->id, flags) : DEV_INVALID_VALUE;
+    bool good = pool_of_handle(pool) && flags && location &&
+                location->type == CU_MEM_LOCATION_TYPE_DEVICE;
+    return good ? dev_pool_access_get(pool_of_handle(pool), location->id, flags)
+                : DEV_INVALID_VALUE;
 }
 
 dev_result api_set_pool_access(CUmemoryPool pool, const CUmemAccessDesc *list, size_t count)
 {
-    dev_result r = pool_of(pool) && (!count || list) ? DEV_OK : DEV_INVALID_VALUE;
+    dev_result r = pool_of_handle(pool) && (!count || list) ? DEV_OK : DEV_INVALID_VALUE;
     for (size_t i = 0; i < count && r == DEV_OK; i++)
         r = list[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE
-                ? dev_pool_access_set(pool_of(pool), list[i].location.id, (int)list[i].flags)
+                ? dev_pool_access_set(pool_of_handle(pool), list[i].location.id, (int)list[i].flags)
                 : DEV_INVALID_VALUE;
     return r;
 }
@@ -111,9 +114,9 @@ dev_result api_device_pool(CUmemoryPool *out, int device, dev_pool *(*which)(dev
 dev_result api_set_device_pool(int device, CUmemoryPool pool)
 {
     dev_gpu *gpu = dev_gpu_get(device);
-    if (!gpu || !pool_of(pool))
+    if (!gpu || !pool_of_handle(pool))
         return gpu ? DEV_INVALID_VALUE : DEV_INVALID_DEVICE;
-    return dev_pool_set_current(gpu, pool_of(pool));
+    return dev_pool_set_current(gpu, pool_of_handle(pool));
 }
 
 /* ---- managed memory ---- */

@@ -38,8 +38,8 @@ _Static_assert(sizeof(CUgraphNodeParams) == sizeof(struct cudaGraphNodeParams),
 
 /* ---- parameters to work ---- */
 
-static dev_result read_kernel(dev_call *call, const api_side *side,
-                              const CUDA_KERNEL_NODE_PARAMS_v2 *k, dev_launch *launch)
+static dev_result read_kernel_params(dev_call *call, const api_side *side,
+                                     const CUDA_KERNEL_NODE_PARAMS_v2 *k, dev_launch *launch)
 {
     static void *none[1]; /* the list of a kernel without parameters */
     *launch = (dev_launch){.grid = {k->gridDimX, k->gridDimY, k->gridDimZ},
@@ -53,7 +53,7 @@ static dev_result read_kernel(dev_call *call, const api_side *side,
     return r;
 }
 
-static dev_set read_set(const CUDA_MEMSET_NODE_PARAMS_v2 *p)
+static dev_set read_set_params(const CUDA_MEMSET_NODE_PARAMS_v2 *p)
 {
     return api_rows(p->dst, p->pitch, p->value, p->elementSize, p->width, p->height);
 }
@@ -63,9 +63,10 @@ static dev_result read_work(dev_call *call, const api_side *side, const CUgraphN
 {
     *work = (dev_work){.type = (dev_node_type)p->type};
     switch (p->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: return read_kernel(call, side, &p->kernel, &work->launch);
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return read_kernel_params(call, side, &p->kernel, &work->launch);
     case CU_GRAPH_NODE_TYPE_MEMCPY: return side->read_copy(&p->memcpy.copyParams, &work->copy);
-    case CU_GRAPH_NODE_TYPE_MEMSET: work->set = read_set(&p->memset); break;
+    case CU_GRAPH_NODE_TYPE_MEMSET: work->set = read_set_params(&p->memset); break;
     case CU_GRAPH_NODE_TYPE_HOST:
         work->host = (dev_host){
             .kind = DEV_HOST_FUNCTION, .function = p->host.fn, .data = p->host.userData};
@@ -84,7 +85,7 @@ static dev_result read_work(dev_call *call, const api_side *side, const CUgraphN
 
 /* ---- work to parameters ---- */
 
-static void write_kernel(const dev_launch *l, CUDA_KERNEL_NODE_PARAMS_v2 *k)
+static void write_kernel_params(const dev_launch *l, CUDA_KERNEL_NODE_PARAMS_v2 *k)
 {
     *k = (CUDA_KERNEL_NODE_PARAMS_v2){.func = (CUfunction)l->function,
                                       .gridDimX = l->grid.x,
@@ -111,7 +112,7 @@ static void write_work(const api_side *side, const dev_work *work, CUgraphNodePa
 {
     const dev_set *set = &work->set;
     switch (work->type) {
-    case DEV_NODE_KERNEL: write_kernel(&work->launch, &p->kernel); break;
+    case DEV_NODE_KERNEL: write_kernel_params(&work->launch, &p->kernel); break;
     case DEV_NODE_COPY: side->write_copy(&work->copy, &p->memcpy.copyParams); break;
     case DEV_NODE_SET:
         p->memset = (CUDA_MEMSET_NODE_PARAMS_v2){
@@ -190,7 +191,7 @@ dev_result api_set_step(dev_call *call, const api_side *side, CUgraphExec exec, 
 
 /* ---- parts ---- */
 
-static void *part_of(CUgraphNodeParams *p, CUgraphNodeType type)
+static void *node_params_part(CUgraphNodeParams *p, CUgraphNodeType type)
 {
     return type == CU_GRAPH_NODE_TYPE_MEMCPY ? (void *)&p->memcpy.copyParams : (void *)&p->kernel;
 }
@@ -200,7 +201,7 @@ static bool whole(CUgraphNodeParams *p, CUgraphNodeType type, const void *part, 
 {
     *p = (CUgraphNodeParams){.type = type};
     if (part)
-        memcpy(part_of(p, type), part, bytes);
+        memcpy(node_params_part(p, type), part, bytes);
     return part;
 }
 
@@ -233,7 +234,7 @@ dev_result api_get_part(dev_call *call, const api_side *side, CUgraphNode handle
     if (!part || !node || (CUgraphNodeType)dev_node_type_of(node) != type)
         return DEV_INVALID_VALUE;
     params_of(side, node, &p);
-    memcpy(part, part_of(&p, type), bytes);
+    memcpy(part, node_params_part(&p, type), bytes);
     return DEV_OK;
 }
 

@@ -54,8 +54,8 @@ dev_result api_stream(dev_call *call, CUstream handle, bool per_thread, api_stre
     return r;
 }
 
-static dev_result attribute_of(dev_call *call, CUstream handle, bool per_thread, int attribute,
-                               const void *value, void **place)
+static dev_result find_stream_attribute(dev_call *call, CUstream handle, bool per_thread,
+                                        int attribute, const void *value, void **place)
 {
     dev_stream *stream;
     dev_result r = dev_stream_get(call, handle, per_thread, &stream);
@@ -69,7 +69,7 @@ dev_result api_attribute(dev_call *call, CUstream stream, bool per_thread, int a
                          void *value)
 {
     void *place;
-    dev_result r = attribute_of(call, stream, per_thread, attribute, value, &place);
+    dev_result r = find_stream_attribute(call, stream, per_thread, attribute, value, &place);
     if (r == DEV_OK)
         memcpy(value, place, DEV_STREAM_ATTRIBUTE_BYTES);
     return r;
@@ -79,7 +79,7 @@ dev_result api_set_attribute(dev_call *call, CUstream stream, bool per_thread, i
                              const void *value)
 {
     void *place;
-    dev_result r = attribute_of(call, stream, per_thread, attribute, value, &place);
+    dev_result r = find_stream_attribute(call, stream, per_thread, attribute, value, &place);
     if (r == DEV_OK)
         memcpy(place, value, DEV_STREAM_ATTRIBUTE_BYTES);
     return r;

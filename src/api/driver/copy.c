@@ -32,7 +32,7 @@ dev_result dr_flat_descriptor(CUarray handle, CUDA_ARRAY_DESCRIPTOR *out)
 
 /* ---- bytes of arrays: those of the first row ---- */
 
-static dev_place in_array(CUarray array, size_t offset)
+static dev_place place_in_array(CUarray array, size_t offset)
 {
     return (dev_place){.array = api_array_of(array), .x = offset};
 }
@@ -40,7 +40,7 @@ static dev_place in_array(CUarray array, size_t offset)
 dev_result dr_copy_to_array(dev_call *call, CUstream stream, bool per_thread, CUarray to,
                             size_t offset, dev_place from, size_t bytes, bool blocking)
 {
-    dev_place place = in_array(to, offset);
+    dev_place place = place_in_array(to, offset);
     return place.array ? api_copy_bytes(call, stream, per_thread, place, from, bytes, blocking)
                        : DEV_INVALID_HANDLE;
 }
@@ -48,7 +48,7 @@ dev_result dr_copy_to_array(dev_call *call, CUstream stream, bool per_thread, CU
 dev_result dr_copy_from_array(dev_call *call, CUstream stream, bool per_thread, dev_place to,
                               CUarray from, size_t offset, size_t bytes, bool blocking)
 {
-    dev_place place = in_array(from, offset);
+    dev_place place = place_in_array(from, offset);
     return place.array ? api_copy_bytes(call, stream, per_thread, to, place, bytes, blocking)
                        : DEV_INVALID_HANDLE;
 }
@@ -56,7 +56,7 @@ dev_result dr_copy_from_array(dev_call *call, CUstream stream, bool per_thread, 
 dev_result dr_copy_arrays(dev_call *call, bool per_thread, CUarray to, size_t to_offset,
                           CUarray from, size_t from_offset, size_t bytes)
 {
-    dev_place source = in_array(from, from_offset);
+    dev_place source = place_in_array(from, from_offset);
     return source.array
                ? dr_copy_to_array(call, NULL, per_thread, to, to_offset, source, bytes, true)
                : DEV_INVALID_HANDLE;
@@ -72,13 +72,13 @@ typedef struct pitched { /* one side of a CUDA_MEMCPY2D or CUDA_MEMCPY3D */
     size_t pitch, height, x, y, z;
 } pitched;
 
-static dev_result place_of(const pitched *p, dev_place *out)
+static dev_result read_pitched_place(const pitched *p, dev_place *out)
 {
     switch (p->type) {
     case CU_MEMORYTYPE_HOST: *out = api_place(ON_HOST, (uint64_t)p->host); break;
     case CU_MEMORYTYPE_DEVICE: *out = api_place(ON_DEVICE, p->device); break;
     case CU_MEMORYTYPE_UNIFIED: *out = api_place(ANYWHERE, p->device); break;
-    case CU_MEMORYTYPE_ARRAY: *out = in_array(p->array, 0); break;
+    case CU_MEMORYTYPE_ARRAY: *out = place_in_array(p->array, 0); break;
     default: return DEV_INVALID_VALUE;
     }
     if (p->type == CU_MEMORYTYPE_ARRAY && !out->array)
@@ -100,8 +100,8 @@ dev_result dr_read_copy(const CUDA_MEMCPY3D *c, dev_copy *copy)
     *copy = (dev_copy){.width = c->WidthInBytes, .height = c->Height, .depth = c->Depth};
     if (c->srcLOD || c->dstLOD)
         return DEV_INVALID_VALUE;
-    dev_result r = place_of(&from, &copy->from);
-    return r ? r : place_of(&to, &copy->to);
+    dev_result r = read_pitched_place(&from, &copy->from);
+    return r ? r : read_pitched_place(&to, &copy->to);
 }
 
 dev_result dr_copy_slices(dev_call *call, CUstream stream, bool per_thread, const CUDA_MEMCPY3D *c,

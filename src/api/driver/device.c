@@ -11,7 +11,7 @@ static const cuda_device *description_of(CUdevice device)
     return gpu ? dev_gpu_description(gpu) : NULL;
 }
 
-static int value_of(CUdevice device, int number)
+static int device_attribute_value(CUdevice device, int number)
 {
     int value = 0;
     api_device_attribute(&value, number, device);
@@ -74,18 +74,24 @@ dev_result dr_device_properties(CUdevprop *prop, CUdevice device)
 {
     if (!prop || !description_of(device))
         return prop ? DEV_INVALID_DEVICE : DEV_INVALID_VALUE;
-    prop->maxThreadsPerBlock = value_of(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    prop->maxThreadsPerBlock = device_attribute_value(device,
+                                                      CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     for (int i = 0; i < 3; i++) {
-        prop->maxThreadsDim[i] = value_of(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
-        prop->maxGridSize[i] = value_of(device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
+        prop->maxThreadsDim[i] = device_attribute_value(device,
+                                                        CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
+        prop->maxGridSize[i] = device_attribute_value(device,
+                                                      CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
     }
-    prop->sharedMemPerBlock = value_of(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-    prop->totalConstantMemory = value_of(device, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
-    prop->SIMDWidth = value_of(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-    prop->memPitch = value_of(device, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
-    prop->regsPerBlock = value_of(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
-    prop->clockRate = value_of(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
-    prop->textureAlign = value_of(device, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
+    prop->sharedMemPerBlock =
+        device_attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    prop->totalConstantMemory = device_attribute_value(device,
+                                                       CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
+    prop->SIMDWidth = device_attribute_value(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+    prop->memPitch = device_attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
+    prop->regsPerBlock = device_attribute_value(device,
+                                                CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+    prop->clockRate = device_attribute_value(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+    prop->textureAlign = device_attribute_value(device, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
     return DEV_OK;
 }
 
@@ -96,7 +102,8 @@ dev_result dr_linear_texture_width(size_t *width, int format, unsigned channels,
         return DEV_INVALID_DEVICE;
     if (!width || !cuda_format_bytes(format) || !known)
         return DEV_INVALID_VALUE;
-    *width = (size_t)value_of(device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH);
+    *width = (size_t)device_attribute_value(device,
+                                            CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH);
     return DEV_OK;
 }
 

@@ -3,19 +3,19 @@
 #include "api/both/graph.h"
 #include "api/driver/driver.h"
 
-static dev_result function_of(dev_call *call, const CUDA_KERNEL_NODE_PARAMS_v2 *k,
-                              dev_launch *launch)
+static dev_result function_of_handle(dev_call *call, const CUDA_KERNEL_NODE_PARAMS_v2 *k,
+                                     dev_launch *launch)
 {
     const void *handle = k->func ? (const void *)k->func : k->kern;
     return dr_resolve(call->context, handle, &launch->function);
 }
 
-static dev_result read_copy(const void *params, dev_copy *copy)
+static dev_result read_memcpy3d(const void *params, dev_copy *copy)
 {
     return dr_read_copy(params, copy);
 }
 
-static CUmemorytype type_of(const dev_place *place)
+static CUmemorytype memory_type_of_place(const dev_place *place)
 {
     if (place->array)
         return CU_MEMORYTYPE_ARRAY;
@@ -24,13 +24,13 @@ static CUmemorytype type_of(const dev_place *place)
     return place->expect == DEV_MEMORY_HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 }
 
-static void write_copy(const dev_copy *copy, void *params)
+static void write_memcpy3d(const dev_copy *copy, void *params)
 {
     const dev_place *from = &copy->from, *to = &copy->to;
     *(CUDA_MEMCPY3D *)params = (CUDA_MEMCPY3D){.srcXInBytes = from->x,
                                                .srcY = from->y,
                                                .srcZ = from->z,
-                                               .srcMemoryType = type_of(from),
+                                               .srcMemoryType = memory_type_of_place(from),
                                                .srcHost = (void *)from->address,
                                                .srcDevice = from->address,
                                                .srcArray = (CUarray)from->array,
@@ -39,7 +39,7 @@ static void write_copy(const dev_copy *copy, void *params)
                                                .dstXInBytes = to->x,
                                                .dstY = to->y,
                                                .dstZ = to->z,
-                                               .dstMemoryType = type_of(to),
+                                               .dstMemoryType = memory_type_of_place(to),
                                                .dstHost = (void *)to->address,
                                                .dstDevice = to->address,
                                                .dstArray = (CUarray)to->array,
@@ -50,7 +50,7 @@ static void write_copy(const dev_copy *copy, void *params)
                                                .Depth = copy->depth};
 }
 
-static dev_result context_on(dev_call *call, int device, dev_context **context)
+static dev_result current_context_on(dev_call *call, int device, dev_context **context)
 {
     *context = call->context;
     if (device != dev_gpu_ordinal(dev_context_device(call->context)))
@@ -58,7 +58,7 @@ static dev_result context_on(dev_call *call, int device, dev_context **context)
     return DEV_OK;
 }
 
-const api_side dr_nodes = {.function = function_of,
-                           .read_copy = read_copy,
-                           .write_copy = write_copy,
-                           .context = context_on};
+const api_side dr_nodes = {.function = function_of_handle,
+                           .read_copy = read_memcpy3d,
+                           .write_copy = write_memcpy3d,
+                           .context = current_context_on};

@@ -9,7 +9,7 @@ dev_result dr_launch(dev_call *call, CUstream stream, bool per_thread, CUfunctio
     return r ? r : api_launch_kernel(call, dr_resolve, stream, per_thread, function, &launch);
 }
 
-static dev_result read_config(const CUlaunchConfig *config, dev_launch *launch)
+static dev_result read_launch_config(const CUlaunchConfig *config, dev_launch *launch)
 {
     if (!config)
         return DEV_INVALID_VALUE;
@@ -23,7 +23,7 @@ dev_result dr_launch_config(dev_call *call, bool per_thread, const CUlaunchConfi
                             CUfunction function, void **params, void **extra)
 {
     dev_launch launch = {0};
-    dev_result r = read_config(config, &launch);
+    dev_result r = read_launch_config(config, &launch);
     return r ? r : dr_launch(call, config->hStream, per_thread, function, launch, params, extra);
 }
 
@@ -32,7 +32,7 @@ dev_result dr_clusters(dev_call *call, int *out, CUfunction handle, const CUlaun
                        dev_result (*count)(dev_function *, const dev_launch *, int *))
 {
     dev_launch launch = {.cluster = {1, 1, 1}};
-    dev_result r = read_config(config, &launch);
+    dev_result r = read_launch_config(config, &launch);
     return r ? r : api_clusters(call, dr_resolve, handle, &launch, count, out);
 }
 

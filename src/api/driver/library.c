@@ -41,7 +41,7 @@ static dr_library *library_of(CUlibrary handle)
     return found;
 }
 
-static dr_kernel *kernel_of(const void *handle)
+static dr_kernel *kernel_of_handle(const void *handle)
 {
     dr_kernel *found;
     HASH_FIND_PTR(kernels, &handle, found);
@@ -261,7 +261,7 @@ dev_result dr_library_global(CUdeviceptr *address, size_t *bytes, CUlibrary hand
 
 dev_result dr_kernel_library(CUlibrary *out, CUkernel handle)
 {
-    dr_kernel *kernel = kernel_of(handle);
+    dr_kernel *kernel = kernel_of_handle(handle);
     if (!out || !kernel)
         return out ? DEV_INVALID_HANDLE : DEV_INVALID_VALUE;
     *out = (CUlibrary)kernel->library;
@@ -275,7 +275,7 @@ dev_result dr_resolve(dev_context *context, const void *handle, dev_function **o
         *out = (dev_function *)(uintptr_t)handle;
         return DEV_OK;
     }
-    dr_kernel *kernel = kernel_of(handle);
+    dr_kernel *kernel = kernel_of_handle(handle);
     if (!kernel || library_module(kernel->library, context, &module, NULL) ||
         dev_module_function(module, kernel->name, out))
         return DEV_INVALID_HANDLE;

@@ -23,7 +23,7 @@ struct CUlinkState_st {
 
 static CUlinkState states; /* under the lock of the device layer */
 
-static CUlinkState state_of(CUlinkState handle)
+static CUlinkState find_link_state(CUlinkState handle)
 {
     CUlinkState found;
     HASH_FIND_PTR(states, &handle, found);
@@ -65,7 +65,7 @@ static dev_result add_image(CUlinkState state, const void *data, size_t size, wl
 
 dev_result dr_link_data(CUlinkState handle, int type, const void *data, size_t size)
 {
-    CUlinkState state = state_of(handle);
+    CUlinkState state = find_link_state(handle);
     wl_error err = {0};
     if (!state)
         return DEV_INVALID_HANDLE;
@@ -92,7 +92,7 @@ dev_result dr_link_file(CUlinkState state, int type, const char *path)
 
 dev_result dr_complete_link(CUlinkState handle, void **cubin, size_t *size)
 {
-    CUlinkState state = state_of(handle);
+    CUlinkState state = find_link_state(handle);
     wl_error err = {0};
     if (!state)
         return DEV_INVALID_HANDLE;
@@ -110,7 +110,7 @@ dev_result dr_complete_link(CUlinkState handle, void **cubin, size_t *size)
 
 dev_result dr_destroy_link(CUlinkState handle)
 {
-    CUlinkState state = state_of(handle);
+    CUlinkState state = find_link_state(handle);
     if (!state)
         return DEV_INVALID_HANDLE;
     HASH_DEL(states, state);

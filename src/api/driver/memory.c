@@ -104,40 +104,41 @@ typedef struct answer {
     size_t bytes; /* 4 or 8; 0: no such attribute */
 } answer;
 
-static answer narrow(uint32_t value)
+static answer answer_of_u32(uint32_t value)
 {
     return (answer){value, 4};
 }
 
-static answer wide(uint64_t value)
+static answer answer_of_u64(uint64_t value)
 {
     return (answer){value, 8};
 }
 
-static answer attribute_of(int attribute, const dev_memory *memory, CUdeviceptr address)
+static answer pointer_attribute(int attribute, const dev_memory *memory, CUdeviceptr address)
 {
     bool host = memory->type != DEV_MEMORY_DEVICE;
     switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT: return wide((uint64_t)memory->context);
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return wide(address);
-    case CU_POINTER_ATTRIBUTE_HOST_POINTER: return host ? wide(address) : (answer){0};
+    case CU_POINTER_ATTRIBUTE_CONTEXT: return answer_of_u64((uint64_t)memory->context);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return answer_of_u64(address);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER: return host ? answer_of_u64(address) : (answer){0};
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: return wide(memory->object);
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: return answer_of_u64(memory->object);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: return wide(memory->base);
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: return answer_of_u64(memory->base);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return wide(memory->size);
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return wide((uint64_t)memory->pool);
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return wide(0);
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: return narrow(memory_type(memory));
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return narrow((uint32_t)memory->device);
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED: return narrow(memory->type == DEV_MEMORY_MANAGED);
-    case CU_POINTER_ATTRIBUTE_MAPPED: return narrow(1);
-    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: return narrow(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return answer_of_u64(memory->size);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return answer_of_u64((uint64_t)memory->pool);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return answer_of_u64(0);
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: return answer_of_u32(memory_type(memory));
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer_of_u32((uint32_t)memory->device);
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: return answer_of_u32(memory->type == DEV_MEMORY_MANAGED);
+    case CU_POINTER_ATTRIBUTE_MAPPED: return answer_of_u32(1);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        return answer_of_u32(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: return narrow(0);
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: return answer_of_u32(0);
     default: return (answer){0};
     }
 }
@@ -147,7 +148,7 @@ dev_result dr_pointer_attribute(void *out, int attribute, CUdeviceptr address)
     dev_memory memory;
     answer a = {0};
     if (out && dev_memory_find(address, &memory))
-        a = attribute_of(attribute, &memory, address);
+        a = pointer_attribute(attribute, &memory, address);
     if (a.bytes)
         memcpy(out, &a.value, a.bytes);
     return a.bytes ? DEV_OK : DEV_INVALID_VALUE;
@@ -157,7 +158,7 @@ dev_result dr_pointer_attribute(void *out, int attribute, CUdeviceptr address)
 static answer unknown_address(int attribute)
 {
     dev_memory none = {0};
-    answer a = attribute_of(attribute, &none, 0);
+    answer a = pointer_attribute(attribute, &none, 0);
     a.value = attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? (uint32_t)-2 : 0;
     return a;
 }
@@ -171,7 +172,7 @@ dev_result dr_pointer_attributes(unsigned count, const CUpointer_attribute *attr
     bool known = dev_memory_find(address, &memory);
     for (unsigned i = 0; i < count; i++) {
         int number = (int)attributes[i];
-        answer a = known ? attribute_of(number, &memory, address) : unknown_address(number);
+        answer a = known ? pointer_attribute(number, &memory, address) : unknown_address(number);
         if (!a.bytes && number == CU_POINTER_ATTRIBUTE_HOST_POINTER)
             a.bytes = 8;
         if (!a.bytes || !data[i])

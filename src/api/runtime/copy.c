@@ -122,7 +122,7 @@ dev_result rt_copy_slices_between(dev_call *call, cudaStream_t stream, bool per_
 
 /* ---- arrays ---- */
 
-static dev_result in_array(rt_corner at, dev_place *place)
+static dev_result corner_place(rt_corner at, dev_place *place)
 {
     *place = (dev_place){.array = api_array_of(at.array), .x = at.x, .y = at.y};
     return place->array ? DEV_OK : DEV_INVALID_HANDLE;
@@ -132,7 +132,7 @@ dev_result rt_copy_array(dev_call *call, cudaStream_t stream, bool per_thread, r
                          rt_rows linear, size_t width, size_t height, rt_way way)
 {
     dev_place one, other = {.address = (uint64_t)linear.data, .pitch = linear.pitch};
-    dev_result r = in_array(at, &one);
+    dev_result r = corner_place(at, &one);
     if (r)
         return r;
     dev_copy copy = {.from = way.into ? other : one,
@@ -162,9 +162,9 @@ dev_result rt_copy_arrays(dev_call *call, bool per_thread, rt_corner to, rt_corn
                           size_t width, size_t height, int kind)
 {
     dev_copy copy = {.width = width, .height = height, .depth = 1};
-    dev_result r = in_array(to, &copy.to);
+    dev_result r = corner_place(to, &copy.to);
     if (r == DEV_OK)
-        r = in_array(from, &copy.from);
+        r = corner_place(from, &copy.from);
     return r ? r : copy_towards(call, NULL, per_thread, copy, kind, true);
 }
 

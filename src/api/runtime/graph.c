@@ -5,14 +5,14 @@
 
 /* ---- parameters of nodes ---- */
 
-static dev_result function_of(dev_call *call, const CUDA_KERNEL_NODE_PARAMS_v2 *k,
-                              dev_launch *launch)
+static dev_result function_of_symbol(dev_call *call, const CUDA_KERNEL_NODE_PARAMS_v2 *k,
+                                     dev_launch *launch)
 {
     launch->old_runtime = api_runtime_release() < 13;
     return rt_resolve(call->context, k->func, &launch->function);
 }
 
-static dev_result read_copy(const void *params, dev_copy *copy)
+static dev_result read_memcpy3d_parms(const void *params, dev_copy *copy)
 {
     return rt_read_copy(params, copy);
 }
@@ -26,7 +26,7 @@ static struct cudaPitchedPtr pitched_of(const dev_place *place, const dev_copy *
                                    .ysize = place->height ? place->height : copy->height};
 }
 
-static void write_copy(const dev_copy *copy, void *params)
+static void write_memcpy3d_parms(const dev_copy *copy, void *params)
 {
     struct cudaMemcpy3DParms p = {.extent = {copy->width, copy->height, copy->depth},
                                   .srcPos = {copy->from.x, copy->from.y, copy->from.z},
@@ -43,17 +43,17 @@ static void write_copy(const dev_copy *copy, void *params)
     *(struct cudaMemcpy3DParms *)params = p;
 }
 
-static dev_result context_on(dev_call *call, int device, dev_context **context)
+static dev_result primary_context_on(dev_call *call, int device, dev_context **context)
 {
     bool current = device == dev_gpu_ordinal(dev_context_device(call->context));
     *context = current ? call->context : rt_device_context(device);
     return *context ? DEV_OK : DEV_INVALID_DEVICE;
 }
 
-const api_side rt_nodes = {.function = function_of,
-                           .read_copy = read_copy,
-                           .write_copy = write_copy,
-                           .context = context_on,
+const api_side rt_nodes = {.function = function_of_symbol,
+                           .read_copy = read_memcpy3d_parms,
+                           .write_copy = write_memcpy3d_parms,
+                           .context = primary_context_on,
                            .gives_back = true};
 
 /* ---- nodes that copy bytes ---- */
@@ -141,7 +141,7 @@ dev_result rt_set_graph_memory(int device, int attribute, const void *value)
 
 /* ---- user objects ---- */
 
-static dev_object *object_of(cudaUserObject_t handle)
+static dev_object *user_object_of(cudaUserObject_t handle)
 {
     return dev_is(handle, DEV_OBJECT) ? (dev_object *)handle : NULL;
 }
@@ -157,26 +157,28 @@ dev_result rt_object_create(cudaUserObject_t *out, void *data, cudaHostFn_t dest
 
 dev_result rt_object_retain(cudaUserObject_t object, unsigned count)
 {
-    return object_of(object) ? dev_object_retain(object_of(object), count) : DEV_INVALID_VALUE;
+    return user_object_of(object) ? dev_object_retain(user_object_of(object), count)
+                                  : DEV_INVALID_VALUE;
 }
 
 dev_result rt_object_release(cudaUserObject_t object, unsigned count)
 {
-    return object_of(object) ? dev_object_release(object_of(object), count) : DEV_INVALID_VALUE;
+    return user_object_of(object) ? dev_object_release(user_object_of(object), count)
+                                  : DEV_INVALID_VALUE;
 }
 
 dev_result rt_graph_retain(cudaGraph_t graph, cudaUserObject_t object, unsigned count,
                            unsigned flags)
 {
     enum { MOVE = 1 };
-    return api_graph_of(graph) && object_of(object) && count && flags <= MOVE
-               ? dev_graph_retain(api_graph_of(graph), object_of(object), count, flags & MOVE)
+    return api_graph_of(graph) && user_object_of(object) && count && flags <= MOVE
+               ? dev_graph_retain(api_graph_of(graph), user_object_of(object), count, flags & MOVE)
                : DEV_INVALID_VALUE;
 }
 
 dev_result rt_graph_release(cudaGraph_t graph, cudaUserObject_t object, unsigned count)
 {
-    return api_graph_of(graph) && object_of(object) && count
-               ? dev_graph_release(api_graph_of(graph), object_of(object), count)
+    return api_graph_of(graph) && user_object_of(object) && count
+               ? dev_graph_release(api_graph_of(graph), user_object_of(object), count)
                : DEV_INVALID_VALUE;
 }

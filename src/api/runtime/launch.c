@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static emu_dim dim_of(dim3 d)
+static emu_dim dim_of_dim3(dim3 d)
 {
     return (emu_dim){d.x, d.y, d.z};
 }
@@ -17,7 +17,8 @@ WL_RUNTIME(unsigned, __cudaPushCallConfiguration,
     dev_thread *self = dev_self();
     if (!self || self->nconfigs == DEV_MAX_CONFIGS)
         return (unsigned)rt_fail(cudaErrorMemoryAllocation);
-    self->configs[self->nconfigs++] = (dev_config){dim_of(grid), dim_of(block), shared, stream};
+    self->configs[self->nconfigs++] = (dev_config){dim_of_dim3(grid), dim_of_dim3(block), shared,
+                                                   stream};
     return 0;
 }
 
@@ -53,8 +54,10 @@ static dev_result do_launch(dev_call *call, cudaStream_t stream, bool per_thread
 dev_result rt_launch(dev_call *call, cudaStream_t stream, bool per_thread, const void *function,
                      dim3 grid, dim3 block, void **args, size_t shared, bool cooperative)
 {
-    dev_launch launch = {
-        .grid = dim_of(grid), .block = dim_of(block), .cooperative = cooperative, .params = args};
+    dev_launch launch = {.grid = dim_of_dim3(grid),
+                         .block = dim_of_dim3(block),
+                         .cooperative = cooperative,
+                         .params = args};
     return do_launch(call, stream, per_thread, function, &launch, shared);
 }
 
@@ -69,10 +72,10 @@ WL_RUNTIME_STREAM(ptsz, __cudaLaunchKernel,
     RT_END(rt_launch(call, stream, per_thread, kernel, grid, block, args, shared, false));
 }
 
-static dev_result read_config(const cudaLaunchConfig_t *config, dev_launch *launch)
+static dev_result read_runtime_config(const cudaLaunchConfig_t *config, dev_launch *launch)
 {
-    launch->grid = dim_of(config->gridDim);
-    launch->block = dim_of(config->blockDim);
+    launch->grid = dim_of_dim3(config->gridDim);
+    launch->block = dim_of_dim3(config->blockDim);
     return api_launch_attributes((const CUlaunchAttribute *)config->attrs, config->numAttrs,
                                  launch);
 }
@@ -81,7 +84,7 @@ dev_result rt_launch_config(dev_call *call, bool per_thread, const cudaLaunchCon
                             const void *function, void **args)
 {
     dev_launch launch = {.params = args};
-    dev_result r = config ? read_config(config, &launch) : DEV_INVALID_VALUE;
+    dev_result r = config ? read_runtime_config(config, &launch) : DEV_INVALID_VALUE;
     return r ? r
              : do_launch(call, config->stream, per_thread, function, &launch,
                          config->dynamicSmemBytes);
@@ -129,6 +132,6 @@ dev_result rt_clusters(dev_call *call, int *out, const void *stub, const cudaLau
     if (!config)
         return DEV_INVALID_VALUE;
     launch.shared = (uint32_t)config->dynamicSmemBytes;
-    dev_result r = read_config(config, &launch);
+    dev_result r = read_runtime_config(config, &launch);
     return r ? r : api_clusters(call, rt_resolve, stub, &launch, count, out);
 }

@@ -43,14 +43,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static rt_function *functions;
 static rt_variable *variables;
 
-static void in_child(void)
+static void renew_lock_in_child(void)
 {
     pthread_mutex_init(&lock, NULL); /* a thread that the child lacks may have held it */
 }
 
 __attribute__((constructor)) static void prepare(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, renew_lock_in_child);
 }
 
 /* ---- registration ---- */
@@ -68,7 +68,7 @@ WL_RUNTIME(void, __cudaRegisterFatBinaryEnd, (void **handle))
     (void)handle;
 }
 
-static void forget(rt_binary *binary)
+static void forget_binary(rt_binary *binary)
 {
     rt_function *f, *next_function;
     rt_variable *v, *next_variable;
@@ -100,7 +100,7 @@ WL_RUNTIME(void, __cudaUnregisterFatBinary, (void **handle))
         dev_unlock();
     }
     pthread_mutex_lock(&lock);
-    forget(binary);
+    forget_binary(binary);
     pthread_mutex_unlock(&lock);
     wl_vec_free(&binary->loaded);
     free(binary);
@@ -190,14 +190,14 @@ static void set_managed(rt_binary *binary, dev_module *module)
     pthread_mutex_unlock(&lock);
 }
 
-static void report(rt_binary *binary, const wl_error *why)
+static void report_load_failure(rt_binary *binary, const wl_error *why)
 {
     if (!binary->reported)
         rec_message(WL_LOG_ERROR, "Device code could not be loaded: %s", why->text);
     binary->reported = true;
 }
 
-static dev_result load(rt_binary *binary, dev_context *context, dev_module **out)
+static dev_result load_binary(rt_binary *binary, dev_context *context, dev_module **out)
 {
     for (size_t i = 0; i < binary->loaded.count; i++) {
         rt_loaded *l = &binary->loaded.data[i];
@@ -210,7 +210,7 @@ static dev_result load(rt_binary *binary, dev_context *context, dev_module **out
     rt_loaded l = {.context = context, .context_id = dev_context_id(context)};
     l.error = dev_module_load(context, binary->wrapper, &l.module, &why);
     if (l.error)
-        report(binary, &why);
+        report_load_failure(binary, &why);
     else
         set_managed(binary, l.module);
     if (!wl_push(&binary->loaded, l))
@@ -225,7 +225,7 @@ WL_RUNTIME(char, __cudaInitModule, (void **handle))
     dev_module *module;
     dev_result r = dev_begin(&call, "__cudaInitModule", CAP_CALL_OTHER, DEV_PRIMARY | DEV_QUIET);
     if (r == DEV_OK)
-        r = load((rt_binary *)handle, call.context, &module);
+        r = load_binary((rt_binary *)handle, call.context, &module);
     return rt_end(&call, r) == cudaSuccess;
 }
 
@@ -257,7 +257,7 @@ dev_result rt_resolve(dev_context *context, const void *function, dev_function *
         return known ? DEV_OK : unknown_function(function);
     }
     dev_module *module;
-    dev_result r = load(f->binary, context, &module);
+    dev_result r = load_binary(f->binary, context, &module);
     if (r == DEV_OK)
         r = dev_module_function(module, f->name, out);
     return r == DEV_NOT_FOUND ? unknown_function(function) : r;
@@ -273,7 +273,7 @@ dev_result rt_symbol(dev_context *context, const void *shadow, uint64_t *address
         return DEV_INVALID_SYMBOL;
     dev_module *module;
     uint64_t bytes;
-    dev_result r = load(v->binary, context, &module);
+    dev_result r = load_binary(v->binary, context, &module);
     if (r == DEV_OK)
         r = dev_module_global(module, v->name, address, &bytes);
     *size = v->size;

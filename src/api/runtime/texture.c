@@ -15,7 +15,7 @@ typedef struct kept_texture {
 
 static const char the_runtimes[] = "the runtime's";
 
-static api_kept keep(const kept_texture *kept)
+static api_kept keep_descriptions(const kept_texture *kept)
 {
     return (api_kept){kept, sizeof *kept, the_runtimes};
 }
@@ -26,7 +26,7 @@ static size_t resource_bytes(int major)
     return major >= 13 ? sizeof(struct cudaResourceDesc_v13) : sizeof(struct cudaResourceDesc_v12);
 }
 
-static CUDA_RESOURCE_DESC resource_of(const struct cudaResourceDesc_v12 *d)
+static CUDA_RESOURCE_DESC driver_resource_desc(const struct cudaResourceDesc_v12 *d)
 {
     CUDA_RESOURCE_DESC r = {.resType = (CUresourcetype)d->resType};
     unsigned channels;
@@ -73,7 +73,7 @@ static CUDA_TEXTURE_DESC texture_of(const struct cudaTextureDesc *t)
 }
 
 /* Are the elements integers? */
-static bool is_integer(const CUDA_RESOURCE_DESC *r)
+static bool has_integer_elements(const CUDA_RESOURCE_DESC *r)
 {
     const dev_array_desc *array;
     switch (r->resType) {
@@ -96,7 +96,7 @@ static bool is_readable(const CUDA_RESOURCE_DESC *r, const struct cudaTextureDes
 {
     bool elements = t->readMode == cudaReadModeElementType;
     return (unsigned)t->readMode <= cudaReadModeNormalizedFloat &&
-           !(elements && t->filterMode == cudaFilterModeLinear && is_integer(r));
+           !(elements && t->filterMode == cudaFilterModeLinear && has_integer_elements(r));
 }
 
 dev_result rt_new_texture(dev_call *call, int major, cudaTextureObject_t *out,
@@ -112,12 +112,12 @@ dev_result rt_new_texture(dev_call *call, int major, cudaTextureObject_t *out,
            major == 11 ? offsetof(struct cudaTextureDesc, seamlessCubemap) : sizeof *texture);
     if (view)
         memcpy(&kept.view, view, sizeof *view);
-    CUDA_RESOURCE_DESC r = resource_of(resource);
+    CUDA_RESOURCE_DESC r = driver_resource_desc(resource);
     CUDA_TEXTURE_DESC t = texture_of(&kept.texture);
     CUDA_RESOURCE_VIEW_DESC v = {.format = kept.view.format,
                                  .firstMipmapLevel = kept.view.firstMipmapLevel,
                                  .firstLayer = kept.view.firstLayer};
-    api_kept keeping = keep(&kept);
+    api_kept keeping = keep_descriptions(&kept);
     return is_readable(&r, texture) ? api_new_texture(call, out, &r, &t, view ? &v : NULL, &keeping)
                                     : DEV_INVALID_VALUE;
 }
@@ -129,8 +129,8 @@ dev_result rt_new_surface(dev_call *call, int major, cudaSurfaceObject_t *out,
     if (!out || !resource || resource->resType != cudaResourceTypeArray)
         return DEV_INVALID_VALUE;
     memcpy(&kept.resource, resource, resource_bytes(major));
-    CUDA_RESOURCE_DESC r = resource_of(resource);
-    api_kept keeping = keep(&kept);
+    CUDA_RESOURCE_DESC r = driver_resource_desc(resource);
+    api_kept keeping = keep_descriptions(&kept);
     return api_new_surface(call, out, &r, &keeping);
 }
 

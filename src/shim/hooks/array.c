@@ -18,31 +18,31 @@ uint64_t shim_array_element(CUarray_format format)
     return bytes ? bytes : 4; /* of a format that is not a plain one: a guess */
 }
 
-static uint64_t at_least_one(uint64_t n)
+static uint64_t extent_or_one(uint64_t n)
 {
     return n ? n : 1;
 }
 
 /* Of the elements; how the device lays them out is its own affair. */
-static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
+static uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    return shim_array_element(d->Format) * d->NumChannels * d->Width * at_least_one(d->Height) *
-           at_least_one(d->Depth);
+    return shim_array_element(d->Format) * d->NumChannels * d->Width * extent_or_one(d->Height) *
+           extent_or_one(d->Depth);
 }
 
 static uint64_t bytes_of_levels(CUDA_ARRAY3D_DESCRIPTOR d, unsigned levels)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < levels; i++) {
-        bytes += bytes_of(&d);
-        d.Width = at_least_one(d.Width / 2);
+        bytes += array_bytes(&d);
+        d.Width = extent_or_one(d.Width / 2);
         d.Height /= d.Height > 1 ? 2 : 1;
         d.Depth /= d.Depth > 1 ? 2 : 1;
     }
     return bytes;
 }
 
-static array *find(const void *handle)
+static array *find_array(const void *handle)
 {
     array *a = NULL;
     HASH_FIND_PTR(arrays, &handle, a);
@@ -51,7 +51,7 @@ static array *find(const void *handle)
 
 uint32_t shim_array_object(const void *handle)
 {
-    array *a = handle ? find(handle) : NULL;
+    array *a = handle ? find_array(handle) : NULL;
     return a ? a->object.number : 0;
 }
 
@@ -69,7 +69,7 @@ void shim_arrays_gone(CUcontext context)
 
 /* ---- hooks ---- */
 
-static CUresult made(shim_call *call, CUresult result, void *const *handle, uint64_t bytes)
+static CUresult array_made(shim_call *call, CUresult result, void *const *handle, uint64_t bytes)
 {
     array *a;
     if (!call->rec.active || result != CUDA_SUCCESS || !(a = calloc(1, sizeof *a)))
@@ -84,25 +84,26 @@ static CUresult made(shim_call *call, CUresult result, void *const *handle, uint
     return shim_end(call, result);
 }
 
-#define MAKE(symbol, bytes, params, args)                                               \
-    HOOK(symbol, params, args)                                                          \
-    {                                                                                   \
-        shim_call call;                                                                 \
-        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                                     \
-        CUresult result = real_##symbol args;                                           \
-        return made(&call, result, (void **)out, result == CUDA_SUCCESS ? (bytes) : 0); \
+#define MAKE(symbol, bytes, params, args)                                                     \
+    HOOK(symbol, params, args)                                                                \
+    {                                                                                         \
+        shim_call call;                                                                       \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                                           \
+        CUresult result = real_##symbol args;                                                 \
+        return array_made(&call, result, (void **)out, result == CUDA_SUCCESS ? (bytes) : 0); \
     }
 
 MAKE(cuArrayCreate_v2,
-     shim_array_element(d->Format) * d->NumChannels * d->Width * at_least_one(d->Height),
+     shim_array_element(d->Format) * d->NumChannels * d->Width * extent_or_one(d->Height),
      (CUarray * out, const CUDA_ARRAY_DESCRIPTOR *d), (out, d))
-MAKE(cuArray3DCreate_v2, bytes_of(d), (CUarray * out, const CUDA_ARRAY3D_DESCRIPTOR *d), (out, d))
+MAKE(cuArray3DCreate_v2, array_bytes(d), (CUarray * out, const CUDA_ARRAY3D_DESCRIPTOR *d),
+     (out, d))
 MAKE(cuMipmappedArrayCreate, bytes_of_levels(*d, levels),
      (CUmipmappedArray * out, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels),
      (out, d, levels))
 
 /* The array was taken out before the release: the handle may be given out again while the call is under way. */
-static CUresult released(shim_call *call, CUresult result, array *a)
+static CUresult array_released(shim_call *call, CUresult result, array *a)
 {
     if (!a)
         return shim_end(call, result);
@@ -120,25 +121,25 @@ static CUresult released(shim_call *call, CUresult result, array *a)
     return shim_end(call, result);
 }
 
-static array *take(const shim_call *call, const void *handle)
+static array *take_array(const shim_call *call, const void *handle)
 {
     if (!call->rec.active)
         return NULL;
     pthread_mutex_lock(&rec_g.lock);
-    array *a = find(handle);
+    array *a = find_array(handle);
     if (a)
         HASH_DEL(arrays, a);
     pthread_mutex_unlock(&rec_g.lock);
     return a;
 }
 
-#define RELEASE(symbol, type)                             \
-    HOOK(symbol, (type handle), (handle))                 \
-    {                                                     \
-        shim_call call;                                   \
-        shim_begin(&call, #symbol, CAP_CALL_FREE);        \
-        array *a = take(&call, handle);                   \
-        return released(&call, real_##symbol(handle), a); \
+#define RELEASE(symbol, type)                                   \
+    HOOK(symbol, (type handle), (handle))                       \
+    {                                                           \
+        shim_call call;                                         \
+        shim_begin(&call, #symbol, CAP_CALL_FREE);              \
+        array *a = take_array(&call, handle);                   \
+        return array_released(&call, real_##symbol(handle), a); \
     }
 
 RELEASE(cuArrayDestroy, CUarray)

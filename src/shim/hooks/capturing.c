@@ -17,7 +17,7 @@ bool shim_is_captured(uint64_t stream)
     return any && shim_in_capture(stream);
 }
 
-static void take_out(uint64_t stream, bool once)
+static void remove_captured_stream(uint64_t stream, bool once)
 {
     pthread_mutex_lock(&rec_g.lock);
     for (size_t i = streams.count; i-- > 0;)
@@ -31,25 +31,25 @@ static void take_out(uint64_t stream, bool once)
 
 void shim_capture_ended(uint64_t stream)
 {
-    take_out(stream, false);
+    remove_captured_stream(stream, false);
 }
 
 /* Before the driver knows of it, so that nobody asks in between. */
-static void begin(uint64_t stream)
+static void add_captured_stream(uint64_t stream)
 {
     pthread_mutex_lock(&rec_g.lock);
     (void)wl_push(&streams, stream);
     pthread_mutex_unlock(&rec_g.lock);
 }
 
-#define BEGIN(symbol, per_thread, params, args)              \
-    HOOK(symbol, params, args)                               \
-    {                                                        \
-        begin(shim_stream(stream, per_thread));              \
-        CUresult result = real_##symbol args;                \
-        if (result != CUDA_SUCCESS)                          \
-            take_out(shim_stream(stream, per_thread), true); \
-        return result;                                       \
+#define BEGIN(symbol, per_thread, params, args)                            \
+    HOOK(symbol, params, args)                                             \
+    {                                                                      \
+        add_captured_stream(shim_stream(stream, per_thread));              \
+        CUresult result = real_##symbol args;                              \
+        if (result != CUDA_SUCCESS)                                        \
+            remove_captured_stream(shim_stream(stream, per_thread), true); \
+        return result;                                                     \
     }
 
 BEGIN(cuStreamBeginCapture, false, (CUstream stream), (stream))

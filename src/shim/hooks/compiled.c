@@ -43,14 +43,14 @@ bool shim_compiled_find(const void *cubin, size_t size, char **text, size_t *len
 
 /* ---- linking; with the lock held ---- */
 
-static linking *state_of(CUlinkState handle)
+static linking *linking_of(CUlinkState handle)
 {
     linking *l = NULL;
     HASH_FIND_PTR(states, &handle, l);
     return l;
 }
 
-static void created(CUlinkState handle)
+static void link_created(CUlinkState handle)
 {
     linking *l = calloc(1, sizeof *l);
     if (!l)
@@ -59,7 +59,7 @@ static void created(CUlinkState handle)
     HASH_ADD_PTR(states, handle, l);
 }
 
-static void forget(linking *l)
+static void forget_linking(linking *l)
 {
     if (!l)
         return;
@@ -70,7 +70,7 @@ static void forget(linking *l)
     free(l);
 }
 
-static void added(linking *l, const void *data, size_t size)
+static void link_input_added(linking *l, const void *data, size_t size)
 {
     cuda_image image = {0};
     wl_error err = {0};
@@ -120,24 +120,24 @@ static void completed(const linking *l, const void *cubin, size_t size)
     }
 
 LINK(cuLinkCreate, (unsigned count, CUjit_option *options, void **values, CUlinkState *out),
-     (count, options, values, out), created(*out))
+     (count, options, values, out), link_created(*out))
 LINK(cuLinkCreate_v2, (unsigned count, CUjit_option *options, void **values, CUlinkState *out),
-     (count, options, values, out), created(*out))
+     (count, options, values, out), link_created(*out))
 
 #define DATA_PARAMS                                                                          \
     (CUlinkState state, int type, void *data, size_t size, const char *name, unsigned count, \
      CUjit_option *options, void **values)
 LINK(cuLinkAddData, DATA_PARAMS, (state, type, data, size, name, count, options, values),
-     added(state_of(state), data, size))
+     link_input_added(linking_of(state), data, size))
 LINK(cuLinkAddData_v2, DATA_PARAMS, (state, type, data, size, name, count, options, values),
-     added(state_of(state), data, size))
+     link_input_added(linking_of(state), data, size))
 
 static void added_file(linking *l, const char *path)
 {
     char *data;
     size_t length;
     if (l && cuda_file_bytes(path, &data, &length, NULL) == WL_OK) {
-        added(l, data, length);
+        link_input_added(l, data, length);
         free(data);
     } else if (l) {
         l->incomplete = true;
@@ -148,17 +148,17 @@ static void added_file(linking *l, const char *path)
     (CUlinkState state, int type, const char *path, unsigned count, CUjit_option *options, \
      void **values)
 LINK(cuLinkAddFile, FILE_PARAMS, (state, type, path, count, options, values),
-     added_file(state_of(state), path))
+     added_file(linking_of(state), path))
 LINK(cuLinkAddFile_v2, FILE_PARAMS, (state, type, path, count, options, values),
-     added_file(state_of(state), path))
+     added_file(linking_of(state), path))
 
 LINK(cuLinkComplete, (CUlinkState state, void **cubin, size_t *size), (state, cubin, size),
-     if (cubin && size) completed(state_of(state), *cubin, *size))
+     if (cubin && size) completed(linking_of(state), *cubin, *size))
 
 HOOK(cuLinkDestroy, (CUlinkState state), (state))
 {
     pthread_mutex_lock(&rec_g.lock);
-    forget(state_of(state));
+    forget_linking(linking_of(state));
     pthread_mutex_unlock(&rec_g.lock);
     return real_cuLinkDestroy(state);
 }

@@ -100,7 +100,7 @@ HOOK(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context,
     return result;
 }
 
-static CUresult destroy(const char *api, CUcontext context, CUresult (*real)(CUcontext))
+static CUresult destroy_context(const char *api, CUcontext context, CUresult (*real)(CUcontext))
 {
     shim_call call;
     shim_begin(&call, api, CAP_CALL_OTHER);
@@ -118,12 +118,12 @@ static CUresult destroy(const char *api, CUcontext context, CUresult (*real)(CUc
 
 HOOK(cuCtxDestroy, (CUcontext context), (context))
 {
-    return destroy("cuCtxDestroy", context, real_cuCtxDestroy);
+    return destroy_context("cuCtxDestroy", context, real_cuCtxDestroy);
 }
 
 HOOK(cuCtxDestroy_v2, (CUcontext context), (context))
 {
-    return destroy("cuCtxDestroy_v2", context, real_cuCtxDestroy_v2);
+    return destroy_context("cuCtxDestroy_v2", context, real_cuCtxDestroy_v2);
 }
 
 /* A part of a device: its memory and modules are the primary context's, its streams are its own. */
@@ -261,19 +261,19 @@ static CUresult ordered(shim_call *call, CUresult result)
 }
 
 /* The stream that a call made has its number from then on, as the call's own. */
-static CUresult created(shim_call *call, CUresult result, const CUstream *stream)
+static CUresult stream_created(shim_call *call, CUresult result, const CUstream *stream)
 {
     if (call->rec.active && result == CUDA_SUCCESS)
         call->stream = shim_stream(*stream, false);
     return shim_end(call, result);
 }
 
-#define CREATE(symbol, params, args)                       \
-    HOOK(symbol, params, args)                             \
-    {                                                      \
-        shim_call call;                                    \
-        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);   \
-        return created(&call, real_##symbol args, stream); \
+#define CREATE(symbol, params, args)                              \
+    HOOK(symbol, params, args)                                    \
+    {                                                             \
+        shim_call call;                                           \
+        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);          \
+        return stream_created(&call, real_##symbol args, stream); \
     }
 
 CREATE(cuStreamCreate, (CUstream * stream, unsigned int flags), (stream, flags))

@@ -5,7 +5,7 @@
 enum { MAX_CONSTANT = 64 << 10 }; /* bytes of constant memory that a device has */
 
 /* One side: the object and the place in it. */
-static uint32_t place(uint64_t address, uint64_t *offset, shim_object **object)
+static uint32_t find_copied_object(uint64_t address, uint64_t *offset, shim_object **object)
 {
     *object = address ? shim_object_find(address) : NULL;
     *offset = *object ? address - (*object)->base : 0;
@@ -26,7 +26,7 @@ static void write_constant(const shim_object *o, uint32_t call, uint64_t offset,
 }
 
 /* Puts both sides into the record; returns the target, NULL where it is none of ours. */
-static shim_object *describe(rec_call *call, const shim_moved *m)
+static shim_object *describe_both_sides(rec_call *call, const shim_moved *m)
 {
     shim_object *object;
     cap_call *r = &call->record;
@@ -35,8 +35,8 @@ static shim_object *describe(rec_call *call, const shim_moved *m)
         rec_call_shape(call);
     }
     r->bytes = m->bytes;
-    r->source_object = place(m->from, &r->source_offset, &object);
-    r->target_object = place(m->to, &r->target_offset, &object);
+    r->source_object = find_copied_object(m->from, &r->source_offset, &object);
+    r->target_object = find_copied_object(m->to, &r->target_offset, &object);
     if (m->from_array)
         r->source_object = shim_array_object(m->from_array);
     if (m->to_array)
@@ -57,7 +57,7 @@ void shim_moved_write(const shim_call *call, cap_call_kind kind, const shim_move
 {
     rec_call part;
     rec_call_begin_part(&part, &call->rec, kind);
-    const shim_object *target = describe(&part, moved);
+    const shim_object *target = describe_both_sides(&part, moved);
     rec_call_write(&part, CUDA_SUCCESS);
     after_copy(target, &part.record, part.id, moved);
 }
@@ -76,7 +76,7 @@ static CUresult done(shim_call *call, CUresult result, const shim_moved *m, cons
     if (result == CUDA_SUCCESS && !moved)
         call->rec.record.flags |= CAP_CALL_CAPTURED;
     pthread_mutex_lock(&rec_g.lock);
-    const shim_object *target = moved ? describe(&call->rec, m) : NULL;
+    const shim_object *target = moved ? describe_both_sides(&call->rec, m) : NULL;
     shim_write_call(call, result);
     shim_time_keep(time, moved ? call->rec.id : 0);
     after_copy(target, &call->rec.record, call->rec.id, m);
@@ -171,17 +171,17 @@ MOVES(SET, cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds, cuMemsetD2D32Async, cuMemset
 
 /* ---- copies of rows and slices ---- */
 
-static uint64_t address_of(CUmemorytype type, const void *host, CUdeviceptr device)
+static uint64_t operand_address(CUmemorytype type, const void *host, CUdeviceptr device)
 {
     return type == CU_MEMORYTYPE_HOST    ? (uint64_t)(uintptr_t)host
            : type == CU_MEMORYTYPE_ARRAY ? 0
                                          : device;
 }
 
-#define SIDE(c, side)                                                 \
-    address_of(c->side##MemoryType, c->side##Host, c->side##Device) + \
-        (c->side##MemoryType == CU_MEMORYTYPE_ARRAY                   \
-             ? 0                                                      \
+#define SIDE(c, side)                                                      \
+    operand_address(c->side##MemoryType, c->side##Host, c->side##Device) + \
+        (c->side##MemoryType == CU_MEMORYTYPE_ARRAY                        \
+             ? 0                                                           \
              : c->side##XInBytes + c->side##Y * c->side##Pitch)
 #define ARRAY(c, side) (c->side##MemoryType == CU_MEMORYTYPE_ARRAY ? c->side##Array : NULL)
 #define ARRAYS(c) .from_array = ARRAY(c, src), .to_array = ARRAY(c, dst)
@@ -266,7 +266,7 @@ static CUresult done_batch(shim_call *call, CUresult result, one_of *get, const 
     for (size_t i = 0; i < count; i++) {
         shim_moved m = get(list, i);
         rec_call_again(&call->rec);
-        const shim_object *target = describe(&call->rec, &m);
+        const shim_object *target = describe_both_sides(&call->rec, &m);
         shim_write_call(call, result);
         after_copy(target, &call->rec.record, call->rec.id, &m);
     }
@@ -313,7 +313,7 @@ BATCHES(cuMemcpyWithAttributesAsync, range, (&(ranges){&to, &from, &bytes}), 1,
         (to, from, bytes, how))
 
 /* The elements are those of the array, where one is among the two, else bytes. */
-static uint64_t element_of(const CUmemcpy3DOperand *o)
+static uint64_t operand_element_bytes(const CUmemcpy3DOperand *o)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {0};
     if (o->type != CU_MEMCPY_OPERAND_TYPE_ARRAY ||
@@ -336,9 +336,9 @@ static const void *array_of_operand(const CUmemcpy3DOperand *o)
 static shim_moved volume(const void *list, size_t i)
 {
     const CUDA_MEMCPY3D_BATCH_OP *c = (const CUDA_MEMCPY3D_BATCH_OP *)list + i;
-    uint64_t element = element_of(&c->src) * element_of(&c->dst);
+    uint64_t element = operand_element_bytes(&c->src) * operand_element_bytes(&c->dst);
     if (array_of_operand(&c->src) && array_of_operand(&c->dst))
-        element = element_of(&c->src);
+        element = operand_element_bytes(&c->src);
     return (shim_moved){.from = address_of_operand(&c->src),
                         .to = address_of_operand(&c->dst),
                         .bytes = element * c->extent.width * c->extent.height * c->extent.depth,

@@ -20,7 +20,7 @@ static bool is_needed(void)
     return shim_probes_launched() && !rec_g.forked;
 }
 
-static mark *find(CUevent event)
+static mark *find_event_mark(CUevent event)
 {
     mark *m = NULL;
     void *key = event;
@@ -28,7 +28,7 @@ static mark *find(CUevent event)
     return m;
 }
 
-static void forget(mark *m)
+static void forget_mark(mark *m)
 {
     HASH_DEL(marks, m);
     free(m);
@@ -37,7 +37,7 @@ static void forget(mark *m)
 /* NULL without memory. */
 static mark *find_or_add(CUevent event, CUcontext current)
 {
-    mark *m = find(event);
+    mark *m = find_event_mark(event);
     if (!m && (m = calloc(1, sizeof *m))) {
         m->event = event;
         m->owner = current;
@@ -48,7 +48,7 @@ static mark *find_or_add(CUevent event, CUcontext current)
 }
 
 /* With the lock held. */
-static mark *note(shim_call *call, CUevent event, bool records)
+static mark *note_event_mark(shim_call *call, CUevent event, bool records)
 {
     shim_context current = shim_current();
     mark *m = find_or_add(event, current.handle);
@@ -66,7 +66,7 @@ void shim_event_wait(shim_call *call, CUevent event)
     if (!call->rec.active)
         return;
     pthread_mutex_lock(&rec_g.lock);
-    note(call, event, false);
+    note_event_mark(call, event, false);
     pthread_mutex_unlock(&rec_g.lock);
 }
 
@@ -77,7 +77,7 @@ void shim_event_begin(shim_call *call, CUevent event)
         return;
     bool captured = shim_is_captured(call->stream);
     pthread_mutex_lock(&rec_g.lock);
-    mark *m = call->rec.active ? note(call, event, !captured)
+    mark *m = call->rec.active ? note_event_mark(call, event, !captured)
                                : find_or_add(event, shim_current().handle);
     if (m && is_needed())
         m->known.begun++;
@@ -93,7 +93,7 @@ void shim_event_end(CUevent event, uint64_t stream, uint64_t launched, CUresult 
     if (!is_needed())
         return;
     pthread_mutex_lock(&rec_g.lock);
-    mark *m = find(event);
+    mark *m = find_event_mark(event);
     if (m)
         m->ended++;
     if (m && result == CUDA_SUCCESS) {
@@ -109,7 +109,7 @@ bool shim_event_find(CUevent event, shim_event *out)
     if (!is_needed())
         return false;
     pthread_mutex_lock(&rec_g.lock);
-    mark *m = find(event);
+    mark *m = find_event_mark(event);
     bool known = m && m->known.begun == m->ended;
     if (known)
         *out = m->known;
@@ -125,7 +125,7 @@ void shim_events_unknown(CUcontext context)
         m->known.begun++;
         m->ended++;
         if (context && (m->known.context == context || m->owner == context))
-            forget(m);
+            forget_mark(m);
     }
 }
 
@@ -134,9 +134,9 @@ static void destroyed(CUevent event)
     if (rec_g.forked)
         return;
     pthread_mutex_lock(&rec_g.lock);
-    mark *m = find(event);
+    mark *m = find_event_mark(event);
     if (m)
-        forget(m);
+        forget_mark(m);
     pthread_mutex_unlock(&rec_g.lock);
 }
 

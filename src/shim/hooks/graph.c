@@ -32,14 +32,14 @@ static graph *graphs;
 
 /* ---- reading; with the lock held ---- */
 
-static void clear(node_list *nodes)
+static void clear_nodes(node_list *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++)
         free((char *)nodes->data[i].params.data);
     wl_vec_free(nodes);
 }
 
-static void *function_of(const CUDA_KERNEL_NODE_PARAMS_v2 *p)
+static void *node_function(const CUDA_KERNEL_NODE_PARAMS_v2 *p)
 {
     return p->func ? (void *)p->func : (void *)p->kern;
 }
@@ -47,7 +47,7 @@ static void *function_of(const CUDA_KERNEL_NODE_PARAMS_v2 *p)
 /* What the node runs from now on; false where that is not known. */
 static bool set_kernel(node *n, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
 {
-    void *handle = function_of(p);
+    void *handle = node_function(p);
     shim_function *f = handle ? shim_function_of(handle) : NULL;
     if (!f)
         return false;
@@ -90,7 +90,7 @@ static bool get_attribute(CUgraphNode handle, CUlaunchAttributeID which,
                   value) == CUDA_SUCCESS;
 }
 
-static void read_kernel(node_list *nodes, node n)
+static void read_kernel_node(node_list *nodes, node n)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 params;
     CUlaunchAttributeValue value;
@@ -110,7 +110,7 @@ static void set_copy(node *n, const CUDA_MEMCPY3D *copy)
     n->moved = shim_moved_volume(copy);
 }
 
-static void read_copy(node_list *nodes, node n)
+static void read_copy_node(node_list *nodes, node n)
 {
     CUDA_MEMCPY3D copy = {0};
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemcpyNodeGetParams, (CUgraphNode, CUDA_MEMCPY3D *),
@@ -120,7 +120,7 @@ static void read_copy(node_list *nodes, node n)
     wl_push(nodes, n);
 }
 
-static void read_set(node_list *nodes, node n)
+static void read_set_node(node_list *nodes, node n)
 {
     CUDA_MEMSET_NODE_PARAMS set = {0};
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemsetNodeGetParams,
@@ -151,7 +151,7 @@ static void read_free(node_list *nodes, node n)
 }
 
 /* The nodes in the order in which they were added; malloc'ed. */
-static CUgraphNode *list(CUgraph source, size_t *count)
+static CUgraphNode *list_nodes(CUgraph source, size_t *count)
 {
     CUgraphNode *nodes;
     *count = 0;
@@ -180,9 +180,9 @@ static void read_node(graph *g, node n, int depth)
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeGetType, (CUgraphNode, CUgraphNodeType *), n.handle,
            &n.type);
     switch ((int)n.type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: read_kernel(&g->nodes, n); break;
-    case CU_GRAPH_NODE_TYPE_MEMCPY: read_copy(&g->nodes, n); break;
-    case CU_GRAPH_NODE_TYPE_MEMSET: read_set(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_KERNEL: read_kernel_node(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY: read_copy_node(&g->nodes, n); break;
+    case CU_GRAPH_NODE_TYPE_MEMSET: read_set_node(&g->nodes, n); break;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: read_alloc(&g->nodes, n); break;
     case CU_GRAPH_NODE_TYPE_MEM_FREE: read_free(&g->nodes, n); break;
     case CU_GRAPH_NODE_TYPE_GRAPH: read_child(g, &n, depth); break;
@@ -194,7 +194,7 @@ static void read_node(graph *g, node n, int depth)
 static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth)
 {
     size_t count;
-    CUgraphNode *nodes = depth < MAX_DEPTH ? list(source, &count) : NULL;
+    CUgraphNode *nodes = depth < MAX_DEPTH ? list_nodes(source, &count) : NULL;
     if (nodes)
         shim_sort_nodes(source, nodes, count);
     for (size_t i = 0; nodes && i < count; i++)
@@ -205,7 +205,7 @@ static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth)
 
 /* ---- the instances ---- */
 
-static graph *find(CUgraphExec exec)
+static graph *find_graph(CUgraphExec exec)
 {
     graph *g = NULL;
     void *handle = exec;
@@ -215,20 +215,20 @@ static graph *find(CUgraphExec exec)
 
 static node *find_node(CUgraphExec exec, CUgraphNode handle)
 {
-    graph *g = find(exec);
+    graph *g = find_graph(exec);
     for (size_t i = 0; g && i < g->nodes.count; i++)
         if (g->nodes.data[i].handle == handle)
             return &g->nodes.data[i];
     return NULL;
 }
 
-static void forget(CUgraphExec exec)
+static void forget_graph(CUgraphExec exec)
 {
-    graph *g = find(exec);
+    graph *g = find_graph(exec);
     if (!g)
         return;
     HASH_DEL(graphs, g);
-    clear(&g->nodes);
+    clear_nodes(&g->nodes);
     free(g);
 }
 
@@ -239,7 +239,7 @@ static CUresult instantiated(CUresult result, CUgraphExec *exec, CUgraph source)
     if (result != CUDA_SUCCESS || !rec_g.writer)
         return result;
     pthread_mutex_lock(&rec_g.lock);
-    forget(*exec);
+    forget_graph(*exec);
     if ((g = calloc(1, sizeof *g))) {
         g->handle = *exec;
         HASH_ADD_PTR(graphs, handle, g);
@@ -273,7 +273,7 @@ INSTANTIATE(cuGraphInstantiateWithParams_ptsz,
 HOOK(cuGraphExecDestroy, (CUgraphExec exec), (exec))
 {
     pthread_mutex_lock(&rec_g.lock);
-    forget(exec);
+    forget_graph(exec);
     pthread_mutex_unlock(&rec_g.lock);
     return real_cuGraphExecDestroy(exec);
 }
@@ -284,7 +284,7 @@ HOOK(cuGraphExecDestroy, (CUgraphExec exec), (exec))
  * accepts only what has the same shape, so that they correspond in order; the handles stay those of the first graph. */
 static void take_over(CUgraphExec exec, CUgraph source, CUgraphNode child)
 {
-    graph *g = find(exec), now = {0};
+    graph *g = find_graph(exec), now = {0};
     size_t taken = 0;
     if (!g)
         return;
@@ -301,7 +301,7 @@ static void take_over(CUgraphExec exec, CUgraph source, CUgraphNode child)
         *old = merged;
         taken++;
     }
-    clear(&now.nodes);
+    clear_nodes(&now.nodes);
 }
 
 static CUresult updated(CUresult result, CUgraphExec exec, CUgraph source, CUgraphNode child)
@@ -495,18 +495,18 @@ static void note_nodes(shim_call *call, const graph *g)
         call.stream = shim_stream(stream, per_thread);                                  \
         CUresult result = real_##symbol(exec, stream);                                  \
         if (call.rec.active && result == CUDA_SUCCESS && !shim_in_capture(call.stream)) \
-            launched(&call, exec);                                                      \
+            graph_launched(&call, exec);                                                \
         return shim_end(&call, result);                                                 \
     }
 
-static void launched(shim_call *call, CUgraphExec exec)
+static void graph_launched(shim_call *call, CUgraphExec exec)
 {
     shim_stack(call);
     pthread_mutex_lock(&rec_g.lock);
     shim_events_unknown(NULL); /* it may record any */
     shim_constants_changed();  /* and copy to any constant */
     shim_write_call(call, CUDA_SUCCESS);
-    graph *g = find(exec);
+    graph *g = find_graph(exec);
     if (g)
         note_nodes(call, g);
     pthread_mutex_unlock(&rec_g.lock);

@@ -94,7 +94,7 @@ bool shim_in_capture(uint64_t stream)
 /* ---- around the driver's function ---- */
 
 /* `timed`: nothing speaks against work of ours before and behind the launch. */
-static void before(launch *l, const char *api, CUstream stream, bool per_thread, bool timed)
+static void begin_launch(launch *l, const char *api, CUstream stream, bool per_thread, bool timed)
 {
     shim_begin_launch(&l->call, api);
     l->call.stream = shim_stream(stream, per_thread);
@@ -163,7 +163,7 @@ static CUresult after(launch *l, CUresult result)
                     .shape = {{gx, gy, gz}, {bx, by, bz}, {0}, shared, of_flags},                 \
                     .params = params,                                                             \
                     .extra = extra};                                                              \
-        before(&l, #symbol, stream, per_thread, true);                                            \
+        begin_launch(&l, #symbol, stream, per_thread, true);                                      \
         return LAUNCH(l,                                                                          \
                       real_##symbol((CUfunction)l.probe.function, gx, gy, gz, bx, by, bz, shared, \
                                     stream, l.probe.params, l.probe.extra),                       \
@@ -182,7 +182,7 @@ PLAIN(cuLaunchKernel_ptsz, true, 0)
         launch l = {.function = f,                                                                \
                     .shape = {{gx, gy, gz}, {bx, by, bz}, {0}, shared, CAP_NOTE_COOPERATIVE},     \
                     .params = params};                                                            \
-        before(&l, #symbol, stream, per_thread, true);                                            \
+        begin_launch(&l, #symbol, stream, per_thread, true);                                      \
         return LAUNCH(l,                                                                          \
                       real_##symbol((CUfunction)l.probe.function, gx, gy, gz, bx, by, bz, shared, \
                                     stream, l.probe.params),                                      \
@@ -193,7 +193,7 @@ COOPERATIVE(cuLaunchCooperativeKernel, false)
 COOPERATIVE(cuLaunchCooperativeKernel_ptsz, true)
 
 /* An event between two kernels that may overlap by programmatic launch would keep them apart: such a launch has no time. */
-static bool read_attributes(const CUlaunchConfig *c, shim_shape *s)
+static bool read_launch_attributes(const CUlaunchConfig *c, shim_shape *s)
 {
     bool timed = true;
     for (unsigned i = 0; c->attrs && i < c->numAttrs; i++) {
@@ -226,8 +226,8 @@ static bool read_attributes(const CUlaunchConfig *c, shim_shape *s)
                               0},                                                      \
                     .params = params,                                                  \
                     .extra = extra};                                                   \
-        bool timed = read_attributes(c, &l.shape);                                     \
-        before(&l, #symbol, c->hStream, per_thread, timed);                            \
+        bool timed = read_launch_attributes(c, &l.shape);                              \
+        begin_launch(&l, #symbol, c->hStream, per_thread, timed);                      \
         return LAUNCH(l,                                                               \
                       real_##symbol(c, (CUfunction)l.probe.function, l.probe.params,   \
                                     l.probe.extra),                                    \

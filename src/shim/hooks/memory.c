@@ -2,8 +2,8 @@
 #include "shim/hooks/shim.h"
 
 /* After an allocation, or one that failed: then there is no `base`, and `bytes` is what was asked for. */
-static CUresult made(shim_call *call, CUresult result, uint64_t base, uint64_t bytes,
-                     cap_object_kind kind)
+static CUresult memory_made(shim_call *call, CUresult result, uint64_t base, uint64_t bytes,
+                            cap_object_kind kind)
 {
     if (call->rec.active && result == CUDA_SUCCESS && bytes) {
         pthread_mutex_lock(&rec_g.lock);
@@ -26,7 +26,7 @@ typedef struct taken {
 } taken;
 
 /* Before a release: another thread may be given the address while the call is still under way. */
-static taken take(const shim_call *call, uint64_t base)
+static taken take_allocation(const shim_call *call, uint64_t base)
 {
     taken t = {false, {0}};
     if (call->rec.active) {
@@ -37,7 +37,7 @@ static taken take(const shim_call *call, uint64_t base)
     return t;
 }
 
-static CUresult released(shim_call *call, CUresult result, const taken *t)
+static CUresult memory_released(shim_call *call, CUresult result, const taken *t)
 {
     if (call->rec.active && t->there) {
         pthread_mutex_lock(&rec_g.lock);
@@ -57,15 +57,15 @@ static CUresult released(shim_call *call, CUresult result, const taken *t)
 /* ---- making ---- */
 
 /* `asked`: the bytes that a call which fails asked for. */
-#define MAKE(symbol, kind, base, bytes, asked, params, args)                \
-    HOOK(symbol, params, args)                                              \
-    {                                                                       \
-        shim_call call;                                                     \
-        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                         \
-        CUresult result = real_##symbol args;                               \
-        bool good = result == CUDA_SUCCESS;                                 \
-        return made(&call, result, good ? (uint64_t)(base) : 0,             \
-                    good ? (uint64_t)(bytes) : (asked), CAP_OBJECT_##kind); \
+#define MAKE(symbol, kind, base, bytes, asked, params, args)                       \
+    HOOK(symbol, params, args)                                                     \
+    {                                                                              \
+        shim_call call;                                                            \
+        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                                \
+        CUresult result = real_##symbol args;                                      \
+        bool good = result == CUDA_SUCCESS;                                        \
+        return memory_made(&call, result, good ? (uint64_t)(base) : 0,             \
+                           good ? (uint64_t)(bytes) : (asked), CAP_OBJECT_##kind); \
     }
 
 /* A graph allocates when it runs. */
@@ -77,7 +77,7 @@ static CUresult made_async(shim_call *call, CUresult result, const CUdeviceptr *
         call->rec.record.flags |= CAP_CALL_CAPTURED;
     if (captured)
         return shim_end(call, result);
-    return made(call, result, result == CUDA_SUCCESS ? *out : 0, bytes, CAP_OBJECT_DEVICE);
+    return memory_made(call, result, result == CUDA_SUCCESS ? *out : 0, bytes, CAP_OBJECT_DEVICE);
 }
 
 #define MAKE_ASYNC(symbol, per_thread, params, args)              \
@@ -118,7 +118,7 @@ MAKE_ASYNC(cuMemAllocFromPoolAsync_ptsz, true,
            (out, bytes, pool, stream))
 
 /* Memory of another process, as long as its maker made it. */
-static uint64_t range_of(CUdeviceptr address)
+static uint64_t imported_bytes(CUdeviceptr address)
 {
     CUdeviceptr base = address;
     size_t bytes = 0;
@@ -127,23 +127,23 @@ static uint64_t range_of(CUdeviceptr address)
     return bytes - (address - base);
 }
 
-MAKE(cuIpcOpenMemHandle, DEVICE, *out, range_of(*out), 0,
+MAKE(cuIpcOpenMemHandle, DEVICE, *out, imported_bytes(*out), 0,
      (CUdeviceptr * out, CUipcMemHandle handle, unsigned int flags), (out, handle, flags))
-MAKE(cuIpcOpenMemHandle_v2, DEVICE, *out, range_of(*out), 0,
+MAKE(cuIpcOpenMemHandle_v2, DEVICE, *out, imported_bytes(*out), 0,
      (CUdeviceptr * out, CUipcMemHandle handle, unsigned int flags), (out, handle, flags))
 
-MAKE(cuMemPoolImportPointer, DEVICE, *out, range_of(*out), 0,
+MAKE(cuMemPoolImportPointer, DEVICE, *out, imported_bytes(*out), 0,
      (CUdeviceptr * out, CUmemoryPool pool, CUmemPoolPtrExportData *data), (out, pool, data))
 
 /* ---- releasing ---- */
 
-#define RELEASE(symbol, base, params, args)             \
-    HOOK(symbol, params, args)                          \
-    {                                                   \
-        shim_call call;                                 \
-        shim_begin(&call, #symbol, CAP_CALL_FREE);      \
-        taken t = take(&call, (uint64_t)(base));        \
-        return released(&call, real_##symbol args, &t); \
+#define RELEASE(symbol, base, params, args)                    \
+    HOOK(symbol, params, args)                                 \
+    {                                                          \
+        shim_call call;                                        \
+        shim_begin(&call, #symbol, CAP_CALL_FREE);             \
+        taken t = take_allocation(&call, (uint64_t)(base));    \
+        return memory_released(&call, real_##symbol args, &t); \
     }
 
 #define RELEASE_ASYNC(symbol, per_thread)                                   \
@@ -155,8 +155,8 @@ MAKE(cuMemPoolImportPointer, DEVICE, *out, range_of(*out), 0,
         shim_async(&call);                                                  \
         if (shim_in_capture(call.stream))                                   \
             return shim_end(&call, real_##symbol(address, stream));         \
-        taken t = take(&call, address);                                     \
-        return released(&call, real_##symbol(address, stream), &t);         \
+        taken t = take_allocation(&call, address);                          \
+        return memory_released(&call, real_##symbol(address, stream), &t);  \
     }
 
 RELEASE(cuMemFree_v2, address, (CUdeviceptr address), (address))
@@ -170,7 +170,7 @@ RELEASE_ASYNC(cuMemFreeAsync_ptsz, true)
 
 typedef wl_vec(shim_object) object_list;
 
-static void take_range(object_list *list, uint64_t address, uint64_t bytes)
+static void take_objects_in(object_list *list, uint64_t address, uint64_t bytes)
 {
     shim_object o;
     for (uint64_t at = address; at - address < bytes && shim_object_take(at, &o); at += o.bytes)
@@ -195,7 +195,7 @@ HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes))
     if (!call.rec.active)
         return shim_end(&call, real_cuMemUnmap(address, bytes));
     pthread_mutex_lock(&rec_g.lock);
-    take_range(&list, address, bytes);
+    take_objects_in(&list, address, bytes);
     pthread_mutex_unlock(&rec_g.lock);
     CUresult result = real_cuMemUnmap(address, bytes);
     pthread_mutex_lock(&rec_g.lock);

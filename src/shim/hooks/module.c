@@ -68,7 +68,7 @@ static char *file_of(const void *image)
 }
 
 /* The image's PTX as one text; false where it has none for the device. */
-static bool read_text(shim_module *m, const void *image, size_t size)
+static bool read_module_ptx(shim_module *m, const void *image, size_t size)
 {
     cuda_image found;
     wl_error err = {0};
@@ -130,7 +130,7 @@ uint32_t shim_module_options(const shim_module *m, CUjit_option *options, void *
     return n;
 }
 
-static void place_variable(shim_module *m, const variable *v, CUcontext context)
+static void add_symbol_object(shim_module *m, const variable *v, CUcontext context)
 {
     CUdeviceptr address;
     size_t bytes;
@@ -152,7 +152,7 @@ static void place_variables(shim_module *m, CUcontext context)
     if (!wl_push(&m->placed_in, context))
         return;
     for (size_t i = 0; i < m->variables.count; i++)
-        place_variable(m, &m->variables.data[i], context);
+        add_symbol_object(m, &m->variables.data[i], context);
 }
 
 /* The variables that the module defines, which become objects. Parsing in earnest comes after the run. */
@@ -172,11 +172,11 @@ static void list_variables(shim_module *m)
     }
 }
 
-static void first_use(shim_module *m)
+static void begin_module_use(shim_module *m)
 {
     m->used = true;
     if (!m->text && m->image)
-        read_text(m, m->image, CUDA_SIZE_UNKNOWN);
+        read_module_ptx(m, m->image, CUDA_SIZE_UNKNOWN);
     if (!m->text)
         return;
     m->number = rec_module(CAP_MODULE_PTX, m->name ? m->name : "memory", m->text, m->length);
@@ -191,14 +191,14 @@ static void first_use(shim_module *m)
 shim_probed *shim_module_probed(shim_module *m)
 {
     if (!m->used)
-        first_use(m);
+        begin_module_use(m);
     return m->probed;
 }
 
 uint32_t shim_module_use(shim_module *m)
 {
     if (!m->used)
-        first_use(m);
+        begin_module_use(m);
     if (m->variables.count)
         place_variables(m, shim_current().handle);
     return m->number;
@@ -206,7 +206,7 @@ uint32_t shim_module_use(shim_module *m)
 
 /* ---- the lists ---- */
 
-static shim_module *find_module(const void *handle)
+static shim_module *module_of_handle(const void *handle)
 {
     alias *a = NULL;
     HASH_FIND_PTR(aliases, &handle, a);
@@ -248,7 +248,7 @@ static shim_module *find_library(void *handle)
 static shim_module *find_or_guess(void *handle, bool library, const char *name)
 {
     shim_unseen found;
-    shim_module *m = find_module(handle);
+    shim_module *m = module_of_handle(handle);
     if (!m && handle && !library)
         m = find_library(handle);
     if (m || !handle || !name || !(m = calloc(1, sizeof *m)))
@@ -342,7 +342,7 @@ static void read_file(shim_module *m, const char *path)
     if (fstat(fd, &st) == 0 && st.st_size > 0) {
         void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (data != MAP_FAILED) {
-            read_text(m, data, (size_t)st.st_size);
+            read_module_ptx(m, data, (size_t)st.st_size);
             munmap(data, (size_t)st.st_size);
         }
     }
@@ -352,7 +352,7 @@ static void read_file(shim_module *m, const char *path)
 /* What is about to be loaded; `image` NULL: the file. What the compiler registers lies in a mapped file and stays: its PTX is
  * taken when a kernel of it is launched. Anything else may be gone after the call, so its PTX is taken now. NULL without
  * memory. */
-static shim_module *new_module(bool library, const void *image, const char *file)
+static shim_module *new_pending_module(bool library, const void *image, const char *file)
 {
     shim_module *m = calloc(1, sizeof *m);
     if (!m)
@@ -364,7 +364,7 @@ static shim_module *new_module(bool library, const void *image, const char *file
     if (stays)
         m->image = image;
     else if (image)
-        read_text(m, image, CUDA_SIZE_UNKNOWN);
+        read_module_ptx(m, image, CUDA_SIZE_UNKNOWN);
     else if (file)
         read_file(m, file);
     return m;
@@ -405,7 +405,7 @@ static void begin_loading(loading *l, bool library, const void *image, const cha
     if (!l->call.rec.active || (!image && !file))
         return;
     pthread_mutex_lock(&rec_g.lock);
-    l->module = new_module(library, image, file);
+    l->module = new_pending_module(library, image, file);
     if (l->module)
         keep_wishes(l->module, &w);
     pthread_mutex_unlock(&rec_g.lock);
@@ -461,7 +461,7 @@ LOAD(cuLibraryLoadFromFile, true, NULL, name, jit, jit_values, njit,
         shim_begin(&call, #symbol, CAP_CALL_OTHER);    \
         if (call.rec.active) {                         \
             pthread_mutex_lock(&rec_g.lock);           \
-            shim_module *m = find_module(handle);      \
+            shim_module *m = module_of_handle(handle); \
             shim_own *own = NULL;                      \
             if (m && m->handle == handle)              \
                 own = forget_module(m);                \
@@ -476,7 +476,7 @@ UNLOAD(cuLibraryUnload, CUlibrary)
 
 /* ---- looking up ---- */
 
-static shim_function *add_function(void *handle, const char *name, shim_module *module)
+static shim_function *remember_function(void *handle, const char *name, shim_module *module)
 {
     static uint64_t serial;
     shim_function *f = NULL;
@@ -507,7 +507,7 @@ HOOK(cuModuleGetFunction, (CUfunction * out, CUmodule module, const char *name),
     CUresult result = real_cuModuleGetFunction(out, module, name);
     if (result == CUDA_SUCCESS && rec_g.writer) {
         pthread_mutex_lock(&rec_g.lock);
-        add_function(*out, name, find_or_guess(module, false, name));
+        remember_function(*out, name, find_or_guess(module, false, name));
         pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
@@ -519,7 +519,7 @@ HOOK(cuLibraryGetKernel, (CUkernel * out, CUlibrary library, const char *name),
     CUresult result = real_cuLibraryGetKernel(out, library, name);
     if (result == CUDA_SUCCESS && rec_g.writer) {
         pthread_mutex_lock(&rec_g.lock);
-        shim_function *f = add_function(*out, name, find_or_guess(library, true, name));
+        shim_function *f = remember_function(*out, name, find_or_guess(library, true, name));
         if (f)
             f->kernel = true;
         pthread_mutex_unlock(&rec_g.lock);
@@ -535,7 +535,7 @@ HOOK(cuKernelGetFunction, (CUfunction * out, CUkernel kernel), (out, kernel))
         shim_function *known = NULL;
         HASH_FIND_PTR(functions, &kernel, known);
         if (known && (void *)kernel != (void *)*out)
-            add_function(*out, known->name, known->module);
+            remember_function(*out, known->name, known->module);
         pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
@@ -546,7 +546,7 @@ HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
     CUresult result = real_cuLibraryGetModule(out, library);
     if (result == CUDA_SUCCESS && rec_g.writer) {
         pthread_mutex_lock(&rec_g.lock);
-        shim_module *m = find_module(library);
+        shim_module *m = module_of_handle(library);
         if (m)
             add_alias(*out, m);
         pthread_mutex_unlock(&rec_g.lock);
@@ -556,7 +556,7 @@ HOOK(cuLibraryGetModule, (CUmodule * out, CUlibrary library), (out, library))
 
 /* ---- variables by name: their contents will be written ---- */
 
-static CUresult named(CUresult result, void *handle, bool library, const char *name)
+static CUresult use_named_module(CUresult result, void *handle, bool library, const char *name)
 {
     if (result == CUDA_SUCCESS && rec_g.writer) {
         pthread_mutex_lock(&rec_g.lock);
@@ -571,26 +571,29 @@ static CUresult named(CUresult result, void *handle, bool library, const char *n
 HOOK(cuModuleGetGlobal_v2, (CUdeviceptr * out, size_t *bytes, CUmodule module, const char *name),
      (out, bytes, module, name))
 {
-    return named(real_cuModuleGetGlobal_v2(out, bytes, module, name), module, false, name);
+    return use_named_module(real_cuModuleGetGlobal_v2(out, bytes, module, name), module, false,
+                            name);
 }
 
 HOOK(cuLibraryGetGlobal, (CUdeviceptr * out, size_t *bytes, CUlibrary library, const char *name),
      (out, bytes, library, name))
 {
-    return named(real_cuLibraryGetGlobal(out, bytes, library, name), library, true, name);
+    return use_named_module(real_cuLibraryGetGlobal(out, bytes, library, name), library, true,
+                            name);
 }
 
 HOOK(cuLibraryGetManaged, (CUdeviceptr * out, size_t *bytes, CUlibrary library, const char *name),
      (out, bytes, library, name))
 {
-    return named(real_cuLibraryGetManaged(out, bytes, library, name), library, true, name);
+    return use_named_module(real_cuLibraryGetManaged(out, bytes, library, name), library, true,
+                            name);
 }
 
 /* ---- what a handle stands for ---- */
 
 /* A handle that came by another way (enumeration, a table of the runtime's): the driver knows its name. A CUkernel may be
  * given where a CUfunction is expected. */
-static shim_function *ask(void *handle)
+static shim_function *ask_for_function(void *handle)
 {
     const char *name = NULL;
     void *owner = NULL;
@@ -606,7 +609,8 @@ static shim_function *ask(void *handle)
                (CUkernel)handle);
     }
     shim_module *m = find_or_guess(owner, kernel, name);
-    shim_function *f = add_function(handle, name ? name : "(unknown kernel)", owner ? m : NULL);
+    shim_function *f = remember_function(handle, name ? name : "(unknown kernel)",
+                                         owner ? m : NULL);
     if (f)
         f->kernel = kernel;
     return f;
@@ -646,7 +650,7 @@ static void read_params(shim_function *f, CUfunction function)
     f->params_known = result == CUDA_ERROR_INVALID_VALUE; /* that is how the list ends */
 }
 
-static void describe(shim_function *f)
+static void describe_function(shim_function *f)
 {
     CUfunction function = shim_function_handle(f);
     f->described = true;
@@ -673,8 +677,8 @@ shim_function *shim_function_of(void *handle)
     shim_function *f = NULL;
     HASH_FIND_PTR(functions, &handle, f);
     if (!f)
-        f = ask(handle);
+        f = ask_for_function(handle);
     if (f && !f->described)
-        describe(f);
+        describe_function(f);
     return f;
 }

@@ -38,7 +38,7 @@ uint64_t shim_objects_version(void)
     return version;
 }
 
-static bool insert(const shim_object *object)
+static bool insert_live_object(const shim_object *object)
 {
     size_t at = behind(object->base);
     if (!wl_push(&live, *object))
@@ -50,7 +50,7 @@ static bool insert(const shim_object *object)
     return true;
 }
 
-static void take_out(size_t at)
+static void remove_live_object(size_t at)
 {
     version++;
     for (size_t i = at + 1; i < live.count; i++)
@@ -58,7 +58,7 @@ static void take_out(size_t at)
     live.count--;
 }
 
-static void write_object(shim_call *call, const shim_object *o, const char *name)
+static void record_live_object(shim_call *call, const shim_object *o, const char *name)
 {
     if (call) {
         call->rec.record.target_object = o->number;
@@ -79,16 +79,16 @@ static void write_object(shim_call *call, const shim_object *o, const char *name
 void shim_object_write(shim_call *call, shim_object *object, const char *name)
 {
     object->number = rec_object_new();
-    write_object(call, object, name);
+    record_live_object(call, object, name);
 }
 
 uint32_t shim_object_add(shim_call *call, const shim_object *object, const char *name)
 {
     shim_object o = *object;
     o.number = rec_object_new();
-    if (!insert(&o))
+    if (!insert_live_object(&o))
         return 0;
-    write_object(call, &o, name);
+    record_live_object(call, &o, name);
     return o.number;
 }
 
@@ -98,13 +98,13 @@ bool shim_object_take(uint64_t base, shim_object *out)
     if (!o || o->base != base)
         return false;
     *out = *o;
-    take_out((size_t)(o - live.data));
+    remove_live_object((size_t)(o - live.data));
     return true;
 }
 
 void shim_object_put_back(const shim_object *object)
 {
-    insert(object);
+    insert_live_object(object);
 }
 
 void shim_object_freed(const shim_object *object, uint32_t call)
@@ -117,7 +117,7 @@ void shim_objects_gone(CUcontext context, const struct shim_module *module)
     for (size_t i = live.count; i-- > 0;) {
         const shim_object o = live.data[i];
         if ((context && o.context == context) || (module && o.module == module)) {
-            take_out(i);
+            remove_live_object(i);
             shim_object_freed(&o, 0);
         }
     }

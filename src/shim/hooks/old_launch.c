@@ -45,7 +45,7 @@ static setting *of(CUfunction f)
         return result;                                \
     }
 
-static void put(setting *s, int offset, const void *data, size_t bytes)
+static void put_param_bytes(setting *s, int offset, const void *data, size_t bytes)
 {
     if (offset >= 0 && bytes <= MAX_PARAMS && (size_t)offset <= MAX_PARAMS - bytes)
         memcpy(s->params + offset, data, bytes);
@@ -57,13 +57,13 @@ SET(cuFuncSetBlockShape, (CUfunction f, int x, int y, int z), (f, x, y, z),
 SET(cuFuncSetSharedSize, (CUfunction f, unsigned int bytes), (f, bytes), s->shape.shared = bytes)
 SET(cuParamSetSize, (CUfunction f, unsigned int bytes), (f, bytes), s->bytes = bytes)
 SET(cuParamSeti, (CUfunction f, int offset, unsigned int value), (f, offset, value),
-    put(s, offset, &value, sizeof value))
+    put_param_bytes(s, offset, &value, sizeof value))
 SET(cuParamSetf, (CUfunction f, int offset, float value), (f, offset, value),
-    put(s, offset, &value, sizeof value))
+    put_param_bytes(s, offset, &value, sizeof value))
 SET(cuParamSetv, (CUfunction f, int offset, void *data, unsigned int bytes),
-    (f, offset, data, bytes), put(s, offset, data, bytes))
+    (f, offset, data, bytes), put_param_bytes(s, offset, data, bytes))
 
-static void launched(shim_call *call, CUfunction handle, int width, int height)
+static void note_old_launch(shim_call *call, CUfunction handle, int width, int height)
 {
     shim_stack(call);
     pthread_mutex_lock(&rec_g.lock);
@@ -86,7 +86,7 @@ static void launched(shim_call *call, CUfunction handle, int width, int height)
         call.stream = shim_stream(of_stream, false);           \
         CUresult result = real_##symbol args;                  \
         if (result == CUDA_SUCCESS && call.rec.active)         \
-            launched(&call, f, width, height);                 \
+            note_old_launch(&call, f, width, height);          \
         return shim_end(&call, result);                        \
     }
 

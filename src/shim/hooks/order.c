@@ -26,7 +26,7 @@ typedef struct order {
     size_t count, nedges;
 } order;
 
-static bool ask(CUgraph source, CUgraphNode *from, CUgraphNode *to, size_t *count)
+static bool ask_for_edges(CUgraph source, CUgraphNode *from, CUgraphNode *to, size_t *count)
 {
     CUresult result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphGetEdges,
                              (CUgraph, CUgraphNode *, CUgraphNode *, size_t *), source, from, to,
@@ -42,18 +42,18 @@ static bool ask(CUgraph source, CUgraphNode *from, CUgraphNode *to, size_t *coun
 static bool read_edges(order *o, CUgraph source)
 {
     size_t n = 0;
-    if (!ask(source, NULL, NULL, &n) || !n || n >= LAST)
+    if (!ask_for_edges(source, NULL, NULL, &n) || !n || n >= LAST)
         return false;
     o->nedges = n;
     o->from = calloc(n, sizeof(CUgraphNode));
     o->to = calloc(n, sizeof(CUgraphNode));
     o->edges = calloc(n, sizeof *o->edges);
     o->places = calloc(o->count, sizeof *o->places);
-    return o->from && o->to && o->edges && o->places && ask(source, o->from, o->to, &n) &&
+    return o->from && o->to && o->edges && o->places && ask_for_edges(source, o->from, o->to, &n) &&
            n == o->nedges;
 }
 
-static place *place_of(const order *o, CUgraphNode node)
+static place *place_of_graph_node(const order *o, CUgraphNode node)
 {
     place *p = NULL;
     HASH_FIND_PTR(o->by_node, &node, p);
@@ -69,7 +69,7 @@ static void link_places(order *o, const CUgraphNode *nodes)
         HASH_ADD_PTR(o->by_node, node, p);
     }
     for (uint32_t i = 0; i < o->nedges; i++) {
-        place *from = place_of(o, o->from[i]), *to = place_of(o, o->to[i]);
+        place *from = place_of_graph_node(o, o->from[i]), *to = place_of_graph_node(o, o->to[i]);
         if (!from || !to)
             continue;
         to->waits++;
@@ -78,7 +78,7 @@ static void link_places(order *o, const CUgraphNode *nodes)
     }
 }
 
-static void run(const order *o, place *p)
+static void finish_graph_node(const order *o, place *p)
 {
     p->done = true;
     for (uint32_t i = p->first; i != LAST; i = o->edges[i].next)
@@ -94,7 +94,7 @@ static void sort(const order *o, CUgraphNode *nodes)
         for (size_t i = 0; i < o->count; i++) {
             if (o->places[i].done || o->places[i].waits)
                 continue;
-            run(o, &o->places[i]);
+            finish_graph_node(o, &o->places[i]);
             nodes[done++] = o->places[i].node;
         }
     } while (done > before && done < o->count);

@@ -113,7 +113,7 @@ static void file_of_device(const char *name, char *file, size_t size)
     file[length] = '\0';
 }
 
-static int attribute(CUdevice device, int number)
+static int driver_device_attribute(CUdevice device, int number)
 {
     int value = 0;
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGetAttribute, (int *, int, CUdevice), &value, number,
@@ -121,7 +121,7 @@ static int attribute(CUdevice device, int number)
     return value;
 }
 
-static void write_device(int ordinal)
+static void record_driver_device(int ordinal)
 {
     char name[256] = "", file[64];
     CUdevice device;
@@ -135,9 +135,12 @@ static void write_device(int ordinal)
     cap_device record = {
         .ordinal = (uint32_t)ordinal,
         .name = name,
-        .cc_major = (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-        .cc_minor = (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-        .num_sms = (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .cc_major = (uint32_t)driver_device_attribute(device,
+                                                      CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+        .cc_minor = (uint32_t)driver_device_attribute(device,
+                                                      CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+        .num_sms = (uint32_t)driver_device_attribute(device,
+                                                     CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         .global_bytes = bytes,
         .file = file};
     if (!shim_g.sm)
@@ -148,7 +151,7 @@ static void write_device(int ordinal)
 /* ---- the process's life ---- */
 
 /* Before the last record. */
-static void finish(void)
+static void finish_times_and_probes(void)
 {
     shim_times_finish();
     shim_probes_finish();
@@ -162,7 +165,7 @@ void shim_start(void)
         rec_start(true);
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGetCount, (int *), &count);
         for (int i = 0; i < count; i++)
-            write_device(i);
+            record_driver_device(i);
         atexit(
             rec_process_ends); /* registered after the driver's handlers, so it runs before them */
     }
@@ -171,6 +174,6 @@ void shim_start(void)
 
 __attribute__((constructor)) static void process_begins(void)
 {
-    static const rec_collector shim = {.name = "inline", .last = finish};
+    static const rec_collector shim = {.name = "inline", .last = finish_times_and_probes};
     rec_process_begins(&shim);
 }

@@ -99,8 +99,8 @@ inj_code front_find(uint32_t index)
 
 /* ---- entry points by name and version ---- */
 
-static CUresult ask(const char *name, void **out, int version, cuuint64_t flags,
-                    CUdriverProcAddressQueryResult *found)
+static CUresult ask_for_address(const char *name, void **out, int version, cuuint64_t flags,
+                                CUdriverProcAddressQueryResult *found)
 {
     get_address_v2 v2 = (get_address_v2)shim_real("cuGetProcAddress_v2");
     get_address_v1 v1 = (get_address_v1)shim_real("cuGetProcAddress");
@@ -125,7 +125,7 @@ static void read_addresses(void)
                                ? CU_GET_PROC_ADDRESS_LEGACY_STREAM
                                : CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
         CUdriverProcAddressQueryResult found;
-        if (ask(row->base, &hook->proc, row->version, flags, &found) != CUDA_SUCCESS)
+        if (ask_for_address(row->base, &hook->proc, row->version, flags, &found) != CUDA_SUCCESS)
             hook->proc = NULL;
     }
 }

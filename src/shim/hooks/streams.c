@@ -25,7 +25,7 @@ static bool is_per_thread(uint64_t handle)
     return handle >> 48 != 0;
 }
 
-static cap_stream describe(uint64_t handle, shim_context context)
+static cap_stream describe_stream(uint64_t handle, shim_context context)
 {
     cap_stream record = {.device = context.device, .context = context.id};
     record.kind = handle == 0             ? CAP_STREAM_LEGACY
@@ -44,7 +44,7 @@ static cap_stream describe(uint64_t handle, shim_context context)
 /* NULL without memory. */
 static const stream *add(const stream_key *key, shim_context context)
 {
-    cap_stream record = describe(key->stream, context);
+    cap_stream record = describe_stream(key->stream, context);
     stream *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
@@ -69,7 +69,7 @@ uint64_t shim_stream_number(uint64_t handle, shim_context context)
     return latest ? latest->number : 0;
 }
 
-static void forget(stream *s)
+static void forget_stream(stream *s)
 {
     if (latest == s)
         latest = NULL;
@@ -83,7 +83,7 @@ void shim_stream_gone(uint64_t handle)
     stream_key key = {handle, 0};
     HASH_FIND(hh, streams, &key, sizeof key, s);
     if (s)
-        forget(s);
+        forget_stream(s);
 }
 
 void shim_streams_gone(uint64_t context)
@@ -91,6 +91,6 @@ void shim_streams_gone(uint64_t context)
     stream *s, *next;
     HASH_ITER (hh, streams, s, next) {
         if (s->context == context)
-            forget(s);
+            forget_stream(s);
     }
 }

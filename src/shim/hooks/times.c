@@ -86,7 +86,7 @@ static shim_kind *find_kind(shim_kind *list, const kind_key *key, uint32_t *coun
 }
 
 /* To the end of the list: those that came first are found first. */
-static shim_kind *add_kind(shim_kind **list, const kind_key *key)
+static shim_kind *append_kind(shim_kind **list, const kind_key *key)
 {
     shim_kind *k = calloc(1, sizeof *k);
     if (!k)
@@ -98,7 +98,7 @@ static shim_kind *add_kind(shim_kind **list, const kind_key *key)
 }
 
 /* NULL without memory. */
-static shim_kind *kind_of(shim_function *f, const shim_shape *shape, bool records)
+static shim_kind *kind_of_launch(shim_function *f, const shim_shape *shape, bool records)
 {
     uint32_t count;
     kind_key key = {.shared = shape->shared, .records = records};
@@ -106,10 +106,10 @@ static shim_kind *kind_of(shim_function *f, const shim_shape *shape, bool record
     memcpy(key.block, shape->block, sizeof key.block);
     shim_kind *k = find_kind(f->kinds, &key, &count);
     if (k || count < MAX_SHAPES)
-        return k ? k : add_kind(&f->kinds, &key);
+        return k ? k : append_kind(&f->kinds, &key);
     key = (kind_key){.records = records};
     k = find_kind(f->kinds, &key, &count);
-    return k ? k : add_kind(&f->kinds, &key);
+    return k ? k : append_kind(&f->kinds, &key);
 }
 
 typedef enum extent { NONE, AUTO, ALL } extent;
@@ -134,7 +134,7 @@ static bool is_timed(const shim_kind *k, bool *look)
 
 /* ---- events ---- */
 
-static pool *pool_of(CUcontext context)
+static pool *event_pool_of(CUcontext context)
 {
     pool *p = NULL;
     HASH_FIND_PTR(pools, &context, p);
@@ -161,7 +161,7 @@ static void put_event(pool *p, CUevent event)
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventDestroy_v2, (CUevent), event);
 }
 
-static CUstream handle_of(uint64_t stream)
+static CUstream queue_stream(uint64_t stream)
 {
     return (CUstream)(uintptr_t)((stream & PER_THREAD && stream >> 48) ? PER_THREAD : stream);
 }
@@ -169,7 +169,7 @@ static CUstream handle_of(uint64_t stream)
 static bool record(CUevent event, uint64_t stream)
 {
     return event && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream), event,
-                           handle_of(stream)) == CUDA_SUCCESS;
+                           queue_stream(stream)) == CUDA_SUCCESS;
 }
 
 /* ---- around a launch ---- */
@@ -192,30 +192,30 @@ static queue *queue_of(CUcontext context, uint64_t stream)
     return q;
 }
 
-static void resolve(queue *q, known *times);
+static void resolve_queue(queue *q, known *times);
 static void write_times(known *times);
 
 /* Looks at the queue where the application has not waited for long. */
-static void look(queue *q)
+static void look_at_queue(queue *q)
 {
     known times;
     q->since = 0;
     times.launch_times.count = times.call_times.count = 0;
-    resolve(q, &times);
+    resolve_queue(q, &times);
     write_times(&times);
 }
 
 /* With the lock held. */
-static void prepare(shim_time *t)
+static void prepare_timing(shim_time *t)
 {
     bool late, timed = is_timed(t->kind, &late);
     if ((!timed && !late) || shim_in_capture(t->stream))
         return;
     t->context = shim_current().handle;
-    pool *p = t->context ? pool_of(t->context) : NULL;
+    pool *p = t->context ? event_pool_of(t->context) : NULL;
     queue *q = p ? queue_of(t->context, t->stream) : NULL;
     if (q && (late || ++q->since >= RESOLVE_EVERY))
-        look(q);
+        look_at_queue(q);
     if (timed && q && q->count < MAX_PENDING) {
         t->begin = get_event(p);
         t->end = get_event(p);
@@ -231,9 +231,9 @@ void shim_time_begin(shim_time *t, void *function, const shim_shape *shape, uint
         return;
     pthread_mutex_lock(&rec_g.lock);
     shim_function *f = shim_function_of(function);
-    t->kind = f ? kind_of(f, shape, records) : NULL;
+    t->kind = f ? kind_of_launch(f, shape, records) : NULL;
     if (t->kind)
-        prepare(t);
+        prepare_timing(t);
     pthread_mutex_unlock(&rec_g.lock);
     t->taken = t->end && record(t->begin, stream);
 }
@@ -243,7 +243,7 @@ static shim_kind *calls_of(const char *api)
     shim_kind *k = call_kinds;
     while (k && k->api != api)
         k = k->next;
-    if (!k && (k = add_kind(&call_kinds, &(kind_key){.records = CALLS})))
+    if (!k && (k = append_kind(&call_kinds, &(kind_key){.records = CALLS})))
         k->api = api;
     return k;
 }
@@ -256,7 +256,7 @@ void shim_time_call_begin(shim_time *t, const char *api, uint64_t stream)
     pthread_mutex_lock(&rec_g.lock);
     t->kind = calls_of(api);
     if (t->kind)
-        prepare(t);
+        prepare_timing(t);
     pthread_mutex_unlock(&rec_g.lock);
     t->taken = t->end && record(t->begin, stream);
 }
@@ -269,7 +269,7 @@ void shim_time_end(shim_time *t, CUresult result)
 
 static void give_back(const shim_time *t)
 {
-    pool *p = t->context ? pool_of(t->context) : NULL;
+    pool *p = t->context ? event_pool_of(t->context) : NULL;
     put_event(p, t->begin);
     put_event(p, t->end);
 }
@@ -323,9 +323,9 @@ static void keep_time(const pending *p, double seconds, known *times)
 }
 
 /* Takes what is over; with the lock held. A failure that is not "not yet" (a lost context) gives the launch no time. */
-static void resolve(queue *q, known *times)
+static void resolve_queue(queue *q, known *times)
 {
-    pool *events = pool_of(q->key.context);
+    pool *events = event_pool_of(q->key.context);
     while (q->count) {
         const pending *p = &q->items[q->first];
         float milliseconds = 0;
@@ -354,7 +354,7 @@ static void resolve_some(CUcontext context, uint64_t stream, bool all)
     for (queue *q = queues; q; q = q->hh.next)
         if (q->count && q->key.context == context && (all || q->key.stream == stream)) {
             q->since = 0;
-            resolve(q, &times);
+            resolve_queue(q, &times);
         }
     if (exchanged == CUDA_SUCCESS)
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode *),

@@ -39,7 +39,7 @@ static bool is_taken(const char *fatbin, const void *context)
 }
 
 /* Whether the text has a kernel or a variable of that name. Most texts do not even mention it. */
-static bool declares(const char *text, size_t length, const char *name)
+static bool text_declares(const char *text, size_t length, const char *name)
 {
     ptx_lexer x = ptx_lexer_of(text, length, NULL, NULL);
     ptx_statement s;
@@ -85,7 +85,7 @@ typedef struct search {
     shim_unseen *found;
 } search;
 
-static bool take(const search *s, const char *at, const cuda_fatbin *fatbin)
+static bool take_unseen_text(const search *s, const char *at, const cuda_fatbin *fatbin)
 {
     wl_error err = {0};
     size_t length;
@@ -95,7 +95,8 @@ static bool take(const search *s, const char *at, const cuda_fatbin *fatbin)
         cuda_entry_content(entry, &text, &length, &err) != WL_OK)
         return false;
     expanded += length;
-    if (!declares((char *)text, length, s->name) || !wl_push(&taken, ((taking){at, s->context}))) {
+    if (!text_declares((char *)text, length, s->name) ||
+        !wl_push(&taken, ((taking){at, s->context}))) {
         free(text);
         return false;
     }
@@ -115,7 +116,7 @@ static bool look_into(const search *s, const device_code *code)
             at += 8;
             continue;
         }
-        found = take(s, code->data + at, &fatbin);
+        found = take_unseen_text(s, code->data + at, &fatbin);
         at += fatbin.bytes;
         cuda_fatbin_clear(&fatbin);
     }

@@ -54,7 +54,7 @@ enum { PATIENCE_NS = 500000000, PAUSE_NS = 20000 };
 static int64_t patience = PATIENCE_NS; /* halved with each wait that was in vain */
 
 /* Waits at most so long. */
-static bool wait_for(CUevent event, int64_t most)
+static bool wait_for_event(CUevent event, int64_t most)
 {
     int64_t end = rec_now() + most;
     CUresult result;
@@ -68,7 +68,7 @@ static bool wait_for(CUevent event, int64_t most)
 static bool wait_patiently(CUevent event)
 {
     int64_t most = __atomic_load_n(&patience, __ATOMIC_RELAXED);
-    bool over = wait_for(event, most);
+    bool over = wait_for_event(event, most);
     __atomic_store_n(&patience, over ? PATIENCE_NS : most / 2, __ATOMIC_RELAXED);
     return over;
 }
@@ -89,7 +89,7 @@ static bool new_event(CUevent *event)
 }
 
 /* Without the lock. Drivers before CUDA 12.5 cannot tell: there it is taken to be. */
-static bool is_idle(CUcontext context)
+static bool is_context_idle(CUcontext context)
 {
     CUevent event;
     if (!new_event(&event))
@@ -111,7 +111,7 @@ bool shim_context_idle(CUcontext context)
         return false;
     CUresult result = record_all(context, event);
     bool idle = result == CUDA_ERROR_NOT_SUPPORTED ||
-                (result == CUDA_SUCCESS && wait_for(event, MOST_NS));
+                (result == CUDA_SUCCESS && wait_for_event(event, MOST_NS));
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventDestroy_v2, (CUevent), event);
     return idle;
 }
@@ -147,8 +147,8 @@ static void choose_options(compiling *c, const shim_probed_kernel *k, const shim
         ask_for(c, CU_JIT_MAX_REGISTERS, registers);
 }
 
-static CUresult load(shim_own *o, const shim_probed_kernel *k, const shim_function *f,
-                     uint32_t registers)
+static CUresult load_own_module(shim_own *o, const shim_probed_kernel *k, const shim_function *f,
+                                uint32_t registers)
 {
     compiling c;
     choose_options(&c, k, f, registers);
@@ -171,8 +171,9 @@ static void unload(shim_own *o)
     o->function = NULL;
 }
 
-static bool fail(shim_own *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(shim_own *o, const char *format, ...)
+static bool unload_saying_why(shim_own *o, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool unload_saying_why(shim_own *o, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -195,18 +196,19 @@ static bool is_small(const shim_own *o)
 /* So that blocks may be as large as the program's, with fewer registers if need be. */
 static bool load_fitting(shim_own *o, const shim_probed_kernel *k, const shim_function *f)
 {
-    CUresult result = load(o, k, f, 0);
+    CUresult result = load_own_module(o, k, f, 0);
     if (result != CUDA_SUCCESS)
-        return fail(o, "the driver refused it with them (error %d)", (int)result);
+        return unload_saying_why(o, "the driver refused it with them (error %d)", (int)result);
     o->resources = shim_resources_of(o->function);
     if (!is_small(o))
         return true;
     uint32_t most = REGISTERS / o->original.threads / REGISTERS_UNIT * REGISTERS_UNIT;
     unload(o);
-    if (load(o, k, f, most) != CUDA_SUCCESS)
-        return fail(o, "with them, blocks could not be as large as without");
+    if (load_own_module(o, k, f, most) != CUDA_SUCCESS)
+        return unload_saying_why(o, "with them, blocks could not be as large as without");
     o->resources = shim_resources_of(o->function);
-    return !is_small(o) || fail(o, "with them, blocks could not be as large as without");
+    return !is_small(o) ||
+           unload_saying_why(o, "with them, blocks could not be as large as without");
 }
 
 /* ---- variables ---- */
@@ -224,7 +226,8 @@ static bool find_addresses(shim_own *o, const rewrite_alone *a, const shim_modul
     size_t bytes;
     for (uint32_t i = 0; i < a->nglobals; i++)
         if (!shim_module_variable(m, a->globals[i]->name, &addresses[i], &bytes))
-            return fail(o, "the driver does not tell where %s is", a->globals[i]->name);
+            return unload_saying_why(o, "the driver does not tell where %s is",
+                                     a->globals[i]->name);
     return true;
 }
 
@@ -238,7 +241,7 @@ static bool write_table(shim_own *o, const CUdeviceptr *addresses, uint32_t coun
                    count * sizeof *addresses, stream) == CUDA_SUCCESS &&
             DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamSynchronize, (CUstream), stream) ==
                 CUDA_SUCCESS) ||
-           fail(o, "addresses of variables could not be written");
+           unload_saying_why(o, "addresses of variables could not be written");
 }
 
 static bool name_globals(shim_own *o, const rewrite_alone *a, const shim_module *m, CUstream stream)
@@ -258,7 +261,8 @@ static bool find_constants(shim_own *o, const rewrite_alone *a, const shim_modul
         constant *c = &o->constants[i];
         if (!shim_module_variable(m, a->constants[i]->name, &c->from, &there) ||
             !find_here(o, a->constants[i]->name, &c->to, &here))
-            return fail(o, "the driver does not tell where %s is", a->constants[i]->name);
+            return unload_saying_why(o, "the driver does not tell where %s is",
+                                     a->constants[i]->name);
         c->bytes = here < there ? here : there;
     }
     return o->constants != NULL;
@@ -266,7 +270,7 @@ static bool find_constants(shim_own *o, const rewrite_alone *a, const shim_modul
 
 /* ---- making ---- */
 
-static void read_attributes(shim_own *o)
+static void read_function_attributes(shim_own *o)
 {
     o->cache_config = -1;
     for (int i = 0; i < ATTRIBUTES; i++)
@@ -276,35 +280,35 @@ static void read_attributes(shim_own *o)
 }
 
 /* Without the lock. NULL: it was not tried. */
-static shim_own *make(const shim_probed_kernel *k, const shim_function *f, CUcontext context,
-                      CUstream stream)
+static shim_own *make_own_module(const shim_probed_kernel *k, const shim_function *f,
+                                 CUcontext context, CUstream stream)
 {
     CUstreamCaptureMode mode;
     bool relaxed = shim_relax(&mode);
-    shim_own *o = is_idle(context) ? calloc(1, sizeof *o) : NULL;
+    shim_own *o = is_context_idle(context) ? calloc(1, sizeof *o) : NULL;
     if (o) {
         o->context = context;
         o->original = shim_resources_of(shim_function_handle(f));
         if (load_fitting(o, k, f) && name_globals(o, &k->alone, f->module, stream) &&
             find_constants(o, &k->alone, f->module))
-            read_attributes(o);
+            read_function_attributes(o);
     }
     shim_restore(relaxed, mode);
     return o;
 }
 
-static bool same(const shim_resources *a, const shim_resources *b)
+static bool same_resources(const shim_resources *a, const shim_resources *b)
 {
     return a->registers == b->registers && a->local_bytes == b->local_bytes &&
            a->static_shared == b->static_shared && a->blocks == b->blocks;
 }
 
-static void tell(const shim_own *o, const char *name)
+static void remark_on_resources(const shim_own *o, const char *name)
 {
     const shim_resources *now = &o->resources, *was = &o->original;
     if (!o->function)
         rec_remark("%s has no probes: %s.", name, o->why);
-    else if (!same(now, was))
+    else if (!same_resources(now, was))
         rec_remark(
             "With probes %s takes %u registers (without: %u), %u bytes of local memory (%u), "
             "%u of shared memory (%u); %d blocks of %d threads fit a multiprocessor (%d).",
@@ -312,7 +316,7 @@ static void tell(const shim_own *o, const char *name)
             now->static_shared, was->static_shared, now->blocks, SHIM_TYPICAL_BLOCK, was->blocks);
 }
 
-static shim_own *find(const shim_probed_kernel *k, CUcontext context)
+static shim_own *find_own_module(const shim_probed_kernel *k, CUcontext context)
 {
     shim_own *o = k->own;
     while (o && o->context != context)
@@ -320,10 +324,10 @@ static shim_own *find(const shim_probed_kernel *k, CUcontext context)
     return o;
 }
 
-static void keep(shim_probed_kernel *k, shim_own *o)
+static void keep_own_module(shim_probed_kernel *k, shim_own *o)
 {
     compiled++;
-    tell(o, k->name);
+    remark_on_resources(o, k->name);
     o->next = k->own;
     k->own = o;
 }
@@ -334,11 +338,11 @@ static void make_once(shim_probed_kernel *k, const shim_function *f, CUcontext c
     CUstream stream = shim_own_stream(context);
     k->making = true;
     pthread_mutex_unlock(&rec_g.lock);
-    shim_own *o = make(k, f, context, stream);
+    shim_own *o = make_own_module(k, f, context, stream);
     pthread_mutex_lock(&rec_g.lock);
     k->making = false;
     if (o)
-        keep(k, o);
+        keep_own_module(k, o);
     pthread_cond_broadcast(&made);
 }
 
@@ -351,9 +355,9 @@ shim_own *shim_own_get(shim_probed_kernel *k, const shim_function *f, bool *late
     shim_probed_rewrite(k);
     if (!k->kernel->probes || !context || !shim_module_in(f->module, context))
         return NULL;
-    if (!find(k, context))
+    if (!find_own_module(k, context))
         make_once(k, f, context);
-    shim_own *o = find(k, context);
+    shim_own *o = find_own_module(k, context);
     *later = !o;
     return o && o->function ? o : NULL;
 }
@@ -391,7 +395,7 @@ static void follow_cache_config(shim_own *o, const shim_probed_kernel *k)
            k->cache_config);
 }
 
-static uint64_t product(const uint32_t dims[3])
+static uint64_t product_of_dims(const uint32_t dims[3])
 {
     return (uint64_t)dims[0] * dims[1] * dims[2];
 }
@@ -407,9 +411,9 @@ static bool has_room(const shim_own *o, const shim_shape *shape)
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGetAttribute, (int *, int, CUdevice), &multiprocessors,
            CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuOccupancyMaxActiveBlocksPerMultiprocessor,
-           (int *, CUfunction, int, size_t), &blocks, o->function, (int)product(shape->block),
-           shape->shared);
-    return product(shape->grid) <= (uint64_t)blocks * (uint64_t)multiprocessors;
+           (int *, CUfunction, int, size_t), &blocks, o->function,
+           (int)product_of_dims(shape->block), shape->shared);
+    return product_of_dims(shape->grid) <= (uint64_t)blocks * (uint64_t)multiprocessors;
 }
 
 bool shim_own_fits(shim_own *o, shim_probed_kernel *k, const shim_function *f,
@@ -433,13 +437,13 @@ void shim_own_unfit(shim_probed_kernel *k, const char *why)
     k->unfit = true;
 }
 
-#define CACHE_CONFIG(symbol, params, args, handle)             \
-    HOOK(symbol, params, args)                                 \
-    {                                                          \
-        return configured(real_##symbol args, handle, config); \
+#define CACHE_CONFIG(symbol, params, args, handle)                    \
+    HOOK(symbol, params, args)                                        \
+    {                                                                 \
+        return note_cache_config(real_##symbol args, handle, config); \
     }
 
-static CUresult configured(CUresult result, void *handle, int config)
+static CUresult note_cache_config(CUresult result, void *handle, int config)
 {
     if (result == CUDA_SUCCESS && shim_probes_on() && rec_g.writer) {
         pthread_mutex_lock(&rec_g.lock);

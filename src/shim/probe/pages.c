@@ -97,7 +97,7 @@ typedef struct looker { /* of a context */
 
 static looker *lookers;
 
-static CUfunction find(CUmodule module, const char *name)
+static CUfunction get_page_kernel(CUmodule module, const char *name)
 {
     CUfunction function = NULL;
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleGetFunction, (CUfunction *, CUmodule, const char *),
@@ -105,14 +105,14 @@ static CUfunction find(CUmodule module, const char *name)
     return function;
 }
 
-static void load(looker *l)
+static void load_page_kernels(looker *l)
 {
     CUmodule module;
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleLoadData, (CUmodule *, const void *), &module,
                text) != CUDA_SUCCESS)
         return;
-    l->function = find(module, "wl_pages");
-    l->fold = find(module, "wl_fold");
+    l->function = get_page_kernel(module, "wl_pages");
+    l->fold = get_page_kernel(module, "wl_fold");
 }
 
 static looker *looker_of(CUcontext context)
@@ -121,13 +121,13 @@ static looker *looker_of(CUcontext context)
     HASH_FIND_PTR(lookers, &context, l);
     if (!l && shim_context_idle(context) && (l = calloc(1, sizeof *l))) {
         l->context = context;
-        load(l);
+        load_page_kernels(l);
         HASH_ADD_PTR(lookers, context, l);
     }
     return l && l->function && l->fold ? l : NULL;
 }
 
-static bool make_room(looker *l, uint64_t bytes)
+static bool make_room_for_flags(looker *l, uint64_t bytes)
 {
     if (l->room >= bytes)
         return true;
@@ -145,7 +145,7 @@ bool shim_pages_used(CUcontext context, CUstream stream, uint64_t memory, uint32
                      uint8_t *used)
 {
     looker *l = looker_of(context);
-    if (!l || !make_room(l, count))
+    if (!l || !make_room_for_flags(l, count))
         return false;
     void *params[] = {&memory, &l->flags, &count};
     return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuLaunchKernel,

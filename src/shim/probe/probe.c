@@ -9,7 +9,7 @@ enum { FIRST_ROWS = 2560 }; /* of a warp; a launch that needed more gives the ne
 
 static uint32_t without_memory; /* launches that would have recorded */
 
-static bool has(const rewrite_kernel *k, rewrite_probe probe)
+static bool kernel_has_probe(const rewrite_kernel *k, rewrite_probe probe)
 {
     return k->probes >> probe & 1;
 }
@@ -102,7 +102,7 @@ static shim_need need_of(shim_probed_kernel *k, const shim_function *f, const sh
     const uint32_t *threads = shape->block;
     shim_need need = {
         .kernel = k, .blocks = blocks_of(shape), .threads = {threads[0], threads[1], threads[2]}};
-    if (has(k->kernel, REWRITE_SHARED))
+    if (kernel_has_probe(k->kernel, REWRITE_SHARED))
         need.shared_bytes = f->static_shared + shape->shared + SYSTEM_SHARED;
     return need;
 }
@@ -126,7 +126,7 @@ static void take_recording(shim_probe *p, const shim_function *f, const shim_pro
 
 /* ---- parameters ---- */
 
-static void add_pointer(shim_probe *p, const rewrite_kernel *k, void **params)
+static void add_hidden_param(shim_probe *p, const rewrite_kernel *k, void **params)
 {
     uint32_t n = k->param_index;
     void **all = p->own_params;
@@ -161,7 +161,7 @@ static void add_hidden(shim_probe *p, const rewrite_kernel *k, void **params, vo
     if (!params && extra)
         add_bytes(p, k, extra);
     else
-        add_pointer(p, k, params);
+        add_hidden_param(p, k, params);
 }
 
 /* ---- the launch ---- */

@@ -98,7 +98,7 @@ shim_probed_kernel *shim_probed_find(shim_probed *p, const char *name)
 
 /* ---- rewriting ---- */
 
-static void read_text(shim_probed *p)
+static void parse_module_text(shim_probed *p)
 {
     wl_error err = {0};
     if (!p->text)
@@ -123,7 +123,7 @@ void shim_probed_rewrite(shim_probed_kernel *k)
     if (k->kernel)
         return;
     k->kernel = &k->alone.kernel;
-    read_text(p);
+    parse_module_text(p);
     const ir_func *func = p->ptx ? ir_module_func(p->ptx, k->name) : NULL;
     if (!func || !func->entry || !func->has_body)
         return;
@@ -137,7 +137,7 @@ void shim_probed_rewrite(shim_probed_kernel *k)
 
 /* ---- what a kernel takes ---- */
 
-static uint32_t attribute(CUfunction f, int which)
+static uint32_t function_resource(CUfunction f, int which)
 {
     int value = 0;
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuFuncGetAttribute, (int *, int, CUfunction), &value, which,
@@ -147,10 +147,10 @@ static uint32_t attribute(CUfunction f, int which)
 
 shim_resources shim_resources_of(CUfunction f)
 {
-    shim_resources r = {.registers = attribute(f, CU_FUNC_ATTRIBUTE_NUM_REGS),
-                        .static_shared = attribute(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
-                        .local_bytes = attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
-                        .threads = attribute(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)};
+    shim_resources r = {.registers = function_resource(f, CU_FUNC_ATTRIBUTE_NUM_REGS),
+                        .static_shared = function_resource(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+                        .local_bytes = function_resource(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+                        .threads = function_resource(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)};
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuOccupancyMaxActiveBlocksPerMultiprocessor,
            (int *, CUfunction, int, size_t), &r.blocks, f, SHIM_TYPICAL_BLOCK, 0);
     return r;

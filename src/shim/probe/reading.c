@@ -46,7 +46,7 @@ static void cover(CUcontext context, uint64_t stream)
 }
 
 /* With the lock held: the latest launch of the stream gets the event, which says of all of them that they are over. */
-static void mark(CUcontext context, uint64_t stream)
+static void mark_latest_launch(CUcontext context, uint64_t stream)
 {
     shim_recording *r, *last = NULL;
     DL_FOREACH (pending, r) {
@@ -68,7 +68,7 @@ void shim_probes_mark(uint64_t stream)
     pthread_mutex_lock(&rec_g.lock);
     CUcontext context = shim_current().handle;
     if (context)
-        mark(context, stream);
+        mark_latest_launch(context, stream);
     pthread_mutex_unlock(&rec_g.lock);
 }
 
@@ -83,7 +83,7 @@ void shim_recording_launched(shim_recording *r, uint32_t note, uint64_t stream)
     add_to(&uncovered, 1);
     __atomic_store_n(&launched, r->number, __ATOMIC_RELEASE);
     if (stream >> 48) /* a thread's own stream: no other thread could put an event there */
-        mark(r->context, stream);
+        mark_latest_launch(r->context, stream);
 }
 
 /* ---- what is over ---- */
@@ -100,14 +100,14 @@ static void earlier_are_over(const shim_recording *last, bool failed)
 }
 
 /* A failure that is not "not yet" ends the wait, too: nothing will come. */
-static void ask(const shim_recording *r)
+static void ask_whether_over(const shim_recording *r)
 {
     CUresult result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventQuery, (CUevent), r->done);
     if (result != CUDA_ERROR_NOT_READY)
         earlier_are_over(r, result != CUDA_SUCCESS);
 }
 
-static bool is_told(const shim_recording *r, const shim_wait *wait)
+static bool is_awaited(const shim_recording *r, const shim_wait *wait)
 {
     return r->number <= wait->launched &&
            (wait->over == SHIM_OVER_CONTEXT ||
@@ -120,15 +120,15 @@ static void find_over(CUcontext context, const shim_wait *wait)
     DL_FOREACH (pending, r) {
         if (r->context != context)
             continue;
-        r->over |= is_told(r, wait);
+        r->over |= is_awaited(r, wait);
         if (!r->over && r->marked)
-            ask(r);
+            ask_whether_over(r);
     }
 }
 
 /* ---- reading ---- */
 
-static bool read_bytes(const shim_recording *r, uint64_t at, void *out, uint64_t bytes)
+static bool read_recorded_bytes(const shim_recording *r, uint64_t at, void *out, uint64_t bytes)
 {
     CUstream stream = shim_own_stream(r->context);
     return stream && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyDtoHAsync_v2,
@@ -144,7 +144,7 @@ static bool wait_for_bytes(const shim_recording *r)
 
 /* Room for the next launch of the kernel, where this one had too little; tables for all objects, where it left those that its
  * pointers lead to. */
-static void learn(const shim_recording *r, const rewrite_state *head)
+static void learn_from_head(const shim_recording *r, const rewrite_state *head)
 {
     if (head->room < 0)
         r->kernel->rows = head->rows + (uint32_t)-head->room;
@@ -158,7 +158,8 @@ enum {
 };
 
 /* Runs of pages that are used, and the gaps between them that are too short. */
-static uint64_t find_runs(const uint8_t *used, uint64_t pages, uint64_t bytes, rewrite_run *runs)
+static uint64_t join_used_pages(const uint8_t *used, uint64_t pages, uint64_t bytes,
+                                rewrite_run *runs)
 {
     uint64_t n = 0, end = 0;
     for (uint64_t i = 0; i < pages; i++) {
@@ -174,7 +175,8 @@ static uint64_t find_runs(const uint8_t *used, uint64_t pages, uint64_t bytes, r
 }
 
 /* Of `bytes` from `from` on. The first page is used always, and the last, which may be part of one. */
-static uint64_t look(const shim_recording *r, uint64_t from, uint64_t bytes, rewrite_run *runs)
+static uint64_t find_used_runs(const shim_recording *r, uint64_t from, uint64_t bytes,
+                               rewrite_run *runs)
 {
     uint64_t pages = (bytes + REWRITE_PAGE - 1) / REWRITE_PAGE, n = 0;
     uint8_t *used = malloc(pages);
@@ -185,7 +187,7 @@ static uint64_t look(const shim_recording *r, uint64_t from, uint64_t bytes, rew
                          (uint32_t)(bytes / REWRITE_PAGE), used))
         memset(used, 1, pages);
     used[0] = used[pages - 1] = 1;
-    n = find_runs(used, pages, bytes, runs);
+    n = join_used_pages(used, pages, bytes, runs);
     for (uint64_t i = 0; i < n; i++)
         runs[i].at += from;
     free(used);
@@ -216,7 +218,7 @@ static bool packed_begin(packed *p, const shim_recording *r, uint64_t from, uint
                          rewrite_run more, uint64_t size)
 {
     *p = (packed){.runs = calloc(most_runs(bytes), sizeof *p->runs)};
-    p->nruns = p->runs ? look(r, from, bytes, p->runs) : 0;
+    p->nruns = p->runs ? find_used_runs(r, from, bytes, p->runs) : 0;
     if (!p->nruns)
         return false;
     if (more.bytes)
@@ -237,7 +239,7 @@ static bool read_runs(const shim_recording *r, const packed *p, uint64_t nruns)
 {
     char *at = p->data + p->head;
     for (uint64_t i = 0; i < nruns; at += p->runs[i++].bytes)
-        if (!read_bytes(r, p->runs[i].at, at, p->runs[i].bytes))
+        if (!read_recorded_bytes(r, p->runs[i].at, at, p->runs[i].bytes))
             return false;
     return true;
 }
@@ -328,20 +330,20 @@ static void read_tables(const shim_recording *r)
     packed_end(&p);
 }
 
-static void read_one(const shim_recording *r)
+static void read_recording(const shim_recording *r)
 {
     rewrite_state head;
-    if (!rec_g.writer || !r->kernel || r->failed || !read_bytes(r, 0, &head, sizeof head) ||
-        !wait_for_bytes(r))
+    if (!rec_g.writer || !r->kernel || r->failed ||
+        !read_recorded_bytes(r, 0, &head, sizeof head) || !wait_for_bytes(r))
         return;
-    learn(r, &head);
+    learn_from_head(r, &head);
     uint32_t rows = head.rows;
     head.rows = rewrite_rows_used(&head);
     if (r->note && read_probe(r, &head, rows))
         read_tables(r);
 }
 
-static void take_out(shim_recording *r)
+static void remove_pending(shim_recording *r)
 {
     shim_list_take(&pending, r);
     add_to(&waiting, -1);
@@ -361,7 +363,7 @@ static bool read_over(CUcontext context, const shim_wait *wait)
     DL_FOREACH_SAFE(pending, r, next)
     {
         if (r->over) {
-            take_out(r);
+            remove_pending(r);
             shim_list_append(&over, r);
         }
     }
@@ -369,7 +371,7 @@ static bool read_over(CUcontext context, const shim_wait *wait)
     DL_FOREACH_SAFE(over, r, next)
     {
         shim_list_take(&over, r);
-        read_one(r);
+        read_recording(r);
         shim_recording_renew(r);
     }
     if (any)
@@ -384,7 +386,7 @@ static const shim_wait nothing_told = {.over = SHIM_OVER_NOTHING};
 void shim_recordings_read(CUcontext context, uint64_t stream)
 {
     if (!reading)
-        mark(context, stream); /* for later */
+        mark_latest_launch(context, stream); /* for later */
     read_over(context, &nothing_told);
 }
 
@@ -413,7 +415,7 @@ static bool of_module(const shim_recording *r, const void *probed)
 
 typedef bool (*selector)(const shim_recording *r, const void *what);
 
-static bool is_any(selector which, const void *what)
+static bool is_any_pending(selector which, const void *what)
 {
     shim_recording *r;
     DL_FOREACH (pending, r) {
@@ -431,16 +433,16 @@ static void read_last(CUcontext context, selector which, const void *what)
     shim_recording *r;
     DL_FOREACH (pending, r) {
         if (which(r, what) && !r->covered)
-            mark(context, r->stream);
+            mark_latest_launch(context, r->stream);
     }
-    for (read_over(context, &nothing_told); is_any(which, what) && rec_now() < end;) {
+    for (read_over(context, &nothing_told); is_any_pending(which, what) && rec_now() < end;) {
         sched_yield();
         read_over(context, &nothing_told);
     }
 }
 
 /* `keep`: the memory is used again when the launch is over. */
-static void drop(selector which, const void *what, bool keep)
+static void drop_pending(selector which, const void *what, bool keep)
 {
     uint32_t dropped = 0;
     shim_recording *r, *next;
@@ -451,7 +453,7 @@ static void drop(selector which, const void *what, bool keep)
         dropped += r->kernel != NULL;
         r->kernel = NULL;
         if (!keep) {
-            take_out(r);
+            remove_pending(r);
             shim_recording_free(r, false);
         }
     }
@@ -464,7 +466,7 @@ static void drop(selector which, const void *what, bool keep)
 
 void shim_probes_gone(CUcontext context)
 {
-    drop(of_context, context, false);
+    drop_pending(of_context, context, false);
     shim_recordings_gone(context);
     shim_pages_gone(context);
     shim_staging_gone(context);
@@ -477,10 +479,10 @@ void shim_probe_module_gone(const shim_probed *probed)
     if (!probed)
         return;
     bool relaxed = shim_relax(&mode);
-    if (context && is_any(of_module, probed))
+    if (context && is_any_pending(of_module, probed))
         read_last(context, of_module, probed);
     shim_restore(relaxed, mode);
-    drop(of_module, probed, true);
+    drop_pending(of_module, probed, true);
     shim_recordings_forget(probed);
 }
 
@@ -503,7 +505,7 @@ void shim_probes_finish(void)
                       CUDA_SUCCESS;
         if (pushed)
             read_last(context, of_context, context);
-        drop(of_context, context, false);
+        drop_pending(of_context, context, false);
         if (pushed)
             DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
     }

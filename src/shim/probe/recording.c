@@ -109,7 +109,7 @@ static void take_ready(shim_recording *r)
 }
 
 /* Gives memory back that other launches could use, but none of this size: idle first, then what was prepared. */
-static void trim(CUcontext context, uint64_t needed, uint64_t limit)
+static void trim_recordings(CUcontext context, uint64_t needed, uint64_t limit)
 {
     shim_recording *r, *next;
     DL_FOREACH_SAFE(idle, r, next)
@@ -134,11 +134,11 @@ static bool create_event(CUevent *event)
                   CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS;
 }
 
-static shim_recording *allocate(CUcontext context, uint64_t bytes)
+static shim_recording *allocate_recording(CUcontext context, uint64_t bytes)
 {
     uint64_t limit = prog_options_get()->device_memory * MIB;
     shim_recording *r;
-    trim(context, bytes, limit);
+    trim_recordings(context, bytes, limit);
     if (taken + bytes > limit || !(r = calloc(1, sizeof *r)))
         return NULL;
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemAlloc_v2, (CUdeviceptr *, size_t), &r->address,
@@ -164,7 +164,7 @@ static shim_recording *find_memory(CUcontext context, uint64_t bytes)
             return r;
         }
     }
-    return allocate(context, bytes);
+    return allocate_recording(context, bytes);
 }
 
 static shim_recording *get_memory(CUcontext context, uint64_t bytes, uint64_t stream)
@@ -179,17 +179,18 @@ static shim_recording *get_memory(CUcontext context, uint64_t bytes, uint64_t st
 
 /* ---- what is to be recorded ---- */
 
-static bool has(const rewrite_kernel *k, rewrite_probe probe)
+static bool takes_probe(const rewrite_kernel *k, rewrite_probe probe)
 {
     return k->probes >> probe & 1;
 }
 
 static bool knows_objects(const rewrite_kernel *k)
 {
-    return has(k, REWRITE_OBJECTS) || has(k, REWRITE_TOUCH) || has(k, REWRITE_FREQUENCY);
+    return takes_probe(k, REWRITE_OBJECTS) || takes_probe(k, REWRITE_TOUCH) ||
+           takes_probe(k, REWRITE_FREQUENCY);
 }
 
-static bool add_object(shim_recording *r, const shim_object *o)
+static bool add_recorded_object(shim_recording *r, const shim_object *o)
 {
     return wl_push(&r->objects, ((rewrite_object){o->base, o->bytes})) &&
            wl_push(&r->numbers, o->number);
@@ -201,7 +202,7 @@ static void list_objects(shim_recording *r)
     size_t count;
     const shim_object *live = shim_objects(&count);
     for (size_t i = 0; i < count; i++)
-        if (live[i].kind != CAP_OBJECT_CONST && !add_object(r, &live[i]))
+        if (live[i].kind != CAP_OBJECT_CONST && !add_recorded_object(r, &live[i]))
             return;
 }
 
@@ -220,7 +221,7 @@ static void leave_out_largest(shim_recording *r)
     r->numbers.count--;
 }
 
-static void lay_out(shim_recording *r)
+static void lay_out_recording(shim_recording *r)
 {
     r->setup.pointers = r->pointers;
     r->setup.traced = r->blocks;
@@ -248,14 +249,14 @@ static void plan(shim_recording *r, const shim_need *need)
     r->objects.count = r->numbers.count = r->left_out.count = 0;
     if (knows_objects(r->kernel->kernel))
         list_objects(r);
-    lay_out(r);
+    lay_out_recording(r);
     if (r->layout.bytes > limit) {
         r->setup.no_walks = true;
-        lay_out(r);
+        lay_out_recording(r);
     }
     while (r->layout.bytes > limit && r->objects.count) {
         leave_out_largest(r);
-        lay_out(r);
+        lay_out_recording(r);
     }
 }
 
@@ -283,8 +284,8 @@ static bool serves_objects(const shim_recording *r, const shim_need *need)
 static bool serves(const shim_recording *r, const shim_need *need, CUcontext context)
 {
     const rewrite_kernel *k = need->kernel->kernel;
-    return r->context == context && (!has(k, REWRITE_TRACE) || serves_trace(r, need)) &&
-           (!has(k, REWRITE_SHARED) ||
+    return r->context == context && (!takes_probe(k, REWRITE_TRACE) || serves_trace(r, need)) &&
+           (!takes_probe(k, REWRITE_SHARED) ||
             (r->setup.shared_bytes == need->shared_bytes && same_threads(r, need))) &&
            (!knows_objects(k) || serves_objects(r, need));
 }
@@ -311,7 +312,7 @@ static bool copy_in(const shim_recording *r, uint64_t at, const void *from, size
                             bytes, shim_own_stream(r->context)) == CUDA_SUCCESS;
 }
 
-static bool fill(shim_recording *r)
+static bool fill_head_and_ranges(shim_recording *r)
 {
     size_t bytes = r->layout.nranges * sizeof(rewrite_range);
     rewrite_range *ranges = calloc(1, bytes + 1);
@@ -325,14 +326,15 @@ static bool fill(shim_recording *r)
 }
 
 /* `was`: the layout that `zeroed` goes by. Then r->prepared tells. */
-static bool prepare(shim_recording *r, const rewrite_layout *was)
+static bool prepare_recording(shim_recording *r, const rewrite_layout *was)
 {
     bool same = was->ranges_at == r->layout.ranges_at && was->nranges == r->layout.nranges;
     if ((r->zeroed < r->layout.pool_at || !same) && !zero(r))
         return false;
     r->is_prepared = false;
-    return fill(r) && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream),
-                             r->prepared, shim_own_stream(r->context)) == CUDA_SUCCESS;
+    return fill_head_and_ranges(r) &&
+           DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream), r->prepared,
+                  shim_own_stream(r->context)) == CUDA_SUCCESS;
 }
 
 static void move_plan(shim_recording *to, shim_recording *from)
@@ -354,8 +356,8 @@ static void move_plan(shim_recording *to, shim_recording *from)
 }
 
 /* Prepares `r`, where that is large enough, else other memory; NULL where there is none. */
-static shim_recording *make(shim_recording *r, const shim_need *need, CUcontext context,
-                            uint64_t stream)
+static shim_recording *make_recording(shim_recording *r, const shim_need *need, CUcontext context,
+                                      uint64_t stream)
 {
     shim_recording planned = {0};
     plan(&planned, need);
@@ -373,7 +375,7 @@ static shim_recording *make(shim_recording *r, const shim_need *need, CUcontext 
     }
     rewrite_layout was = r->layout;
     move_plan(r, &planned);
-    if (shim_own_stream(context) && prepare(r, &was))
+    if (shim_own_stream(context) && prepare_recording(r, &was))
         return r;
     put_idle(r);
     return NULL;
@@ -394,13 +396,13 @@ static bool is_stale(const shim_recording *r, const shim_probed_kernel *k)
 {
     return (knows_objects(k->kernel) && (r->objects_version != shim_objects_version() ||
                                          r->setup.everywhere != k->everywhere)) ||
-           (has(k->kernel, REWRITE_TRACE) && r->setup.rows < k->rows);
+           (takes_probe(k->kernel, REWRITE_TRACE) && r->setup.rows < k->rows);
 }
 
 /* The kernel's ready one that serves. Else one that is changed to: a stale one, or any where there are many or half of the
  * memory is taken. NULL: other memory is better, so that all shapes of a kernel, and the buffers that it is given in turn,
  * have theirs. */
-static shim_recording *choose(const shim_need *need, CUcontext context, bool *serving)
+static shim_recording *choose_recording(const shim_need *need, CUcontext context, bool *serving)
 {
     enum { MANY = 32 };
     shim_recording *any = NULL;
@@ -415,14 +417,14 @@ static shim_recording *choose(const shim_need *need, CUcontext context, bool *se
     return any;
 }
 
-static shim_recording *take(const shim_need *need, CUcontext context, uint64_t stream)
+static shim_recording *take_prepared(const shim_need *need, CUcontext context, uint64_t stream)
 {
     bool serving = false;
-    shim_recording *r = choose(need, context, &serving);
+    shim_recording *r = choose_recording(need, context, &serving);
     if (r)
         take_ready(r);
     if (!serving)
-        r = make(r, need, context, stream);
+        r = make_recording(r, need, context, stream);
     if (!r || ask_prepared(r) ||
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamWaitEvent, (CUstream, CUevent, unsigned),
                shim_stream_handle(stream), r->prepared, 0) == CUDA_SUCCESS)
@@ -443,7 +445,7 @@ shim_recording *shim_recording_take(const shim_need *need, uint64_t stream)
             return r;
         }
     bool relaxed = shim_relax(&mode);
-    shim_recording *r = take(need, context, stream);
+    shim_recording *r = take_prepared(need, context, stream);
     shim_restore(relaxed, mode);
     return r;
 }
@@ -475,7 +477,7 @@ void shim_recording_renew(shim_recording *r)
                       .shared_bytes = was->shared_bytes,
                       .pointers = pointers};
     r->zeroed = 0;
-    shim_recording *renewed = make(r, &need, r->context, r->stream);
+    shim_recording *renewed = make_recording(r, &need, r->context, r->stream);
     if (renewed)
         put_ready(renewed);
 }

@@ -27,7 +27,7 @@ static staging *staging_of(CUcontext context)
     return s;
 }
 
-static void grow(staging *s, uint64_t bytes)
+static void grow_staging(staging *s, uint64_t bytes)
 {
     uint64_t room = LEAST;
     while (room < bytes)
@@ -46,7 +46,7 @@ char *shim_staging(CUcontext context, uint64_t bytes)
     if (!s)
         return NULL;
     if (s->room < bytes)
-        grow(s, bytes);
+        grow_staging(s, bytes);
     return s->room >= bytes ? s->memory : NULL;
 }
 
