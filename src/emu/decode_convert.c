@@ -11,7 +11,7 @@ typedef struct conversion {
     s64 flags; /* immediate of the half-precision conversions */
 } conversion;
 
-static bool is_integer_type(const ir_type_info *t)
+static bool integer_typed(const ir_type_info *t)
 {
     return t->kind == IR_KIND_U || t->kind == IR_KIND_S;
 }
@@ -206,7 +206,7 @@ static emu_ref float_source(conversion *c, unsigned *bits)
         return emit_step(c, c->from->kind == IR_KIND_BF ? EMU_H_cvt_f32_bf16 : h, 32, half);
     }
     emu_ref ref = emu_src_typed(c->d, src, c->i->types[1] == IR_T_tf32 ? IR_T_f32 : c->i->types[1]);
-    if (!c->ftz || have != 32 || (c->to->bits == 16 && !is_integer_type(c->to)))
+    if (!c->ftz || have != 32 || (c->to->bits == 16 && !integer_typed(c->to)))
         return ref;
     ref = emit_step(c, EMU_H_flush_f32, 32, ref);
     return c->to->bits == 64 ? emit_step(c, EMU_H_canonical_f32, 32, ref) : ref;
@@ -431,11 +431,11 @@ void emu_decode_cvt(emu_decode *d, const ir_insn *i)
                     (c.to->kind == IR_KIND_BF && c.to->lanes == 1);
     if (ir_has(i, IR_S_pack))
         packed_ints(d, i);
-    else if (is_integer_type(c.to) && is_integer_type(c.from))
+    else if (integer_typed(c.to) && integer_typed(c.from))
         int_to_int(&c);
-    else if (is_integer_type(c.to) && from_float)
+    else if (integer_typed(c.to) && from_float)
         float_to_int(&c);
-    else if (to_float && is_integer_type(c.from))
+    else if (to_float && integer_typed(c.from))
         int_to_float(&c);
     else if (to_float && from_float)
         float_to_float(&c);

@@ -44,7 +44,7 @@ static const void *read_texel(void *ctx, uint64_t address, uint32_t bytes)
     return reach_texel_bytes(ctx, address, bytes);
 }
 
-static void begin_reading(reader *r, emu_warp *w, const emu_insn *in)
+static void begin_texel_reads(reader *r, emu_warp *w, const emu_insn *in)
 {
     r->w = w;
     r->in = in;
@@ -155,7 +155,7 @@ void emu_run_tex(emu_warp *w, const emu_insn *in, uint32_t mask)
 {
     uint32_t results[EMU_LANES][4];
     reader r;
-    begin_reading(&r, w, in);
+    begin_texel_reads(&r, w, in);
     for (uint32_t m = mask; m; m &= m - 1) {
         emu_fetch f;
         prepare_fetch(w, in, (uint32_t)__builtin_ctz(m), &r, &f);
@@ -170,7 +170,7 @@ void emu_run_gather(emu_warp *w, const emu_insn *in, uint32_t mask)
     const emu_tex *x = in->extra;
     uint32_t results[EMU_LANES][4];
     reader r;
-    begin_reading(&r, w, in);
+    begin_texel_reads(&r, w, in);
     for (uint32_t m = mask; m; m &= m - 1) {
         emu_fetch f;
         prepare_fetch(w, in, (uint32_t)__builtin_ctz(m), &r, &f);
@@ -294,7 +294,7 @@ void emu_run_surface(emu_warp *w, const emu_insn *in, uint32_t mask)
     uint32_t bytes = (uint32_t)x->mem.size * x->mem.count;
     char *at[EMU_LANES] = {NULL}; /* found before a register that is also a coordinate is written */
     reader r;
-    begin_reading(&r, w, in);
+    begin_texel_reads(&r, w, in);
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t address;
         r.lane = (uint32_t)__builtin_ctz(m);

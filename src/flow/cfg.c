@@ -42,7 +42,7 @@ static bool may_end(const flow_kernel *k, const ir_func *func, const ir_insn *in
     return false;
 }
 
-static bool ends_basic_block(const flow_kernel *k, const ir_func *func, const ir_insn *insn)
+static bool closes_basic_block(const flow_kernel *k, const ir_func *func, const ir_insn *insn)
 {
     switch (insn->op) {
     case IR_bra:
@@ -80,7 +80,7 @@ static void find_blocks(flow_kernel *k, flow_function *f)
         if (func->labels[l].kind == IR_LABEL_CODE && func->labels[l].pc <= func->ninsns)
             leads[func->labels[l].pc] = true;
     for (uint32_t i = 0; i < func->ninsns; i++)
-        if (ends_basic_block(k, func, &func->insns[i]))
+        if (closes_basic_block(k, func, &func->insns[i]))
             leads[i + 1] = true;
     f->blocks = flow_new(&k->mem, flow_block, (size_t)func->ninsns + 1);
     f->block_of = flow_new(&k->mem, uint32_t, (size_t)func->ninsns + 1);

@@ -86,7 +86,7 @@ static uint8_t touch_of(const ir_insn *insn, ir_effect effect, unsigned n, bool 
     }
 }
 
-static ir_space accessed_space(const ir_insn *insn, ir_effect effect, unsigned n, bool tex)
+static ir_space space_of_effect(const ir_insn *insn, ir_effect effect, unsigned n, bool tex)
 {
     if (effect == IR_EFFECT_TEXTURE || effect == IR_EFFECT_SURFACE)
         return IR_SPACE_TEX;
@@ -121,7 +121,7 @@ static void add_address(reader *r, const ir_operand *o)
     flow_address address = {
         .insn = r->insn->pc,
         .operand = o,
-        .space = accessed_space(r->insn, r->effect, n, tex),
+        .space = space_of_effect(r->insn, r->effect, n, tex),
         .touch = touch_of(r->insn, r->effect, n, tex),
         .bytes = accessed_bytes(r->insn, r->effect),
         .value = o->kind == IR_OPD_ADDR ? o->reg : IR_NONE,
