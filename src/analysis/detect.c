@@ -44,7 +44,8 @@ static int by_excess(const void *a, const void *b)
     return x->line.pc < y->line.pc ? -1 : x->line.pc > y->line.pc;
 }
 
-static charged_line *line_of(charged_line *lines, uint32_t *n, const ana_input *input, uint32_t pc)
+static charged_line *charged_line_of(charged_line *lines, uint32_t *n, const ana_input *input,
+                                     uint32_t pc)
 {
     const prof_code *code = prof_find_code(&input->code, input->kernel->id, pc);
     uint32_t file = code ? code->file : 0, line = file ? code->line : 0;
@@ -83,7 +84,7 @@ static bool set_paying_lines(const ana_input *input, const ana_draft *d, ana_fin
     for (uint32_t i = 0; lines && i < d->ninsns; i++) {
         const obs_insn *c = &d->insns[i].c;
         if (d->insn_excess[i] > 0) {
-            charge_line(line_of(lines, &n, input, c->pc), c, d->insn_excess[i]);
+            charge_line(charged_line_of(lines, &n, input, c->pc), c, d->insn_excess[i]);
         }
     }
     if (n) {

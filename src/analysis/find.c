@@ -12,7 +12,7 @@ static wl_status nomem(wl_error *err)
     return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
 }
 
-static int by_cost(const void *a, const void *b)
+static int by_finding_cost(const void *a, const void *b)
 {
     const ana_finding *x = a, *y = b;
     bool little = x->gain != ANA_GAIN_FULL;
@@ -95,7 +95,7 @@ static wl_status rank_findings(detect_run *run, ana_findings *out, wl_error *err
         return nomem(err);
     }
     if (run->found.count) {
-        qsort(run->found.data, run->found.count, sizeof *run->found.data, by_cost);
+        qsort(run->found.data, run->found.count, sizeof *run->found.data, by_finding_cost);
     }
     wl_status status = group_findings(run->found.data, (uint32_t)run->found.count,
                                       &run->program.kernels, &run->program.objects, run->arena,

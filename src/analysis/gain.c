@@ -8,7 +8,7 @@ enum { PASS_SECTORS = 4 }; /* that one pass through the L1 cache serves: 128 byt
 
 /* ---- the kernel ---- */
 
-static double share(double part, double all)
+static double share_of_all(double part, double all)
 {
     return all > 0 ? part / all : 0;
 }
@@ -18,7 +18,7 @@ typedef struct effort {
     double seconds, instructions;
 } effort;
 
-static void add(effort *e, const prof_launch *l, double seconds)
+static void add_effort(effort *e, const prof_launch *l, double seconds)
 {
     e->seconds = e->seconds < 0 || seconds < 0 ? -1 : e->seconds + seconds;
     e->instructions += (double)l->warp_instructions;
@@ -49,21 +49,21 @@ gain_kernel gain_of_kernel(const gain_input *in, uint32_t kernel, double traffic
         if (!l->blocks_observed) {
             continue;
         }
-        add(&all, l, in->seconds[i]);
+        add_effort(&all, l, in->seconds[i]);
         if (l->kernel != kernel) {
             continue;
         }
-        add(&own, l, in->seconds[i]);
+        add_effort(&own, l, in->seconds[i]);
         uint32_t sms = sms_of(in, l);
         if (warps_of(l) * k.sms >= k.warps * sms) {
             k.warps = warps_of(l);
             k.sms = sms;
         }
     }
-    double instructions = share(own.instructions, all.instructions);
+    double instructions = share_of_all(own.instructions, all.instructions);
     k.share = instructions > traffic_share ? instructions : traffic_share;
     if (own.seconds >= 0 && all.seconds > 0) {
-        k.time_share = k.share = share(own.seconds, all.seconds);
+        k.time_share = k.share = share_of_all(own.seconds, all.seconds);
     }
     return k;
 }
@@ -98,8 +98,8 @@ static double spared_by_shuffles(const ana_finding *f)
     return 1;
 }
 
-static ana_gain judge(const gain_input *in, const gain_kernel *k, const ana_finding *f,
-                      const prof_object *object)
+static ana_gain judge_gain(const gain_input *in, const gain_kernel *k, const ana_finding *f,
+                           const prof_object *object)
 {
     if (k->share < in->thresholds->small_kernel) {
         return ANA_GAIN_TINY;
@@ -144,7 +144,7 @@ static const char *note(const gain_input *in, const ana_finding *f)
 
 bool gain_set(const gain_input *in, const gain_kernel *k, const prof_object *object, ana_finding *f)
 {
-    f->gain = judge(in, k, f, object);
+    f->gain = judge_gain(in, k, f, object);
     f->kernel_share_of_time = k->time_share;
     f->gain_figures = figures(in, k, f, object);
     f->gain_note = note(in, f);

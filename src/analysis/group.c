@@ -39,15 +39,15 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 }
 
 /* Findings that are not about accesses have none of the spaces. */
-static uint32_t space_of(const ana_finding *f)
+static uint32_t finding_space_of(const ana_finding *f)
 {
     return f->access ? f->access->space : ACC_SPACE_COUNT;
 }
 
-static uint64_t object_identity(const work *w, const ana_finding *f)
+static uint64_t finding_object_identity(const work *w, const ana_finding *f)
 {
     const prof_object *o = prof_find_object(w->objects, f->object);
-    if (!o || space_of(f) != ACC_SHARED || !o->variable[0]) {
+    if (!o || finding_space_of(f) != ACC_SHARED || !o->variable[0]) {
         return hash_number(1, f->object);
     }
     return hash_number(hash_text(2, o->variable), o->bytes);
@@ -69,7 +69,8 @@ static int by_kernel_alone(const void *a, const void *b)
 static void set_identities(work *w)
 {
     for (uint32_t i = 0; i < w->count; i++) {
-        w->items[i] = (item){.f = &w->rows[i], .at = i, .object = object_identity(w, &w->rows[i])};
+        w->items[i] = (item){
+            .f = &w->rows[i], .at = i, .object = finding_object_identity(w, &w->rows[i])};
         w->order[i] = &w->items[i];
     }
     qsort(w->order, w->count, sizeof *w->order, by_kernel_alone);
@@ -91,7 +92,7 @@ static int by_change(const item *x, const item *y)
 {
     int order = ORDER(x->f->pattern, y->f->pattern);
     order = order ? order : ORDER(x->f->scope, y->f->scope);
-    order = order ? order : ORDER(space_of(x->f), space_of(y->f));
+    order = order ? order : ORDER(finding_space_of(x->f), finding_space_of(y->f));
     order = order ? order : ORDER(x->f->gain, y->f->gain);
     return order ? order : strcmp(x->f->remedy, y->f->remedy);
 }
@@ -125,7 +126,7 @@ static int by_twin(const void *a, const void *b)
     return order ? order : ORDER(x->object, y->object);
 }
 
-static uint32_t root_of(work *w, uint32_t at)
+static uint32_t group_root_of(work *w, uint32_t at)
 {
     while (w->parent[at] != at) {
         at = w->parent[at] = w->parent[w->parent[at]];
@@ -141,7 +142,7 @@ static void join_equal(work *w, int (*compare)(const void *, const void *))
         if (compare(&w->order[i - 1], &w->order[i]) != 0) {
             continue;
         }
-        uint32_t a = root_of(w, w->order[i - 1]->at), b = root_of(w, w->order[i]->at);
+        uint32_t a = group_root_of(w, w->order[i - 1]->at), b = group_root_of(w, w->order[i]->at);
         w->parent[a < b ? b : a] = a < b ? a : b;
     }
 }
@@ -154,7 +155,7 @@ typedef struct cost {
     uint64_t excess;
 } cost;
 
-static int by_cost(const void *a, const void *b)
+static int by_group_cost(const void *a, const void *b)
 {
     const cost *x = a, *y = b;
     int order = ORDER(y->section, x->section);
@@ -169,7 +170,7 @@ static cost *rank_groups(work *w, uint32_t *count)
     cost *all = wl_new_array(w->scratch, cost, w->count + 1);
     double best[ANA_GAIN_COUNT] = {0};
     for (uint32_t i = 0; all && i < w->count; i++) {
-        cost *c = &all[root_of(w, i)];
+        cost *c = &all[group_root_of(w, i)];
         c->count++;
         c->share += w->rows[i].cost.share_of_program;
         c->excess += w->rows[i].cost.excess;
@@ -188,7 +189,7 @@ static cost *rank_groups(work *w, uint32_t *count)
         all[g].section = gain == ANA_GAIN_FULL ? 2 : best[gain] - gain * 1e-12;
     }
     if (all) {
-        qsort(all, *count, sizeof *all, by_cost);
+        qsort(all, *count, sizeof *all, by_group_cost);
     }
     return all;
 }
@@ -196,7 +197,7 @@ static cost *rank_groups(work *w, uint32_t *count)
 /* ---- the groups ---- */
 
 /* Copies the rows group after group; those of one stay in their order. */
-static bool place_rows(work *w, cost *costs, ana_findings *out)
+static bool place_group_rows(work *w, cost *costs, ana_findings *out)
 {
     uint32_t *group_of = wl_new_array(w->scratch, uint32_t, w->count + 1), at = 0;
     if (!group_of) {
@@ -213,7 +214,7 @@ static bool place_rows(work *w, cost *costs, ana_findings *out)
         at += costs[g].count;
     }
     for (uint32_t i = 0; i < w->count; i++) {
-        uint32_t g = group_of[root_of(w, i)];
+        uint32_t g = group_of[group_root_of(w, i)];
         out->rows[costs[g].next] = w->rows[i];
         out->rows[costs[g].next++].number = g + 1;
     }
@@ -255,7 +256,7 @@ static const char *name_all(const work *w, const ana_finding_group *g)
 static bool names_object(const work *w, const ana_finding *rows, const ana_finding *f)
 {
     for (const ana_finding *other = rows; other < f; other++) {
-        if (object_identity(w, other) == object_identity(w, f)) {
+        if (finding_object_identity(w, other) == finding_object_identity(w, f)) {
             return true;
         }
     }
@@ -302,7 +303,7 @@ static bool make_groups(work *w, ana_findings *out)
     cost *costs = rank_groups(w, &out->ngroups);
     out->rows = wl_new_array(w->arena, ana_finding, w->count);
     out->groups = wl_new_array(w->arena, ana_finding_group, out->ngroups);
-    bool good = costs && out->rows && out->groups && place_rows(w, costs, out);
+    bool good = costs && out->rows && out->groups && place_group_rows(w, costs, out);
     for (uint32_t g = 0; good && g < out->ngroups; g++) {
         good = fill_group(w, out->rows, &out->groups[g]);
     }
@@ -353,7 +354,7 @@ static void add_line(ana_line *to, const ana_line *from)
     to->wavefronts_min += from->wavefronts_min;
 }
 
-static bool same_line(const ana_line *a, const ana_line *b)
+static bool same_finding_line(const ana_line *a, const ana_line *b)
 {
     return a->file ? b->file && a->line == b->line && strcmp(a->file, b->file) == 0
                    : !b->file && a->pc == b->pc;
@@ -372,7 +373,7 @@ ana_line *group_join_lines(wl_arena *arena, const ana_line *first, uint32_t nfir
     }
     for (uint32_t i = 0; i < nsecond; i++) {
         uint32_t at = 0;
-        while (at < n && !same_line(&lines[at], &second[i])) {
+        while (at < n && !same_finding_line(&lines[at], &second[i])) {
             at++;
         }
         if (at < n) {

@@ -15,12 +15,12 @@ static int by_group(const void *a, const void *b)
     return x->c.pc < y->c.pc ? -1 : x->c.pc > y->c.pc;
 }
 
-static bool before(uint32_t object, uint32_t space, const ana_group *g)
+static bool is_before_group(uint32_t object, uint32_t space, const ana_group *g)
 {
     return object < g->object || (object == g->object && space < g->space);
 }
 
-static bool same(uint32_t object, uint32_t space, const ana_group *g)
+static bool is_of_group(uint32_t object, uint32_t space, const ana_group *g)
 {
     return object == g->object && space == g->space;
 }
@@ -32,16 +32,20 @@ static void attach(ana_input *input, const prof_traffic_rows *traffic,
     uint32_t t = 0, h = 0;
     for (uint32_t i = 0; i < input->ngroups; i++) {
         ana_group *g = &input->groups[i];
-        for (; t < traffic->count && before(traffic->rows[t].object, traffic->rows[t].space, g);
+        for (; t < traffic->count &&
+               is_before_group(traffic->rows[t].object, traffic->rows[t].space, g);
              t++) {}
-        for (; h < heats->count && before(heats->rows[h].object, heats->rows[h].space, g); h++) {}
+        for (; h < heats->count && is_before_group(heats->rows[h].object, heats->rows[h].space, g);
+             h++) {}
         g->traffic = &traffic->rows[t];
         g->heats = &heats->rows[h];
-        for (; t < traffic->count && same(traffic->rows[t].object, traffic->rows[t].space, g);
+        for (;
+             t < traffic->count && is_of_group(traffic->rows[t].object, traffic->rows[t].space, g);
              t++) {
             g->ntraffic++;
         }
-        for (; h < heats->count && same(heats->rows[h].object, heats->rows[h].space, g); h++) {
+        for (; h < heats->count && is_of_group(heats->rows[h].object, heats->rows[h].space, g);
+             h++) {
             g->nheats++;
         }
     }
@@ -59,7 +63,7 @@ static wl_status group_instructions(ana_input *input, const prof_instruction_row
     for (uint32_t i = 0; i < totals->count; i++) {
         const prof_instruction *row = &totals->rows[i];
         ana_group *last = input->ngroups ? &input->groups[input->ngroups - 1] : NULL;
-        if (!last || !same(row->c.object, row->c.space, last)) {
+        if (!last || !is_of_group(row->c.object, row->c.space, last)) {
             last = &input->groups[input->ngroups++];
             *last = (ana_group){.object = row->c.object, .space = row->c.space, .insns = row};
             last->info = prof_find_object(&input->program->objects, row->c.object);
@@ -73,7 +77,7 @@ static wl_status group_instructions(ana_input *input, const prof_instruction_row
     return WL_OK;
 }
 
-static bool is_counted(const ana_input *input)
+static bool is_fully_counted(const ana_input *input)
 {
     const prof_launch_rows *launches = &input->program->launches;
     const prof_gap_rows *gaps = &input->program->gaps;
@@ -113,7 +117,7 @@ wl_status ana_input_load(ana_input *input, wl_error *err)
         return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
     }
     attach(input, &traffic, &heats);
-    input->counted = is_counted(input);
+    input->counted = is_fully_counted(input);
     return WL_OK;
 }
 

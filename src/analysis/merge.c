@@ -53,7 +53,7 @@ typedef struct order_key {
     const ana_finding *f;
 } order_key;
 
-static int by_name(const void *a, const void *b)
+static int by_pattern_and_object(const void *a, const void *b)
 {
     const order_key *x = a, *y = b;
     int order = x->f->pattern < y->f->pattern ? -1 : x->f->pattern > y->f->pattern;
@@ -71,7 +71,7 @@ wl_status detect_merge(detect_run *run, size_t first, wl_arena *scratch, wl_erro
         order[i] = (order_key){run, &run->found.data[first + i]};
     }
     if (good && n) {
-        qsort(order, n, sizeof *order, by_name);
+        qsort(order, n, sizeof *order, by_pattern_and_object);
     }
     for (size_t i = 0; good && i < n; i++) {
         if (kept && are_alike(run, &rows[kept - 1], order[i].f)) {

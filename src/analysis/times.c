@@ -15,7 +15,7 @@ typedef struct kind {
     UT_hash_handle hh;
 } kind;
 
-static kind_key key_of(const prof_launch *l, bool shape, bool recorded)
+static kind_key kind_key_of(const prof_launch *l, bool shape, bool recorded)
 {
     kind_key key = {.kernel = l->kernel, .recorded = recorded};
     if (shape) {
@@ -26,17 +26,17 @@ static kind_key key_of(const prof_launch *l, bool shape, bool recorded)
     return key;
 }
 
-static kind *find(kind *kinds, const kind_key *key)
+static kind *find_launch_kind(kind *kinds, const kind_key *key)
 {
     kind *k = NULL;
     HASH_FIND(hh, kinds, key, sizeof *key, k);
     return k;
 }
 
-static bool add(kind **kinds, const prof_launch *l, bool shape, wl_arena *arena)
+static bool add_timed_launch(kind **kinds, const prof_launch *l, bool shape, wl_arena *arena)
 {
-    kind_key key = key_of(l, shape, l->recorded);
-    kind *k = find(*kinds, &key);
+    kind_key key = kind_key_of(l, shape, l->recorded);
+    kind *k = find_launch_kind(*kinds, &key);
     if (!k) {
         k = wl_new(arena, kind);
         if (!k) {
@@ -54,8 +54,8 @@ static double estimate(kind *kinds, const prof_launch *l)
 {
     for (int shape = 1; shape >= 0; shape--) {
         for (int recorded = 0; recorded <= 1; recorded++) {
-            kind_key key = key_of(l, shape, recorded);
-            const kind *k = find(kinds, &key);
+            kind_key key = kind_key_of(l, shape, recorded);
+            const kind *k = find_launch_kind(kinds, &key);
             if (k) {
                 return k->seconds / (double)k->timed;
             }
@@ -68,8 +68,8 @@ static bool list_kinds(const prof_launch_rows *launches, kind **kinds, wl_arena 
 {
     for (uint32_t i = 0; i < launches->count; i++) {
         const prof_launch *l = &launches->rows[i];
-        if (l->device_seconds >= 0 &&
-            (!add(kinds, l, true, arena) || !add(kinds, l, false, arena))) {
+        if (l->device_seconds >= 0 && (!add_timed_launch(kinds, l, true, arena) ||
+                                       !add_timed_launch(kinds, l, false, arena))) {
             return false;
         }
     }

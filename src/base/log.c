@@ -19,7 +19,7 @@ wl_log_level wl_log_get_level(void)
     return (wl_log_level)max_level;
 }
 
-static void write_all(const char *text, size_t size)
+static void write_to_stderr(const char *text, size_t size)
 {
     while (size > 0) {
         ssize_t n = write(STDERR_FILENO, text, size);
@@ -50,5 +50,5 @@ void wl_log(wl_log_level level, const char *format, ...)
             break;
         used += (size_t)n;
     }
-    write_all(out, used);
+    write_to_stderr(out, used);
 }

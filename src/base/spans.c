@@ -7,7 +7,7 @@ enum { MOST_BYTES = 10 /* of a number */, NUMBERS = 2 + WL_CLASSES };
 
 /* ---- writing ---- */
 
-static bool reserve(wl_spans *s, size_t more)
+static bool reserve_span_bytes(wl_spans *s, size_t more)
 {
     if (s->capacity - s->size >= more)
         return true;
@@ -20,7 +20,7 @@ static bool reserve(wl_spans *s, size_t more)
     return true;
 }
 
-static void put(wl_spans *s, uint64_t number)
+static void put_varint(wl_spans *s, uint64_t number)
 {
     for (; number > 127; number >>= 7)
         s->data[s->size++] = (uint8_t)(number | 128);
@@ -32,14 +32,14 @@ static void pack_last(wl_spans *s)
     const wl_span *last = &s->last;
     if (!last->count)
         return;
-    if (!reserve(s, NUMBERS * MOST_BYTES)) {
+    if (!reserve_span_bytes(s, NUMBERS * MOST_BYTES)) {
         s->failed = true;
         return;
     }
-    put(s, last->first - s->end);
-    put(s, last->count);
+    put_varint(s, last->first - s->end);
+    put_varint(s, last->count);
     for (int c = 0; s->counted && c < WL_CLASSES; c++)
-        put(s, last->times[c]);
+        put_varint(s, last->times[c]);
     s->end = last->first + last->count;
 }
 
@@ -83,7 +83,7 @@ wl_span_reader wl_spans_read(const void *data, size_t size, bool counted)
     return (wl_span_reader){.at = at, .end = size ? at + size : at, .counted = counted};
 }
 
-static uint64_t get(wl_span_reader *r)
+static uint64_t get_varint(wl_span_reader *r)
 {
     uint64_t number = 0;
     for (unsigned shift = 0; r->at < r->end && shift < 64; shift += 7) {
@@ -101,10 +101,10 @@ bool wl_span_next(wl_span_reader *r, wl_span *span)
     *span = (wl_span){0};
     if (r->at == r->end || r->damaged)
         return false;
-    uint64_t gap = get(r), most = INT64_MAX - r->position, any = 0;
-    span->count = get(r);
+    uint64_t gap = get_varint(r), most = INT64_MAX - r->position, any = 0;
+    span->count = get_varint(r);
     for (int c = 0; r->counted && c < WL_CLASSES; c++)
-        any |= span->times[c] = get(r);
+        any |= span->times[c] = get_varint(r);
     span->first = r->position + gap;
     r->damaged |= gap > most || !span->count || span->count > most - gap || (r->counted && !any);
     r->position = span->first + span->count;
@@ -120,7 +120,7 @@ typedef struct side {
     wl_span span; /* what is left of it; count 0: nothing follows */
 } side;
 
-static void take(side *s, uint64_t count)
+static void advance_side(side *s, uint64_t count)
 {
     s->span.first += count;
     s->span.count -= count;
@@ -128,7 +128,7 @@ static void take(side *s, uint64_t count)
         wl_span_next(&s->reader, &s->span);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t smaller_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -143,14 +143,14 @@ static wl_span next_piece(side *a, side *b)
     }
     wl_span piece = a->span;
     if (b->span.count && b->span.first > a->span.first)
-        piece.count = least(piece.count, b->span.first - a->span.first);
+        piece.count = smaller_of(piece.count, b->span.first - a->span.first);
     if (b->span.count && b->span.first == a->span.first) {
-        piece.count = least(piece.count, b->span.count);
+        piece.count = smaller_of(piece.count, b->span.count);
         for (int c = 0; c < WL_CLASSES; c++)
             piece.times[c] += b->span.times[c];
-        take(b, piece.count);
+        advance_side(b, piece.count);
     }
-    take(a, piece.count);
+    advance_side(a, piece.count);
     return piece;
 }
 

@@ -9,7 +9,7 @@ wl_page_reader wl_page_read(const void *data, size_t size, uint32_t nslots)
     return r;
 }
 
-static uint64_t take(wl_page_reader *r)
+static uint64_t read_page_varint(wl_page_reader *r)
 {
     uint64_t number = 0;
     for (int shift = 0; shift < 64 && r->at < r->end; shift += 7) {
@@ -32,15 +32,15 @@ static void take_lanes(wl_page_reader *r)
 {
     wl_step *s = &r->step;
     uint32_t first = (uint32_t)__builtin_ctz(s->mask);
-    r->offset = plus(r->offset, take(r));
-    uint64_t shape = take(r);
+    r->offset = plus(r->offset, read_page_varint(r));
+    uint64_t shape = read_page_varint(r);
     int64_t last = r->offset, stride = shape ? plus(0, shape - 1) : 0;
     for (uint32_t lane = 0; lane < WL_STEP_LANES; lane++) {
         bool active = s->mask >> lane & 1;
         if (shape)
             last = (int64_t)((uint64_t)r->offset + (uint64_t)stride * (lane - (uint64_t)first));
         else if (active && lane != first)
-            last = plus(last, take(r));
+            last = plus(last, read_page_varint(r));
         s->offset[lane] = active ? last : 0;
     }
 }
@@ -50,8 +50,8 @@ bool wl_page_step(wl_page_reader *r, wl_step *out)
     if (r->damaged || r->at == r->end)
         return false;
     wl_step *s = &r->step;
-    int64_t pc = plus(s->pc, take(r));
-    uint64_t lanes = s->mask ^ take(r), slot = take(r);
+    int64_t pc = plus(s->pc, read_page_varint(r));
+    uint64_t lanes = s->mask ^ read_page_varint(r), slot = read_page_varint(r);
     if (pc < 0 || pc > UINT32_MAX || lanes == 0 || lanes > UINT32_MAX || slot > r->nslots)
         r->damaged = true;
     if (r->damaged)
@@ -70,12 +70,12 @@ bool wl_page_warp(wl_page_reader *r, wl_warp *out)
     if (r->damaged || r->at == r->end)
         return false;
     wl_warp *w = &r->warp;
-    uint64_t block = w->block + take(r), number = take(r);
+    uint64_t block = w->block + read_page_varint(r), number = read_page_varint(r);
     r->damaged |= block < w->block || number >= WL_STEP_LANES;
     w->block = block;
     w->number = (uint32_t)number;
     for (uint32_t slot = 0; slot < r->nslots && !r->damaged; slot++)
-        w->begin[slot] = plus(w->begin[slot], take(r));
+        w->begin[slot] = plus(w->begin[slot], read_page_varint(r));
     *out = *w;
     return !r->damaged;
 }

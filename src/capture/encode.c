@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool reserve(cap_buffer *b, size_t more)
+static bool reserve_payload(cap_buffer *b, size_t more)
 {
     if (b->status)
         return false;
@@ -33,7 +33,7 @@ static bool reserve(cap_buffer *b, size_t more)
 
 void cap_put(cap_buffer *b, const void *data, size_t size)
 {
-    if (!reserve(b, size) || !size)
+    if (!reserve_payload(b, size) || !size)
         return;
     memcpy(b->data + b->size, data, size);
     b->size += size;
@@ -84,7 +84,7 @@ uint64_t cap_get_number(cap_cursor *c, size_t bytes)
     return le64toh(value);
 }
 
-static void *allocate(cap_cursor *c, size_t size)
+static void *allocate_decoded(cap_cursor *c, size_t size)
 {
     if (c->status)
         return NULL;
@@ -103,7 +103,7 @@ static char *get_bytes(cap_cursor *c, uint64_t length)
 {
     if (length > (uint64_t)(c->end - c->at))
         cap_fail(c, WL_CORRUPT);
-    char *text = allocate(c, (size_t)length + 1);
+    char *text = allocate_decoded(c, (size_t)length + 1);
     if (text)
         cap_get(c, text, (size_t)length);
     return text;
@@ -133,6 +133,6 @@ uint32_t cap_get_count(cap_cursor *c, size_t least, size_t size, void **data)
     if (count > (uint64_t)(c->end - c->at) / least)
         cap_fail(c, WL_CORRUPT);
     if (count)
-        *data = allocate(c, (size_t)count * size);
+        *data = allocate_decoded(c, (size_t)count * size);
     return *data ? (uint32_t)count : 0;
 }

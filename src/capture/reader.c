@@ -77,7 +77,7 @@ static wl_status read_header(cap_reader *r, wl_error *err)
     return WL_OK;
 }
 
-static wl_status begin(cap_reader *r, const char *name, cap_reader **out, wl_error *err)
+static wl_status open_reader(cap_reader *r, const char *name, cap_reader **out, wl_error *err)
 {
     r->number = 1;
     r->name = strdup(name);
@@ -92,7 +92,7 @@ static wl_status begin(cap_reader *r, const char *name, cap_reader **out, wl_err
     return status;
 }
 
-static wl_status open_file(cap_reader *r, const char *path, wl_error *err)
+static wl_status open_capture_file(cap_reader *r, const char *path, wl_error *err)
 {
     struct stat st;
     r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would block */
@@ -109,9 +109,9 @@ wl_status cap_open(const char *path, cap_reader **out, wl_error *err)
     cap_reader *r = calloc(1, sizeof *r);
     if (!r)
         return wl_fail(err, WL_NOMEM, "Cannot read %s: out of memory.", path);
-    wl_status status = open_file(r, path, err);
+    wl_status status = open_capture_file(r, path, err);
     if (!status)
-        return begin(r, path, out, err);
+        return open_reader(r, path, out, err);
     cap_reader_free(r);
     return status;
 }
@@ -124,7 +124,7 @@ wl_status cap_open_memory(const void *data, size_t size, cap_reader **out, wl_er
     r->fd = -1;
     r->data = data;
     r->size = size;
-    return begin(r, "the capture", out, err);
+    return open_reader(r, "the capture", out, err);
 }
 
 void cap_reader_free(cap_reader *r)
@@ -153,7 +153,7 @@ uint64_t cap_position(const cap_reader *r)
 /* ---- records ---- */
 
 /* Nothing behind this can be trusted. */
-static wl_status give_up(cap_reader *r, wl_status status, const char *what, wl_error *err)
+static wl_status give_up_reading(cap_reader *r, wl_status status, const char *what, wl_error *err)
 {
     r->ended = true;
     return wl_fail(err, status, "%s %s record %llu, at byte %llu.", r->name, what,
@@ -164,7 +164,7 @@ static wl_status read_frame(cap_reader *r, frame *f, wl_error *err)
 {
     uint8_t bytes[CAP_FRAME_BYTES];
     if (r->size - r->at < sizeof bytes)
-        return give_up(r, WL_TRUNCATED, "ends inside", err);
+        return give_up_reading(r, WL_TRUNCATED, "ends inside", err);
     wl_status status = read_at(r, r->at, bytes, sizeof bytes, err);
     if (status) {
         r->ended = true;
@@ -176,7 +176,7 @@ static wl_status read_frame(cap_reader *r, frame *f, wl_error *err)
     f->size = cap_get_number(&c, 8);
     f->hash = cap_get_number(&c, 8);
     if (f->size > r->size - r->at - sizeof bytes)
-        return give_up(r, WL_TRUNCATED, "ends inside", err);
+        return give_up_reading(r, WL_TRUNCATED, "ends inside", err);
     return WL_OK;
 }
 
@@ -199,7 +199,7 @@ static wl_status read_payload(cap_reader *r, const frame *f, wl_error *err)
 }
 
 /* Room grows with what really comes out, not with what the data say of themselves. */
-static wl_status grow(cap_buffer *b)
+static wl_status grow_unpacked(cap_buffer *b)
 {
     size_t capacity = b->capacity + (b->capacity > UNPACK_STEP ? b->capacity : UNPACK_STEP);
     if (b->capacity >= CAP_MAX_PAYLOAD)
@@ -213,7 +213,7 @@ static wl_status grow(cap_buffer *b)
     return WL_OK;
 }
 
-static wl_status unpack(cap_reader *r, size_t size, cap_buffer *out)
+static wl_status unpack_payload(cap_reader *r, size_t size, cap_buffer *out)
 {
     if (!r->zstd && !(r->zstd = ZSTD_createDStream()))
         return WL_NOMEM;
@@ -221,7 +221,7 @@ static wl_status unpack(cap_reader *r, size_t size, cap_buffer *out)
     wl_status status = ZSTD_isError(ZSTD_initDStream(r->zstd)) ? WL_NOMEM : WL_OK;
     size_t left = 1; /* 0: the frame is complete */
     while (!status && left) {
-        if (out->size == out->capacity && (status = grow(out)))
+        if (out->size == out->capacity && (status = grow_unpacked(out)))
             break;
         ZSTD_outBuffer o = {out->data, out->capacity, out->size};
         size_t before = in.pos;
@@ -246,7 +246,7 @@ static wl_status fresh_arena(cap_reader *r)
     return WL_OK;
 }
 
-static wl_status decode(cap_reader *r, const frame *f, cap_record *record)
+static wl_status decode_frame(cap_reader *r, const frame *f, cap_record *record)
 {
     cap_buffer plain = {0};
     wl_status status = fresh_arena(r);
@@ -256,7 +256,7 @@ static wl_status decode(cap_reader *r, const frame *f, cap_record *record)
     if (f->type < 32 && r->skipped >> f->type & 1)
         return WL_OK;
     if (f->flags & CAP_FLAG_ZSTD)
-        status = unpack(r, f->size, &plain);
+        status = unpack_payload(r, f->size, &plain);
     if (!status)
         status = cap_decode(plain.data ? plain.data : r->stored, plain.data ? plain.size : f->size,
                             r->arena, record);
@@ -268,7 +268,7 @@ static wl_status read_record(cap_reader *r, const frame *f, cap_record *record, 
 {
     wl_status status = read_payload(r, f, err);
     if (!status)
-        status = decode(r, f, record);
+        status = decode_frame(r, f, record);
     if (status == WL_CORRUPT)
         wl_fail(err, status, "%s is damaged in record %llu, at byte %llu.", r->name,
                 (unsigned long long)r->number, (unsigned long long)r->at);

@@ -94,7 +94,7 @@ static int move_high(int fd)
     return high;
 }
 
-static bool is_ours(const cap_writer *w, int fd)
+static bool is_capture_fd(const cap_writer *w, int fd)
 {
     struct stat st;
     return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == w->device && st.st_ino == w->inode;
@@ -105,7 +105,7 @@ static bool is_ours(const cap_writer *w, int fd)
 static bool reopen(cap_writer *w)
 {
     int fd = open(w->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-    if (fd >= 0 && !is_ours(w, fd)) {
+    if (fd >= 0 && !is_capture_fd(w, fd)) {
         close(fd);
         errno = ESTALE;
         return false;
@@ -147,7 +147,7 @@ static void shelter_end(const shelter *s, bool limited)
 }
 
 /* All of it; false with errno where that fails. */
-static bool write_all(int fd, const uint8_t *data, size_t size)
+static bool write_fully(int fd, const uint8_t *data, size_t size)
 {
     while (size) {
         ssize_t n = write(fd, data, size);
@@ -163,7 +163,7 @@ static bool write_all(int fd, const uint8_t *data, size_t size)
     return true;
 }
 
-static wl_status fail(cap_writer *w, const char *what)
+static wl_status fail_writing(cap_writer *w, const char *what)
 {
     int code = errno;
     wl_status status = wl_fail_errno(&w->error, "%s %s", what, w->path);
@@ -180,11 +180,11 @@ static wl_status append_now(cap_writer *w, const uint8_t *data, size_t size)
     bool limited = false;
     int code = errno;
     shelter_begin(&s);
-    if (!is_ours(w, w->fd) && !reopen(w)) {
-        status = fail(w, "Cannot open again");
-    } else if (!write_all(w->fd, data, size)) {
+    if (!is_capture_fd(w, w->fd) && !reopen(w)) {
+        status = fail_writing(w, "Cannot open again");
+    } else if (!write_fully(w->fd, data, size)) {
         limited = errno == EFBIG;
-        status = fail(w, "Cannot write to");
+        status = fail_writing(w, "Cannot write to");
         if (ftruncate(w->fd, w->size) < 0)
             status = w->error.status; /* the reader finds the last record cut off */
     } else {
@@ -205,7 +205,7 @@ static void seal_held(cap_writer *w)
     }
 }
 
-static wl_status flush(cap_writer *w)
+static wl_status flush_held(cap_writer *w)
 {
     seal_held(w);
     size_t size = w->nheld;
@@ -213,10 +213,10 @@ static wl_status flush(cap_writer *w)
     return size && w->fd >= 0 && !w->error.status ? append_now(w, w->held, size) : WL_OK;
 }
 
-static wl_status append(cap_writer *w, const uint8_t *data, size_t size)
+static wl_status append_or_hold(cap_writer *w, const uint8_t *data, size_t size)
 {
     bool hold = w->hold && size <= HOLD_BYTES;
-    wl_status status = !hold || w->nheld + size > HOLD_BYTES ? flush(w) : WL_OK;
+    wl_status status = !hold || w->nheld + size > HOLD_BYTES ? flush_held(w) : WL_OK;
     if (status || !hold)
         return status ? status : append_now(w, data, size);
     memcpy(w->held + w->nheld, data, size);
@@ -232,7 +232,7 @@ wl_status cap_hold(cap_writer *w, bool hold)
         w->held = malloc(HOLD_BYTES);
     w->hold = hold && w->held;
     if (!hold)
-        status = flush(w);
+        status = flush_held(w);
     pthread_mutex_unlock(&w->lock);
     return status;
 }
@@ -249,10 +249,10 @@ static wl_status create_file(cap_writer *w, const char *path, wl_error *err)
     w->fd = move_high(fd);
     memcpy(header, cap_magic, sizeof cap_magic);
     header[8] = CAP_VERSION;
-    wl_status status = fstat(w->fd, &st) < 0 ? fail(w, "Cannot look at") : WL_OK;
+    wl_status status = fstat(w->fd, &st) < 0 ? fail_writing(w, "Cannot look at") : WL_OK;
     w->device = st.st_dev;
     w->inode = st.st_ino;
-    status = status ? status : append(w, header, sizeof header);
+    status = status ? status : append_or_hold(w, header, sizeof header);
     if (status) {
         unlink(path);
         if (err)
@@ -280,8 +280,8 @@ static wl_status open_again(cap_writer *w, const char *path, uint64_t size, wl_e
 
 static void writer_free(cap_writer *w)
 {
-    flush(w);
-    if (w->fd >= 0 && is_ours(w, w->fd))
+    flush_held(w);
+    if (w->fd >= 0 && is_capture_fd(w, w->fd))
         close(w->fd);
     free(w->held);
     ZSTD_freeCCtx(w->zstd);
@@ -339,7 +339,7 @@ void cap_abandon(cap_writer *w)
 {
     if (!w)
         return;
-    if (w->fd >= 0 && is_ours(w, w->fd))
+    if (w->fd >= 0 && is_capture_fd(w, w->fd))
         close(w->fd);
     w->fd = -1;
 }
@@ -368,12 +368,12 @@ static wl_status append_record(cap_writer *w, uint32_t type, cap_buffer *plain)
     size_t size = plain->size - CAP_FRAME_BYTES;
     uint8_t *packed = compress(w, plain, &size), *data = packed ? packed : plain->data;
     put_frame(data, type, packed ? CAP_FLAG_ZSTD : 0, size);
-    wl_status status = append(w, data, CAP_FRAME_BYTES + size);
+    wl_status status = append_or_hold(w, data, CAP_FRAME_BYTES + size);
     free(packed);
     return status;
 }
 
-static wl_status finish(cap_writer *w, uint32_t type, cap_buffer *plain)
+static wl_status finish_record(cap_writer *w, uint32_t type, cap_buffer *plain)
 {
     pthread_mutex_lock(&w->lock);
     wl_status status = plain->status;
@@ -427,7 +427,7 @@ static bool hold_record(cap_writer *w, uint32_t type, const void *record,
             return WL_OK;                                                     \
         b.size = CAP_FRAME_BYTES;                                             \
         cap_put_cap_##type(&b, record);                                       \
-        return finish(writer, number, &b);                                    \
+        return finish_record(writer, number, &b);                             \
     }
 #include "capture/events.def"
 #undef X

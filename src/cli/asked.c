@@ -17,7 +17,7 @@ static void write_plain(FILE *out, const char *text)
 
 /* "Host threads that the emulation uses (default: all cores)", malloc'ed; NULL when out of
  * memory. */
-static char *describe(const prog_option *row)
+static char *describe_option(const prog_option *row)
 {
     char *text = NULL;
     size_t size;
@@ -41,7 +41,7 @@ static struct poptOption entry_of(prog_option_id id)
                                .shortName = row->letter,
                                .argInfo = row->argument ? POPT_ARG_STRING : POPT_ARG_NONE,
                                .val = (int)id + 1, /* 0 would mean that popt keeps it */
-                               .descrip = describe(row),
+                               .descrip = describe_option(row),
                                .argDescrip = row->argument};
 }
 
@@ -58,7 +58,7 @@ static void table_make(table *t)
             t->own[t->count++] = entry_of(id);
 }
 
-static void table_free(table *t)
+static void option_table_free(table *t)
 {
     for (unsigned i = 0; i < t->count; i++)
         free((char *)t->own[i].descrip);
@@ -77,7 +77,7 @@ bool cli_asked_set(cli_asked *asked, prog_option_id id, const char *value)
 }
 
 /* One more value of an option that may be repeated. */
-static bool join(cli_asked *asked, prog_option_id id, const char *value)
+static bool join_value(cli_asked *asked, prog_option_id id, const char *value)
 {
     char *joined;
     if (strchr(value, ';')) {
@@ -98,11 +98,11 @@ static bool each_option(void *state, int val, const char *arg)
 {
     prog_option_id id = (prog_option_id)(val - 1);
     const char *value = arg ? arg : "1"; /* a flag */
-    return prog_option_table[id].repeated ? join(state, id, value)
+    return prog_option_table[id].repeated ? join_value(state, id, value)
                                           : cli_asked_set(state, id, value);
 }
 
-static bool check(cli_asked *asked, int *status)
+static bool check_request(cli_asked *asked, int *status)
 {
     wl_error err = {0};
     *status = CLI_USAGE;
@@ -125,8 +125,8 @@ bool cli_asked_read(int argc, const char **argv, cli_asked *out, int *status)
     *out = (cli_asked){0};
     out->context = cli_parse(argc, argv, options, "[options] [--] PROGRAM [arguments]", each_option,
                              out, status);
-    bool good = out->context && check(out, status);
-    table_free(&t);
+    bool good = out->context && check_request(out, status);
+    option_table_free(&t);
     return good;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int describe(const char *name)
+static int describe_device(const char *name)
 {
     cuda_device d;
     wl_error err = {0};
@@ -30,7 +30,7 @@ static int describe(const char *name)
     return CLI_OK;
 }
 
-static int list(void)
+static int list_devices(void)
 {
     char **ids;
     size_t count;
@@ -62,7 +62,7 @@ int cmd_devices(int argc, const char **argv)
     poptContext context = cli_parse(argc, argv, options, "[NAME]", NULL, NULL, &status);
     const char **args = context ? poptGetArgs(context) : NULL;
     if (context)
-        status = args && args[0] ? describe(args[0]) : list();
+        status = args && args[0] ? describe_device(args[0]) : list_devices();
     poptFreeContext(context);
     return status;
 }

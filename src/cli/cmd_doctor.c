@@ -45,7 +45,7 @@ static int check_collector(void)
     return doctor_tell(DOCTOR_GOOD, "collector", "%s loads", path);
 }
 
-static int check_devices(void)
+static int check_device_descriptions(void)
 {
     char **ids;
     size_t count;
@@ -80,7 +80,7 @@ int cmd_doctor(int argc, const char **argv)
     int bad = doctor_tell(DOCTOR_GOOD, "warplens", "%s", WARPLENS_VERSION);
     bad += doctor_tell(DOCTOR_GOOD, "emulator", "%ld cores, handlers for %s",
                        sysconf(_SC_NPROCESSORS_ONLN), emu_isa());
-    bad += check_collector() + check_devices() + doctor_check_gpu(&gpu) + check_disk();
+    bad += check_collector() + check_device_descriptions() + doctor_check_gpu(&gpu) + check_disk();
     bad += rep_html_available()
                ? doctor_tell(DOCTOR_GOOD, "HTML report", "built in")
                : doctor_tell(DOCTOR_BAD, "HTML report",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is(const char *text, const char *word)
+static bool same_text(const char *text, const char *word)
 {
     return strcmp(text, word) == 0;
 }
@@ -14,7 +14,7 @@ static int export_sqlite(const char *path, const char *output, bool force)
 {
     prof_db *db = NULL;
     wl_error err = {0};
-    if (!output || is(output, "-"))
+    if (!output || same_text(output, "-"))
         return cli_usage_error("export", "--type sqlite needs -o FILE");
     wl_status status = prof_open(path, &db, &err);
     if (status == WL_OK)
@@ -25,8 +25,8 @@ static int export_sqlite(const char *path, const char *output, bool force)
 
 typedef enum text_type { TEXT_JSON, TEXT_CSV, TEXT_SARIF } text_type;
 
-static wl_status draw(const rep_data *data, text_type type, rep_table table, FILE *out,
-                      wl_error *err)
+static wl_status draw_export(const rep_data *data, text_type type, rep_table table, FILE *out,
+                             wl_error *err)
 {
     switch (type) {
     case TEXT_JSON: return rep_json(data, out, err);
@@ -49,7 +49,8 @@ static int export_text(const char *path, const char *output, bool force, text_ty
     if (!file)
         cli_fail(&err);
     else
-        status = cli_finish(file, output, draw(&profile.data, type, table, file, &err), &err);
+        status = cli_finish(file, output, draw_export(&profile.data, type, table, file, &err),
+                            &err);
     cli_profile_close(&profile);
     return status;
 }
@@ -57,13 +58,15 @@ static int export_text(const char *path, const char *output, bool force, text_ty
 static int export_as(const char *path, const char *type, const char *table_name, const char *output,
                      bool force)
 {
-    if (is(type, "sqlite"))
+    if (same_text(type, "sqlite"))
         return export_sqlite(path, output, force);
-    if (!is(type, "json") && !is(type, "csv") && !is(type, "sarif"))
+    if (!same_text(type, "json") && !same_text(type, "csv") && !same_text(type, "sarif"))
         return cli_usage_error("export", "--type is json, csv, sarif or sqlite, not '%s'", type);
-    text_type text = is(type, "json") ? TEXT_JSON : is(type, "csv") ? TEXT_CSV : TEXT_SARIF;
+    text_type text = same_text(type, "json")  ? TEXT_JSON
+                     : same_text(type, "csv") ? TEXT_CSV
+                                              : TEXT_SARIF;
     for (int t = 0; t < REP_TABLE_COUNT; t++)
-        if (is(rep_table_name((rep_table)t), table_name))
+        if (same_text(rep_table_name((rep_table)t), table_name))
             return export_text(path, output, force, text, (rep_table)t);
     return cli_usage_error("export", "there is no table '%s'", table_name);
 }

@@ -91,7 +91,7 @@ static wl_status choose_output(const prog_options *o, const char *program, char 
 
 /* The captures lie beside the profile, on the same disk: a run that cannot keep its result fails
  * before it starts. */
-static wl_status make_folder(const char *profile, char **folder, wl_error *err)
+static wl_status make_capture_folder(const char *profile, char **folder, wl_error *err)
 {
     char *pattern, *absolute = NULL;
     if (asprintf(&pattern, "%s.captures-XXXXXX", profile) < 0)
@@ -314,8 +314,8 @@ static bool keep_result(const profile_run *run, const char *folder, char **path,
 }
 
 /* The run went to its end: what it left is made a profile. Returns the exit status. */
-static int conclude(const profile_run *run, const cli_outcome *outcome, const char *folder,
-                    char **path)
+static int conclude_run(const profile_run *run, const cli_outcome *outcome, const char *folder,
+                        char **path)
 {
     wl_error err = {0};
     int otherwise = (int)run->asked.options.error_exitcode;
@@ -327,8 +327,8 @@ static int conclude(const profile_run *run, const cli_outcome *outcome, const ch
 }
 
 /* Nothing was run, or it could not be waited for. Returns the exit status. */
-static int give_up(const profile_run *run, const cli_outcome *outcome, const char *folder,
-                   const wl_error *err)
+static int give_up_run(const profile_run *run, const cli_outcome *outcome, const char *folder,
+                       const wl_error *err)
 {
     if (folder)
         rmdir(folder);
@@ -348,11 +348,11 @@ static int profile(profile_run *run)
     if (status == WL_OK)
         status = choose_output(&run->asked.options, program, &path, &err);
     if (status == WL_OK)
-        status = make_folder(path, &folder, &err);
+        status = make_capture_folder(path, &folder, &err);
     if (status == WL_OK)
         status = launch(run, folder, &outcome, &err);
-    int result = status == WL_OK ? conclude(run, &outcome, folder, &path)
-                                 : give_up(run, &outcome, folder, &err);
+    int result = status == WL_OK ? conclude_run(run, &outcome, folder, &path)
+                                 : give_up_run(run, &outcome, folder, &err);
     free(path), free(folder);
     return result;
 }

@@ -27,7 +27,7 @@ typedef struct ptx_run {
     uint64_t shown;
 } ptx_run;
 
-static void show(ptx_run *r, const ptx_subject *s)
+static void show_kernel(ptx_run *r, const ptx_subject *s)
 {
     ptx_count(&r->totals, s);
     r->shown++;
@@ -73,7 +73,7 @@ static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *fu
     const char *name = prof_demangle(arena, func->name);
     ptx_subject s = {r->file, module, &code, kernel, &proof, name ? name : func->name};
     if (status == WL_OK && (!r->options->kernel || strstr(s.name, r->options->kernel)))
-        show(r, &s);
+        show_kernel(r, &s);
     return status;
 }
 
@@ -187,7 +187,7 @@ static bool analyse_file(ptx_run *r, const char *path)
     return status == WL_OK;
 }
 
-static int finish(ptx_run *r, bool failed)
+static int finish_ptx_run(ptx_run *r, bool failed)
 {
     if (r->options->json) {
         json_t *all = json_object();
@@ -213,10 +213,10 @@ static int analyse_all(const char **paths, const ptx_options *options)
     bool failed = false;
     for (; *paths; paths++)
         failed |= !analyse_file(&r, *paths);
-    return finish(&r, failed);
+    return finish_ptx_run(&r, failed);
 }
 
-static int check(ptx_options *o, const char **paths)
+static int check_ptx_options(ptx_options *o, const char **paths)
 {
     if (!paths || !*paths)
         return cli_usage_error("ptx", "no file was given");
@@ -261,7 +261,7 @@ int cmd_ptx(int argc, const char **argv)
     poptContext context = cli_parse(argc, argv, options, "[options] FILE...", NULL, NULL, &status);
     const char **paths = context ? poptGetArgs(context) : NULL;
     if (context)
-        status = check(&o, paths);
+        status = check_ptx_options(&o, paths);
     if (context && status == CLI_OK)
         status = analyse_all(paths, &o);
     poptFreeContext(context);

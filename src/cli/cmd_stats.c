@@ -10,7 +10,7 @@ typedef struct stats_options {
     int width, findings, all;
 } stats_options;
 
-static bool find_table(const char *name, rep_table *out)
+static bool find_stats_table(const char *name, rep_table *out)
 {
     for (int t = 0; t < REP_TABLE_COUNT; t++) {
         *out = (rep_table)t;
@@ -43,14 +43,14 @@ static int show_text(const cli_profile *profile, const stats_options *o, wl_erro
     return cli_finish(stdout, "the output", rep_text(&profile->data, &text, stdout, err), err);
 }
 
-static int show(const char *path, const stats_options *o)
+static int show_stats(const char *path, const stats_options *o)
 {
     const char *format = o->format ? o->format : "text";
     bool json = strcmp(format, "json") == 0, csv = strcmp(format, "csv") == 0;
     rep_table table = (rep_table)0;
     if (!json && !csv && strcmp(format, "text") != 0)
         return cli_usage_error("stats", "--format is text, json or csv, not '%s'", format);
-    if (o->table && !find_table(o->table, &table))
+    if (o->table && !find_stats_table(o->table, &table))
         return cli_usage_error("stats", "there is no table '%s'", o->table);
     cli_profile profile;
     wl_error err = {0};
@@ -84,7 +84,7 @@ int cmd_stats(int argc, const char **argv)
     poptContext context = cli_parse(argc, argv, options, "[options] PROFILE", NULL, NULL, &status);
     const char *path = context ? cli_only_argument(context, "profile", &status) : NULL;
     if (path)
-        status = show(path, &o);
+        status = show_stats(path, &o);
     poptFreeContext(context);
     free(o.format), free(o.table), free(o.kernel);
     return status;

@@ -55,7 +55,7 @@ static void ask_driver(const char *path, answer *a)
     a->gpu.sm = (uint32_t)(major * 10 + minor);
 }
 
-static void ask(const char *path, answer *a)
+static void ask_in_child(const char *path, answer *a)
 {
     int ends[2];
     *a = (answer){.failure = "gave no answer"};
@@ -127,7 +127,7 @@ int doctor_check_gpu(doctor_gpu *gpu)
     if (!prog_gpu_present())
         return doctor_tell(DOCTOR_NOTE, "NVIDIA driver", "%s, but no GPU; kernels are emulated",
                            path);
-    ask(path, &a);
+    ask_in_child(path, &a);
     if (a.failure[0])
         return doctor_tell(DOCTOR_NOTE, "NVIDIA driver", "%s %s; kernels are emulated", path,
                            a.failure);

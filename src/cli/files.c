@@ -73,7 +73,7 @@ FILE *cli_create(const char *path, bool force, wl_error *err)
     return file;
 }
 
-static wl_status close_file(FILE *file, const char *path, wl_error *err)
+static wl_status close_output(FILE *file, const char *path, wl_error *err)
 {
     bool failed = fflush(file) != 0 || ferror(file);
     if (failed)
@@ -87,7 +87,7 @@ int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err)
 {
     bool publish = file == unfinished.file;
     wl_error closing;
-    if (close_file(file, path, &closing) != WL_OK && status == WL_OK) {
+    if (close_output(file, path, &closing) != WL_OK && status == WL_OK) {
         *err = closing;
         status = closing.status;
     }

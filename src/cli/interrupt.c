@@ -5,7 +5,7 @@
 
 static volatile sig_atomic_t noted;
 
-static void note(int signal_number)
+static void note_signal(int signal_number)
 {
     noted = signal_number;
 }
@@ -13,7 +13,7 @@ static void note(int signal_number)
 void cli_note_interrupts(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
     noted = 0;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &action, NULL);

@@ -44,7 +44,7 @@ static void hold_streams(void)
             (void)!open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
-static int run(int argc, const char **argv)
+static int run_command(int argc, const char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     if (!*name) {
@@ -69,7 +69,7 @@ static int run(int argc, const char **argv)
 int main(int argc, const char **argv)
 {
     hold_streams();
-    int status = run(argc, argv);
+    int status = run_command(argc, argv);
     bool failed = fflush(stdout) != 0 || ferror(stdout);
     if (failed && status == CLI_OK) {
         wl_log(WL_LOG_ERROR, "cannot write the output: %s", strerror(errno));

@@ -5,15 +5,15 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-static void set_level(poptContext context, enum poptCallbackReason reason,
-                      const struct poptOption *option, const char *arg, void *data)
+static void set_log_level(poptContext context, enum poptCallbackReason reason,
+                          const struct poptOption *option, const char *arg, void *data)
 {
     (void)context, (void)reason, (void)arg, (void)data;
     wl_log_set_level(option->shortName == 'q' ? WL_LOG_ERROR : WL_LOG_DEBUG);
 }
 
 struct poptOption cli_common[] = {
-    {NULL, '\0', POPT_ARG_CALLBACK, (void *)set_level, 0, NULL, NULL},
+    {NULL, '\0', POPT_ARG_CALLBACK, (void *)set_log_level, 0, NULL, NULL},
     {"quiet", 'q', POPT_ARG_NONE, NULL, 0, "Say nothing but errors", NULL},
     {"verbose", 'v', POPT_ARG_NONE, NULL, 0, "Say more", NULL},
     POPT_TABLEEND,

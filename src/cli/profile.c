@@ -36,7 +36,7 @@ void cli_profile_close(cli_profile *profile)
 
 typedef wl_vec(char *) path_list;
 
-static int by_name(const void *a, const void *b)
+static int by_file_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -56,7 +56,7 @@ static wl_status list_captures(const char *folder, path_list *paths, wl_error *e
     }
     closedir(dir);
     if (paths->count)
-        qsort(paths->data, paths->count, sizeof *paths->data, by_name);
+        qsort(paths->data, paths->count, sizeof *paths->data, by_file_name);
     return WL_OK;
 }
 

@@ -51,8 +51,8 @@ static size_t add_text(char *buffer, size_t size, size_t at, const char *text)
     return at;
 }
 
-static size_t add_object(const ptx_subject *s, uint32_t object, char *buffer, size_t size,
-                         size_t at)
+static size_t append_object_name(const ptx_subject *s, uint32_t object, char *buffer, size_t size,
+                                 size_t at)
 {
     char name[160];
     const flow_object *o = &s->kernel->objects[object];
@@ -70,7 +70,7 @@ char *ptx_origin(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
         return buffer;
     flow_reach r = flow_reach_of(s->kernel, f, a);
     if (r.object != FLOW_NONE)
-        add_object(s, r.object, buffer, size, at);
+        append_object_name(s, r.object, buffer, size, at);
     const uint64_t *set = a->value == FLOW_NONE ? NULL : f->points[a->value].set;
     for (uint32_t e = 0; set && r.object == FLOW_NONE && e < s->kernel->nelements; e++) {
         const flow_element *element = &s->kernel->elements[e];
@@ -78,7 +78,7 @@ char *ptx_origin(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
         if (!flow_bit(set, e))
             continue;
         if (element->kind == FLOW_TO_OBJECT) {
-            at = add_object(s, element->object, buffer, size, at);
+            at = append_object_name(s, element->object, buffer, size, at);
             continue;
         }
         if (element->kind == FLOW_TO_PARAM)
@@ -96,22 +96,22 @@ char *ptx_origin(const ptx_subject *s, uint32_t pc, char *buffer, size_t size)
 
 /* ---- totals ---- */
 
-static void hash_text(uint64_t *hash, const char *text)
+static void hash_characters(uint64_t *hash, const char *text)
 {
     for (; *text; text++)
         *hash = (*hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
 }
 
 /* Of the kernel's name and all its code. */
-static uint64_t hash_of(const ptx_subject *s)
+static uint64_t hash_kernel(const ptx_subject *s)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    hash_text(&hash, s->code->funcs[0]->name);
+    hash_characters(&hash, s->code->funcs[0]->name);
     for (uint32_t k = 0; k < s->code->count; k++)
         for (uint32_t i = 0; i < s->code->funcs[k]->ninsns; i++) {
             char line[400];
-            hash_text(&hash, ir_insn_text(s->module, s->code->funcs[k],
-                                          &s->code->funcs[k]->insns[i], line, sizeof line));
+            hash_characters(&hash, ir_insn_text(s->module, s->code->funcs[k],
+                                                &s->code->funcs[k]->insns[i], line, sizeof line));
         }
     return hash;
 }
@@ -128,7 +128,7 @@ void ptx_count(ptx_totals *t, const ptx_subject *s)
 {
     const flow_proof *p = s->proof;
     bool met[FLOW_REASON_COUNT][4] = {{false}};
-    if (seen_before(t, hash_of(s))) {
+    if (seen_before(t, hash_kernel(s))) {
         t->duplicates++;
         return;
     }

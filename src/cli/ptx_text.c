@@ -22,7 +22,7 @@ static void print_verdict(const ptx_subject *s, const flow_verdict *v, FILE *out
     fputc('\n', out);
 }
 
-static void print_access(const ptx_subject *s, uint32_t pc, bool addresses, FILE *out)
+static void print_access_verdict(const ptx_subject *s, uint32_t pc, bool addresses, FILE *out)
 {
     char place[160], op[80], text[1024];
     const flow_verdict *v = &s->proof->verdicts[pc];
@@ -55,13 +55,13 @@ void ptx_print_kernel(const ptx_subject *s, bool addresses, FILE *out)
     fputc('\n', out);
     for (uint32_t pc = 0; pc < p->npcs; pc++)
         if (p->flags[pc] & FLOW_PC_MEMORY)
-            print_access(s, pc, addresses, out);
+            print_access_verdict(s, pc, addresses, out);
     fputc('\n', out);
 }
 
 /* ---- totals ---- */
 
-static double share(uint64_t part, uint64_t whole)
+static double percent_of(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -69,7 +69,7 @@ static double share(uint64_t part, uint64_t whole)
 static void print_class(const ptx_totals *t, const char *name, uint64_t count, FILE *out)
 {
     fprintf(out, "  %-46s %7llu %6.1f %%\n", name, (unsigned long long)count,
-            share(count, t->kernels));
+            percent_of(count, t->kernels));
 }
 
 static void print_causes(const ptx_totals *t, FILE *out)
@@ -92,7 +92,7 @@ static void print_causes(const ptx_totals *t, FILE *out)
         ptx_cause cause = t->causes[reason][through];
         fprintf(out, "  %-8s %-41s %9llu %6.1f %% %8llu\n",
                 flow_through_name((flow_through)through), flow_reason_text((flow_reason)reason),
-                (unsigned long long)cause.accesses, share(cause.accesses, unproven),
+                (unsigned long long)cause.accesses, percent_of(cause.accesses, unproven),
                 (unsigned long long)cause.kernels);
     }
 }
@@ -113,6 +113,6 @@ void ptx_print_totals(const ptx_totals *t, FILE *out)
     print_class(t, "no memory instructions", t->classes[FLOW_NO_MEMORY], out);
     fprintf(out, "%llu of %llu memory instructions proven (%.1f %%)\n",
             (unsigned long long)t->proven, (unsigned long long)t->accesses,
-            share(t->proven, t->accesses));
+            percent_of(t->proven, t->accesses));
     print_causes(t, out);
 }

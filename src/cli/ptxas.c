@@ -20,18 +20,18 @@
 
 static struct stat self;
 
-static bool usable(const char *path)
+static bool is_usable_ptxas(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0 &&
            (st.st_dev != self.st_dev || st.st_ino != self.st_ino);
 }
 
-static bool named(const char *variable, const char *within, char path[PATH_MAX])
+static bool is_ptxas_named(const char *variable, const char *within, char path[PATH_MAX])
 {
     const char *value = getenv(variable);
     return value && *value && snprintf(path, PATH_MAX, "%s%s", value, within) < PATH_MAX &&
-           usable(path);
+           is_usable_ptxas(path);
 }
 
 /* Triton brings its own: beside the library that the calling process has loaded,
@@ -48,7 +48,7 @@ static bool beside_triton(char path[PATH_MAX])
         if (!end)
             continue;
         snprintf(path, PATH_MAX, "%.*s/triton/%s", (int)(end - start), start, tool);
-        found = usable(path);
+        found = is_usable_ptxas(path);
     }
     if (file)
         fclose(file);
@@ -61,7 +61,7 @@ static bool along_path(char path[PATH_MAX])
     while (folders && *folders) {
         size_t length = strcspn(folders, ":");
         if (length && snprintf(path, PATH_MAX, "%.*s/ptxas", (int)length, folders) < PATH_MAX &&
-            usable(path))
+            is_usable_ptxas(path))
             return true;
         folders += length + (folders[length] == ':');
     }
@@ -70,10 +70,10 @@ static bool along_path(char path[PATH_MAX])
 
 static bool find_real(char path[PATH_MAX])
 {
-    return named("WARPLENS_PTXAS", "", path) || beside_triton(path) ||
-           named("CUDA_HOME", "/bin/ptxas", path) || named("CUDA_PATH", "/bin/ptxas", path) ||
-           along_path(path) ||
-           (snprintf(path, PATH_MAX, "/usr/local/cuda/bin/ptxas") && usable(path));
+    return is_ptxas_named("WARPLENS_PTXAS", "", path) || beside_triton(path) ||
+           is_ptxas_named("CUDA_HOME", "/bin/ptxas", path) ||
+           is_ptxas_named("CUDA_PATH", "/bin/ptxas", path) || along_path(path) ||
+           (snprintf(path, PATH_MAX, "/usr/local/cuda/bin/ptxas") && is_usable_ptxas(path));
 }
 
 /* ---- its arguments ---- */
@@ -113,7 +113,7 @@ static char *read_input(int argc, char **argv, size_t *length)
     return NULL;
 }
 
-static void keep(const char *folder, const char *output, const char *ptx, size_t length)
+static void keep_cubin(const char *folder, const char *output, const char *ptx, size_t length)
 {
     char *cubin;
     size_t bytes;
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
         if (errno != EINTR)
             return cannot_run(path);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        keep(folder, output_of(argc, argv), ptx, length);
+        keep_cubin(folder, output_of(argc, argv), ptx, length);
     free(ptx);
     return end_as(status);
 }

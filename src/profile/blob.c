@@ -105,7 +105,7 @@ static uint16_t get16(const unsigned char **p)
     return le16toh(value);
 }
 
-static uint32_t get32(const unsigned char **p)
+static uint32_t read_blob_u32(const unsigned char **p)
 {
     uint32_t value;
     memcpy(&value, *p, sizeof value);
@@ -113,7 +113,7 @@ static uint32_t get32(const unsigned char **p)
     return le32toh(value);
 }
 
-static uint64_t get64(const unsigned char **p)
+static uint64_t read_blob_u64(const unsigned char **p)
 {
     uint64_t value;
     memcpy(&value, *p, sizeof value);
@@ -125,21 +125,21 @@ static const unsigned char *get_rows(const unsigned char *p, obs_heat_row *rows,
 {
     uint64_t last = 0;
     for (uint32_t i = 0; i < n; i++) {
-        last += get64(&p);
+        last += read_blob_u64(&p);
         rows[i].sector = last;
     }
     for (uint32_t i = 0; i < n; i++) {
-        rows[i].history = get32(&p);
+        rows[i].history = read_blob_u32(&p);
     }
     for (uint32_t w = 0; w < OBS_WORDS_PER_SECTOR; w++) {
         for (uint32_t i = 0; i < n; i++) {
-            rows[i].word[w] = get32(&p);
+            rows[i].word[w] = read_blob_u32(&p);
         }
     }
     for (uint32_t i = 0; i < n; i++) {
-        rows[i].reads = get32(&p);
-        rows[i].writes = get32(&p);
-        rows[i].atomics = get32(&p);
+        rows[i].reads = read_blob_u32(&p);
+        rows[i].writes = read_blob_u32(&p);
+        rows[i].atomics = read_blob_u32(&p);
     }
     for (uint32_t i = 0; i < n; i++) {
         rows[i].owner = get16(&p);
@@ -170,13 +170,13 @@ static bool get_pcsets(const unsigned char *p, obs_pcset *sets, uint32_t n, uint
                        uint32_t npcs)
 {
     for (uint32_t i = 0; i < n; i++) {
-        sets[i].count = get32(&p);
+        sets[i].count = read_blob_u32(&p);
         sets[i].pcs = pcs;
         if (sets[i].count > npcs) {
             return false;
         }
         for (uint32_t k = 0; k < sets[i].count; k++) {
-            *pcs++ = get32(&p);
+            *pcs++ = read_blob_u32(&p);
         }
         npcs -= sets[i].count;
     }

@@ -19,7 +19,7 @@ static const char *const statement_texts[ST_COUNT] = {
 
 /* ---- beginning ---- */
 
-static wl_status open_file(prof_builder *b, wl_error *err)
+static wl_status open_profile_file(prof_builder *b, wl_error *err)
 {
     int rc = sqlite3_open_v2(b->temp, &b->sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc != SQLITE_OK) {
@@ -39,7 +39,7 @@ static wl_status open_file(prof_builder *b, wl_error *err)
     return status == WL_OK ? db_exec(b->sql, prof_schema, err) : status;
 }
 
-static wl_status prepare(prof_builder *b, wl_error *err)
+static wl_status prepare_statements(prof_builder *b, wl_error *err)
 {
     wl_status status = WL_OK;
     for (int i = 0; i < ST_COUNT && status == WL_OK; i++) {
@@ -51,7 +51,7 @@ static wl_status prepare(prof_builder *b, wl_error *err)
     return status;
 }
 
-static wl_status write_head(prof_builder *b, wl_error *err)
+static wl_status write_profile_head(prof_builder *b, wl_error *err)
 {
     const char *command = b->options.command ? b->options.command : "";
     wl_status status = db_run(b->stmt[ST_INFO], err, db_text("version"), db_text(WARPLENS_VERSION));
@@ -67,7 +67,7 @@ static wl_status write_head(prof_builder *b, wl_error *err)
     return status;
 }
 
-static bool allocate(prof_builder *b, const char *path, const prof_options *options)
+static bool allocate_builder(prof_builder *b, const char *path, const prof_options *options)
 {
     b->options = options ? *options : (prof_options){0};
     b->path = strdup(path);
@@ -82,15 +82,15 @@ wl_status prof_create(const char *path, const prof_options *options, prof_builde
 {
     *out = NULL;
     prof_builder *b = calloc(1, sizeof *b);
-    if (!b || !allocate(b, path, options)) {
+    if (!b || !allocate_builder(b, path, options)) {
         prof_discard(b);
         return NOMEM(err);
     }
     wl_status status = prof_check_path(path, err);
     status = status == WL_OK ? publish_begin(path, b->options.force, &b->temp, err) : status;
-    status = status == WL_OK ? open_file(b, err) : status;
-    status = status == WL_OK ? prepare(b, err) : status;
-    status = status == WL_OK ? write_head(b, err) : status;
+    status = status == WL_OK ? open_profile_file(b, err) : status;
+    status = status == WL_OK ? prepare_statements(b, err) : status;
+    status = status == WL_OK ? write_profile_head(b, err) : status;
     if (status != WL_OK) {
         prof_discard(b);
         return status;
@@ -120,7 +120,7 @@ static void process_clear(process *p)
     *p = (process){0};
 }
 
-static wl_status close_file(prof_builder *b, wl_error *err)
+static wl_status close_profile_file(prof_builder *b, wl_error *err)
 {
     for (int i = 0; i < ST_COUNT; i++) {
         sqlite3_finalize(b->stmt[i]);
@@ -141,7 +141,7 @@ void prof_discard(prof_builder *b)
         return;
     }
     if (b->sql) {
-        close_file(b, NULL);
+        close_profile_file(b, NULL);
     }
     publish_discard(b->temp);
     process_clear(&b->process);
@@ -209,7 +209,7 @@ wl_status prof_finish(prof_builder *b, wl_error *err)
     status = status == WL_OK ? builder_kernel_objects(b, err) : status;
     status = status == WL_OK ? write_files(b, err) : status;
     status = status == WL_OK ? db_exec(b->sql, "COMMIT", err) : status;
-    status = status == WL_OK ? close_file(b, err) : status;
+    status = status == WL_OK ? close_profile_file(b, err) : status;
     if (status == WL_OK) {
         char *temp = b->temp;
         b->temp = NULL;

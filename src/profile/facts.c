@@ -20,7 +20,7 @@ static uint32_t header_of(const flow_function *f, uint32_t loop)
 
 /* ---- blocks ---- */
 
-static wl_status write_mix(const writer *w, const flow_block *block)
+static wl_status write_static_mix(const writer *w, const flow_block *block)
 {
     uint32_t counts[IR_COST_COUNT] = {0};
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
@@ -50,10 +50,10 @@ static wl_status write_block(const writer *w, uint32_t number)
         return WL_OK;
     }
     wl_status status = table_insert_static_blocks(w->b->insert[TABLE_static_blocks], &row, w->err);
-    return status == WL_OK ? write_mix(w, block) : status;
+    return status == WL_OK ? write_static_mix(w, block) : status;
 }
 
-static wl_status write_blocks(const writer *w)
+static wl_status write_static_blocks(const writer *w)
 {
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < w->f->nblocks && status == WL_OK; i++) {
@@ -125,7 +125,7 @@ wl_status builder_facts(prof_builder *b, uint32_t kernel_id, const ir_kernel *co
         wl_arena_free(arena);
         return NOMEM(err);
     }
-    wl_status (*const parts[])(const writer *) = {write_blocks, write_loops, write_forms};
+    wl_status (*const parts[])(const writer *) = {write_static_blocks, write_loops, write_forms};
     for (uint32_t i = 0; i < code->count; i++) {
         const writer w = {b, kernel_id, flow, &flow->funcs[i], err};
         for (size_t p = 0; p < sizeof parts / sizeof *parts && status == WL_OK; p++) {

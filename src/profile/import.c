@@ -17,7 +17,7 @@ typedef struct capture {
 
 /* A parent starts before its children; processes that start at once keep the order of their
  * names. */
-static int by_start(const void *a, const void *b)
+static int by_process_start(const void *a, const void *b)
 {
     const capture *x = a, *y = b;
     if (x->start_ns != y->start_ns) {
@@ -27,7 +27,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Reads the first record, which every capture has. */
-static wl_status look(capture *c, wl_error *err)
+static wl_status peek_process_record(capture *c, wl_error *err)
 {
     cap_reader *reader;
     cap_record record;
@@ -55,7 +55,7 @@ typedef struct progress {
     uint64_t done, total;
 } progress;
 
-static bool report(const progress *p, uint64_t within)
+static bool report_progress(const progress *p, uint64_t within)
 {
     return !p->options || !p->options->progress ||
            p->options->progress(p->options->progress_ctx, p->done + within, p->total);
@@ -67,7 +67,7 @@ typedef struct damage {
     uint64_t count;
 } damage;
 
-static void note(damage *d, const wl_error *err)
+static void note_damage(damage *d, const wl_error *err)
 {
     if (d->count++ == 0) {
         d->first = *err;
@@ -85,7 +85,7 @@ static wl_status add_record(prof_builder *builder, cap_reader *reader, bool *end
         return wl_fail(err, status, "%s", found.text);
     }
     if (status != WL_OK) {
-        note(d, &found);
+        note_damage(d, &found);
         *end |= status != WL_CORRUPT;
     }
     if (status != WL_OK || *end) {
@@ -93,7 +93,7 @@ static wl_status add_record(prof_builder *builder, cap_reader *reader, bool *end
     }
     status = prof_add(builder, &record, &found);
     if (status == WL_CORRUPT) {
-        note(d, &found);
+        note_damage(d, &found);
         return WL_OK;
     }
     return status == WL_OK ? WL_OK : wl_fail(err, status, "%s", found.text);
@@ -106,7 +106,8 @@ static wl_status add_records(prof_builder *builder, cap_reader *reader, const pr
     bool end = false;
     for (uint64_t n = 1; status == WL_OK && !end; n++) {
         status = add_record(builder, reader, &end, d, err);
-        if (status == WL_OK && n % PROGRESS_RECORDS == 0 && !report(p, cap_position(reader))) {
+        if (status == WL_OK && n % PROGRESS_RECORDS == 0 &&
+            !report_progress(p, cap_position(reader))) {
             status = wl_fail(err, WL_STATE, "The import was cancelled.");
         }
     }
@@ -148,7 +149,7 @@ static wl_status add_captures(prof_builder *builder, const capture *captures, si
     wl_status status = WL_OK;
     for (size_t i = 0; i < n && status == WL_OK; i++) {
         status = add_capture(builder, &captures[i], p, err);
-        if (status == WL_OK && !report(p, 0)) {
+        if (status == WL_OK && !report_progress(p, 0)) {
             status = wl_fail(err, WL_STATE, "The import was cancelled.");
         }
     }
@@ -160,13 +161,13 @@ static wl_status look_all(const char *const *paths, capture *captures, size_t n,
 {
     for (size_t i = 0; i < n; i++) {
         captures[i] = (capture){.path = paths[i]};
-        wl_status status = look(&captures[i], err);
+        wl_status status = peek_process_record(&captures[i], err);
         if (status != WL_OK) {
             return status;
         }
         p->total += captures[i].bytes;
     }
-    qsort(captures, n, sizeof *captures, by_start);
+    qsort(captures, n, sizeof *captures, by_process_start);
     return WL_OK;
 }
 

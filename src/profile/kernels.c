@@ -20,7 +20,7 @@ static const char no_ptx[] = "the capture has no PTX of it";
 
 /* ---- modules ---- */
 
-static void parse_module(prof_builder *b, module *m)
+static void parse_module_ptx(prof_builder *b, module *m)
 {
     wl_error err = {0};
     m->tried = true;
@@ -50,7 +50,7 @@ static wl_status write_module(prof_builder *b, module *m, wl_error *err)
                   keep ? db_blob(b->compressed.data, b->compressed.size) : db_null());
 }
 
-static module *find_module(prof_builder *b, uint32_t number)
+static module *find_parsed_module(prof_builder *b, uint32_t number)
 {
     module_entry *entry = NULL;
     HASH_FIND(hh, b->process.modules, &number, sizeof number, entry);
@@ -58,7 +58,7 @@ static module *find_module(prof_builder *b, uint32_t number)
         return NULL;
     }
     if (!entry->found->tried) {
-        parse_module(b, entry->found);
+        parse_module_ptx(b, entry->found);
     }
     return entry->found;
 }
@@ -207,7 +207,7 @@ static bool set_blocks(body *c)
     return true;
 }
 
-static wl_status write_insn(body *c, kernel *k, uint32_t function, uint32_t i, wl_error *err)
+static wl_status write_code_row(body *c, kernel *k, uint32_t function, uint32_t i, wl_error *err)
 {
     const ir_func *f = c->code.funcs[function];
     const ir_insn *insn = &f->insns[i];
@@ -244,7 +244,7 @@ static wl_status write_code(body *c, kernel *k, wl_error *err)
     wl_status status = WL_OK;
     for (uint32_t f = 0; f < c->code.count; f++) {
         for (uint32_t i = 0; i < c->code.funcs[f]->ninsns && status == WL_OK; i++) {
-            status = write_insn(c, k, f, i, err);
+            status = write_code_row(c, k, f, i, err);
         }
     }
     return status;
@@ -275,8 +275,9 @@ static bool set_functions(body *c)
     return c->functions != NULL;
 }
 
-static wl_status write_kernel(prof_builder *b, const kernel *k, const cap_launch *launch,
-                              const module *m, const body *c, const char *missing, wl_error *err)
+static wl_status write_kernel_row(prof_builder *b, const kernel *k, const cap_launch *launch,
+                                  const module *m, const body *c, const char *missing,
+                                  wl_error *err)
 {
     const char *name = prof_demangle(b->arena, launch->kernel);
     if (!name) {
@@ -300,7 +301,7 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
 {
     const ir_func *func = ir_module_kernel(m->ptx, launch->kernel);
     if (!func) {
-        return write_kernel(b, k, launch, m, NULL, "the module's PTX does not define it", err);
+        return write_kernel_row(b, k, launch, m, NULL, "the module's PTX does not define it", err);
     }
     body c = {.b = b, .m = m, .summary = &launch->summary};
     if (ir_kernel_of(m->ptx, func, b->process.arena, &c.code) != WL_OK || !set_blocks(&c) ||
@@ -312,7 +313,7 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
     status = status == WL_OK ? builder_facts(b, k->id, &c.code, err) : status;
     k->line = first_line(&c);
     k->ncode = ncode(&c);
-    return status == WL_OK ? write_kernel(b, k, launch, m, &c, "", err) : status;
+    return status == WL_OK ? write_kernel_row(b, k, launch, m, &c, "", err) : status;
 }
 
 static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *m, kernel *k,
@@ -325,20 +326,20 @@ static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *
         return NOMEM(err);
     }
     if (!m) {
-        return write_kernel(b, k, launch, NULL, NULL, no_ptx, err);
+        return write_kernel_row(b, k, launch, NULL, NULL, no_ptx, err);
     }
     wl_status status = m->id ? WL_OK : write_module(b, m, err);
     if (status != WL_OK) {
         return status;
     }
     return m->ptx ? write_body(b, k, launch, m, err)
-                  : write_kernel(b, k, launch, m, NULL,
-                                 m->why_not ? m->why_not : "its PTX cannot be read", err);
+                  : write_kernel_row(b, k, launch, m, NULL,
+                                     m->why_not ? m->why_not : "its PTX cannot be read", err);
 }
 
 wl_status builder_kernel(prof_builder *b, const cap_launch *launch, kernel **out, wl_error *err)
 {
-    module *m = find_module(b, launch->module);
+    module *m = find_parsed_module(b, launch->module);
     char *key = wl_arena_printf(b->process.arena, "%llx %s", m ? (unsigned long long)m->hash : 0,
                                 launch->kernel);
     if (!key) {

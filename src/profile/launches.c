@@ -61,7 +61,7 @@ static bool samples_valid(const obs_summary *s)
 
 /* ---- the launch ---- */
 
-static prof_launch row_of(prof_builder *b, const cap_launch *l)
+static prof_launch launch_row_of(prof_builder *b, const cap_launch *l)
 {
     return (prof_launch){
         .id = ++b->nlaunches,
@@ -103,7 +103,7 @@ wl_status builder_open_launch(prof_builder *b, const cap_launch *launch, launch_
     }
     e->number = launch->id;
     e->kernel = k;
-    e->row = row_of(b, launch);
+    e->row = launch_row_of(b, launch);
     e->row.kernel = k->id;
     HASH_ADD(hh, b->process.launches, number, sizeof e->number, e);
     *out = e;
@@ -175,7 +175,7 @@ static wl_status complete_launch(writer *w)
     return e->row.fault ? WL_OK : NOMEM(w->err);
 }
 
-static wl_status write_mix(writer *w)
+static wl_status write_launch_mix(writer *w)
 {
     const obs_mix *mix = &w->launch->summary.mix;
     wl_status status = WL_OK;
@@ -188,7 +188,7 @@ static wl_status write_mix(writer *w)
     return status;
 }
 
-static wl_status write_blocks(writer *w)
+static wl_status write_launch_blocks(writer *w)
 {
     const obs_summary *s = &w->launch->summary;
     wl_status status = WL_OK;
@@ -248,7 +248,7 @@ static const obs_block_count *block_of(const writer *w, uint32_t pc)
 }
 
 /* The id that the profile gives an object of the capture. */
-static wl_status object_of(writer *w, uint8_t space, uint32_t number, uint32_t *id)
+static wl_status profile_object_of(writer *w, uint8_t space, uint32_t number, uint32_t *id)
 {
     if (space == ACC_SHARED) {
         const obs_shared *array = &w->launch->summary.shared[number];
@@ -262,7 +262,7 @@ static wl_status object_of(writer *w, uint8_t space, uint32_t number, uint32_t *
     return WL_OK;
 }
 
-static wl_status write_insn(writer *w, uint32_t position)
+static wl_status write_access_row(writer *w, uint32_t position)
 {
     const obs_insn *c = &w->launch->summary.insns[position];
     const obs_block_count *block = block_of(w, c->pc);
@@ -271,7 +271,7 @@ static wl_status write_insn(writer *w, uint32_t position)
                             .c = *c,
                             .executions = block ? block->executions : 0,
                             .execution_lanes = block ? block->lanes : 0};
-    wl_status status = object_of(w, c->space, c->object, &row.c.object);
+    wl_status status = profile_object_of(w, c->space, c->object, &row.c.object);
     return status == WL_OK
                ? table_insert_instructions(w->b->insert[TABLE_instructions], &row, w->err)
                : status;
@@ -327,7 +327,7 @@ static wl_status write_heat(writer *w, const obs_heat *heat)
                           .warps = heat->warps,
                           .dropped = heat->dropped};
     memcpy(row.block_index, heat->block_index, sizeof row.block_index);
-    wl_status status = object_of(w, heat->space, heat->object, &row.object);
+    wl_status status = profile_object_of(w, heat->space, heat->object, &row.object);
     if (status == WL_OK) {
         status = write_content(w, heat, first_sector_of(w, heat), &row.content);
     }
@@ -362,13 +362,13 @@ wl_status builder_launch(prof_builder *b, const cap_launch *launch, wl_error *er
     }
     writer w = {.b = b, .launch = launch, .err = err};
     wl_status status = WL_OK;
-    wl_status (*const parts[])(writer *) = {sort_blocks, complete_launch, write_mix, write_blocks,
-                                            write_arrays};
+    wl_status (*const parts[])(writer *) = {sort_blocks, complete_launch, write_launch_mix,
+                                            write_launch_blocks, write_arrays};
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == WL_OK; i++) {
         status = parts[i](&w);
     }
     for (uint32_t i = 0; i < s->ninsns && status == WL_OK; i++) {
-        status = write_insn(&w, i);
+        status = write_access_row(&w, i);
     }
     for (uint32_t i = 0; i < s->nheats && status == WL_OK; i++) {
         status = write_heat(&w, &s->heats[i]);

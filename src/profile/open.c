@@ -11,7 +11,7 @@
 
 /* A path as an SQLite URI. immutable: no journal beside the file is looked at, nothing is locked or
  * written. */
-static char *uri_of(const char *path)
+static char *sqlite_uri_of(const char *path)
 {
     static const char ending[] = "?immutable=1";
     char *uri = malloc(3 * strlen(path) + sizeof "file:" + sizeof ending);
@@ -193,7 +193,7 @@ wl_status prof_open(const char *path, prof_db **out, wl_error *err)
         return status;
     }
     prof_db *db = calloc(1, sizeof *db);
-    char *uri = uri_of(path);
+    char *uri = sqlite_uri_of(path);
     if (!db || !uri) {
         free(db);
         free(uri);

@@ -80,7 +80,7 @@ static wl_status add_process(prof_builder *b, const cap_process *r, wl_error *er
     return status == WL_OK && !p->directory ? NOMEM(err) : status;
 }
 
-static wl_status add_device(prof_builder *b, const cap_device *r, wl_error *err)
+static wl_status add_process_device(prof_builder *b, const cap_device *r, wl_error *err)
 {
     const prof_device row = {.process = b->process.id,
                              .ordinal = r->ordinal,
@@ -93,7 +93,7 @@ static wl_status add_device(prof_builder *b, const cap_device *r, wl_error *err)
     return table_insert_devices(b->insert[TABLE_devices], &row, err);
 }
 
-static wl_status add_maps(prof_builder *b, const cap_maps *r, wl_error *err)
+static wl_status add_process_maps(prof_builder *b, const cap_maps *r, wl_error *err)
 {
     HASH_CLEAR(hh, b->process.stacks);
     for (uint32_t i = 0; i < r->count; i++) {
@@ -137,7 +137,7 @@ static wl_status add_module(prof_builder *b, const cap_module *r, wl_error *err)
     return WL_OK;
 }
 
-static wl_status add_object(prof_builder *b, const cap_object *r, wl_error *err)
+static wl_status add_announced_object(prof_builder *b, const cap_object *r, wl_error *err)
 {
     process *p = &b->process;
     if (r->id == 0 || known_object(b, r->id)) {
@@ -154,7 +154,7 @@ static wl_status add_object(prof_builder *b, const cap_object *r, wl_error *err)
     return WL_OK;
 }
 
-static object_info *find_object(const process *p, uint32_t id)
+static object_info *find_process_object(const process *p, uint32_t id)
 {
     size_t low = 0, high = p->objects.count; /* ids ascend */
     while (low < high) {
@@ -170,12 +170,12 @@ static object_info *find_object(const process *p, uint32_t id)
 
 const object_info *builder_object(const prof_builder *b, uint32_t number)
 {
-    return find_object(&b->process, known_object(b, number));
+    return find_process_object(&b->process, known_object(b, number));
 }
 
 static wl_status add_free(prof_builder *b, const cap_free *r, wl_error *err)
 {
-    object_info *o = find_object(&b->process, known_object(b, r->object));
+    object_info *o = find_process_object(&b->process, known_object(b, r->object));
     if (!o || o->freed) {
         return wl_fail(err, WL_CORRUPT, "The capture frees object %u, which is not there.",
                        r->object);
@@ -269,7 +269,7 @@ static wl_status add_call(prof_builder *b, const cap_call *r, wl_error *err)
     return status == WL_OK ? keep_call(b, id, r, s, err) : status;
 }
 
-static wl_status add_message(prof_builder *b, const cap_message *r, wl_error *err)
+static wl_status add_process_message(prof_builder *b, const cap_message *r, wl_error *err)
 {
     const char *text = prof_demangle_text(b->process.arena, r->text);
     return text ? db_run(b->stmt[ST_MESSAGE], err, db_int(b->process.id), db_int(r->level),
@@ -307,17 +307,17 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
 {
     switch (record->type) {
     case CAP_PROCESS: return add_process(b, &record->process, err);
-    case CAP_DEVICE: return add_device(b, &record->device, err);
-    case CAP_MAPS: return add_maps(b, &record->maps, err);
+    case CAP_DEVICE: return add_process_device(b, &record->device, err);
+    case CAP_MAPS: return add_process_maps(b, &record->maps, err);
     case CAP_MODULE: return add_module(b, &record->module, err);
-    case CAP_OBJECT: return add_object(b, &record->object, err);
+    case CAP_OBJECT: return add_announced_object(b, &record->object, err);
     case CAP_FREE: return add_free(b, &record->free, err);
     case CAP_CALL: return add_call(b, &record->call, err);
     case CAP_STREAM: return add_stream(b, &record->stream, err);
     case CAP_SKIPPED: return builder_skipped(b, &record->skipped, err);
     case CAP_UNSUPPORTED:
         return db_run(b->stmt[ST_UNSUPPORTED], err, db_text(record->unsupported.api));
-    case CAP_MESSAGE: return add_message(b, &record->message, err);
+    case CAP_MESSAGE: return add_process_message(b, &record->message, err);
     case CAP_NOTE: return builder_note(b, &record->note, err);
     case CAP_TIMES: return builder_times(b, &record->times, err);
     case CAP_CALL_TIMES: return builder_call_times(b, &record->call_times, err);

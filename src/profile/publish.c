@@ -16,7 +16,7 @@ static wl_status exists(const char *path, wl_error *err)
 }
 
 /* The file that a name stands for; malloc'ed. */
-static char *target_of(const char *path)
+static char *link_target_of(const char *path)
 {
     struct stat st;
     char *file = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
@@ -53,7 +53,7 @@ wl_status publish_begin(const char *path, bool force, char **temp, wl_error *err
         return wl_fail(err, WL_ARG,
                        "%s is no file that could be replaced; -o NAME writes elsewhere", path);
     }
-    char *target = target_of(path);
+    char *target = link_target_of(path);
     wl_status status = target ? make_temp(target, temp) : WL_NOMEM;
     free(target);
     return status == WL_IO      ? wl_fail_errno(err, "Cannot write %s", path)
@@ -69,7 +69,7 @@ void publish_discard(char *temp)
     }
 }
 
-static bool flush(const char *path)
+static bool flush_to_disk(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool good = fd >= 0 && fsync(fd) == 0;
@@ -94,12 +94,12 @@ static int rename_new(const char *from, const char *to)
 
 wl_status publish_end(char *temp, const char *path, bool force, wl_error *err)
 {
-    if (!flush(temp)) {
+    if (!flush_to_disk(temp)) {
         wl_status status = wl_fail_errno(err, "Cannot write %s", path);
         publish_discard(temp);
         return status;
     }
-    char *target = target_of(path);
+    char *target = link_target_of(path);
     if (!target) {
         publish_discard(temp);
         return wl_fail(err, WL_NOMEM, "Cannot write %s: out of memory.", path);

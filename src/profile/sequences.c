@@ -14,7 +14,7 @@ typedef struct writer {
     wl_error *err;
 } writer;
 
-static wl_status damaged(const writer *w)
+static wl_status fail_damaged_sequences(const writer *w)
 {
     return wl_fail(w->err, WL_CORRUPT, "The capture's sequences of launch %u do not hold together.",
                    w->record->launch);
@@ -69,7 +69,7 @@ static wl_status write_sequence(writer *w, const obs_sequence *s, uint32_t *id)
     uint64_t nsteps = 0;
     for (uint32_t i = 0; i < s->npages; i++) {
         if (!steps_valid(&s->pages[i], s->nslots))
-            return damaged(w);
+            return fail_damaged_sequences(w);
         nsteps += s->pages[i].count;
     }
     content_entry *entry = intern_sequence(w->b, s);
@@ -103,14 +103,15 @@ static bool warps_valid(const obs_page *page, uint32_t nslots, wl_warp *last, bo
     return !reader.damaged && ascend && count == page->count;
 }
 
-static wl_status write_object(writer *w, uint32_t group, uint32_t slot, const obs_step_object *s)
+static wl_status write_sequence_object(writer *w, uint32_t group, uint32_t slot,
+                                       const obs_step_object *s)
 {
     const process *p = &w->b->process;
     const object_info *found = builder_object(w->b, s->object);
     uint32_t id = found ? found->id : 0;
     wl_status status = WL_OK;
     if (s->space == ACC_SHARED && s->object >= p->nlast_arrays)
-        return damaged(w);
+        return fail_damaged_sequences(w);
     if (s->space == ACC_SHARED)
         status = builder_kernel_object(w->b, w->launch->kernel, PROF_OBJECT_SHARED,
                                        &p->last_arrays.data[s->object], &id, w->err);
@@ -126,13 +127,13 @@ static wl_status write_group(writer *w, const obs_warps *g)
 {
     if (g->sequence >= w->record->nsequences ||
         g->nslots != w->record->sequences[g->sequence].nslots)
-        return damaged(w);
+        return fail_damaged_sequences(w);
     uint64_t nwarps = 0;
     wl_warp last;
     bool any = false;
     for (uint32_t i = 0; i < g->npages; i++) {
         if (!warps_valid(&g->pages[i], g->nslots, &last, &any))
-            return damaged(w);
+            return fail_damaged_sequences(w);
         nwarps += g->pages[i].count;
     }
     uint32_t id = ++w->b->nwarp_groups;
@@ -140,7 +141,7 @@ static wl_status write_group(writer *w, const obs_warps *g)
                               db_int(w->launch->row.id), db_int(w->ids[g->sequence]),
                               db_int(nwarps));
     for (uint32_t i = 0; i < g->nslots && status == WL_OK; i++)
-        status = write_object(w, id, i, &g->slots[i]);
+        status = write_sequence_object(w, id, i, &g->slots[i]);
     for (uint32_t i = 0; i < g->npages && status == WL_OK; i++)
         status = write_page(w, ST_WARP_PAGE, id, i, &g->pages[i]);
     return status;
@@ -157,7 +158,7 @@ wl_status builder_sequences(prof_builder *b, const cap_sequences *record, wl_err
         return NOMEM(err);
     if (!w.launch || b->process.arrays_of != record->launch ||
         w.launch->row.warps_dropped != UINT64_MAX)
-        return damaged(&w);
+        return fail_damaged_sequences(&w);
     w.launch->row.warps_dropped = record->dropped;
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < record->nsequences && status == WL_OK; i++)

@@ -189,7 +189,7 @@ typedef struct guess {
     const char *function; /* unqualified */
 } guess;
 
-static int by_place(const void *a, const void *b)
+static int by_call_place(const void *a, const void *b)
 {
     const guess *x = a, *y = b;
     int order = compare_text(x->frame->binary, y->frame->binary);
@@ -234,7 +234,7 @@ static void insert_place(uint64_t *places, uint32_t *n, uint64_t place)
 }
 
 /* The places in the function's machine code that call as these calls did, executed or not. */
-static uint32_t find_places(sites *s, const guess *rows, size_t n, uint64_t *places)
+static uint32_t find_call_places(sites *s, const guess *rows, size_t n, uint64_t *places)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -313,7 +313,7 @@ static bool guess_group(sites *s, guess *rows, size_t n)
 {
     statement_place lines[MAX_CALLS];
     uint64_t places[MAX_CALLS];
-    uint32_t count = find_places(s, rows, n, places);
+    uint32_t count = find_call_places(s, rows, n, places);
     uint32_t file = count < MAX_CALLS ? find_text(s, rows, false, count, lines) : 0;
     if (!file && count < MAX_CALLS) {
         file = find_text(s, rows, true, count, lines);
@@ -350,7 +350,7 @@ static bool guess_places(sites *s)
     if (!rows || (n && !make_texts(s))) {
         return false;
     }
-    qsort(rows, n, sizeof *rows, by_place);
+    qsort(rows, n, sizeof *rows, by_call_place);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && same_function(&rows[i], &rows[end]); end++) {}
         if (!guess_group(s, rows + i, end - i)) {
@@ -362,7 +362,7 @@ static bool guess_places(sites *s)
 
 /* ---- symbols ---- */
 
-static bool is_symbol(const object_info *o)
+static bool is_module_variable(const object_info *o)
 {
     return o->record.kind == CAP_OBJECT_SYMBOL || o->record.kind == CAP_OBJECT_CONST;
 }
@@ -384,7 +384,7 @@ static bool set_symbols(sites *s)
     size_t n = 0;
     for (size_t i = 0; i < s->count; i++) {
         site *row = &s->rows[i];
-        if (!is_symbol(row->object)) {
+        if (!is_module_variable(row->object)) {
             continue;
         }
         const char *name = prof_demangle(s->arena, row->object->record.name);
@@ -405,7 +405,7 @@ static const char *base_name(sites *s, const site *row, uint32_t *nameless)
 {
     const object_info *o = row->object;
     const char *file = sources_name(sources_path(s->b->sources, row->file));
-    if (is_symbol(o)) {
+    if (is_module_variable(o)) {
         return prof_demangle(s->arena, o->record.name);
     }
     if (row->line) {
@@ -455,18 +455,18 @@ static const char *numbered_name(sites *s, name_use **names, const char *base, c
     return k ? wl_arena_printf(s->arena, "%s #%zu", base, k + 1) : base;
 }
 
-static uint32_t space_of(const object_info *o)
+static uint32_t object_space_of(const object_info *o)
 {
     return o->record.kind == CAP_OBJECT_CONST ? ACC_CONST : ACC_GLOBAL;
 }
 
-static wl_status write_object(sites *s, const site *row, const char *name, wl_error *err)
+static wl_status write_object_row(sites *s, const site *row, const char *name, wl_error *err)
 {
     const object_info *o = row->object;
     const prof_object written = {.id = o->id,
                                  .process = s->b->process.id,
                                  .kind = o->record.kind,
-                                 .space = space_of(o),
+                                 .space = object_space_of(o),
                                  .device = o->record.device,
                                  .name = name,
                                  .variable = row->variable,
@@ -500,7 +500,7 @@ static wl_status write_objects(sites *s, wl_error *err)
     for (size_t i = 0; i < s->count && status == WL_OK; i++) {
         const char *base = base_name(s, &s->rows[i], &nameless);
         const char *name = base ? numbered_name(s, &names, base, s->rows[i].object) : NULL;
-        status = name ? write_object(s, &s->rows[i], name, err) : NOMEM(err);
+        status = name ? write_object_row(s, &s->rows[i], name, err) : NOMEM(err);
         status = status == WL_OK ? write_place(s, &s->rows[i], err) : status;
     }
     for (name_use *use = names; use; use = use->hh.next) {

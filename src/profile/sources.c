@@ -195,14 +195,14 @@ uint32_t sources_id(sources *s, const char *path, const char *directory)
     return made->id;
 }
 
-static source *source_of(const sources *s, uint32_t file)
+static source *numbered_source(const sources *s, uint32_t file)
 {
     return file && file <= s->all.count ? s->all.data[file - 1] : NULL;
 }
 
 bool sources_system(const sources *s, uint32_t file)
 {
-    const source *f = source_of(s, file);
+    const source *f = numbered_source(s, file);
     return f && f->system;
 }
 
@@ -223,13 +223,13 @@ void sources_binary(sources *s, const char *path)
 
 bool sources_changed(const sources *s, uint32_t file)
 {
-    const source *f = source_of(s, file);
+    const source *f = numbered_source(s, file);
     return f && s->built && f->modified > s->built;
 }
 
 const char *sources_path(const sources *s, uint32_t file)
 {
-    const source *f = source_of(s, file);
+    const source *f = numbered_source(s, file);
     return f ? f->path : "";
 }
 
@@ -283,7 +283,7 @@ static int open_source(const sources *s, const char *path, struct stat *st, cons
     return fd;
 }
 
-static bool read_all(int fd, char *data, size_t size)
+static bool read_exactly(int fd, char *data, size_t size)
 {
     for (size_t done = 0; done < size;) {
         ssize_t n = read(fd, data + done, size - done);
@@ -295,7 +295,7 @@ static bool read_all(int fd, char *data, size_t size)
     return true;
 }
 
-static void read_source(sources *s, source *f)
+static void read_source_file(sources *s, source *f)
 {
     struct stat st;
     int fd = open_source(s, f->path, &st, &f->why);
@@ -307,7 +307,7 @@ static void read_source(sources *s, source *f)
         f->why = "too large";
     } else if (s->bytes + size > s->limit) {
         f->why = "over the limit of all sources together";
-    } else if (!(f->text = malloc(size + 1)) || !read_all(fd, f->text, size)) {
+    } else if (!(f->text = malloc(size + 1)) || !read_exactly(fd, f->text, size)) {
         f->why = "cannot be read";
     } else if (memchr(f->text, '\0', size)) {
         f->why = "not text";
@@ -327,7 +327,7 @@ static void read_source(sources *s, source *f)
 
 const char *sources_text(sources *s, uint32_t file, size_t *length, const char **why)
 {
-    source *f = source_of(s, file);
+    source *f = numbered_source(s, file);
     *length = 0;
     if (!f) {
         *why = "not found";
@@ -338,7 +338,7 @@ const char *sources_text(sources *s, uint32_t file, size_t *length, const char *
         if (f->system) {
             f->why = "belongs to the toolkit or the system";
         } else {
-            read_source(s, f);
+            read_source_file(s, f);
         }
     }
     *length = f->length;
@@ -363,7 +363,7 @@ const char *sources_line(sources *s, uint32_t file, uint32_t line, size_t *lengt
     const char *why;
     size_t size;
     const char *text = sources_text(s, file, &size, &why);
-    source *f = source_of(s, file);
+    source *f = numbered_source(s, file);
     if (!text || (f->lines.count == 0 && !index_lines(f)) || line == 0 || line > f->lines.count) {
         return NULL;
     }
@@ -378,7 +378,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool holds(const char *line, size_t length, const char *word, bool whole)
+static bool line_holds_word(const char *line, size_t length, const char *word, bool whole)
 {
     size_t n = strlen(word);
     for (size_t i = 0; n && i + n <= length; i++) {
@@ -391,10 +391,10 @@ static bool holds(const char *line, size_t length, const char *word, bool whole)
     return false;
 }
 
-static bool is_marked(const char *text, size_t length, const char *const *marks)
+static bool is_text_marked(const char *text, size_t length, const char *const *marks)
 {
     for (const char *const *mark = marks; *mark; mark++) {
-        if (holds(text, length, *mark, false)) {
+        if (line_holds_word(text, length, *mark, false)) {
             return true;
         }
     }
@@ -408,7 +408,7 @@ uint32_t sources_search(sources *s, uint32_t file, uint32_t from, const char *wo
     const char *text;
     uint32_t first = 0;
     for (uint32_t line = 1; (text = sources_line(s, file, line, &length)); line++) {
-        if (holds(text, length, word, true) && is_marked(text, length, marks)) {
+        if (line_holds_word(text, length, word, true) && is_text_marked(text, length, marks)) {
             if (line >= from) {
                 return line;
             }

@@ -7,7 +7,7 @@
 
 enum { LONGEST_NAME = 64, LONGEST_API = 128 };
 
-static bool is_word(char c)
+static bool is_identifier_character(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
@@ -54,7 +54,7 @@ static const char *find_call(const char *text, const char *p, const char *name, 
                              const char **start)
 {
     for (; (p = strstr(p, name)); p++) {
-        if ((p > text && is_word(p[-1])) || is_word(p[n])) {
+        if ((p > text && is_identifier_character(p[-1])) || is_identifier_character(p[n])) {
             continue;
         }
         const char *q = skip_space(p + n);
@@ -112,7 +112,7 @@ typedef struct span {
     const char *start, *end;
 } span;
 
-static span trim(span s)
+static span trim_span(span s)
 {
     s.end = s.end < s.start ? s.start : s.end; /* a bracket that nothing closes */
     while (s.start < s.end && isspace((unsigned char)*s.start)) {
@@ -135,10 +135,10 @@ static span first_argument(const char *bracket)
             break;
         }
     }
-    return trim((span){bracket + 1, p});
+    return trim_span((span){bracket + 1, p});
 }
 
-static bool begins(span s, const char *text)
+static bool span_begins(span s, const char *text)
 {
     size_t n = strlen(text);
     return (size_t)(s.end - s.start) >= n && memcmp(s.start, text, n) == 0;
@@ -152,24 +152,25 @@ static bool peel(span *s)
         return false;
     }
     if (*s->start == '&' || *s->start == '*') {
-        *s = trim((span){s->start + 1, s->end});
+        *s = trim_span((span){s->start + 1, s->end});
         return true;
     }
-    if (begins(*s, "this->")) {
+    if (span_begins(*s, "this->")) {
         s->start += strlen("this->");
         return true;
     }
-    if (begins(*s, "reinterpret_cast<") || begins(*s, "static_cast<")) {
+    if (span_begins(*s, "reinterpret_cast<") || span_begins(*s, "static_cast<")) {
         const char *open = memchr(s->start, '(', (size_t)(s->end - s->start));
         if (!open || s->end[-1] != ')') {
             return false;
         }
-        *s = trim((span){open + 1, s->end - 1});
+        *s = trim_span((span){open + 1, s->end - 1});
         return true;
     }
     if (*s->start == '(') {
         const char *end = closing(s->start);
-        *s = end >= s->end ? trim((span){s->start + 1, s->end - 1}) : trim((span){end, s->end});
+        *s = end >= s->end ? trim_span((span){s->start + 1, s->end - 1})
+                           : trim_span((span){end, s->end});
         return true;
     }
     return false;
@@ -178,21 +179,22 @@ static bool peel(span *s)
 /* The expression as a name; "" where it is none that a person would call the object by. */
 static const char *name_of(wl_arena *arena, span s)
 {
-    s = trim(s);
+    s = trim_span(s);
     for (int i = 0; i < 8 && peel(&s); i++) {}
     size_t n = (size_t)(s.end - s.start);
-    if (n == 0 || n > LONGEST_NAME || isdigit((unsigned char)*s.start) || !is_word(*s.start)) {
+    if (n == 0 || n > LONGEST_NAME || isdigit((unsigned char)*s.start) ||
+        !is_identifier_character(*s.start)) {
         return "";
     }
     for (const char *p = s.start; p < s.end; p++) {
-        if (!is_word(*p) && !strchr(".->[]:+", *p)) {
+        if (!is_identifier_character(*p) && !strchr(".->[]:+", *p)) {
             return "";
         }
     }
     static const char *const nothing[] = {"nullptr", "NULL",  "sizeof", "return", "auto",
                                           "new",     "while", "if",     "for",    "switch"};
     for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) {
-        if (n == strlen(nothing[i]) && begins(s, nothing[i])) {
+        if (n == strlen(nothing[i]) && span_begins(s, nothing[i])) {
             return "";
         }
     }
@@ -255,9 +257,9 @@ static const char *address_given(wl_arena *arena, span s)
 /* The last name of "const float *x" or "a->b". */
 static const char *last_word(wl_arena *arena, span s)
 {
-    s = trim(s);
+    s = trim_span(s);
     const char *p = s.end;
-    while (p > s.start && (is_word(p[-1]) || strchr(".->[]", p[-1]))) {
+    while (p > s.start && (is_identifier_character(p[-1]) || strchr(".->[]", p[-1]))) {
         p -= p[-1] == '>' && (p - s.start < 2 || p[-2] != '-') ? 0 : 1;
         if (p > s.start && p[-1] == '>' && (p - s.start < 2 || p[-2] != '-')) {
             break;
@@ -298,9 +300,9 @@ static const char *declared(wl_arena *arena, span s)
     while (open < s.end && *open != '(' && *open != '{') {
         open++;
     }
-    span head = trim((span){s.start, open});
+    span head = trim_span((span){s.start, open});
     const char *p = head.end;
-    while (p > head.start && is_word(p[-1])) {
+    while (p > head.start && is_identifier_character(p[-1])) {
         p--;
     }
     span word = {p, head.end};
@@ -311,7 +313,7 @@ static const char *declared(wl_arena *arena, span s)
         return name_of(arena, first_argument(open));
     }
     bool typed = p > head.start && (isspace((unsigned char)p[-1]) || strchr("*&>", p[-1]));
-    return typed && !begins(head, "return") ? name_of(arena, word) : "";
+    return typed && !span_begins(head, "return") ? name_of(arena, word) : "";
 }
 
 const char *statement_variable(wl_arena *arena, const char *text, const char *api, uint32_t column)
@@ -320,7 +322,7 @@ const char *statement_variable(wl_arena *arena, const char *text, const char *ap
     if (!name || *name) {
         return name;
     }
-    span s = trim((span){text, statement_end(text)});
+    span s = trim_span((span){text, statement_end(text)});
     static const char *(*const ways[])(wl_arena *, span) = {address_given, assigned, declared};
     for (size_t i = 0; i < sizeof ways / sizeof *ways && name && !*name; i++) {
         name = ways[i](arena, s);
@@ -383,7 +385,8 @@ static const char *code_closing(const char *text, const char *open)
 static const char *word_at(const char *text, const char *p, const char *word)
 {
     size_t n = strlen(word);
-    bool here = strncmp(p, word, n) == 0 && !is_word(p[n]) && (p == text || !is_word(p[-1]));
+    bool here = strncmp(p, word, n) == 0 && !is_identifier_character(p[n]) &&
+                (p == text || !is_identifier_character(p[-1]));
     return here ? p + n : NULL;
 }
 
@@ -394,7 +397,7 @@ static const char *name_at(const char *text, const char *p, const char *function
     if (function) {
         return word_at(text, p, function);
     }
-    if (!is_word(*p) || (p > text && is_word(p[-1]))) {
+    if (!is_identifier_character(*p) || (p > text && is_identifier_character(p[-1]))) {
         return NULL;
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -402,7 +405,7 @@ static const char *name_at(const char *text, const char *p, const char *function
             return NULL;
         }
     }
-    while (is_word(*p)) {
+    while (is_identifier_character(*p)) {
         p++;
     }
     return p;
@@ -431,7 +434,7 @@ static const char *find_body(const char *text, const char *p, const char *functi
     return NULL;
 }
 
-static statement_place place_of(const char *text, const char *at)
+static statement_place place_in_text(const char *text, const char *at)
 {
     const char *line_start = text;
     statement_place place = {.line = 1};
@@ -457,7 +460,7 @@ static uint32_t calls_in_body(const char *text, const char *body, const char *na
         const char *call = word_at(text, p, name) ? find_call(text, p, name, strlen(name), &start)
                                                   : NULL;
         if (call && start == p && count++ < most) {
-            places[count - 1] = place_of(text, p);
+            places[count - 1] = place_in_text(text, p);
         }
         p++;
     }

@@ -108,7 +108,7 @@ static binary *binary_of(symbols *s, const cap_map *map)
     return b;
 }
 
-static int by_start(const void *a, const void *b)
+static int by_mapping_start(const void *a, const void *b)
 {
     const mapping *x = a, *y = b;
     return x->start < y->start ? -1 : x->start > y->start;
@@ -126,7 +126,7 @@ wl_status symbols_maps(symbols *s, const cap_maps *maps)
         }
     }
     if (s->maps.count) {
-        qsort(s->maps.data, s->maps.count, sizeof *s->maps.data, by_start);
+        qsort(s->maps.data, s->maps.count, sizeof *s->maps.data, by_mapping_start);
     }
     return WL_OK;
 }
@@ -235,7 +235,7 @@ static uint64_t file_address(const binary *b, uint64_t offset)
 
 /* ---- DWARF ---- */
 
-static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
+static Dwarf_Die *compile_unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
     if (unit) {
@@ -277,7 +277,7 @@ typedef struct walk {
     bool nomem;
 } walk;
 
-static void emit(walk *w, const char *function, bool inlined)
+static void emit_frame(walk *w, const char *function, bool inlined)
 {
     w->next.function = function;
     w->next.inlined = inlined;
@@ -314,10 +314,10 @@ static bool walk_scopes(walk *w, Dwarf_Die *unit, Dwarf_Addr address)
     for (int i = 0; i < n && !named; i++) {
         int tag = dwarf_tag(&scopes[i]);
         if (tag == DW_TAG_inlined_subroutine) {
-            emit(w, function_name(w->s->arena, &scopes[i]), true);
+            emit_frame(w, function_name(w->s->arena, &scopes[i]), true);
             enter_caller(w, unit, &scopes[i]);
         } else if (tag == DW_TAG_subprogram) {
-            emit(w, function_name(w->s->arena, &scopes[i]), false);
+            emit_frame(w, function_name(w->s->arena, &scopes[i]), false);
             named = true;
         }
     }
@@ -326,7 +326,7 @@ static bool walk_scopes(walk *w, Dwarf_Die *unit, Dwarf_Addr address)
     return named;
 }
 
-static void place_of(walk *w, Dwfl_Module *module, Dwarf_Addr address)
+static void resolve_line(walk *w, Dwfl_Module *module, Dwarf_Addr address)
 {
     int line = 0, column = 0;
     Dwfl_Line *row = dwfl_module_getsrc(module, address);
@@ -346,16 +346,16 @@ static void walk_binary(walk *w, binary *b, uint64_t offset)
     }
     w->next.offset = own;
     Dwarf_Addr address = own + b->bias, bias = 0;
-    place_of(w, b->module, address);
-    Dwarf_Die *unit = w->next.path ? unit_of(b->module, address, &bias) : NULL;
+    resolve_line(w, b->module, address);
+    Dwarf_Die *unit = w->next.path ? compile_unit_of(b->module, address, &bias) : NULL;
     if (unit && walk_scopes(w, unit, address - bias)) {
         return;
     }
     const char *name = dwfl_module_addrname(b->module, address);
-    emit(w, name ? prof_demangle(w->s->arena, name) : "", false);
+    emit_frame(w, name ? prof_demangle(w->s->arena, name) : "", false);
 }
 
-static wl_status resolve(symbols *s, uint64_t address, sym_frames *out)
+static wl_status resolve_address(symbols *s, uint64_t address, sym_frames *out)
 {
     walk w = {.s = s, .next = {.function = "", .binary = ""}};
     uint64_t pc = address ? address - 1 : 0; /* the call, not what follows it */
@@ -373,7 +373,7 @@ static wl_status resolve(symbols *s, uint64_t address, sym_frames *out)
         }
     }
     if (w.frames.count == 0) {
-        emit(&w, "", false);
+        emit_frame(&w, "", false);
     }
     size_t size = w.frames.count * sizeof *w.frames.data;
     *out = (sym_frames){(uint32_t)w.frames.count, wl_arena_copy(s->arena, w.frames.data, size)};
@@ -387,7 +387,7 @@ wl_status symbols_resolve(symbols *s, uint64_t address, sym_frames *out)
     HASH_FIND(hh, s->cache, &address, sizeof address, found);
     if (!found) {
         found = wl_new(s->arena, resolved);
-        if (!found || resolve(s, address, &found->frames) != WL_OK) {
+        if (!found || resolve_address(s, address, &found->frames) != WL_OK) {
             return WL_NOMEM;
         }
         found->address = address;

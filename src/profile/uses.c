@@ -46,7 +46,7 @@ typedef struct sums {
     double squares;
 } sums;
 
-static bool add_up(const obs_use *use, uint64_t elements, sums *s)
+static bool add_up_spans(const obs_use *use, uint64_t elements, sums *s)
 {
     wl_span_reader reader = wl_spans_read(use->spans, use->length, use->known == OBS_KNOWN_COUNTED);
     *s = (sums){.least = UINT64_MAX};
@@ -89,14 +89,14 @@ static wl_status write_spans(writer *w, const obs_use *use, uint32_t *id)
                   db_blob(b->compressed.data, b->compressed.size));
 }
 
-static wl_status damaged(const writer *w)
+static wl_status fail_damaged_uses(const writer *w)
 {
     return wl_fail(w->err, WL_CORRUPT, "The capture's elements of launch %u do not hold together.",
                    w->launch->number);
 }
 
 /* The profile's object, and how many elements it has. */
-static wl_status find_object(writer *w, const obs_use *use, uint32_t *id, uint64_t *elements)
+static wl_status find_used_object(writer *w, const obs_use *use, uint32_t *id, uint64_t *elements)
 {
     const process *p = &w->b->process;
     const object_info *found = builder_object(w->b, use->object);
@@ -104,7 +104,7 @@ static wl_status find_object(writer *w, const obs_use *use, uint32_t *id, uint64
     *id = found ? found->id : 0;
     if (use->space == ACC_SHARED) {
         if (use->object >= p->nlast_arrays) {
-            return damaged(w);
+            return fail_damaged_uses(w);
         }
         const obs_shared *array = &p->last_arrays.data[use->object];
         base = array->offset;
@@ -116,10 +116,10 @@ static wl_status find_object(writer *w, const obs_use *use, uint32_t *id, uint64
         }
     }
     *elements = (base % OBS_WORD_BYTES + bytes + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES;
-    return *id && bytes <= UINT64_MAX / 2 ? WL_OK : damaged(w);
+    return *id && bytes <= UINT64_MAX / 2 ? WL_OK : fail_damaged_uses(w);
 }
 
-static prof_use row_of(const writer *w, const obs_use *use, const sums *s)
+static prof_use use_row_of(const writer *w, const obs_use *use, const sums *s)
 {
     bool counted = use->known == OBS_KNOWN_COUNTED, ranges = use->reuse & OBS_REUSE_RANGES;
     prof_use row = {.launch = w->launch->row.id,
@@ -143,14 +143,14 @@ static wl_status write_use(writer *w, const obs_use *use)
     uint32_t id;
     uint64_t elements = 0;
     sums s;
-    wl_status status = find_object(w, use, &id, &elements);
+    wl_status status = find_used_object(w, use, &id, &elements);
     if (status != WL_OK) {
         return status;
     }
-    if (!add_up(use, elements, &s) || (!use->known && use->length)) {
-        return damaged(w);
+    if (!add_up_spans(use, elements, &s) || (!use->known && use->length)) {
+        return fail_damaged_uses(w);
     }
-    prof_use row = row_of(w, use, &s);
+    prof_use row = use_row_of(w, use, &s);
     row.object = id;
     row.elements = elements;
     if (use->known) {

@@ -77,7 +77,7 @@ unsigned replay_elements_of_site(const rewrite_kernel *k, const rewrite_site *si
 }
 
 /* Whether it is known that the instruction did not run. */
-static bool is_idle(const state *st, uint32_t pc)
+static bool is_insn_idle(const state *st, uint32_t pc)
 {
     const obs_summary *s = st->s;
     if (st->part->device && replay_recorded_idle(st->part->device, pc))
@@ -113,7 +113,7 @@ static unsigned find_unknown(const state *st)
     uint32_t npcs = emu_kernel_get(p->slice)->ncode;
     unsigned unknown = lacks_tables(st) ? REPLAY_ELEMENTS_OBJECTS : 0;
     for (uint32_t i = 0; i < p->ngaps; i++)
-        if (p->gaps[i].pc < npcs && !is_idle(st, p->gaps[i].pc))
+        if (p->gaps[i].pc < npcs && !is_insn_idle(st, p->gaps[i].pc))
             unknown |= uncounted(st, p->gaps[i].pc);
     for (uint32_t pc = 0; p->share < 1 && pc < npcs; pc++)
         if (emu_slice_shows(p->slice, pc))
@@ -132,8 +132,8 @@ static const obs_use *find_use(const state *st, uint8_t space, uint32_t object)
 }
 
 /* What the slice and the device saw of an object. `device`: NULL, or what was counted there. */
-static wl_status add_use(state *st, uint8_t space, uint32_t object, obs_known known,
-                         const wl_spans *device)
+static wl_status add_joined_use(state *st, uint8_t space, uint32_t object, obs_known known,
+                                const wl_spans *device)
 {
     const obs_use *slice = find_use(st, space, object);
     obs_use *use = &st->uses[st->nuses++];
@@ -164,7 +164,7 @@ static wl_status add_others(state *st, uint8_t space, obs_known known)
         for (uint32_t k = 0; k < st->nuses; k++)
             there |= st->uses[k].space == use->space && st->uses[k].object == use->object;
         if (use->space == space && !there)
-            status = add_use(st, space, use->object, known, NULL);
+            status = add_joined_use(st, space, use->object, known, NULL);
     }
     return status;
 }
@@ -187,7 +187,7 @@ static bool unpack_copy(state *st)
     return true;
 }
 
-static wl_status add_object(state *st, uint32_t number, bool missed)
+static wl_status add_device_object(state *st, uint32_t number, bool missed)
 {
     uint32_t object = st->part->device->probe->objects[number].object;
     wl_spans spans = {.counted = replay_elements_of_objects(st->kernel->probes) ==
@@ -196,7 +196,8 @@ static wl_status add_object(state *st, uint32_t number, bool missed)
     wl_status status = exact ? rewrite_read_elements(&st->copy, number, &spans) : WL_OK;
     bool told = missed || spans.size || find_use(st, ACC_GLOBAL, object);
     if (status == WL_OK && told)
-        status = add_use(st, ACC_GLOBAL, object, exact ? st->objects : OBS_KNOWN_NOTHING, &spans);
+        status = add_joined_use(st, ACC_GLOBAL, object, exact ? st->objects : OBS_KNOWN_NOTHING,
+                                &spans);
     wl_spans_free(&spans);
     return status;
 }
@@ -209,7 +210,7 @@ static wl_status add_objects(state *st)
     if (st->part->device->tables)
         status = unpack_copy(st) ? WL_OK : WL_NOMEM;
     for (uint32_t i = 0; i < probe->count && status == WL_OK; i++)
-        status = add_object(st, i, missed);
+        status = add_device_object(st, i, missed);
     if (missed)
         st->objects = OBS_KNOWN_NOTHING;
     return status == WL_OK ? add_others(st, ACC_GLOBAL, st->objects) : status;
@@ -254,7 +255,8 @@ static wl_status add_array(state *st, uint32_t number, uint64_t *counts, uint64_
         take_counts(counts, words, address, array->bytes, &spans);
     wl_status status = wl_spans_finish(&spans) ? WL_OK : WL_NOMEM;
     if (status == WL_OK && (spans.size || find_use(st, ACC_SHARED, number)))
-        status = add_use(st, ACC_SHARED, number, alike ? st->arrays : OBS_KNOWN_NOTHING, &spans);
+        status = add_joined_use(st, ACC_SHARED, number, alike ? st->arrays : OBS_KNOWN_NOTHING,
+                                &spans);
     wl_spans_free(&spans);
     return status;
 }
@@ -272,7 +274,7 @@ static wl_status add_arrays(state *st)
 
 /* ---- together ---- */
 
-static int by_object(const void *a, const void *b)
+static int by_space_and_object(const void *a, const void *b)
 {
     const obs_use *x = a, *y = b;
     uint64_t k = (uint64_t)x->space << 32 | x->object, l = (uint64_t)y->space << 32 | y->object;
@@ -330,7 +332,7 @@ wl_status replay_elements_finish(const replay_elements_part *part, wl_arena *are
         st.arrays = OBS_KNOWN_NOTHING;
     wl_status status = join_counts(&st);
     free(st.whole);
-    qsort(st.uses, st.nuses, sizeof *st.uses, by_object);
+    qsort(st.uses, st.nuses, sizeof *st.uses, by_space_and_object);
     s->uses = st.uses;
     s->nuses = st.nuses;
     s->objects_known = (uint8_t)st.objects;

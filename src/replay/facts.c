@@ -21,7 +21,7 @@ static const ir_insn *insn_at(const replay_facts *facts, uint32_t pc)
 
 /* Where the parameter lies among the launch's bytes (PTX ISA, "Parameter state space"): each at
  * its own alignment, in order. All of them where `var` is NULL. */
-static bool place_of(const ir_func *kernel, const ir_var *var, uint32_t *from, uint32_t *to)
+static bool param_place_of(const ir_func *kernel, const ir_var *var, uint32_t *from, uint32_t *to)
 {
     *from = *to = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
@@ -37,7 +37,7 @@ static bool place_of(const ir_func *kernel, const ir_var *var, uint32_t *from, u
 static void use_param(state *s, const ir_insn *insn, const ir_operand *o)
 {
     uint32_t from, to;
-    if (!place_of(s->kernel, o->sym.var, &from, &to))
+    if (!param_place_of(s->kernel, o->sym.var, &from, &to))
         return; /* of a device function */
     const ir_type_info *type = ir_type_get(insn->types[0]);
     bool reads_part = insn->op == IR_ld && o->kind == IR_OPD_ADDR && (int64_t)o->imm >= 0;
@@ -73,7 +73,7 @@ static void use_operand(state *s, const ir_insn *insn, const ir_operand *o)
 /* ---- the whole ---- */
 
 /* Barriers in shared memory are accessed as often as their waits take. */
-static bool waits(const ir_insn *insn)
+static bool is_barrier_wait(const ir_insn *insn)
 {
     return insn->op == IR_mbarrier || (insn->op == IR_cp && ir_has(insn, IR_S_mbarrier));
 }
@@ -93,7 +93,7 @@ static void look_at(state *s, uint32_t pc)
     uint8_t flags = facts->proof.flags[pc];
     bool memory = flags & FLOW_PC_MEMORY;
     facts->whole &= !(memory && !(flags & FLOW_PC_PROVEN)) && !(flags & FLOW_PC_UNKNOWN) &&
-                    !waits(insn) && counted(insn, flags);
+                    !is_barrier_wait(insn) && counted(insn, flags);
     if (!(flags & (FLOW_PC_SLICE | FLOW_PC_PROVEN)))
         return;
     for (uint32_t i = 0; i < insn->noperands; i++)
@@ -106,7 +106,7 @@ wl_status replay_facts_of(const ir_module *ptx, const ir_func *kernel, wl_arena 
     uint32_t from;
     *out = (replay_facts){.whole = true};
     state s = {.facts = out, .kernel = kernel, .room = ptx->nvars};
-    place_of(kernel, NULL, &from, &out->param_bytes);
+    param_place_of(kernel, NULL, &from, &out->param_bytes);
     out->param_used = wl_new_array(arena, uint8_t, out->param_bytes + 1);
     out->constants = wl_new_array(arena, const ir_var *, ptx->nvars + 1);
     if (!out->param_used || !out->constants ||
@@ -134,7 +134,7 @@ const char *replay_gap(const replay_facts *facts, const emu_kernel *slice, uint3
 {
     const flow_verdict *verdict = &facts->proof.verdicts[pc];
     const ir_insn *insn = insn_at(facts, pc);
-    if (waits(insn))
+    if (is_barrier_wait(insn))
         return "how often it is executed depends on when copies end";
     if (!(facts->proof.flags[pc] & FLOW_PC_MEMORY) || emu_slice_shows(slice, pc))
         return NULL;

@@ -72,15 +72,15 @@ typedef struct maker {
     replay_key *key;
 } maker;
 
-static void add(maker *m, uint64_t value)
+static void add_to_key(maker *m, uint64_t value)
 {
     XXH3_128bits_update(m->state, &value, sizeof value);
 }
 
 static void add_dim(maker *m, emu_dim d)
 {
-    add(m, d.x | (uint64_t)d.y << 32);
-    add(m, d.z);
+    add_to_key(m, d.x | (uint64_t)d.y << 32);
+    add_to_key(m, d.z);
 }
 
 /* The number of the object among those of the key; REPLAY_OBJECTS where there is no room. */
@@ -95,18 +95,18 @@ static uint32_t ordinal_of(replay_key *key, const emu_alloc *alloc)
 }
 
 /* A pointer to an object, or to the byte after its last. */
-static bool add_pointer(maker *m, uint64_t value)
+static bool add_pointer_to_key(maker *m, uint64_t value)
 {
     emu_alloc alloc;
     bool found = m->find(m->ctx, value, &alloc) || (value && m->find(m->ctx, value - 1, &alloc));
     uint32_t ordinal = found ? ordinal_of(m->key, &alloc) : REPLAY_OBJECTS;
     if (ordinal == REPLAY_OBJECTS)
         return false;
-    add(m, 1);
-    add(m, ordinal | (uint64_t)alloc.kind << 32);
-    add(m, value - alloc.base);
-    add(m, alloc.size);
-    add(m, alloc.base % ALIGNMENT);
+    add_to_key(m, 1);
+    add_to_key(m, ordinal | (uint64_t)alloc.kind << 32);
+    add_to_key(m, value - alloc.base);
+    add_to_key(m, alloc.size);
+    add_to_key(m, alloc.base % ALIGNMENT);
     return true;
 }
 
@@ -122,10 +122,10 @@ static void add_word(maker *m, const replay_launch *l, uint32_t at)
         value |= counts ? byte : 0;
         used += counts;
     }
-    if ((used == WORD || (l->pointers && bytes == WORD)) && add_pointer(m, whole))
+    if ((used == WORD || (l->pointers && bytes == WORD)) && add_pointer_to_key(m, whole))
         return;
-    add(m, 0);
-    add(m, value);
+    add_to_key(m, 0);
+    add_to_key(m, value);
 }
 
 /* Which of the objects lies before which. */
@@ -135,7 +135,7 @@ static void add_order(maker *m)
         uint64_t below = 0;
         for (uint32_t k = 0; k < m->key->nobjects; k++)
             below += m->key->objects[k].base < m->key->objects[i].base;
-        add(m, below);
+        add_to_key(m, below);
     }
 }
 
@@ -145,13 +145,13 @@ void replay_key_of(const replay_launch *l, replay_find find, void *ctx, replay_k
     maker m = {&state, find, ctx, key};
     key->nobjects = 0;
     XXH3_128bits_reset(&state);
-    add(&m, l->kernel);
+    add_to_key(&m, l->kernel);
     add_dim(&m, l->grid);
     add_dim(&m, l->block);
     add_dim(&m, l->cluster);
-    add(&m, l->dynamic_shared | (uint64_t)l->device << 32);
-    add(&m, l->cooperative);
-    add(&m, l->constants);
+    add_to_key(&m, l->dynamic_shared | (uint64_t)l->device << 32);
+    add_to_key(&m, l->cooperative);
+    add_to_key(&m, l->constants);
     for (uint32_t at = 0; at < l->facts->param_bytes; at += WORD)
         add_word(&m, l, at);
     add_order(&m);
@@ -209,7 +209,8 @@ static bool has_object(const entry *e, uint32_t object)
     return false;
 }
 
-static bool add_object(entry *e, uint32_t object, uint8_t space, replay_find_object find, void *ctx)
+static bool add_accessed_object(entry *e, uint32_t object, uint8_t space, replay_find_object find,
+                                void *ctx)
 {
     emu_alloc alloc;
     if (space == ACC_SHARED || space == ACC_LOCAL || has_object(e, object))
@@ -227,8 +228,8 @@ static bool add_object(entry *e, uint32_t object, uint8_t space, replay_find_obj
 }
 
 /* False where a launch that accessed this cannot be repeated by its key alone. */
-static bool describe(entry *e, const replay_key *key, const obs_summary *s, replay_find_object find,
-                     void *ctx)
+static bool note_accessed_objects(entry *e, const replay_key *key, const obs_summary *s,
+                                  replay_find_object find, void *ctx)
 {
     bool ok = true;
     e->objects = malloc((key->nobjects + 1) * sizeof *e->objects);
@@ -237,9 +238,9 @@ static bool describe(entry *e, const replay_key *key, const obs_summary *s, repl
     for (uint32_t i = 0; i < key->nobjects; i++)
         e->objects[e->nobjects++] = key->objects[i].id;
     for (uint32_t i = 0; i < s->ninsns && ok; i++)
-        ok = add_object(e, s->insns[i].object, s->insns[i].space, find, ctx);
+        ok = add_accessed_object(e, s->insns[i].object, s->insns[i].space, find, ctx);
     for (uint32_t i = 0; i < s->nheats && ok; i++)
-        ok = add_object(e, s->heats[i].object, s->heats[i].space, find, ctx);
+        ok = add_accessed_object(e, s->heats[i].object, s->heats[i].space, find, ctx);
     return ok;
 }
 
@@ -247,7 +248,7 @@ void replay_memo_put(replay_memo *memo, const replay_key *key, uint32_t launch,
                      const obs_summary *summary, replay_find_object find, void *ctx)
 {
     entry *e = calloc(1, sizeof *e), *old = NULL;
-    if (!e || !describe(e, key, summary, find, ctx)) {
+    if (!e || !note_accessed_objects(e, key, summary, find, ctx)) {
         entry_free(e);
         return;
     }

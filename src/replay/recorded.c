@@ -64,8 +64,8 @@ static bool shared_here(const replay_recorded_part *part, const ir_var *var, rep
     return false;
 }
 
-static bool place_of(const replay_recorded_part *part, const ir_var *var, uint64_t device,
-                     replay_place *p)
+static bool variable_place_of(const replay_recorded_part *part, const ir_var *var, uint64_t device,
+                              replay_place *p)
 {
     *p = (replay_place){.space = (uint8_t)var->space, .device = device};
     if (var->space != IR_SPACE_CONST)
@@ -75,16 +75,16 @@ static bool place_of(const replay_recorded_part *part, const ir_var *var, uint64
     return p->here != 0;
 }
 
-static wl_status find_places(replay_recorded_launch *l, const replay_recorded_part *part,
-                             wl_arena *arena)
+static wl_status find_variable_places(replay_recorded_launch *l, const replay_recorded_part *part,
+                                      wl_arena *arena)
 {
     struct replay_recorded_trace *t = l->trace;
     t->places = wl_new_array(arena, replay_place, t->kernel->nvars + 1);
     if (!t->places)
         return WL_NOMEM;
     for (uint32_t i = 0; i < t->kernel->nvars; i++)
-        if (place_of(part, t->kernel->vars[i].var, rewrite_var_address(&t->copy, i),
-                     &t->places[t->nplaces]))
+        if (variable_place_of(part, t->kernel->vars[i].var, rewrite_var_address(&t->copy, i),
+                              &t->places[t->nplaces]))
             t->nplaces++;
     return WL_OK;
 }
@@ -108,7 +108,7 @@ bool replay_recorded_translate(const struct replay_recorded_trace *t, uint8_t sp
 
 /* ---- what was recorded ---- */
 
-static void count_access(void *ctx, const rewrite_access *a)
+static void count_recorded_access(void *ctx, const rewrite_access *a)
 {
     struct replay_recorded_trace *t = ctx;
     t->seen[a->site->pc].executions++;
@@ -117,7 +117,7 @@ static void count_access(void *ctx, const rewrite_access *a)
 }
 
 /* Of the instructions that run whenever their block does. */
-static void count_block(struct replay_recorded_trace *t, uint32_t first_pc, uint32_t ninsns,
+static void tally_block(struct replay_recorded_trace *t, uint32_t first_pc, uint32_t ninsns,
                         replay_tally all)
 {
     uint32_t npcs = emu_kernel_get(t->slice)->ncode;
@@ -126,18 +126,18 @@ static void count_block(struct replay_recorded_trace *t, uint32_t first_pc, uint
             t->counted[pc] = all;
 }
 
-static void count_blocks(struct replay_recorded_trace *t, uint32_t npcs)
+static void count_recorded_blocks(struct replay_recorded_trace *t, uint32_t npcs)
 {
     replay_tally all;
     for (uint32_t pc = 0; pc < npcs; pc++)
         t->counted[pc].executions = UINT64_MAX;
     for (uint32_t i = 0; i < t->kernel->nblocks; i++)
         if (rewrite_read_block(&t->copy, i, &all.executions, &all.lanes))
-            count_block(t, t->kernel->blocks[i].first_pc, t->kernel->blocks[i].ninsns, all);
+            tally_block(t, t->kernel->blocks[i].first_pc, t->kernel->blocks[i].ninsns, all);
 }
 
 /* Does the probe `objects` say that the instruction ran in no block? */
-static bool is_idle(const struct replay_recorded_trace *t, uint32_t pc)
+static bool is_recorded_idle(const struct replay_recorded_trace *t, uint32_t pc)
 {
     if (!(t->kernel->probes >> REWRITE_OBJECTS & 1))
         return false;
@@ -149,7 +149,7 @@ static bool is_idle(const struct replay_recorded_trace *t, uint32_t pc)
 
 bool replay_recorded_idle(const replay_recorded_launch *l, uint32_t pc)
 {
-    return l->trace->counted[pc].executions == 0 || is_idle(l->trace, pc);
+    return l->trace->counted[pc].executions == 0 || is_recorded_idle(l->trace, pc);
 }
 
 const rewrite_copy *replay_recorded_copy(const replay_recorded_launch *l)
@@ -171,7 +171,7 @@ static void mark_covered(replay_recorded_launch *l)
     }
 }
 
-static int by_value(const void *a, const void *b)
+static int by_block_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -183,7 +183,7 @@ static wl_status list_blocks(replay_recorded_launch *l, const cap_probe *probe, 
     uint32_t kept = 0;
     if (!blocks)
         return WL_NOMEM;
-    qsort(blocks, probe->nblocks, sizeof *blocks, by_value);
+    qsort(blocks, probe->nblocks, sizeof *blocks, by_block_number);
     for (uint32_t i = 0; i < probe->nblocks; i++)
         if (blocks[i] < l->trace->blocks && (!kept || blocks[kept - 1] != blocks[i]))
             blocks[kept++] = blocks[i];
@@ -235,18 +235,18 @@ wl_status replay_recorded_begin(replay_recorded *r, const replay_recorded_part *
     lay_out_trace(out, part->note, &found->probe, arena);
     if (k->probes >> REWRITE_TRACE & 1 && !rewrite_trace_is_readable(&out->trace->copy))
         return WL_UNSUPPORTED;
-    status = find_places(out, part, arena);
+    status = find_variable_places(out, part, arena);
     if (status != WL_OK)
         return status;
-    rewrite_read_trace(&out->trace->copy, count_access, out->trace);
-    count_blocks(out->trace, emu_kernel_get(part->slice)->ncode);
+    rewrite_read_trace(&out->trace->copy, count_recorded_access, out->trace);
+    count_recorded_blocks(out->trace, emu_kernel_get(part->slice)->ncode);
     mark_covered(out);
     return WL_OK;
 }
 
 bool replay_recorded_traced(const replay_recorded_launch *launch, uint64_t block)
 {
-    return bsearch(&block, launch->blocks, launch->nblocks, sizeof block, by_value) != NULL;
+    return bsearch(&block, launch->blocks, launch->nblocks, sizeof block, by_block_number) != NULL;
 }
 
 /* ---- the whole launch ---- */
@@ -262,7 +262,7 @@ static double share_of(const replay_recorded_launch *l, uint32_t pc)
     return t->blocks ? kept * (double)l->nblocks / (double)t->blocks : 1;
 }
 
-static bool is_known(const obs_summary *s, uint32_t first_pc)
+static bool is_block_counted(const obs_summary *s, uint32_t first_pc)
 {
     for (uint32_t i = 0; i < s->nblocks; i++)
         if (s->blocks[i].first_pc == first_pc)
@@ -288,7 +288,8 @@ static int by_pc(const void *a, const void *b)
 }
 
 /* Basic blocks that the slice does not count. */
-static wl_status add_blocks(const replay_recorded_launch *l, wl_arena *arena, obs_summary *s)
+static wl_status add_recorded_blocks(const replay_recorded_launch *l, wl_arena *arena,
+                                     obs_summary *s)
 {
     const struct replay_recorded_trace *t = l->trace;
     uint32_t npcs = emu_kernel_get(t->slice)->ncode;
@@ -302,7 +303,7 @@ static wl_status add_blocks(const replay_recorded_launch *l, wl_arena *arena, ob
     for (uint32_t i = 0; i < t->kernel->nblocks; i++) {
         const rewrite_block *b = &t->kernel->blocks[i];
         obs_block_count one = {.first_pc = b->first_pc, .ninsns = b->ninsns};
-        if (b->first_pc + b->ninsns > npcs || is_known(s, b->first_pc) ||
+        if (b->first_pc + b->ninsns > npcs || is_block_counted(s, b->first_pc) ||
             !rewrite_read_block(&t->copy, i, &one.executions, &one.lanes))
             continue;
         all[n++] = one;
@@ -329,7 +330,7 @@ static void use_counts(struct replay_recorded_trace *t, const obs_summary *s)
 {
     for (uint32_t i = 0; i < s->nblocks; i++)
         if (t->counted[s->blocks[i].first_pc].executions == UINT64_MAX)
-            count_block(t, s->blocks[i].first_pc, s->blocks[i].ninsns,
+            tally_block(t, s->blocks[i].first_pc, s->blocks[i].ninsns,
                         (replay_tally){s->blocks[i].executions, s->blocks[i].lanes});
 }
 
@@ -347,5 +348,5 @@ wl_status replay_recorded_finish(replay_recorded_launch *l, wl_arena *arena, obs
         }
     }
     s->dropped += l->dropped;
-    return add_blocks(l, arena, s);
+    return add_recorded_blocks(l, arena, s);
 }

@@ -15,7 +15,7 @@ typedef struct joined_worker {
     void *inner;
 } joined_worker;
 
-static void *on_worker(void *ctx, uint32_t number)
+static void *join_worker(void *ctx, uint32_t number)
 {
     replay_recorded_launch *l = ctx;
     joined_worker *w = malloc(sizeof *w);
@@ -29,7 +29,7 @@ static void on_worker_end(void *worker)
     free(worker);
 }
 
-static void *on_block(void *worker, uint64_t index)
+static void *join_block(void *worker, uint64_t index)
 {
     joined_worker *w = worker;
     joined_block *b = w ? malloc(sizeof *b) : NULL;
@@ -52,7 +52,7 @@ static void on_access(void *block, const acc_request *a)
         obs_record_use(b->inner, a);
 }
 
-static int64_t stride_of(const rewrite_access *a, const uint64_t *address)
+static int64_t lane_stride_of(const rewrite_access *a, const uint64_t *address)
 {
     int64_t stride = (int64_t)(address[1] - address[0]);
     if (a->mask != UINT32_MAX)
@@ -86,11 +86,11 @@ static void give_access(void *ctx, const rewrite_access *a)
                           .mask = a->mask,
                           .warp = a->warp,
                           .addr = address,
-                          .stride = stride_of(a, address)};
+                          .stride = lane_stride_of(a, address)};
     obs_record(b->inner, &access);
 }
 
-static void on_block_end(void *worker, void *block, uint64_t warp_instructions)
+static void end_joined_block(void *worker, void *block, uint64_t warp_instructions)
 {
     joined_worker *w = worker;
     joined_block *b = block;
@@ -105,9 +105,9 @@ acc_observer replay_recorded_observer(replay_recorded_launch *launch, const acc_
 {
     launch->trace->inner = inner;
     return (acc_observer){.ctx = launch,
-                          .worker_begin = on_worker,
+                          .worker_begin = join_worker,
                           .worker_end = on_worker_end,
-                          .block_begin = on_block,
-                          .block_end = on_block_end,
+                          .block_begin = join_block,
+                          .block_end = end_joined_block,
                           .access = on_access};
 }

@@ -20,8 +20,8 @@ void replay_proven_clear(replay_proven *proven)
 }
 
 /* Leaves `facts` NULL where the kernel is not proven as a whole. */
-static void prove(replay_repeats *repeats, replay_proven *proven, const ir_module *module,
-                  const emu_kernel *kernel)
+static void prove_for_repeats(replay_repeats *repeats, replay_proven *proven,
+                              const ir_module *module, const emu_kernel *kernel)
 {
     const emu_kernel_info *info = emu_kernel_get(kernel);
     proven->arena = wl_arena_new();
@@ -42,7 +42,7 @@ const replay_facts *replay_repeats_prove(replay_repeats *repeats, replay_proven 
     if (proven->launched++ == 0)
         return NULL;
     if (!proven->tried)
-        prove(repeats, proven, module, kernel);
+        prove_for_repeats(repeats, proven, module, kernel);
     proven->tried = true;
     return proven->facts;
 }

@@ -83,7 +83,7 @@ static wl_status walk(run *r, uint64_t size, wl_error *err)
 }
 
 /* Bytes of whole records; 0 where the process needs no replay, or had it. */
-static wl_status measure(const char *path, uint64_t *size, wl_error *err)
+static wl_status measure_capture(const char *path, uint64_t *size, wl_error *err)
 {
     cap_reader *reader;
     cap_record record;
@@ -115,7 +115,7 @@ static wl_status replay_one(run *r, const char *path, double seconds, wl_error *
     uint64_t size;
     replay_settings settings = *r->settings;
     settings.budget.seconds = seconds;
-    wl_status status = measure(path, &size, err);
+    wl_status status = measure_capture(path, &size, err);
     if (status != WL_OK || !size)
         return status;
     status = cap_append(path, size, &r->writer, err);
@@ -144,7 +144,7 @@ static wl_status replay_one(run *r, const char *path, double seconds, wl_error *
 
 /* ---- all of them ---- */
 
-static uint64_t size_of(const char *path)
+static uint64_t file_size_of(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
@@ -157,9 +157,9 @@ wl_status replay_captures(const char *const *paths, uint32_t count, const replay
     double all = settings->budget.seconds, end = wl_seconds() + all;
     wl_status status = WL_OK;
     for (uint32_t i = 0; i < count; i++)
-        r.total += size_of(paths[i]);
+        r.total += file_size_of(paths[i]);
     for (uint32_t i = 0; i < count && status == WL_OK; i++) {
-        uint64_t size = size_of(paths[i]);
+        uint64_t size = file_size_of(paths[i]);
         double left = end - wl_seconds();
         status = replay_one(&r, paths[i], all <= 0 ? 0 : left > 0 ? left : 1e-9, err);
         r.before += size;

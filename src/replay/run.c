@@ -24,7 +24,7 @@ typedef struct progress {
     double started;
 } progress;
 
-static bool on_progress(void *ctx, uint64_t done, uint64_t total)
+static bool may_go_on(void *ctx, uint64_t done, uint64_t total)
 {
     const replay_run *run = ctx;
     (void)done;
@@ -60,7 +60,7 @@ static wl_status run_units(progress *p, const uint64_t *units, uint64_t count, w
     launch.only = units;
     launch.nonly = count;
     launch.observer = p->observer;
-    launch.progress = on_progress;
+    launch.progress = may_go_on;
     launch.progress_ctx = (void *)(uintptr_t)p->run;
     if (!count)
         return WL_OK;
@@ -76,7 +76,7 @@ static wl_status run_units(progress *p, const uint64_t *units, uint64_t count, w
 
 /* ---- which ---- */
 
-static uint64_t unit_of(const progress *p, uint64_t block)
+static uint64_t sampling_unit_of(const progress *p, uint64_t block)
 {
     const emu_dim g = p->run->launch.grid, c = p->run->launch.cluster;
     if (!c.x || (uint64_t)c.x * c.y * c.z == 1)
@@ -85,7 +85,7 @@ static uint64_t unit_of(const progress *p, uint64_t block)
     return (z * (g.y / c.y) + y) * (g.x / c.x) + x;
 }
 
-static int by_value(const void *a, const void *b)
+static int by_unit(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -93,7 +93,7 @@ static int by_value(const void *a, const void *b)
 
 static bool is_first(const progress *p, uint64_t unit)
 {
-    return bsearch(&unit, p->first, p->nfirst, sizeof *p->first, by_value) != NULL;
+    return bsearch(&unit, p->first, p->nfirst, sizeof *p->first, by_unit) != NULL;
 }
 
 static void choose_first(progress *p)
@@ -102,8 +102,8 @@ static void choose_first(progress *p)
     for (uint64_t i = 0; i < least; i++)
         p->first[p->nfirst++] = (uint64_t)((double)i * (double)p->units / (double)least);
     for (uint32_t i = 0; i < p->run->nsampled; i++)
-        p->first[p->nfirst++] = unit_of(p, p->run->sampled[i]);
-    qsort(p->first, p->nfirst, sizeof *p->first, by_value);
+        p->first[p->nfirst++] = sampling_unit_of(p, p->run->sampled[i]);
+    qsort(p->first, p->nfirst, sizeof *p->first, by_unit);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->nfirst; i++)
         if (!kept || p->first[kept - 1] != p->first[i])
@@ -163,7 +163,7 @@ wl_status replay_run_blocks(const replay_run *run, const acc_observer *observer,
 
 /* ---- estimates ---- */
 
-static uint64_t scaled(uint64_t count, double share)
+static uint64_t scaled_count(uint64_t count, double share)
 {
     return (uint64_t)llround((double)count / share);
 }
@@ -174,7 +174,7 @@ void replay_scale_row(obs_insn *c, double share)
                                 &c->wavefronts_min, &c->uniform,  &c->contiguous,  &c->misaligned,
                                 &c->strided,        &c->irregular};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        *counts[i] = scaled(*counts[i], share);
+        *counts[i] = scaled_count(*counts[i], share);
     c->requests = c->uniform + c->contiguous + c->misaligned + c->strided + c->irregular;
 }
 
@@ -189,13 +189,13 @@ void replay_scale(obs_summary *s, double share, uint64_t blocks, const uint8_t *
     s->warp_instructions = s->thread_instructions = 0;
     for (uint32_t i = 0; i < s->nblocks; i++) {
         obs_block_count *b = &s->blocks[i];
-        b->executions = scaled(b->executions, share);
-        b->lanes = scaled(b->lanes, share);
+        b->executions = scaled_count(b->executions, share);
+        b->lanes = scaled_count(b->lanes, share);
         s->warp_instructions += b->executions * b->ninsns;
         s->thread_instructions += b->lanes * b->ninsns;
     }
     for (size_t i = 0; i < sizeof s->mix.warp_instructions / sizeof(uint64_t); i++) {
-        s->mix.warp_instructions[i] = scaled(s->mix.warp_instructions[i], share);
-        s->mix.thread_instructions[i] = scaled(s->mix.thread_instructions[i], share);
+        s->mix.warp_instructions[i] = scaled_count(s->mix.warp_instructions[i], share);
+        s->mix.thread_instructions[i] = scaled_count(s->mix.thread_instructions[i], share);
     }
 }

@@ -8,20 +8,20 @@
 enum { ALL_BLOCKS = 256 };                              /* maps of one launch */
 enum { LOGS_TOGETHER = 64 << 20, SMALLEST_LOG = 4096 }; /* bytes */
 
-static uint64_t count_of(emu_dim grid)
+static uint64_t blocks_in_grid(emu_dim grid)
 {
     return (uint64_t)grid.x * grid.y * grid.z;
 }
 
-static int by_value(const void *a, const void *b)
+static int by_block_index(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
 /* Those that the user named and the grid has, each once. */
-static bool list_named(const prog_blocks *named, wl_arena *arena, emu_dim grid, uint64_t **list,
-                       uint32_t *count)
+static bool list_named_blocks(const prog_blocks *named, wl_arena *arena, emu_dim grid,
+                              uint64_t **list, uint32_t *count)
 {
     uint32_t n = 0, kept = 0;
     *list = wl_new_array(arena, uint64_t, (size_t)named->count + 1);
@@ -32,7 +32,7 @@ static bool list_named(const prog_blocks *named, wl_arena *arena, emu_dim grid, 
         if (b.x < grid.x && b.y < grid.y && b.z < grid.z)
             (*list)[n++] = ((uint64_t)b.z * grid.y + b.y) * grid.x + b.x;
     }
-    qsort(*list, n, sizeof **list, by_value);
+    qsort(*list, n, sizeof **list, by_block_index);
     for (uint32_t i = 0; i < n; i++)
         if (!kept || (*list)[kept - 1] != (*list)[i])
             (*list)[kept++] = (*list)[i];
@@ -41,9 +41,9 @@ static bool list_named(const prog_blocks *named, wl_arena *arena, emu_dim grid, 
 }
 
 /* All, or as many as maps are kept of, evenly spread. */
-static bool list_all(wl_arena *arena, emu_dim grid, uint64_t **list, uint32_t *count)
+static bool list_spread_blocks(wl_arena *arena, emu_dim grid, uint64_t **list, uint32_t *count)
 {
-    uint64_t blocks = count_of(grid), n = blocks < ALL_BLOCKS ? blocks : ALL_BLOCKS;
+    uint64_t blocks = blocks_in_grid(grid), n = blocks < ALL_BLOCKS ? blocks : ALL_BLOCKS;
     *list = wl_new_array(arena, uint64_t, n + 1);
     for (uint64_t i = 0; *list && i < n; i++)
         (*list)[i] = n > 1 ? (uint64_t)((__uint128_t)i * (blocks - 1) / (n - 1)) : 0;
@@ -57,8 +57,9 @@ bool replay_sampling(const replay_settings *settings, wl_arena *arena, emu_dim g
     uint64_t *list = NULL;
     uint32_t count = 0;
     uint64_t log = together ? LOGS_TOGETHER / together : OBS_LOG_BYTES;
-    bool good = settings->blocks.all ? list_all(arena, grid, &list, &count)
-                                     : list_named(&settings->blocks, arena, grid, &list, &count);
+    bool good = settings->blocks.all
+                    ? list_spread_blocks(arena, grid, &list, &count)
+                    : list_named_blocks(&settings->blocks, arena, grid, &list, &count);
     config->sampled = list;
     config->nsampled = count;
     config->automatic = settings->blocks.automatic;

@@ -141,7 +141,7 @@ static wl_status say_repeat(const work *w, replay_outcome *out)
 }
 
 /* The kernel's gaps without those that recorded accesses have filled. */
-static wl_status list_gaps(const work *w, const uint8_t *covered, cap_way *way)
+static wl_status list_unfilled_gaps(const work *w, const uint8_t *covered, cap_way *way)
 {
     const replay_world_kernel *k = w->kernel;
     way->gaps = wl_new_array(w->s->arena, cap_gap, k->ngaps + 1);
@@ -171,7 +171,7 @@ static wl_status say_estimate(const work *w, replay_outcome *out)
 
 /* ---- working out ---- */
 
-static replay_run run_of(const work *w)
+static replay_run replay_run_of(const work *w)
 {
     const replay_session *s = w->s;
     const cap_note *n = w->note;
@@ -230,7 +230,8 @@ static wl_status begin_watch(work *w)
     return status;
 }
 
-static wl_status summarise(work *w, const emu_result *result, double share, replay_outcome *out)
+static wl_status summarise_launch(work *w, const emu_result *result, double share,
+                                  replay_outcome *out)
 {
     obs_summary *summary = &out->launch.summary;
     uint64_t blocks = (uint64_t)w->grid.x * w->grid.y * w->grid.z;
@@ -258,7 +259,7 @@ static wl_status summarise(work *w, const emu_result *result, double share, repl
                          .way = w->completed ? CAP_WAY_PROBE : CAP_WAY_REPLAY,
                          .estimated = share < 1 || w->device.estimated,
                          .reason = ""};
-    return status == WL_OK ? list_gaps(w, covered, &out->way) : status;
+    return status == WL_OK ? list_unfilled_gaps(w, covered, &out->way) : status;
 }
 
 static wl_status work_out(work *w, replay_outcome *out)
@@ -267,12 +268,12 @@ static wl_status work_out(work *w, replay_outcome *out)
     wl_error err = {0};
     double share = 1, started = wl_seconds();
     wl_status status = begin_watch(w);
-    replay_run run = run_of(w);
+    replay_run run = replay_run_of(w);
     out->launch = cap_launch_of_note(w->note);
     if (status == WL_OK)
         status = replay_run_blocks(&run, &w->observer, &result, &share, &err);
     if (status == WL_OK)
-        status = summarise(w, &result, share, out);
+        status = summarise_launch(w, &result, share, out);
     emu_result_clear(&result);
     w->s->seconds += wl_seconds() - started;
     if (status == WL_OK || status == WL_NOMEM)
@@ -315,7 +316,7 @@ static replay_launch key_parts(const work *w)
                            .pointers = replay_recorded_kernel(w->s->recorded, w->note->kernel)};
 }
 
-static bool is_known(work *w, const replay_key *key, replay_outcome *out)
+static bool is_outcome_known(work *w, const replay_key *key, replay_outcome *out)
 {
     replay_session *s = w->s;
     if (w->completed)
@@ -349,7 +350,7 @@ static wl_status known_or_new(work *w, replay_outcome *out)
         return say_nothing_known(w, text, out);
     }
     replay_key_of(&launch, replay_world_find, &s->world, &key);
-    if (is_known(w, &key, out))
+    if (is_outcome_known(w, &key, out))
         return WL_OK;
     const char *reason = nothing_to_show(w);
     reason = reason ? reason : beyond_limits(s);
@@ -361,7 +362,7 @@ static wl_status known_or_new(work *w, replay_outcome *out)
     return status;
 }
 
-static emu_dim dim_of(const uint32_t d[3])
+static emu_dim emu_dim_of(const uint32_t d[3])
 {
     return (emu_dim){d[0], d[1], d[2]};
 }
@@ -390,9 +391,9 @@ wl_status replay_note(replay_session *s, const cap_note *note, replay_outcome *o
     s->arena = wl_arena_new();
     work w = {.s = s,
               .note = note,
-              .grid = dim_of(note->grid),
-              .block = dim_of(note->block),
-              .cluster = dim_of(note->cluster),
+              .grid = emu_dim_of(note->grid),
+              .block = emu_dim_of(note->block),
+              .cluster = emu_dim_of(note->cluster),
               .params = note->params};
     wl_status status = s->arena ? take_up(&w, out) : WL_NOMEM;
     return status == WL_OK ? status

@@ -94,7 +94,7 @@ void replay_watch_end(replay_watch *watch)
 
 #define UNCOUNTED UINT64_MAX
 
-static bool is_counted(const replay_watch *w, uint32_t pc)
+static bool is_insn_counted(const replay_watch *w, uint32_t pc)
 {
     return !w->proof || emu_slice_counts(w->kernel, pc);
 }
@@ -107,7 +107,7 @@ static void count_insn(const replay_watch *w, const emu_result *result, uint32_t
         return;
     const emu_block_count *counted = &result->blocks[code.block];
     obs_block_count *block = &summary->blocks[code.block];
-    if (!is_counted(w, pc)) {
+    if (!is_insn_counted(w, pc)) {
         block->executions = UNCOUNTED;
         return;
     }
@@ -130,7 +130,8 @@ static void drop_uncounted(obs_summary *summary)
     summary->nblocks = kept;
 }
 
-static wl_status count_blocks(const replay_watch *w, const emu_result *result, obs_summary *summary)
+static wl_status count_watched_blocks(const replay_watch *w, const emu_result *result,
+                                      obs_summary *summary)
 {
     summary->nblocks = result->nblocks;
     summary->blocks = wl_new_array(w->arena, obs_block_count, result->nblocks + 1);
@@ -149,5 +150,5 @@ static wl_status count_blocks(const replay_watch *w, const emu_result *result, o
 wl_status replay_watch_finish(replay_watch *watch, const emu_result *result, obs_summary *out)
 {
     wl_status status = obs_finish(watch->launch, watch->arena, out);
-    return status == WL_OK ? count_blocks(watch, result, out) : status;
+    return status == WL_OK ? count_watched_blocks(watch, result, out) : status;
 }

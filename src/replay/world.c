@@ -16,14 +16,14 @@ static wl_status fail_nomem(wl_error *err)
 
 /* ---- objects ---- */
 
-static replay_world_object *object_of(const replay_world *w, uint32_t id)
+static replay_world_object *world_object_of(const replay_world *w, uint32_t id)
 {
     replay_world_object *o = NULL;
     HASH_FIND(hh, w->objects, &id, sizeof id, o);
     return o;
 }
 
-static emu_alloc_kind kind_of(uint32_t kind)
+static emu_alloc_kind alloc_kind_of(uint32_t kind)
 {
     static const emu_alloc_kind kinds[] = {
         [CAP_OBJECT_DEVICE] = EMU_ALLOC_DEVICE,   [CAP_OBJECT_PINNED] = EMU_ALLOC_PINNED,
@@ -74,7 +74,7 @@ static void forget_object(replay_world *w, replay_world_object *o)
 static wl_status see_object(replay_world *w, const cap_object *r, wl_error *err)
 {
     replay_world_module *m = NULL;
-    replay_world_object *o = object_of(w, r->id);
+    replay_world_object *o = world_object_of(w, r->id);
     if (o)
         forget_object(w, o);
     if (!r->bytes)
@@ -84,7 +84,7 @@ static wl_status see_object(replay_world *w, const cap_object *r, wl_error *err)
         return fail_nomem(err);
     *o = (replay_world_object){.id = r->id, .base = r->base, .bytes = r->bytes};
     HASH_ADD(hh, w->objects, id, sizeof o->id, o);
-    wl_status status = add_ghost(w, r->base, r->bytes, kind_of(r->kind), r->id);
+    wl_status status = add_ghost(w, r->base, r->bytes, alloc_kind_of(r->kind), r->id);
     HASH_FIND(hh, w->modules, &r->module, sizeof r->module, m);
     if (status == WL_OK && m) {
         o->name = strdup(r->name);
@@ -102,7 +102,7 @@ bool replay_world_find(void *ctx, uint64_t address, emu_alloc *out)
 
 bool replay_world_find_object(void *ctx, uint32_t object, emu_alloc *out)
 {
-    const replay_world_object *o = object_of(ctx, object);
+    const replay_world_object *o = world_object_of(ctx, object);
     return o && replay_world_find(ctx, o->base, out) && out->id == object;
 }
 
@@ -131,7 +131,7 @@ static replay_world_object *variable_of(const replay_world *w, const replay_worl
                                         const char *name)
 {
     for (size_t i = 0; i < m->variables.count; i++) {
-        replay_world_object *o = object_of(w, m->variables.data[i]);
+        replay_world_object *o = world_object_of(w, m->variables.data[i]);
         if (o && o->name && strcmp(o->name, name) == 0)
             return o;
     }
@@ -143,7 +143,7 @@ typedef struct placing {
     const replay_world_module *m;
 } placing;
 
-static uint64_t address_of(void *ctx, const ir_var *var, uint64_t size)
+static uint64_t variable_address_of(void *ctx, const ir_var *var, uint64_t size)
 {
     const placing *p = ctx;
     const replay_world_object *o = variable_of(p->w, p->m, var->name);
@@ -159,7 +159,8 @@ static bool load_module(replay_world *w, replay_world_module *m)
     m->tried = true;
     if (ir_read(&ptx_front, m->text, m->length, m->name, &m->ptx, &m->error) != WL_OK)
         return false;
-    return emu_module_load_at(w->machine, m->ptx, address_of, &p, &m->loaded, &m->error) == WL_OK;
+    return emu_module_load_at(w->machine, m->ptx, variable_address_of, &p, &m->loaded, &m->error) ==
+           WL_OK;
 }
 
 static void kernel_free(replay_world_kernel *k)
@@ -186,7 +187,7 @@ static void module_free(replay_world_module *m)
 
 /* ---- kernels ---- */
 
-static wl_status list_gaps(replay_world_kernel *k)
+static wl_status list_kernel_gaps(replay_world_kernel *k)
 {
     const replay_facts *f = &k->facts;
     k->gaps = wl_new_array(k->arena, cap_gap, f->proof.npcs + 1);
@@ -212,7 +213,7 @@ static wl_status prepare_kernel(replay_world *w, replay_world_module *m, replay_
     if (replay_facts_of(m->ptx, func, k->arena, &k->facts) != WL_OK)
         return fail_nomem(err);
     wl_status status = emu_module_slice(m->loaded, k->name, &k->facts.proof, &k->slice, err);
-    return status == WL_OK && list_gaps(k) != WL_OK ? fail_nomem(err) : status;
+    return status == WL_OK && list_kernel_gaps(k) != WL_OK ? fail_nomem(err) : status;
 }
 
 static replay_world_kernel *new_kernel(replay_world *w, replay_world_module *m, const char *name)
@@ -253,7 +254,7 @@ wl_status replay_world_find_kernel(replay_world *w, uint32_t module, const char 
 
 static wl_status see_symbol(replay_world *w, const cap_symbol *r, wl_error *err)
 {
-    replay_world_object *o = object_of(w, r->object);
+    replay_world_object *o = world_object_of(w, r->object);
     replay_world_module *m, *next;
     (void)err;
     if (!o || !o->memory)
@@ -294,7 +295,7 @@ uint64_t replay_world_constant(replay_world *w, uint32_t module, const char *nam
     return o && o->memory ? o->at : 0;
 }
 
-static void place_rows(const replay_world_object *o, obs_heat *heat)
+static void place_heat_rows(const replay_world_object *o, obs_heat *heat)
 {
     uint64_t from = o->at / OBS_SECTOR_BYTES, to = (o->at + o->bytes - 1) / OBS_SECTOR_BYTES;
     for (uint32_t i = 0; i < heat->nrows; i++)
@@ -307,9 +308,9 @@ void replay_world_place_constants(replay_world *w, obs_summary *summary)
     for (uint32_t i = 0; i < summary->nheats; i++) {
         obs_heat *heat = &summary->heats[i];
         bool shared = heat->space == ACC_SHARED || heat->space == ACC_LOCAL;
-        const replay_world_object *o = shared ? NULL : object_of(w, heat->object);
+        const replay_world_object *o = shared ? NULL : world_object_of(w, heat->object);
         if (o && o->memory)
-            place_rows(o, heat);
+            place_heat_rows(o, heat);
     }
 }
 
@@ -329,7 +330,7 @@ static wl_status see_device(replay_world *w, const cap_device *r, wl_error *err)
 
 static void see_free(replay_world *w, const cap_free *r)
 {
-    replay_world_object *o = object_of(w, r->object);
+    replay_world_object *o = world_object_of(w, r->object);
     if (o)
         forget_object(w, o);
 }

@@ -14,7 +14,7 @@ static void fact(const rep_terminal *t, bool good, const char *words)
     rep_wrap(t, 4, words ? words : "");
 }
 
-static void part(const rep_terminal *t, uint64_t n, uint64_t of, const char *what)
+static void tell_part(const rep_terminal *t, uint64_t n, uint64_t of, const char *what)
 {
     fact(t, n == of,
          wl_arena_printf(t->arena, "%s of %s %s", rep_count(t->arena, n), rep_count(t->arena, of),
@@ -68,7 +68,7 @@ static void gaps(const rep_terminal *t)
 }
 
 /* Launches that were not observed for one reason, in a line, with the kernels' names. */
-static void skip(const rep_terminal *t, uint32_t from)
+static void tell_skip(const rep_terminal *t, uint32_t from)
 {
     const prof_skip *rows = t->d->skips.rows, *first = &rows[from];
     uint32_t most = t->o->all_lines ? UINT32_MAX : MOST_NAMES, kernels = 0;
@@ -95,7 +95,7 @@ static void skip(const rep_terminal *t, uint32_t from)
                          rep_readable(t->arena, first->reason, BRIEF)));
 }
 
-static void faults(const rep_terminal *t)
+static void tell_faults(const rep_terminal *t)
 {
     for (uint32_t i = 0; i < t->d->launches.count; i++)
         if (t->d->launches.rows[i].fault[0])
@@ -129,8 +129,8 @@ static void left_out(const rep_terminal *t)
                                         "launches are")));
     gaps(t);
     for (uint32_t i = 0; i < d->skips.count; i++)
-        skip(t, i);
-    faults(t);
+        tell_skip(t, i);
+    tell_faults(t);
     unsupported(t);
     for (uint32_t i = 0; i < d->processes.count; i++)
         if (d->processes.rows[i].cut_off)
@@ -214,9 +214,9 @@ void rep_coverage(const rep_terminal *t)
 {
     const prof_coverage *c = &t->d->coverage;
     rep_title(t, "Coverage", NULL);
-    part(t, c->launches_observed, c->launches_seen, "launches observed");
-    part(t, c->kernels_observed, c->kernels_seen, "kernels observed");
-    part(t, c->blocks_observed, c->blocks_run, "blocks counted");
+    tell_part(t, c->launches_observed, c->launches_seen, "launches observed");
+    tell_part(t, c->kernels_observed, c->kernels_seen, "kernels observed");
+    tell_part(t, c->blocks_observed, c->blocks_run, "blocks counted");
     if (c->blocks_sampled)
         fact(t, true, maps_text(t, c));
     if (c->records_dropped || c->sectors_dropped)

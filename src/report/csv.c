@@ -50,7 +50,7 @@ static void text(csv *c, const char *value)
     fputc('"', c->out);
 }
 
-static void count(csv *c, uint64_t value)
+static void count_cell(csv *c, uint64_t value)
 {
     separate(c);
     fprintf(c->out, "%" PRIu64, value);
@@ -59,12 +59,12 @@ static void count(csv *c, uint64_t value)
 static void known(csv *c, bool is_known, uint64_t value)
 {
     if (is_known)
-        count(c, value);
+        count_cell(c, value);
     else
         separate(c);
 }
 
-static void number(csv *c, double value)
+static void number_cell(csv *c, double value)
 {
     separate(c);
     if (value >= 0)
@@ -77,7 +77,7 @@ static void end(csv *c)
     c->first = true;
 }
 
-static void place(csv *c, uint32_t file, uint32_t line)
+static void place_cells(csv *c, uint32_t file, uint32_t line)
 {
     text(c, file && line ? rep_file_path(c->d, file) : NULL);
     known(c, file && line, line);
@@ -94,27 +94,27 @@ static void instructions(csv *c)
         const prof_instruction *row = &c->d->instructions.rows[i];
         const prof_code *code = prof_find_code(&c->d->code, row->kernel, row->c.pc);
         bool shared = row->c.space == ACC_SHARED;
-        count(c, row->launch);
+        count_cell(c, row->launch);
         text(c, rep_kernel_name(c->d, row->kernel));
-        count(c, row->c.pc);
+        count_cell(c, row->c.pc);
         text(c, prof_access_text(row->c.op));
         text(c, code ? code->text : NULL);
         text(c, prof_space_text(row->c.space));
         text(c, rep_object_name(c->d, row->c.object));
-        place(c, code ? code->file : 0, code ? code->line : 0);
-        count(c, row->c.bytes);
-        count(c, row->executions);
-        count(c, row->c.requests);
-        count(c, row->c.active_lanes);
+        place_cells(c, code ? code->file : 0, code ? code->line : 0);
+        count_cell(c, row->c.bytes);
+        count_cell(c, row->executions);
+        count_cell(c, row->c.requests);
+        count_cell(c, row->c.active_lanes);
         known(c, !shared, row->c.sectors);
         known(c, !shared, row->c.sectors_min);
         known(c, shared, row->c.wavefronts);
         known(c, shared, row->c.wavefronts_min);
-        count(c, row->c.uniform);
-        count(c, row->c.contiguous);
-        count(c, row->c.misaligned);
-        count(c, row->c.strided);
-        count(c, row->c.irregular);
+        count_cell(c, row->c.uniform);
+        count_cell(c, row->c.contiguous);
+        count_cell(c, row->c.misaligned);
+        count_cell(c, row->c.strided);
+        count_cell(c, row->c.irregular);
         separate(c);
         if (row->c.strided)
             fprintf(c->out, "%" PRId64, row->c.stride);
@@ -137,16 +137,16 @@ static void findings(csv *c)
         text(c, rep_object_name(c->d, f->object));
         text(c, line ? f->lines[0].file : NULL);
         known(c, line, line ? f->lines[0].line : 0);
-        count(c, f->cost.excess);
+        count_cell(c, f->cost.excess);
         text(c, ana_unit_text(pattern->unit));
-        number(c, f->cost.share_of_kernel);
-        number(c, f->cost.share_of_program);
-        number(c, f->kernel_share_of_time);
+        number_cell(c, f->cost.share_of_kernel);
+        number_cell(c, f->cost.share_of_program);
+        number_cell(c, f->kernel_share_of_time);
         text(c, ana_gain_name(f->gain));
         known(c, f->access, f->access ? f->access->launches : 0);
         text(c, f->summary);
         text(c, f->advice && *f->advice ? f->advice : pattern->remedy);
-        count(c, f->number);
+        count_cell(c, f->number);
         end(c);
     }
 }
@@ -159,24 +159,24 @@ static void launches(csv *c)
           c->out);
     for (uint32_t i = 0; i < c->d->launches.count; i++) {
         const prof_launch *l = &c->d->launches.rows[i];
-        count(c, l->id);
-        count(c, l->process);
+        count_cell(c, l->id);
+        count_cell(c, l->process);
         text(c, rep_kernel_name(c->d, l->kernel));
         for (int k = 0; k < 3; k++)
-            count(c, l->grid[k]);
+            count_cell(c, l->grid[k]);
         for (int k = 0; k < 3; k++)
-            count(c, l->block[k]);
-        count(c, l->stream);
-        count(c, l->dynamic_shared);
-        count(c, l->static_shared);
+            count_cell(c, l->block[k]);
+        count_cell(c, l->stream);
+        count_cell(c, l->dynamic_shared);
+        count_cell(c, l->static_shared);
         known(c, l->registers > 0, l->registers);
         known(c, l->blocks_run > 0, l->warp_instructions);
         known(c, l->blocks_run > 0, l->thread_instructions);
-        number(c, l->host_seconds);
-        number(c, l->device_seconds);
-        count(c, l->blocks_run);
-        count(c, l->blocks_observed);
-        count(c, l->blocks_sampled);
+        number_cell(c, l->host_seconds);
+        number_cell(c, l->device_seconds);
+        count_cell(c, l->blocks_run);
+        count_cell(c, l->blocks_observed);
+        count_cell(c, l->blocks_sampled);
         separate(c);
         fprintf(c->out, "%d", l->error);
         text(c, l->fault[0] ? l->fault : NULL);
@@ -190,16 +190,16 @@ static void samples(csv *c)
           c->out);
     for (uint32_t i = 0; i < c->d->samples.count; i++) {
         const prof_sample *p = &c->d->samples.rows[i];
-        count(c, p->launch);
+        count_cell(c, p->launch);
         for (int k = 0; k < 3; k++)
-            count(c, p->s.block_index[k]);
+            count_cell(c, p->s.block_index[k]);
         text(c, prof_why_text(p->s.why));
         known(c, p->s.alike > 0, p->s.alike);
-        count(c, p->of);
+        count_cell(c, p->of);
         known(c, p->s.instructions > 0, p->s.instructions);
-        count(c, p->s.requests);
-        count(c, p->s.sectors);
-        count(c, p->s.mapped);
+        count_cell(c, p->s.requests);
+        count_cell(c, p->s.sectors);
+        count_cell(c, p->s.mapped);
         end(c);
     }
 }
@@ -209,14 +209,14 @@ static void objects(csv *c)
     fputs("id,process,name,kind,space,kernel,bytes,file,line,function,freed\r\n", c->out);
     for (uint32_t i = 0; i < c->d->objects.count; i++) {
         const prof_object *o = &c->d->objects.rows[i];
-        count(c, o->id);
+        count_cell(c, o->id);
         known(c, o->process > 0, o->process);
         text(c, o->name);
         text(c, prof_object_kind_text(o->kind));
         text(c, prof_space_text(o->space));
         text(c, rep_kernel_name(c->d, o->kernel));
-        count(c, o->bytes);
-        place(c, o->file, o->line);
+        count_cell(c, o->bytes);
+        place_cells(c, o->file, o->line);
         text(c, o->function[0] ? o->function : NULL);
         known(c, o->process > 0, o->freed);
         end(c);

@@ -177,7 +177,7 @@ static void draw_samples(const rep_terminal *t, const ana_finding *f)
 }
 
 /* What the lines above already say. */
-static bool is_told(const char *evidence)
+static bool is_evidence_told(const char *evidence)
 {
     static const char *const names[] = {"requests", "sectors_per_request", "wavefronts_per_request",
                                         "fewest_per_request"};
@@ -193,7 +193,7 @@ static void draw_evidence(const rep_terminal *t, const ana_finding *f)
     for (uint32_t i = 0; line && i < f->nevidence; i++) {
         const ana_evidence *e = &f->evidence[i];
         const char *unit = strstr(e->label, e->unit) ? "" : e->unit; /* not twice */
-        if (!is_told(e->name))
+        if (!is_evidence_told(e->name))
             line = wl_arena_printf(t->arena, "%s%s%s: %s", line, *line ? "; " : "", e->label,
                                    rep_quantity(t->arena, e->value, unit));
     }
@@ -256,7 +256,7 @@ static void draw_group(const rep_terminal *t, const ana_finding_group *g)
 
 /* ---- all of them ---- */
 
-static bool is_wanted(const rep_terminal *t, const ana_finding_group *g)
+static bool is_group_wanted(const rep_terminal *t, const ana_finding_group *g)
 {
     for (uint32_t i = 0; i < g->nkernels; i++)
         if (g->kernels[i] == t->o->kernel)
@@ -317,7 +317,7 @@ void rep_findings(const rep_terminal *t)
     uint32_t shown = 0, of = 0;
     for (uint32_t i = 0; i < all->ngroups; i++) {
         const ana_finding_group *g = &all->groups[i];
-        if (!is_wanted(t, g))
+        if (!is_group_wanted(t, g))
             continue;
         of++;
         if (t->o->findings && shown >= t->o->findings)

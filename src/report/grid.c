@@ -22,7 +22,7 @@ rep_grid *rep_grid_new(wl_arena *arena, const rep_column *columns, size_t ncolum
     return grid;
 }
 
-static bool make_room(rep_grid *grid)
+static bool make_row_room(rep_grid *grid)
 {
     if (grid->nrows < grid->room)
         return true;
@@ -40,7 +40,7 @@ static bool make_room(rep_grid *grid)
 bool rep_grid_add(rep_grid *grid, const char *const *cells)
 {
     const char **row = wl_new_array(grid->arena, const char *, grid->ncolumns);
-    if (!row || !make_room(grid))
+    if (!row || !make_row_room(grid))
         return false;
     for (size_t i = 0; i < grid->ncolumns; i++)
         row[i] = cells[i] ? cells[i] : "";
@@ -51,7 +51,7 @@ bool rep_grid_add(rep_grid *grid, const char *const *cells)
 bool rep_grid_banner(rep_grid *grid, const char *text)
 {
     const char **row = wl_new_array(grid->arena, const char *, 2);
-    if (!row || !make_room(grid))
+    if (!row || !make_row_room(grid))
         return false;
     row[1] = text;
     grid->rows[grid->nrows++] = row;

@@ -74,7 +74,7 @@ enum { RUN_BYTES = 8 + 4 + 4 * WORDS + 3 * 4 + 2 * 2 }; /* of one run in all col
 
 /* Element `i` of a column: its bytes go to as many planes, the lowest first, because equal bytes
  * side by side compress. */
-static void put(column_writer *c, size_t count, size_t width, size_t i, uint64_t value)
+static void put_in_planes(column_writer *c, size_t count, size_t width, size_t i, uint64_t value)
 {
     for (size_t byte = 0; byte < width; byte++)
         c->data[c->size + byte * count + i] = (uint8_t)(value >> (8 * byte));
@@ -87,23 +87,23 @@ static void end_column(column_writer *c, const char *name, size_t count, size_t 
     c->size += count * width;
 }
 
-#define COLUMN(c, name, width, expression)            \
-    do {                                              \
-        for (uint32_t i = 0; i < (c)->count; i++) {   \
-            const run *r = &(c)->runs[i];             \
-            put(c, (c)->count, width, i, expression); \
-        }                                             \
-        end_column(c, name, (c)->count, width);       \
+#define COLUMN(c, name, width, expression)                      \
+    do {                                                        \
+        for (uint32_t i = 0; i < (c)->count; i++) {             \
+            const run *r = &(c)->runs[i];                       \
+            put_in_planes(c, (c)->count, width, i, expression); \
+        }                                                       \
+        end_column(c, name, (c)->count, width);                 \
     } while (0)
 
 /* Each word as what tells it from the word before: warps often take whole sectors. */
-static void put_words(column_writer *c)
+static void put_word_column(column_writer *c)
 {
     size_t all = (size_t)WORDS * c->count;
     for (uint32_t w = 0; w < WORDS; w++)
         for (uint32_t i = 0; i < c->count; i++) {
             const uint32_t *word = c->runs[i].row.word;
-            put(c, all, 4, (size_t)w * c->count + i, word[w] ^ (w > 0 ? word[w - 1] : 0));
+            put_in_planes(c, all, 4, (size_t)w * c->count + i, word[w] ^ (w > 0 ? word[w - 1] : 0));
         }
     end_column(c, K(page_columns, word), all, 4);
 }
@@ -116,7 +116,7 @@ static void put_warmth(column_writer *c)
         for (uint32_t i = 0; i < c->count; i++) {
             const obs_heat_row *row = &c->runs[i].row;
             uint32_t warps = w < WORDS ? row->word[w] : row->history;
-            put(c, all, 1, (size_t)w * c->count + i, (uint64_t)__builtin_popcount(warps));
+            put_in_planes(c, all, 1, (size_t)w * c->count + i, (uint64_t)__builtin_popcount(warps));
         }
     end_column(c, K(page_columns, warmth), all, 1);
 }
@@ -133,7 +133,7 @@ static void put_columns(column_writer *c, bool merged)
     if (merged)
         put_warmth(c);
     else
-        put_words(c);
+        put_word_column(c);
     COLUMN(c, K(page_columns, reads), 4, r->row.reads);
     COLUMN(c, K(page_columns, writes), 4, r->row.writes);
     COLUMN(c, K(page_columns, atomics), 4, r->row.atomics);

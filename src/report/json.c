@@ -63,7 +63,7 @@ static void put_copies(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
 }
 
-static void put_key(json_t *row, const char *name, uint64_t key)
+static void put_key_text(json_t *row, const char *name, uint64_t key)
 {
     char text[ANA_KEY_TEXT];
     ana_key_text(key, text);
@@ -76,7 +76,7 @@ static void put_kernels(rep_json_out *j, const rep_data *d)
     for (uint32_t i = 0; i < d->kernels.count; i++) {
         const prof_kernel *k = &d->kernels.rows[i];
         json_t *row = json_object();
-        put_key(row, K(kernel, key), d->keys.kernels[i]);
+        put_key_text(row, K(kernel, key), d->keys.kernels[i]);
         rep_put_text(row, K(kernel, name), k->name);
         if (k->file && k->line) {
             rep_put_text(row, K(kernel, file), rep_file_path(d, k->file));
@@ -111,8 +111,8 @@ static json_t *instruction_json(const rep_data *d, const prof_instruction *i, co
 }
 
 /* Adds up what the rows [first, end) did in one space; false where there was nothing. */
-static bool add_up(const prof_instruction *first, const prof_instruction *end, int space,
-                   const prof_instruction **one, obs_insn *sum)
+static bool add_up_instructions(const prof_instruction *first, const prof_instruction *end,
+                                int space, const prof_instruction **one, obs_insn *sum)
 {
     *sum = (obs_insn){0};
     *one = NULL;
@@ -143,7 +143,7 @@ static void put_instructions(rep_json_out *j, const rep_data *d)
         const prof_instruction *one;
         obs_insn sum;
         for (int space = 0; space < ACC_SPACE_COUNT; space++)
-            if (add_up(row, end, space, &one, &sum))
+            if (add_up_instructions(row, end, space, &one, &sum))
                 rep_json_row(j, instruction_json(d, one, &sum));
     }
     rep_json_array_end(j);
@@ -175,7 +175,7 @@ static void put_objects(rep_json_out *j, const rep_data *d)
         const prof_object *o = &d->objects.rows[i];
         json_t *row = json_object();
         rep_put_count(row, K(object, id), o->id);
-        put_key(row, K(object, key), d->keys.objects[i]);
+        put_key_text(row, K(object, key), d->keys.objects[i]);
         rep_put_text(row, K(object, name), o->name);
         rep_put_text(row, K(object, space), prof_space_text(o->space));
         rep_put_count(row, K(object, bytes), o->bytes);
@@ -240,7 +240,7 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
     const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
     json_t *row = json_object(), *evidence = json_object();
     rep_put_count(row, K(finding, number), f->number);
-    put_key(row, K(finding, key), f->key);
+    put_key_text(row, K(finding, key), f->key);
     rep_put_text(row, K(finding, pattern), pattern->name);
     rep_put_text(row, K(finding, subject), ana_scope_name(f->scope));
     rep_put_text(row, K(finding, kernel), rep_kernel_name(d, f->kernel));

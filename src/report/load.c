@@ -40,7 +40,7 @@ static wl_status load_rows(prof_db *db, wl_arena *arena, rep_data *d, wl_error *
 
 /* ---- sources ---- */
 
-static void mark(const rep_data *d, bool *wanted, uint32_t file)
+static void mark_file_wanted(const rep_data *d, bool *wanted, uint32_t file)
 {
     for (uint32_t i = 0; file && i < d->files.count; i++)
         if (d->files.rows[i].id == file)
@@ -53,17 +53,17 @@ static void mark_wanted(const rep_data *d, bool *wanted)
     uint32_t last = 0; /* neighbours mostly stand in one file */
     for (uint32_t i = 0; i < d->code.count; i++) {
         if (d->code.rows[i].file != last)
-            mark(d, wanted, d->code.rows[i].file);
+            mark_file_wanted(d, wanted, d->code.rows[i].file);
         last = d->code.rows[i].file;
     }
     for (uint32_t i = 0; i < d->kernels.count; i++)
-        mark(d, wanted, d->kernels.rows[i].file);
+        mark_file_wanted(d, wanted, d->kernels.rows[i].file);
     for (uint32_t i = 0; i < d->objects.count; i++)
-        mark(d, wanted, d->objects.rows[i].file);
+        mark_file_wanted(d, wanted, d->objects.rows[i].file);
     for (uint32_t i = 0; i < d->findings->count; i++)
         for (uint32_t k = 0; k < d->findings->rows[i].nlines; k++) {
             const prof_file *file = rep_file_by_path(d, d->findings->rows[i].lines[k].file);
-            mark(d, wanted, file ? file->id : 0);
+            mark_file_wanted(d, wanted, file ? file->id : 0);
         }
 }
 
@@ -118,7 +118,7 @@ static bool has_finding(const rep_data *d, const prof_heat_info *info)
 
 /* Marks up to MAX_BLOCKS maps with different content of each kernel and object: those of one
  * launch. */
-static void choose(const rep_data *d, const prof_heat_info_rows *infos, bool *chosen)
+static void choose_maps(const rep_data *d, const prof_heat_info_rows *infos, bool *chosen)
 {
     for (uint32_t i = 0, end; i < infos->count; i = end) {
         const prof_heat_info *first = &infos->rows[i];
@@ -171,7 +171,7 @@ static wl_status load_heats(prof_db *db, wl_arena *arena, rep_data *d, wl_error 
     d->heats = wl_new_array(arena, prof_heat, infos.count + 1);
     if (!chosen || !d->heats)
         return wl_fail(err, WL_NOMEM, "not enough memory for the report's heat maps");
-    choose(d, &infos, chosen);
+    choose_maps(d, &infos, chosen);
     return load_chosen(db, &infos, chosen, arena, d, err);
 }
 

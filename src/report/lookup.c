@@ -118,14 +118,14 @@ uint64_t rep_excess(uint64_t now, uint64_t min)
     return now > min ? now - min : 0;
 }
 
-static bool same_line(const rep_line *a, const rep_line *b)
+static bool same_access_line(const rep_line *a, const rep_line *b)
 {
     if (a->kernel != b->kernel || a->op != b->op || a->space != b->space)
         return false;
     return a->line ? a->file == b->file && a->line == b->line : !b->line && a->pc == b->pc;
 }
 
-static void add_counts(rep_line *row, const obs_insn *c)
+static void add_line_counts(rep_line *row, const obs_insn *c)
 {
     row->requests += c->requests;
     row->active_lanes += c->active_lanes;
@@ -135,7 +135,7 @@ static void add_counts(rep_line *row, const obs_insn *c)
     row->wavefronts_min += c->wavefronts_min;
 }
 
-static rep_line line_of(const rep_data *data, const prof_instruction *i)
+static rep_line line_of_instruction(const rep_data *data, const prof_instruction *i)
 {
     const prof_code *code = prof_find_code(&data->code, i->kernel, i->c.pc);
     rep_line row = {.kernel = i->kernel, .pc = i->c.pc, .op = i->c.op, .space = i->c.space};
@@ -148,7 +148,7 @@ static rep_line line_of(const rep_data *data, const prof_instruction *i)
 
 #define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
 
-static int by_place(const void *left, const void *right)
+static int by_line_and_access(const void *left, const void *right)
 {
     const rep_line *a = left, *b = right;
     int order = ORDER(a->kernel, b->kernel);
@@ -161,22 +161,22 @@ static int by_place(const void *left, const void *right)
 
 /* Adds up neighbours in the sorted rows. A line's rows stand together, but ways to access may
  * alternate, so a row looks back over its whole line. */
-static uint32_t merge(rep_line *rows, uint32_t count)
+static uint32_t merge_lines(rep_line *rows, uint32_t count)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t k = kept;
         while (k > 0 && rows[k - 1].kernel == rows[i].kernel && rows[k - 1].file == rows[i].file &&
-               rows[k - 1].line == rows[i].line && !same_line(&rows[k - 1], &rows[i]))
+               rows[k - 1].line == rows[i].line && !same_access_line(&rows[k - 1], &rows[i]))
             k--;
-        if (k > 0 && same_line(&rows[k - 1], &rows[i])) {
+        if (k > 0 && same_access_line(&rows[k - 1], &rows[i])) {
             obs_insn c = {.requests = rows[i].requests,
                           .active_lanes = rows[i].active_lanes,
                           .sectors = rows[i].sectors,
                           .sectors_min = rows[i].sectors_min,
                           .wavefronts = rows[i].wavefronts,
                           .wavefronts_min = rows[i].wavefronts_min};
-            add_counts(&rows[k - 1], &c);
+            add_line_counts(&rows[k - 1], &c);
         } else {
             rows[kept++] = rows[i];
         }
@@ -190,12 +190,12 @@ wl_status rep_lines_of(const rep_data *data, wl_arena *arena, rep_lines *out)
     if (!rows)
         return WL_NOMEM;
     for (uint32_t i = 0; i < data->totals.count; i++) {
-        rows[i] = line_of(data, &data->totals.rows[i]);
-        add_counts(&rows[i], &data->totals.rows[i].c);
+        rows[i] = line_of_instruction(data, &data->totals.rows[i]);
+        add_line_counts(&rows[i], &data->totals.rows[i].c);
     }
-    qsort(rows, data->totals.count, sizeof *rows, by_place);
+    qsort(rows, data->totals.count, sizeof *rows, by_line_and_access);
     out->rows = rows;
-    out->count = merge(rows, data->totals.count);
+    out->count = merge_lines(rows, data->totals.count);
     return WL_OK;
 }
 

@@ -9,7 +9,7 @@
 
 /* The depth of template arguments that follows the character at `p`; names with operators that look
  * like brackets count as if they had none. */
-static int step(const char *name, const char *p, int depth)
+static int depth_after(const char *name, const char *p, int depth)
 {
     bool arrow = p > name && (p[-1] == '-' || p[-1] == '<' || p[-1] == '>') && depth == 0;
     if (*p == '<' && !arrow)
@@ -17,11 +17,11 @@ static int step(const char *name, const char *p, int depth)
     return *p == '>' && depth > 0 ? depth - 1 : depth;
 }
 
-static int deepest(const char *name)
+static int deepest_template(const char *name)
 {
     int depth = 0, most = 0;
     for (const char *p = name; *p; p++) {
-        depth = step(name, p, depth);
+        depth = depth_after(name, p, depth);
         most = depth > most ? depth : most;
     }
     return depth == 0 ? most : 0;
@@ -33,7 +33,7 @@ static char *without_arguments(wl_arena *arena, const char *name, int level)
     char *copy = wl_arena_alloc(arena, strlen(name) * 3 + 1), *to = copy;
     int depth = 0;
     for (const char *p = name; copy && *p; p++) {
-        int next = step(name, p, depth);
+        int next = depth_after(name, p, depth);
         if (next < level || (next == level && depth < level))
             *to++ = *p; /* outside, or the bracket that opens */
         if (next == level && depth < level)
@@ -49,7 +49,7 @@ static const char *after_namespaces(const char *name)
     const char *found = NULL;
     int depth = 0;
     for (const char *p = name; *p && *p != '('; p++) {
-        depth = step(name, p, depth);
+        depth = depth_after(name, p, depth);
         if (depth == 0 && p[0] == ':' && p[1] == ':')
             found = p + 2;
     }
@@ -59,7 +59,8 @@ static const char *after_namespaces(const char *name)
 char *rep_shorten_name(wl_arena *arena, const char *name, size_t columns)
 {
     char *shorter = wl_arena_strdup(arena, name);
-    for (int level = deepest(name); shorter && level > 0 && rep_width(shorter) > columns; level--)
+    for (int level = deepest_template(name); shorter && level > 0 && rep_width(shorter) > columns;
+         level--)
         shorter = without_arguments(arena, name, level);
     if (!shorter || rep_width(shorter) <= columns)
         return shorter;

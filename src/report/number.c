@@ -23,7 +23,8 @@ static int digits_of(double value)
     return value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
 }
 
-static char *scaled(wl_arena *arena, double value, double step, const char *const *units, size_t n)
+static char *scaled_text(wl_arena *arena, double value, double step, const char *const *units,
+                         size_t n)
 {
     size_t unit = 0;
     for (; value >= step * 0.9995 && unit + 1 < n; unit++)
@@ -37,13 +38,13 @@ char *rep_short_count(wl_arena *arena, uint64_t value)
     static const char *const units[] = {"", " K", " M", " G", " T", " P"};
     if (value < 10000)
         return rep_count(arena, value);
-    return scaled(arena, (double)value, 1000, units, sizeof units / sizeof *units);
+    return scaled_text(arena, (double)value, 1000, units, sizeof units / sizeof *units);
 }
 
 char *rep_bytes(wl_arena *arena, uint64_t value)
 {
     static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
-    return scaled(arena, (double)value, 1024, units, sizeof units / sizeof *units);
+    return scaled_text(arena, (double)value, 1024, units, sizeof units / sizeof *units);
 }
 
 char *rep_ratio(wl_arena *arena, double num, double den)

@@ -47,7 +47,7 @@ static json_t *program_json(const rep_data *d)
     return row;
 }
 
-static json_t *device_json(const rep_data *d)
+static json_t *page_device_json(const rep_data *d)
 {
     const prof_device *device = &d->devices.rows[0];
     char cc[32];
@@ -274,7 +274,7 @@ static json_t *launch_json(const rep_data *d, const prof_launch *l)
 }
 
 /* Returns how many were left out. */
-static uint32_t put_launches(rep_json_out *j, const rep_data *d)
+static uint32_t put_page_launches(rep_json_out *j, const rep_data *d)
 {
     uint32_t left_out = 0;
     rep_json_array(j, K(page, launches));
@@ -301,7 +301,7 @@ static json_t *shapes_json(const obs_insn *c)
     return shapes;
 }
 
-static json_t *instruction_json(const rep_data *d, const prof_instruction *i)
+static json_t *page_instruction_json(const rep_data *d, const prof_instruction *i)
 {
     const prof_code *code = prof_find_code(&d->code, i->kernel, i->c.pc);
     json_t *row = json_object();
@@ -403,7 +403,7 @@ static json_t *sector_json(const ana_sector *s)
 }
 
 /* The part of findings about accesses. */
-static json_t *access_json(const ana_access *a)
+static json_t *page_access_json(const ana_access *a)
 {
     json_t *row = json_object(), *sectors = json_array();
     for (uint32_t i = 0; i < a->nsectors; i++)
@@ -429,7 +429,7 @@ static void put_page_cost(json_t *row, const ana_finding *f)
         rep_put_text(row, K(page_finding, gain_note), f->gain_note);
 }
 
-static json_t *finding_json(const rep_data *d, const ana_finding *f)
+static json_t *page_finding_json(const rep_data *d, const ana_finding *f)
 {
     const ana_pattern_info *pattern = ana_pattern_get(f->pattern);
     json_t *row = json_object(), *lines = json_array(), *evidence = json_array();
@@ -450,7 +450,7 @@ static json_t *finding_json(const rep_data *d, const ana_finding *f)
     rep_put(row, K(page_finding, lines), lines);
     rep_put(row, K(page_finding, evidence), evidence);
     if (f->access)
-        rep_put(row, K(page_finding, access), access_json(f->access));
+        rep_put(row, K(page_finding, access), page_access_json(f->access));
     return row;
 }
 
@@ -463,7 +463,7 @@ static json_t *ids_json(const uint32_t *ids, uint32_t count)
     return list;
 }
 
-static json_t *group_json(const rep_data *d, const ana_finding_group *g)
+static json_t *page_group_json(const rep_data *d, const ana_finding_group *g)
 {
     const ana_finding *f = &d->findings->rows[g->first];
     json_t *row = json_object();
@@ -482,7 +482,7 @@ static json_t *group_json(const rep_data *d, const ana_finding_group *g)
 
 /* ---- memory, coverage ---- */
 
-static json_t *peak_json(const rep_data *d, const ana_peak *peak, wl_arena *arena)
+static json_t *page_peak_json(const rep_data *d, const ana_peak *peak, wl_arena *arena)
 {
     json_t *row = json_object();
     rep_put_count(row, K(page_peak, process), peak->process);
@@ -493,7 +493,7 @@ static json_t *peak_json(const rep_data *d, const ana_peak *peak, wl_arena *aren
     return row;
 }
 
-static json_t *device_memory_json(const rep_data *d, const ana_device_memory *m)
+static json_t *page_device_memory_json(const rep_data *d, const ana_device_memory *m)
 {
     json_t *row = json_object();
     rep_put_count(row, K(page_device_memory, process), m->process);
@@ -503,13 +503,13 @@ static json_t *device_memory_json(const rep_data *d, const ana_device_memory *m)
     return row;
 }
 
-static json_t *memory_json(const rep_data *d, wl_arena *arena)
+static json_t *page_memory_json(const rep_data *d, wl_arena *arena)
 {
     json_t *memory = json_object(), *peaks = json_array(), *devices = json_array();
     for (uint32_t i = 0; i < d->memory.npeaks; i++)
-        json_array_append_new(peaks, peak_json(d, &d->memory.peaks[i], arena));
+        json_array_append_new(peaks, page_peak_json(d, &d->memory.peaks[i], arena));
     for (uint32_t i = 0; i < d->memory.ndevices; i++)
-        json_array_append_new(devices, device_memory_json(d, &d->memory.devices[i]));
+        json_array_append_new(devices, page_device_memory_json(d, &d->memory.devices[i]));
     if (d->processes.count > 0)
         rep_put_count(memory, K(page_memory, peak_bytes), d->memory.peak_bytes);
     rep_put(memory, K(page_memory, peaks), peaks);
@@ -533,7 +533,7 @@ static json_t *skipped_json(const rep_data *d, wl_arena *arena)
     return skipped;
 }
 
-static void add_message(json_t *messages, const char *level, const char *text)
+static void add_page_message(json_t *messages, const char *level, const char *text)
 {
     json_t *row = json_object();
     rep_put_text(row, K(page_message, level), level);
@@ -546,18 +546,19 @@ static json_t *messages_json(const rep_data *d, wl_arena *arena)
     static const char *const levels[] = {"error", "warning", "info", "debug"};
     json_t *messages = json_array();
     for (uint32_t i = 0; i < d->messages.count; i++)
-        add_message(messages, levels[d->messages.rows[i].level & 3],
-                    rep_readable(arena, d->messages.rows[i].text, BRIEF));
+        add_page_message(messages, levels[d->messages.rows[i].level & 3],
+                         rep_readable(arena, d->messages.rows[i].text, BRIEF));
     for (uint32_t i = 0; i < d->launches.count; i++)
         if (d->launches.rows[i].fault[0])
-            add_message(messages, "error",
-                        wl_arena_printf(arena, "launch %u failed: %s", d->launches.rows[i].id,
-                                        rep_readable(arena, d->launches.rows[i].fault, BRIEF)));
+            add_page_message(messages, "error",
+                             wl_arena_printf(arena, "launch %u failed: %s", d->launches.rows[i].id,
+                                             rep_readable(arena, d->launches.rows[i].fault,
+                                                          BRIEF)));
     return messages;
 }
 
-static json_t *coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_left_out,
-                             uint32_t launches_left_out)
+static json_t *page_coverage_json(const rep_data *d, wl_arena *arena, uint64_t maps_left_out,
+                                  uint32_t launches_left_out)
 {
     const prof_coverage *c = &d->coverage;
     json_t *row = json_object(), *calls = json_array(), *cut_off = json_array();
@@ -625,7 +626,7 @@ static void put_tables(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
     rep_json_array(j, K(page, instructions));
     for (uint32_t i = 0; i < d->totals.count; i++)
-        rep_json_row(j, instruction_json(d, &d->totals.rows[i]));
+        rep_json_row(j, page_instruction_json(d, &d->totals.rows[i]));
     rep_json_array_end(j);
     rep_json_array(j, K(page, objects));
     for (uint32_t i = 0; i < d->objects.count; i++)
@@ -633,11 +634,11 @@ static void put_tables(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
     rep_json_array(j, K(page, findings));
     for (uint32_t i = 0; i < d->findings->count; i++)
-        rep_json_row(j, finding_json(d, &d->findings->rows[i]));
+        rep_json_row(j, page_finding_json(d, &d->findings->rows[i]));
     rep_json_array_end(j);
     rep_json_array(j, K(page, groups));
     for (uint32_t i = 0; i < d->findings->ngroups; i++)
-        rep_json_row(j, group_json(d, &d->findings->groups[i]));
+        rep_json_row(j, page_group_json(d, &d->findings->groups[i]));
     rep_json_array_end(j);
 }
 
@@ -649,13 +650,13 @@ static bool put_document(const rep_data *d, rep_parts *parts, wl_arena *arena, F
     rep_json_value(&j, K(page, version), json_string(WARPLENS_VERSION));
     rep_json_value(&j, K(page, program), program_json(d));
     if (d->devices.count > 0)
-        rep_json_value(&j, K(page, device), device_json(d));
+        rep_json_value(&j, K(page, device), page_device_json(d));
     put_tables(&j, d);
-    uint32_t launches_left_out = put_launches(&j, d);
+    uint32_t launches_left_out = put_page_launches(&j, d);
     uint64_t maps_left_out = d->heats_left_out + put_maps(&j, d, parts);
-    rep_json_value(&j, K(page, memory), memory_json(d, arena));
+    rep_json_value(&j, K(page, memory), page_memory_json(d, arena));
     rep_json_value(&j, K(page, coverage),
-                   coverage_json(d, arena, maps_left_out, launches_left_out));
+                   page_coverage_json(d, arena, maps_left_out, launches_left_out));
     rep_json_end(&j);
     return !j.failed && !parts->failed;
 }

@@ -62,7 +62,7 @@ static void dump(rep_json_out *j, json_t *value)
     json_decref(value);
 }
 
-static void put_key(rep_json_out *j, const char *key)
+static void put_member_name(rep_json_out *j, const char *key)
 {
     fprintf(j->out, "%s\n\"%s\": ", j->first_key ? "" : ",", key);
     j->first_key = false;
@@ -76,13 +76,13 @@ void rep_json_begin(rep_json_out *j, FILE *out)
 
 void rep_json_value(rep_json_out *j, const char *key, json_t *value)
 {
-    put_key(j, key);
+    put_member_name(j, key);
     dump(j, value);
 }
 
 void rep_json_array(rep_json_out *j, const char *key)
 {
-    put_key(j, key);
+    put_member_name(j, key);
     fputc('[', j->out);
     j->first_row = true;
 }

@@ -62,7 +62,7 @@ static json_t *tool(void)
 /* ---- places ---- */
 
 /* A path as part of a URI: RFC 3986, everything but unreserved characters and '/' escaped. */
-static char *uri_of(wl_arena *arena, const char *path)
+static char *escaped_uri_of(wl_arena *arena, const char *path)
 {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
@@ -91,7 +91,7 @@ static json_t *artifact(const rep_data *d, wl_arena *arena, const char *path)
     const char *relative = below ? path + length + 1 : path;
     json_t *row = json_object();
     const char *scheme = relative[0] == '/' ? "file://" : "";
-    char *uri = uri_of(arena, relative);
+    char *uri = escaped_uri_of(arena, relative);
     rep_put_text(row, "uri", uri ? wl_arena_printf(arena, "%s%s", scheme, uri) : NULL);
     if (relative[0] != '/')
         rep_put_text(row, "uriBaseId", "SRCROOT");
@@ -176,7 +176,7 @@ static json_t *bases(const rep_data *d, wl_arena *arena)
     if (root[0] != '/')
         return NULL;
     json_t *row = json_object(), *source = json_object();
-    char *uri = uri_of(arena, root);
+    char *uri = escaped_uri_of(arena, root);
     rep_put_text(source, "uri", uri ? wl_arena_printf(arena, "file://%s/", uri) : NULL);
     rep_put(row, "SRCROOT", source);
     return row;

@@ -320,7 +320,7 @@ static void kernels(const rep_terminal *t)
 
 /* ---- lines ---- */
 
-static bool same_place(const rep_line *a, const rep_line *b)
+static bool same_source_place(const rep_line *a, const rep_line *b)
 {
     return a->kernel == b->kernel &&
            (a->line ? a->file == b->file && a->line == b->line : !b->line && a->pc == b->pc);
@@ -330,7 +330,7 @@ static bool same_place(const rep_line *a, const rep_line *b)
 static uint32_t place_end(const rep_terminal *t, uint32_t i)
 {
     uint32_t end = i + 1;
-    while (end < t->lines.count && same_place(&t->lines.rows[i], &t->lines.rows[end]))
+    while (end < t->lines.count && same_source_place(&t->lines.rows[i], &t->lines.rows[end]))
         end++;
     return end;
 }
@@ -385,7 +385,7 @@ static void line_row(const rep_terminal *t, rep_grid *grid, const rep_line *l)
     rep_grid_add(grid, cells);
 }
 
-static void lines_of(const rep_terminal *t, uint32_t kernel)
+static void print_kernel_lines(const rep_terminal *t, uint32_t kernel)
 {
     static const rep_column columns[] = {
         {.head = "line, access"},
@@ -436,7 +436,7 @@ static void lines(const rep_terminal *t)
     for (uint32_t i = 0; i < t->d->kernel_table.count; i++) {
         uint32_t kernel = t->d->kernel_table.rows[i].kernel;
         if (t->o->kernel ? kernel == t->o->kernel : t->o->all_lines || has_findings(t, kernel))
-            lines_of(t, kernel);
+            print_kernel_lines(t, kernel);
     }
 }
 

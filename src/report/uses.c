@@ -125,7 +125,7 @@ static void swaps(const rep_terminal *t)
 }
 
 /* Did the command ask for what could not be known? */
-static bool is_missing(const rep_terminal *t)
+static bool is_use_missing(const rep_terminal *t)
 {
     const char *asked = strstr(t->d->info.command, "--probes");
     return asked && t->d->launches.count && !t->d->uses.count &&
@@ -134,7 +134,7 @@ static bool is_missing(const rep_terminal *t)
 
 void rep_uses(const rep_terminal *t)
 {
-    if (is_missing(t)) {
+    if (is_use_missing(t)) {
         rep_title(t, "Elements", NULL);
         fputs("  ", t->out);
         rep_wrap_at(t, 2, 2,

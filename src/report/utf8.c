@@ -36,7 +36,7 @@ size_t rep_decode(const char *text, uint32_t *code)
     return length;
 }
 
-static bool within(uint32_t code, const uint32_t (*ranges)[2], size_t count)
+static bool is_in_ranges(uint32_t code, const uint32_t (*ranges)[2], size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (code >= ranges[i][0] && code <= ranges[i][1])
@@ -55,9 +55,9 @@ size_t rep_code_width(uint32_t code)
                                        {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
     if (code < 0x300)
         return 1;
-    if (within(code, none, sizeof none / sizeof *none))
+    if (is_in_ranges(code, none, sizeof none / sizeof *none))
         return 0;
-    return within(code, wide, sizeof wide / sizeof *wide) ? 2 : 1;
+    return is_in_ranges(code, wide, sizeof wide / sizeof *wide) ? 2 : 1;
 }
 
 size_t rep_width(const char *text)
@@ -71,7 +71,7 @@ size_t rep_width(const char *text)
 }
 
 /* What a terminal could obey, and what would turn the direction of the text around it. */
-static bool is_control(uint32_t code)
+static bool is_control_code(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
            (code >= 0x2066 && code <= 0x2069);
@@ -85,7 +85,7 @@ char *rep_clean(wl_arena *arena, const char *text, bool printable)
         return NULL;
     for (uint32_t code; *text;) {
         size_t length = rep_decode(text, &code);
-        if (printable && is_control(code)) {
+        if (printable && is_control_code(code)) {
             *to++ = ' ';
         } else if (code == REPLACEMENT) {
             memcpy(to, "\xef\xbf\xbd", 3);

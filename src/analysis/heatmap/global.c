@@ -180,7 +180,7 @@ static void add_launch(work *w, uint32_t launch, const cached *const *maps, cons
     }
 }
 
-static wl_status add_maps(work *w, wl_error *err)
+static wl_status add_group_maps(work *w, wl_error *err)
 {
     const ana_group *g = w->group;
     const cached **maps = wl_new_array(w->input->scratch, const cached *, g->nheats);
@@ -204,7 +204,7 @@ static wl_status add_maps(work *w, wl_error *err)
 /* ---- drafts ---- */
 
 /* What the instructions that pay for a draft did. */
-static words_facts facts_of(const ana_draft *d)
+static words_facts draft_facts_of(const ana_draft *d)
 {
     words_facts f = {0};
     uint64_t requests = 0, sectors = 0, fewest = 0, irregular = 0, uniform = 0, strided = 0;
@@ -290,7 +290,7 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     d->requests = requests_paying(d);
     d->launches = w->launches[p];
     d->example_launch = w->example_launch[p];
-    words_facts f = facts_of(d);
+    words_facts f = draft_facts_of(d);
     f.warps = r->warps;
     f.word_temperature = r->word_temperature;
     f.sector_temperature = r->sector_temperature;
@@ -418,7 +418,7 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     }
     d->alone = d->excess;
     d->launches = w->group->ntraffic;
-    words_facts f = facts_of(d);
+    words_facts f = draft_facts_of(d);
     f.halo = p == ANA_MISALIGNED && is_halo(w, d);
     f.walks = walks(w, d);
     add_request_evidence(d, &f);
@@ -451,7 +451,7 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
     if (!begin_work(&w)) {
         return nomem(err);
     }
-    wl_status status = w.group->object ? add_maps(&w, err) : WL_OK;
+    wl_status status = w.group->object ? add_group_maps(&w, err) : WL_OK;
     bool good = true;
     for (size_t i = 0; status == WL_OK && i < sizeof of_map / sizeof *of_map && good; i++) {
         ana_pattern p = of_map[i].pattern;

@@ -36,7 +36,7 @@ typedef struct row_facts {
 } row_facts;
 
 /* Words of a row that lie in the object. */
-static uint32_t words_of(const work *w, const obs_heat_row *row)
+static uint32_t row_words_of(const work *w, const obs_heat_row *row)
 {
     int64_t start = (int64_t)row->sector * OBS_SECTOR_BYTES - (int64_t)(w->base % OBS_SECTOR_BYTES);
     int64_t end = start + OBS_SECTOR_BYTES;
@@ -47,7 +47,7 @@ static uint32_t words_of(const work *w, const obs_heat_row *row)
     return (uint32_t)((to - from + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES);
 }
 
-static row_facts facts_of(const work *w, const obs_heat_row *row)
+static row_facts row_facts_of(const work *w, const obs_heat_row *row)
 {
     row_facts f = {.coldest = UINT32_MAX, .n = {row->reads, row->writes, row->atomics}};
     f.sector_temperature = (uint32_t)__builtin_popcount(row->history);
@@ -58,7 +58,7 @@ static row_facts facts_of(const work *w, const obs_heat_row *row)
         f.hottest = t > f.hottest ? t : f.hottest;
         f.coldest = t && t < f.coldest ? t : f.coldest;
     }
-    f.words = words_of(w, row);
+    f.words = row_words_of(w, row);
     f.words = f.used > f.words ? f.used : f.words;
     f.all = f.n[0] + f.n[1] + f.n[2];
     return f;
@@ -66,7 +66,7 @@ static row_facts facts_of(const work *w, const obs_heat_row *row)
 
 /* ---- the whole map ---- */
 
-static uint64_t shape_of(const obs_heat_row *row)
+static uint64_t sector_shape_of(const obs_heat_row *row)
 {
     uint64_t shape = 0;
     for (uint32_t i = 0; i < OBS_WORDS_PER_SECTOR; i++) {
@@ -75,7 +75,7 @@ static uint64_t shape_of(const obs_heat_row *row)
     return shape;
 }
 
-static int by_value(const void *a, const void *b)
+static int by_rising_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
@@ -83,7 +83,7 @@ static int by_value(const void *a, const void *b)
 
 static int by_value_down(const void *a, const void *b)
 {
-    return by_value(b, a);
+    return by_rising_value(b, a);
 }
 
 /* Sorts values and counts equal ones: counts, largest first, in `counts`; how many different
@@ -91,7 +91,7 @@ static int by_value_down(const void *a, const void *b)
 static uint32_t count_equal(uint64_t *values, uint64_t *counts, uint32_t n)
 {
     uint32_t different = 0;
-    qsort(values, n, sizeof *values, by_value);
+    qsort(values, n, sizeof *values, by_rising_value);
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || values[i] != values[i - 1]) {
             counts[different++] = 0;
@@ -111,7 +111,7 @@ static wl_status measure_shapes(work *w)
         return WL_NOMEM;
     }
     for (uint32_t i = 0; i < n; i++) {
-        shapes[i] = shape_of(&w->heat->rows[i]);
+        shapes[i] = sector_shape_of(&w->heat->rows[i]);
     }
     uint32_t different = count_equal(shapes, counts, n);
     uint64_t common = 0;
@@ -123,7 +123,7 @@ static wl_status measure_shapes(work *w)
 }
 
 /* Words at which runs of touched words begin, from the first sector of the map. */
-static uint32_t find_runs(const work *w, uint64_t *starts)
+static uint32_t find_touched_runs(const work *w, uint64_t *starts)
 {
     const obs_heat_row *rows = w->heat->rows;
     uint32_t n = 0;
@@ -152,14 +152,14 @@ static wl_status measure_stride(work *w)
     if (!starts) {
         return WL_NOMEM;
     }
-    uint32_t n = find_runs(w, starts);
+    uint32_t n = find_touched_runs(w, starts);
     if (n < FEW_RUNS) {
         return WL_OK;
     }
     for (uint32_t i = 0; i + 1 < n; i++) {
         starts[i] = starts[i + 1] - starts[i];
     }
-    qsort(starts, n - 1, sizeof *starts, by_value);
+    qsort(starts, n - 1, sizeof *starts, by_rising_value);
     uint32_t best = 0;
     for (uint32_t i = 0, run = 0; i + 1 < n; i++) {
         run = i && starts[i] == starts[i - 1] ? run + 1 : 1;
@@ -179,7 +179,7 @@ static double measure_temperatures(work *w)
     uint32_t n = w->heat->info.nrows;
     for (uint32_t i = 0; i < n; i++) {
         const obs_heat_row *row = &w->heat->rows[i];
-        row_facts f = facts_of(w, row);
+        row_facts f = row_facts_of(w, row);
         for (uint32_t k = 0; k < OBS_WORDS_PER_SECTOR; k++) {
             double t = __builtin_popcount(row->word[k]);
             squares += t * t;
@@ -238,7 +238,7 @@ static uint32_t find_insn(const work *w, uint32_t pc)
     return low < w->ninsns && w->insns[low].pc == pc ? low : UINT32_MAX;
 }
 
-static uint32_t kind_of(const map_insn *insn)
+static uint32_t transfer_kind_of(const map_insn *insn)
 {
     return insn->op == ACC_LOAD ? 0 : insn->op == ACC_STORE ? 1 : 2;
 }
@@ -251,7 +251,7 @@ static bool resolve_set(work *w, uint32_t s)
         uint32_t index = find_insn(w, set->pcs[i]);
         if (index != UINT32_MAX) {
             w->sets[s][w->counts[s]++] = index;
-            w->weights[s][kind_of(&w->insns[index])] += w->insns[index].weight;
+            w->weights[s][transfer_kind_of(&w->insns[index])] += w->insns[index].weight;
         }
     }
     return w->sets[s] != NULL;
@@ -272,11 +272,12 @@ static wl_status resolve_sets(work *w)
 
 /* The part of a row's transfers of one kind that each of its instructions made, by how much they
  * issue in all. */
-static double part_of(const work *w, const obs_heat_row *row, uint32_t kind, uint32_t index)
+static double instruction_part_of(const work *w, const obs_heat_row *row, uint32_t kind,
+                                  uint32_t index)
 {
     const map_insn *insn = &w->insns[index];
     uint64_t sum = w->weights[row->pcset][kind];
-    return sum && kind_of(insn) == kind ? (double)insn->weight / (double)sum : 0;
+    return sum && transfer_kind_of(insn) == kind ? (double)insn->weight / (double)sum : 0;
 }
 
 static bool all_stream(const work *w, const obs_heat_row *row)
@@ -293,7 +294,7 @@ static bool all_stream(const work *w, const obs_heat_row *row)
 
 static uint8_t label_row(const work *w, const obs_heat_row *row, bool shared_at_random)
 {
-    row_facts f = facts_of(w, row);
+    row_facts f = row_facts_of(w, row);
     uint32_t hot = (uint32_t)ceil(w->t->hot_share * w->heat->info.warps);
     if (w->out->random) { /* one cause, for the sectors that one warp alone gathered from as well */
         return shared_at_random ? ANA_HOT_RANDOM + 1 : 0;
@@ -319,7 +320,7 @@ static void label_rows(work *w)
     bool shared = out->sector_temperature >= (enough > 2 ? enough : 2);
     for (uint32_t i = 0; i < w->heat->info.nrows; i++) {
         const obs_heat_row *row = &w->heat->rows[i];
-        row_facts f = facts_of(w, row);
+        row_facts f = row_facts_of(w, row);
         w->labels[i] = label_row(w, row, shared);
         if (w->labels[i]) {
             w->out->patterns[w->labels[i] - 1].traffic += (double)f.all;
@@ -379,7 +380,7 @@ static void charge_insn(work *w, uint32_t index, const obs_heat_row *row, const 
                         double *excess)
 {
     map_share *share = &w->out->shares[index];
-    double part = part_of(w, row, kind, index), n = (double)f->n[kind] * part, left = n;
+    double part = instruction_part_of(w, row, kind, index), n = (double)f->n[kind] * part, left = n;
     if (n == 0) {
         return;
     }
@@ -402,7 +403,7 @@ static void charge_insn(work *w, uint32_t index, const obs_heat_row *row, const 
 static void charge_row(work *w, uint32_t i, double (*best)[MAP_EXAMPLES])
 {
     const obs_heat_row *row = &w->heat->rows[i];
-    row_facts f = facts_of(w, row);
+    row_facts f = row_facts_of(w, row);
     ana_pattern shared = w->labels[i] ? (ana_pattern)(w->labels[i] - 1) : ANA_HOT;
     bool has_shared = w->labels[i] && w->out->patterns[shared].holds;
     bool strided = w->out->patterns[ANA_STRIDED].holds && is_sparse(w, &f);
@@ -430,8 +431,9 @@ static void share_out_traffic(work *w)
         const obs_heat_row *row = &w->heat->rows[i];
         const uint64_t n[KINDS] = {row->reads, row->writes, row->atomics};
         for (uint32_t k = 0; k < w->counts[row->pcset]; k++) {
-            uint32_t index = w->sets[row->pcset][k], kind = kind_of(&w->insns[index]);
-            w->out->shares[index].traffic += (double)n[kind] * part_of(w, row, kind, index);
+            uint32_t index = w->sets[row->pcset][k], kind = transfer_kind_of(&w->insns[index]);
+            w->out->shares[index].traffic += (double)n[kind] *
+                                             instruction_part_of(w, row, kind, index);
             w->out->shares[index].sectors++;
         }
     }

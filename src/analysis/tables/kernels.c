@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static void add_counts(ana_counts *to, const prof_instruction *row)
+static void add_access_counts(ana_counts *to, const prof_instruction *row)
 {
     to->requests += row->c.requests;
     to->active_lanes += row->c.active_lanes;
@@ -35,7 +35,7 @@ static void add_instructions(ana_kernel *k, const prof_instruction_rows *rows)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
         bool first = i == 0 || rows->rows[i - 1].c.pc != rows->rows[i].c.pc;
-        add_counts(&k->counts, &rows->rows[i]);
+        add_access_counts(&k->counts, &rows->rows[i]);
         k->counts.executions += first ? rows->rows[i].executions : 0;
     }
 }
@@ -56,7 +56,8 @@ static void add_findings(ana_kernel *k, const ana_findings *findings)
     }
 }
 
-static wl_status fill(prof_db *db, const ana_findings *findings, ana_kernel *k, wl_error *err)
+static wl_status fill_kernel_row(prof_db *db, const ana_findings *findings, ana_kernel *k,
+                                 wl_error *err)
 {
     prof_launch_rows launches;
     prof_instruction_rows totals;
@@ -81,7 +82,7 @@ static wl_status fill(prof_db *db, const ana_findings *findings, ana_kernel *k, 
     return status;
 }
 
-static int by_cost(const void *a, const void *b)
+static int by_kernel_cost(const void *a, const void *b)
 {
     const ana_kernel *x = a, *y = b;
     uint64_t p = x->excess_sectors + x->excess_wavefronts,
@@ -113,10 +114,10 @@ wl_status ana_kernel_table(prof_db *profile, const ana_findings *findings, wl_ar
     for (uint32_t i = 0; i < kernels.count && status == WL_OK; i++) {
         ana_kernel *k = &out->rows[out->count++];
         *k = (ana_kernel){.kernel = kernels.rows[i].id, .host_seconds = -1};
-        status = fill(profile, findings, k, err);
+        status = fill_kernel_row(profile, findings, k, err);
     }
     if (out->count) {
-        qsort(out->rows, out->count, sizeof *out->rows, by_cost);
+        qsort(out->rows, out->count, sizeof *out->rows, by_kernel_cost);
     }
     return status;
 }

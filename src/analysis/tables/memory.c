@@ -6,7 +6,7 @@
 enum { PEAKS = 2 };
 
 /* Pinned and registered memory is the host's. */
-static bool counts(const prof_object *o)
+static bool counts_on_device(const prof_object *o)
 {
     return o->process && o->kind != CAP_OBJECT_PINNED && o->kind != CAP_OBJECT_REGISTERED;
 }
@@ -17,7 +17,7 @@ typedef struct event { /* an allocation or a free */
     bool freed;
 } event;
 
-static bool same_place(const event *a, const event *b)
+static bool same_device(const event *a, const event *b)
 {
     return a->object->process == b->object->process && a->object->device == b->object->device;
 }
@@ -40,7 +40,7 @@ static uint32_t list_events(const prof_object_rows *objects, event *events)
     uint32_t n = 0;
     for (uint32_t i = 0; i < objects->count; i++) {
         const prof_object *o = &objects->rows[i];
-        if (counts(o)) {
+        if (counts_on_device(o)) {
             events[n++] = (event){o, o->alloc_order, false};
             if (o->freed) {
                 events[n++] = (event){o, o->free_order, true};
@@ -192,7 +192,7 @@ static bool fill_table(const prof_object_rows *objects, wl_arena *arena, ana_mem
     }
     uint32_t n = list_events(objects, events);
     for (uint32_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && same_place(&events[i], &events[end]);) {
+        for (end = i + 1; end < n && same_device(&events[i], &events[end]);) {
             end++;
         }
         if (!append_device(&events[i], end - i, arena, out)) {

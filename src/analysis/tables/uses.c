@@ -209,8 +209,8 @@ static bool may_have_uses(const prof_object *o)
     return o->space == ACC_SHARED || (o->space == ACC_GLOBAL && o->kind != CAP_OBJECT_ARRAY);
 }
 
-static wl_status add_up(const work *w, const prof_use *uses, uint32_t count, ana_use *u,
-                        wl_error *err)
+static wl_status add_up_uses(const work *w, const prof_use *uses, uint32_t count, ana_use *u,
+                             wl_error *err)
 {
     pile p = {.counted = u->counted};
     wl_status status = add_all(w, uses, count, &p, err);
@@ -225,22 +225,22 @@ static wl_status add_up(const work *w, const prof_use *uses, uint32_t count, ana
     return status;
 }
 
-static uint64_t elements_of(const prof_object *o)
+static uint64_t object_elements_of(const prof_object *o)
 {
     uint64_t rest = o->base % OBS_WORD_BYTES + o->bytes % OBS_WORD_BYTES;
     return o->bytes / OBS_WORD_BYTES + (rest + OBS_WORD_BYTES - 1) / OBS_WORD_BYTES;
 }
 
 /* `uses`: of the object. Adds a row where something is known of it. */
-static wl_status add_object(const work *w, const prof_object *o, const prof_use *uses,
-                            uint32_t count, ana_uses *out, wl_error *err)
+static wl_status add_object_uses(const work *w, const prof_object *o, const prof_use *uses,
+                                 uint32_t count, ana_uses *out, wl_error *err)
 {
     told t = count_launches(w, o, uses, count);
     ana_use u = {.object = o->id,
                  .kernel = o->kernel,
                  .counted = !t.touched,
                  .partial = t.unknown > 0 || was_skipped(w, o),
-                 .elements = elements_of(o)};
+                 .elements = object_elements_of(o)};
     if (!may_have_uses(o) || t.unknown >= t.all) {
         return WL_OK;
     }
@@ -249,7 +249,7 @@ static wl_status add_object(const work *w, const prof_object *o, const prof_use 
         u.launches += uses[i].known != OBS_KNOWN_NOTHING;
         u.estimated |= l && l->estimated;
     }
-    wl_status status = add_up(w, uses, count, &u, err);
+    wl_status status = add_up_uses(w, uses, count, &u, err);
     out->rows[out->count++] = u;
     return status;
 }
@@ -384,7 +384,7 @@ wl_status ana_use_table(prof_db *profile, const ana_thresholds *thresholds, wl_a
         while (end < last && end->object == o->id) {
             end++;
         }
-        status = add_object(&w, o, at, (uint32_t)(end - at), out, err);
+        status = add_object_uses(&w, o, at, (uint32_t)(end - at), out, err);
         at = end;
     }
     if (status != WL_OK) {
