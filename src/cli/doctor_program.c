@@ -89,7 +89,7 @@ static void add_fatbin(device_code *code, const cuda_fatbin *fatbin, uint32_t sm
         else if (e->kind == CUDA_ENTRY_ELF)
             add_arch(&code->sass, e->arch);
     }
-    const cuda_entry *chosen = cuda_fatbin_choose(fatbin, sm);
+    const cuda_entry *chosen = cuda_fatbin_choose(fatbin, CUDA_ENTRY_PTX, sm);
     code->fits += chosen != NULL;
     if (chosen)
         look_for_lines(code, chosen);

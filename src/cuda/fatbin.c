@@ -225,12 +225,20 @@ static int specific(char variant)
     return variant == 'a' ? 2 : variant == 'f' ? 1 : 0;
 }
 
-const cuda_entry *cuda_fatbin_choose(const cuda_fatbin *fatbin, uint32_t sm)
+/* PTX is compiled for all later devices too; machine code runs within its major version, and not
+ * before it is linked. */
+static bool runs(const cuda_entry *entry, uint32_t sm)
+{
+    return cuda_arch_fits(entry->arch, entry->variant, sm) &&
+           (entry->kind == CUDA_ENTRY_PTX || (entry->arch / 10 == sm / 10 && !entry->relocatable));
+}
+
+const cuda_entry *cuda_fatbin_choose(const cuda_fatbin *fatbin, cuda_entry_kind kind, uint32_t sm)
 {
     const cuda_entry *best = NULL;
     for (size_t i = 0; i < fatbin->count; i++) {
         const cuda_entry *entry = &fatbin->entries[i];
-        if (entry->kind != CUDA_ENTRY_PTX || !cuda_arch_fits(entry->arch, entry->variant, sm))
+        if (entry->kind != kind || !runs(entry, sm))
             continue;
         if (!best || entry->arch > best->arch ||
             (entry->arch == best->arch && specific(entry->variant) > specific(best->variant)))

@@ -78,9 +78,9 @@ wl_status cuda_entry_content(const cuda_entry *entry, unsigned char **content, s
 /* True where PTX for `arch` and `variant` may be compiled for a device of compute capability `sm`. */
 bool cuda_arch_fits(uint32_t arch, char variant, uint32_t sm);
 
-/* The PTX entry that a driver would compile for the device: the one with the highest architecture that fits, the most
- * specific variant among equals. NULL where none fits. */
-const cuda_entry *cuda_fatbin_choose(const cuda_fatbin *fatbin, uint32_t sm);
+/* The entry of a kind, PTX or ELF, that a driver would take for the device: the one with the highest architecture that
+ * fits, the most specific variant among equals. NULL where none fits. */
+const cuda_entry *cuda_fatbin_choose(const cuda_fatbin *fatbin, cuda_entry_kind kind, uint32_t sm);
 
 /* ---- images: anything that cuModuleLoadData or __cudaRegisterFatBinary takes ---- */
 
@@ -96,6 +96,11 @@ typedef struct cuda_image {
 wl_status cuda_image_read(const void *data, size_t size, uint32_t sm, cuda_image *out,
                           wl_error *err);
 void cuda_image_clear(cuda_image *image);
+
+/* The machine code of an image for a device: an ELF file, malloc'ed. WL_NOENT where it has none that runs there; other
+ * codes as cuda_image_read(). What is no fatbin is taken for a cubin of the right device. */
+wl_status cuda_image_cubin(const void *data, size_t size, uint32_t sm, unsigned char **cubin,
+                           size_t *length, wl_error *err);
 
 /* ---- files ---- */
 

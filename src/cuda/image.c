@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "cuda/store.h"
 #include "ptx/lexer.h"
 
 #ifndef EM_CUDA
@@ -113,7 +114,7 @@ static wl_status take_best(const void *data, size_t size, uint32_t sm, ptx_list 
     wl_status status = cuda_fatbin_read(data, size, &fatbin, err);
     if (status != WL_OK)
         return status;
-    const cuda_entry *best = cuda_fatbin_choose(&fatbin, sm);
+    const cuda_entry *best = cuda_fatbin_choose(&fatbin, CUDA_ENTRY_PTX, sm);
     if (best)
         status = add_ptx_source(best, list, err);
     for (size_t i = 0; !best && i < fatbin.count; i++)
@@ -227,4 +228,52 @@ void cuda_image_clear(cuda_image *image)
         free(image->ptx[i].text);
     free(image->ptx);
     memset(image, 0, sizeof *image);
+}
+
+/* ---- machine code ---- */
+
+static wl_status no_cubin(uint32_t sm, wl_error *err)
+{
+    return wl_fail(err, WL_NOENT, "the device code holds no machine code for sm_%u", sm);
+}
+
+static wl_status copy_cubin(const void *data, size_t size, uint32_t sm, unsigned char **cubin,
+                            size_t *length, wl_error *err)
+{
+    *length = cuda_cubin_bytes(data, size);
+    if (*length == 0)
+        return no_cubin(sm, err);
+    *cubin = malloc(*length);
+    if (!*cubin)
+        return wl_fail(err, WL_NOMEM, "no memory for device code");
+    memcpy(*cubin, data, *length);
+    return WL_OK;
+}
+
+static wl_status cubin_of_fatbin(const void *data, size_t size, uint32_t sm, unsigned char **cubin,
+                                 size_t *length, wl_error *err)
+{
+    cuda_fatbin fatbin;
+    wl_status status = cuda_fatbin_read(data, size, &fatbin, err);
+    if (status != WL_OK)
+        return status;
+    const cuda_entry *best = cuda_fatbin_choose(&fatbin, CUDA_ENTRY_ELF, sm);
+    status = best ? cuda_entry_content(best, cubin, length, err) : no_cubin(sm, err);
+    cuda_fatbin_clear(&fatbin);
+    return status;
+}
+
+wl_status cuda_image_cubin(const void *data, size_t size, uint32_t sm, unsigned char **cubin,
+                           size_t *length, wl_error *err)
+{
+    cuda_fatbin_wrapper wrapper = {0};
+    cuda_image_kind kind = data && size ? cuda_image_identify(data, size) : CUDA_IMAGE_UNKNOWN;
+    if (kind == CUDA_IMAGE_WRAPPER && size == CUDA_SIZE_UNKNOWN)
+        memcpy(&wrapper, data, sizeof wrapper);
+    if (wrapper.fatbin)
+        return cubin_of_fatbin(wrapper.fatbin, CUDA_SIZE_UNKNOWN, sm, cubin, length, err);
+    if (kind == CUDA_IMAGE_FATBIN)
+        return cubin_of_fatbin(data, size, sm, cubin, length, err);
+    return kind == CUDA_IMAGE_ELF ? copy_cubin(data, size, sm, cubin, length, err)
+                                  : no_cubin(sm, err);
 }

@@ -70,7 +70,7 @@ static void architectures_fit(void **state)
 static void check_choice(const builder *b, unsigned sm, unsigned arch, char variant)
 {
     cuda_fatbin fatbin = read_good(b);
-    const cuda_entry *entry = cuda_fatbin_choose(&fatbin, sm);
+    const cuda_entry *entry = cuda_fatbin_choose(&fatbin, CUDA_ENTRY_PTX, sm);
     if (arch == 0) {
         assert_null(entry);
     } else {

@@ -116,7 +116,7 @@ static void check_mode(const char *options, const char *reference, cuda_compress
     nvcc(arguments);
     cuda_file file = open_file("a.fatbin");
     assert_int_equal(file.count, 1);
-    const cuda_entry *entry = cuda_fatbin_choose(&file.fatbins[0].fatbin, 90);
+    const cuda_entry *entry = cuda_fatbin_choose(&file.fatbins[0].fatbin, CUDA_ENTRY_PTX, 90);
     assert_non_null(entry);
     assert_int_equal(entry->compression, compression);
     cuda_image image;
@@ -151,7 +151,7 @@ static void several_architectures(void **state)
     } cases[] = {{80, 80, 0},     {86, 80, 0},     {90, 90, 'a'},
                  {100, 100, 'f'}, {103, 100, 'f'}, {120, 80, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const cuda_entry *entry = cuda_fatbin_choose(fatbin, cases[i].sm);
+        const cuda_entry *entry = cuda_fatbin_choose(fatbin, CUDA_ENTRY_PTX, cases[i].sm);
         assert_non_null(entry);
         assert_int_equal(entry->arch, cases[i].arch);
         assert_int_equal(entry->variant, cases[i].variant);
@@ -164,7 +164,7 @@ static void several_architectures(void **state)
         assert_non_null(strstr((char *)text, target));
         free(text);
     }
-    assert_null(cuda_fatbin_choose(fatbin, 75));
+    assert_null(cuda_fatbin_choose(fatbin, CUDA_ENTRY_PTX, 75));
     cuda_file_close(&file);
 }
 
@@ -186,11 +186,61 @@ static void sass_alone_is_refused(void **state)
     cuda_file_close(&file);
 }
 
+static void expect_cubin(const cuda_file *file, uint32_t sm, const cuda_entry *expected)
+{
+    unsigned char *cubin, *content;
+    size_t length, bytes;
+    wl_error err = {0};
+    if (cuda_image_cubin(file->map, file->size, sm, &cubin, &length, &err) != WL_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(cuda_entry_content(expected, &content, &bytes, &err), WL_OK);
+    assert_int_equal(length, bytes);
+    assert_memory_equal(cubin, content, bytes);
+    free(content);
+    free(cubin);
+}
+
+static void cubins_run_within_their_major_version(void **state)
+{
+    unsigned char *cubin;
+    size_t length;
+    (void)state;
+    nvcc("-gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90 "
+         "-fatbin -o a.fatbin a.cu");
+    cuda_file file = open_file("a.fatbin");
+    const cuda_fatbin *fatbin = &file.fatbins[0].fatbin;
+    assert_int_equal(fatbin->count, 2);
+    const cuda_entry *old = &fatbin->entries[fatbin->entries[0].arch == 80 ? 0 : 1];
+    const cuda_entry *new = &fatbin->entries[fatbin->entries[0].arch == 80 ? 1 : 0];
+    expect_cubin(&file, 80, old);
+    expect_cubin(&file, 86, old);
+    expect_cubin(&file, 90, new);
+    assert_int_equal(cuda_image_cubin(file.map, file.size, 100, &cubin, &length, NULL), WL_NOENT);
+    assert_int_equal(cuda_image_cubin(file.map, file.size, 75, &cubin, &length, NULL), WL_NOENT);
+    cuda_file_close(&file);
+}
+
+static void cubins_of_files_are_taken_whole(void **state)
+{
+    unsigned char *cubin;
+    size_t length;
+    (void)state;
+    nvcc("-arch=sm_90 -cubin -o a.cubin a.cu");
+    cuda_file file = open_file("a.cubin");
+    assert_int_equal(cuda_image_cubin(file.map, file.size, 90, &cubin, &length, NULL), WL_OK);
+    assert_int_equal(length, file.size);
+    assert_memory_equal(cubin, file.map, length);
+    free(cubin);
+    assert_int_equal(cuda_image_cubin(file.map, file.size / 2, 90, &cubin, &length, NULL),
+                     WL_NOENT);
+    cuda_file_close(&file);
+}
+
 static size_t count_ptx(const cuda_file *file, const char *section, uint32_t sm, bool relocatable)
 {
     size_t count = 0;
     for (size_t i = 0; i < file->count; i++) {
-        const cuda_entry *entry = cuda_fatbin_choose(&file->fatbins[i].fatbin, sm);
+        const cuda_entry *entry = cuda_fatbin_choose(&file->fatbins[i].fatbin, CUDA_ENTRY_PTX, sm);
         if (entry && strcmp(file->fatbins[i].section, section) == 0 &&
             entry->relocatable == relocatable)
             count++;
@@ -218,6 +268,8 @@ int main(void)
         cmocka_unit_test(modes_of_compression),
         cmocka_unit_test(several_architectures),
         cmocka_unit_test(sass_alone_is_refused),
+        cmocka_unit_test(cubins_run_within_their_major_version),
+        cmocka_unit_test(cubins_of_files_are_taken_whole),
         cmocka_unit_test(executables_hold_fatbins),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -8,6 +8,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cuda_fatbin fatbin;
     cuda_image image;
+    unsigned char *cubin;
+    size_t bytes;
     if (cuda_fatbin_read(data, size, &fatbin, NULL) == WL_OK) {
         for (size_t i = 0; i < fatbin.count; i++) {
             unsigned char *content;
@@ -23,5 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         cuda_image_clear(&image);
     }
+    if (cuda_image_cubin(data, size, 90, &cubin, &bytes, NULL) == WL_OK)
+        free(cubin);
     return 0;
 }

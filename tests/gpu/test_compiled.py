@@ -100,6 +100,10 @@ class Compiled(unittest.TestCase):
     def test_cubin_found(self):
         self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
         self.assertIn("no PTX", self.reasons(PROGRAM, "load", self.cubin, "fill"))
+        with open(self.cubin, "rb") as f, sqlite3.connect(self.path("p.wlprof")) as database:
+            modules = database.execute("SELECT n.name, m.bytes, k.mangled FROM modules m JOIN kernels k ON k.module = m.id "
+                                       "JOIN names n ON n.kind = 'module' AND n.value = m.kind").fetchall()
+            self.assertEqual(modules, [("cubin", len(f.read()), "fill")])
         # The program compiles it itself, by what TRITON_PTXAS_PATH names.
         script = f'"$TRITON_PTXAS_PATH" -arch=sm_90 "{self.ptx}" -o "{self.cubin}" && "{PROGRAM}" load "{self.cubin}" fill'
         self.assertNotIn("no PTX", self.reasons("sh", "-c", script, TRITON_PTXAS_PATH=PTXAS))

@@ -30,9 +30,11 @@ struct shim_module { /* a CUmodule or a CUlibrary */
     const void *image; /* in a mapped file, read when it is needed */
     char *text;        /* PTX; malloc'ed */
     size_t length;
+    unsigned char *cubin; /* what came in place of PTX; malloc'ed */
+    size_t cubin_bytes;
     char *name; /* of the file */
     bool used;
-    uint32_t number;             /* in the capture; 0 without PTX */
+    uint32_t number;             /* in the capture; 0: its code is not known */
     wl_vec(variable) variables;  /* once it is used */
     wl_vec(CUcontext) placed_in; /* a library has its variables in each context of its own */
     shim_probed *probed;         /* what its kernels can record; NULL: nothing */
@@ -84,6 +86,13 @@ static bool read_module_ptx(shim_module *m, const void *image, size_t size)
     }
     cuda_image_clear(&found);
     return status == WL_OK && m->text;
+}
+
+/* The image's PTX, or else its machine code. */
+static void read_module_code(shim_module *m, const void *image, size_t size)
+{
+    if (!read_module_ptx(m, image, size))
+        (void)cuda_image_cubin(image, size, shim_g.sm, &m->cubin, &m->cubin_bytes, NULL);
 }
 
 /* ---- variables ---- */
@@ -172,13 +181,24 @@ static void list_variables(shim_module *m)
     }
 }
 
+static void write_cubin(shim_module *m)
+{
+    if (m->cubin)
+        m->number = rec_module(CAP_MODULE_CUBIN, m->name ? m->name : "memory",
+                               (const char *)m->cubin, m->cubin_bytes);
+    free(m->cubin);
+    m->cubin = NULL;
+}
+
 static void begin_module_use(shim_module *m)
 {
     m->used = true;
     if (!m->text && m->image)
-        read_module_ptx(m, m->image, CUDA_SIZE_UNKNOWN);
-    if (!m->text)
+        read_module_code(m, m->image, CUDA_SIZE_UNKNOWN);
+    if (!m->text) {
+        write_cubin(m);
         return;
+    }
     m->number = rec_module(CAP_MODULE_PTX, m->name ? m->name : "memory", m->text, m->length);
     list_variables(m);
     if (shim_probes_on())
@@ -294,6 +314,7 @@ static void free_module(shim_module *m)
     wl_vec_free(&m->placed_in);
     shim_probed_free(m->probed);
     free(m->text);
+    free(m->cubin);
     free(m->name);
     free(m);
 }
@@ -342,15 +363,15 @@ static void read_file(shim_module *m, const char *path)
     if (fstat(fd, &st) == 0 && st.st_size > 0) {
         void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (data != MAP_FAILED) {
-            read_module_ptx(m, data, (size_t)st.st_size);
+            read_module_code(m, data, (size_t)st.st_size);
             munmap(data, (size_t)st.st_size);
         }
     }
     close(fd);
 }
 
-/* What is about to be loaded; `image` NULL: the file. What the compiler registers lies in a mapped file and stays: its PTX is
- * taken when a kernel of it is launched. Anything else may be gone after the call, so its PTX is taken now. NULL without
+/* What is about to be loaded; `image` NULL: the file. What the compiler registers lies in a mapped file and stays: its code is
+ * taken when a kernel of it is launched. Anything else may be gone after the call, so its code is taken now. NULL without
  * memory. */
 static shim_module *new_pending_module(bool library, const void *image, const char *file)
 {
@@ -364,7 +385,7 @@ static shim_module *new_pending_module(bool library, const void *image, const ch
     if (stays)
         m->image = image;
     else if (image)
-        read_module_ptx(m, image, CUDA_SIZE_UNKNOWN);
+        read_module_code(m, image, CUDA_SIZE_UNKNOWN);
     else if (file)
         read_file(m, file);
     return m;

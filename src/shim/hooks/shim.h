@@ -200,7 +200,7 @@ bool shim_module_in(const shim_module *module, CUcontext context);
 /* What the program asked of the compiler, at most so many; returns how many. */
 uint32_t shim_module_options(const shim_module *module, CUjit_option *options, void **values,
                              uint32_t most);
-/* The module's number in the capture: writes MODULE and OBJECTs of its variables the first time. 0: it has no PTX. */
+/* The module's number in the capture: writes MODULE and OBJECTs of its variables the first time. 0: its code is not known. */
 uint32_t shim_module_use(shim_module *module);
 void shim_modules_gone(CUcontext context);
 

@@ -90,7 +90,7 @@ static bool take_unseen_text(const search *s, const char *at, const cuda_fatbin 
     wl_error err = {0};
     size_t length;
     unsigned char *text = NULL;
-    const cuda_entry *entry = cuda_fatbin_choose(fatbin, s->sm);
+    const cuda_entry *entry = cuda_fatbin_choose(fatbin, CUDA_ENTRY_PTX, s->sm);
     if (!entry || entry->relocatable || expanded > MAX_EXPANDED || is_taken(at, s->context) ||
         cuda_entry_content(entry, &text, &length, &err) != WL_OK)
         return false;
