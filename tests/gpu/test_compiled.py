@@ -104,6 +104,8 @@ class Compiled(unittest.TestCase):
             modules = database.execute("SELECT n.name, m.bytes, k.mangled FROM modules m JOIN kernels k ON k.module = m.id "
                                        "JOIN names n ON n.kind = 'module' AND n.value = m.kind").fetchall()
             self.assertEqual(modules, [("cubin", len(f.read()), "fill")])
+            reached = database.execute("SELECT r.offset, o.bytes, r.object_offset FROM reaches r JOIN objects o ON o.id = r.object")
+            self.assertEqual(reached.fetchall(), [(0, 4096, 0)])
         # The program compiles it itself, by what TRITON_PTXAS_PATH names.
         script = f'"$TRITON_PTXAS_PATH" -arch=sm_90 "{self.ptx}" -o "{self.cubin}" && "{PROGRAM}" load "{self.cubin}" fill'
         self.assertNotIn("no PTX", self.reasons("sh", "-c", script, TRITON_PTXAS_PATH=PTXAS))
