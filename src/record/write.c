@@ -128,7 +128,8 @@ uint32_t rec_module(cap_module_kind kind, const char *name, const char *code, ui
 {
     cap_module record = {.id = ++rec_g.next_module,
                          .kind = kind,
-                         .hash = XXH64(code, length, 0),
+                         /* What is too long is not written, nor read. */
+                         .hash = length <= CAP_MAX_PAYLOAD ? XXH64(code, length, 0) : 0,
                          .name = name,
                          .code = code,
                          .length = length};
