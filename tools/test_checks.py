@@ -170,6 +170,17 @@ class Paths(Check):
         self.assertEqual(self.paths("# Page\n\nSee `graph.c`.\n")[0], 0)
 
 
+class Names(Check):
+    def test_names_in_several_files_are_found(self):
+        self.write("src/emu/a.c", "static int take_node(int a)\n{\n    return a;\n}\n")
+        self.write("src/emu/b.c", "static int take_edge(int a);\nstatic int take_edge(int a)\n{\n    return a;\n}\n")
+        self.assertEqual(self.run_tool("check_names.py")[0], 0)
+        self.write("src/ptx/c.c", "static void take_node(void)\n{\n}\n")
+        code, out = self.run_tool("check_names.py")
+        self.assertEqual(code, 1)
+        self.assertIn("take_node: src/emu/a.c, src/ptx/c.c", out)
+
+
 class Style(Check):
     def setUp(self):
         super().setUp()

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static wl_status nomem(wl_error *err)
+wl_status ana_nomem(wl_error *err)
 {
     return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
 }
@@ -47,7 +47,8 @@ static int by_excess(const void *a, const void *b)
 static charged_line *charged_line_of(charged_line *lines, uint32_t *n, const ana_input *input,
                                      uint32_t pc)
 {
-    const prof_code *code = prof_find_code(&input->code, input->kernel->id, pc);
+    const prof_code *code = input->kernel ? prof_find_code(&input->code, input->kernel->id, pc)
+                                          : NULL;
     uint32_t file = code ? code->file : 0, line = file ? code->line : 0;
     for (uint32_t i = 0; i < *n; i++) {
         bool same = file ? lines[i].file == file && lines[i].line.line == line
@@ -199,7 +200,7 @@ static wl_status tell_drafts(detect_run *run, const ana_input *input, const ana_
     for (uint32_t i = 0; i < drafts->count; i++) {
         const ana_draft *d = &drafts->rows[i];
         if (is_worth_telling(input, d) && !append_finding(run, input, d)) {
-            return nomem(err);
+            return ana_nomem(err);
         }
     }
     return WL_OK;
@@ -211,7 +212,7 @@ static wl_status detect_in_kernel(detect_run *run, const prof_kernel *kernel, wl
     ana_input input = {
         .program = &run->program, .kernel = kernel, .scratch = wl_arena_new(), .arena = run->arena};
     size_t first = run->found.count;
-    wl_status status = input.scratch ? ana_input_load(&input, err) : nomem(err);
+    wl_status status = input.scratch ? ana_input_load(&input, err) : ana_nomem(err);
     status = status == WL_OK ? run_in_kernel(run, &input, &drafts, err) : status;
     status = status == WL_OK ? tell_drafts(run, &input, &drafts, err) : status;
     status = status == WL_OK ? detect_merge(run, first, input.scratch, err) : status;
@@ -245,7 +246,7 @@ static wl_status detect_in_program(detect_run *run, wl_error *err)
     ana_input input = {.program = &run->program, .scratch = wl_arena_new(), .arena = run->arena};
     wl_status status = input.scratch
                            ? ana_memory_table(run->program.db, input.scratch, &memory, err)
-                           : nomem(err);
+                           : ana_nomem(err);
     run->program.totals[ANA_BYTES] = (double)memory.peak_bytes;
     for (int unit = 0; unit < ANA_UNIT_COUNT; unit++) {
         input.totals[unit] = run->program.totals[unit];

@@ -19,6 +19,9 @@ typedef struct detect_run {
     wl_arena *arena;           /* of the results */
 } detect_run;
 
+/* What an analysis ends with when memory is exhausted. */
+wl_status ana_nomem(wl_error *err);
+
 /* `run` comes with detectors, program (its totals 0), traffic and arena filled in; frees
  * nothing. */
 wl_status detect_all(detect_run *run, wl_error *err);

@@ -7,11 +7,6 @@
 
 #include <stdlib.h>
 
-static wl_status nomem(wl_error *err)
-{
-    return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-}
-
 static int by_finding_cost(const void *a, const void *b)
 {
     const ana_finding *x = a, *y = b;
@@ -92,7 +87,7 @@ static bool set_keys(detect_run *run)
 static wl_status rank_findings(detect_run *run, ana_findings *out, wl_error *err)
 {
     if (!judge_findings(run) || !set_keys(run)) {
-        return nomem(err);
+        return ana_nomem(err);
     }
     if (run->found.count) {
         qsort(run->found.data, run->found.count, sizeof *run->found.data, by_finding_cost);
@@ -100,7 +95,7 @@ static wl_status rank_findings(detect_run *run, ana_findings *out, wl_error *err
     wl_status status = group_findings(run->found.data, (uint32_t)run->found.count,
                                       &run->program.kernels, &run->program.objects, run->arena,
                                       out);
-    return status == WL_OK ? WL_OK : nomem(err);
+    return status == WL_OK ? WL_OK : ana_nomem(err);
 }
 
 static wl_status load_program(prof_db *db, wl_arena *arena, ana_program *p, wl_error *err)
@@ -127,7 +122,7 @@ wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *pro
         const prof_kernel_rows *kernels = &run.program.kernels;
         uint32_t last = kernels->count ? kernels->rows[kernels->count - 1].id : 0;
         run.traffic = wl_new_array(arena, uint64_t, (size_t)last + 1);
-        status = run.traffic ? detect_all(&run, err) : nomem(err);
+        status = run.traffic ? detect_all(&run, err) : ana_nomem(err);
     }
     status = status == WL_OK ? rank_findings(&run, out, err) : status;
     wl_vec_free(&run.found);

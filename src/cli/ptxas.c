@@ -157,8 +157,8 @@ int main(int argc, char **argv)
     char *ptx = folder && *folder ? read_input(argc, argv, &length) : NULL;
     pid_t child = ptx ? fork() : 0;
     if (child <= 0) { /* nothing to keep, or in the child, or there can be none */
-        /* NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): the user names the program to
-         * run */
+        /* The user names the program to run. */
+        /* NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint) */
         execv(path, argv);
         _exit(cannot_run(path));
     }

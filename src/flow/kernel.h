@@ -328,6 +328,8 @@ flow_level flow_level_at(const flow_function *f, uint32_t value, uint32_t block)
 
 /* The object of a variable, or FLOW_NONE. */
 uint32_t flow_object_of(const flow_kernel *kernel, const ir_var *var);
+/* The object of the variable that the operand names; FLOW_NONE where it names none. */
+uint32_t flow_named_object(const flow_kernel *kernel, const ir_operand *operand);
 /* The function of `order` that a direct call names, or FLOW_NONE: without a body, or through a register. */
 uint32_t flow_callee(const flow_kernel *kernel, const ir_insn *call);
 

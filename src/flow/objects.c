@@ -18,6 +18,12 @@ uint32_t flow_object_of(const flow_kernel *k, const ir_var *var)
     return k->object_keys[slot] ? k->object_slots[slot] : FLOW_NONE;
 }
 
+uint32_t flow_named_object(const flow_kernel *k, const ir_operand *o)
+{
+    return o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR ? flow_object_of(k, o->sym.var)
+                                                              : FLOW_NONE;
+}
+
 static bool is_dynamic_array(const ir_var *var)
 {
     return var->space == IR_SPACE_SHARED && ir_var_size(var) == 0;

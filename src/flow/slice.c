@@ -102,12 +102,6 @@ static void copy_needs(state *s, uint32_t to, uint32_t from)
             need_cells(s, na == nb ? (flow_range){b + c, 1} : (flow_range){b, nb});
 }
 
-static uint32_t named_object(const flow_kernel *k, const ir_operand *o)
-{
-    return o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR ? flow_object_of(k, o->sym.var)
-                                                              : FLOW_NONE;
-}
-
 /* What a callee's parameters need, the arguments must bring; what its results are needed for, it must store. */
 static void through_call(state *s, const flow_function *f, const ir_insn *insn)
 {
@@ -117,12 +111,12 @@ static void through_call(state *s, const flow_function *f, const ir_insn *insn)
     flow_call call = flow_call_of(f->func, insn);
     const ir_func *to = s->k->code->funcs[callee];
     for (uint32_t i = 0; call.args && i < call.args->count && i < to->nparams; i++)
-        if (named_object(s->k, &call.args->items[i]) != FLOW_NONE)
+        if (flow_named_object(s->k, &call.args->items[i]) != FLOW_NONE)
             copy_needs(s, flow_object_of(s->k, to->params[i]),
-                       named_object(s->k, &call.args->items[i]));
+                       flow_named_object(s->k, &call.args->items[i]));
     for (uint32_t i = 0; call.rets && i < call.rets->count && i < to->nrets; i++)
-        if (named_object(s->k, &call.rets->items[i]) != FLOW_NONE)
-            copy_needs(s, named_object(s->k, &call.rets->items[i]),
+        if (flow_named_object(s->k, &call.rets->items[i]) != FLOW_NONE)
+            copy_needs(s, flow_named_object(s->k, &call.rets->items[i]),
                        flow_object_of(s->k, to->rets[i]));
 }
 

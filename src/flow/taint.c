@@ -372,12 +372,6 @@ static void copy_cells(state *s, uint32_t to, uint32_t from)
         stain(s, &s->k->cells[first_to + c], s->k->cells[first_from + c]);
 }
 
-static uint32_t named_object(const flow_kernel *k, const ir_operand *o)
-{
-    return o->kind == IR_OPD_SYM && o->sym.kind == IR_SYM_VAR ? flow_object_of(k, o->sym.var)
-                                                              : FLOW_NONE;
-}
-
 static void stain_object(state *s, uint32_t object, flow_source with)
 {
     if (object != FLOW_NONE)
@@ -403,11 +397,11 @@ static void stain_pointed(state *s, const uint64_t *set, flow_source with)
 static void taint_unknown_call(state *s, const flow_call *call, bool writes, flow_source with)
 {
     for (uint32_t i = 0; call->rets && i < call->rets->count; i++)
-        stain_object(s, named_object(s->k, &call->rets->items[i]), with);
+        stain_object(s, flow_named_object(s->k, &call->rets->items[i]), with);
     if (!writes)
         return;
     for (uint32_t i = 0; call->args && i < call->args->count; i++) {
-        uint32_t object = named_object(s->k, &call->args->items[i]);
+        uint32_t object = flow_named_object(s->k, &call->args->items[i]);
         if (object != FLOW_NONE)
             stain_pointed(s, s->k->contents[object].set, with);
     }
@@ -443,11 +437,11 @@ static void taint_callee(state *s, flow_source control)
     const flow_control *block = &s->f->guarded[s->f->block_of[s->insn->pc]];
     taint_entry(s, to, either(control, guard), control.reason != FLOW_CLEAN ? block->branch : pc);
     for (uint32_t i = 0; call.args && i < call.args->count && i < to->func->nparams; i++)
-        if (named_object(s->k, &call.args->items[i]) != FLOW_NONE)
+        if (flow_named_object(s->k, &call.args->items[i]) != FLOW_NONE)
             copy_cells(s, flow_object_of(s->k, to->func->params[i]),
-                       named_object(s->k, &call.args->items[i]));
+                       flow_named_object(s->k, &call.args->items[i]));
     for (uint32_t i = 0; call.rets && i < call.rets->count && i < to->func->nrets; i++) {
-        uint32_t ret = named_object(s->k, &call.rets->items[i]);
+        uint32_t ret = flow_named_object(s->k, &call.rets->items[i]);
         if (ret == FLOW_NONE)
             continue;
         copy_cells(s, ret, flow_object_of(s->k, to->func->rets[i]));

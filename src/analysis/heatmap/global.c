@@ -9,6 +9,7 @@
  *
  * A map knows the sampled blocks only. Its costs, as parts of the transfers that it saw, are taken
  * for the whole launch. */
+#include "analysis/detect.h"
 #include "analysis/heatmap/map.h"
 #include "analysis/heatmap/words.h"
 
@@ -33,11 +34,6 @@ typedef struct work {
     uint32_t lowest;      /* of the maps' contents */
     uint32_t *by_content; /* content - lowest to index in cache + 1 */
 } work;
-
-static wl_status nomem(wl_error *err)
-{
-    return wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
-}
 
 static bool is_stream(const obs_insn *c)
 {
@@ -92,11 +88,11 @@ static wl_status analyze_one(work *w, const prof_heat_info *info, cached *c, wl_
     wl_arena *scratch = wl_arena_new();
     wl_status status = scratch
                            ? prof_load_heat(w->input->program->db, info->id, scratch, &heat, err)
-                           : nomem(err);
+                           : ana_nomem(err);
     if (status == WL_OK && map_analyze(&heat, w->group->info, w->insns, w->group->ninsns,
                                        w->input->program->thresholds, scratch, w->input->scratch,
                                        &c->result) != WL_OK) {
-        status = nomem(err);
+        status = ana_nomem(err);
     }
     c->content = info->content;
     wl_arena_free(scratch);
@@ -186,7 +182,7 @@ static wl_status add_group_maps(work *w, wl_error *err)
     const cached **maps = wl_new_array(w->input->scratch, const cached *, g->nheats);
     double *alike = wl_new_array(w->input->scratch, double, g->nheats);
     if (!maps || !alike) {
-        return nomem(err);
+        return ana_nomem(err);
     }
     for (uint32_t i = 0, n; i < g->nheats; i += n) {
         for (n = 0; i + n < g->nheats && g->heats[i + n].launch == g->heats[i].launch; n++) {
@@ -449,7 +445,7 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
         return WL_OK;
     }
     if (!begin_work(&w)) {
-        return nomem(err);
+        return ana_nomem(err);
     }
     wl_status status = w.group->object ? add_group_maps(&w, err) : WL_OK;
     bool good = true;
@@ -461,5 +457,5 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
          i++) {
         good = draft_requests(&w, of_requests[i].pattern, of_requests[i].kind, drafts);
     }
-    return status != WL_OK ? status : good ? WL_OK : nomem(err);
+    return status != WL_OK ? status : good ? WL_OK : ana_nomem(err);
 }

@@ -33,7 +33,7 @@ dev_result api_new_array(dev_call *call, void *out, const CUDA_ARRAY3D_DESCRIPTO
                            .levels = levels};
     dev_result r = dev_array_new(call, &desc, &array);
     if (r == DEV_OK)
-        memcpy(out, &array, sizeof array);
+        memcpy(out, &array, sizeof(dev_array *));
     return r;
 }
 

@@ -187,3 +187,9 @@ rw_reg rw_of_leader(rw_body *b, rw_reg value)
 {
     return rw_get(b, shfl_sync_idx_b32, value, b->warp.lead, rw_number(31), b->warp.active);
 }
+
+void rw_add_to_each(rw_body *b, unsigned n, rw_reg counter, rw_reg guard, rw_opd amount)
+{
+    for (unsigned e = 0; e < n; e++)
+        rw_when(b, guard, red_global_add_u32, rw_at(counter, 4 * e), amount);
+}

@@ -124,6 +124,12 @@ static inline bool rw_has(const rw_body *b, rewrite_probe probe)
     return b->probes >> probe & 1;
 }
 
+/* The slot of the pointer that leads to the site's elements. */
+static inline rw_slot_registers rw_slot_of_site(const rw_body *b, uint32_t site)
+{
+    return b->elements.slot[b->plan->elements->slot_of[site]];
+}
+
 /* Prints the copies of the kernel's body, the one of a clone, or that of a function as it was,
  * between its braces. */
 void rw_print_kernel_body(ptx_text *out, rw_plan *plan);
@@ -171,6 +177,8 @@ rw_opd rw_guard_of(rw_body *b, uint32_t site);
 /* `plain` of x and y into `to`, or `and` of them and the guard where there is one. */
 void rw_compare(rw_body *b, rw_instruction plain, rw_instruction and, rw_reg to, rw_opd x, rw_opd y,
                 rw_opd guard);
+/* Adds `amount` to the counters of n elements side by side, for the lanes of the guard. */
+void rw_add_to_each(rw_body *b, unsigned n, rw_reg counter, rw_reg guard, rw_opd amount);
 void rw_forget_lanes(rw_body *b);
 void rw_active(rw_body *b);
 void rw_group(rw_body *b, rw_opd guard);

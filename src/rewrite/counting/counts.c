@@ -31,17 +31,11 @@ bool rw_counts_lanes(const rw_body *b, uint32_t site)
 
 /* ---- adding ---- */
 
-static void add_to_each(rw_body *b, unsigned n, rw_reg counter, rw_reg guard, rw_opd amount)
-{
-    for (unsigned e = 0; e < n; e++)
-        rw_when(b, guard, red_global_add_u32, rw_at(counter, 4 * e), amount);
-}
-
 static void add_together(rw_body *b, unsigned n, rw_reg counter, rw_reg counted)
 {
     rw_reg lanes = rw_get(b, popc_b32, b->warp.mask);
     rw_reg adds = rw_get(b, and_pred, counted, b->warp.leads);
-    add_to_each(b, n, counter, adds, lanes);
+    rw_add_to_each(b, n, counter, adds, lanes);
 }
 
 /* Into `to`: all lanes that access memory have the address of their first. */
@@ -83,7 +77,7 @@ void rw_count(rw_body *b, uint32_t site, rw_reg counter, rw_reg counted)
     }
     if (s == UNKNOWN)
         rw_goto_if(b, have_one_address(b, site), together);
-    add_to_each(b, n, counter, counted, rw_number(1));
+    rw_add_to_each(b, n, counter, counted, rw_number(1));
     if (s == UNKNOWN) {
         rw_goto(b, done);
         rw_put_label(b, together);

@@ -7,12 +7,6 @@
  * each adds for itself. */
 #include "rewrite/code/body.h"
 
-static void add_to_each(rw_body *b, unsigned n, rw_reg counter, rw_reg guard, rw_opd amount)
-{
-    for (unsigned e = 0; e < n; e++)
-        rw_when(b, guard, red_global_add_u32, rw_at(counter, 4 * e), amount);
-}
-
 /* The counter of the lane's first element. */
 static rw_reg find_element_counter(rw_body *b, uint32_t site, rw_reg at)
 {
@@ -36,7 +30,7 @@ static void try_one(rw_body *b, unsigned n, rw_reg counter, const rw_found *foun
     rw_reg lanes = rw_get(b, vote_sync_ballot_b32, same, active);
     rw_reg all = rw_get(b, setp_eq_u32, lanes, rw_number(-1));
     rw_reg adds = rw_get(b, setp_eq_and_u32, b->lane, rw_number(0), all);
-    add_to_each(b, n, counter, adds, rw_number(32));
+    rw_add_to_each(b, n, counter, adds, rw_number(32));
     rw_goto_if(b, all, done);
 }
 
@@ -54,7 +48,7 @@ void rw_count_block(rw_body *b, uint32_t site, const rw_found *found)
     rw_reg counter = find_element_counter(b, site, found->at), thread, threads;
     rw_linear_thread(b, &thread, &threads);
     rw_reg adds = rw_get(b, setp_eq_and_u32, thread, rw_number(0), found->in);
-    add_to_each(b, rw_elements(&b->plan->sites[site]), counter, adds, threads);
+    rw_add_to_each(b, rw_elements(&b->plan->sites[site]), counter, adds, threads);
 }
 
 void rw_count_lanes(rw_body *b, uint32_t site, const rw_found *found, rw_reg alone, rw_reg inside)
@@ -67,11 +61,11 @@ void rw_count_lanes(rw_body *b, uint32_t site, const rw_found *found, rw_reg alo
         rw_reg lanes = rw_get(b, popc_b32, inside);
         if (pattern == RW_UNIFORM_IN_ROW)
             rw_do(b, selp_b32, lanes, lanes, rw_number(1), b->elements.rows);
-        add_to_each(b, n, counter, alone, lanes);
+        rw_add_to_each(b, n, counter, alone, lanes);
     } else {
         if (pattern == RW_UNKNOWN)
             try_one(b, n, counter, found, done);
-        add_to_each(b, n, counter, found->in, rw_number(1));
+        rw_add_to_each(b, n, counter, found->in, rw_number(1));
     }
     rw_put_label(b, done);
 }

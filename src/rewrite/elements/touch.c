@@ -20,11 +20,6 @@ bool rw_marks(const rw_body *b)
     return rw_has(b, REWRITE_TOUCH) && !rw_has(b, REWRITE_FREQUENCY);
 }
 
-static rw_slot_registers slot_of(const rw_body *b, uint32_t site)
-{
-    return b->elements.slot[b->plan->elements->slot_of[site]];
-}
-
 /* ---- who looks first ---- */
 
 enum {
@@ -76,7 +71,7 @@ static rw_opd find_look(rw_body *b, uint32_t site)
 {
     uint32_t set = rw_crowd_of(b->plan, b->f, site);
     if (is_scattered(b, site))
-        return rw_get(b, setp_le_u64, slot_of(b, site).size, rw_number(SMALL_BYTES));
+        return rw_get(b, setp_le_u64, rw_slot_of_site(b, site).size, rw_number(SMALL_BYTES));
     if (set && set == common_reuse(b))
         return b->elements.reused;
     if (!set)
@@ -183,7 +178,7 @@ static void spare_lanes(rw_body *b, uint32_t site, const rw_found *found)
 static void mark_at_once(rw_body *b, const rw_deferred *d, const rw_found *found, rw_reg looks)
 {
     spare_lanes(b, d->site, found);
-    rw_slot_registers slot = slot_of(b, d->site);
+    rw_slot_registers slot = rw_slot_of_site(b, d->site);
     if (d->joined) {
         mark_joined(b, d->elements, slot.lines, found);
         return;
@@ -207,7 +202,7 @@ typedef struct looked {
 static looked look_first(rw_body *b, const rw_deferred *d)
 {
     bool scattered = is_scattered(b, d->site);
-    rw_slot_registers slot = slot_of(b, d->site);
+    rw_slot_registers slot = rw_slot_of_site(b, d->site);
     rw_reg from;
     rw_found found = rw_find_deferred(b, d, NULL, &from, (rw_reg){0});
     rw_opd look = find_look(b, d->site);

@@ -3,11 +3,6 @@
 
 #include <stddef.h>
 
-static rw_slot_registers slot_of(const rw_body *b, uint32_t site)
-{
-    return b->elements.slot[b->plan->elements->slot_of[site]];
-}
-
 /* Finds out whether the table of differences is for the step, where only the launch knows that. */
 static void agree_on_step(rw_body *b, uint32_t head, rw_walk_code *w)
 {
@@ -62,7 +57,7 @@ static void count_site(rw_body *b, const rw_walk_code *w, uint32_t site)
 static void count_dense(rw_body *b, uint32_t head, const rw_walk_code *w)
 {
     int64_t from = b->plan->elements->walk[head].low - rw_offset_of(b->plan, head);
-    rw_reg at = rw_get(b, sub_s64, w->low, slot_of(b, head).base);
+    rw_reg at = rw_get(b, sub_s64, w->low, rw_slot_of_site(b, head).base);
     rw_do(b, add_s64, at, at, rw_number(from));
     add_difference(b, b->plan->elements->slot_of[head], w, at, 1);
 }
@@ -72,7 +67,7 @@ static void count_turns(rw_body *b, const rw_walk_code *w, uint32_t site)
 {
     unsigned n = rw_elements(&b->plan->sites[site]);
     rw_reg counter = rw_find_walked(b, w, site);
-    rw_do(b, add_s64, counter, counter, slot_of(b, site).counts);
+    rw_do(b, add_s64, counter, counter, rw_slot_of_site(b, site).counts);
     rw_turns turns = rw_begin_turns(b, w->times);
     for (unsigned e = 0; e < n; e++)
         rw_when(b, w->adds, red_global_add_u32, rw_at(counter, 4 * e), w->weight);

@@ -36,18 +36,13 @@ static bool is_alone(const rw_plan *p, const flow_function *f, uint32_t site)
            p->sites[site].flags & (ACC_GENERIC | ACC_ASYNC);
 }
 
-static uint32_t block_of(const rw_plan *p, const flow_function *f, uint32_t site)
-{
-    return f->block_of[p->sites[site].pc - f->first_pc];
-}
-
 uint32_t rw_find_base(const rw_plan *p, const flow_function *f, uint32_t first, uint32_t site)
 {
     for (uint32_t s = first; s < site && !p->trace->spots[site].alone; s++)
         if (p->trace->opens[s] && !p->trace->spots[s].alone &&
             p->addresses[s]->value == p->addresses[site]->value &&
             p->addresses[s]->operand->reg == p->addresses[site]->operand->reg &&
-            flow_dominates(&f->dom, block_of(p, f, s), block_of(p, f, site)))
+            flow_dominates(&f->dom, rw_block_of(p, f, s), rw_block_of(p, f, site)))
             return s;
     return site;
 }
@@ -142,7 +137,7 @@ static bool is_straight(const rw_plan *p, const flow_function *f, uint32_t loop,
                         uint32_t end)
 {
     const flow_loop *l = &f->loops.loops[loop];
-    uint32_t head = block_of(p, f, first), tail = block_of(p, f, end - 1);
+    uint32_t head = rw_block_of(p, f, first), tail = rw_block_of(p, f, end - 1);
     for (uint32_t n = l->first; n < l->first + l->count; n++) {
         uint32_t block = f->loops.nodes[n];
         bool outside = (block != head && flow_dominates(&f->dom, block, head)) ||
@@ -161,8 +156,8 @@ static bool is_piece(const rw_plan *p, const flow_function *f, uint32_t loop, ui
     if (f->loops.irreducible || has_inner_loop(f, loop))
         return false;
     for (uint32_t s = first; s < end; s++)
-        if (f->loops.of[block_of(p, f, s)] != loop || !is_linear_site(p, f, s, loop) ||
-            (s > first && !flow_dominates(&f->dom, block_of(p, f, s - 1), block_of(p, f, s))))
+        if (f->loops.of[rw_block_of(p, f, s)] != loop || !is_linear_site(p, f, s, loop) ||
+            (s > first && !flow_dominates(&f->dom, rw_block_of(p, f, s - 1), rw_block_of(p, f, s))))
             return false;
     return is_straight(p, f, loop, first, end);
 }
@@ -265,12 +260,12 @@ static bool place_loop_bases(rw_plan *p, const flow_function *f, rw_piece *piece
 static void form_loop(rw_plan *p, uint32_t k, uint32_t first)
 {
     const flow_function *f = &p->flow->funcs[k];
-    uint32_t loop = f->loops.of[block_of(p, f, first)];
+    uint32_t loop = f->loops.of[rw_block_of(p, f, first)];
     uint32_t end = loop != FLOW_NONE ? end_of_loop(p, f, loop) : 0;
     if (loop == FLOW_NONE || end <= first || !is_piece(p, f, loop, first, end))
         return;
     rw_piece *piece = rw_new_piece(p, k, first, loop);
-    piece->block = block_of(p, f, first);
+    piece->block = rw_block_of(p, f, first);
     piece->end = end;
     if (!rw_summarize_loop(p, f, piece) && !place_loop_bases(p, f, piece)) {
         p->trace->npieces--;
@@ -290,7 +285,7 @@ static void form_loops(rw_plan *p, uint32_t k, bool *tried)
     const flow_function *f = &p->flow->funcs[k];
     uint32_t end = p->site_first[p->code.first_pc[k + 1]];
     for (uint32_t s = p->site_first[p->code.first_pc[k]]; s < end; s++) {
-        uint32_t loop = f->loops.of[block_of(p, f, s)];
+        uint32_t loop = f->loops.of[rw_block_of(p, f, s)];
         if (loop == FLOW_NONE || tried[loop])
             continue;
         tried[loop] = true;

@@ -25,11 +25,6 @@ static void place_base(rw_piece *piece, bool narrow, uint32_t *row, bool *high)
         piece->half = *high ? 0 : *row;
 }
 
-static uint32_t block_of(const rw_plan *p, const flow_function *f, uint32_t site)
-{
-    return f->block_of[p->sites[site].pc - f->first_pc];
-}
-
 static uint8_t ran_of(const rw_plan *p, const flow_function *f, uint32_t block)
 {
     return p->trace->ran_at[f->first_pc + f->blocks[block].first];
@@ -79,7 +74,7 @@ static uint32_t find_kept(rw_plan *p, const flow_function *f, uint32_t site)
         return p->trace->keep_at[value];
     from = p->trace->opened_at[value];
     if (from == IR_NONE || p->trace->piece_of[from] == p->trace->npieces - 1 ||
-        !flow_dominates(&f->dom, block_of(p, f, from), block_of(p, f, site)))
+        !flow_dominates(&f->dom, rw_block_of(p, f, from), rw_block_of(p, f, site)))
         return IR_NONE;
     return keep_site_base(p, from);
 }
@@ -88,7 +83,7 @@ static void spot_site(rw_plan *p, const flow_function *f, rw_piece *piece, uint3
 {
     rewrite_spot *spot = &p->trace->spots[site];
     *spot = rw_spot_of(p, f, site);
-    spot->ran = ran_of(p, f, block_of(p, f, site));
+    spot->ran = ran_of(p, f, rw_block_of(p, f, site));
     p->trace->piece_of[site] = (uint32_t)(piece - p->trace->pieces);
     piece->end = site + 1;
     if (spot->var)
@@ -112,7 +107,7 @@ static void spot_site(rw_plan *p, const flow_function *f, rw_piece *piece, uint3
 /* Does each use of the site's base in a loop find a value that was there before? */
 static bool is_outer(const rw_plan *p, const flow_function *f, uint32_t site)
 {
-    uint32_t loop = f->loops.of[block_of(p, f, site)], value = p->addresses[site]->value;
+    uint32_t loop = f->loops.of[rw_block_of(p, f, site)], value = p->addresses[site]->value;
     return loop != FLOW_NONE && value != FLOW_NONE && f->values[value].kind != FLOW_VALUE_ENTRY &&
            !flow_in_loop(&f->loops, loop, f->values[value].block);
 }
