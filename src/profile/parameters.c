@@ -116,7 +116,11 @@ bool builder_place(process *p, uint32_t object, uint64_t base, uint64_t bytes)
 
 void builder_displace(process *p, uint32_t object, uint64_t base)
 {
-    for (size_t i = place_after(p, base); i-- > 0 && p->places.data[i].base == base;) {
+    for (size_t after = place_after(p, base); after > 0; after--) {
+        size_t i = after - 1;
+        if (p->places.data[i].base != base) {
+            return;
+        }
         if (p->places.data[i].object != object) {
             continue;
         }
