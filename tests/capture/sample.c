@@ -134,7 +134,8 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
 #define I64(f) U8(f)
 #define F64(f) U8(f)
 #define STR(f) same = same && strcmp(a->f, b->f) == 0;
-#define TEXT(f, n) same = same && a->n == b->n && memcmp(a->f, b->f, a->n) == 0 && b->f[b->n] == 0;
+#define TEXT(f, n) \
+    same = same && a->n == b->n && (!a->n || memcmp(a->f, b->f, a->n) == 0) && b->f[b->n] == 0;
 #define WORDS(f, n) same = same && memcmp(a->f, b->f, (n) * sizeof a->f[0]) == 0;
 #define QWORDS(f, n) WORDS(f, n)
 #define STRINGS(n, f)                           \
