@@ -217,7 +217,7 @@ static wl_status detect_in_kernel(detect_run *run, const prof_kernel *kernel, wl
     status = status == WL_OK ? tell_drafts(run, &input, &drafts, err) : status;
     status = status == WL_OK ? detect_merge(run, first, input.scratch, err) : status;
     double traffic = input.totals[ANA_SECTORS] + input.totals[ANA_WAVEFRONTS];
-    run->traffic[kernel->id] = (uint64_t)traffic;
+    run->traffic[kernel->id] = traffic;
     run->program.totals[ANA_SECTORS] += input.totals[ANA_SECTORS];
     run->program.totals[ANA_WAVEFRONTS] += input.totals[ANA_WAVEFRONTS];
     free(drafts.rows);

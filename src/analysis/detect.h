@@ -14,7 +14,7 @@ typedef struct detect_run {
     const detect_row *detectors;
     size_t ndetectors;
     ana_program program;
-    uint64_t *traffic;         /* sectors and wavefronts by kernel id */
+    double *traffic;           /* sectors and wavefronts by kernel id */
     wl_vec(ana_finding) found; /* those of a kernel stand together; not yet judged */
     wl_arena *arena;           /* of the results */
 } detect_run;

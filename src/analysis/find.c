@@ -59,7 +59,7 @@ static bool judge_findings(detect_run *run)
             continue; /* a kernel's share decides what fixing gains; here there is none */
         }
         if (i == 0 || f->kernel != f[-1].kernel) {
-            double traffic = (double)run->traffic[f->kernel] / resources[ANA_TRAFFIC];
+            double traffic = run->traffic[f->kernel] / resources[ANA_TRAFFIC];
             k = gain_of_kernel(&in, f->kernel, traffic);
         }
         if (!gain_set(&in, &k, prof_find_object(&run->program.objects, f->object), f)) {
@@ -121,7 +121,7 @@ wl_status find_with(const detect_row *detectors, size_t ndetectors, prof_db *pro
     if (status == WL_OK) { /* ids count from 1 */
         const prof_kernel_rows *kernels = &run.program.kernels;
         uint32_t last = kernels->count ? kernels->rows[kernels->count - 1].id : 0;
-        run.traffic = wl_new_array(arena, uint64_t, (size_t)last + 1);
+        run.traffic = wl_new_array(arena, double, (size_t)last + 1);
         status = run.traffic ? detect_all(&run, err) : ana_nomem(err);
     }
     status = status == WL_OK ? rank_findings(&run, out, err) : status;
