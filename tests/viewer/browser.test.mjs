@@ -251,6 +251,68 @@ test("an address in the link is the cell that is shown; a box takes one there", 
     await has(page, ".goto input", "aria-invalid", "true");
   }));
 
+const MAP = ".heatbox canvas";
+
+/** A canvas's picture once it changes no more: two frames in a row are equal. */
+const picture = (page, selector = MAP) =>
+  page.evaluate(async (s) => {
+    const canvas = document.querySelector(s);
+    const frame = () => new Promise((go) => requestAnimationFrame(go));
+    for (let last = ""; ; ) {
+      await frame();
+      await frame();
+      const now = canvas.toDataURL();
+      if (now === last) return now;
+      last = now;
+    }
+  }, selector);
+
+/** Does something that must change the picture. */
+async function redraws(page, what, act, selector = MAP) {
+  const before = await picture(page, selector);
+  await act();
+  await eventually(async () => assert.ok((await picture(page, selector)) !== before, what));
+}
+
+test("after every control the heat map scrolls, zooms, points and selects as before", () =>
+  visit("#object/6", async (page) => {
+    await page.setViewportSize({ width: 1280, height: 1600 }); // nothing scrolls but the map
+    await page.waitForSelector(".heatbox canvas");
+    const button = (name) => () => page.click(`.heattools button:text-is("${name}")`);
+    const collapse = () => page.click("text=collapse equal rows");
+    const controls = [
+      ["unfolded", collapse],
+      ["sectors", button("sectors")],
+      ["owner", button("owner")],
+      ["words", button("words")],
+      ["warps", button("warps")],
+      ["folded", collapse],
+    ];
+    const key = (name) => () => page.press(".heatbox", name);
+    for (const [name, press] of controls) {
+      await redraws(page, name, press);
+      const { x, y } = await placeOf(page, ".heatbox canvas");
+      const move = (dx, dy) => () => page.mouse.move(x + dx, y + dy);
+      await redraws(page, `${name}: point`, move(140, 50));
+      await redraws(page, `${name}: point elsewhere`, move(220, 50));
+      await redraws(page, `${name}: select`, () => page.mouse.click(x + 220, y + 50));
+      await redraws(page, `${name}: keys`, key("ArrowRight"));
+      await redraws(page, `${name}: wheel`, () => page.mouse.wheel(0, 500));
+      await redraws(page, `${name}: bar`, () => page.mouse.wheel(0, 1500), ".objectbar");
+      await redraws(page, `${name}: all`, button("all"));
+      await redraws(page, `${name}: nearer`, key("+"));
+      for (let far = true; far; far = await page.isEnabled(".zoom button >> nth=1")) {
+        await redraws(page, `${name}: numbers`, () => page.click(".zoom button >> nth=1"));
+      }
+      await page.mouse.move(5, 5);
+      await redraws(page, `${name}: first row`, key("Home"));
+      const seen = await picture(page);
+      await page.reload();
+      await page.waitForSelector(".heatbox canvas");
+      assert.ok((await picture(page)) === seen, `${name}: as a page that opens there`);
+    }
+  }));
+
 /** The offset of the first row in sight, as the table has it. */
 const topOffset = async (page) =>
   Number((await page.locator(".gridtable tbody th >> nth=0").innerText()).replace(/,/g, ""));

@@ -1,5 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type Grid, LAYOUTS, type Layout, rowAt, sectorOf } from "../../data/grid";
 import { type HeatTable, lastSector, SECTOR_BYTES, WORD_BYTES, WORDS } from "../../data/heat";
 import { makeGrid } from "../../data/makegrid";
@@ -98,17 +98,22 @@ function makeShown(tables: HeatTable[], space: HeatMap["space"], c: Choice): Sho
   return { grid, sight: new Sight(grid), hover: signal(undefined), pinned: signal(undefined) };
 }
 
-/** Brings a byte of the object into sight and selects its cell. */
-function show({ grid, sight, pinned }: Shown, object: MemoryObject, byte: number): void {
+/** The cell of a byte of the object. */
+function cellOf(grid: Grid, object: MemoryObject, byte: number) {
   const at = byte + startOf(object);
   const sector = Math.floor(at / SECTOR_BYTES);
   const word = Math.floor((at % SECTOR_BYTES) / WORD_BYTES);
-  const row = rowAt(grid, sector);
   const inside = sector % grid.layout.sectors;
   const column = { words: word, sectors: inside, banks: inside * WORDS + word };
+  return { row: rowAt(grid, sector), layer: 0, column: column[grid.layout.kind], sector };
+}
+
+/** Brings a byte of the object into sight and selects its cell. */
+function show({ grid, sight, pinned }: Shown, object: MemoryObject, byte: number): void {
+  const cell = cellOf(grid, object, byte);
   sight.zoomTo(0);
-  sight.center(sector);
-  pinned.value = { row, layer: 0, column: column[grid.layout.kind], sector };
+  sight.center(cell.sector);
+  pinned.value = cell;
 }
 
 /** The first byte of a cell, from the object's start. */
@@ -120,15 +125,24 @@ function byteOf(grid: Grid, object: MemoryObject, cell: Cell): number {
   return Math.max(0, byte - startOf(object));
 }
 
-/** Keeps the selected cell and the address (?at=) the same. */
-function useAddress(shown: Shown, object: MemoryObject, element: number): void {
+/** What is shown by the choice; another choice keeps the place and the selected cell. */
+function useShown(p: Props, choice: Choice, element: number): Shown {
+  const { tables, maps, object } = p;
+  const last = useRef<Shown | undefined>(undefined);
+  const { layout, mode, collapse } = choice;
+  const space = (maps[0] as HeatMap).space;
+  const shown = useMemo(() => makeShown(tables, space, choice), [tables, layout, mode, collapse]);
   useEffect(() => {
-    const byte = wantedByte(route.value.query.at ?? "", object, element);
-    if (byte !== undefined) show(shown, object, byte);
+    const byte = wantedByte(route.peek().query.at ?? "", object, element);
+    if (last.current) shown.sight.follow(last.current.sight);
+    if (last.current && byte !== undefined) shown.pinned.value = cellOf(shown.grid, object, byte);
+    else if (byte !== undefined) show(shown, object, byte);
+    last.current = shown;
     return shown.pinned.subscribe((cell) => {
       if (cell) setQuery({ at: String(byteOf(shown.grid, object, cell)) });
     });
   }, [shown]);
+  return shown;
 }
 
 function Tools({ map, choice, shown, go }: ToolsProps) {
@@ -214,17 +228,14 @@ const sectorsOf = (object: MemoryObject, tables: HeatTable[]): number =>
   );
 
 /** Heat maps with all that belongs to them: switches, the strip of the whole object, the cell's details, a table. */
-export function MapPanel({ m, object, maps, tables }: Props) {
+export function MapPanel(p: Props) {
+  const { m, object, maps, tables } = p;
   const first = maps[0] as HeatMap;
   const choice = choiceOf(first);
-  const { layout, mode, collapse } = choice;
-  const shown = useMemo(
-    () => makeShown(tables, first.space, choice),
-    [tables, layout, mode, collapse],
-  );
-  const names = useMemo(() => maps.map((h) => `block (${h.block.join(", ")})`), [maps]);
+  const { mode } = choice;
   const element = elementBytes(m, first) ?? WORD_BYTES;
-  useAddress(shown, object, element);
+  const shown = useShown(p, choice, element);
+  const names = useMemo(() => maps.map((h) => `block (${h.block.join(", ")})`), [maps]);
   const go = (text: string): boolean => {
     const byte = wantedByte(text, object, element);
     if (byte !== undefined) show(shown, object, byte);

@@ -1,4 +1,4 @@
-import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
+import { effect, type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { pyramid } from "../../data/pyramid";
 import { shown } from "../../state/theme";
@@ -35,39 +35,33 @@ function useWidth(box: Ref<HTMLElement>): number {
   return width.value;
 }
 
-/** Keeps the picture as it should be: each change waits for the browser's next frame, however many there are. */
+/** Keeps the picture as it should be: each change waits for the browser's next frame, however many there are. A new
+ * sight brings signals of its own, so that the effect that listens to them is made anew with it. */
 function usePainting(canvas: Ref<HTMLCanvasElement>, p: Props, g: Geometry): void {
-  const { grid, height, top, zoom } = p.sight;
-  const painter = useRef<Painter | undefined>(undefined);
-  const frame = useRef(0);
-  const levels = useMemo(() => pyramid(grid, height), [grid, height]);
-  const paint = () => {
-    frame.current = 0;
-    if (!canvas.current || g.width === 0) return;
-    const scene = { sight: p.sight, levels, mode: p.mode, warps: p.warps, names: p.names };
-    painter.current ??= new Painter(canvas.current, scene, g, inkOf(canvas.current));
-    painter.current.draw(p.hover.value, p.pinned.value);
-  };
-  const soon = () => {
-    if (!frame.current) frame.current = requestAnimationFrame(paint);
-  };
+  const { sight, mode, warps, names, hover, pinned } = p;
+  const levels = useMemo(() => pyramid(sight.grid, sight.height), [sight]);
   useEffect(() => {
-    painter.current = undefined;
-    soon();
-    return () => {
-      cancelAnimationFrame(frame.current);
-      frame.current = 0;
+    let painter: Painter | undefined;
+    let theme = shown.peek();
+    let frame = 0;
+    const paint = () => {
+      frame = 0;
+      if (!canvas.current || g.width === 0) return;
+      const scene = { sight, levels, mode, warps, names };
+      painter ??= new Painter(canvas.current, scene, g, inkOf(canvas.current));
+      painter.draw(hover.value, pinned.value);
     };
-  }, [p.sight, p.mode, p.names, g]);
-  useSignalEffect(() => {
-    void [top.value, zoom.value, p.hover.value, p.pinned.value];
-    soon();
-  });
-  useSignalEffect(() => {
-    void shown.value;
-    painter.current = undefined;
-    soon();
-  });
+    const stop = effect(() => {
+      void [sight.top.value, sight.zoom.value, hover.value, pinned.value];
+      if (theme !== shown.value) painter = undefined;
+      theme = shown.value;
+      if (!frame) frame = requestAnimationFrame(paint);
+    });
+    return () => {
+      stop();
+      cancelAnimationFrame(frame);
+    };
+  }, [sight, levels, mode, warps, names, hover, pinned, g]);
 }
 
 /** Heat maps side by side on a canvas: rows are sectors, or several of them; the strip at the left holds all rows. */

@@ -1,4 +1,4 @@
-import { useSignalEffect } from "@preact/signals";
+import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Grid } from "../../data/grid";
 import { WORDS } from "../../data/heat";
@@ -73,14 +73,16 @@ export function ObjectBar(p: Props) {
   };
   useEffect(() => {
     picture.current = undefined;
-    paint();
     addEventListener("resize", paint);
-    return () => removeEventListener("resize", paint);
+    const stop = effect(() => {
+      void [p.sight.sectors.value, shown.value];
+      paint();
+    });
+    return () => {
+      stop();
+      removeEventListener("resize", paint);
+    };
   }, [p.sight, p.mode]);
-  useSignalEffect(() => {
-    void [p.sight.sectors.value, shown.value];
-    paint();
-  });
   const goTo = (e: PointerEvent) => {
     const rect = canvas.current?.getBoundingClientRect();
     if (rect && rect.width > 0) {

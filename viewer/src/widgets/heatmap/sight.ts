@@ -60,6 +60,13 @@ export class Sight {
     this.scrollTo(rowAt(this.grid, sector) - Math.floor(this.rows / 2));
   }
 
+  /** Shows the place that another sight showed, as near, where rows are laid out anew. */
+  follow(other: Sight): void {
+    const all = other.level.peek() === other.zooms.length - 1 && other.level.peek() > 0;
+    this.zoomTo(all ? this.zooms.length - 1 : other.level.peek(), 0);
+    this.scrollTo(rowAt(this.grid, other.sectors.peek().from));
+  }
+
   /** Scrolls as little as it takes to see a row. */
   reveal(row: number): void {
     if (row < this.top.value) this.scrollTo(row);
