@@ -31,19 +31,26 @@ static bool reserve_payload(cap_buffer *b, size_t more)
     return true;
 }
 
-void cap_put(cap_buffer *b, const void *data, size_t size)
+uint8_t *cap_reserve(cap_buffer *b, size_t size)
 {
-    if (!reserve_payload(b, size) || !size)
-        return;
-    memcpy(b->data + b->size, data, size);
+    if (!reserve_payload(b, size))
+        return NULL;
     b->size += size;
+    return b->data + b->size - size;
 }
 
-void cap_put_string(cap_buffer *b, const char *text)
+void cap_put(cap_buffer *b, const void *data, size_t size)
 {
-    size_t length = text ? strlen(text) : 0;
-    cap_put_number(b, length, 4); /* what does not fit in 32 bits exceeds the limit below */
-    cap_put(b, text, length);
+    uint8_t *at = cap_reserve(b, size);
+    if (at && size)
+        memcpy(at, data, size);
+}
+
+void cap_put_number(cap_buffer *b, uint64_t value, size_t bytes)
+{
+    uint8_t *at = cap_reserve(b, bytes);
+    if (at)
+        cap_put_at(at, value, bytes);
 }
 
 void cap_buffer_free(cap_buffer *b)

@@ -11,6 +11,23 @@
 #include <stdint.h>
 #include <string.h>
 
+/* ---- numbers in memory, without a check ---- */
+
+/* The lower bytes of the value, up to 8, where there is room for them; returns where they end. */
+static inline uint8_t *cap_put_at(uint8_t *at, uint64_t value, size_t bytes)
+{
+    value = htole64(value);
+    memcpy(at, &value, bytes);
+    return at + bytes;
+}
+
+static inline uint64_t cap_get_at(const uint8_t *at, size_t bytes)
+{
+    uint64_t value = 0;
+    memcpy(&value, at, bytes);
+    return le64toh(value);
+}
+
 /* ---- writing: a growing buffer; a failure sticks ---- */
 
 typedef struct cap_buffer { /* all zero: empty */
@@ -20,19 +37,10 @@ typedef struct cap_buffer { /* all zero: empty */
     bool lent;        /* data belongs to somebody else, and is left where it grows too small */
 } cap_buffer;
 
+/* Room for `size` more bytes, which count as written. NULL after a failure. */
+uint8_t *cap_reserve(cap_buffer *b, size_t size);
 void cap_put(cap_buffer *b, const void *data, size_t size);
-/* The lower bytes of the value, up to 8. Launches are noted by dozens of these: with room for 8 it is one store. */
-static inline void cap_put_number(cap_buffer *b, uint64_t value, size_t bytes)
-{
-    value = htole64(value);
-    if (b->status || b->capacity - b->size < sizeof value) {
-        cap_put(b, &value, bytes);
-        return;
-    }
-    memcpy(b->data + b->size, &value, sizeof value);
-    b->size += bytes;
-}
-void cap_put_string(cap_buffer *b, const char *text); /* NULL counts as "" */
+void cap_put_number(cap_buffer *b, uint64_t value, size_t bytes);
 void cap_buffer_free(cap_buffer *b);
 
 /* ---- reading: a cursor; after a failure everything reads as 0 ---- */

@@ -50,68 +50,140 @@ static bool rows_in_order(const obs_heat *heat)
 #include "capture/fields.def"
 #include "capture/fields_undef.h"
 
-/* ---- writing ---- */
+/* ---- how many bytes a structure takes ---- */
 
-#define BEGIN(type)                                      \
-    static void put_##type(cap_buffer *b, const type *v) \
-    {
-#define END(type) }
-#define U8(f) cap_put_number(b, v->f, 1);
-#define U16(f) cap_put_number(b, v->f, 2);
-#define U32(f) cap_put_number(b, v->f, 4);
-#define U64(f) cap_put_number(b, v->f, 8);
-#define I32(f) cap_put_number(b, (uint32_t)v->f, 4);
-#define I64(f) cap_put_number(b, (uint64_t)v->f, 8);
-#define F64(f) put_double(b, v->f);
-#define STR(f) cap_put_string(b, v->f);
-#define TEXT(f, n)              \
-    cap_put_number(b, v->n, 8); \
-    cap_put(b, v->f, v->n);
-#define WORDS(f, n) put_words(b, v->f, n);
-#define QWORDS(f, n) put_quads(b, v->f, n);
+#define BEGIN(type)                          \
+    static size_t size_##type(const type *v) \
+    {                                        \
+        size_t size = LEAST_##type;          \
+        (void)v;
+#define END(type) \
+    return size;  \
+    }
+#define U8(f)
+#define U16(f)
+#define U32(f)
+#define U64(f)
+#define I32(f)
+#define I64(f)
+#define F64(f)
+#define STR(f) size += str_length(v->f);
+#define TEXT(f, n) size += v->n;
+#define WORDS(f, n)
+#define QWORDS(f, n)
 #define STRINGS(n, f)                   \
-    cap_put_number(b, v->n, 4);         \
     for (uint32_t i = 0; i < v->n; i++) \
-        cap_put_string(b, v->f[i]);
-#define U32S(n, f)              \
-    cap_put_number(b, v->n, 4); \
-    put_words(b, v->f, v->n);
-#define U64S(n, f)              \
-    cap_put_number(b, v->n, 4); \
-    put_quads(b, v->f, v->n);
+        size += 4 + str_length(v->f[i]);
+#define U32S(n, f) size += 4 * (size_t)v->n;
+#define U64S(n, f) size += 8 * (size_t)v->n;
 #define ARRAY(type, n, f)               \
-    cap_put_number(b, v->n, 4);         \
     for (uint32_t i = 0; i < v->n; i++) \
-        put_##type(b, &v->f[i]);
-#define PART(type, f) put_##type(b, &v->f);
+        size += size_##type(&v->f[i]);
+#define PART(type, f) size += size_##type(&v->f) - LEAST_##type;
 #define CHECK(condition)
 
-static void put_double(cap_buffer *b, double value)
+/* NULL counts as "". */
+static size_t str_length(const char *text)
+{
+    return text ? strlen(text) : 0;
+}
+
+#include "capture/fields.def"
+#include "capture/fields_undef.h"
+
+/* ---- writing ----
+ *
+ * Launches are noted by dozens of numbers, in the application's time. So room for the whole record is made first, and
+ * each number is one store. */
+
+#define BEGIN(type)                                        \
+    static uint8_t *put_##type(uint8_t *at, const type *v) \
+    {
+#define END(type) \
+    return at;    \
+    }
+#define U8(f) at = cap_put_at(at, v->f, 1);
+#define U16(f) at = cap_put_at(at, v->f, 2);
+#define U32(f) at = cap_put_at(at, v->f, 4);
+#define U64(f) at = cap_put_at(at, v->f, 8);
+#define I32(f) at = cap_put_at(at, (uint32_t)v->f, 4);
+#define I64(f) at = cap_put_at(at, (uint64_t)v->f, 8);
+#define F64(f) at = put_double(at, v->f);
+#define STR(f) at = put_str(at, v->f);
+#define TEXT(f, n)                \
+    at = cap_put_at(at, v->n, 8); \
+    at = put_raw(at, v->f, v->n);
+#define WORDS(f, n) at = put_words(at, v->f, n);
+#define QWORDS(f, n) at = put_quads(at, v->f, n);
+#define STRINGS(n, f)                   \
+    at = cap_put_at(at, v->n, 4);       \
+    for (uint32_t i = 0; i < v->n; i++) \
+        at = put_str(at, v->f[i]);
+#define U32S(n, f)                \
+    at = cap_put_at(at, v->n, 4); \
+    at = put_words(at, v->f, v->n);
+#define U64S(n, f)                \
+    at = cap_put_at(at, v->n, 4); \
+    at = put_quads(at, v->f, v->n);
+#define ARRAY(type, n, f)               \
+    at = cap_put_at(at, v->n, 4);       \
+    for (uint32_t i = 0; i < v->n; i++) \
+        at = put_##type(at, &v->f[i]);
+#define PART(type, f) at = put_##type(at, &v->f);
+#define CHECK(condition)
+
+static uint8_t *put_raw(uint8_t *at, const void *data, size_t size)
+{
+    if (size)
+        memcpy(at, data, size);
+    return at + size;
+}
+
+static uint8_t *put_double(uint8_t *at, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    cap_put_number(b, bits, 8);
+    return cap_put_at(at, bits, 8);
 }
 
-static void put_words(cap_buffer *b, const uint32_t *words, size_t count)
+/* A length that does not fit in 32 bits exceeds what a record may hold, so that there is no room to write to. */
+static uint8_t *put_str(uint8_t *at, const char *text)
 {
-    for (size_t i = 0; i < count; i++)
-        cap_put_number(b, words[i], 4);
+    size_t length = str_length(text);
+    return put_raw(cap_put_at(at, length, 4), text, length);
 }
 
-static void put_quads(cap_buffer *b, const uint64_t *quads, size_t count)
+static uint8_t *put_words(uint8_t *at, const uint32_t *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        cap_put_number(b, quads[i], 8);
+        at = cap_put_at(at, words[i], 4);
+    return at;
+}
+
+static uint8_t *put_quads(uint8_t *at, const uint64_t *quads, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        at = cap_put_at(at, quads[i], 8);
+    return at;
 }
 
 #include "capture/fields.def"
 #include "capture/fields_undef.h"
 
 #define X(id, number, type)                                     \
+    size_t cap_size_##type(const cap_##type *v)                 \
+    {                                                           \
+        return size_cap_##type(v);                              \
+    }                                                           \
+    void cap_encode_##type(uint8_t *at, const cap_##type *v)    \
+    {                                                           \
+        put_cap_##type(at, v);                                  \
+    }                                                           \
     void cap_put_cap_##type(cap_buffer *b, const cap_##type *v) \
     {                                                           \
-        put_cap_##type(b, v);                                   \
+        uint8_t *at = cap_reserve(b, size_cap_##type(v));       \
+        if (at)                                                 \
+            put_cap_##type(at, v);                              \
     }
 #include "capture/events.def"
 #undef X

@@ -39,34 +39,20 @@ struct cap_writer {
 
 /* ---- frames ---- */
 
-typedef struct frame {
-    uint32_t type, flags;
-    uint64_t size;
-} frame;
-
 static void put_frame_start(uint8_t *at, uint32_t type, uint32_t flags, uint64_t size)
 {
-    cap_buffer b = {.data = at, .capacity = CAP_FRAME_BYTES}; /* has room: never grows */
-    cap_put_number(&b, type, 4);
-    cap_put_number(&b, flags, 4);
-    cap_put_number(&b, size, 8);
+    at = cap_put_at(at, type, 4);
+    at = cap_put_at(at, flags, 4);
+    cap_put_at(at, size, 8);
 }
 
-static void put_frame(uint8_t *at, uint32_t type, uint32_t flags, uint64_t size)
+/* Puts the hash into a frame that is whole but for it; returns the bytes of frame and payload. */
+static size_t seal_frame(uint8_t *at)
 {
-    enum { HASH_AT = 16 };
-    uint64_t hash = htole64(cap_hash(type, flags, at + CAP_FRAME_BYTES, size));
-    put_frame_start(at, type, flags, size);
-    memcpy(at + HASH_AT, &hash, sizeof hash);
-}
-
-static frame get_frame(const uint8_t *at)
-{
-    cap_cursor c = {.at = at, .end = at + CAP_FRAME_BYTES};
-    frame f = {.type = (uint32_t)cap_get_number(&c, 4)};
-    f.flags = (uint32_t)cap_get_number(&c, 4);
-    f.size = cap_get_number(&c, 8);
-    return f;
+    uint32_t type = (uint32_t)cap_get_at(at, 4), flags = (uint32_t)cap_get_at(at + 4, 4);
+    uint64_t size = cap_get_at(at + 8, 8);
+    cap_put_at(at + 16, cap_hash(type, flags, at + CAP_FRAME_BYTES, size), 8);
+    return CAP_FRAME_BYTES + size;
 }
 
 /* ---- the file ---- */
@@ -198,11 +184,8 @@ static wl_status append_now(cap_writer *w, const uint8_t *data, size_t size)
 /* Hashes were left for when there is time. */
 static void seal_held(cap_writer *w)
 {
-    for (size_t at = 0; at < w->nheld;) {
-        frame f = get_frame(w->held + at);
-        put_frame(w->held + at, f.type, f.flags, f.size);
-        at += CAP_FRAME_BYTES + f.size;
-    }
+    for (size_t at = 0; at < w->nheld;)
+        at += seal_frame(w->held + at);
 }
 
 static wl_status flush_held(cap_writer *w)
@@ -367,7 +350,8 @@ static wl_status append_record(cap_writer *w, uint32_t type, cap_buffer *plain)
 {
     size_t size = plain->size - CAP_FRAME_BYTES;
     uint8_t *packed = compress(w, plain, &size), *data = packed ? packed : plain->data;
-    put_frame(data, type, packed ? CAP_FLAG_ZSTD : 0, size);
+    put_frame_start(data, type, packed ? CAP_FLAG_ZSTD : 0, size);
+    seal_frame(data);
     wl_status status = append_or_hold(w, data, CAP_FRAME_BYTES + size);
     free(packed);
     return status;
@@ -390,44 +374,53 @@ static wl_status finish_record(cap_writer *w, uint32_t type, cap_buffer *plain)
     return status;
 }
 
-/* Encodes the record behind those that are held. False where none are, or it is too large. */
-static bool hold_record(cap_writer *w, uint32_t type, const void *record,
-                        void (*encode)(cap_buffer *, const void *))
+/* Room for the payload of one more record after those that are held, with the lock, which end_held() gives back. NULL,
+ * without it, where none are held or the record is too large. */
+static uint8_t *begin_held(cap_writer *w, uint32_t type, size_t size)
 {
-    bool held = false;
+    if (size > COMPRESS_ABOVE)
+        return NULL;
     pthread_mutex_lock(&w->lock);
-    if (w->hold && w->fd >= 0 && !w->error.status && HOLD_BYTES - w->nheld > CAP_FRAME_BYTES) {
-        cap_buffer b = {.data = w->held + w->nheld,
-                        .capacity = HOLD_BYTES - w->nheld,
-                        .size = CAP_FRAME_BYTES,
-                        .lent = true};
-        encode(&b, record);
-        held = b.lent && !b.status && b.size <= CAP_FRAME_BYTES + COMPRESS_ABOVE;
-        if (held) {
-            put_frame_start(b.data, type, 0, b.size - CAP_FRAME_BYTES);
-            w->nheld += b.size;
-            w->written++;
-        }
-        cap_buffer_free(&b);
+    if (!w->hold || w->fd < 0 || w->error.status ||
+        HOLD_BYTES - w->nheld < CAP_FRAME_BYTES + size) {
+        pthread_mutex_unlock(&w->lock);
+        return NULL;
     }
-    pthread_mutex_unlock(&w->lock);
-    return held;
+    uint8_t *at = w->held + w->nheld;
+    put_frame_start(at, type, 0, size);
+    w->nheld += CAP_FRAME_BYTES + size;
+    w->written++;
+    return at + CAP_FRAME_BYTES;
 }
 
-#define X(id, number, type)                                                   \
-    static void encode_##type(cap_buffer *b, const void *record)              \
-    {                                                                         \
-        cap_put_cap_##type(b, record);                                        \
-    }                                                                         \
-    wl_status cap_write_##type(cap_writer *writer, const cap_##type *record)  \
-    {                                                                         \
-        uint8_t room[MOST_RECORDS];                                           \
-        cap_buffer b = {.data = room, .capacity = sizeof room, .lent = true}; \
-        if (hold_record(writer, number, record, encode_##type))               \
-            return WL_OK;                                                     \
-        b.size = CAP_FRAME_BYTES;                                             \
-        cap_put_cap_##type(&b, record);                                       \
-        return finish_record(writer, number, &b);                             \
+static void end_held(cap_writer *w)
+{
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* A record that is not held. */
+#define X(id, number, type)                                                                \
+    static __attribute__((noinline)) wl_status append_##type(cap_writer *w,                \
+                                                             const cap_##type *record)     \
+    {                                                                                      \
+        uint8_t room[MOST_RECORDS];                                                        \
+        cap_buffer b = {                                                                   \
+            .data = room, .capacity = sizeof room, .size = CAP_FRAME_BYTES, .lent = true}; \
+        cap_put_cap_##type(&b, record);                                                    \
+        return finish_record(w, number, &b);                                               \
+    }
+#include "capture/events.def"
+#undef X
+
+#define X(id, number, type)                                                  \
+    wl_status cap_write_##type(cap_writer *writer, const cap_##type *record) \
+    {                                                                        \
+        uint8_t *at = begin_held(writer, number, cap_size_##type(record));   \
+        if (!at)                                                             \
+            return append_##type(writer, record);                            \
+        cap_encode_##type(at, record);                                       \
+        end_held(writer);                                                    \
+        return WL_OK;                                                        \
     }
 #include "capture/events.def"
 #undef X

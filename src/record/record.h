@@ -66,8 +66,14 @@ void rec_mark_forked(void);
 
 /* ---- writing (write.c) ---- */
 
-/* What a write to the capture gave: says a failure, once a kind. */
-void rec_written(wl_status status);
+/* Says that a write to the capture failed, once a kind. */
+void rec_not_written(wl_status status);
+/* What a write to the capture gave. */
+static inline void rec_written(wl_status status)
+{
+    if (status != WL_OK)
+        rec_not_written(status);
+}
 /* Writes the record, after the call that was kept for later. */
 #define REC_WRITE(type, record)                                    \
     do {                                                           \

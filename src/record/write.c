@@ -15,12 +15,10 @@
 /* ---- failures ---- */
 
 /* A record that is too large or finds no memory is lost alone; other failures end the recording. */
-void rec_written(wl_status status)
+void rec_not_written(wl_status status)
 {
     static bool said_lost, said_end;
     wl_error err = {0};
-    if (status == WL_OK)
-        return;
     if (cap_state(rec_g.writer, &err) != WL_OK) {
         if (!said_end)
             wl_log(WL_LOG_ERROR, "Recording ends here: %s", err.text);
