@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "cuda/store.h"
+#include "cuda/cubin.h"
 #include "ptx/lexer.h"
 
 #ifndef EM_CUDA

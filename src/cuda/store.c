@@ -1,60 +1,16 @@
 #include "cuda/store.h"
 
+#include "cuda/cubin.h"
 #include "cuda/fatbin.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
-
-#ifndef EM_CUDA
-#define EM_CUDA 190
-#endif
-
-enum { MAX_SECTIONS = 1 << 16 };
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* The end of what the sections hold; UINT64_MAX where the table lies outside of the bytes. */
-static uint64_t end_of_sections(const char *cubin, size_t size, const Elf64_Ehdr *h)
-{
-    uint64_t end = h->e_shoff + (uint64_t)h->e_shnum * sizeof(Elf64_Shdr);
-    if (h->e_shoff > CUDA_MAX_CONTENT || end > size)
-        return UINT64_MAX;
-    for (unsigned i = 0; i < h->e_shnum; i++) {
-        Elf64_Shdr s;
-        memcpy(&s, cubin + h->e_shoff + i * sizeof s, sizeof s);
-        if (s.sh_type == SHT_NOBITS)
-            continue;
-        if (s.sh_offset > CUDA_MAX_CONTENT || s.sh_size > CUDA_MAX_CONTENT)
-            return UINT64_MAX;
-        end = most(end, s.sh_offset + s.sh_size);
-    }
-    return end;
-}
-
-size_t cuda_cubin_bytes(const void *cubin, size_t size)
-{
-    Elf64_Ehdr h;
-    if (cuda_image_identify(cubin, size) != CUDA_IMAGE_ELF || size < sizeof h)
-        return 0;
-    memcpy(&h, cubin, sizeof h);
-    if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_CUDA ||
-        h.e_shentsize != sizeof(Elf64_Shdr) || h.e_phoff > CUDA_MAX_CONTENT)
-        return 0;
-    uint64_t end = end_of_sections(cubin, size, &h);
-    end = most(end, h.e_phoff + (uint64_t)h.e_phnum * sizeof(Elf64_Phdr));
-    return end <= size && end <= CUDA_MAX_CONTENT ? (size_t)end : 0;
-}
 
 bool cuda_cubin_hash(const void *cubin, size_t size, char name[CUDA_HASH_TEXT])
 {

@@ -10,9 +10,6 @@
 
 enum { CUDA_HASH_TEXT = 33 };
 
-/* How long a cubin is by what its headers say; 0: it is none, or reaches beyond `size`. `size` may be CUDA_SIZE_UNKNOWN,
- * for bytes that the driver takes as a cubin. */
-size_t cuda_cubin_bytes(const void *cubin, size_t size);
 /* The name that a cubin has in a store, hexadecimal; false where it is none. */
 bool cuda_cubin_hash(const void *cubin, size_t size, char name[CUDA_HASH_TEXT]);
 

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "cuda/cubin.h"
 #include "ir/kernel.h"
 #include "ir/module.h"
 #include "profile/blob.h"
@@ -60,10 +61,11 @@ typedef struct module { /* by its code's hash, over all processes */
     const char *name, *code;
     size_t length;
     bool tried;
-    ir_module *ptx;      /* NULL where it is none or cannot be parsed */
-    const char *why_not; /* then */
-    uint32_t *locs;      /* profile's id for each loc of `ptx`; 0: not written yet */
-    uint32_t *files;     /* profile's id for each of its files; 0: not asked for yet */
+    ir_module *ptx;       /* NULL where it is none or cannot be parsed */
+    const char *why_not;  /* then */
+    cuda_layouts layouts; /* of a cubin's kernels */
+    uint32_t *locs;       /* profile's id for each loc of `ptx`; 0: not written yet */
+    uint32_t *files;      /* profile's id for each of its files; 0: not asked for yet */
     UT_hash_handle hh;
 } module;
 
@@ -219,10 +221,12 @@ uint32_t builder_stream(prof_builder *b, uint64_t handle);
 /* The object that the capture numbers so; NULL where no OBJECT record has announced it. */
 const object_info *builder_object(const prof_builder *b, uint32_t number);
 
-/* parameters.c: those of a kernel, from its code; which of its objects a launch was given. The
+/* parameters.c: those of a kernel, from its PTX or its cubin; which of its objects a launch was given. The
  * places follow what is allocated and freed. */
 wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func *func,
                              wl_error *err);
+wl_status builder_layout(prof_builder *b, uint32_t kernel_id, const cuda_layout *layout,
+                         wl_error *err);
 wl_status builder_reaches(prof_builder *b, launch_entry *e, const char *params, uint64_t length,
                           wl_error *err);
 wl_status builder_write_reaches(prof_builder *b, const launch_entry *e, wl_error *err);

@@ -20,12 +20,13 @@ static const char no_ptx[] = "the capture has no PTX of it";
 
 /* ---- modules ---- */
 
-static void parse_module_ptx(prof_builder *b, module *m)
+static void parse_module(prof_builder *b, module *m)
 {
     wl_error err = {0};
     m->tried = true;
     if (m->kind != CAP_MODULE_PTX) {
         m->why_not = no_ptx;
+        cuda_cubin_layouts(m->code, m->length, &m->layouts);
         return;
     }
     if (ir_read(&ptx_front, m->code, m->length, m->name, &m->ptx, &err) != WL_OK) {
@@ -58,7 +59,7 @@ static module *find_parsed_module(prof_builder *b, uint32_t number)
         return NULL;
     }
     if (!entry->found->tried) {
-        parse_module_ptx(b, entry->found);
+        parse_module(b, entry->found);
     }
     return entry->found;
 }
@@ -67,6 +68,7 @@ void builder_modules_free(prof_builder *b)
 {
     for (module *m = b->modules; m; m = m->hh.next) {
         ir_module_free(m->ptx);
+        cuda_layouts_clear(&m->layouts);
     }
     HASH_CLEAR(hh, b->modules);
 }
@@ -316,6 +318,15 @@ static wl_status write_body(prof_builder *b, kernel *k, const cap_launch *launch
     return status == WL_OK ? write_kernel_row(b, k, launch, m, &c, "", err) : status;
 }
 
+static wl_status write_without_ptx(prof_builder *b, const kernel *k, const cap_launch *launch,
+                                   const module *m, wl_error *err)
+{
+    const cuda_layout *layout = cuda_layout_of(&m->layouts, launch->kernel);
+    wl_status status = layout ? builder_layout(b, k->id, layout, err) : WL_OK;
+    const char *why = m->why_not ? m->why_not : "its PTX cannot be read";
+    return status == WL_OK ? write_kernel_row(b, k, launch, m, NULL, why, err) : status;
+}
+
 static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *m, kernel *k,
                              wl_error *err)
 {
@@ -332,9 +343,7 @@ static wl_status make_kernel(prof_builder *b, const cap_launch *launch, module *
     if (status != WL_OK) {
         return status;
     }
-    return m->ptx ? write_body(b, k, launch, m, err)
-                  : write_kernel_row(b, k, launch, m, NULL,
-                                     m->why_not ? m->why_not : "its PTX cannot be read", err);
+    return m->ptx ? write_body(b, k, launch, m, err) : write_without_ptx(b, k, launch, m, err);
 }
 
 wl_status builder_kernel(prof_builder *b, const cap_launch *launch, kernel **out, wl_error *err)

@@ -60,6 +60,14 @@ static const char *type_of(wl_arena *arena, const char *demangled, uint32_t posi
     return wl_arena_strndup(arena, p, type_length(p));
 }
 
+/* The row with the parameter's type, as far as the kernel's name tells it. */
+static wl_status write_parameter(prof_builder *b, prof_parameter *row, const char *demangled,
+                                 uint32_t count, wl_error *err)
+{
+    row->type = type_of(b->process.arena, demangled, row->position, count);
+    return row->type ? table_insert_parameters(b->insert[TABLE_parameters], row, err) : NOMEM(err);
+}
+
 wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func *func,
                              wl_error *err)
 {
@@ -69,14 +77,27 @@ wl_status builder_parameters(prof_builder *b, uint32_t kernel_id, const ir_func 
     for (uint32_t i = 0; i < func->nparams && status == WL_OK; i++) {
         uint32_t align = ir_var_align(func->params[i]);
         offset = (offset + align - 1) / align * align;
-        const prof_parameter row = {.kernel = kernel_id,
-                                    .position = i,
-                                    .offset = offset,
-                                    .bytes = ir_var_size(func->params[i]),
-                                    .type = type_of(b->process.arena, demangled, i, func->nparams)};
-        status = row.type ? table_insert_parameters(b->insert[TABLE_parameters], &row, err)
-                          : NOMEM(err);
+        prof_parameter row = {.kernel = kernel_id,
+                              .position = i,
+                              .offset = offset,
+                              .bytes = ir_var_size(func->params[i])};
+        status = write_parameter(b, &row, demangled, func->nparams, err);
         offset += row.bytes;
+    }
+    return status;
+}
+
+wl_status builder_layout(prof_builder *b, uint32_t kernel_id, const cuda_layout *layout,
+                         wl_error *err)
+{
+    const char *demangled = prof_demangle(b->process.arena, layout->kernel);
+    wl_status status = demangled ? WL_OK : NOMEM(err);
+    for (uint32_t i = 0; i < layout->count && status == WL_OK; i++) {
+        prof_parameter row = {.kernel = kernel_id,
+                              .position = i,
+                              .offset = layout->params[i].offset,
+                              .bytes = layout->params[i].bytes};
+        status = write_parameter(b, &row, demangled, layout->count, err);
     }
     return status;
 }

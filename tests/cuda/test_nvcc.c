@@ -1,4 +1,5 @@
 /* What nvcc writes, in its several modes, against what we read out of it. Needs nvcc; passes over without. */
+#include "cuda/cubin.h"
 #include "cuda/fatbin.h"
 #include "support/test.h"
 
@@ -19,6 +20,13 @@ static const char part_one[] =
 static const char part_two[] = "static __device__ int local = 3;\n"
                                "__device__ int helper(int x) { return x * 3 + local++; }\n";
 
+static const char parameters[] =
+    "struct part { char c; double d; float *p; };\n"
+    "struct large { int x[5000]; };\n"
+    "extern \"C\" __global__ void mixed(int *p, char c, part s, int n) { p[n] = c + *s.p; }\n"
+    "extern \"C\" __global__ void many(int *q, large l, int *p) { *p = l.x[*q]; }\n"
+    "extern \"C\" __global__ void none() {}\n";
+
 static char folder[64];
 
 static void write_text(const char *name, const char *text)
@@ -37,6 +45,7 @@ static int set_up(void **state)
     write_text("a.cu", source);
     write_text("one.cu", part_one);
     write_text("two.cu", part_two);
+    write_text("parameters.cu", parameters);
     return 0;
 }
 
@@ -236,6 +245,43 @@ static void cubins_of_files_are_taken_whole(void **state)
     cuda_file_close(&file);
 }
 
+static void expect_params(const cuda_layouts *layouts, const char *kernel, const cuda_param *params,
+                          size_t count)
+{
+    const cuda_layout *layout = cuda_layout_of(layouts, kernel);
+    assert_non_null(layout);
+    assert_int_equal(layout->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(layout->params[i].offset, params[i].offset);
+        assert_int_equal(layout->params[i].bytes, params[i].bytes);
+    }
+    uint32_t end = count ? params[count - 1].offset + params[count - 1].bytes : 0;
+    assert_int_equal(layout->bytes, end);
+}
+
+static void cubins_tell_parameters(void **state)
+{
+    static const cuda_param mixed[] = {{0, 8}, {8, 1}, {16, 24}, {40, 4}},
+                            many[] = {{0, 8}, {8, 20000}, {20008, 8}};
+    static const char *const architectures[] = {"80", "90", "120"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, "-arch=sm_%s -cubin -o p.cubin parameters.cu",
+                 architectures[i]);
+        nvcc(arguments);
+        cuda_file file = open_file("p.cubin");
+        cuda_layouts layouts;
+        cuda_cubin_layouts(file.map, file.size, &layouts);
+        assert_int_equal(layouts.count, 3);
+        expect_params(&layouts, "mixed", mixed, 4);
+        expect_params(&layouts, "none", NULL, 0);
+        expect_params(&layouts, "many", many, 3);
+        cuda_layouts_clear(&layouts);
+        cuda_file_close(&file);
+    }
+}
+
 static size_t count_ptx(const cuda_file *file, const char *section, uint32_t sm, bool relocatable)
 {
     size_t count = 0;
@@ -270,6 +316,7 @@ int main(void)
         cmocka_unit_test(sass_alone_is_refused),
         cmocka_unit_test(cubins_run_within_their_major_version),
         cmocka_unit_test(cubins_of_files_are_taken_whole),
+        cmocka_unit_test(cubins_tell_parameters),
         cmocka_unit_test(executables_hold_fatbins),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,4 +1,5 @@
-/* Any bytes as a fat binary and as an image. */
+/* Any bytes as a fat binary, an image and a cubin. */
+#include "cuda/cubin.h"
 #include "cuda/fatbin.h"
 
 #include <stdlib.h>
@@ -8,6 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cuda_fatbin fatbin;
     cuda_image image;
+    cuda_layouts layouts;
     unsigned char *cubin;
     size_t bytes;
     if (cuda_fatbin_read(data, size, &fatbin, NULL) == WL_OK) {
@@ -27,5 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (cuda_image_cubin(data, size, 90, &cubin, &bytes, NULL) == WL_OK)
         free(cubin);
+    cuda_cubin_layouts(data, size, &layouts);
+    cuda_layouts_clear(&layouts);
     return 0;
 }

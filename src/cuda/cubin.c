@@ -1,0 +1,209 @@
+/* What a cubin's ELF headers and its sections ".nv.info.<kernel>" say.
+ *
+ * Such a section is a list of attributes: u8 format, u8 attribute, and 16 bits that are the value or, where the format is
+ * SIZED, the number of bytes that follow. Parameters are attributes of 12 bytes: u32 index, u16 position, u16 offset, u32
+ * that packs the size with what we do not need; the size has 14 bits, or 16 in the second version, for parameters beyond
+ * 4 KiB. */
+#include "cuda/cubin.h"
+
+#include "base/vec.h"
+#include "cuda/fatbin.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef EM_CUDA
+#define EM_CUDA 190
+#endif
+
+enum {
+    FORMAT_SIZED = 4,
+    ATTRIBUTE_PARAM = 0x17,
+    ATTRIBUTE_PARAM_BYTES = 0x19,
+    ATTRIBUTE_PARAM_V2 = 0x45,
+    PARAM_BYTES = 12,
+    MAX_NAME = 1 << 16
+};
+
+typedef wl_vec(cuda_param) param_list;
+typedef wl_vec(cuda_layout) layout_list;
+
+/* ---- headers ---- */
+
+static uint64_t later_end(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static Elf64_Shdr section_header(const char *cubin, const Elf64_Ehdr *h, unsigned index)
+{
+    Elf64_Shdr s;
+    memcpy(&s, cubin + h->e_shoff + index * sizeof s, sizeof s);
+    return s;
+}
+
+/* The end of what the sections hold; UINT64_MAX where the table lies outside of the bytes. */
+static uint64_t end_of_sections(const char *cubin, size_t size, const Elf64_Ehdr *h)
+{
+    uint64_t end = h->e_shoff + (uint64_t)h->e_shnum * sizeof(Elf64_Shdr);
+    if (h->e_shoff > CUDA_MAX_CONTENT || end > size)
+        return UINT64_MAX;
+    for (unsigned i = 0; i < h->e_shnum; i++) {
+        Elf64_Shdr s = section_header(cubin, h, i);
+        if (s.sh_type == SHT_NOBITS)
+            continue;
+        if (s.sh_offset > CUDA_MAX_CONTENT || s.sh_size > CUDA_MAX_CONTENT)
+            return UINT64_MAX;
+        end = later_end(end, s.sh_offset + s.sh_size);
+    }
+    return end;
+}
+
+size_t cuda_cubin_bytes(const void *cubin, size_t size)
+{
+    Elf64_Ehdr h;
+    if (cuda_image_identify(cubin, size) != CUDA_IMAGE_ELF || size < sizeof h)
+        return 0;
+    memcpy(&h, cubin, sizeof h);
+    if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_CUDA ||
+        h.e_shentsize != sizeof(Elf64_Shdr) || h.e_phoff > CUDA_MAX_CONTENT)
+        return 0;
+    uint64_t end = end_of_sections(cubin, size, &h);
+    end = later_end(end, h.e_phoff + (uint64_t)h.e_phnum * sizeof(Elf64_Phdr));
+    return end <= size && end <= CUDA_MAX_CONTENT ? (size_t)end : 0;
+}
+
+/* ---- parameters ---- */
+
+static uint16_t half_at(const unsigned char *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+/* Parameters may come in any order. False where that cannot be one, or without memory. */
+static bool take_param(const unsigned char *p, bool second_version, param_list *params)
+{
+    uint32_t packed = half_at(p + 8) | (uint32_t)half_at(p + 10) << 16;
+    cuda_param param = {half_at(p + 6), second_version ? packed & 0xffff : packed >> 18};
+    size_t position = half_at(p + 4);
+    if (position >= CUDA_MAX_PARAM_BYTES)
+        return false;
+    while (params->count <= position)
+        if (!wl_push(params, (cuda_param){0}))
+            return false;
+    params->data[position] = param;
+    return true;
+}
+
+/* The attributes of a kernel; false where they do not hold together, or without memory. */
+static bool read_attributes(const unsigned char *p, size_t left, param_list *params,
+                            uint32_t *bytes)
+{
+    size_t length = 0;
+    *bytes = 0;
+    for (; left >= 4; p += 4 + length, left -= 4 + length) {
+        bool second_version = p[1] == ATTRIBUTE_PARAM_V2;
+        length = p[0] == FORMAT_SIZED ? half_at(p + 2) : 0;
+        if (length > left - 4)
+            return false;
+        if (p[1] == ATTRIBUTE_PARAM_BYTES && !length)
+            *bytes = half_at(p + 2);
+        if ((second_version || p[1] == ATTRIBUTE_PARAM) && length == PARAM_BYTES &&
+            !take_param(p + 4, second_version, params))
+            return false;
+    }
+    return left == 0;
+}
+
+/* Whether each position has its bytes, one after the other, within what all of them take. */
+static bool in_order(const param_list *params, uint32_t bytes)
+{
+    uint32_t end = 0;
+    for (size_t i = 0; i < params->count; i++) {
+        const cuda_param *p = &params->data[i];
+        if (!p->bytes || p->offset < end)
+            return false;
+        end = p->offset + p->bytes;
+    }
+    return end <= bytes && bytes <= CUDA_MAX_PARAM_BYTES;
+}
+
+static void keep_layout(const char *kernel, const char *section, size_t size, layout_list *list)
+{
+    param_list params = {0};
+    uint32_t bytes;
+    if (read_attributes((const unsigned char *)section, size, &params, &bytes) &&
+        in_order(&params, bytes)) {
+        cuda_layout layout = {strdup(kernel), params.data, (uint32_t)params.count, bytes};
+        if (layout.kernel && wl_push(list, layout))
+            return;
+        free(layout.kernel);
+    }
+    wl_vec_free(&params);
+}
+
+/* The kernel that a section describes; NULL where it is another section. */
+static const char *described_kernel(const char *cubin, const Elf64_Shdr *names,
+                                    const Elf64_Shdr *section)
+{
+    static const char prefix[] = ".nv.info.";
+    if (section->sh_name >= names->sh_size || section->sh_type == SHT_NOBITS)
+        return NULL;
+    const char *name = cubin + names->sh_offset + section->sh_name;
+    uint64_t rest = names->sh_size - section->sh_name;
+    bool ends = memchr(name, '\0', rest < MAX_NAME ? rest : MAX_NAME);
+    return ends && strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : NULL;
+}
+
+/* Sections that lie over each other would make much of a small file: no more is read than it has. */
+static void read_layouts(const char *cubin, uint64_t left, const Elf64_Ehdr *h,
+                         const Elf64_Shdr *names, layout_list *list)
+{
+    for (unsigned i = 0; i < h->e_shnum; i++) {
+        Elf64_Shdr s = section_header(cubin, h, i);
+        const char *kernel = described_kernel(cubin, names, &s);
+        if (!kernel)
+            continue;
+        uint64_t bytes = s.sh_size + strlen(kernel);
+        if (bytes > left)
+            return;
+        left -= bytes;
+        keep_layout(kernel, cubin + s.sh_offset, s.sh_size, list);
+    }
+}
+
+void cuda_cubin_layouts(const void *cubin, size_t size, cuda_layouts *out)
+{
+    Elf64_Ehdr h;
+    layout_list list = {0};
+    size_t bytes = cuda_cubin_bytes(cubin, size); /* within which all sections lie, if it is one */
+    *out = (cuda_layouts){0};
+    if (!bytes)
+        return;
+    memcpy(&h, cubin, sizeof h);
+    if (h.e_shstrndx >= h.e_shnum)
+        return;
+    Elf64_Shdr names = section_header(cubin, &h, h.e_shstrndx);
+    if (names.sh_type == SHT_STRTAB)
+        read_layouts(cubin, bytes, &h, &names, &list);
+    *out = (cuda_layouts){list.data, list.count};
+}
+
+const cuda_layout *cuda_layout_of(const cuda_layouts *layouts, const char *kernel)
+{
+    for (size_t i = 0; i < layouts->count; i++)
+        if (strcmp(layouts->list[i].kernel, kernel) == 0)
+            return &layouts->list[i];
+    return NULL;
+}
+
+void cuda_layouts_clear(cuda_layouts *layouts)
+{
+    for (size_t i = 0; i < layouts->count; i++) {
+        free(layouts->list[i].kernel);
+        free(layouts->list[i].params);
+    }
+    free(layouts->list);
+    *layouts = (cuda_layouts){0};
+}
