@@ -10,6 +10,7 @@ import {
   eventually,
   findBrowser,
   launch,
+  load,
   open,
   placeOf,
   report,
@@ -20,6 +21,7 @@ import {
 
 const browser = findBrowser();
 const folder = scratch();
+const { QUARTER, quartersMap } = await load("test/fixture/quarters.ts", folder);
 const sample = join(process.env.WARPLENS_SAMPLE ?? "", "sample.html");
 let context;
 let path;
@@ -192,6 +194,97 @@ test("the heat map is drawn, in colours, near and from afar", () =>
     await becomes(async () => (await colorsOf(page, ".heatbox canvas")) > 3, true);
   }));
 
+const MAP = ".heatbox canvas";
+
+/** A canvas's picture once it changes no more: two frames in a row are equal. */
+const picture = (page, selector = MAP) =>
+  page.evaluate(async (s) => {
+    const canvas = document.querySelector(s);
+    const frame = () => new Promise((go) => requestAnimationFrame(go));
+    for (let last = ""; ; ) {
+      await frame();
+      await frame();
+      const now = canvas.toDataURL();
+      if (now === last) return now;
+      last = now;
+    }
+  }, selector);
+
+/** Does something that must change the picture. */
+async function redraws(page, what, act, selector = MAP) {
+  const before = await picture(page, selector);
+  await act();
+  await eventually(async () => assert.ok((await picture(page, selector)) !== before, what));
+}
+
+/** The colours of a canvas at its pixels. */
+const colorsAt = (page, selector, places) =>
+  page.evaluate(
+    ([s, points]) => {
+      const canvas = document.querySelector(s);
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      return points.map(([x, y]) => {
+        const at = 4 * (Math.round(y) * canvas.width + Math.round(x));
+        return data.slice(at, at + 3).join();
+      });
+    },
+    [selector, places],
+  );
+
+const QUARTERS = [1 / 8, 3 / 8, 5 / 8, 7 / 8];
+const distinct = (texts) => new Set(texts).size;
+
+test("a million sectors: hot, falsely shared, strided and random are told apart at first sight", async () => {
+  const million = await report(folder, "million", ({ payload, parts }) => {
+    const at = payload.maps.findIndex((m) => m.object === 6);
+    const { object, kernel, launch, space, block } = payload.maps[at];
+    payload.maps[at] = quartersMap(parts, { object, kernel, launch, space, block, warps: 32 });
+    payload.objects.find((o) => o.id === 6).bytes = 128 * QUARTER;
+    return { payload, parts };
+  });
+  await visit("#object/6?collapse=no", async (page) => {
+    await page.waitForSelector(MAP);
+    for (const text of [/hot/, /false sharing/, /strided/, /random/]) await sees(page, ".regions", text);
+    const { width } = await placeOf(page, ".objectbar");
+    const lanes = async () => {
+      const ys = [10, 23, 36]; // pattern, sector, word
+      const places = QUARTERS.map((x) => ys.map((y) => [x * width, y]));
+      const colors = await colorsAt(page, ".objectbar", places.flat());
+      return QUARTERS.map((_, q) => colors.slice(3 * q, 3 * q + 3));
+    };
+    const [hot, falsely, strided, random] = await lanes();
+    assert.equal(distinct([hot, falsely, strided, random].map(([pattern]) => pattern)), 4);
+    assert.equal(hot[1], hot[2]); // the sectors as hot as their words
+    assert.equal(falsely[1], hot[1]);
+    assert.notEqual(falsely[2], falsely[1]);
+    assert.equal(strided[1], strided[2]);
+    await redraws(page, "all", () => page.click('.zoom button:text-is("all")'));
+    await page.mouse.move(5, 5);
+    const { height } = await placeOf(page, MAP);
+    const rows = async () => {
+      const xs = [130, 164, 198, 415]; // words 0, 1, 2, and the sector
+      const places = QUARTERS.map((y) => xs.map((x) => [x, 38 + y * (height - 38)]));
+      const colors = await colorsAt(page, MAP, places.flat());
+      return QUARTERS.map((_, q) => colors.slice(4 * q, 4 * q + 4).join(" "));
+    };
+    await picture(page);
+    const highest = await rows();
+    assert.equal(distinct(highest), 4, highest.join("\n"));
+    await redraws(page, "mean", () => page.click('.switch button:text-is("mean")'));
+    await page.waitForURL(/pixel=mean/);
+    const means = await rows();
+    assert.equal(distinct(means), 4, means.join("\n"));
+    assert.deepEqual(means.slice(0, 3), highest.slice(0, 3)); // there all sectors are alike
+    assert.notEqual(means[3], highest[3]);
+    const { x, y } = await placeOf(page, MAP);
+    await redraws(page, "point", () => page.mouse.move(x + 140, y + 100));
+    await redraws(page, "nearer", () => page.press(".heatbox", "+"));
+    await redraws(page, "wheel", () => page.mouse.wheel(0, 900));
+  }, million);
+});
+
 test("a browser that forbids workers shows heat maps, too; a damaged one says so", async () => {
   const bare = await report(folder, "damaged", ({ payload, parts }) => ({
     payload,
@@ -250,29 +343,6 @@ test("an address in the link is the cell that is shown; a box takes one there", 
     await page.keyboard.press("Enter");
     await has(page, ".goto input", "aria-invalid", "true");
   }));
-
-const MAP = ".heatbox canvas";
-
-/** A canvas's picture once it changes no more: two frames in a row are equal. */
-const picture = (page, selector = MAP) =>
-  page.evaluate(async (s) => {
-    const canvas = document.querySelector(s);
-    const frame = () => new Promise((go) => requestAnimationFrame(go));
-    for (let last = ""; ; ) {
-      await frame();
-      await frame();
-      const now = canvas.toDataURL();
-      if (now === last) return now;
-      last = now;
-    }
-  }, selector);
-
-/** Does something that must change the picture. */
-async function redraws(page, what, act, selector = MAP) {
-  const before = await picture(page, selector);
-  await act();
-  await eventually(async () => assert.ok((await picture(page, selector)) !== before, what));
-}
 
 test("after every control the heat map scrolls, zooms, points and selects as before", () =>
   visit("#object/6", async (page) => {

@@ -14,6 +14,10 @@ const { makeGrid } = await load("src/data/makegrid.ts", folder);
 const owners = await load("src/data/owner.ts", folder);
 const pyramids = await load("src/data/pyramid.ts", folder);
 const read = await load("src/data/read.ts", folder);
+const regions = await load("src/data/regions.ts", folder);
+const laning = await load("src/data/lanes.ts", folder);
+const { MEAN_STEPS } = await load("src/data/summary.ts", folder);
+const { QUARTER, quartersMap } = await load("test/fixture/quarters.ts", folder);
 const geometries = await load("src/widgets/heatmap/geometry.ts", folder);
 const modelModule = await load("src/data/model.ts", folder);
 const layout = await load("src/pictures/layout.ts", folder);
@@ -394,6 +398,60 @@ test("numbers stand out from the cells' colours", () => {
 test("the scale rises evenly in lightness, whatever colours an eye can see", () => {
   const light = [1, 2, 4, 8, 16, 32].map((t) => contrast(scale.heatColor(t, 32), "#000000"));
   for (let i = 1; i < light.length; i++) assert.ok(light[i] > light[i - 1] * 1.2);
+});
+
+test("patterns of regions have the analysis' thresholds", () => {
+  const file = readFileSync(join(viewer, "../src/analysis/thresholds.def"), "utf8");
+  const defaults = new Map([...file.matchAll(/^X\((\w+), ([\d.]+),/gm)].map((m) => [m[1], Number(m[2])]));
+  for (const name of ["hot_share", "sharing_ratio", "strided_words", "strided_share", "random_shapes", "map_share"]) {
+    assert.equal(regions[name.toUpperCase()], defaults.get(name), name);
+  }
+});
+
+test("a million sectors tell hot, falsely shared, strided and random ones apart", async () => {
+  const parts = [];
+  const map = quartersMap(parts, { object: 6, kernel: 4, launch: 4, space: "global", block: [0, 0, 0], warps: 32 });
+  const table = await read.readMap(parts[0], map);
+  const pixels = 400;
+  const found = regions.regionsOf(table, 32, 4 * QUARTER, pixels);
+  const expected = ["hot", "false-sharing", "strided", "random"];
+  assert.deepEqual(
+    [...found].map((r) => regions.REGIONS[r]),
+    Array.from({ length: pixels }, (_, x) => expected[Math.floor(x / 100)]),
+  );
+  const lane = (values, summary) =>
+    [50, 150, 250, 350].map((x) => laning.laneOf(layer(table), values, 4 * QUARTER, pixels, summary)[x]);
+  const [sectors, words] = [laning.wholeSectors(layer(table)), laning.hottestWords(layer(table))];
+  assert.deepEqual(lane(sectors, "max").slice(0, 3), [32, 32, 1]);
+  assert.deepEqual(lane(words, "max").slice(0, 3), [32, 4, 1]);
+  assert.deepEqual(lane(words, "mean").slice(0, 3), [32, 4, 1].map((t) => t * MEAN_STEPS));
+  const random = [lane(sectors, "max")[3], lane(sectors, "mean")[3] / MEAN_STEPS];
+  assert.ok(random[0] >= 6 && random[1] > 2 && random[1] < 4, random.join());
+});
+
+test("a few sectors are not called random, nor are untouched ones anything", async () => {
+  const table = await tableOf(mapOf(1, 1));
+  const found = regions.regionsOf(table, 32, 4096, 64);
+  assert.deepEqual([...new Set(found)].map((r) => regions.REGIONS[r]), ["none", "untouched"]);
+});
+
+test("from afar means are of the sectors that were touched, as often as they come", async () => {
+  const table = await tableOf(mapOf(4, 6));
+  const grid = makeGrid([layer(table)], grids.LAYOUTS.words, true);
+  const levels = pyramids.pyramid(grid, 4, "mean");
+  assert.deepEqual(levels.map((l) => l.step), pyramids.pyramid(grid, 4).map((l) => l.step));
+  for (const { step, cells, count } of levels) {
+    for (const row of [0, Math.floor(count / 2), count - 1]) {
+      let [sum, weight] = [0, 0];
+      for (let r = row * step; r < Math.min(grid.count, (row + 1) * step); r++) {
+        if (grid.gap[r]) continue;
+        weight += grid.repeat[r] * grid.times[r];
+        sum += grid.repeat[r] * grid.times[r] * grids.cellValue(grid, r, 0, 3);
+      }
+      const expected = sum > 0 ? Math.max(1, Math.round((sum / weight) * MEAN_STEPS)) : 0;
+      assert.equal(cells[row * 9 + 3], expected, `${step} ${row}`);
+    }
+  }
 });
 
 test("colouring code loses no character", () => {

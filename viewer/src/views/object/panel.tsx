@@ -6,6 +6,7 @@ import { makeGrid } from "../../data/makegrid";
 import type { Model } from "../../data/model";
 import { ownerPlanes } from "../../data/owner";
 import type { HeatMap, MemoryObject } from "../../data/payload";
+import type { Summary } from "../../data/summary";
 import { HeatLegend, OwnerLegend } from "../../pictures/legend";
 import { route } from "../../state/route";
 import { exact } from "../../widgets/format";
@@ -30,6 +31,7 @@ interface Props {
 interface Choice {
   layout: Layout;
   mode: Mode;
+  summary: Summary;
   collapse: boolean;
 }
 
@@ -69,14 +71,16 @@ const layoutsFor = (map: HeatMap): Option[] =>
         },
       ];
 
-/** The choice that the address tells (?rows=sectors&mode=owner&collapse=no). */
+/** The choice that the address tells (?rows=sectors&mode=owner&pixel=mean&collapse=no). */
 function choiceOf(map: HeatMap): Choice {
   const { query } = route.value;
   const options = layoutsFor(map);
   const chosen = options.find((o) => o.value === query.rows) ?? options[0] ?? WORDS_OPTION;
+  const mode = query.mode === "owner" ? "owner" : "warmth";
   return {
     layout: chosen.layout,
-    mode: query.mode === "owner" ? "owner" : "warmth",
+    mode,
+    summary: query.pixel === "mean" && mode === "warmth" ? "mean" : "max", // owners have no mean
     collapse: query.collapse !== "no",
   };
 }
@@ -145,6 +149,19 @@ function useShown(p: Props, choice: Choice, element: number): Shown {
   return shown;
 }
 
+const SUMMARY_OPTIONS = [
+  {
+    value: "max" as const,
+    label: "maximum",
+    help: "Where a pixel stands for several sectors: the hottest of them",
+  },
+  {
+    value: "mean" as const,
+    label: "mean",
+    help: "Where a pixel stands for several sectors: the mean of those that were touched",
+  },
+];
+
 function Tools({ map, choice, shown, go }: ToolsProps) {
   return (
     <div class="heattools">
@@ -163,6 +180,14 @@ function Tools({ map, choice, shown, go }: ToolsProps) {
         ]}
         set={(mode) => setQuery({ mode })}
       />
+      {choice.mode === "warmth" && (
+        <Switch
+          label="Pixel"
+          value={choice.summary}
+          options={SUMMARY_OPTIONS}
+          set={(summary) => setQuery({ pixel: summary === "mean" ? "mean" : undefined })}
+        />
+      )}
       <label>
         <input
           type="checkbox"
@@ -232,7 +257,7 @@ export function MapPanel(p: Props) {
   const { m, object, maps, tables } = p;
   const first = maps[0] as HeatMap;
   const choice = choiceOf(first);
-  const { mode } = choice;
+  const { mode, summary } = choice;
   const element = elementBytes(m, first) ?? WORD_BYTES;
   const shown = useShown(p, choice, element);
   const names = useMemo(() => maps.map((h) => `block (${h.block.join(", ")})`), [maps]);
@@ -243,7 +268,7 @@ export function MapPanel(p: Props) {
   };
   const sectors = sectorsOf(object, tables);
   const { sight, hover, pinned } = shown;
-  const look = { mode, warps: first.warps };
+  const look = { mode, summary, warps: first.warps };
   return (
     <>
       <div class="heattools">

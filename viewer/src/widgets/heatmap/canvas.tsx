@@ -1,6 +1,7 @@
 import { effect, type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { pyramid } from "../../data/pyramid";
+import type { Summary } from "../../data/summary";
 import { shown } from "../../state/theme";
 import { type Geometry, geometry, STRIP } from "./geometry";
 import { Hand } from "./hand";
@@ -11,6 +12,7 @@ import type { Sight } from "./sight";
 interface Props {
   sight: Sight;
   mode: Mode;
+  summary: Summary;
   warps: number;
   names: string[]; // of the maps
   hover: Signal<Cell | undefined>;
@@ -38,8 +40,8 @@ function useWidth(box: Ref<HTMLElement>): number {
 /** Keeps the picture as it should be: each change waits for the browser's next frame, however many there are. A new
  * sight brings signals of its own, so that the effect that listens to them is made anew with it. */
 function usePainting(canvas: Ref<HTMLCanvasElement>, p: Props, g: Geometry): void {
-  const { sight, mode, warps, names, hover, pinned } = p;
-  const levels = useMemo(() => pyramid(sight.grid, sight.height), [sight]);
+  const { sight, mode, summary, warps, names, hover, pinned } = p;
+  const levels = useMemo(() => pyramid(sight.grid, sight.height, summary), [sight, summary]);
   useEffect(() => {
     let painter: Painter | undefined;
     let theme = shown.peek();
@@ -47,7 +49,7 @@ function usePainting(canvas: Ref<HTMLCanvasElement>, p: Props, g: Geometry): voi
     const paint = () => {
       frame = 0;
       if (!canvas.current || g.width === 0) return;
-      const scene = { sight, levels, mode, warps, names };
+      const scene = { sight, levels, summary, mode, warps, names };
       painter ??= new Painter(canvas.current, scene, g, inkOf(canvas.current));
       painter.draw(hover.value, pinned.value);
     };

@@ -9,11 +9,12 @@ export class Far {
   private readonly canvas: OffscreenCanvas;
   private readonly context: OffscreenCanvasRenderingContext2D | null;
 
-  /** `colors` as pixels, by value. */
+  /** `colors` as pixels, by value; those of the levels by what stands in their cells. */
   constructor(
     private readonly grid: Grid,
     private readonly levels: Level[],
     private readonly colors: Uint32Array,
+    private readonly levelColors: Uint32Array,
     private readonly height: number,
   ) {
     this.image = new ImageData(rowCells(grid), height + 2);
@@ -40,7 +41,7 @@ export class Far {
     const { width } = this.image;
     for (let k = 0; k < width; k++) {
       const value = level.cells[row * width + k] as number;
-      this.pixels[to * width + k] = this.colors[value] as number;
+      this.pixels[to * width + k] = this.levelColors[value] as number;
     }
   }
 

@@ -83,7 +83,7 @@ export interface Zoom {
   step: number;
 }
 
-/** All zooms of a grid, nearest first: down to where it fits as a whole. */
+/** All zooms of a grid, nearest first: down to where it fits as a whole, and fills the height. */
 export function zooms(rows: number, height: number): Zoom[] {
   const all: Zoom[] = [];
   for (const h of HEIGHTS) {
@@ -91,8 +91,9 @@ export function zooms(rows: number, height: number): Zoom[] {
     if (rows * h <= height) return all;
   }
   for (let step = 4; ; step *= 4) {
+    const count = Math.ceil(rows / step);
+    if (count <= height) return [...all, { height: height / count, step }];
     all.push({ height: 1, step });
-    if (rows / step <= height) return all;
   }
 }
 

@@ -1,88 +1,134 @@
 import { effect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import type { Grid } from "../../data/grid";
-import { WORDS } from "../../data/heat";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Layer } from "../../data/grid";
+import { hottestWords, laneOf, wholeSectors } from "../../data/lanes";
+import { REGIONS, type Region, regionsOf } from "../../data/regions";
+import type { Summary } from "../../data/summary";
 import { shown } from "../../state/theme";
 import { exact } from "../format";
-import { inkOf, type Mode, palette } from "./palette";
+import { inkOf, type Mode, meanPalette, palette, REGION_COLORS } from "./palette";
 import type { Sight } from "./sight";
 
 const LANE = 12;
+const GAP = 1;
 const MARK = 4;
+const BLOCK = 3 * (LANE + GAP) + MARK; // a block's lanes, and the room to the next one's
+const STRETCHES = 1024; // that are told apart in an object
 
 interface Props {
   sight: Sight;
   mode: Mode;
+  summary: Summary;
   warps: number;
   sectors: number; // of the whole object
 }
 
-/** The hottest value of each pixel's sectors. */
-function lane(p: Props, layer: number, pixels: number): Uint8Array {
-  const { table, planes } = p.sight.grid.layers[layer] as Grid["layers"][number];
-  const out = new Uint8Array(pixels);
-  const scale = pixels / p.sectors;
-  for (let run = 0; run < table.runs; run++) {
-    const value = planes[WORDS * table.runs + run] as number;
-    const first = table.first[run] as number;
-    const from = Math.max(0, Math.floor(first * scale));
-    const end = Math.ceil((first + (table.repeat[run] as number)) * scale);
-    const to = Math.min(pixels - 1, Math.max(from, end - 1));
-    for (let x = from; x <= to; x++) if (value > (out[x] as number)) out[x] = value;
-  }
-  return out;
+const LANES: { name: string; help: string }[] = [
+  { name: "pattern", help: "What each part of the object looks like" },
+  { name: "sector", help: "Of each part's sectors: who touched any of their words" },
+  { name: "word", help: "Of each part's sectors: who touched the hottest of their words" },
+];
+
+const REGION_TEXT: Partial<Record<Region, { name: string; help: string }>> = {
+  hot: { name: "hot", help: "Half of the block's warps or more use the same words" },
+  "false-sharing": {
+    name: "false sharing",
+    help: "Several warps use different words of the same sectors",
+  },
+  strided: { name: "strided", help: "Half of the words of each sector or fewer are used" },
+  random: { name: "random", help: "No two sectors are used alike, or at no constant distance" },
+  none: { name: "no pattern", help: "Whole sectors, each used by few warps" },
+};
+
+/** Which colour is which pattern, of those that are there. */
+function RegionLegend({ regions }: { regions: Uint8Array[] }) {
+  const there = new Set(regions.flatMap((r) => [...r]).map((number) => REGIONS[number]));
+  return (
+    <div class="legend regions">
+      <span class="muted">pattern</span>
+      {REGIONS.map((region) => {
+        const text = REGION_TEXT[region];
+        if (!text || !there.has(region)) return null;
+        return (
+          <span key={region} class="region" title={text.help}>
+            <span class="swatch" style={{ background: REGION_COLORS[region] }} /> {text.name}
+          </span>
+        );
+      })}
+    </div>
+  );
 }
 
-/** The whole object from its first byte to its last, a lane a block; drag or click to go there. */
-export function ObjectBar(p: Props) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const height = p.sight.grid.layers.length * (LANE + 2) + 2 * MARK;
-  const picture = useRef<{ key: string; image: OffscreenCanvas } | undefined>(undefined);
+/** The lanes of the blocks, drawn over the width. */
+function drawLanes(p: Props, regions: Uint8Array[], element: Element, width: number) {
+  const { layers } = p.sight.grid;
+  const image = new OffscreenCanvas(width, layers.length * BLOCK);
+  const c = image.getContext("2d");
+  const ink = inkOf(element);
+  const colors = p.summary === "mean" ? meanPalette(p.warps, ink) : palette(p.mode, p.warps, ink);
+  const patterns = REGIONS.map((region) => REGION_COLORS[region] ?? ink.empty);
+  const draw = (values: ArrayLike<number>, of: string[], y: number) => {
+    for (let x = 0; c && x < width; x++) {
+      c.fillStyle = of[values[x] as number] ?? "";
+      c.fillRect(x, y, 1, LANE);
+    }
+  };
+  layers.forEach((layer: Layer, l) => {
+    const stretched = Array.from(
+      { length: width },
+      (_, x) => regions[l]?.[Math.floor((x * STRETCHES) / width)] ?? 0,
+    );
+    const lane = (values: Uint8Array) => laneOf(layer, values, p.sectors, width, p.summary);
+    draw(stretched, patterns, l * BLOCK);
+    draw(lane(wholeSectors(layer)), colors, l * BLOCK + LANE + GAP);
+    draw(lane(hottestWords(layer)), colors, l * BLOCK + 2 * (LANE + GAP));
+  });
+  return image;
+}
 
-  const background = (width: number): OffscreenCanvas => {
-    const key = `${width} ${shown.value} ${p.mode}`;
-    if (picture.current?.key === key) return picture.current.image;
-    const image = new OffscreenCanvas(width, height);
-    const c = image.getContext("2d");
-    const colors = canvas.current ? palette(p.mode, p.warps, inkOf(canvas.current)) : [];
-    p.sight.grid.layers.forEach((_, l) => {
-      lane(p, l, width).forEach((value, x) => {
-        if (!c) return;
-        c.fillStyle = colors[value] ?? "";
-        c.fillRect(x, MARK + l * (LANE + 2), 1, LANE);
-      });
-    });
-    picture.current = { key, image };
-    return image;
-  };
-  const paint = () => {
-    const element = canvas.current;
-    const c = element?.getContext("2d");
-    if (!element || !c || element.clientWidth === 0) return;
-    const scale = devicePixelRatio || 1;
-    const width = element.clientWidth;
-    element.width = width * scale;
-    element.height = height * scale;
-    c.scale(scale, scale);
-    c.drawImage(background(width), 0, 0);
-    const { from, to } = p.sight.sectors.value;
-    const x = (from / p.sectors) * width;
-    c.strokeStyle = inkOf(element).text;
-    c.lineWidth = 2;
-    c.strokeRect(x, 1, Math.max(4, ((to - from) / p.sectors) * width), height - 2);
-  };
+/** Keeps the picture as it should be: the lanes, and the window of what is in sight on them. */
+function usePainting(canvas: { current: HTMLCanvasElement | null }, p: Props, all: Uint8Array[]) {
+  const height = p.sight.grid.layers.length * BLOCK;
   useEffect(() => {
-    picture.current = undefined;
+    let lanes: { key: string; image: OffscreenCanvas } | undefined;
+    const paint = () => {
+      const element = canvas.current;
+      const c = element?.getContext("2d");
+      const { from, to } = p.sight.sectors.value;
+      const key = `${element?.clientWidth} ${shown.value}`;
+      if (!element || !c || element.clientWidth === 0) return;
+      const width = element.clientWidth;
+      if (lanes?.key !== key) lanes = { key, image: drawLanes(p, all, element, width) };
+      const scale = devicePixelRatio || 1;
+      element.width = width * scale;
+      element.height = (height + MARK) * scale;
+      c.scale(scale, scale);
+      c.drawImage(lanes.image, 0, MARK);
+      c.strokeStyle = inkOf(element).text;
+      c.lineWidth = 2;
+      const x = (from / p.sectors) * width;
+      c.strokeRect(x, 1, Math.max(4, ((to - from) / p.sectors) * width), height - 2 + GAP);
+    };
+    const stop = effect(paint);
     addEventListener("resize", paint);
-    const stop = effect(() => {
-      void [p.sight.sectors.value, shown.value];
-      paint();
-    });
     return () => {
       stop();
       removeEventListener("resize", paint);
     };
-  }, [p.sight, p.mode]);
+  }, [p.sight, p.mode, p.summary, all]);
+  return height + MARK;
+}
+
+/** The whole object from its first byte to its last, for each block what it looks like; drag or click to go there. */
+export function ObjectBar(p: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { layers } = p.sight.grid;
+  const tables = layers.map((layer) => layer.table);
+  const regions = useMemo(
+    () => tables.map((table) => regionsOf(table, p.warps, p.sectors, STRETCHES)),
+    [...tables, p.sectors],
+  );
+  const height = usePainting(canvas, p, regions);
   const goTo = (e: PointerEvent) => {
     const rect = canvas.current?.getBoundingClientRect();
     if (rect && rect.width > 0) {
@@ -91,19 +137,35 @@ export function ObjectBar(p: Props) {
     }
   };
   return (
-    <canvas
-      ref={canvas}
-      class="objectbar"
-      role="img"
-      aria-label={`The whole object, ${exact(p.sectors)} sectors; drag to go elsewhere`}
-      style={{ height: `${height}px` }}
-      onPointerDown={(e) => {
-        e.currentTarget.setPointerCapture(e.pointerId);
-        goTo(e);
-      }}
-      onPointerMove={(e) => {
-        if (e.buttons & 1) goTo(e);
-      }}
-    />
+    <>
+      <div class="barbox">
+        <div class="barnames">
+          {layers.map((_, l) => (
+            <div key={l} style={{ height: `${BLOCK}px`, lineHeight: `${LANE + GAP}px` }}>
+              {LANES.map((lane) => (
+                <span key={lane.name} title={lane.help}>
+                  {lane.name}
+                </span>
+              ))}
+            </div>
+          ))}
+        </div>
+        <canvas
+          ref={canvas}
+          class="objectbar"
+          role="img"
+          aria-label={`The whole object, ${exact(p.sectors)} sectors; drag to go elsewhere`}
+          style={{ height: `${height}px` }}
+          onPointerDown={(e) => {
+            e.currentTarget.setPointerCapture(e.pointerId);
+            goTo(e);
+          }}
+          onPointerMove={(e) => {
+            if (e.buttons & 1) goTo(e);
+          }}
+        />
+      </div>
+      <RegionLegend regions={regions} />
+    </>
   );
 }

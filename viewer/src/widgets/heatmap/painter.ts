@@ -2,10 +2,11 @@ import { cellValue, type Grid, type Layer, runUnder } from "../../data/grid";
 import { SECTOR_BYTES, WORDS, warmthOf, warpsOf } from "../../data/heat";
 import { NOBODY, SEVERAL_WARPS } from "../../data/owner";
 import type { Level } from "../../data/pyramid";
+import type { Summary } from "../../data/summary";
 import { bytes, count, exact } from "../format";
 import { Far } from "./far";
 import { columnWidth, columnX, type Geometry, rowsShown, STRIP, TEXT_HEIGHT } from "./geometry";
-import { type Ink, inks, type Mode, palette, pixelOf } from "./palette";
+import { type Ink, inks, type Mode, meanPalette, palette, pixelOf } from "./palette";
 import type { Sight } from "./sight";
 import { Sprites } from "./sprites";
 import { drawStrip } from "./strip";
@@ -21,6 +22,7 @@ export interface Cell {
 export interface Scene {
   sight: Sight;
   levels: Level[];
+  summary: Summary; // of the levels
   mode: Mode;
   warps: number;
   names: string[]; // of the layers
@@ -73,8 +75,10 @@ export class Painter {
     const colors = palette(s.mode, s.warps, ink);
     const pixels = Uint32Array.from(colors, pixelOf);
     this.sprites = new Sprites(colors, inks(colors, ink), this.scale);
-    this.far = new Far(this.grid, s.levels, pixels, this.height);
-    this.strip = drawStrip(this.grid, s.levels, pixels, this.height);
+    const means = s.summary === "mean" && Uint32Array.from(meanPalette(s.warps, ink), pixelOf);
+    this.far = new Far(this.grid, s.levels, pixels, means || pixels, this.height);
+    const ofStrip = means && s.levels.length > 0 ? means : pixels;
+    this.strip = drawStrip(this.grid, s.levels, ofStrip, this.height);
   }
 
   draw(hover: Cell | undefined, pinned: Cell | undefined): void {

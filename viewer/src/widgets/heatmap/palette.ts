@@ -1,4 +1,6 @@
 import { OWNERS } from "../../data/owner";
+import type { Region } from "../../data/regions";
+import { MEAN_STEPS } from "../../data/summary";
 import { heatColor, inkOn } from "../scale";
 
 /** What cells show: how many warps used them, or whether it was one thread, one warp or several. */
@@ -28,6 +30,32 @@ export function inkOf(element: Element): Ink {
 
 // Of Okabe and Ito's colours, which people with any kind of colour blindness tell apart.
 export const OWNER_COLORS = ["", "#56b4e9", "#009e73", "#d55e00"] as const;
+
+// Likewise: what is costly stands out, and what shows no pattern does not.
+export const REGION_COLORS: Partial<Record<Region, string>> = {
+  none: "#9aa5b1",
+  hot: "#d55e00",
+  "false-sharing": "#cc79a7",
+  strided: "#0072b2",
+  random: "#f0c419",
+};
+
+const PALEST = 0.15; // of a mean that is next to nothing
+
+/** Between two colours. */
+function mixed(from: string, to: string, share: number): string {
+  const [a, b] = [rgb(from), rgb(to)];
+  const part = (k: number) => Math.round((a[k] ?? 0) + ((b[k] ?? 0) - (a[k] ?? 0)) * share);
+  return `rgb(${part(0)}, ${part(1)}, ${part(2)})`;
+}
+
+/** The colour of each mean's code: below one warp paler, the fewer sectors have any. */
+export const meanPalette = (warps: number, ink: Ink): string[] =>
+  Array.from({ length: 256 }, (_, code) => {
+    const mean = code / MEAN_STEPS;
+    if (code === 0 || mean >= 1) return code === 0 ? ink.empty : heatColor(mean, warps);
+    return mixed(ink.empty, heatColor(1, warps), PALEST + (1 - PALEST) * mean);
+  });
 
 /** The colour of each value; number 0 is nobody's. */
 export function palette(mode: Mode, warps: number, ink: Ink): string[] {

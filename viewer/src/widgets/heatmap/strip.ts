@@ -16,7 +16,8 @@ function hottestOf(grid: Grid, level: Level | undefined, row: number): number {
   return most;
 }
 
-/** All rows, a pixel wide: each pixel shows the hottest of the rows that fall on it. */
+/** All rows, a pixel wide: each pixel shows the hottest of the rows that fall on it. `colors` are those of the highest level,
+ * or of the grid where it has none. */
 export function drawStrip(
   grid: Grid,
   levels: Level[],
