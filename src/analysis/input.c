@@ -105,6 +105,7 @@ wl_status ana_input_load(ana_input *input, wl_error *err)
     prof_db *db = input->program->db;
     wl_arena *arena = input->scratch;
     wl_status status = prof_load_code(db, kernel, arena, &input->code, err);
+    status = status == WL_OK ? prof_load_forms(db, kernel, arena, &input->forms, err) : status;
     status = status == WL_OK ? prof_load_instruction_totals(db, kernel, arena, &totals, err)
                              : status;
     status = status == WL_OK ? prof_load_samples(db, kernel, arena, &input->samples, err) : status;

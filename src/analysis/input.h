@@ -39,6 +39,7 @@ typedef struct ana_input {
 
     const prof_kernel *kernel; /* KERNEL, KERNEL_AND_OBJECT; else NULL and what follows is 0 */
     prof_code_rows code;
+    prof_form_rows forms;
     prof_sample_rows samples;
     uint32_t ngroups;
     ana_group *groups; /* by object, space */

@@ -140,6 +140,13 @@ wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_cod
                      db_int(kernel));
 }
 
+wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_form_rows *out,
+                          wl_error *err)
+{
+    return LOAD_ROWS(db, forms, arena, out, err,
+                     "forms WHERE " OF_KERNEL "ORDER BY kernel, pc, position", db_int(kernel));
+}
+
 /* ---- launches ---- */
 
 typedef struct mix_row {

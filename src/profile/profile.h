@@ -400,6 +400,7 @@ PROF_ROWS(device)
 PROF_ROWS(file)
 PROF_ROWS(kernel)
 PROF_ROWS(code)
+PROF_ROWS(form)
 PROF_ROWS(launch)
 PROF_ROWS(instruction)
 PROF_ROWS(block)
@@ -428,6 +429,9 @@ wl_status prof_load_calls(prof_db *db, wl_arena *arena, prof_call_rows *out, wl_
 /* By pc. */
 wl_status prof_load_code(prof_db *db, uint32_t kernel, wl_arena *arena, prof_code_rows *out,
                          wl_error *err);
+/* By kernel, pc, position. */
+wl_status prof_load_forms(prof_db *db, uint32_t kernel, wl_arena *arena, prof_form_rows *out,
+                          wl_error *err);
 wl_status prof_load_launches(prof_db *db, uint32_t kernel, wl_arena *arena, prof_launch_rows *out,
                              wl_error *err);
 /* By kernel, launch, pc, object, space; kernel and launch may be PROF_ALL. */

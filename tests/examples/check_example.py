@@ -5,8 +5,9 @@
     PROGRAM]
 
 A comment "finds: <pattern> <object>, ..." in the source names the findings at its line; "(<gain>)"
-behind one says that mending it gains little, and why. The example must pass its own check, fail it
-when no kernel runs, and give these findings and no others.
+behind one says that mending it gains little, and why. "advises: <words>" says that the advice of a
+finding has these words, "never advises: <words>" that none has. The example must pass its own
+check, fail it when no kernel runs, and give these findings and no others.
 """
 import argparse
 import json
@@ -16,6 +17,7 @@ import subprocess
 import sys
 
 MARKER = re.compile(r"//\s*finds:\s*(.*)")
+ADVICE = re.compile(r"//\s*(never )?advises:\s*(.*)")
 
 
 def expected(source):
@@ -36,6 +38,14 @@ def found(stats, source):
         variable = re.split(r"[ (]", objects[0])[0] if objects else "?"
         rows |= {(f["pattern"], variable, "(%s)" % f["gain"], line) for line in lines or [0]}
     return rows
+
+
+def wrong_advice(stats, source):
+    """What the source says of advice and does not hold."""
+    advice = " ".join(f["advice"] for f in stats["findings"])
+    with open(source) as f:
+        marks = [m for m in map(ADVICE.search, f) if m]
+    return [m[0] for m in marks if (m[2].strip() in advice) == bool(m[1])]
 
 
 def run(command, **options):
@@ -82,11 +92,14 @@ def main():
     if stats.returncode:
         fail("stats", stats)
     want, got = expected(o.source), found(json.loads(stats.stdout), o.source)
+    wrong = wrong_advice(json.loads(stats.stdout), o.source)
+    for line in wrong:
+        print("FAIL: the advice is otherwise:", line)
     for row in sorted(want - got):
         print("FAIL: not found: %s on %s %s in line %d" % row)
     for row in sorted(got - want):
         print("FAIL: found, but not expected: %s on %s %s in line %d" % row)
-    if want != got:
+    if want != got or wrong:
         sys.exit(1)
     print("%s: %d findings as expected" % (os.path.basename(o.source), len(want)))
 

@@ -196,6 +196,7 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
         return true;
     }
     f.warps = o->warps;
+    f.barriers = barriers_of(input);
     ana_add_evidence(d, "words", "words touched in the sampled blocks", (double)words, "words");
     ana_add_evidence(d, "thread_words", "of one thread only", (double)o->words[OBS_OWNER_THREAD],
                      "words");

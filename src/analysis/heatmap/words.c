@@ -231,21 +231,41 @@ static const char *divergent_remedy(const texts *t)
                            "whole warp share the work of one of them.";
 }
 
+/* Where the code does not prove that barriers order nothing, advice leaves them alone. */
 static const char *thread_local_remedy(const texts *t)
 {
-    return t->f->irregular
-               ? "Each thread indexes a part of " ANA_OBJECT " of its own, so the barriers around "
-                 "it can go. Where the index can be known to the compiler (by unrolling, or a "
-                 "switch over a few values), registers can hold the values."
-               : "Keep the values of " ANA_OBJECT " in registers; the barriers around them can "
-                 "go, too.";
+    static const char choose[] =
+        "Each thread indexes a part of " ANA_OBJECT " of its own. Where the index can be known to "
+        "the compiler (by unrolling, or a switch over a few values), registers can hold the "
+        "values.";
+    if (t->f->irregular) {
+        return choose;
+    }
+    switch (t->f->barriers) {
+    case BARRIERS_ORDER_NOTHING:
+        return "Keep the values of " ANA_OBJECT " in registers. The kernel's barriers can go, too: "
+               "its code shows that no thread takes what another one wrote.";
+    case BARRIERS_ORDER_WARPS:
+    case BARRIERS_MAY_ORDER:
+        return "Keep the values of " ANA_OBJECT " in registers, and the barriers where they are: "
+               "other data may need them.";
+    default: return "Keep the values of " ANA_OBJECT " in registers.";
+    }
 }
 
 static const char *warp_local_remedy(const texts *t)
 {
-    (void)t;
-    return "Exchange the values of " ANA_OBJECT " with __shfl_sync; __syncthreads around them can "
-           "go or become __syncwarp.";
+    switch (t->f->barriers) {
+    case BARRIERS_ORDER_NOTHING:
+    case BARRIERS_ORDER_WARPS:
+        return "Exchange the values of " ANA_OBJECT " with __shfl_sync. __syncwarp() can take the "
+               "place of the kernel's __syncthreads(): its code shows that no warp takes what "
+               "another one wrote.";
+    case BARRIERS_MAY_ORDER:
+        return "Exchange the values of " ANA_OBJECT " with __shfl_sync, and leave the barriers "
+               "where they are: other data may need them.";
+    default: return "Exchange the values of " ANA_OBJECT " with __shfl_sync.";
+    }
 }
 
 static const char *bank_conflict_remedy(const texts *t)

@@ -3,6 +3,7 @@
 #ifndef WL_ANALYSIS_HEATMAP_WORDS_H
 #define WL_ANALYSIS_HEATMAP_WORDS_H
 
+#include "analysis/heatmap/barriers.h"
 #include "analysis/input.h"
 
 /* Numbers that the sentences need, besides the draft's own. */
@@ -13,9 +14,10 @@ typedef struct words_facts {
     int64_t stride;                                        /* bytes; 0: none */
     uint64_t bytes;                                        /* per lane */
     bool loads, stores, atomics;
-    bool irregular; /* the requests gather */
-    bool broadcast; /* every request is one address */
-    bool walks;     /* one instruction takes the words of a sector one after the other */
+    bool irregular;          /* the requests gather */
+    bool broadcast;          /* every request is one address */
+    bool walks;              /* one instruction takes the words of a sector one after the other */
+    barriers_order barriers; /* of shared arrays */
     bool halo; /* misaligned loads beside aligned ones of the object: neighbours of a stencil */
 } words_facts;
 

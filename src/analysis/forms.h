@@ -1,0 +1,31 @@
+/* Addresses as the code alone tells them, worked out for the sizes of one launch.
+ *
+ * The profile has the form of an address as a sum of products of indices, sizes, parameters and
+ * iterations (docs/flow.md), such as "4*tid.x + 1024*ctaid.x + param0". What is read here from a
+ * form holds for every launch with the same grid and block, whatever the data is. */
+#ifndef WL_ANALYSIS_FORMS_H
+#define WL_ANALYSIS_FORMS_H
+
+#include "profile/profile.h"
+
+typedef struct ana_place {
+    /* Bytes from one thread, or one block, to the next in x, y and z. */
+    int64_t thread[3], block[3];
+    int64_t constant;
+    const char *base;     /* in the form's text: "&tile", "param0"; NULL without exactly one */
+    uint32_t base_length; /* characters */
+    /* What else moves the address: iterations of loops; values without a form; a thread's or a
+     * block's index times something that is not known, so that `thread` or `block` is not whole. */
+    bool iterations, unknown, thread_unknown, block_unknown;
+} ana_place;
+
+/* False where the form cannot be read, for example because it was cut off. */
+bool ana_place_of(const prof_form *form, const prof_launch *launch, ana_place *out);
+
+/* Whether nothing but the indices of threads and blocks moves the address within a launch. */
+bool ana_place_is_exact(const ana_place *place);
+
+/* The first form of an instruction; NULL without one. The rows are of one kernel. */
+const prof_form *ana_form_at(const prof_form_rows *forms, uint32_t pc);
+
+#endif

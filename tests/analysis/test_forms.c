@@ -1,0 +1,95 @@
+/* Forms of addresses, read and worked out for a launch. */
+#include "support/test.h"
+
+#include "analysis/forms.h"
+
+#include <string.h>
+
+static const prof_launch launch = {.grid = {100, 7, 1}, .block = {32, 8, 1}};
+
+static bool place_of(const char *text, ana_place *out)
+{
+    const prof_form form = {.bytes = 4, .form = text};
+    return ana_place_of(&form, &launch, out);
+}
+
+static void of_indices(void **state)
+{
+    (void)state;
+    ana_place p;
+    assert_true(place_of("4*ntid.x*ctaid.x + 4*tid.x + 128*tid.y - 8*tid.z + param0 - 4 + 8", &p));
+    assert_true(p.thread[0] == 4 && p.thread[1] == 128 && p.thread[2] == -8);
+    assert_true(p.block[0] == 4 * 32 && p.block[1] == 0 && p.block[2] == 0);
+    assert_int_equal(p.constant, 4);
+    assert_int_equal(p.base_length, strlen("param0"));
+    assert_memory_equal(p.base, "param0", strlen("param0"));
+    assert_true(ana_place_is_exact(&p));
+}
+
+static void of_sizes(void **state)
+{
+    (void)state;
+    ana_place p;
+    assert_true(place_of("-tid.x + 4*tid.y*nctaid.x + 2*ntid.x*ntid.y + &tile", &p));
+    assert_true(p.thread[0] == -1 && p.thread[1] == 400 && p.constant == 512);
+    assert_memory_equal(p.base, "&tile", strlen("&tile"));
+    assert_true(ana_place_is_exact(&p));
+}
+
+static void of_what_is_not_known(void **state)
+{
+    (void)state;
+    ana_place p;
+    assert_true(place_of("4*tid.x*param3 + 4*ctaid.x + param0", &p));
+    assert_true(p.thread_unknown && !p.block_unknown && p.block[0] == 4);
+    assert_false(ana_place_is_exact(&p));
+    assert_true(place_of("4*tid.x*ctaid.y + param0", &p));
+    assert_true(p.thread_unknown && p.block_unknown);
+    assert_true(place_of("4*tid.x + 128*i0 + param0", &p));
+    assert_true(p.iterations && !p.unknown && !ana_place_is_exact(&p));
+    assert_true(place_of("4*v21 + param0", &p));
+    assert_true(p.unknown && !ana_place_is_exact(&p));
+    assert_true(place_of("4*laneid + &s", &p));
+    assert_true(p.unknown);
+    assert_true(place_of("param0 + param1", &p)); /* which of them is the object? */
+    assert_true(p.unknown);
+    assert_true(place_of("8*param0", &p));
+    assert_true(p.unknown);
+}
+
+static void of_what_cannot_be_read(void **state)
+{
+    (void)state;
+    ana_place p;
+    char cut[1200];
+    memset(cut, '1', sizeof cut);
+    cut[sizeof cut - 1] = '\0';
+    assert_false(place_of(cut, &p));
+    assert_false(place_of("", &p));
+    assert_false(place_of("4*", &p));
+    assert_false(place_of("4*tid.x & 3", &p));
+    assert_false(place_of("9999999999999999999*tid.x", &p));
+    assert_false(place_of("999999999999999999*ntid.x*ntid.y", &p));
+}
+
+static void by_instruction(void **state)
+{
+    (void)state;
+    prof_form rows[] = {{.pc = 3}, {.pc = 7, .position = 0}, {.pc = 7, .position = 1}, {.pc = 9}};
+    const prof_form_rows forms = {4, rows};
+    assert_ptr_equal(ana_form_at(&forms, 3), &rows[0]);
+    assert_ptr_equal(ana_form_at(&forms, 7), &rows[1]);
+    assert_ptr_equal(ana_form_at(&forms, 9), &rows[3]);
+    assert_null(ana_form_at(&forms, 8));
+    assert_null(ana_form_at(&forms, 10));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_indices),           cmocka_unit_test(of_sizes),
+        cmocka_unit_test(of_what_is_not_known), cmocka_unit_test(of_what_cannot_be_read),
+        cmocka_unit_test(by_instruction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
