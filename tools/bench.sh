@@ -25,6 +25,7 @@ case ${1:-} in
     bench observe $build/bin/bench_observe
     bench replay $build/bin/bench_replay -r 7
     bench report $build/bin/bench_report "$scratch"
+    bench report-page node bench/report/page.mjs "$scratch/large.html" --limits
     bench scale bench/scale/scale.py $build
     ;;
 short)
@@ -34,6 +35,7 @@ short)
     bench observe $build/bin/bench_observe 500
     bench replay $build/bin/bench_replay -r 1
     bench report $build/bin/bench_report "$scratch" 16384
+    bench report-page node bench/report/page.mjs "$scratch/large.html"
     bench scale-launches bench/scale/scale.py $build launches 200
     ;;
 *)

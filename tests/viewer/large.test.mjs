@@ -1,10 +1,10 @@
-// A report with heat maps of a million sectors, made by bench_report: its size, the time to open it, frames.
-// WARPLENS_BENCH_REPORT is that program.
+// A report with heat maps of a million sectors, made by bench_report: its size, and that all sectors can be reached. How long
+// that takes is bench/report's matter. WARPLENS_BENCH_REPORT is that program.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { measure } from "../../viewer/test/large.mjs";
 import { findBrowser, launch, open, scratch, sees } from "../../viewer/test/tools.mjs";
 
 const folder = scratch();
@@ -13,24 +13,8 @@ const path = join(folder, "large.html");
 const context = await launch(findBrowser(), folder);
 after(() => context.close());
 
-/** What took too long; 60 frames a second are 16.7 ms each. */
-function slowest(result) {
-  if (result.open_ms >= 2000) return `opened in ${result.open_ms} ms`;
-  const moves = ["scroll", "drag", "zoom", "afar", "scroll_two"];
-  const slow = moves.find((what) => result[what].median >= 18 || result[what].p95 >= 50);
-  return slow ? `${slow}: ${JSON.stringify(result[slow])}` : "";
-}
-
-test("a million sectors: under 20 MB, open in two seconds, 60 frames a second", async () => {
-  let slow;
-  for (let run = 0; run < 3 && slow !== ""; run++) { // the best of three: machines do other things, too
-    const { result, problems } = await measure(context, path, 120);
-    console.log(JSON.stringify(result));
-    assert.deepEqual(problems, []);
-    assert.ok(result.megabytes < 20, `${result.megabytes} MB`);
-    slow = slowest(result);
-  }
-  assert.equal(slow, "");
+test("a report of a million sectors can be mailed", () => {
+  assert.ok(statSync(path).size < 20_000_000, `${statSync(path).size} bytes`);
 });
 
 test("all of the million sectors are there", async () => {

@@ -92,9 +92,12 @@ export async function launch(executable, folder, options = {}) {
   });
 }
 
+// After so long what is waited for does not come: no machine is so busy.
+const PATIENCE_MS = 60_000;
+
 /** Waits until `check` throws nothing: what clicks, keys and links do takes a moment, and longer on a busy machine. */
 export async function eventually(check) {
-  for (const end = Date.now() + 20_000; ; ) {
+  for (const end = Date.now() + PATIENCE_MS; ; ) {
     try {
       return await check();
     } catch (error) {
@@ -140,7 +143,7 @@ export const compileSchema = (schema) => new Ajv({ allErrors: true }).compile(sc
 /** Opens a file and notes everything that must not happen. */
 export async function open(context, path, hash = "") {
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   const problems = [];
   page.on("console", (m) => {
     if (m.type() === "error" || m.type() === "warning") problems.push(`console: ${m.text()}`);
