@@ -17,7 +17,8 @@ import re
 import sys
 
 ROOMS = ["base", "access", "ir", "ptx", "flow", "rewrite", "cuda", "emu", "observe", "capture", "program", "inject", "record", "replay",
-         "device", "api/both", "api/driver", "api/runtime", "shim",
+         "device", "api/both", "api/driver", "api/runtime",
+         "shim/driver", "shim/probe", "shim/hooks",
          "profile", "analysis", "report", "cli"]
 # Folders whose folders are rooms.
 HOUSES = {room.split("/")[0] for room in ROOMS if "/" in room}

@@ -294,9 +294,10 @@ def write_exports(folder):
 
 
 def entries(library):
-    """src/api/both/entry.h registers each entry point in a variable that bears its name."""
+    """src/api/both/entry.h and src/shim/hooks/hook.h register each entry point in a variable that
+    bears its name."""
     done = subprocess.run(["nm", library], capture_output=True, check=False, text=True)
-    defined = re.findall(r" entry_(dr|also|rt)_(\w+)$", done.stdout, flags=re.M)
+    defined = re.findall(r" entry_(dr|also|rt|hook)_(\w+)$", done.stdout, flags=re.M)
     driver, runtime = set(exported(0)), {row.symbol for row in read_runtime()}
     wrong = [name for kind, name in defined if kind != "rt" and name not in driver]
     wrong += [name for kind, name in defined if kind == "rt" and re.sub(r"_\d+$", "", name) not in runtime]

@@ -63,10 +63,11 @@ class Includes(Check):
     def test_command_line_stays_out_of_the_application(self):
         self.write("src/cli/profile.c", '#include "replay/replay.h"\n#include "emu/emu.h"\n')
         self.assertEqual(self.includes()[0], 0)
-        self.write("src/cli/stats.c", '#include "device/device.h"\n')
+        self.write("src/cli/stats.c", '#include "device/device.h"\n#include "shim/driver/driver.h"\n')
         code, out = self.includes()
         self.assertEqual(code, 1)
         self.assertIn("device lives inside the application", out)
+        self.assertIn("shim/driver lives inside the application", out)
 
     def test_rooms_of_one_house_are_ordered(self):
         self.write("src/api/driver/memory.c", '#include "api/both/entry.h"\n')
@@ -75,6 +76,8 @@ class Includes(Check):
         code, out = self.includes()
         self.assertEqual(code, 1)
         self.assertIn("api/driver stands below api/both", out)
+        self.write("src/shim/driver/module.c", '#include "shim/hooks/hook.h"\n')
+        self.assertIn("shim/hooks stands below shim/driver", self.includes()[1])
 
     def test_inside_of_a_room_is_its_own(self):
         self.write("src/device/memory.c", '#include "device/impl.h"\n#include "device/graph_impl.h"\n')

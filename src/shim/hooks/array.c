@@ -1,18 +1,18 @@
 /* CUDA arrays as objects. They have no address, so that they are kept by handle. */
 #include "cuda/args.h"
-#include "shim/hooks/shim.h"
+#include "shim/hooks/hook.h"
 
 #include <stdlib.h>
 
 typedef struct array { /* CUarray or CUmipmappedArray */
     void *handle;
-    shim_object object;
+    drv_object object;
     UT_hash_handle hh;
 } array;
 
 static array *arrays;
 
-uint64_t shim_array_element(CUarray_format format)
+uint64_t hook_array_element(CUarray_format format)
 {
     unsigned bytes = cuda_format_bytes((int)format);
     return bytes ? bytes : 4; /* of a format that is not a plain one: a guess */
@@ -26,7 +26,7 @@ static uint64_t extent_or_one(uint64_t n)
 /* Of the elements; how the device lays them out is its own affair. */
 static uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    return shim_array_element(d->Format) * d->NumChannels * d->Width * extent_or_one(d->Height) *
+    return hook_array_element(d->Format) * d->NumChannels * d->Width * extent_or_one(d->Height) *
            extent_or_one(d->Depth);
 }
 
@@ -49,19 +49,19 @@ static array *find_array(const void *handle)
     return a;
 }
 
-uint32_t shim_array_object(const void *handle)
+uint32_t hook_array_object(const void *handle)
 {
     array *a = handle ? find_array(handle) : NULL;
     return a ? a->object.number : 0;
 }
 
-void shim_arrays_gone(CUcontext context)
+void hook_arrays_gone(CUcontext context)
 {
     array *a, *next;
     HASH_ITER (hh, arrays, a, next) {
         if (a->object.context != context)
             continue;
-        shim_object_freed(&a->object, 0);
+        drv_object_freed(&a->object, 0);
         HASH_DEL(arrays, a);
         free(a);
     }
@@ -69,32 +69,32 @@ void shim_arrays_gone(CUcontext context)
 
 /* ---- hooks ---- */
 
-static CUresult array_made(shim_call *call, CUresult result, void *const *handle, uint64_t bytes)
+static CUresult array_made(hook_call *call, CUresult result, void *const *handle, uint64_t bytes)
 {
     array *a;
     if (!call->rec.active || result != CUDA_SUCCESS || !(a = calloc(1, sizeof *a)))
-        return shim_end(call, result);
+        return hook_end(call, result);
     pthread_mutex_lock(&rec_g.lock);
     a->handle = *handle;
-    a->object = (shim_object){
-        .bytes = bytes, .kind = CAP_OBJECT_ARRAY, .context = shim_current().handle};
-    shim_object_write(call, &a->object, "");
+    a->object = (drv_object){
+        .bytes = bytes, .kind = CAP_OBJECT_ARRAY, .context = drv_current().handle};
+    hook_object_write(call, &a->object);
     HASH_ADD_PTR(arrays, handle, a);
     pthread_mutex_unlock(&rec_g.lock);
-    return shim_end(call, result);
+    return hook_end(call, result);
 }
 
 #define MAKE(symbol, bytes, params, args)                                                     \
     HOOK(symbol, params, args)                                                                \
     {                                                                                         \
-        shim_call call;                                                                       \
-        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                                           \
+        hook_call call;                                                                       \
+        hook_begin(&call, #symbol, CAP_CALL_ALLOC);                                           \
         CUresult result = real_##symbol args;                                                 \
         return array_made(&call, result, (void **)out, result == CUDA_SUCCESS ? (bytes) : 0); \
     }
 
 MAKE(cuArrayCreate_v2,
-     shim_array_element(d->Format) * d->NumChannels * d->Width * extent_or_one(d->Height),
+     hook_array_element(d->Format) * d->NumChannels * d->Width * extent_or_one(d->Height),
      (CUarray * out, const CUDA_ARRAY_DESCRIPTOR *d), (out, d))
 MAKE(cuArray3DCreate_v2, array_bytes(d), (CUarray * out, const CUDA_ARRAY3D_DESCRIPTOR *d),
      (out, d))
@@ -103,25 +103,25 @@ MAKE(cuMipmappedArrayCreate, bytes_of_levels(*d, levels),
      (out, d, levels))
 
 /* The array was taken out before the release: the handle may be given out again while the call is under way. */
-static CUresult array_released(shim_call *call, CUresult result, array *a)
+static CUresult array_released(hook_call *call, CUresult result, array *a)
 {
     if (!a)
-        return shim_end(call, result);
+        return hook_end(call, result);
     pthread_mutex_lock(&rec_g.lock);
     if (result == CUDA_SUCCESS) {
         call->rec.record.source_object = a->object.number;
         call->rec.record.bytes = a->object.bytes;
-        shim_write_call(call, result);
-        shim_object_freed(&a->object, call->rec.id);
+        hook_write_call(call, result);
+        drv_object_freed(&a->object, call->rec.id);
         free(a);
     } else {
         HASH_ADD_PTR(arrays, handle, a);
     }
     pthread_mutex_unlock(&rec_g.lock);
-    return shim_end(call, result);
+    return hook_end(call, result);
 }
 
-static array *take_array(const shim_call *call, const void *handle)
+static array *take_array(const hook_call *call, const void *handle)
 {
     if (!call->rec.active)
         return NULL;
@@ -136,8 +136,8 @@ static array *take_array(const shim_call *call, const void *handle)
 #define RELEASE(symbol, type)                                   \
     HOOK(symbol, (type handle), (handle))                       \
     {                                                           \
-        shim_call call;                                         \
-        shim_begin(&call, #symbol, CAP_CALL_FREE);              \
+        hook_call call;                                         \
+        hook_begin(&call, #symbol, CAP_CALL_FREE);              \
         array *a = take_array(&call, handle);                   \
         return array_released(&call, real_##symbol(handle), a); \
     }

@@ -1,82 +1,29 @@
 /* The start of CUDA, contexts, and what waits for the device. */
-#include "shim/probe/probe.h"
-
-enum { MAX_CONTEXTS = 64, MAX_DEVICES = 64 };
-
-static struct {
-    shim_context known[MAX_CONTEXTS];
-    CUcontext primary[MAX_DEVICES];
-    uint32_t count;
-    uint64_t next;
-} contexts;
-
-shim_context shim_current(void)
-{
-    CUcontext handle = NULL;
-    CUdevice device = 0;
-    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxGetCurrent, (CUcontext *), &handle);
-    for (uint32_t i = 0; i < contexts.count; i++)
-        if (contexts.known[i].handle == handle)
-            return contexts.known[i];
-    if (!handle)
-        return (shim_context){0};
-    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxGetDevice, (CUdevice *), &device);
-    shim_context found = {handle, ++contexts.next, (uint32_t)device};
-    if (contexts.count < MAX_CONTEXTS)
-        contexts.known[contexts.count++] = found;
-    return found;
-}
+#include "shim/hooks/hook.h"
 
 /* With the lock held: what is of the context's streams. The driver may give the handle out again. */
 static void streams_gone(CUcontext handle)
 {
-    shim_times_gone(handle);
-    shim_probes_gone(handle);
-    shim_events_unknown(handle);
-    for (uint32_t i = 0; i < contexts.count; i++)
-        if (contexts.known[i].handle == handle)
-            shim_streams_gone(contexts.known[i].id);
-    for (uint32_t i = 0; i < contexts.count; i++)
-        if (contexts.known[i].handle == handle)
-            contexts.known[i--] = contexts.known[--contexts.count];
+    hook_times_gone(handle);
+    probe_context_gone(handle);
+    hook_events_unknown(handle);
+    drv_context_gone(handle);
 }
 
 static void context_gone(CUcontext handle)
 {
     streams_gone(handle);
-    shim_modules_gone(handle);
-    shim_objects_gone(handle, NULL);
-    shim_arrays_gone(handle);
-}
-
-/* The device's primary context, and whether it lives. Where nobody asked for it by name, the runtime did by a table of its
- * own: then the device's only context is taken for it. */
-static CUcontext primary_of(CUdevice device, int *state)
-{
-    unsigned flags;
-    CUcontext only = NULL;
-    uint32_t count = 0;
-    *state = 0;
-    DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuDevicePrimaryCtxGetState, (CUdevice, unsigned *, int *),
-           device, &flags, state);
-    if (device >= 0 && device < MAX_DEVICES && contexts.primary[device])
-        return contexts.primary[device];
-    for (uint32_t i = 0; i < contexts.count; i++) {
-        if (contexts.known[i].device == (uint32_t)device) {
-            only = contexts.known[i].handle;
-            count++;
-        }
-    }
-    return count == 1 ? only : NULL;
+    hook_modules_gone(handle);
+    drv_objects_gone(handle);
+    hook_arrays_gone(handle);
 }
 
 /* After a call that may have ended the device's primary context. */
 static void check_primary(CUdevice device)
 {
-    int active;
     pthread_mutex_lock(&rec_g.lock);
-    CUcontext primary = primary_of(device, &active);
-    if (primary && !active)
+    CUcontext primary = drv_primary_ended(device);
+    if (primary)
         context_gone(primary);
     pthread_mutex_unlock(&rec_g.lock);
 }
@@ -85,16 +32,16 @@ HOOK(cuInit, (unsigned int flags), (flags))
 {
     CUresult result = real_cuInit(flags);
     if (result == CUDA_SUCCESS && !__atomic_load_n(&rec_g.started, __ATOMIC_ACQUIRE))
-        shim_start();
+        hook_start();
     return result;
 }
 
 HOOK(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context, device))
 {
     CUresult result = real_cuDevicePrimaryCtxRetain(context, device);
-    if (result == CUDA_SUCCESS && device >= 0 && device < MAX_DEVICES) {
+    if (result == CUDA_SUCCESS) {
         pthread_mutex_lock(&rec_g.lock);
-        contexts.primary[device] = *context;
+        drv_primary_retained(device, *context);
         pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
@@ -102,18 +49,18 @@ HOOK(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context,
 
 static CUresult destroy_context(const char *api, CUcontext context, CUresult (*real)(CUcontext))
 {
-    shim_call call;
-    shim_begin(&call, api, CAP_CALL_OTHER);
-    shim_times_resolve(0, true);
-    shim_probes_last();
+    hook_call call;
+    hook_begin(&call, api, CAP_CALL_OTHER);
+    hook_times_resolve(0, true);
+    probe_context_ends();
     CUresult result = real(context);
     if (result == CUDA_SUCCESS && rec_g.writer) {
         pthread_mutex_lock(&rec_g.lock);
-        shim_write_call(&call, result);
+        hook_write_call(&call, result);
         context_gone(context);
         pthread_mutex_unlock(&rec_g.lock);
     }
-    return shim_end(&call, result);
+    return hook_end(&call, result);
 }
 
 HOOK(cuCtxDestroy, (CUcontext context), (context))
@@ -129,15 +76,15 @@ HOOK(cuCtxDestroy_v2, (CUcontext context), (context))
 /* A part of a device: its memory and modules are the primary context's, its streams are its own. */
 HOOK(cuGreenCtxDestroy, (CUgreenCtx part), (part))
 {
-    shim_call call;
+    hook_call call;
     CUcontext context = NULL, previous;
-    shim_begin(&call, "cuGreenCtxDestroy", CAP_CALL_OTHER);
+    hook_begin(&call, "cuGreenCtxDestroy", CAP_CALL_OTHER);
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxFromGreenCtx, (CUcontext *, CUgreenCtx), &context,
                part) == CUDA_SUCCESS &&
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPushCurrent_v2, (CUcontext), context) ==
             CUDA_SUCCESS) {
-        shim_times_resolve(0, true);
-        shim_probes_last();
+        hook_times_resolve(0, true);
+        probe_context_ends();
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
     }
     CUresult result = real_cuGreenCtxDestroy(part);
@@ -146,19 +93,19 @@ HOOK(cuGreenCtxDestroy, (CUgreenCtx part), (part))
         streams_gone(context);
         pthread_mutex_unlock(&rec_g.lock);
     }
-    return shim_end(&call, result);
+    return hook_end(&call, result);
 }
 
 static CUresult end_primary(const char *api, CUdevice device, CUresult (*real)(CUdevice))
 {
-    shim_call call;
-    shim_begin(&call, api, CAP_CALL_OTHER);
-    shim_times_resolve(0, true);
-    shim_probes_last();
+    hook_call call;
+    hook_begin(&call, api, CAP_CALL_OTHER);
+    hook_times_resolve(0, true);
+    probe_context_ends();
     CUresult result = real(device);
     if (result == CUDA_SUCCESS && rec_g.writer)
         check_primary(device);
-    return shim_end(&call, result);
+    return hook_end(&call, result);
 }
 
 HOOK(cuDevicePrimaryCtxReset, (CUdevice device), (device))
@@ -184,95 +131,95 @@ HOOK(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 /* ---- waiting ---- */
 
 /* After the application's wait its own record may be held: those of what it waited for are written. */
-static CUresult resolved(shim_call *call, const shim_wait *wait)
+static CUresult resolved(hook_call *call, const probe_wait *wait)
 {
-    shim_times_resolve(wait->stream, wait->over != SHIM_OVER_STREAM);
-    shim_probes_resolve(wait);
+    hook_times_resolve(wait->stream, wait->over != PROBE_OVER_STREAM);
+    probe_resolve(wait);
     call->rec.held = true;
-    return shim_end(call, CUDA_SUCCESS);
+    return hook_end(call, CUDA_SUCCESS);
 }
 
 /* The work of the stream (or of the whole context) is done and its times are known. `context`: NULL for the current one. */
-static CUresult waited(shim_call *call, CUresult result, shim_over over, CUcontext context)
+static CUresult waited(hook_call *call, CUresult result, probe_over over, CUcontext context)
 {
     if (result != CUDA_SUCCESS)
-        return shim_end(call, result);
-    return resolved(call, &(shim_wait){over, context, call->stream, call->launched});
+        return hook_end(call, result);
+    return resolved(call, &(probe_wait){over, context, call->stream, call->launched});
 }
 
 HOOK(cuCtxSynchronize, (void), ())
 {
-    shim_call call;
-    shim_begin(&call, "cuCtxSynchronize", CAP_CALL_SYNC);
+    hook_call call;
+    hook_begin(&call, "cuCtxSynchronize", CAP_CALL_SYNC);
     call.stream = 0;
-    return waited(&call, real_cuCtxSynchronize(), SHIM_OVER_CONTEXT, NULL);
+    return waited(&call, real_cuCtxSynchronize(), PROBE_OVER_CONTEXT, NULL);
 }
 
 HOOK(cuCtxSynchronize_v2, (CUcontext context), (context))
 {
-    shim_call call;
-    shim_begin(&call, "cuCtxSynchronize_v2", CAP_CALL_SYNC);
+    hook_call call;
+    hook_begin(&call, "cuCtxSynchronize_v2", CAP_CALL_SYNC);
     call.stream = 0;
-    return waited(&call, real_cuCtxSynchronize_v2(context), SHIM_OVER_CONTEXT, context);
+    return waited(&call, real_cuCtxSynchronize_v2(context), PROBE_OVER_CONTEXT, context);
 }
 
 HOOK(cuStreamSynchronize, (CUstream stream), (stream))
 {
-    shim_call call;
-    shim_begin(&call, "cuStreamSynchronize", CAP_CALL_SYNC);
-    call.stream = shim_stream(stream, false);
-    return waited(&call, real_cuStreamSynchronize(stream), SHIM_OVER_STREAM, NULL);
+    hook_call call;
+    hook_begin(&call, "cuStreamSynchronize", CAP_CALL_SYNC);
+    call.stream = drv_stream(stream, false);
+    return waited(&call, real_cuStreamSynchronize(stream), PROBE_OVER_STREAM, NULL);
 }
 
 HOOK(cuStreamSynchronize_ptsz, (CUstream stream), (stream))
 {
-    shim_call call;
-    shim_begin(&call, "cuStreamSynchronize_ptsz", CAP_CALL_SYNC);
-    call.stream = shim_stream(stream, true);
-    return waited(&call, real_cuStreamSynchronize_ptsz(stream), SHIM_OVER_STREAM, NULL);
+    hook_call call;
+    hook_begin(&call, "cuStreamSynchronize_ptsz", CAP_CALL_SYNC);
+    call.stream = drv_stream(stream, true);
+    return waited(&call, real_cuStreamSynchronize_ptsz(stream), PROBE_OVER_STREAM, NULL);
 }
 
 HOOK(cuEventSynchronize, (CUevent event), (event))
 {
-    shim_call call;
-    shim_event known, now;
-    shim_begin(&call, "cuEventSynchronize", CAP_CALL_SYNC);
+    hook_call call;
+    hook_event known, now;
+    hook_begin(&call, "cuEventSynchronize", CAP_CALL_SYNC);
     call.stream = 0;
-    shim_event_wait(&call, event);
-    bool found = shim_event_find(event, &known);
+    hook_event_wait(&call, event);
+    bool found = hook_event_find(event, &known);
     CUresult result = real_cuEventSynchronize(event);
     if (result != CUDA_SUCCESS)
-        return shim_end(&call, result);
-    found = found && shim_event_find(event, &now) && now.begun == known.begun;
-    shim_wait wait = {.over = SHIM_OVER_NOTHING};
+        return hook_end(&call, result);
+    found = found && hook_event_find(event, &now) && now.begun == known.begun;
+    probe_wait wait = {.over = PROBE_OVER_NOTHING};
     if (found)
-        wait = (shim_wait){SHIM_OVER_STREAM, known.context, known.stream, known.launched};
+        wait = (probe_wait){PROBE_OVER_STREAM, known.context, known.stream, known.launched};
     return resolved(&call, &wait);
 }
 
 /* ---- calls that order streams: noted, no more ---- */
 
-static CUresult ordered(shim_call *call, CUresult result)
+static CUresult ordered(hook_call *call, CUresult result)
 {
-    shim_async(call);
-    if (call->rec.active && shim_is_captured(call->stream))
+    hook_async(call);
+    if (call->rec.active && drv_is_captured(call->stream))
         call->rec.record.flags |= CAP_CALL_CAPTURED;
-    return shim_end(call, result);
+    return hook_end(call, result);
 }
 
 /* The stream that a call made has its number from then on, as the call's own. */
-static CUresult stream_created(shim_call *call, CUresult result, const CUstream *stream)
+static CUresult stream_created(hook_call *call, CUresult result, const CUstream *stream)
 {
     if (call->rec.active && result == CUDA_SUCCESS)
-        call->stream = shim_stream(*stream, false);
-    return shim_end(call, result);
+        call->stream = drv_stream(*stream, false);
+    return hook_end(call, result);
 }
 
 #define CREATE(symbol, params, args)                              \
     HOOK(symbol, params, args)                                    \
     {                                                             \
-        shim_call call;                                           \
-        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);          \
+        hook_call call;                                           \
+        hook_begin_work(&call, #symbol, CAP_CALL_OTHER);          \
         return stream_created(&call, real_##symbol args, stream); \
     }
 
@@ -283,10 +230,10 @@ CREATE(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags, int p
 #define WAIT(symbol, per_thread)                                                               \
     HOOK(symbol, (CUstream stream, CUevent event, unsigned int flags), (stream, event, flags)) \
     {                                                                                          \
-        shim_call call;                                                                        \
-        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);                                       \
-        call.stream = shim_stream(stream, per_thread);                                         \
-        shim_event_wait(&call, event);                                                         \
+        hook_call call;                                                                        \
+        hook_begin_work(&call, #symbol, CAP_CALL_OTHER);                                       \
+        call.stream = drv_stream(stream, per_thread);                                          \
+        hook_event_wait(&call, event);                                                         \
         return ordered(&call, real_##symbol(stream, event, flags));                            \
     }
 
@@ -296,9 +243,9 @@ WAIT(cuStreamWaitEvent_ptsz, true)
 #define ORDER(symbol, per_thread, of, params, args)      \
     HOOK(symbol, params, args)                           \
     {                                                    \
-        shim_call call;                                  \
-        shim_begin_work(&call, #symbol, CAP_CALL_OTHER); \
-        call.stream = shim_stream(of, per_thread);       \
+        hook_call call;                                  \
+        hook_begin_work(&call, #symbol, CAP_CALL_OTHER); \
+        call.stream = drv_stream(of, per_thread);        \
         return ordered(&call, real_##symbol args);       \
     }
 ORDER(cuLaunchHostFunc, false, stream, (CUstream stream, CUhostFn function, void *data),
@@ -350,14 +297,14 @@ VALUES(cuStreamBatchMemOp_v2_ptsz, true)
 #define RECORD(symbol, per_thread, params, args)                   \
     HOOK(symbol, params, args)                                     \
     {                                                              \
-        shim_call call;                                            \
-        shim_begin_work(&call, #symbol, CAP_CALL_OTHER);           \
-        call.stream = shim_stream(stream, per_thread);             \
-        shim_async(&call);                                         \
-        shim_event_begin(&call, event);                            \
+        hook_call call;                                            \
+        hook_begin_work(&call, #symbol, CAP_CALL_OTHER);           \
+        call.stream = drv_stream(stream, per_thread);              \
+        hook_async(&call);                                         \
+        hook_event_begin(&call, event);                            \
         CUresult result = real_##symbol args;                      \
-        shim_event_end(event, call.stream, call.launched, result); \
-        return shim_end_late(&call, result);                       \
+        hook_event_end(event, call.stream, call.launched, result); \
+        return hook_end_late(&call, result);                       \
     }
 
 RECORD(cuEventRecord, false, (CUevent event, CUstream stream), (event, stream))
@@ -369,18 +316,18 @@ RECORD(cuEventRecordWithFlags_ptsz, true, (CUevent event, CUstream stream, unsig
 
 static CUresult destroy_stream(const char *api, CUstream stream, CUresult (*real)(CUstream))
 {
-    shim_call call;
-    shim_begin_work(&call, api, CAP_CALL_OTHER);
-    call.stream = shim_stream(stream, false);
+    hook_call call;
+    hook_begin_work(&call, api, CAP_CALL_OTHER);
+    call.stream = drv_stream(stream, false);
     if (call.rec.active) {
         pthread_mutex_lock(&rec_g.lock);
-        shim_place(&call, shim_current());
-        shim_stream_gone(call.stream);
+        hook_place(&call, drv_current());
+        drv_stream_gone(call.stream);
         pthread_mutex_unlock(&rec_g.lock);
     }
-    shim_probes_mark(call.stream);
-    shim_capture_ended(call.stream);
-    return shim_end(&call, real(stream));
+    probe_mark(call.stream);
+    drv_capture_ended(call.stream);
+    return hook_end(&call, real(stream));
 }
 
 HOOK(cuStreamDestroy, (CUstream stream), (stream))

@@ -1,19 +1,19 @@
 /* Copies and sets. */
 #include "shim/hooks/copy.h"
-#include "shim/probe/probe.h"
+#include "shim/hooks/hook.h"
 
 enum { MAX_CONSTANT = 64 << 10 }; /* bytes of constant memory that a device has */
 
 /* One side: the object and the place in it. */
-static uint32_t find_copied_object(uint64_t address, uint64_t *offset, shim_object **object)
+static uint32_t find_copied_object(uint64_t address, uint64_t *offset, drv_object **object)
 {
-    *object = address ? shim_object_find(address) : NULL;
+    *object = address ? drv_object_find(address) : NULL;
     *offset = *object ? address - (*object)->base : 0;
     return *object ? (*object)->number : 0;
 }
 
 /* What a constant holds is kept where the host wrote it, `data` being host memory; otherwise it is unknown from here. */
-static void write_constant(const shim_object *o, uint32_t call, uint64_t offset, const void *data,
+static void write_constant(const drv_object *o, uint32_t call, uint64_t offset, const void *data,
                            uint64_t bytes)
 {
     bool known = data && bytes <= MAX_CONSTANT;
@@ -26,9 +26,9 @@ static void write_constant(const shim_object *o, uint32_t call, uint64_t offset,
 }
 
 /* Puts both sides into the record; returns the target, NULL where it is none of ours. */
-static shim_object *describe_both_sides(rec_call *call, const shim_moved *m)
+static drv_object *describe_both_sides(rec_call *call, const hook_moved *m)
 {
-    shim_object *object;
+    drv_object *object;
     cap_call *r = &call->record;
     if (m->shape.rows > 1 || m->shape.slices > 1) {
         call->shape = m->shape;
@@ -38,50 +38,50 @@ static shim_object *describe_both_sides(rec_call *call, const shim_moved *m)
     r->source_object = find_copied_object(m->from, &r->source_offset, &object);
     r->target_object = find_copied_object(m->to, &r->target_offset, &object);
     if (m->from_array)
-        r->source_object = shim_array_object(m->from_array);
+        r->source_object = hook_array_object(m->from_array);
     if (m->to_array)
-        r->target_object = shim_array_object(m->to_array);
+        r->target_object = hook_array_object(m->to_array);
     return object;
 }
 
-static void after_copy(const shim_object *target, const cap_call *r, uint32_t call,
-                       const shim_moved *m)
+static void after_copy(const drv_object *target, const cap_call *r, uint32_t call,
+                       const hook_moved *m)
 {
     if (target && target->kind == CAP_OBJECT_CONST) {
         write_constant(target, call, r->target_offset, m->host, m->bytes);
-        shim_constants_changed();
+        probe_constants_changed();
     }
 }
 
-void shim_moved_write(const shim_call *call, cap_call_kind kind, const shim_moved *moved)
+void hook_moved_write(const hook_call *call, cap_call_kind kind, const hook_moved *moved)
 {
     rec_call part;
     rec_call_begin_part(&part, &call->rec, kind);
-    const shim_object *target = describe_both_sides(&part, moved);
+    const drv_object *target = describe_both_sides(&part, moved);
     rec_call_write(&part, CUDA_SUCCESS);
     after_copy(target, &part.record, part.id, moved);
 }
 
 /* A call whose stream is being captured moves nothing: the graph does. `time` is taken only where it is not. */
-static bool captured(const shim_call *call, const shim_time *time)
+static bool captured(const hook_call *call, const hook_time *time)
 {
-    return !time->taken && shim_in_capture(call->stream);
+    return !time->taken && drv_in_capture(call->stream);
 }
 
-static CUresult done(shim_call *call, CUresult result, const shim_moved *m, const shim_time *time)
+static CUresult done(hook_call *call, CUresult result, const hook_moved *m, const hook_time *time)
 {
     if (!call->rec.active)
-        return shim_end(call, result);
+        return hook_end(call, result);
     bool moved = result == CUDA_SUCCESS && !captured(call, time);
     if (result == CUDA_SUCCESS && !moved)
         call->rec.record.flags |= CAP_CALL_CAPTURED;
     pthread_mutex_lock(&rec_g.lock);
-    const shim_object *target = moved ? describe_both_sides(&call->rec, m) : NULL;
-    shim_write_call(call, result);
-    shim_time_keep(time, moved ? call->rec.id : 0);
+    const drv_object *target = moved ? describe_both_sides(&call->rec, m) : NULL;
+    hook_write_call(call, result);
+    hook_time_keep(time, moved ? call->rec.id : 0);
     after_copy(target, &call->rec.record, call->rec.id, m);
     pthread_mutex_unlock(&rec_g.lock);
-    return shim_end(call, result);
+    return hook_end(call, result);
 }
 
 /* `what`: a COPY may wait even where it is not blocking, for pageable memory of the host. SHIFTs, within devices, and SETs do not:
@@ -92,31 +92,31 @@ static CUresult done(shim_call *call, CUresult result, const shim_moved *m, cons
 enum { WAITS_COPY = true, WAITS_SHIFT = false, WAITS_SET = false };
 
 /* `blocking`: the stream's work is over when the call returns. */
-#define MOVE(symbol, what, of, per_thread, blocking, params, args, ...)                            \
-    HOOK(symbol, params, args)                                                                     \
-    {                                                                                              \
-        shim_call call;                                                                            \
-        shim_time time = {0};                                                                      \
-        if (blocking || WAITS_##what)                                                              \
-            shim_begin(&call, #symbol, KIND_##what);                                               \
-        else                                                                                       \
-            shim_begin_work(&call, #symbol, KIND_##what);                                          \
-        call.stream = shim_stream(of, per_thread);                                                 \
-        if (!(blocking))                                                                           \
-            shim_async(&call);                                                                     \
-        if (call.rec.active)                                                                       \
-            shim_time_call_begin(&time, #symbol, call.stream);                                     \
-        CUresult result = real_##symbol args;                                                      \
-        shim_time_end(&time, result);                                                              \
-        shim_moved m = {0};                                                                        \
-        if (result == CUDA_SUCCESS)                                                                \
-            m = (shim_moved){__VA_ARGS__};                                                         \
-        if (blocking && result == CUDA_SUCCESS) {                                                  \
-            shim_times_resolve(0, true);                                                           \
-            shim_probes_resolve(&(shim_wait){m.waits ? SHIM_OVER_STREAM : SHIM_OVER_NOTHING, NULL, \
-                                             call.stream, call.launched});                         \
-        }                                                                                          \
-        return done(&call, result, &m, &time);                                                     \
+#define MOVE(symbol, what, of, per_thread, blocking, params, args, ...)                         \
+    HOOK(symbol, params, args)                                                                  \
+    {                                                                                           \
+        hook_call call;                                                                         \
+        hook_time time = {0};                                                                   \
+        if (blocking || WAITS_##what)                                                           \
+            hook_begin(&call, #symbol, KIND_##what);                                            \
+        else                                                                                    \
+            hook_begin_work(&call, #symbol, KIND_##what);                                       \
+        call.stream = drv_stream(of, per_thread);                                               \
+        if (!(blocking))                                                                        \
+            hook_async(&call);                                                                  \
+        if (call.rec.active)                                                                    \
+            hook_time_call_begin(&time, #symbol, call.stream);                                  \
+        CUresult result = real_##symbol args;                                                   \
+        hook_time_end(&time, result);                                                           \
+        hook_moved m = {0};                                                                     \
+        if (result == CUDA_SUCCESS)                                                             \
+            m = (hook_moved){__VA_ARGS__};                                                      \
+        if (blocking && result == CUDA_SUCCESS) {                                               \
+            hook_times_resolve(0, true);                                                        \
+            probe_resolve(&(probe_wait){m.waits ? PROBE_OVER_STREAM : PROBE_OVER_NOTHING, NULL, \
+                                        call.stream, call.launched});                           \
+        }                                                                                       \
+        return done(&call, result, &m, &time);                                                  \
     }
 
 /* `count` rows of `row` bytes, `step` bytes from one to the next. */
@@ -203,14 +203,14 @@ static uint64_t operand_address(CUmemorytype type, const void *host, CUdeviceptr
         c->WidthInBytes * c->Height * c->Depth, NULL, ARRAYS(c), \
         SHAPE(c, c->Depth, c->srcHeight, c->dstHeight)
 
-shim_moved shim_moved_volume(const CUDA_MEMCPY3D *c)
+hook_moved hook_moved_volume(const CUDA_MEMCPY3D *c)
 {
-    return (shim_moved){VOLUME(c)};
+    return (hook_moved){VOLUME(c)};
 }
 
-shim_moved shim_moved_set(const CUDA_MEMSET_NODE_PARAMS *set)
+hook_moved hook_moved_set(const CUDA_MEMSET_NODE_PARAMS *set)
 {
-    return (shim_moved){SET_ROWS(set->dst, set->pitch, set->elementSize * set->width, set->height)};
+    return (hook_moved){SET_ROWS(set->dst, set->pitch, set->elementSize * set->width, set->height)};
 }
 
 MOVES(COPY, cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz,
@@ -251,35 +251,35 @@ BLOCKING(cuMemcpyAtoA_v2,
 typedef struct CUmemcpyAttributes_st CUmemcpyAttributes;
 
 /* With the lock held when it is called: what the copy with this index moves. */
-typedef shim_moved one_of(const void *list, size_t index);
+typedef hook_moved one_of(const void *list, size_t index);
 
-static CUresult done_batch(shim_call *call, CUresult result, one_of *get, const void *list,
+static CUresult done_batch(hook_call *call, CUresult result, one_of *get, const void *list,
                            size_t count)
 {
-    shim_async(call);
-    bool captured = call->rec.active && shim_in_capture(call->stream);
+    hook_async(call);
+    bool captured = call->rec.active && drv_in_capture(call->stream);
     if (captured)
         call->rec.record.flags |= CAP_CALL_CAPTURED;
     if (!call->rec.active || result != CUDA_SUCCESS || captured)
-        return shim_end(call, result);
+        return hook_end(call, result);
     pthread_mutex_lock(&rec_g.lock);
     for (size_t i = 0; i < count; i++) {
-        shim_moved m = get(list, i);
+        hook_moved m = get(list, i);
         rec_call_again(&call->rec);
-        const shim_object *target = describe_both_sides(&call->rec, &m);
-        shim_write_call(call, result);
+        const drv_object *target = describe_both_sides(&call->rec, &m);
+        hook_write_call(call, result);
         after_copy(target, &call->rec.record, call->rec.id, &m);
     }
     pthread_mutex_unlock(&rec_g.lock);
-    return shim_end(call, result);
+    return hook_end(call, result);
 }
 
 #define BATCH(symbol, per_thread, get, list, count, params, args) \
     HOOK(symbol, params, args)                                    \
     {                                                             \
-        shim_call call;                                           \
-        shim_begin(&call, #symbol, CAP_CALL_COPY);                \
-        call.stream = shim_stream(stream, per_thread);            \
+        hook_call call;                                           \
+        hook_begin(&call, #symbol, CAP_CALL_COPY);                \
+        call.stream = drv_stream(stream, per_thread);             \
         CUresult result = real_##symbol args;                     \
         return done_batch(&call, result, get, list, count);       \
     }
@@ -294,10 +294,10 @@ typedef struct ranges {
     const size_t *sizes;
 } ranges;
 
-static shim_moved range(const void *list, size_t i)
+static hook_moved range(const void *list, size_t i)
 {
     const ranges *r = list;
-    return (shim_moved){.from = r->from[i], .to = r->to[i], .bytes = r->sizes[i]};
+    return (hook_moved){.from = r->from[i], .to = r->to[i], .bytes = r->sizes[i]};
 }
 
 BATCHES(cuMemcpyBatchAsync, range, (&(ranges){to, from, sizes}), count,
@@ -320,7 +320,7 @@ static uint64_t operand_element_bytes(const CUmemcpy3DOperand *o)
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuArray3DGetDescriptor_v2,
                (CUDA_ARRAY3D_DESCRIPTOR *, CUarray), &d, o->op.array.array) != CUDA_SUCCESS)
         return 1;
-    return shim_array_element(d.Format) * d.NumChannels;
+    return hook_array_element(d.Format) * d.NumChannels;
 }
 
 static uint64_t address_of_operand(const CUmemcpy3DOperand *o)
@@ -333,13 +333,13 @@ static const void *array_of_operand(const CUmemcpy3DOperand *o)
     return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? o->op.array.array : NULL;
 }
 
-static shim_moved volume(const void *list, size_t i)
+static hook_moved volume(const void *list, size_t i)
 {
     const CUDA_MEMCPY3D_BATCH_OP *c = (const CUDA_MEMCPY3D_BATCH_OP *)list + i;
     uint64_t element = operand_element_bytes(&c->src) * operand_element_bytes(&c->dst);
     if (array_of_operand(&c->src) && array_of_operand(&c->dst))
         element = operand_element_bytes(&c->src);
-    return (shim_moved){.from = address_of_operand(&c->src),
+    return (hook_moved){.from = address_of_operand(&c->src),
                         .to = address_of_operand(&c->dst),
                         .bytes = element * c->extent.width * c->extent.height * c->extent.depth,
                         .from_array = array_of_operand(&c->src),

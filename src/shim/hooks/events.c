@@ -1,12 +1,12 @@
 /* The program's events: their numbers and versions; and, while there are launches that record, which of them a wait for one says
  * to be over. */
-#include "shim/probe/probe.h"
+#include "shim/hooks/hook.h"
 
 #include <stdlib.h>
 
 typedef struct mark { /* of a CUevent */
     void *event;
-    shim_event known;
+    hook_event known;
     uint32_t ended;            /* records that did, while launches record */
     CUcontext owner;           /* that was current when it was first seen */
     uint64_t number, recorded; /* in the capture, and how often it was */
@@ -17,7 +17,7 @@ static mark *marks;
 
 static bool is_needed(void)
 {
-    return shim_probes_launched() && !rec_g.forked;
+    return probe_launched() && !rec_g.forked;
 }
 
 static mark *find_event_mark(CUevent event)
@@ -48,11 +48,11 @@ static mark *find_or_add(CUevent event, CUcontext current)
 }
 
 /* With the lock held. */
-static mark *note_event_mark(shim_call *call, CUevent event, bool records)
+static mark *note_event_mark(hook_call *call, CUevent event, bool records)
 {
-    shim_context current = shim_current();
+    drv_context current = drv_current();
     mark *m = find_or_add(event, current.handle);
-    shim_place(call, current);
+    hook_place(call, current);
     if (m) {
         m->recorded += records;
         call->rec.record.event = m->number;
@@ -61,7 +61,7 @@ static mark *note_event_mark(shim_call *call, CUevent event, bool records)
     return m;
 }
 
-void shim_event_wait(shim_call *call, CUevent event)
+void hook_event_wait(hook_call *call, CUevent event)
 {
     if (!call->rec.active)
         return;
@@ -71,14 +71,14 @@ void shim_event_wait(shim_call *call, CUevent event)
 }
 
 /* As long as a record is under way nobody can say which one a wait is for. */
-void shim_event_begin(shim_call *call, CUevent event)
+void hook_event_begin(hook_call *call, CUevent event)
 {
     if (!call->rec.active && !is_needed())
         return;
-    bool captured = shim_is_captured(call->stream);
+    bool captured = drv_is_captured(call->stream);
     pthread_mutex_lock(&rec_g.lock);
     mark *m = call->rec.active ? note_event_mark(call, event, !captured)
-                               : find_or_add(event, shim_current().handle);
+                               : find_or_add(event, drv_current().handle);
     if (m && is_needed())
         m->known.begun++;
     if (captured && call->rec.active) {
@@ -88,7 +88,7 @@ void shim_event_begin(shim_call *call, CUevent event)
     pthread_mutex_unlock(&rec_g.lock);
 }
 
-void shim_event_end(CUevent event, uint64_t stream, uint64_t launched, CUresult result)
+void hook_event_end(CUevent event, uint64_t stream, uint64_t launched, CUresult result)
 {
     if (!is_needed())
         return;
@@ -97,14 +97,14 @@ void shim_event_end(CUevent event, uint64_t stream, uint64_t launched, CUresult 
     if (m)
         m->ended++;
     if (m && result == CUDA_SUCCESS) {
-        m->known.context = shim_current().handle;
+        m->known.context = drv_current().handle;
         m->known.stream = stream;
         m->known.launched = launched;
     }
     pthread_mutex_unlock(&rec_g.lock);
 }
 
-bool shim_event_find(CUevent event, shim_event *out)
+bool hook_event_find(CUevent event, hook_event *out)
 {
     if (!is_needed())
         return false;
@@ -117,7 +117,7 @@ bool shim_event_find(CUevent event, shim_event *out)
     return known;
 }
 
-void shim_events_unknown(CUcontext context)
+void hook_events_unknown(CUcontext context)
 {
     mark *m, *next;
     HASH_ITER (hh, marks, m, next) {

@@ -1,7 +1,7 @@
 /* Graphs: what an instance holds is kept, and what it does is noted whenever it is launched: kernels, copies and sets,
  * memory that it allocates and frees. */
 #include "shim/hooks/copy.h"
-#include "shim/probe/probe.h"
+#include "shim/hooks/hook.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@ typedef struct node { /* of an instance */
     CUgraphNode handle;
     CUgraphNode child; /* the outermost child graph's node that it is in; NULL: none */
     void *function;    /* of a kernel: CUfunction or CUkernel */
-    shim_shape shape;
-    shim_bytes params; /* data malloc'ed */
-    shim_moved moved;  /* of a copy or set; what is allocated or freed: from `to` on */
+    drv_shape shape;
+    drv_param_bytes params; /* data malloc'ed */
+    hook_moved moved;       /* of a copy or set; what is allocated or freed: from `to` on */
     bool disabled;
 } node;
 
@@ -48,18 +48,18 @@ static void *node_function(const CUDA_KERNEL_NODE_PARAMS_v2 *p)
 static bool set_kernel(node *n, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
 {
     void *handle = node_function(p);
-    shim_function *f = handle ? shim_function_of(handle) : NULL;
+    drv_function *f = handle ? drv_function_of(handle) : NULL;
     if (!f)
         return false;
-    shim_bytes bytes = shim_pack(f, p->kernelParams, p->extra);
+    drv_param_bytes bytes = hook_pack_params(f, p->kernelParams, p->extra);
     char *copy = malloc(bytes.length + 1);
     if (!copy)
         return false;
     memcpy(copy, bytes.data, bytes.length);
     free((char *)n->params.data);
-    n->params = (shim_bytes){copy, bytes.length, bytes.known};
+    n->params = (drv_param_bytes){copy, bytes.length, bytes.known};
     n->function = handle;
-    n->shape = (shim_shape){
+    n->shape = (drv_shape){
         .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
         .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
         .cluster = {n->shape.cluster[0], n->shape.cluster[1], n->shape.cluster[2]},
@@ -107,7 +107,7 @@ static void read_kernel_node(node_list *nodes, node n)
 /* What a copy finds in host memory when it runs is not known here. */
 static void set_copy(node *n, const CUDA_MEMCPY3D *copy)
 {
-    n->moved = shim_moved_volume(copy);
+    n->moved = hook_moved_volume(copy);
 }
 
 static void read_copy_node(node_list *nodes, node n)
@@ -126,7 +126,7 @@ static void read_set_node(node_list *nodes, node n)
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemsetNodeGetParams,
                (CUgraphNode, CUDA_MEMSET_NODE_PARAMS *), n.handle, &set) != CUDA_SUCCESS)
         return;
-    n.moved = shim_moved_set(&set);
+    n.moved = hook_moved_set(&set);
     wl_push(nodes, n);
 }
 
@@ -136,7 +136,7 @@ static void read_alloc(node_list *nodes, node n)
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemAllocNodeGetParams,
                (CUgraphNode, CUDA_MEM_ALLOC_NODE_PARAMS *), n.handle, &alloc) != CUDA_SUCCESS)
         return;
-    n.moved = (shim_moved){.to = alloc.dptr, .bytes = alloc.bytesize};
+    n.moved = (hook_moved){.to = alloc.dptr, .bytes = alloc.bytesize};
     wl_push(nodes, n);
 }
 
@@ -196,7 +196,7 @@ static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth)
     size_t count;
     CUgraphNode *nodes = depth < MAX_DEPTH ? list_nodes(source, &count) : NULL;
     if (nodes)
-        shim_sort_nodes(source, nodes, count);
+        hook_sort_nodes(source, nodes, count);
     for (size_t i = 0; nodes && i < count; i++)
         read_node(g, (node){.type = CU_GRAPH_NODE_TYPE_EMPTY, .handle = nodes[i], .child = child},
                   depth);
@@ -353,7 +353,7 @@ static CUresult set_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
         pthread_mutex_lock(&rec_g.lock);
         node *n = find_node(exec, handle);
         if (n)
-            n->moved = shim_moved_set(set);
+            n->moved = hook_moved_set(set);
         pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
@@ -441,43 +441,43 @@ HOOK(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode handle, unsigned int 
 /* ---- launches ---- */
 
 /* Memory has the same address in every launch; what an earlier one left there is gone. */
-static void freed(const shim_call *call, uint64_t address)
+static void freed(const hook_call *call, uint64_t address)
 {
-    shim_object o;
-    if (shim_object_take(address, &o))
-        shim_object_freed(&o, call->rec.id);
+    drv_object o;
+    if (drv_object_take(address, &o))
+        drv_object_freed(&o, call->rec.id);
 }
 
-static void allocated(shim_call *call, const shim_moved *memory)
+static void allocated(hook_call *call, const hook_moved *memory)
 {
     freed(call, memory->to);
-    shim_object object = {.base = memory->to,
-                          .bytes = memory->bytes,
-                          .kind = CAP_OBJECT_DEVICE,
-                          .context = shim_current().handle};
-    shim_object_add(call, &object, "");
+    drv_object object = {.base = memory->to,
+                         .bytes = memory->bytes,
+                         .kind = CAP_OBJECT_DEVICE,
+                         .context = drv_current().handle};
+    hook_object_add(call, &object);
 }
 
-static void note_kernel(shim_call *call, const node *n)
+static void note_kernel(hook_call *call, const node *n)
 {
-    shim_function *f = shim_function_of(n->function);
+    drv_function *f = drv_function_of(n->function);
     if (f)
-        shim_note(call, f, &n->shape, n->params);
+        hook_note(call, f, &n->shape, n->params);
 }
 
-static void note_node(shim_call *call, const node *n)
+static void note_node(hook_call *call, const node *n)
 {
     switch ((int)n->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: note_kernel(call, n); break;
-    case CU_GRAPH_NODE_TYPE_MEMCPY: shim_moved_write(call, CAP_CALL_COPY, &n->moved); break;
-    case CU_GRAPH_NODE_TYPE_MEMSET: shim_moved_write(call, CAP_CALL_SET, &n->moved); break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY: hook_moved_write(call, CAP_CALL_COPY, &n->moved); break;
+    case CU_GRAPH_NODE_TYPE_MEMSET: hook_moved_write(call, CAP_CALL_SET, &n->moved); break;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: allocated(call, &n->moved); break;
     case CU_GRAPH_NODE_TYPE_MEM_FREE: freed(call, n->moved.to); break;
     default: break;
     }
 }
 
-static void note_nodes(shim_call *call, const graph *g)
+static void note_nodes(hook_call *call, const graph *g)
 {
     for (size_t i = 0; i < g->nodes.count; i++)
         if (!g->nodes.data[i].disabled)
@@ -487,25 +487,25 @@ static void note_nodes(shim_call *call, const graph *g)
                     "the device decided how often they ran");
 }
 
-#define LAUNCH(symbol, per_thread)                                                      \
-    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                   \
-    {                                                                                   \
-        shim_call call;                                                                 \
-        shim_begin_launch(&call, #symbol);                                              \
-        call.stream = shim_stream(stream, per_thread);                                  \
-        CUresult result = real_##symbol(exec, stream);                                  \
-        if (call.rec.active && result == CUDA_SUCCESS && !shim_in_capture(call.stream)) \
-            graph_launched(&call, exec);                                                \
-        return shim_end(&call, result);                                                 \
+#define LAUNCH(symbol, per_thread)                                                     \
+    HOOK(symbol, (CUgraphExec exec, CUstream stream), (exec, stream))                  \
+    {                                                                                  \
+        hook_call call;                                                                \
+        hook_begin_launch(&call, #symbol);                                             \
+        call.stream = drv_stream(stream, per_thread);                                  \
+        CUresult result = real_##symbol(exec, stream);                                 \
+        if (call.rec.active && result == CUDA_SUCCESS && !drv_in_capture(call.stream)) \
+            graph_launched(&call, exec);                                               \
+        return hook_end(&call, result);                                                \
     }
 
-static void graph_launched(shim_call *call, CUgraphExec exec)
+static void graph_launched(hook_call *call, CUgraphExec exec)
 {
-    shim_stack(call);
+    hook_stack(call);
     pthread_mutex_lock(&rec_g.lock);
-    shim_events_unknown(NULL); /* it may record any */
-    shim_constants_changed();  /* and copy to any constant */
-    shim_write_call(call, CUDA_SUCCESS);
+    hook_events_unknown(NULL); /* it may record any */
+    probe_constants_changed(); /* and copy to any constant */
+    hook_write_call(call, CUDA_SUCCESS);
     graph *g = find_graph(exec);
     if (g)
         note_nodes(call, g);

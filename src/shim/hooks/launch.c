@@ -1,6 +1,6 @@
 /* Launches: noted as they ran. */
 #include "cuda/args.h"
-#include "shim/probe/probe.h"
+#include "shim/hooks/hook.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,36 +8,36 @@
 enum { MAX_PARAMS = 32 << 10 };
 
 typedef struct launch {
-    shim_call call;
-    shim_time time;
+    hook_call call;
+    hook_time time;
     void *function;
-    shim_shape shape;
+    drv_shape shape;
     void **params, **extra; /* of the application */
-    shim_probe probe;       /* with what we add */
+    probe_launch probe;     /* with what we add */
 } launch;
 
 /* ---- arguments ---- */
 
-shim_bytes shim_pack(const shim_function *f, void **params, void **extra)
+drv_param_bytes hook_pack_params(const drv_function *f, void **params, void **extra)
 {
     static char packed[MAX_PARAMS];
     const void *buffer;
     size_t length;
     if (!params && extra) {
         bool known = cuda_read_extra(extra, &buffer, &length) && buffer && length <= MAX_PARAMS;
-        return known ? (shim_bytes){buffer, length, true} : (shim_bytes){"", 0, false};
+        return known ? (drv_param_bytes){buffer, length, true} : (drv_param_bytes){"", 0, false};
     }
     if (!f->params_known || f->param_bytes > MAX_PARAMS)
-        return (shim_bytes){"", 0, false};
+        return (drv_param_bytes){"", 0, false};
     memset(packed, 0, f->param_bytes);
     for (size_t i = 0; params && i < f->params.count; i++)
         memcpy(packed + f->params.data[i].offset, params[i], f->params.data[i].bytes);
-    return (shim_bytes){packed, f->param_bytes, true};
+    return (drv_param_bytes){packed, f->param_bytes, true};
 }
 
 /* ---- records ---- */
 
-static void set_cluster(const shim_shape *shape, const shim_function *f, cap_note *note)
+static void set_cluster(const drv_shape *shape, const drv_function *f, cap_note *note)
 {
     for (int i = 0; i < 3; i++) {
         note->cluster[i] = shape->cluster[i] ? shape->cluster[i] : f->cluster[i];
@@ -45,13 +45,13 @@ static void set_cluster(const shim_shape *shape, const shim_function *f, cap_not
     }
 }
 
-uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *shape,
-                   shim_bytes params)
+uint32_t hook_note(hook_call *call, const drv_function *f, const drv_shape *shape,
+                   drv_param_bytes params)
 {
-    shim_context context = shim_current();
-    shim_place(call, context);
-    uint32_t module = f->module ? shim_module_use(f->module) : 0;
-    shim_write_call(call, CUDA_SUCCESS);
+    drv_context context = drv_current();
+    hook_place(call, context);
+    uint32_t module = f->module ? drv_module_use(f->module) : 0;
+    hook_write_call(call, CUDA_SUCCESS);
     const char *reason = rec_choose(f->name);
     if (reason) {
         rec_skipped(call->rec.id, f->name, "%s", reason);
@@ -76,19 +76,8 @@ uint32_t shim_note(shim_call *call, const shim_function *f, const shim_shape *sh
     memcpy(note.block, shape->block, sizeof note.block);
     set_cluster(shape, f, &note);
     REC_WRITE(note, &note);
-    shim_constants_given(params);
+    probe_constants_given(params);
     return note.id;
-}
-
-bool shim_in_capture(uint64_t stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    enum { PER_THREAD = 2 };
-    CUstream handle = (CUstream)(uintptr_t)(stream >> 48 ? PER_THREAD : stream);
-    CUresult result = DRIVER(CUDA_SUCCESS, cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *),
-                             handle, &status);
-    /* Another failure is one of earlier work on the device. */
-    return result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 /* ---- around the driver's function ---- */
@@ -96,60 +85,60 @@ bool shim_in_capture(uint64_t stream)
 /* `timed`: nothing speaks against work of ours before and behind the launch. */
 static void begin_launch(launch *l, const char *api, CUstream stream, bool per_thread, bool timed)
 {
-    shim_begin_launch(&l->call, api);
-    l->call.stream = shim_stream(stream, per_thread);
-    l->time = (shim_time){0};
-    shim_probe_begin(&l->probe,
-                     &(shim_probe_launch){.function = l->function,
+    hook_begin_launch(&l->call, api);
+    l->call.stream = drv_stream(stream, per_thread);
+    l->time = (hook_time){0};
+    probe_launch_begin(&l->probe,
+                       &(probe_candidate){.function = l->function,
                                           .shape = &l->shape,
                                           .stream = l->call.stream,
                                           .record = l->call.rec.active && timed},
-                     l->params, l->extra);
-    if (shim_probe_records(&l->probe))
+                       l->params, l->extra);
+    if (probe_launch_records(&l->probe))
         l->shape.flags |= CAP_NOTE_PROBED;
     if (l->call.rec.active && timed)
-        shim_time_begin(&l->time, l->function, &l->shape, l->call.stream,
-                        shim_probe_records(&l->probe));
+        hook_time_begin(&l->time, l->function, &l->shape, l->call.stream,
+                        probe_launch_records(&l->probe));
 }
 
 static CUresult after(launch *l, CUresult result)
 {
-    shim_probe_free(&l->probe);
-    if (!shim_probe_records(&l->probe))
+    probe_launch_free(&l->probe);
+    if (!probe_launch_records(&l->probe))
         l->shape.flags &= ~(uint32_t)CAP_NOTE_PROBED;
     if (!l->call.rec.active)
-        return shim_end(&l->call, result);
-    shim_time_end(&l->time, result);
-    shim_stack(&l->call);
-    bool captured = result == CUDA_SUCCESS && !l->time.taken && shim_in_capture(l->call.stream);
+        return hook_end(&l->call, result);
+    hook_time_end(&l->time, result);
+    hook_stack(&l->call);
+    bool captured = result == CUDA_SUCCESS && !l->time.taken && drv_in_capture(l->call.stream);
     pthread_mutex_lock(&rec_g.lock);
-    shim_function *f = l->function ? shim_function_of(l->function) : NULL;
+    drv_function *f = l->function ? drv_function_of(l->function) : NULL;
     uint32_t note = 0;
     if (captured)
         l->call.rec.record.flags |= CAP_CALL_CAPTURED;
     if (captured || !f || !rec_g.writer) { /* into a graph: it runs when that is launched */
-        shim_write_call(&l->call, result);
+        hook_write_call(&l->call, result);
     } else if (result != CUDA_SUCCESS) {
-        shim_write_call(&l->call, result);
+        hook_write_call(&l->call, result);
         rec_skipped(l->call.rec.id, f->name, "its launch failed (error %d)", (int)result);
     } else {
-        note = shim_note(&l->call, f, &l->shape, shim_pack(f, l->params, l->extra));
+        note = hook_note(&l->call, f, &l->shape, hook_pack_params(f, l->params, l->extra));
     }
-    shim_time_keep(&l->time, note);
-    shim_probe_keep(&l->probe, note, result);
+    hook_time_keep(&l->time, note);
+    probe_launch_keep(&l->probe, note, result);
     pthread_mutex_unlock(&rec_g.lock);
-    return shim_end(&l->call, result);
+    return hook_end(&l->call, result);
 }
 
 /* ---- hooks ---- */
 
 /* Makes the launch l with `call`, which goes by l.probe; if what we put in the place of the program's is refused, with `plain`. */
-#define LAUNCH(l, call, plain)                       \
-    ({                                               \
-        CUresult result_ = (call);                   \
-        if (shim_probe_refused(&(l).probe, result_)) \
-            result_ = (plain);                       \
-        after(&(l), result_);                        \
+#define LAUNCH(l, call, plain)                         \
+    ({                                                 \
+        CUresult result_ = (call);                     \
+        if (probe_launch_refused(&(l).probe, result_)) \
+            result_ = (plain);                         \
+        after(&(l), result_);                          \
     })
 
 #define PLAIN(symbol, per_thread, of_flags)                                                       \
@@ -193,7 +182,7 @@ COOPERATIVE(cuLaunchCooperativeKernel, false)
 COOPERATIVE(cuLaunchCooperativeKernel_ptsz, true)
 
 /* An event between two kernels that may overlap by programmatic launch would keep them apart: such a launch has no time. */
-static bool read_launch_attributes(const CUlaunchConfig *c, shim_shape *s)
+static bool read_launch_attributes(const CUlaunchConfig *c, drv_shape *s)
 {
     bool timed = true;
     for (unsigned i = 0; c->attrs && i < c->numAttrs; i++) {
@@ -239,23 +228,23 @@ EXTENDED(cuLaunchKernelEx_ptsz, true)
 
 /* ---- one kernel on several devices (until CUDA 12) ---- */
 
-static void note_one(shim_call *call, const CUDA_LAUNCH_PARAMS *p)
+static void note_one(hook_call *call, const CUDA_LAUNCH_PARAMS *p)
 {
     CUcontext own = NULL, previous;
-    shim_shape shape = {{p->gridDimX, p->gridDimY, p->gridDimZ},
-                        {p->blockDimX, p->blockDimY, p->blockDimZ},
-                        {0},
-                        p->sharedMemBytes,
-                        CAP_NOTE_COOPERATIVE};
+    drv_shape shape = {{p->gridDimX, p->gridDimY, p->gridDimZ},
+                       {p->blockDimX, p->blockDimY, p->blockDimZ},
+                       {0},
+                       p->sharedMemBytes,
+                       CAP_NOTE_COOPERATIVE};
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamGetCtx, (CUstream, CUcontext *), p->hStream, &own);
     bool pushed = own && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPushCurrent_v2, (CUcontext), own) ==
                              CUDA_SUCCESS;
-    shim_function *f = shim_function_of(p->function);
-    call->stream = shim_stream(p->hStream, false);
+    drv_function *f = drv_function_of(p->function);
+    call->stream = drv_stream(p->hStream, false);
     call->placed = false;
     rec_call_again(&call->rec); /* a record for each stream */
     if (f)
-        shim_note(call, f, &shape, shim_pack(f, p->kernelParams, NULL));
+        hook_note(call, f, &shape, hook_pack_params(f, p->kernelParams, NULL));
     if (pushed)
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
 }
@@ -263,15 +252,15 @@ static void note_one(shim_call *call, const CUDA_LAUNCH_PARAMS *p)
 HOOK(cuLaunchCooperativeKernelMultiDevice,
      (CUDA_LAUNCH_PARAMS * list, unsigned int count, unsigned int flags), (list, count, flags))
 {
-    shim_call call;
-    shim_begin_launch(&call, "cuLaunchCooperativeKernelMultiDevice");
+    hook_call call;
+    hook_begin_launch(&call, "cuLaunchCooperativeKernelMultiDevice");
     CUresult result = real_cuLaunchCooperativeKernelMultiDevice(list, count, flags);
     if (call.rec.active && list && result == CUDA_SUCCESS) {
-        shim_stack(&call);
+        hook_stack(&call);
         pthread_mutex_lock(&rec_g.lock);
         for (unsigned i = 0; i < count; i++)
             note_one(&call, &list[i]);
         pthread_mutex_unlock(&rec_g.lock);
     }
-    return shim_end(&call, result);
+    return hook_end(&call, result);
 }

@@ -1,57 +1,57 @@
 /* Allocation and release. */
-#include "shim/hooks/shim.h"
+#include "shim/hooks/hook.h"
 
 /* After an allocation, or one that failed: then there is no `base`, and `bytes` is what was asked for. */
-static CUresult memory_made(shim_call *call, CUresult result, uint64_t base, uint64_t bytes,
+static CUresult memory_made(hook_call *call, CUresult result, uint64_t base, uint64_t bytes,
                             cap_object_kind kind)
 {
     if (call->rec.active && result == CUDA_SUCCESS && bytes) {
         pthread_mutex_lock(&rec_g.lock);
-        shim_object stale;
-        if (shim_object_take(base, &stale)) /* went without our notice */
-            shim_object_freed(&stale, 0);
-        shim_object object = {
-            .base = base, .bytes = bytes, .kind = (uint8_t)kind, .context = shim_current().handle};
-        shim_object_add(call, &object, "");
+        drv_object stale;
+        if (drv_object_take(base, &stale)) /* went without our notice */
+            drv_object_freed(&stale, 0);
+        drv_object object = {
+            .base = base, .bytes = bytes, .kind = (uint8_t)kind, .context = drv_current().handle};
+        hook_object_add(call, &object);
         pthread_mutex_unlock(&rec_g.lock);
     }
     if (call->rec.active && result != CUDA_SUCCESS)
         call->rec.record.bytes = bytes;
-    return shim_end(call, result);
+    return hook_end(call, result);
 }
 
 typedef struct taken {
     bool there;
-    shim_object object;
+    drv_object object;
 } taken;
 
 /* Before a release: another thread may be given the address while the call is still under way. */
-static taken take_allocation(const shim_call *call, uint64_t base)
+static taken take_allocation(const hook_call *call, uint64_t base)
 {
     taken t = {false, {0}};
     if (call->rec.active) {
         pthread_mutex_lock(&rec_g.lock);
-        t.there = shim_object_take(base, &t.object);
+        t.there = drv_object_take(base, &t.object);
         pthread_mutex_unlock(&rec_g.lock);
     }
     return t;
 }
 
-static CUresult memory_released(shim_call *call, CUresult result, const taken *t)
+static CUresult memory_released(hook_call *call, CUresult result, const taken *t)
 {
     if (call->rec.active && t->there) {
         pthread_mutex_lock(&rec_g.lock);
         if (result == CUDA_SUCCESS) {
             call->rec.record.source_object = t->object.number;
             call->rec.record.bytes = t->object.bytes;
-            shim_write_call(call, result);
-            shim_object_freed(&t->object, call->rec.id);
+            hook_write_call(call, result);
+            drv_object_freed(&t->object, call->rec.id);
         } else {
-            shim_object_put_back(&t->object);
+            drv_object_add(&t->object);
         }
         pthread_mutex_unlock(&rec_g.lock);
     }
-    return shim_end(call, result);
+    return hook_end(call, result);
 }
 
 /* ---- making ---- */
@@ -60,8 +60,8 @@ static CUresult memory_released(shim_call *call, CUresult result, const taken *t
 #define MAKE(symbol, kind, base, bytes, asked, params, args)                       \
     HOOK(symbol, params, args)                                                     \
     {                                                                              \
-        shim_call call;                                                            \
-        shim_begin(&call, #symbol, CAP_CALL_ALLOC);                                \
+        hook_call call;                                                            \
+        hook_begin(&call, #symbol, CAP_CALL_ALLOC);                                \
         CUresult result = real_##symbol args;                                      \
         bool good = result == CUDA_SUCCESS;                                        \
         return memory_made(&call, result, good ? (uint64_t)(base) : 0,             \
@@ -69,23 +69,23 @@ static CUresult memory_released(shim_call *call, CUresult result, const taken *t
     }
 
 /* A graph allocates when it runs. */
-static CUresult made_async(shim_call *call, CUresult result, const CUdeviceptr *out, uint64_t bytes)
+static CUresult made_async(hook_call *call, CUresult result, const CUdeviceptr *out, uint64_t bytes)
 {
-    bool captured = call->rec.active && result == CUDA_SUCCESS && shim_in_capture(call->stream);
-    shim_async(call);
+    bool captured = call->rec.active && result == CUDA_SUCCESS && drv_in_capture(call->stream);
+    hook_async(call);
     if (captured)
         call->rec.record.flags |= CAP_CALL_CAPTURED;
     if (captured)
-        return shim_end(call, result);
+        return hook_end(call, result);
     return memory_made(call, result, result == CUDA_SUCCESS ? *out : 0, bytes, CAP_OBJECT_DEVICE);
 }
 
 #define MAKE_ASYNC(symbol, per_thread, params, args)              \
     HOOK(symbol, params, args)                                    \
     {                                                             \
-        shim_call call;                                           \
-        shim_begin(&call, #symbol, CAP_CALL_ALLOC);               \
-        call.stream = shim_stream(stream, per_thread);            \
+        hook_call call;                                           \
+        hook_begin(&call, #symbol, CAP_CALL_ALLOC);               \
+        call.stream = drv_stream(stream, per_thread);             \
         return made_async(&call, real_##symbol args, out, bytes); \
     }
 
@@ -140,8 +140,8 @@ MAKE(cuMemPoolImportPointer, DEVICE, *out, imported_bytes(*out), 0,
 #define RELEASE(symbol, base, params, args)                    \
     HOOK(symbol, params, args)                                 \
     {                                                          \
-        shim_call call;                                        \
-        shim_begin(&call, #symbol, CAP_CALL_FREE);             \
+        hook_call call;                                        \
+        hook_begin(&call, #symbol, CAP_CALL_FREE);             \
         taken t = take_allocation(&call, (uint64_t)(base));    \
         return memory_released(&call, real_##symbol args, &t); \
     }
@@ -149,12 +149,12 @@ MAKE(cuMemPoolImportPointer, DEVICE, *out, imported_bytes(*out), 0,
 #define RELEASE_ASYNC(symbol, per_thread)                                   \
     HOOK(symbol, (CUdeviceptr address, CUstream stream), (address, stream)) \
     {                                                                       \
-        shim_call call;                                                     \
-        shim_begin(&call, #symbol, CAP_CALL_FREE);                          \
-        call.stream = shim_stream(stream, per_thread);                      \
-        shim_async(&call);                                                  \
-        if (shim_in_capture(call.stream))                                   \
-            return shim_end(&call, real_##symbol(address, stream));         \
+        hook_call call;                                                     \
+        hook_begin(&call, #symbol, CAP_CALL_FREE);                          \
+        call.stream = drv_stream(stream, per_thread);                       \
+        hook_async(&call);                                                  \
+        if (drv_in_capture(call.stream))                                    \
+            return hook_end(&call, real_##symbol(address, stream));         \
         taken t = take_allocation(&call, address);                          \
         return memory_released(&call, real_##symbol(address, stream), &t);  \
     }
@@ -168,32 +168,32 @@ RELEASE_ASYNC(cuMemFreeAsync_ptsz, true)
 
 /* ---- virtual memory: a range may hold what several calls mapped ---- */
 
-typedef wl_vec(shim_object) object_list;
+typedef wl_vec(drv_object) object_list;
 
 static void take_objects_in(object_list *list, uint64_t address, uint64_t bytes)
 {
-    shim_object o;
-    for (uint64_t at = address; at - address < bytes && shim_object_take(at, &o); at += o.bytes)
+    drv_object o;
+    for (uint64_t at = address; at - address < bytes && drv_object_take(at, &o); at += o.bytes)
         if (!wl_push(list, o))
             return;
 }
 
-static void range_released(shim_call *call, const object_list *list, uint64_t bytes)
+static void range_released(hook_call *call, const object_list *list, uint64_t bytes)
 {
     call->rec.record.source_object = list->count ? list->data[0].number : 0;
     call->rec.record.bytes = bytes;
-    shim_write_call(call, CUDA_SUCCESS);
+    hook_write_call(call, CUDA_SUCCESS);
     for (size_t i = 0; i < list->count; i++)
-        shim_object_freed(&list->data[i], call->rec.id);
+        drv_object_freed(&list->data[i], call->rec.id);
 }
 
 HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes))
 {
-    shim_call call;
+    hook_call call;
     object_list list = {0};
-    shim_begin(&call, "cuMemUnmap", CAP_CALL_FREE);
+    hook_begin(&call, "cuMemUnmap", CAP_CALL_FREE);
     if (!call.rec.active)
-        return shim_end(&call, real_cuMemUnmap(address, bytes));
+        return hook_end(&call, real_cuMemUnmap(address, bytes));
     pthread_mutex_lock(&rec_g.lock);
     take_objects_in(&list, address, bytes);
     pthread_mutex_unlock(&rec_g.lock);
@@ -202,8 +202,8 @@ HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes))
     if (result == CUDA_SUCCESS)
         range_released(&call, &list, bytes);
     for (size_t i = 0; result != CUDA_SUCCESS && i < list.count; i++)
-        shim_object_put_back(&list.data[i]);
+        drv_object_add(&list.data[i]);
     pthread_mutex_unlock(&rec_g.lock);
     wl_vec_free(&list);
-    return shim_end(&call, result);
+    return hook_end(&call, result);
 }

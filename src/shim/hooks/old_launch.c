@@ -1,5 +1,5 @@
 /* Launches as they were before CUDA 4: shape and parameters are set at the function, one after another. */
-#include "shim/probe/probe.h"
+#include "shim/hooks/hook.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@ enum { MAX_PARAMS = 4096 };
 
 typedef struct setting { /* of a CUfunction */
     void *handle;
-    shim_shape shape;
+    drv_shape shape;
     uint32_t bytes;
     char params[MAX_PARAMS];
     UT_hash_handle hh;
@@ -63,17 +63,18 @@ SET(cuParamSetf, (CUfunction f, int offset, float value), (f, offset, value),
 SET(cuParamSetv, (CUfunction f, int offset, void *data, unsigned int bytes),
     (f, offset, data, bytes), put_param_bytes(s, offset, data, bytes))
 
-static void note_old_launch(shim_call *call, CUfunction handle, int width, int height)
+static void note_old_launch(hook_call *call, CUfunction handle, int width, int height)
 {
-    shim_stack(call);
+    hook_stack(call);
     pthread_mutex_lock(&rec_g.lock);
-    shim_function *f = shim_function_of(handle);
+    drv_function *f = drv_function_of(handle);
     setting *s = of(handle);
     if (f && s) {
         s->shape.grid[0] = (uint32_t)width;
         s->shape.grid[1] = (uint32_t)height;
         s->shape.grid[2] = 1;
-        shim_note(call, f, &s->shape, (shim_bytes){s->params, s->bytes, s->bytes <= MAX_PARAMS});
+        hook_note(call, f, &s->shape,
+                  (drv_param_bytes){s->params, s->bytes, s->bytes <= MAX_PARAMS});
     }
     pthread_mutex_unlock(&rec_g.lock);
 }
@@ -81,13 +82,13 @@ static void note_old_launch(shim_call *call, CUfunction handle, int width, int h
 #define LAUNCH(symbol, of_stream, width, height, params, args) \
     HOOK(symbol, params, args)                                 \
     {                                                          \
-        shim_call call;                                        \
-        shim_begin_launch(&call, #symbol);                     \
-        call.stream = shim_stream(of_stream, false);           \
+        hook_call call;                                        \
+        hook_begin_launch(&call, #symbol);                     \
+        call.stream = drv_stream(of_stream, false);            \
         CUresult result = real_##symbol args;                  \
         if (result == CUDA_SUCCESS && call.rec.active)         \
             note_old_launch(&call, f, width, height);          \
-        return shim_end(&call, result);                        \
+        return hook_end(&call, result);                        \
     }
 
 LAUNCH(cuLaunch, NULL, 1, 1, (CUfunction f), (f))

@@ -1,5 +1,5 @@
 /* The order in which the nodes of a graph run: as its edges have it and, beyond that, as they were added. */
-#include "shim/hooks/shim.h"
+#include "shim/hooks/hook.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static void sort(const order *o, CUgraphNode *nodes)
             nodes[done++] = o->places[i].node;
 }
 
-void shim_sort_nodes(CUgraph source, CUgraphNode *nodes, size_t count)
+void hook_sort_nodes(CUgraph source, CUgraphNode *nodes, size_t count)
 {
     order o = {.count = count};
     if (read_edges(&o, source)) {

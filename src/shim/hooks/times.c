@@ -4,7 +4,7 @@
  * The two events take some microseconds of the stream's time. So not every launch is timed, but of each *kind* (kernel,
  * shape, with or without recording; function that copies) the first two, and more of them as long as that takes no more than 0.2 % of the
  * time that launches of the kind have taken by then: long ones always. */
-#include "shim/hooks/shim.h"
+#include "shim/hooks/hook.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,7 @@
 enum {
     MAX_PENDING = 4096,  /* of a stream; further launches have no time until some are known */
     RESOLVE_EVERY = 256, /* launches of a stream that the application does not wait for */
-    BATCH = 256,         /* times in a record */
-    PER_THREAD = 2       /* CU_STREAM_PER_THREAD */
+    BATCH = 256          /* times in a record */
 };
 
 enum {
@@ -29,17 +28,17 @@ typedef struct kind_key {
     uint32_t shared, records; /* records: CALLS for a call */
 } kind_key;
 
-typedef struct shim_kind {           /* stays for good: pending launches point to it */
+typedef struct hook_kind {           /* stays for good: pending launches point to it */
     kind_key key;                    /* all 0 but for `records`: of every shape */
     uint64_t launches, timed, known; /* known: times of the timed ones that are */
     double seconds;                  /* their sum */
     const char *api;                 /* of a call; a constant */
-    struct shim_kind *next;          /* of the same kernel, or the next call */
-} shim_kind;
+    struct hook_kind *next;          /* of the same kernel, or the next call */
+} hook_kind;
 
 typedef struct pending {
     CUevent begin, end;
-    shim_kind *kind;
+    hook_kind *kind;
     uint32_t id; /* of the note, or of the call */
 } pending;
 
@@ -68,7 +67,7 @@ typedef struct pool { /* events not in use */
     UT_hash_handle hh;
 } pool;
 
-static shim_kind *call_kinds;
+static hook_kind *call_kinds;
 static queue *queues;
 static pool *pools;
 static uint32_t total; /* pending in all; read without the lock as a hint */
@@ -76,19 +75,19 @@ static uint32_t total; /* pending in all; read without the lock as a hint */
 /* ---- which launches ---- */
 
 /* `count`: how many there are of other shapes. */
-static shim_kind *find_kind(shim_kind *list, const kind_key *key, uint32_t *count)
+static hook_kind *find_kind(hook_kind *list, const kind_key *key, uint32_t *count)
 {
     *count = 0;
-    for (shim_kind *k = list; k; k = k->next, ++*count)
+    for (hook_kind *k = list; k; k = k->next, ++*count)
         if (memcmp(&k->key, key, sizeof *key) == 0)
             return k;
     return NULL;
 }
 
 /* To the end of the list: those that came first are found first. */
-static shim_kind *append_kind(shim_kind **list, const kind_key *key)
+static hook_kind *append_kind(hook_kind **list, const kind_key *key)
 {
-    shim_kind *k = calloc(1, sizeof *k);
+    hook_kind *k = calloc(1, sizeof *k);
     if (!k)
         return NULL;
     k->key = *key;
@@ -98,13 +97,13 @@ static shim_kind *append_kind(shim_kind **list, const kind_key *key)
 }
 
 /* NULL without memory. */
-static shim_kind *kind_of_launch(shim_function *f, const shim_shape *shape, bool records)
+static hook_kind *kind_of_launch(drv_function *f, const drv_shape *shape, bool records)
 {
     uint32_t count;
     kind_key key = {.shared = shape->shared, .records = records};
     memcpy(key.grid, shape->grid, sizeof key.grid);
     memcpy(key.block, shape->block, sizeof key.block);
-    shim_kind *k = find_kind(f->kinds, &key, &count);
+    hook_kind *k = find_kind(f->kinds, &key, &count);
     if (k || count < MAX_SHAPES)
         return k ? k : append_kind(&f->kinds, &key);
     key = (kind_key){.records = records};
@@ -121,7 +120,7 @@ static extent asked(void)
 }
 
 /* Whether the next launch of the kind is timed. `look`: earlier ones may be over by now, which nobody asked. */
-static bool is_timed(const shim_kind *k, bool *look)
+static bool is_timed(const hook_kind *k, bool *look)
 {
     *look = k->known < k->timed && (k->launches & (k->launches - 1)) == 0;
     if (asked() == ALL || k->timed < FIRST)
@@ -161,15 +160,10 @@ static void put_event(pool *p, CUevent event)
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventDestroy_v2, (CUevent), event);
 }
 
-static CUstream queue_stream(uint64_t stream)
-{
-    return (CUstream)(uintptr_t)((stream & PER_THREAD && stream >> 48) ? PER_THREAD : stream);
-}
-
 static bool record(CUevent event, uint64_t stream)
 {
     return event && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream), event,
-                           queue_stream(stream)) == CUDA_SUCCESS;
+                           drv_stream_handle(stream)) == CUDA_SUCCESS;
 }
 
 /* ---- around a launch ---- */
@@ -206,12 +200,12 @@ static void look_at_queue(queue *q)
 }
 
 /* With the lock held. */
-static void prepare_timing(shim_time *t)
+static void prepare_timing(hook_time *t)
 {
     bool late, timed = is_timed(t->kind, &late);
-    if ((!timed && !late) || shim_in_capture(t->stream))
+    if ((!timed && !late) || drv_in_capture(t->stream))
         return;
-    t->context = shim_current().handle;
+    t->context = drv_current().handle;
     pool *p = t->context ? event_pool_of(t->context) : NULL;
     queue *q = p ? queue_of(t->context, t->stream) : NULL;
     if (q && (late || ++q->since >= RESOLVE_EVERY))
@@ -223,14 +217,14 @@ static void prepare_timing(shim_time *t)
     }
 }
 
-void shim_time_begin(shim_time *t, void *function, const shim_shape *shape, uint64_t stream,
+void hook_time_begin(hook_time *t, void *function, const drv_shape *shape, uint64_t stream,
                      bool records)
 {
-    *t = (shim_time){.stream = stream};
+    *t = (hook_time){.stream = stream};
     if (asked() == NONE || !function)
         return;
     pthread_mutex_lock(&rec_g.lock);
-    shim_function *f = shim_function_of(function);
+    drv_function *f = drv_function_of(function);
     t->kind = f ? kind_of_launch(f, shape, records) : NULL;
     if (t->kind)
         prepare_timing(t);
@@ -238,9 +232,9 @@ void shim_time_begin(shim_time *t, void *function, const shim_shape *shape, uint
     t->taken = t->end && record(t->begin, stream);
 }
 
-static shim_kind *calls_of(const char *api)
+static hook_kind *calls_of(const char *api)
 {
-    shim_kind *k = call_kinds;
+    hook_kind *k = call_kinds;
     while (k && k->api != api)
         k = k->next;
     if (!k && (k = append_kind(&call_kinds, &(kind_key){.records = CALLS})))
@@ -248,9 +242,9 @@ static shim_kind *calls_of(const char *api)
     return k;
 }
 
-void shim_time_call_begin(shim_time *t, const char *api, uint64_t stream)
+void hook_time_call_begin(hook_time *t, const char *api, uint64_t stream)
 {
-    *t = (shim_time){.stream = stream};
+    *t = (hook_time){.stream = stream};
     if (asked() == NONE)
         return;
     pthread_mutex_lock(&rec_g.lock);
@@ -261,20 +255,20 @@ void shim_time_call_begin(shim_time *t, const char *api, uint64_t stream)
     t->taken = t->end && record(t->begin, stream);
 }
 
-void shim_time_end(shim_time *t, CUresult result)
+void hook_time_end(hook_time *t, CUresult result)
 {
     if (t->taken && (result != CUDA_SUCCESS || !record(t->end, t->stream)))
         t->taken = false;
 }
 
-static void give_back(const shim_time *t)
+static void give_back(const hook_time *t)
 {
     pool *p = t->context ? event_pool_of(t->context) : NULL;
     put_event(p, t->begin);
     put_event(p, t->end);
 }
 
-void shim_time_keep(const shim_time *t, uint32_t id)
+void hook_time_keep(const hook_time *t, uint32_t id)
 {
     if (t->kind && id)
         t->kind->launches++;
@@ -362,18 +356,18 @@ static void resolve_some(CUcontext context, uint64_t stream, bool all)
     write_times(&times);
 }
 
-void shim_times_resolve(uint64_t stream, bool all)
+void hook_times_resolve(uint64_t stream, bool all)
 {
     if (!__atomic_load_n(&total, __ATOMIC_RELAXED) || rec_g.forked)
         return;
     pthread_mutex_lock(&rec_g.lock);
-    CUcontext context = shim_current().handle;
+    CUcontext context = drv_current().handle;
     if (rec_g.writer && context)
         resolve_some(context, stream, all);
     pthread_mutex_unlock(&rec_g.lock);
 }
 
-void shim_times_gone(CUcontext context)
+void hook_times_gone(CUcontext context)
 {
     queue *q, *next;
     HASH_ITER (hh, queues, q, next) {
@@ -393,7 +387,7 @@ void shim_times_gone(CUcontext context)
     }
 }
 
-void shim_times_finish(void)
+void hook_times_finish(void)
 {
     for (queue *q = queues; q; q = q->hh.next) {
         CUcontext previous;

@@ -4,7 +4,7 @@
  * program, whose launch we hold up. So we wait ourselves, for a while; a launch that comes while the device is busy for longer
  * is made as the program made it, and a later one tries again. */
 #include "ptx/written.h"
-#include "shim/probe/recording.h"
+#include "shim/probe/recording_impl.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -28,18 +28,18 @@ typedef struct constant { /* the program's, and the copy */
     size_t bytes;
 } constant;
 
-struct shim_own {
+struct probe_own {
     CUcontext context;
     CUmodule module;
     CUfunction function; /* NULL: it cannot be had; `why` */
-    shim_resources resources, original;
+    probe_resources resources, original;
     int values[ATTRIBUTES];
     int cache_config;
     constant *constants;      /* [kernel->alone.nconstants] */
     bool mirrored;            /* constants were copied, */
     uint64_t version, stream; /* as of then, in the order of that stream */
     char why[REASON];
-    struct shim_own *next;
+    struct probe_own *next;
 };
 
 static pthread_cond_t made = PTHREAD_COND_INITIALIZER;
@@ -77,9 +77,9 @@ static bool wait_patiently(CUevent event)
  * capture. */
 static CUresult record_all(CUcontext context, CUevent event)
 {
-    return shim_capturing() ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-                            : DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxRecordEvent,
-                                     (CUcontext, CUevent), context, event);
+    return drv_capturing() ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                           : DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxRecordEvent,
+                                    (CUcontext, CUevent), context, event);
 }
 
 static bool new_event(CUevent *event)
@@ -103,7 +103,7 @@ static bool is_context_idle(CUcontext context)
     return idle;
 }
 
-bool shim_context_idle(CUcontext context)
+bool probe_context_idle(CUcontext context)
 {
     enum { MOST_NS = 1000000 };
     CUevent event;
@@ -137,17 +137,17 @@ static void ask_for(compiling *c, CUjit_option option, uintptr_t value)
 }
 
 /* As the program's, but for what the text does not say; code that is to be debugged is not optimised. */
-static void choose_options(compiling *c, const shim_probed_kernel *k, const shim_function *f,
+static void choose_options(compiling *c, const probe_kernel *k, const drv_function *f,
                            uint32_t registers)
 {
-    c->count = shim_module_options(f->module, c->options, c->values, MAX_OPTIONS - 2);
+    c->count = drv_module_jit_options(f->module, c->options, c->values, MAX_OPTIONS - 2);
     if (strstr(k->owner->ptx->written->target, "debug"))
         ask_for(c, CU_JIT_OPTIMIZATION_LEVEL, 0);
     if (registers)
         ask_for(c, CU_JIT_MAX_REGISTERS, registers);
 }
 
-static CUresult load_own_module(shim_own *o, const shim_probed_kernel *k, const shim_function *f,
+static CUresult load_own_module(probe_own *o, const probe_kernel *k, const drv_function *f,
                                 uint32_t registers)
 {
     compiling c;
@@ -163,7 +163,7 @@ static CUresult load_own_module(shim_own *o, const shim_probed_kernel *k, const 
     return result;
 }
 
-static void unload(shim_own *o)
+static void unload(probe_own *o)
 {
     if (o->module)
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleUnload, (CUmodule), o->module);
@@ -171,9 +171,9 @@ static void unload(shim_own *o)
     o->function = NULL;
 }
 
-static bool unload_saying_why(shim_own *o, const char *format, ...)
+static bool unload_saying_why(probe_own *o, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static bool unload_saying_why(shim_own *o, const char *format, ...)
+static bool unload_saying_why(probe_own *o, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -188,50 +188,50 @@ enum {
     REGISTERS_UNIT = 8
 }; /* of a multiprocessor; a thread's come in this many */
 
-static bool is_small(const shim_own *o)
+static bool is_small(const probe_own *o)
 {
     return o->resources.threads < o->original.threads;
 }
 
 /* So that blocks may be as large as the program's, with fewer registers if need be. */
-static bool load_fitting(shim_own *o, const shim_probed_kernel *k, const shim_function *f)
+static bool load_fitting(probe_own *o, const probe_kernel *k, const drv_function *f)
 {
     CUresult result = load_own_module(o, k, f, 0);
     if (result != CUDA_SUCCESS)
         return unload_saying_why(o, "the driver refused it with them (error %d)", (int)result);
-    o->resources = shim_resources_of(o->function);
+    o->resources = probe_resources_of(o->function);
     if (!is_small(o))
         return true;
     uint32_t most = REGISTERS / o->original.threads / REGISTERS_UNIT * REGISTERS_UNIT;
     unload(o);
     if (load_own_module(o, k, f, most) != CUDA_SUCCESS)
         return unload_saying_why(o, "with them, blocks could not be as large as without");
-    o->resources = shim_resources_of(o->function);
+    o->resources = probe_resources_of(o->function);
     return !is_small(o) ||
            unload_saying_why(o, "with them, blocks could not be as large as without");
 }
 
 /* ---- variables ---- */
 
-static bool find_here(const shim_own *o, const char *name, CUdeviceptr *address, size_t *bytes)
+static bool find_here(const probe_own *o, const char *name, CUdeviceptr *address, size_t *bytes)
 {
     return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuModuleGetGlobal_v2,
                   (CUdeviceptr *, size_t *, CUmodule, const char *), address, bytes, o->module,
                   name) == CUDA_SUCCESS;
 }
 
-static bool find_addresses(shim_own *o, const rewrite_alone *a, const shim_module *m,
+static bool find_addresses(probe_own *o, const rewrite_alone *a, const drv_module *m,
                            CUdeviceptr *addresses)
 {
     size_t bytes;
     for (uint32_t i = 0; i < a->nglobals; i++)
-        if (!shim_module_variable(m, a->globals[i]->name, &addresses[i], &bytes))
+        if (!drv_module_variable(m, a->globals[i]->name, &addresses[i], &bytes))
             return unload_saying_why(o, "the driver does not tell where %s is",
                                      a->globals[i]->name);
     return true;
 }
 
-static bool write_table(shim_own *o, const CUdeviceptr *addresses, uint32_t count, CUstream stream)
+static bool write_table(probe_own *o, const CUdeviceptr *addresses, uint32_t count, CUstream stream)
 {
     CUdeviceptr table;
     size_t bytes;
@@ -244,7 +244,7 @@ static bool write_table(shim_own *o, const CUdeviceptr *addresses, uint32_t coun
            unload_saying_why(o, "addresses of variables could not be written");
 }
 
-static bool name_globals(shim_own *o, const rewrite_alone *a, const shim_module *m, CUstream stream)
+static bool name_globals(probe_own *o, const rewrite_alone *a, const drv_module *m, CUstream stream)
 {
     CUdeviceptr *addresses = calloc(a->nglobals + 1, sizeof *addresses);
     bool done = addresses && find_addresses(o, a, m, addresses) &&
@@ -253,13 +253,13 @@ static bool name_globals(shim_own *o, const rewrite_alone *a, const shim_module 
     return done;
 }
 
-static bool find_constants(shim_own *o, const rewrite_alone *a, const shim_module *m)
+static bool find_constants(probe_own *o, const rewrite_alone *a, const drv_module *m)
 {
     size_t here, there;
     o->constants = calloc(a->nconstants + 1, sizeof *o->constants);
     for (uint32_t i = 0; o->constants && i < a->nconstants; i++) {
         constant *c = &o->constants[i];
-        if (!shim_module_variable(m, a->constants[i]->name, &c->from, &there) ||
+        if (!drv_module_variable(m, a->constants[i]->name, &c->from, &there) ||
             !find_here(o, a->constants[i]->name, &c->to, &here))
             return unload_saying_why(o, "the driver does not tell where %s is",
                                      a->constants[i]->name);
@@ -270,7 +270,7 @@ static bool find_constants(shim_own *o, const rewrite_alone *a, const shim_modul
 
 /* ---- making ---- */
 
-static void read_function_attributes(shim_own *o)
+static void read_function_attributes(probe_own *o)
 {
     o->cache_config = -1;
     for (int i = 0; i < ATTRIBUTES; i++)
@@ -280,32 +280,32 @@ static void read_function_attributes(shim_own *o)
 }
 
 /* Without the lock. NULL: it was not tried. */
-static shim_own *make_own_module(const shim_probed_kernel *k, const shim_function *f,
-                                 CUcontext context, CUstream stream)
+static probe_own *make_own_module(const probe_kernel *k, const drv_function *f, CUcontext context,
+                                  CUstream stream)
 {
     CUstreamCaptureMode mode;
-    bool relaxed = shim_relax(&mode);
-    shim_own *o = is_context_idle(context) ? calloc(1, sizeof *o) : NULL;
+    bool relaxed = probe_relax(&mode);
+    probe_own *o = is_context_idle(context) ? calloc(1, sizeof *o) : NULL;
     if (o) {
         o->context = context;
-        o->original = shim_resources_of(shim_function_handle(f));
+        o->original = probe_resources_of(drv_function_handle(f));
         if (load_fitting(o, k, f) && name_globals(o, &k->alone, f->module, stream) &&
             find_constants(o, &k->alone, f->module))
             read_function_attributes(o);
     }
-    shim_restore(relaxed, mode);
+    probe_restore(relaxed, mode);
     return o;
 }
 
-static bool same_resources(const shim_resources *a, const shim_resources *b)
+static bool same_resources(const probe_resources *a, const probe_resources *b)
 {
     return a->registers == b->registers && a->local_bytes == b->local_bytes &&
            a->static_shared == b->static_shared && a->blocks == b->blocks;
 }
 
-static void remark_on_resources(const shim_own *o, const char *name)
+static void remark_on_resources(const probe_own *o, const char *name)
 {
-    const shim_resources *now = &o->resources, *was = &o->original;
+    const probe_resources *now = &o->resources, *was = &o->original;
     if (!o->function)
         rec_remark("%s has no probes: %s.", name, o->why);
     else if (!same_resources(now, was))
@@ -313,18 +313,18 @@ static void remark_on_resources(const shim_own *o, const char *name)
             "With probes %s takes %u registers (without: %u), %u bytes of local memory (%u), "
             "%u of shared memory (%u); %d blocks of %d threads fit a multiprocessor (%d).",
             name, now->registers, was->registers, now->local_bytes, was->local_bytes,
-            now->static_shared, was->static_shared, now->blocks, SHIM_TYPICAL_BLOCK, was->blocks);
+            now->static_shared, was->static_shared, now->blocks, PROBE_TYPICAL_BLOCK, was->blocks);
 }
 
-static shim_own *find_own_module(const shim_probed_kernel *k, CUcontext context)
+static probe_own *find_own_module(const probe_kernel *k, CUcontext context)
 {
-    shim_own *o = k->own;
+    probe_own *o = k->own;
     while (o && o->context != context)
         o = o->next;
     return o;
 }
 
-static void keep_own_module(shim_probed_kernel *k, shim_own *o)
+static void keep_own_module(probe_kernel *k, probe_own *o)
 {
     compiled++;
     remark_on_resources(o, k->name);
@@ -333,12 +333,12 @@ static void keep_own_module(shim_probed_kernel *k, shim_own *o)
 }
 
 /* For one thread; the others wait. */
-static void make_once(shim_probed_kernel *k, const shim_function *f, CUcontext context)
+static void make_once(probe_kernel *k, const drv_function *f, CUcontext context)
 {
-    CUstream stream = shim_own_stream(context);
+    CUstream stream = probe_own_stream(context);
     k->making = true;
     pthread_mutex_unlock(&rec_g.lock);
-    shim_own *o = make_own_module(k, f, context, stream);
+    probe_own *o = make_own_module(k, f, context, stream);
     pthread_mutex_lock(&rec_g.lock);
     k->making = false;
     if (o)
@@ -346,23 +346,23 @@ static void make_once(shim_probed_kernel *k, const shim_function *f, CUcontext c
     pthread_cond_broadcast(&made);
 }
 
-shim_own *shim_own_get(shim_probed_kernel *k, const shim_function *f, bool *later)
+probe_own *probe_own_get(probe_kernel *k, const drv_function *f, bool *later)
 {
-    CUcontext context = shim_current().handle;
+    CUcontext context = drv_current().handle;
     *later = false;
     while (k->making)
         pthread_cond_wait(&made, &rec_g.lock);
-    shim_probed_rewrite(k);
-    if (!k->kernel->probes || !context || !shim_module_in(f->module, context))
+    probe_kernel_rewrite(k);
+    if (!k->kernel->probes || !context || !drv_module_in(f->module, context))
         return NULL;
     if (!find_own_module(k, context))
         make_once(k, f, context);
-    shim_own *o = find_own_module(k, context);
+    probe_own *o = find_own_module(k, context);
     *later = !o;
     return o && o->function ? o : NULL;
 }
 
-CUfunction shim_own_function(const shim_own *o)
+CUfunction probe_own_function(const probe_own *o)
 {
     return o->function;
 }
@@ -370,7 +370,7 @@ CUfunction shim_own_function(const shim_own *o)
 /* ---- as the program's ---- */
 
 /* What the program set at its function since, and the driver tells. */
-static bool follow_attributes(shim_own *o, CUfunction original)
+static bool follow_attributes(probe_own *o, CUfunction original)
 {
     for (int i = 0; i < ATTRIBUTES; i++) {
         int value;
@@ -386,7 +386,7 @@ static bool follow_attributes(shim_own *o, CUfunction original)
     return true;
 }
 
-static void follow_cache_config(shim_own *o, const shim_probed_kernel *k)
+static void follow_cache_config(probe_own *o, const probe_kernel *k)
 {
     if (o->cache_config == k->cache_config)
         return;
@@ -401,7 +401,7 @@ static uint64_t product_of_dims(const uint32_t dims[3])
 }
 
 /* All blocks of a cooperative launch must be there at once. */
-static bool has_room(const shim_own *o, const shim_shape *shape)
+static bool has_room(const probe_own *o, const drv_shape *shape)
 {
     CUdevice device = 0;
     int blocks = 0, multiprocessors = 0;
@@ -416,13 +416,12 @@ static bool has_room(const shim_own *o, const shim_shape *shape)
     return product_of_dims(shape->grid) <= (uint64_t)blocks * (uint64_t)multiprocessors;
 }
 
-bool shim_own_fits(shim_own *o, shim_probed_kernel *k, const shim_function *f,
-                   const shim_shape *shape)
+bool probe_own_fits(probe_own *o, probe_kernel *k, const drv_function *f, const drv_shape *shape)
 {
-    if (!follow_attributes(o, shim_function_handle(f)))
-        shim_own_unfit(k, "with probes it cannot have the attributes that the program set");
+    if (!follow_attributes(o, drv_function_handle(f)))
+        probe_own_unfit(k, "with probes it cannot have the attributes that the program set");
     else if (!has_room(o, shape))
-        shim_own_unfit(k, "with probes not all of its blocks can run at once");
+        probe_own_unfit(k, "with probes not all of its blocks can run at once");
     else {
         follow_cache_config(o, k);
         return true;
@@ -430,54 +429,43 @@ bool shim_own_fits(shim_own *o, shim_probed_kernel *k, const shim_function *f,
     return false;
 }
 
-void shim_own_unfit(shim_probed_kernel *k, const char *why)
+void probe_own_unfit(probe_kernel *k, const char *why)
 {
     if (!k->unfit)
         rec_remark("Launches of %s ran without recording: %s.", k->name, why);
     k->unfit = true;
 }
 
-#define CACHE_CONFIG(symbol, params, args, handle)                    \
-    HOOK(symbol, params, args)                                        \
-    {                                                                 \
-        return note_cache_config(real_##symbol args, handle, config); \
-    }
-
-static CUresult note_cache_config(CUresult result, void *handle, int config)
+void probe_cache_config(void *function, int config)
 {
-    if (result == CUDA_SUCCESS && shim_probes_on() && rec_g.writer) {
-        pthread_mutex_lock(&rec_g.lock);
-        shim_function *f = shim_function_of(handle);
-        shim_probed_kernel *k = f ? shim_function_probe(f) : NULL;
-        if (k)
-            k->cache_config = config;
-        pthread_mutex_unlock(&rec_g.lock);
-    }
-    return result;
+    if (!probe_on() || !rec_g.writer)
+        return;
+    pthread_mutex_lock(&rec_g.lock);
+    drv_function *f = drv_function_of(function);
+    probe_kernel *k = f ? probe_kernel_of(f) : NULL;
+    if (k)
+        k->cache_config = config;
+    pthread_mutex_unlock(&rec_g.lock);
 }
-
-CACHE_CONFIG(cuFuncSetCacheConfig, (CUfunction f, int config), (f, config), f)
-CACHE_CONFIG(cuKernelSetCacheConfig, (CUkernel f, int config, CUdevice device), (f, config, device),
-             f)
 
 /* ---- constants ---- */
 
-void shim_constants_changed(void)
+void probe_constants_changed(void)
 {
     __atomic_add_fetch(&constants_version, 1, __ATOMIC_RELEASE);
 }
 
 /* A kernel may write to a constant whose address it is given. */
-void shim_constants_given(shim_bytes params)
+void probe_constants_given(drv_param_bytes params)
 {
     uint64_t word;
     if (!mirrors || !params.known)
         return;
     for (uint64_t at = 0; at + sizeof word <= params.length; at += sizeof word) {
         memcpy(&word, params.data + at, sizeof word);
-        const shim_object *o = word ? shim_object_find(word) : NULL;
+        const drv_object *o = word ? drv_object_find(word) : NULL;
         if (o && o->kind == CAP_OBJECT_CONST)
-            shim_constants_changed();
+            probe_constants_changed();
     }
 }
 
@@ -489,13 +477,13 @@ static bool copy(const constant *c, CUstream stream)
 }
 
 /* On another stream than last time nothing tells that the copies are there. */
-bool shim_own_mirror(shim_own *o, uint64_t stream)
+bool probe_own_mirror(probe_own *o, uint64_t stream)
 {
     uint64_t version = __atomic_load_n(&constants_version, __ATOMIC_ACQUIRE);
     if (!o->constants[0].bytes || (o->mirrored && o->version == version && o->stream == stream))
         return true;
     for (const constant *c = o->constants; c->bytes; c++)
-        if (!copy(c, shim_stream_handle(stream)))
+        if (!copy(c, drv_stream_handle(stream)))
             return false;
     mirrors = true;
     o->mirrored = true;
@@ -506,11 +494,11 @@ bool shim_own_mirror(shim_own *o, uint64_t stream)
 
 /* ---- ends ---- */
 
-shim_own *shim_own_take(shim_probed *p)
+probe_own *probe_own_take(probe_module *m)
 {
-    shim_own *all = NULL;
-    for (shim_probed_kernel *k = p ? p->kernels : NULL; k; k = k->next)
-        for (shim_own *o = k->own, *next; o; o = next) {
+    probe_own *all = NULL;
+    for (probe_kernel *k = m->kernels; k; k = k->next)
+        for (probe_own *o = k->own, *next; o; o = next) {
             next = o->next;
             o->next = all;
             all = o;
@@ -519,7 +507,7 @@ shim_own *shim_own_take(shim_probed *p)
     return all;
 }
 
-static void unload_in_context(shim_own *o)
+static void unload_in_context(probe_own *o)
 {
     CUcontext previous;
     if (o->module && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPushCurrent_v2, (CUcontext),
@@ -529,36 +517,36 @@ static void unload_in_context(shim_own *o)
     }
 }
 
-void shim_own_free(shim_own *list, bool in_driver)
+void probe_own_free(probe_own *list, bool in_driver)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-    bool relaxed = in_driver && list && shim_relax(&mode);
-    for (shim_own *o = list, *next; o; o = next) {
+    bool relaxed = in_driver && list && probe_relax(&mode);
+    for (probe_own *o = list, *next; o; o = next) {
         next = o->next;
         if (in_driver)
             unload_in_context(o);
         free(o->constants);
         free(o);
     }
-    shim_restore(relaxed, mode);
+    probe_restore(relaxed, mode);
 }
 
-void shim_own_gone(shim_probed *p, CUcontext context)
+void probe_own_gone(probe_module *m, CUcontext context)
 {
-    for (shim_probed_kernel *k = p ? p->kernels : NULL; k; k = k->next)
-        for (shim_own **at = &k->own; *at;) {
-            shim_own *o = *at;
+    for (probe_kernel *k = m->kernels; k; k = k->next)
+        for (probe_own **at = &k->own; *at;) {
+            probe_own *o = *at;
             if (o->context != context) {
                 at = &o->next;
                 continue;
             }
             *at = o->next;
             o->next = NULL;
-            shim_own_free(o, false);
+            probe_own_free(o, false);
         }
 }
 
-void shim_own_finish(void)
+void probe_own_finish(void)
 {
     enum { WORTH_TELLING = 100000000 }; /* ns */
     if (compiling_ns >= WORTH_TELLING)

@@ -1,8 +1,8 @@
 /* Which pages of what a launch recorded hold anything: a kernel of ours looks, so that the rest need not be copied. */
-#include "shim/probe/pages.h"
+#include "shim/probe/pages_impl.h"
 
 #include "rewrite/layout.h"
-#include "shim/probe/probe.h"
+#include "shim/probe/impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static looker *looker_of(CUcontext context)
 {
     looker *l = NULL;
     HASH_FIND_PTR(lookers, &context, l);
-    if (!l && shim_context_idle(context) && (l = calloc(1, sizeof *l))) {
+    if (!l && probe_context_idle(context) && (l = calloc(1, sizeof *l))) {
         l->context = context;
         load_page_kernels(l);
         HASH_ADD_PTR(lookers, context, l);
@@ -141,8 +141,8 @@ static bool make_room_for_flags(looker *l, uint64_t bytes)
     return true;
 }
 
-bool shim_pages_used(CUcontext context, CUstream stream, uint64_t memory, uint32_t count,
-                     uint8_t *used)
+bool probe_pages_used(CUcontext context, CUstream stream, uint64_t memory, uint32_t count,
+                      uint8_t *used)
 {
     looker *l = looker_of(context);
     if (!l || !make_room_for_flags(l, count))
@@ -160,8 +160,8 @@ bool shim_pages_used(CUcontext context, CUstream stream, uint64_t memory, uint32
                CUDA_SUCCESS;
 }
 
-bool shim_pages_fold(CUcontext context, CUstream stream, uint64_t bits, uint64_t marks,
-                     uint32_t nwords)
+bool probe_pages_fold(CUcontext context, CUstream stream, uint64_t bits, uint64_t marks,
+                      uint32_t nwords)
 {
     enum { THREADS = 256 };
     looker *l = looker_of(context);
@@ -173,7 +173,7 @@ bool shim_pages_fold(CUcontext context, CUstream stream, uint64_t bits, uint64_t
                        params, NULL) == CUDA_SUCCESS;
 }
 
-void shim_pages_gone(CUcontext context)
+void probe_pages_gone(CUcontext context)
 {
     looker *l = NULL;
     HASH_FIND_PTR(lookers, &context, l);

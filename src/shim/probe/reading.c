@@ -3,21 +3,21 @@
  * That a launch is over is known from the application's own waits: for its stream or its context, begun after the launch, or
  * for an event behind it. As a rule nothing of ours has to lie on the stream for that. An event of ours is put there where the
  * stream goes, where memory is short, and at the end. */
-#include "shim/probe/pages.h"
-#include "shim/probe/recording.h"
+#include "shim/probe/pages_impl.h"
+#include "shim/probe/recording_impl.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
-static shim_recording *pending; /* the earliest first */
-static uint64_t launched;       /* so far; read without the lock */
-static uint32_t waiting;        /* pending ones; read without the lock as a hint */
-static uint32_t uncovered;      /* of those: no event is behind them */
+static probe_recording *pending; /* the earliest first */
+static uint64_t launched;        /* so far; read without the lock */
+static uint32_t waiting;         /* pending ones; read without the lock as a hint */
+static uint32_t uncovered;       /* of those: no event is behind them */
 static bool reading;
 
-uint64_t shim_probes_launched(void)
+uint64_t probe_launched(void)
 {
     return __atomic_load_n(&launched, __ATOMIC_ACQUIRE);
 }
@@ -29,14 +29,14 @@ static void add_to(uint32_t *hint, int32_t n)
 
 /* ---- events behind launches ---- */
 
-static bool is_on(const shim_recording *r, CUcontext context, uint64_t stream)
+static bool is_on(const probe_recording *r, CUcontext context, uint64_t stream)
 {
     return r->context == context && r->stream == stream;
 }
 
 static void cover(CUcontext context, uint64_t stream)
 {
-    shim_recording *r;
+    probe_recording *r;
     DL_FOREACH (pending, r) {
         if (is_on(r, context, stream) && !r->covered) {
             r->covered = true;
@@ -48,37 +48,37 @@ static void cover(CUcontext context, uint64_t stream)
 /* With the lock held: the latest launch of the stream gets the event, which says of all of them that they are over. */
 static void mark_latest_launch(CUcontext context, uint64_t stream)
 {
-    shim_recording *r, *last = NULL;
+    probe_recording *r, *last = NULL;
     DL_FOREACH (pending, r) {
         if (is_on(r, context, stream) && !r->covered)
             last = r;
     }
-    if (!last || shim_in_capture(stream) ||
+    if (!last || drv_in_capture(stream) ||
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream), last->done,
-               shim_stream_handle(stream)) != CUDA_SUCCESS)
+               drv_stream_handle(stream)) != CUDA_SUCCESS)
         return;
     last->marked = true;
     cover(context, stream);
 }
 
-void shim_probes_mark(uint64_t stream)
+void probe_mark(uint64_t stream)
 {
     if (!__atomic_load_n(&uncovered, __ATOMIC_RELAXED) || rec_g.forked)
         return;
     pthread_mutex_lock(&rec_g.lock);
-    CUcontext context = shim_current().handle;
+    CUcontext context = drv_current().handle;
     if (context)
         mark_latest_launch(context, stream);
     pthread_mutex_unlock(&rec_g.lock);
 }
 
-void shim_recording_launched(shim_recording *r, uint32_t note, uint64_t stream)
+void probe_recording_launched(probe_recording *r, uint32_t note, uint64_t stream)
 {
     r->note = note;
     r->stream = stream;
     r->number = launched + 1;
     r->marked = r->covered = r->over = r->failed = false;
-    shim_list_append(&pending, r);
+    probe_list_append(&pending, r);
     add_to(&waiting, 1);
     add_to(&uncovered, 1);
     __atomic_store_n(&launched, r->number, __ATOMIC_RELEASE);
@@ -88,9 +88,9 @@ void shim_recording_launched(shim_recording *r, uint32_t note, uint64_t stream)
 
 /* ---- what is over ---- */
 
-static void earlier_are_over(const shim_recording *last, bool failed)
+static void earlier_are_over(const probe_recording *last, bool failed)
 {
-    shim_recording *r;
+    probe_recording *r;
     DL_FOREACH (pending, r) {
         if (is_on(r, last->context, last->stream) && r->number <= last->number) {
             r->over = true;
@@ -100,23 +100,23 @@ static void earlier_are_over(const shim_recording *last, bool failed)
 }
 
 /* A failure that is not "not yet" ends the wait, too: nothing will come. */
-static void ask_whether_over(const shim_recording *r)
+static void ask_whether_over(const probe_recording *r)
 {
     CUresult result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventQuery, (CUevent), r->done);
     if (result != CUDA_ERROR_NOT_READY)
         earlier_are_over(r, result != CUDA_SUCCESS);
 }
 
-static bool is_awaited(const shim_recording *r, const shim_wait *wait)
+static bool is_awaited(const probe_recording *r, const probe_wait *wait)
 {
     return r->number <= wait->launched &&
-           (wait->over == SHIM_OVER_CONTEXT ||
-            (wait->over == SHIM_OVER_STREAM && r->stream == wait->stream));
+           (wait->over == PROBE_OVER_CONTEXT ||
+            (wait->over == PROBE_OVER_STREAM && r->stream == wait->stream));
 }
 
-static void find_over(CUcontext context, const shim_wait *wait)
+static void find_over(CUcontext context, const probe_wait *wait)
 {
-    shim_recording *r;
+    probe_recording *r;
     DL_FOREACH (pending, r) {
         if (r->context != context)
             continue;
@@ -128,23 +128,23 @@ static void find_over(CUcontext context, const shim_wait *wait)
 
 /* ---- reading ---- */
 
-static bool read_recorded_bytes(const shim_recording *r, uint64_t at, void *out, uint64_t bytes)
+static bool read_recorded_bytes(const probe_recording *r, uint64_t at, void *out, uint64_t bytes)
 {
-    CUstream stream = shim_own_stream(r->context);
+    CUstream stream = probe_own_stream(r->context);
     return stream && DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyDtoHAsync_v2,
                             (void *, CUdeviceptr, size_t, CUstream), out, r->address + at, bytes,
                             stream) == CUDA_SUCCESS;
 }
 
-static bool wait_for_bytes(const shim_recording *r)
+static bool wait_for_bytes(const probe_recording *r)
 {
     return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamSynchronize, (CUstream),
-                  shim_own_stream(r->context)) == CUDA_SUCCESS;
+                  probe_own_stream(r->context)) == CUDA_SUCCESS;
 }
 
 /* Room for the next launch of the kernel, where this one had too little; tables for all objects, where it left those that its
  * pointers lead to. */
-static void learn_from_head(const shim_recording *r, const rewrite_state *head)
+static void learn_from_head(const probe_recording *r, const rewrite_state *head)
 {
     if (head->room < 0)
         r->kernel->rows = head->rows + (uint32_t)-head->room;
@@ -175,7 +175,7 @@ static uint64_t join_used_pages(const uint8_t *used, uint64_t pages, uint64_t by
 }
 
 /* Of `bytes` from `from` on. The first page is used always, and the last, which may be part of one. */
-static uint64_t find_used_runs(const shim_recording *r, uint64_t from, uint64_t bytes,
+static uint64_t find_used_runs(const probe_recording *r, uint64_t from, uint64_t bytes,
                                rewrite_run *runs)
 {
     uint64_t pages = (bytes + REWRITE_PAGE - 1) / REWRITE_PAGE, n = 0;
@@ -183,8 +183,8 @@ static uint64_t find_used_runs(const shim_recording *r, uint64_t from, uint64_t 
     if (!used)
         return 0;
     if (bytes < WORTH ||
-        !shim_pages_used(r->context, shim_own_stream(r->context), r->address + from,
-                         (uint32_t)(bytes / REWRITE_PAGE), used))
+        !probe_pages_used(r->context, probe_own_stream(r->context), r->address + from,
+                          (uint32_t)(bytes / REWRITE_PAGE), used))
         memset(used, 1, pages);
     used[0] = used[pages - 1] = 1;
     n = join_used_pages(used, pages, bytes, runs);
@@ -214,7 +214,7 @@ static uint64_t most_runs(uint64_t bytes)
 
 /* The used pages of `bytes` from `from` on, and one more run behind them; all but their content. `size`: of the whole state.
  * False without memory. */
-static bool packed_begin(packed *p, const shim_recording *r, uint64_t from, uint64_t bytes,
+static bool packed_begin(packed *p, const probe_recording *r, uint64_t from, uint64_t bytes,
                          rewrite_run more, uint64_t size)
 {
     *p = (packed){.runs = calloc(most_runs(bytes), sizeof *p->runs)};
@@ -226,7 +226,7 @@ static bool packed_begin(packed *p, const shim_recording *r, uint64_t from, uint
     p->length = p->head = rewrite_pack_head(p->runs, p->nruns, size, NULL);
     for (uint64_t i = 0; i < p->nruns; i++)
         p->length += p->runs[i].bytes;
-    p->data = shim_staging(r->context, p->length);
+    p->data = probe_staging(r->context, p->length);
     if (!p->data)
         p->data = p->own = malloc(p->length);
     if (p->data)
@@ -235,7 +235,7 @@ static bool packed_begin(packed *p, const shim_recording *r, uint64_t from, uint
 }
 
 /* The first `nruns` runs. */
-static bool read_runs(const shim_recording *r, const packed *p, uint64_t nruns)
+static bool read_runs(const probe_recording *r, const packed *p, uint64_t nruns)
 {
     char *at = p->data + p->head;
     for (uint64_t i = 0; i < nruns; at += p->runs[i++].bytes)
@@ -245,7 +245,7 @@ static bool read_runs(const shim_recording *r, const packed *p, uint64_t nruns)
 }
 
 /* Of each region of the trace, which has `all` rows, the first ones. */
-static bool read_rows(const shim_recording *r, uint32_t all, uint32_t rows, void *out)
+static bool read_rows(const probe_recording *r, uint32_t all, uint32_t rows, void *out)
 {
     CUDA_MEMCPY2D regions = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                              .srcDevice = r->address + r->layout.pool_at,
@@ -257,10 +257,10 @@ static bool read_rows(const shim_recording *r, uint32_t all, uint32_t rows, void
                              .Height = r->layout.nregions};
     return !rows || !regions.Height ||
            DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *, CUstream),
-                  &regions, shim_own_stream(r->context)) == CUDA_SUCCESS;
+                  &regions, probe_own_stream(r->context)) == CUDA_SUCCESS;
 }
 
-static void write_probe(const shim_recording *r, const char *data, uint64_t bytes)
+static void write_probe(const probe_recording *r, const char *data, uint64_t bytes)
 {
     size_t count = r->objects.count;
     cap_probed *objects = calloc(count + 1, sizeof *objects);
@@ -270,8 +270,8 @@ static void write_probe(const shim_recording *r, const char *data, uint64_t byte
         objects[i] = (cap_probed){r->numbers.data[i], r->objects.data[i].base,
                                   r->objects.data[i].bytes};
     cap_probe record = {.note = r->note,
-                        .probes = shim_probes_asked(),
-                        .everything = shim_probes_everything(),
+                        .probes = probe_asked(),
+                        .everything = probe_everything(),
                         .nblocks = r->setup.ntraced,
                         .blocks = (uint64_t *)r->blocks,
                         .rows = r->setup.rows,
@@ -285,13 +285,13 @@ static void write_probe(const shim_recording *r, const char *data, uint64_t byte
 }
 
 /* Where the tables of elements start, or would. */
-static uint64_t fixed_bytes(const shim_recording *r)
+static uint64_t fixed_bytes(const probe_recording *r)
 {
     return r->layout.tables_at ? r->layout.tables_at : r->layout.pool_at;
 }
 
 /* All but the tables, and rows of the trace that nobody wrote to. `head`: the state's begin, with as many rows as are read. */
-static bool read_probe(const shim_recording *r, const rewrite_state *head, uint32_t all)
+static bool read_probe(const probe_recording *r, const rewrite_state *head, uint32_t all)
 {
     uint64_t pool = r->layout.pool_at;
     rewrite_run trace = {pool, (uint64_t)r->layout.nregions * head->rows * REWRITE_ROW};
@@ -308,16 +308,17 @@ static bool read_probe(const shim_recording *r, const rewrite_state *head, uint3
 }
 
 /* Where what is worth a copy ends: behind the tables, or before marks that their bitmaps say all about now. */
-static uint64_t end_of_tables(const shim_recording *r)
+static uint64_t end_of_tables(const probe_recording *r)
 {
     const rewrite_layout *l = &r->layout;
     bool folded = l->nwords && l->nwords <= INT32_MAX &&
-                  shim_pages_fold(r->context, shim_own_stream(r->context), r->address + l->bits_at,
-                                  r->address + l->marks_at, (uint32_t)l->nwords);
+                  probe_pages_fold(r->context, probe_own_stream(r->context),
+                                   r->address + l->bits_at, r->address + l->marks_at,
+                                   (uint32_t)l->nwords);
     return folded ? l->marks_at : l->pool_at;
 }
 
-static void read_tables(const shim_recording *r)
+static void read_tables(const probe_recording *r)
 {
     uint64_t from = fixed_bytes(r), pool = r->layout.pool_at;
     packed p = {0};
@@ -330,7 +331,7 @@ static void read_tables(const shim_recording *r)
     packed_end(&p);
 }
 
-static void read_recording(const shim_recording *r)
+static void read_recording(const probe_recording *r)
 {
     rewrite_state head;
     if (!rec_g.writer || !r->kernel || r->failed ||
@@ -343,59 +344,59 @@ static void read_recording(const shim_recording *r)
         read_tables(r);
 }
 
-static void remove_pending(shim_recording *r)
+static void remove_pending(probe_recording *r)
 {
-    shim_list_take(&pending, r);
+    probe_list_take(&pending, r);
     add_to(&waiting, -1);
     add_to(&uncovered, r->covered ? 0 : -1);
 }
 
 /* With the context current. False where nothing was over. */
-static bool read_over(CUcontext context, const shim_wait *wait)
+static bool read_over(CUcontext context, const probe_wait *wait)
 {
     CUstreamCaptureMode mode;
-    shim_recording *over = NULL, *r, *next;
+    probe_recording *over = NULL, *r, *next;
     if (reading || !pending)
         return false;
-    bool relaxed = shim_relax(&mode);
+    bool relaxed = probe_relax(&mode);
     reading = true;
     find_over(context, wait);
     DL_FOREACH_SAFE(pending, r, next)
     {
         if (r->over) {
             remove_pending(r);
-            shim_list_append(&over, r);
+            probe_list_append(&over, r);
         }
     }
     bool any = over != NULL;
     DL_FOREACH_SAFE(over, r, next)
     {
-        shim_list_take(&over, r);
+        probe_list_take(&over, r);
         read_recording(r);
-        shim_recording_renew(r);
+        probe_recording_renew(r);
     }
     if (any)
-        shim_recordings_settle(context);
+        probe_recordings_settle(context);
     reading = false;
-    shim_restore(relaxed, mode);
+    probe_restore(relaxed, mode);
     return any;
 }
 
-static const shim_wait nothing_told = {.over = SHIM_OVER_NOTHING};
+static const probe_wait nothing_told = {.over = PROBE_OVER_NOTHING};
 
-void shim_recordings_read(CUcontext context, uint64_t stream)
+void probe_recordings_read(CUcontext context, uint64_t stream)
 {
     if (!reading)
         mark_latest_launch(context, stream); /* for later */
     read_over(context, &nothing_told);
 }
 
-void shim_probes_resolve(const shim_wait *wait)
+void probe_resolve(const probe_wait *wait)
 {
     if (!__atomic_load_n(&waiting, __ATOMIC_RELAXED) || rec_g.forked)
         return;
     pthread_mutex_lock(&rec_g.lock);
-    CUcontext context = shim_current().handle;
+    CUcontext context = drv_current().handle;
     if (context && (!wait->context || wait->context == context))
         read_over(context, wait);
     pthread_mutex_unlock(&rec_g.lock);
@@ -403,21 +404,21 @@ void shim_probes_resolve(const shim_wait *wait)
 
 /* ---- ends ---- */
 
-static bool of_context(const shim_recording *r, const void *context)
+static bool of_context(const probe_recording *r, const void *context)
 {
     return r->context == context;
 }
 
-static bool of_module(const shim_recording *r, const void *probed)
+static bool of_module(const probe_recording *r, const void *probed)
 {
     return r->kernel && r->kernel->owner == probed;
 }
 
-typedef bool (*selector)(const shim_recording *r, const void *what);
+typedef bool (*selector)(const probe_recording *r, const void *what);
 
 static bool is_any_pending(selector which, const void *what)
 {
-    shim_recording *r;
+    probe_recording *r;
     DL_FOREACH (pending, r) {
         if (which(r, what))
             return true;
@@ -430,7 +431,7 @@ static void read_last(CUcontext context, selector which, const void *what)
 {
     enum { MOST_NS = 50000000 };
     int64_t end = rec_now() + MOST_NS;
-    shim_recording *r;
+    probe_recording *r;
     DL_FOREACH (pending, r) {
         if (which(r, what) && !r->covered)
             mark_latest_launch(context, r->stream);
@@ -445,7 +446,7 @@ static void read_last(CUcontext context, selector which, const void *what)
 static void drop_pending(selector which, const void *what, bool keep)
 {
     uint32_t dropped = 0;
-    shim_recording *r, *next;
+    probe_recording *r, *next;
     DL_FOREACH_SAFE(pending, r, next)
     {
         if (!which(r, what))
@@ -454,7 +455,7 @@ static void drop_pending(selector which, const void *what, bool keep)
         r->kernel = NULL;
         if (!keep) {
             remove_pending(r);
-            shim_recording_free(r, false);
+            probe_recording_free(r, false);
         }
     }
     if (dropped)
@@ -464,40 +465,38 @@ static void drop_pending(selector which, const void *what, bool keep)
                     dropped);
 }
 
-void shim_probes_gone(CUcontext context)
+void probe_context_gone(CUcontext context)
 {
     drop_pending(of_context, context, false);
-    shim_recordings_gone(context);
-    shim_pages_gone(context);
-    shim_staging_gone(context);
+    probe_recordings_gone(context);
+    probe_pages_gone(context);
+    probe_staging_gone(context);
 }
 
-void shim_probe_module_gone(const shim_probed *probed)
+void probe_recordings_last(const probe_module *probed)
 {
     CUstreamCaptureMode mode;
-    CUcontext context = shim_current().handle;
-    if (!probed)
-        return;
-    bool relaxed = shim_relax(&mode);
+    CUcontext context = drv_current().handle;
+    bool relaxed = probe_relax(&mode);
     if (context && is_any_pending(of_module, probed))
         read_last(context, of_module, probed);
-    shim_restore(relaxed, mode);
+    probe_restore(relaxed, mode);
     drop_pending(of_module, probed, true);
-    shim_recordings_forget(probed);
+    probe_recordings_forget(probed);
 }
 
-void shim_probes_last(void)
+void probe_context_ends(void)
 {
     if (!__atomic_load_n(&waiting, __ATOMIC_RELAXED) || rec_g.forked)
         return;
     pthread_mutex_lock(&rec_g.lock);
-    CUcontext context = shim_current().handle;
+    CUcontext context = drv_current().handle;
     if (context)
         read_last(context, of_context, context);
     pthread_mutex_unlock(&rec_g.lock);
 }
 
-void shim_probes_finish(void)
+void probe_finish(void)
 {
     while (pending) {
         CUcontext previous, context = pending->context;
@@ -509,6 +508,6 @@ void shim_probes_finish(void)
         if (pushed)
             DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuCtxPopCurrent_v2, (CUcontext *), &previous);
     }
-    shim_probe_tell_missing();
-    shim_own_finish();
+    probe_tell_missing();
+    probe_own_finish();
 }

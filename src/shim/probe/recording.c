@@ -1,11 +1,11 @@
-#include "shim/probe/recording.h"
+#include "shim/probe/recording_impl.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
-enum { MIB = 1 << 20, PER_THREAD = 2 /* CU_STREAM_PER_THREAD */ };
+enum { MIB = 1 << 20 };
 
 typedef struct own_stream {
     CUcontext context;
@@ -13,19 +13,19 @@ typedef struct own_stream {
     UT_hash_handle hh;
 } own_stream;
 
-static shim_recording *idle, *ready; /* the earliest first */
-static uint64_t taken;               /* bytes of all recordings */
+static probe_recording *idle, *ready; /* the earliest first */
+static uint64_t taken;                /* bytes of all recordings */
 static own_stream *own_streams;
 
 /* ---- lists ---- */
 
 /* NOLINTBEGIN(clang-analyzer-core.NullDereference): in a list that is not empty all neighbours are there */
-void shim_list_append(shim_recording **list, shim_recording *r)
+void probe_list_append(probe_recording **list, probe_recording *r)
 {
     DL_APPEND(*list, r);
 }
 
-void shim_list_take(shim_recording **list, shim_recording *r)
+void probe_list_take(probe_recording **list, probe_recording *r)
 {
     DL_DELETE(*list, r);
 }
@@ -33,26 +33,21 @@ void shim_list_take(shim_recording **list, shim_recording *r)
 
 /* ---- streams ---- */
 
-bool shim_relax(CUstreamCaptureMode *mode)
+bool probe_relax(CUstreamCaptureMode *mode)
 {
     *mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     return DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuThreadExchangeStreamCaptureMode,
                   (CUstreamCaptureMode *), mode) == CUDA_SUCCESS;
 }
 
-void shim_restore(bool relaxed, CUstreamCaptureMode mode)
+void probe_restore(bool relaxed, CUstreamCaptureMode mode)
 {
     if (relaxed)
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode *),
                &mode);
 }
 
-CUstream shim_stream_handle(uint64_t stream)
-{
-    return (CUstream)(uintptr_t)(stream >> 48 ? PER_THREAD : stream);
-}
-
-CUstream shim_own_stream(CUcontext context)
+CUstream probe_own_stream(CUcontext context)
 {
     own_stream *o = NULL;
     HASH_FIND_PTR(own_streams, &context, o);
@@ -67,7 +62,7 @@ CUstream shim_own_stream(CUcontext context)
 
 /* ---- memory ---- */
 
-void shim_recording_free(shim_recording *r, bool in_driver)
+void probe_recording_free(probe_recording *r, bool in_driver)
 {
     if (in_driver) {
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemFree_v2, (CUdeviceptr), r->address);
@@ -83,47 +78,47 @@ void shim_recording_free(shim_recording *r, bool in_driver)
     free(r);
 }
 
-static void put_idle(shim_recording *r)
+static void put_idle(probe_recording *r)
 {
     r->kernel = NULL;
     r->zeroed = 0;
-    shim_list_append(&idle, r);
+    probe_list_append(&idle, r);
 }
 
-static void put_ready(shim_recording *r)
+static void put_ready(probe_recording *r)
 {
     r->sibling = r->kernel->ready;
     r->kernel->ready = r;
     r->kernel->nready++;
-    shim_list_append(&ready, r);
+    probe_list_append(&ready, r);
 }
 
-static void take_ready(shim_recording *r)
+static void take_ready(probe_recording *r)
 {
-    shim_recording **at = &r->kernel->ready;
+    probe_recording **at = &r->kernel->ready;
     while (*at != r)
         at = &(*at)->sibling;
     *at = r->sibling;
     r->kernel->nready--;
-    shim_list_take(&ready, r);
+    probe_list_take(&ready, r);
 }
 
 /* Gives memory back that other launches could use, but none of this size: idle first, then what was prepared. */
 static void trim_recordings(CUcontext context, uint64_t needed, uint64_t limit)
 {
-    shim_recording *r, *next;
+    probe_recording *r, *next;
     DL_FOREACH_SAFE(idle, r, next)
     {
         if (taken + needed > limit && r->context == context) {
-            shim_list_take(&idle, r);
-            shim_recording_free(r, true);
+            probe_list_take(&idle, r);
+            probe_recording_free(r, true);
         }
     }
     DL_FOREACH_SAFE(ready, r, next)
     {
         if (taken + needed > limit && r->context == context) {
             take_ready(r);
-            shim_recording_free(r, true);
+            probe_recording_free(r, true);
         }
     }
 }
@@ -134,10 +129,10 @@ static bool create_event(CUevent *event)
                   CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS;
 }
 
-static shim_recording *allocate_recording(CUcontext context, uint64_t bytes)
+static probe_recording *allocate_recording(CUcontext context, uint64_t bytes)
 {
     uint64_t limit = prog_options_get()->device_memory * MIB;
-    shim_recording *r;
+    probe_recording *r;
     trim_recordings(context, bytes, limit);
     if (taken + bytes > limit || !(r = calloc(1, sizeof *r)))
         return NULL;
@@ -151,27 +146,27 @@ static shim_recording *allocate_recording(CUcontext context, uint64_t bytes)
     taken += bytes;
     if (create_event(&r->prepared) && create_event(&r->done))
         return r;
-    shim_recording_free(r, true);
+    probe_recording_free(r, true);
     return NULL;
 }
 
-static shim_recording *find_memory(CUcontext context, uint64_t bytes)
+static probe_recording *find_memory(CUcontext context, uint64_t bytes)
 {
-    shim_recording *r;
+    probe_recording *r;
     DL_FOREACH (idle, r) {
         if (r->context == context && r->bytes >= bytes && r->bytes / 2 <= bytes) {
-            shim_list_take(&idle, r);
+            probe_list_take(&idle, r);
             return r;
         }
     }
     return allocate_recording(context, bytes);
 }
 
-static shim_recording *get_memory(CUcontext context, uint64_t bytes, uint64_t stream)
+static probe_recording *get_memory(CUcontext context, uint64_t bytes, uint64_t stream)
 {
-    shim_recording *r = find_memory(context, bytes);
+    probe_recording *r = find_memory(context, bytes);
     if (!r) { /* what is over makes room */
-        shim_recordings_read(context, stream);
+        probe_recordings_read(context, stream);
         r = find_memory(context, bytes);
     }
     return r;
@@ -190,23 +185,23 @@ static bool knows_objects(const rewrite_kernel *k)
            takes_probe(k, REWRITE_FREQUENCY);
 }
 
-static bool add_recorded_object(shim_recording *r, const shim_object *o)
+static bool add_recorded_object(probe_recording *r, const drv_object *o)
 {
     return wl_push(&r->objects, ((rewrite_object){o->base, o->bytes})) &&
            wl_push(&r->numbers, o->number);
 }
 
 /* Memory that kernels reach, without constants. */
-static void list_objects(shim_recording *r)
+static void list_objects(probe_recording *r)
 {
     size_t count;
-    const shim_object *live = shim_objects(&count);
+    const drv_object *live = drv_objects(&count);
     for (size_t i = 0; i < count; i++)
         if (live[i].kind != CAP_OBJECT_CONST && !add_recorded_object(r, &live[i]))
             return;
 }
 
-static void leave_out_largest(shim_recording *r)
+static void leave_out_largest(probe_recording *r)
 {
     size_t largest = 0, n = r->objects.count;
     for (size_t i = 1; i < n; i++)
@@ -221,7 +216,7 @@ static void leave_out_largest(shim_recording *r)
     r->numbers.count--;
 }
 
-static void lay_out_recording(shim_recording *r)
+static void lay_out_recording(probe_recording *r)
 {
     r->setup.pointers = r->pointers;
     r->setup.traced = r->blocks;
@@ -233,7 +228,7 @@ static void lay_out_recording(shim_recording *r)
 }
 
 /* In half of the memory at most: tables of walks are left out, then the largest objects. */
-static void plan(shim_recording *r, const shim_need *need)
+static void plan(probe_recording *r, const probe_need *need)
 {
     uint64_t limit = prog_options_get()->device_memory * MIB / 2;
     r->kernel = need->kernel;
@@ -245,7 +240,7 @@ static void plan(shim_recording *r, const shim_need *need)
                                .shared_bytes = need->shared_bytes};
     memcpy(r->pointers, need->pointers, sizeof r->pointers);
     memcpy(r->blocks, need->traced, need->ntraced * sizeof *r->blocks);
-    r->objects_version = shim_objects_version();
+    r->objects_version = drv_objects_version();
     r->objects.count = r->numbers.count = r->left_out.count = 0;
     if (knows_objects(r->kernel->kernel))
         list_objects(r);
@@ -260,28 +255,28 @@ static void plan(shim_recording *r, const shim_need *need)
     }
 }
 
-static bool same_threads(const shim_recording *r, const shim_need *need)
+static bool same_threads(const probe_recording *r, const probe_need *need)
 {
     return memcmp(r->setup.threads, need->threads, sizeof need->threads) == 0;
 }
 
-static bool serves_trace(const shim_recording *r, const shim_need *need)
+static bool serves_trace(const probe_recording *r, const probe_need *need)
 {
     return r->setup.rows >= need->rows && r->setup.ntraced == need->ntraced &&
            same_threads(r, need) &&
            memcmp(r->blocks, need->traced, need->ntraced * sizeof *r->blocks) == 0;
 }
 
-static bool serves_objects(const shim_recording *r, const shim_need *need)
+static bool serves_objects(const probe_recording *r, const probe_need *need)
 {
-    return r->objects_version == shim_objects_version() &&
+    return r->objects_version == drv_objects_version() &&
            r->setup.everywhere == need->kernel->everywhere &&
            memcmp(r->pointers, need->pointers,
                   need->kernel->kernel->nslots * sizeof *r->pointers) == 0;
 }
 
 /* Whether it was prepared for just that. */
-static bool serves(const shim_recording *r, const shim_need *need, CUcontext context)
+static bool serves(const probe_recording *r, const probe_need *need, CUcontext context)
 {
     const rewrite_kernel *k = need->kernel->kernel;
     return r->context == context && (!takes_probe(k, REWRITE_TRACE) || serves_trace(r, need)) &&
@@ -293,26 +288,26 @@ static bool serves(const shim_recording *r, const shim_need *need, CUcontext con
 /* ---- preparing ---- */
 
 /* The trace may lie on anything. */
-static bool zero(shim_recording *r)
+static bool zero(probe_recording *r)
 {
     r->zeroed = 0;
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemsetD8Async,
                (CUdeviceptr, unsigned char, size_t, CUstream), r->address, 0, r->layout.pool_at,
-               shim_own_stream(r->context)) != CUDA_SUCCESS)
+               probe_own_stream(r->context)) != CUDA_SUCCESS)
         return false;
     r->zeroed = r->layout.pool_at;
     return true;
 }
 
 /* What the copy reads may go when it returns: the driver has taken it from pageable memory by then. */
-static bool copy_in(const shim_recording *r, uint64_t at, const void *from, size_t bytes)
+static bool copy_in(const probe_recording *r, uint64_t at, const void *from, size_t bytes)
 {
     return !bytes || DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyHtoDAsync_v2,
                             (CUdeviceptr, const void *, size_t, CUstream), r->address + at, from,
-                            bytes, shim_own_stream(r->context)) == CUDA_SUCCESS;
+                            bytes, probe_own_stream(r->context)) == CUDA_SUCCESS;
 }
 
-static bool fill_head_and_ranges(shim_recording *r)
+static bool fill_head_and_ranges(probe_recording *r)
 {
     size_t bytes = r->layout.nranges * sizeof(rewrite_range);
     rewrite_range *ranges = calloc(1, bytes + 1);
@@ -326,7 +321,7 @@ static bool fill_head_and_ranges(shim_recording *r)
 }
 
 /* `was`: the layout that `zeroed` goes by. Then r->prepared tells. */
-static bool prepare_recording(shim_recording *r, const rewrite_layout *was)
+static bool prepare_recording(probe_recording *r, const rewrite_layout *was)
 {
     bool same = was->ranges_at == r->layout.ranges_at && was->nranges == r->layout.nranges;
     if ((r->zeroed < r->layout.pool_at || !same) && !zero(r))
@@ -334,10 +329,10 @@ static bool prepare_recording(shim_recording *r, const rewrite_layout *was)
     r->is_prepared = false;
     return fill_head_and_ranges(r) &&
            DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventRecord, (CUevent, CUstream), r->prepared,
-                  shim_own_stream(r->context)) == CUDA_SUCCESS;
+                  probe_own_stream(r->context)) == CUDA_SUCCESS;
 }
 
-static void move_plan(shim_recording *to, shim_recording *from)
+static void move_plan(probe_recording *to, probe_recording *from)
 {
     wl_vec_free(&to->objects);
     wl_vec_free(&to->numbers);
@@ -356,10 +351,10 @@ static void move_plan(shim_recording *to, shim_recording *from)
 }
 
 /* Prepares `r`, where that is large enough, else other memory; NULL where there is none. */
-static shim_recording *make_recording(shim_recording *r, const shim_need *need, CUcontext context,
-                                      uint64_t stream)
+static probe_recording *make_recording(probe_recording *r, const probe_need *need,
+                                       CUcontext context, uint64_t stream)
 {
-    shim_recording planned = {0};
+    probe_recording planned = {0};
     plan(&planned, need);
     if (r && r->bytes < planned.layout.bytes) {
         put_idle(r);
@@ -375,7 +370,7 @@ static shim_recording *make_recording(shim_recording *r, const shim_need *need, 
     }
     rewrite_layout was = r->layout;
     move_plan(r, &planned);
-    if (shim_own_stream(context) && prepare_recording(r, &was))
+    if (probe_own_stream(context) && prepare_recording(r, &was))
         return r;
     put_idle(r);
     return NULL;
@@ -383,7 +378,7 @@ static shim_recording *make_recording(shim_recording *r, const shim_need *need, 
 
 /* ---- for a launch ---- */
 
-static bool ask_prepared(shim_recording *r)
+static bool ask_prepared(probe_recording *r)
 {
     if (!r->is_prepared)
         r->is_prepared = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventQuery, (CUevent), r->prepared) ==
@@ -392,9 +387,9 @@ static bool ask_prepared(shim_recording *r)
 }
 
 /* It will hardly serve any launch: it knows of other objects than there are now, or has less room than the kernel takes. */
-static bool is_stale(const shim_recording *r, const shim_probed_kernel *k)
+static bool is_stale(const probe_recording *r, const probe_kernel *k)
 {
-    return (knows_objects(k->kernel) && (r->objects_version != shim_objects_version() ||
+    return (knows_objects(k->kernel) && (r->objects_version != drv_objects_version() ||
                                          r->setup.everywhere != k->everywhere)) ||
            (takes_probe(k->kernel, REWRITE_TRACE) && r->setup.rows < k->rows);
 }
@@ -402,12 +397,12 @@ static bool is_stale(const shim_recording *r, const shim_probed_kernel *k)
 /* The kernel's ready one that serves. Else one that is changed to: a stale one, or any where there are many or half of the
  * memory is taken. NULL: other memory is better, so that all shapes of a kernel, and the buffers that it is given in turn,
  * have theirs. */
-static shim_recording *choose_recording(const shim_need *need, CUcontext context, bool *serving)
+static probe_recording *choose_recording(const probe_need *need, CUcontext context, bool *serving)
 {
     enum { MANY = 32 };
-    shim_recording *any = NULL;
+    probe_recording *any = NULL;
     bool many = need->kernel->nready >= MANY || taken > prog_options_get()->device_memory * MIB / 2;
-    for (shim_recording *r = need->kernel->ready; r; r = r->sibling) {
+    for (probe_recording *r = need->kernel->ready; r; r = r->sibling) {
         *serving = serves(r, need, context);
         if (*serving)
             return r;
@@ -417,76 +412,76 @@ static shim_recording *choose_recording(const shim_need *need, CUcontext context
     return any;
 }
 
-static shim_recording *take_prepared(const shim_need *need, CUcontext context, uint64_t stream)
+static probe_recording *take_prepared(const probe_need *need, CUcontext context, uint64_t stream)
 {
     bool serving = false;
-    shim_recording *r = choose_recording(need, context, &serving);
+    probe_recording *r = choose_recording(need, context, &serving);
     if (r)
         take_ready(r);
     if (!serving)
         r = make_recording(r, need, context, stream);
     if (!r || ask_prepared(r) ||
         DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuStreamWaitEvent, (CUstream, CUevent, unsigned),
-               shim_stream_handle(stream), r->prepared, 0) == CUDA_SUCCESS)
+               drv_stream_handle(stream), r->prepared, 0) == CUDA_SUCCESS)
         return r;
     put_idle(r);
     return NULL;
 }
 
-shim_recording *shim_recording_take(const shim_need *need, uint64_t stream)
+probe_recording *probe_recording_take(const probe_need *need, uint64_t stream)
 {
     CUstreamCaptureMode mode;
-    CUcontext context = shim_current().handle;
+    CUcontext context = drv_current().handle;
     if (!context)
         return NULL;
-    for (shim_recording *r = need->kernel->ready; r; r = r->sibling)
+    for (probe_recording *r = need->kernel->ready; r; r = r->sibling)
         if (r->is_prepared && serves(r, need, context)) { /* nothing is left to be done */
             take_ready(r);
             return r;
         }
-    bool relaxed = shim_relax(&mode);
-    shim_recording *r = take_prepared(need, context, stream);
-    shim_restore(relaxed, mode);
+    bool relaxed = probe_relax(&mode);
+    probe_recording *r = take_prepared(need, context, stream);
+    probe_restore(relaxed, mode);
     return r;
 }
 
-void shim_recording_give_back(shim_recording *r)
+void probe_recording_give_back(probe_recording *r)
 {
     put_ready(r);
 }
 
 /* ---- after it ---- */
 
-void shim_recording_renew(shim_recording *r)
+void probe_recording_renew(probe_recording *r)
 {
-    shim_probed_kernel *k = r->kernel;
+    probe_kernel *k = r->kernel;
     uint64_t pointers[REWRITE_SLOTS], traced[REWRITE_MAX_BLOCKS];
-    if (!k || !shim_probe_sampled(k->launches + k->nready)) {
+    if (!k || !probe_sampled(k->launches + k->nready)) {
         put_idle(r);
         return;
     }
     const rewrite_setup *was = &r->setup;
     memcpy(pointers, r->pointers, sizeof pointers);
     memcpy(traced, r->blocks, sizeof traced);
-    shim_need need = {.kernel = k,
-                      .blocks = was->blocks,
-                      .threads = {was->threads[0], was->threads[1], was->threads[2]},
-                      .rows = was->rows > k->rows ? was->rows : k->rows,
-                      .ntraced = was->ntraced,
-                      .traced = traced,
-                      .shared_bytes = was->shared_bytes,
-                      .pointers = pointers};
+    probe_need need = {.kernel = k,
+                       .blocks = was->blocks,
+                       .threads = {was->threads[0], was->threads[1], was->threads[2]},
+                       .rows = was->rows > k->rows ? was->rows : k->rows,
+                       .ntraced = was->ntraced,
+                       .traced = traced,
+                       .shared_bytes = was->shared_bytes,
+                       .pointers = pointers};
     r->zeroed = 0;
-    shim_recording *renewed = make_recording(r, &need, r->context, r->stream);
+    probe_recording *renewed = make_recording(r, &need, r->context, r->stream);
     if (renewed)
         put_ready(renewed);
 }
 
-void shim_recordings_settle(CUcontext context)
+void probe_recordings_settle(CUcontext context)
 {
     enum { MOST_NS = 200000 };
     int64_t end = rec_now() + MOST_NS;
-    shim_recording *r;
+    probe_recording *r;
     DL_FOREACH (ready, r) {
         while (r->context == context && !ask_prepared(r)) {
             if (rec_now() > end)
@@ -498,22 +493,22 @@ void shim_recordings_settle(CUcontext context)
 
 /* ---- ends ---- */
 
-void shim_recordings_gone(CUcontext context)
+void probe_recordings_gone(CUcontext context)
 {
-    shim_recording *r, *next;
+    probe_recording *r, *next;
     own_stream *o = NULL;
     DL_FOREACH_SAFE(ready, r, next)
     {
         if (r->context == context) {
             take_ready(r);
-            shim_recording_free(r, false);
+            probe_recording_free(r, false);
         }
     }
     DL_FOREACH_SAFE(idle, r, next)
     {
         if (r->context == context) {
-            shim_list_take(&idle, r);
-            shim_recording_free(r, false);
+            probe_list_take(&idle, r);
+            probe_recording_free(r, false);
         }
     }
     HASH_FIND_PTR(own_streams, &context, o);
@@ -523,9 +518,9 @@ void shim_recordings_gone(CUcontext context)
     }
 }
 
-void shim_recordings_forget(const shim_probed *probed)
+void probe_recordings_forget(const probe_module *probed)
 {
-    shim_recording *r, *next;
+    probe_recording *r, *next;
     DL_FOREACH_SAFE(ready, r, next)
     {
         if (r->kernel->owner == probed) {

@@ -1,6 +1,6 @@
 /* Host memory for what is read from the device. The driver copies into it directly; into other memory it copies in pieces, at a
  * tenth of the speed. */
-#include "shim/probe/pages.h"
+#include "shim/probe/pages_impl.h"
 
 #include <stdlib.h>
 #include <uthash.h>
@@ -40,7 +40,7 @@ static void grow_staging(staging *s, uint64_t bytes)
                   : 0;
 }
 
-char *shim_staging(CUcontext context, uint64_t bytes)
+char *probe_staging(CUcontext context, uint64_t bytes)
 {
     staging *s = bytes <= MOST ? staging_of(context) : NULL;
     if (!s)
@@ -50,7 +50,7 @@ char *shim_staging(CUcontext context, uint64_t bytes)
     return s->room >= bytes ? s->memory : NULL;
 }
 
-void shim_staging_gone(CUcontext context)
+void probe_staging_gone(CUcontext context)
 {
     staging *s = NULL;
     HASH_FIND_PTR(stagings, &context, s);

@@ -9,21 +9,21 @@
 #ifndef WL_SHIM_PROBE_RECORDING_H
 #define WL_SHIM_PROBE_RECORDING_H
 
-#include "shim/probe/probe.h"
+#include "shim/probe/impl.h"
 
-typedef struct shim_recording {
+typedef struct probe_recording {
     CUcontext context;
     CUdeviceptr address;
     uint64_t bytes;
     uint64_t
         zeroed; /* the first so many are, but for the head and the ranges that `layout` tells */
-    CUevent prepared;           /* behind the preparation */
-    bool is_prepared;           /* that has come */
-    CUevent done;               /* behind the launch, where `marked` */
-    bool marked;                /* `done` was recorded */
-    bool covered;               /* it, or that of a later launch on the stream */
-    bool over, failed;          /* the launch is, in whatever way; the device failed */
-    shim_probed_kernel *kernel; /* NULL: it went */
+    CUevent prepared;     /* behind the preparation */
+    bool is_prepared;     /* that has come */
+    CUevent done;         /* behind the launch, where `marked` */
+    bool marked;          /* `done` was recorded */
+    bool covered;         /* it, or that of a later launch on the stream */
+    bool over, failed;    /* the launch is, in whatever way; the device failed */
+    probe_kernel *kernel; /* NULL: it went */
     rewrite_setup setup;
     rewrite_layout layout;
     rewrite_state head; /* as it was filled */
@@ -35,51 +35,52 @@ typedef struct shim_recording {
     uint64_t blocks[REWRITE_MAX_BLOCKS];
     uint32_t note;
     uint64_t stream, number; /* of the launch; numbers ascend over all of them */
-    struct shim_recording *prev, *next, *sibling; /* sibling: in the kernel's list of ready ones */
-} shim_recording;
+    struct probe_recording *prev, *next, *sibling; /* sibling: in the kernel's list of ready ones */
+} probe_recording;
 
 /* What a launch needs of one. */
-typedef struct shim_need {
-    shim_probed_kernel *kernel;
+typedef struct probe_need {
+    probe_kernel *kernel;
     uint64_t blocks;
     uint32_t threads[3]; /* of a block */
     uint32_t rows, ntraced, shared_bytes;
     const uint64_t *traced; /* [ntraced], at most REWRITE_MAX_BLOCKS */
     const uint64_t
         *pointers; /* [REWRITE_SLOTS]: what the pointers that the kernel's slots name lead to */
-} shim_need;
+} probe_need;
 
 /* ---- lists; the latest last ---- */
 
-void shim_list_append(shim_recording **list, shim_recording *r);
-void shim_list_take(shim_recording **list, shim_recording *r);
+void probe_list_append(probe_recording **list, probe_recording *r);
+void probe_list_take(probe_recording **list, probe_recording *r);
 
 /* ---- recording.c: before the launch ---- */
 
 /* One that is filled, or will be before the stream goes on. NULL without memory. */
-shim_recording *shim_recording_take(const shim_need *need, uint64_t stream);
+probe_recording *probe_recording_take(const probe_need *need, uint64_t stream);
 /* The launch was not made. */
-void shim_recording_give_back(shim_recording *r);
+void probe_recording_give_back(probe_recording *r);
 /* One that was read becomes ready for the kernel's next launch like this one if the next is to record, else idle. */
-void shim_recording_renew(shim_recording *r);
+void probe_recording_renew(probe_recording *r);
 /* Waits a little for what was prepared, so that it does not fall into the time of the program's next kernels; not longer,
  * since a kernel that keeps the device busy may be waiting for the program. */
-void shim_recordings_settle(CUcontext context);
-CUstream shim_own_stream(CUcontext context);
-CUstream shim_stream_handle(uint64_t stream);
+void probe_recordings_settle(CUcontext context);
+CUstream probe_own_stream(CUcontext context);
 /* Our calls must not break a graph that any thread captures. */
-bool shim_relax(CUstreamCaptureMode *mode);
-void shim_restore(bool relaxed, CUstreamCaptureMode mode);
+bool probe_relax(CUstreamCaptureMode *mode);
+void probe_restore(bool relaxed, CUstreamCaptureMode mode);
 
 /* Takes out of the lists what is ready or idle: in_driver, memory is given back, too. */
-void shim_recordings_gone(CUcontext context);
-void shim_recordings_forget(const shim_probed *probed); /* its kernels' ready ones become idle */
-void shim_recording_free(shim_recording *r, bool in_driver);
+void probe_recordings_gone(CUcontext context);
+void probe_recordings_forget(const probe_module *probed); /* its kernels' ready ones become idle */
+void probe_recording_free(probe_recording *r, bool in_driver);
 
 /* ---- reading.c: after it ---- */
 
-void shim_recording_launched(shim_recording *r, uint32_t note, uint64_t stream);
+void probe_recording_launched(probe_recording *r, uint32_t note, uint64_t stream);
 /* Makes room: reads what is over of the current context; of what lies on the stream, an event will tell when it is. */
-void shim_recordings_read(CUcontext context, uint64_t stream);
+void probe_recordings_read(CUcontext context, uint64_t stream);
+/* Before the module is unloaded: the last chance to read what its kernels recorded. What is not over is dropped. */
+void probe_recordings_last(const probe_module *m);
 
 #endif

@@ -1,7 +1,7 @@
 /* Modules that no hook saw being loaded. The runtime of CUDA 11 loads by a table of the driver's own (cuGetExportTable), which
  * is passed through. What it loads the compiler put into the program or a library, so it is looked for there, by the name of a
  * kernel or variable of it. Where several modules of a file have one of that name, they are taken one after another. */
-#include "shim/hooks/unseen.h"
+#include "shim/driver/impl.h"
 
 #include "base/vec.h"
 #include "cuda/fatbin.h"
@@ -82,7 +82,7 @@ typedef struct search {
     const char *name;
     unsigned sm;
     const void *context;
-    shim_unseen *found;
+    drv_unseen *found;
 } search;
 
 static bool take_unseen_text(const search *s, const char *at, const cuda_fatbin *fatbin)
@@ -137,9 +137,9 @@ static int look_into_file(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-bool shim_unseen_find(const char *name, unsigned sm, const void *context, shim_unseen *found)
+bool drv_unseen_find(const char *name, unsigned sm, const void *context, drv_unseen *found)
 {
     search s = {name, sm, context, found};
-    *found = (shim_unseen){0};
+    *found = (drv_unseen){0};
     return dl_iterate_phdr(look_into_file, &s) != 0;
 }

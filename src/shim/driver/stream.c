@@ -1,31 +1,43 @@
 /* Streams by number: a handle that is destroyed and given out again is another stream, and each context has default streams of
- * its own. With the lock held. */
-#include "shim/hooks/shim.h"
+ * its own. */
+#include "shim/driver/impl.h"
+
+#include "record/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEGACY = 1 }; /* CU_STREAM_LEGACY */
+
 typedef struct stream_key {
-    uint64_t stream;  /* as shim_stream gives it */
+    uint64_t stream;  /* as drv_stream gives it */
     uint64_t context; /* of a default stream; 0: handles are the same in all */
 } stream_key;
 
-typedef struct stream {
+typedef struct numbered_stream {
     stream_key key;
     uint64_t number;
     uint64_t context; /* in which it was first used */
     UT_hash_handle hh;
-} stream;
+} numbered_stream;
 
-static stream *streams;
-static const stream *latest; /* that was asked for; NULL: none */
+static numbered_stream *streams;
+static const numbered_stream *latest; /* that was asked for; NULL: none */
 
 static bool is_per_thread(uint64_t handle)
 {
-    return handle >> 48 != 0;
+    return handle >> DRV_THREAD_SHIFT != 0;
 }
 
-static cap_stream describe_stream(uint64_t handle, shim_context context)
+uint64_t drv_stream(CUstream stream, bool per_thread)
+{
+    uint64_t value = (uint64_t)(uintptr_t)stream;
+    if (value == DRV_PER_THREAD || (value == 0 && per_thread))
+        return DRV_PER_THREAD | (uint64_t)rec_thread() << DRV_THREAD_SHIFT;
+    return value == LEGACY ? 0 : value;
+}
+
+static cap_stream describe_stream(uint64_t handle, drv_context context)
 {
     cap_stream record = {.device = context.device, .context = context.id};
     record.kind = handle == 0             ? CAP_STREAM_LEGACY
@@ -42,10 +54,10 @@ static cap_stream describe_stream(uint64_t handle, shim_context context)
 }
 
 /* NULL without memory. */
-static const stream *add(const stream_key *key, shim_context context)
+static const numbered_stream *add_stream(const stream_key *key, drv_context context)
 {
     cap_stream record = describe_stream(key->stream, context);
-    stream *s = calloc(1, sizeof *s);
+    numbered_stream *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
     s->key = *key;
@@ -55,9 +67,9 @@ static const stream *add(const stream_key *key, shim_context context)
     return s;
 }
 
-uint64_t shim_stream_number(uint64_t handle, shim_context context)
+uint64_t drv_stream_number(uint64_t handle, drv_context context)
 {
-    stream *s = NULL;
+    numbered_stream *s = NULL;
     bool is_default = handle == 0 || is_per_thread(handle);
     stream_key key = {handle, is_default ? context.id : 0};
     if (!context.id && is_default) /* a call that has no stream */
@@ -66,11 +78,11 @@ uint64_t shim_stream_number(uint64_t handle, shim_context context)
         return latest->number;
     /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed bytewise */
     HASH_FIND(hh, streams, &key, sizeof key, s);
-    latest = s ? s : add(&key, context);
+    latest = s ? s : add_stream(&key, context);
     return latest ? latest->number : 0;
 }
 
-static void forget_stream(stream *s)
+static void forget_stream(numbered_stream *s)
 {
     if (latest == s)
         latest = NULL;
@@ -78,9 +90,9 @@ static void forget_stream(stream *s)
     free(s);
 }
 
-void shim_stream_gone(uint64_t handle)
+void drv_stream_gone(uint64_t handle)
 {
-    stream *s = NULL;
+    numbered_stream *s = NULL;
     stream_key key = {handle, 0};
     /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed bytewise */
     HASH_FIND(hh, streams, &key, sizeof key, s);
@@ -88,9 +100,9 @@ void shim_stream_gone(uint64_t handle)
         forget_stream(s);
 }
 
-void shim_streams_gone(uint64_t context)
+void drv_streams_gone(uint64_t context)
 {
-    stream *s, *next;
+    numbered_stream *s, *next;
     HASH_ITER (hh, streams, s, next) {
         if (s->context == context)
             forget_stream(s);

@@ -1,14 +1,9 @@
-/* The driver: found, opened, and stood before. */
-#include "shim/hooks/shim.h"
+/* Our hooks before the driver's functions: what each symbol's jump leads to, and what cuGetProcAddress gives. */
+#include "shim/hooks/hook.h"
 
-#include "base/log.h"
 #include "cuda/api.h"
 #include "inject/front.h"
-#include "program/driver_path.h"
 
-#include <dlfcn.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 extern inj_code front_slots[] __attribute__((visibility("hidden")));
@@ -20,50 +15,28 @@ static const char *const names[] = {
 #undef FRONT
 };
 
-extern shim_hook __start_wl_hooks[] __attribute__((visibility("hidden")));
-extern shim_hook __stop_wl_hooks[] __attribute__((visibility("hidden")));
+extern hook_entry __start_wl_hooks[] __attribute__((visibility("hidden")));
+extern hook_entry __stop_wl_hooks[] __attribute__((visibility("hidden")));
 
 typedef CUresult (*get_address_v1)(const char *, void **, int, cuuint64_t);
 typedef CUresult (*get_address_v2)(const char *, void **, int, cuuint64_t,
                                    CUdriverProcAddressQueryResult *);
 
-static struct {
-    pthread_once_t once, addresses;
-    void *library;
-    char path[PATH_MAX];
-} driver = {PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, NULL, ""};
+static pthread_once_t bases_are_set = PTHREAD_ONCE_INIT, addresses_are_read = PTHREAD_ONCE_INIT;
 
-/* ---- opening ---- */
+/* ---- symbols ---- */
 
+/* Before the code of any hook is given out. */
 static void set_bases(void)
 {
     size_t count;
     const cuda_driver_function *table = cuda_driver_functions(&count);
-    for (shim_hook *hook = __start_wl_hooks; hook < __stop_wl_hooks; hook++) {
-        hook->real = dlsym(driver.library, hook->symbol);
+    for (hook_entry *hook = __start_wl_hooks; hook < __stop_wl_hooks; hook++) {
+        hook->real = drv_real(hook->symbol);
         for (size_t i = 0; i < count && !hook->base; i++)
             if (strcmp(table[i].symbol, hook->symbol) == 0)
                 hook->base = table[i].base;
     }
-}
-
-static void open_driver(void)
-{
-    if (!prog_find_driver(driver.path, sizeof driver.path)) {
-        wl_log(WL_LOG_ERROR, "NVIDIA's driver (libcuda.so.1) was not found.");
-        return;
-    }
-    driver.library = dlopen(driver.path, RTLD_LAZY | RTLD_LOCAL);
-    if (!driver.library)
-        wl_log(WL_LOG_ERROR, "NVIDIA's driver cannot be loaded: %s", dlerror());
-    else
-        set_bases();
-}
-
-void *shim_real(const char *symbol)
-{
-    pthread_once(&driver.once, open_driver);
-    return driver.library ? dlsym(driver.library, symbol) : NULL;
 }
 
 static CUresult no_driver(void)
@@ -76,9 +49,9 @@ static CUresult not_in_driver(void)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static shim_hook *hook_of(const char *symbol)
+static hook_entry *hook_of(const char *symbol)
 {
-    for (shim_hook *hook = __start_wl_hooks; hook < __stop_wl_hooks; hook++)
+    for (hook_entry *hook = __start_wl_hooks; hook < __stop_wl_hooks; hook++)
         if (strcmp(hook->symbol, symbol) == 0)
             return hook;
     return NULL;
@@ -87,12 +60,13 @@ static shim_hook *hook_of(const char *symbol)
 /* Called by front.S on the first call of each symbol. */
 inj_code front_find(uint32_t index)
 {
-    void *code = shim_real(names[index]);
-    const shim_hook *hook = hook_of(names[index]);
+    void *code = drv_real(names[index]);
+    pthread_once(&bases_are_set, set_bases);
+    const hook_entry *hook = hook_of(names[index]);
     if (code && hook)
         code = hook->code;
     if (!code)
-        code = driver.library ? (void *)not_in_driver : (void *)no_driver;
+        code = drv_is_open() ? (void *)not_in_driver : (void *)no_driver;
     __atomic_store_n(&front_slots[index], (inj_code)code, __ATOMIC_RELEASE);
     return (inj_code)code;
 }
@@ -102,8 +76,8 @@ inj_code front_find(uint32_t index)
 static CUresult ask_for_address(const char *name, void **out, int version, cuuint64_t flags,
                                 CUdriverProcAddressQueryResult *found)
 {
-    get_address_v2 v2 = (get_address_v2)shim_real("cuGetProcAddress_v2");
-    get_address_v1 v1 = (get_address_v1)shim_real("cuGetProcAddress");
+    get_address_v2 v2 = (get_address_v2)drv_real("cuGetProcAddress_v2");
+    get_address_v1 v1 = (get_address_v1)drv_real("cuGetProcAddress");
     if (v2)
         return v2(name, out, version, flags, found);
     return v1 ? v1(name, out, version, flags) : CUDA_ERROR_NOT_SUPPORTED;
@@ -115,7 +89,7 @@ static void read_addresses(void)
 {
     size_t count;
     const cuda_driver_function *table = cuda_driver_functions(&count);
-    for (shim_hook *hook = __start_wl_hooks; hook < __stop_wl_hooks; hook++) {
+    for (hook_entry *hook = __start_wl_hooks; hook < __stop_wl_hooks; hook++) {
         const cuda_driver_function *row = NULL;
         for (size_t i = 0; i < count && !row; i++)
             row = strcmp(table[i].symbol, hook->symbol) == 0 ? &table[i] : NULL;
@@ -132,8 +106,8 @@ static void read_addresses(void)
 
 static void replace(const char *name, void **out)
 {
-    pthread_once(&driver.addresses, read_addresses);
-    for (shim_hook *hook = __start_wl_hooks; hook < __stop_wl_hooks; hook++)
+    pthread_once(&addresses_are_read, read_addresses);
+    for (hook_entry *hook = __start_wl_hooks; hook < __stop_wl_hooks; hook++)
         if (hook->real && (hook->proc == *out || hook->real == *out) && hook->base &&
             strcmp(hook->base, name) == 0) {
             *out = hook->code;

@@ -1,6 +1,6 @@
 /* Launches: which of them record, and what the driver gets for them. */
 #include "cuda/args.h"
-#include "shim/probe/recording.h"
+#include "shim/probe/recording_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +17,18 @@ static bool kernel_has_probe(const rewrite_kernel *k, rewrite_probe probe)
 /* ---- which launches record ---- */
 
 /* The first ones, then every power of two: what a kernel does seldom changes with each launch. */
-bool shim_probe_sampled(uint64_t number)
+bool probe_sampled(uint64_t number)
 {
     uint64_t all = prog_options_get()->probe_launches;
     return !all || number < all || (number & (number - 1)) == 0;
 }
 
-static uint64_t blocks_of(const shim_shape *s)
+static uint64_t blocks_of(const drv_shape *s)
 {
     return (uint64_t)s->grid[0] * s->grid[1] * s->grid[2];
 }
 
-static uint32_t named_blocks(const shim_shape *s, uint64_t *blocks)
+static uint32_t named_blocks(const drv_shape *s, uint64_t *blocks)
 {
     const prog_blocks *named = &prog_options_get()->blocks;
     uint32_t n = 0;
@@ -42,7 +42,7 @@ static uint32_t named_blocks(const shim_shape *s, uint64_t *blocks)
 
 /* Those that the user named, else the middles of equal parts of the grid: so the last ones, which the launch waits for, are not
  * among them where there are many. */
-static uint32_t choose_blocks(const shim_shape *s, uint64_t *blocks)
+static uint32_t choose_blocks(const drv_shape *s, uint64_t *blocks)
 {
     const prog_blocks *asked = &prog_options_get()->blocks;
     if (!asked->automatic && !asked->all)
@@ -55,7 +55,7 @@ static uint32_t choose_blocks(const shim_shape *s, uint64_t *blocks)
 }
 
 /* Of the pool; in half of the memory at most. */
-static uint32_t choose_rows(const shim_probed_kernel *k, const shim_shape *s, uint32_t nblocks)
+static uint32_t choose_rows(const probe_kernel *k, const drv_shape *s, uint32_t nblocks)
 {
     uint64_t warps = ((uint64_t)s->block[0] * s->block[1] * s->block[2] + 31) / 32 * nblocks;
     uint64_t limit = (prog_options_get()->device_memory << 20) / 2 / REWRITE_ROW;
@@ -97,27 +97,27 @@ static void find_pointers(const rewrite_kernel *k, const arguments *a, uint64_t 
 
 enum { SYSTEM_SHARED = 1024 }; /* that lies below the kernel's own, from sm_80 on */
 
-static shim_need need_of(shim_probed_kernel *k, const shim_function *f, const shim_shape *shape)
+static probe_need need_of(probe_kernel *k, const drv_function *f, const drv_shape *shape)
 {
     const uint32_t *threads = shape->block;
-    shim_need need = {
+    probe_need need = {
         .kernel = k, .blocks = blocks_of(shape), .threads = {threads[0], threads[1], threads[2]}};
     if (kernel_has_probe(k->kernel, REWRITE_SHARED))
         need.shared_bytes = f->static_shared + shape->shared + SYSTEM_SHARED;
     return need;
 }
 
-static void take_recording(shim_probe *p, const shim_function *f, const shim_probe_launch *l,
+static void take_recording(probe_launch *p, const drv_function *f, const probe_candidate *l,
                            const arguments *a)
 {
     uint64_t pointers[REWRITE_SLOTS] = {0}, traced[REWRITE_MAX_BLOCKS];
-    shim_need need = need_of(f->probe, f, l->shape);
+    probe_need need = need_of(f->probe, f, l->shape);
     need.ntraced = choose_blocks(l->shape, traced);
     need.traced = traced;
     need.rows = choose_rows(f->probe, l->shape, need.ntraced);
     find_pointers(f->probe->kernel, a, pointers);
     need.pointers = pointers;
-    p->recording = shim_recording_take(&need, l->stream);
+    p->recording = probe_recording_take(&need, l->stream);
     p->without_memory = !p->recording;
     if (p->recording)
         rewrite_param_init(p->recording->address, &p->recording->head, l->shape->grid[0],
@@ -126,7 +126,7 @@ static void take_recording(shim_probe *p, const shim_function *f, const shim_pro
 
 /* ---- parameters ---- */
 
-static void add_hidden_param(shim_probe *p, const rewrite_kernel *k, void **params)
+static void add_hidden_param(probe_launch *p, const rewrite_kernel *k, void **params)
 {
     uint32_t n = k->param_index;
     void **all = p->own_params;
@@ -140,7 +140,7 @@ static void add_hidden_param(shim_probe *p, const rewrite_kernel *k, void **para
     p->params = all;
 }
 
-static void add_bytes(shim_probe *p, const rewrite_kernel *k, void **extra)
+static void add_bytes(probe_launch *p, const rewrite_kernel *k, void **extra)
 {
     size_t length;
     const char *given = buffer_of(&(arguments){NULL, extra}, &length);
@@ -156,7 +156,7 @@ static void add_bytes(shim_probe *p, const rewrite_kernel *k, void **extra)
     p->extra = p->own_extra;
 }
 
-static void add_hidden(shim_probe *p, const rewrite_kernel *k, void **params, void **extra)
+static void add_hidden(probe_launch *p, const rewrite_kernel *k, void **params, void **extra)
 {
     if (!params && extra)
         add_bytes(p, k, extra);
@@ -167,71 +167,71 @@ static void add_hidden(shim_probe *p, const rewrite_kernel *k, void **params, vo
 /* ---- the launch ---- */
 
 /* Counts the launch, but for those that are captured. */
-static bool is_to_record(shim_probed_kernel *k, const shim_probe_launch *l)
+static bool is_to_record(probe_kernel *k, const probe_candidate *l)
 {
-    if (!shim_probe_sampled(k->launches)) {
+    if (!probe_sampled(k->launches)) {
         k->launches++;
         return false;
     }
-    return l->record && rec_g.writer && blocks_of(l->shape) && !shim_in_capture(l->stream) &&
+    return l->record && rec_g.writer && blocks_of(l->shape) && !drv_in_capture(l->stream) &&
            !rec_left_out(k->name) && ++k->launches;
 }
 
-static void start_recording(shim_probe *p, const shim_probe_launch *l, void **params, void **extra)
+static void start_recording(probe_launch *p, const probe_candidate *l, void **params, void **extra)
 {
     bool later;
-    shim_function *f = l->function ? shim_function_of(l->function) : NULL;
-    shim_probed_kernel *k = f ? shim_function_probe(f) : NULL;
+    drv_function *f = l->function ? drv_function_of(l->function) : NULL;
+    probe_kernel *k = f ? probe_kernel_of(f) : NULL;
     if (!k || (k->kernel && !k->kernel->probes) || !is_to_record(k, l))
         return;
-    shim_own *own = shim_own_get(k, f, &later);
+    probe_own *own = probe_own_get(k, f, &later);
     k->launches -= later;
     if (later)
-        shim_own_unfit(k, "the device was busy, so that their code could not be loaded");
-    if (!own || !shim_own_fits(own, k, f, l->shape))
+        probe_own_unfit(k, "the device was busy, so that their code could not be loaded");
+    if (!own || !probe_own_fits(own, k, f, l->shape))
         return;
     take_recording(p, f, l, &(arguments){params, extra});
     if (!p->recording)
         return;
-    if (!shim_own_mirror(own, l->stream)) {
-        shim_recording_give_back(p->recording);
+    if (!probe_own_mirror(own, l->stream)) {
+        probe_recording_give_back(p->recording);
         p->recording = NULL;
         return;
     }
     add_hidden(p, k->kernel, params, extra);
-    p->function = shim_own_function(own);
+    p->function = probe_own_function(own);
     p->kernel = k;
 }
 
-void shim_probe_begin(shim_probe *p, const shim_probe_launch *l, void **params, void **extra)
+void probe_launch_begin(probe_launch *p, const probe_candidate *l, void **params, void **extra)
 {
-    memset(p, 0, offsetof(shim_probe, own_params));
+    memset(p, 0, offsetof(probe_launch, own_params));
     p->long_params = NULL;
     p->buffer = NULL;
     p->function = l->function;
     p->params = params;
     p->extra = extra;
     p->stream = l->stream;
-    if (!l->record || !shim_probes_on())
+    if (!l->record || !probe_on())
         return;
     pthread_mutex_lock(&rec_g.lock);
     start_recording(p, l, params, extra);
     pthread_mutex_unlock(&rec_g.lock);
 }
 
-bool shim_probe_refused(shim_probe *p, CUresult result)
+bool probe_launch_refused(probe_launch *p, CUresult result)
 {
     if (!p->recording || result == CUDA_SUCCESS)
         return false;
     pthread_mutex_lock(&rec_g.lock);
-    shim_recording_give_back(p->recording);
-    shim_own_unfit(p->kernel, "the driver refused them with probes");
+    probe_recording_give_back(p->recording);
+    probe_own_unfit(p->kernel, "the driver refused them with probes");
     pthread_mutex_unlock(&rec_g.lock);
     p->recording = NULL;
     return true;
 }
 
-void shim_probe_free(shim_probe *p)
+void probe_launch_free(probe_launch *p)
 {
     free(p->long_params);
     free(p->buffer);
@@ -239,24 +239,24 @@ void shim_probe_free(shim_probe *p)
     p->buffer = NULL;
 }
 
-bool shim_probe_records(const shim_probe *p)
+bool probe_launch_records(const probe_launch *p)
 {
     return p->recording != NULL;
 }
 
 /* ---- after it ---- */
 
-void shim_probe_keep(shim_probe *p, uint32_t note, CUresult result)
+void probe_launch_keep(probe_launch *p, uint32_t note, CUresult result)
 {
     without_memory += p->without_memory && result == CUDA_SUCCESS;
     if (p->recording && result == CUDA_SUCCESS)
-        shim_recording_launched(p->recording, note, p->stream);
+        probe_recording_launched(p->recording, note, p->stream);
     else if (p->recording)
-        shim_recording_give_back(p->recording);
+        probe_recording_give_back(p->recording);
     p->recording = NULL;
 }
 
-void shim_probe_tell_missing(void)
+void probe_tell_missing(void)
 {
     if (without_memory)
         rec_message(WL_LOG_INFO,
