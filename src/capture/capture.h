@@ -340,6 +340,29 @@ typedef struct cap_sequences {
     obs_warps *warps;
 } cap_sequences;
 
+typedef struct cap_edge { /* of a graph: the node `to` waits for `from`, which is less */
+    uint32_t from, to;
+} cap_edge;
+
+/* A graph, when it is first launched. Nodes are in an order in which they can run. The nodes of a child graph follow the
+ * node that holds them; they wait for it, and what waits for it waits for the last of them. */
+typedef struct cap_graph {
+    uint32_t id;          /* from 1 */
+    uint32_t edges_known; /* 0: the driver did not tell them */
+    uint32_t nnodes;
+    uint32_t *types; /* of each node, as CUgraphNodeType */
+    uint32_t nedges;
+    cap_edge *edges;
+} cap_graph;
+
+/* What a graph's nodes did when it was launched. After the records of that. */
+typedef struct cap_graph_run {
+    uint32_t call;  /* that launched it */
+    uint32_t graph; /* id of a GRAPH before */
+    uint32_t nnodes;
+    uint64_t *ordinals; /* by node: that of its CALL, LAUNCH or NOTE; 0: it has none */
+} cap_graph_run;
+
 typedef struct cap_unsupported { /* a CUDA function that the collector lacks; once a function */
     const char *api;
 } cap_unsupported;

@@ -4,46 +4,75 @@
 
 #include <stdlib.h>
 
-static dev_result flatten(const dev_graph *graph, dev_exec *exec);
+/* The nodes of a graph that have their steps. */
+typedef struct placed {
+    const dev_graph *graph;
+    rec_nodes *nodes; /* by index in the graph; end 0: it has no step yet */
+} placed;
 
-static dev_result add_step(dev_exec *exec, const dev_node *node)
-{
-    if (node->child)
-        return flatten(node->child, exec);
-    dev_step step = {.origin = node, .type = node->type, .enabled = true};
-    if (node->op)
-        step.op = dev_op_ref(node->op);
-    return wl_push(&exec->steps, step) ? DEV_OK : DEV_NOMEM;
-}
+enum { NO_STEP = UINT32_MAX };
 
-static bool needs_done(const dev_graph *graph, const dev_node *node, const bool *done)
+static dev_result flatten(const dev_graph *graph, uint32_t parent, dev_exec *exec);
+
+static bool needs_done(const placed *p, const dev_node *node)
 {
     for (size_t i = 0; i < node->needs.count; i++)
-        if (!done[dev_graph_index(graph, node->needs.data[i])])
+        if (!p->nodes[dev_graph_index(p->graph, node->needs.data[i])].end)
             return false;
     return true;
 }
 
+/* `parent`: the step of the node that holds the graph, or NO_STEP. */
+static bool add_edges(const placed *p, const dev_node *node, uint32_t parent, uint32_t step,
+                      rec_graph *recorded)
+{
+    bool room = true;
+    for (size_t i = 0; i < node->needs.count && room; i++)
+        room = rec_graph_wait(recorded, step,
+                              p->nodes[dev_graph_index(p->graph, node->needs.data[i])]);
+    if (!node->needs.count && parent != NO_STEP)
+        room = rec_graph_wait(recorded, step, (rec_nodes){parent, parent + 1});
+    return room;
+}
+
+static dev_result add_step(const placed *p, size_t index, uint32_t parent, dev_exec *exec)
+{
+    const dev_node *node = p->graph->nodes.data[index];
+    uint32_t number = (uint32_t)exec->steps.count;
+    dev_step step = {.origin = node, .type = node->type, .enabled = true};
+    if (node->op)
+        step.op = dev_op_ref(node->op);
+    if (!wl_push(&exec->steps, step)) {
+        dev_op_unref(step.op);
+        return DEV_NOMEM;
+    }
+    if (!rec_graph_add(&exec->recorded, node->type) ||
+        !add_edges(p, node, parent, number, &exec->recorded))
+        return DEV_NOMEM;
+    dev_result r = node->child ? flatten(node->child, number, exec) : DEV_OK;
+    p->nodes[index] = (rec_nodes){number, (uint32_t)exec->steps.count};
+    return r;
+}
+
 /* Nodes in order of creation as far as edges allow: always the same order. A cycle gives
  * INVALID_VALUE. */
-static dev_result flatten(const dev_graph *graph, dev_exec *exec)
+static dev_result flatten(const dev_graph *graph, uint32_t parent, dev_exec *exec)
 {
-    bool *done = calloc(graph->nodes.count + 1, sizeof *done);
-    dev_result r = done ? DEV_OK : DEV_NOMEM;
+    placed p = {graph, calloc(graph->nodes.count + 1, sizeof *p.nodes)};
+    dev_result r = p.nodes ? DEV_OK : DEV_NOMEM;
     size_t left = graph->nodes.count;
     while (left && r == DEV_OK) {
         size_t before = left;
         for (size_t i = 0; i < graph->nodes.count && r == DEV_OK; i++) {
-            if (done[i] || !needs_done(graph, graph->nodes.data[i], done))
+            if (p.nodes[i].end || !needs_done(&p, graph->nodes.data[i]))
                 continue;
-            r = add_step(exec, graph->nodes.data[i]);
-            done[i] = true;
+            r = add_step(&p, i, parent, exec);
             left--;
         }
         if (left == before)
             r = DEV_INVALID_VALUE;
     }
-    free(done);
+    free(p.nodes);
     return r;
 }
 
@@ -54,7 +83,7 @@ dev_result dev_exec_new(const dev_graph *graph, unsigned long long flags, dev_ex
         return DEV_NOMEM;
     exec->flags = flags;
     dev_handle_add(&exec->handle, DEV_EXEC, exec);
-    dev_result r = flatten(graph, exec);
+    dev_result r = flatten(graph, NO_STEP, exec);
     for (size_t i = 0; i < graph->objects.count && r == DEV_OK; i++) {
         if (wl_push(&exec->objects, graph->objects.data[i]))
             graph->objects.data[i]->references++;
@@ -77,6 +106,7 @@ void dev_exec_destroy(dev_exec *exec)
         dev_object_drop(exec->objects.data[--exec->objects.count], 1);
     wl_vec_free(&exec->steps);
     wl_vec_free(&exec->objects);
+    rec_graph_clear(&exec->recorded);
     dev_handle_remove(&exec->handle);
     free(exec);
 }
@@ -110,29 +140,52 @@ static void record_step(const dev_call *call, const dev_op *op, const dev_stream
     rec_call_write(&part, DEV_OK);
 }
 
+/* Carries a node out; *ordinal is that of the record that it leaves. */
+static dev_result launch_step(dev_call *call, const dev_step *step, dev_stream *stream,
+                              uint64_t *ordinal)
+{
+    if (!step->enabled || !step->op)
+        return DEV_OK;
+    dev_op *op = instance_of(step->op);
+    if (!op)
+        return DEV_NOMEM;
+    if (op->kind == OP_COPY || op->kind == OP_SET || op->kind == OP_LAUNCH)
+        *ordinal = rec_g.next_ordinal + 1;
+    record_step(call, op, stream);
+    return dev_submit(call, stream, op, false);
+}
+
+/* The lock may be open while a host function runs: the instance may then be destroyed, and another
+ * one lie in its place. */
+static dev_result launch_steps(dev_call *call, dev_exec *exec, dev_stream *stream,
+                               uint64_t *ordinals, size_t count)
+{
+    dev_result r = DEV_OK;
+    for (size_t i = 0; r == DEV_OK && i < count && dev_is(exec, DEV_EXEC) && i < exec->steps.count;
+         i++)
+        r = launch_step(call, &exec->steps.data[i], stream, &ordinals[i]);
+    return r;
+}
+
 dev_result dev_exec_launch(dev_call *call, dev_exec *exec, dev_stream *stream)
 {
     if (stream->context->error)
         return stream->context->error;
     if (stream->capturing)
         return dev_capture_invalidate(stream, DEV_CAPTURE_UNSUPPORTED);
+    uint32_t count = (uint32_t)exec->steps.count;
+    uint64_t *ordinals = calloc((size_t)count + 1, sizeof *ordinals);
+    if (!ordinals)
+        return DEV_NOMEM;
     call->rec.record.flags |= CAP_CALL_ASYNC;
     call->launches_graph = true;
     dev_call_write(call, DEV_OK);
-    /* The lock may be open while a host function runs: the instance may then be destroyed. */
-    for (size_t i = 0; dev_is(exec, DEV_EXEC) && i < exec->steps.count; i++) {
-        const dev_step *step = &exec->steps.data[i];
-        if (!step->enabled || !step->op)
-            continue;
-        dev_op *op = instance_of(step->op);
-        if (!op)
-            return DEV_NOMEM;
-        record_step(call, op, stream);
-        dev_result r = dev_submit(call, stream, op, false);
-        if (r)
-            return r;
-    }
-    return DEV_OK;
+    uint32_t number = call->rec.id ? rec_graph_number(&exec->recorded) : 0;
+    dev_result r = launch_steps(call, exec, stream, ordinals, count);
+    if (number)
+        rec_graph_ran(number, call->rec.id, ordinals, count);
+    free(ordinals);
+    return r;
 }
 
 static const dev_step *first_difference(const dev_exec *a, const dev_exec *b)

@@ -4,6 +4,7 @@
 #define WL_DEVICE_GRAPH_IMPL_H
 
 #include "device/impl.h"
+#include "record/graph.h"
 
 struct dev_node {
     dev_handle handle;
@@ -36,7 +37,8 @@ typedef struct dev_step {   /* of an instance */
 struct dev_exec {
     dev_handle handle;
     unsigned long long flags;
-    wl_vec(dev_step) steps; /* in an order that respects all edges; children in place */
+    wl_vec(dev_step) steps; /* in an order that respects all edges; children behind their node */
+    rec_graph recorded;     /* a node for each step */
     wl_vec(dev_object *) objects;
 };
 

@@ -104,6 +104,7 @@ wl_status prof_create(const char *path, const prof_options *options, prof_builde
 static void process_clear(process *p)
 {
     HASH_CLEAR(hh, p->objects_by_number);
+    HASH_CLEAR(hh, p->graphs);
     HASH_CLEAR(hh, p->calls_by_number);
     HASH_CLEAR(hh, p->modules);
     HASH_CLEAR(hh, p->stacks);

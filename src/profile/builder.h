@@ -165,7 +165,7 @@ typedef struct process {
     wl_arena *arena;
     const char *directory;
     int64_t end_ns;
-    id_entry *objects_by_number, *calls_by_number;
+    id_entry *objects_by_number, *calls_by_number, *graphs;
     wl_vec(object_info) objects;
     wl_vec(live_place) places; /* that live at this point of the capture, by address */
     uint32_t first_call;
@@ -202,7 +202,7 @@ struct prof_builder {
     content_entry *contents, *spans, *sequences;
     uint32_t nmoves;
     uint32_t nprocesses, nlaunches, nobjects, ncalls, nkernels, nmodules, nstacks, nlocs, ncontents,
-        nspans, nsequences, nwarp_groups;
+        nspans, nsequences, nwarp_groups, ngraphs;
     bool nomem; /* a hash had no room */
     blob packed, compressed;
 };
@@ -263,6 +263,10 @@ wl_status builder_launches(prof_builder *b, wl_error *err);
 /* uses.c: USES, which follows its LAUNCH */
 wl_status builder_keep_arrays(prof_builder *b, const cap_launch *launch, wl_error *err);
 wl_status builder_uses(prof_builder *b, const cap_uses *uses, wl_error *err);
+
+/* graphs.c: GRAPH, GRAPH_RUN */
+wl_status builder_graph(prof_builder *b, const cap_graph *graph, wl_error *err);
+wl_status builder_graph_run(prof_builder *b, const cap_graph_run *run, wl_error *err);
 
 /* sequences.c: SEQUENCES, which follows its LAUNCH */
 wl_status builder_sequences(prof_builder *b, const cap_sequences *record, wl_error *err);

@@ -5,7 +5,7 @@
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner',
--- 'why', 'way' or 'known'.
+-- 'why', 'way', 'known', 'module', 'registers' or 'node'.
 CREATE TABLE names (
   kind TEXT NOT NULL, value INTEGER NOT NULL, name TEXT NOT NULL,
   PRIMARY KEY (kind, value)
@@ -210,6 +210,29 @@ CREATE TABLE streams (
   device INTEGER NOT NULL, context INTEGER NOT NULL, flags INTEGER NOT NULL,
   priority INTEGER NOT NULL
 );
+
+-- Graphs that were launched. Nodes are in an order in which they can run; the nodes of a child graph
+-- follow the node that holds them. type: 'node' in names. edges_known: 0 where they were not told.
+CREATE TABLE graphs (
+  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, edges_known INTEGER NOT NULL
+);
+CREATE TABLE graph_nodes (
+  graph INTEGER NOT NULL, node INTEGER NOT NULL, type INTEGER NOT NULL,
+  PRIMARY KEY (graph, node)
+) WITHOUT ROWID;
+
+-- The node target waits for source.
+CREATE TABLE graph_edges (
+  graph INTEGER NOT NULL, source INTEGER NOT NULL, target INTEGER NOT NULL,
+  PRIMARY KEY (graph, source, target)
+) WITHOUT ROWID;
+
+-- The graph that a call launched; what its nodes did then has these ordinals among calls and launches.
+CREATE TABLE graph_runs (call INTEGER PRIMARY KEY, graph INTEGER NOT NULL);
+CREATE TABLE graph_steps (
+  call INTEGER NOT NULL, node INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  PRIMARY KEY (call, node)
+) WITHOUT ROWID;
 
 -- Call stacks, innermost frame first.
 CREATE TABLE frames (
@@ -511,6 +534,25 @@ LEFT JOIN names n ON n.kind = 'call' AND n.value = c.kind
 LEFT JOIN objects s ON s.id = c.source_object
 LEFT JOIN objects t ON t.id = c.target_object
 LEFT JOIN files f ON f.id = c.file;
+
+CREATE VIEW v_graph_nodes AS
+SELECT r.call, r.graph, g.process, n.node, w.name AS type, s.ordinal, k.short_name AS kernel, l.id AS launch,
+       c.id AS node_call
+FROM graph_runs r
+JOIN graphs g ON g.id = r.graph
+JOIN graph_nodes n ON n.graph = r.graph
+LEFT JOIN names w ON w.kind = 'node' AND w.value = n.type
+LEFT JOIN graph_steps s ON s.call = r.call AND s.node = n.node
+LEFT JOIN launches l ON l.process = g.process AND l.ordinal = s.ordinal
+LEFT JOIN kernels k ON k.id = l.kernel
+LEFT JOIN calls c ON c.process = g.process AND c.ordinal = s.ordinal;
+
+CREATE VIEW v_graph_edges AS
+SELECT a.call, a.graph, e.source, a.type AS source_type, a.kernel AS source_kernel, a.ordinal AS source_ordinal,
+       e.target, z.type AS target_type, z.kernel AS target_kernel, z.ordinal AS target_ordinal
+FROM v_graph_nodes a
+JOIN graph_edges e ON e.graph = a.graph AND e.source = a.node
+JOIN v_graph_nodes z ON z.call = a.call AND z.node = e.target;
 
 CREATE VIEW v_static_mix AS
 SELECT k.short_name AS kernel, m.first_pc, f.path AS file, c.line, b.ilp, b.mlp, n.name AS class,

@@ -17,6 +17,7 @@
 #define KNOWN "known"
 #define MODULE "module"
 #define REGISTERS "registers"
+#define NODE "node"
 static const word words[] = {
 #define X(id, text) {SPACE, ACC_##id, text},
 #include "access/spaces.def"

@@ -128,6 +128,25 @@ static void put_process(const cap_process *p, FILE *out)
             p->executable, p->directory, p->argc, p->collector, p->options);
 }
 
+static void put_graph(const cap_graph *g, FILE *out)
+{
+    fprintf(out, "%u nodes", g->id);
+    for (uint32_t i = 0; i < g->nnodes; i++)
+        fprintf(out, " %u", g->types[i]);
+    fprintf(out, g->edges_known ? " edges" : " edges not known");
+    for (uint32_t i = 0; i < g->nedges; i++)
+        fprintf(out, " %u-%u", g->edges[i].from, g->edges[i].to);
+    fprintf(out, "\n");
+}
+
+static void put_graph_run(const cap_graph_run *r, FILE *out)
+{
+    fprintf(out, "graph %u call %u ordinals", r->graph, r->call);
+    for (uint32_t i = 0; i < r->nnodes; i++)
+        fprintf(out, " %" PRIu64, r->ordinals[i]);
+    fprintf(out, "\n");
+}
+
 static void put_record(const cap_record *r, unsigned flags, FILE *out)
 {
     static const char *const names[] = {
@@ -193,6 +212,8 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
                 r->sequences.launch, r->sequences.nsequences, r->sequences.nwarps,
                 r->sequences.dropped);
         break;
+    case CAP_GRAPH: put_graph(&r->graph, out); break;
+    case CAP_GRAPH_RUN: put_graph_run(&r->graph_run, out); break;
     case CAP_END: fprintf(out, "records %" PRIu64 "\n", r->end.records); break;
     }
 }

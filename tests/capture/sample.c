@@ -66,6 +66,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"obs_step_object", "space", ACC_SPACE_COUNT},
         {"cap_uses", "objects_known", OBS_KNOWN_COUNT},
         {"cap_uses", "arrays_known", OBS_KNOWN_COUNT},
+        {"cap_graph", "edges_known", 2},
     };
     (void)rng;
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)

@@ -18,7 +18,12 @@ wl_status sample_write(cap_writer *writer, const cap_record *record);
 
 /* A capture of one record of each type, in a new file; *ends[n] is where record n ends, from the
  * header's end at 0. */
-enum { SAMPLE_TYPES = 23 };
+enum {
+#define X(id, number, type) SAMPLE_##id,
+#include "capture/events.def"
+#undef X
+    SAMPLE_TYPES
+};
 void sample_file(const char *path, uint64_t seed, uint32_t size, cap_record *records,
                  uint64_t *ends, wl_arena *arena);
 

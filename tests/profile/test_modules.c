@@ -1,10 +1,10 @@
 /* Modules of a profile: PTX and cubins, and what is said of kernels that came without PTX. */
+#include "rows.h"
 #include "story.h"
 #include "support/cubin.h"
 #include "support/random.h"
 #include "support/test.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,25 +76,9 @@ static sqlite3 *make(void)
     return sql;
 }
 
-/* The first column of all rows, each with '\n' after it. */
-static void expect_rows(sqlite3 *sql, const char *query, const char *expected)
-{
-    char text[2048] = "";
-    size_t at = 0;
-    sqlite3_stmt *stmt;
-    if (sqlite3_prepare_v2(sql, query, -1, &stmt, NULL) != SQLITE_OK)
-        fail_msg("%s: %s", query, sqlite3_errmsg(sql));
-    while (sqlite3_step(stmt) == SQLITE_ROW) {
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s\n", sqlite3_column_text(stmt, 0));
-        assert_true(at < sizeof text);
-    }
-    sqlite3_finalize(stmt);
-    assert_string_equal(text, expected);
-}
-
 static void large_cubins_leave_hash_and_size(void **state)
 {
-    expect_rows(
+    rows_expect(
         *state,
         "SELECT n.name || ' ' || hash || ' ' || CASE m.kind WHEN 0 THEN '' ELSE bytes END || "
         "CASE WHEN code IS NULL THEN ' left out' ELSE ' kept' END FROM modules m "
@@ -105,7 +89,7 @@ static void large_cubins_leave_hash_and_size(void **state)
 
 static void kernels_of_cubins_have_no_ptx(void **state)
 {
-    expect_rows(*state,
+    rows_expect(*state,
                 "SELECT mangled || ' ' || coalesce(module, '-') || ' ' || missing FROM kernels "
                 "ORDER BY id",
                 "_Z5scalePf 1 \n"
@@ -113,7 +97,7 @@ static void kernels_of_cubins_have_no_ptx(void **state)
                 "large 3 the capture has no PTX of it\n"
                 "unknown - the capture has no PTX of it\n"
                 "_Z4copyPfPKfi 4 the capture has no PTX of it\n");
-    expect_rows(*state, "SELECT reason FROM skips ORDER BY id",
+    rows_expect(*state, "SELECT reason FROM skips ORDER BY id",
                 "it ran on the GPU and was not observed there\n"
                 "it ran on the GPU, and there is no PTX of it to tell what it accessed\n"
                 "it ran on the GPU, and there is no PTX of it to tell what it accessed\n"
@@ -123,14 +107,14 @@ static void kernels_of_cubins_have_no_ptx(void **state)
 
 static void cubins_tell_what_parameters_reach(void **state)
 {
-    expect_rows(*state,
+    rows_expect(*state,
                 "SELECT p.position || ' ' || p.offset || ' ' || p.bytes || ' ' || p.type "
                 "FROM parameters p JOIN kernels k ON k.id = p.kernel "
                 "WHERE k.mangled = '_Z4copyPfPKfi' ORDER BY p.position",
                 "0 0 8 float*\n"
                 "1 8 8 float const*\n"
                 "2 16 4 int\n");
-    expect_rows(*state,
+    rows_expect(*state,
                 "SELECT position || ' ' || type || ' ' || r.object || ' ' || r.object_offset "
                 "FROM v_parameters v JOIN reaches r ON r.offset = 8 * v.position "
                 "WHERE kernel = 'copy' ORDER BY position",
