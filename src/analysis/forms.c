@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 /* Whoever writes forms cuts a text at 1,200 characters and a name at 127. */
 enum { LONGEST_FORM = 1000, LONGEST_NAME = 120, MOST_DIGITS = 18 };
 
@@ -86,9 +88,14 @@ static void add_base(ana_place *p, const term *t)
     p->base_length = t->base_length;
 }
 
+static uint32_t factors_of(const term *t)
+{
+    return t->threads + t->blocks + t->bases + t->iterations + t->others;
+}
+
 static bool add_term(ana_place *p, const term *t)
 {
-    uint32_t factors = t->threads + t->blocks + t->bases + t->iterations + t->others;
+    uint32_t factors = factors_of(t);
     int64_t *to = factors == 0                 ? &p->constant
                   : factors == 1 && t->threads ? &p->thread[t->dimension]
                   : factors == 1 && t->blocks  ? &p->block[t->dimension]
@@ -124,6 +131,8 @@ bool ana_place_of(const prof_form *form, const prof_launch *launch, ana_place *o
             !read_term(&t, at, length, launch) || !add_term(out, &t)) {
             return false;
         }
+        out->shape = factors_of(&t) ? XXH3_64bits_withSeed(at, length, out->shape + negative)
+                                    : out->shape;
         at += length;
     }
     return *form->form != '\0';

@@ -14,6 +14,8 @@ typedef struct ana_place {
     int64_t constant;
     const char *base;     /* in the form's text: "&tile", "param0"; NULL without exactly one */
     uint32_t base_length; /* characters */
+    /* Of all that is not constant: equal for addresses that differ by constants alone. */
+    uint64_t shape;
     /* What else moves the address: iterations of loops; values without a form; a thread's or a
      * block's index times something that is not known, so that `thread` or `block` is not whole. */
     bool iterations, unknown, thread_unknown, block_unknown;

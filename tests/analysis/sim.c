@@ -91,7 +91,8 @@ static void access_warp(sim *s, sim_request *r, uint64_t block, uint32_t warp, s
 void sim_access(sim *s, uint32_t pc, acc_op op, uint32_t object, uint32_t bytes, sim_offset *offset,
                 const void *args)
 {
-    sim_request r = {.pc = pc, .object = object, .bytes = bytes, .op = (uint8_t)op};
+    sim_request r = {
+        .pc = pc, .object = object, .bytes = bytes, .flags = s->flags, .op = (uint8_t)op};
     r.space = s->objects[object].shared  ? ACC_SHARED
               : s->objects[object].local ? ACC_LOCAL
                                          : ACC_GLOBAL;
@@ -123,6 +124,7 @@ static void observe_block(const sim *s, obs_worker *worker, uint64_t block)
             acc_request a = {
                 .pc = r->pc, .op = r->op, .space = r->space, .bytes = r->bytes, .mask = r->mask};
             a.warp = r->warp;
+            a.flags = r->flags;
             a.addr = r->addr;
             a.stride = ACC_IRREGULAR;
             a.object = r->space == ACC_SHARED  ? shared_index(s, r->object)

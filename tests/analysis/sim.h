@@ -18,7 +18,7 @@ typedef struct sim_thread {
 typedef int64_t sim_offset(const sim_thread *t, const void *args);
 
 typedef struct sim_request {
-    uint32_t pc, warp, object, bytes, mask;
+    uint32_t pc, warp, object, bytes, mask, flags;
     uint8_t op, space;
     uint64_t block;
     uint64_t addr[32];
@@ -38,6 +38,7 @@ typedef struct sim {
     sim_object objects[SIM_MAX_OBJECTS];
     uint32_t nshared;
     uint64_t next;
+    uint32_t flags; /* acc_flag of the accesses that follow */
     uint32_t nsampled;
     uint64_t sampled[SIM_MAX_SAMPLED];
     struct {

@@ -10,6 +10,7 @@
  * A map knows the sampled blocks only. Its costs, as parts of the transfers that it saw, are taken
  * for the whole launch. */
 #include "analysis/detect.h"
+#include "analysis/heatmap/layout.h"
 #include "analysis/heatmap/map.h"
 #include "analysis/heatmap/words.h"
 
@@ -73,8 +74,11 @@ static bool begin_work(work *w)
         }
     }
     for (uint32_t i = 0; i < n; i++) {
-        const obs_insn *c = &w->group->insns[i].c;
-        w->insns[i] = (map_insn){c->pc, c->op, c->sectors, c->requests, c->irregular, is_stream(c)};
+        const prof_instruction *insn = &w->group->insns[i];
+        const obs_insn *c = &insn->c;
+        bool filled = layout_of_blocks(w->input, insn) == LAYOUT_OTHER_WORDS;
+        w->insns[i] = (map_insn){c->pc,        c->op,        c->sectors, c->requests,
+                                 c->irregular, is_stream(c), filled};
     }
     return true;
 }
@@ -221,6 +225,7 @@ static words_facts draft_facts_of(const ana_draft *d)
         f.loads |= c->op == ACC_LOAD;
         f.stores |= c->op == ACC_STORE;
         f.atomics |= c->op == ACC_ATOMIC || c->op == ACC_REDUCTION;
+        f.async |= (c->flags & (ACC_ASYNC | ACC_BULK)) != 0;
         if (d->insn_excess[i] > most) {
             most = d->insn_excess[i];
             f.bytes = c->bytes;
@@ -273,6 +278,18 @@ static uint64_t requests_paying(const ana_draft *d)
     return n;
 }
 
+/* Do all blocks leave the words that the sampled ones leave, as far as what pays goes? */
+static bool knows_all_blocks(const work *w, const ana_draft *d)
+{
+    for (uint32_t i = 0; i < w->group->ninsns; i++) {
+        if (d->insn_excess[i] > 0 &&
+            layout_of_blocks(w->input, &w->group->insns[i]) != LAYOUT_SAME_WORDS) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_drafts *drafts)
 {
     ana_draft *d = ana_draft_add(drafts, w->input, p);
@@ -292,12 +309,14 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     f.sector_temperature = r->sector_temperature;
     f.words_used = r->words_used;
     f.stride = p == ANA_STRIDED ? r->stride : f.stride;
+    f.sampled = p == ANA_STRIDED && !knows_all_blocks(w, d);
     add_map_evidence(d, r);
     add_request_evidence(d, &f);
     d->nsectors = r->patterns[p].nexamples;
     memcpy(d->sectors, r->patterns[p].examples, d->nsectors * sizeof *d->sectors);
-    d->certainty = ana_maps_all_blocks(w->input, w->group) ? ANA_CERTAINTY_COUNTED
-                                                           : ANA_CERTAINTY_SAMPLED;
+    d->certainty = f.sampled                                 ? ANA_CERTAINTY_POSSIBLE
+                   : ana_maps_all_blocks(w->input, w->group) ? ANA_CERTAINTY_COUNTED
+                                                             : ANA_CERTAINTY_SAMPLED;
     return words_set(d, w->input, &f, kind);
 }
 
@@ -363,7 +382,18 @@ static bool line_pays(const work *w, const ana_draft *d, uint32_t pc)
     return false;
 }
 
-/* Do only loads pay, beside loads of the object that are aligned? */
+static bool has_neighbour(const work *w, const prof_instruction *insn)
+{
+    for (uint32_t i = 0; i < w->group->ninsns; i++) {
+        if (w->group->insns[i].c.op == ACC_LOAD &&
+            layout_are_neighbours(w->input, insn, &w->group->insns[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Do only loads pay, beside loads of the object that are aligned, or of elements next to theirs? */
 static bool is_halo(const work *w, const ana_draft *d)
 {
     bool aligned = false;
@@ -373,8 +403,19 @@ static bool is_halo(const work *w, const ana_draft *d)
             return false;
         }
         aligned |= is_aligned_load(w, c) && !line_pays(w, d, c->pc);
+        aligned |= d->insn_excess[i] > 0 && has_neighbour(w, &d->group->insns[i]);
     }
     return aligned;
+}
+
+/* Does most of what pays take words that other blocks have the neighbours of? */
+static bool crosses_blocks(const work *w, const ana_draft *d)
+{
+    double crossing = 0;
+    for (uint32_t i = 0; i < w->group->ninsns; i++) {
+        crossing += w->insns[i].filled ? d->insn_excess[i] : 0;
+    }
+    return 2 * crossing > d->excess;
 }
 
 /* Does the costliest instruction come back to each of its sectors? */
@@ -417,6 +458,7 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     words_facts f = draft_facts_of(d);
     f.halo = p == ANA_MISALIGNED && is_halo(w, d);
     f.walks = walks(w, d);
+    f.crosses = crosses_blocks(w, d);
     add_request_evidence(d, &f);
     if (p == ANA_UNCOALESCED && f.stride) {
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");

@@ -376,9 +376,10 @@ static void keep_example(work *w, ana_pattern pattern, uint32_t row, double exce
 
 /* Of one kind of transfers: what each instruction of the row pays. */
 static void charge_insn(work *w, uint32_t index, const obs_heat_row *row, const row_facts *f,
-                        uint32_t kind, ana_pattern shared, bool has_shared, bool strided,
+                        uint32_t kind, ana_pattern shared, bool has_shared, bool sparse,
                         double *excess)
 {
+    bool strided = sparse && !w->insns[index].filled;
     map_share *share = &w->out->shares[index];
     double part = instruction_part_of(w, row, kind, index), n = (double)f->n[kind] * part, left = n;
     if (n == 0) {

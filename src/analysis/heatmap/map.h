@@ -28,6 +28,8 @@ typedef struct map_insn {
     /* Contiguous requests of at least a sector: where two warps meet in a sector, that is their
      * alignment and no sharing. */
     bool stream;
+    /* Other blocks take the words that this one leaves: that is no gap in the data. */
+    bool filled;
 } map_insn;
 
 typedef struct map_share {           /* of one instruction */

@@ -110,11 +110,34 @@ static void add_facts(words_facts *f, const obs_insn *c)
     f->atomics |= c->op == ACC_ATOMIC || c->op == ACC_REDUCTION;
 }
 
+/* Is the line one of "s[i] += s[j]": two loads of the array and a store of it? */
+static bool adds_up(const ana_input *input, const ana_group *g, const prof_code *line)
+{
+    uint32_t loads = 0, stores = 0;
+    for (uint32_t i = 0; i < g->ninsns; i++) {
+        const prof_code *code = prof_find_code(&input->code, input->kernel->id, g->insns[i].c.pc);
+        if (code && code->line == line->line && code->file == line->file) {
+            loads += g->insns[i].c.op == ACC_LOAD;
+            stores += g->insns[i].c.op == ACC_STORE;
+        }
+    }
+    return stores > 0 && loads >= 2 * stores;
+}
+
+/* Ever fewer lanes add up pairs of elements: `worst` pays most, `lanes` take part in a request. */
+static bool is_reduction(const ana_input *input, const ana_group *g, uint32_t worst, double lanes)
+{
+    enum { ALL_BUT_EDGES = 31 };
+    const prof_code *code = prof_find_code(&input->code, input->kernel->id, g->insns[worst].c.pc);
+    return code && code->line && lanes < ALL_BUT_EDGES && adds_up(input, g, code);
+}
+
 /* Charges the instructions and collects what the words need. */
 static words_facts charge(const ana_input *input, ana_draft *d)
 {
     words_facts f = {0};
-    uint64_t wavefronts = 0, fewest = 0, uniform = 0, irregular = 0;
+    uint64_t wavefronts = 0, fewest = 0, uniform = 0, irregular = 0, lanes = 0;
+    uint32_t worst = 0;
     double most = 0;
     for (uint32_t i = 0; i < d->group->ninsns; i++) {
         const obs_insn *c = &d->group->insns[i].c;
@@ -127,10 +150,12 @@ static words_facts charge(const ana_input *input, ana_draft *d)
             fewest += c->wavefronts_min;
             uniform += c->uniform;
             irregular += c->irregular;
+            lanes += c->active_lanes;
             add_facts(&f, c);
         }
         if (excess > most) {
             most = excess;
+            worst = i;
             d->example_launch = d->group->insns[i].launch;
             f.bytes = c->bytes;
             f.stride = c->strided * 2 > c->requests ? c->stride : 0;
@@ -140,6 +165,8 @@ static words_facts charge(const ana_input *input, ana_draft *d)
     d->launches = d->group->ntraffic;
     f.irregular = irregular * 2 > d->requests;
     f.broadcast = uniform * 2 > d->requests;
+    f.lanes = d->requests ? (double)lanes / (double)d->requests : 0;
+    f.reduction = d->requests && is_reduction(input, d->group, worst, f.lanes);
     f.sectors_per_request = d->requests ? (double)wavefronts / (double)d->requests : 0;
     f.fewest_per_request = d->requests ? (double)fewest / (double)d->requests : 0;
     return f;

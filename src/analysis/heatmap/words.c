@@ -32,21 +32,37 @@ static const char *hot_random_summary(const texts *t)
                 t->f->sectors_per_request);
 }
 
+/* One lane of each warp has something to store: what its warp worked out. */
+static bool is_one_result(const texts *t)
+{
+    return t->f->stores && !t->f->loads && t->f->lanes < 2;
+}
+
 static const char *false_sharing_summary(const texts *t)
 {
+    const char *why = t->f->atomics      ? "Different warps update different words of one sector"
+                      : is_one_result(t) ? "One lane of each warp stores, next to other warps"
+                      : t->f->broadcast  ? "The lanes of a warp take one element, other warps its "
+                                           "neighbours"
+                      : t->f->irregular  ? "The lanes of a warp take elements here and there"
+                                         : "The lanes of a warp take elements of different rows";
     return TEXT(t,
                 "%s: on average %.1f warps use each sector of %s, but only %.1f each word, and the "
                 "sector moves again for each of them.",
-                t->f->broadcast ? "The lanes of a warp take one element, other warps its neighbours"
-                                : "The lanes of a warp take elements of different rows",
-                t->f->sector_temperature, t->what, t->f->word_temperature);
+                why, t->f->sector_temperature, t->what, t->f->word_temperature);
 }
 
 static const char *strided_summary(const texts *t)
 {
+    if (t->f->sampled) {
+        return TEXT(t,
+                    "The sampled blocks use only %.1f of the 8 words in each sector of %s, %lld "
+                    "bytes apart; what others use of them was not looked at.",
+                    t->f->words_used, t->what, (long long)t->f->stride);
+    }
     return TEXT(t,
-                "Only %.1f of the 8 words in each sector of %s are ever used, %lld bytes apart; "
-                "the others move for nothing.",
+                "Only %.1f of the 8 words in each sector of %s are ever used here, %lld bytes "
+                "apart; the others move for nothing.",
                 t->f->words_used, t->what, (long long)t->f->stride);
 }
 
@@ -117,8 +133,17 @@ static const char *bank_conflict_summary(const texts *t)
 
 /* ---- remedies: equal for findings that one change fixes, so without this case's numbers ---- */
 
+static const char scattered_updates[] = "Gather the block's updates of " ANA_OBJECT
+                                        " in shared memory first, or sort them by target, "
+                                        "so that the lanes of a warp update neighbours.";
+
 static const char *hot_remedy(const texts *t)
 {
+    if (t->f->async) {
+        return "Each warp copies the same part of " ANA_OBJECT
+               " to shared memory. Let the warps of "
+               "the block copy a part each, once, and read each other's after a barrier.";
+    }
     bool spread = t->f->sectors_per_request >= 2 * t->f->fewest_per_request;
     if (t->f->atomics) {
         return "Combine the updates of " ANA_OBJECT " inside the block first, in shared memory or "
@@ -139,14 +164,20 @@ static const char *hot_remedy(const texts *t)
                     "from there.";
 }
 
-static const char scattered_updates[] = "Gather the block's updates of " ANA_OBJECT
-                                        " in shared memory first, or sort them by target, "
-                                        "so that the lanes of a warp update neighbours.";
+/* What a copy that is staged already can do better. */
+static const char copied_apart[] =
+    "The copies to shared memory take elements of " ANA_OBJECT
+    " one by one. Let neighbouring lanes "
+    "copy neighbouring elements (16 bytes a lane move best), and pick out of shared memory what "
+    "each thread needs.";
 
 static const char *hot_random_remedy(const texts *t)
 {
     if (t->f->atomics) {
         return scattered_updates;
+    }
+    if (t->f->async) {
+        return copied_apart;
     }
     if (t->f->sectors_per_request < 2) {
         return "Load the part of " ANA_OBJECT " that the block uses into shared memory once: a "
@@ -158,7 +189,24 @@ static const char *hot_random_remedy(const texts *t)
 
 static const char *false_sharing_remedy(const texts *t)
 {
-    (void)t;
+    if (t->f->atomics) {
+        return scattered_updates;
+    }
+    if (is_one_result(t)) {
+        return "Each warp stores one result to " ANA_OBJECT
+               ". Collect those of the block in shared "
+               "memory, and let neighbouring lanes of one warp store them together.";
+    }
+    if (t->f->broadcast) {
+        return "All lanes of a warp take one element of " ANA_OBJECT
+               ". Let neighbouring lanes load "
+               "the block's elements at once, and hand them on by shuffles or in shared memory.";
+    }
+    if (t->f->irregular) {
+        return "Sort or renumber the index so that the lanes of one warp take neighbouring "
+               "elements "
+               "of " ANA_OBJECT ", and other warps elements of other sectors.";
+    }
     return "Swap the roles of the indices of " ANA_OBJECT ": threadIdx.x for the one that runs "
            "along memory, so that the lanes of one warp take neighbouring words.";
 }
@@ -170,6 +218,16 @@ static bool is_row(const texts *t)
 
 static const char *strided_remedy(const texts *t)
 {
+    if (t->f->async) {
+        return copied_apart;
+    }
+    if (t->f->sampled) {
+        return "Where other blocks use the words between these, swap the indices, so that the "
+               "lanes "
+               "of a warp take neighbouring words of " ANA_OBJECT " and the blocks what is further "
+               "apart. Where nobody uses them, store the used words next to each other (one array "
+               "per field), or transpose " ANA_OBJECT ".";
+    }
     return is_row(t) ? "Transpose " ANA_OBJECT ", or load it tile by tile through shared memory, "
                        "so that lanes run along its rows."
                      : "Store the words that are used next to each other: split structures into "
@@ -179,8 +237,13 @@ static const char *strided_remedy(const texts *t)
 
 static const char *misaligned_remedy(const texts *t)
 {
+    if (t->f->async) {
+        return "The copies of " ANA_OBJECT " to shared memory do not start on 32-byte boundaries. "
+               "Let them begin at the boundary before, and take what is needed from there, or pad "
+               "the row pitch to a multiple of 32 bytes.";
+    }
     if (t->f->halo) {
-        return "Other loads of " ANA_OBJECT " are aligned; these read their neighbours, as a "
+        return "These loads of " ANA_OBJECT " read the neighbours of what other loads read, as a "
                "stencil does, and no alignment suits all of them. Load the tile with its edges "
                "into shared memory once and take the neighbours from there, or from the next lane "
                "by a shuffle.";
@@ -201,6 +264,16 @@ static const char *uncoalesced_remedy(const texts *t)
         return "Sort or renumber the index so that neighbouring lanes take neighbouring elements "
                "of " ANA_OBJECT ". Where each lane follows a row of its own, let a warp share one "
                "row and its lanes run along it.";
+    }
+    if (t->f->async) {
+        return copied_apart;
+    }
+    if (t->f->crosses) {
+        return "Neighbouring blocks take neighbouring elements of " ANA_OBJECT
+               ", and the lanes of a "
+               "warp elements far apart. Swap the two in the index: threadIdx.x for what runs "
+               "along "
+               "memory, blockIdx for what is further apart.";
     }
     if (is_row(t)) {
         return "The lanes of a warp take elements of different rows of " ANA_OBJECT ". Let "
@@ -282,6 +355,11 @@ static const char *bank_conflict_remedy(const texts *t)
     if (t->f->atomics) {
         return "Give each warp, or a few lanes, a copy of " ANA_OBJECT " of their own, or permute "
                "its index, so that lanes update different banks.";
+    }
+    if (t->f->reduction) {
+        return "Pairs of " ANA_OBJECT " are added up that get further apart from step to step. Let "
+               "neighbouring threads add (thread t the elements t and t + d, with d half as large "
+               "in each step), and the last 32 values be added by warp shuffles.";
     }
     if (apart >= ROW_ELEMENTS) {
         return "Pad each row of " ANA_OBJECT " by one element, or permute the column index, so "

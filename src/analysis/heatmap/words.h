@@ -17,6 +17,10 @@ typedef struct words_facts {
     bool irregular;          /* the requests gather */
     bool broadcast;          /* every request is one address */
     bool walks;              /* one instruction takes the words of a sector one after the other */
+    bool async;              /* copies to shared memory that go on beside the program (cp.async) */
+    bool crosses;            /* neighbouring blocks take the words between those of the lanes */
+    bool sampled;            /* what other blocks use of the sectors is not known */
+    bool reduction;          /* of a shared array: pairs are added up, ever fewer of them */
     barriers_order barriers; /* of shared arrays */
     bool halo; /* misaligned loads beside aligned ones of the object: neighbours of a stencil */
 } words_facts;

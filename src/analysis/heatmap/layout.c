@@ -1,0 +1,47 @@
+/* Compares the forms of addresses. */
+#include "analysis/heatmap/layout.h"
+
+#include "analysis/forms.h"
+
+#include <stdlib.h>
+
+/* The instruction's address in its launch; false where nothing is known of it. */
+static bool locate_place(const ana_input *input, const prof_instruction *insn, ana_place *out)
+{
+    const prof_form *form = ana_form_at(&input->forms, insn->c.pc);
+    const prof_launch *l = prof_find_launch(&input->program->launches, insn->launch);
+    return form && l && ana_place_of(form, l, out);
+}
+
+layout_blocks layout_of_blocks(const ana_input *input, const prof_instruction *insn)
+{
+    const prof_launch *l = prof_find_launch(&input->program->launches, insn->launch);
+    layout_blocks found = LAYOUT_SAME_WORDS;
+    ana_place p;
+    if (l && (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] == 1) {
+        return LAYOUT_SAME_WORDS;
+    }
+    if (!locate_place(input, insn, &p) || p.unknown || p.block_unknown) {
+        return LAYOUT_UNKNOWN;
+    }
+    for (int d = 0; d < 3; d++) {
+        int64_t step = l->grid[d] > 1 ? llabs(p.block[d]) : 0;
+        if (step > 0 && step < OBS_SECTOR_BYTES) {
+            return LAYOUT_OTHER_WORDS;
+        }
+        found = step % OBS_SECTOR_BYTES ? LAYOUT_UNKNOWN : found;
+    }
+    return found;
+}
+
+bool layout_are_neighbours(const ana_input *input, const prof_instruction *a,
+                           const prof_instruction *b)
+{
+    enum { NEAR = 128 }; /* a row of a warp */
+    ana_place p, q;
+    if (!locate_place(input, a, &p) || !locate_place(input, b, &q) || p.shape != q.shape) {
+        return false;
+    }
+    int64_t apart = llabs(p.constant - q.constant);
+    return apart < NEAR && apart % OBS_SECTOR_BYTES;
+}

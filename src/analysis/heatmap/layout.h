@@ -1,0 +1,22 @@
+/* What the code alone tells about how an instruction's addresses lie: for all blocks of a launch,
+ * where a heat map knows only those that were sampled. */
+#ifndef WL_ANALYSIS_HEATMAP_LAYOUT_H
+#define WL_ANALYSIS_HEATMAP_LAYOUT_H
+
+#include "analysis/input.h"
+
+typedef enum layout_blocks {
+    LAYOUT_UNKNOWN,
+    LAYOUT_SAME_WORDS, /* every block takes the same words of the sectors that it takes */
+    LAYOUT_OTHER_WORDS /* neighbouring blocks take other words of the same sectors */
+} layout_blocks;
+
+/* In the launch that the row stands for. */
+layout_blocks layout_of_blocks(const ana_input *input, const prof_instruction *insn);
+
+/* Are the two the same address but for a few bytes that are no multiple of a sector, as the
+ * neighbours of a stencil are? */
+bool layout_are_neighbours(const ana_input *input, const prof_instruction *a,
+                           const prof_instruction *b);
+
+#endif

@@ -1,0 +1,197 @@
+/* Advice that fits the case: kernels as lists of accesses, and addresses as the code has them. */
+#include "sim.h"
+#include "support/test.h"
+
+#include "analysis/heatmap/layout.h"
+
+#include <string.h>
+
+static const char *advice_of(const sim *s, const ana_findings *all, const char *object,
+                             ana_pattern p)
+{
+    const ana_finding *f = sim_finding(s, all, object, p);
+    assert_non_null(f);
+    return f->advice;
+}
+
+/* ---- different warps use different words of a sector ---- */
+
+static int64_t result_of_warp(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->index % 32 ? -1 : (int64_t)(t->block[0] * 8 + t->index / 32) * 4;
+}
+
+static int64_t element_of_warp(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return (t->block[0] * 8 + t->index / 32) * 4;
+}
+
+/* Lane l of warp w takes word w of a sector of its own, in no order. */
+static int64_t gathered_word(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return (t->index % 32 * 7 * (t->index % 32) % 64 * 8 + t->index / 32) * 4;
+}
+
+static int64_t row_of_lane(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return (t->index % 32 * 8 + t->index / 32) * 4;
+}
+
+static void indices_are_swapped_where_that_helps(void **state)
+{
+    (void)state;
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 16, 1, 256, 1);
+    uint32_t results = sim_alloc(&s, "results", 4096, 0), one = sim_alloc(&s, "one", 4096, 0),
+             table = sim_alloc(&s, "table", 4096, 0), rows = sim_alloc(&s, "rows", 4096, 0),
+             sums = sim_alloc(&s, "sums", 4096, 0);
+    sim_access(&s, 1, ACC_STORE, results, 4, result_of_warp, NULL);
+    sim_access(&s, 2, ACC_LOAD, one, 4, element_of_warp, NULL);
+    sim_access(&s, 3, ACC_LOAD, table, 4, gathered_word, NULL);
+    sim_access(&s, 4, ACC_LOAD, rows, 4, row_of_lane, NULL);
+    sim_access(&s, 5, ACC_REDUCTION, sums, 4, row_of_lane, NULL);
+    sim_find(&s, 1, &all);
+    const char *swap = "Swap the roles";
+    assert_non_null(strstr(advice_of(&s, &all, "rows", ANA_FALSE_SHARING), swap));
+    assert_null(strstr(advice_of(&s, &all, "results", ANA_FALSE_SHARING), swap));
+    assert_non_null(strstr(advice_of(&s, &all, "results", ANA_FALSE_SHARING), "one result"));
+    assert_null(strstr(advice_of(&s, &all, "one", ANA_FALSE_SHARING), swap));
+    assert_null(strstr(advice_of(&s, &all, "table", ANA_FALSE_SHARING), swap));
+    assert_null(strstr(advice_of(&s, &all, "sums", ANA_FALSE_SHARING), swap));
+    sim_end(&s);
+}
+
+/* ---- copies that are staged already ---- */
+
+static int64_t same_for_warps(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->index % 32 * 4;
+}
+
+static int64_t own_row(const sim_thread *t, const void *p)
+{
+    return ((int64_t)t->block[0] * 256 + t->index) * 512 + *(const int *)p * 4;
+}
+
+static void nothing_is_staged_twice(void **state)
+{
+    (void)state;
+    const int zero = 0;
+    for (uint32_t async = 0; async < 2; async++) {
+        sim s;
+        ana_findings all;
+        sim_begin(&s, 4, 1, 256, 1);
+        s.flags = async ? ACC_ASYNC : 0;
+        uint32_t hot = sim_alloc(&s, "hot", 4096, 0), far = sim_alloc(&s, "far", 4 << 17, 0);
+        sim_access(&s, 1, ACC_LOAD, hot, 4, same_for_warps, NULL);
+        sim_access(&s, 2, ACC_LOAD, far, 4, own_row, &zero);
+        sim_find(&s, 1, &all);
+        const char *first = advice_of(&s, &all, "hot", ANA_HOT),
+                   *second = advice_of(&s, &all, "far", ANA_STRIDED);
+        assert_int_equal(strstr(first, "into shared memory once") != NULL, !async);
+        assert_int_equal(strstr(first, "a part each") != NULL, async);
+        assert_int_equal(strstr(second, "The copies to shared memory") != NULL, async);
+        sim_end(&s);
+    }
+}
+
+/* A strided map says what the sampled blocks use: without the code's word, no more than that. */
+static void of_what_was_sampled(void **state)
+{
+    (void)state;
+    const int zero = 0;
+    for (uint32_t blocks = 1; blocks <= 4; blocks *= 4) {
+        sim s;
+        ana_findings all;
+        sim_begin(&s, blocks, 1, 256, 1);
+        uint32_t far = sim_alloc(&s, "far", 4 << 17, 0);
+        sim_access(&s, 2, ACC_LOAD, far, 4, own_row, &zero);
+        sim_find(&s, 1, &all);
+        const ana_finding *f = sim_finding(&s, &all, "far", ANA_STRIDED);
+        assert_int_equal(strstr(f->summary, "ever used") != NULL, blocks == 1);
+        assert_int_equal(f->certainty == ANA_CERTAINTY_POSSIBLE, blocks > 1);
+        sim_end(&s);
+    }
+}
+
+/* ---- what the code tells ---- */
+
+static prof_launch launch = {.id = 1, .kernel = 1, .grid = {64, 4, 1}, .block = {256, 1, 1}};
+static const prof_instruction first = {.launch = 1, .c = {.pc = 1}},
+                              second = {.launch = 1, .c = {.pc = 2}};
+
+/* An input with these forms at pc 1 and 2. */
+static ana_input input_of(const char *one, const char *two)
+{
+    static prof_form forms[2];
+    static ana_program program;
+    program.launches = (prof_launch_rows){1, &launch};
+    forms[0] = (prof_form){.kernel = 1, .pc = 1, .bytes = 4, .form = one};
+    forms[1] = (prof_form){.kernel = 1, .pc = 2, .bytes = 4, .form = two};
+    return (ana_input){.program = &program, .forms = {two ? 2 : 1, forms}};
+}
+
+static layout_blocks blocks_of(const char *form)
+{
+    ana_input input = input_of(form, NULL);
+    return layout_of_blocks(&input, &first);
+}
+
+static void of_blocks(void **state)
+{
+    (void)state;
+    assert_int_equal(blocks_of("4*tid.x*nctaid.x + 4*ctaid.x + param0"), LAYOUT_OTHER_WORDS);
+    assert_int_equal(blocks_of("4*tid.x*param2 + 4*ctaid.x + param0"), LAYOUT_OTHER_WORDS);
+    assert_int_equal(blocks_of("4*tid.x*param2 - 28*ctaid.y + param0"), LAYOUT_OTHER_WORDS);
+    assert_int_equal(blocks_of("16*tid.x + 4096*ctaid.x + param0"), LAYOUT_SAME_WORDS);
+    assert_int_equal(blocks_of("16*tid.x + 32*ctaid.x + param0"), LAYOUT_SAME_WORDS);
+    assert_int_equal(blocks_of("16*tid.x + 36*ctaid.x + param0"), LAYOUT_UNKNOWN);
+    assert_int_equal(blocks_of("16*tid.x + 4*ctaid.z + param0"), LAYOUT_SAME_WORDS); /* one in z */
+    assert_int_equal(blocks_of("16*tid.x + 4*ctaid.x*param1 + param0"), LAYOUT_UNKNOWN);
+    assert_int_equal(blocks_of("16*tid.x + 4*v3 + param0"), LAYOUT_UNKNOWN);
+    ana_input none = input_of("4*tid.x + param0", NULL);
+    assert_int_equal(layout_of_blocks(&none, &second), LAYOUT_UNKNOWN);
+    launch.grid[0] = launch.grid[1] = 1;
+    assert_int_equal(blocks_of("16*tid.x + 4*v3 + param0"), LAYOUT_SAME_WORDS);
+    launch.grid[0] = 64;
+    launch.grid[1] = 4;
+}
+
+static bool neighbours(const char *one, const char *two)
+{
+    ana_input input = input_of(one, two);
+    return layout_are_neighbours(&input, &first, &second);
+}
+
+static void of_neighbours(void **state)
+{
+    (void)state;
+    assert_true(neighbours("4*tid.x + 1024*ctaid.x + param0 - 4",
+                           "4*tid.x + 1024*ctaid.x + param0"));
+    assert_true(neighbours("4*tid.x + 4*tid.y*param3 + param0 + 124",
+                           "4*tid.x + 4*tid.y*param3 + param0"));
+    assert_false(neighbours("4*tid.x + param0 + 128", "4*tid.x + param0"));
+    assert_false(neighbours("4*tid.x + param0 + 32", "4*tid.x + param0")); /* whole sectors */
+    assert_false(neighbours("4*tid.x + param0", "4*tid.x + param0"));
+    assert_false(neighbours("4*tid.x + param0 + 4", "8*tid.x + param0"));
+    assert_false(neighbours("4*tid.x + param0 + 4", "4*tid.x + param1"));
+    assert_false(neighbours("4*tid.x + param0 + 4", "-4*tid.x + param0"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(indices_are_swapped_where_that_helps),
+        cmocka_unit_test(nothing_is_staged_twice),
+        cmocka_unit_test(of_what_was_sampled),
+        cmocka_unit_test(of_blocks),
+        cmocka_unit_test(of_neighbours),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
