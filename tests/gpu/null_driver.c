@@ -3,7 +3,7 @@
  * bytes of the file that NULL_DRIVER_CUBIN names. An image with the text of NULL_DRIVER_REFUSES in it is refused. Blocks of
  * kernels of an image with the text of NULL_DRIVER_LARGE in it have at most 512 threads in place of 1024, unless registers
  * were limited to 64 or fewer, and that many always where NULL_DRIVER_STUBBORN is set. Kernels of an image with the text of
- * NULL_DRIVER_LAUNCHES in it cannot be launched. What is put on streams is written to the
+ * NULL_DRIVER_LAUNCHES in it cannot be launched. With NULL_DRIVER_OLD it does not tell parameters, as before CUDA 12.4. What is put on streams is written to the
  * file that NULL_DRIVER_LOG names, a line each: what, and the stream. For tests and benchmarks. */
 #include "cuda/types.h"
 
@@ -248,6 +248,8 @@ API CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size
     (void)f;
     *offset = 8 * index;
     *bytes = index ? 4 : 8;
+    if (getenv("NULL_DRIVER_OLD"))
+        return CUDA_ERROR_NOT_SUPPORTED;
     return index < 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -112,6 +112,18 @@ class Compiled(unittest.TestCase):
         # Compiled in an earlier run.
         self.assertNotIn("no PTX", self.reasons(PROGRAM, "load", self.cubin, "fill"))
 
+    def test_parameters_of_cubins(self):
+        """With a driver that tells how parameters lie, and with one that does not."""
+        self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
+        for variables in ({}, {"NULL_DRIVER_OLD": "1"}):
+            with self.subTest(**variables):
+                self.reasons(PROGRAM, "load", self.cubin, "fill", **variables)
+                with sqlite3.connect(self.path("p.wlprof")) as database:
+                    parameters = database.execute("SELECT position, offset, bytes FROM parameters ORDER BY position")
+                    self.assertEqual(parameters.fetchall(), [(0, 0, 8), (1, 8, 4)])
+                    reached = database.execute("SELECT v.position, o.bytes, v.launches FROM v_parameters v JOIN objects o ON o.name = v.object")
+                    self.assertEqual(reached.fetchall(), [(0, 4096, 1)])
+
     def test_linked(self):
         self.assertEqual(run([PTXAS, "-arch=sm_90", self.ptx, "-o", self.cubin]).returncode, 0)
         self.assertNotIn("no PTX", self.reasons(PROGRAM, "link", self.ptx, "fill", NULL_DRIVER_CUBIN=self.cubin))

@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "capture/capture.h"
+#include "cuda/cubin.h"
 #include "cuda/types.h"
 
 #include <stdbool.h>
@@ -159,10 +160,6 @@ void drv_libraries_leave(CUcontext context);
 
 /* ---- function.c: a function is a CUfunction or a CUkernel ---- */
 
-typedef struct drv_param {
-    uint32_t offset, bytes;
-} drv_param;
-
 typedef struct drv_function {
     void *handle;
     char *name;
@@ -170,7 +167,7 @@ typedef struct drv_function {
     bool kernel;        /* handle is a CUkernel */
     bool described;
     bool params_known;
-    wl_vec(drv_param) params;
+    wl_vec(cuda_param) params;
     uint32_t param_bytes;
     uint32_t static_shared, local_bytes, registers;
     uint32_t cluster[3];

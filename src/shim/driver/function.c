@@ -93,7 +93,8 @@ static uint32_t function_attribute(CUfunction function, int which)
     return value > 0 ? (uint32_t)value : 0;
 }
 
-static void read_params(drv_function *f, CUfunction function)
+/* False where the driver does not tell: it learned to with CUDA 12.4. */
+static bool ask_for_params(drv_function *f, CUfunction function)
 {
     size_t offset, bytes;
     CUresult result = CUDA_ERROR_INVALID_VALUE;
@@ -102,12 +103,23 @@ static void read_params(drv_function *f, CUfunction function)
                         (CUfunction, size_t, size_t *, size_t *), function, i, &offset, &bytes);
         if (result != CUDA_SUCCESS)
             break;
-        if (!wl_push(&f->params, ((drv_param){(uint32_t)offset, (uint32_t)bytes})))
-            return;
+        if (!wl_push(&f->params, ((cuda_param){(uint32_t)offset, (uint32_t)bytes})))
+            return false;
         if (offset + bytes > f->param_bytes)
             f->param_bytes = (uint32_t)(offset + bytes);
     }
-    f->params_known = result == CUDA_ERROR_INVALID_VALUE; /* that is how the list ends */
+    return result == CUDA_ERROR_INVALID_VALUE; /* that is how the list ends */
+}
+
+static bool take_layout(drv_function *f)
+{
+    const cuda_layout *layout = f->module ? drv_module_layout(f->module, f->name) : NULL;
+    f->params.count = 0;
+    for (uint32_t i = 0; layout && i < layout->count; i++)
+        if (!wl_push(&f->params, layout->params[i]))
+            return false;
+    f->param_bytes = layout ? layout->bytes : 0;
+    return layout != NULL;
 }
 
 static void describe_function(drv_function *f)
@@ -119,7 +131,7 @@ static void describe_function(drv_function *f)
     f->registers = function_attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS);
     for (int i = 0; i < 3; i++)
         f->cluster[i] = function_attribute(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + i);
-    read_params(f, function);
+    f->params_known = ask_for_params(f, function) || take_layout(f);
 }
 
 drv_function *drv_function_of(void *handle)

@@ -21,6 +21,12 @@ typedef struct drv_unseen {
  * this context before. */
 bool drv_unseen_find(const char *name, unsigned sm, const void *context, drv_unseen *found);
 
+/* ---- module.c ---- */
+
+/* Uses the module. How a kernel's parameters lie, as the cubin tells that it came with in place of PTX; NULL: it came with
+ * PTX, or does not tell. */
+const cuda_layout *drv_module_layout(drv_module *m, const char *kernel);
+
 /* ---- what goes together ---- */
 
 void drv_streams_gone(uint64_t context); /* the context went, drv_context's id */

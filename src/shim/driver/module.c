@@ -32,7 +32,8 @@ struct drv_module { /* a CUmodule or a CUlibrary */
     size_t length;
     unsigned char *cubin; /* what came in place of PTX; malloc'ed */
     size_t cubin_bytes;
-    char *name; /* of the file */
+    cuda_layouts layouts; /* of its kernels, once it is used */
+    char *name;           /* of the file */
     bool used;
     uint32_t number;             /* in the capture; 0: its code is not known */
     wl_vec(variable) variables;  /* once it is used */
@@ -183,9 +184,11 @@ static void list_variables(drv_module *m)
 
 static void write_cubin(drv_module *m)
 {
-    if (m->cubin)
-        m->number = rec_module(CAP_MODULE_CUBIN, m->name ? m->name : "memory",
-                               (const char *)m->cubin, m->cubin_bytes);
+    if (!m->cubin)
+        return;
+    m->number = rec_module(CAP_MODULE_CUBIN, m->name ? m->name : "memory", (const char *)m->cubin,
+                           m->cubin_bytes);
+    cuda_cubin_layouts(m->cubin, m->cubin_bytes, &m->layouts);
     free(m->cubin);
     m->cubin = NULL;
 }
@@ -220,6 +223,13 @@ char *drv_module_take_text(drv_module *m, size_t *length)
     *length = m->length;
     m->text = NULL;
     return text;
+}
+
+const cuda_layout *drv_module_layout(drv_module *m, const char *kernel)
+{
+    if (!m->used)
+        begin_module_use(m);
+    return cuda_layout_of(&m->layouts, kernel);
 }
 
 uint32_t drv_module_use(drv_module *m)
@@ -321,6 +331,7 @@ void drv_module_free(drv_module *m)
     wl_vec_free(&m->placed_in);
     free(m->text);
     free(m->cubin);
+    cuda_layouts_clear(&m->layouts);
     free(m->name);
     free(m);
 }
