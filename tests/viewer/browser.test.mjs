@@ -682,6 +682,124 @@ test("search finds findings, kernels, objects and files", () =>
     await becomes(() => page.locator("[role=listbox]").isHidden(), true);
   }));
 
+/** Whether the whole of an element is in sight, below what sticks to the window's upper edge. */
+const inSight = (page, selector) =>
+  page.evaluate((s) => {
+    const { top, bottom } = document.querySelector(s).getBoundingClientRect();
+    return top >= 48 && bottom <= innerHeight;
+  }, selector);
+
+test("a source file opens at its hottest line; keys and buttons go to the next hot one", () =>
+  visit("", async (page) => {
+    await page.setViewportSize({ width: 1280, height: 400 });
+    await visits(page, "#file/1");
+    const shown = () => page.getAttribute(".line.shown", "data-line");
+    const order = [];
+    await sees(page, ".hotlines", /Line 35, the hottest of \d+ hot lines: .* more than needed · finding 1/);
+    await sees(page, ".line.shown", /sum \+= A\[row \* n \+ k\]/);
+    for (let i = 0; i < 4; i++) {
+      await becomes(() => inSight(page, ".line.shown"), true);
+      order.push(await shown());
+      await page.keyboard.press("n");
+      await eventually(async () => assert.notEqual(await shown(), order.at(-1)));
+    }
+    assert.equal(new Set(order).size, 4);
+    await page.keyboard.press("p");
+    await becomes(shown, order[3]);
+    await page.click(".hotlines button >> nth=0");
+    await becomes(shown, order[2]);
+    await page.waitForURL(new RegExp(`#file/1\\?line=${order[2]}$`));
+    await page.click('.line.marked[data-line="35"]');
+    await becomes(shown, "35");
+    assert.ok(await page.isDisabled(".hotlines button >> nth=0"));
+    await visits(page, "#finding/4");
+    await page.click(".who a.place");
+    await becomes(() => inSight(page, ".line.shown"), true);
+    await sees(page, ".line.shown", /tile\[threadIdx\.x\]/);
+  }));
+
+test("findings and kernels are filtered by name, pattern and gain", async () => {
+  const mixed = await report(folder, "mixed", ({ payload, parts }) => {
+    payload.groups.slice(4).forEach((g) => {
+      g.gain_reason = "It is tiny.";
+    });
+    return { payload, parts };
+  });
+  await visit("#finding/1", async (page) => {
+    const cards = () => page.locator(".list .card").count();
+    const select = (n, value) => page.selectOption(`.filter select >> nth=${n}`, value);
+    await page.fill(".filter input", "GEMM d_");
+    await sees(page, ".filter", /\d of 6 show all/);
+    for (const text of await page.locator(".list .card").allInnerTexts()) assert.match(text, /gemm/);
+    const gemm = await cards();
+    assert.ok(gemm > 0 && gemm < 6);
+    await page.keyboard.press("Escape");
+    await page.fill(".filter input", "");
+    await select(1, "little");
+    await becomes(cards, 2);
+    await sees(page, ".list .card .rank", /^5$/);
+    await page.focus("body");
+    await page.locator(".detail h1").click();
+    await page.keyboard.press("j"); // from finding 1, which is not in the list: to its first
+    await sees(page, ".crumbs", /Finding 5 of 6/);
+    await select(1, "worth");
+    await becomes(cards, 4);
+    await select(0, "bank-conflict");
+    await becomes(cards, 1);
+    await page.locator(".detail h1").click();
+    await page.keyboard.press("2");
+    await becomes(cards, 1);
+    await sees(page, ".list .card", /transpose_shared/);
+    await page.fill(".filter input", "nowhere");
+    await sees(page, ".list", /Nothing here is asked for/);
+    await page.click("text=show all");
+    await becomes(cards, 5);
+  }, mixed);
+});
+
+test("search finds any line and place; Esc empties it", () =>
+  visit("", async (page) => {
+    const field = "[role=combobox]";
+    await page.fill(field, "T sum =");
+    await sees(page, "[role=listbox]", /line\s+T sum = 0/);
+    await page.click("[role=option] >> text=T sum");
+    await page.waitForURL(/#file\/1\?line=\d+$/);
+    await sees(page, ".line.shown", /T sum/);
+    await page.fill(field, "demo.cu:23");
+    await sees(page, "[role=option]", /line[^]*demo\.cu:23/);
+    await page.keyboard.press("Enter");
+    await has(page, ".line.shown", "data-line", "23");
+    await page.fill(field, "gemm");
+    await page.focus(field);
+    await page.keyboard.press("Escape");
+    await becomes(() => page.inputValue(field), "");
+    await becomes(() => page.locator("[role=listbox]").isHidden(), true);
+  }));
+
+test("in a narrow window the page alone scrolls up and down; the list opens at a button", () =>
+  visit("", async (page) => {
+    await page.setViewportSize({ width: 600, height: 700 });
+    for (const hash of VIEWS) {
+      await visits(page, hash);
+      const inner = () => page.evaluate(() =>
+        [...document.querySelectorAll("main *")]
+          .filter((e) => /auto|scroll/.test(getComputedStyle(e).overflowY))
+          .filter((e) => e.scrollHeight > e.clientHeight + 1)
+          .map((e) => e.className),
+      );
+      await becomes(inner, []);
+    }
+    await visits(page, "#finding/2");
+    await becomes(() => page.isVisible(".list .card"), false);
+    await page.click(".chooser button");
+    await page.click(".card >> nth=4");
+    await sees(page, ".crumbs", /Finding 5 of 6/);
+    await becomes(() => page.isVisible(".list .card"), false);
+    await becomes(() => page.evaluate(() => scrollY), 0);
+    await page.click(".chooser >> text=next");
+    await sees(page, ".crumbs", /Finding 6 of 6/);
+  }));
+
 test("a source file with what its lines move", () =>
   visit("#file/1", async (page) => {
     await sees(page, ".line.marked.first", /sum \+= A\[row \* n \+ k\]/);

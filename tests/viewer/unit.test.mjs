@@ -479,11 +479,14 @@ test("sketches of remedies are of patterns, and of whole sectors", () => {
 
 test("search finds by all words, names first", () => {
   const index = searching.searchIndex(model);
-  const names = (query) => searching.search(index, query, 20).map((h) => `${h.kind} ${h.name}`);
+  const names = (query) => searching.search(model, index, query, 20).map((h) => `${h.kind} ${h.name}`);
   assert.equal(names("d_A")[0], "object d_A (demo.cu:61)");
   assert.equal(names("gemm")[0], "kernel gemm<float>");
   assert.ok(names("false-sharing").every((n) => n.startsWith("finding")));
   assert.ok(names("demo.cu").includes("file demo.cu"));
   assert.deepEqual(names("gemm nowhere"), []);
+  assert.equal(names("emo.cu:35")[0], "line sum += A[row * n + k] * B[k * n + col];");
+  assert.ok(names("__global__").every((n) => n.startsWith("line")));
+  assert.ok(names("main").some((n) => n.startsWith("object"))); // which it allocates
   assert.deepEqual(names("  "), []);
 });

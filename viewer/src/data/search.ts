@@ -1,9 +1,10 @@
 import { findingHref, href } from "../state/address";
 import { baseName } from "../widgets/format";
-import { kernelOf, type Model } from "./model";
+import { chunkLines, kernelOf, type Model } from "./model";
+import type { SourceFile } from "./payload";
 
 export interface Hit {
-  kind: "finding" | "kernel" | "object" | "file";
+  kind: "finding" | "kernel" | "object" | "file" | "line";
   name: string;
   detail: string;
   href: string;
@@ -18,7 +19,7 @@ const entry = (hit: Hit, ...more: (string | undefined)[]): Entry => ({
   text: [hit.name, hit.detail, ...more].join(" ").toLowerCase(),
 });
 
-/** Everything that can be looked for, in the order of the lists. */
+/** Everything that has a name, in the order of the lists. */
 export function searchIndex(m: Model): Entry[] {
   const { findings, kernels, objects, files } = m.payload;
   const path = (file: number | undefined) => m.fileById.get(file ?? -1)?.path;
@@ -50,7 +51,10 @@ export function searchIndex(m: Model): Entry[] {
       ),
     ),
     ...objects.map((o) =>
-      entry({ kind: "object", name: o.name, detail: o.kind, href: href("object", o.id) }),
+      entry(
+        { kind: "object", name: o.name, detail: o.kind, href: href("object", o.id) },
+        o.function,
+      ),
     ),
     ...files.map((f) =>
       entry({ kind: "file", name: baseName(f.path), detail: f.path, href: href("file", f.id) }),
@@ -58,19 +62,66 @@ export function searchIndex(m: Model): Entry[] {
   ];
 }
 
-/** The entries that hold all words; those whose name begins with the first word come first. */
-export function search(index: Entry[], query: string, most: number): Hit[] {
+/** A line of a source file. */
+const lineHit = (file: SourceFile, line: number, text: string): Hit => ({
+  kind: "line",
+  name: text.trim(),
+  detail: `${baseName(file.path)}:${line}`,
+  href: href("file", file.id, { line }),
+});
+
+/** The source lines for which `wanted` holds, at most so many. */
+function linesThat(
+  m: Model,
+  most: number,
+  wanted: (text: string, line: number, f: SourceFile) => boolean,
+) {
+  const hits: Hit[] = [];
+  for (const file of m.payload.files) {
+    for (const chunk of file.chunks) {
+      const lines = chunkLines(chunk);
+      for (let i = 0; i < lines.length && hits.length < most; i++) {
+        const text = lines[i] ?? "";
+        if (wanted(text, chunk.first + i, file)) hits.push(lineHit(file, chunk.first + i, text));
+      }
+    }
+  }
+  return hits;
+}
+
+/** The line of a place as "demo.cu:35", and of others whose file's name ends so. */
+function placeHits(m: Model, query: string, most: number): Hit[] {
+  const place = /^\s*(\S*):(\d+)\s*$/.exec(query);
+  const name = place?.[1]?.toLowerCase() ?? "";
+  const number = Number(place?.[2]);
+  if (!place) return [];
+  return linesThat(
+    m,
+    most,
+    (_, line, file) => line === number && file.path.toLowerCase().endsWith(name),
+  );
+}
+
+/** The line of a place; what has a name with all words in it, that which begins with the first one before the others; then the source lines that
+ * hold all words. A third of the room is theirs, should there be very many names. */
+export function search(m: Model, index: Entry[], query: string, most: number): Hit[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const first = words[0];
   if (first === undefined) return [];
-  const found = index.filter((e) => words.every((w) => e.text.includes(w)));
   const rank = (e: Entry) => {
     const name = e.name.toLowerCase();
     return name.startsWith(first) ? 0 : name.includes(first) ? 1 : 2;
   };
-  return found
+  const named = index
+    .filter((e) => words.every((w) => e.text.includes(w)))
     .map((e, i) => ({ e, i, rank: rank(e) }))
     .sort((a, b) => a.rank - b.rank || a.i - b.i)
-    .slice(0, most)
     .map(({ e }) => e);
+  const holds = (text: string) => {
+    const lower = text.toLowerCase();
+    return words.every((w) => lower.includes(w));
+  };
+  const lines = linesThat(m, most, holds);
+  const room = Math.max(most - lines.length, Math.ceil((2 * most) / 3));
+  return [...placeHits(m, query, most), ...named.slice(0, room), ...lines].slice(0, most);
 }

@@ -5,9 +5,9 @@ import { go, href, type Route, route, type View } from "../state/route";
 import { shown, toggleTheme } from "../state/theme";
 import { baseName, exact } from "../widgets/format";
 import { CoveragePanel } from "./coverage";
-import { FileView } from "./file";
-import { FindingsView } from "./finding";
-import { KernelView, rankedKernels } from "./kernel";
+import { FileView, stepHotLine } from "./file";
+import { FindingsView, listedGroups } from "./finding";
+import { KernelView, listedKernels } from "./kernel";
 import { ObjectView, rankedObjects } from "./object";
 import { OverviewView } from "./overview";
 import { focusSearch, Search } from "./search";
@@ -106,12 +106,13 @@ function TopBar({ m }: { m: Model }) {
 const KEYS: [string, string][] = [
   ["/", "search"],
   ["j, k", "next and previous in the list"],
+  ["n, p", "in a source file: the next hot line, and the one before"],
   ["1 – 4", "findings, kernels, objects, overview"],
   ["t", "light or dark"],
   ["arrows", "on a heat map: move the selected cell; page up, page down, home, end, too"],
   ["+, −", "on a heat map: zoom, as the wheel does with ctrl"],
   ["?", "this list"],
-  ["Esc", "close"],
+  ["Esc", "empty the search; close"],
 ];
 
 function Help() {
@@ -150,15 +151,15 @@ function Help() {
 function listed(m: Model, where: Route): { ids: number[]; at: number } {
   const ids =
     where.view === "finding"
-      ? m.payload.groups.map((_, i) => i + 1)
+      ? listedGroups(m).map(({ number }) => number)
       : where.view === "kernel"
-        ? rankedKernels(m).map((k) => k.id)
+        ? listedKernels(m).map((k) => k.id)
         : where.view === "object"
           ? rankedObjects(m).map((o) => o.id)
           : where.view === "file"
             ? m.payload.files.map((f) => f.id)
             : [];
-  return { ids, at: Math.max(0, ids.indexOf(where.id ?? -1)) };
+  return { ids, at: where.id === undefined ? 0 : ids.indexOf(where.id) };
 }
 
 function step(m: Model, by: number): void {
@@ -177,6 +178,8 @@ function onKey(m: Model, e: KeyboardEvent): void {
     focusSearch();
   } else if (e.key === "j") step(m, 1);
   else if (e.key === "k") step(m, -1);
+  else if (e.key === "n" && view.value === "file") stepHotLine(m, route.value.id, 1);
+  else if (e.key === "p" && view.value === "file") stepHotLine(m, route.value.id, -1);
   else if (e.key === "t") toggleTheme();
   else if (e.key === "?") help.value = !help.value;
   else if (e.key === "Escape") help.value = false;
@@ -213,7 +216,7 @@ export function App({ m }: { m: Model }) {
     return () => removeEventListener("keydown", listener);
   }, [m]);
   useEffect(() => {
-    scrollTo(0, 0);
+    if (view.value !== "file") scrollTo(0, 0); // a source file shows its hottest line
     document.querySelector(".card.on")?.scrollIntoView({ block: "nearest" });
     document.body.dataset.view = key; // it stands, and keys are listened to
   }, [key]);

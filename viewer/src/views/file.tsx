@@ -1,48 +1,106 @@
+import { useEffect } from "preact/hooks";
+import { findingsOf, hotLines, kernelsOf, type LineHeat, unitOf } from "../data/hotlines";
 import type { Model } from "../data/model";
-import { lineExcess, lineUnit } from "../data/model";
+import { lineUnit } from "../data/model";
 import type { SourceFile } from "../data/payload";
-import { href } from "../state/route";
+import { href, replace, route } from "../state/route";
 import { CardList } from "../widgets/cards";
-import { baseName, plural, ratio } from "../widgets/format";
+import { baseName, count, plural, ratio } from "../widgets/format";
+import { FindingNumbers } from "./kernel";
 import { KernelName } from "./names";
 import { type Mark, SourceText } from "./source";
 
-/** What each line of the file moved, all kernels together. */
-function marksOf(m: Model, file: number): { marks: Mark[]; kernels: Set<number> } {
-  const notes = new Map<number, { text: string[]; excess: number }>();
-  const kernels = new Set<number>();
-  for (const [kernel, rows] of m.linesOf) {
-    for (const row of rows) {
-      if (row.file !== file || row.line === undefined) continue;
-      kernels.add(kernel);
-      const note = notes.get(row.line) ?? { text: [], excess: 0 };
-      const each = row.requests > 0 ? row.now / row.requests : 0;
-      note.text.push(`${row.op} ${ratio(each)} ${lineUnit(row)}`);
-      note.excess += lineExcess(row);
-      notes.set(row.line, note);
-    }
-  }
-  const most = Math.max(0, ...[...notes.values()].map((n) => n.excess));
-  const marks = [...notes].map(([line, note]) => ({
-    line,
-    first: most > 0 && note.excess === most,
-    calm: note.excess === 0,
-    note: [...new Set(note.text)].join(", "),
-  }));
-  return { marks, kernels };
+/** Beside a line: what each of its accesses moves. */
+function markOf(heat: LineHeat, hottest: LineHeat | undefined): Mark {
+  const notes = heat.rows.map((r) => {
+    const each = r.requests > 0 ? r.now / r.requests : 0;
+    return `${r.op} ${ratio(each)} ${lineUnit(r)}`;
+  });
+  return {
+    line: heat.line,
+    first: heat === hottest && heat.excess > 0,
+    calm: heat.excess === 0,
+    note: [...new Set(notes)].join(", "),
+  };
+}
+
+/** The line that the address names (?line=35), else the hottest. */
+function lineShown(lines: LineHeat[]): number | undefined {
+  const asked = Number.parseInt(route.value.query.line ?? "", 10);
+  return Number.isFinite(asked) ? asked : lines[0]?.line;
+}
+
+const goToLine = (file: number, line: number) => replace(href("file", file, { line }));
+
+/** The hot line `by` places further down the ranking than the one that is shown. */
+export function stepHotLine(m: Model, id: number | undefined, by: number): void {
+  const file = m.fileById.get(id ?? -1) ?? m.payload.files[0];
+  const lines = file ? hotLines(m, file.id) : [];
+  const at = lines.findIndex((l) => l.line === lineShown(lines));
+  const next = lines[Math.min(lines.length - 1, Math.max(0, at + by))];
+  if (file && next) goToLine(file.id, next.line);
+}
+
+/** Which hot line is shown, what it costs, and the way to the others. */
+function HotLines({ m, file, lines, shown }: HotProps) {
+  const at = lines.findIndex((l) => l.line === shown);
+  const heat = lines[at];
+  const findings = heat ? findingsOf(m, heat) : [];
+  return (
+    <div class="hotlines">
+      <button type="button" disabled={at === 0} onClick={() => stepHotLine(m, file.id, -1)}>
+        ▲ hotter <kbd>p</kbd>
+      </button>
+      <button
+        type="button"
+        disabled={at === lines.length - 1}
+        onClick={() => stepHotLine(m, file.id, 1)}
+      >
+        ▼ next hot line <kbd>n</kbd>
+      </button>
+      <span>
+        <b>Line {shown}</b>
+        {heat ? (
+          <>
+            , {at === 0 ? "the hottest" : `number ${at + 1}`} of {lines.length} hot lines:{" "}
+            {count(heat.moved)} {unitOf(heat)},{" "}
+            {heat.excess > 0 ? `${count(heat.excess)} more than needed` : "no more than needed"}
+            {findings.length > 0 && " · finding "}
+            <FindingNumbers numbers={findings} />
+          </>
+        ) : (
+          " does not access memory"
+        )}
+      </span>
+    </div>
+  );
+}
+
+interface HotProps {
+  m: Model;
+  file: SourceFile;
+  lines: LineHeat[];
+  shown: number;
 }
 
 function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
-  const { marks, kernels } = marksOf(m, file.id);
+  const lines = hotLines(m, file.id);
+  const shown = lineShown(lines);
+  const kernels = kernelsOf(lines);
+  useEffect(() => {
+    const line = document.querySelector(`.line[data-line="${shown}"]`);
+    if (line) line.scrollIntoView({ block: "center" });
+    else scrollTo(0, 0);
+  }, [file.id, shown]);
   return (
     <article class="detail">
       <header class="headline">
         <p class="crumbs muted">Source file</p>
         <h1 class="mono name">{baseName(file.path)}</h1>
         <p class="who muted">
-          {plural(marks.length, "line that moves memory", "lines that move memory")}
-          {kernels.size > 0 && ", in "}
-          {[...kernels].map((id, i) => (
+          {plural(lines.length, "line that accesses memory", "lines that access memory")}
+          {kernels.length > 0 && ", in "}
+          {kernels.map((id, i) => (
             <span key={id}>
               {i > 0 && ", "}
               <KernelName m={m} id={id} />
@@ -50,8 +108,15 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
           ))}
         </p>
       </header>
+      {shown !== undefined && <HotLines m={m} file={file} lines={lines} shown={shown} />}
+      <SourceText
+        m={m}
+        file={file.id}
+        marks={lines.map((heat) => markOf(heat, lines[0]))}
+        shown={shown}
+        pick={(line) => goToLine(file.id, line)}
+      />
       <p class="muted">Beside a line: sectors or wavefronts per request.</p>
-      <SourceText m={m} file={file.id} marks={marks} />
     </article>
   );
 }

@@ -1,23 +1,30 @@
+import { showsKernel } from "../data/filter";
 import type { LineRow, Model } from "../data/model";
 import { findingsAt, kernelExcess, lineExcess, lineUnit, sourceLine } from "../data/model";
 import type { Finding, Instruction, Kernel } from "../data/payload";
 import { MixPicture } from "../pictures/mix";
+import { filter } from "../state/filter";
 import { findingHref, href } from "../state/route";
 import { CardList } from "../widgets/cards";
 import { bytes, count, dim, exact, middle, percent, plural, ratio } from "../widgets/format";
 import { Bar, type ColumnOf, SortTable } from "../widgets/table";
+import { FilterBar } from "./filter";
 import { ObjectName } from "./names";
 import { Code, Excerpt, type Mark, place } from "./source";
 
-export const rankedKernels = (m: Model): Kernel[] => m.payload.kernels;
+/** The kernels that the filter lets through, costliest first. */
+export const listedKernels = (m: Model): Kernel[] =>
+  m.payload.kernels.filter((k) => showsKernel(m, k, filter.value));
 
 function KernelList({ m, on }: { m: Model; on: number }) {
   const most = Math.max(1, ...m.payload.kernels.map((k) => kernelExcess(m, k)));
+  const listed = listedKernels(m);
   return (
     <CardList
       label="Kernels"
       head="Sectors and wavefronts that findings cost"
-      items={rankedKernels(m)}
+      filter={<FilterBar m={m} shown={listed.length} all={m.payload.kernels.length} />}
+      items={listed}
       idOf={(k) => k.id}
       on={on}
       href={(id) => href("kernel", id)}
@@ -42,7 +49,7 @@ const UNIT_HELP = {
   wavefronts: "Passes through shared memory",
 };
 
-function FindingNumbers({ numbers }: { numbers: number[] }) {
+export function FindingNumbers({ numbers }: { numbers: number[] }) {
   return (
     <>
       {numbers.map((n, i) => (
@@ -268,7 +275,7 @@ function Source({ m, rows }: { m: Model; rows: LineRow[] }) {
 
 /** A kernel, line by line. */
 export function KernelView({ m, id }: { m: Model; id: number | undefined }) {
-  const kernel = m.kernelById.get(id ?? -1) ?? rankedKernels(m)[0];
+  const kernel = m.kernelById.get(id ?? -1) ?? listedKernels(m)[0] ?? m.payload.kernels[0];
   if (!kernel) return <div class="empty">No kernel was observed.</div>;
   const rows = m.linesOf.get(kernel.id) ?? [];
   return (

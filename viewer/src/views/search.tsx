@@ -5,7 +5,7 @@ import { type Hit, search, searchIndex } from "../data/search";
 import { go } from "../state/route";
 import { middle } from "../widgets/format";
 
-const MOST_HITS = 12;
+const MOST_HITS = 20;
 const field = signal<HTMLInputElement | null>(null);
 
 /** Puts the cursor into the search field. */
@@ -26,13 +26,13 @@ function Option({ hit, id, on, pick }: { hit: Hit; id: string; on: boolean; pick
   );
 }
 
-/** Looks for findings, kernels, objects and files. */
+/** Looks for findings, kernels, objects, files and source lines. */
 export function Search({ m }: { m: Model }) {
   const index = useMemo(() => searchIndex(m), [m]);
   const query = useSignal("");
   const open = useSignal(false);
   const at = useSignal(0);
-  const hits = useComputed(() => search(index, query.value, MOST_HITS));
+  const hits = useComputed(() => search(m, index, query.value, MOST_HITS));
   const shown = open.value && query.value.trim() !== "";
   const pick = (hit: Hit | undefined) => {
     if (!hit) return;
@@ -46,7 +46,11 @@ export function Search({ m }: { m: Model }) {
       e.preventDefault();
       at.value = Math.min(hits.value.length - 1, Math.max(0, at.value + step));
     } else if (e.key === "Enter") pick(hits.value[at.value]);
-    else if (e.key === "Escape") field.value?.blur();
+    else if (e.key === "Escape") {
+      if (query.value === "") field.value?.blur();
+      e.preventDefault();
+      query.value = "";
+    }
   };
   return (
     <div class="search">
@@ -58,7 +62,7 @@ export function Search({ m }: { m: Model }) {
         // biome-ignore lint/a11y/noRedundantRoles: it has no datalist, which would imply it
         role="combobox"
         list={undefined}
-        aria-label="Search findings, kernels, objects and files"
+        aria-label="Search findings, kernels, objects, files and source lines"
         aria-expanded={shown}
         aria-controls="hits"
         aria-autocomplete="list"
@@ -95,7 +99,7 @@ export function Search({ m }: { m: Model }) {
             pick={() => pick(hit)}
           />
         ))}
-        {hits.value.length === 0 && <p class="muted">Nothing of that name is in the report.</p>}
+        {hits.value.length === 0 && <p class="muted">Nothing in the report reads so.</p>}
       </div>
     </div>
   );

@@ -24,10 +24,28 @@ export function place(m: Model, file: number | undefined, line: number | undefin
   return path === undefined || line === undefined ? "" : `${baseName(path)}:${line}`;
 }
 
+interface PlaceProps {
+  m: Model;
+  file: number | undefined;
+  line: number | undefined;
+  link?: boolean; // to the line in its file
+}
+
 /** Where something is, with the whole path on hovering. */
-export function Place(p: { m: Model; file: number | undefined; line: number | undefined }) {
+export function Place(p: PlaceProps) {
   const text = place(p.m, p.file, p.line);
   if (!text) return <span class="muted">no line information</span>;
+  if (p.link) {
+    return (
+      <a
+        class="place"
+        href={href("file", p.file, { line: p.line ?? 1 })}
+        title={p.m.fileById.get(p.file ?? -1)?.path}
+      >
+        {text}
+      </a>
+    );
+  }
   return (
     <span class="place" title={p.m.fileById.get(p.file ?? -1)?.path}>
       {text}
@@ -54,12 +72,29 @@ export interface Mark {
   note: string;
 }
 
-function Line({ m, file, line, mark }: { m: Model; file: number; line: number; mark?: Mark }) {
+/** What a source text may show beside its marks. */
+interface Picking {
+  shown?: number | undefined; // the line that is selected
+  pick?: (line: number) => void; // a line with a mark was clicked
+}
+
+interface LineProps extends Picking {
+  m: Model;
+  file: number;
+  line: number;
+  mark: Mark | undefined;
+}
+
+function Line({ m, file, line, mark, shown, pick }: LineProps) {
   const text = sourceLine(m, file, line);
   if (text === undefined) return null;
   const kind = mark ? `marked${mark.first ? " first" : ""}${mark.calm ? " calm" : ""}` : "";
   return (
-    <div class={`line ${kind}`}>
+    <div
+      class={`line ${kind}${line === shown ? " shown" : ""}`}
+      data-line={line}
+      {...(mark && pick ? { onClick: () => pick(line) } : {})}
+    >
       <span class="number">{line}</span>
       <Code text={text || " "} />
       {mark && <span class="note num">{mark.note}</span>}
@@ -67,28 +102,35 @@ function Line({ m, file, line, mark }: { m: Model; file: number; line: number; m
   );
 }
 
+interface PartsProps extends Picking {
+  m: Model;
+  file: number;
+  marks: Mark[];
+}
+
 /** Lines `from` to `to` of a file, those that are there. */
-function Lines(p: { m: Model; file: number; from: number; to: number; marks: Map<number, Mark> }) {
+function Lines(p: PartsProps & { from: number; to: number; byLine: Map<number, Mark> }) {
   return (
     <>
       {Array.from({ length: p.to - p.from + 1 }, (_, k) => {
         const line = p.from + k;
-        const mark = p.marks.get(line);
-        return <Line key={line} m={p.m} file={p.file} line={line} {...(mark ? { mark } : {})} />;
+        return <Line key={line} {...p} line={line} mark={p.byLine.get(line)} />;
       })}
     </>
   );
 }
 
 /** Parts of a file, lines between them left out. */
-function Parts(p: { m: Model; file: number; marks: Mark[]; parts: [number, number][] }) {
+function Parts(p: PartsProps & { parts: [number, number][] }) {
   const byLine = new Map(p.marks.map((mark) => [mark.line, mark]));
   const file = p.m.fileById.get(p.file);
   const missing = (file?.chunks.length ?? 0) === 0;
+  const worst = p.marks.find((mark) => mark.first)?.line;
+  const first: Record<string, number> = worst === undefined ? {} : { line: worst };
   return (
     <div class="excerpt">
       <div class="path">
-        {file ? <a href={href("file", p.file)}>{file.path}</a> : "unknown file"}
+        {file ? <a href={href("file", p.file, first)}>{file.path}</a> : "unknown file"}
       </div>
       {missing ? (
         <p class="hint">
@@ -101,7 +143,7 @@ function Parts(p: { m: Model; file: number; marks: Mark[]; parts: [number, numbe
           {p.parts.map(([from, to], i) => (
             <div key={from} class="window">
               {i > 0 && <div class="skip">⋯</div>}
-              <Lines m={p.m} file={p.file} from={from} to={to} marks={byLine} />
+              <Lines {...p} from={from} to={to} byLine={byLine} />
             </div>
           ))}
         </section>
@@ -117,7 +159,7 @@ export function Excerpt(p: { m: Model; file: number; marks: Mark[]; context?: nu
 }
 
 /** All that the report holds of a file. */
-export function SourceText(p: { m: Model; file: number; marks: Mark[] }) {
+export function SourceText(p: PartsProps) {
   const chunks = p.m.fileById.get(p.file)?.chunks ?? [];
   const parts = chunks.map((c): [number, number] => [c.first, c.first + chunkLines(c).length - 1]);
   return <Parts {...p} parts={parts} />;

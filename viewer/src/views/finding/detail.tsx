@@ -309,7 +309,7 @@ function Header({ m, group, finding }: Props) {
           </span>
         )}
         <span class="dot">·</span>
-        <Place m={m} file={line?.file} line={line?.line} />
+        <Place m={m} file={line?.file} line={line?.line} link />
       </p>
       <Figures group={group} finding={finding} />
       <Worth m={m} finding={finding} />

@@ -12,7 +12,7 @@ function LineTable({ m, finding }: { m: Model; finding: Finding }) {
     return (
       <tr key={`${l.file}:${l.line}:${l.pc}`}>
         <td class="text">
-          <Place m={m} file={l.file} line={l.line} />
+          <Place m={m} file={l.file} line={l.line} link />
         </td>
         <td class="text code">
           <Code text={(sourceLine(m, l.file, l.line) ?? "").trim()} />

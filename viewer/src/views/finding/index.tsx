@@ -1,9 +1,12 @@
+import { showsGroup } from "../../data/filter";
 import { kernelOf, type Model, objectOf, placesOf } from "../../data/model";
 import type { Group } from "../../data/payload";
+import { filter } from "../../state/filter";
 import { href, route } from "../../state/route";
 import { CardList } from "../../widgets/cards";
 import { middle, percent, plural } from "../../widgets/format";
 import { Bar } from "../../widgets/table";
+import { FilterBar } from "../filter";
 import { shortObject } from "../names";
 import { place } from "../source";
 import { FindingDetail } from "./detail";
@@ -60,10 +63,22 @@ function Nothing({ m }: { m: Model }) {
   );
 }
 
+interface Numbered {
+  group: Group;
+  number: number; // from 1
+}
+
+/** The findings that the filter lets through, costliest first. */
+export const listedGroups = (m: Model): Numbered[] =>
+  m.payload.groups
+    .map((group, i) => ({ group, number: i + 1 }))
+    .filter(({ number }) => showsGroup(m, number, filter.value));
+
 /** Findings, costliest first, and the one that is selected. */
 export function FindingsView({ m, id }: { m: Model; id: number | undefined }) {
   const { groups } = m.payload;
-  const number = Math.min(groups.length, Math.max(1, id ?? 1));
+  const listed = listedGroups(m);
+  const number = Math.min(groups.length, Math.max(1, id ?? listed[0]?.number ?? 1));
   const group = groups[number - 1];
   if (!group) return <Nothing m={m} />;
   const at = Number.parseInt(route.value.query.place ?? "1", 10) || 1;
@@ -75,12 +90,13 @@ export function FindingsView({ m, id }: { m: Model; id: number | undefined }) {
         ranked
         label="Findings"
         head="Excess, as a share of the program's traffic"
-        items={groups}
-        idOf={(_, i) => i + 1}
+        filter={<FilterBar m={m} shown={listed.length} all={groups.length} />}
+        items={listed}
+        idOf={(item) => item.number}
         on={number}
         href={(n) => href("finding", n)}
-        section={section}
-        card={(g, n) => <Card m={m} group={g} number={n} />}
+        section={(item, before) => section(item.group, before?.group)}
+        card={({ group: g }, n) => <Card m={m} group={g} number={n} />}
       />
       {finding && <FindingDetail key={`${number} ${at}`} m={m} group={group} finding={finding} />}
     </div>

@@ -37,7 +37,7 @@ const REGION_TEXT: Partial<Record<Region, { name: string; help: string }>> = {
   },
   strided: { name: "strided", help: "Half of the words of each sector or fewer are used" },
   random: { name: "random", help: "No two sectors are used alike, or at no constant distance" },
-  none: { name: "no pattern", help: "Whole sectors, each used by few warps" },
+  none: { name: "whole sectors", help: "More than half of each sector is used, by few warps" },
 };
 
 /** Which colour is which pattern, of those that are there. */
