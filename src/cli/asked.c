@@ -123,8 +123,12 @@ bool cli_asked_read(int argc, const char **argv, cli_asked *out, int *status)
     const struct poptOption options[] = {
         {NULL, '\0', POPT_ARG_INCLUDE_TABLE, t.own, 0, "Options:", NULL}, CLI_COMMON};
     *out = (cli_asked){0};
-    out->context = cli_parse(argc, argv, options, "[options] [--] PROGRAM [arguments]", each_option,
-                             out, status);
+    const cli_syntax syntax = {.options = options,
+                               .usage = "[options] [--] PROGRAM [arguments]",
+                               .program_follows = true,
+                               .each = each_option,
+                               .state = out};
+    out->context = cli_parse(argc, argv, &syntax, status);
     bool good = out->context && check_request(out, status);
     option_table_free(&t);
     return good;

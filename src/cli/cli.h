@@ -15,7 +15,9 @@ typedef enum cli_exit {
     CLI_OK = 0,
     CLI_FAILED = 1, /* something went wrong that is not the command line's fault */
     CLI_USAGE = 2,
-    CLI_NOT_MEASURED = 3 /* there is nothing to show */
+    CLI_NOT_MEASURED = 3, /* there is nothing to show */
+    CLI_NO_PROFILE = 125, /* `profile`: the program did well, but nothing came of profiling it */
+    CLI_NO_PROGRAM = 127  /* `profile`: there is no such program, as shells say it */
 } cli_exit;
 
 #define X(name, summary) int cmd_##name(int argc, const char **argv);
@@ -30,14 +32,25 @@ extern struct poptOption cli_common[];
 #define CLI_COMMON {NULL, '\0', POPT_ARG_INCLUDE_TABLE, cli_common, 0, "Common options:", NULL}, POPT_AUTOHELP POPT_TABLEEND
 /* clang-format on */
 
-/* Reads all options; arguments are left in the context (poptGetArgs). `each`, which may be NULL,
- * sees every option whose `val` is not 0. On a usage error says so and sets *status to
- * CLI_USAGE; NULL then. `usage` names the arguments. */
-poptContext cli_parse(int argc, const char **argv, const struct poptOption *options,
-                      const char *usage, bool (*each)(void *state, int val, const char *arg),
-                      void *state, int *status);
+typedef struct cli_syntax {
+    const struct poptOption *options;
+    const char *usage;    /* names the arguments, for --help */
+    bool program_follows; /* what follows the first argument belongs to the program it names;
+                             else options stand anywhere */
+    /* Sees every option whose `val` is not 0; false ends the reading. May be NULL. */
+    bool (*each)(void *state, int val, const char *arg);
+    void *state;
+} cli_syntax;
+
+/* Reads all options; arguments are left in the context (poptGetArgs). On a usage error says so
+ * and sets *status to CLI_USAGE; NULL then. */
+poptContext cli_parse(int argc, const char **argv, const cli_syntax *syntax, int *status);
 /* The single argument, or NULL with a message and *status set. */
 const char *cli_only_argument(poptContext context, const char *what, int *status);
+/* The path of the profile that is the only argument or, where there is none, of the newest
+ * profile of the current folder, which is then named on stderr. NULL with a message and *status
+ * set. Lives until the next call. */
+const char *cli_profile_argument(poptContext context, int *status);
 int cli_usage_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -57,6 +70,11 @@ void cli_progress_end(void);
 /* From now on SIGINT, SIGTERM and SIGHUP are only noted. */
 void cli_note_interrupts(void);
 int cli_interrupt(void); /* the signal noted, 0 without one */
+/* From now on a file that grows beyond the limit (ulimit -f) is an error of the write that can be
+ * told, no end by SIGXFSZ. The second gives an application, before it is started, back what it
+ * would have had. */
+void cli_survive_file_limit(void);
+void cli_restore_file_limit(void);
 
 /* ---- files ---- */
 
@@ -90,6 +108,7 @@ wl_status cli_replay(const char *const *captures, uint32_t count, const replay_s
 typedef struct cli_import_options {
     const char *command; /* that the profile says it was made with; NULL: the captures' own */
     bool force;          /* replace the file */
+    char **older;        /* as in prof_options */
     const replay_settings *replay;
 } cli_import_options;
 

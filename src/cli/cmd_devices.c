@@ -59,7 +59,8 @@ int cmd_devices(int argc, const char **argv)
 {
     const struct poptOption options[] = {CLI_COMMON};
     int status;
-    poptContext context = cli_parse(argc, argv, options, "[NAME]", NULL, NULL, &status);
+    const cli_syntax syntax = {.options = options, .usage = "[NAME]"};
+    poptContext context = cli_parse(argc, argv, &syntax, &status);
     const char **args = context ? poptGetArgs(context) : NULL;
     if (context)
         status = args && args[0] ? describe_device(args[0]) : list_devices();

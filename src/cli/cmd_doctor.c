@@ -73,7 +73,8 @@ int cmd_doctor(int argc, const char **argv)
     const struct poptOption options[] = {CLI_COMMON};
     int status;
     doctor_gpu gpu;
-    poptContext context = cli_parse(argc, argv, options, "[PROGRAM]", NULL, NULL, &status);
+    const cli_syntax syntax = {.options = options, .usage = "[PROGRAM]"};
+    poptContext context = cli_parse(argc, argv, &syntax, &status);
     if (!context)
         return status;
     const char **args = poptGetArgs(context);

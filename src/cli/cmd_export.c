@@ -82,8 +82,9 @@ int cmd_export(int argc, const char **argv)
         {"output", 'o', POPT_ARG_STRING, &output, 0, "Write here instead of stdout", "FILE"},
         {"force", 'f', POPT_ARG_NONE, &force, 0, "Replace the file", NULL},
         CLI_COMMON};
-    poptContext context = cli_parse(argc, argv, options, "[options] PROFILE", NULL, NULL, &status);
-    const char *path = context ? cli_only_argument(context, "profile", &status) : NULL;
+    const cli_syntax syntax = {.options = options, .usage = "[options] [PROFILE]"};
+    poptContext context = cli_parse(argc, argv, &syntax, &status);
+    const char *path = context ? cli_profile_argument(context, &status) : NULL;
     if (path)
         status = export_as(path, type ? type : "json", table ? table : "instructions", output,
                            force);

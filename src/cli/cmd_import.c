@@ -36,7 +36,8 @@ int cmd_import(int argc, const char **argv)
         {"output", 'o', POPT_ARG_STRING, &output, 0, "The profile to make", "FILE"},
         {"force", 'f', POPT_ARG_NONE, &force, 0, "Replace the file", NULL},
         CLI_COMMON};
-    poptContext context = cli_parse(argc, argv, options, "-o PROFILE FOLDER", NULL, NULL, &status);
+    const cli_syntax syntax = {.options = options, .usage = "-o PROFILE FOLDER"};
+    poptContext context = cli_parse(argc, argv, &syntax, &status);
     const char *folder = context ? cli_only_argument(context, "folder of captures", &status) : NULL;
     if (folder && !output)
         status = cli_usage_error("import", "-o FILE is needed");

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "cli/asked.h"
 #include "cli/launch.h"
+#include "cli/output.h"
 #include "program/driver_path.h"
 #include "program/target.h"
 #include "replay/settings.h"
@@ -15,79 +16,10 @@
 
 typedef struct profile_run {
     cli_asked asked;
+    cli_output output;
     bool on_gpu;         /* the backend is inline */
     const char *command; /* the command line, for the report */
 } profile_run;
-
-/* ---- names of files ---- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Replaces %p (process), %h (host) and %q{VAR}; malloc'ed. */
-static char *expand_output(const char *pattern)
-{
-    char *text = NULL, host[256] = "";
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    gethostname(host, sizeof host - 1);
-    for (const char *c = pattern; *c; c++) {
-        const char *end;
-        if (c[0] == '%' && c[1] == 'p') {
-            fprintf(out, "%d", (int)getpid());
-            c++;
-        } else if (c[0] == '%' && c[1] == 'h') {
-            fputs(host, out);
-            c++;
-        } else if (strncmp(c, "%q{", 3) == 0 && (end = strchr(c, '}'))) {
-            char name[256];
-            snprintf(name, sizeof name, "%.*s", (int)(end - c - 3), c + 3);
-            const char *value = getenv(name);
-            fputs(value ? value : "", out);
-            c = end;
-        } else {
-            fputc(*c, out);
-        }
-    }
-    fclose(out);
-    return text;
-}
-
-/* "program.wlprof" here, or the first of "program.2.wlprof", ... that is free; malloc'ed. */
-static char *free_output(const char *program)
-{
-    char *path;
-    for (int n = 1; n < INT_MAX; n++) {
-        int length = n == 1 ? asprintf(&path, "%s.wlprof", base_name(program))
-                            : asprintf(&path, "%s.%d.wlprof", base_name(program), n);
-        if (length < 0)
-            return NULL;
-        if (access(path, F_OK) != 0)
-            return path;
-        free(path);
-    }
-    return NULL;
-}
-
-static wl_status choose_output(const prog_options *o, const char *program, char **path,
-                               wl_error *err)
-{
-    *path = *o->output ? expand_output(o->output) : free_output(program);
-    if (!*path)
-        return wl_fail(err, WL_NOMEM, "out of memory");
-    if (*o->output && !o->force && access(*path, F_OK) == 0)
-        return wl_fail(err, WL_EXISTS,
-                       "%s is there already; -f replaces it, -o NAME writes elsewhere", *path);
-    struct stat st;
-    if (stat(*path, &st) == 0 && !S_ISREG(st.st_mode))
-        return wl_fail(err, WL_ARG, "%s is no file; a profile needs one: -o NAME", *path);
-    return prof_check_path(*path, err);
-}
 
 /* The captures lie beside the profile, on the same disk: a run that cannot keep its result fails
  * before it starts. */
@@ -251,15 +183,16 @@ static bool tell_profile(const char *path)
     if (!cli_profile_open(path, 0, &profile))
         return false;
     const prof_coverage *c = &profile.data.coverage;
-    bool measured = c->launches_observed > 0;
-    if (measured)
+    bool timed = c->launches_seen && profile.data.launches.count;
+    bool measured = c->launches_observed > 0 || timed;
+    if (c->launches_observed)
         tell_findings(c, &profile.findings);
-    else if (c->launches_seen && profile.data.launches.count)
+    else if (timed)
         wl_log(WL_LOG_INFO,
                "%llu launches of %llu kernels ran on the GPU; what they accessed was not observed",
                (unsigned long long)c->launches_seen, (unsigned long long)c->kernels_seen);
     else
-        wl_log(WL_LOG_WARN,
+        wl_log(WL_LOG_ERROR,
                c->launches_seen ? "no launch was observed: see 'warplens stats %s' for the reasons"
                                 : "the application launched no kernel that warplens could see (%s)",
                path);
@@ -275,55 +208,66 @@ static bool folder_empty(const char *folder)
     return rmdir(folder) == 0;
 }
 
-/* Where the name was chosen for the user and another run took it meanwhile, the next free one is
- * taken. */
-static wl_status import_captures(const profile_run *run, const char *folder, char **path,
-                                 wl_error *err)
+static wl_status import_captures(const profile_run *run, const char *folder, wl_error *err)
 {
-    const prog_options *o = &run->asked.options;
-    replay_settings settings = replay_settings_of(o);
-    cli_import_options how = {run->command, o->force, &settings};
-    wl_status status = cli_import(folder, *path, &how, err);
-    while (status == WL_EXISTS && !*o->output) {
-        char *next = free_output(run->asked.program[0]);
-        if (!next)
-            break;
-        free(*path);
-        *path = next;
-        how.force = false;
-        status = cli_import(folder, *path, &how, err);
-    }
+    replay_settings settings = replay_settings_of(&run->asked.options);
+    char *older = NULL;
+    cli_import_options how = {.command = run->command,
+                              .force = run->output.replace,
+                              .older = run->output.keep_older ? &older : NULL,
+                              .replay = &settings};
+    wl_status status = cli_import(folder, run->output.path, &how, err);
+    if (older)
+        wl_log(WL_LOG_INFO, "the profile of the run before is now %s", older);
+    free(older);
     return status;
 }
 
-static bool keep_result(const profile_run *run, const char *folder, char **path, wl_error *err)
+/* Nothing came of this run: the profile of an earlier one is not to be taken for its. */
+static void warn_of_older(const profile_run *run)
+{
+    if (access(run->output.path, F_OK) == 0)
+        wl_log(WL_LOG_ERROR, "%s is of an earlier run", run->output.path);
+}
+
+static bool keep_result(const profile_run *run, const char *folder, wl_error *err)
 {
     if (folder_empty(folder)) {
-        wl_log(WL_LOG_WARN, "the application made no CUDA call, so there is nothing to profile and "
-                            "no profile was written");
+        wl_log(WL_LOG_ERROR,
+               "the application made no CUDA call, so there is nothing to profile and "
+               "no profile was written");
+        warn_of_older(run);
         return false;
     }
-    if (import_captures(run, folder, path, err) != WL_OK) {
+    if (import_captures(run, folder, err) != WL_OK) {
         cli_fail(err);
         wl_log(WL_LOG_ERROR,
                "what was recorded is kept in %s: 'warplens import -o NAME %s' tries again", folder,
                folder);
+        warn_of_older(run);
         return false;
     }
-    return tell_profile(*path);
+    return tell_profile(run->output.path);
+}
+
+/* Nothing was measured, or it could not be kept: no success, unless that was asked for. */
+static int unmeasured_status(const prog_options *o, int of_program)
+{
+    if (o->error_exitcode)
+        return (int)o->error_exitcode;
+    return of_program == 0 && !o->keep_exitcode ? CLI_NO_PROFILE : of_program;
 }
 
 /* The run went to its end: what it left is made a profile. Returns the exit status. */
-static int conclude_run(const profile_run *run, const cli_outcome *outcome, const char *folder,
-                        char **path)
+static int conclude_run(const profile_run *run, const cli_outcome *outcome, const char *folder)
 {
     wl_error err = {0};
-    int otherwise = (int)run->asked.options.error_exitcode;
     tell_end(outcome);
-    bool kept = keep_result(run, folder, path, &err);
+    bool kept = keep_result(run, folder, &err);
     if (!kept && cli_interrupt())
         return 128 + cli_interrupt();
-    return !kept && otherwise ? otherwise : exit_status(outcome->status);
+    int status = exit_status(outcome->status);
+    return kept ? status : unmeasured_status(&run->asked.options, status);
 }
 
 /* Nothing was run, or it could not be waited for. Returns the exit status. */
@@ -335,26 +279,55 @@ static int give_up_run(const profile_run *run, const cli_outcome *outcome, const
     if (!outcome->not_started)
         return cli_fail(err);
     wl_log(WL_LOG_ERROR, "%s: %s", run->asked.program[0], err->text);
-    return 127;
+    return CLI_NO_PROGRAM;
+}
+
+/* What a shell says of a program that cannot be run. */
+static int refuse_program(const wl_error *err)
+{
+    cli_fail(err);
+    return err->status == WL_NOENT ? CLI_NO_PROGRAM : CLI_FAILED;
 }
 
 static int profile(profile_run *run)
 {
     wl_error err = {0};
     const char *program = run->asked.program[0];
-    char *path = NULL, *folder = NULL;
+    char *folder = NULL;
     cli_outcome outcome = {0};
     wl_status status = prog_check_program(program, !run->on_gpu, &err);
+    if (status != WL_OK)
+        return refuse_program(&err);
+    status = cli_output_choose(&run->asked.options, program, &run->output, &err);
     if (status == WL_OK)
-        status = choose_output(&run->asked.options, program, &path, &err);
-    if (status == WL_OK)
-        status = make_capture_folder(path, &folder, &err);
+        status = make_capture_folder(run->output.path, &folder, &err);
     if (status == WL_OK)
         status = launch(run, folder, &outcome, &err);
-    int result = status == WL_OK ? conclude_run(run, &outcome, folder, &path)
+    int result = status == WL_OK ? conclude_run(run, &outcome, folder)
                                  : give_up_run(run, &outcome, folder, &err);
-    free(path), free(folder);
+    cli_output_clear(&run->output);
+    free(folder);
     return result;
+}
+
+/* Options that only the other backend minds: refused where the command line chose the backend,
+ * else said. */
+static bool check_effects(const profile_run *run, bool chosen)
+{
+    const char *backend = run->on_gpu ? "inline" : "emulate";
+    bool good = true;
+    for (prog_option_id id = 0; id < PROG_OPTIONS && good; id++) {
+        const prog_option *row = &prog_option_table[id];
+        if (!run->asked.given[id] || !row->backend || strcmp(row->backend, backend) == 0)
+            continue;
+        if (chosen)
+            good = cli_usage_error("profile", "--%s has no effect with --backend %s", row->name,
+                                   backend) == CLI_OK;
+        else
+            wl_log(WL_LOG_WARN, "--%s has no effect here: kernels run %s", row->name,
+                   run->on_gpu ? "on the GPU" : "in the emulator");
+    }
+    return good;
 }
 
 /* auto: on the GPU where there is one, unless another device is to be emulated. */
@@ -369,7 +342,8 @@ static bool choose_backend(profile_run *run)
     if (run->on_gpu && !there)
         cli_usage_error("profile", "--backend inline needs NVIDIA's driver (libcuda.so.1), and "
                                    "there is none; 'warplens doctor' tells more");
-    return there || !run->on_gpu;
+    return (there || !run->on_gpu) && check_effects(run, run->asked.given[PROG_OPTION_backend] ||
+                                                             run->asked.given[PROG_OPTION_device]);
 }
 
 int cmd_profile(int argc, const char **argv)

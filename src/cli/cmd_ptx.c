@@ -4,6 +4,7 @@
 #include "cli/ptx.h"
 #include "flow/dump.h"
 #include "profile/demangle.h"
+#include "program/kernel_name.h"
 #include "ptx/ptx.h"
 #include "rewrite/dump.h"
 
@@ -39,10 +40,11 @@ static void show_kernel(ptx_run *r, const ptx_subject *s)
         ptx_print_kernel(s, r->options->addresses, stdout);
 }
 
+/* Was the kernel of this mangled name asked for? */
 static bool is_named(void *ctx, const char *kernel)
 {
     const ptx_options *o = ctx;
-    return !o->kernel || strstr(kernel, o->kernel);
+    return !o->kernel || prog_pattern_matches(o->kernel, kernel);
 }
 
 /* What a pass of src/rewrite plans for the kernel, with the probes that --rewrite names, else
@@ -63,6 +65,8 @@ static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *fu
 {
     ir_kernel code;
     flow_proof proof;
+    if (!is_named((void *)r->options, func->name))
+        return WL_OK;
     wl_status status = ir_kernel_of(module, func, arena, &code);
     flow_kernel *kernel = status == WL_OK ? flow_kernel_new(&code, arena) : NULL;
     if (!kernel)
@@ -72,7 +76,7 @@ static wl_status analyse_kernel(ptx_run *r, const ir_module *module, ir_func *fu
         status = flow_run(kernel, FLOW_PASS_ilp);
     const char *name = prof_demangle(arena, func->name);
     ptx_subject s = {r->file, module, &code, kernel, &proof, name ? name : func->name};
-    if (status == WL_OK && (!r->options->kernel || strstr(s.name, r->options->kernel)))
+    if (status == WL_OK)
         show_kernel(r, &s);
     return status;
 }
@@ -222,6 +226,9 @@ static int check_ptx_options(ptx_options *o, const char **paths)
         return cli_usage_error("ptx", "no file was given");
     if (o->format && strcmp(o->format, "text") != 0 && strcmp(o->format, "json") != 0)
         return cli_usage_error("ptx", "--format is text or json, not '%s'", o->format);
+    wl_error why = {0};
+    if (o->kernel && prog_pattern_check(o->kernel, &why) != WL_OK)
+        return cli_usage_error("ptx", "-k %s: %s", o->kernel, why.text);
     o->json = o->format && strcmp(o->format, "json") == 0;
     o->dumps_plan = o->dump && rewrite_has_pass(o->dump);
     if (o->dump && !o->dumps_plan && !flow_pass_find(o->dump, &o->pass))
@@ -241,8 +248,10 @@ int cmd_ptx(int argc, const char **argv)
     const struct poptOption options[] = {
         {"format", '\0', POPT_ARG_STRING, &o.format, 0, "text (default) or json", "FORMAT"},
         {"summary", 's', POPT_ARG_NONE, &o.summary, 0, "Only the totals over all files", NULL},
-        {"kernel", 'k', POPT_ARG_STRING, &o.kernel, 0, "Only kernels with this text in their names",
-         "TEXT"},
+        {"kernel-name", 'k', POPT_ARG_STRING, &o.kernel, 0,
+         "Only kernels of this name (mangled, or the function's own), or that match "
+         "regex:EXPRESSION",
+         "NAME"},
         {"addresses", 'a', POPT_ARG_NONE, &o.addresses, 0,
          "Also what each access points to, and its linear form", NULL},
         {"dump", '\0', POPT_ARG_STRING, &o.dump, 0,
@@ -258,7 +267,8 @@ int cmd_ptx(int argc, const char **argv)
          "With --rewrite: each kernel in a module of its own, as it is loaded on a GPU", NULL},
         CLI_COMMON};
     int status;
-    poptContext context = cli_parse(argc, argv, options, "[options] FILE...", NULL, NULL, &status);
+    const cli_syntax syntax = {.options = options, .usage = "[options] FILE..."};
+    poptContext context = cli_parse(argc, argv, &syntax, &status);
     const char **paths = context ? poptGetArgs(context) : NULL;
     if (context)
         status = check_ptx_options(&o, paths);

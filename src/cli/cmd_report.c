@@ -56,8 +56,9 @@ int cmd_report(int argc, const char **argv)
         {"force", 'f', POPT_ARG_NONE, &force, 0, "Replace the file", NULL},
         {"open", '\0', POPT_ARG_NONE, &view, 0, "Show it in the browser", NULL},
         CLI_COMMON};
-    poptContext context = cli_parse(argc, argv, options, "[options] PROFILE", NULL, NULL, &status);
-    const char *path = context ? cli_only_argument(context, "profile", &status) : NULL;
+    const cli_syntax syntax = {.options = options, .usage = "[options] [PROFILE]"};
+    poptContext context = cli_parse(argc, argv, &syntax, &status);
+    const char *path = context ? cli_profile_argument(context, &status) : NULL;
     if (path) {
         if (!output)
             output = default_output(path);

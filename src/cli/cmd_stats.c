@@ -1,13 +1,15 @@
 /* `warplens stats`: what a profile says, as text or JSON. */
 #include "base/log.h"
+#include "base/nearest.h"
 #include "cli/cli.h"
+#include "program/kernel_name.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct stats_options {
     char *format, *table, *kernel;
-    int width, findings, all;
+    int width, findings, finding, all;
 } stats_options;
 
 static bool find_stats_table(const char *name, rep_table *out)
@@ -20,13 +22,27 @@ static bool find_stats_table(const char *name, rep_table *out)
     return false;
 }
 
-/* The first kernel whose name contains `text`; 0 without one. */
-static uint32_t find_kernel(const rep_data *data, const char *text)
+/* Kernels that the pattern fits, in the arena; NULL with a message where there are none. */
+static const uint32_t *find_kernels(const cli_profile *profile, const char *pattern,
+                                    uint32_t *count)
 {
-    for (uint32_t i = 0; i < data->kernels.count; i++)
-        if (strstr(data->kernels.rows[i].name, text))
-            return data->kernels.rows[i].id;
-    return 0;
+    const prof_kernel_rows *all = &profile->data.kernels;
+    uint32_t *ids = wl_new_array(profile->arena, uint32_t, (size_t)all->count + 1);
+    wl_nearest meant = {.typed = pattern};
+    *count = 0;
+    for (uint32_t i = 0; ids && i < all->count; i++) {
+        if (prog_pattern_matches(pattern, all->rows[i].mangled))
+            ids[(*count)++] = all->rows[i].id;
+        wl_nearest_try(&meant, all->rows[i].short_name);
+    }
+    if (*count)
+        return ids;
+    wl_log(WL_LOG_ERROR,
+           "no kernel of the profile is called '%s'%s%s%s; 'regex:%s' would find it "
+           "in longer names",
+           pattern, meant.word ? "; did you mean '" : "", meant.word ? meant.word : "",
+           meant.word ? "'?" : "", pattern);
+    return NULL;
 }
 
 static int show_text(const cli_profile *profile, const stats_options *o, wl_error *err)
@@ -34,24 +50,49 @@ static int show_text(const cli_profile *profile, const stats_options *o, wl_erro
     rep_text_options text = {.width = o->width > 0 ? (unsigned)o->width : cli_width(stdout),
                              .color = cli_color(stdout),
                              .findings = (unsigned)o->findings,
+                             .finding = (unsigned)o->finding,
                              .full_names = wl_log_get_level() >= WL_LOG_DEBUG,
-                             .all_lines = o->all};
-    if (o->kernel && !(text.kernel = find_kernel(&profile->data, o->kernel))) {
-        wl_log(WL_LOG_ERROR, "no kernel of the profile has '%s' in its name", o->kernel);
+                             .all = o->all};
+    if (o->kernel && !(text.kernels = find_kernels(profile, o->kernel, &text.nkernels)))
         return CLI_NOT_MEASURED;
+    if (o->finding > 0 && (unsigned)o->finding > profile->findings.ngroups) {
+        wl_log(WL_LOG_ERROR, "there is no finding %d; the profile has %u", o->finding,
+               profile->findings.ngroups);
+        return CLI_USAGE;
     }
     return cli_finish(stdout, "the output", rep_text(&profile->data, &text, stdout, err), err);
 }
 
-static int show_stats(const char *path, const stats_options *o)
+/* Refuses what is not allowed, and what would have no effect. */
+static int check_stats_options(const stats_options *o, rep_table *table)
 {
     const char *format = o->format ? o->format : "text";
-    bool json = strcmp(format, "json") == 0, csv = strcmp(format, "csv") == 0;
-    rep_table table = (rep_table)0;
-    if (!json && !csv && strcmp(format, "text") != 0)
+    bool text = strcmp(format, "text") == 0, csv = strcmp(format, "csv") == 0;
+    wl_error why = {0};
+    if (!text && !csv && strcmp(format, "json") != 0)
         return cli_usage_error("stats", "--format is text, json or csv, not '%s'", format);
-    if (o->table && !find_stats_table(o->table, &table))
+    if (o->table && !find_stats_table(o->table, table))
         return cli_usage_error("stats", "there is no table '%s'", o->table);
+    if (o->table && !csv)
+        return cli_usage_error("stats", "--table needs --format csv");
+    if (!text && (o->kernel || o->findings || o->finding || o->all || o->width))
+        return cli_usage_error("stats",
+                               "-k, -n, --finding, --all and --width have no effect with "
+                               "--format %s",
+                               format);
+    if (o->findings < 0 || o->finding < 0 || o->width < 0)
+        return cli_usage_error("stats", "-n, --finding and --width take numbers from 1");
+    if (o->finding && (o->all || o->findings))
+        return cli_usage_error("stats", "--finding shows one finding; -n and --all show several");
+    if (o->kernel && prog_pattern_check(o->kernel, &why) != WL_OK)
+        return cli_usage_error("stats", "-k %s: %s", o->kernel, why.text);
+    return CLI_OK;
+}
+
+static int show_stats(const char *path, const stats_options *o, rep_table table)
+{
+    bool json = o->format && strcmp(o->format, "json") == 0;
+    bool csv = o->format && strcmp(o->format, "csv") == 0;
     cli_profile profile;
     wl_error err = {0};
     if (!cli_profile_open(path, json || csv ? REP_PART_LAUNCH_ROWS : REP_PART_SOURCES, &profile))
@@ -74,17 +115,26 @@ int cmd_stats(int argc, const char **argv)
         {"format", '\0', POPT_ARG_STRING, &o.format, 0, "text (default), json or csv", "FORMAT"},
         {"table", '\0', POPT_ARG_STRING, &o.table, 0,
          "Table for csv: instructions, findings, launches, objects, samples", "NAME"},
-        {"kernel", 'k', POPT_ARG_STRING, &o.kernel, 0, "Only the kernel with this text in its name",
-         "TEXT"},
-        {"findings", 'n', POPT_ARG_INT, &o.findings, 0, "Show at most so many findings", "N"},
-        {"all", 'a', POPT_ARG_NONE, &o.all, 0, "Also lines and kernels without findings", NULL},
+        {"kernel-name", 'k', POPT_ARG_STRING, &o.kernel, 0,
+         "Only kernels of this name (mangled, or the function's own), or that match "
+         "regex:EXPRESSION",
+         "NAME"},
+        {"findings", 'n', POPT_ARG_INT, &o.findings, 0,
+         "Show so many findings whole, the others in a line each (default: 3)", "N"},
+        {"finding", '\0', POPT_ARG_INT, &o.finding, 0, "Show only the finding of this number", "N"},
+        {"all", 'a', POPT_ARG_NONE, &o.all, 0,
+         "Show every finding whole, and lines and kernels without findings", NULL},
         {"width", '\0', POPT_ARG_INT, &o.width, 0, "Columns to use instead of the terminal's", "N"},
         CLI_COMMON};
     int status;
-    poptContext context = cli_parse(argc, argv, options, "[options] PROFILE", NULL, NULL, &status);
-    const char *path = context ? cli_only_argument(context, "profile", &status) : NULL;
+    const cli_syntax syntax = {.options = options, .usage = "[options] [PROFILE]"};
+    poptContext context = cli_parse(argc, argv, &syntax, &status);
+    const char *path = context ? cli_profile_argument(context, &status) : NULL;
+    rep_table table = (rep_table)0;
     if (path)
-        status = show_stats(path, &o);
+        status = check_stats_options(&o, &table);
+    if (path && status == CLI_OK)
+        status = show_stats(path, &o, table);
     poptFreeContext(context);
     free(o.format), free(o.table), free(o.kernel);
     return status;

@@ -113,23 +113,26 @@ static int tell_runtime(const prog_target *t, const doctor_gpu *gpu)
     return 0;
 }
 
-static int tell_fit(const device_code *code, uint32_t sm)
+static int tell_fit(const device_code *code, const doctor_gpu *gpu)
 {
+    uint32_t sm = gpu->count ? gpu->sm : EMULATED_SM;
     if (code->fits == code->count)
         return 0;
     if (code->fits)
         return doctor_tell(DOCTOR_NOTE, "device code",
-                           "%zu of %zu modules have no PTX that fits sm_%u: what their kernels "
-                           "access is not known",
-                           code->count - code->fits, code->count, sm);
+                           "%zu of %zu modules have no PTX that fits sm_%u: %s",
+                           code->count - code->fits, code->count, sm,
+                           gpu->count ? "what their kernels access is not known"
+                                      : "their kernels cannot be emulated");
     return doctor_tell(
-        DOCTOR_NOTE, "device code",
-        "there is no PTX that fits sm_%u, so what kernels access is not known: "
+        gpu->count ? DOCTOR_NOTE : DOCTOR_BAD, "device code",
+        "there is no PTX that fits sm_%u, so %s: "
         "compile with nvcc -arch=sm_%u, or add -gencode arch=compute_%u,code=compute_%u",
-        sm, sm, sm, sm);
+        sm, gpu->count ? "what kernels access is not known" : "kernels cannot be emulated", sm, sm,
+        sm);
 }
 
-static int tell_device_code(const device_code *code, uint32_t sm)
+static int tell_device_code(const device_code *code, const doctor_gpu *gpu)
 {
     char *ptx = text_of(&code->ptx), *sass = text_of(&code->sass);
     doctor_tell(DOCTOR_GOOD, "device code", "%zu module%s; PTX: %s; machine code: %s", code->count,
@@ -137,7 +140,7 @@ static int tell_device_code(const device_code *code, uint32_t sm)
                 sass && *sass ? sass : "none");
     free(ptx);
     free(sass);
-    int bad = tell_fit(code, sm);
+    int bad = tell_fit(code, gpu);
     if (code->texts && !code->lines)
         bad += doctor_tell(DOCTOR_NOTE, "source lines",
                            "kernels have none: compile with nvcc -lineinfo");
@@ -146,7 +149,7 @@ static int tell_device_code(const device_code *code, uint32_t sm)
     return bad;
 }
 
-static int check_device_code(const char *path, uint32_t sm)
+static int check_device_code(const char *path, const doctor_gpu *gpu)
 {
     cuda_file file;
     wl_error err = {0};
@@ -155,8 +158,8 @@ static int check_device_code(const char *path, uint32_t sm)
         return doctor_tell(DOCTOR_NOTE, "device code", "cannot be read: %s", err.text);
     for (size_t i = 0; i < file.count; i++)
         if (file.fatbins[i].fatbin.count)
-            add_fatbin(&code, &file.fatbins[i].fatbin, sm);
-    int bad = code.count ? tell_device_code(&code, sm) : 0;
+            add_fatbin(&code, &file.fatbins[i].fatbin, gpu->count ? gpu->sm : EMULATED_SM);
+    int bad = code.count ? tell_device_code(&code, gpu) : 0;
     wl_vec_free(&code.ptx);
     wl_vec_free(&code.sass);
     cuda_file_close(&file);
@@ -180,11 +183,10 @@ int doctor_check_program(const char *program, const doctor_gpu *gpu)
     bool usable = status == WL_OK || (gpu->count && target.stripped);
     if (!usable)
         return doctor_tell(DOCTOR_BAD, "program", "%s", err.text);
-    doctor_tell(DOCTOR_GOOD, "program", "%s%s can be profiled", target.path,
+    doctor_tell(DOCTOR_GOOD, "program", "%s%s can be started under warplens", target.path,
                 target.script ? ", which runs the script," : "");
     int bad = tell_runtime(&target, gpu);
     if (target.device_code)
-        bad += check_device_code(target.path, gpu->count ? gpu->sm : EMULATED_SM) +
-               tell_debug_info(&target);
+        bad += check_device_code(target.path, gpu) + tell_debug_info(&target);
     return bad;
 }

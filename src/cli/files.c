@@ -31,18 +31,37 @@ static struct {
     bool force;
 } unfinished;
 
+static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+
 static void forget_unfinished(int signal_number)
 {
     unlink(unfinished.temp);
     raise(signal_number); /* by now to its default: SA_RESETHAND */
 }
 
+/* What the process was told to ignore, it goes on to ignore. */
 static void on_interrupt(void (*handler)(int))
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
+    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND}, before;
+    for (size_t i = 0; i < sizeof interrupts / sizeof *interrupts; i++)
+        if (sigaction(interrupts[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(interrupts[i], &action, NULL);
+}
+
+/* Until `release_interrupts` they wait: there is no moment at which an interrupt would leave the
+ * unfinished file behind. */
+static void hold_interrupts(sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof interrupts / sizeof *interrupts; i++)
+        sigaddset(&held, interrupts[i]);
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
+static void release_interrupts(const sigset_t *before)
+{
+    sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 /* A pipe, a terminal, /dev/null: written as it is. */
@@ -52,24 +71,39 @@ static bool is_special(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
+/* With interrupts held. */
+static FILE *create_unfinished(const char *path, bool force, wl_error *err)
+{
+    char *temp = NULL;
+    if (publish_begin(path, force, &temp, err) != WL_OK)
+        return NULL;
+    FILE *file = fopen(temp, "we");
+    if (!file) {
+        wl_fail_errno(err, "cannot write %s", path);
+        publish_discard(temp);
+        return NULL;
+    }
+    unfinished.file = file;
+    unfinished.temp = temp;
+    unfinished.force = force;
+    on_interrupt(forget_unfinished);
+    return file;
+}
+
 FILE *cli_create(const char *path, bool force, wl_error *err)
 {
     if (strcmp(path, "-") == 0)
         return stdout;
-    bool special = is_special(path);
-    char *temp = NULL;
-    if (!special && publish_begin(path, force, &temp, err) != WL_OK)
-        return NULL;
-    FILE *file = fopen(special ? path : temp, "we");
-    if (!file) {
-        wl_fail_errno(err, "cannot write %s", path);
-        publish_discard(temp);
-    } else if (!special) {
-        unfinished.file = file;
-        unfinished.temp = temp;
-        unfinished.force = force;
-        on_interrupt(forget_unfinished);
+    if (is_special(path)) {
+        FILE *special = fopen(path, "we");
+        if (!special)
+            wl_fail_errno(err, "cannot write %s", path);
+        return special;
     }
+    sigset_t before;
+    hold_interrupts(&before);
+    FILE *file = create_unfinished(path, force, err);
+    release_interrupts(&before);
     return file;
 }
 
@@ -92,12 +126,15 @@ int cli_finish(FILE *file, const char *path, wl_status status, wl_error *err)
         status = closing.status;
     }
     if (publish) {
+        sigset_t before;
+        hold_interrupts(&before);
         unfinished.file = NULL;
-        on_interrupt(SIG_DFL);
         if (status == WL_OK)
             status = publish_end(unfinished.temp, path, unfinished.force, err);
         else
             publish_discard(unfinished.temp);
+        on_interrupt(SIG_DFL);
+        release_interrupts(&before);
     }
     return status == WL_OK ? CLI_OK : cli_fail(err);
 }

@@ -1,4 +1,5 @@
-/* Interrupts that are only noted, so that what was recorded is kept. */
+/* Signals that must not end us. Interrupts are only noted, so that what was recorded is kept; those
+ * that the process was told to ignore stay ignored. */
 #include "cli/cli.h"
 
 #include <signal.h>
@@ -13,13 +14,27 @@ static void note_signal(int signal_number)
 void cli_note_interrupts(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
     noted = 0;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
 }
 
 int cli_interrupt(void)
 {
     return noted;
+}
+
+static struct sigaction file_limit; /* as it was when we were started */
+
+void cli_survive_file_limit(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGXFSZ, &ignore, &file_limit);
+}
+
+void cli_restore_file_limit(void)
+{
+    sigaction(SIGXFSZ, &file_limit, NULL);
 }

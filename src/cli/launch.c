@@ -1,6 +1,7 @@
 /* Starts the application under the collector, and waits for it. */
 #include "cli/launch.h"
 
+#include "cli/cli.h"
 #include "program/options.h"
 
 #include <errno.h>
@@ -14,9 +15,18 @@
 
 static volatile sig_atomic_t application; /* pid, 0 before and after */
 
-static void pass_on(int signal_number)
+/* What would end us, and is the application's to answer. */
+static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGINT, SIGQUIT};
+
+enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
+
+/* From the keyboard SIGINT and SIGQUIT reach the application by themselves. */
+static void pass_on(int signal_number, siginfo_t *from, void *context)
 {
-    if (application > 0)
+    (void)context;
+    bool typed = (signal_number == SIGINT || signal_number == SIGQUIT) &&
+                 from->si_code == SI_KERNEL;
+    if (application > 0 && !typed)
         kill((pid_t)application, signal_number);
 }
 
@@ -50,14 +60,6 @@ static bool set_environment(const cli_launch *launch)
     return prepend("LD_PRELOAD", launch->preload);
 }
 
-static void default_signals(void)
-{
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
-}
-
 /* In the child. A failed exec reports errno through the pipe, which a successful one closes. */
 static void run_application(const cli_launch *launch, int pipe_end)
 {
@@ -69,14 +71,20 @@ static void run_application(const cli_launch *launch, int pipe_end)
     _exit(127);
 }
 
-static void catch_signals(void)
+static void catch_signals(struct sigaction before[PASSED_ON])
 {
-    struct sigaction forward = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGTERM, &forward, NULL);
-    sigaction(SIGHUP, &forward, NULL);
-    sigaction(SIGINT, &ignore, NULL);
-    sigaction(SIGQUIT, &ignore, NULL);
+    struct sigaction forward = {.sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO};
+    for (int i = 0; i < PASSED_ON; i++)
+        if (sigaction(passed_on[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
+            sigaction(passed_on[i], &forward, NULL);
+}
+
+/* In the child: what was ignored when we were started (nohup) is still ignored. */
+static void give_signals_back(const struct sigaction before[PASSED_ON])
+{
+    for (int i = 0; i < PASSED_ON; i++)
+        sigaction(passed_on[i], &before[i], NULL);
+    cli_restore_file_limit();
 }
 
 static wl_status wait_for_end(cli_outcome *outcome, int pipe_end, wl_error *err)
@@ -97,20 +105,21 @@ static wl_status wait_for_end(cli_outcome *outcome, int pipe_end, wl_error *err)
 /* A signal that comes before it is known whom to pass it on to waits. */
 static pid_t start(const cli_launch *launch, int pipe_end)
 {
-    sigset_t passed, before;
+    struct sigaction before[PASSED_ON];
+    sigset_t passed, mask;
     sigemptyset(&passed);
-    sigaddset(&passed, SIGTERM);
-    sigaddset(&passed, SIGHUP);
-    catch_signals();
-    sigprocmask(SIG_BLOCK, &passed, &before);
+    for (int i = 0; i < PASSED_ON; i++)
+        sigaddset(&passed, passed_on[i]);
+    catch_signals(before);
+    sigprocmask(SIG_BLOCK, &passed, &mask);
     pid_t child = fork();
     if (child == 0) {
-        default_signals();
-        sigprocmask(SIG_SETMASK, &before, NULL);
+        give_signals_back(before);
+        sigprocmask(SIG_SETMASK, &mask, NULL);
         run_application(launch, pipe_end);
     }
     application = child > 0 ? child : 0;
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     return child;
 }
 

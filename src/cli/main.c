@@ -1,5 +1,6 @@
 /* The command: finds the subcommand and runs it. */
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/version.h"
 #include "cli/cli.h"
 
@@ -44,6 +45,37 @@ static void hold_streams(void)
             (void)!open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
+static const command *find_command(const char *name)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int refuse_command(const char *name)
+{
+    wl_nearest meant = {.typed = name};
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        wl_nearest_try(&meant, commands[i].name);
+    if (meant.word)
+        wl_log(WL_LOG_ERROR, "there is no command '%s'; did you mean '%s'?", name, meant.word);
+    else if (access(name, X_OK) == 0)
+        wl_log(WL_LOG_ERROR, "there is no command '%s'; 'warplens profile %s' runs the program",
+               name, name);
+    else
+        wl_log(WL_LOG_ERROR, "there is no command '%s'; 'warplens --help' lists them", name);
+    return CLI_USAGE;
+}
+
+/* `warplens help COMMAND` is `warplens COMMAND --help`. */
+static int help_with(const char *name)
+{
+    const command *c = find_command(name);
+    const char *argv[] = {name, "--help", NULL};
+    return c ? c->run(2, argv) : refuse_command(name);
+}
+
 static int run_command(int argc, const char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -51,6 +83,8 @@ static int run_command(int argc, const char **argv)
         print_help(stderr);
         return CLI_USAGE;
     }
+    if (strcmp(name, "help") == 0 && argc > 2)
+        return help_with(argv[2]);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_help(stdout);
         return CLI_OK;
@@ -59,16 +93,14 @@ static int run_command(int argc, const char **argv)
         puts("warplens " WARPLENS_VERSION);
         return CLI_OK;
     }
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    wl_log(WL_LOG_ERROR, "there is no command '%s'; 'warplens --help' lists them", name);
-    return CLI_USAGE;
+    const command *c = find_command(name);
+    return c ? c->run(argc - 1, argv + 1) : refuse_command(name);
 }
 
 int main(int argc, const char **argv)
 {
     hold_streams();
+    cli_survive_file_limit();
     int status = run_command(argc, argv);
     bool failed = fflush(stdout) != 0 || ferror(stdout);
     if (failed && status == CLI_OK) {

@@ -5,9 +5,13 @@
 #include "cli/cli.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define PROFILE_END ".wlprof"
 
 bool cli_profile_open(const char *path, unsigned parts, cli_profile *out)
 {
@@ -30,6 +34,56 @@ void cli_profile_close(cli_profile *profile)
     prof_close(profile->db);
     wl_arena_free(profile->arena);
     *profile = (cli_profile){0};
+}
+
+/* ---- the newest ---- */
+
+static int is_profile_name(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > sizeof PROFILE_END - 1 &&
+           strcmp(entry->d_name + length - (sizeof PROFILE_END - 1), PROFILE_END) == 0;
+}
+
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+/* The profile of the current folder that was written last; NULL without one. */
+static const char *newest_profile(void)
+{
+    static char name[NAME_MAX + 1];
+    struct dirent **entries = NULL;
+    struct stat newest = {0}, st;
+    int count = scandir(".", &entries, is_profile_name, alphasort);
+    name[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        if (stat(entries[i]->d_name, &st) == 0 && S_ISREG(st.st_mode) &&
+            (!name[0] || is_newer(&st, &newest))) {
+            snprintf(name, sizeof name, "%s", entries[i]->d_name);
+            newest = st;
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return name[0] ? name : NULL;
+}
+
+const char *cli_profile_argument(poptContext context, int *status)
+{
+    const char **args = poptGetArgs(context);
+    if (args && args[0])
+        return cli_only_argument(context, "profile", status);
+    const char *path = newest_profile();
+    if (path)
+        wl_log(WL_LOG_INFO, "profile: %s, the newest here", path);
+    else
+        wl_log(WL_LOG_ERROR, "no profile was given, and there is no *" PROFILE_END " here; "
+                             "'warplens profile PROGRAM' makes one");
+    *status = path ? CLI_OK : CLI_USAGE;
+    return path;
 }
 
 /* ---- from captures ---- */
@@ -115,8 +169,10 @@ wl_status cli_import(const char *folder, const char *profile, const cli_import_o
                      wl_error *err)
 {
     path_list paths = {0};
-    prof_options options = {
-        .force = how->force, .command = how->command, .progress = import_progress};
+    prof_options options = {.force = how->force,
+                            .older = how->older,
+                            .command = how->command,
+                            .progress = import_progress};
     cli_note_interrupts();
     wl_status status = list_captures(folder, &paths, err);
     if (status == WL_OK)

@@ -1,6 +1,8 @@
 /* Reads device descriptions: JSON files of devices/, or of one's own (docs/devices.md). */
 #include "cuda/device.h"
 
+#include "base/nearest.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -471,12 +473,20 @@ static wl_status unknown_device(const char *name, wl_error *err)
         return wl_fail(err, WL_NOENT,
                        "no device description \"%s\", and no folder of descriptions in \"%s\"",
                        name, cuda_device_folder());
-    for (size_t i = 0; i < count && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", ids[i]);
+    wl_nearest meant = {.typed = name};
+    for (size_t i = 0; i < count; i++) {
+        wl_nearest_try(&meant, ids[i]);
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                     ids[i]);
+    }
+    wl_status status = wl_fail(err, WL_NOENT,
+                               "no device \"%s\"%s%s%s; there are: %s (or give the path of a "
+                               "description)",
+                               name, meant.word ? " (did you mean " : "",
+                               meant.word ? meant.word : "", meant.word ? "?)" : "", known);
     cuda_device_list_free(ids, count);
-    return wl_fail(err, WL_NOENT,
-                   "no device \"%s\"; there are: %s (or give the path of a description)", name,
-                   known);
+    return status;
 }
 
 wl_status cuda_device_load(const char *name, cuda_device *out, wl_error *err)

@@ -87,7 +87,9 @@ wl_status prof_create(const char *path, const prof_options *options, prof_builde
         return NOMEM(err);
     }
     wl_status status = prof_check_path(path, err);
-    status = status == WL_OK ? publish_begin(path, b->options.force, &b->temp, err) : status;
+    status = status == WL_OK
+                 ? publish_begin(path, b->options.force || b->options.older, &b->temp, err)
+                 : status;
     status = status == WL_OK ? open_profile_file(b, err) : status;
     status = status == WL_OK ? prepare_statements(b, err) : status;
     status = status == WL_OK ? write_profile_head(b, err) : status;
@@ -214,7 +216,8 @@ wl_status prof_finish(prof_builder *b, wl_error *err)
     if (status == WL_OK) {
         char *temp = b->temp;
         b->temp = NULL;
-        status = publish_end(temp, b->path, b->options.force, err);
+        status = b->options.older ? publish_end_beside(temp, b->path, b->options.older, err)
+                                  : publish_end(temp, b->path, b->options.force, err);
     }
     prof_discard(b);
     return status;

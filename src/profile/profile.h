@@ -43,6 +43,9 @@ wl_status prof_copy(prof_db *db, const char *path, bool force, wl_error *err);
 
 typedef struct prof_options {
     bool force;                /* replace an existing file; without it WL_EXISTS */
+    char **older;              /* where not NULL an existing file is kept as "NAME.1.wlprof", or the
+                                  first of the following numbers that is free, instead; *older is
+                                  that name, malloc'ed, or NULL where there was none */
     bool no_sources;           /* leave out the text of source files */
     uint64_t max_source_bytes; /* of all files together; 0: 64 MiB. A single file may take 4 MiB. */
     const char *source_path;   /* folders to look for sources in, separated by ':'; may be NULL */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,15 @@ static char *link_target_of(const char *path)
     return file ? file : strdup(path); /* a link that leads nowhere is replaced */
 }
 
+/* That of the file to be replaced, else what the process gives new files. */
+static mode_t mode_for(const char *target)
+{
+    struct stat st;
+    mode_t mask = umask(0);
+    umask(mask);
+    return stat(target, &st) == 0 ? st.st_mode & 0777 : 0666 & ~mask;
+}
+
 static wl_status make_temp(const char *target, char **temp)
 {
     if (asprintf(temp, "%s.XXXXXX", target) < 0) {
@@ -35,9 +45,7 @@ static wl_status make_temp(const char *target, char **temp)
         *temp = NULL;
         return WL_IO;
     }
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
+    fchmod(fd, mode_for(target));
     close(fd);
     return WL_OK;
 }
@@ -92,12 +100,18 @@ static int rename_new(const char *from, const char *to)
     return rc;
 }
 
+static wl_status end_failed(char *temp, const char *path, wl_error *err)
+{
+    wl_status status = errno == EEXIST ? exists(path, err)
+                                       : wl_fail_errno(err, "Cannot write %s", path);
+    publish_discard(temp);
+    return status;
+}
+
 wl_status publish_end(char *temp, const char *path, bool force, wl_error *err)
 {
     if (!flush_to_disk(temp)) {
-        wl_status status = wl_fail_errno(err, "Cannot write %s", path);
-        publish_discard(temp);
-        return status;
+        return end_failed(temp, path, err);
     }
     char *target = link_target_of(path);
     if (!target) {
@@ -107,10 +121,62 @@ wl_status publish_end(char *temp, const char *path, bool force, wl_error *err)
     int rc = force ? rename(temp, target) : rename_new(temp, target);
     free(target);
     if (rc != 0) {
-        wl_status status = errno == EEXIST ? exists(path, err)
-                                           : wl_fail_errno(err, "Cannot write %s", path);
-        publish_discard(temp);
-        return status;
+        return end_failed(temp, path, err);
+    }
+    free(temp);
+    return WL_OK;
+}
+
+/* Gives the file `from` the first free name of "program.1.wlprof", "program.2.wlprof" ... for
+ * "program.wlprof"; malloc'ed, NULL with errno set on failure. */
+static char *move_to_number(const char *from, const char *path)
+{
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    int stem = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
+    for (int n = 1; n < INT_MAX; n++) {
+        char *name;
+        if (asprintf(&name, "%.*s.%d%s", stem, path, n, path + stem) < 0) {
+            return NULL;
+        }
+        if (rename_new(from, name) == 0) {
+            return name;
+        }
+        free(name);
+        if (errno != EEXIST) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Both names change hands at once, so that no run that ends at the same moment is lost; on a file
+ * system that cannot do that, one after the other. */
+static bool change_places(const char *temp, const char *path, char **older)
+{
+    if (renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_EXCHANGE) == 0) {
+        *older = move_to_number(temp, path);
+        if (!*older) { /* each back to its own place */
+            renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_EXCHANGE);
+        }
+        return *older != NULL;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return false;
+    }
+    *older = move_to_number(path, path);
+    return *older && rename_new(temp, path) == 0;
+}
+
+wl_status publish_end_beside(char *temp, const char *path, char **older, wl_error *err)
+{
+    *older = NULL;
+    if (!flush_to_disk(temp)) {
+        return end_failed(temp, path, err);
+    }
+    bool done = rename_new(temp, path) == 0 ||
+                (errno == EEXIST && change_places(temp, path, older));
+    if (!done) {
+        return end_failed(temp, path, err);
     }
     free(temp);
     return WL_OK;

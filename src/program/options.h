@@ -75,6 +75,7 @@ typedef struct prog_option { /* a row; its columns are described in options.def 
     const char *initial, *without;
     uint64_t least, most;
     const char *choices;
+    const char *backend; /* the only one that minds it; NULL: each does */
     const char *help, *more;
 } prog_option;
 

@@ -59,7 +59,7 @@ static void gaps(const rep_terminal *t)
 {
     uint32_t told = 0;
     for (uint32_t i = 0; i < t->d->gaps.count; i++) {
-        if (told == MOST_FACTS && !t->o->all_lines) {
+        if (told == MOST_FACTS && !t->o->all) {
             fact(t, false, "and memory instructions of more kernels: --all names them");
             return;
         }
@@ -71,7 +71,7 @@ static void gaps(const rep_terminal *t)
 static void tell_skip(const rep_terminal *t, uint32_t from)
 {
     const prof_skip *rows = t->d->skips.rows, *first = &rows[from];
-    uint32_t most = t->o->all_lines ? UINT32_MAX : MOST_NAMES, kernels = 0;
+    uint32_t most = t->o->all ? UINT32_MAX : MOST_NAMES, kernels = 0;
     uint64_t launches = 0;
     const char *names = "";
     for (uint32_t i = 0; i < t->d->skips.count; i++) {

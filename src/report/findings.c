@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_LINES = 4, MOST_PLACES = 6 };
+enum { MOST_LINES = 4, MOST_PLACES = 6, SHOWN_WHOLE = 3 };
 
 static const ana_finding *first_of(const rep_terminal *t, const ana_finding_group *g)
 {
@@ -259,9 +259,9 @@ static void draw_group(const rep_terminal *t, const ana_finding_group *g)
 static bool is_group_wanted(const rep_terminal *t, const ana_finding_group *g)
 {
     for (uint32_t i = 0; i < g->nkernels; i++)
-        if (g->kernels[i] == t->o->kernel)
+        if (rep_shows_kernel(t, g->kernels[i]))
             return true;
-    return !t->o->kernel;
+    return !t->o->kernels;
 }
 
 static const char *order_of(const ana_findings *all)
@@ -310,29 +310,98 @@ static void draw_none(const rep_terminal *t)
                 : "none: no kernel launch was observed");
 }
 
-void rep_findings(const rep_terminal *t)
+/* A finding in a line: what to look at, and whether to. */
+static void add_brief(const rep_terminal *t, rep_grid *grid, const ana_finding_group *g)
+{
+    const ana_finding *f = first_of(t, g);
+    const ana_line *l = g->nlines ? &g->lines[0] : NULL;
+    const char *place = l ? rep_place(t->arena, l->file, l->line) : NULL;
+    const char *of = g->nkernels == 1   ? kernel_text(t, f->kernel, t->o->width * 2 / 3)
+                     : g->nkernels == 0 ? ""
+                                        : rep_plural(t->arena, g->nkernels, "kernel", "kernels");
+    const char *cells[] = {wl_arena_printf(t->arena, "%u.", f->number),
+                           ana_pattern_get(f->pattern)->name,
+                           g->nobjects == 1 ? object_text(t, f, t->o->width * 2 / 3) : "",
+                           of,
+                           place ? rep_printable(t, rep_base_name(place)) : "",
+                           rep_percent(t->arena, g->cost.share_of_program),
+                           is_little(t, g) ? "little" : ""};
+    rep_grid_add(grid, cells);
+}
+
+static void draw_brief(const rep_terminal *t, const ana_finding_group *const *groups,
+                       uint32_t count)
+{
+    static const rep_column columns[] = {
+        {"", .right = true},
+        {.head = "finding"},
+        {"object", .flexible = true, .middle = true},
+        {"kernel", .flexible = true, .middle = true},
+        {.head = "line"},
+        {"of the program", .right = true},
+        {.head = "gain"},
+    };
+    rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
+    if (!count || !grid)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        add_brief(t, grid, groups[i]);
+    rep_title(t, "Further findings", "--finding N shows one, --all shows all of them");
+    rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
+}
+
+/* `place`: among those that are shown at all, from 1. */
+static bool is_shown_whole(const rep_terminal *t, uint32_t number, uint32_t place)
+{
+    uint32_t most = t->o->findings ? t->o->findings : SHOWN_WHOLE;
+    return t->o->all || (t->o->finding ? t->o->finding == number : place <= most);
+}
+
+bool rep_shows_lines_of(const rep_terminal *t, uint32_t kernel)
+{
+    const ana_findings *all = t->d->findings;
+    if (t->o->kernels || t->o->all)
+        return rep_shows_kernel(t, kernel);
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->rows[i].kernel == kernel &&
+            is_shown_whole(t, all->rows[i].number, all->rows[i].number))
+            return true;
+    return false;
+}
+
+/* Those that are shown whole, by turns; the others go to `rest`. Returns how many were wanted. */
+static uint32_t draw_groups(const rep_terminal *t, const ana_finding_group **rest, uint32_t *nrest)
 {
     const ana_findings *all = t->d->findings;
     const ana_finding_group *last = NULL;
-    uint32_t shown = 0, of = 0;
+    uint32_t wanted = 0;
     for (uint32_t i = 0; i < all->ngroups; i++) {
         const ana_finding_group *g = &all->groups[i];
         if (!is_group_wanted(t, g))
             continue;
-        of++;
-        if (t->o->findings && shown >= t->o->findings)
+        if (!is_shown_whole(t, first_of(t, g)->number, ++wanted)) {
+            rest[(*nrest)++] = g;
             continue;
+        }
         draw_section(t, g, last);
         draw_group(t, g);
         draw_gain(t, g, last);
         last = g;
-        shown++;
     }
-    if (of == 0)
+    return wanted;
+}
+
+void rep_findings(const rep_terminal *t)
+{
+    uint32_t nrest = 0;
+    const ana_finding_group **rest = wl_new_array(t->arena, const ana_finding_group *,
+                                                  (size_t)t->d->findings->ngroups + 1);
+    if (!rest)
+        return;
+    if (draw_groups(t, rest, &nrest) == 0)
         draw_none(t);
-    else if (shown < of)
-        fprintf(t->out, "\n     %sand %s%s\n", t->s.dim,
-                rep_plural(t->arena, of - shown, "more finding", "more findings"), t->s.off);
+    else if (!t->o->finding)
+        draw_brief(t, rest, nrest);
 }
 
 void rep_verdict(const rep_terminal *t)

@@ -59,12 +59,14 @@ wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned part
                    rep_data *out, wl_error *err);
 
 typedef struct rep_text_options {
-    unsigned width;    /* columns of the terminal; 0: unlimited */
-    bool color;        /* ANSI colours */
-    uint32_t kernel;   /* prof_kernel: only this one; 0: all */
-    unsigned findings; /* show at most so many; 0: all */
+    unsigned width;          /* columns of the terminal; 0: unlimited */
+    bool color;              /* ANSI colours */
+    const uint32_t *kernels; /* prof_kernel: only these; NULL: all */
+    uint32_t nkernels;
+    unsigned findings; /* so many are shown whole, the others in a line each; 0: three */
+    unsigned finding;  /* the number of the only finding that is shown; 0: all */
     bool full_names;   /* names of kernels and objects are not shortened */
-    bool all_lines;    /* also lines that cost no excess, and kernels without findings */
+    bool all; /* every finding whole, lines that cost no excess, kernels without findings */
 } rep_text_options;
 
 /* `stats`: header, kernels, findings, source lines, coverage. `options` may be NULL: width 100, no

@@ -30,10 +30,15 @@ void rep_wrap(const rep_terminal *t, unsigned indent, const char *words);
 /* A name cut to what is left of the line after `used` columns. */
 const char *rep_fit_name(const rep_terminal *t, const char *name, size_t used);
 
+/* Was the kernel asked for, or were all? */
+bool rep_shows_kernel(const rep_terminal *t, uint32_t kernel);
+
 /* ---- parts ---- */
 
 void rep_verdict(const rep_terminal *t); /* a sentence above all, where no finding is worth much */
 void rep_findings(const rep_terminal *t);
+/* Those of the findings that are shown whole, or those asked for. */
+bool rep_shows_lines_of(const rep_terminal *t, uint32_t kernel);
 /* Does a finding name the line, or without line information the instruction? */
 bool rep_is_found(const rep_terminal *t, const rep_line *line);
 void rep_uses(const rep_terminal *t); /* nothing where no elements were counted */

@@ -103,6 +103,14 @@ static const char *kernel_cell(const rep_terminal *t, uint32_t kernel)
     return ends ? ends : "";
 }
 
+bool rep_shows_kernel(const rep_terminal *t, uint32_t kernel)
+{
+    for (uint32_t i = 0; i < t->o->nkernels; i++)
+        if (t->o->kernels[i] == kernel)
+            return true;
+    return !t->o->kernels;
+}
+
 /* ---- header ---- */
 
 static const char *collector_text(const char *collector)
@@ -208,8 +216,7 @@ static void device_times(const rep_terminal *t)
     bool estimated = false;
     for (uint32_t i = 0; grid && rows && i < count; i++) {
         const ana_device_time *d = &rows[i]->device;
-        if ((t->o->kernel && t->o->kernel != rows[i]->kernel) ||
-            (!t->o->all_lines && shown >= TOP_KERNELS))
+        if (!rep_shows_kernel(t, rows[i]->kernel) || (!t->o->all && shown >= TOP_KERNELS))
             continue;
         const char *about = d->timed < d->launches ? "~" : "";
         const char *cells[] = {
@@ -231,7 +238,7 @@ static void device_times(const rep_terminal *t)
                   ? "longest first; ~ counts launches that were not timed like those that were"
                   : "longest first");
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
-    if (!t->o->kernel && shown < count)
+    if (!t->o->kernels && shown < count)
         fprintf(t->out, "  %sand %u more: --all shows them%s\n", t->s.dim, count - shown, t->s.off);
 }
 
@@ -260,7 +267,7 @@ static void copies(const rep_terminal *t)
             rep_grid_add(grid, cells);
         timed += s->timed;
     }
-    if (!timed || t->o->kernel)
+    if (!timed || t->o->kernels)
         return;
     rep_title(t, "Copies", "time and bytes a second are those of the copies that were timed");
     rep_grid_draw(grid, 2, t->o->width, t->s.dim, t->s.off, t->out);
@@ -286,9 +293,9 @@ static void kernels(const rep_terminal *t)
     for (uint32_t i = 0; grid && i < table->count; i++) {
         const ana_kernel *row = &table->rows[i];
         const ana_counts *c = &row->counts;
-        if ((t->o->kernel && t->o->kernel != row->kernel) || !observed(t, row))
+        if (!rep_shows_kernel(t, row->kernel) || !observed(t, row))
             continue;
-        if (all++ >= TOP_KERNELS && !t->o->all_lines)
+        if (all++ >= TOP_KERNELS && !t->o->all)
             continue;
         uint64_t global = 0; /* requests that move sectors */
         for (uint32_t k = 0; k < t->lines.count; k++)
@@ -398,7 +405,7 @@ static void print_kernel_lines(const rep_terminal *t, uint32_t kernel)
         {"excess", .right = true},
     };
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
-    bool all = t->o->all_lines || t->o->kernel;
+    bool all = t->o->all || t->o->kernels;
     uint64_t shown = 0, quiet = 0;
     for (uint32_t i = 0, end; grid && i < t->lines.count; i = end) {
         end = place_end(t, i);
@@ -423,19 +430,11 @@ static void print_kernel_lines(const rep_terminal *t, uint32_t kernel)
                 rep_plural(t->arena, quiet, "more line", "more lines"), t->s.off);
 }
 
-static bool has_findings(const rep_terminal *t, uint32_t kernel)
-{
-    for (uint32_t i = 0; i < t->d->findings->count; i++)
-        if (t->d->findings->rows[i].kernel == kernel)
-            return true;
-    return false;
-}
-
 static void lines(const rep_terminal *t)
 {
     for (uint32_t i = 0; i < t->d->kernel_table.count; i++) {
         uint32_t kernel = t->d->kernel_table.rows[i].kernel;
-        if (t->o->kernel ? kernel == t->o->kernel : t->o->all_lines || has_findings(t, kernel))
+        if (rep_shows_lines_of(t, kernel))
             print_kernel_lines(t, kernel);
     }
 }

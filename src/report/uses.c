@@ -9,11 +9,11 @@ enum { TOP = 20, TOP_SWAPS = 5 };
 /* A kernel's own view: its arrays, and the device memory that it accesses. */
 static bool belongs(const rep_terminal *t, const ana_use *u)
 {
-    if (!t->o->kernel || u->kernel == t->o->kernel)
+    if (rep_shows_kernel(t, u->kernel))
         return true;
     for (uint32_t i = 0; !u->kernel && i < t->d->totals.count; i++)
-        if (t->d->totals.rows[i].kernel == t->o->kernel &&
-            t->d->totals.rows[i].c.object == u->object)
+        if (t->d->totals.rows[i].c.object == u->object &&
+            rep_shows_kernel(t, t->d->totals.rows[i].kernel))
             return true;
     return false;
 }
@@ -82,7 +82,7 @@ static void table(const rep_terminal *t)
     rep_grid *grid = rep_grid_new(t->arena, columns, sizeof columns / sizeof *columns);
     uint32_t shown = 0, all = 0;
     for (uint32_t i = 0; grid && i < uses->count; i++) {
-        if (!belongs(t, &uses->rows[i]) || (all++ >= TOP && !t->o->all_lines))
+        if (!belongs(t, &uses->rows[i]) || (all++ >= TOP && !t->o->all))
             continue;
         add_row(t, grid, &uses->rows[i]);
         shown++;
@@ -117,7 +117,7 @@ static void swaps(const rep_terminal *t)
     uint32_t shown = 0;
     for (uint32_t i = 0; i < uses->nswaps; i++) {
         const ana_swap *s = &uses->swaps[i];
-        if ((t->o->kernel && s->kernel != t->o->kernel) || (shown >= TOP_SWAPS && !t->o->all_lines))
+        if (!rep_shows_kernel(t, s->kernel) || (shown >= TOP_SWAPS && !t->o->all))
             continue;
         put_swap(t, s);
         shown++;

@@ -16,6 +16,7 @@ import signal
 import sqlite3
 import struct
 import subprocess
+import sys
 import termios
 import time
 
@@ -41,6 +42,9 @@ def in_terminal(columns, environment, *command):
     child.wait()
     os.close(ours)
     return shown.decode().replace("\r\n", "\n")
+
+
+NO_PROFILE = 125  # the program did well, but nothing came of profiling it
 
 
 class Usage(Case):
@@ -70,15 +74,44 @@ class Usage(Case):
             self.assertEqual(done.returncode, 2, (command, done.stderr))
             self.assertTrue(done.stderr)
 
+    def test_what_was_meant(self):
+        for command, meant in ((["proflie"], "'profile'"), (["stat"], "'stats'"), (["help", "exprot"], "'export'"),
+                               (["stats", "--formt", "json", "x"], "'--format'"), (["profile", "--kernel", "a", "x"], "'--kernel-name'"),
+                               (["report", "--ouptut=a.html", "x"], "'--output'"), (["profile", "--device", "h20", "x"], "h200")):
+            done = run(WARPLENS, *command)
+            self.assertEqual(done.returncode, 2, command)
+            self.assert_says(done, "did you mean " + meant)
+        for command in (["zzz"], ["stats", "--zzz", "x"]):
+            self.assertNotIn("did you mean", run(WARPLENS, *command).stderr)
+        self.assert_says(run(WARPLENS, "./" + os.path.basename(sys.executable), cwd=os.path.dirname(sys.executable)),
+                         "'warplens profile ./")
+
+    def test_help_of_a_command(self):
+        for name in ("profile", "stats", "ptx"):
+            self.assertEqual(run(WARPLENS, "help", name).stdout, run(WARPLENS, name, "--help").stdout)
+
+    def test_options_without_effect(self):
+        for command in (["stats", "--table", "objects", "x"], ["stats", "--format", "json", "-k", "a", "x"],
+                        ["stats", "--format", "csv", "--all", "x"], ["stats", "--finding", "1", "--all", "x"],
+                        ["stats", "--finding", "-1", "x"], ["stats", "-k", "regex:(", "x"], ["ptx", "-k", "regex:(", "x"],
+                        ["profile", "--backend", "emulate", "--collect", "probe", "x"],
+                        ["profile", "--device", "a100", "--replay-budget", "9s", "x"]):
+            done = run(WARPLENS, *command)
+            self.assertEqual(done.returncode, 2, (command, done.stderr))
+        done = run(WARPLENS, "profile", "-o", self.wlprof, "--collect", "probe", "--", "true",
+                   env={**os.environ, "WARPLENS_DRIVER": "/nowhere"})
+        self.assert_says(done, "--collect has no effect here")
+
     def test_backend_from_the_environment(self):
         def profile(backend, *options):
             return run(WARPLENS, "profile", *options, "-o", self.wlprof, "--", "true", env={**os.environ, "WARPLENS_BACKEND": backend})
 
         self.assertIn("not 'voodoo'", profile("voodoo").stderr)
         self.assertEqual(profile("voodoo").returncode, 2)
-        self.assertEqual(profile("voodoo", "--backend", "emulate").returncode, 0)
-        self.assertEqual(profile("auto", "-f").returncode, 0)  # a device that is named is emulated, also where there is a GPU
-        self.assertEqual(profile("auto", "-f", "--device", "a100").returncode, 0)
+        # `true` makes no CUDA call: it runs, and there is nothing to profile
+        self.assertEqual(profile("voodoo", "--backend", "emulate").returncode, NO_PROFILE)
+        self.assertEqual(profile("auto", "-f").returncode, NO_PROFILE)
+        self.assertEqual(profile("auto", "-f", "--device", "a100").returncode, NO_PROFILE)
 
     def test_devices(self):
         done = run(WARPLENS, "devices")
@@ -108,9 +141,35 @@ class PlainPrograms(Case):
         done = self.profile(compile_program("plain"), options=["--error-exitcode", "9"], input="")
         self.assertEqual(done.returncode, 9)
 
+    def test_nothing_measured_is_no_success(self):
+        plain = compile_program("plain")
+        self.assertEqual(self.profile(plain, "0", input="").returncode, NO_PROFILE)
+        self.assertEqual(self.profile(plain, "0", input="", options=["--keep-exitcode"]).returncode, 0)
+        self.assertEqual(self.profile(plain, "7", input="").returncode, 7)
+        quiet = self.profile(plain, "0", input="", options=["-q"])
+        self.assert_says(quiet, "no profile was written")
+        with open(self.wlprof, "w") as f:
+            f.write("of yesterday")
+        self.assert_says(self.profile(plain, "0", input="", options=["-f"]), "p.wlprof is of an earlier run")
+
+    def test_signals(self):
+        """Those that come to warplens alone go to the program; ignored ones stay ignored."""
+        wait = "trap 'echo got; exit 5' %s; echo ready; while :; do sleep 0.05; done"
+        for name in ("TERM", "HUP", "USR1", "USR2", "ALRM", "INT"):
+            process = subprocess.Popen([WARPLENS, "profile", "-o", self.wlprof, "--", "sh", "-c", wait % name],
+                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            process.send_signal(getattr(signal, "SIG" + name))
+            self.assertEqual(process.communicate(timeout=60)[0], "got\n", name)
+            self.assertEqual(process.returncode, 5, name)
+        done = subprocess.run(["nohup", WARPLENS, "profile", "-o", self.wlprof, "--", "sh", "-c", "kill -HUP $$; echo alive"],
+                              capture_output=True, check=False, text=True, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.stdout, "alive\n")
+
     def test_no_such_program(self):
         done = self.profile(os.path.join(self.folder, "missing"))
-        self.assertIn(done.returncode, (1, 127))
+        self.assertEqual(done.returncode, 127)
+        self.assertEqual(run(WARPLENS, "profile", "no-such-program-along-PATH").returncode, 127)
         self.assert_says(done, "missing")
         self.assert_nothing_left()
 
@@ -209,6 +268,56 @@ class CudaPrograms(Case):
         self.assertEqual(stats["coverage"]["launches_seen"], 8)
         self.assertTrue(all("scale" in launch["kernel"] for launch in stats["launches"]))
         self.assertTrue(stats["coverage"]["skipped"])
+
+    def test_the_newest_run_has_the_name(self):
+        command = [WARPLENS, "profile", "-c", "1", "--", compile_program("simple")]
+        self.assertEqual(run(*command, cwd=self.folder).returncode, 0)
+        self.assertEqual(run(WARPLENS, "stats", cwd=os.path.join(self.folder, "..")).returncode, 2)
+        again = run(*command[:2], "-c", "2", *command[4:], cwd=self.folder)
+        self.assert_says(again, "the profile of the run before is now simple.1.wlprof")
+        third = run(*command[:2], "-c", "3", *command[4:], cwd=self.folder)
+        self.assert_says(third, "now simple.2.wlprof")
+        counts = {name: json.loads(run(WARPLENS, "stats", "--format", "json", name, cwd=self.folder).stdout)
+                  ["coverage"]["launches_observed"] for name in os.listdir(self.folder)}
+        self.assertEqual(counts, {"simple.1.wlprof": 1, "simple.2.wlprof": 2, "simple.wlprof": 3})
+        newest = run(WARPLENS, "stats", "--format", "json", cwd=self.folder)
+        self.assertEqual(json.loads(newest.stdout)["coverage"]["launches_observed"], 3)
+        self.assert_says(newest, "simple.wlprof, the newest here")
+
+    def test_a_replaced_file_keeps_its_mode(self):
+        self.profile(compile_program("simple"))
+        os.chmod(self.wlprof, 0o600)
+        self.profile(compile_program("simple"), options=["-f"])
+        self.assertEqual(os.stat(self.wlprof).st_mode & 0o777, 0o600)
+
+    def test_options_stand_anywhere(self):
+        self.profile(compile_program("simple"))
+        self.assertEqual(json.loads(run(WARPLENS, "stats", self.wlprof, "--format", "json").stdout), self.stats())
+        self.assertEqual(run(WARPLENS, "report", self.wlprof, "-o", self.wlprof + ".html", "-f").returncode, 0)
+
+    def test_what_stats_shows(self):
+        """Three findings whole, a line for each other; kernels by name, all that match."""
+        self.profile(compile_program("findings"))
+        def shown(*options):
+            done = run(WARPLENS, "stats", self.wlprof, *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            whole = [int(n) for n in re.findall(r"^ *(\d+)\. .*\n.*(?:too many|of the)", done.stdout, re.M)]
+            brief = re.search(r"^Further findings.*?\n\n", done.stdout + "\n\n", re.M | re.S)
+            rows = [int(n) for n in re.findall(r"^ +(\d+)\. ", brief[0], re.M)] if brief else []
+            return [n for n in whole if n not in rows], rows, done.stdout
+
+        everything, none, _ = shown("--all")
+        self.assertGreater(len(everything), 4)
+        self.assertEqual((everything, none), (sorted(everything), []))
+        self.assertEqual(shown()[:2], (everything[:3], everything[3:]))
+        self.assertEqual(shown("-n", "1")[:2], (everything[:1], everything[1:]))
+        self.assertEqual(shown("--finding", "4")[:2], ([4], []))
+        self.assertEqual(run(WARPLENS, "stats", "--finding", "99", self.wlprof).returncode, 2)
+        self.assertEqual(len(re.findall(r"^Lines of", shown("-k", "regex:^column")[2], re.M)), 2)
+        self.assertEqual(len(re.findall(r"^Lines of", shown("-k", "column_a")[2], re.M)), 1)
+        missing = run(WARPLENS, "stats", "-k", "column_c", self.wlprof)
+        self.assertEqual(missing.returncode, 3)
+        self.assert_says(missing, "did you mean 'column_a'")
 
     def test_outputs(self):
         self.profile(compile_program("simple"))
@@ -441,9 +550,10 @@ class CudaPrograms(Case):
         self.assertEqual(run(WARPLENS, "doctor", program).returncode, 0)
 
     def test_doctor_looks_at_programs(self):
-        def lines(*options):
-            done = run(WARPLENS, "doctor", compile_program("simple", *options, lines=()))
-            self.assertEqual(done.returncode, 0, done.stdout)
+        def lines(*options, bad=False):
+            done = run(WARPLENS, "doctor", compile_program("simple", *options, lines=()),
+                       env={**os.environ, "WARPLENS_DRIVER": "/nowhere"})
+            self.assertEqual(done.returncode, 1 if bad else 0, done.stdout)
             return done.stdout
 
         good = lines("-g", "-lineinfo", "-arch=sm_90")
@@ -452,13 +562,13 @@ class CudaPrograms(Case):
         self.assertRegex(good, r"ok +source lines")
         self.assertRegex(good, r"ok +debug information")
         self.assertNotRegex(good, "note +(device|source|debug|CUDA)")
-        bare = lines("-cudart", "shared", "-arch=compute_90", "-code=sm_90")
+        bare = lines("-cudart", "shared", "-arch=compute_90", "-code=sm_90", bad=True)
         self.assertRegex(bare, r"ok +CUDA runtime +a shared one")
         self.assertRegex(bare, r"device code +1 module; PTX: none; machine code: sm_90")
-        self.assertRegex(bare, r"note +device code +there is no PTX that fits sm_90.*code=compute_90")
+        self.assertRegex(bare, r"BAD +device code +there is no PTX that fits sm_90.*code=compute_90")
         self.assertRegex(bare, r"note +debug information")
-        later = lines("-arch=compute_100", "-code=compute_100")
-        self.assertRegex(later, r"note +device code +there is no PTX that fits sm_90")
+        later = lines("-arch=compute_100", "-code=compute_100", bad=True)
+        self.assertRegex(later, r"BAD +device code +there is no PTX that fits sm_90")
         self.assertRegex(lines("-arch=sm_90"), r"note +source lines")
 
     def test_no_room_for_the_capture(self):

@@ -315,7 +315,7 @@ class Disk(WithProfile):
             _, errors = process.communicate(timeout=120)
             self.assertEqual(process.returncode, 0, errors)
         self.assertEqual(sorted(os.listdir(self.folder)),
-                         ["p.wlprof", "simple.2.wlprof", "simple.3.wlprof", "simple.wlprof"])
+                         ["p.wlprof", "simple.1.wlprof", "simple.2.wlprof", "simple.wlprof"])
 
 
 class Interrupts(Case):

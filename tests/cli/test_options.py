@@ -86,7 +86,8 @@ class Options(Case):
 
     def environment(self, *options):
         """What a program finds in its environment."""
-        done = self.profile("/usr/bin/env", options=["--backend", "emulate", *options])
+        done = self.profile("/usr/bin/env", options=["--keep-exitcode", *options],
+                            env={**os.environ, "WARPLENS_BACKEND": "emulate"})
         self.assertEqual(done.returncode, 0, done.stderr)
         return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
 

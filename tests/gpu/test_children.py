@@ -20,7 +20,7 @@ class Children(unittest.TestCase):
         """The profile's processes, its launches, and what the script printed."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "p.wlprof")
-            command = [WARPLENS, "profile", "--backend", backend, *options, "-o", path, "--", "sh", "-c", script]
+            command = [WARPLENS, "profile", "--backend", backend, "--keep-exitcode", *options, "-o", path, "--", "sh", "-c", script]
             environment = {**os.environ, **(INLINE if backend == "inline" else {})}
             done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True, timeout=120)
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -25,7 +25,7 @@ class Order(unittest.TestCase):
                 environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
                 path = os.path.join(folder, backend + ".wlprof")
                 done = subprocess.run(
-                    [WARPLENS, "profile", "-q", "--backend", backend, "--device", "h200,h200", "-o", path, "--", PROGRAM],
+                    [WARPLENS, "profile", "-q", "--backend", backend, "-o", path, "--", PROGRAM],
                     env=environment | {"WARPLENS_DEVICE": "h200,h200"} | more, capture_output=True, text=True, timeout=60, check=False)
                 assert done.returncode == 0, done.stdout + done.stderr
                 assert done.stdout == "too much: 2\ngraph: 1 0\n", done.stdout

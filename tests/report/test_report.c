@@ -182,7 +182,8 @@ static void test_text_of_a_group(void **state)
     assert_has(text, "fix   Transpose tile and d_out.");
     assert_null(strstr(text, "\n  2. "));
     free(text);
-    text = text_of(&f->data, &(rep_text_options){.width = 120, .kernel = 1});
+    text = text_of(&f->data,
+                   &(rep_text_options){.width = 120, .kernels = (uint32_t[]){1}, .nkernels = 1});
     assert_has(text, "\n  1. Lanes of a warp"); /* whatever is left out, numbers stay */
     free(text);
 }
@@ -235,7 +236,8 @@ static void test_text_of_long_names(void **state)
 static void test_text_lines_by_access(void **state)
 {
     fixture *f = *state;
-    char *text = text_of(&f->data, &(rep_text_options){.width = 200, .kernel = 1});
+    char *text = text_of(&f->data, &(rep_text_options){
+                                       .width = 200, .kernels = (uint32_t[]){1}, .nkernels = 1});
     char *lines = strstr(text, "Lines of");
     assert_non_null(lines);
     assert_has(lines,
@@ -269,7 +271,7 @@ static void test_text_keeps_to_the_width(void **state)
     fixture *f = *state;
     static const unsigned widths[] = {60, 80, 100, 120, 160};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-        char *text = text_of(&f->data, &(rep_text_options){.width = widths[i], .all_lines = true});
+        char *text = text_of(&f->data, &(rep_text_options){.width = widths[i], .all = true});
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
             if (rep_width(line) > widths[i])
                 fail_msg("%zu columns instead of %u: %s", rep_width(line), widths[i], line);
@@ -281,11 +283,11 @@ static void test_text_keeps_to_the_width(void **state)
 static void test_text_is_inert(void **state)
 {
     fixture *f = *state;
-    char *plain = text_of(&f->data, &(rep_text_options){.all_lines = true});
+    char *plain = text_of(&f->data, &(rep_text_options){.all = true});
     assert_null(strchr(plain, '\033'));
     assert_null(strchr(plain, '\t'));
     assert_has(plain, "[31mloud\xef\xbf\xbd");
-    char *colored = text_of(&f->data, &(rep_text_options){.all_lines = true, .color = true});
+    char *colored = text_of(&f->data, &(rep_text_options){.all = true, .color = true});
     assert_has(colored, "\033[1m");
     assert_null(strstr(colored, "\033[31m"));
     free(plain);
@@ -296,7 +298,8 @@ static void test_text_limits_findings(void **state)
 {
     fixture *f = *state;
     char *text = text_of(&f->data, &(rep_text_options){.width = 100, .findings = 1});
-    assert_has(text, "and 1 more finding");
+    assert_has(text, "\nFurther findings  ");
+    assert_has(text, "\n  2.  ");
     assert_int_equal(count_of(text, " too many, "), 1);
     free(text);
 }
