@@ -23,16 +23,13 @@ static bool needs_done(const placed *p, const dev_node *node)
 }
 
 /* `parent`: the step of the node that holds the graph, or NO_STEP. */
-static bool add_edges(const placed *p, const dev_node *node, uint32_t parent, uint32_t step,
+static void add_edges(const placed *p, const dev_node *node, uint32_t parent, uint32_t step,
                       rec_graph *recorded)
 {
-    bool room = true;
-    for (size_t i = 0; i < node->needs.count && room; i++)
-        room = rec_graph_wait(recorded, step,
-                              p->nodes[dev_graph_index(p->graph, node->needs.data[i])]);
+    for (size_t i = 0; i < node->needs.count; i++)
+        rec_graph_wait(recorded, step, p->nodes[dev_graph_index(p->graph, node->needs.data[i])]);
     if (!node->needs.count && parent != NO_STEP)
-        room = rec_graph_wait(recorded, step, (rec_nodes){parent, parent + 1});
-    return room;
+        rec_graph_wait(recorded, step, (rec_nodes){parent, parent + 1});
 }
 
 static dev_result add_step(const placed *p, size_t index, uint32_t parent, dev_exec *exec)
@@ -46,9 +43,8 @@ static dev_result add_step(const placed *p, size_t index, uint32_t parent, dev_e
         dev_op_unref(step.op);
         return DEV_NOMEM;
     }
-    if (!rec_graph_add(&exec->recorded, node->type) ||
-        !add_edges(p, node, parent, number, &exec->recorded))
-        return DEV_NOMEM;
+    rec_graph_add(&exec->recorded, node->type);
+    add_edges(p, node, parent, number, &exec->recorded);
     dev_result r = node->child ? flatten(node->child, number, exec) : DEV_OK;
     p->nodes[index] = (rec_nodes){number, (uint32_t)exec->steps.count};
     return r;

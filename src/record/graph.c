@@ -3,32 +3,23 @@
 
 #include "record/record.h"
 
-bool rec_graph_add(rec_graph *graph, uint32_t type)
+void rec_graph_add(rec_graph *graph, uint32_t type)
 {
-    if (!wl_push(&graph->nearest, UINT32_MAX))
-        return false;
-    if (wl_push(&graph->types, type))
-        return true;
-    graph->nearest.count--;
-    return false;
+    graph->lost |= !wl_push(&graph->types, type) || !wl_push(&graph->nearest, UINT32_MAX);
 }
 
-static bool add_graph_edge(rec_graph *graph, uint32_t from, uint32_t to)
+static void add_graph_edge(rec_graph *graph, uint32_t from, uint32_t to)
 {
-    if (!wl_push(&graph->edges, (cap_edge){from, to}))
-        return false;
+    graph->lost |= !wl_push(&graph->edges, (cap_edge){from, to});
     if (to < graph->nearest.data[from])
         graph->nearest.data[from] = to;
-    return true;
 }
 
-bool rec_graph_wait(rec_graph *graph, uint32_t node, rec_nodes before)
+void rec_graph_wait(rec_graph *graph, uint32_t node, rec_nodes before)
 {
-    bool room = true;
-    for (uint32_t i = before.first; i < before.end && room; i++)
+    for (uint32_t i = before.first; i < before.end && !graph->lost; i++)
         if (graph->nearest.data[i] >= before.end) /* a last one: none in there waits for it */
-            room = add_graph_edge(graph, i, node);
-    return room;
+            add_graph_edge(graph, i, node);
 }
 
 void rec_graph_clear(rec_graph *graph)
@@ -41,8 +32,10 @@ void rec_graph_clear(rec_graph *graph)
 
 uint32_t rec_graph_number(rec_graph *graph)
 {
-    if (graph->number || !rec_g.writer)
-        return rec_g.writer ? graph->number : 0;
+    if (graph->lost || !rec_g.writer)
+        return 0;
+    if (graph->number)
+        return graph->number;
     graph->number = ++rec_g.next_graph;
     cap_graph record = {.id = graph->number,
                         .edges_known = !graph->edges_unknown,

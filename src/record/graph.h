@@ -17,18 +17,19 @@ typedef struct rec_nodes {
 typedef struct rec_graph { /* all zero: without nodes, not written yet */
     uint32_t number;       /* in the capture */
     bool edges_unknown;
+    bool lost; /* there was no memory for it: it is not written */
     wl_vec(uint32_t) types;
     wl_vec(uint32_t) nearest; /* by node: the first node that waits for it; UINT32_MAX: none */
     wl_vec(cap_edge) edges;
 } rec_graph;
 
-/* False without memory. `type` as CUgraphNodeType. */
-bool rec_graph_add(rec_graph *graph, uint32_t type);
+/* Another node; `type` as CUgraphNodeType. */
+void rec_graph_add(rec_graph *graph, uint32_t type);
 /* The node, which comes after them, waits for `before`: where that is a child graph, for the last of its nodes. */
-bool rec_graph_wait(rec_graph *graph, uint32_t node, rec_nodes before);
+void rec_graph_wait(rec_graph *graph, uint32_t node, rec_nodes before);
 void rec_graph_clear(rec_graph *graph);
 
-/* Writes GRAPH, unless that happened; its number, or 0 where nothing is recorded. With rec_g.lock held, as the next. */
+/* Writes GRAPH, unless that happened; its number, or 0 where it is lost or nothing is recorded. With rec_g.lock held, as the next. */
 uint32_t rec_graph_number(rec_graph *graph);
 /* Writes GRAPH_RUN: `call` launched it, and the ordinal of what each of the `count` nodes did is this; 0: it left no record. */
 void rec_graph_ran(uint32_t number, uint32_t call, uint64_t *ordinals, uint32_t count);

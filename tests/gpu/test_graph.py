@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The edges of a graph that was launched, as programs/fork.c makes it, by the emulator:
+"""The edges of a graph that was launched, as programs/fork.c makes it, by both collectors alike:
 test_graph.py WARPLENS LIBRARIES PROGRAM
 """
 import contextlib
@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 WARPLENS, LIBRARIES, PROGRAM = sys.argv[1:4]
-WAYS = {"emulate": {}}
+WAYS = {"emulate": {}, "inline": {"WARPLENS_DRIVER": os.path.join(LIBRARIES, "emulate", "libcuda.so.1")}}
 
 # In the order in which they run: the nodes of the child graph follow it.
 NODES = ["set", "left", "right", "join", "graph", "set", "copy", "empty"]

@@ -1,5 +1,6 @@
 /* Graphs: what an instance holds is kept, and what it does is noted whenever it is launched: kernels, copies and sets,
  * memory that it allocates and frees. */
+#include "record/graph.h"
 #include "shim/hooks/copy.h"
 #include "shim/hooks/hook.h"
 
@@ -14,6 +15,7 @@ typedef struct node { /* of an instance */
     drv_shape shape;
     drv_param_bytes params; /* data malloc'ed */
     hook_moved moved;       /* of a copy or set; what is allocated or freed: from `to` on */
+    bool known;             /* what it does; else it is not noted */
     bool disabled;
 } node;
 
@@ -21,11 +23,13 @@ typedef wl_vec(node) node_list;
 
 typedef struct graph { /* a CUgraphExec */
     void *handle;
-    node_list nodes;
+    node_list nodes; /* in the order in which they run, a child graph's after their node */
+    rec_graph recorded;
     uint32_t conditional; /* nodes whose kernels the device decides on */
     UT_hash_handle hh;
 } graph;
 
+enum { NO_NODE = UINT32_MAX };
 enum { MAX_DEPTH = 64 }; /* of graphs within graphs */
 
 static graph *graphs;
@@ -90,64 +94,70 @@ static bool get_attribute(CUgraphNode handle, CUlaunchAttributeID which,
                   value) == CUDA_SUCCESS;
 }
 
-static void read_kernel_node(node_list *nodes, node n)
+static bool read_kernel_node(node *n)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 params;
     CUlaunchAttributeValue value;
-    if (get_kernel(n.handle, &params) != CUDA_SUCCESS || !set_kernel(&n, &params))
-        return;
-    if (get_attribute(n.handle, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value))
-        memcpy(n.shape.cluster, &value.clusterDim, sizeof n.shape.cluster);
-    if (get_attribute(n.handle, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value) && value.cooperative)
-        n.shape.flags |= CAP_NOTE_COOPERATIVE;
-    if (!wl_push(nodes, n))
-        free((char *)n.params.data);
+    if (get_kernel(n->handle, &params) != CUDA_SUCCESS || !set_kernel(n, &params))
+        return false;
+    if (get_attribute(n->handle, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value))
+        memcpy(n->shape.cluster, &value.clusterDim, sizeof n->shape.cluster);
+    if (get_attribute(n->handle, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value) && value.cooperative)
+        n->shape.flags |= CAP_NOTE_COOPERATIVE;
+    return true;
 }
 
 /* What a copy finds in host memory when it runs is not known here. */
-static void set_copy(node *n, const CUDA_MEMCPY3D *copy)
-{
-    n->moved = hook_moved_volume(copy);
-}
-
-static void read_copy_node(node_list *nodes, node n)
+static bool read_copy_node(node *n)
 {
     CUDA_MEMCPY3D copy = {0};
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemcpyNodeGetParams, (CUgraphNode, CUDA_MEMCPY3D *),
-               n.handle, &copy) != CUDA_SUCCESS)
-        return;
-    set_copy(&n, &copy);
-    wl_push(nodes, n);
+               n->handle, &copy) != CUDA_SUCCESS)
+        return false;
+    n->moved = hook_moved_volume(&copy);
+    return true;
 }
 
-static void read_set_node(node_list *nodes, node n)
+static bool read_set_node(node *n)
 {
     CUDA_MEMSET_NODE_PARAMS set = {0};
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemsetNodeGetParams,
-               (CUgraphNode, CUDA_MEMSET_NODE_PARAMS *), n.handle, &set) != CUDA_SUCCESS)
-        return;
-    n.moved = hook_moved_set(&set);
-    wl_push(nodes, n);
+               (CUgraphNode, CUDA_MEMSET_NODE_PARAMS *), n->handle, &set) != CUDA_SUCCESS)
+        return false;
+    n->moved = hook_moved_set(&set);
+    return true;
 }
 
-static void read_alloc(node_list *nodes, node n)
+static bool read_alloc_node(node *n)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS alloc = {0};
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemAllocNodeGetParams,
-               (CUgraphNode, CUDA_MEM_ALLOC_NODE_PARAMS *), n.handle, &alloc) != CUDA_SUCCESS)
-        return;
-    n.moved = (hook_moved){.to = alloc.dptr, .bytes = alloc.bytesize};
-    wl_push(nodes, n);
+               (CUgraphNode, CUDA_MEM_ALLOC_NODE_PARAMS *), n->handle, &alloc) != CUDA_SUCCESS)
+        return false;
+    n->moved = (hook_moved){.to = alloc.dptr, .bytes = alloc.bytesize};
+    return true;
 }
 
-static void read_free(node_list *nodes, node n)
+static bool read_free_node(node *n)
 {
     CUdeviceptr address;
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphMemFreeNodeGetParams, (CUgraphNode, CUdeviceptr *),
-               n.handle, &address) != CUDA_SUCCESS)
-        return;
-    n.moved.to = address;
-    wl_push(nodes, n);
+               n->handle, &address) != CUDA_SUCCESS)
+        return false;
+    n->moved.to = address;
+    return true;
+}
+
+static bool read_node_work(node *n)
+{
+    switch ((int)n->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: return read_kernel_node(n);
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return read_copy_node(n);
+    case CU_GRAPH_NODE_TYPE_MEMSET: return read_set_node(n);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return read_alloc_node(n);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: return read_free_node(n);
+    default: return false;
+    }
 }
 
 /* The nodes in the order in which they were added; malloc'ed. */
@@ -165,42 +175,72 @@ static CUgraphNode *list_nodes(CUgraph source, size_t *count)
     return nodes;
 }
 
-static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth);
+typedef struct reading { /* of a graph, or of one within a graph */
+    graph *into;
+    CUgraphNode child;   /* as node's */
+    uint32_t parent;     /* the node that holds it, or NO_NODE */
+    int depth;           /* of graphs within graphs */
+    CUgraphNode *nodes;  /* in the order in which they run */
+    rec_nodes *numbered; /* where each of them lies in the whole */
+    size_t count;
+    hook_edges edges;
+    size_t next_edge; /* the first that leads to the next node */
+} reading;
 
-static void read_child(graph *g, const node *n, int depth)
+static void read_graph(graph *g, CUgraph source, CUgraphNode child, uint32_t parent, int depth);
+
+static void read_child(graph *g, const node *n, uint32_t number, int depth)
 {
     CUgraph within = NULL;
     if (DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphChildGraphNodeGetGraph, (CUgraphNode, CUgraph *),
                n->handle, &within) == CUDA_SUCCESS)
-        read_graph(g, within, n->child ? n->child : n->handle, depth + 1);
+        read_graph(g, within, n->child ? n->child : n->handle, number, depth + 1);
 }
 
-static void read_node(graph *g, node n, int depth)
+/* Its edges, which lead to it from nodes before. */
+static void read_waits(reading *r, size_t index, uint32_t number)
 {
+    rec_graph *recorded = &r->into->recorded;
+    size_t first = r->next_edge;
+    for (; r->next_edge < r->edges.count && r->edges.data[r->next_edge].to == index; r->next_edge++)
+        rec_graph_wait(recorded, number, r->numbered[r->edges.data[r->next_edge].from]);
+    if (r->next_edge == first && r->parent != NO_NODE)
+        rec_graph_wait(recorded, number, (rec_nodes){r->parent, r->parent + 1});
+}
+
+static void read_node(reading *r, size_t index)
+{
+    graph *g = r->into;
+    uint32_t number = (uint32_t)g->nodes.count;
+    node n = {.type = CU_GRAPH_NODE_TYPE_EMPTY, .handle = r->nodes[index], .child = r->child};
     DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeGetType, (CUgraphNode, CUgraphNodeType *), n.handle,
            &n.type);
-    switch ((int)n.type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: read_kernel_node(&g->nodes, n); break;
-    case CU_GRAPH_NODE_TYPE_MEMCPY: read_copy_node(&g->nodes, n); break;
-    case CU_GRAPH_NODE_TYPE_MEMSET: read_set_node(&g->nodes, n); break;
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: read_alloc(&g->nodes, n); break;
-    case CU_GRAPH_NODE_TYPE_MEM_FREE: read_free(&g->nodes, n); break;
-    case CU_GRAPH_NODE_TYPE_GRAPH: read_child(g, &n, depth); break;
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL: g->conditional++; break;
-    default: break;
+    n.known = read_node_work(&n);
+    if (!wl_push(&g->nodes, n)) {
+        free((char *)n.params.data);
+        g->recorded.lost = true;
+        return;
     }
+    rec_graph_add(&g->recorded, n.type);
+    read_waits(r, index, number);
+    g->conditional += (int)n.type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    if (n.type == CU_GRAPH_NODE_TYPE_GRAPH)
+        read_child(g, &n, number, r->depth);
+    r->numbered[index] = (rec_nodes){number, (uint32_t)g->nodes.count};
 }
 
-static void read_graph(graph *g, CUgraph source, CUgraphNode child, int depth)
+static void read_graph(graph *g, CUgraph source, CUgraphNode child, uint32_t parent, int depth)
 {
-    size_t count;
-    CUgraphNode *nodes = depth < MAX_DEPTH ? list_nodes(source, &count) : NULL;
-    if (nodes)
-        hook_sort_nodes(source, nodes, count);
-    for (size_t i = 0; nodes && i < count; i++)
-        read_node(g, (node){.type = CU_GRAPH_NODE_TYPE_EMPTY, .handle = nodes[i], .child = child},
-                  depth);
-    free(nodes);
+    reading r = {.into = g, .child = child, .parent = parent, .depth = depth};
+    r.nodes = depth < MAX_DEPTH ? list_nodes(source, &r.count) : NULL;
+    r.numbered = r.nodes ? calloc(r.count + 1, sizeof *r.numbered) : NULL;
+    if (!r.numbered || !hook_sort_nodes(source, r.nodes, r.count, &r.edges))
+        g->recorded.edges_unknown = true;
+    for (size_t i = 0; r.numbered && i < r.count; i++)
+        read_node(&r, i);
+    wl_vec_free(&r.edges);
+    free(r.numbered);
+    free(r.nodes);
 }
 
 /* ---- the instances ---- */
@@ -229,6 +269,7 @@ static void forget_graph(CUgraphExec exec)
         return;
     HASH_DEL(graphs, g);
     clear_nodes(&g->nodes);
+    rec_graph_clear(&g->recorded);
     free(g);
 }
 
@@ -243,7 +284,7 @@ static CUresult instantiated(CUresult result, CUgraphExec *exec, CUgraph source)
     if ((g = calloc(1, sizeof *g))) {
         g->handle = *exec;
         HASH_ADD_PTR(graphs, handle, g);
-        read_graph(g, source, NULL, 0);
+        read_graph(g, source, NULL, NO_NODE, 0);
     }
     pthread_mutex_unlock(&rec_g.lock);
     return result;
@@ -288,7 +329,7 @@ static void take_over(CUgraphExec exec, CUgraph source, CUgraphNode child)
     size_t taken = 0;
     if (!g)
         return;
-    read_graph(&now, source, child, 0);
+    read_graph(&now, source, child, NO_NODE, 0);
     for (size_t i = 0; i < g->nodes.count && taken < now.nodes.count; i++) {
         node *old = &g->nodes.data[i], *new = &now.nodes.data[taken];
         if (child && old->child != child)
@@ -302,6 +343,7 @@ static void take_over(CUgraphExec exec, CUgraph source, CUgraphNode child)
         taken++;
     }
     clear_nodes(&now.nodes);
+    rec_graph_clear(&now.recorded);
 }
 
 static CUresult updated(CUresult result, CUgraphExec exec, CUgraph source, CUgraphNode child)
@@ -333,6 +375,12 @@ HOOK(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode handle, 
                    handle);
 }
 
+static void set_work(node *n, hook_moved moved)
+{
+    n->moved = moved;
+    n->known = true;
+}
+
 static CUresult copy_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
                          const CUDA_MEMCPY3D *copy)
 {
@@ -340,7 +388,7 @@ static CUresult copy_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
         pthread_mutex_lock(&rec_g.lock);
         node *n = find_node(exec, handle);
         if (n)
-            set_copy(n, copy);
+            set_work(n, hook_moved_volume(copy));
         pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
@@ -353,7 +401,7 @@ static CUresult set_set(CUresult result, CUgraphExec exec, CUgraphNode handle,
         pthread_mutex_lock(&rec_g.lock);
         node *n = find_node(exec, handle);
         if (n)
-            n->moved = hook_moved_set(set);
+            set_work(n, hook_moved_set(set));
         pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
@@ -382,7 +430,7 @@ static CUresult kernel_set(CUresult result, CUgraphExec exec, CUgraphNode handle
         pthread_mutex_lock(&rec_g.lock);
         node *n = find_node(exec, handle);
         if (n)
-            set_kernel(n, params);
+            n->known |= set_kernel(n, params);
         pthread_mutex_unlock(&rec_g.lock);
     }
     return result;
@@ -477,11 +525,27 @@ static void note_node(hook_call *call, const node *n)
     }
 }
 
-static void note_nodes(hook_call *call, const graph *g)
+/* The place that the node has in the order of calls and launches; 0: it left no record that has one. */
+static uint64_t note_in_order(hook_call *call, const node *n)
 {
-    for (size_t i = 0; i < g->nodes.count; i++)
-        if (!g->nodes.data[i].disabled)
-            note_node(call, &g->nodes.data[i]);
+    uint64_t before = rec_g.next_ordinal;
+    if (n->known && !n->disabled)
+        note_node(call, n);
+    return rec_g.next_ordinal > before ? rec_g.next_ordinal : 0;
+}
+
+static void note_nodes(hook_call *call, graph *g)
+{
+    uint32_t count = (uint32_t)g->nodes.count, number = rec_graph_number(&g->recorded);
+    uint64_t *ordinals = calloc((size_t)count + 1, sizeof *ordinals);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t ordinal = note_in_order(call, &g->nodes.data[i]);
+        if (ordinals)
+            ordinals[i] = ordinal;
+    }
+    if (number && ordinals)
+        rec_graph_ran(number, call->rec.id, ordinals, count);
+    free(ordinals);
     for (uint32_t i = 0; i < g->conditional; i++)
         rec_skipped(call->rec.id, "(kernels of a conditional node)",
                     "the device decided how often they ran");

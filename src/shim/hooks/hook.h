@@ -106,8 +106,11 @@ uint32_t hook_note(hook_call *call, const drv_function *f, const drv_shape *shap
                    drv_param_bytes params);
 /* ---- order.c ---- */
 
-/* Brings the graph's nodes, in the order in which they were added, into one in which they run. */
-void hook_sort_nodes(CUgraph source, CUgraphNode *nodes, size_t count);
+typedef wl_vec(cap_edge) hook_edges; /* the caller's to free */
+
+/* Brings the graph's nodes, in the order in which they were added, into one in which they run, and adds its edges by places in
+ * that order, those that lead to one node together. False where the driver does not tell them all. */
+bool hook_sort_nodes(CUgraph source, CUgraphNode *nodes, size_t count, hook_edges *edges);
 
 /* ---- times.c ---- */
 

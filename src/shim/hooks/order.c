@@ -1,4 +1,5 @@
-/* The order in which the nodes of a graph run: as its edges have it and, beyond that, as they were added. */
+/* The order in which the nodes of a graph run: as its edges have it and, beyond that, as they were added. And these edges, by
+ * places in that order. */
 #include "shim/hooks/hook.h"
 
 #include <stdlib.h>
@@ -10,12 +11,13 @@ typedef struct place { /* of a node */
     CUgraphNode node;
     uint32_t waits; /* for so many nodes that have not run */
     uint32_t first; /* of its edges to others */
+    uint32_t at;    /* its place in the order, once it is done */
     bool done;
     UT_hash_handle hh;
 } place;
 
 typedef struct edge {
-    place *to;
+    place *from, *to;
     uint32_t next; /* of the same node */
 } edge;
 
@@ -38,12 +40,14 @@ static bool ask_for_edges(CUgraph source, CUgraphNode *from, CUgraphNode *to, si
     return result == CUDA_SUCCESS;
 }
 
-/* False where there is nothing to sort by. */
+/* False where the driver does not tell. */
 static bool read_edges(order *o, CUgraph source)
 {
     size_t n = 0;
-    if (!ask_for_edges(source, NULL, NULL, &n) || !n || n >= LAST)
+    if (!ask_for_edges(source, NULL, NULL, &n) || n >= LAST)
         return false;
+    if (!n)
+        return true;
     o->nedges = n;
     o->from = calloc(n, sizeof(CUgraphNode));
     o->to = calloc(n, sizeof(CUgraphNode));
@@ -73,7 +77,7 @@ static void link_places(order *o, const CUgraphNode *nodes)
         if (!from || !to)
             continue;
         to->waits++;
-        o->edges[i] = (edge){to, from->first};
+        o->edges[i] = (edge){from, to, from->first};
         from->first = i;
     }
 }
@@ -95,6 +99,7 @@ static void sort(const order *o, CUgraphNode *nodes)
             if (o->places[i].done || o->places[i].waits)
                 continue;
             finish_graph_node(o, &o->places[i]);
+            o->places[i].at = (uint32_t)done;
             nodes[done++] = o->places[i].node;
         }
     } while (done > before && done < o->count);
@@ -103,16 +108,39 @@ static void sort(const order *o, CUgraphNode *nodes)
             nodes[done++] = o->places[i].node;
 }
 
-void hook_sort_nodes(CUgraph source, CUgraphNode *nodes, size_t count)
+/* Of nodes in a circle none. */
+static bool list_edges(const order *o, hook_edges *out)
+{
+    for (size_t i = 0; i < o->nedges; i++) {
+        const edge *e = &o->edges[i];
+        if (e->from && e->from->done && e->to->done &&
+            !wl_push(out, (cap_edge){e->from->at, e->to->at}))
+            return false;
+    }
+    return true;
+}
+
+static int by_target(const void *a, const void *b)
+{
+    const cap_edge *x = a, *y = b;
+    return x->to != y->to ? (x->to > y->to) - (x->to < y->to)
+                          : (x->from > y->from) - (x->from < y->from);
+}
+
+bool hook_sort_nodes(CUgraph source, CUgraphNode *nodes, size_t count, hook_edges *edges)
 {
     order o = {.count = count};
-    if (read_edges(&o, source)) {
+    bool known = count < LAST && read_edges(&o, source);
+    if (known && o.nedges) {
         link_places(&o, nodes);
         sort(&o, nodes);
+        known = list_edges(&o, edges);
+        qsort(edges->data, edges->count, sizeof *edges->data, by_target);
     }
     HASH_CLEAR(hh, o.by_node);
     free(o.places);
     free(o.edges);
     free(o.from);
     free(o.to);
+    return known;
 }
