@@ -1,5 +1,6 @@
-/* Streams that are being captured: while there is one, most of what asks about a whole context is forbidden, and ends the
- * capture. Streams that join one later are not listed; the first of them is. */
+/* Streams that are being captured: while there is one, most of what asks about a whole context is
+ * forbidden, and ends the capture. Streams that join one later are not listed; the first of them
+ * is. */
 #include "shim/driver/driver.h"
 
 #include "record/record.h"

@@ -1,5 +1,5 @@
-/* The PTX of cubins: of those that the program had linked by cuLink*, and of those that it had compiled by ptxas while
- * `warplens profile` kept what went in. */
+/* The PTX of cubins: of those that the program had linked by cuLink*, and of those that it had
+ * compiled by ptxas while `warplens profile` kept what went in. */
 #include "shim/driver/impl.h"
 
 #include "cuda/fatbin.h"

@@ -44,8 +44,8 @@ void drv_primary_retained(CUdevice device, CUcontext context)
         contexts.primary[device] = context;
 }
 
-/* Where nobody asked for the device's primary context by name, the runtime did by a table of its own: then the device's only
- * context is taken for it. */
+/* Where nobody asked for the device's primary context by name, the runtime did by a table of its
+ * own: then the device's only context is taken for it. */
 static CUcontext primary_of(CUdevice device)
 {
     CUcontext only = NULL;

@@ -12,8 +12,8 @@ unsigned drv_sm(void)
     return first_sm;
 }
 
-/* "NVIDIA H200" to "h200", "NVIDIA A100-SXM4-80GB" to "a100", "NVIDIA GeForce RTX 4090" to "rtx4090": the names of the
- * files in devices/, of which there may be none. */
+/* "NVIDIA H200" to "h200", "NVIDIA A100-SXM4-80GB" to "a100", "NVIDIA GeForce RTX 4090" to
+ * "rtx4090": the names of the files in devices/, of which there may be none. */
 static void file_of_device(const char *name, char *file, size_t size)
 {
     static const char *const brands[] = {"NVIDIA ", "Tesla ", "GeForce "};

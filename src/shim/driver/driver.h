@@ -1,8 +1,10 @@
-/* NVIDIA's driver as we see it: its own functions, contexts, streams, live memory, modules and kernels by handle. What the hooks
- * saw is kept here for them and for the kernels that record; nothing here stands before a function of the driver's.
+/* NVIDIA's driver as we see it: its own functions, contexts, streams, live memory, modules and
+ * kernels by handle. What the hooks saw is kept here for them and for the kernels that record;
+ * nothing here stands before a function of the driver's.
  *
- * Everything is guarded by rec_g.lock, which the caller holds unless said otherwise. The driver is asked only for what it knows
- * (names, attributes, whether an event is over) with the lock held. Strings and lists that are returned stay ours. */
+ * Everything is guarded by rec_g.lock, which the caller holds unless said otherwise. The driver is
+ * asked only for what it knows (names, attributes, whether an event is over) with the lock held.
+ * Strings and lists that are returned stay ours. */
 #ifndef WL_SHIM_DRIVER_DRIVER_H
 #define WL_SHIM_DRIVER_DRIVER_H
 
@@ -18,12 +20,13 @@
 
 /* ---- real.c: its functions; without the lock ---- */
 
-/* The driver's own function; NULL where it has none, or there is no driver. The driver is opened by the first call. */
+/* The driver's own function; NULL where it has none, or there is no driver. The driver is opened by
+ * the first call. */
 void *drv_real(const char *symbol);
 bool drv_is_open(void); /* after drv_real: was the driver found? */
 
-/* Calls the driver's function of this name with these arguments; `otherwise` where the driver lacks it. The driver's
- * functions are looked up once a place. */
+/* Calls the driver's function of this name with these arguments; `otherwise` where the driver lacks
+ * it. The driver's functions are looked up once a place. */
 #define DRIVER(otherwise, symbol, types, ...)                                                  \
     ({                                                                                         \
         static void *function_##symbol;                                                        \
@@ -38,7 +41,8 @@ bool drv_is_open(void); /* after drv_real: was the driver found? */
 /* ---- device.c ---- */
 
 void drv_devices_record(void); /* writes DEVICE for each */
-/* Of the first device, 90 for 9.0; 0 before drv_devices_record. Stays, so that no lock is needed. */
+/* Of the first device, 90 for 9.0; 0 before drv_devices_record. Stays, so that no lock is
+ * needed. */
 unsigned drv_sm(void);
 
 /* ---- context.c ---- */
@@ -61,21 +65,23 @@ CUcontext drv_primary_ended(CUdevice device);
 
 enum { DRV_PER_THREAD = 2 /* CU_STREAM_PER_THREAD */, DRV_THREAD_SHIFT = 48 };
 
-/* A stream as our tables name it, by handle: 0 and 1 are the legacy stream; a thread's own default stream has the thread in
- * its upper bits. `per_thread`: what 0 means. Records have its number in place of that. Without the lock. */
+/* A stream as our tables name it, by handle: 0 and 1 are the legacy stream; a thread's own default
+ * stream has the thread in its upper bits. `per_thread`: what 0 means. Records have its number in
+ * place of that. Without the lock. */
 uint64_t drv_stream(CUstream stream, bool per_thread);
-/* The handle again, for the driver; of a thread's own stream, for that thread alone. Without the lock. */
+/* The handle again, for the driver; of a thread's own stream, for that thread alone. Without the
+ * lock. */
 static inline CUstream drv_stream_handle(uint64_t stream)
 {
     return (CUstream)(uintptr_t)(stream >> DRV_THREAD_SHIFT ? DRV_PER_THREAD : stream);
 }
-/* The number of a stream in the capture, `stream` as drv_stream gives it, used in this context. The first time it is given one
- * STREAM is written. */
+/* The number of a stream in the capture, `stream` as drv_stream gives it, used in this context. The
+ * first time it is given one STREAM is written. */
 uint64_t drv_stream_number(uint64_t stream, drv_context context);
 void drv_stream_gone(uint64_t stream); /* its handle may be given out again */
 
-/* A stream that is being captured runs nothing, and nothing of ours may go there; nor to the legacy stream while a stream that
- * waits for it is. Asks the driver; with or without the lock. */
+/* A stream that is being captured runs nothing, and nothing of ours may go there; nor to the legacy
+ * stream while a stream that waits for it is. Asks the driver; with or without the lock. */
 bool drv_in_capture(uint64_t stream);
 /* Without the lock: the same, which costs little where no stream is captured. */
 bool drv_is_captured(uint64_t stream);
@@ -121,33 +127,37 @@ typedef struct drv_jit_options { /* what the program asks of the compiler */
     uint32_t count;
 } drv_jit_options;
 
-/* What is about to be loaded; `image` NULL: the file. NULL without memory. What is loaded then becomes known by its handle, in
- * the current context; what is not is freed. */
+/* What is about to be loaded; `image` NULL: the file. NULL without memory. What is loaded then
+ * becomes known by its handle, in the current context; what is not is freed. */
 drv_module *drv_module_new(bool library, const void *image, const char *file, drv_jit_options jit);
 void drv_module_loaded(drv_module *m, void *handle);
 void drv_module_free(drv_module *m);
 
-/* A CUmodule that belongs to a library leads to the library's. NULL: no hook has seen the handle. */
+/* A CUmodule that belongs to a library leads to the library's. NULL: no hook has seen the
+ * handle. */
 drv_module *drv_module_of(const void *handle);
-/* The same; where no hook has seen the handle, its code is looked for by the name of a kernel or a variable in it (NULL: not).
- * NULL: not found. */
+/* The same; where no hook has seen the handle, its code is looked for by the name of a kernel or a
+ * variable in it (NULL: not). NULL: not found. */
 drv_module *drv_module_find(void *handle, bool library, const char *name);
 /* Is it this handle's own, not that of a library that the handle leads to? */
 bool drv_module_has_handle(const drv_module *m, const void *handle);
 void drv_library_has_module(drv_module *library, void *handle); /* cuLibraryGetModule told so */
 
-/* The module's number in the capture: writes MODULE and OBJECTs of its variables the first time. 0: its code is not known. */
+/* The module's number in the capture: writes MODULE and OBJECTs of its variables the first time. 0:
+ * its code is not known. */
 uint32_t drv_module_use(drv_module *m);
 /* From now on the PTX of a module that is used stays until it is taken. */
 void drv_keep_texts(void);
-/* Uses the module. Its PTX, malloc'ed, becomes the caller's; NULL where it has none, or it was taken before. */
+/* Uses the module. Its PTX, malloc'ed, becomes the caller's; NULL where it has none, or it was
+ * taken before. */
 char *drv_module_take_text(drv_module *m, size_t *length);
 /* Where the program's variable is; without the lock. */
 bool drv_module_variable(const drv_module *m, const char *name, CUdeviceptr *address,
                          size_t *bytes);
 /* Can its kernels be launched there? */
 bool drv_module_in(const drv_module *m, CUcontext context);
-/* What the program asked of the compiler that matters to a kernel that is compiled anew, at most so many; returns how many. */
+/* What the program asked of the compiler that matters to a kernel that is compiled anew, at most so
+ * many; returns how many. */
 uint32_t drv_module_jit_options(const drv_module *m, CUjit_option *options, void **values,
                                 uint32_t most);
 
@@ -179,8 +189,8 @@ typedef struct drv_function {
     UT_hash_handle hh;
 } drv_function;
 
-/* What the handle stands for, with its parameters and resources; asked of the driver where no hook has seen it. NULL without
- * memory. Valid until its module goes. */
+/* What the handle stands for, with its parameters and resources; asked of the driver where no hook
+ * has seen it. NULL without memory. Valid until its module goes. */
 drv_function *drv_function_of(void *handle);
 /* Of a CUkernel the function in the current context. */
 CUfunction drv_function_handle(const drv_function *f);

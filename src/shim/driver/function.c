@@ -52,8 +52,8 @@ void drv_kernel_has_function(void *kernel, void *function)
         drv_function_add(function, known->name, known->module);
 }
 
-/* A handle that came by another way (enumeration, a table of the runtime's): the driver knows its name. A CUkernel may be
- * given where a CUfunction is expected. */
+/* A handle that came by another way (enumeration, a table of the runtime's): the driver knows its
+ * name. A CUkernel may be given where a CUfunction is expected. */
 static drv_function *ask_for_function(void *handle)
 {
     const char *name = NULL;

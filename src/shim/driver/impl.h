@@ -1,4 +1,5 @@
-/* The inside of this room: where the PTX of a module is found that came without any, or that no hook saw. With the lock held. */
+/* The inside of this room: where the PTX of a module is found that came without any, or that no
+ * hook saw. With the lock held. */
 #ifndef WL_SHIM_DRIVER_IMPL_H
 #define WL_SHIM_DRIVER_IMPL_H
 
@@ -17,14 +18,14 @@ typedef struct drv_unseen {
     char *file; /* malloc'ed; may be NULL */
 } drv_unseen;
 
-/* The PTX of the module with this kernel or variable, out of the files that the process has mapped: one that was not found for
- * this context before. */
+/* The PTX of the module with this kernel or variable, out of the files that the process has mapped:
+ * one that was not found for this context before. */
 bool drv_unseen_find(const char *name, unsigned sm, const void *context, drv_unseen *found);
 
 /* ---- module.c ---- */
 
-/* Uses the module. How a kernel's parameters lie, as the cubin tells that it came with in place of PTX; NULL: it came with
- * PTX, or does not tell. */
+/* Uses the module. How a kernel's parameters lie, as the cubin tells that it came with in place of
+ * PTX; NULL: it came with PTX, or does not tell. */
 const cuda_layout *drv_module_layout(drv_module *m, const char *kernel);
 
 /* ---- what goes together ---- */

@@ -165,7 +165,8 @@ static void place_variables(drv_module *m, CUcontext context)
         add_symbol_object(m, &m->variables.data[i], context);
 }
 
-/* The variables that the module defines, which become objects. Parsing in earnest comes after the run. */
+/* The variables that the module defines, which become objects. Parsing in earnest comes after the
+ * run. */
 static void list_variables(drv_module *m)
 {
     ptx_lexer x = ptx_lexer_of(m->text, m->length, NULL, NULL);
@@ -404,8 +405,8 @@ static void keep_jit_options(drv_module *m, const drv_jit_options *jit)
         }
 }
 
-/* What the compiler registers lies in a mapped file and stays: its code is taken when a kernel of it is launched. Anything else
- * may be gone after the call, so its code is taken now. */
+/* What the compiler registers lies in a mapped file and stays: its code is taken when a kernel of
+ * it is launched. Anything else may be gone after the call, so its code is taken now. */
 drv_module *drv_module_new(bool library, const void *image, const char *file, drv_jit_options jit)
 {
     drv_module *m = calloc(1, sizeof *m);

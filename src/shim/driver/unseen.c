@@ -1,6 +1,7 @@
-/* Modules that no hook saw being loaded. The runtime of CUDA 11 loads by a table of the driver's own (cuGetExportTable), which
- * is passed through. What it loads the compiler put into the program or a library, so it is looked for there, by the name of a
- * kernel or variable of it. Where several modules of a file have one of that name, they are taken one after another. */
+/* Modules that no hook saw being loaded. The runtime of CUDA 11 loads by a table of the driver's
+ * own (cuGetExportTable), which is passed through. What it loads the compiler put into the program
+ * or a library, so it is looked for there, by the name of a kernel or variable of it. Where several
+ * modules of a file have one of that name, they are taken one after another. */
 #include "shim/driver/impl.h"
 
 #include "base/vec.h"
@@ -105,7 +106,7 @@ static bool take_unseen_text(const search *s, const char *at, const cuda_fatbin 
     return true;
 }
 
-/* Fat binaries lie one behind the other, each aligned to 8 bytes. */
+/* Fat binaries lie one after the other, each aligned to 8 bytes. */
 static bool look_into(const search *s, const device_code *code)
 {
     bool found = false;

@@ -102,7 +102,8 @@ MAKE(cuMipmappedArrayCreate, bytes_of_levels(*d, levels),
      (CUmipmappedArray * out, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels),
      (out, d, levels))
 
-/* The array was taken out before the release: the handle may be given out again while the call is under way. */
+/* The array was taken out before the release: the handle may be given out again while the call is
+ * under way. */
 static CUresult array_released(hook_call *call, CUresult result, array *a)
 {
     if (!a)

@@ -1,7 +1,8 @@
 /* The start of CUDA, contexts, and what waits for the device. */
 #include "shim/hooks/hook.h"
 
-/* With the lock held: what is of the context's streams. The driver may give the handle out again. */
+/* With the lock held: what is of the context's streams. The driver may give the handle out
+ * again. */
 static void streams_gone(CUcontext handle)
 {
     hook_times_gone(handle);
@@ -130,7 +131,8 @@ HOOK(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 
 /* ---- waiting ---- */
 
-/* After the application's wait its own record may be held: those of what it waited for are written. */
+/* After the application's wait its own record may be held: those of what it waited for are
+ * written. */
 static CUresult resolved(hook_call *call, const probe_wait *wait)
 {
     hook_times_resolve(wait->stream, wait->over != PROBE_OVER_STREAM);
@@ -139,7 +141,8 @@ static CUresult resolved(hook_call *call, const probe_wait *wait)
     return hook_end(call, CUDA_SUCCESS);
 }
 
-/* The work of the stream (or of the whole context) is done and its times are known. `context`: NULL for the current one. */
+/* The work of the stream (or of the whole context) is done and its times are known. `context`: NULL
+ * for the current one. */
 static CUresult waited(hook_call *call, CUresult result, probe_over over, CUcontext context)
 {
     if (result != CUDA_SUCCESS)

@@ -12,7 +12,8 @@ static uint32_t find_copied_object(uint64_t address, uint64_t *offset, drv_objec
     return *object ? (*object)->number : 0;
 }
 
-/* What a constant holds is kept where the host wrote it, `data` being host memory; otherwise it is unknown from here. */
+/* What a constant holds is kept where the host wrote it, `data` being host memory; otherwise it is
+ * unknown from here. */
 static void write_constant(const drv_object *o, uint32_t call, uint64_t offset, const void *data,
                            uint64_t bytes)
 {
@@ -62,7 +63,8 @@ void hook_moved_write(const hook_call *call, cap_call_kind kind, const hook_move
     after_copy(target, &part.record, part.id, moved);
 }
 
-/* A call whose stream is being captured moves nothing: the graph does. `time` is taken only where it is not. */
+/* A call whose stream is being captured moves nothing: the graph does. `time` is taken only where
+ * it is not. */
 static bool captured(const hook_call *call, const hook_time *time)
 {
     return !time->taken && drv_in_capture(call->stream);
@@ -84,8 +86,8 @@ static CUresult done(hook_call *call, CUresult result, const hook_moved *m, cons
     return hook_end(call, result);
 }
 
-/* `what`: a COPY may wait even where it is not blocking, for pageable memory of the host. SHIFTs, within devices, and SETs do not:
- * what is noted of them may be held. */
+/* `what`: a COPY may wait even where it is not blocking, for pageable memory of the host. SHIFTs,
+ * within devices, and SETs do not: what is noted of them may be held. */
 #define KIND_COPY CAP_CALL_COPY
 #define KIND_SHIFT CAP_CALL_COPY
 #define KIND_SET CAP_CALL_SET
@@ -123,7 +125,8 @@ enum { WAITS_COPY = true, WAITS_SHIFT = false, WAITS_SET = false };
 #define SET_ROWS(address, step, row, count) \
     0, address, (row) * (count), .host = NULL, .shape = {(row), (count), 1, 0, 0, (step), (count)}
 
-/* A blocking function, its per-thread variant, and the two of its counterpart that takes a stream. */
+/* A blocking function, its per-thread variant, and the two of its counterpart that takes a
+ * stream. */
 #define UNPACK(...) __VA_ARGS__
 #define MOVES(what, plain, plain_thread, async, async_thread, params, args, ...)            \
     MOVE(plain, what, NULL, false, true, (UNPACK params), (UNPACK args), __VA_ARGS__)       \

@@ -14,7 +14,8 @@ typedef struct hook_moved {
 
 hook_moved hook_moved_volume(const CUDA_MEMCPY3D *copy);
 hook_moved hook_moved_set(const CUDA_MEMSET_NODE_PARAMS *set);
-/* Writes a CALL of its own with the call's name, stack and stream, and SYMBOL where a constant was written to. */
+/* Writes a CALL of its own with the call's name, stack and stream, and SYMBOL where a constant was
+ * written to. */
 void hook_moved_write(const hook_call *call, cap_call_kind kind, const hook_moved *moved);
 
 #endif

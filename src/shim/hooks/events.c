@@ -1,5 +1,5 @@
-/* The program's events: their numbers and versions; and, while there are launches that record, which of them a wait for one says
- * to be over. */
+/* The program's events: their numbers and versions; and, while there are launches that record,
+ * which of them a wait for one says to be over. */
 #include "shim/hooks/hook.h"
 
 #include <stdlib.h>

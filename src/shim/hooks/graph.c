@@ -1,5 +1,5 @@
-/* Graphs: what an instance holds is kept, and what it does is noted whenever it is launched: kernels, copies and sets,
- * memory that it allocates and frees. */
+/* Graphs: what an instance holds is kept, and what it does is noted whenever it is launched:
+ * kernels, copies and sets, memory that it allocates and frees. */
 #include "record/graph.h"
 #include "shim/hooks/copy.h"
 #include "shim/hooks/hook.h"
@@ -321,8 +321,9 @@ HOOK(cuGraphExecDestroy, (CUgraphExec exec), (exec))
 
 /* ---- changes of an instance ---- */
 
-/* The kernels of `source` take the place of the instance's, of those in one child graph where `child` is set. The driver
- * accepts only what has the same shape, so that they correspond in order; the handles stay those of the first graph. */
+/* The kernels of `source` take the place of the instance's, of those in one child graph where
+ * `child` is set. The driver accepts only what has the same shape, so that they correspond in
+ * order; the handles stay those of the first graph. */
 static void take_over(CUgraphExec exec, CUgraph source, CUgraphNode child)
 {
     graph *g = find_graph(exec), now = {0};
@@ -525,7 +526,8 @@ static void note_node(hook_call *call, const node *n)
     }
 }
 
-/* The place that the node has in the order of calls and launches; 0: it left no record that has one. */
+/* The place that the node has in the order of calls and launches; 0: it left no record that has
+ * one. */
 static uint64_t note_in_order(hook_call *call, const node *n)
 {
     uint64_t before = rec_g.next_ordinal;

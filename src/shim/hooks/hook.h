@@ -1,9 +1,10 @@
-/* The library that stands before NVIDIA's driver (SONAME libcuda.so.1). Every symbol that the driver exports is one of front.S's
- * jumps: to the driver's function, or to a hook of ours, which calls the driver's and notes what happened. A hook never changes
- * arguments or results.
+/* The library that stands before NVIDIA's driver (SONAME libcuda.so.1). Every symbol that it
+ * exports is one of front.S's jumps: to the driver's function, or to a hook of ours, which calls
+ * the driver's and notes what happened. A hook never changes arguments or results.
  *
- * Locking: rec_g.lock guards what is noted. It is never held while a function of the application's choice runs; the
- * driver is asked only for what it knows (names, attributes, whether an event is over) with the lock held.
+ * Locking: rec_g.lock guards what is noted. It is never held while a function of the application's
+ * choice runs; the driver is asked only for what it knows (names, attributes, whether an event is
+ * over) with the lock held.
  *
  * A hook:
  *     HOOK(cuMemFree_v2, (CUdeviceptr address), (address))
@@ -57,19 +58,20 @@ typedef struct hook_call {
     rec_call rec;
 } hook_call;
 
-/* Notes time and call stack. A call from within another one of ours is not recorded. Every begin has its end, on the same
- * thread. */
+/* Notes time and call stack. A call from within another one of ours is not recorded. Every begin
+ * has its end, on the same thread. */
 void hook_begin(hook_call *call, const char *api, cap_call_kind kind);
 /* The same for calls that put work on a stream and do not wait: their records may be held. */
 void hook_begin_work(hook_call *call, const char *api, cap_call_kind kind);
-/* A launch: the device may be waiting for it, so that only the time is noted. Behind the driver's function, in the same hook
- * and without the lock, hook_stack() notes the call stack. */
+/* A launch: the device may be waiting for it, so that only the time is noted. After the driver's
+ * function, in the same hook and without the lock, hook_stack() notes the call stack. */
 void hook_begin_launch(hook_call *call, const char *api);
 void hook_stack(hook_call *call);
 /* Writes the CALL record unless hook_write_call did; returns `result`. Takes the lock. */
 CUresult hook_end(hook_call *call, CUresult result);
-/* The same for a call that was begun with hook_begin_work() and behind which the device may wait for the next one, as behind the
- * event before a launch: its record is kept, and written before the next one that anybody writes. */
+/* Like hook_end(), for a call that was begun with hook_begin_work() and after which the device may
+ * be waiting for the next one, as after the event before a launch: its record is kept, and written
+ * before the next one that anybody writes. */
 CUresult hook_end_late(hook_call *call, CUresult result);
 /* The call puts work on its stream and may return before that is done. */
 void hook_async(hook_call *call);
@@ -99,17 +101,20 @@ void hook_modules_gone(CUcontext context); /* those that go with it, and what th
 
 /* ---- launch.c; with the lock held ---- */
 
-/* The parameters as the kernel has them, from what the application gave; valid until the next call. */
+/* The parameters as the kernel has them, from what the application gave; valid until the next
+ * call. */
 drv_param_bytes hook_pack_params(const drv_function *f, void **params, void **extra);
-/* Writes NOTE for a launch that the driver accepted. Returns its number; 0 where the options leave it out. */
+/* Writes NOTE for a launch that the driver accepted. Returns its number; 0 where the options leave
+ * it out. */
 uint32_t hook_note(hook_call *call, const drv_function *f, const drv_shape *shape,
                    drv_param_bytes params);
 /* ---- order.c ---- */
 
 typedef wl_vec(cap_edge) hook_edges; /* the caller's to free */
 
-/* Brings the graph's nodes, in the order in which they were added, into one in which they run, and adds its edges by places in
- * that order, those that lead to one node together. False where the driver does not tell them all. */
+/* Brings the graph's nodes, in the order in which they were added, into one in which they run, and
+ * adds its edges by places in that order, those that lead to one node together. False where the
+ * driver does not tell them all. */
 bool hook_sort_nodes(CUgraph source, CUgraphNode *nodes, size_t count, hook_edges *edges);
 
 /* ---- times.c ---- */
@@ -122,35 +127,40 @@ typedef struct hook_time {  /* one launch's pair of events */
     bool taken;
 } hook_time;
 
-/* Before and after the launch, without the lock. `stream` as drv_stream gives it, `records`: the launch's probes are on. */
+/* Before and after the launch, without the lock. `stream` as drv_stream gives it, `records`: the
+ * launch's probes are on. */
 void hook_time_begin(hook_time *time, void *function, const drv_shape *shape, uint64_t stream,
                      bool records);
 /* The same for a call that copies or sets; its name is a constant. */
 void hook_time_call_begin(hook_time *time, const char *api, uint64_t stream);
 void hook_time_end(hook_time *time, CUresult result);
-/* With the lock held: the launch got this note, the call this number, or 0, and the pair belongs to it. */
+/* With the lock held: the launch got this note, the call this number, or 0, and the pair belongs to
+ * it. */
 void hook_time_keep(const hook_time *time, uint32_t id);
-/* Writes the times that are known by now: of one stream, or of the current context where `all`. Takes the lock. */
+/* Writes the times that are known by now: of one stream, or of the current context where `all`.
+ * Takes the lock. */
 void hook_times_resolve(uint64_t stream, bool all);
 void hook_times_gone(CUcontext context); /* with the lock held */
 void hook_times_finish(void);            /* at the end of the process */
 
 /* ---- events.c; without the lock but for hook_events_unknown ---- */
 
-typedef struct hook_event { /* behind what it stands */
+typedef struct hook_event { /* what it stands after */
     CUcontext context;
     uint64_t stream, launched; /* launches of the stream before the `launched`-th */
     uint32_t begun;            /* counts its records */
 } hook_event;
 
-/* Around the driver's function that records an event; `launched` from before it. The call's record gets the event. */
+/* Around the driver's function that records an event; `launched` from before it. The call's record
+ * gets the event. */
 void hook_event_begin(hook_call *call, CUevent event);
 void hook_event_end(CUevent event, uint64_t stream, uint64_t launched, CUresult result);
 /* Before a wait for it: the call's record gets the event. */
 void hook_event_wait(hook_call *call, CUevent event);
-/* Before a wait for it, and behind it once more: with the same `begun` it was for that. */
+/* Before a wait for it, and once more after it: with the same `begun` it was for that. */
 bool hook_event_find(CUevent event, hook_event *out);
-/* Nothing is known of any event any more, until it is recorded again; those of the context are gone. */
+/* Nothing is known of any event any more, until it is recorded again; those of the context are
+ * gone. */
 void hook_events_unknown(CUcontext context);
 
 #endif

@@ -82,7 +82,7 @@ uint32_t hook_note(hook_call *call, const drv_function *f, const drv_shape *shap
 
 /* ---- around the driver's function ---- */
 
-/* `timed`: nothing speaks against work of ours before and behind the launch. */
+/* `timed`: nothing speaks against work of ours before and after the launch. */
 static void begin_launch(launch *l, const char *api, CUstream stream, bool per_thread, bool timed)
 {
     hook_begin_launch(&l->call, api);
@@ -132,7 +132,8 @@ static CUresult after(launch *l, CUresult result)
 
 /* ---- hooks ---- */
 
-/* Makes the launch l with `call`, which goes by l.probe; if what we put in the place of the program's is refused, with `plain`. */
+/* Makes the launch l with `call`, which goes by l.probe; if what we put in the place of the
+ * program's is refused, with `plain`. */
 #define LAUNCH(l, call, plain)                         \
     ({                                                 \
         CUresult result_ = (call);                     \
@@ -181,7 +182,8 @@ PLAIN(cuLaunchKernel_ptsz, true, 0)
 COOPERATIVE(cuLaunchCooperativeKernel, false)
 COOPERATIVE(cuLaunchCooperativeKernel_ptsz, true)
 
-/* An event between two kernels that may overlap by programmatic launch would keep them apart: such a launch has no time. */
+/* An event between two kernels that may overlap by programmatic launch would keep them apart: such
+ * a launch has no time. */
 static bool read_launch_attributes(const CUlaunchConfig *c, drv_shape *s)
 {
     bool timed = true;

@@ -1,7 +1,8 @@
 /* Allocation and release. */
 #include "shim/hooks/hook.h"
 
-/* After an allocation, or one that failed: then there is no `base`, and `bytes` is what was asked for. */
+/* After an allocation, or one that failed: then there is no `base`, and `bytes` is what was asked
+ * for. */
 static CUresult memory_made(hook_call *call, CUresult result, uint64_t base, uint64_t bytes,
                             cap_object_kind kind)
 {

@@ -1,4 +1,5 @@
-/* Launches as they were before CUDA 4: shape and parameters are set at the function, one after another. */
+/* Launches as they were before CUDA 4: shape and parameters are set at the function, one after
+ * another. */
 #include "shim/hooks/hook.h"
 
 #include <stdlib.h>

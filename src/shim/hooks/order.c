@@ -1,5 +1,5 @@
-/* The order in which the nodes of a graph run: as its edges have it and, beyond that, as they were added. And these edges, by
- * places in that order. */
+/* The order in which the nodes of a graph run: as its edges have it and, beyond that, as they were
+ * added. And these edges, by places in that order. */
 #include "shim/hooks/hook.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Our hooks before the driver's functions: what each symbol's jump leads to, and what cuGetProcAddress gives. */
+/* Our hooks before the driver's functions: what each symbol's jump leads to, and what
+ * cuGetProcAddress gives. */
 #include "shim/hooks/hook.h"
 
 #include "cuda/api.h"
@@ -83,8 +84,8 @@ static CUresult ask_for_address(const char *name, void **out, int version, cuuin
     return v1 ? v1(name, out, version, flags) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* What the driver gives for each hook's name, version and stream mode: whatever an application asks for, a function of
- * the driver's that is none of these is none that we have a hook for. */
+/* What the driver gives for each hook's name, version and stream mode: whatever an application asks
+ * for, a function of the driver's that is none of these is none that we have a hook for. */
 static void read_addresses(void)
 {
     size_t count;

@@ -1,9 +1,10 @@
-/* How long launches, copies and sets take on the device: an event on either side, read when the application waits for the
- * device anyway. Nothing here waits.
+/* How long launches, copies and sets take on the device: an event on either side, read when the
+ * application waits for the device anyway. Nothing here waits.
  *
- * The two events take some microseconds of the stream's time. So not every launch is timed, but of each *kind* (kernel,
- * shape, with or without recording; function that copies) the first two, and more of them as long as that takes no more than 0.2 % of the
- * time that launches of the kind have taken by then: long ones always. */
+ * The two events take some microseconds of the stream's time. So not every launch is timed, but of
+ * each *kind* (kernel, shape, with or without recording; function that copies) the first two, and
+ * more of them as long as that takes no more than 0.2 % of the time that launches of the kind have
+ * taken by then: long ones always. */
 #include "shim/hooks/hook.h"
 
 #include <stdlib.h>
@@ -119,7 +120,8 @@ static extent asked(void)
     return strcmp(which, "none") == 0 ? NONE : strcmp(which, "all") == 0 ? ALL : AUTO;
 }
 
-/* Whether the next launch of the kind is timed. `look`: earlier ones may be over by now, which nobody asked. */
+/* Whether the next launch of the kind is timed. `look`: earlier ones may be over by now, which
+ * nobody asked. */
 static bool is_timed(const hook_kind *k, bool *look)
 {
     *look = k->known < k->timed && (k->launches & (k->launches - 1)) == 0;
@@ -172,7 +174,8 @@ static queue *queue_of(CUcontext context, uint64_t stream)
 {
     queue_key key = {context, stream};
     queue *q = NULL;
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed bytewise */
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed
+     * bytewise */
     HASH_FIND(hh, queues, &key, sizeof key, q);
     if (q || !(q = calloc(1, sizeof *q)))
         return q;
@@ -316,7 +319,8 @@ static void keep_time(const pending *p, double seconds, known *times)
         write_times(times);
 }
 
-/* Takes what is over; with the lock held. A failure that is not "not yet" (a lost context) gives the launch no time. */
+/* Takes what is over; with the lock held. A failure that is not "not yet" (a lost context) gives
+ * the launch no time. */
 static void resolve_queue(queue *q, known *times)
 {
     pool *events = event_pool_of(q->key.context);
@@ -336,8 +340,8 @@ static void resolve_queue(queue *q, known *times)
     }
 }
 
-/* Asking after an event is not allowed to a thread while a stream is captured in the strict mode; a thread in the relaxed
- * mode may. */
+/* Asking after an event is not allowed to a thread while a stream is captured in the strict mode; a
+ * thread in the relaxed mode may. */
 static void resolve_some(CUcontext context, uint64_t stream, bool all)
 {
     known times;

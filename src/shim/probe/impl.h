@@ -1,5 +1,5 @@
-/* The inside of this room: the program's kernels that get probes, and their modules that record. With rec_g.lock held unless said
- * otherwise. */
+/* The inside of this room: the program's kernels that get probes, and their modules that record.
+ * With rec_g.lock held unless said otherwise. */
 #ifndef WL_SHIM_PROBE_IMPL_H
 #define WL_SHIM_PROBE_IMPL_H
 
@@ -51,15 +51,16 @@ uint32_t probe_asked(void);
 
 /* What launches of the function can record with; NULL: they cannot. */
 probe_kernel *probe_kernel_of(drv_function *f);
-/* Once a kernel: puts probes into it. Where it gets none, kernel->probes is 0, and the user is told why. */
+/* Once a kernel: puts probes into it. Where it gets none, kernel->probes is 0, and the user is told
+ * why. */
 void probe_kernel_rewrite(probe_kernel *kernel);
 
 probe_resources probe_resources_of(CUfunction f);
 
 /* ---- own.c: kernels that record ---- */
 
-/* The kernel's module in the current context, made where there is none: this takes the lock away for as long as that
- * takes. NULL: the launch cannot record. *later: but another one may. */
+/* The kernel's module in the current context, made where there is none: this takes the lock away
+ * for as long as that takes. NULL: the launch cannot record. *later: but another one may. */
 probe_own *probe_own_get(probe_kernel *kernel, const drv_function *f, bool *later);
 /* Whether nothing runs in the context, or only for a moment: the driver loads modules only then. */
 bool probe_context_idle(CUcontext context);

@@ -40,8 +40,8 @@ static uint32_t named_blocks(const drv_shape *s, uint64_t *blocks)
     return n;
 }
 
-/* Those that the user named, else the middles of equal parts of the grid: so the last ones, which the launch waits for, are not
- * among them where there are many. */
+/* Those that the user named, else the middles of equal parts of the grid: so the last ones, which
+ * the launch waits for, are not among them where there are many. */
 static uint32_t choose_blocks(const drv_shape *s, uint64_t *blocks)
 {
     const prog_blocks *asked = &prog_options_get()->blocks;

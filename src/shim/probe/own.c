@@ -1,8 +1,10 @@
-/* Kernels that record, in modules of their own: the program's own module stays as it is, and whatever does not record runs it.
+/* Kernels that record, in modules of their own: the program's own module stays as it is, and
+ * whatever does not record runs it.
  *
- * The driver loads a module only when nothing runs in the context: it would wait for what runs, and that may wait for the
- * program, whose launch we hold up. So we wait ourselves, for a while; a launch that comes while the device is busy for longer
- * is made as the program made it, and a later one tries again. */
+ * The driver loads a module only when nothing runs in the context: it would wait for what runs, and
+ * that may wait for the program, whose launch we hold up. So we wait ourselves, for a while; a
+ * launch that comes while the device is busy for longer is made as the program made it, and a later
+ * one tries again. */
 #include "ptx/written.h"
 #include "shim/probe/recording_impl.h"
 
@@ -73,8 +75,8 @@ static bool wait_patiently(CUevent event)
     return over;
 }
 
-/* With the lock held: an event behind all that runs in the context. To ask for it while a stream is captured would end the
- * capture. */
+/* With the lock held: an event after all that runs in the context. To ask for it while a stream is
+ * captured would end the capture. */
 static CUresult record_all(CUcontext context, CUevent event)
 {
     return drv_capturing() ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
@@ -136,7 +138,8 @@ static void ask_for(compiling *c, CUjit_option option, uintptr_t value)
     c->values[i] = (void *)value;
 }
 
-/* As the program's, but for what the text does not say; code that is to be debugged is not optimised. */
+/* As the program's, but for what the text does not say; code that is to be debugged is not
+ * optimised. */
 static void choose_options(compiling *c, const probe_kernel *k, const drv_function *f,
                            uint32_t registers)
 {

@@ -1,4 +1,5 @@
-/* Which pages of what a launch recorded hold anything: a kernel of ours looks, so that the rest need not be copied. */
+/* Which pages of what a launch recorded hold anything: a kernel of ours looks, so that the rest
+ * need not be copied. */
 #include "shim/probe/pages_impl.h"
 
 #include "rewrite/layout.h"
@@ -10,7 +11,8 @@
 
 enum { WARPS = 8 /* of a block, each with a page */ };
 
-/* The four marks in register `x`, each 0 or 1, become bits of %word from `at` on: the product has them side by side in its upper byte. */
+/* The four marks in register `x`, each 0 or 1, become bits of %word from `at` on: the product has
+ * them side by side in its upper byte. */
 #define FOUR(x, at)                              \
     "    mul.lo.u32 " x ", " x ", 0x01020408;\n" \
     "    shr.u32 " x ", " x ", 24;\n"            \

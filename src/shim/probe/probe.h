@@ -1,5 +1,6 @@
-/* Kernels that record: a launch whose accesses cannot be proven runs, in a module of our own, the kernel with probes in it; what
- * that recorded is read when the application's own waits say that the launch is over. The hooks tell of launches, waits and ends.
+/* Kernels that record: a launch whose accesses cannot be proven runs, in a module of our own, the
+ * kernel with probes in it; what that recorded is read when the application's own waits say that
+ * the launch is over. The hooks tell of launches, waits and ends.
  *
  * With rec_g.lock held unless said otherwise. */
 #ifndef WL_SHIM_PROBE_PROBE_H
@@ -13,7 +14,8 @@ void probe_start(void);
 
 /* ---- launch.c: launches ---- */
 
-/* What the driver is to launch: the kernel that records with one parameter more, or what the application gave. */
+/* What the driver is to launch: the kernel that records with one parameter more, or what the
+ * application gave. */
 typedef struct probe_launch {
     void *function, **params, **extra; /* for the driver */
     struct probe_kernel *kernel;       /* of the recording */
@@ -33,10 +35,12 @@ typedef struct probe_candidate { /* a launch that is about to be made */
     bool record;     /* false: it may not, whatever the options say */
 } probe_candidate;
 
-/* Without the lock, before and after the driver's function. `probe` must stay where it is until then. */
+/* Without the lock, before and after the driver's function. `probe` must stay where it is until
+ * then. */
 void probe_launch_begin(probe_launch *probe, const probe_candidate *launch, void **params,
                         void **extra);
-/* The driver did not make the launch: whether it was ours, so that the application's is to be made in its place. */
+/* The driver did not make the launch: whether it was ours, so that the application's is to be made
+ * in its place. */
 bool probe_launch_refused(probe_launch *probe, CUresult result);
 void probe_launch_free(probe_launch *probe);
 
@@ -57,7 +61,8 @@ void probe_constants_given(drv_param_bytes params);
 
 typedef enum probe_over { PROBE_OVER_NOTHING, PROBE_OVER_STREAM, PROBE_OVER_CONTEXT } probe_over;
 
-/* What a wait of the application's says to be over: launches before the `launched`-th, of the stream or of the context. */
+/* What a wait of the application's says to be over: launches before the `launched`-th, of the
+ * stream or of the context. */
 typedef struct probe_wait {
     probe_over over;
     CUcontext context; /* NULL: the current one */
@@ -67,9 +72,11 @@ typedef struct probe_wait {
 
 /* Without the lock: launches that recorded, so far. */
 uint64_t probe_launched(void);
-/* Takes the lock: writes what launches of the current context have recorded, as far as they are over. */
+/* Takes the lock: writes what launches of the current context have recorded, as far as they are
+ * over. */
 void probe_resolve(const probe_wait *wait);
-/* Takes the lock: an event after what was launched on the stream, if that needs one, since the stream goes. */
+/* Takes the lock: an event after what was launched on the stream, if that needs one, since the
+ * stream goes. */
 void probe_mark(uint64_t stream);
 
 /* ---- ends ---- */
@@ -77,10 +84,11 @@ void probe_mark(uint64_t stream);
 /* Kernels of ours that are to be unloaded, of one of the program's modules. */
 typedef struct probe_own probe_own;
 
-/* The module is about to be unloaded: the last chance to read what its kernels recorded. Returns what they recorded with, for
- * probe_own_free. */
+/* The module is about to be unloaded: the last chance to read what its kernels recorded. Returns
+ * what they recorded with, for probe_own_free. */
 probe_own *probe_module_gone(const drv_module *module);
-/* Without the lock: gives them back to the driver; in_driver false: they went with their context. */
+/* Without the lock: gives them back to the driver; in_driver false: they went with their
+ * context. */
 void probe_own_free(probe_own *list, bool in_driver);
 
 void probe_context_ends(void);              /* takes the lock: the current context is about to go */

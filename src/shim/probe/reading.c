@@ -1,8 +1,9 @@
 /* What launches recorded: knowing that they are over, and reading it.
  *
- * That a launch is over is known from the application's own waits: for its stream or its context, begun after the launch, or
- * for an event behind it. As a rule nothing of ours has to lie on the stream for that. An event of ours is put there where the
- * stream goes, where memory is short, and at the end. */
+ * That a launch is over is known from the application's own waits: for its stream or its context,
+ * begun after the launch, or for an event after it. As a rule nothing of ours has to lie on the
+ * stream for that. An event of ours is put there where the stream goes, where memory is short, and
+ * at the end. */
 #include "shim/probe/pages_impl.h"
 #include "shim/probe/recording_impl.h"
 
@@ -14,7 +15,7 @@
 static probe_recording *pending; /* the earliest first */
 static uint64_t launched;        /* so far; read without the lock */
 static uint32_t waiting;         /* pending ones; read without the lock as a hint */
-static uint32_t uncovered;       /* of those: no event is behind them */
+static uint32_t uncovered;       /* of those: no event is after them */
 static bool reading;
 
 uint64_t probe_launched(void)
@@ -27,7 +28,7 @@ static void add_to(uint32_t *hint, int32_t n)
     __atomic_add_fetch(hint, (uint32_t)n, __ATOMIC_RELAXED);
 }
 
-/* ---- events behind launches ---- */
+/* ---- events after launches ---- */
 
 static bool is_on(const probe_recording *r, CUcontext context, uint64_t stream)
 {
@@ -45,7 +46,8 @@ static void cover(CUcontext context, uint64_t stream)
     }
 }
 
-/* With the lock held: the latest launch of the stream gets the event, which says of all of them that they are over. */
+/* With the lock held: the latest launch of the stream gets the event, which says of all of them
+ * that they are over. */
 static void mark_latest_launch(CUcontext context, uint64_t stream)
 {
     probe_recording *r, *last = NULL;
@@ -142,8 +144,8 @@ static bool wait_for_bytes(const probe_recording *r)
                   probe_own_stream(r->context)) == CUDA_SUCCESS;
 }
 
-/* Room for the next launch of the kernel, where this one had too little; tables for all objects, where it left those that its
- * pointers lead to. */
+/* Room for the next launch of the kernel, where this one had too little; tables for all objects,
+ * where it left those that its pointers lead to. */
 static void learn_from_head(const probe_recording *r, const rewrite_state *head)
 {
     if (head->room < 0)
@@ -174,7 +176,8 @@ static uint64_t join_used_pages(const uint8_t *used, uint64_t pages, uint64_t by
     return n;
 }
 
-/* Of `bytes` from `from` on. The first page is used always, and the last, which may be part of one. */
+/* Of `bytes` from `from` on. The first page is used always, and the last, which may be part of
+ * one. */
 static uint64_t find_used_runs(const probe_recording *r, uint64_t from, uint64_t bytes,
                                rewrite_run *runs)
 {
@@ -212,8 +215,8 @@ static uint64_t most_runs(uint64_t bytes)
     return bytes / REWRITE_PAGE / (GAP + 1) + 3;
 }
 
-/* The used pages of `bytes` from `from` on, and one more run behind them; all but their content. `size`: of the whole state.
- * False without memory. */
+/* The used pages of `bytes` from `from` on, and one more run after them; all but their content.
+ * `size`: of the whole state. False without memory. */
 static bool packed_begin(packed *p, const probe_recording *r, uint64_t from, uint64_t bytes,
                          rewrite_run more, uint64_t size)
 {
@@ -290,7 +293,8 @@ static uint64_t fixed_bytes(const probe_recording *r)
     return r->layout.tables_at ? r->layout.tables_at : r->layout.pool_at;
 }
 
-/* All but the tables, and rows of the trace that nobody wrote to. `head`: the state's begin, with as many rows as are read. */
+/* All but the tables, and rows of the trace that nobody wrote to. `head`: the state's begin, with
+ * as many rows as are read. */
 static bool read_probe(const probe_recording *r, const rewrite_state *head, uint32_t all)
 {
     uint64_t pool = r->layout.pool_at;
@@ -307,7 +311,8 @@ static bool read_probe(const probe_recording *r, const rewrite_state *head, uint
     return read;
 }
 
-/* Where what is worth a copy ends: behind the tables, or before marks that their bitmaps say all about now. */
+/* Where what is worth a copy ends: after the tables, or before marks that their bitmaps say all
+ * about now. */
 static uint64_t end_of_tables(const probe_recording *r)
 {
     const rewrite_layout *l = &r->layout;
@@ -426,7 +431,8 @@ static bool is_any_pending(selector which, const void *what)
     return false;
 }
 
-/* The last chance to read them, with the context current: waits a little for those that are not over. */
+/* The last chance to read them, with the context current: waits a little for those that are not
+ * over. */
 static void read_last(CUcontext context, selector which, const void *what)
 {
     enum { MOST_NS = 50000000 };

@@ -19,7 +19,8 @@ static own_stream *own_streams;
 
 /* ---- lists ---- */
 
-/* NOLINTBEGIN(clang-analyzer-core.NullDereference): in a list that is not empty all neighbours are there */
+/* NOLINTBEGIN(clang-analyzer-core.NullDereference): in a list that is not empty all neighbours are
+ * there */
 void probe_list_append(probe_recording **list, probe_recording *r)
 {
     DL_APPEND(*list, r);
@@ -103,7 +104,8 @@ static void take_ready(probe_recording *r)
     probe_list_take(&ready, r);
 }
 
-/* Gives memory back that other launches could use, but none of this size: idle first, then what was prepared. */
+/* Gives memory back that other launches could use, but none of this size: idle first, then what was
+ * prepared. */
 static void trim_recordings(CUcontext context, uint64_t needed, uint64_t limit)
 {
     probe_recording *r, *next;
@@ -299,7 +301,8 @@ static bool zero(probe_recording *r)
     return true;
 }
 
-/* What the copy reads may go when it returns: the driver has taken it from pageable memory by then. */
+/* What the copy reads may go when it returns: the driver has taken it from pageable memory by
+ * then. */
 static bool copy_in(const probe_recording *r, uint64_t at, const void *from, size_t bytes)
 {
     return !bytes || DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuMemcpyHtoDAsync_v2,
@@ -386,7 +389,8 @@ static bool ask_prepared(probe_recording *r)
     return r->is_prepared;
 }
 
-/* It will hardly serve any launch: it knows of other objects than there are now, or has less room than the kernel takes. */
+/* It will hardly serve any launch: it knows of other objects than there are now, or has less room
+ * than the kernel takes. */
 static bool is_stale(const probe_recording *r, const probe_kernel *k)
 {
     return (knows_objects(k->kernel) && (r->objects_version != drv_objects_version() ||
@@ -394,9 +398,9 @@ static bool is_stale(const probe_recording *r, const probe_kernel *k)
            (takes_probe(k->kernel, REWRITE_TRACE) && r->setup.rows < k->rows);
 }
 
-/* The kernel's ready one that serves. Else one that is changed to: a stale one, or any where there are many or half of the
- * memory is taken. NULL: other memory is better, so that all shapes of a kernel, and the buffers that it is given in turn,
- * have theirs. */
+/* The kernel's ready one that serves. Else one that is changed to: a stale one, or any where there
+ * are many or half of the memory is taken. NULL: other memory is better, so that all shapes of a
+ * kernel, and the buffers that it is given in turn, have theirs. */
 static probe_recording *choose_recording(const probe_need *need, CUcontext context, bool *serving)
 {
     enum { MANY = 32 };

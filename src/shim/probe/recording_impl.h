@@ -1,13 +1,14 @@
-/* Memory on the device that launches with probes record into: what rewrite/layout.h calls a state. All with rec_g.lock held.
+/* Memory on the device that launches with probes record into: what rewrite/layout.h calls a state.
+ * All with rec_g.lock held.
  *
  * A recording is in one of three lists:
  *     idle      memory that nobody uses
  *     ready     zeroed and filled for the next launch of its kernel
  *     pending   of a launch that was made and was not read yet
- * What prepares and reads it runs on a stream of our own that waits for no other and no other for it (one a context), so that
- * on the launch's stream nothing lies beside the launch. */
-#ifndef WL_SHIM_PROBE_RECORDING_H
-#define WL_SHIM_PROBE_RECORDING_H
+ * What prepares and reads it runs on a stream of our own, one a context, that waits for no other
+ * stream and no other for it: on the launch's stream nothing lies beside the launch. */
+#ifndef WL_SHIM_PROBE_RECORDING_IMPL_H
+#define WL_SHIM_PROBE_RECORDING_IMPL_H
 
 #include "shim/probe/impl.h"
 
@@ -17,9 +18,9 @@ typedef struct probe_recording {
     uint64_t bytes;
     uint64_t
         zeroed; /* the first so many are, but for the head and the ranges that `layout` tells */
-    CUevent prepared;     /* behind the preparation */
+    CUevent prepared;     /* after the preparation */
     bool is_prepared;     /* that has come */
-    CUevent done;         /* behind the launch, where `marked` */
+    CUevent done;         /* after the launch, where `marked` */
     bool marked;          /* `done` was recorded */
     bool covered;         /* it, or that of a later launch on the stream */
     bool over, failed;    /* the launch is, in whatever way; the device failed */
@@ -60,10 +61,12 @@ void probe_list_take(probe_recording **list, probe_recording *r);
 probe_recording *probe_recording_take(const probe_need *need, uint64_t stream);
 /* The launch was not made. */
 void probe_recording_give_back(probe_recording *r);
-/* One that was read becomes ready for the kernel's next launch like this one if the next is to record, else idle. */
+/* One that was read becomes ready for the kernel's next launch like this one if the next is to
+ * record, else idle. */
 void probe_recording_renew(probe_recording *r);
-/* Waits a little for what was prepared, so that it does not fall into the time of the program's next kernels; not longer,
- * since a kernel that keeps the device busy may be waiting for the program. */
+/* Waits a little for what was prepared, so that it does not fall into the time of the program's
+ * next kernels; not longer, since a kernel that keeps the device busy may be waiting for the
+ * program. */
 void probe_recordings_settle(CUcontext context);
 CUstream probe_own_stream(CUcontext context);
 /* Our calls must not break a graph that any thread captures. */
@@ -78,9 +81,11 @@ void probe_recording_free(probe_recording *r, bool in_driver);
 /* ---- reading.c: after it ---- */
 
 void probe_recording_launched(probe_recording *r, uint32_t note, uint64_t stream);
-/* Makes room: reads what is over of the current context; of what lies on the stream, an event will tell when it is. */
+/* Makes room: reads what is over of the current context; of what lies on the stream, an event will
+ * tell when it is. */
 void probe_recordings_read(CUcontext context, uint64_t stream);
-/* Before the module is unloaded: the last chance to read what its kernels recorded. What is not over is dropped. */
+/* Before the module is unloaded: the last chance to read what its kernels recorded. What is not
+ * over is dropped. */
 void probe_recordings_last(const probe_module *m);
 
 #endif

@@ -1,5 +1,5 @@
-/* Host memory for what is read from the device. The driver copies into it directly; into other memory it copies in pieces, at a
- * tenth of the speed. */
+/* Host memory for what is read from the device. The driver copies into it directly; into other
+ * memory it copies in pieces, at a tenth of the speed. */
 #include "shim/probe/pages_impl.h"
 
 #include <stdlib.h>
