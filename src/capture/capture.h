@@ -252,6 +252,16 @@ typedef struct cap_call_times { /* device times of earlier copies and sets, as t
     cap_call_time *times;
 } cap_call_times;
 
+typedef struct cap_start { /* of a launch, copy or set that TIMES or CALL_TIMES has */
+    uint32_t note, call;   /* one of them, the other 0 */
+    double seconds;        /* on the device, since the first that was timed in its context began */
+} cap_start;
+
+typedef struct cap_starts { /* when earlier notes, copies and sets began, as that becomes known */
+    uint32_t count;
+    cap_start *starts;
+} cap_starts;
+
 typedef struct cap_move { /* what was `from` in the launch that is repeated is `to` here */
     uint32_t from, to;    /* objects */
 } cap_move;

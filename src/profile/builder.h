@@ -271,10 +271,12 @@ wl_status builder_graph_run(prof_builder *b, const cap_graph_run *run, wl_error 
 /* sequences.c: SEQUENCES, which follows its LAUNCH */
 wl_status builder_sequences(prof_builder *b, const cap_sequences *record, wl_error *err);
 
-/* notes.c: launches that are noted first and worked out later: NOTE, TIMES, WAY, REPEAT */
+/* notes.c: launches that are noted first and worked out later: NOTE, TIMES, STARTS, WAY,
+ * REPEAT */
 wl_status builder_note(prof_builder *b, const cap_note *note, wl_error *err);
 wl_status builder_times(prof_builder *b, const cap_times *times, wl_error *err);
 wl_status builder_call_times(prof_builder *b, const cap_call_times *times, wl_error *err);
+wl_status builder_starts(prof_builder *b, const cap_starts *starts, wl_error *err);
 wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err);
 wl_status builder_repeat(prof_builder *b, const cap_repeat *repeat, wl_error *err);
 /* Counts the notes that were never completed as skipped. */

@@ -81,6 +81,7 @@ static prof_launch launch_row_of(prof_builder *b, const cap_launch *l)
         .ordinal = l->ordinal,
         .host_seconds = -1,
         .device_seconds = l->device_seconds,
+        .device_start = -1,
         .fault = "",
         .rows_of = b->nlaunches,
         .registers_by = b->process.emulated ? PROF_REGISTERS_ESTIMATE : PROF_REGISTERS_PTXAS,

@@ -62,6 +62,24 @@ wl_status builder_call_times(prof_builder *b, const cap_call_times *times, wl_er
     return status == WL_OK && b->nomem ? NOMEM(err) : status;
 }
 
+/* What ran before the event that all count from has no start. */
+wl_status builder_starts(prof_builder *b, const cap_starts *starts, wl_error *err)
+{
+    wl_status status = WL_OK;
+    for (uint32_t i = 0; i < starts->count && status == WL_OK; i++) {
+        const cap_start *s = &starts->starts[i];
+        launch_entry *entry = s->note ? builder_find_launch(b, s->note) : NULL;
+        if (entry) {
+            entry->row.device_start = s->seconds;
+        }
+        if (s->call && s->seconds >= 0) {
+            status = db_run(b->stmt[ST_CALL_START], err, db_int(builder_call(b, s->call)),
+                            db_real(s->seconds));
+        }
+    }
+    return status == WL_OK && b->nomem ? NOMEM(err) : status;
+}
+
 wl_status builder_way(prof_builder *b, const cap_way *way, wl_error *err)
 {
     launch_entry *entry = builder_find_launch(b, way->note);

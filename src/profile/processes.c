@@ -231,6 +231,7 @@ static prof_call call_row(prof_builder *b, uint32_t id, const cap_call *r, const
         .line = site->line,
         .function = site->function,
         .device_seconds = -1,
+        .device_start = -1,
         .ordinal = r->ordinal,
         .device = r->device,
         .context = r->context,
@@ -321,6 +322,7 @@ wl_status builder_add_small(prof_builder *b, const cap_record *record, wl_error 
     case CAP_NOTE: return builder_note(b, &record->note, err);
     case CAP_TIMES: return builder_times(b, &record->times, err);
     case CAP_CALL_TIMES: return builder_call_times(b, &record->call_times, err);
+    case CAP_STARTS: return builder_starts(b, &record->starts, err);
     case CAP_WAY: return builder_way(b, &record->way, err);
     case CAP_REPEAT: return builder_repeat(b, &record->repeat, err);
     case CAP_GRAPH: return builder_graph(b, &record->graph, err);

@@ -192,7 +192,9 @@ typedef struct prof_launch {
     uint64_t ordinal;    /* as prof_call.ordinal */
     double host_seconds; /* negative: not measured */
     double device_seconds;
-    int32_t error;     /* CUDA error, 0 on success */
+    double
+        device_start; /* since the first that was timed in its context began; negative: not known */
+    int32_t error;    /* CUDA error, 0 on success */
     const char *fault; /* "" on success */
     uint64_t warp_instructions, thread_instructions;
     uint64_t blocks_run, blocks_observed, blocks_sampled;
@@ -276,6 +278,7 @@ typedef struct prof_call {
     uint32_t file, line;
     const char *function;
     double device_seconds; /* of a copy or set; negative: not measured */
+    double device_start;   /* as a launch's */
     uint64_t ordinal;      /* among the process's calls, nodes of graphs and launches; 0: unknown */
     uint32_t device;       /* ordinal */
     uint64_t context;      /* in its process, from 1; 0: none */

@@ -107,7 +107,7 @@ CREATE TABLE launches (
   dynamic_shared INTEGER NOT NULL, static_shared INTEGER NOT NULL,
   local_bytes INTEGER NOT NULL, registers INTEGER NOT NULL,
   stream INTEGER NOT NULL, device INTEGER NOT NULL, context INTEGER NOT NULL, ordinal INTEGER,
-  host_seconds REAL, device_seconds REAL,
+  host_seconds REAL, device_seconds REAL, device_start REAL,
   error INTEGER NOT NULL, fault TEXT NOT NULL,
   warp_instructions INTEGER NOT NULL, thread_instructions INTEGER NOT NULL,
   blocks_run INTEGER NOT NULL, blocks_observed INTEGER NOT NULL, blocks_sampled INTEGER NOT NULL,
@@ -197,7 +197,8 @@ CREATE TABLE calls (
   start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
   source_object INTEGER, source_offset INTEGER NOT NULL,
   target_object INTEGER, target_offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  stack INTEGER, file INTEGER, line INTEGER, function TEXT NOT NULL, device_seconds REAL,
+  stack INTEGER, file INTEGER, line INTEGER, function TEXT NOT NULL,
+  device_seconds REAL, device_start REAL,
   ordinal INTEGER, device INTEGER NOT NULL, context INTEGER NOT NULL, flags INTEGER NOT NULL,
   parent INTEGER, event INTEGER, version INTEGER,
   width INTEGER, rows INTEGER, slices INTEGER, source_pitch INTEGER, source_rows INTEGER,
@@ -437,7 +438,7 @@ CREATE VIEW v_launches AS
 SELECT l.id, l.process, k.name AS kernel, k.short_name, w.name AS way, l.estimated,
        l.grid_x || 'x' || l.grid_y || 'x' || l.grid_z AS grid,
        l.block_x || 'x' || l.block_y || 'x' || l.block_z AS block,
-       l.stream, l.host_seconds, l.device_seconds, l.thread_instructions,
+       l.stream, l.host_seconds, l.device_seconds, l.device_start, l.thread_instructions,
        l.blocks_run, l.blocks_observed, l.blocks_sampled, l.error, l.fault
 FROM launches l JOIN kernels k ON k.id = l.kernel
 LEFT JOIN names w ON w.kind = 'way' AND w.value = l.way;
@@ -527,7 +528,7 @@ LEFT JOIN calls r ON r.id = o.free_call;
 
 CREATE VIEW v_calls AS
 SELECT c.id, c.process, c.api, n.name AS kind, c.stream, c.start_ns, c.end_ns, c.result, c.bytes,
-       c.device_seconds,
+       c.device_seconds, c.device_start,
        s.name AS source, t.name AS target, f.path AS file, c.line, c.function
 FROM calls c
 LEFT JOIN names n ON n.kind = 'call' AND n.value = c.kind

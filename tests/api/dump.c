@@ -128,6 +128,14 @@ static void put_process(const cap_process *p, FILE *out)
             p->executable, p->directory, p->argc, p->collector, p->options);
 }
 
+static void put_starts(const cap_starts *s, FILE *out)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        fprintf(out, "%snote %u call %u: %g s", i ? ", " : "", s->starts[i].note, s->starts[i].call,
+                s->starts[i].seconds);
+    fprintf(out, "\n");
+}
+
 static void put_graph(const cap_graph *g, FILE *out)
 {
     fprintf(out, "%u nodes", g->id);
@@ -212,6 +220,7 @@ static void put_record(const cap_record *r, unsigned flags, FILE *out)
                 r->sequences.launch, r->sequences.nsequences, r->sequences.nwarps,
                 r->sequences.dropped);
         break;
+    case CAP_STARTS: put_starts(&r->starts, out); break;
     case CAP_GRAPH: put_graph(&r->graph, out); break;
     case CAP_GRAPH_RUN: put_graph_run(&r->graph_run, out); break;
     case CAP_END: fprintf(out, "records %" PRIu64 "\n", r->end.records); break;

@@ -3,7 +3,8 @@
  * bytes of the file that NULL_DRIVER_CUBIN names. An image with the text of NULL_DRIVER_REFUSES in it is refused. Blocks of
  * kernels of an image with the text of NULL_DRIVER_LARGE in it have at most 512 threads in place of 1024, unless registers
  * were limited to 64 or fewer, and that many always where NULL_DRIVER_STUBBORN is set. Kernels of an image with the text of
- * NULL_DRIVER_LAUNCHES in it cannot be launched. With NULL_DRIVER_OLD it does not tell parameters, as before CUDA 12.4. What is put on streams is written to the
+ * NULL_DRIVER_LAUNCHES in it cannot be launched. Events are NULL_DRIVER_STEP milliseconds
+ * apart, in the order in which they are recorded, or all of them 1. With NULL_DRIVER_OLD it does not tell parameters, as before CUDA 12.4. What is put on streams is written to the
  * file that NULL_DRIVER_LOG names, a line each: what, and the stream. For tests and benchmarks. */
 #include "cuda/types.h"
 
@@ -30,12 +31,15 @@ static CUdeviceptr next = 0x700000000000;
 /* ---- the log ---- */
 
 static FILE *log_file;
+static double device_ms, device_step;
 static bool busy, capturing;
 
 __attribute__((constructor)) static void open_log(void)
 {
     const char *path = getenv("NULL_DRIVER_LOG");
+    const char *step = getenv("NULL_DRIVER_STEP");
     log_file = path ? fopen(path, "w") : NULL;
+    device_step = step ? strtod(step, NULL) : 0;
 }
 
 API void null_driver_tell(const char *what, CUstream stream);
@@ -370,18 +374,22 @@ API CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
     return CUDA_SUCCESS;
 }
 
+struct CUevent_st {
+    double ms;
+};
+
 API CUresult cuEventCreate(CUevent *out, unsigned flags);
 API CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
     (void)flags;
-    *out = (CUevent)names;
-    return CUDA_SUCCESS;
+    *out = calloc(1, sizeof **out);
+    return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 API CUresult cuEventDestroy_v2(CUevent event);
 API CUresult cuEventDestroy_v2(CUevent event)
 {
-    (void)event;
+    free(event);
     return CUDA_SUCCESS;
 }
 
@@ -406,7 +414,7 @@ API double null_driver_wait(void)
 API CUresult cuEventRecord(CUevent event, CUstream stream);
 API CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-    (void)event;
+    event->ms = device_ms += device_step;
     null_driver_tell("event", stream);
     if (recorded_at <= 0 && !stream)
         recorded_at = now();
@@ -454,8 +462,7 @@ API CUresult cuEventQuery(CUevent event)
 API CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b);
 API CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b)
 {
-    (void)a, (void)b;
-    *ms = 1;
+    *ms = device_step > 0 ? (float)(b->ms - a->ms) : 1;
     return CUDA_SUCCESS;
 }
 

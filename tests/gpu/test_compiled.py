@@ -133,6 +133,22 @@ class Compiled(unittest.TestCase):
         with sqlite3.connect(self.path("p.wlprof")) as database:
             return " ".join(text for text, in database.execute("SELECT text FROM messages"))
 
+    def test_starts(self):
+        """When launches began on the device; what is near is told apart after minutes, too."""
+        step = 0.5000003
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "p.wlprof")
+            done = run([WARPLENS, "profile", "--backend", "inline", "--collect", "replay", "--device-times", "all", "-o", out, "--",
+                        PROGRAM, "load", self.ptx, "fill", "300"], WARPLENS_DRIVER=DRIVER, NULL_DRIVER_STEP=str(1000 * step))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with sqlite3.connect(out) as database:
+                rows = database.execute("SELECT device_start, device_seconds FROM launches ORDER BY ordinal").fetchall()
+        self.assertEqual((len(rows), rows[0][0]), (300, 0))
+        for (start, seconds), (later, _) in zip(rows, rows[1:], strict=False):
+            self.assertAlmostEqual(seconds, step, delta=1e-6)
+            self.assertAlmostEqual(later - start, 2 * step, delta=1e-6)
+        self.assertAlmostEqual(rows[-1][0], 299 * 2 * step, delta=1e-4)
+
     def test_driver_refuses_probes(self):
         command = [PROGRAM, "load", self.ptx, "fill"]
         self.reasons(*command, options=["--collect", "probe"])

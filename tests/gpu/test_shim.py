@@ -96,6 +96,16 @@ class Shim(unittest.TestCase):
         self.assertIn("host_to_device", copies)
         self.assertIn("device_to_host", copies)
 
+    def test_starts(self):
+        """What is timed has a beginning, too: in its stream after the end of what came before."""
+        with sqlite3.connect(self.profile_path) as database:
+            work = "SELECT stream, device_start, device_seconds, ordinal FROM {} WHERE device_seconds NOT NULL"
+            rows = database.execute(f"{work.format('launches')} UNION ALL {work.format('calls')} ORDER BY 1, 4").fetchall()
+        self.assertEqual(min(start for _, start, _, _ in rows), 0)
+        for (stream, start, seconds, _), (next_stream, later, _, _) in zip(rows, rows[1:], strict=False):
+            if stream == next_stream:
+                self.assertLessEqual(start + seconds, later + 1e-6)
+
     def test_few_times(self):
         """Unasked for, the first two launches of a kernel and shape are timed, and few of the
         others."""

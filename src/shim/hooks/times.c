@@ -1,5 +1,5 @@
-/* How long launches, copies and sets take on the device: an event on either side, read when the
- * application waits for the device anyway. Nothing here waits.
+/* How long launches, copies and sets take on the device, and when they begin: an event on either
+ * side, read when the application waits for the device anyway. Nothing here waits.
  *
  * The two events take some microseconds of the stream's time. So not every launch is timed, but of
  * each *kind* (kernel, shape, with or without recording; function that copies) the first two, and
@@ -22,6 +22,9 @@ enum {
     CALLS = 2,       /* in a kind, for calls; launches have 0 or 1 there */
     SHARE = 500      /* timing takes at most the one SHARE-th part */
 };
+enum {
+    FAR_MS = 4000
+}; /* from the base: then another one, so that what is near is told apart to a microsecond */
 #define COST 5e-6 /* seconds that two events take, on an H200 */
 
 typedef struct kind_key {
@@ -46,8 +49,10 @@ typedef struct pending {
 typedef struct known { /* times on their way to records */
     cap_time launches[BATCH];
     cap_call_time calls[BATCH];
+    cap_start begun[BATCH];
     cap_times launch_times;
     cap_call_times call_times;
+    cap_starts starts;
 } known;
 
 typedef struct queue_key {
@@ -62,9 +67,13 @@ typedef struct queue { /* of a stream, oldest first */
     UT_hash_handle hh;
 } queue;
 
-typedef struct pool { /* events not in use */
+/* Events of a context: those that are not in use, and the one that beginnings are measured from. */
+typedef struct pool {
     CUcontext context;
     wl_vec(CUevent) events;
+    CUevent first; /* before the first work that was timed: all beginnings count from there */
+    CUevent base;  /* a later one: the driver tells distances as floats, and only short ones well */
+    double base_seconds; /* from first to base */
     UT_hash_handle hh;
 } pool;
 
@@ -197,7 +206,7 @@ static void look_at_queue(queue *q)
 {
     known times;
     q->since = 0;
-    times.launch_times.count = times.call_times.count = 0;
+    times.launch_times.count = times.call_times.count = times.starts.count = 0;
     resolve_queue(q, &times);
     write_times(&times);
 }
@@ -264,6 +273,13 @@ void hook_time_end(hook_time *t, CUresult result)
         t->taken = false;
 }
 
+/* An event that was before some work. */
+static void put_begin(pool *p, CUevent event)
+{
+    if (!p || (event != p->first && event != p->base))
+        put_event(p, event);
+}
+
 static void give_back(const hook_time *t)
 {
     pool *p = t->context ? event_pool_of(t->context) : NULL;
@@ -281,19 +297,38 @@ void hook_time_keep(const hook_time *t, uint32_t id)
         return;
     }
     q->items[(q->first + q->count++) % MAX_PENDING] = (pending){t->begin, t->end, t->kind, id};
+    pool *p = event_pool_of(t->context);
+    if (p && !p->first)
+        p->first = p->base = t->begin;
     __atomic_add_fetch(&total, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- reading ---- */
 
-static CUresult elapsed(const pending *p, float *milliseconds)
+static bool elapsed(CUevent from, CUevent to, float *milliseconds)
 {
     CUresult result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventElapsedTime_v2,
-                             (float *, CUevent, CUevent), milliseconds, p->begin, p->end);
-    return result != CUDA_ERROR_NOT_SUPPORTED
-               ? result
-               : DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventElapsedTime, (float *, CUevent, CUevent),
-                        milliseconds, p->begin, p->end);
+                             (float *, CUevent, CUevent), milliseconds, from, to);
+    if (result == CUDA_ERROR_NOT_SUPPORTED)
+        result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventElapsedTime, (float *, CUevent, CUevent),
+                        milliseconds, from, to);
+    return result == CUDA_SUCCESS;
+}
+
+/* False where the work began before what it is measured from, or that is not over. */
+static bool find_start(pool *p, CUevent begin, double *seconds)
+{
+    float milliseconds = 0;
+    if (!p || !p->base || (begin != p->base && !elapsed(p->base, begin, &milliseconds)))
+        return false;
+    *seconds = p->base_seconds + (double)milliseconds * 1e-3;
+    if (milliseconds > FAR_MS) {
+        CUevent old = p->base;
+        p->base = begin;
+        p->base_seconds = *seconds;
+        put_begin(p, old);
+    }
+    return *seconds >= 0;
 }
 
 static void write_times(known *times)
@@ -304,7 +339,18 @@ static void write_times(known *times)
         REC_WRITE(times, &times->launch_times);
     if (times->call_times.count)
         REC_WRITE(call_times, &times->call_times);
-    times->launch_times.count = times->call_times.count = 0;
+    times->starts.starts = times->begun;
+    if (times->starts.count)
+        REC_WRITE(starts, &times->starts);
+    times->launch_times.count = times->call_times.count = times->starts.count = 0;
+}
+
+static void keep_start(const pending *p, double seconds, known *times)
+{
+    bool call = p->kind->key.records == CALLS;
+    times->begun[times->starts.count++] = (cap_start){call ? 0 : p->id, call ? p->id : 0, seconds};
+    if (times->starts.count == BATCH)
+        write_times(times);
 }
 
 static void keep_time(const pending *p, double seconds, known *times)
@@ -319,6 +365,16 @@ static void keep_time(const pending *p, double seconds, known *times)
         write_times(times);
 }
 
+static void read_pending(const pending *p, pool *events, known *times)
+{
+    float milliseconds = 0;
+    double start;
+    if (elapsed(p->begin, p->end, &milliseconds))
+        keep_time(p, (double)milliseconds * 1e-3, times);
+    if (find_start(events, p->begin, &start))
+        keep_start(p, start, times);
+}
+
 /* Takes what is over; with the lock held. A failure that is not "not yet" (a lost context) gives
  * the launch no time. */
 static void resolve_queue(queue *q, known *times)
@@ -326,13 +382,12 @@ static void resolve_queue(queue *q, known *times)
     pool *events = event_pool_of(q->key.context);
     while (q->count) {
         const pending *p = &q->items[q->first];
-        float milliseconds = 0;
         CUresult result = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuEventQuery, (CUevent), p->end);
         if (result == CUDA_ERROR_NOT_READY)
             break;
-        if (result == CUDA_SUCCESS && elapsed(p, &milliseconds) == CUDA_SUCCESS)
-            keep_time(p, (double)milliseconds * 1e-3, times);
-        put_event(events, p->begin);
+        if (result == CUDA_SUCCESS)
+            read_pending(p, events, times);
+        put_begin(events, p->begin);
         put_event(events, p->end);
         q->first = (q->first + 1) % MAX_PENDING;
         q->count--;
@@ -345,7 +400,7 @@ static void resolve_queue(queue *q, known *times)
 static void resolve_some(CUcontext context, uint64_t stream, bool all)
 {
     known times;
-    times.launch_times.count = times.call_times.count = 0;
+    times.launch_times.count = times.call_times.count = times.starts.count = 0;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     CUresult exchanged = DRIVER(CUDA_ERROR_NOT_SUPPORTED, cuThreadExchangeStreamCaptureMode,
                                 (CUstreamCaptureMode *), &mode);

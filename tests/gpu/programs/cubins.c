@@ -1,4 +1,5 @@
-/* cubins load FILE KERNEL | link PTX KERNEL: loads a cubin, or what linking the PTX gives, and launches a kernel of it. */
+/* cubins load FILE KERNEL [TIMES] | link PTX KERNEL [TIMES]: loads a cubin, or what linking the PTX gives, and launches a kernel
+ * of it. */
 #include "driver.h"
 
 #include <string.h>
@@ -24,7 +25,8 @@ int main(int argc, char **argv)
     size_t size;
     unsigned n = 7;
     void *params[] = {&data, &n};
-    if (argc != 4 || !(driver = dlopen("libcuda.so.1", RTLD_NOW)))
+    int times = argc == 5 ? atoi(argv[4]) : 1;
+    if (argc < 4 || !(driver = dlopen("libcuda.so.1", RTLD_NOW)))
         return 2;
     CALL(cuInit, (unsigned), 0);
     CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
@@ -40,7 +42,8 @@ int main(int argc, char **argv)
     }
     CALL(cuModuleLoadData, (CUmodule *, const void *), &module, image);
     CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &kernel, module, argv[3]);
-    CALL(cuLaunchKernel, LAUNCH, kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
+    for (int i = 0; i < times; i++)
+        CALL(cuLaunchKernel, LAUNCH, kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
     CALL(cuCtxSynchronize, (void));
     printf("launched %s\n", argv[3]);
     return 0;
