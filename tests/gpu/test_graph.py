@@ -21,7 +21,7 @@ EDGES = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7)]
 def profile(folder, backend, more):
     path = os.path.join(folder, backend + ".wlprof")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
-    done = subprocess.run([WARPLENS, "profile", "-q", "--backend", backend, "--device", "h200", "-o", path, "--", PROGRAM],
+    done = subprocess.run([WARPLENS, "profile", "-q", "--backend", backend, "-o", path, "--", PROGRAM],
                           env=environment | {"WARPLENS_DEVICE": "h200"} | more, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == "4 4\n", done.stdout
