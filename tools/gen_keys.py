@@ -21,6 +21,9 @@ REPORT = ROOT / "src/report"
 WIDTH = 100
 MADE_BY = "Made by tools/gen_keys.py from src/report/keys.def: change that, and run it."
 
+# What stands in the parts of an HTML report as JSON.
+PAGE_ROOTS = ("page_code", "page")
+
 Type = collections.namedtuple("Type", "name interface text rows")
 Key = collections.namedtuple("Key", "name shape need text")
 Same = collections.namedtuple("Same", "other need")
@@ -228,7 +231,7 @@ def union(name, words):
 
 
 def typescript(types, words):
-    names = reachable(types, "page")
+    names = list(dict.fromkeys(name for root in PAGE_ROOTS for name in reachable(types, root)))
     shapes = " ".join(key.shape for name in names for key in keys_of(types, name))
     lines = [
         *comment(f"What a report carries. {MADE_BY}"),

@@ -28,7 +28,15 @@ static void open_in_browser(const char *path)
         wl_log(WL_LOG_WARN, "cannot start a browser here; open %s by hand", path);
 }
 
-static int write_report(const char *path, const char *output, bool force)
+/* The parts of the profile that the report holds; 0 where `maps` is no word for them. */
+static unsigned parts_for(const char *maps)
+{
+    if (!maps || strcmp(maps, "some") == 0)
+        return REP_PART_HEATS | REP_PART_SOURCES;
+    return strcmp(maps, "all") == 0 ? REP_PART_ALL_HEATS | REP_PART_SOURCES : 0;
+}
+
+static int write_report(const char *path, unsigned parts, const char *output, bool force)
 {
     cli_profile profile;
     wl_error err = {0};
@@ -37,7 +45,7 @@ static int write_report(const char *path, const char *output, bool force)
                              "npm and build again");
         return CLI_FAILED;
     }
-    if (!cli_profile_open(path, REP_PART_HEATS | REP_PART_SOURCES, &profile))
+    if (!cli_profile_open(path, parts, &profile))
         return CLI_FAILED;
     FILE *file = cli_create(output, force, &err);
     int status = file ? cli_finish(file, output, rep_html(&profile.data, file, &err), &err)
@@ -48,27 +56,31 @@ static int write_report(const char *path, const char *output, bool force)
 
 int cmd_report(int argc, const char **argv)
 {
-    char *output = NULL;
+    char *output = NULL, *maps = NULL;
     int force = 0, view = 0, status;
     const struct poptOption options[] = {
         {"output", 'o', POPT_ARG_STRING, &output, 0,
          "Write here instead of PROFILE with .html; - is stdout", "FILE"},
         {"force", 'f', POPT_ARG_NONE, &force, 0, "Replace the file", NULL},
+        {"maps", '\0', POPT_ARG_STRING, &maps, 0,
+         "Heat maps: some of each kernel and object (default), or all of the profile", "some|all"},
         {"open", '\0', POPT_ARG_NONE, &view, 0, "Show it in the browser", NULL},
         CLI_COMMON};
     const cli_syntax syntax = {.options = options, .usage = "[options] [PROFILE]"};
     poptContext context = cli_parse(argc, argv, &syntax, &status);
     const char *path = context ? cli_profile_argument(context, &status) : NULL;
-    if (path) {
+    if (path && !parts_for(maps)) {
+        status = cli_usage_error("report", "--maps is some or all, not '%s'", maps);
+    } else if (path) {
         if (!output)
             output = default_output(path);
-        status = output ? write_report(path, output, force) : CLI_FAILED;
+        status = output ? write_report(path, parts_for(maps), output, force) : CLI_FAILED;
         if (status == CLI_OK && strcmp(output, "-") != 0)
             wl_log(WL_LOG_INFO, "report: %s", output);
         if (status == CLI_OK && view && strcmp(output, "-") != 0)
             open_in_browser(output);
     }
     poptFreeContext(context);
-    free(output);
+    free(output), free(maps);
     return status;
 }

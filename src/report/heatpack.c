@@ -168,9 +168,8 @@ static json_t *pcsets_json(const prof_heat *heat)
     return sets;
 }
 
-static json_t *head_json(const prof_heat_info *info)
+void rep_put_heat_head(json_t *map, const prof_heat_info *info)
 {
-    json_t *map = json_object();
     rep_put_count(map, K(page_map, object), info->object);
     rep_put_count(map, K(page_map, kernel), info->kernel);
     rep_put_count(map, K(page_map, launch), info->launch);
@@ -178,7 +177,6 @@ static json_t *head_json(const prof_heat_info *info)
     rep_put_dim(map, K(page_map, block), info->block_index);
     rep_put_count(map, K(page_map, warps), info->warps);
     rep_put_count(map, K(page_map, dropped), info->dropped);
-    return map;
 }
 
 static uint64_t sectors_of(const run *runs, uint32_t count)
@@ -222,7 +220,8 @@ json_t *rep_pack_heat(const prof_heat *heat, uint64_t most, rep_parts *parts)
         columns = fitting(runs, &count, parts->room, &part);
     }
     if (columns) {
-        map = head_json(&heat->info);
+        map = json_object();
+        rep_put_heat_head(map, &heat->info);
         rep_put_count(map, K(page_map, first_sector), runs[0].row.sector);
         rep_put_count(map, K(page_map, rows), count);
         rep_put_count(map, K(page_map, sectors), sectors);

@@ -138,6 +138,11 @@ void rep_json_end(rep_json_out *j);
 /* The end of every drawing: what the stream says. */
 wl_status rep_done(FILE *out, bool failed, wl_error *err);
 
+/* ---- heat maps of the HTML report (heats.c) ---- */
+
+/* Fills d->heats and what belongs to it: some of the profile's maps, or all. */
+wl_status rep_load_heats(prof_db *db, bool all, wl_arena *arena, rep_data *d, wl_error *err);
+
 /* ---- the HTML report's data (payload.c, parts.c, heatpack.c): docs/report-payload.md ---- */
 
 typedef struct rep_part { /* compressed by gzip, which a browser undoes by itself */
@@ -145,10 +150,11 @@ typedef struct rep_part { /* compressed by gzip, which a browser undoes by itsel
     size_t size;
 } rep_part;
 
-typedef struct rep_parts { /* the JSON text's part first, then one for each heat map */
+typedef struct rep_parts { /* the JSON text's part first, then those of kernels and heat maps */
     uint32_t count, capacity;
     rep_part *rows;
-    uint64_t room; /* bytes that the heat maps may still take */
+    uint64_t room;      /* bytes that the heat maps may still take */
+    uint64_t code_room; /* likewise the kernels' instructions */
     bool failed;
 } rep_parts;
 
@@ -161,6 +167,8 @@ void rep_write_parts(const rep_parts *parts, FILE *out); /* base64, points betwe
  * more than `most` bytes, at most parts->room, is merged; then what finds no room is cut. NULL
  * where not even that helps, or without memory. */
 json_t *rep_pack_heat(const prof_heat *heat, uint64_t most, rep_parts *parts);
+/* Whose map it is, and of which block. */
+void rep_put_heat_head(json_t *map, const prof_heat_info *info);
 
 /* Caller frees with rep_free_parts, also after an error. */
 wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err);

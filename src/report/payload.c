@@ -14,8 +14,10 @@ enum {
     MAX_LAUNCHES = 2000,
     WHOLE_LINES = 1500,
     CONTEXT = 30,
-    BRIEF = 80,           /* columns of a kernel's name in coverage */
-    MAPS_BYTES = 13000000 /* compressed; a third more in the file, which stays below 20 MB */
+    BRIEF = 80, /* columns of a kernel's name in coverage */
+    /* compressed; a third more in the file, which stays below 20 MB */
+    MAPS_BYTES = 12000000,
+    CODE_BYTES = 1000000
 };
 
 /* ---- program and device ---- */
@@ -192,7 +194,53 @@ static json_t *mix_json(const rep_data *d, uint32_t kernel)
     return mix;
 }
 
-static json_t *kernel_json(const rep_data *d, const ana_kernel *k)
+/* The index of a kernel's first instruction; the code is sorted by kernel. */
+static uint32_t first_code_of(const rep_data *d, uint32_t kernel)
+{
+    uint32_t low = 0, high = d->code.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (d->code.rows[middle].kernel < kernel)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static json_t *code_json(const prof_code *code)
+{
+    json_t *row = json_object();
+    rep_put_count(row, K(page_code, pc), code->pc);
+    rep_put_text(row, K(page_code, text), code->text);
+    if (code->file && code->line) {
+        rep_put_count(row, K(page_code, file), code->file);
+        rep_put_count(row, K(page_code, line), code->line);
+    }
+    return row;
+}
+
+/* A kernel's instructions become a part, as long as there is room; the row says which. */
+static void put_code(json_t *row, const rep_data *d, uint32_t kernel, rep_parts *parts)
+{
+    json_t *code = json_array();
+    for (uint32_t i = first_code_of(d, kernel);
+         i < d->code.count && d->code.rows[i].kernel == kernel; i++)
+        json_array_append_new(code, code_json(&d->code.rows[i]));
+    char *text = json_array_size(code) ? json_dumps(code, JSON_COMPACT) : NULL;
+    rep_part part = {0};
+    if (text && rep_gzip(text, strlen(text), &part) && part.size <= parts->code_room) {
+        rep_put_count(row, K(page_kernel, code), parts->count);
+        parts->code_room -= part.size;
+        rep_add_part(parts, part);
+    } else {
+        free(part.data);
+    }
+    free(text);
+    json_decref(code);
+}
+
+static json_t *kernel_json(const rep_data *d, const ana_kernel *k, rep_parts *parts)
 {
     static const uint32_t unknown[3] = {0, 0, 0};
     const prof_kernel *kernel = prof_find_kernel(&d->kernels, k->kernel);
@@ -222,18 +270,29 @@ static json_t *kernel_json(const rep_data *d, const ana_kernel *k)
     rep_put_count(row, K(page_kernel, wavefronts), k->counts.wavefronts);
     rep_put_count(row, K(page_kernel, wavefronts_min), k->counts.wavefronts_min);
     rep_put(row, K(page_kernel, mix), mix_json(d, k->kernel));
+    put_code(row, d, k->kernel, parts);
     return row;
 }
 
-static bool is_example(const rep_data *d, uint32_t launch)
+static int by_launch(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < d->findings->count; i++)
-        if (d->findings->rows[i].access && d->findings->rows[i].access->example_launch == launch)
-            return true;
-    for (uint32_t i = 0; i < d->nheats; i++)
-        if (d->heats[i].info.launch == launch)
-            return true;
-    return false;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The launches that a finding or a map refers to, ascending. NULL without memory. */
+static uint32_t *example_launches(const rep_data *d, wl_arena *arena, uint32_t *count)
+{
+    uint32_t *launches = wl_new_array(arena, uint32_t, (size_t)d->findings->count + d->nheats + 1);
+    *count = 0;
+    for (uint32_t i = 0; launches && i < d->findings->count; i++)
+        if (d->findings->rows[i].access)
+            launches[(*count)++] = d->findings->rows[i].access->example_launch;
+    for (uint32_t i = 0; launches && i < d->nheats; i++)
+        launches[(*count)++] = d->heats[i].info.launch;
+    if (launches)
+        qsort(launches, *count, sizeof *launches, by_launch);
+    return launches;
 }
 
 static json_t *samples_json(const rep_data *d, uint32_t launch)
@@ -274,12 +333,15 @@ static json_t *launch_json(const rep_data *d, const prof_launch *l)
 }
 
 /* Returns how many were left out. */
-static uint32_t put_page_launches(rep_json_out *j, const rep_data *d)
+static uint32_t put_page_launches(rep_json_out *j, const rep_data *d, wl_arena *arena)
 {
-    uint32_t left_out = 0;
+    uint32_t left_out = 0, nexamples;
+    const uint32_t *examples = example_launches(d, arena, &nexamples);
     rep_json_array(j, K(page, launches));
     for (uint32_t i = 0; i < d->launches.count; i++) {
-        if (i < MAX_LAUNCHES || is_example(d, d->launches.rows[i].id))
+        uint32_t id = d->launches.rows[i].id;
+        if (i < MAX_LAUNCHES ||
+            (examples && bsearch(&id, examples, nexamples, sizeof id, by_launch)))
             rep_json_row(j, launch_json(d, &d->launches.rows[i]));
         else
             left_out++;
@@ -594,24 +656,42 @@ static json_t *page_coverage_json(const rep_data *d, wl_arena *arena, uint64_t m
 
 /* ---- the whole ---- */
 
+/* One map's row; NULL where it found no room. `packed` keeps those of the maps before it. */
+static json_t *heat_json(const rep_data *d, uint32_t i, json_t **packed, rep_parts *parts)
+{
+    bool last = i + 1 == d->nheats; /* the others leave as much as they take */
+    uint64_t most = last || d->all_heats ? parts->room : parts->room / 2;
+    uint32_t same = d->heat_same ? d->heat_same[i] : i;
+    if (same == i)
+        return rep_pack_heat(&d->heats[i], most, parts);
+    json_t *map = json_copy(packed[same]); /* the part is the same; NULL stays NULL */
+    if (map)
+        rep_put_heat_head(map, &d->heats[i].info);
+    return map;
+}
+
 /* Returns how many of the loaded maps found no room. */
 static uint32_t put_maps(rep_json_out *j, const rep_data *d, rep_parts *parts)
 {
     uint32_t left_out = 0;
+    json_t **packed = calloc((size_t)d->nheats + 1, sizeof *packed);
+    parts->failed |= !packed;
     rep_json_array(j, K(page, maps));
-    for (uint32_t i = 0; i < d->nheats; i++) {
-        bool last = i + 1 == d->nheats; /* the others leave as much as they take */
-        json_t *map = rep_pack_heat(&d->heats[i], last ? parts->room : parts->room / 2, parts);
-        if (map)
-            rep_json_row(j, map);
+    for (uint32_t i = 0; packed && i < d->nheats; i++) {
+        packed[i] = heat_json(d, i, packed, parts);
+        if (packed[i])
+            rep_json_row(j, json_incref(packed[i]));
         else
             left_out++;
     }
     rep_json_array_end(j);
+    for (uint32_t i = 0; packed && i < d->nheats; i++)
+        json_decref(packed[i]);
+    free(packed);
     return left_out;
 }
 
-static void put_tables(rep_json_out *j, const rep_data *d)
+static void put_tables(rep_json_out *j, const rep_data *d, rep_parts *parts)
 {
     rep_json_array(j, K(page, files));
     for (uint32_t i = 0; i < d->files.count; i++) {
@@ -622,7 +702,7 @@ static void put_tables(rep_json_out *j, const rep_data *d)
     rep_json_array_end(j);
     rep_json_array(j, K(page, kernels));
     for (uint32_t i = 0; i < d->kernel_table.count; i++)
-        rep_json_row(j, kernel_json(d, &d->kernel_table.rows[i]));
+        rep_json_row(j, kernel_json(d, &d->kernel_table.rows[i], parts));
     rep_json_array_end(j);
     rep_json_array(j, K(page, instructions));
     for (uint32_t i = 0; i < d->totals.count; i++)
@@ -651,8 +731,8 @@ static bool put_document(const rep_data *d, rep_parts *parts, wl_arena *arena, F
     rep_json_value(&j, K(page, program), program_json(d));
     if (d->devices.count > 0)
         rep_json_value(&j, K(page, device), page_device_json(d));
-    put_tables(&j, d);
-    uint32_t launches_left_out = put_page_launches(&j, d);
+    put_tables(&j, d, parts);
+    uint32_t launches_left_out = put_page_launches(&j, d, arena);
     uint64_t maps_left_out = d->heats_left_out + put_maps(&j, d, parts);
     rep_json_value(&j, K(page, memory), page_memory_json(d, arena));
     rep_json_value(&j, K(page, coverage),
@@ -667,7 +747,7 @@ wl_status rep_payload_parts(const rep_data *data, rep_parts *out, wl_error *err)
     size_t length = 0;
     wl_arena *arena = wl_arena_new();
     FILE *stream = arena ? open_memstream(&text, &length) : NULL;
-    *out = (rep_parts){.room = MAPS_BYTES};
+    *out = (rep_parts){.room = data->all_heats ? UINT64_MAX : MAPS_BYTES, .code_room = CODE_BYTES};
     rep_add_part(out, (rep_part){0}); /* the text's, which names the others */
     bool done = stream && put_document(data, out, arena, stream);
     done = stream && fclose(stream) == 0 && done;

@@ -46,13 +46,19 @@ typedef struct rep_data {
     const ana_findings *findings;
     uint32_t nheats; /* heat maps chosen for the HTML report; none without REP_PART_HEATS */
     prof_heat *heats;
+    /* by map: the first with equal content, whose rows it shares; NULL: none does */
+    uint32_t *heat_same;
+    bool all_heats;          /* all of the profile, whatever room they take */
     uint64_t heats_left_out; /* maps of the profile that were not chosen */
 } rep_data;
 
 enum {
     REP_PART_LAUNCH_ROWS = 1, /* rep_json, rep_csv */
     REP_PART_HEATS = 2,       /* rep_html */
-    REP_PART_SOURCES = 4      /* rep_text, rep_html */
+    REP_PART_SOURCES = 4,     /* rep_text, rep_html */
+    /* rep_html, with all heat maps of the profile: without it those of a launch or two of each
+     * kernel and object, so that the file can be mailed */
+    REP_PART_ALL_HEATS = REP_PART_HEATS | 8
 };
 
 wl_status rep_load(prof_db *profile, const ana_findings *findings, unsigned parts, wl_arena *arena,

@@ -329,6 +329,10 @@ class CudaPrograms(Case):
         self.assertEqual(run(WARPLENS, "report", self.wlprof).returncode, 0)
         self.assertGreater(os.path.getsize(report), 10000)
         self.assertEqual(run(WARPLENS, "report", self.wlprof).returncode, 1)  # refuses to overwrite
+        self.assertEqual(run(WARPLENS, "report", "-f", "--maps", "all", self.wlprof).returncode, 0)
+        wrong = run(WARPLENS, "report", "-f", "--maps", "many", self.wlprof)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("--maps is some or all, not 'many'", wrong.stderr)
         csv = run(WARPLENS, "export", "--type", "csv", self.wlprof)
         self.assertIn("requests", csv.stdout.splitlines()[0])
         sarif = json.loads(run(WARPLENS, "export", "--type", "sarif", self.wlprof).stdout)

@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #define PROFILE WL_BINARY_DIR "/tests/report_load.wlprof"
+#define MAPS_PROFILE WL_BINARY_DIR "/tests/report_load_maps.wlprof"
 #define SOURCE WL_BINARY_DIR "/tests/report_load.cu"
 
-enum { PC_STORE = 2, REQUESTS = 512, SECTORS = 64 };
+enum { PC_STORE = 2, REQUESTS = 512, SECTORS = 64, MOST_BLOCKS = 8 };
 
 static const char source_text[] = "__global__ void scatter(float *p)\n"
                                   "{\n"
@@ -40,7 +41,8 @@ static void add(prof_builder *builder, cap_record record)
     ok(prof_add(builder, &record, &err), &err);
 }
 
-static obs_summary make_summary(obs_heat_row *rows)
+/* The maps of so many blocks; `rows` has SECTORS of each. */
+static obs_summary make_summary(obs_heat_row *rows, uint32_t sampled)
 {
     static uint32_t pcs[] = {PC_STORE};
     static obs_pcset pcsets[] = {{1, pcs}};
@@ -56,30 +58,41 @@ static obs_summary make_summary(obs_heat_row *rows)
                                 .strided = REQUESTS,
                                 .stride = 32}};
     static obs_block_count blocks[] = {{0, 4, REQUESTS, REQUESTS * 32}};
-    static obs_heat heats[1];
-    heats[0] = (obs_heat){
-        .object = 1, .warps = 2, .nrows = SECTORS, .rows = rows, .npcsets = 1, .pcsets = pcsets};
+    static obs_heat heats[MOST_BLOCKS];
+    for (uint32_t i = 0; i < sampled; i++)
+        heats[i] = (obs_heat){.object = 1,
+                              .block = i,
+                              .block_index = {i, 0, 0},
+                              .warps = 2,
+                              .nrows = SECTORS,
+                              .rows = rows + (size_t)i * SECTORS,
+                              .npcsets = 1,
+                              .pcsets = pcsets};
     return (obs_summary){.ninsns = 1,
                          .insns = insns,
                          .nblocks = 1,
                          .blocks = blocks,
-                         .nheats = 1,
+                         .nheats = sampled,
                          .heats = heats,
                          .warp_instructions = 4 * REQUESTS,
                          .thread_instructions = 128 * REQUESTS,
                          .blocks_run = 256,
                          .blocks_observed = 256,
-                         .blocks_sampled = 1};
+                         .blocks_sampled = sampled};
 }
 
-static void add_launch(prof_builder *builder)
+#define BASE UINT64_C(0x7f0000000000)
+
+/* Each sampled block touches another word of the sectors. */
+static void add_launch(prof_builder *builder, uint32_t id, uint32_t sampled)
 {
-    const uint64_t base = 0x7f0000000000;
-    static obs_heat_row rows[SECTORS];
-    for (uint32_t i = 0; i < SECTORS; i++)
-        rows[i] = (obs_heat_row){
-            .sector = base / 32 + i, .history = 1u << i / 32, .word = {1u << i / 32}, .writes = 1};
-    cap_launch launch = {.id = 1,
+    static obs_heat_row rows[MOST_BLOCKS * SECTORS];
+    for (uint32_t i = 0; i < sampled * SECTORS; i++) {
+        uint32_t sector = i % SECTORS, warps = 1u << sector / 32;
+        rows[i] = (obs_heat_row){.sector = BASE / 32 + sector, .history = warps, .writes = 1};
+        rows[i].word[i / SECTORS] = warps;
+    }
+    cap_launch launch = {.id = id,
                          .module = 1,
                          .kernel = "_Z7scatterPf",
                          .grid = {256, 1, 1},
@@ -88,25 +101,19 @@ static void add_launch(prof_builder *builder)
                          .host_seconds = 0.5,
                          .device_seconds = -1,
                          .fault = "",
-                         .summary = make_summary(rows)};
-    add(builder, (cap_record){.type = CAP_OBJECT,
-                              .object = {.id = 1,
-                                         .kind = CAP_OBJECT_SYMBOL,
-                                         .base = base,
-                                         .bytes = 65536,
-                                         .module = 1,
-                                         .name = "cells"}});
+                         .summary = make_summary(rows, sampled)};
     add(builder, (cap_record){.type = CAP_LAUNCH, .launch = launch});
 }
 
-static void make_profile(void)
+/* `nlaunches` launches, with the maps of so many blocks each. */
+static void make_profile(const char *path, const uint32_t *sampled, uint32_t nlaunches)
 {
     static const char *arguments[] = {"/opt/scatter", "--fast"};
     wl_error err = {0};
     test_write_text(SOURCE, source_text);
     prof_builder *builder;
     prof_options options = {.force = true};
-    ok(prof_create(PROFILE, &options, &builder, &err), &err);
+    ok(prof_create(path, &options, &builder, &err), &err);
     ok(prof_begin_process(builder, &err), &err);
     add(builder, (cap_record){.type = CAP_PROCESS,
                               .process = {.pid = 9,
@@ -129,7 +136,15 @@ static void make_profile(void)
                                          .name = "scatter",
                                          .code = ptx_text,
                                          .length = sizeof ptx_text - 1}});
-    add_launch(builder);
+    add(builder, (cap_record){.type = CAP_OBJECT,
+                              .object = {.id = 1,
+                                         .kind = CAP_OBJECT_SYMBOL,
+                                         .base = BASE,
+                                         .bytes = 65536,
+                                         .module = 1,
+                                         .name = "cells"}});
+    for (uint32_t i = 0; i < nlaunches; i++)
+        add_launch(builder, i + 1, sampled[i]);
     add(builder, (cap_record){.type = CAP_UNSUPPORTED, .unsupported = {"cuFuncLoad"}});
     add(builder, (cap_record){.type = CAP_END});
     ok(prof_finish(builder, &err), &err);
@@ -146,7 +161,7 @@ static int set_up(void **state)
 {
     static fixture f;
     wl_error err = {0};
-    make_profile();
+    make_profile(PROFILE, &(uint32_t){1}, 1);
     f.arena = wl_arena_new();
     ok(prof_open(PROFILE, &f.db, &err), &err);
     ana_thresholds thresholds = ana_thresholds_default();
@@ -223,12 +238,63 @@ static void test_json_of_a_profile(void **state)
     free(text);
 }
 
+/* The parts of a report's data; the maps' rows are checked by their numbers. */
+static uint32_t parts_of(const rep_data *data)
+{
+    char *text = NULL;
+    size_t size = 0;
+    wl_error err = {0};
+    FILE *out = open_memstream(&text, &size);
+    ok(rep_payload(data, out, &err), &err);
+    fclose(out);
+    uint32_t parts = 1;
+    for (const char *at = text; (at = strchr(at, '.')); at++)
+        parts++;
+    free(text);
+    return parts;
+}
+
+/* Two launches of six and seven blocks: of the first launch four maps tell enough; all thirteen
+ * are seven different ones. */
+static void test_some_maps_or_all(void **state)
+{
+    (void)state;
+    enum { FIRST = 6, SECOND = 7, SOME = 4, WITHOUT_MAPS = 2 };
+    wl_error err = {0};
+    ana_findings findings = {0};
+    rep_data some, all;
+    prof_db *db;
+    wl_arena *arena = wl_arena_new();
+    make_profile(MAPS_PROFILE, (uint32_t[]){FIRST, SECOND}, 2);
+    ok(prof_open(MAPS_PROFILE, &db, &err), &err);
+    ok(rep_load(db, &findings, REP_PART_HEATS, arena, &some, &err), &err);
+    ok(rep_load(db, &findings, REP_PART_ALL_HEATS, arena, &all, &err), &err);
+    assert_int_equal(some.nheats, SOME);
+    assert_int_equal(some.heats_left_out, FIRST + SECOND - SOME);
+    assert_int_equal(parts_of(&some), WITHOUT_MAPS + SOME);
+    assert_int_equal(all.nheats, FIRST + SECOND);
+    assert_int_equal(all.heats_left_out, 0);
+    assert_int_equal(parts_of(&all), WITHOUT_MAPS + SECOND);
+    for (uint32_t i = 0; i < all.nheats; i++) {
+        const prof_heat *heat = &all.heats[i];
+        uint32_t block = i < FIRST ? i : i - FIRST;
+        assert_int_equal(heat->info.block_index[0], block);
+        assert_int_equal(heat->info.launch, all.launches.rows[i < FIRST ? 0 : 1].id);
+        assert_int_equal(heat->rows[0].word[block], 1);
+        assert_int_equal(all.heat_same[i], block < FIRST ? block : i);
+    }
+    prof_close(db);
+    wl_arena_free(arena);
+    unlink(MAPS_PROFILE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everything_is_loaded),
         cmocka_unit_test(test_text_of_a_profile),
         cmocka_unit_test(test_json_of_a_profile),
+        cmocka_unit_test(test_some_maps_or_all),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

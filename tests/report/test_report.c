@@ -551,10 +551,9 @@ static void test_payload_holds_the_heat_map(void **state)
     assert_int_equal(number_of(map, "rows"), 32);
     assert_int_equal(number_of(map, "sectors"), 128);
     assert_false(json_is_true(json_object_get(map, "merged")));
-    assert_int_equal(parts.count, 2);
-    assert_int_equal(number_of(map, "part"), 1);
+    assert_int_equal(number_of(map, "part"), parts.count - 1);
     size_t size;
-    uint8_t *bytes = unpacked(&parts.rows[1], &size);
+    uint8_t *bytes = unpacked(&parts.rows[parts.count - 1], &size);
     assert_int_equal(size, 32 * 60);
     for (size_t i = 0; i < 32; i++) {
         assert_int_equal(element(map, "skip", 8, i, bytes), i == 0 ? 0 : 60);
@@ -564,6 +563,63 @@ static void test_payload_holds_the_heat_map(void **state)
         assert_int_equal(element(map, "writes", 4, i, bytes), 8);
     }
     free(bytes);
+    json_decref(json);
+    rep_free_parts(&parts);
+}
+
+/* A kernel's instructions, in a part of their own. */
+static void test_payload_holds_the_code(void **state)
+{
+    fixture *f = *state;
+    rep_parts parts;
+    json_t *json = payload_json(&f->data, &parts);
+    json_t *kernel, *kernels = json_object_get(json, "kernels");
+    size_t i;
+    json_array_foreach(kernels, i, kernel)
+    {
+        uint32_t id = (uint32_t)number_of(kernel, "id"), k = 0;
+        assert_in_range(number_of(kernel, "code"), 1, parts.count - 1);
+        size_t size;
+        uint8_t *bytes = unpacked(&parts.rows[number_of(kernel, "code")], &size);
+        json_t *code = json_loadb((const char *)bytes, size, 0, NULL);
+        for (uint32_t c = 0; c < f->data.code.count; c++) {
+            const prof_code *row = &f->data.code.rows[c];
+            if (row->kernel != id)
+                continue;
+            json_t *insn = json_array_get(code, k++);
+            assert_int_equal(number_of(insn, "pc"), row->pc);
+            assert_int_equal(number_of(insn, "line"), row->line); /* absent where it is 0 */
+            assert_string_equal(json_string_value(json_object_get(insn, "text")), row->text);
+        }
+        assert_int_equal(json_array_size(code), k);
+        json_decref(code);
+        free(bytes);
+    }
+    json_decref(json);
+    rep_free_parts(&parts);
+}
+
+/* Maps of equal content are one part. */
+static void test_payload_shares_parts_of_equal_maps(void **state)
+{
+    fixture *f = *state;
+    rep_parts parts;
+    prof_heat heats[2] = {f->data.heats[0], f->data.heats[0]};
+    heats[1].info.launch = 2;
+    heats[1].info.block_index[0] = 7;
+    f->data.heats = heats;
+    f->data.nheats = 2;
+    f->data.heat_same = (uint32_t[]){0, 0};
+    f->data.all_heats = true;
+    json_t *json = payload_json(&f->data, &parts);
+    json_t *maps = json_object_get(json, "maps");
+    json_t *first = json_array_get(maps, 0), *second = json_array_get(maps, 1);
+    assert_int_equal(number_of(first, "part"), parts.count - 1);
+    assert_int_equal(number_of(second, "part"), parts.count - 1);
+    assert_int_equal(number_of(first, "launch"), heats[0].info.launch);
+    assert_int_equal(number_of(second, "launch"), 2);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(second, "block"), 0)), 7);
+    assert_int_equal(number_of(second, "rows"), number_of(first, "rows"));
     json_decref(json);
     rep_free_parts(&parts);
 }
@@ -820,6 +876,8 @@ int main(void)
         T(test_csv_tables),
         T(test_csv_leaves_out_what_was_not_measured),
         T(test_payload_holds_the_heat_map),
+        T(test_payload_holds_the_code),
+        T(test_payload_shares_parts_of_equal_maps),
         T(test_payload_excerpts),
         T(test_payload_windows),
         T(test_heat_beyond_the_budget),

@@ -611,6 +611,14 @@ test("very many objects are listed in part, until the reader asks for all", asyn
   );
 });
 
+test("maps that are not in the report: how to have them", async () => {
+  const fewer = await report(folder, "fewer", ({ payload, parts }) => {
+    payload.coverage.maps_left_out = 9;
+    return { payload, parts };
+  });
+  await visit("#finding/1", (page) => sees(page, ".coverage", /9 heat maps[^]*left out[^]*report --maps all/), fewer);
+});
+
 test("what is estimated is not called counted", async () => {
   const estimated = await report(folder, "estimated", ({ payload, parts }) => ({
     payload: { ...payload, launches: payload.launches.map((l) => ({ ...l, estimated: true })) },
@@ -716,6 +724,38 @@ test("a source file opens at its hottest line; keys and buttons go to the next h
     await page.click(".who a.place");
     await becomes(() => inSight(page, ".line.shown"), true);
     await sees(page, ".line.shown", /tile\[threadIdx\.x\]/);
+  }));
+
+test("PTX stands beside the source, that of the selected line marked", () =>
+  visit("", async (page) => {
+    await visits(page, "#file/1?line=25");
+    const pane = ".ptxpane";
+    await sees(page, pane, /PTX of[^]*instructions of line 25/);
+    await becomes(() => page.locator(`${pane} select`).inputValue(), "2"); // which has the line
+    await sees(page, `${pane} .insn.on:has-text("ld.shared")`, /25\s*ld\.shared\.f32 %f2, \[%r12\];\s*32\.0 wavefronts/);
+    const shown = () => page.evaluate(() => {
+      const [box, on] = [".ptxpane .code", ".insn.on"].map((s) =>
+        document.querySelector(s).getBoundingClientRect());
+      return on.top >= box.top && on.bottom <= box.bottom;
+    });
+    await becomes(shown, true);
+    await page.click(`${pane} .insn:has-text("st.shared")`); // of another line
+    await has(page, ".line.shown", "data-line", "20");
+    await sees(page, pane, /instructions of line 20/);
+    await page.selectOption(`${pane} select`, "3");
+    await page.waitForURL(/line=20&kernel=3$/);
+    await sees(page, pane, /0 instructions of line 20[^]*ld\.global/);
+    await page.selectOption(`${pane} select`, "5");
+    await sees(page, pane, /does not hold this kernel's instructions/);
+    await page.click("label >> text=PTX");
+    await counts(page, pane, 0);
+    await visits(page, "#kernel/2");
+    await page.click("text=Source and PTX side by side");
+    await page.waitForURL(/#file\/1\?line=\d+&kernel=2$/);
+    await page.click("label >> text=PTX");
+    await page.setViewportSize({ width: 600, height: 800 });
+    await becomes(() => page.locator(".insn:visible:not(.on)").count(), 0);
+    await sees(page, `${pane} .insn.on`, /./);
   }));
 
 test("findings and kernels are filtered by name, pattern and gain", async () => {

@@ -25,6 +25,14 @@ export type Unit = "sectors" | "wavefronts" | "bytes";
 export type Gain = "full" | "cached" | "latency" | "shuffles" | "tiny";
 export type Level = "error" | "warning" | "info" | "debug";
 
+/** An instruction of a kernel and of what it calls, in order. */
+export interface Code {
+  pc: number;
+  text: string; // PTX.
+  file?: number;
+  line?: number;
+}
+
 export interface Program {
   executable: string;
   arguments: string[];
@@ -75,6 +83,9 @@ export interface Kernel {
   line?: number;
   thread_instructions?: number;
   mix: Mix[]; // Executed by warps, over the observed launches.
+  /** The part that holds its instructions, a list of Code as JSON; absent where they found no
+   * room. */
+  code?: number;
 }
 
 /** A block that was chosen for heat maps. */

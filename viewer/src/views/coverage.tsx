@@ -29,7 +29,8 @@ function LeftOut({ c }: { c: Coverage }) {
       )}
       {c.maps_left_out > 0 && (
         <Fact good={false}>
-          {plural(c.maps_left_out, "heat map")} of the profile left out of this report
+          {plural(c.maps_left_out, "heat map")} of the profile left out of this report:{" "}
+          <code>warplens report --maps all</code> writes one with all of them
         </Fact>
       )}
       {c.launches_left_out > 0 && (

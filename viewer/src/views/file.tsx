@@ -1,13 +1,15 @@
+import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { findingsOf, hotLines, kernelsOf, type LineHeat, unitOf } from "../data/hotlines";
 import type { Model } from "../data/model";
 import { lineUnit } from "../data/model";
-import type { SourceFile } from "../data/payload";
+import type { Kernel, SourceFile } from "../data/payload";
 import { href, replace, route } from "../state/route";
 import { CardList } from "../widgets/cards";
 import { baseName, count, plural, ratio } from "../widgets/format";
 import { FindingNumbers } from "./kernel";
 import { KernelName } from "./names";
+import { Ptx } from "./ptx";
 import { type Mark, SourceText } from "./source";
 
 /** Beside a line: what each of its accesses moves. */
@@ -30,7 +32,21 @@ function lineShown(lines: LineHeat[]): number | undefined {
   return Number.isFinite(asked) ? asked : lines[0]?.line;
 }
 
-const goToLine = (file: number, line: number) => replace(href("file", file, { line }));
+/** Another line of the file; which kernel's PTX stands beside it stays. */
+function goToLine(file: number, line: number): void {
+  const { kernel } = route.value.query;
+  replace(href("file", file, kernel === undefined ? { line } : { line, kernel }));
+}
+
+/** The kernel whose PTX is shown: the one that the address names (?kernel=2), else one that has the line. */
+function kernelShown(m: Model, lines: LineHeat[], line: number | undefined): Kernel | undefined {
+  const asked = Number.parseInt(route.value.query.kernel ?? "", 10);
+  const here = kernelsOf(lines.filter((l) => l.line === line))[0] ?? kernelsOf(lines)[0];
+  return m.kernelById.get(asked) ?? m.kernelById.get(here ?? -1);
+}
+
+/** Whether PTX stands beside the source: at first where there is room. */
+const ptx = signal(innerWidth >= 1200);
 
 /** The hot line `by` places further down the ranking than the one that is shown. */
 export function stepHotLine(m: Model, id: number | undefined, by: number): void {
@@ -58,6 +74,16 @@ function HotLines({ m, file, lines, shown }: HotProps) {
       >
         ▼ next hot line <kbd>n</kbd>
       </button>
+      <label>
+        <input
+          type="checkbox"
+          checked={ptx.value}
+          onChange={(e) => {
+            ptx.value = e.currentTarget.checked;
+          }}
+        />{" "}
+        PTX
+      </label>
       <span>
         <b>Line {shown}</b>
         {heat ? (
@@ -87,13 +113,15 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
   const lines = hotLines(m, file.id);
   const shown = lineShown(lines);
   const kernels = kernelsOf(lines);
+  const kernel = kernelShown(m, lines, shown);
+  const beside = ptx.value && kernel !== undefined;
   useEffect(() => {
     const line = document.querySelector(`.line[data-line="${shown}"]`);
     if (line) line.scrollIntoView({ block: "center" });
     else scrollTo(0, 0);
   }, [file.id, shown]);
   return (
-    <article class="detail">
+    <article class={`detail${beside ? " wide" : ""}`}>
       <header class="headline">
         <p class="crumbs muted">Source file</p>
         <h1 class="mono name">{baseName(file.path)}</h1>
@@ -109,13 +137,25 @@ function FileDetail({ m, file }: { m: Model; file: SourceFile }) {
         </p>
       </header>
       {shown !== undefined && <HotLines m={m} file={file} lines={lines} shown={shown} />}
-      <SourceText
-        m={m}
-        file={file.id}
-        marks={lines.map((heat) => markOf(heat, lines[0]))}
-        shown={shown}
-        pick={(line) => goToLine(file.id, line)}
-      />
+      <div class={beside ? "beside" : ""}>
+        <SourceText
+          m={m}
+          file={file.id}
+          marks={lines.map((heat) => markOf(heat, lines[0]))}
+          shown={shown}
+          pick={(line) => goToLine(file.id, line)}
+        />
+        {beside && (
+          <Ptx
+            m={m}
+            kernels={kernels.flatMap((id) => m.kernelById.get(id) ?? [])}
+            kernel={kernel}
+            choose={(id) => replace(href("file", file.id, { line: shown ?? 1, kernel: id }))}
+            file={file.id}
+            line={shown}
+          />
+        )}
+      </div>
       <p class="muted">Beside a line: sectors or wavefronts per request.</p>
     </article>
   );

@@ -259,7 +259,22 @@ function Source({ m, rows }: { m: Model; rows: LineRow[] }) {
   return (
     <>
       <h2>Source</h2>
-      <p class="muted">Beside a line: sectors or wavefronts per request.</p>
+      <p class="muted">
+        Beside a line: sectors or wavefronts per request.
+        {worst?.file !== undefined && (
+          <>
+            {" "}
+            <a
+              href={href("file", worst.file, {
+                line: worst.line ?? 1,
+                kernel: worst.instructions[0]?.kernel ?? 0,
+              })}
+            >
+              Source and PTX side by side
+            </a>
+          </>
+        )}
+      </p>
       {[...byFile].map(([file, lines]) => (
         <Excerpt
           key={file}
