@@ -1,5 +1,115 @@
-/* Pages of steps and warps: reading them, whoever wrote them. */
+/* Pages of steps and warps: writing them, and reading them, whoever wrote them. */
 #include "base/steps.h"
+
+#include <stdlib.h>
+
+/* ---- writing ---- */
+
+enum {
+    VARINT = 10, /* bytes at most */
+    MOST_STEP = (5 + WL_STEP_LANES) * VARINT,
+    MOST_WARP = (2 + WL_MOST_SLOTS) * VARINT
+};
+
+static bool reserve_in_page(wl_page_writer *p, size_t bytes)
+{
+    size_t capacity = p->capacity ? p->capacity : 1024;
+    while (capacity - p->size < bytes)
+        capacity *= 2;
+    uint8_t *data = capacity > p->capacity ? realloc(p->data, capacity) : p->data;
+    if (!data)
+        return false;
+    p->data = data;
+    p->capacity = capacity;
+    return true;
+}
+
+static void put_page_varint(wl_page_writer *p, uint64_t number)
+{
+    for (; number > 127; number >>= 7)
+        p->data[p->size++] = (uint8_t)(number | 128);
+    p->data[p->size++] = (uint8_t)number;
+}
+
+/* 2 * n, or -2 * n - 1 where negative. */
+static uint64_t zigzag_of(uint64_t difference)
+{
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
+static uint64_t less(int64_t number, int64_t by)
+{
+    return (uint64_t)number - (uint64_t)by;
+}
+
+/* Whether the active lanes lie by a constant number of bytes from lane to lane. */
+static bool lanes_have_stride(const wl_step *s, int64_t *stride)
+{
+    uint32_t first = (uint32_t)__builtin_ctz(s->mask), rest = s->mask & (s->mask - 1);
+    uint32_t second = rest ? (uint32_t)__builtin_ctz(rest) : first;
+    int64_t lanes = (int64_t)second - first;
+    int64_t distance = (int64_t)less(s->offset[second], s->offset[first]);
+    *stride = lanes ? distance / lanes : 0;
+    bool constant = true;
+    for (uint32_t m = rest; m && constant; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        constant = less(s->offset[lane], s->offset[first]) == (uint64_t)*stride * (lane - first);
+    }
+    return constant && *stride != INT64_MIN; /* one more than its number would be none */
+}
+
+static void put_lanes_of_step(wl_page_writer *p, const wl_step *s)
+{
+    uint32_t first = (uint32_t)__builtin_ctz(s->mask);
+    int64_t stride, last = s->offset[first];
+    put_page_varint(p, zigzag_of(less(last, p->offset)));
+    p->offset = last;
+    if (lanes_have_stride(s, &stride)) {
+        put_page_varint(p, 1 + zigzag_of((uint64_t)stride));
+        return;
+    }
+    put_page_varint(p, 0);
+    for (uint32_t m = s->mask & (s->mask - 1); m; m &= m - 1) {
+        int64_t offset = s->offset[__builtin_ctz(m)];
+        put_page_varint(p, zigzag_of(less(offset, last)));
+        last = offset;
+    }
+}
+
+bool wl_page_put_step(wl_page_writer *p, const wl_step *s)
+{
+    if (!reserve_in_page(p, MOST_STEP))
+        return false;
+    put_page_varint(p, zigzag_of((uint64_t)s->pc - p->pc));
+    put_page_varint(p, s->mask ^ p->mask);
+    put_page_varint(p, s->slot == WL_NO_SLOT ? 0 : (uint64_t)s->slot + 1);
+    if (s->slot != WL_NO_SLOT)
+        put_lanes_of_step(p, s);
+    p->pc = s->pc;
+    p->mask = s->mask;
+    p->count++;
+    return true;
+}
+
+bool wl_page_put_warp(wl_page_writer *p, const wl_warp *w, uint32_t nslots)
+{
+    if (!reserve_in_page(p, MOST_WARP))
+        return false;
+    put_page_varint(p, w->block - p->warp.block);
+    put_page_varint(p, w->number);
+    for (uint32_t slot = 0; slot < nslots; slot++)
+        put_page_varint(p, zigzag_of(less(w->begin[slot], p->warp.begin[slot])));
+    p->warp = *w;
+    p->count++;
+    return true;
+}
+
+void wl_page_clear(wl_page_writer *p)
+{
+    *p = (wl_page_writer){.data = p->data, .capacity = p->capacity};
+}
+
+/* ---- reading ---- */
 
 wl_page_reader wl_page_read(const void *data, size_t size, uint32_t nslots)
 {

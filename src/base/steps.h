@@ -36,6 +36,23 @@ typedef struct wl_warp {
     int64_t begin[WL_MOST_SLOTS]; /* bytes from the object's begin */
 } wl_warp;
 
+typedef struct wl_page_writer { /* all zero: an empty page */
+    uint8_t *data;              /* on the heap, the caller's to free */
+    size_t size, capacity;
+    uint32_t count;    /* items */
+    uint32_t pc, mask; /* of the last step */
+    wl_warp warp;      /* the last one */
+    int64_t offset;    /* of the first active lane of the last access */
+} wl_page_writer;
+
+/* Appends an item; equal items give equal bytes. The caller begins another page after
+ * WL_PAGE_ITEMS of them. False (and the page is as it was) when memory is exhausted. */
+bool wl_page_put_step(wl_page_writer *page, const wl_step *step);
+/* Warps ascend by block; `nslots`: of the sequence, WL_MOST_SLOTS at most. */
+bool wl_page_put_warp(wl_page_writer *page, const wl_warp *warp, uint32_t nslots);
+/* Empties the page and keeps its memory. */
+void wl_page_clear(wl_page_writer *page);
+
 typedef struct wl_page_reader {
     const uint8_t *at, *end;
     uint32_t nslots;

@@ -434,8 +434,17 @@ wl_status cap_write_observed(cap_writer *w, const cap_launch *launch)
                      .arrays_known = s->arrays_known,
                      .count = s->nuses,
                      .uses = s->uses};
-    bool any = s->objects_known || s->arrays_known || s->nuses;
-    return status == WL_OK && any ? cap_write_uses(w, &uses) : status;
+    cap_sequences sequences = {.launch = launch->id,
+                               .dropped = s->warps_dropped,
+                               .nsequences = s->nsequences,
+                               .sequences = s->sequences,
+                               .nwarps = s->nwarps,
+                               .warps = s->warps};
+    if (status == WL_OK && (s->objects_known || s->arrays_known || s->nuses))
+        status = cap_write_uses(w, &uses);
+    if (status == WL_OK && (s->nwarps || s->warps_dropped))
+        status = cap_write_sequences(w, &sequences);
+    return status;
 }
 
 uint64_t cap_written(cap_writer *w)

@@ -125,8 +125,9 @@ static wl_status compare_with_slice(replay_world *w, const dev_op *op, const obs
         status = run_slice(w, kernel, op, &watch, &slice, err);
     if (status == WL_OK &&
         replay_agree(&kernel->facts, kernel->slice, whole, &slice, text, sizeof text)) {
-        snprintf(text, sizeof text, "%u of %u rows, %u heat maps%s", slice.ninsns, whole->ninsns,
-                 slice.nheats, kernel->facts.whole ? ", whole" : "");
+        snprintf(text, sizeof text, "%u of %u rows, %u heat maps, %u sequences%s", slice.ninsns,
+                 whole->ninsns, slice.nheats, slice.nsequences,
+                 kernel->facts.whole ? ", whole" : "");
         tell_of_replay(op, "agrees: ", text);
     } else if (status == WL_OK) {
         tell_of_replay(op, "DIFFERS: ", text);

@@ -112,6 +112,14 @@ static bool draw_chosen_block(obs_worker *worker, obs_kept *kept)
     return all;
 }
 
+static void draw_chosen_cell(obs_worker *worker, obs_kept *kept)
+{
+    bool complete = kept->about.mapped &&
+                    !kept->heat; /* a map in its place: the log was too long */
+    obs_worker_add_steps(worker, kept->about.block, complete ? &kept->log : NULL);
+    worker->dropped += kept->about.mapped && !draw_chosen_block(worker, kept);
+}
+
 /* Chooses among the blocks of all workers; one of them takes the maps. */
 static wl_status choose_among_workers(obs_launch *launch, wl_arena *arena, obs_summary *out)
 {
@@ -133,7 +141,7 @@ static wl_status choose_among_workers(obs_launch *launch, wl_arena *arena, obs_s
             out->samples[out->nsamples++] = w->asked.data[i];
     for (uint32_t i = 0; i < n; i++) {
         obs_kept *kept = &chosen[i]->kept;
-        first->dropped += kept->about.mapped && !draw_chosen_block(first, kept);
+        draw_chosen_cell(first, kept);
         out->samples[out->nsamples++] = kept->about;
     }
     qsort(out->samples, out->nsamples, sizeof *out->samples, by_sampled_block);
@@ -161,6 +169,19 @@ static wl_status merge_heats(obs_launch *launch, wl_arena *arena, obs_summary *o
     return WL_OK;
 }
 
+static wl_status join_steps(obs_launch *launch, wl_arena *arena, obs_summary *out)
+{
+    obs_steps_list all = {0};
+    wl_status status = WL_OK;
+    for (obs_worker *w = launch->workers; w && !status; w = w->next)
+        for (size_t i = 0; i < w->steps.count && !status; i++)
+            status = wl_push(&all, w->steps.data[i]) ? WL_OK : WL_NOMEM;
+    if (!status && all.count)
+        status = obs_sequences_of(&launch->config, &all, arena, out);
+    wl_vec_free(&all);
+    return status;
+}
+
 static wl_status copy_shared_arrays(const obs_config *config, wl_arena *arena, obs_summary *out)
 {
     out->nshared = config->nshared;
@@ -177,6 +198,8 @@ wl_status obs_finish(obs_launch *launch, wl_arena *arena, obs_summary *out)
     wl_status status = choose_among_workers(launch, arena, out);
     if (!status)
         status = merge_heats(launch, arena, out);
+    if (!status)
+        status = join_steps(launch, arena, out);
     if (!status)
         status = merge_rows(launch, arena, out);
     if (!status)

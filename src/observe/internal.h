@@ -5,6 +5,7 @@
 #include "observe/choice.h"
 #include "observe/heat.h"
 #include "observe/rows.h"
+#include "observe/steps.h"
 #include "observe/uses.h"
 
 #include <pthread.h>
@@ -32,6 +33,8 @@ struct obs_worker {
     obs_log spare_log;
     uint64_t nlogs;
     wl_vec(obs_sample) asked;
+    obs_steps_list steps; /* of blocks that were asked for, and of the chosen ones */
+    wl_arena *steps_arena;
     obs_uses uses;
     uint64_t blocks_observed, dropped;
 };
@@ -51,6 +54,8 @@ obs_heat obs_heat_head(const obs_launch *launch, uint64_t block);
 uint32_t obs_array_at(const obs_config *config, uint64_t offset);
 /* The offsets around `offset` that belong to the same array as it. */
 void obs_array_range(const obs_config *config, uint64_t offset, uint64_t *low, uint64_t *high);
+/* The steps of a block's warps go to the worker's; `log`: NULL where it is not complete. */
+void obs_worker_add_steps(obs_worker *worker, uint64_t block, const obs_log *log);
 /* Ends the blocks of which no end came (a faulting launch). */
 void obs_worker_end_blocks(obs_worker *worker);
 

@@ -68,9 +68,13 @@ bool obs_log_add(obs_log *log, size_t limit, const acc_request *access, const ob
                  uint64_t number, obs_log_place *place)
 {
     bool is_run = run && stride_fits(run), same = !is_run && place && place->log == number;
+    bool local = access->space == ACC_LOCAL;
     size_t most = bytes_of[is_run || same ? RUN : FAR];
+    size_t others = local ? log->used - log->local : log->local; /* these do not count */
+    if (log->used + most > limit + others)
+        return false;
     while (log->used + most > log->capacity)
-        if (!grow_log(log, limit))
+        if (!grow_log(log, limit + others))
             return false;
     entry *e = (entry *)(log->data + log->used);
     *e = (entry){.first = access->addr[__builtin_ctz(access->mask)],
@@ -90,6 +94,7 @@ bool obs_log_add(obs_log *log, size_t limit, const acc_request *access, const ob
     if (e->lanes == NEAR && place)
         *place = (obs_log_place){number, (uint32_t)log->used};
     log->used += bytes_of[e->lanes];
+    log->local += local ? bytes_of[e->lanes] : 0;
     return true;
 }
 
@@ -106,35 +111,49 @@ static void addresses_of(const obs_log *log, const entry *e, uint64_t *addr)
         memcpy(addr, e + 1, OBS_LANES * sizeof *addr);
 }
 
-static bool play(const obs_log *log, const entry *e, obs_heat_block *heat)
+static acc_request request_of(const entry *e, const uint64_t *addr)
 {
-    uint64_t addr[OBS_LANES];
+    return (acc_request){.pc = e->pc,
+                         .op = (acc_op)e->op,
+                         .space = (acc_space)e->space,
+                         .bytes = e->bytes,
+                         .mask = e->mask,
+                         .warp = e->warp,
+                         .addr = addr,
+                         .stride = ACC_IRREGULAR,
+                         .object = e->object};
+}
+
+bool obs_log_next(const obs_log *log, size_t *at, acc_request *request, uint64_t *addr)
+{
+    if (*at >= log->used)
+        return false;
+    const entry *e = (const entry *)(log->data + *at);
     addresses_of(log, e, addr);
-    acc_request access = {.pc = e->pc,
-                          .op = (acc_op)e->op,
-                          .space = (acc_space)e->space,
-                          .bytes = e->bytes,
-                          .mask = e->mask,
-                          .warp = e->warp,
-                          .addr = addr,
-                          .stride = ACC_IRREGULAR,
-                          .object = e->object};
-    obs_run run = {.first = e->first,
-                   .stride = e->stride,
-                   .lane = (uint32_t)__builtin_ctz(e->mask),
-                   .count = (uint32_t)__builtin_popcount(e->mask)};
-    return obs_heat_record(heat, &access, e->lanes == RUN ? &run : NULL);
+    *request = request_of(e, addr);
+    *at += bytes_of[e->lanes];
+    return true;
 }
 
 bool obs_log_play(const obs_log *log, obs_heat_block *heat)
 {
+    uint64_t addr[OBS_LANES];
+    acc_request access;
     bool all = true;
-    for (size_t at = 0; at < log->used;) {
+    for (size_t at = 0, next = 0; obs_log_next(log, &next, &access, addr); at = next) {
         const entry *e = (const entry *)(log->data + at);
-        all = play(log, e, heat) && all;
-        at += bytes_of[e->lanes];
+        obs_run run = {.first = e->first,
+                       .stride = e->stride,
+                       .lane = (uint32_t)__builtin_ctz(e->mask),
+                       .count = (uint32_t)__builtin_popcount(e->mask)};
+        all = obs_heat_record(heat, &access, e->lanes == RUN ? &run : NULL) && all;
     }
     return all;
+}
+
+void obs_log_clear(obs_log *log)
+{
+    *log = (obs_log){.data = log->data, .capacity = log->capacity};
 }
 
 void obs_log_free(obs_log *log)

@@ -35,6 +35,8 @@ static void worker_free(obs_worker *worker)
     obs_choice_free(&worker->choice);
     obs_log_free(&worker->spare_log);
     wl_vec_free(&worker->asked);
+    wl_vec_free(&worker->steps);
+    wl_arena_free(worker->steps_arena);
     obs_uses_free(&worker->uses);
     free(worker->rows);
     free(worker);
@@ -171,8 +173,17 @@ static bool may_be_chosen(const obs_config *config, uint64_t block)
            hash % (edge ? EDGE : INSIDE) == 0;
 }
 
+static void begin_log(obs_worker *worker, obs_block *block)
+{
+    block->logging = true;
+    block->number = ++worker->nlogs;
+    block->log = worker->spare_log;
+    worker->spare_log = (obs_log){0};
+}
+
 obs_block *obs_block_begin(obs_worker *worker, uint64_t index)
 {
+    const obs_config *config = &worker->launch->config;
     obs_block *block = worker->spare;
     if (block)
         worker->spare = block->next;
@@ -183,16 +194,14 @@ obs_block *obs_block_begin(obs_worker *worker, uint64_t index)
     *block = (obs_block){.worker = worker, .index = index};
     link_live(worker, block);
     worker->blocks_observed++;
-    block->asked = is_sampled(&worker->launch->config, index);
+    block->asked = is_sampled(config, index);
     if (block->asked) {
-        block->heat = obs_heat_begin(worker->launch->config.heat_limit);
+        block->heat = obs_heat_begin(config->heat_limit);
         worker->dropped += block->heat == NULL;
-    } else if (worker->launch->config.automatic && may_be_chosen(&worker->launch->config, index)) {
-        block->logging = true;
-        block->number = ++worker->nlogs;
-        block->log = worker->spare_log;
-        worker->spare_log = (obs_log){0};
     }
+    if (block->asked ? config->sequence_limit > 0
+                     : config->automatic && may_be_chosen(config, index))
+        begin_log(worker, block);
     return block;
 }
 
@@ -218,12 +227,35 @@ static obs_sample sample_of(const obs_block *block)
     obs_heat head = obs_heat_head(block->worker->launch, block->index);
     obs_sample sample = {.block = block->index,
                          .why = (uint8_t)block->worker->launch->config.why,
-                         .mapped = block->heat || block->logging,
+                         .mapped = block->heat || (block->logging && !block->asked),
                          .instructions = block->instructions,
                          .requests = block->requests,
                          .sectors = block->sectors};
     memcpy(sample.block_index, head.block_index, sizeof sample.block_index);
     return sample;
+}
+
+void obs_worker_add_steps(obs_worker *worker, uint64_t block, const obs_log *log)
+{
+    const obs_config *config = &worker->launch->config;
+    obs_block_steps steps;
+    if (!config->sequence_limit)
+        return;
+    if (!worker->steps_arena)
+        worker->steps_arena = wl_arena_new();
+    worker->dropped += !worker->steps_arena ||
+                       !obs_steps_of(config, block, log, worker->steps_arena, &steps) ||
+                       !wl_push(&worker->steps, steps);
+}
+
+static void put_log_aside(obs_worker *worker, obs_log *log)
+{
+    if (!worker->spare_log.data) {
+        worker->spare_log = *log;
+        obs_log_clear(&worker->spare_log);
+        *log = (obs_log){0};
+    }
+    obs_log_free(log);
 }
 
 static void end_asked(obs_worker *worker, obs_block *block)
@@ -232,6 +264,8 @@ static void end_asked(obs_worker *worker, obs_block *block)
     worker->dropped += !wl_push(&worker->asked, sample_of(block));
     worker->dropped += block->heat && !obs_heat_end(block->heat, &head, &worker->heats);
     obs_heat_free(block->heat);
+    obs_worker_add_steps(worker, block->index, block->logging ? &block->log : NULL);
+    put_log_aside(worker, &block->log);
 }
 
 /* The choice keeps the block's log and map, or they are done with; the log's memory serves the next block. */
@@ -245,11 +279,7 @@ static void end_candidate(obs_worker *worker, obs_block *block)
         return;
     obs_kept kept = {.about = sample_of(block), .log = block->log, .heat = block->heat};
     obs_choice_add(&worker->choice, &kept);
-    if (kept.log.data && !worker->spare_log.data) {
-        worker->spare_log = kept.log;
-        worker->spare_log.used = 0;
-        kept.log = (obs_log){0};
-    }
+    put_log_aside(worker, &kept.log);
     obs_kept_free(&kept);
 }
 
@@ -366,21 +396,35 @@ static void end_log(obs_block *block)
 {
     obs_worker *worker = block->worker;
     const obs_config *config = &worker->launch->config;
-    if (may_draw(config, block->index)) {
+    if (!block->asked && may_draw(config, block->index)) {
         block->heat = obs_heat_begin(config->heat_limit);
         worker->dropped += !block->heat || !obs_log_play(&block->log, block->heat);
     }
     block->logging = false;
-    block->log.used = 0;
+    obs_log_clear(&block->log);
+}
+
+/* Accesses to local memory have no map; of those that find no room the log is without. */
+static void log_access(obs_block *block, const acc_request *access, const obs_run *run,
+                       obs_log_place *place)
+{
+    const obs_config *config = &block->worker->launch->config;
+    uint64_t limit = config->log_limit ? config->log_limit : OBS_LOG_BYTES;
+    bool local = access->space == ACC_LOCAL;
+    if (local && (!config->sequence_limit || block->log.partial))
+        return;
+    if (obs_log_add(&block->log, limit, access, run, block->number, place))
+        return;
+    block->log.partial = local;
+    if (!local)
+        end_log(block);
 }
 
 static void note_run(obs_block *block, const acc_request *access, const obs_run *run,
                      obs_log_place *place)
 {
-    uint64_t limit = block->worker->launch->config.log_limit;
-    if (block->logging && access->space != ACC_LOCAL &&
-        !obs_log_add(&block->log, limit ? limit : OBS_LOG_BYTES, access, run, block->number, place))
-        end_log(block);
+    if (block->logging)
+        log_access(block, access, run, place);
     if (block->heat && !obs_heat_record(block->heat, access, run))
         block->worker->dropped++;
 }

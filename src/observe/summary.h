@@ -201,6 +201,13 @@ typedef struct obs_summary {
     uint8_t objects_known, arrays_known; /* obs_known; objects: global memory */
     uint32_t nuses;
     obs_use *uses; /* ascend by space, object */
+    /* What the warps of sampled blocks did, step by step. Either none of them, or each is in
+     * `warps` or counted as dropped: it found no room. */
+    uint32_t nsequences;
+    obs_sequence *sequences;
+    uint32_t nwarps; /* groups */
+    obs_warps *warps;
+    uint64_t warps_dropped;
     obs_mix mix;
     uint64_t warp_instructions, thread_instructions;
     uint64_t blocks_run, blocks_observed, blocks_sampled; /* sampled: with a heat map */

@@ -198,10 +198,10 @@ static bool range_of_address(const request *r, uint64_t address, obs_range *rang
     const obs_config *config = &r->worker->launch->config;
     if (r->access->space != ACC_SHARED)
         return config->range_at && config->range_at(config->object_ctx, address, range) &&
-               range->object;
+               range->object && !range->constant;
     uint32_t array = obs_array_at(config, address);
     const obs_shared *s = &config->shared[array];
-    *range = (obs_range){array, s->offset, s->bytes};
+    *range = (obs_range){.object = array, .base = s->offset, .bytes = s->bytes};
     return array != 0;
 }
 

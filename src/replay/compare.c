@@ -186,6 +186,45 @@ static bool agree_uses(const state *s)
     return true;
 }
 
+/* ---- sequences ---- */
+
+static bool pages_equal(const obs_page *a, uint32_t na, const obs_page *b, uint32_t nb)
+{
+    bool equal = na == nb;
+    for (uint32_t i = 0; equal && i < na; i++)
+        equal = a[i].count == b[i].count && a[i].length == b[i].length &&
+                memcmp(a[i].data, b[i].data, a[i].length) == 0;
+    return equal;
+}
+
+static bool warps_equal(const obs_warps *a, const obs_warps *b)
+{
+    bool equal = a->sequence == b->sequence && a->nslots == b->nslots;
+    for (uint32_t i = 0; equal && i < a->nslots; i++)
+        equal = a->slots[i].space == b->slots[i].space && a->slots[i].object == b->slots[i].object;
+    return equal && pages_equal(a->pages, a->npages, b->pages, b->npages);
+}
+
+/* To the byte, where the slice shows all that the kernel accessed. */
+static bool agree_sequences(const state *s)
+{
+    const obs_summary *a = s->whole, *b = s->slice;
+    if (!s->facts->whole || !s->all)
+        return true;
+    if (a->nsequences != b->nsequences || a->nwarps != b->nwarps ||
+        a->warps_dropped != b->warps_dropped)
+        return differ(s, "%u sequences, %u groups of warps; of the slice %u, %u", a->nsequences,
+                      a->nwarps, b->nsequences, b->nwarps);
+    for (uint32_t i = 0; i < a->nsequences; i++)
+        if (!pages_equal(a->sequences[i].pages, a->sequences[i].npages, b->sequences[i].pages,
+                         b->sequences[i].npages))
+            return differ(s, "sequence %u differs", i);
+    for (uint32_t i = 0; i < a->nwarps; i++)
+        if (!warps_equal(&a->warps[i], &b->warps[i]))
+            return differ(s, "the warps of group %u differ", i);
+    return true;
+}
+
 /* ---- counts ---- */
 
 static const obs_block_count *block_at(const obs_summary *summary, uint32_t first_pc)
@@ -253,5 +292,5 @@ bool replay_agree(const replay_facts *facts, const emu_kernel *kernel, const obs
                .text = text,
                .size = size};
     return agree_launch(&s) && agree_rows(&s) && agree_heats(&s) && agree_uses(&s) &&
-           agree_blocks(&s);
+           agree_sequences(&s) && agree_blocks(&s);
 }

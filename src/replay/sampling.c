@@ -67,6 +67,7 @@ bool replay_sampling(const replay_settings *settings, wl_arena *arena, emu_dim g
                         : log < SMALLEST_LOG ? SMALLEST_LOG
                                              : log;
     config->heat_limit = settings->heat_limit;
+    config->sequence_limit = settings->sequence_limit;
     return good;
 }
 

@@ -7,7 +7,7 @@
 #include "observe/observe.h"
 #include "replay/settings.h"
 
-/* Fills in sampled, nsampled (in `arena`), automatic, log_limit and heat_limit. `together`:
+/* Fills in sampled, nsampled (in `arena`), automatic and the limits. `together`:
  * blocks that are in flight at one time, so that what is kept of each stays in bounds. False
  * when memory is exhausted. */
 bool replay_sampling(const replay_settings *settings, wl_arena *arena, emu_dim grid,

@@ -221,6 +221,7 @@ static wl_status begin_watch(work *w)
                            .cooperative = w->note->flags & CAP_NOTE_COOPERATIVE,
                            .blocks = w->completed ? w->device.blocks : NULL,
                            .nblocks = w->device.nblocks,
+                           .incomplete = w->completed || w->kernel->ngaps,
                            .probes = replay_recorded_probes(w->s->recorded)};
     if (status == WL_OK)
         status = replay_watch_begin(&what, &w->kernel->facts.proof, &w->s->watch);

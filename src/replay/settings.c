@@ -6,6 +6,7 @@ replay_settings replay_settings_of(const prog_options *options)
     return (replay_settings){.threads = (uint32_t)options->threads,
                              .blocks = options->blocks,
                              .heat_limit = options->heat_limit,
+                             .sequence_limit = (uint64_t)options->sequence_limit,
                              .probes = options->probes,
                              .memo = options->memo,
                              .budget = options->replay_budget};

@@ -9,9 +9,10 @@ typedef struct replay_settings {
     uint32_t threads; /* of the host, for a launch; 0: all cores */
     /* Those that get heat maps. The list belongs to the caller, and must outlive the settings. */
     prog_blocks blocks;
-    uint64_t heat_limit; /* sectors that one heat map holds at most; 0: no limit */
-    uint32_t probes;     /* what is counted of elements: bits, 1 << rewrite_probe */
-    bool memo;           /* a launch that does what an earlier one did is not worked out again */
+    uint64_t heat_limit;     /* sectors that one heat map holds at most; 0: no limit */
+    uint64_t sequence_limit; /* bytes of a launch's sequences; 0: none are kept */
+    uint32_t probes;         /* what is counted of elements: bits, 1 << rewrite_probe */
+    bool memo; /* a launch that does what an earlier one did is not worked out again */
     /* Time for all replays together, and memory that the process may take meanwhile. */
     prog_budget budget;
 } replay_settings;

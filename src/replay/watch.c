@@ -11,13 +11,12 @@ static uint32_t object_at(void *ctx, uint64_t address)
     return emu_mem_find(ctx, address, &alloc) ? alloc.id : 0;
 }
 
-/* Of memory that probes know, too: constants are not among it. */
 static bool range_at(void *ctx, uint64_t address, obs_range *out)
 {
     emu_alloc alloc;
-    if (!emu_mem_find(ctx, address, &alloc) || alloc.kind == EMU_ALLOC_CONST)
+    if (!emu_mem_find(ctx, address, &alloc))
         return false;
-    *out = (obs_range){alloc.id, alloc.base, alloc.size};
+    *out = (obs_range){alloc.id, alloc.base, alloc.size, alloc.kind == EMU_ALLOC_CONST};
     return true;
 }
 
@@ -74,6 +73,8 @@ wl_status replay_watch_begin(const replay_watched *what, const flow_proof *proof
         config.why = config.automatic ? OBS_WHY_TRACED : OBS_WHY_ASKED;
         config.automatic = false;
     }
+    if (what->incomplete)
+        config.sequence_limit = 0;
     replay_counting(what->settings->probes | what->probes, &config);
     wl_status status = obs_launch_new(&config, &out->launch);
     out->sampled = config.sampled;

@@ -54,8 +54,8 @@ def build(o):
 
 def profile(o, program, backend, *options, **variables):
     path = os.path.join(o.work, backend + ".wlprof")
-    done = run([o.warplens, "profile", "-q", "--backend", backend, *options, "-f", "-o", path, "--", program, *o.arguments],
-               **variables)
+    done = run([o.warplens, "profile", "-q", "--backend", backend, "--set", "sequences", *options, "-f", "-o", path, "--",
+                program, *o.arguments], **variables)
     export = run([o.warplens, "export", "--type", "json", "-f", "-o", "-", path])
     if export.returncode:
         fail(f"the profile of {backend}: {export.stderr}", done)
@@ -120,6 +120,43 @@ def compare_estimates(ours, theirs, wanted, gaps):
     return len(mine)
 
 
+def sequences(o, backend):
+    """By launch that has it: which blocks are sampled; what their warps did, to the byte, over
+    objects of what size."""
+    with sqlite3.connect(os.path.join(o.work, backend + ".wlprof")) as database:
+        def pages(table, of, number):
+            return tuple(database.execute(f"SELECT bytes, data FROM {table} WHERE {of} = ? ORDER BY page", (number,)))
+
+        def slots(launch, group):
+            return tuple(database.execute(
+                "SELECT w.slot, w.space, o.bytes FROM launch_warps w LEFT JOIN objects o ON o.id = w.object "
+                "WHERE w.launch = ? AND w.warps = ? ORDER BY w.slot", (launch, group)))
+
+        known = {launch: [blocks, dropped] for launch, dropped, blocks in database.execute(
+            "SELECT l.id, l.warps_dropped, (SELECT group_concat(s.block) FROM (SELECT block FROM launch_samples "
+            "WHERE launch = l.id ORDER BY block) s) FROM launches l WHERE l.warps_dropped IS NOT NULL")}
+        for launch, group, sequence in database.execute(
+                "SELECT l.id, w.id, w.sequence FROM launches l JOIN warp_groups w ON w.launch = l.rows_of ORDER BY l.id, w.id"):
+            known[launch].append((slots(launch, group), pages("warp_pages", "warps", group),
+                                  pages("sequence_pages", "sequence", sequence)))
+    return known
+
+
+def compare_sequences(o, ours, theirs, backend):
+    """Replayed launches have them where all of their accesses follow from the launch. Which blocks
+    stand for the others depends on all that they did, and a slice does less."""
+    estimated = {one["id"] for one in ours["launches"] if one.get("estimated")}
+    silent = {one["id"] for one in theirs["launches"]} - {one["launch"] for one in theirs["instructions"]}
+    mine, emulated = sequences(o, backend), sequences(o, "emulate")
+    compared = [launch for launch in mine
+                if launch not in estimated | silent and mine[launch][0] == emulated.get(launch, [None])[0]]
+    for launch in compared:
+        if mine[launch] != emulated[launch]:
+            fail(f"what the warps of launch {launch} did is not the same")
+    print(f"{len(compared)} of {len(mine)} launches with sequences, {sum(len(mine[one]) - 2 for one in compared)} groups of "
+          "warps the same")
+
+
 def findings(profiled):
     return sorted((one["pattern"], one["kernel"], *((line["file"], line["line"]) for line in one.get("lines", [])))
                   for one in profiled["findings"])
@@ -168,13 +205,15 @@ def compare_golden(o, theirs):
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(o.golden, folder)
         path = os.path.join(o.work, "golden.wlprof")
-        done = run([o.warplens, "import", "-q", "-f", "-o", path, folder])
+        done = run([o.warplens, "import", "-q", "-f", "-o", path, folder], WARPLENS_SET="sequences")
         if done.returncode:
             fail("import", done)
     ours = json.loads(run([o.warplens, "export", "--type", "json", "-f", "-o", "-", path]).stdout)
     same("launches", launches(ours, o.threads), launches(theirs, o.threads))
     for known in ("replay", "probe") if not o.threads else ():
         compare_instructions(ours, theirs, known)
+    if not o.threads:
+        compare_sequences(o, ours, theirs, "golden")
     if o.exact:
         check_exact(ours)
 
@@ -214,6 +253,7 @@ def main():
         if not o.threads:
             for known in "replay", "probe":
                 compare_instructions(ours, theirs, known)
+            compare_sequences(o, ours, theirs, "inline")
         if o.exact and way != "replay":
             check_exact(ours)
             same(f"findings, {way}", findings(ours), findings(theirs))

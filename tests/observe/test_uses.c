@@ -35,7 +35,7 @@ static bool range_at(void *ctx, uint64_t address, obs_range *out)
 {
     uint32_t n = object_at(ctx, address);
     if (n)
-        *out = (obs_range){n, BASE + begins[n - 1], begins[n] - begins[n - 1]};
+        *out = (obs_range){n, BASE + begins[n - 1], begins[n] - begins[n - 1], false};
     return n != 0;
 }
 

@@ -337,6 +337,17 @@ static void several_devices(void **state)
     prog_options_clear(&o);
 }
 
+static void sequences_are_a_set(void **state)
+{
+    (void)state;
+    prog_options o = accept(PROG_OPTION_set, "full");
+    assert_true(o.blocks.automatic && o.sequence_limit == 0);
+    prog_options_clear(&o);
+    o = accept(PROG_OPTION_set, "sequences");
+    assert_true(o.blocks.automatic && o.sequence_limit == 1 << 20);
+    prog_options_clear(&o);
+}
+
 /* ---- where values come from ---- */
 
 static void environment(void **state)
@@ -452,6 +463,7 @@ int main(void)
         cmocka_unit_test(damaged_values),
         cmocka_unit_test(block_lists),
         cmocka_unit_test(basic_has_no_blocks),
+        cmocka_unit_test(sequences_are_a_set),
         cmocka_unit_test(budgets),
         cmocka_unit_test(probes),
         cmocka_unit_test(several_devices),

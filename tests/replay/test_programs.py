@@ -1,9 +1,9 @@
 """test_programs.py WARPLENS NVCC FOLDER SOURCE...: profiles CUDA programs on the emulator, which
 replays every launch, too, on memory that is not there (WARPLENS_CHECK_REPLAY), and says where the
-two differ, elements included. Then profiles them with and without the memo: what the profiles say
-must be the same, number for number. (Not of those after --slices, where that says little, or whose
-threads launch in any order.) A source may be followed by arguments, in one word; a program that is
-no .cu is run as it is."""
+two differ, elements and sequences included. Then profiles them with and without the memo: what the
+profiles say must be the same, number for number. (Not of those after --slices, where that says
+little, or whose threads launch in any order.) A source may be followed by arguments, in one word; a
+program that is no .cu is run as it is."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import sys
 
 WARPLENS, NVCC, FOLDER, SOURCES = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 LAUNCH = re.compile(r"==WARPLENS== replay of (\S+): (agrees|DIFFERS|was not possible): (.*)")
-ROWS = re.compile(r"(\d+) of (\d+) rows")
+ROWS = re.compile(r"(\d+) of (\d+) rows, \d+ heat maps, (\d+) sequences")
 
 
 def build(source):
@@ -28,7 +28,8 @@ def build(source):
 def profile(program, out, **variables):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPLENS_")}
     environment.update(variables)
-    command = [WARPLENS, "profile", "-q", "-f", "-o", out, "--probes", "touch,frequency,shared", "--", *program.split()]
+    command = [WARPLENS, "profile", "-q", "-f", "-o", out, "--set", "sequences", "--probes",
+               "touch,frequency,shared", "--", *program.split()]
     return subprocess.run(command, env=environment, capture_output=True, check=False, text=True, timeout=600)
 
 
@@ -62,7 +63,7 @@ def check_memo(program, out):
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     out = os.path.join(FOLDER, "program.wlprof")
-    shown = total = 0
+    shown = total = sequences = 0
     slices = SOURCES.index("--slices") if "--slices" in SOURCES else len(SOURCES)
     for i, source in enumerate(SOURCES):
         if source == "--slices":
@@ -73,9 +74,12 @@ def main():
             check_memo(program, out)
         shown += sum(row[0] for row in rows)
         total += sum(row[1] for row in rows)
+        sequences += sum(row[2] for row in rows)
         print(f"{os.path.basename(program.split()[0])}: {len(rows)} launches, {sum(row[0] for row in rows)} of "
               f"{sum(row[1] for row in rows)} rows")
-    print(f"{shown} of {total} rows shown")
+    print(f"{shown} of {total} rows shown, {sequences} sequences")
+    if not sequences:
+        sys.exit("no sequences were compared")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,8 @@ static void run_on(work *w, emu_machine *machine, emu_kernel *kernel, const flow
 {
     emu_result result = {0};
     wl_error err = {0};
-    replay_settings settings = {.threads = 1, .blocks = {.automatic = true}};
+    replay_settings settings = {
+        .threads = 1, .blocks = {.automatic = true}, .sequence_limit = 1 << 20};
     replay_watched what = {.settings = &settings,
                            .machine = machine,
                            .kernel = kernel,
