@@ -4,6 +4,7 @@
 #include "program/options.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,46 +51,77 @@ static const char *expression_of(const char *pattern)
     return strncmp(pattern, PREFIX, length) == 0 ? pattern + length : NULL;
 }
 
-static int compile_expression(regex_t *regex, const char *expression)
+/* A pattern that is ready to be matched. */
+typedef struct matcher {
+    const char *name; /* the whole text */
+    regex_t regex;    /* where it is compiled: an expression, not a name */
+    bool compiled;
+} matcher;
+
+/* WL_ARG for an expression that does not compile. The text must last as long as the matcher. */
+static wl_status matcher_init(matcher *m, const char *pattern, wl_error *err)
 {
-    return regcomp(regex, expression, REG_EXTENDED | REG_NOSUB);
+    const char *expression = expression_of(pattern);
+    char text[256];
+    *m = (matcher){.name = pattern};
+    if (!expression)
+        return WL_OK;
+    int code = regcomp(&m->regex, expression, REG_EXTENDED | REG_NOSUB);
+    m->compiled = code == 0;
+    if (m->compiled)
+        return WL_OK;
+    regerror(code, &m->regex, text, sizeof text);
+    return wl_fail(err, WL_ARG, "%s", text);
+}
+
+static void matcher_clear(matcher *m)
+{
+    if (m->compiled)
+        regfree(&m->regex);
+}
+
+static bool matcher_fits(const matcher *m, const char *kernel)
+{
+    char base[512];
+    prog_base_name(kernel, base, sizeof base);
+    if (m->compiled)
+        return regexec(&m->regex, base, 0, NULL, 0) == 0 ||
+               regexec(&m->regex, kernel, 0, NULL, 0) == 0;
+    return strcmp(m->name, base) == 0 || strcmp(m->name, kernel) == 0;
 }
 
 wl_status prog_pattern_check(const char *pattern, wl_error *err)
 {
-    const char *expression = expression_of(pattern);
-    regex_t regex;
-    char text[256];
-    if (!expression)
-        return WL_OK;
-    int code = compile_expression(&regex, expression);
-    if (code == 0) {
-        regfree(&regex);
-        return WL_OK;
-    }
-    regerror(code, &regex, text, sizeof text);
-    return wl_fail(err, WL_ARG, "%s", text);
+    matcher m;
+    wl_status status = matcher_init(&m, pattern, err);
+    matcher_clear(&m);
+    return status;
 }
 
 bool prog_pattern_matches(const char *pattern, const char *kernel)
 {
-    char base[512];
-    regex_t regex;
-    const char *expression = expression_of(pattern);
-    prog_base_name(kernel, base, sizeof base);
-    if (!expression)
-        return strcmp(pattern, base) == 0 || strcmp(pattern, kernel) == 0;
-    if (compile_expression(&regex, expression) != 0)
-        return false;
-    bool match = regexec(&regex, base, 0, NULL, 0) == 0 || regexec(&regex, kernel, 0, NULL, 0) == 0;
-    regfree(&regex);
-    return match;
+    matcher m;
+    bool fits = matcher_init(&m, pattern, NULL) == WL_OK && matcher_fits(&m, kernel);
+    matcher_clear(&m);
+    return fits;
+}
+
+/* ---- the kernels that this process is asked about: with each launch ---- */
+
+static matcher wanted, unwanted; /* an empty name: all, none; they stay for good */
+static pthread_once_t matchers_once = PTHREAD_ONCE_INIT;
+
+/* An expression that does not compile was refused when the options were read. */
+static void read_matchers(void)
+{
+    const prog_options *o = prog_options_get();
+    (void)matcher_init(&wanted, o->kernel_name, NULL);
+    (void)matcher_init(&unwanted, o->kernel_exclude, NULL);
 }
 
 bool prog_kernel_asked(const char *kernel)
 {
-    const prog_options *o = prog_options_get();
-    if (*o->kernel_name && !prog_pattern_matches(o->kernel_name, kernel))
-        return false;
-    return !*o->kernel_exclude || !prog_pattern_matches(o->kernel_exclude, kernel);
+    pthread_once(&matchers_once, read_matchers);
+    return (!*wanted.name || matcher_fits(&wanted, kernel)) &&
+           (!*unwanted.name || !matcher_fits(&unwanted, kernel));
 }
