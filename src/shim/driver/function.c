@@ -5,9 +5,12 @@
 #include <string.h>
 
 static drv_function *functions;
+static drv_function *latest_function; /* that was asked for; NULL: none */
 
 static void free_function(drv_function *f)
 {
+    if (latest_function == f)
+        latest_function = NULL;
     HASH_DEL(functions, f);
     wl_vec_free(&f->params);
     free(f->name);
@@ -137,10 +140,12 @@ static void describe_function(drv_function *f)
 drv_function *drv_function_of(void *handle)
 {
     drv_function *f = NULL;
+    if (latest_function && latest_function->handle == handle)
+        return latest_function;
     HASH_FIND_PTR(functions, &handle, f);
     if (!f)
         f = ask_for_function(handle);
     if (f && !f->described)
         describe_function(f);
-    return f;
+    return latest_function = f;
 }

@@ -75,8 +75,8 @@ void hook_event_begin(hook_call *call, CUevent event)
 {
     if (!call->rec.active && !is_needed())
         return;
-    bool captured = drv_is_captured(call->stream);
     pthread_mutex_lock(&rec_g.lock);
+    bool captured = drv_capturing() && drv_in_capture(call->stream);
     mark *m = call->rec.active ? note_event_mark(call, event, !captured)
                                : find_or_add(event, drv_current().handle);
     if (m && is_needed())

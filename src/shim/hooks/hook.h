@@ -127,6 +127,8 @@ typedef struct hook_time {  /* one launch's pair of events */
     bool taken;
 } hook_time;
 
+/* Before anything else, once it is known what the program asks for. */
+void hook_times_start(void);
 /* Before and after the launch, without the lock. `stream` as drv_stream gives it, `records`: the
  * launch's probes are on. */
 void hook_time_begin(hook_time *time, void *function, const drv_shape *shape, uint64_t stream,

@@ -82,6 +82,17 @@ uint32_t hook_note(hook_call *call, const drv_function *f, const drv_shape *shap
 
 /* ---- around the driver's function ---- */
 
+/* What the application asks for. The launch is not cleared: it is large, most of it is set where it
+ * is needed, and this is the application's time. */
+static void ask_launch(launch *l, void *function, const drv_shape *shape, void **params,
+                       void **extra)
+{
+    l->function = function;
+    l->shape = *shape;
+    l->params = params;
+    l->extra = extra;
+}
+
 /* `timed`: nothing speaks against work of ours before and after the launch. */
 static void begin_launch(launch *l, const char *api, CUstream stream, bool per_thread, bool timed)
 {
@@ -142,22 +153,21 @@ static CUresult after(launch *l, CUresult result)
         after(&(l), result_);                          \
     })
 
-#define PLAIN(symbol, per_thread, of_flags)                                                       \
-    HOOK(symbol,                                                                                  \
-         (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,       \
-          unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params,  \
-          void **extra),                                                                          \
-         (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))                              \
-    {                                                                                             \
-        launch l = {.function = f,                                                                \
-                    .shape = {{gx, gy, gz}, {bx, by, bz}, {0}, shared, of_flags},                 \
-                    .params = params,                                                             \
-                    .extra = extra};                                                              \
-        begin_launch(&l, #symbol, stream, per_thread, true);                                      \
-        return LAUNCH(l,                                                                          \
-                      real_##symbol((CUfunction)l.probe.function, gx, gy, gz, bx, by, bz, shared, \
-                                    stream, l.probe.params, l.probe.extra),                       \
-                      real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));   \
+#define PLAIN(symbol, per_thread, of_flags)                                                        \
+    HOOK(symbol,                                                                                   \
+         (CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,        \
+          unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params,   \
+          void **extra),                                                                           \
+         (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))                               \
+    {                                                                                              \
+        launch l;                                                                                  \
+        ask_launch(&l, f, &(drv_shape){{gx, gy, gz}, {bx, by, bz}, {0}, shared, of_flags}, params, \
+                   extra);                                                                         \
+        begin_launch(&l, #symbol, stream, per_thread, true);                                       \
+        return LAUNCH(l,                                                                           \
+                      real_##symbol((CUfunction)l.probe.function, gx, gy, gz, bx, by, bz, shared,  \
+                                    stream, l.probe.params, l.probe.extra),                        \
+                      real_##symbol(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));    \
     }
 
 PLAIN(cuLaunchKernel, false, 0)
@@ -169,9 +179,10 @@ PLAIN(cuLaunchKernel_ptsz, true, 0)
           unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params), \
          (f, gx, gy, gz, bx, by, bz, shared, stream, params))                                     \
     {                                                                                             \
-        launch l = {.function = f,                                                                \
-                    .shape = {{gx, gy, gz}, {bx, by, bz}, {0}, shared, CAP_NOTE_COOPERATIVE},     \
-                    .params = params};                                                            \
+        launch l;                                                                                 \
+        ask_launch(&l, f,                                                                         \
+                   &(drv_shape){{gx, gy, gz}, {bx, by, bz}, {0}, shared, CAP_NOTE_COOPERATIVE},   \
+                   params, NULL);                                                                 \
         begin_launch(&l, #symbol, stream, per_thread, true);                                      \
         return LAUNCH(l,                                                                          \
                       real_##symbol((CUfunction)l.probe.function, gx, gy, gz, bx, by, bz, shared, \
@@ -209,14 +220,14 @@ static bool read_launch_attributes(const CUlaunchConfig *c, drv_shape *s)
     {                                                                                  \
         if (!c)                                                                        \
             return real_##symbol(c, f, params, extra);                                 \
-        launch l = {.function = f,                                                     \
-                    .shape = {{c->gridDimX, c->gridDimY, c->gridDimZ},                 \
-                              {c->blockDimX, c->blockDimY, c->blockDimZ},              \
-                              {0},                                                     \
-                              c->sharedMemBytes,                                       \
-                              0},                                                      \
-                    .params = params,                                                  \
-                    .extra = extra};                                                   \
+        launch l;                                                                      \
+        ask_launch(&l, f,                                                              \
+                   &(drv_shape){{c->gridDimX, c->gridDimY, c->gridDimZ},               \
+                                {c->blockDimX, c->blockDimY, c->blockDimZ},            \
+                                {0},                                                   \
+                                c->sharedMemBytes,                                     \
+                                0},                                                    \
+                   params, extra);                                                     \
         bool timed = read_launch_attributes(c, &l.shape);                              \
         begin_launch(&l, #symbol, c->hStream, per_thread, timed);                      \
         return LAUNCH(l,                                                               \

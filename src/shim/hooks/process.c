@@ -94,6 +94,7 @@ void hook_start(void)
     pthread_mutex_lock(&rec_g.lock);
     if (!rec_g.started && !rec_g.forked) {
         probe_start();
+        hook_times_start();
         rec_start(true);
         drv_devices_record();
         atexit(

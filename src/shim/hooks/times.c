@@ -78,8 +78,8 @@ typedef struct pool {
 } pool;
 
 static hook_kind *call_kinds;
-static queue *queues;
-static pool *pools;
+static queue *queues, *latest_queue; /* latest: that was asked for; NULL: none */
+static pool *pools, *latest_pool;
 static uint32_t total; /* pending in all; read without the lock as a hint */
 
 /* ---- which launches ---- */
@@ -121,12 +121,12 @@ static hook_kind *kind_of_launch(drv_function *f, const drv_shape *shape, bool r
     return k ? k : append_kind(&f->kinds, &key);
 }
 
-typedef enum extent { NONE, AUTO, ALL } extent;
+static enum { NONE, AUTO, ALL } asked; /* stays as it is from hook_times_start() on */
 
-static extent asked(void)
+void hook_times_start(void)
 {
     const char *which = prog_options_get()->device_times;
-    return strcmp(which, "none") == 0 ? NONE : strcmp(which, "all") == 0 ? ALL : AUTO;
+    asked = strcmp(which, "none") == 0 ? NONE : strcmp(which, "all") == 0 ? ALL : AUTO;
 }
 
 /* Whether the next launch of the kind is timed. `look`: earlier ones may be over by now, which
@@ -134,7 +134,7 @@ static extent asked(void)
 static bool is_timed(const hook_kind *k, bool *look)
 {
     *look = k->known < k->timed && (k->launches & (k->launches - 1)) == 0;
-    if (asked() == ALL || k->timed < FIRST)
+    if (asked == ALL || k->timed < FIRST)
         return true;
     if (!k->known)
         return false;
@@ -146,13 +146,15 @@ static bool is_timed(const hook_kind *k, bool *look)
 
 static pool *event_pool_of(CUcontext context)
 {
-    pool *p = NULL;
+    pool *p = latest_pool;
+    if (p && p->context == context)
+        return p;
     HASH_FIND_PTR(pools, &context, p);
     if (!p && (p = calloc(1, sizeof *p))) {
         p->context = context;
         HASH_ADD_PTR(pools, context, p);
     }
-    return p;
+    return latest_pool = p;
 }
 
 static CUevent get_event(pool *p)
@@ -179,23 +181,32 @@ static bool record(CUevent event, uint64_t stream)
 
 /* ---- around a launch ---- */
 
-static queue *queue_of(CUcontext context, uint64_t stream)
+static queue *new_queue(const queue_key *key)
 {
-    queue_key key = {context, stream};
-    queue *q = NULL;
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed
-     * bytewise */
-    HASH_FIND(hh, queues, &key, sizeof key, q);
-    if (q || !(q = calloc(1, sizeof *q)))
-        return q;
+    queue *q = calloc(1, sizeof *q);
+    if (!q)
+        return NULL;
     q->items = malloc(MAX_PENDING * sizeof *q->items);
     if (!q->items) {
         free(q);
         return NULL;
     }
-    q->key = key;
-    HASH_ADD(hh, queues, key, sizeof key, q);
+    q->key = *key;
+    HASH_ADD(hh, queues, key, sizeof *key, q);
     return q;
+}
+
+/* NULL without memory. */
+static queue *queue_of(CUcontext context, uint64_t stream)
+{
+    queue_key key = {context, stream};
+    queue *q = latest_queue;
+    if (q && q->key.context == context && q->key.stream == stream)
+        return q;
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the key is hashed
+     * bytewise */
+    HASH_FIND(hh, queues, &key, sizeof key, q);
+    return latest_queue = q ? q : new_queue(&key);
 }
 
 static void resolve_queue(queue *q, known *times);
@@ -233,7 +244,7 @@ void hook_time_begin(hook_time *t, void *function, const drv_shape *shape, uint6
                      bool records)
 {
     *t = (hook_time){.stream = stream};
-    if (asked() == NONE || !function)
+    if (asked == NONE || !function)
         return;
     pthread_mutex_lock(&rec_g.lock);
     drv_function *f = drv_function_of(function);
@@ -257,7 +268,7 @@ static hook_kind *calls_of(const char *api)
 void hook_time_call_begin(hook_time *t, const char *api, uint64_t stream)
 {
     *t = (hook_time){.stream = stream};
-    if (asked() == NONE)
+    if (asked == NONE)
         return;
     pthread_mutex_lock(&rec_g.lock);
     t->kind = calls_of(api);
@@ -429,6 +440,8 @@ void hook_times_resolve(uint64_t stream, bool all)
 void hook_times_gone(CUcontext context)
 {
     queue *q, *next;
+    latest_queue = NULL;
+    latest_pool = NULL;
     HASH_ITER (hh, queues, q, next) {
         if (q->key.context != context)
             continue;

@@ -205,7 +205,7 @@ static void start_recording(probe_launch *p, const probe_candidate *l, void **pa
 
 void probe_launch_begin(probe_launch *p, const probe_candidate *l, void **params, void **extra)
 {
-    memset(p, 0, offsetof(probe_launch, own_params));
+    memset(p, 0, offsetof(probe_launch, hidden));
     p->long_params = NULL;
     p->buffer = NULL;
     p->function = l->function;

@@ -22,6 +22,7 @@ typedef struct probe_launch {
     struct probe_recording *recording; /* NULL: the launch does not record */
     bool without_memory;               /* it would have */
     uint64_t stream;
+    /* Set where the launch records. */
     rewrite_param hidden;
     void *own_params[32], **long_params, *own_extra[5];
     char *buffer;
