@@ -28,8 +28,8 @@ typedef enum acc_space {
     ACC_SPACE_COUNT
 } acc_space;
 
-/* How the instruction asked. A set; the values stand in captures and profiles. MATRIX and TEXTURE
- * change how a request is counted, the others are only kept. */
+/* How the instruction asked. A set; the values stand in captures and profiles. MATRIX, TEXTURE
+ * and BARRIER change how a request is counted, the others are only kept. */
 enum acc_flag {
     ACC_ASYNC = 1,
     ACC_BULK = 2,
@@ -38,7 +38,8 @@ enum acc_flag {
     ACC_READONLY = 16,
     ACC_MATRIX =
         32, /* ldmatrix, stmatrix: each active lane gives the address of a row of 16 bytes */
-    ACC_TEXTURE = 64 /* tex, tld4, suld, sust, sured: a lane's address is its first texel's */
+    ACC_TEXTURE = 64, /* tex, tld4, suld, sust, sured: a lane's address is its first texel's */
+    ACC_BARRIER = 128 /* mbarrier operations: lanes that meet at one are no bank conflict */
 };
 
 /* A stride where there is none. */

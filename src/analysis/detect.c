@@ -125,8 +125,11 @@ static bool set_access(const ana_input *input, const ana_draft *d, ana_finding *
                               .objects = 1,
                               .first_object = d->object,
                               .nsectors = d->nsectors};
-    for (uint32_t i = 0; !d->group && i < d->ninsns; i++) {
-        f->access->space = d->insn_excess[i] > 0 ? d->insns[i].c.space : f->access->space;
+    for (uint32_t i = 0; i < d->ninsns; i++) {
+        const obs_insn *c = &d->insns[i].c;
+        bool pays = d->insn_excess[i] > 0;
+        f->access->space = pays && !d->group ? c->space : f->access->space;
+        f->access->updates |= pays && (c->op == ACC_ATOMIC || c->op == ACC_REDUCTION);
     }
     f->access->sectors = wl_arena_copy(input->arena, d->sectors, d->nsectors * sizeof *d->sectors);
     return f->access->sectors != NULL;

@@ -113,6 +113,7 @@ typedef struct ana_access {
      * costliest of them. */
     uint32_t objects;
     uint32_t first_object; /* the first of them by id */
+    bool updates;          /* atomic ones pay: these are carried out beyond the L1 cache */
     uint32_t nsectors;
     ana_sector *sectors; /* of a heat map, where the finding rests on one */
 } ana_access;

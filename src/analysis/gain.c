@@ -82,8 +82,9 @@ static double sectors_too_many_a_request(const ana_finding *f)
 
 static bool is_cached(const gain_input *in, const ana_finding *f, const prof_object *object)
 {
-    return f->cost.unit == ANA_SECTORS && f->access && f->access->space == ACC_GLOBAL && object &&
-           object->bytes && (double)object->bytes <= in->thresholds->cached_bytes &&
+    return f->cost.unit == ANA_SECTORS && f->access && f->access->space == ACC_GLOBAL &&
+           !f->access->updates && object && object->bytes &&
+           (double)object->bytes <= in->thresholds->cached_bytes &&
            sectors_too_many_a_request(f) < PASS_SECTORS;
 }
 

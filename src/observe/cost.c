@@ -117,7 +117,7 @@ static bool shared_run(const obs_run *run, uint32_t bytes, acc_op op, uint32_t f
         ways = atomic ? in_group : 1;
     if (step == 0 && op == ACC_LOAD && groups > 1)
         groups /= 2;
-    cost->wavefronts = groups * ways;
+    cost->wavefronts = flags & ACC_BARRIER ? groups : groups * ways;
     cost->wavefronts_min = groups;
     return true;
 }

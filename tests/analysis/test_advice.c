@@ -66,6 +66,84 @@ static void indices_are_swapped_where_that_helps(void **state)
     sim_end(&s);
 }
 
+/* ---- atomic updates ---- */
+
+static int64_t one_word(const sim_thread *t, const void *p)
+{
+    (void)t;
+    (void)p;
+    return 64;
+}
+
+static int64_t one_lane(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return t->index % 32 ? -1 : 64;
+}
+
+/* Runs of seven lanes with one target. */
+static int64_t of_segment(const sim_thread *t, const void *p)
+{
+    (void)p;
+    return (t->block[0] * 256 + t->index) / 7 * 4;
+}
+
+static int64_t bin_of(const sim_thread *t, const void *p)
+{
+    return (int64_t)((t->block[0] * 256 + t->index) * 2654435769u >> *(const int *)p) * 4;
+}
+
+static void of_updates(void **state)
+{
+    (void)state;
+    const int small = 24, large = 14; /* 256 words, and 256 thousand */
+    sim s;
+    ana_findings all;
+    sim_begin(&s, 16, 1, 256, 1);
+    uint32_t sum = sim_alloc(&s, "sum", 256, 0), counter = sim_alloc(&s, "counter", 256, 0),
+             segments = sim_alloc(&s, "segments", 16384, 0), bins = sim_alloc(&s, "bins", 1024, 0),
+             far = sim_alloc(&s, "far", 1 << 20, 0);
+    sim_access(&s, 1, ACC_ATOMIC, sum, 4, one_word, NULL);
+    sim_access(&s, 2, ACC_ATOMIC, counter, 4, one_lane, NULL);
+    sim_access(&s, 3, ACC_ATOMIC, segments, 4, of_segment, NULL);
+    sim_access(&s, 4, ACC_REDUCTION, bins, 4, bin_of, &small);
+    sim_access(&s, 5, ACC_ATOMIC, far, 4, bin_of, &large);
+    sim_find(&s, 1, &all);
+    for (uint32_t i = 0; i < all.count; i++) {
+        const ana_finding *f = &all.rows[i];
+        assert_true(f->pattern == ANA_SAME_ADDRESS || f->pattern == ANA_SCATTERED_ATOMICS);
+        assert_true(f->access->updates && f->gain != ANA_GAIN_CACHED);
+    }
+    assert_int_equal(all.count, 5);
+    /* 8 warps of each of 16 blocks come to the word: 7 too many in each. */
+    assert_int_equal(sim_finding(&s, &all, "sum", ANA_SAME_ADDRESS)->cost.excess, 16 * 7);
+    assert_non_null(strstr(advice_of(&s, &all, "sum", ANA_SAME_ADDRESS), "a warp's lanes first"));
+    assert_int_equal(sim_finding(&s, &all, "counter", ANA_SAME_ADDRESS)->cost.excess, 16 * 7);
+    assert_non_null(strstr(advice_of(&s, &all, "counter", ANA_SAME_ADDRESS), "Each warp updates"));
+    assert_non_null(strstr(advice_of(&s, &all, "segments", ANA_SAME_ADDRESS), "segmented sum"));
+    assert_non_null(strstr(advice_of(&s, &all, "bins", ANA_SCATTERED_ATOMICS), "a copy of bins"));
+    assert_non_null(strstr(advice_of(&s, &all, "far", ANA_SCATTERED_ATOMICS), "Sort the updates"));
+    sim_end(&s);
+}
+
+/* The bound of what fits into shared memory, from both sides. */
+static void of_updates_that_fit(void **state)
+{
+    (void)state;
+    const int shift = 19; /* 8,192 words: 32 KiB */
+    for (uint32_t more = 0; more < 2; more++) {
+        sim s;
+        ana_findings all;
+        sim_begin(&s, 16, 1, 256, 1);
+        uint32_t bins = sim_alloc(&s, "bins", 32768 + 4 * more, 0);
+        sim_access(&s, 4, ACC_ATOMIC, bins, 4, bin_of, &shift);
+        sim_find(&s, 1, &all);
+        const char *advice = advice_of(&s, &all, "bins", ANA_SCATTERED_ATOMICS);
+        assert_int_equal(strstr(advice, "a copy of bins") != NULL, !more);
+        sim_end(&s);
+    }
+}
+
 /* ---- copies that are staged already ---- */
 
 static int64_t same_for_warps(const sim_thread *t, const void *p)
@@ -188,6 +266,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(indices_are_swapped_where_that_helps),
+        cmocka_unit_test(of_updates),
+        cmocka_unit_test(of_updates_that_fit),
         cmocka_unit_test(nothing_is_staged_twice),
         cmocka_unit_test(of_what_was_sampled),
         cmocka_unit_test(of_blocks),

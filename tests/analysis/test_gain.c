@@ -116,6 +116,9 @@ static void cached(void **state)
     fixture *f = *state;
     f->object.bytes = 16384;
     assert_int_equal(judge(f, 0.5), ANA_GAIN_CACHED);
+    f->access.updates = true; /* of atomics: they never stay in L1 */
+    assert_int_equal(judge(f, 0.5), ANA_GAIN_FULL);
+    f->access.updates = false;
     f->line.sectors = 799; /* not quite one more pass a request */
     assert_int_equal(judge(f, 0.5), ANA_GAIN_CACHED);
     f->line.sectors = 800;

@@ -805,7 +805,7 @@ static void advice_for_shared_atomics(void **state)
     sim_access(&s, 1, ACC_ATOMIC, sum, 4, first_word, NULL);
     sim_access(&s, 2, ACC_ATOMIC, bins, 4, word_of_bin, NULL);
     sim_find(&s, 1, &all);
-    assert_non_null(strstr(advice_of(&s, &all, "sum", ANA_BANK_CONFLICT), "one lane"));
+    assert_non_null(strstr(advice_of(&s, &all, "sum", ANA_SAME_ADDRESS), "one lane"));
     assert_null(strstr(advice_of(&s, &all, "bins", ANA_BANK_CONFLICT), "one lane"));
     sim_end(&s);
 }
@@ -827,7 +827,7 @@ static void advice_for_scattered_atomics(void **state)
     sim_access(&s, 1, ACC_ATOMIC, bins, 4, anywhere, NULL);
     sim_access(&s, 2, ACC_LOAD, table, 4, anywhere, NULL);
     sim_find(&s, 1, &all);
-    assert_non_null(strstr(advice_of(&s, &all, "bins", ANA_UNCOALESCED), "in shared memory first"));
+    assert_non_null(strstr(advice_of(&s, &all, "bins", ANA_SCATTERED_ATOMICS), "Sort the updates"));
     assert_non_null(strstr(advice_of(&s, &all, "table", ANA_UNCOALESCED), "renumber the index"));
     sim_end(&s);
 }

@@ -170,12 +170,35 @@ static void local_by_hand(void **state)
     expect_sectors(cost_of(ACC_LOCAL, ACC_LOAD, 4, 1, 8, 0), 1, 1, OBS_SHAPE_CONTIGUOUS);
 }
 
+/* Lanes that meet at an mbarrier wait for each other, not for a bank. */
+static void barriers_by_hand(void **state)
+{
+    (void)state;
+    static uint64_t same[32], apart[32];
+    for (int i = 0; i < 32; i++) {
+        same[i] = 64;
+        apart[i] = 64 + 8 * (uint64_t)(i % 3);
+    }
+    for (int plain = 0; plain < 2; plain++) {
+        acc_request a = {.space = ACC_SHARED,
+                         .op = ACC_ATOMIC,
+                         .bytes = 8,
+                         .mask = UINT32_MAX,
+                         .flags = plain ? 0 : ACC_BARRIER,
+                         .addr = same,
+                         .stride = 0};
+        expect_passes(obs_cost_of(&a), plain ? 32 : 2, 2);
+        a.addr = apart;
+        a.stride = ACC_IRREGULAR;
+        expect_passes(obs_cost_of(&a), plain ? 12 : 2, 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(global_by_hand),
-        cmocka_unit_test(shared_by_hand),
-        cmocka_unit_test(local_by_hand),
+        cmocka_unit_test(global_by_hand),        cmocka_unit_test(shared_by_hand),
+        cmocka_unit_test(local_by_hand),         cmocka_unit_test(barriers_by_hand),
         cmocka_unit_test(random_requests_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
  *   1. patterns of the heat map (map.h): hot, hot-random or false-sharing, then strided out of what
  *      they leave;
  *   2. misaligned: one sector for each request that is contiguous but starts off the boundary;
- *   3. uncoalesced: what else the requests issue beyond the fewest sectors that could hold their
+ *   3. uncoalesced (of atomic updates scattered-atomics): what else the requests issue beyond the fewest sectors that could hold their
  *      bytes; or divergent, where that is little a request since few lanes take part.
  * 2 and 3 are charged for an instruction only as far as its transfers lie in sectors that 1 has not
  * settled: mending the sharing changes those requests, too.
@@ -42,6 +42,24 @@ static bool is_stream(const obs_insn *c)
     return contiguous && c->active_lanes * c->bytes >= c->requests * MAP_STREAM_BYTES;
 }
 
+static bool is_update(const obs_insn *c)
+{
+    return c->op == ACC_ATOMIC || c->op == ACC_REDUCTION;
+}
+
+/* Do at least two lanes update one address, for certain? As many words as the sectors hold are the
+ * most that there can be. */
+static bool shares_addresses(const obs_insn *c)
+{
+    double most = c->bytes ? (double)c->sectors * OBS_SECTOR_BYTES / c->bytes : 0;
+    return c->uniform * 2 > c->requests || 2 * most <= (double)c->active_lanes;
+}
+
+static uint8_t pattern_of_updates(const obs_insn *c)
+{
+    return !is_update(c) ? 0 : shares_addresses(c) ? ANA_SAME_ADDRESS : ANA_SCATTERED_ATOMICS;
+}
+
 static bool start_cache(work *w)
 {
     const ana_group *g = w->group;
@@ -77,8 +95,14 @@ static bool begin_work(work *w)
         const prof_instruction *insn = &w->group->insns[i];
         const obs_insn *c = &insn->c;
         bool filled = layout_of_blocks(w->input, insn) == LAYOUT_OTHER_WORDS;
-        w->insns[i] = (map_insn){c->pc,        c->op,        c->sectors, c->requests,
-                                 c->irregular, is_stream(c), filled};
+        w->insns[i] = (map_insn){.pc = c->pc,
+                                 .op = c->op,
+                                 .weight = c->sectors,
+                                 .requests = c->requests,
+                                 .irregular = c->irregular,
+                                 .stream = is_stream(c),
+                                 .filled = filled,
+                                 .updates = pattern_of_updates(c)};
     }
     return true;
 }
@@ -201,6 +225,49 @@ static wl_status add_group_maps(work *w, wl_error *err)
     return WL_OK;
 }
 
+/* ---- requests ---- */
+
+/* The part of an instruction's transfers that no pattern of the map has settled. */
+static double open_part(const work *w, uint32_t i)
+{
+    double part = w->traffic[i] > 0 ? 1 - w->settled[i] / w->traffic[i] : 1;
+    return part > 0 ? part : 0;
+}
+
+typedef struct charges {
+    double of[ANA_PATTERN_COUNT]; /* MISALIGNED, UNCOALESCED, DIVERGENT, SCATTERED_ATOMICS */
+} charges;
+
+static bool is_divergent(const work *w, const obs_insn *c)
+{
+    return (double)c->active_lanes <=
+           w->input->program->thresholds->divergent_lanes * (double)c->requests;
+}
+
+static charges charge_requests(const work *w, uint32_t i)
+{
+    const obs_insn *c = &w->group->insns[i].c;
+    const ana_thresholds *t = w->input->program->thresholds;
+    charges paid = {0};
+    if (c->sectors <= c->sectors_min || c->requests == 0) {
+        return paid;
+    }
+    double part = open_part(w, i), excess = part * (double)(c->sectors - c->sectors_min);
+    double open_requests = part * (double)c->requests;
+    if ((double)c->misaligned >= t->misaligned_share * (double)c->requests) {
+        double one_each = part * (double)c->misaligned;
+        paid.of[ANA_MISALIGNED] = one_each < excess ? one_each : excess;
+    }
+    excess -= paid.of[ANA_MISALIGNED];
+    bool far = (double)c->sectors >= t->uncoalesced_ratio * (double)c->sectors_min;
+    if (far && excess >= t->uncoalesced_waste * open_requests) {
+        paid.of[is_update(c) ? ANA_SCATTERED_ATOMICS : ANA_UNCOALESCED] = excess;
+    } else if (is_divergent(w, c) && excess >= t->divergent_waste * open_requests) {
+        paid.of[is_update(c) ? ANA_SCATTERED_ATOMICS : ANA_DIVERGENT] = excess;
+    }
+    return paid;
+}
+
 /* ---- drafts ---- */
 
 /* What the instructions that pay for a draft did. */
@@ -224,7 +291,7 @@ static words_facts draft_facts_of(const ana_draft *d)
         strided += c->strided;
         f.loads |= c->op == ACC_LOAD;
         f.stores |= c->op == ACC_STORE;
-        f.atomics |= c->op == ACC_ATOMIC || c->op == ACC_REDUCTION;
+        f.atomics |= is_update(c);
         f.async |= (c->flags & (ACC_ASYNC | ACC_BULK)) != 0;
         if (d->insn_excess[i] > most) {
             most = d->insn_excess[i];
@@ -278,6 +345,17 @@ static uint64_t requests_paying(const ana_draft *d)
     return n;
 }
 
+/* Updates that the map does not show to be shared pay for their requests' sectors. */
+static void add_scattered(const work *w, ana_draft *d)
+{
+    for (uint32_t i = 0; d->pattern == ANA_SCATTERED_ATOMICS && i < d->group->ninsns; i++) {
+        double more = charge_requests(w, i).of[ANA_SCATTERED_ATOMICS];
+        d->insn_excess[i] += more;
+        d->excess += more;
+        d->alone += more;
+    }
+}
+
 /* Do all blocks leave the words that the sampled ones leave, as far as what pays goes? */
 static bool knows_all_blocks(const work *w, const ana_draft *d)
 {
@@ -300,6 +378,7 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     memcpy(d->insn_excess, w->claims[p], w->group->ninsns * sizeof *d->insn_excess);
     d->excess = w->excess[p];
     d->alone = w->alone[p];
+    add_scattered(w, d);
     d->requests = requests_paying(d);
     d->launches = w->launches[p];
     d->example_launch = w->example_launch[p];
@@ -312,53 +391,15 @@ static bool draft_map(const work *w, ana_pattern p, const words_kind *kind, ana_
     f.sampled = p == ANA_STRIDED && !knows_all_blocks(w, d);
     add_map_evidence(d, r);
     add_request_evidence(d, &f);
+    if (f.atomics) {
+        ana_add_evidence(d, "lanes", "lanes that take part", f.lanes, "");
+    }
     d->nsectors = r->patterns[p].nexamples;
     memcpy(d->sectors, r->patterns[p].examples, d->nsectors * sizeof *d->sectors);
     d->certainty = f.sampled                                 ? ANA_CERTAINTY_POSSIBLE
                    : ana_maps_all_blocks(w->input, w->group) ? ANA_CERTAINTY_COUNTED
                                                              : ANA_CERTAINTY_SAMPLED;
     return words_set(d, w->input, &f, kind);
-}
-
-/* The part of an instruction's transfers that no pattern of the map has settled. */
-static double open_part(const work *w, uint32_t i)
-{
-    double part = w->traffic[i] > 0 ? 1 - w->settled[i] / w->traffic[i] : 1;
-    return part > 0 ? part : 0;
-}
-
-typedef struct charges {
-    double of[ANA_PATTERN_COUNT]; /* MISALIGNED, UNCOALESCED, DIVERGENT */
-} charges;
-
-static bool is_divergent(const work *w, const obs_insn *c)
-{
-    return (double)c->active_lanes <=
-           w->input->program->thresholds->divergent_lanes * (double)c->requests;
-}
-
-static charges charge_requests(const work *w, uint32_t i)
-{
-    const obs_insn *c = &w->group->insns[i].c;
-    const ana_thresholds *t = w->input->program->thresholds;
-    charges paid = {0};
-    if (c->sectors <= c->sectors_min || c->requests == 0) {
-        return paid;
-    }
-    double part = open_part(w, i), excess = part * (double)(c->sectors - c->sectors_min);
-    double open_requests = part * (double)c->requests;
-    if ((double)c->misaligned >= t->misaligned_share * (double)c->requests) {
-        double one_each = part * (double)c->misaligned;
-        paid.of[ANA_MISALIGNED] = one_each < excess ? one_each : excess;
-    }
-    excess -= paid.of[ANA_MISALIGNED];
-    bool far = (double)c->sectors >= t->uncoalesced_ratio * (double)c->sectors_min;
-    if (far && excess >= t->uncoalesced_waste * open_requests) {
-        paid.of[ANA_UNCOALESCED] = excess;
-    } else if (is_divergent(w, c) && excess >= t->divergent_waste * open_requests) {
-        paid.of[ANA_DIVERGENT] = excess;
-    }
-    return paid;
 }
 
 static bool is_aligned_load(const work *w, const obs_insn *c)
@@ -463,7 +504,7 @@ static bool draft_requests(const work *w, ana_pattern p, const words_kind *kind,
     if (p == ANA_UNCOALESCED && f.stride) {
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
     }
-    if (p == ANA_DIVERGENT) {
+    if (p == ANA_DIVERGENT || p == ANA_SCATTERED_ATOMICS) {
         ana_add_evidence(d, "lanes", "lanes that take part", f.lanes, "");
     }
     ana_add_evidence(d, "bytes", "bytes per lane", (double)f.bytes, "bytes");
@@ -478,10 +519,13 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
     } of_map[] = {{ANA_HOT, &words_hot},
                   {ANA_HOT_RANDOM, &words_hot_random},
                   {ANA_FALSE_SHARING, &words_false_sharing},
-                  {ANA_STRIDED, &words_strided}},
+                  {ANA_STRIDED, &words_strided},
+                  {ANA_SAME_ADDRESS, &words_same_address},
+                  {ANA_SCATTERED_ATOMICS, &words_scattered_atomics}},
       of_requests[] = {{ANA_MISALIGNED, &words_misaligned},
                        {ANA_UNCOALESCED, &words_uncoalesced},
-                       {ANA_DIVERGENT, &words_divergent}};
+                       {ANA_DIVERGENT, &words_divergent},
+                       {ANA_SCATTERED_ATOMICS, &words_scattered_atomics}};
     work w = {.input = input, .group = input->group};
     if (w.group->space != ACC_GLOBAL) {
         return WL_OK;
@@ -497,7 +541,9 @@ wl_status ana_detect_global(const ana_input *input, ana_drafts *drafts, wl_error
     }
     for (size_t i = 0; status == WL_OK && i < sizeof of_requests / sizeof *of_requests && good;
          i++) {
-        good = draft_requests(&w, of_requests[i].pattern, of_requests[i].kind, drafts);
+        ana_pattern p = of_requests[i].pattern;
+        bool told = p == ANA_SCATTERED_ATOMICS && w.example[p];
+        good = told || draft_requests(&w, p, of_requests[i].kind, drafts);
     }
     return status != WL_OK ? status : good ? WL_OK : ana_nomem(err);
 }

@@ -374,29 +374,46 @@ static void keep_example(work *w, ana_pattern pattern, uint32_t row, double exce
     best[at] = excess;
 }
 
-/* Of one kind of transfers: what each instruction of the row pays. */
-static void charge_insn(work *w, uint32_t index, const obs_heat_row *row, const row_facts *f,
-                        uint32_t kind, ana_pattern shared, bool has_shared, bool sparse,
-                        double *excess)
+/* A row and what is charged for it. */
+typedef struct charged_row {
+    const obs_heat_row *row;
+    row_facts f;
+    ana_pattern shared; /* where has_shared is set */
+    bool has_shared, sparse;
+    double paid[ANA_PATTERN_COUNT];
+} charged_row;
+
+/* What an instruction pays for where its row shows a pattern of sharing. */
+static ana_pattern pattern_paid(const map_insn *insn, ana_pattern shared)
 {
-    bool strided = sparse && !w->insns[index].filled;
+    bool warm = shared == ANA_HOT || shared == ANA_HOT_RANDOM;
+    return warm && insn->updates ? (ana_pattern)insn->updates : shared;
+}
+
+/* Of one kind of transfers: what each instruction of the row pays. */
+static void charge_insn(work *w, uint32_t index, uint32_t kind, charged_row *c)
+{
+    const map_insn *insn = &w->insns[index];
     map_share *share = &w->out->shares[index];
-    double part = instruction_part_of(w, row, kind, index), n = (double)f->n[kind] * part, left = n;
+    bool strided = c->sparse && !insn->filled;
+    uint64_t all = c->f.n[kind];
+    double part = instruction_part_of(w, c->row, kind, index), n = (double)all * part, left = n;
     if (n == 0) {
         return;
     }
-    if (has_shared && !(shared == ANA_FALSE_SHARING && w->insns[index].stream)) {
-        left = left_of(shared, f->n[kind], f->sector_temperature) * part;
-        share->claim[shared] += n - left;
-        excess[0] += n - left;
+    if (c->has_shared && !(c->shared == ANA_FALSE_SHARING && insn->stream)) {
+        ana_pattern pays = pattern_paid(insn, c->shared);
+        left = left_of(c->shared, all, c->f.sector_temperature) * part;
+        share->claim[pays] += n - left;
+        c->paid[pays] += n - left;
         share->settled += n;
     } else if (strided) {
         share->settled += n;
     }
     if (strided) {
-        double unused = 1 - (double)f->used / f->words;
+        double unused = 1 - (double)c->f.used / c->f.words;
         share->claim[ANA_STRIDED] += left * unused;
-        excess[1] += left * unused;
+        c->paid[ANA_STRIDED] += left * unused;
         w->out->patterns[ANA_STRIDED].alone += n * unused;
     }
 }
@@ -404,24 +421,21 @@ static void charge_insn(work *w, uint32_t index, const obs_heat_row *row, const 
 static void charge_row(work *w, uint32_t i, double (*best)[MAP_EXAMPLES])
 {
     const obs_heat_row *row = &w->heat->rows[i];
-    row_facts f = row_facts_of(w, row);
-    ana_pattern shared = w->labels[i] ? (ana_pattern)(w->labels[i] - 1) : ANA_HOT;
-    bool has_shared = w->labels[i] && w->out->patterns[shared].holds;
-    bool strided = w->out->patterns[ANA_STRIDED].holds && is_sparse(w, &f);
-    double excess[2] = {0, 0};
-    for (uint32_t k = 0; k < w->counts[row->pcset] && (has_shared || strided); k++) {
+    charged_row c = {.row = row, .f = row_facts_of(w, row)};
+    c.shared = w->labels[i] ? (ana_pattern)(w->labels[i] - 1) : ANA_HOT;
+    c.has_shared = w->labels[i] && w->out->patterns[c.shared].holds;
+    c.sparse = w->out->patterns[ANA_STRIDED].holds && is_sparse(w, &c.f);
+    for (uint32_t k = 0; k < w->counts[row->pcset] && (c.has_shared || c.sparse); k++) {
         for (uint32_t kind = 0; kind < KINDS; kind++) {
-            charge_insn(w, w->sets[row->pcset][k], row, &f, kind, shared, has_shared, strided,
-                        excess);
+            charge_insn(w, w->sets[row->pcset][k], kind, &c);
         }
     }
-    const ana_pattern paid[2] = {shared, ANA_STRIDED};
-    for (int p = 0; p < 2; p++) {
-        if (excess[p] > 0) {
-            w->out->patterns[paid[p]].rows++;
-            w->out->patterns[paid[p]].excess += excess[p];
-            w->out->patterns[paid[p]].alone += p == 0 ? excess[p] : 0;
-            keep_example(w, paid[p], i, excess[p], best[paid[p]]);
+    for (int p = 0; p < ANA_PATTERN_COUNT; p++) {
+        if (c.paid[p] > 0) {
+            w->out->patterns[p].rows++;
+            w->out->patterns[p].excess += c.paid[p];
+            w->out->patterns[p].alone += p == ANA_STRIDED ? 0 : c.paid[p];
+            keep_example(w, (ana_pattern)p, i, c.paid[p], best[p]);
         }
     }
 }

@@ -9,6 +9,7 @@
  *                     now moves for each of T warps
  *   strided           of what remains, the part of the sector that nobody uses: (1 - words used /
  *                     words) of each transfer
+ *   same-address, scattered-atomics: n - 1 of atomic updates, in place of hot and hot-random
  * A sector has at most one of the first three; strided is paid from what they leave, so that the
  * sum never exceeds n. */
 #ifndef WL_ANALYSIS_HEATMAP_MAP_H
@@ -30,6 +31,8 @@ typedef struct map_insn {
     bool stream;
     /* Other blocks take the words that this one leaves: that is no gap in the data. */
     bool filled;
+    /* Of atomic updates: the pattern that they pay for in place of hot and hot-random; else 0. */
+    uint8_t updates; /* ana_pattern */
 } map_insn;
 
 typedef struct map_share {           /* of one instruction */

@@ -1,5 +1,6 @@
 /* Patterns of shared memory. Wavefronts are charged once:
  *   bank-conflict                       those beyond the fewest possible
+ *   same-address                        the same, of atomic updates of one word by all lanes
  *   shared-thread-local                 the fewest possible ones, which registers would save as
  *                                       well
  *   shared-warp-local                   of the fewest possible those of stores and atomics: a
@@ -86,18 +87,36 @@ static wl_status load_owners(const ana_input *input, const ana_group *g, owners 
     return status;
 }
 
+/* A barrier's word is no data, and to wait is what it is there for. */
+static bool is_of_barrier(const ana_input *input, const obs_insn *c)
+{
+    static const char name[] = "mbarrier.";
+    const prof_code *code = prof_find_code(&input->code, input->kernel->id, c->pc);
+    return code && strncmp(code->op, name, strlen(name)) == 0;
+}
+
 static bool is_conflict(const ana_input *input, const obs_insn *c)
 {
-    return (double)c->wavefronts >=
+    return !is_of_barrier(input, c) &&
+           (double)c->wavefronts >=
                input->program->thresholds->bank_ratio * (double)c->wavefronts_min &&
            c->wavefronts > c->wavefronts_min;
+}
+
+/* Do all lanes update one word? */
+static bool updates_one_word(const obs_insn *c)
+{
+    return (c->op == ACC_ATOMIC || c->op == ACC_REDUCTION) && c->uniform * 2 > c->requests;
 }
 
 static double excess_of(const ana_input *input, ana_pattern pattern, const obs_insn *c)
 {
     switch (pattern) {
     case ANA_BANK_CONFLICT:
-        return is_conflict(input, c) ? (double)(c->wavefronts - c->wavefronts_min) : 0;
+    case ANA_SAME_ADDRESS:
+        return is_conflict(input, c) && updates_one_word(c) == (pattern == ANA_SAME_ADDRESS)
+                   ? (double)(c->wavefronts - c->wavefronts_min)
+                   : 0;
     case ANA_SHARED_WARP_LOCAL: return c->op == ACC_LOAD ? 0 : (double)c->wavefronts_min;
     default: return (double)c->wavefronts_min;
     }
@@ -172,12 +191,14 @@ static words_facts charge(const ana_input *input, ana_draft *d)
     return f;
 }
 
-static bool draft_conflict(const ana_input *input, ana_drafts *drafts)
+static bool draft_conflict(const ana_input *input, ana_pattern pattern, const words_kind *kind,
+                           ana_drafts *drafts)
 {
-    ana_draft *d = ana_draft_add(drafts, input, ANA_BANK_CONFLICT);
+    ana_draft *d = ana_draft_add(drafts, input, pattern);
     if (!d) {
         return false;
     }
+    d->unit = ANA_WAVEFRONTS;
     words_facts f = charge(input, d);
     if (d->excess <= 0) {
         drafts->count--;
@@ -191,7 +212,7 @@ static bool draft_conflict(const ana_input *input, ana_drafts *drafts)
     if (f.stride) {
         ana_add_evidence(d, "stride", "bytes from lane to lane", (double)f.stride, "bytes");
     }
-    return words_set(d, input, &f, &words_bank_conflict);
+    return words_set(d, input, &f, kind);
 }
 
 /* The fewest wavefronts that all accesses to the array take; at least 1. */
@@ -241,6 +262,17 @@ static bool draft_local(const ana_input *input, const ana_group *g, const owners
     return words_set(d, input, &f, warp ? &words_warp_local : &words_thread_local);
 }
 
+/* Is the array, or part of it, an mbarrier? */
+static bool holds_barrier(const ana_input *input, const ana_group *g)
+{
+    for (uint32_t i = 0; i < g->ninsns; i++) {
+        if (is_of_barrier(input, &g->insns[i].c)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 wl_status ana_detect_shared(const ana_input *input, ana_drafts *drafts, wl_error *err)
 {
     const ana_group *group = input->group;
@@ -255,6 +287,8 @@ wl_status ana_detect_shared(const ana_input *input, ana_drafts *drafts, wl_error
     if (status != WL_OK) {
         return status;
     }
-    bool good = draft_conflict(input, drafts) && draft_local(input, group, &o, drafts);
+    bool good = draft_conflict(input, ANA_BANK_CONFLICT, &words_bank_conflict, drafts) &&
+                draft_conflict(input, ANA_SAME_ADDRESS, &words_same_address, drafts) &&
+                (holds_barrier(input, group) || draft_local(input, group, &o, drafts));
     return good ? WL_OK : wl_fail(err, WL_NOMEM, "Cannot analyse the profile: out of memory.");
 }

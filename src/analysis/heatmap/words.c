@@ -95,6 +95,37 @@ static const char *divergent_summary(const texts *t)
                 t->f->lanes, t->what, t->f->sectors_per_request, t->f->fewest_per_request);
 }
 
+static const char *same_address_summary(const texts *t)
+{
+    if (t->draft->unit == ANA_WAVEFRONTS) {
+        return TEXT(t,
+                    "The %.1f lanes of a request update one word of %s, one after the other: %.1f "
+                    "wavefronts where %.1f would do.",
+                    t->f->lanes, t->what, t->f->sectors_per_request, t->f->fewest_per_request);
+    }
+    static const char serial[] =
+        "the L2 cache carries out one update of an address after the other.";
+    if (t->f->lanes < 2) {
+        return TEXT(t,
+                    "%.1f of the block's %u warps update the same word of %s, a lane of each: %s",
+                    t->f->sector_temperature, t->f->warps, t->what, serial);
+    }
+    return TEXT(t,
+                "%s the %.1f lanes of a request update %s of %s, and %.1f of the block's %u warps "
+                "come to a sector: %s",
+                t->f->broadcast ? "All of" : "Several of", t->f->lanes,
+                t->f->broadcast ? "one word" : "each word", t->what, t->f->sector_temperature,
+                t->f->warps, serial);
+}
+
+static const char *scattered_atomics_summary(const texts *t)
+{
+    return TEXT(t,
+                "The %.1f lanes of a request update words of %s in %.1f sectors, where their data "
+                "would fill %.1f: the L2 cache takes each sector by itself.",
+                t->f->lanes, t->what, t->f->sectors_per_request, t->f->fewest_per_request);
+}
+
 static const char *thread_local_summary(const texts *t)
 {
     return TEXT(t, "Each word of %s is used by one thread only: nothing is shared through it.",
@@ -145,10 +176,6 @@ static const char *hot_remedy(const texts *t)
                "the block copy a part each, once, and read each other's after a barrier.";
     }
     bool spread = t->f->sectors_per_request >= 2 * t->f->fewest_per_request;
-    if (t->f->atomics) {
-        return "Combine the updates of " ANA_OBJECT " inside the block first, in shared memory or "
-               "with warp reductions, and add the result once.";
-    }
     if (t->f->stores) {
         return "Keep what the block writes to " ANA_OBJECT " in registers or shared memory and "
                "store it once.";
@@ -173,9 +200,6 @@ static const char copied_apart[] =
 
 static const char *hot_random_remedy(const texts *t)
 {
-    if (t->f->atomics) {
-        return scattered_updates;
-    }
     if (t->f->async) {
         return copied_apart;
     }
@@ -257,9 +281,6 @@ static const char *misaligned_remedy(const texts *t)
 
 static const char *uncoalesced_remedy(const texts *t)
 {
-    if (t->f->irregular && t->f->atomics) {
-        return scattered_updates;
-    }
     if (t->f->irregular) {
         return "Sort or renumber the index so that neighbouring lanes take neighbouring elements "
                "of " ANA_OBJECT ". Where each lane follows a row of its own, let a warp share one "
@@ -292,16 +313,53 @@ static const char *uncoalesced_remedy(const texts *t)
 
 static const char *divergent_remedy(const texts *t)
 {
-    return t->f->atomics ? "The other lanes are idle meanwhile. Collect what the lanes of a warp "
-                           "have for " ANA_OBJECT
-                           " first (ballots, shared memory), and write it together."
-                         : "The other lanes of the warp took another way, or are done already. "
-                           "Where each thread "
-                           "has a part of " ANA_OBJECT
-                           " to itself, keep it in registers (by unrolled loops) or "
-                           "shared memory; else sort the work, so that neighbouring lanes do the "
-                           "same, or let a "
-                           "whole warp share the work of one of them.";
+    (void)t;
+    return "The other lanes of the warp took another way, or are done already. "
+           "Where each thread "
+           "has a part of " ANA_OBJECT " to itself, keep it in registers (by unrolled loops) or "
+           "shared memory; else sort the work, so that neighbouring lanes do the "
+           "same, or let a "
+           "whole warp share the work of one of them.";
+}
+
+static const char *same_address_remedy(const texts *t)
+{
+    if (!t->f->broadcast) {
+        return "Neighbouring lanes update the same elements of " ANA_OBJECT
+               ". Add up the values of "
+               "equal targets in the warp first (__match_any_sync finds them; where they are "
+               "sorted, "
+               "a segmented sum by shuffles), and let one lane of each run update " ANA_OBJECT ".";
+    }
+    if (t->draft->unit == ANA_WAVEFRONTS) {
+        return "All lanes update the same word of " ANA_OBJECT ", one after the other. Combine "
+               "their values in the warp first (__reduce_add_sync, shuffles), and let one lane "
+               "update it for all.";
+    }
+    if (t->f->lanes < 2) {
+        return "Each warp updates " ANA_OBJECT
+               " by itself. Combine the values of the block's warps "
+               "in shared memory first, and let one thread update it for all of them.";
+    }
+    return "Combine the values of a warp's lanes first (__reduce_add_sync, shuffles; for places in "
+           "a "
+           "list __ballot_sync and __popc), then those of the block's warps in shared memory, and "
+           "let one thread update " ANA_OBJECT " for all of them.";
+}
+
+static const char *scattered_atomics_remedy(const texts *t)
+{
+    const prof_object *o = t->draft->group->info;
+    double most = t->input->program->thresholds->private_bytes;
+    return o && o->bytes && (double)o->bytes <= most
+               ? "Give each block a copy of " ANA_OBJECT
+                 " in shared memory: update that, and add it "
+                 "to " ANA_OBJECT " once at the end."
+               : "Sort the updates by target, so that the lanes of a warp update neighbours and "
+                 "equal "
+                 "targets are added up first; or turn the loop round, so that a thread collects "
+                 "what "
+                 "belongs to its elements of " ANA_OBJECT ".";
 }
 
 /* Where the code does not prove that barriers order nothing, advice leaves them alone. */
@@ -347,11 +405,6 @@ static const char *bank_conflict_remedy(const texts *t)
         ROW_ELEMENTS = 16
     }; /* closer lanes take neighbours or structures rather than a column */
     uint64_t apart = t->f->bytes ? (uint64_t)llabs(t->f->stride) / t->f->bytes : 0;
-    if (t->f->atomics && t->f->broadcast) {
-        return "All lanes update the same word of " ANA_OBJECT ", one after the other. Combine "
-               "their values in the warp first (__reduce_add_sync, shuffles), and let one lane "
-               "update it for all.";
-    }
     if (t->f->atomics) {
         return "Give each warp, or a few lanes, a copy of " ANA_OBJECT " of their own, or permute "
                "its index, so that lanes update different banks.";
@@ -394,6 +447,8 @@ const words_kind words_misaligned = {misaligned_summary, misaligned_remedy};
 const words_kind words_strided = {strided_summary, strided_remedy};
 const words_kind words_uncoalesced = {uncoalesced_summary, uncoalesced_remedy};
 const words_kind words_divergent = {divergent_summary, divergent_remedy};
+const words_kind words_same_address = {same_address_summary, same_address_remedy};
+const words_kind words_scattered_atomics = {scattered_atomics_summary, scattered_atomics_remedy};
 const words_kind words_thread_local = {thread_local_summary, thread_local_remedy};
 const words_kind words_warp_local = {warp_local_summary, warp_local_remedy};
 const words_kind words_bank_conflict = {bank_conflict_summary, bank_conflict_remedy};

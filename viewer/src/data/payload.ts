@@ -16,6 +16,8 @@ export type Pattern =
   | "strided"
   | "uncoalesced"
   | "divergent"
+  | "same-address"
+  | "scattered-atomics"
   | "shared-thread-local"
   | "shared-warp-local"
   | "bank-conflict"

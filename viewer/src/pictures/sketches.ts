@@ -146,6 +146,36 @@ export const SKETCHES: Partial<Record<Pattern, Sketch>> = {
       code: "float list[8];\n#pragma unroll\nfor (int k = 0; k < 8; k++)\n    sum += list[k];",
     },
   },
+  "same-address": {
+    legend: "arrows: atomic updates, which wait for each other where they meet",
+    before: {
+      picture: { from: ["lane 0", "lane 1", "lane 2"], to: "one word", how: { all: true } },
+      note: "each lane's update waits for those before it",
+      code: "atomicAdd(&sum, x);",
+    },
+    after: {
+      picture: {
+        from: ["lane 0", "lane 1", "lane 2"],
+        to: "one word",
+        how: { via: "sum of the warp" },
+      },
+      note: "one update for all of them",
+      code: "x = __reduce_add_sync(0xffffffff, x);\nif (lane == 0)\n    atomicAdd(&sum, x);",
+    },
+  },
+  "scattered-atomics": {
+    legend: "arrows: atomic updates of device memory, carried out in the L2 cache",
+    before: {
+      picture: { from: WARPS, to: "bins in memory", how: { all: true } },
+      note: "each lane's update goes to the L2 cache, and meets others there",
+      code: "atomicAdd(&bins[x[i]], 1);",
+    },
+    after: {
+      picture: { from: WARPS, to: "bins in memory", how: { via: "bins of the block" } },
+      note: "a copy in shared memory, added up once",
+      code: "__shared__ unsigned own[256];\natomicAdd(&own[x[i]], 1);\n// at the end, once a bin:\natomicAdd(&bins[b], own[b]);",
+    },
+  },
   "shared-thread-local": {
     legend: "arrows: passes through shared memory",
     before: {
