@@ -40,6 +40,7 @@ VOCABULARIES = {
     "access": ("src/access/ops.def", r"X\(\w+, "),
     "why": ("src/profile/vocabulary.def", r"X\(WHY, \w+, "),
     "way": ("src/profile/vocabulary.def", r"X\(WAY, \w+, "),
+    "freed": ("src/profile/vocabulary.def", r"X\(FREED, \w+, "),
 }
 
 

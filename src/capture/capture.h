@@ -98,9 +98,20 @@ typedef struct cap_object {
     const char *name; /* symbol name, else "" */
 } cap_object;
 
+typedef enum cap_freed_how {
+    CAP_FREED_UNTOLD,  /* nobody noted it */
+    CAP_FREED_PROGRAM, /* by the call of cap_free */
+    CAP_FREED_KERNEL,  /* device-side free() in the launch that cap_free's call made */
+    CAP_FREED_MODULE,  /* with its module */
+    CAP_FREED_CONTEXT, /* with its context: cudaDeviceReset, cuCtxDestroy */
+    CAP_FREED_UNSEEN,  /* unnoticed, before its address was given out again */
+    CAP_FREED_EXIT     /* not at all: it was alive when the process ended. No record has this */
+} cap_freed_how;
+
 typedef struct cap_free {
     uint32_t object;
-    uint32_t call; /* 0: freed with its module or context */
+    uint32_t call; /* 0: no call of the program's asked for it */
+    uint32_t how;  /* cap_freed_how */
 } cap_free;
 
 typedef enum cap_stream_kind {

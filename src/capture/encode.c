@@ -69,8 +69,10 @@ void cap_fail(cap_cursor *c, wl_status status)
 
 void cap_get(cap_cursor *c, void *data, size_t size)
 {
-    if (c->status || size > (size_t)(c->end - c->at)) {
+    bool there = !c->status && size <= (size_t)(c->end - c->at);
+    if (!there && !c->ended)
         cap_fail(c, WL_CORRUPT);
+    if (!there) {
         memset(data, 0, size);
         return;
     }

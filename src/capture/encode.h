@@ -49,6 +49,7 @@ typedef struct cap_cursor {
     const uint8_t *at, *end;
     wl_arena *arena;  /* owns what is read */
     wl_status status; /* WL_CORRUPT, WL_NOMEM */
+    bool ended;       /* at an OPTIONAL(): what follows reads as 0 */
 } cap_cursor;
 
 void cap_fail(cap_cursor *c, wl_status status); /* the first one stays */

@@ -17,4 +17,5 @@
 #undef U64S
 #undef ARRAY
 #undef PART
+#undef OPTIONAL
 #undef CHECK

@@ -46,6 +46,7 @@ static bool rows_in_order(const obs_heat *heat)
 #define U64S(n, f) +4
 #define ARRAY(type, n, f) +4
 #define PART(type, f) +(int)LEAST_##type
+#define OPTIONAL()
 #define CHECK(condition)
 #include "capture/fields.def"
 #include "capture/fields_undef.h"
@@ -80,6 +81,7 @@ static bool rows_in_order(const obs_heat *heat)
     for (uint32_t i = 0; i < v->n; i++) \
         size += size_##type(&v->f[i]);
 #define PART(type, f) size += size_##type(&v->f) - LEAST_##type;
+#define OPTIONAL()
 #define CHECK(condition)
 
 /* NULL counts as "". */
@@ -130,6 +132,7 @@ static size_t str_length(const char *text)
     for (uint32_t i = 0; i < v->n; i++) \
         at = put_##type(at, &v->f[i]);
 #define PART(type, f) at = put_##type(at, &v->f);
+#define OPTIONAL()
 #define CHECK(condition)
 
 static uint8_t *put_raw(uint8_t *at, const void *data, size_t size)
@@ -220,6 +223,7 @@ static uint8_t *put_quads(uint8_t *at, const uint64_t *quads, size_t count)
     for (uint32_t i = 0; i < v->n && !c->status; i++)                    \
         get_##type(c, &v->f[i]);
 #define PART(type, f) get_##type(c, &v->f);
+#define OPTIONAL() c->ended |= c->at == c->end;
 #define CHECK(condition)            \
     if (!c->status && !(condition)) \
         cap_fail(c, WL_CORRUPT);

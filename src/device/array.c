@@ -141,7 +141,7 @@ dev_result dev_array_new(dev_call *call, const dev_array_desc *asked, dev_array 
         return r;
     dev_array *array = array_over(context, &desc, block->base);
     if (!array) {
-        dev_block_release(block, 0);
+        dev_block_release(block, 0, CAP_FREED_UNTOLD);
         return DEV_NOMEM;
     }
     block->array = array;
@@ -161,7 +161,7 @@ dev_result dev_array_destroy(dev_call *call, dev_array *array)
         call->rec.record.source_object = block->object;
         call->rec.record.bytes = block->size;
         dev_call_write(call, DEV_OK);
-        dev_block_release(block, call->rec.id);
+        dev_block_release(block, call->rec.id, CAP_FREED_PROGRAM);
     }
     free_handle(array);
     return DEV_OK;

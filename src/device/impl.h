@@ -250,8 +250,8 @@ dev_block *dev_block_add(dev_call *call, dev_gpu *device, uint64_t base, uint64_
                          emu_alloc_kind kind, uint32_t object, dev_context *context);
 void dev_object_write(const dev_block *block, uint32_t call, cap_object_kind kind, uint32_t module,
                       const char *name);
-/* Forgets the block and frees its memory; writes FREE for `call`. */
-void dev_block_release(dev_block *block, uint32_t call);
+/* Forgets the block and frees its memory; writes FREE with `call` and `how`. */
+void dev_block_release(dev_block *block, uint32_t call, cap_freed_how how);
 dev_result dev_status(wl_status status); /* of an emulator's memory function */
 dev_result dev_alloc_block(dev_call *call, dev_gpu *device, uint64_t size, emu_alloc_kind kind,
                            dev_context *context, dev_block **block);

@@ -91,9 +91,9 @@ static void unshare_block(const dev_block *block)
             emu_mem_free(dev_g.devices[i].machine, block->base);
 }
 
-void dev_block_release(dev_block *block, uint32_t call)
+void dev_block_release(dev_block *block, uint32_t call, cap_freed_how how)
 {
-    rec_freed(block->object, call);
+    rec_freed(block->object, call, how);
     unshare_block(block);
     if (block->mapped)
         emu_mem_unmap(block->device->machine, block->base, block->size);
@@ -108,7 +108,7 @@ void dev_release_context_memory(dev_context *context)
     dev_block *block, *next;
     HASH_ITER (hh, dev_g.blocks, block, next) {
         if (block->context == context)
-            dev_block_release(block, 0);
+            dev_block_release(block, 0, CAP_FREED_CONTEXT);
     }
 }
 
@@ -269,7 +269,7 @@ static dev_result release_whole(dev_call *call, dev_block *block)
     if (block->pool)
         block->pool->used -= block->size;
     dev_call_write(call, DEV_OK);
-    dev_block_release(block, call->rec.id);
+    dev_block_release(block, call->rec.id, CAP_FREED_PROGRAM);
     return DEV_OK;
 }
 

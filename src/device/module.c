@@ -107,7 +107,7 @@ static void release_module(dev_module *module)
     dev_block *block, *next;
     HASH_ITER (hh, dev_g.blocks, block, next) {
         if (block->module == module)
-            dev_block_release(block, 0);
+            dev_block_release(block, 0, CAP_FREED_MODULE);
     }
     for (size_t i = 0; i < module->functions.count; i++) {
         dev_handle_remove(&module->functions.data[i]->handle);

@@ -67,7 +67,7 @@ static void run_alloc(dev_op *op, uint32_t call)
     dev_gpu *device = op->context->device;
     dev_block *old = dev_block_find(op->alloc.address);
     if (old)
-        dev_block_release(old, call);
+        dev_block_release(old, call, CAP_FREED_PROGRAM);
     uint32_t object = rec_object_new();
     if (emu_mem_map(device->machine, op->alloc.address, op->alloc.size, object) != WL_OK) {
         dev_lose(op->context, DEV_NOMEM);
@@ -89,7 +89,7 @@ void dev_graph_memory_run(dev_op *op, uint32_t call)
     }
     dev_block *block = dev_block_find(op->alloc.address);
     if (block && block->base == op->alloc.address)
-        dev_block_release(block, call);
+        dev_block_release(block, call, CAP_FREED_PROGRAM);
 }
 
 uint64_t dev_graph_memory(const dev_gpu *device)

@@ -200,6 +200,6 @@ dev_result dev_free_async(dev_call *call, uint64_t address, dev_stream *stream)
     if (block->pool)
         block->pool->used -= block->size;
     dev_call_write(call, DEV_OK);
-    dev_block_release(block, call->rec.id);
+    dev_block_release(block, call->rec.id, CAP_FREED_PROGRAM);
     return DEV_OK;
 }

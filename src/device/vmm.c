@@ -160,7 +160,7 @@ static void unmap_block(dev_call *call, dev_block *block)
     keep_content(block);
     call->rec.record.source_object = block->object;
     dev_call_write(call, DEV_OK);
-    dev_block_release(block, call->rec.id);
+    dev_block_release(block, call->rec.id, CAP_FREED_PROGRAM);
     physical->mappings--;
     drop_physical(physical);
 }

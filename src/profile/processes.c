@@ -173,6 +173,12 @@ const object_info *builder_object(const prof_builder *b, uint32_t number)
     return find_process_object(&b->process, known_object(b, number));
 }
 
+/* Records of before `how` was noted tell it by their call. */
+static uint32_t freed_how(const cap_free *r)
+{
+    return r->how || !r->call ? r->how : CAP_FREED_PROGRAM;
+}
+
 static wl_status add_free(prof_builder *b, const cap_free *r, wl_error *err)
 {
     object_info *o = find_process_object(&b->process, known_object(b, r->object));
@@ -183,6 +189,7 @@ static wl_status add_free(prof_builder *b, const cap_free *r, wl_error *err)
     o->freed = true;
     builder_displace(&b->process, o->id, o->record.base);
     o->free_call = builder_call(b, r->call);
+    o->freed_how = freed_how(r);
     o->free_order = ++b->process.order;
     return b->nomem ? NOMEM(err) : WL_OK;
 }

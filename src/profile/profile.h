@@ -238,10 +238,12 @@ typedef enum prof_object_kind {                          /* the first ones are c
 } prof_object_kind;
 
 const char *prof_object_kind_text(uint32_t kind); /* "device", "pinned", "shared", ... */
-const char *prof_space_text(uint32_t space);      /* "global", "shared", "local", "const" */
-const char *prof_way_text(uint32_t way);          /* "emulate", "replay", "probe", "none" */
-const char *prof_access_text(uint32_t op);        /* "load", "store", "atomic", "reduction" */
-const char *prof_class_text(uint32_t class);      /* of obs_mix: "fp32", "memory", ... */
+const char *prof_freed_text(
+    uint32_t how); /* of cap_freed_how, save UNTOLD: "program", "exit", ... */
+const char *prof_space_text(uint32_t space); /* "global", "shared", "local", "const" */
+const char *prof_way_text(uint32_t way);     /* "emulate", "replay", "probe", "none" */
+const char *prof_access_text(uint32_t op);   /* "load", "store", "atomic", "reduction" */
+const char *prof_class_text(uint32_t class); /* of obs_mix: "fp32", "memory", ... */
 
 typedef struct prof_object {
     uint32_t id;
@@ -257,6 +259,7 @@ typedef struct prof_object {
         bytes; /* base: address; for shared memory the offset in the block's shared memory */
     uint32_t alloc_call, free_call; /* prof_call; 0: none, or freed with its module or context */
     bool freed;
+    uint32_t freed_how; /* cap_freed_how; UNTOLD, too, where the process did not end in order */
     uint64_t alloc_order,
         free_order; /* position in the process's course of allocations and frees; 0: never freed */
     uint32_t file, line;  /* of the allocation or definition; 0: unknown */

@@ -5,7 +5,7 @@
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- What numbers in columns stand for: kind is 'space', 'access', 'object', 'call', 'class', 'owner',
--- 'why', 'way', 'known', 'module', 'registers' or 'node'.
+-- 'why', 'way', 'known', 'module', 'registers', 'node' or 'freed'.
 CREATE TABLE names (
   kind TEXT NOT NULL, value INTEGER NOT NULL, name TEXT NOT NULL,
   PRIMARY KEY (kind, value)
@@ -178,12 +178,14 @@ CREATE TABLE blocks (
 ) WITHOUT ROWID;
 
 -- Data objects. process: NULL for a kernel's shared and local memory, which have a kernel instead.
+-- freed_how ('freed' in names): 'exit' was never freed; NULL where the process did not end in order.
 CREATE TABLE objects (
   id INTEGER PRIMARY KEY, process INTEGER, kernel INTEGER,
   kind INTEGER NOT NULL, space INTEGER NOT NULL, device INTEGER NOT NULL,
   name TEXT NOT NULL, variable TEXT NOT NULL,
   base INTEGER NOT NULL, bytes INTEGER NOT NULL,
   alloc_call INTEGER, free_call INTEGER, alloc_order INTEGER NOT NULL, free_order INTEGER,
+  freed_how INTEGER,
   file INTEGER, line INTEGER, function TEXT NOT NULL
 );
 
@@ -517,14 +519,16 @@ LEFT JOIN names n ON n.kind = 'known' AND n.value = u.known;
 
 CREATE VIEW v_objects AS
 SELECT o.id, o.name, n.name AS kind, s.name AS space, o.bytes, k.short_name AS kernel,
-       f.path AS file, o.line, o.function, a.api AS allocated_by, r.api AS freed_by
+       f.path AS file, o.line, o.function, a.api AS allocated_by, r.api AS freed_by,
+       h.name AS freed_how
 FROM objects o
 LEFT JOIN names n ON n.kind = 'object' AND n.value = o.kind
 LEFT JOIN names s ON s.kind = 'space' AND s.value = o.space
 LEFT JOIN kernels k ON k.id = o.kernel
 LEFT JOIN files f ON f.id = o.file
 LEFT JOIN calls a ON a.id = o.alloc_call
-LEFT JOIN calls r ON r.id = o.free_call;
+LEFT JOIN calls r ON r.id = o.free_call
+LEFT JOIN names h ON h.kind = 'freed' AND h.value = o.freed_how;
 
 CREATE VIEW v_calls AS
 SELECT c.id, c.process, c.api, n.name AS kind, c.stream, c.start_ns, c.end_ns, c.result, c.bytes,

@@ -460,6 +460,12 @@ static uint32_t object_space_of(const object_info *o)
     return o->record.kind == CAP_OBJECT_CONST ? ACC_CONST : ACC_GLOBAL;
 }
 
+/* What is alive when the process ends in order goes with it. */
+static uint32_t freed_how_of(const sites *s, const object_info *o)
+{
+    return !o->freed && s->b->process.ended ? CAP_FREED_EXIT : o->freed_how;
+}
+
 static wl_status write_object_row(sites *s, const site *row, const char *name, wl_error *err)
 {
     const object_info *o = row->object;
@@ -476,6 +482,7 @@ static wl_status write_object_row(sites *s, const site *row, const char *name, w
                                  .free_call = o->free_call,
                                  .alloc_order = o->alloc_order,
                                  .free_order = o->free_order,
+                                 .freed_how = freed_how_of(s, o),
                                  .file = row->file,
                                  .line = row->line,
                                  .function = row->function};

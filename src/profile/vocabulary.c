@@ -18,6 +18,7 @@
 #define MODULE "module"
 #define REGISTERS "registers"
 #define NODE "node"
+#define FREED "freed"
 static const word words[] = {
 #define X(id, text) {SPACE, ACC_##id, text},
 #include "access/spaces.def"
@@ -49,6 +50,11 @@ static const char *text_of(const char *kind, uint32_t value)
 const char *prof_object_kind_text(uint32_t kind)
 {
     return text_of(OBJECT, kind);
+}
+
+const char *prof_freed_text(uint32_t how)
+{
+    return text_of(FREED, how);
 }
 
 const char *prof_space_text(uint32_t space)

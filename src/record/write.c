@@ -106,9 +106,9 @@ void rec_object_unused(void)
     rec_g.next_object--;
 }
 
-void rec_freed(uint32_t object, uint32_t call)
+void rec_freed(uint32_t object, uint32_t call, cap_freed_how how)
 {
-    cap_free record = {.object = object, .call = call};
+    cap_free record = {.object = object, .call = call, .how = how};
     REC_WRITE(free, &record);
 }
 

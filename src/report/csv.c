@@ -206,7 +206,7 @@ static void samples(csv *c)
 
 static void objects(csv *c)
 {
-    fputs("id,process,name,kind,space,kernel,bytes,file,line,function,freed\r\n", c->out);
+    fputs("id,process,name,kind,space,kernel,bytes,file,line,function,freed,freed_how\r\n", c->out);
     for (uint32_t i = 0; i < c->d->objects.count; i++) {
         const prof_object *o = &c->d->objects.rows[i];
         count_cell(c, o->id);
@@ -219,6 +219,7 @@ static void objects(csv *c)
         place_cells(c, o->file, o->line);
         text(c, o->function[0] ? o->function : NULL);
         known(c, o->process > 0, o->freed);
+        text(c, o->freed_how ? prof_freed_text(o->freed_how) : NULL);
         end(c);
     }
 }

@@ -183,6 +183,8 @@ static void put_objects(rep_json_out *j, const rep_data *d)
             rep_put_text(row, K(object, file), rep_file_path(d, o->file));
             rep_put_count(row, K(object, line), o->line);
         }
+        if (o->freed_how)
+            rep_put_text(row, K(object, freed_how), prof_freed_text(o->freed_how));
         if (rep_use_of(d, o->id))
             rep_put_use(row, rep_use_of(d, o->id), o->bytes);
         rep_json_row(j, row);

@@ -214,7 +214,7 @@ static void free_namesake(const sim *s, prof_builder *builder, uint32_t object)
     for (uint32_t i = 1; i < object; i++) {
         if (!s->objects[i].shared && strcmp(s->objects[i].name, s->objects[object].name) == 0) {
             cap_record r = {.type = CAP_FREE};
-            r.free = (cap_free){i, 0};
+            r.free = (cap_free){i, 0, CAP_FREED_CONTEXT};
             add_record(builder, &r);
         }
     }

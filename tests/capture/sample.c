@@ -50,6 +50,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
         {"obs_heat", "space", ACC_SPACE_COUNT},
         {"cap_module", "kind", CAP_MODULE_CUBIN + 1},
         {"cap_object", "kind", CAP_OBJECT_ARRAY + 1},
+        {"cap_free", "how", CAP_FREED_UNSEEN + 1},
         {"obs_sample", "why", OBS_WHY_COUNT},
         {"obs_sample", "mapped", 2},
         {"cap_call", "kind", CAP_CALL_OTHER + 1},
@@ -116,6 +117,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
     for (uint32_t i = 0; i < v->n; i++)                 \
         fill_##t(rng, &v->f[i]);
 #define PART(t, f) fill_##t(rng, &v->f);
+#define OPTIONAL()
 #define CHECK(condition)
 #include "capture/fields.def"
 #include "capture/fields_undef.h"
@@ -151,6 +153,7 @@ static uint64_t within(sample_rng *rng, const char *type, const char *field, uin
     for (uint32_t i = 0; same && i < a->n; i++) \
         same = equal_##t(&a->f[i], &b->f[i]);
 #define PART(t, f) same = same && equal_##t(&a->f, &b->f);
+#define OPTIONAL()
 #define CHECK(condition)
 #include "capture/fields.def"
 #include "capture/fields_undef.h"

@@ -128,11 +128,12 @@ static void goes_on_behind_damage(void **state)
 
 /* ---- payloads with a right checksum ---- */
 
-static wl_status read_payload(uint32_t type, uint32_t flags, const void *payload, size_t size)
+/* Of the record read, texts and arrays are gone when this returns. */
+static wl_status read_record(uint32_t type, uint32_t flags, const void *payload, size_t size,
+                             cap_record *record)
 {
     cap_buffer b = {0};
     cap_reader *reader;
-    cap_record record;
     wl_error err;
     bool end;
     cap_put(&b, cap_magic, 8);
@@ -144,10 +145,16 @@ static wl_status read_payload(uint32_t type, uint32_t flags, const void *payload
     cap_put(&b, payload, size);
     assert_int_equal(b.status, WL_OK);
     assert_int_equal(cap_open_memory(b.data, b.size, &reader, &err), WL_OK);
-    wl_status status = cap_read(reader, &record, &end, &err);
+    wl_status status = cap_read(reader, record, &end, &err);
     cap_reader_free(reader);
     cap_buffer_free(&b);
     return status;
+}
+
+static wl_status read_payload(uint32_t type, uint32_t flags, const void *payload, size_t size)
+{
+    cap_record record;
+    return read_record(type, flags, payload, size, &record);
 }
 
 static void counts_beyond_the_payload(void **state)
@@ -213,6 +220,22 @@ static void maps_that_contradict_themselves(void **state)
     assert_int_equal(read_launch(&(obs_summary){.ninsns = 1, .insns = &insn}), WL_CORRUPT);
 }
 
+/* Captures of before the optional fields were there. */
+static void ends_before_optional_fields(void **state)
+{
+    (void)state;
+    cap_record record = {0};
+    const uint8_t free[] = {7, 0, 0, 0, 9, 0, 0, 0, CAP_FREED_KERNEL, 0, 0, 0};
+    assert_int_equal(read_record(CAP_FREE, 0, free, sizeof free, &record), WL_OK);
+    assert_int_equal(record.free.how, CAP_FREED_KERNEL);
+    assert_int_equal(read_record(CAP_FREE, 0, free, 8, &record), WL_OK);
+    assert_int_equal(record.free.object, 7);
+    assert_int_equal(record.free.call, 9);
+    assert_int_equal(record.free.how, CAP_FREED_UNTOLD);
+    for (size_t size = 0; size < sizeof free; size++)
+        assert_int_equal(read_payload(CAP_FREE, 0, free, size), size == 8 ? WL_OK : WL_CORRUPT);
+}
+
 /* Few bytes that unpack to very many. */
 static void compressed_beyond_the_limit(void **state)
 {
@@ -270,6 +293,7 @@ int main(void)
         cmocka_unit_test(counts_beyond_the_payload),
         cmocka_unit_test(values_out_of_range),
         cmocka_unit_test(maps_that_contradict_themselves),
+        cmocka_unit_test(ends_before_optional_fields),
         cmocka_unit_test(compressed_beyond_the_limit),
         cmocka_unit_test(other_files),
     };

@@ -180,6 +180,7 @@ static void describe(layout *out)
 #define U64S(n, f) line(out, "| u64 array | %s |\n", #f);
 #define ARRAY(t, n, f) line(out, "| %s array | %s |\n", strncmp(#t, "cap_", 4) ? #t : &#t[4], #f);
 #define PART(t, f) line(out, "| %s | %s |\n", strncmp(#t, "cap_", 4) ? #t : &#t[4], #f);
+#define OPTIONAL() line(out, "| | *optional* |\n");
 #define CHECK(condition)
 #include "capture/fields.def"
 #include "capture/fields_undef.h"

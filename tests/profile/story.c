@@ -118,7 +118,7 @@ cap_record story_object(uint32_t id, uint32_t call, uint64_t base, uint64_t byte
 cap_record story_free(uint32_t object, uint32_t call)
 {
     cap_record r = {.type = CAP_FREE};
-    r.free = (cap_free){object, call};
+    r.free = (cap_free){object, call, call ? CAP_FREED_PROGRAM : CAP_FREED_CONTEXT};
     return r;
 }
 

@@ -243,6 +243,9 @@ static void objects_and_calls(void **state)
     assert_string_equal(objects.rows[0].name, "cudaMalloc #1");
     assert_string_equal(objects.rows[1].name, "cudaMalloc #2");
     assert_true(objects.rows[1].freed && !objects.rows[0].freed);
+    assert_int_equal(objects.rows[0].freed_how, CAP_FREED_EXIT);
+    assert_int_equal(objects.rows[1].freed_how, CAP_FREED_PROGRAM);
+    assert_int_equal(objects.rows[2].freed_how, CAP_FREED_UNTOLD);
     assert_string_equal(prof_find_call(&calls, objects.rows[1].free_call)->api, "cudaFree");
     assert_int_equal(objects.rows[2].kind, PROF_OBJECT_SHARED);
     assert_string_equal(objects.rows[2].variable, "tile");

@@ -336,7 +336,7 @@ static void test_json_has_the_documented_keys(void **state)
         "id key name space bytes file line touched_bytes loads stores atomics accesses_mean "
         "accesses_max accesses_variation rarely_used_bytes touched_partial");
     assert_keys(json_array_get(json_object_get(json, "objects"), 1),
-                "id key name space bytes file line touched_bytes touched_estimated");
+                "id key name space bytes file line freed_how touched_bytes touched_estimated");
     assert_keys(json_array_get(json_object_get(json, "objects"), 2),
                 "id key name space bytes file line");
     assert_keys(json_array_get(json_object_get(json, "findings"), 0),
@@ -472,7 +472,7 @@ static void test_csv_tables(void **state)
                  {REP_TABLE_FINDINGS, 16, 3},
                  {REP_TABLE_SAMPLES, 11, 4},
                  {REP_TABLE_LAUNCHES, 22, 4},
-                 {REP_TABLE_OBJECTS, 11, 4}};
+                 {REP_TABLE_OBJECTS, 12, 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = csv_of(&f->data, cases[i].table);
         assert_int_equal(check_csv(text, cases[i].fields), cases[i].records);

@@ -115,7 +115,8 @@ bool drv_object_add(const drv_object *object);
 bool drv_object_take(uint64_t base, drv_object *out);
 /* Writes OBJECT; `call`: the number of the CALL that made it, 0 where none did. */
 void drv_object_record(const drv_object *object, uint32_t call, const char *name);
-void drv_object_freed(const drv_object *object, uint32_t call); /* writes FREE */
+/* Writes FREE. */
+void drv_object_freed(const drv_object *object, uint32_t call, cap_freed_how how);
 /* Objects of a context that went, all with FREE of call 0. */
 void drv_objects_gone(CUcontext context);
 

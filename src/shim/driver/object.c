@@ -83,9 +83,9 @@ bool drv_object_take(uint64_t base, drv_object *out)
     return true;
 }
 
-void drv_object_freed(const drv_object *object, uint32_t call)
+void drv_object_freed(const drv_object *object, uint32_t call, cap_freed_how how)
 {
-    rec_freed(object->number, call);
+    rec_freed(object->number, call, how);
 }
 
 static void remove_live_objects(CUcontext context, const drv_module *module)
@@ -94,7 +94,7 @@ static void remove_live_objects(CUcontext context, const drv_module *module)
         const drv_object o = live.data[i];
         if ((context && o.context == context) || (module && o.module == module)) {
             remove_live_object(i);
-            drv_object_freed(&o, 0);
+            drv_object_freed(&o, 0, module ? CAP_FREED_MODULE : CAP_FREED_CONTEXT);
         }
     }
 }

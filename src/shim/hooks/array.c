@@ -61,7 +61,7 @@ void hook_arrays_gone(CUcontext context)
     HASH_ITER (hh, arrays, a, next) {
         if (a->object.context != context)
             continue;
-        drv_object_freed(&a->object, 0);
+        drv_object_freed(&a->object, 0, CAP_FREED_CONTEXT);
         HASH_DEL(arrays, a);
         free(a);
     }
@@ -113,7 +113,7 @@ static CUresult array_released(hook_call *call, CUresult result, array *a)
         call->rec.record.source_object = a->object.number;
         call->rec.record.bytes = a->object.bytes;
         hook_write_call(call, result);
-        drv_object_freed(&a->object, call->rec.id);
+        drv_object_freed(&a->object, call->rec.id, CAP_FREED_PROGRAM);
         free(a);
     } else {
         HASH_ADD_PTR(arrays, handle, a);

@@ -494,7 +494,7 @@ static void freed(const hook_call *call, uint64_t address)
 {
     drv_object o;
     if (drv_object_take(address, &o))
-        drv_object_freed(&o, call->rec.id);
+        drv_object_freed(&o, call->rec.id, CAP_FREED_PROGRAM);
 }
 
 static void allocated(hook_call *call, const hook_moved *memory)

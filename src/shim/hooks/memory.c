@@ -10,7 +10,7 @@ static CUresult memory_made(hook_call *call, CUresult result, uint64_t base, uin
         pthread_mutex_lock(&rec_g.lock);
         drv_object stale;
         if (drv_object_take(base, &stale)) /* went without our notice */
-            drv_object_freed(&stale, 0);
+            drv_object_freed(&stale, 0, CAP_FREED_UNSEEN);
         drv_object object = {
             .base = base, .bytes = bytes, .kind = (uint8_t)kind, .context = drv_current().handle};
         hook_object_add(call, &object);
@@ -46,7 +46,7 @@ static CUresult memory_released(hook_call *call, CUresult result, const taken *t
             call->rec.record.source_object = t->object.number;
             call->rec.record.bytes = t->object.bytes;
             hook_write_call(call, result);
-            drv_object_freed(&t->object, call->rec.id);
+            drv_object_freed(&t->object, call->rec.id, CAP_FREED_PROGRAM);
         } else {
             drv_object_add(&t->object);
         }
@@ -185,7 +185,7 @@ static void range_released(hook_call *call, const object_list *list, uint64_t by
     call->rec.record.bytes = bytes;
     hook_write_call(call, CUDA_SUCCESS);
     for (size_t i = 0; i < list->count; i++)
-        drv_object_freed(&list->data[i], call->rec.id);
+        drv_object_freed(&list->data[i], call->rec.id, CAP_FREED_PROGRAM);
 }
 
 HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes))
